@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Compiler flags. Everything is C11 with hidden visibility and position-independent.
+option(XYLEM_WERROR "treat warnings as errors" OFF)
+option(XYLEM_FUZZ "build the libFuzzer targets (clang only)" OFF)
+set(XYLEM_SANITIZE "" CACHE STRING "sanitizers: address,undefined or thread")
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "build type" FORCE)
+endif()
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_FLAGS_RELEASE "-O2")
+
+add_compile_definitions(_GNU_SOURCE)
+add_compile_options(-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
+                    -Wcast-qual -Wwrite-strings -Wformat=2 -Wundef -Wvla -fno-common)
+if(XYLEM_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(XYLEM_SANITIZE)
+  add_compile_options(-fsanitize=${XYLEM_SANITIZE} -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${XYLEM_SANITIZE})
+  if(XYLEM_SANITIZE MATCHES "undefined")
+    add_compile_options(-fno-sanitize-recover=undefined)
+  endif()
+endif()
+if(XYLEM_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# xy_room(NAME SOURCES ... [ROOMS lower rooms] [LIBS imported targets] [DEFINES ...] [TESTS foo_test.c ...]
+#         [FUZZ foo_fuzz.c ...])
+# makes the static library xy_NAME and one ctest entry NAME.foo for each unit test. Rooms include
+# each other as "room/room.h".
+function(xy_room name)
+  cmake_parse_arguments(R "" "" "SOURCES;ROOMS;LIBS;DEFINES;TESTS;FUZZ" ${ARGN})
+  add_library(xy_${name} STATIC ${R_SOURCES})
+  target_include_directories(xy_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  target_compile_definitions(xy_${name} PRIVATE ${R_DEFINES})
+  foreach(room ${R_ROOMS})
+    target_link_libraries(xy_${name} PUBLIC xy_${room})
+  endforeach()
+  target_link_libraries(xy_${name} PUBLIC ${R_LIBS} Threads::Threads)
+  if(XYLEM_HAVE_CMOCKA AND NOT XYLEM_FUZZ)
+    foreach(source ${R_TESTS})
+      string(REGEX REPLACE "_test\\.c$" "" stem ${source})
+      set(target test_${name}_${stem})
+      add_executable(${target} ${source})
+      target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+      target_compile_definitions(${target} PRIVATE ${R_DEFINES} XYLEM_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
+      target_link_libraries(${target} PRIVATE xy_${name} PkgConfig::CMOCKA m)
+      add_test(NAME ${name}.${stem} COMMAND ${target})
+      set_tests_properties(${name}.${stem} PROPERTIES LABELS unit TIMEOUT 120)
+    endforeach()
+  endif()
+  if(XYLEM_FUZZ)
+    foreach(source ${R_FUZZ})
+      string(REGEX REPLACE "_fuzz\\.c$" "" stem ${source})
+      add_executable(fuzz_${name}_${stem} ${source})
+      target_link_libraries(fuzz_${name}_${stem} PRIVATE xy_${name} m)
+      target_link_options(fuzz_${name}_${stem} PRIVATE -fsanitize=fuzzer)
+      # Seeds live in tests/data/fuzz/NAME_STEM/; new findings stay in the build tree.
+      add_test(NAME fuzz.${name}_${stem}
+               COMMAND ${PROJECT_SOURCE_DIR}/tests/fuzz.sh $<TARGET_FILE:fuzz_${name}_${stem}>
+                       ${PROJECT_SOURCE_DIR}/tests/data/fuzz/${name}_${stem})
+      set_tests_properties(fuzz.${name}_${stem} PROPERTIES LABELS fuzz TIMEOUT 120)
+    endforeach()
+  endif()
+endfunction()

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Files: read whole and bounded; written beside and renamed, so that no half-written file is left.
+ *
+ *   xy_out_t *out;
+ *   st = xy_out_open("report.html", &out);          ("-" is standard output)
+ *   fprintf(xy_out_file(out), ...);
+ *   st = st == XY_OK ? xy_out_commit(out) : (xy_out_cancel(out), st);
+ *
+ * Until the commit the data is in a temporary file in the same directory. SIGINT, SIGTERM, SIGHUP
+ * and SIGPIPE remove such files when xy_out_guard_signals() was called.
+ */
+#ifndef XY_BASE_FILE_H
+#define XY_BASE_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/status.h"
+
+/* Read a whole regular file or pipe ("-": standard input) of at most `limit` bytes. On success the
+ * caller owns *data_p, which is NUL-terminated behind its *size_p bytes. Directories, missing
+ * files, missing permission and sizes beyond the limit are said with the remedy. */
+xy_status_t xy_file_read(const char *path, size_t limit, char **data_p, size_t *size_p);
+
+typedef struct xy_out xy_out_t;
+xy_status_t xy_out_open(const char *path, xy_out_t **out_p);
+FILE *xy_out_file(xy_out_t *out);
+/* Flush, check for errors (a full disk is said here), rename. Frees `out` in all cases. */
+xy_status_t xy_out_commit(xy_out_t *out);
+/* Remove what was written. Frees `out`; NULL is fine. */
+void xy_out_cancel(xy_out_t *out);
+
+/* Install the handlers: temporary files go, then the signal has its default effect. */
+void xy_out_guard_signals(void);
+
+/* Flush standard output and say so when it could not be written (a full disk behind `>`). */
+xy_status_t xy_stdout_check(void);
+
+#endif
