@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Fibers: user-level threads, and the workers (one kernel thread per core) that run them.
+ *
+ *   xy_pool_config_t config = {.workers = 2, .cpus = cpus, .spin_seconds = 100e-6, ...};
+ *   xy_pool_create(&config, &pool);
+ *   xy_fiber_create(xy_pool_worker(pool, 0), body, arg, &fiber);
+ *   xy_pool_run(pool);                  (returns when every fiber has ended)
+ *   xy_pool_destroy(pool);
+ *
+ * Scheduling is cooperative and a fiber never leaves its worker. So everything that only fibers of
+ * one worker touch needs no lock and no atomic. A fiber gives way in park, yield and sleep only.
+ *
+ * A parked fiber comes back when somebody calls xy_fiber_ready (same worker) or xy_fiber_wake (any
+ * thread) on it, exactly once per park. Ready fibers run in order of priority (0 first, 31 last),
+ * and first come first served inside one priority.
+ *
+ * When no fiber is ready, the worker polls (the `poll` function of the pool: messages from other
+ * workers arrive there). It polls on the stack of the fiber that parked last: when that same fiber
+ * becomes ready, going on costs no switch at all. After `spin_seconds` without work it sleeps in
+ * the kernel until a doorbell, a wake or its next timer. Whoever posts something that `poll` finds
+ * rings the doorbell afterwards; it costs one load when the worker is awake.
+ */
+#ifndef XY_FIBER_FIBER_H
+#define XY_FIBER_FIBER_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+
+typedef struct xy_pool xy_pool_t;
+typedef struct xy_worker xy_worker_t;
+typedef struct xy_fiber xy_fiber_t;
+
+typedef void (*xy_fiber_fn)(void *arg);
+
+enum { XY_FIBER_PRIORITIES = 32, XY_FIBER_PRIORITY_DEFAULT = 16 };
+
+typedef struct {
+    int workers;
+    const int *cpus;     /* cpus[w]: the OS index of the PU worker w is pinned to; NULL: not pinned */
+    double spin_seconds; /* how long an idle worker polls before it sleeps */
+    size_t stack_size;   /* of fibers; rounded up to pages; 0: 8 MiB */
+
+    /* Called by worker `w` between fibers and while it is idle; true: something was made ready.
+     * Must not park. May be NULL. */
+    bool (*poll)(xy_worker_t *w);
+    /* Called by worker `w` when `fiber` is about to run there (after each switch), before it does:
+     * swaps what must be private to the fiber. `previous` is NULL at its first run or when the
+     * previous one has ended. May be NULL. */
+    void (*switched)(xy_worker_t *w, xy_fiber_t *previous, xy_fiber_t *fiber);
+    /* Called once, on one worker, when every worker is asleep, no timer runs and fibers are still
+     * parked: nobody will ever wake them. */
+    void (*stuck)(xy_pool_t *pool);
+    /* Called on the faulting worker, on its signal stack, when `fiber` ran over its stack. Must not
+     * return (it reports and ends the process). */
+    void (*overflow)(xy_fiber_t *fiber);
+    void *user; /* xy_pool_user */
+} xy_pool_config_t;
+
+/* Create the workers' structures; no thread runs yet. On failure nothing is left. A limit that is
+ * hit (vm.max_map_count, RLIMIT) is named with its cure. */
+xy_status_t xy_pool_create(const xy_pool_config_t *config, xy_pool_t **pool_p);
+void xy_pool_destroy(xy_pool_t *pool);
+
+/* Run all fibers until the last has ended; the calling thread becomes worker 0. */
+xy_status_t xy_pool_run(xy_pool_t *pool);
+
+/* Make the calling thread worker 0 of a pool of one worker and its running code a fiber of it (a
+ * program started without a launcher). The pool must not be run; fibers may be created. */
+xy_status_t xy_pool_adopt(xy_pool_t *pool, xy_fiber_t **fiber_p);
+
+int xy_pool_workers(const xy_pool_t *pool);
+xy_worker_t *xy_pool_worker(xy_pool_t *pool, int index);
+void *xy_pool_user(const xy_pool_t *pool);
+
+/* A new fiber on `worker`, ready to run. Before xy_pool_run: from the creating thread, for any
+ * worker; afterwards: from fibers of that worker only. Its structure lives until it has ended and,
+ * when `fiber_p` was given, xy_fiber_release was called. */
+xy_status_t xy_fiber_create(xy_worker_t *worker, xy_fiber_fn fn, void *arg, xy_fiber_t **fiber_p);
+void xy_fiber_release(xy_fiber_t *fiber);
+void xy_fiber_priority_set(xy_fiber_t *fiber, int priority); /* from its worker, or before run */
+void xy_fiber_user_set(xy_fiber_t *fiber, void *user);
+void *xy_fiber_user(const xy_fiber_t *fiber);
+xy_worker_t *xy_fiber_worker(const xy_fiber_t *fiber);
+/* The lowest and one past the highest address of its stack. */
+void xy_fiber_stack(const xy_fiber_t *fiber, void **low_p, void **high_p);
+
+/* The running fiber and worker of the calling thread; NULL on other threads. */
+xy_fiber_t *xy_fiber_self(void);
+xy_worker_t *xy_worker_self(void);
+
+/* Give way until ready or wake is called. A ready that came before the park (from poll, say) is not
+ * lost: park then returns at once. */
+void xy_fiber_park(void);
+/* Let the other ready fibers of the worker run once (and poll); returns at once when there is none. */
+void xy_fiber_yield(void);
+/* Park until `seconds` of CLOCK_MONOTONIC from now have passed. */
+void xy_fiber_sleep(double seconds);
+/* End the running fiber; does not return. */
+void xy_fiber_exit(void) __attribute__((noreturn));
+
+/* Make a parked fiber ready: from its own worker (its fibers or its poll function). */
+void xy_fiber_ready(xy_fiber_t *fiber);
+/* The same for a chain of fibers linked by xy_fiber_next_set, first to last, in O(1): they must all
+ * be parked and have one priority. */
+void xy_fiber_ready_chain(xy_fiber_t *first, xy_fiber_t *last, int count);
+void xy_fiber_next_set(xy_fiber_t *fiber, xy_fiber_t *next);
+/* Make a parked fiber ready from any thread (other workers, signal-free threads). */
+void xy_fiber_wake(xy_fiber_t *fiber);
+
+/* After posting something for `worker`'s poll function: get it out of its sleep. The store that
+ * posted must be a release or stronger; the sleeper pays for the fence (membarrier). */
+void xy_worker_ring(xy_worker_t *worker);
+
+int xy_worker_index(const xy_worker_t *worker);
+int xy_worker_cpu(const xy_worker_t *worker); /* -1: not pinned */
+xy_pool_t *xy_worker_pool(const xy_worker_t *worker);
+void xy_worker_user_set(xy_worker_t *worker, void *user);
+void *xy_worker_user(const xy_worker_t *worker);
+bool xy_worker_has_ready(const xy_worker_t *worker); /* from the worker itself */
+/* How many workers are spinning without work right now: others may hand them pieces. */
+int xy_pool_idle(const xy_pool_t *pool);
+
+/* End: stop all workers as soon as each comes back to its scheduler, leaving fibers where they are
+ * (an aborting job). From any worker. */
+void xy_pool_stop(xy_pool_t *pool);
+
+/* Seconds of CLOCK_MONOTONIC. */
+double xy_now(void);
+
+#endif
