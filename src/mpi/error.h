@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Errors at the MPI boundary: an error class, one line that says what is wrong, and the error
+ * handler of the communicator (fatal by default).
+ *
+ *   if (count < 0)
+ *       return mpi_error(comm, MPI_ERR_COUNT, "the count is %d; it must not be negative", count);
+ */
+#ifndef XY_MPI_ERROR_H
+#define XY_MPI_ERROR_H
+
+#include "mpi.h"
+#include "mpi/rank.h"
+
+/* Raise `error_class` on `comm` (NULL: MPI_COMM_SELF's handler is used, as MPI-4 says). The line
+ * printed by the fatal handler names the rank, the current call (self->call) and its site. Returns
+ * the class when the handler returns. */
+int mpi_error(mpi_comm_t *comm, int error_class, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same from code that has only a status of the lower rooms. */
+int mpi_error_status(mpi_comm_t *comm, xy_status_t status, const char *what);
+
+#endif

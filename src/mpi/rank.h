@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The job and its ranks.
+ *
+ * A job is the set of all ranks; a rank is one fiber that runs one private image of the program.
+ * Ranks of a job are numbered by their world rank. A rank never leaves its worker, and everything
+ * that belongs to a rank (its matching queues, its requests, its communicator objects) is touched
+ * by that worker only: no locks. What another worker wants of it travels as a cell through the
+ * rings (ring.h).
+ */
+#ifndef XY_MPI_RANK_H
+#define XY_MPI_RANK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "fiber/fiber.h"
+#include "mpi/match.h"
+
+typedef struct mpi_job mpi_job_t;
+typedef struct mpi_rank mpi_rank_t;
+typedef struct mpi_worker mpi_worker_t;
+typedef struct mpi_comm mpi_comm_t;
+typedef struct mpi_request mpi_request_t;
+typedef struct mpi_process mpi_process_t; /* launch: image, environment, streams of a rank */
+
+/* What a rank is doing: kept for every MPI call, so that a deadlock or an abort can name it. */
+typedef struct {
+    const char *name;  /* "MPI_Recv"; NULL: the rank is in its own code */
+    const void *site;  /* return address in the program */
+    mpi_comm_t *comm;  /* or NULL */
+    int peer;          /* rank in comm, MPI_ANY_SOURCE, or MPI_UNDEFINED when there is none */
+    int tag;
+    uint64_t bytes;
+} mpi_call_t;
+
+typedef enum { MPI_RANK_BEFORE_INIT, MPI_RANK_RUNNING, MPI_RANK_FINALIZED } mpi_rank_phase_t;
+
+struct mpi_rank {
+    int world;
+    mpi_worker_t *worker; /* NULL: the rank lives in another process */
+    xy_fiber_t *fiber;
+    int wait_count; /* completions of flagged requests still needed before the fiber is readied */
+    bool is_waiting;
+    bool is_probing; /* parked in Probe: any unexpected message readies it */
+    mpi_rank_phase_t phase;
+    int thread_level;
+    mpi_call_t call;
+    mpi_match_t match;
+    mpi_comm_t *comm_world;
+    mpi_comm_t *comm_self;
+    mpi_process_t *process;
+    struct mpi_bsend *bsend; /* attached buffer, or NULL */
+    void *env;               /* per-rank lists of the environment part (keyvals, infos, ...) */
+};
+
+/* One worker's share of the runtime: its rings, its pools. */
+struct mpi_worker {
+    xy_worker_t *thread;
+    int index;
+    struct mpi_ring **in;  /* in[s]: cells from worker s; NULL for s == index */
+    struct mpi_ring **out; /* out[d]: cells to worker d */
+    struct mpi_request *free_requests;
+    struct mpi_message *free_messages;
+};
+
+struct mpi_job {
+    int size; /* of MPI_COMM_WORLD */
+    int workers;
+    mpi_rank_t *ranks; /* by world rank */
+    mpi_worker_t *worker;
+    xy_pool_t *pool;
+    size_t eager_limit;        /* bytes; above: rendezvous, one copy */
+    _Atomic uint32_t next_context;
+    double start_time;
+    bool is_singleton;
+    /* Ends the whole job with an exit code after its message was printed; set by the launcher.
+     * Does not return when called from a rank. */
+    void (*abort)(int code);
+};
+
+extern mpi_job_t *mpi_job;
+
+/* The rank whose code runs on this thread; NULL outside of ranks. Set at each switch. */
+extern _Thread_local mpi_rank_t *mpi_self __attribute__((tls_model("initial-exec")));
+
+/* Build the job: `size` ranks, worker_of[r] each. Creates the pool's `poll`, `switched` and `stuck`
+ * wiring; the launcher adds fibers (mpi_rank_start) and runs the pool. */
+typedef struct {
+    int size;
+    int workers;
+    const int *worker_of; /* [size] */
+    const int *cpus;      /* [workers], or NULL */
+    size_t stack_size;
+    size_t eager_limit;
+    double spin_seconds;
+    void (*switched)(mpi_rank_t *previous, mpi_rank_t *next); /* NULL: nothing to swap */
+    void (*overflow)(mpi_rank_t *rank);
+    void (*abort)(int code);
+    void (*stuck)(void); /* no rank can move: report and end */
+} mpi_job_config_t;
+
+xy_status_t mpi_job_create(const mpi_job_config_t *config, mpi_job_t **job_p);
+void mpi_job_destroy(mpi_job_t *job);
+/* The fiber of rank `world`, which runs body(arg) as that rank. Before the pool runs. */
+xy_status_t mpi_rank_start(mpi_job_t *job, int world, void (*body)(void *), void *arg);
+/* A program without a launcher: the calling thread becomes rank 0 of 1. */
+xy_status_t mpi_job_adopt(void);
+
+/* Print "  rank 3: MPI_Recv(source 2, tag 7, MPI_COMM_WORLD) at file:line or symbol" for each rank,
+ * folded for many equal ones. For stuck and abort reports. */
+void mpi_job_report(const mpi_job_t *job, int at_most);
+
+/* Enter and leave a call. `site` is __builtin_return_address(0) of the MPI function. */
+static inline void mpi_call_begin(mpi_rank_t *self, const char *name, const void *site)
+{
+    self->call.name = name;
+    self->call.site = site;
+}
+
+static inline void mpi_call_end(mpi_rank_t *self)
+{
+    self->call.name = NULL;
+}
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Rings: what one worker tells another. One single-producer, single-consumer ring per ordered pair
+ * of workers; a cell is two cache lines, and a small message fits in the first with its flag, so
+ * that it crosses in one cache-line transfer.
+ *
+ *   mpi_cell_t *cell = mpi_ring_reserve(worker, to);
+ *   cell->kind = MPI_CELL_DONE; cell->pointer = request;
+ *   mpi_ring_commit(worker, to, cell);
+ *
+ * The consumer's poll function hands each cell to the handler of its kind. reserve polls this
+ * worker's own rings while the other's is full, so two workers never block each other.
+ */
+#ifndef XY_MPI_RING_H
+#define XY_MPI_RING_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "mpi/match.h"
+#include "mpi/rank.h"
+
+typedef enum {
+    MPI_CELL_EAGER,  /* a message whose bytes are in the cell or in a buffer the receiver frees */
+    MPI_CELL_RTS,    /* a message whose bytes stay with the sender: `pointer` is its send request */
+    MPI_CELL_DONE,   /* `pointer`: a send request of this worker whose bytes were taken */
+    MPI_CELL_CANCEL, /* `pointer`: a send request; drop its message if nobody took it */
+    MPI_CELL_COLL,   /* a step of a collective: `pointer` is its communicator's shared part */
+    MPI_CELL_KINDS
+} mpi_cell_kind_t;
+
+enum { MPI_CELL_INLINE = 80, MPI_RING_CELLS = 256 };
+
+typedef struct {
+    _Atomic uint32_t turn; /* release by the producer, acquire by the consumer: lap + 1 when full */
+    uint16_t kind;
+    uint16_t flags;
+    int32_t to; /* world rank (p2p) or worker part (collectives) */
+    mpi_envelope_t envelope;
+    uint64_t bytes;
+    void *pointer;
+    union {
+        char data[MPI_CELL_INLINE];
+        uint64_t words[MPI_CELL_INLINE / 8];
+    };
+} mpi_cell_t;
+
+_Static_assert(sizeof(mpi_cell_t) == 128, "a cell is two cache lines");
+
+typedef struct mpi_ring {
+    _Alignas(128) mpi_cell_t cells[MPI_RING_CELLS];
+    _Alignas(128) uint32_t tail;         /* producer's */
+    uint32_t head_seen;                  /* producer's copy of head */
+    _Alignas(128) uint32_t next;         /* consumer's */
+    _Alignas(128) _Atomic uint32_t head; /* published by the consumer, release; producer acquires */
+} mpi_ring_t;
+
+mpi_cell_t *mpi_ring_reserve(mpi_worker_t *worker, int to);
+void mpi_ring_commit(mpi_worker_t *worker, int to, mpi_cell_t *cell);
+
+/* Handlers, one per kind, called on the consuming worker. The cell is valid during the call. */
+typedef void (*mpi_cell_fn)(mpi_worker_t *worker, int from, mpi_cell_t *cell);
+extern const mpi_cell_fn mpi_cell_handlers[MPI_CELL_KINDS];
+
+/* The pool's poll function. */
+bool mpi_poll(xy_worker_t *thread);
+
+#endif
