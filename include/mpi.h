@@ -592,8 +592,16 @@ typedef void(MPI_T_event_dropped_cb_function)(MPI_Count count,
 
 /* ---- Functions --------------------------------------------------------------------------- */
 
+/* Visible even where the including file is compiled with hidden symbols: the library itself, and
+ * tools that put their own MPI_ functions in front. */
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
 #include "mpi_functions.h"
 #include "mpi_profiling.h"
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 
 #ifdef __cplusplus
 }

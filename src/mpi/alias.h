@@ -19,8 +19,6 @@
 
 #include "mpi.h"
 
-#define XY_MPI_EXPORT __attribute__((visibility("default")))
-
 #define XY_MPI_ALIAS(name)                                                                         \
     extern __typeof__(PMPI_##name) MPI_##name                                                      \
         __attribute__((weak, alias("PMPI_" #name), visibility("default")));
