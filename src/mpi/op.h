@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Reduction operations.
+ *
+ *   mpi_op_t *op = mpi_op_of(handle);                (NULL: no operation)
+ *   if (!mpi_op_is_valid_for(op, type))
+ *       return mpi_op_error("MPI_Allreduce", op, type);
+ *   mpi_op_apply(op, mine, sum, count, type);        (sum = mine op sum)
+ *
+ * Predefined operations are tables of loops, one per kind of basic element, compiled for several
+ * instruction sets; the best one is chosen when the program is loaded. They work on predefined
+ * types only. Operations of the program work on any type; they are called on the calling rank's
+ * stack, so whoever applies one must be a rank.
+ */
+#ifndef XY_MPI_OP_H
+#define XY_MPI_OP_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mpi.h"
+#include "mpi/datatype.h"
+
+typedef enum {
+    MPI_OP_KIND_USER,
+    MPI_OP_KIND_SUM,
+    MPI_OP_KIND_MIN,
+    MPI_OP_KIND_MAX,
+    MPI_OP_KIND_PROD,
+    MPI_OP_KIND_BAND,
+    MPI_OP_KIND_BOR,
+    MPI_OP_KIND_BXOR,
+    MPI_OP_KIND_LAND,
+    MPI_OP_KIND_LOR,
+    MPI_OP_KIND_LXOR,
+    MPI_OP_KIND_MINLOC,
+    MPI_OP_KIND_MAXLOC,
+    MPI_OP_KIND_REPLACE,
+    MPI_OP_KIND_NO_OP,
+    MPI_OP_KINDS
+} mpi_op_kind_t;
+
+typedef struct mpi_op {
+    mpi_op_kind_t kind;
+    bool is_predefined;
+    bool is_commutative;
+    const char *name;          /* "MPI_SUM", "a user-defined operation" */
+    MPI_User_function *fn;     /* of the program, */
+    MPI_User_function_c *fn_c; /* one of the two */
+    atomic_long references;    /* the handle, and each pending operation */
+} mpi_op_t;
+
+enum { MPI_OP_FIRST = 0x20, MPI_OP_TABLE = 0x20 };
+extern mpi_op_t mpi_op_table[MPI_OP_TABLE]; /* by handle - MPI_OP_FIRST */
+
+/* The object behind a handle; NULL for MPI_OP_NULL and for what can be no operation. */
+static inline mpi_op_t *mpi_op_of(MPI_Op handle)
+{
+    uintptr_t value = (uintptr_t)handle;
+
+    if (value - MPI_OP_FIRST < MPI_OP_TABLE) {
+        mpi_op_t *op = &mpi_op_table[value - MPI_OP_FIRST];
+
+        return op->is_predefined ? op : NULL;
+    }
+    return value < 4096 ? NULL : (mpi_op_t *)(void *)handle;
+}
+
+static inline bool mpi_op_is_commutative(const mpi_op_t *op)
+{
+    return op->is_commutative;
+}
+
+/* References, as for datatypes. */
+static inline void mpi_op_hold(mpi_op_t *op)
+{
+    if (!op->is_predefined)
+        atomic_fetch_add_explicit(&op->references, 1, memory_order_relaxed);
+}
+void mpi_op_destroy(mpi_op_t *op);
+static inline void mpi_op_release(mpi_op_t *op)
+{
+    if (!op->is_predefined &&
+        atomic_fetch_sub_explicit(&op->references, 1, memory_order_acq_rel) == 1)
+        mpi_op_destroy(op);
+}
+
+/* Whether `op` is defined for elements of `type`. What the functions below are given must be. */
+bool mpi_op_is_valid_for(const mpi_op_t *op, const mpi_type_t *type);
+
+/* Raise MPI_ERR_OP with a line that names both; returns the error code. */
+int mpi_op_error(const char *call, const mpi_op_t *op, const mpi_type_t *type);
+
+/* inout = in op inout, for each of `count` elements. The vectors do not overlap. */
+void mpi_op_apply(const mpi_op_t *op, const void *in, void *inout, int64_t count,
+                  const mpi_type_t *type);
+
+/* out = a op b. `out` may be `a` or (predefined operations) `b`, else they do not overlap. */
+void mpi_op_apply2(const mpi_op_t *op, const void *a, const void *b, void *out, int64_t count,
+                   const mpi_type_t *type);
+
+/* out = sources[0] op sources[1] op ... op sources[n - 1], n >= 1, in one pass over the memory:
+ * blocks of `out` stay in the first-level cache while the sources stream through. `out` may be
+ * sources[0] and no other. */
+void mpi_op_reduce_many(const mpi_op_t *op, void *const *sources, int n, void *out, int64_t count,
+                        const mpi_type_t *type);
+
+#endif
