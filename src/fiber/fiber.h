@@ -24,16 +24,12 @@
 #ifndef XY_FIBER_FIBER_H
 #define XY_FIBER_FIBER_H
 
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/base.h"
-
-typedef struct xy_pool xy_pool_t;
-typedef struct xy_worker xy_worker_t;
-typedef struct xy_fiber xy_fiber_t;
+#include "fiber/fiber_inline.h" /* xy_fiber_self, xy_worker_self, xy_worker_ring and friends */
 
 typedef void (*xy_fiber_fn)(void *arg);
 
@@ -41,7 +37,7 @@ enum { XY_FIBER_PRIORITIES = 32, XY_FIBER_PRIORITY_DEFAULT = 16 };
 
 typedef struct {
     int workers;
-    const int *cpus;     /* cpus[w]: the OS index of the PU worker w is pinned to; NULL: not pinned */
+    const int *cpus; /* cpus[w]: the OS index of the PU worker w is pinned to; NULL: not pinned */
     double spin_seconds; /* how long an idle worker polls before it sleeps */
     size_t stack_size;   /* of fibers; rounded up to pages; 0: 8 MiB */
 
@@ -49,11 +45,13 @@ typedef struct {
      * Must not park. May be NULL. */
     bool (*poll)(xy_worker_t *w);
     /* Called by worker `w` when `fiber` is about to run there (after each switch), before it does:
-     * swaps what must be private to the fiber. `previous` is NULL at its first run or when the
-     * previous one has ended. May be NULL. */
+     * swaps what must be private to the fiber. `previous` ran there before; it is NULL when none
+     * did or when it has ended. Not called when a fiber parks and goes on with no other in between.
+     * Must not park. May be NULL. */
     void (*switched)(xy_worker_t *w, xy_fiber_t *previous, xy_fiber_t *fiber);
     /* Called once, on one worker, when every worker is asleep, no timer runs and fibers are still
-     * parked: nobody will ever wake them. */
+     * parked: nobody will ever wake them. Threads that are no workers are not foreseen: a pool that
+     * waits for their wakes leaves this NULL. */
     void (*stuck)(xy_pool_t *pool);
     /* Called on the faulting worker, on its signal stack, when `fiber` ran over its stack. Must not
      * return (it reports and ends the process). */
@@ -66,11 +64,13 @@ typedef struct {
 xy_status_t xy_pool_create(const xy_pool_config_t *config, xy_pool_t **pool_p);
 void xy_pool_destroy(xy_pool_t *pool);
 
-/* Run all fibers until the last has ended; the calling thread becomes worker 0. */
+/* Run all fibers until the last has ended; the calling thread becomes worker 0. Not from a worker.
+ * More fibers may be created and run afterwards. */
 xy_status_t xy_pool_run(xy_pool_t *pool);
 
 /* Make the calling thread worker 0 of a pool of one worker and its running code a fiber of it (a
- * program started without a launcher). The pool must not be run; fibers may be created. */
+ * program started without a launcher). The pool must not be run; fibers may be created. The process
+ * exits when the adopted fiber and all others have called xy_fiber_exit. */
 xy_status_t xy_pool_adopt(xy_pool_t *pool, xy_fiber_t **fiber_p);
 
 int xy_pool_workers(const xy_pool_t *pool);
@@ -79,26 +79,23 @@ void *xy_pool_user(const xy_pool_t *pool);
 
 /* A new fiber on `worker`, ready to run. Before xy_pool_run: from the creating thread, for any
  * worker; afterwards: from fibers of that worker only. Its structure lives until it has ended and,
- * when `fiber_p` was given, xy_fiber_release was called. */
+ * when `fiber_p` was given, xy_fiber_release was called (from its worker, or when the pool does not
+ * run). */
 xy_status_t xy_fiber_create(xy_worker_t *worker, xy_fiber_fn fn, void *arg, xy_fiber_t **fiber_p);
 void xy_fiber_release(xy_fiber_t *fiber);
 void xy_fiber_priority_set(xy_fiber_t *fiber, int priority); /* from its worker, or before run */
 void xy_fiber_user_set(xy_fiber_t *fiber, void *user);
-void *xy_fiber_user(const xy_fiber_t *fiber);
-xy_worker_t *xy_fiber_worker(const xy_fiber_t *fiber);
 /* The lowest and one past the highest address of its stack. */
 void xy_fiber_stack(const xy_fiber_t *fiber, void **low_p, void **high_p);
-
-/* The running fiber and worker of the calling thread; NULL on other threads. */
-xy_fiber_t *xy_fiber_self(void);
-xy_worker_t *xy_worker_self(void);
 
 /* Give way until ready or wake is called. A ready that came before the park (from poll, say) is not
  * lost: park then returns at once. */
 void xy_fiber_park(void);
-/* Let the other ready fibers of the worker run once (and poll); returns at once when there is none. */
+/* Let the other ready fibers of the worker run once, the less urgent ones too (and poll); returns
+ * at once when there is none. */
 void xy_fiber_yield(void);
-/* Park until `seconds` of CLOCK_MONOTONIC from now have passed. */
+/* Give way until `seconds` of CLOCK_MONOTONIC have passed. A ready meanwhile counts for the next
+ * park. */
 void xy_fiber_sleep(double seconds);
 /* End the running fiber; does not return. */
 void xy_fiber_exit(void) __attribute__((noreturn));
@@ -112,10 +109,6 @@ void xy_fiber_next_set(xy_fiber_t *fiber, xy_fiber_t *next);
 /* Make a parked fiber ready from any thread (other workers, signal-free threads). */
 void xy_fiber_wake(xy_fiber_t *fiber);
 
-/* After posting something for `worker`'s poll function: get it out of its sleep. The store that
- * posted must be a release or stronger; the sleeper pays for the fence (membarrier). */
-void xy_worker_ring(xy_worker_t *worker);
-
 int xy_worker_index(const xy_worker_t *worker);
 int xy_worker_cpu(const xy_worker_t *worker); /* -1: not pinned */
 xy_pool_t *xy_worker_pool(const xy_worker_t *worker);
@@ -126,7 +119,7 @@ bool xy_worker_has_ready(const xy_worker_t *worker); /* from the worker itself *
 int xy_pool_idle(const xy_pool_t *pool);
 
 /* End: stop all workers as soon as each comes back to its scheduler, leaving fibers where they are
- * (an aborting job). From any worker. */
+ * (an aborting job). Any thread. Does nothing to an adopted pool: its thread can simply exit. */
 void xy_pool_stop(xy_pool_t *pool);
 
 /* Seconds of CLOCK_MONOTONIC. */

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Running over a stack. The fault lies in the guard below the stack; the signal handler runs on a
+ * stack of its own, one per worker, and calls the pool's `overflow` function. Faults elsewhere are
+ * none of ours: they go to the handler that was there before, or end the process as they would
+ * have.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "fiber/private.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int users; /* workers that are running; under lock */
+static const int signals[2] = {SIGSEGV, SIGBUS};
+static struct sigaction before[2]; /* written while no worker runs */
+
+static void chain(int number, siginfo_t *info, void *context)
+{
+    const struct sigaction *old = &before[number == signals[1]];
+
+    if ((old->sa_flags & SA_SIGINFO) != 0) {
+        old->sa_sigaction(number, info, context);
+    } else if (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN) {
+        old->sa_handler(number);
+    } else {
+        /* Back to the default; the instruction faults again, and the core shows the place. A signal
+         * that was sent does not come again by itself. */
+        signal(number, SIG_DFL);
+        if (info->si_code <= 0)
+            raise(number);
+    }
+}
+
+static void handle(int number, siginfo_t *info, void *context)
+{
+    xy_worker_t *w = xy_worker_current;
+    xy_fiber_t *fiber = w == NULL ? NULL : w->head.current;
+
+    if (fiber != NULL && fiber->stack != NULL && w->pool->config.overflow != NULL &&
+        info->si_code > 0) {
+        const char *p = info->si_addr;
+
+        if (p >= fiber->stack->guard && p < fiber->stack->low)
+            w->pool->config.overflow(fiber);
+    }
+    chain(number, info, context);
+}
+
+static size_t signal_stack_size(void)
+{
+    long least = sysconf(_SC_MINSIGSTKSZ); /* grows with the vector registers */
+
+    return (size_t)(least > 0 ? least : 0) + (64 << 10);
+}
+
+xy_status_t fiber_overflow_init(xy_worker_t *w)
+{
+    w->signal_stack = xy_malloc(signal_stack_size());
+    return w->signal_stack != NULL ? XY_OK : xy_fail_memory("making a signal stack");
+}
+
+void fiber_overflow_cleanup(xy_worker_t *w)
+{
+    xy_free(w->signal_stack);
+    w->signal_stack = NULL;
+}
+
+void fiber_overflow_enter(xy_worker_t *w)
+{
+    stack_t stack = {.ss_sp = w->signal_stack, .ss_size = signal_stack_size()};
+    struct sigaction action;
+
+    sigaltstack(&stack, &w->signal_stack_before);
+    memset(&action, 0, sizeof(action));
+    action.sa_sigaction = handle;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    sigemptyset(&action.sa_mask);
+    pthread_mutex_lock(&lock);
+    if (users++ == 0)
+        for (int i = 0; i < 2; i++)
+            sigaction(signals[i], &action, &before[i]);
+    pthread_mutex_unlock(&lock);
+}
+
+void fiber_overflow_leave(xy_worker_t *w)
+{
+    struct sigaction now;
+
+    pthread_mutex_lock(&lock);
+    if (--users == 0)
+        for (int i = 0; i < 2; i++)
+            /* A handler that was set since stays. */
+            if (sigaction(signals[i], NULL, &now) == 0 && now.sa_sigaction == handle)
+                sigaction(signals[i], &before[i], NULL);
+    pthread_mutex_unlock(&lock);
+    sigaltstack(&w->signal_stack_before, NULL);
+}

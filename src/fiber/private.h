@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of the fiber room share. Unless a field says otherwise it belongs to the worker:
+ * only its thread touches it (or the creating thread, before the pool runs).
+ */
+#ifndef XY_FIBER_PRIVATE_H
+#define XY_FIBER_PRIVATE_H
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#include "fiber/fiber.h"
+
+enum {
+    FIBER_PARKED, /* also while in a ready list through xy_fiber_ready_chain */
+    FIBER_READY,
+    FIBER_RUNNING,
+    FIBER_SLEEPING,
+    FIBER_ENDED,
+};
+
+/* Worker's `asleep` word, which is also the futex. */
+enum {
+    FIBER_AWAKE,
+    FIBER_ASLEEP,       /* until it is rung: counted in the pool's `sleepers` */
+    FIBER_ASLEEP_TIMED, /* until it is rung or its next timer: not counted */
+};
+
+/* A stack of a slab: usable from low to high, its guard below low. `next` links free ones. */
+typedef struct fiber_stack {
+    struct fiber_stack *next;
+    char *guard, *low, *high;
+    unsigned valgrind_id;
+    bool used_before;
+} fiber_stack_t;
+
+typedef struct fiber_slab {
+    struct fiber_slab *next;
+    char *base;
+    size_t bytes;
+    int count;
+    fiber_stack_t stacks[];
+} fiber_slab_t;
+
+/* The stacks of one worker. */
+typedef struct {
+    fiber_slab_t *slabs;
+    fiber_stack_t *free;
+    size_t size; /* usable bytes of a stack */
+    int made;    /* stacks in all slabs */
+} fiber_stacks_t;
+
+struct xy_fiber {
+    /* First line: read by any thread, rarely written. */
+    xy_fiber_head_t head;
+    _Atomic(xy_fiber_t *) mail_next; /* the waker's, while in a mailbox; NULL otherwise */
+    xy_fiber_fn fn;
+    void *arg;
+    fiber_stack_t *stack; /* NULL: an adopted thread's, or a root */
+    char *low, *high;
+
+    /* Second line: what a switch touches. */
+    _Alignas(XY_FIBER_LINE) void *context; /* NULL: has not run yet */
+    xy_fiber_t *next, *prev;               /* in a ready list; `next` also in a chain */
+    uint8_t state, priority;
+    uint8_t list;      /* which ready list, while FIBER_READY */
+    bool is_signalled; /* ready came before park */
+    bool is_held;      /* somebody will call xy_fiber_release */
+    void *tsan;
+    xy_fiber_t *child, *sibling; /* in the timer heap */
+    int64_t deadline;            /* ns of CLOCK_MONOTONIC */
+
+    _Alignas(XY_FIBER_LINE) uint64_t deadline_order;
+};
+_Static_assert(sizeof(xy_fiber_t) == 3 * XY_FIBER_LINE, "a switch touches one line of each fiber");
+_Static_assert(offsetof(xy_fiber_t, head) == 0, "fiber_inline.h reads the head");
+
+typedef struct {
+    uint32_t nonempty; /* bit p: list p has fibers */
+    xy_fiber_t *first[XY_FIBER_PRIORITIES];
+    xy_fiber_t *last[XY_FIBER_PRIORITIES];
+} fiber_queue_t;
+
+typedef struct fiber_chunk {
+    struct fiber_chunk *next;
+} fiber_chunk_t;
+
+struct xy_worker {
+    xy_worker_head_t head; /* .current and .mail: see fiber_inline.h */
+
+    /* What a switch touches. */
+    _Alignas(XY_FIBER_LINE) xy_fiber_t *dead; /* ended, left at the next switch */
+    void (*switched)(xy_worker_t *w, xy_fiber_t *previous, xy_fiber_t *fiber);
+    bool (*poll)(xy_worker_t *w);
+    xy_fiber_t *last;   /* ran last and has not ended */
+    xy_fiber_t *timers; /* the root of the timer heap */
+    uint64_t timer_order;
+    uint32_t ticks;
+    bool is_stopped;
+    _Atomic bool is_idle; /* read by any thread */
+    fiber_queue_t ready;
+
+    xy_pool_t *pool;
+    void *user;
+    int64_t spin_ns;
+    int index, cpu;
+    fiber_stacks_t stacks;
+    xy_fiber_t *free_fibers; /* by next */
+    fiber_chunk_t *chunks;
+    pthread_t thread;
+    void *signal_stack;
+    stack_t signal_stack_before;
+    xy_fiber_t root; /* the thread's own context; also the letter that says: stop */
+    xy_fiber_t adopted;
+};
+_Static_assert(offsetof(xy_worker_t, head) == 0, "fiber_inline.h reads the head");
+
+/* Large enough for every kernel; cpu_set_t is not. */
+typedef union {
+    cpu_set_t set;
+    unsigned char bytes[1024];
+} fiber_cpuset_t;
+
+struct xy_pool {
+    xy_pool_config_t config;
+    xy_worker_t *workers;
+    void *memory; /* of the pool and its workers */
+    bool is_adopted;
+    fiber_cpuset_t affinity_before; /* of the thread that became worker 0 */
+    bool is_pinned;
+
+    /* Low half: workers asleep without a timer; high half: how often one of them woke. */
+    _Alignas(XY_FIBER_LINE) _Atomic uint64_t sleepers;
+    _Atomic bool is_stuck_said;
+    _Alignas(XY_FIBER_LINE) _Atomic long live; /* fibers that have not ended */
+    _Atomic bool is_stopping;
+};
+
+/* stack.c */
+xy_status_t fiber_stack_get(fiber_stacks_t *stacks, fiber_stack_t **stack_p);
+void fiber_stack_put(fiber_stacks_t *stacks, fiber_stack_t *stack);
+void fiber_stacks_cleanup(fiber_stacks_t *stacks);
+size_t fiber_stack_guard_size(void);
+
+/* fiber.c */
+void fiber_recycle(xy_worker_t *w, xy_fiber_t *fiber);
+
+/* timer.c: a heap of sleeping fibers, earliest first, equal ones in order of arrival. */
+int64_t fiber_now_ns(void);
+void fiber_timer_add(xy_worker_t *w, xy_fiber_t *fiber, int64_t deadline);
+void fiber_timer_expire(xy_worker_t *w); /* make ready whose time has come */
+
+/* sleep.c */
+uint32_t fiber_fence_init(void); /* 1: rings must fence */
+void fiber_worker_sleep(xy_worker_t *w);
+
+/* worker.c */
+void fiber_entry(void);
+void fiber_mail_drain(xy_worker_t *w);
+void fiber_mail_post(xy_worker_t *w, xy_fiber_t *letter);
+void fiber_worker_loop(xy_worker_t *w); /* on the thread's own stack, until stopped */
+
+/* overflow.c */
+xy_status_t fiber_overflow_init(xy_worker_t *w);
+void fiber_overflow_enter(xy_worker_t *w); /* on the worker's thread */
+void fiber_overflow_leave(xy_worker_t *w);
+void fiber_overflow_cleanup(xy_worker_t *w);
+
+#endif

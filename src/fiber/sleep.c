@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sleeping in the kernel, and the doorbell that ends it.
+ *
+ *   sleeper                               poster
+ *   S1 asleep := 1                        P1 post (release)
+ *   S2 fence on all threads (membarrier)  P2 asleep == 0? done
+ *   S3 look again for posts; found: awake P3 exchange asleep with 0; was not 0: futex wake
+ *   S4 futex wait while asleep == 1
+ *
+ * No wake is lost: S2 makes every running thread of the process pass a full fence. If P2 came
+ * before that fence, P1 did as well and S3 sees the post; if it came after, P2 sees S1. So the
+ * poster pays one load of a line it has just written to or that is shared, and the fence is paid by
+ * the one who has nothing to do. Without membarrier (`fenced`), the poster has a fence between P1
+ * and P2 and S2 is a fence of the sleeper.
+ *
+ * Stuck. `sleepers` counts the workers in S4 without a timer (in the low half), and how often one
+ * of them came out of it (in the high half). Each counts itself in before S4 and out after it, and
+ * touches nothing in between. The worker L whose counting makes the count complete then checks:
+ *
+ *   a) every `asleep` word is 1,   b) `sleepers` is still what its own counting left there.
+ *
+ * Let t be the moment of L's counting. By b) nobody counted out between t and the end of the
+ * check, so all that time every worker but L was in S4, where it posts nothing and does not set
+ * its word; a word seen at 1 in a) was therefore 1 at t. A post made by a worker before t was made
+ * before that worker counted itself in: either its target saw it in S3 and is not counted, or P3
+ * set the target's word to 0 before t, and a) sees it. Hence no post is under way, nobody can make
+ * one, and no timer runs (a worker with timers is not counted): no fiber will ever be woken. When
+ * a) or b) fails, some worker is on its way out of S4 and will count itself in again, so the check
+ * is made again by whoever is last then. Threads that are no workers are outside of this reasoning:
+ * L looks into the mailboxes too, but a wake that such a thread will make later is not foreseen.
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fiber/private.h"
+#include "fiber/sanitize.h"
+
+#define ONE_WAKE (UINT64_C(1) << 32)
+
+uint32_t fiber_fence_init(void)
+{
+    long supported = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
+
+    if (supported < 0 || (supported & MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0 ||
+        syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) != 0)
+        return 1;
+    return 0;
+}
+
+static void fence(void)
+{
+#if FIBER_TSAN
+    /* TSan knows no fences; a sequentially consistent exchange is one on the machine. */
+    static _Atomic int fence_word;
+    atomic_exchange(&fence_word, 1);
+#else
+    atomic_thread_fence(memory_order_seq_cst);
+#endif
+}
+
+static void fence_all(const xy_worker_t *w)
+{
+    fence();
+    if (!w->head.fenced)
+        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
+static void futex_wait(xy_worker_t *w, uint32_t value, int64_t deadline)
+{
+    struct timespec t = {.tv_sec = (time_t)(deadline / 1000000000),
+                         .tv_nsec = (long)(deadline % 1000000000)};
+
+    syscall(SYS_futex, &w->head.asleep, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value,
+            value == FIBER_ASLEEP_TIMED ? &t : NULL, NULL, FUTEX_BITSET_MATCH_ANY);
+}
+
+void xy_worker_ring_slow(xy_worker_t *worker)
+{
+    if (worker->head.fenced) {
+        fence();
+        if (atomic_load_explicit(&worker->head.asleep, memory_order_relaxed) == FIBER_AWAKE)
+            return;
+    }
+    /* Whoever takes the word down wakes: one system call for many rings. */
+    if (atomic_exchange_explicit(&worker->head.asleep, FIBER_AWAKE, memory_order_acq_rel) !=
+        FIBER_AWAKE)
+        syscall(SYS_futex, &worker->head.asleep, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
+}
+
+/* The check of the comment above; `counted` is what the caller's counting left in `sleepers`. */
+static bool is_stuck(xy_pool_t *pool, uint64_t counted)
+{
+    int workers = pool->config.workers;
+
+    if ((uint32_t)counted != (uint32_t)workers ||
+        atomic_load_explicit(&pool->live, memory_order_acquire) == 0)
+        return false;
+    for (int i = 0; i < workers; i++) {
+        xy_worker_head_t *head = &pool->workers[i].head;
+
+        if (atomic_load_explicit(&head->asleep, memory_order_acquire) != FIBER_ASLEEP ||
+            atomic_load_explicit(&head->mail, memory_order_acquire) != NULL)
+            return false;
+    }
+    return atomic_load_explicit(&pool->sleepers, memory_order_acquire) == counted;
+}
+
+static void sleep_until_rung(xy_worker_t *w)
+{
+    xy_pool_t *pool = w->pool;
+    uint64_t counted = atomic_fetch_add(&pool->sleepers, 1) + 1;
+    bool say = pool->config.stuck != NULL && is_stuck(pool, counted) &&
+               !atomic_exchange(&pool->is_stuck_said, true);
+
+    if (say)
+        atomic_store_explicit(&w->head.asleep, FIBER_AWAKE, memory_order_relaxed);
+    while (atomic_load_explicit(&w->head.asleep, memory_order_acquire) == FIBER_ASLEEP)
+        futex_wait(w, FIBER_ASLEEP, 0);
+    atomic_fetch_add(&pool->sleepers, ONE_WAKE - 1);
+    if (say)
+        pool->config.stuck(pool);
+}
+
+static void sleep_until(xy_worker_t *w, int64_t deadline)
+{
+    while (atomic_load_explicit(&w->head.asleep, memory_order_acquire) == FIBER_ASLEEP_TIMED &&
+           fiber_now_ns() < deadline)
+        futex_wait(w, FIBER_ASLEEP_TIMED, deadline);
+    atomic_store_explicit(&w->head.asleep, FIBER_AWAKE, memory_order_relaxed);
+}
+
+/* Sleep until a ring or the next timer; returns at once when there is work after all. */
+void fiber_worker_sleep(xy_worker_t *w)
+{
+    bool is_timed = w->timers != NULL;
+
+    atomic_store_explicit(&w->head.asleep, is_timed ? FIBER_ASLEEP_TIMED : FIBER_ASLEEP,
+                          memory_order_relaxed);
+    fence_all(w);
+    if (atomic_load_explicit(&w->head.mail, memory_order_relaxed) != NULL ||
+        (w->poll != NULL && w->poll(w)) || w->ready.nonempty != 0) {
+        atomic_store_explicit(&w->head.asleep, FIBER_AWAKE, memory_order_relaxed);
+        return;
+    }
+    if (is_timed)
+        sleep_until(w, w->timers->deadline);
+    else
+        sleep_until_rung(w);
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Contexts: what is left of a running function when the processor goes elsewhere. One
+ * implementation per processor (switch_x86_64.S, switch_aarch64.S) and one in plain C.
+ *
+ *   to = fiber_switch_prepare(low, high, entry);
+ *   fiber_switch(&from, to);        (runs entry on the stack [low, high); back when it switches)
+ */
+#ifndef XY_FIBER_SWITCH_H
+#define XY_FIBER_SWITCH_H
+
+/* Save the running context in *save_p and go on in `to`. A context is used once. Registers that
+ * calls preserve, and the floating-point modes, belong to the context; the signal mask does not
+ * (a system call per switch otherwise). */
+void fiber_switch(void **save_p, void *to);
+
+/* A context that calls `entry` on the empty stack [low, high). `entry` must not return. */
+void *fiber_switch_prepare(void *low, void *high, void (*entry)(void));
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How fibers run. There is no scheduler context: the fiber that gives way picks the next one and
+ * switches to it directly. When none is ready it polls and sleeps on its own stack. The thread's
+ * own context (the worker's `root`) is left when the first fiber starts and entered again when the
+ * worker stops.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fiber/private.h"
+#include "fiber/queue.h"
+#include "fiber/sanitize.h"
+#include "fiber/switch.h"
+
+_Thread_local xy_worker_t *xy_worker_current;
+
+enum {
+    POLL_EVERY = 8,   /* switches between two polls while fibers are ready (a power of two) */
+    CLOCK_EVERY = 32, /* switches or empty polls between two looks at the clock (likewise) */
+    EAGER_POLLS = 128 /* empty polls before the worker relaxes between them and counts as idle */
+};
+
+/* Between two polls: let the other thread of the core run, and save power. */
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+}
+
+/* Mail ---------------------------------------------------------------------------------------- */
+
+/* A letter to an empty box leaves its mail_next alone (it is NULL), so that waking a fiber moves
+ * one cache line: the box. */
+void fiber_mail_post(xy_worker_t *w, xy_fiber_t *letter)
+{
+    xy_fiber_t *first = atomic_load_explicit(&w->head.mail, memory_order_relaxed);
+    xy_fiber_t *next = NULL;
+
+    do {
+        if (next != first)
+            atomic_store_explicit(&letter->mail_next, first, memory_order_relaxed);
+        next = first;
+        /* release: pairs with the acquire of fiber_mail_drain */
+    } while (!atomic_compare_exchange_weak_explicit(&w->head.mail, &first, letter,
+                                                    memory_order_release, memory_order_relaxed));
+    xy_worker_ring(w);
+}
+
+static inline void make_ready(xy_worker_t *w, xy_fiber_t *fiber)
+{
+    if (fiber->state == FIBER_PARKED)
+        fiber_queue_push(&w->ready, fiber, fiber->priority);
+    else
+        fiber->is_signalled = true;
+}
+
+/* Make everybody in the mailbox ready, first come first. */
+void fiber_mail_drain(xy_worker_t *w)
+{
+    xy_fiber_t *letter = atomic_exchange_explicit(&w->head.mail, NULL, memory_order_acquire);
+    xy_fiber_t *first = NULL;
+
+    while (letter != NULL) {
+        xy_fiber_t *next = atomic_load_explicit(&letter->mail_next, memory_order_relaxed);
+
+        if (next != NULL)
+            atomic_store_explicit(&letter->mail_next, NULL, memory_order_relaxed);
+        if (letter == &w->root) {
+            w->is_stopped = true;
+        } else {
+            letter->next = first;
+            first = letter;
+        }
+        letter = next;
+    }
+    while (first != NULL) {
+        xy_fiber_t *next = first->next;
+
+        make_ready(w, first);
+        first = next;
+    }
+}
+
+static inline void look_at_mail(xy_worker_t *w)
+{
+    if (__builtin_expect(atomic_load_explicit(&w->head.mail, memory_order_relaxed) != NULL, 0))
+        fiber_mail_drain(w);
+}
+
+void xy_fiber_ready(xy_fiber_t *fiber)
+{
+    make_ready(fiber->head.worker, fiber);
+}
+
+void xy_fiber_ready_chain(xy_fiber_t *first, xy_fiber_t *last, int count)
+{
+    if (count > 0)
+        fiber_queue_push_chain(&first->head.worker->ready, first, last, first->priority);
+}
+
+void xy_fiber_wake(xy_fiber_t *fiber)
+{
+    xy_worker_t *w = fiber->head.worker;
+
+    if (w == xy_worker_current)
+        make_ready(w, fiber);
+    else
+        fiber_mail_post(w, fiber);
+}
+
+/* Choosing ------------------------------------------------------------------------------------ */
+
+static bool spin_is_over(xy_worker_t *w, int64_t *start_p)
+{
+    int64_t now;
+
+    if (w->spin_ns == 0)
+        return true;
+    now = fiber_now_ns();
+    if (*start_p == 0)
+        *start_p = now;
+    return now - *start_p >= w->spin_ns;
+}
+
+/* Poll and sleep until a fiber is ready; the root when the worker is to stop. On the stack of
+ * whoever gave way last. */
+static __attribute__((noinline)) xy_fiber_t *wait_for_work(xy_worker_t *w)
+{
+    xy_fiber_t *fiber;
+    int64_t start = 0;
+
+    for (unsigned polls = 1;; polls++) {
+        look_at_mail(w);
+        if (w->poll != NULL)
+            w->poll(w);
+        if (w->is_stopped) {
+            fiber = &w->root;
+            break;
+        }
+        fiber = fiber_queue_pop(&w->ready);
+        if (fiber != NULL)
+            break;
+        if (w->spin_ns == 0 || polls % CLOCK_EVERY == 0) {
+            fiber_timer_expire(w);
+            if (w->ready.nonempty == 0 && spin_is_over(w, &start)) {
+                atomic_store_explicit(&w->is_idle, false, memory_order_relaxed);
+                fiber_worker_sleep(w);
+                fiber_timer_expire(w);
+                start = 0;
+                polls = 0;
+            }
+        }
+        if (polls >= EAGER_POLLS) {
+            if (polls == EAGER_POLLS)
+                atomic_store_explicit(&w->is_idle, true, memory_order_relaxed);
+            relax();
+        }
+    }
+    atomic_store_explicit(&w->is_idle, false, memory_order_relaxed);
+    return fiber;
+}
+
+static inline xy_fiber_t *choose(xy_worker_t *w)
+{
+    xy_fiber_t *fiber;
+
+    look_at_mail(w);
+    if (__builtin_expect(++w->ticks % POLL_EVERY == 0, 0)) {
+        if (w->poll != NULL)
+            w->poll(w);
+        if (w->timers != NULL && w->ticks % CLOCK_EVERY == 0)
+            fiber_timer_expire(w);
+    }
+    if (__builtin_expect(w->is_stopped, 0))
+        return &w->root;
+    fiber = fiber_queue_pop(&w->ready);
+    return fiber != NULL ? fiber : wait_for_work(w);
+}
+
+/* Switching ----------------------------------------------------------------------------------- */
+
+/* What happens on a new stack before anything else: the fiber that was left may have ended. */
+static inline void arrive(xy_worker_t *w, void *fake)
+{
+    fiber_sanitize_arrive(fake);
+    if (__builtin_expect(w->dead != NULL, 0)) {
+        xy_fiber_t *dead = w->dead;
+
+        w->dead = NULL;
+        fiber_recycle(w, dead);
+    }
+}
+
+/* From `from`, which is running, to another fiber or the root. */
+static inline void go(xy_worker_t *w, xy_fiber_t *from, xy_fiber_t *to, bool is_last)
+{
+    void *fake = NULL;
+
+    if (__builtin_expect(to == &w->root, 0)) {
+        w->head.current = NULL;
+    } else {
+        to->state = FIBER_RUNNING;
+        w->head.current = to;
+        if (w->switched != NULL && w->last != to)
+            w->switched(w, w->last, to);
+        w->last = to;
+        if (__builtin_expect(to->context == NULL, 0))
+            to->context = fiber_switch_prepare(to->low, to->high, fiber_entry);
+    }
+    fiber_sanitize_leave(is_last ? NULL : &fake, to->low, to->high, to->tsan);
+    fiber_switch(&from->context, to->context);
+    arrive(w, fake);
+}
+
+static void __attribute__((noinline)) finish(xy_pool_t *pool)
+{
+    if (atomic_exchange(&pool->is_stopping, true))
+        return;
+    for (int i = 0; i < pool->config.workers; i++)
+        fiber_mail_post(&pool->workers[i], &pool->workers[i].root);
+}
+
+void fiber_entry(void)
+{
+    xy_worker_t *w = xy_worker_current;
+    xy_fiber_t *fiber = w->head.current;
+
+    arrive(w, NULL);
+    errno = 0;
+    fiber->fn(fiber->arg);
+    xy_fiber_exit();
+}
+
+/* `self` is parked, asleep or in a ready list. errno belongs to the fiber: poll and other fibers
+ * may change it. */
+static inline void give_way(xy_worker_t *w, xy_fiber_t *self)
+{
+    int error = errno;
+    xy_fiber_t *next = choose(w);
+
+    if (next == self)
+        self->state = FIBER_RUNNING;
+    else
+        go(w, self, next, false);
+    errno = error;
+}
+
+void xy_fiber_park(void)
+{
+    xy_worker_t *w = xy_worker_current;
+    xy_fiber_t *self = w->head.current;
+
+    if (__builtin_expect(self->is_signalled, 0)) {
+        self->is_signalled = false;
+        return;
+    }
+    self->state = FIBER_PARKED;
+    give_way(w, self);
+}
+
+void xy_fiber_yield(void)
+{
+    xy_worker_t *w = xy_worker_current;
+    xy_fiber_t *self = w->head.current;
+    int error = errno;
+    unsigned list = self->priority, lowest;
+
+    look_at_mail(w);
+    if (w->poll != NULL)
+        w->poll(w);
+    if (w->timers != NULL && ++w->ticks % CLOCK_EVERY == 0)
+        fiber_timer_expire(w);
+    errno = error;
+    if (w->ready.nonempty == 0 && !w->is_stopped)
+        return;
+    /* Behind all others, the less urgent ones as well: a fiber that polls in a loop would keep the
+     * one it waits for from running. */
+    lowest = w->ready.nonempty == 0 ? 0 : fiber_queue_lowest(&w->ready);
+    fiber_queue_push(&w->ready, self, lowest > list ? lowest : list);
+    give_way(w, self);
+}
+
+void xy_fiber_sleep(double seconds)
+{
+    xy_worker_t *w = xy_worker_current;
+    xy_fiber_t *self = w->head.current;
+    double ns = seconds * 1e9;
+
+    if (!(ns >= 1.0)) { /* also not a number */
+        xy_fiber_yield();
+        return;
+    }
+    /* A century is for ever, and does not overflow. Never too early: round up. */
+    fiber_timer_add(w, self, fiber_now_ns() + (int64_t)(ns < 3.2e18 ? ns : 3.2e18) + 1);
+    self->state = FIBER_SLEEPING;
+    give_way(w, self);
+}
+
+void xy_fiber_exit(void)
+{
+    xy_worker_t *w = xy_worker_current;
+    xy_fiber_t *self = w->head.current, *next;
+
+    self->state = FIBER_RUNNING; /* until nobody stands on its stack: see fiber_recycle */
+    w->last = NULL;
+    w->head.current = NULL;
+    if (atomic_fetch_sub_explicit(&w->pool->live, 1, memory_order_acq_rel) == 1)
+        finish(w->pool);
+    next = choose(w);
+    if (next == &w->root && w->pool->is_adopted)
+        exit(EXIT_SUCCESS); /* the adopted thread ended as well: there is nowhere to return to */
+    w->dead = self;
+    go(w, self, next, true);
+    __builtin_unreachable();
+}
+
+void fiber_worker_loop(xy_worker_t *w)
+{
+    xy_fiber_t *next = choose(w);
+
+    if (next != &w->root)
+        go(w, &w->root, next, false);
+}
+
+/* Worker and pool properties ------------------------------------------------------------------ */
+
+bool xy_worker_has_ready(const xy_worker_t *worker)
+{
+    return worker->ready.nonempty != 0;
+}
+
+int xy_worker_index(const xy_worker_t *worker)
+{
+    return worker->index;
+}
+
+int xy_worker_cpu(const xy_worker_t *worker)
+{
+    return worker->cpu;
+}
+
+xy_pool_t *xy_worker_pool(const xy_worker_t *worker)
+{
+    return worker->pool;
+}
+
+void xy_worker_user_set(xy_worker_t *worker, void *user)
+{
+    worker->user = user;
+}
+
+void *xy_worker_user(const xy_worker_t *worker)
+{
+    return worker->user;
+}
+
+void xy_pool_stop(xy_pool_t *pool)
+{
+    if (!pool->is_adopted)
+        finish(pool);
+}
