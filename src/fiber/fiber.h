@@ -106,7 +106,8 @@ void xy_fiber_ready(xy_fiber_t *fiber);
  * be parked and have one priority. */
 void xy_fiber_ready_chain(xy_fiber_t *first, xy_fiber_t *last, int count);
 void xy_fiber_next_set(xy_fiber_t *fiber, xy_fiber_t *next);
-/* Make a parked fiber ready from any thread (other workers, signal-free threads). */
+/* Make a parked fiber ready from any thread; not from a signal handler. A thread that is no worker
+ * must return from it before the pool is destroyed. */
 void xy_fiber_wake(xy_fiber_t *fiber);
 
 int xy_worker_index(const xy_worker_t *worker);

@@ -30,6 +30,16 @@ static inline void fiber_queue_push(fiber_queue_t *q, xy_fiber_t *fiber, unsigne
     fiber_queue_push_chain(q, fiber, fiber, list);
 }
 
+/* `next` runs after the fiber that is about to run: fetch its stack, and the structure of the one
+ * behind it, whose stack will be fetched next time. With thousands of fibers none of this is in a
+ * near cache. A last fiber's `next` may point anywhere; fetching harms nothing. */
+static inline void fiber_queue_prefetch(const xy_fiber_t *next)
+{
+    __builtin_prefetch(next->context, 1);
+    __builtin_prefetch((const char *)next->context + XY_FIBER_LINE, 1);
+    __builtin_prefetch((const char *)next->next + offsetof(xy_fiber_t, context), 1);
+}
+
 /* The next fiber to run; NULL: none is ready. */
 static inline xy_fiber_t *fiber_queue_pop(fiber_queue_t *q)
 {
@@ -40,10 +50,12 @@ static inline xy_fiber_t *fiber_queue_pop(fiber_queue_t *q)
         return NULL;
     list = (unsigned)__builtin_ctz(q->nonempty);
     fiber = q->first[list];
-    if (fiber == q->last[list])
+    if (fiber == q->last[list]) {
         q->nonempty &= q->nonempty - 1;
-    else
+    } else {
         q->first[list] = fiber->next;
+        fiber_queue_prefetch(fiber->next);
+    }
     return fiber;
 }
 
