@@ -74,5 +74,7 @@ const char *mpi_comm_name(const mpi_comm_t *comm);
 
 /* World and self of a rank; called by mpi_job_create for each. */
 xy_status_t mpi_comm_create_predefined(mpi_rank_t *rank);
+/* Free world, self and what ranks left behind; called by mpi_job_destroy, all ranks have ended. */
+void mpi_comm_destroy_predefined(mpi_job_t *job);
 
 #endif

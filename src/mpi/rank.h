@@ -56,6 +56,8 @@ struct mpi_rank {
     void *env;               /* per-rank lists of the environment part (keyvals, infos, ...) */
 };
 
+enum { MPI_BUFFER_CLASSES = 10 }; /* 128 bytes to 64 KiB */
+
 /* One worker's share of the runtime: its rings, its pools. */
 struct mpi_worker {
     xy_worker_t *thread;
@@ -64,6 +66,8 @@ struct mpi_worker {
     struct mpi_ring **out; /* out[d]: cells to worker d */
     struct mpi_request *free_requests;
     struct mpi_message *free_messages;
+    void *free_buffers[MPI_BUFFER_CLASSES]; /* of eager messages, by power of two */
+    int free_buffer_count[MPI_BUFFER_CLASSES];
 };
 
 struct mpi_job {
@@ -71,6 +75,7 @@ struct mpi_job {
     int workers;
     mpi_rank_t *ranks; /* by world rank */
     mpi_worker_t *worker;
+    struct mpi_ring *rings; /* [workers * workers], from * workers + to */
     xy_pool_t *pool;
     size_t eager_limit;        /* bytes; above: rendezvous, one copy */
     _Atomic uint32_t next_context;

@@ -52,6 +52,7 @@ typedef struct mpi_ring {
     _Alignas(128) uint32_t tail;         /* producer's */
     uint32_t head_seen;                  /* producer's copy of head */
     _Alignas(128) uint32_t next;         /* consumer's */
+    uint32_t busy;                       /* consumer's: handlers running, nested through reserve */
     _Alignas(128) _Atomic uint32_t head; /* published by the consumer, release; producer acquires */
 } mpi_ring_t;
 

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Point to point inside the library: how bytes get from one rank to another.
+ *
+ * A message to a rank of the same worker meets its receive at once: one copy, no queue. A message
+ * to another worker crosses a ring: up to 80 bytes inside the cell, up to the eager limit in a
+ * buffer, above it as a pointer to the send request, from whose buffer the receiver copies (one
+ * copy) before it tells the sender. A message that nobody waits for yet is kept.
+ */
+#ifndef XY_MPI_P2P_H
+#define XY_MPI_P2P_H
+
+#include "mpi/comm.h"
+#include "mpi/request.h"
+#include "mpi/ring.h"
+
+/* A message that arrived before its receive. */
+typedef struct mpi_message {
+    mpi_entry_t entry; /* must be first */
+    uint64_t bytes;
+    mpi_rank_t *to;
+    mpi_request_t *sender; /* rendezvous: its send request; NULL: the bytes are in `data` */
+    mpi_comm_t *comm;      /* of a message taken by Mprobe */
+    char *data;            /* `small`, or a buffer of the pool */
+    struct mpi_message *next_free;
+    char small[MPI_CELL_INLINE];
+} mpi_message_t;
+
+/* One call's arguments, checked. */
+typedef struct {
+    mpi_comm_t *comm;
+    const void *buffer;
+    int64_t count;
+    mpi_type_t *type;
+    int peer, tag;
+    mpi_mode_t mode;
+} mpi_transfer_t;
+
+/* Start a send. True: complete at once, `request` is not used. Otherwise `request` (initialised by
+ * mpi_request_new or mpi_request_init) completes later. */
+bool mpi_send_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request);
+/* Start a receive; `request` may be complete on return. */
+void mpi_recv_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request);
+/* Receive the message `message` (taken out of the queue) into `request`'s buffer. */
+void mpi_recv_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *message);
+/* Would a send of this size wait for its receiver? */
+static inline bool mpi_send_is_eager(const mpi_transfer_t *t, uint64_t bytes)
+{
+    return bytes <= mpi_job->eager_limit && t->mode != MPI_MODE_SYNCHRONOUS;
+}
+
+/* Ask to take back a send that nobody received yet. The request completes either way. */
+void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request);
+
+/* Fill `request` (on the stack or from the pool) for an operation on `t`. */
+void mpi_request_init(mpi_request_t *request, mpi_rank_t *self, mpi_request_kind_t kind);
+void mpi_request_describe(mpi_request_t *request, const mpi_transfer_t *t);
+
+/* Checks shared by all calls of the family; MPI_SUCCESS or what mpi_error returned. `receive`
+ * allows wildcards. On success *t is complete. */
+int mpi_transfer_check(mpi_rank_t *self, MPI_Comm comm, const void *buffer, int64_t count,
+                       MPI_Datatype type, int peer, int tag, bool receive, mpi_transfer_t *t);
+
+/* Buffers of eager messages: pools of a worker, by size class. */
+void *mpi_buffer_take(mpi_worker_t *worker, size_t bytes);
+void mpi_buffer_give(mpi_worker_t *worker, void *buffer);
+void mpi_buffers_cleanup(mpi_worker_t *worker);
+
+void mpi_cell_eager(mpi_worker_t *worker, int from, mpi_cell_t *cell);
+void mpi_cell_rts(mpi_worker_t *worker, int from, mpi_cell_t *cell);
+void mpi_cell_done(mpi_worker_t *worker, int from, mpi_cell_t *cell);
+void mpi_cell_cancel(mpi_worker_t *worker, int from, mpi_cell_t *cell);
+
+#endif

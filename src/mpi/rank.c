@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/rank.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "mpi/coll.h"
+#include "mpi/comm.h"
+#include "mpi/copy.h"
+#include "mpi/p2p.h"
+#include "mpi/ring.h"
+
+mpi_job_t *mpi_job;
+_Thread_local mpi_rank_t *mpi_self;
+
+const mpi_cell_fn mpi_cell_handlers[MPI_CELL_KINDS] = {
+    [MPI_CELL_EAGER] = mpi_cell_eager,   [MPI_CELL_RTS] = mpi_cell_rts,
+    [MPI_CELL_DONE] = mpi_cell_done,     [MPI_CELL_CANCEL] = mpi_cell_cancel,
+    [MPI_CELL_COLL] = mpi_coll_cell,
+};
+
+/* What the pool calls with; set once, before it runs. */
+static mpi_job_config_t config;
+
+static void switched(xy_worker_t *w, xy_fiber_t *previous, xy_fiber_t *fiber)
+{
+    (void)w;
+    mpi_self = xy_fiber_user(fiber);
+    if (config.switched != NULL)
+        config.switched(previous ? xy_fiber_user(previous) : NULL, mpi_self);
+}
+
+static void stuck(xy_pool_t *pool)
+{
+    (void)pool;
+    config.stuck();
+}
+
+static void overflow(xy_fiber_t *fiber)
+{
+    config.overflow(xy_fiber_user(fiber));
+}
+
+static size_t rings_bytes(int workers)
+{
+    return (size_t)workers * (size_t)workers * sizeof(mpi_ring_t);
+}
+
+/* All rings in one mapping: untouched ones cost no memory. */
+static xy_status_t create_workers(mpi_job_t *job)
+{
+    int n = job->workers;
+    mpi_ring_t **table = xy_calloc(2 * (size_t)n * (size_t)n, sizeof(*table));
+
+    job->worker = xy_calloc((size_t)n, sizeof(*job->worker));
+    if (job->worker == NULL || table == NULL) {
+        xy_free(table);
+        return XY_ENOMEM;
+    }
+    job->worker[0].in = table;
+    job->rings = mmap(NULL, rings_bytes(n), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (job->rings == MAP_FAILED) {
+        job->rings = NULL;
+        return XY_ENOMEM;
+    }
+    for (int w = 0; w < n; w++) {
+        mpi_worker_t *worker = &job->worker[w];
+
+        worker->index = w;
+        worker->in = table + (size_t)w * 2 * (size_t)n;
+        worker->out = worker->in + n;
+        worker->thread = xy_pool_worker(job->pool, w);
+        xy_worker_user_set(worker->thread, worker);
+        for (int o = 0; o < n; o++)
+            if (o != w) {
+                worker->in[o] = &job->rings[(size_t)o * (size_t)n + (size_t)w];
+                worker->out[o] = &job->rings[(size_t)w * (size_t)n + (size_t)o];
+            }
+    }
+    return XY_OK;
+}
+
+static xy_status_t create_ranks(mpi_job_t *job, const int *worker_of)
+{
+    job->ranks = xy_calloc((size_t)job->size, sizeof(*job->ranks));
+    if (job->ranks == NULL)
+        return XY_ENOMEM;
+    for (int r = 0; r < job->size; r++) {
+        mpi_rank_t *rank = &job->ranks[r];
+
+        rank->world = r;
+        rank->worker = &job->worker[worker_of ? worker_of[r] : 0];
+        if (mpi_match_init(&rank->match) != XY_OK)
+            return XY_ENOMEM;
+    }
+    mpi_job = job;
+    for (int r = 0; r < job->size; r++)
+        if (mpi_comm_create_predefined(&job->ranks[r]) != XY_OK)
+            return XY_ENOMEM;
+    return XY_OK;
+}
+
+xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
+{
+    mpi_job_t *job = xy_calloc(1, sizeof(*job));
+    xy_pool_config_t pool = {.workers = c->workers,
+                             .cpus = c->cpus,
+                             .spin_seconds = c->spin_seconds,
+                             .stack_size = c->stack_size,
+                             .poll = mpi_poll,
+                             .switched = switched,
+                             .stuck = stuck,
+                             .overflow = overflow,
+                             .user = job};
+    xy_status_t st;
+
+    if (job == NULL)
+        return xy_fail_memory("making the job");
+    config = *c;
+    job->size = c->size;
+    job->workers = c->workers;
+    job->eager_limit = c->eager_limit;
+    job->abort = c->abort;
+    job->start_time = xy_now();
+    atomic_init(&job->next_context, 8); /* below: world and self */
+    st = xy_pool_create(&pool, &job->pool);
+    if (st != XY_OK)
+        goto fail;
+    st = mpi_copy_init(c->workers);
+    if (st == XY_OK)
+        st = create_workers(job);
+    if (st == XY_OK)
+        st = create_ranks(job, c->worker_of);
+    if (st != XY_OK) {
+        xy_fail_memory("making the ranks");
+        goto fail;
+    }
+    *job_p = job;
+    return XY_OK;
+
+fail:
+    mpi_job_destroy(job);
+    return st;
+}
+
+static void destroy_pools(mpi_worker_t *worker)
+{
+    for (mpi_request_t *r = worker->free_requests, *next; r != NULL; r = next) {
+        next = r->next_free;
+        xy_free(r);
+    }
+    for (mpi_message_t *m = worker->free_messages, *next; m != NULL; m = next) {
+        next = m->next_free;
+        xy_free(m);
+    }
+    mpi_buffers_cleanup(worker);
+}
+
+static void destroy_rank(mpi_rank_t *rank)
+{
+    for (mpi_entry_t *e = rank->match.first, *next; e != NULL; e = next) {
+        mpi_message_t *m = (mpi_message_t *)e;
+
+        next = e->list_next;
+        if (m->sender == NULL && m->data != m->small)
+            mpi_buffer_give(rank->worker, m->data);
+        xy_free(m);
+    }
+    mpi_match_cleanup(&rank->match);
+    if (rank->fiber != NULL)
+        xy_fiber_release(rank->fiber);
+}
+
+void mpi_job_destroy(mpi_job_t *job)
+{
+    if (job == NULL)
+        return;
+    if (job->ranks != NULL) {
+        mpi_comm_destroy_predefined(job);
+        for (int r = 0; r < job->size; r++)
+            destroy_rank(&job->ranks[r]);
+    }
+    if (job->worker != NULL) {
+        for (int w = 0; w < job->workers; w++)
+            destroy_pools(&job->worker[w]);
+        xy_free(job->worker[0].in);
+    }
+    if (job->rings != NULL)
+        munmap(job->rings, rings_bytes(job->workers));
+    mpi_copy_cleanup();
+    if (job->pool != NULL)
+        xy_pool_destroy(job->pool);
+    xy_free(job->ranks);
+    xy_free(job->worker);
+    xy_free(job);
+    mpi_job = NULL;
+}
+
+xy_status_t mpi_rank_start(mpi_job_t *job, int world, void (*body)(void *), void *arg)
+{
+    mpi_rank_t *rank = &job->ranks[world];
+    xy_status_t st = xy_fiber_create(rank->worker->thread, body, arg, &rank->fiber);
+
+    if (st == XY_OK)
+        xy_fiber_user_set(rank->fiber, rank);
+    return st;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/request.h"
+
+#include <string.h>
+
+#include "mpi/comm.h"
+#include "mpi/error.h"
+#include "mpi/p2p.h"
+
+void mpi_request_init(mpi_request_t *request, mpi_rank_t *self, mpi_request_kind_t kind)
+{
+    request->kind = kind;
+    request->mode = MPI_MODE_STANDARD;
+    request->is_done = false;
+    request->is_waited = false;
+    request->is_persistent = false;
+    request->is_active = true;
+    request->is_posted = false;
+    request->is_freed = false;
+    request->is_message = false;
+    request->owner = self;
+    request->comm = NULL;
+    request->type = NULL;
+    request->outcome = (mpi_outcome_t){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+    request->start = NULL;
+    request->release = NULL;
+    request->extra = NULL;
+}
+
+mpi_request_t *mpi_request_new(mpi_rank_t *self, mpi_request_kind_t kind)
+{
+    mpi_request_t *request = self->worker->free_requests;
+
+    if (request != NULL) {
+        self->worker->free_requests = request->next_free;
+    } else {
+        request = xy_malloc(sizeof(*request));
+        if (request == NULL) {
+            xy_fail_memory("making a request");
+            return NULL;
+        }
+    }
+    mpi_request_init(request, self, kind);
+    return request;
+}
+
+void mpi_request_free(mpi_request_t *request)
+{
+    mpi_worker_t *worker = request->owner->worker;
+
+    if (request->release != NULL)
+        request->release(request);
+    if (request->type != NULL)
+        mpi_type_release(request->type);
+    if (request->comm != NULL)
+        mpi_comm_release(request->comm);
+    request->next_free = worker->free_requests;
+    worker->free_requests = request;
+}
+
+void mpi_request_describe(mpi_request_t *request, const mpi_transfer_t *t)
+{
+    request->buffer = (void *)(uintptr_t)t->buffer;
+    request->count = t->count;
+    request->type = t->type;
+    request->bytes = (uint64_t)t->count * mpi_type_size(t->type);
+    request->peer = t->peer;
+    request->tag = t->tag;
+    request->comm = t->comm;
+    request->mode = t->mode;
+    request->call = request->owner->call;
+}
+
+void mpi_request_complete(mpi_request_t *request)
+{
+    mpi_rank_t *owner = request->owner;
+
+    request->is_done = true;
+    if (request->is_waited) {
+        request->is_waited = false;
+        if (--owner->wait_count == 0)
+            xy_fiber_ready(owner->fiber);
+    } else if (request->is_freed) {
+        mpi_request_free(request);
+    }
+}
+
+void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request)
+{
+    if (request->is_done)
+        return;
+    request->is_waited = true;
+    self->wait_count = 1;
+    xy_fiber_park();
+}
+
+void mpi_status_set(MPI_Status *status, const mpi_outcome_t *outcome)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    status->MPI_SOURCE = outcome->source;
+    status->MPI_TAG = outcome->tag;
+    mpi_status_set_bytes(status, outcome->bytes);
+    mpi_status_set_cancelled(status, outcome->is_cancelled);
+}
