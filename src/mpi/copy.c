@@ -4,7 +4,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Sharing costs two cache-line transfers for each piece; these sizes keep that under one percent. */
+/* Sharing costs two cache-line transfers for each piece; these sizes keep that under one percent.
+ */
 enum { SHARE_FROM = 256 << 10, PIECE = 64 << 10 };
 
 typedef struct {
@@ -14,7 +15,8 @@ typedef struct {
     _Atomic(char *) to;
     _Atomic(const char *) from;
     _Atomic size_t bytes;
-    _Alignas(128) _Atomic size_t done; /* pieces copied by helpers; release, acquired by the owner */
+    _Alignas(
+        128) _Atomic size_t done; /* pieces copied by helpers; release, acquired by the owner */
 } slot_t;
 
 static slot_t *slots; /* one per worker */

@@ -26,9 +26,9 @@ typedef struct {
 typedef struct mpi_entry {
     mpi_envelope_t envelope;
     uint32_t hash;
-    uint64_t order; /* of posting or arrival */
-    struct mpi_entry *next, *previous;             /* in the bucket */
-    struct mpi_entry *list_next, *list_previous;   /* unexpected: in arrival order */
+    uint64_t order;                              /* of posting or arrival */
+    struct mpi_entry *next, *previous;           /* in the bucket */
+    struct mpi_entry *list_next, *list_previous; /* unexpected: in arrival order */
 } mpi_entry_t;
 
 typedef struct {
@@ -40,8 +40,8 @@ typedef struct {
 typedef struct {
     mpi_table_t posted;
     mpi_table_t unexpected;
-    mpi_entry_t *first, *last;  /* unexpected, in arrival order */
-    uint32_t wildcards[4];      /* posted receives: [1] any source, [2] any tag, [3] both */
+    mpi_entry_t *first, *last; /* unexpected, in arrival order */
+    uint32_t wildcards[4];     /* posted receives: [1] any source, [2] any tag, [3] both */
     uint64_t order;
 } mpi_match_t;
 
@@ -55,7 +55,8 @@ mpi_entry_t *mpi_match_arrive(mpi_match_t *match, const mpi_envelope_t *envelope
 
 void mpi_match_keep(mpi_match_t *match, mpi_entry_t *message);
 void mpi_match_drop(mpi_match_t *match, mpi_entry_t *message);
-/* The message that a receive with this envelope (wildcards allowed) takes first; left in; or NULL. */
+/* The message that a receive with this envelope (wildcards allowed) takes first; left in; or NULL.
+ */
 mpi_entry_t *mpi_match_find(const mpi_match_t *match, const mpi_envelope_t *envelope);
 
 #endif

@@ -50,6 +50,7 @@ static void set_received(mpi_request_t *receive, const mpi_envelope_t *envelope,
     if (sent > receive->bytes) {
         receive->outcome.error = MPI_ERR_TRUNCATE;
         receive->outcome.bytes = receive->bytes;
+        receive->outcome.excess = sent - receive->bytes;
     }
 }
 
@@ -188,6 +189,53 @@ bool mpi_send_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *re
     if (to->worker == self->worker)
         return send_near(self, to, t, bytes, &envelope, request);
     return send_far(self, to, t, bytes, &envelope, request);
+}
+
+static int request_for(mpi_rank_t *self, mpi_request_kind_t kind, mpi_comm_t *comm,
+                       mpi_request_t **request_p)
+{
+    *request_p = mpi_request_new(self, kind);
+    if (*request_p != NULL)
+        return MPI_SUCCESS;
+    return mpi_error(comm, MPI_ERR_NO_MEM, "no memory for a request");
+}
+
+static void hold(mpi_request_t *request)
+{
+    mpi_comm_hold(request->comm);
+    mpi_type_hold(request->type);
+}
+
+int mpi_isend(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request_p)
+{
+    int error = request_for(self, MPI_KIND_SEND, t->comm, request_p);
+    mpi_request_t *request = *request_p;
+
+    if (error != MPI_SUCCESS)
+        return error;
+    mpi_request_describe(request, t);
+    hold(request);
+    if (t->peer == MPI_PROC_NULL || mpi_send_start(self, t, request))
+        request->is_done = true;
+    return MPI_SUCCESS;
+}
+
+int mpi_irecv(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request_p)
+{
+    int error = request_for(self, MPI_KIND_RECV, t->comm, request_p);
+    mpi_request_t *request = *request_p;
+
+    if (error != MPI_SUCCESS)
+        return error;
+    mpi_request_describe(request, t);
+    hold(request);
+    if (t->peer == MPI_PROC_NULL) {
+        request->outcome = mpi_outcome_null_peer;
+        request->is_done = true;
+    } else {
+        mpi_recv_start(self, t, request);
+    }
+    return MPI_SUCCESS;
 }
 
 void mpi_send_throttle(mpi_rank_t *self, const mpi_transfer_t *t)

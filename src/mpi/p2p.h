@@ -49,6 +49,15 @@ static inline bool mpi_send_is_eager(const mpi_transfer_t *t, uint64_t bytes)
     return bytes <= mpi_job->eager_limit && t->mode != MPI_MODE_SYNCHRONOUS;
 }
 
+/* The nonblocking forms: a request from the pool that holds its communicator and type. `peer` may
+ * be MPI_PROC_NULL. Returns MPI_SUCCESS or what mpi_error returned. */
+int mpi_isend(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request_p);
+int mpi_irecv(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request_p);
+/* After an eager blocking send: let a receiver on this worker run when its queue grows long. */
+void mpi_send_throttle(mpi_rank_t *self, const mpi_transfer_t *t);
+/* What a receive from MPI_PROC_NULL reports. */
+extern const mpi_outcome_t mpi_outcome_null_peer;
+
 /* Ask to take back a send that nobody received yet. The request completes either way. */
 void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request);
 

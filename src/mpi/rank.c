@@ -15,8 +15,8 @@ mpi_job_t *mpi_job;
 _Thread_local mpi_rank_t *mpi_self;
 
 const mpi_cell_fn mpi_cell_handlers[MPI_CELL_KINDS] = {
-    [MPI_CELL_EAGER] = mpi_cell_eager,   [MPI_CELL_RTS] = mpi_cell_rts,
-    [MPI_CELL_DONE] = mpi_cell_done,     [MPI_CELL_CANCEL] = mpi_cell_cancel,
+    [MPI_CELL_EAGER] = mpi_cell_eager, [MPI_CELL_RTS] = mpi_cell_rts,
+    [MPI_CELL_DONE] = mpi_cell_done,   [MPI_CELL_CANCEL] = mpi_cell_cancel,
     [MPI_CELL_COLL] = mpi_coll_cell,
 };
 

@@ -28,10 +28,10 @@ typedef struct mpi_process mpi_process_t; /* launch: image, environment, streams
 
 /* What a rank is doing: kept for every MPI call, so that a deadlock or an abort can name it. */
 typedef struct {
-    const char *name;  /* "MPI_Recv"; NULL: the rank is in its own code */
-    const void *site;  /* return address in the program */
-    mpi_comm_t *comm;  /* or NULL */
-    int peer;          /* rank in comm, MPI_ANY_SOURCE, or MPI_UNDEFINED when there is none */
+    const char *name; /* "MPI_Recv"; NULL: the rank is in its own code */
+    const void *site; /* return address in the program */
+    mpi_comm_t *comm; /* or NULL */
+    int peer;         /* rank in comm, MPI_ANY_SOURCE, or MPI_UNDEFINED when there is none */
     int tag;
     uint64_t bytes;
 } mpi_call_t;
@@ -77,7 +77,7 @@ struct mpi_job {
     mpi_worker_t *worker;
     struct mpi_ring *rings; /* [workers * workers], from * workers + to */
     xy_pool_t *pool;
-    size_t eager_limit;        /* bytes; above: rendezvous, one copy */
+    size_t eager_limit; /* bytes; above: rendezvous, one copy */
     _Atomic uint32_t next_context;
     double start_time;
     bool is_singleton;

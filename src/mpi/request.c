@@ -101,5 +101,47 @@ void mpi_status_set(MPI_Status *status, const mpi_outcome_t *outcome)
     status->MPI_SOURCE = outcome->source;
     status->MPI_TAG = outcome->tag;
     mpi_status_set_bytes(status, outcome->bytes);
-    mpi_status_set_cancelled(status, outcome->is_cancelled);
+    status->MPI_internal[2] = outcome->is_cancelled;
+}
+
+void mpi_status_set_empty(MPI_Status *status)
+{
+    static const mpi_outcome_t empty = {.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+
+    mpi_status_set(status, &empty);
+}
+
+int mpi_request_raise(const mpi_request_t *request)
+{
+    const mpi_outcome_t *o = &request->outcome;
+
+    if (o->error == MPI_SUCCESS)
+        return MPI_SUCCESS;
+    if (o->error != MPI_ERR_TRUNCATE)
+        return mpi_error(request->comm, o->error, "the operation failed");
+    return mpi_error(request->comm, MPI_ERR_TRUNCATE,
+                     "the message from rank %d with tag %d has %llu bytes; the receive has room "
+                     "for %llu",
+                     o->source, o->tag, (unsigned long long)(o->bytes + o->excess),
+                     (unsigned long long)o->bytes);
+}
+
+int mpi_request_finish(MPI_Request *handle, MPI_Status *status, bool raise)
+{
+    mpi_request_t *request = mpi_request_of(*handle);
+    int error = request->outcome.error;
+
+    if (request->kind == MPI_KIND_GENERALIZED)
+        error = mpi_grequest_finish(request, status);
+    else
+        mpi_status_set(status, &request->outcome);
+    if (raise && error != MPI_SUCCESS)
+        error = mpi_request_raise(request);
+    if (request->is_persistent) {
+        request->is_active = false;
+        return error;
+    }
+    mpi_request_free(request);
+    *handle = MPI_REQUEST_NULL;
+    return error;
 }

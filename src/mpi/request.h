@@ -22,12 +22,18 @@ typedef enum {
     MPI_KIND_GENERALIZED,
 } mpi_request_kind_t;
 
-typedef enum { MPI_MODE_STANDARD, MPI_MODE_SYNCHRONOUS, MPI_MODE_BUFFERED, MPI_MODE_READY } mpi_mode_t;
+typedef enum {
+    MPI_MODE_STANDARD,
+    MPI_MODE_SYNCHRONOUS,
+    MPI_MODE_BUFFERED,
+    MPI_MODE_READY
+} mpi_mode_t;
 
 typedef struct {
     int source, tag, error; /* as in MPI_Status */
     bool is_cancelled;
-    uint64_t bytes;
+    uint64_t bytes;  /* received */
+    uint64_t excess; /* sent, and not received for lack of room */
 } mpi_outcome_t;
 
 struct mpi_request {
@@ -38,9 +44,9 @@ struct mpi_request {
     bool is_waited;     /* its completion counts for the owner's wait_count */
     bool is_persistent; /* and then: */
     bool is_active;
-    bool is_posted;     /* receive: sits in the posted table */
-    bool is_freed;      /* the program gave the handle up; goes back to the pool when done */
-    bool is_message;    /* from MPI_Imrecv */
+    bool is_posted;  /* receive: sits in the posted table */
+    bool is_freed;   /* the program gave the handle up; goes back to the pool when done */
+    bool is_message; /* from MPI_Imrecv */
     mpi_rank_t *owner;
     mpi_comm_t *comm; /* referenced while the request lives */
     void *buffer;
@@ -50,9 +56,9 @@ struct mpi_request {
     int peer, tag;    /* ranks in comm as the program gave them */
     mpi_call_t call;  /* where it was started */
     mpi_outcome_t outcome;
-    void (*start)(mpi_request_t *request);          /* persistent: MPI_Start */
-    void (*release)(mpi_request_t *request);        /* kind-specific clean-up; may be NULL */
-    void *extra;                                    /* of the kind (collective, generalized) */
+    void (*start)(mpi_request_t *request);   /* persistent: MPI_Start */
+    void (*release)(mpi_request_t *request); /* kind-specific clean-up; may be NULL */
+    void *extra;                             /* of the kind (collective, generalized) */
     mpi_request_t *next_free;
 };
 
@@ -72,6 +78,41 @@ static inline mpi_request_t *mpi_request_of(MPI_Request handle)
     return (mpi_request_t *)(void *)handle;
 }
 
-void mpi_status_set(MPI_Status *status, const mpi_outcome_t *outcome); /* IGNORE is fine */
+static inline MPI_Request mpi_request_handle(mpi_request_t *request)
+{
+    return (MPI_Request)(void *)request;
+}
+
+/* Raise what went wrong with a finished request (truncation); MPI_SUCCESS when nothing did. */
+int mpi_request_raise(const mpi_request_t *request);
+/* What Wait and Test do with a finished request: status out, error raised when `raise`, persistent
+ * ones become inactive, others are freed and *handle becomes MPI_REQUEST_NULL. Returns the error.
+ */
+int mpi_request_finish(MPI_Request *handle, MPI_Status *status, bool raise);
+/* Generalized requests (grequest.c). */
+int mpi_grequest_finish(mpi_request_t *request, MPI_Status *status);
+int mpi_grequest_cancel(mpi_request_t *request);
+
+/* MPI_REQUEST_NULL or an inactive persistent request: nothing to wait for. */
+static inline bool mpi_request_is_empty(MPI_Request handle)
+{
+    return handle == MPI_REQUEST_NULL || !mpi_request_of(handle)->is_active;
+}
+
+/* The empty status, and an outcome as a status; MPI_STATUS_IGNORE is fine. MPI_ERROR is not set. */
+void mpi_status_set_empty(MPI_Status *status);
+void mpi_status_set(MPI_Status *status, const mpi_outcome_t *outcome);
+
+/* The private words of MPI_Status: bytes received (two words), cancelled. */
+static inline void mpi_status_set_bytes(MPI_Status *status, uint64_t bytes)
+{
+    status->MPI_internal[0] = (int)(uint32_t)bytes;
+    status->MPI_internal[1] = (int)(uint32_t)(bytes >> 32);
+}
+
+static inline uint64_t mpi_status_bytes(const MPI_Status *status)
+{
+    return (uint64_t)(uint32_t)status->MPI_internal[1] << 32 | (uint32_t)status->MPI_internal[0];
+}
 
 #endif
