@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Checks of arguments that all point-to-point calls share. */
 #include <limits.h>
+#include <stdlib.h>
 
 #include "mpi/call.h"
 #include "mpi/error.h"
@@ -47,10 +48,10 @@ static int check_buffer(mpi_comm_t *comm, const void *buffer, int64_t count, MPI
                          (long long)count);
     if (type == NULL)
         return mpi_error(comm, MPI_ERR_TYPE, "the datatype is no valid handle");
-    if (!mpi_type_is_committed(type))
+    if (!type->is_committed)
         return mpi_error(comm, MPI_ERR_TYPE,
                          "the datatype was not committed; call MPI_Type_commit first");
-    if (buffer == NULL && count > 0 && mpi_type_is_predefined(type))
+    if (buffer == NULL && count > 0 && type->is_predefined)
         return mpi_error(comm, MPI_ERR_BUFFER, "the buffer is NULL and the count is %lld",
                          (long long)count);
     *type_p = type;

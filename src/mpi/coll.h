@@ -1,19 +1,137 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Collectives, the short path: all members live in this process and see each other's memory.
+ * Collectives, the short path: all members live in this process and see each other's memory, so a
+ * collective is a meeting, not a tree of messages.
  *
- * Every member deposits a descriptor of its call; the last member of a worker to arrive moves the
- * worker's part on; workers exchange cells. Nothing blocks: a blocking collective is a started one
- * that is waited for.
+ * The members on one worker form a part. A collective goes through these steps, in each part:
+ *
+ *   arrive    each member leaves its call in the part's slot; nobody waits here
+ *   prepare   the last member of the part puts together what the others will read
+ *   meet      the parts tell each other that they are there (dissemination, log2 P cells each)
+ *   work      each part does its share: it reads and writes the buffers of any member
+ *   part      the parts tell each other that they are done, if others use a member's buffers
+ *   finish    what had to wait for that; then the members' requests complete
+ *
+ * Nothing blocks: each step is taken by whoever of the worker is there when it becomes possible (a
+ * call, or the worker's poll function). A blocking collective is a started one that is waited for.
+ *
+ * Collectives of one communicator are numbered. A part announces number s only after it finished
+ * s - 2, and has four slots. So when a part has finished s, every part has announced s, hence
+ * finished s - 2, and nobody looks any more at what s - 2 left in its slot: slot s is free for s +
+ * 4 when s is finished and s + 2 as well, which the announcement of s + 4 implies.
  */
 #ifndef XY_MPI_COLL_H
 #define XY_MPI_COLL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "mpi/comm.h"
+#include "mpi/op.h"
 #include "mpi/request.h"
 #include "mpi/ring.h"
+
+enum {
+    COLL_SLOTS = 4,
+    COLL_AHEAD = 2,   /* unfinished collectives a part may have announced */
+    COLL_SMALL = 1024 /* bytes that travel through the slot instead of the members' buffers */
+};
+
+typedef struct coll_call coll_call_t;
+typedef struct coll_part coll_part_t;
+typedef struct coll_slot coll_slot_t;
+
+/* A vector of counts or displacements in either width; NULL data: none. */
+typedef struct {
+    const void *data;
+    bool is_wide; /* MPI_Count or MPI_Aint, else int */
+} coll_vector_t;
+
+static inline int64_t coll_at(coll_vector_t v, int i)
+{
+    return v.is_wide ? ((const int64_t *)v.data)[i] : ((const int *)v.data)[i];
+}
+
+/* What a kind of collective does. All run on the part's worker; they do not park. */
+typedef struct {
+    const char *name; /* "MPI_Bcast" */
+    bool is_rooted;
+    xy_status_t (*prepare)(coll_part_t *part, coll_slot_t *slot); /* or NULL */
+    void (*work)(coll_part_t *part, coll_slot_t *slot);           /* or NULL */
+    void (*finish)(coll_part_t *part, coll_slot_t *slot);         /* or NULL */
+    /* Must the parts meet again after the work? NULL: no. */
+    bool (*parts_again)(const coll_slot_t *slot);
+    /* With parts_again: may this member go on right after its part's work? NULL: no. */
+    bool (*leaves_early)(const coll_call_t *call);
+} coll_kind_t;
+
+/* One member's call. */
+struct coll_call {
+    const coll_kind_t *kind;
+    mpi_comm_t *comm;
+    uint64_t seq;
+    int rank; /* in comm */
+    int root;
+    const void *send; /* MPI_IN_PLACE was resolved: see is_in_place */
+    void *receive;
+    int64_t send_count, receive_count;
+    mpi_type_t *send_type, *receive_type;
+    coll_vector_t send_counts, send_displacements;
+    coll_vector_t receive_counts, receive_displacements;
+    const MPI_Datatype *send_types, *receive_types; /* Alltoallw */
+    mpi_op_t *op;
+    void (*leader)(void *const *inputs, int size, void *const *outputs); /* agree */
+    bool is_in_place;
+    uint64_t bytes; /* all members must agree on it; 0 where sizes may differ */
+    void *copy;     /* made by prepare or work, freed at the end */
+    mpi_request_t *request;
+    coll_call_t *next; /* in the backlog */
+};
+
+typedef enum { COLL_ARRIVING, COLL_MEETING, COLL_PARTING } coll_state_t;
+
+struct coll_slot {
+    uint64_t seq;
+    coll_state_t state;
+    int arrived;
+    const coll_kind_t *kind; /* of the first one heard of, here or elsewhere; NULL: nobody yet */
+    int root, first;         /* its root, its rank */
+    uint64_t bytes;          /* its size, where all must have the same */
+    bool is_small;           /* set by prepare: the data goes through the slots */
+    int round;
+    uint32_t seen[2];    /* bit r: the cell of round r of meeting [0], parting [1] has come */
+    coll_call_t **calls; /* [members of the part] */
+    _Alignas(64) char data[COLL_SMALL];
+};
+
+struct coll_part {
+    mpi_coll_t *coll;
+    int index;
+    mpi_worker_t *worker;
+    int members;
+    int *member;          /* [members]: ranks in the communicator, increasing */
+    uint64_t finished;    /* collectives finished by this part */
+    bool is_moving;       /* inside advance(): handlers may come back here, */
+    bool has_news;        /* and leave their news */
+    coll_call_t *backlog; /* calls whose slot is still in use, first come first */
+    coll_slot_t slots[COLL_SLOTS];
+};
+
+struct mpi_coll {
+    _Atomic long references;
+    mpi_group_t *group;
+    uint32_t context;
+    int size;
+    int parts;
+    int rounds;         /* ceil(log2(parts)) */
+    coll_part_t **part; /* [parts] */
+    bool is_ordered;    /* the members of part i all come before those of part i + 1 */
+    int *part_of;       /* [size]: the part of a member, */
+    int *place_of;      /* and its place there */
+};
+
+/* `bytes` of memory of the worker, valid until its next collective step; NULL: memory ran out. */
+void *coll_scratch(mpi_worker_t *worker, size_t bytes);
 
 /* The shared part of a communicator over `group`. Called once per communicator, by one member,
  * before any other uses it. */
@@ -21,16 +139,53 @@ xy_status_t mpi_coll_create(mpi_group_t *group, uint32_t context, mpi_coll_t **c
 void mpi_coll_hold(mpi_coll_t *coll);    /* one per member; any thread */
 void mpi_coll_release(mpi_coll_t *coll); /* the last release frees */
 
-/* For the making of communicators: gather `bytes` from every member, let one member compute on all
- * of it, and give everybody what it made.
+/* Start `call` (filled in but for seq, rank and request) on `comm`. Blocking: `call` is on the
+ * caller's stack, parks until it is over. Nonblocking: `call` came from coll_call_new and belongs
+ * to the request. */
+void coll_run(mpi_rank_t *self, coll_call_t *call);
+int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle);
+
+/* Member `rank`'s call of the same collective; valid in work and, for the own part, in prepare. */
+static inline coll_call_t *coll_call_of(const coll_part_t *part, const coll_slot_t *slot, int rank)
+{
+    const mpi_coll_t *coll = part->coll;
+    coll_part_t *other = coll->part[coll->part_of[rank]];
+
+    return other->slots[slot->seq % COLL_SLOTS].calls[coll->place_of[rank]];
+}
+
+/* Part `index`'s slot of the same collective. */
+static inline coll_slot_t *coll_slot_of(const coll_part_t *part, const coll_slot_t *slot, int index)
+{
+    return &part->coll->part[index]->slots[slot->seq % COLL_SLOTS];
+}
+
+/* For the making of communicators: gather a pointer from every member, let one of them compute on
+ * all, and give everybody what it made.
  *
- * All members call it with the same `bytes` and `leader`. When all have arrived, leader(arg of
- * one member, inputs, size, outputs) runs once: inputs[i] is member i's `input`, outputs[i] member
- * i's `output` (memory the leader may write). Then all return. Parks. */
+ * All members call it with the same `leader`. When all have arrived, leader(inputs, size, outputs)
+ * runs once: inputs[i] is member i's `input`, outputs[i] its `output`, memory the leader may write.
+ * Then all return. Parks. */
 typedef void (*mpi_leader_fn)(void *const *inputs, int size, void *const *outputs);
 int mpi_coll_agree(mpi_comm_t *comm, const void *input, void *output, mpi_leader_fn leader);
 
 /* Handler of MPI_CELL_COLL. */
 void mpi_coll_cell(mpi_worker_t *worker, int from, mpi_cell_t *cell);
+
+extern const coll_kind_t coll_barrier, coll_agree;                         /* coll.c */
+extern const coll_kind_t coll_bcast, coll_gather, coll_scatter;            /* coll_rooted.c */
+extern const coll_kind_t coll_allgather, coll_alltoall;                    /* coll_all.c */
+extern const coll_kind_t coll_reduce, coll_allreduce, coll_reduce_scatter; /* coll_reduce.c */
+extern const coll_kind_t coll_scan, coll_exscan;                           /* coll_scan.c */
+
+/* `count` elements of `type` from one place to another, where the counts and types may differ. */
+void coll_copy(void *to, int64_t to_count, const mpi_type_t *to_type, const void *from,
+               int64_t from_count, const mpi_type_t *from_type);
+
+/* The address of element `index` of a buffer of `type`. */
+static inline void *coll_element(const void *buffer, int64_t index, const mpi_type_t *type)
+{
+    return (char *)(uintptr_t)buffer + index * type->extent;
+}
 
 #endif

@@ -2,6 +2,7 @@
 #include "mpi/copy.h"
 
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Sharing costs two cache-line transfers for each piece; these sizes keep that under one percent.
@@ -38,6 +39,15 @@ void mpi_copy_cleanup(void)
     free((void *)slots);
     slots = NULL;
     slot_count = 0;
+}
+
+static void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
 }
 
 static size_t piece_count(size_t bytes)
@@ -92,14 +102,14 @@ static void copy_shared(slot_t *s, char *to, const char *from, size_t bytes)
         continue;
     atomic_fetch_sub_explicit(&open_slots, 1, memory_order_relaxed);
     while (atomic_load_explicit(&s->done, memory_order_acquire) != piece_count(bytes))
-        xy_cpu_relax();
+        relax();
     atomic_store_explicit(&s->bytes, 0, memory_order_relaxed);
 }
 
 void mpi_copy(void *to, const void *from, size_t bytes)
 {
-    if (bytes >= SHARE_FROM && mpi_self != NULL && xy_pool_idle(mpi_job->pool) > 0)
-        copy_shared(&slots[mpi_self->worker->index], to, from, bytes);
+    if (bytes >= SHARE_FROM && xy_pool_idle(mpi_job->pool) > 0)
+        copy_shared(&slots[xy_worker_index(xy_worker_self())], to, from, bytes);
     else
         memcpy(to, from, bytes);
 }

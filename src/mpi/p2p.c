@@ -61,7 +61,7 @@ static void receive_packed(mpi_request_t *receive, const mpi_envelope_t *envelop
     set_received(receive, envelope, bytes);
     bytes = receive->outcome.bytes;
     if (mpi_type_is_contiguous(receive->type))
-        memcpy((char *)receive->buffer + mpi_type_lower(receive->type), data, bytes);
+        memcpy(receive->buffer, data, bytes);
     else
         mpi_type_unpack(receive->buffer, receive->count, receive->type, data, 0, bytes);
     mpi_request_complete(receive);
@@ -71,13 +71,16 @@ static void receive_packed(mpi_request_t *receive, const mpi_envelope_t *envelop
 static void receive_direct(mpi_request_t *receive, const mpi_envelope_t *envelope,
                            const void *buffer, int64_t count, mpi_type_t *type, uint64_t bytes)
 {
+    size_t copied;
+
     set_received(receive, envelope, bytes);
     bytes = receive->outcome.bytes;
     if (bytes > 0 && mpi_type_is_contiguous(receive->type) && mpi_type_is_contiguous(type))
-        mpi_copy((char *)receive->buffer + mpi_type_lower(receive->type),
-                 (const char *)buffer + mpi_type_lower(type), bytes);
+        mpi_copy(receive->buffer,
+                 buffer, bytes);
     else if (bytes > 0)
-        mpi_type_copy(receive->buffer, receive->count, receive->type, buffer, count, type);
+        mpi_type_copy(receive->buffer, receive->count, receive->type, buffer, count, type,
+                      &copied);
 }
 
 /* A rendezvous meets its receive: copy, complete both. */
@@ -108,7 +111,7 @@ static uint64_t transfer_bytes(const mpi_transfer_t *t)
 static void pack(char *to, const mpi_transfer_t *t, uint64_t bytes)
 {
     if (mpi_type_is_contiguous(t->type))
-        memcpy(to, (const char *)t->buffer + mpi_type_lower(t->type), bytes);
+        memcpy(to, t->buffer, bytes);
     else
         mpi_type_pack(to, t->buffer, t->count, t->type, 0, bytes);
 }

@@ -3,7 +3,7 @@
  * Point to point inside the library: how bytes get from one rank to another.
  *
  * A message to a rank of the same worker meets its receive at once: one copy, no queue. A message
- * to another worker crosses a ring: up to 80 bytes inside the cell, up to the eager limit in a
+ * to another worker crosses a ring: up to 88 bytes inside the cell, up to the eager limit in a
  * buffer, above it as a pointer to the send request, from whose buffer the receiver copies (one
  * copy) before it tells the sender. A message that nobody waits for yet is kept.
  */

@@ -156,6 +156,7 @@ static void destroy_pools(mpi_worker_t *worker)
         xy_free(m);
     }
     mpi_buffers_cleanup(worker);
+    xy_free(worker->scratch);
 }
 
 static void destroy_rank(mpi_rank_t *rank)

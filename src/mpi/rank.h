@@ -66,6 +66,8 @@ struct mpi_worker {
     struct mpi_ring **out; /* out[d]: cells to worker d */
     struct mpi_request *free_requests;
     struct mpi_message *free_messages;
+    void *scratch; /* of collectives, grows on demand */
+    size_t scratch_size;
     void *free_buffers[MPI_BUFFER_CLASSES]; /* of eager messages, by power of two */
     int free_buffer_count[MPI_BUFFER_CLASSES];
 };

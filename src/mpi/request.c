@@ -101,7 +101,7 @@ void mpi_status_set(MPI_Status *status, const mpi_outcome_t *outcome)
     status->MPI_SOURCE = outcome->source;
     status->MPI_TAG = outcome->tag;
     mpi_status_set_bytes(status, outcome->bytes);
-    status->MPI_internal[2] = outcome->is_cancelled;
+    mpi_status_set_cancelled(status, outcome->is_cancelled);
 }
 
 void mpi_status_set_empty(MPI_Status *status)

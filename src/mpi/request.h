@@ -14,6 +14,7 @@
 #include "mpi.h"
 #include "mpi/datatype.h"
 #include "mpi/rank.h"
+#include "mpi/status.h"
 
 typedef enum {
     MPI_KIND_SEND,
@@ -102,17 +103,5 @@ static inline bool mpi_request_is_empty(MPI_Request handle)
 /* The empty status, and an outcome as a status; MPI_STATUS_IGNORE is fine. MPI_ERROR is not set. */
 void mpi_status_set_empty(MPI_Status *status);
 void mpi_status_set(MPI_Status *status, const mpi_outcome_t *outcome);
-
-/* The private words of MPI_Status: bytes received (two words), cancelled. */
-static inline void mpi_status_set_bytes(MPI_Status *status, uint64_t bytes)
-{
-    status->MPI_internal[0] = (int)(uint32_t)bytes;
-    status->MPI_internal[1] = (int)(uint32_t)(bytes >> 32);
-}
-
-static inline uint64_t mpi_status_bytes(const MPI_Status *status)
-{
-    return (uint64_t)(uint32_t)status->MPI_internal[1] << 32 | (uint32_t)status->MPI_internal[0];
-}
 
 #endif

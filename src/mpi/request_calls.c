@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Request_free, MPI_Request_get_status, MPI_Cancel and the calls on MPI_Status. */
-#include <limits.h>
-
+/* MPI_Request_free, MPI_Request_get_status and MPI_Cancel. */
 #include "mpi/alias.h"
 #include "mpi/call.h"
 #include "mpi/error.h"
@@ -68,59 +66,3 @@ int PMPI_Cancel(MPI_Request *handle)
     return mpi_leave(self, MPI_SUCCESS);
 }
 XY_MPI_ALIAS(Cancel)
-
-int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
-{
-    *flag = status->MPI_internal[2];
-    return MPI_SUCCESS;
-}
-XY_MPI_ALIAS(Test_cancelled)
-
-int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
-{
-    status->MPI_internal[2] = flag != 0;
-    return MPI_SUCCESS;
-}
-XY_MPI_ALIAS(Status_set_cancelled)
-
-int PMPI_Status_get_source(const MPI_Status *status, int *source)
-{
-    *source = status->MPI_SOURCE;
-    return MPI_SUCCESS;
-}
-XY_MPI_ALIAS(Status_get_source)
-
-int PMPI_Status_get_tag(const MPI_Status *status, int *tag)
-{
-    *tag = status->MPI_TAG;
-    return MPI_SUCCESS;
-}
-XY_MPI_ALIAS(Status_get_tag)
-
-int PMPI_Status_get_error(const MPI_Status *status, int *error)
-{
-    *error = status->MPI_ERROR;
-    return MPI_SUCCESS;
-}
-XY_MPI_ALIAS(Status_get_error)
-
-int PMPI_Status_set_source(MPI_Status *status, int source)
-{
-    status->MPI_SOURCE = source;
-    return MPI_SUCCESS;
-}
-XY_MPI_ALIAS(Status_set_source)
-
-int PMPI_Status_set_tag(MPI_Status *status, int tag)
-{
-    status->MPI_TAG = tag;
-    return MPI_SUCCESS;
-}
-XY_MPI_ALIAS(Status_set_tag)
-
-int PMPI_Status_set_error(MPI_Status *status, int error)
-{
-    status->MPI_ERROR = error;
-    return MPI_SUCCESS;
-}
-XY_MPI_ALIAS(Status_set_error)

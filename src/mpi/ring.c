@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/ring.h"
 
+#include "mpi/copy.h"
+
 enum { PUBLISH_EVERY = MPI_RING_CELLS / 4 };
 
 static inline uint32_t turn_of(uint32_t position)
@@ -65,5 +67,7 @@ bool mpi_poll(xy_worker_t *thread)
     for (int s = 0; s < mpi_job->workers; s++)
         if (worker->in[s] != NULL)
             found |= drain(worker, s, worker->in[s]);
+    if (!found && !xy_worker_has_ready(thread))
+        mpi_copy_help(worker->index);
     return found;
 }

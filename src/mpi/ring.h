@@ -29,7 +29,7 @@ typedef enum {
     MPI_CELL_KINDS
 } mpi_cell_kind_t;
 
-enum { MPI_CELL_INLINE = 80, MPI_RING_CELLS = 256 };
+enum { MPI_CELL_INLINE = 88, MPI_RING_CELLS = 256 };
 
 typedef struct {
     _Atomic uint32_t turn; /* release by the producer, acquire by the consumer: lap + 1 when full */

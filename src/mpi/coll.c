@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/coll.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "mpi/copy.h"
+#include "mpi/error.h"
+#include "mpi/p2p.h"
+
+static coll_slot_t *slot_of(coll_part_t *part, uint64_t seq)
+{
+    return &part->slots[seq % COLL_SLOTS];
+}
+
+/* Two members are in different collectives, or disagree about the root or the size: their data
+ * would be mixed up in silence, so the job ends here. */
+static void disagree(const mpi_coll_t *coll, const coll_slot_t *slot, int rank,
+                     const coll_kind_t *kind, int root, uint64_t bytes)
+{
+    const int *ranks = coll->group->ranks;
+    char a[96] = "", b[96] = "";
+
+    if (slot->kind->is_rooted || kind->is_rooted) {
+        snprintf(a, sizeof(a), " with root %d", slot->root);
+        snprintf(b, sizeof(b), " with root %d", root);
+    }
+    if (slot->kind == kind && slot->root == root) {
+        snprintf(a, sizeof(a), " with %llu bytes", (unsigned long long)slot->bytes);
+        snprintf(b, sizeof(b), " with %llu bytes", (unsigned long long)bytes);
+    }
+    xy_fail(XY_EINVAL,
+            "ranks disagree about collective %llu of a communicator of %d ranks: rank %d calls "
+            "%s%s, rank %d calls %s%s; all members must make the same calls in the same order",
+            (unsigned long long)slot->seq + 1, coll->size, ranks ? ranks[slot->first] : slot->first,
+            slot->kind->name, a, ranks ? ranks[rank] : rank, kind->name, b);
+    mpi_job->abort(1);
+}
+
+/* Somebody (of this part or of another) is in this collective: the first sets what it is, the
+ * others must agree. */
+static void note_call(const mpi_coll_t *coll, coll_slot_t *slot, int rank, const coll_kind_t *kind,
+                      int root, uint64_t bytes)
+{
+    if (slot->kind == NULL) {
+        slot->kind = kind;
+        slot->root = root;
+        slot->first = rank;
+        slot->bytes = bytes;
+    } else if (slot->kind != kind || slot->root != root || slot->bytes != bytes) {
+        disagree(coll, slot, rank, kind, root, bytes);
+    }
+}
+
+static void tell(coll_part_t *part, const coll_slot_t *slot, int phase, int round)
+{
+    mpi_coll_t *coll = part->coll;
+    int to = (int)((part->index + (1L << round)) % coll->parts);
+    int worker = coll->part[to]->worker->index;
+    mpi_cell_t *cell = mpi_ring_reserve(part->worker, worker);
+
+    cell->kind = MPI_CELL_COLL;
+    cell->flags = (uint16_t)(phase << 8 | round);
+    cell->to = to;
+    cell->pointer = coll;
+    cell->bytes = slot->seq;
+    cell->words[0] = (uint64_t)(uintptr_t)slot->kind;
+    cell->words[1] = (uint64_t)(uint32_t)slot->root << 32 | (uint32_t)slot->first;
+    cell->words[2] = slot->bytes;
+    mpi_ring_commit(part->worker, worker, cell);
+}
+
+/* Continue a dissemination; true: every part has been heard of. */
+static bool sync_step(coll_part_t *part, coll_slot_t *slot, int phase)
+{
+    while (slot->round < part->coll->rounds && slot->seen[phase] & 1u << slot->round) {
+        slot->round++;
+        if (slot->round < part->coll->rounds)
+            tell(part, slot, phase, slot->round);
+    }
+    return slot->round == part->coll->rounds;
+}
+
+static void sync_begin(coll_part_t *part, coll_slot_t *slot, int phase)
+{
+    slot->round = 0;
+    if (part->coll->rounds > 0)
+        tell(part, slot, phase, 0);
+}
+
+static void announce(coll_part_t *part, coll_slot_t *slot)
+{
+    const coll_kind_t *kind = slot->kind;
+
+    if (kind->prepare != NULL && kind->prepare(part, slot) != XY_OK) {
+        xy_fail_memory("preparing a collective");
+        mpi_job->abort(1);
+    }
+    slot->state = COLL_MEETING;
+    sync_begin(part, slot, 0);
+}
+
+static void complete_call(coll_call_t *call)
+{
+    mpi_request_t *request = call->request;
+
+    call->request = NULL;
+    xy_free(call->copy);
+    call->copy = NULL;
+    mpi_request_complete(request);
+}
+
+/* Members whose buffers nobody else needs go on; the others wait for the parting. */
+static void release_early(const coll_part_t *part, coll_slot_t *slot)
+{
+    const coll_kind_t *kind = slot->kind;
+
+    if (kind->leaves_early == NULL)
+        return;
+    for (int m = 0; m < part->members; m++)
+        if (kind->leaves_early(slot->calls[m])) {
+            coll_call_t *call = slot->calls[m];
+
+            slot->calls[m] = NULL;
+            complete_call(call);
+        }
+}
+
+static void take_backlog(coll_part_t *part);
+
+/* The slot is ready for its next collective before anybody is woken. */
+static void finish(coll_part_t *part, coll_slot_t *slot, const coll_kind_t *kind)
+{
+    if (kind->finish != NULL)
+        kind->finish(part, slot);
+    for (int m = 0; m < part->members; m++)
+        if (slot->calls[m] != NULL)
+            complete_call(slot->calls[m]);
+    slot->seq += COLL_SLOTS;
+    slot->kind = NULL;
+    slot->state = COLL_ARRIVING;
+    slot->arrived = 0;
+    slot->seen[0] = slot->seen[1] = 0;
+    part->finished++;
+    take_backlog(part);
+}
+
+/* One step of the oldest unfinished collective of the part; false: it has to wait. */
+static bool advance_one(coll_part_t *part, coll_slot_t *slot)
+{
+    const coll_kind_t *kind;
+
+    if (slot->state == COLL_ARRIVING) {
+        if (slot->arrived < part->members || slot->seq >= part->finished + COLL_AHEAD)
+            return false;
+        announce(part, slot);
+    }
+    kind = slot->kind;
+    if (slot->state == COLL_MEETING) {
+        if (!sync_step(part, slot, 0))
+            return false;
+        /* Announced ahead of its turn: the work waits for the collectives before it. */
+        if (slot->seq != part->finished)
+            return false;
+        if (kind->work != NULL)
+            kind->work(part, slot);
+        if (kind->parts_again == NULL || !kind->parts_again(slot)) {
+            finish(part, slot, kind);
+            return true;
+        }
+        slot->state = COLL_PARTING;
+        sync_begin(part, slot, 1);
+        release_early(part, slot);
+    }
+    if (!sync_step(part, slot, 1))
+        return false;
+    finish(part, slot, kind);
+    return true;
+}
+
+/* Do all that can be done. A handler that runs inside (a full ring is polled) leaves its news to
+ * the loop of the outer call. */
+static void advance(coll_part_t *part)
+{
+    part->has_news = true;
+    if (part->is_moving)
+        return;
+    part->is_moving = true;
+    while (part->has_news) {
+        part->has_news = false;
+        while (advance_one(part, slot_of(part, part->finished)))
+            continue;
+        for (uint64_t s = part->finished + 1; s < part->finished + COLL_AHEAD; s++)
+            advance_one(part, slot_of(part, s));
+    }
+    part->is_moving = false;
+}
+
+static void deposit(coll_part_t *part, coll_call_t *call)
+{
+    coll_slot_t *slot = slot_of(part, call->seq);
+    int place = part->coll->place_of[call->rank];
+
+    note_call(part->coll, slot, call->rank, call->kind, call->root, call->bytes);
+    slot->calls[place] = call;
+    slot->arrived++;
+}
+
+static void take_backlog(coll_part_t *part)
+{
+    coll_call_t **link = &part->backlog;
+
+    while (*link != NULL) {
+        coll_call_t *call = *link;
+
+        if (call->seq < part->finished + COLL_SLOTS) {
+            *link = call->next;
+            deposit(part, call);
+        } else {
+            link = &call->next;
+        }
+    }
+}
+
+static void arrive(coll_call_t *call)
+{
+    mpi_comm_t *comm = call->comm;
+    coll_part_t *part = comm->coll->part[comm->coll->part_of[comm->rank]];
+
+    call->rank = comm->rank;
+    call->seq = comm->coll_seq++;
+    call->next = NULL;
+    if (call->seq < part->finished + COLL_SLOTS) {
+        deposit(part, call);
+        if (slot_of(part, call->seq)->arrived == part->members)
+            advance(part);
+    } else {
+        coll_call_t **link = &part->backlog;
+
+        while (*link != NULL)
+            link = &(*link)->next;
+        *link = call;
+    }
+}
+
+void mpi_coll_cell(mpi_worker_t *worker, int from, mpi_cell_t *cell)
+{
+    mpi_coll_t *coll = cell->pointer;
+    coll_part_t *part = coll->part[cell->to];
+    coll_slot_t *slot = slot_of(part, cell->bytes);
+    const coll_kind_t *kind = (const coll_kind_t *)(uintptr_t)cell->words[0];
+    int root = (int)(uint32_t)(cell->words[1] >> 32);
+
+    (void)worker;
+    (void)from;
+    slot->seen[cell->flags >> 8] |= 1u << (cell->flags & 0xff);
+    note_call(coll, slot, (int)(uint32_t)cell->words[1], kind, root, cell->words[2]);
+    advance(part);
+}
+
+void coll_run(mpi_rank_t *self, coll_call_t *call)
+{
+    mpi_request_t request;
+
+    mpi_request_init(&request, self, MPI_KIND_COLL);
+    call->request = &request;
+    arrive(call);
+    mpi_request_wait(self, &request);
+}
+
+static void release_call(mpi_request_t *request)
+{
+    coll_call_t *call = request->extra;
+
+    if (call->send_type != NULL)
+        mpi_type_release(call->send_type);
+    if (call->receive_type != NULL)
+        mpi_type_release(call->receive_type);
+    if (call->op != NULL)
+        mpi_op_release(call->op);
+    xy_free(call);
+}
+
+int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle)
+{
+    mpi_request_t *request = mpi_request_new(self, MPI_KIND_COLL);
+    coll_call_t *copy = xy_malloc(sizeof(*copy));
+
+    if (request == NULL || copy == NULL) {
+        xy_free(copy);
+        if (request != NULL)
+            mpi_request_free(request);
+        return mpi_error(call->comm, MPI_ERR_NO_MEM, "no memory for a nonblocking collective");
+    }
+    *copy = *call;
+    copy->request = request;
+    request->extra = copy;
+    request->release = release_call;
+    request->comm = call->comm;
+    request->call = self->call;
+    mpi_comm_hold(call->comm);
+    if (call->send_type != NULL)
+        mpi_type_hold(call->send_type);
+    if (call->receive_type != NULL)
+        mpi_type_hold(call->receive_type);
+    if (call->op != NULL)
+        mpi_op_hold(call->op);
+    *handle = mpi_request_handle(request);
+    arrive(copy);
+    return MPI_SUCCESS;
+}
+
+void *coll_scratch(mpi_worker_t *worker, size_t bytes)
+{
+    if (worker->scratch_size < bytes) {
+        void *larger = xy_realloc(worker->scratch, bytes);
+
+        if (larger == NULL)
+            return NULL;
+        worker->scratch = larger;
+        worker->scratch_size = bytes;
+    }
+    return worker->scratch;
+}
+
+void coll_copy(void *to, int64_t to_count, const mpi_type_t *to_type, const void *from,
+               int64_t from_count, const mpi_type_t *from_type)
+{
+    size_t bytes = (size_t)to_count * to_type->size;
+    size_t sent = (size_t)from_count * from_type->size;
+
+    if (sent < bytes)
+        bytes = sent;
+    if (bytes == 0 || to == from)
+        return;
+    if (mpi_type_is_contiguous(to_type) && mpi_type_is_contiguous(from_type))
+        mpi_copy(to, from, bytes);
+    else
+        mpi_type_copy(to, to_count, to_type, from, from_count, from_type, &bytes);
+}
+
+const coll_kind_t coll_barrier = {.name = "MPI_Barrier"};
+
+static bool always(const coll_slot_t *slot)
+{
+    (void)slot;
+    return true;
+}
+
+static void lead(coll_part_t *part, coll_slot_t *slot)
+{
+    int n = part->coll->size;
+    void **pointers;
+
+    if (part->index != 0)
+        return;
+    pointers = xy_malloc(2 * (size_t)n * sizeof(*pointers));
+    if (pointers == NULL) {
+        xy_fail_memory("making a communicator");
+        mpi_job->abort(1);
+        return;
+    }
+    for (int r = 0; r < n; r++) {
+        coll_call_t *call = coll_call_of(part, slot, r);
+
+        pointers[r] = (void *)(uintptr_t)call->send;
+        pointers[n + r] = call->receive;
+    }
+    slot->calls[0]->leader(pointers, n, pointers + n);
+    xy_free(pointers);
+}
+
+const coll_kind_t coll_agree = {
+    .name = "the making of a communicator", .work = lead, .parts_again = always};
+
+int mpi_coll_agree(mpi_comm_t *comm, const void *input, void *output, mpi_leader_fn leader)
+{
+    coll_call_t call = {
+        .kind = &coll_agree, .comm = comm, .send = input, .receive = output, .leader = leader};
+
+    coll_run(mpi_self, &call);
+    return MPI_SUCCESS;
+}
