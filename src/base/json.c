@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/json.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+
+enum { MAX_DEPTH = 64 };
+
+void xy_json_init(xy_json_t *json, FILE *file, bool indent)
+{
+    *json = (xy_json_t){.file = file, .indent = indent};
+}
+
+/* Bytes of the UTF-8 sequence at `s`; 0 when it is not valid (overlong forms, surrogates and
+ * values beyond U+10FFFF are not). */
+static size_t utf8_length(const unsigned char *s)
+{
+    size_t n = s[0] < 0x80                   ? 1
+               : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+               : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+               : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                             : 0;
+
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
+        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))
+        return 0;
+    return n;
+}
+
+static void quote_ascii(FILE *file, unsigned char c)
+{
+    static const char named[] = "\"\\\b\f\n\r\t";
+    static const char letters[] = "\"\\bfnrt";
+    const char *found = strchr(named, c);
+
+    if (found != NULL)
+        fprintf(file, "\\%c", letters[found - named]);
+    else if (c < 0x20 || c == 0x7f || c == '<')
+        /* '<' too, so that "</script>" in a value cannot end a page that embeds the data. */
+        fprintf(file, "\\u%04x", (unsigned)c);
+    else
+        putc(c, file);
+}
+
+void xy_json_quote(FILE *file, const char *value)
+{
+    const unsigned char *s = (const unsigned char *)value;
+    size_t n;
+
+    putc('"', file);
+    while (*s != '\0') {
+        n = utf8_length(s);
+        if (n == 1)
+            quote_ascii(file, *s);
+        else if (n > 1)
+            fwrite(s, 1, n, file);
+        else
+            fputs("\\ufffd", file);
+        s += n > 0 ? n : 1;
+    }
+    putc('"', file);
+}
+
+static void new_line(const xy_json_t *json)
+{
+    if (json->indent)
+        fprintf(json->file, "\n%*s", 2 * json->depth, "");
+}
+
+/* What stands before any value: a comma, a line, the key. */
+static void begin_value(xy_json_t *json, const char *key)
+{
+    if (json->depth > 0) {
+        if (json->has_member[json->depth - 1])
+            putc(',', json->file);
+        json->has_member[json->depth - 1] = true;
+        new_line(json);
+    }
+    if (key != NULL) {
+        xy_json_quote(json->file, key);
+        fputs(json->indent ? ": " : ":", json->file);
+    }
+}
+
+static void end_value(const xy_json_t *json)
+{
+    if (json->depth == 0)
+        putc('\n', json->file);
+}
+
+static void begin(xy_json_t *json, const char *key, char open, char close)
+{
+    assert(json->depth < MAX_DEPTH);
+    begin_value(json, key);
+    putc(open, json->file);
+    json->has_member[json->depth] = false;
+    json->close[json->depth] = close;
+    json->depth++;
+}
+
+void xy_json_begin_object(xy_json_t *json, const char *key)
+{
+    begin(json, key, '{', '}');
+}
+
+void xy_json_begin_array(xy_json_t *json, const char *key)
+{
+    begin(json, key, '[', ']');
+}
+
+void xy_json_end(xy_json_t *json)
+{
+    assert(json->depth > 0);
+    json->depth--;
+    if (json->has_member[json->depth])
+        new_line(json);
+    putc(json->close[json->depth], json->file);
+    end_value(json);
+}
+
+void xy_json_string(xy_json_t *json, const char *key, const char *value)
+{
+    begin_value(json, key);
+    if (value == NULL)
+        fputs("null", json->file);
+    else
+        xy_json_quote(json->file, value);
+    end_value(json);
+}
+
+void xy_json_int(xy_json_t *json, const char *key, int64_t value)
+{
+    begin_value(json, key);
+    fprintf(json->file, "%" PRId64, value);
+    end_value(json);
+}
+
+void xy_json_double(xy_json_t *json, const char *key, double value)
+{
+    char buffer[32];
+
+    begin_value(json, key);
+    fputs(isfinite(value) ? xy_format_double(value, buffer) : "null", json->file);
+    end_value(json);
+}
+
+void xy_json_bool(xy_json_t *json, const char *key, bool value)
+{
+    begin_value(json, key);
+    fputs(value ? "true" : "false", json->file);
+    end_value(json);
+}
