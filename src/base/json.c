@@ -15,25 +15,6 @@ void xy_json_init(xy_json_t *json, FILE *file, bool indent)
     *json = (xy_json_t){.file = file, .indent = indent};
 }
 
-/* Bytes of the UTF-8 sequence at `s`; 0 when it is not valid (overlong forms, surrogates and
- * values beyond U+10FFFF are not). */
-static size_t utf8_length(const unsigned char *s)
-{
-    size_t n = s[0] < 0x80                   ? 1
-               : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-               : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-               : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-                                             : 0;
-
-    for (size_t i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
-        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))
-        return 0;
-    return n;
-}
-
 static void quote_ascii(FILE *file, unsigned char c)
 {
     static const char named[] = "\"\\\b\f\n\r\t";
@@ -51,19 +32,18 @@ static void quote_ascii(FILE *file, unsigned char c)
 
 void xy_json_quote(FILE *file, const char *value)
 {
-    const unsigned char *s = (const unsigned char *)value;
     size_t n;
 
     putc('"', file);
-    while (*s != '\0') {
-        n = utf8_length(s);
+    while (*value != '\0') {
+        n = xy_utf8_length(value);
         if (n == 1)
-            quote_ascii(file, *s);
+            quote_ascii(file, (unsigned char)*value);
         else if (n > 1)
-            fwrite(s, 1, n, file);
+            fwrite(value, 1, n, file);
         else
             fputs("\\ufffd", file);
-        s += n > 0 ? n : 1;
+        value += n > 0 ? n : 1;
     }
     putc('"', file);
 }

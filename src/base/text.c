@@ -357,3 +357,21 @@ const char *xy_nearest_word(const char *word, const char *const *words)
     /* A third of the letters may be wrong; in short words one. */
     return best <= (length < 6 ? 1 : length / 3) ? nearest : NULL;
 }
+
+size_t xy_utf8_length(const char *string)
+{
+    const unsigned char *s = (const unsigned char *)string;
+    size_t n = s[0] < 0x80                   ? 1
+               : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
+               : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+               : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
+                                             : 0;
+
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
+        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))
+        return 0;
+    return n;
+}
