@@ -38,7 +38,9 @@ if [ $# -eq 2 ] && [ "$1" = --uninstall ]; then
     uninstall "$(realpath -ms "$2")"
     exit 0
 fi
-[ $# -eq 1 ] && [ -n "$1" ] || usage
+if [ $# -ne 1 ] || [ -z "$1" ]; then
+    usage
+fi
 prefix=$(realpath -ms "$1")
 scripts/install-packages.sh build
 
