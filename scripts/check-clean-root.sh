@@ -22,6 +22,7 @@ fi
 # The first mirror that this machine's apt uses for a Debian archive.
 mirror() {
     local found
+    # shellcheck disable=SC2016 # apt-get expands these itself
     found=$(apt-get indextargets --format '$(SITE) $(REPO_URI) $(CODENAME) $(COMPONENT)' 2>/dev/null |
         awk -v suite="$suite" '$4 == "main" && $3 == suite && !/security/ { print $2; exit }')
     echo "${found:-http://deb.debian.org/debian}"
@@ -34,7 +35,7 @@ fi
 # The apt of this machine, as far as it speaks of this suite: proxies, certificates, preferences.
 copy_apt() {
     local path
-    for path in /etc/apt/apt.conf /etc/apt/apt.conf.d /etc/apt/auth.conf.d; do
+    for path in /etc/apt/apt.conf /etc/apt/apt.conf.d; do
         [ ! -e "$path" ] || cp -r "$path" "$root/etc/apt/"
     done
     # Hooks of programs that are not there would stop apt.
