@@ -50,7 +50,7 @@ lint_shell() {
     need shellcheck || return 77
     # Scripts are found by their first line: not all of them end in .sh.
     { files '*.sh'; files '*' | xargs grep -lE '^#!.*\b(ba)?sh$' 2>/dev/null; } | sort -u |
-        xargs shellcheck -x -S style -e SC1091
+        xargs shellcheck -S style
 }
 
 lint_sizes() {

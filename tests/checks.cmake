@@ -34,6 +34,7 @@ xy_check(check.headers COMMAND ${python} ${here}/check_headers.py
          ${include_options} ${PROJECT_SOURCE_DIR})
 xy_check(check.sizes COMMAND ${python} ${here}/check_sizes.py ${PROJECT_SOURCE_DIR})
 xy_check(check.sizes_self COMMAND ${python} ${here}/check_sizes.py --self-test)
+xy_check(check.verbs COMMAND ${python} ${here}/check_verbs.py $<TARGET_FILE:xylem> ${PROJECT_SOURCE_DIR}/README.md)
 xy_check(check.install TIMEOUT 300
          COMMAND ${python} ${here}/install_test.py ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR})
 xy_check(check.build_without_options TIMEOUT 300
