@@ -28,10 +28,13 @@ uninstall() {
             ;;
         esac
     done <"$manifest"
-    # Only directories that are now empty go.
-    if [ -d "${DESTDIR:-}$1" ]; then
-        find "${DESTDIR:-}$1" -depth -type d -empty -delete
-    fi
+    # Of the directories only those go that held these files and are now empty.
+    sed 's|/[^/]*$||' "$manifest" | sort -ru | while IFS= read -r path; do
+        while [ "$path" != "$1" ] && rmdir -- "${DESTDIR:-}$path" 2>/dev/null; do
+            path=${path%/*}
+        done
+    done
+    rmdir -- "${DESTDIR:-}$1" 2>/dev/null || true
 }
 
 if [ $# -eq 2 ] && [ "$1" = --uninstall ]; then

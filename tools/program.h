@@ -16,7 +16,7 @@ extern const xy_command_t program;
 /* Usage and the table of verbs. */
 void program_help(FILE *file);
 
-/* The man page of a verb, or of the command when `verb` is NULL. */
-xy_status_t program_man(const char *verb, FILE *file);
+/* The man page of a verb, or of the command when `name` is NULL. */
+xy_status_t program_man(const char *name, FILE *file);
 
 #endif

@@ -13,6 +13,7 @@ expect() {
     local want=$1 got=0
     shift
     "$@" >"$WORK/.out" 2>"$WORK/.err" || got=$?
+    # shellcheck disable=SC2034 # read by the tests
     out=$(cat "$WORK/.out")
     err=$(cat "$WORK/.err")
     [ "$got" = "$want" ] || die "'$*' ended with $got instead of $want: $err"
