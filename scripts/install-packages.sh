@@ -35,10 +35,16 @@ first_available() {
     done
 }
 
-any_installed() {
+# Whether the first name that this release knows is installed. A later name does not do when an
+# earlier one could be had: it may hold less there.
+is_satisfied() {
     local name
     for name in ${1//|/ }; do
-        is_installed "$name" && return
+        if is_installed "$name"; then
+            return 0
+        elif [ "$name" != "$1" ] && [ "$(first_available "$name")" = "$name" ]; then
+            return 1
+        fi
     done
     return 1
 }
@@ -87,7 +93,7 @@ fi
 
 missing=()
 for entry in "${wanted[@]}"; do
-    any_installed "$entry" || missing+=("$entry")
+    is_satisfied "$entry" || missing+=("$entry")
 done
 [ ${#missing[@]} -gt 0 ] || exit 0
 
