@@ -37,10 +37,10 @@ xy_check(check.sizes_self COMMAND ${python} ${here}/check_sizes.py --self-test)
 xy_check(check.verbs COMMAND ${python} ${here}/check_verbs.py $<TARGET_FILE:xylem> ${PROJECT_SOURCE_DIR}/README.md)
 xy_check(check.install TIMEOUT 300
          COMMAND ${python} ${here}/install_test.py ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR})
-xy_check(check.build_without_options TIMEOUT 300
-         COMMAND ${here}/build_variant_test.sh without-options ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR})
-xy_check(check.build_aarch64 TIMEOUT 300
-         COMMAND ${here}/build_variant_test.sh aarch64 ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+foreach(variant without-options clang aarch64)
+  xy_check(check.build_${variant} TIMEOUT 300
+           COMMAND ${here}/build_variant_test.sh ${variant} ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+endforeach()
 
 # Every page with commands in it: they are run and their output is compared.
 xy_check(docs.runner_self COMMAND ${python} ${here}/docs_test.py --self-test)
