@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Does packages.txt name all that is needed? Run `make demo` and `make test` of a fresh clone in a
-# bare Debian.
+# bare Debian or Ubuntu.
 #
-#   scripts/check-clean-root.sh DIR [SUITE]      (needs root, debootstrap and the network)
+#   scripts/check-clean-root.sh DIR [SUITE [MIRROR]]   (needs root, debootstrap and the network)
 #
-# DIR is made by debootstrap (bookworm unless SUITE says otherwise) when it is not there yet, and
-# kept; remove it yourself. Mirrors, proxies and keys are those of this machine's apt. The last
-# commit is what is tested, not the working tree.
+# DIR is made by debootstrap when it is not there yet (bookworm from the mirror of this machine's
+# apt, unless SUITE and MIRROR say otherwise), and kept; remove it yourself. Proxies are those of
+# this machine's apt. The last commit is what is tested, not the working tree.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -29,7 +29,12 @@ mirror() {
 }
 
 if [ ! -x "$root/usr/bin/apt-get" ]; then
-    debootstrap --variant=minbase "$suite" "$root" "$(mirror)"
+    from=${3:-$(mirror)}
+    components=main
+    case $from in
+    *ubuntu*) components=main,universe ;;
+    esac
+    debootstrap --variant=minbase --components="$components" "$suite" "$root" "$from"
 fi
 
 # The apt of this machine, as far as it speaks of this suite: proxies, certificates, preferences.
@@ -82,4 +87,5 @@ chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root CI=
     cd /xylem
     command -v make >/dev/null || { apt-get -q update && apt-get -q install -y --no-install-recommends make; } >/dev/null
     time make demo
-    time make test'
+    time make test
+    time scripts/install-packages.sh build test browser'
