@@ -287,7 +287,8 @@ static xy_status_t run_parser(builder_t *b, const char *data, size_t size)
 
     if (context == NULL)
         return xy_fail_memory("reading XML");
-    xmlCtxtUseOptions(context, XML_PARSE_NONET);
+    /* NOENT makes "&amp;" in attributes an '&'; no other entity can exist. */
+    xmlCtxtUseOptions(context, XML_PARSE_NONET | XML_PARSE_NOENT);
     b->context = context;
     b->doc->names = context->dict;
     xmlDictReference(context->dict);
