@@ -4,8 +4,10 @@
 #include <string.h>
 
 extern const xy_command_t verb_help;
+extern const xy_command_t verb_view;
 
 const xy_command_t *const verbs[] = {
+    &verb_view,
     &verb_help,
     NULL,
 };
