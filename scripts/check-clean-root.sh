@@ -86,6 +86,7 @@ chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root CI=
     set -e
     cd /xylem
     command -v make >/dev/null || { apt-get -q update && apt-get -q install -y --no-install-recommends make; } >/dev/null
-    time make demo
-    time make test
-    time scripts/install-packages.sh build test browser'
+    status=0
+    time make demo || status=1
+    time make test || status=1
+    exit $status'
