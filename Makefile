@@ -29,7 +29,7 @@ lint:
 	@scripts/lint.sh
 
 format:
-	@git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format -i
+	@scripts/lint.sh reformat
 
 install:
 	@scripts/install.sh '$(PREFIX)'

@@ -81,6 +81,7 @@ for name in http_proxy https_proxy no_proxy; do
     [ -z "${!name:-}" ] || proxies+=("$name=${!name}")
 done
 # A bare Debian has no make, and nobody can call the Makefile without one.
+# shellcheck disable=SC2016 # the inner shell expands
 chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root CI=true LC_ALL=C.UTF-8 \
     "${proxies[@]}" DEBIAN_FRONTEND=noninteractive bash -c '
     set -e

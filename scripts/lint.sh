@@ -3,7 +3,7 @@
 # Formatting, static analysis, sizes. Needs the `dev` build tree, and makes it.
 #
 #   scripts/lint.sh            everything
-#   scripts/lint.sh PART...    format, tidy, shell, sizes, cmake
+#   scripts/lint.sh PART...    format, tidy, shell, sizes, cmake; reformat lays out all C files
 #
 # Ends with `N passed, N failed`.
 set -uo pipefail
@@ -27,23 +27,49 @@ files() {
     done <<<"$listed"
 }
 
+# The code is kept clean with one version of the LLVM tools: each new one lays out and warns
+# differently. XYLEM_LLVM=NN tries another.
+llvm=${XYLEM_LLVM:-14}
+
 need() {
     command -v "$1" >/dev/null && return
     echo "$1 is not installed (see packages.txt); left out"
     return 1
 }
 
+# llvm_tool NAME: the command of that version, or why it is not to be had.
+llvm_tool() {
+    if command -v "$1-$llvm"; then
+        return
+    elif "$1" --version 2>/dev/null | grep -q "version $llvm\."; then
+        command -v "$1"
+        return
+    fi
+    echo "there is no $1 of version $llvm here (see packages.txt); left out"
+    return 1
+}
+
 lint_format() {
-    need clang-format || return 77
-    files '*.c' '*.h' | xargs clang-format --dry-run -Werror
+    local tool
+    tool=$(llvm_tool clang-format) || { echo "$tool"; return 77; }
+    files '*.c' '*.h' | xargs "$tool" --dry-run -Werror
+}
+
+# Not a check: what `make format` does.
+lint_reformat() {
+    local tool
+    tool=$(llvm_tool clang-format) || { echo "$tool"; return 77; }
+    files '*.c' '*.h' | xargs "$tool" -i
 }
 
 lint_tidy() {
-    need clang-tidy && need python3 || return 77
+    local tool
+    need python3 || return 77
+    tool=$(llvm_tool clang-tidy) || { echo "$tool"; return 77; }
     if [ ! -r build/dev/compile_commands.json ] || [ -n "$(find . -name CMakeLists.txt -not -path './build/*' -newer build/dev/compile_commands.json)" ]; then
         cmake --preset dev >/dev/null || return 1
     fi
-    scripts/tidy.py build/dev
+    scripts/tidy.py build/dev "$tool"
 }
 
 lint_shell() {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Run clang-tidy over the files of a build tree, in parallel, and only where something changed.
 
-    scripts/tidy.py BUILD
+    scripts/tidy.py BUILD [CLANG-TIDY]
 
 A file that was clean is not analysed again while its preprocessed text, its options, the checks
 and clang-tidy stay the same: BUILD/tidy/ holds one empty file per clean state, named by its hash.
@@ -29,8 +29,8 @@ def wanted(entries):
     return seen
 
 
-def common_state():
-    version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=False).stdout
+def common_state(tidy):
+    version = subprocess.run([tidy, "--version"], capture_output=True, check=False).stdout
     return version + (ROOT / ".clang-tidy").read_bytes()
 
 
@@ -59,13 +59,13 @@ def state_of(path, entry, common):
     return whole.hexdigest()
 
 
-def analyse(path, entry, build, common):
+def analyse(path, entry, build, tidy, common):
     """None when clean, else what clang-tidy said."""
     stamp = build / "tidy" / state_of(path, entry, common)
     if stamp.exists():
         stamp.touch()
         return None
-    result = subprocess.run(["clang-tidy", "--quiet", "-p", str(build), str(path)],
+    result = subprocess.run([tidy, "--quiet", "-p", str(build), str(path)],
                             capture_output=True, text=True, check=False)
     if result.returncode == 0:
         stamp.touch()
@@ -75,16 +75,18 @@ def analyse(path, entry, build, common):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         print(__doc__)
         return 2
     build = Path(sys.argv[1]).resolve()
+    tidy = sys.argv[2] if len(sys.argv) == 3 else "clang-tidy"
     (build / "tidy").mkdir(exist_ok=True)
     entries = wanted(json.loads((build / "compile_commands.json").read_text(encoding="utf-8")))
-    common = common_state()
+    common = common_state(tidy)
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = [pool.submit(analyse, path, entry, build, common) for path, entry in entries.items()]
+        jobs = [pool.submit(analyse, path, entry, build, tidy, common)
+                for path, entry in entries.items()]
         for job in jobs:
             said = job.result()
             if said is not None:
