@@ -4,9 +4,11 @@
 #include <string.h>
 
 extern const xy_command_t verb_help;
+extern const xy_command_t verb_machine;
 extern const xy_command_t verb_view;
 
 const xy_command_t *const verbs[] = {
+    &verb_machine,
     &verb_view,
     &verb_help,
     NULL,

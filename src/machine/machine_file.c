@@ -285,7 +285,7 @@ static xy_status_t build_below(reader_t *r, const xy_xml_node_t *n, uint8_t type
 static xy_status_t build_one(reader_t *r, const xy_xml_node_t *n, uint8_t parent)
 {
     machine_draft_t d;
-    xy_obj_type_t type;
+    xy_obj_type_t type = XY_OBJ_MACHINE; /* fits nowhere */
     uint32_t first = 0;
     const char *id = n->attr != NULL ? xy_xml_attr(n, "id") : NULL;
     xy_status_t st;

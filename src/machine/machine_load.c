@@ -184,11 +184,19 @@ static xy_status_t fail_unknown(const char *source)
     return st;
 }
 
+/* "package:2 ...", "[numa] ...", "2 24", "64x2x8", or blanks. A path may hold all of these signs,
+ * but not a word and a colon in front; what exists as a file is a file. */
 static bool looks_synthetic(const char *s)
 {
+    size_t word;
+
     s += strspn(s, " \t");
-    return *s == '\0' || *s == '[' || strchr(s, ':') != NULL || strchr(s, ' ') != NULL ||
-           strspn(s, "0123456789xX") == strlen(s) || *s == '-';
+    if (*s == '\0' || *s == '[' || (*s == '-' && s[1] != '\0'))
+        return true;
+    word = strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    if (s[word] == ':')
+        return true;
+    return strspn(s, "0123456789xX+-. ") == strlen(s);
 }
 
 xy_status_t xy_machine_parse(const char *data, size_t size, const char *path,
@@ -245,7 +253,10 @@ xy_status_t xy_machine_load(const char *source, xy_machine_t **machine_p)
         xy_free(shipped);
         return st;
     }
-    if (strcmp(source, "-") == 0 || strchr(source, '/') != NULL || stat(source, &info) == 0)
+    if (strcmp(source, "-") == 0 || stat(source, &info) == 0)
         return xy_machine_read(source, machine_p);
-    return looks_synthetic(source) ? xy_machine_synthetic(source, machine_p) : fail_unknown(source);
+    if (looks_synthetic(source))
+        return xy_machine_synthetic(source, machine_p);
+    /* A path that is not there is said as such. */
+    return strchr(source, '/') != NULL ? xy_machine_read(source, machine_p) : fail_unknown(source);
 }

@@ -47,34 +47,35 @@ xy_status_t machine_affinity(xy_bitset_t *set)
 }
 
 /* The first line of a file that may not be there: NULL then, in silence. */
-static char *read_line(const char *root, const char *format, unsigned cpu)
+static char *read_line(const char *root, const char *name)
 {
-    char *name = xy_sprintf(format, cpu), *path = name ? xy_sprintf("%s%s", root, name) : NULL;
+    char *path = xy_sprintf("%s/devices/system/cpu/%s", root, name);
     char *data = NULL;
     size_t size;
 
     if (path != NULL && access(path, R_OK) == 0 &&
         xy_file_read(path, FILE_MAX, &data, &size) == XY_OK)
         data[strcspn(data, "\n")] = '\0';
-    xy_free(name);
     xy_free(path);
     return data;
 }
 
-static long read_number(const char *root, const char *format, unsigned cpu, long otherwise)
+static long read_number(const char *root, unsigned cpu, const char *file, long otherwise)
 {
-    char *line = read_line(root, format, cpu);
+    char *name = xy_sprintf("cpu%u/topology/%s", cpu, file);
+    char *line = name != NULL ? read_line(root, name) : NULL;
     long value = otherwise;
 
     if (line != NULL && (!xy_parse_long(line, &value) || value < 0))
         value = otherwise;
+    xy_free(name);
     xy_free(line);
     return value;
 }
 
 static xy_status_t read_online(const char *root, xy_bitset_t *set)
 {
-    char *line = read_line(root, "/devices/system/cpu/online", 0);
+    char *line = read_line(root, "online");
     xy_status_t st = XY_OK;
 
     if (line != NULL)
@@ -110,10 +111,9 @@ static void read_places(const char *root, const xy_bitset_t *online, place_t *pl
 
         places[n] = (place_t){
             .cpu = cpu,
-            .package =
-                read_number(root, "/devices/system/cpu/cpu%u/topology/physical_package_id", cpu, 0),
+            .package = read_number(root, cpu, "physical_package_id", 0),
             /* Without the file each processor is a core of its own. */
-            .core = read_number(root, "/devices/system/cpu/cpu%u/topology/core_id", cpu, i),
+            .core = read_number(root, cpu, "core_id", (long)i),
         };
     }
     qsort(places, n, sizeof(*places), compare);

@@ -251,7 +251,7 @@ static void print_routes(const printer_t *p)
         print_end(p, r->a);
         fputs(" - ", p->file);
         print_end(p, r->b);
-        print_link(p, "", r->link);
+        print_link(p, "link", r->link);
         fputc('\n', p->file);
     }
 }
