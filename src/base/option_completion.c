@@ -90,7 +90,7 @@ void xy_commands_completion(const xy_command_t *const *commands, const char *pro
     fputs("    COMPREPLY=()\n"
           "    if [[ $cur == \"=\" ]]; then\n"
           "        cur=\"\"\n"
-          "    elif [[ $prev == \"=\" && COMP_CWORD -gt 2 ]]; then\n"
+          "    elif [[ $prev == \"=\" && $COMP_CWORD -gt 2 ]]; then\n"
           "        prev=${COMP_WORDS[COMP_CWORD - 2]}\n"
           "    fi\n"
           "    for ((i = 1; i < COMP_CWORD; i++)); do\n"

@@ -48,8 +48,9 @@ static xy_status_t fail_value(const origin_t *origin, const char *value, const c
 {
     char call[CALL_SIZE];
 
-    return xy_fail(XY_EUSAGE, "%s %s: '%s' %s; see '%s --help'", origin->intro, origin->name, value,
-                   what, base_command_call(origin->command, call, sizeof(call)));
+    return xy_fail(XY_EUSAGE, "%s %s: '%s' %s%s '%s --help'", origin->intro, origin->name, value,
+                   what, what[strlen(what) - 1] == '?' ? " See" : "; see",
+                   base_command_call(origin->command, call, sizeof(call)));
 }
 
 static xy_status_t check_range(const xy_option_t *option, double value, const char *text,

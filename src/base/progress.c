@@ -51,7 +51,7 @@ static void draw(const xy_progress_t *bar, double elapsed)
     int n;
 
     if (part > 0.02 && part < 1)
-        snprintf(left, sizeof(left), "%.0f s left", ceil(elapsed / part - elapsed));
+        snprintf(left, sizeof(left), "%.0f s left", elapsed / part - elapsed);
     n = snprintf(line, sizeof(line), "\r%.40s [%.*s%.*s] %3.0f%% %-14s", bar->label, full,
                  "##############################", BAR - full, "..............................",
                  100 * part, left);
