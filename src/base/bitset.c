@@ -121,8 +121,8 @@ xy_status_t xy_bitset_parse(xy_bitset_t *set, const char *list, const char *what
         }
         if (last >= set->bits) {
             xy_bitset_cleanup(&fresh);
-            return xy_fail(XY_EPARSE, "%s: %zu in '%s' is too large; numbers go from 0 to %zu",
-                           what, last, list, set->bits - 1);
+            return xy_fail(XY_EPARSE, "%s: %zu in '%s' is too large; there are %zu, counted from 0",
+                           what, last, list, set->bits);
         }
         for (size_t i = first; i <= last; i++)
             xy_bitset_set(&fresh, i);

@@ -30,7 +30,7 @@ static void test_growing_text(void **state)
     }
     xy_text_add(&text, "");
     xy_text_add_bytes(&text, "end!", 3);
-    strcat(expected, "end");
+    snprintf(expected + length, sizeof(expected) - length, "end");
     assert_false(text.failed);
     assert_string_equal(text.s, expected);
     assert_int_equal(text.length, strlen(expected));
