@@ -27,6 +27,7 @@ static void check_against(const xy_bitset_t *set, const bool *model)
     assert_int_equal(xy_bitset_count(set), count);
     assert_int_equal(xy_bitset_next(set, set->bits), set->bits);
     assert_false(xy_bitset_has(set, set->bits));
+    assert_false(xy_bitset_has(set, SIZE_MAX / 16));
 }
 
 /* Random bits of every size around the word boundaries; text and back gives the same set. */

@@ -296,6 +296,28 @@ static void test_full_disk(void **state)
     assert_int_equal(access("/dev/full", F_OK), 0);
 }
 
+/* A write that failed is not forgotten when later ones succeed. */
+static void test_early_failure_is_said(void **state)
+{
+    static char block[200000];
+    char name[32];
+    xy_out_t *out;
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
+    snprintf(name, sizeof(name), "/dev/fd/%d", fds[1]);
+    assert_int_equal(xy_out_open(name, &out), XY_OK);
+    fwrite(block, 1, sizeof(block), xy_out_file(out));
+    while (read(fds[0], block, sizeof(block)) > 0)
+        ;
+    testing_listen();
+    assert_int_equal(xy_out_commit(out), XY_EIO);
+    assert_int_equal(testing_said_count, 1);
+    close(fds[0]);
+    close(fds[1]);
+}
+
 static void test_descriptors_are_written_directly(void **state)
 {
     char name[32];
@@ -417,6 +439,7 @@ int main(void)
         IN_DIRECTORY(test_write_through_links),
         IN_DIRECTORY(test_write_failures),
         IN_DIRECTORY(test_full_disk),
+        IN_DIRECTORY(test_early_failure_is_said),
         IN_DIRECTORY(test_descriptors_are_written_directly),
         IN_DIRECTORY(test_signals_leave_nothing),
         IN_DIRECTORY(test_child_does_not_remove_the_parents_file),

@@ -59,6 +59,22 @@ static void test_tree(void **state)
     xy_xml_free(NULL);
 }
 
+/* Buffers are shared by elements of one level; what is in them is not. */
+static void test_text_of_siblings(void **state)
+{
+    const xy_xml_node_t *node;
+    xy_xml_t *doc;
+
+    (void)state;
+    assert_int_equal(parse("<a><b>long text</b><b/><b>x</b><b> </b></a>", &doc), XY_OK);
+    node = xy_xml_root(doc)->child;
+    assert_string_equal(node->text, "long text");
+    assert_string_equal(node->next->text, "");
+    assert_string_equal(node->next->next->text, "x");
+    assert_string_equal(node->next->next->next->text, "");
+    xy_xml_free(doc);
+}
+
 /* Every refusal is one message with the file, the line and something to recognise it by. */
 static void test_refusals(void **state)
 {
@@ -303,6 +319,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tree),
+        cmocka_unit_test(test_text_of_siblings),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_external_subset_is_not_loaded),
         cmocka_unit_test(test_limits),
