@@ -13,10 +13,12 @@ set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_C_FLAGS_RELEASE "-O2")
+# Installed programs find the libraries beside them wherever the tree is moved to.
+set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 
 add_compile_definitions(_GNU_SOURCE)
 add_compile_options(-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wpointer-arith
-                    -Wcast-qual -Wwrite-strings -Wformat=2 -Wundef -Wvla -fno-common)
+                    -Wcast-qual -Wwrite-strings -Wformat=2 -Wundef -Wvla -fno-common -ffunction-sections -fdata-sections)
 if(XYLEM_WERROR)
   add_compile_options(-Werror)
 endif()

@@ -41,7 +41,12 @@ void *xy_malloc(size_t size)
 
 void *xy_calloc(size_t count, size_t size)
 {
-    return should_fail() ? NULL : calloc(count ? count : 1, size ? size : 1);
+    size_t bytes;
+
+    /* calloc checks too, but sanitizers take its refusal for a bug of the caller. */
+    if (__builtin_mul_overflow(count, size, &bytes) || should_fail())
+        return NULL;
+    return calloc(1, bytes ? bytes : 1);
 }
 
 void *xy_realloc(void *p, size_t size)

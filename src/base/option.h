@@ -28,7 +28,7 @@
 
 typedef enum {
     XY_OPT_FLAG,    /* bool */
-    XY_OPT_STRING,  /* const char * (points into argv or the environment) */
+    XY_OPT_STRING,  /* const char * (points into argv, the environment or the table) */
     XY_OPT_LONG,    /* long, within [min, max] when min < max */
     XY_OPT_DOUBLE,  /* double, likewise */
     XY_OPT_SIZE,    /* uint64_t: 64K, 1MiB */
@@ -73,13 +73,17 @@ struct xy_command {
     bool stop_at_positional; /* what follows the first positional belongs to somebody else */
     bool single_dash;        /* "-np 4" means the long option "np" (as mpiexec's users write) */
     const char *prefix;      /* in usage lines, "xylem" when NULL; "" for a command of its own */
+    const char *complete;    /* completion of positionals: "file", "directory", "verb", or NULL */
     xy_status_t (*run)(const xy_command_t *command, const void *values, int argc, char **argv);
 };
 
-/* Every command also has --help (and -h unless taken), handled by the caller through *help_p. On
- * success argv[0 .. *count_p) are the positional arguments, in order (argv is permuted). Errors
- * are said with the nearest option and "see 'xylem VERB --help'". Lists are freed by
- * xy_options_cleanup, also needed after a failure. */
+/* Parse `argc` arguments; argv[0] is the first of them, not the command's name. Every command also
+ * has --help (and -h unless taken), handled by the caller through *help_p; what follows it is not
+ * looked at. Accepted are "--name value", "--name=value", "-x value", "-xvalue", "-xyz" for flags,
+ * "--no-name" for flags, and "--" before positional arguments that begin with a dash. On success
+ * argv[0 .. *count_p) are the positional arguments, in order (argv is permuted). Errors (XY_EUSAGE)
+ * are said with the nearest option and "see 'xylem VERB --help'"; a wrong environment variable is
+ * said by its name. Lists are freed by xy_options_cleanup, also needed after a failure. */
 xy_status_t xy_options_parse(const xy_command_t *command, int argc, char **argv, void *values,
                              int *count_p, bool *help_p);
 void xy_options_cleanup(const xy_command_t *command, void *values);
@@ -87,6 +91,9 @@ void xy_options_cleanup(const xy_command_t *command, void *values);
 /* Was the option given on the command line (not by environment or preset)? Valid after parse for
  * options of the last parsed command on this thread. */
 bool xy_options_given(const char *name);
+
+/* Parse, then print the help on standard output or call the command's run(). */
+xy_status_t xy_command_run(const xy_command_t *command, int argc, char **argv);
 
 void xy_command_help(const xy_command_t *command, FILE *file);
 /* A man page in man(7) macros. `see_also` is a list like "xylem(1), xylem-view(1)". */

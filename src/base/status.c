@@ -76,7 +76,8 @@ static void say(xy_status_t status, const char *message)
         return;
 }
 
-static void say_formatted(xy_status_t status, const char *place, const char *format, va_list args)
+static void __attribute__((format(printf, 3, 0)))
+say_formatted(xy_status_t status, const char *place, const char *format, va_list args)
 {
     char message[MESSAGE_SIZE];
     size_t used = (size_t)snprintf(message, sizeof(message), "%s", place);

@@ -45,4 +45,8 @@ char *xy_format_double(double value, char buffer[32]);
  * what a person meant. */
 const char *xy_nearest_word(const char *word, const char *const *words);
 
+/* Bytes (1 to 4) of the UTF-8 character at `s`; 0 when it is not valid: overlong forms, surrogates
+ * and values beyond U+10FFFF are not. */
+size_t xy_utf8_length(const char *s);
+
 #endif

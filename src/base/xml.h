@@ -31,7 +31,7 @@ typedef struct xy_xml_attr {
 
 typedef struct xy_xml_node {
     const char *name;
-    const char *text; /* characters directly inside, "" if none */
+    const char *text; /* characters directly inside; "" if none or only blanks */
     xy_xml_attr_t *attr;
     struct xy_xml_node *child;
     struct xy_xml_node *next;

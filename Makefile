@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The front door. The build itself is CMake with presets (see CMakePresets.json); each target here
+# is one script or one CMake command.
+
+PREFIX ?= /opt/xylem
+
+.PHONY: help demo test bench lint format install uninstall clean
+
+help:
+	@echo 'make demo       show what Xylem sees of this machine (under a minute)'
+	@echo 'make test       build everything and run every check (under ten minutes on two cores)'
+	@echo 'make bench      run the benchmarks (BENCH_ARGS=--quick for a short round)'
+	@echo 'make lint       formatting, static analysis, sizes'
+	@echo 'make format     lay out all C files with clang-format'
+	@echo 'make install    install into PREFIX (now $(PREFIX)); DESTDIR is honoured'
+	@echo 'make uninstall  remove what the last make install put into PREFIX'
+	@echo 'make clean      remove build/'
+
+demo:
+	@scripts/demo.sh
+
+test:
+	@scripts/test.sh
+
+bench:
+	@bench/run.sh $(BENCH_ARGS)
+
+lint:
+	@scripts/lint.sh
+
+format:
+	@scripts/lint.sh reformat
+
+install:
+	@scripts/install.sh '$(PREFIX)'
+
+uninstall:
+	@scripts/install.sh --uninstall '$(PREFIX)'
+
+clean:
+	rm -rf build

@@ -1,0 +1,141 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Everything that is checked, in the order in which it fails fastest:
+#   dev      build with warnings as errors; all tests; the house, the documents, the install
+#   lint     formatting, static analysis, sizes
+#   asan     unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
+#   tsan     unit tests under ThreadSanitizer
+#   fuzz     build with clang; each fuzz target for 20 seconds
+#
+#   scripts/test.sh            all of them
+#   scripts/test.sh STAGE...   some of them
+#
+# A stage that fails does not stop the others. Logs are in build/logs/. The last line is
+# `N passed, N failed`. XYLEM_TEST_QUICK=1 fuzzes for 2 seconds: for work in progress, not for CI.
+set -uo pipefail
+cd "$(dirname "$0")/.." || exit
+. scripts/lib.sh
+
+logs=build/logs
+mkdir -p "$logs"
+passed=0 failed=0
+failures=() left_out=() wrapper=()
+jobs=$(nproc)
+if [ "${XYLEM_TEST_QUICK:-0}" = 1 ]; then
+    export XYLEM_FUZZ_SECONDS=2
+fi
+
+note_failure() {
+    failed=$((failed + 1))
+    failures+=("$1")
+}
+
+# build PRESET: one more thing that passes or fails.
+build() {
+    local log=$logs/$1-build.log
+    if { cmake --preset "$1" && cmake --build --preset "$1"; } >"$log" 2>&1; then
+        passed=$((passed + 1))
+        return
+    fi
+    tail -40 "$log"
+    note_failure "$1: the build (log: $log)"
+    return 1
+}
+
+# run_tests PRESET JOBS CTEST-OPTIONS...: count what ctest says of each test.
+run_tests() {
+    local preset=$1 parallel=$2 log=$logs/$1-tests.log line
+    shift 2
+    "${wrapper[@]}" ctest --test-dir "build/$preset" -j "$parallel" --output-on-failure --no-tests=error "$@" \
+        >"$log" 2>&1
+    local code=$?
+    local good bad
+    good=$(grep -cE '^ *[0-9]+/[0-9]+ Test +#[0-9]+: .* Passed ' "$log")
+    passed=$((passed + good))
+    bad=0
+    while IFS= read -r line; do
+        note_failure "$preset: $line (log: $log)"
+        bad=$((bad + 1))
+    done < <(sed -nE 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) .*\*\*\*(Failed|Timeout|Exception|Not Run|Required).*/\1/p' "$log")
+    while IFS= read -r line; do
+        left_out+=("$preset: $line")
+    done < <(sed -nE 's/^ *[0-9]+\/[0-9]+ Test +#[0-9]+: ([^ ]+) .*\*\*\*Skipped.*/\1/p' "$log")
+    if [ "$bad" -gt 0 ]; then
+        grep -vE ' Passed +[0-9.]+ sec$|^ +Start ' "$log"
+    elif [ $code -ne 0 ]; then
+        tail -20 "$log"
+        note_failure "$preset: ctest ended with exit code $code (log: $log)"
+    fi
+    echo "   $good passed, $bad failed"
+}
+
+# Sanitizers of older compilers do not start where a new kernel scatters addresses widely; where it
+# is allowed, their programs run without that.
+fixed_addresses() {
+    if setarch "$(uname -m)" -R true 2>/dev/null; then
+        wrapper=(setarch "$(uname -m)" -R)
+    fi
+}
+
+stage_dev() {
+    build dev && run_tests dev "$jobs"
+}
+
+# Sanitizers slow programs down but find what others cannot; whole-program tests stay with dev.
+stage_asan() {
+    local wrapper=()
+    fixed_addresses
+    build asan && ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
+        run_tests asan "$jobs" -L unit
+}
+
+stage_tsan() {
+    local wrapper=()
+    fixed_addresses
+    build tsan && TSAN_OPTIONS=halt_on_error=1 run_tests tsan "$jobs" -L unit
+}
+
+stage_fuzz() {
+    if ! command -v clang >/dev/null; then
+        left_out+=("fuzz: clang is not installed (see packages.txt)")
+        return
+    fi
+    local wrapper=()
+    fixed_addresses
+    build fuzz && run_tests fuzz "$jobs" -L fuzz
+}
+
+stage_lint() {
+    local log=$logs/lint.log line
+    scripts/lint.sh >"$log" 2>&1 || cat "$log"
+    passed=$((passed + $(grep -cE '^lint [a-z]+: ok$' "$log")))
+    while IFS= read -r line; do
+        note_failure "$line (log: $log)"
+    done < <(sed -nE 's/^(lint [a-z]+): failed$/\1/p' "$log")
+    while IFS= read -r line; do
+        left_out+=("$line")
+    done < <(grep -E '^lint .*; left out$' "$log")
+}
+
+scripts/install-packages.sh build test browser || exit 1
+for stage in "${@:-dev lint asan tsan fuzz}"; do
+    for name in $stage; do
+        declare -F "stage_$name" >/dev/null || { echo "test: no stage $name" >&2; exit 2; }
+        begin=$SECONDS
+        say_step "$name"
+        "stage_$name"
+        echo "   $((SECONDS - begin)) s"
+    done
+done
+
+if [ ${#left_out[@]} -gt 0 ]; then
+    echo "Left out:"
+    printf '  %s\n' "${left_out[@]}"
+fi
+if [ ${#failures[@]} -gt 0 ]; then
+    say_bad "Failed:"
+    printf '  %s\n' "${failures[@]}"
+fi
+echo "all of it took $SECONDS s"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

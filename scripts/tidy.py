@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run clang-tidy over the files of a build tree, in parallel, and only where something changed.
+
+    scripts/tidy.py BUILD [CLANG-TIDY]
+
+A file that was clean is not analysed again while its preprocessed text, its options, the checks
+and clang-tidy stay the same: BUILD/tidy/ holds one empty file per clean state, named by its hash.
+"""
+import concurrent.futures
+import hashlib
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def wanted(entries):
+    """The entries of compile_commands.json to analyse, each file once; not what was generated."""
+    seen = {}
+    for entry in entries:
+        path = (Path(entry["directory"]) / entry["file"]).resolve()
+        if path.suffix == ".c" and ROOT in path.parents and (ROOT / "build") not in path.parents:
+            seen.setdefault(path, entry)
+    return seen
+
+
+def common_state(tidy):
+    version = subprocess.run([tidy, "--version"], capture_output=True, check=False).stdout
+    return version + (ROOT / ".clang-tidy").read_bytes()
+
+
+def options_of(entry):
+    """The options of a compile command without the compiler, the output and the input."""
+    words = entry.get("arguments") or shlex.split(entry["command"])
+    kept, skip = [], False
+    for word in words[1:]:
+        if skip:
+            skip = False
+        elif word in ("-o", "-c", "-MF", "-MT", "-MQ"):
+            skip = word != "-c"
+        elif word not in ("-MD", "-MMD") and not word.endswith(".c"):
+            kept.append(word)
+    return kept
+
+
+def state_of(path, entry, common):
+    """A hash of all that the verdict depends on. Comments count: they hold NOLINT."""
+    options = options_of(entry)
+    text = subprocess.run(["cc", "-E", "-C"] + options + [str(path)], cwd=entry["directory"],
+                          capture_output=True, check=False)
+    whole = hashlib.sha256(common)
+    for part in (str(path).encode(), " ".join(options).encode(), path.read_bytes(), text.stdout):
+        whole.update(hashlib.sha256(part).digest())
+    return whole.hexdigest()
+
+
+def analyse(path, entry, build, tidy, common):
+    """None when clean, else what clang-tidy said."""
+    stamp = build / "tidy" / state_of(path, entry, common)
+    if stamp.exists():
+        stamp.touch()
+        return None
+    result = subprocess.run([tidy, "--quiet", "-p", str(build), str(path)],
+                            capture_output=True, text=True, check=False)
+    if result.returncode == 0:
+        stamp.touch()
+        return None
+    return result.stdout + "".join(line + "\n" for line in result.stderr.splitlines()
+                                   if "warnings generated" not in line)
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        print(__doc__)
+        return 2
+    build = Path(sys.argv[1]).resolve()
+    tidy = sys.argv[2] if len(sys.argv) == 3 else "clang-tidy"
+    (build / "tidy").mkdir(exist_ok=True)
+    entries = wanted(json.loads((build / "compile_commands.json").read_text(encoding="utf-8")))
+    common = common_state(tidy)
+    bad = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = [pool.submit(analyse, path, entry, build, tidy, common)
+                for path, entry in entries.items()]
+        for job in jobs:
+            said = job.result()
+            if said is not None:
+                bad += 1
+                print(said)
+    print(f"clang-tidy: {len(entries)} files, {bad} with warnings")
+    return 1 if bad or not entries else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Invariant: bits at and beyond `bits` are clear in the last word. */
+#include "base/bitset.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text.h"
+
+enum { WORD = 64 };
+
+static size_t word_count(const xy_bitset_t *set)
+{
+    return set->bits / WORD + (set->bits % WORD != 0);
+}
+
+xy_status_t xy_bitset_init(xy_bitset_t *set, size_t bits)
+{
+    xy_bitset_t fresh = {.bits = bits};
+
+    fresh.words = xy_calloc(word_count(&fresh), sizeof(*fresh.words));
+    if (fresh.words == NULL)
+        return XY_ENOMEM;
+    *set = fresh;
+    return XY_OK;
+}
+
+void xy_bitset_cleanup(xy_bitset_t *set)
+{
+    xy_free(set->words);
+    *set = (xy_bitset_t){0};
+}
+
+void xy_bitset_set(xy_bitset_t *set, size_t bit)
+{
+    set->words[bit / WORD] |= UINT64_C(1) << bit % WORD;
+}
+
+void xy_bitset_clear(xy_bitset_t *set, size_t bit)
+{
+    set->words[bit / WORD] &= ~(UINT64_C(1) << bit % WORD);
+}
+
+bool xy_bitset_has(const xy_bitset_t *set, size_t bit)
+{
+    return bit < set->bits && (set->words[bit / WORD] >> bit % WORD & 1) != 0;
+}
+
+size_t xy_bitset_count(const xy_bitset_t *set)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < word_count(set); i++)
+        count += (size_t)__builtin_popcountll(set->words[i]);
+    return count;
+}
+
+size_t xy_bitset_next(const xy_bitset_t *set, size_t from)
+{
+    size_t words = word_count(set);
+    uint64_t word;
+
+    if (from >= set->bits)
+        return set->bits;
+    word = set->words[from / WORD] & ~UINT64_C(0) << from % WORD;
+    for (size_t i = from / WORD;;) {
+        if (word != 0)
+            return i * WORD + (size_t)__builtin_ctzll(word);
+        if (++i == words)
+            return set->bits;
+        word = set->words[i];
+    }
+}
+
+/* One number at *s, which moves behind it. */
+static bool read_index(const char **s, size_t *value_p)
+{
+    char *end;
+    unsigned long long value;
+
+    if (!isdigit((unsigned char)**s))
+        return false;
+    errno = 0;
+    value = strtoull(*s, &end, 10);
+    if (errno != 0 || value > SIZE_MAX)
+        return false;
+    *s = end;
+    *value_p = (size_t)value;
+    return true;
+}
+
+static bool read_range(const char **s, size_t *first_p, size_t *last_p)
+{
+    if (!read_index(s, first_p))
+        return false;
+    *last_p = *first_p;
+    if (**s == '-') {
+        ++*s;
+        if (!read_index(s, last_p) || *last_p < *first_p)
+            return false;
+    }
+    return **s == ',' || **s == '\0' || **s == '\n';
+}
+
+xy_status_t xy_bitset_parse(xy_bitset_t *set, const char *list, const char *what)
+{
+    const char *s = list;
+    size_t first, last;
+    xy_bitset_t fresh;
+
+    if (xy_bitset_init(&fresh, set->bits) != XY_OK)
+        return xy_fail_memory("reading a list of numbers");
+    while (*s != '\0' && *s != '\n') {
+        if (!read_range(&s, &first, &last) || (*s == ',' && (s[1] == '\0' || s[1] == '\n'))) {
+            xy_bitset_cleanup(&fresh);
+            return xy_fail(XY_EPARSE, "%s: '%s' is not a list of numbers; write it like 0-3,8",
+                           what, list);
+        }
+        if (last >= set->bits) {
+            xy_bitset_cleanup(&fresh);
+            return xy_fail(XY_EPARSE, "%s: %zu in '%s' is too large; there are %zu, counted from 0",
+                           what, last, list, set->bits);
+        }
+        for (size_t i = first; i <= last; i++)
+            xy_bitset_set(&fresh, i);
+        s += *s == ',';
+    }
+    xy_bitset_cleanup(set);
+    *set = fresh;
+    return XY_OK;
+}
+
+char *xy_bitset_format(const xy_bitset_t *set)
+{
+    xy_text_t text = XY_TEXT_INIT;
+    size_t first, last;
+
+    xy_text_add(&text, "");
+    for (first = xy_bitset_next(set, 0); first < set->bits; first = xy_bitset_next(set, last + 1)) {
+        for (last = first; xy_bitset_has(set, last + 1);)
+            last++;
+        xy_text_addf(&text, "%s%zu", text.length > 0 ? "," : "", first);
+        if (last > first)
+            xy_text_addf(&text, "-%zu", last);
+    }
+    if (text.failed)
+        xy_text_cleanup(&text);
+    return text.s;
+}

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Writing beside and renaming. A temporary name is registered before the file exists: a signal
+ * between the two finds a name that nobody else has (it is random), so removing it harms nobody,
+ * and no window is left in which the file could stay behind.
+ *
+ * What is not a regular file (a device, a pipe, an inherited descriptor) cannot be replaced by a
+ * rename and is written directly.
+ */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/memory.h"
+#include "base/text.h"
+
+enum { MAX_TEMPORARIES = 256, MAX_LINKS = 40, MAX_TRIES = 100 };
+
+typedef struct {
+    pid_t owner; /* a forked child must not remove its parent's files */
+    char path[];
+} temporary_t;
+
+struct xy_out {
+    FILE *file;
+    char *name;             /* in messages */
+    char *target;           /* what the rename replaces; NULL when written directly */
+    temporary_t *temporary; /* NULL when written directly */
+};
+
+/* Whoever exchanges a pointer out of its slot owns it: the signal handler or the file's owner. */
+static _Atomic(temporary_t *) temporaries[MAX_TEMPORARIES];
+
+static bool temporary_register(temporary_t *temporary)
+{
+    temporary_t *expected;
+
+    for (size_t i = 0; i < MAX_TEMPORARIES; i++) {
+        expected = NULL;
+        /* Release pairs with the handler's acquire: it reads a complete path. */
+        if (atomic_compare_exchange_strong_explicit(&temporaries[i], &expected, temporary,
+                                                    memory_order_acq_rel, memory_order_relaxed))
+            return true;
+    }
+    return false;
+}
+
+/* Frees it unless the handler of a dying process took it. */
+static void temporary_release(temporary_t *temporary)
+{
+    temporary_t *expected;
+
+    for (size_t i = 0; i < MAX_TEMPORARIES; i++) {
+        expected = temporary;
+        if (atomic_compare_exchange_strong_explicit(&temporaries[i], &expected, NULL,
+                                                    memory_order_acq_rel, memory_order_relaxed)) {
+            xy_free(temporary);
+            return;
+        }
+    }
+}
+
+static void on_signal(int signal_number)
+{
+    temporary_t *temporary;
+
+    for (size_t i = 0; i < MAX_TEMPORARIES; i++) {
+        temporary = atomic_exchange_explicit(&temporaries[i], NULL, memory_order_acq_rel);
+        if (temporary != NULL && temporary->owner == getpid())
+            unlink(temporary->path);
+    }
+    /* The signal is blocked until the handler returns, then has its default effect. */
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+void xy_out_guard_signals(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    struct sigaction action = {.sa_handler = on_signal}, old;
+
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        /* What the parent chose to ignore (nohup) stays ignored. */
+        if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(signals[i], &action, NULL);
+}
+
+/* Follow links by hand: realpath() refuses a link to a file that does not exist yet. The caller
+ * frees the answer; NULL with errno otherwise. */
+static char *resolve_links(const char *path)
+{
+    char buffer[4096], *current = xy_strdup(path), *next;
+    const char *slash;
+    ssize_t n;
+
+    for (int i = 0; current != NULL && i < MAX_LINKS; i++) {
+        n = readlink(current, buffer, sizeof(buffer) - 1);
+        if (n < 0)
+            return current;
+        buffer[n] = '\0';
+        slash = buffer[0] == '/' ? NULL : strrchr(current, '/');
+        next = slash == NULL ? xy_strdup(buffer)
+                             : xy_sprintf("%.*s/%s", (int)(slash - current), current, buffer);
+        xy_free(current);
+        current = next;
+    }
+    errno = current == NULL ? ENOMEM : ELOOP;
+    xy_free(current);
+    return NULL;
+}
+
+static uint64_t random_number(void)
+{
+    uint64_t number;
+    struct timespec now;
+
+    if (getrandom(&number, sizeof(number), GRND_NONBLOCK) == (ssize_t)sizeof(number))
+        return number;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return xy_hash_u64((uint64_t)now.tv_nsec ^ (uint64_t)now.tv_sec << 32 ^ (uint64_t)getpid());
+}
+
+static temporary_t *temporary_name(const char *target)
+{
+    const char *slash = strrchr(target, '/');
+    size_t directory = slash == NULL ? 0 : (size_t)(slash - target + 1);
+    size_t size = directory + 64;
+    temporary_t *temporary = xy_malloc(sizeof(*temporary) + size);
+
+    if (temporary == NULL)
+        return NULL;
+    temporary->owner = getpid();
+    /* A name of its own, not made of the target's: that may be as long as names can be. */
+    snprintf(temporary->path, size, "%.*s.xylem-%016" PRIx64 ".tmp", (int)directory, target,
+             random_number());
+    return temporary;
+}
+
+/* Create the temporary file of `target`; the descriptor, or -1 with errno. */
+static int temporary_create(const char *target, temporary_t **temporary_p)
+{
+    temporary_t *temporary;
+    int fd, err;
+
+    for (int i = 0; i < MAX_TRIES; i++) {
+        temporary = temporary_name(target);
+        if (temporary == NULL) {
+            errno = ENOMEM;
+            return -1;
+        }
+        if (!temporary_register(temporary)) {
+            xy_free(temporary);
+            errno = EMFILE;
+            return -1;
+        }
+        fd = open(temporary->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0) {
+            *temporary_p = temporary;
+            return fd;
+        }
+        err = errno;
+        temporary_release(temporary);
+        errno = err;
+        if (err != EEXIST)
+            return -1;
+    }
+    return -1;
+}
+
+static void out_free(xy_out_t *out)
+{
+    if (out->temporary != NULL)
+        temporary_release(out->temporary);
+    xy_free(out->target);
+    xy_free(out->name);
+    xy_free(out);
+}
+
+/* The descriptor that a name such as "/dev/fd/3" stands for, or -1. */
+static int inherited_descriptor(const char *path)
+{
+    static const char *const prefixes[] = {"/dev/fd/", "/proc/self/fd/"};
+    long fd;
+
+    if (strcmp(path, "/dev/stdout") == 0)
+        return STDOUT_FILENO;
+    if (strcmp(path, "/dev/stderr") == 0)
+        return STDERR_FILENO;
+    for (size_t i = 0; i < 2; i++)
+        if (strncmp(path, prefixes[i], strlen(prefixes[i])) == 0 &&
+            xy_parse_long(path + strlen(prefixes[i]), &fd) && fd >= 0 && fd < 1 << 20)
+            return (int)fd;
+    return -1;
+}
+
+static xy_status_t open_beside(xy_out_t *out, const char *path, const struct stat *existing,
+                               int *fd_p)
+{
+    int fd;
+
+    out->target = resolve_links(path);
+    if (out->target == NULL)
+        return xy_fail_errno(errno, path, "write");
+    /* A rename would replace a file that its owner has protected. */
+    if (existing != NULL && access(out->target, W_OK) != 0)
+        return xy_fail_errno(errno, path, "write");
+    fd = temporary_create(out->target, &out->temporary);
+    if (fd < 0)
+        return xy_fail_errno(errno, path, "create a file in its directory");
+    if (existing != NULL && fchmod(fd, existing->st_mode & 07777) != 0)
+        xy_warn("%s: its permissions could not be kept: %s", path, strerror(errno));
+    *fd_p = fd;
+    return XY_OK;
+}
+
+static xy_status_t open_descriptor(xy_out_t *out, const char *path, int *fd_p)
+{
+    struct stat info;
+    int inherited = inherited_descriptor(path);
+    bool exists = stat(path, &info) == 0;
+
+    if (exists && S_ISDIR(info.st_mode))
+        return xy_fail_at(XY_EINVAL, path, 0, "this is a directory; name a file");
+    if (inherited < 0 && (!exists || S_ISREG(info.st_mode)))
+        return open_beside(out, path, exists ? &info : NULL, fd_p);
+    *fd_p = inherited >= 0 ? fcntl(inherited, F_DUPFD_CLOEXEC, 3)
+                           : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    return *fd_p >= 0 ? XY_OK : xy_fail_errno(errno, path, "write");
+}
+
+xy_status_t xy_out_open(const char *path, xy_out_t **out_p)
+{
+    xy_out_t *out = xy_calloc(1, sizeof(*out));
+    bool is_stdout = strcmp(path, "-") == 0;
+    xy_status_t st;
+    int fd = -1;
+
+    if (out == NULL)
+        return xy_fail_memory("opening a file");
+    out->name = xy_strdup(is_stdout ? "standard output" : path);
+    if (out->name == NULL) {
+        out_free(out);
+        return xy_fail_memory("opening a file");
+    }
+    if (is_stdout) {
+        out->file = stdout;
+        *out_p = out;
+        return XY_OK;
+    }
+    st = open_descriptor(out, path, &fd);
+    if (st != XY_OK) {
+        out_free(out);
+        return st;
+    }
+    out->file = fdopen(fd, "w");
+    if (out->file == NULL) {
+        close(fd);
+        xy_out_cancel(out);
+        return xy_fail_memory("opening a file");
+    }
+    *out_p = out;
+    return XY_OK;
+}
+
+FILE *xy_out_file(xy_out_t *out)
+{
+    return out->file;
+}
+
+void xy_out_cancel(xy_out_t *out)
+{
+    if (out == NULL)
+        return;
+    if (out->file != NULL && out->file != stdout)
+        fclose(out->file);
+    if (out->temporary != NULL)
+        unlink(out->temporary->path);
+    out_free(out);
+}
+
+/* Say why a stream could not be written. errno is that of the last call; the failed write may lie
+ * further back, and a reader that closed its pipe has seen enough: that is not worth a message. */
+static xy_status_t fail_write(const char *name, int err)
+{
+    if (err == EPIPE)
+        return XY_EIO;
+    if (err != 0)
+        return xy_fail_errno(err, name, "write");
+    return xy_fail_at(XY_EIO, name, 0, "not all of it could be written; free some space there");
+}
+
+/* Everything to the disk, so that the rename never exposes an empty file after a crash. */
+static xy_status_t flush_and_close(xy_out_t *out)
+{
+    FILE *file = out->file;
+    bool failed;
+    int err = 0;
+
+    errno = 0;
+    failed = fflush(file) != 0 || ferror(file);
+    if (failed)
+        err = errno;
+    else if (out->temporary != NULL && fsync(fileno(file)) != 0 && errno != EINVAL) {
+        failed = true;
+        err = errno;
+    }
+    out->file = NULL;
+    if (fclose(file) != 0 && !failed) {
+        failed = true;
+        err = errno;
+    }
+    return failed ? fail_write(out->name, err) : XY_OK;
+}
+
+xy_status_t xy_out_commit(xy_out_t *out)
+{
+    xy_status_t st;
+
+    if (out->file == stdout) {
+        out_free(out);
+        return xy_stdout_check();
+    }
+    st = flush_and_close(out);
+    if (st == XY_OK && out->temporary != NULL && rename(out->temporary->path, out->target) != 0)
+        st = xy_fail_errno(errno, out->name, "replace");
+    if (st != XY_OK) {
+        xy_out_cancel(out);
+        return st;
+    }
+    out_free(out);
+    return XY_OK;
+}
+
+xy_status_t xy_stdout_check(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return XY_OK;
+    return fail_write("standard output", errno);
+}

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/memory.h"
+#include "base/testing.h"
+
+static char directory[] = "/tmp/xylem-file-XXXXXX";
+
+static const char *path_of(const char *name)
+{
+    static char path[256];
+
+    snprintf(path, sizeof(path), "%s/%s", directory, name);
+    return path;
+}
+
+static int in_directory(void **state)
+{
+    (void)state;
+    memcpy(directory + strlen(directory) - 6, "XXXXXX", 6);
+    return mkdtemp(directory) == NULL || chdir(directory) != 0;
+}
+
+static int remove_one(const char *path, const struct stat *info, int type, struct FTW *place)
+{
+    (void)info, (void)type, (void)place;
+    return remove(path);
+}
+
+static int out_of_directory(void **state)
+{
+    (void)state;
+    return chdir("/") != 0 || nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS) != 0;
+}
+
+static size_t count_files(void)
+{
+    DIR *dir = opendir(directory);
+    size_t count = 0;
+
+    assert_non_null(dir);
+    while (readdir(dir) != NULL)
+        count++;
+    closedir(dir);
+    return count - 2;
+}
+
+static void write_plain(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "w");
+
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void check_content(const char *name, const char *expected)
+{
+    char *data;
+    size_t size;
+
+    assert_int_equal(xy_file_read(name, 1 << 20, &data, &size), XY_OK);
+    assert_string_equal(data, expected);
+    assert_int_equal(size, strlen(expected));
+    xy_free(data);
+}
+
+static void write_out(const char *name, const char *text)
+{
+    xy_out_t *out;
+
+    assert_int_equal(xy_out_open(name, &out), XY_OK);
+    fputs(text, xy_out_file(out));
+    assert_int_equal(xy_out_commit(out), XY_OK);
+}
+
+static mode_t mode_of(const char *name)
+{
+    struct stat info;
+
+    assert_int_equal(stat(name, &info), 0);
+    return info.st_mode & 07777;
+}
+
+static void test_read_sizes(void **state)
+{
+    static const size_t sizes[] = {0, 1, 65534, 65535, 65536, 65537, 300000};
+    char *data;
+    size_t size;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        FILE *file = fopen("f", "w");
+
+        for (size_t k = 0; k < sizes[i]; k++)
+            putc((int)(k % 251), file);
+        fclose(file);
+        assert_int_equal(xy_file_read("f", sizes[i], &data, &size), XY_OK);
+        assert_int_equal(size, sizes[i]);
+        for (size_t k = 0; k < size; k++)
+            assert_int_equal((unsigned char)data[k], k % 251);
+        assert_int_equal(data[size], 0);
+        xy_free(data);
+        if (sizes[i] == 0)
+            continue;
+        testing_listen();
+        assert_int_equal(xy_file_read("f", sizes[i] - 1, &data, &size), XY_ELIMIT);
+        assert_int_equal(testing_said_count, 1);
+    }
+}
+
+static void test_read_pipe(void **state)
+{
+    char name[32], *data;
+    size_t size;
+    int fds[2];
+
+    (void)state;
+    for (size_t limit = 4; limit <= 5; limit++) {
+        assert_int_equal(pipe(fds), 0);
+        assert_int_equal(write(fds[1], "hello", 5), 5);
+        close(fds[1]);
+        snprintf(name, sizeof(name), "/dev/fd/%d", fds[0]);
+        testing_listen();
+        if (limit == 5) {
+            assert_int_equal(xy_file_read(name, limit, &data, &size), XY_OK);
+            assert_string_equal(data, "hello");
+            xy_free(data);
+        } else {
+            assert_int_equal(xy_file_read(name, limit, &data, &size), XY_ELIMIT);
+        }
+        close(fds[0]);
+    }
+    /* A file that claims to be empty. */
+    assert_int_equal(xy_file_read("/proc/self/status", 1 << 20, &data, &size), XY_OK);
+    assert_true(size > 0);
+    xy_free(data);
+}
+
+static void test_read_failures(void **state)
+{
+    char *data = NULL;
+    size_t size;
+
+    (void)state;
+    testing_listen();
+    assert_int_equal(xy_file_read("missing", 10, &data, &size), XY_ENOENT);
+    assert_string_equal(testing_said,
+                        "missing: cannot open: No such file or directory; check the path");
+    testing_listen();
+    assert_int_equal(xy_file_read(".", 10, &data, &size), XY_EINVAL);
+    assert_string_equal(testing_said, ".: this is a directory; name a file");
+    if (geteuid() != 0) {
+        write_plain("secret", "x");
+        chmod("secret", 0);
+        testing_listen();
+        assert_int_equal(xy_file_read("secret", 10, &data, &size), XY_EACCES);
+        assert_int_equal(testing_said_count, 1);
+    }
+    write_plain("f", "text");
+    testing_listen();
+    xy_memory_fail_at(1);
+    assert_int_equal(xy_file_read("f", 10, &data, &size), XY_ENOMEM);
+    assert_int_equal(testing_said_count, 1);
+    xy_memory_fail_at(0);
+    assert_null(data);
+}
+
+static void test_write_appears_at_commit(void **state)
+{
+    xy_out_t *out;
+
+    (void)state;
+    write_plain("old", "before");
+    assert_int_equal(xy_out_open("old", &out), XY_OK);
+    fputs("after", xy_out_file(out));
+    fflush(xy_out_file(out));
+    check_content("old", "before");
+    assert_int_equal(xy_out_commit(out), XY_OK);
+    check_content("old", "after");
+    assert_int_equal(count_files(), 1);
+
+    assert_int_equal(xy_out_open("old", &out), XY_OK);
+    fputs("never", xy_out_file(out));
+    xy_out_cancel(out);
+    xy_out_cancel(NULL);
+    check_content("old", "after");
+    assert_int_equal(count_files(), 1);
+
+    write_out(path_of("absolute"), "x");
+    check_content("absolute", "x");
+}
+
+static void test_write_keeps_modes(void **state)
+{
+    mode_t old = umask(027);
+
+    (void)state;
+    write_out("fresh", "x");
+    assert_int_equal(mode_of("fresh"), 0640);
+    chmod("fresh", 0604);
+    write_out("fresh", "y");
+    assert_int_equal(mode_of("fresh"), 0604);
+    umask(old);
+}
+
+static void test_write_through_links(void **state)
+{
+    char target[64];
+
+    (void)state;
+    assert_int_equal(mkdir("sub", 0700), 0);
+    write_plain("sub/real", "old");
+    assert_int_equal(symlink("sub/hop", "link"), 0);
+    assert_int_equal(symlink("real", "sub/hop"), 0);
+    write_out("link", "new");
+    check_content("sub/real", "new");
+    assert_int_equal(readlink("link", target, sizeof(target)), 7);
+    assert_int_equal(readlink("sub/hop", target, sizeof(target)), 4);
+
+    assert_int_equal(symlink("sub/unborn", "dangling"), 0);
+    write_out("dangling", "born");
+    check_content("sub/unborn", "born");
+
+    testing_listen();
+    assert_int_equal(symlink("loop", "loop"), 0);
+    xy_out_t *out;
+    assert_int_equal(xy_out_open("loop", &out), XY_EIO);
+    assert_int_equal(testing_said_count, 1);
+}
+
+static void test_write_failures(void **state)
+{
+    xy_out_t *out = NULL;
+
+    (void)state;
+    testing_listen();
+    assert_int_equal(xy_out_open(".", &out), XY_EINVAL);
+    assert_int_equal(xy_out_open("no/such/place", &out), XY_ENOENT);
+    assert_int_equal(testing_said_count, 2);
+    if (geteuid() != 0) {
+        write_plain("protected", "x");
+        chmod("protected", 0400);
+        assert_int_equal(xy_out_open("protected", &out), XY_EACCES);
+        check_content("protected", "x");
+        unlink("protected");
+    }
+    for (long k = 1;; k++) {
+        xy_memory_fail_at(k);
+        testing_listen();
+        if (xy_out_open("f", &out) == XY_OK)
+            break;
+        assert_true(xy_memory_fail_hit());
+        assert_int_equal(testing_said_count, 1);
+        assert_null(out);
+        assert_int_equal(count_files(), 0);
+    }
+    xy_memory_fail_at(0);
+    xy_out_cancel(out);
+    assert_int_equal(count_files(), 0);
+}
+
+/* The disk is full: said once at commit, whether little or much was written. */
+static void test_full_disk(void **state)
+{
+    static const size_t sizes[] = {1, 100000};
+    xy_out_t *out;
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        testing_listen();
+        assert_int_equal(xy_out_open("/dev/full", &out), XY_OK);
+        for (size_t k = 0; k < sizes[i]; k++)
+            putc('x', xy_out_file(out));
+        assert_int_equal(xy_out_commit(out), XY_EIO);
+        assert_int_equal(testing_said_count, 1);
+        assert_int_equal(strncmp(testing_said, "/dev/full: ", 11), 0);
+    }
+    assert_int_equal(access("/dev/full", F_OK), 0);
+}
+
+/* A write that failed is not forgotten when later ones succeed. */
+static void test_early_failure_is_said(void **state)
+{
+    static char block[200000];
+    char name[32];
+    xy_out_t *out;
+    int fds[2];
+
+    (void)state;
+    assert_int_equal(pipe2(fds, O_NONBLOCK), 0);
+    snprintf(name, sizeof(name), "/dev/fd/%d", fds[1]);
+    assert_int_equal(xy_out_open(name, &out), XY_OK);
+    fwrite(block, 1, sizeof(block), xy_out_file(out));
+    while (read(fds[0], block, sizeof(block)) > 0)
+        ;
+    testing_listen();
+    assert_int_equal(xy_out_commit(out), XY_EIO);
+    assert_int_equal(testing_said_count, 1);
+    close(fds[0]);
+    close(fds[1]);
+}
+
+static void test_descriptors_are_written_directly(void **state)
+{
+    char name[32];
+    int fd = open("log", O_WRONLY | O_CREAT | O_APPEND, 0600);
+
+    (void)state;
+    assert_int_equal(write(fd, "one ", 4), 4);
+    snprintf(name, sizeof(name), "/dev/fd/%d", fd);
+    write_out(name, "two");
+    close(fd);
+    check_content("log", "one two");
+    write_out("/dev/null", "gone");
+}
+
+/* A child writes, is hit by `signal_number`, and must leave nothing; its exit status. */
+static int die_while_writing(int signal_number, bool fork_inside)
+{
+    pid_t child = fork();
+    int status;
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        xy_out_t *out;
+        pid_t grandchild;
+
+        xy_out_guard_signals();
+        if (xy_out_open("target", &out) != XY_OK)
+            _exit(99);
+        fputs("partial", xy_out_file(out));
+        fflush(xy_out_file(out));
+        grandchild = fork_inside ? fork() : 1;
+        if (grandchild == 0)
+            raise(signal_number);
+        if (fork_inside) {
+            waitpid(grandchild, &status, 0);
+            _exit(xy_out_commit(out) == XY_OK ? 0 : 98);
+        }
+        raise(signal_number);
+        _exit(97);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    return status;
+}
+
+static void test_signals_leave_nothing(void **state)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        int status = die_while_writing(signals[i], false);
+
+        assert_true(WIFSIGNALED(status));
+        assert_int_equal(WTERMSIG(status), signals[i]);
+        assert_int_equal(count_files(), 0);
+    }
+}
+
+static void test_child_does_not_remove_the_parents_file(void **state)
+{
+    int status = die_while_writing(SIGTERM, true);
+
+    (void)state;
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    check_content("target", "partial");
+}
+
+/* What nohup ignores stays ignored. */
+static void test_ignored_signals_stay_ignored(void **state)
+{
+    int status;
+    pid_t child = fork();
+
+    (void)state;
+    if (child == 0) {
+        signal(SIGHUP, SIG_IGN);
+        xy_out_guard_signals();
+        raise(SIGHUP);
+        _exit(0);
+    }
+    waitpid(child, &status, 0);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void test_many_files(void **state)
+{
+    xy_out_t *outs[300];
+    size_t opened = 0;
+    char name[32];
+
+    (void)state;
+    testing_listen();
+    while (opened < 300) {
+        snprintf(name, sizeof(name), "f%zu", opened);
+        if (xy_out_open(name, &outs[opened]) != XY_OK)
+            break;
+        opened++;
+    }
+    /* All that are open are guarded; one more is refused and said. */
+    assert_true(opened >= 100 && opened < 300);
+    assert_int_equal(testing_said_count, 1);
+    for (size_t i = 0; i < opened; i++)
+        xy_out_cancel(outs[i]);
+    assert_int_equal(count_files(), 0);
+    write_out("f", "works again");
+}
+
+#define IN_DIRECTORY(test) cmocka_unit_test_setup_teardown(test, in_directory, out_of_directory)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_DIRECTORY(test_read_sizes),
+        IN_DIRECTORY(test_read_pipe),
+        IN_DIRECTORY(test_read_failures),
+        IN_DIRECTORY(test_write_appears_at_commit),
+        IN_DIRECTORY(test_write_keeps_modes),
+        IN_DIRECTORY(test_write_through_links),
+        IN_DIRECTORY(test_write_failures),
+        IN_DIRECTORY(test_full_disk),
+        IN_DIRECTORY(test_early_failure_is_said),
+        IN_DIRECTORY(test_descriptors_are_written_directly),
+        IN_DIRECTORY(test_signals_leave_nothing),
+        IN_DIRECTORY(test_child_does_not_remove_the_parents_file),
+        IN_DIRECTORY(test_ignored_signals_stay_ignored),
+        IN_DIRECTORY(test_many_files),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

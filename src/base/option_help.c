@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The text of --help: 80 columns, one paragraph per option. */
+#include <ctype.h>
+#include <string.h>
+
+#include "base/option_table.h"
+#include "base/text.h"
+
+enum { WIDTH = 80, INDENT = 26 };
+
+/* Columns of `n` bytes: the continuation bytes of UTF-8 take none. */
+static int columns(const char *s, size_t n)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < n; i++)
+        count += ((unsigned char)s[i] & 0xc0) != 0x80;
+    return count;
+}
+
+/* Words of `text` filled into lines that start at column `indent`; the cursor is at `column`.
+ * Empty lines between paragraphs are kept. */
+static void fill(FILE *file, const char *text, int indent, int column)
+{
+    bool first = true;
+    size_t blanks, n;
+
+    while (text != NULL && *text != '\0') {
+        blanks = strspn(text, " \n");
+        if (!first && memmem(text, blanks, "\n\n", 2) != NULL) {
+            fputs("\n\n", file);
+            column = 0;
+        }
+        text += blanks;
+        n = strcspn(text, " \n");
+        if (n == 0)
+            break;
+        if (column > indent && column + 1 + columns(text, n) > WIDTH) {
+            putc('\n', file);
+            column = 0;
+        }
+        if (column <= indent)
+            column += fprintf(file, "%*s", indent - column, "");
+        else
+            column += fprintf(file, " ");
+        fwrite(text, 1, n, file);
+        column += columns(text, n);
+        text += n;
+        first = false;
+    }
+    putc('\n', file);
+}
+
+/* Default, environment and choices, which every option states in the same words. */
+static void add_facts(const xy_option_t *option, xy_text_t *text)
+{
+    const char *between = " (";
+
+    if (option->choices != NULL) {
+        for (const char *const *choice = option->choices; *choice != NULL; choice++)
+            xy_text_addf(text, "%s%s", choice == option->choices ? " (one of " : ", ", *choice);
+        between = "; ";
+    }
+    if (option->preset != NULL) {
+        xy_text_addf(text, "%sdefault %s", between, option->preset);
+        between = "; ";
+    }
+    if (option->env != NULL) {
+        xy_text_addf(text, "%senvironment %s", between, option->env);
+        between = "; ";
+    }
+    if (between[0] == ';')
+        xy_text_add(text, ")");
+}
+
+static void print_option(const xy_command_t *command, const xy_option_t *option, FILE *file)
+{
+    const char *argument = base_option_argument(option);
+    xy_text_t text = XY_TEXT_INIT;
+    int column;
+
+    if (option->help == NULL)
+        return;
+    /* The implied -h gives way to an option that has this letter. */
+    if (option->letter != 0 && base_option_by_letter(command, option->letter) == option)
+        column = fprintf(file, "  -%c, ", option->letter);
+    else
+        column = fprintf(file, "      ");
+    column += fprintf(file, "%s%s%s%s", command->single_dash ? "-" : "--", option->name,
+                      *argument != '\0' ? " " : "", argument);
+    if (column + 2 > INDENT) {
+        putc('\n', file);
+        column = 0;
+    }
+    xy_text_add(&text, option->help);
+    add_facts(option, &text);
+    fill(file, text.failed ? option->help : text.s, INDENT, column);
+    xy_text_cleanup(&text);
+}
+
+/* Lines as they are, two columns to the right. */
+static void print_lines(const char *text, FILE *file)
+{
+    size_t n;
+
+    while (*text != '\0') {
+        n = strcspn(text, "\n");
+        fprintf(file, "%s%.*s\n", n > 0 ? "  " : "", (int)n, text);
+        text += n + (text[n] == '\n');
+    }
+}
+
+void xy_command_help(const xy_command_t *command, FILE *file)
+{
+    char call[128];
+
+    fprintf(file, "Usage: %s [OPTION]...%s%s\n\n", base_command_call(command, call, sizeof(call)),
+            command->synopsis != NULL ? " " : "",
+            command->synopsis != NULL ? command->synopsis : "");
+    fprintf(file, "%c%s.\n", toupper((unsigned char)command->summary[0]), command->summary + 1);
+    if (command->description != NULL) {
+        putc('\n', file);
+        fill(file, command->description, 0, 0);
+    }
+    fputs("\nOptions:\n", file);
+    for (const xy_option_t *o = command->options; o != NULL && o->name != NULL; o++)
+        print_option(command, o, file);
+    if (base_option_by_name(command, "help", 4) == &base_option_help)
+        print_option(command, &base_option_help, file);
+    if (command->examples != NULL) {
+        fputs("\nExamples:\n", file);
+        print_lines(command->examples, file);
+    }
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Man pages in the macros of man(7), understood by groff and mandoc alike. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/option_table.h"
+#include "base/text.h"
+
+/* One character of running text. Dashes are meant as typed; the others have a meaning to roff. */
+static void put_char(FILE *file, char c)
+{
+    switch (c) {
+    case '\\':
+        fputs("\\e", file);
+        break;
+    case '-':
+        fputs("\\-", file);
+        break;
+    case '\'':
+        fputs("\\(aq", file);
+        break;
+    case '`':
+        fputs("\\(ga", file);
+        break;
+    case '^':
+        fputs("\\(ha", file);
+        break;
+    case '~':
+        fputs("\\(ti", file);
+        break;
+    default:
+        putc(c, file);
+    }
+}
+
+static void put_text(FILE *file, const char *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        put_char(file, s[i]);
+}
+
+static void put_string(FILE *file, const char *s)
+{
+    put_text(file, s, strlen(s));
+}
+
+/* Paragraphs separated by empty lines; each line starts with text, so that none reads as a macro.
+ */
+static void put_paragraphs(FILE *file, const char *text)
+{
+    bool first = true;
+    size_t n;
+
+    while (*text != '\0') {
+        text += strspn(text, " \n");
+        n = strcspn(text, "\n");
+        if (n == 0)
+            break;
+        if (!first && text[-1] == '\n' && text[-2] == '\n')
+            fputs(".PP\n", file);
+        if (*text == '.' || *text == '\'')
+            fputs("\\&", file);
+        put_text(file, text, n);
+        putc('\n', file);
+        text += n;
+        first = false;
+    }
+}
+
+static void put_heading(FILE *file, const char *name)
+{
+    fputs(".SH ", file);
+    for (const char *c = name; *c != '\0'; c++)
+        put_char(file, (char)toupper((unsigned char)*c));
+    putc('\n', file);
+}
+
+static void put_option(FILE *file, const xy_command_t *command, const xy_option_t *option)
+{
+    const char *dashes = command->single_dash ? "-" : "--";
+    const char *argument = base_option_argument(option);
+
+    if (option->help == NULL)
+        return;
+    fputs(".TP\n\\fB", file);
+    if (option->letter != 0 && base_option_by_letter(command, option->letter) == option) {
+        fprintf(file, "\\-%c\\fR, \\fB", option->letter);
+    }
+    put_string(file, dashes);
+    put_string(file, option->name);
+    for (const char *const *alias = option->aliases; alias != NULL && *alias != NULL; alias++) {
+        fputs("\\fR, \\fB", file);
+        put_string(file, dashes);
+        put_string(file, *alias);
+    }
+    fputs("\\fR", file);
+    if (*argument != '\0') {
+        fputs(" \\fI", file);
+        put_string(file, argument);
+        fputs("\\fR", file);
+    }
+    putc('\n', file);
+    put_paragraphs(file, option->help);
+    if (option->choices != NULL) {
+        fputs("One of ", file);
+        for (const char *const *choice = option->choices; *choice != NULL; choice++) {
+            fputs(choice == option->choices ? "\\fB" : "\\fR, \\fB", file);
+            put_string(file, *choice);
+        }
+        fputs("\\fR.\n", file);
+    }
+    if (option->preset != NULL) {
+        fputs("Default: ", file);
+        put_string(file, option->preset);
+        fputs(".\n", file);
+    }
+    if (option->env != NULL) {
+        fputs("Environment: ", file);
+        put_string(file, option->env);
+        fputs(".\n", file);
+    }
+}
+
+static void put_environment(FILE *file, const xy_command_t *command)
+{
+    bool first = true;
+
+    for (const xy_option_t *o = command->options; o != NULL && o->name != NULL; o++) {
+        if (o->env == NULL || o->help == NULL)
+            continue;
+        if (first)
+            fputs(".SH ENVIRONMENT\n", file);
+        first = false;
+        fputs(".TP\n\\fB", file);
+        put_string(file, o->env);
+        fputs("\\fR\nSets \\fB", file);
+        put_string(file, command->single_dash ? "-" : "--");
+        put_string(file, o->name);
+        fputs("\\fR where the command line does not.\n", file);
+    }
+}
+
+/* Examples keep their lines. */
+static void put_examples(FILE *file, const char *text)
+{
+    size_t n;
+
+    fputs(".SH EXAMPLES\n.nf\n", file);
+    while (*text != '\0') {
+        n = strcspn(text, "\n");
+        if (*text == '.' || *text == '\'')
+            fputs("\\&", file);
+        put_text(file, text, n);
+        fputs(n > 0 ? "\n" : "\\&\n", file);
+        text += n + (text[n] == '\n');
+    }
+    fputs(".fi\n", file);
+}
+
+static void put_sections(FILE *file, const xy_section_t *section)
+{
+    for (; section != NULL && section->name != NULL; section++) {
+        put_heading(file, section->name);
+        put_paragraphs(file, section->text);
+    }
+}
+
+/* "xylem machine" is described in xylem-machine(1). */
+static void put_page_name(FILE *file, const xy_command_t *command, bool upper)
+{
+    const char *prefix = command->prefix != NULL ? command->prefix : "xylem";
+    char name[128];
+
+    snprintf(name, sizeof(name), "%s%s%s", prefix, *prefix != '\0' ? "-" : "", command->name);
+    for (const char *c = name; *c != '\0'; c++)
+        put_char(file, upper ? (char)toupper((unsigned char)*c) : *c);
+}
+
+/* The day the page was made; a build that must be reproducible names it by SOURCE_DATE_EPOCH. */
+static void put_date(FILE *file)
+{
+    const char *epoch = getenv("SOURCE_DATE_EPOCH");
+    time_t when = time(NULL);
+    char date[16] = "";
+    struct tm day;
+    long seconds;
+
+    if (epoch != NULL && xy_parse_long(epoch, &seconds))
+        when = (time_t)seconds;
+    if (gmtime_r(&when, &day) != NULL)
+        strftime(date, sizeof(date), "%Y-%m-%d", &day);
+    fprintf(file, " 1 \"%s\"", date);
+}
+
+static void put_head(FILE *file, const xy_command_t *command, const char *version)
+{
+    char call[128];
+
+    fputs(".TH ", file);
+    put_page_name(file, command, true);
+    put_date(file);
+    fprintf(file, " \"Xylem %s\" \"Xylem manual\"\n.SH NAME\n", version);
+    put_page_name(file, command, false);
+    fputs(" \\- ", file);
+    put_string(file, command->summary);
+    fputs("\n.SH SYNOPSIS\n\\fB", file);
+    put_string(file, base_command_call(command, call, sizeof(call)));
+    fputs("\\fR [\\fIOPTION\\fR]...", file);
+    if (command->synopsis != NULL) {
+        putc(' ', file);
+        put_string(file, command->synopsis);
+    }
+    putc('\n', file);
+}
+
+void xy_command_man(const xy_command_t *command, const char *version, const char *see_also,
+                    FILE *file)
+{
+    put_head(file, command, version);
+    if (command->description != NULL) {
+        fputs(".SH DESCRIPTION\n", file);
+        put_paragraphs(file, command->description);
+    }
+    fputs(".SH OPTIONS\n", file);
+    for (const xy_option_t *o = command->options; o != NULL && o->name != NULL; o++)
+        put_option(file, command, o);
+    if (base_option_by_name(command, "help", 4) == &base_option_help)
+        put_option(file, command, &base_option_help);
+    put_sections(file, command->sections);
+    put_environment(file, command);
+    fputs(".SH EXIT STATUS\n"
+          "0 when all went well, 2 when the command line is wrong, 1 for any other failure.\n",
+          file);
+    if (command->examples != NULL)
+        put_examples(file, command->examples);
+    if (see_also != NULL && *see_also != '\0') {
+        fputs(".SH SEE ALSO\n", file);
+        put_paragraphs(file, see_also);
+    }
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "base/option_table.h"
+
+#include <string.h>
+
+const xy_option_t base_option_help = {
+    .name = "help", .letter = 'h', .kind = XY_OPT_FLAG, .help = "show this help and exit"};
+
+const xy_option_t *base_option_by_letter(const xy_command_t *command, char letter)
+{
+    for (const xy_option_t *o = command->options; o != NULL && o->name != NULL; o++)
+        if (o->letter == letter)
+            return o;
+    return letter == base_option_help.letter ? &base_option_help : NULL;
+}
+
+static bool is_name(const char *candidate, const char *name, size_t n)
+{
+    return strncmp(candidate, name, n) == 0 && candidate[n] == '\0';
+}
+
+const xy_option_t *base_option_by_name(const xy_command_t *command, const char *name, size_t n)
+{
+    for (const xy_option_t *o = command->options; o != NULL && o->name != NULL; o++) {
+        if (is_name(o->name, name, n))
+            return o;
+        for (const char *const *alias = o->aliases; alias != NULL && *alias != NULL; alias++)
+            if (is_name(*alias, name, n))
+                return o;
+    }
+    return is_name(base_option_help.name, name, n) ? &base_option_help : NULL;
+}
+
+int base_option_arity(const xy_option_t *option)
+{
+    switch (option->kind) {
+    case XY_OPT_FLAG:
+        return 0;
+    case XY_OPT_PAIRS:
+        return 2;
+    case XY_OPT_IGNORED:
+        return option->argument != NULL;
+    default:
+        return 1;
+    }
+}
+
+const char *base_option_argument(const xy_option_t *option)
+{
+    static const char *const names[] = {
+        [XY_OPT_FLAG] = "",         [XY_OPT_STRING] = "TEXT", [XY_OPT_LONG] = "N",
+        [XY_OPT_DOUBLE] = "X",      [XY_OPT_SIZE] = "SIZE",   [XY_OPT_SECONDS] = "TIME",
+        [XY_OPT_CHOICE] = "CHOICE", [XY_OPT_LIST] = "TEXT",   [XY_OPT_PAIRS] = "NAME VALUE",
+        [XY_OPT_IGNORED] = "",
+    };
+
+    return option->argument != NULL ? option->argument : names[option->kind];
+}
+
+char *base_command_call(const xy_command_t *command, char *buffer, size_t size)
+{
+    const char *prefix = command->prefix != NULL ? command->prefix : "xylem";
+
+    snprintf(buffer, size, "%s%s%s", prefix, *prefix != '\0' ? " " : "", command->name);
+    return buffer;
+}

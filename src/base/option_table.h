@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parser and the three printers of option tables share. Private to the room. */
+#ifndef XY_BASE_OPTION_TABLE_H
+#define XY_BASE_OPTION_TABLE_H
+
+#include "base/option.h"
+
+/* The option every command has besides its table. */
+extern const xy_option_t base_option_help;
+
+/* The option with this letter or name (aliases count), the implied --help included, or NULL. */
+const xy_option_t *base_option_by_letter(const xy_command_t *command, char letter);
+const xy_option_t *base_option_by_name(const xy_command_t *command, const char *name, size_t n);
+
+/* How many arguments it takes: 0, 1 or 2. */
+int base_option_arity(const xy_option_t *option);
+
+/* What its help calls the argument. */
+const char *base_option_argument(const xy_option_t *option);
+
+/* "xylem machine": how the command is called. `size` bytes of buffer; returned. */
+char *base_command_call(const xy_command_t *command, char *buffer, size_t size);
+
+#endif

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/option.h"
+#include "base/testing.h"
+
+typedef struct {
+    bool tree, quiet;
+    const char *svg;
+    long depth;
+    double ratio;
+    uint64_t size;
+    double wait;
+    const char *format;
+    xy_vec_t define;
+    xy_vec_t env;
+} values_t;
+
+static const char *const formats[] = {"text", "json", NULL};
+static const char *const svg_aliases[] = {"picture", NULL};
+
+static const xy_option_t options[] = {
+    {"tree", 't', XY_OPT_FLAG, .offset = offsetof(values_t, tree), .help = "print the tree",
+     .env = "XYT_TREE"},
+    {"quiet", 'q', XY_OPT_FLAG, .offset = offsetof(values_t, quiet), .help = "say less",
+     .preset = "yes"},
+    {"svg", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, svg), .help = "draw it",
+     .aliases = svg_aliases, .complete = "file"},
+    {"depth", 'd', XY_OPT_LONG, "N", offsetof(values_t, depth), .min = 1, .max = 99,
+     .env = "XYT_DEPTH", .preset = "3", .help = "how deep"},
+    {"ratio", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, ratio), .help = "ratio"},
+    {"size", 0, XY_OPT_SIZE, NULL, offsetof(values_t, size), .help = "size", .min = 1,
+     .max = 1 << 20},
+    {"wait", 0, XY_OPT_SECONDS, NULL, offsetof(values_t, wait), .help = "time"},
+    {"format", 'f', XY_OPT_CHOICE, "FORMAT", offsetof(values_t, format), .choices = formats,
+     .preset = "text", .env = "XYT_FORMAT", .help = "how to print"},
+    {"define", 'D', XY_OPT_LIST, NULL, offsetof(values_t, define), .help = "add one",
+     .env = "XYT_DEFINE"},
+    {"env", 0, XY_OPT_PAIRS, NULL, offsetof(values_t, env), .help = "set a variable"},
+    {"old", 0, XY_OPT_IGNORED, "X", .help = "has no effect"},
+    {.name = "older", .kind = XY_OPT_IGNORED},
+    {0}};
+
+static xy_command_t command = {.name = "test",
+                               .summary = "try options",
+                               .synopsis = "[FILE]...",
+                               .options = options,
+                               .values_size = sizeof(values_t),
+                               .positional_max = -1};
+
+static values_t values;
+static char *words[32];
+static int count;
+static bool help;
+
+static int reset(void **state)
+{
+    (void)state;
+    unsetenv("XYT_TREE");
+    unsetenv("XYT_DEPTH");
+    unsetenv("XYT_FORMAT");
+    unsetenv("XYT_DEFINE");
+    command.positional_min = 0;
+    command.positional_max = -1;
+    command.stop_at_positional = false;
+    command.single_dash = false;
+    command.prefix = NULL;
+    return 0;
+}
+
+static int cleanup(void **state)
+{
+    (void)state;
+    xy_options_cleanup(&command, &values);
+    memset(&values, 0, sizeof(values));
+    return 0;
+}
+
+/* The line is split at blanks. */
+static xy_status_t parse(const char *line)
+{
+    static char copy[512];
+    int n = 0;
+
+    xy_options_cleanup(&command, &values);
+    snprintf(copy, sizeof(copy), "%s", line);
+    for (char *word = strtok(copy, " "); word != NULL; word = strtok(NULL, " "))
+        words[n++] = word;
+    words[n] = NULL;
+    testing_listen();
+    return xy_options_parse(&command, n, words, &values, &count, &help);
+}
+
+static void check_fails(const char *line, const char *message)
+{
+    count = 77;
+    assert_int_equal(parse(line), XY_EUSAGE);
+    assert_int_equal(testing_said_count, 1);
+    assert_string_equal(testing_said, message);
+    assert_int_equal(count, 77);
+}
+
+static const char *item(const xy_vec_t *vec, size_t i)
+{
+    assert_true(i < vec->count);
+    return XY_VEC_AT(vec, const char *, i);
+}
+
+static void test_ways_to_write(void **state)
+{
+    static const char *const lines[] = {"--svg f --depth 5 -t",
+                                        "--svg=f --depth=5 --tree",
+                                        "-o f -d 5 -t",
+                                        "-of -d5 -t",
+                                        "-to f -d5",
+                                        "--picture f -td5",
+                                        "-tofoo --depth 9 -d5 --svg f"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+        assert_int_equal(parse(lines[i]), XY_OK);
+        assert_string_equal(values.svg, "f");
+        assert_int_equal(values.depth, 5);
+        assert_true(values.tree);
+        assert_int_equal(count, 0);
+        assert_false(help);
+    }
+}
+
+static void test_kinds(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--ratio -1.5 --size 64K --wait 20ms --format json -D a --define=b "
+                           "--env A 1 --env B 2 --old x --older --svg="),
+                     XY_OK);
+    assert_true(values.ratio == -1.5 && values.size == 65536 && values.wait == 0.02);
+    assert_string_equal(values.format, "json");
+    assert_int_equal(values.define.count, 2);
+    assert_string_equal(item(&values.define, 0), "a");
+    assert_string_equal(item(&values.define, 1), "b");
+    assert_int_equal(values.env.count, 4);
+    assert_string_equal(item(&values.env, 2), "B");
+    assert_string_equal(item(&values.env, 3), "2");
+    assert_string_equal(values.svg, "");
+}
+
+static void test_presets_and_no(void **state)
+{
+    (void)state;
+    assert_int_equal(parse(""), XY_OK);
+    assert_true(values.quiet && !values.tree);
+    assert_int_equal(values.depth, 3);
+    assert_string_equal(values.format, "text");
+    assert_null(values.svg);
+    assert_int_equal(values.size, 0);
+    assert_false(xy_options_given("depth"));
+    assert_int_equal(parse("--no-quiet --depth 3 --picture x"), XY_OK);
+    assert_false(values.quiet);
+    assert_true(xy_options_given("depth"));
+    assert_true(xy_options_given("quiet"));
+    assert_true(xy_options_given("svg"));
+    assert_false(xy_options_given("tree"));
+    assert_false(xy_options_given("nonsense"));
+    assert_int_equal(parse("--tree --no-tree"), XY_OK);
+    assert_false(values.tree);
+}
+
+static void test_environment(void **state)
+{
+    (void)state;
+    setenv("XYT_DEPTH", "7", 1);
+    setenv("XYT_TREE", "on", 1);
+    setenv("XYT_FORMAT", "", 1); /* as if unset */
+    setenv("XYT_DEFINE", "from-outside", 1);
+    assert_int_equal(parse(""), XY_OK);
+    assert_int_equal(values.depth, 7);
+    assert_true(values.tree);
+    assert_string_equal(values.format, "text");
+    assert_int_equal(values.define.count, 1);
+    assert_int_equal(parse("-d 8 --no-tree -D mine"), XY_OK);
+    assert_int_equal(values.depth, 8);
+    assert_false(values.tree);
+    assert_int_equal(values.define.count, 1);
+    assert_string_equal(item(&values.define, 0), "mine");
+    setenv("XYT_DEPTH", "x", 1);
+    check_fails("", "environment variable XYT_DEPTH: 'x' is not a whole number; see 'xylem test "
+                    "--help'");
+    setenv("XYT_DEPTH", "3", 1);
+    setenv("XYT_TREE", "maybe", 1);
+    check_fails("", "environment variable XYT_TREE: 'maybe' is neither yes nor no; see 'xylem test "
+                    "--help'");
+}
+
+static void test_wrong_values(void **state)
+{
+    (void)state;
+    check_fails("--depth 3x",
+                "option --depth: '3x' is not a whole number; see 'xylem test --help'");
+    check_fails("-d0", "option -d: '0' is not between 1 and 99; see 'xylem test --help'");
+    check_fails("--ratio nan", "option --ratio: 'nan' is not a number; see 'xylem test --help'");
+    check_fails("--size 2M",
+                "option --size: '2M' is not between 1 and 1048576; see 'xylem test --help'");
+    check_fails("--size -1", "option --size: '-1' is not a size such as 64K or 1MiB; see 'xylem "
+                             "test --help'");
+    check_fails("--wait 3d", "option --wait: '3d' is not a time such as 20us or 1.5s; see 'xylem "
+                             "test --help'");
+    check_fails("--format jsn", "option --format: 'jsn' is none of text, json; did you mean "
+                                "'json'? See 'xylem test --help'");
+    check_fails("--tree=yes", "option --tree: 'yes' was given, but it takes no value; see 'xylem "
+                              "test --help'");
+    check_fails("--svg", "option --svg needs FILE; see 'xylem test --help'");
+    check_fails("--env A", "option --env needs NAME VALUE; see 'xylem test --help'");
+    check_fails("-d", "option -d needs N; see 'xylem test --help'");
+}
+
+static void test_unknown_options(void **state)
+{
+    (void)state;
+    check_fails("--trre",
+                "unknown option '--trre'; did you mean '--tree'? See 'xylem test --help'");
+    check_fails("--dpeth=4",
+                "unknown option '--dpeth=4'; did you mean '--depth'? See 'xylem test --help'");
+    check_fails("--pictrue",
+                "unknown option '--pictrue'; did you mean '--picture'? See 'xylem test --help'");
+    check_fails("--hlep",
+                "unknown option '--hlep'; did you mean '--help'? See 'xylem test --help'");
+    check_fails("-x", "unknown option '-x'; see 'xylem test --help'");
+    check_fails("-tx", "unknown option '-tx'; see 'xylem test --help'");
+    check_fails("--zzzzzzzz", "unknown option '--zzzzzzzz'; see 'xylem test --help'");
+    check_fails("--no-svg x", "unknown option '--no-svg'; see 'xylem test --help'");
+    command.prefix = "";
+    check_fails("-x", "unknown option '-x'; see 'test --help'");
+}
+
+static void test_positionals(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("a -t b - --depth 4 -5 c -- -t --svg"), XY_OK);
+    assert_int_equal(count, 7);
+    assert_string_equal(words[0], "a");
+    assert_string_equal(words[2], "-");
+    assert_string_equal(words[3], "-5");
+    assert_string_equal(words[5], "-t");
+    assert_string_equal(words[6], "--svg");
+    assert_true(values.tree);
+    assert_null(values.svg);
+    command.positional_min = 1;
+    command.positional_max = 2;
+    check_fails("-t", "xylem test: [FILE]... is missing; see 'xylem test --help'");
+    check_fails("a b c", "xylem test: one argument too many: 'c'; see 'xylem test --help'");
+    assert_int_equal(parse("a b"), XY_OK);
+}
+
+static void test_stop_at_positional(void **state)
+{
+    (void)state;
+    command.stop_at_positional = true;
+    assert_int_equal(parse("-t prog -t --nonsense -- x"), XY_OK);
+    assert_int_equal(count, 5);
+    assert_string_equal(words[1], "-t");
+    assert_string_equal(words[3], "--");
+    assert_int_equal(parse("-t -- prog -- x"), XY_OK);
+    assert_int_equal(count, 3);
+    assert_string_equal(words[0], "prog");
+    assert_string_equal(words[1], "--");
+}
+
+static void test_single_dash(void **state)
+{
+    (void)state;
+    command.single_dash = true;
+    command.stop_at_positional = true;
+    assert_int_equal(parse("-depth 4 -env A 1 --svg f -D x -of2 prog -depth 9"), XY_OK);
+    assert_int_equal(values.depth, 4);
+    assert_int_equal(values.env.count, 2);
+    assert_string_equal(values.svg, "f2");
+    assert_int_equal(count, 3);
+    check_fails("-dpeth 4", "option -d: 'peth' is not a whole number; see 'xylem test --help'");
+    check_fails("-sgv 4", "unknown option '-sgv'; did you mean '-svg'? See 'xylem test --help'");
+}
+
+static void test_help_wins(void **state)
+{
+    (void)state;
+    command.positional_min = 1;
+    setenv("XYT_DEPTH", "x", 1);
+    assert_int_equal(parse("--help --nonsense"), XY_OK);
+    assert_true(help);
+    assert_int_equal(parse("-th"), XY_OK);
+    assert_true(help);
+}
+
+static void test_without_memory(void **state)
+{
+    long k;
+
+    (void)state;
+    for (k = 1;; k++) {
+        xy_status_t st;
+
+        xy_memory_fail_at(k);
+        st = parse("-D a -D b --env A 1");
+        if (!xy_memory_fail_hit())
+            break;
+        assert_int_equal(st, XY_ENOMEM);
+        assert_int_equal(testing_said_count, 1);
+    }
+    xy_memory_fail_at(0);
+    assert_int_equal(k, 3);
+}
+
+static char *printed(void (*print)(FILE *file))
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+
+    assert_non_null(file);
+    print(file);
+    fclose(file);
+    return text;
+}
+
+static void print_help(FILE *file)
+{
+    xy_command_help(&command, file);
+}
+
+static void print_man(FILE *file)
+{
+    xy_command_man(&command, "1.2.3", "xylem(1)", file);
+}
+
+static void print_completion(FILE *file)
+{
+    const xy_command_t *const commands[] = {&command, NULL};
+
+    xy_commands_completion(commands, "tester", file);
+}
+
+/* Help, man page and completion name every option that is not hidden, in 80 columns. */
+static void test_printers_know_all_options(void **state)
+{
+    char *texts[3] = {printed(print_help), printed(print_man), printed(print_completion)};
+
+    (void)state;
+    for (const xy_option_t *o = options; o->name != NULL; o++) {
+        char plain[64], roff[64];
+        bool shown = o->help != NULL;
+
+        snprintf(plain, sizeof(plain), "--%s ", o->name);
+        snprintf(roff, sizeof(roff), "\\-\\-%s\\fR", o->name);
+        assert_int_equal(strstr(texts[0], plain) != NULL, shown);
+        assert_int_equal(strstr(texts[2], plain) != NULL, shown);
+        if (o->aliases == NULL)
+            assert_int_equal(strstr(texts[1], roff) != NULL, shown);
+    }
+    for (char *line = strtok(texts[0], "\n"); line != NULL; line = strtok(NULL, "\n"))
+        assert_true(strlen(line) <= 80);
+    for (int i = 0; i < 3; i++)
+        free(texts[i]);
+}
+
+static void test_help_text(void **state)
+{
+    char *text = printed(print_help);
+
+    (void)state;
+    assert_non_null(strstr(text, "Usage: xylem test [OPTION]... [FILE]...\n\nTry options.\n"));
+    assert_non_null(strstr(text,
+                           "  -f, --format FORMAT     how to print (one of text, json; default "
+                           "text;\n                          environment XYT_FORMAT)\n"));
+    assert_non_null(strstr(text, "  -h, --help              show this help and exit\n"));
+    free(text);
+}
+
+#define OPTION_TEST(test) cmocka_unit_test_setup_teardown(test, reset, cleanup)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        OPTION_TEST(test_ways_to_write),  OPTION_TEST(test_kinds),
+        OPTION_TEST(test_presets_and_no), OPTION_TEST(test_environment),
+        OPTION_TEST(test_wrong_values),   OPTION_TEST(test_unknown_options),
+        OPTION_TEST(test_positionals),    OPTION_TEST(test_stop_at_positional),
+        OPTION_TEST(test_single_dash),    OPTION_TEST(test_help_wins),
+        OPTION_TEST(test_without_memory), OPTION_TEST(test_printers_know_all_options),
+        OPTION_TEST(test_help_text),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

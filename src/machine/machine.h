@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The machine: what we run on, as one tree.
+ *
+ * From the whole machine down to the processing units: sites, clusters, switches, nodes, packages,
+ * NUMA nodes, caches, cores, PUs. Nothing has to be symmetric. An object without children is a
+ * leaf; leaves are where work runs. GPUs hang on an object of the tree, beside its children.
+ *
+ *   xy_machine_t *m;
+ *   st = xy_machine_load("node:64 package:2 core:8", &m);     (NULL: the live machine)
+ *   for (uint32_t i = 0; i < m->leaves; i++)
+ *       if (xy_machine_is_usable(m, m->leaf[i])) ...
+ *   hops = xy_machine_hops(m, m->leaf[0], m->leaf[17]);
+ *   xy_machine_destroy(m);
+ *
+ * Objects are indices into parallel arrays, in level order: the root is 0, a parent comes before
+ * its children, siblings are contiguous. About 60 bytes per object, so that a cluster of a million
+ * PUs fits in a cache-friendly 100 MB and a walk up is a chain of array reads.
+ *
+ * Two numberings. Logical: the position among the objects of the same type, in tree order.
+ * Physical: what the operating system calls it; it starts again from 0 in every node. Caches and
+ * groups have none.
+ *
+ * A machine never changes once made: all functions that take a const machine may be called from
+ * any thread, and none of them parks.
+ */
+#ifndef XY_MACHINE_MACHINE_H
+#define XY_MACHINE_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/base.h"
+
+typedef enum {
+    XY_OBJ_MACHINE, /* the root, and only it */
+    XY_OBJ_SITE,
+    XY_OBJ_CLUSTER,
+    XY_OBJ_SWITCH, /* may be nested */
+    XY_OBJ_NODE,
+    XY_OBJ_PACKAGE,
+    XY_OBJ_NUMA,
+    XY_OBJ_GROUP, /* dies and whatever else shares something */
+    XY_OBJ_L3,
+    XY_OBJ_L2,
+    XY_OBJ_L1,
+    XY_OBJ_CORE,
+    XY_OBJ_PU,
+    XY_OBJ_TYPES /* how many there are */
+} xy_obj_type_t;
+
+typedef uint32_t xy_obj_t;
+
+#define XY_OBJ_NONE UINT32_MAX /* no object; also "no physical number" */
+
+/* Why a leaf must not be used. A reason stands on an inner object when it holds for all below. */
+enum {
+    XY_EXCLUDED_CGROUP = 1,   /* the container or administrator did not allow it */
+    XY_EXCLUDED_AFFINITY = 2, /* the process was bound elsewhere */
+    XY_EXCLUDED_FILE = 4,     /* the machine file says so */
+    XY_EXCLUDED = 7,
+    XY_OBJ_ROUTED = 8, /* an end of a route */
+};
+
+/* Limits of what is built: 10^9 declared cores are refused, not tried. */
+enum { XY_MACHINE_OBJECTS_MAX = 1 << 24, XY_MACHINE_DEPTH_MAX = 32 };
+
+/* 0 is "not known" for both. */
+typedef struct {
+    double latency;   /* seconds */
+    double bandwidth; /* bytes per second */
+} xy_link_t;
+
+/* GPUs that reach their host through one shared link. */
+typedef struct {
+    xy_obj_t host;    /* the object they hang on */
+    xy_link_t shared; /* crossed by all of them, both directions; bandwidth 0: nothing is shared */
+    xy_link_t peer;   /* between two of them, unless `peers` says otherwise */
+    uint32_t first_gpu, gpu_count;
+    uint32_t first_peer, peer_count;
+} xy_gpu_group_t;
+
+typedef struct {
+    uint32_t group;
+    uint32_t name;     /* index in names */
+    uint32_t physical; /* among the GPUs of its node */
+    uint32_t flags;    /* XY_EXCLUDED_* */
+    uint64_t memory;   /* bytes; 0 is not known */
+    xy_link_t in;      /* host to GPU */
+    xy_link_t out;     /* GPU to host */
+} xy_gpu_t;
+
+/* A pair of GPUs with a link of its own; a < b, indices within the group. */
+typedef struct {
+    uint32_t a, b;
+    xy_link_t link;
+} xy_gpu_peer_t;
+
+/* What was measured end to end between anything below `a` and anything below `b`. Real networks
+ * are not trees: between four clusters there are six latencies. */
+typedef struct {
+    xy_obj_t a, b; /* a < b */
+    xy_link_t link;
+} xy_route_t;
+
+/* Read only for everybody outside this room. */
+typedef struct {
+    char *name;   /* never NULL */
+    char *source; /* where it was read, for people; never NULL */
+
+    /* The tree, `count` entries each. */
+    uint32_t count;
+    uint32_t depth; /* levels; the root alone is 1 */
+    uint32_t *parent;
+    uint32_t *first_child;
+    uint32_t *child_count;
+    uint32_t *first_leaf; /* the leaves below are leaf[first_leaf .. + leaf_count) */
+    uint32_t *leaf_count;
+    uint32_t *logical;
+    uint32_t *physical;
+    uint32_t *name_of; /* index in names; 0: none */
+    uint32_t *link_of; /* index in links: towards the parent */
+    uint64_t *bytes;   /* size of a cache, memory of everything else; 0: not known */
+    uint8_t *type;     /* xy_obj_type_t */
+    uint8_t *level;    /* 0 for the root */
+    uint8_t *flags;
+
+    uint32_t leaves;
+    xy_obj_t *leaf;          /* in tree order */
+    uint32_t *usable_before; /* leaves + 1 entries: usable leaves before this one */
+
+    xy_obj_t *typed; /* objects by type, then by logical number */
+    uint32_t typed_first[XY_OBJ_TYPES + 1];
+
+    char **names; /* names[0] is "" */
+    uint32_t name_count;
+    xy_link_t *links; /* links[0] is not known */
+    uint32_t link_count;
+
+    xy_gpu_group_t *gpu_groups;
+    uint32_t gpu_group_count;
+    xy_gpu_t *gpus;
+    uint32_t gpu_count;
+    xy_gpu_peer_t *gpu_peers;
+    uint32_t gpu_peer_count;
+
+    xy_route_t *routes;
+    uint32_t route_count;
+    xy_hash_t route_index; /* a << 32 | b to xy_route_t */
+} xy_machine_t;
+
+/* ---- Making one. On success the caller owns *machine_p; on failure it is untouched and the cause
+ * was said. ---- */
+
+/* Whatever `source` is: NULL or "live"; the name of a machine that ships with Xylem ("knl64"); a
+ * file (Xylem's or hwloc's XML, "-" for standard input); a synthetic string. */
+xy_status_t xy_machine_load(const char *source, xy_machine_t **machine_p);
+
+/* The machine this process runs on, with what its cgroup and its affinity mask leave of it. */
+xy_status_t xy_machine_live(xy_machine_t **machine_p);
+
+/* "numa:2 core:24 pu:2", hwloc's syntax with site, cluster, switch and node above, or arities
+ * "64x2x8". EPARSE and ELIMIT name the level. */
+xy_status_t xy_machine_synthetic(const char *text, xy_machine_t **machine_p);
+
+/* A machine file, Xylem's or hwloc's, from a path or from memory (`path` for messages). */
+xy_status_t xy_machine_read(const char *path, xy_machine_t **machine_p);
+xy_status_t xy_machine_parse(const char *data, size_t size, const char *path,
+                             xy_machine_t **machine_p);
+
+/* The part of `m` below `object`, under a new root. Physical numbers are kept. */
+xy_status_t xy_machine_subtree(const xy_machine_t *m, xy_obj_t object, xy_machine_t **machine_p);
+
+/* The part of `m` that holds the leaves of the set (bit i: m->leaf[i]). EINVAL: the set is empty.
+ */
+xy_status_t xy_machine_restrict(const xy_machine_t *m, const xy_bitset_t *leaves,
+                                xy_machine_t **machine_p);
+
+/* The part of `m` that may be used. EINVAL: nothing may. */
+xy_status_t xy_machine_restrict_usable(const xy_machine_t *m, xy_machine_t **machine_p);
+
+void xy_machine_destroy(xy_machine_t *m); /* NULL is fine */
+
+/* The names of the machines that ship with Xylem, sorted, in fresh memory: the caller frees each
+ * and the vector (of char *). XY_OK with an empty vector when none is found. */
+xy_status_t xy_machine_names(xy_vec_t *names);
+
+/* ---- Asking ---- */
+
+/* "package"; "L3" for people is xy_obj_type_title. */
+const char *xy_obj_type_name(xy_obj_type_t type);
+const char *xy_obj_type_title(xy_obj_type_t type);
+/* hwloc's spellings too ("socket", "NUMANode", "L2Cache"), in any case. false: no such type. */
+bool xy_obj_type_parse(const char *name, size_t length, xy_obj_type_t *type_p);
+bool xy_obj_type_is_cache(xy_obj_type_t type);
+
+/* How many objects of a type, and the one with a logical number (XY_OBJ_NONE: none). */
+uint32_t xy_machine_count(const xy_machine_t *m, xy_obj_type_t type);
+xy_obj_t xy_machine_object(const xy_machine_t *m, xy_obj_type_t type, uint32_t logical);
+/* The object of a type with a physical number inside `scope` (a node, or the root when there are
+ * no nodes). O(objects below). */
+xy_obj_t xy_machine_physical(const xy_machine_t *m, xy_obj_t scope, xy_obj_type_t type,
+                             uint32_t physical);
+/* The level of a type: -1 when there is none, -2 when they are on several levels. */
+int xy_machine_type_level(const xy_machine_t *m, xy_obj_type_t type);
+/* The nearest object of a type at or above `object`, or XY_OBJ_NONE. */
+xy_obj_t xy_machine_above(const xy_machine_t *m, xy_obj_t object, xy_obj_type_t type);
+/* Memory of the whole subtree, counting every memory once; 0 when none is known. */
+uint64_t xy_machine_memory(const xy_machine_t *m, xy_obj_t object);
+
+const char *xy_machine_object_name(const xy_machine_t *m, xy_obj_t object); /* "": none */
+xy_link_t xy_machine_link(const xy_machine_t *m, xy_obj_t object);          /* towards the parent */
+bool xy_machine_is_usable(const xy_machine_t *m, xy_obj_t object);  /* some leaf below is usable */
+uint32_t xy_machine_usable(const xy_machine_t *m, xy_obj_t object); /* usable leaves below */
+
+/* ---- Distances between any two objects, all O(depth) ---- */
+
+xy_obj_t xy_machine_common_ancestor(const xy_machine_t *m, xy_obj_t a, xy_obj_t b);
+uint32_t xy_machine_hops(const xy_machine_t *m, xy_obj_t a, xy_obj_t b);
+/* Latencies add up and the narrowest bandwidth counts, over the links of the path; or the route
+ * that joins the topmost routed objects on both sides. Links that are not known count nothing. */
+xy_link_t xy_machine_path(const xy_machine_t *m, xy_obj_t a, xy_obj_t b);
+/* Sum over the links of the path of weight[level of the lower end]; m->depth weights. */
+double xy_machine_weighted(const xy_machine_t *m, xy_obj_t a, xy_obj_t b, const double *weight);
+/* The link between two GPUs of one group (a != b). */
+xy_link_t xy_machine_gpu_peer(const xy_machine_t *m, uint32_t a, uint32_t b);
+
+/* The same tree with the same numbers, names, links, GPUs and routes (not the same source). */
+bool xy_machine_equal(const xy_machine_t *a, const xy_machine_t *b);
+
+/* ---- Showing. Write errors stay in the FILE's error flag. ENOMEM is said. ---- */
+
+enum { XY_MACHINE_COLOR = 1, XY_MACHINE_UTF8 = 2 };
+
+/* One line: "haswell32: 1 node, 2 packages, ...". */
+void xy_machine_print_summary(const xy_machine_t *m, FILE *file);
+/* The summary, then the tree with identical siblings folded. */
+xy_status_t xy_machine_print_tree(const xy_machine_t *m, int style, FILE *file);
+/* Nested boxes; identical siblings folded when there are many. */
+xy_status_t xy_machine_print_svg(const xy_machine_t *m, FILE *file);
+/* Xylem's machine file; reading it back gives an equal machine. */
+xy_status_t xy_machine_print_xml(const xy_machine_t *m, FILE *file);
+/* All objects, GPUs and routes as flat arrays. */
+void xy_machine_print_json(const xy_machine_t *m, FILE *file);
+
+#endif

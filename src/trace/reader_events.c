@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * From chunks to events. Rows are decoded one after the other, each in the order of its chunks, so
+ * that one stack of open states is enough.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "trace/reader.h"
+
+/* Far from the ends of int64_t: differences and sums of two times cannot overflow. */
+#define TIME_MAX (INT64_C(1) << 60)
+
+typedef struct {
+    reader_t *reader;
+    reader_cursor_t cursor;
+    uint64_t ticks; /* of the previous event */
+    uint32_t row;
+} decoder_t;
+
+static int64_t to_ns(const reader_t *r, uint64_t ticks)
+{
+    int64_t distance = (int64_t)(ticks - r->start_ticks);
+    double ns = (double)distance * r->scale;
+
+    if (r->scale == 1.0 && distance > -TIME_MAX && distance < TIME_MAX)
+        return distance;
+    if (!(ns > -(double)TIME_MAX))
+        return -TIME_MAX;
+    return ns < (double)TIME_MAX ? (int64_t)llrint(ns) : TIME_MAX;
+}
+
+static int64_t read_time(decoder_t *d)
+{
+    d->ticks += (uint64_t)trace_unzigzag(reader_varint(&d->cursor));
+    return to_ns(d->reader, d->ticks);
+}
+
+/* The dense index of a number; memory running out is seen by the caller in *st_p. */
+static uint32_t read_index(decoder_t *d, reader_table_t *table, xy_status_t *st_p)
+{
+    uint64_t number = reader_varint(&d->cursor);
+    uint32_t index = 0;
+
+    if (!d->cursor.failed && reader_entry(table, number, &index) == NULL)
+        *st_p = XY_ENOMEM;
+    return index;
+}
+
+static xy_status_t read_enter(decoder_t *d)
+{
+    reader_t *r = d->reader;
+    xy_status_t st = XY_OK;
+    xy_trace_state_t s = {.row = d->row, .is_open = true};
+    size_t at = r->states.count;
+
+    s.start = s.end = read_time(d);
+    s.kind = read_index(d, &r->kinds, &st);
+    s.id = trace_unzigzag(reader_varint(&d->cursor));
+    s.label = read_index(d, &r->labels, &st);
+    if (st != XY_OK || d->cursor.failed)
+        return st;
+    st = xy_vec_append(&r->states, &s);
+    return st == XY_OK ? xy_vec_append(&r->open, &at) : st;
+}
+
+static xy_status_t read_leave(decoder_t *d)
+{
+    reader_t *r = d->reader;
+    int64_t time = read_time(d);
+    xy_trace_state_t *s;
+
+    if (d->cursor.failed)
+        return XY_OK;
+    if (r->open.count == 0) {
+        r->log->damage.leaves_alone++;
+        return XY_OK;
+    }
+    s = &XY_VEC_AT(&r->states, xy_trace_state_t, XY_VEC_AT(&r->open, size_t, r->open.count - 1));
+    xy_vec_pop(&r->open);
+    s->end = time > s->start ? time : s->start;
+    s->is_open = false;
+    return XY_OK;
+}
+
+static xy_status_t read_state(decoder_t *d)
+{
+    reader_t *r = d->reader;
+    xy_status_t st = XY_OK;
+    xy_trace_state_t s = {.row = d->row};
+
+    s.start = read_time(d);
+    s.end = to_ns(r, d->ticks + reader_varint(&d->cursor));
+    s.kind = read_index(d, &r->kinds, &st);
+    s.id = trace_unzigzag(reader_varint(&d->cursor));
+    s.label = read_index(d, &r->labels, &st);
+    if (st != XY_OK || d->cursor.failed)
+        return st;
+    if (s.end < s.start)
+        s.end = s.start;
+    return xy_vec_append(&r->states, &s);
+}
+
+static xy_status_t read_link(decoder_t *d)
+{
+    reader_t *r = d->reader;
+    xy_status_t st = XY_OK;
+    xy_trace_link_t link;
+
+    link.start = read_time(d);
+    link.end = to_ns(r, d->ticks + (uint64_t)trace_unzigzag(reader_varint(&d->cursor)));
+    link.from = read_index(d, &r->rows, &st);
+    link.to = read_index(d, &r->rows, &st);
+    link.bytes = reader_varint(&d->cursor);
+    link.label = read_index(d, &r->labels, &st);
+    if (st != XY_OK || d->cursor.failed)
+        return st;
+    return xy_vec_append(&r->links, &link);
+}
+
+static xy_status_t read_half(decoder_t *d, bool is_in)
+{
+    reader_t *r = d->reader;
+    xy_status_t st = XY_OK;
+    reader_half_t half = {.row = d->row, .is_in = is_in};
+
+    half.time = read_time(d);
+    half.key = reader_varint(&d->cursor);
+    if (!is_in) {
+        half.bytes = reader_varint(&d->cursor);
+        half.label = read_index(d, &r->labels, &st);
+    }
+    if (st != XY_OK || d->cursor.failed)
+        return st;
+    return xy_vec_append(&r->halves, &half);
+}
+
+static xy_status_t read_counter(decoder_t *d)
+{
+    reader_t *r = d->reader;
+    xy_status_t st = XY_OK;
+    xy_trace_sample_t sample = {.row = d->row};
+    uint64_t bits;
+
+    sample.time = read_time(d);
+    sample.counter = read_index(d, &r->counters, &st);
+    if (d->cursor.end - d->cursor.at < 8)
+        d->cursor.failed = true;
+    if (st != XY_OK || d->cursor.failed)
+        return st;
+    bits = trace_get_u64(d->cursor.at);
+    d->cursor.at += 8;
+    memcpy(&sample.value, &bits, sizeof(bits));
+    return xy_vec_append(&r->samples, &sample);
+}
+
+static xy_status_t read_mark(decoder_t *d)
+{
+    reader_t *r = d->reader;
+    xy_status_t st = XY_OK;
+    xy_trace_mark_t mark = {.row = d->row};
+
+    mark.time = read_time(d);
+    mark.id = trace_unzigzag(reader_varint(&d->cursor));
+    mark.label = read_index(d, &r->labels, &st);
+    if (st != XY_OK || d->cursor.failed)
+        return st;
+    return xy_vec_append(&r->marks, &mark);
+}
+
+static xy_status_t read_event(decoder_t *d)
+{
+    switch (*d->cursor.at++) {
+    case TRACE_ENTER:
+        return read_enter(d);
+    case TRACE_LEAVE:
+        return read_leave(d);
+    case TRACE_STATE:
+        return read_state(d);
+    case TRACE_LINK:
+        return read_link(d);
+    case TRACE_LINK_OUT:
+        return read_half(d, false);
+    case TRACE_LINK_IN:
+        return read_half(d, true);
+    case TRACE_COUNTER:
+        return read_counter(d);
+    case TRACE_MARK:
+        return read_mark(d);
+    default:
+        d->cursor.failed = true;
+        return XY_OK;
+    }
+}
+
+static xy_status_t decode_chunk(reader_t *r, const reader_chunk_t *chunk)
+{
+    decoder_t d = {.reader = r, .ticks = chunk->head.base};
+    xy_status_t st = XY_OK;
+
+    d.cursor = (reader_cursor_t){chunk->payload, chunk->payload + chunk->head.length, false};
+    if (reader_entry(&r->rows, chunk->head.row, &d.row) == NULL)
+        return XY_ENOMEM;
+    while (st == XY_OK && d.cursor.at < d.cursor.end && !d.cursor.failed)
+        st = read_event(&d);
+    if (d.cursor.failed)
+        r->log->damage.records_bad++;
+    return st;
+}
+
+static int chunk_compare(const void *a, const void *b)
+{
+    const reader_chunk_t *x = a, *y = b;
+
+    if (x->head.row != y->head.row)
+        return x->head.row < y->head.row ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int half_compare(const void *a, const void *b)
+{
+    const reader_half_t *x = a, *y = b;
+
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    if (x->is_in != y->is_in)
+        return x->is_in ? 1 : -1;
+    return x->time < y->time ? -1 : x->time > y->time;
+}
+
+/* Sorted halves of one key: first all outs, then all ins, each by time. */
+static xy_status_t join_key(reader_t *r, const reader_half_t *out, size_t outs, size_t ins)
+{
+    const reader_half_t *in = out + outs;
+    size_t pairs = outs < ins ? outs : ins;
+
+    r->log->damage.links_alone += outs + ins - 2 * pairs;
+    for (size_t i = 0; i < pairs; i++) {
+        xy_trace_link_t link = {.start = out[i].time,
+                                .end = in[i].time,
+                                .bytes = out[i].bytes,
+                                .from = out[i].row,
+                                .to = in[i].row,
+                                .label = out[i].label};
+        xy_status_t st = xy_vec_append(&r->links, &link);
+
+        if (st != XY_OK)
+            return st;
+    }
+    return XY_OK;
+}
+
+static xy_status_t join_halves(reader_t *r)
+{
+    const reader_half_t *half = r->halves.data;
+    size_t n = r->halves.count, i = 0;
+
+    if (n > 0)
+        qsort(r->halves.data, n, sizeof(*half), half_compare);
+    while (i < n) {
+        size_t outs = 0, ins = 0;
+        xy_status_t st;
+
+        while (i + outs < n && half[i + outs].key == half[i].key && !half[i + outs].is_in)
+            outs++;
+        while (i + outs + ins < n && half[i + outs + ins].key == half[i].key)
+            ins++;
+        st = join_key(r, half + i, outs, ins);
+        if (st != XY_OK)
+            return st;
+        i += outs + ins;
+    }
+    return XY_OK;
+}
+
+xy_status_t reader_decode_events(reader_t *r)
+{
+    const reader_chunk_t *chunk = r->chunks.data;
+    uint64_t ticks = r->last_ticks - r->start_ticks, ns = r->last_ns - r->start_ns;
+
+    r->scale = r->log->clock == XY_TRACE_REAL && ticks > 0 ? (double)ns / (double)ticks : 1.0;
+    if (r->chunks.count > 0)
+        qsort(r->chunks.data, r->chunks.count, sizeof(*chunk), chunk_compare);
+    for (size_t i = 0; i < r->chunks.count; i++) {
+        bool is_first = i == 0 || chunk[i - 1].head.row != chunk[i].head.row;
+        uint32_t expected = is_first ? 0 : chunk[i - 1].head.sequence + 1;
+        xy_status_t st;
+
+        if (is_first)
+            r->open.count = 0;
+        if (chunk[i].head.sequence > expected)
+            r->log->damage.chunks_missing += chunk[i].head.sequence - expected;
+        st = decode_chunk(r, &chunk[i]);
+        if (st != XY_OK)
+            return st;
+    }
+    return join_halves(r);
+}

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The recorder. An event is encoded straight into its row's buffer, which is laid out as a chunk
+ * of the file: a flush fills in the chunk's header and appends it with one write. O_APPEND makes
+ * writes of several rows follow each other without a lock of ours.
+ */
+#include "trace/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "trace/clock.h"
+#include "trace/format.h"
+
+struct xy_trace_row {
+    uint8_t *at;       /* the next event goes here */
+    uint8_t *limit;    /* behind it an event may not fit */
+    uint64_t last;     /* time of the previous event */
+    uint64_t deadline; /* flush at the first event from this time on */
+    uint64_t base;     /* times of the chunk start from here */
+    uint8_t *buffer;   /* the chunk's header, then events */
+    xy_trace_t *trace;
+    uint32_t number, sequence;
+    xy_trace_row_t *next;
+};
+
+typedef struct {
+    xy_hash_t by_name; /* value: the number, as a pointer */
+    uint32_t count;
+} names_t;
+
+struct xy_trace {
+    int fd;
+    xy_trace_clock_t clock;
+    size_t buffer;
+    char *path;
+    atomic_int error;     /* errno of the first failed write; nothing is written after it */
+    pthread_mutex_t lock; /* protects all that follows */
+    xy_arena_t *arena;    /* names */
+    names_t kinds, labels, counters;
+    xy_trace_row_t *rows; /* the newest first */
+    uint32_t row_count, sequence;
+};
+
+/* After the first error the file stays as it is: a gap would be harder to explain than an end. */
+static void append(xy_trace_t *trace, const uint8_t *data, size_t n)
+{
+    while (n > 0 && atomic_load_explicit(&trace->error, memory_order_relaxed) == 0) {
+        ssize_t done = write(trace->fd, data, n);
+
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0) {
+            int none = 0;
+
+            /* Relaxed: the value is all there is to see; close() reads it after all users ended. */
+            atomic_compare_exchange_strong_explicit(&trace->error, &none, done < 0 ? errno : EIO,
+                                                    memory_order_relaxed, memory_order_relaxed);
+            return;
+        }
+        data += done;
+        n -= (size_t)done;
+    }
+}
+
+/* `chunk` has room for the header in front of `length` bytes of payload. */
+static void chunk_append(xy_trace_t *trace, uint8_t *chunk, size_t length, uint32_t row,
+                         uint32_t sequence, uint64_t base)
+{
+    trace_chunk_t c = {.row = row, .length = (uint32_t)length, .sequence = sequence, .base = base};
+
+    if (trace->clock == XY_TRACE_REAL) {
+        c.sync_ticks = xy_trace_clock();
+        c.sync_ns = trace_monotonic_ns();
+    }
+    c.checksum = trace_checksum(chunk + TRACE_CHUNK_SIZE, length);
+    trace_chunk_encode(&c, chunk);
+    append(trace, chunk, TRACE_CHUNK_SIZE + length);
+}
+
+void xy_trace_flush(xy_trace_row_t *row)
+{
+    uint8_t *events;
+
+    if (row == NULL)
+        return;
+    events = row->buffer + TRACE_CHUNK_SIZE;
+    if (row->at > events)
+        chunk_append(row->trace, row->buffer, (size_t)(row->at - events), row->number,
+                     row->sequence++, row->base);
+    row->at = events;
+    row->base = row->last;
+    if (row->trace->clock == XY_TRACE_REAL)
+        row->deadline = xy_trace_clock() + trace_clock_second();
+}
+
+static inline uint8_t *event_begin(xy_trace_row_t *row, uint64_t time, uint8_t type)
+{
+    uint8_t *p;
+
+    if (__builtin_expect(row->at > row->limit || time >= row->deadline, 0))
+        xy_trace_flush(row);
+    p = row->at;
+    *p++ = type;
+    p = trace_put_varint(p, trace_zigzag((int64_t)(time - row->last)));
+    row->last = time;
+    return p;
+}
+
+void xy_trace_put_enter(xy_trace_row_t *row, uint64_t time, uint32_t kind, int64_t id,
+                        uint32_t label)
+{
+    uint8_t *p = event_begin(row, time, TRACE_ENTER);
+
+    p = trace_put_varint(p, kind);
+    p = trace_put_varint(p, trace_zigzag(id));
+    row->at = trace_put_varint(p, label);
+}
+
+void xy_trace_put_leave(xy_trace_row_t *row, uint64_t time)
+{
+    row->at = event_begin(row, time, TRACE_LEAVE);
+}
+
+void xy_trace_put_state(xy_trace_row_t *row, uint64_t start, uint64_t end, uint32_t kind,
+                        int64_t id, uint32_t label)
+{
+    uint8_t *p = event_begin(row, start, TRACE_STATE);
+
+    p = trace_put_varint(p, end > start ? end - start : 0);
+    p = trace_put_varint(p, kind);
+    p = trace_put_varint(p, trace_zigzag(id));
+    row->at = trace_put_varint(p, label);
+}
+
+void xy_trace_put_link(xy_trace_row_t *row, uint32_t from, uint64_t start, uint32_t to,
+                       uint64_t end, uint64_t bytes, uint32_t label)
+{
+    uint8_t *p = event_begin(row, start, TRACE_LINK);
+
+    p = trace_put_varint(p, trace_zigzag((int64_t)(end - start)));
+    p = trace_put_varint(p, from);
+    p = trace_put_varint(p, to);
+    p = trace_put_varint(p, bytes);
+    row->at = trace_put_varint(p, label);
+}
+
+void xy_trace_put_link_out(xy_trace_row_t *row, uint64_t time, uint64_t key, uint64_t bytes,
+                           uint32_t label)
+{
+    uint8_t *p = event_begin(row, time, TRACE_LINK_OUT);
+
+    p = trace_put_varint(p, key);
+    p = trace_put_varint(p, bytes);
+    row->at = trace_put_varint(p, label);
+}
+
+void xy_trace_put_link_in(xy_trace_row_t *row, uint64_t time, uint64_t key)
+{
+    uint8_t *p = event_begin(row, time, TRACE_LINK_IN);
+
+    row->at = trace_put_varint(p, key);
+}
+
+void xy_trace_put_counter(xy_trace_row_t *row, uint64_t time, uint32_t counter, double value)
+{
+    uint8_t *p = event_begin(row, time, TRACE_COUNTER);
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    p = trace_put_varint(p, counter);
+    trace_put_u64(p, bits);
+    row->at = p + 8;
+}
+
+void xy_trace_put_mark(xy_trace_row_t *row, uint64_t time, int64_t id, uint32_t label)
+{
+    uint8_t *p = event_begin(row, time, TRACE_MARK);
+
+    p = trace_put_varint(p, trace_zigzag(id));
+    row->at = trace_put_varint(p, label);
+}
+
+static uint8_t *put_string(uint8_t *p, const char *s)
+{
+    size_t n = s == NULL ? 0 : strnlen(s, TRACE_NAME_MAX);
+
+    p = trace_put_varint(p, n);
+    if (n > 0)
+        memcpy(p, s, n);
+    return p + n;
+}
+
+/* Definitions are rare: each is a chunk of its own, in the file before anyone can use its number.
+ * The caller holds the lock. */
+static void define(xy_trace_t *trace, uint8_t type, const uint64_t *numbers, size_t count,
+                   const char *name, const char *more)
+{
+    uint8_t chunk[TRACE_CHUNK_SIZE + TRACE_EVENT_MAX + 2 * TRACE_NAME_MAX];
+    uint8_t *p = chunk + TRACE_CHUNK_SIZE;
+
+    *p++ = type;
+    for (size_t i = 0; i < count; i++)
+        p = trace_put_varint(p, numbers[i]);
+    if (name != NULL)
+        p = put_string(p, name);
+    if (more != NULL)
+        p = put_string(p, more);
+    chunk_append(trace, chunk, (size_t)(p - chunk) - TRACE_CHUNK_SIZE, TRACE_DEFINITIONS,
+                 trace->sequence++, 0);
+}
+
+static void header_append(xy_trace_t *trace)
+{
+    uint8_t h[TRACE_HEADER_SIZE] = {0};
+    struct timespec wall;
+
+    memcpy(h, TRACE_MAGIC, 8);
+    trace_put_u32(h + 8, TRACE_VERSION);
+    trace_put_u32(h + 12, trace->clock == XY_TRACE_VIRTUAL);
+    if (trace->clock == XY_TRACE_REAL) {
+        clock_gettime(CLOCK_REALTIME, &wall);
+        trace_put_u64(h + 16, xy_trace_clock());
+        trace_put_u64(h + 24, trace_monotonic_ns());
+        trace_put_u64(h + 32, (uint64_t)wall.tv_sec * 1000000000u + (uint64_t)wall.tv_nsec);
+    }
+    trace_put_u32(h + TRACE_HEADER_SIZE - 4, trace_checksum(h, TRACE_HEADER_SIZE - 4));
+    append(trace, h, sizeof(h));
+}
+
+static void trace_free(xy_trace_t *trace)
+{
+    for (xy_trace_row_t *row = trace->rows, *next; row != NULL; row = next) {
+        next = row->next;
+        xy_free(row->buffer);
+        xy_free(row);
+    }
+    xy_hash_cleanup(&trace->kinds.by_name);
+    xy_hash_cleanup(&trace->labels.by_name);
+    xy_hash_cleanup(&trace->counters.by_name);
+    xy_arena_destroy(trace->arena);
+    pthread_mutex_destroy(&trace->lock);
+    xy_free(trace->path);
+    xy_free(trace);
+}
+
+static xy_trace_t *trace_new(const char *path, const xy_trace_options_t *options)
+{
+    xy_trace_t *trace = xy_calloc(1, sizeof(*trace));
+
+    if (trace == NULL)
+        return NULL;
+    pthread_mutex_init(&trace->lock, NULL);
+    xy_hash_init(&trace->kinds.by_name, XY_HASH_STRING);
+    xy_hash_init(&trace->labels.by_name, XY_HASH_STRING);
+    xy_hash_init(&trace->counters.by_name, XY_HASH_STRING);
+    trace->clock = options->clock;
+    trace->buffer = options->buffer == 0 ? 65536 : options->buffer;
+    trace->path = xy_strdup(path);
+    if (trace->path == NULL || xy_arena_create(&trace->arena) != XY_OK) {
+        trace_free(trace);
+        return NULL;
+    }
+    return trace;
+}
+
+xy_status_t xy_trace_create(const char *path, const xy_trace_options_t *options,
+                            xy_trace_t **trace_p)
+{
+    static const xy_trace_options_t none;
+    xy_trace_t *trace;
+
+    if (options == NULL)
+        options = &none;
+    if (options->buffer != 0 && (options->buffer < 4096 || options->buffer > TRACE_PAYLOAD_MAX))
+        return xy_fail(XY_EINVAL, "a trace buffer of %zu bytes; use 4 KiB to 1 MiB",
+                       options->buffer);
+    trace_clock_choose();
+    trace = trace_new(path, options);
+    if (trace == NULL)
+        return xy_fail_memory("starting a trace");
+    trace->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    if (trace->fd < 0) {
+        int err = errno;
+
+        trace_free(trace);
+        return xy_fail_errno(err, path, "write the trace");
+    }
+    header_append(trace);
+    if (options->title != NULL)
+        define(trace, TRACE_DEF_TITLE, NULL, 0, options->title, NULL);
+    *trace_p = trace;
+    return XY_OK;
+}
+
+xy_status_t xy_trace_close(xy_trace_t *trace)
+{
+    xy_status_t st = XY_OK;
+    int err;
+
+    if (trace == NULL)
+        return XY_OK;
+    for (xy_trace_row_t *row = trace->rows; row != NULL; row = row->next)
+        xy_trace_flush(row);
+    define(trace, TRACE_DEF_END, NULL, 0, NULL, NULL);
+    err = atomic_load_explicit(&trace->error, memory_order_relaxed);
+    if (close(trace->fd) != 0 && err == 0)
+        err = errno;
+    if (err != 0)
+        st = xy_fail_errno(err, trace->path, "write the trace");
+    trace_free(trace);
+    return st;
+}
+
+static xy_trace_row_t *row_new(xy_trace_t *trace)
+{
+    xy_trace_row_t *row = xy_calloc(1, sizeof(*row));
+
+    if (row == NULL)
+        return NULL;
+    row->buffer = xy_malloc(trace->buffer);
+    if (row->buffer == NULL) {
+        xy_free(row);
+        return NULL;
+    }
+    row->trace = trace;
+    row->at = row->buffer + TRACE_CHUNK_SIZE;
+    row->limit = row->buffer + trace->buffer - TRACE_EVENT_MAX;
+    row->deadline = UINT64_MAX;
+    if (trace->clock == XY_TRACE_REAL) {
+        row->last = row->base = xy_trace_clock();
+        row->deadline = row->base + trace_clock_second();
+    }
+    return row;
+}
+
+xy_status_t xy_trace_row_create(xy_trace_t *trace, const char *name, const char *group,
+                                xy_trace_row_t **row_p)
+{
+    xy_trace_row_t *row = row_new(trace);
+
+    if (row == NULL)
+        return xy_fail_memory("adding a row to a trace");
+    pthread_mutex_lock(&trace->lock);
+    row->number = trace->row_count++;
+    row->next = trace->rows;
+    trace->rows = row;
+    define(trace, TRACE_DEF_ROW, &(uint64_t){row->number}, 1, name, group == NULL ? "" : group);
+    pthread_mutex_unlock(&trace->lock);
+    *row_p = row;
+    return XY_OK;
+}
+
+uint32_t xy_trace_row_number(const xy_trace_row_t *row)
+{
+    return row == NULL ? 0 : row->number;
+}
+
+/* The number of `name`, or 0 with *new_p untouched when it could not be kept. */
+static uint32_t name_intern(xy_trace_t *trace, names_t *names, const char *name, bool *new_p)
+{
+    void *found = xy_hash_get(&names->by_name, XY_HASH_KEY(name));
+    char *copy;
+
+    if (found != NULL)
+        return (uint32_t)(uintptr_t)found;
+    copy = xy_arena_strndup(trace->arena, name, strlen(name));
+    if (copy == NULL || xy_hash_set(&names->by_name, XY_HASH_KEY(copy),
+                                    (void *)(uintptr_t)(names->count + 1)) != XY_OK)
+        return 0;
+    *new_p = true;
+    return ++names->count;
+}
+
+uint32_t xy_trace_kind(xy_trace_t *trace, const char *name, xy_trace_role_t role, uint32_t colour)
+{
+    bool is_new = false;
+    uint32_t number;
+
+    if (trace == NULL)
+        return 0;
+    pthread_mutex_lock(&trace->lock);
+    number = name_intern(trace, &trace->kinds, name, &is_new);
+    if (is_new)
+        define(trace, TRACE_DEF_KIND, (uint64_t[]){number, role, colour}, 3, name, NULL);
+    pthread_mutex_unlock(&trace->lock);
+    return number;
+}
+
+uint32_t xy_trace_label(xy_trace_t *trace, const char *name)
+{
+    bool is_new = false;
+    uint32_t number;
+
+    if (trace == NULL)
+        return 0;
+    pthread_mutex_lock(&trace->lock);
+    number = name_intern(trace, &trace->labels, name, &is_new);
+    if (is_new)
+        define(trace, TRACE_DEF_LABEL, &(uint64_t){number}, 1, name, NULL);
+    pthread_mutex_unlock(&trace->lock);
+    return number;
+}
+
+uint32_t xy_trace_counter_name(xy_trace_t *trace, const char *name, const char *unit)
+{
+    bool is_new = false;
+    uint32_t number;
+
+    if (trace == NULL)
+        return 0;
+    pthread_mutex_lock(&trace->lock);
+    number = name_intern(trace, &trace->counters, name, &is_new);
+    if (is_new)
+        define(trace, TRACE_DEF_COUNTER, &(uint64_t){number}, 1, name, unit == NULL ? "" : unit);
+    pthread_mutex_unlock(&trace->lock);
+    return number;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Recording. Names are registered once and become small numbers; events then go into a buffer of
+ * the row, which its only user fills without locks and which is appended to the file when it is
+ * full, about once a second, and at the end.
+ *
+ *   xy_trace_t *trace;
+ *   xy_trace_row_t *row;                                  (one per worker; NULL: not recording)
+ *   st = xy_trace_create("run.xyt", &(xy_trace_options_t){.title = "heat 4096"}, &trace);
+ *   st = xy_trace_row_create(trace, "core 0", "node 0", &row);
+ *   uint32_t compute = xy_trace_kind(trace, "compute", XY_TRACE_COMPUTE, 0);
+ *   uint32_t dgemm = xy_trace_label(trace, "dgemm");
+ *
+ *   xy_trace_enter(row, compute, rank, dgemm);
+ *   ...
+ *   xy_trace_leave(row);
+ *   st = xy_trace_close(trace);
+ *
+ * Off is a NULL row: every call below is then one predictable branch. On, an event takes some 15
+ * ns (bench/trace_event.c prints it), most of it for reading the clock.
+ *
+ * The file is written in place, not beside: it is there, up to the last flush, whatever becomes of
+ * the program. Each chunk has a length and a checksum, so that a reader finds all complete ones.
+ *
+ * Clocks: by default the processor's time stamp counter, read by xy_trace_clock(). A simulator
+ * records with XY_TRACE_VIRTUAL and gives its own times, in nanoseconds, to the *_at calls.
+ */
+#ifndef XY_TRACE_RECORD_H
+#define XY_TRACE_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "base/base.h"
+
+typedef struct xy_trace xy_trace_t;
+typedef struct xy_trace_row xy_trace_row_t;
+
+typedef enum { XY_TRACE_REAL, XY_TRACE_VIRTUAL } xy_trace_clock_t;
+
+/* What a kind of state means for the summary: only computing can hide communication, and waiting
+ * and idling are what one wants less of. */
+typedef enum {
+    XY_TRACE_OTHER,
+    XY_TRACE_COMPUTE,
+    XY_TRACE_PROGRESS, /* moving data */
+    XY_TRACE_WAIT,     /* busy waiting, blocked in a call */
+    XY_TRACE_IDLE,     /* nothing to do; time outside of any state counts as idle too */
+    XY_TRACE_ROLES
+} xy_trace_role_t;
+
+typedef struct {
+    const char *title;      /* NULL: none */
+    xy_trace_clock_t clock; /* XY_TRACE_REAL unless said otherwise */
+    size_t buffer;          /* bytes per row, 4 KiB to 1 MiB; 0: 64 KiB */
+} xy_trace_options_t;
+
+enum { XY_TRACE_NO_ID = -1, XY_TRACE_NO_LABEL = 0 };
+
+/* Start a trace in the file `path`, which is replaced. `options` may be NULL. On success the
+ * caller owns *trace_p. Any thread. */
+xy_status_t xy_trace_create(const char *path, const xy_trace_options_t *options,
+                            xy_trace_t **trace_p);
+
+/* Flush every row and close the file; says the first write error of the whole recording (a full
+ * disk). The trace and its rows are gone in all cases; nobody may be recording. NULL is fine. */
+xy_status_t xy_trace_close(xy_trace_t *trace);
+
+/* A new row, shown in the order of creation. `group` (a node, a rank's host) gathers rows; NULL:
+ * none. The trace owns the row. Any thread; the row is used by one thread at a time. */
+xy_status_t xy_trace_row_create(xy_trace_t *trace, const char *name, const char *group,
+                                xy_trace_row_t **row_p);
+uint32_t xy_trace_row_number(const xy_trace_row_t *row); /* for xy_trace_link; 0 for NULL */
+
+/* Register a name, or find it again. They return 0, "no name", when `trace` is NULL or memory ran
+ * out: recording goes on without. `colour` is 0xRRGGBB, 0: chosen by the role. Any thread. */
+uint32_t xy_trace_kind(xy_trace_t *trace, const char *name, xy_trace_role_t role, uint32_t colour);
+uint32_t xy_trace_label(xy_trace_t *trace, const char *name);
+uint32_t xy_trace_counter_name(xy_trace_t *trace, const char *name, const char *unit);
+
+/* Append what `row` holds to the file now: before a risky step, or when a row falls asleep. */
+void xy_trace_flush(xy_trace_row_t *row);
+
+/* The out-of-line halves of the calls below; `row` is not NULL. */
+void xy_trace_put_enter(xy_trace_row_t *row, uint64_t time, uint32_t kind, int64_t id,
+                        uint32_t label);
+void xy_trace_put_leave(xy_trace_row_t *row, uint64_t time);
+void xy_trace_put_state(xy_trace_row_t *row, uint64_t start, uint64_t end, uint32_t kind,
+                        int64_t id, uint32_t label);
+void xy_trace_put_link(xy_trace_row_t *row, uint32_t from, uint64_t start, uint32_t to,
+                       uint64_t end, uint64_t bytes, uint32_t label);
+void xy_trace_put_link_out(xy_trace_row_t *row, uint64_t time, uint64_t key, uint64_t bytes,
+                           uint32_t label);
+void xy_trace_put_link_in(xy_trace_row_t *row, uint64_t time, uint64_t key);
+void xy_trace_put_counter(xy_trace_row_t *row, uint64_t time, uint32_t counter, double value);
+void xy_trace_put_mark(xy_trace_row_t *row, uint64_t time, int64_t id, uint32_t label);
+uint64_t xy_trace_clock(void); /* ticks of the real clock */
+
+/* The next state of the row begins now, inside the current one if there is one. `id` is a rank or
+ * a task, or XY_TRACE_NO_ID. */
+static inline void xy_trace_enter(xy_trace_row_t *row, uint32_t kind, int64_t id, uint32_t label)
+{
+    if (__builtin_expect(row != NULL, 0))
+        xy_trace_put_enter(row, xy_trace_clock(), kind, id, label);
+}
+
+static inline void xy_trace_enter_at(xy_trace_row_t *row, uint64_t time, uint32_t kind, int64_t id,
+                                     uint32_t label)
+{
+    if (__builtin_expect(row != NULL, 0))
+        xy_trace_put_enter(row, time, kind, id, label);
+}
+
+/* The innermost state ends. */
+static inline void xy_trace_leave(xy_trace_row_t *row)
+{
+    if (__builtin_expect(row != NULL, 0))
+        xy_trace_put_leave(row, xy_trace_clock());
+}
+
+static inline void xy_trace_leave_at(xy_trace_row_t *row, uint64_t time)
+{
+    if (__builtin_expect(row != NULL, 0))
+        xy_trace_put_leave(row, time);
+}
+
+/* A whole state, known afterwards. States of a row nest or are disjoint, in any order. */
+static inline void xy_trace_state_at(xy_trace_row_t *row, uint64_t start, uint64_t end,
+                                     uint32_t kind, int64_t id, uint32_t label)
+{
+    if (__builtin_expect(row != NULL, 0))
+        xy_trace_put_state(row, start, end, kind, id, label);
+}
+
+/* A whole message, known afterwards, put into the buffer of any row. */
+static inline void xy_trace_link_at(xy_trace_row_t *row, uint32_t from, uint64_t start, uint32_t to,
+                                    uint64_t end, uint64_t bytes, uint32_t label)
+{
+    if (__builtin_expect(row != NULL, 0))
+        xy_trace_put_link(row, from, start, to, end, bytes, label);
+}
+
+/* Or its two halves, each on its own row, joined by the reader: the n-th out of a key with the
+ * n-th in of it, in time. */
+static inline void xy_trace_link_out(xy_trace_row_t *row, uint64_t key, uint64_t bytes,
+                                     uint32_t label)
+{
+    if (__builtin_expect(row != NULL, 0))
+        xy_trace_put_link_out(row, xy_trace_clock(), key, bytes, label);
+}
+
+static inline void xy_trace_link_in(xy_trace_row_t *row, uint64_t key)
+{
+    if (__builtin_expect(row != NULL, 0))
+        xy_trace_put_link_in(row, xy_trace_clock(), key);
+}
+
+/* The counter has this value from now on. */
+static inline void xy_trace_counter(xy_trace_row_t *row, uint32_t counter, double value)
+{
+    if (__builtin_expect(row != NULL, 0))
+        xy_trace_put_counter(row, xy_trace_clock(), counter, value);
+}
+
+static inline void xy_trace_counter_at(xy_trace_row_t *row, uint64_t time, uint32_t counter,
+                                       double value)
+{
+    if (__builtin_expect(row != NULL, 0))
+        xy_trace_put_counter(row, time, counter, value);
+}
+
+/* Something happened at one moment. */
+static inline void xy_trace_mark(xy_trace_row_t *row, int64_t id, uint32_t label)
+{
+    if (__builtin_expect(row != NULL, 0))
+        xy_trace_put_mark(row, xy_trace_clock(), id, label);
+}
+
+static inline void xy_trace_mark_at(xy_trace_row_t *row, uint64_t time, int64_t id, uint32_t label)
+{
+    if (__builtin_expect(row != NULL, 0))
+        xy_trace_put_mark(row, time, id, label);
+}
+
+#endif

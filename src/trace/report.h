@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What is made of a log: numbers, text, and files for this and other viewers.
+ *
+ *   xy_trace_summary_t *sum;
+ *   st = xy_trace_summarize(log, &sum);
+ *   printf("row 0 was idle for %.3f s\n", 1e-9 * sum->rows[0].idle);
+ *   xy_trace_summary_free(sum);
+ *
+ * Write errors of the functions with a FILE stay in its error flag: whoever opened it (xy_out_t)
+ * says them.
+ */
+#ifndef XY_TRACE_REPORT_H
+#define XY_TRACE_REPORT_H
+
+#include <stdio.h>
+
+#include "trace/log.h"
+
+/* Times in nanoseconds. A moment counts for the innermost state only, so that the kinds of a row
+ * and its idle time outside of states add up to the span. */
+typedef struct {
+    int64_t compute;
+    int64_t idle;   /* in states of role idle, and outside of any state */
+    int64_t flight; /* some message from or to this row was under way */
+    int64_t hidden; /* ... and the row computed: hidden / flight is the overlap */
+    uint64_t sent, received, bytes_sent, bytes_received;
+} xy_trace_row_summary_t;
+
+typedef struct {
+    size_t row_count, kind_count;
+    int64_t span;       /* end - begin of the log */
+    int64_t *time;      /* [row * kind_count + kind] */
+    int64_t *kind_time; /* [kind], over all rows */
+    xy_trace_row_summary_t *rows;
+    xy_trace_row_summary_t total;
+} xy_trace_summary_t;
+
+/* On success the caller owns *summary_p. Any thread. */
+xy_status_t xy_trace_summarize(const xy_trace_log_t *log, xy_trace_summary_t **summary_p);
+void xy_trace_summary_free(xy_trace_summary_t *summary); /* NULL is fine */
+
+/* For people: a table and a timeline of `columns` characters (UTF-8). At most `row_limit` rows are
+ * printed, 0: all. */
+xy_status_t xy_trace_write_text(const xy_trace_log_t *log, const xy_trace_summary_t *summary,
+                                size_t columns, size_t row_limit, FILE *file);
+/* For programs. Times in seconds. */
+void xy_trace_write_json(const xy_trace_log_t *log, const xy_trace_summary_t *summary, FILE *file);
+
+/* Pajé, with its self-defining header: ViTE, PajeNG. */
+xy_status_t xy_trace_write_paje(const xy_trace_log_t *log, FILE *file);
+/* Chrome's trace event format: ui.perfetto.dev, chrome://tracing. */
+xy_status_t xy_trace_write_chrome(const xy_trace_log_t *log, FILE *file);
+/* One self-contained page. */
+void xy_trace_write_html(const xy_trace_log_t *log, FILE *file);
+
+#endif

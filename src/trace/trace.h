@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What happened: a trace is a set of rows (cores, ranks, links), each with states over time,
+ * messages between rows, counters and marks. Both engines, in real and in virtual time, record the
+ * same trace, and every picture is drawn from one. This is the header that other rooms include;
+ * each part is a chapter of its own:
+ *
+ *   record.h  recording, cheap enough to be always there
+ *   log.h     reading a trace file into memory, whatever happened to the file
+ *   report.h  what is made of it: summary, Pajé, Chrome/Perfetto, the page
+ */
+#ifndef XY_TRACE_TRACE_H
+#define XY_TRACE_TRACE_H
+
+#include "trace/log.h"
+#include "trace/record.h"
+#include "trace/report.h"
+
+#endif

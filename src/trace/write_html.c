@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The page: page/view.html with its style, its scripts and the data put in place of {{...}}. The
+ * data is one stream of varints, read by page/data.js in the same order as it is written here, in
+ * base64: some 13 bytes per state, where JSON would take a hundred.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "trace/format.h"
+#include "trace/page.h"
+#include "trace/report.h"
+
+typedef struct {
+    FILE *file;
+    uint8_t bytes[3 * 1024];
+    size_t count;
+} stream_t;
+
+static void stream_flush(stream_t *s)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    char text[4 * 1024];
+    size_t n = 0;
+
+    for (size_t i = 0; i < s->count; i += 3) {
+        size_t left = s->count - i;
+        uint32_t v = (uint32_t)s->bytes[i] << 16;
+
+        v |= left > 1 ? (uint32_t)s->bytes[i + 1] << 8 : 0;
+        v |= left > 2 ? (uint32_t)s->bytes[i + 2] : 0;
+        text[n++] = digits[v >> 18];
+        text[n++] = digits[v >> 12 & 63];
+        text[n++] = left > 1 ? digits[v >> 6 & 63] : '=';
+        text[n++] = left > 2 ? digits[v & 63] : '=';
+    }
+    fwrite(text, 1, n, s->file);
+    s->count = 0;
+}
+
+static void put_byte(stream_t *s, uint8_t byte)
+{
+    s->bytes[s->count++] = byte;
+    if (s->count == sizeof(s->bytes))
+        stream_flush(s);
+}
+
+static void put_u(stream_t *s, uint64_t v)
+{
+    for (; v >= 0x80; v >>= 7)
+        put_byte(s, (uint8_t)(v | 0x80));
+    put_byte(s, (uint8_t)v);
+}
+
+static void put_z(stream_t *s, int64_t v)
+{
+    put_u(s, trace_zigzag(v));
+}
+
+static void put_double(stream_t *s, double value)
+{
+    uint64_t bits;
+
+    memcpy(&bits, &value, sizeof(bits));
+    for (int i = 0; i < 8; i++)
+        put_byte(s, (uint8_t)(bits >> (8 * i)));
+}
+
+static void put_string(stream_t *s, const char *string)
+{
+    size_t n = strlen(string);
+
+    put_u(s, n);
+    for (size_t i = 0; i < n; i++)
+        put_byte(s, (uint8_t)string[i]);
+}
+
+static const char *title(const xy_trace_log_t *log)
+{
+    const char *slash = strrchr(log->path, '/');
+
+    if (log->title[0] != '\0')
+        return log->title;
+    return slash != NULL ? slash + 1 : log->path;
+}
+
+static const char *damage(const xy_trace_log_t *log)
+{
+    const xy_trace_damage_t *d = &log->damage;
+
+    if (d->is_unfinished)
+        return "This trace was not closed: its program stopped early or was still running. What "
+               "was readable is shown.";
+    if (d->bytes_skipped > 0 || d->chunks_missing > 0 || d->records_bad > 0)
+        return "Parts of this trace are damaged or missing. What was readable is shown.";
+    return "";
+}
+
+static void put_names(stream_t *s, const xy_trace_log_t *log)
+{
+    put_string(s, title(log));
+    put_string(s, damage(log));
+    put_u(s, log->clock == XY_TRACE_VIRTUAL);
+    put_u(s, log->wall_ns > 0 ? (uint64_t)log->wall_ns / 1000 : 0);
+    put_z(s, log->begin);
+    put_u(s, (uint64_t)(log->end - log->begin));
+    put_u(s, log->row_count);
+    for (size_t i = 0; i < log->row_count; i++) {
+        put_string(s, log->rows[i].name);
+        put_string(s, log->rows[i].group);
+    }
+    put_u(s, log->kind_count);
+    for (size_t i = 0; i < log->kind_count; i++) {
+        put_string(s, log->kinds[i].name);
+        put_u(s, log->kinds[i].role);
+        put_u(s, log->kinds[i].colour);
+    }
+    put_u(s, log->label_count);
+    for (size_t i = 0; i < log->label_count; i++)
+        put_string(s, log->labels[i]);
+    put_u(s, log->counter_count);
+    for (size_t i = 0; i < log->counter_count; i++) {
+        put_string(s, log->counters[i].name);
+        put_string(s, log->counters[i].unit);
+    }
+}
+
+static void put_states(stream_t *s, const xy_trace_log_t *log, const xy_trace_row_info_t *row)
+{
+    int64_t last = log->begin;
+
+    put_u(s, row->state_count);
+    for (size_t i = row->first_state; i < row->first_state + row->state_count; i++) {
+        const xy_trace_state_t *st = &log->states[i];
+
+        put_u(s, (uint64_t)(st->start - last));
+        put_u(s, (uint64_t)(st->end - st->start));
+        put_u(s, (uint64_t)st->kind << 1 | st->is_open);
+        put_u(s, st->label);
+        put_z(s, st->id);
+        last = st->start;
+    }
+}
+
+static void put_links(stream_t *s, const xy_trace_log_t *log)
+{
+    int64_t last = log->begin;
+
+    put_u(s, log->link_count);
+    for (size_t i = 0; i < log->link_count; i++) {
+        const xy_trace_link_t *l = &log->links[i];
+
+        put_u(s, (uint64_t)(l->start - last));
+        put_z(s, l->end - l->start);
+        put_u(s, l->from);
+        put_u(s, l->to);
+        put_u(s, l->bytes);
+        put_u(s, l->label);
+        last = l->start;
+    }
+}
+
+static bool is_same_series(const xy_trace_sample_t *a, const xy_trace_sample_t *b)
+{
+    return a->counter == b->counter && a->row == b->row;
+}
+
+/* Samples come sorted by counter and row: each stretch is a curve. */
+static void put_series(stream_t *s, const xy_trace_log_t *log)
+{
+    const xy_trace_sample_t *sample = log->samples;
+    size_t n = log->sample_count, series = 0;
+
+    for (size_t i = 0; i < n; i++)
+        series += i == 0 || !is_same_series(&sample[i - 1], &sample[i]);
+    put_u(s, series);
+    for (size_t i = 0, end; i < n; i = end) {
+        int64_t last = log->begin;
+
+        for (end = i; end < n && is_same_series(&sample[i], &sample[end]); end++)
+            continue;
+        put_u(s, sample[i].counter);
+        put_u(s, sample[i].row);
+        put_u(s, end - i);
+        for (size_t j = i; j < end; j++) {
+            put_u(s, (uint64_t)(sample[j].time - last));
+            put_double(s, sample[j].value);
+            last = sample[j].time;
+        }
+    }
+}
+
+static void put_marks(stream_t *s, const xy_trace_log_t *log)
+{
+    put_u(s, log->mark_count);
+    for (size_t i = 0; i < log->mark_count; i++) {
+        put_u(s, (uint64_t)(log->marks[i].time - log->begin));
+        put_u(s, log->marks[i].row);
+        put_u(s, log->marks[i].label);
+        put_z(s, log->marks[i].id);
+    }
+}
+
+static void put_data(const xy_trace_log_t *log, FILE *file)
+{
+    stream_t s = {.file = file};
+
+    put_names(&s, log);
+    for (size_t r = 0; r < log->row_count; r++)
+        put_states(&s, log, &log->rows[r]);
+    put_links(&s, log);
+    put_series(&s, log);
+    put_marks(&s, log);
+    stream_flush(&s);
+}
+
+static void put_part(const xy_trace_log_t *log, const char *name, size_t length, FILE *file)
+{
+    if (strncmp(name, "title", length) == 0)
+        xy_xml_escape(file, title(log));
+    else if (strncmp(name, "style", length) == 0)
+        fputs(trace_page_css, file);
+    else if (strncmp(name, "script", length) == 0)
+        fprintf(file, "%s\n%s\n%s", trace_page_data_js, trace_page_draw_js, trace_page_view_js);
+    else
+        put_data(log, file);
+}
+
+void xy_trace_write_html(const xy_trace_log_t *log, FILE *file)
+{
+    const char *at = trace_page_html, *open, *close;
+
+    while ((open = strstr(at, "{{")) != NULL && (close = strstr(open, "}}")) != NULL) {
+        fwrite(at, 1, (size_t)(open - at), file);
+        put_part(log, open + 2, (size_t)(close - open) - 2, file);
+        at = close + 2;
+    }
+    fputs(at, file);
+}

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Checks of the house itself: floors, headers, documents, the installed tree, other builds. They
+# run once, in the plain builds; sanitizer and fuzz builds leave them out.
+if(XYLEM_SANITIZE OR XYLEM_FUZZ OR CMAKE_CROSSCOMPILING)
+  return()
+endif()
+find_package(Python3 COMPONENTS Interpreter)
+if(NOT Python3_FOUND)
+  string(APPEND XYLEM_MISSING "  python3: the checks of the house and the documents are not run\n")
+  return()
+endif()
+
+# xy_check(NAME COMMAND ...): a ctest entry with label `check`; exit code 77 means left out.
+function(xy_check name)
+  cmake_parse_arguments(C "" "TIMEOUT" "COMMAND" ${ARGN})
+  if(NOT C_TIMEOUT)
+    set(C_TIMEOUT 120)
+  endif()
+  add_test(NAME ${name} COMMAND ${C_COMMAND})
+  set_tests_properties(${name} PROPERTIES LABELS check TIMEOUT ${C_TIMEOUT} SKIP_RETURN_CODE 77)
+endfunction()
+
+set(here ${CMAKE_CURRENT_SOURCE_DIR})
+set(python ${Python3_EXECUTABLE} -B)
+set(include_options)
+foreach(directory ${HWLOC_INCLUDE_DIRS} ${LIBXML2_INCLUDE_DIRS})
+  list(APPEND include_options -I ${directory})
+endforeach()
+
+xy_check(check.floors COMMAND ${python} ${here}/check_floors.py ${PROJECT_SOURCE_DIR})
+xy_check(check.floors_self COMMAND ${python} ${here}/check_floors.py --self-test)
+xy_check(check.headers COMMAND ${python} ${here}/check_headers.py
+         -D XYLEM_HAVE_HWLOC=${XYLEM_HAVE_HWLOC} -D XYLEM_HAVE_LIBXML2=${XYLEM_HAVE_LIBXML2}
+         ${include_options} ${PROJECT_SOURCE_DIR})
+xy_check(check.sizes COMMAND ${python} ${here}/check_sizes.py ${PROJECT_SOURCE_DIR})
+xy_check(check.sizes_self COMMAND ${python} ${here}/check_sizes.py --self-test)
+xy_check(check.verbs COMMAND ${python} ${here}/check_verbs.py $<TARGET_FILE:xylem> ${PROJECT_SOURCE_DIR}/README.md)
+xy_check(check.install TIMEOUT 300
+         COMMAND ${python} ${here}/install_test.py ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+foreach(variant without-options clang aarch64)
+  xy_check(check.build_${variant} TIMEOUT 300
+           COMMAND ${here}/build_variant_test.sh ${variant} ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR})
+endforeach()
+
+# Every page with commands in it: they are run and their output is compared.
+xy_check(docs.runner_self COMMAND ${python} ${here}/docs_test.py --self-test)
+file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/*.md ${PROJECT_SOURCE_DIR}/docs/*.md)
+foreach(page ${pages})
+  get_filename_component(stem ${page} NAME_WE)
+  file(RELATIVE_PATH relative ${PROJECT_SOURCE_DIR} ${page})
+  if(relative MATCHES "^docs/")
+    set(stem docs_${stem})
+  endif()
+  string(TOLOWER ${stem} stem)
+  xy_check(docs.${stem} TIMEOUT 300
+           COMMAND ${python} ${here}/docs_test.py ${page} ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR})
+endforeach()

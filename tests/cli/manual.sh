@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# Man pages: one for the command and one per verb, clean for mandoc and groff, complete.
+. "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
+
+pages=$XYLEM_BUILD_DIR/share/man/man1
+verbs=$("$XYLEM" help --json | python3 -c 'import json,sys; print(*(v["name"] for v in json.load(sys.stdin)["verbs"]))')
+[ -n "$verbs" ] || die "no verbs"
+checked=0
+# shellcheck disable=SC2086
+for page in xylem.1 $(printf 'xylem-%s.1 ' $verbs); do
+    [ -s "$pages/$page" ] || die "$page was not made"
+    if command -v mandoc >/dev/null; then
+        mandoc -Tlint -Wwarning "$pages/$page" || die "mandoc complains about $page"
+        mandoc -Tutf8 "$pages/$page" >"$page.txt"
+        checked=1
+    fi
+    if command -v groff >/dev/null; then
+        groff -man -ww -Tutf8 -z "$pages/$page" 2>groff.err
+        [ ! -s groff.err ] || die "groff complains about $page: $(cat groff.err)"
+    fi
+done
+[ $checked = 1 ] || exit 77
+
+# What --help lists, the page lists.
+for verb in $verbs; do
+    plain=$(col -b <"xylem-$verb.1.txt" 2>/dev/null || sed 's/.\x08//g' "xylem-$verb.1.txt")
+    for option in $("$XYLEM" "$verb" --help | grep -oE '^ +(-., )?--[a-z-]+' | grep -oE -e '--[a-z-]+'); do
+        says "$plain" "$option"
+    done
+    says "$(cat xylem.1.txt)" "xylem-$verb(1)"
+done

@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Run one libFuzzer target for a while.
+#
+#   tests/fuzz.sh TARGET SEEDS_DIR
+#
+# Seeds are copied into the build tree beside the target, where the corpus grows from run to run
+# and where a finding is kept. XYLEM_FUZZ_SECONDS changes the 20 seconds.
+set -euo pipefail
+
+[ $# -eq 2 ] || { sed -n '3,8s/^# \{0,1\}//p' "$0"; exit 2; }
+target=$(realpath "$1")
+seeds=$2
+seconds=${XYLEM_FUZZ_SECONDS:-20}
+work=$(dirname "$target")/$(basename "$target").d
+corpus=$work/corpus
+findings=$work/findings
+
+if [ ! -d "$seeds" ] || [ -z "$(ls -A "$seeds")" ]; then
+    echo "fuzz: $seeds has no seeds; a target starts from valid inputs" >&2
+    exit 1
+fi
+mkdir -p "$corpus" "$findings"
+cp -r "$seeds"/. "$corpus"/
+
+export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:allocator_may_return_null=1:detect_leaks=1}
+export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
+log=$work/log
+status=0
+# A single input may take 5 seconds or 1 GiB: more is a finding too.
+"$target" -max_total_time="$seconds" -timeout=5 -rss_limit_mb=2048 -malloc_limit_mb=1024 \
+    -max_len=65536 -print_final_stats=1 -artifact_prefix="$findings/" -close_fd_mask=3 \
+    "$corpus" >"$log" 2>&1 || status=$?
+if [ "$status" -ne 0 ]; then
+    tail -60 "$log"
+    finding=$(find "$findings" -type f -newer "$work/corpus" -printf '%T@ %p\n' | sort -n | tail -1 | cut -d' ' -f2-)
+    echo
+    echo "fuzz: $(basename "$target") failed (exit code $status); the whole log is in $log"
+    echo "fuzz: to see it again:  $target ${finding:-$findings/...}"
+    exit 1
+fi
+grep -E 'stat::number_of_executed_units|^Done' "$log" || true

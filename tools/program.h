@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command itself: what `xylem` prints when no verb is at work. */
+#ifndef XY_TOOLS_PROGRAM_H
+#define XY_TOOLS_PROGRAM_H
+
+#include "base/base.h"
+
+typedef struct {
+    bool version;
+    bool man;
+    const char *completion;
+} program_values_t;
+
+extern const xy_command_t program;
+
+/* Usage and the table of verbs. */
+void program_help(FILE *file);
+
+/* The man page of a verb, or of the command when `name` is NULL. */
+xy_status_t program_man(const char *name, FILE *file);
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* xylem help: what the command can do, for people and for programs. */
+#include <stddef.h>
+#include <xylem.h>
+
+#include "program.h"
+#include "verbs.h"
+
+typedef struct {
+    bool json;
+} values_t;
+
+static const xy_option_t options[] = {{"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json),
+                                       .help = "print verbs and options as JSON"},
+                                      {0}};
+
+static void json_option(xy_json_t *json, const xy_option_t *option)
+{
+    char letter[2] = {option->letter, '\0'};
+
+    xy_json_begin_object(json, NULL);
+    xy_json_string(json, "name", option->name);
+    xy_json_string(json, "letter", option->letter != 0 ? letter : NULL);
+    xy_json_string(json, "argument", option->argument);
+    xy_json_string(json, "environment", option->env);
+    xy_json_string(json, "default", option->preset);
+    xy_json_string(json, "help", option->help);
+    xy_json_end(json);
+}
+
+static void json_verb(xy_json_t *json, const xy_command_t *verb)
+{
+    xy_json_begin_object(json, NULL);
+    xy_json_string(json, "name", verb->name);
+    xy_json_string(json, "summary", verb->summary);
+    xy_json_string(json, "synopsis", verb->synopsis);
+    xy_json_begin_array(json, "options");
+    for (const xy_option_t *o = verb->options; o != NULL && o->name != NULL; o++)
+        if (o->help != NULL)
+            json_option(json, o);
+    xy_json_end(json);
+    xy_json_end(json);
+}
+
+static void print_json(const xy_command_t *only)
+{
+    xy_json_t json;
+
+    xy_json_init(&json, stdout, true);
+    xy_json_begin_object(&json, NULL);
+    xy_json_string(&json, "version", xylem_version());
+    xy_json_begin_array(&json, "verbs");
+    for (size_t i = 0; verbs[i] != NULL; i++)
+        if (only == NULL || only == verbs[i])
+            json_verb(&json, verbs[i]);
+    xy_json_end(&json);
+    xy_json_end(&json);
+}
+
+static xy_status_t run(const xy_command_t *command, const void *values_p, int argc, char **argv)
+{
+    const values_t *values = values_p;
+    const xy_command_t *verb = NULL;
+    xy_status_t st;
+
+    (void)command;
+    if (argc > 0) {
+        st = verb_find(argv[0], &verb);
+        if (st != XY_OK)
+            return st;
+    }
+    if (values->json)
+        print_json(verb);
+    else if (verb != NULL)
+        xy_command_help(verb, stdout);
+    else
+        program_help(stdout);
+    return XY_OK;
+}
+
+const xy_command_t verb_help = {
+    .name = "help",
+    .summary = "say what xylem or one of its verbs can do",
+    .synopsis = "[VERB]",
+    .description = "Without an argument, lists the verbs. With one, describes it and its options.",
+    .examples = "xylem help\n    the table of verbs\n"
+                "xylem help --json\n    all verbs and options, for programs",
+    .options = options,
+    .values_size = sizeof(values_t),
+    .positional_max = 1,
+    .complete = "verb",
+    .run = run,
+};

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* xylem machine: show what we run on. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "machine/machine.h"
+#include "verbs.h"
+
+typedef struct {
+    bool tree, json, usable, list;
+    const char *svg, *xml, *only;
+} values_t;
+
+static const xy_option_t options[] = {
+    {"tree", 't', XY_OPT_FLAG, .offset = offsetof(values_t, tree),
+     .help = "print the tree (the default when nothing else is asked for)"},
+    {"svg", 0, XY_OPT_STRING, "FILE", offsetof(values_t, svg),
+     .help = "draw nested boxes into FILE ('-': standard output)", .complete = "file"},
+    {"xml", 0, XY_OPT_STRING, "FILE", offsetof(values_t, xml),
+     .help = "write a machine file that reads back as the same machine ('-': standard output)",
+     .complete = "file"},
+    {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json),
+     .help = "print all objects, GPUs and routes as JSON"},
+    {"only", 0, XY_OPT_STRING, "TYPE:N", offsetof(values_t, only),
+     .help = "show only the part below one object, by its logical number: package:0"},
+    {"usable", 'u', XY_OPT_FLAG, .offset = offsetof(values_t, usable),
+     .help = "leave out what the cgroup, the affinity mask or the file exclude"},
+    {"list", 'l', XY_OPT_FLAG, .offset = offsetof(values_t, list),
+     .help = "print the names of the machines that ship with Xylem"},
+    {0}};
+
+static int style(void)
+{
+    const char *locale = getenv("LC_ALL");
+    int flags = 0;
+
+    if (!isatty(STDOUT_FILENO))
+        return 0;
+    if (getenv("NO_COLOR") == NULL)
+        flags |= XY_MACHINE_COLOR;
+    if (locale == NULL || *locale == '\0')
+        locale = getenv("LC_CTYPE");
+    if (locale == NULL || *locale == '\0')
+        locale = getenv("LANG");
+    if (locale != NULL && (strcasestr(locale, "utf-8") || strcasestr(locale, "utf8")))
+        flags |= XY_MACHINE_UTF8;
+    return flags;
+}
+
+static xy_status_t write_file(const xy_machine_t *m, const char *path,
+                              xy_status_t (*print)(const xy_machine_t *, FILE *))
+{
+    xy_out_t *out;
+    xy_status_t st;
+
+    if (path == NULL)
+        return XY_OK;
+    st = xy_out_open(path, &out);
+    if (st != XY_OK)
+        return st;
+    st = print(m, xy_out_file(out));
+    if (st == XY_OK)
+        return xy_out_commit(out);
+    xy_out_cancel(out);
+    return st;
+}
+
+static xy_status_t show(const xy_machine_t *m, const values_t *v)
+{
+    xy_status_t st = write_file(m, v->svg, xy_machine_print_svg);
+
+    if (st == XY_OK)
+        st = write_file(m, v->xml, xy_machine_print_xml);
+    if (st != XY_OK)
+        return st;
+    if (v->json)
+        xy_machine_print_json(m, stdout);
+    else if (v->tree || (v->svg == NULL && v->xml == NULL))
+        st = xy_machine_print_tree(m, style(), stdout);
+    return st == XY_OK ? xy_stdout_check() : st;
+}
+
+static xy_status_t find_object(const xy_machine_t *m, const char *text, xy_obj_t *object_p)
+{
+    size_t length = strcspn(text, ":");
+    xy_obj_type_t type;
+    long number;
+
+    if (!xy_obj_type_parse(text, length, &type) || text[length] != ':' ||
+        !xy_parse_long(text + length + 1, &number) || number < 0)
+        return xy_fail(XY_EUSAGE, "--only '%s' is no TYPE:N; write for instance package:0", text);
+    *object_p = number > UINT32_MAX ? XY_OBJ_NONE : xy_machine_object(m, type, (uint32_t)number);
+    if (*object_p == XY_OBJ_NONE)
+        return xy_fail(XY_ENOENT, "--only '%s': %s has %u of type %s, numbered from 0", text,
+                       m->name, xy_machine_count(m, type), xy_obj_type_name(type));
+    return XY_OK;
+}
+
+/* Replace *m by a part of it; on failure it stays. */
+static xy_status_t reduce(xy_machine_t **m, const values_t *v)
+{
+    xy_machine_t *part;
+    xy_obj_t object;
+    xy_status_t st = XY_OK;
+
+    if (v->only != NULL) {
+        st = find_object(*m, v->only, &object);
+        if (st == XY_OK)
+            st = xy_machine_subtree(*m, object, &part);
+        if (st != XY_OK)
+            return st;
+        xy_machine_destroy(*m);
+        *m = part;
+    }
+    if (v->usable) {
+        st = xy_machine_restrict_usable(*m, &part);
+        if (st != XY_OK)
+            return st;
+        xy_machine_destroy(*m);
+        *m = part;
+    }
+    return st;
+}
+
+static xy_status_t list_machines(void)
+{
+    xy_vec_t names;
+    xy_status_t st = xy_machine_names(&names);
+
+    if (st != XY_OK)
+        return st;
+    for (size_t i = 0; i < names.count; i++) {
+        puts(XY_VEC_AT(&names, char *, i));
+        xy_free(XY_VEC_AT(&names, char *, i));
+    }
+    xy_vec_cleanup(&names);
+    return xy_stdout_check();
+}
+
+static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
+{
+    const values_t *v = values;
+    xy_machine_t *m;
+    xy_status_t st;
+
+    (void)command;
+    if (v->list)
+        return list_machines();
+    st = xy_machine_load(argc > 0 ? argv[0] : NULL, &m);
+    if (st != XY_OK)
+        return st;
+    st = reduce(&m, v);
+    if (st == XY_OK)
+        st = show(m, v);
+    xy_machine_destroy(m);
+    return st;
+}
+
+static const xy_section_t sections[] = {
+    {"SOURCES",
+     "The live machine when SOURCE is left out or 'live'; the name of a machine that ships with "
+     "Xylem (see --list); a file, Xylem's machine file or hwloc's XML ('-': standard input); or a "
+     "synthetic string: levels from the top, each with how many of it stand in one above, as in "
+     "'node:64 package:2 core:8', or bare numbers, '64x2x8'. Levels are site, cluster, switch, "
+     "node, package, numa, group, l3, l2, l1, core and pu; in parentheses may stand memory, size, "
+     "indexes, latency and bandwidth."},
+    {"ENVIRONMENT", "XYLEM_MACHINES: directories, separated by colons, where machines are looked "
+                    "for by name before those that ship with Xylem. NO_COLOR: no colours."},
+    {0}};
+
+const xy_command_t verb_machine = {
+    .name = "machine",
+    .summary = "show a machine: its tree, memories, links and GPUs",
+    .synopsis = "[SOURCE]",
+    .description = "Prints the machine as a tree in which identical siblings are folded into one "
+                   "line, after a summary of what there is and what may be used.\n\n"
+                   "Nothing of the machine is measured: latencies and bandwidths are those of the "
+                   "file or string.",
+    .examples = "xylem machine\n    the machine this runs on\n"
+                "xylem machine haswell32 --svg haswell.svg\n    a picture of a shipped machine\n"
+                "xylem machine 'node:4 package:2 core:8' --xml small.xml\n    a machine file to "
+                "start from\n",
+    .options = options,
+    .sections = sections,
+    .values_size = sizeof(values_t),
+    .positional_max = 1,
+    .run = run,
+};

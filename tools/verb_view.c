@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* xylem view: show what happened. */
+#include <stddef.h>
+
+#include "trace/trace.h"
+#include "verbs.h"
+
+typedef struct {
+    const char *output, *paje, *chrome;
+    bool summary, json;
+} values_t;
+
+static const xy_option_t options[] = {
+    {"output", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, output),
+     .help = "write one self-contained page for a browser", .complete = "file"},
+    {"paje", 0, XY_OPT_STRING, "FILE", offsetof(values_t, paje),
+     .help = "write it for Pajé readers such as ViTE", .complete = "file"},
+    {"chrome", 0, XY_OPT_STRING, "FILE", offsetof(values_t, chrome),
+     .help = "write it for ui.perfetto.dev and chrome://tracing", .complete = "file"},
+    {"summary", 's', XY_OPT_FLAG, .offset = offsetof(values_t, summary),
+     .help = "print the summary also when a file is written"},
+    {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json),
+     .help = "print the summary as JSON"},
+    {0}};
+
+enum { COLUMNS = 64, ROWS = 40 };
+
+static xy_status_t write_page(const xy_trace_log_t *log, FILE *file)
+{
+    xy_trace_write_html(log, file);
+    return XY_OK;
+}
+
+static xy_status_t write_file(const xy_trace_log_t *log, const char *path,
+                              xy_status_t (*write)(const xy_trace_log_t *, FILE *))
+{
+    xy_out_t *out;
+    xy_status_t st;
+
+    if (path == NULL)
+        return XY_OK;
+    st = xy_out_open(path, &out);
+    if (st != XY_OK)
+        return st;
+    st = write(log, xy_out_file(out));
+    if (st == XY_OK)
+        return xy_out_commit(out);
+    xy_out_cancel(out);
+    return st;
+}
+
+static xy_status_t print_summary(const xy_trace_log_t *log, bool json)
+{
+    xy_trace_summary_t *summary;
+    xy_status_t st = xy_trace_summarize(log, &summary);
+
+    if (st != XY_OK)
+        return st;
+    if (json)
+        xy_trace_write_json(log, summary, stdout);
+    else
+        st = xy_trace_write_text(log, summary, COLUMNS, ROWS, stdout);
+    xy_trace_summary_free(summary);
+    return st;
+}
+
+static xy_status_t run(const xy_command_t *command, const void *values_p, int argc, char **argv)
+{
+    const values_t *v = values_p;
+    bool is_silent = v->output != NULL || v->paje != NULL || v->chrome != NULL;
+    xy_trace_log_t *log;
+    xy_status_t st;
+
+    (void)command;
+    (void)argc;
+    st = xy_trace_read(argv[0], &log);
+    if (st != XY_OK)
+        return st;
+    st = write_file(log, v->output, write_page);
+    if (st == XY_OK)
+        st = write_file(log, v->paje, xy_trace_write_paje);
+    if (st == XY_OK)
+        st = write_file(log, v->chrome, xy_trace_write_chrome);
+    if (st == XY_OK && (!is_silent || v->summary || v->json))
+        st = print_summary(log, v->json);
+    xy_trace_log_free(log);
+    return st;
+}
+
+const xy_command_t verb_view = {
+    .name = "view",
+    .summary = "show a trace: summary, page, Pajé, Perfetto",
+    .synopsis = "TRACE",
+    .description =
+        "Reads a trace that Xylem recorded or simulated and shows what happened: the time of each "
+        "row (a core, a rank) in each kind of state, its idle time, its overlap, and a small "
+        "timeline.\n\n"
+        "Overlap is the share of the time with a message from or to the row under way in which the "
+        "row computed.\n\n"
+        "A trace that is truncated or damaged, because its program crashed or still runs, is "
+        "shown as far as it is readable, with one warning and exit code 0. The exit code is 1 "
+        "when nothing in it is readable or it is no trace.",
+    .examples = "xylem view run.xyt\n    print the summary and a small timeline\n"
+                "xylem view run.xyt -o report.html\n    write one page for any browser\n"
+                "xylem view run.xyt --paje run.paje && vite run.paje\n    look at it in ViTE\n",
+    .options = options,
+    .values_size = sizeof(values_t),
+    .positional_min = 1,
+    .positional_max = 1,
+    .run = run,
+};

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "verbs.h"
+
+#include <string.h>
+
+extern const xy_command_t verb_help;
+extern const xy_command_t verb_machine;
+extern const xy_command_t verb_view;
+
+const xy_command_t *const verbs[] = {
+    &verb_machine,
+    &verb_view,
+    &verb_help,
+    NULL,
+};
+
+enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
+
+xy_status_t verb_find(const char *name, const xy_command_t **verb_p)
+{
+    const char *names[VERB_COUNT];
+    const char *nearest;
+
+    for (size_t i = 0; verbs[i] != NULL; i++)
+        if (strcmp(verbs[i]->name, name) == 0) {
+            *verb_p = verbs[i];
+            return XY_OK;
+        }
+    for (size_t i = 0; i < VERB_COUNT; i++)
+        names[i] = verbs[i] != NULL ? verbs[i]->name : NULL;
+    nearest = xy_nearest_word(name, names);
+    if (nearest != NULL)
+        return xy_fail(XY_EUSAGE, "unknown verb '%s'; did you mean '%s'? See 'xylem --help'", name,
+                       nearest);
+    return xy_fail(XY_EUSAGE, "unknown verb '%s'; see 'xylem --help'", name);
+}
