@@ -38,6 +38,10 @@ struct mpi_comm {
     struct mpi_attributes *attributes;
     struct mpi_topology *topology; /* or NULL */
     MPI_Info info;
+    /* Intercommunicator: the hidden intracommunicator of both groups, the low group first, and on
+     * which side the owner is. Its collective part is what the members of both groups share. */
+    mpi_comm_t *merged;
+    bool is_high;
     char name[MPI_MAX_OBJECT_NAME];
 };
 
@@ -72,7 +76,11 @@ MPI_Comm mpi_comm_handle(const mpi_comm_t *comm);
 /* "MPI_COMM_WORLD" or the name the program gave. */
 const char *mpi_comm_name(const mpi_comm_t *comm);
 
-/* World and self of a rank; called by mpi_job_create for each. */
+/* Raise MPI_ERR_COMM for a handle that mpi_comm_of refused. */
+int mpi_comm_refuse(MPI_Comm handle);
+
+/* World and self of a rank; called by mpi_job_create for each, in order of world ranks, when
+ * mpi_job is set. The first call makes what all share. */
 xy_status_t mpi_comm_create_predefined(mpi_rank_t *rank);
 /* Free world, self and what ranks left behind; called by mpi_job_destroy, all ranks have ended. */
 void mpi_comm_destroy_predefined(mpi_job_t *job);

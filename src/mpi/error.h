@@ -18,7 +18,24 @@
 int mpi_error(mpi_comm_t *comm, int error_class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same with a ready message and a class or a code. */
+int mpi_error_raise(mpi_comm_t *comm, int code, const char *message);
+
+/* Common lines: memory ran out for `what`; the argument called `argument` must not be NULL. */
+int mpi_error_memory(mpi_comm_t *comm, const char *what);
+int mpi_error_null(mpi_comm_t *comm, const char *argument);
+
 /* The same from code that has only a status of the lower rooms. */
 int mpi_error_status(mpi_comm_t *comm, xy_status_t status, const char *what);
+
+/* The class of a code (of itself, for a class); MPI_ERR_UNKNOWN when the program never added it. */
+int mpi_error_class_of(int code);
+/* "MPI_ERR_COUNT"; NULL for classes that the program added. */
+const char *mpi_error_class_name(int error_class);
+/* The highest class or code in use (MPI_LASTUSEDCODE). */
+int mpi_error_last_used(void);
+/* The list of added codes in mpi_env_t. */
+void mpi_error_codes_init(xy_vec_t *codes);
+void mpi_error_codes_cleanup(xy_vec_t *codes);
 
 #endif
