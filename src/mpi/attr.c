@@ -49,8 +49,7 @@ void mpi_keyvals_init(mpi_env_t *env)
     env->types = XY_VEC_INIT(type_entry_t);
 }
 
-/* Without calling anything of the program: it has ended. */
-static void attributes_drop(mpi_attributes_t *attributes)
+void mpi_attributes_drop(mpi_attributes_t *attributes)
 {
     if (attributes)
         xy_vec_cleanup(&attributes->list);
@@ -60,7 +59,7 @@ static void attributes_drop(mpi_attributes_t *attributes)
 void mpi_keyvals_cleanup(mpi_env_t *env)
 {
     for (size_t i = 0; i < env->types.count; i++)
-        attributes_drop(XY_VEC_AT(&env->types, type_entry_t, i).attributes);
+        mpi_attributes_drop(XY_VEC_AT(&env->types, type_entry_t, i).attributes);
     for (size_t i = 0; i < env->keyvals.count; i++)
         xy_free(XY_VEC_AT(&env->keyvals, mpi_keyval_t *, i));
     xy_vec_cleanup(&env->types);
@@ -246,7 +245,7 @@ int mpi_attributes_delete(mpi_attr_kind_t kind, void *handle, mpi_attributes_t *
         if (code != MPI_SUCCESS)
             return code;
     }
-    attributes_drop(attributes);
+    mpi_attributes_drop(attributes);
     *attributes_p = NULL;
     return MPI_SUCCESS;
 }

@@ -31,6 +31,9 @@ int mpi_attributes_copy(mpi_attr_kind_t kind, void *handle, const mpi_attributes
  * fails its code is returned (not raised), and it and the rest stay. */
 int mpi_attributes_delete(mpi_attr_kind_t kind, void *handle, mpi_attributes_t **attributes_p);
 
+/* Free the list without calling the program, whose code has ended. NULL is fine. */
+void mpi_attributes_drop(mpi_attributes_t *attributes);
+
 /* The lists in mpi_env_t. */
 void mpi_keyvals_init(mpi_env_t *env);
 void mpi_keyvals_cleanup(mpi_env_t *env);

@@ -39,7 +39,8 @@ const char *mpi_comm_name(const mpi_comm_t *comm)
     return comm->name[0] ? comm->name : "an unnamed communicator";
 }
 
-/* What is left of a communicator once nobody refers to it. Its attributes went with the handle. */
+/* What is left of a communicator once nobody refers to it. Its attributes went with the handle;
+ * only world, which is never freed, may still have some when the job is over. */
 void mpi_comm_release(mpi_comm_t *comm)
 {
     if (--comm->references > 0)
@@ -54,6 +55,7 @@ void mpi_comm_release(mpi_comm_t *comm)
     if (comm->info != MPI_INFO_NULL)
         mpi_info_destroy(mpi_info_of(comm->info));
     mpi_topology_release(comm->topology);
+    mpi_attributes_drop(comm->attributes);
     xy_free(comm);
 }
 

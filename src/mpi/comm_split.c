@@ -63,6 +63,7 @@ static int dup(MPI_Comm handle, bool has_info, MPI_Info info, MPI_Comm *newcomm)
 static int split(MPI_Comm handle, int color, int key, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
+    int code;
 
     if (!comm)
         return mpi_comm_refuse(handle);
@@ -71,7 +72,8 @@ static int split(MPI_Comm handle, int color, int key, MPI_Comm *newcomm)
     if (color < 0 && color != MPI_UNDEFINED)
         return mpi_error(comm, MPI_ERR_ARG,
                          "the color is %d; it must be 0 or more, or MPI_UNDEFINED", color);
-    return give(mpi_comm_split(comm, color, key, &made), made, newcomm);
+    code = mpi_comm_split(comm, color, key, &made);
+    return give(code, made, newcomm);
 }
 
 /* The resource that a guided split names: those known here are memory and cores. */
@@ -103,7 +105,7 @@ static bool is_on_one_core(const mpi_comm_t *comm)
 static int split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
-    int color;
+    int color, code;
 
     if (!comm)
         return mpi_comm_refuse(handle);
@@ -119,7 +121,8 @@ static int split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_Com
         color = MPI_UNDEFINED;
     else
         return mpi_error(comm, MPI_ERR_ARG, "%d is not a type of split", type);
-    return give(mpi_comm_split(comm, color, key, &made), made, newcomm);
+    code = mpi_comm_split(comm, color, key, &made);
+    return give(code, made, newcomm);
 }
 
 /* The members of each group find each other by the group's first member. */
@@ -127,7 +130,7 @@ static int create(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
     const mpi_group_t *group = mpi_group_of(group_handle);
-    int rank, color = 0;
+    int rank, color = 0, code;
 
     if (!comm)
         return mpi_comm_refuse(handle);
@@ -140,7 +143,8 @@ static int create(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *newcomm)
         color = MPI_UNDEFINED;
     else if (!comm->remote)
         color = mpi_group_world(group, 0);
-    return give(mpi_comm_split(comm, color, rank, &made), made, newcomm);
+    code = mpi_comm_split(comm, color, rank, &made);
+    return give(code, made, newcomm);
 }
 
 /* The first member makes the shared part and the plan travels down a binomial tree of the group:
@@ -196,7 +200,8 @@ static int create_group(MPI_Comm handle, MPI_Group group_handle, int tag, MPI_Co
     if (code != MPI_SUCCESS)
         return code;
     plan.rank = rank;
-    return give(mpi_comm_from_plan(comm, &plan, &made), made, newcomm);
+    code = mpi_comm_from_plan(comm, &plan, &made);
+    return give(code, made, newcomm);
 }
 
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)

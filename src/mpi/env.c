@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#include <xylem.h>
 
 #include "mpi/alias.h"
 #include "mpi/attr.h"
