@@ -247,19 +247,30 @@ static void test_poll(void **state)
 
 /* What a fiber keeps -------------------------------------------------------------------------- */
 
+/* fegetround asks one unit of the processor; this asks the one that computes. */
+static double third(void)
+{
+    volatile double one = 1, three = 3;
+
+    return one / three;
+}
+
 static void keep_errno_and_modes(void *arg)
 {
     int mine = (int)(intptr_t)arg;
+    double mine_third;
     const int modes[] = {FE_TONEAREST, FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
 
     assert_int_equal(errno, 0);
     assert_int_equal(fegetround(), FE_TONEAREST);
     fesetround(modes[mine % 4]);
+    mine_third = third();
     for (int i = 0; i < 100; i++) {
         errno = 1000 + mine;
         xy_fiber_yield();
         assert_int_equal(errno, 1000 + mine);
         assert_int_equal(fegetround(), modes[mine % 4]);
+        assert_true(third() == mine_third);
         assert_ptr_equal(xy_fiber_user(xy_fiber_self()), arg);
     }
 }

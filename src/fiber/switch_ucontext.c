@@ -3,6 +3,7 @@
  * Switch in plain C for processors without one in assembly. A context is a ucontext_t that lives on
  * the stack it describes. Each switch costs a system call (the signal mask), so this is a fallback.
  */
+#include <stddef.h>
 #include <stdint.h>
 #include <ucontext.h>
 

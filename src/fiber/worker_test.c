@@ -123,7 +123,7 @@ static void game(int workers, int count, int tokens, long passes, double spin)
 static void test_wakes_spinning(void **state)
 {
     (void)state;
-    game(2, 2, 1, 300000 / SLOW, 20e-6);
+    game(2, 2, 1, 100000 / SLOW, 20e-6);
     game(2, 24, 7, 1000000 / SLOW, 20e-6);
 }
 
@@ -190,6 +190,61 @@ static void test_doorbell(void **state)
     ring_of(4, 5000 / SLOW, 0);
     ring_of(3, 5000 / SLOW, 2e-6);
     ring_of(2, 50000 / SLOW, 20e-6);
+}
+
+/* The moment of falling asleep: posts come at random times after the reader has answered, when it
+ * is about to sleep. A lost one would leave the poster waiting.
+ * ------------------------------------ */
+
+static _Atomic int answered;
+
+static void dawdle(unsigned *seed)
+{
+    *seed = *seed * 1103515245 + 12345;
+    for (volatile unsigned i = 0; i < (*seed >> 16) % 512; i++)
+        ;
+}
+
+static void answer(void *arg)
+{
+    unsigned seed = 2;
+
+    for (int n = 1; n <= letters; n++) {
+        xy_fiber_park();
+        atomic_store_explicit(&answered, n, memory_order_release);
+        dawdle(&seed);
+    }
+    (void)arg;
+}
+
+static void post_at_random(void *arg)
+{
+    xy_worker_t *reader = xy_pool_worker(xy_worker_pool(xy_worker_self()), 1);
+    unsigned seed = 1;
+
+    (void)arg;
+    for (int n = 1; n <= letters; n++) {
+        double start = xy_now();
+
+        dawdle(&seed);
+        atomic_store_explicit(&boxes[1], 1, memory_order_release);
+        xy_worker_ring(reader);
+        while (atomic_load_explicit(&answered, memory_order_acquire) != n)
+            assert_true(xy_now() - start < 20);
+    }
+}
+
+static void test_falling_asleep(void **state)
+{
+    xy_pool_t *pool = pool_of(2, 0, read_box);
+
+    (void)state;
+    letters = 50000 / SLOW;
+    atomic_store(&answered, 0);
+    assert_int_equal(xy_fiber_create(xy_pool_worker(pool, 0), post_at_random, NULL, NULL), XY_OK);
+    assert_int_equal(xy_fiber_create(xy_pool_worker(pool, 1), answer, NULL, &readers[1]), XY_OK);
+    run_and_destroy(pool);
+    assert_int_equal(atomic_load(&stuck_calls), 0);
 }
 
 /* Order of wakes from elsewhere ------------------------------------------------------------------
@@ -458,17 +513,12 @@ static void test_pinned(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wakes_spinning),
-        cmocka_unit_test(test_wakes_sleeping),
-        cmocka_unit_test(test_doorbell),
-        cmocka_unit_test(test_wakes_in_order),
-        cmocka_unit_test(test_stuck),
-        cmocka_unit_test(test_timer_is_hope),
-        cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_foreign_thread),
-        cmocka_unit_test(test_waiting_is_free),
-        cmocka_unit_test(test_idle_count),
-        cmocka_unit_test(test_pinned),
+        cmocka_unit_test(test_wakes_spinning), cmocka_unit_test(test_wakes_sleeping),
+        cmocka_unit_test(test_doorbell),       cmocka_unit_test(test_falling_asleep),
+        cmocka_unit_test(test_wakes_in_order), cmocka_unit_test(test_stuck),
+        cmocka_unit_test(test_timer_is_hope),  cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_foreign_thread), cmocka_unit_test(test_waiting_is_free),
+        cmocka_unit_test(test_idle_count),     cmocka_unit_test(test_pinned),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
