@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -221,15 +222,15 @@ static double round_reuse(long n)
 }
 
 /* The value of a line of /proc/self/status, in bytes. */
-static double proc_bytes(const char *format)
+static double proc_bytes(const char *name)
 {
     FILE *file = fopen("/proc/self/status", "r");
     char line[256];
     long kib = 0;
 
     while (file != NULL && fgets(line, sizeof(line), file) != NULL)
-        if (sscanf(line, format, &kib) == 1)
-            break;
+        if (strncmp(line, name, strlen(name)) == 0)
+            kib = strtol(line + strlen(name), NULL, 10);
     if (file != NULL)
         fclose(file);
     return 1024.0 * (double)kib;
@@ -255,8 +256,8 @@ static void park_then_measure(void *arg)
         xy_fiber_park();
         return;
     }
-    rss[1] = proc_bytes("VmRSS: %ld");
-    tables[1] = proc_bytes("VmPTE: %ld");
+    rss[1] = proc_bytes("VmRSS:");
+    tables[1] = proc_bytes("VmPTE:");
     mappings[1] = count_mappings();
     xy_pool_stop(xy_worker_pool(xy_worker_self()));
 }
@@ -265,8 +266,8 @@ static void memory(int fibers)
 {
     xy_pool_t *pool = pool_of(1, NULL, 0);
 
-    rss[0] = proc_bytes("VmRSS: %ld");
-    tables[0] = proc_bytes("VmPTE: %ld");
+    rss[0] = proc_bytes("VmRSS:");
+    tables[0] = proc_bytes("VmPTE:");
     mappings[0] = count_mappings();
     for (int i = 0; i <= fibers; i++)
         spawn(pool, 0, park_then_measure, i == fibers);

@@ -42,6 +42,9 @@ foreach(variant without-options clang aarch64)
            COMMAND ${here}/build_variant_test.sh ${variant} ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR})
 endforeach()
 
+xy_check(check.model_sleep COMMAND ${here}/models/run.sh ${here}/models/sleep.pml
+         NO_FENCE NO_SCAN NO_REREAD)
+
 # Every page with commands in it: they are run and their output is compared.
 xy_check(docs.runner_self COMMAND ${python} ${here}/docs_test.py --self-test)
 file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/*.md ${PROJECT_SOURCE_DIR}/docs/*.md)
