@@ -76,11 +76,9 @@ static void receive_direct(mpi_request_t *receive, const mpi_envelope_t *envelop
     set_received(receive, envelope, bytes);
     bytes = receive->outcome.bytes;
     if (bytes > 0 && mpi_type_is_contiguous(receive->type) && mpi_type_is_contiguous(type))
-        mpi_copy(receive->buffer,
-                 buffer, bytes);
+        mpi_copy(receive->buffer, buffer, bytes);
     else if (bytes > 0)
-        mpi_type_copy(receive->buffer, receive->count, receive->type, buffer, count, type,
-                      &copied);
+        mpi_type_copy(receive->buffer, receive->count, receive->type, buffer, count, type, &copied);
 }
 
 /* A rendezvous meets its receive: copy, complete both. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "mpi/coll.h"
 #include "mpi/comm.h"
@@ -207,4 +208,47 @@ xy_status_t mpi_rank_start(mpi_job_t *job, int world, void (*body)(void *), void
     if (st == XY_OK)
         xy_fiber_user_set(rank->fiber, rank);
     return st;
+}
+
+static void singleton_abort(int code)
+{
+    fflush(NULL);
+    _exit(code);
+}
+
+static void singleton_stuck(void)
+{
+    xy_fail(XY_EINVAL, "deadlock: the only rank waits for something that nobody will send");
+    mpi_job_report(mpi_job, 1);
+    singleton_abort(1);
+}
+
+static void singleton_overflow(mpi_rank_t *rank)
+{
+    (void)rank; /* the stack of the process: the kernel's own report follows */
+}
+
+xy_status_t mpi_job_adopt(void)
+{
+    mpi_job_config_t c = {.size = 1,
+                          .workers = 1,
+                          .eager_limit = MPI_EAGER_LIMIT,
+                          .spin_seconds = MPI_SPIN_SECONDS,
+                          .overflow = singleton_overflow,
+                          .abort = singleton_abort,
+                          .stuck = singleton_stuck};
+    mpi_job_t *job;
+    xy_status_t st = mpi_job_create(&c, &job);
+
+    if (st != XY_OK)
+        return st;
+    job->is_singleton = true;
+    st = xy_pool_adopt(job->pool, &job->ranks[0].fiber);
+    if (st != XY_OK) {
+        mpi_job_destroy(job);
+        return st;
+    }
+    xy_fiber_user_set(job->ranks[0].fiber, &job->ranks[0]);
+    mpi_self = &job->ranks[0];
+    return XY_OK;
 }
