@@ -66,3 +66,17 @@ int PMPI_Cancel(MPI_Request *handle)
     return mpi_leave(self, MPI_SUCCESS);
 }
 XY_MPI_ALIAS(Cancel)
+
+int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
+{
+    *flag = mpi_status_is_cancelled(status);
+    return MPI_SUCCESS;
+}
+XY_MPI_ALIAS(Test_cancelled)
+
+int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
+{
+    mpi_status_set_cancelled(status, flag != 0);
+    return MPI_SUCCESS;
+}
+XY_MPI_ALIAS(Status_set_cancelled)
