@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/launch/launch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpi/launch/finish.h"
+#include "mpi/launch/process.h"
+#include "mpi/rank.h"
+
+typedef struct {
+    const mpi_launch_values_t *values; /* of the first part: what holds for the whole job */
+    xy_vec_t parts;                    /* of mpi_part_t */
+    int size;
+    mpi_placement_t placement;
+    mpi_process_t *processes;
+    xy_vec_t privat; /* of const char * */
+    mpi_job_t *job;
+    int code; /* for failures with an exit code of their own */
+} launch_t;
+
+static mpi_part_t *part_at(const launch_t *launch, size_t i)
+{
+    return &XY_VEC_AT(&launch->parts, mpi_part_t, i);
+}
+
+/* ---- What is to be run ---- */
+
+static xy_status_t default_count(const mpi_launch_values_t *values, int *count_p)
+{
+    xy_cores_t cores;
+    xy_status_t st = mpi_placement_cores(values, &cores);
+
+    if (st != XY_OK)
+        return st;
+    *count_p = cores.count;
+    xy_cores_cleanup(&cores);
+    return XY_OK;
+}
+
+static xy_status_t add_part(launch_t *launch, const mpi_launch_context_t *context, bool is_only)
+{
+    mpi_part_t *part = xy_vec_push(&launch->parts);
+    xy_status_t st;
+
+    if (part == NULL)
+        return xy_fail_memory("starting the job");
+    part->values = &context->values;
+    part->argc = context->argc;
+    part->argv = context->argv;
+    part->first = launch->size;
+    part->count = context->has_n ? (int)context->values.n : 1;
+    st = mpi_launch_check_hosts(part->values);
+    if (st == XY_OK && !context->has_n && is_only)
+        st = default_count(part->values, &part->count);
+    if (st == XY_OK && part->count > (1 << 24) - launch->size)
+        st = xy_fail(XY_ELIMIT, "at most %d ranks are possible", 1 << 24);
+    launch->size += part->count;
+    return st;
+}
+
+/* The working directory belongs to the process: all parts must agree. */
+static xy_status_t change_directory(const launch_t *launch)
+{
+    const char *directory = launch->values->wdir;
+
+    for (size_t i = 1; i < launch->parts.count; i++) {
+        const char *other = part_at(launch, i)->values->wdir;
+
+        if (other != NULL && (directory == NULL || strcmp(other, directory) != 0))
+            return xy_fail(XY_EUNSUPPORTED,
+                           "-wdir '%s': all programs of a job run in one process and so in one "
+                           "directory; give the same -wdir to each",
+                           other);
+    }
+    if (directory != NULL && chdir(directory) != 0)
+        return xy_fail_errno(errno, directory, "change to");
+    return XY_OK;
+}
+
+static xy_status_t find_programs(launch_t *launch)
+{
+    xy_status_t st = XY_OK;
+
+    for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++) {
+        mpi_part_t *part = part_at(launch, i);
+
+        st = mpi_launch_find(part->argv[0], &part->path, &launch->code);
+        if (st == XY_OK)
+            st = mpi_launch_inspect(part);
+        if (st == XY_OK && part->is_mpi != part_at(launch, 0)->is_mpi)
+            st =
+                xy_fail(XY_EUNSUPPORTED,
+                        "'%s' is linked with Xylem's MPI and '%s' is not; programs of one job must "
+                        "be of one kind (compile them with mpicc)",
+                        part_at(launch, part->is_mpi ? i : 0)->path,
+                        part_at(launch, part->is_mpi ? 0 : i)->path);
+    }
+    return st;
+}
+
+/* ---- Making the ranks ---- */
+
+static xy_status_t split_libraries(launch_t *launch)
+{
+    for (size_t p = 0; p < launch->parts.count; p++) {
+        const xy_vec_t *lists = &part_at(launch, p)->values->privatize;
+
+        for (size_t i = 0; i < lists->count; i++) {
+            char *rest = xy_strdup(XY_VEC_AT(lists, const char *, i));
+
+            if (rest == NULL)
+                return xy_fail_memory("starting the job");
+            for (const char *name; (name = strsep(&rest, ",")) != NULL;)
+                if (*name != '\0' && xy_vec_append(&launch->privat, &name) != XY_OK)
+                    return xy_fail_memory("starting the job");
+        }
+    }
+    return XY_OK;
+}
+
+/* OpenMP reads its settings when its library is loaded: before any rank has an environment. */
+static xy_status_t set_openmp(const launch_t *launch)
+{
+    char text[16];
+
+    snprintf(text, sizeof(text), "%d", launch->placement.threads);
+    if (setenv("OMP_NUM_THREADS", text, 0) != 0)
+        return xy_fail_memory("making the environment");
+    return XY_OK;
+}
+
+/* Parts that run the same file share its program: images are numbered through. */
+static xy_status_t load_programs(launch_t *launch)
+{
+    mpi_program_config_t config = {.is_shared = launch->values->share_globals,
+                                   .privat = &launch->privat,
+                                   .tls_reserve = mpi_locals_reserve(),
+                                   .is_verbose = launch->values->verbose};
+    xy_status_t st = XY_OK;
+
+    for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++) {
+        mpi_part_t *part = part_at(launch, i);
+
+        config.images = part->count;
+        st = mpi_program_load(part->path, &config, &part->program);
+    }
+    return st == XY_OK ? mpi_locals_setup() : st;
+}
+
+static void on_switch(mpi_rank_t *previous, mpi_rank_t *next)
+{
+    (void)previous;
+    mpi_locals_switch(next->process);
+}
+
+static xy_status_t make_job(launch_t *launch)
+{
+    mpi_job_config_t config = {
+        .size = launch->size,
+        .workers = launch->placement.workers,
+        .worker_of = launch->placement.worker_of,
+        .cpus = launch->placement.cpus,
+        .stack_size = launch->values->stack_size,
+        .eager_limit = launch->values->eager,
+        .spin_seconds = launch->values->spin,
+        .switched = on_switch,
+        .overflow = mpi_finish_overflow,
+        .abort = mpi_finish_abort,
+        .stuck = mpi_finish_stuck,
+    };
+
+    launch->processes = xy_calloc((size_t)launch->size, sizeof(*launch->processes));
+    if (launch->processes == NULL)
+        return xy_fail_memory("starting the job");
+    mpi_finish_setup(launch->processes, launch->size);
+    return mpi_job_create(&config, &launch->job);
+}
+
+static xy_status_t make_rank(launch_t *launch, const mpi_part_t *part, int rank)
+{
+    mpi_process_t *process = &launch->processes[rank];
+    char **environment = mpi_launch_rank_environment(part, rank, launch->size);
+    mpi_process_config_t config = {
+        .program = part->program,
+        .index = rank - part->first,
+        .world = rank,
+        .argc = part->argc,
+        .argv = part->argv,
+        .environment = environment,
+        .cores = &launch->placement.rank_set[launch->placement.worker_of[rank]],
+    };
+    xy_status_t st;
+
+    if (environment == NULL)
+        return xy_fail_memory("starting a rank");
+    st = mpi_process_init(process, &config);
+    if (st != XY_OK)
+        return st;
+    process->rank = &launch->job->ranks[rank];
+    process->rank->process = process;
+    return mpi_rank_start(launch->job, rank, mpi_process_run, process);
+}
+
+static xy_status_t make_ranks(launch_t *launch)
+{
+    xy_status_t st = XY_OK;
+
+    for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++) {
+        const mpi_part_t *part = part_at(launch, i);
+
+        if (part->program->is_shared)
+            mpi_image_construct(part->program, part->program->region, part->argc, part->argv,
+                                part->environment);
+        for (int r = part->first; r < part->first + part->count && st == XY_OK; r++)
+            st = make_rank(launch, part, r);
+    }
+    return st;
+}
+
+static void say_placement(const launch_t *launch)
+{
+    for (int r = 0; r < launch->size; r++)
+        mpi_finish_say("rank %d runs '%s' on core %d", r, launch->processes[r].program->path,
+                       launch->placement.cpus[launch->placement.worker_of[r]]);
+}
+
+static xy_status_t run_ranks(launch_t *launch)
+{
+    xy_status_t st;
+
+    mpi_process_pid = getpid();
+    mpi_streams_setup(launch->values->tag_output     ? MPI_TAG_STREAM
+                      : launch->values->prepend_rank ? MPI_TAG_RANK
+                                                     : MPI_TAG_NONE);
+    st = mpi_placement_make(launch->values, launch->size, &launch->placement);
+    if (st == XY_OK)
+        st = set_openmp(launch);
+    for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++)
+        st = mpi_launch_environment(part_at(launch, i), launch->values);
+    if (st == XY_OK)
+        st = split_libraries(launch);
+    if (st == XY_OK)
+        st = load_programs(launch);
+    if (st == XY_OK)
+        st = make_job(launch);
+    if (st == XY_OK)
+        st = make_ranks(launch);
+    if (st != XY_OK)
+        return st;
+    if (launch->values->verbose)
+        say_placement(launch);
+    mpi_signals_setup(launch->processes, launch->size);
+    if (launch->values->timeout > 0)
+        st = mpi_timeout_start(launch->values->timeout);
+    program_invocation_name = part_at(launch, 0)->argv[0];
+    return st == XY_OK ? xy_pool_run(launch->job->pool) : st;
+}
+
+/* A program at a fixed address can be one rank only: itself. */
+static bool runs_alone(const launch_t *launch)
+{
+    const mpi_part_t *part = part_at(launch, 0);
+
+    return launch->size == 1 && part->is_mpi && part->is_fixed && !launch->values->share_globals;
+}
+
+static xy_status_t become(launch_t *launch)
+{
+    mpi_part_t *part = part_at(launch, 0);
+    xy_status_t st = mpi_launch_environment(part, launch->values);
+    char **environment = st == XY_OK ? mpi_launch_rank_environment(part, 0, 1) : NULL;
+
+    if (environment == NULL)
+        return st == XY_OK ? xy_fail_memory("starting a rank") : st;
+    execve(part->path, part->argv, environment);
+    return xy_fail_errno(errno, part->path, "execute");
+}
+
+static xy_status_t start(launch_t *launch)
+{
+    xy_status_t st = change_directory(launch);
+
+    if (st == XY_OK)
+        st = find_programs(launch);
+    if (st != XY_OK)
+        return st;
+    if (runs_alone(launch))
+        return become(launch);
+    if (part_at(launch, 0)->is_mpi)
+        return run_ranks(launch);
+    for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++)
+        st = mpi_launch_environment(part_at(launch, i), launch->values);
+    if (st == XY_OK)
+        launch->code = mpi_launch_children(&launch->parts, launch->size);
+    return st;
+}
+
+static xy_status_t launch_all(launch_t *launch, const xy_vec_t *contexts)
+{
+    xy_status_t st = XY_OK;
+
+    launch->parts = XY_VEC_INIT(mpi_part_t);
+    launch->privat = XY_VEC_INIT(const char *);
+    launch->values = &XY_VEC_AT(contexts, mpi_launch_context_t, 0).values;
+    for (size_t i = 0; i < contexts->count && st == XY_OK; i++)
+        st = add_part(launch, &XY_VEC_AT(contexts, mpi_launch_context_t, i), contexts->count == 1);
+    return st == XY_OK ? start(launch) : st;
+}
+
+/* What the job holds is left to the end of the process: with many ranks, giving it back piece by
+ * piece takes longer than all the rest. */
+int mpi_launch_main(int argc, char **argv)
+{
+    launch_t launch = {.size = 0};
+    xy_vec_t contexts;
+    bool is_done;
+    xy_status_t st;
+
+    xy_error_program_set("mpiexec");
+    st = mpi_launch_parse(argc - 1, argv + 1, &contexts, &is_done);
+    if (st == XY_OK && !is_done) {
+        st = launch_all(&launch, &contexts);
+        if (st == XY_OK && launch.processes != NULL)
+            launch.code = mpi_finish_code();
+    }
+    if (st != XY_OK && launch.code == 0)
+        launch.code = xy_status_exit_code(st);
+    return launch.code;
+}

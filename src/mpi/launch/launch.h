@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * mpiexec: from a command line to an exit code. The executable is nothing but a call of this and a
+ * block of thread-local memory (host.c).
+ */
+#ifndef XY_MPI_LAUNCH_LAUNCH_H
+#define XY_MPI_LAUNCH_LAUNCH_H
+
+#include <sched.h>
+
+#include "mpi/launch/options.h"
+#include "mpi/launch/program.h"
+#include "place/place.h"
+
+__attribute__((visibility("default"))) int mpi_launch_main(int argc, char **argv);
+
+/* ---- Between the files of this part ---- */
+
+enum { MPI_EXIT_NOT_EXECUTABLE = 126, MPI_EXIT_NOT_FOUND = 127 };
+
+/* One program of the job. */
+typedef struct {
+    const mpi_launch_values_t *values;
+    int argc;
+    char **argv;
+    char *path;
+    int first, count; /* ranks */
+    char **environment;
+    mpi_program_t *program;
+    bool is_mpi;
+    bool is_fixed;
+} mpi_part_t;
+
+/* The file that a name means, as the shell finds it, and then in the working directory. On failure
+ * *code_p is the exit code. */
+xy_status_t mpi_launch_find(const char *name, char **path_p, int *code_p);
+/* Is it linked with this library, directly or through a library of its own? */
+xy_status_t mpi_launch_inspect(mpi_part_t *part);
+
+/* The environment of a part: this process's, with what was set. Strings live for ever. */
+xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *first);
+/* The same with the variables that tell a rank who it is; in fresh memory. */
+char **mpi_launch_rank_environment(const mpi_part_t *part, int rank, int size);
+
+/* Where ranks run. */
+typedef struct {
+    xy_cores_t cores; /* that workers are bound to */
+    int *worker_of;   /* [ranks] */
+    int workers;
+    int *cpus;           /* [workers] */
+    cpu_set_t *rank_set; /* [workers] for the threads of ranks */
+    int threads;         /* for OpenMP */
+} mpi_placement_t;
+
+xy_status_t mpi_placement_make(const mpi_launch_values_t *values, int ranks, mpi_placement_t *p);
+void mpi_placement_cleanup(mpi_placement_t *p);
+/* How many cores may be used. */
+xy_status_t mpi_placement_cores(const mpi_launch_values_t *values, xy_cores_t *cores);
+
+/* Programs without MPI: `size` processes. The exit code. */
+int mpi_launch_children(const xy_vec_t *parts, int size);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/launch/options.h"
+
+#include <stddef.h>
+
+#define AT(field) .offset = offsetof(mpi_launch_values_t, field)
+
+static const char *const n_names[] = {"np", "c", NULL};
+static const char *const wdir_names[] = {"wd", NULL};
+static const char *const host_names[] = {"hosts", "H", NULL};
+static const char *const hostfile_names[] = {"f", "machinefile", "default-hostfile", NULL};
+static const char *const prepend_names[] = {"prepend-rank", NULL};
+static const char *const quiet_names[] = {"quiet", NULL};
+static const char *const verbose_names[] = {"verbose", NULL};
+static const char *const version_names[] = {"V", NULL};
+static const char *const bind_names[] = {"bind-by", "binding", NULL};
+static const char *const mca_names[] = {"gmca", "omca", "prtemca", NULL};
+static const char *const oversubscribe_names[] = {"nooversubscribe", "report-bindings", "genvall",
+                                                  "envall", NULL};
+static const char *const ppn_names[] = {"npernode", "N", "perhost", NULL};
+
+static const xy_option_t options[] = {
+    {"n", 0, XY_OPT_LONG, "N", AT(n), .min = 1, .max = 1 << 24, .aliases = n_names,
+     .help = "number of ranks; any number runs on any number of cores (default: one per core)"},
+    {"x", 0, XY_OPT_LIST, "VAR[=VALUE]", AT(x), .help = "set a variable in the ranks' environment"},
+    {"env", 0, XY_OPT_PAIRS, "VAR VALUE", AT(env),
+     .help = "the same, for the ranks of this program"},
+    {"genv", 0, XY_OPT_PAIRS, "VAR VALUE", AT(genv), .help = "the same, for all ranks"},
+    {"wdir", 0, XY_OPT_STRING, "DIR", AT(wdir), .aliases = wdir_names, .complete = "directory",
+     .help = "run in this directory"},
+    {"l", 0, XY_OPT_FLAG, AT(prepend_rank), .aliases = prepend_names,
+     .help = "begin every line of output with its rank: '[0] '"},
+    {"tag-output", 0, XY_OPT_FLAG, AT(tag_output),
+     .help = "begin every line with rank and stream: '[1,0]<stdout>:'"},
+    {"timeout", 0, XY_OPT_SECONDS, "SECONDS", AT(timeout), .env = "MPIEXEC_TIMEOUT",
+     .help = "end the job after so long, and say what each rank was doing"},
+    {"place", 0, XY_OPT_STRING, "STRATEGY|FILE", AT(place), .env = "XYLEM_PLACE",
+     .preset = "scatter_numa", .complete = "file",
+     .help = "where ranks run: scatter_numa, scatter, packed, round-robin, or a file of lines "
+             "'RANK CORE'"},
+    {"threads-per-rank", 0, XY_OPT_LONG, "T", AT(threads_per_rank), .min = 1, .max = 1 << 20,
+     .env = "XYLEM_THREADS_PER_RANK",
+     .help = "leave T cores to each rank; its OpenMP threads run there"},
+    {"cores", 0, XY_OPT_STRING, "LIST", AT(cores), .env = "XYLEM_CORES",
+     .help = "use these cores only: '0-3,8'"},
+    {"workers", 0, XY_OPT_LONG, "N", AT(workers), .min = 1, .max = 1 << 20, .env = "XYLEM_WORKERS",
+     .help = "use at most N cores"},
+    {"privatize", 0, XY_OPT_LIST, "LIB[,LIB]", AT(privatize),
+     .help = "give every rank its own copy of these shared libraries, too"},
+    {"share-globals", 0, XY_OPT_FLAG, AT(share_globals),
+     .help = "do not copy the program: ranks share its global variables"},
+    {"stack-size", 0, XY_OPT_SIZE, "SIZE", AT(stack_size), .env = "XYLEM_STACK_SIZE",
+     .preset = "8M", .help = "of each rank; memory is taken as it is used"},
+    {"eager", 0, XY_OPT_SIZE, "SIZE", AT(eager), .env = "XYLEM_EAGER", .preset = "16K",
+     .help = "messages up to this size are copied when they are sent; larger ones wait for their "
+             "receiver and are copied once"},
+    {"spin", 0, XY_OPT_SECONDS, "TIME", AT(spin), .env = "XYLEM_SPIN", .preset = "100us",
+     .help = "how long an idle core looks for work before it sleeps"},
+    {"host", 0, XY_OPT_STRING, "NAME", AT(host), .aliases = host_names,
+     .help = "this machine only; others are refused"},
+    {"hostfile", 0, XY_OPT_STRING, "FILE", AT(hostfile), .aliases = hostfile_names,
+     .complete = "file", .help = "the same from a file"},
+    {"v", 0, XY_OPT_FLAG, AT(verbose), .aliases = verbose_names, .help = "say what runs where"},
+    {"q", 0, XY_OPT_FLAG, AT(quiet), .aliases = quiet_names, .help = "no warnings"},
+    {"version", 0, XY_OPT_FLAG, AT(version), .aliases = version_names,
+     .help = "print the version and exit"},
+    {"bind-to", 0, XY_OPT_IGNORED, "WHAT", .aliases = bind_names,
+     .help = "accepted without effect: ranks are always bound to their core"},
+    {"map-by", 0, XY_OPT_IGNORED, "WHAT", .help = "accepted without effect: see --place"},
+    {"rank-by", 0, XY_OPT_IGNORED, "WHAT", .help = NULL},
+    {"ppn", 0, XY_OPT_IGNORED, "N", .aliases = ppn_names},
+    {"oversubscribe", 0, XY_OPT_IGNORED, .aliases = oversubscribe_names,
+     .help = "accepted without effect: never refused"},
+    {"allow-run-as-root", 0, XY_OPT_IGNORED, .help = "accepted without effect"},
+    {"mca", 0, XY_OPT_PAIRS, "NAME VALUE", AT(ignored_pairs), .aliases = mca_names},
+    {0}};
+
+static const char description[] =
+    "Runs N ranks of an MPI program in one process. Each rank has its own copy of the program's "
+    "global variables, its own environment and its own streams; messages between ranks are copies "
+    "in memory. There may be many more ranks than cores.\n"
+    "\n"
+    "Different programs form one job when they are separated by ':'. Programs that do not use MPI "
+    "are run as N processes of their own, with the rank in their environment.\n"
+    "\n"
+    "The exit code is the first one of a rank that is not 0, 128 plus the signal that ended a "
+    "rank, "
+    "124 after the time limit, 126 for a program that may not be run, 127 for one that is not "
+    "there.";
+
+static const char examples[] = "mpiexec -n 64 ./a.out\n    64 ranks on all cores\n"
+                               "mpiexec -n 2 ./master : -n 8 ./worker\n    two programs, one job\n"
+                               "mpiexec -n 4 --threads-per-rank 8 ./hybrid\n    MPI and OpenMP";
+
+const xy_command_t mpi_launch_command = {
+    .name = "mpiexec",
+    .prefix = "",
+    .summary = "run an MPI program",
+    .synopsis = "PROGRAM [ARGUMENT]... [: ...]",
+    .description = description,
+    .examples = examples,
+    .options = options,
+    .values_size = sizeof(mpi_launch_values_t),
+    .positional_max = -1,
+    .stop_at_positional = true,
+    .single_dash = true,
+    .complete = "file",
+};

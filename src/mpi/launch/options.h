@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The command line of mpiexec: options, then a program and its arguments, then perhaps ':' and the
+ * same again for other ranks of the same job.
+ */
+#ifndef XY_MPI_LAUNCH_OPTIONS_H
+#define XY_MPI_LAUNCH_OPTIONS_H
+
+#include "base/base.h"
+
+typedef struct {
+    long n;
+    const char *wdir;
+    xy_vec_t x;   /* VAR or VAR=value */
+    xy_vec_t env; /* names and values in turn */
+    xy_vec_t genv;
+    const char *host, *hostfile;
+    bool prepend_rank, tag_output;
+    bool quiet, verbose, version;
+    double timeout;
+    xy_vec_t privatize; /* each a list with commas */
+    bool share_globals;
+    const char *place;
+    long threads_per_rank;
+    uint64_t stack_size, eager;
+    double spin;
+    long workers;
+    const char *cores;
+    xy_vec_t ignored_pairs;
+} mpi_launch_values_t;
+
+/* The command as a table: help and man page come from it. */
+extern const xy_command_t mpi_launch_command;
+
+/* One program of the job, with what was said for it. */
+typedef struct {
+    mpi_launch_values_t values;
+    bool has_n;
+    int argc;
+    char **argv;
+} mpi_launch_context_t;
+
+/* Parse; argv is permuted. On success *contexts (of mpi_launch_context_t) has at least one element
+ * with a program, unless *is_done: help or version was printed. The caller cleans up in all cases.
+ */
+xy_status_t mpi_launch_parse(int argc, char **argv, xy_vec_t *contexts, bool *is_done);
+void mpi_launch_parse_cleanup(xy_vec_t *contexts);
+
+/* EUNSUPPORTED: another machine is named. */
+xy_status_t mpi_launch_check_hosts(const mpi_launch_values_t *values);
+
+#endif

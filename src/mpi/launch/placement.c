@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ranks to cores, and a worker for every core that has ranks. */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpi/launch/launch.h"
+
+enum { MAX_CPUS = 1 << 16 };
+
+static xy_status_t restrict_cores(const mpi_launch_values_t *values, xy_cores_t *cores)
+{
+    xy_bitset_t set;
+    xy_status_t st = xy_bitset_init(&set, MAX_CPUS);
+
+    if (st != XY_OK)
+        return xy_fail_memory("listing the cores");
+    if (values->cores != NULL)
+        st = xy_bitset_parse(&set, values->cores, "--cores");
+    if (st == XY_OK && values->cores != NULL)
+        st = xy_cores_restrict(cores, &set);
+    if (st == XY_OK && values->workers > 0 && values->workers < cores->count) {
+        for (size_t i = 0; i < set.bits; i++)
+            xy_bitset_clear(&set, i);
+        for (int i = 0; i < values->workers; i++)
+            xy_bitset_set(&set, (size_t)cores->cpu[i]);
+        st = xy_cores_restrict(cores, &set);
+    }
+    xy_bitset_cleanup(&set);
+    return st;
+}
+
+xy_status_t mpi_placement_cores(const mpi_launch_values_t *values, xy_cores_t *cores)
+{
+    xy_status_t st = xy_cores_live(cores);
+
+    if (st == XY_OK && (values->cores != NULL || values->workers > 0)) {
+        st = restrict_cores(values, cores);
+        if (st != XY_OK)
+            xy_cores_cleanup(cores);
+    }
+    return st;
+}
+
+static xy_status_t place(const char *how, const xy_cores_t *cores, int ranks, int *core_of)
+{
+    for (int i = 0; xy_place_strategies[i] != NULL; i++)
+        if (strcmp(xy_place_strategies[i]->name, how) == 0)
+            return xy_place_ranks(how, cores, ranks, core_of);
+    return access(how, F_OK) == 0 || strchr(how, '/') != NULL
+               ? xy_place_read(how, cores, ranks, core_of)
+               : xy_place_ranks(how, cores, ranks, core_of);
+}
+
+/* Number the cores that have ranks, in machine order; core_of becomes worker_of. */
+static xy_status_t number_workers(mpi_placement_t *p, int ranks)
+{
+    int *worker = xy_malloc((size_t)p->cores.count * sizeof(int));
+
+    if (worker == NULL)
+        return xy_fail_memory("placing the ranks");
+    for (int c = 0; c < p->cores.count; c++)
+        worker[c] = -1;
+    for (int r = 0; r < ranks; r++)
+        worker[p->worker_of[r]] = 0;
+    for (int c = 0; c < p->cores.count; c++)
+        if (worker[c] == 0) {
+            p->cpus[p->workers] = p->cores.cpu[c];
+            worker[c] = p->workers++;
+        }
+    for (int r = 0; r < ranks; r++)
+        p->worker_of[r] = worker[p->worker_of[r]];
+    xy_free(worker);
+    return XY_OK;
+}
+
+/* The threads of a worker's ranks: with --threads-per-rank the T cores from its own on, in its NUMA
+ * node; without, all cores of the job. */
+static void choose_sets(mpi_placement_t *p, const xy_cores_t *all, int block)
+{
+    for (int w = 0; w < p->workers; w++) {
+        int own = 0, end;
+
+        while (own < all->count - 1 && all->cpu[own] != p->cpus[w])
+            own++;
+        end = block > 0 ? own + block : all->count;
+        CPU_ZERO(&p->rank_set[w]);
+        for (int c = block > 0 ? own : 0; c < end && c < all->count; c++)
+            if ((block == 0 || c == own || all->numa[c] == all->numa[own]) &&
+                all->cpu[c] < CPU_SETSIZE)
+                CPU_SET(all->cpu[c], &p->rank_set[w]);
+    }
+}
+
+static xy_status_t allocate(mpi_placement_t *p, int ranks, int cores)
+{
+    p->worker_of = xy_calloc((size_t)ranks, sizeof(int));
+    p->cpus = xy_calloc((size_t)cores, sizeof(int));
+    p->rank_set = xy_calloc((size_t)cores, sizeof(cpu_set_t));
+    if (p->worker_of != NULL && p->cpus != NULL && p->rank_set != NULL)
+        return XY_OK;
+    return xy_fail_memory("placing the ranks");
+}
+
+xy_status_t mpi_placement_make(const mpi_launch_values_t *values, int ranks, mpi_placement_t *p)
+{
+    int block = (int)values->threads_per_rank;
+    xy_cores_t all;
+    xy_status_t st;
+
+    memset(p, 0, sizeof(*p));
+    st = mpi_placement_cores(values, &all);
+    if (st != XY_OK)
+        return st;
+    st = xy_cores_thin(&all, block > 0 ? block : 1, &p->cores);
+    if (st == XY_OK)
+        st = allocate(p, ranks, all.count);
+    if (st == XY_OK)
+        st = place(values->place, &p->cores, ranks, p->worker_of);
+    if (st == XY_OK)
+        st = number_workers(p, ranks);
+    if (st == XY_OK)
+        choose_sets(p, &all, block);
+    p->threads = block > 0 ? block : all.count / ranks > 1 ? all.count / ranks : 1;
+    xy_cores_cleanup(&all);
+    if (st != XY_OK)
+        mpi_placement_cleanup(p);
+    return st;
+}
+
+void mpi_placement_cleanup(mpi_placement_t *p)
+{
+    xy_cores_cleanup(&p->cores);
+    xy_free(p->worker_of);
+    xy_free(p->cpus);
+    xy_free(p->rank_set);
+    memset(p, 0, sizeof(*p));
+}

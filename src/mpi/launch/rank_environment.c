@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What ranks find in their environment. Programs read it before MPI_Init. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/launch/launch.h"
+
+extern char **environ;
+
+static size_t count(char *const *list)
+{
+    size_t n = 0;
+
+    while (list[n] != NULL)
+        n++;
+    return n;
+}
+
+/* Replace or append "NAME=value"; the array has room. */
+static void set(char **list, char *entry)
+{
+    size_t length = strcspn(entry, "=");
+    size_t i = 0;
+
+    for (; list[i] != NULL; i++)
+        if (strncmp(list[i], entry, length + 1) == 0) {
+            list[i] = entry;
+            return;
+        }
+    list[i] = entry;
+    list[i + 1] = NULL;
+}
+
+static xy_status_t set_pairs(char **list, const xy_vec_t *pairs)
+{
+    for (size_t i = 0; i + 1 < pairs->count; i += 2) {
+        char *entry = xy_sprintf("%s=%s", XY_VEC_AT(pairs, const char *, i),
+                                 XY_VEC_AT(pairs, const char *, i + 1));
+
+        if (entry == NULL)
+            return xy_fail_memory("making the environment");
+        set(list, entry);
+    }
+    return XY_OK;
+}
+
+/* "VAR" alone asks for what ranks get anyway. */
+static xy_status_t set_exports(char **list, const xy_vec_t *exports)
+{
+    for (size_t i = 0; i < exports->count; i++) {
+        const char *text = XY_VEC_AT(exports, const char *, i);
+        char *entry;
+
+        if (strchr(text, '=') == NULL)
+            continue;
+        entry = xy_strdup(text);
+        if (entry == NULL)
+            return xy_fail_memory("making the environment");
+        set(list, entry);
+    }
+    return XY_OK;
+}
+
+xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *first)
+{
+    size_t n = count(environ);
+    size_t more =
+        first->genv.count + first->x.count + part->values->env.count + part->values->x.count;
+    char **list = xy_calloc(n + more + 1, sizeof(char *));
+    xy_status_t st;
+
+    if (list == NULL)
+        return xy_fail_memory("making the environment");
+    memcpy(list, environ, n * sizeof(char *));
+    part->environment = list;
+    st = set_pairs(list, &first->genv);
+    if (st == XY_OK)
+        st = set_exports(list, &first->x);
+    if (st == XY_OK && part->values != first)
+        st = set_exports(list, &part->values->x);
+    return st == XY_OK ? set_pairs(list, &part->values->env) : st;
+}
+
+static const struct {
+    const char *name;
+    bool is_size;
+} rank_variables[] = {
+    {"OMPI_COMM_WORLD_RANK", false},
+    {"OMPI_COMM_WORLD_SIZE", true},
+    {"OMPI_COMM_WORLD_LOCAL_RANK", false},
+    {"OMPI_COMM_WORLD_LOCAL_SIZE", true},
+    {"PMI_RANK", false},
+    {"PMI_SIZE", true},
+    {"MPI_LOCALRANKID", false},
+    {"MPI_LOCALNRANKS", true},
+};
+
+enum { VARIABLES = sizeof(rank_variables) / sizeof(rank_variables[0]), TEXT = 48 };
+
+/* Array and texts in one piece. */
+char **mpi_launch_rank_environment(const mpi_part_t *part, int rank, int size)
+{
+    size_t n = count(part->environment), slots = n + VARIABLES + 1;
+    char **list = xy_malloc(slots * sizeof(char *) + VARIABLES * TEXT);
+    char *text;
+
+    if (list == NULL)
+        return NULL;
+    text = (char *)(list + slots);
+    memcpy(list, part->environment, (n + 1) * sizeof(char *));
+    for (int i = 0; i < VARIABLES; i++, text += TEXT) {
+        snprintf(text, TEXT, "%s=%d", rank_variables[i].name,
+                 rank_variables[i].is_size ? size : rank);
+        set(list, text);
+    }
+    return list;
+}
