@@ -65,6 +65,23 @@ static void check_split(unsigned seed, int p, int me)
     free(all);
 }
 
+/* Two messages of one envelope in two communicators are told apart. */
+static void check_isolation(MPI_Comm a, MPI_Comm b)
+{
+    int rank, size, one = 1, two = 2, heard;
+    MPI_Request requests[2];
+
+    MPI_Comm_rank(a, &rank);
+    MPI_Comm_size(a, &size);
+    MPI_Isend(&one, 1, MPI_INT, (rank + 1) % size, 8, a, &requests[0]);
+    MPI_Isend(&two, 1, MPI_INT, (rank + 1) % size, 8, b, &requests[1]);
+    MPI_Recv(&heard, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, b, MPI_STATUS_IGNORE);
+    CHECK_EQUAL(heard, 2);
+    MPI_Recv(&heard, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, a, MPI_STATUS_IGNORE);
+    CHECK_EQUAL(heard, 1);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
 static void check_dup(void)
 {
     MPI_Comm a, b, again;
@@ -88,6 +105,8 @@ static void check_dup(void)
     MPI_Info_free(&used);
     check_traffic(a);
     check_traffic(again);
+    check_isolation(MPI_COMM_WORLD, a);
+    check_isolation(a, b);
     MPI_Comm_free(&a);
     check_traffic(b);
     MPI_Comm_disconnect(&b);
@@ -98,7 +117,8 @@ static void check_dup(void)
 static void check_create(int p, int me)
 {
     int half = p / 2, is_low = me < half, *ranks = malloc(((size_t)p + 1) * sizeof(int));
-    int rank, result, out_of_it = me >= 2 * half;
+    int rank, result, heard, out_of_it = me >= 2 * half;
+    MPI_Request request;
     MPI_Group world, group, back;
     MPI_Comm comm;
 
@@ -118,10 +138,12 @@ static void check_create(int p, int me)
         check_traffic(comm);
         MPI_Comm_free(&comm);
         /* Only members call; a message of the program with the same tag does not interfere. */
-        MPI_Send(&me, 1, MPI_INT, me, 9, MPI_COMM_WORLD);
+        MPI_Isend(&me, 1, MPI_INT, ranks[(rank + 1) % half], 9, MPI_COMM_WORLD, &request);
         MPI_Comm_create_group(MPI_COMM_WORLD, group, 9, &comm);
-        MPI_Recv(&rank, 1, MPI_INT, me, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        CHECK_EQUAL(rank, me);
+        MPI_Recv(&heard, 1, MPI_INT, ranks[(rank + half - 1) % half], 9, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+        CHECK_EQUAL(heard, ranks[(rank + half - 1) % half]);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
         MPI_Comm_rank(comm, &rank);
         CHECK_EQUAL(ranks[rank], me);
         check_traffic(comm);

@@ -94,6 +94,26 @@ static void check_sets(MPI_Group world, MPI_Group a, list_t la, MPI_Group b, lis
     free(all.ranks);
 }
 
+/* Equal groups need not be the same object. */
+static void check_equality(MPI_Group world, int p)
+{
+    int ranges[2][3] = {{0, p - 1, 1}, {p - 1, 0, -1}}, result;
+    MPI_Group same, back, again;
+
+    MPI_Group_range_incl(world, 1, ranges, &same);
+    MPI_Group_range_incl(world, 1, ranges + 1, &back);
+    MPI_Group_range_incl(back, 1, (int[][3]){{0, p - 1, 1}}, &again);
+    MPI_Group_compare(world, same, &result);
+    CHECK_EQUAL(result, MPI_IDENT);
+    MPI_Group_compare(back, again, &result);
+    CHECK_EQUAL(result, MPI_IDENT);
+    MPI_Group_compare(world, back, &result);
+    CHECK_EQUAL(result, p > 1 ? MPI_SIMILAR : MPI_IDENT);
+    MPI_Group_free(&same);
+    MPI_Group_free(&back);
+    MPI_Group_free(&again);
+}
+
 static void check_random(MPI_Group world, int p, unsigned seed)
 {
     unsigned state = seed;
@@ -184,6 +204,7 @@ int main(int argc, char **argv)
     CHECK_EQUAL(out, 0);
     for (unsigned seed = 1; seed <= 40; seed++)
         check_random(world, p, seed * 77u + (unsigned)rank);
+    check_equality(world, p);
     check_ranges(world, p);
     check_errors(world, p);
     MPI_Group_free(&world);
