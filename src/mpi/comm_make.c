@@ -277,8 +277,7 @@ int mpi_comm_split(mpi_comm_t *parent, int color, int key, mpi_comm_t **comm_p)
     return code == MPI_SUCCESS ? mpi_comm_from_plan(parent, &plan, comm_p) : code;
 }
 
-/* The input of each member is its own object of the parent. */
-static void duplicate_leader(void *const *inputs, int size, void *const *outputs)
+void mpi_comm_duplicate_leader(void *const *inputs, int size, void *const *outputs)
 {
     const mpi_comm_t *first = *(mpi_comm_t *const *)inputs[0];
     mpi_plan_t low, high;
@@ -305,8 +304,8 @@ static void duplicate_leader(void *const *inputs, int size, void *const *outputs
 int mpi_comm_duplicate(mpi_comm_t *parent, mpi_comm_t **comm_p)
 {
     mpi_plan_t plan;
-    int code =
-        mpi_coll_agree(parent->remote ? parent->merged : parent, &parent, &plan, duplicate_leader);
+    int code = mpi_coll_agree(parent->remote ? parent->merged : parent, &parent, &plan,
+                              mpi_comm_duplicate_leader);
 
     return code == MPI_SUCCESS ? mpi_comm_from_plan(parent, &plan, comm_p) : code;
 }

@@ -47,6 +47,9 @@ int mpi_comm_from_plan(mpi_comm_t *parent, const mpi_plan_t *plan, mpi_comm_t **
 int mpi_comm_split(mpi_comm_t *parent, int color, int key, mpi_comm_t **comm_p);
 /* The new context of the same group(s), without attributes and hints. Collective; parks. */
 int mpi_comm_duplicate(mpi_comm_t *parent, mpi_comm_t **comm_p);
+/* Its leader: the input of each member points to its own object of the parent, the output is an
+ * mpi_plan_t. */
+void mpi_comm_duplicate_leader(void *const *inputs, int size, void *const *outputs);
 
 /* A communicator that exists for one blocking call: the same members as `comm`, and messages that
  * the program's receives never see. It is a value: no references are taken. */

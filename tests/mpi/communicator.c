@@ -113,6 +113,38 @@ static void check_dup(void)
     MPI_Comm_free(&again);
 }
 
+/* Started before other collectives, completed after them, two at a time. */
+static void check_idup(void)
+{
+    int keyval, flag, sum, one = 1, p;
+    MPI_Comm made[2], first;
+    MPI_Request requests[2];
+    void *value;
+
+    MPI_Comm_size(MPI_COMM_WORLD, &p);
+    MPI_Comm_create_keyval(MPI_COMM_DUP_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
+    MPI_Comm_dup(MPI_COMM_WORLD, &first);
+    MPI_Comm_set_attr(first, keyval, &p);
+    MPI_Comm_idup(first, &made[0], &requests[0]);
+    MPI_Comm_idup(first, &made[1], &requests[1]);
+    MPI_Comm_delete_attr(first, keyval); /* the copies were made at the start */
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, first);
+    CHECK_EQUAL(sum, p);
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    do
+        MPI_Test(&requests[0], &flag, MPI_STATUS_IGNORE);
+    while (!flag);
+    check_isolation(made[0], made[1]);
+    MPI_Comm_free(&first);
+    for (int i = 0; i < 2; i++) {
+        MPI_Comm_get_attr(made[i], keyval, &value, &flag);
+        CHECK(flag && value == &p);
+        check_traffic(made[i]);
+        MPI_Comm_free(&made[i]);
+    }
+    MPI_Comm_free_keyval(&keyval);
+}
+
 /* Two groups at once, each in reverse order; the last rank of an odd world is in neither. */
 static void check_create(int p, int me)
 {
@@ -216,6 +248,7 @@ int main(int argc, char **argv)
     for (unsigned seed = 0; seed < (p > 64 ? 2 : 30); seed++)
         check_split(seed, p, me);
     check_dup();
+    check_idup();
     check_create(p, me);
     check_types(p);
     check_names();
