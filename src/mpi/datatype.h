@@ -115,8 +115,8 @@ typedef struct mpi_type {
     mpi_contents_t contents;
     struct mpi_attributes *attributes;
     MPI_Datatype handle;    /* what the program holds */
-    char *name;             /* NULL: none was given */
     atomic_long references; /* the handle, each pending operation, each type made from it */
+    char name[MPI_MAX_OBJECT_NAME];
 } mpi_type_t;
 
 enum { MPI_TYPE_FIRST = 0x200, MPI_TYPE_TABLE = 0x100 };

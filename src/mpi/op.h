@@ -96,13 +96,14 @@ int mpi_op_error(const char *call, const mpi_op_t *op, const mpi_type_t *type);
 void mpi_op_apply(const mpi_op_t *op, const void *in, void *inout, int64_t count,
                   const mpi_type_t *type);
 
-/* out = a op b. `out` may be `a` or (predefined operations) `b`, else they do not overlap. */
+/* out = a op b. `out` may be `b` and, with a predefined operation, `a`; else they do not overlap.
+ */
 void mpi_op_apply2(const mpi_op_t *op, const void *a, const void *b, void *out, int64_t count,
                    const mpi_type_t *type);
 
 /* out = sources[0] op sources[1] op ... op sources[n - 1], n >= 1, in one pass over the memory:
- * blocks of `out` stay in the first-level cache while the sources stream through. `out` may be
- * sources[0] and no other. */
+ * blocks of `out` stay in the first-level cache while the sources stream through. `out`
+ * overlaps no source, except that it may be sources[0] of a predefined operation. */
 void mpi_op_reduce_many(const mpi_op_t *op, void *const *sources, int n, void *out, int64_t count,
                         const mpi_type_t *type);
 
