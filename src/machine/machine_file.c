@@ -72,10 +72,10 @@ static xy_status_t read_count(const reader_t *r, const xy_xml_node_t *n, uint32_
 
     if (n->attr != NULL)
         st = xy_xml_attr_long(r->doc, n, "count", 1, 4000000000L, &count);
-    if (st == XY_OK && count > XY_MACHINE_OBJECTS_MAX)
+    if (st == XY_OK && count > machine_objects_limit)
         return xy_fail_at(XY_ELIMIT, r->path, n->line,
-                          "count=\"%ld\": at most %d objects make a machine", count,
-                          XY_MACHINE_OBJECTS_MAX);
+                          "count=\"%ld\": at most %u objects make a machine", count,
+                          machine_objects_limit);
     if (st == XY_OK)
         *count_p = (uint32_t)count;
     return st;
@@ -163,10 +163,10 @@ static xy_status_t count_below(reader_t *r, const xy_xml_node_t *n, int depth, u
         if (st == XY_OK)
             st = read_count(r, c, &count);
         total += one * count;
-        if (st == XY_OK && total > XY_MACHINE_OBJECTS_MAX)
+        if (st == XY_OK && total > machine_objects_limit)
             return xy_fail_at(XY_ELIMIT, r->path, c->line,
-                              "%llu objects are declared up to here; at most %d make a machine",
-                              (unsigned long long)total, XY_MACHINE_OBJECTS_MAX);
+                              "%llu objects are declared up to here; at most %u make a machine",
+                              (unsigned long long)total, machine_objects_limit);
     }
     *objects_p = total;
     return st;

@@ -69,8 +69,8 @@ static xy_status_t open_one(import_t *in, machine_draft_t *d, int *opened)
     uint32_t index;
     xy_status_t st;
 
-    if (in->builder.drafts.count >= XY_MACHINE_OBJECTS_MAX)
-        return xy_fail_at(XY_ELIMIT, in->path, 0, "more than %d objects", XY_MACHINE_OBJECTS_MAX);
+    if (in->builder.drafts.count >= machine_objects_limit)
+        return xy_fail_at(XY_ELIMIT, in->path, 0, "more than %u objects", machine_objects_limit);
     if (in->builder.depth >= XY_MACHINE_DEPTH_MAX)
         return xy_fail_at(XY_ELIMIT, in->path, 0, "more than %d levels", XY_MACHINE_DEPTH_MAX);
     st = machine_builder_open(&in->builder, d, &index);
