@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/testing.h"
-#include "machine/machine_random.h"
+#include "machine/machine_testing.h"
 
 static char *to_xml(const xy_machine_t *m, size_t *size_p)
 {

@@ -6,8 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/testing.h"
-#include "machine/machine_random.h"
+#include "machine/machine_testing.h"
 
 static void test_same_pus(void **state)
 {

@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/testing.h"
-#include "machine/machine_random.h"
+#include "machine/machine_testing.h"
 
 #if XYLEM_HAVE_HWLOC
 #include <hwloc.h>

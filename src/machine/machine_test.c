@@ -2,7 +2,7 @@
 /* The tree: its invariants and its answers, against plain references on random machines. */
 #include <string.h>
 
-#include "machine/machine_random.h"
+#include "machine/machine_testing.h"
 
 enum { SEEDS = 150 };
 

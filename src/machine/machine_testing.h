@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Random machines for tests: asymmetric, with names, links, exclusions, numbers, GPUs, routes. */
-#ifndef XY_MACHINE_RANDOM_H
-#define XY_MACHINE_RANDOM_H
+/* For the unit tests of this room: what was said, and random machines: asymmetric, with names,
+ * links, exclusions, numbers, GPUs and routes. */
+#ifndef XY_MACHINE_TESTING_H
+#define XY_MACHINE_TESTING_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +13,24 @@
 #include <cmocka.h>
 
 #include "machine/machine_internal.h"
+
+static char testing_said[4096];
+static int testing_said_count;
+
+static inline void testing_on_message(void *arg, xy_status_t status, const char *message)
+{
+    (void)arg, (void)status;
+    snprintf(testing_said, sizeof(testing_said), "%s", message);
+    testing_said_count++;
+}
+
+/* Messages go to testing_said from now on; forget earlier ones. */
+static inline void testing_listen(void)
+{
+    testing_said[0] = '\0';
+    testing_said_count = 0;
+    xy_error_handler_set(testing_on_message, NULL);
+}
 
 static inline uint32_t random_below(uint64_t *state, uint32_t n)
 {
