@@ -277,7 +277,7 @@ def take_pictures(browser, page, directory):
     span = browser.inspect()["span"]
     browser.run("xylem.look(arguments[0], arguments[1])", .62 * span, .78 * span)
     browser.click("#arrows")
-    x, y = page.at(.42, 2)
+    x, y = page.at(.77, 3)
     browser.move(x, y)
     browser.picture(directory / "zoomed.png")
     browser.click("#arrows")
