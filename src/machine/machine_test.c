@@ -65,7 +65,7 @@ static void check_pair(const xy_machine_t *m, xy_obj_t a, xy_obj_t b)
     xy_link_t path = xy_machine_path(m, a, b), back = xy_machine_path(m, b, a);
 
     for (int i = 0; i < XY_MACHINE_DEPTH_MAX; i++)
-        weight[i] = 1 << i;
+        weight[i] = (double)(1u << i);
     for (int side = 0; side < 2; side++)
         for (xy_obj_t o = side ? b : a; o != top; o = m->parent[o], hops++) {
             weighted += weight[m->level[o]];
