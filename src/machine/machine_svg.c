@@ -113,11 +113,12 @@ static void draw_head(const drawing_t *d, const layout_box_t *b, double x, doubl
 static void draw(const drawing_t *d, uint32_t i, double x, double y)
 {
     const layout_box_t *b = box(d, i);
-    double behind = b->run > 1 ? 2 * LAYOUT_STACK : 0, w = b->w - behind, h = b->h - behind;
+    int behind = b->run > 1 ? 2 * LAYOUT_STACK : 0;
+    double w = b->w - behind, h = b->h - behind;
 
     fputs("<g>", d->file);
     draw_tooltip(d, b);
-    for (double s = behind; s >= 0; s -= LAYOUT_STACK)
+    for (int s = behind; s >= 0; s -= LAYOUT_STACK)
         fprintf(d->file,
                 "<rect class=\"%s%s\" x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\"/>",
                 class_of(d, b), excluded(d, b), x + s, y + s, w, h);

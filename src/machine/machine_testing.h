@@ -35,7 +35,7 @@ static inline void testing_listen(void)
 static inline uint32_t random_below(uint64_t *state, uint32_t n)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*state >> 33) % n;
+    return n > 0 ? (uint32_t)(*state >> 33) % n : 0;
 }
 
 static inline xy_link_t random_link(uint64_t *s)
