@@ -168,6 +168,9 @@ static void test_odd_events(void **state)
     xy_trace_state_at(row, 15, 30, 99, 0, 7); /* ends behind the one around it */
     xy_trace_enter_at(row, 40, 0, 0, 0);
     xy_trace_put_link_in(row, 45, 1);
+    xy_trace_put_link_out(row, 41, 9, 100, 0); /* the first of two is the one received */
+    xy_trace_put_link_out(row, 42, 9, 200, 0);
+    xy_trace_put_link_in(row, 44, 9);
     xy_trace_put_link(row, 3, 46, 0, 47, 8, 0); /* row 3 is never defined */
     assert_int_equal(xy_trace_close(trace), XY_OK);
     testing_listen();
@@ -175,11 +178,13 @@ static void test_odd_events(void **state)
     assert_int_equal(testing_said_count, 1);
     assert_non_null(strstr(testing_said, ": 1 states never left, 1 states left but never entered, "
                                          "1 states that end after the state around them, "
-                                         "1 messages with one end only; showing"));
+                                         "2 messages with one end only; showing"));
     assert_null(testing_log_fault(log));
     assert_int_equal(log->state_count, 3);
     assert_int_equal(log->states[1].end, 20);
     assert_true(log->states[2].is_open && log->states[2].end == log->end && log->end == 47);
+    assert_int_equal(log->link_count, 2);
+    assert_int_equal(log->links[0].bytes, 100);
     assert_int_equal(log->row_count, 2);
     assert_string_equal(log->rows[1].name, "row 1");
     assert_string_equal(log->kinds[log->states[0].kind].name, "kind 1");

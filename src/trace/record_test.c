@@ -12,6 +12,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <time.h>
 
 #include "trace/testing.h"
 
@@ -235,6 +237,29 @@ static void test_threads(void **state)
     unlink(path);
 }
 
+/* A row with few events is flushed too, after about a second: a crash then loses no more. */
+static void test_flush(void **state)
+{
+    struct stat before, after;
+    char path[64];
+    recording_t r;
+
+    (void)state;
+    testing_path(path);
+    assert_int_equal(recording_start(&r, path, XY_TRACE_REAL), XY_OK);
+    assert_int_equal(stat(path, &before), 0);
+    for (int i = 0; i < 300; i++) { /* 15 s at most; fewer bytes than a buffer has */
+        xy_trace_mark(r.row[0], i, 0);
+        nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+        assert_int_equal(stat(path, &after), 0);
+        if (after.st_size > before.st_size)
+            break;
+    }
+    assert_true(after.st_size > before.st_size);
+    assert_int_equal(xy_trace_close(r.trace), XY_OK);
+    unlink(path);
+}
+
 /* Off is a NULL row; names of a NULL trace are 0; nothing happens. */
 static void test_off(void **state)
 {
@@ -333,7 +358,7 @@ int main(void)
         cmocka_unit_test(test_round_trip), cmocka_unit_test(test_other_events),
         cmocka_unit_test(test_threads),    cmocka_unit_test(test_off),
         cmocka_unit_test(test_memory),     cmocka_unit_test(test_bad_paths),
-        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_full_disk),  cmocka_unit_test(test_flush),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
