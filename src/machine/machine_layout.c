@@ -158,9 +158,11 @@ static void place_grid(const layout_t *l, layout_box_t *b, uint32_t count)
     b->columns = choose_columns(w + LAYOUT_GAP, h + LAYOUT_GAP, count);
     rows = (count + b->columns - 1) / b->columns;
     for (uint32_t i = b->first; i != 0; i = box(l, i)->next, k++) {
+        uint32_t row = k / b->columns;
+
         box(l, i)->w = w;
         box(l, i)->x = LAYOUT_PAD + (k % b->columns) * (w + LAYOUT_GAP);
-        box(l, i)->y = LAYOUT_HEAD + (double)(k / b->columns) * (h + LAYOUT_GAP);
+        box(l, i)->y = LAYOUT_HEAD + row * (h + LAYOUT_GAP);
     }
     b->w = fmax(b->w, 2 * LAYOUT_PAD + b->columns * (w + LAYOUT_GAP) - LAYOUT_GAP);
     b->h = LAYOUT_HEAD + rows * (h + LAYOUT_GAP) - LAYOUT_GAP + LAYOUT_PAD;
