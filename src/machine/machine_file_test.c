@@ -230,6 +230,26 @@ static void test_faults(void **state)
     xy_error_handler_set(NULL, NULL);
 }
 
+/* A group without GPUs is nothing to draw, and stays what it is. */
+static void test_empty_group(void **state)
+{
+    static const char text[] = "<machine><node><gpus/></node></machine>";
+    xy_machine_t *m;
+    char *svg = NULL;
+    size_t size;
+    FILE *file = open_memstream(&svg, &size);
+
+    (void)state;
+    assert_non_null(file);
+    assert_int_equal(xy_machine_parse(text, strlen(text), "t.xml", &m), XY_OK);
+    assert_int_equal(m->gpu_group_count, 1);
+    assert_int_equal(xy_machine_print_svg(m, file), XY_OK);
+    assert_int_equal(fclose(file), 0);
+    assert_null(strstr(svg, "class=\"gpu"));
+    free(svg);
+    xy_machine_destroy(m);
+}
+
 /* Each way of showing, with each allocation failing. */
 static void test_show_faults(void **state)
 {
@@ -345,12 +365,12 @@ static void test_shipped(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_equal_sees),
-        cmocka_unit_test(test_references), cmocka_unit_test(test_excluded),
-        cmocka_unit_test(test_bad),        cmocka_unit_test(test_deep),
-        cmocka_unit_test(test_faults),     cmocka_unit_test(test_show_faults),
-        cmocka_unit_test(test_grid5000),   cmocka_unit_test(test_attila),
-        cmocka_unit_test(test_shipped),
+        cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_equal_sees),
+        cmocka_unit_test(test_references),  cmocka_unit_test(test_excluded),
+        cmocka_unit_test(test_bad),         cmocka_unit_test(test_deep),
+        cmocka_unit_test(test_faults),      cmocka_unit_test(test_empty_group),
+        cmocka_unit_test(test_show_faults), cmocka_unit_test(test_grid5000),
+        cmocka_unit_test(test_attila),      cmocka_unit_test(test_shipped),
     };
 
     setenv("XYLEM_MACHINES", XYLEM_SOURCE_DIR "/machines", 1);
