@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What `make demo` shows, in under a minute: the machine it runs on, and a machine that it does
-# not. Each scene prints the command it runs.
+# What `make demo` shows, in under a minute: the machine it runs on, a machine that it does not, and
+# what a program did. Each scene prints the command it runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -34,4 +34,7 @@ scene "a machine from a line of text: 2 packages of 4 cores in each of 2 nodes" 
     xylem machine "node:2 package:2 core:4"
 scene "the same as a picture" \
     xylem machine "node:2 package:2 core:4" --svg "$out/machine.svg"
-echo "Look at $out/machine.svg, and at docs/ for the rest."
+scene "what a program did: a heat equation on eight cores of two nodes" \
+    xylem view examples/heat.xyt
+scene "the same as a page" xylem view examples/heat.xyt -o "$out/heat.html"
+echo "Open $out/heat.html and $out/machine.svg in a browser; docs/README.md lists the pages."

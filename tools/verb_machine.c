@@ -102,7 +102,7 @@ static xy_status_t find_object(const xy_machine_t *m, const char *text, xy_obj_t
 static xy_status_t reduce(xy_machine_t **m, const values_t *v)
 {
     xy_machine_t *part;
-    xy_obj_t object;
+    xy_obj_t object = 0;
     xy_status_t st = XY_OK;
 
     if (v->only != NULL) {

@@ -7,8 +7,10 @@
  *   fprintf(xy_out_file(out), ...);
  *   st = st == XY_OK ? xy_out_commit(out) : (xy_out_cancel(out), st);
  *
- * Until the commit the data is in a temporary file in the same directory. SIGINT, SIGTERM, SIGHUP
- * and SIGPIPE remove such files when xy_out_guard_signals() was called.
+ * Until the commit the data is in a temporary file in the same directory. SIGINT, SIGTERM, SIGHUP,
+ * SIGPIPE, SIGQUIT, SIGXCPU and SIGXFSZ remove such files when xy_out_guard_signals() was called.
+ * A file that is replaced keeps its permissions, and links to it keep pointing to it. Devices,
+ * pipes and names such as /dev/fd/3 are written directly.
  */
 #ifndef XY_BASE_FILE_H
 #define XY_BASE_FILE_H

@@ -88,7 +88,7 @@ static void on_signal(int signal_number)
 
 void xy_out_guard_signals(void)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXCPU, SIGXFSZ};
     struct sigaction action = {.sa_handler = on_signal}, old;
 
     sigemptyset(&action.sa_mask);
@@ -206,6 +206,17 @@ static int inherited_descriptor(const char *path)
     return -1;
 }
 
+/* The new file is to the world what the old one was. Only root can give it to another owner; the
+ * owner goes first, since that clears some of the mode. */
+static void keep_permissions(int fd, const struct stat *existing, const char *path)
+{
+    bool same_owner = existing->st_uid == geteuid() && existing->st_gid == getegid();
+
+    if ((!same_owner && fchown(fd, existing->st_uid, existing->st_gid) != 0 && errno != EPERM) ||
+        fchmod(fd, existing->st_mode & 07777) != 0)
+        xy_warn("%s: its owner and permissions could not be kept: %s", path, strerror(errno));
+}
+
 static xy_status_t open_beside(xy_out_t *out, const char *path, const struct stat *existing,
                                int *fd_p)
 {
@@ -220,8 +231,8 @@ static xy_status_t open_beside(xy_out_t *out, const char *path, const struct sta
     fd = temporary_create(out->target, &out->temporary);
     if (fd < 0)
         return xy_fail_errno(errno, path, "create a file in its directory");
-    if (existing != NULL && fchmod(fd, existing->st_mode & 07777) != 0)
-        xy_warn("%s: its permissions could not be kept: %s", path, strerror(errno));
+    if (existing != NULL)
+        keep_permissions(fd, existing, path);
     *fd_p = fd;
     return XY_OK;
 }

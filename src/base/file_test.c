@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -219,6 +220,16 @@ static void test_write_keeps_modes(void **state)
     write_out("fresh", "y");
     assert_int_equal(mode_of("fresh"), 0604);
     umask(old);
+    if (geteuid() == 0) {
+        struct stat info;
+
+        assert_int_equal(chown("fresh", 12345, 54321), 0);
+        write_out("fresh", "z");
+        assert_int_equal(stat("fresh", &info), 0);
+        assert_int_equal(info.st_uid, 12345);
+        assert_int_equal(info.st_gid, 54321);
+        assert_int_equal(info.st_mode & 07777, 0604);
+    }
 }
 
 static void test_write_through_links(void **state)
@@ -342,7 +353,9 @@ static int die_while_writing(int signal_number, bool fork_inside)
     if (child == 0) {
         xy_out_t *out;
         pid_t grandchild;
+        const struct rlimit no_core = {0, 0};
 
+        setrlimit(RLIMIT_CORE, &no_core);
         xy_out_guard_signals();
         if (xy_out_open("target", &out) != XY_OK)
             _exit(99);
@@ -364,7 +377,7 @@ static int die_while_writing(int signal_number, bool fork_inside)
 
 static void test_signals_leave_nothing(void **state)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGQUIT, SIGXCPU, SIGXFSZ};
 
     (void)state;
     for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {

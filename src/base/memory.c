@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define XY_STATUS_DEFINES /* see base/status.h */
 #include "base/memory.h"
 
 #include <errno.h>

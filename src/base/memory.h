@@ -34,6 +34,9 @@ char *xy_sprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Say that memory ran out while doing `what`; returns XY_ENOMEM. */
 xy_status_t xy_fail_memory(const char *what);
+#if defined(__clang_analyzer__) && !defined(XY_STATUS_DEFINES)
+#define xy_fail_memory(what) ((void)xy_fail_memory(what), XY_ENOMEM) /* see base/status.h */
+#endif
 
 /* Test hook: the k-th allocation from now on (1 is the next), on this thread, fails; 0 turns the
  * hook off. `hit` tells whether it failed since. */

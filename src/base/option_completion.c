@@ -31,7 +31,9 @@ static void put_argument(FILE *file, const xy_option_t *option)
             fprintf(file, "%s%s", choice == option->choices ? "" : " ", *choice);
         fputs("\" -- \"$cur\"))\n", file);
     } else if (option->complete != NULL && strcmp(option->complete, "directory") == 0) {
-        fputs("            compopt -o plusdirs\n", file);
+        fputs("            compopt -o filenames\n"
+              "            COMPREPLY=($(compgen -d -- \"$cur\"))\n",
+              file);
     }
     fputs("            return\n            ;;\n", file);
 }

@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "base/option.h"
@@ -22,6 +24,7 @@ typedef struct {
     uint64_t size;
     double wait;
     const char *format;
+    const char *directory;
     xy_vec_t define;
     xy_vec_t env;
 } values_t;
@@ -44,6 +47,8 @@ static const xy_option_t options[] = {
     {"wait", 0, XY_OPT_SECONDS, NULL, offsetof(values_t, wait), .help = "time"},
     {"format", 'f', XY_OPT_CHOICE, "FORMAT", offsetof(values_t, format), .choices = formats,
      .preset = "text", .env = "XYT_FORMAT", .help = "how to print"},
+    {"directory", 0, XY_OPT_STRING, "DIR", offsetof(values_t, directory), .help = "where",
+     .complete = "directory"},
     {"define", 'D', XY_OPT_LIST, NULL, offsetof(values_t, define), .help = "add one",
      .env = "XYT_DEFINE"},
     {"env", 0, XY_OPT_PAIRS, NULL, offsetof(values_t, env), .help = "set a variable"},
@@ -371,6 +376,62 @@ static void test_printers_know_all_options(void **state)
         free(texts[i]);
 }
 
+/* What bash answers for the words of `line`, which are those of COMP_WORDS. */
+static const char *ask_bash(const char *script, const char *line)
+{
+    static char answer[256];
+    char ask[512];
+    int fds[2], status;
+    size_t used = 0;
+    ssize_t n;
+    pid_t child;
+
+    snprintf(ask, sizeof(ask),
+             "compopt() { :; }; . '%s'; COMP_WORDS=(%s); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); "
+             "_tester; echo ${COMPREPLY[@]}",
+             script, line);
+    assert_int_equal(pipe(fds), 0);
+    child = fork();
+    if (child == 0) {
+        dup2(fds[1], STDOUT_FILENO);
+        execlp("bash", "bash", "--norc", "-c", ask, (char *)NULL);
+        _exit(127);
+    }
+    close(fds[1]);
+    while ((n = read(fds[0], answer + used, sizeof(answer) - 1 - used)) > 0)
+        used += (size_t)n;
+    close(fds[0]);
+    answer[used] = '\0';
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    return answer;
+}
+
+static void test_completion_in_bash(void **state)
+{
+    char script[] = "/tmp/xylem-completion-XXXXXX";
+    char *text = printed(print_completion);
+    int fd = mkstemp(script);
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
+    free(text);
+    assert_string_equal(ask_bash(script, "tester ''"), "test\n");
+    assert_string_equal(ask_bash(script, "tester test --dep"), "--depth\n");
+    assert_string_equal(ask_bash(script, "tester test --format ''"), "text json\n");
+    assert_string_equal(ask_bash(script, "tester test --format = j"), "json\n");
+    assert_string_equal(ask_bash(script, "tester test --format ="), "text json\n");
+    assert_string_equal(ask_bash(script, "tester test -f t"), "text\n");
+    assert_string_equal(ask_bash(script, "tester test --directory /us"), "/usr\n");
+    /* No answer: bash completes file names. */
+    assert_string_equal(ask_bash(script, "tester test --picture ''"), "\n");
+    assert_string_equal(ask_bash(script, "tester test x"), "\n");
+    assert_string_equal(ask_bash(script, "tester nonsense ''"), "\n");
+    unlink(script);
+}
+
 static void test_help_text(void **state)
 {
     char *text = printed(print_help);
@@ -389,13 +450,13 @@ static void test_help_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        OPTION_TEST(test_ways_to_write),  OPTION_TEST(test_kinds),
-        OPTION_TEST(test_presets_and_no), OPTION_TEST(test_environment),
-        OPTION_TEST(test_wrong_values),   OPTION_TEST(test_unknown_options),
-        OPTION_TEST(test_positionals),    OPTION_TEST(test_stop_at_positional),
-        OPTION_TEST(test_single_dash),    OPTION_TEST(test_help_wins),
-        OPTION_TEST(test_without_memory), OPTION_TEST(test_printers_know_all_options),
-        OPTION_TEST(test_help_text),
+        OPTION_TEST(test_ways_to_write),      OPTION_TEST(test_kinds),
+        OPTION_TEST(test_presets_and_no),     OPTION_TEST(test_environment),
+        OPTION_TEST(test_wrong_values),       OPTION_TEST(test_unknown_options),
+        OPTION_TEST(test_positionals),        OPTION_TEST(test_stop_at_positional),
+        OPTION_TEST(test_single_dash),        OPTION_TEST(test_help_wins),
+        OPTION_TEST(test_without_memory),     OPTION_TEST(test_printers_know_all_options),
+        OPTION_TEST(test_completion_in_bash), OPTION_TEST(test_help_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

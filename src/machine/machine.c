@@ -40,6 +40,8 @@ static const struct {
     {"l2ucache", XY_OBJ_L2},
 };
 
+uint32_t machine_objects_limit = XY_MACHINE_OBJECTS_MAX;
+
 const char *xy_obj_type_name(xy_obj_type_t type)
 {
     return types[type].name;

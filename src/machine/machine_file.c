@@ -11,25 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "machine/machine_internal.h"
-
-/* What is known of an element with an id. */
-typedef struct {
-    const xy_xml_node_t *node;
-    uint64_t objects; /* one of it, without its own count; 0: not counted yet */
-    bool is_open;     /* being counted: meeting it again is a cycle */
-    uint64_t instances;
-    uint32_t draft; /* the first instance */
-} target_t;
-
-typedef struct {
-    const xy_xml_t *doc;
-    const char *path;
-    machine_builder_t builder;
-    xy_vec_t targets; /* target_t, in the order of the file */
-    xy_hash_t index;  /* id to position in targets + 1 */
-    uint64_t times;   /* how often what is being built will be repeated */
-} reader_t;
+#include "machine/machine_file.h"
 
 static const char *const object_attrs[] = {"name",    "id",        "count",    "os", "memory",
                                            "latency", "bandwidth", "excluded", NULL};
@@ -37,27 +19,15 @@ static const char *const cache_attrs[] = {"name",    "id",        "count",    "s
                                           "latency", "bandwidth", "excluded", NULL};
 static const char *const root_attrs[] = {"name", "version", "memory", "excluded", NULL};
 static const char *const use_attrs[] = {"ref", "count", NULL};
-static const char *const none[] = {NULL};
 static const char *const children[] = {"site",  "cluster", "switch",    "node",  "package", "numa",
                                        "group", "l3",      "l2",        "l1",    "core",    "pu",
                                        "gpus",  "use",     "numbering", "route", "define",  NULL};
-
-static xy_status_t fail(const reader_t *r, const xy_xml_node_t *n, const char *what,
-                        const char *value)
-{
-    return xy_fail_at(XY_EPARSE, r->path, n->line, "%s '%.60s'", what, value);
-}
-
-static bool is(const xy_xml_node_t *n, const char *name)
-{
-    return strcmp(n->name, name) == 0;
-}
 
 /* Objects have the exact lower-case name of their type; "machine" is the root only. */
 static bool object_type(const xy_xml_node_t *n, xy_obj_type_t *type_p)
 {
     for (int t = XY_OBJ_SITE; t < XY_OBJ_TYPES; t++) {
-        if (is(n, xy_obj_type_name((xy_obj_type_t)t))) {
+        if (machine_file_is(n, xy_obj_type_name((xy_obj_type_t)t))) {
             *type_p = (xy_obj_type_t)t;
             return true;
         }
@@ -65,17 +35,17 @@ static bool object_type(const xy_xml_node_t *n, xy_obj_type_t *type_p)
     return false;
 }
 
-static xy_status_t read_count(const reader_t *r, const xy_xml_node_t *n, uint32_t *count_p)
+static xy_status_t read_count(const machine_reader_t *r, const xy_xml_node_t *n, uint32_t *count_p)
 {
     long count = 1;
     xy_status_t st = XY_OK;
 
     if (n->attr != NULL)
         st = xy_xml_attr_long(r->doc, n, "count", 1, 4000000000L, &count);
-    if (st == XY_OK && count > XY_MACHINE_OBJECTS_MAX)
+    if (st == XY_OK && count > machine_objects_limit)
         return xy_fail_at(XY_ELIMIT, r->path, n->line,
-                          "count=\"%ld\": at most %d objects make a machine", count,
-                          XY_MACHINE_OBJECTS_MAX);
+                          "count=\"%ld\": at most %u objects make a machine", count,
+                          machine_objects_limit);
     if (st == XY_OK)
         *count_p = (uint32_t)count;
     return st;
@@ -83,20 +53,20 @@ static xy_status_t read_count(const reader_t *r, const xy_xml_node_t *n, uint32_
 
 /* ---- First pass: ids, then sizes ---- */
 
-static target_t *target_of(const reader_t *r, const char *id)
+static machine_target_t *target_of(const machine_reader_t *r, const char *id)
 {
     uintptr_t position = (uintptr_t)xy_hash_get(&r->index, XY_HASH_KEY(id));
 
-    return position == 0 ? NULL : &XY_VEC_AT(&r->targets, target_t, position - 1);
+    return position == 0 ? NULL : &XY_VEC_AT(&r->targets, machine_target_t, position - 1);
 }
 
-static xy_status_t collect_ids(reader_t *r, const xy_xml_node_t *n)
+static xy_status_t collect_ids(machine_reader_t *r, const xy_xml_node_t *n)
 {
     xy_status_t st = XY_OK;
     const char *id = n->attr != NULL ? xy_xml_attr(n, "id") : NULL;
 
     if (id != NULL) {
-        target_t target = {.node = n};
+        machine_target_t target = {.node = n};
 
         if (target_of(r, id) != NULL)
             return xy_fail_at(XY_EPARSE, r->path, n->line,
@@ -111,31 +81,33 @@ static xy_status_t collect_ids(reader_t *r, const xy_xml_node_t *n)
     return st;
 }
 
-static xy_status_t find_target(const reader_t *r, const xy_xml_node_t *n, const char *attr,
-                               target_t **target_p)
+machine_target_t *machine_file_target(const machine_reader_t *r, const xy_xml_node_t *n,
+                                      const char *attr)
 {
     const char *id = xy_xml_attr(n, attr);
+    machine_target_t *t = id != NULL ? target_of(r, id) : NULL;
 
     if (id == NULL)
-        return xy_fail_at(XY_EPARSE, r->path, n->line, "<%s> needs %s=\"ID\"", n->name, attr);
-    *target_p = target_of(r, id);
-    return *target_p != NULL ? XY_OK : fail(r, n, "no element has the id", id);
+        xy_fail_at(XY_EPARSE, r->path, n->line, "<%s> needs %s=\"ID\"", n->name, attr);
+    else if (t == NULL)
+        machine_file_fail(r, n, "no element has the id", id);
+    return t;
 }
 
-static xy_status_t count_one(reader_t *r, const xy_xml_node_t *n, int depth, uint64_t *objects_p);
+static xy_status_t count_one(machine_reader_t *r, const xy_xml_node_t *n, int depth,
+                             uint64_t *objects_p);
 
-static xy_status_t count_target(reader_t *r, const xy_xml_node_t *use, int depth,
+static xy_status_t count_target(machine_reader_t *r, const xy_xml_node_t *use, int depth,
                                 uint64_t *objects_p)
 {
-    target_t *t;
+    machine_target_t *t = machine_file_target(r, use, "ref");
     xy_obj_type_t type;
-    xy_status_t st = find_target(r, use, "ref", &t);
 
-    if (st != XY_OK)
-        return st;
+    if (t == NULL)
+        return XY_EPARSE;
     if (!object_type(t->node, &type))
-        return fail(r, use,
-                    "ref names an element that is no object of the tree:", xy_xml_attr(use, "ref"));
+        return machine_file_fail(
+            r, use, "ref names an element that is no object of the tree:", xy_xml_attr(use, "ref"));
     if (t->is_open)
         return xy_fail_at(XY_EPARSE, r->path, use->line,
                           "cycle: '%.60s' (line %ld) holds itself through this reference",
@@ -144,7 +116,8 @@ static xy_status_t count_target(reader_t *r, const xy_xml_node_t *use, int depth
 }
 
 /* Children with their counts. Sizes are bounded at every step, so nothing overflows. */
-static xy_status_t count_below(reader_t *r, const xy_xml_node_t *n, int depth, uint64_t *objects_p)
+static xy_status_t count_below(machine_reader_t *r, const xy_xml_node_t *n, int depth,
+                               uint64_t *objects_p)
 {
     xy_status_t st = XY_OK;
     uint64_t total = 0;
@@ -154,7 +127,7 @@ static xy_status_t count_below(reader_t *r, const xy_xml_node_t *n, int depth, u
         uint64_t one = 0;
         uint32_t count = 1;
 
-        if (is(c, "use"))
+        if (machine_file_is(c, "use"))
             st = count_target(r, c, depth, &one);
         else if (object_type(c, &type))
             st = count_one(r, c, depth, &one);
@@ -163,19 +136,20 @@ static xy_status_t count_below(reader_t *r, const xy_xml_node_t *n, int depth, u
         if (st == XY_OK)
             st = read_count(r, c, &count);
         total += one * count;
-        if (st == XY_OK && total > XY_MACHINE_OBJECTS_MAX)
+        if (st == XY_OK && total > machine_objects_limit)
             return xy_fail_at(XY_ELIMIT, r->path, c->line,
-                              "%llu objects are declared up to here; at most %d make a machine",
-                              (unsigned long long)total, XY_MACHINE_OBJECTS_MAX);
+                              "%llu objects are declared up to here; at most %u make a machine",
+                              (unsigned long long)total, machine_objects_limit);
     }
     *objects_p = total;
     return st;
 }
 
-static xy_status_t count_one(reader_t *r, const xy_xml_node_t *n, int depth, uint64_t *objects_p)
+static xy_status_t count_one(machine_reader_t *r, const xy_xml_node_t *n, int depth,
+                             uint64_t *objects_p)
 {
     const char *id = n->attr != NULL ? xy_xml_attr(n, "id") : NULL;
-    target_t *t = id != NULL ? target_of(r, id) : NULL;
+    machine_target_t *t = id != NULL ? target_of(r, id) : NULL;
     uint64_t below = 0;
     xy_status_t st;
 
@@ -200,61 +174,7 @@ static xy_status_t count_one(reader_t *r, const xy_xml_node_t *n, int depth, uin
 
 /* ---- Second pass: building ---- */
 
-static xy_status_t read_link(const reader_t *r, const xy_xml_node_t *n, const char *latency,
-                             const char *bandwidth, xy_link_t *link)
-{
-    const char *l = xy_xml_attr(n, latency), *b = xy_xml_attr(n, bandwidth);
-
-    if (l != NULL && !machine_parse_latency(l, &link->latency))
-        return xy_fail_at(XY_EPARSE, r->path, n->line,
-                          "%s=\"%.40s\" is no time; write seconds or 20us", latency, l);
-    if (b != NULL && !machine_parse_bandwidth(b, &link->bandwidth))
-        return xy_fail_at(XY_EPARSE, r->path, n->line,
-                          "%s=\"%.40s\" is no bandwidth above 0; write bytes per second or 10GB/s",
-                          bandwidth, b);
-    return XY_OK;
-}
-
-static xy_status_t read_excluded(const reader_t *r, const xy_xml_node_t *n, uint8_t *flags_p)
-{
-    const char *value = xy_xml_attr(n, "excluded");
-    uint8_t flags = 0;
-
-    while (value != NULL && *value != '\0') {
-        size_t length = strcspn(value, " ");
-
-        if (length == 6 && strncmp(value, "cgroup", 6) == 0)
-            flags |= XY_EXCLUDED_CGROUP;
-        else if (length == 8 && strncmp(value, "affinity", 8) == 0)
-            flags |= XY_EXCLUDED_AFFINITY;
-        else if (length == 3 && strncmp(value, "yes", 3) == 0)
-            flags |= XY_EXCLUDED_FILE;
-        else
-            return fail(r, n, "excluded is yes, cgroup or affinity, not", value);
-        value += length + strspn(value + length, " ");
-    }
-    *flags_p = flags;
-    return XY_OK;
-}
-
-static xy_status_t read_name(reader_t *r, const xy_xml_node_t *n, uint32_t *id_p)
-{
-    const char *name = xy_xml_attr(n, "name");
-
-    return name == NULL ? XY_OK : machine_builder_name(&r->builder, name, id_p);
-}
-
-static xy_status_t read_physical(const reader_t *r, const xy_xml_node_t *n, uint32_t *physical_p)
-{
-    long os = -1;
-    xy_status_t st = xy_xml_attr_long(r->doc, n, "os", 0, 1000000000, &os);
-
-    if (st == XY_OK && os >= 0)
-        *physical_p = (uint32_t)os;
-    return st;
-}
-
-static xy_status_t read_object(reader_t *r, const xy_xml_node_t *n, xy_obj_type_t type,
+static xy_status_t read_object(machine_reader_t *r, const xy_xml_node_t *n, xy_obj_type_t type,
                                machine_draft_t *d)
 {
     bool is_cache = xy_obj_type_is_cache(type);
@@ -267,22 +187,24 @@ static xy_status_t read_object(reader_t *r, const xy_xml_node_t *n, xy_obj_type_
     if (st != XY_OK || n->attr == NULL)
         return st;
     if (!machine_type_is_numbered(d->type) && xy_xml_attr(n, "os") != NULL)
-        return fail(r, n, "caches and groups have no physical number; remove os from", n->name);
-    st = read_name(r, n, &d->name);
+        return machine_file_fail(r, n, "caches and groups have no physical number; remove os from",
+                                 n->name);
+    st = machine_file_name(r, n, &d->name);
     if (st == XY_OK)
-        st = read_physical(r, n, &d->physical);
+        st = machine_file_physical(r, n, &d->physical);
     if (st == XY_OK)
         st = xy_xml_attr_size(r->doc, n, is_cache ? "size" : "memory", &d->bytes);
     if (st == XY_OK)
-        st = read_excluded(r, n, &d->flags);
+        st = machine_file_excluded(r, n, &d->flags);
     if (st == XY_OK)
-        st = read_link(r, n, "latency", "bandwidth", &link);
+        st = machine_file_link(r, n, "latency", "bandwidth", &link);
     return st == XY_OK ? machine_builder_link(&r->builder, link, &d->link) : st;
 }
 
-static xy_status_t build_below(reader_t *r, const xy_xml_node_t *n, uint8_t type, uint32_t first);
+static xy_status_t build_below(machine_reader_t *r, const xy_xml_node_t *n, uint8_t type,
+                               uint32_t first);
 
-static xy_status_t build_one(reader_t *r, const xy_xml_node_t *n, uint8_t parent)
+static xy_status_t build_one(machine_reader_t *r, const xy_xml_node_t *n, uint8_t parent)
 {
     machine_draft_t d;
     xy_obj_type_t type = XY_OBJ_MACHINE; /* fits nowhere */
@@ -302,7 +224,7 @@ static xy_status_t build_one(reader_t *r, const xy_xml_node_t *n, uint8_t parent
     if (st != XY_OK)
         return st;
     if (id != NULL) {
-        target_t *t = target_of(r, id);
+        machine_target_t *t = target_of(r, id);
 
         if (t->instances == 0)
             t->draft = first;
@@ -313,20 +235,22 @@ static xy_status_t build_one(reader_t *r, const xy_xml_node_t *n, uint8_t parent
     return st;
 }
 
-static xy_status_t build_counted(reader_t *r, const xy_xml_node_t *n, uint8_t parent)
+static xy_status_t build_counted(machine_reader_t *r, const xy_xml_node_t *n, uint8_t parent)
 {
     const xy_xml_node_t *what = n;
     uint32_t first = (uint32_t)r->builder.drafts.count, count = 1;
     uint64_t times = r->times;
-    target_t *t;
+    machine_target_t *t;
     xy_status_t st = read_count(r, n, &count);
 
-    if (st == XY_OK && is(n, "use")) {
-        st = xy_xml_check_names(r->doc, n, use_attrs, none);
-        if (st == XY_OK)
-            st = find_target(r, n, "ref", &t);
-        if (st == XY_OK)
-            what = t->node;
+    if (st == XY_OK && machine_file_is(n, "use")) {
+        st = xy_xml_check_names(r->doc, n, use_attrs, machine_file_nothing);
+        if (st != XY_OK)
+            return st;
+        t = machine_file_target(r, n, "ref");
+        if (t == NULL)
+            return XY_EPARSE;
+        what = t->node;
     }
     if (st != XY_OK)
         return st;
@@ -336,231 +260,38 @@ static xy_status_t build_counted(reader_t *r, const xy_xml_node_t *n, uint8_t pa
     return st == XY_OK ? machine_builder_repeat(&r->builder, first, count - 1) : st;
 }
 
-static xy_status_t build_gpus(reader_t *r, const xy_xml_node_t *n);
-static xy_status_t build_numbering(reader_t *r, const xy_xml_node_t *n, uint32_t first);
-
-static xy_status_t build_below(reader_t *r, const xy_xml_node_t *n, uint8_t type, uint32_t first)
+static xy_status_t build_below(machine_reader_t *r, const xy_xml_node_t *n, uint8_t type,
+                               uint32_t first)
 {
     xy_status_t st = XY_OK;
     xy_obj_type_t child;
 
     for (const xy_xml_node_t *c = n->child; st == XY_OK && c != NULL; c = c->next) {
-        if (is(c, "use") || object_type(c, &child))
+        if (machine_file_is(c, "use") || object_type(c, &child))
             st = build_counted(r, c, type);
-        else if (is(c, "gpus"))
-            st = build_gpus(r, c);
-        else if (is(c, "define"))
-            st = xy_xml_check_names(r->doc, c, none, children);
-        else if (is(c, "route") && type != XY_OBJ_MACHINE)
-            st = fail(r, c, "routes stand directly in <machine>, not in", n->name);
+        else if (machine_file_is(c, "gpus"))
+            st = machine_file_gpus(r, c);
+        else if (machine_file_is(c, "define"))
+            st = xy_xml_check_names(r->doc, c, machine_file_nothing, children);
+        else if (machine_file_is(c, "route") && type != XY_OBJ_MACHINE)
+            st = machine_file_fail(r, c, "routes stand directly in <machine>, not in", n->name);
     }
     /* When everything below is there. */
     for (const xy_xml_node_t *c = n->child; st == XY_OK && c != NULL; c = c->next) {
-        if (!is(c, "numbering"))
+        if (!machine_file_is(c, "numbering"))
             continue;
         if (type != XY_OBJ_NODE && type != XY_OBJ_MACHINE)
-            st = fail(r, c, "numberings stand in a node or in <machine>, not in", n->name);
+            st = machine_file_fail(r, c, "numberings stand in a node or in <machine>, not in",
+                                   n->name);
         else
-            st = build_numbering(r, c, first);
+            st = machine_file_numbering(r, c, first);
     }
-    return st;
-}
-
-/* ---- Numberings: <numbering type="pu" os="0-7,16-23"/> ---- */
-
-static bool read_range(const char **s, uint32_t *low_p, uint32_t *high_p)
-{
-    char *end;
-    unsigned long low, high;
-
-    if (strspn(*s, "0123456789") == 0)
-        return false;
-    low = high = strtoul(*s, &end, 10);
-    if (*end == '-' && strspn(end + 1, "0123456789") > 0)
-        high = strtoul(end + 1, &end, 10);
-    if (low > high || high > 1000000000)
-        return false;
-    *low_p = (uint32_t)low;
-    *high_p = (uint32_t)high;
-    *s = end;
-    return *end == ',' || *end == '\0';
-}
-
-static bool read_numbers(const char *s, uint32_t *numbers, uint32_t count)
-{
-    uint32_t low, high, used = 0;
-
-    while (used < count && read_range(&s, &low, &high)) {
-        if (high - low >= count - used)
-            return false;
-        while (low <= high)
-            numbers[used++] = low++;
-        if (*s == '\0')
-            return used == count;
-        s++;
-    }
-    return false;
-}
-
-static xy_status_t build_numbering(reader_t *r, const xy_xml_node_t *n, uint32_t first)
-{
-    static const char *const attrs[] = {"type", "os", NULL};
-    const char *name = xy_xml_attr(n, "type"), *os = xy_xml_attr(n, "os");
-    xy_obj_type_t type;
-    uint32_t *numbers, count;
-    bool good;
-    xy_status_t st = xy_xml_check_names(r->doc, n, attrs, none);
-
-    if (st != XY_OK)
-        return st;
-    if (name == NULL || os == NULL)
-        return xy_fail_at(XY_EPARSE, r->path, n->line, "<numbering> needs type and os");
-    if (!xy_obj_type_parse(name, strlen(name), &type) || !machine_type_is_numbered((uint8_t)type))
-        return fail(r, n, "no numbered objects are called", name);
-    count = machine_builder_scope_count(&r->builder, first, (uint8_t)type);
-    numbers = xy_malloc(count * sizeof(*numbers));
-    if (numbers == NULL)
-        return xy_fail_memory("reading a machine file");
-    good = read_numbers(os, numbers, count);
-    if (good)
-        machine_builder_number(&r->builder, first, (uint8_t)type, numbers);
-    xy_free(numbers);
-    return good ? XY_OK
-                : xy_fail_at(XY_EPARSE, r->path, n->line,
-                             "os=\"%.40s\" is no list '0-3,8' of %u numbers, one for each %s", os,
-                             count, name);
-}
-
-/* ---- GPUs ---- */
-
-static xy_status_t build_gpu(reader_t *r, const xy_xml_node_t *n)
-{
-    static const char *const attrs[] = {
-        "name",       "count",        "os",          "memory",        "excluded",
-        "in-latency", "in-bandwidth", "out-latency", "out-bandwidth", NULL};
-    xy_gpu_t gpu = {.physical = XY_OBJ_NONE};
-    uint8_t flags = 0;
-    long count = 1;
-    xy_status_t st = xy_xml_check_names(r->doc, n, attrs, none);
-
-    if (st == XY_OK)
-        st = xy_xml_attr_long(r->doc, n, "count", 1, 1024, &count);
-    if (st == XY_OK)
-        st = read_name(r, n, &gpu.name);
-    if (st == XY_OK)
-        st = read_physical(r, n, &gpu.physical);
-    if (st == XY_OK)
-        st = xy_xml_attr_size(r->doc, n, "memory", &gpu.memory);
-    if (st == XY_OK)
-        st = read_excluded(r, n, &flags);
-    if (st == XY_OK)
-        st = read_link(r, n, "in-latency", "in-bandwidth", &gpu.in);
-    if (st == XY_OK)
-        st = read_link(r, n, "out-latency", "out-bandwidth", &gpu.out);
-    gpu.flags = flags;
-    while (st == XY_OK && count-- > 0)
-        st = machine_builder_gpu(&r->builder, &gpu);
-    return st;
-}
-
-static xy_status_t build_peer(reader_t *r, const xy_xml_node_t *n)
-{
-    static const char *const attrs[] = {"from", "to", "latency", "bandwidth", NULL};
-    const xy_gpu_group_t *g =
-        &XY_VEC_AT(&r->builder.groups, xy_gpu_group_t, r->builder.groups.count - 1);
-    long a = -1, b = -1, last = (long)g->gpu_count - 1;
-    xy_gpu_peer_t peer = {0};
-    xy_status_t st = xy_xml_check_names(r->doc, n, attrs, none);
-
-    if (st == XY_OK)
-        st = xy_xml_attr_long(r->doc, n, "from", 0, last, &a);
-    if (st == XY_OK)
-        st = xy_xml_attr_long(r->doc, n, "to", 0, last, &b);
-    if (st == XY_OK && (a < 0 || b < 0 || a == b))
-        return xy_fail_at(XY_EPARSE, r->path, n->line,
-                          "<peer> needs from and to, two different GPUs of the %u before it",
-                          g->gpu_count);
-    if (st == XY_OK)
-        st = read_link(r, n, "latency", "bandwidth", &peer.link);
-    peer.a = (uint32_t)(a < b ? a : b);
-    peer.b = (uint32_t)(a < b ? b : a);
-    return st == XY_OK ? machine_builder_peer(&r->builder, &peer) : st;
-}
-
-static xy_status_t build_gpus(reader_t *r, const xy_xml_node_t *n)
-{
-    static const char *const attrs[] = {"latency", "bandwidth", "peer-latency", "peer-bandwidth",
-                                        NULL};
-    static const char *const inside[] = {"gpu", "peer", NULL};
-    xy_gpu_group_t group = {0};
-    xy_status_t st = xy_xml_check_names(r->doc, n, attrs, inside);
-
-    if (st == XY_OK)
-        st = read_link(r, n, "latency", "bandwidth", &group.shared);
-    if (st == XY_OK)
-        st = read_link(r, n, "peer-latency", "peer-bandwidth", &group.peer);
-    if (st == XY_OK)
-        st = machine_builder_gpu_group(&r->builder, &group);
-    for (const xy_xml_node_t *c = n->child; st == XY_OK && c != NULL; c = c->next)
-        st = is(c, "gpu") ? build_gpu(r, c) : build_peer(r, c);
-    return st;
-}
-
-/* ---- Routes ---- */
-
-static xy_status_t find_end(const reader_t *r, const xy_xml_node_t *n, const char *attr,
-                            uint32_t *draft_p)
-{
-    target_t *t;
-    xy_status_t st = find_target(r, n, attr, &t);
-
-    if (st == XY_OK && t->instances != 1)
-        return xy_fail_at(XY_EPARSE, r->path, n->line,
-                          "a route joins two single objects; '%.60s' stands for %llu",
-                          xy_xml_attr(n, attr), (unsigned long long)t->instances);
-    if (st == XY_OK)
-        *draft_p = t->draft;
-    return st;
-}
-
-static bool is_inside(const reader_t *r, uint32_t inner, uint32_t outer)
-{
-    while (inner != XY_OBJ_NONE && inner != outer)
-        inner = XY_VEC_AT(&r->builder.drafts, machine_draft_t, inner).parent;
-    return inner == outer;
-}
-
-static xy_status_t build_route(reader_t *r, const xy_xml_node_t *n)
-{
-    static const char *const attrs[] = {"from", "to", "latency", "bandwidth", NULL};
-    xy_route_t route = {0};
-    xy_status_t st = xy_xml_check_names(r->doc, n, attrs, none);
-
-    if (st == XY_OK)
-        st = find_end(r, n, "from", &route.a);
-    if (st == XY_OK)
-        st = find_end(r, n, "to", &route.b);
-    if (st == XY_OK && (is_inside(r, route.a, route.b) || is_inside(r, route.b, route.a)))
-        return xy_fail_at(XY_EPARSE, r->path, n->line,
-                          "a route joins two objects of which none holds the other");
-    if (st == XY_OK)
-        st = read_link(r, n, "latency", "bandwidth", &route.link);
-    return st == XY_OK ? machine_builder_route(&r->builder, &route) : st;
-}
-
-static xy_status_t build_routes(reader_t *r, const xy_xml_node_t *root)
-{
-    xy_status_t st = XY_OK;
-
-    for (const xy_xml_node_t *c = root->child; st == XY_OK && c != NULL; c = c->next)
-        if (is(c, "route"))
-            st = build_route(r, c);
     return st;
 }
 
 /* ---- The whole ---- */
 
-static xy_status_t build_root(reader_t *r, const xy_xml_node_t *root)
+static xy_status_t build_root(machine_reader_t *r, const xy_xml_node_t *root)
 {
     machine_draft_t *d;
     uint64_t memory = 0;
@@ -573,17 +304,17 @@ static xy_status_t build_root(reader_t *r, const xy_xml_node_t *root)
     if (st == XY_OK)
         st = xy_xml_attr_size(r->doc, root, "memory", &memory);
     if (st == XY_OK)
-        st = read_excluded(r, root, &flags);
+        st = machine_file_excluded(r, root, &flags);
     if (st != XY_OK)
         return st;
     d = &XY_VEC_AT(&r->builder.drafts, machine_draft_t, 0);
     d->bytes = memory;
     d->flags = flags;
     st = build_below(r, root, XY_OBJ_MACHINE, 0);
-    return st == XY_OK ? build_routes(r, root) : st;
+    return st == XY_OK ? machine_file_routes(r, root) : st;
 }
 
-static xy_status_t check_size(reader_t *r, const xy_xml_node_t *root)
+static xy_status_t check_size(machine_reader_t *r, const xy_xml_node_t *root)
 {
     uint64_t objects = 0;
     xy_status_t st = collect_ids(r, root);
@@ -593,7 +324,7 @@ static xy_status_t check_size(reader_t *r, const xy_xml_node_t *root)
     /* What is defined and never used is checked for cycles too. */
     for (size_t i = 0; st == XY_OK && i < r->targets.count; i++) {
         xy_obj_type_t type;
-        const xy_xml_node_t *n = XY_VEC_AT(&r->targets, target_t, i).node;
+        const xy_xml_node_t *n = XY_VEC_AT(&r->targets, machine_target_t, i).node;
 
         if (object_type(n, &type))
             st = count_one(r, n, 1, &objects);
@@ -605,7 +336,8 @@ static xy_status_t check_size(reader_t *r, const xy_xml_node_t *root)
 
 xy_status_t machine_file_parse(const xy_xml_t *doc, xy_machine_t **machine_p)
 {
-    reader_t r = {.doc = doc, .path = xy_xml_path(doc), .targets = XY_VEC_INIT(target_t)};
+    machine_reader_t r = {
+        .doc = doc, .path = xy_xml_path(doc), .targets = XY_VEC_INIT(machine_target_t)};
     const xy_xml_node_t *root = xy_xml_root(doc);
     const char *name = xy_xml_attr(root, "name");
     xy_status_t st;

@@ -15,6 +15,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The PCI plugin keeps what libpciaccess gave it and is unloaded: a leak that is not ours, and that
+ * LeakSanitizer could not name to suppress it. */
+#if defined(__SANITIZE_ADDRESS__)
+#define XY_HAVE_LSAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define XY_HAVE_LSAN 1
+#endif
+#endif
+#ifdef XY_HAVE_LSAN
+#include <sanitizer/lsan_interface.h>
+#endif
+
+static int load_topology(hwloc_topology_t t)
+{
+    int rc;
+
+#ifdef XY_HAVE_LSAN
+    __lsan_disable();
+#endif
+    rc = hwloc_topology_load(t);
+#ifdef XY_HAVE_LSAN
+    __lsan_enable();
+#endif
+    return rc;
+}
+
 typedef struct {
     hwloc_topology_t topology;
     const char *path; /* for messages */
@@ -69,8 +96,8 @@ static xy_status_t open_one(import_t *in, machine_draft_t *d, int *opened)
     uint32_t index;
     xy_status_t st;
 
-    if (in->builder.drafts.count >= XY_MACHINE_OBJECTS_MAX)
-        return xy_fail_at(XY_ELIMIT, in->path, 0, "more than %d objects", XY_MACHINE_OBJECTS_MAX);
+    if (in->builder.drafts.count >= machine_objects_limit)
+        return xy_fail_at(XY_ELIMIT, in->path, 0, "more than %u objects", machine_objects_limit);
     if (in->builder.depth >= XY_MACHINE_DEPTH_MAX)
         return xy_fail_at(XY_ELIMIT, in->path, 0, "more than %d levels", XY_MACHINE_DEPTH_MAX);
     st = machine_builder_open(&in->builder, d, &index);
@@ -243,7 +270,7 @@ xy_status_t machine_hwloc_live(xy_machine_t **machine_p)
         xy_bitset_cleanup(&affinity);
         return xy_fail_memory("asking hwloc for this machine");
     }
-    if (configure(in.topology) < 0 || hwloc_topology_load(in.topology) < 0)
+    if (configure(in.topology) < 0 || load_topology(in.topology) < 0)
         st = xy_fail(XY_EIO, "hwloc cannot read this machine; give a file or 'package:2 core:8'");
     else
         st = import(&in, "live", "this machine, from hwloc", machine_p);
@@ -256,7 +283,7 @@ static bool load(import_t *in, const char *data, size_t size)
 {
     return size < INT32_MAX && configure(in->topology) == 0 &&
            hwloc_topology_set_xmlbuffer(in->topology, data, (int)size + 1) == 0 &&
-           hwloc_topology_load(in->topology) == 0;
+           load_topology(in->topology) == 0;
 }
 
 xy_status_t machine_hwloc_parse(const char *data, size_t size, const char *path,

@@ -68,6 +68,9 @@ void machine_builder_number(machine_builder_t *b, uint32_t first, uint8_t type,
                             const uint32_t *numbers);
 xy_status_t machine_builder_finish(machine_builder_t *b, xy_machine_t **machine_p);
 
+/* XY_MACHINE_OBJECTS_MAX; fuzzers lower it, to look for errors and not for memory. */
+extern uint32_t machine_objects_limit;
+
 /* May a `child` stand directly below a `parent`? */
 bool machine_type_fits(uint8_t parent, uint8_t child);
 /* Has it a physical number? Caches and groups have none. */

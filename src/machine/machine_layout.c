@@ -138,7 +138,7 @@ static uint32_t choose_columns(double w, double h, uint32_t count)
     for (uint32_t c = 1; c <= count; c++) {
         uint32_t rows = (count + c - 1) / c;
         double shape = ((double)c * w) / ((double)rows * h);
-        double score = fabs(log(shape / aspect)) + 2.0 * (double)(rows * c - count) / count;
+        double score = fabs(log(shape / aspect)) + 5.0 * (double)(rows * c - count) / count;
 
         if (score < best) {
             best = score;
@@ -158,9 +158,11 @@ static void place_grid(const layout_t *l, layout_box_t *b, uint32_t count)
     b->columns = choose_columns(w + LAYOUT_GAP, h + LAYOUT_GAP, count);
     rows = (count + b->columns - 1) / b->columns;
     for (uint32_t i = b->first; i != 0; i = box(l, i)->next, k++) {
+        uint32_t row = k / b->columns;
+
         box(l, i)->w = w;
         box(l, i)->x = LAYOUT_PAD + (k % b->columns) * (w + LAYOUT_GAP);
-        box(l, i)->y = LAYOUT_HEAD + (k / b->columns) * (h + LAYOUT_GAP);
+        box(l, i)->y = LAYOUT_HEAD + row * (h + LAYOUT_GAP);
     }
     b->w = fmax(b->w, 2 * LAYOUT_PAD + b->columns * (w + LAYOUT_GAP) - LAYOUT_GAP);
     b->h = LAYOUT_HEAD + rows * (h + LAYOUT_GAP) - LAYOUT_GAP + LAYOUT_PAD;
@@ -222,22 +224,16 @@ static void stretch(const layout_t *l, uint32_t i, double width)
     uint32_t k = 0;
 
     b->w = width;
-    if (b->columns == 0)
+    if (b->columns == 0) {
+        for (uint32_t c = b->first; c != 0; c = box(l, c)->next)
+            stretch(l, c, box(l, c)->w);
         return;
+    }
     w = (width - stack(b) - 2 * LAYOUT_PAD + LAYOUT_GAP) / b->columns - LAYOUT_GAP;
     for (uint32_t c = b->first; c != 0; c = box(l, c)->next, k++) {
         box(l, c)->x = LAYOUT_PAD + (k % b->columns) * (w + LAYOUT_GAP);
         stretch(l, c, w);
     }
-}
-
-static void stretch_all(const layout_t *l, uint32_t i)
-{
-    if (box(l, i)->columns > 0)
-        stretch(l, i, box(l, i)->w);
-    else
-        for (uint32_t c = box(l, i)->first; c != 0; c = box(l, c)->next)
-            stretch_all(l, c);
 }
 
 /* ---- The tree of boxes. Indices, because the vector moves while it grows. ---- */
@@ -297,8 +293,10 @@ static xy_status_t add_below(const layout_t *l, xy_obj_t o, bool is_single, uint
             st = add_object(l, c + i, is_folded ? run : 1, is_single && !is_folded, index, &last);
         c += run;
     }
+    /* A box of GPUs is told from a GPU by its children: an empty group has no box. */
     for (uint32_t i = 0; st == XY_OK && i < groups; i++)
-        st = add_group(l, group + i, index, &last);
+        if (m->gpu_groups[group + i].gpu_count > 0)
+            st = add_group(l, group + i, index, &last);
     return st;
 }
 
@@ -331,7 +329,7 @@ xy_status_t machine_layout(const xy_machine_t *m, xy_vec_t *boxes)
     choose(&l);
     st = add_object(&l, 0, 1, true, 0, &last);
     if (st == XY_OK)
-        stretch_all(&l, 0);
+        stretch(&l, 0, XY_VEC_AT(boxes, layout_box_t, 0).w);
     xy_free(classes);
     if (st != XY_OK) {
         xy_vec_cleanup(boxes);

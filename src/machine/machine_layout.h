@@ -18,7 +18,7 @@ typedef struct {
     double x, y, w, h;    /* relative to the parent */
     uint32_t first, next; /* child and sibling boxes; 0: none (the root is box 0) */
     uint32_t columns;     /* > 0: the children are a grid of equal boxes */
-    char label[96];
+    char label[128];
     char note[64]; /* on the right, less visible: links */
 } layout_box_t;
 

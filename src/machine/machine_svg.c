@@ -23,7 +23,9 @@ static const char style[] =
     ".core{fill:#3a414d}.pu{fill:#14161a}.gpus{fill:#1f3626}.gpu{fill:#294532}"
     ".x{stroke:#ff7b6b}}\n";
 
-enum { MARGIN = 12, TITLE = 26, ROUTE = 16 };
+enum { MARGIN = 12, TITLE_LINE = 18, ROUTE = 16 };
+
+static const double title_letter = 8.2;
 
 typedef struct {
     const xy_machine_t *m;
@@ -111,11 +113,12 @@ static void draw_head(const drawing_t *d, const layout_box_t *b, double x, doubl
 static void draw(const drawing_t *d, uint32_t i, double x, double y)
 {
     const layout_box_t *b = box(d, i);
-    double behind = b->run > 1 ? 2 * LAYOUT_STACK : 0, w = b->w - behind, h = b->h - behind;
+    int behind = b->run > 1 ? 2 * LAYOUT_STACK : 0;
+    double w = b->w - behind, h = b->h - behind;
 
     fputs("<g>", d->file);
     draw_tooltip(d, b);
-    for (double s = behind; s >= 0; s -= LAYOUT_STACK)
+    for (int s = behind; s >= 0; s -= LAYOUT_STACK)
         fprintf(d->file,
                 "<rect class=\"%s%s\" x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\"/>",
                 class_of(d, b), excluded(d, b), x + s, y + s, w, h);
@@ -168,22 +171,53 @@ static char *summary(const xy_machine_t *m)
     return text;
 }
 
+/* Where a line of the title ends: behind the last ", " or "; " that fits. */
+static size_t line_length(const char *text, size_t room)
+{
+    size_t best = 0;
+
+    if (strlen(text) <= room)
+        return strlen(text);
+    for (size_t i = 1; text[i] != '\0' && (i < room || best == 0); i++)
+        if (text[i] == ' ' && strchr(",;", text[i - 1]) != NULL)
+            best = i + 1;
+    return best > 0 ? best : strlen(text);
+}
+
+/* The number of lines the title takes. */
+static int draw_title(const drawing_t *d, const char *title, size_t room, bool is_drawn)
+{
+    int lines = 0;
+
+    for (size_t n; *title != '\0'; title += n, lines++) {
+        char line[256];
+
+        n = line_length(title, room);
+        if (!is_drawn)
+            continue;
+        snprintf(line, sizeof(line), "%.*s", (int)n, title);
+        draw_text(d, MARGIN, MARGIN + 12 + TITLE_LINE * lines, " class=\"title\"", line);
+        fputc('\n', d->file);
+    }
+    return lines;
+}
+
 static void draw_page(const drawing_t *d, const char *title)
 {
     uint32_t routes = d->m->route_count < 40 ? d->m->route_count : 40;
-    double wanted = (double)strlen(title) * 7.4, w = box(d, 0)->w;
-    double width = (w > wanted ? w : wanted) + 2 * MARGIN;
-    double height = box(d, 0)->h + TITLE + 2 * MARGIN + ROUTE * routes;
+    double w = box(d, 0)->w > 480 ? box(d, 0)->w : 480;
+    size_t room = (size_t)(w / title_letter);
+    double top = MARGIN + 8 + TITLE_LINE * draw_title(d, title, room, false);
+    double width = w + 2 * MARGIN, height = top + box(d, 0)->h + MARGIN + ROUTE * routes;
 
     fprintf(d->file,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.6g %.6g\" "
             "width=\"%.6g\" height=\"%.6g\" style=\"max-width:100%%;height:auto\" role=\"img\">\n"
             "<style>%s</style>\n<rect class=\"page\" width=\"100%%\" height=\"100%%\"/>\n",
             width, height, width, height, style);
-    draw_text(d, MARGIN, MARGIN + 12, " class=\"title\"", title);
-    fputc('\n', d->file);
-    draw(d, 0, MARGIN, MARGIN + TITLE);
-    draw_routes(d, MARGIN + TITLE + box(d, 0)->h);
+    draw_title(d, title, room, true);
+    draw(d, 0, MARGIN, top);
+    draw_routes(d, top + box(d, 0)->h);
     fputs("</svg>\n", d->file);
 }
 

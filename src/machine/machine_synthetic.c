@@ -165,13 +165,13 @@ static xy_status_t parse_count(parser_t *p, level_t *level)
     if (digits == 0)
         return fail(p, XY_EPARSE, "a count is a whole number above 0, not", start,
                     length > 0 ? length : 1);
-    value = digits < 18 ? strtoul(start, NULL, 10) : (unsigned long)XY_MACHINE_OBJECTS_MAX + 1;
+    value = digits < 18 ? strtoul(start, NULL, 10) : (unsigned long)machine_objects_limit + 1;
     if (value == 0)
         return fail(p, XY_EPARSE, "a count is a whole number above 0, not", start, length);
-    if (value > XY_MACHINE_OBJECTS_MAX)
+    if (value > machine_objects_limit)
         return xy_fail(XY_ELIMIT,
-                       "synthetic machine '%.100s': %.*s objects in one level; at most %d in all",
-                       p->text, (int)(digits < 30 ? digits : 30), start, XY_MACHINE_OBJECTS_MAX);
+                       "synthetic machine '%.100s': %.*s objects in one level; at most %u in all",
+                       p->text, (int)(digits < 30 ? digits : 30), start, machine_objects_limit);
     level->arity = (uint32_t)value;
     p->at += digits;
     return XY_OK;
@@ -267,11 +267,11 @@ static xy_status_t check_levels(const parser_t *p)
         above = level->type;
         width *= level->arity;
         total += width;
-        if (total > XY_MACHINE_OBJECTS_MAX)
+        if (total > machine_objects_limit)
             return xy_fail(XY_ELIMIT,
-                           "synthetic machine '%.100s': %llu objects down to level %d; at most %d "
+                           "synthetic machine '%.100s': %llu objects down to level %d; at most %u "
                            "in all",
-                           p->text, (unsigned long long)total, i + 1, XY_MACHINE_OBJECTS_MAX);
+                           p->text, (unsigned long long)total, i + 1, machine_objects_limit);
     }
     return XY_OK;
 }

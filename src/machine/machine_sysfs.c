@@ -182,9 +182,11 @@ xy_status_t machine_sysfs_live(const char *root, bool check_affinity, xy_machine
     if (st == XY_OK && check_affinity)
         st = machine_affinity(&allowed);
     n = xy_bitset_count(&online);
-    if (st == XY_OK && (places = xy_calloc(n, sizeof(*places))) == NULL)
+    if (st == XY_OK)
+        places = xy_calloc(n, sizeof(*places));
+    if (st == XY_OK && places == NULL)
         st = xy_fail_memory("reading /sys");
-    if (st == XY_OK) {
+    if (places != NULL) {
         read_places(root, &online, places);
         st = build_machine(places, n, check_affinity ? &allowed : NULL, machine_p);
     }

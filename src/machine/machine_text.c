@@ -143,15 +143,15 @@ static size_t descend(printer_t *p, bool is_last)
     size_t length = strlen(p->prefix);
     const char *bar = p->style & XY_MACHINE_UTF8 ? "│  " : "|  ";
 
-    strcat(p->prefix, is_last ? "   " : bar);
+    snprintf(p->prefix + length, sizeof(p->prefix) - length, "%s", is_last ? "   " : bar);
     return length;
 }
 
 static bool same_gpu(const xy_gpu_t *a, const xy_gpu_t *b)
 {
     return a->name == b->name && a->memory == b->memory && a->flags == b->flags &&
-           memcmp(&a->in, &b->in, sizeof(a->in)) == 0 &&
-           memcmp(&a->out, &b->out, sizeof(a->out)) == 0;
+           a->in.latency == b->in.latency && a->in.bandwidth == b->in.bandwidth &&
+           a->out.latency == b->out.latency && a->out.bandwidth == b->out.bandwidth;
 }
 
 static void print_gpu(const printer_t *p, const xy_gpu_t *gpu, uint32_t run)

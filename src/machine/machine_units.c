@@ -29,11 +29,30 @@ static const unit_t bandwidth_units[] = {
     {"TiB/s", 1099511627776.0},
 };
 
+/* Dividing by a power of ten rounds once, so that "9.5us" is the same number as 9.5e-6. */
 bool machine_parse_latency(const char *s, double *seconds_p)
 {
-    double v;
+    static const unit_t units[] = {{"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}};
+    size_t length = strlen(s);
+    double v, divisor = 0;
+    char number[64];
 
-    if (!xy_parse_seconds(s, &v) || !isfinite(v) || v < 0 || signbit(v))
+    for (size_t i = 0; i < 3; i++)
+        if (length > 2 && strcmp(s + length - 2, units[i].name) == 0)
+            divisor = units[i].factor;
+    if (divisor > 0 && length - 2 < sizeof(number)) {
+        length -= 2;
+        while (length > 0 && s[length - 1] == ' ')
+            length--;
+        memcpy(number, s, length);
+        number[length] = '\0';
+        if (!xy_parse_double(number, &v))
+            return false;
+        v /= divisor;
+    } else if (!xy_parse_seconds(s, &v)) {
+        return false;
+    }
+    if (!isfinite(v) || signbit(v))
         return false;
     *seconds_p = v;
     return true;

@@ -174,9 +174,9 @@ static uint32_t scope_types(const writer_t *w, xy_obj_t o)
 
     if (w->m->type[o] != XY_OBJ_NODE && o != 0)
         return 0;
-    for (uint8_t t = XY_OBJ_SITE; t < XY_OBJ_TYPES; t++)
-        if (machine_type_is_numbered(t) && xy_machine_count(w->m, t) > 0 &&
-            !is_numbered_by_place(w->m, o, t))
+    for (int t = XY_OBJ_SITE; t < XY_OBJ_TYPES; t++)
+        if (machine_type_is_numbered((uint8_t)t) && xy_machine_count(w->m, t) > 0 &&
+            !is_numbered_by_place(w->m, o, (uint8_t)t))
             types |= 1u << t;
     return types;
 }
@@ -195,9 +195,9 @@ static void write_inside(const writer_t *w, xy_obj_t o, uint32_t types, int dept
         c += run;
     }
     write_gpus(w, o, depth);
-    for (uint8_t t = 0; t < XY_OBJ_TYPES; t++)
+    for (int t = 0; t < XY_OBJ_TYPES; t++)
         if (types & 1u << t)
-            write_numbering(w, o, t, depth);
+            write_numbering(w, o, (uint8_t)t, depth);
 }
 
 static void write_object(const writer_t *w, xy_obj_t o, uint32_t count, int depth)

@@ -221,7 +221,8 @@ static void header_append(xy_trace_t *trace)
     uint8_t h[TRACE_HEADER_SIZE] = {0};
     struct timespec wall;
 
-    memcpy(h, TRACE_MAGIC, 8);
+    for (size_t i = 0; i < 8; i++)
+        h[i] = (uint8_t)TRACE_MAGIC[i];
     trace_put_u32(h + 8, TRACE_VERSION);
     trace_put_u32(h + 12, trace->clock == XY_TRACE_VIRTUAL);
     if (trace->clock == XY_TRACE_REAL) {

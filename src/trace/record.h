@@ -16,8 +16,8 @@
  *   xy_trace_leave(row);
  *   st = xy_trace_close(trace);
  *
- * Off is a NULL row: every call below is then one predictable branch. On, an event takes some 15
- * ns (bench/trace_event.c prints it), most of it for reading the clock.
+ * Off is a NULL row: every call below is then one predictable branch. On, an event takes some 30
+ * ns (bench/trace_event.c prints it), two thirds of it for reading the clock.
  *
  * The file is written in place, not beside: it is there, up to the last flush, whatever becomes of
  * the program. Each chunk has a length and a checksum, so that a reader finds all complete ones.

@@ -17,21 +17,22 @@
 
 #include "trace/log.h"
 
-/* Times in nanoseconds. A moment counts for the innermost state only, so that the kinds of a row
- * and its idle time outside of states add up to the span. */
+/* Times in nanoseconds; doubles, because sums over rows may leave 64 bits. A moment counts for the
+ * innermost state only, so that the kinds of a row and its idle time outside of states add up to
+ * the span. */
 typedef struct {
-    int64_t compute;
-    int64_t idle;   /* in states of role idle, and outside of any state */
-    int64_t flight; /* some message from or to this row was under way */
-    int64_t hidden; /* ... and the row computed: hidden / flight is the overlap */
+    double compute;
+    double idle;   /* in states of role idle, and outside of any state */
+    double flight; /* some message from or to this row was under way */
+    double hidden; /* ... and the row computed: hidden / flight is the overlap */
     uint64_t sent, received, bytes_sent, bytes_received;
 } xy_trace_row_summary_t;
 
 typedef struct {
     size_t row_count, kind_count;
-    int64_t span;       /* end - begin of the log */
-    int64_t *time;      /* [row * kind_count + kind] */
-    int64_t *kind_time; /* [kind], over all rows */
+    double span;       /* end - begin of the log */
+    double *time;      /* [row * kind_count + kind] */
+    double *kind_time; /* [kind], over all rows */
     xy_trace_row_summary_t *rows;
     xy_trace_row_summary_t total;
 } xy_trace_summary_t;

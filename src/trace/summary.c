@@ -22,9 +22,9 @@ typedef struct {
 typedef struct {
     const xy_trace_log_t *log;
     xy_trace_row_summary_t *row;
-    int64_t *time;
+    double *time;
     const flight_t *flight, *flight_end; /* not yet passed */
-    int64_t covered;
+    double covered;
 } walk_t;
 
 static void count_messages(const xy_trace_log_t *log, xy_trace_summary_t *s, size_t *ends)
@@ -73,11 +73,11 @@ static void flights_fill(const xy_trace_log_t *log, flights_t *f)
     }
 }
 
-static int64_t common(int64_t a, int64_t b, int64_t c, int64_t d)
+static double common(int64_t a, int64_t b, int64_t c, int64_t d)
 {
     int64_t low = a > c ? a : c, high = b < d ? b : d;
 
-    return high > low ? high - low : 0;
+    return high > low ? (double)(high - low) : 0;
 }
 
 static void add_segment(void *arg, size_t state, int64_t start, int64_t end)
@@ -85,14 +85,15 @@ static void add_segment(void *arg, size_t state, int64_t start, int64_t end)
     walk_t *w = arg;
     uint32_t kind = w->log->states[state].kind;
     xy_trace_role_t role = w->log->kinds[kind].role;
+    double length = (double)(end - start);
 
-    w->time[kind] += end - start;
-    w->covered += end - start;
+    w->time[kind] += length;
+    w->covered += length;
     if (role == XY_TRACE_IDLE)
-        w->row->idle += end - start;
+        w->row->idle += length;
     if (role != XY_TRACE_COMPUTE)
         return;
-    w->row->compute += end - start;
+    w->row->compute += length;
     while (w->flight < w->flight_end && w->flight->end <= start)
         w->flight++;
     for (const flight_t *f = w->flight; f < w->flight_end && f->start < end; f++)
@@ -128,9 +129,10 @@ static xy_status_t walk_rows(const xy_trace_log_t *log, const flights_t *f, xy_t
 
         if (st != XY_OK)
             return st;
-        w.row->idle += s->span - w.covered;
+        if (s->span > w.covered) /* not so only by rounding, in years of trace */
+            w.row->idle += s->span - w.covered;
         for (size_t i = 0; i < f->count[r]; i++)
-            w.row->flight += first[i].end - first[i].start;
+            w.row->flight += (double)(first[i].end - first[i].start);
         add_total(s, r);
     }
     return XY_OK;
@@ -144,7 +146,7 @@ static xy_trace_summary_t *summary_new(const xy_trace_log_t *log)
         return NULL;
     s->row_count = log->row_count;
     s->kind_count = log->kind_count;
-    s->span = log->end - log->begin;
+    s->span = (double)(log->end - log->begin);
     s->rows = xy_calloc(log->row_count, sizeof(*s->rows));
     s->kind_time = xy_calloc(log->kind_count, sizeof(*s->kind_time));
     if (log->row_count == 0 || log->kind_count <= SIZE_MAX / 8 / log->row_count)

@@ -6,12 +6,12 @@
 #include "base/base.h"
 #include "trace/report.h"
 
-static void put_seconds(xy_json_t *j, const char *key, int64_t ns)
+static void put_seconds(xy_json_t *j, const char *key, double ns)
 {
-    xy_json_double(j, key, (double)ns / 1e9);
+    xy_json_double(j, key, ns / 1e9);
 }
 
-static void put_row(xy_json_t *j, const xy_trace_log_t *log, const int64_t *time,
+static void put_row(xy_json_t *j, const xy_trace_log_t *log, const double *time,
                     const xy_trace_row_summary_t *row)
 {
     xy_json_begin_object(j, "kinds");
@@ -24,7 +24,7 @@ static void put_row(xy_json_t *j, const xy_trace_log_t *log, const int64_t *time
     put_seconds(j, "flight", row->flight);
     put_seconds(j, "hidden", row->hidden);
     if (row->flight > 0)
-        xy_json_double(j, "overlap", (double)row->hidden / (double)row->flight);
+        xy_json_double(j, "overlap", row->hidden / row->flight);
     xy_json_int(j, "messages_sent", (int64_t)row->sent);
     xy_json_int(j, "messages_received", (int64_t)row->received);
     xy_json_int(j, "bytes_sent", (int64_t)row->bytes_sent);
@@ -54,8 +54,8 @@ void xy_trace_write_json(const xy_trace_log_t *log, const xy_trace_summary_t *s,
     xy_json_string(&j, "file", log->path);
     xy_json_string(&j, "title", log->title);
     xy_json_string(&j, "clock", log->clock == XY_TRACE_VIRTUAL ? "virtual" : "real");
-    put_seconds(&j, "begin", log->begin);
-    put_seconds(&j, "end", log->end);
+    put_seconds(&j, "begin", (double)log->begin);
+    put_seconds(&j, "end", (double)log->end);
     xy_json_int(&j, "states", (int64_t)log->state_count);
     xy_json_int(&j, "messages", (int64_t)log->link_count);
     xy_json_int(&j, "samples", (int64_t)log->sample_count);

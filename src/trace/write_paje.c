@@ -148,11 +148,17 @@ static void put_push(const xy_trace_log_t *log, const xy_trace_state_t *s, FILE 
         fputs(" \"-\"\n", file);
 }
 
+/* Readers want an end behind its start, whatever two clocks said. */
+static int64_t link_end(const xy_trace_link_t *l)
+{
+    return l->end > l->start ? l->end : l->start;
+}
+
 static void put_link(const xy_trace_log_t *log, size_t i, bool is_start, FILE *file)
 {
     const xy_trace_link_t *l = &log->links[i];
 
-    put_time(file, log, is_start ? 10 : 11, is_start ? l->start : l->end);
+    put_time(file, log, is_start ? 10 : 11, is_start ? l->start : link_end(l));
     fprintf(file, "L p r%" PRIu32 " ", is_start ? l->from : l->to);
     put_string(file, log->labels[l->label]);
     fprintf(file, " %zu", i);
@@ -217,7 +223,7 @@ static size_t gather(const xy_trace_log_t *log, item_t *items)
     }
     for (size_t i = 0; i < log->link_count; i++) {
         items[n++] = (item_t){log->links[i].start, LINK_START, 0, i};
-        items[n++] = (item_t){log->links[i].end, LINK_END, 0, i};
+        items[n++] = (item_t){link_end(&log->links[i]), LINK_END, 0, i};
     }
     for (size_t i = 0; i < log->sample_count; i++)
         items[n++] = (item_t){log->samples[i].time, SAMPLE, 0, i};

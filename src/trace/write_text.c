@@ -9,7 +9,6 @@
  *   ...
  *   core 0 ████████▓▓░░··████████
  */
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -58,10 +57,10 @@ static int cell_width(const char *name)
     return w > CELL ? w : CELL;
 }
 
-static void put_share(FILE *file, int64_t part, int64_t whole, int columns)
+static void put_share(FILE *file, double part, double whole, int columns)
 {
     if (whole > 0)
-        fprintf(file, "%*.1f%%", columns - 1, 100.0 * (double)part / (double)whole);
+        fprintf(file, "%*.1f%%", columns - 1, 100.0 * part / whole);
     else
         fprintf(file, "%*s", columns, "-");
 }
@@ -71,8 +70,8 @@ static bool is_column(const xy_trace_log_t *log, const xy_trace_summary_t *s, si
     return s->kind_time[k] > 0 && log->kinds[k].role != XY_TRACE_IDLE;
 }
 
-static void put_row(const xy_trace_log_t *log, const xy_trace_summary_t *s, const int64_t *time,
-                    const xy_trace_row_summary_t *row, int64_t whole, FILE *file)
+static void put_row(const xy_trace_log_t *log, const xy_trace_summary_t *s, const double *time,
+                    const xy_trace_row_summary_t *row, double whole, FILE *file)
 {
     for (size_t k = 0; k < s->kind_count; k++)
         if (is_column(log, s, k))
@@ -112,10 +111,10 @@ static void put_table(const xy_trace_log_t *log, const xy_trace_summary_t *s, si
     }
     if (log->row_count > 1) {
         put_name(file, "all", names);
-        put_row(log, s, s->kind_time, &s->total, s->span * (int64_t)log->row_count, file);
+        put_row(log, s, s->kind_time, &s->total, s->span * (double)log->row_count, file);
     }
     if (rows < log->row_count)
-        fprintf(file, "(%zu more rows; --json has them all)\n", log->row_count - rows);
+        fprintf(file, "(and %zu more; --json has them all)\n", log->row_count - rows);
 }
 
 /* The timeline: per column the time of each role; the longest is drawn. */
@@ -196,6 +195,11 @@ static xy_status_t put_timeline(const xy_trace_log_t *log, size_t columns, size_
     return st;
 }
 
+static void put_count(FILE *file, const char *before, size_t n, const char *word)
+{
+    fprintf(file, "%s%zu %s%s", before, n, word, n == 1 ? "" : "s");
+}
+
 xy_status_t xy_trace_write_text(const xy_trace_log_t *log, const xy_trace_summary_t *summary,
                                 size_t columns, size_t row_limit, FILE *file)
 {
@@ -203,10 +207,12 @@ xy_status_t xy_trace_write_text(const xy_trace_log_t *log, const xy_trace_summar
     char time[32], size[32];
 
     put_name(file, log->title[0] != '\0' ? log->title : log->path, 0);
-    fprintf(file, ": %zu %s, %zu states, %" PRIu64 " messages (%s), %s of %s time\n",
-            log->row_count, log->row_count == 1 ? "row" : "rows", log->state_count,
-            summary->total.sent, xy_format_size(summary->total.bytes_sent, size),
-            xy_format_seconds(1e-9 * (double)summary->span, time),
+    put_count(file, ": ", log->row_count, "row");
+    put_count(file, ", ", log->state_count, "state");
+    put_count(file, ", ", log->link_count, "message");
+    if (log->link_count > 0)
+        fprintf(file, " (%s)", xy_format_size(summary->total.bytes_sent, size));
+    fprintf(file, ", %s of %s time\n", xy_format_seconds(1e-9 * summary->span, time),
             log->clock == XY_TRACE_VIRTUAL ? "virtual" : "real");
     if (rows == 0 || summary->span == 0)
         return XY_OK;

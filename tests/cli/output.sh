@@ -41,3 +41,31 @@ got=0
 exec 3>&-
 [ $got = 1 ] || die "an ignored broken pipe ends with $got"
 [ ! -s err ] || die "a broken pipe is not worth a message: $(cat err)"
+
+# What ends early ends quietly.
+"$XYLEM" machine 50x8x8 --json 2>err | head -1 >/dev/null || true
+[ ! -s err ] || die "head -1 gave: $(cat err)"
+
+# A disk that fills up while a file is written: the old file stays, nothing half-written does.
+mkdir full
+echo "<svg>old</svg>" >full/picture.svg
+got=0
+(
+    trap '' XFSZ
+    ulimit -f 2
+    "$XYLEM" machine 50x8x8 --svg full/picture.svg 2>err
+) || got=$?
+[ $got = 1 ] || die "a full disk ends with $got"
+one_line "$(cat err)"
+says "$(cat err)" "full/picture.svg: cannot write: File too large"
+[ "$(ls -A full)" = picture.svg ] || die "left behind: $(ls -A full)"
+[ "$(cat full/picture.svg)" = "<svg>old</svg>" ] || die "the old file was harmed"
+
+# The same when the signal is not ignored.
+got=0
+(
+    ulimit -f 2 -c 0
+    exec "$XYLEM" machine 50x8x8 --svg full/picture.svg
+) 2>err || got=$?
+[ $got -gt 128 ] || die "SIGXFSZ ends with $got"
+[ "$(ls -A full)" = picture.svg ] || die "left behind: $(ls -A full)"

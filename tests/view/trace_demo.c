@@ -92,7 +92,7 @@ static void iterate_core(demo_t *d, long r)
     run_state(c, d->compute, r, d->border, 9000 + draw(d, 2000));
 }
 
-static void sum_over_all(demo_t *d, long iteration)
+static void sum_over_all(demo_t *d)
 {
     uint64_t latest = 0;
 
@@ -105,8 +105,6 @@ static void sum_over_all(demo_t *d, long iteration)
             run_state(c, d->wait, r, d->sum, latest - c->now);
         run_state(c, d->progress, r, d->sum, 5000);
     }
-    xy_trace_counter_at(d->core[0].row, d->core[0].now, d->residual,
-                        1.0 / (1.0 + (double)iteration / 6.0));
 }
 
 static void iterate(demo_t *d, long iteration)
@@ -120,7 +118,9 @@ static void iterate(demo_t *d, long iteration)
     for (long r = 0; r < d->count; r++)
         iterate_core(d, r);
     if (iteration % 8 == 7)
-        sum_over_all(d, iteration);
+        sum_over_all(d);
+    xy_trace_counter_at(d->core[0].row, d->core[0].now, d->residual,
+                        1.0 / (1.0 + (double)iteration / 6.0));
 }
 
 static void record(demo_t *d, long iterations)

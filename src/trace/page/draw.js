@@ -8,6 +8,7 @@
 const GUTTER_MIN = 70, GUTTER_MAX = 220, AXIS = 26, GROUP = 20, GAP = 4;
 const RECTS = 9000;  // states drawn one by one per frame, at most
 const ARROWS = 2500; // messages drawn per frame, at most
+const LABEL = '11.5px system-ui, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif';
 const FONT = '12px system-ui, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-serif';
 
 class Painter {
@@ -165,17 +166,28 @@ class Painter {
     if (width > 34 && height > 10) this.paintLabel(row, i, left, top, width, height, isFound ? this.text[kind] : this.theme.soft);
   }
 
+  // In the first stretch of the state, before, between or behind the states in it, that is wide
+  // enough.
   paintLabel(row, i, left, top, width, height, colour) {
-    const { ctx } = this, from = Math.max(left, this.gutter) + 6, room = Math.min(left + width, this.width) - from - 5;
-    const label = this.trace.labels[row.label[i]] || this.trace.kinds[row.kind[i]].name;
-    const text = row.id[i] >= 0 ? `${label} ${row.id[i]}` : label;
-    const fits = this.fit(text, room) || this.fit(label, room);
-    if (!fits) return;
-    ctx.fillStyle = colour;
-    ctx.font = FONT;
-    ctx.textBaseline = "middle";
-    ctx.textAlign = "left";
-    ctx.fillText(fits, from, top + height / 2 + .5);
+    const { ctx } = this, label = this.trace.labels[row.label[i]] || this.trace.kinds[row.kind[i]].name;
+    const texts = row.id[i] >= 0 ? [`${label} ${row.id[i]}`, label] : [label];
+    let from = Math.max(left, this.gutter) + 5;
+    for (let child = i + 1, tries = 0; tries < 3; tries++) {
+      while (child < row.count && row.depth[child] > row.depth[i] + 1) child++;
+      const isLast = child >= row.count || row.parent[child] !== i;
+      const room = Math.min(isLast ? left + width : this.x(row.start[child]), this.width) - from - 4;
+      const text = texts.find((one) => this.fit(one, room));
+      if (text) {
+        ctx.fillStyle = colour;
+        ctx.font = LABEL;
+        ctx.textBaseline = "middle";
+        ctx.textAlign = "left";
+        ctx.fillText(text, from, top + height / 2 + .5);
+        return;
+      }
+      if (isLast) return;
+      from = Math.max(from, this.x(row.end[child++]) + 4);
+    }
   }
 
   // The text if it fits, else nothing: half a word helps nobody. Widths are kept.
@@ -295,7 +307,7 @@ class Painter {
     const a = trace.rows[l.from[i]].line, b = trace.rows[l.to[i]].line, down = Math.sign(b.y - a.y);
     const x0 = this.x(l.start[i]), x1 = this.x(l.end[i]);
     const y0 = this.top(a) + a.h / 2 + down * a.h * .28, y1 = this.top(b) + b.h / 2 - down * b.h * .28;
-    const bend = Math.min(60, Math.max(12, Math.abs(x1 - x0) * .45));
+    const bend = Math.min(60, Math.max(5, Math.abs(x1 - x0) * .5));
     const curve = () => {
       ctx.beginPath();
       ctx.moveTo(x0, y0);
@@ -349,7 +361,7 @@ class Painter {
       ctx.fillStyle = line.row ? theme.ink : theme.soft;
       if (line.group) {
         ctx.fillStyle = theme.card;
-        ctx.fillRect(0, this.top(line), this.width, line.h + GAP);
+        ctx.fillRect(0, this.top(line), this.gutter, line.h + GAP);
         ctx.fillStyle = theme.soft;
         ctx.fillText(line.group, 2, y + 1);
       } else ctx.fillText(this.shorten(this.nameOf(line)), this.gutter - 10, y);

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# xylem view: good, damaged and foreign traces; files for other viewers, read by those.
+. "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
+
+demo=$XYLEM_BUILD_DIR/tests/view/trace_demo
+trace=$XYLEM_SOURCE_DIR/examples/heat.xyt
+
+# The generator is deterministic, and the trace in examples/ is its work.
+"$demo" again.xyt
+cmp again.xyt "$trace" || die "examples/heat.xyt is not what trace_demo writes"
+
+expect 0 "$XYLEM" view "$trace"
+says "$out" "Heat equation: 8 rows, 782 states, 336 messages (10.5 MiB)"
+says "$out" "core 7"
+[ -z "$err" ] || die "said on standard error: $err"
+expect 0 "$XYLEM" view "$trace" --json
+python3 -m json.tool <<<"$out" >/dev/null || die "--json is not JSON"
+
+# With files the command is silent unless asked.
+expect 0 "$XYLEM" view "$trace" -o page.html --paje t.paje --chrome t.json
+[ -z "$out$err" ] || die "said: $out$err"
+python3 - <<'PYTHON' || die "t.json is not what it should be"
+import json
+events = json.load(open("t.json"))["traceEvents"]
+count = lambda phase: sum(event["ph"] == phase for event in events)
+assert (count("X"), count("s"), count("f"), count("C"), count("i")) == (782, 336, 336, 24, 1)
+PYTHON
+expect 0 "$XYLEM" view "$trace" -o - --summary
+says "$out" "</html>"
+says "$out" "Heat equation: 8 rows"
+
+# Independent readers of Pajé, where they are installed.
+if command -v pj_dump >/dev/null; then
+    expect 0 pj_dump t.paje
+    [ "$(grep -c '^State' <<<"$out")" = 782 ] || die "pj_dump sees other states"
+    [ "$(grep -c '^Link' <<<"$out")" = 336 ] || die "pj_dump sees other links"
+    [ "$(grep -c '^Variable' <<<"$out")" = 24 ] || die "pj_dump sees other variables"
+else
+    echo "pj_dump (Debian: pajeng) is not installed: not asked"
+fi
+if command -v vite >/dev/null; then
+    QT_QPA_PLATFORM=offscreen timeout 60 vite t.paje -e vite.svg >vite.log 2>&1 || die "$(cat vite.log)"
+    grep -q '0 errors and 0 warnings' vite.log || die "$(cat vite.log)"
+    grep -q '</svg>' vite.svg || die "ViTE drew nothing"
+else
+    echo "ViTE (Debian: vite) is not installed: not asked"
+fi
+
+# Cut short: shown as far as it goes, with one warning.
+head -c 6000 "$trace" >cut.xyt
+expect 0 "$XYLEM" view cut.xyt
+one_line "$err"
+says "$err" "warning: cut.xyt: not closed"
+says "$err" "showing what is readable"
+says "$out" "core 7"
+
+# A program that is killed leaves what was flushed.
+"$demo" long.xyt 64 100000 &
+pid=$!
+until [ "$(stat -c %s long.xyt 2>/dev/null || echo 0)" -gt 1000000 ]; do sleep 0.05; done
+kill -9 "$pid"
+wait "$pid" 2>/dev/null || true
+expect 0 "$XYLEM" view long.xyt
+one_line "$err"
+says "$err" "long.xyt: not closed"
+says "$out" "(and 24 more; --json has them all)"
+
+# Nothing readable, no trace at all.
+head -c 70 "$trace" >header.xyt
+: >empty.xyt
+head -c 3000 /dev/urandom >noise.xyt
+mkdir directory
+cp "$trace" locked.xyt
+chmod 000 locked.xyt
+for file in header.xyt empty.xyt noise.xyt directory missing.xyt "$XYLEM_SOURCE_DIR/README.md"; do
+    expect 1 "$XYLEM" view "$file" -o none.html
+    one_line "$err"
+    says "$err" "$file"
+    [ ! -e none.html ] || die "$file: a page was written"
+done
+if [ "$(id -u)" != 0 ]; then
+    expect 1 "$XYLEM" view locked.xyt
+    one_line "$err"
+fi
+expect 2 "$XYLEM" view
+one_line "$err"
+expect 1 "$XYLEM" view "$trace" -o no/such/directory/page.html
+one_line "$err"
+if [ -e /dev/full ]; then
+    expect 1 bash -c "'$XYLEM' view '$trace' >/dev/full"
+    one_line "$err"
+fi
