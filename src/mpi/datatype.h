@@ -115,6 +115,7 @@ typedef struct mpi_type {
     mpi_contents_t contents;
     struct mpi_attributes *attributes;
     MPI_Datatype handle;    /* what the program holds */
+    int handles;            /* that the program holds; touched by its rank alone */
     atomic_long references; /* the handle, each pending operation, each type made from it */
     char name[MPI_MAX_OBJECT_NAME];
 } mpi_type_t;

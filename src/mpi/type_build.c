@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "mpi/attr.h"
 #include "mpi/local.h"
 #include "mpi/type_layout.h"
 
@@ -19,6 +20,7 @@ void mpi_draft_begin(mpi_draft_t *draft, const char *call, int combiner, bool is
     draft->type->signature_power = 1;
     draft->type->align = 1;
     draft->type->handle = (MPI_Datatype)(void *)draft->type;
+    draft->type->handles = 1;
     atomic_init(&draft->type->references, 1);
 }
 
@@ -188,6 +190,7 @@ void mpi_type_destroy(mpi_type_t *type)
     xy_free(c->an_aint);
     xy_free(c->a_count);
     xy_free(c->a_type);
+    mpi_attributes_drop(type->attributes);
     mpi_layout_cleanup(&type->layout);
     xy_free(type);
 }

@@ -4,6 +4,7 @@
  */
 #include "base/base.h"
 #include "mpi/alias.h"
+#include "mpi/attr.h"
 #include "mpi/local.h"
 #include "mpi/type_build.h"
 #include "mpi/type_layout.h"
@@ -179,6 +180,7 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     mpi_type_t *old = mpi_type_of(oldtype);
     int error = mpi_type_check_make("MPI_Type_dup", 0, old, newtype);
+    MPI_Datatype dup;
     mpi_draft_t draft;
 
     if (error != MPI_SUCCESS)
@@ -186,10 +188,17 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
     mpi_draft_begin(&draft, "MPI_Type_dup", MPI_COMBINER_DUP, false);
     mpi_draft_record_type(&draft, old);
     draft_vector(&draft, old, 1, 1, 0);
-    error = mpi_draft_finish(&draft, newtype);
-    if (error == MPI_SUCCESS)
-        draft.type->is_committed = old->is_committed;
-    return error;
+    error = mpi_draft_finish(&draft, &dup);
+    if (error != MPI_SUCCESS)
+        return error;
+    draft.type->is_committed = old->is_committed;
+    error = mpi_attributes_copy(MPI_ATTR_TYPE, oldtype, old->attributes, &draft.type->attributes);
+    if (error != MPI_SUCCESS) {
+        mpi_type_release(draft.type);
+        return MPI_LOCAL_ERROR("MPI_Type_dup", error, "an attribute could not be copied");
+    }
+    *newtype = dup;
+    return MPI_SUCCESS;
 }
 XY_MPI_ALIAS(Type_dup)
 
@@ -208,12 +217,19 @@ XY_MPI_ALIAS(Type_commit)
 int PMPI_Type_free(MPI_Datatype *datatype)
 {
     mpi_type_t *type = datatype ? mpi_type_of(*datatype) : NULL;
+    int error;
 
     if (!type)
         return MPI_LOCAL_ERROR("MPI_Type_free", MPI_ERR_TYPE, "this is no datatype");
     if (type->is_predefined)
         return MPI_LOCAL_ERROR("MPI_Type_free", MPI_ERR_TYPE,
                                "%s is predefined and cannot be freed", type->name);
+    /* Attributes go with the last handle; MPI_Type_get_contents makes further ones. */
+    error = type->handles > 1 ? MPI_SUCCESS
+                              : mpi_attributes_delete(MPI_ATTR_TYPE, *datatype, &type->attributes);
+    if (error != MPI_SUCCESS)
+        return MPI_LOCAL_ERROR("MPI_Type_free", error, "an attribute could not be deleted");
+    type->handles--;
     *datatype = MPI_DATATYPE_NULL;
     mpi_type_release(type);
     return MPI_SUCCESS;

@@ -248,7 +248,11 @@ static int get_contents(const char *call, MPI_Datatype datatype, const MPI_Count
     for (size_t i = 0; i < c->counts; i++)
         counts[i] = c->a_count[i];
     for (size_t i = 0; i < c->types; i++) {
-        mpi_type_hold(mpi_type_of(c->a_type[i])); /* the program frees what it is given */
+        mpi_type_t *part = mpi_type_of(c->a_type[i]);
+
+        if (!part->is_predefined)
+            part->handles++; /* the program frees what it is given */
+        mpi_type_hold(part);
         datatypes[i] = c->a_type[i];
     }
     return MPI_SUCCESS;

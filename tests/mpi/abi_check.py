@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What a program compiled elsewhere relies on.
+
+  abi_check.py header ROOT               mpi.h compiles alone, as C and as C++
+  abi_check.py symbols ROOT LIBRARY ARCHIVE
+      LIBRARY exports exactly the functions of functions.def under both names, the two names are
+      one function, and those that ARCHIVE implements are those that say XY_MPI_ALIAS
+"""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = """#include <mpi.h>
+#ifdef TWICE
+#include <mpi.h>
+#endif
+extern int (*const f)(MPI_Comm, int *);
+extern int (*const g)(MPI_Comm, int *);
+int (*const f)(MPI_Comm, int *) = MPI_Comm_rank;
+int (*const g)(MPI_Comm, int *) = PMPI_Comm_rank;
+MPI_Comm world(void);
+MPI_Comm world(void) { return MPI_COMM_WORLD; }
+"""
+
+COMPILERS = [("cc", ["-std=c99"], "c"), ("cc", ["-std=c11"], "c"), ("clang", ["-std=c99"], "c"),
+             ("c++", ["-std=c++11"], "c++"), ("c++", ["-std=c++17"], "c++"),
+             ("clang++", ["-std=c++17"], "c++")]
+
+
+def check_header(root):
+    failed = tried = 0
+    with tempfile.TemporaryDirectory() as work:
+        source = pathlib.Path(work) / "program"
+        source.write_text(PROGRAM)
+        for name, options, language in COMPILERS:
+            if not shutil.which(name):
+                continue
+            tried += 1
+            command = [name, "-x", language, *options, "-pedantic-errors", "-Wall", "-Wextra",
+                       "-Werror", "-DTWICE", f"-I{root}/include", "-c", str(source), "-o",
+                       "/dev/null"]
+            failed += subprocess.run(command, check=False).returncode != 0
+    if not tried:
+        sys.exit("no compiler was found")
+    return failed
+
+
+def symbols(arguments):
+    """name -> (address, kind) of the defined symbols."""
+    text = subprocess.run(["nm", "--defined-only", *arguments], check=True, text=True,
+                          capture_output=True).stdout
+    found = {}
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) == 3:
+            found[words[2]] = (words[0], words[1])
+    return found
+
+
+def check_symbols(root, library, archive):
+    sys.path.insert(0, str(root / "src/mpi"))
+    import functions  # pylint: disable=import-error,import-outside-toplevel
+    names = {name for _, name, _ in functions.read_functions(root)}
+    exported = symbols(["-D", library])
+    wanted = {prefix + name for name in names for prefix in ("MPI_", "PMPI_")}
+    problems = [f"{name} is not exported" for name in sorted(wanted - set(exported))]
+    problems += [f"{name} is exported but not in functions.def" for name in sorted(exported)
+                 if name.startswith(("MPI_", "PMPI_")) and name not in wanted]
+    problems += [f"MPI_{name} and PMPI_{name} are different functions" for name in sorted(names)
+                 if exported.get("MPI_" + name, (0, 0))[0] != exported.get("PMPI_" + name, (1, 1))[0]]
+    strong = {name[5:] for name, (_, kind) in symbols([archive]).items()
+              if kind == "T" and name.startswith("PMPI_")}
+    said = functions.implemented(root)
+    problems += [f"PMPI_{name} has no XY_MPI_ALIAS" for name in sorted(strong - said)]
+    problems += [f"XY_MPI_ALIAS({name}) has no function" for name in sorted(said - strong)]
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    return len(problems)
+
+
+def main(arguments):
+    what, root = arguments[0], pathlib.Path(arguments[1]).resolve()
+    if what == "header":
+        return check_header(root) != 0
+    return check_symbols(root, *arguments[2:]) != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
