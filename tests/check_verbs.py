@@ -18,7 +18,7 @@ def main():
     said = subprocess.run([sys.argv[1], "help", "--json"], capture_output=True, check=True).stdout
     verbs = {verb["name"] for verb in json.loads(said)["verbs"]}
     page = Path(sys.argv[2]).read_text(encoding="utf-8")
-    listed = set(re.findall(r"^\| `xylem ([a-z]+)", page, re.M))
+    listed = set(re.findall(r"^\| `xylem ([a-z+]+)", page, re.M))
     for verb in sorted(verbs - listed):
         print(f"README.md: its table of verbs leaves out `xylem {verb}`")
     for verb in sorted(listed - verbs):

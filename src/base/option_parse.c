@@ -408,11 +408,14 @@ void xy_options_cleanup(const xy_command_t *command, void *values)
 
 xy_status_t xy_command_run(const xy_command_t *command, int argc, char **argv)
 {
-    void *values = xy_calloc(1, command->values_size);
+    void *values;
     xy_status_t st;
     bool help = false;
     int count = 0;
 
+    if (command->is_raw)
+        return command->run(command, NULL, argc, argv);
+    values = xy_calloc(1, command->values_size);
     if (values == NULL)
         return xy_fail_memory("reading the command line");
     st = xy_options_parse(command, argc, argv, values, &count, &help);

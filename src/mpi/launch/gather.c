@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "mpi/launch/finish.h"
 #include "mpi/launch/program.h"
 
 static const char *const runtimes[] = {
@@ -132,7 +133,7 @@ static xy_status_t add_module(gathering_t *g, mpi_elf_t *elf)
     }
     g->has_changed = true;
     if (g->program->modules.count > 1 && g->config->is_verbose)
-        xy_warn("every rank gets its own '%s'", elf->path);
+        mpi_finish_say("every rank gets its own '%s'", elf->path);
     return XY_OK;
 }
 

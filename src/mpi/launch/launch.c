@@ -49,9 +49,12 @@ static xy_status_t add_part(launch_t *launch, const mpi_launch_context_t *contex
         return xy_fail_memory("starting the job");
     part->values = &context->values;
     part->argc = context->argc;
-    part->argv = context->argv;
     part->first = launch->size;
     part->count = context->has_n ? (int)context->values.n : 1;
+    part->argv = xy_calloc((size_t)part->argc + 1, sizeof(char *));
+    if (part->argv == NULL)
+        return xy_fail_memory("starting the job");
+    memcpy(part->argv, context->argv, (size_t)part->argc * sizeof(char *));
     st = mpi_launch_check_hosts(part->values);
     if (st == XY_OK && !context->has_n && is_only)
         st = default_count(part->values, &part->count);
@@ -86,8 +89,11 @@ static xy_status_t find_programs(launch_t *launch)
 
     for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++) {
         mpi_part_t *part = part_at(launch, i);
+        int code = 0;
 
-        st = mpi_launch_find(part->argv[0], &part->path, &launch->code);
+        st = mpi_launch_find(part->argv[0], &part->path, &code);
+        if (st != XY_OK)
+            launch->code = code;
         if (st == XY_OK)
             st = mpi_launch_inspect(part);
         if (st == XY_OK && part->is_mpi != part_at(launch, 0)->is_mpi)
@@ -121,15 +127,22 @@ static xy_status_t split_libraries(launch_t *launch)
     return XY_OK;
 }
 
-/* OpenMP reads its settings when its library is loaded: before any rank has an environment. */
-static xy_status_t set_openmp(const launch_t *launch)
+/* OpenMP reads its settings when its library is loaded, before any rank has an environment: what
+ * the first part sets is set here, too. */
+static xy_status_t make_environments(const launch_t *launch)
 {
+    xy_status_t st = XY_OK;
     char text[16];
 
     snprintf(text, sizeof(text), "%d", launch->placement.threads);
     if (setenv("OMP_NUM_THREADS", text, 0) != 0)
         return xy_fail_memory("making the environment");
-    return XY_OK;
+    for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++)
+        st = mpi_launch_environment(part_at(launch, i), launch->values);
+    for (char **entry = part_at(launch, 0)->environment; st == XY_OK && *entry != NULL; entry++)
+        if (strchr(*entry, '=') != NULL && putenv(*entry) != 0)
+            st = xy_fail_memory("making the environment");
+    return st;
 }
 
 /* Parts that run the same file share its program: images are numbered through. */
@@ -237,9 +250,7 @@ static xy_status_t run_ranks(launch_t *launch)
                                                      : MPI_TAG_NONE);
     st = mpi_placement_make(launch->values, launch->size, &launch->placement);
     if (st == XY_OK)
-        st = set_openmp(launch);
-    for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++)
-        st = mpi_launch_environment(part_at(launch, i), launch->values);
+        st = make_environments(launch);
     if (st == XY_OK)
         st = split_libraries(launch);
     if (st == XY_OK)

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "mpi/launch/interpose.h"
 #include "mpi/launch/process.h"
@@ -98,25 +97,4 @@ XY_INTERPOSE int clearenv(void)
         return XY_CALL_NEXT(next, "clearenv")();
     MPI_PROCESS_VARIABLE(process, char **, MPI_VARIABLE_ENVIRON) = NULL;
     return 0;
-}
-
-/* Programs that a rank becomes or starts see the rank's environment. */
-XY_INTERPOSE int execv(const char *path, char *const arguments[])
-{
-    static XY_NEXT(int, next, (const char *, char *const[]));
-    mpi_process_t *process = mpi_process_self;
-
-    if (process == NULL)
-        return XY_CALL_NEXT(next, "execv")(path, arguments);
-    return execve(path, arguments, MPI_PROCESS_VARIABLE(process, char **, MPI_VARIABLE_ENVIRON));
-}
-
-XY_INTERPOSE int execvp(const char *file, char *const arguments[])
-{
-    static XY_NEXT(int, next, (const char *, char *const[]));
-    mpi_process_t *process = mpi_process_self;
-
-    if (process == NULL)
-        return XY_CALL_NEXT(next, "execvp")(file, arguments);
-    return execvpe(file, arguments, MPI_PROCESS_VARIABLE(process, char **, MPI_VARIABLE_ENVIRON));
 }

@@ -19,7 +19,7 @@ static const char *const oversubscribe_names[] = {"nooversubscribe", "report-bin
                                                   "envall", NULL};
 static const char *const ppn_names[] = {"npernode", "N", "perhost", NULL};
 
-static const xy_option_t options[] = {
+const xy_option_t mpi_launch_options[] = {
     {"n", 0, XY_OPT_LONG, "N", AT(n), .min = 1, .max = 1 << 24, .aliases = n_names,
      .help = "number of ranks; any number runs on any number of cores (default: one per core)"},
     {"x", 0, XY_OPT_LIST, "VAR[=VALUE]", AT(x), .help = "set a variable in the ranks' environment"},
@@ -75,7 +75,7 @@ static const xy_option_t options[] = {
     {"mca", 0, XY_OPT_PAIRS, "NAME VALUE", AT(ignored_pairs), .aliases = mca_names},
     {0}};
 
-static const char description[] =
+const char mpi_launch_description[] =
     "Runs N ranks of an MPI program in one process. Each rank has its own copy of the program's "
     "global variables, its own environment and its own streams; messages between ranks are copies "
     "in memory. There may be many more ranks than cores.\n"
@@ -88,18 +88,19 @@ static const char description[] =
     "124 after the time limit, 126 for a program that may not be run, 127 for one that is not "
     "there.";
 
-static const char examples[] = "mpiexec -n 64 ./a.out\n    64 ranks on all cores\n"
-                               "mpiexec -n 2 ./master : -n 8 ./worker\n    two programs, one job\n"
-                               "mpiexec -n 4 --threads-per-rank 8 ./hybrid\n    MPI and OpenMP";
+const char mpi_launch_examples[] =
+    "mpiexec -n 64 ./a.out\n    64 ranks on all cores\n"
+    "mpiexec -n 2 ./master : -n 8 ./worker\n    two programs, one job\n"
+    "mpiexec -n 4 --threads-per-rank 8 ./hybrid\n    MPI and OpenMP";
 
 const xy_command_t mpi_launch_command = {
     .name = "mpiexec",
     .prefix = "",
     .summary = "run an MPI program",
     .synopsis = "PROGRAM [ARGUMENT]... [: ...]",
-    .description = description,
-    .examples = examples,
-    .options = options,
+    .description = mpi_launch_description,
+    .examples = mpi_launch_examples,
+    .options = mpi_launch_options,
     .values_size = sizeof(mpi_launch_values_t),
     .positional_max = -1,
     .stop_at_positional = true,

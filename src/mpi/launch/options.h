@@ -30,6 +30,9 @@ typedef struct {
 } mpi_launch_values_t;
 
 /* The command as a table: help and man page come from it. */
+extern const xy_option_t mpi_launch_options[];
+extern const char mpi_launch_description[];
+extern const char mpi_launch_examples[];
 extern const xy_command_t mpi_launch_command;
 
 /* One program of the job, with what was said for it. */

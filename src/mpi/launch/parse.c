@@ -5,12 +5,9 @@
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+#include <xylem.h>
 
 #include "mpi/launch/options.h"
-
-#ifndef XYLEM_VERSION
-#define XYLEM_VERSION "unknown"
-#endif
 
 static xy_status_t parse_one(int argc, char **argv, mpi_launch_context_t *context, bool *is_done)
 {
@@ -25,7 +22,7 @@ static xy_status_t parse_one(int argc, char **argv, mpi_launch_context_t *contex
     if (help)
         xy_command_help(&mpi_launch_command, stdout);
     else if (context->values.version)
-        printf("mpiexec (Xylem) %s\n", XYLEM_VERSION);
+        printf("mpiexec (Xylem) %s\n", xylem_version());
     else if (context->argc == 0)
         return xy_fail(XY_EUSAGE, "no program was given; see 'mpiexec --help'");
     *is_done |= help || context->values.version;

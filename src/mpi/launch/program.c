@@ -181,6 +181,7 @@ static xy_status_t load(mpi_program_t *program, const mpi_program_config_t *conf
         st = check_threads(program, config->tls_reserve);
     if (st == XY_OK)
         st = lay_out(program);
+    mpi_cxx_setup();
     if (st == XY_OK)
         st = mpi_program_resolve(program);
     if (st == XY_OK)

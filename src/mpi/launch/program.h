@@ -132,6 +132,8 @@ xy_status_t mpi_program_resolve(mpi_program_t *program);
 xy_status_t mpi_program_gather(mpi_program_t *program, const mpi_program_config_t *config);
 /* The main function, by starting the image until it calls __libc_start_main. */
 void *mpi_program_capture_main(void *entry);
+/* Make the C++ runtime's streams ready to be copied, where there is one. */
+void mpi_cxx_setup(void);
 /* Make images findable by address. */
 xy_status_t mpi_program_register(const mpi_program_t *program);
 void mpi_program_unregister(const mpi_program_t *program);

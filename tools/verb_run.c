@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * xylem run, xylem cc, xylem c++: programs of their own beside this one (mpiexec, mpicc, mpicxx),
+ * which the command becomes. They understand their arguments themselves.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpi/launch/options.h"
+#include "verbs.h"
+
+static xy_status_t become(const char *program, int argc, char **argv)
+{
+    char path[PATH_MAX + 64];
+    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    char **arguments = xy_calloc((size_t)argc + 2, sizeof(char *));
+    char *slash;
+
+    if (arguments == NULL)
+        return xy_fail_memory("starting a program");
+    path[n > 0 ? n : 0] = '\0';
+    slash = strrchr(path, '/');
+    snprintf(slash != NULL ? slash + 1 : path, 64, "%s", program);
+    arguments[0] = path;
+    memcpy(arguments + 1, argv, (size_t)argc * sizeof(char *));
+    execv(path, arguments);
+    xy_free(arguments);
+    return xy_fail_errno(errno, path, "execute");
+}
+
+static xy_status_t run_mpiexec(const xy_command_t *command, const void *values, int argc,
+                               char **argv)
+{
+    (void)command;
+    (void)values;
+    return become("mpiexec", argc, argv);
+}
+
+static xy_status_t run_mpicc(const xy_command_t *command, const void *values, int argc, char **argv)
+{
+    (void)command;
+    (void)values;
+    return become("mpicc", argc, argv);
+}
+
+static xy_status_t run_mpicxx(const xy_command_t *command, const void *values, int argc,
+                              char **argv)
+{
+    (void)command;
+    (void)values;
+    return become("mpicxx", argc, argv);
+}
+
+/* The options are mpiexec's; the table is here for the help and the man page. */
+const xy_command_t verb_run = {
+    .name = "run",
+    .summary = "run an MPI program (also installed as mpiexec and mpirun)",
+    .synopsis = "PROGRAM [ARGUMENT]... [: ...]",
+    .description = mpi_launch_description,
+    .examples = mpi_launch_examples,
+    .options = mpi_launch_options,
+    .values_size = sizeof(mpi_launch_values_t),
+    .positional_max = -1,
+    .stop_at_positional = true,
+    .single_dash = true,
+    .complete = "file",
+    .is_raw = true,
+    .run = run_mpiexec,
+};
+
+const xy_command_t verb_cc = {
+    .name = "cc",
+    .summary = "compile a C program with MPI (also installed as mpicc)",
+    .synopsis = "[-show] ARGUMENT...",
+    .description = "Runs the C compiler with what MPI programs need: -I, -L, -l and an rpath. "
+                   "'xylem cc -help:mpi' lists what it understands itself; everything else goes to "
+                   "the compiler.",
+    .positional_max = -1,
+    .complete = "file",
+    .is_raw = true,
+    .run = run_mpicc,
+};
+
+const xy_command_t verb_cxx = {
+    .name = "c++",
+    .summary = "compile a C++ program with MPI (also installed as mpicxx)",
+    .synopsis = "[-show] ARGUMENT...",
+    .description =
+        "Runs the C++ compiler with what MPI programs need: -I, -L, -l and an rpath. "
+        "'xylem c++ -help:mpi' lists what it understands itself; everything else goes to "
+        "the compiler.",
+    .positional_max = -1,
+    .complete = "file",
+    .is_raw = true,
+    .run = run_mpicxx,
+};
