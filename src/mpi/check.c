@@ -28,20 +28,19 @@ void mpi_enter_refused(const char *name, const void *site)
     exit(1);
 }
 
-static int check_peer(const mpi_comm_t *comm, int peer, bool receive, mpi_comm_t *raise)
+static int check_peer(mpi_comm_t *comm, int peer, bool receive)
 {
     int size = comm->remote ? comm->remote->size : comm->size;
 
     if ((peer >= 0 && peer < size) || peer == MPI_PROC_NULL || (receive && peer == MPI_ANY_SOURCE))
         return MPI_SUCCESS;
-    return mpi_error(raise, MPI_ERR_RANK, "rank %d does not exist in %s, which has ranks 0 to %d",
+    return mpi_error(comm, MPI_ERR_RANK, "rank %d does not exist in %s, which has ranks 0 to %d",
                      peer, mpi_comm_name(comm), size - 1);
 }
 
-static int check_buffer(mpi_comm_t *comm, const void *buffer, int64_t count, MPI_Datatype handle,
-                        mpi_type_t **type_p)
+static int check_buffer(mpi_comm_t *comm, const void *buffer, int64_t count, MPI_Datatype handle)
 {
-    mpi_type_t *type = mpi_type_of(handle);
+    const mpi_type_t *type = mpi_type_of(handle);
 
     if (count < 0)
         return mpi_error(comm, MPI_ERR_COUNT, "the count is %lld; it must not be negative",
@@ -54,12 +53,11 @@ static int check_buffer(mpi_comm_t *comm, const void *buffer, int64_t count, MPI
     if (buffer == NULL && count > 0 && type->is_predefined)
         return mpi_error(comm, MPI_ERR_BUFFER, "the buffer is NULL and the count is %lld",
                          (long long)count);
-    *type_p = type;
     return MPI_SUCCESS;
 }
 
-int mpi_transfer_check(mpi_rank_t *self, MPI_Comm handle, const void *buffer, int64_t count,
-                       MPI_Datatype type, int peer, int tag, bool receive, mpi_transfer_t *t)
+int mpi_transfer_refuse(MPI_Comm handle, const void *buffer, int64_t count, MPI_Datatype type,
+                        int peer, int tag, bool receive)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
     int error;
@@ -67,21 +65,12 @@ int mpi_transfer_check(mpi_rank_t *self, MPI_Comm handle, const void *buffer, in
     if (comm == NULL)
         return mpi_error(NULL, MPI_ERR_COMM, "the communicator is %s",
                          handle == MPI_COMM_NULL ? "MPI_COMM_NULL" : "no valid handle");
-    self->call.comm = comm;
-    self->call.peer = peer;
-    self->call.tag = tag;
-    error = check_buffer(comm, buffer, count, type, &t->type);
+    error = check_buffer(comm, buffer, count, type);
     if (error == MPI_SUCCESS)
-        error = check_peer(comm, peer, receive, comm);
+        error = check_peer(comm, peer, receive);
     if (error != MPI_SUCCESS)
         return error;
     if (tag < 0 && !(receive && tag == MPI_ANY_TAG) && peer != MPI_PROC_NULL)
         return mpi_error(comm, MPI_ERR_TAG, "the tag is %d; tags are 0 to %d", tag, INT_MAX);
-    t->comm = comm;
-    t->buffer = buffer;
-    t->count = count;
-    t->peer = peer;
-    t->tag = tag;
-    t->mode = MPI_MODE_STANDARD;
     return MPI_SUCCESS;
 }

@@ -136,6 +136,14 @@ mpi_entry_t *mpi_match_arrive(mpi_match_t *match, const mpi_envelope_t *envelope
 
     if (match->posted.count == 0)
         return NULL;
+    if ((match->wildcards[1] | match->wildcards[2] | match->wildcards[3]) == 0) {
+        best = table_first(&match->posted, envelope);
+        if (best != NULL) {
+            match->wildcards[0]--;
+            table_remove(&match->posted, best);
+        }
+        return best;
+    }
     for (unsigned kind = 0; kind < 4; kind++) {
         mpi_envelope_t key = *envelope;
         mpi_entry_t *e;

@@ -65,10 +65,34 @@ void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request);
 void mpi_request_init(mpi_request_t *request, mpi_rank_t *self, mpi_request_kind_t kind);
 void mpi_request_describe(mpi_request_t *request, const mpi_transfer_t *t);
 
+/* The slow half of mpi_transfer_check: names what is wrong, or finds that nothing is. */
+int mpi_transfer_refuse(MPI_Comm comm, const void *buffer, int64_t count, MPI_Datatype type,
+                        int peer, int tag, bool receive);
+
 /* Checks shared by all calls of the family; MPI_SUCCESS or what mpi_error returned. `receive`
- * allows wildcards. On success *t is complete. */
-int mpi_transfer_check(mpi_rank_t *self, MPI_Comm comm, const void *buffer, int64_t count,
-                       MPI_Datatype type, int peer, int tag, bool receive, mpi_transfer_t *t);
+ * allows wildcards. On success *t is complete. What most calls pass is seen to be right here. */
+static inline int mpi_transfer_check(mpi_rank_t *self, MPI_Comm handle, const void *buffer,
+                                     int64_t count, MPI_Datatype datatype, int peer, int tag,
+                                     bool receive, mpi_transfer_t *t)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+    mpi_type_t *type = mpi_type_of(datatype);
+
+    self->call.comm = comm;
+    self->call.peer = peer;
+    self->call.tag = tag;
+    if (__builtin_expect(comm == NULL || type == NULL || !type->is_committed || count < 0 ||
+                             buffer == NULL || (unsigned)peer >= (unsigned)comm->size ||
+                             comm->remote != NULL || tag < 0,
+                         0)) {
+        int error = mpi_transfer_refuse(handle, buffer, count, datatype, peer, tag, receive);
+
+        if (error != MPI_SUCCESS)
+            return error;
+    }
+    *t = (mpi_transfer_t){comm, buffer, count, type, peer, tag, MPI_MODE_STANDARD};
+    return MPI_SUCCESS;
+}
 
 /* Buffers of eager messages: pools of a worker, by size class. */
 void *mpi_buffer_take(mpi_worker_t *worker, size_t bytes);
