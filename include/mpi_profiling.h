@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The same functions under the names tools call.
- * Made by src/mpi/functions.py from src/mpi/functions.def; included by mpi.h alone.
+ * Made by src/mpi/functions.py from src/mpi/functions.def. Part of mpi.h, which comes first.
  */
+#include "mpi.h"
 #ifndef XYLEM_MPI_PROFILING_H
 #define XYLEM_MPI_PROFILING_H
 /* clang-format off */

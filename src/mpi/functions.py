@@ -19,8 +19,9 @@ ALIAS = re.compile(r"^\s*XY_MPI_ALIAS\((\w+)\)", re.MULTILINE)
 HEADER = """/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * {title}
- * Made by src/mpi/functions.py from src/mpi/functions.def; included by mpi.h alone.
+ * Made by src/mpi/functions.py from src/mpi/functions.def. Part of mpi.h, which comes first.
  */
+#include "mpi.h"
 #ifndef {guard}
 #define {guard}
 /* clang-format off */
