@@ -6,7 +6,6 @@
 
 #include "mpi/alias.h"
 #include "mpi/comm.h"
-#include "mpi/datatype.h"
 #include "mpi/error.h"
 
 /* A key. The program's handle and each attribute that uses it hold a reference. The functions of
@@ -400,25 +399,41 @@ static int comm_delete(MPI_Comm handle, int number)
     return attribute_remove(comm, MPI_ATTR_COMM, handle, comm->attributes, number);
 }
 
-/* Where the attributes of a type hang: predefined types are shared by all ranks, so theirs are in
- * the rank's environment. NULL: memory ran out. */
+/* The attributes of predefined types, which are shared by all ranks, are in the rank's environment.
+ * NULL: the type has none. */
+static type_entry_t *type_entry(const mpi_env_t *env, const mpi_type_t *type)
+{
+    for (size_t i = 0; env && i < env->types.count; i++)
+        if (XY_VEC_AT(&env->types, type_entry_t, i).type == type->handle)
+            return &XY_VEC_AT(&env->types, type_entry_t, i);
+    return NULL;
+}
+
+const mpi_attributes_t *mpi_attributes_of_type(const mpi_type_t *type)
+{
+    const type_entry_t *entry;
+
+    if (!type->is_predefined)
+        return type->attributes;
+    entry = type_entry(mpi_self ? mpi_self->env : NULL, type);
+    return entry ? entry->attributes : NULL;
+}
+
+/* Where the attributes of a type hang. NULL: memory ran out. */
 static mpi_attributes_t **type_attributes(mpi_type_t *type)
 {
     mpi_env_t *env = mpi_env_self();
     type_entry_t *entry;
 
-    if (!type->is_predefined || !env)
-        return env ? &type->attributes : NULL;
-    for (size_t i = 0; i < env->types.count; i++) {
-        entry = &XY_VEC_AT(&env->types, type_entry_t, i);
-        if (entry->type == type->handle)
-            return &entry->attributes;
+    if (!type->is_predefined)
+        return &type->attributes;
+    entry = type_entry(env, type);
+    if (!entry && env) {
+        entry = xy_vec_push(&env->types);
+        if (entry)
+            entry->type = type->handle;
     }
-    entry = xy_vec_push(&env->types);
-    if (!entry)
-        return NULL;
-    entry->type = type->handle;
-    return &entry->attributes;
+    return entry ? &entry->attributes : NULL;
 }
 
 /* On success *attributes_p is where the attributes of the type hang. */

@@ -13,6 +13,7 @@
 #ifndef XY_MPI_ATTR_H
 #define XY_MPI_ATTR_H
 
+#include "mpi/datatype.h"
 #include "mpi/env.h"
 
 typedef enum { MPI_ATTR_COMM, MPI_ATTR_TYPE, MPI_ATTR_WIN } mpi_attr_kind_t;
@@ -30,6 +31,9 @@ int mpi_attributes_copy(mpi_attr_kind_t kind, void *handle, const mpi_attributes
 /* Call the delete functions, the attribute set last first, and leave *attributes_p NULL. When one
  * fails its code is returned (not raised), and it and the rest stay. */
 int mpi_attributes_delete(mpi_attr_kind_t kind, void *handle, mpi_attributes_t **attributes_p);
+
+/* The attributes that the calling rank hung on a datatype, predefined ones included; or NULL. */
+const mpi_attributes_t *mpi_attributes_of_type(const mpi_type_t *type);
 
 /* Free the list without calling the program, whose code has ended. NULL is fine. */
 void mpi_attributes_drop(mpi_attributes_t *attributes);

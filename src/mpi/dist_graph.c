@@ -244,9 +244,9 @@ static int neighbors(MPI_Comm handle, int maxin, int *sources, int *sourceweight
 }
 
 int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
-                                    const int sourceweights[], int outdegree,
-                                    const int destinations[], const int destweights[],
-                                    MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
+                                    const int *sourceweights, int outdegree,
+                                    const int destinations[], const int *destweights, MPI_Info info,
+                                    int reorder, MPI_Comm *comm_dist_graph)
 {
     mpi_rank_t *self = mpi_enter("MPI_Dist_graph_create_adjacent", __builtin_return_address(0));
 
@@ -258,8 +258,8 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
 XY_MPI_ALIAS(Dist_graph_create_adjacent)
 
 int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
-                           const int destinations[], const int weights[], MPI_Info info,
-                           int reorder, MPI_Comm *comm_dist_graph)
+                           const int destinations[], const int *weights, MPI_Info info, int reorder,
+                           MPI_Comm *comm_dist_graph)
 {
     mpi_rank_t *self = mpi_enter("MPI_Dist_graph_create", __builtin_return_address(0));
     edges_t edges = {n, sources, degrees, destinations, weights};
@@ -278,8 +278,8 @@ int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree
 }
 XY_MPI_ALIAS(Dist_graph_neighbors_count)
 
-int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[],
-                              int maxoutdegree, int destinations[], int destweights[])
+int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int *sourceweights,
+                              int maxoutdegree, int destinations[], int *destweights)
 {
     mpi_rank_t *self = mpi_enter("MPI_Dist_graph_neighbors", __builtin_return_address(0));
 

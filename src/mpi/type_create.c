@@ -192,7 +192,8 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
     if (error != MPI_SUCCESS)
         return error;
     draft.type->is_committed = old->is_committed;
-    error = mpi_attributes_copy(MPI_ATTR_TYPE, oldtype, old->attributes, &draft.type->attributes);
+    error = mpi_attributes_copy(MPI_ATTR_TYPE, oldtype, mpi_attributes_of_type(old),
+                                &draft.type->attributes);
     if (error != MPI_SUCCESS) {
         mpi_type_release(draft.type);
         return MPI_LOCAL_ERROR("MPI_Type_dup", error, "an attribute could not be copied");

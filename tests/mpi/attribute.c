@@ -130,7 +130,7 @@ static int type_delete(MPI_Datatype type, int keyval, void *value, void *extra)
 static void check_types(int rank)
 {
     int keyval, flag, deletions = 0;
-    MPI_Datatype type;
+    MPI_Datatype type, copy;
     void *value;
 
     MPI_Type_create_keyval(MPI_TYPE_DUP_FN, type_delete, &keyval, &deletions);
@@ -147,9 +147,15 @@ static void check_types(int rank)
     MPI_Type_set_attr(type, keyval, (void *)7);
     MPI_Type_get_attr(type, keyval, &value, &flag);
     CHECK(flag && value == (void *)7);
+    MPI_Type_dup(type, &copy);
     MPI_Type_delete_attr(type, keyval);
     CHECK_EQUAL(deletions, 2);
     MPI_Type_free(&type);
+    CHECK_EQUAL(deletions, 2);
+    MPI_Type_get_attr(copy, keyval, &value, &flag);
+    CHECK(flag && value == (void *)7);
+    MPI_Type_free(&copy);
+    CHECK_EQUAL(deletions, 3);
     MPI_Type_free_keyval(&keyval);
 }
 
