@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "mpi/attr.h"
 #include "mpi/local.h"
 #include "mpi/type_layout.h"
 
@@ -190,7 +189,6 @@ void mpi_type_destroy(mpi_type_t *type)
     xy_free(c->an_aint);
     xy_free(c->a_count);
     xy_free(c->a_type);
-    mpi_attributes_drop(type->attributes);
     mpi_layout_cleanup(&type->layout);
     xy_free(type);
 }

@@ -505,6 +505,25 @@ static void check_signature(const pair_t *p)
     assert_int_equal(PMPI_Type_free(&list), 0);
 }
 
+/* Loops around blocks of one length, nested differently on the two sides. */
+static void check_vectors(void)
+{
+    pair_t *p = basic(), *ends[2];
+
+    for (int i = 0; i < 2; i++) {
+        ends[i] = calloc(1, sizeof **ends);
+        ends[i]->map.align = 1;
+        if (random_in(0, 1))
+            assert_true(make_subarray(p, ends[i]));
+        else
+            assert_true(make_vector(p, ends[i]));
+    }
+    check_copy(ends[0], random_in(0, 5), ends[1], random_in(0, 5));
+    discard(ends[0]);
+    discard(ends[1]);
+    discard(p);
+}
+
 static void test_random_types(void **state)
 {
     int moved = 0;
@@ -525,6 +544,9 @@ static void test_random_types(void **state)
         if (fits(&p->map, count) && fits(&q->map, other)) {
             check_pack(p, count);
             check_copy(p, count, q, other);
+            if (fits(&p->map, other))
+                check_copy(p, count, p, other);
+            check_vectors();
             moved++;
         }
         discard(p);
