@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mpi/copy.h"
 #include "mpi/error.h"
 #include "mpi/p2p.h"
+#include "mpi/work.h"
 
 static coll_slot_t *slot_of(coll_part_t *part, uint64_t seq)
 {
@@ -145,6 +145,27 @@ static void finish(coll_part_t *part, coll_slot_t *slot, const coll_kind_t *kind
     take_backlog(part);
 }
 
+typedef struct {
+    coll_part_t *part;
+    coll_slot_t *slot;
+} job_t;
+
+static void job_piece(void *arg, int64_t piece)
+{
+    const job_t *job = arg;
+
+    job->slot->kind->piece(job->part, job->slot, piece);
+}
+
+static void coll_work(coll_part_t *part, coll_slot_t *slot)
+{
+    const coll_kind_t *kind = slot->kind;
+    job_t job = {part, slot};
+
+    if (kind->piece != NULL)
+        mpi_work_run(job_piece, &job, kind->pieces ? kind->pieces(part, slot) : 1);
+}
+
 /* One step of the oldest unfinished collective of the part; false: it has to wait. */
 static bool advance_one(coll_part_t *part, coll_slot_t *slot)
 {
@@ -162,8 +183,7 @@ static bool advance_one(coll_part_t *part, coll_slot_t *slot)
         /* Announced ahead of its turn: the work waits for the collectives before it. */
         if (slot->seq != part->finished)
             return false;
-        if (kind->work != NULL)
-            kind->work(part, slot);
+        coll_work(part, slot);
         if (kind->parts_again == NULL || !kind->parts_again(slot)) {
             finish(part, slot, kind);
             return true;
@@ -310,17 +330,53 @@ int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle)
     return MPI_SUCCESS;
 }
 
-void *coll_scratch(mpi_worker_t *worker, size_t bytes)
+void *coll_scratch(size_t bytes)
 {
+    mpi_worker_t *worker = xy_worker_user(xy_worker_self());
+
     if (worker->scratch_size < bytes) {
         void *larger = xy_realloc(worker->scratch, bytes);
 
-        if (larger == NULL)
-            return NULL;
+        if (larger == NULL) {
+            xy_fail_memory("working on a collective");
+            mpi_job->abort(1);
+        }
         worker->scratch = larger;
         worker->scratch_size = bytes;
     }
     return worker->scratch;
+}
+
+int64_t coll_copy_pieces(int64_t count, const mpi_type_t *a, const mpi_type_t *b)
+{
+    uint64_t bytes = (uint64_t)count * a->size;
+
+    if (bytes <= MPI_PIECE || !mpi_type_is_contiguous(a) || !mpi_type_is_contiguous(b))
+        return 1;
+    return (int64_t)((bytes + MPI_PIECE - 1) / MPI_PIECE);
+}
+
+void coll_copy_piece(void *to, int64_t to_count, const mpi_type_t *to_type, const void *from,
+                     int64_t from_count, const mpi_type_t *from_type, int64_t i)
+{
+    uint64_t offset = (uint64_t)i * MPI_PIECE;
+    uint64_t room = (uint64_t)to_count * to_type->size;
+    uint64_t bytes = (uint64_t)from_count * from_type->size;
+
+    if (coll_copy_pieces(to_count, to_type, from_type) == 1) {
+        coll_copy(to, to_count, to_type, from, from_count, from_type);
+        return;
+    }
+    bytes = bytes < room ? bytes : room;
+    if (offset < bytes && to != from)
+        memcpy((char *)to + offset, (const char *)from + offset,
+               bytes - offset < MPI_PIECE ? bytes - offset : MPI_PIECE);
+}
+
+bool coll_parts_always(const coll_slot_t *slot)
+{
+    (void)slot;
+    return true;
 }
 
 void coll_copy(void *to, int64_t to_count, const mpi_type_t *to_type, const void *from,
@@ -341,25 +397,15 @@ void coll_copy(void *to, int64_t to_count, const mpi_type_t *to_type, const void
 
 const coll_kind_t coll_barrier = {.name = "MPI_Barrier"};
 
-static bool always(const coll_slot_t *slot)
-{
-    (void)slot;
-    return true;
-}
-
-static void lead(coll_part_t *part, coll_slot_t *slot)
+static void lead(coll_part_t *part, coll_slot_t *slot, int64_t piece)
 {
     int n = part->coll->size;
     void **pointers;
 
+    (void)piece;
     if (part->index != 0)
         return;
-    pointers = xy_malloc(2 * (size_t)n * sizeof(*pointers));
-    if (pointers == NULL) {
-        xy_fail_memory("making a communicator");
-        mpi_job->abort(1);
-        return;
-    }
+    pointers = coll_scratch(2 * (size_t)n * sizeof(*pointers));
     for (int r = 0; r < n; r++) {
         coll_call_t *call = coll_call_of(part, slot, r);
 
@@ -367,11 +413,10 @@ static void lead(coll_part_t *part, coll_slot_t *slot)
         pointers[n + r] = call->receive;
     }
     slot->calls[0]->leader(pointers, n, pointers + n);
-    xy_free(pointers);
 }
 
 const coll_kind_t coll_agree = {
-    .name = "the making of a communicator", .work = lead, .parts_again = always};
+    .name = "the making of a communicator", .piece = lead, .parts_again = coll_parts_always};
 
 int mpi_coll_agree(mpi_comm_t *comm, const void *input, void *output, mpi_leader_fn leader)
 {

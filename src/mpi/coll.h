@@ -8,7 +8,8 @@
  *   arrive    each member leaves its call in the part's slot; nobody waits here
  *   prepare   the last member of the part puts together what the others will read
  *   meet      the parts tell each other that they are there (dissemination, log2 P cells each)
- *   work      each part does its share: it reads and writes the buffers of any member
+ *   work      each part does its share, cut into pieces: they read and write the buffers of any
+ *             member and depend on nothing but the meeting, so idle workers help (work.h)
  *   part      the parts tell each other that they are done, if others use a member's buffers
  *   finish    what had to wait for that; then the members' requests complete
  *
@@ -52,13 +53,15 @@ static inline int64_t coll_at(coll_vector_t v, int i)
     return v.is_wide ? ((const int64_t *)v.data)[i] : ((const int *)v.data)[i];
 }
 
-/* What a kind of collective does. All run on the part's worker; they do not park. */
+/* What a kind of collective does. `prepare` and `finish` run on the part's worker, a piece on any;
+ * they do not park. Any of them may be NULL. */
 typedef struct {
     const char *name; /* "MPI_Bcast" */
     bool is_rooted;
-    xy_status_t (*prepare)(coll_part_t *part, coll_slot_t *slot); /* or NULL */
-    void (*work)(coll_part_t *part, coll_slot_t *slot);           /* or NULL */
-    void (*finish)(coll_part_t *part, coll_slot_t *slot);         /* or NULL */
+    xy_status_t (*prepare)(coll_part_t *part, coll_slot_t *slot);
+    int64_t (*pieces)(const coll_part_t *part, coll_slot_t *slot); /* NULL: one */
+    void (*piece)(coll_part_t *part, coll_slot_t *slot, int64_t piece);
+    void (*finish)(coll_part_t *part, coll_slot_t *slot);
     /* Must the parts meet again after the work? NULL: no. */
     bool (*parts_again)(const coll_slot_t *slot);
     /* With parts_again: may this member go on right after its part's work? NULL: no. */
@@ -97,7 +100,7 @@ struct coll_slot {
     const coll_kind_t *kind; /* of the first one heard of, here or elsewhere; NULL: nobody yet */
     int root, first;         /* its root, its rank */
     uint64_t bytes;          /* its size, where all must have the same */
-    bool is_small;           /* set by prepare: the data goes through the slots */
+    bool is_small;           /* set by prepare or pieces: the short way is taken */
     int round;
     uint32_t seen[2];    /* bit r: the cell of round r of meeting [0], parting [1] has come */
     coll_call_t **calls; /* [members of the part] */
@@ -130,8 +133,9 @@ struct mpi_coll {
     int *place_of;      /* and its place there */
 };
 
-/* `bytes` of memory of the worker, valid until its next collective step; NULL: memory ran out. */
-void *coll_scratch(mpi_worker_t *worker, size_t bytes);
+/* `bytes` of memory of the calling worker, valid until it is asked again; the job ends when there
+ * is none. */
+void *coll_scratch(size_t bytes);
 
 /* The shared part of a communicator over `group`. Called once per communicator, by one member,
  * before any other uses it. */
@@ -181,6 +185,15 @@ extern const coll_kind_t coll_scan, coll_exscan;                           /* co
 /* `count` elements of `type` from one place to another, where the counts and types may differ. */
 void coll_copy(void *to, int64_t to_count, const mpi_type_t *to_type, const void *from,
                int64_t from_count, const mpi_type_t *from_type);
+
+/* A copy between members as pieces: how many, and piece `i` of it. Plain bytes are cut; other types
+ * are one piece. */
+int64_t coll_copy_pieces(int64_t count, const mpi_type_t *a, const mpi_type_t *b);
+void coll_copy_piece(void *to, int64_t to_count, const mpi_type_t *to_type, const void *from,
+                     int64_t from_count, const mpi_type_t *from_type, int64_t i);
+
+/* Always true: the parts meet again after the work. */
+bool coll_parts_always(const coll_slot_t *slot);
 
 /* The address of element `index` of a buffer of `type`. */
 static inline void *coll_element(const void *buffer, int64_t index, const mpi_type_t *type)

@@ -3,16 +3,11 @@
 #include <string.h>
 
 #include "mpi/coll.h"
+#include "mpi/work.h"
 
 /* Sources read side by side in an alltoall: each destination then gets a run of this many blocks.
  */
 enum { TILE = 8 };
-
-static bool always(const coll_slot_t *slot)
-{
-    (void)slot;
-    return true;
-}
 
 /* The block of member `rank` in the receive buffer of `call`. */
 static char *receive_block(const coll_call_t *call, int rank, int64_t *count)
@@ -37,21 +32,20 @@ static const char *contribution(const coll_call_t *call, int64_t *count, mpi_typ
     return call->send;
 }
 
-static void allgather_into(coll_part_t *part, coll_slot_t *slot, coll_call_t *to)
+/* Piece `i` of the block of member `from` into the receive buffer of `to`. */
+static void allgather_block(coll_call_t *from, coll_call_t *to, int64_t i)
 {
-    for (int r = 0; r < part->coll->size; r++) {
-        coll_call_t *from = coll_call_of(part, slot, r);
-        int64_t count, room;
-        mpi_type_t *type;
-        const char *data = contribution(from, &count, &type);
-        char *place = receive_block(to, r, &room);
+    int64_t count, room;
+    mpi_type_t *type;
+    const char *data = contribution(from, &count, &type);
+    char *place = receive_block(to, from->rank, &room);
 
-        coll_copy(place, room, to->receive_type, data, count, type);
-    }
+    if (i < coll_copy_pieces(room, to->receive_type, type))
+        coll_copy_piece(place, room, to->receive_type, data, count, type, i);
 }
 
-/* With regular blocks of one plain type all results are equal: put one together, copy it. */
-static bool allgather_is_plain(const coll_part_t *part, const coll_slot_t *slot)
+/* Small regular blocks of plain types: all results are equal, so put one together and copy it. */
+static bool allgather_is_compact(const coll_part_t *part, const coll_slot_t *slot)
 {
     for (int m = 0; m < part->members; m++) {
         const coll_call_t *call = slot->calls[m];
@@ -59,40 +53,71 @@ static bool allgather_is_plain(const coll_part_t *part, const coll_slot_t *slot)
         if (call->receive_counts.data != NULL || !mpi_type_is_contiguous(call->receive_type))
             return false;
     }
-    return true;
+    return slot->bytes * (uint64_t)part->coll->size <= 2 * MPI_PIECE;
 }
 
-static void allgather_work(coll_part_t *part, coll_slot_t *slot)
+static void allgather_compact(coll_part_t *part, coll_slot_t *slot)
 {
-    const coll_call_t *first = slot->calls[0];
+    coll_call_t *first = slot->calls[0];
+    size_t block = slot->bytes, bytes = block * (size_t)part->coll->size;
 
-    allgather_into(part, slot, slot->calls[0]);
-    if (allgather_is_plain(part, slot)) {
-        size_t bytes =
-            (size_t)first->receive_count * first->receive_type->size * (size_t)part->coll->size;
+    for (int r = 0; r < part->coll->size; r++)
+        allgather_block(coll_call_of(part, slot, r), first, 0);
+    for (int m = 1; m < part->members; m++) {
+        coll_call_t *call = slot->calls[m];
+        size_t own = (size_t)call->rank * block;
 
-        for (int m = 1; m < part->members; m++) {
-            coll_call_t *call = slot->calls[m];
-            size_t block = bytes / (size_t)part->coll->size;
-            size_t own = (size_t)call->rank * block;
-
-            if (!call->is_in_place) {
-                memcpy(call->receive, first->receive, bytes);
-                continue;
-            }
-            /* Others may be reading this member's own block, which holds its data already. */
-            memcpy(call->receive, first->receive, own);
-            memcpy((char *)call->receive + own + block, (char *)first->receive + own + block,
-                   bytes - own - block);
+        if (!call->is_in_place) {
+            memcpy(call->receive, first->receive, bytes);
+            continue;
         }
-        return;
+        /* Others may be reading this member's own block, which holds its data already. */
+        memcpy(call->receive, first->receive, own);
+        memcpy((char *)call->receive + own + block, (char *)first->receive + own + block,
+               bytes - own - block);
     }
-    for (int m = 1; m < part->members; m++)
-        allgather_into(part, slot, slot->calls[m]);
 }
 
-const coll_kind_t coll_allgather = {
-    .name = "MPI_Allgather", .work = allgather_work, .parts_again = always};
+/* The most pieces of any block; blocks of other members have as many bytes here as there. */
+static int64_t allgather_depth(const coll_part_t *part, const coll_slot_t *slot)
+{
+    const coll_call_t *call = slot->calls[0];
+    int64_t most = 1;
+
+    for (int r = 0; r < (call->receive_counts.data ? part->coll->size : 1); r++) {
+        int64_t count, n;
+
+        receive_block(call, r, &count);
+        n = coll_copy_pieces(count, call->receive_type, call->receive_type);
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+static int64_t allgather_pieces(const coll_part_t *part, coll_slot_t *slot)
+{
+    slot->is_small = allgather_is_compact(part, slot);
+    if (slot->is_small)
+        return 1;
+    return allgather_depth(part, slot) * part->members * part->coll->size;
+}
+
+/* A piece of one source goes to all members of the part before the next is read. */
+static void allgather_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
+{
+    int64_t rest = piece / part->members;
+
+    if (slot->is_small)
+        allgather_compact(part, slot);
+    else
+        allgather_block(coll_call_of(part, slot, (int)(rest % part->coll->size)),
+                        slot->calls[piece % part->members], rest / part->coll->size);
+}
+
+const coll_kind_t coll_allgather = {.name = "MPI_Allgather",
+                                    .pieces = allgather_pieces,
+                                    .piece = allgather_piece,
+                                    .parts_again = coll_parts_always};
 
 /* One direction of an alltoall call, seen from one member towards `peer`. */
 static char *alltoall_block(const void *buffer, coll_vector_t counts, coll_vector_t displacements,
@@ -169,56 +194,85 @@ static bool is_plain(const coll_call_t *call)
            mpi_type_is_contiguous(call->receive_type) && mpi_type_is_contiguous(send);
 }
 
-/* Regular blocks of plain bytes: `n` of them from each to each. */
-static void exchange_plain(coll_part_t *part, coll_slot_t *slot, size_t n)
+static bool all_are_plain(const coll_part_t *part, const coll_slot_t *slot)
 {
-    int size = part->coll->size;
+    for (int r = 0; r < part->coll->size; r++)
+        if (!is_plain(coll_call_of(part, slot, r)))
+            return false;
+    return true;
+}
 
-    for (int s0 = 0; s0 < size; s0 += TILE) {
-        int s1 = s0 + TILE < size ? s0 + TILE : size;
-        const char *from[TILE];
+/* Small regular blocks: the blocks of TILE sources to all members of the part. */
+static bool is_tiled(const coll_part_t *part, const coll_slot_t *slot)
+{
+    return slot->bytes > 0 && slot->bytes <= MPI_PIECE / TILE && all_are_plain(part, slot);
+}
 
-        for (int s = s0; s < s1; s++)
-            from[s - s0] = coll_call_of(part, slot, s)->send;
-        for (int m = 0; m < part->members; m++) {
-            coll_call_t *to = slot->calls[m];
+static void exchange_tile(coll_part_t *part, coll_slot_t *slot, int first)
+{
+    int size = part->coll->size, end = first + TILE < size ? first + TILE : size;
+    size_t n = slot->bytes;
+    const char *from[TILE];
 
-            for (int s = s0; s < s1; s++)
-                memcpy((char *)to->receive + (size_t)s * n, from[s - s0] + (size_t)to->rank * n, n);
-        }
+    for (int s = first; s < end; s++)
+        from[s - first] = coll_call_of(part, slot, s)->send;
+    for (int m = 0; m < part->members; m++) {
+        coll_call_t *to = slot->calls[m];
+
+        for (int s = first; s < end; s++)
+            memcpy((char *)to->receive + (size_t)s * n, from[s - first] + (size_t)to->rank * n, n);
     }
 }
 
-static void exchange(coll_part_t *part, coll_slot_t *slot, int source, coll_call_t *to)
+static void exchange_piece(coll_call_t *from, coll_call_t *to, int64_t i)
 {
-    coll_call_t *from = coll_call_of(part, slot, source);
     mpi_type_t *to_type, *from_type;
     int64_t room, count;
-    char *place = alltoall_receive(to, source, &room, &to_type);
+    char *place = alltoall_receive(to, from->rank, &room, &to_type);
     char *data = alltoall_send(from, to->rank, &count, &from_type);
 
-    coll_copy(place, room, to_type, data, count, from_type);
+    if (i < coll_copy_pieces(room, to_type, from_type))
+        coll_copy_piece(place, room, to_type, data, count, from_type, i);
 }
 
-static void alltoall_work(coll_part_t *part, coll_slot_t *slot)
+/* The most pieces of any block that a member of the part receives. */
+static int64_t alltoall_depth(const coll_part_t *part, const coll_slot_t *slot)
 {
-    int size = part->coll->size;
-    bool plain = true;
+    int64_t most = 1;
 
-    for (int r = 0; r < size && plain; r++)
-        plain = is_plain(coll_call_of(part, slot, r));
-    if (plain) {
-        const coll_call_t *own = slot->calls[0];
+    for (int m = 0; m < part->members; m++)
+        for (int r = 0; r < part->coll->size; r++) {
+            mpi_type_t *type;
+            int64_t count, n;
 
-        exchange_plain(part, slot, (size_t)own->receive_count * own->receive_type->size);
-        return;
-    }
-    for (int s = 0; s < size; s++)
-        for (int m = 0; m < part->members; m++)
-            exchange(part, slot, s, slot->calls[m]);
+            alltoall_receive(slot->calls[m], r, &count, &type);
+            n = coll_copy_pieces(count, type, type);
+            most = n > most ? n : most;
+        }
+    return most;
+}
+
+static int64_t alltoall_pieces(const coll_part_t *part, coll_slot_t *slot)
+{
+    slot->is_small = is_tiled(part, slot);
+    if (slot->is_small)
+        return (part->coll->size + TILE - 1) / TILE;
+    return alltoall_depth(part, slot) * part->members * part->coll->size;
+}
+
+static void alltoall_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
+{
+    int64_t rest = piece / part->members;
+
+    if (slot->is_small)
+        exchange_tile(part, slot, (int)piece * TILE);
+    else
+        exchange_piece(coll_call_of(part, slot, (int)(rest % part->coll->size)),
+                       slot->calls[piece % part->members], rest / part->coll->size);
 }
 
 const coll_kind_t coll_alltoall = {.name = "MPI_Alltoall",
                                    .prepare = alltoall_prepare,
-                                   .work = alltoall_work,
-                                   .parts_again = always};
+                                   .pieces = alltoall_pieces,
+                                   .piece = alltoall_piece,
+                                   .parts_again = coll_parts_always};

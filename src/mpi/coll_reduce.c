@@ -35,9 +35,7 @@ static xy_status_t prepare(coll_part_t *part, coll_slot_t *slot)
     slot->is_small = is_small(part, slot);
     if (!slot->is_small || slot->bytes == 0)
         return XY_OK;
-    sources = coll_scratch(part->worker, (size_t)part->members * sizeof(*sources));
-    if (sources == NULL)
-        return XY_ENOMEM;
+    sources = coll_scratch((size_t)part->members * sizeof(*sources));
     for (int m = 0; m < part->members; m++)
         sources[m] = contribution(slot->calls[m]);
     mpi_op_reduce_many(call->op, sources, part->members, slot->data, call->receive_count,
@@ -61,45 +59,29 @@ static void combine_parts(coll_part_t *part, coll_slot_t *slot, char *out)
                      call->receive_type);
 }
 
-/* A block of memory for `n` elements of `type`, and the sources' pointers behind it. */
-typedef struct {
-    void **contributions; /* of all members */
-    void **sources;       /* the same, moved to the block at work */
-    char *block;          /* as a buffer of the type: its lower bound is taken off */
-    int64_t elements;     /* that fit */
-} bench_t;
-
-static bool bench_setup(coll_part_t *part, coll_slot_t *slot, const mpi_type_t *type, bench_t *b)
+static int64_t block_elements(const mpi_type_t *type)
 {
-    size_t n = (size_t)part->coll->size;
-    size_t span = (size_t)(type->true_extent > type->extent ? type->true_extent : type->extent);
-    char *memory;
+    MPI_Aint span = type->true_extent > type->extent ? type->true_extent : type->extent;
 
-    b->elements = span > 0 && span < BLOCK ? (int64_t)(BLOCK / span) : 1;
-    memory =
-        coll_scratch(part->worker, 2 * n * sizeof(void *) + (size_t)(b->elements + 1) * span + 64);
-    if (memory == NULL) {
-        xy_fail_memory("reducing");
-        mpi_job->abort(1);
-        return false;
-    }
-    b->contributions = (void **)(void *)memory;
-    b->sources = b->contributions + n;
-    b->block = (char *)(b->sources + n);
-    b->block += -(uintptr_t)b->block & 63;
-    b->block -= type->true_lb;
-    for (int r = 0; r < part->coll->size; r++)
-        b->contributions[r] = contribution(coll_call_of(part, slot, r));
-    return true;
+    return span > 0 && span < BLOCK ? (int64_t)(BLOCK / span) : 1;
 }
 
-/* block = the reduction over all members of elements [first, first + n). */
-static void reduce_block(const coll_part_t *part, const coll_call_t *call, bench_t *b,
-                         int64_t first, int64_t n)
+/* block = the reduction over all members of elements [first, first + n), in scratch memory. */
+static char *reduce_block(coll_part_t *part, coll_slot_t *slot, int64_t first, int64_t n)
 {
-    for (int r = 0; r < part->coll->size; r++)
-        b->sources[r] = coll_element(b->contributions[r], first, call->receive_type);
-    mpi_op_reduce_many(call->op, b->sources, part->coll->size, b->block, n, call->receive_type);
+    const coll_call_t *own = slot->calls[0];
+    const mpi_type_t *type = own->receive_type;
+    int size = part->coll->size;
+    size_t span = (size_t)(type->true_extent > type->extent ? type->true_extent : type->extent);
+    void **sources = coll_scratch((size_t)size * sizeof(*sources) + (size_t)(n + 1) * span + 64);
+    char *block = (char *)(sources + size);
+
+    block += -(uintptr_t)block & 63;
+    block -= type->true_lb;
+    for (int r = 0; r < size; r++)
+        sources[r] = coll_element(contribution(coll_call_of(part, slot, r)), first, type);
+    mpi_op_reduce_many(own->op, sources, size, block, n, type);
+    return block;
 }
 
 static void slice_of(const coll_part_t *part, int64_t count, int64_t *begin, int64_t *end)
@@ -108,33 +90,40 @@ static void slice_of(const coll_part_t *part, int64_t count, int64_t *begin, int
     *end = count * (part->index + 1) / part->coll->parts;
 }
 
-/* This part's slice into the receive buffers of `targets` members: one root, or all. */
-static void reduce_slice(coll_part_t *part, coll_slot_t *slot, bool all)
+/* Blocks of this part's slice of the vector. */
+static int64_t slice_pieces(const coll_part_t *part, coll_slot_t *slot)
 {
-    const coll_call_t *call = slot->calls[0];
-    const mpi_type_t *type = call->receive_type;
-    int64_t begin, end;
-    bench_t b;
+    const coll_call_t *own = slot->calls[0];
+    int64_t begin, end, n = block_elements(own->receive_type);
 
-    slice_of(part, call->receive_count, &begin, &end);
-    if (begin == end || !bench_setup(part, slot, type, &b))
-        return;
-    for (int64_t i = begin; i < end; i += b.elements) {
-        int64_t n = end - i < b.elements ? end - i : b.elements;
-
-        reduce_block(part, call, &b, i, n);
-        for (int r = all ? 0 : slot->root; r < (all ? part->coll->size : slot->root + 1); r++)
-            coll_copy(coll_element(coll_call_of(part, slot, r)->receive, i, type), n, type, b.block,
-                      n, type);
-    }
+    if (slot->is_small)
+        return 1;
+    slice_of(part, own->receive_count, &begin, &end);
+    return (end - begin + n - 1) / n;
 }
 
-static void allreduce_work(coll_part_t *part, coll_slot_t *slot)
+/* One block into the receive buffers of members [first, end). */
+static void slice_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece, int first, int end)
+{
+    const mpi_type_t *type = slot->calls[0]->receive_type;
+    int64_t n = block_elements(type), begin, stop;
+    char *block;
+
+    slice_of(part, slot->calls[0]->receive_count, &begin, &stop);
+    begin += piece * n;
+    n = stop - begin < n ? stop - begin : n;
+    block = reduce_block(part, slot, begin, n);
+    for (int r = first; r < end; r++)
+        coll_copy(coll_element(coll_call_of(part, slot, r)->receive, begin, type), n, type, block,
+                  n, type);
+}
+
+static void allreduce_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
 {
     _Alignas(64) char result[COLL_SMALL];
 
     if (is_large(slot)) {
-        reduce_slice(part, slot, true);
+        slice_piece(part, slot, piece, 0, part->coll->size);
         return;
     }
     combine_parts(part, slot, result);
@@ -142,15 +131,18 @@ static void allreduce_work(coll_part_t *part, coll_slot_t *slot)
         memcpy(slot->calls[m]->receive, result, slot->bytes);
 }
 
-const coll_kind_t coll_allreduce = {
-    .name = "MPI_Allreduce", .prepare = prepare, .work = allreduce_work, .parts_again = is_large};
+const coll_kind_t coll_allreduce = {.name = "MPI_Allreduce",
+                                    .prepare = prepare,
+                                    .pieces = slice_pieces,
+                                    .piece = allreduce_piece,
+                                    .parts_again = is_large};
 
-static void reduce_work(coll_part_t *part, coll_slot_t *slot)
+static void reduce_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
 {
     const mpi_coll_t *coll = part->coll;
 
     if (is_large(slot))
-        reduce_slice(part, slot, false);
+        slice_piece(part, slot, piece, slot->root, slot->root + 1);
     else if (coll->part_of[slot->root] == part->index)
         combine_parts(part, slot, slot->calls[coll->place_of[slot->root]]->receive);
 }
@@ -158,14 +150,9 @@ static void reduce_work(coll_part_t *part, coll_slot_t *slot)
 const coll_kind_t coll_reduce = {.name = "MPI_Reduce",
                                  .is_rooted = true,
                                  .prepare = prepare,
-                                 .work = reduce_work,
+                                 .pieces = slice_pieces,
+                                 .piece = reduce_piece,
                                  .parts_again = is_large};
-
-static bool always(const coll_slot_t *slot)
-{
-    (void)slot;
-    return true;
-}
 
 /* The elements of the whole vector that member `rank` receives. */
 static void scatter_range(const coll_call_t *call, int rank, int64_t *begin, int64_t *count)
@@ -182,40 +169,55 @@ static void scatter_range(const coll_call_t *call, int rank, int64_t *begin, int
 }
 
 /* In place, the result would overwrite what others still read: it waits in a copy. */
-static void reduce_scatter_for(coll_part_t *part, coll_call_t *call, bench_t *b)
+static xy_status_t reduce_scatter_prepare(coll_part_t *part, coll_slot_t *slot)
 {
-    const mpi_type_t *type = call->receive_type;
-    int64_t begin, count;
-    char *out = call->receive;
+    for (int m = 0; m < part->members; m++) {
+        coll_call_t *call = slot->calls[m];
+        const mpi_type_t *type = call->receive_type;
+        int64_t begin, count;
 
-    scatter_range(call, call->rank, &begin, &count);
-    if (call->is_in_place && count > 0) {
-        size_t span = (size_t)(count - 1) * (size_t)type->extent + (size_t)type->true_extent;
-
-        call->copy = xy_malloc(span);
-        if (call->copy == NULL) {
-            xy_fail_memory("reducing in place");
-            mpi_job->abort(1);
-            return;
-        }
-        out = (char *)call->copy - type->true_lb;
+        scatter_range(call, call->rank, &begin, &count);
+        if (!call->is_in_place || count == 0)
+            continue;
+        call->copy =
+            xy_malloc((size_t)(count - 1) * (size_t)type->extent + (size_t)type->true_extent);
+        if (call->copy == NULL)
+            return XY_ENOMEM;
     }
-    for (int64_t i = 0; i < count; i += b->elements) {
-        int64_t n = count - i < b->elements ? count - i : b->elements;
-
-        reduce_block(part, call, b, begin + i, n);
-        coll_copy(coll_element(out, i, type), n, type, b->block, n, type);
-    }
+    return XY_OK;
 }
 
-static void reduce_scatter_work(coll_part_t *part, coll_slot_t *slot)
+/* The most blocks that a member of the part receives. */
+static int64_t reduce_scatter_depth(const coll_part_t *part, const coll_slot_t *slot)
 {
-    bench_t b;
+    int64_t most = 0, n = block_elements(slot->calls[0]->receive_type);
 
-    if (!bench_setup(part, slot, slot->calls[0]->receive_type, &b))
+    for (int m = 0; m < part->members; m++) {
+        int64_t begin, count;
+
+        scatter_range(slot->calls[m], slot->calls[m]->rank, &begin, &count);
+        most = (count + n - 1) / n > most ? (count + n - 1) / n : most;
+    }
+    return most;
+}
+
+static int64_t reduce_scatter_pieces(const coll_part_t *part, coll_slot_t *slot)
+{
+    return part->members * reduce_scatter_depth(part, slot);
+}
+
+static void reduce_scatter_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
+{
+    coll_call_t *call = slot->calls[piece % part->members];
+    const mpi_type_t *type = call->receive_type;
+    char *out = call->copy ? (char *)call->copy - type->true_lb : call->receive;
+    int64_t n = block_elements(type), i = piece / part->members * n, begin, count;
+
+    scatter_range(call, call->rank, &begin, &count);
+    if (i >= count)
         return;
-    for (int m = 0; m < part->members; m++)
-        reduce_scatter_for(part, slot->calls[m], &b);
+    n = count - i < n ? count - i : n;
+    coll_copy(coll_element(out, i, type), n, type, reduce_block(part, slot, begin + i, n), n, type);
 }
 
 static void reduce_scatter_finish(coll_part_t *part, coll_slot_t *slot)
@@ -233,6 +235,8 @@ static void reduce_scatter_finish(coll_part_t *part, coll_slot_t *slot)
 }
 
 const coll_kind_t coll_reduce_scatter = {.name = "MPI_Reduce_scatter",
-                                         .work = reduce_scatter_work,
+                                         .prepare = reduce_scatter_prepare,
+                                         .pieces = reduce_scatter_pieces,
+                                         .piece = reduce_scatter_piece,
                                          .finish = reduce_scatter_finish,
-                                         .parts_again = always};
+                                         .parts_again = coll_parts_always};

@@ -6,17 +6,7 @@
 #include <string.h>
 
 #include "mpi/coll.h"
-#include "mpi/copy.h"
-
-/* Of a large broadcast, copied to all members of a part before the next piece: it stays in cache.
- */
-enum { BCAST_PIECE = 256 << 10 };
-
-static bool always(const coll_slot_t *slot)
-{
-    (void)slot;
-    return true;
-}
+#include "mpi/work.h"
 
 static bool is_not_root(const coll_call_t *call)
 {
@@ -54,47 +44,38 @@ static void bcast_small(coll_part_t *part, coll_slot_t *slot)
     }
 }
 
-static void bcast_pieces(coll_part_t *part, coll_slot_t *slot, const char *from)
+/* All members get piece i before piece i + 1: what is read stays in cache. */
+static int64_t bcast_pieces(const coll_part_t *part, coll_slot_t *slot)
 {
-    for (uint64_t done = 0; done < slot->bytes; done += BCAST_PIECE) {
-        uint64_t n = slot->bytes - done < BCAST_PIECE ? slot->bytes - done : BCAST_PIECE;
-
-        for (int m = 0; m < part->members; m++)
-            if (slot->calls[m]->rank != slot->root)
-                memcpy((char *)slot->calls[m]->receive + done, from + done, n);
-    }
+    if (!bcast_is_large(slot))
+        return 1;
+    return part->members * (int64_t)((slot->bytes + MPI_PIECE - 1) / MPI_PIECE);
 }
 
-static void bcast_work(coll_part_t *part, coll_slot_t *slot)
+static void bcast_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
 {
     const coll_call_t *root;
-    bool is_plain;
+    coll_call_t *call;
+    int64_t i = piece / part->members;
 
     if (!bcast_is_large(slot)) {
         bcast_small(part, slot);
         return;
     }
     root = coll_call_of(part, slot, slot->root);
-    is_plain = part->members > 1 && mpi_type_is_contiguous(root->send_type);
-    for (int m = 0; m < part->members; m++)
-        is_plain &= mpi_type_is_contiguous(slot->calls[m]->receive_type);
-    if (is_plain) {
-        bcast_pieces(part, slot, root->send);
+    call = slot->calls[piece % part->members];
+    if (call->rank == slot->root)
         return;
-    }
-    for (int m = 0; m < part->members; m++) {
-        coll_call_t *call = slot->calls[m];
-
-        if (call->rank != slot->root)
-            coll_copy(call->receive, call->receive_count, call->receive_type, root->send,
-                      root->send_count, root->send_type);
-    }
+    if (i < coll_copy_pieces(call->receive_count, call->receive_type, root->send_type))
+        coll_copy_piece(call->receive, call->receive_count, call->receive_type, root->send,
+                        root->send_count, root->send_type, i);
 }
 
 const coll_kind_t coll_bcast = {.name = "MPI_Bcast",
                                 .is_rooted = true,
                                 .prepare = bcast_prepare,
-                                .work = bcast_work,
+                                .pieces = bcast_pieces,
+                                .piece = bcast_piece,
                                 .parts_again = bcast_is_large,
                                 .leaves_early = is_not_root};
 
@@ -109,45 +90,73 @@ static int64_t count_at_root(coll_vector_t counts, int64_t count, int rank)
     return counts.data ? coll_at(counts, rank) : count;
 }
 
-static void gather_work(coll_part_t *part, coll_slot_t *slot)
+/* The most pieces that the copy of one member has. */
+static int64_t most_pieces(const coll_part_t *part, const coll_slot_t *slot, bool sends)
 {
-    const coll_call_t *root = coll_call_of(part, slot, slot->root);
+    int64_t most = 1;
 
     for (int m = 0; m < part->members; m++) {
-        const coll_call_t *call = slot->calls[m];
-        int64_t place = place_at_root(root->receive_displacements, root->receive_count, call->rank);
+        const coll_call_t *c = slot->calls[m];
+        int64_t n = c->is_in_place ? 1
+                    : sends        ? coll_copy_pieces(c->send_count, c->send_type, c->send_type)
+                            : coll_copy_pieces(c->receive_count, c->receive_type, c->receive_type);
 
-        if (!call->is_in_place)
-            coll_copy(coll_element(root->receive, place, root->receive_type),
-                      count_at_root(root->receive_counts, root->receive_count, call->rank),
-                      root->receive_type, call->send, call->send_count, call->send_type);
+        most = n > most ? n : most;
     }
+    return most;
+}
+
+static int64_t gather_pieces(const coll_part_t *part, coll_slot_t *slot)
+{
+    return part->members * most_pieces(part, slot, true);
+}
+
+static void gather_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
+{
+    const coll_call_t *root = coll_call_of(part, slot, slot->root);
+    const coll_call_t *call = slot->calls[piece % part->members];
+    int64_t i = piece / part->members, place, count;
+
+    if (call->is_in_place)
+        return;
+    place = place_at_root(root->receive_displacements, root->receive_count, call->rank);
+    count = count_at_root(root->receive_counts, root->receive_count, call->rank);
+    if (i < coll_copy_pieces(count, root->receive_type, call->send_type))
+        coll_copy_piece(coll_element(root->receive, place, root->receive_type), count,
+                        root->receive_type, call->send, call->send_count, call->send_type, i);
 }
 
 const coll_kind_t coll_gather = {.name = "MPI_Gather",
                                  .is_rooted = true,
-                                 .work = gather_work,
-                                 .parts_again = always,
+                                 .pieces = gather_pieces,
+                                 .piece = gather_piece,
+                                 .parts_again = coll_parts_always,
                                  .leaves_early = is_not_root};
 
-static void scatter_work(coll_part_t *part, coll_slot_t *slot)
+static int64_t scatter_pieces(const coll_part_t *part, coll_slot_t *slot)
+{
+    return part->members * most_pieces(part, slot, false);
+}
+
+static void scatter_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
 {
     const coll_call_t *root = coll_call_of(part, slot, slot->root);
+    const coll_call_t *call = slot->calls[piece % part->members];
+    int64_t i = piece / part->members, place, count;
 
-    for (int m = 0; m < part->members; m++) {
-        const coll_call_t *call = slot->calls[m];
-        int64_t place = place_at_root(root->send_displacements, root->send_count, call->rank);
-
-        if (!call->is_in_place)
-            coll_copy(call->receive, call->receive_count, call->receive_type,
-                      coll_element(root->send, place, root->send_type),
-                      count_at_root(root->send_counts, root->send_count, call->rank),
-                      root->send_type);
-    }
+    if (call->is_in_place)
+        return;
+    place = place_at_root(root->send_displacements, root->send_count, call->rank);
+    count = count_at_root(root->send_counts, root->send_count, call->rank);
+    if (i < coll_copy_pieces(call->receive_count, call->receive_type, root->send_type))
+        coll_copy_piece(call->receive, call->receive_count, call->receive_type,
+                        coll_element(root->send, place, root->send_type), count, root->send_type,
+                        i);
 }
 
 const coll_kind_t coll_scatter = {.name = "MPI_Scatter",
                                   .is_rooted = true,
-                                  .work = scatter_work,
-                                  .parts_again = always,
+                                  .pieces = scatter_pieces,
+                                  .piece = scatter_piece,
+                                  .parts_again = coll_parts_always,
                                   .leaves_early = is_not_root};

@@ -5,28 +5,50 @@
  */
 #include "mpi/coll.h"
 
-static bool always(const coll_slot_t *slot)
+enum { BLOCK = 32 << 10 };
+
+static size_t span_of(const mpi_type_t *type)
 {
-    (void)slot;
-    return true;
+    return (size_t)(type->true_extent > type->extent ? type->true_extent : type->extent);
 }
 
-static bool slice_of(const coll_part_t *part, int64_t count, int64_t *begin, int64_t *n)
+static int64_t block_elements(const mpi_type_t *type)
+{
+    return span_of(type) > 0 && span_of(type) < BLOCK ? (int64_t)(BLOCK / span_of(type)) : 1;
+}
+
+static void slice_of(const coll_part_t *part, int64_t count, int64_t *begin, int64_t *end)
 {
     *begin = count * part->index / part->coll->parts;
-    *n = count * (part->index + 1) / part->coll->parts - *begin;
-    return *n > 0;
+    *end = count * (part->index + 1) / part->coll->parts;
 }
 
-static void scan_work(coll_part_t *part, coll_slot_t *slot)
+static int64_t pieces(const coll_part_t *part, coll_slot_t *slot)
+{
+    int64_t begin, end, n = block_elements(slot->calls[0]->receive_type);
+
+    slice_of(part, slot->calls[0]->receive_count, &begin, &end);
+    return (end - begin + n - 1) / n;
+}
+
+/* The elements of a piece: from `begin`, this many. */
+static int64_t range_of(const coll_part_t *part, const coll_slot_t *slot, int64_t piece,
+                        int64_t *begin)
+{
+    int64_t end, n = block_elements(slot->calls[0]->receive_type);
+
+    slice_of(part, slot->calls[0]->receive_count, begin, &end);
+    *begin += piece * n;
+    return end - *begin < n ? end - *begin : n;
+}
+
+static void scan_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
 {
     const coll_call_t *own = slot->calls[0];
     const mpi_type_t *type = own->receive_type;
+    int64_t begin, n = range_of(part, slot, piece, &begin);
     const void *before = NULL;
-    int64_t begin, n;
 
-    if (!slice_of(part, own->receive_count, &begin, &n))
-        return;
     for (int r = 0; r < part->coll->size; r++) {
         coll_call_t *call = coll_call_of(part, slot, r);
         void *result = coll_element(call->receive, begin, type);
@@ -39,27 +61,19 @@ static void scan_work(coll_part_t *part, coll_slot_t *slot)
     }
 }
 
-const coll_kind_t coll_scan = {.name = "MPI_Scan", .work = scan_work, .parts_again = always};
+const coll_kind_t coll_scan = {
+    .name = "MPI_Scan", .pieces = pieces, .piece = scan_piece, .parts_again = coll_parts_always};
 
 /* `sum` holds the reduction of all members before; the member's own data may lie where its result
  * goes, so the next sum is made before the result is written. */
-static void exscan_work(coll_part_t *part, coll_slot_t *slot)
+static void exscan_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
 {
     const coll_call_t *own = slot->calls[0];
     const mpi_type_t *type = own->receive_type;
-    size_t span = (size_t)(type->true_extent > type->extent ? type->true_extent : type->extent);
-    char *sum, *next;
-    int64_t begin, n;
+    int64_t begin, n = range_of(part, slot, piece, &begin);
+    char *sum = coll_scratch(2 * (size_t)(n + 1) * span_of(type));
+    char *next = sum + (size_t)(n + 1) * span_of(type) - type->true_lb;
 
-    if (!slice_of(part, own->receive_count, &begin, &n))
-        return;
-    sum = coll_scratch(part->worker, 2 * (size_t)(n + 1) * span);
-    if (sum == NULL) {
-        xy_fail_memory("scanning");
-        mpi_job->abort(1);
-        return;
-    }
-    next = sum + (size_t)(n + 1) * span - type->true_lb;
     sum -= type->true_lb;
     for (int r = 0; r < part->coll->size; r++) {
         coll_call_t *call = coll_call_of(part, slot, r);
@@ -76,4 +90,7 @@ static void exscan_work(coll_part_t *part, coll_slot_t *slot)
     }
 }
 
-const coll_kind_t coll_exscan = {.name = "MPI_Exscan", .work = exscan_work, .parts_again = always};
+const coll_kind_t coll_exscan = {.name = "MPI_Exscan",
+                                 .pieces = pieces,
+                                 .piece = exscan_piece,
+                                 .parts_again = coll_parts_always};

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "mpi/copy.h"
+#include "mpi/work.h"
 #include "mpi/error.h"
 
 /* A sender on the worker of its receiver lets it run once it has this many messages waiting. */

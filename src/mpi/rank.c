@@ -8,7 +8,7 @@
 
 #include "mpi/coll.h"
 #include "mpi/comm.h"
-#include "mpi/copy.h"
+#include "mpi/work.h"
 #include "mpi/p2p.h"
 #include "mpi/ring.h"
 
@@ -129,7 +129,7 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     st = xy_pool_create(&pool, &job->pool);
     if (st != XY_OK)
         goto fail;
-    st = mpi_copy_init(c->workers);
+    st = mpi_work_init(c->workers);
     if (st == XY_OK)
         st = create_workers(job);
     if (st == XY_OK)
@@ -191,7 +191,7 @@ void mpi_job_destroy(mpi_job_t *job)
     }
     if (job->rings != NULL)
         munmap(job->rings, rings_bytes(job->workers));
-    mpi_copy_cleanup();
+    mpi_work_cleanup();
     if (job->pool != NULL)
         xy_pool_destroy(job->pool);
     xy_free(job->ranks);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/ring.h"
 
-#include "mpi/copy.h"
+#include "mpi/work.h"
 
 enum { PUBLISH_EVERY = MPI_RING_CELLS / 4 };
 
@@ -68,6 +68,6 @@ bool mpi_poll(xy_worker_t *thread)
         if (worker->in[s] != NULL)
             found |= drain(worker, s, worker->in[s]);
     if (!found && !xy_worker_has_ready(thread))
-        mpi_copy_help(worker->index);
+        mpi_work_help(worker->index);
     return found;
 }

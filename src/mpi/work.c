@@ -1,30 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mpi/copy.h"
+#include "mpi/work.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Sharing costs two cache-line transfers for each piece; these sizes keep that under one percent.
- */
-enum { SHARE_FROM = 256 << 10, PIECE = 64 << 10 };
-
 typedef struct {
     /* generation << 32 | next piece. Release by the owner after the fields below, acquire by
      * helpers before they read them. */
     _Alignas(128) _Atomic uint64_t ticket;
-    _Atomic(char *) to;
-    _Atomic(const char *) from;
-    _Atomic size_t bytes;
-    _Alignas(
-        128) _Atomic size_t done; /* pieces copied by helpers; release, acquired by the owner */
+    _Atomic(mpi_piece_fn) fn;
+    _Atomic(void *) arg;
+    _Atomic int64_t pieces;             /* 0: no job */
+    bool is_open;                       /* the owner's */
+    _Alignas(128) _Atomic int64_t done; /* pieces done; release, acquired by the owner */
 } slot_t;
 
 static slot_t *slots; /* one per worker */
 static int slot_count;
 static _Alignas(128) _Atomic int open_slots;
 
-xy_status_t mpi_copy_init(int workers)
+xy_status_t mpi_work_init(int workers)
 {
     slots = aligned_alloc(128, (size_t)workers * sizeof(*slots));
     if (slots == NULL)
@@ -34,7 +30,7 @@ xy_status_t mpi_copy_init(int workers)
     return XY_OK;
 }
 
-void mpi_copy_cleanup(void)
+void mpi_work_cleanup(void)
 {
     free((void *)slots);
     slots = NULL;
@@ -50,33 +46,26 @@ static void relax(void)
 #endif
 }
 
-static size_t piece_count(size_t bytes)
-{
-    return (bytes + PIECE - 1) / PIECE;
-}
-
-/* Take and copy the next piece of `s` if it still is the job the ticket says. */
+/* Take and do the next piece of `s`, if it still has the job that the ticket says. */
 static bool take_piece(slot_t *s)
 {
     uint64_t ticket = atomic_load_explicit(&s->ticket, memory_order_acquire);
-    size_t piece = (uint32_t)ticket;
-    size_t bytes = atomic_load_explicit(&s->bytes, memory_order_relaxed);
-    char *to = atomic_load_explicit(&s->to, memory_order_relaxed);
-    const char *from = atomic_load_explicit(&s->from, memory_order_relaxed);
-    size_t offset = piece * PIECE;
+    int64_t piece = (int64_t)(uint32_t)ticket;
+    mpi_piece_fn fn = atomic_load_explicit(&s->fn, memory_order_relaxed);
+    void *arg = atomic_load_explicit(&s->arg, memory_order_relaxed);
 
-    if (offset >= bytes)
+    if (piece >= atomic_load_explicit(&s->pieces, memory_order_relaxed))
         return false;
     /* Success proves that the fields read above belong to this generation. */
     if (!atomic_compare_exchange_strong_explicit(&s->ticket, &ticket, ticket + 1,
                                                  memory_order_acq_rel, memory_order_relaxed))
         return true; /* somebody was faster; look again */
-    memcpy(to + offset, from + offset, bytes - offset < PIECE ? bytes - offset : PIECE);
+    fn(arg, piece);
     atomic_fetch_add_explicit(&s->done, 1, memory_order_release);
     return true;
 }
 
-bool mpi_copy_help(int worker)
+bool mpi_work_help(int worker)
 {
     bool found = false;
 
@@ -88,28 +77,59 @@ bool mpi_copy_help(int worker)
     return found;
 }
 
-static void copy_shared(slot_t *s, char *to, const char *from, size_t bytes)
+static void run_shared(slot_t *s, mpi_piece_fn fn, void *arg, int64_t pieces)
 {
     uint64_t generation = (atomic_load_explicit(&s->ticket, memory_order_relaxed) >> 32) + 1;
 
-    atomic_store_explicit(&s->to, to, memory_order_relaxed);
-    atomic_store_explicit(&s->from, from, memory_order_relaxed);
-    atomic_store_explicit(&s->bytes, bytes, memory_order_relaxed);
+    s->is_open = true;
+    atomic_store_explicit(&s->fn, fn, memory_order_relaxed);
+    atomic_store_explicit(&s->arg, arg, memory_order_relaxed);
     atomic_store_explicit(&s->done, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->pieces, pieces, memory_order_relaxed);
     atomic_store_explicit(&s->ticket, generation << 32, memory_order_release);
     atomic_fetch_add_explicit(&open_slots, 1, memory_order_relaxed);
     while (take_piece(s))
         continue;
     atomic_fetch_sub_explicit(&open_slots, 1, memory_order_relaxed);
-    while (atomic_load_explicit(&s->done, memory_order_acquire) != piece_count(bytes))
+    while (atomic_load_explicit(&s->done, memory_order_acquire) != pieces)
         relax();
-    atomic_store_explicit(&s->bytes, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->pieces, 0, memory_order_relaxed);
+    s->is_open = false;
+}
+
+void mpi_work_run(mpi_piece_fn fn, void *arg, int64_t pieces)
+{
+    slot_t *s = &slots[xy_worker_index(xy_worker_self())];
+
+    if (pieces > 1 && pieces < UINT32_MAX && slot_count > 1 && !s->is_open) {
+        run_shared(s, fn, arg, pieces);
+        return;
+    }
+    for (int64_t i = 0; i < pieces; i++)
+        fn(arg, i);
+}
+
+typedef struct {
+    char *to;
+    const char *from;
+    size_t bytes;
+} copy_t;
+
+static void copy_piece(void *arg, int64_t piece)
+{
+    const copy_t *c = arg;
+    size_t offset = (size_t)piece * MPI_PIECE;
+    size_t left = c->bytes - offset;
+
+    memcpy(c->to + offset, c->from + offset, left < MPI_PIECE ? left : MPI_PIECE);
 }
 
 void mpi_copy(void *to, const void *from, size_t bytes)
 {
-    if (bytes >= SHARE_FROM && xy_pool_idle(mpi_job->pool) > 0)
-        copy_shared(&slots[xy_worker_index(xy_worker_self())], to, from, bytes);
-    else
+    copy_t c = {to, from, bytes};
+
+    if (bytes < 2 * MPI_PIECE)
         memcpy(to, from, bytes);
+    else
+        mpi_work_run(copy_piece, &c, (int64_t)((bytes + MPI_PIECE - 1) / MPI_PIECE));
 }
