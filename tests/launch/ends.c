@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ways to end. The last rank does what the first argument says; the others wait for it, or go on.
+ */
+#include <assert.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *how;
+static int rank, size;
+
+static void at_exit(void)
+{
+    printf("%d atexit\n", rank);
+}
+
+static void at_quick(void)
+{
+    printf("%d quick\n", rank);
+}
+
+static void overflow(volatile char *above)
+{
+    volatile char here[4096];
+
+    here[0] = above != NULL ? above[0] : 0;
+    overflow(here);
+    here[1] = 0;
+}
+
+static void *from_thread(void *arg)
+{
+    (void)arg;
+    exit(21);
+}
+
+static void end_inside(void)
+{
+    pthread_t thread;
+
+    if (strcmp(how, "exit9") == 0)
+        exit(9);
+    if (strcmp(how, "_exit") == 0)
+        _exit(8);
+    if (strcmp(how, "quick") == 0)
+        quick_exit(10);
+    if (strcmp(how, "abort") == 0)
+        abort();
+    if (strcmp(how, "assert") == 0)
+        assert(rank < 0);
+    if (strcmp(how, "segv") == 0)
+        *(volatile int *)8 = 1;
+    if (strcmp(how, "fpe") == 0)
+        raise(SIGFPE);
+    if (strcmp(how, "overflow") == 0)
+        overflow(NULL);
+    if (strcmp(how, "abort37") == 0)
+        MPI_Abort(MPI_COMM_WORLD, 37);
+    if (strcmp(how, "abort0") == 0)
+        MPI_Abort(MPI_COMM_WORLD, 0);
+    if (strcmp(how, "inside") == 0)
+        MPI_Recv((void *)16, 1000, MPI_CHAR, 0, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (strcmp(how, "thread") == 0) {
+        pthread_create(&thread, NULL, from_thread, NULL);
+        pthread_join(thread, NULL);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    char big[1000] = "";
+
+    how = argv[1];
+    atexit(at_exit);
+    at_quick_exit(at_quick);
+    if (strcmp(how, "early") == 0)
+        return atoi(getenv("PMI_RANK")) == 1 ? 5 : 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (strcmp(how, "nofinalize") == 0)
+        return 0;
+    if (strcmp(how, "deadlock") == 0)
+        MPI_Recv(big, 1, MPI_CHAR, (rank + 1) % size, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (strcmp(how, "inside") == 0 && rank == 0)
+        MPI_Send(big, 1000, MPI_CHAR, size - 1, 5, MPI_COMM_WORLD);
+    if (rank == size - 1)
+        end_inside();
+    if (strcmp(how, "sleep") == 0)
+        sleep(100);
+    if (strncmp(how, "return", 6) != 0 && strcmp(how, "late") != 0)
+        MPI_Barrier(MPI_COMM_WORLD); /* never ends: one is missing */
+    MPI_Finalize();
+    if (strcmp(how, "late") == 0 && rank == size - 1)
+        exit(6);
+    return strcmp(how, "return7") == 0 ? 7 : 0;
+}

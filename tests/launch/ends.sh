@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Exit codes, and messages that name the rank, the code or signal, and the call.
+. "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
+ulimit -c 0
+
+build ends -pthread
+# ends CODE HOW MESSAGE: standard error must have the message.
+ends() {
+    run "$1" -n 3 ./ends "$2"
+    says "$err" "$3"
+}
+run 0 -n 3 ./ends return0
+quiet
+same "$out" $'0 atexit\n1 atexit\n2 atexit'
+ends 7 return7 "ended with exit code 7"
+ends 6 late "rank 2 ended with exit code 6"
+ends 9 exit9 "rank 2 ended with exit code 9 without calling MPI_Finalize"
+[ "$out" = "2 atexit" ] || die "atexit functions of the rank that ends: $out"
+ends 8 _exit "rank 2 ended with exit code 8"
+[ -z "$out" ] || die "_exit runs no functions: $out"
+ends 10 quick "rank 2 ended with exit code 10"
+[ "$out" = "2 quick" ] || die "$out"
+ends 1 nofinalize "without calling MPI_Finalize"
+ends 5 early "rank 1 ended with exit code 5 before MPI_Init"
+ends 134 abort "rank 2: aborted (SIGABRT) in program code"
+ends 134 assert "Assertion \`rank < 0' failed"
+ends 139 segv "rank 2: segmentation fault (address 0x8) in program code, at ./ends+0x"
+ends 136 fpe "rank 2: arithmetic error (SIGFPE)"
+ends 139 overflow "rank 2: stack overflow"
+ends 139 inside "rank 2: segmentation fault"
+says "$err" "in MPI_Recv"
+ends 37 abort37 "MPI_ABORT was invoked on rank 2 in communicator MPI_COMM_WORLD with errorcode 37"
+ends 1 abort0 "MPI_ABORT was invoked on rank 2 in communicator MPI_COMM_WORLD with errorcode 0"
+ends 21 thread "rank 2 ended with exit code 21"
+ends 1 deadlock "deadlock: no rank can go on"
+says "$err" "MPI_Recv"
+
+# A time limit, from the option and from the environment.
+run 124 -n 3 --timeout 0.2 ./ends sleep
+says "$err" "time limit of 0.2 s"
+MPIEXEC_TIMEOUT=1 run 124 -n 3 ./ends sleep
+
+# The place that is named is where it happened.
+run 139 -n 1 ./ends segv
+place=${err##*+}
+addr2line -e ends -f "$place" | grep -q end_inside || die "$place is not in end_inside"
+
+# Signals end the job.
+for signal in INT TERM HUP; do
+    expect $((128 + $(kill -l $signal))) timeout --preserve-status -s $signal 0.5 \
+        "$bin/mpiexec" -n 3 ./ends sleep
+done
