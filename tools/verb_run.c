@@ -9,8 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mpi/launch/options.h"
 #include "verbs.h"
+
+/* The table of mpiexec's own command line. */
+extern const xy_option_t mpi_launch_options[];
+extern const char mpi_launch_description[];
+extern const char mpi_launch_examples[];
 
 static xy_status_t become(const char *program, int argc, char **argv)
 {
@@ -62,7 +66,6 @@ const xy_command_t verb_run = {
     .description = mpi_launch_description,
     .examples = mpi_launch_examples,
     .options = mpi_launch_options,
-    .values_size = sizeof(mpi_launch_values_t),
     .positional_max = -1,
     .stop_at_positional = true,
     .single_dash = true,

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
 # Projects that look for MPI with CMake, Meson and make find this one when it is first in PATH.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
 PATH=$bin:$PATH

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
 # Exit codes, and messages that name the rank, the code or signal, and the call.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
 ulimit -c 0

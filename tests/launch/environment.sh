@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
 # What ranks find in their environment, and that each has its own.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
 # Programs that cannot have private images, programs without MPI, and programs that are not there.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
 # Thousands of ranks: under the kernel's limit of mappings, and with little memory each.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
 

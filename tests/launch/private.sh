@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
 # Globals, statics, thread-local variables and C++ objects are private per rank.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
 

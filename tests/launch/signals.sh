@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
 # SIGUSR1 and SIGUSR2 reach every rank's own handler.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
 # getopt, rand, strtok and the like: N ranks print what N runs of one rank print, whatever the others do.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
 

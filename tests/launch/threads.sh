@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
 # Threads of ranks.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
 

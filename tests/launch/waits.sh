@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
 # Sleeping and yielding let other ranks run.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
 # mpicc, mpicxx and what build systems ask them.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
 

@@ -325,8 +325,8 @@ static xy_status_t launch_all(launch_t *launch, const xy_vec_t *contexts)
  * piece takes longer than all the rest. */
 int mpi_launch_main(int argc, char **argv)
 {
-    launch_t launch = {.size = 0};
-    xy_vec_t contexts;
+    static launch_t launch;
+    static xy_vec_t contexts;
     bool is_done;
     xy_status_t st;
 
@@ -339,5 +339,7 @@ int mpi_launch_main(int argc, char **argv)
     }
     if (st != XY_OK && launch.code == 0)
         launch.code = xy_status_exit_code(st);
+    if (launch.processes == NULL)
+        mpi_launch_parse_cleanup(&contexts);
     return launch.code;
 }

@@ -10,7 +10,6 @@
  * library's function.
  */
 #include <dlfcn.h>
-#include <setjmp.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -26,7 +25,7 @@ typedef int (*start_main_fn)(main_fn, int, char **, void (*)(void), void (*)(voi
 static _Thread_local struct {
     bool is_capturing;
     main_fn main;
-    jmp_buf back;
+    void *back[5];
 } capture;
 
 XY_INTERPOSE int __libc_start_main(main_fn main, int argc, char **argv, void (*init)(void),
@@ -36,7 +35,7 @@ XY_INTERPOSE int __libc_start_main(main_fn main, int argc, char **argv, void (*i
 
     if (capture.is_capturing) {
         capture.main = main;
-        longjmp(capture.back, 1);
+        __builtin_longjmp(capture.back, 1);
     }
     next = (start_main_fn)dlsym(RTLD_NEXT, "__libc_start_main");
     if (next == NULL)
@@ -78,7 +77,7 @@ void *mpi_program_capture_main(void *entry)
         top[i] = first_words[i];
     capture.main = NULL;
     capture.is_capturing = true;
-    if (setjmp(capture.back) == 0)
+    if (__builtin_setjmp(capture.back) == 0)
         enter(entry, top);
     capture.is_capturing = false;
     xy_free(scratch);
