@@ -8,7 +8,7 @@
 In a block that opens with ```console, a line that starts with `$ ` is a command (lines that start
 with `> ` go on with it) and the lines below it are what it prints, on both streams. A line `...`
 stands for any lines, `[...]` inside a line for any text. A command must succeed, unless the page
-shows its error (a line that starts with `xylem: `). ```console norun is not run.
+shows its error (a line that starts with `xylem: ` or `mpiexec: `). ```console norun is not run.
 
 All commands of a page run in one empty directory, where `examples`, `machines` and `tests` lead to
 the source tree, with the built command first in PATH.
@@ -92,7 +92,7 @@ def run(command, directory, build):
 
 
 def shows_error(expected):
-    return any(line.startswith("xylem: ") for line in expected)
+    return any(line.startswith(("xylem: ", "mpiexec: ")) for line in expected)
 
 
 def check_text(text, name, directory, build):

@@ -18,8 +18,9 @@
 #include "mpi/launch/program.h"
 
 static const char *const runtimes[] = {
-    "libmpi_abi.so", "libc.so.",     "libm.so.", "libpthread.so.", "libdl.so.",       "librt.so.",
-    "libstdc++.so.", "libgcc_s.so.", "ld-linux", "libgomp.so.",    "libgfortran.so.", NULL};
+    "libmpi_abi.so",   "libc.so.",      "libm.so.",     "libpthread.so.", "libdl.so.",
+    "librt.so.",       "libstdc++.so.", "libgcc_s.so.", "ld-linux",       "libgomp.so.",
+    "libgfortran.so.", "libasan.so.",   "libubsan.so.", "libtsan.so.",    NULL};
 
 static bool is_runtime(const char *name)
 {
