@@ -21,10 +21,10 @@ static void disagree(const mpi_coll_t *coll, const coll_slot_t *slot, int rank,
     const int *ranks = coll->group->ranks;
     char a[96] = "", b[96] = "";
 
-    if (slot->kind->is_rooted || kind->is_rooted) {
+    if (slot->kind->is_rooted)
         snprintf(a, sizeof(a), " with root %d", slot->root);
+    if (kind->is_rooted)
         snprintf(b, sizeof(b), " with root %d", root);
-    }
     if (slot->kind == kind && slot->root == root) {
         snprintf(a, sizeof(a), " with %llu bytes", (unsigned long long)slot->bytes);
         snprintf(b, sizeof(b), " with %llu bytes", (unsigned long long)bytes);
