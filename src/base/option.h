@@ -72,9 +72,9 @@ struct xy_command {
     long positional_min, positional_max; /* max -1: any number */
     bool stop_at_positional; /* what follows the first positional belongs to somebody else */
     bool single_dash;        /* "-np 4" means the long option "np" (as mpiexec's users write) */
-    bool is_raw;             /* run() gets all arguments as they came, with NULL for the values */
-    const char *prefix;      /* in usage lines, "xylem" when NULL; "" for a command of its own */
-    const char *complete;    /* completion of positionals: "file", "directory", "verb", or NULL */
+    bool is_raw;          /* run() gets the arguments as they came (but --help), NULL as values */
+    const char *prefix;   /* in usage lines, "xylem" when NULL; "" for a command of its own */
+    const char *complete; /* completion of positionals: "file", "directory", "verb", or NULL */
     xy_status_t (*run)(const xy_command_t *command, const void *values, int argc, char **argv);
 };
 

@@ -413,6 +413,10 @@ xy_status_t xy_command_run(const xy_command_t *command, int argc, char **argv)
     bool help = false;
     int count = 0;
 
+    if (command->is_raw && argc > 0 && strcmp(argv[0], "--help") == 0) {
+        xy_command_help(command, stdout);
+        return XY_OK;
+    }
     if (command->is_raw)
         return command->run(command, NULL, argc, argv);
     values = xy_calloc(1, command->values_size);

@@ -31,8 +31,10 @@ same "$(completes xylem --v)" "--version"
 same "$(completes xylem help '')" "$verbs"
 same "$(completes xylem help --js)" "--json"
 for verb in $verbs; do
-    same "$(completes xylem "$verb" --)" \
-        "$(query "['--help'] + ['--' + o['name'] for v in d['verbs'] if v['name'] == '$verb' for o in v['options']]")"
+    dash=--
+    [ "$verb" = run ] && dash=- # as people write for mpiexec
+    same "$(completes xylem "$verb" $dash)" \
+        "$(query "['${dash}help'] + ['$dash' + o['name'] for v in d['verbs'] if v['name'] == '$verb' for o in v['options']]")"
 done
 if command -v shellcheck >/dev/null; then
     shellcheck -s bash -e SC2207,SC2034 "$XYLEM_BUILD_DIR/share/bash-completion/completions/xylem" ||
