@@ -188,7 +188,7 @@ int main(int argc, char **argv)
     if (rank == 0) {
         printf("plate of %d x %d points after %d steps: checksum %llu\n", n, n, steps,
                (unsigned long long)sum);
-        printf("time: %.3f s with %d ranks\n", seconds, size);
+        printf("time: %.3f s, ranks: %d\n", seconds, size);
     }
     destroy_plate(&plate);
     MPI_Finalize();

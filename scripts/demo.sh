@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What `make demo` shows, in under a minute: the machine it runs on, a machine that it does not, and
-# what a program did. Each scene prints the command it runs.
+# What `make demo` shows, in under a minute: an MPI program with 64 ranks and with 1000, a mistake
+# that is explained, the machine it all runs on, and what a program did. Each scene prints the
+# command it runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -19,22 +20,46 @@ PATH=$PWD/build/release/bin:$PATH
 out=build/demo
 mkdir -p "$out"
 
-# scene TITLE COMMAND...: say it, run it.
+# scene TITLE COMMAND [COMMAND]...: say it, run each command line.
 scene() {
+    local command
     say_step "$1"
     shift
-    echo "\$ $*"
-    "$@"
+    for command do
+        echo "\$ $command"
+        bash -o pipefail -c "$command"
+    done
     echo
 }
 
-# Later scenes go here, the main job first.
-scene "this machine" xylem machine
+# mistake TITLE COMMAND: one that must end with an error.
+mistake() {
+    say_step "$1"
+    echo "\$ $2"
+    if bash -c "$2" 2>&1; then
+        echo "demo: this should have failed" >&2
+        exit 1
+    fi
+    echo
+}
+
+cores=$(nproc)
+scene "an MPI program, compiled with mpicc and run with 64 ranks on $cores cores" \
+    "mpicc examples/hello.c -o $out/hello" \
+    "mpiexec -n 64 $out/hello | tail -3"
+scene "heat in a plate: a halo exchange; the checksum is the same for any number of ranks" \
+    "mpicc -O2 examples/heat2d.c -o $out/heat2d" \
+    "mpiexec -n 1 $out/heat2d 512 500" \
+    "mpiexec -n 64 $out/heat2d 512 500" \
+    "mpiexec -n 1000 $out/heat2d 512 500"
+mpicc examples/deadlock.c -o "$out/deadlock"
+mistake "a deadlock does not hang: it is reported" "mpiexec -n 4 $out/deadlock"
+scene "this machine" "xylem machine"
 scene "a machine from a line of text: 2 packages of 4 cores in each of 2 nodes" \
-    xylem machine "node:2 package:2 core:4"
-scene "the same as a picture" \
-    xylem machine "node:2 package:2 core:4" --svg "$out/machine.svg"
+    "xylem machine 'node:2 package:2 core:4' --svg $out/machine.svg" \
+    "xylem machine 'node:2 package:2 core:4'"
 scene "what a program did: a heat equation on eight cores of two nodes" \
-    xylem view examples/heat.xyt
-scene "the same as a page" xylem view examples/heat.xyt -o "$out/heat.html"
-echo "Open $out/heat.html and $out/machine.svg in a browser; docs/README.md lists the pages."
+    "xylem view examples/heat.xyt" \
+    "xylem view examples/heat.xyt -o $out/heat.html"
+echo "Open $out/heat.html and $out/machine.svg in a browser. Your own programs: mpicc and mpiexec"
+echo "are in build/release/bin; docs/getting-started.md goes on from here."
