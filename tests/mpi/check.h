@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Checks of whole MPI programs: the first that fails names its place and rank and ends the job.
- * The programs keep no globals, so that they mean the same with and without private images.
+ * Programs that test one thing keep no globals, so that they mean the same with and without private
+ * images; those that stand for users' programs keep some.
  */
 #ifndef XY_TESTS_MPI_CHECK_H
 #define XY_TESTS_MPI_CHECK_H

@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What is said about mistakes: mistakes.sh PROGRAM MPIEXEC [OPTION]... Nothing may hang: a run that
+# takes longer than a minute has failed.
+program=$1
+shift
+launcher=(timeout 60 "$@")
+failures=0
+
+# expect RANKS CODE MISTAKE PATTERN...: the exit code, and each pattern on a line of standard error.
+expect() {
+    local ranks=$1 code=$2 mistake=$3 message status pattern
+    shift 3
+    message=$("${launcher[@]}" -n "$ranks" "$program" "$mistake" 2>&1 >/dev/null)
+    status=$?
+    if [ "$status" -ne "$code" ]; then
+        echo "$mistake: exit code $status, expected $code: $message"
+        failures=$((failures + 1))
+    fi
+    for pattern do
+        if ! grep -q -E -e "$pattern" <<<"$message"; then
+            echo "$mistake: does not say '$pattern': $message"
+            failures=$((failures + 1))
+        fi
+    done
+}
+
+deadlock='^mpiexec: deadlock: no rank can go on$'
+expect 4 0 none
+expect 4 1 circle_recv "$deadlock" 'rank 0: in MPI_Recv with rank 3, tag 17 on MPI_COMM_WORLD' \
+    'rank 3: in MPI_Recv with rank 2, tag 17 on MPI_COMM_WORLD'
+expect 4 1 circle_any "$deadlock" 'ranks 0-3: in MPI_Recv with any rank, any tag'
+expect 1000 1 circle_any "$deadlock" 'ranks 0-999: in MPI_Recv with any rank, any tag'
+expect 4 1 circle_send "$deadlock" 'rank 0: in MPI_Send with rank 1, tag 18'
+expect 4 1 circle_ssend "$deadlock" 'rank 2: in MPI_Ssend with rank 3, tag 19'
+expect 4 1 wrong_tag "$deadlock" 'rank 1: in MPI_Recv with rank 0, tag 21'
+expect 4 1 wait_one "$deadlock" 'ranks 0-3: in MPI_Wait'
+expect 4 1 wait_all "$deadlock" 'ranks 0-3: in MPI_Waitall'
+expect 4 1 wait_any "$deadlock" 'ranks 0-3: in MPI_Waitany'
+expect 4 1 probe "$deadlock" 'rank 1: in MPI_Probe with rank 0, tag 26'
+expect 4 1 barrier_without_0 "$deadlock" 'rank 0: in MPI_Recv with rank 3, tag 27' \
+    'ranks 1-3: in MPI_Barrier on MPI_COMM_WORLD'
+expect 4 1 last_one_left "$deadlock" 'ranks 0-2: in MPI_Recv with rank 3, tag 28' \
+    'rank 3: .*MPI_Finalize'
+expect 4 1 nonblocking_without_0 "$deadlock" 'rank 0: in MPI_Recv with any rank' \
+    'ranks 1-3: in MPI_Wait'
+
+# Either of two ranks that disagree may be named first.
+disagree() {
+    local mistake=$1 one=$2 other=$3
+    expect 4 1 "$mistake" 'ranks disagree about collective [0-9]+ of a communicator of [24] ranks' \
+        "(rank $one, rank $other|rank $other, rank $one); all members must make the same calls"
+}
+disagree other_collective '[013] calls MPI_Allreduce' '2 calls MPI_Bcast with root 1'
+disagree other_root '[013] calls MPI_Bcast with root 1' '2 calls MPI_Bcast with root 3'
+disagree other_size '[013] calls MPI_Allreduce with 16 bytes' '2 calls MPI_Allreduce with 20 bytes'
+disagree other_nonblocking '[013] calls MPI_I?[Ss]can' '2 calls MPI_I?[Bb]arrier'
+disagree other_in_part '2 calls MPI_Gather with root 0' '3 calls MPI_Alltoall'
+
+expect 4 15 too_long 'rank 1: MPI_Recv: .*40 bytes.*20.*MPI_ERR_TRUNCATE'
+expect 4 15 too_long_large 'rank 1: MPI_Recv: .*4194304 bytes.*4194300.*MPI_ERR_TRUNCATE'
+expect 4 42 abort_while_waiting \
+    'MPI_ABORT was invoked on rank 2 in communicator MPI_COMM_WORLD with errorcode 42'
+exit $((failures > 0))
