@@ -62,8 +62,12 @@ static const char *need_of_version(const mpi_elf_t *elf, unsigned index)
                 return NULL;
             if ((aux->vna_other & 0x7fff) == index)
                 return mpi_elf_string(elf, aux->vna_name);
+            if (aux->vna_next < sizeof(*aux))
+                break;
             aux_at += aux->vna_next;
         }
+        if (need->vn_next < sizeof(*need))
+            break;
         at += need->vn_next;
     }
     return NULL;
