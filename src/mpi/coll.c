@@ -52,11 +52,14 @@ static void note_call(const mpi_coll_t *coll, coll_slot_t *slot, int rank, const
     }
 }
 
-static void tell(coll_part_t *part, const coll_slot_t *slot, int phase, int round)
+/* What a cell is about, besides the rounds of the two dissemination phases 0 and 1. */
+enum { PHASE_AWAY = 2, PHASE_BACK = 3 };
+
+/* To part `to`, or to the steward when that is -1. */
+static void tell_worker(coll_part_t *part, const coll_slot_t *slot, int worker, int to, int phase,
+                        int round)
 {
     mpi_coll_t *coll = part->coll;
-    int to = (int)((part->index + (1L << round)) % coll->parts);
-    int worker = coll->part[to]->worker->index;
     mpi_cell_t *cell = mpi_ring_reserve(part->worker, worker);
 
     cell->kind = MPI_CELL_COLL;
@@ -68,6 +71,13 @@ static void tell(coll_part_t *part, const coll_slot_t *slot, int phase, int roun
     cell->words[1] = (uint64_t)(uint32_t)slot->root << 32 | (uint32_t)slot->first;
     cell->words[2] = slot->bytes;
     mpi_ring_commit(part->worker, worker, cell);
+}
+
+static void tell(coll_part_t *part, const coll_slot_t *slot, int phase, int round)
+{
+    int to = (int)((part->index + (1L << round)) % part->coll->parts);
+
+    tell_worker(part, slot, part->coll->part[to]->worker->index, to, phase, round);
 }
 
 /* Continue a dissemination; true: every part has been heard of. */
@@ -96,8 +106,14 @@ static void announce(coll_part_t *part, coll_slot_t *slot)
         xy_fail_memory("preparing a collective");
         mpi_job->abort(1);
     }
-    slot->state = COLL_MEETING;
-    sync_begin(part, slot, 0);
+    slot->is_back = false;
+    if (slot->is_away) {
+        slot->state = COLL_AWAY;
+        tell_worker(part, slot, part->coll->steward, -1, PHASE_AWAY, 0);
+    } else {
+        slot->state = COLL_MEETING;
+        sync_begin(part, slot, 0);
+    }
 }
 
 static void complete_call(coll_call_t *call)
@@ -177,6 +193,12 @@ static bool advance_one(coll_part_t *part, coll_slot_t *slot)
         announce(part, slot);
     }
     kind = slot->kind;
+    if (slot->state == COLL_AWAY) {
+        if (!slot->is_back || slot->seq != part->finished)
+            return false;
+        finish(part, slot, kind);
+        return true;
+    }
     if (slot->state == COLL_MEETING) {
         if (!sync_step(part, slot, 0))
             return false;
@@ -223,6 +245,7 @@ static void deposit(coll_part_t *part, coll_call_t *call)
 
     note_call(part->coll, slot, call->rank, call->kind, call->root, call->bytes);
     slot->calls[place] = call;
+    slot->is_away = call->is_nonblocking && part->coll->steward >= 0;
     slot->arrived++;
 }
 
@@ -263,18 +286,102 @@ static void arrive(coll_call_t *call)
     }
 }
 
+/* All parts of a collective as one job: the pieces of part 0, then those of part 1, ... */
+typedef struct {
+    mpi_coll_t *coll;
+    uint64_t seq;
+    int64_t *ends; /* [parts]: one past the last piece of each part */
+} away_t;
+
+static void away_piece(void *arg, int64_t piece)
+{
+    const away_t *away = arg;
+    int p = 0;
+    coll_part_t *part;
+    coll_slot_t *slot;
+
+    while (piece >= away->ends[p])
+        p++;
+    part = away->coll->part[p];
+    slot = slot_of(part, away->seq);
+    slot->kind->piece(part, slot, piece - (p > 0 ? away->ends[p - 1] : 0));
+}
+
+static void away_work(mpi_coll_t *coll, uint64_t seq)
+{
+    away_t away = {coll, seq, xy_malloc((size_t)coll->parts * sizeof(*away.ends))};
+    int64_t total = 0;
+
+    if (away.ends == NULL) {
+        xy_fail_memory("working on a collective");
+        mpi_job->abort(1);
+        return;
+    }
+    for (int p = 0; p < coll->parts; p++) {
+        coll_slot_t *slot = slot_of(coll->part[p], seq);
+
+        if (slot->kind->piece != NULL)
+            total += slot->kind->pieces ? slot->kind->pieces(coll->part[p], slot) : 1;
+        away.ends[p] = total;
+    }
+    mpi_work_run(away_piece, &away, total);
+    xy_free(away.ends);
+}
+
+/* On the steward: a part has all its members. */
+static void came_away(mpi_worker_t *worker, mpi_coll_t *coll, uint64_t seq)
+{
+    int *came = &coll->came[seq % COLL_SLOTS];
+
+    if (++*came < coll->parts)
+        return;
+    *came = 0;
+    /* A part that went away keeps its slot as it is until it is back: reading it is safe. */
+    for (int p = 1; p < coll->parts; p++) {
+        const coll_slot_t *other = slot_of(coll->part[p], seq);
+
+        note_call(coll, slot_of(coll->part[0], seq), other->first, other->kind, other->root,
+                  other->bytes);
+    }
+    away_work(coll, seq);
+    /* The last part to be told may be the last to use the communicator. */
+    mpi_coll_hold(coll);
+    for (int p = 0; p < coll->parts; p++) {
+        int to = coll->part[p]->worker->index;
+        mpi_cell_t *cell = mpi_ring_reserve(worker, to);
+
+        cell->kind = MPI_CELL_COLL;
+        cell->flags = PHASE_BACK << 8;
+        cell->to = p;
+        cell->pointer = coll;
+        cell->bytes = seq;
+        mpi_ring_commit(worker, to, cell);
+    }
+    mpi_coll_release(coll);
+}
+
 void mpi_coll_cell(mpi_worker_t *worker, int from, mpi_cell_t *cell)
 {
     mpi_coll_t *coll = cell->pointer;
-    coll_part_t *part = coll->part[cell->to];
-    coll_slot_t *slot = slot_of(part, cell->bytes);
-    const coll_kind_t *kind = (const coll_kind_t *)(uintptr_t)cell->words[0];
-    int root = (int)(uint32_t)(cell->words[1] >> 32);
+    int phase = cell->flags >> 8;
+    coll_part_t *part;
+    coll_slot_t *slot;
 
-    (void)worker;
     (void)from;
-    slot->seen[cell->flags >> 8] |= 1u << (cell->flags & 0xff);
-    note_call(coll, slot, (int)(uint32_t)cell->words[1], kind, root, cell->words[2]);
+    if (phase == PHASE_AWAY) {
+        came_away(worker, coll, cell->bytes);
+        return;
+    }
+    part = coll->part[cell->to];
+    slot = slot_of(part, cell->bytes);
+    if (phase == PHASE_BACK) {
+        slot->is_back = true;
+    } else {
+        slot->seen[phase] |= 1u << (cell->flags & 0xff);
+        note_call(coll, slot, (int)(uint32_t)cell->words[1],
+                  (const coll_kind_t *)(uintptr_t)cell->words[0],
+                  (int)(uint32_t)(cell->words[1] >> 32), cell->words[2]);
+    }
     advance(part);
 }
 
@@ -284,6 +391,8 @@ void coll_run(mpi_rank_t *self, coll_call_t *call)
 
     mpi_request_init(&request, self, MPI_KIND_COLL);
     call->request = &request;
+    if (self->deferred != NULL)
+        coll_flush_deferred(self);
     arrive(call);
     mpi_request_wait(self, &request);
 }
@@ -299,6 +408,40 @@ static void release_call(mpi_request_t *request)
     if (call->op != NULL)
         mpi_op_release(call->op);
     xy_free(call);
+}
+
+/* Progress none: the call begins when the rank next waits or tests, in the order of the starts. */
+static void defer(mpi_rank_t *self, coll_call_t *call)
+{
+    call->next = NULL;
+    if (self->deferred == NULL)
+        self->deferred_end = &self->deferred;
+    *self->deferred_end = call;
+    self->deferred_end = &call->next;
+}
+
+void coll_flush_deferred(mpi_rank_t *self)
+{
+    while (self->deferred != NULL) {
+        coll_call_t *call = self->deferred;
+
+        self->deferred = call->next;
+        arrive(call);
+    }
+}
+
+/* A rank that computes right after its start keeps the other ranks of its worker from reaching
+ * theirs, and the collective from beginning: they get their turn first. */
+static void arrive_and_let_arrive(mpi_rank_t *self, coll_call_t *call)
+{
+    const coll_part_t *part = call->comm->coll->part[call->comm->coll->part_of[call->comm->rank]];
+    uint64_t seq = call->comm->coll_seq;
+
+    arrive(call);
+    if (mpi_job->lets_arrive && mpi_job->comm_workers > 0 && part->members > 1 &&
+        part->finished <= seq && part->slots[seq % COLL_SLOTS].state == COLL_ARRIVING &&
+        xy_worker_has_ready(self->worker->thread))
+        xy_fiber_yield();
 }
 
 int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle)
@@ -326,7 +469,11 @@ int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle)
     if (call->op != NULL)
         mpi_op_hold(call->op);
     *handle = mpi_request_handle(request);
-    arrive(copy);
+    copy->is_nonblocking = true;
+    if (mpi_job->progress == MPI_PROGRESS_NONE)
+        defer(self, copy);
+    else
+        arrive_and_let_arrive(self, copy);
     return MPI_SUCCESS;
 }
 

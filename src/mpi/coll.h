@@ -85,13 +85,14 @@ struct coll_call {
     mpi_op_t *op;
     void (*leader)(void *const *inputs, int size, void *const *outputs); /* agree */
     bool is_in_place;
+    bool is_nonblocking;
     uint64_t bytes; /* all members must agree on it; 0 where sizes may differ */
     void *copy;     /* made by prepare or work, freed at the end */
     mpi_request_t *request;
-    coll_call_t *next; /* in the backlog */
+    coll_call_t *next; /* in the backlog, or among the deferred */
 };
 
-typedef enum { COLL_ARRIVING, COLL_MEETING, COLL_PARTING } coll_state_t;
+typedef enum { COLL_ARRIVING, COLL_MEETING, COLL_PARTING, COLL_AWAY } coll_state_t;
 
 struct coll_slot {
     uint64_t seq;
@@ -100,6 +101,8 @@ struct coll_slot {
     const coll_kind_t *kind; /* of the first one heard of, here or elsewhere; NULL: nobody yet */
     int root, first;         /* its root, its rank */
     uint64_t bytes;          /* its size, where all must have the same */
+    bool is_away;            /* it goes to the steward */
+    bool is_back;            /* and has come back */
     bool is_small;           /* set by prepare or pieces: the short way is taken */
     int round;
     uint32_t seen[2];    /* bit r: the cell of round r of meeting [0], parting [1] has come */
@@ -126,11 +129,13 @@ struct mpi_coll {
     uint32_t context;
     int size;
     int parts;
-    int rounds;         /* ceil(log2(parts)) */
-    coll_part_t **part; /* [parts] */
-    bool is_ordered;    /* the members of part i all come before those of part i + 1 */
-    int *part_of;       /* [size]: the part of a member, */
-    int *place_of;      /* and its place there */
+    int rounds;           /* ceil(log2(parts)) */
+    coll_part_t **part;   /* [parts] */
+    bool is_ordered;      /* the members of part i all come before those of part i + 1 */
+    int steward;          /* worker that moves nonblocking collectives on; -1: none */
+    int came[COLL_SLOTS]; /* the steward's: parts that announced themselves */
+    int *part_of;         /* [size]: the part of a member, */
+    int *place_of;        /* and its place there */
 };
 
 /* `bytes` of memory of the calling worker, valid until it is asked again; the job ends when there
@@ -142,6 +147,13 @@ void *coll_scratch(size_t bytes);
 xy_status_t mpi_coll_create(mpi_group_t *group, uint32_t context, mpi_coll_t **coll_p);
 void mpi_coll_hold(mpi_coll_t *coll);    /* one per member; any thread */
 void mpi_coll_release(mpi_coll_t *coll); /* the last release frees */
+
+/* Progress. With communication cores, a nonblocking collective goes away: its parts announce
+ * themselves to the steward of the communicator (one of those cores), which does the whole work
+ * when all are there, shared with the other communication cores and with workers whose ranks wait,
+ * and then sends every part its call back. With progress `none` a member's nonblocking collectives
+ * wait in a list and begin when it next waits or tests. */
+void coll_flush_deferred(mpi_rank_t *self);
 
 /* Start `call` (filled in but for seq, rank and request) on `comm`. Blocking: `call` is on the
  * caller's stack, parks until it is over. Nonblocking: `call` came from coll_call_new and belongs

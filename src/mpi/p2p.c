@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "mpi/work.h"
 #include "mpi/error.h"
+#include "mpi/work.h"
 
 /* A sender on the worker of its receiver lets it run once it has this many messages waiting. */
 enum { UNEXPECTED_BEFORE_YIELD = 1024 };

@@ -8,9 +8,9 @@
 
 #include "mpi/coll.h"
 #include "mpi/comm.h"
-#include "mpi/work.h"
 #include "mpi/p2p.h"
 #include "mpi/ring.h"
+#include "mpi/work.h"
 
 mpi_job_t *mpi_job;
 _Thread_local mpi_rank_t *mpi_self;
@@ -122,6 +122,9 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     config = *c;
     job->size = c->size;
     job->workers = c->workers;
+    job->comm_workers = c->comm_workers;
+    job->progress = c->progress;
+    job->lets_arrive = c->lets_arrive;
     job->eager_limit = c->eager_limit;
     job->abort = c->abort;
     job->start_time = xy_now();

@@ -24,6 +24,8 @@ typedef struct mpi_rank mpi_rank_t;
 typedef struct mpi_worker mpi_worker_t;
 typedef struct mpi_comm mpi_comm_t;
 typedef struct mpi_request mpi_request_t;
+/* Who moves nonblocking collectives on: see progress.h. */
+typedef enum { MPI_PROGRESS_TASKS, MPI_PROGRESS_NONE } mpi_progress_t;
 typedef struct mpi_process mpi_process_t; /* launch: image, environment, streams of a rank */
 
 /* What a rank is doing: kept for every MPI call, so that a deadlock or an abort can name it. */
@@ -52,8 +54,9 @@ struct mpi_rank {
     mpi_comm_t *comm_world;
     mpi_comm_t *comm_self;
     mpi_process_t *process;
-    struct mpi_bsend *bsend; /* attached buffer, or NULL */
-    void *env;               /* per-rank lists of the environment part (keyvals, infos, ...) */
+    struct mpi_bsend *bsend;                    /* attached buffer, or NULL */
+    struct coll_call *deferred, **deferred_end; /* collectives that begin in Wait (progress none) */
+    void *env; /* per-rank lists of the environment part (keyvals, infos, ...) */
 };
 
 enum { MPI_BUFFER_CLASSES = 10 }; /* 128 bytes to 64 KiB */
@@ -79,6 +82,9 @@ struct mpi_job {
     mpi_worker_t *worker;
     struct mpi_ring *rings; /* [workers * workers], from * workers + to */
     xy_pool_t *pool;
+    int comm_workers; /* the last ones: communication cores, without ranks */
+    bool lets_arrive; /* a nonblocking start lets the other ranks of its worker reach theirs */
+    mpi_progress_t progress;
     size_t eager_limit; /* bytes; above: rendezvous, one copy */
     _Atomic uint32_t next_context;
     double start_time;
@@ -100,7 +106,10 @@ enum { MPI_EAGER_LIMIT = 16 << 10 }; /* bytes, unless the launcher was told othe
  * wiring; the launcher adds fibers (mpi_rank_start) and runs the pool. */
 typedef struct {
     int size;
-    int workers;
+    int workers; /* communication cores included, which come last */
+    int comm_workers;
+    mpi_progress_t progress;
+    bool lets_arrive;
     const int *worker_of; /* [size] */
     const int *cpus;      /* [workers], or NULL */
     size_t stack_size;

@@ -58,12 +58,19 @@ static void ranks_main(void *arg)
     MPI_Finalize();
 }
 
+/* Communication cores of the next jobs, and how nonblocking collectives move. */
+static int ranks_comm_workers;
+static mpi_progress_t ranks_progress;
+
 /* Ranks are dealt in blocks to the workers (`spread` 0) or round robin (1). */
 static void run_ranks(int n, int workers, int spread, size_t eager, void (*body)(int, int))
 {
     int *worker_of = malloc((size_t)n * sizeof(int));
     mpi_job_config_t c = {.size = n,
-                          .workers = workers,
+                          .workers = workers + ranks_comm_workers,
+                          .comm_workers = ranks_comm_workers,
+                          .progress = ranks_progress,
+                          .lets_arrive = true,
                           .worker_of = worker_of,
                           .stack_size = 256 << 10,
                           .eager_limit = eager,

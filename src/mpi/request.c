@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "mpi/coll.h"
 #include "mpi/comm.h"
 #include "mpi/error.h"
 #include "mpi/p2p.h"
@@ -87,6 +88,8 @@ void mpi_request_complete(mpi_request_t *request)
 
 void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request)
 {
+    if (self->deferred != NULL)
+        coll_flush_deferred(self);
     if (request->is_done)
         return;
     request->is_waited = true;

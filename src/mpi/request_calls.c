@@ -2,6 +2,7 @@
 /* MPI_Request_free, MPI_Request_get_status and MPI_Cancel. */
 #include "mpi/alias.h"
 #include "mpi/call.h"
+#include "mpi/coll.h"
 #include "mpi/error.h"
 #include "mpi/p2p.h"
 
@@ -33,8 +34,10 @@ int PMPI_Request_get_status(MPI_Request handle, int *flag, MPI_Status *status)
         mpi_status_set_empty(status);
         return mpi_leave(self, MPI_SUCCESS);
     }
-    if (!mpi_request_of(handle)->is_done)
+    if (!mpi_request_of(handle)->is_done) {
+        coll_flush_deferred(self);
         xy_fiber_yield();
+    }
     *flag = mpi_request_of(handle)->is_done;
     if (*flag)
         mpi_status_set(status, &mpi_request_of(handle)->outcome);

@@ -2,6 +2,7 @@
 /* MPI_Wait and MPI_Test in all their forms. */
 #include "mpi/alias.h"
 #include "mpi/call.h"
+#include "mpi/coll.h"
 #include "mpi/error.h"
 #include "mpi/request.h"
 
@@ -22,11 +23,21 @@ static bool is_ready(MPI_Request handle)
     return !mpi_request_is_empty(handle) && mpi_request_of(handle)->is_done;
 }
 
+/* A test that finds nothing: the rank's own deferred collectives begin, other ranks run. */
+static void let_others_run(mpi_rank_t *self)
+{
+    if (self->deferred != NULL)
+        coll_flush_deferred(self);
+    xy_fiber_yield();
+}
+
 /* Park until all pending ones (or, with `any`, one of them) are done. */
 static void wait_for(mpi_rank_t *self, int count, const MPI_Request requests[], bool any)
 {
     int pending = 0;
 
+    if (self->deferred != NULL)
+        coll_flush_deferred(self);
     for (int i = 0; i < count; i++)
         if (is_pending(requests[i])) {
             mpi_request_of(requests[i])->is_waited = true;
@@ -196,7 +207,7 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
         return mpi_leave(self, MPI_SUCCESS);
     }
     if (!mpi_request_of(*request)->is_done)
-        xy_fiber_yield();
+        let_others_run(self);
     if (mpi_request_of(*request)->is_done)
         return mpi_leave(self, mpi_request_finish(request, status, true));
     *flag = 0;
@@ -220,7 +231,7 @@ int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status status
     if (error != MPI_SUCCESS)
         return mpi_leave(self, error);
     if (!all_done(count, requests))
-        xy_fiber_yield();
+        let_others_run(self);
     *flag = all_done(count, requests);
     if (*flag)
         error = finish_all(count, requests, statuses);
@@ -237,7 +248,7 @@ int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_S
         return mpi_leave(self, error);
     *index = find_ready(count, requests);
     if (*index == -1) {
-        xy_fiber_yield();
+        let_others_run(self);
         *index = find_ready(count, requests);
     }
     *flag = *index != -1;
@@ -266,7 +277,7 @@ int PMPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indice
         return mpi_leave(self, MPI_SUCCESS);
     }
     if (first == -1)
-        xy_fiber_yield();
+        let_others_run(self);
     return mpi_leave(self, finish_some(incount, requests, outcount, indices, statuses));
 }
 XY_MPI_ALIAS(Testsome)

@@ -6,8 +6,9 @@
 #include <string.h>
 
 typedef struct {
-    /* generation << 32 | next piece. Release by the owner after the fields below, acquire by
-     * helpers before they read them. */
+    /* generation << 32 | next piece, or CLOSED in place of the piece while the owner may write the
+     * fields below: a helper that saw an older ticket then takes nothing. Release by the owner
+     * after the fields, acquire by helpers before they read them. */
     _Alignas(128) _Atomic uint64_t ticket;
     _Atomic(mpi_piece_fn) fn;
     _Atomic(void *) arg;
@@ -15,6 +16,8 @@ typedef struct {
     bool is_open;                       /* the owner's */
     _Alignas(128) _Atomic int64_t done; /* pieces done; release, acquired by the owner */
 } slot_t;
+
+#define CLOSED UINT64_C(0xffffffff)
 
 static slot_t *slots; /* one per worker */
 static int slot_count;
@@ -26,6 +29,8 @@ xy_status_t mpi_work_init(int workers)
     if (slots == NULL)
         return XY_ENOMEM;
     memset((void *)slots, 0, (size_t)workers * sizeof(*slots));
+    for (int w = 0; w < workers; w++)
+        atomic_init(&slots[w].ticket, CLOSED);
     slot_count = workers;
     return XY_OK;
 }
@@ -54,7 +59,9 @@ static bool take_piece(slot_t *s)
     mpi_piece_fn fn = atomic_load_explicit(&s->fn, memory_order_relaxed);
     void *arg = atomic_load_explicit(&s->arg, memory_order_relaxed);
 
-    if (piece >= atomic_load_explicit(&s->pieces, memory_order_relaxed))
+    /* The acquire pairs with the release below: whoever sees the pieces of the next job sees that
+     * this one was closed, and its swap fails. */
+    if (piece >= atomic_load_explicit(&s->pieces, memory_order_acquire))
         return false;
     /* Success proves that the fields read above belong to this generation. */
     if (!atomic_compare_exchange_strong_explicit(&s->ticket, &ticket, ticket + 1,
@@ -85,15 +92,19 @@ static void run_shared(slot_t *s, mpi_piece_fn fn, void *arg, int64_t pieces)
     atomic_store_explicit(&s->fn, fn, memory_order_relaxed);
     atomic_store_explicit(&s->arg, arg, memory_order_relaxed);
     atomic_store_explicit(&s->done, 0, memory_order_relaxed);
-    atomic_store_explicit(&s->pieces, pieces, memory_order_relaxed);
+    atomic_store_explicit(&s->pieces, pieces, memory_order_release);
     atomic_store_explicit(&s->ticket, generation << 32, memory_order_release);
-    atomic_fetch_add_explicit(&open_slots, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&open_slots, 1, memory_order_release);
+    /* Communication cores have nothing else to do: out of bed. Other workers help if awake. */
+    for (int w = slot_count - mpi_job->comm_workers; w < slot_count; w++)
+        if (&slots[w] != s)
+            xy_worker_ring(mpi_job->worker[w].thread);
     while (take_piece(s))
         continue;
     atomic_fetch_sub_explicit(&open_slots, 1, memory_order_relaxed);
     while (atomic_load_explicit(&s->done, memory_order_acquire) != pieces)
         relax();
-    atomic_store_explicit(&s->pieces, 0, memory_order_relaxed);
+    atomic_store_explicit(&s->ticket, generation << 32 | CLOSED, memory_order_relaxed);
     s->is_open = false;
 }
 
@@ -101,7 +112,7 @@ void mpi_work_run(mpi_piece_fn fn, void *arg, int64_t pieces)
 {
     slot_t *s = &slots[xy_worker_index(xy_worker_self())];
 
-    if (pieces > 1 && pieces < UINT32_MAX && slot_count > 1 && !s->is_open) {
+    if (pieces > 1 && pieces < (int64_t)CLOSED && slot_count > 1 && !s->is_open) {
         run_shared(s, fn, arg, pieces);
         return;
     }
