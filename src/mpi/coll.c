@@ -127,12 +127,15 @@ static void complete_call(coll_call_t *call)
 }
 
 /* Members whose buffers nobody else needs go on; the others wait for the parting. */
-static void release_early(const coll_part_t *part, coll_slot_t *slot)
+static void release_early(coll_part_t *part, coll_slot_t *slot)
 {
     const coll_kind_t *kind = slot->kind;
 
     if (kind->leaves_early == NULL)
         return;
+    /* Those who leave may free the communicator, and the last parting cell is still to come. */
+    slot->is_held = true;
+    mpi_coll_hold(part->coll);
     for (int m = 0; m < part->members; m++)
         if (kind->leaves_early(slot->calls[m])) {
             coll_call_t *call = slot->calls[m];
@@ -152,6 +155,9 @@ static void finish(coll_part_t *part, coll_slot_t *slot, const coll_kind_t *kind
     for (int m = 0; m < part->members; m++)
         if (slot->calls[m] != NULL)
             complete_call(slot->calls[m]);
+    if (slot->is_held)
+        part->unheld++;
+    slot->is_held = false;
     slot->seq += COLL_SLOTS;
     slot->kind = NULL;
     slot->state = COLL_ARRIVING;
@@ -220,6 +226,17 @@ static bool advance_one(coll_part_t *part, coll_slot_t *slot)
     return true;
 }
 
+/* Give back the references of finished collectives. The part may be gone afterwards. */
+static void drop_held(coll_part_t *part)
+{
+    mpi_coll_t *coll = part->coll;
+    int n = part->unheld;
+
+    part->unheld = 0;
+    for (; n > 0; n--)
+        mpi_coll_release(coll);
+}
+
 /* Do all that can be done. A handler that runs inside (a full ring is polled) leaves its news to
  * the loop of the outer call. */
 static void advance(coll_part_t *part)
@@ -236,6 +253,7 @@ static void advance(coll_part_t *part)
             advance_one(part, slot_of(part, s));
     }
     part->is_moving = false;
+    drop_held(part);
 }
 
 static void deposit(coll_part_t *part, coll_call_t *call)

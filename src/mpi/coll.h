@@ -101,6 +101,7 @@ struct coll_slot {
     const coll_kind_t *kind; /* of the first one heard of, here or elsewhere; NULL: nobody yet */
     int root, first;         /* its root, its rank */
     uint64_t bytes;          /* its size, where all must have the same */
+    bool is_held;            /* the part holds the communicator until it is finished */
     bool is_away;            /* it goes to the steward */
     bool is_back;            /* and has come back */
     bool is_small;           /* set by prepare or pieces: the short way is taken */
@@ -119,6 +120,7 @@ struct coll_part {
     uint64_t finished;    /* collectives finished by this part */
     bool is_moving;       /* inside advance(): handlers may come back here, */
     bool has_news;        /* and leave their news */
+    int unheld;           /* references of finished collectives, to be given back */
     coll_call_t *backlog; /* calls whose slot is still in use, first come first */
     coll_slot_t slots[COLL_SLOTS];
 };

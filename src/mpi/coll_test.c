@@ -470,6 +470,23 @@ enum { RANKS_STEP = 8, THOUSANDS = 256 };
 enum { RANKS_STEP = 1, THOUSANDS = 4096 };
 #endif
 
+/* Those who leave a broadcast early free the communicator at once. */
+static void short_lived(int rank, int size)
+{
+    long *v = vector(5000);
+
+    for (int k = 0; k < 20; k++) {
+        MPI_Comm twin;
+
+        MPI_Comm_dup(MPI_COMM_WORLD, &twin);
+        v[4999] = rank == k % size ? k : -1;
+        MPI_Bcast(v, 5000, MPI_LONG, k % size, twin);
+        CHECK(v[4999] == k);
+        MPI_Comm_free(&twin);
+    }
+    free(v);
+}
+
 static void everywhere(void (*body)(int, int))
 {
     static const int counts[] = {0, 1, 7, 300};
@@ -502,6 +519,14 @@ TEST(sums)
 TEST(reduce_scatter)
 TEST(barrier)
 TEST(split)
+
+static void test_short_lived(void **state)
+{
+    (void)state;
+    for (int n = 2; n <= 17; n += 5)
+        for (int workers = 2; workers <= 3; workers++)
+            run_ranks(n, workers > n ? n : workers, 0, 1024, short_lived);
+}
 
 static void test_many_at_once(void **state)
 {
@@ -586,7 +611,7 @@ int main(void)
         cmocka_unit_test(test_sums),           cmocka_unit_test(test_reduce_scatter),
         cmocka_unit_test(test_split),          cmocka_unit_test(test_many_at_once),
         cmocka_unit_test(test_large),          cmocka_unit_test(test_thousands),
-        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_progress),       cmocka_unit_test(test_short_lived),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

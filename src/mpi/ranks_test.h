@@ -63,7 +63,7 @@ static int ranks_comm_workers;
 static mpi_progress_t ranks_progress;
 
 /* Ranks are dealt in blocks to the workers (`spread` 0) or round robin (1). */
-static void run_ranks(int n, int workers, int spread, size_t eager, void (*body)(int, int))
+static inline void run_ranks(int n, int workers, int spread, size_t eager, void (*body)(int, int))
 {
     int *worker_of = malloc((size_t)n * sizeof(int));
     mpi_job_config_t c = {.size = n,
