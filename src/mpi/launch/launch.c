@@ -174,6 +174,10 @@ static xy_status_t make_job(launch_t *launch)
     mpi_job_config_t config = {
         .size = launch->size,
         .workers = launch->placement.workers,
+        .comm_workers = launch->placement.comm_workers,
+        .progress =
+            strcmp(launch->values->progress, "none") == 0 ? MPI_PROGRESS_NONE : MPI_PROGRESS_TASKS,
+        .lets_arrive = strcmp(launch->values->let_arrive, "on") == 0,
         .worker_of = launch->placement.worker_of,
         .cpus = launch->placement.cpus,
         .stack_size = launch->values->stack_size,

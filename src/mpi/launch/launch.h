@@ -46,7 +46,8 @@ char **mpi_launch_rank_environment(const mpi_part_t *part, int rank, int size);
 typedef struct {
     xy_cores_t cores; /* that workers are bound to */
     int *worker_of;   /* [ranks] */
-    int workers;
+    int workers;      /* those of ranks, then communication cores */
+    int comm_workers;
     int *cpus;           /* [workers] */
     cpu_set_t *rank_set; /* [workers] for the threads of ranks */
     int threads;         /* for OpenMP */

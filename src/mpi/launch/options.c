@@ -5,6 +5,8 @@
 
 #define AT(field) .offset = offsetof(mpi_launch_values_t, field)
 
+static const char *const progress_names[] = {"tasks", "none", NULL};
+static const char *const on_off[] = {"on", "off", NULL};
 static const char *const n_names[] = {"np", "c", NULL};
 static const char *const wdir_names[] = {"wd", NULL};
 static const char *const host_names[] = {"hosts", "H", NULL};
@@ -45,6 +47,17 @@ const xy_option_t mpi_launch_options[] = {
      .help = "use these cores only: '0-3,8'"},
     {"workers", 0, XY_OPT_LONG, "N", AT(workers), .min = 1, .max = 1 << 20, .env = "XYLEM_WORKERS",
      .help = "use at most N cores"},
+    {"comm-cores", 0, XY_OPT_STRING, "K|LIST", AT(comm_cores), .env = "XYLEM_COMM_CORES",
+     .help = "keep K cores (taken inside each NUMA node), or these, for communication: they move "
+             "nonblocking collectives on while the ranks compute"},
+    {"progress", 0, XY_OPT_CHOICE, "HOW", AT(progress), .env = "XYLEM_PROGRESS", .preset = "tasks",
+     .choices = progress_names,
+     .help = "who moves nonblocking collectives on: communication cores and waiting ranks take "
+             "pieces of the work (tasks), or all happens in Wait (none)"},
+    {"let-arrive", 0, XY_OPT_CHOICE, "on|off", AT(let_arrive), .env = "XYLEM_LET_ARRIVE",
+     .preset = "on", .choices = on_off,
+     .help = "with communication cores: a nonblocking start lets the other ranks of its core reach "
+             "theirs first"},
     {"privatize", 0, XY_OPT_LIST, "LIB[,LIB]", AT(privatize),
      .help = "give every rank its own copy of these shared libraries, too"},
     {"share-globals", 0, XY_OPT_FLAG, AT(share_globals),

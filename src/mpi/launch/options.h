@@ -26,6 +26,9 @@ typedef struct {
     double spin;
     long workers;
     const char *cores;
+    const char *comm_cores; /* a number or a list */
+    const char *progress;
+    const char *let_arrive;
     xy_vec_t ignored_pairs;
 } mpi_launch_values_t;
 

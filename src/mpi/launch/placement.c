@@ -94,6 +94,62 @@ static void choose_sets(mpi_placement_t *p, const xy_cores_t *all, int block)
     }
 }
 
+/* The K-th part of each NUMA node, from its end: the i-th communication core is the last core of
+ * the share i of the machine, so that every node gives its part. */
+static void choose_comm_cores(const xy_cores_t *cores, int k, xy_bitset_t *set)
+{
+    for (int i = 0; i < k; i++)
+        xy_bitset_set(set, (size_t)cores->cpu[(long)(i + 1) * cores->count / k - 1]);
+}
+
+static xy_status_t parse_comm_cores(const char *text, const xy_cores_t *cores, xy_bitset_t *set)
+{
+    long k;
+
+    if (!xy_parse_long(text, &k))
+        return xy_bitset_parse(set, text, "--comm-cores");
+    if (k < 0 || k >= cores->count)
+        return xy_fail(XY_EUSAGE,
+                       "--comm-cores %ld: the job has %d core%s and the ranks need one; give 0 to "
+                       "%d, or more cores",
+                       k, cores->count, cores->count > 1 ? "s" : "", cores->count - 1);
+    if (k > 0)
+        choose_comm_cores(cores, (int)k, set);
+    return XY_OK;
+}
+
+/* Split the cores: those of `set` leave `all` and become the last workers of the placement. */
+static xy_status_t reserve_comm_cores(const char *text, xy_cores_t *all, int *comm, int *count_p)
+{
+    xy_bitset_t reserved, kept;
+    xy_status_t st;
+
+    *count_p = 0;
+    if (text == NULL)
+        return XY_OK;
+    if (xy_bitset_init(&reserved, MAX_CPUS) != XY_OK)
+        return xy_fail_memory("listing the cores");
+    if (xy_bitset_init(&kept, MAX_CPUS) != XY_OK) {
+        xy_bitset_cleanup(&reserved);
+        return xy_fail_memory("listing the cores");
+    }
+    st = parse_comm_cores(text, all, &reserved);
+    for (int c = 0; c < all->count && st == XY_OK; c++)
+        if (xy_bitset_has(&reserved, (size_t)all->cpu[c]))
+            comm[(*count_p)++] = all->cpu[c];
+        else
+            xy_bitset_set(&kept, (size_t)all->cpu[c]);
+    if (st == XY_OK && (size_t)*count_p < xy_bitset_count(&reserved))
+        st = xy_fail(XY_EUSAGE, "--comm-cores %s: some of these are not cores of the job", text);
+    else if (st == XY_OK && *count_p == all->count)
+        st = xy_fail(XY_EUSAGE, "--comm-cores %s: no core is left for the ranks", text);
+    if (st == XY_OK && *count_p > 0)
+        st = xy_cores_restrict(all, &kept);
+    xy_bitset_cleanup(&reserved);
+    xy_bitset_cleanup(&kept);
+    return st;
+}
+
 static xy_status_t allocate(mpi_placement_t *p, int ranks, int cores)
 {
     p->worker_of = xy_calloc((size_t)ranks, sizeof(int));
@@ -107,6 +163,7 @@ static xy_status_t allocate(mpi_placement_t *p, int ranks, int cores)
 xy_status_t mpi_placement_make(const mpi_launch_values_t *values, int ranks, mpi_placement_t *p)
 {
     int block = (int)values->threads_per_rank;
+    int *comm, reserved = 0;
     xy_cores_t all;
     xy_status_t st;
 
@@ -114,15 +171,22 @@ xy_status_t mpi_placement_make(const mpi_launch_values_t *values, int ranks, mpi
     st = mpi_placement_cores(values, &all);
     if (st != XY_OK)
         return st;
-    st = xy_cores_thin(&all, block > 0 ? block : 1, &p->cores);
+    comm = xy_malloc((size_t)all.count * sizeof(*comm));
+    st = comm == NULL ? xy_fail_memory("placing the ranks")
+                      : reserve_comm_cores(values->comm_cores, &all, comm, &reserved);
     if (st == XY_OK)
-        st = allocate(p, ranks, all.count);
+        st = xy_cores_thin(&all, block > 0 ? block : 1, &p->cores);
+    if (st == XY_OK)
+        st = allocate(p, ranks, all.count + reserved);
     if (st == XY_OK)
         st = place(values->place, &p->cores, ranks, p->worker_of);
     if (st == XY_OK)
         st = number_workers(p, ranks);
     if (st == XY_OK)
         choose_sets(p, &all, block);
+    for (; st == XY_OK && p->comm_workers < reserved; p->comm_workers++)
+        p->cpus[p->workers++] = comm[p->comm_workers];
+    xy_free(comm);
     p->threads = block > 0 ? block : all.count / ranks > 1 ? all.count / ranks : 1;
     xy_cores_cleanup(&all);
     if (st != XY_OK)
