@@ -45,6 +45,8 @@ copy_apt() {
     done
     # Hooks of programs that are not there would stop apt.
     grep -lE 'Pre-Install-Pkgs|Post-Invoke|Pre-Invoke' -r "$root/etc/apt/apt.conf.d" 2>/dev/null | xargs -r rm -f
+    # Every installed system has this file; debootstrap leaves it to the installer.
+    [ -e "$root/etc/hosts" ] || echo "127.0.0.1 localhost" >"$root/etc/hosts"
     [ ! -e /etc/resolv.conf ] || cp -L /etc/resolv.conf "$root/etc/resolv.conf"
     [ ! -d /usr/local/share/ca-certificates ] || cp -r /usr/local/share/ca-certificates "$root/usr/local/share/"
 }
@@ -70,6 +72,7 @@ copy_apt
 mount_one -t proc proc "$root/proc"
 mount_one -t sysfs -o ro sysfs "$root/sys"
 mount_one --bind /dev "$root/dev"
+mount --make-private "$root/dev" # what is mounted below it stays out of this machine's own /dev
 mount_one -t devpts devpts "$root/dev/pts"
 mount_one -t tmpfs tmpfs "$root/dev/shm"
 

@@ -73,7 +73,7 @@ xy_status_t xy_xml_attr_size(const xy_xml_t *doc, const xy_xml_node_t *node, con
 xy_status_t xy_xml_check_names(const xy_xml_t *doc, const xy_xml_node_t *node,
                                const char *const *attrs, const char *const *children);
 
-/* Write `value` with the five special characters escaped and control characters dropped. */
+/* Write `value` with the five special characters escaped and what XML cannot hold dropped. */
 void xy_xml_escape(FILE *file, const char *value);
 
 #endif

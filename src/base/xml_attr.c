@@ -115,11 +115,13 @@ static void escape_ascii(FILE *file, char c)
     case '\t':
     case '\n':
     case '\r':
-        /* As they are, readers would turn them into blanks in an attribute. */
+    case 0x7f:
+        /* As they are, readers would turn blanks of other kinds into spaces in an attribute; the
+         * last is allowed in XML but not fit for a terminal. */
         fprintf(file, "&#%d;", c);
         break;
     default:
-        if ((unsigned char)c >= ' ' && c != 0x7f)
+        if ((unsigned char)c >= ' ')
             putc(c, file);
     }
 }

@@ -257,7 +257,7 @@ static void test_escape_round_trip(void **state)
         {"a<b>&\"c'", NULL},
         {"tab\tline\nreturn\r.", NULL},
         {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", NULL},
-        {"bell\a\x1b[31m\x7f", "bell[31m"},
+        {"bell\a\x1b[31m\x7f", "bell[31m\x7f"},
         {"\xff\xef\xbf\xbf", "\xef\xbf\xbd\xef\xbf\xbd"},
     };
 
