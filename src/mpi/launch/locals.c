@@ -64,9 +64,12 @@ static char *program_block(const mpi_program_t *program)
 #endif
 }
 
+/* Sanitizers keep there what they know of the thread; they are told of switches (src/fiber). */
 static bool is_skipped(const char *path)
 {
-    static const char *const names[] = {"libc.so", "ld-linux", "libmpi_abi.so", "linux-vdso", NULL};
+    static const char *const names[] = {"libc.so",     "ld-linux",   "libmpi_abi.so", "linux-vdso",
+                                        "libasan.so",  "liblsan.so", "libtsan.so",    "libubsan.so",
+                                        "libclang_rt", NULL};
     const char *slash = strrchr(path, '/');
     const char *name = slash != NULL ? slash + 1 : path;
 
