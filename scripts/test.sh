@@ -3,8 +3,8 @@
 # Everything that is checked, in the order in which it fails fastest:
 #   dev      build with warnings as errors; all tests; the house, the documents, the install
 #   lint     formatting, static analysis, sizes
-#   asan     unit tests under AddressSanitizer and UndefinedBehaviorSanitizer
-#   tsan     unit tests under ThreadSanitizer
+#   asan     unit tests and some MPI programs under AddressSanitizer and UndefinedBehaviorSanitizer
+#   tsan     the same under ThreadSanitizer
 #   fuzz     build with clang; each fuzz target for 20 seconds
 #
 #   scripts/test.sh            all of them
@@ -81,18 +81,18 @@ stage_dev() {
     build dev && run_tests dev "$jobs"
 }
 
-# Sanitizers slow programs down but find what others cannot; whole-program tests stay with dev.
+# Sanitizers slow programs down but find what others cannot; most whole-program tests stay with dev.
 stage_asan() {
     local wrapper=()
     fixed_addresses
     build asan && ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
-        run_tests asan "$jobs" -L unit
+        run_tests asan "$jobs" -L "unit|sanitize"
 }
 
 stage_tsan() {
     local wrapper=()
     fixed_addresses
-    build tsan && TSAN_OPTIONS=halt_on_error=1 run_tests tsan "$jobs" -L unit
+    build tsan && TSAN_OPTIONS=halt_on_error=1 run_tests tsan "$jobs" -L "unit|sanitize"
 }
 
 stage_fuzz() {
