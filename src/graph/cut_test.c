@@ -7,18 +7,10 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "graph/graph.h"
 #include "graph/testing.h"
 
 enum { RANKS = 3, BUFFERS = 2, BYTES = 64 };
-
-static uint64_t seed = 777;
-
-static int below(int n)
-{
-    return (int)(testing_random(&seed) % (uint64_t)n);
-}
 
 /* A move takes bytes, a reduction adds them up in a way that tells left from right. */
 static void apply(unsigned char memory[RANKS][BUFFERS][BYTES], const xy_op_t *op)
@@ -50,7 +42,7 @@ static void run(const xy_graph_t *g, unsigned char memory[RANKS][BUFFERS][BYTES]
     }
     while (ready > 0) {
         const xy_op_id_t *after;
-        int k = below(ready), id = list[k];
+        int k = testing_below(ready), id = list[k];
 
         list[k] = list[--ready];
         apply(memory, xy_graph_op(g, id));
@@ -64,19 +56,21 @@ static void run(const xy_graph_t *g, unsigned char memory[RANKS][BUFFERS][BYTES]
 
 static xy_place_t random_place(uint64_t bytes)
 {
-    return (xy_place_t){below(RANKS), below(BUFFERS), (uint64_t)below((int)(BYTES - bytes) + 1)};
+    return (xy_place_t){testing_below(RANKS), testing_below(BUFFERS),
+                        (uint64_t)testing_below((int)(BYTES - bytes) + 1)};
 }
 
 /* Operations whose own places do not overlap: a copy onto itself means nothing. */
 static void add_random(xy_graph_t *g)
 {
-    xy_op_t op = {.kind = (xy_op_kind_t)(XY_OP_MOVE + below(3)), .is_left = below(2) == 0};
+    xy_op_t op = {.kind = (xy_op_kind_t)(XY_OP_MOVE + testing_below(3)),
+                  .is_left = testing_below(2) == 0};
 
-    op.bytes = (uint64_t)below(BYTES / 2);
+    op.bytes = (uint64_t)testing_below(BYTES / 2);
     do {
         op.from = random_place(op.bytes);
         op.to = random_place(op.bytes);
-        op.other = below(2) == 0 ? op.to : random_place(op.bytes);
+        op.other = testing_below(2) == 0 ? op.to : random_place(op.bytes);
     } while (testing_overlap(op.from, op.bytes, op.to, op.bytes) ||
              (memcmp(&op.other, &op.to, sizeof(op.to)) != 0 &&
               testing_overlap(op.other, op.bytes, op.to, op.bytes)));
@@ -89,15 +83,15 @@ static void test_same_result(void **state)
     for (int round = 0; round < 400; round++) {
         unsigned char expected[RANKS][BUFFERS][BYTES], got[RANKS][BUFFERS][BYTES];
         xy_graph_t *g, *cut;
-        uint64_t piece = (uint64_t)(1 + below(20));
+        uint64_t piece = (uint64_t)(1 + testing_below(20));
 
         assert_int_equal(xy_graph_create(&g), XY_OK);
-        for (int i = below(30); i >= 0; i--)
+        for (int i = testing_below(30); i >= 0; i--)
             add_random(g);
         assert_int_equal(xy_graph_seal(g), XY_OK);
         assert_int_equal(xy_graph_cut(g, piece, &cut), XY_OK);
         for (size_t i = 0; i < sizeof(got); i++)
-            (&got[0][0][0])[i] = (unsigned char)below(256);
+            (&got[0][0][0])[i] = (unsigned char)testing_below(256);
         memcpy(expected, got, sizeof(got));
         for (int i = 0; i < xy_graph_ops(g); i++)
             apply(expected, xy_graph_op(g, i));

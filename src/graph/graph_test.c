@@ -6,15 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "graph/testing.h"
-
-static uint64_t seed = 20240229;
-
-static int below(int n)
-{
-    return (int)(testing_random(&seed) % (uint64_t)n);
-}
 
 static xy_graph_t *create(void)
 {
@@ -46,14 +38,14 @@ static void random_order(xy_graph_t *g, int n, bool given[64][64])
 
     memset(given, 0, 64 * sizeof(given[0]));
     for (int i = 0; i < n; i++) {
-        int j = below(i + 1);
+        int j = testing_below(i + 1);
 
         position[i] = position[j];
         position[j] = i;
-        xy_graph_add(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1 + below(5)});
+        xy_graph_add(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1 + testing_below(5)});
     }
-    for (int k = below(3 * n + 1); k > 0; k--) {
-        int a = below(n), b = below(n);
+    for (int k = testing_below(3 * n + 1); k > 0; k--) {
+        int a = testing_below(n), b = testing_below(n);
 
         if (position[a] == position[b])
             continue;
@@ -65,7 +57,7 @@ static void random_order(xy_graph_t *g, int n, bool given[64][64])
         }
         given[a][b] = true;
         xy_graph_order(g, a, b);
-        if (below(3) == 0)
+        if (testing_below(3) == 0)
             xy_graph_order(g, a, b); /* twice counts once */
     }
 }
@@ -132,7 +124,7 @@ static void test_random_orders(void **state)
 
     (void)state;
     for (int round = 0; round < 300; round++) {
-        int n = 1 + below(60);
+        int n = 1 + testing_below(60);
         double known[64] = {0}, longest = 0.0;
         xy_graph_t *g = create();
 
@@ -154,13 +146,14 @@ static void test_cycles(void **state)
 {
     (void)state;
     for (int round = 0; round < 100; round++) {
-        int n = 1 + below(40), length = 1 + below(n), first = below(n - length + 1);
+        int n = 1 + testing_below(40), length = 1 + testing_below(n),
+            first = testing_below(n - length + 1);
         xy_graph_t *g = create();
 
         for (int i = 0; i < n; i++)
             xy_graph_add(g, &(xy_op_t){0});
         for (int i = 1; i < n; i++)
-            xy_graph_order(g, below(i), i);
+            xy_graph_order(g, testing_below(i), i);
         for (int i = 0; i < length; i++)
             xy_graph_order(g, first + i, first + (i + 1) % length);
         testing_listen();
@@ -245,19 +238,21 @@ static void test_tasks(void **state)
 {
     (void)state;
     for (int round = 0; round < 200; round++) {
-        int n = 1 + below(TESTING_OPS - 1), handles = 1 + below(12), total = 0, kept = 0;
+        int n = 1 + testing_below(TESTING_OPS - 1), handles = 1 + testing_below(12), total = 0,
+            kept = 0;
         xy_graph_t *g = create();
 
         for (int i = 0; i < handles; i++)
             assert_int_equal(xy_graph_data(g, &(xy_data_t){.bytes = (uint64_t)i}), i);
         for (int i = 0; i < n; i++) {
             xy_access_t accesses[4];
-            int k = below(5);
+            int k = testing_below(5);
 
             for (int a = 0; a < k; a++)
-                accesses[a] = (xy_access_t){below(handles), (xy_access_mode_t)(1 + below(3))};
+                accesses[a] =
+                    (xy_access_t){testing_below(handles), (xy_access_mode_t)(1 + testing_below(3))};
             total += k;
-            if (k == 0 && below(2) == 0)
+            if (k == 0 && testing_below(2) == 0)
                 assert_int_equal(xy_graph_add(g, &(xy_op_t){0}), i);
             else
                 assert_int_equal(xy_graph_task(g, &(xy_op_t){.actor = i}, accesses, k), i);
@@ -283,23 +278,23 @@ static bool is_place_conflict(const xy_graph_t *g, int i, int j)
 
 static xy_place_t random_place(void)
 {
-    return (xy_place_t){below(2), below(2), (uint64_t)below(40)};
+    return (xy_place_t){testing_below(2), testing_below(2), (uint64_t)testing_below(40)};
 }
 
 static void test_places(void **state)
 {
     (void)state;
     for (int round = 0; round < 300; round++) {
-        int n = 1 + below(round < 150 ? 20 : TESTING_OPS - 1);
+        int n = 1 + testing_below(round < 150 ? 20 : TESTING_OPS - 1);
         uint64_t most[2][2] = {{0}};
         xy_graph_t *g = create();
 
         for (int i = 0; i < n; i++) {
-            xy_op_t op = {.kind = (xy_op_kind_t)(XY_OP_MOVE + below(3)),
+            xy_op_t op = {.kind = (xy_op_kind_t)(XY_OP_MOVE + testing_below(3)),
                           .from = random_place(),
                           .to = random_place(),
                           .other = random_place(),
-                          .bytes = (uint64_t)below(20)};
+                          .bytes = (uint64_t)testing_below(20)};
             xy_place_t *p[] = {&op.from, &op.to, op.kind == XY_OP_COMBINE ? &op.other : &op.to};
 
             for (int k = 0; k < 3 && op.bytes > 0; k++)
