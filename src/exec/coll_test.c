@@ -93,6 +93,13 @@ static void choose_in_place(xy_coll_request_t *q)
     q->in_place = in_place;
 }
 
+/* Those whose count is of a vector that algorithms cut into parts, not of a block per rank. */
+static bool is_vector(xy_collective_t k)
+{
+    return k == XY_COLL_BCAST || k == XY_COLL_REDUCE || k == XY_COLL_ALLREDUCE ||
+           k == XY_COLL_SCAN || k == XY_COLL_EXSCAN;
+}
+
 static testing_case_t choose(xy_collective_t collective, int p, int root)
 {
     testing_case_t c = {.type = (testing_type_t)testing_below(TESTING_TYPES)};
@@ -103,8 +110,9 @@ static testing_case_t choose(xy_collective_t collective, int p, int root)
     q->root = root;
     q->element = testing_element(c.type);
     q->is_commutative = c.type != TESTING_AFFINE && testing_below(4) > 0;
-    q->count =
-        (uint64_t)(testing_below(2) == 0 ? testing_below(COUNT_MAX) : p + testing_below(2 * p + 1));
+    q->count = (uint64_t)testing_below(COUNT_MAX);
+    if (is_vector(collective) && testing_below(2) == 0)
+        q->count += (uint64_t)(p + testing_below(p));
     for (int i = 0; i < p; i++)
         for (int k = 0; k < 3; k++)
             rows[k][i] = &cells[k][i * p];
@@ -132,11 +140,12 @@ static void run_random(xy_exec_t *e, testing_case_t *c, int ops)
     int first = testing_below(p), order = testing_below(2);
 
     while (!xy_exec_is_over(e)) {
+        bool is_eager = testing_below(p) == 0;
         xy_op_id_t op;
 
         while (xy_exec_take(e, &op))
             ready[n++] = op;
-        for (int r = 0; r < p; r++)
+        for (int r = 0; r < p && (n == 0 || is_eager); r++)
             while (xy_exec_take_own(e, r, &op))
                 ready[n++] = op;
         if (came < p && (n == 0 || testing_below(3) == 0)) {

@@ -135,6 +135,8 @@ static inline uint64_t testing_offset(const testing_case_t *c, const uint64_t *c
 
     if (rows != NULL && rows[row] != NULL)
         return rows[row][i] * c->q.element;
+    if (c->q.counts == NULL)
+        return (uint64_t)i * testing_block(c, 0);
     for (int k = 0; k < i; k++)
         at += testing_block(c, k);
     return at;
