@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Alltoall, pairwise.                            Cost = n c + (p-1) (a + n b)
+ *
+ * In round s every rank takes its block from the rank s below it (wrapping). Nobody is asked twice
+ * in a round. p = 3: round 1: 0<-2 1<-0 2<-1     round 2: 0<-1 1<-2 2<-0
+ */
+#include "coll/build.h"
+
+static double bytes_of(const xy_coll_request_t *q, int from, int to)
+{
+    return (double)(q->matrix != NULL ? q->matrix[from][to] : q->count) * (double)q->element;
+}
+
+/* Each round is as long as its longest message. */
+static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
+{
+    double sum = 0.0;
+
+    for (int round = 0; round < q->procs; round++) {
+        double most = bytes_of(q, 0, round);
+
+        for (int r = 1; r < q->procs && q->matrix != NULL; r++) {
+            double bytes = bytes_of(q, r, (r + round) % q->procs);
+
+            most = bytes > most ? bytes : most;
+        }
+        sum += round == 0 ? most * l->copy : coll_message(l, most);
+    }
+    return sum;
+}
+
+static void build(coll_build_t *b)
+{
+    int p = b->p;
+
+    for (int round = 0; round < p; round++)
+        for (int r = 0; r < p; r++) {
+            int from = (r - round + p) % p;
+
+            coll_move(b, coll_pair_sent(b, from, r), coll_pair_received(b, r, from),
+                      coll_pair_bytes(b, from, r), 0);
+        }
+}
+
+const xy_coll_algorithm_t coll_alltoall_pairwise = {
+    .name = "pairwise",
+    .collectives = 1u << XY_COLL_ALLTOALL | 1u << XY_COLL_ALLTOALLV | 1u << XY_COLL_ALLTOALLW,
+    .formula = "n c + (p-1) (a + n b)",
+    .describe = "every rank takes each of its blocks itself; no block is copied twice",
+    .cost = cost,
+    .build = build,
+};

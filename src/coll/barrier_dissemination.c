@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Barrier, dissemination.                        Cost = ceil(lg p) * a
+ *
+ * In round r every rank tells the one 2^r above it (wrapping) that it came this far. After round r
+ * a rank has heard, through others, of the 2^(r+1) ranks up to itself. p = 4: round 0: 0->1 1->2
+ * 2->3 3->0      round 1: 0->2 1->3 2->0 3->1
+ *
+ * Its messages carry no bytes, so their order is given by hand: round r of a rank comes after round
+ * r - 1 of itself and of the one it hears from.
+ */
+#include "coll/build.h"
+
+static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
+{
+    return coll_log2_ceil(q->procs) * l->alpha;
+}
+
+static void build(coll_build_t *b)
+{
+    int rounds = coll_log2_ceil(b->p);
+
+    for (int round = 0; round < rounds; round++)
+        for (int r = 0; r < b->p; r++) {
+            int from = (r - (1 << round) + b->p) % b->p;
+            xy_op_id_t op =
+                xy_graph_add(b->graph, &(xy_op_t){.kind = XY_OP_MOVE,
+                                                  .actor = r,
+                                                  .from = coll_place(from, COLL_TEMPORARY, 0),
+                                                  .to = coll_place(r, XY_BUFFER_RECEIVE, 0)});
+
+            if (round > 0) {
+                xy_graph_order(b->graph, op - b->p, op);
+                xy_graph_order(b->graph, (round - 1) * b->p + from, op);
+            }
+        }
+}
+
+const xy_coll_algorithm_t coll_barrier_dissemination = {
+    .name = "dissemination",
+    .collectives = 1u << XY_COLL_BARRIER,
+    .formula = "ceil(lg p) a",
+    .describe = "everybody hears of everybody in log2(p) rounds",
+    .cost = cost,
+    .build = build,
+};

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Places, operations and groups: what algorithms are written with. */
+#include "coll/build.h"
+
+#include <string.h>
+
+/* ---- Places ---- */
+
+bool coll_is_in_place(const coll_build_t *b, int rank)
+{
+    return b->q->in_place != NULL && b->q->in_place[rank];
+}
+
+xy_place_t coll_input(const coll_build_t *b, int rank)
+{
+    switch (b->q->collective) {
+    case XY_COLL_BCAST:
+        return coll_place(rank, XY_BUFFER_RECEIVE, 0);
+    case XY_COLL_GATHER:
+    case XY_COLL_GATHERV:
+    case XY_COLL_ALLGATHER:
+    case XY_COLL_ALLGATHERV:
+        if (coll_is_in_place(b, rank))
+            return coll_received(b, rank, rank);
+        return coll_place(rank, XY_BUFFER_SEND, 0);
+    case XY_COLL_SCATTER: /* in place, the root's block stays where it is, in the send buffer */
+    case XY_COLL_SCATTERV:
+        return coll_place(rank, XY_BUFFER_SEND, 0);
+    default:
+        if (!coll_is_in_place(b, rank))
+            return coll_place(rank, XY_BUFFER_SEND, 0);
+        return coll_place(rank, b->has_snapshots ? COLL_SNAPSHOT : XY_BUFFER_RECEIVE, 0);
+    }
+}
+
+uint64_t coll_block(const coll_build_t *b, int rank)
+{
+    return b->start[rank + 1] - b->start[rank];
+}
+
+uint64_t coll_blocks(const coll_build_t *b, int first, int count)
+{
+    int end = first + count;
+
+    if (end <= b->p)
+        return b->start[end] - b->start[first];
+    return b->start[b->p] - b->start[first] + b->start[end - b->p];
+}
+
+xy_place_t coll_received(const coll_build_t *b, int holder, int rank)
+{
+    const uint64_t *const *rows = b->q->receive_offsets;
+    const uint64_t *row = rows != NULL ? rows[holder] : NULL;
+
+    return coll_place(holder, XY_BUFFER_RECEIVE,
+                      row != NULL ? row[rank] * b->q->element : b->start[rank]);
+}
+
+xy_place_t coll_sent(const coll_build_t *b, int holder, int rank)
+{
+    const uint64_t *const *rows = b->q->send_offsets;
+    const uint64_t *row = rows != NULL ? rows[holder] : NULL;
+
+    return coll_place(holder, XY_BUFFER_SEND,
+                      row != NULL ? row[rank] * b->q->element : b->start[rank]);
+}
+
+uint64_t coll_pair_bytes(const coll_build_t *b, int from, int to)
+{
+    return b->q->matrix != NULL ? b->q->matrix[from][to] * b->q->element : b->bytes;
+}
+
+static uint64_t pair_offset(const coll_build_t *b, const uint64_t *const *rows, int row, int column)
+{
+    return rows != NULL ? rows[row][column] * b->q->element : b->bytes * (uint64_t)column;
+}
+
+xy_place_t coll_pair_sent(const coll_build_t *b, int from, int to)
+{
+    const xy_coll_request_t *q = b->q;
+
+    return coll_at(
+        coll_input(b, from),
+        pair_offset(b, coll_is_in_place(b, from) ? q->receive_offsets : q->send_offsets, from, to));
+}
+
+xy_place_t coll_pair_received(const coll_build_t *b, int to, int from)
+{
+    return coll_place(to, XY_BUFFER_RECEIVE, pair_offset(b, b->q->receive_offsets, to, from));
+}
+
+uint64_t coll_part(const xy_coll_request_t *q, int parts, int i)
+{
+    uint64_t whole = q->count / (uint64_t)parts, rest = q->count % (uint64_t)parts;
+    uint64_t larger = (uint64_t)i < rest ? (uint64_t)i : rest;
+
+    return (whole * (uint64_t)i + larger) * q->element;
+}
+
+/* ---- Operations ---- */
+
+static bool is_same(xy_place_t a, xy_place_t b)
+{
+    return a.rank == b.rank && a.buffer == b.buffer && a.offset == b.offset;
+}
+
+void coll_move(coll_build_t *b, xy_place_t from, xy_place_t to, uint64_t bytes, int level)
+{
+    xy_op_t op = {.kind = XY_OP_MOVE,
+                  .actor = to.rank,
+                  .level = level,
+                  .from = from,
+                  .to = to,
+                  .bytes = bytes};
+
+    if (bytes > 0 && !is_same(from, to))
+        xy_graph_touch(b->graph, &op);
+}
+
+void coll_combine(coll_build_t *b, xy_place_t from, xy_place_t other, xy_place_t to, uint64_t bytes,
+                  bool is_left, int level)
+{
+    xy_op_t op = {.kind = is_same(other, to) ? XY_OP_REDUCE : XY_OP_COMBINE,
+                  .actor = to.rank,
+                  .level = level,
+                  .is_left = is_left,
+                  .from = from,
+                  .other = other,
+                  .to = to,
+                  .bytes = bytes};
+
+    if (bytes > 0)
+        xy_graph_touch(b->graph, &op);
+}
+
+/* How many of `count` blocks from `first` on follow each other at `holder`. */
+static int run_length(const coll_build_t *b, int holder, coll_spread_fn spread, int first,
+                      int count)
+{
+    uint64_t end = spread(b, holder, first).offset + coll_block(b, first);
+    int n = 1;
+
+    for (; n < count; n++) {
+        int rank = (first + n) % b->p;
+
+        if (coll_block(b, rank) > 0 && spread(b, holder, rank).offset != end)
+            break;
+        end += coll_block(b, rank);
+    }
+    return n;
+}
+
+void coll_move_to_blocks(coll_build_t *b, xy_place_t packed, int holder, coll_spread_fn spread,
+                         int first, int count, int level)
+{
+    while (count > 0) {
+        int n = run_length(b, holder, spread, first, count);
+        uint64_t bytes = coll_blocks(b, first, n);
+
+        coll_move(b, packed, spread(b, holder, first), bytes, level);
+        packed = coll_at(packed, bytes);
+        first = (first + n) % b->p;
+        count -= n;
+    }
+}
+
+void coll_move_from_blocks(coll_build_t *b, int holder, coll_spread_fn spread, xy_place_t packed,
+                           int first, int count, int level)
+{
+    while (count > 0) {
+        int n = run_length(b, holder, spread, first, count);
+        uint64_t bytes = coll_blocks(b, first, n);
+
+        coll_move(b, spread(b, holder, first), packed, bytes, level);
+        packed = coll_at(packed, bytes);
+        first = (first + n) % b->p;
+        count -= n;
+    }
+}
+
+void coll_move_blocks(coll_build_t *b, int from, int to, int first, int count)
+{
+    while (count > 0) {
+        int n = run_length(b, from, coll_received, first, count);
+        int m = run_length(b, to, coll_received, first, n);
+
+        coll_move(b, coll_received(b, from, first), coll_received(b, to, first),
+                  coll_blocks(b, first, m), 0);
+        first = (first + m) % b->p;
+        count -= m;
+    }
+}
+
+/* ---- Powers of two ---- */
+
+int coll_log2_floor(int n)
+{
+    int k = 0;
+
+    while (n >> (k + 1) > 0)
+        k++;
+    return k;
+}
+
+int coll_log2_ceil(int n)
+{
+    int k = coll_log2_floor(n);
+
+    return n > 1 << k ? k + 1 : k;
+}
+
+coll_group_t coll_group(int p, int keeper)
+{
+    coll_group_t g = {.rounds = coll_log2_floor(p), .keeper = keeper};
+
+    g.size = 1 << g.rounds;
+    g.extra = p - g.size;
+    return g;
+}
+
+int coll_group_rank(const coll_group_t *g, int member)
+{
+    if (member >= g->extra)
+        return member + g->extra;
+    return 2 * member + (g->keeper == 2 * member + 1);
+}
+
+int coll_group_other(const coll_group_t *g, int member)
+{
+    return member < g->extra ? coll_group_rank(g, member) ^ 1 : -1;
+}
+
+int coll_group_member(const coll_group_t *g, int rank)
+{
+    return rank < 2 * g->extra ? rank / 2 : rank - g->extra;
+}
+
+bool coll_always(const xy_coll_request_t *q)
+{
+    (void)q;
+    return true;
+}
+
+/* ---- Costs ---- */
+
+double coll_cost_block(const xy_coll_request_t *q, int i)
+{
+    return (double)(q->counts != NULL ? q->counts[i % q->procs] : q->count) * (double)q->element;
+}
+
+double coll_cost_total(const xy_coll_request_t *q)
+{
+    double sum = 0.0;
+
+    for (int i = 0; i < q->procs; i++)
+        sum += coll_cost_block(q, i);
+    return sum;
+}
+
+double coll_cost_largest(const xy_coll_request_t *q)
+{
+    double most = 0.0;
+
+    for (int i = 0; i < q->procs; i++)
+        if (coll_cost_block(q, i) > most)
+            most = coll_cost_block(q, i);
+    return most;
+}

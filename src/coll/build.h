@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What algorithms are written with.
+ *
+ * An algorithm writes down its messages as one sequential program, round after round; the graph
+ * finds from the bytes what may run at the same time. It never sees MPI_IN_PLACE: coll_input() is
+ * where a rank's contribution lies, and what the algorithm writes does not spoil it.
+ */
+#ifndef XY_COLL_BUILD_H
+#define XY_COLL_BUILD_H
+
+#include "coll/coll.h"
+
+/* Temporaries of algorithms, then the copies of inputs that are in place. */
+enum { COLL_TEMPORARY = XY_BUFFER_TEMPORARY, COLL_SNAPSHOT = XY_BUFFER_TEMPORARY + 3 };
+
+struct coll_build {
+    const xy_coll_request_t *q;
+    const xy_coll_link_t *link;
+    xy_graph_t *graph;
+    int p;
+    uint64_t bytes;  /* q->count * q->element */
+    uint64_t *start; /* [p + 1]: where each rank's block begins when they lie one after the other */
+    bool has_snapshots; /* inputs in place were copied first: the algorithm would spoil them */
+};
+
+/* ---- Places ---- */
+
+static inline xy_place_t coll_place(int rank, int buffer, uint64_t offset)
+{
+    return (xy_place_t){rank, buffer, offset};
+}
+
+static inline xy_place_t coll_at(xy_place_t place, uint64_t offset)
+{
+    place.offset += offset;
+    return place;
+}
+
+/* Where the contribution of `rank` begins: its vector or block, or all its blocks (scatter of the
+ * root, alltoall). */
+xy_place_t coll_input(const coll_build_t *b, int rank);
+bool coll_is_in_place(const coll_build_t *b, int rank);
+
+/* Bytes of the block of `rank`, and where it lies in the receive buffer of `holder`. */
+uint64_t coll_block(const coll_build_t *b, int rank);
+xy_place_t coll_received(const coll_build_t *b, int holder, int rank);
+/* The same in the send buffer (scatter). */
+xy_place_t coll_sent(const coll_build_t *b, int holder, int rank);
+/* Alltoall: the block that goes from one rank to another. */
+uint64_t coll_pair_bytes(const coll_build_t *b, int from, int to);
+xy_place_t coll_pair_sent(const coll_build_t *b, int from, int to);
+xy_place_t coll_pair_received(const coll_build_t *b, int to, int from);
+
+/* Where part i of `parts` of the vector begins, in bytes; part sizes differ by one element at
+ * most. */
+uint64_t coll_part(const xy_coll_request_t *q, int parts, int i);
+
+/* ---- Operations: skipped when they have no bytes, or copy a place onto itself ---- */
+
+void coll_move(coll_build_t *b, xy_place_t from, xy_place_t to, uint64_t bytes, int level);
+/* to = from op other (is_left: from is the left operand); other may be to. */
+void coll_combine(coll_build_t *b, xy_place_t from, xy_place_t other, xy_place_t to, uint64_t bytes,
+                  bool is_left, int level);
+/* Like coll_move for `count` blocks of ranks first, first + 1, ... (wrapping): they lie one after
+ * the other at `packed`; spread(b, rank) says where each lies on the other side. Neighbours on both
+ * sides travel as one. */
+typedef xy_place_t (*coll_spread_fn)(const coll_build_t *b, int holder, int rank);
+void coll_move_to_blocks(coll_build_t *b, xy_place_t packed, int holder, coll_spread_fn spread,
+                         int first, int count, int level);
+void coll_move_from_blocks(coll_build_t *b, int holder, coll_spread_fn spread, xy_place_t packed,
+                           int first, int count, int level);
+/* From the receive buffer of one rank to that of another, block by block likewise. */
+void coll_move_blocks(coll_build_t *b, int from, int to, int first, int count);
+/* Bytes of `count` blocks from `first` on, wrapping. */
+uint64_t coll_blocks(const coll_build_t *b, int first, int count);
+
+/* ---- Powers of two ---- */
+
+int coll_log2_floor(int n); /* n >= 1 */
+int coll_log2_ceil(int n);
+
+/* p ranks as a group of 2^k: the first `extra` pairs (2i, 2i+1) are one member each, for which its
+ * keeper acts. Members are in the order of ranks, so that operations need not commute. */
+typedef struct {
+    int size, extra, rounds; /* size = 2^rounds */
+    int keeper; /* this rank, if it is in a pair, is its keeper; else the even ones are */
+} coll_group_t;
+
+coll_group_t coll_group(int p, int keeper); /* keeper -1: nobody in particular */
+int coll_group_rank(const coll_group_t *g, int member);
+int coll_group_other(const coll_group_t *g, int member); /* its pair's other rank, or -1 */
+int coll_group_member(const coll_group_t *g, int rank);
+
+/* ---- Answers for tables ---- */
+
+bool coll_always(const xy_coll_request_t *q);
+
+/* ---- Costs ---- */
+
+static inline double coll_message(const xy_coll_link_t *l, double bytes)
+{
+    return l->alpha + bytes * l->beta;
+}
+
+static inline double coll_reduced(const xy_coll_link_t *l, double bytes)
+{
+    return l->alpha + bytes * (l->beta + l->gamma);
+}
+
+static inline double coll_vector_bytes(const xy_coll_request_t *q)
+{
+    return (double)q->count * (double)q->element;
+}
+
+/* The bytes of rank i's block, modulo p; their sum; the largest. */
+double coll_cost_block(const xy_coll_request_t *q, int i);
+double coll_cost_total(const xy_coll_request_t *q);
+double coll_cost_largest(const xy_coll_request_t *q);
+
+/* ---- Phases that several algorithms have ---- */
+
+/* Rounds up and down the binomial tree in which rank (v + root) mod p is node v, on whole vectors:
+ * the value of each rank is at coll_input, of the root in the end at `result`. */
+void coll_phase_reduce(coll_build_t *b, int root, xy_place_t result);
+/* From the receive buffer of the root to those of the others. */
+void coll_phase_bcast(coll_build_t *b, int root);
+
+/* Pairs fold into their keepers: `acc` of those then holds the sum. */
+typedef xy_place_t (*coll_acc_fn)(const coll_build_t *b, int rank);
+void coll_phase_fold(coll_build_t *b, const coll_group_t *g, coll_acc_fn acc);
+/* Reduce-scatter inside the group by recursive vector halving, distance doubling: afterwards acc of
+ * member i holds part coll_halved(g, i, rounds). */
+void coll_phase_halve(coll_build_t *b, const coll_group_t *g, coll_acc_fn acc);
+/* The range of parts that member i is about after `rounds` rounds of halving. */
+void coll_halved(const coll_group_t *g, int member, int rounds, int *first_p, int *count_p);
+/* Copy `member`'s range after `rounds` rounds from its acc to that of another one. */
+void coll_phase_halved_move(coll_build_t *b, const coll_group_t *g, coll_acc_fn acc, int member,
+                            int rounds, int to);
+/* Scan of the first `ranks` ranks into `buffer` of each; rank 0's is its input, and is not copied.
+ */
+void coll_phase_scan(coll_build_t *b, int ranks, int buffer);
+int coll_scan_rounds(int ranks);
+double coll_cost_fold(const xy_coll_request_t *q, const xy_coll_link_t *l);
+double coll_cost_halve(const xy_coll_request_t *q, const xy_coll_link_t *l, double per_byte);
+
+#endif

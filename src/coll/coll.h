@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collectives: each algorithm a graph, with its cost, and the chooser among them.
+ *
+ *   xy_coll_request_t q = {.collective = XY_COLL_ALLREDUCE, .procs = 64, .count = 131072,
+ *                          .element = 8, .is_commutative = true};
+ *   xy_coll_choose(&q, &xy_coll_link_default, NULL, &algorithm);     (or a name instead of NULL)
+ *   xy_coll_build(&q, &xy_coll_link_default, algorithm, &graph);
+ *
+ * The graph has one operation per message: its actor, the receiver, copies (or reduces) straight
+ * from the buffer of the sender. XY_BUFFER_SEND and XY_BUFFER_RECEIVE are what the rank gave to the
+ * call, as packed elements; a broadcast has XY_BUFFER_RECEIVE only. Buffers above are temporaries
+ * of the sizes that the graph tells. Operations of tree algorithms carry their level.
+ *
+ * Cost. A message of n bytes takes alpha + n*beta, n*gamma more when it is reduced into what the
+ * receiver has; a copy inside a rank takes n*copy, a reduction there n*(copy + gamma). A rank sends
+ * one message at a time and receives one at a time (both at once is fine), in the order of the
+ * algorithm. `cost` states what that sums up to; xy_coll_count finds it by walking the graph. The
+ * formulas hold exactly for equal blocks and copy <= beta; with unequal blocks each round is
+ * counted as long as its longest message, and the count may be less.
+ *
+ * Nothing here is written to after it is made: any thread, does not park.
+ */
+#ifndef XY_COLL_COLL_H
+#define XY_COLL_COLL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "coll/split.h"
+#include "graph/graph.h"
+
+typedef enum {
+    XY_COLL_BARRIER,
+    XY_COLL_BCAST,
+    XY_COLL_GATHER,
+    XY_COLL_GATHERV,
+    XY_COLL_SCATTER,
+    XY_COLL_SCATTERV,
+    XY_COLL_ALLGATHER,
+    XY_COLL_ALLGATHERV,
+    XY_COLL_ALLTOALL,
+    XY_COLL_ALLTOALLV,
+    XY_COLL_ALLTOALLW,
+    XY_COLL_REDUCE,
+    XY_COLL_ALLREDUCE,
+    XY_COLL_REDUCE_SCATTER,
+    XY_COLL_REDUCE_SCATTER_BLOCK,
+    XY_COLL_SCAN,
+    XY_COLL_EXSCAN,
+    XY_COLL_COUNT
+} xy_collective_t;
+
+/* "allreduce", and back: false when there is none of this name, in silence. */
+const char *xy_coll_name(xy_collective_t collective);
+bool xy_coll_parse(const char *name, xy_collective_t *collective_p);
+/* All names, NULL-terminated, in the order of the enumeration. */
+const char *const *xy_coll_names(void);
+
+/* What is asked for, by all ranks together. Counts and offsets are in elements; alltoallw, where
+ * elements differ, gives bytes and element = 1. Arrays belong to the caller and are looked at
+ * during calls only. */
+typedef struct {
+    xy_collective_t collective;
+    int procs;
+    int root;       /* bcast, gather, scatter, reduce */
+    uint64_t count; /* of the vector (bcast, reductions), or of a block: per rank (gather, scatter,
+                       allgather, reduce_scatter_block), per pair of ranks (alltoall) */
+    uint64_t element;    /* bytes */
+    bool is_commutative; /* of the reduction */
+    /* [procs]: of each rank's block: gatherv, scatterv, allgatherv, reduce_scatter. */
+    const uint64_t *counts;
+    /* [procs][procs]: alltoallv and w: how much row sends to column. */
+    const uint64_t *const *matrix;
+    /* [procs][procs]: where in the send buffer of row is the block for column: of the
+     * root's row, scatterv; of all rows, alltoallv and w, where it must be given. NULL, or a row
+     * that is NULL: one block after the other. */
+    const uint64_t *const *send_offsets;
+    /* [procs][procs]: where in the receive buffer of row is the block from column:
+     * likewise for the root's row, gatherv; all rows, allgatherv; alltoallv and w. */
+    const uint64_t *const *receive_offsets;
+    /* [procs] or NULL: MPI_IN_PLACE was given, so the input is in the receive buffer
+     * (alltoallv and w: by its offsets), or, scatter, the root's result stays in the send buffer.
+     */
+    const bool *in_place;
+} xy_coll_request_t;
+
+typedef struct {
+    double alpha; /* seconds per message */
+    double beta;  /* seconds per byte of a message */
+    double gamma; /* seconds per byte reduced */
+    double copy;  /* seconds per byte copied inside a rank */
+} xy_coll_link_t;
+
+/* Cores of one node, before anything was measured: 300 ns, 8 GB/s, 16 GB/s, 8 GB/s. */
+extern const xy_coll_link_t xy_coll_link_default;
+
+typedef struct coll_build coll_build_t;
+
+typedef struct {
+    const char *name;     /* a word: "recursive-doubling" */
+    uint32_t collectives; /* bit 1 << XY_COLL_... for each that it does */
+    const char *formula; /* p ranks, n bytes of the vector or block, a b g as in the link, c copy */
+    const char *describe; /* one line */
+    const char *needs;    /* what is missing where it is not applicable; NULL: always is */
+    bool (*applicable)(const xy_coll_request_t *request); /* NULL: always */
+    double (*cost)(const xy_coll_request_t *request, const xy_coll_link_t *link);
+    void (*build)(coll_build_t *build);
+    /* Does it read all of a rank's input before it writes there, when both are in one buffer? NULL:
+     * no; what is in place is then copied first. */
+    bool (*keeps_input)(const xy_coll_request_t *request);
+} xy_coll_algorithm_t;
+
+/* All algorithms, NULL-terminated. */
+const xy_coll_algorithm_t *const *xy_coll_algorithms(void);
+
+bool xy_coll_is_applicable(const xy_coll_algorithm_t *algorithm, const xy_coll_request_t *request);
+
+/* The applicable algorithm of least cost; on ties the one listed first. With a name, that one:
+ * XY_EINVAL when the collective has no such algorithm or it is not applicable, said with the names
+ * that are there or with what it needs. The request must be valid. */
+xy_status_t xy_coll_choose(const xy_coll_request_t *request, const xy_coll_link_t *link,
+                           const char *name, const xy_coll_algorithm_t **algorithm_p);
+
+typedef struct {
+    const xy_coll_algorithm_t *algorithm;
+    bool is_applicable;
+    double seconds; /* 0 where it is not applicable */
+} xy_coll_candidate_t;
+
+enum { XY_COLL_CANDIDATES_MAX = 8 };
+/* All algorithms of the collective, cheapest first, those that are not applicable last; how many.
+ */
+int xy_coll_candidates(const xy_coll_request_t *request, const xy_coll_link_t *link,
+                       xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX]);
+
+/* XY_EINVAL: procs < 1, a root that is none, an element of no bytes, vectors that are missing, or
+ * more bytes than 2^62 (said). */
+xy_status_t xy_coll_check(const xy_coll_request_t *request);
+
+/* The sealed graph; the caller owns it. XY_EINVAL: the request is not valid, or the algorithm not
+ * applicable (said). XY_ENOMEM (said). The same request and link give the same graph. */
+xy_status_t xy_coll_build(const xy_coll_request_t *request, const xy_coll_link_t *link,
+                          const xy_coll_algorithm_t *algorithm, xy_graph_t **graph_p);
+
+/* The counting interpretation. `seconds` of one operation; of the whole graph, which must have been
+ * added in a valid order, as those of xy_coll_build are. Negative: memory ran out, in silence. */
+double xy_coll_seconds(const xy_op_t *op, const xy_coll_link_t *link);
+double xy_coll_count(const xy_graph_t *graph, const xy_coll_link_t *link);
+
+/* Is it a tree, whose operations all have levels, so that split-tree can cut it? */
+bool xy_coll_is_tree(const xy_graph_t *graph);
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What an algorithm states as its cost is what counting its graph gives. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "coll/coll.h"
+#include "coll/testing.h"
+
+static const xy_coll_link_t links[] = {
+    {300e-9, 1.0 / 8e9, 1.0 / 16e9, 1.0 / 8e9},
+    {1.0, 0.0, 0.0, 0.0},     /* messages only */
+    {0.0, 1.0, 0.25, 0.5},    /* bytes only */
+    {20e-6, 1e-10, 3e-10, 0}, /* slow reductions */
+    {0, 0, 0, 0},
+};
+
+static void fail_at(const xy_coll_algorithm_t *a, const xy_coll_request_t *q, double cost,
+                    double count)
+{
+    fail_msg("%s %s, %d ranks, root %d, %llu elements%s: states %g, counts %g",
+             xy_coll_name(q->collective), a->name, q->procs, q->root, (unsigned long long)q->count,
+             q->is_commutative ? "" : ", not commutative", cost, count);
+}
+
+static bool is_near(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * fmax(fabs(a), fabs(b));
+}
+
+/* With unequal blocks the statement is a bound, and not a wild one. */
+static void check(const xy_coll_algorithm_t *a, const xy_coll_request_t *q, bool is_equal)
+{
+    for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+        const xy_coll_link_t *link = &links[i];
+        double cost = a->cost(q, link), count;
+        xy_graph_t *g;
+
+        assert_int_equal(xy_coll_build(q, link, a, &g), XY_OK);
+        count = xy_coll_count(g, link);
+        if (is_equal ? !is_near(cost, count) : count > cost * (1 + 1e-9) || cost > 12 * count)
+            fail_at(a, q, cost, count);
+        xy_graph_destroy(g);
+    }
+}
+
+static void check_regular(const xy_coll_algorithm_t *a, xy_coll_request_t *q)
+{
+    int p = q->procs, roots[] = {0, p - 1, p / 2, p / 3};
+    /* Multiples of p cut into equal parts, and of the power of two below it too. */
+    uint64_t power = 1;
+
+    while (power * 2 <= (uint64_t)p)
+        power *= 2;
+    for (int k = 0; k < 8; k++) {
+        q->root = roots[k % 4];
+        q->is_commutative = k < 4;
+        q->count = (uint64_t)p * power * (k % 2 == 0 ? 1 : 512);
+        if (xy_coll_is_applicable(a, q))
+            check(a, q, true);
+    }
+}
+
+/* The vectors of counts that some collectives have: equal ones, then others. */
+static void check_counts(const xy_coll_algorithm_t *a, xy_coll_request_t *q)
+{
+    static uint64_t counts[100], cells[100 * 100], offsets[100 * 100];
+    int p = q->procs;
+
+    for (int round = 0; round < 2; round++) {
+        const uint64_t **matrix = testing_rows(cells, p), **rows = testing_rows(offsets, p);
+
+        for (int i = 0; i < p; i++)
+            counts[i] = round == 0 ? 24 : (uint64_t)(1 + i * 7 % 5);
+        for (int i = 0; i < p * p; i++) {
+            cells[i] = round == 0 ? 24 : (uint64_t)(1 + i * 7 % 5);
+            offsets[i] = (uint64_t)(i % p) * 24;
+        }
+        q->counts = counts;
+        if (q->collective == XY_COLL_ALLTOALLV || q->collective == XY_COLL_ALLTOALLW) {
+            q->matrix = matrix;
+            q->send_offsets = q->receive_offsets = rows;
+        }
+        q->root = p / 2;
+        q->is_commutative = true;
+        if (xy_coll_is_applicable(a, q))
+            check(a, q, round == 0);
+        free(matrix);
+        free(rows);
+    }
+}
+
+static void test_cost_is_count(void **state)
+{
+    (void)state;
+    for (const xy_coll_algorithm_t *const *a = xy_coll_algorithms(); *a != NULL; a++)
+        for (int c = 0; c < XY_COLL_COUNT; c++)
+            for (int i = 0; testing_procs(i) != 0; i++) {
+                xy_coll_request_t q = {
+                    .collective = (xy_collective_t)c, .element = 8, .procs = testing_procs(i)};
+                bool has_counts = c == XY_COLL_GATHERV || c == XY_COLL_SCATTERV ||
+                                  c == XY_COLL_ALLGATHERV || c == XY_COLL_ALLTOALLV ||
+                                  c == XY_COLL_ALLTOALLW || c == XY_COLL_REDUCE_SCATTER;
+
+                if (((*a)->collectives >> c & 1) == 0)
+                    continue;
+                if (has_counts)
+                    check_counts(*a, &q);
+                else
+                    check_regular(*a, &q);
+            }
+}
+
+/* Sizes that do not divide: at most one element more in every message. */
+static void test_uneven(void **state)
+{
+    const xy_coll_link_t *link = &xy_coll_link_default;
+
+    (void)state;
+    for (const xy_coll_algorithm_t *const *a = xy_coll_algorithms(); *a != NULL; a++)
+        for (int c = 0; c < XY_COLL_COUNT; c++)
+            for (int i = 0; testing_procs(i) != 0; i++) {
+                xy_coll_request_t q = {.collective = (xy_collective_t)c,
+                                       .element = 8,
+                                       .procs = testing_procs(i),
+                                       .count = 1000003,
+                                       .is_commutative = true};
+                double cost, count;
+                xy_graph_t *g;
+
+                if (((*a)->collectives >> c & 1) == 0 || c == XY_COLL_ALLTOALLV ||
+                    c == XY_COLL_ALLTOALLW || c == XY_COLL_GATHERV || c == XY_COLL_SCATTERV ||
+                    c == XY_COLL_ALLGATHERV || c == XY_COLL_REDUCE_SCATTER ||
+                    !xy_coll_is_applicable(*a, &q))
+                    continue;
+                assert_int_equal(xy_coll_build(&q, link, *a, &g), XY_OK);
+                count = xy_coll_count(g, link);
+                cost = (*a)->cost(&q, link);
+                if (fabs(cost - count) > 1e-3 * count)
+                    fail_at(*a, &q, cost, count);
+                xy_graph_destroy(g);
+            }
+}
+
+/* Messages of trees have the levels of the split-tree model. */
+static void test_levels(void **state)
+{
+    const int trees[] = {XY_COLL_BCAST, XY_COLL_REDUCE, XY_COLL_GATHER, XY_COLL_SCATTER};
+
+    (void)state;
+    for (int t = 0; t < 4; t++)
+        for (int i = 1; testing_procs(i) != 0; i++) {
+            xy_coll_request_t q = {.collective = (xy_collective_t)trees[t],
+                                   .element = 1,
+                                   .procs = testing_procs(i),
+                                   .count = 5,
+                                   .is_commutative = true};
+            int messages[16] = {0};
+            const xy_coll_algorithm_t *a;
+            xy_graph_t *g;
+
+            assert_int_equal(xy_coll_choose(&q, links, "binomial", &a), XY_OK);
+            assert_int_equal(xy_coll_build(&q, links, a, &g), XY_OK);
+            assert_true(xy_coll_is_tree(g));
+            for (int k = 0; k < xy_graph_ops(g); k++)
+                messages[xy_graph_op(g, k)->level]++;
+            for (int level = 1; level <= xy_split_height(q.procs, 2); level++)
+                assert_int_equal(messages[level], xy_split_messages(q.procs, level, 2));
+            xy_graph_destroy(g);
+        }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cost_is_count),
+        cmocka_unit_test(test_uneven),
+        cmocka_unit_test(test_levels),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

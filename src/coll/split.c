@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "coll/split.h"
+
+#include <math.h>
+
+int xy_split_height(int ranks, int base)
+{
+    long reach = 1;
+    int height = 0;
+
+    while (reach < ranks) {
+        reach *= base;
+        height++;
+    }
+    return height;
+}
+
+/* base^(level-1), the distance of a level; beyond the ranks it does not matter how far. */
+static long distance(int level, int base, int ranks)
+{
+    long d = 1;
+
+    while (--level > 0 && d <= ranks)
+        d *= base;
+    return d;
+}
+
+/* Rank r sends on the level of its lowest digit that is not 0. */
+int xy_split_messages(int ranks, int level, int base)
+{
+    long d = distance(level, base, ranks);
+
+    return (int)((ranks - 1) / d - (ranks - 1) / (d * base));
+}
+
+/* How many messages of a level node 0 has, one after the other. */
+static int width(int ranks, int level, int base)
+{
+    long most = (ranks - 1) / distance(level, base, ranks);
+
+    return most < base - 1 ? (int)most : base - 1;
+}
+
+static double weight(const xy_split_t *s, int level)
+{
+    return s->is_doubling ? pow(s->base, level - 1) : 1.0;
+}
+
+/* The first `levels` levels of a tree of `ranks`, each rank on its own core. */
+static double spread(const xy_split_t *s, int ranks, int levels)
+{
+    int height = xy_split_height(ranks, s->base);
+    double sum = 0.0;
+
+    for (int i = 1; i <= height && i <= levels; i++)
+        sum += width(ranks, i, s->base) * weight(s, i);
+    return sum;
+}
+
+/* The levels above `levels`, folded on the communication cores. */
+static double folded(const xy_split_t *s, int levels)
+{
+    int height = xy_split_height(s->ranks, s->base);
+    int carriers = s->cores - s->ranks;
+    double sum = 0.0;
+
+    for (int i = levels + 1; i <= height; i++) {
+        int messages = xy_split_messages(s->ranks, i, s->base);
+
+        if (carriers <= 0)
+            return INFINITY;
+        sum += (messages + carriers - 1) / carriers * weight(s, i);
+    }
+    return sum;
+}
+
+double xy_split_blocking(const xy_split_t *s)
+{
+    return spread(s, s->ranks, s->ranks);
+}
+
+double xy_split_compute(const xy_split_t *s)
+{
+    if (s->has_compute)
+        return s->compute;
+    return spread(s, s->cores, s->cores) * s->cores / s->ranks;
+}
+
+double xy_split_nonblocking(const xy_split_t *s, int levels)
+{
+    return spread(s, s->ranks, levels) + folded(s, levels);
+}
+
+double xy_split_overlapped(const xy_split_t *s, int levels)
+{
+    return spread(s, s->ranks, levels) + fmax(xy_split_compute(s), folded(s, levels));
+}
+
+int xy_split_best(const xy_split_t *s)
+{
+    int height = xy_split_height(s->ranks, s->base);
+    int best = 0;
+
+    for (int i = 1; i <= height; i++)
+        if (xy_split_overlapped(s, i) < xy_split_overlapped(s, best))
+            best = i;
+    return best;
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* For unit tests only: repeatable random numbers, what was said, who comes before whom. */
+#ifndef XY_GRAPH_TESTING_H
+#define XY_GRAPH_TESTING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "graph/graph.h"
+
+static char testing_said[1024];
+static int testing_said_count;
+
+static inline void testing_on_message(void *arg, xy_status_t status, const char *message)
+{
+    (void)arg, (void)status;
+    snprintf(testing_said, sizeof(testing_said), "%s", message);
+    testing_said_count++;
+}
+
+/* Messages go to testing_said from now on; forget earlier ones. */
+static inline void testing_listen(void)
+{
+    testing_said[0] = '\0';
+    testing_said_count = 0;
+    xy_error_handler_set(testing_on_message, NULL);
+}
+
+/* One of 0 .. n - 1, from a repeatable series (xorshift64*). */
+static inline int testing_below(int n)
+{
+    static uint64_t state = 20240229;
+
+    state ^= state >> 12;
+    state ^= state << 25;
+    state ^= state >> 27;
+    return (int)((state * UINT64_C(0x2545f4914f6cdd1d) >> 33) % (uint64_t)n);
+}
+
+enum { TESTING_OPS = 256 };
+
+typedef struct {
+    uint64_t before[TESTING_OPS][TESTING_OPS / 64]; /* bit i of row j: i comes before j */
+} testing_reach_t;
+
+static inline bool testing_is_before(const testing_reach_t *r, int i, int j)
+{
+    return (r->before[j][i / 64] >> (i % 64) & 1) != 0;
+}
+
+static inline void testing_reach(const xy_graph_t *graph, testing_reach_t *r)
+{
+    const xy_op_id_t *order = xy_graph_topological(graph);
+
+    memset(r, 0, sizeof(*r));
+    for (int k = 0; k < xy_graph_ops(graph); k++) {
+        const xy_op_id_t *after;
+        int i = order[k], n = xy_graph_successors(graph, i, &after);
+
+        for (int s = 0; s < n; s++) {
+            r->before[after[s]][i / 64] |= UINT64_C(1) << (i % 64);
+            for (int w = 0; w < TESTING_OPS / 64; w++)
+                r->before[after[s]][w] |= r->before[i][w];
+        }
+    }
+}
+
+static inline bool testing_overlap(xy_place_t a, uint64_t na, xy_place_t b, uint64_t nb)
+{
+    return na > 0 && nb > 0 && a.rank == b.rank && a.buffer == b.buffer &&
+           a.offset < b.offset + nb && b.offset < a.offset + na;
+}
+
+/* Does one of the two write what the other touches? */
+static inline bool testing_conflict(const xy_op_t *a, const xy_op_t *b)
+{
+    if (testing_overlap(a->to, a->bytes, b->to, b->bytes) ||
+        testing_overlap(a->to, a->bytes, b->from, b->bytes) ||
+        testing_overlap(a->from, a->bytes, b->to, b->bytes))
+        return true;
+    return (b->kind == XY_OP_COMBINE && testing_overlap(a->to, a->bytes, b->other, b->bytes)) ||
+           (a->kind == XY_OP_COMBINE && testing_overlap(a->other, a->bytes, b->to, b->bytes));
+}
+
+#endif

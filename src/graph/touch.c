@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Order from places: who touched which bytes of a buffer last.
+ *
+ * Each buffer has a sorted list of disjoint intervals, one for each stretch of bytes with the same
+ * history. A read cuts the intervals at its two ends and joins the readers of those between; a
+ * write puts one interval in the place of all that it covers:
+ *
+ *   written by 1          |1       |          read of the middle by 2   |1 |1,2 |1 |
+ *   write of the rest by 3                                              |1 |1,2|3    |
+ */
+#include <string.h>
+
+#include "graph/graph_internal.h"
+
+/* Replace intervals [i, j) of the track by `n` unset ones; false: memory ran out. */
+static bool splice(xy_vec_t *track, size_t i, size_t j, size_t n)
+{
+    size_t tail = track->count - j;
+    graph_interval_t *at;
+
+    if (n > j - i && xy_vec_push_many(track, n - (j - i)) == NULL)
+        return false;
+    at = (graph_interval_t *)track->data + i;
+    memmove(at + n, at + (j - i), tail * sizeof(*at));
+    track->count = i + n + tail;
+    return true;
+}
+
+/* The first interval that ends behind `offset`. */
+static size_t find(const xy_vec_t *track, uint64_t offset)
+{
+    size_t low = 0, high = track->count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (XY_VEC_AT(track, graph_interval_t, middle).end > offset)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Make `offset` a border between intervals. */
+static bool cut_at(xy_vec_t *track, uint64_t offset)
+{
+    size_t i = find(track, offset);
+    graph_interval_t *at;
+
+    if (i == track->count || XY_VEC_AT(track, graph_interval_t, i).begin >= offset)
+        return true;
+    if (!splice(track, i, i, 1))
+        return false;
+    at = &XY_VEC_AT(track, graph_interval_t, i);
+    at[0] = at[1]; /* both halves share one list of readers */
+    at[0].end = offset;
+    at[1].begin = offset;
+    return true;
+}
+
+/* Put an interval that nobody touched yet in front of interval i. */
+static bool fill_gap(xy_vec_t *track, size_t i, uint64_t begin, uint64_t end)
+{
+    if (!splice(track, i, i, 1))
+        return false;
+    XY_VEC_AT(track, graph_interval_t, i) = (graph_interval_t){begin, end, {-1, -1}};
+    return true;
+}
+
+static bool track_read(xy_graph_t *graph, xy_vec_t *track, uint64_t begin, uint64_t end,
+                       xy_op_id_t op)
+{
+    if (!cut_at(track, begin) || !cut_at(track, end))
+        return false;
+    for (size_t i = find(track, begin); begin < end; i++) {
+        uint64_t next = i < track->count ? XY_VEC_AT(track, graph_interval_t, i).begin : end;
+
+        if (next > begin && !fill_gap(track, i, begin, next < end ? next : end))
+            return false;
+        graph_last_read(graph, &XY_VEC_AT(track, graph_interval_t, i).last, op);
+        begin = XY_VEC_AT(track, graph_interval_t, i).end;
+    }
+    return true;
+}
+
+static bool track_write(xy_graph_t *graph, xy_vec_t *track, uint64_t begin, uint64_t end,
+                        xy_op_id_t op)
+{
+    size_t first, last;
+
+    if (!cut_at(track, begin) || !cut_at(track, end))
+        return false;
+    first = last = find(track, begin);
+    while (last < track->count && XY_VEC_AT(track, graph_interval_t, last).begin < end) {
+        graph_last_write(graph, &XY_VEC_AT(track, graph_interval_t, last).last, op);
+        last++;
+    }
+    if (!splice(track, first, last, 1))
+        return false;
+    XY_VEC_AT(track, graph_interval_t, first) = (graph_interval_t){begin, end, {op, -1}};
+    return true;
+}
+
+/* The track of a place; NULL: memory ran out, or there is no such place. */
+static xy_vec_t *track_of(xy_graph_t *graph, const xy_place_t *place)
+{
+    size_t index = (size_t)place->rank * XY_BUFFERS_MAX + (size_t)place->buffer;
+    size_t have = graph->tracks.count;
+
+    if (place->rank < 0 || place->buffer < 0 || place->buffer >= XY_BUFFERS_MAX) {
+        graph->wrong = "an operation names a buffer that does not exist";
+        return NULL;
+    }
+    if (index >= have) {
+        size_t want = (size_t)(place->rank + 1) * XY_BUFFERS_MAX;
+
+        if (xy_vec_push_many(&graph->tracks, want - have) == NULL) {
+            graph->is_out_of_memory = true;
+            return NULL;
+        }
+        for (size_t i = have; i < want; i++)
+            XY_VEC_AT(&graph->tracks, xy_vec_t, i) = XY_VEC_INIT(graph_interval_t);
+    }
+    return &XY_VEC_AT(&graph->tracks, xy_vec_t, index);
+}
+
+xy_op_id_t xy_graph_touch(xy_graph_t *graph, const xy_op_t *op)
+{
+    xy_op_id_t id = xy_graph_add(graph, op);
+    xy_place_t places[3];
+    int n = graph_op_places(op, places);
+
+    if (op->bytes == 0)
+        return id;
+    for (int i = 0; i < n && graph_is_building(graph); i++) {
+        xy_vec_t *track = track_of(graph, &places[i]);
+        uint64_t begin = places[i].offset, end = begin + op->bytes;
+
+        if (track == NULL)
+            return id;
+        if (end < begin)
+            graph->wrong = "an operation goes beyond the end of memory";
+        else if (!(i < n - 1 ? track_read(graph, track, begin, end, id)
+                             : track_write(graph, track, begin, end, id)))
+            graph->is_out_of_memory = true;
+    }
+    return id;
+}
