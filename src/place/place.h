@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Placement: who goes where. This is the header that other rooms include; each part is a chapter
+ * of its own.
+ */
+#ifndef XY_PLACE_PLACE_H
+#define XY_PLACE_PLACE_H
+
+#include "place/matrix.h"
+#include "place/strategy.h"
+#include "place/target.h"
+
+#endif
