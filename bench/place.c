@@ -218,17 +218,20 @@ static void large(uint32_t p)
 
 int main(int argc, char **argv)
 {
+    const char *only = getenv("XYLEM_BENCH_PROCESSES"); /* one size only */
+
     bench_init(argc, argv);
     printf("%6s %-9s %-9s %-17s", "p", "tree", "cost", "pattern");
     for (int k = 0; k < STRATEGIES; k++)
         printf("  %17s", strategies[k]);
     printf("  time to METIS\n");
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        if (bench_is_quick() && rows[i].p > 1024)
+        if (only != NULL ? rows[i].p != (uint32_t)atol(only) : bench_is_quick() && rows[i].p > 1024)
             continue;
         row(&rows[i], XY_OBJECTIVE_HOPS, bench_is_quick() ? 1 : SEEDS);
         row(&rows[i], XY_OBJECTIVE_WEIGHTED, bench_is_quick() ? 1 : SEEDS);
     }
-    large(bench_is_quick() ? 10000 : 100000);
+    if (only == NULL || atol(only) == 100000)
+        large(bench_is_quick() ? 10000 : 100000);
     return 0;
 }

@@ -41,6 +41,8 @@ static xy_status_t call(const place_graph_t *g, uint32_t parts, const uint64_t *
     whole_weights(g, w);
     for (uint32_t i = 0; i < parts; i++)
         total += (double)room[i];
+    if (total > 1.001 * g->n)
+        imbalance = (real_t)(total / g->n);
     for (uint32_t i = 0; i < parts; i++)
         share[i] = (real_t)((double)room[i] / total);
     METIS_SetDefaultOptions(options);

@@ -1,280 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exchanges on a tree (Kernighan and Lin between two groups, many pairs of groups).
- *
- * Items live in groups; all places of a group are equal. For two groups that talk to each other,
- * items change places one pair after the other, the pair that gains most first, each item once, and
- * what comes after the best moment is taken back. A gain counts distances to everybody, not only
- * across the two groups, so that a move towards a third group under the same switch is worth what
- * it is worth.
- *
- *   level 0: items are processes, groups are what holds leaves (a package)
- *   level 1: items are packages, groups are nodes; and so on up the tree
- *
- * Only pairs in which some exchange could gain are looked at, and after the first round only those
- * with a group that changed.
+ * Exchanges on every level of a tree, from the leaves up. What moves on a level, where it may stand,
+ * and how groups of one level become the items of the next; the exchanges are in refine_pairs.c.
  */
 #include <string.h>
 
 #include "place/refine.h"
+#include "place/refine_pairs.h"
 
-enum { TABLE_MAX = 512, PATIENCE = 6 };
-
-typedef struct {
-    const place_graph_t *g;
-    uint32_t groups, levels;
-    /* per item */
-    uint32_t *group_of, *position, *locked;
-    double *gain, *link;
-    /* per group */
-    uint32_t *start, *count, *room, *members, *ancestor, *mark;
-    double *height, *above, *self, *table; /* of the ancestors: levels x groups */
-    uint8_t *changed, *is_next;
-    /* of the pair at work */
-    uint32_t stamp;
-    uint32_t *moved, *moved_from;
-    uint32_t *near;
-    double *best; /* gain of the best item of group A towards each group */
-} state_t;
-
-static double distance(const state_t *s, uint32_t a, uint32_t b)
-{
-    if (s->table != NULL)
-        return s->table[(size_t)a * s->groups + b];
-    if (a == b)
-        return s->self[a];
-    for (uint32_t l = s->levels - 1; l > 0; l--) {
-        size_t row = (size_t)l * s->groups;
-
-        if (s->ancestor[row + a] == s->ancestor[row + b])
-            return s->height[a] + s->height[b] - 2 * s->above[row + a];
-    }
-    return s->height[a] + s->height[b] - 2 * s->above[a];
-}
-
-static void enter(state_t *s, uint32_t v, uint32_t group)
-{
-    s->group_of[v] = group;
-    s->position[v] = s->count[group];
-    s->members[s->start[group] + s->count[group]++] = v;
-}
-
-static void leave(state_t *s, uint32_t v)
-{
-    uint32_t group = s->group_of[v], last = s->members[s->start[group] + --s->count[group]];
-
-    s->members[s->start[group] + s->position[v]] = last;
-    s->position[last] = s->position[v];
-}
-
-/* What is gained when v goes from its group to `to`. */
-static double gain_of(const state_t *s, uint32_t v, uint32_t to)
-{
-    const place_graph_t *g = s->g;
-    uint32_t from = s->group_of[v];
-    double gain = 0;
-
-    if (s->table != NULL) {
-        const double *here = &s->table[(size_t)from * s->groups];
-        const double *there = &s->table[(size_t)to * s->groups];
-
-        for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++)
-            gain += g->w[k] * (here[s->group_of[g->to[k]]] - there[s->group_of[g->to[k]]]);
-        return gain;
-    }
-    for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++) {
-        uint32_t other = s->group_of[g->to[k]];
-
-        gain += g->w[k] * (distance(s, from, other) - distance(s, to, other));
-    }
-    return gain;
-}
-
-/* Move v into the other group of the pair; neighbours in the pair learn of it. `both` is what a
- * link between the two groups costs more than two links inside, together. */
-static void move(state_t *s, uint32_t v, uint32_t to, double both)
-{
-    const place_graph_t *g = s->g;
-    uint32_t from = s->group_of[v];
-
-    leave(s, v);
-    enter(s, v, to);
-    s->gain[v] = -s->gain[v];
-    for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++) {
-        uint32_t u = g->to[k];
-
-        if (s->group_of[u] == from)
-            s->gain[u] += g->w[k] * both;
-        else if (s->group_of[u] == to)
-            s->gain[u] -= g->w[k] * both;
-    }
-}
-
-/* The free item of a group that gains most; UINT32_MAX: none. With `beside`, what it and `beside`
- * have between them counts against it, because both move. */
-static uint32_t best_item(state_t *s, uint32_t group, uint32_t beside, double both, double *gain_p)
-{
-    uint32_t best = UINT32_MAX, *m = &s->members[s->start[group]];
-    double most = -1e300;
-
-    if (beside != UINT32_MAX)
-        for (uint32_t k = s->g->first[beside]; k < s->g->first[beside + 1]; k++)
-            s->link[s->g->to[k]] = s->g->w[k] * both;
-    for (uint32_t i = 0; i < s->count[group]; i++) {
-        double gain = s->gain[m[i]] - (beside != UINT32_MAX ? s->link[m[i]] : 0);
-
-        if (s->locked[m[i]] != s->stamp && gain > most) {
-            most = gain;
-            best = m[i];
-        }
-    }
-    if (beside != UINT32_MAX)
-        for (uint32_t k = s->g->first[beside]; k < s->g->first[beside + 1]; k++)
-            s->link[s->g->to[k]] = 0;
-    *gain_p = most;
-    return best;
-}
-
-static void step(state_t *s, uint32_t v, uint32_t to, double both, uint32_t *moves)
-{
-    s->locked[v] = s->stamp;
-    s->moved_from[*moves] = s->group_of[v];
-    s->moved[(*moves)++] = v;
-    move(s, v, to, both);
-}
-
-/* The next exchange or single move between a and b; false: nothing is free. */
-static bool next_step(state_t *s, uint32_t a, uint32_t b, double both, double *sum, uint32_t *moves)
-{
-    double ga, gb, together = -1e300;
-    uint32_t u = best_item(s, a, UINT32_MAX, 0, &ga);
-    uint32_t v = best_item(s, b, u, both, &gb);
-    bool has_room_b = s->count[b] < s->room[b], has_room_a = s->count[a] < s->room[a];
-
-    if (u != UINT32_MAX && v != UINT32_MAX)
-        together = ga + gb;
-    if (has_room_b && u != UINT32_MAX && ga >= together) {
-        step(s, u, b, both, moves);
-        *sum += ga;
-        return true;
-    }
-    if (has_room_a && v != UINT32_MAX) {
-        double alone;
-        uint32_t single = best_item(s, b, UINT32_MAX, 0, &alone);
-
-        if (alone >= together) {
-            step(s, single, a, both, moves);
-            *sum += alone;
-            return true;
-        }
-    }
-    if (together < -1e299)
-        return false;
-    step(s, u, b, both, moves);
-    step(s, v, a, both, moves);
-    *sum += together;
-    return true;
-}
-
-/* Kernighan and Lin between two groups; what was gained. */
-static double improve_pair(state_t *s, uint32_t a, uint32_t b)
-{
-    double both = 2 * distance(s, a, b) - s->self[a] - s->self[b], sum = 0, best = 0;
-    double scale = 0;
-    uint32_t moves = 0, kept = 0, stalled = 0;
-
-    s->stamp++;
-    for (uint32_t i = 0; i < s->count[a]; i++) {
-        uint32_t v = s->members[s->start[a] + i];
-
-        s->gain[v] = gain_of(s, v, b);
-        scale += s->gain[v] < 0 ? -s->gain[v] : s->gain[v];
-    }
-    for (uint32_t i = 0; i < s->count[b]; i++) {
-        uint32_t v = s->members[s->start[b] + i];
-
-        s->gain[v] = gain_of(s, v, a);
-        scale += s->gain[v] < 0 ? -s->gain[v] : s->gain[v];
-    }
-    while (stalled < PATIENCE && next_step(s, a, b, both, &sum, &moves)) {
-        if (sum > best + 1e-9 * scale) {
-            best = sum;
-            kept = moves;
-            stalled = 0;
-        } else {
-            stalled++;
-        }
-    }
-    while (moves > kept) {
-        uint32_t v = s->moved[--moves];
-
-        leave(s, v);
-        enter(s, v, s->moved_from[moves]);
-    }
-    return best;
-}
-
-/* The groups that group `a` talks to, with the best gain of one of its items towards each. */
-static uint32_t neighbours(state_t *s, uint32_t a, bool *is_any)
-{
-    uint32_t found = 0;
-
-    s->stamp++;
-    *is_any = false;
-    for (uint32_t i = 0; i < s->count[a]; i++) {
-        uint32_t v = s->members[s->start[a] + i];
-
-        for (uint32_t k = s->g->first[v]; k < s->g->first[v + 1]; k++) {
-            uint32_t b = s->group_of[s->g->to[k]];
-
-            if (b != a && s->mark[b] != s->stamp) {
-                s->mark[b] = s->stamp;
-                s->near[found++] = b;
-            }
-        }
-    }
-    *is_any = found > 0;
-    return found;
-}
-
-/* One round over all pairs that may gain; what was gained. */
-static double sweep(state_t *s, uint32_t *order, uint64_t *random)
-{
-    double gained = 0;
-
-    place_shuffle(order, s->groups, random);
-    memset(s->is_next, 0, s->groups);
-    for (uint32_t i = 0; i < s->groups; i++) {
-        uint32_t a = order[i];
-        bool is_any;
-        uint32_t found = neighbours(s, a, &is_any);
-
-        for (uint32_t k = 0; k < found; k++) {
-            uint32_t b = s->near[k];
-            double gain;
-
-            if ((!s->changed[a] && !s->changed[b]) || (b < a && s->changed[b]))
-                continue;
-            gain = improve_pair(s, a, b);
-            if (gain > 0) {
-                gained += gain;
-                s->is_next[a] = s->is_next[b] = 1;
-            }
-        }
-    }
-    memcpy(s->changed, s->is_next, s->groups);
-    return gained;
-}
+typedef refine_state_t state_t;
 
 static void state_cleanup(state_t *s)
 {
-    void *all[] = {s->group_of, s->position, s->locked,  s->gain,    s->link,       s->start,
-                   s->count,    s->room,     s->members, s->ancestor, s->mark,      s->height,
-                   s->above,    s->self,     s->table,   s->changed, s->is_next,    s->moved,
-                   s->moved_from, s->near,   s->best};
+    void *all[] = {s->group_of, s->position, s->locked,      s->gain,         s->link,
+                   s->node,     s->start,    s->count,       s->room,         s->members,
+                   s->ancestor, s->mark,     s->height,      s->above,        s->self,
+                   s->table,    s->changed,  s->is_next,     s->moved,        s->moved_from,
+                   s->near,     s->best,     s->ease,        s->talk,         s->node_talk,
+                   s->answers,  s->offer_first, s->answer_first};
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         xy_free(all[i]);
+    xy_vec_cleanup(&s->offers);
 }
 
 /* Where items may stand on one level of the tree. */
@@ -290,7 +37,7 @@ typedef struct {
 
 static bool state_allocate(state_t *s, uint32_t items, uint32_t groups, uint32_t levels)
 {
-    size_t n = (size_t)items + 1, m = (size_t)groups + 1;
+    size_t n = (size_t)items + 1, m = (size_t)groups + 2;
     bool ok = (s->group_of = xy_malloc(n * sizeof(uint32_t))) != NULL;
 
     ok = ok && (s->position = xy_malloc(n * sizeof(uint32_t))) != NULL;
@@ -305,13 +52,19 @@ static bool state_allocate(state_t *s, uint32_t items, uint32_t groups, uint32_t
     ok = ok && (s->mark = xy_calloc(m, sizeof(uint32_t))) != NULL;
     ok = ok && (s->near = xy_malloc(m * sizeof(uint32_t))) != NULL;
     ok = ok && (s->best = xy_malloc(m * sizeof(double))) != NULL;
+    ok = ok && (s->ease = xy_malloc(m * sizeof(double))) != NULL;
+    ok = ok && (s->talk = xy_calloc(m, sizeof(double))) != NULL;
+    ok = ok && (s->node = xy_malloc(m * sizeof(uint32_t))) != NULL;
+    ok = ok && (s->offer_first = xy_malloc(m * sizeof(uint32_t))) != NULL;
+    ok = ok && (s->answer_first = xy_malloc(m * sizeof(uint32_t))) != NULL;
+    ok = ok && (s->node_talk = xy_calloc(s->t->nodes, sizeof(double))) != NULL;
     ok = ok && (s->ancestor = xy_malloc(m * levels * sizeof(uint32_t))) != NULL;
     ok = ok && (s->above = xy_malloc(m * levels * sizeof(double))) != NULL;
     ok = ok && (s->height = xy_malloc(m * sizeof(double))) != NULL;
     ok = ok && (s->self = xy_malloc(m * sizeof(double))) != NULL;
     ok = ok && (s->changed = xy_malloc(m)) != NULL;
     ok = ok && (s->is_next = xy_malloc(m)) != NULL;
-    if (ok && groups <= TABLE_MAX)
+    if (ok && groups <= REFINE_TABLE_MAX)
         ok = (s->table = xy_malloc((size_t)groups * groups * sizeof(double) + 1)) != NULL;
     return ok;
 }
@@ -338,10 +91,10 @@ static void state_distances(state_t *s, const xy_target_t *t, const double *heig
     if (s->table != NULL) {
         double *table = s->table;
 
-        s->table = NULL; /* distance() computes now */
+        s->table = NULL; /* refine_distance() computes now */
         for (uint32_t a = 0; a < s->groups; a++)
             for (uint32_t b = 0; b < s->groups; b++)
-                table[(size_t)a * s->groups + b] = distance(s, a, b);
+                table[(size_t)a * s->groups + b] = refine_distance(s, a, b);
         s->table = table;
     }
 }
@@ -349,7 +102,8 @@ static void state_distances(state_t *s, const xy_target_t *t, const double *heig
 static xy_status_t state_init(state_t *s, const place_graph_t *g, const xy_target_t *t,
                               const double *height, const places_t *p, const uint32_t *place_of)
 {
-    *s = (state_t){.g = g, .groups = p->groups, .levels = t->depth};
+    *s = (state_t){.g = g, .t = t, .node_height = height, .groups = p->groups,
+                   .levels = t->depth, .offers = XY_VEC_INIT(refine_offer_t)};
     if (!state_allocate(s, g->n, p->groups, s->levels)) {
         state_cleanup(s);
         return XY_ENOMEM;
@@ -364,8 +118,9 @@ static xy_status_t state_init(state_t *s, const place_graph_t *g, const xy_targe
         state_cleanup(s);
         return XY_ENOMEM;
     }
+    memcpy(s->node, p->group_node, (size_t)p->groups * sizeof(*s->node));
     for (uint32_t v = 0; v < g->n; v++)
-        enter(s, v, p->group[place_of[v]]);
+        refine_enter(s, v, p->group[place_of[v]]);
     memset(s->changed, 1, p->groups);
     state_distances(s, t, height, p);
     return XY_OK;
@@ -486,7 +241,6 @@ typedef struct {
     uint32_t sweeps;
     uint64_t random;
     uint32_t *order, *number;
-    double gained;
 } job_t;
 
 static xy_status_t refine_level(job_t *job, const place_graph_t *g, const places_t *p,
@@ -496,14 +250,15 @@ static xy_status_t refine_level(job_t *job, const place_graph_t *g, const places
 
     if (st != XY_OK)
         return st;
-    for (uint32_t i = 0; i < job->sweeps && p->groups > 1; i++) {
-        double gained = sweep(s, job->order, &job->random);
+    for (uint32_t i = 0; st == XY_OK && i < job->sweeps && p->groups > 1; i++) {
+        double gained = 0;
 
-        job->gained += gained;
+        st = refine_sweep(s, job->order, &job->random, &gained);
         if (!(gained > 0))
             break;
     }
-    st = settle(s, p, place_of);
+    if (st == XY_OK)
+        st = settle(s, p, place_of);
     if (st != XY_OK)
         state_cleanup(s);
     return st;

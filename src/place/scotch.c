@@ -130,6 +130,7 @@ static int map(const xy_problem_t *q, const hull_t *h, SCOTCH_Num *work, SCOTCH_
     SCOTCH_Arch whole, arch;
     SCOTCH_Graph graph;
     SCOTCH_Strat strat;
+    double spare = (double)q->target->leaves / g->n - 1;
     int rc;
 
     for (uint32_t i = 0; i <= g->n; i++)
@@ -145,7 +146,7 @@ static int map(const xy_problem_t *q, const hull_t *h, SCOTCH_Num *work, SCOTCH_
          SCOTCH_graphBuild(&graph, 0, (SCOTCH_Num)g->n, first, NULL, NULL, NULL, edges, to,
                            weight) ||
          SCOTCH_stratGraphMapBuild(&strat, SCOTCH_STRATQUALITY, (SCOTCH_Num)q->target->leaves,
-                                   0.001) ||
+                                   spare > 0.001 ? spare : 0.001) ||
          SCOTCH_graphMap(&graph, &arch, &strat, answer);
     SCOTCH_stratExit(&strat);
     SCOTCH_graphExit(&graph);
