@@ -80,38 +80,60 @@ static uint32_t choose(const walk_t *w, uint32_t node, uint32_t n, uint32_t *cho
 
 static xy_status_t visit(walk_t *w, const place_graph_t *g, const uint32_t *ids, uint32_t node);
 
-/* The subgraph of part `p`, its ids behind it, and on with that child. */
+/* The subgraph of some vertices of g, all of one part, and on with a child. */
 static xy_status_t visit_part(walk_t *w, const place_graph_t *g, const uint32_t *ids,
-                              const uint32_t *part_of, uint32_t p, uint32_t child)
+                              const uint32_t *part_of, const uint32_t *member, uint32_t n,
+                              uint32_t child)
 {
-    uint32_t n = 0, edges = 0, out = 0, *below;
+    uint32_t edges = 0, out = 0, *below = xy_malloc(((size_t)n + 1) * sizeof(*below));
     place_graph_t sub;
     xy_status_t st;
 
-    for (uint32_t v = 0; v < g->n; v++)
-        if (part_of[v] == p) {
-            w->index[v] = n++;
-            edges += g->first[v + 1] - g->first[v];
-        }
-    below = xy_malloc(((size_t)n + 1) * sizeof(*below));
+    for (uint32_t i = 0; i < n; i++) {
+        w->index[member[i]] = i;
+        edges += g->first[member[i] + 1] - g->first[member[i]];
+    }
     if (below == NULL || place_graph_init(&sub, n, edges, false) != XY_OK) {
         xy_free(below);
         return XY_ENOMEM;
     }
-    for (uint32_t v = 0, i = 0; v < g->n; v++) {
-        if (part_of[v] != p)
-            continue;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t v = member[i];
+
         for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++)
-            if (part_of[g->to[k]] == p) {
+            if (part_of[g->to[k]] == part_of[v]) {
                 sub.to[out] = w->index[g->to[k]];
                 sub.w[out++] = g->w[k];
             }
-        below[i++] = ids[v];
-        sub.first[i] = out;
+        below[i] = ids[v];
+        sub.first[i + 1] = out;
     }
     st = visit(w, &sub, below, child);
     place_graph_cleanup(&sub);
     xy_free(below);
+    return st;
+}
+
+/* Go on with every part and its child. */
+static xy_status_t visit_parts(walk_t *w, const place_graph_t *g, const uint32_t *ids,
+                               const uint32_t *part_of, uint32_t parts, const uint32_t *child)
+{
+    uint32_t *start = xy_calloc((size_t)parts + 2, sizeof(*start));
+    uint32_t *member = xy_malloc(((size_t)g->n + 1) * sizeof(*member));
+    xy_status_t st = start != NULL && member != NULL ? XY_OK : XY_ENOMEM;
+
+    if (st == XY_OK) {
+        for (uint32_t v = 0; v < g->n; v++)
+            start[part_of[v] + 2]++;
+        for (uint32_t p = 1; p <= parts; p++)
+            start[p + 1] += start[p];
+        for (uint32_t v = 0; v < g->n; v++)
+            member[start[part_of[v] + 1]++] = v;
+    }
+    for (uint32_t p = 0; st == XY_OK && p < parts; p++)
+        st = visit_part(w, g, ids, part_of, &member[start[p]], start[p + 1] - start[p], child[p]);
+    xy_free(start);
+    xy_free(member);
     return st;
 }
 
@@ -133,8 +155,8 @@ static xy_status_t visit(walk_t *w, const place_graph_t *g, const uint32_t *ids,
     if (chosen != NULL && room != NULL && part_of != NULL) {
         count = choose(w, node, g->n, chosen, room);
         st = count == 1 ? XY_OK : w->cut(w->arg, g, count, room, part_of);
-        for (uint32_t p = 0; st == XY_OK && p < count; p++)
-            st = visit_part(w, g, ids, part_of, p, chosen[p]);
+        if (st == XY_OK)
+            st = visit_parts(w, g, ids, part_of, count, chosen);
     }
     xy_free(chosen);
     xy_free(room);

@@ -50,27 +50,33 @@ static void leave(refine_state_t *s, uint32_t v)
     s->position[last] = s->position[v];
 }
 
-/* What is gained when v goes from its group to `to`. */
-static double gain_of(const refine_state_t *s, uint32_t v, uint32_t to)
+/* How much nearer `to` is to a group than `from` is; remembered while one pair is at work. */
+static double nearer(refine_state_t *s, uint32_t from, uint32_t to, uint32_t other)
+{
+    if (s->mark[other] != s->stamp) {
+        s->mark[other] = s->stamp;
+        s->best[other] = refine_distance(s, from, other) - refine_distance(s, to, other);
+    }
+    return s->best[other];
+}
+
+/* The gains of all items of a group that go to the other group of the pair; returns the sum of
+ * their sizes. `sign` is -1 for the second group: what is nearer for one is farther for the other. */
+static double compute_gains(refine_state_t *s, uint32_t group, uint32_t a, uint32_t b, double sign)
 {
     const place_graph_t *g = s->g;
-    uint32_t from = s->group_of[v];
-    double gain = 0;
+    double sum = 0;
 
-    if (s->table != NULL) {
-        const double *here = &s->table[(size_t)from * s->groups];
-        const double *there = &s->table[(size_t)to * s->groups];
+    for (uint32_t i = 0; i < s->count[group]; i++) {
+        uint32_t v = s->members[s->start[group] + i];
+        double gain = 0;
 
         for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++)
-            gain += g->w[k] * (here[s->group_of[g->to[k]]] - there[s->group_of[g->to[k]]]);
-        return gain;
+            gain += g->w[k] * nearer(s, a, b, s->group_of[g->to[k]]);
+        s->gain[v] = sign * gain;
+        sum += gain < 0 ? -gain : gain;
     }
-    for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++) {
-        uint32_t other = s->group_of[g->to[k]];
-
-        gain += g->w[k] * (refine_distance(s, from, other) - refine_distance(s, to, other));
-    }
-    return gain;
+    return sum;
 }
 
 /* Move v into the other group of the pair; neighbours in the pair learn of it. `both` is what a
@@ -163,22 +169,11 @@ static bool next_step(refine_state_t *s, uint32_t a, uint32_t b, double both, do
 static double improve_pair(refine_state_t *s, uint32_t a, uint32_t b)
 {
     double both = 2 * refine_distance(s, a, b) - s->self[a] - s->self[b], sum = 0, best = 0;
-    double scale = 0;
+    double scale;
     uint32_t moves = 0, kept = 0, stalled = 0;
 
     s->stamp++;
-    for (uint32_t i = 0; i < s->count[a]; i++) {
-        uint32_t v = s->members[s->start[a] + i];
-
-        s->gain[v] = gain_of(s, v, b);
-        scale += s->gain[v] < 0 ? -s->gain[v] : s->gain[v];
-    }
-    for (uint32_t i = 0; i < s->count[b]; i++) {
-        uint32_t v = s->members[s->start[b] + i];
-
-        s->gain[v] = gain_of(s, v, a);
-        scale += s->gain[v] < 0 ? -s->gain[v] : s->gain[v];
-    }
+    scale = compute_gains(s, a, a, b, 1) + compute_gains(s, b, a, b, -1);
     while (stalled < PATIENCE && next_step(s, a, b, both, &sum, &moves)) {
         if (sum > best + 1e-9 * scale) {
             best = sum;
@@ -289,7 +284,7 @@ static xy_status_t collect_offers(refine_state_t *s, uint32_t *listed)
     s->offers.count = 0;
     for (uint32_t a = 0; a < s->groups; a++) {
         s->offer_first[a] = (uint32_t)s->offers.count;
-        if (make_offers(s, a, listed) != XY_OK)
+        if (s->is_asked[a] && make_offers(s, a, listed) != XY_OK)
             return XY_ENOMEM;
     }
     s->offer_first[s->groups] = (uint32_t)s->offers.count;
@@ -316,13 +311,13 @@ static double improve_group(refine_state_t *s, uint32_t a)
     double gained = 0;
 
     for (uint32_t k = s->offer_first[a]; k < s->offer_first[a + 1]; k++)
-        s->best[offers[k].to] = offers[k].gain;
+        s->offered[offers[k].to] = offers[k].gain;
     for (uint32_t k = s->answer_first[a]; k < s->answer_first[a + 1]; k++) {
         const refine_offer_t *o = &offers[s->answers[k]];
         uint32_t b = o->from;
-        double give = s->best[b], take = o->gain, gain;
+        double give = s->offered[b], take = o->gain, gain;
 
-        if (b < a || (!s->changed[a] && !s->changed[b]))
+        if (b < a || !s->is_asked[a] || (!s->changed[a] && !s->changed[b]))
             continue;
         if ((give < s->ease[a] ? s->ease[a] : give) + (take < s->ease[b] ? s->ease[b] : take) <= 0)
             continue;
@@ -346,5 +341,9 @@ xy_status_t refine_sweep(refine_state_t *s, uint32_t *order, uint64_t *random, d
     for (uint32_t i = 0; i < s->groups; i++)
         *gained += improve_group(s, order[i]);
     memcpy(s->changed, s->is_next, s->groups);
+    memcpy(s->is_asked, s->is_next, s->groups);
+    for (size_t k = 0; k < s->offers.count; k++)
+        if (s->changed[XY_VEC_AT(&s->offers, refine_offer_t, k).to])
+            s->is_asked[XY_VEC_AT(&s->offers, refine_offer_t, k).from] = 1;
     return XY_OK;
 }

@@ -25,8 +25,9 @@ typedef struct {
     /* per group */
     uint32_t *node, *start, *count, *room, *members, *ancestor, *mark, *near;
     double *height, *above, *self, *table; /* ancestor and above: levels x groups */
-    double *best, *ease, *talk;
+    double *best, *offered, *ease, *talk;
     uint8_t *changed, *is_next;
+    uint8_t *is_asked; /* it or a neighbour changed: its offers are needed */
     double *node_talk; /* per node of the target */
     /* of the pair at work */
     uint32_t stamp;

@@ -17,7 +17,8 @@ static void state_cleanup(state_t *s)
                    s->ancestor, s->mark,     s->height,      s->above,        s->self,
                    s->table,    s->changed,  s->is_next,     s->moved,        s->moved_from,
                    s->near,     s->best,     s->ease,        s->talk,         s->node_talk,
-                   s->answers,  s->offer_first, s->answer_first};
+                   s->answers,  s->offer_first, s->answer_first,
+                   s->offered,  s->is_asked};
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         xy_free(all[i]);
@@ -52,6 +53,8 @@ static bool state_allocate(state_t *s, uint32_t items, uint32_t groups, uint32_t
     ok = ok && (s->mark = xy_calloc(m, sizeof(uint32_t))) != NULL;
     ok = ok && (s->near = xy_malloc(m * sizeof(uint32_t))) != NULL;
     ok = ok && (s->best = xy_malloc(m * sizeof(double))) != NULL;
+    ok = ok && (s->offered = xy_malloc(m * sizeof(double))) != NULL;
+    ok = ok && (s->is_asked = xy_malloc(m)) != NULL;
     ok = ok && (s->ease = xy_malloc(m * sizeof(double))) != NULL;
     ok = ok && (s->talk = xy_calloc(m, sizeof(double))) != NULL;
     ok = ok && (s->node = xy_malloc(m * sizeof(uint32_t))) != NULL;
@@ -122,6 +125,7 @@ static xy_status_t state_init(state_t *s, const place_graph_t *g, const xy_targe
     for (uint32_t v = 0; v < g->n; v++)
         refine_enter(s, v, p->group[place_of[v]]);
     memset(s->changed, 1, p->groups);
+    memset(s->is_asked, 1, p->groups);
     state_distances(s, t, height, p);
     return XY_OK;
 }
