@@ -17,6 +17,8 @@
 
 #include "place/descend.h"
 
+enum { LARGE = 50000 }; /* processes; from here on time counts more than the last percent */
+
 static xy_status_t cut(void *arg, const place_graph_t *g, uint32_t parts, const uint64_t *room,
                        uint32_t *part_of)
 {
@@ -40,7 +42,8 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     xy_status_t st = place_multisect(q, leaf_of);
 
     if (st == XY_OK && q->target->dimensions == 0)
-        st = place_refine_tree(q->graph, q->target, q->capacity, q->height, 8, q->seed, leaf_of);
+        st = place_refine_tree(q->graph, q->target, q->capacity, q->height,
+                               q->graph->n > LARGE ? 2 : 8, q->seed, leaf_of);
     return st;
 }
 

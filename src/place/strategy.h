@@ -43,7 +43,7 @@ typedef struct {
     const char *strategy;
     uint32_t n;
     uint32_t *leaf_of; /* the target's leaf of each process */
-    double seconds;    /* spent in the strategy */
+    double seconds;    /* of processor time, spent in the strategy */
     xy_place_cost_t cost;
 } xy_place_t;
 
