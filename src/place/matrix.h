@@ -41,8 +41,8 @@ typedef enum {
 } xy_matrix_format_t;
 
 enum {
-    XY_MATRIX_RANKS_MAX = 1 << 24,   /* a header that declares more is refused, not tried */
-    XY_MATRIX_BYTES_MAX = 1 << 30,   /* of a file */
+    XY_MATRIX_RANKS_MAX = 1 << 22, /* a header that declares more is refused, not tried */
+    XY_MATRIX_BYTES_MAX = 1 << 30, /* of a file */
 };
 
 /* ---- Making one. On success the caller owns *matrix_p; on failure it is untouched and the cause
