@@ -16,8 +16,9 @@
 enum { PATTERNS = 6, STRATEGIES = 3, SEEDS = 3 };
 
 static const char *const strategies[STRATEGIES] = {"multisection", "scotch", "metis"};
-static const char *const patterns[PATTERNS] = {"2D 5-point",    "3D 7-point",       "3D 27-point",
-                                               "random sparse", "ring + blocks 8", "ring + blocks 12"};
+static const char *const patterns[PATTERNS] = {"2D 5-point",      "3D 7-point",
+                                               "3D 27-point",     "random sparse",
+                                               "ring + blocks 8", "ring + blocks 12"};
 
 typedef struct {
     uint32_t p;
@@ -26,14 +27,10 @@ typedef struct {
 } row_t;
 
 static const row_t rows[] = {
-    {64, "4x16", {8, 8}, {4, 4, 4}},
-    {256, "16x2x8", {16, 16}, {8, 8, 4}},
-    {1024, "64x2x8", {32, 32}, {16, 8, 8}},
-    {1152, "24x2x24", {32, 36}, {12, 12, 8}},
-    {1024, "24x2x24", {32, 32}, {16, 8, 8}},
-    {3072, "32x2x48", {48, 64}, {16, 16, 12}},
-    {4096, "64x4x16", {64, 64}, {16, 16, 16}},
-    {16384, "128x2x64", {128, 128}, {32, 32, 16}},
+    {64, "4x16", {8, 8}, {4, 4, 4}},           {256, "16x2x8", {16, 16}, {8, 8, 4}},
+    {1024, "64x2x8", {32, 32}, {16, 8, 8}},    {1152, "24x2x24", {32, 36}, {12, 12, 8}},
+    {1024, "24x2x24", {32, 32}, {16, 8, 8}},   {3072, "32x2x48", {48, 64}, {16, 16, 12}},
+    {4096, "64x4x16", {64, 64}, {16, 16, 16}}, {16384, "128x2x64", {128, 128}, {32, 32, 16}},
 };
 
 typedef struct {
@@ -144,8 +141,7 @@ static result_t measure(const row_t *r, const xy_target_t *t, int pattern, xy_ob
 
             if (xy_place_compute(m, t, &options, &p) != XY_OK)
                 die("not placed");
-            result.cost[k] +=
-                objective == XY_OBJECTIVE_HOPS ? p->cost.hop_bytes : p->cost.weighted;
+            result.cost[k] += objective == XY_OBJECTIVE_HOPS ? p->cost.hop_bytes : p->cost.weighted;
             result.seconds[k] += p->seconds / seeds;
             xy_place_destroy(p);
         }
@@ -161,8 +157,7 @@ static void row(const row_t *r, xy_objective_t objective, int seeds)
     xy_machine_t *machine;
     xy_target_t *t;
 
-    if (xy_machine_load(r->tree, &machine) != XY_OK ||
-        xy_target_create(machine, NULL, &t) != XY_OK)
+    if (xy_machine_load(r->tree, &machine) != XY_OK || xy_target_create(machine, NULL, &t) != XY_OK)
         die("no machine");
     for (int pattern = 0; pattern < PATTERNS; pattern++) {
         result_t x = measure(r, t, pattern, objective, seeds);
@@ -197,8 +192,7 @@ static void large(uint32_t p)
     char tree[64], label[80];
 
     snprintf(tree, sizeof(tree), "%ux2x50", p / 100);
-    if (xy_machine_load(tree, &machine) != XY_OK ||
-        xy_target_create(machine, NULL, &t) != XY_OK)
+    if (xy_machine_load(tree, &machine) != XY_OK || xy_target_create(machine, NULL, &t) != XY_OK)
         die("no machine");
     for (int pattern = 0; pattern < PATTERNS; pattern++) {
         xy_matrix_t *m = make(&r, pattern, 1);

@@ -50,7 +50,8 @@ static void consider(const state_t *s, uint32_t v, uint32_t u, uint32_t to, doub
         return;
     loss = loss_of(s, v, to) + (u != UINT32_MAX ? loss_of(s, u, s->leaf_of[v]) : 0);
     /* What is still too heavy afterwards weighs more than any distance. */
-    loss += 1e9 * ((there > goal ? there - goal : 0) + (here - given > goal ? here - given - goal : 0));
+    loss +=
+        1e9 * ((there > goal ? there - goal : 0) + (here - given > goal ? here - given - goal : 0));
     if (best->v == UINT32_MAX || loss < best->score)
         *best = (choice_t){v, u, to, loss};
 }

@@ -16,8 +16,8 @@ enum { PLACE_BUCKETS = 1024 };
 
 typedef struct {
     uint64_t random;
-    uint32_t tries;   /* initial cuts of the coarsest graph */
-    uint32_t passes;  /* of refinement on each level, at most */
+    uint32_t tries;  /* initial cuts of the coarsest graph */
+    uint32_t passes; /* of refinement on each level, at most */
     uint32_t capacity;
     /* One entry per vertex. */
     double *gain;

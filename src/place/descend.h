@@ -5,7 +5,8 @@
 
 #include "place/strategy.h"
 
-/* Cut g into `parts`, at most room[i] vertices in part i (together they hold all). Silent ENOMEM. */
+/* Cut g into `parts`, at most room[i] vertices in part i (together they hold all). Silent ENOMEM.
+ */
 typedef xy_status_t (*place_cut_fn)(void *arg, const place_graph_t *g, uint32_t parts,
                                     const uint64_t *room, uint32_t *part_of);
 

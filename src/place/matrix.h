@@ -66,8 +66,8 @@ typedef struct {
 } xy_matrix_entry_t;
 /* `entries` is sorted in place. With `has_messages` the messages are kept. EINVAL, in silence:
  * a rank beyond n. */
-xy_status_t xy_matrix_build(uint32_t n, xy_matrix_entry_t *entries, size_t count,
-                            bool has_messages, xy_matrix_t **matrix_p);
+xy_status_t xy_matrix_build(uint32_t n, xy_matrix_entry_t *entries, size_t count, bool has_messages,
+                            xy_matrix_t **matrix_p);
 
 /* ---- Asking ---- */
 

@@ -58,8 +58,9 @@ static xy_status_t read_array(matrix_reader_t *r, const header_t *h, uint64_t n)
             xy_status_t st;
 
             if (!matrix_next_full_line(r, '%'))
-                return xy_fail_at(XY_EPARSE, r->path, r->line, "the file ends in column %llu of %llu",
-                                  (unsigned long long)j + 1, (unsigned long long)n);
+                return xy_fail_at(XY_EPARSE, r->path, r->line,
+                                  "the file ends in column %llu of %llu", (unsigned long long)j + 1,
+                                  (unsigned long long)n);
             st = matrix_next_value(r, "value", &value);
             if (st == XY_OK)
                 st = matrix_end_of_line(r);
@@ -117,8 +118,9 @@ xy_status_t matrix_read_market(matrix_reader_t *r)
     if (st == XY_OK)
         st = matrix_end_of_line(r);
     if (st == XY_OK && rows != columns)
-        st = xy_fail_at(XY_EPARSE, r->path, r->line, "%llu rows and %llu columns; a matrix is square",
-                        (unsigned long long)rows, (unsigned long long)columns);
+        st = xy_fail_at(XY_EPARSE, r->path, r->line,
+                        "%llu rows and %llu columns; a matrix is square", (unsigned long long)rows,
+                        (unsigned long long)columns);
     if (st == XY_OK)
         st = h.is_array ? read_array(r, &h, rows) : read_entries(r, &h, rows, count);
     if (st == XY_OK && matrix_next_full_line(r, '%'))

@@ -84,8 +84,9 @@ xy_status_t matrix_read_metis(matrix_reader_t *r)
     if (st == XY_OK && matrix_next_full_line(r, '%'))
         st = xy_fail_at(XY_EPARSE, r->path, r->line, "more lines than vertices");
     if (st == XY_OK && r->entries.count > 2 * h.edges)
-        st = xy_fail_at(XY_EPARSE, r->path, 1, "%llu edges declared, %zu entries found; each edge "
-                                               "stands in the lines of both ends",
+        st = xy_fail_at(XY_EPARSE, r->path, 1,
+                        "%llu edges declared, %zu entries found; each edge "
+                        "stands in the lines of both ends",
                         (unsigned long long)h.edges, r->entries.count);
     r->ranks = (uint32_t)h.n;
     return st;

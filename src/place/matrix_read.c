@@ -58,7 +58,8 @@ static xy_status_t fail_word(const matrix_reader_t *r, const char *word, size_t 
                              const char *what, const char *why)
 {
     return xy_fail_at(XY_EPARSE, r->path, r->line, "'%.*s' at column %ld is no %s: %s",
-                      (int)(length < 40 ? length : 40), word, (long)(word - r->text) + 1, what, why);
+                      (int)(length < 40 ? length : 40), word, (long)(word - r->text) + 1, what,
+                      why);
 }
 
 xy_status_t matrix_next_value(matrix_reader_t *r, const char *what, double *value_p)
@@ -69,7 +70,8 @@ xy_status_t matrix_next_value(matrix_reader_t *r, const char *what, double *valu
     double value;
 
     if (!matrix_next_word(r, &word, &length))
-        return xy_fail_at(XY_EPARSE, r->path, r->line, "the line ends where a %s is expected", what);
+        return xy_fail_at(XY_EPARSE, r->path, r->line, "the line ends where a %s is expected",
+                          what);
     if (length == 1 && *word >= '0' && *word <= '9') { /* most of a matrix */
         *value_p = *word - '0';
         return XY_OK;
@@ -99,7 +101,8 @@ xy_status_t matrix_next_whole(matrix_reader_t *r, const char *what, uint64_t min
     size_t length;
 
     if (!matrix_next_word(r, &word, &length))
-        return xy_fail_at(XY_EPARSE, r->path, r->line, "the line ends where a %s is expected", what);
+        return xy_fail_at(XY_EPARSE, r->path, r->line, "the line ends where a %s is expected",
+                          what);
     for (size_t i = 0; i < length; i++) {
         if (!isdigit((unsigned char)word[i]))
             return fail_word(r, word, length, what, "it is not a whole number");
@@ -173,10 +176,13 @@ xy_matrix_format_t xy_matrix_guess(const char *path, const char *data)
 xy_status_t xy_matrix_parse(const char *data, size_t size, const char *path,
                             xy_matrix_format_t format, xy_matrix_t **matrix_p)
 {
-    static xy_status_t (*const readers[])(matrix_reader_t *) = {
-        matrix_read_mat, matrix_read_market, matrix_read_metis, matrix_read_csv,
-        matrix_read_openmpi};
-    matrix_reader_t r = {.path = path, .at = data, .end = data + size, .separators = "",
+    static xy_status_t (*const readers[])(matrix_reader_t *) = {matrix_read_mat, matrix_read_market,
+                                                                matrix_read_metis, matrix_read_csv,
+                                                                matrix_read_openmpi};
+    matrix_reader_t r = {.path = path,
+                         .at = data,
+                         .end = data + size,
+                         .separators = "",
                          .entries = XY_VEC_INIT(xy_matrix_entry_t)};
     xy_status_t st = XY_OK;
 

@@ -9,11 +9,11 @@ typedef struct {
     const char *path;
     const char *at, *end; /* what is left */
     const char *separators;
-    long line;         /* of `text`, from 1 */
-    const char *text;  /* the current line ... */
-    const char *stop;  /* ... and its end */
-    const char *word;  /* the next word of it */
-    xy_vec_t entries;  /* of xy_matrix_entry_t */
+    long line;        /* of `text`, from 1 */
+    const char *text; /* the current line ... */
+    const char *stop; /* ... and its end */
+    const char *word; /* the next word of it */
+    xy_vec_t entries; /* of xy_matrix_entry_t */
     uint32_t ranks;
     bool has_messages;
 } matrix_reader_t;

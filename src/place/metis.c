@@ -50,8 +50,7 @@ static xy_status_t call(const place_graph_t *g, uint32_t parts, const uint64_t *
     rc = (parts > 8 ? METIS_PartGraphKway : METIS_PartGraphRecursive)(
         &n, &one, first, to, NULL, NULL, w, &k, share, &imbalance, options, &cut, part);
     if (rc != METIS_OK)
-        return rc == METIS_ERROR_MEMORY ? XY_ENOMEM
-                                        : xy_fail(XY_EINVAL, "METIS refused the graph");
+        return rc == METIS_ERROR_MEMORY ? XY_ENOMEM : xy_fail(XY_EINVAL, "METIS refused the graph");
     for (uint32_t i = 0; i < g->n; i++)
         part_of[i] = (uint32_t)part[i];
     return XY_OK;
@@ -96,5 +95,6 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 const xy_strategy_t place_metis = {
     .name = "metis",
     .describe = "METIS cuts each level of the tree; repaired to exact sizes",
+    .is_missing = !XYLEM_HAVE_METIS,
     .place = place,
 };

@@ -7,6 +7,7 @@
 #define XY_PLACE_PLACE_H
 
 #include "place/matrix.h"
+#include "place/output.h"
 #include "place/strategy.h"
 #include "place/target.h"
 

@@ -17,7 +17,7 @@ xy_status_t place_refine_tree(const place_graph_t *g, const xy_target_t *t,
 
 /* On a grid, where every leaf is at its own distance: each process tries the leaves around its
  * partners; an exchange keeps the number of processes of both leaves. Silent ENOMEM. */
-xy_status_t place_refine_grid(const place_graph_t *g, const xy_target_t *t,
-                              uint32_t sweeps, bool is_weighted, uint32_t *leaf_of);
+xy_status_t place_refine_grid(const place_graph_t *g, const xy_target_t *t, uint32_t sweeps,
+                              bool is_weighted, uint32_t *leaf_of);
 
 #endif

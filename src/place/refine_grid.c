@@ -81,8 +81,8 @@ static bool improve(state_t *s, uint32_t v)
     return is_better;
 }
 
-xy_status_t place_refine_grid(const place_graph_t *g, const xy_target_t *t,
-                              uint32_t sweeps, bool is_weighted, uint32_t *leaf_of)
+xy_status_t place_refine_grid(const place_graph_t *g, const xy_target_t *t, uint32_t sweeps,
+                              bool is_weighted, uint32_t *leaf_of)
 {
     state_t s = {.g = g, .t = t, .is_weighted = is_weighted, .leaf_of = leaf_of};
     bool is_better = true;

@@ -61,7 +61,8 @@ static double nearer(refine_state_t *s, uint32_t from, uint32_t to, uint32_t oth
 }
 
 /* The gains of all items of a group that go to the other group of the pair; returns the sum of
- * their sizes. `sign` is -1 for the second group: what is nearer for one is farther for the other. */
+ * their sizes. `sign` is -1 for the second group: what is nearer for one is farther for the other.
+ */
 static double compute_gains(refine_state_t *s, uint32_t group, uint32_t a, uint32_t b, double sign)
 {
     const place_graph_t *g = s->g;
@@ -101,7 +102,8 @@ static void move(refine_state_t *s, uint32_t v, uint32_t to, double both)
 
 /* The free item of a group that gains most; UINT32_MAX: none. With `beside`, what it and `beside`
  * have between them counts against it, because both move. */
-static uint32_t best_item(refine_state_t *s, uint32_t group, uint32_t beside, double both, double *gain_p)
+static uint32_t best_item(refine_state_t *s, uint32_t group, uint32_t beside, double both,
+                          double *gain_p)
 {
     uint32_t best = UINT32_MAX, *m = &s->members[s->start[group]];
     double most = -1e300;
@@ -133,7 +135,8 @@ static void step(refine_state_t *s, uint32_t v, uint32_t to, double both, uint32
 }
 
 /* The next exchange or single move between a and b; false: nothing is free. */
-static bool next_step(refine_state_t *s, uint32_t a, uint32_t b, double both, double *sum, uint32_t *moves)
+static bool next_step(refine_state_t *s, uint32_t a, uint32_t b, double both, double *sum,
+                      uint32_t *moves)
 {
     double ga, gb, together = -1e300;
     uint32_t u = best_item(s, a, UINT32_MAX, 0, &ga);
@@ -248,8 +251,7 @@ static xy_status_t make_offers(refine_state_t *s, uint32_t a, uint32_t *listed)
 
         found = listen(s, v, &total);
         here = cost_in(s, a, total);
-        loss = x == 0 ? 0
-                      : -2 * s->talk[a] * (s->node_height[x] - s->node_height[s->t->parent[x]]);
+        loss = x == 0 ? 0 : -2 * s->talk[a] * (s->node_height[x] - s->node_height[s->t->parent[x]]);
         if (loss > s->ease[a])
             s->ease[a] = loss;
         for (uint32_t k = 0; k < found; k++) {
@@ -270,8 +272,7 @@ static xy_status_t make_offers(refine_state_t *s, uint32_t a, uint32_t *listed)
         forget(s, found);
     }
     for (uint32_t k = 0; k < count; k++)
-        if (xy_vec_append(&s->offers, &(refine_offer_t){a, listed[k], s->best[listed[k]]}) !=
-            XY_OK)
+        if (xy_vec_append(&s->offers, &(refine_offer_t){a, listed[k], s->best[listed[k]]}) != XY_OK)
             return XY_ENOMEM;
     return XY_OK;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Exchanges between groups: the state and its sweeps. Private to refine_tree.c and refine_pairs.c. */
+/* Exchanges between groups: the state and its sweeps. Private to refine_tree.c and refine_pairs.c.
+ */
 #ifndef XY_PLACE_REFINE_PAIRS_H
 #define XY_PLACE_REFINE_PAIRS_H
 
@@ -32,7 +33,7 @@ typedef struct {
     /* of the pair at work */
     uint32_t stamp;
     uint32_t *moved, *moved_from;
-    xy_vec_t offers; /* of refine_offer_t, by `from` */
+    xy_vec_t offers;                                /* of refine_offer_t, by `from` */
     uint32_t *offer_first, *answer_first, *answers; /* rows of offers; the same by `to` */
 } refine_state_t;
 

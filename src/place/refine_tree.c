@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exchanges on every level of a tree, from the leaves up. What moves on a level, where it may stand,
- * and how groups of one level become the items of the next; the exchanges are in refine_pairs.c.
+ * Exchanges on every level of a tree, from the leaves up. What moves on a level, where it may
+ * stand, and how groups of one level become the items of the next; the exchanges are in
+ * refine_pairs.c.
  */
 #include <string.h>
 
@@ -12,13 +13,12 @@ typedef refine_state_t state_t;
 
 static void state_cleanup(state_t *s)
 {
-    void *all[] = {s->group_of, s->position, s->locked,      s->gain,         s->link,
-                   s->node,     s->start,    s->count,       s->room,         s->members,
-                   s->ancestor, s->mark,     s->height,      s->above,        s->self,
-                   s->table,    s->changed,  s->is_next,     s->moved,        s->moved_from,
-                   s->near,     s->best,     s->ease,        s->talk,         s->node_talk,
-                   s->answers,  s->offer_first, s->answer_first,
-                   s->offered,  s->is_asked};
+    void *all[] = {s->group_of, s->position,    s->locked,       s->gain,    s->link,
+                   s->node,     s->start,       s->count,        s->room,    s->members,
+                   s->ancestor, s->mark,        s->height,       s->above,   s->self,
+                   s->table,    s->changed,     s->is_next,      s->moved,   s->moved_from,
+                   s->near,     s->best,        s->ease,         s->talk,    s->node_talk,
+                   s->answers,  s->offer_first, s->answer_first, s->offered, s->is_asked};
 
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         xy_free(all[i]);
@@ -105,8 +105,12 @@ static void state_distances(state_t *s, const xy_target_t *t, const double *heig
 static xy_status_t state_init(state_t *s, const place_graph_t *g, const xy_target_t *t,
                               const double *height, const places_t *p, const uint32_t *place_of)
 {
-    *s = (state_t){.g = g, .t = t, .node_height = height, .groups = p->groups,
-                   .levels = t->depth, .offers = XY_VEC_INIT(refine_offer_t)};
+    *s = (state_t){.g = g,
+                   .t = t,
+                   .node_height = height,
+                   .groups = p->groups,
+                   .levels = t->depth,
+                   .offers = XY_VEC_INIT(refine_offer_t)};
     if (!state_allocate(s, g->n, p->groups, s->levels)) {
         state_cleanup(s);
         return XY_ENOMEM;
@@ -115,7 +119,8 @@ static xy_status_t state_init(state_t *s, const place_graph_t *g, const xy_targe
         s->room[p->group[i]] += p->capacity[i];
     s->members = NULL;
     for (uint32_t i = 0; i < p->groups; i++)
-        s->start[i + 1] = s->start[i] + s->room[i] + 1; /* one more while an exchange is half done */
+        s->start[i + 1] =
+            s->start[i] + s->room[i] + 1; /* one more while an exchange is half done */
     s->members = xy_malloc(((size_t)s->start[p->groups] + 1) * sizeof(uint32_t));
     if (s->members == NULL) {
         state_cleanup(s);
@@ -314,8 +319,8 @@ static xy_status_t refine_above(job_t *job, const place_graph_t *leaf_graph, pla
             place_of[i] = i;
         st = refine_level(job, g, &p, place_of, s);
         for (uint32_t v = 0; st == XY_OK && v < processes; v++)
-            leaf_of[v] += t->first_leaf[p.node[place_of[item_of[v]]]] -
-                          t->first_leaf[p.node[item_of[v]]];
+            leaf_of[v] +=
+                t->first_leaf[p.node[place_of[item_of[v]]]] - t->first_leaf[p.node[item_of[v]]];
         places_cleanup(below);
         *below = p;
     }

@@ -87,8 +87,8 @@ xy_status_t place_repair(const xy_problem_t *q, uint32_t *leaf_of)
 
 /* The part with room that v loses least in, and the loss. */
 static uint32_t best_part(const place_graph_t *g, const uint32_t *part_of, uint32_t v,
-                          const uint64_t *count, const uint64_t *room, uint32_t parts,
-                          double *link, double *loss_p)
+                          const uint64_t *count, const uint64_t *room, uint32_t parts, double *link,
+                          double *loss_p)
 {
     uint32_t best = UINT32_MAX, here = part_of[v];
     double most = -1;

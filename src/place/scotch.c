@@ -65,8 +65,8 @@ static xy_status_t hull_leaves(const xy_target_t *t, hull_t *h)
     for (uint32_t i = 1; i < t->nodes; i++) {
         uint32_t parent = t->parent[i];
 
-        number[i] = number[parent] * h->arity[t->level[parent]] +
-                    (SCOTCH_Num)(i - t->first_child[parent]);
+        number[i] =
+            number[parent] * h->arity[t->level[parent]] + (SCOTCH_Num)(i - t->first_child[parent]);
     }
     for (uint32_t leaf = 0; leaf < t->leaves; leaf++) {
         SCOTCH_Num at = number[t->node_of[leaf]];
@@ -85,9 +85,9 @@ static uint32_t *places(const xy_target_t *t, const hull_t *h, SCOTCH_Num count)
     uint32_t *place = xy_calloc((size_t)count + 1, sizeof(*place));
 
     for (uint32_t leaf = 0; place != NULL && leaf < t->leaves; leaf++)
-        place[t->dimensions > 0 ? (SCOTCH_Num)t->cell[leaf]
-                                : ((SCOTCH_Num)t->leaves == h->leaves ? h->leaf[leaf]
-                                                                      : (SCOTCH_Num)leaf)] = leaf;
+        place[t->dimensions > 0
+                  ? (SCOTCH_Num)t->cell[leaf]
+                  : ((SCOTCH_Num)t->leaves == h->leaves ? h->leaf[leaf] : (SCOTCH_Num)leaf)] = leaf;
     return place;
 }
 
@@ -161,8 +161,8 @@ static xy_status_t place_in_hull(const xy_problem_t *q, const hull_t *h, uint32_
     size_t edges = g->first[g->n];
     SCOTCH_Num *work = xy_malloc((g->n + 1 + 2 * edges) * sizeof(*work));
     SCOTCH_Num *answer = xy_malloc(((size_t)g->n + 1) * sizeof(*answer));
-    uint32_t *place = places(q->target, h, q->target->dimensions > 0 ? (SCOTCH_Num)q->target->leaves
-                                                                     : h->leaves);
+    uint32_t *place =
+        places(q->target, h, q->target->dimensions > 0 ? (SCOTCH_Num)q->target->leaves : h->leaves);
     xy_status_t st = XY_ENOMEM;
 
     if (work != NULL && answer != NULL && place != NULL) {
@@ -212,5 +212,6 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 const xy_strategy_t place_scotch = {
     .name = "scotch",
     .describe = "Scotch's static mapping with the weights of the links; repaired to exact sizes",
+    .is_missing = !XYLEM_HAVE_SCOTCH,
     .place = place,
 };

@@ -10,8 +10,11 @@ extern const xy_strategy_t place_multisection, place_treematch, place_scotch, pl
     place_bisection, place_mpipp, place_packed, place_round_robin, place_random_order;
 
 const xy_strategy_t *const xy_strategies[] = {
-    &place_multisection, &place_treematch, &place_scotch,      &place_metis,        &place_bisection,
-    &place_mpipp,        &place_packed,    &place_round_robin, &place_random_order, NULL,
+    &place_multisection, &place_treematch,
+    &place_scotch,       &place_metis,
+    &place_bisection,    &place_mpipp,
+    &place_packed,       &place_round_robin,
+    &place_random_order, NULL,
 };
 
 enum { STRATEGIES = sizeof(xy_strategies) / sizeof(xy_strategies[0]) };
@@ -35,6 +38,11 @@ xy_status_t xy_strategy_find(const char *name, const xy_strategy_t **strategy_p)
     return xy_fail(XY_EUSAGE, "unknown strategy '%s'; 'xylem place --help' lists them", name);
 }
 
+bool xy_strategy_is_built(const xy_strategy_t *strategy)
+{
+    return !strategy->is_missing;
+}
+
 void xy_place_destroy(xy_place_t *p)
 {
     if (p == NULL)
@@ -50,9 +58,10 @@ static uint32_t *capacities(uint32_t n, const xy_target_t *t)
     uint32_t *capacity = xy_malloc((size_t)t->leaves * sizeof(*capacity));
 
     for (uint32_t i = 0; capacity != NULL && i < t->leaves; i++)
-        capacity[i] = n <= t->leaves ? 1
-                                     : (uint32_t)(((uint64_t)i + 1) * n / t->leaves -
-                                                  (uint64_t)i * n / t->leaves);
+        capacity[i] =
+            n <= t->leaves
+                ? 1
+                : (uint32_t)(((uint64_t)i + 1) * n / t->leaves - (uint64_t)i * n / t->leaves);
     return capacity;
 }
 
@@ -105,8 +114,13 @@ xy_status_t xy_place_compute(const xy_matrix_t *m, const xy_target_t *t,
         st = xy_fail_memory("placing");
     } else {
         bool is_hops = options->objective == XY_OBJECTIVE_HOPS;
-        xy_problem_t q = {&g, t, capacity, is_hops ? t->hops : t->weight, options->objective,
-                          options->seed, options->restarts > 0 ? options->restarts : 5};
+        xy_problem_t q = {&g,
+                          t,
+                          capacity,
+                          is_hops ? t->hops : t->weight,
+                          options->objective,
+                          options->seed,
+                          options->restarts > 0 ? options->restarts : 5};
 
         p->strategy = strategy->name;
         p->n = m->n;

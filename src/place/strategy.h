@@ -35,8 +35,8 @@ typedef struct {
     xy_metric_t metric;
     xy_objective_t objective;
     uint64_t seed;
-    uint32_t restarts;    /* of mpipp; 0: 5 */
-    const double *load;   /* of each process, or NULL: leaves with several are balanced by it */
+    uint32_t restarts;  /* of mpipp; 0: 5 */
+    const double *load; /* of each process, or NULL: leaves with several are balanced by it */
 } xy_place_options_t;
 
 typedef struct {
@@ -61,13 +61,16 @@ typedef struct {
 typedef struct {
     const char *name;
     const char *describe;
-    uint32_t limit; /* more processes take too long; 0: none */
+    uint32_t limit;  /* more processes take too long; 0: none */
+    bool is_missing; /* not in this build */
     /* Fill leaf_of. EUNSUPPORTED: not in this build; said. ENOMEM is silent. */
     xy_status_t (*place)(const xy_problem_t *q, uint32_t *leaf_of);
 } xy_strategy_t;
 
 /* All of them, the default first; NULL-terminated. */
 extern const xy_strategy_t *const xy_strategies[];
+/* Scotch and METIS may be missing in a build. */
+bool xy_strategy_is_built(const xy_strategy_t *strategy);
 /* By name; NULL: the default. EUSAGE: unknown, said with the nearest. */
 xy_status_t xy_strategy_find(const char *name, const xy_strategy_t **strategy_p);
 

@@ -148,10 +148,9 @@ static void number_leaf(const xy_machine_t *m, xy_obj_t o, xy_target_t *t, uint3
 
     t->logical[leaf] = m->first_leaf[o];
     t->host[leaf] = host != XY_OBJ_NONE ? m->logical[host] : 0;
-    t->physical[leaf] =
-        m->physical[o] != XY_OBJ_NONE
-            ? m->physical[o]
-            : m->first_leaf[o] - (host != XY_OBJ_NONE ? m->first_leaf[host] : 0);
+    t->physical[leaf] = m->physical[o] != XY_OBJ_NONE
+                            ? m->physical[o]
+                            : m->first_leaf[o] - (host != XY_OBJ_NONE ? m->first_leaf[host] : 0);
 }
 
 /* Walk the machine in level order, keeping what branches and what is a leaf. */

@@ -44,7 +44,7 @@ typedef struct {
     int dimensions; /* 0: a tree */
     bool is_torus;
     uint32_t size[XY_TARGET_DIMENSIONS_MAX];
-    uint32_t *cell;                       /* of each leaf, first dimension fastest */
+    uint32_t *cell;                        /* of each leaf, first dimension fastest */
     double step[XY_TARGET_DIMENSIONS_MAX]; /* weight of a link along a dimension */
 } xy_target_t;
 
