@@ -23,6 +23,7 @@ static void state_cleanup(state_t *s)
     for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
         xy_free(all[i]);
     xy_vec_cleanup(&s->offers);
+    *s = (state_t){0};
 }
 
 /* Where items may stand on one level of the tree. */
@@ -311,7 +312,6 @@ static xy_status_t refine_above(job_t *job, const place_graph_t *leaf_graph, pla
         finer = coarse;
         g = &finer;
         state_cleanup(s);
-        *s = (state_t){0};
         st = places_above(below, t, &p, job->number);
         if (st != XY_OK)
             break;
