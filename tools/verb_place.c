@@ -337,7 +337,7 @@ static const xy_section_t sections[] = {
     {"LAUNCHERS",
      "rankfile: mpirun --rankfile FILE (Open MPI 4). rankfile5: mpirun --map-by "
      "rankfile:file=FILE (Open MPI 5). mpich: arguments of mpiexec. slurm: SLURM_HOSTFILE=FILE "
-     "srun -m arbitrary. xylem: lines RANK CORE with logical numbers. cores: physical numbers, "
+     "srun -m arbitrary. xylem: lines RANK CPU for xylem run --place. cores: physical numbers, "
      "one for each rank."},
     {0}};
 

@@ -25,7 +25,7 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     return st;
 }
 
-const xy_strategy_t place_bisection = {
+const xy_strategy_t strategy_bisection = {
     .name = "bisection",
     .describe = "processes and leaves halved together, whatever the arities",
     .place = place,

@@ -92,7 +92,7 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 
 #endif
 
-const xy_strategy_t place_metis = {
+const xy_strategy_t strategy_metis = {
     .name = "metis",
     .describe = "METIS cuts each level of the tree; repaired to exact sizes",
     .is_missing = !XYLEM_HAVE_METIS,

@@ -151,7 +151,7 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     return st;
 }
 
-const xy_strategy_t place_mpipp = {
+const xy_strategy_t strategy_mpipp = {
     .name = "mpipp",
     .describe = "pairwise exchanges from random starts, the best of several",
     .limit = 1024,

@@ -2,10 +2,6 @@
 /* Placements as launchers want them. */
 #include "place/output.h"
 
-#include <string.h>
-
-#include "place/matrix_reader.h"
-
 const char *const xy_place_format_names[] = {"cores", "xylem", "rankfile", "rankfile5",
                                              "mpich", "slurm", NULL};
 
@@ -15,6 +11,9 @@ static const char *host_name(const xy_machine_t *m, uint32_t host, const char *o
 {
     xy_obj_t node = m != NULL ? xy_machine_object(m, XY_OBJ_NODE, host) : XY_OBJ_NONE;
 
+    if (m != NULL && xy_machine_count(m, XY_OBJ_NODE) <= 1 &&
+        (node == XY_OBJ_NONE || m->name_of[node] == 0))
+        return "localhost";
     if (node != XY_OBJ_NONE && m->name_of[node] != 0)
         return xy_machine_object_name(m, node);
     snprintf(buffer, 32, "%s%u", otherwise, host);
@@ -125,7 +124,7 @@ xy_status_t xy_place_print(const xy_place_t *p, const xy_target_t *t, const xy_m
         break;
     case XY_PLACE_XYLEM:
         for (uint32_t rank = 0; rank < p->n; rank++)
-            fprintf(file, "%u %u\n", rank, t->logical[p->leaf_of[rank]]);
+            fprintf(file, "%u %u\n", rank, t->physical[p->leaf_of[rank]]);
         break;
     case XY_PLACE_RANKFILE:
     case XY_PLACE_RANKFILE5: /* the same file; it is given in another way */
@@ -140,46 +139,4 @@ xy_status_t xy_place_print(const xy_place_t *p, const xy_target_t *t, const xy_m
         break;
     }
     return XY_OK;
-}
-
-xy_status_t xy_place_file_parse(const char *data, size_t size, const char *path, uint32_t leaves,
-                                uint32_t **leaf_p, uint32_t *ranks_p)
-{
-    matrix_reader_t r = {.path = path, .at = data, .end = data + size, .separators = ""};
-    xy_vec_t leaf = XY_VEC_INIT(uint32_t);
-    uint64_t seen = 0;
-    xy_status_t st = XY_OK;
-
-    while (st == XY_OK && matrix_next_full_line(&r, '#')) {
-        uint64_t rank, core;
-
-        st = matrix_next_whole(&r, "rank", 0, XY_MATRIX_RANKS_MAX - 1, &rank);
-        if (st == XY_OK)
-            st = matrix_next_whole(&r, "core", 0, leaves - 1, &core);
-        if (st == XY_OK)
-            st = matrix_end_of_line(&r);
-        for (; st == XY_OK && leaf.count <= rank;)
-            st = xy_vec_append(&leaf, &(uint32_t){UINT32_MAX}) == XY_OK
-                     ? XY_OK
-                     : xy_fail_memory("reading a placement");
-        if (st == XY_OK && XY_VEC_AT(&leaf, uint32_t, rank) != UINT32_MAX)
-            st = xy_fail_at(XY_EPARSE, path, r.line, "rank %llu stands here a second time",
-                            (unsigned long long)rank);
-        if (st == XY_OK) {
-            XY_VEC_AT(&leaf, uint32_t, rank) = (uint32_t)core;
-            seen++;
-        }
-    }
-    if (st == XY_OK && seen != leaf.count)
-        for (size_t i = 0; st == XY_OK; i++)
-            if (XY_VEC_AT(&leaf, uint32_t, i) == UINT32_MAX)
-                st = xy_fail_at(XY_EPARSE, path, 0, "rank %zu has no line", i);
-    if (st == XY_OK && seen == 0)
-        st = xy_fail_at(XY_EPARSE, path, 0, "empty; lines 'RANK CORE' are expected");
-    if (st == XY_OK) {
-        *ranks_p = (uint32_t)leaf.count;
-        *leaf_p = xy_vec_take(&leaf);
-    }
-    xy_vec_cleanup(&leaf);
-    return st;
 }

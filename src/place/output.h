@@ -13,7 +13,7 @@
 
 typedef enum {
     XY_PLACE_CORES,     /* physical number of each rank's core, one line */
-    XY_PLACE_XYLEM,     /* "RANK CORE" per line, logical: xylem run --place */
+    XY_PLACE_XYLEM,     /* "RANK CPU" per line, physical: xylem run --place FILE */
     XY_PLACE_RANKFILE,  /* mpirun --rankfile FILE of Open MPI 4 */
     XY_PLACE_RANKFILE5, /* mpirun --map-by rankfile:file=FILE of Open MPI 5 */
     XY_PLACE_MPICH,     /* arguments for mpiexec of MPICH */
@@ -27,12 +27,6 @@ extern const char *const xy_place_format_names[];
 /* EINVAL: MPICH binds all hosts alike, and this placement does not. */
 xy_status_t xy_place_print(const xy_place_t *p, const xy_target_t *t, const xy_machine_t *m,
                            xy_place_format_t format, FILE *file);
-
-/* "RANK CORE" lines as written by XY_PLACE_XYLEM, comments with '#'. On success the caller owns
- * *leaf_p, `ranks` logical leaves. EPARSE: said with the line; every rank must occur once, and
- * cores must be below `leaves`. */
-xy_status_t xy_place_file_parse(const char *data, size_t size, const char *path, uint32_t leaves,
-                                uint32_t **leaf_p, uint32_t *ranks_p);
 
 /* The tree with the ranks on its leaves and what crosses each level. */
 xy_status_t xy_place_print_svg(const xy_place_t *p, const xy_matrix_t *m, xy_metric_t metric,

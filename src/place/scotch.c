@@ -209,7 +209,7 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 
 #endif
 
-const xy_strategy_t place_scotch = {
+const xy_strategy_t strategy_scotch = {
     .name = "scotch",
     .describe = "Scotch's static mapping with the weights of the links; repaired to exact sizes",
     .is_missing = !XYLEM_HAVE_SCOTCH,

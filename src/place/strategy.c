@@ -6,15 +6,16 @@
 
 #include "place/balance.h"
 
-extern const xy_strategy_t place_multisection, place_treematch, place_scotch, place_metis,
-    place_bisection, place_mpipp, place_packed, place_round_robin, place_random_order;
+extern const xy_strategy_t strategy_multisection, strategy_treematch, strategy_scotch,
+    strategy_metis, strategy_bisection, strategy_mpipp, strategy_packed, strategy_round_robin,
+    strategy_random_order;
 
 const xy_strategy_t *const xy_strategies[] = {
-    &place_multisection, &place_treematch,
-    &place_scotch,       &place_metis,
-    &place_bisection,    &place_mpipp,
-    &place_packed,       &place_round_robin,
-    &place_random_order, NULL,
+    &strategy_multisection, &strategy_treematch,
+    &strategy_scotch,       &strategy_metis,
+    &strategy_bisection,    &strategy_mpipp,
+    &strategy_packed,       &strategy_round_robin,
+    &strategy_random_order, NULL,
 };
 
 enum { STRATEGIES = sizeof(xy_strategies) / sizeof(xy_strategies[0]) };

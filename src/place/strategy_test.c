@@ -2,10 +2,16 @@
 #include "place/place.h"
 
 #include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include <cmocka.h>
+
 #include "base/testing.h"
-#include "machine/machine_random.h"
 
 static xy_matrix_t *random_matrix(uint64_t *seed, uint32_t n, uint32_t degree)
 {
@@ -21,6 +27,50 @@ static xy_matrix_t *random_matrix(uint64_t *seed, uint32_t n, uint32_t degree)
                                              (double)(testing_random(seed) % 1000), 1};
     assert_int_equal(xy_matrix_build(n, e, count, false, &m), XY_OK);
     free(e);
+    return m;
+}
+
+/* Some cores below a node, package or cache, some of them excluded. */
+static void random_part(uint64_t *seed, FILE *file, int depth)
+{
+    static const char *const types[] = {"core", "l3", "numa", "package", "node"};
+    uint64_t n = 1 + testing_random(seed) % 4;
+
+    if (depth == 0) {
+        fprintf(file, "<core%s/>", testing_random(seed) % 6 == 0 ? " excluded=\"yes\"" : "");
+        return;
+    }
+    for (uint64_t i = 0; i < n; i++) {
+        int below = depth - 1 - (testing_random(seed) % 4 == 0 && depth > 1);
+
+        if (below > 0)
+            fprintf(file, "<%s>", types[below]);
+        random_part(seed, file, below);
+        if (below > 0)
+            fprintf(file, "</%s>", types[below]);
+    }
+}
+
+/* An asymmetric machine; its first core may be used. */
+static xy_machine_t *random_machine(uint64_t seed)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    xy_machine_t *m;
+
+    fputs("<machine name=\"random\"><node><core/></node>", file);
+    for (uint64_t i = testing_random(&seed) % 4; i > 0; i--) {
+        int depth = 1 + (int)(testing_random(&seed) % 4);
+
+        fputs("<node>", file);
+        random_part(&seed, file, depth);
+        fputs("</node>", file);
+    }
+    fputs("</machine>", file);
+    fclose(file);
+    assert_int_equal(xy_machine_parse(text, size, "random", &m), XY_OK);
+    free(text);
     return m;
 }
 
@@ -40,7 +90,7 @@ static xy_target_t *random_target(uint64_t seed)
         assert_int_equal(xy_machine_load(trees[seed / 3 % 6], &m), XY_OK);
     } else {
         m = random_machine(seed);
-        while (xy_machine_usable(m, 0) == 0 || m->leaves > 300) {
+        while (m->leaves > 300) {
             xy_machine_destroy(m);
             m = random_machine(seed += 1000);
         }
@@ -344,25 +394,49 @@ static void test_memory_runs_out(void **state)
     xy_target_destroy(t);
 }
 
-static void test_placement_files(void **state)
+static char *printed(const xy_place_t *p, const xy_target_t *t, const xy_machine_t *m,
+                     xy_place_format_t format)
 {
-    static const char good[] = "# comment\n1 3\n0 2\n";
-    uint32_t *leaf, ranks;
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+
+    assert_int_equal(xy_place_print(p, t, m, format, file), XY_OK);
+    fclose(file);
+    return text;
+}
+
+static void test_outputs(void **state)
+{
+    static const char *const expected[] = {
+        "3,2,3,2\n",
+        "0 3\n1 2\n2 3\n3 2\n",
+        "rank 0=+n0 slot=1\nrank 1=+n0 slot=0\nrank 2=+n1 slot=1\nrank 3=+n1 slot=0\n",
+        "rank 0=+n0 slot=1\nrank 1=+n0 slot=0\nrank 2=+n1 slot=1\nrank 3=+n1 slot=0\n",
+        "-bind-to user:3,2 -rankmap (vector,0,0,1,1)\n",
+        "node0\nnode0\nnode1\nnode1\n",
+    };
+    uint32_t leaf_of[4] = {1, 0, 3, 2};
+    xy_place_t p = {.n = 4, .leaf_of = leaf_of};
+    xy_machine_t *m;
+    xy_target_t *t;
 
     (void)state;
-    assert_int_equal(xy_place_file_parse(good, strlen(good), "f", 4, &leaf, &ranks), XY_OK);
-    assert_int_equal(ranks, 2);
-    assert_int_equal(leaf[0], 2);
-    assert_int_equal(leaf[1], 3);
-    xy_free(leaf);
+    assert_int_equal(xy_machine_load("node:2 core:2(indexes=2,3)", &m), XY_OK);
+    assert_int_equal(xy_target_create(m, NULL, &t), XY_OK);
+    for (int f = 0; f < XY_PLACE_FORMATS; f++) {
+        char *text = printed(&p, t, m, (xy_place_format_t)f);
+        assert_string_equal(text, expected[f]);
+        free(text);
+    }
+    leaf_of[2] = 2; /* the second host in another order */
+    leaf_of[3] = 3;
     testing_listen();
-    assert_int_equal(xy_place_file_parse("0 4\n", 4, "f", 4, &leaf, &ranks), XY_EPARSE);
-    assert_string_equal(testing_said, "f:1: core 4 at column 3 is outside 0 to 3");
-    assert_int_equal(xy_place_file_parse("0 1\n0 2\n", 8, "f", 4, &leaf, &ranks), XY_EPARSE);
-    assert_string_equal(testing_said, "f:2: rank 0 stands here a second time");
-    assert_int_equal(xy_place_file_parse("1 1\n", 4, "f", 4, &leaf, &ranks), XY_EPARSE);
-    assert_string_equal(testing_said, "f: rank 0 has no line");
+    assert_int_equal(xy_place_print(&p, t, m, XY_PLACE_MPICH, stdout), XY_EINVAL);
+    assert_int_equal(testing_said_count, 1);
     xy_error_handler_set(NULL, NULL);
+    xy_target_destroy(t);
+    xy_machine_destroy(m);
 }
 
 int main(void)
@@ -376,7 +450,7 @@ int main(void)
         cmocka_unit_test(test_distances_on_grids),
         cmocka_unit_test(test_distances_on_trees_are_the_machine_s),
         cmocka_unit_test(test_memory_runs_out),
-        cmocka_unit_test(test_placement_files),
+        cmocka_unit_test(test_outputs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

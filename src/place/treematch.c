@@ -181,7 +181,7 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     return st;
 }
 
-const xy_strategy_t place_treematch = {
+const xy_strategy_t strategy_treematch = {
     .name = "treematch",
     .describe = "groups of processes from the leaves up, by the shape of the tree alone",
     .limit = 20000,

@@ -27,7 +27,7 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     return XY_OK;
 }
 
-const xy_strategy_t place_random_order = {
+const xy_strategy_t strategy_random_order = {
     .name = "random",
     .describe = "any core for any rank",
     .place = place,

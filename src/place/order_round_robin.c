@@ -42,7 +42,7 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     return XY_OK;
 }
 
-const xy_strategy_t place_round_robin = {
+const xy_strategy_t strategy_round_robin = {
     .name = "round-robin",
     .describe = "ranks in the physical order of the cores",
     .place = place,

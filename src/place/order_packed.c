@@ -16,7 +16,7 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     return XY_OK;
 }
 
-const xy_strategy_t place_packed = {
+const xy_strategy_t strategy_packed = {
     .name = "packed",
     .describe = "ranks in the logical order of the cores",
     .place = place,
