@@ -5,11 +5,13 @@
 
 extern const xy_command_t verb_help;
 extern const xy_command_t verb_machine;
+extern const xy_command_t verb_monitor;
 extern const xy_command_t verb_place;
 extern const xy_command_t verb_view;
 
 const xy_command_t *const verbs[] = {
     &verb_machine,
+    &verb_monitor,
     &verb_place,
     &verb_view,
     &verb_help,
