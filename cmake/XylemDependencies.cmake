@@ -22,11 +22,36 @@ function(xy_dependency variable module disables)
   endif()
 endfunction()
 
+# xy_library_dependency(VARIABLE header library "what its absence disables"): the same for a library
+# without a pkg-config file; the imported target is Xylem::<VARIABLE>.
+function(xy_library_dependency variable header library disables)
+  option(XYLEM_WITH_${variable} "use ${library} when it is found" ON)
+  set(have 0)
+  if(XYLEM_WITH_${variable})
+    find_path(XYLEM_${variable}_HEADER ${header})
+    find_library(XYLEM_${variable}_LIBRARY ${library})
+    if(XYLEM_${variable}_HEADER AND XYLEM_${variable}_LIBRARY)
+      set(have 1)
+      get_filename_component(directory ${XYLEM_${variable}_HEADER}/${header} DIRECTORY)
+      add_library(Xylem::${variable} INTERFACE IMPORTED GLOBAL)
+      set_target_properties(Xylem::${variable} PROPERTIES
+        INTERFACE_INCLUDE_DIRECTORIES ${directory}
+        INTERFACE_LINK_LIBRARIES ${XYLEM_${variable}_LIBRARY})
+    endif()
+  endif()
+  set(XYLEM_HAVE_${variable} ${have} PARENT_SCOPE)
+  if(NOT have)
+    set_property(GLOBAL APPEND_STRING PROPERTY XYLEM_MISSING "  ${library}: ${disables}\n")
+  endif()
+endfunction()
+
 xy_dependency(HWLOC hwloc "the live machine is read flat from /sys, hwloc XML is not read")
 xy_dependency(LIBXML2 libxml-2.0 "machine files are not read (synthetic machines still are)")
 xy_dependency(CMOCKA cmocka "unit tests are not built")
 
 function(xy_dependencies_summary)
+  get_property(missing GLOBAL PROPERTY XYLEM_MISSING)
+  string(APPEND XYLEM_MISSING "${missing}")
   if(XYLEM_MISSING)
     message(STATUS "Not found, and what that disables:\n${XYLEM_MISSING}")
   else()

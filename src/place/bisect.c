@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Multilevel bisection. Heavy edges are contracted until the graph is small; the small graph is cut
+ * several times by growing one side from a random vertex; the best cut is carried back level by
+ * level and refined on each.            Cost: O(edges), times a constant of about ten.
+ */
+#include "place/bisect.h"
+
+#include <string.h>
+
+enum { COARSEST = 60, LEVELS_MAX = 40, LARGE = 20000 };
+
+xy_status_t place_bisector_init(place_bisector_t *b, uint32_t n, uint64_t seed)
+{
+    size_t count = (size_t)n + 1;
+    bool ok;
+
+    memset(b, 0, sizeof(*b));
+    b->random = seed;
+    b->tries = 6;
+    b->passes = 4;
+    b->capacity = n;
+    ok = (b->gain = xy_malloc(count * sizeof(*b->gain))) != NULL;
+    ok = ok && (b->next = xy_malloc(count * sizeof(uint32_t))) != NULL;
+    ok = ok && (b->prev = xy_malloc(count * sizeof(uint32_t))) != NULL;
+    ok = ok && (b->bucket = xy_malloc(count * sizeof(uint32_t))) != NULL;
+    ok = ok && (b->order = xy_malloc(count * sizeof(uint32_t))) != NULL;
+    ok = ok && (b->class_of = xy_malloc(count * sizeof(uint32_t))) != NULL;
+    ok = ok && (b->moved = xy_malloc(count * sizeof(uint32_t))) != NULL;
+    ok = ok && (b->best = xy_malloc(count)) != NULL;
+    if (ok)
+        return XY_OK;
+    place_bisector_cleanup(b);
+    return XY_ENOMEM;
+}
+
+void place_bisector_cleanup(place_bisector_t *b)
+{
+    xy_free(b->gain);
+    xy_free(b->next);
+    xy_free(b->prev);
+    xy_free(b->bucket);
+    xy_free(b->order);
+    xy_free(b->class_of);
+    xy_free(b->moved);
+    xy_free(b->best);
+    memset(b, 0, sizeof(*b));
+}
+
+static uint32_t size_of(const place_graph_t *g, uint32_t v)
+{
+    return g->size != NULL ? g->size[v] : 1;
+}
+
+/* The partner of a vertex whose neighbours are all taken: another such vertex beside its heaviest
+ * neighbour, or, without neighbours, another such vertex. Stars would never shrink otherwise. */
+static uint32_t far_partner(place_bisector_t *b, const place_graph_t *g, uint32_t v,
+                            uint32_t largest)
+{
+    uint32_t *waiting = b->moved, at = g->n, other;
+    double most = 0;
+
+    for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++)
+        if (g->w[k] > most) {
+            most = g->w[k];
+            at = g->to[k];
+        }
+    other = waiting[at];
+    if (other != UINT32_MAX && size_of(g, v) + size_of(g, other) <= largest) {
+        waiting[at] = UINT32_MAX;
+        return other;
+    }
+    waiting[at] = v;
+    return UINT32_MAX;
+}
+
+/* Pair each vertex with the unpaired neighbour that it talks to most; returns how many classes. */
+static uint32_t match(place_bisector_t *b, const place_graph_t *g, uint32_t largest, bool is_far)
+{
+    uint32_t classes = 0;
+
+    place_shuffle(b->order, g->n, &b->random);
+    memset(b->class_of, 0xff, (size_t)g->n * sizeof(*b->class_of));
+    memset(b->moved, 0xff, ((size_t)g->n + 1) * sizeof(*b->moved));
+    for (uint32_t i = 0; i < g->n; i++) {
+        uint32_t v = b->order[i], partner = UINT32_MAX;
+        double most = 0;
+
+        if (b->class_of[v] != UINT32_MAX)
+            continue;
+        for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++) {
+            uint32_t u = g->to[k];
+
+            if (g->w[k] > most && b->class_of[u] == UINT32_MAX &&
+                size_of(g, v) + size_of(g, u) <= largest) {
+                most = g->w[k];
+                partner = u;
+            }
+        }
+        if (partner == UINT32_MAX && is_far)
+            partner = far_partner(b, g, v, largest);
+        if (partner != UINT32_MAX && b->class_of[partner] != UINT32_MAX) {
+            b->class_of[v] = b->class_of[partner]; /* it waited in a class of its own */
+            continue;
+        }
+        b->class_of[v] = classes;
+        if (partner != UINT32_MAX)
+            b->class_of[partner] = classes;
+        classes++;
+    }
+    return classes;
+}
+
+/* Side 0 grows from one vertex, always by the vertex that cuts least. */
+static void grow(place_bisector_t *b, const place_graph_t *g, uint32_t low, uint32_t high,
+                 uint8_t *side)
+{
+    uint32_t filled = 0, wanted = low + (high - low) / 2, listed = 0;
+    uint32_t *list = b->order;
+
+    memset(side, 1, g->n);
+    memset(b->class_of, 0, (size_t)g->n * sizeof(*b->class_of)); /* 1: in the list */
+    for (uint32_t v = 0; v < g->n; v++)
+        b->gain[v] = 0;
+    while (filled < wanted) {
+        uint32_t best = 0, v;
+
+        if (listed == 0) {
+            do
+                v = place_random_below(&b->random, g->n);
+            while (side[v] == 0);
+            list[listed++] = v;
+            b->class_of[v] = 1;
+        }
+        for (uint32_t i = 1; i < listed; i++)
+            if (b->gain[list[i]] > b->gain[list[best]])
+                best = i;
+        v = list[best];
+        list[best] = list[--listed];
+        side[v] = 0;
+        filled += size_of(g, v);
+        for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++) {
+            uint32_t u = g->to[k];
+
+            if (side[u] == 0)
+                continue;
+            if (b->class_of[u] == 0) {
+                b->class_of[u] = 1;
+                list[listed++] = u;
+                for (uint32_t e = g->first[u]; e < g->first[u + 1]; e++)
+                    b->gain[u] += side[g->to[e]] == 0 ? g->w[e] : -g->w[e];
+            } else {
+                b->gain[u] += 2 * g->w[k];
+            }
+        }
+    }
+}
+
+static double cut_of(const place_graph_t *g, const uint8_t *side)
+{
+    double cut = 0;
+
+    for (uint32_t v = 0; v < g->n; v++)
+        if (side[v] == 0)
+            for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++)
+                cut += side[g->to[k]] ? g->w[k] : 0;
+    return cut;
+}
+
+static double illegality(const place_graph_t *g, const uint8_t *side, uint32_t low, uint32_t high)
+{
+    uint32_t size0 = 0;
+
+    for (uint32_t v = 0; v < g->n; v++)
+        size0 += side[v] == 0 ? size_of(g, v) : 0;
+    return size0 < low ? low - size0 : size0 > high ? size0 - high : 0;
+}
+
+static void cut_coarsest(place_bisector_t *b, const place_graph_t *g, uint32_t low, uint32_t high,
+                         uint8_t *side)
+{
+    double best_cut = 0, best_off = 0;
+
+    for (uint32_t i = 0; i < b->tries; i++) {
+        double cut, off;
+
+        grow(b, g, low, high, side);
+        place_bisect_refine(b, g, low, high, b->passes, side);
+        cut = cut_of(g, side);
+        off = illegality(g, side, low, high);
+        if (i == 0 || off < best_off || (off == best_off && cut < best_cut)) {
+            best_cut = cut;
+            best_off = off;
+            memcpy(b->best, side, g->n);
+        }
+    }
+    memcpy(side, b->best, g->n);
+}
+
+typedef struct {
+    place_graph_t graph;
+    uint32_t *class_of; /* of the vertices of the finer graph */
+} level_t;
+
+/* Coarser and coarser graphs; returns how many, or -1 when memory ran out. */
+static int coarsen(place_bisector_t *b, const place_graph_t *g, level_t *levels)
+{
+    int count = 0;
+    uint32_t largest = g->n / 20 + 1;
+
+    while (g->n > COARSEST && count < LEVELS_MAX) {
+        uint32_t classes = match(b, g, largest, false);
+        level_t *l = &levels[count];
+
+        if (classes > g->n - g->n / 4)
+            classes = match(b, g, largest, true);
+        if (classes > g->n - g->n / 10)
+            break;
+        l->class_of = xy_malloc((size_t)g->n * sizeof(*l->class_of));
+        if (l->class_of == NULL)
+            return -1;
+        count++;
+        memcpy(l->class_of, b->class_of, (size_t)g->n * sizeof(*l->class_of));
+        if (place_graph_contract(g, l->class_of, classes, &l->graph) != XY_OK)
+            return -1;
+        g = &l->graph;
+    }
+    return count;
+}
+
+xy_status_t place_bisect(place_bisector_t *b, const place_graph_t *g, uint32_t low, uint32_t high,
+                         uint8_t *side)
+{
+    level_t levels[LEVELS_MAX] = {0};
+    int count = coarsen(b, g, levels);
+    uint8_t *coarse_side = count > 0 ? xy_malloc(g->n) : NULL;
+    xy_status_t st = count < 0 || (count > 0 && coarse_side == NULL) ? XY_ENOMEM : XY_OK;
+
+    if (st == XY_OK)
+        cut_coarsest(b, count > 0 ? &levels[count - 1].graph : g, low, high, side);
+    for (int i = count - 1; st == XY_OK && i >= 0; i--) {
+        const place_graph_t *finer = i > 0 ? &levels[i - 1].graph : g;
+
+        memcpy(coarse_side, side, levels[i].graph.n);
+        for (uint32_t v = 0; v < finer->n; v++)
+            side[v] = coarse_side[levels[i].class_of[v]];
+        place_bisect_refine(b, finer, low, high, finer->n > LARGE ? 1 : b->passes, side);
+    }
+    for (int i = 0; i < LEVELS_MAX; i++) {
+        xy_free(levels[i].class_of);
+        place_graph_cleanup(&levels[i].graph);
+    }
+    xy_free(coarse_side);
+    return st;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Cutting a graph in two with exact sizes, multilevel. Private to the room.
+ *
+ *   place_bisector_t b;
+ *   st = place_bisector_init(&b, g->n, seed);
+ *   st = place_bisect(&b, g, 512, 512, side);      (512 processes on side 0, the rest on side 1)
+ *   place_bisector_cleanup(&b);
+ */
+#ifndef XY_PLACE_BISECT_H
+#define XY_PLACE_BISECT_H
+
+#include "place/graph.h"
+
+enum { PLACE_BUCKETS = 1024 };
+
+typedef struct {
+    uint64_t random;
+    uint32_t tries;  /* initial cuts of the coarsest graph */
+    uint32_t passes; /* of refinement on each level, at most */
+    uint32_t capacity;
+    /* One entry per vertex. */
+    double *gain;
+    uint32_t *next, *prev, *bucket, *order, *class_of, *moved;
+    uint8_t *best;
+    uint32_t head[2][PLACE_BUCKETS];
+    uint32_t top[2]; /* no bucket above is filled */
+} place_bisector_t;
+
+/* For graphs of at most n vertices. Silent ENOMEM. */
+xy_status_t place_bisector_init(place_bisector_t *b, uint32_t n, uint64_t seed);
+void place_bisector_cleanup(place_bisector_t *b);
+
+/* Fill side[] so that side 0 holds between low and high processes and little is cut. Vertices of
+ * g are one process each. Silent ENOMEM. */
+xy_status_t place_bisect(place_bisector_t *b, const place_graph_t *g, uint32_t low, uint32_t high,
+                         uint8_t *side);
+/* Improve a cut that is there. */
+void place_bisect_refine(place_bisector_t *b, const place_graph_t *g, uint32_t low, uint32_t high,
+                         uint32_t passes, uint8_t *side);
+
+/* Cut into parts of at most room[i] vertices each, which together hold all. Silent ENOMEM. */
+xy_status_t place_bisect_parts(place_bisector_t *b, const place_graph_t *g, uint32_t parts,
+                               const uint64_t *room, uint32_t *part_of);
+
+#endif

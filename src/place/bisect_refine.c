@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Refinement of a cut (Fiduccia and Mattheyses): vertices cross over one by one, the one that gains
+ * most first, each once; then everything after the best moment is taken back. Losing moves are made
+ * too, which is how it leaves local minima. Sizes are exact: from a balanced state the next two
+ * moves go in opposite directions.
+ *
+ * Gains are real numbers; buckets hold those of about the same gain, the latest first, so that a
+ * move leads to moves beside it. The true gain is what is added up.
+ */
+#include <string.h>
+
+#include "place/bisect.h"
+
+#define NONE UINT32_MAX
+
+typedef struct {
+    place_bisector_t *b;
+    const place_graph_t *g;
+    uint8_t *side;
+    double scale; /* buckets per unit of gain */
+    uint32_t size0, low, high, slack;
+} cut_t;
+
+static uint32_t size_of(const place_graph_t *g, uint32_t v)
+{
+    return g->size != NULL ? g->size[v] : 1;
+}
+
+static void insert(cut_t *c, uint32_t v)
+{
+    place_bisector_t *b = c->b;
+    double x = b->gain[v] * c->scale + PLACE_BUCKETS / 2;
+    uint32_t k = x <= 0 ? 0 : x >= PLACE_BUCKETS - 1 ? PLACE_BUCKETS - 1 : (uint32_t)x;
+    uint32_t s = c->side[v];
+
+    b->bucket[v] = k;
+    b->prev[v] = NONE;
+    b->next[v] = b->head[s][k];
+    if (b->next[v] != NONE)
+        b->prev[b->next[v]] = v;
+    b->head[s][k] = v;
+    if (k > b->top[s])
+        b->top[s] = k;
+}
+
+static void take_out(cut_t *c, uint32_t v)
+{
+    place_bisector_t *b = c->b;
+
+    if (b->prev[v] != NONE)
+        b->next[b->prev[v]] = b->next[v];
+    else
+        b->head[c->side[v]][b->bucket[v]] = b->next[v];
+    if (b->next[v] != NONE)
+        b->prev[b->next[v]] = b->prev[v];
+    b->bucket[v] = NONE;
+}
+
+static uint32_t best_of(const cut_t *c, uint32_t s)
+{
+    place_bisector_t *b = c->b;
+
+    while (b->top[s] > 0 && b->head[s][b->top[s]] == NONE)
+        b->top[s]--;
+    return b->head[s][b->top[s]];
+}
+
+/* Change the side of v; neighbours that are still free get new gains. */
+static void cross(cut_t *c, uint32_t v)
+{
+    place_bisector_t *b = c->b;
+    const place_graph_t *g = c->g;
+    uint8_t s = c->side[v] ^= 1;
+
+    c->size0 = s == 0 ? c->size0 + size_of(g, v) : c->size0 - size_of(g, v);
+    b->gain[v] = -b->gain[v];
+    for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++) {
+        uint32_t u = g->to[k];
+
+        if (b->bucket[u] != NONE) {
+            take_out(c, u);
+            b->gain[u] += c->side[u] == s ? -2 * g->w[k] : 2 * g->w[k];
+            insert(c, u);
+        } else {
+            b->gain[u] += c->side[u] == s ? -2 * g->w[k] : 2 * g->w[k];
+        }
+    }
+}
+
+/* Which vertex moves next, or NONE. */
+static uint32_t choose(const cut_t *c)
+{
+    uint32_t a = best_of(c, 0), z = best_of(c, 1);
+
+    if (c->size0 > c->high)
+        return a;
+    if (c->size0 < c->low)
+        return z;
+    if (a != NONE && c->size0 - size_of(c->g, a) + c->slack < c->low)
+        a = NONE;
+    if (z != NONE && c->size0 + size_of(c->g, z) > c->high + c->slack)
+        z = NONE;
+    if (a == NONE || z == NONE)
+        return a == NONE ? z : a;
+    if (c->b->gain[a] == c->b->gain[z])
+        return c->size0 - c->low > c->high - c->size0 ? a : z;
+    return c->b->gain[a] > c->b->gain[z] ? a : z;
+}
+
+static void compute_gains(cut_t *c)
+{
+    const place_graph_t *g = c->g;
+    double most = 0;
+
+    c->size0 = 0;
+    c->slack = 1;
+    for (uint32_t v = 0; v < g->n; v++) {
+        double gain = 0, total = 0;
+        uint8_t s = c->side[v];
+
+        for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++) {
+            total += g->w[k];
+            gain += c->side[g->to[k]] == s ? -g->w[k] : g->w[k];
+        }
+        c->b->gain[v] = gain;
+        if (total > most)
+            most = total;
+        if (s == 0)
+            c->size0 += size_of(g, v);
+        if (size_of(g, v) > c->slack)
+            c->slack = size_of(g, v);
+    }
+    c->scale = most > 0 ? (PLACE_BUCKETS / 2 - 1) / most : 0;
+}
+
+static void fill_buckets(cut_t *c)
+{
+    memset(c->b->head, 0xff, sizeof(c->b->head));
+    c->b->top[0] = c->b->top[1] = 0;
+    for (uint32_t i = c->g->n; i > 0; i--)
+        insert(c, i - 1);
+}
+
+/* One pass; true when the cut got smaller or came into balance. */
+static bool pass(cut_t *c, uint32_t patience)
+{
+    place_bisector_t *b = c->b;
+    bool was_legal = c->size0 >= c->low && c->size0 <= c->high;
+    double sum = 0, best = was_legal ? 0 : -1e300;
+    uint32_t moves = 0, kept = 0;
+
+    fill_buckets(c);
+    while (moves < c->g->n && moves < kept + patience) {
+        uint32_t v = choose(c);
+
+        if (v == NONE)
+            break;
+        take_out(c, v);
+        sum += b->gain[v];
+        cross(c, v);
+        b->moved[moves++] = v;
+        if (c->size0 >= c->low && c->size0 <= c->high && sum > best + 1e-12 * (1 + best)) {
+            best = sum;
+            kept = moves;
+        } else if (best < -1e299) {
+            kept = moves;
+        }
+    }
+    if (best < -1e299)
+        kept = 0;
+    for (uint32_t i = 0; i < c->g->n; i++)
+        b->bucket[i] = NONE;
+    while (moves > kept)
+        cross(c, b->moved[--moves]);
+    return kept > 0;
+}
+
+void place_bisect_refine(place_bisector_t *b, const place_graph_t *g, uint32_t low, uint32_t high,
+                         uint32_t passes, uint8_t *side)
+{
+    cut_t c = {.b = b, .g = g, .side = side, .low = low, .high = high};
+    uint32_t patience = g->n / 40 + 20;
+
+    compute_gains(&c);
+    for (uint32_t i = 0; i < passes && pass(&c, patience); i++)
+        ;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Walking down the target while cutting the processes among children. Private to the room. */
+#ifndef XY_PLACE_DESCEND_H
+#define XY_PLACE_DESCEND_H
+
+#include "place/strategy.h"
+
+/* Cut g into `parts`, at most room[i] vertices in part i (together they hold all). Silent ENOMEM.
+ */
+typedef xy_status_t (*place_cut_fn)(void *arg, const place_graph_t *g, uint32_t parts,
+                                    const uint64_t *room, uint32_t *part_of);
+
+/* From the root down, cut the processes of each node among the children that are needed: the fewest
+ * that hold them, the largest first. Leaves that are all alike are given out in order. Silent
+ * ENOMEM. */
+xy_status_t place_descend(const xy_problem_t *q, place_cut_fn cut, void *arg, uint32_t *leaf_of);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the fuzz targets of the matrix readers share. */
+#ifndef XY_PLACE_MATRIX_FUZZ_H
+#define XY_PLACE_MATRIX_FUZZ_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "place/matrix.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static inline void fuzz_ignore(void *arg, xy_status_t status, const char *message)
+{
+    (void)arg, (void)status, (void)message;
+}
+
+/* What was read obeys the rules of a matrix and reads back the same from CSV. */
+static inline void fuzz_check(const xy_matrix_t *m)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    xy_matrix_t *back;
+
+    if (file == NULL)
+        return;
+    for (uint32_t i = 0; i < m->n; i++)
+        for (size_t k = m->first[i]; k < m->first[i + 1]; k++)
+            if (m->to[k] >= m->n || !(m->bytes[k] >= 0) ||
+                (k > m->first[i] && m->to[k] <= m->to[k - 1]))
+                abort();
+    if (xy_matrix_write(m, XY_MATRIX_CSV, file) != XY_OK || fclose(file) != 0)
+        abort();
+    if (m->n > 0) {
+        if (xy_matrix_parse(text, size, "again", XY_MATRIX_CSV, &back) != XY_OK || back->n != m->n)
+            abort();
+        xy_matrix_destroy(back);
+    }
+    free(text);
+}
+
+static inline int fuzz_matrix(const uint8_t *data, size_t size, xy_matrix_format_t format)
+{
+    char *text = malloc(size + 1);
+    xy_matrix_t *m;
+
+    if (text == NULL)
+        return 0;
+    memcpy(text, data, size);
+    text[size] = '\0';
+    xy_error_handler_set(fuzz_ignore, NULL);
+    if (xy_matrix_parse(text, size, "input", format, &m) == XY_OK) {
+        fuzz_check(m);
+        xy_matrix_destroy(m);
+    }
+    free(text);
+    return 0;
+}
+
+#endif

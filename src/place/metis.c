@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * METIS: the processes of a node are cut into as many parts as it has children by METIS's k-way
+ * partitioner, from the root down; parts that came out too large are repaired.
+ *                                                             Cost = O(edges * depth)
+ */
+#include <string.h>
+
+#include "place/descend.h"
+#include "place/repair.h"
+
+#if XYLEM_HAVE_METIS
+#include <metis.h>
+
+/* Edge weights as whole numbers from 1 to a million: METIS takes no others. */
+static void whole_weights(const place_graph_t *g, idx_t *weight)
+{
+    double most = 0;
+
+    for (uint32_t k = 0; k < g->first[g->n]; k++)
+        if (g->w[k] > most)
+            most = g->w[k];
+    for (uint32_t k = 0; k < g->first[g->n]; k++)
+        weight[k] = 1 + (idx_t)(g->w[k] / most * 999999);
+}
+
+static xy_status_t call(const place_graph_t *g, uint32_t parts, const uint64_t *room, uint64_t seed,
+                        idx_t *work, real_t *share, uint32_t *part_of)
+{
+    idx_t n = (idx_t)g->n, one = 1, k = (idx_t)parts, cut, options[METIS_NOPTIONS];
+    idx_t *first = work, *to = first + g->n + 1, *w = to + g->first[g->n], *part;
+    real_t imbalance = 1.001f;
+    double total = 0;
+    int rc;
+
+    part = w + g->first[g->n];
+    for (uint32_t i = 0; i <= g->n; i++)
+        first[i] = (idx_t)g->first[i];
+    for (uint32_t i = 0; i < g->first[g->n]; i++)
+        to[i] = (idx_t)g->to[i];
+    whole_weights(g, w);
+    for (uint32_t i = 0; i < parts; i++)
+        total += (double)room[i];
+    if (total > 1.001 * g->n)
+        imbalance = (real_t)(total / g->n);
+    for (uint32_t i = 0; i < parts; i++)
+        share[i] = (real_t)((double)room[i] / total);
+    METIS_SetDefaultOptions(options);
+    options[METIS_OPTION_SEED] = (idx_t)(seed & 0x7fffffff);
+    rc = (parts > 8 ? METIS_PartGraphKway : METIS_PartGraphRecursive)(
+        &n, &one, first, to, NULL, NULL, w, &k, share, &imbalance, options, &cut, part);
+    if (rc != METIS_OK)
+        return rc == METIS_ERROR_MEMORY ? XY_ENOMEM : xy_fail(XY_EINVAL, "METIS refused the graph");
+    for (uint32_t i = 0; i < g->n; i++)
+        part_of[i] = (uint32_t)part[i];
+    return XY_OK;
+}
+
+static xy_status_t cut(void *arg, const place_graph_t *g, uint32_t parts, const uint64_t *room,
+                       uint32_t *part_of)
+{
+    const xy_problem_t *q = arg;
+    idx_t *work = xy_malloc(((size_t)2 * g->n + 2 + 2 * (size_t)g->first[g->n]) * sizeof(*work));
+    real_t *share = xy_malloc(parts * sizeof(*share));
+    xy_status_t st = XY_ENOMEM;
+
+    if (g->n <= 1 || g->first[g->n] == 0) { /* METIS wants edges */
+        for (uint32_t v = 0; v < g->n; v++)
+            part_of[v] = 0;
+        st = XY_OK;
+    } else if (work != NULL && share != NULL) {
+        st = call(g, parts, room, q->seed, work, share, part_of);
+    }
+    xy_free(work);
+    xy_free(share);
+    return st == XY_OK ? place_repair_parts(g, parts, room, part_of) : st;
+}
+
+static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
+{
+    return place_descend(q, cut, (void *)(uintptr_t)q, leaf_of);
+}
+
+#else
+
+static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
+{
+    (void)q, (void)leaf_of;
+    return xy_fail(XY_EUNSUPPORTED,
+                   "strategy metis: built without METIS; install libmetis-dev and build again");
+}
+
+#endif
+
+const xy_strategy_t strategy_metis = {
+    .name = "metis",
+    .describe = "METIS cuts each level of the tree; repaired to exact sizes",
+    .is_missing = !XYLEM_HAVE_METIS,
+    .place = place,
+};

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Multisection: Xylem's own.                                   Cost = O(edges * log leaves)
+ *
+ * From the root down, the processes of a node are cut into the parts that its children hold, with
+ * exact sizes, by halving the list of children again and again:
+ *
+ *      node of 3 children        children {0} {1 2}      then {1} {2}
+ *      with 8 leaves each        cut 24 into 8 + 16      cut 16 into 8 + 8
+ *
+ * Each cut is multilevel with refinement (bisect.c). When there is room to spare, the fewest
+ * children that suffice are used, the largest first. Then exchanges between any two groups of
+ * leaves, and of groups of them, with the real distances of the tree (refine_tree.c) remove what
+ * the greedy order of the cuts left over.
+ */
+#include "place/multisection.h"
+
+#include <string.h>
+
+#include "place/descend.h"
+
+/* Processes: up to which several starts are tried, and from which on time counts more than the last
+ * percent. */
+enum { TINY = 128, SMALL = 5000, LARGE = 50000 };
+
+static xy_status_t cut(void *arg, const place_graph_t *g, uint32_t parts, const uint64_t *room,
+                       uint32_t *part_of)
+{
+    return place_bisect_parts(arg, g, parts, room, part_of);
+}
+
+xy_status_t place_multisect(const xy_problem_t *q, uint32_t *leaf_of)
+{
+    place_bisector_t b;
+    xy_status_t st = place_bisector_init(&b, q->graph->n, q->seed);
+
+    if (st != XY_OK)
+        return st;
+    st = place_descend(q, cut, &b, leaf_of);
+    place_bisector_cleanup(&b);
+    return st;
+}
+
+static xy_status_t refine(const xy_problem_t *q, uint64_t seed, uint32_t *leaf_of)
+{
+    uint32_t sweeps = q->graph->n > LARGE ? 2 : 8;
+
+    if (q->target->dimensions > 0)
+        return place_refine_grid(q->graph, q->target, sweeps, q->objective == XY_OBJECTIVE_WEIGHTED,
+                                 leaf_of);
+    return place_refine_tree(q->graph, q->target, q->capacity, q->height, sweeps, seed, leaf_of);
+}
+
+static double cost_of(const xy_problem_t *q, const uint32_t *leaf_of)
+{
+    const place_graph_t *g = q->graph;
+    double sum = 0;
+
+    for (uint32_t v = 0; v < g->n; v++)
+        for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++)
+            sum += g->w[k] * (q->objective == XY_OBJECTIVE_WEIGHTED
+                                  ? xy_target_weighted(q->target, leaf_of[v], leaf_of[g->to[k]])
+                                  : xy_target_hops(q->target, leaf_of[v], leaf_of[g->to[k]]));
+    return sum;
+}
+
+/* Small problems are solved from several random starts. */
+static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
+{
+    uint32_t n = q->graph->n, starts = n <= TINY ? 4 : n <= SMALL ? 2 : 1;
+    uint32_t *other = starts > 1 ? xy_malloc((size_t)n * sizeof(*other)) : NULL;
+    xy_status_t st = starts > 1 && other == NULL ? XY_ENOMEM : XY_OK;
+    double least = 0;
+
+    for (uint32_t i = 0; st == XY_OK && i < starts; i++) {
+        xy_problem_t again = *q;
+        uint32_t *answer = i == 0 ? leaf_of : other;
+        double cost;
+
+        again.seed = q->seed + i * UINT64_C(0x9e3779b97f4a7c15);
+        st = place_multisect(&again, answer);
+        if (st == XY_OK)
+            st = refine(q, again.seed, answer);
+        if (st != XY_OK || starts == 1)
+            break;
+        cost = cost_of(q, answer);
+        if (i > 0 && cost < least)
+            memcpy(leaf_of, other, (size_t)n * sizeof(*other));
+        least = i == 0 || cost < least ? cost : least;
+    }
+    xy_free(other);
+    return st;
+}
+
+const xy_strategy_t strategy_multisection = {
+    .name = "multisection",
+    .describe = "multilevel cuts with exact sizes down the tree, then exchanges by real distances",
+    .place = place,
+};

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Scotch: its static mapping on a tree-shaped architecture ("tleaf") that carries the weights of
+ * the links, on a mesh or on a torus; what came out twice is repaired. The answer moves with the
+ * weights: objective hops gives every link 1.
+ *
+ * A tree that is not regular, or of which leaves are missing, is put into the smallest regular one
+ * and the rest is left out of it.                     Cost = O(edges * log leaves)
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "place/repair.h"
+
+#if XYLEM_HAVE_SCOTCH
+#include <scotch.h>
+
+/* The regular tree around the target: arity and link weight of each level, and where the target's
+ * leaves are in it. */
+typedef struct {
+    SCOTCH_Num levels;
+    SCOTCH_Num arity[64], link[64];
+    SCOTCH_Num leaves;
+    SCOTCH_Num *leaf; /* number in the regular tree of each leaf of the target */
+} hull_t;
+
+static bool hull_arities(const xy_problem_t *q, hull_t *h)
+{
+    const xy_target_t *t = q->target;
+    double leaves = 1;
+
+    h->levels = (SCOTCH_Num)t->depth - 1;
+    for (SCOTCH_Num l = 0; l < h->levels; l++) {
+        h->arity[l] = 1;
+        h->link[l] = 1;
+    }
+    for (uint32_t i = 0; i < t->nodes; i++) {
+        uint32_t l = t->level[i];
+
+        if ((SCOTCH_Num)t->child_count[i] > h->arity[l])
+            h->arity[l] = (SCOTCH_Num)t->child_count[i];
+        if (i > 0) {
+            double link = q->height[i] - q->height[t->parent[i]];
+
+            if (link > (double)h->link[l - 1])
+                h->link[l - 1] = link > 1e6 ? 1000000 : (SCOTCH_Num)link;
+        }
+    }
+    for (SCOTCH_Num l = 0; l < h->levels; l++)
+        leaves *= (double)h->arity[l];
+    h->leaves = (SCOTCH_Num)leaves;
+    return leaves <= 1 << 24;
+}
+
+/* Number nodes of the target in the hull: parent's number times arity plus place among siblings. */
+static xy_status_t hull_leaves(const xy_target_t *t, hull_t *h)
+{
+    SCOTCH_Num *number = xy_calloc(t->nodes, sizeof(*number));
+
+    h->leaf = xy_malloc((size_t)t->leaves * sizeof(*h->leaf));
+    if (number == NULL || h->leaf == NULL) {
+        xy_free(number);
+        return XY_ENOMEM;
+    }
+    for (uint32_t i = 1; i < t->nodes; i++) {
+        uint32_t parent = t->parent[i];
+
+        number[i] =
+            number[parent] * h->arity[t->level[parent]] + (SCOTCH_Num)(i - t->first_child[parent]);
+    }
+    for (uint32_t leaf = 0; leaf < t->leaves; leaf++) {
+        SCOTCH_Num at = number[t->node_of[leaf]];
+
+        for (SCOTCH_Num l = (SCOTCH_Num)t->level[t->node_of[leaf]]; l < h->levels; l++)
+            at *= h->arity[l];
+        h->leaf[leaf] = at;
+    }
+    xy_free(number);
+    return XY_OK;
+}
+
+/* From Scotch's number of a place to the target's leaf. */
+static uint32_t *places(const xy_target_t *t, const hull_t *h, SCOTCH_Num count)
+{
+    uint32_t *place = xy_calloc((size_t)count + 1, sizeof(*place));
+
+    for (uint32_t leaf = 0; place != NULL && leaf < t->leaves; leaf++)
+        place[t->dimensions > 0
+                  ? (SCOTCH_Num)t->cell[leaf]
+                  : ((SCOTCH_Num)t->leaves == h->leaves ? h->leaf[leaf] : (SCOTCH_Num)leaf)] = leaf;
+    return place;
+}
+
+static int build_architecture(const xy_problem_t *q, const hull_t *h, SCOTCH_Arch *whole,
+                              SCOTCH_Arch *arch)
+{
+    const xy_target_t *t = q->target;
+    SCOTCH_Num size[XY_TARGET_DIMENSIONS_MAX];
+
+    if (t->dimensions > 0) {
+        for (int d = 0; d < t->dimensions; d++)
+            size[d] = (SCOTCH_Num)t->size[d];
+        return (t->is_torus ? SCOTCH_archTorusX : SCOTCH_archMeshX)(arch, t->dimensions, size);
+    }
+    if ((SCOTCH_Num)t->leaves == h->leaves)
+        return SCOTCH_archTleaf(arch, h->levels, h->arity, h->link);
+    return SCOTCH_archTleaf(whole, h->levels, h->arity, h->link) ||
+           SCOTCH_archSub(arch, whole, (SCOTCH_Num)t->leaves, h->leaf);
+}
+
+/* Scotch wants whole numbers as weights of edges. */
+static void whole_weights(const place_graph_t *g, SCOTCH_Num *to, SCOTCH_Num *weight)
+{
+    double most = 0;
+
+    for (uint32_t k = 0; k < g->first[g->n]; k++)
+        if (g->w[k] > most)
+            most = g->w[k];
+    for (uint32_t k = 0; k < g->first[g->n]; k++) {
+        to[k] = (SCOTCH_Num)g->to[k];
+        weight[k] = 1 + (SCOTCH_Num)(g->w[k] / most * 9999);
+    }
+}
+
+static int map(const xy_problem_t *q, const hull_t *h, SCOTCH_Num *work, SCOTCH_Num *answer)
+{
+    const place_graph_t *g = q->graph;
+    SCOTCH_Num edges = (SCOTCH_Num)g->first[g->n];
+    SCOTCH_Num *first = work, *to = first + g->n + 1, *weight = to + edges;
+    SCOTCH_Arch whole, arch;
+    SCOTCH_Graph graph;
+    SCOTCH_Strat strat;
+    double spare = (double)q->target->leaves / g->n - 1;
+    int rc;
+
+    for (uint32_t i = 0; i <= g->n; i++)
+        first[i] = (SCOTCH_Num)g->first[i];
+    whole_weights(g, to, weight);
+    SCOTCH_randomSeed((SCOTCH_Num)(q->seed & 0x7fffffff));
+    SCOTCH_randomReset();
+    SCOTCH_archInit(&whole);
+    SCOTCH_archInit(&arch);
+    SCOTCH_graphInit(&graph);
+    SCOTCH_stratInit(&strat);
+    rc = build_architecture(q, h, &whole, &arch) ||
+         SCOTCH_graphBuild(&graph, 0, (SCOTCH_Num)g->n, first, NULL, NULL, NULL, edges, to,
+                           weight) ||
+         SCOTCH_stratGraphMapBuild(&strat, SCOTCH_STRATQUALITY, (SCOTCH_Num)q->target->leaves,
+                                   spare > 0.001 ? spare : 0.001) ||
+         SCOTCH_graphMap(&graph, &arch, &strat, answer);
+    SCOTCH_stratExit(&strat);
+    SCOTCH_graphExit(&graph);
+    SCOTCH_archExit(&arch);
+    SCOTCH_archExit(&whole);
+    return rc;
+}
+
+static xy_status_t place_in_hull(const xy_problem_t *q, const hull_t *h, uint32_t *leaf_of)
+{
+    const place_graph_t *g = q->graph;
+    size_t edges = g->first[g->n];
+    SCOTCH_Num *work = xy_malloc((g->n + 1 + 2 * edges) * sizeof(*work));
+    SCOTCH_Num *answer = xy_malloc(((size_t)g->n + 1) * sizeof(*answer));
+    uint32_t *place =
+        places(q->target, h, q->target->dimensions > 0 ? (SCOTCH_Num)q->target->leaves : h->leaves);
+    xy_status_t st = XY_ENOMEM;
+
+    if (work != NULL && answer != NULL && place != NULL) {
+        st = map(q, h, work, answer) == 0
+                 ? XY_OK
+                 : xy_fail(XY_EINVAL, "Scotch could not map the graph on this machine");
+        for (uint32_t v = 0; st == XY_OK && v < g->n; v++)
+            leaf_of[v] = answer[v] < 0 ? 0 : place[answer[v]];
+    }
+    xy_free(work);
+    xy_free(answer);
+    xy_free(place);
+    return st == XY_OK ? place_repair(q, leaf_of) : st;
+}
+
+static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
+{
+    hull_t h = {0};
+    xy_status_t st = XY_OK;
+
+    if (q->target->leaves == 1 || q->graph->n == 1) {
+        memset(leaf_of, 0, (size_t)q->graph->n * sizeof(*leaf_of));
+        return XY_OK;
+    }
+    if (q->target->dimensions == 0) {
+        if (!hull_arities(q, &h))
+            return xy_fail(XY_ELIMIT, "strategy scotch: the machine is too irregular");
+        st = hull_leaves(q->target, &h);
+    }
+    if (st == XY_OK)
+        st = place_in_hull(q, &h, leaf_of);
+    xy_free(h.leaf);
+    return st;
+}
+
+#else
+
+static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
+{
+    (void)q, (void)leaf_of;
+    return xy_fail(XY_EUNSUPPORTED,
+                   "strategy scotch: built without Scotch; install libscotch-dev and build again");
+}
+
+#endif
+
+const xy_strategy_t strategy_scotch = {
+    .name = "scotch",
+    .describe = "Scotch's static mapping with the weights of the links; repaired to exact sizes",
+    .is_missing = !XYLEM_HAVE_SCOTCH,
+    .place = place,
+};

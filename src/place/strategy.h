@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Placing: which leaf runs which process, by one of several strategies.
+ *
+ *   xy_place_options_t options = {.strategy = "multisection"};
+ *   xy_place_t *p;
+ *   st = xy_place_compute(matrix, target, &options, &p);
+ *   printf("rank 3 runs on leaf %u; hop-bytes %g\n", p->leaf_of[3], p->cost.hop_bytes);
+ *   xy_place_destroy(p);
+ *
+ * With more leaves than processes a leaf runs at most one; with more processes than leaves every
+ * leaf runs p/n of them, rounded down or up. The same input and seed give the same placement.
+ */
+#ifndef XY_PLACE_STRATEGY_H
+#define XY_PLACE_STRATEGY_H
+
+#include "place/graph.h"
+#include "place/matrix.h"
+#include "place/target.h"
+
+/* What a placement costs. `value` of each entry of the matrix, both directions:
+ * hop_bytes: value times links crossed; weighted: value times the weights of the links crossed;
+ * max_load: what crosses the busiest link, both directions together. */
+typedef struct {
+    double hop_bytes, weighted, max_load;
+} xy_place_cost_t;
+
+typedef enum {
+    XY_OBJECTIVE_WEIGHTED, /* what strategies that look at distances try to make small */
+    XY_OBJECTIVE_HOPS,
+} xy_objective_t;
+
+typedef struct {
+    const char *strategy; /* NULL: multisection */
+    xy_metric_t metric;
+    xy_objective_t objective;
+    uint64_t seed;
+    uint32_t restarts;  /* of mpipp; 0: 5 */
+    const double *load; /* of each process, or NULL: leaves with several are balanced by it */
+} xy_place_options_t;
+
+typedef struct {
+    const char *strategy;
+    uint32_t n;
+    uint32_t *leaf_of; /* the target's leaf of each process */
+    double seconds;    /* of processor time, spent in the strategy */
+    xy_place_cost_t cost;
+} xy_place_t;
+
+/* What a strategy is given. */
+typedef struct {
+    const place_graph_t *graph;
+    const xy_target_t *target;
+    const uint32_t *capacity; /* processes per leaf, at most; with several, exactly */
+    const double *height;     /* of the target's nodes: hops or weight */
+    xy_objective_t objective;
+    uint64_t seed;
+    uint32_t restarts;
+} xy_problem_t;
+
+typedef struct {
+    const char *name;
+    const char *describe;
+    uint32_t limit;  /* more processes take too long; 0: none */
+    bool is_missing; /* not in this build */
+    /* Fill leaf_of. EUNSUPPORTED: not in this build; said. ENOMEM is silent. */
+    xy_status_t (*place)(const xy_problem_t *q, uint32_t *leaf_of);
+} xy_strategy_t;
+
+/* All of them, the default first; NULL-terminated. */
+extern const xy_strategy_t *const xy_strategies[];
+/* Scotch and METIS may be missing in a build. */
+bool xy_strategy_is_built(const xy_strategy_t *strategy);
+/* By name; NULL: the default. EUSAGE: unknown, said with the nearest. */
+xy_status_t xy_strategy_find(const char *name, const xy_strategy_t **strategy_p);
+
+/* Place the processes of `m` on `t`. On success the caller owns *place_p; on failure it is
+ * untouched. ELIMIT: too many processes for the strategy. Any thread; does not park. */
+xy_status_t xy_place_compute(const xy_matrix_t *m, const xy_target_t *t,
+                             const xy_place_options_t *options, xy_place_t **place_p);
+void xy_place_destroy(xy_place_t *p); /* NULL is fine */
+
+/* The cost of any placement. ENOMEM is said. */
+xy_status_t xy_place_evaluate(const xy_matrix_t *m, xy_metric_t metric, const xy_target_t *t,
+                              const uint32_t *leaf_of, xy_place_cost_t *cost_p);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The target: what of a machine matters for placing. Usable leaves only, objects with one child
+ * left out, distances as heights above the root. A torus or a mesh is one too: distances then come
+ * from coordinates, and the tree halves the box again and again.
+ *
+ *   xy_target_t *t;
+ *   st = xy_target_load("torus:8x8x8", NULL, &t);       (or anything xy_machine_load takes)
+ *   d = xy_target_hops(t, 3, 200);
+ *   xy_target_destroy(t);
+ *
+ * Nodes are in level order: the root is 0, children are contiguous and behind their parent. Leaves
+ * are numbered by themselves, in tree order. A target never changes once made.
+ */
+#ifndef XY_PLACE_TARGET_H
+#define XY_PLACE_TARGET_H
+
+#include "base/base.h"
+#include "machine/machine.h"
+
+enum { XY_TARGET_DIMENSIONS_MAX = 8, XY_TARGET_WEIGHTS_MAX = 32 };
+
+/* Weights of the links from the leaves up, for the level-weighted cost. Levels in which nothing
+ * branches weigh nothing; when levels are left over the last weight counts ten times more for
+ * each. The default is 1:10:100 and so on. */
+typedef struct {
+    int count;
+    double value[XY_TARGET_WEIGHTS_MAX];
+} xy_weights_t;
+/* "1:10:100". EUSAGE names what is wrong. */
+xy_status_t xy_weights_parse(const char *text, xy_weights_t *weights_p);
+
+typedef struct {
+    uint32_t leaves;
+    uint32_t nodes;
+    uint32_t depth; /* levels */
+    uint32_t *parent, *first_child, *child_count, *first_leaf, *leaf_count, *level;
+    double *hops, *weight; /* of the path to the root, each link by 1 or by its weight */
+    uint32_t *node_of;     /* of each leaf */
+    uint32_t *logical;     /* the leaf's number in the machine: xy_machine_t.leaf[logical] */
+    uint32_t *host;        /* logical number of its node (host); 0 when the machine is one */
+    uint32_t *physical;    /* what the host's operating system calls it */
+
+    int dimensions; /* 0: a tree */
+    bool is_torus;
+    uint32_t size[XY_TARGET_DIMENSIONS_MAX];
+    uint32_t *cell;                        /* of each leaf, first dimension fastest */
+    double step[XY_TARGET_DIMENSIONS_MAX]; /* weight of a link along a dimension */
+} xy_target_t;
+
+/* The usable leaves of a machine. EINVAL: nothing is usable. `weights` may be NULL. On success the
+ * caller owns *target_p. */
+xy_status_t xy_target_create(const xy_machine_t *m, const xy_weights_t *weights,
+                             xy_target_t **target_p);
+/* "torus:8x8x8" or "mesh:32x32". Dimension d weighs weights->value[d], 1 by default. */
+xy_status_t xy_target_grid(const char *text, const xy_weights_t *weights, xy_target_t **target_p);
+/* Is it the text of a grid? */
+bool xy_target_is_grid_text(const char *text);
+void xy_target_destroy(xy_target_t *t); /* NULL is fine */
+
+/* Between two leaves, O(depth). */
+double xy_target_hops(const xy_target_t *t, uint32_t a, uint32_t b);
+double xy_target_weighted(const xy_target_t *t, uint32_t a, uint32_t b);
+
+#endif

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the makers of targets share. Private to the room. */
+#ifndef XY_PLACE_TARGET_INTERNAL_H
+#define XY_PLACE_TARGET_INTERNAL_H
+
+#include "place/target.h"
+
+/* Room for `leaves` leaves and up to `nodes` nodes, all zero; NULL: memory ran out. */
+xy_target_t *place_target_allocate(uint32_t leaves, uint32_t nodes);
+
+#endif

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# xylem monitor under Open MPI and MPICH: the matrix of a program whose messages are known.
+. "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
+here=$XYLEM_SOURCE_DIR/tests/place
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+# Four ranks. Program: 120 bytes in 3 messages to the rank before (reversed order: the next), 32 in 2
+# to the opposite one. Collectives: 4 bytes to the ranks 1 and 2 bits away; a tree of 32 bytes from 0.
+printf '%s\n' '# ranks 4' 'source,target,bytes,messages' \
+    0,2,32,2 0,3,120,3 1,0,120,3 1,3,32,2 2,0,32,2 2,1,120,3 3,1,32,2 3,2,120,3 >program
+printf '%s\n' '# ranks 4' 'source,target,bytes,messages' \
+    0,1,36,2 0,2,36,2 1,0,4,1 1,3,4,1 2,0,4,1 2,3,36,2 3,1,4,1 3,2,4,1 >collectives
+
+ran=0
+monitor() { # MPI LAUNCHER...
+    local mpi=$1
+    shift
+    command -v "$1" >/dev/null && command -v "mpicc.$mpi" >/dev/null || return 0
+    "mpicc.$mpi" "$here/talk.c" -o "talk.$mpi"
+    for kind in program collectives; do
+        expect 0 timeout 60 "$XYLEM" monitor "$mpi.csv" --only $kind -- "$@" -n 4 "./talk.$mpi"
+        [ -z "$err" ] || die "a good run says: $err"
+        cmp $kind "$mpi.csv" || die "$mpi, $kind: $(cat "$mpi.csv")"
+    done
+    expect 0 timeout 60 "$XYLEM" monitor "$mpi.mat" --heatmap heat.svg -- "$@" -n 4 "./talk.$mpi"
+    [ "$(wc -l <"$mpi.mat")" = 4 ] || die "no matrix: $(cat "$mpi.mat")"
+    expect 0 "$XYLEM" place "$mpi.mat" -m 2x2 -o cores
+    ran=1
+}
+monitor openmpi mpirun.openmpi --oversubscribe
+monitor mpich mpiexec.mpich
+expect 2 "$XYLEM" monitor out.csv
+expect 1 "$XYLEM" monitor out.csv -- true
+says "$err" "give --mpi"
+[ $ran = 1 ] || exit 77

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The library that `xylem monitor` puts in front of Open MPI or MPICH: it counts what each rank
+ * sends and hands every call on (PMPI). It is compiled with that MPI's own compiler wrapper and
+ * uses nothing of Xylem. At MPI_Finalize each rank writes $XYLEM_MONITOR_DIRECTORY/RANK.csv:
+ *
+ *   # ranks 8
+ *   target,bytes,messages,inside
+ *   1,4096,2,0          what the program sent
+ *   3,16,2,1            what collective operations sent
+ */
+#ifndef XY_TOOLS_MONITOR_H
+#define XY_TOOLS_MONITOR_H
+
+#include <mpi.h>
+
+enum { MONITOR_PROGRAM, MONITOR_COLLECTIVE, MONITOR_KINDS };
+
+/* Count a message of `count` elements to rank `to` of a communicator (of its remote group between
+ * two groups). Nothing is counted for MPI_PROC_NULL. */
+void monitor_message(MPI_Comm comm, int to, int count, MPI_Datatype type, int kind);
+/* The same in bytes. */
+void monitor_bytes(MPI_Comm comm, int to, double bytes, int kind);
+
+/* What the rank sends inside a collective operation, by the algorithms that both libraries document
+ * for it: binomial trees, recursive doubling, rings and pairwise exchange. */
+void monitor_tree_down(MPI_Comm comm, int root, double bytes);    /* broadcast */
+void monitor_tree_up(MPI_Comm comm, int root, double bytes);      /* reduce */
+void monitor_tree_scatter(MPI_Comm comm, int root, double bytes); /* one block per rank */
+void monitor_tree_gather(MPI_Comm comm, int root, double bytes);
+void monitor_doubling(MPI_Comm comm, double bytes); /* allreduce */
+void monitor_dissemination(MPI_Comm comm);          /* barrier */
+void monitor_ring(MPI_Comm comm, double bytes);     /* allgather: p - 1 blocks on */
+void monitor_halving(MPI_Comm comm, double bytes);  /* reduce-scatter of all bytes */
+void monitor_chain(MPI_Comm comm, double bytes);    /* scan */
+
+#endif

@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* xylem monitor: run a program under another MPI and count who sends how much to whom. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "place/place.h"
+#include "verbs.h"
+
+typedef struct {
+    const char *only, *heatmap, *mpi;
+} values_t;
+
+static const char *const kinds[] = {"all", "program", "collectives", NULL};
+static const char *const libraries[] = {"openmpi", "mpich", NULL};
+
+static const xy_option_t options[] = {
+    {"only", 0, XY_OPT_CHOICE, "KIND", offsetof(values_t, only),
+     .help = "which messages: all, those of the program, or those inside collectives",
+     .preset = "all", .choices = kinds},
+    {"mpi", 0, XY_OPT_CHOICE, "MPI", offsetof(values_t, mpi),
+     .help = "the MPI of the launcher, openmpi or mpich (default: what it says of itself)",
+     .choices = libraries},
+    {"heatmap", 0, XY_OPT_STRING, "FILE", offsetof(values_t, heatmap),
+     .help = "draw the matrix as a heat map too", .complete = "file"},
+    {0}};
+
+/* Which MPI a launcher belongs to, by its --version; NULL: it does not say. */
+static const char *ask_launcher(char **argv)
+{
+    char said[4096] = "";
+    size_t length = 0, got;
+    int ends[2];
+    pid_t child;
+    FILE *file;
+
+    if (pipe(ends) != 0)
+        return NULL;
+    child = fork();
+    if (child == 0) {
+        char *const ask[] = {argv[0], (char[]){"--version"}, NULL};
+
+        dup2(ends[1], 1);
+        dup2(ends[1], 2);
+        close(ends[0]);
+        close(ends[1]);
+        execvp(ask[0], ask);
+        _exit(127);
+    }
+    close(ends[1]);
+    file = fdopen(ends[0], "r");
+    while (file != NULL && (got = fread(said + length, 1, sizeof(said) - 1 - length, file)) > 0)
+        length += got;
+    if (file != NULL)
+        fclose(file);
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    said[length] = '\0';
+    if (strstr(said, "Open MPI") != NULL || strstr(said, "OpenRTE") != NULL)
+        return "openmpi";
+    return strstr(said, "HYDRA") != NULL || strstr(said, "MPICH") != NULL ? "mpich" : NULL;
+}
+
+/* The library beside this program: bin/../lib/xylem. The caller frees. */
+static xy_status_t find_library(const char *mpi, char **path_p)
+{
+    char self[4096];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    char *path;
+
+    if (length < 0)
+        return xy_fail_errno(errno, "/proc/self/exe", "cannot read");
+    self[length] = '\0';
+    *strrchr(self, '/') = '\0';
+    path = xy_sprintf("%s/../lib/xylem/libxylem-monitor-%s.so", self, mpi);
+    if (path == NULL)
+        return xy_fail_memory("starting the monitor");
+    if (access(path, R_OK) != 0) {
+        xy_fail(XY_EUNSUPPORTED,
+                "no monitor for %s: %s is missing; install mpicc.%s and build again", mpi, path,
+                mpi);
+        xy_free(path);
+        return XY_EUNSUPPORTED;
+    }
+    *path_p = path;
+    return XY_OK;
+}
+
+/* Run the launcher with the library in front of the MPI; its exit code goes to *code_p. */
+static xy_status_t run_program(char **argv, const char *library, const char *directory, int *code_p)
+{
+    const char *before = getenv("LD_PRELOAD");
+    char *preload = before != NULL && *before != '\0' ? xy_sprintf("%s:%s", library, before)
+                                                      : xy_strdup(library);
+    int status = 0;
+    pid_t child;
+
+    if (preload == NULL)
+        return xy_fail_memory("starting the monitor");
+    fflush(NULL);
+    child = fork();
+    if (child == 0) {
+        setenv("LD_PRELOAD", preload, 1);
+        setenv("XYLEM_MONITOR_DIRECTORY", directory, 1);
+        execvp(argv[0], argv);
+        xy_fail_errno(errno, argv[0], "cannot run");
+        _exit(errno == ENOENT ? 127 : 126);
+    }
+    xy_free(preload);
+    if (child < 0)
+        return xy_fail_errno(errno, argv[0], "cannot run");
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+    *code_p = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    return XY_OK;
+}
+
+static void remove_directory(const char *directory)
+{
+    DIR *d = opendir(directory);
+    const struct dirent *entry;
+
+    while (d != NULL && (entry = readdir(d)) != NULL)
+        if (entry->d_name[0] != '.')
+            unlinkat(dirfd(d), entry->d_name, 0);
+    if (d != NULL)
+        closedir(d);
+    rmdir(directory);
+}
+
+static xy_status_t write_matrix(const xy_matrix_t *m, const char *path, const char *title)
+{
+    xy_out_t *out;
+    xy_status_t st = xy_out_open(path, &out);
+
+    if (st != XY_OK)
+        return st;
+    if (title != NULL) {
+        st = xy_matrix_print_svg(m, XY_METRIC_SIZE, title, xy_out_file(out));
+    } else {
+        xy_matrix_format_t format = xy_matrix_guess(path, "source");
+
+        st = xy_matrix_write(m, format, xy_out_file(out));
+    }
+    if (st == XY_OK)
+        return xy_out_commit(out);
+    xy_out_cancel(out);
+    return st;
+}
+
+static xy_status_t collect(const values_t *v, const char *directory, const char *path)
+{
+    int what = 0;
+    xy_matrix_t *m;
+    xy_status_t st;
+
+    while (strcmp(kinds[what], v->only) != 0)
+        what++;
+    st = xy_matrix_monitored(directory, (xy_monitored_t)what, &m);
+    if (st != XY_OK)
+        return st;
+    st = write_matrix(m, path, NULL);
+    if (st == XY_OK && v->heatmap != NULL)
+        st = write_matrix(m, v->heatmap, path);
+    xy_matrix_destroy(m);
+    return st;
+}
+
+static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
+{
+    const values_t *v = values;
+    char directory[] = "/tmp/xylem-monitor-XXXXXX", *library = NULL;
+    char **program = argv + 1;
+    const char *mpi;
+    int code = 0;
+    xy_status_t st;
+
+    (void)command;
+    if (argc > 1 && strcmp(argv[1], "--") == 0)
+        program++;
+    if (*program == NULL)
+        return xy_fail(XY_EUSAGE, "a program is expected behind OUT: xylem monitor OUT -- mpirun "
+                                  "-n 8 ./app");
+    mpi = v->mpi != NULL ? v->mpi : ask_launcher(program);
+    if (mpi == NULL)
+        return xy_fail(XY_EUNSUPPORTED,
+                       "%s does not say whether it is Open MPI's or MPICH's; give --mpi",
+                       program[0]);
+    st = find_library(mpi, &library);
+    if (st == XY_OK && mkdtemp(directory) == NULL)
+        st = xy_fail_errno(errno, directory, "cannot make");
+    if (st == XY_OK) {
+        st = run_program(program, library, directory, &code);
+        if (st == XY_OK && code == 0)
+            st = collect(v, directory, argv[0]);
+        remove_directory(directory);
+    }
+    xy_free(library);
+    if (st == XY_OK && code != 0)
+        exit(code); /* the launcher said why; its code is ours */
+    return st;
+}
+
+const xy_command_t verb_monitor = {
+    .name = "monitor",
+    .summary = "count who sends how much to whom while a program runs under Open MPI or MPICH",
+    .synopsis = "OUT -- MPIRUN ARGUMENTS...",
+    .description =
+        "Runs the launcher with a library in front of its MPI that counts what every rank sends, "
+        "and writes the communication matrix to OUT in the format of its name (.csv, .mat, .mtx or "
+        ".graph). The program is not changed; it must be a C program that ends with "
+        "MPI_Finalize.\n\n"
+        "Collective operations are counted as the messages of the algorithms that both libraries "
+        "document: binomial trees, recursive doubling, rings and pairwise exchange.",
+    .examples = "xylem monitor app.csv -- mpirun -n 8 ./app\n    the matrix of a run\n"
+                "xylem monitor app.csv --only program -- mpiexec -n 8 ./app\n    without the "
+                "messages inside collectives\n",
+    .options = options,
+    .values_size = sizeof(values_t),
+    .positional_min = 1,
+    .positional_max = -1,
+    .complete = "file",
+    .run = run,
+};

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* xylem place: put processes where they talk cheaply. */
+#include <string.h>
+
+#include "place/place.h"
+#include "verbs.h"
+
+typedef struct {
+    const char *machine, *strategy, *metric, *cost, *weights, *load, *output, *svg, *heatmap,
+        *write;
+    bool compare, json;
+    long seed, restarts;
+} values_t;
+
+static const char *const metrics[] = {"size", "msg", "avg", NULL};
+static const char *const costs[] = {"weighted", "hops", NULL};
+
+static const xy_option_t options[] = {
+    {"machine", 'm', XY_OPT_STRING, "MACHINE", offsetof(values_t, machine),
+     .help = "where to place: anything 'xylem machine' takes, or torus:8x8x8, mesh:32x32 (default: "
+             "the machine this runs on)",
+     .env = "XYLEM_MACHINE"},
+    {"strategy", 's', XY_OPT_STRING, "NAME", offsetof(values_t, strategy),
+     .help = "multisection, treematch, scotch, metis, bisection, mpipp, packed, round-robin or "
+             "random",
+     .preset = "multisection"},
+    {"metric", 0, XY_OPT_CHOICE, "METRIC", offsetof(values_t, metric),
+     .help = "what counts: bytes (size), messages (msg), or the mean size of a message (avg)",
+     .preset = "size", .choices = metrics},
+    {"cost", 0, XY_OPT_CHOICE, "COST", offsetof(values_t, cost),
+     .help = "what is made small: links by their weights (weighted) or each link once (hops)",
+     .preset = "weighted", .choices = costs},
+    {"weights", 'w', XY_OPT_STRING, "W:W:...", offsetof(values_t, weights),
+     .help =
+         "weights of the links from the cores up (default 1:10:100:...); of a torus or mesh, by "
+         "dimension (default 1)"},
+    {"load", 0, XY_OPT_STRING, "FILE", offsetof(values_t, load),
+     .help = "work of each process, one number per line: cores that run several are balanced by it",
+     .complete = "file"},
+    {"compare", 'c', XY_OPT_FLAG, .offset = offsetof(values_t, compare),
+     .help = "place by all strategies and print a table"},
+    {"seed", 0, XY_OPT_LONG, "N", offsetof(values_t, seed),
+     .help = "start of the random numbers; the same seed gives the same placement", .preset = "1",
+     .min = 0, .max = 1e15},
+    {"restarts", 0, XY_OPT_LONG, "N", offsetof(values_t, restarts),
+     .help = "random starts of mpipp", .preset = "5", .min = 1, .max = 1000},
+    {"output", 'o', XY_OPT_CHOICE, "FORMAT", offsetof(values_t, output),
+     .help =
+         "print the placement for a launcher: cores, xylem, rankfile, rankfile5, mpich or slurm",
+     .choices = xy_place_format_names},
+    {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json),
+     .help = "print strategy, seconds, costs and the core of each process as JSON"},
+    {"svg", 0, XY_OPT_STRING, "FILE", offsetof(values_t, svg),
+     .help = "draw the tree with the placement and what crosses each level", .complete = "file"},
+    {"heatmap", 0, XY_OPT_STRING, "FILE", offsetof(values_t, heatmap),
+     .help = "draw the matrix as a heat map", .complete = "file"},
+    {"write", 0, XY_OPT_STRING, "FILE", offsetof(values_t, write),
+     .help = "write the matrix in the format of the name: .mat, .mtx, .graph or .csv",
+     .complete = "file"},
+    {0}};
+
+/* What one call works on. */
+typedef struct {
+    const values_t *v;
+    const char *path;
+    xy_metric_t metric;
+    xy_matrix_t *matrix;
+    xy_machine_t *machine; /* NULL: a torus or mesh */
+    xy_target_t *target;
+    double *load;
+} job_t;
+
+static xy_status_t load_target(job_t *j)
+{
+    const char *source = j->v->machine;
+    xy_weights_t weights = {0};
+    xy_status_t st = XY_OK;
+
+    if (j->v->weights != NULL)
+        st = xy_weights_parse(j->v->weights, &weights);
+    if (st != XY_OK)
+        return st;
+    if (source != NULL && xy_target_is_grid_text(source))
+        return xy_target_grid(source, &weights, &j->target);
+    st = xy_machine_load(source, &j->machine);
+    return st == XY_OK ? xy_target_create(j->machine, &weights, &j->target) : st;
+}
+
+static xy_status_t load_loads(job_t *j)
+{
+    char *data, *line, *next;
+    size_t size;
+    uint32_t n = 0;
+    long number = 0;
+    xy_status_t st;
+
+    if (j->v->load == NULL)
+        return XY_OK;
+    st = xy_file_read(j->v->load, XY_MATRIX_BYTES_MAX, &data, &size);
+    if (st != XY_OK)
+        return st;
+    j->load = xy_calloc((size_t)j->matrix->n + 1, sizeof(*j->load));
+    if (j->load == NULL)
+        st = xy_fail_memory("reading loads");
+    for (line = data; st == XY_OK && *line != '\0'; line = next) {
+        double value;
+
+        number++;
+        next = line + strcspn(line, "\n");
+        if (*next == '\n')
+            *next++ = '\0';
+        line += strspn(line, " \t\r");
+        line[strcspn(line, " \t\r")] = '\0';
+        if (*line == '\0' || *line == '#')
+            continue;
+        if (!xy_parse_double(line, &value) || value < 0)
+            st = xy_fail_at(XY_EPARSE, j->v->load, number, "'%.40s' is no load", line);
+        else if (n == j->matrix->n)
+            st = xy_fail_at(XY_EPARSE, j->v->load, number,
+                            "more than %u loads; the matrix has %u "
+                            "processes",
+                            n, n);
+        else
+            j->load[n++] = value;
+    }
+    if (st == XY_OK && n < j->matrix->n)
+        st =
+            xy_fail_at(XY_EPARSE, j->v->load, number, "%u loads for %u processes", n, j->matrix->n);
+    xy_free(data);
+    return st;
+}
+
+/* Write a file through a callback. */
+static xy_status_t write_file(const char *path, const job_t *j, const xy_place_t *p,
+                              xy_status_t (*print)(const job_t *, const xy_place_t *, FILE *))
+{
+    xy_out_t *out;
+    xy_status_t st;
+
+    if (path == NULL)
+        return XY_OK;
+    st = xy_out_open(path, &out);
+    if (st != XY_OK)
+        return st;
+    st = print(j, p, xy_out_file(out));
+    if (st == XY_OK)
+        return xy_out_commit(out);
+    xy_out_cancel(out);
+    return st;
+}
+
+static xy_status_t print_heatmap(const job_t *j, const xy_place_t *p, FILE *file)
+{
+    (void)p;
+    return xy_matrix_print_svg(j->matrix, j->metric, j->path, file);
+}
+
+static xy_status_t print_tree(const job_t *j, const xy_place_t *p, FILE *file)
+{
+    const char *name = j->v->machine != NULL ? j->v->machine
+                       : j->machine != NULL  ? j->machine->name
+                                             : "";
+
+    return xy_place_print_svg(p, j->matrix, j->metric, j->target, name, file);
+}
+
+static xy_status_t print_matrix(const job_t *j, const xy_place_t *p, FILE *file)
+{
+    (void)p;
+    return xy_matrix_write(j->matrix, xy_matrix_guess(j->v->write, ""), file);
+}
+
+static xy_status_t compute(const job_t *j, const char *strategy, xy_place_t **place_p)
+{
+    xy_place_options_t o = {
+        .strategy = strategy,
+        .metric = j->metric,
+        .objective = strcmp(j->v->cost, "hops") == 0 ? XY_OBJECTIVE_HOPS : XY_OBJECTIVE_WEIGHTED,
+        .seed = (uint64_t)j->v->seed,
+        .restarts = (uint32_t)j->v->restarts,
+        .load = j->load,
+    };
+
+    return xy_place_compute(j->matrix, j->target, &o, place_p);
+}
+
+static void print_json(const job_t *j, const xy_place_t *p, xy_json_t *json)
+{
+    xy_json_begin_object(json, NULL);
+    xy_json_string(json, "strategy", p->strategy);
+    xy_json_double(json, "seconds", p->seconds);
+    xy_json_double(json, "hop_bytes", p->cost.hop_bytes);
+    xy_json_double(json, "weighted", p->cost.weighted);
+    xy_json_double(json, "max_load", p->cost.max_load);
+    xy_json_begin_array(json, "core_of");
+    for (uint32_t i = 0; i < p->n; i++)
+        xy_json_int(json, NULL, j->target->logical[p->leaf_of[i]]);
+    xy_json_end(json);
+    xy_json_end(json);
+}
+
+static void print_text(const job_t *j, const xy_place_t *p)
+{
+    char seconds[32];
+
+    printf("%u processes on %u cores by %s in %s\n", p->n, j->target->leaves, p->strategy,
+           xy_format_seconds(p->seconds, seconds));
+    printf("hop-bytes %.6g, weighted %.6g, busiest link %.6g\n", p->cost.hop_bytes,
+           p->cost.weighted, p->cost.max_load);
+    for (uint32_t i = 0; i < p->n; i++)
+        printf("%s%u", i == 0 ? "cores " : " ", j->target->logical[p->leaf_of[i]]);
+    printf("\n");
+}
+
+static xy_status_t place_one(const job_t *j)
+{
+    xy_place_t *p;
+    xy_status_t st = compute(j, j->v->strategy, &p);
+
+    if (st != XY_OK)
+        return st;
+    st = write_file(j->v->svg, j, p, print_tree);
+    if (st == XY_OK && j->v->output != NULL) {
+        int format = 0;
+
+        while (strcmp(xy_place_format_names[format], j->v->output) != 0)
+            format++;
+        st = xy_place_print(p, j->target, j->machine, (xy_place_format_t)format, stdout);
+    } else if (st == XY_OK && j->v->json) {
+        xy_json_t json;
+
+        xy_json_init(&json, stdout, false);
+        print_json(j, p, &json);
+    } else if (st == XY_OK) {
+        print_text(j, p);
+    }
+    xy_place_destroy(p);
+    return st;
+}
+
+enum { ROWS_MAX = 32 };
+
+static void print_table(xy_place_t *const *rows, int count, const char *const *why)
+{
+    double best = 0, best_hops = 0;
+    char seconds[32];
+
+    for (int i = 0; i < count; i++)
+        if (rows[i] != NULL) {
+            best = best == 0 || rows[i]->cost.weighted < best ? rows[i]->cost.weighted : best;
+            best_hops = best_hops == 0 || rows[i]->cost.hop_bytes < best_hops
+                            ? rows[i]->cost.hop_bytes
+                            : best_hops;
+        }
+    printf("%-13s %12s %8s %12s %8s %12s %12s\n", "strategy", "hop-bytes", "to best", "weighted",
+           "to best", "busiest link", "time");
+    for (int i = 0; i < count; i++) {
+        const xy_place_t *p = rows[i];
+
+        if (p == NULL)
+            printf("%-13s %s\n", xy_strategies[i]->name, why[i]);
+        else
+            printf("%-13s %12.6g %8.4f %12.6g %8.4f %12.6g %12s\n", p->strategy, p->cost.hop_bytes,
+                   best_hops > 0 ? p->cost.hop_bytes / best_hops : 1, p->cost.weighted,
+                   best > 0 ? p->cost.weighted / best : 1, p->cost.max_load,
+                   xy_format_seconds(p->seconds, seconds));
+    }
+}
+
+static xy_status_t compare(const job_t *j)
+{
+    xy_place_t *rows[ROWS_MAX] = {NULL};
+    const char *why[ROWS_MAX] = {NULL};
+    xy_status_t st = XY_OK;
+    int count = 0;
+
+    for (; st == XY_OK && xy_strategies[count] != NULL && count < ROWS_MAX; count++) {
+        const xy_strategy_t *s = xy_strategies[count];
+
+        if (s->limit > 0 && j->matrix->n > s->limit) {
+            why[count] = "takes too long for so many processes";
+            continue;
+        }
+        if (!xy_strategy_is_built(s)) {
+            why[count] = "is not in this build";
+            continue;
+        }
+        st = compute(j, s->name, &rows[count]);
+    }
+    if (st == XY_OK && j->v->json) {
+        xy_json_t json;
+
+        xy_json_init(&json, stdout, false);
+        xy_json_begin_array(&json, NULL);
+        for (int i = 0; i < count; i++)
+            if (rows[i] != NULL)
+                print_json(j, rows[i], &json);
+        xy_json_end(&json);
+    } else if (st == XY_OK) {
+        print_table(rows, count, why);
+    }
+    for (int i = 0; i < count; i++)
+        xy_place_destroy(rows[i]);
+    return st;
+}
+
+static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
+{
+    job_t j = {.v = values, .path = argv[0]};
+    xy_status_t st;
+
+    (void)command, (void)argc;
+    xy_metric_parse(j.v->metric, &j.metric);
+    st = xy_matrix_read(j.path, &j.matrix);
+    if (st == XY_OK)
+        st = write_file(j.v->heatmap, &j, NULL, print_heatmap);
+    if (st == XY_OK)
+        st = write_file(j.v->write, &j, NULL, print_matrix);
+    if (st == XY_OK)
+        st = load_target(&j);
+    if (st == XY_OK)
+        st = load_loads(&j);
+    if (st == XY_OK)
+        st = j.v->compare ? compare(&j) : place_one(&j);
+    xy_target_destroy(j.target);
+    xy_machine_destroy(j.machine);
+    xy_matrix_destroy(j.matrix);
+    xy_free(j.load);
+    return st == XY_OK ? xy_stdout_check() : st;
+}
+
+static const xy_section_t sections[] = {
+    {"MATRICES",
+     "TreeMatch .mat (n rows of n numbers), Matrix Market .mtx, METIS .graph, CSV (source,target,"
+     "bytes[,messages] or n rows of n numbers), and what Open MPI's monitoring component writes "
+     "(.prof). Row: who sends; column: who receives."},
+    {"LAUNCHERS",
+     "rankfile: mpirun --rankfile FILE (Open MPI 4). rankfile5: mpirun --map-by "
+     "rankfile:file=FILE (Open MPI 5). mpich: arguments of mpiexec. slurm: SLURM_HOSTFILE=FILE "
+     "srun -m arbitrary. xylem: lines RANK CPU for xylem run --place. cores: physical numbers, "
+     "one for each rank."},
+    {0}};
+
+const xy_command_t verb_place = {
+    .name = "place",
+    .summary = "put the processes of a communication matrix where they talk cheaply",
+    .synopsis = "MATRIX",
+    .description =
+        "Reads who sends how much to whom, and finds a core for each process so that those who "
+        "talk most are nearest in the machine. With more cores than processes the best of them are "
+        "used; with more processes than cores each core gets its share.\n\n"
+        "hop-bytes is the sum over all messages of bytes times links crossed; weighted counts each "
+        "link by its weight; the busiest link is what most bytes cross.",
+    .examples = "xylem place app.mat --machine 16x2x8\n    the cores of all ranks\n"
+                "xylem place app.mat --compare\n    all strategies on this machine\n"
+                "xylem place app.mat -o rankfile >ranks\n    for mpirun --rankfile ranks\n",
+    .options = options,
+    .sections = sections,
+    .values_size = sizeof(values_t),
+    .positional_min = 1,
+    .positional_max = 1,
+    .complete = "file",
+    .run = run,
+};
