@@ -43,6 +43,10 @@ for program in build/release/bench/bench_*; do
         programs+=("$(basename "$program" | sed 's/^bench_//')")
     fi
 done
+# Whole MPI programs beside other MPI libraries: scripts that get the built tree.
+for script in bench/mpi/*.py; do
+    programs+=("mpi_$(basename "$script" .py)")
+done
 if [ "$list" = 1 ]; then
     printf '%s\n' "${programs[@]}"
     exit 0
@@ -53,6 +57,12 @@ fi
 echo "# xylem $(git describe --always --dirty 2>/dev/null || echo 'without git'), $(uname -sr), $(nproc) PUs," \
     "$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -1)"
 for name in "${names[@]}"; do
+    script=bench/mpi/${name#mpi_}.py
+    if [ "$name" != "${name#mpi_}" ] && [ -x "$script" ]; then
+        say_step "$name"
+        "$script" build/release "${quick[@]}"
+        continue
+    fi
     if [ ! -x "build/release/bench/bench_$name" ]; then
         echo "bench: no bench program $name; bench/run.sh --list names them" >&2
         exit 2

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Do nonblocking collectives overlap with computation? Plain MPI, so that it compiles with any MPI
+ * library.
+ *
+ *   nbc [--size BYTES,...] [--collective NAME,...] [--mode cpu-exploit|equivalent-compute]
+ *       [--kernel product|addition] [--work SIZE] [--factor F] [--repetitions N] [--json]
+ *
+ * Three times, each the maximum over the ranks, median over the repetitions, barriers in between:
+ *   t_comm   start and wait, nothing between
+ *   t_comp   the computation alone
+ *   t_ovrl   start, computation, wait
+ * overlap = 100 * (t_comm + t_comp - t_ovrl) / min(t_comm, t_comp), cut to 0 .. 100; t_ovrl and its
+ * ratio to t_comm + t_comp stand beside it, because a percentage of 0 can hide a slowdown. The
+ * computation is timed alone, never inside the overlapped loop.
+ *
+ * cpu-exploit: the computation is sized to last F (1) times t_comm. equivalent-compute: the work of
+ * all ranks together is that of one product (or sum) of matrices of size --work, so that runs with
+ * different numbers of ranks compare. Every result is checked against the blocking collective.
+ */
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int rank, size;
+
+/* ---- The computation ---------------------------------------------------------------------- */
+
+enum { TILE = 48 };
+static double tile_a[TILE * TILE], tile_b[TILE * TILE], tile_c[TILE * TILE];
+
+/* One product of small matrices: high intensity, in cache. */
+static void product(void)
+{
+    for (int i = 0; i < TILE; i++)
+        for (int k = 0; k < TILE; k++) {
+            double x = tile_a[i * TILE + k];
+
+            for (int j = 0; j < TILE; j++)
+                tile_c[i * TILE + j] += x * tile_b[k * TILE + j];
+        }
+}
+
+/* Sums of the same matrices: low intensity. */
+static void addition(void)
+{
+    for (int r = 0; r < TILE; r++)
+        for (int i = 0; i < TILE * TILE; i++)
+            tile_c[i] = tile_a[i] + tile_b[i] + tile_c[i] * 0x1p-10;
+}
+
+static void (*kernel)(void) = product;
+
+static void compute(long times)
+{
+    for (long i = 0; i < times; i++)
+        kernel();
+}
+
+/* ---- The collectives ---------------------------------------------------------------------- */
+
+typedef struct {
+    char *send, *receive;
+    int bytes; /* of one contribution, a multiple of 8 */
+    int *counts, *displs, *byte_displs;
+    MPI_Datatype *types;
+} data_t;
+
+#define W MPI_COMM_WORLD
+#define N (d->bytes / 8)
+#define S d->send
+#define R d->receive
+#define T MPI_DOUBLE
+
+/* Each pair in its two forms; buffers are large enough for `size` contributions. */
+#define PAIR(name, blocking, nonblocking)                                                          \
+    static void name##_b(data_t *d)                                                                \
+    {                                                                                              \
+        blocking;                                                                                  \
+    }                                                                                              \
+    static void name##_n(data_t *d, MPI_Request *q)                                                \
+    {                                                                                              \
+        nonblocking;                                                                               \
+    }
+
+PAIR(barrier, (void)d; MPI_Barrier(W), (void)d; MPI_Ibarrier(W, q))
+PAIR(bcast, MPI_Bcast(R, N, T, 0, W), MPI_Ibcast(R, N, T, 0, W, q))
+PAIR(gather, MPI_Gather(S, N, T, R, N, T, 0, W), MPI_Igather(S, N, T, R, N, T, 0, W, q))
+PAIR(gatherv, MPI_Gatherv(S, N, T, R, d->counts, d->displs, T, 0, W),
+     MPI_Igatherv(S, N, T, R, d->counts, d->displs, T, 0, W, q))
+PAIR(scatter, MPI_Scatter(S, N, T, R, N, T, 0, W), MPI_Iscatter(S, N, T, R, N, T, 0, W, q))
+PAIR(scatterv, MPI_Scatterv(S, d->counts, d->displs, T, R, N, T, 0, W),
+     MPI_Iscatterv(S, d->counts, d->displs, T, R, N, T, 0, W, q))
+PAIR(allgather, MPI_Allgather(S, N, T, R, N, T, W), MPI_Iallgather(S, N, T, R, N, T, W, q))
+PAIR(allgatherv, MPI_Allgatherv(S, N, T, R, d->counts, d->displs, T, W),
+     MPI_Iallgatherv(S, N, T, R, d->counts, d->displs, T, W, q))
+PAIR(alltoall, MPI_Alltoall(S, N, T, R, N, T, W), MPI_Ialltoall(S, N, T, R, N, T, W, q))
+PAIR(alltoallv, MPI_Alltoallv(S, d->counts, d->displs, T, R, d->counts, d->displs, T, W),
+     MPI_Ialltoallv(S, d->counts, d->displs, T, R, d->counts, d->displs, T, W, q))
+PAIR(alltoallw,
+     MPI_Alltoallw(S, d->counts, d->byte_displs, d->types, R, d->counts, d->byte_displs, d->types,
+                   W),
+     MPI_Ialltoallw(S, d->counts, d->byte_displs, d->types, R, d->counts, d->byte_displs, d->types,
+                    W, q))
+PAIR(reduce, MPI_Reduce(S, R, N, T, MPI_SUM, 0, W), MPI_Ireduce(S, R, N, T, MPI_SUM, 0, W, q))
+PAIR(allreduce, MPI_Allreduce(S, R, N, T, MPI_SUM, W), MPI_Iallreduce(S, R, N, T, MPI_SUM, W, q))
+PAIR(reduce_scatter, MPI_Reduce_scatter(S, R, d->counts, T, MPI_SUM, W),
+     MPI_Ireduce_scatter(S, R, d->counts, T, MPI_SUM, W, q))
+PAIR(reduce_scatter_block, MPI_Reduce_scatter_block(S, R, N, T, MPI_SUM, W),
+     MPI_Ireduce_scatter_block(S, R, N, T, MPI_SUM, W, q))
+PAIR(scan, MPI_Scan(S, R, N, T, MPI_SUM, W), MPI_Iscan(S, R, N, T, MPI_SUM, W, q))
+PAIR(exscan, MPI_Exscan(S, R, N, T, MPI_SUM, W), MPI_Iexscan(S, R, N, T, MPI_SUM, W, q))
+
+#define ENTRY(name)                                                                                \
+    {                                                                                              \
+#name, name##_b, name##_n                                                                  \
+    }
+static const struct {
+    const char *name;
+    void (*blocking)(data_t *d);
+    void (*start)(data_t *d, MPI_Request *q);
+} collectives[] = {
+    ENTRY(barrier),
+    ENTRY(bcast),
+    ENTRY(gather),
+    ENTRY(gatherv),
+    ENTRY(scatter),
+    ENTRY(scatterv),
+    ENTRY(allgather),
+    ENTRY(allgatherv),
+    ENTRY(alltoall),
+    ENTRY(alltoallv),
+    ENTRY(alltoallw),
+    ENTRY(reduce),
+    ENTRY(allreduce),
+    ENTRY(reduce_scatter),
+    ENTRY(scan),
+    ENTRY(exscan),
+    {"reduce_scatter_block", reduce_scatter_block_b, reduce_scatter_block_n},
+};
+enum { COLLECTIVES = sizeof(collectives) / sizeof(collectives[0]) };
+
+/* ---- The data ----------------------------------------------------------------------------- */
+
+static size_t whole(const data_t *d)
+{
+    return (size_t)d->bytes * (size_t)size;
+}
+
+static void fill(data_t *d)
+{
+    double *v = (double *)(void *)d->send;
+
+    for (size_t i = 0; i < whole(d) / 8; i++)
+        v[i] = (double)((i * 7 + (size_t)rank * 13) % 101);
+    memset(d->receive, 0, whole(d));
+    if (rank == 0)
+        memcpy(d->receive, d->send, (size_t)d->bytes); /* what a broadcast sends */
+}
+
+static void data_init(data_t *d, int bytes)
+{
+    d->bytes = bytes;
+    d->send = malloc(whole(d));
+    d->receive = malloc(whole(d));
+    d->counts = malloc(3 * (size_t)size * sizeof(int));
+    d->displs = d->counts + size;
+    d->byte_displs = d->displs + size;
+    d->types = malloc((size_t)size * sizeof(*d->types));
+    for (int r = 0; r < size; r++) {
+        d->counts[r] = bytes / 8;
+        d->displs[r] = r * (bytes / 8);
+        d->byte_displs[r] = r * bytes;
+        d->types[r] = MPI_DOUBLE;
+    }
+}
+
+static void data_cleanup(data_t *d)
+{
+    free(d->send);
+    free(d->receive);
+    free(d->counts);
+    free(d->types);
+}
+
+/* The nonblocking form must leave what the blocking one leaves. */
+static int is_right(int k, data_t *d)
+{
+    char *expected = malloc(whole(d));
+    MPI_Request request;
+    int good, all;
+
+    fill(d);
+    collectives[k].blocking(d);
+    memcpy(expected, d->receive, whole(d));
+    fill(d);
+    collectives[k].start(d, &request);
+    compute(10);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    good = memcmp(expected, d->receive, whole(d)) == 0;
+    MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    free(expected);
+    return all;
+}
+
+/* ---- Measuring ---------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+typedef struct {
+    double median, mean, min, max;
+} times_t;
+
+static times_t summary(double *v, int n)
+{
+    times_t t = {0};
+
+    qsort(v, (size_t)n, sizeof(*v), compare);
+    for (int i = 0; i < n; i++)
+        t.mean += v[i] / n;
+    t.median = v[n / 2];
+    t.min = v[0];
+    t.max = v[n - 1];
+    return t;
+}
+
+/* One repetition of start (when `communicate`), computation, wait: the maximum over the ranks. */
+static double once(int k, data_t *d, int communicate, long times)
+{
+    MPI_Request request;
+    double begin, own, most;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    begin = MPI_Wtime();
+    if (communicate)
+        collectives[k].start(d, &request);
+    compute(times);
+    if (communicate)
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    own = MPI_Wtime() - begin;
+    MPI_Allreduce(&own, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return most;
+}
+
+static times_t measure(int k, data_t *d, int communicate, long times, int repetitions)
+{
+    double *v = malloc((size_t)repetitions * sizeof(*v));
+    times_t t;
+
+    once(k, d, communicate, times);
+    for (int i = 0; i < repetitions; i++)
+        v[i] = once(k, d, communicate, times);
+    t = summary(v, repetitions);
+    free(v);
+    return t;
+}
+
+/* How many kernels last `seconds` when all ranks compute at the same time. */
+static long times_for(double seconds, data_t *d)
+{
+    long times = 16;
+    double t = once(0, d, 0, times), result;
+
+    while (t < 2e-3 && times < 1L << 30) {
+        times *= 4;
+        t = once(0, d, 0, times);
+    }
+    result = seconds / (t / (double)times);
+    MPI_Bcast(&result, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    return result < 1 ? 1 : (long)result;
+}
+
+static struct {
+    const char *sizes, *names, *mode;
+    int repetitions, json;
+    double work, factor;
+} options = {"1048576", NULL, "cpu-exploit", 15, 0, 512, 1};
+
+static long local_work(void)
+{
+    /* local size = cbrt(work^3 / ranks) for the product, sqrt(work^2 / ranks) for the sum */
+    double local = kernel == product ? cbrt(pow(options.work, 3) / size)
+                                     : sqrt(options.work * options.work / size);
+    double times = kernel == product ? pow(local / TILE, 3) : pow(local / TILE, 2) / TILE;
+
+    return times < 1 ? 1 : (long)times;
+}
+
+static void report(int k, int bytes, times_t comm, times_t comp, times_t ovrl, int right)
+{
+    double least = comm.median < comp.median ? comm.median : comp.median;
+    double share = (comm.median + comp.median - ovrl.median) / least;
+
+    share = 100 * (share < 0 ? 0 : share > 1 ? 1 : share);
+    if (rank != 0)
+        return;
+    if (options.json)
+        printf("{\"collective\": \"%s\", \"ranks\": %d, \"bytes\": %d, \"t_comm\": %.9g, "
+               "\"t_comp\": %.9g, \"t_ovrl\": %.9g, \"t_ovrl_mean\": %.9g, \"t_ovrl_min\": %.9g, "
+               "\"t_ovrl_max\": %.9g, \"overlap\": %.1f, \"ratio\": %.4f, \"right\": %s}\n",
+               collectives[k].name, size, bytes, comm.median, comp.median, ovrl.median, ovrl.mean,
+               ovrl.min, ovrl.max, share, ovrl.median / (comm.median + comp.median),
+               right ? "true" : "false");
+    else
+        printf("%-22s %9d %12.1f %12.1f %12.1f %9.3f %8.0f %%%s\n", collectives[k].name, bytes,
+               comm.median * 1e6, comp.median * 1e6, ovrl.median * 1e6,
+               ovrl.median / (comm.median + comp.median), share, right ? "" : "  WRONG RESULT");
+    fflush(stdout);
+}
+
+static int run(int k, int bytes)
+{
+    data_t d;
+    times_t comm, comp, ovrl;
+    long times;
+    int right;
+
+    data_init(&d, bytes);
+    right = is_right(k, &d);
+    comm = measure(k, &d, 1, 0, options.repetitions);
+    times = strcmp(options.mode, "equivalent-compute") == 0
+                ? local_work()
+                : times_for(options.factor * comm.median, &d);
+    comp = measure(k, &d, 0, times, options.repetitions);
+    ovrl = measure(k, &d, 1, times, options.repetitions);
+    report(k, bytes, comm, comp, ovrl, right);
+    data_cleanup(&d);
+    return right;
+}
+
+static int is_chosen(const char *name)
+{
+    size_t n = strlen(name);
+
+    if (options.names == NULL)
+        return 1;
+    for (const char *p = options.names; (p = strstr(p, name)) != NULL; p += n)
+        if ((p == options.names || p[-1] == ',') && (p[n] == ',' || p[n] == '\0'))
+            return 1;
+    return 0;
+}
+
+static int parse(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : NULL;
+
+        if (strcmp(argv[i], "--json") == 0) {
+            options.json = 1;
+            continue;
+        }
+        if (value == NULL)
+            return 0;
+        if (strcmp(argv[i], "--size") == 0)
+            options.sizes = value;
+        else if (strcmp(argv[i], "--collective") == 0)
+            options.names = value;
+        else if (strcmp(argv[i], "--mode") == 0)
+            options.mode = value;
+        else if (strcmp(argv[i], "--kernel") == 0)
+            kernel = strcmp(value, "addition") == 0 ? addition : product;
+        else if (strcmp(argv[i], "--work") == 0)
+            options.work = atof(value);
+        else if (strcmp(argv[i], "--factor") == 0)
+            options.factor = atof(value);
+        else if (strcmp(argv[i], "--repetitions") == 0)
+            options.repetitions = atoi(value);
+        else
+            return 0;
+        i++;
+    }
+    return options.repetitions > 0;
+}
+
+int main(int argc, char **argv)
+{
+    int right = 1;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (!parse(argc, argv)) {
+        if (rank == 0)
+            fprintf(stderr, "nbc: a wrong option; the beginning of nbc.c tells which there are\n");
+        MPI_Finalize();
+        return 2;
+    }
+    for (int i = 0; i < TILE * TILE; i++)
+        tile_a[i] = tile_b[i] = 1.0 / (i + 1);
+    if (rank == 0 && !options.json)
+        printf("%-22s %9s %12s %12s %12s %9s %10s\n", "collective", "bytes", "t_comm us",
+               "t_comp us", "t_ovrl us", "ratio", "overlap");
+    for (int k = 0; k < COLLECTIVES; k++)
+        for (const char *s = options.sizes; is_chosen(collectives[k].name) && s != NULL;
+             s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL)
+            right &= run(k, atoi(s) / 8 * 8);
+    MPI_Finalize();
+    return !right;
+}
