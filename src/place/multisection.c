@@ -19,9 +19,9 @@
 
 #include "place/descend.h"
 
-/* Processes: up to which several starts are tried, and from which on time counts more than the last
+/* Processes: between which two starts are tried, and from which on time counts more than the last
  * percent. */
-enum { TINY = 128, SMALL = 5000, LARGE = 50000 };
+enum { TINY = 128, SMALL = 2000, LARGE = 50000 };
 
 static xy_status_t cut(void *arg, const place_graph_t *g, uint32_t parts, const uint64_t *room,
                        uint32_t *part_of)
@@ -43,7 +43,7 @@ xy_status_t place_multisect(const xy_problem_t *q, uint32_t *leaf_of)
 
 static xy_status_t refine(const xy_problem_t *q, uint64_t seed, uint32_t *leaf_of)
 {
-    uint32_t sweeps = q->graph->n > LARGE ? 2 : 8;
+    uint32_t sweeps = q->graph->n > LARGE ? 1 : 8;
 
     if (q->target->dimensions > 0)
         return place_refine_grid(q->graph, q->target, sweeps, q->objective == XY_OBJECTIVE_WEIGHTED,
@@ -64,10 +64,10 @@ static double cost_of(const xy_problem_t *q, const uint32_t *leaf_of)
     return sum;
 }
 
-/* Small problems are solved from several random starts. */
+/* Problems that take a few milliseconds are solved from two random starts. */
 static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 {
-    uint32_t n = q->graph->n, starts = n <= TINY ? 4 : n <= SMALL ? 2 : 1;
+    uint32_t n = q->graph->n, starts = n > TINY && n <= SMALL ? 2 : 1;
     uint32_t *other = starts > 1 ? xy_malloc((size_t)n * sizeof(*other)) : NULL;
     xy_status_t st = starts > 1 && other == NULL ? XY_ENOMEM : XY_OK;
     double least = 0;
