@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { COARSEST = 60, LEVELS_MAX = 40, LARGE = 20000 };
+enum { COARSEST = 60, LEVELS_MAX = 40, MEDIUM = 5000, LARGE = 20000 };
 
 xy_status_t place_bisector_init(place_bisector_t *b, uint32_t n, uint64_t seed)
 {
@@ -244,7 +244,11 @@ xy_status_t place_bisect(place_bisector_t *b, const place_graph_t *g, uint32_t l
         memcpy(coarse_side, side, levels[i].graph.n);
         for (uint32_t v = 0; v < finer->n; v++)
             side[v] = coarse_side[levels[i].class_of[v]];
-        place_bisect_refine(b, finer, low, high, finer->n > LARGE ? 1 : b->passes, side);
+        place_bisect_refine(b, finer, low, high,
+                            finer->n > LARGE    ? 1
+                            : finer->n > MEDIUM ? 2
+                                                : b->passes,
+                            side);
     }
     for (int i = 0; i < LEVELS_MAX; i++) {
         xy_free(levels[i].class_of);

@@ -154,7 +154,7 @@ static xy_status_t visit(walk_t *w, const place_graph_t *g, const uint32_t *ids,
     part_of = xy_calloc(g->n, sizeof(*part_of));
     if (chosen != NULL && room != NULL && part_of != NULL) {
         count = choose(w, node, g->n, chosen, room);
-        st = count == 1 ? XY_OK : w->cut(w->arg, g, count, room, part_of);
+        st = count == 1 ? XY_OK : w->cut(w->arg, g, ids, count, room, part_of);
         if (st == XY_OK)
             st = visit_parts(w, g, ids, part_of, count, chosen);
     }

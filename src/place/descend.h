@@ -5,10 +5,11 @@
 
 #include "place/strategy.h"
 
-/* Cut g into `parts`, at most room[i] vertices in part i (together they hold all). Silent ENOMEM.
+/* Cut g, whose vertices are the processes ids[0 .. g->n), into `parts`, at most room[i] vertices in
+ * part i (together they hold all). Silent ENOMEM.
  */
-typedef xy_status_t (*place_cut_fn)(void *arg, const place_graph_t *g, uint32_t parts,
-                                    const uint64_t *room, uint32_t *part_of);
+typedef xy_status_t (*place_cut_fn)(void *arg, const place_graph_t *g, const uint32_t *ids,
+                                    uint32_t parts, const uint64_t *room, uint32_t *part_of);
 
 /* From the root down, cut the processes of each node among the children that are needed: the fewest
  * that hold them, the largest first. Leaves that are all alike are given out in order. Silent

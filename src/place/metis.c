@@ -56,14 +56,15 @@ static xy_status_t call(const place_graph_t *g, uint32_t parts, const uint64_t *
     return XY_OK;
 }
 
-static xy_status_t cut(void *arg, const place_graph_t *g, uint32_t parts, const uint64_t *room,
-                       uint32_t *part_of)
+static xy_status_t cut(void *arg, const place_graph_t *g, const uint32_t *ids, uint32_t parts,
+                       const uint64_t *room, uint32_t *part_of)
 {
     const xy_problem_t *q = arg;
     idx_t *work = xy_malloc(((size_t)2 * g->n + 2 + 2 * (size_t)g->first[g->n]) * sizeof(*work));
     real_t *share = xy_malloc(parts * sizeof(*share));
     xy_status_t st = XY_ENOMEM;
 
+    (void)ids;
     if (g->n <= 1 || g->first[g->n] == 0) { /* METIS wants edges */
         for (uint32_t v = 0; v < g->n; v++)
             part_of[v] = 0;

@@ -8,7 +8,8 @@
  *      node of 3 children        children {0} {1 2}      then {1} {2}
  *      with 8 leaves each        cut 24 into 8 + 16      cut 16 into 8 + 8
  *
- * Each cut is multilevel with refinement (bisect.c). When there is room to spare, the fewest
+ * Each cut is multilevel with refinement (bisect.c); a pattern that is a grid is also cut into
+ * bricks (lattice_cut.c), and the better placement wins. When there is room to spare, the fewest
  * children that suffice are used, the largest first. Then exchanges between any two groups of
  * leaves, and of groups of them, with the real distances of the tree (refine_tree.c) remove what
  * the greedy order of the cuts left over.
@@ -18,14 +19,16 @@
 #include <string.h>
 
 #include "place/descend.h"
+#include "place/lattice.h"
 
-/* Processes: up to which several starts are tried, and from which on time counts more than the last
+/* Processes: between which two starts are tried, and from which on time counts more than the last
  * percent. */
-enum { TINY = 128, SMALL = 5000, LARGE = 50000 };
+enum { TINY = 128, SMALL = 2000, LARGE = 50000 };
 
-static xy_status_t cut(void *arg, const place_graph_t *g, uint32_t parts, const uint64_t *room,
-                       uint32_t *part_of)
+static xy_status_t cut(void *arg, const place_graph_t *g, const uint32_t *ids, uint32_t parts,
+                       const uint64_t *room, uint32_t *part_of)
 {
+    (void)ids;
     return place_bisect_parts(arg, g, parts, room, part_of);
 }
 
@@ -41,9 +44,15 @@ xy_status_t place_multisect(const xy_problem_t *q, uint32_t *leaf_of)
     return st;
 }
 
+static xy_status_t cut_lattice(void *arg, const place_graph_t *g, const uint32_t *ids,
+                               uint32_t parts, const uint64_t *room, uint32_t *part_of)
+{
+    return place_lattice_cut(arg, g, ids, parts, room, part_of);
+}
+
 static xy_status_t refine(const xy_problem_t *q, uint64_t seed, uint32_t *leaf_of)
 {
-    uint32_t sweeps = q->graph->n > LARGE ? 2 : 8;
+    uint32_t sweeps = q->graph->n > LARGE ? 1 : 8;
 
     if (q->target->dimensions > 0)
         return place_refine_grid(q->graph, q->target, sweeps, q->objective == XY_OBJECTIVE_WEIGHTED,
@@ -64,23 +73,38 @@ static double cost_of(const xy_problem_t *q, const uint32_t *leaf_of)
     return sum;
 }
 
-/* Small problems are solved from several random starts. */
+/* One placement: start number 0 of a pattern that is a grid cuts bricks. */
+static xy_status_t start(const xy_problem_t *q, place_lattice_t *l, uint32_t number,
+                         uint32_t *leaf_of)
+{
+    xy_problem_t again = *q;
+    xy_status_t st;
+
+    again.seed = q->seed + number * UINT64_C(0x9e3779b97f4a7c15);
+    if (number == 0 && l->dimensions > 0)
+        st = place_descend(q, cut_lattice, l, leaf_of);
+    else
+        st = place_multisect(&again, leaf_of);
+    return st == XY_OK ? refine(q, again.seed, leaf_of) : st;
+}
+
+/* Problems that take a few milliseconds are solved from two starts, and so are grids: bricks are
+ * quickly cut, but not always the best. */
 static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 {
-    uint32_t n = q->graph->n, starts = n <= TINY ? 4 : n <= SMALL ? 2 : 1;
-    uint32_t *other = starts > 1 ? xy_malloc((size_t)n * sizeof(*other)) : NULL;
-    xy_status_t st = starts > 1 && other == NULL ? XY_ENOMEM : XY_OK;
+    uint32_t n = q->graph->n, starts = n > TINY && n <= SMALL ? 2 : 1;
+    uint32_t *other = xy_malloc((size_t)n * sizeof(*other));
+    place_lattice_t l = {0};
     double least = 0;
+    xy_status_t st = other == NULL ? XY_ENOMEM : place_lattice_find(q->graph, &l);
 
+    if (l.dimensions > 0 && n <= LARGE)
+        starts = 2;
     for (uint32_t i = 0; st == XY_OK && i < starts; i++) {
-        xy_problem_t again = *q;
         uint32_t *answer = i == 0 ? leaf_of : other;
         double cost;
 
-        again.seed = q->seed + i * UINT64_C(0x9e3779b97f4a7c15);
-        st = place_multisect(&again, answer);
-        if (st == XY_OK)
-            st = refine(q, again.seed, answer);
+        st = start(q, &l, i, answer);
         if (st != XY_OK || starts == 1)
             break;
         cost = cost_of(q, answer);
@@ -88,6 +112,7 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
             memcpy(leaf_of, other, (size_t)n * sizeof(*other));
         least = i == 0 || cost < least ? cost : least;
     }
+    place_lattice_cleanup(&l);
     xy_free(other);
     return st;
 }
