@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mpi/error.h"
+#include "mpi/monitor.h"
 #include "mpi/p2p.h"
 #include "mpi/work.h"
 
@@ -106,6 +107,7 @@ static void announce(coll_part_t *part, coll_slot_t *slot)
         xy_fail_memory("preparing a collective");
         mpi_job->abort(1);
     }
+    mpi_monitor_collective(part, slot);
     slot->is_back = false;
     if (slot->is_away) {
         slot->state = COLL_AWAY;

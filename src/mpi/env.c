@@ -17,6 +17,7 @@
 #include "mpi/comm.h"
 #include "mpi/error.h"
 #include "mpi/info.h"
+#include "mpi/monitor.h"
 
 /* A rank is one fiber: MPI is called by it alone, whatever threads the program starts besides. */
 enum { THREAD_LEVEL_MOST = MPI_THREAD_FUNNELED };
@@ -253,10 +254,12 @@ int PMPI_Abort(MPI_Comm comm, int errorcode)
 }
 XY_MPI_ALIAS(Abort)
 
-/* For profilers that put their own in front. */
+/* For profilers that put their own in front; the monitor begins a new phase. */
 int PMPI_Pcontrol(const int level, ...)
 {
     (void)level;
+    if (mpi_self != NULL)
+        mpi_monitor_phase(mpi_self);
     return MPI_SUCCESS;
 }
 XY_MPI_ALIAS(Pcontrol)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "mpi/error.h"
+#include "mpi/monitor.h"
 #include "mpi/work.h"
 
 /* A sender on the worker of its receiver lets it run once it has this many messages waiting. */
@@ -187,6 +188,7 @@ bool mpi_send_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *re
     mpi_envelope_t envelope = {t->comm->context, t->comm->rank, t->tag};
     uint64_t bytes = transfer_bytes(t);
 
+    mpi_monitor_message(self, to->world, t->comm->context, bytes);
     if (to->worker == self->worker)
         return send_near(self, to, t, bytes, &envelope, request);
     return send_far(self, to, t, bytes, &envelope, request);

@@ -55,6 +55,7 @@ struct mpi_rank {
     mpi_comm_t *comm_self;
     mpi_process_t *process;
     struct mpi_bsend *bsend;                    /* attached buffer, or NULL */
+    struct mpi_monitor *monitor;                /* counts what it sends, or NULL */
     struct coll_call *deferred, **deferred_end; /* collectives that begin in Wait (progress none) */
     void *env; /* per-rank lists of the environment part (keyvals, infos, ...) */
 };

@@ -8,6 +8,7 @@
 
 #include "mpi/launch/finish.h"
 #include "mpi/launch/process.h"
+#include "mpi/monitor.h"
 #include "mpi/rank.h"
 
 typedef struct {
@@ -271,7 +272,13 @@ static xy_status_t run_ranks(launch_t *launch)
     if (launch->values->timeout > 0)
         st = mpi_timeout_start(launch->values->timeout);
     program_invocation_name = part_at(launch, 0)->argv[0];
-    return st == XY_OK ? xy_pool_run(launch->job->pool) : st;
+    if (st == XY_OK && launch->values->monitor != NULL)
+        st = mpi_monitor_start(launch->job);
+    if (st == XY_OK)
+        st = xy_pool_run(launch->job->pool);
+    if (st == XY_OK && launch->values->monitor != NULL)
+        st = mpi_monitor_write(launch->job, launch->values->monitor);
+    return st;
 }
 
 /* A program at a fixed address can be one rank only: itself. */

@@ -58,6 +58,9 @@ const xy_option_t mpi_launch_options[] = {
      .preset = "on", .choices = on_off,
      .help = "with communication cores: a nonblocking start lets the other ranks of its core reach "
              "theirs first"},
+    {"monitor", 0, XY_OPT_STRING, "DIR", AT(monitor), .complete = "directory",
+     .env = "XYLEM_MONITOR",
+     .help = "count who sends how much to whom and write the matrices there, for 'xylem place'"},
     {"privatize", 0, XY_OPT_LIST, "LIB[,LIB]", AT(privatize),
      .help = "give every rank its own copy of these shared libraries, too"},
     {"share-globals", 0, XY_OPT_FLAG, AT(share_globals),

@@ -28,6 +28,7 @@ typedef struct {
     const char *cores;
     const char *comm_cores; /* a number or a list */
     const char *progress;
+    const char *monitor; /* a directory */
     const char *let_arrive;
     xy_vec_t ignored_pairs;
 } mpi_launch_values_t;
