@@ -113,7 +113,7 @@ static void judge(const double *length, int dimensions, uint32_t parts, plan_t *
     p->surface = 0;
     for (int k = 0; k < dimensions; k++) {
         double side = length[p->axis[k]];
-        bool is_even = side / count[k] == (double)(uint64_t)(side / count[k]);
+        bool is_even = count[k] == floor(count[k]) && fmod(side, count[k]) == 0;
 
         double section = volume / side, step = dimensions == 2 ? 1 : sqrt(section);
 
