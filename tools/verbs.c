@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+extern const xy_command_t verb_explain;
 extern const xy_command_t verb_help;
 extern const xy_command_t verb_machine;
 extern const xy_command_t verb_view;
@@ -10,6 +11,7 @@ extern const xy_command_t verb_view;
 const xy_command_t *const verbs[] = {
     &verb_machine,
     &verb_view,
+    &verb_explain,
     &verb_help,
     NULL,
 };
