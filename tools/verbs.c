@@ -5,6 +5,7 @@
 
 extern const xy_command_t verb_cc;
 extern const xy_command_t verb_cxx;
+extern const xy_command_t verb_explain;
 extern const xy_command_t verb_help;
 extern const xy_command_t verb_machine;
 extern const xy_command_t verb_monitor;
@@ -13,8 +14,16 @@ extern const xy_command_t verb_run;
 extern const xy_command_t verb_view;
 
 const xy_command_t *const verbs[] = {
-    &verb_run,   &verb_cc,   &verb_cxx,  &verb_machine, &verb_monitor,
-    &verb_place, &verb_view, &verb_help, NULL,
+    &verb_run,
+    &verb_cc,
+    &verb_cxx,
+    &verb_machine,
+    &verb_monitor,
+    &verb_place,
+    &verb_explain,
+    &verb_view,
+    &verb_help,
+    NULL,
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };

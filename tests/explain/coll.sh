@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# xylem explain coll: every collective, the choice, what is forced, what is wrong.
+. "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
+
+collectives="barrier bcast gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv
+             alltoallw reduce allreduce reduce_scatter reduce_scatter_block scan exscan"
+for c in $collectives; do
+    for n in 1 2 13 64; do
+        expect 0 "$XYLEM" explain coll "$c" -n "$n" -s 4K
+        says "$out" "* chosen: "
+        expect 0 "$XYLEM" explain coll "$c" -n "$n" -s 4K --json
+        says "$out" "\"collective\": \"$c\""
+        printf '%s,' "$out"
+    done
+done >all.json
+python3 - <<'PY' || die "the JSON contradicts itself"
+import json
+
+with open("all.json", encoding="utf-8") as file:
+    answers = json.loads("[" + file.read().rstrip(",") + "]")
+assert len(answers) == 17 * 4
+for d in answers:
+    fit = [x for x in d["candidates"] if x["applicable"]]
+    costs = [x["seconds"] for x in fit]
+    assert fit and costs == sorted(costs) and d["chosen"] == fit[0]["name"] and not d["forced"], d
+    assert [x["name"] for x in d["candidates"] if x["chosen"]] == [d["chosen"]], d
+    assert all(x["needs"] for x in d["candidates"] if not x["applicable"]), d
+PY
+
+expect 0 "$XYLEM" explain coll allreduce -n 64 -s 8
+says "$out" "* chosen: recursive-doubling"
+expect 0 "$XYLEM" explain coll allreduce -n 64 -s 1M
+says "$out" "* chosen: rabenseifner"
+expect 0 "$XYLEM" explain coll allreduce -n 64 -s 1M --algorithm reduce-bcast
+says "$out" "* forced: reduce-bcast"
+# Latency decides: with none, fewer bytes; with much, fewer rounds.
+expect 0 "$XYLEM" explain coll bcast -n 64 -s 1M --latency 10ms
+says "$out" "* chosen: binomial"
+expect 0 "$XYLEM" explain coll bcast -n 64 -s 1M --latency 0
+says "$out" "* chosen: chain"
+
+wrong() {
+    local code=$1 said=$2
+    shift 2
+    expect "$code" "$XYLEM" explain "$@"
+    one_line "$err"
+    says "$err" "$said"
+}
+wrong 2 "did you mean 'coll'?" col allreduce
+wrong 2 "unknown topic" nonsense
+wrong 2 "did you mean 'allreduce'?" coll allredce
+wrong 2 "takes one collective" coll
+wrong 2 "takes one collective" coll bcast gather
+wrong 2 "no whole number of elements" coll bcast -s 13
+wrong 2 "no whole number of elements" coll bcast --element 0
+wrong 2 "above 0" coll bcast --bandwidth 0
+wrong 2 "-n" coll bcast -n 0
+wrong 1 "did you mean 'ring'?" coll allreduce -a rign
+wrong 1 "needs an operation that commutes" coll allreduce -a ring --ordered
+wrong 1 "more bytes than there can be" coll allgather -s 8000000T -n 16384
