@@ -4,6 +4,7 @@
 #include <string.h>
 
 extern const xy_command_t verb_explain;
+extern const xy_command_t verb_bench;
 extern const xy_command_t verb_help;
 extern const xy_command_t verb_machine;
 extern const xy_command_t verb_view;
@@ -12,6 +13,7 @@ const xy_command_t *const verbs[] = {
     &verb_machine,
     &verb_view,
     &verb_explain,
+    &verb_bench,
     &verb_help,
     NULL,
 };
