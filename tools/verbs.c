@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+extern const xy_command_t verb_bench;
 extern const xy_command_t verb_cc;
 extern const xy_command_t verb_cxx;
 extern const xy_command_t verb_explain;
@@ -20,6 +21,7 @@ const xy_command_t *const verbs[] = {
     &verb_machine,
     &verb_monitor,
     &verb_place,
+    &verb_bench,
     &verb_explain,
     &verb_view,
     &verb_help,
