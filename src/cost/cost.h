@@ -4,11 +4,13 @@
  *
  *   fit.h       samples (size, seconds) to polynomials on intervals, and their value anywhere
  *   message.h   samples (bytes, seconds) to models of messages: Hockney, LogGP, PLogP
+ *   store.h     all of it in one XML file
  */
 #ifndef XY_COST_COST_H
 #define XY_COST_COST_H
 
 #include "cost/fit.h"
 #include "cost/message.h"
+#include "cost/store.h"
 
 #endif

@@ -47,5 +47,8 @@ xy_estimate_t xy_fit_value(const xy_fit_t *fit, double x)
         e.seconds = edge > 0 ? inside(interval, edge) * pow(x / edge, exponent(interval, at_end))
                              : inside(interval, edge);
     }
+    /* Coefficients of a file may be beyond all reason. */
+    if (!(e.seconds >= 0))
+        e.seconds = 0;
     return e;
 }
