@@ -5,10 +5,12 @@
  *   fit.h       samples (size, seconds) to polynomials on intervals, and their value anywhere
  *   message.h   samples (bytes, seconds) to models of messages: Hockney, LogGP, PLogP
  *   store.h     all of it in one XML file
+ *   calibrate.h measuring the machine we run on
  */
 #ifndef XY_COST_COST_H
 #define XY_COST_COST_H
 
+#include "cost/calibrate.h"
 #include "cost/fit.h"
 #include "cost/message.h"
 #include "cost/store.h"

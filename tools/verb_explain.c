@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* xylem explain: how an answer comes about. */
+#include <stddef.h>
+#include <string.h>
+
+#include "explain.h"
+#include "verbs.h"
+
+extern const explain_topic_t explain_cost;
+extern const explain_topic_t explain_message;
+
+static const explain_topic_t *const topics[] = {
+    &explain_cost,
+    &explain_message,
+    NULL,
+};
+
+enum { TOPICS = sizeof(topics) / sizeof(topics[0]) };
+
+static const xy_option_t options[] = {
+    {"costs", 0, XY_OPT_STRING, "FILE", offsetof(explain_values_t, costs),
+     .help = "costs as 'xylem calibrate' wrote them; the user's own by default",
+     .complete = "file"},
+    {"json", 0, XY_OPT_FLAG, .offset = offsetof(explain_values_t, json), .help = "print JSON"},
+    {0}};
+
+static xy_status_t list_topics(void)
+{
+    for (size_t i = 0; topics[i] != NULL; i++)
+        printf("xylem explain %s %s\n    %s\n", topics[i]->name, topics[i]->synopsis,
+               topics[i]->summary);
+    return xy_stdout_check();
+}
+
+static xy_status_t fail_unknown(const char *name)
+{
+    const char *names[TOPICS];
+    const char *nearest;
+
+    for (size_t i = 0; i < TOPICS; i++)
+        names[i] = topics[i] != NULL ? topics[i]->name : NULL;
+    nearest = xy_nearest_word(name, names);
+    if (nearest != NULL)
+        return xy_fail(XY_EUSAGE, "unknown topic '%s'; did you mean '%s'?", name, nearest);
+    return xy_fail(XY_EUSAGE, "unknown topic '%s'; 'xylem explain' lists them", name);
+}
+
+static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
+{
+    (void)command;
+    if (argc == 0)
+        return list_topics();
+    for (size_t i = 0; topics[i] != NULL; i++) {
+        const explain_topic_t *t = topics[i];
+
+        if (strcmp(t->name, argv[0]) != 0)
+            continue;
+        if (argc - 1 < t->arguments_min || argc - 1 > t->arguments_max)
+            return xy_fail(XY_EUSAGE, "usage: xylem explain %s %s", t->name, t->synopsis);
+        return t->run(values, argc - 1, argv + 1);
+    }
+    return fail_unknown(argv[0]);
+}
+
+const xy_command_t verb_explain = {
+    .name = "explain",
+    .summary = "say how an answer comes about: the models behind a cost",
+    .synopsis = "[TOPIC ARGUMENT...]",
+    .description = "Without an argument, lists the topics.\n\n"
+                   "cost KERNEL SIZE [THREADS]: what a kernel takes at a size, by which "
+                   "polynomial, and how far "
+                   "that can be trusted.\n\n"
+                   "message SIZE [CLUSTER CLUSTER]: what a message takes, by each model.",
+    .examples = "xylem explain cost dgemm 1500\n    the model of a matrix product at n = 1500\n"
+                "xylem explain message 64K C1 C2\n    64 KiB between two clusters\n",
+    .options = options,
+    .values_size = sizeof(explain_values_t),
+    .positional_max = -1,
+    .run = run,
+};
