@@ -1,216 +1,94 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* xylem explain: what would be chosen, and why. One topic per function. */
+/* xylem explain: how an answer comes about. */
 #include <stddef.h>
 #include <string.h>
 
-#include "coll/coll.h"
+#include "explain.h"
 #include "verbs.h"
 
-typedef struct {
-    long ranks;
-    uint64_t size, element, bandwidth, reduce;
-    double latency;
-    const char *algorithm;
-    bool ordered, json;
-} values_t;
+extern const explain_topic_t explain_coll;
+extern const explain_topic_t explain_cost;
+extern const explain_topic_t explain_message;
+
+static const explain_topic_t *const topics[] = {
+    &explain_coll,
+    &explain_cost,
+    &explain_message,
+    NULL,
+};
 
 enum { RANKS_MAX = 1 << 14 };
+enum { TOPICS = sizeof(topics) / sizeof(topics[0]) };
 
 static const xy_option_t options[] = {
-    {"ranks", 'n', XY_OPT_LONG, "N", offsetof(values_t, ranks), .min = 1, .max = RANKS_MAX,
+    {"ranks", 'n', XY_OPT_LONG, "N", offsetof(explain_values_t, ranks), .min = 1, .max = RANKS_MAX,
      .preset = "16", .help = "number of ranks"},
-    {"size", 's', XY_OPT_SIZE, "BYTES", offsetof(values_t, size), .preset = "64K",
+    {"size", 's', XY_OPT_SIZE, "BYTES", offsetof(explain_values_t, size), .preset = "64K",
      .help = "bytes of the vector (bcast, reductions), of one rank's block (gather, scatter, "
              "allgather, reduce_scatter) or of a pair's block (alltoall)"},
-    {"element", 0, XY_OPT_SIZE, "BYTES", offsetof(values_t, element), .preset = "8",
+    {"element", 0, XY_OPT_SIZE, "BYTES", offsetof(explain_values_t, element), .preset = "8",
      .help = "bytes of one element"},
-    {"ordered", 0, XY_OPT_FLAG, .offset = offsetof(values_t, ordered),
+    {"ordered", 0, XY_OPT_FLAG, .offset = offsetof(explain_values_t, ordered),
      .help = "the reduction does not commute"},
-    {"algorithm", 'a', XY_OPT_STRING, "NAME", offsetof(values_t, algorithm),
+    {"algorithm", 'a', XY_OPT_STRING, "NAME", offsetof(explain_values_t, algorithm),
      .help = "force this one, as a program can"},
-    {"latency", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, latency), .preset = "300ns",
+    {"latency", 0, XY_OPT_SECONDS, "TIME", offsetof(explain_values_t, latency), .preset = "300ns",
      .help = "a: of one message"},
-    {"bandwidth", 0, XY_OPT_SIZE, "BYTES", offsetof(values_t, bandwidth), .preset = "8000000000",
+    {"bandwidth", 0, XY_OPT_SIZE, "BYTES", offsetof(explain_values_t, bandwidth),
+     .preset = "8000000000",
      .help = "1/b and 1/c: bytes copied in a second, from another rank or inside one"},
-    {"reduce", 0, XY_OPT_SIZE, "BYTES", offsetof(values_t, reduce), .preset = "16000000000",
+    {"reduce", 0, XY_OPT_SIZE, "BYTES", offsetof(explain_values_t, reduce), .preset = "16000000000",
      .help = "1/g: bytes reduced in a second"},
-    {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json), .help = "print JSON"},
+    {"costs", 0, XY_OPT_STRING, "FILE", offsetof(explain_values_t, costs),
+     .help = "costs as 'xylem calibrate' wrote them; the user's own by default",
+     .complete = "file"},
+    {"json", 0, XY_OPT_FLAG, .offset = offsetof(explain_values_t, json), .help = "print JSON"},
     {0}};
 
-/* What is asked, with the arrays that some collectives have. */
-typedef struct {
-    xy_coll_request_t request;
-    xy_coll_link_t link;
-    uint64_t *equal;       /* [ranks]: the same count for all */
-    const uint64_t **rows; /* [ranks]: all the same row */
-} question_t;
-
-static xy_status_t ask(const values_t *v, xy_collective_t collective, question_t *q)
+static xy_status_t list_topics(void)
 {
-    size_t ranks = (size_t)v->ranks;
-
-    if (v->element == 0 || v->size % v->element != 0)
-        return xy_fail(XY_EUSAGE,
-                       "%llu bytes are no whole number of elements of %llu; give another --size or "
-                       "--element",
-                       (unsigned long long)v->size, (unsigned long long)v->element);
-    if (v->bandwidth == 0 || v->reduce == 0)
-        return xy_fail(XY_EUSAGE, "--bandwidth and --reduce are above 0");
-    q->equal = xy_malloc(ranks * sizeof(*q->equal));
-    q->rows = xy_malloc(ranks * sizeof(*q->rows));
-    if (q->equal == NULL || q->rows == NULL)
-        return xy_fail_memory("explaining a collective");
-    for (size_t i = 0; i < ranks; i++) {
-        q->equal[i] = v->size / v->element;
-        q->rows[i] = q->equal;
-    }
-    q->request = (xy_coll_request_t){.collective = collective,
-                                     .procs = (int)v->ranks,
-                                     .count = v->size / v->element,
-                                     .element = v->element,
-                                     .is_commutative = !v->ordered,
-                                     .counts = q->equal};
-    if (collective == XY_COLL_ALLTOALLV || collective == XY_COLL_ALLTOALLW)
-        q->request.matrix = q->request.send_offsets = q->request.receive_offsets = q->rows;
-    q->link = (xy_coll_link_t){.alpha = v->latency,
-                               .beta = 1.0 / (double)v->bandwidth,
-                               .gamma = 1.0 / (double)v->reduce,
-                               .copy = 1.0 / (double)v->bandwidth};
-    return xy_coll_check(&q->request);
+    for (size_t i = 0; topics[i] != NULL; i++)
+        printf("xylem explain %s %s\n    %s\n", topics[i]->name, topics[i]->synopsis,
+               topics[i]->summary);
+    return xy_stdout_check();
 }
 
-static void print_text(const question_t *q, const xy_coll_algorithm_t *chosen, bool is_forced)
+static xy_status_t fail_unknown(const char *name)
 {
-    xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX];
-    int n = xy_coll_candidates(&q->request, &q->link, list);
-    char size[32], seconds[32], rate[32];
+    const char *names[TOPICS];
+    const char *nearest;
 
-    if (q->request.collective == XY_COLL_BARRIER)
-        printf("barrier of %d ranks\n", q->request.procs);
-    else
-        printf("%s of %s among %d ranks\n", xy_coll_name(q->request.collective),
-               xy_format_size(q->request.count * q->request.element, size), q->request.procs);
-    printf("a = %s, 1/b = 1/c = %s, ", xy_format_seconds(q->link.alpha, seconds),
-           xy_format_bandwidth(1.0 / q->link.beta, rate));
-    printf("1/g = %s\n\n", xy_format_bandwidth(1.0 / q->link.gamma, rate));
-    for (int i = 0; i < n; i++) {
-        const xy_coll_algorithm_t *a = list[i].algorithm;
-
-        if (list[i].is_applicable)
-            printf("%c %-18s %10s  %s\n", a == chosen ? '*' : ' ', a->name,
-                   xy_format_seconds(list[i].seconds, seconds), a->formula);
-        else
-            printf("  %-18s %10s  needs %s\n", a->name, "-", a->needs);
-        printf("%33s%s\n", "", a->describe);
-    }
-    printf("\n* %s: %s\n", is_forced ? "forced" : "chosen", chosen->name);
-}
-
-static void json_candidate(xy_json_t *j, const xy_coll_candidate_t *c,
-                           const xy_coll_algorithm_t *chosen)
-{
-    xy_json_begin_object(j, NULL);
-    xy_json_string(j, "name", c->algorithm->name);
-    xy_json_bool(j, "applicable", c->is_applicable);
-    xy_json_bool(j, "chosen", c->algorithm == chosen);
-    if (c->is_applicable)
-        xy_json_double(j, "seconds", c->seconds);
-    else
-        xy_json_string(j, "needs", c->algorithm->needs);
-    xy_json_string(j, "formula", c->algorithm->formula);
-    xy_json_string(j, "describe", c->algorithm->describe);
-    xy_json_end(j);
-}
-
-static void print_json(const question_t *q, const xy_coll_algorithm_t *chosen, bool is_forced)
-{
-    xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX];
-    int n = xy_coll_candidates(&q->request, &q->link, list);
-    xy_json_t j;
-
-    xy_json_init(&j, stdout, true);
-    xy_json_begin_object(&j, NULL);
-    xy_json_string(&j, "collective", xy_coll_name(q->request.collective));
-    xy_json_int(&j, "ranks", q->request.procs);
-    xy_json_int(&j, "bytes", (int64_t)(q->request.count * q->request.element));
-    xy_json_bool(&j, "commutative", q->request.is_commutative);
-    xy_json_begin_object(&j, "link");
-    xy_json_double(&j, "alpha", q->link.alpha);
-    xy_json_double(&j, "beta", q->link.beta);
-    xy_json_double(&j, "gamma", q->link.gamma);
-    xy_json_double(&j, "copy", q->link.copy);
-    xy_json_end(&j);
-    xy_json_string(&j, "chosen", chosen->name);
-    xy_json_bool(&j, "forced", is_forced);
-    xy_json_begin_array(&j, "candidates");
-    for (int i = 0; i < n; i++)
-        json_candidate(&j, &list[i], chosen);
-    xy_json_end(&j);
-    xy_json_end(&j);
-}
-
-static xy_status_t fail_collective(const char *name)
-{
-    const char *nearest = xy_nearest_word(name, xy_coll_names());
-
+    for (size_t i = 0; i < TOPICS; i++)
+        names[i] = topics[i] != NULL ? topics[i]->name : NULL;
+    nearest = xy_nearest_word(name, names);
     if (nearest != NULL)
-        return xy_fail(XY_EUSAGE, "unknown collective '%s'; did you mean '%s'?", name, nearest);
-    return xy_fail(XY_EUSAGE, "unknown collective '%s'; see 'xylem explain --help'", name);
+        return xy_fail(XY_EUSAGE, "unknown topic '%s'; did you mean '%s'?", name, nearest);
+    return xy_fail(XY_EUSAGE, "unknown topic '%s'; 'xylem explain' lists them", name);
 }
-
-static xy_status_t explain_coll(const values_t *v, int argc, char **argv)
-{
-    const xy_coll_algorithm_t *chosen;
-    question_t q = {.equal = NULL};
-    xy_collective_t collective;
-    xy_status_t st;
-
-    if (argc != 1)
-        return xy_fail(XY_EUSAGE, "'xylem explain coll' takes one collective, such as allreduce");
-    if (!xy_coll_parse(argv[0], &collective))
-        return fail_collective(argv[0]);
-    st = ask(v, collective, &q);
-    if (st == XY_OK)
-        st = xy_coll_choose(&q.request, &q.link, v->algorithm, &chosen);
-    if (st == XY_OK && v->json)
-        print_json(&q, chosen, v->algorithm != NULL);
-    else if (st == XY_OK)
-        print_text(&q, chosen, v->algorithm != NULL);
-    xy_free(q.equal);
-    xy_free(q.rows);
-    return st;
-}
-
-static const struct {
-    const char *name;
-    xy_status_t (*explain)(const values_t *values, int argc, char **argv);
-} topics[] = {{"coll", explain_coll}};
-
-enum { TOPICS = sizeof(topics) / sizeof(topics[0]) };
 
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
-    const char *words[TOPICS + 1] = {NULL};
-    const char *nearest;
-
     (void)command;
-    for (int i = 0; i < TOPICS; i++) {
-        words[i] = topics[i].name;
-        if (strcmp(argv[0], topics[i].name) == 0)
-            return topics[i].explain(values, argc - 1, argv + 1);
+    if (argc == 0)
+        return list_topics();
+    for (size_t i = 0; topics[i] != NULL; i++) {
+        const explain_topic_t *t = topics[i];
+
+        if (strcmp(t->name, argv[0]) != 0)
+            continue;
+        if (argc - 1 < t->arguments_min || argc - 1 > t->arguments_max)
+            return xy_fail(XY_EUSAGE, "usage: xylem explain %s %s", t->name, t->synopsis);
+        return t->run(values, argc - 1, argv + 1);
     }
-    nearest = xy_nearest_word(argv[0], words);
-    if (nearest != NULL)
-        return xy_fail(XY_EUSAGE, "unknown topic '%s'; did you mean '%s'?", argv[0], nearest);
-    return xy_fail(XY_EUSAGE, "unknown topic '%s'; see 'xylem explain --help'", argv[0]);
+    return fail_unknown(argv[0]);
 }
 
 const xy_command_t verb_explain = {
     .name = "explain",
-    .summary = "say what would be chosen, and why",
-    .synopsis = "coll COLLECTIVE",
+    .summary = "say how an answer comes about: candidates, costs, the choice",
+    .synopsis = "[TOPIC ARGUMENT...]",
     .description =
-        "Prints the candidates, their predicted costs and the choice.\n\n"
+        "Without an argument, lists the topics.\n\n"
         "coll: the algorithms of a collective, cheapest first. COLLECTIVE is one of barrier, "
         "bcast, "
         "gather, gatherv, scatter, scatterv, allgather, allgatherv, alltoall, alltoallv, "
@@ -218,14 +96,17 @@ const xy_command_t verb_explain = {
         "reduce, allreduce, reduce_scatter, reduce_scatter_block, scan and exscan; the v and w "
         "forms are shown for blocks of equal size. In the formulas p is the number of ranks, n the "
         "bytes of --size, a the time of a message, b and c the time of a byte copied from another "
-        "rank or inside one, g that of a byte reduced, lg the logarithm to base 2.",
+        "rank or inside one, g that of a byte reduced, lg the logarithm to base 2.\n\n"
+        "cost KERNEL SIZE [THREADS]: what a kernel takes at a size, by which "
+        "polynomial, and how far "
+        "that can be trusted.\n\n"
+        "message SIZE [CLUSTER CLUSTER]: what a message takes, by each model.",
     .examples = "xylem explain coll allreduce -n 64 -s 1M\n    algorithms for a long vector\n"
                 "xylem explain coll bcast -n 64 -s 8 --json\n    the same for programs\n"
-                "xylem explain coll allreduce -s 1M --ordered\n    for an operation that does not "
-                "commute\n",
+                "xylem explain cost dgemm 1500\n    the model of a matrix product at n = 1500\n"
+                "xylem explain message 64K C1 C2\n    64 KiB between two clusters\n",
     .options = options,
-    .values_size = sizeof(values_t),
-    .positional_min = 1,
+    .values_size = sizeof(explain_values_t),
     .positional_max = -1,
     .run = run,
 };

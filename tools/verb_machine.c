@@ -10,7 +10,8 @@
 
 typedef struct {
     bool tree, json, usable, list;
-    const char *svg, *xml, *only;
+    const char *svg, *xml, *only, *clusters;
+    double rho;
 } values_t;
 
 static const xy_option_t options[] = {
@@ -29,6 +30,11 @@ static const xy_option_t options[] = {
      .help = "leave out what the cgroup, the affinity mask or the file exclude"},
     {"list", 'l', XY_OPT_FLAG, .offset = offsetof(values_t, list),
      .help = "print the names of the machines that ship with Xylem"},
+    {"clusters", 0, XY_OPT_STRING, "FILE", offsetof(values_t, clusters),
+     .help = "find the clusters in a matrix of latencies ('-': standard input) instead",
+     .complete = "file"},
+    {"rho", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, rho), .min = 1, .max = 1e6, .preset = "1.2",
+     .help = "with --clusters: how many times its cheapest edge another may cost within a cluster"},
     {0}};
 
 static int style(void)
@@ -139,6 +145,27 @@ static xy_status_t list_machines(void)
     return xy_stdout_check();
 }
 
+static xy_status_t show_clusters(const values_t *v)
+{
+    xy_latency_t *matrix;
+    xy_eco_t *eco;
+    xy_status_t st = xy_latency_read(v->clusters, &matrix);
+
+    if (st != XY_OK)
+        return st;
+    st = xy_eco_compute(matrix, v->rho, &eco);
+    if (st == XY_OK) {
+        if (v->json)
+            xy_eco_print_json(eco, matrix, stdout);
+        else
+            xy_eco_print(eco, matrix, stdout);
+        xy_eco_destroy(eco);
+        st = xy_stdout_check();
+    }
+    xy_latency_destroy(matrix);
+    return st;
+}
+
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     const values_t *v = values;
@@ -148,6 +175,11 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     (void)command;
     if (v->list)
         return list_machines();
+    if (v->clusters != NULL && (argc > 0 || v->svg || v->xml || v->only || v->usable || v->tree))
+        return xy_fail(XY_EUSAGE, "--clusters reads a matrix, not a machine: only --json and --rho "
+                                  "go with it");
+    if (v->clusters != NULL)
+        return show_clusters(v);
     st = xy_machine_load(argc > 0 ? argv[0] : NULL, &m);
     if (st != XY_OK)
         return st;
@@ -166,6 +198,12 @@ static const xy_section_t sections[] = {
      "'node:64 package:2 core:8', or bare numbers, '64x2x8'. Levels are site, cluster, switch, "
      "node, package, numa, group, l3, l2, l1, core and pu; in parentheses may stand memory, size, "
      "indexes, latency and bandwidth."},
+    {"CLUSTERS",
+     "--clusters reads latencies between machines: text, one row per machine with the microseconds "
+     "to each of them, and an optional name in front; '#' starts a comment. Lowekamp's ECO "
+     "algorithm groups the machines that are about as near to each other as to anything else, and "
+     "the answer says why each cluster is one. In JSON, cluster_of has a number, from 1, for each "
+     "machine."},
     {"ENVIRONMENT", "XYLEM_MACHINES: directories, separated by colons, where machines are looked "
                     "for by name before those that ship with Xylem. NO_COLOR: no colours."},
     {0}};
@@ -181,7 +219,8 @@ const xy_command_t verb_machine = {
     .examples = "xylem machine\n    the machine this runs on\n"
                 "xylem machine haswell32 --svg haswell.svg\n    a picture of a shipped machine\n"
                 "xylem machine 'node:4 package:2 core:8' --xml small.xml\n    a machine file to "
-                "start from\n",
+                "start from\n"
+                "xylem machine --clusters latencies.txt\n    the clusters among measured hosts\n",
     .options = options,
     .sections = sections,
     .values_size = sizeof(values_t),

@@ -4,6 +4,7 @@
 #include <string.h>
 
 extern const xy_command_t verb_bench;
+extern const xy_command_t verb_calibrate;
 extern const xy_command_t verb_cc;
 extern const xy_command_t verb_cxx;
 extern const xy_command_t verb_explain;
@@ -19,6 +20,7 @@ const xy_command_t *const verbs[] = {
     &verb_cc,
     &verb_cxx,
     &verb_machine,
+    &verb_calibrate,
     &verb_monitor,
     &verb_place,
     &verb_bench,

@@ -23,6 +23,8 @@
  *
  * A machine never changes once made: all functions that take a const machine may be called from
  * any thread, and none of them parks.
+ *
+ * Clusters from latencies have a chapter of their own, machine/eco.h.
  */
 #ifndef XY_MACHINE_MACHINE_H
 #define XY_MACHINE_MACHINE_H
@@ -32,6 +34,7 @@
 #include <stdio.h>
 
 #include "base/base.h"
+#include "machine/eco.h"
 
 typedef enum {
     XY_OBJ_MACHINE, /* the root, and only it */

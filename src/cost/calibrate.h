@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calibration of the machine we run on: measure, fit, and put the models into a store.
+ *
+ *   xy_calibration_t c = {.kernels = "dgemm,dtrtri", .seconds = 60};
+ *   st = xy_calibrate_kernels(&c, costs);
+ *   st = xy_calibrate_memory(&c, machine, costs);
+ *   st = xy_costs_save(costs, NULL);
+ *
+ * Kernels run in a process of their own. Sizes double from `first` on until a run takes
+ * `time_max`, then sizes in between are measured where the model of the others misses them, until
+ * it does not or the time is up. One that fails, crashes, hangs or is too noisy is said and gets no
+ * model; the others go on. A main thread's business: not to be called from several threads.
+ */
+#ifndef XY_COST_CALIBRATE_H
+#define XY_COST_CALIBRATE_H
+
+#include "cost/store.h"
+
+typedef struct {
+    const char *kernels;     /* names with commas, or "all"; NULL: dgemm,dtrtri; "": none */
+    const xy_vec_t *plugins; /* of const char *: "NAME=FILE" or "NAME=FILE:FUNCTION"; NULL: none */
+    const char *blas;        /* library of the kernels; NULL: the one that is installed */
+    const char *criterion;   /* NULL: the default */
+    const char *cluster;     /* NULL: XY_COSTS_LOCAL */
+    double first;            /* size; 0: 100 */
+    double time_max;         /* seconds of the longest run; 0: 0.5 s */
+    double seconds;          /* for everything one call measures; 0: 60 s */
+    double patience;         /* seconds until a kernel counts as hanging; 0: a minute */
+    const long *threads;     /* numbers of threads, one model each; NULL: 1 */
+    size_t threads_count;
+    xy_progress_t *bar; /* in milliseconds of `seconds`; NULL: none */
+    FILE *report;       /* one line for each model; NULL: silent */
+} xy_calibration_t;
+
+/* Kernels and plug-ins. XY_OK when some got no model too: *failed_p (may be NULL) counts them.
+ * EUSAGE: a kernel that does not exist. EUNSUPPORTED: no LAPACKE to fit with. */
+xy_status_t xy_calibrate_kernels(const xy_calibration_t *c, xy_costs_t *costs, int *failed_p);
+
+/* Copies ("copy") and sums ("reduce": doubles, y += x) of bytes by one core and by several at once,
+ * in memory of the nearest and of farther NUMA nodes; the hand-over of a cache line between PUs
+ * ("handover"). */
+xy_status_t xy_calibrate_memory(const xy_calibration_t *c, const xy_machine_t *live,
+                                xy_costs_t *costs);
+
+/* Measure a few sizes of each kernel of the store again, at sizes between its samples. A model
+ * holds when the middle of its errors is within `tolerance` (0: 10 %). EINVAL, said, when one does
+ * not. */
+xy_status_t xy_calibrate_check(const xy_calibration_t *c, const xy_costs_t *costs,
+                               double tolerance);
+
+/* Measure the kernel of a model again at the sizes x of the samples, and fill in the rest of them.
+ * EUNSUPPORTED: it was no kernel ("copy"). EINVAL: it failed; it was said. */
+xy_status_t xy_calibrate_measure(const xy_calibration_t *c, const xy_kernel_cost_t *k,
+                                 xy_sample_t *samples, size_t count);
+
+/* Kernels of the table: name and what it computes. false: no more. */
+bool xy_calibrate_kernel_name(size_t i, const char **name_p, const char **text_p);
+
+#endif

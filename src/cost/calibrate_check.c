@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Do the models of a store still hold? */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cost/calibrate_internal.h"
+#include "cost/kernel.h"
+#include "cost/worker.h"
+
+enum { SIZES = 5 };
+
+static int by_value(const void *a, const void *b)
+{
+    const double *p = a, *q = b;
+
+    return (*p > *q) - (*p < *q);
+}
+
+/* Sizes spread over the range by the golden ratio: none of those that were measured. */
+static double pick_size(const xy_kernel_cost_t *k, int i)
+{
+    double low = k->fit.intervals[0].start, high = k->fit.intervals[k->fit.count - 1].end;
+    double part = fmod(0.31 + 0.618034 * i, 1);
+
+    return round(low * pow(high / low, part));
+}
+
+/* A plug-in is remembered as FILE:FUNCTION. `copy` holds the two words, cut. */
+static bool find_plugin(char *copy, cost_worker_options_t *o)
+{
+    char *colon = strrchr(copy, ':');
+
+    if (colon == NULL)
+        return false;
+    *colon = '\0';
+    o->library = copy;
+    o->symbol = colon + 1;
+    return true;
+}
+
+/* How to run what a model was made of; false: it was no kernel that we can run again. */
+static bool find_worker(const xy_calibration_t *c, const xy_kernel_cost_t *k, char *copy,
+                        cost_worker_options_t *o)
+{
+    *o = (cost_worker_options_t){
+        .name = k->name, .threads = k->threads, .patience = c->patience, .library = copy};
+    if (strcmp(k->unit, "n") != 0)
+        return false;
+    if (cost_kernel_find(k->name) != NULL && strchr(copy, ':') == NULL) {
+        o->library = *copy != '\0' ? copy : NULL;
+        return true;
+    }
+    return find_plugin(copy, o);
+}
+
+static xy_status_t measure_all(const xy_calibration_t *c, const xy_kernel_cost_t *k,
+                               const cost_worker_options_t *o, xy_sample_t *samples, size_t count)
+{
+    cost_worker_t worker;
+    xy_status_t st = cost_worker_start(o, &worker);
+
+    if (st != XY_OK)
+        return st;
+    for (size_t i = 0; i < count && st == XY_OK; i++) {
+        double expected = xy_fit_value(&k->fit, samples[i].x).seconds, begin = cost_now();
+        cost_measure_t m;
+
+        st = cost_worker_measure(&worker, samples[i].x, fmin(fmax(12 * expected, 0.1), 3), &m);
+        calibrate_step(c, cost_now() - begin);
+        if (st == XY_OK) {
+            samples[i].t = m.seconds;
+            samples[i].spread = m.spread;
+            samples[i].repetitions = m.repetitions;
+        }
+    }
+    cost_worker_stop(&worker);
+    return st;
+}
+
+xy_status_t xy_calibrate_measure(const xy_calibration_t *c, const xy_kernel_cost_t *k,
+                                 xy_sample_t *samples, size_t count)
+{
+    cost_worker_options_t o;
+    char *copy = xy_strdup(k->library);
+    xy_status_t st;
+
+    if (copy == NULL)
+        return xy_fail_memory("measuring");
+    if (find_worker(c, k, copy, &o))
+        st = measure_all(c, k, &o, samples, count);
+    else
+        st = xy_fail(XY_EUNSUPPORTED, "'%s' is no kernel that can be run again", k->name);
+    xy_free(copy);
+    return st;
+}
+
+/* *is_good_p: it holds. */
+static xy_status_t check_one(const xy_calibration_t *c, const xy_kernel_cost_t *k, double tolerance,
+                             bool *is_good_p)
+{
+    xy_sample_t samples[SIZES] = {{0}};
+    double errors[SIZES], middle;
+    xy_status_t st;
+
+    for (int i = 0; i < SIZES; i++)
+        samples[i].x = pick_size(k, i);
+    st = xy_calibrate_measure(c, k, samples, SIZES);
+    if (st != XY_OK)
+        return st;
+    for (int i = 0; i < SIZES; i++)
+        errors[i] = samples[i].t / xy_fit_value(&k->fit, samples[i].x).seconds - 1;
+    qsort(errors, SIZES, sizeof(*errors), by_value);
+    middle = errors[SIZES / 2];
+    *is_good_p = fabs(middle) <= tolerance;
+    if (c->report != NULL)
+        fprintf(c->report, "%-8s %ld thread%s: %s (%+.1f %% in the middle, %+.1f %% to %+.1f %%)\n",
+                k->name, k->threads, k->threads == 1 ? "" : "s",
+                *is_good_p ? "holds" : "does not hold", 100 * middle, 100 * errors[0],
+                100 * errors[SIZES - 1]);
+    return XY_OK;
+}
+
+xy_status_t xy_calibrate_check(const xy_calibration_t *c, const xy_costs_t *costs, double tolerance)
+{
+    int bad = 0, checked = 0;
+    xy_status_t st = XY_OK;
+
+    for (size_t i = 0; i < costs->kernels.count && st == XY_OK; i++) {
+        const xy_kernel_cost_t *k = &XY_VEC_AT(&costs->kernels, xy_kernel_cost_t, i);
+        bool is_good;
+
+        if (strcmp(k->unit, "n") != 0 || k->fit.count == 0)
+            continue;
+        st = check_one(c, k, tolerance > 0 ? tolerance : 0.10, &is_good);
+        bad += st == XY_OK && !is_good;
+        checked++;
+    }
+    if (st != XY_OK)
+        return st;
+    if (checked == 0)
+        return xy_fail(XY_ENOENT, "there is no kernel in these costs to check");
+    if (bad > 0)
+        return xy_fail(XY_EINVAL, "%d of %d models do not hold any more; run 'xylem calibrate'",
+                       bad, checked);
+    return XY_OK;
+}

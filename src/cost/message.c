@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cost/message_internal.h"
+
+extern const message_model_t message_hockney;
+extern const message_model_t message_linear;
+extern const message_model_t message_loggp;
+extern const message_model_t message_plogp;
+
+static const message_model_t *const models[] = {
+    &message_linear, &message_hockney, &message_loggp, &message_plogp, NULL,
+};
+
+enum { MODELS = sizeof(models) / sizeof(models[0]) };
+
+static const message_model_t *find(const char *name)
+{
+    if (name == NULL)
+        return models[0];
+    for (size_t i = 0; models[i] != NULL; i++)
+        if (strcmp(models[i]->name, name) == 0)
+            return models[i];
+    return NULL;
+}
+
+const char *const *xy_message_models(void)
+{
+    static const char *const names[MODELS] = {"linear", "hockney", "loggp", "plogp", NULL};
+
+    return names;
+}
+
+const char *xy_message_model_text(const char *name)
+{
+    const message_model_t *model = find(name);
+
+    return model != NULL ? model->describe : NULL;
+}
+
+double message_time(const xy_message_sample_t *sample, xy_message_kind_t kind)
+{
+    return kind == XY_MESSAGE_BLOCKING ? sample->blocking : sample->nonblocking;
+}
+
+bool message_kind_is_measured(const xy_message_model_t *model, xy_message_kind_t kind)
+{
+    return model->kind[kind].latency > 0;
+}
+
+bool xy_message_has(const xy_message_model_t *model, const char *name, xy_message_kind_t kind)
+{
+    const message_model_t *m = find(name);
+
+    return m != NULL && m->is_measured(model, kind);
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const xy_message_sample_t *p = a, *q = b;
+
+    return (p->bytes > q->bytes) - (p->bytes < q->bytes);
+}
+
+static bool is_sane(const xy_message_sample_t *s)
+{
+    const double values[] = {s->bytes, s->blocking, s->nonblocking, s->send, s->receive, s->gap};
+
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
+        if (!(values[i] >= 0 && isfinite(values[i])))
+            return false;
+    return s->blocking > 0 || s->nonblocking > 0;
+}
+
+static xy_status_t take_samples(const xy_message_sample_t *samples, size_t count,
+                                xy_message_model_t *model)
+{
+    if (count == 0)
+        return xy_fail(XY_EINVAL, "there are no messages to fit a model to");
+    for (size_t i = 0; i < count; i++)
+        if (!is_sane(&samples[i]))
+            return xy_fail(XY_EINVAL, "message %zu (%g bytes) has no time, or a negative one",
+                           i + 1, samples[i].bytes);
+    model->samples = xy_calloc(count, sizeof(*model->samples));
+    if (model->samples == NULL)
+        return xy_fail_memory("fitting a model");
+    memcpy(model->samples, samples, count * sizeof(*samples));
+    qsort(model->samples, count, sizeof(*samples), by_bytes);
+    for (size_t i = 0; i < count; i++)
+        if (i == 0 || model->samples[i].bytes > model->samples[model->count - 1].bytes)
+            model->samples[model->count++] = model->samples[i];
+    return XY_OK;
+}
+
+xy_status_t xy_message_fit(const xy_message_sample_t *samples, size_t count,
+                           xy_message_model_t *model_p)
+{
+    xy_message_model_t model = {0};
+    xy_status_t st = take_samples(samples, count, &model);
+
+    for (size_t i = 0; st == XY_OK && models[i] != NULL; i++)
+        st = models[i]->fit(&model);
+    if (st == XY_OK)
+        *model_p = model;
+    else
+        xy_message_cleanup(&model);
+    return st;
+}
+
+void xy_message_cleanup(xy_message_model_t *model)
+{
+    xy_free(model->samples);
+    for (int k = 0; k < XY_MESSAGE_KINDS; k++) {
+        xy_free(model->kind[k].bandwidth.line);
+        xy_free(model->kind[k].time.line);
+    }
+    *model = (xy_message_model_t){0};
+}
+
+xy_estimate_t xy_message_value(const xy_message_model_t *model, const char *name,
+                               xy_message_kind_t kind, double bytes)
+{
+    const message_model_t *m = find(name);
+    const xy_lines_t *time = &model->kind[kind].time;
+    xy_estimate_t e = {.seconds = fmax(m->seconds(model, kind, bytes), 0)};
+
+    if (time->count > 0) {
+        e.is_extrapolated = bytes < time->line[0].start || bytes > time->line[time->count - 1].end;
+        while (e.interval + 1 < time->count && bytes > time->line[e.interval].end)
+            e.interval++;
+        e.error = time->line[e.interval].error_max;
+    }
+    return e;
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages: what one costs between two places, from measurements at some sizes.
+ *
+ *   xy_message_model_t m;
+ *   st = xy_message_fit(samples, count, &m);
+ *   e = xy_message_value(&m, NULL, XY_MESSAGE_BLOCKING, 65536);      (e.seconds)
+ *   xy_message_cleanup(&m);
+ *
+ * The same measurements give several models, named by a word; L is a number of bytes:
+ *   linear    T = b + a L on each interval (the default)
+ *   hockney   T = latency + L / tau(L), tau(L) = a L + b on each interval, as in Achour's thesis
+ *   loggp     T = L + 2o + (bytes - 1) G: one straight line, and what the processors spend of it
+ *   plogp     T = L + g(bytes): the gap measured at each size (Kielmann)
+ *
+ * Intervals come from progressive linear regression: one is extended, sample by sample, while a
+ * line explains it (R^2 >= 0.99) and misses no sample by more than 5 %; else it is closed and the
+ * next starts at its last sample. Nothing here parks; models may be read from any thread.
+ */
+#ifndef XY_COST_MESSAGE_H
+#define XY_COST_MESSAGE_H
+
+#include "cost/fit.h"
+
+/* Times in seconds; 0 is "not measured". */
+typedef struct {
+    double bytes;
+    double blocking;    /* half a round trip of Send and Recv */
+    double nonblocking; /* the same with Isend, Irecv and Wait */
+    double send;        /* until Send or Isend returns: the sender's overhead */
+    double receive;     /* of a Recv whose message is there: the receiver's overhead */
+    double gap;         /* between messages of a long stream */
+} xy_message_sample_t;
+
+typedef enum { XY_MESSAGE_BLOCKING, XY_MESSAGE_NONBLOCKING, XY_MESSAGE_KINDS } xy_message_kind_t;
+
+/* y = a x + b from start to end. */
+typedef struct {
+    double start, end, a, b;
+    long samples;
+    double error_max; /* relative */
+} xy_line_t;
+
+typedef struct {
+    xy_line_t *line; /* by start */
+    size_t count;
+} xy_lines_t;
+
+typedef struct {
+    double latency;       /* of the smallest message, seconds; 0: this kind was not measured */
+    xy_lines_t bandwidth; /* tau(L), bytes per second; may be empty: the latency is all there is */
+    xy_lines_t time;      /* T(L), seconds */
+    double error_mean, error_max; /* of T(L), relative, over the samples */
+} xy_message_lines_t;
+
+typedef struct {
+    double latency, overhead, gap, per_byte; /* L, o, g (0: not measured), G */
+} xy_loggp_t;
+
+typedef struct {
+    xy_message_sample_t *samples; /* by size, each size once */
+    size_t count;
+    xy_message_lines_t kind[XY_MESSAGE_KINDS];
+    xy_loggp_t loggp;
+    double plogp_latency; /* L of PLogP; its functions are in the samples. 0: not measured */
+} xy_message_model_t;
+
+/* Progressive linear regression of y > 0 against x, increasing. R^2 is that of the thesis; a line
+ * that misses no sample by 2 % is good whatever its R^2, which is small for what hardly changes.
+ * `error_max`: relative error that ends an interval too; INFINITY: none does. On success the
+ * caller frees lines_p->line; the lines are at least one. EINVAL is silent: x does not increase, or
+ * there are no samples. ENOMEM is said. */
+xy_status_t xy_progressive_fit(const double *x, const double *y, size_t count, double r2_min,
+                               double error_max, xy_lines_t *lines_p);
+/* The value of the line for x; of the nearest one outside all of them. */
+double xy_lines_value(const xy_lines_t *lines, double x);
+
+/* All models from the samples, in any order. On success the caller cleans *model_p up. EINVAL: no
+ * samples, a negative size or time, or no time of either kind. */
+xy_status_t xy_message_fit(const xy_message_sample_t *samples, size_t count,
+                           xy_message_model_t *model_p);
+void xy_message_cleanup(xy_message_model_t *model); /* of a zeroed one too */
+
+/* The time of a message by the model of that name (NULL: the default), which must exist and have
+ * been measured: see below. Never negative; marked when outside of what was measured. */
+xy_estimate_t xy_message_value(const xy_message_model_t *model, const char *name,
+                               xy_message_kind_t kind, double bytes);
+
+const char *const *xy_message_models(void);          /* names, the default first, ended by NULL */
+const char *xy_message_model_text(const char *name); /* NULL: no such model */
+bool xy_message_has(const xy_message_model_t *model, const char *name, xy_message_kind_t kind);
+
+#endif

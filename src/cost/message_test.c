@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cost/message.h"
+#include "cost/testing.h"
+
+enum { SIZES = 24 };
+
+/* Short messages in 2 us at 4 GB/s; from 32 KiB on a rendezvous: 6 us and 10 GB/s. */
+static double true_time(double bytes)
+{
+    return bytes <= 32768 ? 2e-6 + bytes / 4e9 : 6e-6 + bytes / 10e9;
+}
+
+static void make_samples(xy_message_sample_t samples[SIZES], double noise, uint64_t *seed)
+{
+    for (int i = 0; i < SIZES; i++) {
+        double bytes = ldexp(1, i), t = true_time(bytes);
+
+        samples[i] = (xy_message_sample_t){
+            .bytes = bytes,
+            .blocking = t * (1 + noise * testing_noise(seed)),
+            .nonblocking = 1.1 * t * (1 + noise * testing_noise(seed)),
+            .send = 0.3e-6,
+            .receive = 0.5e-6,
+            .gap = 0.8e-6 + bytes / 10e9,
+        };
+    }
+}
+
+/* Lines are found where there are lines, whatever the noise within 1 %. */
+static void test_progressive(void **state)
+{
+    double x[40], y[40];
+    uint64_t seed = 5;
+    xy_lines_t lines;
+
+    (void)state;
+    for (int round = 0; round < 50; round++) {
+        int turn = 5 + (int)(testing_random(&seed) % 30);
+
+        for (int i = 0; i < 40; i++) {
+            x[i] = i + 1;
+            y[i] = i <= turn ? 1 + i : 1 + turn + 20.0 * (i - turn);
+            y[i] *= 1 + 0.005 * testing_noise(&seed);
+        }
+        assert_int_equal(xy_progressive_fit(x, y, 40, 0.99, 0.05, &lines), XY_OK);
+        assert_true(lines.count >= 2 && lines.count <= 4);
+        assert_true(fabs(lines.line[0].a - 1) < 0.05);
+        assert_true(fabs(lines.line[lines.count - 1].a - 20) < 0.5);
+        for (size_t i = 1; i < lines.count; i++)
+            assert_true(lines.line[i].start == lines.line[i - 1].end);
+        assert_true(lines.line[0].start == x[0] && lines.line[lines.count - 1].end == x[39]);
+        for (int i = 0; i < 40; i++)
+            assert_true(fabs(xy_lines_value(&lines, x[i]) / y[i] - 1) < 0.06);
+        xy_free(lines.line);
+    }
+}
+
+static void test_progressive_small(void **state)
+{
+    double x[] = {1, 2, 3}, y[] = {5, 5, 500};
+    xy_lines_t lines = {.count = 9};
+
+    (void)state;
+    assert_int_equal(xy_progressive_fit(x, y, 0, 0.99, 0.05, &lines), XY_EINVAL);
+    assert_int_equal(xy_progressive_fit((double[]){1, 1}, y, 2, 0.99, 0.05, &lines), XY_EINVAL);
+    assert_int_equal(lines.count, 9);
+    for (size_t n = 1; n <= 3; n++) {
+        assert_int_equal(xy_progressive_fit(x, y, n, 0.99, 0.05, &lines), XY_OK);
+        assert_int_equal(lines.count, n < 3 ? 1 : 2);
+        assert_true(xy_lines_value(&lines, 1) == 5);
+        xy_free(lines.line);
+    }
+}
+
+/* At sizes between the samples, with 2 % of noise, every model of lines is near the truth. */
+static void test_predicts(void **state)
+{
+    xy_message_sample_t samples[SIZES];
+    uint64_t seed = 9;
+
+    (void)state;
+    for (int round = 0; round < 30; round++) {
+        xy_message_model_t m;
+        double sum[2] = {0};
+        int n = 0;
+
+        make_samples(samples, 0.02, &seed);
+        assert_int_equal(xy_message_fit(samples, SIZES, &m), XY_OK);
+        for (double bytes = 1.5; bytes < 8e6; bytes *= 1.37, n++) {
+            if (bytes > 32768 && bytes < 65536)
+                continue; /* where the protocol changes nobody measured */
+            for (int k = 0; k < 2; k++) {
+                xy_estimate_t e = xy_message_value(&m, k ? "hockney" : NULL, 0, bytes);
+
+                assert_false(e.is_extrapolated);
+                sum[k] += fabs(e.seconds / true_time(bytes) - 1);
+            }
+        }
+        assert_true(sum[0] / n < 0.02);
+        assert_true(sum[1] / n < 0.05);
+        assert_true(fabs(m.kind[1].latency / m.kind[0].latency - 1.1) < 0.06);
+        xy_message_cleanup(&m);
+    }
+}
+
+static void test_parameters(void **state)
+{
+    xy_message_sample_t samples[SIZES];
+    xy_message_model_t m;
+    uint64_t seed = 1;
+
+    (void)state;
+    make_samples(samples, 0, &seed);
+    assert_int_equal(xy_message_fit(samples, SIZES, &m), XY_OK);
+    assert_true(fabs(m.loggp.overhead - 0.4e-6) < 1e-12);
+    assert_true(fabs(m.loggp.latency - (true_time(1) - 0.8e-6)) < 1e-12);
+    assert_true(fabs(m.loggp.per_byte * 10e9 - 1) < 0.01);
+    assert_true(m.loggp.gap == samples[0].gap);
+    assert_true(fabs(m.plogp_latency - (true_time(1) - samples[0].gap)) < 1e-12);
+    assert_true(xy_message_has(&m, "plogp", XY_MESSAGE_BLOCKING));
+    assert_true(fabs(xy_message_value(&m, "plogp", 0, 3e6).seconds -
+                     (m.plogp_latency + 0.8e-6 + 3e6 / 10e9)) < 1e-10);
+    assert_true(xy_message_value(&m, "loggp", 0, 1).seconds == m.kind[0].latency);
+    assert_true(xy_message_value(&m, NULL, 0, 1e9).is_extrapolated);
+    assert_true(fabs(xy_message_value(&m, NULL, 0, 1e9).seconds / true_time(1e9) - 1) < 0.05);
+    assert_true(xy_message_value(&m, NULL, 0, 0).seconds > 1e-6);
+    for (size_t i = 0; xy_message_models()[i] != NULL; i++)
+        assert_non_null(xy_message_model_text(xy_message_models()[i]));
+    assert_null(xy_message_model_text("guess"));
+    assert_false(xy_message_has(&m, "guess", XY_MESSAGE_BLOCKING));
+    xy_message_cleanup(&m);
+}
+
+/* Table 17, Grid'5000: what was measured is met within what its authors reached. */
+static void test_table_17(void **state)
+{
+    testing_table_t table = testing_read_table("p2p-measured.csv");
+    xy_message_sample_t samples[TESTING_ROWS];
+    xy_message_model_t m;
+
+    (void)state;
+    for (size_t i = 0; i < table.rows; i++)
+        samples[table.rows - 1 - i] = (xy_message_sample_t){.bytes = table.at[i][0] * 1000,
+                                                            .blocking = table.at[i][1],
+                                                            .nonblocking = table.at[i][3]};
+    assert_int_equal(xy_message_fit(samples, table.rows, &m), XY_OK);
+    assert_true(m.kind[XY_MESSAGE_BLOCKING].error_mean < 0.03);
+    assert_true(m.kind[XY_MESSAGE_NONBLOCKING].error_mean < 0.05);
+    assert_false(xy_message_has(&m, "plogp", XY_MESSAGE_BLOCKING));
+    xy_message_cleanup(&m);
+}
+
+static void test_refusals(void **state)
+{
+    xy_message_sample_t bad[] = {{.bytes = 1},
+                                 {.bytes = -1, .blocking = 1},
+                                 {.bytes = 1, .blocking = -1},
+                                 {.bytes = 1, .blocking = NAN}};
+    xy_message_model_t m = {.count = 42};
+
+    (void)state;
+    testing_listen();
+    assert_int_equal(xy_message_fit(NULL, 0, &m), XY_EINVAL);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(xy_message_fit(&bad[i], 1, &m), XY_EINVAL);
+    assert_int_equal(testing_said_count, 5);
+    assert_int_equal(m.count, 42);
+}
+
+static void test_memory(void **state)
+{
+    xy_message_sample_t samples[SIZES];
+    uint64_t seed = 1;
+
+    (void)state;
+    make_samples(samples, 0.01, &seed);
+    for (long k = 1;; k++) {
+        xy_message_model_t m;
+        xy_status_t st;
+
+        testing_listen();
+        xy_memory_fail_at(k);
+        st = xy_message_fit(samples, SIZES, &m);
+        if (!xy_memory_fail_hit()) {
+            xy_memory_fail_at(0);
+            assert_int_equal(st, XY_OK);
+            xy_message_cleanup(&m);
+            break;
+        }
+        assert_int_equal(st, XY_ENOMEM);
+        assert_int_equal(testing_said_count, 1);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_progressive), cmocka_unit_test(test_progressive_small),
+        cmocka_unit_test(test_predicts),    cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_table_17),    cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_memory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

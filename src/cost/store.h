@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The store: everything that was measured and learnt about a platform, in one XML file.
+ *
+ *   xy_costs_t *costs;
+ *   st = xy_costs_load(NULL, &costs);                     (the user's own: what was calibrated)
+ *   const xy_kernel_cost_t *k = xy_costs_kernel(costs, "dgemm", NULL, 1);
+ *   seconds = xy_fit_value(&k->fit, 1500).seconds;
+ *   xy_costs_destroy(costs);
+ *
+ * The file has the structures of Achour's thesis (SeqKernel, Cluster, Interval, Params; Cluster1,
+ * Cluster2, Latency, Bandwidth) with units, samples and errors beside them, so that people can read
+ * it and models can be fitted again. What is written reads back as the same, bit for bit. Models
+ * are read as they stand: no LAPACKE is needed.
+ *
+ * A store may be read from any thread while nobody changes it. Nothing parks.
+ */
+#ifndef XY_COST_STORE_H
+#define XY_COST_STORE_H
+
+#include <stdio.h>
+
+#include "cost/fit.h"
+#include "cost/message.h"
+#include "machine/machine.h"
+
+enum { XY_COSTS_VERSION = 1 };
+
+/* The cluster of a machine alone. */
+#define XY_COSTS_LOCAL "local"
+
+/* All strings belong to the store; none is NULL. */
+typedef struct {
+    char *name;    /* "dgemm", "copy" */
+    char *cluster; /* where it was measured */
+    char *unit;    /* of the size: "n" or "B" */
+    char *library; /* what was run; "" */
+    char *criterion;
+    long threads;  /* inside the kernel, or copies of it at once */
+    long distance; /* between the NUMA nodes of core and memory, as the machine counts it; 0 is
+                      local */
+    xy_sample_t *samples;
+    size_t sample_count;
+    xy_fit_t fit; /* count 0: measured, but too noisy for a model */
+} xy_kernel_cost_t;
+
+typedef struct {
+    char *cluster1, *cluster2;
+    char *library; /* what carried the messages: "Open MPI 4.1.4" */
+    xy_message_model_t model;
+} xy_message_cost_t;
+
+/* One number: a hand-over of a cache line, a switch of fibers. */
+typedef struct {
+    char *name;
+    long from, to; /* physical numbers of PUs; -1: of no particular one */
+    double seconds, spread;
+    long repetitions;
+} xy_constant_cost_t;
+
+typedef struct {
+    char *name, *cluster;
+} xy_host_cost_t;
+
+typedef struct {
+    char *machine;      /* name of the host, or of the file of hosts */
+    char *hardware;     /* what it is, so that a file from elsewhere is noticed */
+    char *date;         /* UTC, ISO 8601 */
+    xy_vec_t kernels;   /* of xy_kernel_cost_t */
+    xy_vec_t messages;  /* of xy_message_cost_t */
+    xy_vec_t constants; /* of xy_constant_cost_t */
+    xy_vec_t hosts;     /* of xy_host_cost_t */
+} xy_costs_t;
+
+/* An empty one for the machine with these words. On success the caller owns *costs_p. */
+xy_status_t xy_costs_create(const char *machine, const char *hardware, xy_costs_t **costs_p);
+void xy_costs_destroy(xy_costs_t *costs); /* NULL is fine */
+
+/* The words for the machine we run on, and for its hardware. The caller frees both. */
+xy_status_t xy_costs_describe(const xy_machine_t *live, char **machine_p, char **hardware_p);
+
+/* Where the user's own store is: $XYLEM_COSTS, else below $XDG_CACHE_HOME or ~/.cache, by host. The
+ * caller frees *path_p. ENOENT: no home. */
+xy_status_t xy_costs_path(char **path_p);
+
+/* Read `path` (NULL: the user's own; ENOENT says how to make it). EPARSE with file and line; a file
+ * of another version is refused with what to do. */
+xy_status_t xy_costs_load(const char *path, xy_costs_t **costs_p);
+xy_status_t xy_costs_parse(const char *data, size_t size, const char *path, xy_costs_t **costs_p);
+
+/* Write it, with the directories above (NULL: the user's own). Sets the date. */
+xy_status_t xy_costs_save(xy_costs_t *costs, const char *path);
+void xy_costs_print_xml(const xy_costs_t *costs, FILE *file);
+
+/* Warn when the costs are of another machine than `live`. true: they are of this one. */
+bool xy_costs_check(const xy_costs_t *costs, const xy_machine_t *live, const char *path);
+
+/* Put one in, in place of what had the same name, cluster, threads and distance (clusters; name and
+ * PUs). Takes over everything the argument points to, which it zeroes; on failure it is cleaned up
+ * too. NULL strings become "". */
+xy_status_t xy_costs_set_kernel(xy_costs_t *costs, xy_kernel_cost_t *kernel);
+xy_status_t xy_costs_set_message(xy_costs_t *costs, xy_message_cost_t *message);
+xy_status_t xy_costs_set_constant(xy_costs_t *costs, const char *name, long from, long to,
+                                  double seconds, double spread, long repetitions);
+xy_status_t xy_costs_set_host(xy_costs_t *costs, const char *name, const char *cluster);
+void xy_kernel_cost_cleanup(xy_kernel_cost_t *kernel);
+void xy_message_cost_cleanup(xy_message_cost_t *message);
+
+/* NULL: there is none. `cluster` NULL: the first that has it; `threads` 0: any. Local memory. */
+const xy_kernel_cost_t *xy_costs_kernel(const xy_costs_t *costs, const char *name,
+                                        const char *cluster, long threads);
+/* In either order of the clusters. */
+const xy_message_cost_t *xy_costs_message(const xy_costs_t *costs, const char *cluster1,
+                                          const char *cluster2);
+const xy_constant_cost_t *xy_costs_constant(const xy_costs_t *costs, const char *name);
+
+#endif

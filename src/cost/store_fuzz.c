@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Files of costs from anywhere: an error, or costs that write and read back as the same text, and
+ * models that answer. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cost/store.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void ignore(void *arg, xy_status_t status, const char *message)
+{
+    (void)arg, (void)status, (void)message;
+}
+
+static char *print(const xy_costs_t *costs)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+
+    if (file == NULL)
+        exit(1);
+    xy_costs_print_xml(costs, file);
+    if (fclose(file) != 0)
+        exit(1);
+    return text;
+}
+
+static void check_round_trip(const xy_costs_t *costs)
+{
+    char *first = print(costs), *second;
+    xy_costs_t *back;
+
+    if (xy_costs_parse(first, strlen(first), "back", &back) != XY_OK)
+        abort();
+    second = print(back);
+    if (strcmp(first, second) != 0)
+        abort();
+    free(first);
+    free(second);
+    xy_costs_destroy(back);
+}
+
+static void ask(const xy_costs_t *costs)
+{
+    for (size_t i = 0; i < costs->kernels.count; i++) {
+        const xy_kernel_cost_t *k = &XY_VEC_AT(&costs->kernels, xy_kernel_cost_t, i);
+
+        for (double x = 0; k->fit.count > 0 && x < 1e6; x = x * 3 + 1)
+            if (!(xy_fit_value(&k->fit, x).seconds >= 0))
+                abort();
+    }
+    for (size_t i = 0; i < costs->messages.count; i++) {
+        const xy_message_model_t *m = &XY_VEC_AT(&costs->messages, xy_message_cost_t, i).model;
+
+        for (const char *const *name = xy_message_models(); *name != NULL; name++)
+            for (int kind = 0; kind < XY_MESSAGE_KINDS; kind++)
+                if (xy_message_has(m, *name, (xy_message_kind_t)kind) &&
+                    !(xy_message_value(m, *name, (xy_message_kind_t)kind, 1000).seconds >= 0))
+                    abort();
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    xy_costs_t *costs;
+
+    xy_error_handler_set(ignore, NULL);
+    if (xy_costs_parse((const char *)data, size, "fuzz", &costs) == XY_OK) {
+        ask(costs);
+        check_round_trip(costs);
+        xy_costs_destroy(costs);
+    }
+    return 0;
+}

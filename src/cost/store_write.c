@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The file of costs, written. Numbers are the shortest texts that read back as the same. */
+#include "cost/store.h"
+
+static void attribute(FILE *file, const char *name, const char *value)
+{
+    fprintf(file, " %s=\"", name);
+    xy_xml_escape(file, value);
+    fputc('"', file);
+}
+
+static void number(FILE *file, const char *name, double value)
+{
+    char text[32];
+
+    fprintf(file, " %s=\"%s\"", name, xy_format_double(value, text));
+}
+
+/* 0 is what an absent attribute reads as. */
+static void number_if(FILE *file, const char *name, double value)
+{
+    if (value != 0)
+        number(file, name, value);
+}
+
+static void write_interval(FILE *file, const xy_interval_t *interval)
+{
+    char text[32];
+
+    fputs("      <Interval", file);
+    number(file, "Start", interval->start);
+    number(file, "End", interval->end);
+    fprintf(file, " Degree=\"%d\" Samples=\"%ld\"", interval->degree, interval->samples);
+    number(file, "ErrorMean", interval->error_mean);
+    number(file, "ErrorMax", interval->error_max);
+    fputs("><Params>", file);
+    for (int k = 0; k <= interval->degree; k++)
+        fprintf(file, "%s%s", k > 0 ? " " : "", xy_format_double(interval->params[k], text));
+    fputs("</Params></Interval>\n", file);
+}
+
+static void write_kernel(FILE *file, const xy_kernel_cost_t *k)
+{
+    fputs("  <SeqKernel", file);
+    attribute(file, "Name", k->name);
+    attribute(file, "Unit", k->unit);
+    fprintf(file, " Threads=\"%ld\" Distance=\"%ld\"", k->threads, k->distance);
+    attribute(file, "Library", k->library);
+    attribute(file, "Criterion", k->criterion);
+    fputs(">\n    <Cluster", file);
+    attribute(file, "Name", k->cluster);
+    fprintf(file, " Samples=\"%ld\"", k->fit.samples);
+    number(file, "ErrorMean", k->fit.error_mean);
+    number(file, "ErrorMax", k->fit.error_max);
+    fputs(">\n", file);
+    for (size_t i = 0; i < k->fit.count; i++)
+        write_interval(file, &k->fit.intervals[i]);
+    for (size_t i = 0; i < k->sample_count; i++) {
+        const xy_sample_t *s = &k->samples[i];
+
+        fputs("      <Sample", file);
+        number(file, "Size", s->x);
+        number(file, "Seconds", s->t);
+        number_if(file, "Spread", s->spread);
+        fprintf(file, " Repetitions=\"%ld\"/>\n", s->repetitions);
+    }
+    fputs("    </Cluster>\n  </SeqKernel>\n", file);
+}
+
+static void write_lines(FILE *file, const char *name, const xy_lines_t *lines)
+{
+    fprintf(file, "      <%s>\n", name);
+    for (size_t i = 0; i < lines->count; i++) {
+        const xy_line_t *line = &lines->line[i];
+
+        fputs("        <Interval", file);
+        number(file, "Start", line->start);
+        number(file, "End", line->end);
+        number(file, "a", line->a);
+        number(file, "b", line->b);
+        fprintf(file, " Samples=\"%ld\"", line->samples);
+        number(file, "ErrorMax", line->error_max);
+        fputs("/>\n", file);
+    }
+    fprintf(file, "      </%s>\n", name);
+}
+
+static void write_kind(FILE *file, const char *name, const xy_message_lines_t *kind)
+{
+    char text[32];
+
+    if (!(kind->latency > 0))
+        return;
+    fprintf(file, "    <%s", name);
+    number(file, "ErrorMean", kind->error_mean);
+    number(file, "ErrorMax", kind->error_max);
+    fprintf(file, ">\n      <Latency>%s</Latency>\n", xy_format_double(kind->latency, text));
+    write_lines(file, "Bandwidth", &kind->bandwidth);
+    write_lines(file, "Time", &kind->time);
+    fprintf(file, "    </%s>\n", name);
+}
+
+static void write_message(FILE *file, const xy_message_cost_t *m)
+{
+    const xy_message_model_t *model = &m->model;
+
+    fputs("  <Message", file);
+    attribute(file, "Cluster1", m->cluster1);
+    attribute(file, "Cluster2", m->cluster2);
+    attribute(file, "Library", m->library);
+    fputs(">\n", file);
+    write_kind(file, "Blocking", &model->kind[XY_MESSAGE_BLOCKING]);
+    write_kind(file, "Nonblocking", &model->kind[XY_MESSAGE_NONBLOCKING]);
+    fputs("    <LogGP", file);
+    number(file, "L", model->loggp.latency);
+    number(file, "o", model->loggp.overhead);
+    number(file, "g", model->loggp.gap);
+    number(file, "G", model->loggp.per_byte);
+    fputs("/>\n    <PLogP", file);
+    number(file, "L", model->plogp_latency);
+    fputs("/>\n", file);
+    for (size_t i = 0; i < model->count; i++) {
+        const xy_message_sample_t *s = &model->samples[i];
+
+        fputs("    <Sample", file);
+        number(file, "Size", s->bytes);
+        number_if(file, "Blocking", s->blocking);
+        number_if(file, "Nonblocking", s->nonblocking);
+        number_if(file, "Send", s->send);
+        number_if(file, "Receive", s->receive);
+        number_if(file, "Gap", s->gap);
+        fputs("/>\n", file);
+    }
+    fputs("  </Message>\n", file);
+}
+
+static void write_constant(FILE *file, const xy_constant_cost_t *c)
+{
+    fputs("  <Constant", file);
+    attribute(file, "Name", c->name);
+    fprintf(file, " From=\"%ld\" To=\"%ld\"", c->from, c->to);
+    number(file, "Seconds", c->seconds);
+    number_if(file, "Spread", c->spread);
+    fprintf(file, " Repetitions=\"%ld\"/>\n", c->repetitions);
+}
+
+void xy_costs_print_xml(const xy_costs_t *costs, FILE *file)
+{
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+          "<!-- Made by 'xylem calibrate'. Times are in seconds; sizes in the Unit of the kernel\n"
+          "     (n: order of a matrix, B: bytes), of messages in bytes; bandwidths in bytes per\n"
+          "     second. A kernel takes the sum of Params[k] * size^k on its interval; a message\n"
+          "     a * size + b (Time), or Latency + size / (a * size + b) (Bandwidth). -->\n",
+          file);
+    fprintf(file, "<XylemCosts version=\"%d\"", XY_COSTS_VERSION);
+    attribute(file, "machine", costs->machine);
+    attribute(file, "hardware", costs->hardware);
+    attribute(file, "date", costs->date);
+    fputs(" time=\"s\" size=\"B\">\n", file);
+    for (size_t i = 0; i < costs->hosts.count; i++) {
+        fputs("  <Machine", file);
+        attribute(file, "Name", XY_VEC_AT(&costs->hosts, xy_host_cost_t, i).name);
+        attribute(file, "Cluster", XY_VEC_AT(&costs->hosts, xy_host_cost_t, i).cluster);
+        fputs("/>\n", file);
+    }
+    for (size_t i = 0; i < costs->constants.count; i++)
+        write_constant(file, &XY_VEC_AT(&costs->constants, xy_constant_cost_t, i));
+    for (size_t i = 0; i < costs->kernels.count; i++)
+        write_kernel(file, &XY_VEC_AT(&costs->kernels, xy_kernel_cost_t, i));
+    for (size_t i = 0; i < costs->messages.count; i++)
+        write_message(file, &XY_VEC_AT(&costs->messages, xy_message_cost_t, i));
+    fputs("</XylemCosts>\n", file);
+}

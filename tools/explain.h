@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The topics of `xylem explain`. Each is one file explain_NAME.c that ends in a table
+ * `explain_NAME`, listed in verb_explain.c.
+ */
+#ifndef XY_TOOLS_EXPLAIN_H
+#define XY_TOOLS_EXPLAIN_H
+
+#include "base/base.h"
+
+/* Options of the verb. */
+typedef struct {
+    const char *costs; /* file of costs; NULL: the user's own */
+    bool json;
+    /* coll */
+    long ranks;
+    uint64_t size, element, bandwidth, reduce;
+    double latency;
+    const char *algorithm;
+    bool ordered;
+} explain_values_t;
+
+typedef struct {
+    const char *name;
+    const char *synopsis; /* what follows the name */
+    const char *summary;
+    int arguments_min, arguments_max; /* after the name */
+    xy_status_t (*run)(const explain_values_t *values, int argc, char **argv);
+} explain_topic_t;
+
+#endif

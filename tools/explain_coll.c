@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* xylem explain coll: the algorithms of a collective, their costs and the choice. */
+#include "coll/coll.h"
+#include "explain.h"
+
+/* What is asked, with the arrays that some collectives have. */
+typedef struct {
+    xy_coll_request_t request;
+    xy_coll_link_t link;
+    uint64_t *equal;       /* [ranks]: the same count for all */
+    const uint64_t **rows; /* [ranks]: all the same row */
+} question_t;
+
+static xy_status_t ask(const explain_values_t *v, xy_collective_t collective, question_t *q)
+{
+    size_t ranks = (size_t)v->ranks;
+
+    if (v->element == 0 || v->size % v->element != 0)
+        return xy_fail(XY_EUSAGE,
+                       "%llu bytes are no whole number of elements of %llu; give another --size or "
+                       "--element",
+                       (unsigned long long)v->size, (unsigned long long)v->element);
+    if (v->bandwidth == 0 || v->reduce == 0)
+        return xy_fail(XY_EUSAGE, "--bandwidth and --reduce are above 0");
+    q->equal = xy_malloc(ranks * sizeof(*q->equal));
+    q->rows = xy_malloc(ranks * sizeof(*q->rows));
+    if (q->equal == NULL || q->rows == NULL)
+        return xy_fail_memory("explaining a collective");
+    for (size_t i = 0; i < ranks; i++) {
+        q->equal[i] = v->size / v->element;
+        q->rows[i] = q->equal;
+    }
+    q->request = (xy_coll_request_t){.collective = collective,
+                                     .procs = (int)v->ranks,
+                                     .count = v->size / v->element,
+                                     .element = v->element,
+                                     .is_commutative = !v->ordered,
+                                     .counts = q->equal};
+    if (collective == XY_COLL_ALLTOALLV || collective == XY_COLL_ALLTOALLW)
+        q->request.matrix = q->request.send_offsets = q->request.receive_offsets = q->rows;
+    q->link = (xy_coll_link_t){.alpha = v->latency,
+                               .beta = 1.0 / (double)v->bandwidth,
+                               .gamma = 1.0 / (double)v->reduce,
+                               .copy = 1.0 / (double)v->bandwidth};
+    return xy_coll_check(&q->request);
+}
+
+static void print_text(const question_t *q, const xy_coll_algorithm_t *chosen, bool is_forced)
+{
+    xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX];
+    int n = xy_coll_candidates(&q->request, &q->link, list);
+    char size[32], seconds[32], rate[32];
+
+    if (q->request.collective == XY_COLL_BARRIER)
+        printf("barrier of %d ranks\n", q->request.procs);
+    else
+        printf("%s of %s among %d ranks\n", xy_coll_name(q->request.collective),
+               xy_format_size(q->request.count * q->request.element, size), q->request.procs);
+    printf("a = %s, 1/b = 1/c = %s, ", xy_format_seconds(q->link.alpha, seconds),
+           xy_format_bandwidth(1.0 / q->link.beta, rate));
+    printf("1/g = %s\n\n", xy_format_bandwidth(1.0 / q->link.gamma, rate));
+    for (int i = 0; i < n; i++) {
+        const xy_coll_algorithm_t *a = list[i].algorithm;
+
+        if (list[i].is_applicable)
+            printf("%c %-18s %10s  %s\n", a == chosen ? '*' : ' ', a->name,
+                   xy_format_seconds(list[i].seconds, seconds), a->formula);
+        else
+            printf("  %-18s %10s  needs %s\n", a->name, "-", a->needs);
+        printf("%33s%s\n", "", a->describe);
+    }
+    printf("\n* %s: %s\n", is_forced ? "forced" : "chosen", chosen->name);
+}
+
+static void json_candidate(xy_json_t *j, const xy_coll_candidate_t *c,
+                           const xy_coll_algorithm_t *chosen)
+{
+    xy_json_begin_object(j, NULL);
+    xy_json_string(j, "name", c->algorithm->name);
+    xy_json_bool(j, "applicable", c->is_applicable);
+    xy_json_bool(j, "chosen", c->algorithm == chosen);
+    if (c->is_applicable)
+        xy_json_double(j, "seconds", c->seconds);
+    else
+        xy_json_string(j, "needs", c->algorithm->needs);
+    xy_json_string(j, "formula", c->algorithm->formula);
+    xy_json_string(j, "describe", c->algorithm->describe);
+    xy_json_end(j);
+}
+
+static void print_json(const question_t *q, const xy_coll_algorithm_t *chosen, bool is_forced)
+{
+    xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX];
+    int n = xy_coll_candidates(&q->request, &q->link, list);
+    xy_json_t j;
+
+    xy_json_init(&j, stdout, true);
+    xy_json_begin_object(&j, NULL);
+    xy_json_string(&j, "collective", xy_coll_name(q->request.collective));
+    xy_json_int(&j, "ranks", q->request.procs);
+    xy_json_int(&j, "bytes", (int64_t)(q->request.count * q->request.element));
+    xy_json_bool(&j, "commutative", q->request.is_commutative);
+    xy_json_begin_object(&j, "link");
+    xy_json_double(&j, "alpha", q->link.alpha);
+    xy_json_double(&j, "beta", q->link.beta);
+    xy_json_double(&j, "gamma", q->link.gamma);
+    xy_json_double(&j, "copy", q->link.copy);
+    xy_json_end(&j);
+    xy_json_string(&j, "chosen", chosen->name);
+    xy_json_bool(&j, "forced", is_forced);
+    xy_json_begin_array(&j, "candidates");
+    for (int i = 0; i < n; i++)
+        json_candidate(&j, &list[i], chosen);
+    xy_json_end(&j);
+    xy_json_end(&j);
+}
+
+static xy_status_t fail_collective(const char *name)
+{
+    const char *nearest = xy_nearest_word(name, xy_coll_names());
+
+    if (nearest != NULL)
+        return xy_fail(XY_EUSAGE, "unknown collective '%s'; did you mean '%s'?", name, nearest);
+    return xy_fail(XY_EUSAGE, "unknown collective '%s'; see 'xylem explain --help'", name);
+}
+
+static xy_status_t run(const explain_values_t *v, int argc, char **argv)
+{
+    const xy_coll_algorithm_t *chosen;
+    question_t q = {.equal = NULL};
+    xy_collective_t collective;
+    xy_status_t st;
+
+    (void)argc;
+    if (!xy_coll_parse(argv[0], &collective))
+        return fail_collective(argv[0]);
+    st = ask(v, collective, &q);
+    if (st == XY_OK)
+        st = xy_coll_choose(&q.request, &q.link, v->algorithm, &chosen);
+    if (st == XY_OK && v->json)
+        print_json(&q, chosen, v->algorithm != NULL);
+    else if (st == XY_OK)
+        print_text(&q, chosen, v->algorithm != NULL);
+    xy_free(q.equal);
+    xy_free(q.rows);
+    return st;
+}
+
+const explain_topic_t explain_coll = {
+    .name = "coll",
+    .synopsis = "COLLECTIVE",
+    .summary = "the algorithms of a collective, their costs, and the choice",
+    .arguments_min = 1,
+    .arguments_max = 1,
+    .run = run,
+};

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* xylem calibrate: measure this machine, or hosts, and learn what things cost. */
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cost/cost.h"
+#include "verbs.h"
+
+typedef struct {
+    const char *output, *kernels, *blas, *criterion, *threads;
+    xy_vec_t plugins;
+    double first, time_max, seconds, tolerance;
+    bool check, list, memory, quiet, fresh;
+} values_t;
+
+static const char *const criteria[] = {"relative", "adjusted", "r2", NULL};
+
+static const xy_option_t options[] = {
+    {"output", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, output),
+     .help = "keep the costs in FILE instead of the user's cache", .complete = "file"},
+    {"kernels", 'k', XY_OPT_STRING, "LIST", offsetof(values_t, kernels), .preset = "dgemm,dtrtri",
+     .help = "routines of BLAS and LAPACK to measure, with commas; 'all'; '' for none"},
+    {"plugin", 'p', XY_OPT_LIST, "NAME=FILE", offsetof(values_t, plugins),
+     .help = "also a function of one's own, int kernel(size_t n), in a shared object "
+             "(NAME=FILE:FUNCTION when it is called otherwise); may be repeated"},
+    {"blas", 0, XY_OPT_STRING, "LIBRARY", offsetof(values_t, blas),
+     .help = "take the routines from this shared library"},
+    {"threads", 't', XY_OPT_STRING, "LIST", offsetof(values_t, threads), .preset = "1",
+     .help = "threads inside a kernel, with commas: one model for each number"},
+    {"first", 0, XY_OPT_DOUBLE, "N", offsetof(values_t, first), .preset = "100", .min = 1,
+     .max = 1e9, .help = "the smallest size; sizes double from there"},
+    {"max-time", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, time_max), .preset = "500ms",
+     .help = "sizes grow until one run takes this long"},
+    {"seconds", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, seconds), .preset = "90s",
+     .help = "time for all measurements together"},
+    {"memory", 'm', XY_OPT_FLAG, .offset = offsetof(values_t, memory),
+     .help = "only copies, sums and the hand-over of cache lines, no kernels"},
+    {"criterion", 0, XY_OPT_CHOICE, "WORD", offsetof(values_t, criterion), .choices = criteria,
+     .preset = "relative", .help = "what the best polynomial is"},
+    {"check", 'c', XY_OPT_FLAG, .offset = offsetof(values_t, check),
+     .help = "measure a sample again, and say whether the models still hold"},
+    {"tolerance", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, tolerance), .preset = "0.1", .min = 0,
+     .max = 100, .help = "with --check: how far off a model that holds may be"},
+    {"fresh", 0, XY_OPT_FLAG, .offset = offsetof(values_t, fresh),
+     .help = "forget what was measured before instead of updating it"},
+    {"quiet", 'q', XY_OPT_FLAG, .offset = offsetof(values_t, quiet),
+     .help = "print nothing but errors"},
+    {"list", 'l', XY_OPT_FLAG, .offset = offsetof(values_t, list),
+     .help = "print the kernels that can be measured"},
+    {0}};
+
+enum { THREADS_MAX = 32 };
+
+static xy_status_t parse_threads(const char *text, long threads[THREADS_MAX], size_t *count_p)
+{
+    char *copy = xy_strdup(text), *save = NULL;
+    size_t n = 0;
+    xy_status_t st = copy != NULL ? XY_OK : xy_fail_memory("reading options");
+
+    for (char *word = st == XY_OK ? strtok_r(copy, ",", &save) : NULL; word != NULL;
+         word = strtok_r(NULL, ",", &save)) {
+        long k;
+
+        if (!xy_parse_long(word, &k) || k < 1 || k > 4096 || n == THREADS_MAX) {
+            st = xy_fail(XY_EUSAGE, "--threads '%s' is no list such as 1,2,4", text);
+            break;
+        }
+        threads[n++] = k;
+    }
+    if (st == XY_OK && n == 0)
+        st = xy_fail(XY_EUSAGE, "--threads is empty; write a list such as 1,2,4");
+    xy_free(copy);
+    *count_p = n;
+    return st;
+}
+
+static xy_status_t list_kernels(void)
+{
+    const char *name, *text;
+
+    for (size_t i = 0; xy_calibrate_kernel_name(i, &name, &text); i++)
+        printf("%-8s %s\n", name, text);
+    return xy_stdout_check();
+}
+
+/* What is there already is updated, if it is of this machine and can be read; on success the caller
+ * owns *costs_p. */
+static xy_status_t open_costs(const values_t *v, const xy_machine_t *live, const char *path,
+                              xy_costs_t **costs_p)
+{
+    char *machine, *hardware;
+    xy_costs_t *costs = NULL;
+    xy_status_t st;
+
+    if (!v->fresh && access(path, F_OK) == 0) {
+        st = xy_costs_load(path, &costs);
+        if (st != XY_OK)
+            return st;
+        if (xy_costs_check(costs, live, path)) {
+            *costs_p = costs;
+            return XY_OK;
+        }
+        xy_costs_destroy(costs);
+        if (v->output != NULL)
+            return xy_fail(XY_EINVAL, "%s is of another machine; --fresh writes it anew", path);
+    }
+    st = xy_costs_describe(live, &machine, &hardware);
+    if (st != XY_OK)
+        return st;
+    st = xy_costs_create(machine, hardware, costs_p);
+    xy_free(machine);
+    xy_free(hardware);
+    return st;
+}
+
+static xy_status_t measure(const values_t *v, xy_calibration_t *c, const xy_machine_t *live,
+                           xy_costs_t *costs, int *failed_p)
+{
+    xy_progress_t bar;
+    double all = v->seconds;
+    xy_status_t st = XY_OK;
+
+    xy_progress_start(&bar, "calibrating", (uint64_t)(all * 1000));
+    c->bar = &bar;
+    c->seconds = v->memory ? all : fmin(all / 4, 20);
+    st = xy_calibrate_memory(c, live, costs);
+    c->seconds = all - c->seconds;
+    if (st == XY_OK && !v->memory)
+        st = xy_calibrate_kernels(c, costs, failed_p);
+    xy_progress_stop(&bar);
+    return st;
+}
+
+static xy_status_t check(const values_t *v, xy_calibration_t *c, const xy_machine_t *live,
+                         const char *path)
+{
+    xy_costs_t *costs;
+    xy_progress_t bar;
+    xy_status_t st = xy_costs_load(v->output, &costs);
+
+    if (st != XY_OK)
+        return st;
+    xy_costs_check(costs, live, path);
+    xy_progress_start(&bar, "checking", costs->kernels.count * 3000);
+    c->bar = &bar;
+    st = xy_calibrate_check(c, costs, v->tolerance);
+    xy_progress_stop(&bar);
+    xy_costs_destroy(costs);
+    return st;
+}
+
+static xy_status_t calibrate(const values_t *v, xy_calibration_t *c, const xy_machine_t *live,
+                             const char *path)
+{
+    xy_costs_t *costs;
+    int failed = 0;
+    xy_status_t st = open_costs(v, live, path, &costs);
+
+    if (st != XY_OK)
+        return st;
+    st = measure(v, c, live, costs, &failed);
+    if (st == XY_OK)
+        st = xy_costs_save(costs, v->output);
+    if (st == XY_OK && !v->quiet)
+        printf("costs are in %s\n", path);
+    xy_costs_destroy(costs);
+    if (st == XY_OK && failed > 0)
+        st = xy_fail(XY_EINVAL, "%d kernel%s got no model; the others did", failed,
+                     failed == 1 ? "" : "s");
+    return st;
+}
+
+static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
+{
+    const values_t *v = values;
+    long threads[THREADS_MAX];
+    xy_calibration_t c = {.kernels = v->kernels,
+                          .plugins = &v->plugins,
+                          .blas = v->blas,
+                          .criterion = v->criterion,
+                          .first = v->first,
+                          .time_max = v->time_max,
+                          .threads = threads,
+                          .report = v->quiet ? NULL : stdout};
+    xy_machine_t *live;
+    char *path = NULL;
+    xy_status_t st;
+
+    (void)command, (void)argc, (void)argv;
+    if (v->list)
+        return list_kernels();
+    st = parse_threads(v->threads, threads, &c.threads_count);
+    if (st == XY_OK)
+        st = xy_machine_live(&live);
+    if (st != XY_OK)
+        return st;
+    if (v->output != NULL)
+        path = xy_strdup(v->output);
+    else
+        st = xy_costs_path(&path);
+    if (st == XY_OK && path == NULL)
+        st = xy_fail_memory("naming the file of costs");
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (st == XY_OK)
+        st = v->check ? check(v, &c, live, path) : calibrate(v, &c, live, path);
+    xy_free(path);
+    xy_machine_destroy(live);
+    return st == XY_OK ? xy_stdout_check() : st;
+}
+
+static const xy_section_t sections[] = {
+    {"HOW IT IS MEASURED",
+     "Each kernel runs in a process of its own, one of a single thread on one core. Sizes double "
+     "from "
+     "--first on until a run takes --max-time; then sizes in between are measured where the model "
+     "of "
+     "the others misses them by more than 1.5 %. A size is run, eight times at least, until the "
+     "three "
+     "fastest runs agree within 0.5 %, or its share of the time is up; the second of them counts. "
+     "Time "
+     "that a thread waited for a processor is left out, and so are the first run of a size and a "
+     "fifth of a second for the frequency to rise. A size whose fastest runs differ by more than "
+     "10 % "
+     "is left out; when more than a quarter of the sizes are, or when the kernel returns something "
+     "else than 0, crashes, or does not end, it is said and there is no model."},
+    {"ENVIRONMENT",
+     "XYLEM_COSTS: the file of costs, instead of one in XDG_CACHE_HOME or ~/.cache. XYLEM_LAPACKE: "
+     "the shared library with LAPACKE that fits the models."},
+    {0}};
+
+const xy_command_t verb_calibrate = {
+    .name = "calibrate",
+    .summary = "measure this machine, and learn models of what things cost on it",
+    .synopsis = "",
+    .description = "Measures copies and sums of memory against their size, by one core and by "
+                   "several at once, "
+                   "the hand-over of a cache line between cores, and compute kernels; fits models "
+                   "to them; and "
+                   "keeps both in a file that other verbs read. It takes less than two minutes, "
+                   "and is best run "
+                   "while the machine does nothing else.\n\n"
+                   "What was measured before is kept and updated.",
+    .examples = "xylem calibrate\n    this machine, into the user's cache\n"
+                "xylem calibrate --check\n    is it still true?\n"
+                "xylem calibrate -k all -t 1,4 -o costs.xml\n    all kernels, with one thread and "
+                "with four\n"
+                "xylem calibrate -k '' -p sort=./sort.so\n    a kernel of one's own\n",
+    .options = options,
+    .sections = sections,
+    .values_size = sizeof(values_t),
+    .run = run,
+};
