@@ -29,7 +29,7 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
            (coll_group(q->procs, -1).extra > 0 ? coll_message(l, n) : 0.0);
 }
 
-static xy_place_t acc(const coll_build_t *b, int rank)
+static xy_spot_t acc(const coll_build_t *b, int rank)
 {
     (void)b;
     return coll_place(rank, XY_BUFFER_RECEIVE, 0);

@@ -24,14 +24,14 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
            (g.extra > 0 ? coll_message(l, n) : 0.0);
 }
 
-static xy_place_t folded(const coll_build_t *b, int rank)
+static xy_spot_t folded(const coll_build_t *b, int rank)
 {
     (void)b;
     return coll_place(rank, COLL_TEMPORARY, 0);
 }
 
 /* The sum of a member before round t. */
-static xy_place_t sum(const coll_build_t *b, const coll_group_t *g, int member, int t)
+static xy_spot_t sum(const coll_build_t *b, const coll_group_t *g, int member, int t)
 {
     int rank = coll_group_rank(g, member);
 

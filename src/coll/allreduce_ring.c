@@ -37,8 +37,8 @@ static void build(coll_build_t *b)
             int left = (r + p - 1) % p, part = (left + 2 * p - round) % p;
             uint64_t begin = coll_part(b->q, p, part);
             uint64_t bytes = coll_part(b->q, p, part + 1) - begin;
-            xy_place_t from = coll_place(left, XY_BUFFER_RECEIVE, begin);
-            xy_place_t to = coll_place(r, XY_BUFFER_RECEIVE, begin);
+            xy_spot_t from = coll_place(left, XY_BUFFER_RECEIVE, begin);
+            xy_spot_t to = coll_place(r, XY_BUFFER_RECEIVE, begin);
 
             if (round == 0)
                 from = coll_at(coll_input(b, left), begin);

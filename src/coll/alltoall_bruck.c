@@ -44,7 +44,7 @@ static void pack(coll_build_t *b, int rank, int bit, bool is_back)
 
     for (int first = bit; first < b->p; first += 2 * bit) {
         uint64_t bytes = (uint64_t)(b->p - first < bit ? b->p - first : bit) * b->bytes;
-        xy_place_t block = coll_place(rank, BLOCKS, (uint64_t)first * b->bytes);
+        xy_spot_t block = coll_place(rank, BLOCKS, (uint64_t)first * b->bytes);
 
         if (is_back)
             coll_move(b, coll_place(rank, CAME, row), block, bytes, 0);
@@ -57,7 +57,7 @@ static void pack(coll_build_t *b, int rank, int bit, bool is_back)
 static void turn(coll_build_t *b, int rank)
 {
     uint64_t above = (uint64_t)(b->p - rank) * b->bytes, below = (uint64_t)rank * b->bytes;
-    xy_place_t input = coll_input(b, rank), blocks = coll_place(rank, BLOCKS, 0);
+    xy_spot_t input = coll_input(b, rank), blocks = coll_place(rank, BLOCKS, 0);
 
     coll_move(b, coll_at(input, below), blocks, above, 0);
     coll_move(b, input, coll_at(blocks, above), below, 0);

@@ -11,7 +11,7 @@ bool coll_is_in_place(const coll_build_t *b, int rank)
     return b->q->in_place != NULL && b->q->in_place[rank];
 }
 
-xy_place_t coll_input(const coll_build_t *b, int rank)
+xy_spot_t coll_input(const coll_build_t *b, int rank)
 {
     switch (b->q->collective) {
     case XY_COLL_BCAST:
@@ -47,7 +47,7 @@ uint64_t coll_blocks(const coll_build_t *b, int first, int count)
     return b->start[b->p] - b->start[first] + b->start[end - b->p];
 }
 
-xy_place_t coll_received(const coll_build_t *b, int holder, int rank)
+xy_spot_t coll_received(const coll_build_t *b, int holder, int rank)
 {
     const uint64_t *const *rows = b->q->receive_offsets;
     const uint64_t *row = rows != NULL ? rows[holder] : NULL;
@@ -56,7 +56,7 @@ xy_place_t coll_received(const coll_build_t *b, int holder, int rank)
                       row != NULL ? row[rank] * b->q->element : b->start[rank]);
 }
 
-xy_place_t coll_sent(const coll_build_t *b, int holder, int rank)
+xy_spot_t coll_sent(const coll_build_t *b, int holder, int rank)
 {
     const uint64_t *const *rows = b->q->send_offsets;
     const uint64_t *row = rows != NULL ? rows[holder] : NULL;
@@ -75,7 +75,7 @@ static uint64_t pair_offset(const coll_build_t *b, const uint64_t *const *rows, 
     return rows != NULL ? rows[row][column] * b->q->element : b->bytes * (uint64_t)column;
 }
 
-xy_place_t coll_pair_sent(const coll_build_t *b, int from, int to)
+xy_spot_t coll_pair_sent(const coll_build_t *b, int from, int to)
 {
     const xy_coll_request_t *q = b->q;
 
@@ -84,7 +84,7 @@ xy_place_t coll_pair_sent(const coll_build_t *b, int from, int to)
         pair_offset(b, coll_is_in_place(b, from) ? q->receive_offsets : q->send_offsets, from, to));
 }
 
-xy_place_t coll_pair_received(const coll_build_t *b, int to, int from)
+xy_spot_t coll_pair_received(const coll_build_t *b, int to, int from)
 {
     return coll_place(to, XY_BUFFER_RECEIVE, pair_offset(b, b->q->receive_offsets, to, from));
 }
@@ -99,12 +99,12 @@ uint64_t coll_part(const xy_coll_request_t *q, int parts, int i)
 
 /* ---- Operations ---- */
 
-static bool is_same(xy_place_t a, xy_place_t b)
+static bool is_same(xy_spot_t a, xy_spot_t b)
 {
     return a.rank == b.rank && a.buffer == b.buffer && a.offset == b.offset;
 }
 
-void coll_move(coll_build_t *b, xy_place_t from, xy_place_t to, uint64_t bytes, int level)
+void coll_move(coll_build_t *b, xy_spot_t from, xy_spot_t to, uint64_t bytes, int level)
 {
     xy_op_t op = {.kind = XY_OP_MOVE,
                   .actor = to.rank,
@@ -117,7 +117,7 @@ void coll_move(coll_build_t *b, xy_place_t from, xy_place_t to, uint64_t bytes, 
         xy_graph_touch(b->graph, &op);
 }
 
-void coll_combine(coll_build_t *b, xy_place_t from, xy_place_t other, xy_place_t to, uint64_t bytes,
+void coll_combine(coll_build_t *b, xy_spot_t from, xy_spot_t other, xy_spot_t to, uint64_t bytes,
                   bool is_left, int level)
 {
     xy_op_t op = {.kind = is_same(other, to) ? XY_OP_REDUCE : XY_OP_COMBINE,
@@ -150,7 +150,7 @@ static int run_length(const coll_build_t *b, int holder, coll_spread_fn spread, 
     return n;
 }
 
-void coll_move_to_blocks(coll_build_t *b, xy_place_t packed, int holder, coll_spread_fn spread,
+void coll_move_to_blocks(coll_build_t *b, xy_spot_t packed, int holder, coll_spread_fn spread,
                          int first, int count, int level)
 {
     while (count > 0) {
@@ -164,7 +164,7 @@ void coll_move_to_blocks(coll_build_t *b, xy_place_t packed, int holder, coll_sp
     }
 }
 
-void coll_move_from_blocks(coll_build_t *b, int holder, coll_spread_fn spread, xy_place_t packed,
+void coll_move_from_blocks(coll_build_t *b, int holder, coll_spread_fn spread, xy_spot_t packed,
                            int first, int count, int level)
 {
     while (count > 0) {

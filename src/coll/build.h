@@ -26,12 +26,12 @@ struct coll_build {
 
 /* ---- Places ---- */
 
-static inline xy_place_t coll_place(int rank, int buffer, uint64_t offset)
+static inline xy_spot_t coll_place(int rank, int buffer, uint64_t offset)
 {
-    return (xy_place_t){rank, buffer, offset};
+    return (xy_spot_t){rank, buffer, offset};
 }
 
-static inline xy_place_t coll_at(xy_place_t place, uint64_t offset)
+static inline xy_spot_t coll_at(xy_spot_t place, uint64_t offset)
 {
     place.offset += offset;
     return place;
@@ -39,18 +39,18 @@ static inline xy_place_t coll_at(xy_place_t place, uint64_t offset)
 
 /* Where the contribution of `rank` begins: its vector or block, or all its blocks (scatter of the
  * root, alltoall). */
-xy_place_t coll_input(const coll_build_t *b, int rank);
+xy_spot_t coll_input(const coll_build_t *b, int rank);
 bool coll_is_in_place(const coll_build_t *b, int rank);
 
 /* Bytes of the block of `rank`, and where it lies in the receive buffer of `holder`. */
 uint64_t coll_block(const coll_build_t *b, int rank);
-xy_place_t coll_received(const coll_build_t *b, int holder, int rank);
+xy_spot_t coll_received(const coll_build_t *b, int holder, int rank);
 /* The same in the send buffer (scatter). */
-xy_place_t coll_sent(const coll_build_t *b, int holder, int rank);
+xy_spot_t coll_sent(const coll_build_t *b, int holder, int rank);
 /* Alltoall: the block that goes from one rank to another. */
 uint64_t coll_pair_bytes(const coll_build_t *b, int from, int to);
-xy_place_t coll_pair_sent(const coll_build_t *b, int from, int to);
-xy_place_t coll_pair_received(const coll_build_t *b, int to, int from);
+xy_spot_t coll_pair_sent(const coll_build_t *b, int from, int to);
+xy_spot_t coll_pair_received(const coll_build_t *b, int to, int from);
 
 /* Where part i of `parts` of the vector begins, in bytes; part sizes differ by one element at
  * most. */
@@ -58,17 +58,17 @@ uint64_t coll_part(const xy_coll_request_t *q, int parts, int i);
 
 /* ---- Operations: skipped when they have no bytes, or copy a place onto itself ---- */
 
-void coll_move(coll_build_t *b, xy_place_t from, xy_place_t to, uint64_t bytes, int level);
+void coll_move(coll_build_t *b, xy_spot_t from, xy_spot_t to, uint64_t bytes, int level);
 /* to = from op other (is_left: from is the left operand); other may be to. */
-void coll_combine(coll_build_t *b, xy_place_t from, xy_place_t other, xy_place_t to, uint64_t bytes,
+void coll_combine(coll_build_t *b, xy_spot_t from, xy_spot_t other, xy_spot_t to, uint64_t bytes,
                   bool is_left, int level);
 /* Like coll_move for `count` blocks of ranks first, first + 1, ... (wrapping): they lie one after
  * the other at `packed`; spread(b, rank) says where each lies on the other side. Neighbours on both
  * sides travel as one. */
-typedef xy_place_t (*coll_spread_fn)(const coll_build_t *b, int holder, int rank);
-void coll_move_to_blocks(coll_build_t *b, xy_place_t packed, int holder, coll_spread_fn spread,
+typedef xy_spot_t (*coll_spread_fn)(const coll_build_t *b, int holder, int rank);
+void coll_move_to_blocks(coll_build_t *b, xy_spot_t packed, int holder, coll_spread_fn spread,
                          int first, int count, int level);
-void coll_move_from_blocks(coll_build_t *b, int holder, coll_spread_fn spread, xy_place_t packed,
+void coll_move_from_blocks(coll_build_t *b, int holder, coll_spread_fn spread, xy_spot_t packed,
                            int first, int count, int level);
 /* From the receive buffer of one rank to that of another, block by block likewise. */
 void coll_move_blocks(coll_build_t *b, int from, int to, int first, int count);
@@ -122,12 +122,12 @@ double coll_cost_largest(const xy_coll_request_t *q);
 
 /* Rounds up and down the binomial tree in which rank (v + root) mod p is node v, on whole vectors:
  * the value of each rank is at coll_input, of the root in the end at `result`. */
-void coll_phase_reduce(coll_build_t *b, int root, xy_place_t result);
+void coll_phase_reduce(coll_build_t *b, int root, xy_spot_t result);
 /* From the receive buffer of the root to those of the others. */
 void coll_phase_bcast(coll_build_t *b, int root);
 
 /* Pairs fold into their keepers: `acc` of those then holds the sum. */
-typedef xy_place_t (*coll_acc_fn)(const coll_build_t *b, int rank);
+typedef xy_spot_t (*coll_acc_fn)(const coll_build_t *b, int rank);
 void coll_phase_fold(coll_build_t *b, const coll_group_t *g, coll_acc_fn acc);
 /* Reduce-scatter inside the group by recursive vector halving, distance doubling: afterwards acc of
  * member i holds part coll_halved(g, i, rounds). */

@@ -19,7 +19,7 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 static void build(coll_build_t *b)
 {
     for (int r = 1; r < b->p; r++) {
-        xy_place_t to = coll_place(r, XY_BUFFER_RECEIVE, 0);
+        xy_spot_t to = coll_place(r, XY_BUFFER_RECEIVE, 0);
 
         if (r == 1)
             coll_move(b, coll_input(b, 0), to, b->bytes, 0);

@@ -63,7 +63,7 @@ static void deliver(coll_build_t *b, int v, int parent, int level)
 {
     int root = b->q->root, p = b->p, size = subtree(p, v);
     int rank = (v + root) % p, up = (parent + root) % p;
-    xy_place_t packed = size == 1 ? coll_input(b, rank) : coll_place(rank, COLL_TEMPORARY, 0);
+    xy_spot_t packed = size == 1 ? coll_input(b, rank) : coll_place(rank, COLL_TEMPORARY, 0);
 
     if (parent == 0)
         coll_move_to_blocks(b, packed, root, coll_received, rank, size, level);

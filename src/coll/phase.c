@@ -15,14 +15,14 @@ static int real_rank(const coll_build_t *b, int node, int root)
 }
 
 /* The value of a node before round `level`: its input until a first child came. */
-static xy_place_t value(const coll_build_t *b, int node, int level, int root, xy_place_t result)
+static xy_spot_t value(const coll_build_t *b, int node, int level, int root, xy_spot_t result)
 {
     if (level == 1 || node + 1 >= b->p)
         return coll_input(b, real_rank(b, node, root));
     return node == 0 ? result : coll_place(real_rank(b, node, root), COLL_TEMPORARY, 0);
 }
 
-void coll_phase_reduce(coll_build_t *b, int root, xy_place_t result)
+void coll_phase_reduce(coll_build_t *b, int root, xy_spot_t result)
 {
     int height = coll_log2_ceil(b->p);
 
@@ -87,8 +87,8 @@ static void bytes_of_halved(const coll_build_t *b, const coll_group_t *g, int me
 }
 
 /* What a member has before round t. */
-static xy_place_t held(const coll_build_t *b, const coll_group_t *g, int member, int t,
-                       coll_acc_fn acc)
+static xy_spot_t held(const coll_build_t *b, const coll_group_t *g, int member, int t,
+                      coll_acc_fn acc)
 {
     int rank = coll_group_rank(g, member);
 

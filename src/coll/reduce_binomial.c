@@ -29,8 +29,8 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 static void build(coll_build_t *b)
 {
     int root = b->q->root;
-    xy_place_t result = coll_place(root, XY_BUFFER_RECEIVE, 0);
-    xy_place_t detour = coll_place(0, COLL_TEMPORARY, 0);
+    xy_spot_t result = coll_place(root, XY_BUFFER_RECEIVE, 0);
+    xy_spot_t detour = coll_place(0, COLL_TEMPORARY, 0);
 
     if (!is_detour(b->q)) {
         coll_phase_reduce(b, root, result);

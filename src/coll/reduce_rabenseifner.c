@@ -26,7 +26,7 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
            coll_cost_halve(q, l, l->beta);
 }
 
-static xy_place_t acc(const coll_build_t *b, int rank)
+static xy_spot_t acc(const coll_build_t *b, int rank)
 {
     return coll_place(rank, rank == b->q->root ? XY_BUFFER_RECEIVE : COLL_TEMPORARY, 0);
 }

@@ -56,8 +56,8 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 }
 
 /* The sum that a member has before or after its first round; `first` is the offset looked at. */
-static xy_place_t held(const coll_build_t *b, const coll_group_t *g, int member, int half,
-                       uint64_t offset)
+static xy_spot_t held(const coll_build_t *b, const coll_group_t *g, int member, int half,
+                      uint64_t offset)
 {
     int rank = coll_group_rank(g, member);
     bool is_input = half == g->size / 2 && member >= g->extra;
@@ -72,8 +72,8 @@ static void round_of(coll_build_t *b, const coll_group_t *g, int half)
         uint64_t begin = b->start[bound(g, first)];
         uint64_t bytes = b->start[bound(g, first + half)] - begin;
         int rank = coll_group_rank(g, i);
-        xy_place_t to = half == 1 && i >= g->extra ? coll_place(rank, XY_BUFFER_RECEIVE, 0)
-                                                   : coll_place(rank, COLL_TEMPORARY, begin);
+        xy_spot_t to = half == 1 && i >= g->extra ? coll_place(rank, XY_BUFFER_RECEIVE, 0)
+                                                  : coll_place(rank, COLL_TEMPORARY, begin);
 
         coll_combine(b, held(b, g, partner, half, begin), held(b, g, i, half, begin), to, bytes,
                      partner < i, 0);

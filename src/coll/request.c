@@ -128,8 +128,8 @@ static xy_status_t measure_blocks(coll_build_t *b)
 /* All that the receive buffer of a rank holds as its input. */
 static void take_snapshot(coll_build_t *b, int rank)
 {
-    xy_place_t input = coll_place(rank, XY_BUFFER_RECEIVE, 0);
-    xy_place_t copy = coll_place(rank, COLL_SNAPSHOT, 0);
+    xy_spot_t input = coll_place(rank, XY_BUFFER_RECEIVE, 0);
+    xy_spot_t copy = coll_place(rank, COLL_SNAPSHOT, 0);
 
     if (is_one_of(b->q->collective, with_matrix)) {
         for (int to = 0; to < b->p; to++) {

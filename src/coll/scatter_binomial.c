@@ -66,7 +66,7 @@ static void deliver(coll_build_t *b, int v, int parent, int level)
 {
     int root = b->q->root, p = b->p, size = subtree(p, v);
     int rank = (v + root) % p, up = (parent + root) % p;
-    xy_place_t packed = coll_place(rank, size == 1 ? XY_BUFFER_RECEIVE : COLL_TEMPORARY, 0);
+    xy_spot_t packed = coll_place(rank, size == 1 ? XY_BUFFER_RECEIVE : COLL_TEMPORARY, 0);
 
     if (parent == 0)
         coll_move_from_blocks(b, root, coll_sent, packed, rank, size, level);

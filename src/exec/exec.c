@@ -56,7 +56,7 @@ int xy_exec_arrive(xy_exec_t *e, int rank, const void *send, void *receive)
     return ready;
 }
 
-static char *address(const xy_exec_t *e, const xy_place_t *place)
+static char *address(const xy_exec_t *e, const xy_spot_t *place)
 {
     return *exec_base(e, place->rank, place->buffer) + place->offset;
 }

@@ -19,7 +19,7 @@ static bool is_cuttable(const xy_op_t *op)
     return op->kind >= XY_OP_MOVE && op->bytes > 0;
 }
 
-static bool overlap(const xy_place_t *a, uint64_t a_bytes, const xy_place_t *b, uint64_t b_bytes)
+static bool overlap(const xy_spot_t *a, uint64_t a_bytes, const xy_spot_t *b, uint64_t b_bytes)
 {
     return a->rank == b->rank && a->buffer == b->buffer && a->offset < b->offset + b_bytes &&
            b->offset < a->offset + a_bytes;
@@ -28,7 +28,7 @@ static bool overlap(const xy_place_t *a, uint64_t a_bytes, const xy_place_t *b, 
 /* One of them writes what the other touches: places order their pieces. */
 static bool is_conflict(const xy_op_t *a, const xy_op_t *b)
 {
-    xy_place_t pa[3], pb[3];
+    xy_spot_t pa[3], pb[3];
     int na, nb;
 
     if (!is_cuttable(a) || !is_cuttable(b))

@@ -54,10 +54,10 @@ static void run(const xy_graph_t *g, unsigned char memory[RANKS][BUFFERS][BYTES]
     free(list);
 }
 
-static xy_place_t random_place(uint64_t bytes)
+static xy_spot_t random_place(uint64_t bytes)
 {
-    return (xy_place_t){testing_below(RANKS), testing_below(BUFFERS),
-                        (uint64_t)testing_below((int)(BYTES - bytes) + 1)};
+    return (xy_spot_t){testing_below(RANKS), testing_below(BUFFERS),
+                       (uint64_t)testing_below((int)(BYTES - bytes) + 1)};
 }
 
 /* Operations whose own places do not overlap: a copy onto itself means nothing. */

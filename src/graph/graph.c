@@ -76,7 +76,7 @@ void xy_graph_order(xy_graph_t *graph, xy_op_id_t before, xy_op_id_t after)
         graph->is_out_of_memory = true;
 }
 
-int graph_op_places(const xy_op_t *op, xy_place_t places[3])
+int graph_op_places(const xy_op_t *op, xy_spot_t places[3])
 {
     int n = 0;
 

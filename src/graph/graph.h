@@ -15,7 +15,7 @@
  * counting it gives the cost formula: an algorithm is written once and each of the three checks the
  * other two.
  *
- * Two ways to say what an operation touches. Collectives name buffers of ranks (xy_place_t), task
+ * Two ways to say what an operation touches. Collectives name buffers of ranks (xy_spot_t), task
  * programs register data handles and say how each operation accesses them. Either way the order can
  * follow from sequential consistency (xy_graph_touch, xy_graph_task): an operation comes after the
  * last writer of what it reads, and after the last readers and writer of what it writes. Who builds
@@ -48,7 +48,7 @@ typedef struct {
     int32_t rank;
     int32_t buffer;
     uint64_t offset;
-} xy_place_t;
+} xy_spot_t;
 
 typedef struct {
     xy_op_kind_t kind;
@@ -56,8 +56,8 @@ typedef struct {
     int32_t level; /* of a tree, 1 at the leaves; 0: not part of a tree. Split-tree cuts here */
     int32_t priority;
     bool is_left; /* REDUCE, COMBINE: `from` is the left operand */
-    xy_place_t from, to;
-    xy_place_t other; /* COMBINE */
+    xy_spot_t from, to;
+    xy_spot_t other; /* COMBINE */
     uint64_t bytes;
     double seconds;      /* COMPUTE, when it is declared */
     int32_t iteration;   /* task programs: for pictures and policies */

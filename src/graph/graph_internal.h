@@ -62,7 +62,7 @@ static inline bool graph_is_building(const xy_graph_t *graph)
 }
 
 /* The places an operation reads and writes: at most 3. The last one of `places` it writes. */
-int graph_op_places(const xy_op_t *op, xy_place_t places[3]);
+int graph_op_places(const xy_op_t *op, xy_spot_t places[3]);
 
 /* `op` comes after the last writer. */
 void graph_last_read(xy_graph_t *graph, graph_last_t *last, xy_op_id_t op);

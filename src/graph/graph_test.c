@@ -176,7 +176,7 @@ static void expect_wrong(xy_graph_t *g, const char *said)
 
 static void test_wrong(void **state)
 {
-    xy_place_t nowhere = {0, XY_BUFFERS_MAX, 0}, nobody = {-1, 0, 0}, end = {0, 0, UINT64_MAX};
+    xy_spot_t nowhere = {0, XY_BUFFERS_MAX, 0}, nobody = {-1, 0, 0}, end = {0, 0, UINT64_MAX};
     xy_graph_t *g = create();
 
     (void)state;
@@ -276,9 +276,9 @@ static bool is_place_conflict(const xy_graph_t *g, int i, int j)
     return testing_conflict(xy_graph_op(g, i), xy_graph_op(g, j));
 }
 
-static xy_place_t random_place(void)
+static xy_spot_t random_place(void)
 {
-    return (xy_place_t){testing_below(2), testing_below(2), (uint64_t)testing_below(40)};
+    return (xy_spot_t){testing_below(2), testing_below(2), (uint64_t)testing_below(40)};
 }
 
 static void test_places(void **state)
@@ -295,7 +295,7 @@ static void test_places(void **state)
                           .to = random_place(),
                           .other = random_place(),
                           .bytes = (uint64_t)testing_below(20)};
-            xy_place_t *p[] = {&op.from, &op.to, op.kind == XY_OP_COMBINE ? &op.other : &op.to};
+            xy_spot_t *p[] = {&op.from, &op.to, op.kind == XY_OP_COMBINE ? &op.other : &op.to};
 
             for (int k = 0; k < 3 && op.bytes > 0; k++)
                 if (p[k]->offset + op.bytes > most[p[k]->rank][p[k]->buffer])
@@ -321,7 +321,7 @@ static xy_status_t build_some(void)
         return st;
     xy_graph_data(g, &(xy_data_t){0});
     for (int i = 0; i < 20; i++) {
-        xy_place_t a = {i % 3, 0, (uint64_t)i}, b = {i % 2, 1, (uint64_t)(7 * i % 5)};
+        xy_spot_t a = {i % 3, 0, (uint64_t)i}, b = {i % 2, 1, (uint64_t)(7 * i % 5)};
         xy_op_id_t op =
             xy_graph_touch(g, &(xy_op_t){.kind = XY_OP_MOVE, .from = a, .to = b, .bytes = 4});
         xy_op_id_t task =

@@ -143,7 +143,7 @@ static xy_status_t arrange(xy_graph_t *graph)
 
 /* ---- Buffers ---- */
 
-static xy_status_t check_place(const xy_place_t *place, uint64_t bytes)
+static xy_status_t check_place(const xy_spot_t *place, uint64_t bytes)
 {
     if (place->rank < 0 || place->buffer < 0 || place->buffer >= XY_BUFFERS_MAX)
         return xy_fail(XY_EINVAL, "an operation of a graph names buffer %d of rank %d",
@@ -157,7 +157,7 @@ static xy_status_t count_buffers(xy_graph_t *graph)
 {
     for (size_t i = 0; i < graph->ops.count; i++) {
         const xy_op_t *op = graph_op(graph, (xy_op_id_t)i);
-        xy_place_t places[3];
+        xy_spot_t places[3];
         int n = graph_op_places(op, places);
 
         if (op->actor >= graph->ranks)
@@ -188,7 +188,7 @@ static xy_status_t measure_buffers(xy_graph_t *graph)
         return xy_fail_memory("sealing a graph");
     for (size_t i = 0; i < graph->ops.count; i++) {
         const xy_op_t *op = graph_op(graph, (xy_op_id_t)i);
-        xy_place_t places[3];
+        xy_spot_t places[3];
         int n = graph_op_places(op, places);
 
         for (int k = 0; k < n && op->bytes > 0; k++) {

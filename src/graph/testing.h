@@ -67,7 +67,7 @@ static inline void testing_reach(const xy_graph_t *graph, testing_reach_t *r)
     }
 }
 
-static inline bool testing_overlap(xy_place_t a, uint64_t na, xy_place_t b, uint64_t nb)
+static inline bool testing_overlap(xy_spot_t a, uint64_t na, xy_spot_t b, uint64_t nb)
 {
     return na > 0 && nb > 0 && a.rank == b.rank && a.buffer == b.buffer &&
            a.offset < b.offset + nb && b.offset < a.offset + na;

@@ -104,7 +104,7 @@ static bool track_write(xy_graph_t *graph, xy_vec_t *track, uint64_t begin, uint
 }
 
 /* The track of a place; NULL: memory ran out, or there is no such place. */
-static xy_vec_t *track_of(xy_graph_t *graph, const xy_place_t *place)
+static xy_vec_t *track_of(xy_graph_t *graph, const xy_spot_t *place)
 {
     size_t index = (size_t)place->rank * XY_BUFFERS_MAX + (size_t)place->buffer;
     size_t have = graph->tracks.count;
@@ -129,7 +129,7 @@ static xy_vec_t *track_of(xy_graph_t *graph, const xy_place_t *place)
 xy_op_id_t xy_graph_touch(xy_graph_t *graph, const xy_op_t *op)
 {
     xy_op_id_t id = xy_graph_add(graph, op);
-    xy_place_t places[3];
+    xy_spot_t places[3];
     int n = graph_op_places(op, places);
 
     if (op->bytes == 0)

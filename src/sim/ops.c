@@ -2,7 +2,7 @@
 /* What becomes ready, what begins and what is over. */
 #include "sim/sim_internal.h"
 
-static int32_t owner(const xy_place_t *place)
+static int32_t owner(const xy_spot_t *place)
 {
     return place->buffer < XY_BUFFER_TEMPORARY ? place->rank : -1;
 }
