@@ -13,7 +13,7 @@
 
 #include "place/lattice.h"
 
-enum { TRIED = 4 };
+enum { TRIED = 6 };
 
 typedef struct {
     int axis[3];       /* slabs along the first, columns along the second, bricks along the third */
@@ -115,7 +115,7 @@ static void judge(const double *length, int dimensions, uint32_t parts, plan_t *
         double side = length[p->axis[k]];
         bool is_even = count[k] == floor(count[k]) && fmod(side, count[k]) == 0;
 
-        double section = volume / side, step = dimensions == 2 ? 1 : sqrt(section);
+        double section = volume / side, step = dimensions == 2 ? 1 : 1.5 * sqrt(section);
 
         p->surface += (count[k] - 1) * (section + (is_even ? 0 : step));
     }
