@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the kinds of collectives share: scratch memory, copies in pieces. */
+#include <string.h>
+
+#include "mpi/coll.h"
+#include "mpi/work.h"
+
+void *coll_scratch(size_t bytes)
+{
+    mpi_worker_t *worker = xy_worker_user(xy_worker_self());
+
+    if (worker->scratch_size < bytes) {
+        void *larger = xy_realloc(worker->scratch, bytes);
+
+        if (larger == NULL) {
+            xy_fail_memory("working on a collective");
+            mpi_job->abort(1);
+        }
+        worker->scratch = larger;
+        worker->scratch_size = bytes;
+    }
+    return worker->scratch;
+}
+
+int64_t coll_copy_pieces(int64_t count, const mpi_type_t *a, const mpi_type_t *b)
+{
+    uint64_t bytes = (uint64_t)count * a->size;
+
+    if (bytes <= MPI_PIECE || !mpi_type_is_contiguous(a) || !mpi_type_is_contiguous(b))
+        return 1;
+    return (int64_t)((bytes + MPI_PIECE - 1) / MPI_PIECE);
+}
+
+void coll_copy_piece(void *to, int64_t to_count, const mpi_type_t *to_type, const void *from,
+                     int64_t from_count, const mpi_type_t *from_type, int64_t i)
+{
+    uint64_t offset = (uint64_t)i * MPI_PIECE;
+    uint64_t room = (uint64_t)to_count * to_type->size;
+    uint64_t bytes = (uint64_t)from_count * from_type->size;
+
+    if (coll_copy_pieces(to_count, to_type, from_type) == 1) {
+        coll_copy(to, to_count, to_type, from, from_count, from_type);
+        return;
+    }
+    bytes = bytes < room ? bytes : room;
+    if (offset < bytes && to != from)
+        memcpy((char *)to + offset, (const char *)from + offset,
+               bytes - offset < MPI_PIECE ? bytes - offset : MPI_PIECE);
+}
+
+bool coll_parts_always(const coll_slot_t *slot)
+{
+    (void)slot;
+    return true;
+}
+
+void coll_copy(void *to, int64_t to_count, const mpi_type_t *to_type, const void *from,
+               int64_t from_count, const mpi_type_t *from_type)
+{
+    size_t bytes = (size_t)to_count * to_type->size;
+    size_t sent = (size_t)from_count * from_type->size;
+
+    if (sent < bytes)
+        bytes = sent;
+    if (bytes == 0 || to == from)
+        return;
+    if (mpi_type_is_contiguous(to_type) && mpi_type_is_contiguous(from_type))
+        mpi_copy(to, from, bytes);
+    else
+        mpi_type_copy(to, to_count, to_type, from, from_count, from_type, &bytes);
+}
