@@ -9,11 +9,7 @@ extern const xy_command_t verb_machine;
 extern const xy_command_t verb_view;
 
 const xy_command_t *const verbs[] = {
-    &verb_machine,
-    &verb_view,
-    &verb_explain,
-    &verb_help,
-    NULL,
+    &verb_machine, &verb_view, &verb_explain, &verb_help, NULL,
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };
