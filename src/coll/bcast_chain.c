@@ -3,9 +3,9 @@
  * Broadcast, pipelined chain.                    Cost = (p - 2 + k) (a + n/k b)
  *
  * The vector goes from rank to rank in k pieces; while a rank passes on one piece it gets the next.
- * The best k is sqrt((p - 2) n b / a), from the link that the graph is built for; at most 1024, as the
- * graph has k (p - 1) operations. p = 3, k = 2:
- *   step 1: 0-1->1       step 2: 0-2->1 1-1->2       step 3: 1-2->2
+ * The best k is sqrt((p - 2) n b / a), from the link that the graph is built for; at most 1024, as
+ * the graph has k (p - 1) operations. p = 3, k = 2: step 1: 0-1->1       step 2: 0-2->1 1-1->2 step
+ * 3: 1-2->2
  */
 #include <math.h>
 

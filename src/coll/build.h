@@ -140,7 +140,7 @@ void coll_phase_halved_move(coll_build_t *b, const coll_group_t *g, coll_acc_fn 
 /* Scan of the first `ranks` ranks into `buffer` of each; rank 0's is its input, and is not copied.
  */
 void coll_phase_scan(coll_build_t *b, int ranks, int buffer);
-int coll_scan_rounds(int ranks);
+int coll_scan_rounds(int p);
 double coll_cost_fold(const xy_coll_request_t *q, const xy_coll_link_t *l);
 double coll_cost_halve(const xy_coll_request_t *q, const xy_coll_link_t *l, double per_byte);
 

@@ -115,13 +115,13 @@ typedef struct {
 /* All algorithms, NULL-terminated. */
 const xy_coll_algorithm_t *const *xy_coll_algorithms(void);
 
-bool xy_coll_is_applicable(const xy_coll_algorithm_t *algorithm, const xy_coll_request_t *request);
+bool xy_coll_is_applicable(const xy_coll_algorithm_t *a, const xy_coll_request_t *q);
 
 /* The applicable algorithm of least cost; on ties the one listed first. With a name, that one:
  * XY_EINVAL when the collective has no such algorithm or it is not applicable, said with the names
  * that are there or with what it needs. The request must be valid. */
-xy_status_t xy_coll_choose(const xy_coll_request_t *request, const xy_coll_link_t *link,
-                           const char *name, const xy_coll_algorithm_t **algorithm_p);
+xy_status_t xy_coll_choose(const xy_coll_request_t *q, const xy_coll_link_t *link, const char *name,
+                           const xy_coll_algorithm_t **algorithm_p);
 
 typedef struct {
     const xy_coll_algorithm_t *algorithm;
@@ -132,16 +132,16 @@ typedef struct {
 enum { XY_COLL_CANDIDATES_MAX = 8 };
 /* All algorithms of the collective, cheapest first, those that are not applicable last; how many.
  */
-int xy_coll_candidates(const xy_coll_request_t *request, const xy_coll_link_t *link,
+int xy_coll_candidates(const xy_coll_request_t *q, const xy_coll_link_t *link,
                        xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX]);
 
 /* XY_EINVAL: procs < 1, a root that is none, an element of no bytes, vectors that are missing, or
  * more bytes than 2^62 (said). */
-xy_status_t xy_coll_check(const xy_coll_request_t *request);
+xy_status_t xy_coll_check(const xy_coll_request_t *q);
 
 /* The sealed graph; the caller owns it. XY_EINVAL: the request is not valid, or the algorithm not
  * applicable (said). XY_ENOMEM (said). The same request and link give the same graph. */
-xy_status_t xy_coll_build(const xy_coll_request_t *request, const xy_coll_link_t *link,
+xy_status_t xy_coll_build(const xy_coll_request_t *q, const xy_coll_link_t *link,
                           const xy_coll_algorithm_t *algorithm, xy_graph_t **graph_p);
 
 /* The counting interpretation. `seconds` of one operation; of the whole graph, which must have been

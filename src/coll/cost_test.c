@@ -63,10 +63,11 @@ static void check_regular(const xy_coll_algorithm_t *a, xy_coll_request_t *q)
     int p = q->procs, roots[] = {0, p - 1, p / 2, p / 3};
     /* Multiples of p cut into equal parts, and of the power of two below it too. */
     uint64_t power = 1;
+    int step = p > 20 ? 3 : 1;
 
     while (power * 2 <= (uint64_t)p)
         power *= 2;
-    for (int k = 0; k < 8; k++) {
+    for (int k = 0; k < 8; k += step) {
         q->root = roots[k % 4];
         q->is_commutative = k < 4;
         q->count = (uint64_t)p * power * (k % 2 == 0 ? 1 : 512);

@@ -65,11 +65,12 @@ static double folded(const xy_split_t *s, int levels)
     double sum = 0.0;
 
     for (int i = levels + 1; i <= height; i++) {
-        int messages = xy_split_messages(s->ranks, i, s->base);
+        int messages = xy_split_messages(s->ranks, i, s->base), turns;
 
         if (carriers <= 0)
             return INFINITY;
-        sum += (messages + carriers - 1) / carriers * weight(s, i);
+        turns = (messages + carriers - 1) / carriers;
+        sum += turns * weight(s, i);
     }
     return sum;
 }

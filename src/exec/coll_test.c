@@ -40,7 +40,7 @@ static const uint64_t *rows[3][PROCS_MAX];
 /* Blocks in a random order with gaps. sizes[i * stride]: of block i. */
 static void place_blocks(uint64_t *offsets, const uint64_t *sizes, int stride, int p)
 {
-    int order[PROCS_MAX];
+    int order[PROCS_MAX] = {0};
     uint64_t at = 0;
 
     for (int i = 0; i < p; i++) {
@@ -164,8 +164,9 @@ static void run_random(xy_exec_t *e, testing_case_t *c, int ops)
             arrive(e, c, order == 0 ? (first + came) % p : (first + p - came) % p);
             came++;
         } else {
-            int k = testing_below(n);
+            int k = testing_below(n > 0 ? n : 1);
 
+            assert_true(n > 0);
             op = ready[k];
             ready[k] = ready[--n];
             xy_exec_do(e, op);

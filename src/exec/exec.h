@@ -67,7 +67,7 @@ bool xy_exec_take_own(xy_exec_t *exec, int rank, xy_op_id_t *op_p);
 
 /* Do an operation that was taken; it may be the last one, so that `exec` is gone afterwards if
  * on_over destroys it. Returns as xy_exec_arrive does. */
-int xy_exec_do(xy_exec_t *exec, xy_op_id_t op);
+int xy_exec_do(xy_exec_t *exec, xy_op_id_t id);
 
 /* How many operations are ready for xy_exec_take, roughly. */
 int xy_exec_ready(const xy_exec_t *exec);

@@ -57,7 +57,7 @@ static void run(const xy_graph_t *g, unsigned char memory[RANKS][BUFFERS][BYTES]
 static xy_spot_t random_place(uint64_t bytes)
 {
     return (xy_spot_t){testing_below(RANKS), testing_below(BUFFERS),
-                       (uint64_t)testing_below((int)(BYTES - bytes) + 1)};
+                       (uint64_t)testing_below(BYTES - (int)bytes + 1)};
 }
 
 /* Operations whose own places do not overlap: a copy onto itself means nothing. */
@@ -83,7 +83,7 @@ static void test_same_result(void **state)
     for (int round = 0; round < 400; round++) {
         unsigned char expected[RANKS][BUFFERS][BYTES], got[RANKS][BUFFERS][BYTES];
         xy_graph_t *g, *cut;
-        uint64_t piece = (uint64_t)(1 + testing_below(20));
+        uint64_t piece = 1 + (uint64_t)testing_below(20);
 
         assert_int_equal(xy_graph_create(&g), XY_OK);
         for (int i = testing_below(30); i >= 0; i--)

@@ -34,7 +34,7 @@ static void test_empty(void **state)
 /* A random order among `n` operations that follows a random permutation, hence has no cycle. */
 static void random_order(xy_graph_t *g, int n, bool given[64][64])
 {
-    int position[64];
+    int position[64] = {0};
 
     memset(given, 0, 64 * sizeof(given[0]));
     for (int i = 0; i < n; i++) {
