@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What --monitor counts, against what the program sends: monitor.sh MPIEXEC PROGRAM
+set -euo pipefail
+mpiexec=$1 program=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+    echo "monitor: $*" >&2
+    exit 1
+}
+# has FILE LINE: exactly this line is in the file.
+has() {
+    grep -qxF "$2" "$work/m/$1" || fail "$1 lacks '$2': $(cat "$work/m/$1")"
+}
+
+"$mpiexec" -n 4 --monitor "$work/m" "$program"
+for r in 0 1 2 3; do
+    has program.csv "$r,$(((r + 1) % 4)),300,3"
+    has program.csv "$r,$(((r + 3) % 4)),7,1"
+    has phase-0.csv "$r,$(((r + 1) % 4)),300,3"
+    if [ "$r" != 1 ]; then has collectives.csv "1,$r,1000,1"; fi
+done
+[ "$(grep -c '^[0-9]' "$work/m/program.csv")" = 8 ] || fail "program.csv has other pairs, too"
+[ "$(grep -c '^[0-9]' "$work/m/phase-0.csv")" = 4 ] || fail "phase-0.csv has other pairs, too"
+[ "$(grep -c '^[0-9]' "$work/m/collectives.csv")" = 3 ] || fail "collectives.csv has other pairs, too"
+has all.csv "1,2,1300,4"
+grep -lqxF "0,3,7,1" "$work"/m/communicator-*.csv || fail "no file of the second communicator"
+
+# A place that cannot be written is said, with a code.
+if "$mpiexec" -n 2 --monitor /proc/nowhere "$program" 2>"$work/said"; then
+    fail "an impossible directory was taken"
+fi
+grep -q '/proc/nowhere' "$work/said" || fail "the directory is not named: $(cat "$work/said")"
