@@ -35,7 +35,7 @@
 enum {
     COLL_SLOTS = 4,
     COLL_AHEAD = 2,   /* unfinished collectives a part may have announced */
-    COLL_SMALL = 1024 /* bytes that travel through the slot instead of the members' buffers */
+    COLL_SMALL = 2048 /* bytes that travel through the slot instead of the members' buffers */
 };
 
 typedef struct coll_call coll_call_t;
@@ -104,6 +104,7 @@ struct coll_slot {
     bool is_held;            /* the part holds the communicator until it is finished */
     bool is_away;            /* it goes to the steward */
     bool is_back;            /* and has come back */
+    bool is_packed;          /* set by prepare: the data goes through the slots, nobody waits */
     bool is_small;           /* set by prepare or pieces: the short way is taken */
     int round;
     uint32_t seen[2];    /* bit r: the cell of round r of meeting [0], parting [1] has come */
@@ -133,6 +134,7 @@ struct mpi_coll {
     int parts;
     int rounds;           /* ceil(log2(parts)) */
     coll_part_t **part;   /* [parts] */
+    int most_members;     /* of a part */
     bool is_ordered;      /* the members of part i all come before those of part i + 1 */
     int steward;          /* worker that moves nonblocking collectives on; -1: none */
     int came[COLL_SLOTS]; /* the steward's: parts that announced themselves */
@@ -206,8 +208,9 @@ int64_t coll_copy_pieces(int64_t count, const mpi_type_t *a, const mpi_type_t *b
 void coll_copy_piece(void *to, int64_t to_count, const mpi_type_t *to_type, const void *from,
                      int64_t from_count, const mpi_type_t *from_type, int64_t i);
 
-/* Always true: the parts meet again after the work. */
+/* The parts meet again after the work: always, or unless the data went through the slots. */
 bool coll_parts_always(const coll_slot_t *slot);
+bool coll_parts_unpacked(const coll_slot_t *slot);
 
 /* The address of element `index` of a buffer of `type`. */
 static inline void *coll_element(const void *buffer, int64_t index, const mpi_type_t *type)

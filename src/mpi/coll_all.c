@@ -94,8 +94,56 @@ static int64_t allgather_depth(const coll_part_t *part, const coll_slot_t *slot)
     return most;
 }
 
+/* Small contributions go through the slots: nobody has to wait until the others have read. */
+static xy_status_t allgather_prepare(coll_part_t *part, coll_slot_t *slot)
+{
+    slot->is_packed =
+        slot->bytes > 0 && slot->bytes * (uint64_t)part->coll->most_members <= COLL_SMALL;
+    for (int m = 0; slot->is_packed && m < part->members; m++) {
+        int64_t count;
+        mpi_type_t *type;
+        const char *data = contribution(slot->calls[m], &count, &type);
+
+        mpi_type_pack(slot->data + (size_t)m * slot->bytes, data, count, type, 0, slot->bytes);
+    }
+    return XY_OK;
+}
+
+static void allgather_unpack(coll_part_t *part, coll_slot_t *slot, coll_call_t *to)
+{
+    const mpi_coll_t *coll = part->coll;
+
+    for (int r = 0; r < coll->size; r++) {
+        const char *data = coll_slot_of(part, slot, coll->part_of[r])->data;
+        int64_t count;
+        char *place = receive_block(to, r, &count);
+
+        mpi_type_unpack(place, count, to->receive_type,
+                        data + (size_t)coll->place_of[r] * slot->bytes, 0, slot->bytes);
+    }
+}
+
+/* One result is put together, the others are copies of it where they can be. */
+static void allgather_packed(coll_part_t *part, coll_slot_t *slot)
+{
+    coll_call_t *first = slot->calls[0];
+
+    allgather_unpack(part, slot, first);
+    for (int m = 1; m < part->members; m++) {
+        coll_call_t *call = slot->calls[m];
+
+        if (mpi_type_is_contiguous(call->receive_type) &&
+            mpi_type_is_contiguous(first->receive_type))
+            memcpy(call->receive, first->receive, slot->bytes * (size_t)part->coll->size);
+        else
+            allgather_unpack(part, slot, call);
+    }
+}
+
 static int64_t allgather_pieces(const coll_part_t *part, coll_slot_t *slot)
 {
+    if (slot->is_packed)
+        return 1;
     slot->is_small = allgather_is_compact(part, slot);
     if (slot->is_small)
         return 1;
@@ -107,7 +155,9 @@ static void allgather_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
 {
     int64_t rest = piece / part->members;
 
-    if (slot->is_small)
+    if (slot->is_packed)
+        allgather_packed(part, slot);
+    else if (slot->is_small)
         allgather_compact(part, slot);
     else
         allgather_block(coll_call_of(part, slot, (int)(rest % part->coll->size)),
@@ -115,9 +165,10 @@ static void allgather_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
 }
 
 const coll_kind_t coll_allgather = {.name = "MPI_Allgather",
+                                    .prepare = allgather_prepare,
                                     .pieces = allgather_pieces,
                                     .piece = allgather_piece,
-                                    .parts_again = coll_parts_always};
+                                    .parts_again = coll_parts_unpacked};
 
 /* One direction of an alltoall call, seen from one member towards `peer`. */
 static char *alltoall_block(const void *buffer, coll_vector_t counts, coll_vector_t displacements,
@@ -178,8 +229,54 @@ static xy_status_t copy_in_place(coll_call_t *call, int size)
     return XY_OK;
 }
 
+/* Small blocks go through the slots: those of member m lie together, by receiver. */
+static void alltoall_pack(coll_part_t *part, coll_slot_t *slot)
+{
+    int size = part->coll->size;
+
+    for (int m = 0; m < part->members; m++)
+        for (int r = 0; r < size; r++) {
+            mpi_type_t *type;
+            int64_t count;
+            const char *data = alltoall_send(slot->calls[m], r, &count, &type);
+
+            mpi_type_pack(slot->data + ((size_t)m * (size_t)size + (size_t)r) * slot->bytes, data,
+                          count, type, 0, slot->bytes);
+        }
+}
+
+static void alltoall_unpack(coll_part_t *part, coll_slot_t *slot)
+{
+    const mpi_coll_t *coll = part->coll;
+
+    for (int m = 0; m < part->members; m++)
+        for (int s = 0; s < coll->size; s++) {
+            coll_call_t *to = slot->calls[m];
+            size_t index = (size_t)coll->place_of[s] * (size_t)coll->size + (size_t)to->rank;
+            mpi_type_t *type;
+            int64_t count;
+            char *place = alltoall_receive(to, s, &count, &type);
+
+            mpi_type_unpack(place, count, type,
+                            coll_slot_of(part, slot, coll->part_of[s])->data + index * slot->bytes,
+                            0, slot->bytes);
+        }
+}
+
 static xy_status_t alltoall_prepare(coll_part_t *part, coll_slot_t *slot)
 {
+    const mpi_coll_t *coll = part->coll;
+
+    slot->is_packed =
+        slot->bytes > 0 &&
+        slot->bytes * (uint64_t)coll->most_members * (uint64_t)coll->size <= COLL_SMALL;
+    if (slot->is_packed) {
+        for (int m = 0; m < part->members; m++)
+            if (slot->calls[m]->is_in_place)
+                slot->calls[m]->send = slot->calls[m]->receive;
+        alltoall_pack(part, slot);
+        return XY_OK;
+    }
     for (int m = 0; m < part->members; m++)
         if (slot->calls[m]->is_in_place && copy_in_place(slot->calls[m], part->coll->size) != XY_OK)
             return XY_ENOMEM;
@@ -254,6 +351,8 @@ static int64_t alltoall_depth(const coll_part_t *part, const coll_slot_t *slot)
 
 static int64_t alltoall_pieces(const coll_part_t *part, coll_slot_t *slot)
 {
+    if (slot->is_packed)
+        return 1;
     slot->is_small = is_tiled(part, slot);
     if (slot->is_small)
         return (part->coll->size + TILE - 1) / TILE;
@@ -264,7 +363,9 @@ static void alltoall_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
 {
     int64_t rest = piece / part->members;
 
-    if (slot->is_small)
+    if (slot->is_packed)
+        alltoall_unpack(part, slot);
+    else if (slot->is_small)
         exchange_tile(part, slot, (int)piece * TILE);
     else
         exchange_piece(coll_call_of(part, slot, (int)(rest % part->coll->size)),
@@ -275,4 +376,4 @@ const coll_kind_t coll_alltoall = {.name = "MPI_Alltoall",
                                    .prepare = alltoall_prepare,
                                    .pieces = alltoall_pieces,
                                    .piece = alltoall_piece,
-                                   .parts_again = coll_parts_always};
+                                   .parts_again = coll_parts_unpacked};

@@ -82,12 +82,16 @@ static int check_root_side(const coll_call_t *call, const void *buffer, int64_t 
     return coll_check_buffer(call, buffer, count, type, type_p);
 }
 
+/* In place of the count of a regular block: there is a vector of counts, known to the root. */
+enum { VECTOR = -1 };
+
 static int gather(const char *name, const void *site, const void *sendbuf, int64_t sendcount,
                   MPI_Datatype sendtype, void *recvbuf, int64_t recvcount, coll_vector_t counts,
                   coll_vector_t displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
                   MPI_Request *request)
 {
     mpi_rank_t *self = mpi_enter(name, site);
+    bool is_vector = recvcount == VECTOR;
     coll_call_t call = {.kind = &coll_gather,
                         .root = root,
                         .send = sendbuf,
@@ -105,6 +109,9 @@ static int gather(const char *name, const void *site, const void *sendbuf, int64
         error = check_root_side(&call, recvbuf, recvcount, counts, recvtype, &call.receive_type);
     if (error == MPI_SUCCESS && !(call.is_in_place && call.comm->rank == root))
         error = coll_check_buffer(&call, sendbuf, sendcount, sendtype, &call.send_type);
+    if (error == MPI_SUCCESS && !is_vector)
+        call.bytes = call.comm->rank == root ? (uint64_t)recvcount * call.receive_type->size
+                                             : (uint64_t)sendcount * call.send_type->size;
     return coll_go(self, error, &call, request);
 }
 
@@ -157,8 +164,8 @@ static int gather_vector(const char *name, const void *site, const void *sendbuf
                          coll_vector_t displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
                          MPI_Request *request)
 {
-    return gather(name, site, sendbuf, sendcount, sendtype, recvbuf, 0, counts, displs, recvtype,
-                  root, comm, request);
+    return gather(name, site, sendbuf, sendcount, sendtype, recvbuf, VECTOR, counts, displs,
+                  recvtype, root, comm, request);
 }
 
 int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
@@ -207,6 +214,7 @@ static int scatter(const char *name, const void *site, const void *sendbuf, int6
                    MPI_Request *request)
 {
     mpi_rank_t *self = mpi_enter(name, site);
+    bool is_vector = sendcount == VECTOR;
     coll_call_t call = {.kind = &coll_scatter,
                         .root = root,
                         .send = sendbuf,
@@ -224,6 +232,9 @@ static int scatter(const char *name, const void *site, const void *sendbuf, int6
         error = check_root_side(&call, sendbuf, sendcount, counts, sendtype, &call.send_type);
     if (error == MPI_SUCCESS && !(call.is_in_place && call.comm->rank == root))
         error = coll_check_buffer(&call, recvbuf, recvcount, recvtype, &call.receive_type);
+    if (error == MPI_SUCCESS && !is_vector)
+        call.bytes = call.comm->rank == root ? (uint64_t)sendcount * call.send_type->size
+                                             : (uint64_t)recvcount * call.receive_type->size;
     return coll_go(self, error, &call, request);
 }
 
@@ -275,8 +286,8 @@ static int scatter_vector(const char *name, const void *site, const void *sendbu
                           void *recvbuf, int64_t recvcount, MPI_Datatype recvtype, int root,
                           MPI_Comm comm, MPI_Request *request)
 {
-    return scatter(name, site, sendbuf, 0, counts, displs, sendtype, recvbuf, recvcount, recvtype,
-                   root, comm, request);
+    return scatter(name, site, sendbuf, VECTOR, counts, displs, sendtype, recvbuf, recvcount,
+                   recvtype, root, comm, request);
 }
 
 int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[],

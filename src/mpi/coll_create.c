@@ -111,6 +111,9 @@ xy_status_t mpi_coll_create(mpi_group_t *group, uint32_t context, mpi_coll_t **c
     while (1L << coll->rounds < coll->parts)
         coll->rounds++;
     coll->is_ordered = find_order(coll);
+    for (int p = 0; p < coll->parts; p++)
+        if (coll->part[p]->members > coll->most_members)
+            coll->most_members = coll->part[p]->members;
     coll->steward = mpi_job->comm_workers > 0
                         ? mpi_job->workers - 1 - (int)(context % (uint32_t)mpi_job->comm_workers)
                         : -1;

@@ -106,19 +106,58 @@ static int64_t most_pieces(const coll_part_t *part, const coll_slot_t *slot, boo
     return most;
 }
 
+/* Small contributions go through the slots. */
+static xy_status_t gather_prepare(coll_part_t *part, coll_slot_t *slot)
+{
+    slot->is_packed =
+        slot->bytes > 0 && slot->bytes * (uint64_t)part->coll->most_members <= COLL_SMALL;
+    for (int m = 0; slot->is_packed && m < part->members; m++) {
+        const coll_call_t *call = slot->calls[m];
+
+        if (!call->is_in_place)
+            mpi_type_pack(slot->data + (size_t)m * slot->bytes, call->send, call->send_count,
+                          call->send_type, 0, slot->bytes);
+    }
+    return XY_OK;
+}
+
+static void gather_unpack(coll_part_t *part, coll_slot_t *slot)
+{
+    const mpi_coll_t *coll = part->coll;
+    const coll_call_t *root;
+
+    if (coll->part_of[slot->root] != part->index)
+        return;
+    root = slot->calls[coll->place_of[slot->root]];
+    for (int r = 0; r < coll->size; r++)
+        if (r != slot->root || !root->is_in_place)
+            mpi_type_unpack(
+                coll_element(root->receive, root->receive_count * r, root->receive_type),
+                root->receive_count, root->receive_type,
+                coll_slot_of(part, slot, coll->part_of[r])->data +
+                    (size_t)coll->place_of[r] * slot->bytes,
+                0, slot->bytes);
+}
+
 static int64_t gather_pieces(const coll_part_t *part, coll_slot_t *slot)
 {
+    if (slot->is_packed)
+        return 1;
     return part->members * most_pieces(part, slot, true);
 }
 
 static void gather_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
 {
-    const coll_call_t *root = coll_call_of(part, slot, slot->root);
-    const coll_call_t *call = slot->calls[piece % part->members];
+    const coll_call_t *call = slot->calls[piece % part->members], *root;
     int64_t i = piece / part->members, place, count;
 
+    if (slot->is_packed) {
+        gather_unpack(part, slot);
+        return;
+    }
     if (call->is_in_place)
         return;
+    root = coll_call_of(part, slot, slot->root);
     place = place_at_root(root->receive_displacements, root->receive_count, call->rank);
     count = count_at_root(root->receive_counts, root->receive_count, call->rank);
     if (i < coll_copy_pieces(count, root->receive_type, call->send_type))
@@ -128,24 +167,61 @@ static void gather_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
 
 const coll_kind_t coll_gather = {.name = "MPI_Gather",
                                  .is_rooted = true,
+                                 .prepare = gather_prepare,
                                  .pieces = gather_pieces,
                                  .piece = gather_piece,
-                                 .parts_again = coll_parts_always,
+                                 .parts_again = coll_parts_unpacked,
                                  .leaves_early = is_not_root};
+
+/* Small blocks go through the slot of the root's part. */
+static xy_status_t scatter_prepare(coll_part_t *part, coll_slot_t *slot)
+{
+    const mpi_coll_t *coll = part->coll;
+    const coll_call_t *root;
+
+    slot->is_packed = slot->bytes > 0 && slot->bytes * (uint64_t)coll->size <= COLL_SMALL;
+    if (!slot->is_packed || coll->part_of[slot->root] != part->index)
+        return XY_OK;
+    root = slot->calls[coll->place_of[slot->root]];
+    for (int r = 0; r < coll->size; r++)
+        mpi_type_pack(slot->data + (size_t)r * slot->bytes,
+                      coll_element(root->send, root->send_count * r, root->send_type),
+                      root->send_count, root->send_type, 0, slot->bytes);
+    return XY_OK;
+}
+
+static void scatter_unpack(coll_part_t *part, coll_slot_t *slot)
+{
+    const char *data = coll_slot_of(part, slot, part->coll->part_of[slot->root])->data;
+
+    for (int m = 0; m < part->members; m++) {
+        coll_call_t *call = slot->calls[m];
+
+        if (!call->is_in_place)
+            mpi_type_unpack(call->receive, call->receive_count, call->receive_type,
+                            data + (size_t)call->rank * slot->bytes, 0, slot->bytes);
+    }
+}
 
 static int64_t scatter_pieces(const coll_part_t *part, coll_slot_t *slot)
 {
+    if (slot->is_packed)
+        return 1;
     return part->members * most_pieces(part, slot, false);
 }
 
 static void scatter_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
 {
-    const coll_call_t *root = coll_call_of(part, slot, slot->root);
-    const coll_call_t *call = slot->calls[piece % part->members];
+    const coll_call_t *call = slot->calls[piece % part->members], *root;
     int64_t i = piece / part->members, place, count;
 
+    if (slot->is_packed) {
+        scatter_unpack(part, slot);
+        return;
+    }
     if (call->is_in_place)
         return;
+    root = coll_call_of(part, slot, slot->root);
     place = place_at_root(root->send_displacements, root->send_count, call->rank);
     count = count_at_root(root->send_counts, root->send_count, call->rank);
     if (i < coll_copy_pieces(call->receive_count, call->receive_type, root->send_type))
@@ -156,7 +232,8 @@ static void scatter_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
 
 const coll_kind_t coll_scatter = {.name = "MPI_Scatter",
                                   .is_rooted = true,
+                                  .prepare = scatter_prepare,
                                   .pieces = scatter_pieces,
                                   .piece = scatter_piece,
-                                  .parts_again = coll_parts_always,
+                                  .parts_again = coll_parts_unpacked,
                                   .leaves_early = is_not_root};

@@ -69,3 +69,8 @@ void coll_copy(void *to, int64_t to_count, const mpi_type_t *to_type, const void
     else
         mpi_type_copy(to, to_count, to_type, from, from_count, from_type, &bytes);
 }
+
+bool coll_parts_unpacked(const coll_slot_t *slot)
+{
+    return !slot->is_packed;
+}
