@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Order, `semaphore`: a thread blocks until an operation before it is over and posts its semaphore,
+ * so that threads run exactly in the order of the data and nobody polls.
+ */
+#include "sched/order_internal.h"
+
+static bool admits(const xy_order_thread_t *thread)
+{
+    return thread->is_ready;
+}
+
+const xy_order_t sched_order_semaphore = {
+    .name = "semaphore",
+    .describe = "woken by the operation before; nobody polls",
+    .is_cyclic = true,
+    .admits = admits,
+};

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Order, `suspend`: in turn, but threads that have no collective left are set aside until one is
+ * posted. A keeper thread of the core, in turn with the others, looks at those set aside.
+ */
+#include "sched/order_internal.h"
+
+static bool admits(const xy_order_thread_t *thread)
+{
+    return thread->has_collective || thread->is_keeper;
+}
+
+const xy_order_t sched_order_suspend = {
+    .name = "suspend",
+    .describe = "in turn; threads without a collective are set aside",
+    .is_cyclic = true,
+    .has_keeper = true,
+    .admits = admits,
+};

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Order, `suspend-semaphore`: both at once. Slower than semaphores alone: the keeper of the
+ * suspended threads gets a turn after each of the few that still run, and has ever more of them to
+ * look at.
+ */
+#include "sched/order_internal.h"
+
+static bool admits(const xy_order_thread_t *thread)
+{
+    return thread->is_ready || thread->is_keeper;
+}
+
+const xy_order_t sched_order_suspend_semaphore = {
+    .name = "suspend-semaphore",
+    .describe = "semaphores, and threads without a collective set aside",
+    .is_cyclic = true,
+    .has_keeper = true,
+    .admits = admits,
+};

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sched/threads_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const xy_threads_t *const xy_threads_all[] = {
+    &sched_threads_numa,      &sched_threads_odd_even, &sched_threads_bind,
+    &sched_threads_dedicated, &sched_threads_smt,      NULL,
+};
+
+enum { THREADS_COUNT = sizeof(xy_threads_all) / sizeof(xy_threads_all[0]) };
+
+xy_status_t xy_threads_find(const char *name, const xy_threads_t **threads_p)
+{
+    const char *names[THREADS_COUNT];
+    const char *nearest;
+
+    for (size_t i = 0; i < THREADS_COUNT; i++) {
+        names[i] = xy_threads_all[i] != NULL ? xy_threads_all[i]->name : NULL;
+        if (names[i] != NULL && strcmp(names[i], name) == 0) {
+            *threads_p = xy_threads_all[i];
+            return XY_OK;
+        }
+    }
+    nearest = xy_nearest_word(name, names);
+    return xy_fail(XY_EUSAGE, "no placement of progress threads is called '%s'; %s%s", name,
+                   nearest != NULL ? "did you mean "
+                                   : "there are numa, odd-even, bind, dedicated, ",
+                   nearest != NULL ? nearest : "smt");
+}
+
+bool sched_is_comm(const xy_threads_query_t *query, int core)
+{
+    for (int i = 0; i < query->comm_count; i++)
+        if (query->comm[i] == core)
+            return true;
+    return false;
+}
+
+int sched_nearest_comm(const xy_threads_query_t *query, int core)
+{
+    int best = -1;
+
+    for (int i = 0; i < query->comm_count; i++) {
+        int c = query->comm[i];
+
+        if (query->cores->numa[c] == query->cores->numa[core] &&
+            (best < 0 || abs(c - core) < abs(best - core)))
+            best = c;
+    }
+    return best;
+}
+
+static bool is_rank_core(int ranks, const int *core_of, int core)
+{
+    for (int r = 0; r < ranks; r++)
+        if (core_of[r] == core)
+            return true;
+    return false;
+}
+
+int xy_threads_free_cores(const xy_cores_t *cores, int ranks, const int *core_of, int limit,
+                          int *comm)
+{
+    int count = 0;
+
+    for (int c = 0; c < cores->count; c++)
+        if (!is_rank_core(ranks, core_of, c))
+            comm[count++] = c;
+    while (limit >= 0 && count > limit) {
+        int most = 0, best = -1;
+
+        for (int node = 0; node < cores->numa_count; node++) {
+            int here = 0, last = -1;
+
+            for (int i = 0; i < count; i++)
+                if (cores->numa[comm[i]] == node)
+                    here++, last = i;
+            if (here >= most && here > 0)
+                most = here, best = last;
+        }
+        memmove(&comm[best], &comm[best + 1], (size_t)(--count - best) * sizeof(*comm));
+    }
+    return count;
+}
