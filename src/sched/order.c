@@ -54,7 +54,7 @@ void sched_order_insert(xy_order_queue_t *queue, int32_t thread, int32_t before)
     queue->listed++;
 }
 
-static void take_out(xy_order_queue_t *queue, int32_t thread)
+void xy_order_remove(xy_order_queue_t *queue, int32_t thread)
 {
     xy_order_thread_t *t = &queue->threads[thread];
 
@@ -88,7 +88,7 @@ void xy_order_update(xy_order_queue_t *queue, int32_t thread)
     if (admits && !queue->threads[thread].is_listed)
         list_new(queue, thread);
     else if (!admits && queue->threads[thread].is_listed)
-        take_out(queue, thread);
+        xy_order_remove(queue, thread);
 }
 
 int32_t xy_order_pick(xy_order_queue_t *queue)
@@ -97,7 +97,7 @@ int32_t xy_order_pick(xy_order_queue_t *queue)
 
     if (thread < 0)
         return -1;
-    take_out(queue, thread);
+    xy_order_remove(queue, thread);
     if (queue->order->requeue != NULL)
         queue->order->requeue(queue, thread);
     else

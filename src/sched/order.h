@@ -63,6 +63,8 @@ void xy_order_queue_init(xy_order_queue_t *queue, const xy_order_t *order,
                          xy_order_thread_t *threads);
 /* The state of a thread changed: list it or take it out. */
 void xy_order_update(xy_order_queue_t *queue, int32_t thread);
+/* Take a listed thread out, whatever the order says: it left the core. */
+void xy_order_remove(xy_order_queue_t *queue, int32_t thread);
 /* The next thread, already put back where the order wants it; -1: the list is empty. */
 int32_t xy_order_pick(xy_order_queue_t *queue);
 

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A node made ready: cores, ranks, threads and what they share. */
+#include "sim/sim_internal.h"
+
+#include <string.h>
+
+static int pus_per_core(const xy_machine_t *m)
+{
+    uint32_t cores = xy_machine_count(m, XY_OBJ_CORE), pus = xy_machine_count(m, XY_OBJ_PU);
+
+    return cores > 0 && pus >= 2 * cores ? 2 : 1;
+}
+
+static xy_status_t place_ranks(xy_sim_t *sim)
+{
+    const char *name = sim->node.placement;
+    size_t cores = (size_t)sim->cores.count;
+
+    if (sim->node.ranks < 1 || sim->node.ranks > sim->cores.count)
+        return xy_fail(XY_EINVAL, "%d ranks on %d cores; a simulated node has 1 to %d ranks",
+                       sim->node.ranks, sim->cores.count, sim->cores.count);
+    if (name == NULL)
+        name = sim->cores.numa_count > 1 ? "scatter_numa" : "scatter";
+    sim->core_of = xy_calloc(cores, sizeof(int));
+    sim->comm = xy_calloc(cores, sizeof(int));
+    sim->thread_of = xy_calloc(cores, sizeof(int));
+    sim->unit_of_core = xy_calloc(cores, sizeof(int));
+    if (sim->core_of == NULL || sim->comm == NULL || sim->thread_of == NULL ||
+        sim->unit_of_core == NULL)
+        return xy_fail_memory("a simulated node");
+    return xy_place_ranks(name, &sim->cores, sim->node.ranks, sim->core_of);
+}
+
+static xy_status_t place_threads(xy_sim_t *sim, bool *on_sibling_p)
+{
+    const char *name = sim->node.threads != NULL ? sim->node.threads : "numa";
+    const xy_threads_t *threads;
+    xy_status_t st;
+
+    sim->comm_count = xy_threads_free_cores(&sim->cores, sim->node.ranks, sim->core_of,
+                                            sim->node.comm_cores, sim->comm);
+    st = xy_order_find(sim->node.order != NULL ? sim->node.order : "round-robin", &sim->order);
+    if (st == XY_OK)
+        st = xy_threads_find(name, &threads);
+    *on_sibling_p = st == XY_OK && sim->node.progress == XY_SIM_THREADS && threads->on_sibling;
+    if (st == XY_OK && sim->node.progress == XY_SIM_THREADS)
+        st = threads->place(&(xy_threads_query_t){.cores = &sim->cores,
+                                                  .ranks = sim->node.ranks,
+                                                  .core_of = sim->core_of,
+                                                  .comm = sim->comm,
+                                                  .comm_count = sim->comm_count,
+                                                  .pus = pus_per_core(sim->node.machine)},
+                            sim->thread_of);
+    if (st == XY_OK && sim_is_tasks(sim) && sim->comm_count == 0 &&
+        (sim->node.without_help || sim_is_model(sim)))
+        return xy_fail(XY_EINVAL,
+                       "no core is left for communication and ranks do not help: nobody "
+                       "would progress; use fewer than %d ranks",
+                       sim->cores.count);
+    return st;
+}
+
+static xy_status_t make_units(xy_sim_t *sim, bool with_siblings)
+{
+    int n = sim->cores.count;
+
+    sim->unit_count = with_siblings ? n + sim->node.ranks : n;
+    sim->units = xy_calloc((size_t)sim->unit_count, sizeof(*sim->units));
+    if (sim->units == NULL)
+        return xy_fail_memory("a simulated node");
+    for (int i = 0; i < sim->unit_count; i++)
+        sim->units[i] = (sim_unit_t){.sibling = -1, .rank = -1, .keeper = -1};
+    for (int c = 0; c < n; c++) {
+        sim->units[c].core = sim->unit_of_core[c] = c;
+        sim->units[c].numa = sim->cores.numa[c];
+    }
+    for (int i = 0; i < sim->comm_count; i++)
+        sim->units[sim->comm[i]].is_comm = true;
+    for (int r = 0; r < sim->node.ranks; r++) {
+        int c = sim->core_of[r];
+
+        sim->units[c].rank = r;
+        if (with_siblings) {
+            sim->units[c].sibling = n + r;
+            sim->units[n + r].sibling = c;
+            sim->units[n + r].core = c;
+            sim->units[n + r].numa = sim->cores.numa[c];
+        }
+    }
+    return XY_OK;
+}
+
+static xy_status_t make_threads(xy_sim_t *sim, bool with_siblings)
+{
+    int n = sim->node.ranks;
+
+    sim->thread_count = 2 * n + sim->unit_count;
+    sim->threads = xy_calloc((size_t)sim->thread_count, sizeof(*sim->threads));
+    sim->order_threads = xy_calloc((size_t)sim->thread_count, sizeof(*sim->order_threads));
+    sim->ranks = xy_calloc((size_t)n, sizeof(*sim->ranks));
+    if (sim->threads == NULL || sim->order_threads == NULL || sim->ranks == NULL)
+        return xy_fail_memory("a simulated node");
+    for (int r = 0; r < n; r++) {
+        sim->threads[r] = (sim_thread_t){.unit = sim->core_of[r], .rank = r};
+        sim->threads[n + r] = (sim_thread_t){
+            .unit = with_siblings ? sim->cores.count + r : sim->thread_of[r], .rank = r};
+    }
+    for (int u = 0; u < sim->unit_count; u++)
+        sim->threads[2 * n + u] = (sim_thread_t){.unit = u, .rank = -1};
+    return XY_OK;
+}
+
+static double domain_capacity(const xy_sim_t *sim, int from, int to)
+{
+    double bandwidth = from == to ? sim->node.costs.numa : sim->node.costs.link;
+    double capacity = sim->node.costs.copy > 0 ? bandwidth / sim->node.costs.copy : 0;
+
+    /* What can never be full needs no bookkeeping. */
+    return capacity >= sim->unit_count ? 0 : capacity;
+}
+
+static xy_status_t make_domains(xy_sim_t *sim)
+{
+    int n = sim->cores.numa_count;
+
+    sim->domain_count = n * n;
+    sim->domains = xy_calloc((size_t)sim->domain_count, sizeof(*sim->domains));
+    if (sim->domains == NULL)
+        return xy_fail_memory("a simulated node");
+    for (int i = 0; i < sim->domain_count; i++)
+        sim->domains[i].capacity = domain_capacity(sim, i / n, i % n);
+    return XY_OK;
+}
+
+xy_status_t xy_sim_create(const xy_sim_node_t *node, xy_sim_t **sim_p)
+{
+    xy_sim_t *sim = xy_calloc(1, sizeof(*sim));
+    bool on_sibling = false;
+    xy_status_t st;
+
+    if (sim == NULL)
+        return xy_fail_memory("a simulated node");
+    sim->node = *node;
+    if (sim_is_model(sim))
+        sim->node.progress = XY_SIM_TASKS;
+    sim->idle = XY_VEC_INIT(int32_t);
+    st = xy_cores_init(&sim->cores, node->machine);
+    if (st == XY_OK)
+        st = place_ranks(sim);
+    if (st == XY_OK)
+        st = place_threads(sim, &on_sibling);
+    if (st == XY_OK)
+        st = make_units(sim, on_sibling);
+    if (st == XY_OK)
+        st = make_threads(sim, on_sibling);
+    if (st == XY_OK)
+        st = make_domains(sim);
+    if (st != XY_OK)
+        xy_sim_destroy(sim);
+    else
+        *sim_p = sim;
+    return st;
+}
+
+void xy_sim_destroy(xy_sim_t *sim)
+{
+    if (sim == NULL)
+        return;
+    sim_prepare_cleanup(sim);
+    for (int i = 0; sim->domains != NULL && i < sim->domain_count; i++)
+        xy_heap_cleanup(&sim->domains[i].flows);
+    xy_heap_cleanup(&sim->events);
+    xy_heap_cleanup(&sim->pool);
+    xy_vec_cleanup(&sim->idle);
+    xy_cores_cleanup(&sim->cores);
+    xy_free(sim->core_of);
+    xy_free(sim->comm);
+    xy_free(sim->thread_of);
+    xy_free(sim->unit_of_core);
+    xy_free(sim->units);
+    xy_free(sim->domains);
+    xy_free(sim->threads);
+    xy_free(sim->order_threads);
+    xy_free(sim->ranks);
+    xy_free(sim);
+}
+
+int xy_sim_comm_cores(const xy_sim_t *sim)
+{
+    return sim->comm_count;
+}
+
+static void reset_unit(xy_sim_t *sim, int i)
+{
+    sim_unit_t *u = &sim->units[i];
+
+    u->event = (sim_event_t){INFINITY, false, i};
+    u->thread = u->op = u->keeper = -1;
+    u->idlers = u->todo = 0;
+    u->is_held = u->is_idle = false;
+    u->is_asleep = true;
+    u->turn_end = u->compute_rate = 0;
+    xy_order_queue_init(&u->queue, sim->order, sim->order_threads);
+}
+
+void sim_reset(xy_sim_t *sim)
+{
+    while (xy_heap_pop(&sim->events, NULL) != NULL)
+        ;
+    while (xy_heap_pop(&sim->pool, NULL) != NULL)
+        ;
+    sim->idle.count = 0;
+    sim->instant_first = -1;
+    sim->now = 0;
+    sim->is_out_of_memory = false;
+    sim->unfinished = sim->node.ranks;
+    sim->result = (xy_sim_result_t){0};
+    memset(sim->ranks, 0, (size_t)sim->node.ranks * sizeof(*sim->ranks));
+    memset(sim->order_threads, 0, (size_t)sim->thread_count * sizeof(*sim->order_threads));
+    for (int t = 0; t < sim->thread_count; t++)
+        sim->threads[t].count = sim->threads[t].left = 0;
+    for (int i = 0; i < sim->unit_count; i++)
+        reset_unit(sim, i);
+    sim_domains_reset(sim);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What becomes ready, what begins and what is over. */
+#include "sim/sim_internal.h"
+
+bool sim_concerns(const xy_op_t *op, int which, int32_t *rank_p)
+{
+    bool has_places = op->kind >= XY_OP_MOVE;
+    int32_t ranks[4] = {op->actor, has_places ? op->from.rank : -1, has_places ? op->to.rank : -1,
+                        op->kind == XY_OP_COMBINE ? op->other.rank : -1};
+
+    for (int i = 0; i < which; i++)
+        if (ranks[i] == ranks[which])
+            return false;
+    *rank_p = ranks[which];
+    return ranks[which] >= 0;
+}
+
+/* The oldest first, but what belongs to the start call before what must wait for Wait. */
+static void thread_put(xy_sim_t *sim, int32_t thread, int32_t op)
+{
+    sim_thread_t *t = &sim->threads[thread];
+    bool is_empty = t->count++ == 0;
+
+    if (!is_empty && sim->ops[op].by == SIM_BY_START) {
+        sim->ops[op].next = t->first;
+        t->first = op;
+        return;
+    }
+    sim->ops[op].next = -1;
+    if (is_empty)
+        t->first = op;
+    else
+        sim->ops[t->last].next = op;
+    t->last = op;
+}
+
+int32_t sim_thread_take(xy_sim_t *sim, int32_t thread)
+{
+    sim_thread_t *t = &sim->threads[thread];
+    int32_t op = t->first;
+
+    t->first = sim->ops[op].next;
+    t->count--;
+    return op;
+}
+
+/* Into the hands of whoever does it. */
+static void dispatch(xy_sim_t *sim, int32_t id)
+{
+    int32_t thread = sim->ops[id].thread, rank;
+
+    if (thread < 0) {
+        sim_task_push(sim, id);
+        return;
+    }
+    rank = thread < sim->node.ranks ? thread : -1;
+    if (rank >= 0 && sim->ranks[rank].phase == SIM_IN_START) {
+        thread_put(sim, thread, id);
+        sim_rank_in_start(sim, rank);
+    } else if (rank >= 0 && sim_is_tasks(sim)) {
+        thread_put(sim, thread, id);
+        if (sim->ranks[rank].phase == SIM_IN_WAIT && sim->units[sim->threads[thread].unit].op < 0)
+            sim_task_next(sim, sim->threads[thread].unit);
+    } else {
+        sim_turn_sync(sim, sim->threads[thread].unit);
+        thread_put(sim, thread, id);
+        sim_turn_changed(sim, thread);
+    }
+}
+
+void sim_op_ready(xy_sim_t *sim, int32_t id)
+{
+    sim_op_t *op = &sim->ops[id];
+
+    if (op->level > sim->level) { /* model: its level did not begin yet */
+        op->next = sim->level_first[op->level];
+        sim->level_first[op->level] = id;
+    } else if (op->op->kind == XY_OP_NONE || (sim_is_model(sim) && op->seconds == 0)) {
+        op->next = -1; /* over at once, but not from here: a long chain of them would recurse */
+        if (sim->instant_first < 0)
+            sim->instant_first = id;
+        else
+            sim->ops[sim->instant_last].next = id;
+        sim->instant_last = id;
+    } else {
+        dispatch(sim, id);
+    }
+}
+
+void sim_op_start(xy_sim_t *sim, int32_t unit, int32_t id, double overhead)
+{
+    const sim_unit_t *u = &sim->units[unit];
+    double seconds = overhead + sim->ops[id].seconds;
+
+    if (u->sibling >= 0 && sim->units[u->sibling].compute_rate > 0)
+        seconds /= sim->node.costs.smt_copy;
+    sim_flow_start(sim, unit, id, seconds);
+    if (u->sibling >= 0)
+        sim_compute_speed(sim, u->sibling);
+}
+
+/* The rank, and its progress thread, have one thing less to wait for. */
+static void concern_over(xy_sim_t *sim, const sim_op_t *op, int32_t rank)
+{
+    sim_rank_t *r = &sim->ranks[rank];
+    int32_t unit = sim->threads[rank].unit, thread = sim->node.ranks + rank;
+
+    if (sim->node.progress == XY_SIM_THREADS && op->by == SIM_BY_ENGINE &&
+        sim->threads[thread].left == 1)
+        sim_turn_sync(sim, sim->threads[thread].unit);
+    if (sim->node.progress == XY_SIM_THREADS && op->by == SIM_BY_ENGINE &&
+        --sim->threads[thread].left == 0) {
+        sim->units[sim->threads[thread].unit].idlers++;
+        sim_turn_changed(sim, thread);
+    }
+    if (r->left > 1 || r->phase != SIM_IN_WAIT) {
+        r->left--;
+    } else if (sim_is_tasks(sim)) {
+        r->left--;
+        if (sim->units[unit].op < 0)
+            sim_rank_finish(sim, rank, sim->now + (sim_is_model(sim) ? 0 : sim->node.costs.poll));
+    } else {
+        sim_turn_sync(sim, unit);
+        r->left--;
+        sim_turn_changed(sim, rank);
+    }
+}
+
+void sim_level_over(xy_sim_t *sim)
+{
+    while (sim->level < sim->level_count && sim->level_left[sim->level] == 0) {
+        int32_t id;
+
+        if (++sim->level == sim->level_count)
+            break;
+        id = sim->level_first[sim->level];
+        sim->level_first[sim->level] = -1;
+        while (id >= 0) {
+            int32_t next = sim->ops[id].next;
+
+            sim_op_ready(sim, id);
+            id = next;
+        }
+    }
+}
+
+static void over(xy_sim_t *sim, int32_t id)
+{
+    const sim_op_t *op = &sim->ops[id];
+    const xy_op_id_t *after;
+    int32_t n = xy_graph_successors(sim->graph, id, &after), rank;
+
+    sim->result.ops++;
+    if (op->by == SIM_BY_START)
+        sim->ranks[op->thread].start_left--;
+    for (int32_t i = 0; i < n; i++)
+        if (--sim->ops[after[i]].before == 0)
+            sim_op_ready(sim, after[i]);
+    for (int i = 0; i < 4; i++)
+        if (sim_concerns(op->op, i, &rank))
+            concern_over(sim, op, rank);
+    if (op->level > 0) {
+        sim->level_left[op->level]--;
+        sim_level_over(sim);
+    }
+}
+
+void sim_instants_over(xy_sim_t *sim)
+{
+    while (sim->instant_first >= 0) {
+        int32_t id = sim->instant_first;
+
+        sim->instant_first = sim->ops[id].next;
+        over(sim, id);
+        if (sim->ops[id].by == SIM_BY_START)
+            sim_rank_in_start(sim, sim->ops[id].thread);
+    }
+}
+
+void sim_op_finished(xy_sim_t *sim, int32_t unit)
+{
+    sim_unit_t *u = &sim->units[unit];
+    int32_t id = u->op;
+    bool is_start = u->is_held;
+
+    sim_record_op(sim, u, &sim->ops[id]);
+    over(sim, id);
+    sim_instants_over(sim);
+    u->op = -1;
+    if (u->sibling >= 0)
+        sim_compute_speed(sim, u->sibling);
+    if (is_start)
+        sim_rank_in_start(sim, u->rank);
+    else if (sim_is_tasks(sim))
+        sim_task_next(sim, unit);
+    else
+        sim_turn_next(sim, unit);
+}

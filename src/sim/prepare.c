@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The operations of a graph: how long each takes, whose bandwidth, and who does it.
+ *
+ * Split-tree is read from the graph alone. Along its edges the levels of an all-to-one tree grow,
+ * those of a one-to-all tree shrink. A level of the first S belongs to the start call as long as
+ * nothing before it is left to the engine and its tree goes up; otherwise to Wait. An allreduce is
+ * both trees, one after the other, and gets both.
+ */
+#include "sim/sim_internal.h"
+
+#include <string.h>
+
+/* What is known of the shape of the graph. */
+typedef struct {
+    bool goes_up, goes_down;
+    int32_t height;         /* highest level; 0: no tree */
+    uint64_t leaf, root;    /* largest operation of level 1, and of the highest */
+    double leaf_seconds;    /* ... of level 1 */
+    uint8_t *is_down;       /* per operation: part of a one-to-all tree */
+    uint8_t *is_after_rest; /* per operation: something before it is not part of the start call */
+} shape_t;
+
+static double op_seconds(const xy_sim_t *sim, const xy_op_t *op)
+{
+    const xy_sim_costs_t *c = &sim->node.costs;
+    double speed = op->kind == XY_OP_MOVE ? c->copy : c->reduce;
+
+    if (op->kind == XY_OP_NONE)
+        return 0;
+    if (op->kind == XY_OP_COMPUTE)
+        return op->seconds;
+    if (sim_is_model(sim)) {
+        if (op->from.rank == op->to.rank)
+            return 0;
+        return sim->node.model == XY_SIM_MODEL_CONSTANT ? 1 : exp2(op->level - 1);
+    }
+    return c->alpha + (speed > 0 ? (double)op->bytes / speed : 0);
+}
+
+static int32_t op_domain(const xy_sim_t *sim, const xy_op_t *op)
+{
+    if (op->kind < XY_OP_MOVE || sim_is_model(sim))
+        return -1;
+    return sim->cores.numa[sim->core_of[op->from.rank]] * sim->cores.numa_count +
+           sim->cores.numa[sim->core_of[op->to.rank]];
+}
+
+static void look_at_edges(const xy_sim_t *sim, shape_t *shape)
+{
+    for (int32_t id = 0; id < sim->op_count; id++) {
+        const xy_op_t *op = sim->ops[id].op;
+        const xy_op_id_t *after;
+        int32_t n = xy_graph_successors(sim->graph, id, &after);
+
+        if (op->level > shape->height)
+            shape->height = op->level, shape->root = 0;
+        if (op->level == shape->height && op->bytes > shape->root)
+            shape->root = op->bytes;
+        if (op->level == 1 && op->bytes > shape->leaf)
+            shape->leaf = op->bytes, shape->leaf_seconds = sim->ops[id].seconds;
+        for (int32_t i = 0; i < n && op->level > 0; i++) {
+            int32_t level = sim->ops[after[i]].op->level;
+
+            shape->goes_up |= level > op->level;
+            if (level > 0 && level < op->level)
+                shape->is_down[id] = shape->goes_down = true;
+        }
+    }
+}
+
+/* What follows a one-to-all tree, or a level below, is part of one too. */
+static void find_directions(const xy_sim_t *sim, shape_t *shape)
+{
+    const xy_op_id_t *order = xy_graph_topological(sim->graph);
+
+    for (int32_t i = 0; i < sim->op_count; i++) {
+        const xy_op_t *op = sim->ops[order[i]].op;
+        const xy_op_id_t *after;
+        int32_t n = xy_graph_successors(sim->graph, order[i], &after);
+
+        if (shape->goes_down && !shape->goes_up)
+            shape->is_down[order[i]] = true;
+        for (int32_t j = 0; j < n; j++)
+            shape->is_down[after[j]] |=
+                shape->is_down[order[i]] || (op->level > 0 && sim->ops[after[j]].op->level > 0 &&
+                                             op->level > sim->ops[after[j]].op->level);
+    }
+}
+
+static int choose_split(const xy_sim_t *sim, const shape_t *shape)
+{
+    xy_split_t model = {.ranks = sim->node.ranks, .comm_cores = sim->comm_count, .base = 2};
+
+    if (sim->node.split != XY_SIM_SPLIT_AUTO)
+        return sim->node.split;
+    if (shape->height == 0 || sim->comm_count == 0 || shape->leaf_seconds <= 0)
+        return 0;
+    model.is_growing = shape->root > shape->leaf;
+    model.compute =
+        sim->compute / shape->leaf_seconds / (shape->goes_up && shape->goes_down ? 2 : 1);
+    return xy_split_best(&model);
+}
+
+static uint8_t who(const xy_sim_t *sim, const shape_t *shape, int32_t id)
+{
+    const xy_op_t *op = sim->ops[id].op;
+
+    if (sim->split == 0 || op->level > sim->split)
+        return SIM_BY_ENGINE;
+    if (!shape->is_after_rest[id] && !shape->is_down[id])
+        return SIM_BY_START;
+    return op->level > 0 ? SIM_BY_WAIT : SIM_BY_ENGINE;
+}
+
+static int32_t thread_for(const xy_sim_t *sim, const sim_op_t *op)
+{
+    bool is_message = op->op->kind == XY_OP_MOVE && op->op->from.rank != op->op->to.rank;
+    int32_t rank = is_message ? op->op->from.rank : op->op->actor;
+
+    if (op->by != SIM_BY_ENGINE || sim->node.progress == XY_SIM_NONE)
+        return rank;
+    return sim_is_tasks(sim) ? -1 : sim->node.ranks + rank;
+}
+
+static void assign(xy_sim_t *sim, const shape_t *shape)
+{
+    const xy_op_id_t *order = xy_graph_topological(sim->graph);
+
+    for (int32_t i = 0; i < sim->op_count; i++) {
+        int32_t id = order[i], rank;
+        sim_op_t *op = &sim->ops[id];
+        const xy_op_id_t *after;
+        int32_t n = xy_graph_successors(sim->graph, id, &after);
+
+        op->by = who(sim, shape, id);
+        op->thread = thread_for(sim, op);
+        if (op->by == SIM_BY_START)
+            sim->ranks[op->thread].start_left++;
+        for (int32_t j = 0; j < n; j++)
+            shape->is_after_rest[after[j]] |= op->by != SIM_BY_START;
+        for (int j = 0; j < 4; j++)
+            if (sim_concerns(op->op, j, &rank)) {
+                sim->ranks[rank].left++;
+                if (op->by == SIM_BY_ENGINE && sim->node.progress == XY_SIM_THREADS)
+                    sim->threads[sim->node.ranks + rank].left++;
+            }
+    }
+    for (int32_t i = sim->op_count - 1; i >= 0; i--) {
+        const xy_op_id_t *after;
+        int32_t n = xy_graph_successors(sim->graph, order[i], &after);
+
+        for (int32_t j = 0; j < n; j++)
+            sim->ops[order[i]].tail = fmax(sim->ops[order[i]].tail, sim->ops[after[j]].tail);
+        sim->ops[order[i]].tail += sim->ops[order[i]].seconds;
+    }
+}
+
+/* Levels of the model in the order of time: up, then down. */
+static xy_status_t find_levels(xy_sim_t *sim, const shape_t *shape)
+{
+    int32_t count = 2 * shape->height + 2;
+
+    sim->level_left = xy_calloc((size_t)count, sizeof(*sim->level_left));
+    sim->level_first = xy_malloc((size_t)count * sizeof(*sim->level_first));
+    if (sim->level_left == NULL || sim->level_first == NULL)
+        return xy_fail_memory("a simulation");
+    sim->level_count = count;
+    sim->level = 1;
+    memset(sim->level_first, -1, (size_t)count * sizeof(*sim->level_first));
+    for (int32_t id = 0; id < sim->op_count && sim_is_model(sim); id++) {
+        sim_op_t *op = &sim->ops[id];
+
+        if (op->op->level == 0)
+            continue;
+        op->level = op->op->level;
+        if (shape->is_down[id])
+            op->level = (shape->goes_up ? 2 : 1) * shape->height + 1 - op->level;
+        sim->level_left[op->level]++;
+    }
+    return XY_OK;
+}
+
+static xy_status_t prepare_ops(xy_sim_t *sim)
+{
+    sim->op_count = xy_graph_ops(sim->graph);
+    sim->ops = xy_calloc((size_t)sim->op_count + 1, sizeof(*sim->ops));
+    if (sim->ops == NULL)
+        return xy_fail_memory("a simulation");
+    for (int32_t id = 0; id < sim->op_count; id++) {
+        sim_op_t *op = &sim->ops[id];
+
+        op->op = xy_graph_op(sim->graph, id);
+        op->seconds = op_seconds(sim, op->op);
+        op->before = xy_graph_predecessors(sim->graph, id);
+        op->domain = op_domain(sim, op->op);
+        op->next = -1;
+        sim->result.work += op->seconds;
+    }
+    return XY_OK;
+}
+
+xy_status_t sim_prepare(xy_sim_t *sim, const xy_graph_t *graph)
+{
+    shape_t shape = {0};
+    xy_status_t st;
+
+    sim->graph = graph;
+    st = prepare_ops(sim);
+    if (st != XY_OK)
+        return st;
+    shape.is_down = xy_calloc(2 * ((size_t)sim->op_count + 1), 1);
+    if (shape.is_down == NULL)
+        return xy_fail_memory("a simulation");
+    shape.is_after_rest = shape.is_down + sim->op_count + 1;
+    look_at_edges(sim, &shape);
+    find_directions(sim, &shape);
+    sim->split = sim->result.split = choose_split(sim, &shape);
+    assign(sim, &shape);
+    st = find_levels(sim, &shape);
+    xy_free(shape.is_down);
+    return st;
+}
+
+void sim_prepare_cleanup(xy_sim_t *sim)
+{
+    xy_free(sim->ops);
+    xy_free(sim->level_left);
+    xy_free(sim->level_first);
+    sim->ops = NULL;
+    sim->level_left = sim->level_first = NULL;
+    sim->op_count = 0;
+}

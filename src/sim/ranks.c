@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The program of a rank: start, compute, wait. In start and while it computes it holds its core; in
+ * Wait it is one of the threads of the core, or helps.
+ */
+#include "sim/sim_internal.h"
+
+static void begin_wait(xy_sim_t *sim, int32_t rank)
+{
+    sim_rank_t *r = &sim->ranks[rank];
+    int32_t unit = sim->threads[rank].unit;
+
+    r->phase = SIM_IN_WAIT;
+    r->wait_since = sim->now;
+    sim->units[unit].is_held = false;
+    if (r->left == 0) {
+        sim_rank_finish(sim, rank, sim->now);
+    } else if (sim_is_tasks(sim)) {
+        sim_task_next(sim, unit);
+        return;
+    }
+    if (!sim_is_tasks(sim)) {
+        sim->units[unit].turn_end = sim->now;
+        sim->units[unit].is_asleep = false;
+        sim_turn_changed(sim, rank);
+    }
+}
+
+static void begin_compute(xy_sim_t *sim, int32_t rank)
+{
+    sim_unit_t *u = &sim->units[sim->threads[rank].unit];
+
+    sim->ranks[rank].phase = SIM_IN_COMPUTE;
+    if (sim->compute <= 0) {
+        begin_wait(sim, rank);
+        return;
+    }
+    u->compute_left = sim->compute;
+    u->compute_since = u->op_start = sim->now;
+    u->compute_rate = 1;
+    sim_event_set(sim, &u->event, sim->now + sim->compute);
+    sim_compute_speed(sim, sim->threads[rank].unit);
+}
+
+void sim_rank_in_start(xy_sim_t *sim, int32_t rank)
+{
+    sim_rank_t *r = &sim->ranks[rank];
+    int32_t unit = sim->threads[rank].unit;
+
+    if (r->phase != SIM_IN_START || sim->units[unit].op >= 0)
+        return;
+    if (sim->threads[rank].count > 0 && sim->ops[sim->threads[rank].first].by == SIM_BY_START)
+        sim_op_start(sim, unit, sim_thread_take(sim, rank), 0);
+    else if (r->start_left == 0)
+        begin_compute(sim, rank);
+}
+
+void sim_rank_begin(xy_sim_t *sim, int32_t rank)
+{
+    sim->units[sim->threads[rank].unit].is_held = true;
+    sim->ranks[rank].phase = SIM_IN_START;
+}
+
+/* How fast a rank computes while its sibling does what it does. */
+static double speed_beside(const xy_sim_t *sim, const sim_unit_t *sibling)
+{
+    if (sibling->op >= 0)
+        return sim->node.costs.smt_copy;
+    return sibling->is_asleep ? 1 : sim->node.costs.smt_spin;
+}
+
+void sim_compute_speed(xy_sim_t *sim, int32_t unit)
+{
+    sim_unit_t *u = &sim->units[unit];
+    double rate;
+
+    if (u->compute_rate <= 0 || u->sibling < 0)
+        return;
+    rate = speed_beside(sim, &sim->units[u->sibling]);
+    u->compute_left -= (sim->now - u->compute_since) * u->compute_rate;
+    u->compute_since = sim->now;
+    u->compute_rate = rate;
+    sim_event_set(sim, &u->event, sim->now + fmax(0, u->compute_left) / rate);
+}
+
+void sim_rank_computed(xy_sim_t *sim, int32_t unit)
+{
+    sim_unit_t *u = &sim->units[unit];
+
+    u->compute_rate = 0;
+    sim_record_compute(sim, u, u->op_start);
+    begin_wait(sim, u->rank);
+}
+
+void sim_rank_finish(xy_sim_t *sim, int32_t rank, double when)
+{
+    sim_rank_t *r = &sim->ranks[rank];
+
+    r->phase = SIM_DONE;
+    r->finish = when;
+    sim->result.end = fmax(sim->result.end, when);
+    sim->unfinished--;
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One run, and the three runs of a measurement. */
+#include "sim/sim_internal.h"
+
+/* All progress threads have a collective from the first moment; their keepers look after them. */
+static void begin_threads(xy_sim_t *sim)
+{
+    int n = sim->node.ranks;
+
+    for (int r = 0; r < n && sim->node.progress == XY_SIM_THREADS; r++) {
+        sim_unit_t *u = &sim->units[sim->threads[n + r].unit];
+        int32_t keeper = 2 * n + sim->threads[n + r].unit;
+
+        if (sim->order->has_keeper && u->keeper < 0) {
+            u->keeper = keeper;
+            sim->order_threads[keeper].is_keeper = true;
+            xy_order_update(&u->queue, keeper);
+        }
+        sim->order_threads[n + r].base = (int8_t)sim->node.priority;
+        u->idlers += sim->threads[n + r].left == 0;
+        u->is_asleep = false;
+        sim_turn_changed(sim, n + r);
+    }
+    for (int i = 0; i < sim->unit_count && sim_is_tasks(sim); i++)
+        if (sim->units[i].is_comm)
+            sim_task_next(sim, i);
+}
+
+static void begin_ops(xy_sim_t *sim)
+{
+    sim_level_over(sim);
+    for (int32_t id = 0; id < sim->op_count; id++)
+        if (xy_graph_predecessors(sim->graph, id) == 0)
+            sim_op_ready(sim, id);
+    sim_instants_over(sim);
+}
+
+static xy_status_t run(xy_sim_t *sim, const xy_graph_t *graph, xy_trace_t *trace)
+{
+    xy_status_t st;
+
+    sim_reset(sim);
+    st = sim_prepare(sim, graph);
+    if (st == XY_OK)
+        st = sim_record_begin(sim, trace);
+    if (st != XY_OK)
+        return st;
+    for (int r = 0; r < sim->node.ranks; r++)
+        sim_rank_begin(sim, r);
+    begin_threads(sim);
+    begin_ops(sim);
+    for (int r = 0; r < sim->node.ranks; r++)
+        sim_rank_in_start(sim, r);
+    sim_loop(sim);
+    if (sim->is_out_of_memory)
+        return xy_fail_memory("a simulation");
+    if (sim->unfinished > 0)
+        return xy_fail(XY_EINVAL,
+                       "the simulated collective stopped at %g s with %d ranks in Wait: "
+                       "this is a defect of the simulation",
+                       sim->now, sim->unfinished);
+    sim_record_end(sim);
+    return XY_OK;
+}
+
+xy_status_t xy_sim_run(xy_sim_t *sim, const xy_graph_t *graph, double compute, double *finish,
+                       xy_trace_t *trace, xy_sim_result_t *result_p)
+{
+    xy_graph_t *cut = NULL;
+    xy_status_t st = XY_OK;
+
+    if (xy_graph_ranks(graph) > sim->node.ranks)
+        return xy_fail(XY_EINVAL, "a collective of %d ranks is simulated on a node with %d",
+                       xy_graph_ranks(graph), sim->node.ranks);
+    if (sim_is_tasks(sim) && !sim_is_model(sim) && sim->node.costs.piece > 0)
+        st = xy_graph_cut(graph, sim->node.costs.piece, &cut);
+    sim->compute = compute;
+    if (st == XY_OK)
+        st = run(sim, cut != NULL ? cut : graph, trace);
+    if (st == XY_OK) {
+        *result_p = sim->result;
+        for (int r = 0; finish != NULL && r < sim->node.ranks; r++)
+            finish[r] = sim->ranks[r].finish;
+    }
+    sim_prepare_cleanup(sim);
+    xy_graph_destroy(cut);
+    return st;
+}
+
+xy_status_t xy_sim_measure(xy_sim_t *sim, const xy_graph_t *graph, double compute,
+                           xy_sim_times_t *times_p)
+{
+    xy_sim_result_t alone, together;
+    xy_status_t st = xy_sim_run(sim, graph, 0, NULL, NULL, &alone);
+
+    if (st != XY_OK)
+        return st;
+    if (compute < 0)
+        compute = alone.end;
+    st = xy_sim_run(sim, graph, compute, NULL, NULL, &together);
+    if (st == XY_OK)
+        *times_p =
+            (xy_sim_times_t){alone.end, compute, together.end, together.work, together.split};
+    return st;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of the room share: one simulation. */
+#ifndef XY_SIM_SIM_INTERNAL_H
+#define XY_SIM_SIM_INTERNAL_H
+
+#include <math.h>
+
+#include "place/place.h"
+#include "sched/sched.h"
+#include "sim/sim.h"
+
+/* Something that will happen. There is one for each thing it can happen to: setting it again
+ * replaces it, and what is left of the old one in the heap is passed over. */
+typedef struct {
+    double when; /* INFINITY: nothing is planned */
+    bool is_domain;
+    int32_t index; /* of a unit or a domain */
+} sim_event_t;
+
+typedef enum { SIM_IN_START, SIM_IN_COMPUTE, SIM_IN_WAIT, SIM_DONE } sim_phase_t;
+
+/* Who does an operation. */
+enum { SIM_BY_START, SIM_BY_ENGINE, SIM_BY_WAIT };
+
+typedef struct {
+    const xy_op_t *op;
+    double seconds; /* of one core */
+    double tail;    /* with all that must follow */
+    int32_t before; /* operations before it that are not over */
+    int32_t next;   /* in the list of a thread, or of a level */
+    int32_t thread; /* who does it; -1: whoever is free (tasks) */
+    int32_t domain; /* whose bandwidth it takes; -1: nobody's */
+    int32_t level;  /* model: when it may begin; 0: any time */
+    uint8_t by;
+} sim_op_t;
+
+typedef struct {
+    int32_t first, last, count; /* ready operations */
+    int32_t unit, rank;
+    int32_t left; /* operations that concern it: while > 0 it has a collective */
+} sim_thread_t;
+
+/* A hardware thread: does one thing at a time. */
+typedef struct {
+    int32_t core, numa, sibling; /* sibling: unit, -1 */
+    int32_t rank;                /* that lives here, -1 */
+    bool is_comm;
+    sim_event_t event;
+    xy_order_queue_t queue;
+    int32_t keeper;  /* thread, -1 */
+    int32_t idlers;  /* threads here without a collective */
+    bool is_held;    /* by the rank: in start, or computing */
+    bool is_asleep;  /* nobody is listed */
+    bool is_idle;    /* tasks: in a list of units without work */
+    double turn_end; /* of the fruitless turn under way */
+    int32_t thread;  /* at work; -1 */
+    int32_t op;      /* being done; -1 */
+    int32_t todo;    /* operations left of this turn */
+    double op_start;
+    double compute_left, compute_rate, compute_since; /* rate 0: not computing */
+    xy_trace_row_t *row;
+} sim_unit_t;
+
+/* Memory of a NUMA node, or the way from one to another. Work in it is measured in seconds that it
+ * would take alone; `clock` is how much of that everybody inside has got since the beginning. */
+typedef struct {
+    double capacity; /* operations at full speed; 0: without limit */
+    double clock, since, rate;
+    xy_heap_t flows; /* of sim_unit_t by the clock at which they are done */
+    sim_event_t event;
+} sim_domain_t;
+
+typedef struct {
+    sim_phase_t phase;
+    int32_t start_left; /* operations to do in the start call */
+    int32_t left;       /* operations that concern the rank */
+    double wait_since, finish;
+} sim_rank_t;
+
+struct xy_sim {
+    xy_sim_node_t node;
+    xy_cores_t cores;
+    const xy_order_t *order;
+    int *core_of, *comm, *thread_of;
+    int comm_count, unit_count, domain_count, thread_count;
+    int *unit_of_core;
+    sim_unit_t *units;
+    sim_domain_t *domains;
+    sim_thread_t *threads; /* ranks, progress threads, keepers */
+    xy_order_thread_t *order_threads;
+    sim_rank_t *ranks;
+
+    /* Of one run. */
+    const xy_graph_t *graph;
+    sim_op_t *ops;
+    int32_t op_count;
+    int split;
+    double now, compute;
+    xy_heap_t events;
+    xy_heap_t pool; /* tasks: ready operations, the longest tail first */
+    xy_vec_t idle;  /* int32_t units without work, the last to become so last */
+    int32_t instant_first, instant_last; /* operations without work that are ready */
+    int32_t *level_left, *level_first;   /* model */
+    int32_t level, level_count;
+    int32_t unfinished;
+    bool is_out_of_memory;
+    xy_sim_result_t result;
+    xy_trace_t *trace;
+    uint32_t kind_compute, kind_progress, kind_wait, kind_idle;
+};
+
+/* prepare.c: the operations of a graph, who does each, and how long it takes. */
+xy_status_t sim_prepare(xy_sim_t *sim, const xy_graph_t *graph);
+void sim_prepare_cleanup(xy_sim_t *sim);
+bool sim_concerns(const xy_op_t *op, int which, int32_t *rank_p); /* the ranks of it: 0, 1, 2, 3 */
+
+/* clock.c */
+void sim_event_set(xy_sim_t *sim, sim_event_t *event, double when);
+/* Begin `seconds` of work of an operation on a unit; sim_op_finished() is called at its end. */
+void sim_flow_start(xy_sim_t *sim, int32_t unit, int32_t op, double seconds);
+void sim_loop(xy_sim_t *sim);
+void sim_domains_reset(xy_sim_t *sim);
+
+/* ops.c: what becomes ready, what is over. */
+void sim_op_ready(xy_sim_t *sim, int32_t op);
+void sim_op_start(xy_sim_t *sim, int32_t unit, int32_t op, double overhead);
+void sim_op_finished(xy_sim_t *sim, int32_t unit);
+void sim_instants_over(xy_sim_t *sim); /* ready operations without work are over at once */
+void sim_level_over(xy_sim_t *sim); /* model: begin the next level if this one has nothing left */
+int32_t sim_thread_take(xy_sim_t *sim, int32_t thread); /* its oldest ready operation */
+
+/* ranks.c: the program of a rank. */
+void sim_rank_begin(xy_sim_t *sim, int32_t rank);
+void sim_rank_in_start(xy_sim_t *sim, int32_t rank); /* something changed while it is in start */
+void sim_rank_computed(xy_sim_t *sim, int32_t unit);
+void sim_rank_finish(xy_sim_t *sim, int32_t rank, double when);
+void sim_compute_speed(xy_sim_t *sim, int32_t unit); /* its sibling began or ended something */
+
+/* turns.c: threads that share a unit. */
+void sim_turn_sync(xy_sim_t *sim, int32_t unit); /* before any change of a thread of the unit */
+void sim_turn_plan(xy_sim_t *sim, int32_t unit); /* after it */
+void sim_turn_changed(xy_sim_t *sim, int32_t thread);
+void sim_turn_due(xy_sim_t *sim, int32_t unit);
+void sim_turn_next(xy_sim_t *sim, int32_t unit); /* the operation of a turn is over */
+
+/* tasks.c: units that take operations from the pool. */
+void sim_task_push(xy_sim_t *sim, int32_t op);
+void sim_task_next(xy_sim_t *sim, int32_t unit); /* the unit has nothing to do */
+bool sim_is_helper(const xy_sim_t *sim, int32_t unit);
+
+/* record.c: the trace. */
+xy_status_t sim_record_begin(xy_sim_t *sim, xy_trace_t *trace);
+void sim_record_op(xy_sim_t *sim, const sim_unit_t *unit, const sim_op_t *op);
+void sim_record_compute(xy_sim_t *sim, const sim_unit_t *unit, double start);
+void sim_record_end(xy_sim_t *sim);
+
+/* node.c: as before the first run. */
+void sim_reset(xy_sim_t *sim);
+
+static inline bool sim_is_model(const xy_sim_t *sim)
+{
+    return sim->node.model != XY_SIM_MEASURED;
+}
+
+static inline bool sim_is_tasks(const xy_sim_t *sim)
+{
+    return sim->node.progress == XY_SIM_TASKS;
+}
+
+#endif

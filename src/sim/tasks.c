@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tasks: the communication cores, and the ranks that are in Wait, take ready operations of the
+ * whole graph. The one with the longest path behind it goes first; among free units one in the NUMA
+ * node of the destination, communication cores before ranks.
+ */
+#include "sim/sim_internal.h"
+
+bool sim_is_helper(const xy_sim_t *sim, int32_t unit)
+{
+    int32_t rank = sim->units[unit].rank;
+
+    return rank >= 0 && !sim->node.without_help && !sim_is_model(sim) &&
+           sim->ranks[rank].phase == SIM_IN_WAIT;
+}
+
+static bool is_free(const xy_sim_t *sim, int32_t unit)
+{
+    const sim_unit_t *u = &sim->units[unit];
+
+    return u->op < 0 && (u->is_comm || sim_is_helper(sim, unit));
+}
+
+static int suits(const xy_sim_t *sim, int32_t unit, int32_t numa)
+{
+    return 2 * (sim->units[unit].numa == numa) + sim->units[unit].is_comm;
+}
+
+/* The free unit that suits best, out of the list; -1: none. Units that are no longer free go. */
+static int32_t take_idle(xy_sim_t *sim, int32_t numa)
+{
+    int32_t *list = sim->idle.data;
+    size_t best = SIZE_MAX, kept = 0;
+    int32_t unit;
+
+    for (size_t i = 0; i < sim->idle.count; i++) {
+        if (!is_free(sim, list[i])) {
+            sim->units[list[i]].is_idle = false;
+            continue;
+        }
+        list[kept] = list[i];
+        if (best == SIZE_MAX || suits(sim, list[kept], numa) > suits(sim, list[best], numa))
+            best = kept;
+        kept++;
+        if (suits(sim, list[best], numa) == 3) { /* none better; the rest keeps its place */
+            for (i++; i < sim->idle.count; i++)
+                list[kept++] = list[i];
+            break;
+        }
+    }
+    sim->idle.count = kept;
+    if (best == SIZE_MAX)
+        return -1;
+    unit = list[best];
+    list[best] = list[kept - 1];
+    sim->idle.count--;
+    sim->units[unit].is_idle = false;
+    return unit;
+}
+
+static void begin(xy_sim_t *sim, int32_t unit, int32_t op)
+{
+    sim->result.turns++;
+    if (!sim->units[unit].is_comm)
+        sim->result.helped++;
+    sim_op_start(sim, unit, op, sim_is_model(sim) ? 0 : sim->node.costs.task);
+}
+
+static int32_t pool_pop(xy_sim_t *sim)
+{
+    const sim_op_t *op = xy_heap_pop(&sim->pool, NULL);
+
+    return op != NULL ? (int32_t)(op - sim->ops) : -1;
+}
+
+void sim_task_push(xy_sim_t *sim, int32_t op)
+{
+    int32_t domain = sim->ops[op].domain, unit;
+    int32_t numa = domain >= 0 ? domain % sim->cores.numa_count : 0;
+
+    if (sim->pool.count == 0 && sim->idle.count > 0) {
+        unit = take_idle(sim, numa);
+        if (unit >= 0) {
+            begin(sim, unit, op);
+            return;
+        }
+    }
+    if (xy_heap_push(&sim->pool, -sim->ops[op].tail, &sim->ops[op]) != XY_OK)
+        sim->is_out_of_memory = true;
+}
+
+static void go_idle(xy_sim_t *sim, int32_t unit)
+{
+    if (sim->units[unit].is_idle)
+        return;
+    if (xy_vec_append(&sim->idle, &unit) != XY_OK)
+        sim->is_out_of_memory = true;
+    sim->units[unit].is_idle = true;
+}
+
+void sim_task_next(xy_sim_t *sim, int32_t unit)
+{
+    int32_t rank = sim->units[unit].rank, op;
+
+    if (rank >= 0 && sim->ranks[rank].phase != SIM_IN_WAIT)
+        return;
+    if (rank >= 0 && sim->ranks[rank].left == 0) {
+        sim_rank_finish(sim, rank, sim->now + (sim_is_model(sim) ? 0 : sim->node.costs.poll));
+        return;
+    }
+    if (rank >= 0 && sim->threads[rank].count > 0) {
+        sim_op_start(sim, unit, sim_thread_take(sim, rank), 0);
+        return;
+    }
+    if (rank >= 0 && !sim_is_helper(sim, unit))
+        return;
+    op = pool_pop(sim);
+    if (op >= 0)
+        begin(sim, unit, op);
+    else
+        go_idle(sim, unit);
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Threads that share a hardware thread, in turns.
+ *
+ * Most turns are in vain, and between two events nothing can change that. So they are not simulated
+ * one by one: the unit remembers when the fruitless turn under way ends, catches up when something
+ * happens (sync: whole rounds at once), and computes from the list when the thread that has become
+ * ready will be reached (plan). Every change of a thread is therefore between a sync and a plan.
+ */
+#include "sim/sim_internal.h"
+
+static bool is_busy(const sim_unit_t *u)
+{
+    return u->is_held || u->thread >= 0;
+}
+
+/* What a turn costs in which the thread finds nothing to do. */
+static double vain(const xy_sim_t *sim, const sim_unit_t *u, int32_t thread)
+{
+    const xy_sim_costs_t *c = &sim->node.costs;
+    double swap = u->queue.listed > 1 ? c->swap : 0;
+
+    if (thread == u->keeper)
+        return swap + c->check * u->idlers;
+    if (thread >= sim->node.ranks && sim->threads[thread].left == 0)
+        return swap + c->spin;
+    return swap + c->poll;
+}
+
+static double round_cost(const xy_sim_t *sim, const sim_unit_t *u)
+{
+    double sum = 0;
+
+    for (int32_t t = u->queue.head; t >= 0; t = sim->order_threads[t].next)
+        sum += vain(sim, u, t);
+    return sum;
+}
+
+/* Rounds that end before now, at once. false: a round takes no time. */
+static bool skip_rounds(const xy_sim_t *sim, sim_unit_t *u)
+{
+    double round = round_cost(sim, u);
+
+    if (round <= 0) {
+        u->turn_end = sim->now;
+        return false;
+    }
+    if (u->queue.order->is_cyclic && sim->now - u->turn_end > round)
+        u->turn_end += floor((sim->now - u->turn_end) / round) * round;
+    return true;
+}
+
+void sim_turn_sync(xy_sim_t *sim, int32_t unit)
+{
+    sim_unit_t *u = &sim->units[unit];
+    bool has_skipped = false;
+
+    if (is_busy(u) || u->is_asleep)
+        return;
+    while (u->turn_end <= sim->now) {
+        int32_t thread = u->queue.head;
+
+        if (thread < 0 || sim->order_threads[thread].is_ready)
+            return;
+        if (!has_skipped && !skip_rounds(sim, u))
+            return;
+        has_skipped = true;
+        u->turn_end += vain(sim, u, thread);
+        xy_order_pick(&u->queue);
+    }
+}
+
+void sim_turn_plan(xy_sim_t *sim, int32_t unit)
+{
+    sim_unit_t *u = &sim->units[unit];
+    double when;
+    int32_t t;
+
+    if (is_busy(u))
+        return;
+    u->event.when = INFINITY;
+    if (u->queue.head < 0 || u->is_asleep) {
+        u->turn_end = sim->now + sim->node.costs.wake;
+        u->is_asleep = u->queue.head < 0;
+        if (u->sibling >= 0)
+            sim_compute_speed(sim, u->sibling);
+    }
+    if (u->is_asleep)
+        return;
+    when = u->turn_end;
+    for (t = u->queue.head; t >= 0 && !sim->order_threads[t].is_ready;
+         t = sim->order_threads[t].next)
+        when += u->queue.order->is_cyclic ? vain(sim, u, t) : 0;
+    if (t >= 0)
+        sim_event_set(sim, &u->event, fmax(when, sim->now));
+}
+
+/* The order must know; the unit was synced before the change. */
+void sim_turn_changed(xy_sim_t *sim, int32_t thread)
+{
+    sim_thread_t *t = &sim->threads[thread];
+    xy_order_thread_t *o = &sim->order_threads[thread];
+    bool is_rank = thread < sim->node.ranks;
+
+    if (is_rank && sim->ranks[thread].phase != SIM_IN_WAIT) {
+        o->has_collective = o->is_ready = false;
+        if (o->is_listed)
+            xy_order_remove(&sim->units[t->unit].queue, thread);
+    } else {
+        o->has_collective = is_rank || t->left > 0;
+        o->is_ready = t->count > 0 || (is_rank && sim->ranks[thread].left == 0);
+        xy_order_update(&sim->units[t->unit].queue, thread);
+    }
+    sim_turn_plan(sim, t->unit);
+}
+
+void sim_turn_due(xy_sim_t *sim, int32_t unit)
+{
+    sim_unit_t *u = &sim->units[unit];
+    double swap = u->queue.listed > 1 ? sim->node.costs.swap : 0;
+    int32_t thread;
+
+    sim_turn_sync(sim, unit);
+    thread = u->queue.head;
+    if (is_busy(u) || thread < 0 || u->turn_end > sim->now ||
+        !sim->order_threads[thread].is_ready) {
+        sim_turn_plan(sim, unit);
+        return;
+    }
+    xy_order_pick(&u->queue);
+    sim->result.turns++;
+    if (sim->threads[thread].count == 0) { /* a rank whose collective is over */
+        sim_rank_finish(sim, thread, sim->now + swap + sim->node.costs.poll);
+        u->turn_end = sim->now + swap + sim->node.costs.poll;
+        sim_turn_changed(sim, thread);
+        return;
+    }
+    u->thread = thread;
+    u->todo = sim->threads[thread].count;
+    sim_op_start(sim, unit, sim_thread_take(sim, thread), swap);
+}
+
+void sim_turn_next(xy_sim_t *sim, int32_t unit)
+{
+    sim_unit_t *u = &sim->units[unit];
+    int32_t thread = u->thread;
+
+    if (--u->todo > 0) {
+        sim_op_start(sim, unit, sim_thread_take(sim, thread), 0);
+        return;
+    }
+    u->thread = -1;
+    u->turn_end = sim->now;
+    sim_turn_changed(sim, thread);
+}
