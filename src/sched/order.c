@@ -76,6 +76,10 @@ static void list_new(xy_order_queue_t *queue, int32_t thread)
     int32_t before = queue->head;
 
     queue->threads[thread].current = queue->threads[thread].base;
+    if (queue->order->is_fifo) {
+        sched_order_insert(queue, thread, -1);
+        return;
+    }
     while (before >= 0 && queue->threads[before].current > queue->threads[thread].current)
         before = queue->threads[before].next;
     sched_order_insert(queue, thread, before);
@@ -89,6 +93,8 @@ void xy_order_update(xy_order_queue_t *queue, int32_t thread)
         list_new(queue, thread);
     else if (!admits && queue->threads[thread].is_listed)
         xy_order_remove(queue, thread);
+    else if (admits && queue->order->changed != NULL)
+        queue->order->changed(queue, thread);
 }
 
 int32_t xy_order_pick(xy_order_queue_t *queue)

@@ -9,9 +9,9 @@
  *   xy_order_update(&q, 3);                        (after every change of a thread)
  *   t = xy_order_pick(&q);                         (-1: nobody; the core may sleep)
  *
- * A thread that becomes eligible is put in front of those that wait: the newest first. One that was
- * picked goes to the back. A queue belongs to one core and one thread of control at a time; a
- * thread is in one queue only.
+ * A thread that becomes eligible is put in front of those that wait, the newest first, unless the
+ * order says otherwise. One that was picked goes to the back. A queue belongs to one core and one
+ * thread of control at a time; a thread is in one queue only.
  */
 #ifndef XY_SCHED_ORDER_H
 #define XY_SCHED_ORDER_H
@@ -47,8 +47,11 @@ struct xy_order {
     const char *describe; /* half a line */
     bool is_cyclic;  /* without changes, threads are picked in the same order again and again */
     bool has_keeper; /* a thread of each core looks whether suspended ones must be woken */
+    bool is_fifo;    /* who becomes eligible goes to the back, not to the front */
     /* Does this thread stand in the list? */
     bool (*admits)(const xy_order_thread_t *thread);
+    /* A listed thread changed; NULL: it stays where it is. */
+    void (*changed)(xy_order_queue_t *queue, int32_t thread);
     /* Back into the list after it was picked; NULL: to the tail. */
     void (*requeue)(xy_order_queue_t *queue, int32_t thread);
 };

@@ -14,5 +14,6 @@ const xy_order_t sched_order_semaphore = {
     .name = "semaphore",
     .describe = "woken by the operation before; nobody polls",
     .is_cyclic = true,
+    .is_fifo = true,
     .admits = admits,
 };

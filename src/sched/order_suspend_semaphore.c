@@ -15,6 +15,7 @@ const xy_order_t sched_order_suspend_semaphore = {
     .name = "suspend-semaphore",
     .describe = "semaphores, and threads without a collective set aside",
     .is_cyclic = true,
+    .is_fifo = true,
     .has_keeper = true,
     .admits = admits,
 };

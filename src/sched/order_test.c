@@ -72,13 +72,16 @@ static void test_semaphore(void **state)
 
 static void test_priority(void **state)
 {
-    xy_order_thread_t threads[2] = {{.base = 2}, {0}};
+    xy_order_thread_t threads[2] = {{.base = 2, .has_collective = true}, {0}};
     xy_order_thread_t equal[3] = {0};
     xy_order_queue_t q;
 
     (void)state;
     open_queue("priority", threads, 2, &q);
-    expect_picks(&q, "001000100010");
+    expect_picks(&q, "001000100");
+    threads[0].has_collective = false;
+    xy_order_update(&q, 0);
+    expect_picks(&q, "1010");
     open_queue("priority", equal, 3, &q);
     expect_picks(&q, "210210");
 }

@@ -6,13 +6,11 @@
  *
  *   threads.h  on which core the progress thread of a rank lives
  *   order.h    which of the threads that share a core is the next
- *   split.h    the model of split-tree: how many levels the application cores keep
  */
 #ifndef XY_SCHED_SCHED_H
 #define XY_SCHED_SCHED_H
 
 #include "sched/order.h"
-#include "sched/split.h"
 #include "sched/threads.h"
 
 #endif

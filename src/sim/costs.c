@@ -17,6 +17,7 @@ void xy_sim_costs_default(xy_sim_costs_t *costs)
         .link = 20e9,
         .swap = 0.3e-6,
         .poll = 0.2e-6,
+        .wait = 5e-6,
         .spin = 26e-6,
         .check = 1.3e-6,
         .wake = 2e-6,
@@ -37,7 +38,10 @@ double xy_sim_overlap(const xy_sim_times_t *times)
 
 double xy_sim_bound(const xy_sim_t *sim, double compute, double work)
 {
-    double cores = sim->node.ranks + (sim->node.progress == XY_SIM_NONE ? 0 : sim->comm_count);
+    int comm = sim->node.progress == XY_SIM_NONE ? 0 : sim->comm_count;
+    double cores = sim->node.ranks + comm, carried = 0;
 
-    return fmax(compute, (compute * sim->node.ranks + work) / cores);
+    for (int i = 0; i < sim->domain_count; i++)
+        carried += sim->domains[i].capacity > 0 ? sim->domains[i].capacity : cores;
+    return compute + fmax(0, work - compute * comm) / fmin(cores, carried);
 }

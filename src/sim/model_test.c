@@ -11,12 +11,8 @@ typedef xy_graph_t *(*build_fn)(int n, uint64_t bytes);
 static double time_of(const xy_machine_t *m, build_fn build, int cores, int ranks, int split,
                       bool is_growing)
 {
-    xy_split_t whole = {.ranks = cores, .base = 2, .is_growing = is_growing, .comm_cores = 1};
-    xy_split_t model = {.ranks = ranks,
-                        .comm_cores = cores - ranks,
-                        .base = 2,
-                        .is_growing = is_growing,
-                        .compute = xy_split_blocking(&whole) * cores / ranks};
+    xy_split_t model = {.cores = cores, .ranks = ranks, .base = 2, .is_doubling = is_growing};
+    double compute = xy_split_compute(&model), expected = xy_split_overlapped(&model, split);
     xy_sim_node_t node = {.machine = m,
                           .ranks = ranks,
                           .comm_cores = -1,
@@ -27,10 +23,9 @@ static double time_of(const xy_machine_t *m, build_fn build, int cores, int rank
     xy_sim_t *sim;
 
     assert_int_equal(xy_sim_create(&node, &sim), XY_OK);
-    assert_int_equal(xy_sim_run(sim, g, model.compute, NULL, NULL, &result), XY_OK);
-    if (fabs(result.end - xy_split_time(&model, split)) > 1e-9)
-        fail_msg("%d ranks, S = %d: simulated %g, model %g", ranks, split, result.end,
-                 xy_split_time(&model, split));
+    assert_int_equal(xy_sim_run(sim, g, compute, NULL, NULL, &result), XY_OK);
+    if (fabs(result.end - expected) > 1e-9)
+        fail_msg("%d ranks, S = %d: simulated %g, model %g", ranks, split, result.end, expected);
     xy_sim_destroy(sim);
     xy_graph_destroy(g);
     return result.end;
@@ -48,7 +43,7 @@ static void check(build_fn build, int cores, bool is_growing, const int *points,
         double best = INFINITY;
         int split = 0;
 
-        for (int s = 0; s <= xy_split_levels(n, 2); s++) {
+        for (int s = 0; s <= xy_split_height(n, 2); s++) {
             double t = time_of(m, build, cores, n, s, is_growing);
 
             if (s == 0 && t < least)
@@ -97,15 +92,15 @@ static void test_allreduce(void **state)
     (void)state;
     for (int n = 2; n < 64; n++)
         for (int s = 0; s <= 6; s++) {
-            xy_split_t m = {.ranks = n, .comm_cores = 64 - n, .base = 2};
+            xy_split_t m = {.cores = 64, .ranks = n, .base = 2, .has_compute = true};
             xy_graph_t *g = testing_allreduce(n, 1 << 20);
             xy_sim_node_t node = {.ranks = n,
                                   .comm_cores = -1,
                                   .split = s,
                                   .model = XY_SIM_MODEL_CONSTANT,
                                   .costs = {.copy = 1}};
-            double engine = 2 * xy_split_engine(&m, s);
-            double front = s < xy_split_levels(n, 2) ? s : xy_split_levels(n, 2);
+            double front = s < xy_split_height(n, 2) ? s : xy_split_height(n, 2);
+            double engine = 2 * (xy_split_nonblocking(&m, s) - front);
             xy_sim_result_t r = testing_run("knl64", node, g, 5);
 
             assert_true(fabs(r.end - (2 * front + fmax(5, engine))) < 1e-9);
@@ -117,14 +112,14 @@ static void test_auto(void **state)
 {
     (void)state;
     for (int n = 40; n < 64; n++) {
-        xy_split_t model = {.ranks = n, .comm_cores = 64 - n, .base = 2, .compute = 6.0 * 64 / n};
+        xy_split_t model = {.cores = 64, .ranks = n, .base = 2};
         xy_graph_t *g = testing_reduce(n, 1 << 20);
         xy_sim_node_t node = {.ranks = n,
                               .comm_cores = -1,
                               .split = XY_SIM_SPLIT_AUTO,
                               .model = XY_SIM_MODEL_CONSTANT,
                               .costs = {.copy = 1}};
-        xy_sim_result_t r = testing_run("knl64", node, g, model.compute);
+        xy_sim_result_t r = testing_run("knl64", node, g, xy_split_compute(&model));
 
         assert_int_equal(r.split, xy_split_best(&model));
         xy_graph_destroy(g);

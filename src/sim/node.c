@@ -52,7 +52,7 @@ static xy_status_t place_threads(xy_sim_t *sim, bool *on_sibling_p)
                                                   .pus = pus_per_core(sim->node.machine)},
                             sim->thread_of);
     if (st == XY_OK && sim_is_tasks(sim) && sim->comm_count == 0 &&
-        (sim->node.without_help || sim_is_model(sim)))
+        (sim->node.help == XY_SIM_HELP_NOT || sim_is_model(sim)))
         return xy_fail(XY_EINVAL,
                        "no core is left for communication and ranks do not help: nobody "
                        "would progress; use fewer than %d ranks",
@@ -195,7 +195,7 @@ static void reset_unit(xy_sim_t *sim, int i)
     sim_unit_t *u = &sim->units[i];
 
     u->event = (sim_event_t){INFINITY, false, i};
-    u->thread = u->op = u->keeper = -1;
+    u->thread = u->op = u->keeper = u->vain = -1;
     u->idlers = u->todo = 0;
     u->is_held = u->is_idle = false;
     u->is_asleep = true;

@@ -2,11 +2,19 @@
 /* What becomes ready, what begins and what is over. */
 #include "sim/sim_internal.h"
 
-bool sim_concerns(const xy_op_t *op, int which, int32_t *rank_p)
+static int32_t owner(const xy_place_t *place)
 {
-    bool has_places = op->kind >= XY_OP_MOVE;
-    int32_t ranks[4] = {op->actor, has_places ? op->from.rank : -1, has_places ? op->to.rank : -1,
-                        op->kind == XY_OP_COMBINE ? op->other.rank : -1};
+    return place->buffer < XY_BUFFER_TEMPORARY ? place->rank : -1;
+}
+
+/* Those whose buffers it touches (temporaries belong to the runtime) and the one who does it. */
+bool sim_concerns(const xy_sim_t *sim, const sim_op_t *op, int which, int32_t *rank_p)
+{
+    bool has_places = op->op->kind >= XY_OP_MOVE;
+    int32_t doer = op->thread >= 0 ? sim->threads[op->thread].rank : -1;
+    int32_t ranks[4] = {has_places ? doer : op->op->actor, has_places ? owner(&op->op->from) : -1,
+                        has_places ? owner(&op->op->to) : -1,
+                        op->op->kind == XY_OP_COMBINE ? owner(&op->op->other) : -1};
 
     for (int i = 0; i < which; i++)
         if (ranks[i] == ranks[which])
@@ -157,7 +165,7 @@ static void over(xy_sim_t *sim, int32_t id)
         if (--sim->ops[after[i]].before == 0)
             sim_op_ready(sim, after[i]);
     for (int i = 0; i < 4; i++)
-        if (sim_concerns(op->op, i, &rank))
+        if (sim_concerns(sim, op, i, &rank))
             concern_over(sim, op, rank);
     if (op->level > 0) {
         sim->level_left[op->level]--;

@@ -90,13 +90,16 @@ static void find_directions(const xy_sim_t *sim, shape_t *shape)
 
 static int choose_split(const xy_sim_t *sim, const shape_t *shape)
 {
-    xy_split_t model = {.ranks = sim->node.ranks, .comm_cores = sim->comm_count, .base = 2};
+    xy_split_t model = {.cores = sim->node.ranks + sim->comm_count,
+                        .ranks = sim->node.ranks,
+                        .base = 2,
+                        .has_compute = true};
 
     if (sim->node.split != XY_SIM_SPLIT_AUTO)
         return sim->node.split;
     if (shape->height == 0 || sim->comm_count == 0 || shape->leaf_seconds <= 0)
         return 0;
-    model.is_growing = shape->root > shape->leaf;
+    model.is_doubling = shape->root > shape->leaf;
     model.compute =
         sim->compute / shape->leaf_seconds / (shape->goes_up && shape->goes_down ? 2 : 1);
     return xy_split_best(&model);
@@ -140,7 +143,7 @@ static void assign(xy_sim_t *sim, const shape_t *shape)
         for (int32_t j = 0; j < n; j++)
             shape->is_after_rest[after[j]] |= op->by != SIM_BY_START;
         for (int j = 0; j < 4; j++)
-            if (sim_concerns(op->op, j, &rank)) {
+            if (sim_concerns(sim, op, j, &rank)) {
                 sim->ranks[rank].left++;
                 if (op->by == SIM_BY_ENGINE && sim->node.progress == XY_SIM_THREADS)
                     sim->threads[sim->node.ranks + rank].left++;

@@ -13,7 +13,7 @@ static void begin_wait(xy_sim_t *sim, int32_t rank)
     r->phase = SIM_IN_WAIT;
     r->wait_since = sim->now;
     sim->units[unit].is_held = false;
-    if (r->left == 0) {
+    if (r->left == 0 && (!sim_is_tasks(sim) || sim->pool.count == 0)) {
         sim_rank_finish(sim, rank, sim->now);
     } else if (sim_is_tasks(sim)) {
         sim_task_next(sim, unit);

@@ -49,6 +49,11 @@
 
 typedef enum { XY_SIM_NONE, XY_SIM_THREADS, XY_SIM_TASKS } xy_sim_progress_t;
 
+/* How long a rank in Wait does ready operations of the collective: as long as there are any, even
+ * when its own part is over (the others wait for the whole of it sooner or later); until its own
+ * part is over; never. */
+typedef enum { XY_SIM_HELP_ALL, XY_SIM_HELP_OWN, XY_SIM_HELP_NOT } xy_sim_help_t;
+
 /* The published model of split-tree instead of costs: a transfer takes a second (growing:
  * 2^(level-1) of them), nothing else takes any time, a level begins when the one before it is over,
  * and the communication cores do whatever is not split off, without help. */
@@ -65,6 +70,7 @@ typedef struct {
     double link;     /* ... and from one NUMA node to another */
     double swap;     /* from one thread of a core to another */
     double poll;     /* a thread looks at a collective that cannot go on */
+    double wait;     /* a rank in Wait looks for its end before it yields to threads of its core */
     double spin;     /* a thread without a collective looks for one before it yields */
     double check;    /* the keeper of suspended threads looks at one of them */
     double wake;     /* a sleeping core begins */
@@ -84,7 +90,7 @@ typedef struct {
     const char *order;   /* of those that share a core; NULL: round-robin */
     int priority;        /* of progress threads with the order `priority`; ranks have 0 */
     int split;           /* S; 0: off */
-    bool without_help;   /* tasks: ranks in Wait do not help */
+    xy_sim_help_t help;  /* tasks */
     xy_sim_model_t model;
     xy_sim_costs_t costs;
 } xy_sim_node_t;
@@ -131,7 +137,8 @@ xy_status_t xy_sim_measure(xy_sim_t *sim, const xy_graph_t *graph, double comput
 /* 100 * (t_comm + t_comp - t_ovrl) / min(t_comm, t_comp), within 0 .. 100. */
 double xy_sim_overlap(const xy_sim_times_t *times);
 
-/* No schedule is shorter: the computation, or all work on all cores. */
+/* The work bound: while the ranks compute, the communication cores do what they can of `work`
+ * seconds; what is left is shared by all cores, or by as many as the memory can feed. */
 double xy_sim_bound(const xy_sim_t *sim, double compute, double work);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "coll/coll.h"
 #include "place/place.h"
 #include "sched/sched.h"
 #include "sim/sim.h"
@@ -53,6 +54,7 @@ typedef struct {
     bool is_asleep;  /* nobody is listed */
     bool is_idle;    /* tasks: in a list of units without work */
     double turn_end; /* of the fruitless turn under way */
+    int32_t vain;    /* whose it is; -1 */
     int32_t thread;  /* at work; -1 */
     int32_t op;      /* being done; -1 */
     int32_t todo;    /* operations left of this turn */
@@ -112,7 +114,8 @@ struct xy_sim {
 /* prepare.c: the operations of a graph, who does each, and how long it takes. */
 xy_status_t sim_prepare(xy_sim_t *sim, const xy_graph_t *graph);
 void sim_prepare_cleanup(xy_sim_t *sim);
-bool sim_concerns(const xy_op_t *op, int which, int32_t *rank_p); /* the ranks of it: 0, 1, 2, 3 */
+/* The ranks that are not over before the operation is: 0, 1, 2, 3. */
+bool sim_concerns(const xy_sim_t *sim, const sim_op_t *op, int which, int32_t *rank_p);
 
 /* clock.c */
 void sim_event_set(xy_sim_t *sim, sim_event_t *event, double when);

@@ -10,7 +10,7 @@ bool sim_is_helper(const xy_sim_t *sim, int32_t unit)
 {
     int32_t rank = sim->units[unit].rank;
 
-    return rank >= 0 && !sim->node.without_help && !sim_is_model(sim) &&
+    return rank >= 0 && sim->node.help != XY_SIM_HELP_NOT && !sim_is_model(sim) &&
            sim->ranks[rank].phase == SIM_IN_WAIT;
 }
 
@@ -104,7 +104,8 @@ void sim_task_next(xy_sim_t *sim, int32_t unit)
 
     if (rank >= 0 && sim->ranks[rank].phase != SIM_IN_WAIT)
         return;
-    if (rank >= 0 && sim->ranks[rank].left == 0) {
+    if (rank >= 0 && sim->ranks[rank].left == 0 &&
+        (sim->node.help != XY_SIM_HELP_ALL || sim_is_model(sim) || sim->pool.count == 0)) {
         sim_rank_finish(sim, rank, sim->now + (sim_is_model(sim) ? 0 : sim->node.costs.poll));
         return;
     }

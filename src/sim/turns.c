@@ -24,6 +24,8 @@ static double vain(const xy_sim_t *sim, const sim_unit_t *u, int32_t thread)
         return swap + c->check * u->idlers;
     if (thread >= sim->node.ranks && sim->threads[thread].left == 0)
         return swap + c->spin;
+    if (thread < sim->node.ranks && u->queue.listed > 1)
+        return swap + c->wait;
     return swap + c->poll;
 }
 
@@ -43,6 +45,11 @@ static bool skip_rounds(const xy_sim_t *sim, sim_unit_t *u)
 
     if (round <= 0) {
         u->turn_end = sim->now;
+        for (int i = 0; i < u->queue.listed * (XY_ORDER_PRIORITY_MAX + 2); i++) {
+            if (sim->order_threads[u->queue.head].is_ready)
+                break;
+            xy_order_pick(&u->queue);
+        }
         return false;
     }
     if (u->queue.order->is_cyclic && sim->now - u->turn_end > round)
@@ -66,7 +73,7 @@ void sim_turn_sync(xy_sim_t *sim, int32_t unit)
             return;
         has_skipped = true;
         u->turn_end += vain(sim, u, thread);
-        xy_order_pick(&u->queue);
+        u->vain = xy_order_pick(&u->queue);
     }
 }
 
@@ -95,6 +102,15 @@ void sim_turn_plan(xy_sim_t *sim, int32_t unit)
         sim_event_set(sim, &u->event, fmax(when, sim->now));
 }
 
+/* A rank whose turn in Wait is under way sees the end of its collective at once. */
+static bool sees_its_end(const xy_sim_t *sim, int32_t thread)
+{
+    const sim_unit_t *u = &sim->units[sim->threads[thread].unit];
+
+    return sim->ranks[thread].phase == SIM_IN_WAIT && sim->ranks[thread].left == 0 && !is_busy(u) &&
+           u->vain == thread && u->turn_end > sim->now;
+}
+
 /* The order must know; the unit was synced before the change. */
 void sim_turn_changed(xy_sim_t *sim, int32_t thread)
 {
@@ -102,6 +118,10 @@ void sim_turn_changed(xy_sim_t *sim, int32_t thread)
     xy_order_thread_t *o = &sim->order_threads[thread];
     bool is_rank = thread < sim->node.ranks;
 
+    if (is_rank && sees_its_end(sim, thread)) {
+        sim_rank_finish(sim, thread, sim->now + sim->node.costs.poll);
+        sim->units[t->unit].turn_end = sim->now + sim->node.costs.poll;
+    }
     if (is_rank && sim->ranks[thread].phase != SIM_IN_WAIT) {
         o->has_collective = o->is_ready = false;
         if (o->is_listed)
@@ -149,7 +169,7 @@ void sim_turn_next(xy_sim_t *sim, int32_t unit)
         sim_op_start(sim, unit, sim_thread_take(sim, thread), 0);
         return;
     }
-    u->thread = -1;
+    u->thread = u->vain = -1;
     u->turn_end = sim->now;
     sim_turn_changed(sim, thread);
 }
