@@ -8,7 +8,7 @@
 #include "coll/coll.h"
 #include "place/place.h"
 #include "sched/sched.h"
-#include "sim/sim.h"
+#include "sim/node.h"
 
 /* Something that will happen. There is one for each thing it can happen to: setting it again
  * replaces it, and what is left of the old one in the heap is passed over. */

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What tasks with helping add to split-tree: 32 to 63 ranks on 64 cores, trees of 2 MiB, the global
+ * work fixed. And the writers of a sweep. */
+#include <math.h>
+#include <string.h>
+
+#include "sim/testing.h"
+
+static const xy_collective_t trees[] = {XY_COLL_REDUCE, XY_COLL_BCAST, XY_COLL_GATHER,
+                                        XY_COLL_SCATTER, XY_COLL_ALLREDUCE};
+static const xy_sim_way_t ways[] = {
+    {"none", {.progress = XY_SIM_NONE}},
+    {"split-tree",
+     {.progress = XY_SIM_THREADS,
+      .order = "semaphore",
+      .comm_cores = -1,
+      .split = XY_SIM_SPLIT_BEST}},
+    {"tasks", {.progress = XY_SIM_TASKS, .comm_cores = -1}},
+};
+
+static xy_sim_sweep_t sweep_of(const xy_machine_t *m, const int *ranks, int rank_count,
+                               const uint64_t *sizes, int size_count)
+{
+    xy_sim_sweep_t sweep = {.machine = m,
+                            .collectives = trees,
+                            .collective_count = 5,
+                            .sizes = sizes,
+                            .size_count = size_count,
+                            .ranks = ranks,
+                            .rank_count = rank_count,
+                            .ways = ways,
+                            .way_count = 3,
+                            .mode = XY_SIM_EQUIVALENT_COMPUTE};
+
+    xy_sim_costs_default(&sweep.costs);
+    return sweep;
+}
+
+static void test_tasks_win(void **state)
+{
+    static const uint64_t size = 2 << 20;
+    int ranks[32];
+    xy_machine_t *m;
+    xy_sim_sweep_t sweep;
+    xy_vec_t points = XY_VEC_INIT(xy_sim_point_t);
+
+    (void)state;
+    for (int i = 0; i < 32; i++)
+        ranks[i] = 32 + i;
+    assert_int_equal(xy_machine_load("knl64", &m), XY_OK);
+    sweep = sweep_of(m, ranks, 32, &size, 1);
+    assert_int_equal(xy_sim_sweep(&sweep, &points), XY_OK);
+    assert_int_equal(points.count, xy_sim_sweep_points(&sweep));
+    for (size_t i = 0; i < points.count; i += 3) {
+        const xy_sim_point_t *p = &XY_VEC_AT(&points, xy_sim_point_t, i);
+
+        assert_int_equal(p[2].way, 2);
+        assert_true(p[1].times.t_ovrl <= p[0].times.t_ovrl);
+        if (p[2].times.t_ovrl > p[1].times.t_ovrl * 1.0001 || p[2].times.t_ovrl > 1.05 * p[2].bound)
+            fail_msg("%s, %d ranks: tasks %g, split-tree %g, bound %g", xy_coll_name(p->collective),
+                     p->ranks, p[2].times.t_ovrl, p[1].times.t_ovrl, p[2].bound);
+    }
+    xy_vec_cleanup(&points);
+    xy_machine_destroy(m);
+}
+
+static char *written(void (*write)(const xy_sim_sweep_t *, const xy_vec_t *, FILE *),
+                     const xy_sim_sweep_t *sweep, const xy_vec_t *points)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+
+    assert_non_null(file);
+    write(sweep, points, file);
+    fclose(file);
+    return text;
+}
+
+static int occurrences(const char *text, const char *word)
+{
+    int n = 0;
+
+    for (; (text = strstr(text, word)) != NULL; text++)
+        n++;
+    return n;
+}
+
+static void test_writers(void **state)
+{
+    static const uint64_t sizes[] = {1 << 16, 1 << 20};
+    static const int ranks[] = {4, 8, 12};
+    xy_machine_t *m;
+    xy_sim_sweep_t sweep;
+    xy_vec_t points = XY_VEC_INIT(xy_sim_point_t);
+    char *text;
+
+    (void)state;
+    assert_int_equal(xy_machine_load("core:16", &m), XY_OK);
+    sweep = sweep_of(m, ranks, 3, sizes, 2);
+    assert_int_equal(xy_sim_sweep(&sweep, &points), XY_OK);
+    text = written(xy_sim_write_csv, &sweep, &points);
+    assert_int_equal(occurrences(text, "\n"), 1 + 5 * 2 * 3 * 3);
+    assert_non_null(strstr(text, "reduce,65536,4,0,none,0,"));
+    free(text);
+    text = written(xy_sim_write_text, &sweep, &points);
+    assert_int_equal(occurrences(text, "(simulated)"), 10);
+    free(text);
+    text = written(xy_sim_write_json, &sweep, &points);
+    assert_int_equal(occurrences(text, "\"t_ovrl\""), 90);
+    free(text);
+    text = written(xy_sim_write_svg, &sweep, &points);
+    assert_int_equal(occurrences(text, "class=\"h\""), 10);
+    assert_int_equal(occurrences(text, "NaN") + occurrences(text, "inf"), 0);
+    free(text);
+    text = written(xy_sim_write_html, &sweep, &points);
+    assert_int_equal(occurrences(text, "<h3>"), 15);
+    assert_int_equal(occurrences(text, "<tr>"), 91);
+    free(text);
+    xy_vec_cleanup(&points);
+    xy_machine_destroy(m);
+}
+
+/* All 17 have a graph with equal blocks. */
+static void test_all_graphs(void **state)
+{
+    (void)state;
+    for (int c = 0; c < XY_COLL_COUNT; c++) {
+        xy_graph_t *g;
+
+        assert_int_equal(xy_sim_graph((xy_collective_t)c, NULL, 7, 1000, &g), XY_OK);
+        assert_true(xy_graph_ops(g) > 0);
+        xy_graph_destroy(g);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tasks_win),
+        cmocka_unit_test(test_writers),
+        cmocka_unit_test(test_all_graphs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

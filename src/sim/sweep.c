@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sim/sweep.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/sim_internal.h"
+
+/* Blocks that are all alike, for the collectives that take a vector of them. */
+typedef struct {
+    uint64_t *counts, *offsets;
+    const uint64_t **rows, **offset_rows;
+} blocks_t;
+
+static xy_status_t make_blocks(blocks_t *b, int n, uint64_t count)
+{
+    size_t size = (size_t)n;
+
+    b->counts = xy_calloc(2 * size, sizeof(*b->counts));
+    b->rows = xy_calloc(2 * size, sizeof(*b->rows));
+    if (b->counts == NULL || b->rows == NULL)
+        return xy_fail_memory("the blocks of a collective");
+    b->offsets = b->counts + n;
+    b->offset_rows = b->rows + n;
+    for (int i = 0; i < n; i++) {
+        b->counts[i] = count;
+        b->offsets[i] = (uint64_t)i * count;
+        b->rows[i] = b->counts;
+        b->offset_rows[i] = b->offsets;
+    }
+    return XY_OK;
+}
+
+/* Trees and chains are what overlap is studied with; the chooser knows nothing of it. */
+static const char *usual_algorithm(xy_collective_t collective)
+{
+    switch (collective) {
+    case XY_COLL_BCAST:
+    case XY_COLL_REDUCE:
+    case XY_COLL_GATHER:
+    case XY_COLL_GATHERV:
+    case XY_COLL_SCATTER:
+    case XY_COLL_SCATTERV:
+        return "binomial";
+    case XY_COLL_ALLREDUCE:
+        return "reduce-bcast";
+    case XY_COLL_SCAN:
+    case XY_COLL_EXSCAN:
+        return "chain";
+    default:
+        return NULL;
+    }
+}
+
+xy_status_t xy_sim_graph(xy_collective_t collective, const char *name, int ranks, uint64_t size,
+                         xy_graph_t **graph_p)
+{
+    bool is_bytes = collective == XY_COLL_ALLTOALLW;
+    xy_coll_request_t q = {.collective = collective,
+                           .procs = ranks,
+                           .count = is_bytes ? size : (size + 7) / 8,
+                           .element = is_bytes ? 1 : 8,
+                           .is_commutative = true};
+    const xy_coll_algorithm_t *algorithm;
+    blocks_t blocks = {0};
+    xy_status_t st = make_blocks(&blocks, ranks, q.count);
+
+    if (st == XY_OK) {
+        q.counts = blocks.counts;
+        if (collective == XY_COLL_ALLTOALLV || is_bytes) {
+            q.matrix = blocks.rows;
+            q.send_offsets = q.receive_offsets = blocks.offset_rows;
+        }
+        st = xy_coll_choose(&q, &xy_coll_link_default,
+                            name != NULL ? name : usual_algorithm(collective), &algorithm);
+    }
+    if (st == XY_OK)
+        st = xy_coll_build(&q, &xy_coll_link_default, algorithm, graph_p);
+    xy_free(blocks.counts);
+    xy_free(blocks.rows);
+    return st;
+}
+
+/* The computation of one rank when there is a rank on every core. */
+static xy_status_t whole_compute(const xy_sim_sweep_t *sweep, xy_collective_t collective,
+                                 uint64_t size, int cores, double *seconds_p)
+{
+    xy_sim_node_t node = {.machine = sweep->machine, .ranks = cores, .costs = sweep->costs};
+    xy_graph_t *graph;
+    xy_sim_t *sim = NULL;
+    xy_sim_result_t result;
+    xy_status_t st;
+
+    if (sweep->mode == XY_SIM_CPU_EXPLOIT || sweep->compute > 0) {
+        *seconds_p = sweep->compute;
+        return XY_OK;
+    }
+    st = xy_sim_graph(collective, sweep->algorithm, cores, size, &graph);
+    if (st != XY_OK)
+        return st;
+    st = xy_sim_create(&node, &sim);
+    if (st == XY_OK)
+        st = xy_sim_run(sim, graph, 0, NULL, NULL, &result);
+    if (st == XY_OK)
+        *seconds_p = result.end;
+    xy_sim_destroy(sim);
+    xy_graph_destroy(graph);
+    return st;
+}
+
+static xy_status_t measure(const xy_sim_sweep_t *sweep, const xy_graph_t *graph, double compute,
+                           int split, xy_sim_point_t *point)
+{
+    xy_sim_node_t node = sweep->ways[point->way].node;
+    xy_sim_t *sim;
+    xy_status_t st;
+
+    node.machine = sweep->machine;
+    node.costs = sweep->costs;
+    node.ranks = point->ranks;
+    node.split = split;
+    st = xy_sim_create(&node, &sim);
+    if (st != XY_OK)
+        return st;
+    st = xy_sim_measure(sim, graph, compute, &point->times);
+    point->comm_cores = xy_sim_comm_cores(sim);
+    point->bound = xy_sim_bound(sim, point->times.t_comp, point->times.work);
+    xy_sim_destroy(sim);
+    return st;
+}
+
+static xy_status_t measure_best(const xy_sim_sweep_t *sweep, const xy_graph_t *graph,
+                                double compute, xy_sim_point_t *point)
+{
+    xy_sim_point_t best = *point, other = *point;
+    xy_status_t st = measure(sweep, graph, compute, 0, &best);
+
+    for (int s = 1; s <= xy_split_height(point->ranks, 2) && st == XY_OK; s++) {
+        st = measure(sweep, graph, compute, s, &other);
+        if (other.times.t_ovrl < best.times.t_ovrl * (1 - 1e-9))
+            best = other;
+    }
+    *point = best;
+    return st;
+}
+
+/* All ways for one collective, size and number of ranks. `whole`: see whole_compute. */
+static xy_status_t sweep_ways(const xy_sim_sweep_t *sweep, xy_collective_t collective,
+                              uint64_t size, int ranks, double compute, xy_vec_t *points)
+{
+    xy_graph_t *graph;
+    xy_status_t st = xy_sim_graph(collective, sweep->algorithm, ranks, size, &graph);
+
+    if (st != XY_OK)
+        return st;
+    for (int w = 0; w < sweep->way_count && st == XY_OK; w++) {
+        xy_sim_point_t point = {.collective = collective, .size = size, .ranks = ranks, .way = w};
+        int split = sweep->ways[w].node.split;
+
+        st = split == XY_SIM_SPLIT_BEST ? measure_best(sweep, graph, compute, &point)
+                                        : measure(sweep, graph, compute, split, &point);
+        if (st == XY_OK && xy_vec_append(points, &point) != XY_OK)
+            st = xy_fail_memory("the points of a sweep");
+        if (sweep->progress != NULL)
+            xy_progress_step(sweep->progress, 1);
+    }
+    xy_graph_destroy(graph);
+    return st;
+}
+
+long xy_sim_sweep_points(const xy_sim_sweep_t *sweep)
+{
+    return (long)sweep->collective_count * sweep->size_count * sweep->rank_count * sweep->way_count;
+}
+
+xy_status_t xy_sim_sweep(const xy_sim_sweep_t *sweep, xy_vec_t *points)
+{
+    xy_status_t st = XY_OK;
+    xy_cores_t cores;
+    int count;
+
+    st = xy_cores_init(&cores, sweep->machine);
+    if (st != XY_OK)
+        return st;
+    count = cores.count;
+    xy_cores_cleanup(&cores);
+    for (int c = 0; c < sweep->collective_count; c++)
+        for (int s = 0; s < sweep->size_count && st == XY_OK; s++) {
+            double whole = 0;
+
+            st = whole_compute(sweep, sweep->collectives[c], sweep->sizes[s], count, &whole);
+            for (int r = 0; r < sweep->rank_count && st == XY_OK; r++) {
+                double compute =
+                    sweep->mode == XY_SIM_CPU_EXPLOIT ? -1 : whole * count / sweep->ranks[r];
+
+                st = sweep_ways(sweep, sweep->collectives[c], sweep->sizes[s], sweep->ranks[r],
+                                compute, points);
+            }
+        }
+    return st;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Sweeps: collectives x sizes x numbers of ranks x ways of progress on one simulated machine, and
+ * what is made of them: a table, CSV, JSON, curves, a heat map, a page.
+ *
+ *   xy_sim_sweep_t sweep = {.machine = m, .collectives = list, ..., .ways = ways, .way_count = 3};
+ *   xy_sim_costs_default(&sweep.costs);
+ *   xy_vec_t points = XY_VEC_INIT(xy_sim_point_t);
+ *   st = xy_sim_sweep(&sweep, &points);
+ *   xy_sim_write_text(&sweep, &points, stdout);
+ *   xy_vec_cleanup(&points);
+ *
+ * A way of progress is a node without machine, ranks and costs, with a name. A way whose split is
+ * XY_SIM_SPLIT_BEST is simulated with every S, and the best one counts: what split-tree can reach
+ * at all.
+ */
+#ifndef XY_SIM_SWEEP_H
+#define XY_SIM_SWEEP_H
+
+#include "coll/coll.h"
+#include "sim/node.h"
+
+enum { XY_SIM_SPLIT_BEST = -2 };
+
+typedef struct {
+    const char *name;
+    xy_sim_node_t node;
+} xy_sim_way_t;
+
+/* How long ranks compute: as long as the collective alone takes them; or a fixed global work,
+ * shared by the ranks, so that runs with different numbers of ranks compare. */
+typedef enum { XY_SIM_CPU_EXPLOIT, XY_SIM_EQUIVALENT_COMPUTE } xy_sim_mode_t;
+
+typedef struct {
+    const xy_machine_t *machine;
+    const xy_collective_t *collectives;
+    int collective_count;
+    const uint64_t *sizes; /* bytes of the vector, of a rank's block, of a pair's block */
+    int size_count;
+    const int *ranks;
+    int rank_count;
+    const xy_sim_way_t *ways;
+    int way_count;
+    xy_sim_mode_t mode;
+    double compute; /* equivalent-compute: seconds with a rank on every core; <= 0: as long as
+                       the collective takes there without progress */
+    const char *algorithm; /* NULL: trees where there are some, else the cheapest */
+    xy_sim_costs_t costs;
+    xy_progress_t *progress; /* stepped once per point; or NULL */
+} xy_sim_sweep_t;
+
+typedef struct {
+    xy_collective_t collective;
+    uint64_t size;
+    int ranks, way;
+    int comm_cores;
+    xy_sim_times_t times;
+    double bound;
+} xy_sim_point_t;
+
+/* How many points there will be. */
+long xy_sim_sweep_points(const xy_sim_sweep_t *sweep);
+/* Appends the points: by collective, size, ranks, way. The caller cleans `points` up, also after a
+ * failure. */
+xy_status_t xy_sim_sweep(const xy_sim_sweep_t *sweep, xy_vec_t *points);
+
+/* The graph of a collective with equal blocks. The caller owns it. */
+xy_status_t xy_sim_graph(xy_collective_t collective, const char *algorithm, int ranks,
+                         uint64_t size, xy_graph_t **graph_p);
+
+/* Write errors stay in the FILE's error flag. */
+void xy_sim_write_text(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file);
+void xy_sim_write_csv(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file);
+void xy_sim_write_json(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file);
+/* Curves: time against ranks, one panel for each collective and size. */
+void xy_sim_write_svg(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file);
+/* One self-contained page: curves, heat maps of the overlap over ranks and size, the table. */
+void xy_sim_write_html(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file);
+
+#endif

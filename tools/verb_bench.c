@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* xylem bench: measure, or simulate. Each benchmark is a file bench_NAME.c that ends in a table. */
+#include <string.h>
+
+#include "verbs.h"
+
+extern const xy_command_t bench_nbc;
+
+static const xy_command_t *const benches[] = {&bench_nbc, NULL};
+
+static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
+{
+    const char *names[sizeof(benches) / sizeof(benches[0])] = {NULL};
+    const char *nearest;
+
+    (void)command;
+    (void)values;
+    for (size_t i = 0; benches[i] != NULL; i++) {
+        names[i] = benches[i]->name;
+        if (strcmp(argv[0], names[i]) == 0)
+            return xy_command_run(benches[i], argc - 1, argv + 1);
+    }
+    nearest = xy_nearest_word(argv[0], names);
+    return xy_fail(XY_EUSAGE, "no benchmark is called '%s'; %s%s, see 'xylem bench --help'",
+                   argv[0], nearest != NULL ? "did you mean " : "there is ",
+                   nearest != NULL ? nearest : "nbc");
+}
+
+const xy_command_t verb_bench = {
+    .name = "bench",
+    .summary = "measure or simulate how well communication overlaps with computation",
+    .synopsis = "BENCHMARK [OPTIONS]",
+    .description = "Benchmarks:\n\n"
+                   "nbc: nonblocking collectives. Three times, each of the slowest rank: start and "
+                   "wait (t_comm), the computation alone (t_comp), start, computation, wait "
+                   "(t_ovrl). The overlap is what of the shorter of the first two is gone from the "
+                   "third.\n\n"
+                   "'xylem bench BENCHMARK --help' tells the options of each.",
+    .examples = "xylem bench nbc --simulate knl64 --ranks 32..63 --size 2M\n    compare ways of "
+                "progress on a simulated 64-core node\n",
+    .positional_min = 1,
+    .positional_max = -1,
+    .stop_at_positional = true,
+    .run = run,
+};
