@@ -21,9 +21,10 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
             return xy_command_run(benches[i], argc - 1, argv + 1);
     }
     nearest = xy_nearest_word(argv[0], names);
-    return xy_fail(XY_EUSAGE, "no benchmark is called '%s'; %s%s, see 'xylem bench --help'",
-                   argv[0], nearest != NULL ? "did you mean " : "there is ",
-                   nearest != NULL ? nearest : "nbc");
+    if (nearest != NULL)
+        return xy_fail(XY_EUSAGE, "no benchmark is called '%s'; did you mean '%s'?", argv[0],
+                       nearest);
+    return xy_fail(XY_EUSAGE, "no benchmark is called '%s'; see 'xylem bench --help'", argv[0]);
 }
 
 const xy_command_t verb_bench = {

@@ -61,9 +61,11 @@ void xy_sim_write_html(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE
     fprintf(
         file,
         "</h1>\n<p>Simulated: start a collective, compute, wait. %s. Each curve is the whole time "
-        "of the slowest rank; the computation alone and the work bound are dashed.</p>\n",
+        "of the slowest rank; the computation alone and the work bound, of the last way, are "
+        "dashed.</p>\n",
         sweep->mode == XY_SIM_CPU_EXPLOIT
-            ? "The computation lasts as long as the collective alone (cpu-exploit)"
+            ? "The computation lasts as long as the collective alone, in each way of progress "
+              "(cpu-exploit)"
             : "The global computation is fixed and shared by the ranks (equivalent-compute)");
     xy_sim_write_svg(sweep, points, file);
     write_heats(sweep, points, file);

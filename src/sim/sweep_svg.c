@@ -95,11 +95,11 @@ static void draw_panel(panel_t *p)
             p->y + 22, xy_coll_name(p->points->collective), xy_format_size(p->points->size, size));
     draw_axes(p);
     draw_curve(p, -1, "stroke=\"#888\" stroke-dasharray=\"2 3\"");
-    draw_curve(p, -2, "stroke=\"#000\" stroke-dasharray=\"6 3\"");
     for (int w = 0; w < p->sweep->way_count; w++) {
         snprintf(style, sizeof(style), "stroke=\"%s\" stroke-width=\"2\"", colours[w % COLOURS]);
         draw_curve(p, w, style);
     }
+    draw_curve(p, -2, "stroke=\"#000\" stroke-dasharray=\"3 6\"");
 }
 
 static void draw_legend(const xy_sim_sweep_t *sweep, double y, FILE *file)
@@ -116,7 +116,7 @@ static void draw_legend(const xy_sim_sweep_t *sweep, double y, FILE *file)
                 : w == -1 ? "#000"
                           : colours[w % COLOURS],
                 w == -2   ? "stroke-dasharray=\"2 3\""
-                : w == -1 ? "stroke-dasharray=\"6 3\""
+                : w == -1 ? "stroke-dasharray=\"3 6\""
                           : "stroke-width=\"2\"",
                 x, y, x + 32, y + 4);
         sim_write_escaped(name, file);

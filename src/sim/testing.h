@@ -12,9 +12,26 @@
 
 #include <cmocka.h>
 
-#include "base/testing.h"
 #include "coll/coll.h"
 #include "sim/sim.h"
+
+static char testing_said[4096];
+static int testing_said_count;
+
+static inline void testing_on_message(void *arg, xy_status_t status, const char *message)
+{
+    (void)arg, (void)status;
+    snprintf(testing_said, sizeof(testing_said), "%s", message);
+    testing_said_count++;
+}
+
+/* Messages go to testing_said from now on; forget earlier ones. */
+static inline void testing_listen(void)
+{
+    testing_said[0] = '\0';
+    testing_said_count = 0;
+    xy_error_handler_set(testing_on_message, NULL);
+}
 
 /* The graph of an algorithm; `bytes` of the vector, of a rank's block, or of a pair's. */
 static inline xy_graph_t *testing_build(xy_collective_t collective, const char *name, int n,
