@@ -43,6 +43,7 @@
 #include <stdint.h>
 
 #include "base/base.h"
+#include "coll/coll.h"
 #include "graph/graph.h"
 #include "machine/machine.h"
 #include "trace/trace.h"
@@ -92,6 +93,7 @@ typedef struct {
     int split;           /* S; 0: off */
     xy_sim_help_t help;  /* tasks */
     xy_sim_model_t model;
+    const xy_coll_link_t *link; /* operations take what this says instead of the costs; or NULL */
     xy_sim_costs_t costs;
 } xy_sim_node_t;
 

@@ -35,6 +35,8 @@ static double op_seconds(const xy_sim_t *sim, const xy_op_t *op)
             return 0;
         return sim->node.model == XY_SIM_MODEL_CONSTANT ? 1 : exp2(op->level - 1);
     }
+    if (sim->node.link != NULL)
+        return xy_coll_seconds(op, sim->node.link);
     return c->alpha + (speed > 0 ? (double)op->bytes / speed : 0);
 }
 

@@ -115,6 +115,51 @@ static void test_longest_path(void **state)
     }
 }
 
+/* The time that an algorithm states is the time it takes here, where the rules are the same:
+ * messages cost what the link says, and nobody receives from several at once or copies while it
+ * could send. */
+static void test_stated_times(void **state)
+{
+    static const struct {
+        xy_collective_t collective;
+        const char *algorithm;
+    } exact[] = {
+        {XY_COLL_BARRIER, "dissemination"},
+        {XY_COLL_BCAST, "binomial"},
+        {XY_COLL_BCAST, "chain"},
+        {XY_COLL_ALLGATHER, "ring"},
+        {XY_COLL_ALLGATHER, "recursive-doubling"},
+        {XY_COLL_ALLTOALL, "pairwise"},
+        {XY_COLL_ALLTOALL, "bruck"},
+        {XY_COLL_REDUCE, "binomial"},
+        {XY_COLL_REDUCE, "rabenseifner"},
+        {XY_COLL_ALLREDUCE, "recursive-doubling"},
+        {XY_COLL_ALLREDUCE, "rabenseifner"},
+        {XY_COLL_ALLREDUCE, "ring"},
+        {XY_COLL_ALLREDUCE, "reduce-bcast"},
+        {XY_COLL_REDUCE_SCATTER_BLOCK, "pairwise"},
+        {XY_COLL_SCAN, "chain"},
+        {XY_COLL_EXSCAN, "chain"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++)
+        for (int p = 1; p <= 33; p++) {
+            bool is_power = (p & (p - 1)) == 0;
+            xy_sim_node_t node = {.ranks = p, .link = &xy_coll_link_default, .costs = {.copy = 1}};
+            xy_graph_t *g;
+            double stated;
+
+            if (strcmp(exact[i].algorithm, "recursive-doubling") == 0 && !is_power &&
+                exact[i].collective == XY_COLL_ALLGATHER)
+                continue;
+            g = testing_build(exact[i].collective, exact[i].algorithm, p, 32768);
+            stated = xy_coll_count(g, &xy_coll_link_default);
+            assert_true(fabs(testing_run("core:33", node, g, 0).end - stated) <= 1e-9 * stated);
+            xy_graph_destroy(g);
+        }
+}
+
 /* n copies at once through a memory that carries k of them: n / k times as long. */
 static void test_contention(void **state)
 {
@@ -261,9 +306,13 @@ static void test_trace(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_all_collectives), cmocka_unit_test(test_longest_path),
-        cmocka_unit_test(test_contention),      cmocka_unit_test(test_help),
-        cmocka_unit_test(test_errors),          cmocka_unit_test(test_memory_runs_out),
+        cmocka_unit_test(test_all_collectives),
+        cmocka_unit_test(test_longest_path),
+        cmocka_unit_test(test_contention),
+        cmocka_unit_test(test_stated_times),
+        cmocka_unit_test(test_help),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_memory_runs_out),
         cmocka_unit_test(test_trace),
     };
 

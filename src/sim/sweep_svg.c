@@ -191,6 +191,10 @@ void sim_write_heat(const xy_sim_sweep_t *sweep, const xy_vec_t *points, int col
                     76 + cell * r, 20 * s, cell, text, p->ranks, xy_sim_overlap(&p->times));
         }
     }
+    fprintf(file,
+            "<rect x=\"76\" y=\"0\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#999\"/>"
+            "<text x=\"76\" y=\"%d\">ranks</text>\n",
+            cell * sweep->rank_count, 20 * sweep->size_count, 20 * sweep->size_count + 30);
     for (int r = 0; r<sweep->rank_count; r += sweep->rank_count> 16 ? 8 : 2)
         fprintf(file, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%d</text>\n",
                 76 + cell * r + cell / 2, 20 * sweep->size_count + 14, sweep->ranks[r]);
