@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# xylem bench nbc on simulated machines: files, lists and wrong usage.
+# xylem bench: nbc on simulated machines (files, lists, wrong usage), smt on this one.
 # shellcheck disable=SC2154 # out and err are set by expect
 . "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
 
@@ -43,3 +43,11 @@ expect 2 "$XYLEM" bench nbc --simulate knl64 -s 12x
 expect 2 "$XYLEM" bench nbc --simulate knl64 --split some
 expect 1 "$XYLEM" bench nbc --simulate knl64 -n 65
 expect 1 "$XYLEM" bench nbc --simulate knl64 -p threads --threads smt -n 8
+
+# The hyper-thread test runs here too, whatever the machine lacks, and says what that is.
+expect 0 "$XYLEM" bench smt --size 64 --repetitions 1 --json
+printf '%s\n' "$out" | python3 -c 'import json, sys; assert json.load(sys.stdin)[0]["place"] == "alone"'
+expect 0 "$XYLEM" bench smt --size 64 --repetitions 1
+for place in alone "other package" "other core" "same PU" sibling; do
+    says "$out" "$place"
+done
