@@ -7,6 +7,8 @@
 extern const xy_command_t bench_nbc;
 
 static const xy_command_t *const benches[] = {&bench_nbc, NULL};
+extern const xy_command_t bench_smt;
+static const xy_command_t *const benches[] = {&bench_nbc, &bench_smt, NULL};
 
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
@@ -37,6 +39,15 @@ const xy_command_t verb_bench = {
                    "(t_ovrl). The overlap is what of the shorter of the first two is gone from the "
                    "third.\n\n"
                    "'xylem bench BENCHMARK --help' tells the options of each.",
+    .description =
+        "Benchmarks:\n\n"
+        "nbc: nonblocking collectives. Three times, each of the slowest rank: start and "
+        "wait (t_comm), the computation alone (t_comp), start, computation, wait "
+        "(t_ovrl). The overlap is what of the shorter of the first two is gone from the "
+        "third.\n\n"
+        "smt: a matrix product beside a copying thread on another package, another core, "
+        "the same PU, the sibling hardware thread.\n\n"
+        "'xylem bench BENCHMARK --help' tells the options of each.",
     .examples = "xylem bench nbc --simulate knl64 --ranks 32..63 --size 2M\n    compare ways of "
                 "progress on a simulated 64-core node\n",
     .positional_min = 1,

@@ -54,6 +54,9 @@ static void test_semaphore(void **state)
     xy_order_queue_t q;
 
     (void)state;
+    xy_order_thread_t woken[3] = {{.is_ready = true}, {.is_ready = true}, {.is_ready = true}};
+    open_queue("semaphore", woken, 3, &q);
+    expect_picks(&q, "012012");
     open_queue("semaphore", threads, 3, &q);
     expect_picks(&q, "-");
     threads[1].is_ready = true;

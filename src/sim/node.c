@@ -31,6 +31,33 @@ static xy_status_t place_ranks(xy_sim_t *sim)
     return xy_place_ranks(name, &sim->cores, sim->node.ranks, sim->core_of);
 }
 
+/* The cores for communication: all free ones, so many of them, or those that were named. */
+static xy_status_t place_comm(xy_sim_t *sim)
+{
+    const int *list = sim->node.comm_list;
+
+    if (list == NULL) {
+        sim->comm_count = xy_threads_free_cores(&sim->cores, sim->node.ranks, sim->core_of,
+                                                sim->node.comm_cores, sim->comm);
+        return XY_OK;
+    }
+    for (int i = 0; i < sim->node.comm_cores; i++) {
+        if (list[i] < 0 || list[i] >= sim->cores.count || (i > 0 && list[i] <= list[i - 1]))
+            return xy_fail(XY_EINVAL,
+                           "communication core %d: there are cores 0 to %d, and the list "
+                           "must grow",
+                           list[i], sim->cores.count - 1);
+        for (int r = 0; r < sim->node.ranks; r++)
+            if (sim->core_of[r] == list[i])
+                return xy_fail(XY_EINVAL,
+                               "communication core %d has rank %d on it; free cores are "
+                               "those without a rank",
+                               list[i], r);
+        sim->comm[sim->comm_count++] = list[i];
+    }
+    return XY_OK;
+}
+
 static xy_status_t place_threads(xy_sim_t *sim, bool *on_sibling_p)
 {
     const char *name = sim->node.threads != NULL ? sim->node.threads : "numa";
@@ -40,6 +67,9 @@ static xy_status_t place_threads(xy_sim_t *sim, bool *on_sibling_p)
     sim->comm_count = xy_threads_free_cores(&sim->cores, sim->node.ranks, sim->core_of,
                                             sim->node.comm_cores, sim->comm);
     st = xy_order_find(sim->node.order != NULL ? sim->node.order : "round-robin", &sim->order);
+    st = place_comm(sim);
+    if (st == XY_OK)
+        st = xy_order_find(sim->node.order != NULL ? sim->node.order : "round-robin", &sim->order);
     if (st == XY_OK)
         st = xy_threads_find(name, &threads);
     *on_sibling_p = st == XY_OK && sim->node.progress == XY_SIM_THREADS && threads->on_sibling;

@@ -86,6 +86,7 @@ typedef struct {
     int ranks;                   /* at most one per core */
     const char *placement;       /* of ranks; NULL: scatter, or scatter_numa with several nodes */
     int comm_cores;              /* at most so many of the cores without a rank; -1: all */
+    const int *comm_list;        /* these `comm_cores` cores, growing, instead; or NULL */
     xy_sim_progress_t progress;
     const char *threads; /* where progress threads live; NULL: numa */
     const char *order;   /* of those that share a core; NULL: round-robin */

@@ -13,6 +13,7 @@ static double scan_time(int ranks, uint64_t bytes, const char *threads, const ch
                           .threads = threads,
                           .order = order};
     double t = testing_run("knl64", node, g, 0).end;
+    double t = testing_run(TESTING_KNL64, node, g, 0).end;
 
     xy_graph_destroy(g);
     return t;
@@ -61,6 +62,7 @@ static double bound_time(xy_graph_t *g, int priority)
                           .priority = priority};
 
     return testing_run("knl64", node, g, 0).end;
+    return testing_run(TESTING_KNL64, node, g, 0).end;
 }
 
 /* 64 ranks, bind: priorities make trees faster, but not an exchange where each turn has work. */
@@ -159,11 +161,13 @@ static void test_best_number_of_ranks(void **state)
 
     (void)state;
     sweep("knl64", 64, &best, points);
+    sweep(TESTING_KNL64, 64, &best, points);
     assert_in_range(best, 49, 52);
     assert_in_range(points[0], 51, 53);
     assert_in_range(points[1], 57, 59);
     assert_in_range(points[2], 61, 63);
     sweep("skylake48", 48, &best, points);
+    sweep(TESTING_SKYLAKE48, 48, &best, points);
     assert_in_range(best, 36, 39);
     assert_in_range(points[0], 38, 40);
     assert_in_range(points[1], 42, 45);
@@ -210,6 +214,7 @@ static void test_overlap(void **state)
 
     (void)state;
     assert_int_equal(xy_machine_load("knl64", &m), XY_OK);
+    assert_int_equal(xy_machine_load(TESTING_KNL64, &m), XY_OK);
     for (size_t i = 0; i < 4; i++)
         for (int j = 0; j < 2; j++) {
             xy_sim_node_t node = {.machine = m,

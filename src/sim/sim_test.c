@@ -191,6 +191,8 @@ static void test_help(void **state)
     (void)state;
     node.help = XY_SIM_HELP_NOT;
     alone = testing_run("knl64", node, g, 0);
+    xy_sim_result_t helped = testing_run(TESTING_KNL64, node, g, 0), alone;
+    alone = testing_run(TESTING_KNL64, node, g, 0);
     assert_true(helped.helped > helped.ops / 2);
     assert_int_equal(alone.helped, 0);
     assert_true(alone.end > 10 * helped.end);
@@ -226,6 +228,31 @@ static void test_errors(void **state)
     assert_non_null(strstr(testing_said, "9 ranks is simulated on a node with 8"));
     xy_sim_destroy(sim);
     xy_graph_destroy(g);
+    xy_machine_destroy(m);
+}
+
+static void test_named_cores(void **state)
+{
+    xy_machine_t *m;
+    xy_sim_t *sim;
+    int cores[] = {3, 7}, ranked[] = {0};
+    xy_sim_node_t node = {
+        .ranks = 4, .progress = XY_SIM_TASKS, .comm_list = cores, .comm_cores = 2};
+
+    (void)state;
+    assert_int_equal(xy_machine_load("core:8", &m), XY_OK);
+    node.machine = m;
+    assert_int_equal(xy_sim_create(&node, &sim), XY_OK);
+    assert_int_equal(xy_sim_comm_cores(sim), 2);
+    xy_sim_destroy(sim);
+    testing_listen();
+    node.comm_list = ranked;
+    node.comm_cores = 1;
+    assert_int_equal(xy_sim_create(&node, &sim), XY_EINVAL);
+    assert_non_null(strstr(testing_said, "has rank 0 on it"));
+    ranked[0] = 8;
+    assert_int_equal(xy_sim_create(&node, &sim), XY_EINVAL);
+    assert_non_null(strstr(testing_said, "there are cores 0 to 7"));
     xy_machine_destroy(m);
 }
 
@@ -312,6 +339,7 @@ int main(void)
         cmocka_unit_test(test_stated_times),
         cmocka_unit_test(test_help),
         cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_named_cores),
         cmocka_unit_test(test_memory_runs_out),
         cmocka_unit_test(test_trace),
     };

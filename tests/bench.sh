@@ -1,0 +1,53 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# xylem bench: nbc on simulated machines (files, lists, wrong usage), smt on this one.
+# shellcheck disable=SC2154 # out and err are set by expect
+. "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
+
+expect 0 "$XYLEM" bench nbc --simulate knl64 -c reduce -c scan -n 8..16:4,32 -s 4K -s 1M \
+    --csv points.csv --html page.html --svg curves.svg --json
+printf '%s\n' "$out" >points.json
+python3 - <<'PY'
+import csv, json, xml.dom.minidom
+points = json.load(open("points.json"))["points"]
+rows = list(csv.DictReader(open("points.csv")))
+assert len(points) == len(rows) == 2 * 2 * 4 * 3, len(points)
+for p, r in zip(points, rows):
+    assert abs(p["t_ovrl"] - float(r["t_ovrl"])) < 1e-8 * p["t_ovrl"]
+    assert p["t_ovrl"] >= p["t_comp"] * 0.999999
+    assert 0 <= p["overlap"] <= 100
+    if p["progress"] == "tasks":
+        assert p["bound"] <= p["t_ovrl"] * 1.000001
+assert {p["ranks"] for p in points} == {8, 12, 16, 32}
+xml.dom.minidom.parse("curves.svg")
+PY
+grep -q '<h2>Overlap over ranks and size' page.html || die "the page has no heat map"
+
+# The same input gives the same output, and all 17 collectives run.
+expect 0 "$XYLEM" bench nbc --simulate skylake48 -c all -n 40 -s 64K -p threads -p tasks
+first=$out
+expect 0 "$XYLEM" bench nbc --simulate skylake48 -c all -n 40 -s 64K -p threads -p tasks
+[ "$first" = "$out" ] || die "two runs differ"
+[ "$(printf '%s\n' "$out" | grep -c simulated)" = 17 ] || die "not 17 collectives"
+
+expect 0 "$XYLEM" bench nbc --simulate core:8 -c bcast -n 6 -p threads --order round-robin --trace t.xyt
+expect 0 "$XYLEM" view t.xyt
+
+expect 2 "$XYLEM" bench
+expect 2 "$XYLEM" bench nbx
+expect 2 "$XYLEM" bench nbc
+expect 2 "$XYLEM" bench nbc --simulate knl64 -n 8..4
+expect 2 "$XYLEM" bench nbc --simulate knl64 -c brodcast
+expect 2 "$XYLEM" bench nbc --simulate knl64 -p task
+expect 2 "$XYLEM" bench nbc --simulate knl64 -s 12x
+expect 2 "$XYLEM" bench nbc --simulate knl64 --split some
+expect 1 "$XYLEM" bench nbc --simulate knl64 -n 65
+expect 1 "$XYLEM" bench nbc --simulate knl64 -p threads --threads smt -n 8
+
+# The hyper-thread test runs here too, whatever the machine lacks, and says what that is.
+expect 0 "$XYLEM" bench smt --size 64 --repetitions 1 --json
+printf '%s\n' "$out" | python3 -c 'import json, sys; assert json.load(sys.stdin)[0]["place"] == "alone"'
+expect 0 "$XYLEM" bench smt --size 64 --repetitions 1
+for place in alone "other package" "other core" "same PU" sibling; do
+    says "$out" "$place"
+done
