@@ -11,7 +11,9 @@
 
 typedef struct {
     const char *output, *kernels, *blas, *criterion, *threads;
-    xy_vec_t plugins;
+    const char *hosts, *launcher, *compiler, *agent;
+    xy_vec_t plugins, extra;
+    uint64_t largest;
     double first, time_max, seconds, tolerance;
     bool check, list, memory, quiet, fresh;
 } values_t;
@@ -46,6 +48,20 @@ static const xy_option_t options[] = {
      .max = 100, .help = "with --check: how far off a model that holds may be"},
     {"fresh", 0, XY_OPT_FLAG, .offset = offsetof(values_t, fresh),
      .help = "forget what was measured before instead of updating it"},
+    {"hosts", 0, XY_OPT_STRING, "FILE", offsetof(values_t, hosts),
+     .help = "measure messages between the hosts in FILE, one on each line, instead",
+     .complete = "file"},
+    {"largest", 0, XY_OPT_SIZE, "SIZE", offsetof(values_t, largest), .preset = "4M",
+     .help = "with --hosts: the largest message"},
+    {"launcher", 0, XY_OPT_STRING, "COMMAND", offsetof(values_t, launcher),
+     .help = "with --hosts: the mpirun, mpiexec or srun to use"},
+    {"compiler", 0, XY_OPT_STRING, "COMMAND", offsetof(values_t, compiler),
+     .help = "with --hosts: the mpicc that belongs to it"},
+    {"agent", 0, XY_OPT_STRING, "COMMAND", offsetof(values_t, agent),
+     .help =
+         "with --hosts: what reaches a host, called with its name and a command; ssh by default"},
+    {"extra", 0, XY_OPT_LIST, "WORD", offsetof(values_t, extra),
+     .help = "with --hosts: one more word for the launcher; may be repeated"},
     {"quiet", 'q', XY_OPT_FLAG, .offset = offsetof(values_t, quiet),
      .help = "print nothing but errors"},
     {"list", 'l', XY_OPT_FLAG, .offset = offsetof(values_t, list),
@@ -152,6 +168,36 @@ static xy_status_t check(const values_t *v, xy_calibration_t *c, const xy_machin
     return st;
 }
 
+/* Several hosts: the store is about them, not about the one we run on. */
+static xy_status_t calibrate_hosts(const values_t *v)
+{
+    xy_hosts_calibration_t c = {.hosts = v->hosts,
+                                .launcher = v->launcher,
+                                .compiler = v->compiler,
+                                .agent = v->agent,
+                                .extra = &v->extra,
+                                .largest = (double)v->largest,
+                                .report = v->quiet ? NULL : stdout};
+    xy_costs_t *costs;
+    xy_status_t st;
+
+    if (v->output == NULL)
+        return xy_fail(XY_EUSAGE,
+                       "--hosts needs --output FILE: the user's cache is of one machine");
+    if (v->largest < 1 || v->largest > 1u << 30)
+        return xy_fail(XY_EUSAGE, "--largest must be between 1 byte and 1 GiB");
+    st = xy_costs_create(v->hosts, "hosts", &costs);
+    if (st != XY_OK)
+        return st;
+    st = xy_calibrate_hosts(&c, costs);
+    if (st == XY_OK)
+        st = xy_costs_save(costs, v->output);
+    if (st == XY_OK && !v->quiet)
+        printf("costs are in %s\n", v->output);
+    xy_costs_destroy(costs);
+    return st;
+}
+
 static xy_status_t calibrate(const values_t *v, xy_calibration_t *c, const xy_machine_t *live,
                              const char *path)
 {
@@ -192,6 +238,9 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     (void)command, (void)argc, (void)argv;
     if (v->list)
         return list_kernels();
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (v->hosts != NULL)
+        return calibrate_hosts(v);
     st = parse_threads(v->threads, threads, &c.threads_count);
     if (st == XY_OK)
         st = xy_machine_live(&live);
@@ -203,7 +252,6 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
         st = xy_costs_path(&path);
     if (st == XY_OK && path == NULL)
         st = xy_fail_memory("naming the file of costs");
-    setvbuf(stdout, NULL, _IOLBF, 0);
     if (st == XY_OK)
         st = v->check ? check(v, &c, live, path) : calibrate(v, &c, live, path);
     xy_free(path);
@@ -226,6 +274,17 @@ static const xy_section_t sections[] = {
      "10 % "
      "is left out; when more than a quarter of the sizes are, or when the kernel returns something "
      "else than 0, crashes, or does not end, it is said and there is no model."},
+    {"HOSTS",
+     "With --hosts, a small program is compiled with the installed mpicc and started on all hosts "
+     "that "
+     "answer, one process on each; its file is in the home directory, which the hosts must share. "
+     "Latencies of all pairs are measured in rounds in which no host takes part twice; Lowekamp's "
+     "ECO "
+     "algorithm finds the clusters (see xylem-machine(1)); then blocking and nonblocking messages "
+     "of "
+     "growing size are measured between two hosts of each cluster and between the first hosts of "
+     "each "
+     "two clusters."},
     {"ENVIRONMENT",
      "XYLEM_COSTS: the file of costs, instead of one in XDG_CACHE_HOME or ~/.cache. XYLEM_LAPACKE: "
      "the shared library with LAPACKE that fits the models."},
@@ -243,11 +302,14 @@ const xy_command_t verb_calibrate = {
                    "and is best run "
                    "while the machine does nothing else.\n\n"
                    "What was measured before is kept and updated.",
-    .examples = "xylem calibrate\n    this machine, into the user's cache\n"
-                "xylem calibrate --check\n    is it still true?\n"
-                "xylem calibrate -k all -t 1,4 -o costs.xml\n    all kernels, with one thread and "
-                "with four\n"
-                "xylem calibrate -k '' -p sort=./sort.so\n    a kernel of one's own\n",
+    .examples =
+        "xylem calibrate\n    this machine, into the user's cache\n"
+        "xylem calibrate --check\n    is it still true?\n"
+        "xylem calibrate -k all -t 1,4 -o costs.xml\n    all kernels, with one thread and "
+        "with four\n"
+        "xylem calibrate -k '' -p sort=./sort.so\n    a kernel of one's own\n"
+        "xylem calibrate --hosts hosts.txt -o cluster.xml\n    clusters and messages of several "
+        "hosts\n",
     .options = options,
     .sections = sections,
     .values_size = sizeof(values_t),

@@ -6,12 +6,14 @@
  *   message.h   samples (bytes, seconds) to models of messages: Hockney, LogGP, PLogP
  *   store.h     all of it in one XML file
  *   calibrate.h measuring the machine we run on
+ *   hosts.h     measuring several hosts through the installed MPI
  */
 #ifndef XY_COST_COST_H
 #define XY_COST_COST_H
 
 #include "cost/calibrate.h"
 #include "cost/fit.h"
+#include "cost/hosts.h"
 #include "cost/message.h"
 #include "cost/store.h"
 

@@ -1,0 +1,100 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Several hosts on one machine: network namespaces, each with a host name of its own, joined by a
+# relay that delays packets. Real MPI processes over TCP find the two clusters in them.
+#
+#   hosts.sh            with the installed mpirun and mpicc
+#   MPI=mpich hosts.sh  with mpirun.mpich and mpicc.mpich
+# shellcheck disable=SC2154 # out and err are set by expect
+. "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
+
+skip() {
+    echo "left out: $*"
+    exit 77
+}
+
+mpi=${MPI:-openmpi}
+[ "$(id -u)" = 0 ] || skip "only root makes network namespaces"
+[ -c /dev/net/tun ] || skip "no /dev/net/tun"
+command -v ip >/dev/null || skip "no ip"
+command -v "mpirun.$mpi" >/dev/null && command -v "mpicc.$mpi" >/dev/null || skip "no $mpi"
+"$XYLEM" machine --xml - >/dev/null 2>&1 || skip "cannot read machines"
+prefix=xyt$$-
+unshare --uts true 2>/dev/null && ip netns add ${prefix}1 2>/dev/null || skip "no network namespaces"
+
+relay=
+clean() {
+    [ -z "$relay" ] || kill "$relay" 2>/dev/null || true
+    for i in 1 2 3 4 5; do
+        ip netns del "$prefix$i" 2>/dev/null || true
+    done
+}
+trap clean EXIT
+for i in 2 3 4 5; do
+    ip netns add "$prefix$i"
+done
+
+# Hosts 1, 2, 3 and hosts 4, 5: 1 ms inside, 4 ms and 1 MB/s between.
+cat >matrix <<'END'
+0     1000  1000  4000/1e6 4000/1e6
+1000  0     1000  4000/1e6 4000/1e6
+1000  1000  0     4000/1e6 4000/1e6
+4000/1e6 4000/1e6 4000/1e6 0 1000
+4000/1e6 4000/1e6 4000/1e6 1000 0
+END
+python3 "$XYLEM_SOURCE_DIR/tests/cost/relay.py" "$prefix" matrix >relay.log 2>&1 &
+relay=$!
+for _ in $(seq 100); do
+    grep -q ready relay.log && break
+    sleep 0.1
+done
+grep -q ready relay.log || die "the relay does not start: $(cat relay.log)"
+
+# What ssh would do: COMMAND [OPTION...] HOST WORD...
+cat >agent <<END
+#!/bin/bash
+while [[ \$1 == -* ]]; do shift; done
+host=\$1
+shift
+[ "\$host" != 10.77.0.9 ] || exec sleep 60
+exec ip netns exec "$prefix\${host##*.}" unshare --uts bash -c \
+    "hostname host\${host##*.}; \$*"
+END
+chmod +x agent
+printf '10.77.0.%s\n' 4 1 9 2 5 3 >hosts
+export HOME=$WORK
+options=(--hosts hosts --agent "$WORK/agent" --launcher "mpirun.$mpi" --compiler "mpicc.$mpi" --largest 2K)
+case $mpi in
+openmpi)
+    for word in --mca btl tcp,self --mca btl_tcp_if_include xy0 --mca oob_tcp_if_include xy0; do
+        options+=("--extra=$word")
+    done
+    ;;
+mpich) export UCX_TLS=tcp,self UCX_NET_DEVICES=xy0 FI_PROVIDER=tcp FI_TCP_IFACE=xy0 ;;
+esac
+got=0
+ip netns exec "${prefix}1" unshare --uts bash -c 'hostname host1; exec "$@"' -- \
+    timeout 100 "$XYLEM" calibrate "${options[@]}" -o cluster.xml >said 2>warned || got=$?
+[ $got = 0 ] || die "calibrate ended with $got: $(cat said warned)"
+says "$(cat warned)" "host 10.77.0.9 does not answer"
+says "$(cat said)" "5 machines in 2 clusters"
+python3 - <<'PY'
+import xml.etree.ElementTree as tree
+root = tree.parse("cluster.xml").getroot()
+of = {m.get("Name"): m.get("Cluster") for m in root.iter("Machine")}
+assert of["10.77.0.4"] == of["10.77.0.5"] == "C1", of
+assert of["10.77.0.1"] == of["10.77.0.2"] == of["10.77.0.3"] == "C2", of
+pairs = {}
+for m in root.iter("Message"):
+    t = {float(s.get("Size")): float(s.get("Blocking")) for s in m.iter("Sample")}
+    pairs[m.get("Cluster1"), m.get("Cluster2")] = t
+assert set(pairs) == {("C1", "C1"), ("C1", "C2"), ("C2", "C2")}, set(pairs)
+# One-sided: a busy machine only adds.
+for pair, t in pairs.items():
+    least = 0.004 if pair == ("C1", "C2") else 0.001
+    assert least <= t[1] < least * 1.6, (pair, t[1])
+assert pairs["C1", "C2"][2048] - pairs["C1", "C2"][1] > 0.5 * 2048 / 1e6, pairs["C1", "C2"]
+PY
+expect 0 "$XYLEM" explain message 2K C2 C1 --costs cluster.xml
+says "$out" "2 KiB from C1 to C2"
+[ -z "$(find "$WORK" -name '.xylem-probe*')" ] || die "the probe was left behind"
