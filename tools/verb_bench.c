@@ -5,9 +5,8 @@
 #include "verbs.h"
 
 extern const xy_command_t bench_nbc;
-
-static const xy_command_t *const benches[] = {&bench_nbc, NULL};
 extern const xy_command_t bench_smt;
+
 static const xy_command_t *const benches[] = {&bench_nbc, &bench_smt, NULL};
 
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
@@ -33,12 +32,6 @@ const xy_command_t verb_bench = {
     .name = "bench",
     .summary = "measure or simulate how well communication overlaps with computation",
     .synopsis = "BENCHMARK [OPTIONS]",
-    .description = "Benchmarks:\n\n"
-                   "nbc: nonblocking collectives. Three times, each of the slowest rank: start and "
-                   "wait (t_comm), the computation alone (t_comp), start, computation, wait "
-                   "(t_ovrl). The overlap is what of the shorter of the first two is gone from the "
-                   "third.\n\n"
-                   "'xylem bench BENCHMARK --help' tells the options of each.",
     .description =
         "Benchmarks:\n\n"
         "nbc: nonblocking collectives. Three times, each of the slowest rank: start and "

@@ -18,7 +18,8 @@ __attribute__((weak)) _Thread_local mpi_rank_t *mpi_self __attribute__((tls_mode
 static char test_message[512];
 static int test_class;
 
-int __wrap_mpi_error(mpi_comm_t *comm, int error_class, const char *format, ...);
+int __wrap_mpi_error(mpi_comm_t *comm, int error_class, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 int __wrap_mpi_error(mpi_comm_t *comm, int error_class, const char *format, ...)
 {
     va_list arguments;

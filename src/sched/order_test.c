@@ -51,10 +51,10 @@ static void test_suspend(void **state)
 static void test_semaphore(void **state)
 {
     xy_order_thread_t threads[3] = {{.has_collective = true}};
+    xy_order_thread_t woken[3] = {{.is_ready = true}, {.is_ready = true}, {.is_ready = true}};
     xy_order_queue_t q;
 
     (void)state;
-    xy_order_thread_t woken[3] = {{.is_ready = true}, {.is_ready = true}, {.is_ready = true}};
     open_queue("semaphore", woken, 3, &q);
     expect_picks(&q, "012012");
     open_queue("semaphore", threads, 3, &q);

@@ -38,7 +38,6 @@ static void check(build_fn build, int cores, bool is_growing, const int *points,
     int best_ranks = 0, before = 0;
     double least = INFINITY;
 
-    assert_int_equal(xy_machine_load(cores == 64 ? "knl64" : "skylake48", &m), XY_OK);
     assert_int_equal(xy_machine_load(cores == 64 ? TESTING_KNL64 : TESTING_SKYLAKE48, &m), XY_OK);
     for (int n = 2; n < cores; n++) {
         double best = INFINITY;
@@ -102,7 +101,6 @@ static void test_allreduce(void **state)
                                   .costs = {.copy = 1}};
             double front = s < xy_split_height(n, 2) ? s : xy_split_height(n, 2);
             double engine = 2 * (xy_split_nonblocking(&m, s) - front);
-            xy_sim_result_t r = testing_run("knl64", node, g, 5);
             xy_sim_result_t r = testing_run(TESTING_KNL64, node, g, 5);
 
             assert_true(fabs(r.end - (2 * front + fmax(5, engine))) < 1e-9);
@@ -121,7 +119,6 @@ static void test_auto(void **state)
                               .split = XY_SIM_SPLIT_AUTO,
                               .model = XY_SIM_MODEL_CONSTANT,
                               .costs = {.copy = 1}};
-        xy_sim_result_t r = testing_run("knl64", node, g, xy_split_compute(&model));
         xy_sim_result_t r = testing_run(TESTING_KNL64, node, g, xy_split_compute(&model));
 
         assert_int_equal(r.split, xy_split_best(&model));

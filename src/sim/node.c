@@ -64,9 +64,6 @@ static xy_status_t place_threads(xy_sim_t *sim, bool *on_sibling_p)
     const xy_threads_t *threads;
     xy_status_t st;
 
-    sim->comm_count = xy_threads_free_cores(&sim->cores, sim->node.ranks, sim->core_of,
-                                            sim->node.comm_cores, sim->comm);
-    st = xy_order_find(sim->node.order != NULL ? sim->node.order : "round-robin", &sim->order);
     st = place_comm(sim);
     if (st == XY_OK)
         st = xy_order_find(sim->node.order != NULL ? sim->node.order : "round-robin", &sim->order);

@@ -3,7 +3,6 @@
 #include "sim/sim_internal.h"
 
 static int32_t owner(const xy_spot_t *place)
-static int32_t owner(const xy_place_t *place)
 {
     return place->buffer < XY_BUFFER_TEMPORARY ? place->rank : -1;
 }

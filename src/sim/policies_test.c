@@ -12,7 +12,6 @@ static double scan_time(int ranks, uint64_t bytes, const char *threads, const ch
                           .progress = XY_SIM_THREADS,
                           .threads = threads,
                           .order = order};
-    double t = testing_run("knl64", node, g, 0).end;
     double t = testing_run(TESTING_KNL64, node, g, 0).end;
 
     xy_graph_destroy(g);
@@ -61,7 +60,6 @@ static double bound_time(xy_graph_t *g, int priority)
                           .order = "priority",
                           .priority = priority};
 
-    return testing_run("knl64", node, g, 0).end;
     return testing_run(TESTING_KNL64, node, g, 0).end;
 }
 
@@ -160,13 +158,11 @@ static void test_best_number_of_ranks(void **state)
     int best, points[3];
 
     (void)state;
-    sweep("knl64", 64, &best, points);
     sweep(TESTING_KNL64, 64, &best, points);
     assert_in_range(best, 49, 52);
     assert_in_range(points[0], 51, 53);
     assert_in_range(points[1], 57, 59);
     assert_in_range(points[2], 61, 63);
-    sweep("skylake48", 48, &best, points);
     sweep(TESTING_SKYLAKE48, 48, &best, points);
     assert_in_range(best, 36, 39);
     assert_in_range(points[0], 38, 40);
@@ -213,7 +209,6 @@ static void test_overlap(void **state)
     xy_machine_t *m;
 
     (void)state;
-    assert_int_equal(xy_machine_load("knl64", &m), XY_OK);
     assert_int_equal(xy_machine_load(TESTING_KNL64, &m), XY_OK);
     for (size_t i = 0; i < 4; i++)
         for (int j = 0; j < 2; j++) {

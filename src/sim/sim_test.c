@@ -186,12 +186,10 @@ static void test_help(void **state)
 {
     xy_graph_t *g = testing_reduce(63, 2 << 20);
     xy_sim_node_t node = {.ranks = 63, .comm_cores = -1, .progress = XY_SIM_TASKS};
-    xy_sim_result_t helped = testing_run("knl64", node, g, 0), alone;
+    xy_sim_result_t helped = testing_run(TESTING_KNL64, node, g, 0), alone;
 
     (void)state;
     node.help = XY_SIM_HELP_NOT;
-    alone = testing_run("knl64", node, g, 0);
-    xy_sim_result_t helped = testing_run(TESTING_KNL64, node, g, 0), alone;
     alone = testing_run(TESTING_KNL64, node, g, 0);
     assert_true(helped.helped > helped.ops / 2);
     assert_int_equal(alone.helped, 0);

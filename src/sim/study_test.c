@@ -47,7 +47,6 @@ static void test_tasks_win(void **state)
     (void)state;
     for (int i = 0; i < 32; i++)
         ranks[i] = 32 + i;
-    assert_int_equal(xy_machine_load("knl64", &m), XY_OK);
     assert_int_equal(xy_machine_load(TESTING_KNL64, &m), XY_OK);
     sweep = sweep_of(m, ranks, 32, &size, 1);
     assert_int_equal(xy_sim_sweep(&sweep, &points), XY_OK);
