@@ -52,8 +52,7 @@ typedef struct xylem_placement xylem_placement;
 /* `entries` messages from from[k] to to[k] of bytes[k] together; those of the same pair add up.
  * Ranks are below n, bytes finite and not negative. */
 XYLEM_API int xylem_matrix_create(unsigned n, unsigned long entries, const unsigned *from,
-                                  const unsigned *to, const double *bytes,
-                                  xylem_matrix **matrix_p);
+                                  const unsigned *to, const double *bytes, xylem_matrix **matrix_p);
 /* A file in any format that `xylem place` reads. */
 XYLEM_API int xylem_matrix_read(const char *path, xylem_matrix **matrix_p);
 XYLEM_API unsigned xylem_matrix_size(const xylem_matrix *m);
