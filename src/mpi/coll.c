@@ -169,6 +169,13 @@ static void finish(coll_part_t *part, coll_slot_t *slot, const coll_kind_t *kind
     take_backlog(part);
 }
 
+/* Operations of the program run on a worker of its ranks, never elsewhere: they may use what is
+ * private to a rank. */
+static bool runs_program_code(const coll_call_t *call)
+{
+    return call->op != NULL && !call->op->is_predefined;
+}
+
 typedef struct {
     coll_part_t *part;
     coll_slot_t *slot;
@@ -185,9 +192,15 @@ static void coll_work(coll_part_t *part, coll_slot_t *slot)
 {
     const coll_kind_t *kind = slot->kind;
     job_t job = {part, slot};
+    int64_t pieces = kind->pieces ? kind->pieces(part, slot) : 1;
 
-    if (kind->piece != NULL)
-        mpi_work_run(job_piece, &job, kind->pieces ? kind->pieces(part, slot) : 1);
+    if (kind->piece == NULL)
+        return;
+    if (!runs_program_code(slot->calls[0]))
+        mpi_work_run(job_piece, &job, pieces);
+    else
+        for (int64_t i = 0; i < pieces; i++)
+            job_piece(&job, i);
 }
 
 /* One step of the oldest unfinished collective of the part; false: it has to wait. */
@@ -265,7 +278,7 @@ static void deposit(coll_part_t *part, coll_call_t *call)
 
     note_call(part->coll, slot, call->rank, call->kind, call->root, call->bytes);
     slot->calls[place] = call;
-    slot->is_away = call->is_nonblocking && part->coll->steward >= 0;
+    slot->is_away = call->is_nonblocking && part->coll->steward >= 0 && !runs_program_code(call);
     slot->arrived++;
 }
 
