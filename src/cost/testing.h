@@ -11,6 +11,10 @@
 #include "base/testing.h"
 #include "cost/lapack.h"
 
+#ifndef XYLEM_SOURCE_DIR /* the build says where; alone, the current directory */
+#define XYLEM_SOURCE_DIR "."
+#endif
+
 enum { TESTING_ROWS = 32, TESTING_COLUMNS = 10 };
 
 typedef struct {
