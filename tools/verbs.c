@@ -5,10 +5,12 @@
 
 extern const xy_command_t verb_help;
 extern const xy_command_t verb_machine;
+extern const xy_command_t verb_stencil;
 extern const xy_command_t verb_view;
 
 const xy_command_t *const verbs[] = {
     &verb_machine,
+    &verb_stencil,
     &verb_view,
     &verb_help,
     NULL,
