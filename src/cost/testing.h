@@ -4,12 +4,18 @@
 #define XY_COST_TESTING_H
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/testing.h"
 #include "cost/lapack.h"
+
+#ifndef XYLEM_SOURCE_DIR
+#define XYLEM_SOURCE_DIR "." /* the build says where it is */
+#endif
 
 enum { TESTING_ROWS = 32, TESTING_COLUMNS = 10 };
 

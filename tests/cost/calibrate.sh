@@ -34,7 +34,7 @@ int uneven(size_t n)
 END
 cc -O1 -shared -fPIC -o kernels.so kernels.c
 export XDG_CACHE_HOME=$WORK/cache
-short=(--seconds 3s --max-time 2ms -k '')
+short=(--seconds 2s --max-time 1ms -k '')
 
 expect 2 "$XYLEM" calibrate -k nonsense
 says "$err" "no kernel 'nonsense'"

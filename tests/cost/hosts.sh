@@ -64,7 +64,7 @@ END
 chmod +x agent
 printf '10.77.0.%s\n' 4 1 9 2 5 3 >hosts
 export HOME=$WORK
-options=(--hosts hosts --agent "$WORK/agent" --launcher "mpirun.$mpi" --compiler "mpicc.$mpi" --largest 16)
+options=(--hosts hosts --agent "$WORK/agent" --launcher "mpirun.$mpi" --compiler "mpicc.$mpi" --largest 4)
 case $mpi in
 openmpi)
     for word in --mca btl tcp,self --mca btl_tcp_if_include xy0 --mca oob_tcp_if_include xy0 \
@@ -76,7 +76,7 @@ mpich) export UCX_TLS=tcp,self UCX_NET_DEVICES=xy0 FI_PROVIDER=tcp FI_TCP_IFACE=
 esac
 got=0
 ip netns exec "${prefix}1" unshare --uts bash -c 'hostname host1; exec "$@"' -- \
-    timeout 100 "$XYLEM" calibrate "${options[@]}" -o cluster.xml >said 2>warned || got=$?
+    timeout 200 "$XYLEM" calibrate "${options[@]}" -o cluster.xml >said 2>warned || got=$?
 [ $got = 0 ] || die "calibrate ended with $got: $(cat said warned)"
 says "$(cat warned)" "host 10.77.0.9 does not answer"
 says "$(cat said)" "5 machines in 2 clusters"
@@ -91,11 +91,11 @@ for m in root.iter("Message"):
     t = {float(s.get("Size")): float(s.get("Blocking")) for s in m.iter("Sample")}
     pairs[m.get("Cluster1"), m.get("Cluster2")] = t
 assert set(pairs) == {("C1", "C1"), ("C1", "C2"), ("C2", "C2")}, set(pairs)
-# One-sided: a busy machine only adds.
+# A busy machine only adds.
 for pair, t in pairs.items():
-    least = 0.040 if pair == ("C1", "C2") else 0.010
-    assert least <= t[1] < least * 1.6, (pair, t[1])
+    assert t[1] >= (0.040 if pair == ("C1", "C2") else 0.010), (pair, t[1])
+assert pairs["C1", "C2"][1] > max(pairs["C1", "C1"][1], pairs["C2", "C2"][1]), pairs
 PY
-expect 0 "$XYLEM" explain message 8 C2 C1 --costs cluster.xml
-says "$out" "8 B from C1 to C2"
+expect 0 "$XYLEM" explain message 4 C2 C1 --costs cluster.xml
+says "$out" "4 B from C1 to C2"
 [ -z "$(find "$WORK" -name '.xylem-probe*')" ] || die "the probe was left behind"
