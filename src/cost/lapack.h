@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/status.h"
+#include "base/base.h"
 
 /* Load it. EUNSUPPORTED is said with the remedy, each time. Any thread. */
 xy_status_t cost_lapack_load(void);
