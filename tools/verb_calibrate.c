@@ -11,6 +11,7 @@
 
 typedef struct {
     const char *output, *kernels, *blas, *criterion, *threads;
+    const char *svg, *html, *show;
     const char *hosts, *launcher, *compiler, *agent;
     xy_vec_t plugins, extra;
     uint64_t largest;
@@ -62,6 +63,13 @@ static const xy_option_t options[] = {
          "with --hosts: what reaches a host, called with its name and a command; ssh by default"},
     {"extra", 0, XY_OPT_LIST, "WORD", offsetof(values_t, extra),
      .help = "with --hosts: one more word for the launcher; may be repeated"},
+    {"svg", 0, XY_OPT_STRING, "FILE", offsetof(values_t, svg),
+     .help = "draw samples, models, intervals and errors into FILE ('-': standard output)",
+     .complete = "file"},
+    {"html", 0, XY_OPT_STRING, "FILE", offsetof(values_t, html),
+     .help = "the same as a page for a browser", .complete = "file"},
+    {"show", 0, XY_OPT_STRING, "FILE", offsetof(values_t, show),
+     .help = "measure nothing: draw the costs in FILE (with --svg or --html)", .complete = "file"},
     {"quiet", 'q', XY_OPT_FLAG, .offset = offsetof(values_t, quiet),
      .help = "print nothing but errors"},
     {"list", 'l', XY_OPT_FLAG, .offset = offsetof(values_t, list),
@@ -100,6 +108,46 @@ static xy_status_t list_kernels(void)
     for (size_t i = 0; xy_calibrate_kernel_name(i, &name, &text); i++)
         printf("%-8s %s\n", name, text);
     return xy_stdout_check();
+}
+
+static xy_status_t draw_into(const xy_costs_t *costs, const char *path,
+                             xy_status_t (*print)(const xy_costs_t *, FILE *))
+{
+    xy_out_t *out;
+    xy_status_t st;
+
+    if (path == NULL)
+        return XY_OK;
+    st = xy_out_open(path, &out);
+    if (st != XY_OK)
+        return st;
+    st = print(costs, xy_out_file(out));
+    if (st == XY_OK)
+        return xy_out_commit(out);
+    xy_out_cancel(out);
+    return st;
+}
+
+static xy_status_t draw(const values_t *v, const xy_costs_t *costs)
+{
+    xy_status_t st = draw_into(costs, v->svg, xy_costs_print_svg);
+
+    return st == XY_OK ? draw_into(costs, v->html, xy_costs_print_html) : st;
+}
+
+static xy_status_t show(const values_t *v)
+{
+    xy_costs_t *costs;
+    xy_status_t st;
+
+    if (v->svg == NULL && v->html == NULL)
+        return xy_fail(XY_EUSAGE, "--show draws: say where with --svg FILE or --html FILE");
+    st = xy_costs_load(v->show, &costs);
+    if (st != XY_OK)
+        return st;
+    st = draw(v, costs);
+    xy_costs_destroy(costs);
+    return st;
 }
 
 /* What is there already is updated, if it is of this machine and can be read; on success the caller
@@ -192,6 +240,8 @@ static xy_status_t calibrate_hosts(const values_t *v)
     st = xy_calibrate_hosts(&c, costs);
     if (st == XY_OK)
         st = xy_costs_save(costs, v->output);
+    if (st == XY_OK)
+        st = draw(v, costs);
     if (st == XY_OK && !v->quiet)
         printf("costs are in %s\n", v->output);
     xy_costs_destroy(costs);
@@ -210,6 +260,8 @@ static xy_status_t calibrate(const values_t *v, xy_calibration_t *c, const xy_ma
     st = measure(v, c, live, costs, &failed);
     if (st == XY_OK)
         st = xy_costs_save(costs, v->output);
+    if (st == XY_OK)
+        st = draw(v, costs);
     if (st == XY_OK && !v->quiet)
         printf("costs are in %s\n", path);
     xy_costs_destroy(costs);
@@ -238,6 +290,8 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     (void)command, (void)argc, (void)argv;
     if (v->list)
         return list_kernels();
+    if (v->show != NULL)
+        return show(v);
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (v->hosts != NULL)
         return calibrate_hosts(v);

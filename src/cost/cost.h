@@ -6,6 +6,7 @@
  *   message.h   samples (bytes, seconds) to models of messages: Hockney, LogGP, PLogP
  *   store.h     all of it in one XML file
  *   calibrate.h measuring the machine we run on
+ *   plot.h      pictures of the models
  *   hosts.h     measuring several hosts through the installed MPI
  */
 #ifndef XY_COST_COST_H
@@ -15,6 +16,7 @@
 #include "cost/fit.h"
 #include "cost/hosts.h"
 #include "cost/message.h"
+#include "cost/plot.h"
 #include "cost/store.h"
 
 #endif

@@ -16,14 +16,17 @@ typedef enum { OPEN_MPI, HYDRA, SLURM } launcher_kind_t;
 /* One calibration under way. */
 typedef struct {
     const xy_hosts_calibration_t *c;
-    xy_vec_t names; /* of char *, owned: hosts that answer */
+    xy_vec_t names;   /* of char *, owned: hosts that answer, as the file calls them */
+    xy_vec_t called;  /* of char *, owned: as they call themselves; empty: not asked */
+    xy_vec_t rank_of; /* of uint32_t: line of the file to process */
     launcher_kind_t kind;
     char launcher[256];
     char directory[64]; /* ours, with the files below */
     char source[96], program[96], hostfile[96];
-    char library[128]; /* as the MPI library calls itself */
-    xy_latency_t *matrix;
-    xy_vec_t samples; /* of xy_message_sample_t, of the pair in hand */
+    char library[128];    /* as the MPI library calls itself */
+    xy_latency_t *matrix; /* by lines of the file */
+    double *by_rank;      /* the same by processes */
+    xy_vec_t samples;     /* of xy_message_sample_t, of the pair in hand */
 } session_t;
 
 /* ---- Hosts ---- */
@@ -104,6 +107,62 @@ static xy_status_t drop_silent(session_t *s)
     s->names.count = kept;
     xy_free(pids);
     return kept > 0 ? XY_OK : xy_fail(XY_ENOENT, "no host of %s answers", s->c->hosts);
+}
+
+static xy_status_t note_name(void *arg, char *line)
+{
+    char **name = arg;
+
+    if (*name == NULL && *line != '\0')
+        *name = xy_strdup(line);
+    return XY_OK;
+}
+
+/* Launchers put processes in an order of their own; which is where, a host's own name tells. */
+static xy_status_t ask_names(session_t *s)
+{
+    char ssh[] = "ssh", word[] = "uname", n[] = "-n";
+    char *agent = xy_strdup(s->c->agent != NULL ? s->c->agent : ssh);
+    xy_status_t st = agent != NULL ? XY_OK : xy_fail_memory("asking hosts");
+
+    for (size_t i = 0; i < s->names.count && st == XY_OK; i++) {
+        char *argv[] = {agent, XY_VEC_AT(&s->names, char *, i), word, n, NULL};
+        char *name = NULL;
+        int code = 0;
+
+        st = cost_command_run(argv, 10, note_name, &name, &code);
+        if (st == XY_OK && name == NULL)
+            name = xy_strdup("");
+        if (st == XY_OK && (name == NULL || xy_vec_append(&s->called, &name) != XY_OK))
+            st = xy_fail_memory("asking hosts");
+        if (st != XY_OK)
+            xy_free(name);
+    }
+    xy_free(agent);
+    return st;
+}
+
+static bool is_same_host(const char *a, const char *b)
+{
+    size_t n = strcspn(a, ".");
+
+    return n > 0 && n == strcspn(b, ".") && strncmp(a, b, n) == 0;
+}
+
+/* Process `rank` runs on a host that calls itself `name`. */
+static void place_rank(session_t *s, uint32_t rank, const char *name)
+{
+    for (size_t i = 0; i < s->called.count; i++)
+        if (is_same_host(XY_VEC_AT(&s->called, char *, i), name))
+            XY_VEC_AT(&s->rank_of, uint32_t, i) = rank;
+}
+
+static xy_status_t list_ranks(session_t *s)
+{
+    for (uint32_t i = 0; i < s->names.count; i++)
+        if (xy_vec_append(&s->rank_of, &i) != XY_OK)
+            return xy_fail_memory("listing processes");
+    return XY_OK;
 }
 
 /* ---- The launcher and the program ---- */
@@ -226,9 +285,6 @@ static void push_launcher(const session_t *s, xy_vec_t *words, bool *failed)
             push(words, failed, "--allow-run-as-root");
         push(words, failed, "--hostfile");
         push(words, failed, s->hostfile);
-        /* Process i on line i: otherwise the host we are on comes first. */
-        push(words, failed, "--map-by");
-        push(words, failed, "seq");
         push(words, failed, "-np");
         push(words, failed, count);
         if (s->c->agent != NULL) {
@@ -291,17 +347,21 @@ static xy_status_t launch(session_t *s, const xy_vec_t *arguments, double second
 static xy_status_t read_latency(void *arg, char *line)
 {
     session_t *s = arg;
-    uint32_t i, j;
+    uint32_t i, j, n = s->matrix->count;
     double seconds;
+    char name[256];
 
     if (sscanf(line, "library %127[^\n]", s->library) == 1)
         return XY_OK;
+    if (sscanf(line, "host %u %255s", &i, name) == 2) {
+        place_rank(s, i, name);
+        return XY_OK;
+    }
     if (sscanf(line, "latency %u %u %lf", &i, &j, &seconds) != 3)
         return XY_OK;
-    if (i >= s->matrix->count || j >= s->matrix->count || !(seconds >= 0))
+    if (i >= n || j >= n || !(seconds >= 0))
         return xy_fail(XY_EIO, "the probe said '%s', which makes no sense", line);
-    s->matrix->second[(size_t)i * s->matrix->count + j] = seconds;
-    s->matrix->second[(size_t)j * s->matrix->count + i] = seconds;
+    s->by_rank[(size_t)i * n + j] = s->by_rank[(size_t)j * n + i] = seconds;
     return XY_OK;
 }
 
@@ -317,6 +377,11 @@ static xy_status_t read_message(void *arg, char *line)
     return xy_vec_append(&s->samples, &m) == XY_OK ? XY_OK : xy_fail_memory("reading messages");
 }
 
+static uint32_t rank(const session_t *s, uint32_t host)
+{
+    return XY_VEC_AT(&s->rank_of, uint32_t, host);
+}
+
 static xy_status_t measure_latencies(session_t *s)
 {
     xy_vec_t words = XY_VEC_INIT(char *);
@@ -325,6 +390,9 @@ static xy_status_t measure_latencies(session_t *s)
 
     if (st != XY_OK)
         return st;
+    s->by_rank = xy_calloc(s->names.count * s->names.count, sizeof(*s->by_rank));
+    if (s->by_rank == NULL)
+        return xy_fail_memory("measuring latencies");
     for (uint32_t i = 0; i < s->matrix->count; i++) {
         char *name = xy_strdup(XY_VEC_AT(&s->names, char *, i));
 
@@ -334,9 +402,13 @@ static xy_status_t measure_latencies(session_t *s)
         s->matrix->name[i] = name;
     }
     push(&words, &failed, "latency");
-    push(&words, &failed, "60");
+    push(&words, &failed, "20");
     st = failed ? xy_fail_memory("starting processes")
                 : launch(s, &words, 120 + (double)s->names.count, read_latency);
+    for (uint32_t i = 0; st == XY_OK && i < s->matrix->count; i++)
+        for (uint32_t j = 0; j < s->matrix->count; j++)
+            s->matrix->second[(size_t)i * s->matrix->count + j] =
+                s->by_rank[(size_t)rank(s, i) * s->matrix->count + rank(s, j)];
     for (size_t i = 0; i < words.count; i++)
         xy_free(XY_VEC_AT(&words, char *, i));
     xy_vec_cleanup(&words);
@@ -356,7 +428,7 @@ static void report_messages(const session_t *s, const xy_message_cost_t *m)
                 k->time.count, 100 * k->error_mean);
 }
 
-/* Messages between two machines that stand for their clusters. */
+/* Messages between two processes whose hosts stand for their clusters. */
 static xy_status_t measure_pair(session_t *s, uint32_t a, uint32_t b, uint32_t ca, uint32_t cb,
                                 xy_costs_t *costs)
 {
@@ -408,7 +480,7 @@ static xy_status_t measure_clusters(session_t *s, const xy_eco_t *eco, xy_costs_
                      b = i == j ? second_of(eco, i) : eco->cluster[j].first;
 
             if (a != b)
-                st = measure_pair(s, a, b, i, j, costs);
+                st = measure_pair(s, rank(s, a), rank(s, b), i, j, costs);
         }
     return st;
 }
@@ -435,6 +507,10 @@ static xy_status_t calibrate(session_t *s, xy_costs_t *costs)
         st = find_launcher(s);
     if (st == XY_OK && s->kind != SLURM)
         st = drop_silent(s);
+    if (st == XY_OK && s->kind != SLURM)
+        st = ask_names(s);
+    if (st == XY_OK)
+        st = list_ranks(s);
     if (st == XY_OK)
         st = build_program(s);
     if (st == XY_OK)
@@ -472,8 +548,11 @@ static xy_status_t make_directory(session_t *s)
 
 xy_status_t xy_calibrate_hosts(const xy_hosts_calibration_t *c, xy_costs_t *costs)
 {
-    session_t s = {
-        .c = c, .names = XY_VEC_INIT(char *), .samples = XY_VEC_INIT(xy_message_sample_t)};
+    session_t s = {.c = c,
+                   .names = XY_VEC_INIT(char *),
+                   .called = XY_VEC_INIT(char *),
+                   .rank_of = XY_VEC_INIT(uint32_t),
+                   .samples = XY_VEC_INIT(xy_message_sample_t)};
     xy_status_t st = make_directory(&s);
 
     if (st != XY_OK)
@@ -485,7 +564,12 @@ xy_status_t xy_calibrate_hosts(const xy_hosts_calibration_t *c, xy_costs_t *cost
     rmdir(s.directory);
     for (size_t i = 0; i < s.names.count; i++)
         xy_free(XY_VEC_AT(&s.names, char *, i));
+    for (size_t i = 0; i < s.called.count; i++)
+        xy_free(XY_VEC_AT(&s.called, char *, i));
     xy_vec_cleanup(&s.names);
+    xy_vec_cleanup(&s.called);
+    xy_vec_cleanup(&s.rank_of);
+    xy_free(s.by_rank);
     xy_vec_cleanup(&s.samples);
     xy_latency_destroy(s.matrix);
     return st;

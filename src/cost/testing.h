@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For unit tests of this room only: tables of numbers from tests/data/cost, noise, skipping. */
+/* For unit tests of this room only: what was said, tables of numbers from tests/data/cost, noise,
+ * skipping. */
 #ifndef XY_COST_TESTING_H
 #define XY_COST_TESTING_H
 
 #include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/testing.h"
+#include "base/base.h"
 #include "cost/lapack.h"
 
-#ifndef XYLEM_SOURCE_DIR /* the build says where; alone, the current directory */
-#define XYLEM_SOURCE_DIR "."
+#ifndef XYLEM_SOURCE_DIR
+#define XYLEM_SOURCE_DIR "." /* the build says where it is */
 #endif
 
 enum { TESTING_ROWS = 32, TESTING_COLUMNS = 10 };
@@ -22,6 +25,33 @@ typedef struct {
     char word[TESTING_ROWS][32]; /* what stands in front where it is no number */
     double at[TESTING_ROWS][TESTING_COLUMNS];
 } testing_table_t;
+
+static char testing_said[4096];
+static int testing_said_count;
+
+static inline void testing_on_message(void *arg, xy_status_t status, const char *message)
+{
+    (void)arg, (void)status;
+    snprintf(testing_said, sizeof(testing_said), "%s", message);
+    testing_said_count++;
+}
+
+/* Messages go to testing_said from now on; forget earlier ones. */
+static inline void testing_listen(void)
+{
+    testing_said[0] = '\0';
+    testing_said_count = 0;
+    xy_error_handler_set(testing_on_message, NULL);
+}
+
+/* The next of a repeatable series (xorshift64*); *state must not be 0. */
+static inline uint64_t testing_random(uint64_t *state)
+{
+    *state ^= *state >> 12;
+    *state ^= *state << 25;
+    *state ^= *state >> 27;
+    return *state * UINT64_C(0x2545f4914f6cdd1d);
+}
 
 /* Comments and the line of column names are skipped. */
 static inline testing_table_t testing_read_table(const char *name)

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/testing.h"
 #include "machine/eco.h"
+#include "machine/machine_testing.h"
 
 enum { GRID = 9 };
 
@@ -31,7 +31,7 @@ static xy_latency_t *read_grid(void)
 
 static double noise(uint64_t *seed)
 {
-    return (double)(testing_random(seed) >> 11) / (double)(UINT64_C(1) << 52) - 1;
+    return (double)random_below(seed, 1u << 30) / (double)(1 << 29) - 1;
 }
 
 /* The matrix seen through a permutation, each value off by at most `error`. */

@@ -50,8 +50,8 @@ wrong() {
 wrong 2 "did you mean 'coll'?" col allreduce
 wrong 2 "unknown topic" nonsense
 wrong 2 "did you mean 'allreduce'?" coll allredce
-wrong 2 "takes one collective" coll
-wrong 2 "takes one collective" coll bcast gather
+wrong 2 "usage: xylem explain coll COLLECTIVE" coll
+wrong 2 "usage: xylem explain coll COLLECTIVE" coll bcast gather
 wrong 2 "no whole number of elements" coll bcast -s 13
 wrong 2 "no whole number of elements" coll bcast --element 0
 wrong 2 "above 0" coll bcast --bandwidth 0

@@ -1,0 +1,115 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Calibration of kernels of one's own: good ones get a model, and those that crash, fail, hang or
+# cannot be loaded are named and get none. What is written is read, explained, drawn and checked.
+# shellcheck disable=SC2154 # out and err are set by expect
+. "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
+
+command -v cc >/dev/null || exit 77
+cat >kernels.c <<'END'
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+static volatile double sink;
+int kernel(size_t n)
+{
+    for (size_t i = 0; i < 20 * n; i++)
+        sink += (double)i;
+    return 0;
+}
+int crash(size_t n)
+{
+    if (n > 150)
+        abort();
+    return kernel(n);
+}
+int leave(size_t n) { (void)n; _exit(5); }
+int refuse(size_t n) { return n > 150 ? 3 : kernel(n); }
+int uneven(size_t n)
+{
+    static unsigned state = 1;
+    state = state * 1103515245u + 12345u;
+    return kernel(n * (1 + (state >> 16) % 40));
+}
+END
+cc -O1 -shared -fPIC -o kernels.so kernels.c
+export XDG_CACHE_HOME=$WORK/cache
+short=(--seconds 2s --max-time 1ms -k '')
+
+expect 2 "$XYLEM" calibrate -k nonsense
+says "$err" "no kernel 'nonsense'"
+expect 2 "$XYLEM" calibrate -k '' -p nonsense
+expect 2 "$XYLEM" calibrate -t 0
+expect 0 "$XYLEM" calibrate --list
+says "$out" "dtrtri"
+expect 1 "$XYLEM" explain cost dgemm 100
+says "$err" "run 'xylem calibrate'"
+expect 2 "$XYLEM" explain cots dgemm 100
+says "$err" "did you mean 'cost'"
+expect 0 "$XYLEM" explain
+says "$out" "xylem explain cost KERNEL SIZE"
+
+if "$XYLEM" calibrate "${short[@]}" -p good=./kernels.so >said 2>warned; then
+    :
+elif grep -q LAPACKE warned; then
+    echo "left out: $(cat warned)"
+    exit 77
+elif grep -q 'too noisy' warned; then
+    echo "left out: this machine is too busy: $(cat warned)"
+    exit 77
+else
+    die "$(cat said warned)"
+fi
+[ -s cache/xylem/costs-"$(uname -n)".xml ] || die "nothing in the cache"
+says "$(cat said)" handover
+expect 0 "$XYLEM" explain cost good 300
+says "$out" "good 300, 1 thread"
+expect 0 "$XYLEM" explain cost good 300 --json
+printf '%s\n' "$out" | python3 -c 'import json, sys; m = json.load(sys.stdin); assert 0 < m["seconds"] < 1 and not m["extrapolated"]'
+expect 0 "$XYLEM" explain cost good 1e9
+says "$out" "extrapolated"
+expect 0 "$XYLEM" explain cost copy 64K 1
+says "$out" "GB/s"
+expect 1 "$XYLEM" explain message 64K C1 C2
+one_line "$err"
+
+# Bad kernels are named, one line each; good ones beside them still get their models.
+bad() {
+    expect 1 "$XYLEM" calibrate "${short[@]}" -q -p "$1=./kernels.so:$1" -p "good=./kernels.so" -o "$1.xml"
+    says "$err" "$2"
+    says "$err" "got no model"
+    grep -q "Name=\"$1\"" "$1.xml" && die "$1 has a model"
+    return 0
+}
+bad crash "kernel crash crashed at size 200 (signal 6"
+bad leave "kernel leave ended the process at size 100 (exit code 5)"
+bad refuse "kernel refuse returned 3 at size 200"
+bad missing "has no function 'missing'"
+bad uneven "kernel uneven is too noisy"
+
+# Pictures.
+cp cache/xylem/costs-*.xml costs.xml
+expect 0 "$XYLEM" calibrate --show costs.xml --svg costs.svg --html costs.html
+python3 -c '
+import xml.etree.ElementTree as tree
+root = tree.parse("costs.svg").getroot()
+ns = "{http://www.w3.org/2000/svg}"
+assert len(list(root.iter(ns + "polyline"))) >= 3
+assert len(list(root.iter(ns + "circle"))) > 30'
+grep -q '</html>' costs.html
+expect 2 "$XYLEM" calibrate --show costs.xml
+# Files that are no costs of ours.
+sed 's/version="1" machine/version="9" machine/' costs.xml >newer.xml
+expect 1 "$XYLEM" explain cost good 300 --costs newer.xml
+one_line "$err"
+says "$err" "version 9"
+head -c 900 costs.xml >cut.xml
+expect 1 "$XYLEM" explain cost good 300 --costs cut.xml
+one_line "$err"
+sed 's/hardware="[^"]*"/hardware="a toaster"/' costs.xml >other.xml
+expect 1 "$XYLEM" calibrate "${short[@]}" -q -m -o other.xml
+says "$err" "a toaster"
+# A full disk.
+if [ -e /dev/full ]; then
+    expect 1 "$XYLEM" calibrate "${short[@]}" -q -m --fresh -o /dev/full
+fi
