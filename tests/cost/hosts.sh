@@ -17,10 +17,13 @@ mpi=${MPI:-openmpi}
 [ "$(id -u)" = 0 ] || skip "only root makes network namespaces"
 [ -c /dev/net/tun ] || skip "no /dev/net/tun"
 command -v ip >/dev/null || skip "no ip"
-command -v "mpirun.$mpi" >/dev/null && command -v "mpicc.$mpi" >/dev/null || skip "no $mpi"
+for command in "mpirun.$mpi" "mpicc.$mpi"; do
+    command -v "$command" >/dev/null || skip "no $command"
+done
 "$XYLEM" machine --xml - >/dev/null 2>&1 || skip "cannot read machines"
 prefix=xyt$$-
-unshare --uts true 2>/dev/null && ip netns add ${prefix}1 2>/dev/null || skip "no network namespaces"
+unshare --uts true 2>/dev/null || skip "no namespaces"
+ip netns add "${prefix}1" 2>/dev/null || skip "no network namespaces"
 
 relay=
 clean() {
