@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * closure: run all that the data at hand allow, then load what allows most.
+ *                                   A decision costs O(tasks that a load frees), spread over them
+ *
+ * Each memory has a plan, a little ahead of time: the data it will hold and the tasks it will run.
+ * A task joins the plan as soon as the plan holds its data and all that comes before it, so the
+ * plan advances as far as the data reach, through the graph: their closure. When nothing is left,
+ * the tasks that wait for data only are compared: if the missing data of this one were there, how
+ * much work could run, directly and in consequence, per byte loaded? The best one's data are
+ * loaded; what the freed work uses least, and longest ago, goes. In the plan a load comes before
+ * its tasks, so the engine brings the data while earlier tasks run.
+ *
+ *   a stencil of 3 points, 4 blocks held; numbers are iterations done      . not held
+ *     [0 0 0 0] 0 0    closure        [. 1 2 1] 0 0    (what the neighbours allow)
+ *     load block 5, which frees a diagonal of tasks; give up block 1, which serves one of them:
+ *     . [1 2 1 0] 0                   . [2 3 2 1] 0    and so on: a window slides over the domain,
+ *                                                      and each load pays for many tasks
+ *
+ * Nothing here knows of stencils: no position, no iteration, only tasks, data and sizes.
+ *
+ * Several memories: data are put in a line and cut (task_closure_parts.c), tasks follow the datum
+ * they write. What lies across the border must be over, not only planned, before it counts; tasks
+ * others wait for run first. Odd memories prefer the last of equals where even ones prefer the
+ * first, so that neighbours come to their border together. A worker without work takes ready tasks
+ * from the memory with the most, and the data they write with them.
+ */
+#include "sched/task_closure.h"
+
+enum { LOOKED_AT = 32, STOLEN_FROM = 16 };
+
+static void memories_cleanup(closure_t *c)
+{
+    for (int32_t m = 0; c->memories != NULL && m < c->view->memories; m++) {
+        xy_free(c->memories[m].copies);
+        xy_free(c->memories[m].loads);
+    }
+    xy_free(c->memories);
+}
+
+static void destroy(void *state)
+{
+    closure_t *c = state;
+
+    if (c == NULL)
+        return;
+    memories_cleanup(c);
+    sched_links_cleanup(&c->links);
+    xy_free(c->state);
+    xy_free(c->is_ready);
+    xy_free(c->is_urgent);
+    xy_free(c->waits);
+    xy_free(c->part);
+    xy_free(c->memory);
+    xy_free(c->list);
+    xy_free(c->moved);
+    xy_free(c->use_start);
+    xy_free(c->uses);
+    xy_free(c->cursor);
+    xy_free(c->held);
+    xy_free(c->op_epoch);
+    xy_free(c->data_epoch);
+    xy_free(c->use_epoch);
+    xy_free(c->op_waits);
+    xy_free(c->data_uses);
+    xy_free(c->freed);
+    xy_free(c);
+}
+
+/* ---- Making ---- */
+
+static uint64_t all_bytes(const closure_t *c, uint64_t *largest_p)
+{
+    uint64_t sum = 0;
+
+    *largest_p = 0;
+    for (int32_t d = 0; d < c->data_count; d++) {
+        uint64_t bytes = xy_graph_datum(c->graph, d)->bytes;
+
+        sum += bytes;
+        *largest_p = bytes > *largest_p ? bytes : *largest_p;
+    }
+    return sum;
+}
+
+/* The plan leaves some room free, so that loads can begin before what they replace is gone. */
+static uint64_t plan_capacity(const closure_t *c, uint64_t capacity)
+{
+    uint64_t largest, sum = all_bytes(c, &largest), spare = 4 * largest;
+
+    if (capacity == 0 || sum <= capacity)
+        return 0;
+    return capacity - (spare < capacity / 8 ? spare : capacity / 8);
+}
+
+static xy_status_t init_memory(closure_t *c, int32_t memory)
+{
+    closure_memory_t *m = &c->memories[memory];
+
+    m->capacity = plan_capacity(c, c->view->capacity[memory]);
+    m->oldest = m->newest = m->out_head = m->out_tail = -1;
+    for (int i = 0; i < CLOSURE_LISTS; i++)
+        m->frontier[i] = SCHED_QUEUE_EMPTY;
+    m->runnable[0] = m->runnable[1] = SCHED_QUEUE_EMPTY;
+    m->load_room = 256;
+    m->loads = xy_calloc((size_t)m->load_room, sizeof(*m->loads));
+    m->copies = xy_calloc((size_t)c->data_count + 1, sizeof(*m->copies));
+    return m->loads != NULL && m->copies != NULL ? XY_OK : XY_ENOMEM;
+}
+
+static xy_status_t init_uses(closure_t *c)
+{
+    const xy_access_t *a;
+    size_t total = 0;
+
+    for (int32_t i = 0; i < c->ops; i++) {
+        int32_t n = xy_graph_accesses(c->graph, i, &a);
+
+        total += (size_t)n;
+        for (int32_t k = 0; k < n; k++)
+            c->use_start[a[k].data + 1]++;
+    }
+    c->uses = xy_malloc((total + 1) * sizeof(*c->uses));
+    if (c->uses == NULL)
+        return XY_ENOMEM;
+    for (int32_t d = 0; d < c->data_count; d++) {
+        c->use_start[d + 1] += c->use_start[d];
+        c->cursor[d] = c->use_start[d];
+    }
+    for (int32_t i = 0; i < c->ops; i++)
+        for (int32_t k = xy_graph_accesses(c->graph, i, &a) - 1; k >= 0; k--)
+            c->uses[c->cursor[a[k].data]++] = i;
+    for (int32_t d = 0; d < c->data_count; d++)
+        c->cursor[d] = c->use_start[d];
+    return XY_OK;
+}
+
+static xy_status_t init_arrays(closure_t *c)
+{
+    size_t ops = (size_t)c->ops + 1, data = (size_t)c->data_count + 2;
+
+    c->memories = xy_calloc((size_t)c->view->memories, sizeof(*c->memories));
+    c->state = xy_calloc(ops, 1);
+    c->is_ready = xy_calloc(ops, sizeof(*c->is_ready));
+    c->is_urgent = xy_calloc(ops, sizeof(*c->is_urgent));
+    c->waits = xy_calloc(ops, sizeof(*c->waits));
+    c->part = xy_calloc(ops, sizeof(*c->part));
+    c->memory = xy_calloc(ops, sizeof(*c->memory));
+    c->list = xy_calloc(ops, 1);
+    c->moved = xy_malloc(data * sizeof(*c->moved));
+    c->use_start = xy_calloc(data, sizeof(*c->use_start));
+    c->cursor = xy_calloc(data, sizeof(*c->cursor));
+    c->held = xy_calloc((size_t)c->view->workers, sizeof(*c->held));
+    c->op_epoch = xy_calloc(ops, sizeof(*c->op_epoch));
+    c->data_epoch = xy_calloc(data, sizeof(*c->data_epoch));
+    c->use_epoch = xy_calloc(data, sizeof(*c->use_epoch));
+    c->op_waits = xy_calloc(ops, sizeof(*c->op_waits));
+    c->data_uses = xy_calloc(data, sizeof(*c->data_uses));
+    c->freed = xy_calloc(CLOSURE_LOOKAHEAD, sizeof(*c->freed));
+    if (c->memories == NULL || c->state == NULL || c->is_ready == NULL || c->is_urgent == NULL ||
+        c->waits == NULL || c->part == NULL || c->memory == NULL || c->list == NULL ||
+        c->moved == NULL || c->use_start == NULL || c->cursor == NULL || c->held == NULL ||
+        c->op_epoch == NULL || c->data_epoch == NULL || c->use_epoch == NULL ||
+        c->op_waits == NULL || c->data_uses == NULL || c->freed == NULL ||
+        sched_links_init(&c->links, c->ops) != XY_OK)
+        return XY_ENOMEM;
+    for (int32_t m = 0; m < c->view->memories; m++)
+        if (init_memory(c, m) != XY_OK)
+            return XY_ENOMEM;
+    return init_uses(c);
+}
+
+/* Long enough to hide a few loads and write-backs of the largest datum. */
+static double find_horizon(const closure_t *c)
+{
+    uint64_t largest;
+    double longest = 0;
+
+    (void)all_bytes(c, &largest);
+    for (int32_t i = 0; i < c->view->memories * c->view->memories; i++)
+        if (c->view->transfer_rate[i] > 0) {
+            double t = c->view->transfer_latency[i] + (double)largest / c->view->transfer_rate[i];
+
+            longest = t > longest ? t : longest;
+        }
+    return 8 * longest;
+}
+
+static void start(closure_t *c)
+{
+    for (int32_t w = 0; w < c->view->workers; w++)
+        c->memories[c->view->memory_of[w]].speed += c->view->speed[w];
+    c->horizon = find_horizon(c);
+    for (int32_t d = 0; d < c->data_count; d++) {
+        c->moved[d] = -1;
+        c->memories[0].copies[d].is_in = true;
+        c->memories[0].copies[d].prev = d - 1;
+        c->memories[0].copies[d].next = d + 1 < c->data_count ? d + 1 : -1;
+    }
+    c->memories[0].oldest = c->data_count > 0 ? 0 : -1;
+    c->memories[0].newest = c->data_count - 1;
+    c->memories[0].capacity = 0;
+}
+
+static xy_status_t create(const xy_task_view_t *view, const xy_task_params_t *params,
+                          void **state_p)
+{
+    closure_t *c = xy_calloc(1, sizeof(*c));
+
+    (void)params;
+    if (c == NULL)
+        return xy_fail_memory("preparing the plan of tasks");
+    c->view = view;
+    c->graph = view->graph;
+    c->ops = xy_graph_ops(view->graph);
+    c->data_count = xy_graph_data_count(view->graph);
+    if (init_arrays(c) != XY_OK) {
+        destroy(c);
+        return xy_fail_memory("preparing the plan of tasks");
+    }
+    start(c);
+    if (closure_parts(c) != XY_OK) {
+        destroy(c);
+        return xy_fail_memory("preparing the plan of tasks");
+    }
+    for (int32_t i = 0; i < c->ops; i++) {
+        c->waits[i] = xy_graph_predecessors(c->graph, i);
+        if (c->waits[i] == 0)
+            closure_frontier_add(c, i, c->part[i]);
+    }
+    *state_p = c;
+    return XY_OK;
+}
+
+/* ---- Answering ---- */
+
+static void ready(void *state, xy_op_id_t op)
+{
+    closure_t *c = state;
+
+    c->is_ready[op] = true;
+    if (c->state[op] != TASK_PLANNED)
+        return;
+    c->state[op] = TASK_RUNNABLE;
+    sched_queue_push(&c->memories[c->memory[op]].runnable[c->is_urgent[op] ? 0 : 1], &c->links,
+                     op);
+}
+
+static bool is_complete(const closure_t *c, xy_op_id_t op, int32_t memory)
+{
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(c->graph, op, &a);
+
+    for (int32_t i = 0; i < n; i++)
+        if ((a[i].mode & XY_ACCESS_READ) && c->view->copies[memory][a[i].data] != XY_TASK_HERE)
+            return false;
+    return true;
+}
+
+static xy_op_id_t first_complete(const closure_t *c, int32_t memory, int queue)
+{
+    xy_op_id_t op = c->memories[memory].runnable[queue].head;
+
+    for (int i = 0; op >= 0 && i < LOOKED_AT; i++, op = c->links.next[op])
+        if (is_complete(c, op, memory))
+            return op;
+    return -1;
+}
+
+/* The ready task of another memory, not planned there yet, that misses the least here. */
+static xy_op_id_t choose_stolen(const closure_t *c, int32_t from, int32_t memory)
+{
+    xy_op_id_t best = -1;
+    uint64_t fewest = UINT64_MAX;
+
+    for (int list = CLOSURE_LISTS - 1; list >= 0; list--) {
+        xy_op_id_t op = c->memories[from].frontier[list].tail;
+
+        for (int i = 0; op >= 0 && i < STOLEN_FROM; i++, op = c->links.prev[op]) {
+            uint64_t bytes = c->is_ready[op] ? xy_task_missing(c->view, op, memory) : UINT64_MAX;
+
+            if (bytes < fewest) {
+                best = op;
+                fewest = bytes;
+            }
+        }
+    }
+    return best;
+}
+
+static void steal(closure_t *c, int32_t memory)
+{
+    int32_t victim = -1;
+    xy_op_id_t op;
+    const xy_access_t *a;
+
+    for (int32_t m = 0; m < c->view->memories; m++)
+        if (m != memory && c->memories[m].frontier_count > 1 &&
+            (victim < 0 || c->memories[m].frontier_count > c->memories[victim].frontier_count))
+            victim = m;
+    if (victim < 0)
+        return;
+    op = choose_stolen(c, victim, memory);
+    if (op < 0)
+        return;
+    closure_frontier_remove(c, op);
+    closure_frontier_add(c, op, memory);
+    for (int32_t k = xy_graph_accesses(c->graph, op, &a) - 1; k >= 0; k--)
+        if (a[k].mode & XY_ACCESS_WRITE)
+            c->moved[a[k].data] = memory;
+}
+
+static xy_op_id_t pick(void *state, int32_t worker)
+{
+    closure_t *c = state;
+    int32_t memory = c->view->memory_of[worker];
+    closure_memory_t *m = &c->memories[memory];
+    xy_op_id_t op;
+
+    closure_extend(c, memory);
+    if (m->tasks == 0 && m->frontier_count == 0) {
+        steal(c, memory);
+        closure_extend(c, memory);
+    }
+    op = first_complete(c, memory, 0);
+    if (op < 0)
+        op = first_complete(c, memory, 1);
+    if (op < 0 && c->held[worker] == 0)
+        op = m->runnable[0].head >= 0 ? m->runnable[0].head : m->runnable[1].head;
+    if (op < 0)
+        return -1;
+    sched_queue_remove(&m->runnable[c->is_urgent[op] ? 0 : 1], &c->links, op);
+    c->held[worker]++;
+    return op;
+}
+
+static void done(void *state, int32_t worker, xy_op_id_t op)
+{
+    closure_t *c = state;
+    int32_t memory = c->view->memory_of[worker];
+    closure_memory_t *m = &c->memories[memory];
+    const xy_access_t *a;
+    const xy_op_id_t *after;
+    int32_t n = xy_graph_accesses(c->graph, op, &a);
+
+    c->held[worker]--;
+    c->state[op] = TASK_OVER;
+    m->tasks--;
+    m->work -= xy_graph_op(c->graph, op)->seconds / m->speed;
+    for (int32_t i = 0; i < n; i++) {
+        m->copies[a[i].data].uses--;
+        closure_out(c, memory, a[i].data);
+    }
+    n = xy_graph_successors(c->graph, op, &after);
+    for (int32_t i = 0; i < n; i++)
+        if (c->part[after[i]] != memory)
+            closure_release(c, after[i]);
+}
+
+static int32_t prefetch(void *state, int32_t memory)
+{
+    closure_t *c = state;
+    closure_memory_t *m = &c->memories[memory];
+
+    if (m->speed <= 0)
+        return -1;
+    closure_extend(c, memory);
+    while (m->load_count > 0) {
+        int32_t data = m->loads[m->load_first];
+
+        if (m->copies[data].is_in && c->view->copies[memory][data] == 0)
+            return data;
+        if (m->copies[data].uses > 0 && c->view->copies[memory][data] == 0)
+            return data;
+        m->load_first = (m->load_first + 1) % m->load_room;
+        m->load_count--;
+    }
+    return -1;
+}
+
+static int32_t victim(void *state, int32_t memory, bool is_prefetch,
+                      bool (*is_free)(const void *arg, int32_t data), const void *arg)
+{
+    closure_t *c = state;
+    closure_memory_t *m = &c->memories[memory];
+
+    (void)is_prefetch;
+    for (int32_t d = m->out_head, next; d >= 0; d = next) {
+        next = m->copies[d].out_next;
+        if (is_free(arg, d)) {
+            closure_out_remove(m, d);
+            return d;
+        }
+        if (c->view->copies[memory][d] == 0)
+            closure_out_remove(m, d); /* gone already: somebody else wrote it */
+    }
+    return -1;
+}
+
+const xy_task_policy_t sched_task_closure = {
+    .name = "closure",
+    .describe = "run all that the data at hand allow, then load what allows most (Xylem's own)",
+    .eviction = "lru",
+    .is_writing_early = true,
+    .is_evicting_for_prefetch = true,
+    .create = create,
+    .destroy = destroy,
+    .ready = ready,
+    .pick = pick,
+    .done = done,
+    .prefetch = prefetch,
+    .victim = victim,
+};

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which memory each task belongs to at first. Data that tasks use together are neighbours; a walk
+ * through the neighbours, breadth first from one end, puts them in a line, and the line is cut in
+ * proportion to the work and the speed of the memories. A task belongs where the datum lies that
+ * it writes. The cut is made anew for each slice of the life of the data (their first versions,
+ * ..., their last), so that it follows a load that moves.
+ */
+#include "sched/task_closure.h"
+
+enum { SLICES = 20 };
+
+typedef struct {
+    closure_t *c;
+    int32_t *queue, *rank; /* [data] */
+    bool *is_seen;         /* [data] */
+    bool *is_used;         /* [ops] */
+    int32_t *version;      /* [data], then [ops] */
+    double *weights;       /* [slices][data], by rank */
+    int64_t *cuts;         /* [parts + 1] */
+    double *speeds;        /* [parts] */
+    int16_t *memory_of;    /* [parts] */
+    int32_t parts;
+} parts_t;
+
+static int32_t key_datum(const closure_t *c, xy_op_id_t op)
+{
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(c->graph, op, &a);
+
+    for (int32_t i = 0; i < n; i++)
+        if (a[i].mode & XY_ACCESS_WRITE)
+            return a[i].data;
+    return n > 0 ? a[0].data : -1;
+}
+
+/* Data in the order of a walk from `first`; returns how many were reached. */
+static int32_t walk(parts_t *p, int32_t first, int32_t count)
+{
+    closure_t *c = p->c;
+    int32_t tail = count;
+
+    p->is_seen[first] = true;
+    p->queue[tail++] = first;
+    for (int32_t head = count; head < tail; head++) {
+        int32_t d = p->queue[head];
+
+        for (size_t i = c->use_start[d]; i < c->use_start[d + 1]; i++) {
+            const xy_access_t *a;
+            int32_t n;
+
+            if (p->is_used[c->uses[i]])
+                continue;
+            p->is_used[c->uses[i]] = true;
+            n = xy_graph_accesses(c->graph, c->uses[i], &a);
+            for (int32_t k = 0; k < n; k++)
+                if (!p->is_seen[a[k].data]) {
+                    p->is_seen[a[k].data] = true;
+                    p->queue[tail++] = a[k].data;
+                }
+        }
+    }
+    return tail;
+}
+
+/* Each component is walked twice: the end of the first walk is an end of the component. */
+static void line_up(parts_t *p)
+{
+    closure_t *c = p->c;
+    int32_t count = 0;
+
+    for (int32_t d = 0; d < c->data_count; d++) {
+        int32_t end;
+
+        if (p->is_seen[d])
+            continue;
+        end = walk(p, d, count);
+        for (int32_t i = count; i < end; i++) {
+            int32_t x = p->queue[i];
+
+            p->is_seen[x] = false;
+            for (size_t k = c->use_start[x]; k < c->use_start[x + 1]; k++)
+                p->is_used[c->uses[k]] = false;
+        }
+        count = walk(p, p->queue[end - 1], count);
+    }
+    /* The end that was submitted first comes first. */
+    for (int32_t i = 0; i < count; i++)
+        p->rank[p->queue[i]] = p->queue[0] <= p->queue[count - 1] ? i : count - 1 - i;
+}
+
+static int32_t slice_of(const parts_t *p, xy_op_id_t op, int32_t versions)
+{
+    return (int32_t)((int64_t)p->version[p->c->data_count + op] * SLICES / versions);
+}
+
+static int32_t weigh(parts_t *p)
+{
+    closure_t *c = p->c;
+    int32_t versions = 1;
+
+    for (int32_t i = 0; i < c->ops; i++) {
+        int32_t d = key_datum(c, i);
+
+        if (d < 0)
+            continue;
+        p->version[c->data_count + i] = p->version[d]++;
+        if (p->version[d] > versions)
+            versions = p->version[d];
+    }
+    for (int32_t i = 0; i < c->ops; i++) {
+        int32_t d = key_datum(c, i);
+
+        if (d >= 0)
+            p->weights[(int64_t)slice_of(p, i, versions) * c->data_count + p->rank[d]] +=
+                xy_graph_op(c->graph, i)->seconds;
+    }
+    return versions;
+}
+
+/* How much longer than the ideal the slowest part takes. */
+static double imbalance(const parts_t *p, const double *weights)
+{
+    double total = 0, speed = 0, worst = 0;
+
+    for (int32_t k = 0; k < p->parts; k++) {
+        double work = 0;
+
+        for (int64_t i = p->cuts[k]; i < p->cuts[k + 1]; i++)
+            work += weights[i];
+        total += work;
+        speed += p->speeds[k];
+        if (work / p->speeds[k] > worst)
+            worst = work / p->speeds[k];
+    }
+    return total > 0 ? worst * speed / total : 1;
+}
+
+static void assign(parts_t *p, int32_t versions)
+{
+    closure_t *c = p->c;
+    int32_t slice = -1;
+
+    for (int32_t s = 0; s < SLICES; s++) {
+        const double *weights = p->weights + (int64_t)s * c->data_count;
+
+        /* A cut that is still good stays: moving it moves data. */
+        if (slice < 0 || imbalance(p, weights) > 1.02)
+            xy_task_cut(weights, c->data_count, p->speeds, p->parts, p->cuts);
+        slice = s;
+        for (int32_t i = 0; i < c->ops; i++) {
+            int32_t d = key_datum(c, i), k = 0;
+
+            if (d < 0 || slice_of(p, i, versions) != s)
+                continue;
+            while (k + 1 < p->parts && p->rank[d] >= p->cuts[k + 1])
+                k++;
+            c->part[i] = p->memory_of[k];
+        }
+    }
+}
+
+static void find_urgent(closure_t *c)
+{
+    for (int32_t i = 0; i < c->ops; i++) {
+        const xy_op_id_t *after;
+
+        for (int32_t k = xy_graph_successors(c->graph, i, &after) - 1; k >= 0; k--)
+            c->is_urgent[i] = c->is_urgent[i] || c->part[after[k]] != c->part[i];
+    }
+}
+
+static void parts_cleanup(parts_t *p)
+{
+    xy_free(p->queue);
+    xy_free(p->rank);
+    xy_free(p->is_seen);
+    xy_free(p->is_used);
+    xy_free(p->version);
+    xy_free(p->weights);
+    xy_free(p->cuts);
+    xy_free(p->speeds);
+    xy_free(p->memory_of);
+}
+
+xy_status_t closure_parts(closure_t *c)
+{
+    size_t data = (size_t)c->data_count + 1, ops = (size_t)c->ops + 1;
+    size_t memories = (size_t)c->view->memories + 1;
+    parts_t p = {.c = c};
+    xy_status_t st = XY_ENOMEM;
+
+    p.queue = xy_calloc(data, sizeof(*p.queue));
+    p.rank = xy_calloc(data, sizeof(*p.rank));
+    p.is_seen = xy_calloc(data, sizeof(*p.is_seen));
+    p.is_used = xy_calloc(ops, sizeof(*p.is_used));
+    p.version = xy_calloc(data + ops, sizeof(*p.version));
+    p.weights = xy_calloc(data * SLICES, sizeof(*p.weights));
+    p.cuts = xy_calloc(memories + 1, sizeof(*p.cuts));
+    p.speeds = xy_calloc(memories, sizeof(*p.speeds));
+    p.memory_of = xy_calloc(memories, sizeof(*p.memory_of));
+    if (p.queue != NULL && p.rank != NULL && p.is_seen != NULL && p.is_used != NULL &&
+        p.version != NULL && p.weights != NULL && p.cuts != NULL && p.speeds != NULL &&
+        p.memory_of != NULL) {
+        for (int32_t m = 0; m < c->view->memories; m++)
+            if (c->memories[m].speed > 0) {
+                c->memories[m].is_mirrored = p.parts % 2 == 1;
+                p.speeds[p.parts] = c->memories[m].speed;
+                p.memory_of[p.parts++] = (int16_t)m;
+            }
+        line_up(&p);
+        assign(&p, weigh(&p));
+        find_urgent(c);
+        st = XY_OK;
+    }
+    parts_cleanup(&p);
+    return st;
+}

@@ -1,0 +1,456 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The plan of the policy closure. */
+#include "sched/task_closure.h"
+
+enum { CANDIDATES = 8, TASKS_AHEAD = 16, VICTIMS = 512 };
+
+/* ---- Data of the plan ---- */
+
+static void in_remove(closure_memory_t *m, int32_t data)
+{
+    closure_copy_t *x = &m->copies[data];
+
+    if (x->prev >= 0)
+        m->copies[x->prev].next = x->next;
+    else
+        m->oldest = x->next;
+    if (x->next >= 0)
+        m->copies[x->next].prev = x->prev;
+    else
+        m->newest = x->prev;
+}
+
+static void in_append(closure_memory_t *m, int32_t data)
+{
+    closure_copy_t *x = &m->copies[data];
+
+    x->next = -1;
+    x->prev = m->newest;
+    if (m->newest >= 0)
+        m->copies[m->newest].next = data;
+    else
+        m->oldest = data;
+    m->newest = data;
+}
+
+void closure_out_remove(closure_memory_t *m, int32_t data)
+{
+    closure_copy_t *x = &m->copies[data];
+
+    if (!x->is_out)
+        return;
+    x->is_out = false;
+    if (x->out_prev >= 0)
+        m->copies[x->out_prev].out_next = x->out_next;
+    else
+        m->out_head = x->out_next;
+    if (x->out_next >= 0)
+        m->copies[x->out_next].out_prev = x->out_prev;
+    else
+        m->out_tail = x->out_prev;
+}
+
+void closure_out(closure_t *c, int32_t memory, int32_t data)
+{
+    closure_memory_t *m = &c->memories[memory];
+    closure_copy_t *x = &m->copies[data];
+
+    if (x->is_out || x->is_in || x->uses > 0)
+        return;
+    x->is_out = true;
+    x->out_next = -1;
+    x->out_prev = m->out_tail;
+    if (m->out_tail >= 0)
+        m->copies[m->out_tail].out_next = data;
+    else
+        m->out_head = data;
+    m->out_tail = data;
+}
+
+/* Data of `op` that the plan of `memory` lacks; those it only writes need room, not a load. */
+static int32_t missing(const closure_t *c, xy_op_id_t op, int32_t memory)
+{
+    const closure_memory_t *m = &c->memories[memory];
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(c->graph, op, &a), count = 0;
+
+    for (int32_t i = 0; i < n; i++)
+        count += m->copies[a[i].data].is_in ? 0 : 1;
+    return count;
+}
+
+void closure_frontier_add(closure_t *c, xy_op_id_t op, int32_t memory)
+{
+    closure_memory_t *m = &c->memories[memory];
+    int32_t n = missing(c, op, memory);
+
+    c->state[op] = TASK_FRONTIER;
+    c->memory[op] = (int16_t)memory;
+    c->list[op] = (uint8_t)(n < CLOSURE_LISTS ? n : CLOSURE_LISTS - 1);
+    sched_queue_push(&m->frontier[c->list[op]], &c->links, op);
+    m->frontier_count++;
+}
+
+void closure_frontier_remove(closure_t *c, xy_op_id_t op)
+{
+    closure_memory_t *m = &c->memories[c->memory[op]];
+
+    sched_queue_remove(&m->frontier[c->list[op]], &c->links, op);
+    m->frontier_count--;
+}
+
+void closure_release(closure_t *c, xy_op_id_t op)
+{
+    const xy_access_t *a;
+    int32_t n, memory = c->part[op];
+
+    if (--c->waits[op] > 0)
+        return;
+    n = xy_graph_accesses(c->graph, op, &a);
+    for (int32_t i = 0; i < n; i++)
+        if ((a[i].mode & XY_ACCESS_WRITE) && c->moved[a[i].data] >= 0)
+            memory = c->moved[a[i].data];
+    closure_frontier_add(c, op, memory);
+}
+
+/* The frontier tasks that use a datum lie between its first use that is not planned and its next
+ * writer that is not. Call `fn` for those of `memory`. */
+typedef void (*frontier_fn)(closure_t *c, xy_op_id_t op);
+
+static bool writes(const closure_t *c, xy_op_id_t op, int32_t data)
+{
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(c->graph, op, &a);
+
+    for (int32_t i = 0; i < n; i++)
+        if (a[i].data == data)
+            return (a[i].mode & XY_ACCESS_WRITE) != 0;
+    return false;
+}
+
+static void for_frontier(closure_t *c, int32_t memory, int32_t data, frontier_fn fn)
+{
+    size_t i = c->cursor[data], end = c->use_start[data + 1];
+
+    while (i < end && c->state[c->uses[i]] >= TASK_PLANNED)
+        i++;
+    c->cursor[data] = i;
+    for (; i < end; i++) {
+        xy_op_id_t op = c->uses[i];
+
+        if (c->state[op] == TASK_FRONTIER && c->memory[op] == memory)
+            fn(c, op);
+        if (c->state[op] < TASK_PLANNED && writes(c, op, data))
+            break;
+    }
+}
+
+static void refile(closure_t *c, xy_op_id_t op)
+{
+    int32_t memory = c->memory[op];
+
+    closure_frontier_remove(c, op);
+    closure_frontier_add(c, op, memory);
+}
+
+static void plan_in(closure_t *c, int32_t memory, int32_t data)
+{
+    closure_memory_t *m = &c->memories[memory];
+
+    if (m->copies[data].is_in)
+        return;
+    closure_out_remove(m, data);
+    m->copies[data].is_in = true;
+    m->planned += xy_graph_datum(c->graph, data)->bytes;
+    in_append(m, data);
+    for_frontier(c, memory, data, refile);
+}
+
+static void plan_out(closure_t *c, int32_t memory, int32_t data)
+{
+    closure_memory_t *m = &c->memories[memory];
+
+    if (!m->copies[data].is_in)
+        return;
+    m->copies[data].is_in = false;
+    m->planned -= xy_graph_datum(c->graph, data)->bytes;
+    in_remove(m, data);
+    closure_out(c, memory, data);
+    for_frontier(c, memory, data, refile);
+}
+
+static void plan_load(closure_t *c, int32_t memory, int32_t data)
+{
+    closure_memory_t *m = &c->memories[memory];
+
+    if (m->load_count < m->load_room)
+        m->loads[(m->load_first + m->load_count++) % m->load_room] = data;
+}
+
+/* ---- Tasks of the plan ---- */
+
+static void plan_task(closure_t *c, int32_t memory, xy_op_id_t op)
+{
+    closure_memory_t *m = &c->memories[memory];
+    const xy_access_t *a;
+    const xy_op_id_t *after;
+    int32_t n = xy_graph_accesses(c->graph, op, &a);
+
+    closure_frontier_remove(c, op);
+    c->state[op] = TASK_PLANNED;
+    m->work += xy_graph_op(c->graph, op)->seconds / m->speed;
+    m->tasks++;
+    for (int32_t i = 0; i < n; i++) {
+        m->copies[a[i].data].uses++;
+        in_remove(m, a[i].data);
+        in_append(m, a[i].data);
+        if (a[i].mode & XY_ACCESS_WRITE)
+            for (int32_t k = 0; k < c->view->memories; k++)
+                if (k != memory)
+                    plan_out(c, k, a[i].data);
+    }
+    if (c->is_ready[op]) {
+        c->state[op] = TASK_RUNNABLE;
+        sched_queue_push(&m->runnable[c->is_urgent[op] ? 0 : 1], &c->links, op);
+    }
+    n = xy_graph_successors(c->graph, op, &after);
+    for (int32_t i = 0; i < n; i++)
+        if (c->part[after[i]] == memory)
+            closure_release(c, after[i]);
+}
+
+/* ---- What a load would free ---- */
+
+typedef struct {
+    xy_op_id_t task;
+    double gain;        /* seconds of work freed */
+    uint64_t bytes;     /* to load */
+    int32_t freed;      /* tasks */
+} candidate_t;
+
+static bool would_be_in(const closure_t *c, int32_t memory, int32_t data)
+{
+    return c->memories[memory].copies[data].is_in || c->data_epoch[data] == c->epoch;
+}
+
+static bool would_have_all(const closure_t *c, int32_t memory, xy_op_id_t op)
+{
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(c->graph, op, &a);
+
+    for (int32_t i = 0; i < n; i++)
+        if (!would_be_in(c, memory, a[i].data))
+            return false;
+    return true;
+}
+
+static void free_task(closure_t *c, xy_op_id_t op, candidate_t *x)
+{
+    if (x->freed == CLOSURE_LOOKAHEAD || (c->op_epoch[op] == c->epoch && c->op_waits[op] < 0))
+        return;
+    c->op_epoch[op] = c->epoch;
+    c->op_waits[op] = -1; /* freed */
+    c->freed[x->freed++] = op;
+    x->gain += xy_graph_op(c->graph, op)->seconds;
+}
+
+static void free_successors(closure_t *c, int32_t memory, xy_op_id_t op, candidate_t *x)
+{
+    const xy_op_id_t *after;
+    int32_t n = xy_graph_successors(c->graph, op, &after);
+
+    for (int32_t i = 0; i < n; i++) {
+        xy_op_id_t next = after[i];
+
+        if (c->part[next] != memory)
+            continue;
+        if (c->op_epoch[next] != c->epoch) {
+            c->op_epoch[next] = c->epoch;
+            c->op_waits[next] = c->waits[next];
+        }
+        if (--c->op_waits[next] == 0 && would_have_all(c, memory, next))
+            free_task(c, next, x);
+    }
+}
+
+/* Other frontier tasks that the same load completes. */
+static void free_siblings(closure_t *c, int32_t memory, int32_t data, candidate_t *x)
+{
+    size_t i = c->cursor[data], end = c->use_start[data + 1];
+
+    for (; i < end; i++) {
+        xy_op_id_t op = c->uses[i];
+
+        if (c->state[op] == TASK_FRONTIER && c->memory[op] == memory &&
+            would_have_all(c, memory, op))
+            free_task(c, op, x);
+        if (c->state[op] < TASK_PLANNED && writes(c, op, data))
+            break;
+    }
+}
+
+static void look_ahead(closure_t *c, int32_t memory, candidate_t *x)
+{
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(c->graph, x->task, &a);
+
+    c->epoch++;
+    x->gain = 0;
+    x->bytes = 0;
+    x->freed = 0;
+    for (int32_t i = 0; i < n; i++)
+        if (!c->memories[memory].copies[a[i].data].is_in) {
+            c->data_epoch[a[i].data] = c->epoch;
+            if (a[i].mode & XY_ACCESS_READ)
+                x->bytes += xy_graph_datum(c->graph, a[i].data)->bytes;
+        }
+    free_task(c, x->task, x);
+    for (int32_t i = 0; i < n; i++)
+        if (c->data_epoch[a[i].data] == c->epoch)
+            free_siblings(c, memory, a[i].data, x);
+    for (int32_t k = 0; k < x->freed; k++)
+        free_successors(c, memory, c->freed[k], x);
+}
+
+static bool is_better(const candidate_t *x, const candidate_t *best, bool is_mirrored)
+{
+    double a = x->gain * ((double)best->bytes + 1), b = best->gain * ((double)x->bytes + 1);
+
+    if (a != b)
+        return a > b;
+    return is_mirrored ? x->task > best->task : x->task < best->task;
+}
+
+/* Of each list the first and the last few. */
+static bool choose(closure_t *c, int32_t memory, candidate_t *best)
+{
+    closure_memory_t *m = &c->memories[memory];
+
+    best->task = -1;
+    for (int list = 1; list < CLOSURE_LISTS; list++) {
+        xy_op_id_t from[2] = {m->frontier[list].head, m->frontier[list].tail};
+        int32_t count = m->frontier[list].count;
+
+        for (int32_t i = 0; i < count && i < 2 * CANDIDATES; i++) {
+            bool is_back = i % 2 == 1;
+            candidate_t x = {.task = from[is_back]};
+
+            from[is_back] = is_back ? c->links.prev[x.task] : c->links.next[x.task];
+            look_ahead(c, memory, &x);
+            if (best->task < 0 || is_better(&x, best, m->is_mirrored))
+                *best = x;
+        }
+        if (best->task >= 0 && list > 1)
+            break;
+    }
+    return best->task >= 0;
+}
+
+/* ---- What goes ---- */
+
+static void count_uses(closure_t *c, int32_t freed)
+{
+    for (int32_t k = 0; k < freed; k++) {
+        const xy_access_t *a;
+        int32_t n = xy_graph_accesses(c->graph, c->freed[k], &a);
+
+        for (int32_t i = 0; i < n; i++) {
+            int32_t d = a[i].data;
+
+            if (c->use_epoch[d] != c->epoch) {
+                c->use_epoch[d] = c->epoch;
+                c->data_uses[d] = 0;
+            }
+            c->data_uses[d]++;
+        }
+    }
+}
+
+static bool is_dead(closure_t *c, int32_t data)
+{
+    size_t i = c->cursor[data];
+
+    while (i < c->use_start[data + 1] && c->state[c->uses[i]] >= TASK_PLANNED)
+        i++;
+    c->cursor[data] = i;
+    return i == c->use_start[data + 1];
+}
+
+static bool uses_datum(const closure_t *c, xy_op_id_t op, int32_t data)
+{
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(c->graph, op, &a);
+
+    for (int32_t i = 0; i < n; i++)
+        if (a[i].data == data)
+            return true;
+    return false;
+}
+
+/* What the freed tasks use least; the least recently used among equals. */
+static int32_t choose_out(closure_t *c, int32_t memory, xy_op_id_t keep)
+{
+    closure_memory_t *m = &c->memories[memory];
+    int32_t best = -1, fewest = 0, looked_at = 0;
+
+    for (int32_t d = m->oldest; d >= 0 && looked_at < VICTIMS; d = m->copies[d].next) {
+        int32_t uses = c->use_epoch[d] == c->epoch ? c->data_uses[d] : 0;
+
+        looked_at++;
+        if (uses_datum(c, keep, d))
+            continue;
+        if (uses == 0 && is_dead(c, d))
+            return d;
+        if (best < 0 || uses < fewest) {
+            best = d;
+            fewest = uses;
+        }
+    }
+    return best;
+}
+
+/* Load what the best task misses. false: nothing can be loaded. */
+static bool plan_loads(closure_t *c, int32_t memory)
+{
+    closure_memory_t *m = &c->memories[memory];
+    const xy_access_t *a;
+    uint64_t need = 0;
+    candidate_t best;
+    int32_t n;
+
+    if (!choose(c, memory, &best))
+        return false;
+    look_ahead(c, memory, &best);
+    count_uses(c, best.freed);
+    n = xy_graph_accesses(c->graph, best.task, &a);
+    for (int32_t i = 0; i < n; i++)
+        if (!m->copies[a[i].data].is_in)
+            need += xy_graph_datum(c->graph, a[i].data)->bytes;
+    while (m->capacity != 0 && m->planned + need > m->capacity) {
+        int32_t out = choose_out(c, memory, best.task);
+
+        if (out < 0)
+            break; /* the task alone takes it all: the engine knows that it fits */
+        plan_out(c, memory, out);
+    }
+    for (int32_t i = 0; i < n; i++)
+        if (!m->copies[a[i].data].is_in) {
+            plan_in(c, memory, a[i].data);
+            if (a[i].mode & XY_ACCESS_READ)
+                plan_load(c, memory, a[i].data);
+        }
+    return true;
+}
+
+void closure_extend(closure_t *c, int32_t memory)
+{
+    closure_memory_t *m = &c->memories[memory];
+
+    while ((m->work < c->horizon || m->tasks < TASKS_AHEAD) && m->frontier_count > 0 &&
+           m->load_count < m->load_room / 2) {
+        if (m->frontier[0].count > 0)
+            plan_task(c, memory, m->frontier[0].head);
+        else if (!plan_loads(c, memory))
+            return;
+    }
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of the simulated task engine share.
+ *
+ *   task_sim.c     workers and the loop over events
+ *   task_memory.c  copies of data: who holds what, room, eviction
+ *   task_link.c    transfers: one at a time per way, ways that share a link share its rate
+ *   task_trace.c   what is recorded
+ */
+#ifndef XY_SIM_TASK_INTERNAL_H
+#define XY_SIM_TASK_INTERNAL_H
+
+#include <time.h>
+
+#include "sim/task_sim.h"
+
+enum { PIPELINE_MAX = 8, PREFETCH_MAX = 2 };
+
+typedef enum { EVENT_TASK, EVENT_LATENCY, EVENT_SOLO, EVENT_SHARED } sim_event_kind_t;
+
+typedef struct sim_transfer {
+    sim_event_kind_t event; /* first: events are pointers to what they concern */
+    int32_t data, from, to;
+    double left, rate, start; /* bytes still to go */
+    bool is_stale;            /* somebody writes the datum: what arrives is worthless */
+    bool is_prefetch;
+    struct sim_transfer *next;
+} sim_transfer_t;
+
+/* A way from one memory to another: one transfer at a time, prefetches last. */
+typedef struct {
+    sim_transfer_t *active;
+    sim_transfer_t *head[2], *tail[2]; /* asked for by tasks, by prefetch */
+} sim_way_t;
+
+typedef struct {
+    sim_event_kind_t event;
+    double rate;
+    double updated, next; /* when `left` of its flows was right; when the next one ends, or < 0 */
+    sim_transfer_t **flows;
+    int32_t count;
+} sim_shared_t;
+
+typedef struct {
+    int32_t prev, next;       /* least recently used first, of a memory with a limit */
+    int32_t pins;             /* tasks and transfers that need it here */
+    bool is_allocated, is_evicting;
+    sim_transfer_t *incoming; /* NULL: none */
+} sim_copy_t;
+
+/* A task that a worker holds: gathering its data, complete, or running. */
+typedef struct {
+    xy_op_id_t op;
+    int32_t worker;
+    bool is_complete, is_given_back;
+} sim_slot_t;
+
+typedef struct {
+    uint64_t capacity, used, leaving; /* leaving: will be free when written back */
+    int32_t oldest, newest;           /* of the copies, by use */
+    sim_slot_t **gathering;           /* by age */
+    int32_t gathering_count;
+    int32_t prefetching;              /* transfers under way that nobody waits for */
+    int32_t final_head, final_tail;   /* data nobody will write any more, to be sent home early */
+    sim_copy_t *copies;               /* [data] */
+    uint8_t *states;                  /* [data]: what the policy sees */
+} sim_memory_t;
+
+typedef struct {
+    sim_event_kind_t event;
+    int32_t memory;
+    sim_slot_t slots[PIPELINE_MAX];
+    sim_slot_t *order[PIPELINE_MAX]; /* those in use, by age */
+    int32_t held;
+    sim_slot_t *running;
+    double start;
+} sim_worker_t;
+
+typedef struct {
+    const xy_graph_t *graph;
+    const xy_task_platform_t *platform;
+    const xy_task_policy_t *policy;
+    const xy_task_eviction_t *eviction;
+    const xy_task_observer_t *observer;
+    void *state; /* of the policy */
+    xy_task_view_t view;
+    xy_task_result_t result;
+    double now;
+    int32_t pipeline, data_count, ops, left;
+    bool is_out_of_memory, is_flushing;
+
+    sim_memory_t *memories;
+    uint8_t **states; /* [memories]: for the view */
+    sim_worker_t *workers;
+    sim_way_t *ways;
+    sim_shared_t *shared;
+    xy_heap_t events;
+    sim_transfer_t *free_transfers;
+    xy_arena_t *arena;     /* of transfers */
+    int32_t under_way;     /* transfers */
+    int32_t *waiting;      /* [ops] predecessors still to end */
+    int32_t *writers_left; /* [data] */
+    int32_t *final_next;   /* [data] */
+    bool *is_over;         /* [ops] */
+    size_t *use_start;     /* [data + 1]; only for belady-plan without a plan */
+    xy_op_id_t *uses;
+    size_t *use_cursor;    /* [data] */
+} sim_tasks_t;
+
+/* task_link.c */
+/* Move a datum; the copy at `from` is pinned meanwhile. false: memory ran out. */
+bool sim_transfer_request(sim_tasks_t *s, int32_t data, int32_t from, int32_t to,
+                          bool is_prefetch);
+void sim_link_event(sim_tasks_t *s, sim_transfer_t *t);
+void sim_shared_event(sim_tasks_t *s, sim_shared_t *shared, double time);
+bool sim_way_is_idle(const sim_tasks_t *s, int32_t from, int32_t to);
+
+/* task_memory.c */
+void sim_memory_arrived(sim_tasks_t *s, const sim_transfer_t *t);
+/* Let the tasks of a memory gather what they miss, then prefetch, then send data home. */
+void sim_memory_pump(sim_tasks_t *s, int32_t memory);
+void sim_memory_touch(sim_tasks_t *s, int32_t memory, int32_t data);
+/* A task in `memory` begins to write the datum: no other copy is worth anything. */
+void sim_memory_own(sim_tasks_t *s, int32_t memory, int32_t data);
+/* A task takes hold of its data in the memory of its worker, or lets go. */
+void sim_memory_hold(sim_tasks_t *s, sim_slot_t *slot);
+void sim_memory_let_go(sim_tasks_t *s, int32_t memory, xy_op_id_t op);
+void sim_memory_finished(sim_tasks_t *s, int32_t memory, xy_op_id_t op);
+/* All tasks are over: bring home what is not. */
+void sim_memory_flush(sim_tasks_t *s);
+
+static inline uint64_t sim_bytes(const sim_tasks_t *s, int32_t data)
+{
+    return xy_graph_datum(s->graph, data)->bytes;
+}
+
+static inline void sim_event(sim_tasks_t *s, double time, void *what)
+{
+    if (xy_heap_push(&s->events, time, what) != XY_OK)
+        s->is_out_of_memory = true;
+}
+
+/* Real time, to count what the policy costs. */
+static inline double sim_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* task_trace.c */
+typedef struct sim_task_trace sim_task_trace_t;
+xy_status_t sim_task_trace_open(const char *path, const xy_graph_t *graph,
+                                const xy_task_platform_t *platform, const char *policy,
+                                const xy_task_observer_t *next, sim_task_trace_t **trace_p);
+const xy_task_observer_t *sim_task_trace_observer(const sim_task_trace_t *trace);
+xy_status_t sim_task_trace_close(sim_task_trace_t *trace);
+
+#endif

@@ -1,0 +1,449 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Copies of data. A copy is here, coming, or not there. It takes room from the moment its transfer
+ * is asked for until it is given up; while tasks or transfers need it, it is pinned.
+ */
+#include "sim/task_internal.h"
+
+static void observe(sim_tasks_t *s, int32_t memory)
+{
+    if (s->observer != NULL && s->observer->memory != NULL)
+        s->observer->memory(s->observer->arg, memory, s->now, s->memories[memory].used);
+}
+
+static void list_remove(sim_memory_t *m, int32_t data)
+{
+    sim_copy_t *c = &m->copies[data];
+
+    if (c->prev >= 0)
+        m->copies[c->prev].next = c->next;
+    else
+        m->oldest = c->next;
+    if (c->next >= 0)
+        m->copies[c->next].prev = c->prev;
+    else
+        m->newest = c->prev;
+}
+
+static void list_append(sim_memory_t *m, int32_t data)
+{
+    sim_copy_t *c = &m->copies[data];
+
+    c->next = -1;
+    c->prev = m->newest;
+    if (m->newest >= 0)
+        m->copies[m->newest].next = data;
+    else
+        m->oldest = data;
+    m->newest = data;
+}
+
+void sim_memory_touch(sim_tasks_t *s, int32_t memory, int32_t data)
+{
+    sim_memory_t *m = &s->memories[memory];
+
+    if (!m->copies[data].is_allocated || m->newest == data)
+        return;
+    list_remove(m, data);
+    list_append(m, data);
+}
+
+static void allocate(sim_tasks_t *s, int32_t memory, int32_t data)
+{
+    sim_memory_t *m = &s->memories[memory];
+
+    if (memory == 0 || m->copies[data].is_allocated)
+        return;
+    m->copies[data].is_allocated = true;
+    m->used += sim_bytes(s, data);
+    list_append(m, data);
+    observe(s, memory);
+}
+
+static void stop_evicting(sim_tasks_t *s, sim_memory_t *m, int32_t data)
+{
+    if (!m->copies[data].is_evicting)
+        return;
+    m->copies[data].is_evicting = false;
+    m->leaving -= sim_bytes(s, data);
+}
+
+static void release(sim_tasks_t *s, int32_t memory, int32_t data)
+{
+    sim_memory_t *m = &s->memories[memory];
+
+    stop_evicting(s, m, data);
+    m->states[data] = 0;
+    if (!m->copies[data].is_allocated)
+        return;
+    m->copies[data].is_allocated = false;
+    m->used -= sim_bytes(s, data);
+    list_remove(m, data);
+    observe(s, memory);
+}
+
+/* Is there no other valid copy? */
+static bool is_sole(const sim_tasks_t *s, int32_t memory, int32_t data)
+{
+    for (int32_t m = 0; m < s->platform->memories; m++)
+        if (m != memory && s->memories[m].states[data] == XY_TASK_HERE)
+            return false;
+    return true;
+}
+
+void sim_memory_own(sim_tasks_t *s, int32_t memory, int32_t data)
+{
+    for (int32_t m = 0; m < s->platform->memories; m++) {
+        sim_copy_t *c = &s->memories[m].copies[data];
+
+        if (c->incoming != NULL)
+            c->incoming->is_stale = true;
+        if (m != memory && c->incoming == NULL)
+            release(s, m, data);
+    }
+    allocate(s, memory, data);
+    s->memories[memory].states[data] = XY_TASK_HERE;
+}
+
+void sim_memory_arrived(sim_tasks_t *s, const sim_transfer_t *t)
+{
+    sim_memory_t *to = &s->memories[t->to], *from = &s->memories[t->from];
+
+    to->copies[t->data].incoming = NULL;
+    if (t->is_stale)
+        release(s, t->to, t->data);
+    else
+        to->states[t->data] = XY_TASK_HERE;
+    if (from->copies[t->data].is_evicting && from->copies[t->data].pins == 0 && !t->is_stale) {
+        s->result.evictions++;
+        release(s, t->from, t->data);
+    }
+}
+
+/* ---- Room ---- */
+
+static bool is_free(const sim_memory_t *m, int32_t data)
+{
+    const sim_copy_t *c = &m->copies[data];
+
+    return c->is_allocated && m->states[data] == XY_TASK_HERE && c->pins == 0 && !c->is_evicting;
+}
+
+static bool is_free_for_policy(const void *arg, int32_t data)
+{
+    return is_free(arg, data);
+}
+
+/* When a datum is used next: by the plan of the policy, or in the order of submission. */
+static int64_t next_use(sim_tasks_t *s, int32_t memory, int32_t data)
+{
+    size_t i, end;
+
+    if (s->policy->next_use != NULL)
+        return s->policy->next_use(s->state, memory, data);
+    end = s->use_start[data + 1];
+    for (i = s->use_cursor[data]; i < end && s->is_over[s->uses[i]]; i++)
+        continue;
+    s->use_cursor[data] = i;
+    return i < end ? s->uses[i] : INT64_MAX;
+}
+
+static int32_t victim_by_strategy(sim_tasks_t *s, int32_t memory)
+{
+    sim_memory_t *m = &s->memories[memory];
+    int32_t best = -1;
+    int64_t latest = -1;
+
+    for (int32_t d = m->oldest; d >= 0; d = m->copies[d].next) {
+        if (!is_free(m, d))
+            continue;
+        if (s->eviction->is_by_next_use) {
+            int64_t use = next_use(s, memory, d);
+
+            if (use > latest) {
+                latest = use;
+                best = d;
+            }
+        } else if (!s->eviction->is_clean_first || !is_sole(s, memory, d)) {
+            return d;
+        } else if (best < 0) {
+            best = d;
+        }
+    }
+    return best;
+}
+
+static int32_t choose_victim(sim_tasks_t *s, int32_t memory, bool is_prefetch)
+{
+    int32_t data = -1;
+
+    if (s->policy->victim != NULL) {
+        double start = sim_clock();
+
+        data = s->policy->victim(s->state, memory, is_prefetch, is_free_for_policy,
+                                 &s->memories[memory]);
+        s->result.scheduling_seconds += sim_clock() - start;
+    }
+    if (data < 0 && !is_prefetch)
+        data = victim_by_strategy(s, memory);
+    return data;
+}
+
+static void evict(sim_tasks_t *s, int32_t memory, int32_t data)
+{
+    sim_memory_t *m = &s->memories[memory];
+
+    if (!is_sole(s, memory, data)) {
+        s->result.evictions++;
+        release(s, memory, data);
+        return;
+    }
+    m->copies[data].is_evicting = true;
+    m->leaving += sim_bytes(s, data);
+    if (s->memories[0].copies[data].incoming == NULL)
+        sim_transfer_request(s, data, memory, 0, false);
+}
+
+/* true: there is room for so many bytes now. false: it is being made, or cannot be. */
+static bool make_room(sim_tasks_t *s, int32_t memory, uint64_t bytes, bool is_prefetch,
+                      bool *is_coming_p)
+{
+    sim_memory_t *m = &s->memories[memory];
+
+    *is_coming_p = true;
+    if (m->capacity == 0)
+        return true;
+    while (m->used + bytes > m->capacity + m->leaving) {
+        int32_t data = choose_victim(s, memory, is_prefetch);
+
+        if (data < 0) {
+            *is_coming_p = false;
+            return false;
+        }
+        evict(s, memory, data);
+    }
+    return m->used + bytes <= m->capacity;
+}
+
+/* ---- Gathering ---- */
+
+/* The copy from which a transfer would end first, counting one that is under way. -1: none. */
+static int32_t best_source(const sim_tasks_t *s, int32_t data, int32_t to)
+{
+    double best_seconds = 0, bytes = (double)sim_bytes(s, data);
+    int32_t best = -1, n = s->platform->memories;
+
+    for (int32_t m = 0; m < n; m++) {
+        int32_t way = m * n + to;
+        double seconds;
+
+        if (s->memories[m].states[data] != XY_TASK_HERE || s->platform->rate[way] <= 0)
+            continue;
+        seconds = s->platform->latency[way] + bytes / s->platform->rate[way];
+        if (!sim_way_is_idle(s, m, to))
+            seconds *= 2;
+        if (best < 0 || seconds < best_seconds) {
+            best = m;
+            best_seconds = seconds;
+        }
+    }
+    return best;
+}
+
+/* Without a way from where it is, a datum goes through the main memory. */
+static void fetch(sim_tasks_t *s, int32_t memory, int32_t data, bool is_prefetch)
+{
+    int32_t from = best_source(s, data, memory);
+
+    if (from >= 0) {
+        allocate(s, memory, data);
+        sim_transfer_request(s, data, from, memory, is_prefetch);
+        return;
+    }
+    if (s->memories[0].copies[data].incoming != NULL)
+        return;
+    from = best_source(s, data, 0);
+    if (from >= 0)
+        sim_transfer_request(s, data, from, 0, is_prefetch);
+}
+
+void sim_memory_hold(sim_tasks_t *s, sim_slot_t *slot)
+{
+    sim_memory_t *m = &s->memories[s->workers[slot->worker].memory];
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(s->graph, slot->op, &a);
+
+    for (int32_t i = 0; i < n; i++) {
+        m->copies[a[i].data].pins++;
+        stop_evicting(s, m, a[i].data);
+    }
+    slot->is_given_back = false;
+}
+
+void sim_memory_let_go(sim_tasks_t *s, int32_t memory, xy_op_id_t op)
+{
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(s->graph, op, &a);
+
+    for (int32_t i = 0; i < n; i++)
+        s->memories[memory].copies[a[i].data].pins--;
+}
+
+void sim_memory_finished(sim_tasks_t *s, int32_t memory, xy_op_id_t op)
+{
+    sim_memory_t *m = &s->memories[memory];
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(s->graph, op, &a);
+
+    sim_memory_let_go(s, memory, op);
+    for (int32_t i = 0; i < n; i++) {
+        sim_memory_touch(s, memory, a[i].data);
+        if (!(a[i].mode & XY_ACCESS_WRITE) || --s->writers_left[a[i].data] > 0 || memory == 0)
+            continue;
+        s->final_next[a[i].data] = -1;
+        if (m->final_tail >= 0)
+            s->final_next[m->final_tail] = a[i].data;
+        else
+            m->final_head = a[i].data;
+        m->final_tail = a[i].data;
+    }
+}
+
+/* Room taken for data that the task would have written, and that holds nothing yet. */
+static void drop_empty(sim_tasks_t *s, int32_t memory, xy_op_id_t op)
+{
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(s->graph, op, &a);
+
+    for (int32_t i = 0; i < n; i++)
+        if (s->memories[memory].states[a[i].data] == 0)
+            release(s, memory, a[i].data);
+}
+
+/* The youngest task that gathers gives back what it holds, so that older ones go on. */
+static bool give_back(sim_tasks_t *s, int32_t memory, const sim_slot_t *oldest)
+{
+    sim_memory_t *m = &s->memories[memory];
+
+    for (int32_t i = m->gathering_count - 1; i >= 0; i--) {
+        sim_slot_t *slot = m->gathering[i];
+
+        if (slot == oldest)
+            return false;
+        if (slot->is_given_back)
+            continue;
+        sim_memory_let_go(s, memory, slot->op);
+        drop_empty(s, memory, slot->op);
+        slot->is_given_back = true;
+        slot->is_complete = false;
+        s->result.given_back++;
+        return true;
+    }
+    return false;
+}
+
+/* true: it has, or has asked for, all its data. */
+static bool gather(sim_tasks_t *s, int32_t memory, sim_slot_t *slot)
+{
+    sim_memory_t *m = &s->memories[memory];
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(s->graph, slot->op, &a);
+    bool is_all_here = true, is_coming;
+
+    for (int32_t i = 0; i < n; i++) {
+        int32_t data = a[i].data;
+        bool is_read = (a[i].mode & XY_ACCESS_READ) != 0;
+        uint64_t bytes = sim_bytes(s, data);
+
+        if (m->states[data] == XY_TASK_HERE || (!is_read && m->copies[data].is_allocated))
+            continue;
+        if (m->states[data] == XY_TASK_COMING) {
+            is_all_here = false;
+            continue;
+        }
+        while (!m->copies[data].is_allocated && !make_room(s, memory, bytes, false, &is_coming)) {
+            if (is_coming || !give_back(s, memory, slot))
+                return false;
+        }
+        if (is_read) {
+            is_all_here = false;
+            fetch(s, memory, data, false);
+        } else {
+            allocate(s, memory, data);
+        }
+    }
+    slot->is_complete = is_all_here;
+    return true;
+}
+
+static void prefetch(sim_tasks_t *s, int32_t memory)
+{
+    sim_memory_t *m = &s->memories[memory];
+
+    while (m->prefetching < PREFETCH_MAX) {
+        double start = sim_clock();
+        int32_t data = s->policy->prefetch(s->state, memory);
+        bool is_coming;
+
+        s->result.scheduling_seconds += sim_clock() - start;
+        if (data < 0 || m->states[data] != 0)
+            return;
+        if (m->capacity != 0 && !s->policy->is_evicting_for_prefetch &&
+            m->used + sim_bytes(s, data) > m->capacity)
+            return;
+        if (!make_room(s, memory, sim_bytes(s, data), true, &is_coming))
+            return;
+        fetch(s, memory, data, true);
+        if (m->states[data] == 0)
+            return; /* it goes through the main memory first */
+    }
+}
+
+static void write_early(sim_tasks_t *s, int32_t memory)
+{
+    sim_memory_t *m = &s->memories[memory];
+
+    while (m->final_head >= 0 && sim_way_is_idle(s, memory, 0)) {
+        int32_t data = m->final_head;
+
+        m->final_head = s->final_next[data];
+        if (m->final_head < 0)
+            m->final_tail = -1;
+        if (m->states[data] == XY_TASK_HERE && s->memories[0].states[data] == 0)
+            sim_transfer_request(s, data, memory, 0, true);
+    }
+}
+
+void sim_memory_pump(sim_tasks_t *s, int32_t memory)
+{
+    sim_memory_t *m = &s->memories[memory];
+    bool is_fed = true;
+
+    for (int32_t i = 0; i < m->gathering_count && is_fed; i++) {
+        sim_slot_t *slot = m->gathering[i];
+
+        if (slot->is_given_back)
+            sim_memory_hold(s, slot);
+        if (!slot->is_complete)
+            is_fed = gather(s, memory, slot);
+    }
+    if (memory == 0)
+        return;
+    if (is_fed && s->policy->prefetch != NULL)
+        prefetch(s, memory);
+    if (s->policy->is_writing_early)
+        write_early(s, memory);
+}
+
+void sim_memory_flush(sim_tasks_t *s)
+{
+    for (int32_t d = 0; d < s->data_count; d++) {
+        int32_t from;
+
+        if (s->memories[0].states[d] != 0)
+            continue;
+        from = best_source(s, d, 0);
+        if (from >= 0)
+            sim_transfer_request(s, d, from, 0, false);
+    }
+}

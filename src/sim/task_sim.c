@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sim/task_sim.h"
+
+#include <string.h>
+
+#include "sim/task_internal.h"
+
+/* ---- Workers ---- */
+
+static void gathering_remove(sim_memory_t *m, const sim_slot_t *slot)
+{
+    int32_t kept = 0;
+
+    for (int32_t i = 0; i < m->gathering_count; i++)
+        if (m->gathering[i] != slot)
+            m->gathering[kept++] = m->gathering[i];
+    m->gathering_count = kept;
+}
+
+static sim_slot_t *slot_take(sim_worker_t *w, int32_t pipeline)
+{
+    for (int32_t i = 0; i < pipeline; i++)
+        if (w->slots[i].op < 0) {
+            w->order[w->held++] = &w->slots[i];
+            return &w->slots[i];
+        }
+    return NULL;
+}
+
+static void slot_free(sim_worker_t *w, sim_slot_t *slot)
+{
+    int32_t kept = 0;
+
+    for (int32_t i = 0; i < w->held; i++)
+        if (w->order[i] != slot)
+            w->order[kept++] = w->order[i];
+    w->held = kept;
+    slot->op = -1;
+}
+
+static void worker_feed(sim_tasks_t *s, int32_t worker)
+{
+    sim_worker_t *w = &s->workers[worker];
+    sim_memory_t *m = &s->memories[w->memory];
+
+    while (w->held < s->pipeline) {
+        double start = sim_clock();
+        xy_op_id_t op = s->policy->pick(s->state, worker);
+        sim_slot_t *slot;
+
+        s->result.scheduling_seconds += sim_clock() - start;
+        if (op < 0)
+            return;
+        slot = slot_take(w, s->pipeline);
+        *slot = (sim_slot_t){.op = op, .worker = worker};
+        sim_memory_hold(s, slot);
+        m->gathering[m->gathering_count++] = slot;
+    }
+}
+
+static void worker_start(sim_tasks_t *s, int32_t worker)
+{
+    sim_worker_t *w = &s->workers[worker];
+    const xy_access_t *a;
+    int32_t n;
+
+    if (w->running != NULL)
+        return;
+    for (int32_t i = 0; i < w->held && w->running == NULL; i++)
+        if (w->order[i]->is_complete)
+            w->running = w->order[i];
+    if (w->running == NULL)
+        return;
+    gathering_remove(&s->memories[w->memory], w->running);
+    n = xy_graph_accesses(s->graph, w->running->op, &a);
+    for (int32_t i = 0; i < n; i++)
+        if (a[i].mode & XY_ACCESS_WRITE)
+            sim_memory_own(s, w->memory, a[i].data);
+    w->start = s->now;
+    sim_event(s, s->now + xy_task_seconds(&s->view, w->running->op, worker), w);
+}
+
+static void announce(sim_tasks_t *s, xy_op_id_t op)
+{
+    double start = sim_clock();
+
+    s->policy->ready(s->state, op);
+    s->result.scheduling_seconds += sim_clock() - start;
+}
+
+static void worker_end(sim_tasks_t *s, sim_worker_t *w)
+{
+    int32_t worker = (int32_t)(w - s->workers);
+    xy_op_id_t op = w->running->op;
+    const xy_op_id_t *after;
+    int32_t n = xy_graph_successors(s->graph, op, &after);
+
+    if (s->observer != NULL && s->observer->task != NULL)
+        s->observer->task(s->observer->arg, worker, op, w->start, s->now);
+    slot_free(w, w->running);
+    w->running = NULL;
+    s->is_over[op] = true;
+    s->left--;
+    s->result.tasks++;
+    s->result.tasks_end = s->result.makespan = s->now;
+    sim_memory_finished(s, w->memory, op);
+    if (s->policy->done != NULL) {
+        double start = sim_clock();
+
+        s->policy->done(s->state, worker, op);
+        s->result.scheduling_seconds += sim_clock() - start;
+    }
+    for (int32_t i = 0; i < n; i++)
+        if (--s->waiting[after[i]] == 0)
+            announce(s, after[i]);
+}
+
+/* ---- Making and unmaking ---- */
+
+static void cleanup(sim_tasks_t *s)
+{
+    for (int32_t m = 0; s->memories != NULL && m < s->platform->memories; m++) {
+        xy_free(s->memories[m].gathering);
+        xy_free(s->memories[m].copies);
+        xy_free(s->memories[m].states);
+    }
+    for (int32_t i = 0; s->shared != NULL && i < s->platform->shared_count; i++)
+        xy_free(s->shared[i].flows);
+    if (s->policy != NULL)
+        s->policy->destroy(s->state);
+    xy_free(s->memories);
+    xy_free(s->states);
+    xy_free(s->workers);
+    xy_free(s->ways);
+    xy_free(s->shared);
+    xy_heap_cleanup(&s->events);
+    xy_arena_destroy(s->arena);
+    xy_free(s->waiting);
+    xy_free(s->writers_left);
+    xy_free(s->final_next);
+    xy_free(s->is_over);
+    xy_free(s->use_start);
+    xy_free(s->uses);
+    xy_free(s->use_cursor);
+}
+
+static xy_status_t init_memory(sim_tasks_t *s, int32_t memory)
+{
+    sim_memory_t *m = &s->memories[memory];
+    size_t slots = (size_t)s->platform->workers * (size_t)s->pipeline;
+
+    m->capacity = s->platform->capacity[memory];
+    m->oldest = m->newest = m->final_head = m->final_tail = -1;
+    m->gathering = xy_calloc(slots, sizeof(*m->gathering));
+    m->copies = xy_calloc((size_t)s->data_count + 1, sizeof(*m->copies));
+    m->states = xy_calloc((size_t)s->data_count + 1, 1);
+    if (m->gathering == NULL || m->copies == NULL || m->states == NULL)
+        return XY_ENOMEM;
+    memset(m->states, memory == 0 ? XY_TASK_HERE : 0, (size_t)s->data_count);
+    s->states[memory] = m->states;
+    return XY_OK;
+}
+
+static xy_status_t init_arrays(sim_tasks_t *s)
+{
+    size_t memories = (size_t)s->platform->memories, ops = (size_t)s->ops + 1;
+    size_t data = (size_t)s->data_count + 1, shared = (size_t)s->platform->shared_count + 1;
+
+    s->memories = xy_calloc(memories, sizeof(*s->memories));
+    s->states = xy_calloc(memories, sizeof(*s->states));
+    s->workers = xy_calloc((size_t)s->platform->workers, sizeof(*s->workers));
+    s->ways = xy_calloc(memories * memories, sizeof(*s->ways));
+    s->shared = xy_calloc(shared, sizeof(*s->shared));
+    s->waiting = xy_calloc(ops, sizeof(*s->waiting));
+    s->writers_left = xy_calloc(data, sizeof(*s->writers_left));
+    s->final_next = xy_calloc(data, sizeof(*s->final_next));
+    s->is_over = xy_calloc(ops, sizeof(*s->is_over));
+    if (s->memories == NULL || s->states == NULL || s->workers == NULL || s->ways == NULL ||
+        s->shared == NULL || s->waiting == NULL || s->writers_left == NULL ||
+        s->final_next == NULL || s->is_over == NULL || xy_arena_create(&s->arena) != XY_OK)
+        return XY_ENOMEM;
+    for (int32_t m = 0; m < s->platform->memories; m++)
+        if (init_memory(s, m) != XY_OK)
+            return XY_ENOMEM;
+    for (int32_t i = 0; i < s->platform->shared_count; i++) {
+        s->shared[i] = (sim_shared_t){.event = EVENT_SHARED, .next = -1};
+        s->shared[i].rate = s->platform->shared_rate[i];
+        s->shared[i].flows = xy_calloc(memories * memories, sizeof(*s->shared[i].flows));
+        if (s->shared[i].flows == NULL)
+            return XY_ENOMEM;
+    }
+    return XY_OK;
+}
+
+/* Which tasks use each datum, in the order of submission. */
+static xy_status_t init_uses(sim_tasks_t *s)
+{
+    const xy_access_t *a;
+    size_t total = 0;
+
+    if (!s->eviction->is_by_next_use || s->policy->next_use != NULL)
+        return XY_OK;
+    s->use_start = xy_calloc((size_t)s->data_count + 2, sizeof(*s->use_start));
+    s->use_cursor = xy_calloc((size_t)s->data_count + 1, sizeof(*s->use_cursor));
+    for (int32_t i = 0; i < s->ops; i++)
+        total += (size_t)xy_graph_accesses(s->graph, i, &a);
+    s->uses = xy_malloc((total + 1) * sizeof(*s->uses));
+    if (s->use_start == NULL || s->use_cursor == NULL || s->uses == NULL)
+        return XY_ENOMEM;
+    for (int32_t i = 0; i < s->ops; i++)
+        for (int32_t k = xy_graph_accesses(s->graph, i, &a) - 1; k >= 0; k--)
+            s->use_start[a[k].data + 1]++;
+    for (int32_t d = 0; d < s->data_count; d++) {
+        s->use_start[d + 1] += s->use_start[d];
+        s->use_cursor[d] = s->use_start[d];
+    }
+    for (int32_t i = 0; i < s->ops; i++)
+        for (int32_t k = xy_graph_accesses(s->graph, i, &a) - 1; k >= 0; k--)
+            s->uses[s->use_cursor[a[k].data]++] = i;
+    for (int32_t d = 0; d < s->data_count; d++)
+        s->use_cursor[d] = s->use_start[d];
+    return XY_OK;
+}
+
+static void init_work(sim_tasks_t *s)
+{
+    double work = 0, speed = 0;
+    const xy_access_t *a;
+
+    for (int32_t w = 0; w < s->platform->workers; w++) {
+        s->workers[w].event = EVENT_TASK;
+        s->workers[w].memory = s->platform->memory_of[w];
+        for (int32_t i = 0; i < PIPELINE_MAX; i++)
+            s->workers[w].slots[i].op = -1;
+        speed += s->platform->speed[w];
+    }
+    for (int32_t i = 0; i < s->ops; i++) {
+        work += xy_graph_op(s->graph, i)->seconds;
+        s->waiting[i] = xy_graph_predecessors(s->graph, i);
+        for (int32_t k = xy_graph_accesses(s->graph, i, &a) - 1; k >= 0; k--)
+            s->writers_left[a[k].data] += (a[k].mode & XY_ACCESS_WRITE) ? 1 : 0;
+    }
+    s->result.compute_bound = work / speed;
+    s->left = s->ops;
+}
+
+static void init_view(sim_tasks_t *s)
+{
+    const xy_task_platform_t *p = s->platform;
+
+    s->view = (xy_task_view_t){
+        .graph = s->graph,
+        .workers = p->workers,
+        .memories = p->memories,
+        .memory_of = p->memory_of,
+        .speed = p->speed,
+        .capacity = p->capacity,
+        .copies = (const uint8_t *const *)s->states,
+        .transfer_latency = p->latency,
+        .transfer_rate = p->rate,
+        .now = &s->now,
+    };
+}
+
+/* ---- What cannot work is refused before the start ---- */
+
+static xy_status_t check_task(const sim_tasks_t *s, xy_op_id_t op, uint64_t room)
+{
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(s->graph, op, &a);
+    uint64_t bytes = 0;
+    char need[32], have[32];
+
+    for (int32_t i = 0; i < n; i++) {
+        if (xy_graph_datum(s->graph, a[i].data)->home != 0)
+            return xy_fail(XY_EINVAL, "datum %d lives in memory %d; only homes in the main memory "
+                           "(0) can be simulated", a[i].data,
+                           xy_graph_datum(s->graph, a[i].data)->home);
+        for (int32_t k = 0; k < i; k++)
+            if (a[k].data == a[i].data)
+                return xy_fail(XY_EINVAL, "task %d names datum %d twice; name it once, with the "
+                               "mode READ_WRITE", op, a[i].data);
+        if (sim_bytes(s, a[i].data) > room)
+            return xy_fail(XY_EINVAL,
+                           "datum %d of task %d has %s and a memory holds %s; cut it into smaller "
+                           "blocks or give more memory", a[i].data, op,
+                           xy_format_size(sim_bytes(s, a[i].data), need),
+                           xy_format_size(room, have));
+        bytes += sim_bytes(s, a[i].data);
+    }
+    if (bytes > room)
+        return xy_fail(XY_EINVAL,
+                       "the %d data of task %d have %s together and a memory holds %s; cut them "
+                       "into smaller blocks or give more memory", n, op,
+                       xy_format_size(bytes, need), xy_format_size(room, have));
+    return XY_OK;
+}
+
+static xy_status_t check_sizes(const sim_tasks_t *s)
+{
+    uint64_t room = UINT64_MAX;
+    xy_status_t st = XY_OK;
+
+    for (int32_t w = 0; w < s->platform->workers; w++) {
+        uint64_t capacity = s->platform->capacity[s->platform->memory_of[w]];
+
+        if (capacity != 0 && capacity < room)
+            room = capacity;
+    }
+    for (int32_t i = 0; i < s->ops && st == XY_OK; i++)
+        st = check_task(s, i, room);
+    return st;
+}
+
+/* ---- The loop ---- */
+
+static void handle(sim_tasks_t *s, void *what, double time)
+{
+    switch (*(sim_event_kind_t *)what) {
+    case EVENT_TASK:
+        worker_end(s, what);
+        break;
+    case EVENT_SHARED:
+        sim_shared_event(s, what, time);
+        break;
+    default:
+        sim_link_event(s, what);
+        break;
+    }
+}
+
+/* After whatever happened at this moment: take tasks, gather, start. */
+static void settle(sim_tasks_t *s)
+{
+    for (int32_t w = 0; w < s->platform->workers; w++)
+        worker_feed(s, w);
+    for (int32_t m = 0; m < s->platform->memories; m++)
+        sim_memory_pump(s, m);
+    for (int32_t w = 0; w < s->platform->workers; w++)
+        worker_start(s, w);
+    if (s->left == 0 && !s->is_flushing) {
+        s->is_flushing = true;
+        sim_memory_flush(s);
+    }
+}
+
+static xy_status_t loop(sim_tasks_t *s)
+{
+    double time;
+    void *what;
+
+    for (xy_op_id_t i = 0; i < s->ops; i++)
+        if (s->waiting[i] == 0)
+            announce(s, i);
+    settle(s);
+    while (!s->is_out_of_memory && (what = xy_heap_pop(&s->events, &time)) != NULL) {
+        const xy_heap_item_t *next;
+
+        s->now = time;
+        handle(s, what, time);
+        next = xy_heap_peek(&s->events);
+        if (next == NULL || next->key > time)
+            settle(s);
+    }
+    if (s->is_out_of_memory)
+        return xy_fail_memory("simulating the tasks");
+    if (s->left > 0)
+        return xy_fail(XY_EINVAL, "policy %s left %d of %d tasks undone: it names none of the "
+                       "ready ones", s->policy->name, s->left, s->ops);
+    return XY_OK;
+}
+
+static xy_status_t simulate(sim_tasks_t *s, const xy_task_sim_t *how)
+{
+    xy_task_params_t params = how->params;
+    double start;
+    xy_status_t st;
+
+    if (init_arrays(s) != XY_OK || init_uses(s) != XY_OK)
+        return xy_fail_memory("preparing the simulation");
+    st = check_sizes(s);
+    if (st != XY_OK)
+        return st;
+    init_work(s);
+    init_view(s);
+    params.alpha = params.alpha > 0 ? params.alpha : 1;
+    params.beta = params.beta > 0 || params.alpha < 0 ? params.beta : 1;
+    start = sim_clock();
+    st = s->policy->create(&s->view, &params, &s->state);
+    s->result.scheduling_seconds += sim_clock() - start;
+    if (st == XY_OK)
+        st = loop(s);
+
+    return st;
+}
+
+xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *platform,
+                             const xy_task_sim_t *how, xy_task_result_t *result_p)
+{
+    const char *policy = how->policy != NULL ? how->policy : xy_task_policies[0]->name;
+    sim_tasks_t s = {.graph = graph, .platform = platform, .observer = how->observer};
+    const xy_task_policy_t *chosen;
+    sim_task_trace_t *trace = NULL;
+    xy_status_t st = xy_task_policy_find(policy, &chosen);
+
+    if (st == XY_OK)
+        st = xy_task_eviction_find(how->eviction != NULL ? how->eviction : chosen->eviction,
+                                   &s.eviction);
+    if (st == XY_OK && how->trace != NULL)
+        st = sim_task_trace_open(how->trace, graph, platform, policy, how->observer, &trace);
+    if (st != XY_OK)
+        return st;
+    if (trace != NULL)
+        s.observer = sim_task_trace_observer(trace);
+    s.policy = chosen;
+    s.pipeline = how->pipeline > 0 ? how->pipeline : 2;
+    if (s.pipeline > PIPELINE_MAX)
+        s.pipeline = PIPELINE_MAX;
+    s.ops = xy_graph_ops(graph);
+    s.data_count = xy_graph_data_count(graph);
+    st = simulate(&s, how);
+    cleanup(&s);
+    if (trace != NULL) {
+        xy_status_t closed = sim_task_trace_close(trace);
+
+        st = st == XY_OK ? closed : st;
+    }
+    if (st == XY_OK)
+        *result_p = s.result;
+    return st;
+}

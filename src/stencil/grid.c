@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Grids of blocks into graphs of tasks. */
+#include "stencil/stencil.h"
+
+#include <math.h>
+
+typedef struct {
+    const xy_stencil_t *s;
+    xy_graph_t *graph;
+    int64_t cells;
+    int32_t base[2]; /* first handle of each array */
+    int64_t *cuts;   /* [parts + 1] in the first dimension */
+    int parts;
+} grid_t;
+
+/* Neighbours by number of points; the block itself comes first. */
+static const int8_t offsets3[][3] = {{0, 0, 0}, {-1, 0, 0}, {1, 0, 0}};
+static const int8_t offsets5[][3] = {{0, 0, 0}, {-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}};
+static const int8_t offsets9[][3] = {{0, 0, 0}, {-1, 0, 0},  {1, 0, 0},  {0, -1, 0}, {0, 1, 0},
+                                     {-1, -1, 0}, {-1, 1, 0}, {1, -1, 0}, {1, 1, 0}};
+static const int8_t offsets7[][3] = {{0, 0, 0},  {-1, 0, 0}, {1, 0, 0}, {0, -1, 0},
+                                     {0, 1, 0},  {0, 0, -1}, {0, 0, 1}};
+
+static const int8_t (*offsets_of(int points))[3]
+{
+    switch (points) {
+    case 3:
+        return offsets3;
+    case 5:
+        return offsets5;
+    case 9:
+        return offsets9;
+    default:
+        return offsets7;
+    }
+}
+
+double xy_stencil_seconds(const xy_stencil_t *s, int64_t x, int iteration)
+{
+    int64_t n = s->blocks[0];
+    bool is_late = iteration >= s->iterations / 2;
+
+    switch (s->load) {
+    case XY_STENCIL_STATIC:
+        return x < n / 2 ? s->task_seconds / 2 : s->task_seconds;
+    case XY_STENCIL_DYNAMIC: {
+        int64_t first = is_late ? n / 2 : n / 4;
+
+        return x >= first && x < first + n / 4 ? s->task_seconds * 2 : s->task_seconds;
+    }
+    case XY_STENCIL_FILE: {
+        int64_t row = (int64_t)iteration * s->factor_rows / s->iterations;
+
+        return s->task_seconds * s->factors[row * s->factor_columns + x * s->factor_columns / n];
+    }
+    default:
+        return s->task_seconds;
+    }
+}
+
+static int64_t cell_of(const xy_stencil_t *s, const int64_t x[3])
+{
+    return (x[0] * s->blocks[1] + x[1]) * s->blocks[2] + x[2];
+}
+
+static void add_task(grid_t *g, const int64_t x[3], int t)
+{
+    const xy_stencil_t *s = g->s;
+    const int8_t(*offset)[3] = offsets_of(s->points);
+    bool is_jacobi = s->graph == XY_STENCIL_JACOBI;
+    xy_access_t accesses[10];
+    xy_op_t op = {.kind = XY_OP_COMPUTE,
+                  .priority = t,
+                  .seconds = xy_stencil_seconds(s, x[0], t),
+                  .iteration = t,
+                  .position = {x[0], x[1], x[2]}};
+    int n = s->points;
+
+    for (int i = 0; i < n; i++) {
+        int64_t y[3] = {x[0] + offset[i][0], x[1] + offset[i][1], x[2] + offset[i][2]};
+
+        accesses[i].data = g->base[is_jacobi ? t % 2 : 0] + (int32_t)cell_of(s, y);
+        accesses[i].mode = i == 0 && !is_jacobi ? XY_ACCESS_READ_WRITE : XY_ACCESS_READ;
+    }
+    if (is_jacobi)
+        accesses[n++] = (xy_access_t){g->base[(t + 1) % 2] + (int32_t)cell_of(s, x),
+                                      XY_ACCESS_WRITE};
+    xy_graph_task(g->graph, &op, accesses, n);
+}
+
+/* One iteration of the blocks x0 .. x1 - 1 of the first dimension, of one colour (-1: all). */
+static void add_rows(grid_t *g, int64_t x0, int64_t x1, int step, int colour, int t)
+{
+    const xy_stencil_t *s = g->s;
+    int64_t low[3], high[3], x[3];
+
+    for (int d = 0; d < 3; d++) {
+        low[d] = d < s->dims ? 1 : 0;
+        high[d] = d < s->dims ? s->blocks[d] - 1 : 1;
+    }
+    for (int64_t i = 0; i < x1 - x0; i++) {
+        x[0] = step > 0 ? x0 + i : x1 - 1 - i;
+        for (x[1] = low[1]; x[1] < high[1]; x[1]++)
+            for (x[2] = low[2]; x[2] < high[2]; x[2]++)
+                if (colour < 0 || (x[0] + x[1] + x[2]) % 2 == colour)
+                    add_task(g, x, t);
+    }
+}
+
+static void add_iteration(grid_t *g, int t)
+{
+    const xy_stencil_t *s = g->s;
+    int64_t n = s->blocks[0];
+
+    if (s->graph == XY_STENCIL_RED_BLACK) {
+        add_rows(g, 1, n - 1, 1, 0, t);
+        add_rows(g, 1, n - 1, 1, 1, t);
+    } else if (s->graph == XY_STENCIL_JACOBI) {
+        add_rows(g, 1, n - 1, 1, -1, t);
+    } else {
+        for (int p = 0; p < g->parts; p++)
+            add_rows(g, 1 + g->cuts[p], 1 + g->cuts[p + 1], p % 2 == 0 ? 1 : -1, -1, t);
+    }
+}
+
+static void add_data(grid_t *g)
+{
+    const xy_stencil_t *s = g->s;
+
+    for (int array = 0; array < (s->graph == XY_STENCIL_JACOBI ? 2 : 1); array++) {
+        g->base[array] = xy_graph_data_count(g->graph);
+        for (int64_t i = 0; i < g->cells; i++) {
+            int64_t rest = i / s->blocks[2];
+
+            xy_graph_data(g->graph, &(xy_data_t){.bytes = s->block_bytes,
+                                                 .position = {rest / s->blocks[1],
+                                                              rest % s->blocks[1],
+                                                              i % s->blocks[2]}});
+        }
+    }
+}
+
+static xy_status_t cut(grid_t *g)
+{
+    const xy_stencil_t *s = g->s;
+    int64_t n = s->blocks[0] - 2;
+    double *work = xy_calloc((size_t)n + 1, sizeof(*work));
+    double *speed = xy_calloc((size_t)g->parts, sizeof(*speed));
+
+    g->cuts = xy_calloc((size_t)g->parts + 1, sizeof(*g->cuts));
+    if (work == NULL || speed == NULL || g->cuts == NULL) {
+        xy_free(work);
+        xy_free(speed);
+        return xy_fail_memory("cutting the grid");
+    }
+    for (int64_t x = 0; x < n; x++)
+        for (int t = 0; t < s->iterations; t++)
+            work[x] += xy_stencil_seconds(s, x + 1, t);
+    for (int p = 0; p < g->parts; p++)
+        speed[p] = 1;
+    xy_task_cut(s->is_proportional ? work : NULL, n, speed, g->parts, g->cuts);
+    xy_free(work);
+    xy_free(speed);
+    return XY_OK;
+}
+
+static xy_status_t check(const xy_stencil_t *s)
+{
+    static const int points_of[4][2] = {{0, 0}, {3, 3}, {5, 9}, {7, 7}};
+    double tasks = s->iterations;
+
+    if (s->dims < 1 || s->dims > 3)
+        return xy_fail(XY_EINVAL, "a grid has 1, 2 or 3 dimensions, not %d", s->dims);
+    if (s->points != points_of[s->dims][0] && s->points != points_of[s->dims][1])
+        return xy_fail(XY_EINVAL, "a stencil of %d points does not exist in %d dimensions; known "
+                       "are 3 in 1D, 5 and 9 in 2D, 7 in 3D", s->points, s->dims);
+    if (s->iterations < 1 || s->block_bytes == 0 || !(s->task_seconds >= 0))
+        return xy_fail(XY_EINVAL, "a stencil needs at least 1 iteration, blocks of at least 1 byte "
+                                  "and a time per task");
+    for (int d = 0; d < 3; d++) {
+        if (s->blocks[d] < (d < s->dims ? 3 : 1) || (d >= s->dims && s->blocks[d] != 1))
+            return xy_fail(XY_EINVAL, "dimension %d has %lld blocks; at least 3 are needed, as "
+                           "those at the ends are never written", d + 1, (long long)s->blocks[d]);
+        tasks *= (double)s->blocks[d];
+    }
+    if (tasks > 1 << 30)
+        return xy_fail(XY_ELIMIT, "the stencil has %.3g tasks; at most 2^30 are built", tasks);
+    return XY_OK;
+}
+
+xy_status_t xy_stencil_build(const xy_stencil_t *stencil, xy_graph_t **graph_p)
+{
+    grid_t g = {.s = stencil, .parts = stencil->parts > 0 ? stencil->parts : 1};
+    xy_status_t st = check(stencil);
+
+    if (st != XY_OK)
+        return st;
+    g.cells = stencil->blocks[0] * stencil->blocks[1] * stencil->blocks[2];
+    st = cut(&g);
+    if (st == XY_OK && xy_graph_create(&g.graph) != XY_OK)
+        st = xy_fail_memory("building the graph of the stencil");
+    if (st == XY_OK) {
+        add_data(&g);
+        for (int t = 0; t < stencil->iterations; t++)
+            add_iteration(&g, t);
+        st = xy_graph_seal(g.graph);
+    }
+    xy_free(g.cuts);
+    if (st == XY_OK)
+        *graph_p = g.graph;
+    else
+        xy_graph_destroy(g.graph);
+    return st;
+}
