@@ -33,13 +33,13 @@ typedef struct {
     bool *is_ready;        /* [ops] */
 
     /* While the order is made. */
-    int32_t *time;      /* [ops] */
-    int32_t *part;      /* [ops] */
+    int32_t *time; /* [ops] */
+    int32_t *part; /* [ops] */
     int64_t low[3], extent[3];
-    int64_t *cuts;      /* [workers + 1] in the first dimension */
-    xy_op_id_t *index;  /* [time][position] of one part; -1: no task */
+    int64_t *cuts;     /* [workers + 1] in the first dimension */
+    xy_op_id_t *index; /* [time][position] of one part; -1: no task */
     int32_t time_low, time_count, made;
-    int64_t box[3];     /* extents of the part being walked */
+    int64_t box[3]; /* extents of the part being walked */
 } oblivious_t;
 
 static void forget_making(oblivious_t *c)
@@ -96,8 +96,8 @@ static xy_status_t find_box(oblivious_t *c)
     if (ops > 0 && (c->extent[0] < c->view->workers || c->extent[0] > (int64_t)ops + 2))
         return xy_fail(XY_EINVAL,
                        "cache-oblivious cuts the domain among %d workers, and the tasks are marked "
-                       "with %lld positions; mark them, or take another policy", c->view->workers,
-                       (long long)c->extent[0]);
+                       "with %lld positions; mark them, or take another policy",
+                       c->view->workers, (long long)c->extent[0]);
     return XY_OK;
 }
 

@@ -57,6 +57,8 @@ static void destroy(void *state)
     xy_free(c->use_start);
     xy_free(c->uses);
     xy_free(c->cursor);
+    xy_free(c->ratio);
+    xy_free(c->looked);
     xy_free(c->held);
     xy_free(c->op_epoch);
     xy_free(c->data_epoch);
@@ -150,6 +152,8 @@ static xy_status_t init_arrays(closure_t *c)
     c->moved = xy_malloc(data * sizeof(*c->moved));
     c->use_start = xy_calloc(data, sizeof(*c->use_start));
     c->cursor = xy_calloc(data, sizeof(*c->cursor));
+    c->ratio = xy_calloc(ops, sizeof(*c->ratio));
+    c->looked = xy_calloc(ops, sizeof(*c->looked));
     c->held = xy_calloc((size_t)c->view->workers, sizeof(*c->held));
     c->op_epoch = xy_calloc(ops, sizeof(*c->op_epoch));
     c->data_epoch = xy_calloc(data, sizeof(*c->data_epoch));
@@ -160,8 +164,8 @@ static xy_status_t init_arrays(closure_t *c)
     if (c->memories == NULL || c->state == NULL || c->is_ready == NULL || c->is_urgent == NULL ||
         c->waits == NULL || c->part == NULL || c->memory == NULL || c->list == NULL ||
         c->moved == NULL || c->use_start == NULL || c->cursor == NULL || c->held == NULL ||
-        c->op_epoch == NULL || c->data_epoch == NULL || c->use_epoch == NULL ||
-        c->op_waits == NULL || c->data_uses == NULL || c->freed == NULL ||
+        c->ratio == NULL || c->looked == NULL || c->op_epoch == NULL || c->data_epoch == NULL ||
+        c->use_epoch == NULL || c->op_waits == NULL || c->data_uses == NULL || c->freed == NULL ||
         sched_links_init(&c->links, c->ops) != XY_OK)
         return XY_ENOMEM;
     for (int32_t m = 0; m < c->view->memories; m++)
@@ -225,6 +229,7 @@ static xy_status_t create(const xy_task_view_t *view, const xy_task_params_t *pa
     }
     for (int32_t i = 0; i < c->ops; i++) {
         c->waits[i] = xy_graph_predecessors(c->graph, i);
+        c->memories[c->part[i]].left += xy_graph_op(c->graph, i)->seconds;
         if (c->waits[i] == 0)
             closure_frontier_add(c, i, c->part[i]);
     }
@@ -242,8 +247,7 @@ static void ready(void *state, xy_op_id_t op)
     if (c->state[op] != TASK_PLANNED)
         return;
     c->state[op] = TASK_RUNNABLE;
-    sched_queue_push(&c->memories[c->memory[op]].runnable[c->is_urgent[op] ? 0 : 1], &c->links,
-                     op);
+    sched_queue_push(&c->memories[c->memory[op]].runnable[c->is_urgent[op] ? 0 : 1], &c->links, op);
 }
 
 static bool is_complete(const closure_t *c, xy_op_id_t op, int32_t memory)
@@ -267,8 +271,49 @@ static xy_op_id_t first_complete(const closure_t *c, int32_t memory, int queue)
     return -1;
 }
 
+/* Work that goes with a datum: of the tasks that write it and are not planned. Count it for `to`
+ * instead of `from` when `to` is not negative. */
+static double work_of(closure_t *c, int32_t data, int32_t from, int32_t to)
+{
+    double work = 0;
+
+    for (size_t i = c->cursor[data]; i < c->use_start[data + 1]; i++) {
+        xy_op_id_t op = c->uses[i];
+        int32_t owner = c->moved[data] >= 0 ? c->moved[data] : c->part[op];
+
+        if (c->state[op] < TASK_PLANNED && owner == from && closure_writes(c, op, data))
+            work += xy_graph_op(c->graph, op)->seconds;
+    }
+    if (to >= 0) {
+        c->memories[from].left -= work;
+        c->memories[to].left += work;
+    }
+    return work;
+}
+
+static int32_t written_datum(const closure_t *c, xy_op_id_t op)
+{
+    const xy_access_t *a;
+
+    for (int32_t k = xy_graph_accesses(c->graph, op, &a) - 1; k >= 0; k--)
+        if (a[k].mode & XY_ACCESS_WRITE)
+            return a[k].data;
+    return -1;
+}
+
+/* Would both memories end earlier, or at least not later, with this task and what follows it on
+ * its datum on the other side? */
+static bool is_worth_stealing(closure_t *c, xy_op_id_t op, int32_t from, int32_t memory)
+{
+    const closure_memory_t *a = &c->memories[from], *b = &c->memories[memory];
+    int32_t data = written_datum(c, op);
+    double work = data >= 0 ? work_of(c, data, from, -1) : xy_graph_op(c->graph, op)->seconds;
+
+    return (b->left + work) / b->speed <= a->left / a->speed;
+}
+
 /* The ready task of another memory, not planned there yet, that misses the least here. */
-static xy_op_id_t choose_stolen(const closure_t *c, int32_t from, int32_t memory)
+static xy_op_id_t choose_stolen(closure_t *c, int32_t from, int32_t memory)
 {
     xy_op_id_t best = -1;
     uint64_t fewest = UINT64_MAX;
@@ -279,7 +324,7 @@ static xy_op_id_t choose_stolen(const closure_t *c, int32_t from, int32_t memory
         for (int i = 0; op >= 0 && i < STOLEN_FROM; i++, op = c->links.prev[op]) {
             uint64_t bytes = c->is_ready[op] ? xy_task_missing(c->view, op, memory) : UINT64_MAX;
 
-            if (bytes < fewest) {
+            if (bytes < fewest && is_worth_stealing(c, op, from, memory)) {
                 best = op;
                 fewest = bytes;
             }
@@ -290,24 +335,25 @@ static xy_op_id_t choose_stolen(const closure_t *c, int32_t from, int32_t memory
 
 static void steal(closure_t *c, int32_t memory)
 {
-    int32_t victim = -1;
+    int32_t victim = -1, data;
     xy_op_id_t op;
-    const xy_access_t *a;
 
     for (int32_t m = 0; m < c->view->memories; m++)
-        if (m != memory && c->memories[m].frontier_count > 1 &&
-            (victim < 0 || c->memories[m].frontier_count > c->memories[victim].frontier_count))
+        if (m != memory && c->memories[m].frontier_count > 0 &&
+            (victim < 0 || c->memories[m].left > c->memories[victim].left))
             victim = m;
     if (victim < 0)
         return;
     op = choose_stolen(c, victim, memory);
     if (op < 0)
         return;
+    data = written_datum(c, op);
+    if (data >= 0) {
+        (void)work_of(c, data, victim, memory);
+        c->moved[data] = memory;
+    }
     closure_frontier_remove(c, op);
     closure_frontier_add(c, op, memory);
-    for (int32_t k = xy_graph_accesses(c->graph, op, &a) - 1; k >= 0; k--)
-        if (a[k].mode & XY_ACCESS_WRITE)
-            c->moved[a[k].data] = memory;
 }
 
 static xy_op_id_t pick(void *state, int32_t worker)
@@ -347,6 +393,7 @@ static void done(void *state, int32_t worker, xy_op_id_t op)
     c->state[op] = TASK_OVER;
     m->tasks--;
     m->work -= xy_graph_op(c->graph, op)->seconds / m->speed;
+    m->left -= xy_graph_op(c->graph, op)->seconds;
     for (int32_t i = 0; i < n; i++) {
         m->copies[a[i].data].uses--;
         closure_out(c, memory, a[i].data);

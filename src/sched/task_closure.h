@@ -23,23 +23,26 @@ typedef struct {
     int32_t out_prev, out_next; /* among those the memory can do without */
     int32_t uses;               /* planned tasks still to run */
     bool is_in;                 /* the plan holds it from now on */
+    bool is_dirty;              /* written since the plan took it in */
     bool is_out;                /* it is in the list of those to give up */
 } closure_copy_t;
 
 typedef struct {
-    double speed; /* of all its workers; 0: it has none */
+    double speed;               /* of all its workers; 0: it has none */
     uint64_t capacity, planned; /* bytes the plan may hold (0: no limit) and holds */
     int32_t oldest, newest;     /* data of the plan */
+    int32_t resident;           /* how many */
     int32_t out_head, out_tail;
-    double work;                /* seconds planned and not over */
-    int32_t tasks;              /* likewise, how many */
+    double work;   /* seconds planned and not over */
+    double left;   /* seconds of all tasks that belong to it and are not over */
+    int32_t tasks; /* likewise, how many */
     sched_queue_t frontier[CLOSURE_LISTS];
     int32_t frontier_count;
-    sched_queue_t runnable[2];  /* those others wait for, the rest */
-    int32_t *loads;             /* ring of data to load, in the order of the plan */
+    sched_queue_t runnable[2]; /* those others wait for, the rest */
+    int32_t *loads;            /* ring of data to load, in the order of the plan */
     int32_t load_first, load_count, load_room;
-    bool is_mirrored;           /* among equals the last one first */
-    closure_copy_t *copies;     /* [data] */
+    bool is_mirrored;       /* among equals the last one first */
+    closure_copy_t *copies; /* [data] */
 } closure_memory_t;
 
 typedef struct {
@@ -48,19 +51,22 @@ typedef struct {
     int32_t ops, data_count;
     closure_memory_t *memories;
     sched_links_t links;
-    uint8_t *state;     /* [ops] closure_task_t */
-    bool *is_ready;     /* [ops] the engine said so */
-    bool *is_urgent;    /* [ops] some other memory waits for it */
-    int32_t *waits;     /* [ops] */
-    int16_t *part;      /* [ops] memory it belongs to at first */
-    int16_t *memory;    /* [ops] memory it is in the frontier or plan of */
-    uint8_t *list;      /* [ops] frontier list it is in */
-    int32_t *moved;     /* [data] memory that took it over; -1: none */
-    size_t *use_start;  /* [data + 1] */
-    xy_op_id_t *uses;   /* tasks of each datum in the order of submission */
-    size_t *cursor;     /* [data] all before it are planned */
-    int32_t *held;      /* [workers] tasks picked and not over */
-    double horizon;     /* seconds to plan ahead */
+    uint8_t *state;    /* [ops] closure_task_t */
+    bool *is_ready;    /* [ops] the engine said so */
+    bool *is_urgent;   /* [ops] some other memory waits for it */
+    int32_t *waits;    /* [ops] */
+    int16_t *part;     /* [ops] memory it belongs to at first */
+    int16_t *memory;   /* [ops] memory it is in the frontier or plan of */
+    uint8_t *list;     /* [ops] frontier list it is in */
+    int32_t *moved;    /* [data] memory that took it over; -1: none */
+    size_t *use_start; /* [data + 1] */
+    xy_op_id_t *uses;  /* tasks of each datum in the order of submission */
+    size_t *cursor;    /* [data] all before it are planned */
+    double *ratio;     /* [ops] what its load would free per byte, when it was last looked at */
+    uint32_t *looked;  /* [ops] number of the choice that looked; 0: not since it was filed */
+    uint32_t choices;
+    int32_t *held;  /* [workers] tasks picked and not over */
+    double horizon; /* seconds to plan ahead */
 
     /* Looking ahead: what a load would free. Entries are valid in their own epoch only. */
     uint32_t epoch;
@@ -76,6 +82,7 @@ enum { CLOSURE_LOOKAHEAD = 256 };
 xy_status_t closure_parts(closure_t *c);
 
 /* task_closure_plan.c */
+bool closure_writes(const closure_t *c, xy_op_id_t op, int32_t data);
 void closure_frontier_add(closure_t *c, xy_op_id_t op, int32_t memory);
 void closure_frontier_remove(closure_t *c, xy_op_id_t op);
 /* Plan for a memory until it has enough to do. */

@@ -2,7 +2,7 @@
 /* The plan of the policy closure. */
 #include "sched/task_closure.h"
 
-enum { CANDIDATES = 8, TASKS_AHEAD = 16, VICTIMS = 512 };
+enum { CANDIDATES = 4, TASKS_AHEAD = 16, VICTIMS = 512, REMEMBERED = 8 };
 
 /* ---- Data of the plan ---- */
 
@@ -86,6 +86,7 @@ void closure_frontier_add(closure_t *c, xy_op_id_t op, int32_t memory)
 
     c->state[op] = TASK_FRONTIER;
     c->memory[op] = (int16_t)memory;
+    c->looked[op] = 0;
     c->list[op] = (uint8_t)(n < CLOSURE_LISTS ? n : CLOSURE_LISTS - 1);
     sched_queue_push(&m->frontier[c->list[op]], &c->links, op);
     m->frontier_count++;
@@ -117,7 +118,7 @@ void closure_release(closure_t *c, xy_op_id_t op)
  * writer that is not. Call `fn` for those of `memory`. */
 typedef void (*frontier_fn)(closure_t *c, xy_op_id_t op);
 
-static bool writes(const closure_t *c, xy_op_id_t op, int32_t data)
+bool closure_writes(const closure_t *c, xy_op_id_t op, int32_t data)
 {
     const xy_access_t *a;
     int32_t n = xy_graph_accesses(c->graph, op, &a);
@@ -140,7 +141,7 @@ static void for_frontier(closure_t *c, int32_t memory, int32_t data, frontier_fn
 
         if (c->state[op] == TASK_FRONTIER && c->memory[op] == memory)
             fn(c, op);
-        if (c->state[op] < TASK_PLANNED && writes(c, op, data))
+        if (c->state[op] < TASK_PLANNED && closure_writes(c, op, data))
             break;
     }
 }
@@ -161,7 +162,9 @@ static void plan_in(closure_t *c, int32_t memory, int32_t data)
         return;
     closure_out_remove(m, data);
     m->copies[data].is_in = true;
+    m->copies[data].is_dirty = false;
     m->planned += xy_graph_datum(c->graph, data)->bytes;
+    m->resident++;
     in_append(m, data);
     for_frontier(c, memory, data, refile);
 }
@@ -174,6 +177,7 @@ static void plan_out(closure_t *c, int32_t memory, int32_t data)
         return;
     m->copies[data].is_in = false;
     m->planned -= xy_graph_datum(c->graph, data)->bytes;
+    m->resident--;
     in_remove(m, data);
     closure_out(c, memory, data);
     for_frontier(c, memory, data, refile);
@@ -204,10 +208,12 @@ static void plan_task(closure_t *c, int32_t memory, xy_op_id_t op)
         m->copies[a[i].data].uses++;
         in_remove(m, a[i].data);
         in_append(m, a[i].data);
-        if (a[i].mode & XY_ACCESS_WRITE)
-            for (int32_t k = 0; k < c->view->memories; k++)
-                if (k != memory)
-                    plan_out(c, k, a[i].data);
+        if (!(a[i].mode & XY_ACCESS_WRITE))
+            continue;
+        m->copies[a[i].data].is_dirty = true;
+        for (int32_t k = 0; k < c->view->memories; k++)
+            if (k != memory)
+                plan_out(c, k, a[i].data);
     }
     if (c->is_ready[op]) {
         c->state[op] = TASK_RUNNABLE;
@@ -223,9 +229,9 @@ static void plan_task(closure_t *c, int32_t memory, xy_op_id_t op)
 
 typedef struct {
     xy_op_id_t task;
-    double gain;        /* seconds of work freed */
-    uint64_t bytes;     /* to load */
-    int32_t freed;      /* tasks */
+    double gain;    /* seconds of work freed */
+    uint64_t bytes; /* to load */
+    int32_t freed;  /* tasks */
 } candidate_t;
 
 static bool would_be_in(const closure_t *c, int32_t memory, int32_t data)
@@ -284,7 +290,7 @@ static void free_siblings(closure_t *c, int32_t memory, int32_t data, candidate_
         if (c->state[op] == TASK_FRONTIER && c->memory[op] == memory &&
             would_have_all(c, memory, op))
             free_task(c, op, x);
-        if (c->state[op] < TASK_PLANNED && writes(c, op, data))
+        if (c->state[op] < TASK_PLANNED && closure_writes(c, op, data))
             break;
     }
 }
@@ -312,33 +318,42 @@ static void look_ahead(closure_t *c, int32_t memory, candidate_t *x)
         free_successors(c, memory, c->freed[k], x);
 }
 
-static bool is_better(const candidate_t *x, const candidate_t *best, bool is_mirrored)
+/* What a load frees changes slowly: a value stays good for some choices. */
+static double ratio_of(closure_t *c, int32_t memory, xy_op_id_t op)
 {
-    double a = x->gain * ((double)best->bytes + 1), b = best->gain * ((double)x->bytes + 1);
+    candidate_t x = {.task = op};
 
-    if (a != b)
-        return a > b;
-    return is_mirrored ? x->task > best->task : x->task < best->task;
+    if (c->looked[op] != 0 && c->choices - c->looked[op] < REMEMBERED)
+        return c->ratio[op];
+    look_ahead(c, memory, &x);
+    c->looked[op] = c->choices;
+    c->ratio[op] = x.gain / ((double)x.bytes + 1);
+    return c->ratio[op];
 }
 
 /* Of each list the first and the last few. */
 static bool choose(closure_t *c, int32_t memory, candidate_t *best)
 {
     closure_memory_t *m = &c->memories[memory];
+    double best_ratio = 0;
 
     best->task = -1;
+    c->choices++;
     for (int list = 1; list < CLOSURE_LISTS; list++) {
         xy_op_id_t from[2] = {m->frontier[list].head, m->frontier[list].tail};
         int32_t count = m->frontier[list].count;
 
         for (int32_t i = 0; i < count && i < 2 * CANDIDATES; i++) {
             bool is_back = i % 2 == 1;
-            candidate_t x = {.task = from[is_back]};
+            xy_op_id_t op = from[is_back];
+            double ratio = ratio_of(c, memory, op);
 
-            from[is_back] = is_back ? c->links.prev[x.task] : c->links.next[x.task];
-            look_ahead(c, memory, &x);
-            if (best->task < 0 || is_better(&x, best, m->is_mirrored))
-                *best = x;
+            from[is_back] = is_back ? c->links.prev[op] : c->links.next[op];
+            if (best->task < 0 || ratio > best_ratio ||
+                (ratio == best_ratio && (m->is_mirrored ? op > best->task : op < best->task))) {
+                best->task = op;
+                best_ratio = ratio;
+            }
         }
         if (best->task >= 0 && list > 1)
             break;
@@ -387,23 +402,27 @@ static bool uses_datum(const closure_t *c, xy_op_id_t op, int32_t data)
     return false;
 }
 
-/* What the freed tasks use least; the least recently used among equals. */
+/* What the freed tasks use least; among equals the least recently used, where one that must be
+ * written back counts as used later than it was. */
 static int32_t choose_out(closure_t *c, int32_t memory, xy_op_id_t keep)
 {
     closure_memory_t *m = &c->memories[memory];
     int32_t best = -1, fewest = 0, looked_at = 0;
+    double oldest = 0, bonus = 0.5 * (double)m->resident;
 
     for (int32_t d = m->oldest; d >= 0 && looked_at < VICTIMS; d = m->copies[d].next) {
         int32_t uses = c->use_epoch[d] == c->epoch ? c->data_uses[d] : 0;
+        double age;
 
-        looked_at++;
         if (uses_datum(c, keep, d))
             continue;
         if (uses == 0 && is_dead(c, d))
             return d;
-        if (best < 0 || uses < fewest) {
+        age = looked_at++ + (m->copies[d].is_dirty ? bonus : 0);
+        if (best < 0 || uses < fewest || (uses == fewest && age < oldest)) {
             best = d;
             fewest = uses;
+            oldest = age;
         }
     }
     return best;

@@ -42,8 +42,8 @@ typedef struct {
 } sim_shared_t;
 
 typedef struct {
-    int32_t prev, next;       /* least recently used first, of a memory with a limit */
-    int32_t pins;             /* tasks and transfers that need it here */
+    int32_t prev, next; /* least recently used first, of a memory with a limit */
+    int32_t pins;       /* tasks and transfers that need it here */
     bool is_allocated, is_evicting;
     sim_transfer_t *incoming; /* NULL: none */
 } sim_copy_t;
@@ -60,10 +60,10 @@ typedef struct {
     int32_t oldest, newest;           /* of the copies, by use */
     sim_slot_t **gathering;           /* by age */
     int32_t gathering_count;
-    int32_t prefetching;              /* transfers under way that nobody waits for */
-    int32_t final_head, final_tail;   /* data nobody will write any more, to be sent home early */
-    sim_copy_t *copies;               /* [data] */
-    uint8_t *states;                  /* [data]: what the policy sees */
+    int32_t prefetching;            /* transfers under way that nobody waits for */
+    int32_t final_head, final_tail; /* data nobody will write any more, to be sent home early */
+    sim_copy_t *copies;             /* [data] */
+    uint8_t *states;                /* [data]: what the policy sees */
 } sim_memory_t;
 
 typedef struct {
@@ -104,13 +104,12 @@ typedef struct {
     bool *is_over;         /* [ops] */
     size_t *use_start;     /* [data + 1]; only for belady-plan without a plan */
     xy_op_id_t *uses;
-    size_t *use_cursor;    /* [data] */
+    size_t *use_cursor; /* [data] */
 } sim_tasks_t;
 
 /* task_link.c */
 /* Move a datum; the copy at `from` is pinned meanwhile. false: memory ran out. */
-bool sim_transfer_request(sim_tasks_t *s, int32_t data, int32_t from, int32_t to,
-                          bool is_prefetch);
+bool sim_transfer_request(sim_tasks_t *s, int32_t data, int32_t from, int32_t to, bool is_prefetch);
 void sim_link_event(sim_tasks_t *s, sim_transfer_t *t);
 void sim_shared_event(sim_tasks_t *s, sim_shared_t *shared, double time);
 bool sim_way_is_idle(const sim_tasks_t *s, int32_t from, int32_t to);

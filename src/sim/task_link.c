@@ -35,8 +35,7 @@ static void way_start(sim_tasks_t *s, int32_t way)
     sim_event(s, s->now + s->platform->latency[way], t);
 }
 
-bool sim_transfer_request(sim_tasks_t *s, int32_t data, int32_t from, int32_t to,
-                          bool is_prefetch)
+bool sim_transfer_request(sim_tasks_t *s, int32_t data, int32_t from, int32_t to, bool is_prefetch)
 {
     int32_t way = from * s->platform->memories + to;
     sim_way_t *w = &s->ways[way];

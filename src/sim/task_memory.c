@@ -110,10 +110,11 @@ void sim_memory_arrived(sim_tasks_t *s, const sim_transfer_t *t)
     sim_memory_t *to = &s->memories[t->to], *from = &s->memories[t->from];
 
     to->copies[t->data].incoming = NULL;
-    if (t->is_stale)
-        release(s, t->to, t->data);
-    else
+    /* A task of the memory itself may have written the datum meanwhile: then it stays. */
+    if (!t->is_stale)
         to->states[t->data] = XY_TASK_HERE;
+    else if (to->states[t->data] == XY_TASK_COMING)
+        release(s, t->to, t->data);
     if (from->copies[t->data].is_evicting && from->copies[t->data].pins == 0 && !t->is_stale) {
         s->result.evictions++;
         release(s, t->from, t->data);
@@ -386,8 +387,8 @@ static void prefetch(sim_tasks_t *s, int32_t memory)
         bool is_coming;
 
         s->result.scheduling_seconds += sim_clock() - start;
-        if (data < 0 || m->states[data] != 0)
-            return;
+        if (data < 0 || m->states[data] != 0 || m->copies[data].is_allocated)
+            return; /* nothing, or a task is about to write it here */
         if (m->capacity != 0 && !s->policy->is_evicting_for_prefetch &&
             m->used + sim_bytes(s, data) > m->capacity)
             return;

@@ -273,26 +273,29 @@ static xy_status_t check_task(const sim_tasks_t *s, xy_op_id_t op, uint64_t room
 
     for (int32_t i = 0; i < n; i++) {
         if (xy_graph_datum(s->graph, a[i].data)->home != 0)
-            return xy_fail(XY_EINVAL, "datum %d lives in memory %d; only homes in the main memory "
-                           "(0) can be simulated", a[i].data,
-                           xy_graph_datum(s->graph, a[i].data)->home);
+            return xy_fail(XY_EINVAL,
+                           "datum %d lives in memory %d; only homes in the main memory "
+                           "(0) can be simulated",
+                           a[i].data, xy_graph_datum(s->graph, a[i].data)->home);
         for (int32_t k = 0; k < i; k++)
             if (a[k].data == a[i].data)
-                return xy_fail(XY_EINVAL, "task %d names datum %d twice; name it once, with the "
-                               "mode READ_WRITE", op, a[i].data);
+                return xy_fail(XY_EINVAL,
+                               "task %d names datum %d twice; name it once, with the "
+                               "mode READ_WRITE",
+                               op, a[i].data);
         if (sim_bytes(s, a[i].data) > room)
             return xy_fail(XY_EINVAL,
                            "datum %d of task %d has %s and a memory holds %s; cut it into smaller "
-                           "blocks or give more memory", a[i].data, op,
-                           xy_format_size(sim_bytes(s, a[i].data), need),
+                           "blocks or give more memory",
+                           a[i].data, op, xy_format_size(sim_bytes(s, a[i].data), need),
                            xy_format_size(room, have));
         bytes += sim_bytes(s, a[i].data);
     }
     if (bytes > room)
         return xy_fail(XY_EINVAL,
                        "the %d data of task %d have %s together and a memory holds %s; cut them "
-                       "into smaller blocks or give more memory", n, op,
-                       xy_format_size(bytes, need), xy_format_size(room, have));
+                       "into smaller blocks or give more memory",
+                       n, op, xy_format_size(bytes, need), xy_format_size(room, have));
     return XY_OK;
 }
 
@@ -365,8 +368,10 @@ static xy_status_t loop(sim_tasks_t *s)
     if (s->is_out_of_memory)
         return xy_fail_memory("simulating the tasks");
     if (s->left > 0)
-        return xy_fail(XY_EINVAL, "policy %s left %d of %d tasks undone: it names none of the "
-                       "ready ones", s->policy->name, s->left, s->ops);
+        return xy_fail(XY_EINVAL,
+                       "policy %s left %d of %d tasks undone: it names none of the "
+                       "ready ones",
+                       s->policy->name, s->left, s->ops);
     return XY_OK;
 }
 

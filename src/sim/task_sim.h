@@ -68,19 +68,19 @@ typedef struct {
 } xy_task_observer_t;
 
 typedef struct {
-    const char *policy;       /* NULL: the first of xy_task_policies */
-    const char *eviction;     /* NULL: what the policy prefers */
-    xy_task_params_t params;  /* alpha and beta 0: both 1 */
-    int32_t pipeline;         /* tasks a worker holds, the running one included; 0: 2 */
-    const char *trace;        /* file to record into, or NULL */
+    const char *policy;                 /* NULL: the first of xy_task_policies */
+    const char *eviction;               /* NULL: what the policy prefers */
+    xy_task_params_t params;            /* alpha and beta 0: both 1 */
+    int32_t pipeline;                   /* tasks a worker holds, the running one included; 0: 2 */
+    const char *trace;                  /* file to record into, or NULL */
     const xy_task_observer_t *observer; /* or NULL */
 } xy_task_sim_t;
 
 typedef struct {
-    double makespan;           /* until the last datum is home */
-    double tasks_end;          /* until the last task is over */
-    double scheduling_seconds; /* real time spent in the policy */
-    double compute_bound;      /* all work shared by all workers without a gap */
+    double makespan;               /* until the last datum is home */
+    double tasks_end;              /* until the last task is over */
+    double scheduling_seconds;     /* real time spent in the policy */
+    double compute_bound;          /* all work shared by all workers without a gap */
     uint64_t loads, stores, peers; /* transfers from and to the main memory, between others */
     uint64_t bytes_loaded, bytes_stored, bytes_peer;
     uint64_t tasks, evictions, given_back; /* given_back: younger tasks that had to start again */

@@ -28,8 +28,7 @@ static void on_task(void *arg, int32_t worker, xy_op_id_t op, double start, doub
         t->next->task(t->next->arg, worker, op, start, end);
 }
 
-static void on_transfer(void *arg, int32_t data, int32_t from, int32_t to, double start,
-                        double end)
+static void on_transfer(void *arg, int32_t data, int32_t from, int32_t to, double start, double end)
 {
     const sim_task_trace_t *t = arg;
     uint32_t kind = from == 0 ? t->load : to == 0 ? t->store : t->peer;
@@ -98,8 +97,8 @@ xy_status_t sim_task_trace_open(const char *path, const xy_graph_t *graph,
     t->ways = xy_calloc(memories * memories, sizeof(*t->ways));
     t->rooms = xy_calloc(memories, sizeof(*t->rooms));
     st = t->workers != NULL && t->ways != NULL && t->rooms != NULL
-             ? xy_trace_create(path, &(xy_trace_options_t){.title = policy,
-                                                           .clock = XY_TRACE_VIRTUAL},
+             ? xy_trace_create(path,
+                               &(xy_trace_options_t){.title = policy, .clock = XY_TRACE_VIRTUAL},
                                &t->trace)
              : xy_fail_memory("recording the simulation");
     if (st == XY_OK)

@@ -16,10 +16,10 @@ typedef struct {
 /* Neighbours by number of points; the block itself comes first. */
 static const int8_t offsets3[][3] = {{0, 0, 0}, {-1, 0, 0}, {1, 0, 0}};
 static const int8_t offsets5[][3] = {{0, 0, 0}, {-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}};
-static const int8_t offsets9[][3] = {{0, 0, 0}, {-1, 0, 0},  {1, 0, 0},  {0, -1, 0}, {0, 1, 0},
+static const int8_t offsets9[][3] = {{0, 0, 0},   {-1, 0, 0}, {1, 0, 0},  {0, -1, 0}, {0, 1, 0},
                                      {-1, -1, 0}, {-1, 1, 0}, {1, -1, 0}, {1, 1, 0}};
-static const int8_t offsets7[][3] = {{0, 0, 0},  {-1, 0, 0}, {1, 0, 0}, {0, -1, 0},
-                                     {0, 1, 0},  {0, 0, -1}, {0, 0, 1}};
+static const int8_t offsets7[][3] = {{0, 0, 0}, {-1, 0, 0}, {1, 0, 0}, {0, -1, 0},
+                                     {0, 1, 0}, {0, 0, -1}, {0, 0, 1}};
 
 static const int8_t (*offsets_of(int points))[3]
 {
@@ -83,8 +83,8 @@ static void add_task(grid_t *g, const int64_t x[3], int t)
         accesses[i].mode = i == 0 && !is_jacobi ? XY_ACCESS_READ_WRITE : XY_ACCESS_READ;
     }
     if (is_jacobi)
-        accesses[n++] = (xy_access_t){g->base[(t + 1) % 2] + (int32_t)cell_of(s, x),
-                                      XY_ACCESS_WRITE};
+        accesses[n++] =
+            (xy_access_t){g->base[(t + 1) % 2] + (int32_t)cell_of(s, x), XY_ACCESS_WRITE};
     xy_graph_task(g->graph, &op, accesses, n);
 }
 
@@ -132,10 +132,10 @@ static void add_data(grid_t *g)
         for (int64_t i = 0; i < g->cells; i++) {
             int64_t rest = i / s->blocks[2];
 
-            xy_graph_data(g->graph, &(xy_data_t){.bytes = s->block_bytes,
-                                                 .position = {rest / s->blocks[1],
-                                                              rest % s->blocks[1],
-                                                              i % s->blocks[2]}});
+            xy_graph_data(g->graph,
+                          &(xy_data_t){.bytes = s->block_bytes,
+                                       .position = {rest / s->blocks[1], rest % s->blocks[1],
+                                                    i % s->blocks[2]}});
         }
     }
 }
@@ -172,15 +172,19 @@ static xy_status_t check(const xy_stencil_t *s)
     if (s->dims < 1 || s->dims > 3)
         return xy_fail(XY_EINVAL, "a grid has 1, 2 or 3 dimensions, not %d", s->dims);
     if (s->points != points_of[s->dims][0] && s->points != points_of[s->dims][1])
-        return xy_fail(XY_EINVAL, "a stencil of %d points does not exist in %d dimensions; known "
-                       "are 3 in 1D, 5 and 9 in 2D, 7 in 3D", s->points, s->dims);
+        return xy_fail(XY_EINVAL,
+                       "a stencil of %d points does not exist in %d dimensions; known "
+                       "are 3 in 1D, 5 and 9 in 2D, 7 in 3D",
+                       s->points, s->dims);
     if (s->iterations < 1 || s->block_bytes == 0 || !(s->task_seconds >= 0))
         return xy_fail(XY_EINVAL, "a stencil needs at least 1 iteration, blocks of at least 1 byte "
                                   "and a time per task");
     for (int d = 0; d < 3; d++) {
         if (s->blocks[d] < (d < s->dims ? 3 : 1) || (d >= s->dims && s->blocks[d] != 1))
-            return xy_fail(XY_EINVAL, "dimension %d has %lld blocks; at least 3 are needed, as "
-                           "those at the ends are never written", d + 1, (long long)s->blocks[d]);
+            return xy_fail(XY_EINVAL,
+                           "dimension %d has %lld blocks; at least 3 are needed, as "
+                           "those at the ends are never written",
+                           d + 1, (long long)s->blocks[d]);
         tasks *= (double)s->blocks[d];
     }
     if (tasks > 1 << 30)

@@ -27,7 +27,8 @@ typedef enum {
 typedef enum {
     XY_STENCIL_EVEN,
     XY_STENCIL_STATIC,  /* the first half of the domain takes half the time */
-    XY_STENCIL_DYNAMIC, /* a quarter takes twice the time; it moves to the other half at half time */
+    XY_STENCIL_DYNAMIC, /* a quarter takes twice the time; it moves to the other half at half time
+                         */
     XY_STENCIL_FILE,    /* factors from a file */
 } xy_stencil_load_t;
 
