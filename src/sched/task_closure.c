@@ -26,6 +26,7 @@
  * from the memory with the most, and the data they write with them.
  */
 #include "sched/task_closure.h"
+#include <stdlib.h>
 
 enum { LOOKED_AT = 32, STOLEN_FROM = 16 };
 
@@ -48,7 +49,7 @@ static void destroy(void *state)
     sched_links_cleanup(&c->links);
     xy_free(c->state);
     xy_free(c->is_ready);
-    xy_free(c->is_urgent);
+    xy_free(c->awaited_by);
     xy_free(c->waits);
     xy_free(c->part);
     xy_free(c->memory);
@@ -144,7 +145,7 @@ static xy_status_t init_arrays(closure_t *c)
     c->memories = xy_calloc((size_t)c->view->memories, sizeof(*c->memories));
     c->state = xy_calloc(ops, 1);
     c->is_ready = xy_calloc(ops, sizeof(*c->is_ready));
-    c->is_urgent = xy_calloc(ops, sizeof(*c->is_urgent));
+    c->awaited_by = xy_calloc(ops, sizeof(*c->awaited_by));
     c->waits = xy_calloc(ops, sizeof(*c->waits));
     c->part = xy_calloc(ops, sizeof(*c->part));
     c->memory = xy_calloc(ops, sizeof(*c->memory));
@@ -161,7 +162,7 @@ static xy_status_t init_arrays(closure_t *c)
     c->op_waits = xy_calloc(ops, sizeof(*c->op_waits));
     c->data_uses = xy_calloc(data, sizeof(*c->data_uses));
     c->freed = xy_calloc(CLOSURE_LOOKAHEAD, sizeof(*c->freed));
-    if (c->memories == NULL || c->state == NULL || c->is_ready == NULL || c->is_urgent == NULL ||
+    if (c->memories == NULL || c->state == NULL || c->is_ready == NULL || c->awaited_by == NULL ||
         c->waits == NULL || c->part == NULL || c->memory == NULL || c->list == NULL ||
         c->moved == NULL || c->use_start == NULL || c->cursor == NULL || c->held == NULL ||
         c->ratio == NULL || c->looked == NULL || c->op_epoch == NULL || c->data_epoch == NULL ||
@@ -247,7 +248,7 @@ static void ready(void *state, xy_op_id_t op)
     if (c->state[op] != TASK_PLANNED)
         return;
     c->state[op] = TASK_RUNNABLE;
-    sched_queue_push(&c->memories[c->memory[op]].runnable[c->is_urgent[op] ? 0 : 1], &c->links, op);
+    sched_queue_push(closure_runnable(c, op), &c->links, op);
 }
 
 static bool is_complete(const closure_t *c, xy_op_id_t op, int32_t memory)
@@ -364,7 +365,7 @@ static xy_op_id_t pick(void *state, int32_t worker)
     xy_op_id_t op;
 
     closure_extend(c, memory);
-    if (m->tasks == 0 && m->frontier_count == 0) {
+    if (!getenv("NOSTEAL") && m->tasks == 0 && m->frontier_count == 0) {
         steal(c, memory);
         closure_extend(c, memory);
     }
@@ -375,7 +376,7 @@ static xy_op_id_t pick(void *state, int32_t worker)
         op = m->runnable[0].head >= 0 ? m->runnable[0].head : m->runnable[1].head;
     if (op < 0)
         return -1;
-    sched_queue_remove(&m->runnable[c->is_urgent[op] ? 0 : 1], &c->links, op);
+    sched_queue_remove(closure_runnable(c, op), &c->links, op);
     c->held[worker]++;
     return op;
 }
@@ -392,6 +393,8 @@ static void done(void *state, int32_t worker, xy_op_id_t op)
     c->held[worker]--;
     c->state[op] = TASK_OVER;
     m->tasks--;
+    if (c->awaited_by[op] >= 0)
+        c->memories[c->awaited_by[op]].awaiting--;
     m->work -= xy_graph_op(c->graph, op)->seconds / m->speed;
     m->left -= xy_graph_op(c->graph, op)->seconds;
     for (int32_t i = 0; i < n; i++) {

@@ -41,6 +41,9 @@ typedef struct {
     sched_queue_t runnable[2]; /* those others wait for, the rest */
     int32_t *loads;            /* ring of data to load, in the order of the plan */
     int32_t load_first, load_count, load_room;
+    int32_t awaiting;           /* tasks elsewhere that it waits for and that are about to run */
+    double usual;               /* what loads free per byte, lately */
+    bool is_roomy;              /* it holds all it will ever need, and it is not alone */
     bool is_mirrored;       /* among equals the last one first */
     closure_copy_t *copies; /* [data] */
 } closure_memory_t;
@@ -53,7 +56,7 @@ typedef struct {
     sched_links_t links;
     uint8_t *state;    /* [ops] closure_task_t */
     bool *is_ready;    /* [ops] the engine said so */
-    bool *is_urgent;   /* [ops] some other memory waits for it */
+    int16_t *awaited_by; /* [ops] another memory that waits for it; -1: none */
     int32_t *waits;    /* [ops] */
     int16_t *part;     /* [ops] memory it belongs to at first */
     int16_t *memory;   /* [ops] memory it is in the frontier or plan of */
@@ -78,7 +81,7 @@ typedef struct {
 
 enum { CLOSURE_LOOKAHEAD = 256 };
 
-/* task_closure_parts.c: fill in part, is_urgent, memories' speed. ENOMEM in silence. */
+/* task_closure_parts.c: fill in part, awaited_by, memories' speed. ENOMEM in silence. */
 xy_status_t closure_parts(closure_t *c);
 
 /* task_closure_plan.c */
@@ -91,6 +94,8 @@ void closure_extend(closure_t *c, int32_t memory);
 void closure_release(closure_t *c, xy_op_id_t op);
 /* The copy is of no use to the plan from now on. */
 void closure_out(closure_t *c, int32_t memory, int32_t data);
+/* The queue of those that can run: what others wait for comes first. */
+sched_queue_t *closure_runnable(closure_t *c, xy_op_id_t op);
 void closure_out_remove(closure_memory_t *m, int32_t data);
 
 #endif

@@ -160,13 +160,15 @@ static void assign(parts_t *p, int32_t versions)
     }
 }
 
-static void find_urgent(closure_t *c)
+static void find_awaited(closure_t *c)
 {
     for (int32_t i = 0; i < c->ops; i++) {
         const xy_op_id_t *after;
 
+        c->awaited_by[i] = -1;
         for (int32_t k = xy_graph_successors(c->graph, i, &after) - 1; k >= 0; k--)
-            c->is_urgent[i] = c->is_urgent[i] || c->part[after[k]] != c->part[i];
+            if (c->part[after[k]] != c->part[i])
+                c->awaited_by[i] = c->part[after[k]];
     }
 }
 
@@ -208,9 +210,11 @@ xy_status_t closure_parts(closure_t *c)
                 p.speeds[p.parts] = c->memories[m].speed;
                 p.memory_of[p.parts++] = (int16_t)m;
             }
+        for (int32_t m = 0; m < c->view->memories; m++)
+            c->memories[m].is_roomy = p.parts > 1 && c->memories[m].capacity == 0;
         line_up(&p);
         assign(&p, weigh(&p));
-        find_urgent(c);
+        find_awaited(c);
         st = XY_OK;
     }
     parts_cleanup(&p);

@@ -2,7 +2,7 @@
 /* The plan of the policy closure. */
 #include "sched/task_closure.h"
 
-enum { CANDIDATES = 4, TASKS_AHEAD = 16, VICTIMS = 512, REMEMBERED = 8 };
+enum { CANDIDATES = 4, TASKS_AHEAD = 16, VICTIMS = 512, REMEMBERED = 8, LOADS_AHEAD = 8 };
 
 /* ---- Data of the plan ---- */
 
@@ -79,6 +79,13 @@ static int32_t missing(const closure_t *c, xy_op_id_t op, int32_t memory)
     return count;
 }
 
+/* Somebody waits for the task and it is about to run: its data are there, or all but one. */
+static void announce(closure_t *c, xy_op_id_t op, int by)
+{
+    if (c->awaited_by[op] >= 0)
+        c->memories[c->awaited_by[op]].awaiting += by;
+}
+
 void closure_frontier_add(closure_t *c, xy_op_id_t op, int32_t memory)
 {
     closure_memory_t *m = &c->memories[memory];
@@ -90,6 +97,8 @@ void closure_frontier_add(closure_t *c, xy_op_id_t op, int32_t memory)
     c->list[op] = (uint8_t)(n < CLOSURE_LISTS ? n : CLOSURE_LISTS - 1);
     sched_queue_push(&m->frontier[c->list[op]], &c->links, op);
     m->frontier_count++;
+    if (c->list[op] <= 1)
+        announce(c, op, 1);
 }
 
 void closure_frontier_remove(closure_t *c, xy_op_id_t op)
@@ -98,6 +107,8 @@ void closure_frontier_remove(closure_t *c, xy_op_id_t op)
 
     sched_queue_remove(&m->frontier[c->list[op]], &c->links, op);
     m->frontier_count--;
+    if (c->list[op] <= 1)
+        announce(c, op, -1);
 }
 
 void closure_release(closure_t *c, xy_op_id_t op)
@@ -193,6 +204,11 @@ static void plan_load(closure_t *c, int32_t memory, int32_t data)
 
 /* ---- Tasks of the plan ---- */
 
+sched_queue_t *closure_runnable(closure_t *c, xy_op_id_t op)
+{
+    return &c->memories[c->memory[op]].runnable[c->awaited_by[op] >= 0 ? 0 : 1];
+}
+
 static void plan_task(closure_t *c, int32_t memory, xy_op_id_t op)
 {
     closure_memory_t *m = &c->memories[memory];
@@ -201,6 +217,7 @@ static void plan_task(closure_t *c, int32_t memory, xy_op_id_t op)
     int32_t n = xy_graph_accesses(c->graph, op, &a);
 
     closure_frontier_remove(c, op);
+    announce(c, op, 1); /* until it is over */
     c->state[op] = TASK_PLANNED;
     m->work += xy_graph_op(c->graph, op)->seconds / m->speed;
     m->tasks++;
@@ -217,7 +234,7 @@ static void plan_task(closure_t *c, int32_t memory, xy_op_id_t op)
     }
     if (c->is_ready[op]) {
         c->state[op] = TASK_RUNNABLE;
-        sched_queue_push(&m->runnable[c->is_urgent[op] ? 0 : 1], &c->links, op);
+        sched_queue_push(closure_runnable(c, op), &c->links, op);
     }
     n = xy_graph_successors(c->graph, op, &after);
     for (int32_t i = 0; i < n; i++)
@@ -428,23 +445,63 @@ static int32_t choose_out(closure_t *c, int32_t memory, xy_op_id_t keep)
     return best;
 }
 
-/* Load what the best task misses. false: nothing can be loaded. */
+/* What is about to happen elsewhere may free more here than a poor load would: then it is better
+ * to wait. Only while something runs elsewhere, so that there is always something to wait for. */
+static bool is_worth_waiting(const closure_t *c, int32_t memory, double ratio)
+{
+    const closure_memory_t *m = &c->memories[memory];
+
+    if (m->awaiting == 0 || ratio > m->usual / 2)
+        return false;
+    for (int32_t k = 0; k < c->view->memories; k++)
+        if (k != memory && c->memories[k].tasks > 0)
+            return true;
+    return m->tasks > 0;
+}
+
+static uint64_t bytes_to_take_in(const closure_t *c, int32_t memory, xy_op_id_t op)
+{
+    const xy_access_t *a;
+    uint64_t bytes = 0;
+
+    for (int32_t i = xy_graph_accesses(c->graph, op, &a) - 1; i >= 0; i--)
+        if (!c->memories[memory].copies[a[i].data].is_in)
+            bytes += xy_graph_datum(c->graph, a[i].data)->bytes;
+    return bytes;
+}
+
+static void take_in(closure_t *c, int32_t memory, xy_op_id_t op)
+{
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(c->graph, op, &a);
+
+    for (int32_t i = 0; i < n; i++)
+        if (!c->memories[memory].copies[a[i].data].is_in) {
+            plan_in(c, memory, a[i].data);
+            if (a[i].mode & XY_ACCESS_READ)
+                plan_load(c, memory, a[i].data);
+        }
+}
+
+/* Load what the best task misses. false: nothing can be loaded, or it is better to wait. */
 static bool plan_loads(closure_t *c, int32_t memory)
 {
     closure_memory_t *m = &c->memories[memory];
-    const xy_access_t *a;
-    uint64_t need = 0;
     candidate_t best;
-    int32_t n;
+    uint64_t need;
+    double ratio;
 
     if (!choose(c, memory, &best))
         return false;
     look_ahead(c, memory, &best);
-    count_uses(c, best.freed);
-    n = xy_graph_accesses(c->graph, best.task, &a);
-    for (int32_t i = 0; i < n; i++)
-        if (!m->copies[a[i].data].is_in)
-            need += xy_graph_datum(c->graph, a[i].data)->bytes;
+    need = bytes_to_take_in(c, memory, best.task);
+    if (m->capacity != 0 && m->planned + need > m->capacity) {
+        ratio = best.gain / ((double)best.bytes + 1);
+        if (is_worth_waiting(c, memory, ratio))
+            return false;
+        m->usual = ratio > 0.95 * m->usual ? ratio : 0.95 * m->usual;
+        count_uses(c, best.freed);
+    }
     while (m->capacity != 0 && m->planned + need > m->capacity) {
         int32_t out = choose_out(c, memory, best.task);
 
@@ -452,24 +509,42 @@ static bool plan_loads(closure_t *c, int32_t memory)
             break; /* the task alone takes it all: the engine knows that it fits */
         plan_out(c, memory, out);
     }
-    for (int32_t i = 0; i < n; i++)
-        if (!m->copies[a[i].data].is_in) {
-            plan_in(c, memory, a[i].data);
-            if (a[i].mode & XY_ACCESS_READ)
-                plan_load(c, memory, a[i].data);
-        }
+    take_in(c, memory, best.task);
     return true;
+}
+
+/* Where everything fits, nothing is gained by going deep: data are loaded in the order of
+ * submission, as fast as they come, and memories stay side by side. */
+static void load_oldest(closure_t *c, int32_t memory)
+{
+    closure_memory_t *m = &c->memories[memory];
+
+    while (m->load_count < LOADS_AHEAD) {
+        xy_op_id_t oldest = -1;
+
+        for (int list = 1; list < CLOSURE_LISTS; list++) {
+            xy_op_id_t op = m->frontier[list].head;
+
+            if (op >= 0 && (oldest < 0 || op < oldest))
+                oldest = op;
+        }
+        if (oldest < 0)
+            return;
+        take_in(c, memory, oldest);
+    }
 }
 
 void closure_extend(closure_t *c, int32_t memory)
 {
     closure_memory_t *m = &c->memories[memory];
 
+    if (m->is_roomy)
+        load_oldest(c, memory);
     while ((m->work < c->horizon || m->tasks < TASKS_AHEAD) && m->frontier_count > 0 &&
            m->load_count < m->load_room / 2) {
         if (m->frontier[0].count > 0)
             plan_task(c, memory, m->frontier[0].head);
-        else if (!plan_loads(c, memory))
+        else if (m->is_roomy || !plan_loads(c, memory))
             return;
     }
 }
