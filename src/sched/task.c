@@ -4,9 +4,16 @@
 #include "sched/task_internal.h"
 
 const xy_task_policy_t *const xy_task_policies[] = {
-    &sched_task_closure, &sched_task_eager,           &sched_task_prio,
-    &sched_task_dmda,    &sched_task_dmdar,           &sched_task_lws,
-    &sched_task_modular, &sched_task_cache_oblivious, NULL,
+    &sched_task_foresight,
+    &sched_task_closure,
+    &sched_task_eager,
+    &sched_task_prio,
+    &sched_task_dmda,
+    &sched_task_dmdar,
+    &sched_task_lws,
+    &sched_task_modular,
+    &sched_task_cache_oblivious,
+    NULL,
 };
 
 enum { POLICY_COUNT = sizeof(xy_task_policies) / sizeof(xy_task_policies[0]) };

@@ -45,6 +45,9 @@ typedef struct {
     const char *name;
     const char *describe; /* one line */
     const char *eviction; /* what goes first when nobody asks for another */
+    /* Not a policy of its own: the engine runs these in virtual time, ended by NULL, and takes the
+     * one that ends first. The functions below are NULL. */
+    const char *const *trials;
     /* Data that no task writes any more go home as soon as their way is free. */
     bool is_writing_early;
     /* XY_ENOMEM and XY_EINVAL (the graph lacks what the policy needs) are said. */

@@ -26,7 +26,6 @@
  * from the memory with the most, and the data they write with them.
  */
 #include "sched/task_closure.h"
-#include <stdlib.h>
 
 enum { LOOKED_AT = 32, STOLEN_FROM = 16 };
 
@@ -196,6 +195,9 @@ static void start(closure_t *c)
     for (int32_t w = 0; w < c->view->workers; w++)
         c->memories[c->view->memory_of[w]].speed += c->view->speed[w];
     c->horizon = find_horizon(c);
+    for (int32_t m = 1; m < c->view->memories; m++)
+        if (c->view->transfer_rate[m] > c->load_rate)
+            c->load_rate = c->view->transfer_rate[m];
     for (int32_t d = 0; d < c->data_count; d++) {
         c->moved[d] = -1;
         c->memories[0].copies[d].is_in = true;
@@ -365,7 +367,7 @@ static xy_op_id_t pick(void *state, int32_t worker)
     xy_op_id_t op;
 
     closure_extend(c, memory);
-    if (!getenv("NOSTEAL") && m->tasks == 0 && m->frontier_count == 0) {
+    if (m->tasks == 0 && m->frontier_count == 0) {
         steal(c, memory);
         closure_extend(c, memory);
     }

@@ -41,9 +41,9 @@ typedef struct {
     sched_queue_t runnable[2]; /* those others wait for, the rest */
     int32_t *loads;            /* ring of data to load, in the order of the plan */
     int32_t load_first, load_count, load_room;
-    int32_t awaiting;           /* tasks elsewhere that it waits for and that are about to run */
-    double usual;               /* what loads free per byte, lately */
-    bool is_roomy;              /* it holds all it will ever need, and it is not alone */
+    int32_t awaiting;       /* tasks elsewhere that it waits for and that are about to run */
+    double usual, peak;     /* what loads free per byte, lately; at best */
+    bool is_roomy;          /* it holds all it will ever need, and it is not alone */
     bool is_mirrored;       /* among equals the last one first */
     closure_copy_t *copies; /* [data] */
 } closure_memory_t;
@@ -54,22 +54,23 @@ typedef struct {
     int32_t ops, data_count;
     closure_memory_t *memories;
     sched_links_t links;
-    uint8_t *state;    /* [ops] closure_task_t */
-    bool *is_ready;    /* [ops] the engine said so */
+    uint8_t *state;      /* [ops] closure_task_t */
+    bool *is_ready;      /* [ops] the engine said so */
     int16_t *awaited_by; /* [ops] another memory that waits for it; -1: none */
-    int32_t *waits;    /* [ops] */
-    int16_t *part;     /* [ops] memory it belongs to at first */
-    int16_t *memory;   /* [ops] memory it is in the frontier or plan of */
-    uint8_t *list;     /* [ops] frontier list it is in */
-    int32_t *moved;    /* [data] memory that took it over; -1: none */
-    size_t *use_start; /* [data + 1] */
-    xy_op_id_t *uses;  /* tasks of each datum in the order of submission */
-    size_t *cursor;    /* [data] all before it are planned */
-    double *ratio;     /* [ops] what its load would free per byte, when it was last looked at */
-    uint32_t *looked;  /* [ops] number of the choice that looked; 0: not since it was filed */
+    int32_t *waits;      /* [ops] */
+    int16_t *part;       /* [ops] memory it belongs to at first */
+    int16_t *memory;     /* [ops] memory it is in the frontier or plan of */
+    uint8_t *list;       /* [ops] frontier list it is in */
+    int32_t *moved;      /* [data] memory that took it over; -1: none */
+    size_t *use_start;   /* [data + 1] */
+    xy_op_id_t *uses;    /* tasks of each datum in the order of submission */
+    size_t *cursor;      /* [data] all before it are planned */
+    double *ratio;       /* [ops] what its load would free per byte, when it was last looked at */
+    uint32_t *looked;    /* [ops] number of the choice that looked; 0: not since it was filed */
     uint32_t choices;
-    int32_t *held;  /* [workers] tasks picked and not over */
-    double horizon; /* seconds to plan ahead */
+    int32_t *held;    /* [workers] tasks picked and not over */
+    double horizon;   /* seconds to plan ahead */
+    double load_rate; /* bytes per second from the main memory */
 
     /* Looking ahead: what a load would free. Entries are valid in their own epoch only. */
     uint32_t epoch;

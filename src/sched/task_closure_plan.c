@@ -451,7 +451,10 @@ static bool is_worth_waiting(const closure_t *c, int32_t memory, double ratio)
 {
     const closure_memory_t *m = &c->memories[memory];
 
-    if (m->awaiting == 0 || ratio > m->usual / 2)
+    /* A load that takes longer than the work it frees is worth less than a long wait. */
+    double usual = ratio * c->load_rate < 1 ? m->peak : m->usual;
+
+    if (m->awaiting == 0 || ratio > usual / 4)
         return false;
     for (int32_t k = 0; k < c->view->memories; k++)
         if (k != memory && c->memories[k].tasks > 0)
@@ -499,6 +502,7 @@ static bool plan_loads(closure_t *c, int32_t memory)
         ratio = best.gain / ((double)best.bytes + 1);
         if (is_worth_waiting(c, memory, ratio))
             return false;
+        m->peak = ratio > 0.9995 * m->peak ? ratio : 0.9995 * m->peak;
         m->usual = ratio > 0.95 * m->usual ? ratio : 0.95 * m->usual;
         count_uses(c, best.freed);
     }

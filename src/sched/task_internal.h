@@ -29,8 +29,8 @@ xy_op_id_t sched_queue_pop(sched_queue_t *queue, sched_links_t *links); /* -1: e
 xy_op_id_t sched_queue_nearest(const sched_queue_t *queue, const sched_links_t *links,
                                const xy_task_view_t *view, int32_t memory, int32_t limit);
 
-extern const xy_task_policy_t sched_task_closure, sched_task_eager, sched_task_prio,
-    sched_task_dmda, sched_task_dmdar, sched_task_lws, sched_task_modular,
+extern const xy_task_policy_t sched_task_foresight, sched_task_closure, sched_task_eager,
+    sched_task_prio, sched_task_dmda, sched_task_dmdar, sched_task_lws, sched_task_modular,
     sched_task_cache_oblivious;
 
 #endif

@@ -126,8 +126,7 @@ static void cleanup(sim_tasks_t *s)
     }
     for (int32_t i = 0; s->shared != NULL && i < s->platform->shared_count; i++)
         xy_free(s->shared[i].flows);
-    if (s->policy != NULL)
-        s->policy->destroy(s->state);
+    s->policy->destroy(s->state);
     xy_free(s->memories);
     xy_free(s->states);
     xy_free(s->workers);
@@ -399,25 +398,17 @@ static xy_status_t simulate(sim_tasks_t *s, const xy_task_sim_t *how)
     return st;
 }
 
-xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *platform,
-                             const xy_task_sim_t *how, xy_task_result_t *result_p)
+static xy_status_t simulate_one(const xy_graph_t *graph, const xy_task_platform_t *platform,
+                                const xy_task_sim_t *how, const xy_task_policy_t *policy,
+                                const xy_task_observer_t *observer, xy_task_result_t *result_p)
 {
-    const char *policy = how->policy != NULL ? how->policy : xy_task_policies[0]->name;
-    sim_tasks_t s = {.graph = graph, .platform = platform, .observer = how->observer};
-    const xy_task_policy_t *chosen;
-    sim_task_trace_t *trace = NULL;
-    xy_status_t st = xy_task_policy_find(policy, &chosen);
+    sim_tasks_t s = {.graph = graph, .platform = platform, .observer = observer, .policy = policy};
+    xy_status_t st = xy_task_eviction_find(how->eviction != NULL ? how->eviction : policy->eviction,
+                                           &s.eviction);
 
-    if (st == XY_OK)
-        st = xy_task_eviction_find(how->eviction != NULL ? how->eviction : chosen->eviction,
-                                   &s.eviction);
-    if (st == XY_OK && how->trace != NULL)
-        st = sim_task_trace_open(how->trace, graph, platform, policy, how->observer, &trace);
     if (st != XY_OK)
         return st;
-    if (trace != NULL)
-        s.observer = sim_task_trace_observer(trace);
-    s.policy = chosen;
+    s.result.policy = policy->name;
     s.pipeline = how->pipeline > 0 ? how->pipeline : 2;
     if (s.pipeline > PIPELINE_MAX)
         s.pipeline = PIPELINE_MAX;
@@ -425,12 +416,67 @@ xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *
     s.data_count = xy_graph_data_count(graph);
     st = simulate(&s, how);
     cleanup(&s);
+    if (st == XY_OK)
+        *result_p = s.result;
+    return st;
+}
+
+/* Replace a choice by the policy that ends first; *spent_p is what finding out took. */
+static xy_status_t choose(const xy_graph_t *graph, const xy_task_platform_t *platform,
+                          const xy_task_sim_t *how, const xy_task_policy_t **policy_p,
+                          double *spent_p)
+{
+    const char *const *trials = (*policy_p)->trials;
+    double best = 0;
+    xy_status_t st = XY_OK;
+
+    for (int i = 0; trials != NULL && trials[i] != NULL && st == XY_OK; i++) {
+        const xy_task_policy_t *policy;
+        xy_task_result_t result;
+
+        st = xy_task_policy_find(trials[i], &policy);
+        if (st == XY_OK)
+            st = simulate_one(graph, platform, how, policy, NULL, &result);
+        if (st != XY_OK)
+            break;
+        *spent_p += result.scheduling_seconds;
+        if (i == 0 || result.makespan < best) {
+            best = result.makespan;
+            *policy_p = policy;
+        }
+    }
+    return st;
+}
+
+xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *platform,
+                             const xy_task_sim_t *how, xy_task_result_t *result_p)
+{
+    const char *name = how->policy != NULL ? how->policy : xy_task_policies[0]->name;
+    const xy_task_observer_t *observer = how->observer;
+    const xy_task_policy_t *policy;
+    sim_task_trace_t *trace = NULL;
+    xy_task_result_t result;
+    double spent = 0;
+    xy_status_t st = xy_task_policy_find(name, &policy);
+
+    if (st == XY_OK)
+        st = choose(graph, platform, how, &policy, &spent);
+    if (st == XY_OK && how->trace != NULL)
+        st = sim_task_trace_open(how->trace, graph, platform, policy->name, observer, &trace);
+    if (st != XY_OK)
+        return st;
+    if (trace != NULL)
+        observer = sim_task_trace_observer(trace);
+    st = simulate_one(graph, platform, how, policy, observer, &result);
     if (trace != NULL) {
         xy_status_t closed = sim_task_trace_close(trace);
 
         st = st == XY_OK ? closed : st;
     }
-    if (st == XY_OK)
-        *result_p = s.result;
-    return st;
+    if (st != XY_OK)
+        return st;
+    /* The winner runs twice and decides twice; it counts once. */
+    result.scheduling_seconds = spent > 0 ? spent : result.scheduling_seconds;
+    *result_p = result;
+    return XY_OK;
 }

@@ -77,6 +77,7 @@ typedef struct {
 } xy_task_sim_t;
 
 typedef struct {
+    const char *policy;            /* that ran: the one chosen, when it was a choice */
     double makespan;               /* until the last datum is home */
     double tasks_end;              /* until the last task is over */
     double scheduling_seconds;     /* real time spent in the policy */
