@@ -6,10 +6,11 @@
 extern const xy_command_t verb_explain;
 extern const xy_command_t verb_help;
 extern const xy_command_t verb_machine;
+extern const xy_command_t verb_stencil;
 extern const xy_command_t verb_view;
 
 const xy_command_t *const verbs[] = {
-    &verb_machine, &verb_view, &verb_explain, &verb_help, NULL,
+    &verb_machine, &verb_stencil, &verb_view, &verb_explain, &verb_help, NULL,
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };

@@ -48,6 +48,7 @@ typedef struct {
     /* Not a policy of its own: the engine runs these in virtual time, ended by NULL, and takes the
      * one that ends first. The functions below are NULL. */
     const char *const *trials;
+    int32_t pipeline; /* tasks a worker holds at once, the running one included; 0: 2 */
     /* Data that no task writes any more go home as soon as their way is free. */
     bool is_writing_early;
     /* XY_ENOMEM and XY_EINVAL (the graph lacks what the policy needs) are said. */

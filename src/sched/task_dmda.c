@@ -155,6 +155,7 @@ static int32_t prefetch(void *state, int32_t memory)
 
 const xy_task_policy_t sched_task_dmda = {
     .name = "dmda",
+    .pipeline = 1,
     .describe = "a task goes to the worker where it will end first, transfers included",
     .eviction = "clean-first",
     .create = create_dmda,

@@ -91,6 +91,7 @@ static xy_op_id_t pick(void *state, int32_t worker)
 
 const xy_task_policy_t sched_task_eager = {
     .name = "eager",
+    .pipeline = 1,
     .describe = "one central queue, first ready first served",
     .eviction = "clean-first",
     .create = create_eager,

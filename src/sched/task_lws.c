@@ -98,6 +98,7 @@ static void done(void *state, int32_t worker, xy_op_id_t op)
 
 const xy_task_policy_t sched_task_lws = {
     .name = "lws",
+    .pipeline = 1,
     .describe = "tasks stay with the worker that made them ready; idle workers steal nearby",
     .eviction = "clean-first",
     .create = create,

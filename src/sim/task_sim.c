@@ -409,7 +409,7 @@ static xy_status_t simulate_one(const xy_graph_t *graph, const xy_task_platform_
     if (st != XY_OK)
         return st;
     s.result.policy = policy->name;
-    s.pipeline = how->pipeline > 0 ? how->pipeline : 2;
+    s.pipeline = how->pipeline > 0 ? how->pipeline : policy->pipeline > 0 ? policy->pipeline : 2;
     if (s.pipeline > PIPELINE_MAX)
         s.pipeline = PIPELINE_MAX;
     s.ops = xy_graph_ops(graph);

@@ -68,11 +68,11 @@ typedef struct {
 } xy_task_observer_t;
 
 typedef struct {
-    const char *policy;                 /* NULL: the first of xy_task_policies */
-    const char *eviction;               /* NULL: what the policy prefers */
-    xy_task_params_t params;            /* alpha and beta 0: both 1 */
-    int32_t pipeline;                   /* tasks a worker holds, the running one included; 0: 2 */
-    const char *trace;                  /* file to record into, or NULL */
+    const char *policy;      /* NULL: the first of xy_task_policies */
+    const char *eviction;    /* NULL: what the policy prefers */
+    xy_task_params_t params; /* alpha and beta 0: both 1 */
+    int32_t pipeline;  /* tasks a worker holds, the running one included; 0: as the policy does */
+    const char *trace; /* file to record into, or NULL */
     const xy_task_observer_t *observer; /* or NULL */
 } xy_task_sim_t;
 

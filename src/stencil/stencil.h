@@ -73,4 +73,74 @@ xy_status_t xy_stencil_read_load(const char *path, xy_stencil_t *s);
  * blocks (exact for 1D red-black; the formulas are in docs/stencil.md); 0: not known. */
 uint64_t xy_stencil_least_volume(const xy_stencil_t *s, uint64_t room);
 
+/* ---- Running one ---- */
+
+typedef struct {
+    xy_stencil_t grid;
+    const char *machine; /* as xy_machine_load takes it */
+    int gpus;            /* 0: those of the machine */
+    uint64_t memory;     /* per GPU; 0: what the machine says; XY_TASK_NO_LIMIT */
+    int cpus;
+    double cpu_speed;
+    xy_task_sim_t how; /* policy, eviction, weights, trace, observer */
+} xy_stencil_run_t;
+
+typedef struct {
+    xy_task_result_t sim;
+    uint64_t least_volume; /* blocks; 0: not known */
+    double bus_bound;      /* seconds that the volume moved takes on the links to the main memory */
+    uint64_t tasks, data;  /* of the graph */
+    uint64_t graph_bytes;  /* of all data */
+} xy_stencil_result_t;
+
+/* Build the grid and simulate it. Natural order is cut into one part per worker. */
+xy_status_t xy_stencil_run(const xy_stencil_run_t *run, xy_stencil_result_t *result_p);
+
+/* "red-black", "natural", "jacobi". */
+const char *xy_stencil_graph_name(xy_stencil_graph_t graph);
+bool xy_stencil_graph_parse(const char *name, xy_stencil_graph_t *graph_p);
+/* "366", "20x20", "10x10x10": sets dims, blocks and points. false: not that. */
+bool xy_stencil_blocks_parse(const char *text, xy_stencil_t *s);
+
+void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_t *r, FILE *file);
+void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_t *r, FILE *file);
+
+/* ---- Pictures ---- */
+
+/* Everything that happened in a run, kept to be drawn. */
+typedef struct xy_stencil_film xy_stencil_film_t;
+
+xy_status_t xy_stencil_film_create(xy_stencil_film_t **film_p);
+void xy_stencil_film_destroy(xy_stencil_film_t *film); /* NULL is fine */
+/* To be given to the simulation; belongs to the film. */
+const xy_task_observer_t *xy_stencil_film_observer(const xy_stencil_film_t *film);
+/* One self-contained page: the domain against time with its transfers, the domain against
+ * iterations with isochrones, in 2D and 3D slices with a slider over time, the memories and the
+ * links. XY_ENOMEM (said). */
+xy_status_t xy_stencil_film_page(const xy_stencil_film_t *film, const xy_stencil_run_t *run,
+                                 const xy_stencil_result_t *result, FILE *file);
+
+/* ---- A study: policies x sizes x machines ---- */
+
+typedef struct {
+    xy_stencil_run_t *runs; /* count of them */
+    xy_stencil_result_t *results;
+    xy_status_t *status;
+    size_t count;
+    struct xy_arena *words; /* what the runs point to */
+} xy_stencil_study_t;
+
+/* Read the table of a study (docs/stencil.md): lines "key value value ...", all combinations. The
+ * defaults of what the file does not name come from `base`. Caller cleans up. */
+xy_status_t xy_stencil_study_read(const char *path, const xy_stencil_run_t *base,
+                                  xy_stencil_study_t *study_p);
+void xy_stencil_study_cleanup(xy_stencil_study_t *study);
+/* Run all on `threads` threads (0: one per core) with a progress bar. A combination that cannot
+ * run keeps its status and is said; the others go on. */
+xy_status_t xy_stencil_study_run(xy_stencil_study_t *study, int threads);
+void xy_stencil_study_csv(const xy_stencil_study_t *study, FILE *file);
+void xy_stencil_study_json(const xy_stencil_study_t *study, FILE *file);
+/* One self-contained page with the curves of makespan and volume. */
+void xy_stencil_study_page(const xy_stencil_study_t *study, FILE *file);
+
 #endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One stencil on one machine under one policy, and what is said of it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "stencil/stencil.h"
+
+static const char *const graph_names[] = {"red-black", "natural", "jacobi"};
+
+const char *xy_stencil_graph_name(xy_stencil_graph_t graph)
+{
+    return graph_names[graph];
+}
+
+bool xy_stencil_graph_parse(const char *name, xy_stencil_graph_t *graph_p)
+{
+    for (int i = 0; i < 3; i++)
+        if (strcmp(name, graph_names[i]) == 0) {
+            *graph_p = (xy_stencil_graph_t)i;
+            return true;
+        }
+    return false;
+}
+
+bool xy_stencil_blocks_parse(const char *text, xy_stencil_t *s)
+{
+    int64_t blocks[3] = {1, 1, 1};
+    int dims = 0;
+
+    for (const char *at = text; dims < 3; at++) {
+        char *end;
+        long n = strtol(at, &end, 10);
+
+        if (end == at || n < 1 || n > INT32_MAX)
+            return false;
+        blocks[dims++] = n;
+        at = end;
+        if (*at == '\0')
+            break;
+        if (*at != 'x' || dims == 3)
+            return false;
+    }
+    memcpy(s->blocks, blocks, sizeof(blocks));
+    if (s->dims != dims)
+        s->points = dims == 1 ? 3 : dims == 2 ? 5 : 7;
+    s->dims = dims;
+    return true;
+}
+
+static double bus_seconds(const xy_task_platform_t *p, const xy_task_result_t *r)
+{
+    double rate = 0;
+
+    for (int32_t i = 0; i < p->shared_count; i++)
+        rate += p->shared_rate[i];
+    return rate > 0 ? (double)(r->bytes_loaded + r->bytes_stored) / rate : 0;
+}
+
+static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t *p,
+                          xy_stencil_result_t *result_p)
+{
+    xy_stencil_t grid = run->grid;
+    xy_stencil_result_t r = {0};
+    xy_graph_t *graph;
+    xy_status_t st;
+
+    if (grid.parts == 0)
+        grid.parts = p->workers;
+    if (grid.parts > grid.blocks[0] - 2)
+        grid.parts = 1;
+    grid.is_proportional = run->how.params.is_proportional;
+    st = xy_stencil_build(&grid, &graph);
+    if (st != XY_OK)
+        return st;
+    st = xy_task_simulate(graph, p, &run->how, &r.sim);
+    r.tasks = (uint64_t)xy_graph_ops(graph);
+    r.data = (uint64_t)xy_graph_data_count(graph);
+    r.graph_bytes = r.data * grid.block_bytes;
+    r.bus_bound = bus_seconds(p, &r.sim);
+    if (p->memories == 2 && p->capacity[1] != 0)
+        r.least_volume = xy_stencil_least_volume(&grid, p->capacity[1] / grid.block_bytes);
+    xy_graph_destroy(graph);
+    if (st == XY_OK)
+        *result_p = r;
+    return st;
+}
+
+xy_status_t xy_stencil_run(const xy_stencil_run_t *run, xy_stencil_result_t *result_p)
+{
+    xy_task_platform_options_t options = {
+        .gpus = run->gpus, .memory = run->memory, .cpus = run->cpus, .cpu_speed = run->cpu_speed};
+    xy_task_platform_t *platform;
+    xy_machine_t *machine;
+    xy_status_t st = xy_machine_load(run->machine, &machine);
+
+    if (st != XY_OK)
+        return st;
+    st = xy_task_platform_from(machine, &options, &platform);
+    xy_machine_destroy(machine);
+    if (st != XY_OK)
+        return st;
+    st = run_on(run, platform, result_p);
+    xy_task_platform_destroy(platform);
+    return st;
+}
+
+static void format_blocks(const xy_stencil_t *s, char buffer[96])
+{
+    int n = snprintf(buffer, 96, "%lld", (long long)s->blocks[0]);
+
+    for (int d = 1; d < s->dims; d++)
+        n += snprintf(buffer + n, 96 - (size_t)n, "x%lld", (long long)s->blocks[d]);
+}
+
+void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_t *r, FILE *file)
+{
+    const xy_task_result_t *s = &r->sim;
+    char blocks[96], a[32], b[32];
+
+    format_blocks(&run->grid, blocks);
+    fprintf(file, "%s blocks (%s), %d iterations, %s order, %llu tasks\n", blocks,
+            xy_format_size(r->graph_bytes, a), run->grid.iterations,
+            xy_stencil_graph_name(run->grid.graph), (unsigned long long)r->tasks);
+    fprintf(file, "policy      %s\n", s->policy);
+    fprintf(file, "makespan    %s, %.3f times the compute bound of %s\n",
+            xy_format_seconds(s->makespan, a),
+            s->compute_bound > 0 ? s->makespan / s->compute_bound : 0,
+            xy_format_seconds(s->compute_bound, b));
+    fprintf(file, "last task   %s\n", xy_format_seconds(s->tasks_end, a));
+    fprintf(file, "transfers   %llu loads, %llu stores, %llu between GPUs\n",
+            (unsigned long long)s->loads, (unsigned long long)s->stores,
+            (unsigned long long)s->peers);
+    if (r->least_volume > 0)
+        fprintf(file, "volume      %.2f times the least known (%llu blocks)\n",
+                (double)(s->loads + s->stores) / (double)r->least_volume,
+                (unsigned long long)r->least_volume);
+    fprintf(file, "scheduling  %s, %.2f us per task\n", xy_format_seconds(s->scheduling_seconds, a),
+            1e6 * s->scheduling_seconds / (double)r->tasks);
+}
+
+void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_t *r, FILE *file)
+{
+    const xy_task_result_t *s = &r->sim;
+    char blocks[96];
+    xy_json_t j;
+
+    format_blocks(&run->grid, blocks);
+    xy_json_init(&j, file, true);
+    xy_json_begin_object(&j, NULL);
+    xy_json_string(&j, "policy", run->how.policy != NULL ? run->how.policy : s->policy);
+    xy_json_string(&j, "ran", s->policy);
+    xy_json_string(&j, "graph", xy_stencil_graph_name(run->grid.graph));
+    xy_json_string(&j, "blocks", blocks);
+    xy_json_int(&j, "iterations", run->grid.iterations);
+    xy_json_int(&j, "tasks", (int64_t)r->tasks);
+    xy_json_double(&j, "makespan", s->makespan);
+    xy_json_double(&j, "tasks_end", s->tasks_end);
+    xy_json_double(&j, "compute_bound", s->compute_bound);
+    xy_json_double(&j, "ratio", s->compute_bound > 0 ? s->makespan / s->compute_bound : 0);
+    xy_json_double(&j, "bus_bound", r->bus_bound);
+    xy_json_int(&j, "loads", (int64_t)s->loads);
+    xy_json_int(&j, "stores", (int64_t)s->stores);
+    xy_json_int(&j, "peers", (int64_t)s->peers);
+    xy_json_int(&j, "bytes_loaded", (int64_t)s->bytes_loaded);
+    xy_json_int(&j, "bytes_stored", (int64_t)s->bytes_stored);
+    xy_json_int(&j, "bytes_peer", (int64_t)s->bytes_peer);
+    if (r->least_volume > 0)
+        xy_json_int(&j, "least_volume", (int64_t)r->least_volume);
+    xy_json_int(&j, "evictions", (int64_t)s->evictions);
+    xy_json_double(&j, "scheduling_seconds", s->scheduling_seconds);
+    xy_json_end(&j);
+}

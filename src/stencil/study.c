@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Studies: the table, the combinations, and running them on all cores. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stencil/stencil.h"
+
+enum { KEYS = 10, VALUES_MAX = 256, COMBINATIONS_MAX = 1 << 16, FILE_MAX = 1 << 20 };
+
+static const char *const keys[KEYS + 1] = {"policy", "blocks",   "machine",    "gpus",
+                                           "memory", "graph",    "iterations", "load",
+                                           "block",  "eviction", NULL};
+
+typedef struct {
+    const char *values[KEYS][VALUES_MAX];
+    int count[KEYS];
+    const char *path;
+} table_t;
+
+static xy_status_t read_line(table_t *t, long number, const char *line, xy_arena_t *words)
+{
+    const char *at = line + strspn(line, " \t\r");
+    size_t n = strcspn(at, " \t\r#");
+    int key = 0;
+
+    if (n == 0)
+        return XY_OK;
+    while (keys[key] != NULL && (strlen(keys[key]) != n || strncmp(keys[key], at, n) != 0))
+        key++;
+    if (keys[key] == NULL)
+        return xy_fail_at(XY_EPARSE, t->path, number,
+                          "'%.*s' is no column of a study; known are policy, blocks, machine, "
+                          "gpus, memory, graph, iterations, load, block, eviction",
+                          (int)n, at);
+    for (at += n;; at += n) {
+        at += strspn(at, " \t\r");
+        n = strcspn(at, " \t\r#");
+        if (n == 0)
+            return XY_OK;
+        if (t->count[key] == VALUES_MAX)
+            return xy_fail_at(XY_ELIMIT, t->path, number, "more than %d values", VALUES_MAX);
+        t->values[key][t->count[key]] = xy_arena_strndup(words, at, n);
+        if (t->values[key][t->count[key]++] == NULL)
+            return xy_fail_memory("reading the study");
+    }
+}
+
+static xy_status_t read_table(table_t *t, char *text, xy_arena_t *words)
+{
+    xy_status_t st = XY_OK;
+    long number = 0;
+
+    for (char *line = text; line != NULL && st == XY_OK;) {
+        char *end = strchr(line, '\n');
+
+        if (end != NULL)
+            *end = '\0';
+        st = read_line(t, ++number, line, words);
+        line = end != NULL ? end + 1 : NULL;
+    }
+    return st;
+}
+
+static bool set_number(const char *value, long low, int *target)
+{
+    long n;
+
+    if (!xy_parse_long(value, &n) || n < low || n > INT32_MAX)
+        return false;
+    *target = (int)n;
+    return true;
+}
+
+static bool set_load(const char *value, xy_stencil_t *s)
+{
+    static const char *const loads[] = {"even", "static", "dynamic"};
+
+    for (int i = 0; i < 3; i++)
+        if (strcmp(value, loads[i]) == 0) {
+            s->load = (xy_stencil_load_t)i;
+            return true;
+        }
+    return false;
+}
+
+static bool set(xy_stencil_run_t *run, int key, const char *value)
+{
+    switch (key) {
+    case 0:
+        run->how.policy = value;
+        return true;
+    case 1:
+        return xy_stencil_blocks_parse(value, &run->grid);
+    case 2:
+        run->machine = value;
+        return true;
+    case 3:
+        return set_number(value, 1, &run->gpus);
+    case 4:
+        if (strcmp(value, "none") == 0) {
+            run->memory = XY_TASK_NO_LIMIT;
+            return true;
+        }
+        return xy_parse_size(value, &run->memory);
+    case 5:
+        return xy_stencil_graph_parse(value, &run->grid.graph);
+    case 6:
+        return set_number(value, 1, &run->grid.iterations);
+    case 7:
+        return set_load(value, &run->grid);
+    case 8:
+        return xy_parse_size(value, &run->grid.block_bytes) && run->grid.block_bytes > 0;
+    default:
+        run->how.eviction = value;
+        return true;
+    }
+}
+
+/* Combination number `i`: the last key that has values changes fastest. */
+static xy_status_t combine(const table_t *t, size_t i, xy_stencil_run_t *run)
+{
+    for (int key = KEYS - 1; key >= 0; key--) {
+        const char *value;
+
+        if (t->count[key] == 0)
+            continue;
+        value = t->values[key][i % (size_t)t->count[key]];
+        i /= (size_t)t->count[key];
+        if (!set(run, key, value))
+            return xy_fail_at(XY_EPARSE, t->path, 0, "'%s' is no value of %s", value, keys[key]);
+    }
+    return XY_OK;
+}
+
+static xy_status_t make_runs(const table_t *t, const xy_stencil_run_t *base,
+                             xy_stencil_study_t *study)
+{
+    xy_status_t st = XY_OK;
+
+    study->count = 1;
+    for (int key = 0; key < KEYS; key++) {
+        study->count *= t->count[key] > 0 ? (size_t)t->count[key] : 1;
+        if (study->count > COMBINATIONS_MAX)
+            return xy_fail_at(XY_ELIMIT, t->path, 0, "more than %d combinations", COMBINATIONS_MAX);
+    }
+    study->runs = xy_calloc(study->count, sizeof(*study->runs));
+    study->results = xy_calloc(study->count, sizeof(*study->results));
+    study->status = xy_calloc(study->count, sizeof(*study->status));
+    if (study->runs == NULL || study->results == NULL || study->status == NULL)
+        return xy_fail_memory("preparing the study");
+    for (size_t i = 0; i < study->count && st == XY_OK; i++) {
+        study->runs[i] = *base;
+        st = combine(t, i, &study->runs[i]);
+    }
+    return st;
+}
+
+void xy_stencil_study_cleanup(xy_stencil_study_t *study)
+{
+    xy_free(study->runs);
+    xy_free(study->results);
+    xy_free(study->status);
+    xy_arena_destroy(study->words);
+    *study = (xy_stencil_study_t){0};
+}
+
+xy_status_t xy_stencil_study_read(const char *path, const xy_stencil_run_t *base,
+                                  xy_stencil_study_t *study_p)
+{
+    xy_stencil_study_t study = {0};
+    table_t *t = xy_calloc(1, sizeof(*t));
+    char *text = NULL;
+    size_t size;
+    xy_status_t st = XY_OK;
+
+    if (t == NULL || xy_arena_create(&study.words) != XY_OK)
+        st = xy_fail_memory("reading the study");
+    if (st == XY_OK)
+        st = xy_file_read(path, FILE_MAX, &text, &size);
+    if (st == XY_OK) {
+        t->path = path;
+        st = read_table(t, text, study.words);
+    }
+    if (st == XY_OK)
+        st = make_runs(t, base, &study);
+    xy_free(text);
+    xy_free(t);
+    if (st == XY_OK)
+        *study_p = study;
+    else
+        xy_stencil_study_cleanup(&study);
+    return st;
+}
+
+typedef struct {
+    xy_stencil_study_t *study;
+    atomic_size_t next;
+    pthread_mutex_t lock; /* of the bar */
+    xy_progress_t bar;
+} crew_t;
+
+static void *work(void *arg)
+{
+    crew_t *crew = arg;
+
+    for (;;) {
+        size_t i = atomic_fetch_add_explicit(&crew->next, 1, memory_order_relaxed);
+        xy_stencil_study_t *s = crew->study;
+
+        if (i >= s->count)
+            return NULL;
+        s->status[i] = xy_stencil_run(&s->runs[i], &s->results[i]);
+        pthread_mutex_lock(&crew->lock);
+        xy_progress_step(&crew->bar, 1);
+        pthread_mutex_unlock(&crew->lock);
+    }
+}
+
+xy_status_t xy_stencil_study_run(xy_stencil_study_t *study, int threads)
+{
+    enum { THREADS_MAX = 64 };
+    pthread_t ids[THREADS_MAX];
+    crew_t crew = {.study = study, .lock = PTHREAD_MUTEX_INITIALIZER};
+    int started = 0;
+    xy_status_t st = XY_OK;
+
+    if (threads <= 0)
+        threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    xy_progress_start(&crew.bar, "studying", study->count);
+    while (started < threads - 1 && started < THREADS_MAX &&
+           pthread_create(&ids[started], NULL, work, &crew) == 0)
+        started++;
+    work(&crew); /* this thread is one of them: the study also runs when none could be made */
+    for (int i = 0; i < started; i++)
+        pthread_join(ids[i], NULL);
+    xy_progress_stop(&crew.bar);
+    for (size_t i = 0; i < study->count && st == XY_OK; i++)
+        st = study->status[i];
+    return st;
+}

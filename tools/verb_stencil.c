@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* xylem stencil: schedule a stencil on memories too small for it. */
+#include <stddef.h>
+#include <string.h>
+
+#include "stencil/stencil.h"
+#include "verbs.h"
+
+typedef struct {
+    const char *blocks, *graph, *machine, *policy, *eviction, *load, *memory, *trace, *pictures;
+    const char *study, *csv, *page;
+    long dim, points, iterations, gpus, cpus, pipeline, threads;
+    double alpha, beta, cpu_speed, task_time;
+    uint64_t block;
+    bool json, proportional, list;
+} values_t;
+
+static const char *const graphs[] = {"red-black", "natural", "jacobi", NULL};
+
+static const xy_option_t options[] = {
+    {"dim", 'd', XY_OPT_LONG, "N", offsetof(values_t, dim), .min = 1, .max = 3,
+     .help = "dimensions of the grid, when --blocks is one number (default: as --blocks says)"},
+    {"blocks", 'b', XY_OPT_STRING, "N[xN[xN]]", offsetof(values_t, blocks), .preset = "366",
+     .help = "blocks of the grid; those at its ends are never written"},
+    {"points", 0, XY_OPT_LONG, "N", offsetof(values_t, points), .min = 3, .max = 9,
+     .help = "points of the stencil: 3 in 1D, 5 or 9 in 2D, 7 in 3D"},
+    {"iterations", 't', XY_OPT_LONG, "N", offsetof(values_t, iterations), .min = 1, .max = 1 << 20,
+     .preset = "100", .help = "how often each block is updated"},
+    {"graph", 'g', XY_OPT_CHOICE, "ORDER", offsetof(values_t, graph), .choices = graphs,
+     .preset = "red-black", .help = "in place (red-black or natural order) or double-buffered"},
+    {"machine", 'm', XY_OPT_STRING, "SOURCE", offsetof(values_t, machine), .preset = "attila",
+     .env = "XYLEM_MACHINE", .help = "a machine with GPUs, as 'xylem machine' reads it"},
+    {"gpus", 0, XY_OPT_LONG, "N", offsetof(values_t, gpus), .min = 0, .max = 64, .preset = "1",
+     .help = "GPUs to use; more than the machine has are copies of its last one; 0: all of them"},
+    {"memory", 0, XY_OPT_STRING, "SIZE", offsetof(values_t, memory),
+     .help = "memory of each GPU, or 'none' for no limit (default: what the machine says)"},
+    {"cpus", 0, XY_OPT_LONG, "N", offsetof(values_t, cpus), .min = 0, .max = 256,
+     .help = "cores that compute too"},
+    {"cpu-speed", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, cpu_speed), .min = 1e-6, .max = 1e6,
+     .preset = "0.1", .help = "speed of a core, where a GPU is 1"},
+    {"policy", 'p', XY_OPT_STRING, "NAME", offsetof(values_t, policy), .preset = "foresight",
+     .help = "who runs what next (see --list)"},
+    {"eviction", 0, XY_OPT_STRING, "NAME", offsetof(values_t, eviction),
+     .help = "what a full memory gives up: lru, clean-first, belady-plan (default: as the policy "
+             "prefers)"},
+    {"alpha", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, alpha), .min = 1e-9, .max = 1e9,
+     .preset = "1", .help = "weight of computation in completion times"},
+    {"beta", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, beta), .min = 1e-9, .max = 1e9,
+     .preset = "1", .help = "weight of transfers in completion times"},
+    {"proportional", 0, XY_OPT_FLAG, .offset = offsetof(values_t, proportional),
+     .help = "cache-oblivious: cut the domain in proportion to the load"},
+    {"pipeline", 0, XY_OPT_LONG, "N", offsetof(values_t, pipeline), .min = 1, .max = 8,
+     .help = "tasks a worker holds at once, the running one included (default: as the policy)"},
+    {"block", 0, XY_OPT_SIZE, "SIZE", offsetof(values_t, block), .preset = "3MiB",
+     .help = "size of a block"},
+    {"task-time", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, task_time), .preset = "267us",
+     .help = "time of a task on a GPU"},
+    {"load", 0, XY_OPT_STRING, "LOAD", offsetof(values_t, load), .preset = "even",
+     .help = "even, static (half the time in the first half), dynamic (twice the time in a quarter "
+             "that moves), or a file of factors"},
+    {"trace", 0, XY_OPT_STRING, "FILE", offsetof(values_t, trace),
+     .help = "record what happens, for 'xylem view'", .complete = "file"},
+    {"pictures", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, pictures),
+     .help = "write a page with pictures of the domain, the memories and the links",
+     .complete = "file"},
+    {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json), .help = "print as JSON"},
+    {"list", 'l', XY_OPT_FLAG, .offset = offsetof(values_t, list),
+     .help = "print the policies and evictions"},
+    {"study", 0, XY_OPT_STRING, "FILE", offsetof(values_t, study),
+     .help = "run all combinations of a table of policies, sizes and machines", .complete = "file"},
+    {"csv", 0, XY_OPT_STRING, "FILE", offsetof(values_t, csv),
+     .help = "of a study: write the results as CSV ('-': standard output, the default)",
+     .complete = "file"},
+    {"page", 0, XY_OPT_STRING, "FILE", offsetof(values_t, page),
+     .help = "of a study: write a page with the curves", .complete = "file"},
+    {"threads", 0, XY_OPT_LONG, "N", offsetof(values_t, threads), .min = 0, .max = 64,
+     .help = "of a study: runs at the same time (default: one per core)"},
+    {0}};
+
+static xy_status_t set_grid(const values_t *v, xy_stencil_t *s)
+{
+    *s = XY_STENCIL_DEFAULT;
+    if (!xy_stencil_blocks_parse(v->blocks, s))
+        return xy_fail(XY_EUSAGE, "--blocks '%s' is no grid; write 366, 20x20 or 10x10x10",
+                       v->blocks);
+    if (v->dim > 0 && v->dim != s->dims) {
+        if (s->dims != 1)
+            return xy_fail(XY_EUSAGE, "--dim %ld and --blocks %s disagree; leave one out", v->dim,
+                           v->blocks);
+        s->dims = (int)v->dim;
+        s->points = s->dims == 2 ? 5 : 7;
+        for (int d = 1; d < s->dims; d++)
+            s->blocks[d] = s->blocks[0];
+    }
+    if (v->points > 0)
+        s->points = (int)v->points;
+    s->iterations = (int)v->iterations;
+    s->block_bytes = v->block;
+    s->task_seconds = v->task_time;
+    (void)xy_stencil_graph_parse(v->graph, &s->graph);
+    if (strcmp(v->load, "static") == 0)
+        s->load = XY_STENCIL_STATIC;
+    else if (strcmp(v->load, "dynamic") == 0)
+        s->load = XY_STENCIL_DYNAMIC;
+    else if (strcmp(v->load, "even") != 0)
+        return xy_stencil_read_load(v->load, s);
+    return XY_OK;
+}
+
+static xy_status_t set_run(const values_t *v, xy_stencil_run_t *run)
+{
+    *run = (xy_stencil_run_t){.machine = v->machine,
+                              .gpus = (int)v->gpus,
+                              .cpus = (int)v->cpus,
+                              .cpu_speed = v->cpu_speed};
+    run->how = (xy_task_sim_t){.policy = v->policy,
+                               .eviction = v->eviction,
+                               .params = {v->alpha, v->beta, v->proportional},
+                               .pipeline = (int32_t)v->pipeline,
+                               .trace = v->trace};
+    if (v->memory != NULL && strcmp(v->memory, "none") == 0)
+        run->memory = XY_TASK_NO_LIMIT;
+    else if (v->memory != NULL && (!xy_parse_size(v->memory, &run->memory) || run->memory == 0))
+        return xy_fail(XY_EUSAGE, "--memory '%s' is no size; write 200MiB, or 'none'", v->memory);
+    return set_grid(v, &run->grid);
+}
+
+static xy_status_t list(void)
+{
+    for (int i = 0; xy_task_policies[i] != NULL; i++)
+        printf("%-16s %s\n", xy_task_policies[i]->name, xy_task_policies[i]->describe);
+    puts("\nevictions:");
+    for (int i = 0; xy_task_evictions[i].name != NULL; i++)
+        printf("%-16s %s\n", xy_task_evictions[i].name, xy_task_evictions[i].describe);
+    return xy_stdout_check();
+}
+
+static xy_status_t write_file(const xy_stencil_study_t *study, const char *path,
+                              void (*write)(const xy_stencil_study_t *, FILE *))
+{
+    xy_out_t *out;
+    xy_status_t st;
+
+    if (path == NULL)
+        return XY_OK;
+    st = xy_out_open(path, &out);
+    if (st != XY_OK)
+        return st;
+    write(study, xy_out_file(out));
+    return xy_out_commit(out);
+}
+
+static xy_status_t run_study(const values_t *v, const xy_stencil_run_t *base)
+{
+    xy_stencil_study_t study;
+    xy_status_t ran, st = xy_stencil_study_read(v->study, base, &study);
+
+    if (st != XY_OK)
+        return st;
+    ran = xy_stencil_study_run(&study, (int)v->threads);
+    if (v->json)
+        xy_stencil_study_json(&study, stdout);
+    st = write_file(&study,
+                    v->csv != NULL       ? v->csv
+                    : v->json || v->page ? NULL
+                                         : "-",
+                    xy_stencil_study_csv);
+    if (st == XY_OK)
+        st = write_file(&study, v->page, xy_stencil_study_page);
+    xy_stencil_study_cleanup(&study);
+    return st != XY_OK ? st : ran;
+}
+
+static xy_status_t run_pictures(const values_t *v, xy_stencil_run_t *run,
+                                xy_stencil_result_t *result)
+{
+    xy_stencil_film_t *film;
+    xy_out_t *out;
+    xy_status_t st = xy_stencil_film_create(&film);
+
+    if (st != XY_OK)
+        return st;
+    run->how.observer = xy_stencil_film_observer(film);
+    st = xy_stencil_run(run, result);
+    if (st == XY_OK)
+        st = xy_out_open(v->pictures, &out);
+    if (st == XY_OK) {
+        st = xy_stencil_film_page(film, run, result, xy_out_file(out));
+        if (st == XY_OK)
+            st = xy_out_commit(out);
+        else
+            xy_out_cancel(out);
+    }
+    xy_stencil_film_destroy(film);
+    return st;
+}
+
+static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
+{
+    const values_t *v = values;
+    xy_stencil_run_t run;
+    xy_stencil_result_t result;
+    xy_status_t st;
+
+    (void)command, (void)argc, (void)argv;
+    if (v->list)
+        return list();
+    st = set_run(v, &run);
+    if (st != XY_OK)
+        return st;
+    if (v->study != NULL) {
+        st = run_study(v, &run);
+    } else {
+        st = v->pictures != NULL ? run_pictures(v, &run, &result) : xy_stencil_run(&run, &result);
+        if (st == XY_OK && v->json)
+            xy_stencil_print_json(&run, &result, stdout);
+        else if (st == XY_OK)
+            xy_stencil_print_text(&run, &result, stdout);
+        if (st == XY_OK)
+            st = xy_stdout_check();
+    }
+    if (run.grid.load == XY_STENCIL_FILE)
+        xy_free((void *)(uintptr_t)run.grid.factors);
+    return st;
+}
+
+const xy_command_t verb_stencil = {
+    .name = "stencil",
+    .summary = "schedule a stencil on GPUs with small memories, in virtual time",
+    .description =
+        "Builds the task graph of a stencil (one task per block and iteration), runs it in virtual "
+        "time on the GPUs of a machine under a scheduling policy, and says how long it takes and "
+        "how much data moves.\n\n"
+        "The makespan ends when the last block is back in the main memory. The compute bound is "
+        "the work of all tasks shared by all workers without a gap; ratio is makespan divided by "
+        "it.",
+    .examples =
+        "xylem stencil --blocks 366\n    the default policy on one GPU\n"
+        "xylem stencil --blocks 366 --gpus 2 --policy dmdar --json\n    another, on two\n"
+        "xylem stencil --blocks 40 --iterations 20 --memory 24MiB -o film.html\n"
+        "    pictures of a small one\n"
+        "xylem stencil --study study.txt --csv study.csv --page study.html\n    compare many\n",
+    .options = options,
+    .values_size = sizeof(values_t),
+    .run = run,
+};
