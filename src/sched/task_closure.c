@@ -201,6 +201,8 @@ static void start(closure_t *c)
     for (int32_t d = 0; d < c->data_count; d++) {
         c->moved[d] = -1;
         c->memories[0].copies[d].is_in = true;
+        c->memories[0].planned += xy_graph_datum(c->graph, d)->bytes;
+        c->memories[0].resident++;
         c->memories[0].copies[d].prev = d - 1;
         c->memories[0].copies[d].next = d + 1 < c->data_count ? d + 1 : -1;
     }

@@ -523,7 +523,8 @@ static void load_oldest(closure_t *c, int32_t memory)
 {
     closure_memory_t *m = &c->memories[memory];
 
-    while (m->load_count < LOADS_AHEAD) {
+    /* A task too many in the ring is loaded when it is picked: nobody is left without work. */
+    while (m->load_count < LOADS_AHEAD || (m->tasks == 0 && m->frontier[0].count == 0)) {
         xy_op_id_t oldest = -1;
 
         for (int list = 1; list < CLOSURE_LISTS; list++) {
@@ -545,7 +546,7 @@ void closure_extend(closure_t *c, int32_t memory)
     if (m->is_roomy)
         load_oldest(c, memory);
     while ((m->work < c->horizon || m->tasks < TASKS_AHEAD) && m->frontier_count > 0 &&
-           m->load_count < m->load_room / 2) {
+           (m->load_count < m->load_room / 2 || m->tasks == 0)) {
         if (m->frontier[0].count > 0)
             plan_task(c, memory, m->frontier[0].head);
         else if (m->is_roomy || !plan_loads(c, memory))

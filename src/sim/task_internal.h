@@ -45,6 +45,7 @@ typedef struct {
     int32_t prev, next; /* least recently used first, of a memory with a limit */
     int32_t pins;       /* tasks and transfers that need it here */
     bool is_allocated, is_evicting;
+    bool is_writing;          /* a task changes it right now: it cannot be copied */
     sim_transfer_t *incoming; /* NULL: none */
 } sim_copy_t;
 

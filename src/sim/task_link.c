@@ -18,17 +18,41 @@ static sim_transfer_t *transfer_new(sim_tasks_t *s)
     return t;
 }
 
-static void way_start(sim_tasks_t *s, int32_t way)
+static sim_transfer_t *way_next(sim_way_t *w)
 {
-    sim_way_t *w = &s->ways[way];
     int queue = w->head[0] != NULL ? 0 : 1;
     sim_transfer_t *t = w->head[queue];
 
-    if (w->active != NULL || t == NULL)
-        return;
+    if (t == NULL)
+        return NULL;
     w->head[queue] = t->next;
     if (t->next == NULL)
         w->tail[queue] = NULL;
+    return t;
+}
+
+/* It is over, or never began: nobody needs its ends any more. */
+static void let_go(sim_tasks_t *s, sim_transfer_t *t)
+{
+    s->under_way--;
+    s->memories[t->from].copies[t->data].pins--;
+    s->memories[t->to].prefetching -= t->is_prefetch ? 1 : 0;
+    sim_memory_arrived(s, t);
+    t->next = s->free_transfers;
+    s->free_transfers = t;
+}
+
+static void way_start(sim_tasks_t *s, int32_t way)
+{
+    sim_way_t *w = &s->ways[way];
+    sim_transfer_t *t;
+
+    if (w->active != NULL)
+        return;
+    while ((t = way_next(w)) != NULL && t->is_stale)
+        let_go(s, t); /* the datum was written while it waited */
+    if (t == NULL)
+        return;
     w->active = t;
     t->start = s->now;
     t->event = EVENT_LATENCY;
@@ -89,16 +113,11 @@ static void finish(sim_tasks_t *s, sim_transfer_t *t)
     int32_t way = t->from * s->platform->memories + t->to;
 
     s->ways[way].active = NULL;
-    s->under_way--;
     s->result.makespan = s->now;
     count(s, t);
     if (s->observer != NULL && s->observer->transfer != NULL)
         s->observer->transfer(s->observer->arg, t->data, t->from, t->to, t->start, s->now);
-    s->memories[t->from].copies[t->data].pins--;
-    s->memories[t->to].prefetching -= t->is_prefetch ? 1 : 0;
-    sim_memory_arrived(s, t);
-    t->next = s->free_transfers;
-    s->free_transfers = t;
+    let_go(s, t);
     way_start(s, way);
 }
 

@@ -103,6 +103,7 @@ void sim_memory_own(sim_tasks_t *s, int32_t memory, int32_t data)
     }
     allocate(s, memory, data);
     s->memories[memory].states[data] = XY_TASK_HERE;
+    s->memories[memory].copies[data].is_writing = true;
 }
 
 void sim_memory_arrived(sim_tasks_t *s, const sim_transfer_t *t)
@@ -238,7 +239,8 @@ static int32_t best_source(const sim_tasks_t *s, int32_t data, int32_t to)
         int32_t way = m * n + to;
         double seconds;
 
-        if (s->memories[m].states[data] != XY_TASK_HERE || s->platform->rate[way] <= 0)
+        if (s->memories[m].states[data] != XY_TASK_HERE || s->memories[m].copies[data].is_writing ||
+            s->platform->rate[way] <= 0)
             continue;
         seconds = s->platform->latency[way] + bytes / s->platform->rate[way];
         if (!sim_way_is_idle(s, m, to))
@@ -299,6 +301,7 @@ void sim_memory_finished(sim_tasks_t *s, int32_t memory, xy_op_id_t op)
     sim_memory_let_go(s, memory, op);
     for (int32_t i = 0; i < n; i++) {
         sim_memory_touch(s, memory, a[i].data);
+        m->copies[a[i].data].is_writing = false;
         if (!(a[i].mode & XY_ACCESS_WRITE) || --s->writers_left[a[i].data] > 0 || memory == 0)
             continue;
         s->final_next[a[i].data] = -1;
@@ -428,11 +431,9 @@ void sim_memory_pump(sim_tasks_t *s, int32_t memory)
         if (!slot->is_complete)
             is_fed = gather(s, memory, slot);
     }
-    if (memory == 0)
-        return;
     if (is_fed && s->policy->prefetch != NULL)
         prefetch(s, memory);
-    if (s->policy->is_writing_early)
+    if (memory != 0 && s->policy->is_writing_early)
         write_early(s, memory);
 }
 
