@@ -88,11 +88,13 @@ static uint64_t all_bytes(const closure_t *c, uint64_t *largest_p)
 /* The plan leaves some room free, so that loads can begin before what they replace is gone. */
 static uint64_t plan_capacity(const closure_t *c, uint64_t capacity)
 {
-    uint64_t largest, sum = all_bytes(c, &largest), spare = 4 * largest;
+    uint64_t largest, sum = all_bytes(c, &largest), spare;
 
     if (capacity == 0 || sum <= capacity)
         return 0;
-    return capacity - (spare < capacity / 8 ? spare : capacity / 8);
+    /* Room for four data; in a small memory, which has none to spare, for fewer. */
+    spare = capacity / 8 / largest;
+    return capacity - (spare < 4 ? spare : 4) * largest;
 }
 
 static xy_status_t init_memory(closure_t *c, int32_t memory)

@@ -59,6 +59,68 @@ static void test_policies_are_correct(void **state)
     }
 }
 
+/* A grid of n x n data, double-buffered, with positions; 1 row when it is one-dimensional. */
+static xy_graph_t *grid(int n, int rows, int iterations)
+{
+    xy_graph_t *g;
+
+    assert_int_equal(xy_graph_create(&g), XY_OK);
+    for (int i = 0; i < 2 * n * rows; i++)
+        xy_graph_data(g, &(xy_data_t){.bytes = 1000});
+    for (int t = 0; t < iterations; t++)
+        for (int x = 0; x < n; x++)
+            for (int y = 0; y < rows; y++) {
+                int32_t from = t % 2 * n * rows, to = (t + 1) % 2 * n * rows;
+                xy_access_t a[6];
+                int k = 0;
+
+                a[k++] = (xy_access_t){to + x * rows + y, XY_ACCESS_WRITE};
+                a[k++] = (xy_access_t){from + x * rows + y, XY_ACCESS_READ};
+                if (x > 0)
+                    a[k++] = (xy_access_t){from + (x - 1) * rows + y, XY_ACCESS_READ};
+                if (x < n - 1)
+                    a[k++] = (xy_access_t){from + (x + 1) * rows + y, XY_ACCESS_READ};
+                if (y > 0)
+                    a[k++] = (xy_access_t){from + x * rows + y - 1, XY_ACCESS_READ};
+                if (y < rows - 1)
+                    a[k++] = (xy_access_t){from + x * rows + y + 1, XY_ACCESS_READ};
+                xy_graph_task(g,
+                              &(xy_op_t){.kind = XY_OP_COMPUTE,
+                                         .seconds = 1e-6 * (1 + (x + t) % 3),
+                                         .iteration = t,
+                                         .position = {x, y, 0}},
+                              a, k);
+            }
+    assert_int_equal(xy_graph_seal(g), XY_OK);
+    return g;
+}
+
+static void test_grids_under_all_policies(void **state)
+{
+    (void)state;
+    for (int rows = 1; rows <= 6; rows += 5)
+        for (uint64_t seed = 1; seed <= 8; seed++) {
+            uint64_t s = seed * 104729;
+            xy_graph_t *g = grid(13 + (int)seed, rows, 9);
+            xy_task_platform_t *p = witness_platform(&s);
+
+            for (int i = 0; xy_task_policies[i] != NULL; i++)
+                for (int k = 0; k < 2; k++) {
+                    xy_task_result_t r;
+                    witness_t w;
+                    xy_task_sim_t how = {.policy = xy_task_policies[i]->name,
+                                         .params.is_proportional = k == 1,
+                                         .observer = &w.observer};
+
+                    witness_start(&w, g, p);
+                    assert_int_equal(xy_task_simulate(g, p, &how, &r), XY_OK);
+                    witness_finish(&w, &r);
+                }
+            xy_graph_destroy(g);
+            xy_task_platform_destroy(p);
+        }
+}
+
 static xy_task_platform_t *one_gpu(uint64_t memory)
 {
     static const char text[] =
@@ -252,6 +314,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_policies_are_correct),
+        cmocka_unit_test(test_grids_under_all_policies),
         cmocka_unit_test(test_exact_times),
         cmocka_unit_test(test_shared_link),
         cmocka_unit_test(test_narrow_memory),
