@@ -331,13 +331,13 @@ static xy_op_id_t choose_stolen(closure_t *c, int32_t from, int32_t memory)
         for (int i = 0; op >= 0 && i < STOLEN_FROM; i++, op = c->links.prev[op]) {
             uint64_t bytes = c->is_ready[op] ? xy_task_missing(c->view, op, memory) : UINT64_MAX;
 
-            if (bytes < fewest && is_worth_stealing(c, op, from, memory)) {
+            if (bytes < fewest) {
                 best = op;
                 fewest = bytes;
             }
         }
     }
-    return best;
+    return best >= 0 && is_worth_stealing(c, best, from, memory) ? best : -1;
 }
 
 static void steal(closure_t *c, int32_t memory)
@@ -349,8 +349,10 @@ static void steal(closure_t *c, int32_t memory)
         if (m != memory && c->memories[m].frontier_count > 0 &&
             (victim < 0 || c->memories[m].left > c->memories[victim].left))
             victim = m;
-    if (victim < 0)
+    /* Looking costs more than a decision should: not again before some more tasks are over. */
+    if (victim < 0 || c->over < c->memories[memory].look_at)
         return;
+    c->memories[memory].look_at = c->over + STOLEN_FROM;
     op = choose_stolen(c, victim, memory);
     if (op < 0)
         return;
@@ -398,6 +400,7 @@ static void done(void *state, int32_t worker, xy_op_id_t op)
 
     c->held[worker]--;
     c->state[op] = TASK_OVER;
+    c->over++;
     m->tasks--;
     if (c->awaited_by[op] >= 0)
         c->memories[c->awaited_by[op]].awaiting--;

@@ -43,6 +43,7 @@ typedef struct {
     int32_t load_first, load_count, load_room;
     int32_t awaiting;       /* tasks elsewhere that it waits for and that are about to run */
     double usual, peak;     /* what loads free per byte, lately; at best */
+    int32_t look_at;        /* tasks that must be over before it looks for others' work again */
     bool is_roomy;          /* it holds all it will ever need, and it is not alone */
     bool is_mirrored;       /* among equals the last one first */
     closure_copy_t *copies; /* [data] */
@@ -51,7 +52,7 @@ typedef struct {
 typedef struct {
     const xy_task_view_t *view;
     const xy_graph_t *graph;
-    int32_t ops, data_count;
+    int32_t ops, data_count, over;
     closure_memory_t *memories;
     sched_links_t links;
     uint8_t *state;      /* [ops] closure_task_t */

@@ -212,6 +212,8 @@ xy_status_t closure_parts(closure_t *c)
             }
         for (int32_t m = 0; m < c->view->memories; m++)
             c->memories[m].is_roomy = p.parts > 1 && c->memories[m].capacity == 0;
+        for (int32_t i = 0; i < c->ops; i++)
+            c->part[i] = p.memory_of[i % p.parts]; /* those without data stay there */
         line_up(&p);
         assign(&p, weigh(&p));
         find_awaited(c);

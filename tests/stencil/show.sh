@@ -1,0 +1,26 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# xylem stencil: what it prints, its files, and what it says of wrong input.
+# shellcheck disable=SC2154 # out is set by expect
+. "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
+
+expect 0 "$XYLEM" stencil --blocks 166 --json
+printf '%s\n' "$out" | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+for key in "policy makespan compute_bound ratio loads stores scheduling_seconds".split():
+    assert key in r, key
+assert 1 <= r["ratio"] <= 1.05, r
+assert r["loads"] + r["stores"] <= 1.3 * r["least_volume"], r
+'
+expect 0 "$XYLEM" stencil --blocks 12x12 --iterations 4 --gpus 2 --memory 90MiB -o film.html --trace run.xyt
+grep -q 'Domain against iteration' film.html || die "no picture"
+expect 0 "$XYLEM" view run.xyt
+printf 'policy eager dmdar\nblocks 16 20\niterations 5\n' >study.txt
+expect 0 "$XYLEM" stencil --study study.txt --csv study.csv --page study.html
+[ "$(wc -l <study.csv)" = 5 ] || die "study.csv has $(wc -l <study.csv) lines"
+printf 'colour blue\n' >bad.txt
+expect 1 "$XYLEM" stencil --study bad.txt
+expect 1 "$XYLEM" stencil --blocks 20 --memory 5MiB
+expect 1 "$XYLEM" stencil --blocks 20 --policy nothing
+expect 2 "$XYLEM" stencil --blocks 20y
