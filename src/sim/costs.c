@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Default costs. The machine is a Knights Landing: its cores are slow (5 GB/s copied by one), its
- * memory is fast (the payload of copies, a third of the traffic). Costs of threads are chosen so
- * that 63 progress threads of a scan of 64 KiB on one core relate as published: round-robin 42
- * times and suspend 3.7 times the time of semaphores, suspend and semaphores together 3 times.
+ * Default costs: a plausible Knights Landing (slow cores, fast memory), not a measured one. Spin
+ * and check are fitted so that 63 progress threads of a scan of 64 KiB on one core relate as
+ * published: round-robin 42 times and suspend 3.7 times the time of semaphores, suspend and
+ * semaphores together 3 times; wait is fitted to the published effect of priorities.
  */
 #include "sim/sim_internal.h"
 

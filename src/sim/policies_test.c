@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What was measured on real nodes with placements and orders of progress threads, simulated. */
+/* What was measured on real nodes with placements and orders of progress threads, simulated. The
+ * scans and the priorities were fitted to (see docs/simulate.md): their tests keep the fit. */
 #include <math.h>
 
 #include "sim/testing.h"
