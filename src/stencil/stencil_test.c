@@ -38,11 +38,18 @@ static double ratio_of(const xy_stencil_run_t *run)
     return r.sim.makespan / r.sim.compute_bound;
 }
 
+/* Builds with sanitizers, many times slower, look at a few of the cases. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { BLOCKS_STEP = 450, DIMS_MAX = 2 };
+#else
+enum { BLOCKS_STEP = 100, DIMS_MAX = 3 };
+#endif
+
 /* 198 to 2898 MB on GPUs of 200 MiB. */
 static void test_own_policy_is_near_the_bounds(void **state)
 {
     (void)state;
-    for (int64_t blocks = 66; blocks <= 966; blocks += 100) {
+    for (int64_t blocks = 66; blocks <= 966; blocks += BLOCKS_STEP) {
         for (int gpus = 1; gpus <= 2; gpus++) {
             xy_stencil_run_t run = attila(blocks, gpus, NULL);
             xy_stencil_result_t r = result_of(&run);
@@ -72,7 +79,7 @@ static void test_own_policy_balances(void **state)
 static void test_own_policy_is_never_far_behind(void **state)
 {
     (void)state;
-    for (int dims = 2; dims <= 3; dims++)
+    for (int dims = 2; dims <= DIMS_MAX; dims++)
         for (int graph = 0; graph < 3; graph++)
             for (int gpus = 1; gpus <= 2; gpus++) {
                 xy_stencil_run_t run = attila(dims == 2 ? 20 : 10, gpus, NULL);
@@ -225,7 +232,10 @@ static void test_against_exhaustive_search(void **state)
         for (int room = 3; room <= 5; room++) {
             int fewest, iterations = blocks == B_MAX ? 3 : 4;
 
-            *s = (search_t){.blocks = blocks, .steps = iterations, .room = room};
+            memset(s, 0, sizeof(*s)); /* too large for a literal on the stack */
+            s->blocks = blocks;
+            s->steps = iterations;
+            s->room = room;
             fewest = fewest_loads(s);
             for (int i = 0; xy_task_policies[i] != NULL; i++) {
                 xy_stencil_run_t run = attila(blocks, 1, xy_task_policies[i]->name);
