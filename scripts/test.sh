@@ -20,6 +20,7 @@ logs=build/logs
 mkdir -p "$logs"
 passed=0 failed=0
 failures=() left_out=() wrapper=()
+export XYLEM_TIDY_FAST=${XYLEM_TIDY_FAST:-1} # the static analyzer is left to make lint
 jobs=$(nproc)
 if [ "${XYLEM_TEST_QUICK:-0}" = 1 ]; then
     export XYLEM_FUZZ_SECONDS=2
