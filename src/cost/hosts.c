@@ -353,10 +353,12 @@ static xy_status_t read_latency(void *arg, char *line)
 
     if (sscanf(line, "library %127[^\n]", s->library) == 1)
         return XY_OK;
+    /* NOLINTNEXTLINE(cert-err34-c) */
     if (sscanf(line, "host %u %255s", &i, name) == 2) {
         place_rank(s, i, name);
         return XY_OK;
     }
+    /* NOLINTNEXTLINE(cert-err34-c) */
     if (sscanf(line, "latency %u %u %lf", &i, &j, &seconds) != 3)
         return XY_OK;
     if (i >= n || j >= n || !(seconds >= 0))
@@ -371,6 +373,7 @@ static xy_status_t read_message(void *arg, char *line)
     xy_message_sample_t m = {0};
     unsigned i, j;
 
+    /* NOLINTNEXTLINE(cert-err34-c) */
     if (sscanf(line, "message %u %u %lf %lf %lf %lf %lf %lf", &i, &j, &m.bytes, &m.blocking,
                &m.nonblocking, &m.send, &m.receive, &m.gap) != 8)
         return XY_OK;

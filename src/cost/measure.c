@@ -34,6 +34,7 @@ double cost_waited(void)
     if (n <= 0)
         return 0;
     text[n] = '\0';
+    /* NOLINTNEXTLINE(cert-err34-c) */
     return sscanf(text, "%llu %llu", &ran, &waited) == 2 ? (double)waited * 1e-9 : 0;
 }
 

@@ -258,6 +258,7 @@ static int list_distances(int pu, int nodes[8], long distances[8])
     }
     snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/distance", home);
     file = fopen(path, "re");
+    /* NOLINTNEXTLINE(cert-err34-c) */
     for (long d; file != NULL && fscanf(file, "%ld", &d) == 1; node++) {
         bool is_known = node == home;
 

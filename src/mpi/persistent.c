@@ -23,13 +23,12 @@ static void start_send(mpi_request_t *request)
 {
     mpi_transfer_t t = transfer_of(request);
 
-    if (t.peer == MPI_PROC_NULL)
-        request->is_done = true;
-    else if (t.mode == MPI_MODE_BUFFERED) {
+    if (t.mode == MPI_MODE_BUFFERED && t.peer != MPI_PROC_NULL) {
         request->outcome.error = mpi_bsend(request->owner, &t);
         request->is_done = true;
-    } else if (mpi_send_start(request->owner, &t, request))
+    } else if (t.peer == MPI_PROC_NULL || mpi_send_start(request->owner, &t, request)) {
         request->is_done = true;
+    }
 }
 
 static void start_receive(mpi_request_t *request)

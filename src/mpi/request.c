@@ -125,7 +125,7 @@ int mpi_request_raise(const mpi_request_t *request)
     return mpi_error(request->comm, MPI_ERR_TRUNCATE,
                      "the message from rank %d with tag %d has %llu bytes; the receive has room "
                      "for %llu",
-                     o->source, o->tag, (unsigned long long)(o->bytes + o->excess),
+                     o->source, o->tag, (unsigned long long)o->bytes + o->excess,
                      (unsigned long long)o->bytes);
 }
 

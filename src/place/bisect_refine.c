@@ -30,6 +30,7 @@ static uint32_t size_of(const place_graph_t *g, uint32_t v)
 static void insert(cut_t *c, uint32_t v)
 {
     place_bisector_t *b = c->b;
+    /* NOLINTNEXTLINE(bugprone-integer-division) */
     double x = b->gain[v] * c->scale + PLACE_BUCKETS / 2;
     uint32_t k = x <= 0 ? 0 : x >= PLACE_BUCKETS - 1 ? PLACE_BUCKETS - 1 : (uint32_t)x;
     uint32_t s = c->side[v];
@@ -131,6 +132,7 @@ static void compute_gains(cut_t *c)
         if (size_of(g, v) > c->slack)
             c->slack = size_of(g, v);
     }
+    /* NOLINTNEXTLINE(bugprone-integer-division) */
     c->scale = most > 0 ? (PLACE_BUCKETS / 2 - 1) / most : 0;
 }
 

@@ -145,6 +145,7 @@ void xy_sim_write_svg(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE 
         panel_t panel = {.sweep = sweep,
                          .points = &XY_VEC_AT(points, xy_sim_point_t, (size_t)i * each),
                          .x = i % columns * PANEL_W,
+                         /* NOLINTNEXTLINE(bugprone-integer-division) */
                          .y = i / columns * PANEL_H + LEGEND_H,
                          .file = file};
 

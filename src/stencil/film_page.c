@@ -177,6 +177,7 @@ static void draw_slices(const page_t *p)
             "height='%lld'></canvas>\n<p class='key'>Each square is a block, the darker the more "
             "iterations it has done; outlined are the blocks that ran last.</p>\n<script>\n"
             "const N=[%lld,%lld,%lld],T=%d,END=%.9g,tasks=[",
+            /* NOLINTNEXTLINE(bugprone-misplaced-widening-cast) */
             (long long)(s->blocks[2] * (s->blocks[1] * 14 + 14)), (long long)(s->blocks[0] * 14),
             (long long)s->blocks[0], (long long)s->blocks[1], (long long)s->blocks[2],
             s->iterations, p->end);
@@ -185,6 +186,7 @@ static void draw_slices(const page_t *p)
         const xy_op_t *op = xy_graph_op(p->graph, t->op);
 
         fprintf(p->f, "%.6g,%lld,%d,%d,", t->end,
+                /* NOLINTNEXTLINE(bugprone-misplaced-widening-cast) */
                 (long long)((op->position[0] * s->blocks[1] + op->position[1]) * s->blocks[2] +
                             op->position[2]),
                 op->iteration, t->worker);

@@ -109,6 +109,7 @@ static void compare(int way, int argc, char **words, const char *letters)
     run_library(ways[way], argc, argv, letters, &expected);
     memcpy(argv, words, ((size_t)argc + 1) * sizeof(char *));
     run_rank(ways[way], argc, argv, letters, &got);
+    /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison) */
     if (memcmp(&expected, &got, sizeof(got)) == 0)
         return;
     for (int i = 0; i < expected.count || i < got.count; i++)

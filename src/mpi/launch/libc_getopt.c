@@ -179,7 +179,7 @@ static int take_argument(scan_t *scan, char letter, bool is_optional)
 {
     mpi_process_t *p = scan->process;
     char name[2] = {letter, '\0'};
-    int result = letter;
+    int result = letter; /* NOLINT(bugprone-signed-char-misuse,cert-str34-c) */
 
     if (*p->getopt_next != '\0') {
         *scan->optarg = p->getopt_next;
@@ -206,7 +206,7 @@ static int scan_short(scan_t *scan)
     if (found == NULL || letter == ':' || letter == ';') {
         if (scan->says)
             fprintf(stderr, "%s: invalid option -- '%c'\n", scan->argv[0], letter);
-        *scan->optopt = letter;
+        *scan->optopt = letter; /* NOLINT(bugprone-signed-char-misuse,cert-str34-c) */
         return '?';
     }
     if (found[0] == 'W' && found[1] == ';' && scan->options != NULL) {
