@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2016
 # Programs that cannot have private images, programs without MPI, and programs that are not there.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2054
 # Shared libraries of the program: shared, private when listed, private by themselves when sharing
 # would be wrong.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2015
 # Standard streams: lines are never torn, input goes to rank 0, tags.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
 
