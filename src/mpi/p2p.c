@@ -61,9 +61,9 @@ static void receive_packed(mpi_request_t *receive, const mpi_envelope_t *envelop
 {
     set_received(receive, envelope, bytes);
     bytes = receive->outcome.bytes;
-    if (mpi_type_is_contiguous(receive->type))
+    if (bytes > 0 && mpi_type_is_contiguous(receive->type))
         memcpy(receive->buffer, data, bytes);
-    else
+    else if (bytes > 0)
         mpi_type_unpack(receive->buffer, receive->count, receive->type, data, 0, bytes);
     mpi_request_complete(receive);
 }
@@ -109,6 +109,8 @@ static uint64_t transfer_bytes(const mpi_transfer_t *t)
 
 static void pack(char *to, const mpi_transfer_t *t, uint64_t bytes)
 {
+    if (bytes == 0)
+        return; /* the buffer may be NULL */
     if (mpi_type_is_contiguous(t->type))
         memcpy(to, t->buffer, bytes);
     else

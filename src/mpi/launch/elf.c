@@ -135,7 +135,8 @@ static bool segments_are_sane(const mpi_elf_t *elf)
             continue;
         if (s->p_offset > elf->size || s->p_filesz > elf->size - s->p_offset ||
             s->p_memsz < s->p_filesz || s->p_vaddr > UINTPTR_MAX / 2 ||
-            s->p_memsz > UINTPTR_MAX / 4)
+            s->p_memsz > UINTPTR_MAX / 4 ||
+            (s->p_type == PT_DYNAMIC && s->p_offset % _Alignof(ElfW(Dyn)) != 0))
             return false;
     }
     return true;
@@ -308,6 +309,7 @@ static bool is_header_usable(mpi_elf_t *elf)
     if (h->e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
         h->e_machine != THIS_MACHINE || h->e_phentsize != sizeof(ElfW(Phdr)) ||
         (h->e_type != ET_DYN && h->e_type != ET_EXEC) || h->e_phoff > elf->size ||
+        h->e_phoff % _Alignof(ElfW(Phdr)) != 0 ||
         h->e_phnum > (elf->size - h->e_phoff) / sizeof(ElfW(Phdr)))
         return false;
     elf->header = h;
