@@ -6,7 +6,8 @@
  *   nbc [--size BYTES,...] [--collective NAME,...] [--mode cpu-exploit|equivalent-compute]
  *       [--kernel product|addition] [--work SIZE] [--factor F] [--repetitions N] [--json]
  *
- * Three times, each the maximum over the ranks, median over the repetitions, barriers in between:
+ * Three times, each from the first rank's beginning to the last one's end, median over the
+ * repetitions, barriers in between:
  *   t_comm   start and wait, nothing between
  *   t_comp   the computation alone
  *   t_ovrl   start, computation, wait
@@ -231,22 +232,24 @@ static times_t summary(double *v, int n)
     return t;
 }
 
-/* One repetition of start (when `communicate`), computation, wait: the maximum over the ranks. */
+/* One repetition of start (when `communicate`), computation, wait: from the first rank that begins
+ * to the last that ends. Ranks that share a core take turns, so the longest time of one rank would
+ * not do. All ranks are on one machine and read one clock. */
 static double once(int k, data_t *d, int communicate, long times)
 {
     MPI_Request request;
-    double begin, own, most;
+    double own[2], most[2]; /* minus the beginning, and the end */
 
     MPI_Barrier(MPI_COMM_WORLD);
-    begin = MPI_Wtime();
+    own[0] = -MPI_Wtime();
     if (communicate)
         collectives[k].start(d, &request);
     compute(times);
     if (communicate)
         MPI_Wait(&request, MPI_STATUS_IGNORE);
-    own = MPI_Wtime() - begin;
-    MPI_Allreduce(&own, &most, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return most;
+    own[1] = MPI_Wtime();
+    MPI_Allreduce(own, most, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return most[1] + most[0];
 }
 
 static times_t measure(int k, data_t *d, int communicate, long times, int repetitions)
