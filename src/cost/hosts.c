@@ -322,13 +322,16 @@ static xy_status_t launch(session_t *s, const xy_vec_t *arguments, double second
 {
     xy_vec_t words = XY_VEC_INIT(char *);
     bool failed = false;
-    char *end = NULL;
+    char *end = NULL, limit[32];
     int code = 0;
     xy_status_t st;
 
     push_launcher(s, &words, &failed);
     for (size_t i = 0; i < arguments->count; i++)
         push(&words, &failed, XY_VEC_AT(arguments, char *, i));
+    /* The launcher's daemons on other hosts are out of reach of a signal: the probe ends itself. */
+    snprintf(limit, sizeof(limit), "%.0f", ceil(seconds) + 5);
+    push(&words, &failed, limit);
     if (failed || xy_vec_append(&words, &end) != XY_OK)
         st = xy_fail_memory("starting processes");
     else
