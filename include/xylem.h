@@ -70,6 +70,105 @@ XYLEM_API double xylem_placement_hop_bytes(const xylem_placement *p);
 XYLEM_API double xylem_placement_weighted(const xylem_placement *p);
 XYLEM_API void xylem_placement_free(xylem_placement *p);
 
+/* ---- Tasks: a sequential program that runs in parallel, in virtual or in real time. ----
+ *
+ *   xylem_tasks *t;
+ *   xylem_tasks_create(&t);
+ *   int x = xylem_tasks_data(t, &(xylem_data){.address = X, .bytes = sizeof(X)});
+ *   xylem_access change = {x, XYLEM_READ_WRITE};
+ *   xylem_tasks_add(t, &(xylem_task){.run = scale, .seconds = 1e-3}, &change, 1);
+ *   ...
+ *   xylem_run_options how = {.policy = "dmdar", .gpus = 2};
+ *   xylem_run_result r;
+ *   if (xylem_tasks_run(t, &how, &r) == 0)
+ *       printf("%g s, %llu loads\n", r.makespan, r.loads);
+ *   xylem_tasks_free(t);
+ *
+ * Tasks behave as if they ran one after the other in the order in which they were added: a task
+ * comes after the last one before it that wrote what it reads, and after those that read or wrote
+ * what it writes. All others may run at the same time. docs/tasks.md is the page to learn it from.
+ *
+ * Fields that are 0 or NULL mean what is said there, so that only what matters needs to be named.
+ * One thread at a time uses an xylem_tasks; different ones have nothing in common. */
+
+typedef struct xylem_tasks xylem_tasks;
+
+enum { XYLEM_READ = 1, XYLEM_WRITE = 2, XYLEM_READ_WRITE = 3 };
+enum { XYLEM_VIRTUAL, XYLEM_REAL }; /* clocks */
+#define XYLEM_NO_LIMIT (~0ULL)
+
+typedef struct {
+    void *address;            /* in the main memory; NULL: for virtual time only */
+    unsigned long long bytes; /* more than 0 */
+    int home;                 /* memory in which it is at the beginning and at the end: 0 the main
+                                 memory, 1 the first GPU's, ... */
+    int dims;                 /* of its position, 1 to 3; 0: pictures leave it out */
+    long position[3];         /* where in the domain it lies; not negative */
+} xylem_data;
+
+typedef struct {
+    int data; /* what xylem_tasks_data returned */
+    int mode; /* XYLEM_READ, ... */
+} xylem_access;
+
+/* What a task does: buffers[i] is where the datum of its access i is now. */
+typedef void (*xylem_task_fn)(void *const *buffers, const void *arg);
+
+typedef struct {
+    xylem_task_fn run;      /* NULL: for virtual time only */
+    const void *arg;        /* for `run`: */
+    unsigned long arg_size; /* so many bytes of it are copied; 0: the pointer is passed on */
+    double seconds;         /* that it takes on a worker of speed 1, or: */
+    const char *model;      /* a kernel of a file of models, such as "dgemm", */
+    double size;            /* and its size */
+    int priority;           /* higher first, where the policy looks at it */
+} xylem_task;
+
+typedef struct {
+    const char *policy;   /* one of `xylem stencil --list`; NULL: Xylem's own */
+    const char *eviction; /* likewise; NULL: what the policy prefers */
+    double alpha, beta;   /* weights of computation and transfer in completion times; 0: 1 */
+    int clock;            /* XYLEM_VIRTUAL or XYLEM_REAL */
+    /* Virtual time */
+    const char *machine;       /* what `xylem machine` reads; NULL: attila, which has GPUs */
+    int gpus;                  /* 0: those of the machine; more than it has: copies of the last;
+                                  -1: none */
+    unsigned long long memory; /* of each GPU; 0: what the machine says; XYLEM_NO_LIMIT */
+    double cpu_speed;          /* of a core, where a GPU is 1; 0: 0.1 */
+    /* Both */
+    int cpus;          /* cores that compute; 0: none in virtual time, all in real time */
+    const char *trace; /* file to record into, for `xylem view` */
+} xylem_run_options;
+
+typedef struct {
+    char policy[32];           /* that ran */
+    double makespan;           /* until the last datum is home */
+    double tasks_end;          /* until the last task is over */
+    double compute_bound;      /* all work shared by all workers without a gap */
+    double scheduling_seconds; /* real time that the decisions took */
+    unsigned long long tasks, loads, stores, peers; /* transfers from and to the main memory, and
+                                                       between others */
+    unsigned long long bytes_loaded, bytes_stored, bytes_peer;
+} xylem_run_result;
+
+XYLEM_API int xylem_tasks_create(xylem_tasks **tasks_p);
+XYLEM_API void xylem_tasks_free(xylem_tasks *t); /* NULL is fine */
+
+/* A datum, and a task with its accesses. Both return a number from 0 that goes up by one. What is
+ * wrong is said at once and the number can be used nevertheless; the run then returns the error. A
+ * task names a datum once at most. */
+XYLEM_API int xylem_tasks_data(xylem_tasks *t, const xylem_data *data);
+XYLEM_API int xylem_tasks_add(xylem_tasks *t, const xylem_task *task, const xylem_access *accesses,
+                              int count);
+/* The file of `model`; NULL, and without this call: what `xylem calibrate` wrote here. */
+XYLEM_API int xylem_tasks_models(xylem_tasks *t, const char *path);
+
+/* Run all tasks. As often as you like, with other policies and machines; after the first run
+ * nothing can be added. `options` NULL: all as said above. In real time the tasks run on threads
+ * of this process, and the call returns when all is over. */
+XYLEM_API int xylem_tasks_run(xylem_tasks *t, const xylem_run_options *options,
+                              xylem_run_result *result);
+
 #ifdef __cplusplus
 }
 #endif

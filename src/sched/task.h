@@ -104,4 +104,32 @@ typedef struct {
 extern const xy_task_eviction_t xy_task_evictions[]; /* ended by a NULL name */
 xy_status_t xy_task_eviction_find(const char *name, const xy_task_eviction_t **eviction_p);
 
+/* ---- What engines and those who use them share ---- */
+
+/* What a task does in real time: `user` of its operation points to one. buffers[i] is the address
+ * (`user` of the datum) of access i of the task. */
+typedef struct {
+    void (*run)(void *const *buffers, const void *arg);
+    const void *arg;
+} xy_task_code_t;
+
+/* Told what happens, in the order of the ends. Any may be NULL. */
+typedef struct {
+    void *arg;
+    void (*task)(void *arg, int32_t worker, xy_op_id_t op, double start, double end);
+    void (*transfer)(void *arg, int32_t data, int32_t from, int32_t to, double start, double end);
+    void (*memory)(void *arg, int32_t memory, double time, uint64_t used);
+} xy_task_observer_t;
+
+typedef struct {
+    const char *policy;            /* that ran: the one chosen, when it was a choice */
+    double makespan;               /* until the last datum is home */
+    double tasks_end;              /* until the last task is over */
+    double scheduling_seconds;     /* real time spent in the policy */
+    double compute_bound;          /* all work shared by all workers without a gap */
+    uint64_t loads, stores, peers; /* transfers from and to the main memory, between others */
+    uint64_t bytes_loaded, bytes_stored, bytes_peer;
+    uint64_t tasks, evictions, given_back; /* given_back: younger tasks that had to start again */
+} xy_task_result_t;
+
 #endif

@@ -82,10 +82,12 @@ xy_status_t xy_task_platform_from(const xy_machine_t *machine,
                                   const xy_task_platform_options_t *options,
                                   xy_task_platform_t **platform_p)
 {
-    int32_t gpus = options->gpus > 0 ? options->gpus : (int32_t)machine->gpu_count;
+    int32_t gpus = options->gpus != 0 ? options->gpus : (int32_t)machine->gpu_count;
     int32_t cpus = options->cpus;
     xy_task_platform_t *p;
 
+    if (gpus < 0)
+        gpus = 0;
     if (gpus > 0 && machine->gpu_count == 0)
         return xy_fail(XY_EINVAL, "machine %s has no GPU; name one that has, such as attila",
                        machine->name);

@@ -45,7 +45,7 @@ typedef struct {
 } xy_task_platform_t;
 
 typedef struct {
-    int32_t gpus;     /* 0: as many as the machine has. More than that: copies of its last one */
+    int32_t gpus;     /* 0: as many as the machine has; more: copies of its last one; -1: none */
     uint64_t memory;  /* of each GPU; 0: what the machine says; XY_TASK_NO_LIMIT */
     int32_t cpus;     /* cores that compute too */
     double cpu_speed; /* of one of them, where a GPU is 1; 0: 0.1 */
@@ -59,14 +59,6 @@ xy_status_t xy_task_platform_from(const xy_machine_t *machine,
                                   xy_task_platform_t **platform_p);
 void xy_task_platform_destroy(xy_task_platform_t *platform); /* NULL is fine */
 
-/* Told what happens, in the order of the ends. Any may be NULL. */
-typedef struct {
-    void *arg;
-    void (*task)(void *arg, int32_t worker, xy_op_id_t op, double start, double end);
-    void (*transfer)(void *arg, int32_t data, int32_t from, int32_t to, double start, double end);
-    void (*memory)(void *arg, int32_t memory, double time, uint64_t used);
-} xy_task_observer_t;
-
 typedef struct {
     const char *policy;      /* NULL: the first of xy_task_policies */
     const char *eviction;    /* NULL: what the policy prefers */
@@ -75,17 +67,6 @@ typedef struct {
     const char *trace; /* file to record into, or NULL */
     const xy_task_observer_t *observer; /* or NULL */
 } xy_task_sim_t;
-
-typedef struct {
-    const char *policy;            /* that ran: the one chosen, when it was a choice */
-    double makespan;               /* until the last datum is home */
-    double tasks_end;              /* until the last task is over */
-    double scheduling_seconds;     /* real time spent in the policy */
-    double compute_bound;          /* all work shared by all workers without a gap */
-    uint64_t loads, stores, peers; /* transfers from and to the main memory, between others */
-    uint64_t bytes_loaded, bytes_stored, bytes_peer;
-    uint64_t tasks, evictions, given_back; /* given_back: younger tasks that had to start again */
-} xy_task_result_t;
 
 /* XY_EINVAL: no such policy or eviction, a task does not fit, the policy cannot run the graph (all
  * said). XY_ENOMEM (said). Any thread. */

@@ -201,8 +201,8 @@ xy_status_t xy_stencil_build(const xy_stencil_t *stencil, xy_graph_t **graph_p)
         return st;
     g.cells = stencil->blocks[0] * stencil->blocks[1] * stencil->blocks[2];
     st = cut(&g);
-    if (st == XY_OK && xy_graph_create(&g.graph) != XY_OK)
-        st = xy_fail_memory("building the graph of the stencil");
+    if (st == XY_OK)
+        st = xy_graph_create(&g.graph);
     if (st == XY_OK) {
         add_data(&g);
         for (int t = 0; t < stencil->iterations; t++)

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/sim.h"
+#include "tasks/tasks.h"
+
+static xy_status_t seal(xylem_tasks *t)
+{
+    if (t->status == XY_OK && !t->is_sealed) {
+        t->status = xy_graph_seal(t->graph);
+        t->is_sealed = true;
+    }
+    return t->status;
+}
+
+static xy_status_t make_platform(const xylem_run_options *o, xy_task_platform_t **platform_p)
+{
+    xy_task_platform_options_t options = {
+        .gpus = o->gpus, .memory = o->memory, .cpus = o->cpus, .cpu_speed = o->cpu_speed};
+    xy_machine_t *machine;
+    xy_status_t st = xy_machine_load(o->machine != NULL ? o->machine : "attila", &machine);
+
+    if (st != XY_OK)
+        return st;
+    st = xy_task_platform_from(machine, &options, platform_p);
+    xy_machine_destroy(machine);
+    return st;
+}
+
+static xy_status_t run_virtual(const xylem_tasks *t, const xylem_run_options *o,
+                               const xy_task_observer_t *observer, xy_task_result_t *result_p)
+{
+    xy_task_sim_t how = {.policy = o->policy,
+                         .eviction = o->eviction,
+                         .params = {.alpha = o->alpha, .beta = o->beta},
+                         .trace = o->trace,
+                         .observer = observer};
+    xy_task_platform_t *platform;
+    xy_status_t st = make_platform(o, &platform);
+
+    if (st != XY_OK)
+        return st;
+    st = xy_task_simulate(t->graph, platform, &how, result_p);
+    xy_task_platform_destroy(platform);
+    return st;
+}
+
+/* What must be there when tasks run on real data. */
+static xy_status_t check_real(const xylem_tasks *t)
+{
+    if (!t->has_code)
+        return xy_fail(XY_EINVAL, "some tasks have no function to run; give each one, or run them "
+                                  "in virtual time");
+    for (int32_t d = 0; d < xy_graph_data_count(t->graph); d++)
+        if (xy_graph_datum(t->graph, d)->user == NULL)
+            return xy_fail(XY_EINVAL,
+                           "datum %d has no address; give each one, or run the tasks in "
+                           "virtual time",
+                           d);
+    return XY_OK;
+}
+
+static xy_status_t run_real(const xylem_tasks *t, const xylem_run_options *o,
+                            const xy_task_observer_t *observer, xy_task_result_t *result_p)
+{
+    xy_status_t st = check_real(t);
+
+    (void)o, (void)observer, (void)result_p;
+    return st != XY_OK ? st : xy_fail(XY_EUNSUPPORTED, "tasks run in virtual time only");
+}
+
+static void copy_result(const xy_task_result_t *r, xylem_run_result *result)
+{
+    *result = (xylem_run_result){.makespan = r->makespan,
+                                 .tasks_end = r->tasks_end,
+                                 .compute_bound = r->compute_bound,
+                                 .scheduling_seconds = r->scheduling_seconds,
+                                 .tasks = r->tasks,
+                                 .loads = r->loads,
+                                 .stores = r->stores,
+                                 .peers = r->peers,
+                                 .bytes_loaded = r->bytes_loaded,
+                                 .bytes_stored = r->bytes_stored,
+                                 .bytes_peer = r->bytes_peer};
+    snprintf(result->policy, sizeof(result->policy), "%s", r->policy);
+}
+
+int xylem_tasks_run(xylem_tasks *t, const xylem_run_options *options, xylem_run_result *result)
+{
+    static const xylem_run_options usual = {0};
+    const xylem_run_options *o = options != NULL ? options : &usual;
+    xy_task_result_t r = {0};
+    xy_status_t st = seal(t);
+
+    if (st == XY_OK)
+        st = o->clock == XYLEM_REAL ? run_real(t, o, NULL, &r) : run_virtual(t, o, NULL, &r);
+    if (st == XY_OK && result != NULL)
+        copy_result(&r, result);
+    return (int)st;
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tasks/tasks.h"
+
+#include <math.h>
+#include <string.h>
+
+int xylem_tasks_create(xylem_tasks **tasks_p)
+{
+    xylem_tasks *t = xy_calloc(1, sizeof(*t));
+    xy_status_t st;
+
+    if (t == NULL || xy_arena_create(&t->arena) != XY_OK)
+        st = xy_fail_memory("making a program of tasks");
+    else
+        st = xy_graph_create(&t->graph);
+    if (st != XY_OK) {
+        xylem_tasks_free(t);
+        return (int)st;
+    }
+    t->has_code = true;
+    *tasks_p = t;
+    return 0;
+}
+
+void xylem_tasks_free(xylem_tasks *t)
+{
+    if (t == NULL)
+        return;
+    xy_graph_destroy(t->graph);
+    xy_arena_destroy(t->arena);
+    xy_costs_destroy(t->costs);
+    xy_free(t);
+}
+
+/* The first complaint is the one that the run returns. */
+static void remember(xylem_tasks *t, xy_status_t st)
+{
+    if (t->status == XY_OK)
+        t->status = st;
+}
+
+static void check_open(xylem_tasks *t, const char *what)
+{
+    if (t->is_sealed)
+        remember(t, xy_fail(XY_EINVAL,
+                            "%s comes after the first run; add all before it, or make "
+                            "another program",
+                            what));
+}
+
+static void check_data(xylem_tasks *t, const xylem_data *data)
+{
+    int number = t->data;
+
+    check_open(t, "a datum");
+    if (data->bytes == 0)
+        remember(t, xy_fail(XY_EINVAL, "datum %d has no bytes", number));
+    if (data->home < 0)
+        remember(t, xy_fail(XY_EINVAL, "datum %d lives in memory %d; 0 is the main memory", number,
+                            data->home));
+    if (data->dims < 0 || data->dims > 3)
+        remember(t, xy_fail(XY_EINVAL, "the position of datum %d has %d dimensions; 1 to 3", number,
+                            data->dims));
+    for (int i = 0; i < data->dims && i < 3; i++)
+        if (data->position[i] < 0)
+            remember(t, xy_fail(XY_EINVAL, "datum %d lies at %ld; positions begin with 0", number,
+                                data->position[i]));
+}
+
+int xylem_tasks_data(xylem_tasks *t, const xylem_data *data)
+{
+    xy_data_t d = {.bytes = data->bytes, .home = data->home, .user = data->address};
+
+    check_data(t, data);
+    for (int i = 0; i < 3; i++)
+        d.position[i] = data->dims == 0 ? -1 : i < data->dims ? data->position[i] : 0;
+    (void)xy_graph_data(t->graph, &d);
+    return t->data++;
+}
+
+int xylem_tasks_models(xylem_tasks *t, const char *path)
+{
+    xy_costs_t *costs;
+    xy_status_t st = xy_costs_load(path, &costs);
+
+    if (st != XY_OK)
+        return (int)st;
+    xy_costs_destroy(t->costs);
+    t->costs = costs;
+    return 0;
+}
+
+/* What the model of a task says; 0 when there is none, which is remembered. */
+static double model_seconds(xylem_tasks *t, const xylem_task *task)
+{
+    const xy_kernel_cost_t *kernel;
+
+    if (t->costs == NULL) {
+        xy_status_t st = (xy_status_t)xylem_tasks_models(t, NULL);
+
+        if (st != XY_OK) {
+            remember(t, st);
+            return 0;
+        }
+    }
+    kernel = xy_costs_kernel(t->costs, task->model, NULL, 1);
+    if (kernel == NULL || kernel->fit.count == 0 || !(task->size >= 0)) {
+        remember(t, xy_fail(XY_EINVAL,
+                            "no model gives the time of '%s' for size %g; 'xylem calibrate' "
+                            "makes models, or name the seconds",
+                            task->model, task->size));
+        return 0;
+    }
+    return xy_fit_value(&kernel->fit, task->size).seconds;
+}
+
+static void check_accesses(xylem_tasks *t, const xylem_access *a, int count, int number)
+{
+    for (int i = 0; i < count; i++) {
+        if (a[i].data < 0 || a[i].data >= t->data)
+            remember(t, xy_fail(XY_EINVAL, "task %d names datum %d; there are %d", number,
+                                a[i].data, t->data));
+        if (a[i].mode < XYLEM_READ || a[i].mode > XYLEM_READ_WRITE)
+            remember(t, xy_fail(XY_EINVAL,
+                                "task %d accesses datum %d with mode %d, which is none of "
+                                "XYLEM_READ, XYLEM_WRITE, XYLEM_READ_WRITE",
+                                number, a[i].data, a[i].mode));
+        for (int k = 0; k < i; k++)
+            if (a[k].data == a[i].data)
+                remember(t, xy_fail(XY_EINVAL,
+                                    "task %d names datum %d twice; name it once, as "
+                                    "XYLEM_READ_WRITE",
+                                    number, a[i].data));
+    }
+}
+
+/* What runs in real time, with a copy of its argument where that was asked for. */
+static xy_task_code_t *make_code(xylem_tasks *t, const xylem_task *task)
+{
+    xy_task_code_t *code = xy_arena_alloc(t->arena, sizeof(*code));
+    void *copy = task->arg_size > 0 ? xy_arena_alloc(t->arena, task->arg_size) : NULL;
+
+    if (code == NULL || (task->arg_size > 0 && copy == NULL)) {
+        remember(t, xy_fail_memory("adding a task"));
+        return NULL;
+    }
+    if (copy != NULL)
+        memcpy(copy, task->arg, task->arg_size);
+    *code = (xy_task_code_t){task->run, copy != NULL ? copy : task->arg};
+    return code;
+}
+
+int xylem_tasks_add(xylem_tasks *t, const xylem_task *task, const xylem_access *accesses, int count)
+{
+    int number = t->tasks++;
+    xy_op_t op = {.kind = XY_OP_COMPUTE, .priority = task->priority, .seconds = task->seconds};
+    xy_access_t *a;
+
+    check_open(t, "a task");
+    check_accesses(t, accesses, count, number);
+    if (task->model != NULL)
+        op.seconds = model_seconds(t, task);
+    if (!(op.seconds >= 0) || !isfinite(op.seconds))
+        remember(t, xy_fail(XY_EINVAL, "task %d takes %g s", number, op.seconds));
+    if (task->run != NULL)
+        op.user = make_code(t, task);
+    else
+        t->has_code = false;
+    a = xy_malloc(((size_t)(count > 0 ? count : 0) + 1) * sizeof(*a));
+    if (a == NULL)
+        remember(t, xy_fail_memory("adding a task"));
+    for (int i = 0; i < count && a != NULL; i++)
+        a[i] = (xy_access_t){accesses[i].data, (xy_access_mode_t)accesses[i].mode};
+    if (t->status == XY_OK)
+        (void)xy_graph_task(t->graph, &op, a, count);
+    xy_free(a);
+    return number;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Tasks for programs: the functions of xylem.h over the graph and its engines.
+ *
+ *   tasks.c   data and tasks: what they become in the graph
+ *   run.c     options, the platform, the engine, the result
+ */
+#ifndef XY_TASKS_TASKS_H
+#define XY_TASKS_TASKS_H
+
+#include <xylem.h>
+
+#include "cost/cost.h"
+#include "graph/graph.h"
+#include "sched/sched.h"
+
+struct xylem_tasks {
+    xy_graph_t *graph;
+    xy_arena_t *arena;  /* xy_task_code_t of the tasks, and copies of their arguments */
+    xy_costs_t *costs;  /* NULL: not asked for yet */
+    xy_status_t status; /* the first thing that went wrong; it was said */
+    int data, tasks;    /* added: the graph has fewer after memory ran out */
+    bool is_sealed;
+    bool has_code; /* every task can run in real time */
+};
+
+#endif
