@@ -12,12 +12,9 @@ endif()
 
 # xy_check(NAME COMMAND ...): a ctest entry with label `check`; exit code 77 means left out.
 function(xy_check name)
-  cmake_parse_arguments(C "" "TIMEOUT" "COMMAND" ${ARGN})
-  if(NOT C_TIMEOUT)
-    set(C_TIMEOUT 120)
-  endif()
+  cmake_parse_arguments(C "" "" "COMMAND" ${ARGN})
   add_test(NAME ${name} COMMAND ${C_COMMAND})
-  set_tests_properties(${name} PROPERTIES LABELS check TIMEOUT ${C_TIMEOUT} SKIP_RETURN_CODE 77)
+  set_tests_properties(${name} PROPERTIES LABELS check TIMEOUT ${XYLEM_TEST_TIMEOUT} SKIP_RETURN_CODE 77)
 endfunction()
 
 set(here ${CMAKE_CURRENT_SOURCE_DIR})
@@ -35,10 +32,10 @@ xy_check(check.headers COMMAND ${python} ${here}/check_headers.py
 xy_check(check.sizes COMMAND ${python} ${here}/check_sizes.py ${PROJECT_SOURCE_DIR})
 xy_check(check.sizes_self COMMAND ${python} ${here}/check_sizes.py --self-test)
 xy_check(check.verbs COMMAND ${python} ${here}/check_verbs.py $<TARGET_FILE:xylem> ${PROJECT_SOURCE_DIR}/README.md)
-xy_check(check.install TIMEOUT 300
+xy_check(check.install
          COMMAND ${python} ${here}/install_test.py ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR})
 foreach(variant without-options clang aarch64)
-  xy_check(check.build_${variant} TIMEOUT 300
+  xy_check(check.build_${variant}
            COMMAND ${here}/build_variant_test.sh ${variant} ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR})
 endforeach()
 
@@ -55,6 +52,6 @@ foreach(page ${pages})
     set(stem docs_${stem})
   endif()
   string(TOLOWER ${stem} stem)
-  xy_check(docs.${stem} TIMEOUT 300
+  xy_check(docs.${stem}
            COMMAND ${python} ${here}/docs_test.py ${page} ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR})
 endforeach()
