@@ -35,6 +35,8 @@ typedef void (*xy_fiber_fn)(void *arg);
 
 enum { XY_FIBER_PRIORITIES = 32, XY_FIBER_PRIORITY_DEFAULT = 16 };
 
+typedef enum { XY_IDLE_POLLS, XY_IDLE_SLEEPS, XY_IDLE_ENDS } xy_idle_t;
+
 typedef struct {
     int workers;
     const int *cpus; /* cpus[w]: the OS index of the PU worker w is pinned to; NULL: not pinned */
@@ -49,6 +51,10 @@ typedef struct {
      * did or when it has ended. Not called when a fiber parks and goes on with no other in between.
      * Must not park. May be NULL. */
     void (*switched)(xy_worker_t *w, xy_fiber_t *previous, xy_fiber_t *fiber);
+    /* Called by worker `w` when it finds no ready fiber and begins to poll, when it falls asleep
+     * (then it polls again), and when it goes on with `fiber` (NULL: it stops). For those who
+     * watch; must not park. May be NULL. */
+    void (*idle)(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber);
     /* Called once, on one worker, when every worker is asleep, no timer runs and fibers are still
      * parked: nobody will ever wake them. Threads that are no workers are not foreseen: a pool that
      * waits for their wakes leaves this NULL. */

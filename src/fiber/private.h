@@ -104,6 +104,7 @@ struct xy_worker {
     xy_pool_t *pool;
     void *user;
     int64_t spin_ns;
+    void (*idle)(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber);
     int index, cpu;
     fiber_stacks_t stacks;
     xy_fiber_t *free_fibers; /* by next */

@@ -126,6 +126,12 @@ static bool spin_is_over(xy_worker_t *w, int64_t *start_p)
     return now - *start_p >= w->spin_ns;
 }
 
+static inline void tell_idle(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber)
+{
+    if (__builtin_expect(w->idle != NULL, 0))
+        w->idle(w, what, fiber);
+}
+
 /* Poll and sleep until a fiber is ready; the root when the worker is to stop. On the stack of
  * whoever gave way last. */
 static __attribute__((noinline)) xy_fiber_t *wait_for_work(xy_worker_t *w)
@@ -133,6 +139,7 @@ static __attribute__((noinline)) xy_fiber_t *wait_for_work(xy_worker_t *w)
     xy_fiber_t *fiber;
     int64_t start = 0;
 
+    tell_idle(w, XY_IDLE_POLLS, NULL);
     for (unsigned polls = 1;; polls++) {
         look_at_mail(w);
         if (w->poll != NULL)
@@ -148,7 +155,9 @@ static __attribute__((noinline)) xy_fiber_t *wait_for_work(xy_worker_t *w)
             fiber_timer_expire(w);
             if (w->ready.nonempty == 0 && spin_is_over(w, &start)) {
                 atomic_store_explicit(&w->is_idle, false, memory_order_relaxed);
+                tell_idle(w, XY_IDLE_SLEEPS, NULL);
                 fiber_worker_sleep(w);
+                tell_idle(w, XY_IDLE_POLLS, NULL);
                 fiber_timer_expire(w);
                 start = 0;
                 polls = 0;
@@ -161,6 +170,7 @@ static __attribute__((noinline)) xy_fiber_t *wait_for_work(xy_worker_t *w)
         }
     }
     atomic_store_explicit(&w->is_idle, false, memory_order_relaxed);
+    tell_idle(w, XY_IDLE_ENDS, fiber != &w->root ? fiber : NULL);
     return fiber;
 }
 

@@ -7,6 +7,7 @@
 #include "mpi/error.h"
 #include "mpi/monitor.h"
 #include "mpi/p2p.h"
+#include "mpi/trace.h"
 #include "mpi/work.h"
 
 static coll_slot_t *slot_of(coll_part_t *part, uint64_t seq)
@@ -194,13 +195,19 @@ static void coll_work(coll_part_t *part, coll_slot_t *slot)
     job_t job = {part, slot};
     int64_t pieces = kind->pieces ? kind->pieces(part, slot) : 1;
 
+    mpi_trace_state_t before;
+
     if (kind->piece == NULL)
         return;
+    before = mpi_trace_begin(part->worker->trace, kind->name);
     if (!runs_program_code(slot->calls[0]))
         mpi_work_run(job_piece, &job, pieces);
     else
         for (int64_t i = 0; i < pieces; i++)
             job_piece(&job, i);
+    if (slot->calls[0]->is_nonblocking)
+        mpi_trace_flight(part->worker->trace, part, slot);
+    mpi_trace_end(part->worker->trace, before);
 }
 
 /* One step of the oldest unfinished collective of the part; false: it has to wait. */
@@ -365,6 +372,7 @@ static void away_work(mpi_coll_t *coll, uint64_t seq)
 static void came_away(mpi_worker_t *worker, mpi_coll_t *coll, uint64_t seq)
 {
     int *came = &coll->came[seq % COLL_SLOTS];
+    mpi_trace_state_t before;
 
     if (++*came < coll->parts)
         return;
@@ -376,7 +384,11 @@ static void came_away(mpi_worker_t *worker, mpi_coll_t *coll, uint64_t seq)
         note_call(coll, slot_of(coll->part[0], seq), other->first, other->kind, other->root,
                   other->bytes);
     }
+    before = mpi_trace_begin(worker->trace, slot_of(coll->part[0], seq)->kind->name);
     away_work(coll, seq);
+    for (int p = 0; p < coll->parts; p++)
+        mpi_trace_flight(worker->trace, coll->part[p], slot_of(coll->part[p], seq));
+    mpi_trace_end(worker->trace, before);
     /* The last part to be told may be the last to use the communicator. */
     mpi_coll_hold(coll);
     for (int p = 0; p < coll->parts; p++) {

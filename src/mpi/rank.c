@@ -10,6 +10,7 @@
 #include "mpi/comm.h"
 #include "mpi/p2p.h"
 #include "mpi/ring.h"
+#include "mpi/trace.h"
 #include "mpi/work.h"
 
 mpi_job_t *mpi_job;
@@ -30,6 +31,8 @@ static void switched(xy_worker_t *w, xy_fiber_t *previous, xy_fiber_t *fiber)
     mpi_self = xy_fiber_user(fiber);
     if (config.switched != NULL)
         config.switched(previous ? xy_fiber_user(previous) : NULL, mpi_self);
+    if (mpi_self->trace != NULL)
+        mpi_trace_call(mpi_self->trace, mpi_self);
 }
 
 static void stuck(xy_pool_t *pool)
@@ -112,6 +115,7 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
                              .stack_size = c->stack_size,
                              .poll = mpi_poll,
                              .switched = switched,
+                             .idle = c->is_traced ? mpi_trace_idle : NULL,
                              .stuck = stuck,
                              .overflow = overflow,
                              .user = job};

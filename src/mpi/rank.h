@@ -49,6 +49,7 @@ struct mpi_rank {
     bool is_probing; /* parked in Probe: any unexpected message readies it */
     mpi_rank_phase_t phase;
     int thread_level;
+    struct mpi_trace *trace; /* of its worker, or NULL */
     mpi_call_t call;
     mpi_match_t match;
     mpi_comm_t *comm_world;
@@ -72,6 +73,7 @@ struct mpi_worker {
     struct mpi_message *free_messages;
     void *scratch; /* of collectives, grows on demand */
     size_t scratch_size;
+    struct mpi_trace *trace;                /* what it does, recorded; or NULL */
     void *free_buffers[MPI_BUFFER_CLASSES]; /* of eager messages, by power of two */
     int free_buffer_count[MPI_BUFFER_CLASSES];
 };
@@ -111,6 +113,7 @@ typedef struct {
     int comm_workers;
     mpi_progress_t progress;
     bool lets_arrive;
+    bool is_traced;       /* mpi_trace_start follows */
     const int *worker_of; /* [size] */
     const int *cpus;      /* [workers], or NULL */
     size_t stack_size;
@@ -133,16 +136,23 @@ xy_status_t mpi_job_adopt(void);
  * folded for many equal ones. For stuck and abort reports. */
 void mpi_job_report(const mpi_job_t *job, int at_most);
 
+/* Slow halves of the hooks of a trace (trace.h): the rank enters a call, or its own code. */
+void mpi_trace_call(struct mpi_trace *trace, const mpi_rank_t *self);
+
 /* Enter and leave a call. `site` is __builtin_return_address(0) of the MPI function. */
 static inline void mpi_call_begin(mpi_rank_t *self, const char *name, const void *site)
 {
     self->call.name = name;
     self->call.site = site;
+    if (__builtin_expect(self->trace != NULL, 0))
+        mpi_trace_call(self->trace, self);
 }
 
 static inline void mpi_call_end(mpi_rank_t *self)
 {
     self->call.name = NULL;
+    if (__builtin_expect(self->trace != NULL, 0))
+        mpi_trace_call(self->trace, self);
 }
 
 #endif

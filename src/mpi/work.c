@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/trace.h"
+
 typedef struct {
     /* generation << 32 | next piece, or CLOSED in place of the piece while the owner may write the
      * fields below: a helper that saw an older ticket then takes nothing. Release by the owner
@@ -75,12 +77,16 @@ static bool take_piece(slot_t *s)
 bool mpi_work_help(int worker)
 {
     bool found = false;
+    mpi_trace_t *trace = mpi_job->worker[worker].trace;
+    mpi_trace_state_t before;
 
     if (__builtin_expect(atomic_load_explicit(&open_slots, memory_order_relaxed) == 0, 1))
         return false;
+    before = mpi_trace_begin(trace, "help");
     for (int i = 1; i < slot_count; i++)
         while (take_piece(&slots[(worker + i) % slot_count]))
             found = true;
+    mpi_trace_end(trace, before);
     return found;
 }
 

@@ -300,6 +300,13 @@ xy_status_t xy_trace_create(const char *path, const xy_trace_options_t *options,
     return XY_OK;
 }
 
+void xy_trace_end(xy_trace_t *trace)
+{
+    for (xy_trace_row_t *row = trace->rows; row != NULL; row = row->next)
+        xy_trace_flush(row);
+    define(trace, TRACE_DEF_END, NULL, 0, NULL, NULL);
+}
+
 xy_status_t xy_trace_close(xy_trace_t *trace)
 {
     xy_status_t st = XY_OK;
@@ -307,9 +314,7 @@ xy_status_t xy_trace_close(xy_trace_t *trace)
 
     if (trace == NULL)
         return XY_OK;
-    for (xy_trace_row_t *row = trace->rows; row != NULL; row = row->next)
-        xy_trace_flush(row);
-    define(trace, TRACE_DEF_END, NULL, 0, NULL, NULL);
+    xy_trace_end(trace);
     err = atomic_load_explicit(&trace->error, memory_order_relaxed);
     if (close(trace->fd) != 0 && err == 0)
         err = errno;

@@ -67,6 +67,11 @@ xy_status_t xy_trace_create(const char *path, const xy_trace_options_t *options,
  * disk). The trace and its rows are gone in all cases; nobody may be recording. NULL is fine. */
 xy_status_t xy_trace_close(xy_trace_t *trace);
 
+/* Flush every row and say that the trace ends here, and nothing else: for a process that ends at
+ * once, from a signal handler even. Other threads may still be recording; of the rows they use at
+ * this very moment the last flush may be lost. */
+void xy_trace_end(xy_trace_t *trace);
+
 /* A new row, shown in the order of creation. `group` (a node, a rank's host) gathers rows; NULL:
  * none. The trace owns the row. Any thread; the row is used by one thread at a time. */
 xy_status_t xy_trace_row_create(xy_trace_t *trace, const char *name, const char *group,

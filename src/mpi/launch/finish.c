@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "mpi/launch/interpose.h"
+#include "mpi/trace.h"
 
 static mpi_process_t *processes;
 static int process_count;
@@ -66,12 +67,14 @@ void mpi_finish_job(int code)
     mpi_process_self = NULL;
     mpi_streams_flush_all(processes, process_count);
     fflush(stdout);
+    mpi_trace_cut();
     end_process(code);
 }
 
 void mpi_finish_now(int code)
 {
     claim_the_end();
+    mpi_trace_cut();
     end_process(code);
 }
 

@@ -10,6 +10,7 @@
 #include "mpi/launch/process.h"
 #include "mpi/monitor.h"
 #include "mpi/rank.h"
+#include "mpi/trace.h"
 
 typedef struct {
     const mpi_launch_values_t *values; /* of the first part: what holds for the whole job */
@@ -179,6 +180,7 @@ static xy_status_t make_job(launch_t *launch)
         .progress =
             strcmp(launch->values->progress, "none") == 0 ? MPI_PROGRESS_NONE : MPI_PROGRESS_TASKS,
         .lets_arrive = strcmp(launch->values->let_arrive, "on") == 0,
+        .is_traced = launch->values->trace != NULL,
         .worker_of = launch->placement.worker_of,
         .cpus = launch->placement.cpus,
         .stack_size = launch->values->stack_size,
@@ -274,8 +276,12 @@ static xy_status_t run_ranks(launch_t *launch)
     program_invocation_name = part_at(launch, 0)->argv[0];
     if (st == XY_OK && launch->values->monitor != NULL)
         st = mpi_monitor_start(launch->job);
+    if (st == XY_OK && launch->values->trace != NULL)
+        st = mpi_trace_start(launch->job, launch->values->trace, part_at(launch, 0)->argv[0]);
     if (st == XY_OK)
         st = xy_pool_run(launch->job->pool);
+    if (st == XY_OK)
+        st = mpi_trace_finish();
     if (st == XY_OK && launch->values->monitor != NULL)
         st = mpi_monitor_write(launch->job, launch->values->monitor);
     return st;

@@ -61,6 +61,9 @@ const xy_option_t mpi_launch_options[] = {
     {"monitor", 0, XY_OPT_STRING, "DIR", AT(monitor), .complete = "directory",
      .env = "XYLEM_MONITOR",
      .help = "count who sends how much to whom and write the matrices there, for 'xylem place'"},
+    {"trace", 0, XY_OPT_STRING, "FILE", AT(trace), .complete = "file", .env = "XYLEM_TRACE",
+     .help = "record what each core does (computing, progress, waiting, idle) and in which calls "
+             "the ranks are, for 'xylem view'"},
     {"privatize", 0, XY_OPT_LIST, "LIB[,LIB]", AT(privatize),
      .help = "give every rank its own copy of these shared libraries, too"},
     {"share-globals", 0, XY_OPT_FLAG, AT(share_globals),

@@ -29,6 +29,7 @@ typedef struct {
     const char *comm_cores; /* a number or a list */
     const char *progress;
     const char *monitor; /* a directory */
+    const char *trace;   /* a file */
     const char *let_arrive;
     xy_vec_t ignored_pairs;
 } mpi_launch_values_t;

@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What --trace records, however a job ends: trace.sh MPIEXEC PROGRAM XYLEM
+set -euo pipefail
+mpiexec=$1 program=$2 xylem=$3
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+fail() {
+    echo "trace: $*" >&2
+    exit 1
+}
+ulimit -c 0
+
+# record CODE ENDING [OPTION]...: a trace of a job that ends so is there, whole and readable.
+record() {
+    local code=$1 ending=$2 got=0
+    shift 2
+    rm -f "$work"/t.*
+    "$mpiexec" -n 4 --trace "$work/t.xyt" "$@" "$program" "$ending" >"$work/said" 2>&1 || got=$?
+    [ "$got" = "$code" ] || fail "$ending: exit code $got instead of $code: $(cat "$work/said")"
+    [ -f "$work/t.xyt" ] || fail "$ending: no trace"
+    [ ! -e "$work/t.xyt.part" ] || fail "$ending: the file beside is still there"
+    "$xylem" view "$work/t.xyt" --json >"$work/t.json" 2>"$work/warned"
+    [ ! -s "$work/warned" ] || fail "$ending: $(cat "$work/warned")"
+    for kind in compute MPI progress; do
+        grep -q "\"$kind\"" "$work/t.json" || fail "$ending: no state of kind $kind"
+    done
+}
+
+record 0 well
+"$xylem" view "$work/t.xyt" --paje "$work/t.paje"
+if command -v pj_dump >/dev/null; then
+    pj_dump "$work/t.paje" >"$work/dump"
+    for kind in compute MPI progress; do
+        grep -q "^State.*$kind" "$work/dump" || fail "pj_dump sees no $kind"
+    done
+fi
+if [ "$(nproc)" -gt 1 ]; then
+    record 0 well --comm-cores 1
+    grep -q '"core [0-9]*, communication"' "$work/t.json" || fail "no communication core"
+    grep -q '"messages": 3,' "$work/t.json" || fail "not three collectives: $(cat "$work/t.json")"
+fi
+record 5 abort
+record 1 deadlock
+record 139 fault
+record 124 hang --timeout 1
+
+# A place that cannot be written is said before anything runs.
+if "$mpiexec" -n 2 --trace "$work/none/t.xyt" "$program" 2>"$work/said"; then
+    fail "an impossible file was taken"
+fi
+grep -q 'none/t.xyt' "$work/said" || fail "the file is not named: $(cat "$work/said")"
