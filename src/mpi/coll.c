@@ -79,7 +79,7 @@ static void tell(coll_part_t *part, const coll_slot_t *slot, int phase, int roun
 {
     int to = (int)((part->index + (1L << round)) % part->coll->parts);
 
-    tell_worker(part, slot, part->coll->part[to]->worker->index, to, phase, round);
+    tell_worker(part, slot, part->coll->worker_of[to], to, phase, round);
 }
 
 /* Continue a dissemination; true: every part has been heard of. */
@@ -392,7 +392,7 @@ static void came_away(mpi_worker_t *worker, mpi_coll_t *coll, uint64_t seq)
     /* The last part to be told may be the last to use the communicator. */
     mpi_coll_hold(coll);
     for (int p = 0; p < coll->parts; p++) {
-        int to = coll->part[p]->worker->index;
+        int to = coll->worker_of[p];
         mpi_cell_t *cell = mpi_ring_reserve(worker, to);
 
         cell->kind = MPI_CELL_COLL;

@@ -127,19 +127,21 @@ struct coll_part {
 };
 
 struct mpi_coll {
-    _Atomic long references;
     mpi_group_t *group;
     uint32_t context;
     int size;
     int parts;
-    int rounds;           /* ceil(log2(parts)) */
-    coll_part_t **part;   /* [parts] */
-    int most_members;     /* of a part */
-    bool is_ordered;      /* the members of part i all come before those of part i + 1 */
-    int steward;          /* worker that moves nonblocking collectives on; -1: none */
+    int rounds;         /* ceil(log2(parts)) */
+    coll_part_t **part; /* [parts] */
+    int most_members;   /* of a part */
+    bool is_ordered;    /* the members of part i all come before those of part i + 1 */
+    int steward;        /* worker that moves nonblocking collectives on; -1: none */
+    int *worker_of;     /* [parts]: its worker's index */
+    int *part_of;       /* [size]: the part of a member, */
+    int *place_of;      /* and its place there */
+    /* The rest changes, so it lives in other cache lines. */
+    _Alignas(MPI_LINES) _Atomic long references;
     int came[COLL_SLOTS]; /* the steward's: parts that announced themselves */
-    int *part_of;         /* [size]: the part of a member, */
-    int *place_of;        /* and its place there */
 };
 
 /* `bytes` of memory of the calling worker, valid until it is asked again; the job ends when there

@@ -7,7 +7,7 @@
 
 static mpi_worker_t *worker_of(const mpi_group_t *group, int rank)
 {
-    return mpi_job->ranks[group->ranks ? group->ranks[rank] : rank].worker;
+    return &mpi_job->worker[mpi_job->home[group->ranks ? group->ranks[rank] : rank]];
 }
 
 static void part_destroy(coll_part_t *part)
@@ -60,6 +60,7 @@ static xy_status_t create_parts(mpi_coll_t *coll, int *members_of_worker, int *p
             if (part_create(coll, coll->parts, worker, members_of_worker[worker->index],
                             &coll->part[coll->parts]) != XY_OK)
                 return XY_ENOMEM;
+            coll->worker_of[coll->parts] = worker->index;
             part_of_worker[worker->index] = ++coll->parts;
         }
         part = coll->part[part_of_worker[worker->index] - 1];
@@ -83,27 +84,32 @@ static void destroy(mpi_coll_t *coll)
     for (int p = 0; p < coll->parts; p++)
         part_destroy(coll->part[p]);
     xy_free(coll->part);
+    xy_free(coll->worker_of);
     xy_free(coll->part_of);
     xy_free(coll->place_of);
-    xy_free(coll);
+    free(coll);
 }
 
 xy_status_t mpi_coll_create(mpi_group_t *group, uint32_t context, mpi_coll_t **coll_p)
 {
     int most = mpi_job->workers < group->size ? mpi_job->workers : group->size;
     int *counts = xy_calloc(2 * (size_t)mpi_job->workers, sizeof(*counts));
-    mpi_coll_t *coll = xy_calloc(1, sizeof(*coll));
+    mpi_coll_t *coll = aligned_alloc(MPI_LINES, sizeof(*coll));
     xy_status_t st = XY_ENOMEM;
 
+    if (coll != NULL)
+        memset((void *)coll, 0, sizeof(*coll));
     if (coll == NULL || counts == NULL)
         goto fail;
     coll->group = group;
     coll->context = context;
     coll->size = group->size;
     coll->part = xy_calloc((size_t)most, sizeof(*coll->part));
+    coll->worker_of = xy_calloc((size_t)most, sizeof(int));
     coll->part_of = xy_calloc((size_t)group->size, sizeof(int));
     coll->place_of = xy_calloc((size_t)group->size, sizeof(int));
-    if (coll->part == NULL || coll->part_of == NULL || coll->place_of == NULL)
+    if (coll->part == NULL || coll->worker_of == NULL || coll->part_of == NULL ||
+        coll->place_of == NULL)
         goto fail;
     st = create_parts(coll, counts, counts + mpi_job->workers);
     if (st != XY_OK)

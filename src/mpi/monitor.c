@@ -43,11 +43,13 @@ xy_status_t mpi_monitor_start(mpi_job_t *job)
         xy_hash_init(&m->table, XY_HASH_U64);
         job->ranks[r].monitor = m;
     }
+    job->is_monitored = true;
     return XY_OK;
 }
 
 void mpi_monitor_stop(mpi_job_t *job)
 {
+    job->is_monitored = false;
     for (int r = 0; r < job->size; r++) {
         monitor_t *m = job->ranks[r].monitor;
 

@@ -39,7 +39,7 @@ static inline void mpi_monitor_message(mpi_rank_t *self, int to, uint32_t contex
 /* A collective whose members of `part` have all arrived. */
 static inline void mpi_monitor_collective(const coll_part_t *part, const coll_slot_t *slot)
 {
-    if (__builtin_expect(mpi_job->ranks[0].monitor != NULL, 0))
+    if (__builtin_expect(mpi_job->is_monitored, 0))
         mpi_monitor_add_collective(part, slot);
 }
 

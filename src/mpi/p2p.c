@@ -128,6 +128,12 @@ static char *buffer_or_abort(mpi_worker_t *worker, uint64_t bytes)
     return buffer;
 }
 
+/* Does world rank `to` live on the worker of `self`? */
+static inline bool is_near(const mpi_rank_t *self, int to)
+{
+    return mpi_job->home[to] == self->worker->index;
+}
+
 /* Same worker: the matching tables of the receiver are ours to touch. */
 static bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t, uint64_t bytes,
                       const mpi_envelope_t *envelope, mpi_request_t *request)
@@ -159,11 +165,11 @@ static bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t,
     return false;
 }
 
-static bool send_far(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t, uint64_t bytes,
+static bool send_far(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t bytes,
                      const mpi_envelope_t *envelope, mpi_request_t *request)
 {
     mpi_worker_t *worker = self->worker;
-    int target = to->worker->index;
+    int target = mpi_job->home[to];
     bool eager = mpi_send_is_eager(t, bytes);
     char *buffer = eager && bytes > MPI_CELL_INLINE ? buffer_or_abort(worker, bytes) : NULL;
     mpi_cell_t *cell;
@@ -174,7 +180,7 @@ static bool send_far(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t, 
         pack(buffer, t, bytes);
     cell = mpi_ring_reserve(worker, target);
     cell->kind = eager ? MPI_CELL_EAGER : MPI_CELL_RTS;
-    cell->to = to->world;
+    cell->to = to;
     cell->envelope = *envelope;
     cell->bytes = bytes;
     cell->pointer = eager ? (void *)buffer : (void *)request;
@@ -186,13 +192,13 @@ static bool send_far(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t, 
 
 bool mpi_send_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request)
 {
-    mpi_rank_t *to = &mpi_job->ranks[mpi_comm_world_rank(t->comm, t->peer)];
+    int to = mpi_comm_world_rank(t->comm, t->peer);
     mpi_envelope_t envelope = {t->comm->context, t->comm->rank, t->tag};
     uint64_t bytes = transfer_bytes(t);
 
-    mpi_monitor_message(self, to->world, t->comm->context, bytes);
-    if (to->worker == self->worker)
-        return send_near(self, to, t, bytes, &envelope, request);
+    mpi_monitor_message(self, to, t->comm->context, bytes);
+    if (is_near(self, to))
+        return send_near(self, &mpi_job->ranks[to], t, bytes, &envelope, request);
     return send_far(self, to, t, bytes, &envelope, request);
 }
 
@@ -245,9 +251,9 @@ int mpi_irecv(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request
 
 void mpi_send_throttle(mpi_rank_t *self, const mpi_transfer_t *t)
 {
-    mpi_rank_t *to = &mpi_job->ranks[mpi_comm_world_rank(t->comm, t->peer)];
+    int to = mpi_comm_world_rank(t->comm, t->peer);
 
-    if (to->worker == self->worker && to->match.unexpected.count > UNEXPECTED_BEFORE_YIELD)
+    if (is_near(self, to) && mpi_job->ranks[to].match.unexpected.count > UNEXPECTED_BEFORE_YIELD)
         xy_fiber_yield();
 }
 
@@ -378,21 +384,21 @@ void mpi_cell_cancel(mpi_worker_t *worker, int from, mpi_cell_t *cell)
 
 void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request)
 {
-    mpi_rank_t *to = &mpi_job->ranks[mpi_comm_world_rank(request->comm, request->peer)];
+    int to = mpi_comm_world_rank(request->comm, request->peer);
     mpi_cell_t *cell;
 
     if (request->is_done)
         return;
-    if (to->worker == self->worker) {
-        if (take_back(self->worker, to, request)) {
+    if (is_near(self, to)) {
+        if (take_back(self->worker, &mpi_job->ranks[to], request)) {
             request->outcome.is_cancelled = true;
             mpi_request_complete(request);
         }
         return;
     }
-    cell = mpi_ring_reserve(self->worker, to->worker->index);
+    cell = mpi_ring_reserve(self->worker, mpi_job->home[to]);
     cell->kind = MPI_CELL_CANCEL;
-    cell->to = to->world;
+    cell->to = to;
     cell->pointer = request;
-    mpi_ring_commit(self->worker, to->worker->index, cell);
+    mpi_ring_commit(self->worker, mpi_job->home[to], cell);
 }

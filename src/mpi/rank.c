@@ -2,6 +2,7 @@
 #include "mpi/rank.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -46,6 +47,16 @@ static void overflow(xy_fiber_t *fiber)
     config.overflow(xy_fiber_user(fiber));
 }
 
+/* Zeroed, and aligned for what has cache lines of its own. */
+static void *lines_calloc(size_t count, size_t size)
+{
+    void *memory = aligned_alloc(MPI_LINES, count * size);
+
+    if (memory != NULL)
+        memset(memory, 0, count * size);
+    return memory;
+}
+
 static size_t rings_bytes(int workers)
 {
     return (size_t)workers * (size_t)workers * sizeof(mpi_ring_t);
@@ -57,7 +68,7 @@ static xy_status_t create_workers(mpi_job_t *job)
     int n = job->workers;
     mpi_ring_t **table = xy_calloc(2 * (size_t)n * (size_t)n, sizeof(*table));
 
-    job->worker = xy_calloc((size_t)n, sizeof(*job->worker));
+    job->worker = lines_calloc((size_t)n, sizeof(*job->worker));
     if (job->worker == NULL || table == NULL) {
         xy_free(table);
         return XY_ENOMEM;
@@ -81,6 +92,7 @@ static xy_status_t create_workers(mpi_job_t *job)
             if (o != w) {
                 worker->in[o] = &job->rings[(size_t)o * (size_t)n + (size_t)w];
                 worker->out[o] = &job->rings[(size_t)w * (size_t)n + (size_t)o];
+                worker->out[o]->reader = xy_pool_worker(job->pool, o);
             }
     }
     return XY_OK;
@@ -88,14 +100,16 @@ static xy_status_t create_workers(mpi_job_t *job)
 
 static xy_status_t create_ranks(mpi_job_t *job, const int *worker_of)
 {
-    job->ranks = xy_calloc((size_t)job->size, sizeof(*job->ranks));
-    if (job->ranks == NULL)
+    job->ranks = lines_calloc((size_t)job->size, sizeof(*job->ranks));
+    job->home = xy_calloc((size_t)job->size, sizeof(*job->home));
+    if (job->ranks == NULL || job->home == NULL)
         return XY_ENOMEM;
     for (int r = 0; r < job->size; r++) {
         mpi_rank_t *rank = &job->ranks[r];
 
         rank->world = r;
-        rank->worker = &job->worker[worker_of ? worker_of[r] : 0];
+        job->home[r] = worker_of ? worker_of[r] : 0;
+        rank->worker = &job->worker[job->home[r]];
         if (mpi_match_init(&rank->match) != XY_OK)
             return XY_ENOMEM;
     }
@@ -201,8 +215,9 @@ void mpi_job_destroy(mpi_job_t *job)
     mpi_work_cleanup();
     if (job->pool != NULL)
         xy_pool_destroy(job->pool);
-    xy_free(job->ranks);
-    xy_free(job->worker);
+    free(job->ranks);
+    free(job->worker);
+    xy_free(job->home);
     xy_free(job);
     mpi_job = NULL;
 }

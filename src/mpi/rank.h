@@ -19,6 +19,8 @@
 #include "fiber/fiber.h"
 #include "mpi/match.h"
 
+enum { MPI_LINES = 128 }; /* bytes that processors may fetch together: two cache lines */
+
 typedef struct mpi_job mpi_job_t;
 typedef struct mpi_rank mpi_rank_t;
 typedef struct mpi_worker mpi_worker_t;
@@ -40,8 +42,9 @@ typedef struct {
 
 typedef enum { MPI_RANK_BEFORE_INIT, MPI_RANK_RUNNING, MPI_RANK_FINALIZED } mpi_rank_phase_t;
 
+/* Ranks of different workers share no cache line. */
 struct mpi_rank {
-    int world;
+    _Alignas(MPI_LINES) int world;
     mpi_worker_t *worker; /* NULL: the rank lives in another process */
     xy_fiber_t *fiber;
     int wait_count; /* completions of flagged requests still needed before the fiber is readied */
@@ -65,7 +68,7 @@ enum { MPI_BUFFER_CLASSES = 10 }; /* 128 bytes to 64 KiB */
 
 /* One worker's share of the runtime: its rings, its pools. */
 struct mpi_worker {
-    xy_worker_t *thread;
+    _Alignas(MPI_LINES) xy_worker_t *thread;
     int index;
     struct mpi_ring **in;  /* in[s]: cells from worker s; NULL for s == index */
     struct mpi_ring **out; /* out[d]: cells to worker d */
@@ -82,11 +85,14 @@ struct mpi_job {
     int size; /* of MPI_COMM_WORLD */
     int workers;
     mpi_rank_t *ranks; /* by world rank */
+    int *home;         /* [size]: each rank's worker. Others look here: a rank's own cache lines
+                          change with every call it makes */
     mpi_worker_t *worker;
     struct mpi_ring *rings; /* [workers * workers], from * workers + to */
     xy_pool_t *pool;
-    int comm_workers; /* the last ones: communication cores, without ranks */
-    bool lets_arrive; /* a nonblocking start lets the other ranks of its worker reach theirs */
+    int comm_workers;  /* the last ones: communication cores, without ranks */
+    bool lets_arrive;  /* a nonblocking start lets the other ranks of its worker reach theirs */
+    bool is_monitored; /* the ranks have monitors */
     mpi_progress_t progress;
     size_t eager_limit; /* bytes; above: rendezvous, one copy */
     _Atomic uint32_t next_context;

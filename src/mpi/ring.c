@@ -5,34 +5,14 @@
 
 enum { PUBLISH_EVERY = MPI_RING_CELLS / 4 };
 
-static inline uint32_t turn_of(uint32_t position)
+void mpi_ring_wait_room(mpi_worker_t *worker, mpi_ring_t *ring)
 {
-    return position / MPI_RING_CELLS + 1;
-}
-
-mpi_cell_t *mpi_ring_reserve(mpi_worker_t *worker, int to)
-{
-    mpi_ring_t *ring = worker->out[to];
-
-    if (__builtin_expect(ring->tail - ring->head_seen == MPI_RING_CELLS, 0)) {
-        /* The acquire pairs with the release in drain(): the cells are free to write again. */
-        while ((ring->head_seen = atomic_load_explicit(&ring->head, memory_order_acquire)),
-               ring->tail - ring->head_seen == MPI_RING_CELLS) {
-            xy_worker_ring(mpi_job->worker[to].thread);
-            mpi_poll(worker->thread);
-        }
+    /* The acquire pairs with the release in drain(): the cells are free to write again. */
+    while ((ring->head_seen = atomic_load_explicit(&ring->head, memory_order_acquire)),
+           ring->tail - ring->head_seen == MPI_RING_CELLS) {
+        xy_worker_ring(ring->reader);
+        mpi_poll(worker->thread);
     }
-    return &ring->cells[ring->tail % MPI_RING_CELLS];
-}
-
-void mpi_ring_commit(mpi_worker_t *worker, int to, mpi_cell_t *cell)
-{
-    mpi_ring_t *ring = worker->out[to];
-
-    /* The release pairs with the acquire in drain(): the cell's contents go with it. */
-    atomic_store_explicit(&cell->turn, turn_of(ring->tail), memory_order_release);
-    ring->tail++;
-    xy_worker_ring(mpi_job->worker[to].thread);
 }
 
 /* A handler may reserve cells, and reserve polls when a ring is full: drain can be entered again.
@@ -46,7 +26,7 @@ static bool drain(mpi_worker_t *worker, int from, mpi_ring_t *ring)
         uint32_t position = ring->next;
         mpi_cell_t *cell = &ring->cells[position % MPI_RING_CELLS];
 
-        if (atomic_load_explicit(&cell->turn, memory_order_acquire) != turn_of(position))
+        if (atomic_load_explicit(&cell->turn, memory_order_acquire) != mpi_ring_turn(position))
             return found;
         ring->next = position + 1;
         ring->busy++;

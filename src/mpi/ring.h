@@ -51,13 +51,40 @@ typedef struct mpi_ring {
     _Alignas(128) mpi_cell_t cells[MPI_RING_CELLS];
     _Alignas(128) uint32_t tail;         /* producer's */
     uint32_t head_seen;                  /* producer's copy of head */
+    xy_worker_t *reader;                 /* the consumer's thread */
     _Alignas(128) uint32_t next;         /* consumer's */
     uint32_t busy;                       /* consumer's: handlers running, nested through reserve */
     _Alignas(128) _Atomic uint32_t head; /* published by the consumer, release; producer acquires */
 } mpi_ring_t;
 
-mpi_cell_t *mpi_ring_reserve(mpi_worker_t *worker, int to);
-void mpi_ring_commit(mpi_worker_t *worker, int to, mpi_cell_t *cell);
+/* The next cell, to be filled. Fill it quickly and commit: the consumer looks at its line all the
+ * time, and takes it away between two stores that are far apart. */
+void mpi_ring_wait_room(mpi_worker_t *worker, mpi_ring_t *ring);
+
+static inline mpi_cell_t *mpi_ring_reserve(mpi_worker_t *worker, int to)
+{
+    mpi_ring_t *ring = worker->out[to];
+
+    if (__builtin_expect(ring->tail - ring->head_seen == MPI_RING_CELLS, 0))
+        mpi_ring_wait_room(worker, ring);
+    return &ring->cells[ring->tail % MPI_RING_CELLS];
+}
+
+/* What `turn` of the cell at `position` is when it is full. */
+static inline uint32_t mpi_ring_turn(uint32_t position)
+{
+    return position / MPI_RING_CELLS + 1;
+}
+
+static inline void mpi_ring_commit(mpi_worker_t *worker, int to, mpi_cell_t *cell)
+{
+    mpi_ring_t *ring = worker->out[to];
+
+    /* The release pairs with the acquire in drain(): the cell's contents go with it. */
+    atomic_store_explicit(&cell->turn, mpi_ring_turn(ring->tail), memory_order_release);
+    ring->tail++;
+    xy_worker_ring(ring->reader);
+}
 
 /* Handlers, one per kind, called on the consuming worker. The cell is valid during the call. */
 typedef void (*mpi_cell_fn)(mpi_worker_t *worker, int from, mpi_cell_t *cell);
