@@ -8,6 +8,7 @@
 #include "mpi/comm_make.h"
 #include "mpi/env.h"
 #include "mpi/error.h"
+#include "mpi/reorder.h"
 #include "mpi/topo.h"
 
 static void rank_to_coords(int rank, int ndims, const int *dims, int *coords)
@@ -77,8 +78,31 @@ static int give(mpi_comm_t *parent, mpi_comm_t *made, int ndims, const int *dims
     return MPI_SUCCESS;
 }
 
+typedef struct {
+    int ndims, points;
+    const int *dims, *periods;
+} grid_t;
+
+/* Each point talks equally much with its neighbours along every dimension. */
+static xy_status_t grid_pattern(void *const *args, int size, xy_vec_t *entries)
+{
+    const grid_t *grid = args[0];
+
+    (void)size;
+    for (int r = 0; r < grid->points; r++)
+        for (int d = grid->ndims - 1, stride = 1; d >= 0; stride *= grid->dims[d--]) {
+            int dim = grid->dims[d], at = r / stride % dim;
+            int to = at + 1 < dim ? r + stride : grid->periods[d] ? r - at * stride : r;
+            xy_matrix_entry_t e = {(uint32_t)r, (uint32_t)to, 1, 1};
+
+            if (to != r && xy_vec_append(entries, &e) != XY_OK)
+                return XY_ENOMEM;
+        }
+    return XY_OK;
+}
+
 static int cart_create(MPI_Comm handle, int ndims, const int *dims, const int *periods,
-                       MPI_Comm *newcomm)
+                       bool may_reorder, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
     int points, code;
@@ -88,7 +112,10 @@ static int cart_create(MPI_Comm handle, int ndims, const int *dims, const int *p
     if (!newcomm)
         return mpi_error_null(comm, "comm_cart");
     code = check_grid(comm, ndims, dims, periods, &points);
-    if (code == MPI_SUCCESS)
+    if (code == MPI_SUCCESS && may_reorder)
+        code = mpi_comm_reorder(comm, points, grid_pattern, &(grid_t){ndims, points, dims, periods},
+                                NULL, &made);
+    else if (code == MPI_SUCCESS)
         code = mpi_comm_split(comm, comm->rank < points ? 0 : MPI_UNDEFINED, comm->rank, &made);
     return code == MPI_SUCCESS ? give(comm, made, ndims, dims, periods, newcomm) : code;
 }
@@ -249,14 +276,12 @@ static int cart_map(MPI_Comm handle, int ndims, const int *dims, const int *peri
     return code;
 }
 
-/* Ranks keep their numbers, whatever `reorder` allows. */
 int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[],
                      int reorder, MPI_Comm *comm_cart)
 {
     mpi_rank_t *self = mpi_enter("MPI_Cart_create", __builtin_return_address(0));
 
-    (void)reorder;
-    return mpi_leave(self, cart_create(comm_old, ndims, dims, periods, comm_cart));
+    return mpi_leave(self, cart_create(comm_old, ndims, dims, periods, reorder != 0, comm_cart));
 }
 XY_MPI_ALIAS(Cart_create)
 

@@ -9,6 +9,7 @@
 #include "mpi/comm_make.h"
 #include "mpi/env.h"
 #include "mpi/error.h"
+#include "mpi/reorder.h"
 #include "mpi/topo.h"
 
 static mpi_topology_t *dist_new(int indegree, int outdegree, bool is_weighted)
@@ -30,12 +31,31 @@ static mpi_topology_t *dist_new(int indegree, int outdegree, bool is_weighted)
     return graph;
 }
 
-/* A communicator of the same group with this topology (NULL: memory ran out). All members come
+/* What each node sends, from the topologies of all; a weight is an amount. */
+static xy_status_t dist_pattern(void *const *args, int size, xy_vec_t *entries)
+{
+    for (int r = 0; r < size; r++) {
+        const mpi_topology_t *graph = args[r];
+
+        for (int k = 0; graph != NULL && k < graph->dist.outdegree; k++) {
+            double amount = graph->dist.is_weighted ? graph->dist.destination_weights[k] : 1;
+            xy_matrix_entry_t e = {(uint32_t)r, (uint32_t)graph->dist.destinations[k], amount, 1};
+
+            if (xy_vec_append(entries, &e) != XY_OK)
+                return XY_ENOMEM;
+        }
+    }
+    return XY_OK;
+}
+
+/* A communicator of the same members with this topology (NULL: memory ran out). All members come
  * here, also those that failed before. */
-static int give(mpi_comm_t *comm, mpi_topology_t *topology, MPI_Comm *newcomm)
+static int give(mpi_comm_t *comm, mpi_topology_t *topology, bool may_reorder, MPI_Comm *newcomm)
 {
     mpi_comm_t *made;
-    int code = mpi_comm_duplicate(comm, &made);
+    int code = may_reorder
+                   ? mpi_comm_reorder(comm, comm->size, dist_pattern, topology, &topology, &made)
+                   : mpi_comm_duplicate(comm, &made);
 
     if (code != MPI_SUCCESS) {
         mpi_topology_release(topology);
@@ -77,7 +97,7 @@ static void copy(int *to, const int *from, int count)
 
 static int create_adjacent(MPI_Comm handle, int indegree, const int *sources,
                            const int *sourceweights, int outdegree, const int *destinations,
-                           const int *destweights, MPI_Comm *newcomm)
+                           const int *destweights, bool may_reorder, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
     mpi_topology_t *graph;
@@ -104,7 +124,7 @@ static int create_adjacent(MPI_Comm handle, int indegree, const int *sources,
         copy(graph->dist.source_weights, sourceweights, indegree);
         copy(graph->dist.destination_weights, destweights, outdegree);
     }
-    return give(comm, graph, newcomm);
+    return give(comm, graph, may_reorder, newcomm);
 }
 
 /* What one rank says of the graph. */
@@ -175,7 +195,7 @@ static void edges_leader(void *const *inputs, int size, void *const *outputs)
     xy_free(graphs);
 }
 
-static int create(MPI_Comm handle, const edges_t *edges, MPI_Comm *newcomm)
+static int create(MPI_Comm handle, const edges_t *edges, bool may_reorder, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
     mpi_topology_t *graph;
@@ -199,7 +219,7 @@ static int create(MPI_Comm handle, const edges_t *edges, MPI_Comm *newcomm)
         code = check_list(comm, "destinations", total, edges->destinations, edges->weights);
     if (code == MPI_SUCCESS)
         code = mpi_coll_agree(comm, edges, &graph, edges_leader);
-    return code == MPI_SUCCESS ? give(comm, graph, newcomm) : code;
+    return code == MPI_SUCCESS ? give(comm, graph, may_reorder, newcomm) : code;
 }
 
 static int neighbors_count(MPI_Comm handle, int *indegree, int *outdegree, int *weighted)
@@ -251,9 +271,9 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
     mpi_rank_t *self = mpi_enter("MPI_Dist_graph_create_adjacent", __builtin_return_address(0));
 
     (void)info;
-    (void)reorder;
-    return mpi_leave(self, create_adjacent(comm_old, indegree, sources, sourceweights, outdegree,
-                                           destinations, destweights, comm_dist_graph));
+    return mpi_leave(self,
+                     create_adjacent(comm_old, indegree, sources, sourceweights, outdegree,
+                                     destinations, destweights, reorder != 0, comm_dist_graph));
 }
 XY_MPI_ALIAS(Dist_graph_create_adjacent)
 
@@ -265,8 +285,7 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
     edges_t edges = {n, sources, degrees, destinations, weights};
 
     (void)info;
-    (void)reorder;
-    return mpi_leave(self, create(comm_old, &edges, comm_dist_graph));
+    return mpi_leave(self, create(comm_old, &edges, reorder != 0, comm_dist_graph));
 }
 XY_MPI_ALIAS(Dist_graph_create)
 

@@ -9,6 +9,7 @@
 #include "mpi/comm_make.h"
 #include "mpi/env.h"
 #include "mpi/error.h"
+#include "mpi/reorder.h"
 #include "mpi/topo.h"
 
 /* Hang the topology on the new communicator and give its handle. */
@@ -63,8 +64,28 @@ static mpi_topology_t *graph_new(int nnodes, const int *index, const int *edges)
     return graph;
 }
 
+typedef struct {
+    int nnodes;
+    const int *index, *edges;
+} graph_t;
+
+static xy_status_t graph_pattern(void *const *args, int size, xy_vec_t *entries)
+{
+    const graph_t *graph = args[0];
+
+    (void)size;
+    for (int r = 0, e = 0; r < graph->nnodes; r++)
+        for (; e < graph->index[r]; e++) {
+            xy_matrix_entry_t entry = {(uint32_t)r, (uint32_t)graph->edges[e], 1, 1};
+
+            if (xy_vec_append(entries, &entry) != XY_OK)
+                return XY_ENOMEM;
+        }
+    return XY_OK;
+}
+
 static int graph_create(MPI_Comm handle, int nnodes, const int *index, const int *edges,
-                        MPI_Comm *newcomm)
+                        bool may_reorder, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
     int code;
@@ -74,7 +95,10 @@ static int graph_create(MPI_Comm handle, int nnodes, const int *index, const int
     if (!newcomm)
         return mpi_error_null(comm, "comm_graph");
     code = check_graph(comm, nnodes, index, edges);
-    if (code == MPI_SUCCESS)
+    if (code == MPI_SUCCESS && may_reorder && nnodes > 0)
+        code = mpi_comm_reorder(comm, nnodes, graph_pattern, &(graph_t){nnodes, index, edges}, NULL,
+                                &made);
+    else if (code == MPI_SUCCESS)
         code = mpi_comm_split(comm, comm->rank < nnodes ? 0 : MPI_UNDEFINED, comm->rank, &made);
     if (code != MPI_SUCCESS)
         return code;
@@ -163,8 +187,7 @@ int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const in
 {
     mpi_rank_t *self = mpi_enter("MPI_Graph_create", __builtin_return_address(0));
 
-    (void)reorder;
-    return mpi_leave(self, graph_create(comm_old, nnodes, index, edges, comm_graph));
+    return mpi_leave(self, graph_create(comm_old, nnodes, index, edges, reorder != 0, comm_graph));
 }
 XY_MPI_ALIAS(Graph_create)
 

@@ -10,6 +10,7 @@
 #include "mpi/coll.h"
 #include "mpi/comm.h"
 #include "mpi/p2p.h"
+#include "mpi/reorder.h"
 #include "mpi/ring.h"
 #include "mpi/trace.h"
 #include "mpi/work.h"
@@ -145,6 +146,8 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     job->lets_arrive = c->lets_arrive;
     job->eager_limit = c->eager_limit;
     job->abort = c->abort;
+    job->cpus = c->cpus;
+    job->imagined = c->imagined;
     job->start_time = xy_now();
     atomic_init(&job->next_context, 8); /* below: world and self */
     st = xy_pool_create(&pool, &job->pool);
@@ -200,6 +203,7 @@ void mpi_job_destroy(mpi_job_t *job)
 {
     if (job == NULL)
         return;
+    mpi_reorder_cleanup();
     if (job->ranks != NULL) {
         mpi_comm_destroy_predefined(job);
         for (int r = 0; r < job->size; r++)

@@ -97,6 +97,8 @@ struct mpi_job {
     size_t eager_limit; /* bytes; above: rendezvous, one copy */
     _Atomic uint32_t next_context;
     double start_time;
+    const int *cpus; /* of the workers, or NULL: they are not bound; lives as long as the job */
+    const char *imagined; /* the machine for reordering, instead of this one; or NULL */
     bool is_singleton;
     /* Ends the whole job with an exit code after its message was printed; set by the launcher.
      * Does not return when called from a rank. */
@@ -121,7 +123,8 @@ typedef struct {
     bool lets_arrive;
     bool is_traced;       /* mpi_trace_start follows */
     const int *worker_of; /* [size] */
-    const int *cpus;      /* [workers], or NULL */
+    const int *cpus;      /* [workers], or NULL; kept, not copied */
+    const char *imagined; /* for reordering: the text of a machine, or NULL */
     size_t stack_size;
     size_t eager_limit;
     double spin_seconds;

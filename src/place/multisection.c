@@ -117,7 +117,7 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     return st;
 }
 
-const xy_strategy_t strategy_multisection = {
+const xy_strategy_t xy_strategy_multisection = {
     .name = "multisection",
     .describe = "multilevel cuts with exact sizes down the tree, then exchanges by real distances",
     .place = place,

@@ -9,7 +9,8 @@
  *   xy_place_destroy(p);
  *
  * With more leaves than processes a leaf runs at most one; with more processes than leaves every
- * leaf runs p/n of them, rounded down or up. The same input and seed give the same placement.
+ * leaf runs p/n of them, rounded down or up, unless the options say how many each may run. The same
+ * input and seed give the same placement.
  */
 #ifndef XY_PLACE_STRATEGY_H
 #define XY_PLACE_STRATEGY_H
@@ -37,6 +38,8 @@ typedef struct {
     uint64_t seed;
     uint32_t restarts;  /* of mpipp; 0: 5 */
     const double *load; /* of each process, or NULL: leaves with several are balanced by it */
+    /* Processes that each leaf may run, or NULL: one, or p/n. With a load NULL. */
+    const uint32_t *capacity;
 } xy_place_options_t;
 
 typedef struct {
@@ -75,10 +78,16 @@ bool xy_strategy_is_built(const xy_strategy_t *strategy);
 xy_status_t xy_strategy_find(const char *name, const xy_strategy_t **strategy_p);
 
 /* Place the processes of `m` on `t`. On success the caller owns *place_p; on failure it is
- * untouched. ELIMIT: too many processes for the strategy. Any thread; does not park. */
+ * untouched. ELIMIT: too many processes for the strategy. EINVAL: more processes than the
+ * capacities hold. Any thread; does not park. */
 xy_status_t xy_place_compute(const xy_matrix_t *m, const xy_target_t *t,
                              const xy_place_options_t *options, xy_place_t **place_p);
-void xy_place_destroy(xy_place_t *p); /* NULL is fine */
+/* The same by a strategy, whatever options->strategy says. A program that calls nothing else is
+ * not linked to the libraries behind the others. */
+xy_status_t xy_place_by(const xy_strategy_t *strategy, const xy_matrix_t *m, const xy_target_t *t,
+                        const xy_place_options_t *options, xy_place_t **place_p);
+extern const xy_strategy_t xy_strategy_multisection; /* the default */
+void xy_place_destroy(xy_place_t *p);                /* NULL is fine */
 
 /* The cost of any placement. ENOMEM is said. */
 xy_status_t xy_place_evaluate(const xy_matrix_t *m, xy_metric_t metric, const xy_target_t *t,

@@ -52,6 +52,10 @@ typedef struct {
  * caller owns *target_p. */
 xy_status_t xy_target_create(const xy_machine_t *m, const xy_weights_t *weights,
                              xy_target_t **target_p);
+/* `count` (at least 1) processors of this machine by the numbers of the operating system, from
+ * /sys: logical[leaf] is a place in `cpus`. Much faster than discovering the whole machine. `cpus`
+ * NULL: nothing is known of them, all are equally far from each other. */
+xy_status_t xy_target_live(const int *cpus, uint32_t count, xy_target_t **target_p);
 /* "torus:8x8x8" or "mesh:32x32". Dimension d weighs weights->value[d], 1 by default. */
 xy_status_t xy_target_grid(const char *text, const xy_weights_t *weights, xy_target_t **target_p);
 /* Is it the text of a grid? */

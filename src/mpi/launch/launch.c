@@ -10,6 +10,7 @@
 #include "mpi/launch/process.h"
 #include "mpi/monitor.h"
 #include "mpi/rank.h"
+#include "mpi/reorder.h"
 #include "mpi/trace.h"
 
 typedef struct {
@@ -190,6 +191,7 @@ static xy_status_t make_job(launch_t *launch)
         .overflow = mpi_finish_overflow,
         .abort = mpi_finish_abort,
         .stuck = mpi_finish_stuck,
+        .imagined = launch->values->machine,
     };
 
     launch->processes = xy_calloc((size_t)launch->size, sizeof(*launch->processes));
@@ -255,7 +257,9 @@ static xy_status_t run_ranks(launch_t *launch)
     mpi_streams_setup(launch->values->tag_output     ? MPI_TAG_STREAM
                       : launch->values->prepend_rank ? MPI_TAG_RANK
                                                      : MPI_TAG_NONE);
-    st = mpi_placement_make(launch->values, launch->size, &launch->placement);
+    st = launch->values->machine != NULL ? mpi_reorder_check(launch->values->machine) : XY_OK;
+    if (st == XY_OK)
+        st = mpi_placement_make(launch->values, launch->size, &launch->placement);
     if (st == XY_OK)
         st = make_environments(launch);
     if (st == XY_OK)

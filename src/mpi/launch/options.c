@@ -58,6 +58,9 @@ const xy_option_t mpi_launch_options[] = {
      .preset = "on", .choices = on_off,
      .help = "with communication cores: a nonblocking start lets the other ranks of its core reach "
              "theirs first"},
+    {"machine", 0, XY_OPT_STRING, "TREE", AT(machine),
+     .help = "reorder ranks (MPI_Cart_create and others) as if rank r ran on core r of this "
+             "machine: '2x2x8', torus:8x8"},
     {"monitor", 0, XY_OPT_STRING, "DIR", AT(monitor), .complete = "directory",
      .env = "XYLEM_MONITOR",
      .help = "count who sends how much to whom and write the matrices there, for 'xylem place'"},

@@ -30,6 +30,7 @@ typedef struct {
     const char *progress;
     const char *monitor; /* a directory */
     const char *trace;   /* a file */
+    const char *machine; /* for reordering */
     const char *let_arrive;
     xy_vec_t ignored_pairs;
 } mpi_launch_values_t;

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The target of some processors of this machine, from the few files of Linux that say who shares
+ * what. For programs that are not to wait for, or be linked to, the discovery of a whole machine.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "place/target.h"
+#include "place/target_internal.h"
+
+enum { PACKAGE, NUMA, CACHE3, CACHE2, CORE, LEVELS, CACHES = 8, NODES = 1024, TEXT = 4096 };
+
+/* A processor: what it shares with others, as numbers that are equal for those who share. */
+typedef struct {
+    uint32_t index, cpu;
+    uint32_t key[LEVELS + 1]; /* the last one is its own */
+} place_t;
+
+static bool read_text(const char *root, int cpu, const char *file, char text[TEXT])
+{
+    char path[512];
+    ssize_t size;
+    int fd;
+
+    snprintf(path, sizeof(path), "%s/devices/system/cpu/cpu%d/%s", root, cpu, file);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    size = read(fd, text, TEXT - 1);
+    close(fd);
+    if (size <= 0)
+        return false;
+    text[size] = '\0';
+    return true;
+}
+
+/* The number a file begins with, such as the first of a list of processors. */
+static uint32_t read_first(const char *root, int cpu, const char *file, uint32_t otherwise)
+{
+    char text[TEXT];
+
+    return read_text(root, cpu, file, text) ? (uint32_t)strtoul(text, NULL, 10) : otherwise;
+}
+
+/* The first processor that shares the data cache of a level; 0 when there is no such cache. */
+static uint32_t read_cache(const char *root, int cpu, uint32_t level)
+{
+    for (int i = 0; i < CACHES; i++) {
+        char file[64], kind[TEXT];
+
+        snprintf(file, sizeof(file), "cache/index%d/level", i);
+        if (read_first(root, cpu, file, 0) != level)
+            continue;
+        snprintf(file, sizeof(file), "cache/index%d/type", i);
+        if (read_text(root, cpu, file, kind) && kind[0] == 'I')
+            continue;
+        snprintf(file, sizeof(file), "cache/index%d/shared_cpu_list", i);
+        return read_first(root, cpu, file, (uint32_t)cpu);
+    }
+    return 0;
+}
+
+/* A processor's directory has a link to its NUMA node. */
+static uint32_t read_node(const char *root, int cpu)
+{
+    for (uint32_t n = 0; n < NODES; n++) {
+        char path[512];
+
+        snprintf(path, sizeof(path), "%s/devices/system/cpu/cpu%d/node%u", root, cpu, n);
+        if (access(path, F_OK) == 0)
+            return n;
+    }
+    return 0;
+}
+
+static void read_place(const char *root, uint32_t index, int cpu, place_t *p)
+{
+    *p = (place_t){.index = index, .cpu = (uint32_t)cpu};
+    p->key[PACKAGE] = read_first(root, cpu, "topology/physical_package_id", 0);
+    p->key[NUMA] = read_node(root, cpu);
+    p->key[CACHE3] = read_cache(root, cpu, 3);
+    p->key[CACHE2] = read_cache(root, cpu, 2);
+    p->key[CORE] = read_first(root, cpu, "topology/thread_siblings_list", (uint32_t)cpu);
+    p->key[LEVELS] = index;
+}
+
+static int compare(const void *left, const void *right)
+{
+    const place_t *a = left, *b = right;
+
+    for (int k = 0; k <= LEVELS; k++)
+        if (a->key[k] != b->key[k])
+            return a->key[k] < b->key[k] ? -1 : 1;
+    return 0;
+}
+
+/* A part of the sorted places, and the level that tells them apart; LEVELS + 1: it is one. */
+typedef struct {
+    uint32_t begin, end;
+    int level;
+} span_t;
+
+static int level_of(const place_t *places, uint32_t begin, uint32_t end)
+{
+    int level = 0;
+
+    if (end - begin == 1)
+        return LEVELS + 1;
+    while (places[begin].key[level] == places[end - 1].key[level])
+        level++;
+    return level;
+}
+
+/* Heights of a node that branches at a level: of the links above it. Levels that tell nobody apart
+ * have no links. */
+static void find_heights(const span_t *spans, uint32_t nodes, double *hops, double *weight)
+{
+    bool branches[LEVELS + 1] = {false};
+    double unit = 1;
+
+    for (uint32_t i = 0; i < nodes; i++)
+        if (spans[i].level <= LEVELS)
+            branches[spans[i].level] = true;
+    for (int k = LEVELS; k >= 0; k--) { /* first the links below each level, then the sums */
+        hops[k + 1] = branches[k] ? 1 : 0;
+        weight[k + 1] = branches[k] ? unit : 0;
+        unit *= branches[k] ? 10 : 1;
+    }
+    hops[0] = weight[0] = 0;
+    for (int k = 1; k <= LEVELS + 1; k++) {
+        hops[k] += hops[k - 1];
+        weight[k] += weight[k - 1];
+    }
+}
+
+/* Nodes in level order. */
+static void branch(const place_t *places, span_t *spans, xy_target_t *t)
+{
+    spans[0] = (span_t){0, t->leaves, level_of(places, 0, t->leaves)};
+    t->nodes = 1;
+    for (uint32_t i = 0; i < t->nodes; i++) {
+        const span_t s = spans[i];
+
+        t->first_child[i] = t->nodes;
+        t->first_leaf[i] = s.begin;
+        t->leaf_count[i] = s.end - s.begin;
+        for (uint32_t a = s.begin, b; a < s.end && s.level <= LEVELS; a = b) {
+            for (b = a + 1; b < s.end && places[b].key[s.level] == places[a].key[s.level];)
+                b++;
+            t->parent[t->nodes] = i;
+            t->level[t->nodes] = t->level[i] + 1;
+            spans[t->nodes++] = (span_t){a, b, level_of(places, a, b)};
+        }
+        t->child_count[i] = t->nodes - t->first_child[i];
+        t->depth = t->level[i] + 1;
+        if (s.level > LEVELS)
+            t->node_of[s.begin] = i;
+    }
+}
+
+static void fill(const place_t *places, span_t *spans, xy_target_t *t)
+{
+    double hops[LEVELS + 2], weight[LEVELS + 2];
+
+    branch(places, spans, t);
+    find_heights(spans, t->nodes, hops, weight);
+    for (uint32_t i = 0; i < t->nodes; i++) {
+        t->hops[i] = hops[spans[i].level];
+        t->weight[i] = weight[spans[i].level];
+    }
+    for (uint32_t leaf = 0; leaf < t->leaves; leaf++) {
+        t->logical[leaf] = places[leaf].index;
+        t->physical[leaf] = places[leaf].cpu;
+    }
+}
+
+xy_status_t place_target_read(const char *root, const int *cpus, uint32_t count,
+                              xy_target_t **target_p)
+{
+    place_t *places = xy_calloc(count, sizeof(*places));
+    span_t *spans = xy_calloc((size_t)2 * count, sizeof(*spans));
+    xy_target_t *t = place_target_allocate(count, 2 * count);
+
+    if (places == NULL || spans == NULL || t == NULL) {
+        xy_free(places);
+        xy_free(spans);
+        xy_target_destroy(t);
+        return xy_fail_memory("preparing this machine for placing");
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (cpus != NULL)
+            read_place(root, i, cpus[i], &places[i]);
+        else
+            places[i] = (place_t){.index = i, .cpu = i, .key[LEVELS] = i};
+    qsort(places, count, sizeof(*places), compare);
+    fill(places, spans, t);
+    xy_free(places);
+    xy_free(spans);
+    *target_p = t;
+    return XY_OK;
+}
+
+xy_status_t xy_target_live(const int *cpus, uint32_t count, xy_target_t **target_p)
+{
+    return place_target_read("/sys", cpus, count, target_p);
+}

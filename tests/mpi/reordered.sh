@@ -1,0 +1,32 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# What reordering brings on a machine of two nodes: reordered.sh MPIEXEC PROGRAM
+set -euo pipefail
+mpiexec=$1 program=$2
+fail() {
+    echo "reordered: $*" >&2
+    exit 1
+}
+# A grid of 2 x 4 in rows: 4 of its edges leave a node, 2 when each node has a square. Partners at a
+# distance of 4 are all in the other node, and none when numbers may change.
+expected='cart: 8
+graph: 8
+distributed: 8
+adjacent: 8
+cart, reordered: 4
+graph, reordered: 0
+distributed, reordered: 0
+adjacent, reordered: 0'
+for workers in 1 1000; do
+    found=$("$mpiexec" --workers $workers -n 8 --machine 2x4 "$program" 4) || fail "exit code $?"
+    [ "$found" = "$expected" ] || fail "$found"
+done
+# More ranks than cores, a machine with holes in no place, and a torus.
+for machine in 3 2x2 5x7x3 torus:4x4; do
+    "$mpiexec" -n 24 --machine $machine "$program" || fail "wrong on $machine"
+done
+# One core for all: nothing changes, and nothing is wrong.
+"$mpiexec" --workers 1 -n 8 "$program" || fail "wrong on one core"
+if "$mpiexec" -n 2 --machine 2y4 "$program" 2>/dev/null; then
+    fail "an impossible machine was taken"
+fi
