@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The real clock: running the graph of a collective in memory.
+ * The real clock: running the graph of a collective in memory. Graphs of tasks have a chapter of
+ * their own, exec/task.h.
  *
  *   xy_exec_options_t o = {.reduce = add, .on_rank = complete_request, .arg = call};
  *   xy_exec_create(graph, procs, &o, &e);
@@ -23,6 +24,7 @@
 #include <stdint.h>
 
 #include "base/base.h"
+#include "exec/task.h"
 #include "graph/graph.h"
 
 typedef struct xy_exec xy_exec_t;

@@ -92,6 +92,19 @@ double xy_task_transfer(const xy_task_view_t *view, xy_op_id_t op, int32_t memor
 void xy_task_cut(const double *weights, int64_t n, const double *speed, int32_t workers,
                  int64_t *cuts);
 
+/* Which tasks use each datum, in the order of submission: a plan for policies that have none. */
+typedef struct {
+    size_t *start;   /* [data + 1] */
+    size_t *cursor;  /* [data]: all before it are over */
+    xy_op_id_t *ops; /* datum after datum */
+} xy_task_uses_t;
+
+xy_status_t xy_task_uses_init(xy_task_uses_t *uses,
+                              const xy_graph_t *graph); /* ENOMEM in silence */
+void xy_task_uses_cleanup(xy_task_uses_t *uses);
+/* The first task that uses the datum and is not over; INT64_MAX: none. */
+int64_t xy_task_uses_next(xy_task_uses_t *uses, int32_t data, const bool *is_over);
+
 /* ---- Eviction: what a full memory gives up ---- */
 
 typedef struct {

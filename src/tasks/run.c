@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exec/exec.h"
 #include "sim/sim.h"
 #include "tasks/tasks.h"
 
@@ -64,10 +65,14 @@ static xy_status_t check_real(const xylem_tasks *t)
 static xy_status_t run_real(const xylem_tasks *t, const xylem_run_options *o,
                             const xy_task_observer_t *observer, xy_task_result_t *result_p)
 {
+    xy_task_exec_t how = {.policy = o->policy,
+                          .eviction = o->eviction,
+                          .params = {.alpha = o->alpha, .beta = o->beta},
+                          .workers = o->cpus,
+                          .observer = observer};
     xy_status_t st = check_real(t);
 
-    (void)o, (void)observer, (void)result_p;
-    return st != XY_OK ? st : xy_fail(XY_EUNSUPPORTED, "tasks run in virtual time only");
+    return st != XY_OK ? st : xy_task_execute(t->graph, &how, result_p);
 }
 
 static void copy_result(const xy_task_result_t *r, xylem_run_result *result)

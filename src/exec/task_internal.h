@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of the real task engine share. All is protected by `lock` unless it says
+ * otherwise.
+ *
+ *   task.c        the platform that policies see, making and unmaking
+ *   task_work.c   workers: taking, running and ending tasks
+ *   task_copy.c   copies of data: who holds what, room, eviction, gathering
+ *   task_store.c  a file: threads that read and write, buffers
+ */
+#ifndef XY_EXEC_TASK_INTERNAL_H
+#define XY_EXEC_TASK_INTERNAL_H
+
+#include <pthread.h>
+#include <time.h>
+
+#include "exec/task.h"
+
+enum { EXEC_PIPELINE_MAX = 8, EXEC_PREFETCH_MAX = 4, EXEC_STORE_THREADS = 2 };
+
+/* A datum in a memory. */
+typedef struct {
+    int32_t prev, next; /* least recently used first */
+    int32_t pins;       /* tasks that need it here */
+    bool is_allocated;
+    bool is_evicting; /* goes when it is written back, unless a task takes hold of it */
+    bool is_storing;  /* being written to the file: it must not change */
+    bool is_writing;  /* a task changes it right now: it must not be written to the file */
+    bool is_prefetch; /* being read, and no task asked for it */
+    void *buffer;     /* out of core */
+} exec_copy_t;
+
+/* A task that a worker holds: gathering its data, complete, or running. */
+typedef struct {
+    xy_op_id_t op; /* -1: free */
+    int32_t worker;
+    bool is_complete, is_given_back;
+} exec_slot_t;
+
+typedef struct {
+    uint64_t capacity, used, leaving; /* leaving: will be free when written back */
+    int32_t oldest, newest;           /* of the copies, by use */
+    exec_slot_t **gathering;          /* by age */
+    int32_t gathering_count;
+    int32_t prefetching;
+    int32_t final_head, final_tail; /* data that nobody will write any more, to be stored early */
+    exec_copy_t *copies;            /* [data] */
+    uint8_t *states;                /* [data]: what the policy sees */
+} exec_memory_t;
+
+typedef struct exec_tasks exec_tasks_t;
+
+typedef struct {
+    exec_tasks_t *engine;
+    int32_t number, memory;
+    int cpu; /* -1: not pinned */
+    exec_slot_t slots[EXEC_PIPELINE_MAX];
+    exec_slot_t *order[EXEC_PIPELINE_MAX]; /* those in use, by age */
+    int32_t held;
+    void **buffers; /* [most accesses of a task] */
+    double busy;    /* seconds in tasks */
+    uint32_t seen;  /* epoch in which it last found nothing to do */
+    pthread_t thread;
+} exec_worker_t;
+
+/* Something to read from or write to the file. */
+typedef struct {
+    int32_t data;
+    bool is_write;
+    double start; /* when a thread took it */
+} exec_request_t;
+
+struct exec_tasks {
+    const xy_graph_t *graph;
+    const xy_task_exec_t *how;
+    const xy_task_policy_t *policy;
+    const xy_task_eviction_t *eviction;
+    void *state; /* of the policy */
+    xy_task_view_t view;
+    xy_task_result_t result;
+    xy_status_t status; /* the first failure */
+    double start, now;
+    int32_t pipeline, data_count, ops, left;
+    int32_t running;  /* tasks being run */
+    int32_t sleeping; /* workers in the condition variable */
+    bool is_spinning; /* there is a core for each worker */
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    _Atomic uint32_t epoch; /* counts changes; read without the lock by those who spin */
+
+    /* What policies see as the platform. */
+    int32_t worker_count, memory_count;
+    int32_t *memory_of;
+    double *speed, *latency, *rate;
+    uint64_t *capacity;
+    uint8_t **states;
+
+    exec_memory_t *memories;
+    exec_worker_t *workers;
+    int32_t *waiting;      /* [ops] predecessors still to end */
+    int32_t *writers_left; /* [data] */
+    int32_t *final_next;   /* [data] */
+    bool *is_over;         /* [ops] */
+    xy_task_uses_t uses;   /* for belady-plan without a plan */
+
+    /* Out of core. */
+    pthread_cond_t asked; /* there is a request, or the end has come */
+    exec_request_t *requests;
+    int32_t request_first, request_count, request_room; /* a ring: one per datum at most */
+    int32_t in_flight;                                  /* requests not yet over */
+    bool is_closing;
+    pthread_t store_threads[EXEC_STORE_THREADS];
+    int store_started;
+    void *free_buffers; /* chained through their first bytes, all of `buffer_bytes` */
+    uint64_t buffer_bytes;
+};
+
+/* task_work.c */
+void *exec_worker_main(void *arg);
+void exec_announce(exec_tasks_t *e, xy_op_id_t op);
+/* Tell everybody that something changed. */
+void exec_wake(exec_tasks_t *e);
+/* Remember the first failure; all workers then end. */
+void exec_fail(exec_tasks_t *e, xy_status_t status);
+
+/* task_copy.c */
+/* A task takes hold of its data in the memory of its worker, or lets go. */
+void exec_hold(exec_tasks_t *e, exec_slot_t *slot);
+/* Let the tasks of a memory gather what they miss, then prefetch, then store early. */
+void exec_pump(exec_tasks_t *e, int32_t memory);
+/* The task begins to write: no other copy is worth anything. */
+void exec_own(exec_tasks_t *e, int32_t memory, int32_t data);
+void exec_finished(exec_tasks_t *e, int32_t memory, xy_op_id_t op);
+/* A request is over. */
+void exec_arrived(exec_tasks_t *e, const exec_request_t *request);
+/* All tasks are over: bring home what is not. */
+void exec_flush(exec_tasks_t *e);
+
+/* task_store.c */
+xy_status_t exec_store_start(exec_tasks_t *e);
+void exec_store_stop(exec_tasks_t *e);
+void exec_store_request(exec_tasks_t *e, int32_t data, bool is_write);
+/* A buffer for the datum; NULL: memory ran out, which is remembered. */
+void *exec_buffer_take(exec_tasks_t *e, int32_t data);
+void exec_buffer_give(exec_tasks_t *e, int32_t data, void *buffer);
+
+static inline uint64_t exec_bytes(const exec_tasks_t *e, int32_t data)
+{
+    return xy_graph_datum(e->graph, data)->bytes;
+}
+
+static inline double exec_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static inline bool exec_is_over(const exec_tasks_t *e)
+{
+    return e->left == 0 || e->status != XY_OK ||
+           (e->how->stop != NULL && atomic_load_explicit(e->how->stop, memory_order_acquire));
+}
+
+#endif
