@@ -7,7 +7,8 @@
 #include "verbs.h"
 
 typedef struct {
-    const char *blocks, *graph, *machine, *policy, *eviction, *load, *memory, *trace, *pictures;
+    const char *blocks, *graph, *machine, *policy, *eviction, *load, *memory, *trace, *pictures,
+        *svg;
     const char *study, *csv, *page;
     long dim, points, iterations, gpus, cpus, pipeline, threads;
     double alpha, beta, cpu_speed, task_time;
@@ -63,6 +64,8 @@ static const xy_option_t options[] = {
     {"pictures", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, pictures),
      .help = "write a page with pictures of the domain, the memories and the links",
      .complete = "file"},
+    {"svg", 0, XY_OPT_STRING, "PREFIX", offsetof(values_t, svg),
+     .help = "write the same pictures as files: PREFIX-time.svg, PREFIX-iteration.svg, ..."},
     {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json), .help = "print as JSON"},
     {"list", 'l', XY_OPT_FLAG, .offset = offsetof(values_t, list),
      .help = "print the policies and evictions"},
@@ -171,27 +174,36 @@ static xy_status_t run_study(const values_t *v, const xy_stencil_run_t *base)
     return st != XY_OK ? st : ran;
 }
 
-static xy_status_t run_pictures(const values_t *v, xy_stencil_run_t *run,
-                                xy_stencil_result_t *result)
+static xy_status_t write_page(const char *path, const xy_film_t *film, const xy_stencil_run_t *run,
+                              const xy_stencil_result_t *result)
 {
-    xy_stencil_film_t *film;
     xy_out_t *out;
-    xy_status_t st = xy_stencil_film_create(&film);
+    xy_status_t st = xy_out_open(path, &out);
 
     if (st != XY_OK)
         return st;
-    run->how.observer = xy_stencil_film_observer(film);
-    st = xy_stencil_run(run, result);
+    st = xy_stencil_film_page(film, run, result, xy_out_file(out));
     if (st == XY_OK)
-        st = xy_out_open(v->pictures, &out);
-    if (st == XY_OK) {
-        st = xy_stencil_film_page(film, run, result, xy_out_file(out));
-        if (st == XY_OK)
-            st = xy_out_commit(out);
-        else
-            xy_out_cancel(out);
-    }
-    xy_stencil_film_destroy(film);
+        return xy_out_commit(out);
+    xy_out_cancel(out);
+    return st;
+}
+
+static xy_status_t run_pictures(const values_t *v, xy_stencil_run_t *run,
+                                xy_stencil_result_t *result)
+{
+    xy_film_t *film;
+    xy_status_t st = xy_film_create(&film);
+
+    if (st != XY_OK)
+        return st;
+    run->how.observer = xy_film_observer(film);
+    st = xy_stencil_run(run, result);
+    if (st == XY_OK && v->pictures != NULL)
+        st = write_page(v->pictures, film, run, result);
+    if (st == XY_OK && v->svg != NULL)
+        st = xy_stencil_film_files(film, run, result, v->svg);
+    xy_film_destroy(film);
     return st;
 }
 
@@ -211,7 +223,8 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     if (v->study != NULL) {
         st = run_study(v, &run);
     } else {
-        st = v->pictures != NULL ? run_pictures(v, &run, &result) : xy_stencil_run(&run, &result);
+        st = v->pictures != NULL || v->svg != NULL ? run_pictures(v, &run, &result)
+                                                   : xy_stencil_run(&run, &result);
         if (st == XY_OK && v->json)
             xy_stencil_print_json(&run, &result, stdout);
         else if (st == XY_OK)

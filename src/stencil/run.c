@@ -68,6 +68,7 @@ static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t 
         grid.parts = p->workers;
     if (grid.parts > grid.blocks[0] - 2)
         grid.parts = 1;
+    r.parts = grid.parts;
     grid.is_proportional = run->how.params.is_proportional;
     st = xy_stencil_build(&grid, &graph);
     if (st != XY_OK)

@@ -15,6 +15,7 @@
 
 #include <stdio.h>
 
+#include "film/film.h"
 #include "graph/graph.h"
 #include "sim/sim.h"
 
@@ -91,6 +92,7 @@ typedef struct {
     double bus_bound;      /* seconds that the volume moved takes on the links to the main memory */
     uint64_t tasks, data;  /* of the graph */
     uint64_t graph_bytes;  /* of all data */
+    int parts;             /* of natural order */
 } xy_stencil_result_t;
 
 /* Build the grid and simulate it. Natural order is cut into one part per worker. */
@@ -107,18 +109,13 @@ void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_
 
 /* ---- Pictures ---- */
 
-/* Everything that happened in a run, kept to be drawn. */
-typedef struct xy_stencil_film xy_stencil_film_t;
-
-xy_status_t xy_stencil_film_create(xy_stencil_film_t **film_p);
-void xy_stencil_film_destroy(xy_stencil_film_t *film); /* NULL is fine */
-/* To be given to the simulation; belongs to the film. */
-const xy_task_observer_t *xy_stencil_film_observer(const xy_stencil_film_t *film);
-/* One self-contained page: the domain against time with its transfers, the domain against
- * iterations with isochrones, in 2D and 3D slices with a slider over time, the memories and the
- * links. XY_ENOMEM (said). */
-xy_status_t xy_stencil_film_page(const xy_stencil_film_t *film, const xy_stencil_run_t *run,
+/* The page, or the files PREFIX-NAME.svg, of a film of this run: the domain against time and
+ * against iterations, in 2D and 3D slices with a slider over time, the memories and the links.
+ * XY_ENOMEM (said). */
+xy_status_t xy_stencil_film_page(const xy_film_t *film, const xy_stencil_run_t *run,
                                  const xy_stencil_result_t *result, FILE *file);
+xy_status_t xy_stencil_film_files(const xy_film_t *film, const xy_stencil_run_t *run,
+                                  const xy_stencil_result_t *result, const char *prefix);
 
 /* ---- A study: policies x sizes x machines ---- */
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "exec/exec.h"
+#include "film/film.h"
 #include "sim/sim.h"
 #include "tasks/tasks.h"
 
@@ -91,6 +92,55 @@ static void copy_result(const xy_task_result_t *r, xylem_run_result *result)
     snprintf(result->policy, sizeof(result->policy), "%s", r->policy);
 }
 
+/* ---- Pictures ---- */
+
+static xy_status_t write_page(const xylem_tasks *t, const xy_film_t *film, const char *path,
+                              const xy_task_result_t *r)
+{
+    char title[80], text[200], a[32], b[32];
+    xy_out_t *out;
+    xy_status_t st = xy_out_open(path, &out);
+
+    if (st != XY_OK)
+        return st;
+    snprintf(title, sizeof(title), "Tasks under %s", r->policy);
+    snprintf(text, sizeof(text),
+             "%llu tasks in %s, %.3f times the bound of %s\n%llu loads, %llu stores, %llu between "
+             "other memories",
+             (unsigned long long)r->tasks, xy_format_seconds(r->makespan, a),
+             r->compute_bound > 0 ? r->makespan / r->compute_bound : 0,
+             xy_format_seconds(r->compute_bound, b), (unsigned long long)r->loads,
+             (unsigned long long)r->stores, (unsigned long long)r->peers);
+    st = xy_film_page(film, t->graph, &(xy_film_text_t){title, text}, xy_out_file(out));
+    if (st == XY_OK)
+        return xy_out_commit(out);
+    xy_out_cancel(out);
+    return st;
+}
+
+static xy_status_t run_on(const xylem_tasks *t, const xylem_run_options *o,
+                          const xy_task_observer_t *observer, xy_task_result_t *r)
+{
+    return o->clock == XYLEM_REAL ? run_real(t, o, observer, r) : run_virtual(t, o, observer, r);
+}
+
+static xy_status_t run_with_pictures(const xylem_tasks *t, const xylem_run_options *o,
+                                     xy_task_result_t *r)
+{
+    xy_film_t *film;
+    xy_status_t st = xy_film_create(&film);
+
+    if (st != XY_OK)
+        return st;
+    st = run_on(t, o, xy_film_observer(film), r);
+    if (st == XY_OK && o->page != NULL)
+        st = write_page(t, film, o->page, r);
+    if (st == XY_OK && o->svg != NULL)
+        st = xy_film_files(film, t->graph, o->svg);
+    xy_film_destroy(film);
+    return st;
+}
+
 int xylem_tasks_run(xylem_tasks *t, const xylem_run_options *options, xylem_run_result *result)
 {
     static const xylem_run_options usual = {0};
@@ -99,7 +149,8 @@ int xylem_tasks_run(xylem_tasks *t, const xylem_run_options *options, xylem_run_
     xy_status_t st = seal(t);
 
     if (st == XY_OK)
-        st = o->clock == XYLEM_REAL ? run_real(t, o, NULL, &r) : run_virtual(t, o, NULL, &r);
+        st = o->page != NULL || o->svg != NULL ? run_with_pictures(t, o, &r)
+                                               : run_on(t, o, NULL, &r);
     if (st == XY_OK && result != NULL)
         copy_result(&r, result);
     return (int)st;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Keeping what happened. */
-#include "stencil/film.h"
+#include "film/film_internal.h"
 
-static void append(xy_stencil_film_t *film, xy_vec_t *vec, const void *item)
+static void append(xy_film_t *film, xy_vec_t *vec, const void *item)
 {
     if (xy_vec_append(vec, item) != XY_OK)
         film->is_out_of_memory = true;
@@ -10,28 +9,28 @@ static void append(xy_stencil_film_t *film, xy_vec_t *vec, const void *item)
 
 static void on_task(void *arg, int32_t worker, xy_op_id_t op, double start, double end)
 {
-    xy_stencil_film_t *film = arg;
+    xy_film_t *film = arg;
 
-    append(film, &film->tasks, &(film_task_t){(float)start, (float)end, op, worker});
+    append(film, &film->tasks, &(film_task_t){start, end, op, worker});
 }
 
 static void on_transfer(void *arg, int32_t data, int32_t from, int32_t to, double start, double end)
 {
-    xy_stencil_film_t *film = arg;
+    xy_film_t *film = arg;
 
-    append(film, &film->transfers, &(film_transfer_t){(float)start, (float)end, data, from, to});
+    append(film, &film->transfers, &(film_transfer_t){start, end, data, from, to});
 }
 
 static void on_memory(void *arg, int32_t memory, double time, uint64_t used)
 {
-    xy_stencil_film_t *film = arg;
+    xy_film_t *film = arg;
 
-    append(film, &film->rooms, &(film_room_t){(float)time, memory, (double)used});
+    append(film, &film->rooms, &(film_room_t){time, (double)used, memory});
 }
 
-xy_status_t xy_stencil_film_create(xy_stencil_film_t **film_p)
+xy_status_t xy_film_create(xy_film_t **film_p)
 {
-    xy_stencil_film_t *film = xy_calloc(1, sizeof(*film));
+    xy_film_t *film = xy_calloc(1, sizeof(*film));
 
     if (film == NULL)
         return xy_fail_memory("keeping what happens");
@@ -43,7 +42,7 @@ xy_status_t xy_stencil_film_create(xy_stencil_film_t **film_p)
     return XY_OK;
 }
 
-void xy_stencil_film_destroy(xy_stencil_film_t *film)
+void xy_film_destroy(xy_film_t *film)
 {
     if (film == NULL)
         return;
@@ -53,7 +52,7 @@ void xy_stencil_film_destroy(xy_stencil_film_t *film)
     xy_free(film);
 }
 
-const xy_task_observer_t *xy_stencil_film_observer(const xy_stencil_film_t *film)
+const xy_task_observer_t *xy_film_observer(const xy_film_t *film)
 {
     return &film->observer;
 }
