@@ -4,10 +4,11 @@
  * library.
  *
  *   nbc [--size BYTES,...] [--collective NAME,...] [--mode cpu-exploit|equivalent-compute]
- *       [--kernel product|addition] [--work SIZE] [--factor F] [--repetitions N] [--json]
+ *       [--kernel product|addition] [--work SIZE] [--factor F] [--kernels N,...] [--repetitions N]
+ *       [--json]
  *
  * Three times, each from the first rank's beginning to the last one's end, median over the
- * repetitions, barriers in between:
+ * repetitions, one after the other in each repetition, barriers in between:
  *   t_comm   start and wait, nothing between
  *   t_comp   the computation alone
  *   t_ovrl   start, computation, wait
@@ -15,9 +16,11 @@
  * ratio to t_comm + t_comp stand beside it, because a percentage of 0 can hide a slowdown. The
  * computation is timed alone, never inside the overlapped loop.
  *
- * cpu-exploit: the computation is sized to last F (1) times t_comm. equivalent-compute: the work of
- * all ranks together is that of one product (or sum) of matrices of size --work, so that runs with
- * different numbers of ranks compare. Every result is checked against the blocking collective.
+ * cpu-exploit: the computation is sized to last F (1) times t_comm, or is --kernels of the
+ * program's small kernels, a number for each collective and size: what another library computed.
+ * equivalent-compute: the work of all ranks together is that of one product (or sum) of matrices of
+ * size --work, so that runs with different numbers of ranks compare. Every result is checked
+ * against the blocking collective.
  */
 #include <math.h>
 #include <mpi.h>
@@ -29,7 +32,7 @@ static int rank, size;
 
 /* ---- The computation ---------------------------------------------------------------------- */
 
-enum { TILE = 48 };
+enum { TILE = 24 }; /* three of them fit in the first cache */
 static double tile_a[TILE * TILE], tile_b[TILE * TILE], tile_c[TILE * TILE];
 
 /* One product of small matrices: high intensity, in cache. */
@@ -252,17 +255,34 @@ static double once(int k, data_t *d, int communicate, long times)
     return most[1] + most[0];
 }
 
-static times_t measure(int k, data_t *d, int communicate, long times, int repetitions)
-{
-    double *v = malloc((size_t)repetitions * sizeof(*v));
-    times_t t;
+typedef enum { COMM, COMP, OVRL, PHASES } phase_t;
 
-    once(k, d, communicate, times);
-    for (int i = 0; i < repetitions; i++)
-        v[i] = once(k, d, communicate, times);
-    t = summary(v, repetitions);
+/* All three in turn, so that what disturbs the machine disturbs each of them alike. */
+static void measure(int k, data_t *d, long times, int repetitions, times_t result[PHASES])
+{
+    double *v = malloc(PHASES * (size_t)repetitions * sizeof(*v));
+
+    for (int i = -1; i < repetitions; i++) /* the first is for warming up */
+        for (int p = 0; p < PHASES; p++) {
+            double t = once(k, d, p != COMP, p == COMM ? 0 : times);
+
+            if (i >= 0)
+                v[p * repetitions + i] = t;
+        }
+    for (int p = 0; p < PHASES; p++)
+        result[p] = summary(v + (size_t)p * (size_t)repetitions, repetitions);
     free(v);
-    return t;
+}
+
+/* A first idea of t_comm. */
+static double probe(int k, data_t *d)
+{
+    double v[5];
+
+    once(k, d, 1, 0);
+    for (int i = 0; i < 5; i++)
+        v[i] = once(k, d, 1, 0);
+    return summary(v, 5).median;
 }
 
 /* How many kernels last `seconds` when all ranks compute at the same time. */
@@ -281,10 +301,10 @@ static long times_for(double seconds, data_t *d)
 }
 
 static struct {
-    const char *sizes, *names, *mode;
+    const char *sizes, *names, *mode, *kernels;
     int repetitions, json;
     double work, factor;
-} options = {"1048576", NULL, "cpu-exploit", 15, 0, 512, 1};
+} options = {"1048576", NULL, "cpu-exploit", NULL, 15, 0, 512, 1};
 
 static long local_work(void)
 {
@@ -296,44 +316,64 @@ static long local_work(void)
     return times < 1 ? 1 : (long)times;
 }
 
-static void report(int k, int bytes, times_t comm, times_t comp, times_t ovrl, int right)
+static void print_json(int k, int bytes, long times, const times_t t[PHASES], double share,
+                       int right)
 {
-    double least = comm.median < comp.median ? comm.median : comp.median;
-    double share = (comm.median + comp.median - ovrl.median) / least;
+    static const char *const names[PHASES] = {"t_comm", "t_comp", "t_ovrl"};
+
+    printf("{\"collective\": \"%s\", \"ranks\": %d, \"bytes\": %d, \"kernels\": %ld",
+           collectives[k].name, size, bytes, times);
+    for (int p = 0; p < PHASES; p++)
+        printf(", \"%s\": %.9g, \"%s_mean\": %.9g, \"%s_min\": %.9g, \"%s_max\": %.9g", names[p],
+               t[p].median, names[p], t[p].mean, names[p], t[p].min, names[p], t[p].max);
+    printf(", \"overlap\": %.1f, \"ratio\": %.4f, \"right\": %s}\n", share,
+           t[OVRL].median / (t[COMM].median + t[COMP].median), right ? "true" : "false");
+}
+
+static void report(int k, int bytes, long times, const times_t t[PHASES], int right)
+{
+    double comm = t[COMM].median, comp = t[COMP].median, ovrl = t[OVRL].median;
+    double share = (comm + comp - ovrl) / (comm < comp ? comm : comp);
 
     share = 100 * (share < 0 ? 0 : share > 1 ? 1 : share);
     if (rank != 0)
         return;
     if (options.json)
-        printf("{\"collective\": \"%s\", \"ranks\": %d, \"bytes\": %d, \"t_comm\": %.9g, "
-               "\"t_comp\": %.9g, \"t_ovrl\": %.9g, \"t_ovrl_mean\": %.9g, \"t_ovrl_min\": %.9g, "
-               "\"t_ovrl_max\": %.9g, \"overlap\": %.1f, \"ratio\": %.4f, \"right\": %s}\n",
-               collectives[k].name, size, bytes, comm.median, comp.median, ovrl.median, ovrl.mean,
-               ovrl.min, ovrl.max, share, ovrl.median / (comm.median + comp.median),
-               right ? "true" : "false");
+        print_json(k, bytes, times, t, share, right);
     else
         printf("%-22s %9d %12.1f %12.1f %12.1f %9.3f %8.0f %%%s\n", collectives[k].name, bytes,
-               comm.median * 1e6, comp.median * 1e6, ovrl.median * 1e6,
-               ovrl.median / (comm.median + comp.median), share, right ? "" : "  WRONG RESULT");
+               comm * 1e6, comp * 1e6, ovrl * 1e6, ovrl / (comm + comp), share,
+               right ? "" : "  WRONG RESULT");
     fflush(stdout);
+}
+
+/* How much to compute: what the options say, or what lasts as long as the collective does. */
+static long choose_times(int k, data_t *d)
+{
+    if (options.kernels != NULL) {
+        char *end;
+        long times = strtol(options.kernels, &end, 10);
+
+        options.kernels = *end == ',' ? end + 1 : options.kernels;
+        return times;
+    }
+    if (strcmp(options.mode, "equivalent-compute") == 0)
+        return local_work();
+    return times_for(options.factor * probe(k, d), d);
 }
 
 static int run(int k, int bytes)
 {
     data_t d;
-    times_t comm, comp, ovrl;
+    times_t t[PHASES];
     long times;
     int right;
 
     data_init(&d, bytes);
     right = is_right(k, &d);
-    comm = measure(k, &d, 1, 0, options.repetitions);
-    times = strcmp(options.mode, "equivalent-compute") == 0
-                ? local_work()
-                : times_for(options.factor * comm.median, &d);
-    comp = measure(k, &d, 0, times, options.repetitions);
-    ovrl = measure(k, &d, 1, times, options.repetitions);
-    report(k, bytes, comm, comp, ovrl, right);
+    times = choose_times(k, &d);
+    measure(k, &d, times, options.repetitions, t);
+    report(k, bytes, times, t, right);
     data_cleanup(&d);
     return right;
 }
@@ -369,6 +409,8 @@ static int parse(int argc, char **argv)
             options.mode = value;
         else if (strcmp(argv[i], "--kernel") == 0)
             kernel = strcmp(value, "addition") == 0 ? addition : product;
+        else if (strcmp(argv[i], "--kernels") == 0)
+            options.kernels = value;
         else if (strcmp(argv[i], "--work") == 0)
             options.work = atof(value);
         else if (strcmp(argv[i], "--factor") == 0)
