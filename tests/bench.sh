@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# xylem bench: nbc on simulated machines (files, lists, wrong usage), smt on this one.
+# xylem bench: nbc on simulated machines (files, lists, wrong usage) and here, smt here.
 # shellcheck disable=SC2154 # out and err are set by expect
 . "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
 
@@ -35,7 +35,22 @@ expect 0 "$XYLEM" view t.xyt
 
 expect 2 "$XYLEM" bench
 expect 2 "$XYLEM" bench nbx
-expect 2 "$XYLEM" bench nbc
+
+# Measured here: all outputs, several ways, a sweep with curves and heat maps.
+expect 0 "$XYLEM" bench nbc -c bcast -c scan -n 3 -s 4K -r 2 --csv r.csv --json
+[ "$(grep -c '"right": true' <<<"$out")" = 2 ] || die "not two right results: $out"
+[ "$(wc -l <r.csv)" = 3 ] || die "r.csv: $(cat r.csv)"
+expect 0 "$XYLEM" bench nbc -c reduce -n 2,4 -s 4K -s 64K -r 1 --work 48 -p tasks -p none --html r.html
+[ "$(grep -c '^reduce ' <<<"$out")" = 4 ] || die "not four points: $out"
+grep -q equivalent-compute <<<"$out" || die "a sweep does not fix the work: $out"
+[ "$(grep -c '<h3>' r.html)" = 2 ] || die "r.html lacks heat maps"
+expect 0 "$XYLEM" bench nbc -c all -n 2 -s 4K -r 1 --kernel addition
+[ "$(grep -c '%' <<<"$out")" = 17 ] || die "not all collectives: $out"
+mkdir bin && ln -s /usr/bin/* bin && rm -f bin/mpi*
+expect 0 env PATH="$PWD/bin" "$XYLEM" bench nbc -c bcast -n 2 -s 64 -r 1 --against openmpi
+says "$err" "openmpi is not installed"
+expect 2 "$XYLEM" bench nbc --against lam
+expect 2 "$XYLEM" bench nbc --trace x.xyt
 expect 2 "$XYLEM" bench nbc --simulate knl64 -n 8..4
 expect 2 "$XYLEM" bench nbc --simulate knl64 -c brodcast
 expect 2 "$XYLEM" bench nbc --simulate knl64 -p task

@@ -1,91 +1,104 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* xylem bench nbc: nonblocking collectives, on a simulated machine. */
+/* xylem bench nbc: how well nonblocking collectives overlap with computation; the command line. */
 #include <stddef.h>
 #include <string.h>
 
-#include "coll/coll.h"
-#include "sim/sim.h"
-#include "verbs.h"
+#include "bench_nbc.h"
 
-typedef struct {
-    const char *simulate, *mode, *ranks, *threads, *order, *split, *algorithm;
-    const char *csv, *html, *svg, *trace;
-    xy_vec_t collectives, sizes, progress;
-    double compute;
-    long comm_cores, priority;
-    bool json;
-} values_t;
-
-static const char *const modes[] = {"cpu-exploit", "equivalent-compute", NULL};
+const char *const nbc_modes[] = {"cpu-exploit", "equivalent-compute", NULL};
+static const char *const kernels[] = {"product", "addition", NULL};
+static const char *const on_off[] = {"on", "off", NULL};
 
 static const xy_option_t options[] = {
-    {"simulate", 0, XY_OPT_STRING, "MACHINE", offsetof(values_t, simulate),
-     .help = "the machine: a name, a file or a string, as for 'xylem machine'", .complete = "file"},
-    {"collective", 'c', XY_OPT_LIST, "NAME", offsetof(values_t, collectives),
-     .help = "bcast, reduce, ...; may be repeated (default: reduce, bcast, gather, scatter, "
-             "allreduce); 'all' for all 17"},
-    {"algorithm", 'a', XY_OPT_STRING, "NAME", offsetof(values_t, algorithm),
-     .help = "of the collective (default: trees and chains, otherwise the cheapest)"},
-    {"size", 's', XY_OPT_LIST, "BYTES", offsetof(values_t, sizes),
-     .help = "of the vector, or of the block of a rank or pair; may be repeated (default: 2M)"},
-    {"ranks", 'n', XY_OPT_STRING, "LIST", offsetof(values_t, ranks),
-     .help = "how many: 8,16,32 or 2..64 or 2..64:2 (default: half of the cores)"},
-    {"mode", 'm', XY_OPT_CHOICE, "MODE", offsetof(values_t, mode),
-     .help = "cpu-exploit: compute as long as the collective takes; equivalent-compute: a fixed "
-             "global work, shared by the ranks",
-     .preset = "equivalent-compute", .choices = modes},
-    {"compute", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, compute),
-     .help = "equivalent-compute: of a rank when there is one on every core (default: what the "
-             "collective takes there)"},
-    {"progress", 'p', XY_OPT_LIST, "WAY", offsetof(values_t, progress),
-     .help =
-         "none, threads, split-tree (threads with the best S), tasks; may be repeated (default: "
-         "none, split-tree, tasks)"},
-    {"comm-cores", 0, XY_OPT_LONG, "K", offsetof(values_t, comm_cores), .min = -1, .max = 1000000,
-     .help = "at most so many of the free cores communicate; -1: all", .preset = "-1"},
-    {"threads", 0, XY_OPT_STRING, "PLACE", offsetof(values_t, threads),
-     .help = "of progress threads: numa, odd-even, bind, dedicated, smt", .preset = "numa"},
-    {"order", 0, XY_OPT_STRING, "ORDER", offsetof(values_t, order),
-     .help = "on a shared core: round-robin, suspend, semaphore, suspend-semaphore, priority",
-     .preset = "semaphore"},
-    {"priority", 0, XY_OPT_LONG, "N", offsetof(values_t, priority), .min = 0, .max = 20,
-     .help = "of progress threads, with --order priority", .preset = "10"},
-    {"split", 0, XY_OPT_STRING, "S", offsetof(values_t, split),
-     .help =
-         "levels of a tree that the ranks do themselves, for threads and tasks: a number, auto, "
-         "off",
-     .preset = "off"},
-    {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json), .help = "print JSON"},
-    {"csv", 0, XY_OPT_STRING, "FILE", offsetof(values_t, csv),
-     .help = "write comma-separated values", .complete = "file"},
-    {"html", 0, XY_OPT_STRING, "FILE", offsetof(values_t, html),
-     .help = "write a page with curves, heat maps and the table", .complete = "file"},
-    {"svg", 0, XY_OPT_STRING, "FILE", offsetof(values_t, svg), .help = "write the curves",
+    {"simulate", 0, XY_OPT_STRING, "MACHINE", offsetof(nbc_values_t, simulate),
+     .help = "do not measure: simulate this machine, a name, a file or a string as for 'xylem "
+             "machine'",
      .complete = "file"},
-    {"trace", 0, XY_OPT_STRING, "FILE", offsetof(values_t, trace),
-     .help = "write the trace of the last point, for 'xylem view'", .complete = "file"},
+    {"collective", 'c', XY_OPT_LIST, "NAME", offsetof(nbc_values_t, collectives),
+     .help = "bcast, reduce, ...; may be repeated; 'all' for all 17 (default: all of them; "
+             "simulated: reduce, bcast, gather, scatter, allreduce)"},
+    {"algorithm", 'a', XY_OPT_STRING, "NAME", offsetof(nbc_values_t, algorithm),
+     .help = "simulated: of the collective (default: trees and chains, otherwise the cheapest)"},
+    {"size", 's', XY_OPT_LIST, "BYTES", offsetof(nbc_values_t, sizes),
+     .help = "of the vector, or of the block of a rank or pair; may be repeated (default: 1M; "
+             "simulated: 2M)"},
+    {"ranks", 'n', XY_OPT_STRING, "LIST", offsetof(nbc_values_t, ranks),
+     .help = "how many: 8,16,32 or 2..64 or 2..64:2 (default: 8; simulated: half of the cores)"},
+    {"mode", 'm', XY_OPT_CHOICE, "MODE", offsetof(nbc_values_t, mode),
+     .help = "cpu-exploit: compute as long as the collective takes; equivalent-compute: a fixed "
+             "global work, shared by the ranks (default: the second when simulated or when there "
+             "are several numbers of ranks)",
+     .choices = nbc_modes},
+    {"kernel", 0, XY_OPT_CHOICE, "KERNEL", offsetof(nbc_values_t, kernel),
+     .help = "measured: compute products of small matrices (high intensity) or sums (low)",
+     .preset = "product", .choices = kernels},
+    {"work", 0, XY_OPT_LONG, "N", offsetof(nbc_values_t, work), .min = 1, .max = 1000000,
+     .help = "measured, equivalent-compute: the global work is that of one product (or sum) of "
+             "matrices of this size",
+     .preset = "512"},
+    {"factor", 0, XY_OPT_DOUBLE, "F", offsetof(nbc_values_t, factor), .min = 1e-3, .max = 1e6,
+     .help = "measured, cpu-exploit: compute F times as long as the collective takes",
+     .preset = "1"},
+    {"repetitions", 'r', XY_OPT_LONG, "N", offsetof(nbc_values_t, repetitions), .min = 1,
+     .max = 1000000, .help = "measured: of each time, in one run", .preset = "15"},
+    {"limit", 0, XY_OPT_SECONDS, "TIME", offsetof(nbc_values_t, limit),
+     .help = "measured: end the repetitions of a collective after so long, but for three",
+     .preset = "5s"},
+    {"turns", 0, XY_OPT_LONG, "N", offsetof(nbc_values_t, turns), .min = 1, .max = NBC_TURNS_MAX,
+     .help = "measured: runs of each library, one after the other in turn", .preset = "1"},
+    {"against", 0, XY_OPT_STRING, "LIST", offsetof(nbc_values_t, against),
+     .help = "measured: run the same program with these MPI libraries too: openmpi,mpich"},
+    {"compute", 0, XY_OPT_SECONDS, "TIME", offsetof(nbc_values_t, compute),
+     .help = "simulated, equivalent-compute: of a rank when there is one on every core (default: "
+             "what the "
+             "collective takes there)"},
+    {"progress", 'p', XY_OPT_LIST, "WAY", offsetof(nbc_values_t, progress),
+     .help = "none, threads, tasks, and, simulated, split-tree (threads with the best S); may be "
+             "repeated (default: tasks; simulated: none, split-tree, tasks)"},
+    {"comm-cores", 0, XY_OPT_LONG, "K", offsetof(nbc_values_t, comm_cores), .min = -1,
+     .max = 1000000,
+     .help = "so many cores communicate (default: 1; simulated: all without a rank, and K at most)",
+     .preset = "-1"},
+    {"let-arrive", 0, XY_OPT_CHOICE, "on|off", offsetof(nbc_values_t, let_arrive),
+     .help = "measured: a start lets the other ranks of its core reach theirs first",
+     .preset = "on", .choices = on_off},
+    {"threads", 0, XY_OPT_STRING, "PLACE", offsetof(nbc_values_t, threads),
+     .help = "simulated: of progress threads: numa, odd-even, bind, dedicated, smt",
+     .preset = "numa"},
+    {"order", 0, XY_OPT_STRING, "ORDER", offsetof(nbc_values_t, order),
+     .help = "simulated: on a shared core: round-robin, suspend, semaphore, suspend-semaphore, "
+             "priority",
+     .preset = "semaphore"},
+    {"priority", 0, XY_OPT_LONG, "N", offsetof(nbc_values_t, priority), .min = 0, .max = 20,
+     .help = "simulated: of progress threads, with --order priority", .preset = "10"},
+    {"split", 0, XY_OPT_STRING, "S", offsetof(nbc_values_t, split),
+     .help = "simulated: levels of a tree that the ranks do themselves, for threads and tasks: a "
+             "number, auto, off",
+     .preset = "off"},
+    {"json", 0, XY_OPT_FLAG, .offset = offsetof(nbc_values_t, json), .help = "print JSON"},
+    {"csv", 0, XY_OPT_STRING, "FILE", offsetof(nbc_values_t, csv),
+     .help = "write comma-separated values", .complete = "file"},
+    {"html", 0, XY_OPT_STRING, "FILE", offsetof(nbc_values_t, html),
+     .help = "write a page with curves, heat maps and the table", .complete = "file"},
+    {"svg", 0, XY_OPT_STRING, "FILE", offsetof(nbc_values_t, svg), .help = "write the curves",
+     .complete = "file"},
+    {"trace", 0, XY_OPT_STRING, "FILE", offsetof(nbc_values_t, trace),
+     .help = "simulated: write the trace of the last point, for 'xylem view'", .complete = "file"},
     {0}};
 
-/* What the options say, with the memory of its lists. */
-typedef struct {
-    xy_sim_sweep_t sweep;
-    xy_machine_t *machine;
-    xy_vec_t collectives, sizes, ranks, ways;
-} job_t;
-
-static xy_status_t add_collective(job_t *job, const char *name)
+static xy_status_t add_collective(nbc_lists_t *lists, const char *name)
 {
     xy_collective_t c;
     const char *nearest;
 
     if (strcmp(name, "all") == 0) {
         for (c = 0; c < XY_COLL_COUNT; c++)
-            if (xy_vec_append(&job->collectives, &c) != XY_OK)
+            if (xy_vec_append(&lists->collectives, &c) != XY_OK)
                 return xy_fail_memory("the list of collectives");
         return XY_OK;
     }
     if (xy_coll_parse(name, &c))
-        return xy_vec_append(&job->collectives, &c) == XY_OK
+        return xy_vec_append(&lists->collectives, &c) == XY_OK
                    ? XY_OK
                    : xy_fail_memory("the list of collectives");
     nearest = xy_nearest_word(name, xy_coll_names());
@@ -94,28 +107,30 @@ static xy_status_t add_collective(job_t *job, const char *name)
                    nearest != NULL ? nearest : "and more");
 }
 
-static xy_status_t read_collectives(const values_t *v, job_t *job)
+static xy_status_t read_collectives(const nbc_values_t *v, const char *const *usual,
+                                    nbc_lists_t *lists)
 {
-    static const char *const usual[] = {"reduce", "bcast", "gather", "scatter", "allreduce"};
     xy_status_t st = XY_OK;
 
     for (size_t i = 0; i < v->collectives.count && st == XY_OK; i++)
-        st = add_collective(job, XY_VEC_AT(&v->collectives, const char *, i));
-    for (size_t i = 0; v->collectives.count == 0 && i < 5 && st == XY_OK; i++)
-        st = add_collective(job, usual[i]);
+        st = add_collective(lists, XY_VEC_AT(&v->collectives, const char *, i));
+    for (size_t i = 0; v->collectives.count == 0 && usual[i] != NULL && st == XY_OK; i++)
+        st = add_collective(lists, usual[i]);
     return st;
 }
 
-static xy_status_t read_sizes(const values_t *v, job_t *job)
+static xy_status_t read_sizes(const nbc_values_t *v, nbc_lists_t *lists)
 {
     for (size_t i = 0; i < v->sizes.count || (i == 0 && v->sizes.count == 0); i++) {
-        const char *text = v->sizes.count > 0 ? XY_VEC_AT(&v->sizes, const char *, i) : "2M";
+        const char *text = v->sizes.count > 0    ? XY_VEC_AT(&v->sizes, const char *, i)
+                           : v->simulate != NULL ? "2M"
+                                                 : "1M";
         uint64_t size;
 
         if (!xy_parse_size(text, &size) || size > UINT64_C(1) << 40)
             return xy_fail(XY_EUSAGE,
                            "--size %s is no size; give bytes up to 1T, such as 64K or 2M", text);
-        if (xy_vec_append(&job->sizes, &size) != XY_OK)
+        if (xy_vec_append(&lists->sizes, &size) != XY_OK)
             return xy_fail_memory("the list of sizes");
     }
     return XY_OK;
@@ -141,32 +156,33 @@ static bool parse_range(char *part, long *first, long *last, long *step)
            *first <= *last && *last <= 1000000;
 }
 
-static xy_status_t add_ranks(job_t *job, long first, long last, long step)
+static xy_status_t add_ranks(nbc_lists_t *lists, long first, long last, long step)
 {
     for (long n = first; n <= last; n += step) {
         int ranks = (int)n;
 
-        if (job->ranks.count > 0 && XY_VEC_AT(&job->ranks, int, job->ranks.count - 1) >= ranks)
+        if (lists->ranks.count > 0 &&
+            XY_VEC_AT(&lists->ranks, int, lists->ranks.count - 1) >= ranks)
             return xy_fail(XY_EUSAGE, "--ranks must grow: %d comes again or too late", ranks);
-        if (xy_vec_append(&job->ranks, &ranks) != XY_OK)
+        if (xy_vec_append(&lists->ranks, &ranks) != XY_OK)
             return xy_fail_memory("the list of ranks");
     }
     return XY_OK;
 }
 
-static xy_status_t read_ranks(const values_t *v, job_t *job)
+static xy_status_t read_ranks(const nbc_values_t *v, int usual, nbc_lists_t *lists)
 {
     char *list = xy_strdup(v->ranks != NULL ? v->ranks : ""), *rest = list, *part;
-    long cores = (long)xy_machine_count(job->machine, XY_OBJ_CORE), first, last, step;
+    long first, last, step;
     xy_status_t st = XY_OK;
 
     if (list == NULL)
         return xy_fail_memory("the list of ranks");
     if (v->ranks == NULL)
-        st = add_ranks(job, cores > 1 ? cores / 2 : 1, cores > 1 ? cores / 2 : 1, 1);
+        st = add_ranks(lists, usual, usual, 1);
     while (v->ranks != NULL && st == XY_OK && (part = strsep(&rest, ",")) != NULL)
         st = parse_range(part, &first, &last, &step)
-                 ? add_ranks(job, first, last, step)
+                 ? add_ranks(lists, first, last, step)
                  : xy_fail(XY_EUSAGE,
                            "--ranks %s is no list of numbers; give 8,16 or 2..64 or 2..64:2",
                            v->ranks);
@@ -174,107 +190,30 @@ static xy_status_t read_ranks(const values_t *v, job_t *job)
     return st;
 }
 
-static xy_status_t read_split(const values_t *v, int *split_p)
-{
-    long s = 0;
-
-    if (strcmp(v->split, "auto") == 0)
-        s = XY_SIM_SPLIT_AUTO;
-    else if (strcmp(v->split, "off") != 0 && (!xy_parse_long(v->split, &s) || s < 0 || s > 64))
-        return xy_fail(XY_EUSAGE, "--split %s: give a number of levels, auto or off", v->split);
-    *split_p = (int)s;
-    return XY_OK;
-}
-
-static xy_status_t add_way(const values_t *v, job_t *job, const char *name, int split)
-{
-    static const char *const names[] = {"none", "threads", "split-tree", "tasks", NULL};
-    const char *nearest = xy_nearest_word(name, names);
-    xy_sim_way_t way = {name,
-                        {.progress = XY_SIM_THREADS,
-                         .comm_cores = (int)v->comm_cores,
-                         .threads = v->threads,
-                         .order = v->order,
-                         .priority = (int)v->priority,
-                         .split = split}};
-
-    if (strcmp(name, "none") == 0)
-        way.node = (xy_sim_node_t){.progress = XY_SIM_NONE};
-    else if (strcmp(name, "split-tree") == 0)
-        way.node.split = XY_SIM_SPLIT_BEST;
-    else if (strcmp(name, "tasks") == 0)
-        way.node.progress = XY_SIM_TASKS;
-    else if (strcmp(name, "threads") != 0)
-        return xy_fail(XY_EUSAGE, "no way of progress is called '%s'; %s%s", name,
-                       nearest != NULL ? "did you mean " : "there are none, threads, ",
-                       nearest != NULL ? nearest : "split-tree, tasks");
-    return xy_vec_append(&job->ways, &way) == XY_OK ? XY_OK
-                                                    : xy_fail_memory("the ways of progress");
-}
-
-static xy_status_t read_ways(const values_t *v, job_t *job)
-{
-    static const char *const usual[] = {"none", "split-tree", "tasks"};
-    int split = 0;
-    xy_status_t st = read_split(v, &split);
-
-    for (size_t i = 0; i < v->progress.count && st == XY_OK; i++)
-        st = add_way(v, job, XY_VEC_AT(&v->progress, const char *, i), split);
-    for (size_t i = 0; v->progress.count == 0 && i < 3 && st == XY_OK; i++)
-        st = add_way(v, job, usual[i], split);
-    return st;
-}
-
-static xy_status_t read_job(const values_t *v, job_t *job)
+xy_status_t nbc_lists_read(const nbc_values_t *v, const char *const *usual, int ranks,
+                           nbc_lists_t *lists)
 {
     xy_status_t st;
 
-    job->collectives = XY_VEC_INIT(xy_collective_t);
-    job->sizes = XY_VEC_INIT(uint64_t);
-    job->ranks = XY_VEC_INIT(int);
-    job->ways = XY_VEC_INIT(xy_sim_way_t);
-    if (v->simulate == NULL)
-        return xy_fail(XY_EUSAGE, "which machine? Give --simulate MACHINE, such as knl64");
-    st = xy_machine_load(v->simulate, &job->machine);
+    lists->collectives = XY_VEC_INIT(xy_collective_t);
+    lists->sizes = XY_VEC_INIT(uint64_t);
+    lists->ranks = XY_VEC_INIT(int);
+    st = read_collectives(v, usual, lists);
     if (st == XY_OK)
-        st = read_collectives(v, job);
+        st = read_sizes(v, lists);
     if (st == XY_OK)
-        st = read_sizes(v, job);
-    if (st == XY_OK)
-        st = read_ranks(v, job);
-    if (st == XY_OK)
-        st = read_ways(v, job);
-    job->sweep = (xy_sim_sweep_t){
-        .machine = job->machine,
-        .collectives = job->collectives.data,
-        .collective_count = (int)job->collectives.count,
-        .sizes = job->sizes.data,
-        .size_count = (int)job->sizes.count,
-        .ranks = job->ranks.data,
-        .rank_count = (int)job->ranks.count,
-        .ways = job->ways.data,
-        .way_count = (int)job->ways.count,
-        .mode = strcmp(v->mode, modes[0]) == 0 ? XY_SIM_CPU_EXPLOIT : XY_SIM_EQUIVALENT_COMPUTE,
-        .compute = v->compute,
-        .algorithm = v->algorithm,
-    };
-    xy_sim_costs_default(&job->sweep.costs);
+        st = read_ranks(v, ranks, lists);
     return st;
 }
 
-static void clean_job(job_t *job)
+void nbc_lists_cleanup(nbc_lists_t *lists)
 {
-    xy_machine_destroy(job->machine);
-    xy_vec_cleanup(&job->collectives);
-    xy_vec_cleanup(&job->sizes);
-    xy_vec_cleanup(&job->ranks);
-    xy_vec_cleanup(&job->ways);
+    xy_vec_cleanup(&lists->collectives);
+    xy_vec_cleanup(&lists->sizes);
+    xy_vec_cleanup(&lists->ranks);
 }
 
-typedef void (*write_fn)(const xy_sim_sweep_t *, const xy_vec_t *, FILE *);
-
-static xy_status_t write_file(const job_t *job, const xy_vec_t *points, const char *path,
-                              write_fn write)
+xy_status_t nbc_write_file(const char *path, nbc_write_fn write, const void *arg)
 {
     xy_out_t *out;
     xy_status_t st;
@@ -284,85 +223,18 @@ static xy_status_t write_file(const job_t *job, const xy_vec_t *points, const ch
     st = xy_out_open(path, &out);
     if (st != XY_OK)
         return st;
-    write(&job->sweep, points, xy_out_file(out));
+    write(arg, xy_out_file(out));
     return xy_out_commit(out);
-}
-
-/* The last point once more, recorded. */
-static xy_status_t write_trace(const job_t *job, const xy_vec_t *points, const char *path)
-{
-    const xy_sim_point_t *p = &XY_VEC_AT(points, xy_sim_point_t, points->count - 1);
-    xy_sim_node_t node = job->sweep.ways[p->way].node;
-    char *title = xy_sprintf("%s, %d ranks, %s (simulated)", xy_coll_name(p->collective), p->ranks,
-                             job->sweep.ways[p->way].name);
-    xy_trace_options_t how = {.title = title, .clock = XY_TRACE_VIRTUAL};
-    xy_sim_t *sim = NULL;
-    xy_graph_t *graph = NULL;
-    xy_trace_t *trace;
-    xy_sim_result_t result;
-    xy_status_t st;
-
-    node.machine = job->machine;
-    node.costs = job->sweep.costs;
-    node.ranks = p->ranks;
-    node.split = p->times.split;
-    st = xy_sim_graph(p->collective, job->sweep.algorithm, p->ranks, p->size, &graph);
-    if (st == XY_OK)
-        st = xy_sim_create(&node, &sim);
-    if (st == XY_OK)
-        st = xy_trace_create(path, &how, &trace);
-    if (st == XY_OK) {
-        st = xy_sim_run(sim, graph, p->times.t_comp, NULL, trace, &result);
-        if (xy_trace_close(trace) != XY_OK && st == XY_OK)
-            st = XY_EIO;
-    }
-    xy_sim_destroy(sim);
-    xy_graph_destroy(graph);
-    xy_free(title);
-    return st;
-}
-
-static xy_status_t write_all(const values_t *v, const job_t *job, const xy_vec_t *points)
-{
-    xy_status_t st = write_file(job, points, v->csv, xy_sim_write_csv);
-
-    if (st == XY_OK)
-        st = write_file(job, points, v->html, xy_sim_write_html);
-    if (st == XY_OK)
-        st = write_file(job, points, v->svg, xy_sim_write_svg);
-    if (st == XY_OK && v->trace != NULL)
-        st = write_trace(job, points, v->trace);
-    if (st != XY_OK)
-        return st;
-    if (v->json)
-        xy_sim_write_json(&job->sweep, points, stdout);
-    else if (v->csv == NULL && v->html == NULL && v->svg == NULL)
-        xy_sim_write_text(&job->sweep, points, stdout);
-    return xy_stdout_check();
 }
 
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
-    const values_t *v = values;
-    job_t job = {0};
-    xy_vec_t points = XY_VEC_INIT(xy_sim_point_t);
-    xy_progress_t bar;
-    xy_status_t st = read_job(v, &job);
+    const nbc_values_t *v = values;
 
     (void)command;
     (void)argc;
     (void)argv;
-    if (st == XY_OK) {
-        xy_progress_start(&bar, "simulating", (uint64_t)xy_sim_sweep_points(&job.sweep));
-        job.sweep.progress = &bar;
-        st = xy_sim_sweep(&job.sweep, &points);
-        xy_progress_stop(&bar);
-    }
-    if (st == XY_OK)
-        st = write_all(v, &job, &points);
-    xy_vec_cleanup(&points);
-    clean_job(&job);
-    return st;
+    return v->simulate != NULL ? nbc_simulate(v) : nbc_measure(v);
 }
 
 const xy_command_t bench_nbc = {
@@ -370,16 +242,28 @@ const xy_command_t bench_nbc = {
     .prefix = "xylem bench",
     .summary = "how well nonblocking collectives overlap with computation",
     .description =
-        "Simulates start, computation and wait of nonblocking collectives on a machine and prints "
-        "t_comm (start and wait), t_comp (the computation alone) and t_ovrl (all three) of the "
-        "slowest rank, the overlap, and how near t_ovrl is to the work bound: the computation, or "
-        "all work on all cores.",
+        "Measures start, computation and wait of nonblocking collectives here, or simulates them "
+        "on a machine, and prints t_comm (start and wait), t_comp (the computation alone) and "
+        "t_ovrl (all three), from the first rank's beginning to the last one's end, and the "
+        "overlap: what of the shorter of the first two is gone from the third.\n"
+        "\n"
+        "The measuring program is plain MPI (share/xylem/bench/nbc.c). It is compiled with 'xylem "
+        "cc' and run with 'xylem run', and with --against by other MPI libraries too, the same "
+        "ranks with the same computation on the same cores. Every result is checked against the "
+        "blocking collective.\n"
+        "\n"
+        "Simulated, a column tells how near t_ovrl is to the work bound: the computation, or all "
+        "work on all cores.",
     .examples =
+        "xylem bench nbc --against openmpi,mpich --size 1M --factor 2\n"
+        "    all 17 collectives, beside other libraries\n"
+        "xylem bench nbc -c allreduce --ranks 2..64:2 --size 64K --size 1M --html sweep.html\n"
+        "    time against the number of ranks, and the heat map of ranks and sizes\n"
         "xylem bench nbc --simulate knl64 -c reduce --ranks 32..63 --html reduce.html\n"
         "    a page with the curves of one collective\n"
         "xylem bench nbc --simulate knl64 -c scan -n 62 -s 1M -p threads --order round-robin "
         "--threads odd-even\n    one placement of progress threads\n",
     .options = options,
-    .values_size = sizeof(values_t),
+    .values_size = sizeof(nbc_values_t),
     .run = run,
 };

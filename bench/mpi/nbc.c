@@ -5,7 +5,7 @@
  *
  *   nbc [--size BYTES,...] [--collective NAME,...] [--mode cpu-exploit|equivalent-compute]
  *       [--kernel product|addition] [--work SIZE] [--factor F] [--kernels N,...] [--repetitions N]
- *       [--json]
+ *       [--limit SECONDS] [--json]
  *
  * Three times, each from the first rank's beginning to the last one's end, median over the
  * repetitions, one after the other in each repetition, barriers in between:
@@ -19,7 +19,8 @@
  * cpu-exploit: the computation is sized to last F (1) times t_comm, or is --kernels of the
  * program's small kernels, a number for each collective and size: what another library computed.
  * equivalent-compute: the work of all ranks together is that of one product (or sum) of matrices of
- * size --work, so that runs with different numbers of ranks compare. Every result is checked
+ * size --work, so that runs with different numbers of ranks compare. After the
+ * --limit (5 s) the repetitions of a collective end, but for three. Every result is checked
  * against the blocking collective.
  */
 #include <math.h>
@@ -257,20 +258,22 @@ static double once(int k, data_t *d, int communicate, long times)
 
 typedef enum { COMM, COMP, OVRL, PHASES } phase_t;
 
-/* All three in turn, so that what disturbs the machine disturbs each of them alike. */
-static void measure(int k, data_t *d, long times, int repetitions, times_t result[PHASES])
+/* All three in turn, so that what disturbs the machine disturbs each of them alike. The first
+ * repetition is for warming up. `limit` seconds are enough. */
+static void measure(int k, data_t *d, long times, int repetitions, double limit,
+                    times_t result[PHASES])
 {
-    double *v = malloc(PHASES * (size_t)repetitions * sizeof(*v));
+    double *v = malloc(PHASES * (size_t)(repetitions + 1) * sizeof(*v)), begin = MPI_Wtime();
+    int done = 0, is_over = 0;
 
-    for (int i = -1; i < repetitions; i++) /* the first is for warming up */
-        for (int p = 0; p < PHASES; p++) {
-            double t = once(k, d, p != COMP, p == COMM ? 0 : times);
-
-            if (i >= 0)
-                v[p * repetitions + i] = t;
-        }
+    for (; done <= repetitions && !is_over; done++) {
+        for (int p = 0; p < PHASES; p++)
+            v[p * (repetitions + 1) + done] = once(k, d, p != COMP, p == COMM ? 0 : times);
+        is_over = done >= 3 && MPI_Wtime() - begin > limit;
+        MPI_Bcast(&is_over, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    }
     for (int p = 0; p < PHASES; p++)
-        result[p] = summary(v + (size_t)p * (size_t)repetitions, repetitions);
+        result[p] = summary(v + p * (repetitions + 1) + 1, done - 1);
     free(v);
 }
 
@@ -303,8 +306,8 @@ static long times_for(double seconds, data_t *d)
 static struct {
     const char *sizes, *names, *mode, *kernels;
     int repetitions, json;
-    double work, factor;
-} options = {"1048576", NULL, "cpu-exploit", NULL, 15, 0, 512, 1};
+    double work, factor, limit;
+} options = {"1048576", NULL, "cpu-exploit", NULL, 15, 0, 512, 1, 5};
 
 static long local_work(void)
 {
@@ -372,7 +375,7 @@ static int run(int k, int bytes)
     data_init(&d, bytes);
     right = is_right(k, &d);
     times = choose_times(k, &d);
-    measure(k, &d, times, options.repetitions, t);
+    measure(k, &d, times, options.repetitions, options.limit, t);
     report(k, bytes, times, t, right);
     data_cleanup(&d);
     return right;
@@ -411,6 +414,8 @@ static int parse(int argc, char **argv)
             kernel = strcmp(value, "addition") == 0 ? addition : product;
         else if (strcmp(argv[i], "--kernels") == 0)
             options.kernels = value;
+        else if (strcmp(argv[i], "--limit") == 0)
+            options.limit = atof(value);
         else if (strcmp(argv[i], "--work") == 0)
             options.work = atof(value);
         else if (strcmp(argv[i], "--factor") == 0)

@@ -22,6 +22,7 @@ static xy_sim_sweep_t sweep_of(const xy_machine_t *m, const int *ranks, int rank
                                const uint64_t *sizes, int size_count)
 {
     xy_sim_sweep_t sweep = {.machine = m,
+                            .title = m->name,
                             .collectives = trees,
                             .collective_count = 5,
                             .sizes = sizes,

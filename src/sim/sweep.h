@@ -32,7 +32,9 @@ typedef struct {
 typedef enum { XY_SIM_CPU_EXPLOIT, XY_SIM_EQUIVALENT_COMPUTE } xy_sim_mode_t;
 
 typedef struct {
-    const xy_machine_t *machine;
+    const xy_machine_t *machine; /* of what is simulated; writers do not look at it */
+    const char *title;           /* for writers: the machine's name */
+    bool is_measured;            /* for writers: the points were not simulated and have no bound */
     const xy_collective_t *collectives;
     int collective_count;
     const uint64_t *sizes; /* bytes of the vector, of a rank's block, of a pair's block */
@@ -54,7 +56,7 @@ typedef struct {
     uint64_t size;
     int ranks, way;
     int comm_cores;
-    xy_sim_times_t times;
+    xy_sim_times_t times; /* not numbers where there is no result (measured) */
     double bound;
 } xy_sim_point_t;
 
@@ -72,7 +74,8 @@ xy_status_t xy_sim_graph(xy_collective_t collective, const char *algorithm, int 
 void xy_sim_write_text(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file);
 void xy_sim_write_csv(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file);
 void xy_sim_write_json(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file);
-/* Curves: time against ranks, one panel for each collective and size. */
+/* Curves: time against ranks, one panel for each collective and size; with one number of ranks,
+ * time against size. */
 void xy_sim_write_svg(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file);
 /* One self-contained page: curves, heat maps of the overlap over ranks and size, the table. */
 void xy_sim_write_html(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file);

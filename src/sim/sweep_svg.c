@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A sweep as pictures: curves of time against ranks, one panel for each collective and size, and
- * heat maps of the overlap over ranks and sizes.
+ * A sweep as pictures: curves of time against ranks, one panel for each collective and size (with
+ * one number of ranks: against size, one panel for each collective), and heat maps of the overlap
+ * over ranks and sizes.
  */
 #include <math.h>
 
@@ -18,17 +19,38 @@ enum { COLOURS = sizeof(colours) / sizeof(colours[0]) };
 
 typedef struct {
     const xy_sim_sweep_t *sweep;
-    const xy_sim_point_t *points; /* of this panel, by ranks, then way */
+    const xy_sim_point_t *points; /* of this panel, by ranks or size, then way */
     double x, y, most;
     FILE *file;
 } panel_t;
 
-static double px(const panel_t *p, double ranks)
+/* With one number of ranks there is nothing to see over ranks. */
+static bool is_over_size(const xy_sim_sweep_t *sweep)
 {
-    double low = p->sweep->ranks[0], high = p->sweep->ranks[p->sweep->rank_count - 1];
-    double share = high > low ? (ranks - low) / (high - low) : 0.5;
+    return sweep->rank_count == 1 && sweep->size_count > 1;
+}
 
-    return p->x + LEFT + share * (PANEL_W - LEFT - RIGHT);
+static int steps_of(const xy_sim_sweep_t *sweep)
+{
+    return is_over_size(sweep) ? sweep->size_count : sweep->rank_count;
+}
+
+/* From left to right: ranks as they are, sizes by their logarithm. */
+static double px(const panel_t *p, double value)
+{
+    const xy_sim_sweep_t *s = p->sweep;
+    double low = is_over_size(s) ? log2((double)s->sizes[0]) : s->ranks[0];
+    double high =
+        is_over_size(s) ? log2((double)s->sizes[s->size_count - 1]) : s->ranks[s->rank_count - 1];
+    double share =
+        high > low ? ((is_over_size(s) ? log2(value) : value) - low) / (high - low) : 0.5;
+
+    return p->x + LEFT + 8 + share * (PANEL_W - LEFT - RIGHT - 16);
+}
+
+static double px_of(const panel_t *p, const xy_sim_point_t *q)
+{
+    return px(p, is_over_size(p->sweep) ? (double)q->size : q->ranks);
 }
 
 static double py(const panel_t *p, double seconds)
@@ -60,46 +82,95 @@ static void draw_axes(const panel_t *p)
                 "y=\"%.1f\">%s</text>\n",
                 p->x + LEFT, py(p, t), p->x + PANEL_W - RIGHT, p->x + LEFT - 6, py(p, t) + 4,
                 t > 0 ? xy_format_seconds(t, text) : "0");
-    for (double n = ceil(low / across) * across; n <= high; n += across)
+    for (int s = 0; is_over_size(p->sweep) && s < p->sweep->size_count; s++)
+        fprintf(p->file, "<text class=\"m\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+                px(p, (double)p->sweep->sizes[s]), p->y + PANEL_H - BOTTOM + 16,
+                xy_format_size(p->sweep->sizes[s], text));
+    for (double n = ceil(low / across) * across; !is_over_size(p->sweep) && n <= high; n += across)
         fprintf(p->file, "<text class=\"m\" x=\"%.1f\" y=\"%.1f\">%.0f</text>\n", px(p, n),
                 p->y + PANEL_H - BOTTOM + 16, n);
-    fprintf(p->file, "<text class=\"m\" x=\"%.1f\" y=\"%.1f\">ranks</text>\n",
-            p->x + (LEFT + PANEL_W - RIGHT) / 2.0, p->y + PANEL_H - 8);
+    fprintf(p->file, "<text class=\"m\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+            p->x + (LEFT + PANEL_W - RIGHT) / 2.0, p->y + PANEL_H - 8,
+            is_over_size(p->sweep) ? "bytes" : "ranks");
 }
 
-/* One line over all ranks; what: -1 the computation, -2 the bound, else a way. */
-static void draw_curve(const panel_t *p, int what, const char *style)
+typedef enum { COMPUTATION, BOUND, COMMUNICATION, OVERLAPPED } curve_t;
+
+static double time_of(const xy_sim_point_t *q, curve_t what)
 {
-    int ways = p->sweep->way_count;
+    return what == COMPUTATION     ? q->times.t_comp
+           : what == BOUND         ? q->bound
+           : what == COMMUNICATION ? q->times.t_comm
+                                   : q->times.t_ovrl;
+}
 
-    fputs("<path class=\"c\" ", p->file);
-    fprintf(p->file, "%s d=\"", style);
-    for (int i = 0; i < p->sweep->rank_count; i++) {
-        const xy_sim_point_t *q = &p->points[i * ways + (what >= 0 ? what : ways - 1)];
-        double t = what == -1 ? q->times.t_comp : what == -2 ? q->bound : q->times.t_ovrl;
+/* One line from left to right; where there is no result, it is broken. */
+static void draw_curve(const panel_t *p, curve_t what, int way, const char *style)
+{
+    bool is_down = false;
 
-        fprintf(p->file, "%c%.1f %.1f", i == 0 ? 'M' : 'L', px(p, q->ranks), py(p, t));
+    fprintf(p->file, "<path class=\"c\" %s d=\"", style);
+    for (int i = 0; i < steps_of(p->sweep); i++) {
+        const xy_sim_point_t *q = &p->points[i * p->sweep->way_count + way];
+        double t = time_of(q, what);
+
+        if (isnan(t)) {
+            is_down = false;
+            continue;
+        }
+        fprintf(p->file, "%c%.1f %.1f", is_down ? 'L' : 'M', px_of(p, q), py(p, t));
+        is_down = true;
     }
     fputs("\"/>\n", p->file);
 }
 
+/* Few points are marked; a pointer held over one tells its times. */
+static void draw_marks(const panel_t *p, int way)
+{
+    for (int i = 0; i < steps_of(p->sweep) && steps_of(p->sweep) <= 16; i++) {
+        const xy_sim_point_t *q = &p->points[i * p->sweep->way_count + way];
+        char comm[32], comp[32], ovrl[32];
+
+        if (isnan(q->times.t_ovrl))
+            continue;
+        fprintf(p->file, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"%s\"><title>",
+                px_of(p, q), py(p, q->times.t_ovrl), colours[way % COLOURS]);
+        sim_write_escaped(p->sweep->ways[way].name, p->file);
+        fprintf(p->file, ": t_comm %s, t_comp %s, t_ovrl %s</title></circle>\n",
+                xy_format_seconds(q->times.t_comm, comm), xy_format_seconds(q->times.t_comp, comp),
+                xy_format_seconds(q->times.t_ovrl, ovrl));
+    }
+}
+
 static void draw_panel(panel_t *p)
 {
-    int count = p->sweep->rank_count * p->sweep->way_count;
-    char size[32], style[64];
+    int ways = p->sweep->way_count, count = steps_of(p->sweep) * ways;
+    char size[32], style[96];
 
     p->most = 1e-12;
     for (int i = 0; i < count; i++)
         p->most = fmax(p->most, 1.05 * p->points[i].times.t_ovrl);
-    fprintf(p->file, "<text class=\"h\" x=\"%.1f\" y=\"%.1f\">%s, %s</text>\n", p->x + LEFT,
-            p->y + 22, xy_coll_name(p->points->collective), xy_format_size(p->points->size, size));
+    fprintf(p->file, "<text class=\"h\" x=\"%.1f\" y=\"%.1f\">%s, ", p->x + LEFT, p->y + 22,
+            xy_coll_name(p->points->collective));
+    if (is_over_size(p->sweep))
+        fprintf(p->file, "%d ranks</text>\n", p->points->ranks);
+    else
+        fprintf(p->file, "%s</text>\n", xy_format_size(p->points->size, size));
     draw_axes(p);
-    draw_curve(p, -1, "stroke=\"#888\" stroke-dasharray=\"2 3\"");
-    for (int w = 0; w < p->sweep->way_count; w++) {
-        snprintf(style, sizeof(style), "stroke=\"%s\" stroke-width=\"2\"", colours[w % COLOURS]);
-        draw_curve(p, w, style);
+    draw_curve(p, COMPUTATION, p->sweep->is_measured ? 0 : ways - 1,
+               "stroke=\"#888\" stroke-dasharray=\"2 3\"");
+    for (int w = 0; w < ways; w++) {
+        const char *colour = colours[w % COLOURS];
+
+        snprintf(style, sizeof(style), "stroke=\"%s\" stroke-width=\"1\" stroke-dasharray=\"6 4\"",
+                 colour);
+        draw_curve(p, COMMUNICATION, w, style);
+        snprintf(style, sizeof(style), "stroke=\"%s\" stroke-width=\"2\"", colour);
+        draw_curve(p, OVERLAPPED, w, style);
+        draw_marks(p, w);
     }
-    draw_curve(p, -2, "stroke=\"#000\" stroke-dasharray=\"3 6\"");
+    if (!p->sweep->is_measured)
+        draw_curve(p, BOUND, ways - 1, "stroke=\"#000\" stroke-dasharray=\"3 6\"");
 }
 
 static void draw_legend(const xy_sim_sweep_t *sweep, double y, FILE *file)
@@ -107,6 +178,9 @@ static void draw_legend(const xy_sim_sweep_t *sweep, double y, FILE *file)
     double x = LEFT;
 
     for (int w = -2; w < sweep->way_count; w++) {
+        if (w == -1 && sweep->is_measured)
+            continue;
+
         const char *name = w == -2 ? "computation" : w == -1 ? "work bound" : sweep->ways[w].name;
 
         fprintf(file,
@@ -127,9 +201,9 @@ static void draw_legend(const xy_sim_sweep_t *sweep, double y, FILE *file)
 
 void xy_sim_write_svg(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file)
 {
-    int panels = sweep->collective_count * sweep->size_count;
+    int panels = sweep->collective_count * (is_over_size(sweep) ? 1 : sweep->size_count);
     int columns = panels < COLUMNS ? panels : COLUMNS, rows = (panels + columns - 1) / columns;
-    size_t each = (size_t)sweep->rank_count * (size_t)sweep->way_count;
+    size_t each = (size_t)steps_of(sweep) * (size_t)sweep->way_count;
     int least = 130 * (sweep->way_count + 2) + LEFT;
     int width = columns * PANEL_W > least ? columns * PANEL_W : least;
 
@@ -185,7 +259,7 @@ void sim_write_heat(const xy_sim_sweep_t *sweep, const xy_vec_t *points, int col
                         (size_t)way;
             const xy_sim_point_t *p = &XY_VEC_AT(points, xy_sim_point_t, at);
 
-            colour_of(xy_sim_overlap(&p->times), text);
+            colour_of(isnan(p->times.t_ovrl) ? 0 : xy_sim_overlap(&p->times), text);
             fprintf(file,
                     "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"20\" fill=\"%s\"><title>%d "
                     "ranks: %.1f %%</title></rect>\n",

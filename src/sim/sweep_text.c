@@ -18,8 +18,8 @@ void xy_sim_write_text(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE
             fprintf(file,
                     "%s%s, %s, on %s (simulated)\n%5s %5s  %-10s %2s %11s %11s %11s %8s %6s\n",
                     before != NULL ? "\n" : "", xy_coll_name(p->collective),
-                    xy_format_size(p->size, size), sweep->machine->name, "ranks", "comm",
-                    "progress", "S", "t_comm", "t_comp", "t_ovrl", "overlap", "bound");
+                    xy_format_size(p->size, size), sweep->title, "ranks", "comm", "progress", "S",
+                    "t_comm", "t_comp", "t_ovrl", "overlap", "bound");
         fprintf(file, "%5d %5d  %-10s %2d %11s %11s %11s %7.1f%% %5.1f%%\n", p->ranks,
                 p->comm_cores, sweep->ways[p->way].name, p->times.split,
                 xy_format_seconds(p->times.t_comm, comm), xy_format_seconds(p->times.t_comp, comp),
@@ -48,7 +48,7 @@ void xy_sim_write_json(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE
 
     xy_json_init(&j, file, true);
     xy_json_begin_object(&j, NULL);
-    xy_json_string(&j, "machine", sweep->machine->name);
+    xy_json_string(&j, "machine", sweep->title);
     xy_json_bool(&j, "simulated", true);
     xy_json_string(&j, "mode",
                    sweep->mode == XY_SIM_CPU_EXPLOIT ? "cpu-exploit" : "equivalent-compute");

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* xylem bench nbc: what was measured as a table, CSV, JSON, curves and a page. */
+#include <math.h>
+#include <string.h>
+
+#include "bench_nbc.h"
+
+/* One result with what it belongs to. */
+typedef struct {
+    const nbc_study_t *study;
+    const nbc_result_t *result;
+    const nbc_library_t *library;
+    xy_collective_t collective;
+    uint64_t size;
+    int ranks;
+    double against; /* t_ovrl to the least of the peers' for the same; not a number: no peer */
+    bool is_first;  /* of its collective, size and ranks */
+} row_t;
+
+typedef void (*row_fn)(const row_t *row, void *arg);
+
+static double best_peer(const nbc_study_t *study, size_t c, size_t s, size_t r)
+{
+    double best = NAN;
+
+    for (size_t l = 0; l < study->libraries.count; l++)
+        if (XY_VEC_AT(&study->libraries, nbc_library_t, l).peer != NULL)
+            best = fmin(best, nbc_median(nbc_result_at(study, c, s, r, l), NBC_OVRL));
+    return best;
+}
+
+/* By ranks, size, collective, library: what compares stands together. */
+static void for_each_row(const nbc_study_t *study, row_fn fn, void *arg)
+{
+    const nbc_lists_t *lists = &study->lists;
+    row_t row = {.study = study};
+
+    for (size_t r = 0; r < lists->ranks.count; r++)
+        for (size_t s = 0; s < lists->sizes.count; s++)
+            for (size_t c = 0; c < lists->collectives.count; c++)
+                for (size_t l = 0; l < study->libraries.count; l++) {
+                    row.result = nbc_result_at(study, c, s, r, l);
+                    row.library = &XY_VEC_AT(&study->libraries, nbc_library_t, l);
+                    row.collective = XY_VEC_AT(&lists->collectives, xy_collective_t, c);
+                    row.size = XY_VEC_AT(&lists->sizes, uint64_t, s);
+                    row.ranks = XY_VEC_AT(&lists->ranks, int, r);
+                    row.against = row.library->peer != NULL ? NAN
+                                                            : nbc_median(row.result, NBC_OVRL) /
+                                                                  best_peer(study, c, s, r);
+                    row.is_first = l == 0;
+                    fn(&row, arg);
+                }
+}
+
+static double ratio_of(const nbc_result_t *r)
+{
+    return nbc_median(r, NBC_OVRL) / (nbc_median(r, NBC_COMM) + nbc_median(r, NBC_COMP));
+}
+
+/* ---- For people ---- */
+
+static const char *time_text(double seconds, char text[32])
+{
+    return isnan(seconds) ? "-" : xy_format_seconds(seconds, text);
+}
+
+typedef struct {
+    FILE *file;
+    uint64_t size;
+    int ranks;
+    bool has_peers;
+} table_t;
+
+static void print_heading(const row_t *row, table_t *t)
+{
+    char size[32];
+
+    fprintf(t->file, "%s%d ranks on %d cores (%d of them communicates), %s, %s\n",
+            t->ranks != 0 ? "\n" : "", row->ranks, row->study->cores, row->study->comm_cores,
+            xy_format_size(row->size, size), row->study->values->mode);
+    fprintf(t->file, "%-20s  %-8s %10s %10s %10s %21s %8s %6s%s\n", "collective", "library",
+            "t_comm", "t_comp", "t_ovrl", "(min .. max)", "overlap", "of sum",
+            t->has_peers ? "  to the best peer" : "");
+    t->size = row->size;
+    t->ranks = row->ranks;
+}
+
+static void print_row(const row_t *row, void *arg)
+{
+    table_t *t = arg;
+    const nbc_result_t *r = row->result;
+    char comm[32], comp[32], ovrl[32], least[32], most[32], range[80];
+
+    if (t->ranks != row->ranks || t->size != row->size)
+        print_heading(row, t);
+    if (r->turns == 0) {
+        fprintf(t->file, "%-20s  %-8s %10s\n", row->is_first ? xy_coll_name(row->collective) : "",
+                row->library->name, "no result");
+        return;
+    }
+    snprintf(range, sizeof(range), "%s .. %s", time_text(r->times[NBC_OVRL].min, least),
+             time_text(r->times[NBC_OVRL].max, most));
+    fprintf(t->file, "%-20s  %-8s %10s %10s %10s %21s %6.0f %% %6.2f",
+            row->is_first ? xy_coll_name(row->collective) : "", row->library->name,
+            time_text(nbc_median(r, NBC_COMM), comm), time_text(nbc_median(r, NBC_COMP), comp),
+            time_text(nbc_median(r, NBC_OVRL), ovrl), range, nbc_overlap(r), ratio_of(r));
+    if (!isnan(row->against))
+        fprintf(t->file, "  %16.2f", row->against);
+    fputs(r->is_right ? "\n" : "  WRONG RESULT\n", t->file);
+}
+
+void nbc_write_text(const void *arg, FILE *file)
+{
+    const nbc_study_t *study = arg;
+    table_t table = {.file = file};
+
+    for (size_t l = 0; l < study->libraries.count; l++)
+        table.has_peers |= XY_VEC_AT(&study->libraries, nbc_library_t, l).peer != NULL;
+    for_each_row(study, print_row, &table);
+}
+
+/* ---- For programs ---- */
+
+static const char *const phases[NBC_PHASES] = {"t_comm", "t_comp", "t_ovrl"};
+
+static void csv_row(const row_t *row, void *arg)
+{
+    const nbc_result_t *r = row->result;
+    FILE *file = arg;
+
+    if (r->turns == 0)
+        return;
+    fprintf(file, "%s,%llu,%d,%s,%ld", xy_coll_name(row->collective), (unsigned long long)row->size,
+            row->ranks, row->library->name, r->kernels);
+    for (int p = 0; p < NBC_PHASES; p++)
+        fprintf(file, ",%.9g,%.9g,%.9g,%.9g", nbc_median(r, (nbc_phase_t)p), r->times[p].mean,
+                r->times[p].min, r->times[p].max);
+    fprintf(file, ",%.4g,%.4g,%s\n", nbc_overlap(r), ratio_of(r), r->is_right ? "true" : "false");
+}
+
+void nbc_write_csv(const void *arg, FILE *file)
+{
+    fputs("collective,bytes,ranks,library,kernels", file);
+    for (int p = 0; p < NBC_PHASES; p++)
+        fprintf(file, ",%s,%s_mean,%s_min,%s_max", phases[p], phases[p], phases[p], phases[p]);
+    fputs(",overlap,ratio,right\n", file);
+    for_each_row(arg, csv_row, file);
+}
+
+static void json_row(const row_t *row, void *arg)
+{
+    const nbc_result_t *r = row->result;
+    xy_json_t *j = arg;
+
+    if (r->turns == 0)
+        return;
+    xy_json_begin_object(j, NULL);
+    xy_json_string(j, "collective", xy_coll_name(row->collective));
+    xy_json_int(j, "bytes", (int64_t)row->size);
+    xy_json_int(j, "ranks", row->ranks);
+    xy_json_string(j, "library", row->library->name);
+    xy_json_int(j, "turns", r->turns);
+    xy_json_int(j, "kernels", r->kernels);
+    for (int p = 0; p < NBC_PHASES; p++) {
+        xy_json_begin_object(j, phases[p]);
+        xy_json_double(j, "median", nbc_median(r, (nbc_phase_t)p));
+        xy_json_double(j, "mean", r->times[p].mean);
+        xy_json_double(j, "min", r->times[p].min);
+        xy_json_double(j, "max", r->times[p].max);
+        xy_json_end(j);
+    }
+    xy_json_double(j, "overlap", nbc_overlap(r));
+    xy_json_double(j, "ratio", ratio_of(r));
+    if (!isnan(row->against))
+        xy_json_double(j, "to_best_peer", row->against);
+    xy_json_bool(j, "right", r->is_right);
+    xy_json_end(j);
+}
+
+void nbc_write_json(const void *arg, FILE *file)
+{
+    const nbc_study_t *study = arg;
+    xy_json_t j;
+
+    xy_json_init(&j, file, true);
+    xy_json_begin_object(&j, NULL);
+    xy_json_bool(&j, "simulated", false);
+    xy_json_string(&j, "mode", study->values->mode);
+    xy_json_string(&j, "kernel", study->values->kernel);
+    xy_json_int(&j, "cores", study->cores);
+    xy_json_int(&j, "comm_cores", study->comm_cores);
+    xy_json_begin_array(&j, "points");
+    for_each_row(study, json_row, &j);
+    xy_json_end(&j);
+    xy_json_end(&j);
+}
+
+/* ---- Pictures: those of simulated sweeps, with libraries in the place of ways ---- */
+
+static xy_status_t make_points(const nbc_study_t *study, xy_vec_t *ways, xy_vec_t *points)
+{
+    size_t each = study->lists.ranks.count * study->libraries.count;
+
+    for (size_t l = 0; l < study->libraries.count; l++) {
+        xy_sim_way_t way = {.name = XY_VEC_AT(&study->libraries, nbc_library_t, l).name};
+
+        if (xy_vec_append(ways, &way) != XY_OK)
+            return XY_ENOMEM;
+    }
+    for (size_t i = 0; i < study->results.count; i++) {
+        const nbc_result_t *r = &XY_VEC_AT(&study->results, nbc_result_t, i);
+        xy_sim_point_t point = {
+            .collective = XY_VEC_AT(&study->lists.collectives, xy_collective_t,
+                                    i / (each * study->lists.sizes.count)),
+            .size = XY_VEC_AT(&study->lists.sizes, uint64_t, i / each % study->lists.sizes.count),
+            .ranks = XY_VEC_AT(&study->lists.ranks, int,
+                               i / study->libraries.count % study->lists.ranks.count),
+            .way = (int)(i % study->libraries.count),
+            .comm_cores = study->comm_cores,
+            .times = {.t_comm = nbc_median(r, NBC_COMM),
+                      .t_comp = nbc_median(r, NBC_COMP),
+                      .t_ovrl = nbc_median(r, NBC_OVRL)},
+        };
+
+        if (xy_vec_append(points, &point) != XY_OK)
+            return XY_ENOMEM;
+    }
+    return XY_OK;
+}
+
+static void draw(const nbc_study_t *study, FILE *file,
+                 void (*write)(const xy_sim_sweep_t *, const xy_vec_t *, FILE *))
+{
+    xy_vec_t ways = XY_VEC_INIT(xy_sim_way_t), points = XY_VEC_INIT(xy_sim_point_t);
+    xy_sim_sweep_t sweep = {
+        .title = "this machine",
+        .is_measured = true,
+        .collectives = study->lists.collectives.data,
+        .collective_count = (int)study->lists.collectives.count,
+        .sizes = study->lists.sizes.data,
+        .size_count = (int)study->lists.sizes.count,
+        .ranks = study->lists.ranks.data,
+        .rank_count = (int)study->lists.ranks.count,
+        .mode = strcmp(study->values->mode, nbc_modes[0]) == 0 ? XY_SIM_CPU_EXPLOIT
+                                                               : XY_SIM_EQUIVALENT_COMPUTE,
+    };
+
+    if (make_points(study, &ways, &points) == XY_OK) {
+        sweep.ways = ways.data;
+        sweep.way_count = (int)ways.count;
+        write(&sweep, &points, file);
+    } else {
+        xy_fail_memory("drawing");
+    }
+    xy_vec_cleanup(&ways);
+    xy_vec_cleanup(&points);
+}
+
+void nbc_write_svg(const void *arg, FILE *file)
+{
+    draw(arg, file, xy_sim_write_svg);
+}
+
+void nbc_write_html(const void *arg, FILE *file)
+{
+    draw(arg, file, xy_sim_write_html);
+}
