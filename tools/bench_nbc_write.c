@@ -75,7 +75,7 @@ static void print_heading(const row_t *row, table_t *t)
 {
     char size[32];
 
-    fprintf(t->file, "%s%d ranks on %d cores (%d of them communicates), %s, %s\n",
+    fprintf(t->file, "%s%d ranks, %d cores, %d of them for communication; %s; %s\n",
             t->ranks != 0 ? "\n" : "", row->ranks, row->study->cores, row->study->comm_cores,
             xy_format_size(row->size, size), row->study->values->mode);
     fprintf(t->file, "%-20s  %-8s %10s %10s %10s %21s %8s %6s%s\n", "collective", "library",

@@ -20,7 +20,9 @@ enum { COLOURS = sizeof(colours) / sizeof(colours[0]) };
 typedef struct {
     const xy_sim_sweep_t *sweep;
     const xy_sim_point_t *points; /* of this panel, by ranks or size, then way */
-    double x, y, most;
+    double x, y;
+    double most, least; /* seconds, of the vertical axis */
+    bool is_log;        /* which is logarithmic when they are far apart */
     FILE *file;
 } panel_t;
 
@@ -55,7 +57,10 @@ static double px_of(const panel_t *p, const xy_sim_point_t *q)
 
 static double py(const panel_t *p, double seconds)
 {
-    return p->y + PANEL_H - BOTTOM - seconds / p->most * (PANEL_H - TOP - BOTTOM);
+    double share = p->is_log ? log(fmax(seconds, p->least) / p->least) / log(p->most / p->least)
+                             : seconds / p->most;
+
+    return p->y + PANEL_H - BOTTOM - share * (PANEL_H - TOP - BOTTOM);
 }
 
 /* 1, 2 or 5 times a power of ten: about `parts` of them fit in `most`. */
@@ -70,18 +75,30 @@ static double nice_step(double most, double parts)
     return most / step > parts ? 2 * step : step;
 }
 
+/* Across the panel, with its time. */
+static void draw_line(const panel_t *p, double t)
+{
+    char text[32];
+
+    fprintf(p->file,
+            "<path class=\"g\" d=\"M%.1f %.1fH%.1f\"/><text class=\"e\" x=\"%.1f\" "
+            "y=\"%.1f\">%s</text>\n",
+            p->x + LEFT, py(p, t), p->x + PANEL_W - RIGHT, p->x + LEFT - 6, py(p, t) + 4,
+            t > 0 ? xy_format_seconds(t, text) : "0");
+}
+
 static void draw_axes(const panel_t *p)
 {
     int low = p->sweep->ranks[0], high = p->sweep->ranks[p->sweep->rank_count - 1];
     double step = nice_step(p->most, 5), across = fmax(1, nice_step(fmax(1, high - low), 7));
     char text[32];
 
-    for (double t = 0; t <= p->most * 1.0001; t += step)
-        fprintf(p->file,
-                "<path class=\"g\" d=\"M%.1f %.1fH%.1f\"/><text class=\"e\" x=\"%.1f\" "
-                "y=\"%.1f\">%s</text>\n",
-                p->x + LEFT, py(p, t), p->x + PANEL_W - RIGHT, p->x + LEFT - 6, py(p, t) + 4,
-                t > 0 ? xy_format_seconds(t, text) : "0");
+    if (p->is_log)
+        for (double t = p->least; t <= p->most * 1.0001; t *= 10)
+            draw_line(p, t);
+    else
+        for (double t = 0; t <= p->most * 1.0001; t += step)
+            draw_line(p, t);
     for (int s = 0; is_over_size(p->sweep) && s < p->sweep->size_count; s++)
         fprintf(p->file, "<text class=\"m\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
                 px(p, (double)p->sweep->sizes[s]), p->y + PANEL_H - BOTTOM + 16,
@@ -142,14 +159,28 @@ static void draw_marks(const panel_t *p, int way)
     }
 }
 
+/* From 0, or from a power of ten to another when the times are far apart. */
+static void scale(panel_t *p, int count)
+{
+    p->most = 1e-12;
+    p->least = 1e12;
+    for (int i = 0; i < count; i++) {
+        p->most = fmax(p->most, 1.05 * p->points[i].times.t_ovrl);
+        p->least = fmin(p->least, p->points[i].times.t_ovrl);
+    }
+    p->is_log = p->least > 0 && p->most / p->least > 30;
+    if (p->is_log) {
+        p->least = pow(10, floor(log10(p->least)));
+        p->most = pow(10, ceil(log10(p->most)));
+    }
+}
+
 static void draw_panel(panel_t *p)
 {
     int ways = p->sweep->way_count, count = steps_of(p->sweep) * ways;
     char size[32], style[96];
 
-    p->most = 1e-12;
-    for (int i = 0; i < count; i++)
-        p->most = fmax(p->most, 1.05 * p->points[i].times.t_ovrl);
+    scale(p, count);
     fprintf(p->file, "<text class=\"h\" x=\"%.1f\" y=\"%.1f\">%s, ", p->x + LEFT, p->y + 22,
             xy_coll_name(p->points->collective));
     if (is_over_size(p->sweep))
