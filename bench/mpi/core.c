@@ -103,6 +103,7 @@ static int round_length(step_fn step, char *a, char *b, int bytes)
     double t = time_of(step, 2, a, b, bytes);
     double n;
 
+    MPI_Bcast(&t, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD); /* all must do the same */
     t = time_of(step, t > 1e-3 ? 2 : 20, a, b, bytes);
     n = budget / ROUNDS / t;
     n = n < 1 ? 1 : n > 2e6 ? 2e6 : n;

@@ -108,6 +108,28 @@ def quiet():
     print(f"# {os.cpu_count()} PUs, load average {load} at the beginning")
 
 
+def floor(folder):
+    """What two bare threads can do: {"line": seconds, "copies": seconds} (see floor.c)."""
+    if len(os.sched_getaffinity(0)) < 2:
+        return {}
+    program = os.path.join(folder, "floor")
+    if not os.path.exists(program):
+        subprocess.run(["cc", "-O2", "-pthread", "-o", program, os.path.join(HERE, "floor.c")],
+                       check=True)
+    out = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+    return {w: float(s) for w, s in (line.split() for line in out.splitlines())}
+
+
+def print_floor(samples):
+    for what, words in (("line", "one cache line from core to core (goals between two cores are for "
+                                 "0.09 us)"),
+                        ("copies", "1 MiB to 63 places by two bare threads (what bcast to 64 does)")):
+        values = [s[what] for s in samples if what in s]
+        if values:
+            print(f"{words}: {text(statistics.median(values))} "
+                  f"({text(min(values))} .. {text(max(values))})")
+
+
 def text(seconds):
     if seconds is None:
         return "-"
@@ -182,6 +204,7 @@ def main():
             library.build(folder)
         print(f"{'what':<20} {'ranks':>6}  " + "  ".join(f"{l.name:<34}" for l in libraries) +
               f" {'ratio':>9}")
+        floors = [floor(folder)]
         for what, ranks, goal, peer_ranks in ROWS:
             if options.only and options.only not in what:
                 continue
@@ -194,6 +217,8 @@ def main():
                       for _ in range(turns)]
             print(f"latency:8, both ranks on one core: {text(statistics.median(values))}, "
                   f"goal 0.1 us")
+        floors += [floor(folder), floor(folder)]
+        print_floor(floors)
         memory(xylem)
     return 0
 
