@@ -69,9 +69,10 @@ static void tell_worker(coll_part_t *part, const coll_slot_t *slot, int worker, 
     cell->to = to;
     cell->pointer = coll;
     cell->bytes = slot->seq;
+    cell->envelope = (mpi_envelope_t){.source = slot->first, .tag = slot->root};
     cell->words[0] = (uint64_t)(uintptr_t)slot->kind;
-    cell->words[1] = (uint64_t)(uint32_t)slot->root << 32 | (uint32_t)slot->first;
-    cell->words[2] = slot->bytes;
+    cell->words[1] = slot->bytes;
+    memcpy(&cell->words[2], slot->data, sizeof(slot->heard)); /* still in the first cache line */
     mpi_ring_commit(part->worker, worker, cell);
 }
 
@@ -422,10 +423,11 @@ void mpi_coll_cell(mpi_worker_t *worker, int from, mpi_cell_t *cell)
     if (phase == PHASE_BACK) {
         slot->is_back = true;
     } else {
+        if (phase == 0 && coll->parts == 2)
+            slot->heard = cell->words[2];
         slot->seen[phase] |= 1u << (cell->flags & 0xff);
-        note_call(coll, slot, (int)(uint32_t)cell->words[1],
-                  (const coll_kind_t *)(uintptr_t)cell->words[0],
-                  (int)(uint32_t)(cell->words[1] >> 32), cell->words[2]);
+        note_call(coll, slot, cell->envelope.source, (const coll_kind_t *)(uintptr_t)cell->words[0],
+                  cell->envelope.tag, cell->words[1]);
     }
     advance(part);
 }

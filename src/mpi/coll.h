@@ -108,6 +108,7 @@ struct coll_slot {
     bool is_small;           /* set by prepare or pieces: the short way is taken */
     int round;
     uint32_t seen[2];    /* bit r: the cell of round r of meeting [0], parting [1] has come */
+    uint64_t heard;      /* what came with the cell of round 0 of the meeting: see coll_data_of */
     coll_call_t **calls; /* [members of the part] */
     _Alignas(64) char data[COLL_SMALL];
 };
@@ -180,6 +181,17 @@ static inline coll_call_t *coll_call_of(const coll_part_t *part, const coll_slot
 static inline coll_slot_t *coll_slot_of(const coll_part_t *part, const coll_slot_t *slot, int index)
 {
     return &part->coll->part[index]->slots[slot->seq % COLL_SLOTS];
+}
+
+/* The first `bytes` of what part `index` left in its slot's data in prepare. Between two parts,
+ * eight bytes came along with the meeting: no other cache line has to cross. */
+static inline const char *coll_data_of(const coll_part_t *part, const coll_slot_t *slot, int index,
+                                       uint64_t bytes)
+{
+    if (bytes <= sizeof(slot->heard) && part->coll->parts == 2 && index != part->index &&
+        slot->seen[0] != 0)
+        return (const char *)&slot->heard;
+    return coll_slot_of(part, slot, index)->data;
 }
 
 /* For the making of communicators: gather a pointer from every member, let one of them compute on

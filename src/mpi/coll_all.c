@@ -114,7 +114,8 @@ static void allgather_unpack(coll_part_t *part, coll_slot_t *slot, coll_call_t *
     const mpi_coll_t *coll = part->coll;
 
     for (int r = 0; r < coll->size; r++) {
-        const char *data = coll_slot_of(part, slot, coll->part_of[r])->data;
+        const char *data =
+            coll_data_of(part, slot, coll->part_of[r], slot->bytes * (uint64_t)coll->most_members);
         int64_t count;
         char *place = receive_block(to, r, &count);
 

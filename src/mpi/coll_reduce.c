@@ -53,9 +53,9 @@ static void combine_parts(coll_part_t *part, coll_slot_t *slot, char *out)
 {
     const coll_call_t *call = slot->calls[0];
 
-    memcpy(out, coll_slot_of(part, slot, part->coll->parts - 1)->data, slot->bytes);
+    memcpy(out, coll_data_of(part, slot, part->coll->parts - 1, slot->bytes), slot->bytes);
     for (int p = part->coll->parts - 2; p >= 0; p--)
-        mpi_op_apply(call->op, coll_slot_of(part, slot, p)->data, out, call->receive_count,
+        mpi_op_apply(call->op, coll_data_of(part, slot, p, slot->bytes), out, call->receive_count,
                      call->receive_type);
 }
 

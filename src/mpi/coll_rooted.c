@@ -33,7 +33,7 @@ static xy_status_t bcast_prepare(coll_part_t *part, coll_slot_t *slot)
 
 static void bcast_small(coll_part_t *part, coll_slot_t *slot)
 {
-    const char *data = coll_slot_of(part, slot, part->coll->part_of[slot->root])->data;
+    const char *data = coll_data_of(part, slot, part->coll->part_of[slot->root], slot->bytes);
 
     for (int m = 0; m < part->members; m++) {
         coll_call_t *call = slot->calls[m];
