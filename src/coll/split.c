@@ -41,19 +41,30 @@ static int width(int ranks, int level, int base)
     return most < base - 1 ? (int)most : base - 1;
 }
 
+static int computing(const xy_split_t *s)
+{
+    return s->computing > 0 && s->computing < s->ranks ? s->computing : s->ranks;
+}
+
 static double weight(const xy_split_t *s, int level)
 {
     return s->is_doubling ? pow(s->base, level - 1) : 1.0;
 }
 
-/* The first `levels` levels of a tree of `ranks`, each rank on its own core. */
-static double spread(const xy_split_t *s, int ranks, int levels)
+/* The first `levels` levels of a tree of `ranks` on `cores` cores: each rank on its own, or, where
+ * there are fewer, the messages of a level in turns. */
+static double spread(const xy_split_t *s, int ranks, int cores, int levels)
 {
     int height = xy_split_height(ranks, s->base);
     double sum = 0.0;
 
-    for (int i = 1; i <= height && i <= levels; i++)
-        sum += width(ranks, i, s->base) * weight(s, i);
+    for (int i = 1; i <= height && i <= levels; i++) {
+        int messages = xy_split_messages(ranks, i, s->base), turns = width(ranks, i, s->base);
+
+        if ((messages + cores - 1) / cores > turns)
+            turns = (messages + cores - 1) / cores;
+        sum += turns * weight(s, i);
+    }
     return sum;
 }
 
@@ -61,7 +72,7 @@ static double spread(const xy_split_t *s, int ranks, int levels)
 static double folded(const xy_split_t *s, int levels)
 {
     int height = xy_split_height(s->ranks, s->base);
-    int carriers = s->cores - s->ranks;
+    int carriers = s->cores - computing(s);
     double sum = 0.0;
 
     for (int i = levels + 1; i <= height; i++) {
@@ -77,24 +88,24 @@ static double folded(const xy_split_t *s, int levels)
 
 double xy_split_blocking(const xy_split_t *s)
 {
-    return spread(s, s->ranks, s->ranks);
+    return spread(s, s->ranks, computing(s), s->ranks);
 }
 
 double xy_split_compute(const xy_split_t *s)
 {
     if (s->has_compute)
         return s->compute;
-    return spread(s, s->cores, s->cores) * s->cores / s->ranks;
+    return spread(s, s->cores, s->cores, s->cores) * s->cores / computing(s);
 }
 
 double xy_split_nonblocking(const xy_split_t *s, int levels)
 {
-    return spread(s, s->ranks, levels) + folded(s, levels);
+    return spread(s, s->ranks, computing(s), levels) + folded(s, levels);
 }
 
 double xy_split_overlapped(const xy_split_t *s, int levels)
 {
-    return spread(s, s->ranks, levels) + fmax(xy_split_compute(s), folded(s, levels));
+    return spread(s, s->ranks, computing(s), levels) + fmax(xy_split_compute(s), folded(s, levels));
 }
 
 int xy_split_best(const xy_split_t *s)

@@ -26,7 +26,11 @@ static int release(xy_exec_t *e, xy_op_id_t op)
         return 0;
     queue = e->queue_of[op];
     exec_ready_give(&e->queues[queue], e->slots, op);
-    return queue == e->ranks ? 1 : 0;
+    if (queue == e->common)
+        return 1;
+    if (e->options.on_ready != NULL)
+        e->options.on_ready(e->options.arg, queue);
+    return 0;
 }
 
 static void finish_for_rank(xy_exec_t *e, int rank)
@@ -100,17 +104,22 @@ int xy_exec_do(xy_exec_t *e, xy_op_id_t id)
 
 bool xy_exec_take(xy_exec_t *e, xy_op_id_t *op_p)
 {
-    return exec_ready_take(&e->queues[e->ranks], e->slots, op_p);
+    return exec_ready_take(&e->queues[e->common], e->slots, op_p);
 }
 
-bool xy_exec_take_own(xy_exec_t *e, int rank, xy_op_id_t *op_p)
+bool xy_exec_take_own(xy_exec_t *e, int queue, xy_op_id_t *op_p)
 {
-    return exec_ready_take(&e->queues[rank], e->slots, op_p);
+    return exec_ready_take(&e->queues[queue], e->slots, op_p);
+}
+
+int xy_exec_queue_ops(const xy_exec_t *e, int queue)
+{
+    return e->queues[queue].capacity;
 }
 
 int xy_exec_ready(const xy_exec_t *e)
 {
-    const exec_ready_t *q = &e->queues[e->ranks];
+    const exec_ready_t *q = &e->queues[e->common];
     int32_t n = atomic_load_explicit(&q->tail, memory_order_relaxed) -
                 atomic_load_explicit(&q->head, memory_order_relaxed);
 

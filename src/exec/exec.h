@@ -15,7 +15,8 @@
  * when nothing will touch its own buffers any more; temporaries belong to the executor.
  *
  * Split-tree: with `split` = S the operations of levels 1 .. S are not offered by xy_exec_take but
- * to their actor alone, by xy_exec_take_own: in its start call or in its Wait.
+ * to their actor alone, by xy_exec_take_own: in its start call or in its Wait. With `queue` the
+ * caller says for each operation who gets it: progress threads have a queue each.
  */
 #ifndef XY_EXEC_EXEC_H
 #define XY_EXEC_EXEC_H
@@ -44,6 +45,13 @@ typedef struct {
     void (*on_over)(void *arg);
     void *arg;
     int split; /* 0: nothing is kept for its actor */
+    /* Instead of `split`: which queue offers an operation, 0 .. queues - 1, or -1 for the common
+     * one. Called while the executor is made, with the `arg` above. */
+    int (*queue)(void *arg, const xy_op_t *op);
+    int queues;
+    /* An operation came to `queue`, which is not the common one. Called by whoever made it ready;
+     * somebody may have taken it before. Or NULL. */
+    void (*on_ready)(void *arg, int queue);
 } xy_exec_options_t;
 
 /* An executor of `graph` (sealed; it must live longer) for ranks 0 .. ranks - 1, with its
@@ -65,7 +73,9 @@ int xy_exec_arrive(xy_exec_t *exec, int rank, const void *send, void *receive);
 
 /* Take a ready operation. False: none right now. Who takes one must do it. */
 bool xy_exec_take(xy_exec_t *exec, xy_op_id_t *op_p);
-bool xy_exec_take_own(xy_exec_t *exec, int rank, xy_op_id_t *op_p);
+bool xy_exec_take_own(xy_exec_t *exec, int queue, xy_op_id_t *op_p);
+/* How many operations `queue` offers in one run. */
+int xy_exec_queue_ops(const xy_exec_t *exec, int queue);
 
 /* Do an operation that was taken; it may be the last one, so that `exec` is gone afterwards if
  * on_over destroys it. Returns as xy_exec_arrive does. */

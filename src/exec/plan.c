@@ -82,19 +82,20 @@ static xy_status_t allocate_temporaries(xy_exec_t *e)
 static xy_status_t allocate(xy_exec_t *e)
 {
     size_t ops = (size_t)xy_graph_ops(e->graph), ranks = (size_t)e->ranks;
+    size_t queues = (size_t)e->common + 1;
 
     e->base = xy_calloc(ranks * (size_t)e->buffers, sizeof(*e->base));
     e->waits = xy_calloc(ops + 1, sizeof(*e->waits));
     e->queue_of = xy_calloc(ops + 1, sizeof(*e->queue_of));
     e->gate_start = xy_calloc(ranks + 2, sizeof(*e->gate_start));
     e->owns = xy_calloc(ranks + 1, sizeof(*e->owns));
-    e->run_memory = xy_calloc(1, (ranks + 1) * sizeof(*e->queues) + LINE +
-                                     (2 * ops + ranks) * sizeof(*e->pending));
+    e->run_memory =
+        xy_calloc(1, queues * sizeof(*e->queues) + LINE + (2 * ops + ranks) * sizeof(*e->pending));
     if (e->base == NULL || e->waits == NULL || e->queue_of == NULL || e->gate_start == NULL ||
         e->owns == NULL || e->run_memory == NULL)
         return XY_ENOMEM;
     e->queues = align(e->run_memory);
-    e->pending = (_Atomic int32_t *)(e->queues + ranks + 1);
+    e->pending = (_Atomic int32_t *)(e->queues + queues);
     e->slots = e->pending + ops;
     e->rank_left = e->slots + ops;
     return allocate_temporaries(e);
@@ -174,22 +175,33 @@ static xy_status_t plan_gates(xy_exec_t *e)
     return e->gates != NULL ? XY_OK : XY_ENOMEM;
 }
 
+static int32_t queue_of(const xy_exec_t *e, const xy_op_t *op)
+{
+    const xy_exec_options_t *o = &e->options;
+    int queue = -1;
+
+    if (o->queue != NULL)
+        queue = o->queue(o->arg, op);
+    else if (op->level >= 1 && op->level <= o->split)
+        queue = op->actor;
+    return queue >= 0 ? queue : e->common;
+}
+
 static void plan_ops(xy_exec_t *e)
 {
     int32_t first = 0;
 
     for (xy_op_id_t id = 0; id < xy_graph_ops(e->graph); id++) {
         const xy_op_t *op = xy_graph_op(e->graph, id);
-        bool is_own = op->level >= 1 && op->level <= e->options.split;
         int ranks[EXEC_RANKS_MAX], n = exec_op_owners(op, ranks);
 
         e->waits[id] += xy_graph_predecessors(e->graph, id);
-        e->queue_of[id] = is_own ? op->actor : e->ranks;
+        e->queue_of[id] = queue_of(e, op);
         e->queues[e->queue_of[id]].capacity++;
         for (int i = 0; i < n; i++)
             e->owns[ranks[i]]++;
     }
-    for (int q = 0; q <= e->ranks; q++) {
+    for (int q = 0; q <= e->common; q++) {
         e->queues[q].first = first;
         first += e->queues[q].capacity;
     }
@@ -206,7 +218,7 @@ void xy_exec_reset(xy_exec_t *e, void *arg)
     int32_t ops = xy_graph_ops(e->graph);
 
     e->options.arg = arg;
-    for (int q = 0; q <= e->ranks; q++) {
+    for (int q = 0; q <= e->common; q++) {
         atomic_store_explicit(&e->queues[q].head, 0, memory_order_relaxed);
         atomic_store_explicit(&e->queues[q].tail, 0, memory_order_relaxed);
     }
@@ -246,6 +258,7 @@ xy_status_t xy_exec_create(const xy_graph_t *graph, int ranks, const xy_exec_opt
     e->graph = graph;
     e->options = *options;
     e->ranks = ranks;
+    e->common = options->queue != NULL ? options->queues : ranks;
     e->buffers = xy_graph_buffers(graph);
     if (e->buffers < XY_BUFFER_TEMPORARY)
         e->buffers = XY_BUFFER_TEMPORARY;

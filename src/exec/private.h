@@ -14,13 +14,14 @@ struct xy_exec {
     const xy_graph_t *graph;
     xy_exec_options_t options;
     int ranks, buffers;
+    int common;  /* the queue that is for everybody, after those that are not */
     char **base; /* [ranks * buffers]; user buffers are written by xy_exec_arrive, before the
                     operations that use them are released */
     char *temporaries;
 
     /* The plan, made once. */
     int32_t *waits;      /* [ops]: predecessors and arrivals that an operation waits for */
-    int32_t *queue_of;   /* [ops]: a rank's own queue, or `ranks` for the common one */
+    int32_t *queue_of;   /* [ops]: somebody's own queue, or `common` */
     int32_t *gate_start; /* [ranks + 1] */
     xy_op_id_t *gates;   /* operations that an arrival releases, by rank */
     int32_t *owns;       /* [ranks]: operations that touch its own buffers, plus 1 */
@@ -30,7 +31,7 @@ struct xy_exec {
     _Atomic int32_t *pending;   /* [ops] */
     _Atomic int32_t *rank_left; /* [ranks] */
     _Atomic int32_t *slots;     /* [ops], of all queues */
-    exec_ready_t *queues;       /* [ranks + 1] */
+    exec_ready_t *queues;       /* [common + 1] */
     void *run_memory;           /* all of these; the queues are aligned in it */
 };
 

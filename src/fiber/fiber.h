@@ -91,6 +91,10 @@ xy_status_t xy_fiber_create(xy_worker_t *worker, xy_fiber_fn fn, void *arg, xy_f
 void xy_fiber_release(xy_fiber_t *fiber);
 void xy_fiber_priority_set(xy_fiber_t *fiber, int priority); /* from its worker, or before run */
 void xy_fiber_user_set(xy_fiber_t *fiber, void *user);
+/* The pool does not wait for this one: it runs as long as others do, and is left where it is when
+ * the last of them has ended. It must not call xy_fiber_exit. Once; from its worker, or before run.
+ */
+void xy_fiber_background_set(xy_fiber_t *fiber);
 /* The lowest and one past the highest address of its stack. */
 void xy_fiber_stack(const xy_fiber_t *fiber, void **low_p, void **high_p);
 

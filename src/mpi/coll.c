@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mpi/error.h"
+#include "mpi/flow.h"
 #include "mpi/monitor.h"
 #include "mpi/p2p.h"
 #include "mpi/trace.h"
@@ -448,6 +449,8 @@ static void release_call(mpi_request_t *request)
 {
     coll_call_t *call = request->extra;
 
+    if (call->left > 0.0)
+        mpi_flow_measure(call); /* Test found it over */
     if (call->send_type != NULL)
         mpi_type_release(call->send_type);
     if (call->receive_type != NULL)
@@ -455,26 +458,6 @@ static void release_call(mpi_request_t *request)
     if (call->op != NULL)
         mpi_op_release(call->op);
     xy_free(call);
-}
-
-/* Progress none: the call begins when the rank next waits or tests, in the order of the starts. */
-static void defer(mpi_rank_t *self, coll_call_t *call)
-{
-    call->next = NULL;
-    if (self->deferred == NULL)
-        self->deferred_end = &self->deferred;
-    *self->deferred_end = call;
-    self->deferred_end = &call->next;
-}
-
-void coll_flush_deferred(mpi_rank_t *self)
-{
-    while (self->deferred != NULL) {
-        coll_call_t *call = self->deferred;
-
-        self->deferred = call->next;
-        arrive(call);
-    }
 }
 
 /* A rank that computes right after its start keeps the other ranks of its worker from reaching
@@ -489,6 +472,39 @@ static void arrive_and_let_arrive(mpi_rank_t *self, coll_call_t *call)
         part->finished <= seq && part->slots[seq % COLL_SLOTS].state == COLL_ARRIVING &&
         xy_worker_has_ready(self->worker->thread))
         xy_fiber_yield();
+}
+
+/* Progress none: the call begins when the rank next waits or tests, in the order of the starts. */
+static void defer(mpi_rank_t *self, coll_call_t *call)
+{
+    call->next = NULL;
+    if (self->deferred == NULL)
+        self->deferred_end = &self->deferred;
+    *self->deferred_end = call;
+    self->deferred_end = &call->next;
+}
+
+/* As a graph where the settings of the communicator ask for one, else as a meeting. */
+static void begin(mpi_rank_t *self, coll_call_t *call)
+{
+    if (!mpi_flow_wants(call)) {
+        arrive_and_let_arrive(self, call);
+        return;
+    }
+    call->request->is_flow = true;
+    mpi_flow_start(self, call);
+    if (mpi_settings_of(call->comm)->split == MPI_SPLIT_ADAPTIVE)
+        call->left = xy_now();
+}
+
+void coll_flush_deferred(mpi_rank_t *self)
+{
+    while (self->deferred != NULL) {
+        coll_call_t *call = self->deferred;
+
+        self->deferred = call->next;
+        begin(self, call);
+    }
 }
 
 int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle)
@@ -517,10 +533,10 @@ int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle)
         mpi_op_hold(call->op);
     *handle = mpi_request_handle(request);
     copy->is_nonblocking = true;
-    if (mpi_job->progress == MPI_PROGRESS_NONE)
+    if (mpi_settings_of(call->comm)->progress == MPI_PROGRESS_NONE)
         defer(self, copy);
     else
-        arrive_and_let_arrive(self, copy);
+        begin(self, copy);
     return MPI_SUCCESS;
 }
 

@@ -89,7 +89,10 @@ struct coll_call {
     uint64_t bytes; /* all members must agree on it; 0 where sizes may differ */
     void *copy;     /* made by prepare or work, freed at the end */
     mpi_request_t *request;
-    coll_call_t *next; /* in the backlog, or among the deferred */
+    coll_call_t *next;          /* in the backlog, among the deferred, or in a worker's mailbox */
+    struct mpi_flow *flow;      /* it runs as a graph (flow.h) */
+    struct flow_member *member; /* and is this to it */
+    double left;                /* when the start returned, until Wait; 0: nobody asks */
 };
 
 typedef enum { COLL_ARRIVING, COLL_MEETING, COLL_PARTING, COLL_AWAY } coll_state_t;
@@ -132,14 +135,15 @@ struct mpi_coll {
     uint32_t context;
     int size;
     int parts;
-    int rounds;         /* ceil(log2(parts)) */
-    coll_part_t **part; /* [parts] */
-    int most_members;   /* of a part */
-    bool is_ordered;    /* the members of part i all come before those of part i + 1 */
-    int steward;        /* worker that moves nonblocking collectives on; -1: none */
-    int *worker_of;     /* [parts]: its worker's index */
-    int *part_of;       /* [size]: the part of a member, */
-    int *place_of;      /* and its place there */
+    int rounds;              /* ceil(log2(parts)) */
+    coll_part_t **part;      /* [parts] */
+    int most_members;        /* of a part */
+    bool is_ordered;         /* the members of part i all come before those of part i + 1 */
+    int steward;             /* worker that moves nonblocking collectives on; -1: none */
+    int *worker_of;          /* [parts]: its worker's index */
+    int *part_of;            /* [size]: the part of a member, */
+    int *place_of;           /* and its place there */
+    struct mpi_flows *flows; /* collectives that run as graphs (flow.h) */
     /* The rest changes, so it lives in other cache lines. */
     _Alignas(MPI_LINES) _Atomic long references;
     int came[COLL_SLOTS]; /* the steward's: parts that announced themselves */

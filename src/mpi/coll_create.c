@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "mpi/coll.h"
+#include "mpi/flow.h"
 
 static mpi_worker_t *worker_of(const mpi_group_t *group, int rank)
 {
@@ -87,6 +88,7 @@ static void destroy(mpi_coll_t *coll)
     xy_free(coll->worker_of);
     xy_free(coll->part_of);
     xy_free(coll->place_of);
+    mpi_flows_destroy(coll);
     free(coll);
 }
 
@@ -112,6 +114,8 @@ xy_status_t mpi_coll_create(mpi_group_t *group, uint32_t context, mpi_coll_t **c
         coll->place_of == NULL)
         goto fail;
     st = create_parts(coll, counts, counts + mpi_job->workers);
+    if (st == XY_OK)
+        st = mpi_flows_create(coll);
     if (st != XY_OK)
         goto fail;
     while (1L << coll->rounds < coll->parts)

@@ -575,7 +575,7 @@ static void test_progress(void **state)
     (void)state;
     for (int mode = 0; mode < 4; mode++) {
         ranks_comm_workers = mode;
-        ranks_progress = mode == 3 ? MPI_PROGRESS_NONE : MPI_PROGRESS_TASKS;
+        ranks_settings.progress = mode == 3 ? MPI_PROGRESS_NONE : MPI_PROGRESS_TASKS;
         if (mode == 3)
             ranks_comm_workers = 0;
         count = 3000;
@@ -598,7 +598,7 @@ static void test_progress(void **state)
             }
     }
     ranks_comm_workers = 0;
-    ranks_progress = MPI_PROGRESS_TASKS;
+    ranks_settings.progress = MPI_PROGRESS_TASKS;
 }
 
 int main(void)

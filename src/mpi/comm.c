@@ -14,6 +14,7 @@
 #include "mpi/error.h"
 #include "mpi/group.h"
 #include "mpi/info.h"
+#include "mpi/settings.h"
 #include "mpi/topo.h"
 
 /* COMM_SELF of every rank has the same context: its messages never leave the rank. */
@@ -56,6 +57,7 @@ void mpi_comm_release(mpi_comm_t *comm)
         mpi_info_destroy(mpi_info_of(comm->info));
     mpi_topology_release(comm->topology);
     mpi_attributes_drop(comm->attributes);
+    xy_free(comm->settings);
     xy_free(comm);
 }
 
@@ -284,11 +286,15 @@ static int comm_set_info(MPI_Comm handle, MPI_Info info)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
     mpi_info_t *copy;
+    int code;
 
     if (!comm)
         return mpi_comm_refuse(handle);
     if (info != MPI_INFO_NULL && !mpi_info_of(info))
         return mpi_error(comm, MPI_ERR_INFO, "the info object is not one");
+    code = mpi_settings_apply(comm, mpi_info_of(info));
+    if (code != MPI_SUCCESS)
+        return code;
     copy = mpi_info_copy(mpi_info_of(info));
     if (!copy)
         return mpi_error_memory(comm, "the hints of a communicator");
@@ -308,8 +314,10 @@ static int comm_get_info(MPI_Comm handle, MPI_Info *info)
     if (!info)
         return mpi_error_null(comm, "info_used");
     copy = mpi_info_copy(mpi_info_of(comm->info));
-    if (!copy)
+    if (!copy || mpi_settings_tell(comm, copy) != XY_OK) {
+        mpi_info_destroy(copy);
         return mpi_error_memory(comm, "an info object");
+    }
     *info = (MPI_Info)(void *)copy;
     return MPI_SUCCESS;
 }

@@ -10,6 +10,7 @@
 #include "mpi/env.h"
 #include "mpi/error.h"
 #include "mpi/info.h"
+#include "mpi/settings.h"
 #include "mpi/topo.h"
 
 typedef struct {
@@ -36,6 +37,7 @@ static void finish(mpi_request_t *request)
         made->attributes = idup->attributes;
         made->topology = idup->topology;
         made->info = idup->info ? (MPI_Info)(void *)idup->info : MPI_INFO_NULL;
+        mpi_settings_apply(made, idup->info);
         *idup->newcomm = mpi_comm_handle(made);
     } else {
         mpi_attributes_drop(idup->attributes);

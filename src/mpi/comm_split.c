@@ -10,6 +10,7 @@
 #include "mpi/env.h"
 #include "mpi/error.h"
 #include "mpi/info.h"
+#include "mpi/settings.h"
 #include "mpi/topo.h"
 
 /* Give the program the handle of a new communicator. */
@@ -30,7 +31,7 @@ static int copy_info(mpi_comm_t *parent, const mpi_info_t *info, mpi_comm_t *mad
     if (!copy)
         return mpi_error_memory(parent, "the hints of a communicator");
     made->info = (MPI_Info)(void *)copy;
-    return MPI_SUCCESS;
+    return mpi_settings_apply(made, copy);
 }
 
 /* A duplicate has the attributes that their copy functions let through, the topology, and the hints

@@ -12,7 +12,7 @@ typedef struct {
     char *key, *value;
 } mpi_pair_t;
 
-typedef struct {
+typedef struct mpi_info {
     xy_vec_t pairs; /* of mpi_pair_t */
 } mpi_info_t;
 

@@ -12,6 +12,8 @@
 #include "mpi/p2p.h"
 #include "mpi/reorder.h"
 #include "mpi/ring.h"
+#include "mpi/settings.h"
+#include "mpi/threads.h"
 #include "mpi/trace.h"
 #include "mpi/work.h"
 
@@ -31,9 +33,10 @@ static void switched(xy_worker_t *w, xy_fiber_t *previous, xy_fiber_t *fiber)
 {
     (void)w;
     mpi_self = xy_fiber_user(fiber);
-    if (config.switched != NULL)
+    /* A progress thread is no rank: what is private to the last one stays where it is. */
+    if (mpi_self != NULL && config.switched != NULL)
         config.switched(previous ? xy_fiber_user(previous) : NULL, mpi_self);
-    if (mpi_self->trace != NULL)
+    if (mpi_self != NULL && mpi_self->trace != NULL)
         mpi_trace_call(mpi_self->trace, mpi_self);
 }
 
@@ -99,6 +102,16 @@ static xy_status_t create_workers(mpi_job_t *job)
     return XY_OK;
 }
 
+static xy_status_t create_settings(mpi_job_t *job, const mpi_settings_t *settings)
+{
+    job->settings = xy_malloc(sizeof(*job->settings));
+    if (job->settings == NULL)
+        return XY_ENOMEM;
+    *job->settings = settings != NULL ? *settings : (mpi_settings_t){.split = MPI_SPLIT_OFF};
+    job->link = xy_coll_link_default;
+    return XY_OK;
+}
+
 static xy_status_t create_ranks(mpi_job_t *job, const int *worker_of)
 {
     job->ranks = lines_calloc((size_t)job->size, sizeof(*job->ranks));
@@ -142,7 +155,6 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     job->size = c->size;
     job->workers = c->workers;
     job->comm_workers = c->comm_workers;
-    job->progress = c->progress;
     job->lets_arrive = c->lets_arrive;
     job->eager_limit = c->eager_limit;
     job->abort = c->abort;
@@ -155,9 +167,13 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
         goto fail;
     st = mpi_work_init(c->workers);
     if (st == XY_OK)
+        st = create_settings(job, c->settings);
+    if (st == XY_OK)
         st = create_workers(job);
     if (st == XY_OK)
         st = create_ranks(job, c->worker_of);
+    if (st == XY_OK)
+        st = mpi_threads_init(job, c);
     if (st != XY_OK) {
         xy_fail_memory("making the ranks");
         goto fail;
@@ -209,6 +225,7 @@ void mpi_job_destroy(mpi_job_t *job)
         for (int r = 0; r < job->size; r++)
             destroy_rank(&job->ranks[r]);
     }
+    mpi_threads_cleanup(job);
     if (job->worker != NULL) {
         for (int w = 0; w < job->workers; w++)
             destroy_pools(&job->worker[w]);
@@ -222,6 +239,7 @@ void mpi_job_destroy(mpi_job_t *job)
     free(job->ranks);
     free(job->worker);
     xy_free(job->home);
+    xy_free(job->settings);
     xy_free(job);
     mpi_job = NULL;
 }

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/base.h"
+#include "coll/coll.h"
 #include "fiber/fiber.h"
 #include "mpi/match.h"
 
@@ -26,8 +27,8 @@ typedef struct mpi_rank mpi_rank_t;
 typedef struct mpi_worker mpi_worker_t;
 typedef struct mpi_comm mpi_comm_t;
 typedef struct mpi_request mpi_request_t;
-/* Who moves nonblocking collectives on: see progress.h. */
-typedef enum { MPI_PROGRESS_TASKS, MPI_PROGRESS_NONE } mpi_progress_t;
+/* Who moves nonblocking collectives on: see coll.h and threads.h. */
+typedef enum { MPI_PROGRESS_TASKS, MPI_PROGRESS_NONE, MPI_PROGRESS_THREADS } mpi_progress_t;
 typedef struct mpi_process mpi_process_t; /* launch: image, environment, streams of a rank */
 
 /* What a rank is doing: kept for every MPI call, so that a deadlock or an abort can name it. */
@@ -61,6 +62,8 @@ struct mpi_rank {
     struct mpi_bsend *bsend;                    /* attached buffer, or NULL */
     struct mpi_monitor *monitor;                /* counts what it sends, or NULL */
     struct coll_call *deferred, **deferred_end; /* collectives that begin in Wait (progress none) */
+    int flows;                                  /* collectives of its that run as graphs */
+    struct mpi_thread *thread;                  /* its progress thread */
     void *env; /* per-rank lists of the environment part (keyvals, infos, ...) */
 };
 
@@ -74,11 +77,16 @@ struct mpi_worker {
     struct mpi_ring **out; /* out[d]: cells to worker d */
     struct mpi_request *free_requests;
     struct mpi_message *free_messages;
-    void *scratch; /* of collectives, grows on demand */
+    struct mpi_core *core; /* the progress threads that live here, or NULL */
+    void *scratch;         /* of collectives, grows on demand */
     size_t scratch_size;
     struct mpi_trace *trace;                /* what it does, recorded; or NULL */
     void *free_buffers[MPI_BUFFER_CLASSES]; /* of eager messages, by power of two */
     int free_buffer_count[MPI_BUFFER_CLASSES];
+    /* Left by any thread, most recent first, for the worker's poll function: calls that are over,
+     * and progress threads with news. */
+    _Alignas(MPI_LINES) _Atomic(struct coll_call *) over;
+    _Atomic(struct mpi_thread *) posts;
 };
 
 struct mpi_job {
@@ -93,8 +101,10 @@ struct mpi_job {
     int comm_workers;  /* the last ones: communication cores, without ranks */
     bool lets_arrive;  /* a nonblocking start lets the other ranks of its worker reach theirs */
     bool is_monitored; /* the ranks have monitors */
-    mpi_progress_t progress;
-    size_t eager_limit; /* bytes; above: rendezvous, one copy */
+    struct mpi_settings *settings; /* of communicators without hints */
+    xy_coll_link_t link;           /* what messages cost, for choosing algorithms */
+    struct mpi_thread *threads;    /* [size] */
+    size_t eager_limit;            /* bytes; above: rendezvous, one copy */
     _Atomic uint32_t next_context;
     double start_time;
     const int *cpus; /* of the workers, or NULL: they are not bound; lives as long as the job */
@@ -119,8 +129,12 @@ typedef struct {
     int size;
     int workers; /* communication cores included, which come last */
     int comm_workers;
-    mpi_progress_t progress;
+    const struct mpi_settings *settings; /* of nonblocking collectives; NULL: tasks */
     bool lets_arrive;
+    /* [size]: where progress threads live; NULL: on communication cores, or with their ranks */
+    const int *thread_worker_of;
+    const char *order;    /* of those that share a worker; NULL: semaphore */
+    int thread_priority;  /* with the order `priority`: 0 .. 20 */
     bool is_traced;       /* mpi_trace_start follows */
     const int *worker_of; /* [size] */
     const int *cpus;      /* [workers], or NULL; kept, not copied */

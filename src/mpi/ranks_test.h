@@ -17,6 +17,7 @@
 
 #include "mpi.h"
 #include "mpi/rank.h"
+#include "mpi/settings.h"
 
 /* assert_* of cmocka jumps, which a fiber must not do: say it and stop. */
 #define CHECK(condition)                                                                           \
@@ -60,7 +61,9 @@ static void ranks_main(void *arg)
 
 /* Communication cores of the next jobs, and how nonblocking collectives move. */
 static int ranks_comm_workers;
-static mpi_progress_t ranks_progress;
+static mpi_settings_t ranks_settings = {.split = MPI_SPLIT_OFF};
+static const int *ranks_thread_worker_of;
+static const char *ranks_order;
 
 /* Ranks are dealt in blocks to the workers (`spread` 0) or round robin (1). */
 static inline void run_ranks(int n, int workers, int spread, size_t eager, void (*body)(int, int))
@@ -69,7 +72,9 @@ static inline void run_ranks(int n, int workers, int spread, size_t eager, void 
     mpi_job_config_t c = {.size = n,
                           .workers = workers + ranks_comm_workers,
                           .comm_workers = ranks_comm_workers,
-                          .progress = ranks_progress,
+                          .settings = &ranks_settings,
+                          .thread_worker_of = ranks_thread_worker_of,
+                          .order = ranks_order,
                           .lets_arrive = true,
                           .worker_of = worker_of,
                           .stack_size = 256 << 10,

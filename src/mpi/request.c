@@ -6,6 +6,7 @@
 #include "mpi/coll.h"
 #include "mpi/comm.h"
 #include "mpi/error.h"
+#include "mpi/flow.h"
 #include "mpi/p2p.h"
 
 void mpi_request_init(mpi_request_t *request, mpi_rank_t *self, mpi_request_kind_t kind)
@@ -19,6 +20,7 @@ void mpi_request_init(mpi_request_t *request, mpi_rank_t *self, mpi_request_kind
     request->is_posted = false;
     request->is_freed = false;
     request->is_message = false;
+    request->is_flow = false;
     request->owner = self;
     request->comm = NULL;
     request->type = NULL;
@@ -90,6 +92,8 @@ void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request)
 {
     if (self->deferred != NULL)
         coll_flush_deferred(self);
+    if (self->flows > 0)
+        mpi_flow_wait(self, &(MPI_Request){mpi_request_handle(request)}, 1);
     if (request->is_done)
         return;
     request->is_waited = true;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/ring.h"
 
+#include "mpi/flow.h"
+#include "mpi/threads.h"
 #include "mpi/work.h"
 
 enum { PUBLISH_EVERY = MPI_RING_CELLS / 4 };
@@ -47,7 +49,13 @@ bool mpi_poll(xy_worker_t *thread)
     for (int s = 0; s < mpi_job->workers; s++)
         if (worker->in[s] != NULL)
             found |= drain(worker, s, worker->in[s]);
-    if (!found && !xy_worker_has_ready(thread))
+    if (atomic_load_explicit(&worker->over, memory_order_relaxed) != NULL)
+        mpi_flow_complete(worker);
+    if (atomic_load_explicit(&worker->posts, memory_order_relaxed) != NULL)
+        mpi_threads_news(worker);
+    if (!found && !xy_worker_has_ready(thread)) {
         mpi_work_help(worker->index);
+        found = mpi_flow_help(worker);
+    }
     return found;
 }

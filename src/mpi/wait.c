@@ -4,6 +4,7 @@
 #include "mpi/call.h"
 #include "mpi/coll.h"
 #include "mpi/error.h"
+#include "mpi/flow.h"
 #include "mpi/request.h"
 
 #define SITE __builtin_return_address(0)
@@ -28,6 +29,8 @@ static void let_others_run(mpi_rank_t *self)
 {
     if (self->deferred != NULL)
         coll_flush_deferred(self);
+    if (self->flows > 0)
+        mpi_flow_progress(self);
     xy_fiber_yield();
 }
 
@@ -38,6 +41,8 @@ static void wait_for(mpi_rank_t *self, int count, const MPI_Request requests[], 
 
     if (self->deferred != NULL)
         coll_flush_deferred(self);
+    if (self->flows > 0)
+        mpi_flow_wait(self, requests, count);
     for (int i = 0; i < count; i++)
         if (is_pending(requests[i])) {
             mpi_request_of(requests[i])->is_waited = true;

@@ -11,6 +11,7 @@
 #include "mpi/monitor.h"
 #include "mpi/rank.h"
 #include "mpi/reorder.h"
+#include "mpi/settings.h"
 #include "mpi/trace.h"
 
 typedef struct {
@@ -18,6 +19,7 @@ typedef struct {
     xy_vec_t parts;                    /* of mpi_part_t */
     int size;
     mpi_placement_t placement;
+    mpi_settings_t settings; /* of nonblocking collectives */
     mpi_process_t *processes;
     xy_vec_t privat; /* of const char * */
     mpi_job_t *job;
@@ -166,6 +168,22 @@ static xy_status_t load_programs(launch_t *launch)
     return st == XY_OK ? mpi_locals_setup() : st;
 }
 
+static xy_status_t read_settings(launch_t *launch)
+{
+    const mpi_launch_values_t *v = launch->values;
+    mpi_settings_t *s = &launch->settings;
+    char why[MPI_SETTINGS_WHY];
+
+    if (!mpi_settings_progress(s, v->progress, why))
+        return xy_fail(XY_EUSAGE, "--progress: %s", why);
+    if (!mpi_settings_split(s, v->split, why))
+        return xy_fail(XY_EUSAGE, "--split: %s", why);
+    for (size_t i = 0; i < v->algorithm.count; i++)
+        if (!mpi_settings_algorithm(s, XY_VEC_AT(&v->algorithm, const char *, i), why))
+            return xy_fail(XY_EUSAGE, "--algorithm: %s", why);
+    return XY_OK;
+}
+
 static void on_switch(mpi_rank_t *previous, mpi_rank_t *next)
 {
     (void)previous;
@@ -178,8 +196,10 @@ static xy_status_t make_job(launch_t *launch)
         .size = launch->size,
         .workers = launch->placement.workers,
         .comm_workers = launch->placement.comm_workers,
-        .progress =
-            strcmp(launch->values->progress, "none") == 0 ? MPI_PROGRESS_NONE : MPI_PROGRESS_TASKS,
+        .settings = &launch->settings,
+        .thread_worker_of = launch->placement.thread_worker_of,
+        .order = launch->values->progress_order,
+        .thread_priority = (int)launch->values->progress_priority,
         .lets_arrive = strcmp(launch->values->let_arrive, "on") == 0,
         .is_traced = launch->values->trace != NULL,
         .worker_of = launch->placement.worker_of,
@@ -257,7 +277,9 @@ static xy_status_t run_ranks(launch_t *launch)
     mpi_streams_setup(launch->values->tag_output     ? MPI_TAG_STREAM
                       : launch->values->prepend_rank ? MPI_TAG_RANK
                                                      : MPI_TAG_NONE);
-    st = launch->values->machine != NULL ? mpi_reorder_check(launch->values->machine) : XY_OK;
+    st = read_settings(launch);
+    if (st == XY_OK && launch->values->machine != NULL)
+        st = mpi_reorder_check(launch->values->machine);
     if (st == XY_OK)
         st = mpi_placement_make(launch->values, launch->size, &launch->placement);
     if (st == XY_OK)

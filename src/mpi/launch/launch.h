@@ -48,13 +48,17 @@ typedef struct {
     int *worker_of;   /* [ranks] */
     int workers;      /* those of ranks, then communication cores */
     int comm_workers;
-    int *cpus;           /* [workers] */
-    cpu_set_t *rank_set; /* [workers] for the threads of ranks */
-    int threads;         /* for OpenMP */
+    int *thread_worker_of; /* [ranks] of progress threads; NULL: there are none */
+    int *cpus;             /* [workers] */
+    cpu_set_t *rank_set;   /* [workers] for the threads of ranks */
+    int threads;           /* for OpenMP */
 } mpi_placement_t;
 
 xy_status_t mpi_placement_make(const mpi_launch_values_t *values, int ranks, mpi_placement_t *p);
 void mpi_placement_cleanup(mpi_placement_t *p);
+/* Where progress threads live; may add communication cores. EUNSUPPORTED: the machine lacks what
+ * the placement needs (said). */
+xy_status_t mpi_placement_threads(const mpi_launch_values_t *values, int ranks, mpi_placement_t *p);
 /* How many cores may be used. */
 xy_status_t mpi_placement_cores(const mpi_launch_values_t *values, xy_cores_t *cores);
 

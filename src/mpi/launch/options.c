@@ -5,7 +5,10 @@
 
 #define AT(field) .offset = offsetof(mpi_launch_values_t, field)
 
-static const char *const progress_names[] = {"tasks", "none", NULL};
+static const char *const progress_names[] = {"tasks", "threads", "none", NULL};
+static const char *const place_names[] = {"numa", "odd-even", "bind", "dedicated", "smt", NULL};
+static const char *const order_names[] = {"round-robin",       "suspend",  "semaphore",
+                                          "suspend-semaphore", "priority", NULL};
 static const char *const on_off[] = {"on", "off", NULL};
 static const char *const n_names[] = {"np", "c", NULL};
 static const char *const wdir_names[] = {"wd", NULL};
@@ -53,7 +56,29 @@ const xy_option_t mpi_launch_options[] = {
     {"progress", 0, XY_OPT_CHOICE, "HOW", AT(progress), .env = "XYLEM_PROGRESS", .preset = "tasks",
      .choices = progress_names,
      .help = "who moves nonblocking collectives on: communication cores and waiting ranks take "
-             "pieces of the work (tasks), or all happens in Wait (none)"},
+             "pieces of the work (tasks), a progress thread of each rank does its part (threads), "
+             "or all happens in Wait (none)"},
+    {"progress-place", 0, XY_OPT_CHOICE, "PLACE", AT(progress_place), .env = "XYLEM_PROGRESS_PLACE",
+     .preset = "numa", .choices = place_names,
+     .help = "where progress threads live: on the nearest communication core of the NUMA node "
+             "(numa), in turn on all of them (odd-even), on the core of their rank (bind), each on "
+             "a core of its own (dedicated), on the sibling hardware thread of their rank (smt); "
+             "without --comm-cores all cores without ranks communicate"},
+    {"progress-order", 0, XY_OPT_CHOICE, "ORDER", AT(progress_order), .env = "XYLEM_PROGRESS_ORDER",
+     .preset = "semaphore", .choices = order_names,
+     .help = "of progress threads that share a core: round-robin, suspend (those without a "
+             "collective), semaphore (in the order of the data), suspend-semaphore, priority"},
+    {"progress-priority", 0, XY_OPT_LONG, "N", AT(progress_priority), .min = 0, .max = 20,
+     .env = "XYLEM_PROGRESS_PRIORITY", .preset = "10",
+     .help = "of progress threads, with --progress-order priority; ranks have 0"},
+    {"split", 0, XY_OPT_STRING, "S", AT(split), .env = "XYLEM_SPLIT", .preset = "off",
+     .help = "split-tree for nonblocking bcast, reduce, gather, scatter and allreduce: the ranks "
+             "do the S levels nearest the leaves themselves, in the start call or in Wait; a "
+             "number, auto (the model's), adaptive (the model's for the computation that was "
+             "measured), off"},
+    {"algorithm", 0, XY_OPT_LIST, "COLLECTIVE=NAME[,...]", AT(algorithm), .env = "XYLEM_ALGORITHM",
+     .help = "run this nonblocking collective by this algorithm: 'allreduce=ring'; 'xylem explain "
+             "coll' shows which there are"},
     {"let-arrive", 0, XY_OPT_CHOICE, "on|off", AT(let_arrive), .env = "XYLEM_LET_ARRIVE",
      .preset = "on", .choices = on_off,
      .help = "with communication cores: a nonblocking start lets the other ranks of its core reach "

@@ -27,7 +27,10 @@ typedef struct {
     long workers;
     const char *cores;
     const char *comm_cores; /* a number or a list */
-    const char *progress;
+    const char *progress, *progress_place, *progress_order;
+    long progress_priority;
+    const char *split;
+    xy_vec_t algorithm;  /* each a list with commas */
     const char *monitor; /* a directory */
     const char *trace;   /* a file */
     const char *machine; /* for reordering */

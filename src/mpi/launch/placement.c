@@ -177,7 +177,7 @@ xy_status_t mpi_placement_make(const mpi_launch_values_t *values, int ranks, mpi
     if (st == XY_OK)
         st = xy_cores_thin(&all, block > 0 ? block : 1, &p->cores);
     if (st == XY_OK)
-        st = allocate(p, ranks, all.count + reserved);
+        st = allocate(p, ranks, 2 * (all.count + reserved)); /* siblings, too */
     if (st == XY_OK)
         st = place(values->place, &p->cores, ranks, p->worker_of);
     if (st == XY_OK)
@@ -186,6 +186,8 @@ xy_status_t mpi_placement_make(const mpi_launch_values_t *values, int ranks, mpi
         choose_sets(p, &all, block);
     for (; st == XY_OK && p->comm_workers < reserved; p->comm_workers++)
         p->cpus[p->workers++] = comm[p->comm_workers];
+    if (st == XY_OK && strcmp(values->progress, "threads") == 0)
+        st = mpi_placement_threads(values, ranks, p);
     xy_free(comm);
     p->threads = block > 0 ? block : all.count / ranks > 1 ? all.count / ranks : 1;
     xy_cores_cleanup(&all);
@@ -198,6 +200,7 @@ void mpi_placement_cleanup(mpi_placement_t *p)
 {
     xy_cores_cleanup(&p->cores);
     xy_free(p->worker_of);
+    xy_free(p->thread_worker_of);
     xy_free(p->cpus);
     xy_free(p->rank_set);
     memset(p, 0, sizeof(*p));
