@@ -7,6 +7,7 @@
 #include "mpi/error.h"
 #include "mpi/monitor.h"
 #include "mpi/threads.h"
+#include "mpi/trace.h"
 
 enum { IDLE_PLANS = 16 }; /* kept for the next time, in each communicator */
 
@@ -238,8 +239,11 @@ static void wake(const mpi_flow_t *flow, int count)
 
 void flow_do(mpi_flow_t *flow, xy_op_id_t op)
 {
+    mpi_trace_t *trace = ((mpi_worker_t *)xy_worker_user(xy_worker_self()))->trace;
+    mpi_trace_state_t before = mpi_trace_begin(trace, flow->kind->name);
     int ready = xy_exec_do(flow->plan->exec, op);
 
+    mpi_trace_end(trace, before);
     if (ready > 0)
         wake(flow, ready);
 }
