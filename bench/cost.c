@@ -71,7 +71,7 @@ int main(int argc, char **argv)
         memset(samples, 0, sizeof(samples));
         for (int j = 0; j < sizes; j++)
             samples[j].x = pick_size(k, j, sizes);
-        if (xy_calibrate_measure(&c, k, samples, (size_t)sizes) == XY_OK)
+        if (xy_calibrate_measure(&c, costs, k, samples, (size_t)sizes) == XY_OK)
             report(k, samples, sizes);
     }
     xy_costs_destroy(costs);

@@ -49,10 +49,11 @@ xy_status_t xy_calibrate_memory(const xy_calibration_t *c, const xy_machine_t *l
 xy_status_t xy_calibrate_check(const xy_calibration_t *c, const xy_costs_t *costs,
                                double tolerance);
 
-/* Measure the kernel of a model again at the sizes x of the samples, and fill in the rest of them.
- * EUNSUPPORTED: it was no kernel ("copy"). EINVAL: it failed; it was said. */
-xy_status_t xy_calibrate_measure(const xy_calibration_t *c, const xy_kernel_cost_t *k,
-                                 xy_sample_t *samples, size_t count);
+/* Measure the kernel of a model of the store again at the sizes x of the samples, and fill in the
+ * rest of them, by the clock of the model. EUNSUPPORTED: it was no kernel ("copy"). EINVAL: it
+ * failed; it was said. */
+xy_status_t xy_calibrate_measure(const xy_calibration_t *c, const xy_costs_t *costs,
+                                 const xy_kernel_cost_t *k, xy_sample_t *samples, size_t count);
 
 /* Kernels of the table: name and what it computes. false: no more. */
 bool xy_calibrate_kernel_name(size_t i, const char **name_p, const char **text_p);

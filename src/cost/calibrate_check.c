@@ -6,7 +6,7 @@
 
 #include "cost/calibrate_internal.h"
 #include "cost/kernel.h"
-#include "cost/worker.h"
+#include "cost/point.h"
 
 enum { SIZES = 5 };
 
@@ -54,32 +54,55 @@ static bool find_worker(const xy_calibration_t *c, const xy_kernel_cost_t *k, ch
     return find_plugin(copy, o);
 }
 
+/* Visit each size, then those that remain doubtful again, for as long again. */
+static xy_status_t visit_all(const xy_calibration_t *c, const xy_kernel_cost_t *k,
+                             cost_worker_t *worker, cost_point_t *points, size_t count)
+{
+    bool is_paced = worker->options.pace.latency > 0, is_over = false;
+    double begin = cost_now(), end = INFINITY;
+
+    for (int round = 0; !is_over && cost_now() < end; round++) {
+        is_over = true;
+        for (size_t i = 0; i < count && cost_now() < end; i++) {
+            cost_point_t *p = &points[i];
+            double expected = xy_fit_value(&k->fit, p->x).seconds, start = cost_now();
+            xy_status_t st;
+
+            if (round > 0 && !cost_point_is_doubtful(p, is_paced))
+                continue;
+            st = cost_point_visit(worker, p->x, cost_point_time(expected), p);
+            calibrate_step(c, cost_now() - start);
+            if (st != XY_OK)
+                return st;
+            is_over = false;
+        }
+        if (round == 0)
+            end = cost_now() + fmax(c->seconds, cost_now() - begin);
+    }
+    return XY_OK;
+}
+
 static xy_status_t measure_all(const xy_calibration_t *c, const xy_kernel_cost_t *k,
                                const cost_worker_options_t *o, xy_sample_t *samples, size_t count)
 {
+    cost_point_t *points = xy_calloc(count, sizeof(*points));
     cost_worker_t worker;
-    xy_status_t st = cost_worker_start(o, &worker);
+    xy_status_t st = points != NULL ? cost_worker_start(o, &worker) : xy_fail_memory("measuring");
 
-    if (st != XY_OK)
-        return st;
-    for (size_t i = 0; i < count && st == XY_OK; i++) {
-        double expected = xy_fit_value(&k->fit, samples[i].x).seconds, begin = cost_now();
-        cost_measure_t m;
-
-        st = cost_worker_measure(&worker, samples[i].x, fmin(fmax(12 * expected, 0.1), 3), &m);
-        calibrate_step(c, cost_now() - begin);
-        if (st == XY_OK) {
-            samples[i].t = m.seconds;
-            samples[i].spread = m.spread;
-            samples[i].repetitions = m.repetitions;
-        }
+    if (st == XY_OK) {
+        for (size_t i = 0; i < count; i++)
+            points[i].x = samples[i].x;
+        st = visit_all(c, k, &worker, points, count);
+        cost_worker_stop(&worker);
     }
-    cost_worker_stop(&worker);
+    for (size_t i = 0; i < count && st == XY_OK; i++)
+        samples[i] = cost_point_sample(&points[i], strcmp(k->clock, XY_CLOCK_PACED) == 0);
+    xy_free(points);
     return st;
 }
 
-xy_status_t xy_calibrate_measure(const xy_calibration_t *c, const xy_kernel_cost_t *k,
-                                 xy_sample_t *samples, size_t count)
+xy_status_t xy_calibrate_measure(const xy_calibration_t *c, const xy_costs_t *costs,
+                                 const xy_kernel_cost_t *k, xy_sample_t *samples, size_t count)
 {
     cost_worker_options_t o;
     char *copy = xy_strdup(k->library);
@@ -87,17 +110,19 @@ xy_status_t xy_calibrate_measure(const xy_calibration_t *c, const xy_kernel_cost
 
     if (copy == NULL)
         return xy_fail_memory("measuring");
-    if (find_worker(c, k, copy, &o))
+    if (find_worker(c, k, copy, &o)) {
+        o.pace = calibrate_pace(costs);
         st = measure_all(c, k, &o, samples, count);
-    else
+    } else {
         st = xy_fail(XY_EUNSUPPORTED, "'%s' is no kernel that can be run again", k->name);
+    }
     xy_free(copy);
     return st;
 }
 
 /* *is_good_p: it holds. */
-static xy_status_t check_one(const xy_calibration_t *c, const xy_kernel_cost_t *k, double tolerance,
-                             bool *is_good_p)
+static xy_status_t check_one(const xy_calibration_t *c, const xy_costs_t *costs,
+                             const xy_kernel_cost_t *k, double tolerance, bool *is_good_p)
 {
     xy_sample_t samples[SIZES] = {{0}};
     double errors[SIZES], middle;
@@ -105,7 +130,7 @@ static xy_status_t check_one(const xy_calibration_t *c, const xy_kernel_cost_t *
 
     for (int i = 0; i < SIZES; i++)
         samples[i].x = pick_size(k, i);
-    st = xy_calibrate_measure(c, k, samples, SIZES);
+    st = xy_calibrate_measure(c, costs, k, samples, SIZES);
     if (st != XY_OK)
         return st;
     for (int i = 0; i < SIZES; i++)
@@ -132,7 +157,7 @@ xy_status_t xy_calibrate_check(const xy_calibration_t *c, const xy_costs_t *cost
 
         if (strcmp(k->unit, "n") != 0 || k->fit.count == 0)
             continue;
-        st = check_one(c, k, tolerance > 0 ? tolerance : 0.10, &is_good);
+        st = check_one(c, costs, k, tolerance > 0 ? tolerance : 0.10, &is_good);
         bad += st == XY_OK && !is_good;
         checked++;
     }

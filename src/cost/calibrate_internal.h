@@ -4,9 +4,18 @@
 #define XY_COST_CALIBRATE_INTERNAL_H
 
 #include "cost/calibrate.h"
+#include "cost/worker.h"
 
 void calibrate_step(const xy_calibration_t *c, double seconds);
 void calibrate_report(const xy_calibration_t *c, const xy_kernel_cost_t *k);
+
+/* One kernel with its sizes, into the store. EINVAL, ENOENT: it was said, and the others may go on.
+ */
+xy_status_t calibrate_kernel(const xy_calibration_t *c, const cost_worker_options_t *options,
+                             double seconds, xy_costs_t *costs);
+
+/* The reference pace of a store; zeros: it has none. */
+cost_pace_t calibrate_pace(const xy_costs_t *costs);
 
 /* The hand-over of a cache line between the first PU and one at each distance. */
 xy_status_t calibrate_handover(const xy_calibration_t *c, const xy_machine_t *live,

@@ -80,7 +80,7 @@ cost_measure_t cost_best(double *values, long n)
     cost_measure_t m = {.repetitions = n};
 
     m.typical = cost_median(values, n, &m.spread);
-    m.seconds = values[n > 1];
+    m.seconds = m.paced = values[n > 1];
     m.spread = m.seconds > 0 ? (values[n > 2 ? 2 : n - 1] - values[0]) / m.seconds : 0;
     return m;
 }
@@ -109,28 +109,96 @@ static long choose_batch(double once, bool has_before)
     return once > enough / 10000 ? (long)(enough / once) + 1 : 10000;
 }
 
-/* Add a run to the three fastest. Whether they agree. */
-static bool add_to_best(double best[3], double t, double tight)
-{
-    for (int i = 0; i < 3; i++)
-        if (t < best[i]) {
-            double slower = best[i];
+/* ---- A series of runs ---- */
 
-            best[i] = t;
-            t = slower;
-        }
-    return best[2] - best[0] <= tight * best[0];
+typedef struct {
+    const cost_measure_limits_t *limits;
+    double begin;
+    cost_pace_t before;                        /* the pace in front of the next run */
+    double all[RUNS_MAX];                      /* every run */
+    double seconds[RUNS_MAX], paced[RUNS_MAX]; /* those that nobody disturbed */
+    long count, alone;
+} series_t;
+
+/* Wait, not for long, until the core is alone. */
+static void await_quiet(series_t *s)
+{
+    const cost_pace_t *reference = s->limits->reference;
+    double end = cost_now() + 0.02;
+
+    if (reference == NULL)
+        return;
+    do
+        s->before = cost_pace_now();
+    while (!cost_pace_is_alone(&s->before, reference) && cost_now() < end);
+}
+
+static void add_run(series_t *s, double seconds)
+{
+    const cost_pace_t *reference = s->limits->reference;
+    cost_pace_t after, middle;
+
+    s->all[s->count++] = seconds;
+    if (reference == NULL)
+        return;
+    after = cost_pace_now();
+    middle = (cost_pace_t){.latency = (s->before.latency + after.latency) / 2};
+    if (cost_pace_is_alone(&s->before, reference) && cost_pace_is_alone(&after, reference)) {
+        s->seconds[s->alone] = seconds;
+        s->paced[s->alone++] = seconds * cost_pace_scale(&middle, reference);
+    }
+}
+
+/* The quartile, and how far it is from the tenth; sorts. */
+static double quartile(double *values, long n, double *spread_p)
+{
+    qsort(values, (size_t)n, sizeof(*values), by_value);
+    *spread_p = (values[n / 2] - values[n / 10]) / values[n / 4];
+    return values[n / 4];
+}
+
+static cost_measure_t sum_up(series_t *s)
+{
+    cost_measure_t m = cost_best(s->all, s->count);
+    double ignored;
+
+    if (s->alone < RUNS_MIN)
+        return m;
+    m.alone = s->alone;
+    m.seconds = quartile(s->seconds, s->alone, &ignored);
+    m.paced = quartile(s->paced, s->alone, &m.spread);
+    return m;
+}
+
+static bool is_enough(series_t *s)
+{
+    double spread, elapsed = cost_now() - s->begin;
+
+    if (s->count < RUNS_MIN)
+        return false;
+    if (elapsed > s->limits->seconds_max || s->count == RUNS_MAX)
+        return true;
+    if (s->count % RUNS_ENOUGH != 0) /* sorting them takes a while, too */
+        return false;
+    if (s->limits->reference == NULL)
+        return cost_best(s->all, s->count).spread <= s->limits->tight;
+    if (s->alone < RUNS_ENOUGH)
+        return false;
+    quartile(s->paced, s->alone, &spread);
+    return spread <= s->limits->tight;
 }
 
 int cost_measure(cost_run_fn run, cost_run_fn before, void *arg,
                  const cost_measure_limits_t *limits, cost_measure_t *measure_p)
 {
-    static _Thread_local double times[RUNS_MAX];
-    double begin = cost_now(), once = 0, best[3] = {INFINITY, INFINITY, INFINITY};
+    static _Thread_local series_t s;
     int code = before != NULL ? before(arg) : 0;
-    bool is_tight = false;
-    long batch, n = 0;
+    double once = 0;
+    long batch;
 
+    s.limits = limits;
+    s.begin = cost_now();
+    s.count = s.alone = 0;
     /* The first run meets cold caches and pages; the second tells how long one takes. */
     for (int i = 0; i < 2 && code == 0; i++) {
         once = time_runs(run, arg, 1, limits->is_threaded, &code);
@@ -138,19 +206,18 @@ int cost_measure(cost_run_fn run, cost_run_fn before, void *arg,
             code = before(arg);
     }
     batch = choose_batch(once, before != NULL);
-    while (code == 0 && n < RUNS_MAX) {
-        times[n] = time_runs(run, arg, batch, limits->is_threaded, &code);
+    while (code == 0 && !is_enough(&s)) {
+        double seconds;
+
+        await_quiet(&s);
+        seconds = time_runs(run, arg, batch, limits->is_threaded, &code);
+        if (code == 0)
+            add_run(&s, seconds);
         if (code == 0 && before != NULL)
             code = before(arg);
-        if (code != 0)
-            break;
-        is_tight = add_to_best(best, times[n++], limits->tight);
-        if (n >= RUNS_MIN &&
-            ((is_tight && n >= RUNS_ENOUGH) || cost_now() - begin > limits->seconds_max))
-            break;
     }
-    if (code != 0 || n == 0)
-        return code != 0 ? code : -1;
-    *measure_p = cost_best(times, n);
+    if (code != 0)
+        return code;
+    *measure_p = sum_up(&s);
     return 0;
 }

@@ -3,28 +3,36 @@
  * Timing something until the answer is tight (private to the room).
  *
  * A run is timed by the wall clock less the time this thread waited for a processor, which Linux
- * counts (schedstat): what others did meanwhile is no cost of the kernel. What others do to shared
- * caches and to the other thread of a core still is, and only ever adds. So the K-best scheme
- * (Bryant and O'Hallaron) is used: runs go on until the three fastest agree within `tight`, or the
- * time is up; the result is the second of them. Medians jump by the half when a neighbour wakes up;
- * this stays, and outliers never come near it.
+ * counts (schedstat): what others did meanwhile is no cost of the kernel. Before and after each run
+ * the pace of the core is taken (cost/pace.h). Runs during which somebody else was on the core are
+ * left out, and the others are also told as they would be at the reference pace. Of the runs that
+ * remain the lower quartile counts: what was not seen only ever adds. They are enough when the
+ * quartile and the tenth agree within `tight`.
+ *
+ * Where a core is never alone, all runs count, by the K-best scheme (Bryant and O'Hallaron): the
+ * second fastest, and how far the three fastest agree.
  */
 #ifndef XY_COST_MEASURE_H
 #define XY_COST_MEASURE_H
 
 #include <stdbool.h>
 
+#include "cost/pace.h"
+
 typedef struct {
-    double seconds;   /* the second fastest run */
-    double spread;    /* from the fastest run to the third, relative */
-    double typical;   /* the median run */
+    double seconds;   /* by the wall clock */
+    double paced;     /* at the reference pace; the same where there is none */
+    double spread;    /* how far the runs agree, relative */
+    double typical;   /* the median of all runs, undisturbed or not */
     long repetitions; /* 0: it could not be run */
+    long alone;       /* of them, those that nobody disturbed */
 } cost_measure_t;
 
 typedef struct {
-    double tight;       /* relative */
-    double seconds_max; /* in all; at least three runs are made */
-    bool is_threaded;   /* it has threads of its own: the wall clock alone counts */
+    double tight;                 /* relative */
+    double seconds_max;           /* in all; at least three runs are made */
+    bool is_threaded;             /* it has threads of its own: the wall clock alone counts */
+    const cost_pace_t *reference; /* NULL: pace does not matter */
 } cost_measure_limits_t;
 
 /* Run once; nonzero: it failed, and the measurement ends. */

@@ -37,6 +37,7 @@ void xy_kernel_cost_cleanup(xy_kernel_cost_t *k)
     xy_free(k->unit);
     xy_free(k->library);
     xy_free(k->criterion);
+    xy_free(k->clock);
     xy_free(k->samples);
     xy_fit_cleanup(&k->fit);
     *k = (xy_kernel_cost_t){0};
@@ -96,7 +97,7 @@ xy_status_t xy_costs_set_kernel(xy_costs_t *costs, xy_kernel_cost_t *kernel)
     xy_kernel_cost_t *slot = NULL;
 
     if (!complete(&kernel->name) || !complete(&kernel->cluster) || !complete(&kernel->unit) ||
-        !complete(&kernel->library) || !complete(&kernel->criterion)) {
+        !complete(&kernel->library) || !complete(&kernel->criterion) || !complete(&kernel->clock)) {
         xy_kernel_cost_cleanup(kernel);
         return xy_fail_memory("storing a model");
     }

@@ -29,6 +29,11 @@ enum { XY_COSTS_VERSION = 1 };
 /* The cluster of a machine alone. */
 #define XY_COSTS_LOCAL "local"
 
+/* What times are of: the wall clock (what "" is, too); or the wall clock as it would be at the pace
+ * of the core that the constants "pace-latency" and "pace-throughput" tell. */
+#define XY_CLOCK_WALL  "wall"
+#define XY_CLOCK_PACED "paced"
+
 /* All strings belong to the store; none is NULL. */
 typedef struct {
     char *name;    /* "dgemm", "copy" */
@@ -36,6 +41,7 @@ typedef struct {
     char *unit;    /* of the size: "n" or "B" */
     char *library; /* what was run; "" */
     char *criterion;
+    char *clock;   /* XY_CLOCK_... */
     long threads;  /* inside the kernel, or copies of it at once */
     long distance; /* between the NUMA nodes of core and memory, as the machine counts it; 0 is
                       local */

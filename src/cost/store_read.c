@@ -178,6 +178,8 @@ static xy_status_t read_kernel(const reader_t *r, const xy_xml_node_t *node)
         if (st == XY_OK)
             st = read_text(node, "Criterion", &k.criterion);
         if (st == XY_OK)
+            st = read_text(node, "Clock", &k.clock);
+        if (st == XY_OK)
             st = xy_xml_attr_long(r->doc, node, "Threads", 1, LONG_MAX, &k.threads);
         if (st == XY_OK)
             st = xy_xml_attr_long(r->doc, node, "Distance", 0, LONG_MAX, &k.distance);

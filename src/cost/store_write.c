@@ -47,6 +47,8 @@ static void write_kernel(FILE *file, const xy_kernel_cost_t *k)
     fprintf(file, " Threads=\"%ld\" Distance=\"%ld\"", k->threads, k->distance);
     attribute(file, "Library", k->library);
     attribute(file, "Criterion", k->criterion);
+    if (*k->clock != '\0')
+        attribute(file, "Clock", k->clock);
     fputs(">\n    <Cluster", file);
     attribute(file, "Name", k->cluster);
     fprintf(file, " Samples=\"%ld\"", k->fit.samples);

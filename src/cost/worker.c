@@ -146,7 +146,10 @@ static int run_plugin(void *arg)
 static int measure(child_t *c, const request_t *request, cost_measure_t *measure_p)
 {
     const cost_measure_limits_t limits = {
-        .tight = 0.005, .seconds_max = request->seconds, .is_threaded = c->options->threads > 1};
+        .tight = 0.01,
+        .seconds_max = request->seconds,
+        .is_threaded = c->options->threads > 1,
+        .reference = c->options->pace.latency > 0 ? &c->options->pace : NULL};
     int code = 0;
 
     c->state.n = (size_t)request->n;

@@ -21,7 +21,8 @@ typedef struct {
     const char *library; /* NULL: search for a BLAS; the plug-in when `symbol` is given */
     const char *symbol;  /* NULL: from the table */
     long threads;
-    double patience; /* seconds a single measurement may take; 0: a minute */
+    double patience;  /* seconds a single measurement may take; 0: a minute */
+    cost_pace_t pace; /* the reference; zeros: pace does not matter */
 } cost_worker_options_t;
 
 typedef struct {

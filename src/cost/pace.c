@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "cost/pace.h"
+
+#include <math.h>
+#include <stdint.h>
+
+#include "cost/measure.h"
+
+enum { TURNS = 1500, LOOKS_MAX = 20000 };
+
+/* A neighbour adds 0.3 and more to the ratio, the clock and interrupts some hundredths. */
+static const double alone = 1.12;
+
+/* Keeps the value, and what makes it, between the two looks at the clock. */
+static inline void hold(uint64_t *x)
+{
+    __asm__ volatile("" : "+r"(*x) : : "memory");
+}
+
+/* Half of a xorshift: no compiler knows a shorter way. */
+static inline uint64_t stir(uint64_t x)
+{
+    x ^= x << 13;
+    return x ^ (x >> 7);
+}
+
+static double time_throughput(void)
+{
+    uint64_t a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;
+    double begin = cost_now();
+
+    for (int i = 0; i < TURNS; i++) {
+        a = stir(a), b = stir(b), c = stir(c);
+        d = stir(d), e = stir(e), f = stir(f);
+        hold(&a), hold(&d);
+    }
+    a ^= b ^ c ^ d ^ e ^ f;
+    hold(&a);
+    return cost_now() - begin;
+}
+
+static double time_latency(void)
+{
+    uint64_t x = 1;
+    double begin = cost_now();
+
+    for (int i = 0; i < TURNS; i++) {
+        x = x * 6364136223846793005u + 1;
+        hold(&x);
+    }
+    return cost_now() - begin;
+}
+
+cost_pace_t cost_pace_now(void)
+{
+    cost_pace_t best = {INFINITY, INFINITY};
+
+    for (int i = 0; i < 2; i++) {
+        best.throughput = fmin(best.throughput, time_throughput());
+        best.latency = fmin(best.latency, time_latency());
+    }
+    return best;
+}
+
+static double ratio(const cost_pace_t *p)
+{
+    return p->throughput / p->latency;
+}
+
+cost_pace_t cost_pace_learn(double seconds)
+{
+    static _Thread_local double latencies[LOOKS_MAX], ratios[LOOKS_MAX];
+    double end = cost_now() + seconds, spread;
+    cost_pace_t p;
+    long n = 0;
+
+    while (n < LOOKS_MAX && (n < 20 || cost_now() < end)) {
+        p = cost_pace_now();
+        latencies[n] = p.latency;
+        ratios[n++] = ratio(&p);
+    }
+    p.latency = cost_median(latencies, n, &spread);
+    cost_median(ratios, n, &spread);
+    /* Not the very least: an interrupt in the wrong loop makes a ratio of its own. */
+    p.throughput = ratios[n / 20] * p.latency;
+    return p;
+}
+
+bool cost_pace_is_alone(const cost_pace_t *now, const cost_pace_t *reference)
+{
+    return ratio(now) <= alone * ratio(reference);
+}
+
+double cost_pace_scale(const cost_pace_t *now, const cost_pace_t *reference)
+{
+    return reference->latency / now->latency;
+}
