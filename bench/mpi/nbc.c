@@ -23,28 +23,40 @@
  * --limit (5 s) the repetitions of a collective end, but for three. Every result is checked
  * against the blocking collective.
  */
+#define _POSIX_C_SOURCE 200809L /* clock_gettime */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static int rank, size;
 
 /* ---- The computation ---------------------------------------------------------------------- */
 
 enum { TILE = 24 }; /* three of them fit in the first cache */
-static double tile_a[TILE * TILE], tile_b[TILE * TILE], tile_c[TILE * TILE];
+static _Alignas(64) double tile_a[TILE * TILE], tile_b[TILE * TILE], tile_c[TILE * TILE];
 
-/* One product of small matrices: high intensity, in cache. */
+/* One product of small matrices: high intensity, in cache. The sums stay in registers: through
+ * memory the speed would hang on where the loader puts the matrices. */
 static void product(void)
 {
     for (int i = 0; i < TILE; i++)
-        for (int k = 0; k < TILE; k++) {
-            double x = tile_a[i * TILE + k];
+        for (int j = 0; j < TILE; j += 4) {
+            const double *a = &tile_a[i * TILE], *b = &tile_b[j];
+            double s0 = 0, s1 = 0, s2 = 0, s3 = 0, *c = &tile_c[i * TILE + j];
 
-            for (int j = 0; j < TILE; j++)
-                tile_c[i * TILE + j] += x * tile_b[k * TILE + j];
+            for (int k = 0; k < TILE; k++, b += TILE) {
+                s0 += a[k] * b[0];
+                s1 += a[k] * b[1];
+                s2 += a[k] * b[2];
+                s3 += a[k] * b[3];
+            }
+            c[0] += s0;
+            c[1] += s1;
+            c[2] += s2;
+            c[3] += s3;
         }
 }
 
@@ -236,6 +248,15 @@ static times_t summary(double *v, int n)
     return t;
 }
 
+/* MPI_Wtime may begin at another moment in each process. */
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* One repetition of start (when `communicate`), computation, wait: from the first rank that begins
  * to the last that ends. Ranks that share a core take turns, so the longest time of one rank would
  * not do. All ranks are on one machine and read one clock. */
@@ -245,13 +266,13 @@ static double once(int k, data_t *d, int communicate, long times)
     double own[2], most[2]; /* minus the beginning, and the end */
 
     MPI_Barrier(MPI_COMM_WORLD);
-    own[0] = -MPI_Wtime();
+    own[0] = -now();
     if (communicate)
         collectives[k].start(d, &request);
     compute(times);
     if (communicate)
         MPI_Wait(&request, MPI_STATUS_IGNORE);
-    own[1] = MPI_Wtime();
+    own[1] = now();
     MPI_Allreduce(own, most, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return most[1] + most[0];
 }
@@ -263,13 +284,13 @@ typedef enum { COMM, COMP, OVRL, PHASES } phase_t;
 static void measure(int k, data_t *d, long times, int repetitions, double limit,
                     times_t result[PHASES])
 {
-    double *v = malloc(PHASES * (size_t)(repetitions + 1) * sizeof(*v)), begin = MPI_Wtime();
+    double *v = malloc(PHASES * (size_t)(repetitions + 1) * sizeof(*v)), begin = now();
     int done = 0, is_over = 0;
 
     for (; done <= repetitions && !is_over; done++) {
         for (int p = 0; p < PHASES; p++)
             v[p * (repetitions + 1) + done] = once(k, d, p != COMP, p == COMM ? 0 : times);
-        is_over = done >= 3 && MPI_Wtime() - begin > limit;
+        is_over = done >= 3 && now() - begin > limit;
         MPI_Bcast(&is_over, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     for (int p = 0; p < PHASES; p++)
