@@ -121,6 +121,8 @@ void xy_fiber_next_set(xy_fiber_t *fiber, xy_fiber_t *next);
  * must return from it before the pool is destroyed. */
 void xy_fiber_wake(xy_fiber_t *fiber);
 
+/* How long this worker polls before it sleeps, instead of the pool's spin_seconds; before run. */
+void xy_worker_spin_set(xy_worker_t *worker, double seconds);
 int xy_worker_index(const xy_worker_t *worker);
 int xy_worker_cpu(const xy_worker_t *worker); /* -1: not pinned */
 xy_pool_t *xy_worker_pool(const xy_worker_t *worker);

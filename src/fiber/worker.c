@@ -348,6 +348,11 @@ bool xy_worker_has_ready(const xy_worker_t *worker)
     return worker->ready.nonempty != 0;
 }
 
+void xy_worker_spin_set(xy_worker_t *worker, double seconds)
+{
+    worker->spin_ns = (int64_t)(seconds * 1e9);
+}
+
 int xy_worker_index(const xy_worker_t *worker)
 {
     return worker->index;

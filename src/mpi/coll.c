@@ -8,6 +8,7 @@
 #include "mpi/flow.h"
 #include "mpi/monitor.h"
 #include "mpi/p2p.h"
+#include "mpi/past_cache.h"
 #include "mpi/trace.h"
 #include "mpi/work.h"
 
@@ -191,6 +192,12 @@ static void job_piece(void *arg, int64_t piece)
     job->slot->kind->piece(job->part, job->slot, piece);
 }
 
+/* How much is written, by the number of pieces of all parts. */
+static bool is_huge(int64_t pieces)
+{
+    return pieces >= MPI_PAST_CACHE / MPI_PIECE;
+}
+
 static void coll_work(coll_part_t *part, coll_slot_t *slot)
 {
     const coll_kind_t *kind = slot->kind;
@@ -201,6 +208,7 @@ static void coll_work(coll_part_t *part, coll_slot_t *slot)
 
     if (kind->piece == NULL)
         return;
+    slot->is_huge = is_huge(pieces * part->coll->parts);
     before = mpi_trace_begin(part->worker->trace, kind->name);
     if (!runs_program_code(slot->calls[0]))
         mpi_work_run(job_piece, &job, pieces);
@@ -366,6 +374,8 @@ static void away_work(mpi_coll_t *coll, uint64_t seq)
             total += slot->kind->pieces ? slot->kind->pieces(coll->part[p], slot) : 1;
         away.ends[p] = total;
     }
+    for (int p = 0; p < coll->parts; p++)
+        slot_of(coll->part[p], seq)->is_huge = is_huge(total);
     mpi_work_run(away_piece, &away, total);
     xy_free(away.ends);
 }

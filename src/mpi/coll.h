@@ -108,6 +108,7 @@ struct coll_slot {
     bool is_away;            /* it goes to the steward */
     bool is_back;            /* and has come back */
     bool is_packed;          /* set by prepare: the data goes through the slots, nobody waits */
+    bool is_huge;            /* more data than caches hold: write past them */
     bool is_small;           /* set by prepare or pieces: the short way is taken */
     int round;
     uint32_t seen[2];    /* bit r: the cell of round r of meeting [0], parting [1] has come */
@@ -223,8 +224,8 @@ void coll_copy(void *to, int64_t to_count, const mpi_type_t *to_type, const void
 /* A copy between members as pieces: how many, and piece `i` of it. Plain bytes are cut; other types
  * are one piece. */
 int64_t coll_copy_pieces(int64_t count, const mpi_type_t *a, const mpi_type_t *b);
-void coll_copy_piece(void *to, int64_t to_count, const mpi_type_t *to_type, const void *from,
-                     int64_t from_count, const mpi_type_t *from_type, int64_t i);
+void coll_copy_piece(const coll_slot_t *slot, void *to, int64_t to_count, const mpi_type_t *to_type,
+                     const void *from, int64_t from_count, const mpi_type_t *from_type, int64_t i);
 
 /* The parts meet again after the work: always, or unless the data went through the slots. */
 bool coll_parts_always(const coll_slot_t *slot);

@@ -33,7 +33,7 @@ static const char *contribution(const coll_call_t *call, int64_t *count, mpi_typ
 }
 
 /* Piece `i` of the block of member `from` into the receive buffer of `to`. */
-static void allgather_block(coll_call_t *from, coll_call_t *to, int64_t i)
+static void allgather_block(const coll_slot_t *slot, coll_call_t *from, coll_call_t *to, int64_t i)
 {
     int64_t count, room;
     mpi_type_t *type;
@@ -41,7 +41,7 @@ static void allgather_block(coll_call_t *from, coll_call_t *to, int64_t i)
     char *place = receive_block(to, from->rank, &room);
 
     if (i < coll_copy_pieces(room, to->receive_type, type))
-        coll_copy_piece(place, room, to->receive_type, data, count, type, i);
+        coll_copy_piece(slot, place, room, to->receive_type, data, count, type, i);
 }
 
 /* Small regular blocks of plain types: all results are equal, so put one together and copy it. */
@@ -62,7 +62,7 @@ static void allgather_compact(coll_part_t *part, coll_slot_t *slot)
     size_t block = slot->bytes, bytes = block * (size_t)part->coll->size;
 
     for (int r = 0; r < part->coll->size; r++)
-        allgather_block(coll_call_of(part, slot, r), first, 0);
+        allgather_block(slot, coll_call_of(part, slot, r), first, 0);
     for (int m = 1; m < part->members; m++) {
         coll_call_t *call = slot->calls[m];
         size_t own = (size_t)call->rank * block;
@@ -161,7 +161,7 @@ static void allgather_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
     else if (slot->is_small)
         allgather_compact(part, slot);
     else
-        allgather_block(coll_call_of(part, slot, (int)(rest % part->coll->size)),
+        allgather_block(slot, coll_call_of(part, slot, (int)(rest % part->coll->size)),
                         slot->calls[piece % part->members], rest / part->coll->size);
 }
 
@@ -322,7 +322,7 @@ static void exchange_tile(coll_part_t *part, coll_slot_t *slot, int first)
     }
 }
 
-static void exchange_piece(coll_call_t *from, coll_call_t *to, int64_t i)
+static void exchange_piece(const coll_slot_t *slot, coll_call_t *from, coll_call_t *to, int64_t i)
 {
     mpi_type_t *to_type, *from_type;
     int64_t room, count;
@@ -330,7 +330,7 @@ static void exchange_piece(coll_call_t *from, coll_call_t *to, int64_t i)
     char *data = alltoall_send(from, to->rank, &count, &from_type);
 
     if (i < coll_copy_pieces(room, to_type, from_type))
-        coll_copy_piece(place, room, to_type, data, count, from_type, i);
+        coll_copy_piece(slot, place, room, to_type, data, count, from_type, i);
 }
 
 /* The most pieces of any block that a member of the part receives. */
@@ -369,7 +369,7 @@ static void alltoall_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
     else if (slot->is_small)
         exchange_tile(part, slot, (int)piece * TILE);
     else
-        exchange_piece(coll_call_of(part, slot, (int)(rest % part->coll->size)),
+        exchange_piece(slot, coll_call_of(part, slot, (int)(rest % part->coll->size)),
                        slot->calls[piece % part->members], rest / part->coll->size);
 }
 

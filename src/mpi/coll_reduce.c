@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "mpi/coll.h"
+#include "mpi/past_cache.h"
 
 enum { BLOCK = 32 << 10 };
 
@@ -102,6 +103,14 @@ static int64_t slice_pieces(const coll_part_t *part, coll_slot_t *slot)
     return (end - begin + n - 1) / n;
 }
 
+static void put_block(void *to, const void *block, int64_t n, const mpi_type_t *type, bool is_huge)
+{
+    if (is_huge && mpi_type_is_contiguous(type))
+        mpi_copy_past_cache(to, block, (size_t)n * type->size);
+    else
+        coll_copy(to, n, type, block, n, type);
+}
+
 /* One block into the receive buffers of members [first, end). */
 static void slice_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece, int first, int end)
 {
@@ -114,8 +123,8 @@ static void slice_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece, int
     n = stop - begin < n ? stop - begin : n;
     block = reduce_block(part, slot, begin, n);
     for (int r = first; r < end; r++)
-        coll_copy(coll_element(coll_call_of(part, slot, r)->receive, begin, type), n, type, block,
-                  n, type);
+        put_block(coll_element(coll_call_of(part, slot, r)->receive, begin, type), block, n, type,
+                  slot->bytes * (uint64_t)(end - first) >= MPI_PAST_CACHE);
 }
 
 static void allreduce_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)

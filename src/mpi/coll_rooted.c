@@ -67,7 +67,7 @@ static void bcast_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
     if (call->rank == slot->root)
         return;
     if (i < coll_copy_pieces(call->receive_count, call->receive_type, root->send_type))
-        coll_copy_piece(call->receive, call->receive_count, call->receive_type, root->send,
+        coll_copy_piece(slot, call->receive, call->receive_count, call->receive_type, root->send,
                         root->send_count, root->send_type, i);
 }
 
@@ -161,7 +161,7 @@ static void gather_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
     place = place_at_root(root->receive_displacements, root->receive_count, call->rank);
     count = count_at_root(root->receive_counts, root->receive_count, call->rank);
     if (i < coll_copy_pieces(count, root->receive_type, call->send_type))
-        coll_copy_piece(coll_element(root->receive, place, root->receive_type), count,
+        coll_copy_piece(slot, coll_element(root->receive, place, root->receive_type), count,
                         root->receive_type, call->send, call->send_count, call->send_type, i);
 }
 
@@ -225,7 +225,7 @@ static void scatter_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
     place = place_at_root(root->send_displacements, root->send_count, call->rank);
     count = count_at_root(root->send_counts, root->send_count, call->rank);
     if (i < coll_copy_pieces(call->receive_count, call->receive_type, root->send_type))
-        coll_copy_piece(call->receive, call->receive_count, call->receive_type,
+        coll_copy_piece(slot, call->receive, call->receive_count, call->receive_type,
                         coll_element(root->send, place, root->send_type), count, root->send_type,
                         i);
 }

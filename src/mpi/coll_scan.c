@@ -53,10 +53,12 @@ static void scan_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
         coll_call_t *call = coll_call_of(part, slot, r);
         void *result = coll_element(call->receive, begin, type);
 
-        if (!call->is_in_place)
-            coll_copy(result, n, type, coll_element(call->send, begin, type), n, type);
-        if (before != NULL)
+        if (call->is_in_place && before != NULL)
             mpi_op_apply(own->op, before, result, n, type);
+        else if (before != NULL)
+            mpi_op_apply2(own->op, before, coll_element(call->send, begin, type), result, n, type);
+        else if (!call->is_in_place)
+            coll_copy(result, n, type, coll_element(call->send, begin, type), n, type);
         before = result;
     }
 }
@@ -77,12 +79,15 @@ static void exscan_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
     sum -= type->true_lb;
     for (int r = 0; r < part->coll->size; r++) {
         coll_call_t *call = coll_call_of(part, slot, r);
-        const void *data = call->is_in_place ? call->receive : call->send;
+        const void *data =
+            coll_element(call->is_in_place ? call->receive : call->send, begin, type);
         char *swap = sum;
 
-        coll_copy(next, n, type, coll_element(data, begin, type), n, type);
-        if (r > 0) {
-            mpi_op_apply(own->op, sum, next, n, type);
+        if (r == 0) {
+            coll_copy(next, n, type, data, n, type);
+        } else {
+            if (r < part->coll->size - 1)
+                mpi_op_apply2(own->op, sum, data, next, n, type);
             coll_copy(coll_element(call->receive, begin, type), n, type, sum, n, type);
         }
         sum = next;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "mpi/coll.h"
+#include "mpi/past_cache.h"
 #include "mpi/work.h"
 
 void *coll_scratch(size_t bytes)
@@ -31,8 +32,8 @@ int64_t coll_copy_pieces(int64_t count, const mpi_type_t *a, const mpi_type_t *b
     return (int64_t)((bytes + MPI_PIECE - 1) / MPI_PIECE);
 }
 
-void coll_copy_piece(void *to, int64_t to_count, const mpi_type_t *to_type, const void *from,
-                     int64_t from_count, const mpi_type_t *from_type, int64_t i)
+void coll_copy_piece(const coll_slot_t *slot, void *to, int64_t to_count, const mpi_type_t *to_type,
+                     const void *from, int64_t from_count, const mpi_type_t *from_type, int64_t i)
 {
     uint64_t offset = (uint64_t)i * MPI_PIECE;
     uint64_t room = (uint64_t)to_count * to_type->size;
@@ -43,9 +44,13 @@ void coll_copy_piece(void *to, int64_t to_count, const mpi_type_t *to_type, cons
         return;
     }
     bytes = bytes < room ? bytes : room;
-    if (offset < bytes && to != from)
-        memcpy((char *)to + offset, (const char *)from + offset,
-               bytes - offset < MPI_PIECE ? bytes - offset : MPI_PIECE);
+    if (offset >= bytes || to == from)
+        return;
+    bytes = bytes - offset < MPI_PIECE ? bytes - offset : MPI_PIECE;
+    if (slot->is_huge)
+        mpi_copy_past_cache((char *)to + offset, (const char *)from + offset, bytes);
+    else
+        memcpy((char *)to + offset, (const char *)from + offset, bytes);
 }
 
 bool coll_parts_always(const coll_slot_t *slot)

@@ -17,6 +17,10 @@
 #include "mpi/trace.h"
 #include "mpi/work.h"
 
+/* Nobody else runs on a communication core: it may look for work longer before it sleeps, so that
+ * the next collective of a loop finds it awake. */
+enum { COMM_SPINS = 10 };
+
 mpi_job_t *mpi_job;
 _Thread_local mpi_rank_t *mpi_self;
 
@@ -84,6 +88,8 @@ static xy_status_t create_workers(mpi_job_t *job)
         job->rings = NULL;
         return XY_ENOMEM;
     }
+    for (int w = n - job->comm_workers; w < n; w++)
+        xy_worker_spin_set(xy_pool_worker(job->pool, w), COMM_SPINS * config.spin_seconds);
     for (int w = 0; w < n; w++) {
         mpi_worker_t *worker = &job->worker[w];
 

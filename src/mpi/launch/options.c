@@ -102,7 +102,9 @@ const xy_option_t mpi_launch_options[] = {
      .help = "messages up to this size are copied when they are sent; larger ones wait for their "
              "receiver and are copied once"},
     {"spin", 0, XY_OPT_SECONDS, "TIME", AT(spin), .env = "XYLEM_SPIN", .preset = "100us",
-     .help = "how long an idle core looks for work before it sleeps"},
+     .help =
+         "how long an idle core looks for work before it sleeps; a communication core ten times as "
+         "long"},
     {"host", 0, XY_OPT_STRING, "NAME", AT(host), .aliases = host_names,
      .help = "this machine only; others are refused"},
     {"hostfile", 0, XY_OPT_STRING, "FILE", AT(hostfile), .aliases = hostfile_names,
