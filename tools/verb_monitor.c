@@ -11,21 +11,28 @@
 #include "verbs.h"
 
 typedef struct {
-    const char *only, *heatmap, *mpi;
+    const char *only, *heatmap, *mpi, *metric;
+    double slice;
 } values_t;
 
 static const char *const kinds[] = {"all", "program", "collectives", NULL};
+static const char *const metrics[] = {"size", "msg", "avg", NULL};
 static const char *const libraries[] = {"openmpi", "mpich", NULL};
 
 static const xy_option_t options[] = {
     {"only", 0, XY_OPT_CHOICE, "KIND", offsetof(values_t, only),
-     .help = "which messages: all, those of the program, or those inside collectives",
+     .help = "which messages go to a file: all, those of the program, or those inside collectives",
      .preset = "all", .choices = kinds},
     {"mpi", 0, XY_OPT_CHOICE, "MPI", offsetof(values_t, mpi),
      .help = "the MPI of the launcher, openmpi or mpich (default: what it says of itself)",
      .choices = libraries},
     {"heatmap", 0, XY_OPT_STRING, "FILE", offsetof(values_t, heatmap),
      .help = "draw the matrix as a heat map too", .complete = "file"},
+    {"metric", 0, XY_OPT_CHOICE, "METRIC", offsetof(values_t, metric),
+     .help = "of the heat map: bytes (size), messages (msg), or the mean size of a message (avg)",
+     .preset = "size", .choices = metrics},
+    {"slice", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, slice),
+     .help = "cut the run into slices of TIME, each with a matrix of its own in the directory"},
     {0}};
 
 /* Which MPI a launcher belongs to, by its --version; NULL: it does not say. */
@@ -90,14 +97,17 @@ static xy_status_t find_library(const char *mpi, char **path_p)
 }
 
 /* Run the launcher with the library in front of the MPI; its exit code goes to *code_p. */
-static xy_status_t run_program(char **argv, const char *library, const char *directory, int *code_p)
+static xy_status_t run_program(char **argv, const char *library, const char *directory,
+                               double slice, int *code_p)
 {
     const char *before = getenv("LD_PRELOAD");
     char *preload = before != NULL && *before != '\0' ? xy_sprintf("%s:%s", library, before)
                                                       : xy_strdup(library);
+    char seconds[32];
     int status = 0;
     pid_t child;
 
+    snprintf(seconds, sizeof(seconds), "%.9g", slice);
     if (preload == NULL)
         return xy_fail_memory("starting the monitor");
     fflush(NULL);
@@ -105,6 +115,7 @@ static xy_status_t run_program(char **argv, const char *library, const char *dir
     if (child == 0) {
         setenv("LD_PRELOAD", preload, 1);
         setenv("XYLEM_MONITOR_DIRECTORY", directory, 1);
+        setenv("XYLEM_MONITOR_SLICE", seconds, 1);
         execvp(argv[0], argv);
         xy_fail_errno(errno, argv[0], "cannot run");
         _exit(errno == ENOENT ? 127 : 126);
@@ -131,41 +142,74 @@ static void remove_directory(const char *directory)
     rmdir(directory);
 }
 
-static xy_status_t write_matrix(const xy_matrix_t *m, const char *path, const char *title)
+static xy_status_t write_matrix(const xy_matrix_t *m, const char *path)
 {
     xy_out_t *out;
     xy_status_t st = xy_out_open(path, &out);
 
     if (st != XY_OK)
         return st;
-    if (title != NULL) {
-        st = xy_matrix_print_svg(m, XY_METRIC_SIZE, title, xy_out_file(out));
-    } else {
-        xy_matrix_format_t format = xy_matrix_guess(path, "source");
-
-        st = xy_matrix_write(m, format, xy_out_file(out));
-    }
+    st = xy_matrix_write(m, xy_matrix_guess(path, "source"), xy_out_file(out));
     if (st == XY_OK)
         return xy_out_commit(out);
     xy_out_cancel(out);
     return st;
 }
 
-static xy_status_t collect(const values_t *v, const char *directory, const char *path)
+static xy_status_t draw_matrix(const xy_matrix_t *m, const char *metric_name, const char *title,
+                               const char *path)
 {
-    int what = 0;
-    xy_matrix_t *m;
-    xy_status_t st;
+    xy_metric_t metric = XY_METRIC_SIZE;
+    xy_out_t *out;
+    xy_status_t st = xy_out_open(path, &out);
 
-    while (strcmp(kinds[what], v->only) != 0)
-        what++;
-    st = xy_matrix_monitored(directory, (xy_monitored_t)what, &m);
     if (st != XY_OK)
         return st;
-    st = write_matrix(m, path, NULL);
+    xy_metric_parse(metric_name, &metric);
+    st = xy_matrix_print_svg(m, metric, title, xy_out_file(out));
+    if (st == XY_OK)
+        return xy_out_commit(out);
+    xy_out_cancel(out);
+    return st;
+}
+
+/* A name with the ending of a matrix is a file; any other is a directory. */
+static bool is_file(const char *path)
+{
+    static const char *const endings[] = {".csv", ".mat", ".mtx", ".graph"};
+    size_t length = strlen(path);
+
+    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+        size_t n = strlen(endings[i]);
+
+        if (length > n && strcmp(path + length - n, endings[i]) == 0)
+            return true;
+    }
+    return strcmp(path, "-") == 0;
+}
+
+static xy_status_t collect(const values_t *v, const char *directory, const char *path)
+{
+    xy_traffic_choice_t choice = {
+        .program = strcmp(v->only, "collectives") != 0,
+        .collectives = strcmp(v->only, "program") != 0,
+        .phase = XY_TRAFFIC_ANY,
+        .slice = XY_TRAFFIC_ANY,
+        .communicator = XY_TRAFFIC_ANY,
+    };
+    xy_matrix_t *m = NULL;
+    xy_traffic_t t;
+    xy_status_t st = xy_traffic_read(directory, &t);
+
+    if (st != XY_OK)
+        return st;
+    st = xy_traffic_matrix(&t, &choice, &m);
+    if (st == XY_OK)
+        st = is_file(path) ? write_matrix(m, path) : xy_traffic_write(&t, path);
     if (st == XY_OK && v->heatmap != NULL)
-        st = write_matrix(m, v->heatmap, path);
+        st = draw_matrix(m, v->metric, path, v->heatmap);
     xy_matrix_destroy(m);
+    xy_traffic_cleanup(&t);
     return st;
 }
 
@@ -193,7 +237,7 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     if (st == XY_OK && mkdtemp(directory) == NULL)
         st = xy_fail_errno(errno, directory, "cannot make");
     if (st == XY_OK) {
-        st = run_program(program, library, directory, &code);
+        st = run_program(program, library, directory, v->slice, &code);
         if (st == XY_OK && code == 0)
             st = collect(v, directory, argv[0]);
         remove_directory(directory);
@@ -211,11 +255,17 @@ const xy_command_t verb_monitor = {
     .description =
         "Runs the launcher with a library in front of its MPI that counts what every rank sends, "
         "and writes the communication matrix to OUT in the format of its name (.csv, .mat, .mtx or "
-        ".graph). The program is not changed; it must be a C program that ends with "
+        ".graph). Any other OUT is a directory: a matrix of all, of the program, of the "
+        "collectives, of "
+        "each phase (MPI_Pcontrol begins one), slice of time and communicator, and a page with "
+        "their heat maps. The program is not changed; it must be a C program that ends with "
         "MPI_Finalize.\n\n"
         "Collective operations are counted as the messages of the algorithms that both libraries "
         "document: binomial trees, recursive doubling, rings and pairwise exchange.",
     .examples = "xylem monitor app.csv -- mpirun -n 8 ./app\n    the matrix of a run\n"
+                "xylem monitor talk --slice 0.5 -- mpirun -n 8 ./app\n    a directory of matrices: "
+                "every half "
+                "second, phase and communicator\n"
                 "xylem monitor app.csv --only program -- mpiexec -n 8 ./app\n    without the "
                 "messages inside collectives\n",
     .options = options,

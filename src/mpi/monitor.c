@@ -1,94 +1,212 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/monitor.h"
 
-#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <time.h>
 
-#include "place/place.h"
+#include "mpi/group.h"
 
+/* What one rank has sent to another on one communicator, in one span of the run. */
 typedef struct {
-    int to;
-    uint32_t context, phase;
+    uint32_t to, context;
+    uint32_t span;                  /* in the rank's list of spans */
+    uint32_t is_used;               /* 0: a free slot */
     uint64_t bytes[2], messages[2]; /* [0] of the program, [1] inside collectives */
 } record_t;
 
+_Static_assert(sizeof(record_t) == 48, "a job of 16384 ranks with 26 partners has 524288 slots");
+
+/* A part of the run: a phase, cut by slices of time and by reorderings. */
+typedef struct {
+    uint32_t phase, slice, round;
+} span_t;
+
+/* Open addressing, at most 7/8 full. Only the rank's worker touches it while the rank runs. */
 struct mpi_monitor {
-    xy_hash_t table; /* (phase, context, to) -> record */
-    xy_arena_t *arena;
-    uint32_t phase;
-    record_t *last; /* most messages go where the one before went */
+    record_t *records;
+    uint32_t capacity, count;
+    uint32_t last; /* most messages go where the one before went */
+    span_t now;
+    uint32_t span;  /* number of `now` */
     bool is_lossy;  /* memory ran out: some were not counted */
+    xy_vec_t spans; /* of span_t */
 };
 
 typedef struct mpi_monitor monitor_t;
 
-/* The last two are small numbers in practice; should they not be, records of different pairs would
- * share a key, so they are cut where the fields meet. */
-static uint64_t key_of(int to, uint32_t context, uint32_t phase)
+/* The slice of time that it is; a thread of its own counts, so that no clock is read for a
+ * message. */
+static _Atomic uint32_t slice_now;
+static double slice_seconds;
+
+static monitor_t *monitor_new(void)
 {
-    return (uint64_t)(uint32_t)to | (uint64_t)(context & 0xfffff) << 24 | (uint64_t)phase << 44;
+    monitor_t *m = xy_calloc(1, sizeof(*m));
+
+    if (m == NULL)
+        return NULL;
+    m->spans = XY_VEC_INIT(span_t);
+    if (xy_vec_append(&m->spans, &m->now) != XY_OK) {
+        xy_free(m);
+        return NULL;
+    }
+    return m;
 }
 
-xy_status_t mpi_monitor_start(mpi_job_t *job)
+xy_status_t mpi_monitor_begin(mpi_rank_t *rank)
 {
-    for (int r = 0; r < job->size; r++) {
-        monitor_t *m = xy_calloc(1, sizeof(*m));
-
-        if (m == NULL || xy_arena_create(&m->arena) != XY_OK) {
-            xy_free(m);
-            mpi_monitor_stop(job);
-            return xy_fail_memory("preparing to count messages");
-        }
-        xy_hash_init(&m->table, XY_HASH_U64);
-        job->ranks[r].monitor = m;
-    }
-    job->is_monitored = true;
+    if (rank->monitor == NULL)
+        rank->monitor = monitor_new();
+    if (rank->monitor == NULL)
+        return xy_fail_memory("preparing to count messages");
+    atomic_store_explicit(&mpi_job->is_monitored, true, memory_order_relaxed);
     return XY_OK;
+}
+
+static void *count_slices(void *arg)
+{
+    struct timespec next;
+
+    (void)arg;
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    for (;;) {
+        double whole = (double)next.tv_nsec + slice_seconds * 1e9;
+
+        next.tv_sec += (time_t)(whole / 1e9);
+        next.tv_nsec = (long)(whole - 1e9 * (double)(time_t)(whole / 1e9));
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL) != 0)
+            ;
+        atomic_fetch_add_explicit(&slice_now, 1, memory_order_relaxed);
+    }
+    return NULL;
+}
+
+static xy_status_t start_slices(double seconds)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    int code;
+
+    slice_seconds = seconds;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    code = pthread_create(&thread, NULL, count_slices, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (code != 0)
+        return xy_fail_errno(code, "the slices of time", "start a thread for");
+    pthread_detach(thread);
+    return XY_OK;
+}
+
+xy_status_t mpi_monitor_start(mpi_job_t *job, double seconds)
+{
+    for (int r = 0; r < job->size; r++)
+        if (mpi_monitor_begin(&job->ranks[r]) != XY_OK) {
+            mpi_monitor_stop(job);
+            return XY_ENOMEM;
+        }
+    return seconds > 0 ? start_slices(seconds) : XY_OK;
 }
 
 void mpi_monitor_stop(mpi_job_t *job)
 {
-    job->is_monitored = false;
+    atomic_store_explicit(&job->is_monitored, false, memory_order_relaxed);
     for (int r = 0; r < job->size; r++) {
         monitor_t *m = job->ranks[r].monitor;
 
         if (m == NULL)
             continue;
-        xy_hash_cleanup(&m->table);
-        xy_arena_destroy(m->arena);
+        xy_vec_cleanup(&m->spans);
+        xy_free(m->records);
         xy_free(m);
         job->ranks[r].monitor = NULL;
     }
 }
 
-static record_t *record_of(monitor_t *m, int to, uint32_t context)
+static bool is_it(const record_t *r, uint32_t to, uint32_t context, uint32_t span)
 {
-    uint64_t key = key_of(to, context, m->phase);
-    record_t *record = m->last;
+    return r->to == to && r->context == context && r->span == span && r->is_used;
+}
 
-    if (record != NULL && record->to == to && record->context == context &&
-        record->phase == m->phase)
-        return record;
-    record = xy_hash_get(&m->table, key);
-    if (record == NULL) {
-        record = xy_arena_alloc(m->arena, sizeof(*record));
-        if (record == NULL || xy_hash_set(&m->table, key, record) != XY_OK)
-            return NULL;
-        record->to = to;
-        record->context = context;
-        record->phase = m->phase;
+/* The record of a pair, or the free slot where it belongs. There is one. */
+static uint32_t slot_of(const record_t *records, uint32_t capacity, uint32_t to, uint32_t context,
+                        uint32_t span)
+{
+    uint64_t hash = xy_hash_u64((uint64_t)to << 32 | (context ^ (uint64_t)span << 20));
+    uint32_t i = (uint32_t)hash & (capacity - 1);
+
+    while (records[i].is_used && !is_it(&records[i], to, context, span))
+        i = (i + 1) & (capacity - 1);
+    return i;
+}
+
+static bool grow(monitor_t *m)
+{
+    uint32_t capacity = m->capacity > 0 ? 2 * m->capacity : 8;
+    record_t *larger = xy_calloc(capacity, sizeof(*larger));
+
+    if (larger == NULL)
+        return false;
+    for (uint32_t i = 0; i < m->capacity; i++) {
+        const record_t *r = &m->records[i];
+
+        if (r->is_used)
+            larger[slot_of(larger, capacity, r->to, r->context, r->span)] = *r;
     }
-    m->last = record;
-    return record;
+    xy_free(m->records);
+    m->records = larger;
+    m->capacity = capacity;
+    return true;
+}
+
+static record_t *record_of(monitor_t *m, uint32_t to, uint32_t context)
+{
+    uint32_t i;
+
+    if (m->count + 1 > m->capacity / 8 * 7 && !grow(m))
+        return NULL;
+    i = slot_of(m->records, m->capacity, to, context, m->span);
+    if (!m->records[i].is_used) {
+        m->records[i] = (record_t){.to = to, .context = context, .span = m->span, .is_used = 1};
+        m->count++;
+    }
+    m->last = i;
+    return &m->records[i];
+}
+
+/* From now on records are others. When memory runs out, the span goes on. */
+static void begin_span(monitor_t *m, span_t next)
+{
+    if (xy_vec_append(&m->spans, &next) != XY_OK) {
+        m->is_lossy = true;
+        return;
+    }
+    m->now = next;
+    m->span = (uint32_t)m->spans.count - 1;
+}
+
+static void look_at_clock(monitor_t *m)
+{
+    uint32_t slice = atomic_load_explicit(&slice_now, memory_order_relaxed);
+
+    if (slice != m->now.slice)
+        begin_span(m, (span_t){m->now.phase, slice, m->now.round});
 }
 
 void mpi_monitor_add(mpi_rank_t *self, int to, uint32_t context, uint64_t bytes, bool collective)
 {
-    record_t *record = record_of(self->monitor, to, context);
+    monitor_t *m = self->monitor;
+    record_t *record;
 
+    look_at_clock(m);
+    if (m->count > 0 && is_it(&m->records[m->last], (uint32_t)to, context, m->span))
+        record = &m->records[m->last];
+    else
+        record = record_of(m, (uint32_t)to, context);
     if (record == NULL) {
-        self->monitor->is_lossy = true;
+        m->is_lossy = true;
         return;
     }
     record->bytes[collective] += bytes;
@@ -97,8 +215,10 @@ void mpi_monitor_add(mpi_rank_t *self, int to, uint32_t context, uint64_t bytes,
 
 void mpi_monitor_phase(mpi_rank_t *self)
 {
-    if (self->monitor != NULL)
-        self->monitor->phase++;
+    monitor_t *m = self->monitor;
+
+    if (m != NULL)
+        begin_span(m, (span_t){m->now.phase + 1, m->now.slice, m->now.round});
 }
 
 /* ---- Collectives ---- */
@@ -111,10 +231,11 @@ static int world_of(const mpi_coll_t *coll, int rank)
 static void count(const coll_part_t *part, int from, int to, uint64_t bytes)
 {
     const mpi_coll_t *coll = part->coll;
+    mpi_rank_t *rank = &mpi_job->ranks[world_of(coll, from)];
 
-    if (from != to && bytes > 0)
-        mpi_monitor_add(&mpi_job->ranks[world_of(coll, from)], world_of(coll, to), coll->context,
-                        bytes, true);
+    /* Ranks may begin to count while others, who share no communicator with them, do not. */
+    if (from != to && bytes > 0 && rank->monitor != NULL)
+        mpi_monitor_add(rank, world_of(coll, to), coll->context, bytes, true);
 }
 
 static uint64_t sent_bytes(const coll_call_t *call, int peer)
@@ -194,142 +315,85 @@ void mpi_monitor_add_collective(const coll_part_t *part, const coll_slot_t *slot
         count_call(part, slot, slot->calls[m]);
 }
 
-/* ---- Writing ---- */
+/* ---- What was counted ---- */
 
-/* Which records a file is about; -1: all of them. */
-typedef struct {
-    const char *kind; /* "all", "program", "collectives" */
-    bool program, collectives;
-    long phase, context;
-} choice_t;
-
-static xy_status_t collect(const mpi_job_t *job, const choice_t *c, xy_vec_t *entries)
+static xy_status_t collect(const mpi_job_t *job, xy_traffic_t *t)
 {
     for (int r = 0; r < job->size; r++) {
         const monitor_t *m = job->ranks[r].monitor;
-        const xy_hash_slot_t *s;
-        size_t position = 0;
 
-        while ((s = xy_hash_next(&m->table, &position)) != NULL) {
-            const record_t *record = s->value;
-            xy_matrix_entry_t e = {.from = (uint32_t)r, .to = (uint32_t)record->to};
+        for (uint32_t i = 0; i < m->capacity; i++) {
+            const record_t *record = &m->records[i];
+            const span_t *span = &XY_VEC_AT(&m->spans, span_t, record->span);
+            xy_traffic_record_t e = {.from = (uint32_t)r,
+                                     .to = record->to,
+                                     .phase = span->phase,
+                                     .slice = span->slice,
+                                     .communicator = record->context};
 
-            if ((c->phase >= 0 && record->phase != (uint32_t)c->phase) ||
-                (c->context >= 0 && record->context != (uint32_t)c->context))
+            if (!record->is_used)
                 continue;
-            for (int k = 0; k < 2; k++)
-                if (k == 0 ? c->program : c->collectives) {
-                    e.bytes += (double)record->bytes[k];
-                    e.messages += (double)record->messages[k];
-                }
-            if (e.messages > 0 && xy_vec_append(entries, &e) != XY_OK)
-                return XY_ENOMEM;
+            for (int k = 0; k < 2; k++) {
+                e.bytes[k] = (double)record->bytes[k];
+                e.messages[k] = (double)record->messages[k];
+            }
+            if (xy_vec_append(&t->records, &e) != XY_OK)
+                return xy_fail_memory("writing the communication matrix");
         }
     }
     return XY_OK;
 }
 
-static xy_status_t write_matrix(const xy_matrix_t *m, const char *path)
-{
-    xy_out_t *out;
-    xy_status_t st = xy_out_open(path, &out);
-
-    if (st != XY_OK)
-        return st;
-    st = xy_matrix_write(m, XY_MATRIX_CSV, xy_out_file(out));
-    if (st != XY_OK) {
-        xy_out_cancel(out);
-        return st;
-    }
-    return xy_out_commit(out);
-}
-
-static xy_status_t write_choice(const mpi_job_t *job, const choice_t *c, const char *path)
-{
-    xy_vec_t entries = XY_VEC_INIT(xy_matrix_entry_t);
-    xy_matrix_t *m = NULL;
-    xy_status_t st = collect(job, c, &entries);
-
-    if (st == XY_OK)
-        st = xy_matrix_build((uint32_t)job->size, entries.data, entries.count, true, &m);
-    if (st == XY_OK)
-        st = write_matrix(m, path);
-    else
-        xy_fail_memory("writing the communication matrix");
-    xy_matrix_destroy(m);
-    xy_vec_cleanup(&entries);
-    return st;
-}
-
-static uint32_t last_phase(const mpi_job_t *job)
-{
-    uint32_t last = 0;
-
-    for (int r = 0; r < job->size; r++)
-        last = job->ranks[r].monitor->phase > last ? job->ranks[r].monitor->phase : last;
-    return last;
-}
-
-/* The contexts that occur, as a set of bits. */
-static xy_status_t find_contexts(const mpi_job_t *job, xy_bitset_t *set)
-{
-    if (xy_bitset_init(set, 1 << 20) != XY_OK)
-        return xy_fail_memory("writing the communication matrix");
-    for (int r = 0; r < job->size; r++) {
-        const xy_hash_slot_t *s;
-        size_t position = 0;
-
-        while ((s = xy_hash_next(&job->ranks[r].monitor->table, &position)) != NULL)
-            xy_bitset_set(set, ((const record_t *)s->value)->context & 0xfffff);
-    }
-    return XY_OK;
-}
-
-static xy_status_t write_file(const mpi_job_t *job, const choice_t *c, const char *folder,
-                              const char *label, long number)
-{
-    char *path = number < 0 ? xy_sprintf("%s/%s.csv", folder, c->kind)
-                            : xy_sprintf("%s/%s-%ld.csv", folder, label, number);
-    xy_status_t st = path == NULL ? xy_fail_memory("writing the communication matrix")
-                                  : write_choice(job, c, path);
-
-    xy_free(path);
-    return st;
-}
-
-static xy_status_t write_all(const mpi_job_t *job, const char *folder)
-{
-    static const choice_t whole[] = {{"all", true, true, -1, -1},
-                                     {"program", true, false, -1, -1},
-                                     {"collectives", false, true, -1, -1}};
-    xy_bitset_t contexts;
-    xy_status_t st = XY_OK;
-
-    for (size_t i = 0; i < 3 && st == XY_OK; i++)
-        st = write_file(job, &whole[i], folder, NULL, -1);
-    for (uint32_t p = 0; last_phase(job) > 0 && p <= last_phase(job) && st == XY_OK; p++)
-        st = write_file(job, &(choice_t){"phase", true, true, p, -1}, folder, "phase", p);
-    if (st == XY_OK)
-        st = find_contexts(job, &contexts);
-    if (st != XY_OK)
-        return st;
-    if (xy_bitset_count(&contexts) > 1)
-        for (size_t c = xy_bitset_next(&contexts, 0); c < contexts.bits && st == XY_OK;
-             c = xy_bitset_next(&contexts, c + 1))
-            st = write_file(job, &(choice_t){"communicator", true, true, -1, (long)c}, folder,
-                            "communicator", (long)c);
-    xy_bitset_cleanup(&contexts);
-    return st;
-}
-
 xy_status_t mpi_monitor_write(const mpi_job_t *job, const char *path)
 {
+    xy_traffic_t t = {.ranks = (uint32_t)job->size,
+                      .slice_seconds = slice_seconds,
+                      .records = XY_VEC_INIT(xy_traffic_record_t)};
+    xy_status_t st;
+
     for (int r = 0; r < job->size; r++)
         if (job->ranks[r].monitor->is_lossy) {
             xy_warn("memory ran out while messages were counted: some are missing");
             break;
         }
-    if (mkdir(path, 0777) != 0 && errno != EEXIST)
-        return xy_fail_errno(errno, path, "make the directory");
-    return write_all(job, path);
+    st = collect(job, &t);
+    if (st == XY_OK)
+        st = xy_traffic_write(&t, path);
+    xy_traffic_cleanup(&t);
+    return st;
+}
+
+size_t mpi_monitor_bytes(const mpi_job_t *job)
+{
+    size_t sum = 0;
+
+    for (int r = 0; r < job->size; r++) {
+        const monitor_t *m = job->ranks[r].monitor;
+
+        if (m != NULL)
+            sum +=
+                sizeof(*m) + m->capacity * sizeof(*m->records) + m->spans.capacity * sizeof(span_t);
+    }
+    return sum;
+}
+
+xy_status_t mpi_monitor_take(mpi_rank_t *rank, uint32_t from, const int *index, xy_vec_t *entries)
+{
+    monitor_t *m = rank->monitor;
+
+    for (uint32_t i = 0; i < m->capacity; i++) {
+        const record_t *r = &m->records[i];
+        xy_matrix_entry_t e = {.from = from};
+
+        if (!r->is_used || index[r->to] < 0 ||
+            XY_VEC_AT(&m->spans, span_t, r->span).round != m->now.round)
+            continue;
+        e.to = (uint32_t)index[r->to];
+        e.bytes = (double)(r->bytes[0] + r->bytes[1]);
+        e.messages = (double)(r->messages[0] + r->messages[1]);
+        if (xy_vec_append(entries, &e) != XY_OK)
+            return XY_ENOMEM;
+    }
+    begin_span(m, (span_t){m->now.phase, m->now.slice, m->now.round + 1});
+    return XY_OK;
 }

@@ -4,7 +4,7 @@
  *
  * Each rank counts what it sends, in tables that only its worker touches: one record per peer and
  * communicator, so that memory grows with the pairs that talk, not with the square of the ranks.
- * MPI_Pcontrol(level) ends a phase; each phase has its own tables.
+ * MPI_Pcontrol(level) ends a phase; phases, slices of time and reorderings have their own records.
  *
  * Messages inside collectives are those of the algorithm really used: buffers are copied straight
  * from member to member, so a broadcast is one message from the root to each, an alltoall one from
@@ -16,14 +16,21 @@
 
 #include "mpi/coll.h"
 #include "mpi/rank.h"
+#include "place/place.h"
 
-/* Begin to count for all ranks of the job; before it runs. */
-xy_status_t mpi_monitor_start(mpi_job_t *job);
-/* Write what was counted to the directory `path`: all.csv, program.csv (without what is inside
- * collectives), collectives.csv, and a file for each phase and each communicator when there are
- * several; each line is source, target, bytes, messages. All ranks have ended. */
+/* Begin to count for all ranks of the job; before it runs. `seconds` above 0: time is cut into
+ * slices of that length. */
+xy_status_t mpi_monitor_start(mpi_job_t *job, double seconds);
+/* Begin to count for one rank, if it does not; by its worker, or while it waits for the caller. */
+xy_status_t mpi_monitor_begin(mpi_rank_t *rank);
+/* Write what was counted to the directory `path`, see xy_traffic_write. All ranks have ended. */
 xy_status_t mpi_monitor_write(const mpi_job_t *job, const char *path);
 void mpi_monitor_stop(mpi_job_t *job);
+/* Bytes of memory that all counters take. No rank runs. */
+size_t mpi_monitor_bytes(const mpi_job_t *job);
+/* Append what a rank sent since the last time, as xy_matrix_entry_t of `from` to index[world rank]
+ * where that is not negative. By its worker, or while it waits for the caller. Silent ENOMEM. */
+xy_status_t mpi_monitor_take(mpi_rank_t *rank, uint32_t from, const int *index, xy_vec_t *entries);
 
 /* Slow halves of the hooks below. */
 void mpi_monitor_add(mpi_rank_t *self, int to, uint32_t context, uint64_t bytes, bool collective);
@@ -39,7 +46,7 @@ static inline void mpi_monitor_message(mpi_rank_t *self, int to, uint32_t contex
 /* A collective whose members of `part` have all arrived. */
 static inline void mpi_monitor_collective(const coll_part_t *part, const coll_slot_t *slot)
 {
-    if (__builtin_expect(mpi_job->is_monitored, 0))
+    if (__builtin_expect(atomic_load_explicit(&mpi_job->is_monitored, memory_order_relaxed), 0))
         mpi_monitor_add_collective(part, slot);
 }
 

@@ -98,9 +98,9 @@ struct mpi_job {
     mpi_worker_t *worker;
     struct mpi_ring *rings; /* [workers * workers], from * workers + to */
     xy_pool_t *pool;
-    int comm_workers;  /* the last ones: communication cores, without ranks */
-    bool lets_arrive;  /* a nonblocking start lets the other ranks of its worker reach theirs */
-    bool is_monitored; /* the ranks have monitors */
+    int comm_workers; /* the last ones: communication cores, without ranks */
+    bool lets_arrive; /* a nonblocking start lets the other ranks of its worker reach theirs */
+    _Atomic bool is_monitored;     /* ranks have monitors */
     struct mpi_settings *settings; /* of communicators without hints */
     xy_coll_link_t link;           /* what messages cost, for choosing algorithms */
     struct mpi_thread *threads;    /* [size] */

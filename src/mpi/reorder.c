@@ -86,7 +86,7 @@ static uint32_t leaf_of(const mpi_group_t *group, int rank)
 {
     int world = mpi_group_world(group, rank);
 
-    return machine.leaf_of[mpi_job->imagined != NULL ? world : mpi_job->ranks[world].worker->index];
+    return machine.leaf_of[mpi_job->imagined != NULL ? world : mpi_job->home[world]];
 }
 
 /* How many numbers each leaf gets: its members; when not all members are needed, no leaf keeps more
@@ -204,8 +204,7 @@ static bool is_one_core(const mpi_group_t *group)
     if (mpi_job->imagined != NULL)
         return false;
     for (int r = 1; r < group->size; r++)
-        if (mpi_job->ranks[mpi_group_world(group, r)].worker !=
-            mpi_job->ranks[mpi_group_world(group, 0)].worker)
+        if (mpi_job->home[mpi_group_world(group, r)] != mpi_job->home[mpi_group_world(group, 0)])
             return false;
     return true;
 }

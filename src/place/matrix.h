@@ -57,11 +57,6 @@ xy_status_t xy_matrix_parse(const char *data, size_t size, const char *path,
 /* The format that the name or else the beginning of the data suggests. */
 xy_matrix_format_t xy_matrix_guess(const char *path, const char *data);
 
-/* What the ranks of `xylem monitor` left in a directory: all of it, what the program sent, or what
- * collective operations sent. ENOENT: nothing is there. */
-typedef enum { XY_MONITORED_ALL, XY_MONITORED_PROGRAM, XY_MONITORED_COLLECTIVES } xy_monitored_t;
-xy_status_t xy_matrix_monitored(const char *directory, xy_monitored_t what, xy_matrix_t **matrix_p);
-
 void xy_matrix_destroy(xy_matrix_t *m); /* NULL is fine */
 
 /* A matrix being collected: entries in any order, those of one pair are added up. */

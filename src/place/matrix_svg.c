@@ -50,6 +50,28 @@ static void draw_cells(FILE *file, const double *sum, uint32_t bins, double most
         }
 }
 
+static void add_up(const xy_matrix_t *m, xy_metric_t metric, uint32_t bins, double *sum)
+{
+    for (uint32_t i = 0; i < m->n; i++)
+        for (size_t k = m->first[i]; k < m->first[i + 1]; k++)
+            sum[((uint64_t)i * bins / m->n) * bins + (uint64_t)m->to[k] * bins / m->n] +=
+                xy_matrix_value(m, metric, k);
+}
+
+/* Bytes by messages, of all ranks of a bin together. False: memory ran out. */
+static bool divide(const xy_matrix_t *m, uint32_t bins, double *sum)
+{
+    double *messages = xy_calloc((size_t)bins * bins + 1, sizeof(*messages));
+
+    if (messages == NULL)
+        return false;
+    add_up(m, XY_METRIC_MSG, bins, messages);
+    for (size_t i = 0; i < (size_t)bins * bins; i++)
+        sum[i] = messages[i] > 0 ? sum[i] / messages[i] : 0;
+    xy_free(messages);
+    return true;
+}
+
 xy_status_t xy_matrix_print_svg(const xy_matrix_t *m, xy_metric_t metric, const char *title,
                                 FILE *file)
 {
@@ -59,10 +81,11 @@ xy_status_t xy_matrix_print_svg(const xy_matrix_t *m, xy_metric_t metric, const 
 
     if (sum == NULL)
         return xy_fail_memory("drawing a matrix");
-    for (uint32_t i = 0; i < m->n; i++)
-        for (size_t k = m->first[i]; k < m->first[i + 1]; k++)
-            sum[((uint64_t)i * bins / m->n) * bins + (uint64_t)m->to[k] * bins / m->n] +=
-                xy_matrix_value(m, metric, k);
+    add_up(m, metric == XY_METRIC_MSG ? XY_METRIC_MSG : XY_METRIC_SIZE, bins, sum);
+    if (metric == XY_METRIC_AVG && !divide(m, bins, sum)) {
+        xy_free(sum);
+        return xy_fail_memory("drawing a matrix");
+    }
     for (size_t i = 0; i < (size_t)bins * bins; i++) {
         most = sum[i] > most ? sum[i] : most;
         least = sum[i] > 0 && sum[i] < least ? sum[i] : least;

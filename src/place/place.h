@@ -11,5 +11,6 @@
 #include "place/ranks.h"
 #include "place/strategy.h"
 #include "place/target.h"
+#include "place/traffic.h"
 
 #endif

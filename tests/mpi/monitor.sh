@@ -25,7 +25,16 @@ done
 [ "$(grep -c '^[0-9]' "$work/m/phase-0.csv")" = 4 ] || fail "phase-0.csv has other pairs, too"
 [ "$(grep -c '^[0-9]' "$work/m/collectives.csv")" = 3 ] || fail "collectives.csv has other pairs, too"
 has all.csv "1,2,1300,4"
+grep -q 'Who talks to whom' "$work/m/index.html" || fail "no page"
+[ ! -e "$work/m/slice-0.csv" ] || fail "time was cut, and nobody asked for it"
 grep -lqxF "0,3,7,1" "$work"/m/communicator-*.csv || fail "no file of the second communicator"
+
+# Slices of time: together they are the whole.
+"$mpiexec" -n 4 --monitor "$work/s" --monitor-slice 1ms "$program"
+total() {
+    cat "$@" | awk -F, '/^[0-9]/ { bytes += $3; n += $4 } END { print bytes, n }'
+}
+[ "$(total "$work"/s/slice-*.csv)" = "$(total "$work/s/all.csv")" ] || fail "slices are not the whole"
 
 # A place that cannot be written is said, with a code.
 if "$mpiexec" -n 2 --monitor /proc/nowhere "$program" 2>"$work/said"; then

@@ -12,6 +12,13 @@ printf '%s\n' '# ranks 4' 'source,target,bytes,messages' \
 printf '%s\n' '# ranks 4' 'source,target,bytes,messages' \
     0,1,36,2 0,2,36,2 1,0,4,1 1,3,4,1 2,0,4,1 2,3,36,2 3,1,4,1 3,2,4,1 >collectives
 
+# By phase, which is here by communicator as well: the reversed one first, then the world.
+printf '%s\n' '# ranks 4' 'source,target,bytes,messages' \
+    0,3,120,3 1,0,120,3 2,1,120,3 3,2,120,3 >phase-0
+total() { # FILES: sums of bytes and messages
+    cat "$@" | awk -F, '/^[0-9]/ { bytes += $3; n += $4 } END { print bytes, n }'
+}
+
 ran=0
 monitor() { # MPI LAUNCHER...
     local mpi=$1
@@ -23,9 +30,18 @@ monitor() { # MPI LAUNCHER...
         [ -z "$err" ] || die "a good run says: $err"
         cmp $kind "$mpi.csv" || die "$mpi, $kind: $(cat "$mpi.csv")"
     done
-    expect 0 timeout 60 "$XYLEM" monitor "$mpi.mat" --heatmap heat.svg -- "$@" -n 4 "./talk.$mpi"
+    expect 0 timeout 60 "$XYLEM" monitor "$mpi.mat" --heatmap heat.svg --metric avg -- "$@" -n 4 "./talk.$mpi"
     [ "$(wc -l <"$mpi.mat")" = 4 ] || die "no matrix: $(cat "$mpi.mat")"
     expect 0 "$XYLEM" place "$mpi.mat" -m 2x2 -o cores
+    expect 0 timeout 60 "$XYLEM" monitor "$mpi.talk" --slice 10ms -- "$@" -n 4 "./talk.$mpi"
+    cmp program "$mpi.talk/program.csv" || die "$mpi: $(cat "$mpi.talk/program.csv")"
+    cmp collectives "$mpi.talk/collectives.csv" || die "$mpi: $(cat "$mpi.talk/collectives.csv")"
+    cmp phase-0 "$mpi.talk/phase-0.csv" || die "$mpi: $(cat "$mpi.talk/phase-0.csv")"
+    cmp phase-0 "$mpi.talk/communicator-1.csv" || die "$mpi: $(cat "$mpi.talk/communicator-1.csv")"
+    cmp "$mpi.talk/phase-1.csv" "$mpi.talk/communicator-0.csv" || die "$mpi: not the world"
+    [ "$(total "$mpi.talk"/slice-*.csv)" = "$(total "$mpi.talk/all.csv")" ] ||
+        die "$mpi: slices are not the whole: $(ls "$mpi.talk")"
+    says "$(cat "$mpi.talk/index.html")" "Who talks to whom"
     ran=1
 }
 monitor openmpi mpirun.openmpi --oversubscribe

@@ -16,6 +16,7 @@ int main(int argc, char **argv)
     for (int i = 0; i < 3; i++)
         MPI_Sendrecv(data, 10, MPI_INT, (size - rank) % size, 0, in, 10, MPI_INT,
                      (size - rank + size - 2) % size, 0, back, MPI_STATUS_IGNORE);
+    MPI_Pcontrol(1); /* the second phase */
     /* 16 bytes to oneself's opposite, twice, by a persistent request. */
     half = (rank + size / 2) % size;
     MPI_Send_init(data, 4, MPI_INT, half, 1, MPI_COMM_WORLD, &request);

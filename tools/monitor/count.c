@@ -1,31 +1,49 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Counting: a table of partners, and the ranks of communicators in MPI_COMM_WORLD. */
+/* Counting: a table of what was sent to whom, on which communicator, in which phase and slice. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #include "monitor.h"
 
-/* What was sent to one partner. Open addressing; the table doubles when it is half full, so that it
- * is as large as the number of partners, not of ranks. */
+/* What was sent to one partner on one communicator in one phase and slice of time. Open addressing;
+ * the table doubles when it is half full, so that it is as large as the number of partners, not of
+ * ranks. */
 typedef struct {
     int partner; /* -1: free */
+    int phase, slice;
+    monitor_name_t comm;
     double bytes[MONITOR_KINDS], messages[MONITOR_KINDS];
 } entry_t;
 
 static struct {
-    pthread_mutex_t lock; /* programs with MPI_THREAD_MULTIPLE */
+    pthread_mutex_t lock;
+    int is_threaded; /* the lock is needed: MPI_THREAD_MULTIPLE */
     entry_t *entries;
     unsigned capacity, count;
-    int key; /* attribute of communicators: ranks in MPI_COMM_WORLD */
-    int is_ready;
-} table = {.lock = PTHREAD_MUTEX_INITIALIZER, .key = MPI_KEYVAL_INVALID};
+    entry_t *last; /* most messages go where the one before went */
+    int phase;
+    double slice_seconds; /* 0: time is not cut */
+    struct timespec start;
+} table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static entry_t *slot(entry_t *entries, unsigned capacity, int partner)
+static int is_same(const entry_t *a, const entry_t *b)
 {
-    unsigned i = ((unsigned)partner * 2654435761u) & (capacity - 1);
+    return a->partner == b->partner && a->phase == b->phase && a->slice == b->slice &&
+           a->comm.first == b->comm.first && a->comm.number == b->comm.number;
+}
 
-    while (entries[i].partner != -1 && entries[i].partner != partner)
+static entry_t *slot(entry_t *entries, unsigned capacity, const entry_t *key)
+{
+    unsigned hash = (unsigned)key->partner * 2654435761u;
+    unsigned i;
+
+    hash ^= ((unsigned)key->comm.first * 40503u + (unsigned)key->comm.number) * 2246822519u;
+    hash ^= ((unsigned)key->phase * 65599u + (unsigned)key->slice) * 3266489917u;
+    hash ^= hash >> 15;
+    for (i = hash & (capacity - 1); entries[i].partner != -1 && !is_same(&entries[i], key);)
         i = (i + 1) & (capacity - 1);
     return &entries[i];
 }
@@ -41,102 +59,111 @@ static int grow(void)
         larger[i].partner = -1;
     for (unsigned i = 0; i < table.capacity; i++)
         if (table.entries[i].partner != -1)
-            *slot(larger, capacity, table.entries[i].partner) = table.entries[i];
+            *slot(larger, capacity, &table.entries[i]) = table.entries[i];
     free(table.entries);
     table.entries = larger;
     table.capacity = capacity;
+    table.last = NULL;
     return 1;
 }
 
-static void count(int partner, double bytes, int kind)
+/* The coarse clock costs a few nanoseconds and moves every few milliseconds. */
+static int slice_now(void)
+{
+    struct timespec now;
+
+    if (table.slice_seconds <= 0)
+        return 0;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (int)(((double)(now.tv_sec - table.start.tv_sec) +
+                  1e-9 * (double)(now.tv_nsec - table.start.tv_nsec)) /
+                 table.slice_seconds);
+}
+
+static entry_t *find(const entry_t *key)
 {
     entry_t *e;
 
-    pthread_mutex_lock(&table.lock);
-    if (2 * table.count < table.capacity || grow()) {
-        e = slot(table.entries, table.capacity, partner);
-        if (e->partner == -1) {
-            e->partner = partner;
-            table.count++;
-        }
+    if (table.last != NULL && is_same(table.last, key))
+        return table.last;
+    if (2 * table.count >= table.capacity && !grow())
+        return NULL;
+    e = slot(table.entries, table.capacity, key);
+    if (e->partner == -1) {
+        *e = *key;
+        table.count++;
+    }
+    table.last = e;
+    return e;
+}
+
+void monitor_count(int partner, monitor_name_t comm, double bytes, int kind)
+{
+    entry_t key = {.partner = partner, .comm = comm, .slice = slice_now()}, *e;
+
+    if (table.is_threaded)
+        pthread_mutex_lock(&table.lock);
+    key.phase = table.phase;
+    e = find(&key);
+    if (e != NULL) {
         e->bytes[kind] += bytes;
         e->messages[kind] += 1;
     }
-    pthread_mutex_unlock(&table.lock);
-}
-
-static int free_ranks(MPI_Comm comm, int key, void *ranks, void *extra)
-{
-    (void)comm, (void)key, (void)extra;
-    free(ranks);
-    return MPI_SUCCESS;
-}
-
-/* The ranks in MPI_COMM_WORLD of those that a communicator sends to; kept with it. */
-static const int *world_ranks(MPI_Comm comm)
-{
-    MPI_Group group, world;
-    int found, size, is_inter, *ranks, *all;
-    void *kept;
-
-    if (table.key == MPI_KEYVAL_INVALID)
-        PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_ranks, &table.key, NULL);
-    PMPI_Comm_get_attr(comm, table.key, &kept, &found);
-    if (found)
-        return kept;
-    PMPI_Comm_test_inter(comm, &is_inter);
-    if (is_inter)
-        PMPI_Comm_remote_group(comm, &group);
-    else
-        PMPI_Comm_group(comm, &group);
-    PMPI_Comm_group(MPI_COMM_WORLD, &world);
-    PMPI_Group_size(group, &size);
-    ranks = malloc((size_t)(size + 1) * sizeof(*ranks));
-    all = malloc((size_t)(size + 1) * sizeof(*all));
-    if (ranks != NULL && all != NULL) {
-        for (int i = 0; i < size; i++)
-            all[i] = i;
-        PMPI_Group_translate_ranks(group, size, all, world, ranks);
-        PMPI_Comm_set_attr(comm, table.key, ranks);
-    }
-    free(all);
-    PMPI_Group_free(&group);
-    PMPI_Group_free(&world);
-    return ranks;
-}
-
-void monitor_bytes(MPI_Comm comm, int to, double bytes, int kind)
-{
-    int partner = to;
-
-    if (to < 0)
-        return; /* MPI_PROC_NULL */
-    if (comm != MPI_COMM_WORLD) {
-        const int *ranks = world_ranks(comm);
-
-        partner = ranks != NULL ? ranks[to] : MPI_UNDEFINED;
-    }
-    if (partner != MPI_UNDEFINED) /* a spawned process is not in MPI_COMM_WORLD */
-        count(partner, bytes, kind);
-}
-
-void monitor_message(MPI_Comm comm, int to, int elements, MPI_Datatype type, int kind)
-{
-    int size = 0;
-
-    if (to < 0)
-        return;
-    PMPI_Type_size(type, &size);
-    monitor_bytes(comm, to, (double)size * elements, kind);
+    if (table.is_threaded)
+        pthread_mutex_unlock(&table.lock);
 }
 
 static void write_rows(FILE *file)
 {
     for (unsigned i = 0; i < table.capacity; i++)
-        for (int kind = 0; kind < MONITOR_KINDS; kind++)
-            if (table.entries[i].partner != -1 && table.entries[i].messages[kind] > 0)
-                fprintf(file, "%d,%.17g,%.17g,%d\n", table.entries[i].partner,
-                        table.entries[i].bytes[kind], table.entries[i].messages[kind], kind);
+        for (int kind = 0; kind < MONITOR_KINDS; kind++) {
+            const entry_t *e = &table.entries[i];
+
+            if (e->partner != -1 && e->messages[kind] > 0)
+                fprintf(file, "%d,%.17g,%.17g,%d,%d,%d,%d,%d\n", e->partner, e->bytes[kind],
+                        e->messages[kind], kind, e->phase, e->slice, e->comm.first, e->comm.number);
+        }
+}
+
+/* Slices begin when all ranks have come here. */
+static void begin(void)
+{
+    const char *slice = getenv("XYLEM_MONITOR_SLICE");
+    int level = MPI_THREAD_SINGLE;
+
+    PMPI_Query_thread(&level);
+    table.is_threaded = level == MPI_THREAD_MULTIPLE;
+    if (slice == NULL || atof(slice) <= 0)
+        return;
+    table.slice_seconds = atof(slice);
+    PMPI_Barrier(MPI_COMM_WORLD);
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &table.start);
+}
+
+int MPI_Init(int *argc, char ***argv)
+{
+    int rc = PMPI_Init(argc, argv);
+
+    if (rc == MPI_SUCCESS)
+        begin();
+    return rc;
+}
+
+int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    int rc = PMPI_Init_thread(argc, argv, required, provided);
+
+    if (rc == MPI_SUCCESS)
+        begin();
+    return rc;
+}
+
+/* The next phase begins, whatever the level. */
+int MPI_Pcontrol(const int level, ...)
+{
+    (void)level;
+    table.phase++;
+    return MPI_SUCCESS;
 }
 
 int MPI_Finalize(void)
@@ -152,7 +179,7 @@ int MPI_Finalize(void)
         snprintf(path, sizeof(path), "%s/%d.csv", directory, rank);
         file = fopen(path, "w");
         if (file != NULL) {
-            fprintf(file, "# ranks %d\n", size);
+            fprintf(file, "# ranks %d slice %.17g\n", size, table.slice_seconds);
             write_rows(file);
             fclose(file);
         }

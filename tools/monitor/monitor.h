@@ -4,10 +4,9 @@
  * sends and hands every call on (PMPI). It is compiled with that MPI's own compiler wrapper and
  * uses nothing of Xylem. At MPI_Finalize each rank writes $XYLEM_MONITOR_DIRECTORY/RANK.csv:
  *
- *   # ranks 8
- *   target,bytes,messages,inside
- *   1,4096,2,0          what the program sent
- *   3,16,2,1            what collective operations sent
+ *   # ranks 8 slice 0
+ *   1,4096,2,0,0,0,0,0          target, bytes, messages, of the program (0); phase, slice of time,
+ *   3,16,2,1,0,0,4,1            and communicator; (1): sent inside collectives
  */
 #ifndef XY_TOOLS_MONITOR_H
 #define XY_TOOLS_MONITOR_H
@@ -15,6 +14,16 @@
 #include <mpi.h>
 
 enum { MONITOR_PROGRAM, MONITOR_COLLECTIVE, MONITOR_KINDS };
+
+/* A communicator: the world rank of its first member and that one's number for it. The world is 0,
+ * 0.
+ */
+typedef struct {
+    int first, number;
+} monitor_name_t;
+
+/* Count a message to a rank of MPI_COMM_WORLD. */
+void monitor_count(int partner, monitor_name_t comm, double bytes, int kind);
 
 /* Count a message of `count` elements to rank `to` of a communicator (of its remote group between
  * two groups). Nothing is counted for MPI_PROC_NULL. */

@@ -301,7 +301,7 @@ static xy_status_t run_ranks(launch_t *launch)
         st = mpi_timeout_start(launch->values->timeout);
     program_invocation_name = part_at(launch, 0)->argv[0];
     if (st == XY_OK && launch->values->monitor != NULL)
-        st = mpi_monitor_start(launch->job);
+        st = mpi_monitor_start(launch->job, launch->values->monitor_slice);
     if (st == XY_OK && launch->values->trace != NULL)
         st = mpi_trace_start(launch->job, launch->values->trace, part_at(launch, 0)->argv[0]);
     if (st == XY_OK)

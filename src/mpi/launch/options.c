@@ -89,6 +89,8 @@ const xy_option_t mpi_launch_options[] = {
     {"monitor", 0, XY_OPT_STRING, "DIR", AT(monitor), .complete = "directory",
      .env = "XYLEM_MONITOR",
      .help = "count who sends how much to whom and write the matrices there, for 'xylem place'"},
+    {"monitor-slice", 0, XY_OPT_SECONDS, "TIME", AT(monitor_slice), .env = "XYLEM_MONITOR_SLICE",
+     .help = "with --monitor: a matrix for every TIME of the run, too"},
     {"trace", 0, XY_OPT_STRING, "FILE", AT(trace), .complete = "file", .env = "XYLEM_TRACE",
      .help = "record what each core does (computing, progress, waiting, idle) and in which calls "
              "the ranks are, for 'xylem view'"},

@@ -32,6 +32,7 @@ typedef struct {
     const char *split;
     xy_vec_t algorithm;  /* each a list with commas */
     const char *monitor; /* a directory */
+    double monitor_slice;
     const char *trace;   /* a file */
     const char *machine; /* for reordering */
     const char *let_arrive;

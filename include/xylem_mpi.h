@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What Xylem's MPI library offers beyond MPI. Programs that include this header run with Xylem's
+ * library only (libmpi_abi.so, `mpicc`).
+ *
+ *   #include <mpi.h>
+ *   #include <xylem_mpi.h>
+ *
+ *   MPI_Comm near;
+ *   xylem_replace(MPI_COMM_WORLD, &near);      (counting begins)
+ *   ... some steps on `near` ...
+ *   MPI_Comm_free(&near);
+ *   xylem_replace(MPI_COMM_WORLD, &near);      (ranks that talked much are near each other)
+ */
+#ifndef XYLEM_XYLEM_MPI_H
+#define XYLEM_XYLEM_MPI_H
+
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A communicator of the same members whose ranks are numbered anew, by what the members have sent
+ * to each other since they last called it, on any communicator: rank i of `comm` is taken to go on
+ * as rank i of *newcomm, and those who talk most are put near each other in the machine. No rank
+ * moves to another core; what belongs to rank i is the program's to hand over, from rank i of
+ * `comm` to the rank of MPI_COMM_WORLD that has got the number (MPI_Group_translate_ranks tells).
+ *
+ * Messages are counted from the beginning with `mpiexec --monitor DIR`. Without it the first call
+ * begins to count for the members of `comm`, and its ranks keep their numbers; so they do when no
+ * other order is better. Topologies are kept; attributes and hints are not.
+ *
+ * Collective over `comm`, which must not be an intercommunicator. Returns MPI_SUCCESS or what the
+ * error handler of `comm` returns. The caller frees *newcomm. */
+__attribute__((visibility("default"))) int xylem_replace(MPI_Comm comm, MPI_Comm *newcomm);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
