@@ -106,14 +106,25 @@ static void release(exec_tasks_t *e, int32_t memory, int32_t data)
     observe(e, memory);
 }
 
+static void announce(exec_tasks_t *e, int32_t memory, int32_t data)
+{
+    if (e->policy->arrived != NULL)
+        e->policy->arrived(e->state, memory, data);
+}
+
 void exec_own(exec_tasks_t *e, int32_t memory, int32_t data)
 {
+    bool was_there;
+
     for (int32_t m = 0; m < e->memory_count; m++)
         if (m != memory)
             release(e, m, data);
     allocate(e, memory, data);
+    was_there = e->memories[memory].states[data] != 0;
     e->memories[memory].states[data] = XY_TASK_HERE;
     e->memories[memory].copies[data].is_writing = true;
+    if (!was_there)
+        announce(e, memory, data);
 }
 
 /* ---- Room ---- */
@@ -248,10 +259,12 @@ static void fetch(exec_tasks_t *e, int32_t memory, int32_t data, bool is_prefetc
         while (e->memories[from].states[data] != XY_TASK_HERE && from < e->memory_count - 1)
             from++;
         m->states[data] = XY_TASK_HERE;
+        announce(e, memory, data);
         count_transfer(e, data, from, memory, e->now);
         return;
     }
     m->states[data] = XY_TASK_COMING;
+    announce(e, memory, data);
     m->copies[data].is_prefetch = is_prefetch;
     m->prefetching += is_prefetch;
     exec_store_request(e, data, false);

@@ -58,6 +58,8 @@ typedef struct {
     void (*ready)(void *state, xy_op_id_t op);
     xy_op_id_t (*pick)(void *state, int32_t worker);
     void (*done)(void *state, int32_t worker, xy_op_id_t op); /* may be NULL */
+    /* A copy that was not there is there now, or on its way. NULL: the policy need not know. */
+    void (*arrived)(void *state, int32_t memory, int32_t data);
     /* The datum that `memory` should load next without any task asking; -1: none. Asked again
      * once it is on its way. NULL: the policy does not prefetch. */
     int32_t (*prefetch)(void *state, int32_t memory);

@@ -20,6 +20,19 @@ static void in_remove(closure_memory_t *m, int32_t data)
         m->newest = x->prev;
 }
 
+static void in_prepend(closure_memory_t *m, int32_t data)
+{
+    closure_copy_t *x = &m->copies[data];
+
+    x->prev = -1;
+    x->next = m->oldest;
+    if (m->oldest >= 0)
+        m->copies[m->oldest].prev = data;
+    else
+        m->newest = data;
+    m->oldest = data;
+}
+
 static void in_append(closure_memory_t *m, int32_t data)
 {
     closure_copy_t *x = &m->copies[data];
@@ -209,6 +222,17 @@ sched_queue_t *closure_runnable(closure_t *c, xy_op_id_t op)
     return &c->memories[c->memory[op]].runnable[c->awaited_by[op] >= 0 ? 0 : 1];
 }
 
+/* No task that is not planned uses it. */
+static bool is_dead(closure_t *c, int32_t data)
+{
+    size_t i = c->cursor[data];
+
+    while (i < c->use_start[data + 1] && c->state[c->uses[i]] >= TASK_PLANNED)
+        i++;
+    c->cursor[data] = i;
+    return i == c->use_start[data + 1];
+}
+
 static void plan_task(closure_t *c, int32_t memory, xy_op_id_t op)
 {
     closure_memory_t *m = &c->memories[memory];
@@ -224,7 +248,10 @@ static void plan_task(closure_t *c, int32_t memory, xy_op_id_t op)
     for (int32_t i = 0; i < n; i++) {
         m->copies[a[i].data].uses++;
         in_remove(m, a[i].data);
-        in_append(m, a[i].data);
+        if (is_dead(c, a[i].data))
+            in_prepend(m, a[i].data); /* the first to go */
+        else
+            in_append(m, a[i].data);
         if (!(a[i].mode & XY_ACCESS_WRITE))
             continue;
         m->copies[a[i].data].is_dirty = true;
@@ -380,8 +407,13 @@ static bool choose(closure_t *c, int32_t memory, candidate_t *best)
 
 /* ---- What goes ---- */
 
-static void count_uses(closure_t *c, int32_t freed)
+enum { KEPT = -1 };
+
+/* How often the freed tasks use each datum; those of the task `kept` stay whatever happens. */
+static void count_uses(closure_t *c, int32_t freed, xy_op_id_t kept)
 {
+    const xy_access_t *of_kept;
+
     for (int32_t k = 0; k < freed; k++) {
         const xy_access_t *a;
         int32_t n = xy_graph_accesses(c->graph, c->freed[k], &a);
@@ -396,32 +428,17 @@ static void count_uses(closure_t *c, int32_t freed)
             c->data_uses[d]++;
         }
     }
-}
-
-static bool is_dead(closure_t *c, int32_t data)
-{
-    size_t i = c->cursor[data];
-
-    while (i < c->use_start[data + 1] && c->state[c->uses[i]] >= TASK_PLANNED)
-        i++;
-    c->cursor[data] = i;
-    return i == c->use_start[data + 1];
-}
-
-static bool uses_datum(const closure_t *c, xy_op_id_t op, int32_t data)
-{
-    const xy_access_t *a;
-    int32_t n = xy_graph_accesses(c->graph, op, &a);
-
-    for (int32_t i = 0; i < n; i++)
-        if (a[i].data == data)
-            return true;
-    return false;
+    for (int32_t i = xy_graph_accesses(c->graph, kept, &of_kept) - 1; i >= 0; i--) {
+        c->use_epoch[of_kept[i].data] = c->epoch;
+        c->data_uses[of_kept[i].data] = KEPT;
+    }
 }
 
 /* What the freed tasks use least; among equals the least recently used, where one that must be
- * written back counts as used later than it was. */
-static int32_t choose_out(closure_t *c, int32_t memory, xy_op_id_t keep)
+ * written back counts as used later than it was. The data of the kept task do not go. Whatever
+ * comes later in the list is younger, so the first that nobody uses and that is old enough ends it.
+ */
+static int32_t choose_out(closure_t *c, int32_t memory)
 {
     closure_memory_t *m = &c->memories[memory];
     int32_t best = -1, fewest = 0, looked_at = 0;
@@ -431,8 +448,10 @@ static int32_t choose_out(closure_t *c, int32_t memory, xy_op_id_t keep)
         int32_t uses = c->use_epoch[d] == c->epoch ? c->data_uses[d] : 0;
         double age;
 
-        if (uses_datum(c, keep, d))
+        if (uses < 0)
             continue;
+        if (best >= 0 && fewest == 0 && looked_at >= oldest)
+            break;
         if (uses == 0 && is_dead(c, d))
             return d;
         age = looked_at++ + (m->copies[d].is_dirty ? bonus : 0);
@@ -504,10 +523,10 @@ static bool plan_loads(closure_t *c, int32_t memory)
             return false;
         m->peak = ratio > 0.9995 * m->peak ? ratio : 0.9995 * m->peak;
         m->usual = ratio > 0.95 * m->usual ? ratio : 0.95 * m->usual;
-        count_uses(c, best.freed);
+        count_uses(c, best.freed, best.task);
     }
     while (m->capacity != 0 && m->planned + need > m->capacity) {
-        int32_t out = choose_out(c, memory, best.task);
+        int32_t out = choose_out(c, memory);
 
         if (out < 0)
             break; /* the task alone takes it all: the engine knows that it fits */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * modular-ready: a scheduler put together from components.
- *                                      A decision costs O(tasks looked at), LOOKED_AT at most
+ *                                      A decision costs O(memories + workers)
  *
  *      ready tasks ->  [ root queue ]  -> [ minimum completion time ] -> [ queue ] -> worker 0
  *                                                                     -> [ queue ] -> worker 1
@@ -13,13 +13,16 @@
  */
 #include "sched/task_internal.h"
 
-enum { QUEUE_ROOM = 2, LOOKED_AT = 1024 };
+enum { QUEUE_ROOM = 2 };
 
 typedef struct {
     const xy_task_view_t *view;
     xy_task_params_t params;
+    sched_near_t *root;             /* [memories]: all that wait, by what each memory lacks */
+    sched_near_links_t *root_links; /* [memories]; those without a worker have none */
+    xy_task_uses_t uses;
+    bool *has_left; /* [ops] the root */
     sched_links_t links;
-    sched_queue_t root;
     sched_queue_t *queues; /* [workers] */
     double *end;           /* [workers] estimated */
 } modular_t;
@@ -30,10 +33,42 @@ static void destroy(void *state)
 
     if (s == NULL)
         return;
+    for (int32_t m = 0; s->root_links != NULL && m < s->view->memories; m++)
+        sched_near_links_cleanup(&s->root_links[m]);
+    xy_free(s->root);
+    xy_free(s->root_links);
+    xy_task_uses_cleanup(&s->uses);
+    xy_free(s->has_left);
     sched_links_cleanup(&s->links);
     xy_free(s->queues);
     xy_free(s->end);
     xy_free(s);
+}
+
+static xy_status_t init(modular_t *s, const xy_task_view_t *view)
+{
+    int32_t ops = xy_graph_ops(view->graph);
+
+    s->root = xy_calloc((size_t)view->memories, sizeof(*s->root));
+    s->root_links = xy_calloc((size_t)view->memories, sizeof(*s->root_links));
+    s->has_left = xy_calloc((size_t)ops + 1, sizeof(*s->has_left));
+    s->queues = xy_calloc((size_t)view->workers, sizeof(*s->queues));
+    s->end = xy_calloc((size_t)view->workers, sizeof(*s->end));
+    if (s->root == NULL || s->root_links == NULL || s->has_left == NULL || s->queues == NULL ||
+        s->end == NULL || sched_links_init(&s->links, ops) != XY_OK ||
+        xy_task_uses_init(&s->uses, view->graph) != XY_OK)
+        return XY_ENOMEM;
+    for (int32_t w = 0; w < view->workers; w++) {
+        int32_t m = view->memory_of[w];
+
+        s->queues[w] = SCHED_QUEUE_EMPTY;
+        if (s->root[m].links != NULL)
+            continue;
+        if (sched_near_links_init(&s->root_links[m], view->graph) != XY_OK)
+            return XY_ENOMEM;
+        sched_near_init(&s->root[m], view, m, 0, &s->root_links[m]);
+    }
+    return XY_OK;
 }
 
 static xy_status_t create(const xy_task_view_t *view, const xy_task_params_t *params,
@@ -45,16 +80,10 @@ static xy_status_t create(const xy_task_view_t *view, const xy_task_params_t *pa
         return xy_fail_memory("putting the scheduler together");
     s->view = view;
     s->params = *params;
-    s->root = SCHED_QUEUE_EMPTY;
-    s->queues = xy_calloc((size_t)view->workers, sizeof(*s->queues));
-    s->end = xy_calloc((size_t)view->workers, sizeof(*s->end));
-    if (s->queues == NULL || s->end == NULL ||
-        sched_links_init(&s->links, xy_graph_ops(view->graph)) != XY_OK) {
+    if (init(s, view) != XY_OK) {
         destroy(s);
         return xy_fail_memory("putting the scheduler together");
     }
-    for (int32_t w = 0; w < view->workers; w++)
-        s->queues[w] = SCHED_QUEUE_EMPTY;
     *state_p = s;
     return XY_OK;
 }
@@ -63,7 +92,25 @@ static void ready(void *state, xy_op_id_t op)
 {
     modular_t *s = state;
 
-    sched_queue_push(&s->root, &s->links, op);
+    for (int32_t m = 0; m < s->view->memories; m++)
+        if (s->root[m].links != NULL)
+            sched_near_push(&s->root[m], op);
+}
+
+static void leave_root(modular_t *s, xy_op_id_t op)
+{
+    s->has_left[op] = true;
+    for (int32_t m = 0; m < s->view->memories; m++)
+        if (s->root[m].links != NULL)
+            sched_near_remove(&s->root[m], op);
+}
+
+static void arrived(void *state, int32_t memory, int32_t data)
+{
+    modular_t *s = state;
+
+    if (s->root[memory].links != NULL)
+        sched_near_arrived(&s->root[memory], &s->uses, s->has_left, data);
 }
 
 static double end_on(const modular_t *s, xy_op_id_t op, int32_t worker)
@@ -93,13 +140,13 @@ static int32_t best_worker(const modular_t *s, xy_op_id_t op, int32_t puller)
 
 static void pull(modular_t *s, int32_t worker)
 {
-    int32_t memory = s->view->memory_of[worker];
+    sched_near_t *root = &s->root[s->view->memory_of[worker]];
 
-    while (s->queues[worker].count == 0 && s->root.count > 0) {
-        xy_op_id_t op = sched_queue_nearest(&s->root, &s->links, s->view, memory, LOOKED_AT);
+    while (s->queues[worker].count == 0 && root->count > 0) {
+        xy_op_id_t op = sched_near_first(root);
         int32_t w = best_worker(s, op, worker);
 
-        sched_queue_remove(&s->root, &s->links, op);
+        leave_root(s, op);
         s->end[w] = end_on(s, op, w);
         sched_queue_push(&s->queues[w], &s->links, op);
     }
@@ -113,7 +160,7 @@ static xy_op_id_t pick(void *state, int32_t worker)
 
     if (queue->count == 0)
         pull(s, worker);
-    op = sched_queue_nearest(queue, &s->links, s->view, s->view->memory_of[worker], LOOKED_AT);
+    op = sched_queue_nearest(queue, &s->links, s->view, s->view->memory_of[worker], INT32_MAX);
     if (op >= 0)
         sched_queue_remove(queue, &s->links, op);
     return op;
@@ -137,4 +184,5 @@ const xy_task_policy_t sched_task_modular = {
     .ready = ready,
     .pick = pick,
     .done = done,
+    .arrived = arrived,
 };

@@ -120,6 +120,8 @@ void sim_memory_arrived(sim_tasks_t *s, const sim_transfer_t *t);
 /* Let the tasks of a memory gather what they miss, then prefetch, then send data home. */
 void sim_memory_pump(sim_tasks_t *s, int32_t memory);
 void sim_memory_touch(sim_tasks_t *s, int32_t memory, int32_t data);
+/* Tell the policy that a copy is there, or on its way. */
+void sim_memory_announce(sim_tasks_t *s, int32_t memory, int32_t data);
 /* A task in `memory` begins to write the datum: no other copy is worth anything. */
 void sim_memory_own(sim_tasks_t *s, int32_t memory, int32_t data);
 /* A task takes hold of its data in the memory of its worker, or lets go. */

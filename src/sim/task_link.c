@@ -78,6 +78,7 @@ bool sim_transfer_request(sim_tasks_t *s, int32_t data, int32_t from, int32_t to
     s->memories[from].copies[data].pins++;
     s->memories[to].copies[data].incoming = t;
     s->memories[to].states[data] = XY_TASK_COMING;
+    sim_memory_announce(s, to, data);
     s->memories[to].prefetching += is_prefetch ? 1 : 0;
     s->under_way++;
     way_start(s, way);

@@ -91,8 +91,21 @@ static bool is_sole(const sim_tasks_t *s, int32_t memory, int32_t data)
     return true;
 }
 
+void sim_memory_announce(sim_tasks_t *s, int32_t memory, int32_t data)
+{
+    double start;
+
+    if (s->policy->arrived == NULL)
+        return;
+    start = sim_clock();
+    s->policy->arrived(s->state, memory, data);
+    s->result.scheduling_seconds += sim_clock() - start;
+}
+
 void sim_memory_own(sim_tasks_t *s, int32_t memory, int32_t data)
 {
+    bool was_there;
+
     for (int32_t m = 0; m < s->platform->memories; m++) {
         sim_copy_t *c = &s->memories[m].copies[data];
 
@@ -102,8 +115,11 @@ void sim_memory_own(sim_tasks_t *s, int32_t memory, int32_t data)
             release(s, m, data);
     }
     allocate(s, memory, data);
+    was_there = s->memories[memory].states[data] != 0;
     s->memories[memory].states[data] = XY_TASK_HERE;
     s->memories[memory].copies[data].is_writing = true;
+    if (!was_there)
+        sim_memory_announce(s, memory, data);
 }
 
 void sim_memory_arrived(sim_tasks_t *s, const sim_transfer_t *t)
