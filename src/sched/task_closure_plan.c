@@ -452,8 +452,8 @@ static int32_t choose_out(closure_t *c, int32_t memory)
             continue;
         if (best >= 0 && fewest == 0 && looked_at >= oldest)
             break;
-        if (uses == 0 && is_dead(c, d))
-            return d;
+        if (uses == 0 && looked_at == 0 && is_dead(c, d))
+            return d; /* such come first in the list */
         age = looked_at++ + (m->copies[d].is_dirty ? bonus : 0);
         if (best < 0 || uses < fewest || (uses == fewest && age < oldest)) {
             best = d;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * dmda and dmdar: a queue per worker, and a task goes where it will end first.
- *                                            A decision costs O(workers), dmdar O(queue) more
+ *                                            A decision costs O(workers)
  *
  *   end(worker) = end of its queue + alpha * computation + beta * transfer of what is missing
  *
@@ -15,6 +15,7 @@
 typedef struct {
     double end; /* estimated, of what it was given */
     sched_queue_t queue;
+    sched_near_t near;   /* dmdar: the same tasks, by what is missing */
     xy_op_id_t fetching; /* next of the queue to prefetch for; -1: none */
 } lane_t;
 
@@ -23,6 +24,9 @@ typedef struct {
     xy_task_params_t params;
     bool is_ready_first;
     sched_links_t links;
+    sched_near_links_t near_links; /* dmdar */
+    xy_task_uses_t uses;
+    bool *has_left;   /* [ops] */
     double *estimate; /* [ops] what it added to the end of its lane */
     lane_t *lanes;    /* [workers] */
 } dm_t;
@@ -34,9 +38,25 @@ static void destroy(void *state)
     if (d == NULL)
         return;
     sched_links_cleanup(&d->links);
+    sched_near_links_cleanup(&d->near_links);
+    xy_task_uses_cleanup(&d->uses);
+    xy_free(d->has_left);
     xy_free(d->estimate);
     xy_free(d->lanes);
     xy_free(d);
+}
+
+static xy_status_t init_near(dm_t *d)
+{
+    if (!d->is_ready_first)
+        return XY_OK;
+    d->has_left = xy_calloc((size_t)xy_graph_ops(d->view->graph) + 1, sizeof(*d->has_left));
+    if (d->has_left == NULL || sched_near_links_init(&d->near_links, d->view->graph) != XY_OK ||
+        xy_task_uses_init(&d->uses, d->view->graph) != XY_OK)
+        return XY_ENOMEM;
+    for (int32_t w = 0; w < d->view->workers; w++)
+        sched_near_init(&d->lanes[w].near, d->view, d->view->memory_of[w], w, &d->near_links);
+    return XY_OK;
 }
 
 static xy_status_t create_any(const xy_task_view_t *view, const xy_task_params_t *params,
@@ -52,7 +72,8 @@ static xy_status_t create_any(const xy_task_view_t *view, const xy_task_params_t
     d->is_ready_first = is_ready_first;
     d->lanes = xy_calloc((size_t)view->workers, sizeof(*d->lanes));
     d->estimate = xy_calloc((size_t)ops + 1, sizeof(*d->estimate));
-    if (d->lanes == NULL || d->estimate == NULL || sched_links_init(&d->links, ops) != XY_OK) {
+    if (d->lanes == NULL || d->estimate == NULL || sched_links_init(&d->links, ops) != XY_OK ||
+        init_near(d) != XY_OK) {
         destroy(d);
         return xy_fail_memory("preparing the queues of workers");
     }
@@ -96,6 +117,8 @@ static void ready(void *state, xy_op_id_t op)
     d->lanes[best].end = best_end;
     d->estimate[op] = best_cost;
     sched_queue_push(&d->lanes[best].queue, &d->links, op);
+    if (d->is_ready_first)
+        sched_near_push(&d->lanes[best].near, op);
     if (d->lanes[best].fetching < 0)
         d->lanes[best].fetching = op;
 }
@@ -106,11 +129,13 @@ static xy_op_id_t pick(void *state, int32_t worker)
     lane_t *lane = &d->lanes[worker];
     xy_op_id_t op = lane->queue.head;
 
-    if (d->is_ready_first)
-        op = sched_queue_nearest(&lane->queue, &d->links, d->view, d->view->memory_of[worker],
-                                 INT32_MAX);
     if (op < 0)
         return -1;
+    if (d->is_ready_first) {
+        op = sched_near_first(&lane->near);
+        sched_near_remove(&lane->near, op);
+        d->has_left[op] = true;
+    }
     if (lane->fetching == op)
         lane->fetching = d->links.next[op];
     sched_queue_remove(&lane->queue, &d->links, op);
@@ -127,6 +152,15 @@ static void done(void *state, int32_t worker, xy_op_id_t op)
         lane->end = *d->view->now;
     else if (lane->end < *d->view->now + d->estimate[op])
         lane->end = *d->view->now + d->estimate[op];
+}
+
+static void arrived(void *state, int32_t memory, int32_t data)
+{
+    dm_t *d = state;
+
+    for (int32_t w = 0; w < d->view->workers; w++)
+        if (d->view->memory_of[w] == memory)
+            sched_near_arrived(&d->lanes[w].near, &d->uses, d->has_left, data);
 }
 
 static int32_t prefetch_for(dm_t *d, lane_t *lane, int32_t memory)
@@ -175,5 +209,6 @@ const xy_task_policy_t sched_task_dmdar = {
     .ready = ready,
     .pick = pick,
     .done = done,
+    .arrived = arrived,
     .prefetch = prefetch,
 };

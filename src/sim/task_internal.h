@@ -77,6 +77,13 @@ typedef struct {
     double start;
 } sim_worker_t;
 
+/* What a run that only compares policies is allowed; 0: no limit. */
+typedef struct {
+    int32_t tasks;
+    double seconds; /* of the virtual clock */
+    bool is_whole;  /* out: it went to the end */
+} sim_trial_t;
+
 typedef struct {
     const xy_graph_t *graph;
     const xy_task_platform_t *platform;
@@ -88,7 +95,8 @@ typedef struct {
     xy_task_result_t result;
     double now;
     int32_t pipeline, data_count, ops, left;
-    bool is_out_of_memory, is_flushing;
+    bool is_out_of_memory, is_flushing, is_cut;
+    sim_trial_t trial;
 
     sim_memory_t *memories;
     uint8_t **states; /* [memories]: for the view */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sim/task_sim.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "sim/task_internal.h"
@@ -346,6 +347,15 @@ static void settle(sim_tasks_t *s)
     }
 }
 
+/* A trial need not go on: it has done its share, or takes longer than the best one before it. */
+static bool is_decided(sim_tasks_t *s)
+{
+    if ((s->trial.tasks > 0 && s->result.tasks >= (uint64_t)s->trial.tasks) ||
+        (s->trial.seconds > 0 && s->now > s->trial.seconds))
+        s->is_cut = true;
+    return s->is_cut;
+}
+
 static xy_status_t loop(sim_tasks_t *s)
 {
     double time;
@@ -355,7 +365,8 @@ static xy_status_t loop(sim_tasks_t *s)
         if (s->waiting[i] == 0)
             announce(s, i);
     settle(s);
-    while (!s->is_out_of_memory && (what = xy_heap_pop(&s->events, &time)) != NULL) {
+    while (!s->is_out_of_memory && !is_decided(s) &&
+           (what = xy_heap_pop(&s->events, &time)) != NULL) {
         const xy_heap_item_t *next;
 
         s->now = time;
@@ -366,7 +377,7 @@ static xy_status_t loop(sim_tasks_t *s)
     }
     if (s->is_out_of_memory)
         return xy_fail_memory("simulating the tasks");
-    if (s->left > 0)
+    if (s->left > 0 && !s->is_cut)
         return xy_fail(XY_EINVAL,
                        "policy %s left %d of %d tasks undone: it names none of the "
                        "ready ones",
@@ -400,7 +411,8 @@ static xy_status_t simulate(sim_tasks_t *s, const xy_task_sim_t *how)
 
 static xy_status_t simulate_one(const xy_graph_t *graph, const xy_task_platform_t *platform,
                                 const xy_task_sim_t *how, const xy_task_policy_t *policy,
-                                const xy_task_observer_t *observer, xy_task_result_t *result_p)
+                                const xy_task_observer_t *observer, sim_trial_t *trial,
+                                xy_task_result_t *result_p)
 {
     sim_tasks_t s = {.graph = graph, .platform = platform, .observer = observer, .policy = policy};
     xy_status_t st = xy_task_eviction_find(how->eviction != NULL ? how->eviction : policy->eviction,
@@ -414,36 +426,91 @@ static xy_status_t simulate_one(const xy_graph_t *graph, const xy_task_platform_
         s.pipeline = PIPELINE_MAX;
     s.ops = xy_graph_ops(graph);
     s.data_count = xy_graph_data_count(graph);
+    s.trial = trial != NULL ? *trial : (sim_trial_t){0};
     st = simulate(&s, how);
     cleanup(&s);
-    if (st == XY_OK)
-        *result_p = s.result;
-    return st;
+    if (st != XY_OK)
+        return st;
+    if (trial != NULL)
+        trial->is_whole = !s.is_cut;
+    *result_p = s.result;
+    return XY_OK;
 }
 
-/* Replace a choice by the policy that ends first; *spent_p is what finding out took. */
+/* ---- Choosing among policies ---- */
+
+/* Trials of longer graphs end after so many tasks; what ends this near to the bound is not worth
+ * another trial. */
+enum { TRIAL_TASKS = 100000 };
+static const double near_enough = 1.02;
+
+/* Seconds per task that is over; whoever was cut off has none to show. */
+static double pace(const xy_task_result_t *r, const sim_trial_t *trial)
+{
+    if (trial->is_whole)
+        return r->makespan / (double)(r->tasks > 0 ? r->tasks : 1);
+    return trial->tasks > 0 && r->tasks >= (uint64_t)trial->tasks ? r->tasks_end / (double)r->tasks
+                                                                  : INFINITY;
+}
+
+/* Replace a choice by the policy that ends first; *spent_p is what finding out took. *result_p is
+ * that of the best trial, and the return value tells whether it is one of the whole graph. */
 static xy_status_t choose(const xy_graph_t *graph, const xy_task_platform_t *platform,
                           const xy_task_sim_t *how, const xy_task_policy_t **policy_p,
-                          double *spent_p)
+                          double *spent_p, xy_task_result_t *result_p, bool *is_whole_p)
 {
     const char *const *trials = (*policy_p)->trials;
-    double best = 0;
+    int32_t tasks = xy_graph_ops(graph) > TRIAL_TASKS ? TRIAL_TASKS : 0;
+    double best = INFINITY;
     xy_status_t st = XY_OK;
 
+    *is_whole_p = false;
     for (int i = 0; trials != NULL && trials[i] != NULL && st == XY_OK; i++) {
+        sim_trial_t trial = {.tasks = tasks};
         const xy_task_policy_t *policy;
         xy_task_result_t result;
+        double found;
 
+        if (i > 0)
+            trial.seconds = best * (double)(tasks > 0 ? tasks : xy_graph_ops(graph));
         st = xy_task_policy_find(trials[i], &policy);
         if (st == XY_OK)
-            st = simulate_one(graph, platform, how, policy, NULL, &result);
+            st = simulate_one(graph, platform, how, policy, NULL, &trial, &result);
         if (st != XY_OK)
             break;
         *spent_p += result.scheduling_seconds;
-        if (i == 0 || result.makespan < best) {
-            best = result.makespan;
+        found = pace(&result, &trial);
+        if (i == 0 || found < best) {
+            best = found;
             *policy_p = policy;
+            *result_p = result;
+            *is_whole_p = trial.is_whole;
         }
+        if (trial.is_whole && result.makespan <= near_enough * result.compute_bound)
+            break;
+    }
+    return st;
+}
+
+static xy_status_t run_policy(const xy_graph_t *graph, const xy_task_platform_t *platform,
+                              const xy_task_sim_t *how, const xy_task_policy_t *policy,
+                              xy_task_result_t *result_p)
+{
+    const xy_task_observer_t *observer = how->observer;
+    sim_task_trace_t *trace = NULL;
+    xy_status_t st = XY_OK;
+
+    if (how->trace != NULL)
+        st = sim_task_trace_open(how->trace, graph, platform, policy->name, observer, &trace);
+    if (st != XY_OK)
+        return st;
+    if (trace != NULL)
+        observer = sim_task_trace_observer(trace);
+    st = simulate_one(graph, platform, how, policy, observer, NULL, result_p);
+    if (trace != NULL) {
+        xy_status_t closed = sim_task_trace_close(trace);
+
+        st = st == XY_OK ? closed : st;
     }
     return st;
 }
@@ -452,31 +519,26 @@ xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *
                              const xy_task_sim_t *how, xy_task_result_t *result_p)
 {
     const char *name = how->policy != NULL ? how->policy : xy_task_policies[0]->name;
-    const xy_task_observer_t *observer = how->observer;
     const xy_task_policy_t *policy;
-    sim_task_trace_t *trace = NULL;
-    xy_task_result_t result;
+    xy_task_result_t result, again;
+    bool is_whole = false;
     double spent = 0;
     xy_status_t st = xy_task_policy_find(name, &policy);
 
     if (st == XY_OK)
-        st = choose(graph, platform, how, &policy, &spent);
-    if (st == XY_OK && how->trace != NULL)
-        st = sim_task_trace_open(how->trace, graph, platform, policy->name, observer, &trace);
+        st = choose(graph, platform, how, &policy, &spent, &result, &is_whole);
     if (st != XY_OK)
         return st;
-    if (trace != NULL)
-        observer = sim_task_trace_observer(trace);
-    st = simulate_one(graph, platform, how, policy, observer, &result);
-    if (trace != NULL) {
-        xy_status_t closed = sim_task_trace_close(trace);
-
-        st = st == XY_OK ? closed : st;
+    /* Somebody watches, or no trial went to the end: the chosen one runs once more. */
+    if (!is_whole || how->trace != NULL || how->observer != NULL) {
+        st = run_policy(graph, platform, how, policy, &again);
+        if (st != XY_OK)
+            return st;
+        /* A whole trial and its repetition are the same decisions: they count once. */
+        spent += is_whole ? 0 : again.scheduling_seconds;
+        result = again;
     }
-    if (st != XY_OK)
-        return st;
-    /* The winner runs twice and decides twice; it counts once. */
-    result.scheduling_seconds = spent > 0 ? spent : result.scheduling_seconds;
+    result.scheduling_seconds = spent;
     *result_p = result;
     return XY_OK;
 }
