@@ -9,11 +9,11 @@
 typedef struct {
     const char *blocks, *graph, *machine, *policy, *eviction, *load, *memory, *trace, *pictures,
         *svg;
-    const char *study, *csv, *page;
-    long dim, points, iterations, gpus, cpus, pipeline, threads;
-    double alpha, beta, cpu_speed, task_time;
+    const char *study, *csv, *page, *cells, *file;
+    long dim, points, iterations, gpus, cpus, pipeline, threads, every;
+    double alpha, beta, cpu_speed, task_time, until;
     uint64_t block;
-    bool json, proportional, list;
+    bool json, proportional, list, real, no_check;
 } values_t;
 
 static const char *const graphs[] = {"red-black", "natural", "jacobi", NULL};
@@ -22,7 +22,8 @@ static const xy_option_t options[] = {
     {"dim", 'd', XY_OPT_LONG, "N", offsetof(values_t, dim), .min = 1, .max = 3,
      .help = "dimensions of the grid, when --blocks is one number (default: as --blocks says)"},
     {"blocks", 'b', XY_OPT_STRING, "N[xN[xN]]", offsetof(values_t, blocks), .preset = "366",
-     .help = "blocks of the grid; those at its ends are never written"},
+     .help = "blocks of the grid; those at its ends are never written; 1, behind the first "
+             "dimension, for blocks that reach from end to end"},
     {"points", 0, XY_OPT_LONG, "N", offsetof(values_t, points), .min = 3, .max = 9,
      .help = "points of the stencil: 3 in 1D, 5 or 9 in 2D, 7 in 3D"},
     {"iterations", 't', XY_OPT_LONG, "N", offsetof(values_t, iterations), .min = 1, .max = 1 << 20,
@@ -34,13 +35,16 @@ static const xy_option_t options[] = {
     {"gpus", 0, XY_OPT_LONG, "N", offsetof(values_t, gpus), .min = 0, .max = 64, .preset = "1",
      .help = "GPUs to use; more than the machine has are copies of its last one; 0: all of them"},
     {"memory", 0, XY_OPT_STRING, "SIZE", offsetof(values_t, memory),
-     .help = "memory of each GPU, or 'none' for no limit (default: what the machine says)"},
+     .help = "memory of each GPU, or 'none' for no limit (default: what the machine says). Of real "
+             "runs: the cache of each core as policies see it (default: its second level), with "
+             "--file the memory that is used (default: a quarter of what there is)"},
     {"cpus", 0, XY_OPT_LONG, "N", offsetof(values_t, cpus), .min = 0, .max = 256,
-     .help = "cores that compute too"},
+     .help = "cores that compute too; of real runs: cores that compute (default: all that may be "
+             "used)"},
     {"cpu-speed", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, cpu_speed), .min = 1e-6, .max = 1e6,
      .preset = "0.1", .help = "speed of a core, where a GPU is 1"},
-    {"policy", 'p', XY_OPT_STRING, "NAME", offsetof(values_t, policy), .preset = "foresight",
-     .help = "who runs what next (see --list)"},
+    {"policy", 'p', XY_OPT_STRING, "NAME", offsetof(values_t, policy),
+     .help = "who runs what next (see --list; default: foresight, in real runs closure)"},
     {"eviction", 0, XY_OPT_STRING, "NAME", offsetof(values_t, eviction),
      .help = "what a full memory gives up: lru, clean-first, belady-plan (default: as the policy "
              "prefers)"},
@@ -59,6 +63,21 @@ static const xy_option_t options[] = {
     {"load", 0, XY_OPT_STRING, "LOAD", offsetof(values_t, load), .preset = "even",
      .help = "even, static (half the time in the first half), dynamic (twice the time in a quarter "
              "that moves), or a file of factors"},
+    {"real", 'r', XY_OPT_FLAG, .offset = offsetof(values_t, real),
+     .help = "compute on the cores of this machine, in real time, and compare the result bit for "
+             "bit with a plain loop"},
+    {"cells", 0, XY_OPT_STRING, "N[xN[xN]]", offsetof(values_t, cells),
+     .help = "cells of a block, 8 bytes each, instead of --block"},
+    {"file", 'f', XY_OPT_STRING, "FILE", offsetof(values_t, file),
+     .help = "of real runs: the domain lives in this file; it is made if there is none, and "
+             "replaced when all is done",
+     .complete = "file"},
+    {"no-check", 0, XY_OPT_FLAG, .offset = offsetof(values_t, no_check),
+     .help = "of real runs: do not run the plain loop to compare with"},
+    {"until", 'u', XY_OPT_DOUBLE, "X", offsetof(values_t, until), .min = 1e-300, .max = 1e300,
+     .help = "end before --iterations when no cell changes by more than X in an iteration"},
+    {"every", 0, XY_OPT_LONG, "N", offsetof(values_t, every), .min = 1, .max = 1 << 20,
+     .preset = "10", .help = "of --until: look at every N-th iteration"},
     {"trace", 0, XY_OPT_STRING, "FILE", offsetof(values_t, trace),
      .help = "record what happens, for 'xylem view'", .complete = "file"},
     {"pictures", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, pictures),
@@ -80,6 +99,16 @@ static const xy_option_t options[] = {
      .help = "of a study: runs at the same time (default: one per core)"},
     {0}};
 
+static bool set_cells(const values_t *v, xy_stencil_t *s)
+{
+    xy_stencil_t cells = {0};
+
+    if (!xy_stencil_blocks_parse(v->cells, &cells) || cells.dims != s->dims)
+        return false;
+    memcpy(s->cells, cells.blocks, sizeof(s->cells));
+    return true;
+}
+
 static xy_status_t set_grid(const values_t *v, xy_stencil_t *s)
 {
     *s = XY_STENCIL_DEFAULT;
@@ -97,6 +126,13 @@ static xy_status_t set_grid(const values_t *v, xy_stencil_t *s)
     }
     if (v->points > 0)
         s->points = (int)v->points;
+    if (v->cells != NULL && !set_cells(v, s))
+        return xy_fail(XY_EUSAGE, "--cells '%s' is no block of %d dimensions; write %s", v->cells,
+                       s->dims,
+                       s->dims == 1   ? "8192"
+                       : s->dims == 2 ? "4x2048"
+                                      : "16x16x64");
+    s->check_every = v->until > 0 ? (int)v->every : 0;
     s->iterations = (int)v->iterations;
     s->block_bytes = v->block;
     s->task_seconds = v->task_time;
@@ -115,7 +151,17 @@ static xy_status_t set_run(const values_t *v, xy_stencil_run_t *run)
     *run = (xy_stencil_run_t){.machine = v->machine,
                               .gpus = (int)v->gpus,
                               .cpus = (int)v->cpus,
-                              .cpu_speed = v->cpu_speed};
+                              .cpu_speed = v->cpu_speed,
+                              .until = v->until,
+                              .is_real = v->real,
+                              .is_unchecked = v->no_check,
+                              .file = v->file};
+    if (!v->real && (v->file != NULL || v->no_check))
+        return xy_fail(XY_EUSAGE, "--%s is for real runs; add --real",
+                       v->file != NULL ? "file" : "no-check");
+    if (v->real && (v->study != NULL || v->trace != NULL))
+        return xy_fail(XY_EUSAGE, "--%s is for runs in virtual time; leave --real out",
+                       v->study != NULL ? "study" : "trace");
     run->how = (xy_task_sim_t){.policy = v->policy,
                                .eviction = v->eviction,
                                .params = {v->alpha, v->beta, v->proportional},
@@ -199,6 +245,8 @@ static xy_status_t run_pictures(const values_t *v, xy_stencil_run_t *run,
         return st;
     run->how.observer = xy_film_observer(film);
     st = xy_stencil_run(run, result);
+    if (st == XY_OK && !run->is_real)
+        run->grid.iterations = result->iterations; /* the graph that ran */
     if (st == XY_OK && v->pictures != NULL)
         st = write_page(v->pictures, film, run, result);
     if (st == XY_OK && v->svg != NULL)
@@ -239,20 +287,25 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 
 const xy_command_t verb_stencil = {
     .name = "stencil",
-    .summary = "schedule a stencil on GPUs with small memories, in virtual time",
+    .summary = "schedule a stencil on GPUs with small memories, or compute it on cores",
     .description =
         "Builds the task graph of a stencil (one task per block and iteration), runs it in virtual "
         "time on the GPUs of a machine under a scheduling policy, and says how long it takes and "
         "how much data moves.\n\n"
         "The makespan ends when the last block is back in the main memory. The compute bound is "
         "the work of all tasks shared by all workers without a gap; ratio is makespan divided by "
-        "it.",
+        "it.\n\n"
+        "With --real the same tasks under the same policies compute on the cores of this machine. "
+        "Their times are then measured, and the compute bound is the time that was spent in "
+        "them.",
     .examples =
         "xylem stencil --blocks 366\n    the default policy on one GPU\n"
         "xylem stencil --blocks 366 --gpus 2 --policy dmdar --json\n    another, on two\n"
         "xylem stencil --blocks 40 --iterations 20 --memory 24MiB -o film.html\n"
         "    pictures of a small one\n"
-        "xylem stencil --study study.txt --csv study.csv --page study.html\n    compare many\n",
+        "xylem stencil --study study.txt --csv study.csv --page study.html\n    compare many\n"
+        "xylem stencil --real --graph jacobi --blocks 1024x1 --cells 4x2048 --iterations 20\n"
+        "    compute on the cores, with blocks that fit in their caches\n",
     .options = options,
     .values_size = sizeof(values_t),
     .run = run,

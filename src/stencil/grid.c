@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Grids of blocks into graphs of tasks. */
-#include "stencil/stencil.h"
+#include "stencil/internal.h"
 
 #include <math.h>
 
-typedef struct {
-    const xy_stencil_t *s;
-    xy_graph_t *graph;
-    int64_t cells;
-    int32_t base[2]; /* first handle of each array */
-    int64_t *cuts;   /* [parts + 1] in the first dimension */
-    int parts;
-} grid_t;
-
-/* Neighbours by number of points; the block itself comes first. */
 static const int8_t offsets3[][3] = {{0, 0, 0}, {-1, 0, 0}, {1, 0, 0}};
 static const int8_t offsets5[][3] = {{0, 0, 0}, {-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}};
 static const int8_t offsets9[][3] = {{0, 0, 0},   {-1, 0, 0}, {1, 0, 0},  {0, -1, 0}, {0, 1, 0},
@@ -21,7 +11,7 @@ static const int8_t offsets9[][3] = {{0, 0, 0},   {-1, 0, 0}, {1, 0, 0},  {0, -1
 static const int8_t offsets7[][3] = {{0, 0, 0}, {-1, 0, 0}, {1, 0, 0}, {0, -1, 0},
                                      {0, 1, 0}, {0, 0, -1}, {0, 0, 1}};
 
-static const int8_t (*offsets_of(int points))[3]
+const int8_t (*stencil_offsets(int points))[3]
 {
     switch (points) {
     case 3:
@@ -58,45 +48,66 @@ double xy_stencil_seconds(const xy_stencil_t *s, int64_t x, int iteration)
     }
 }
 
-static int64_t cell_of(const xy_stencil_t *s, const int64_t x[3])
+int64_t stencil_cell(const xy_stencil_t *s, const int64_t x[3])
 {
     return (x[0] * s->blocks[1] + x[1]) * s->blocks[2] + x[2];
 }
 
-static void add_task(grid_t *g, const int64_t x[3], int t)
+int64_t stencil_cells(const xy_stencil_t *s)
+{
+    return s->blocks[0] * s->blocks[1] * s->blocks[2];
+}
+
+bool stencil_has(const xy_stencil_t *s, const int64_t x[3])
+{
+    for (int d = 0; d < 3; d++)
+        if (x[d] < 0 || x[d] >= s->blocks[d])
+            return false;
+    return true;
+}
+
+int stencil_arrays(const xy_stencil_t *s)
+{
+    return s->graph == XY_STENCIL_JACOBI ? 2 : 1;
+}
+
+static void add_task(stencil_grid_t *g, const int64_t x[3], int t)
 {
     const xy_stencil_t *s = g->s;
-    const int8_t(*offset)[3] = offsets_of(s->points);
+    const int8_t(*offset)[3] = stencil_offsets(s->points);
     bool is_jacobi = s->graph == XY_STENCIL_JACOBI;
-    xy_access_t accesses[10];
+    int64_t cell = stencil_cell(s, x);
+    xy_access_t accesses[STENCIL_AROUND_MAX + 1 + STENCIL_CHECK_ACCESSES];
     xy_op_t op = {.kind = XY_OP_COMPUTE,
                   .priority = t,
                   .seconds = xy_stencil_seconds(s, x[0], t),
                   .iteration = t,
                   .position = {x[0], x[1], x[2]}};
-    int n = s->points;
+    int n = 0;
 
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < s->points; i++) {
         int64_t y[3] = {x[0] + offset[i][0], x[1] + offset[i][1], x[2] + offset[i][2]};
 
-        accesses[i].data = g->base[is_jacobi ? t % 2 : 0] + (int32_t)cell_of(s, y);
-        accesses[i].mode = i == 0 && !is_jacobi ? XY_ACCESS_READ_WRITE : XY_ACCESS_READ;
+        if (!stencil_has(s, y))
+            continue;
+        accesses[n].data = g->base[is_jacobi ? t % 2 : 0] + (int32_t)stencil_cell(s, y);
+        accesses[n++].mode = i == 0 && !is_jacobi ? XY_ACCESS_READ_WRITE : XY_ACCESS_READ;
     }
     if (is_jacobi)
-        accesses[n++] =
-            (xy_access_t){g->base[(t + 1) % 2] + (int32_t)cell_of(s, x), XY_ACCESS_WRITE};
+        accesses[n++] = (xy_access_t){g->base[(t + 1) % 2] + (int32_t)cell, XY_ACCESS_WRITE};
+    n += stencil_checks_access(g, cell, t, accesses + n);
     xy_graph_task(g->graph, &op, accesses, n);
 }
 
 /* One iteration of the blocks x0 .. x1 - 1 of the first dimension, of one colour (-1: all). */
-static void add_rows(grid_t *g, int64_t x0, int64_t x1, int step, int colour, int t)
+static void add_rows(stencil_grid_t *g, int64_t x0, int64_t x1, int step, int colour, int t)
 {
     const xy_stencil_t *s = g->s;
     int64_t low[3], high[3], x[3];
 
     for (int d = 0; d < 3; d++) {
-        low[d] = d < s->dims ? 1 : 0;
-        high[d] = d < s->dims ? s->blocks[d] - 1 : 1;
+        low[d] = s->blocks[d] > 1 ? 1 : 0;
+        high[d] = s->blocks[d] > 1 ? s->blocks[d] - 1 : 1;
     }
     for (int64_t i = 0; i < x1 - x0; i++) {
         x[0] = step > 0 ? x0 + i : x1 - 1 - i;
@@ -107,7 +118,7 @@ static void add_rows(grid_t *g, int64_t x0, int64_t x1, int step, int colour, in
     }
 }
 
-static void add_iteration(grid_t *g, int t)
+static void add_iteration(stencil_grid_t *g, int t)
 {
     const xy_stencil_t *s = g->s;
     int64_t n = s->blocks[0];
@@ -121,13 +132,14 @@ static void add_iteration(grid_t *g, int t)
         for (int p = 0; p < g->parts; p++)
             add_rows(g, 1 + g->cuts[p], 1 + g->cuts[p + 1], p % 2 == 0 ? 1 : -1, -1, t);
     }
+    stencil_checks_add(g, t);
 }
 
-static void add_data(grid_t *g)
+static void add_data(stencil_grid_t *g)
 {
     const xy_stencil_t *s = g->s;
 
-    for (int array = 0; array < (s->graph == XY_STENCIL_JACOBI ? 2 : 1); array++) {
+    for (int array = 0; array < stencil_arrays(s); array++) {
         g->base[array] = xy_graph_data_count(g->graph);
         for (int64_t i = 0; i < g->cells; i++) {
             int64_t rest = i / s->blocks[2];
@@ -140,7 +152,7 @@ static void add_data(grid_t *g)
     }
 }
 
-static xy_status_t cut(grid_t *g)
+static xy_status_t cut(stencil_grid_t *g)
 {
     const xy_stencil_t *s = g->s;
     int64_t n = s->blocks[0] - 2;
@@ -180,10 +192,13 @@ static xy_status_t check(const xy_stencil_t *s)
         return xy_fail(XY_EINVAL, "a stencil needs at least 1 iteration, blocks of at least 1 byte "
                                   "and a time per task");
     for (int d = 0; d < 3; d++) {
-        if (s->blocks[d] < (d < s->dims ? 3 : 1) || (d >= s->dims && s->blocks[d] != 1))
+        bool is_one = s->blocks[d] == 1 && d > 0;
+
+        if (!is_one && (s->blocks[d] < 3 || d >= s->dims))
             return xy_fail(XY_EINVAL,
-                           "dimension %d has %lld blocks; at least 3 are needed, as "
-                           "those at the ends are never written",
+                           "dimension %d has %lld blocks; at least 3 are needed, as those at the "
+                           "ends are never written (or 1, behind the first dimension, for blocks "
+                           "that reach from end to end)",
                            d + 1, (long long)s->blocks[d]);
         tasks *= (double)s->blocks[d];
     }
@@ -194,22 +209,26 @@ static xy_status_t check(const xy_stencil_t *s)
 
 xy_status_t xy_stencil_build(const xy_stencil_t *stencil, xy_graph_t **graph_p)
 {
-    grid_t g = {.s = stencil, .parts = stencil->parts > 0 ? stencil->parts : 1};
+    stencil_grid_t g = {.s = stencil, .parts = stencil->parts > 0 ? stencil->parts : 1};
     xy_status_t st = check(stencil);
 
     if (st != XY_OK)
         return st;
-    g.cells = stencil->blocks[0] * stencil->blocks[1] * stencil->blocks[2];
+    g.cells = stencil_cells(stencil);
     st = cut(&g);
     if (st == XY_OK)
         st = xy_graph_create(&g.graph);
     if (st == XY_OK) {
         add_data(&g);
+        st = stencil_checks_data(&g);
+    }
+    if (st == XY_OK) {
         for (int t = 0; t < stencil->iterations; t++)
             add_iteration(&g, t);
         st = xy_graph_seal(g.graph);
     }
     xy_free(g.cuts);
+    xy_free(g.nodes);
     if (st == XY_OK)
         *graph_p = g.graph;
     else

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stencil/stencil.h"
+#include "stencil/internal.h"
 
 static const char *const graph_names[] = {"red-black", "natural", "jacobi"};
 
@@ -70,13 +70,17 @@ static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t 
         grid.parts = 1;
     r.parts = grid.parts;
     grid.is_proportional = run->how.params.is_proportional;
-    st = xy_stencil_build(&grid, &graph);
+    st = grid.check_every > 0 ? stencil_plain_foresee(&grid, run->until, &r) : XY_OK;
+    if (st == XY_OK)
+        st = xy_stencil_build(&grid, &graph);
     if (st != XY_OK)
         return st;
+    r.iterations = grid.iterations;
     st = xy_task_simulate(graph, p, &run->how, &r.sim);
     r.tasks = (uint64_t)xy_graph_ops(graph);
     r.data = (uint64_t)xy_graph_data_count(graph);
-    r.graph_bytes = r.data * grid.block_bytes;
+    for (int32_t d = 0; d < xy_graph_data_count(graph); d++)
+        r.graph_bytes += xy_graph_datum(graph, d)->bytes;
     r.bus_bound = bus_seconds(p, &r.sim);
     if (p->memories == 2 && p->capacity[1] != 0)
         r.least_volume = xy_stencil_least_volume(&grid, p->capacity[1] / grid.block_bytes);
@@ -92,8 +96,11 @@ xy_status_t xy_stencil_run(const xy_stencil_run_t *run, xy_stencil_result_t *res
         .gpus = run->gpus, .memory = run->memory, .cpus = run->cpus, .cpu_speed = run->cpu_speed};
     xy_task_platform_t *platform;
     xy_machine_t *machine;
-    xy_status_t st = xy_machine_load(run->machine, &machine);
+    xy_status_t st;
 
+    if (run->is_real)
+        return stencil_real_run(run, result_p);
+    st = xy_machine_load(run->machine, &machine);
     if (st != XY_OK)
         return st;
     st = xy_task_platform_from(machine, &options, &platform);
@@ -113,6 +120,24 @@ static void format_blocks(const xy_stencil_t *s, char buffer[96])
         n += snprintf(buffer + n, 96 - (size_t)n, "x%lld", (long long)s->blocks[d]);
 }
 
+static void print_ends(const xy_stencil_run_t *run, const xy_stencil_result_t *r, FILE *file)
+{
+    if (run->grid.check_every > 0)
+        fprintf(file, "convergence %s after %d iterations: the last change is %.3g\n",
+                r->is_converged ? "reached" : "not reached", r->iterations, r->residual);
+    if (r->is_real)
+        fprintf(file, "result      %s\n",
+                r->is_checked ? "bit for bit that of the plain loop" : "not checked");
+}
+
+static void print_places(const xy_stencil_run_t *run, const xy_stencil_result_t *r, FILE *file)
+{
+    if (r->is_real)
+        fprintf(file, "computed    on %d %s with %s kernels, in %s\n", r->workers,
+                r->workers == 1 ? "core" : "cores", r->kernels,
+                run->file != NULL ? run->file : "memory");
+}
+
 void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_t *r, FILE *file)
 {
     const xy_task_result_t *s = &r->sim;
@@ -122,21 +147,39 @@ void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_
     fprintf(file, "%s blocks (%s), %d iterations, %s order, %llu tasks\n", blocks,
             xy_format_size(r->graph_bytes, a), run->grid.iterations,
             xy_stencil_graph_name(run->grid.graph), (unsigned long long)r->tasks);
+    print_places(run, r, file);
     fprintf(file, "policy      %s\n", s->policy);
     fprintf(file, "makespan    %s, %.3f times the compute bound of %s\n",
             xy_format_seconds(s->makespan, a),
             s->compute_bound > 0 ? s->makespan / s->compute_bound : 0,
             xy_format_seconds(s->compute_bound, b));
     fprintf(file, "last task   %s\n", xy_format_seconds(s->tasks_end, a));
-    fprintf(file, "transfers   %llu loads, %llu stores, %llu between GPUs\n",
+    fprintf(file, "transfers   %llu loads, %llu stores, %llu between %s\n",
             (unsigned long long)s->loads, (unsigned long long)s->stores,
-            (unsigned long long)s->peers);
+            (unsigned long long)s->peers, r->is_real ? "caches" : "GPUs");
     if (r->least_volume > 0)
         fprintf(file, "volume      %.2f times the least known (%llu blocks)\n",
                 (double)(s->loads + s->stores) / (double)r->least_volume,
                 (unsigned long long)r->least_volume);
     fprintf(file, "scheduling  %s, %.2f us per task\n", xy_format_seconds(s->scheduling_seconds, a),
             1e6 * s->scheduling_seconds / (double)r->tasks);
+    print_ends(run, r, file);
+}
+
+static void json_real(xy_json_t *j, const xy_stencil_run_t *run, const xy_stencil_result_t *r)
+{
+    xy_json_bool(j, "real", r->is_real);
+    if (run->grid.check_every > 0) {
+        xy_json_bool(j, "converged", r->is_converged);
+        xy_json_double(j, "residual", r->residual);
+    }
+    if (!r->is_real)
+        return;
+    xy_json_int(j, "workers", r->workers);
+    xy_json_string(j, "kernels", r->kernels);
+    xy_json_bool(j, "checked", r->is_checked);
+    if (run->file != NULL)
+        xy_json_string(j, "file", run->file);
 }
 
 void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_t *r, FILE *file)
@@ -152,7 +195,7 @@ void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_
     xy_json_string(&j, "ran", s->policy);
     xy_json_string(&j, "graph", xy_stencil_graph_name(run->grid.graph));
     xy_json_string(&j, "blocks", blocks);
-    xy_json_int(&j, "iterations", run->grid.iterations);
+    xy_json_int(&j, "iterations", r->iterations);
     xy_json_int(&j, "tasks", (int64_t)r->tasks);
     xy_json_double(&j, "makespan", s->makespan);
     xy_json_double(&j, "tasks_end", s->tasks_end);
@@ -169,5 +212,6 @@ void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_
         xy_json_int(&j, "least_volume", (int64_t)r->least_volume);
     xy_json_int(&j, "evictions", (int64_t)s->evictions);
     xy_json_double(&j, "scheduling_seconds", s->scheduling_seconds);
+    json_real(&j, run, r);
     xy_json_end(&j);
 }

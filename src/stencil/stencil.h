@@ -36,7 +36,8 @@ typedef enum {
 typedef struct {
     int dims;          /* 1, 2, 3 */
     int points;        /* 3, 5 or 9, 7 */
-    int64_t blocks[3]; /* 1 in dimensions beyond dims */
+    int64_t blocks[3]; /* 1 in dimensions beyond dims, or where a block reaches from end to end */
+    int64_t cells[3];  /* of a block, in real runs; 0: what block_bytes holds */
     int iterations;
     xy_stencil_graph_t graph;
     uint64_t block_bytes;
@@ -46,6 +47,7 @@ typedef struct {
     int64_t factor_rows, factor_columns;
     int parts;            /* of natural order; 0 is 1 */
     bool is_proportional; /* its parts are cut in proportion to the work */
+    int check_every;      /* iterations between checks of convergence; 0: none */
 } xy_stencil_t;
 
 #define XY_STENCIL_DEFAULT                                                                         \
@@ -84,6 +86,11 @@ typedef struct {
     int cpus;
     double cpu_speed;
     xy_task_sim_t how; /* policy, eviction, weights, trace, observer */
+    double until;      /* with grid.check_every: end when no cell changes by more than this */
+    /* In real time, on `cpus` cores (0: all that the process may use). */
+    bool is_real;
+    bool is_unchecked; /* do not compare with the plain loop */
+    const char *file;  /* where the domain lives; NULL: in memory */
 } xy_stencil_run_t;
 
 typedef struct {
@@ -93,9 +100,26 @@ typedef struct {
     uint64_t tasks, data;  /* of the graph */
     uint64_t graph_bytes;  /* of all data */
     int parts;             /* of natural order */
+    int iterations;        /* done; fewer than asked for when it converged */
+    bool is_converged;
+    double residual; /* the largest change of a cell in the last iteration that was checked */
+    /* Real runs. */
+    bool is_real, is_checked; /* is_checked: its bits are those of the plain loop */
+    int32_t workers;
+    const char *kernels; /* the instruction set */
 } xy_stencil_result_t;
 
-/* Build the grid and simulate it. Natural order is cut into one part per worker. */
+/*
+ * Build the grid and simulate it, or compute it. Natural order is cut into one part per worker.
+ *
+ * In real time memory is, in core, what the policy believes the cache of a core to hold (0: its
+ * second level), and with a file the bytes of memory that are used (0: a quarter of what there is).
+ * The result means what exec/task.h says. A file that is there holds the first values and, at the
+ * end, the last ones; one that is not is made. XY_EINVAL, XY_EIO, XY_ENOMEM (said): the file is as
+ * it was before.
+ *
+ * A simulated run that ends on convergence runs the plain loop to know when.
+ */
 xy_status_t xy_stencil_run(const xy_stencil_run_t *run, xy_stencil_result_t *result_p);
 
 /* "red-black", "natural", "jacobi". */

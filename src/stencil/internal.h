@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of real runs share with those of the graph.
+ *
+ *   grid.c      blocks into tasks
+ *   checks.c    tests of convergence as tasks
+ *   shape.c     cells of a block, first values
+ *   plain.c     the plain loop
+ *   real.c      a real run (real.h)
+ */
+#ifndef XY_STENCIL_INTERNAL_H
+#define XY_STENCIL_INTERNAL_H
+
+#include "stencil/kernels.h"
+#include "stencil/stencil.h"
+
+/* ---- grid.c ---- */
+
+/* Neighbours by number of points; the block itself comes first. */
+const int8_t (*stencil_offsets(int points))[3];
+/* The number of a block in its array. */
+int64_t stencil_cell(const xy_stencil_t *s, const int64_t x[3]);
+int64_t stencil_cells(const xy_stencil_t *s);
+/* Is there such a block? */
+bool stencil_has(const xy_stencil_t *s, const int64_t x[3]);
+/* Arrays of blocks that are updated: 1, or 2 for Jacobi. Those of checks come after them. */
+int stencil_arrays(const xy_stencil_t *s);
+
+typedef struct {
+    const xy_stencil_t *s;
+    xy_graph_t *graph;
+    int64_t cells;
+    int32_t base[2]; /* first handle of each array */
+    int64_t *cuts;   /* [parts + 1] in the first dimension */
+    int parts;
+
+    /* Checks, by parity: */
+    int32_t snapshot[2]; /* first handle of the blocks as they were at the check */
+    int32_t residual[2]; /* likewise of what each block changed by */
+    int32_t partial[2];  /* likewise of the inner nodes of the tree */
+    int32_t decision;    /* first handle, one per check */
+    int32_t *nodes;      /* of the tree: handles of one level while the next is made */
+} stencil_grid_t;
+
+/* ---- checks.c ---- */
+
+enum { STENCIL_FAN = 8, STENCIL_CHECK_ACCESSES = 3 };
+/* Kinds of tasks: `level` of the operation. */
+enum { STENCIL_UPDATE, STENCIL_REDUCE, STENCIL_DECIDE };
+
+/* Is the state after iteration t (from 0) checked, and into which set does it go? */
+bool stencil_is_checked(const xy_stencil_t *s, int t);
+int stencil_parity(const xy_stencil_t *s, int t);
+/* Does a task of iteration t read a decision? */
+bool stencil_is_deciding(const xy_stencil_t *s, int t);
+/* Blocks at the ends of the grid are not. */
+bool stencil_is_written(const xy_stencil_t *s, int64_t cell);
+
+xy_status_t stencil_checks_data(stencil_grid_t *g); /* XY_ENOMEM (said) */
+/* What a task of iteration t accesses because of checks, STENCIL_CHECK_ACCESSES at most: the
+ * snapshot and the residual that it writes come last. Returns how many. */
+int stencil_checks_access(const stencil_grid_t *g, int64_t cell, int t, xy_access_t *accesses);
+/* After all blocks of iteration t. */
+void stencil_checks_add(stencil_grid_t *g, int t);
+
+/* ---- shape.c ---- */
+
+/* The cells of a block, from s->cells or else from its bytes. */
+xy_status_t stencil_shape(xy_stencil_t *s, stencil_shape_t *shape_p);
+/* The first values of block `cell`: numbers between 0.5 and 1.5 that depend on the place alone. */
+void stencil_fill(const xy_stencil_t *s, const stencil_shape_t *shape, int64_t cell, double *block);
+/* Where a block lies in the whole grid of cells, and the extents of that grid. */
+void stencil_origin(const xy_stencil_t *s, const stencil_shape_t *shape, int64_t cell,
+                    int64_t origin[3]);
+void stencil_extents(const xy_stencil_t *s, const stencil_shape_t *shape, int64_t extents[3]);
+
+/* ---- plain.c ---- */
+
+/* The same stencil by a plain loop over one grid of cells (two for Jacobi). */
+typedef struct {
+    const xy_stencil_t *s;
+    stencil_shape_t shape;
+    int64_t extents[3], count; /* of cells */
+    double *grid[2];           /* NULL: not used */
+    double *old;               /* in place: one block */
+    int result;                /* the grid that holds the last values */
+    int iterations;            /* that were run */
+    bool is_converged;
+    double residual; /* of the last check */
+    int fd;          /* of the file that the grids are mapped from; -1: memory */
+} stencil_plain_t;
+
+/* `directory` NULL: in memory, otherwise in a file there that has no name. Filled by
+ * stencil_fill. */
+xy_status_t stencil_plain_create(const xy_stencil_t *s, const char *directory,
+                                 stencil_plain_t **plain_p);
+void stencil_plain_destroy(stencil_plain_t *plain); /* NULL is fine */
+/* Run the tasks of the graph in the order of submission, until they end or until the residual of a
+ * check is `until` at most (negative: never). */
+void stencil_plain_run(stencil_plain_t *plain, const xy_graph_t *graph, double until);
+/* Put a block of the first values there instead of what stencil_fill says. */
+void stencil_plain_set(stencil_plain_t *plain, int64_t cell, const double *block);
+/* Are these the same bits as the block has at the end? */
+bool stencil_plain_equals(const stencil_plain_t *plain, int64_t cell, const double *block);
+
+/* For runs in virtual time: set s->iterations to those that it takes, and tell in the result. */
+xy_status_t stencil_plain_foresee(xy_stencil_t *s, double until, xy_stencil_result_t *result);
+
+/* ---- real.c ---- */
+
+xy_status_t stencil_real_run(const xy_stencil_run_t *run, xy_stencil_result_t *result_p);
+
+#endif

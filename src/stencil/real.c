@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A stencil in real time: its blocks in memory or in a file, its tasks, and the comparison. */
+#include "stencil/real.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* What a task does besides its own work is counted in rows, so that loads need not be whole. */
+static int64_t extra_rows(const stencil_real_t *r, const xy_op_t *op, int64_t rows)
+{
+    return (int64_t)((op->seconds / r->least_seconds - 1) * (double)rows + 0.5);
+}
+
+static void add_load(const stencil_real_t *r, const stencil_around_t *around, int64_t extra,
+                     double *scratch)
+{
+    int64_t rows = r->shape.layers * r->shape.rows;
+
+    for (; extra > 0; extra -= rows)
+        r->kernels->update(&r->shape, around, 0, extra < rows ? extra : rows, scratch);
+}
+
+static void update(stencil_real_t *r, int32_t worker, const xy_op_t *op, void *const *buffers)
+{
+    const xy_stencil_t *s = &r->grid;
+    const int8_t(*offset)[3] = stencil_offsets(s->points);
+    double *scratch = r->scratch + (uint64_t)worker * r->stride / sizeof(double), *out = scratch;
+    int64_t rows = r->shape.layers * r->shape.rows;
+    stencil_around_t around;
+    int n = 0;
+
+    for (int i = 0; i < s->points; i++) {
+        int64_t y[3] = {op->position[0] + offset[i][0], op->position[1] + offset[i][1],
+                        op->position[2] + offset[i][2]};
+
+        around.at[i] = stencil_has(s, y) ? buffers[n++] : NULL;
+    }
+    if (s->graph == XY_STENCIL_JACOBI)
+        out = buffers[n++];
+    if (op->seconds > r->least_seconds)
+        add_load(r, &around, extra_rows(r, op, rows), scratch);
+    r->kernels->update(&r->shape, &around, 0, rows, out);
+    if (stencil_is_deciding(s, op->iteration))
+        n++;
+    if (stencil_is_checked(s, op->iteration)) {
+        *(double *)buffers[n + 1] =
+            r->kernels->distance(out, around.at[0], (int64_t)(s->block_bytes / sizeof(double)));
+        memcpy(buffers[n], out, s->block_bytes);
+    }
+    if (out == scratch)
+        memcpy(buffers[0], out, s->block_bytes);
+}
+
+static void reduce(stencil_real_t *r, xy_op_id_t id, const xy_op_t *op, void *const *buffers)
+{
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(r->graph, id, &a) - 1;
+    bool is_root = op->level == STENCIL_DECIDE;
+    double most = 0;
+
+    /* The decision before this one is read to come after it, and holds no change. */
+    for (int32_t i = 0; i < n - (is_root && op->iteration >= r->grid.check_every); i++) {
+        double change = *(const double *)buffers[i];
+
+        most = change > most ? change : most;
+    }
+    *(double *)buffers[n] = most;
+    if (!is_root)
+        return;
+    r->residual = most;
+    if (most <= r->until) {
+        r->converged = op->iteration + 1;
+        atomic_store_explicit(&r->stop, true, memory_order_release);
+    }
+}
+
+static void run_task(void *arg, int32_t worker, xy_op_id_t id, void *const *buffers)
+{
+    stencil_real_t *r = arg;
+    const xy_op_t *op = xy_graph_op(r->graph, id);
+
+    if (op->level == STENCIL_UPDATE)
+        update(r, worker, op, buffers);
+    else
+        reduce(r, id, op, buffers);
+}
+
+/* ---- Making and unmaking ---- */
+
+static double least_seconds(const xy_graph_t *graph)
+{
+    double least = 0;
+
+    for (xy_op_id_t i = 0; i < xy_graph_ops(graph); i++) {
+        const xy_op_t *op = xy_graph_op(graph, i);
+
+        if (op->level == STENCIL_UPDATE && (least == 0 || op->seconds < least))
+            least = op->seconds;
+    }
+    return least;
+}
+
+/* Blocks a line apart from a multiple of a page: rows of neighbours then do not meet in the same
+ * sets of the cache. */
+static uint64_t stride_of(uint64_t bytes)
+{
+    uint64_t lines = (bytes + 63) / 64;
+
+    return 64 * (lines % 2 == 0 ? lines + 1 : lines);
+}
+
+/* All data in core, or only what workers need out of core. */
+static xy_status_t map_memory(stencil_real_t *r)
+{
+    int32_t data = xy_graph_data_count(r->graph);
+    uint64_t blocks = r->run->file == NULL ? (uint64_t)r->block_data : 0;
+    uint64_t numbers = r->run->file == NULL ? (uint64_t)(data - r->block_data) * sizeof(double) : 0;
+    char need[32];
+
+    r->memory_bytes = (blocks + (uint64_t)r->workers) * r->stride + numbers;
+    r->memory =
+        mmap(NULL, r->memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (r->memory == MAP_FAILED) {
+        r->memory = NULL;
+        return xy_fail(XY_ENOMEM,
+                       "no memory for the %s of the domain; let it live in a file (--file)",
+                       xy_format_size(r->memory_bytes, need));
+    }
+    (void)madvise(r->memory, r->memory_bytes, MADV_HUGEPAGE); /* only slower without */
+    r->scratch = (double *)(r->memory + blocks * r->stride);
+    if (r->run->file != NULL)
+        return XY_OK;
+    r->addresses = xy_calloc((size_t)data + 1, sizeof(*r->addresses));
+    if (r->addresses == NULL)
+        return xy_fail_memory("finding the blocks");
+    for (int32_t d = 0; d < data; d++)
+        r->addresses[d] = d < r->block_data
+                              ? r->memory + (uint64_t)d * r->stride
+                              : r->memory + (blocks + (uint64_t)r->workers) * r->stride +
+                                    (uint64_t)(d - r->block_data) * sizeof(double);
+    for (int64_t d = 0; d < stencil_arrays(&r->grid) * stencil_cells(&r->grid); d++)
+        stencil_fill(&r->grid, &r->shape, d % stencil_cells(&r->grid), r->addresses[d]);
+    return XY_OK;
+}
+
+static xy_status_t prepare(stencil_real_t *r)
+{
+    xy_stencil_t *s = &r->grid;
+    int64_t arrays;
+    xy_status_t st;
+
+    r->workers = xy_task_exec_workers(&(xy_task_exec_t){.workers = r->run->cpus});
+    if (s->parts == 0)
+        s->parts = r->workers;
+    if (s->parts > s->blocks[0] - 2)
+        s->parts = 1;
+    s->is_proportional = r->run->how.params.is_proportional;
+    st = stencil_shape(s, &r->shape);
+    if (st != XY_OK)
+        return st;
+    /* Policies that compare times need some; the order of magnitude is that of a core. */
+    s->task_seconds = 0.5e-9 * (double)(s->block_bytes / sizeof(double));
+    st = xy_stencil_build(s, &r->graph);
+    if (st != XY_OK)
+        return st;
+    arrays = stencil_arrays(s) + (s->check_every > 0 ? 2 : 0);
+    r->block_data = (int32_t)(arrays * stencil_cells(s));
+    r->stride = stride_of(s->block_bytes);
+    r->least_seconds = least_seconds(r->graph);
+    r->kernels = stencil_kernels_best();
+    st = map_memory(r);
+    if (st == XY_OK && r->run->file != NULL)
+        st = stencil_file_open(r->run->file, s, &r->shape, r->graph, &r->file);
+    return st;
+}
+
+static void cleanup(stencil_real_t *r)
+{
+    if (r->memory != NULL)
+        munmap(r->memory, r->memory_bytes);
+    stencil_file_cancel(&r->file);
+    xy_free(r->addresses);
+    xy_graph_destroy(r->graph);
+}
+
+/* ---- The result ---- */
+
+int32_t stencil_real_result(const stencil_real_t *r, int64_t cell)
+{
+    const xy_stencil_t *s = &r->grid;
+    int64_t cells = stencil_cells(s);
+
+    if (!stencil_is_written(s, cell))
+        return (int32_t)cell;
+    if (r->converged > 0)
+        return (int32_t)((stencil_arrays(s) + stencil_parity(s, r->converged - 1)) * cells + cell);
+    return (int32_t)((s->graph == XY_STENCIL_JACOBI ? s->iterations % 2 : 0) * cells + cell);
+}
+
+static xy_status_t compare_blocks(const stencil_real_t *r, const stencil_plain_t *plain)
+{
+    double *block = xy_malloc(r->grid.block_bytes);
+    xy_status_t st = block != NULL ? XY_OK : xy_fail_memory("comparing the result");
+
+    for (int64_t cell = 0; cell < stencil_cells(&r->grid) && st == XY_OK; cell++) {
+        int32_t data = stencil_real_result(r, cell);
+
+        if (r->run->file != NULL)
+            st = stencil_file_read(&r->file, data, block);
+        else
+            memcpy(block, r->addresses[data], r->grid.block_bytes);
+        if (st == XY_OK && !stencil_plain_equals(plain, cell, block))
+            st = xy_fail(XY_EUNSUPPORTED,
+                         "block %lld differs from the one of the plain loop; this is a defect of "
+                         "xylem",
+                         (long long)cell);
+    }
+    xy_free(block);
+    return st;
+}
+
+/* With a file that was there before, the plain loop begins with its content. */
+static xy_status_t start_plain(const stencil_real_t *r, stencil_plain_t **plain_p)
+{
+    const char *beside = r->run->file != NULL ? r->file.path : NULL;
+    xy_status_t st = stencil_plain_create(&r->grid, beside, plain_p);
+    double *block;
+
+    if (st != XY_OK || r->run->file == NULL || r->file.is_new)
+        return st;
+    block = xy_malloc(r->grid.block_bytes);
+    if (block == NULL)
+        st = xy_fail_memory("comparing the result");
+    for (int64_t cell = 0; cell < stencil_cells(&r->grid) && st == XY_OK; cell++) {
+        st = stencil_file_read(&r->file, (int32_t)cell, block);
+        if (st == XY_OK)
+            stencil_plain_set(*plain_p, cell, block);
+    }
+    xy_free(block);
+    if (st != XY_OK)
+        stencil_plain_destroy(*plain_p);
+    return st;
+}
+
+static xy_status_t finish_plain(const stencil_real_t *r, stencil_plain_t *plain)
+{
+    stencil_plain_run(plain, r->graph, r->until);
+    if (plain->is_converged != (r->converged > 0) ||
+        (r->converged > 0 && plain->iterations != r->converged))
+        return xy_fail(XY_EUNSUPPORTED,
+                       "the run stopped after %d iterations, the plain loop after %d; this is a "
+                       "defect of xylem",
+                       r->converged, plain->iterations);
+    return compare_blocks(r, plain);
+}
+
+/* ---- Running ---- */
+
+static uint64_t default_memory(void)
+{
+    return (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4;
+}
+
+static xy_status_t execute(stencil_real_t *r, xy_task_result_t *result_p)
+{
+    const xy_stencil_run_t *run = r->run;
+    xy_task_store_t store = {.fd = r->file.fd, .path = run->file, .offset = r->file.offset};
+    xy_task_exec_t how = {.policy = run->how.policy,
+                          .eviction = run->how.eviction,
+                          .params = run->how.params,
+                          .pipeline = run->how.pipeline,
+                          .workers = r->workers,
+                          .capacity = run->memory,
+                          .addresses = r->addresses,
+                          .run = run_task,
+                          .arg = r,
+                          .stop = &r->stop,
+                          .observer = run->how.observer};
+    double chosen = 0;
+    xy_status_t st = stencil_real_choose(r, &how.policy, &chosen);
+
+    if (run->memory == XY_TASK_NO_LIMIT)
+        how.capacity = UINT64_MAX / 4;
+    if (run->file != NULL) {
+        how.store = &store;
+        how.capacity = how.capacity > 0 ? how.capacity : default_memory();
+    }
+    if (st == XY_OK)
+        st = xy_task_execute(r->graph, &how, result_p);
+    if (st == XY_OK)
+        result_p->scheduling_seconds += chosen;
+    return st;
+}
+
+static xy_status_t run_and_check(stencil_real_t *r, xy_stencil_result_t *result)
+{
+    stencil_plain_t *plain = NULL;
+    xy_status_t st = r->run->is_unchecked ? XY_OK : start_plain(r, &plain);
+
+    if (st == XY_OK)
+        st = execute(r, &result->sim);
+    if (st == XY_OK && plain != NULL)
+        st = finish_plain(r, plain);
+    if (plain != NULL)
+        stencil_plain_destroy(plain);
+    if (st == XY_OK && r->run->file != NULL)
+        st = stencil_file_commit(&r->file, r);
+    return st;
+}
+
+xy_status_t stencil_real_run(const xy_stencil_run_t *run, xy_stencil_result_t *result_p)
+{
+    stencil_real_t r = {.run = run, .grid = run->grid, .until = run->until};
+    xy_stencil_result_t result = {.is_real = true, .is_checked = !run->is_unchecked};
+    xy_status_t st;
+
+    r.file.fd = -1;
+    if (r.grid.check_every == 0)
+        r.until = -1;
+    st = prepare(&r);
+    if (st == XY_OK)
+        st = run_and_check(&r, &result);
+    if (st == XY_OK) {
+        result.workers = r.workers;
+        result.kernels = r.kernels->name;
+        result.iterations = r.converged > 0 ? r.converged : r.grid.iterations;
+        result.is_converged = r.converged > 0;
+        result.residual = r.residual;
+        result.tasks = (uint64_t)xy_graph_ops(r.graph);
+        result.data = (uint64_t)xy_graph_data_count(r.graph);
+        result.graph_bytes = (uint64_t)r.block_data * r.grid.block_bytes;
+        result.parts = r.grid.parts;
+        *result_p = result;
+    }
+    cleanup(&r);
+    return st;
+}

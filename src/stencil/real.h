@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the files of a real run share. */
+#ifndef XY_STENCIL_REAL_H
+#define XY_STENCIL_REAL_H
+
+#include <stdatomic.h>
+
+#include "exec/exec.h"
+#include "stencil/internal.h"
+
+/* The file of a domain, and the work file beside it in which everything happens. */
+typedef struct {
+    char *path, *work; /* the directory of the file, the name of the work file */
+    int fd;            /* of the work file; -1: none */
+    uint64_t *offset;  /* [data] */
+    uint64_t block_bytes;
+    bool is_new; /* there was no file: its blocks are those of stencil_fill */
+} stencil_file_t;
+
+typedef struct {
+    const xy_stencil_run_t *run;
+    xy_stencil_t grid; /* with everything decided */
+    stencil_shape_t shape;
+    xy_graph_t *graph;
+    const stencil_kernels_t *kernels;
+    int32_t workers, block_data; /* the first data are blocks, the others numbers */
+    double least_seconds;        /* of a task that updates a block */
+    uint64_t stride;             /* bytes from one block to the next in memory */
+    char *memory;
+    uint64_t memory_bytes;
+    double *scratch;  /* [workers], `stride` apart */
+    void **addresses; /* [data] in core */
+    stencil_file_t file;
+
+    double until;    /* negative: no end before the last iteration */
+    double residual; /* of the last decision; decisions come one after the other */
+    int converged;   /* iterations done, 0: not converged; written before `stop` */
+    atomic_bool stop;
+} stencil_real_t;
+
+/* real.c */
+/* The datum that holds a block of the result. */
+int32_t stencil_real_result(const stencil_real_t *r, int64_t cell);
+
+/* real_choose.c */
+/* Replace a policy that is a choice by the one that ends first in virtual time on the same caches;
+ * *spent_p is what finding out took. */
+xy_status_t stencil_real_choose(const stencil_real_t *r, const char **policy_p, double *spent_p);
+
+/* real_file.c */
+/* A file that is there must have the size of the domain and is not changed before the end; all
+ * room that the run needs is taken now. XY_EINVAL, XY_EIO, XY_ENOMEM (said); then nothing has
+ * changed. */
+xy_status_t stencil_file_open(const char *path, const xy_stencil_t *s, const stencil_shape_t *shape,
+                              const xy_graph_t *graph, stencil_file_t *file_p);
+xy_status_t stencil_file_read(const stencil_file_t *file, int32_t data, double *block);
+/* The result becomes the content of the file. */
+xy_status_t stencil_file_commit(stencil_file_t *file, const stencil_real_t *r);
+/* Forget the work file, if there still is one. */
+void stencil_file_cancel(stencil_file_t *file);
+
+#endif

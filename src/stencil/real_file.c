@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A domain in a file: one array of blocks, block after block, each as the kernels see it.
+ *
+ * The run works on a file of its own beside it, with room for all arrays, and only a complete
+ * result takes the place of the domain. Whatever goes wrong before, the file is as it was.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "stencil/real.h"
+
+static xy_status_t move_bytes(int fd, const char *path, char *buffer, uint64_t bytes, uint64_t at,
+                              bool is_write)
+{
+    while (bytes > 0) {
+        ssize_t n =
+            is_write ? pwrite(fd, buffer, bytes, (off_t)at) : pread(fd, buffer, bytes, (off_t)at);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return xy_fail_errno(errno, path, is_write ? "write to" : "read");
+        if (n == 0)
+            return xy_fail(XY_EIO, "%s ends at byte %llu; it was cut while in use", path,
+                           (unsigned long long)at);
+        buffer += n;
+        at += (uint64_t)n;
+        bytes -= (uint64_t)n;
+    }
+    return XY_OK;
+}
+
+xy_status_t stencil_file_read(const stencil_file_t *f, int32_t data, double *block)
+{
+    return move_bytes(f->fd, f->work, (char *)block, f->block_bytes, f->offset[data], false);
+}
+
+/* ---- The content at the beginning ---- */
+
+/* -1: there is no file yet. *st_p: whether that is all right. */
+static int open_domain(const char *path, uint64_t bytes, xy_status_t *st_p)
+{
+    char need[32], have[32];
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+    *st_p = XY_OK;
+    if (fd < 0) {
+        if (errno != ENOENT)
+            *st_p = xy_fail_errno(errno, path, "read");
+        return -1;
+    }
+    if (fstat(fd, &info) != 0)
+        *st_p = xy_fail_errno(errno, path, "read");
+    else if (!S_ISREG(info.st_mode))
+        *st_p =
+            xy_fail(XY_EINVAL, "%s is no plain file; name one, or one that is to be made", path);
+    else if ((uint64_t)info.st_size != bytes)
+        *st_p = xy_fail(XY_EINVAL,
+                        "%s has %s (%lld bytes) and the domain %s (%llu bytes); name the blocks "
+                        "and cells it was made with, or another file",
+                        path, xy_format_size((uint64_t)info.st_size, have), (long long)info.st_size,
+                        xy_format_size(bytes, need), (unsigned long long)bytes);
+    if (*st_p == XY_OK)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static xy_status_t write_blocks(stencil_file_t *f, const char *path, const xy_stencil_t *s,
+                                const stencil_shape_t *shape, int domain)
+{
+    double *block = xy_malloc(f->block_bytes);
+    int64_t cells = stencil_cells(s);
+    xy_status_t st = block != NULL ? XY_OK : xy_fail_memory("filling the file");
+
+    for (int64_t cell = 0; cell < cells && st == XY_OK; cell++) {
+        if (domain < 0)
+            stencil_fill(s, shape, cell, block);
+        else
+            st = move_bytes(domain, path, (char *)block, f->block_bytes,
+                            (uint64_t)cell * f->block_bytes, false);
+        if (st == XY_OK)
+            st = move_bytes(f->fd, f->work, (char *)block, f->block_bytes, f->offset[cell], true);
+        /* The blocks at the ends are read from both arrays. */
+        if (st == XY_OK && stencil_arrays(s) == 2 && !stencil_is_written(s, cell))
+            st = move_bytes(f->fd, f->work, (char *)block, f->block_bytes, f->offset[cells + cell],
+                            true);
+    }
+    xy_free(block);
+    return st;
+}
+
+/* ---- The work file ---- */
+
+static xy_status_t place_data(stencil_file_t *f, const xy_graph_t *graph, uint64_t *bytes_p)
+{
+    int32_t data = xy_graph_data_count(graph);
+
+    f->offset = xy_malloc(((size_t)data + 1) * sizeof(*f->offset));
+    if (f->offset == NULL)
+        return xy_fail_memory("placing the blocks");
+    *bytes_p = 0;
+    for (int32_t d = 0; d < data; d++) {
+        f->offset[d] = *bytes_p;
+        *bytes_p += xy_graph_datum(graph, d)->bytes;
+    }
+    return XY_OK;
+}
+
+static xy_status_t make_work(stencil_file_t *f, const char *path, uint64_t bytes)
+{
+    const char *slash = strrchr(path, '/');
+    char need[32];
+    int err;
+
+    f->path = slash == NULL ? xy_strdup(".") : xy_strndup(path, (size_t)(slash - path) + 1);
+    f->work = xy_sprintf("%s.XXXXXX", path);
+    if (f->path == NULL || f->work == NULL)
+        return xy_fail_memory("naming the work file");
+    f->fd = mkostemp(f->work, O_CLOEXEC);
+    if (f->fd < 0) {
+        err = errno;
+        xy_free(f->work);
+        f->work = NULL; /* there is nothing to remove */
+        return xy_fail_errno(err, f->path, "make a file in");
+    }
+    err = posix_fallocate(f->fd, 0, (off_t)bytes);
+    if (err != 0)
+        return xy_fail(XY_EIO, "no room for a work file of %s beside %s: %s", // NOLINT
+                       xy_format_size(bytes, need), path, strerror(err));
+    return XY_OK;
+}
+
+xy_status_t stencil_file_open(const char *path, const xy_stencil_t *s, const stencil_shape_t *shape,
+                              const xy_graph_t *graph, stencil_file_t *file_p)
+{
+    stencil_file_t f = {.fd = -1, .block_bytes = s->block_bytes};
+    uint64_t bytes = 0;
+    xy_status_t st;
+    int domain = open_domain(path, (uint64_t)stencil_cells(s) * s->block_bytes, &st);
+
+    f.is_new = domain < 0;
+    if (st == XY_OK)
+        st = place_data(&f, graph, &bytes);
+    if (st == XY_OK)
+        st = make_work(&f, path, bytes);
+    if (st == XY_OK)
+        st = write_blocks(&f, path, s, shape, domain);
+    if (domain >= 0)
+        close(domain);
+    if (st == XY_OK)
+        *file_p = f;
+    else
+        stencil_file_cancel(&f);
+    return st;
+}
+
+/* ---- The end ---- */
+
+/* Bring the blocks of the result to the front, where the first array is. */
+static xy_status_t gather_result(stencil_file_t *f, const stencil_real_t *r)
+{
+    double *block = xy_malloc(f->block_bytes);
+    xy_status_t st = block != NULL ? XY_OK : xy_fail_memory("gathering the result");
+
+    for (int64_t cell = 0; cell < stencil_cells(&r->grid) && st == XY_OK; cell++) {
+        int32_t data = stencil_real_result(r, cell);
+
+        if (data == cell)
+            continue;
+        st = stencil_file_read(f, data, block);
+        if (st == XY_OK)
+            st = move_bytes(f->fd, f->work, (char *)block, f->block_bytes, f->offset[cell], true);
+    }
+    xy_free(block);
+    return st;
+}
+
+xy_status_t stencil_file_commit(stencil_file_t *f, const stencil_real_t *r)
+{
+    uint64_t bytes = (uint64_t)stencil_cells(&r->grid) * f->block_bytes;
+    struct stat info;
+    xy_status_t st = gather_result(f, r);
+
+    if (st != XY_OK)
+        return st;
+    /* The new file keeps the permissions of the old one; a new one gets the usual. */
+    if (stat(r->run->file, &info) == 0) {
+        (void)fchmod(f->fd, info.st_mode & 07777);
+    } else {
+        mode_t mask = umask(0);
+
+        (void)umask(mask);
+        (void)fchmod(f->fd, 0666 & ~mask);
+    }
+    if (ftruncate(f->fd, (off_t)bytes) != 0 || fsync(f->fd) != 0)
+        return xy_fail_errno(errno, f->work, "complete");
+    if (rename(f->work, r->run->file) != 0)
+        return xy_fail_errno(errno, r->run->file, "replace");
+    xy_free(f->work);
+    f->work = NULL;
+    return XY_OK;
+}
+
+void stencil_file_cancel(stencil_file_t *f)
+{
+    if (f->fd >= 0)
+        close(f->fd);
+    if (f->work != NULL)
+        unlink(f->work);
+    xy_free(f->work);
+    xy_free(f->path);
+    xy_free(f->offset);
+    *f = (stencil_file_t){.fd = -1};
+}

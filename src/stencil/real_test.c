@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Stencils in real time: every policy, grid and order gives the bits of the plain loop. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/testing.h"
+#include "stencil/internal.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { ROUNDS = 1 };
+#else
+enum { ROUNDS = 3 };
+#endif
+
+static int below(uint64_t *seed, int n)
+{
+    return (int)((testing_random(seed) >> 33) % (uint64_t)n);
+}
+
+static const struct {
+    int dims, points;
+} grids[] = {{1, 3}, {2, 5}, {2, 9}, {3, 7}};
+
+/* A small grid with odd numbers of everything. */
+static xy_stencil_run_t small(uint64_t *seed, int which, int order)
+{
+    xy_stencil_run_t run = {.grid = XY_STENCIL_DEFAULT, .is_real = true};
+    xy_stencil_t *s = &run.grid;
+
+    s->dims = grids[which].dims;
+    s->points = grids[which].points;
+    s->graph = (xy_stencil_graph_t)order;
+    s->iterations = 1 + below(seed, 6);
+    for (int d = 0; d < s->dims; d++) {
+        s->blocks[d] = d > 0 && below(seed, 4) == 0 ? 1 : 3 + below(seed, s->dims == 3 ? 2 : 4);
+        s->cells[d] = 1 + below(seed, 7);
+    }
+    s->load = (xy_stencil_load_t)below(seed, 3);
+    run.cpus = 1 + below(seed, 3);
+    run.memory = 200 + 8 * (uint64_t)below(seed, 4000);
+    return run;
+}
+
+/* The comparison is part of the run: it fails when a bit differs. */
+static void test_every_policy_grid_and_order(void **state)
+{
+    uint64_t seed = 17;
+
+    (void)state;
+    testing_listen();
+    for (int round = 0; round < ROUNDS; round++)
+        for (int i = 0; xy_task_policies[i] != NULL; i++)
+            for (int which = 0; which < 4; which++)
+                for (int order = 0; order < 3; order++) {
+                    xy_stencil_run_t run = small(&seed, which, order);
+                    xy_stencil_result_t r;
+                    xy_status_t st;
+
+                    run.how.policy = xy_task_policies[i]->name;
+                    st = xy_stencil_run(&run, &r);
+                    /* This one refuses more workers than blocks, and edges that are too long. */
+                    if (st == XY_EINVAL && strcmp(run.how.policy, "cache-oblivious") == 0)
+                        continue;
+                    assert_int_equal(st, XY_OK);
+                    assert_true(r.is_checked);
+                    assert_int_equal(r.sim.tasks, r.tasks);
+                }
+}
+
+/* Long rows, so that the loops have a middle: each instruction set against the plain loop. */
+static void test_every_instruction_set(void **state)
+{
+    double *blocks[STENCIL_AROUND_MAX], *out = xy_malloc(8192 * sizeof(*out));
+    uint64_t seed = 5;
+
+    (void)state;
+    for (int i = 0; i < STENCIL_AROUND_MAX; i++) {
+        blocks[i] = xy_malloc(8192 * sizeof(double));
+        for (int k = 0; k < 8192; k++)
+            blocks[i][k] = (double)below(&seed, 1 << 20) / 7;
+    }
+    for (int which = 0; which < 4; which++) {
+        stencil_shape_t shape = {grids[which].points, 1, 1, 2600};
+        double expected[8192];
+        stencil_around_t around;
+
+        shape.rows = which == 0 ? 1 : 3;
+        if (which == 3)
+            shape = (stencil_shape_t){7, 3, 4, 37};
+        for (int i = 0; i < STENCIL_AROUND_MAX; i++)
+            around.at[i] = blocks[i];
+        stencil_kernels_plain.update(&shape, &around, 0, shape.layers * shape.rows, expected);
+        for (int i = 1; stencil_kernels_number(i) != NULL; i++) {
+            const stencil_kernels_t *k = stencil_kernels_number(i);
+            size_t n = (size_t)(shape.layers * shape.rows * shape.columns);
+
+            k->update(&shape, &around, 0, shape.layers * shape.rows, out);
+            assert_memory_equal(out, expected, n * sizeof(double));
+            assert_true(k->distance(out, blocks[0], (int64_t)n) ==
+                        stencil_kernels_plain.distance(out, blocks[0], (int64_t)n));
+        }
+    }
+    for (int i = 0; i < STENCIL_AROUND_MAX; i++)
+        xy_free(blocks[i]);
+    xy_free(out);
+}
+
+/* ---- Convergence ---- */
+
+/* The run compares its number of iterations with that of the plain loop, the simulation gets it
+ * from there: here it must also be the first check at which the change is small enough. */
+static void test_convergence(void **state)
+{
+    static const char *const policies[] = {"closure", "eager", "dmdar", "lws"};
+    uint64_t seed = 23;
+
+    (void)state;
+    for (int round = 0; round < 4 * ROUNDS; round++) {
+        xy_stencil_run_t run = small(&seed, round % 4, round % 3);
+        xy_stencil_result_t r, again;
+
+        run.how.policy = policies[round % 4];
+        run.grid.iterations = 60;
+        run.grid.check_every = 1 + below(&seed, 5);
+        run.until = 0.02;
+        assert_int_equal(xy_stencil_run(&run, &r), XY_OK);
+        assert_true(r.is_converged);
+        assert_true(r.residual <= run.until && r.iterations % run.grid.check_every == 0);
+        if (r.iterations > run.grid.check_every) {
+            run.grid.iterations = r.iterations - run.grid.check_every;
+            assert_int_equal(xy_stencil_run(&run, &again), XY_OK);
+            assert_false(again.is_converged);
+            assert_true(again.residual > run.until);
+        }
+    }
+}
+
+static void test_convergence_in_virtual_time(void **state)
+{
+    uint64_t seed = 29;
+
+    (void)state;
+    for (int order = 0; order < 3; order++) {
+        xy_stencil_run_t run = small(&seed, 1, order);
+        xy_stencil_result_t real, r;
+
+        run.cpus = 1; /* natural order depends on the workers */
+        run.grid.iterations = 50;
+        run.grid.check_every = 3;
+        run.until = 0.01;
+        assert_int_equal(xy_stencil_run(&run, &real), XY_OK);
+        run.is_real = false;
+        run.machine = "core:2";
+        run.gpus = -1;
+        assert_int_equal(xy_stencil_run(&run, &r), XY_OK);
+        assert_true(r.is_converged);
+        assert_int_equal(r.iterations, real.iterations);
+        assert_true(r.residual == real.residual);
+    }
+}
+
+/* ---- Out of core ---- */
+
+static char directory[] = "/tmp/xylem-real-XXXXXX";
+static char path[64];
+
+static int make_directory(void **state)
+{
+    (void)state;
+    if (mkdtemp(directory) == NULL)
+        return -1;
+    snprintf(path, sizeof(path), "%s/domain", directory);
+    return 0;
+}
+
+static int remove_directory(void **state)
+{
+    (void)state;
+    (void)unlink(path);
+    return rmdir(directory); /* fails when something was left behind */
+}
+
+static void test_file(void **state)
+{
+    static const char *const policies[] = {"closure", "dmda", "modular-ready", "prio"};
+    uint64_t seed = 31;
+
+    (void)state;
+    for (int round = 0; round < 12; round++) {
+        xy_stencil_run_t run = small(&seed, round % 4, round % 3);
+        xy_stencil_result_t r;
+
+        run.how.policy = policies[round / 4];
+        run.file = path;
+        run.memory = 0;
+        if (round % 2 == 1) {
+            run.grid.iterations = 40;
+            run.grid.check_every = 2;
+            run.until = 0.05;
+        }
+        (void)unlink(path);
+        assert_int_equal(xy_stencil_run(&run, &r), XY_OK);
+        run.memory = 14 * (uint64_t)run.grid.cells[0] * (uint64_t)run.grid.cells[1] *
+                     (uint64_t)(run.grid.dims == 3 ? run.grid.cells[2] : 1) * 8;
+        if (run.grid.dims == 1)
+            run.memory = 80 * (uint64_t)run.grid.cells[0];
+        run.memory += 200; /* the numbers of the checks */
+        /* Once more, from where it ended; and the plain loop too. */
+        assert_int_equal(xy_stencil_run(&run, &r), XY_OK);
+        assert_true(r.is_checked && r.sim.loads > 0 && r.sim.stores > 0);
+    }
+}
+
+static void test_file_of_wrong_size(void **state)
+{
+    uint64_t seed = 37;
+    xy_stencil_run_t run = small(&seed, 1, 2);
+    xy_stencil_result_t r;
+    struct stat info;
+    FILE *file = fopen(path, "w");
+
+    (void)state;
+    assert_non_null(file);
+    fputs("short", file);
+    fclose(file);
+    run.file = path;
+    testing_listen();
+    assert_int_equal(xy_stencil_run(&run, &r), XY_EINVAL);
+    assert_non_null(strstr(testing_said, "5 bytes"));
+    assert_int_equal(testing_said_count, 1);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_size, 5);
+}
+
+static void test_memory_runs_out(void **state)
+{
+    uint64_t seed = 41;
+    xy_status_t st = XY_ENOMEM;
+
+    (void)state;
+    testing_listen();
+    for (long k = 1; st != XY_OK; k += 1 + k / 8) {
+        xy_stencil_run_t run = small(&seed, 1, 2);
+        xy_stencil_result_t r;
+
+        run.grid.check_every = 2;
+        run.until = 1e-9;
+        run.file = k % 2 == 0 ? path : NULL;
+        run.memory = 1 << 20;
+        (void)unlink(path);
+        xy_memory_fail_at(k);
+        st = xy_stencil_run(&run, &r);
+        (void)xy_memory_fail_hit();
+        xy_memory_fail_at(0);
+        if (st != XY_OK)
+            assert_int_equal(st, XY_ENOMEM);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_policy_grid_and_order),
+        cmocka_unit_test(test_every_instruction_set),
+        cmocka_unit_test(test_convergence),
+        cmocka_unit_test(test_convergence_in_virtual_time),
+        cmocka_unit_test(test_file),
+        cmocka_unit_test(test_file_of_wrong_size),
+        cmocka_unit_test(test_memory_runs_out),
+    };
+
+    return cmocka_run_group_tests(tests, make_directory, remove_directory);
+}

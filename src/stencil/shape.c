@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cells: how many a block has, where they lie, what they hold at first. */
+#include "stencil/internal.h"
+
+/* Near a square or a cube of so many cells, longer in the last dimension. */
+static void choose_cells(xy_stencil_t *s)
+{
+    int64_t count = (int64_t)(s->block_bytes / sizeof(double)), side = 1;
+
+    for (int d = 0; d < 3; d++)
+        s->cells[d] = 1;
+    if (s->dims == 2)
+        while (4 * side * side <= count)
+            side *= 2;
+    if (s->dims == 3)
+        while (8 * side * side * side <= count)
+            side *= 2;
+    for (int d = 0; d < s->dims - 1; d++) {
+        s->cells[d] = side;
+        count /= side;
+    }
+    s->cells[s->dims - 1] = count;
+}
+
+xy_status_t stencil_shape(xy_stencil_t *s, stencil_shape_t *shape_p)
+{
+    int64_t c[3];
+    double all = 1;
+
+    if (s->cells[0] == 0)
+        choose_cells(s);
+    for (int d = 0; d < 3; d++) {
+        c[d] = d < s->dims ? s->cells[d] : 1;
+        all *= (double)c[d];
+        if (c[d] < 1 || all > (double)(INT64_MAX >> 8))
+            return xy_fail(XY_EINVAL,
+                           "a block of %lld x %lld x %lld cells makes no sense; a cell takes 8 "
+                           "bytes",
+                           (long long)s->cells[0], (long long)s->cells[1], (long long)s->cells[2]);
+    }
+    s->block_bytes = (uint64_t)(c[0] * c[1] * c[2]) * sizeof(double);
+    *shape_p = (stencil_shape_t){.points = s->points, .layers = 1, .rows = 1, .columns = c[0]};
+    if (s->dims == 2) {
+        shape_p->rows = c[0];
+        shape_p->columns = c[1];
+    } else if (s->dims == 3) {
+        shape_p->layers = c[0];
+        shape_p->rows = c[1];
+        shape_p->columns = c[2];
+    }
+    return XY_OK;
+}
+
+/* The blocks in the three directions of a shape. */
+static void blocks_of(const xy_stencil_t *s, int64_t blocks[3])
+{
+    for (int d = 0; d < 3; d++)
+        blocks[d] = d < 3 - s->dims ? 1 : s->blocks[d - (3 - s->dims)];
+}
+
+void stencil_extents(const xy_stencil_t *s, const stencil_shape_t *shape, int64_t extents[3])
+{
+    int64_t blocks[3];
+
+    blocks_of(s, blocks);
+    extents[0] = blocks[0] * shape->layers;
+    extents[1] = blocks[1] * shape->rows;
+    extents[2] = blocks[2] * shape->columns;
+}
+
+void stencil_origin(const xy_stencil_t *s, const stencil_shape_t *shape, int64_t cell,
+                    int64_t origin[3])
+{
+    int64_t blocks[3];
+
+    blocks_of(s, blocks);
+    origin[2] = cell % blocks[2] * shape->columns;
+    origin[1] = cell / blocks[2] % blocks[1] * shape->rows;
+    origin[0] = cell / blocks[2] / blocks[1] * shape->layers;
+}
+
+static double first_value(uint64_t place)
+{
+    uint64_t x = place + UINT64_C(0x9e3779b97f4a7c15);
+
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    x ^= x >> 31;
+    return 0.5 + (double)(x >> 11) * 0x1p-53;
+}
+
+void stencil_fill(const xy_stencil_t *s, const stencil_shape_t *shape, int64_t cell, double *block)
+{
+    int64_t origin[3], extents[3];
+
+    stencil_origin(s, shape, cell, origin);
+    stencil_extents(s, shape, extents);
+    for (int64_t l = 0; l < shape->layers; l++)
+        for (int64_t r = 0; r < shape->rows; r++) {
+            int64_t place = ((origin[0] + l) * extents[1] + origin[1] + r) * extents[2] + origin[2];
+
+            for (int64_t c = 0; c < shape->columns; c++)
+                *block++ = first_value((uint64_t)(place + c));
+        }
+}
