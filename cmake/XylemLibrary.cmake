@@ -6,9 +6,6 @@ include(CMakePackageConfigHelpers)
 
 function(xy_library)
   cmake_parse_arguments(L "" "" "ROOMS" ${ARGN})
-  if(XYLEM_FUZZ)
-    return() # the fuzzer's hooks are resolved in its programs only
-  endif()
   set(objects)
   set(archives)
   foreach(room ${L_ROOMS})

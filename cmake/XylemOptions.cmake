@@ -28,17 +28,25 @@ if(XYLEM_WERROR)
 endif()
 # A test that hangs must end; one that is slow on a busy machine must not.
 set(XYLEM_TEST_TIMEOUT 300)
+set(XYLEM_SANITIZED 0)
 if(XYLEM_SANITIZE)
-  # Unoptimised, such builds are several times slower and find nothing more. Heavy tests look at
-  # fewer cases where XYLEM_SANITIZED is defined.
+  # Unoptimised, such builds are several times slower and find nothing more.
   set(XYLEM_TEST_TIMEOUT 900)
+  set(XYLEM_SANITIZED 1)
   set(CMAKE_C_FLAGS_DEBUG "-O1 -g")
-  add_compile_definitions(XYLEM_SANITIZED)
   add_compile_options(-fsanitize=${XYLEM_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${XYLEM_SANITIZE})
   if(XYLEM_SANITIZE MATCHES "undefined")
     add_compile_options(-fno-sanitize-recover=undefined)
   endif()
+endif()
+if(XYLEM_SANITIZE MATCHES "address" AND CMAKE_C_COMPILER_ID MATCHES Clang)
+  # Programs are loaded into mpiexec and need its sanitizer, not one of their own.
+  add_link_options(-shared-libasan)
+  execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libclang_rt.asan-${CMAKE_SYSTEM_PROCESSOR}.so
+                  OUTPUT_VARIABLE runtime OUTPUT_STRIP_TRAILING_WHITESPACE)
+  get_filename_component(runtime ${runtime} DIRECTORY)
+  list(APPEND CMAKE_BUILD_RPATH ${runtime})
 endif()
 if(XYLEM_FUZZ)
   add_compile_options(-fsanitize=fuzzer-no-link)

@@ -3,15 +3,15 @@
 # Everything that is checked, in the order in which it fails fastest:
 #   dev      build with warnings as errors; all tests; the house, the documents, the install
 #   lint     formatting, static analysis, sizes
-#   asan     unit tests and some MPI programs under AddressSanitizer and UndefinedBehaviorSanitizer
-#   tsan     the same under ThreadSanitizer
-#   fuzz     build with clang; each fuzz target for 20 seconds
+#   asan     build with clang; unit tests and some MPI programs under AddressSanitizer and
+#            UndefinedBehaviorSanitizer; each fuzz target for 5 seconds
+#   tsan     unit tests and some MPI programs under ThreadSanitizer
 #
 #   scripts/test.sh            all of them
 #   scripts/test.sh STAGE...   some of them
 #
 # A stage that fails does not stop the others. Logs are in build/logs/. The last line is
-# `N passed, N failed`. XYLEM_TEST_QUICK=1 fuzzes for 2 seconds: for work in progress, not for CI.
+# `N passed, N failed`. XYLEM_FUZZ_SECONDS fuzzes for longer.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 . scripts/lib.sh
@@ -22,9 +22,6 @@ passed=0 failed=0
 failures=() left_out=() wrapper=()
 export XYLEM_TIDY_FAST=${XYLEM_TIDY_FAST:-1} # the static analyzer is left to make lint
 jobs=$(nproc)
-if [ "${XYLEM_TEST_QUICK:-0}" = 1 ]; then
-    export XYLEM_FUZZ_SECONDS=2
-fi
 
 note_failure() {
     failed=$((failed + 1))
@@ -84,26 +81,20 @@ stage_dev() {
 
 # Sanitizers slow programs down but find what others cannot; most whole-program tests stay with dev.
 stage_asan() {
+    if ! command -v clang >/dev/null; then
+        left_out+=("asan: clang is not installed (see packages.txt)")
+        return
+    fi
     local wrapper=()
     fixed_addresses
     build asan && ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
-        run_tests asan "$jobs" -L "unit|sanitize"
+        run_tests asan "$jobs" -L "unit|sanitize|fuzz"
 }
 
 stage_tsan() {
     local wrapper=()
     fixed_addresses
     build tsan && TSAN_OPTIONS=halt_on_error=1 run_tests tsan "$jobs" -L "unit|sanitize"
-}
-
-stage_fuzz() {
-    if ! command -v clang >/dev/null; then
-        left_out+=("fuzz: clang is not installed (see packages.txt)")
-        return
-    fi
-    local wrapper=()
-    fixed_addresses
-    build fuzz && run_tests fuzz "$jobs" -L fuzz
 }
 
 stage_lint() {
@@ -119,7 +110,7 @@ stage_lint() {
 }
 
 scripts/install-packages.sh build test browser || exit 1
-for stage in "${@:-dev lint asan tsan fuzz}"; do
+for stage in "${@:-dev lint asan tsan}"; do
     for name in $stage; do
         declare -F "stage_$name" >/dev/null || { echo "test: no stage $name" >&2; exit 2; }
         begin=$SECONDS

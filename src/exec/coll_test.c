@@ -16,19 +16,8 @@
 #include "exec/exec.h"
 #include "exec/testing.h"
 
-/* ThreadSanitizer is slow and looks at threads: fewer numbers of ranks, hardly any without. */
-#if defined(__SANITIZE_THREAD__)
-#define IS_SLOW 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define IS_SLOW 1
-#endif
-#endif
-#ifndef IS_SLOW
-#define IS_SLOW 0
-#endif
-
-enum { PROCS_MAX = 100, COUNT_MAX = 9 };
+/* Sanitizers are slow: fewer numbers of ranks. */
+enum { PROCS_MAX = 100, COUNT_MAX = 9, PROCS_STEP = XYLEM_SANITIZED ? 8 : 1 };
 
 /* ---- Random requests ---- */
 
@@ -303,16 +292,16 @@ static void check_all(int p, int repeat, int threads)
 static void test_any_order(void **state)
 {
     (void)state;
-    for (int p = 1; p <= (IS_SLOW ? 5 : 33); p++)
-        check_all(p, 6, 0);
-    check_all(64, IS_SLOW ? 0 : 3, 0);
-    check_all(100, IS_SLOW ? 0 : 2, 0);
+    for (int p = 1; p <= 33; p += PROCS_STEP)
+        check_all(p, XYLEM_SANITIZED ? 1 : 6, 0);
+    check_all(64, XYLEM_SANITIZED ? 0 : 3, 0);
+    check_all(100, XYLEM_SANITIZED ? 0 : 2, 0);
 }
 
 static void test_threads(void **state)
 {
     (void)state;
-    for (int p = 1; p <= 33; p += IS_SLOW ? 4 : 1)
+    for (int p = 1; p <= 33; p += PROCS_STEP)
         check_all(p, 1, 2 + p % 3);
     check_all(64, 0, 3);
     check_all(100, 0, 4);

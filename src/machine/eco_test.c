@@ -14,7 +14,7 @@
 #include "machine/eco.h"
 #include "machine/machine_testing.h"
 
-enum { GRID = 9 };
+enum { GRID = 9, EVERY = XYLEM_SANITIZED ? 101 : 1 };
 
 static const uint32_t expected[GRID] = {0, 1, 2, 1, 3, 1, 2, 3, 0};
 
@@ -87,7 +87,7 @@ static bool next_permutation(int *order, int n)
     return true;
 }
 
-/* All 362880 orders, exact and with noise in turn. */
+/* All 362880 orders, exact and with noise in turn; under sanitizers one in 101. */
 static void test_every_order(void **state)
 {
     xy_latency_t *m = read_grid();
@@ -96,10 +96,12 @@ static void test_every_order(void **state)
 
     (void)state;
     do {
-        xy_latency_t *copy = shuffle(m, order, count % 2 ? 0.05 : 0, &seed);
+        if (count % EVERY == 0) {
+            xy_latency_t *copy = shuffle(m, order, count % 2 ? 0.05 : 0, &seed);
 
-        check_grid(copy, order);
-        xy_latency_destroy(copy);
+            check_grid(copy, order);
+            xy_latency_destroy(copy);
+        }
         count++;
     } while (next_permutation(order, GRID));
     assert_int_equal(count, 362880);

@@ -15,7 +15,7 @@
 #include "mpi/test_errors.h"
 #include "mpi/type_layout.h"
 
-enum { MAP_MAX = 3000, AREA = 1 << 16, ROUNDS = 1500 };
+enum { MAP_MAX = 3000, AREA = 1 << 16, ROUNDS = XYLEM_SANITIZED ? 300 : 1500 };
 
 /* ---- The reference ----------------------------------------------------------------------- */
 
