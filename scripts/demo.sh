@@ -11,7 +11,7 @@ scripts/install-packages.sh build
 say_step "building (release)"
 mkdir -p build
 log=build/demo-build.log
-if ! { cmake --preset release && cmake --build --preset release; } >"$log" 2>&1; then
+if ! { cmake --preset release && cmake --build --preset release --target xylem mpiexec; } >"$log" 2>&1; then
     tail -30 "$log"
     echo "demo: the build failed; the whole log is in $log" >&2
     exit 1

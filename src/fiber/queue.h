@@ -32,12 +32,13 @@ static inline void fiber_queue_push(fiber_queue_t *q, xy_fiber_t *fiber, unsigne
 
 /* `next` runs after the fiber that is about to run: fetch its stack, and the structure of the one
  * behind it, whose stack will be fetched next time. With thousands of fibers none of this is in a
- * near cache. A last fiber's `next` may point anywhere; fetching harms nothing. */
+ * near cache. A last fiber's `next` may point anywhere, and a new one's context nowhere; fetching
+ * harms nothing, but only as numbers may such addresses be added to. */
 static inline void fiber_queue_prefetch(const xy_fiber_t *next)
 {
     __builtin_prefetch(next->context, 1);
-    __builtin_prefetch((const char *)next->context + XY_FIBER_LINE, 1);
-    __builtin_prefetch((const char *)next->next + offsetof(xy_fiber_t, context), 1);
+    __builtin_prefetch((const void *)((uintptr_t)next->context + XY_FIBER_LINE), 1);
+    __builtin_prefetch((const void *)((uintptr_t)next->next + offsetof(xy_fiber_t, context)), 1);
 }
 
 /* The next fiber to run; NULL: none is ready. */
