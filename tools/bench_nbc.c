@@ -18,7 +18,8 @@ static const xy_option_t options[] = {
      .help = "bcast, reduce, ...; may be repeated; 'all' for all 17 (default: all of them; "
              "simulated: reduce, bcast, gather, scatter, allreduce)"},
     {"algorithm", 'a', XY_OPT_STRING, "NAME", offsetof(nbc_values_t, algorithm),
-     .help = "simulated: of the collective (default: trees and chains, otherwise the cheapest)"},
+     .help = "of the collective (default: what suits; simulated: trees and chains, otherwise the "
+             "cheapest)"},
     {"size", 's', XY_OPT_LIST, "BYTES", offsetof(nbc_values_t, sizes),
      .help = "of the vector, or of the block of a rank or pair; may be repeated (default: 1M; "
              "simulated: 2M)"},
@@ -53,8 +54,8 @@ static const xy_option_t options[] = {
              "what the "
              "collective takes there)"},
     {"progress", 'p', XY_OPT_LIST, "WAY", offsetof(nbc_values_t, progress),
-     .help = "none, threads, tasks, and, simulated, split-tree (threads with the best S); may be "
-             "repeated (default: tasks; simulated: none, split-tree, tasks)"},
+     .help = "none, threads, split-tree (threads with S by the model; simulated: the best S), "
+             "tasks; may be repeated (default: tasks; simulated: none, split-tree, tasks)"},
     {"comm-cores", 0, XY_OPT_LONG, "K", offsetof(nbc_values_t, comm_cores), .min = -1,
      .max = 1000000,
      .help = "so many cores communicate (default: 1; simulated: all without a rank, and K at most)",
@@ -63,17 +64,17 @@ static const xy_option_t options[] = {
      .help = "measured: a start lets the other ranks of its core reach theirs first",
      .preset = "on", .choices = on_off},
     {"threads", 0, XY_OPT_STRING, "PLACE", offsetof(nbc_values_t, threads),
-     .help = "simulated: of progress threads: numa, odd-even, bind, dedicated, smt",
-     .preset = "numa"},
+     .help = "of progress threads: numa, odd-even, bind, dedicated, smt", .preset = "numa"},
     {"order", 0, XY_OPT_STRING, "ORDER", offsetof(nbc_values_t, order),
-     .help = "simulated: on a shared core: round-robin, suspend, semaphore, suspend-semaphore, "
+     .help = "on a shared core: round-robin, suspend, semaphore, suspend-semaphore, "
              "priority",
      .preset = "semaphore"},
     {"priority", 0, XY_OPT_LONG, "N", offsetof(nbc_values_t, priority), .min = 0, .max = 20,
-     .help = "simulated: of progress threads, with --order priority", .preset = "10"},
+     .help = "of progress threads, with --order priority", .preset = "10"},
     {"split", 0, XY_OPT_STRING, "S", offsetof(nbc_values_t, split),
-     .help = "simulated: levels of a tree that the ranks do themselves, for threads and tasks: a "
-             "number, auto, off",
+     .help =
+         "levels of a tree that the ranks do themselves, for threads and tasks: a number, auto, "
+         "off, and, measured, adaptive",
      .preset = "off"},
     {"json", 0, XY_OPT_FLAG, .offset = offsetof(nbc_values_t, json), .help = "print JSON"},
     {"csv", 0, XY_OPT_STRING, "FILE", offsetof(nbc_values_t, csv),

@@ -79,6 +79,7 @@ typedef struct {
     nbc_lists_t lists;
     xy_vec_t libraries; /* of nbc_library_t; the first sizes the computation of all */
     xy_vec_t results;   /* of nbc_result_t: by collective, size, ranks, library */
+    char *algorithms;   /* COLLECTIVE=NAME,... or NULL */
     char *folder;       /* of compiled programs */
     int cores, comm_cores;
     xy_progress_t bar;

@@ -12,7 +12,7 @@
 
 #include "bench_nbc.h"
 
-enum { ARGUMENTS_MAX = 48, LINE_MAX_BYTES = 4096, RUN_SECONDS = 600 };
+enum { ARGUMENTS_MAX = 64, LINE_MAX_BYTES = 4096, RUN_SECONDS = 600 };
 
 /* How a peer is compiled for and started, at its best: see docs/overlap.md. */
 static const struct {
@@ -154,9 +154,36 @@ static int wait_child(pid_t child)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* What the options say for our own launcher; split-tree is threads with the model's S. */
+static size_t own_line(const nbc_study_t *study, const nbc_library_t *library, char numbers[3][16],
+                       const char **argv, size_t n)
+{
+    const nbc_values_t *v = study->values;
+    bool is_split = strcmp(library->progress, "split-tree") == 0;
+    bool is_off = strcmp(v->split, "off") == 0;
+    const char *const pairs[][2] = {
+        {"--comm-cores", numbers[1]},
+        {"--progress", is_split ? "threads" : library->progress},
+        {"--let-arrive", v->let_arrive},
+        {"--progress-place", v->threads},
+        {"--progress-order", v->order},
+        {"--progress-priority", numbers[2]},
+        {"--split", is_split && is_off ? "auto" : v->split},
+        {"--algorithm", study->algorithms},
+    };
+
+    snprintf(numbers[2], 16, "%ld", v->priority);
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        if (pairs[i][1] != NULL) {
+            argv[n++] = pairs[i][0];
+            argv[n++] = pairs[i][1];
+        }
+    return n;
+}
+
 /* The command line up to the program. */
 static size_t launch_line(const nbc_study_t *study, const nbc_library_t *library, int ranks,
-                          char numbers[2][16], const char **argv)
+                          char numbers[3][16], const char **argv)
 {
     bool is_crowded = ranks > study->cores;
     size_t n = 1; /* the launcher comes first */
@@ -166,12 +193,7 @@ static size_t launch_line(const nbc_study_t *study, const nbc_library_t *library
     argv[n++] = "-n";
     argv[n++] = numbers[0];
     if (library->peer == NULL) {
-        argv[n++] = "--comm-cores";
-        argv[n++] = numbers[1];
-        argv[n++] = "--progress";
-        argv[n++] = library->progress;
-        argv[n++] = "--let-arrive";
-        argv[n++] = study->values->let_arrive;
+        n = own_line(study, library, numbers, argv, n);
     } else if (strcmp(library->peer, "openmpi") == 0) {
         static const char *const always[] = {"--allow-run-as-root", "--oversubscribe", "--mca",
                                              "btl_vader_single_copy_mechanism"};
@@ -191,7 +213,7 @@ xy_status_t nbc_library_run(const nbc_study_t *study, const nbc_library_t *libra
                             char *const *arguments, nbc_line_fn line, void *arg, bool *is_good_p)
 {
     const char *argv[ARGUMENTS_MAX] = {NULL};
-    char numbers[2][16];
+    char numbers[3][16];
     size_t n = launch_line(study, library, ranks, numbers, argv);
     char *own = beside("mpiexec");
     int ends[2];

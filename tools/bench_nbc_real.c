@@ -275,6 +275,23 @@ static xy_status_t write_all(const nbc_study_t *study)
     return st == XY_OK ? xy_stdout_check() : st;
 }
 
+/* One name for all chosen collectives, or what mpiexec understands itself. */
+static xy_status_t name_algorithms(nbc_study_t *study)
+{
+    const char *name = study->values->algorithm;
+    xy_text_t text = XY_TEXT_INIT;
+
+    for (size_t i = 0; name != NULL && i < study->lists.collectives.count; i++)
+        if (strchr(name, '=') == NULL)
+            xy_text_addf(&text, "%s%s=%s", i > 0 ? "," : "",
+                         xy_coll_name(XY_VEC_AT(&study->lists.collectives, xy_collective_t, i)),
+                         name);
+    if (name != NULL && strchr(name, '=') != NULL)
+        xy_text_add(&text, name);
+    study->algorithms = text.s;
+    return text.failed ? xy_fail_memory("running the benchmark") : XY_OK;
+}
+
 static int count_cores(void)
 {
     cpu_set_t set;
@@ -299,6 +316,8 @@ xy_status_t nbc_measure(const nbc_values_t *v)
         values.mode = nbc_modes[study.lists.ranks.count > 1];
     study.comm_cores = v->comm_cores >= 0 ? (int)v->comm_cores : study.cores > 1;
     if (st == XY_OK)
+        st = name_algorithms(&study);
+    if (st == XY_OK)
         st = nbc_libraries_make(&study);
     if (st == XY_OK)
         st = make_results(&study);
@@ -310,6 +329,7 @@ xy_status_t nbc_measure(const nbc_values_t *v)
     if (st == XY_OK)
         st = write_all(&study);
     nbc_libraries_cleanup(&study);
+    xy_free(study.algorithms);
     nbc_lists_cleanup(&study.lists);
     xy_vec_cleanup(&study.results);
     return st;
