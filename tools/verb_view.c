@@ -6,7 +6,8 @@
 #include "verbs.h"
 
 typedef struct {
-    const char *output, *paje, *chrome;
+    const char *output, *paje, *chrome, *svg;
+    double from, to, last;
     bool summary, json;
 } values_t;
 
@@ -17,6 +18,14 @@ static const xy_option_t options[] = {
      .help = "write it for Pajé readers such as ViTE", .complete = "file"},
     {"chrome", 0, XY_OPT_STRING, "FILE", offsetof(values_t, chrome),
      .help = "write it for ui.perfetto.dev and chrome://tracing", .complete = "file"},
+    {"svg", 0, XY_OPT_STRING, "FILE", offsetof(values_t, svg),
+     .help = "draw a picture for documents", .complete = "file"},
+    {"from", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, from),
+     .help = "the picture begins so long after the beginning"},
+    {"to", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, to),
+     .help = "... and ends so long after it (default: the end)"},
+    {"last", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, last),
+     .help = "the picture shows this much before its end"},
     {"summary", 's', XY_OPT_FLAG, .offset = offsetof(values_t, summary),
      .help = "print the summary also when a file is written"},
     {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json),
@@ -49,6 +58,28 @@ static xy_status_t write_file(const xy_trace_log_t *log, const char *path,
     return st;
 }
 
+static xy_status_t write_picture(const xy_trace_log_t *log, const values_t *v)
+{
+    int64_t begin = log->begin + (int64_t)(v->from * 1e9);
+    int64_t end = v->to > 0 ? log->begin + (int64_t)(v->to * 1e9) : log->end;
+    int64_t last = (int64_t)(v->last * 1e9);
+    xy_out_t *out;
+    xy_status_t st;
+
+    if (v->svg == NULL)
+        return XY_OK;
+    st = xy_out_open(v->svg, &out);
+    if (st != XY_OK)
+        return st;
+    end = end < log->end ? end : log->end;
+    begin = last > 0 && end - last > begin ? end - last : begin;
+    st = xy_trace_write_svg(log, begin, end, xy_out_file(out));
+    if (st == XY_OK)
+        return xy_out_commit(out);
+    xy_out_cancel(out);
+    return st;
+}
+
 static xy_status_t print_summary(const xy_trace_log_t *log, bool json)
 {
     xy_trace_summary_t *summary;
@@ -67,7 +98,7 @@ static xy_status_t print_summary(const xy_trace_log_t *log, bool json)
 static xy_status_t run(const xy_command_t *command, const void *values_p, int argc, char **argv)
 {
     const values_t *v = values_p;
-    bool is_silent = v->output != NULL || v->paje != NULL || v->chrome != NULL;
+    bool is_silent = v->output != NULL || v->paje != NULL || v->chrome != NULL || v->svg != NULL;
     xy_trace_log_t *log;
     xy_status_t st;
 
@@ -81,6 +112,8 @@ static xy_status_t run(const xy_command_t *command, const void *values_p, int ar
         st = write_file(log, v->paje, xy_trace_write_paje);
     if (st == XY_OK)
         st = write_file(log, v->chrome, xy_trace_write_chrome);
+    if (st == XY_OK)
+        st = write_picture(log, v);
     if (st == XY_OK && (!is_silent || v->summary || v->json))
         st = print_summary(log, v->json);
     xy_trace_log_free(log);

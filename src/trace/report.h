@@ -52,6 +52,9 @@ void xy_trace_write_json(const xy_trace_log_t *log, const xy_trace_summary_t *su
 xy_status_t xy_trace_write_paje(const xy_trace_log_t *log, FILE *file);
 /* Chrome's trace event format: ui.perfetto.dev, chrome://tracing. */
 xy_status_t xy_trace_write_chrome(const xy_trace_log_t *log, FILE *file);
+/* A picture of the time from `begin` to `end` (of the log's clock). EINVAL: that is empty (said).
+ */
+xy_status_t xy_trace_write_svg(const xy_trace_log_t *log, int64_t begin, int64_t end, FILE *file);
 /* One self-contained page. */
 void xy_trace_write_html(const xy_trace_log_t *log, FILE *file);
 

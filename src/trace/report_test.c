@@ -233,15 +233,58 @@ static void test_page(void **state)
     xy_trace_log_free(log);
 }
 
+static xy_status_t write_svg(const xy_trace_log_t *log, FILE *file)
+{
+    return xy_trace_write_svg(log, log->begin, log->end, file);
+}
+
+/* Two rows of 100 us: the first computes for half of the time, then one core of the other does. */
+static void test_picture(void **state)
+{
+    xy_trace_state_t states[] = {{.start = 0, .end = 50000, .id = 7, .row = 0, .kind = 1},
+                                 {.start = 50000, .end = 100000, .id = -1, .row = 1, .kind = 2}};
+    xy_trace_row_info_t rows[] = {{"first <&", "", 0, 1}, {"second", "", 1, 1}};
+    xy_trace_kind_info_t kinds[] = {{"", XY_TRACE_OTHER, 0},
+                                    {"compute", XY_TRACE_COMPUTE, 0x112233},
+                                    {"wait", XY_TRACE_WAIT, 0x445566}};
+    xy_trace_link_t links[] = {{10000, 20000, 8, 0, 0, 0}, {10000, 20000, 8, 0, 1, 0}};
+    xy_trace_log_t log = {.end = 100000,
+                          .rows = rows,
+                          .row_count = 2,
+                          .kinds = kinds,
+                          .kind_count = 3,
+                          .states = states,
+                          .state_count = 2,
+                          .links = links,
+                          .link_count = 2};
+    char *text;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+
+    (void)state;
+    assert_int_equal(write_svg(&log, file), XY_OK);
+    fclose(file);
+    assert_non_null(strstr(text, "width=\"480.0\" height=\"26\" fill=\"#112233\""));
+    assert_non_null(strstr(text, "width=\"480.0\" height=\"26\" fill=\"#445566\""));
+    assert_non_null(strstr(text, ">first &lt;&amp;</text>"));
+    assert_non_null(strstr(text, ">7</text>"));
+    assert_non_null(strstr(text, "class=\"l\""));
+    assert_non_null(strstr(text, ">collective</text>"));
+    free(text);
+    testing_listen();
+    assert_int_equal(xy_trace_write_svg(&log, 5, 5, stdout), XY_EINVAL);
+    assert_int_equal(testing_said_count, 1);
+}
+
 static void test_memory(void **state)
 {
     static const write_fn writers[] = {write_text, write_json, xy_trace_write_paje,
-                                       xy_trace_write_chrome};
+                                       xy_trace_write_chrome, write_svg};
     xy_trace_log_t *log = sample();
     FILE *file = fopen("/dev/null", "w");
 
     (void)state;
-    for (size_t w = 0; w < 4; w++)
+    for (size_t w = 0; w < 5; w++)
         for (long k = 1;; k++) {
             xy_status_t st;
 
@@ -263,10 +306,8 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_golden),
-        cmocka_unit_test(test_summary),
-        cmocka_unit_test(test_page),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_golden),  cmocka_unit_test(test_summary), cmocka_unit_test(test_page),
+        cmocka_unit_test(test_picture), cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,6 +35,11 @@ if command -v pj_dump >/dev/null; then
         grep -q "^State.*$kind" "$work/dump" || fail "pj_dump sees no $kind"
     done
 fi
+if command -v vite >/dev/null; then
+    (cd "$work" && QT_QPA_PLATFORM=offscreen timeout 60 vite t.paje -e vite.svg >vite.log 2>&1) ||
+        fail "ViTE: $(cat "$work/vite.log")"
+    grep -q '</svg>' "$work/vite.svg" || fail "ViTE drew nothing"
+fi
 if [ "$(nproc)" -gt 1 ]; then
     record 0 well --comm-cores 1
     grep -q '"core [0-9]*, communication"' "$work/t.json" || fail "no communication core"

@@ -30,6 +30,14 @@ expect 0 "$XYLEM" view "$trace" -o - --summary
 says "$out" "</html>"
 says "$out" "Heat equation: 8 rows"
 
+# A picture, of the whole and of a part.
+expect 0 "$XYLEM" view "$trace" --svg all.svg
+expect 0 "$XYLEM" view "$trace" --svg part.svg --from 100us --to 1ms --last 200us
+python3 -c 'import xml.dom.minidom as x; [x.parse(f) for f in ("all.svg", "part.svg")]'
+grep -q '150 us' part.svg || die "the part is another one"
+expect 1 "$XYLEM" view "$trace" --svg none.svg --from 1s
+[ ! -e none.svg ] || die "an empty picture was left"
+
 # Independent readers of Pajé, where they are installed.
 if command -v pj_dump >/dev/null; then
     expect 0 pj_dump t.paje
