@@ -40,6 +40,16 @@ extern _Thread_local xy_worker_t *xy_worker_current __attribute__((tls_model("in
 
 void xy_worker_ring_slow(xy_worker_t *worker);
 
+/* Between two looks at a word: let the other thread of the core run, and save power. */
+static inline void xy_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("isb");
+#endif
+}
+
 /* The running worker of the calling thread; NULL on threads that are none. */
 static inline xy_worker_t *xy_worker_self(void)
 {

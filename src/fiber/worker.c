@@ -21,16 +21,6 @@ enum {
     EAGER_POLLS = 128 /* empty polls before the worker relaxes between them and counts as idle */
 };
 
-/* Between two polls: let the other thread of the core run, and save power. */
-static inline void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("isb");
-#endif
-}
-
 /* Mail ---------------------------------------------------------------------------------------- */
 
 /* A letter to an empty box leaves its mail_next alone (it is NULL), so that waking a fiber moves
@@ -166,7 +156,7 @@ static __attribute__((noinline)) xy_fiber_t *wait_for_work(xy_worker_t *w)
         if (polls >= EAGER_POLLS) {
             if (polls == EAGER_POLLS)
                 atomic_store_explicit(&w->is_idle, true, memory_order_relaxed);
-            relax();
+            xy_relax();
         }
     }
     atomic_store_explicit(&w->is_idle, false, memory_order_relaxed);

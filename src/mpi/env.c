@@ -116,8 +116,11 @@ static int finalize(mpi_rank_t *self)
 int PMPI_Finalize(void)
 {
     mpi_rank_t *self = mpi_enter("MPI_Finalize", __builtin_return_address(0));
+    int error = finalize(self);
 
-    return mpi_leave(self, finalize(self));
+    if (error == MPI_SUCCESS)
+        self->depth++; /* no guests any more: what comes now is the end of the fiber */
+    return mpi_leave(self, error);
 }
 XY_MPI_ALIAS(Finalize)
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "mpi/copy.h"
 #include "mpi/error.h"
 #include "mpi/monitor.h"
 #include "mpi/work.h"
@@ -68,37 +69,46 @@ static void receive_packed(mpi_request_t *receive, const mpi_envelope_t *envelop
     mpi_request_complete(receive);
 }
 
-/* From the sender's buffer straight into the receiver's: both are in this address space. */
-static void receive_direct(mpi_request_t *receive, const mpi_envelope_t *envelope,
-                           const void *buffer, int64_t count, mpi_type_t *type, uint64_t bytes)
+/* From the sender's buffer straight into the receiver's: both are in this address space. The
+ * outcome of the receive is known. */
+void mpi_copy_message(mpi_request_t *receive, const void *buffer, int64_t count, mpi_type_t *type)
 {
+    uint64_t bytes = receive->outcome.bytes;
     size_t copied;
 
-    set_received(receive, envelope, bytes);
-    bytes = receive->outcome.bytes;
     if (bytes > 0 && mpi_type_is_contiguous(receive->type) && mpi_type_is_contiguous(type))
         mpi_copy(receive->buffer, buffer, bytes);
     else if (bytes > 0)
         mpi_type_copy(receive->buffer, receive->count, receive->type, buffer, count, type, &copied);
 }
 
+void mpi_request_done(mpi_worker_t *worker, mpi_request_t *request)
+{
+    int home = mpi_job->home[request->owner->world];
+    mpi_cell_t *cell;
+
+    if (home == worker->index) {
+        mpi_request_complete(request);
+        return;
+    }
+    cell = mpi_ring_reserve(worker, home);
+    cell->kind = MPI_CELL_DONE;
+    cell->flags = 0;
+    cell->pointer = request;
+    mpi_ring_commit(worker, home, cell);
+}
+
 /* A rendezvous meets its receive: copy, complete both. */
 static void receive_rendezvous(mpi_worker_t *worker, mpi_request_t *receive,
                                const mpi_envelope_t *envelope, mpi_request_t *sender)
 {
-    mpi_worker_t *home = sender->owner->worker;
-
-    receive_direct(receive, envelope, sender->buffer, sender->count, sender->type, sender->bytes);
-    if (home == worker) {
-        mpi_request_complete(sender);
-    } else {
-        mpi_cell_t *cell = mpi_ring_reserve(worker, home->index);
-
-        cell->kind = MPI_CELL_DONE;
-        cell->flags = 0;
-        cell->pointer = sender;
-        mpi_ring_commit(worker, home->index, cell);
+    set_received(receive, envelope, sender->bytes);
+    if (mpi_copy_is_left(worker, sender->bytes)) {
+        mpi_copy_leave(worker, receive, sender);
+        return;
     }
+    mpi_copy_message(receive, sender->buffer, sender->count, sender->type);
+    mpi_request_done(worker, sender);
     mpi_request_complete(receive);
 }
 
@@ -145,7 +155,12 @@ static bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t,
         mpi_request_t *receive = (mpi_request_t *)entry;
 
         receive->is_posted = false;
-        receive_direct(receive, envelope, t->buffer, t->count, t->type, bytes);
+        set_received(receive, envelope, bytes);
+        if (mpi_copy_is_left(self->worker, bytes)) {
+            mpi_copy_leave(self->worker, receive, request);
+            return false;
+        }
+        mpi_copy_message(receive, t->buffer, t->count, t->type);
         mpi_request_complete(receive);
         return true;
     }
@@ -187,6 +202,8 @@ static bool send_far(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t
     if (eager && buffer == NULL)
         pack(cell->data, t, bytes);
     mpi_ring_commit(worker, target, cell);
+    if (__builtin_expect(self->gate != NULL, 0) && !eager)
+        mpi_copy_announce(worker, target);
     return eager;
 }
 
@@ -226,7 +243,7 @@ int mpi_isend(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request
         return error;
     mpi_request_describe(request, t);
     hold(request);
-    if (t->peer == MPI_PROC_NULL || mpi_send_start(self, t, request))
+    if (t->peer == MPI_PROC_NULL || mpi_send_begin(self, t, request))
         request->is_done = true;
     return MPI_SUCCESS;
 }
@@ -244,7 +261,7 @@ int mpi_irecv(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request
         request->outcome = mpi_outcome_null_peer;
         request->is_done = true;
     } else {
-        mpi_recv_start(self, t, request);
+        mpi_recv_begin(self, t, request);
     }
     return MPI_SUCCESS;
 }

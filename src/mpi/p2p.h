@@ -6,6 +6,9 @@
  * to another worker crosses a ring: up to 88 bytes inside the cell, up to the eager limit in a
  * buffer, above it as a pointer to the send request, from whose buffer the receiver copies (one
  * copy) before it tells the sender. A message that nobody waits for yet is kept.
+ *
+ * With communication cores, nonblocking calls leave the copy of a large message to one of them
+ * (copy.c), and a large message to a worker whose ranks all compute is matched there (gate.h).
  */
 #ifndef XY_MPI_P2P_H
 #define XY_MPI_P2P_H
@@ -39,6 +42,9 @@ typedef struct {
 /* Start a send. True: complete at once, `request` is not used. Otherwise `request` (initialised by
  * mpi_request_new or mpi_request_init) completes later. */
 bool mpi_send_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request);
+/* The same for nonblocking calls: a communication core may make the copy. */
+bool mpi_send_begin(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request);
+void mpi_recv_begin(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request);
 /* Start a receive; `request` may be complete on return. */
 void mpi_recv_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request);
 /* Receive the message `message` (taken out of the queue) into `request`'s buffer. */
@@ -60,6 +66,9 @@ extern const mpi_outcome_t mpi_outcome_null_peer;
 
 /* Ask to take back a send that nobody received yet. The request completes either way. */
 void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request);
+
+/* `request`, whose owner may live on another worker, is over. Called on `worker`. */
+void mpi_request_done(mpi_worker_t *worker, mpi_request_t *request);
 
 /* Fill `request` (on the stack or from the pool) for an operation on `t`. */
 void mpi_request_init(mpi_request_t *request, mpi_rank_t *self, mpi_request_kind_t kind);

@@ -2,6 +2,7 @@
 /* Point to point: modes, wildcards, order, probes, cancel, persistent, sizes around the limits. */
 #include "mpi/ranks_test.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 static void fill(unsigned char *buffer, size_t n, unsigned seed)
@@ -416,14 +417,121 @@ static void test_many(void **state)
     run_ranks(2, 2, 0, 1024, many);
 }
 
+/* With communication cores: large messages in both directions, posted in either order, completed
+ * in any; near and far, contiguous and not. */
+static void exchange(int rank, int size)
+{
+    enum { N = 40000, ROUNDS = 6 };
+    int *out = malloc((size_t)size * N * sizeof(int)), *in = malloc((size_t)size * N * sizeof(int));
+    MPI_Request *requests = malloc(2 * (size_t)size * sizeof(*requests));
+    MPI_Datatype odd;
+
+    MPI_Type_vector(N / 2, 1, 2, MPI_INT, &odd);
+    MPI_Type_commit(&odd);
+    for (int round = 0; round < ROUNDS; round++) {
+        bool plain = round % 2 == 0, first = (rank + round) % 3 != 0;
+
+        for (int i = 0; i < size * N; i++) {
+            out[i] = rank * 1000 + i + round;
+            in[i] = -1;
+        }
+        for (int p = 0; p < size; p++) {
+            MPI_Request *receive = &requests[p], *send = &requests[size + p];
+
+            if (first)
+                MPI_Irecv(in + p * N, plain ? N : 1, plain ? MPI_INT : odd, p, round,
+                          MPI_COMM_WORLD, receive);
+            MPI_Isend(out + p * N, plain ? N : 1, plain ? MPI_INT : odd, p, round, MPI_COMM_WORLD,
+                      send);
+            if (!first)
+                MPI_Irecv(in + p * N, plain ? N : 1, plain ? MPI_INT : odd, p, round,
+                          MPI_COMM_WORLD, receive);
+        }
+        for (int left = 2 * size; left > 0; left--) {
+            int index;
+
+            MPI_Waitany(2 * size, requests, &index, MPI_STATUS_IGNORE);
+        }
+        for (int p = 0; p < size; p++)
+            for (int i = 0; i < N; i += plain ? 1 : 2)
+                CHECK(in[p * N + i] == p * 1000 + rank * N + i + round);
+    }
+    MPI_Type_free(&odd);
+    free(out);
+    free(in);
+    free(requests);
+}
+
+static void test_communication_cores(void **state)
+{
+    (void)state;
+    for (ranks_comm_workers = 1; ranks_comm_workers <= 2; ranks_comm_workers++) {
+        run_ranks(4, 1, 0, 1024, exchange);
+        run_ranks(5, 2, 1, 1024, exchange);
+        run_ranks(5, 3, 0, 1 << 20, exchange);
+        run_ranks(4, 2, 0, 1024, modes);
+        run_ranks(6, 3, 1, 1024, nonblocking);
+    }
+    ranks_comm_workers = 0;
+}
+
+/* Both ranks are in their own code from before the message is sent until after it has arrived. */
+#ifndef __SANITIZE_THREAD__
+static _Atomic int busy;
+static _Atomic bool has_arrived;
+
+static void compute(int rank, int size)
+{
+    enum { N = 1 << 20 };
+    volatile char *buffer = calloc(1, N);
+    MPI_Request request;
+
+    (void)size;
+    if (rank == 0) {
+        while (busy != 1)
+            xy_relax();
+        memset((void *)(uintptr_t)buffer, 7, N);
+        MPI_Isend((void *)(uintptr_t)buffer, N, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &request);
+        while (!has_arrived)
+            xy_relax();
+    } else {
+        MPI_Irecv((void *)(uintptr_t)buffer, N, MPI_CHAR, 0, 0, MPI_COMM_WORLD, &request);
+        busy = 1;
+        for (int i = 0; i < N; i++)
+            while (buffer[i] != 7)
+                xy_relax();
+        has_arrived = true;
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    free((void *)(uintptr_t)buffer);
+}
+
+static void test_arrives_while_ranks_compute(void **state)
+{
+    (void)state;
+    ranks_comm_workers = 1;
+    run_ranks(2, 2, 0, 1024, compute);
+    ranks_comm_workers = 0;
+}
+#endif
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_modes),    cmocka_unit_test(test_nonblocking),
-        cmocka_unit_test(test_ordering), cmocka_unit_test(test_posted_order),
-        cmocka_unit_test(test_probes),   cmocka_unit_test(test_persistent),
-        cmocka_unit_test(test_cancels),  cmocka_unit_test(test_exchanges),
-        cmocka_unit_test(test_typed),    cmocka_unit_test(test_truncation),
+        cmocka_unit_test(test_communication_cores),
+#ifndef __SANITIZE_THREAD__
+        cmocka_unit_test(test_arrives_while_ranks_compute),
+#endif
+        cmocka_unit_test(test_modes),
+        cmocka_unit_test(test_nonblocking),
+        cmocka_unit_test(test_ordering),
+        cmocka_unit_test(test_posted_order),
+        cmocka_unit_test(test_probes),
+        cmocka_unit_test(test_persistent),
+        cmocka_unit_test(test_cancels),
+        cmocka_unit_test(test_exchanges),
+        cmocka_unit_test(test_typed),
+        cmocka_unit_test(test_truncation),
         cmocka_unit_test(test_many),
     };
 

@@ -26,7 +26,7 @@ static void start_send(mpi_request_t *request)
     if (t.mode == MPI_MODE_BUFFERED && t.peer != MPI_PROC_NULL) {
         request->outcome.error = mpi_bsend(request->owner, &t);
         request->is_done = true;
-    } else if (t.peer == MPI_PROC_NULL || mpi_send_start(request->owner, &t, request)) {
+    } else if (t.peer == MPI_PROC_NULL || mpi_send_begin(request->owner, &t, request)) {
         request->is_done = true;
     }
 }
@@ -39,7 +39,7 @@ static void start_receive(mpi_request_t *request)
         request->outcome = mpi_outcome_null_peer;
         request->is_done = true;
     } else {
-        mpi_recv_start(request->owner, &t, request);
+        mpi_recv_begin(request->owner, &t, request);
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include "mpi/coll.h"
 #include "mpi/comm.h"
+#include "mpi/copy.h"
 #include "mpi/p2p.h"
 #include "mpi/reorder.h"
 #include "mpi/ring.h"
@@ -27,7 +28,8 @@ _Thread_local mpi_rank_t *mpi_self;
 const mpi_cell_fn mpi_cell_handlers[MPI_CELL_KINDS] = {
     [MPI_CELL_EAGER] = mpi_cell_eager, [MPI_CELL_RTS] = mpi_cell_rts,
     [MPI_CELL_DONE] = mpi_cell_done,   [MPI_CELL_CANCEL] = mpi_cell_cancel,
-    [MPI_CELL_COLL] = mpi_coll_cell,
+    [MPI_CELL_COLL] = mpi_coll_cell,   [MPI_CELL_COPY] = mpi_cell_copy,
+    [MPI_CELL_LOOK] = mpi_cell_look,
 };
 
 /* What the pool calls with; set once, before it runs. */
@@ -94,6 +96,7 @@ static xy_status_t create_workers(mpi_job_t *job)
         mpi_worker_t *worker = &job->worker[w];
 
         worker->index = w;
+        atomic_init(&worker->gate.is_inside, 1);
         worker->in = table + (size_t)w * 2 * (size_t)n;
         worker->out = worker->in + n;
         worker->thread = xy_pool_worker(job->pool, w);
@@ -114,6 +117,7 @@ static xy_status_t create_settings(mpi_job_t *job, const mpi_settings_t *setting
     if (job->settings == NULL)
         return XY_ENOMEM;
     *job->settings = settings != NULL ? *settings : (mpi_settings_t){.split = MPI_SPLIT_OFF};
+    job->delegates = job->comm_workers > 0 && job->settings->progress != MPI_PROGRESS_NONE;
     job->link = xy_coll_link_default;
     return XY_OK;
 }
@@ -130,6 +134,8 @@ static xy_status_t create_ranks(mpi_job_t *job, const int *worker_of)
         rank->world = r;
         job->home[r] = worker_of ? worker_of[r] : 0;
         rank->worker = &job->worker[job->home[r]];
+        if (job->delegates && job->workers - job->comm_workers > 1)
+            rank->gate = &rank->worker->gate;
         if (mpi_match_init(&rank->match) != XY_OK)
             return XY_ENOMEM;
     }

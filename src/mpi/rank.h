@@ -18,6 +18,7 @@
 #include "base/base.h"
 #include "coll/coll.h"
 #include "fiber/fiber.h"
+#include "mpi/gate.h"
 #include "mpi/match.h"
 
 enum { MPI_LINES = 128 }; /* bytes that processors may fetch together: two cache lines */
@@ -54,6 +55,8 @@ struct mpi_rank {
     mpi_rank_phase_t phase;
     int thread_level;
     struct mpi_trace *trace; /* of its worker, or NULL */
+    mpi_gate_t *gate;        /* of its worker, or NULL */
+    int depth;               /* calls that closed the gate */
     mpi_call_t call;
     mpi_match_t match;
     mpi_comm_t *comm_world;
@@ -83,10 +86,13 @@ struct mpi_worker {
     struct mpi_trace *trace;                /* what it does, recorded; or NULL */
     void *free_buffers[MPI_BUFFER_CLASSES]; /* of eager messages, by power of two */
     int free_buffer_count[MPI_BUFFER_CLASSES];
+    bool delegates;             /* large copies are left to a communication core just now */
+    struct mpi_request *copies; /* on such a core: receives whose bytes it has to copy */
     /* Left by any thread, most recent first, for the worker's poll function: calls that are over,
      * and progress threads with news. */
     _Alignas(MPI_LINES) _Atomic(struct coll_call *) over;
     _Atomic(struct mpi_thread *) posts;
+    mpi_gate_t gate;
 };
 
 struct mpi_job {
@@ -100,6 +106,7 @@ struct mpi_job {
     xy_pool_t *pool;
     int comm_workers; /* the last ones: communication cores, without ranks */
     bool lets_arrive; /* a nonblocking start lets the other ranks of its worker reach theirs */
+    bool delegates;   /* communication cores make the large copies of nonblocking messages */
     _Atomic bool is_monitored;     /* ranks have monitors */
     struct mpi_settings *settings; /* of communicators without hints */
     xy_coll_link_t link;           /* what messages cost, for choosing algorithms */
@@ -162,9 +169,23 @@ void mpi_job_report(const mpi_job_t *job, int at_most);
 /* Slow halves of the hooks of a trace (trace.h): the rank enters a call, or its own code. */
 void mpi_trace_call(struct mpi_trace *trace, const mpi_rank_t *self);
 
+/* Around what changes fibers or touches what belongs to the worker. Nests. */
+static inline void mpi_go_inside(mpi_rank_t *self)
+{
+    if (__builtin_expect(self->gate != NULL, 0) && self->depth++ == 0)
+        mpi_gate_close(self->gate);
+}
+
+static inline void mpi_go_outside(mpi_rank_t *self)
+{
+    if (__builtin_expect(self->gate != NULL, 0) && --self->depth == 0)
+        mpi_gate_open(self->gate, self->worker);
+}
+
 /* Enter and leave a call. `site` is __builtin_return_address(0) of the MPI function. */
 static inline void mpi_call_begin(mpi_rank_t *self, const char *name, const void *site)
 {
+    mpi_go_inside(self);
     self->call.name = name;
     self->call.site = site;
     if (__builtin_expect(self->trace != NULL, 0))
@@ -176,6 +197,7 @@ static inline void mpi_call_end(mpi_rank_t *self)
     self->call.name = NULL;
     if (__builtin_expect(self->trace != NULL, 0))
         mpi_trace_call(self->trace, self);
+    mpi_go_outside(self);
 }
 
 #endif

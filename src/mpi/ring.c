@@ -1,11 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/ring.h"
 
+#include "mpi/copy.h"
 #include "mpi/flow.h"
 #include "mpi/threads.h"
 #include "mpi/work.h"
 
-enum { PUBLISH_EVERY = MPI_RING_CELLS / 4 };
+enum {
+    PUBLISH_EVERY = MPI_RING_CELLS / 4,
+    ALL_KINDS = ~0,
+    /* What a guest may handle: the other kinds may need room in a ring of the worker, and the guest
+     * may be the one who makes it. */
+    MESSAGES = 1 << MPI_CELL_EAGER | 1 << MPI_CELL_RTS | 1 << MPI_CELL_DONE
+};
 
 void mpi_ring_wait_room(mpi_worker_t *worker, mpi_ring_t *ring)
 {
@@ -20,7 +27,7 @@ void mpi_ring_wait_room(mpi_worker_t *worker, mpi_ring_t *ring)
 /* A handler may reserve cells, and reserve polls when a ring is full: drain can be entered again.
  * `next` is therefore advanced before the handler runs, and the cell is given back after it, which
  * is in order: `head` is published from `next` only by the outermost drain of a ring. */
-static bool drain(mpi_worker_t *worker, int from, mpi_ring_t *ring)
+static bool drain(mpi_worker_t *worker, int from, mpi_ring_t *ring, unsigned kinds)
 {
     bool found = false;
 
@@ -29,6 +36,8 @@ static bool drain(mpi_worker_t *worker, int from, mpi_ring_t *ring)
         mpi_cell_t *cell = &ring->cells[position % MPI_RING_CELLS];
 
         if (atomic_load_explicit(&cell->turn, memory_order_acquire) != mpi_ring_turn(position))
+            return found;
+        if ((kinds >> cell->kind & 1) == 0)
             return found;
         ring->next = position + 1;
         ring->busy++;
@@ -41,6 +50,13 @@ static bool drain(mpi_worker_t *worker, int from, mpi_ring_t *ring)
     }
 }
 
+void mpi_ring_drain_messages(mpi_worker_t *worker)
+{
+    for (int s = 0; s < mpi_job->workers; s++)
+        if (worker->in[s] != NULL)
+            drain(worker, s, worker->in[s], MESSAGES);
+}
+
 bool mpi_poll(xy_worker_t *thread)
 {
     mpi_worker_t *worker = xy_worker_user(thread);
@@ -48,7 +64,9 @@ bool mpi_poll(xy_worker_t *thread)
 
     for (int s = 0; s < mpi_job->workers; s++)
         if (worker->in[s] != NULL)
-            found |= drain(worker, s, worker->in[s]);
+            found |= drain(worker, s, worker->in[s], ALL_KINDS);
+    if (__builtin_expect(worker->copies != NULL, 0))
+        mpi_copies_make(worker);
     if (atomic_load_explicit(&worker->over, memory_order_relaxed) != NULL)
         mpi_flow_complete(worker);
     if (atomic_load_explicit(&worker->posts, memory_order_relaxed) != NULL)

@@ -26,6 +26,8 @@ typedef enum {
     MPI_CELL_DONE,   /* `pointer`: a send request of this worker whose bytes were taken */
     MPI_CELL_CANCEL, /* `pointer`: a send request; drop its message if nobody took it */
     MPI_CELL_COLL,   /* a step of a collective: `pointer` is its communicator's shared part */
+    MPI_CELL_COPY,   /* `pointer`: a receive, and its `extra` a send, whose bytes wait for a copy */
+    MPI_CELL_LOOK,   /* worker `to` has got a large message: match it if its ranks are busy */
     MPI_CELL_KINDS
 } mpi_cell_kind_t;
 
@@ -89,6 +91,10 @@ static inline void mpi_ring_commit(mpi_worker_t *worker, int to, mpi_cell_t *cel
 /* Handlers, one per kind, called on the consuming worker. The cell is valid during the call. */
 typedef void (*mpi_cell_fn)(mpi_worker_t *worker, int from, mpi_cell_t *cell);
 extern const mpi_cell_fn mpi_cell_handlers[MPI_CELL_KINDS];
+
+/* Take what is about messages out of the rings of `worker`: its own thread, or a guest (gate.h).
+ * Stops at cells that only the worker itself may handle. */
+void mpi_ring_drain_messages(mpi_worker_t *worker);
 
 /* The pool's poll function. */
 bool mpi_poll(xy_worker_t *thread);

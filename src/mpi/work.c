@@ -44,15 +44,6 @@ void mpi_work_cleanup(void)
     slot_count = 0;
 }
 
-static void relax(void)
-{
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 /* Take and do the next piece of `s`, if it still has the job that the ticket says. */
 static bool take_piece(slot_t *s)
 {
@@ -109,7 +100,7 @@ static void run_shared(slot_t *s, mpi_piece_fn fn, void *arg, int64_t pieces)
         continue;
     atomic_fetch_sub_explicit(&open_slots, 1, memory_order_relaxed);
     while (atomic_load_explicit(&s->done, memory_order_acquire) != pieces)
-        relax();
+        xy_relax();
     atomic_store_explicit(&s->ticket, generation << 32 | CLOSED, memory_order_relaxed);
     s->is_open = false;
 }

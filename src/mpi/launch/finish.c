@@ -106,6 +106,7 @@ void mpi_finish_rank(mpi_process_t *process, int code)
     if (is_alone) /* a thread that the rank made has called exit */
         mpi_finish_job(code);
     process->has_ended = true;
+    mpi_go_inside(process->rank);
     /* Nobody's code runs on this thread until the next switch. */
     mpi_process_self = NULL;
     mpi_self = NULL;

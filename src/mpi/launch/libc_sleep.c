@@ -19,6 +19,16 @@ static bool is_valid(const struct timespec *t)
     return t->tv_sec >= 0 && t->tv_nsec >= 0 && t->tv_nsec < 1000000000L;
 }
 
+/* Other ranks run meanwhile. */
+static void rank_sleep(double seconds)
+{
+    mpi_rank_t *self = mpi_self;
+
+    mpi_go_inside(self);
+    xy_fiber_sleep(seconds);
+    mpi_go_outside(self);
+}
+
 static double seconds_of(const struct timespec *t)
 {
     return (double)t->tv_sec + 1e-9 * (double)t->tv_nsec;
@@ -30,7 +40,7 @@ XY_INTERPOSE unsigned sleep(unsigned seconds)
 
     if (!mpi_process_is_rank())
         return XY_CALL_NEXT(next, "sleep")(seconds);
-    xy_fiber_sleep((double)seconds);
+    rank_sleep((double)seconds);
     return 0;
 }
 
@@ -40,7 +50,7 @@ XY_INTERPOSE int usleep(useconds_t microseconds)
 
     if (!mpi_process_is_rank())
         return XY_CALL_NEXT(next, "usleep")(microseconds);
-    xy_fiber_sleep(1e-6 * (double)microseconds);
+    rank_sleep(1e-6 * (double)microseconds);
     return 0;
 }
 
@@ -54,7 +64,7 @@ XY_INTERPOSE int nanosleep(const struct timespec *wanted, struct timespec *left)
         errno = EINVAL;
         return -1;
     }
-    xy_fiber_sleep(seconds_of(wanted));
+    rank_sleep(seconds_of(wanted));
     return 0;
 }
 
@@ -74,7 +84,7 @@ XY_INTERPOSE int clock_nanosleep(clockid_t clock, int flags, const struct timesp
     seconds =
         (double)(wanted->tv_sec - now.tv_sec) + 1e-9 * (double)(wanted->tv_nsec - now.tv_nsec);
     if (seconds > 0)
-        xy_fiber_sleep(seconds);
+        rank_sleep(seconds);
     return 0;
 }
 
@@ -84,7 +94,9 @@ XY_INTERPOSE int sched_yield(void)
 
     if (!mpi_process_is_rank())
         return XY_CALL_NEXT(next, "sched_yield")();
+    mpi_go_inside(mpi_self);
     xy_fiber_yield();
+    mpi_go_outside(mpi_self);
     return 0;
 }
 
@@ -94,7 +106,7 @@ XY_INTERPOSE int select(int n, fd_set *in, fd_set *out, fd_set *except, struct t
 
     if (n != 0 || limit == NULL || !mpi_process_is_rank())
         return XY_CALL_NEXT(next, "select")(n, in, out, except, limit);
-    xy_fiber_sleep((double)limit->tv_sec + 1e-6 * (double)limit->tv_usec);
+    rank_sleep((double)limit->tv_sec + 1e-6 * (double)limit->tv_usec);
     limit->tv_sec = 0;
     limit->tv_usec = 0;
     return 0;
@@ -106,6 +118,6 @@ XY_INTERPOSE int poll(struct pollfd *fds, nfds_t n, int milliseconds)
 
     if (n != 0 || milliseconds < 0 || !mpi_process_is_rank())
         return XY_CALL_NEXT(next, "poll")(fds, n, milliseconds);
-    xy_fiber_sleep(1e-3 * (double)milliseconds);
+    rank_sleep(1e-3 * (double)milliseconds);
     return 0;
 }
