@@ -85,6 +85,23 @@ static void test_parts(void **state)
     assert_int_equal(xy_split_best(&s), 6);
 }
 
+/* Several ranks on a core: the messages of a level take turns there. */
+static void test_shared_cores(void **state)
+{
+    xy_split_t s = {.cores = 3, .ranks = 8, .computing = 2, .base = 2};
+
+    (void)state;
+    /* 4, 2, 1 messages on two cores; 3 cores would compute 2 transfers, 2 cores 3 */
+    assert_true(xy_split_blocking(&s) == 2 + 1 + 1);
+    assert_true(xy_split_compute(&s) == 3.0);
+    assert_true(xy_split_nonblocking(&s, 0) == 7.0);
+    assert_true(xy_split_nonblocking(&s, 1) == 2 + 3);
+    assert_true(xy_split_overlapped(&s, 1) == 2 + 3.0);
+    assert_int_equal(xy_split_best(&s), 1);
+    s.computing = s.cores = 8;
+    assert_true(xy_split_blocking(&s) == 3.0);
+}
+
 /* Messages and the width of levels, counted node by node. */
 static void test_levels(void **state)
 {
@@ -116,9 +133,8 @@ static void test_levels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_switches),
-        cmocka_unit_test(test_least_without_split),
-        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_switches), cmocka_unit_test(test_least_without_split),
+        cmocka_unit_test(test_parts),    cmocka_unit_test(test_shared_cores),
         cmocka_unit_test(test_levels),
     };
 

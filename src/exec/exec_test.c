@@ -225,11 +225,62 @@ static void test_wrong(void **state)
     xy_graph_destroy(g);
 }
 
+/* Queues of the caller's: what it says about operations holds, and it hears of each. */
+static int queue_by_sender(void *arg, const xy_op_t *op)
+{
+    (void)arg;
+    return op->from.rank == 3 ? -1 : op->from.rank;
+}
+
+static void note_ready(void *arg, int queue)
+{
+    testing_case_t *c = arg;
+
+    atomic_fetch_add(&c->arrived, 1 << 4 * queue);
+}
+
+static void test_queues(void **state)
+{
+    testing_case_t c = reduce_of(4);
+    xy_graph_t *g = build(&c, "binomial");
+    xy_exec_options_t o = {.reduce = testing_reduce,
+                           .on_rank = testing_case_rank_over,
+                           .arg = &c,
+                           .queue = queue_by_sender,
+                           .queues = 3,
+                           .on_ready = note_ready};
+    xy_exec_t *e;
+    xy_op_id_t op;
+
+    (void)state;
+    testing_case_open(&c);
+    assert_int_equal(xy_exec_create(g, 4, &o, &e), XY_OK);
+    assert_int_equal(xy_exec_queue_ops(e, 0), 0);
+    assert_int_equal(xy_exec_queue_ops(e, 1), 1);
+    for (int r = 0; r < 4; r++)
+        assert_int_equal(xy_exec_arrive(e, r, c.send[r], c.receive[r]), r == 3);
+    assert_int_equal(c.arrived, 1 << 4);
+    assert_false(xy_exec_take_own(e, 2, &op));
+    assert_true(xy_exec_take_own(e, 1, &op)); /* 1 -> 0 */
+    xy_exec_do(e, op);
+    assert_true(xy_exec_take(e, &op)); /* 3 -> 2 */
+    xy_exec_do(e, op);
+    assert_int_equal(c.arrived, 1 << 4 | 1 << 8);
+    assert_true(xy_exec_take_own(e, 2, &op)); /* 2 -> 0 */
+    xy_exec_do(e, op);
+    assert_true(xy_exec_is_over(e));
+    assert_int_equal(c.wrong, 0);
+    xy_exec_destroy(e);
+    xy_graph_destroy(g);
+    testing_case_close(&c);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_arrivals), cmocka_unit_test(test_split), cmocka_unit_test(test_again),
-        cmocka_unit_test(test_points),   cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_arrivals), cmocka_unit_test(test_split),
+        cmocka_unit_test(test_again),    cmocka_unit_test(test_points),
+        cmocka_unit_test(test_wrong),    cmocka_unit_test(test_queues),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

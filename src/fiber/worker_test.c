@@ -327,6 +327,32 @@ static void test_stuck(void **state)
             }
 }
 
+static void nap(void *arg)
+{
+    (void)arg;
+    xy_fiber_sleep(2e-4);
+}
+
+/* The pool ends without those in the background, and they do not make it stuck. */
+static void test_background(void **state)
+{
+    (void)state;
+    for (int workers = 1; workers <= 3; workers++) {
+        xy_pool_t *pool = pool_of(workers, 1e-5, NULL);
+        xy_fiber_t *fiber;
+
+        for (int i = 0; i < 2 * workers; i++) {
+            assert_int_equal(
+                xy_fiber_create(xy_pool_worker(pool, i % workers), park_for_ever, NULL, &fiber),
+                XY_OK);
+            xy_fiber_background_set(fiber);
+        }
+        assert_int_equal(xy_fiber_create(xy_pool_worker(pool, 0), nap, NULL, NULL), XY_OK);
+        run_and_destroy(pool);
+        assert_int_equal(atomic_load(&stuck_calls), 0);
+    }
+}
+
 /* Only one fiber of four workers ever sleeps or is awake; the timer must count as hope. */
 static void wake_after_nap(void *arg)
 {
@@ -513,12 +539,19 @@ static void test_pinned(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_wakes_spinning), cmocka_unit_test(test_wakes_sleeping),
-        cmocka_unit_test(test_doorbell),       cmocka_unit_test(test_falling_asleep),
-        cmocka_unit_test(test_wakes_in_order), cmocka_unit_test(test_stuck),
-        cmocka_unit_test(test_timer_is_hope),  cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_foreign_thread), cmocka_unit_test(test_waiting_is_free),
-        cmocka_unit_test(test_idle_count),     cmocka_unit_test(test_pinned),
+        cmocka_unit_test(test_wakes_spinning),
+        cmocka_unit_test(test_wakes_sleeping),
+        cmocka_unit_test(test_doorbell),
+        cmocka_unit_test(test_falling_asleep),
+        cmocka_unit_test(test_wakes_in_order),
+        cmocka_unit_test(test_stuck),
+        cmocka_unit_test(test_background),
+        cmocka_unit_test(test_timer_is_hope),
+        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_foreign_thread),
+        cmocka_unit_test(test_waiting_is_free),
+        cmocka_unit_test(test_idle_count),
+        cmocka_unit_test(test_pinned),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
