@@ -327,7 +327,7 @@ static void test_stuck(void **state)
             }
 }
 
-static void nap(void *arg)
+static void short_nap(void *arg)
 {
     (void)arg;
     xy_fiber_sleep(2e-4);
@@ -347,7 +347,7 @@ static void test_background(void **state)
                 XY_OK);
             xy_fiber_background_set(fiber);
         }
-        assert_int_equal(xy_fiber_create(xy_pool_worker(pool, 0), nap, NULL, NULL), XY_OK);
+        assert_int_equal(xy_fiber_create(xy_pool_worker(pool, 0), short_nap, NULL, NULL), XY_OK);
         run_and_destroy(pool);
         assert_int_equal(atomic_load(&stuck_calls), 0);
     }

@@ -12,7 +12,7 @@
 #include "mpi/comm.h"
 #include "sched/sched.h"
 
-#ifdef XYLEM_SANITIZED
+#if XYLEM_SANITIZED
 enum { MANY = 400, USUAL = 20 };
 #else
 enum { MANY = 3000, USUAL = 60 };
