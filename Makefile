@@ -7,7 +7,7 @@ PREFIX ?= /opt/xylem
 .PHONY: help demo test bench lint format install uninstall clean
 
 help:
-	@echo 'make demo       run MPI programs with 64 and 1000 ranks, show the machine (under a minute)'
+	@echo 'make demo       run MPI programs with 64 and 1000 ranks, show the machine and overlap (under a minute)'
 	@echo 'make test       build everything and run every check (under ten minutes on two cores)'
 	@echo 'make bench      run the benchmarks (BENCH_ARGS=--quick for a short round)'
 	@echo 'make lint       formatting, static analysis, sizes'

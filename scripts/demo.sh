@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # What `make demo` shows, in under a minute: an MPI program with 64 ranks and with 1000, a mistake
-# that is explained, the machine it all runs on, and what a program did. Each scene prints the
-# command it runs.
+# that is explained, the machine it all runs on, what a program did, and collectives that move on
+# while the program computes. Each scene prints the command it runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
@@ -61,5 +61,10 @@ scene "a machine from a line of text: 2 packages of 4 cores in each of 2 nodes" 
 scene "what a program did: a heat equation on eight cores of two nodes" \
     "xylem view examples/heat.xyt" \
     "xylem view examples/heat.xyt -o $out/heat.html"
+scene "collectives that move on while the program computes, beside Open MPI where it is installed" \
+    "xylem bench nbc -c bcast -c allreduce -c alltoall --size 256K --size 1M --factor 3 --limit 0.5 \\
+    --progress tasks --progress none --against openmpi --html $out/overlap.html" \
+    "xylem bench nbc --simulate knl64 --ranks 32..63 --html $out/overlap-knl64.html"
+echo "The curves: $out/overlap.html (measured) and $out/overlap-knl64.html (64 simulated cores)."
 echo "Open $out/heat.html and $out/machine.svg in a browser. Your own programs: mpicc and mpiexec"
 echo "are in build/release/bin; docs/getting-started.md goes on from here."

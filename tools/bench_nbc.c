@@ -253,8 +253,9 @@ const xy_command_t bench_nbc = {
         "ranks with the same computation on the same cores. Every result is checked against the "
         "blocking collective.\n"
         "\n"
-        "Simulated, a column tells how near t_ovrl is to the work bound: the computation, or all "
-        "work on all cores.",
+        "The column 'of sum' is t_ovrl to t_comm + t_comp, 'bound' tells how near t_ovrl is to the "
+        "work bound (the computation, or all work on all cores), 'to peer' is t_ovrl to that of "
+        "the better peer.",
     .examples =
         "xylem bench nbc --against openmpi,mpich --size 1M --factor 2\n"
         "    all 17 collectives, beside other libraries\n"

@@ -57,6 +57,20 @@ static double ratio_of(const nbc_result_t *r)
     return nbc_median(r, NBC_OVRL) / (nbc_median(r, NBC_COMM) + nbc_median(r, NBC_COMP));
 }
 
+/* The work bound: the computation on the cores of ranks, or all work on all cores. Known where all
+ * cores shared the work of t_comm, because ranks that wait help. Not a number otherwise. */
+static double bound_of(const row_t *row)
+{
+    const nbc_study_t *study = row->study;
+    double comp = nbc_median(row->result, NBC_COMP), comm = nbc_median(row->result, NBC_COMM);
+    double used = row->ranks < study->cores ? row->ranks : study->cores - study->comm_cores;
+
+    if (row->library->peer != NULL || strcmp(row->library->progress, "tasks") != 0 ||
+        study->comm_cores == 0 || row->ranks + study->comm_cores < study->cores)
+        return NAN;
+    return fmax(comp, comp * used / study->cores + comm);
+}
+
 /* ---- For people ---- */
 
 static const char *time_text(double seconds, char text[32])
@@ -78,9 +92,9 @@ static void print_heading(const row_t *row, table_t *t)
     fprintf(t->file, "%s%d ranks, %d cores, %d of them for communication; %s; %s\n",
             t->ranks != 0 ? "\n" : "", row->ranks, row->study->cores, row->study->comm_cores,
             xy_format_size(row->size, size), row->study->values->mode);
-    fprintf(t->file, "%-20s  %-8s %10s %10s %10s %21s %8s %6s%s\n", "collective", "library",
-            "t_comm", "t_comp", "t_ovrl", "(min .. max)", "overlap", "of sum",
-            t->has_peers ? "  to the best peer" : "");
+    fprintf(t->file, "%-20s  %-10s %9s %9s %9s %19s %8s %6s %6s%s\n", "collective", "library",
+            "t_comm", "t_comp", "t_ovrl", "(min .. max)", "overlap", "of sum", "bound",
+            t->has_peers ? "  to peer" : "");
     t->size = row->size;
     t->ranks = row->ranks;
 }
@@ -94,18 +108,22 @@ static void print_row(const row_t *row, void *arg)
     if (t->ranks != row->ranks || t->size != row->size)
         print_heading(row, t);
     if (r->turns == 0) {
-        fprintf(t->file, "%-20s  %-8s %10s\n", row->is_first ? xy_coll_name(row->collective) : "",
+        fprintf(t->file, "%-20s  %-10s %9s\n", row->is_first ? xy_coll_name(row->collective) : "",
                 row->library->name, "no result");
         return;
     }
     snprintf(range, sizeof(range), "%s .. %s", time_text(r->times[NBC_OVRL].min, least),
              time_text(r->times[NBC_OVRL].max, most));
-    fprintf(t->file, "%-20s  %-8s %10s %10s %10s %21s %6.0f %% %6.2f",
+    fprintf(t->file, "%-20s  %-10s %9s %9s %9s %19s %6.0f %% %6.2f",
             row->is_first ? xy_coll_name(row->collective) : "", row->library->name,
             time_text(nbc_median(r, NBC_COMM), comm), time_text(nbc_median(r, NBC_COMP), comp),
             time_text(nbc_median(r, NBC_OVRL), ovrl), range, nbc_overlap(r), ratio_of(r));
+    if (!isnan(bound_of(row)))
+        fprintf(t->file, " %4.0f %%", 100 * bound_of(row) / nbc_median(r, NBC_OVRL));
+    else
+        fprintf(t->file, " %6s", t->has_peers && row->library->peer == NULL ? "-" : "");
     if (!isnan(row->against))
-        fprintf(t->file, "  %16.2f", row->against);
+        fprintf(t->file, "  %7.2f", row->against);
     fputs(r->is_right ? "\n" : "  WRONG RESULT\n", t->file);
 }
 
@@ -171,6 +189,8 @@ static void json_row(const row_t *row, void *arg)
     }
     xy_json_double(j, "overlap", nbc_overlap(r));
     xy_json_double(j, "ratio", ratio_of(r));
+    if (!isnan(bound_of(row)))
+        xy_json_double(j, "bound", bound_of(row));
     if (!isnan(row->against))
         xy_json_double(j, "to_best_peer", row->against);
     xy_json_bool(j, "right", r->is_right);
