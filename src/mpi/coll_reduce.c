@@ -12,7 +12,8 @@
 #include "mpi/coll.h"
 #include "mpi/past_cache.h"
 
-enum { BLOCK = 32 << 10 };
+/* Bytes of a block; short vectors have smaller ones, so that several cores find some. */
+enum { BLOCK = 32 << 10, SHORT = 4 * BLOCK, SMALL_BLOCK = 8 << 10 };
 
 static void *contribution(const coll_call_t *call)
 {
@@ -60,11 +61,12 @@ static void combine_parts(coll_part_t *part, coll_slot_t *slot, char *out)
                      call->receive_type);
 }
 
-static int64_t block_elements(const mpi_type_t *type)
+static int64_t block_elements(const coll_slot_t *slot, const mpi_type_t *type)
 {
     MPI_Aint span = type->true_extent > type->extent ? type->true_extent : type->extent;
+    int block = slot->bytes > 0 && slot->bytes < SHORT ? SMALL_BLOCK : BLOCK;
 
-    return span > 0 && span < BLOCK ? (int64_t)(BLOCK / span) : 1;
+    return span > 0 && span < block ? (int64_t)(block / span) : 1;
 }
 
 /* block = the reduction over all members of elements [first, first + n), in scratch memory. */
@@ -95,7 +97,7 @@ static void slice_of(const coll_part_t *part, int64_t count, int64_t *begin, int
 static int64_t slice_pieces(const coll_part_t *part, coll_slot_t *slot)
 {
     const coll_call_t *own = slot->calls[0];
-    int64_t begin, end, n = block_elements(own->receive_type);
+    int64_t begin, end, n = block_elements(slot, own->receive_type);
 
     if (slot->is_small)
         return 1;
@@ -115,7 +117,7 @@ static void put_block(void *to, const void *block, int64_t n, const mpi_type_t *
 static void slice_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece, int first, int end)
 {
     const mpi_type_t *type = slot->calls[0]->receive_type;
-    int64_t n = block_elements(type), begin, stop;
+    int64_t n = block_elements(slot, type), begin, stop;
     char *block;
 
     slice_of(part, slot->calls[0]->receive_count, &begin, &stop);
@@ -199,7 +201,7 @@ static xy_status_t reduce_scatter_prepare(coll_part_t *part, coll_slot_t *slot)
 /* The most blocks that a member of the part receives. */
 static int64_t reduce_scatter_depth(const coll_part_t *part, const coll_slot_t *slot)
 {
-    int64_t most = 0, n = block_elements(slot->calls[0]->receive_type);
+    int64_t most = 0, n = block_elements(slot, slot->calls[0]->receive_type);
 
     for (int m = 0; m < part->members; m++) {
         int64_t begin, count;
@@ -220,7 +222,7 @@ static void reduce_scatter_piece(coll_part_t *part, coll_slot_t *slot, int64_t p
     coll_call_t *call = slot->calls[piece % part->members];
     const mpi_type_t *type = call->receive_type;
     char *out = call->copy ? (char *)call->copy - type->true_lb : call->receive;
-    int64_t n = block_elements(type), i = piece / part->members * n, begin, count;
+    int64_t n = block_elements(slot, type), i = piece / part->members * n, begin, count;
 
     scatter_range(call, call->rank, &begin, &count);
     if (i >= count)

@@ -5,16 +5,19 @@
  */
 #include "mpi/coll.h"
 
-enum { BLOCK = 32 << 10 };
+/* Bytes of a block; short vectors have smaller ones, so that several cores find some. */
+enum { BLOCK = 32 << 10, SHORT = 4 * BLOCK, SMALL_BLOCK = 8 << 10 };
 
 static size_t span_of(const mpi_type_t *type)
 {
     return (size_t)(type->true_extent > type->extent ? type->true_extent : type->extent);
 }
 
-static int64_t block_elements(const mpi_type_t *type)
+static int64_t block_elements(const coll_slot_t *slot, const mpi_type_t *type)
 {
-    return span_of(type) > 0 && span_of(type) < BLOCK ? (int64_t)(BLOCK / span_of(type)) : 1;
+    size_t block = slot->bytes > 0 && slot->bytes < SHORT ? SMALL_BLOCK : BLOCK;
+
+    return span_of(type) > 0 && span_of(type) < block ? (int64_t)(block / span_of(type)) : 1;
 }
 
 static void slice_of(const coll_part_t *part, int64_t count, int64_t *begin, int64_t *end)
@@ -25,7 +28,7 @@ static void slice_of(const coll_part_t *part, int64_t count, int64_t *begin, int
 
 static int64_t pieces(const coll_part_t *part, coll_slot_t *slot)
 {
-    int64_t begin, end, n = block_elements(slot->calls[0]->receive_type);
+    int64_t begin, end, n = block_elements(slot, slot->calls[0]->receive_type);
 
     slice_of(part, slot->calls[0]->receive_count, &begin, &end);
     return (end - begin + n - 1) / n;
@@ -35,7 +38,7 @@ static int64_t pieces(const coll_part_t *part, coll_slot_t *slot)
 static int64_t range_of(const coll_part_t *part, const coll_slot_t *slot, int64_t piece,
                         int64_t *begin)
 {
-    int64_t end, n = block_elements(slot->calls[0]->receive_type);
+    int64_t end, n = block_elements(slot, slot->calls[0]->receive_type);
 
     slice_of(part, slot->calls[0]->receive_count, begin, &end);
     *begin += piece * n;
