@@ -15,10 +15,12 @@ static const char *policy_of(const xy_stencil_run_t *run)
     return run->how.policy != NULL ? run->how.policy : xy_task_policies[0]->name;
 }
 
+static const char *const load_names[] = {"even", "static", "dynamic", "file"};
+
 void xy_stencil_study_csv(const xy_stencil_study_t *study, FILE *file)
 {
-    fprintf(file, "policy,ran,machine,gpus,memory,graph,blocks,iterations,tasks,makespan,"
-                  "compute_bound,ratio,loads,stores,peers,scheduling_seconds\n");
+    fprintf(file, "policy,ran,machine,gpus,memory,graph,blocks,iterations,load,tasks,makespan,"
+                  "tasks_end,compute_bound,ratio,loads,stores,peers,scheduling_seconds\n");
     for (size_t i = 0; i < study->count; i++) {
         const xy_stencil_run_t *run = &study->runs[i];
         const xy_stencil_result_t *r = &study->results[i];
@@ -27,15 +29,16 @@ void xy_stencil_study_csv(const xy_stencil_study_t *study, FILE *file)
         if (study->status[i] != XY_OK)
             continue;
         fprintf(file,
-                "%s,%s,%s,%d,%llu,%s,%lldx%lldx%lld,%d,%llu,%.9g,%.9g,%.6f,%llu,%llu,%llu,"
-                "%.6g\n",
+                "%s,%s,%s,%d,%llu,%s,%lldx%lldx%lld,%d,%s,%llu,%.9g,%.9g,%.9g,%.6f,%llu,"
+                "%llu,%llu,%.6g\n",
                 policy_of(run), s->policy, run->machine, run->gpus,
                 (unsigned long long)(run->memory == XY_TASK_NO_LIMIT ? 0 : run->memory),
                 xy_stencil_graph_name(run->grid.graph), (long long)run->grid.blocks[0],
                 (long long)run->grid.blocks[1], (long long)run->grid.blocks[2],
-                run->grid.iterations, (unsigned long long)r->tasks, s->makespan, s->compute_bound,
-                s->makespan / s->compute_bound, (unsigned long long)s->loads,
-                (unsigned long long)s->stores, (unsigned long long)s->peers, s->scheduling_seconds);
+                run->grid.iterations, load_names[run->grid.load], (unsigned long long)r->tasks,
+                s->makespan, s->tasks_end, s->compute_bound, s->makespan / s->compute_bound,
+                (unsigned long long)s->loads, (unsigned long long)s->stores,
+                (unsigned long long)s->peers, s->scheduling_seconds);
     }
 }
 
