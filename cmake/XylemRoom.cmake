@@ -30,7 +30,8 @@ function(xy_room name)
       string(REGEX REPLACE "_fuzz\\.c$" "" stem ${source})
       add_executable(fuzz_${name}_${stem} ${source})
       target_link_libraries(fuzz_${name}_${stem} PRIVATE xy_${name} m)
-      target_link_options(fuzz_${name}_${stem} PRIVATE -fsanitize=fuzzer)
+      # Not the shared runtime: the fuzzer's C++ library would come before it.
+      target_link_options(fuzz_${name}_${stem} PRIVATE -fsanitize=fuzzer -static-libsan)
       # Seeds live in tests/data/fuzz/NAME_STEM/; new findings stay in the build tree.
       add_test(NAME fuzz.${name}_${stem}
                COMMAND ${PROJECT_SOURCE_DIR}/tests/fuzz.sh $<TARGET_FILE:fuzz_${name}_${stem}>
