@@ -227,6 +227,14 @@ int64_t coll_copy_pieces(int64_t count, const mpi_type_t *a, const mpi_type_t *b
 void coll_copy_piece(const coll_slot_t *slot, void *to, int64_t to_count, const mpi_type_t *to_type,
                      const void *from, int64_t from_count, const mpi_type_t *from_type, int64_t i);
 
+/* The memory of one element of `type`, and how many elements make a block that stays in cache;
+ * short vectors have smaller blocks, so that several cores find some. */
+size_t coll_span(const mpi_type_t *type);
+int64_t coll_block_elements(const coll_slot_t *slot, const mpi_type_t *type);
+
+/* This part's share [*begin, *end) of a vector of `count` elements. */
+void coll_slice(const coll_part_t *part, int64_t count, int64_t *begin, int64_t *end);
+
 /* The parts meet again after the work: always, or unless the data went through the slots. */
 bool coll_parts_always(const coll_slot_t *slot);
 bool coll_parts_unpacked(const coll_slot_t *slot);

@@ -12,9 +12,6 @@
 #include "mpi/coll.h"
 #include "mpi/past_cache.h"
 
-/* Bytes of a block; short vectors have smaller ones, so that several cores find some. */
-enum { BLOCK = 32 << 10, SHORT = 4 * BLOCK, SMALL_BLOCK = 8 << 10 };
-
 static void *contribution(const coll_call_t *call)
 {
     return call->is_in_place ? call->receive : (void *)(uintptr_t)call->send;
@@ -61,21 +58,13 @@ static void combine_parts(coll_part_t *part, coll_slot_t *slot, char *out)
                      call->receive_type);
 }
 
-static int64_t block_elements(const coll_slot_t *slot, const mpi_type_t *type)
-{
-    MPI_Aint span = type->true_extent > type->extent ? type->true_extent : type->extent;
-    int block = slot->bytes > 0 && slot->bytes < SHORT ? SMALL_BLOCK : BLOCK;
-
-    return span > 0 && span < block ? (int64_t)(block / span) : 1;
-}
-
 /* block = the reduction over all members of elements [first, first + n), in scratch memory. */
 static char *reduce_block(coll_part_t *part, coll_slot_t *slot, int64_t first, int64_t n)
 {
     const coll_call_t *own = slot->calls[0];
     const mpi_type_t *type = own->receive_type;
     int size = part->coll->size;
-    size_t span = (size_t)(type->true_extent > type->extent ? type->true_extent : type->extent);
+    size_t span = coll_span(type);
     void **sources = coll_scratch((size_t)size * sizeof(*sources) + (size_t)(n + 1) * span + 64);
     char *block = (char *)(sources + size);
 
@@ -87,21 +76,15 @@ static char *reduce_block(coll_part_t *part, coll_slot_t *slot, int64_t first, i
     return block;
 }
 
-static void slice_of(const coll_part_t *part, int64_t count, int64_t *begin, int64_t *end)
-{
-    *begin = count * part->index / part->coll->parts;
-    *end = count * (part->index + 1) / part->coll->parts;
-}
-
 /* Blocks of this part's slice of the vector. */
 static int64_t slice_pieces(const coll_part_t *part, coll_slot_t *slot)
 {
     const coll_call_t *own = slot->calls[0];
-    int64_t begin, end, n = block_elements(slot, own->receive_type);
+    int64_t begin, end, n = coll_block_elements(slot, own->receive_type);
 
     if (slot->is_small)
         return 1;
-    slice_of(part, own->receive_count, &begin, &end);
+    coll_slice(part, own->receive_count, &begin, &end);
     return (end - begin + n - 1) / n;
 }
 
@@ -117,10 +100,10 @@ static void put_block(void *to, const void *block, int64_t n, const mpi_type_t *
 static void slice_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece, int first, int end)
 {
     const mpi_type_t *type = slot->calls[0]->receive_type;
-    int64_t n = block_elements(slot, type), begin, stop;
+    int64_t n = coll_block_elements(slot, type), begin, stop;
     char *block;
 
-    slice_of(part, slot->calls[0]->receive_count, &begin, &stop);
+    coll_slice(part, slot->calls[0]->receive_count, &begin, &stop);
     begin += piece * n;
     n = stop - begin < n ? stop - begin : n;
     block = reduce_block(part, slot, begin, n);
@@ -201,7 +184,7 @@ static xy_status_t reduce_scatter_prepare(coll_part_t *part, coll_slot_t *slot)
 /* The most blocks that a member of the part receives. */
 static int64_t reduce_scatter_depth(const coll_part_t *part, const coll_slot_t *slot)
 {
-    int64_t most = 0, n = block_elements(slot, slot->calls[0]->receive_type);
+    int64_t most = 0, n = coll_block_elements(slot, slot->calls[0]->receive_type);
 
     for (int m = 0; m < part->members; m++) {
         int64_t begin, count;
@@ -222,7 +205,7 @@ static void reduce_scatter_piece(coll_part_t *part, coll_slot_t *slot, int64_t p
     coll_call_t *call = slot->calls[piece % part->members];
     const mpi_type_t *type = call->receive_type;
     char *out = call->copy ? (char *)call->copy - type->true_lb : call->receive;
-    int64_t n = block_elements(slot, type), i = piece / part->members * n, begin, count;
+    int64_t n = coll_block_elements(slot, type), i = piece / part->members * n, begin, count;
 
     scatter_range(call, call->rank, &begin, &count);
     if (i >= count)

@@ -5,32 +5,11 @@
  */
 #include "mpi/coll.h"
 
-/* Bytes of a block; short vectors have smaller ones, so that several cores find some. */
-enum { BLOCK = 32 << 10, SHORT = 4 * BLOCK, SMALL_BLOCK = 8 << 10 };
-
-static size_t span_of(const mpi_type_t *type)
-{
-    return (size_t)(type->true_extent > type->extent ? type->true_extent : type->extent);
-}
-
-static int64_t block_elements(const coll_slot_t *slot, const mpi_type_t *type)
-{
-    size_t block = slot->bytes > 0 && slot->bytes < SHORT ? SMALL_BLOCK : BLOCK;
-
-    return span_of(type) > 0 && span_of(type) < block ? (int64_t)(block / span_of(type)) : 1;
-}
-
-static void slice_of(const coll_part_t *part, int64_t count, int64_t *begin, int64_t *end)
-{
-    *begin = count * part->index / part->coll->parts;
-    *end = count * (part->index + 1) / part->coll->parts;
-}
-
 static int64_t pieces(const coll_part_t *part, coll_slot_t *slot)
 {
-    int64_t begin, end, n = block_elements(slot, slot->calls[0]->receive_type);
+    int64_t begin, end, n = coll_block_elements(slot, slot->calls[0]->receive_type);
 
-    slice_of(part, slot->calls[0]->receive_count, &begin, &end);
+    coll_slice(part, slot->calls[0]->receive_count, &begin, &end);
     return (end - begin + n - 1) / n;
 }
 
@@ -38,9 +17,9 @@ static int64_t pieces(const coll_part_t *part, coll_slot_t *slot)
 static int64_t range_of(const coll_part_t *part, const coll_slot_t *slot, int64_t piece,
                         int64_t *begin)
 {
-    int64_t end, n = block_elements(slot, slot->calls[0]->receive_type);
+    int64_t end, n = coll_block_elements(slot, slot->calls[0]->receive_type);
 
-    slice_of(part, slot->calls[0]->receive_count, begin, &end);
+    coll_slice(part, slot->calls[0]->receive_count, begin, &end);
     *begin += piece * n;
     return end - *begin < n ? end - *begin : n;
 }
@@ -76,8 +55,8 @@ static void exscan_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
     const coll_call_t *own = slot->calls[0];
     const mpi_type_t *type = own->receive_type;
     int64_t begin, n = range_of(part, slot, piece, &begin);
-    char *sum = coll_scratch(2 * (size_t)(n + 1) * span_of(type));
-    char *next = sum + (size_t)(n + 1) * span_of(type) - type->true_lb;
+    char *sum = coll_scratch(2 * (size_t)(n + 1) * coll_span(type));
+    char *next = sum + (size_t)(n + 1) * coll_span(type) - type->true_lb;
 
     sum -= type->true_lb;
     for (int r = 0; r < part->coll->size; r++) {

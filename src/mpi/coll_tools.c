@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the kinds of collectives share: scratch memory, copies in pieces. */
+/* What the kinds of collectives share: scratch memory, copies in pieces, blocks of vectors. */
 #include <string.h>
 
 #include "mpi/coll.h"
@@ -51,6 +51,26 @@ void coll_copy_piece(const coll_slot_t *slot, void *to, int64_t to_count, const 
         mpi_copy_past_cache((char *)to + offset, (const char *)from + offset, bytes);
     else
         memcpy((char *)to + offset, (const char *)from + offset, bytes);
+}
+
+size_t coll_span(const mpi_type_t *type)
+{
+    return (size_t)(type->true_extent > type->extent ? type->true_extent : type->extent);
+}
+
+int64_t coll_block_elements(const coll_slot_t *slot, const mpi_type_t *type)
+{
+    enum { BLOCK = 32 << 10, SHORT = 4 * BLOCK, SMALL_BLOCK = 8 << 10 };
+    size_t block = slot->bytes > 0 && slot->bytes < SHORT ? SMALL_BLOCK : BLOCK;
+    size_t span = coll_span(type);
+
+    return span > 0 && span < block ? (int64_t)(block / span) : 1;
+}
+
+void coll_slice(const coll_part_t *part, int64_t count, int64_t *begin, int64_t *end)
+{
+    *begin = count * part->index / part->coll->parts;
+    *end = count * (part->index + 1) / part->coll->parts;
 }
 
 bool coll_parts_always(const coll_slot_t *slot)

@@ -21,24 +21,33 @@
 
 enum { MESSAGE_SIZE = 512, SITE_SIZE = 256 };
 
-/* Where in the program the call stands. Executables rarely export their functions, so the usual
- * answer is the offset that addr2line takes. One byte before the return address is in the call. */
-static const char *site_text(const void *site, char *buffer)
+/* Executables rarely export their functions, so the usual answer is the offset that addr2line
+ * takes. One byte before the return address is in the call. */
+uintptr_t mpi_site_find(const void *site, const char **function)
 {
     const char *address = (const char *)site - 1;
     Dl_info info;
 
-    if (!site || !dladdr(address, &info) || !info.dli_fbase)
-        return "";
-    if (info.dli_sname)
-        snprintf(buffer, SITE_SIZE, "; called from %s+0x%" PRIxPTR, info.dli_sname,
-                 (uintptr_t)(address - (const char *)info.dli_saddr));
-    else
+    *function = NULL;
+    if (site == NULL || dladdr(address, &info) == 0 || info.dli_fbase == NULL)
+        return 0;
+    *function = info.dli_sname;
+    return (uintptr_t)address - (uintptr_t)(info.dli_sname ? info.dli_saddr : info.dli_fbase);
+}
+
+static const char *site_text(const void *site, char *buffer)
+{
+    const char *function;
+    uintptr_t offset = mpi_site_find(site, &function);
+
+    buffer[0] = '\0';
+    if (function != NULL)
+        snprintf(buffer, SITE_SIZE, "; called from %s+0x%" PRIxPTR, function, offset);
+    else if (offset != 0)
         snprintf(buffer, SITE_SIZE,
                  "; called from offset 0x%" PRIxPTR
                  " of the program: addr2line -e PROGRAM 0x%" PRIxPTR,
-                 (uintptr_t)(address - (const char *)info.dli_fbase),
-                 (uintptr_t)(address - (const char *)info.dli_fbase));
+                 offset, offset);
     return buffer;
 }
 

@@ -59,10 +59,12 @@ static MPI_Message take(mpi_rank_t *self, mpi_message_t *m, mpi_comm_t *comm)
     return (MPI_Message)(void *)m;
 }
 
-int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+/* All four. flag: NULL waits; message: NULL leaves what was found where it is. */
+static int probe(mpi_rank_t *self, int source, int tag, MPI_Comm comm, int *flag,
+                 MPI_Message *message, MPI_Status *status)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Probe", SITE);
     mpi_envelope_t envelope;
+    mpi_message_t *m = NULL;
     mpi_comm_t *object;
     int error = check(self, source, tag, comm, &envelope, &object);
 
@@ -70,81 +72,38 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
         return mpi_leave(self, error);
     if (source == MPI_PROC_NULL)
         mpi_status_set(status, &mpi_outcome_null_peer);
-    else
-        describe(status, find_or_wait(self, &envelope));
+    else if ((m = flag ? find_or_yield(self, &envelope) : find_or_wait(self, &envelope)) != NULL)
+        describe(status, m);
+    if (flag != NULL)
+        *flag = m != NULL || source == MPI_PROC_NULL;
+    if (message != NULL && source == MPI_PROC_NULL)
+        *message = MPI_MESSAGE_NO_PROC;
+    else if (message != NULL)
+        *message = m ? take(self, m, object) : MPI_MESSAGE_NULL;
     return mpi_leave(self, MPI_SUCCESS);
+}
+
+int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    return probe(mpi_enter("MPI_Probe", SITE), source, tag, comm, NULL, NULL, status);
 }
 XY_MPI_ALIAS(Probe)
 
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Iprobe", SITE);
-    mpi_envelope_t envelope;
-    mpi_message_t *m;
-    mpi_comm_t *object;
-    int error = check(self, source, tag, comm, &envelope, &object);
-
-    if (error != MPI_SUCCESS)
-        return mpi_leave(self, error);
-    *flag = 1;
-    if (source == MPI_PROC_NULL) {
-        mpi_status_set(status, &mpi_outcome_null_peer);
-        return mpi_leave(self, MPI_SUCCESS);
-    }
-    m = find_or_yield(self, &envelope);
-    *flag = m != NULL;
-    if (m != NULL)
-        describe(status, m);
-    return mpi_leave(self, MPI_SUCCESS);
+    return probe(mpi_enter("MPI_Iprobe", SITE), source, tag, comm, flag, NULL, status);
 }
 XY_MPI_ALIAS(Iprobe)
 
 int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Mprobe", SITE);
-    mpi_envelope_t envelope;
-    mpi_message_t *m;
-    mpi_comm_t *object;
-    int error = check(self, source, tag, comm, &envelope, &object);
-
-    if (error != MPI_SUCCESS)
-        return mpi_leave(self, error);
-    if (source == MPI_PROC_NULL) {
-        *message = MPI_MESSAGE_NO_PROC;
-        mpi_status_set(status, &mpi_outcome_null_peer);
-        return mpi_leave(self, MPI_SUCCESS);
-    }
-    m = find_or_wait(self, &envelope);
-    describe(status, m);
-    *message = take(self, m, object);
-    return mpi_leave(self, MPI_SUCCESS);
+    return probe(mpi_enter("MPI_Mprobe", SITE), source, tag, comm, NULL, message, status);
 }
 XY_MPI_ALIAS(Mprobe)
 
 int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
                  MPI_Status *status)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Improbe", SITE);
-    mpi_envelope_t envelope;
-    mpi_message_t *m;
-    mpi_comm_t *object;
-    int error = check(self, source, tag, comm, &envelope, &object);
-
-    if (error != MPI_SUCCESS)
-        return mpi_leave(self, error);
-    *flag = 1;
-    if (source == MPI_PROC_NULL) {
-        *message = MPI_MESSAGE_NO_PROC;
-        mpi_status_set(status, &mpi_outcome_null_peer);
-        return mpi_leave(self, MPI_SUCCESS);
-    }
-    m = find_or_yield(self, &envelope);
-    *flag = m != NULL;
-    *message = MPI_MESSAGE_NULL;
-    if (m != NULL) {
-        describe(status, m);
-        *message = take(self, m, object);
-    }
-    return mpi_leave(self, MPI_SUCCESS);
+    return probe(mpi_enter("MPI_Improbe", SITE), source, tag, comm, flag, message, status);
 }
 XY_MPI_ALIAS(Improbe)

@@ -4,28 +4,25 @@
  * deadlocks and aborts. Ranks of other workers are read without synchronisation: the report is made
  * when nobody moves any more, or when the job ends anyway.
  */
-#include <dlfcn.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "mpi/comm.h"
+#include "mpi/error.h"
 #include "mpi/rank.h"
 
-/* "main+0x1c" where the symbol is known, else the offset in the image, for addr2line. */
 static void describe_site(const void *site, char *text, size_t size)
 {
-    Dl_info info;
+    const char *function;
+    uintptr_t offset = mpi_site_find(site, &function);
 
     text[0] = '\0';
-    if (site == NULL || dladdr(site, &info) == 0)
-        return;
-    if (info.dli_sname != NULL)
-        snprintf(text, size, ", called in %s+0x%zx", info.dli_sname,
-                 (size_t)((const char *)site - (const char *)info.dli_saddr));
-    else
-        snprintf(text, size, ", called at offset 0x%zx of the program",
-                 (size_t)((const char *)site - (const char *)info.dli_fbase));
+    if (function != NULL)
+        snprintf(text, size, ", called in %s+0x%" PRIxPTR, function, offset);
+    else if (offset != 0)
+        snprintf(text, size, ", called at offset 0x%" PRIxPTR " of the program", offset);
 }
 
 static void describe_peer(const mpi_call_t *call, char *text, size_t size)
