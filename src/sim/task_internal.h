@@ -95,7 +95,7 @@ typedef struct {
     xy_task_result_t result;
     double now;
     int32_t pipeline, data_count, ops, left;
-    bool is_out_of_memory, is_flushing, is_cut;
+    bool is_out_of_memory, is_cut;
     sim_trial_t trial;
 
     sim_memory_t *memories;
@@ -107,6 +107,7 @@ typedef struct {
     sim_transfer_t *free_transfers;
     xy_arena_t *arena;     /* of transfers */
     int32_t under_way;     /* transfers */
+    int32_t flushed;       /* steps of bringing data home that began */
     int32_t *waiting;      /* [ops] predecessors still to end */
     int32_t *writers_left; /* [data] */
     int32_t *final_next;   /* [data] */
@@ -136,7 +137,9 @@ void sim_memory_own(sim_tasks_t *s, int32_t memory, int32_t data);
 void sim_memory_hold(sim_tasks_t *s, sim_slot_t *slot);
 void sim_memory_let_go(sim_tasks_t *s, int32_t memory, xy_op_id_t op);
 void sim_memory_finished(sim_tasks_t *s, int32_t memory, xy_op_id_t op);
-/* All tasks are over: bring home what is not. */
+/* Before the start: data are where they live. */
+void sim_memory_settle_in(sim_tasks_t *s);
+/* All tasks are over: bring home what is not. To be called again whenever something arrived. */
 void sim_memory_flush(sim_tasks_t *s);
 
 static inline uint64_t sim_bytes(const sim_tasks_t *s, int32_t data)

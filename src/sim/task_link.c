@@ -45,14 +45,16 @@ static void let_go(sim_tasks_t *s, sim_transfer_t *t)
 static void way_start(sim_tasks_t *s, int32_t way)
 {
     sim_way_t *w = &s->ways[way];
-    sim_transfer_t *t;
+    sim_transfer_t *t = NULL;
 
-    if (w->active != NULL)
-        return;
-    while ((t = way_next(w)) != NULL && t->is_stale)
-        let_go(s, t); /* the datum was written while it waited */
-    if (t == NULL)
-        return;
+    while (t == NULL) {
+        if (w->active != NULL || (t = way_next(w)) == NULL)
+            return;
+        if (t->is_stale) {
+            let_go(s, t); /* the datum was written while it waited; this may start another */
+            t = NULL;
+        }
+    }
     w->active = t;
     t->start = s->now;
     t->event = EVENT_LATENCY;

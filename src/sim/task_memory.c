@@ -122,6 +122,15 @@ void sim_memory_own(sim_tasks_t *s, int32_t memory, int32_t data)
         sim_memory_announce(s, memory, data);
 }
 
+/* What came home is worthless; a memory that meanwhile waits for the same datum to be written back
+ * relied on it. */
+static void write_back_again(sim_tasks_t *s, int32_t data)
+{
+    for (int32_t m = 1; m < s->platform->memories; m++)
+        if (s->memories[m].copies[data].is_evicting && s->memories[0].copies[data].incoming == NULL)
+            sim_transfer_request(s, data, m, 0, false);
+}
+
 void sim_memory_arrived(sim_tasks_t *s, const sim_transfer_t *t)
 {
     sim_memory_t *to = &s->memories[t->to], *from = &s->memories[t->from];
@@ -132,7 +141,10 @@ void sim_memory_arrived(sim_tasks_t *s, const sim_transfer_t *t)
         to->states[t->data] = XY_TASK_HERE;
     else if (to->states[t->data] == XY_TASK_COMING)
         release(s, t->to, t->data);
-    if (from->copies[t->data].is_evicting && from->copies[t->data].pins == 0 && !t->is_stale) {
+    if (t->is_stale && t->to == 0) {
+        write_back_again(s, t->data);
+    } else if (!t->is_stale && from->copies[t->data].is_evicting &&
+               from->copies[t->data].pins == 0) {
         s->result.evictions++;
         release(s, t->from, t->data);
     }
@@ -429,7 +441,8 @@ static void write_early(sim_tasks_t *s, int32_t memory)
         m->final_head = s->final_next[data];
         if (m->final_head < 0)
             m->final_tail = -1;
-        if (m->states[data] == XY_TASK_HERE && s->memories[0].states[data] == 0)
+        if (m->states[data] == XY_TASK_HERE && s->memories[0].states[data] == 0 &&
+            xy_graph_datum(s->graph, data)->home == 0)
             sim_transfer_request(s, data, memory, 0, true);
     }
 }
@@ -453,15 +466,72 @@ void sim_memory_pump(sim_tasks_t *s, int32_t memory)
         write_early(s, memory);
 }
 
-void sim_memory_flush(sim_tasks_t *s)
+static int32_t home_of(const sim_tasks_t *s, int32_t data)
+{
+    return xy_graph_datum(s->graph, data)->home;
+}
+
+void sim_memory_settle_in(sim_tasks_t *s)
+{
+    for (int32_t d = 0; d < s->data_count; d++) {
+        int32_t home = home_of(s, d);
+
+        if (home == 0)
+            continue;
+        s->memories[0].states[d] = 0;
+        s->memories[home].states[d] = XY_TASK_HERE;
+        allocate(s, home, d);
+    }
+}
+
+/* First to the main memory whatever is not where it lives, */
+static void flush_to_main(sim_tasks_t *s)
 {
     for (int32_t d = 0; d < s->data_count; d++) {
         int32_t from;
 
-        if (s->memories[0].states[d] != 0)
+        if (s->memories[0].states[d] != 0 || s->memories[home_of(s, d)].states[d] != 0)
             continue;
         from = best_source(s, d, 0);
         if (from >= 0)
             sim_transfer_request(s, d, from, 0, false);
+    }
+}
+
+/* then guests leave, and from there to the other memories, where all that lives there fits. */
+static void flush_to_homes(sim_tasks_t *s)
+{
+    for (int32_t m = 1; m < s->platform->memories; m++)
+        for (int32_t d = 0; d < s->data_count; d++)
+            if (home_of(s, d) != m)
+                release(s, m, d);
+    for (int32_t d = 0; d < s->data_count; d++) {
+        int32_t home = home_of(s, d);
+
+        if (s->memories[home].states[d] != 0)
+            continue;
+        allocate(s, home, d);
+        sim_transfer_request(s, d, 0, home, false);
+    }
+}
+
+static bool is_all_home(const sim_tasks_t *s)
+{
+    for (int32_t d = 0; d < s->data_count; d++)
+        if (s->memories[home_of(s, d)].states[d] == 0)
+            return false;
+    return true;
+}
+
+void sim_memory_flush(sim_tasks_t *s)
+{
+    if (s->flushed == 0) {
+        s->flushed = 1;
+        flush_to_main(s);
+    }
+    if (s->flushed == 1 && s->under_way == 0) {
+        s->flushed = 2;
+        if (!is_all_home(s))
+            flush_to_homes(s);
     }
 }

@@ -272,11 +272,6 @@ static xy_status_t check_task(const sim_tasks_t *s, xy_op_id_t op, uint64_t room
     char need[32], have[32];
 
     for (int32_t i = 0; i < n; i++) {
-        if (xy_graph_datum(s->graph, a[i].data)->home != 0)
-            return xy_fail(XY_EINVAL,
-                           "datum %d lives in memory %d; only homes in the main memory "
-                           "(0) can be simulated",
-                           a[i].data, xy_graph_datum(s->graph, a[i].data)->home);
         for (int32_t k = 0; k < i; k++)
             if (a[k].data == a[i].data)
                 return xy_fail(XY_EINVAL,
@@ -296,6 +291,31 @@ static xy_status_t check_task(const sim_tasks_t *s, xy_op_id_t op, uint64_t room
                        "the %d data of task %d have %s together and a memory holds %s; cut them "
                        "into smaller blocks or give more memory",
                        n, op, xy_format_size(bytes, need), xy_format_size(room, have));
+    return XY_OK;
+}
+
+/* What lives in a memory must fit there all together. */
+static xy_status_t check_homes(const sim_tasks_t *s)
+{
+    for (int32_t m = 1; m < s->platform->memories; m++) {
+        uint64_t bytes = 0, room = s->platform->capacity[m];
+        char need[32], have[32];
+
+        for (int32_t d = 0; d < s->data_count; d++)
+            bytes += xy_graph_datum(s->graph, d)->home == m ? sim_bytes(s, d) : 0;
+        if (room != 0 && bytes > room)
+            return xy_fail(XY_EINVAL,
+                           "the data that live in memory %d have %s and it holds %s; let some "
+                           "live elsewhere or give more memory",
+                           m, xy_format_size(bytes, need), xy_format_size(room, have));
+    }
+    for (int32_t d = 0; d < s->data_count; d++)
+        if (xy_graph_datum(s->graph, d)->home < 0 ||
+            xy_graph_datum(s->graph, d)->home >= s->platform->memories)
+            return xy_fail(XY_EINVAL,
+                           "datum %d lives in memory %d; there are %d, and 0 is the main "
+                           "memory",
+                           d, xy_graph_datum(s->graph, d)->home, s->platform->memories);
     return XY_OK;
 }
 
@@ -341,10 +361,8 @@ static void settle(sim_tasks_t *s)
         sim_memory_pump(s, m);
     for (int32_t w = 0; w < s->platform->workers; w++)
         worker_start(s, w);
-    if (s->left == 0 && !s->is_flushing) {
-        s->is_flushing = true;
+    if (s->left == 0)
         sim_memory_flush(s);
-    }
 }
 
 /* A trial need not go on: it has done its share, or takes longer than the best one before it. */
@@ -393,9 +411,12 @@ static xy_status_t simulate(sim_tasks_t *s, const xy_task_sim_t *how)
 
     if (init_arrays(s) != XY_OK || init_uses(s) != XY_OK)
         return xy_fail_memory("preparing the simulation");
-    st = check_sizes(s);
+    st = check_homes(s);
+    if (st == XY_OK)
+        st = check_sizes(s);
     if (st != XY_OK)
         return st;
+    sim_memory_settle_in(s);
     init_work(s);
     init_view(s);
     params.alpha = params.alpha > 0 ? params.alpha : 1;

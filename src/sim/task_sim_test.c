@@ -194,6 +194,74 @@ static void test_narrow_memory(void **state)
     xy_task_platform_destroy(p);
 }
 
+/* Each memory holds the data of the largest task and not a byte more, whoever it belongs to and
+ * however many are held at once: somebody always goes on. */
+static void test_narrowest_memories(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= (XYLEM_SANITIZED ? 4 : 25); seed++) {
+        uint64_t s = seed * 611953, most = 4000;
+        xy_graph_t *g = witness_graph(&s, 60, 6 + witness_below(&s, 12));
+        xy_task_platform_t *p = witness_platform(&s);
+        const xy_access_t *a;
+
+        for (xy_op_id_t i = 0; i < xy_graph_ops(g); i++) {
+            uint64_t bytes = 0;
+
+            for (int32_t k = xy_graph_accesses(g, i, &a) - 1; k >= 0; k--)
+                bytes += xy_graph_datum(g, a[k].data)->bytes;
+            most = bytes > most ? bytes : most;
+        }
+        for (int32_t m = 1; m < p->memories; m++)
+            p->capacity[m] = most;
+        for (int i = 0; xy_task_policies[i] != NULL; i++) {
+            xy_task_result_t r;
+            witness_t w;
+            xy_task_sim_t how = {.policy = xy_task_policies[i]->name,
+                                 .pipeline = 1 + witness_below(&s, 8),
+                                 .observer = &w.observer};
+
+            if (needs_positions(xy_task_policies[i]) || xy_graph_datum(g, 0)->home != 0)
+                continue;
+            witness_start(&w, g, p);
+            assert_int_equal(xy_task_simulate(g, p, &how, &r), XY_OK);
+            witness_finish(&w, &r);
+        }
+        xy_graph_destroy(g);
+        xy_task_platform_destroy(p);
+    }
+}
+
+/* Two data that live on the GPU: one is used there, one is pushed out and comes back. */
+static void test_homes(void **state)
+{
+    xy_task_platform_t *p = one_gpu(3000);
+    xy_task_result_t r;
+    xy_graph_t *g;
+    witness_t w;
+
+    (void)state;
+    assert_int_equal(xy_graph_create(&g), XY_OK);
+    for (int i = 0; i < 4; i++)
+        xy_graph_data(g, &(xy_data_t){.bytes = 1000, .home = i < 2});
+    xy_graph_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 10e-6},
+                  (xy_access_t[]){{0, XY_ACCESS_READ_WRITE}}, 1);
+    xy_graph_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 10e-6},
+                  (xy_access_t[]){{0, XY_ACCESS_READ}, {2, XY_ACCESS_READ}, {3, XY_ACCESS_READ}},
+                  3);
+    assert_int_equal(xy_graph_seal(g), XY_OK);
+    witness_start(&w, g, p);
+    assert_int_equal(
+        xy_task_simulate(g, p, &(xy_task_sim_t){.policy = "eager", .observer = &w.observer}, &r),
+        XY_OK);
+    witness_finish(&w, &r);
+    assert_int_equal(r.loads,
+                     3); /* two that live in the main memory, and the one that comes back */
+    assert_int_equal(r.stores, 1);
+    xy_graph_destroy(g);
+    xy_task_platform_destroy(p);
+}
+
 static void expect_refusal(const xy_graph_t *g, const xy_task_platform_t *p,
                            const xy_task_sim_t *how, const char *part)
 {
@@ -210,9 +278,17 @@ static void expect_refusal(const xy_graph_t *g, const xy_task_platform_t *p,
 static void test_what_cannot_work_is_said(void **state)
 {
     xy_task_platform_t *small = one_gpu(900), *narrow = one_gpu(1900), *wide = one_gpu(9000);
-    xy_graph_t *g = chain(3, 1000);
+    xy_graph_t *g = chain(3, 1000), *guests;
 
     (void)state;
+    for (int home = 1; home <= 3; home += 2) {
+        assert_int_equal(xy_graph_create(&guests), XY_OK);
+        xy_graph_data(guests, &(xy_data_t){.bytes = 1000, .home = home});
+        assert_int_equal(xy_graph_seal(guests), XY_OK);
+        expect_refusal(guests, home == 1 ? small : wide, &(xy_task_sim_t){0},
+                       home == 1 ? "live in memory 1" : "lives in memory 3");
+        xy_graph_destroy(guests);
+    }
     expect_refusal(g, small, &(xy_task_sim_t){0}, "datum 0 of task 0");
     expect_refusal(g, narrow, &(xy_task_sim_t){0}, "2 data of task 0");
     expect_refusal(g, wide, &(xy_task_sim_t){.policy = "dmdaz"}, "did you mean 'dmda");
@@ -318,6 +394,8 @@ int main(void)
         cmocka_unit_test(test_exact_times),
         cmocka_unit_test(test_shared_link),
         cmocka_unit_test(test_narrow_memory),
+        cmocka_unit_test(test_narrowest_memories),
+        cmocka_unit_test(test_homes),
         cmocka_unit_test(test_what_cannot_work_is_said),
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_out_of_memory),

@@ -100,8 +100,8 @@ static inline void witness_start(witness_t *w, const xy_graph_t *graph,
         w->start[i] = w->end[i] = -1;
     for (int32_t m = 0; m < platform->memories; m++) {
         w->held[m] = xy_calloc(data, sizeof(int32_t));
-        for (size_t d = 0; d < data && m > 0; d++)
-            w->held[m][d] = -1;
+        for (size_t d = 0; d + 1 < data; d++)
+            w->held[m][d] = xy_graph_datum(graph, (int32_t)d)->home == m ? 0 : -1;
     }
 }
 
@@ -118,7 +118,7 @@ static inline void witness_finish(witness_t *w, const xy_task_result_t *r)
             assert_true(w->end[i] <= w->start[after[k]]);
     }
     for (int32_t d = 0; d < xy_graph_data_count(w->graph); d++)
-        assert_int_equal(w->held[0][d], w->version[d]);
+        assert_int_equal(w->held[xy_graph_datum(w->graph, d)->home][d], w->version[d]);
     for (int32_t i = 0; i < w->platform->shared_count; i++)
         rate += w->platform->shared_rate[i];
     assert_true(r->makespan >= r->compute_bound * (1 - 1e-9));
@@ -133,14 +133,18 @@ static inline void witness_finish(witness_t *w, const xy_task_result_t *r)
         xy_free(w->held[m]);
 }
 
-/* `ops` tasks on `data` data of 1 to 4 units, 1 to 4 accesses each. */
+/* `ops` tasks on `data` data of 1 to 4 units, 1 to 4 accesses each; in one graph of two some data
+ * live on the first GPU. */
 static inline xy_graph_t *witness_graph(uint64_t *seed, int ops, int data)
 {
     xy_graph_t *g;
+    int guests;
 
     assert_int_equal(xy_graph_create(&g), XY_OK);
+    guests = witness_below(seed, 2) * 4;
     for (int d = 0; d < data; d++)
-        xy_graph_data(g, &(xy_data_t){.bytes = 1000 * (1 + (uint64_t)witness_below(seed, 4))});
+        xy_graph_data(g, &(xy_data_t){.bytes = 1000 * (1 + (uint64_t)witness_below(seed, 4)),
+                                      .home = d < guests ? 1 : 0});
     for (int i = 0; i < ops; i++) {
         xy_access_t a[4];
         int n = 1 + witness_below(seed, 4), used = 0;
