@@ -21,6 +21,7 @@ xy_status_t place_bisector_init(place_bisector_t *b, uint32_t n, uint64_t seed)
     b->passes = 4;
     b->capacity = n;
     ok = (b->gain = xy_malloc(count * sizeof(*b->gain))) != NULL;
+    ok = ok && (b->total = xy_malloc(count * sizeof(*b->total))) != NULL;
     ok = ok && (b->next = xy_malloc(count * sizeof(uint32_t))) != NULL;
     ok = ok && (b->prev = xy_malloc(count * sizeof(uint32_t))) != NULL;
     ok = ok && (b->bucket = xy_malloc(count * sizeof(uint32_t))) != NULL;
@@ -37,6 +38,7 @@ xy_status_t place_bisector_init(place_bisector_t *b, uint32_t n, uint64_t seed)
 void place_bisector_cleanup(place_bisector_t *b)
 {
     xy_free(b->gain);
+    xy_free(b->total);
     xy_free(b->next);
     xy_free(b->prev);
     xy_free(b->bucket);
@@ -74,12 +76,27 @@ static uint32_t far_partner(place_bisector_t *b, const place_graph_t *g, uint32_
     return UINT32_MAX;
 }
 
+/* Number the classes by their first members: what is near in memory stays near. */
+static void number_classes(place_bisector_t *b, uint32_t n)
+{
+    uint32_t *number = b->order, next = 0;
+
+    memset(number, 0xff, (size_t)n * sizeof(*number));
+    for (uint32_t v = 0; v < n; v++) {
+        uint32_t *c = &b->class_of[v];
+
+        if (number[*c] == UINT32_MAX)
+            number[*c] = next++;
+        *c = number[*c];
+    }
+}
+
 /* Pair each vertex with the unpaired neighbour that it talks to most; returns how many classes. */
 static uint32_t match(place_bisector_t *b, const place_graph_t *g, uint32_t largest, bool is_far)
 {
     uint32_t classes = 0;
 
-    place_shuffle(b->order, g->n, &b->random);
+    place_shuffle_near(b->order, g->n, &b->random);
     memset(b->class_of, 0xff, (size_t)g->n * sizeof(*b->class_of));
     memset(b->moved, 0xff, ((size_t)g->n + 1) * sizeof(*b->moved));
     for (uint32_t i = 0; i < g->n; i++) {
@@ -108,6 +125,7 @@ static uint32_t match(place_bisector_t *b, const place_graph_t *g, uint32_t larg
             b->class_of[partner] = classes;
         classes++;
     }
+    number_classes(b, g->n);
     return classes;
 }
 

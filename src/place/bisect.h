@@ -12,7 +12,7 @@
 
 #include "place/graph.h"
 
-enum { PLACE_BUCKETS = 1024 };
+enum { PLACE_BUCKETS = 256 };
 
 typedef struct {
     uint64_t random;
@@ -20,7 +20,7 @@ typedef struct {
     uint32_t passes; /* of refinement on each level, at most */
     uint32_t capacity;
     /* One entry per vertex. */
-    double *gain;
+    double *gain, *total; /* total: of the weights of its edges */
     uint32_t *next, *prev, *bucket, *order, *class_of, *moved;
     uint8_t *best;
     uint32_t head[2][PLACE_BUCKETS];

@@ -6,13 +6,18 @@
  * moves go in opposite directions.
  *
  * Gains are real numbers; buckets hold those of about the same gain, the latest first, so that a
- * move leads to moves beside it. The true gain is what is added up.
+ * move leads to moves beside it. The true gain is what is added up. A vertex without a neighbour on
+ * the other side comes into a bucket when it gets one: most never do. In coarse and small graphs
+ * all may move: a whole group of processes that is cut off can be what makes the sizes right.
  */
 #include <string.h>
 
 #include "place/bisect.h"
 
-#define NONE UINT32_MAX
+enum { FEW = 2000 };
+
+#define NONE   UINT32_MAX
+#define LOCKED (UINT32_MAX - 1) /* has crossed: in no bucket any more */
 
 typedef struct {
     place_bisector_t *b;
@@ -55,7 +60,7 @@ static void take_out(cut_t *c, uint32_t v)
         b->head[c->side[v]][b->bucket[v]] = b->next[v];
     if (b->next[v] != NONE)
         b->prev[b->next[v]] = b->prev[v];
-    b->bucket[v] = NONE;
+    b->bucket[v] = LOCKED;
 }
 
 static uint32_t best_of(const cut_t *c, uint32_t s)
@@ -79,13 +84,12 @@ static void cross(cut_t *c, uint32_t v)
     for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++) {
         uint32_t u = g->to[k];
 
-        if (b->bucket[u] != NONE) {
+        b->gain[u] += c->side[u] == s ? -2 * g->w[k] : 2 * g->w[k];
+        if (b->bucket[u] == LOCKED)
+            continue;
+        if (b->bucket[u] != NONE)
             take_out(c, u);
-            b->gain[u] += c->side[u] == s ? -2 * g->w[k] : 2 * g->w[k];
-            insert(c, u);
-        } else {
-            b->gain[u] += c->side[u] == s ? -2 * g->w[k] : 2 * g->w[k];
-        }
+        insert(c, u);
     }
 }
 
@@ -125,6 +129,7 @@ static void compute_gains(cut_t *c)
             gain += c->side[g->to[k]] == s ? -g->w[k] : g->w[k];
         }
         c->b->gain[v] = gain;
+        c->b->total[v] = total;
         if (total > most)
             most = total;
         if (s == 0)
@@ -136,12 +141,18 @@ static void compute_gains(cut_t *c)
     c->scale = most > 0 ? (PLACE_BUCKETS / 2 - 1) / most : 0;
 }
 
-static void fill_buckets(cut_t *c)
+/* All vertices, or those with neighbours on the other side. Gains are sums that were rounded. */
+static void fill_buckets(cut_t *c, bool all)
 {
-    memset(c->b->head, 0xff, sizeof(c->b->head));
-    c->b->top[0] = c->b->top[1] = 0;
-    for (uint32_t i = c->g->n; i > 0; i--)
-        insert(c, i - 1);
+    place_bisector_t *b = c->b;
+
+    memset(b->head, 0xff, sizeof(b->head));
+    b->top[0] = b->top[1] = 0;
+    for (uint32_t v = c->g->n; v-- > 0;)
+        if (all || b->gain[v] + b->total[v] > 1e-9 * b->total[v])
+            insert(c, v);
+        else
+            b->bucket[v] = NONE;
 }
 
 /* One pass; true when the cut got smaller or came into balance. */
@@ -152,7 +163,7 @@ static bool pass(cut_t *c, uint32_t patience)
     double sum = 0, best = was_legal ? 0 : -1e300;
     uint32_t moves = 0, kept = 0;
 
-    fill_buckets(c);
+    fill_buckets(c, !was_legal || c->g->size != NULL || c->g->n < FEW);
     while (moves < c->g->n && moves < kept + patience) {
         uint32_t v = choose(c);
 
@@ -172,7 +183,7 @@ static bool pass(cut_t *c, uint32_t patience)
     if (best < -1e299)
         kept = 0;
     for (uint32_t i = 0; i < c->g->n; i++)
-        b->bucket[i] = NONE;
+        b->bucket[i] = LOCKED;
     while (moves > kept)
         cross(c, b->moved[--moves]);
     return kept > 0;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { NEAR = 1024 };
+
 void place_graph_cleanup(place_graph_t *g)
 {
     xy_free(g->first);
@@ -34,6 +36,17 @@ void place_shuffle(uint32_t *order, uint32_t n, uint64_t *state)
 
         order[i] = order[j];
         order[j] = i;
+    }
+}
+
+void place_shuffle_near(uint32_t *order, uint32_t n, uint64_t *state)
+{
+    for (uint32_t begin = 0; begin < n; begin += NEAR) {
+        uint32_t count = n - begin < NEAR ? n - begin : NEAR;
+
+        place_shuffle(order + begin, count, state);
+        for (uint32_t i = 0; i < count; i++)
+            order[begin + i] += begin;
     }
 }
 
@@ -122,8 +135,49 @@ silent:
     return st;
 }
 
-/* The row of one class: edges of its members, those to the same class added up. `slot` tells where
- * a class already stands in the row being written. */
+/* Vertices of all components in the order in which they are reached. */
+static void walk(const place_graph_t *g, uint32_t *old, uint32_t *number)
+{
+    uint32_t head = 0, tail = 0;
+
+    memset(number, 0xff, (size_t)g->n * sizeof(*number));
+    for (uint32_t from = 0; from < g->n; from++) {
+        if (number[from] != UINT32_MAX)
+            continue;
+        number[from] = tail;
+        old[tail++] = from;
+        for (; head < tail; head++)
+            for (uint32_t k = g->first[old[head]]; k < g->first[old[head] + 1]; k++)
+                if (number[g->to[k]] == UINT32_MAX) {
+                    number[g->to[k]] = tail;
+                    old[tail++] = g->to[k];
+                }
+    }
+}
+
+xy_status_t place_graph_sort(const place_graph_t *g, uint32_t *old, place_graph_t *sorted)
+{
+    uint32_t *number = xy_malloc(((size_t)g->n + 1) * sizeof(*number)), out = 0;
+
+    if (number == NULL || place_graph_init(sorted, g->n, g->first[g->n], false) != XY_OK) {
+        xy_free(number);
+        return XY_ENOMEM;
+    }
+    walk(g, old, number);
+    for (uint32_t i = 0; i < g->n; i++) {
+        for (uint32_t k = g->first[old[i]]; k < g->first[old[i] + 1]; k++) {
+            sorted->to[out] = number[g->to[k]];
+            sorted->w[out++] = g->w[k];
+        }
+        sorted->first[i + 1] = out;
+    }
+    xy_free(number);
+    return XY_OK;
+}
+
+/* The row of one class: edges of its members, those to the same class added up. `slot` tells
+ * behind which entry a class already stands in the row being written: nothing of an earlier row
+ * lies behind its beginning. */
 static uint32_t contract_row(const place_graph_t *g, const uint32_t *class_of,
                              const uint32_t *member, const uint32_t *end, uint32_t *slot,
                              place_graph_t *coarse, uint32_t out)
@@ -136,12 +190,12 @@ static uint32_t contract_row(const place_graph_t *g, const uint32_t *class_of,
 
             if (c == self)
                 continue;
-            if (slot[c] < begin || slot[c] >= out || coarse->to[slot[c]] != c) {
-                slot[c] = out;
+            if (slot[c] <= begin) {
                 coarse->to[out] = c;
                 coarse->w[out++] = g->w[k];
+                slot[c] = out;
             } else {
-                coarse->w[slot[c]] += g->w[k];
+                coarse->w[slot[c] - 1] += g->w[k];
             }
         }
     return out;

@@ -25,6 +25,10 @@ xy_status_t place_graph_init(place_graph_t *g, uint32_t n, uint32_t edges, bool 
 /* Silent ENOMEM. */
 xy_status_t place_graph_copy(const place_graph_t *g, place_graph_t *copy);
 
+/* The same graph with neighbours near each other in memory: vertex i of `sorted` is vertex old[i]
+ * of g, breadth first. Silent ENOMEM. */
+xy_status_t place_graph_sort(const place_graph_t *g, uint32_t *old, place_graph_t *sorted);
+
 /* One vertex per class: class_of has g->n entries below `classes`. Sizes are added up. Silent
  * ENOMEM. */
 xy_status_t place_graph_contract(const place_graph_t *g, const uint32_t *class_of, uint32_t classes,
@@ -51,5 +55,7 @@ static inline uint32_t place_random_below(uint64_t *state, uint32_t n)
 
 /* A random permutation of 0 .. n - 1. */
 void place_shuffle(uint32_t *order, uint32_t n, uint64_t *state);
+/* One that leaves numbers where they are up to a distance: it is walked along faster. */
+void place_shuffle_near(uint32_t *order, uint32_t n, uint64_t *state);
 
 #endif

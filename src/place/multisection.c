@@ -16,6 +16,7 @@
  */
 #include "place/multisection.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "place/descend.h"
@@ -73,10 +74,29 @@ static double cost_of(const xy_problem_t *q, const uint32_t *leaf_of)
     return sum;
 }
 
-/* One placement: start number 0 of a pattern that is a grid cuts bricks. */
-static xy_status_t start(const xy_problem_t *q, place_lattice_t *l, uint32_t number,
-                         uint32_t *leaf_of)
+/* Are groups of leaves joined by the lightest edges alone? */
+static bool cuts_light_only(const xy_problem_t *q, const uint32_t *leaf_of)
 {
+    const place_graph_t *g = q->graph;
+    const xy_target_t *t = q->target;
+    double least = INFINITY;
+
+    for (uint32_t k = 0; k < g->first[g->n]; k++)
+        least = g->w[k] < least ? g->w[k] : least;
+    for (uint32_t v = 0; v < g->n; v++)
+        for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++)
+            if (g->w[k] > least &&
+                t->parent[t->node_of[leaf_of[v]]] != t->parent[t->node_of[leaf_of[g->to[k]]]])
+                return false;
+    return true;
+}
+
+/* One placement: start number 0 of a pattern that is a grid cuts bricks. `before` is room for
+ * another; is_sure: exchanges found nothing to do, and there is hardly anything to be had. */
+static xy_status_t start(const xy_problem_t *q, place_lattice_t *l, uint32_t number,
+                         uint32_t *before, uint32_t *leaf_of, bool *is_sure)
+{
+    size_t bytes = (size_t)q->graph->n * sizeof(*leaf_of);
     xy_problem_t again = *q;
     xy_status_t st;
 
@@ -85,27 +105,63 @@ static xy_status_t start(const xy_problem_t *q, place_lattice_t *l, uint32_t num
         st = place_descend(q, cut_lattice, l, leaf_of);
     else
         st = place_multisect(&again, leaf_of);
-    return st == XY_OK ? refine(q, again.seed, leaf_of) : st;
+    if (st != XY_OK)
+        return st;
+    memcpy(before, leaf_of, bytes);
+    st = refine(q, again.seed, leaf_of);
+    *is_sure = memcmp(before, leaf_of, bytes) == 0 && cuts_light_only(q, leaf_of);
+    return st;
 }
 
-/* Problems that take a few milliseconds are solved from two starts, and so are grids: bricks are
- * quickly cut, but not always the best. */
+static xy_status_t place_sorted(const xy_problem_t *q, uint32_t *leaf_of);
+
+/* Large patterns come in any order; what talks to each other is brought together in memory first.
+ */
 static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
+{
+    uint32_t n = q->graph->n, *old, *found;
+    xy_problem_t sorted = *q;
+    place_graph_t g;
+    xy_status_t st = XY_ENOMEM;
+
+    if (n <= SMALL)
+        return place_sorted(q, leaf_of);
+    old = xy_malloc((size_t)n * sizeof(*old));
+    found = xy_malloc((size_t)n * sizeof(*found));
+    if (old != NULL && found != NULL)
+        st = place_graph_sort(q->graph, old, &g);
+    if (st == XY_OK) {
+        sorted.graph = &g;
+        st = place_sorted(&sorted, found);
+        for (uint32_t i = 0; st == XY_OK && i < n; i++)
+            leaf_of[old[i]] = found[i];
+        place_graph_cleanup(&g);
+    }
+    xy_free(old);
+    xy_free(found);
+    return st;
+}
+
+/* Problems that take a few milliseconds are solved from two starts, unless the first is
+ * sure, and so are grids: bricks are quickly cut, but not always the best. */
+static xy_status_t place_sorted(const xy_problem_t *q, uint32_t *leaf_of)
 {
     uint32_t n = q->graph->n, starts = n > TINY && n <= SMALL ? 2 : 1;
     uint32_t *other = xy_malloc((size_t)n * sizeof(*other));
+    uint32_t *before = xy_malloc((size_t)n * sizeof(*before));
     place_lattice_t l = {0};
     double least = 0;
-    xy_status_t st = other == NULL ? XY_ENOMEM : place_lattice_find(q->graph, &l);
+    xy_status_t st = other == NULL || before == NULL ? XY_ENOMEM : place_lattice_find(q->graph, &l);
 
     if (l.dimensions > 0 && n <= LARGE)
         starts = 2;
     for (uint32_t i = 0; st == XY_OK && i < starts; i++) {
         uint32_t *answer = i == 0 ? leaf_of : other;
+        bool is_sure = false;
         double cost;
 
-        st = start(q, &l, i, answer);
-        if (st != XY_OK || starts == 1)
+        st = start(q, &l, i, before, answer, &is_sure);
+        if (st != XY_OK || starts == 1 || (i == 0 && is_sure && l.dimensions == 0))
             break;
         cost = cost_of(q, answer);
         if (i > 0 && cost < least)
@@ -114,6 +170,7 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     }
     place_lattice_cleanup(&l);
     xy_free(other);
+    xy_free(before);
     return st;
 }
 
