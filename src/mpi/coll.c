@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/coll.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,19 +18,30 @@ static coll_slot_t *slot_of(coll_part_t *part, uint64_t seq)
     return &part->slots[seq % COLL_SLOTS];
 }
 
+/* "MPI_Barrier" or "MPI_Ibarrier". */
+static const char *name_of(const coll_kind_t *kind, bool is_nonblocking, char text[32])
+{
+    if (!is_nonblocking)
+        return kind->name;
+    snprintf(text, 32, "MPI_I%s", kind->name + strlen("MPI_"));
+    text[5] = (char)tolower((unsigned char)text[5]);
+    return text;
+}
+
 /* Two members are in different collectives, or disagree about the root or the size: their data
  * would be mixed up in silence, so the job ends here. */
 static void disagree(const mpi_coll_t *coll, const coll_slot_t *slot, int rank,
-                     const coll_kind_t *kind, int root, uint64_t bytes)
+                     const coll_kind_t *kind, bool is_nonblocking, int root, uint64_t bytes)
 {
     const int *ranks = coll->group->ranks;
     char a[96] = "", b[96] = "";
+    char name_a[32], name_b[32];
 
     if (slot->kind->is_rooted)
         snprintf(a, sizeof(a), " with root %d", slot->root);
     if (kind->is_rooted)
         snprintf(b, sizeof(b), " with root %d", root);
-    if (slot->kind == kind && slot->root == root) {
+    if (slot->kind == kind && slot->root == root && slot->bytes != bytes) {
         snprintf(a, sizeof(a), " with %llu bytes", (unsigned long long)slot->bytes);
         snprintf(b, sizeof(b), " with %llu bytes", (unsigned long long)bytes);
     }
@@ -37,22 +49,25 @@ static void disagree(const mpi_coll_t *coll, const coll_slot_t *slot, int rank,
             "ranks disagree about collective %llu of a communicator of %d ranks: rank %d calls "
             "%s%s, rank %d calls %s%s; all members must make the same calls in the same order",
             (unsigned long long)slot->seq + 1, coll->size, ranks ? ranks[slot->first] : slot->first,
-            slot->kind->name, a, ranks ? ranks[rank] : rank, kind->name, b);
+            name_of(slot->kind, slot->is_nonblocking, name_a), a, ranks ? ranks[rank] : rank,
+            name_of(kind, is_nonblocking, name_b), b);
     mpi_job->abort(1);
 }
 
 /* Somebody (of this part or of another) is in this collective: the first sets what it is, the
  * others must agree. */
 static void note_call(const mpi_coll_t *coll, coll_slot_t *slot, int rank, const coll_kind_t *kind,
-                      int root, uint64_t bytes)
+                      bool is_nonblocking, int root, uint64_t bytes)
 {
     if (slot->kind == NULL) {
         slot->kind = kind;
+        slot->is_nonblocking = is_nonblocking;
         slot->root = root;
         slot->first = rank;
         slot->bytes = bytes;
-    } else if (slot->kind != kind || slot->root != root || slot->bytes != bytes) {
-        disagree(coll, slot, rank, kind, root, bytes);
+    } else if (slot->kind != kind || slot->is_nonblocking != is_nonblocking || slot->root != root ||
+               slot->bytes != bytes) {
+        disagree(coll, slot, rank, kind, is_nonblocking, root, bytes);
     }
 }
 
@@ -71,7 +86,8 @@ static void tell_worker(coll_part_t *part, const coll_slot_t *slot, int worker, 
     cell->to = to;
     cell->pointer = coll;
     cell->bytes = slot->seq;
-    cell->envelope = (mpi_envelope_t){.source = slot->first, .tag = slot->root};
+    cell->envelope =
+        (mpi_envelope_t){.context = slot->is_nonblocking, .source = slot->first, .tag = slot->root};
     cell->words[0] = (uint64_t)(uintptr_t)slot->kind;
     cell->words[1] = slot->bytes;
     memcpy(&cell->words[2], slot->data, sizeof(slot->heard)); /* still in the first cache line */
@@ -293,7 +309,8 @@ static void deposit(coll_part_t *part, coll_call_t *call)
     coll_slot_t *slot = slot_of(part, call->seq);
     int place = part->coll->place_of[call->rank];
 
-    note_call(part->coll, slot, call->rank, call->kind, call->root, call->bytes);
+    note_call(part->coll, slot, call->rank, call->kind, call->is_nonblocking, call->root,
+              call->bytes);
     slot->calls[place] = call;
     slot->is_away = call->is_nonblocking && part->coll->steward >= 0 && !runs_program_code(call);
     slot->arrived++;
@@ -393,8 +410,8 @@ static void came_away(mpi_worker_t *worker, mpi_coll_t *coll, uint64_t seq)
     for (int p = 1; p < coll->parts; p++) {
         const coll_slot_t *other = slot_of(coll->part[p], seq);
 
-        note_call(coll, slot_of(coll->part[0], seq), other->first, other->kind, other->root,
-                  other->bytes);
+        note_call(coll, slot_of(coll->part[0], seq), other->first, other->kind,
+                  other->is_nonblocking, other->root, other->bytes);
     }
     before = mpi_trace_begin(worker->trace, slot_of(coll->part[0], seq)->kind->name);
     away_work(coll, seq);
@@ -438,7 +455,7 @@ void mpi_coll_cell(mpi_worker_t *worker, int from, mpi_cell_t *cell)
             slot->heard = cell->words[2];
         slot->seen[phase] |= 1u << (cell->flags & 0xff);
         note_call(coll, slot, cell->envelope.source, (const coll_kind_t *)(uintptr_t)cell->words[0],
-                  cell->envelope.tag, cell->words[1]);
+                  cell->envelope.context != 0, cell->envelope.tag, cell->words[1]);
     }
     advance(part);
 }

@@ -102,14 +102,15 @@ struct coll_slot {
     coll_state_t state;
     int arrived;
     const coll_kind_t *kind; /* of the first one heard of, here or elsewhere; NULL: nobody yet */
-    int root, first;         /* its root, its rank */
-    uint64_t bytes;          /* its size, where all must have the same */
-    bool is_held;            /* the part holds the communicator until it is finished */
-    bool is_away;            /* it goes to the steward */
-    bool is_back;            /* and has come back */
-    bool is_packed;          /* set by prepare: the data goes through the slots, nobody waits */
-    bool is_huge;            /* more data than caches hold: write past them */
-    bool is_small;           /* set by prepare or pieces: the short way is taken */
+    bool is_nonblocking;
+    int root, first; /* its root, its rank */
+    uint64_t bytes;  /* its size, where all must have the same */
+    bool is_held;    /* the part holds the communicator until it is finished */
+    bool is_away;    /* it goes to the steward */
+    bool is_back;    /* and has come back */
+    bool is_packed;  /* set by prepare: the data goes through the slots, nobody waits */
+    bool is_huge;    /* more data than caches hold: write past them */
+    bool is_small;   /* set by prepare or pieces: the short way is taken */
     int round;
     uint32_t seen[2];    /* bit r: the cell of round r of meeting [0], parting [1] has come */
     uint64_t heard;      /* what came with the cell of round 0 of the meeting: see coll_data_of */

@@ -2,15 +2,12 @@
 /*
  * Raising errors. The fatal handler says one line
  *
- *   xylem: rank 3: MPI_Send: the tag is -7; it must be 0 to 2147483647 (MPI_ERR_TAG; called from
- *   offset 0x11d4 of the program: addr2line -e PROGRAM 0x11d4)
+ *   xylem: rank 3: MPI_Send: the tag is -7; tags are 0 to 2147483647 (MPI_ERR_TAG; at ring.c:25)
  *
  * and ends the job. A handler that returns says nothing: the program asked to deal with it.
  */
 #include "mpi/error.h"
 
-#include <dlfcn.h>
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,36 +15,17 @@
 #include "mpi/comm.h"
 #include "mpi/env.h"
 #include "mpi/errhandler.h"
+#include "mpi/site.h"
 
 enum { MESSAGE_SIZE = 512, SITE_SIZE = 256 };
 
-/* Executables rarely export their functions, so the usual answer is the offset that addr2line
- * takes. One byte before the return address is in the call. */
-uintptr_t mpi_site_find(const void *site, const char **function)
-{
-    const char *address = (const char *)site - 1;
-    Dl_info info;
-
-    *function = NULL;
-    if (site == NULL || dladdr(address, &info) == 0 || info.dli_fbase == NULL)
-        return 0;
-    *function = info.dli_sname;
-    return (uintptr_t)address - (uintptr_t)(info.dli_sname ? info.dli_saddr : info.dli_fbase);
-}
-
+/* "; at ring.c:25": where in the program the call stands, where that is known. */
 static const char *site_text(const void *site, char *buffer)
 {
-    const char *function;
-    uintptr_t offset = mpi_site_find(site, &function);
+    char text[SITE_SIZE - 4];
 
-    buffer[0] = '\0';
-    if (function != NULL)
-        snprintf(buffer, SITE_SIZE, "; called from %s+0x%" PRIxPTR, function, offset);
-    else if (offset != 0)
-        snprintf(buffer, SITE_SIZE,
-                 "; called from offset 0x%" PRIxPTR
-                 " of the program: addr2line -e PROGRAM 0x%" PRIxPTR,
-                 offset, offset);
+    mpi_site_describe(site, text, sizeof(text));
+    snprintf(buffer, SITE_SIZE, "%s%s", text[0] != '\0' ? "; " : "", text);
     return buffer;
 }
 

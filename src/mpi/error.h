@@ -28,10 +28,6 @@ int mpi_error_null(mpi_comm_t *comm, const char *argument);
 /* The same from code that has only a status of the lower rooms. */
 int mpi_error_status(mpi_comm_t *comm, xy_status_t status, const char *what);
 
-/* Where in the program a call stands that returns to `site`: the offset in *function when its name
- * is known, else (NULL) the offset in the image, for addr2line; 0 when not even that is known. */
-uintptr_t mpi_site_find(const void *site, const char **function);
-
 /* The class of a code (of itself, for a class); MPI_ERR_UNKNOWN when the program never added it. */
 int mpi_error_class_of(int code);
 /* "MPI_ERR_COUNT"; NULL for classes that the program added. */

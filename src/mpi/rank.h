@@ -49,6 +49,8 @@ struct mpi_rank {
     _Alignas(MPI_LINES) int world;
     mpi_worker_t *worker; /* NULL: the rank lives in another process */
     xy_fiber_t *fiber;
+    mpi_request_t *const *waits; /* the requests it is parked for, and how many there are */
+    int waits_count;
     int wait_count; /* completions of flagged requests still needed before the fiber is readied */
     bool is_waiting;
     bool is_probing; /* parked in Probe: any unexpected message readies it */

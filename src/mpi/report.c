@@ -4,29 +4,22 @@
  * deadlocks and aborts. Ranks of other workers are read without synchronisation: the report is made
  * when nobody moves any more, or when the job ends anyway.
  */
-#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "mpi/comm.h"
-#include "mpi/error.h"
 #include "mpi/rank.h"
+#include "mpi/request.h"
+#include "mpi/site.h"
 
-static void describe_site(const void *site, char *text, size_t size)
-{
-    const char *function;
-    uintptr_t offset = mpi_site_find(site, &function);
-
-    text[0] = '\0';
-    if (function != NULL)
-        snprintf(text, size, ", called in %s+0x%" PRIxPTR, function, offset);
-    else if (offset != 0)
-        snprintf(text, size, ", called at offset 0x%" PRIxPTR " of the program", offset);
-}
+enum { PENDING_SHOWN = 3, TEXT_SIZE = 1024 };
 
 static void describe_peer(const mpi_call_t *call, char *text, size_t size)
 {
+    bool sends = strstr(call->name, "end") != NULL;
+    bool receives = strstr(call->name, "ecv") != NULL || strstr(call->name, "robe") != NULL;
+    const char *way = sends && receives ? "with" : sends ? "to" : "from";
     char tag[32] = "any tag";
 
     text[0] = '\0';
@@ -35,9 +28,9 @@ static void describe_peer(const mpi_call_t *call, char *text, size_t size)
     if (call->tag != MPI_ANY_TAG)
         snprintf(tag, sizeof(tag), "tag %d", call->tag);
     if (call->peer == MPI_ANY_SOURCE)
-        snprintf(text, size, " with any rank, %s", tag);
+        snprintf(text, size, " %s any rank, %s", way, tag);
     else
-        snprintf(text, size, " with rank %d, %s", call->peer, tag);
+        snprintf(text, size, " %s rank %d, %s", way, call->peer, tag);
 }
 
 static bool has_peer(const char *name)
@@ -50,23 +43,63 @@ static bool has_peer(const char *name)
     return false;
 }
 
+static bool is_wait(const char *name)
+{
+    return strncmp(name, "MPI_Wait", 8) == 0;
+}
+
+/* "MPI_Recv with rank 1, tag 7 on MPI_COMM_WORLD, at ring.c:25". */
+static void describe_call(const mpi_call_t *call, char *text, size_t size)
+{
+    char peer[96] = "", site[160];
+    bool has_comm = call->comm != NULL && !is_wait(call->name);
+
+    if (has_peer(call->name))
+        describe_peer(call, peer, sizeof(peer));
+    mpi_site_describe(call->site, site, sizeof(site));
+    snprintf(text, size, "%s%s%s%s%s%s", call->name, peer, has_comm ? " on " : "",
+             has_comm ? mpi_comm_name(call->comm) : "", site[0] != '\0' ? ", " : "", site);
+}
+
+/* What a rank in MPI_Wait and its kin waits for: the first that are pending. */
+static void describe_pending(const mpi_rank_t *rank, char *text, size_t size)
+{
+    int shown = 0, pending = 0;
+    size_t length = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < rank->waits_count; i++) {
+        const mpi_request_t *request = rank->waits[i];
+        char call[256];
+
+        if (mpi_request_is_empty(mpi_request_handle((mpi_request_t *)(uintptr_t)request)) ||
+            request->is_done || request->call.name == NULL || pending++ >= PENDING_SHOWN)
+            continue;
+        describe_call(&request->call, call, sizeof(call));
+        length += (size_t)snprintf(text + length, size - length, "%s %s",
+                                   shown++ == 0 ? ", for" : "; for", call);
+        if (length >= size)
+            return;
+    }
+    if (pending > shown)
+        snprintf(text + length, size - length, "; and for %d more", pending - shown);
+}
+
 static void describe(const mpi_rank_t *rank, char *text, size_t size)
 {
-    const mpi_call_t *call = &rank->call;
-    char peer[96] = "", site[160];
+    char call[256], pending[TEXT_SIZE - 300] = "";
 
-    if (call->name == NULL) {
+    if (rank->call.name == NULL) {
         snprintf(text, size, "%s",
                  rank->phase == MPI_RANK_FINALIZED     ? "has called MPI_Finalize"
                  : rank->phase == MPI_RANK_BEFORE_INIT ? "has not called MPI_Init"
                                                        : "in its own code");
         return;
     }
-    if (has_peer(call->name))
-        describe_peer(call, peer, sizeof(peer));
-    describe_site(call->site, site, sizeof(site));
-    snprintf(text, size, "in %s%s%s%s%s", call->name, peer, call->comm ? " on " : "",
-             call->comm ? mpi_comm_name(call->comm) : "", site);
+    describe_call(&rank->call, call, sizeof(call));
+    if (is_wait(rank->call.name))
+        describe_pending(rank, pending, sizeof(pending));
+    snprintf(text, size, "in %s%s", call, pending);
 }
 
 /* The site is an address of a private image: ranks in one place of the program have equal offsets.
@@ -89,7 +122,7 @@ static void print_group(const xy_bitset_t *members, const char *text)
 void mpi_job_report(const mpi_job_t *job, int at_most)
 {
     xy_bitset_t printed, members;
-    char text[512], other[512];
+    char text[TEXT_SIZE], other[TEXT_SIZE];
     int lines = 0;
 
     if (xy_bitset_init(&printed, (size_t)job->size) != XY_OK)
@@ -98,7 +131,8 @@ void mpi_job_report(const mpi_job_t *job, int at_most)
         if (xy_bitset_has(&printed, (size_t)r))
             continue;
         if (lines++ == at_most) {
-            fprintf(stderr, "  (%zu more)\n", (size_t)job->size - xy_bitset_count(&printed));
+            fprintf(stderr, "  and %zu ranks more\n",
+                    (size_t)job->size - xy_bitset_count(&printed));
             break;
         }
         if (xy_bitset_init(&members, (size_t)job->size) != XY_OK)

@@ -98,6 +98,8 @@ void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request)
         return;
     request->is_waited = true;
     self->wait_count = 1;
+    self->waits = &request;
+    self->waits_count = 1;
     xy_fiber_park();
 }
 

@@ -51,6 +51,8 @@ static void wait_for(mpi_rank_t *self, int count, const MPI_Request requests[], 
     if (pending == 0)
         return;
     self->wait_count = any ? 1 : pending;
+    self->waits = (mpi_request_t *const *)(const void *)requests;
+    self->waits_count = count;
     xy_fiber_park();
     if (any)
         for (int i = 0; i < count; i++)

@@ -123,6 +123,18 @@ static void other_nonblocking(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+static void other_barrier(void)
+{
+    MPI_Request request;
+
+    if (rank != 2) {
+        MPI_Barrier(world);
+        return;
+    }
+    MPI_Ibarrier(world, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 /* The two upper ranks, in reverse order: the report must name them as the world does. */
 static void other_in_part(void)
 {
@@ -175,26 +187,13 @@ int main(int argc, char **argv)
         const char *name;
         void (*make)(void);
     } mistakes[] = {
-        MISTAKE(circle_recv),
-        MISTAKE(circle_any),
-        MISTAKE(circle_send),
-        MISTAKE(circle_ssend),
-        MISTAKE(wrong_tag),
-        MISTAKE(wait_one),
-        MISTAKE(wait_all),
-        MISTAKE(wait_any),
-        MISTAKE(probe),
-        MISTAKE(barrier_without_0),
-        MISTAKE(last_one_left),
-        MISTAKE(nonblocking_without_0),
-        MISTAKE(other_collective),
-        MISTAKE(other_root),
-        MISTAKE(other_size),
-        MISTAKE(other_nonblocking),
-        MISTAKE(other_in_part),
-        MISTAKE(too_long),
-        MISTAKE(too_long_large),
-        MISTAKE(abort_while_waiting),
+        MISTAKE(circle_recv),       MISTAKE(circle_any),     MISTAKE(circle_send),
+        MISTAKE(circle_ssend),      MISTAKE(wrong_tag),      MISTAKE(wait_one),
+        MISTAKE(wait_all),          MISTAKE(wait_any),       MISTAKE(probe),
+        MISTAKE(barrier_without_0), MISTAKE(last_one_left),  MISTAKE(nonblocking_without_0),
+        MISTAKE(other_collective),  MISTAKE(other_root),     MISTAKE(other_size),
+        MISTAKE(other_nonblocking), MISTAKE(other_barrier),  MISTAKE(other_in_part),
+        MISTAKE(too_long),          MISTAKE(too_long_large), MISTAKE(abort_while_waiting),
     };
 
     MPI_Init(&argc, &argv);

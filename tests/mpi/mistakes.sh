@@ -27,22 +27,22 @@ expect() {
 
 deadlock='^mpiexec: deadlock: no rank can go on$'
 expect 4 0 none
-expect 4 1 circle_recv "$deadlock" 'rank 0: in MPI_Recv with rank 3, tag 17 on MPI_COMM_WORLD' \
-    'rank 3: in MPI_Recv with rank 2, tag 17 on MPI_COMM_WORLD'
-expect 4 1 circle_any "$deadlock" 'ranks 0-3: in MPI_Recv with any rank, any tag'
-expect 1000 1 circle_any "$deadlock" 'ranks 0-999: in MPI_Recv with any rank, any tag'
-expect 4 1 circle_send "$deadlock" 'rank 0: in MPI_Send with rank 1, tag 18'
-expect 4 1 circle_ssend "$deadlock" 'rank 2: in MPI_Ssend with rank 3, tag 19'
-expect 4 1 wrong_tag "$deadlock" 'rank 1: in MPI_Recv with rank 0, tag 21'
-expect 4 1 wait_one "$deadlock" 'ranks 0-3: in MPI_Wait'
-expect 4 1 wait_all "$deadlock" 'ranks 0-3: in MPI_Waitall'
-expect 4 1 wait_any "$deadlock" 'ranks 0-3: in MPI_Waitany'
-expect 4 1 probe "$deadlock" 'rank 1: in MPI_Probe with rank 0, tag 26'
-expect 4 1 barrier_without_0 "$deadlock" 'rank 0: in MPI_Recv with rank 3, tag 27' \
+expect 4 1 circle_recv "$deadlock" 'rank 0: in MPI_Recv from rank 3, tag 17 on MPI_COMM_WORLD' \
+    'rank 3: in MPI_Recv from rank 2, tag 17 on MPI_COMM_WORLD'
+expect 4 1 circle_any "$deadlock" 'ranks 0-3: in MPI_Recv from any rank, any tag'
+expect 1000 1 circle_any "$deadlock" 'ranks 0-999: in MPI_Recv from any rank, any tag'
+expect 4 1 circle_send "$deadlock" 'rank 0: in MPI_Send to rank 1, tag 18'
+expect 4 1 circle_ssend "$deadlock" 'rank 2: in MPI_Ssend to rank 3, tag 19'
+expect 4 1 wrong_tag "$deadlock" 'rank 1: in MPI_Recv from rank 0, tag 21'
+expect 4 1 wait_one "$deadlock" 'rank 1: in MPI_Wait, at .*, for MPI_Irecv from rank 0, tag 22 on MPI_COMM_WORLD, at '
+expect 4 1 wait_all "$deadlock" 'rank 2: in MPI_Waitall, at .*, for MPI_Irecv from rank 1, tag 24'
+expect 4 1 wait_any "$deadlock" 'rank 3: in MPI_Waitany, at .*, for MPI_Irecv from rank 2, tag 25'
+expect 4 1 probe "$deadlock" 'rank 1: in MPI_Probe from rank 0, tag 26'
+expect 4 1 barrier_without_0 "$deadlock" 'rank 0: in MPI_Recv from rank 3, tag 27' \
     'ranks 1-3: in MPI_Barrier on MPI_COMM_WORLD'
-expect 4 1 last_one_left "$deadlock" 'ranks 0-2: in MPI_Recv with rank 3, tag 28' \
+expect 4 1 last_one_left "$deadlock" 'ranks 0-2: in MPI_Recv from rank 3, tag 28' \
     'rank 3: .*MPI_Finalize'
-expect 4 1 nonblocking_without_0 "$deadlock" 'rank 0: in MPI_Recv with any rank' \
+expect 4 1 nonblocking_without_0 "$deadlock" 'rank 0: in MPI_Recv from any rank' \
     'ranks 1-3: in MPI_Wait'
 
 # Either of two ranks that disagree may be named first.
@@ -55,6 +55,7 @@ disagree other_collective '[013] calls MPI_Allreduce' '2 calls MPI_Bcast with ro
 disagree other_root '[013] calls MPI_Bcast with root 1' '2 calls MPI_Bcast with root 3'
 disagree other_size '[013] calls MPI_Allreduce with 16 bytes' '2 calls MPI_Allreduce with 20 bytes'
 disagree other_nonblocking '[013] calls MPI_I?[Ss]can' '2 calls MPI_I?[Bb]arrier'
+disagree other_barrier '[013] calls MPI_Barrier' '2 calls MPI_Ibarrier'
 disagree other_in_part '2 calls MPI_Gather with root 0' '3 calls MPI_Alltoall'
 
 expect 4 15 too_long 'rank 1: MPI_Recv: .*40 bytes.*20.*MPI_ERR_TRUNCATE'
