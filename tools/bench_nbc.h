@@ -57,13 +57,14 @@ typedef struct {
 typedef struct {
     int turns; /* with a result; 0: there is none */
     nbc_time_t times[NBC_PHASES];
-    long kernels; /* that each rank computes */
+    double overlaps[NBC_TURNS_MAX]; /* percent, growing */
+    long kernels;                   /* that each rank computes */
     bool is_right;
 } nbc_result_t;
 
 /* The median over the turns; not a number when there is none. */
 double nbc_median(const nbc_result_t *result, nbc_phase_t phase);
-/* In percent, of the medians. */
+/* In percent: the median over the turns, of the medians of their repetitions. */
 double nbc_overlap(const nbc_result_t *result);
 
 /* A library, or a way of progress of this one, that runs the program. */

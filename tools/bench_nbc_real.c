@@ -54,15 +54,20 @@ static nbc_result_t *result_of(const run_t *run, const char *line)
     return NULL;
 }
 
+/* One more into a growing list of `n`. */
+static void insert(double *list, int n, double value)
+{
+    for (; n > 0 && list[n - 1] > value; n--)
+        list[n] = list[n - 1];
+    list[n] = value;
+}
+
 static void add_time(nbc_time_t *t, int turn, const char *line, const char *name)
 {
     char key[32];
-    double median = number_of(line, name), least, most;
-    int at = turn;
+    double least, most;
 
-    for (; at > 0 && t->medians[at - 1] > median; at--)
-        t->medians[at] = t->medians[at - 1];
-    t->medians[at] = median;
+    insert(t->medians, turn, number_of(line, name));
     snprintf(key, sizeof(key), "%s_mean", name);
     t->mean = (t->mean * turn + number_of(line, key)) / (turn + 1);
     snprintf(key, sizeof(key), "%s_min", name);
@@ -83,25 +88,27 @@ static void take_line(void *arg, const char *line)
         return;
     for (int p = 0; p < NBC_PHASES; p++)
         add_time(&r->times[p], r->turns, line, names[p]);
+    insert(r->overlaps, r->turns, number_of(line, "overlap"));
     r->is_right = (r->turns == 0 || r->is_right) && strstr(line, "\"right\": true") != NULL;
     r->kernels = (long)number_of(line, "kernels");
     r->turns++;
     xy_progress_step(&run->study->bar, 1);
 }
 
+/* Of a growing list. */
+static double middle(const double *list, int n)
+{
+    return n == 0 ? NAN : (list[(n - 1) / 2] + list[n / 2]) / 2;
+}
+
 double nbc_median(const nbc_result_t *r, nbc_phase_t phase)
 {
-    const double *v = r->times[phase].medians;
-
-    return r->turns == 0 ? NAN : (v[(r->turns - 1) / 2] + v[r->turns / 2]) / 2;
+    return middle(r->times[phase].medians, r->turns);
 }
 
 double nbc_overlap(const nbc_result_t *r)
 {
-    double comm = nbc_median(r, NBC_COMM), comp = nbc_median(r, NBC_COMP);
-    double share = (comm + comp - nbc_median(r, NBC_OVRL)) / fmin(comm, comp);
-
-    return isnan(share) ? NAN : 100 * fmax(0, fmin(1, share));
+    return middle(r->overlaps, r->turns);
 }
 
 nbc_result_t *nbc_result_at(const nbc_study_t *study, size_t collective, size_t size, size_t ranks,

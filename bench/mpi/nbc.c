@@ -12,7 +12,8 @@
  *   t_comm   start and wait, nothing between
  *   t_comp   the computation alone
  *   t_ovrl   start, computation, wait
- * overlap = 100 * (t_comm + t_comp - t_ovrl) / min(t_comm, t_comp), cut to 0 .. 100; t_ovrl and its
+ * overlap = 100 * (t_comm + t_comp - t_ovrl) / min(t_comm, t_comp), the median over the repetitions
+ * of what three times in a row give (a machine changes its speed), cut to 0 .. 100; t_ovrl and its
  * ratio to t_comm + t_comp stand beside it, because a percentage of 0 can hide a slowdown. The
  * computation is timed alone, never inside the overlapped loop.
  *
@@ -279,47 +280,60 @@ static double once(int k, data_t *d, int communicate, long times)
 
 typedef enum { COMM, COMP, OVRL, PHASES } phase_t;
 
-/* All three in turn, so that what disturbs the machine disturbs each of them alike. The first
- * repetition is for warming up. `limit` seconds are enough. */
-static void measure(int k, data_t *d, long times, int repetitions, double limit,
-                    times_t result[PHASES])
+/* What of the shorter one is gone. */
+static double share_of(double comm, double comp, double ovrl)
 {
-    double *v = malloc(PHASES * (size_t)(repetitions + 1) * sizeof(*v)), begin = now();
-    int done = 0, is_over = 0;
+    return (comm + comp - ovrl) / (comm < comp ? comm : comp);
+}
+
+/* All three in turn, so that what disturbs the machine disturbs each of them alike. The first
+ * repetition is for warming up. `limit` seconds are enough. Returns the overlap, 0 .. 1. */
+static double measure(int k, data_t *d, long times, int repetitions, double limit,
+                      times_t result[PHASES])
+{
+    int room = repetitions + 1, done = 0, is_over = 0;
+    double *v = malloc((PHASES + 1) * (size_t)room * sizeof(*v)), begin = now(), share;
 
     for (; done <= repetitions && !is_over; done++) {
         for (int p = 0; p < PHASES; p++)
-            v[p * (repetitions + 1) + done] = once(k, d, p != COMP, p == COMM ? 0 : times);
+            v[p * room + done] = once(k, d, p != COMP, p == COMM ? 0 : times);
+        v[PHASES * room + done] = share_of(v[done], v[room + done], v[2 * room + done]);
         is_over = done >= 3 && now() - begin > limit;
         MPI_Bcast(&is_over, 1, MPI_INT, 0, MPI_COMM_WORLD);
     }
     for (int p = 0; p < PHASES; p++)
-        result[p] = summary(v + p * (repetitions + 1) + 1, done - 1);
+        result[p] = summary(v + p * room + 1, done - 1);
+    share = summary(v + PHASES * room + 1, done - 1).median;
     free(v);
+    return share < 0 ? 0 : share > 1 ? 1 : share;
 }
+
+enum { SAMPLES = 5 }; /* for sizing */
 
 /* A first idea of t_comm. */
 static double probe(int k, data_t *d)
 {
-    double v[5];
+    double v[SAMPLES];
 
     once(k, d, 1, 0);
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < SAMPLES; i++)
         v[i] = once(k, d, 1, 0);
-    return summary(v, 5).median;
+    return summary(v, SAMPLES).median;
 }
 
 /* How many kernels last `seconds` when all ranks compute at the same time. */
 static long times_for(double seconds, data_t *d)
 {
     long times = 16;
-    double t = once(0, d, 0, times), result;
+    double v[SAMPLES] = {once(0, d, 0, times)}, result;
 
-    while (t < 2e-3 && times < 1L << 30) {
+    while (v[0] < 2e-3 && times < 1L << 30) {
         times *= 4;
-        t = once(0, d, 0, times);
+        v[0] = once(0, d, 0, times);
     }
-    result = seconds / (t / (double)times);
+    for (int i = 1; i < SAMPLES; i++)
+        v[i] = once(0, d, 0, times);
+    result = seconds * (double)times / summary(v, SAMPLES).median;
     MPI_Bcast(&result, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     return result < 1 ? 1 : lround(result);
 }
@@ -354,19 +368,17 @@ static void print_json(int k, int bytes, long times, const times_t t[PHASES], do
            t[OVRL].median / (t[COMM].median + t[COMP].median), right ? "true" : "false");
 }
 
-static void report(int k, int bytes, long times, const times_t t[PHASES], int right)
+static void report(int k, int bytes, long times, const times_t t[PHASES], double share, int right)
 {
     double comm = t[COMM].median, comp = t[COMP].median, ovrl = t[OVRL].median;
-    double share = (comm + comp - ovrl) / (comm < comp ? comm : comp);
 
-    share = 100 * (share < 0 ? 0 : share > 1 ? 1 : share);
     if (rank != 0)
         return;
     if (options.json)
-        print_json(k, bytes, times, t, share, right);
+        print_json(k, bytes, times, t, 100 * share, right);
     else
         printf("%-22s %9d %12.1f %12.1f %12.1f %9.3f %8.0f %%%s\n", collectives[k].name, bytes,
-               comm * 1e6, comp * 1e6, ovrl * 1e6, ovrl / (comm + comp), share,
+               comm * 1e6, comp * 1e6, ovrl * 1e6, ovrl / (comm + comp), 100 * share,
                right ? "" : "  WRONG RESULT");
     fflush(stdout);
 }
@@ -390,14 +402,15 @@ static int run(int k, int bytes)
 {
     data_t d;
     times_t t[PHASES];
+    double share;
     long times;
     int right;
 
     data_init(&d, bytes);
     right = is_right(k, &d);
     times = choose_times(k, &d);
-    measure(k, &d, times, options.repetitions, options.limit, t);
-    report(k, bytes, times, t, right);
+    share = measure(k, &d, times, options.repetitions, options.limit, t);
+    report(k, bytes, times, t, share, right);
     data_cleanup(&d);
     return right;
 }
