@@ -5,6 +5,7 @@
  *   fit.h       samples (size, seconds) to polynomials on intervals, and their value anywhere
  *   message.h   samples (bytes, seconds) to models of messages: Hockney, LogGP, PLogP
  *   store.h     all of it in one XML file
+ *   link.h      the four numbers that choose collective algorithms
  *   calibrate.h measuring the machine we run on
  *   plot.h      pictures of the models
  *   hosts.h     measuring several hosts through the installed MPI
@@ -15,6 +16,7 @@
 #include "cost/calibrate.h"
 #include "cost/fit.h"
 #include "cost/hosts.h"
+#include "cost/link.h"
 #include "cost/message.h"
 #include "cost/plot.h"
 #include "cost/store.h"

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cost/link.h"
+
 xy_status_t xy_costs_create(const char *machine, const char *hardware, xy_costs_t **costs_p)
 {
     xy_costs_t *c = xy_calloc(1, sizeof(*c));
@@ -287,36 +289,6 @@ bool xy_costs_check(const xy_costs_t *costs, const xy_machine_t *live, const cha
 
 /* ---- Where it is ---- */
 
-static bool is_given(const char *s)
-{
-    return s != NULL && *s != '\0';
-}
-
-xy_status_t xy_costs_path(char **path_p)
-{
-    const char *given = getenv("XYLEM_COSTS"), *cache = getenv("XDG_CACHE_HOME");
-    const char *home = getenv("HOME");
-    struct utsname name;
-    char *path;
-
-    if (uname(&name) != 0)
-        return xy_fail_errno(errno, "this machine", "ask for the name of");
-    /* Homes are shared between hosts: each has a file of its own. */
-    if (is_given(given))
-        path = xy_strdup(given);
-    else if (is_given(cache) && cache[0] == '/')
-        path = xy_sprintf("%s/xylem/costs-%s.xml", cache, name.nodename);
-    else if (is_given(home))
-        path = xy_sprintf("%s/.cache/xylem/costs-%s.xml", home, name.nodename);
-    else
-        return xy_fail(XY_ENOENT, "neither HOME nor XDG_CACHE_HOME is set; name a file of costs in "
-                                  "XYLEM_COSTS");
-    if (path == NULL)
-        return xy_fail_memory("naming the file of costs");
-    *path_p = path;
-    return XY_OK;
-}
-
 /* mkdir -p of what stands in front of the last slash. */
 static xy_status_t make_directories(const char *path)
 {
@@ -379,6 +351,8 @@ xy_status_t xy_costs_save(xy_costs_t *costs, const char *path)
     st = make_directories(own);
     if (st == XY_OK)
         st = save_to(costs, own);
+    if (st == XY_OK)
+        st = xy_link_write(costs, own);
     xy_free(own);
     return st;
 }

@@ -514,14 +514,20 @@ static void defer(mpi_rank_t *self, coll_call_t *call)
 /* As a graph where the settings of the communicator ask for one, else as a meeting. */
 static void begin(mpi_rank_t *self, coll_call_t *call)
 {
-    if (!mpi_flow_wants(call)) {
+    if (mpi_flow_wants(call)) {
+        call->request->has_call = true;
+        mpi_flow_start(self, call);
+        if (mpi_job->measures || mpi_settings_of(call->comm)->split == MPI_SPLIT_ADAPTIVE)
+            call->left = xy_now();
+    } else if (mpi_job->measures && call->kind != &coll_agree) {
+        call->request->has_call = true;
+        call->is_timed = true;
+        self->flows++;
         arrive_and_let_arrive(self, call);
-        return;
-    }
-    call->request->is_flow = true;
-    mpi_flow_start(self, call);
-    if (mpi_settings_of(call->comm)->split == MPI_SPLIT_ADAPTIVE)
         call->left = xy_now();
+    } else {
+        arrive_and_let_arrive(self, call);
+    }
 }
 
 void coll_flush_deferred(mpi_rank_t *self)

@@ -93,6 +93,7 @@ struct coll_call {
     struct mpi_flow *flow;      /* it runs as a graph (flow.h) */
     struct flow_member *member; /* and is this to it */
     double left;                /* when the start returned, until Wait; 0: nobody asks */
+    bool is_timed;              /* a meeting that counts in its rank's `flows` until then */
 };
 
 typedef enum { COLL_ARRIVING, COLL_MEETING, COLL_PARTING, COLL_AWAY } coll_state_t;

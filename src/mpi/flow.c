@@ -333,7 +333,7 @@ void mpi_flow_wait(mpi_rank_t *self, const MPI_Request requests[], int count)
     for (int i = 0; i < count; i++) {
         const mpi_request_t *r =
             requests[i] != MPI_REQUEST_NULL ? mpi_request_of(requests[i]) : NULL;
-        coll_call_t *call = r != NULL && r->is_flow ? r->extra : NULL;
+        coll_call_t *call = r != NULL && r->has_call ? r->extra : NULL;
 
         if (call != NULL && call->left > 0.0)
             mpi_flow_measure(call);

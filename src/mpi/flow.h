@@ -114,6 +114,9 @@ void mpi_flow_complete(mpi_worker_t *worker);
 /* The rank has come to Wait for a call of its own, or Test found it over: what it did between is
  * the computation that `adaptive` and `--comm-cores auto` go by. */
 void mpi_flow_measure(coll_call_t *call);
+/* The computation of all cores of ranks between a start and its Wait, in transfers of the buffer;
+ * 0: nothing was measured. All ranks have ended. */
+double mpi_flow_measured(const mpi_job_t *job);
 
 xy_status_t mpi_flows_create(mpi_coll_t *coll);
 void mpi_flows_destroy(mpi_coll_t *coll);

@@ -51,15 +51,48 @@ int flow_split_levels(const coll_call_t *call, const flow_shape_t *shape)
     return xy_split_best(&model);
 }
 
+/* One transfer of the tree that moves as much as this call: where ranks have blocks of their own,
+ * the tree's height shares them. */
+static double transfer_of(const coll_call_t *call)
+{
+    flow_shape_t shape;
+    int height = xy_split_height(call->comm->size, 2);
+    bool has_blocks = call->kind == &coll_gather || call->kind == &coll_scatter ||
+                      call->kind == &coll_allgather || call->kind == &coll_alltoall;
+
+    flow_shape_make(call, &shape);
+    if (has_blocks && height > 0)
+        shape.count = shape.count * (uint64_t)(call->comm->size - 1) / (uint64_t)height;
+    return transfer_seconds(&shape) * (call->kind == &coll_allreduce ? 2.0 : 1.0);
+}
+
 void mpi_flow_measure(coll_call_t *call)
 {
     enum { WEIGHT = 4 };
     mpi_flows_t *flows = call->comm->coll->flows;
+    mpi_rank_t *self = call->comm->owner;
     double *mean = &flows->computed[flow_collective(call)];
     double seconds = xy_now() - call->left;
 
     call->left = 0.0;
+    self->flows -= call->is_timed;
+    call->is_timed = false;
+    if (mpi_job->measures) {
+        self->computed += seconds;
+        self->carried += transfer_of(call);
+    }
     pthread_mutex_lock(&flows->lock);
     *mean += *mean > 0.0 ? (seconds - *mean) / WEIGHT : seconds;
     pthread_mutex_unlock(&flows->lock);
+}
+
+double mpi_flow_measured(const mpi_job_t *job)
+{
+    double computed = 0.0, carried = 0.0;
+
+    for (int r = 0; r < job->size; r++) {
+        computed += job->ranks[r].computed;
+        carried += job->ranks[r].carried;
+    }
+    return carried > 0.0 ? computed / carried * (job->workers - job->comm_workers) : 0.0;
 }

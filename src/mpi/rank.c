@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cost/cost.h"
 #include "mpi/coll.h"
 #include "mpi/comm.h"
 #include "mpi/copy.h"
@@ -113,12 +114,17 @@ static xy_status_t create_workers(mpi_job_t *job)
 
 static xy_status_t create_settings(mpi_job_t *job, const mpi_settings_t *settings)
 {
+    xy_link_cost_t calibrated;
+
     job->settings = xy_malloc(sizeof(*job->settings));
     if (job->settings == NULL)
         return XY_ENOMEM;
     *job->settings = settings != NULL ? *settings : (mpi_settings_t){.split = MPI_SPLIT_OFF};
     job->delegates = job->comm_workers > 0 && job->settings->progress != MPI_PROGRESS_NONE;
     job->link = xy_coll_link_default;
+    if (xy_link_read(&calibrated))
+        job->link =
+            (xy_coll_link_t){calibrated.alpha, calibrated.beta, calibrated.gamma, calibrated.copy};
     return XY_OK;
 }
 
@@ -168,6 +174,7 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     job->workers = c->workers;
     job->comm_workers = c->comm_workers;
     job->lets_arrive = c->lets_arrive;
+    job->measures = c->measures;
     job->eager_limit = c->eager_limit;
     job->abort = c->abort;
     job->cpus = c->cpus;

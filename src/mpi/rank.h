@@ -67,9 +67,10 @@ struct mpi_rank {
     struct mpi_bsend *bsend;                    /* attached buffer, or NULL */
     struct mpi_monitor *monitor;                /* counts what it sends, or NULL */
     struct coll_call *deferred, **deferred_end; /* collectives that begin in Wait (progress none) */
-    int flows;                                  /* collectives of its that run as graphs */
-    struct mpi_thread *thread;                  /* its progress thread */
-    void *env; /* per-rank lists of the environment part (keyvals, infos, ...) */
+    int flows;                 /* collectives of its that run as graphs, or are timed */
+    double computed, carried;  /* timed: seconds between start and Wait, seconds of transfers */
+    struct mpi_thread *thread; /* its progress thread */
+    void *env;                 /* per-rank lists of the environment part (keyvals, infos, ...) */
 };
 
 enum { MPI_BUFFER_CLASSES = 10 }; /* 128 bytes to 64 KiB */
@@ -113,6 +114,7 @@ struct mpi_job {
     struct mpi_settings *settings; /* of communicators without hints */
     xy_coll_link_t link;           /* what messages cost, for choosing algorithms */
     struct mpi_thread *threads;    /* [size] */
+    bool measures;                 /* what ranks do between start and Wait */
     size_t eager_limit;            /* bytes; above: rendezvous, one copy */
     _Atomic uint32_t next_context;
     double start_time;
@@ -139,6 +141,7 @@ typedef struct {
     int workers; /* communication cores included, which come last */
     int comm_workers;
     const struct mpi_settings *settings; /* of nonblocking collectives; NULL: tasks */
+    bool measures;                       /* what ranks do between start and Wait */
     bool lets_arrive;
     /* [size]: where progress threads live; NULL: on communication cores, or with their ranks */
     const int *thread_worker_of;

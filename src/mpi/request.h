@@ -48,7 +48,7 @@ struct mpi_request {
     bool is_posted;  /* receive: sits in the posted table */
     bool is_freed;   /* the program gave the handle up; goes back to the pool when done */
     bool is_message; /* from MPI_Imrecv */
-    bool is_flow;    /* a collective that runs as a graph: `extra` is its call */
+    bool has_call;   /* a collective: `extra` is its call */
     mpi_rank_t *owner;
     mpi_comm_t *comm; /* referenced while the request lives */
     void *buffer;

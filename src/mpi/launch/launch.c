@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpi/flow.h"
 #include "mpi/launch/finish.h"
 #include "mpi/launch/process.h"
 #include "mpi/monitor.h"
@@ -190,6 +191,11 @@ static void on_switch(mpi_rank_t *previous, mpi_rank_t *next)
     mpi_locals_switch(next->process);
 }
 
+static bool is_auto(const launch_t *launch)
+{
+    return launch->values->comm_cores != NULL && strcmp(launch->values->comm_cores, "auto") == 0;
+}
+
 static xy_status_t make_job(launch_t *launch)
 {
     mpi_job_config_t config = {
@@ -200,6 +206,7 @@ static xy_status_t make_job(launch_t *launch)
         .thread_worker_of = launch->placement.thread_worker_of,
         .order = launch->values->progress_order,
         .thread_priority = (int)launch->values->progress_priority,
+        .measures = is_auto(launch),
         .lets_arrive = strcmp(launch->values->let_arrive, "on") == 0,
         .is_traced = launch->values->trace != NULL,
         .worker_of = launch->placement.worker_of,
@@ -281,7 +288,8 @@ static xy_status_t run_ranks(launch_t *launch)
     if (st == XY_OK && launch->values->machine != NULL)
         st = mpi_reorder_check(launch->values->machine);
     if (st == XY_OK)
-        st = mpi_placement_make(launch->values, launch->size, &launch->placement);
+        st = mpi_placement_make(launch->values, launch->size, part_at(launch, 0)->path,
+                                &launch->placement);
     if (st == XY_OK)
         st = make_environments(launch);
     if (st == XY_OK)
@@ -308,6 +316,9 @@ static xy_status_t run_ranks(launch_t *launch)
         st = xy_pool_run(launch->job->pool);
     if (st == XY_OK)
         st = mpi_trace_finish();
+    if (st == XY_OK && is_auto(launch))
+        st = mpi_comm_auto_note(part_at(launch, 0)->path, launch->size,
+                                mpi_flow_measured(launch->job));
     if (st == XY_OK && launch->values->monitor != NULL)
         st = mpi_monitor_write(launch->job, launch->values->monitor);
     return st;

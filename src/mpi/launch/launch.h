@@ -54,13 +54,23 @@ typedef struct {
     int threads;           /* for OpenMP */
 } mpi_placement_t;
 
-xy_status_t mpi_placement_make(const mpi_launch_values_t *values, int ranks, mpi_placement_t *p);
+/* `program` is the first one of the job, for --comm-cores auto. */
+xy_status_t mpi_placement_make(const mpi_launch_values_t *values, int ranks, const char *program,
+                               mpi_placement_t *p);
 void mpi_placement_cleanup(mpi_placement_t *p);
 /* Where progress threads live; may add communication cores. EUNSUPPORTED: the machine lacks what
  * the placement needs (said). */
 xy_status_t mpi_placement_threads(const mpi_launch_values_t *values, int ranks, mpi_placement_t *p);
 /* How many cores may be used. */
 xy_status_t mpi_placement_cores(const mpi_launch_values_t *values, xy_cores_t *cores);
+
+/* --comm-cores auto: how many of the cores, by the model and what earlier runs of the program have
+ * measured. `work` is the computation of all cores between a start and its Wait, in transfers; 0:
+ * the model's own. */
+int mpi_comm_auto(const mpi_launch_values_t *values, int cores, int ranks, const char *program);
+int mpi_comm_auto_cores(int cores, int ranks, double work);
+/* Remember what was measured; nothing to do where that is 0. */
+xy_status_t mpi_comm_auto_note(const char *program, int ranks, double work);
 
 /* Programs without MPI: `size` processes. The exit code. */
 int mpi_launch_children(const xy_vec_t *parts, int size);

@@ -50,9 +50,10 @@ const xy_option_t mpi_launch_options[] = {
      .help = "use these cores only: '0-3,8'"},
     {"workers", 0, XY_OPT_LONG, "N", AT(workers), .min = 1, .max = 1 << 20, .env = "XYLEM_WORKERS",
      .help = "use at most N cores"},
-    {"comm-cores", 0, XY_OPT_STRING, "K|LIST", AT(comm_cores), .env = "XYLEM_COMM_CORES",
+    {"comm-cores", 0, XY_OPT_STRING, "K|LIST|auto", AT(comm_cores), .env = "XYLEM_COMM_CORES",
      .help = "keep K cores (taken inside each NUMA node), or these, for communication: they move "
-             "nonblocking collectives on while the ranks compute"},
+             "nonblocking collectives on while the ranks compute; auto: as many as the model finds "
+             "best for the computation that earlier runs measured"},
     {"progress", 0, XY_OPT_CHOICE, "HOW", AT(progress), .env = "XYLEM_PROGRESS", .preset = "tasks",
      .choices = progress_names,
      .help = "who moves nonblocking collectives on: communication cores and waiting ranks take "

@@ -102,11 +102,12 @@ static void choose_comm_cores(const xy_cores_t *cores, int k, xy_bitset_t *set)
         xy_bitset_set(set, (size_t)cores->cpu[(long)(i + 1) * cores->count / k - 1]);
 }
 
-static xy_status_t parse_comm_cores(const char *text, const xy_cores_t *cores, xy_bitset_t *set)
+static xy_status_t parse_comm_cores(const char *text, int automatic, const xy_cores_t *cores,
+                                    xy_bitset_t *set)
 {
-    long k;
+    long k = automatic;
 
-    if (!xy_parse_long(text, &k))
+    if (automatic < 0 && !xy_parse_long(text, &k))
         return xy_bitset_parse(set, text, "--comm-cores");
     if (k < 0 || k >= cores->count)
         return xy_fail(XY_EUSAGE,
@@ -119,7 +120,8 @@ static xy_status_t parse_comm_cores(const char *text, const xy_cores_t *cores, x
 }
 
 /* Split the cores: those of `set` leave `all` and become the last workers of the placement. */
-static xy_status_t reserve_comm_cores(const char *text, xy_cores_t *all, int *comm, int *count_p)
+static xy_status_t reserve_comm_cores(const char *text, int automatic, xy_cores_t *all, int *comm,
+                                      int *count_p)
 {
     xy_bitset_t reserved, kept;
     xy_status_t st;
@@ -133,7 +135,7 @@ static xy_status_t reserve_comm_cores(const char *text, xy_cores_t *all, int *co
         xy_bitset_cleanup(&reserved);
         return xy_fail_memory("listing the cores");
     }
-    st = parse_comm_cores(text, all, &reserved);
+    st = parse_comm_cores(text, automatic, all, &reserved);
     for (int c = 0; c < all->count && st == XY_OK; c++)
         if (xy_bitset_has(&reserved, (size_t)all->cpu[c]))
             comm[(*count_p)++] = all->cpu[c];
@@ -160,10 +162,11 @@ static xy_status_t allocate(mpi_placement_t *p, int ranks, int cores)
     return xy_fail_memory("placing the ranks");
 }
 
-xy_status_t mpi_placement_make(const mpi_launch_values_t *values, int ranks, mpi_placement_t *p)
+xy_status_t mpi_placement_make(const mpi_launch_values_t *values, int ranks, const char *program,
+                               mpi_placement_t *p)
 {
     int block = (int)values->threads_per_rank;
-    int *comm, reserved = 0;
+    int *comm, reserved = 0, automatic = -1;
     xy_cores_t all;
     xy_status_t st;
 
@@ -171,9 +174,11 @@ xy_status_t mpi_placement_make(const mpi_launch_values_t *values, int ranks, mpi
     st = mpi_placement_cores(values, &all);
     if (st != XY_OK)
         return st;
+    if (values->comm_cores != NULL && strcmp(values->comm_cores, "auto") == 0)
+        automatic = mpi_comm_auto(values, all.count, ranks, program);
     comm = xy_malloc((size_t)all.count * sizeof(*comm));
     st = comm == NULL ? xy_fail_memory("placing the ranks")
-                      : reserve_comm_cores(values->comm_cores, &all, comm, &reserved);
+                      : reserve_comm_cores(values->comm_cores, automatic, &all, comm, &reserved);
     if (st == XY_OK)
         st = xy_cores_thin(&all, block > 0 ? block : 1, &p->cores);
     if (st == XY_OK)

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where the user's store is, and what of it can be read without XML. */
+#include "cost/link.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <sys/utsname.h>
+
+static bool is_given(const char *s)
+{
+    return s != NULL && *s != '\0';
+}
+
+/* The path; NULL: neither HOME nor XDG_CACHE_HOME, or no memory. In silence. */
+static char *find_path(void)
+{
+    const char *given = getenv("XYLEM_COSTS"), *cache = getenv("XDG_CACHE_HOME");
+    const char *home = getenv("HOME");
+    struct utsname name;
+
+    if (uname(&name) != 0)
+        return NULL;
+    /* Homes are shared between hosts: each has a file of its own. */
+    if (is_given(given))
+        return xy_strdup(given);
+    if (is_given(cache) && cache[0] == '/')
+        return xy_sprintf("%s/xylem/costs-%s.xml", cache, name.nodename);
+    return is_given(home) ? xy_sprintf("%s/.cache/xylem/costs-%s.xml", home, name.nodename) : NULL;
+}
+
+xy_status_t xy_costs_path(char **path_p)
+{
+    char *path = find_path();
+
+    if (path == NULL && !is_given(getenv("HOME")))
+        return xy_fail(XY_ENOENT, "neither HOME nor XDG_CACHE_HOME is set; name a file of costs in "
+                                  "XYLEM_COSTS");
+    if (path == NULL)
+        return xy_fail_memory("naming the file of costs");
+    *path_p = path;
+    return XY_OK;
+}
+
+static bool is_sensible(const xy_link_cost_t *l)
+{
+    return isfinite(l->alpha + l->beta + l->gamma + l->copy) && l->alpha > 0 && l->beta > 0 &&
+           l->gamma > 0 && l->copy > 0;
+}
+
+bool xy_link_read(xy_link_cost_t *link_p)
+{
+    char *store = find_path();
+    char *path = store != NULL ? xy_sprintf("%s.link", store) : NULL;
+    FILE *file = path != NULL ? fopen(path, "re") : NULL;
+    xy_link_cost_t l = {0};
+    bool is_good = false;
+
+    if (file != NULL) {
+        is_good = fscanf(file, " alpha %lf beta %lf gamma %lf copy %lf", &l.alpha, &l.beta,
+                         &l.gamma, &l.copy) == 4 &&
+                  is_sensible(&l);
+        fclose(file);
+    }
+    if (is_good)
+        *link_p = l;
+    xy_free(path);
+    xy_free(store);
+    return is_good;
+}
