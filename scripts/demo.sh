@@ -52,7 +52,7 @@ scene "heat in a plate: a halo exchange; the checksum is the same for any number
     "mpiexec -n 1 $out/heat2d 512 500" \
     "mpiexec -n 64 $out/heat2d 512 500" \
     "mpiexec -n 1000 $out/heat2d 512 500"
-mpicc examples/deadlock.c -o "$out/deadlock"
+mpicc -g examples/deadlock.c -o "$out/deadlock"
 mistake "a deadlock does not hang: it is reported" "mpiexec -n 4 $out/deadlock"
 scene "this machine" "xylem machine"
 scene "a machine from a line of text: 2 packages of 4 cores in each of 2 nodes" \
