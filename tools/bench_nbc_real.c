@@ -41,7 +41,7 @@ static bool collective_of(const char *line, xy_collective_t *c)
 static nbc_result_t *result_of(const run_t *run, const char *line)
 {
     const nbc_lists_t *lists = &run->study->lists;
-    double bytes = number_of(line, "bytes");
+    uint64_t bytes = (uint64_t)fmax(0, number_of(line, "bytes"));
     xy_collective_t c;
 
     if (!collective_of(line, &c))
@@ -49,7 +49,7 @@ static nbc_result_t *result_of(const run_t *run, const char *line)
     for (size_t i = 0; i < lists->collectives.count; i++)
         for (size_t s = 0; s < lists->sizes.count; s++)
             if (XY_VEC_AT(&lists->collectives, xy_collective_t, i) == c &&
-                (double)(XY_VEC_AT(&lists->sizes, uint64_t, s) / 8 * 8) == bytes)
+                XY_VEC_AT(&lists->sizes, uint64_t, s) / 8 * 8 == bytes)
                 return nbc_result_at(run->study, i, s, run->ranks, run->library);
     return NULL;
 }

@@ -221,6 +221,9 @@ static xy_status_t make_points(const nbc_study_t *study, xy_vec_t *ways, xy_vec_
 {
     size_t each = study->lists.ranks.count * study->libraries.count;
 
+    if (each == 0)
+        return XY_OK;
+
     for (size_t l = 0; l < study->libraries.count; l++) {
         xy_sim_way_t way = {.name = XY_VEC_AT(&study->libraries, nbc_library_t, l).name};
 

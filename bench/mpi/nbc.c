@@ -449,13 +449,13 @@ static int parse(int argc, char **argv)
         else if (strcmp(argv[i], "--kernels") == 0)
             options.kernels = value;
         else if (strcmp(argv[i], "--limit") == 0)
-            options.limit = atof(value);
+            options.limit = strtod(value, NULL);
         else if (strcmp(argv[i], "--work") == 0)
-            options.work = atof(value);
+            options.work = strtod(value, NULL);
         else if (strcmp(argv[i], "--factor") == 0)
-            options.factor = atof(value);
+            options.factor = strtod(value, NULL);
         else if (strcmp(argv[i], "--repetitions") == 0)
-            options.repetitions = atoi(value);
+            options.repetitions = (int)strtol(value, NULL, 10);
         else
             return 0;
         i++;
@@ -484,7 +484,7 @@ int main(int argc, char **argv)
     for (int k = 0; k < COLLECTIVES; k++)
         for (const char *s = options.sizes; is_chosen(collectives[k].name) && s != NULL;
              s = strchr(s, ',') ? strchr(s, ',') + 1 : NULL)
-            right &= run(k, atoi(s) / 8 * 8);
+            right &= run(k, (int)strtol(s, NULL, 10) / 8 * 8);
     MPI_Finalize();
     return !right;
 }

@@ -94,11 +94,11 @@ static void draw_axes(const panel_t *p)
     char text[32];
 
     if (p->is_log)
-        for (double t = p->least; t <= p->most * 1.0001; t *= 10)
-            draw_line(p, t);
+        for (int i = 0; i <= (int)lround(log10(p->most / p->least)); i++)
+            draw_line(p, p->least * pow(10, i));
     else
-        for (double t = 0; t <= p->most * 1.0001; t += step)
-            draw_line(p, t);
+        for (int i = 0; i * step <= p->most * 1.0001; i++)
+            draw_line(p, i * step);
     for (int s = 0; is_over_size(p->sweep) && s < p->sweep->size_count; s++)
         fprintf(p->file, "<text class=\"m\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
                 px(p, (double)p->sweep->sizes[s]), p->y + PANEL_H - BOTTOM + 16,

@@ -173,12 +173,14 @@ static void draw_axis(const picture_t *p)
     char text[32];
 
     step *= span / step > 15 ? 5 : span / step > 8 ? 2 : 1;
-    for (double t = 0; t <= span * 1.0001; t += step)
+    for (int i = 0; i * step <= span * 1.0001; i++) {
+        double x = p->left + WIDTH * (i * step) / span;
+
         fprintf(p->file,
                 "<path class=\"g\" d=\"M%.1f %.0fv6\"/><text class=\"m\" x=\"%.1f\" "
                 "y=\"%.0f\">%s</text>\n",
-                p->left + WIDTH * t / span, y, p->left + WIDTH * t / span, y + 20,
-                t > 0 ? xy_format_seconds(t, text) : "0");
+                x, y, x, y + 20, i > 0 ? xy_format_seconds(i * step, text) : "0");
+    }
 }
 
 static void draw_legend(const picture_t *p, bool has_own)
