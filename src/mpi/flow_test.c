@@ -341,6 +341,7 @@ static void stress(int rank, int size)
             start(&ops[i], ops[i].receive, &requests[i]);
             for (int k = below(&own, 2000); k > 0; k--)
                 work += k;
+            (void)work;
         }
         complete(at_once, requests, &own);
         for (int i = 0; i < at_once; i++)
