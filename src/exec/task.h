@@ -36,6 +36,13 @@ typedef struct {
     const uint64_t *offset;
 } xy_task_store_t;
 
+/* A task as it is run. */
+typedef struct {
+    int32_t worker;
+    xy_op_id_t op;
+    void *const *buffers; /* [accesses] where the data are */
+} xy_task_turn_t;
+
 typedef struct {
     const char *policy;      /* NULL: closure. One that is a choice (foresight) runs its first
                                 trial; who can simulate chooses before */
@@ -46,9 +53,9 @@ typedef struct {
     uint64_t capacity;       /* of a cache (0: xy_task_cache_bytes), of the memory with a store */
     void *const *addresses;  /* [data] in core; NULL: `user` of each datum */
     const xy_task_store_t *store; /* NULL: in core */
-    /* Do a task: buffers[i] is where the datum of its access i is. Called by several workers at
-     * once. NULL: `user` of the operation is an xy_task_code_t. */
-    void (*run)(void *arg, int32_t worker, xy_op_id_t op, void *const *buffers);
+    /* Do a task. Called by several workers at once. NULL: `user` of the operation is an
+     * xy_task_code_t. */
+    void (*run)(void *arg, const xy_task_turn_t *turn);
     void *arg;
     const atomic_bool *stop;            /* no task begins once it is set; or NULL */
     const xy_task_observer_t *observer; /* called under the lock; or NULL */
@@ -66,7 +73,7 @@ xy_status_t xy_task_execute(const xy_graph_t *graph, const xy_task_exec_t *how,
 
 /* The threads that run with these options. */
 int32_t xy_task_exec_workers(const xy_task_exec_t *how);
-/* What a core's own cache (the second level) holds. */
+/* What a core's own cache (the second level) can hold of the data of tasks. */
 uint64_t xy_task_cache_bytes(void);
 
 #endif

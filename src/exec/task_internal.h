@@ -16,7 +16,7 @@
 
 #include "exec/task.h"
 
-enum { EXEC_PIPELINE_MAX = 8, EXEC_PREFETCH_MAX = 4, EXEC_STORE_THREADS = 2 };
+enum { EXEC_PIPELINE_MAX = 8, EXEC_PREFETCH_MAX = 4, EXEC_STORE_THREADS = 2, EXEC_BATCH_MAX = 64 };
 
 /* A datum in a memory. */
 typedef struct {
@@ -58,8 +58,13 @@ typedef struct {
     exec_slot_t *order[EXEC_PIPELINE_MAX]; /* those in use, by age */
     int32_t held;
     void **buffers; /* [most accesses of a task] */
-    double busy;    /* seconds in tasks */
-    uint32_t seen;  /* epoch in which it last found nothing to do */
+    xy_op_id_t batch[EXEC_BATCH_MAX];
+    int32_t batch_count;
+    uint64_t ran;
+    double busy, waited; /* seconds in tasks, and between tasks of a batch for other workers */
+    double mean;         /* seconds of a task, lately */
+    double ended;        /* when it last had nothing to run any more */
+    uint32_t seen;       /* epoch in which it last found nothing to do */
     pthread_t thread;
 } exec_worker_t;
 
@@ -81,7 +86,7 @@ struct exec_tasks {
     xy_status_t status; /* the first failure */
     double start, now;
     int32_t pipeline, data_count, ops, left;
-    int32_t running;  /* tasks being run */
+    int32_t running;  /* workers that run tasks */
     int32_t sleeping; /* workers in the condition variable */
     bool is_spinning; /* there is a core for each worker */
 
@@ -98,11 +103,12 @@ struct exec_tasks {
 
     exec_memory_t *memories;
     exec_worker_t *workers;
-    int32_t *waiting;      /* [ops] predecessors still to end */
-    int32_t *writers_left; /* [data] */
-    int32_t *final_next;   /* [data] */
-    bool *is_over;         /* [ops] */
-    xy_task_uses_t uses;   /* for belady-plan without a plan */
+    int32_t *waiting;        /* [ops] predecessors that the policy does not know to be over */
+    _Atomic int32_t *before; /* [ops] predecessors that are not over; without the lock */
+    int32_t *writers_left;   /* [data] */
+    int32_t *final_next;     /* [data] */
+    bool *is_over;           /* [ops] */
+    xy_task_uses_t uses;     /* for belady-plan without a plan */
 
     /* Out of core. */
     pthread_cond_t asked; /* there is a request, or the end has come */

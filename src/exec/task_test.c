@@ -54,13 +54,12 @@ static void compute(const xy_graph_t *g, xy_op_id_t op, void *const *buffers)
             ((uint64_t *)buffers[i])[k] = mix += k;
 }
 
-static void run_task(void *arg, int32_t worker, xy_op_id_t op, void *const *buffers)
+static void run_task(void *arg, const xy_task_turn_t *turn)
 {
     program_t *p = arg;
     int32_t ran = atomic_fetch_add(&p->ran, 1) + 1;
 
-    (void)worker;
-    compute(p->graph, op, buffers);
+    compute(p->graph, turn->op, turn->buffers);
     if (ran == p->stop_after)
         atomic_store(&p->stop, true);
 }

@@ -6,6 +6,13 @@
 
 enum { SPINS = 2000 };
 
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
 void exec_wake(exec_tasks_t *e)
 {
     atomic_fetch_add_explicit(&e->epoch, 1, memory_order_release);
@@ -113,9 +120,7 @@ static void wait_for_change(exec_tasks_t *e, exec_worker_t *w)
     for (int i = 0; i < SPINS && e->is_spinning; i++) {
         if (atomic_load_explicit(&e->epoch, memory_order_acquire) != epoch)
             break;
-#if defined(__x86_64__) || defined(__i386__)
-        __builtin_ia32_pause();
-#endif
+        relax();
     }
     pthread_mutex_lock(&e->lock);
     while (atomic_load_explicit(&e->epoch, memory_order_relaxed) == epoch && !exec_is_over(e)) {
@@ -128,52 +133,154 @@ static void wait_for_change(exec_tasks_t *e, exec_worker_t *w)
 /* Take its data: from now on nobody else may. */
 static void begin(exec_tasks_t *e, exec_worker_t *w, exec_slot_t *slot)
 {
-    exec_memory_t *m = &e->memories[w->memory];
     const xy_access_t *a;
     int32_t n = xy_graph_accesses(e->graph, slot->op, &a);
 
-    gathering_remove(m, slot);
-    for (int32_t i = 0; i < n; i++) {
+    gathering_remove(&e->memories[w->memory], slot);
+    for (int32_t i = 0; i < n; i++)
         if (a[i].mode & XY_ACCESS_WRITE)
             exec_own(e, w->memory, a[i].data);
-        w->buffers[i] = e->how->store != NULL       ? m->copies[a[i].data].buffer
-                        : e->how->addresses != NULL ? e->how->addresses[a[i].data]
-                                                    : xy_graph_datum(e->graph, a[i].data)->user;
-    }
-    e->running++;
 }
 
-static void perform(exec_tasks_t *e, exec_worker_t *w, xy_op_id_t op)
-{
-    const xy_task_code_t *code = xy_graph_op(e->graph, op)->user;
-
-    if (e->how->run != NULL)
-        e->how->run(e->how->arg, w->number, op, w->buffers);
-    else
-        code->run(w->buffers, code->arg);
-}
-
-static void end(exec_tasks_t *e, exec_worker_t *w, exec_slot_t *slot, double start)
+/* For the policy and the copies the task is over. */
+static void end(exec_tasks_t *e, exec_worker_t *w, exec_slot_t *slot)
 {
     xy_op_id_t op = slot->op;
     const xy_op_id_t *after;
     int32_t n = xy_graph_successors(e->graph, op, &after);
 
-    if (e->how->observer != NULL && e->how->observer->task != NULL)
-        e->how->observer->task(e->how->observer->arg, w->number, op, start - e->start, e->now);
     slot_free(w, slot);
     e->is_over[op] = true;
-    e->running--;
     e->left--;
-    e->result.tasks++;
     exec_finished(e, w->memory, op);
     if (e->policy->done != NULL)
         e->policy->done(e->state, w->number, op);
     for (int32_t i = 0; i < n; i++)
         if (--e->waiting[after[i]] == 0)
             exec_announce(e, after[i]);
-    exec_wake(e);
 }
+
+/*
+ * Decisions about tasks of some microseconds, one at a time, would take as long as the tasks: the
+ * lock, and the data of the policy that the task has pushed out of the cache. So a worker takes
+ * several at once, as many as fit in BATCH_SECONDS. The policy is told that each is over as soon as
+ * it is taken, and so can name those that come after it. Really they run one after the other, and a
+ * task waits until those before it, on other workers, are over (`before`). Nobody waits for ever:
+ * the order in which the policy thought them over is one in which they can run.
+ */
+static const double BATCH_SECONDS = 200e-6;
+
+static int32_t batch_size(const exec_tasks_t *e, const exec_worker_t *w)
+{
+    double n = w->mean > 0 ? BATCH_SECONDS / w->mean : 1;
+
+    if (e->how->store != NULL || e->how->observer != NULL || n < 1)
+        return 1;
+    return n < EXEC_BATCH_MAX ? (int32_t)n : EXEC_BATCH_MAX;
+}
+
+/* Returns how many tasks are in w->batch; when only one was wanted, *slot_p is its slot, and the
+ * policy does not yet know that it is over. */
+static int32_t take(exec_tasks_t *e, exec_worker_t *w, exec_slot_t **slot_p)
+{
+    int32_t want = batch_size(e, w);
+
+    *slot_p = NULL;
+    w->batch_count = 0;
+    while (w->batch_count < want && e->left > 0) {
+        exec_slot_t *slot = next_task(e, w);
+
+        if (slot == NULL || e->status != XY_OK)
+            break; /* when memory runs out the task may lack a buffer */
+        begin(e, w, slot);
+        w->batch[w->batch_count++] = slot->op;
+        if (want == 1)
+            *slot_p = slot;
+        else
+            end(e, w, slot);
+    }
+    if (w->batch_count > 0 && want > 1)
+        exec_wake(e);
+    return w->batch_count;
+}
+
+/* ---- Without the lock ---- */
+
+static bool is_cancelled(const exec_tasks_t *e)
+{
+    return e->how->stop != NULL && atomic_load_explicit(e->how->stop, memory_order_acquire);
+}
+
+/* Until those before it are really over. The load acquires what they wrote: see release_after. */
+static void wait_for_others(exec_tasks_t *e, exec_worker_t *w, xy_op_id_t op)
+{
+    double start;
+
+    if (atomic_load_explicit(&e->before[op], memory_order_acquire) == 0)
+        return;
+    start = exec_clock();
+    for (int i = 0; atomic_load_explicit(&e->before[op], memory_order_acquire) > 0; i++) {
+        if (is_cancelled(e))
+            break;
+        if (i < SPINS && e->is_spinning)
+            relax();
+        else
+            sched_yield();
+    }
+    w->waited += exec_clock() - start;
+}
+
+static void release_after(exec_tasks_t *e, xy_op_id_t op)
+{
+    const xy_op_id_t *after;
+    int32_t n = xy_graph_successors(e->graph, op, &after);
+
+    for (int32_t i = 0; i < n; i++)
+        atomic_fetch_sub_explicit(&e->before[after[i]], 1, memory_order_release);
+}
+
+static void *address(const exec_tasks_t *e, const exec_worker_t *w, int32_t data)
+{
+    return e->how->store != NULL       ? e->memories[w->memory].copies[data].buffer
+           : e->how->addresses != NULL ? e->how->addresses[data]
+                                       : xy_graph_datum(e->graph, data)->user;
+}
+
+static void perform(exec_tasks_t *e, exec_worker_t *w, const xy_task_turn_t *turn)
+{
+    const xy_task_code_t *code = xy_graph_op(e->graph, turn->op)->user;
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(e->graph, turn->op, &a);
+
+    for (int32_t i = 0; i < n; i++)
+        w->buffers[i] = address(e, w, a[i].data);
+    if (e->how->run != NULL)
+        e->how->run(e->how->arg, turn);
+    else
+        code->run(w->buffers, code->arg);
+    w->ran++;
+}
+
+static void run_batch(exec_tasks_t *e, exec_worker_t *w, int32_t n, double start)
+{
+    double waited = w->waited, busy;
+
+    for (int32_t i = 0; i < n; i++) {
+        xy_task_turn_t turn = {w->number, w->batch[i], w->buffers};
+
+        wait_for_others(e, w, turn.op);
+        if (is_cancelled(e))
+            break;
+        perform(e, w, &turn);
+        release_after(e, turn.op);
+    }
+    w->ended = exec_clock();
+    busy = w->ended - start - (w->waited - waited);
+    w->busy += busy;
+    w->mean = w->mean > 0 ? 0.9 * w->mean + 0.1 * busy / n : busy / n;
+}
+
+/* ---- The loop ---- */
 
 static void pin(int cpu)
 {
@@ -186,39 +293,50 @@ static void pin(int cpu)
     (void)pthread_setaffinity_np(pthread_self(), sizeof(set), &set); /* only slower without */
 }
 
+static void observe(exec_tasks_t *e, const exec_worker_t *w, xy_op_id_t op, double start)
+{
+    const xy_task_observer_t *o = e->how->observer;
+
+    if (o != NULL && o->task != NULL)
+        o->task(o->arg, w->number, op, start - e->start, e->now);
+}
+
 void *exec_worker_main(void *arg)
 {
     exec_worker_t *w = arg;
     exec_tasks_t *e = w->engine;
-    double before, started, ended;
 
     pin(w->cpu);
-    before = exec_clock();
+    w->ended = exec_clock();
     pthread_mutex_lock(&e->lock);
     while (!exec_is_over(e)) {
         exec_slot_t *slot;
+        double start;
+        int32_t n;
 
         e->now = exec_clock() - e->start;
-        slot = next_task(e, w);
-        if (e->status != XY_OK)
-            break; /* memory ran out: the task may lack a buffer */
-        if (slot == NULL) {
-            e->result.scheduling_seconds += exec_clock() - before;
-            wait_for_change(e, w);
-            before = exec_clock();
+        n = take(e, w, &slot);
+        start = exec_clock();
+        e->result.scheduling_seconds += start - w->ended;
+        if (n == 0) {
+            if (e->status == XY_OK)
+                wait_for_change(e, w);
+            w->ended = exec_clock();
             continue;
         }
-        begin(e, w, slot);
-        started = exec_clock();
-        e->result.scheduling_seconds += started - before;
+        e->running++;
         pthread_mutex_unlock(&e->lock);
-        perform(e, w, slot->op);
-        ended = before = exec_clock();
-        w->busy += ended - started;
+        run_batch(e, w, n, start);
         pthread_mutex_lock(&e->lock);
-        e->now = ended - e->start;
-        end(e, w, slot, started);
+        e->running--;
+        if (slot != NULL) {
+            e->now = w->ended - e->start;
+            observe(e, w, slot->op, start);
+            end(e, w, slot);
+            exec_wake(e);
+        }
     }
+    exec_wake(e); /* the end may have come from a task, which tells nobody */
     pthread_mutex_unlock(&e->lock);
     return NULL;
 }

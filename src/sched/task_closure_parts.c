@@ -6,6 +6,8 @@
  * it writes. The cut is made anew for each slice of the life of the data (their first versions,
  * ..., their last), so that it follows a load that moves.
  */
+#include <string.h>
+
 #include "sched/task_closure.h"
 
 enum { SLICES = 20 };
@@ -17,7 +19,8 @@ typedef struct {
     bool *is_used;         /* [ops] */
     int32_t *version;      /* [data], then [ops] */
     double *weights;       /* [slices][data], by rank */
-    int64_t *cuts;         /* [parts + 1] */
+    int64_t *cuts;         /* [slices][parts + 1] */
+    int32_t *key;          /* [ops] datum that says where a task belongs; -1: none */
     double *speeds;        /* [parts] */
     int16_t *memory_of;    /* [parts] */
     int32_t parts;
@@ -100,7 +103,7 @@ static int32_t weigh(parts_t *p)
     int32_t versions = 1;
 
     for (int32_t i = 0; i < c->ops; i++) {
-        int32_t d = key_datum(c, i);
+        int32_t d = p->key[i] = key_datum(c, i);
 
         if (d < 0)
             continue;
@@ -109,7 +112,7 @@ static int32_t weigh(parts_t *p)
             versions = p->version[d];
     }
     for (int32_t i = 0; i < c->ops; i++) {
-        int32_t d = key_datum(c, i);
+        int32_t d = p->key[i];
 
         if (d >= 0)
             p->weights[(int64_t)slice_of(p, i, versions) * c->data_count + p->rank[d]] +=
@@ -119,14 +122,14 @@ static int32_t weigh(parts_t *p)
 }
 
 /* How much longer than the ideal the slowest part takes. */
-static double imbalance(const parts_t *p, const double *weights)
+static double imbalance(const parts_t *p, const double *weights, const int64_t *cuts)
 {
     double total = 0, speed = 0, worst = 0;
 
     for (int32_t k = 0; k < p->parts; k++) {
         double work = 0;
 
-        for (int64_t i = p->cuts[k]; i < p->cuts[k + 1]; i++)
+        for (int64_t i = cuts[k]; i < cuts[k + 1]; i++)
             work += weights[i];
         total += work;
         speed += p->speeds[k];
@@ -139,24 +142,27 @@ static double imbalance(const parts_t *p, const double *weights)
 static void assign(parts_t *p, int32_t versions)
 {
     closure_t *c = p->c;
-    int32_t slice = -1;
+    size_t cuts_size = ((size_t)p->parts + 1) * sizeof(*p->cuts);
 
     for (int32_t s = 0; s < SLICES; s++) {
         const double *weights = p->weights + (int64_t)s * c->data_count;
+        int64_t *cuts = p->cuts + (int64_t)s * (p->parts + 1);
 
         /* A cut that is still good stays: moving it moves data. */
-        if (slice < 0 || imbalance(p, weights) > 1.02)
-            xy_task_cut(weights, c->data_count, p->speeds, p->parts, p->cuts);
-        slice = s;
-        for (int32_t i = 0; i < c->ops; i++) {
-            int32_t d = key_datum(c, i), k = 0;
+        if (s > 0)
+            memcpy(cuts, cuts - (p->parts + 1), cuts_size);
+        if (s == 0 || imbalance(p, weights, cuts) > 1.02)
+            xy_task_cut(weights, c->data_count, p->speeds, p->parts, cuts);
+    }
+    for (int32_t i = 0; i < c->ops; i++) {
+        const int64_t *cuts = p->cuts + (int64_t)slice_of(p, i, versions) * (p->parts + 1);
+        int32_t k = 0;
 
-            if (d < 0 || slice_of(p, i, versions) != s)
-                continue;
-            while (k + 1 < p->parts && p->rank[d] >= p->cuts[k + 1])
-                k++;
-            c->part[i] = p->memory_of[k];
-        }
+        if (p->key[i] < 0)
+            continue;
+        while (k + 1 < p->parts && p->rank[p->key[i]] >= cuts[k + 1])
+            k++;
+        c->part[i] = p->memory_of[k];
     }
 }
 
@@ -181,6 +187,7 @@ static void parts_cleanup(parts_t *p)
     xy_free(p->version);
     xy_free(p->weights);
     xy_free(p->cuts);
+    xy_free(p->key);
     xy_free(p->speeds);
     xy_free(p->memory_of);
 }
@@ -198,12 +205,13 @@ xy_status_t closure_parts(closure_t *c)
     p.is_used = xy_calloc(ops, sizeof(*p.is_used));
     p.version = xy_calloc(data + ops, sizeof(*p.version));
     p.weights = xy_calloc(data * SLICES, sizeof(*p.weights));
-    p.cuts = xy_calloc(memories + 1, sizeof(*p.cuts));
+    p.cuts = xy_calloc((memories + 1) * SLICES, sizeof(*p.cuts));
+    p.key = xy_calloc(ops, sizeof(*p.key));
     p.speeds = xy_calloc(memories, sizeof(*p.speeds));
     p.memory_of = xy_calloc(memories, sizeof(*p.memory_of));
     if (p.queue != NULL && p.rank != NULL && p.is_seen != NULL && p.is_used != NULL &&
-        p.version != NULL && p.weights != NULL && p.cuts != NULL && p.speeds != NULL &&
-        p.memory_of != NULL) {
+        p.version != NULL && p.weights != NULL && p.cuts != NULL && p.key != NULL &&
+        p.speeds != NULL && p.memory_of != NULL) {
         for (int32_t m = 0; m < c->view->memories; m++)
             if (c->memories[m].speed > 0) {
                 c->memories[m].is_mirrored = p.parts % 2 == 1;

@@ -21,11 +21,13 @@ static void add_load(const stencil_real_t *r, const stencil_around_t *around, in
         r->kernels->update(&r->shape, around, 0, extra < rows ? extra : rows, scratch);
 }
 
-static void update(stencil_real_t *r, int32_t worker, const xy_op_t *op, void *const *buffers)
+static void update(stencil_real_t *r, const xy_op_t *op, const xy_task_turn_t *turn)
 {
     const xy_stencil_t *s = &r->grid;
     const int8_t(*offset)[3] = stencil_offsets(s->points);
-    double *scratch = r->scratch + (uint64_t)worker * r->stride / sizeof(double), *out = scratch;
+    double *scratch = r->scratch + (uint64_t)turn->worker * r->stride / sizeof(double);
+    double *out = scratch;
+    void *const *buffers = turn->buffers;
     int64_t rows = r->shape.layers * r->shape.rows;
     stencil_around_t around;
     int n = 0;
@@ -75,15 +77,15 @@ static void reduce(stencil_real_t *r, xy_op_id_t id, const xy_op_t *op, void *co
     }
 }
 
-static void run_task(void *arg, int32_t worker, xy_op_id_t id, void *const *buffers)
+static void run_task(void *arg, const xy_task_turn_t *turn)
 {
     stencil_real_t *r = arg;
-    const xy_op_t *op = xy_graph_op(r->graph, id);
+    const xy_op_t *op = xy_graph_op(r->graph, turn->op);
 
     if (op->level == STENCIL_UPDATE)
-        update(r, worker, op, buffers);
+        update(r, op, turn);
     else
-        reduce(r, id, op, buffers);
+        reduce(r, turn->op, op, turn->buffers);
 }
 
 /* ---- Making and unmaking ---- */

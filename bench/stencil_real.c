@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Temporal blocking: the 2D 5-point Jacobi on a domain several times larger than the last cache,
+ * under Xylem's policy, by a plain sweep, and as the same graph under StarPU. All in turns, so that
+ * what else happens on the machine meets all of them.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "exec/exec.h"
+#include "stencil_sweep.h"
+
+enum { ROUNDS = 5, RIVALS = 4 };
+
+static const char *const names[RIVALS] = {"closure", "plain sweep", "StarPU lws", "StarPU dmdar"};
+
+static double run_xylem(const xy_stencil_t *s, int threads)
+{
+    xy_stencil_run_t run = {.grid = *s,
+                            .is_real = true,
+                            .is_unchecked = true,
+                            .cpus = threads,
+                            .how = {.policy = "closure"}};
+    xy_stencil_result_t r;
+
+    return xy_stencil_run(&run, &r) == XY_OK ? r.sim.makespan : -1;
+}
+
+static double run_rival(const xy_stencil_t *s, int threads, int which)
+{
+    switch (which) {
+    case 0:
+        return run_xylem(s, threads);
+    case 1:
+        return bench_sweep(s, threads);
+#ifdef BENCH_STARPU
+    case 2:
+        return bench_starpu(s, threads, "lws");
+    case 3:
+        return bench_starpu(s, threads, "dmdar");
+#endif
+    default:
+        return -1;
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void print(const char *name, double *times, int rounds, double cells)
+{
+    char title[64];
+
+    qsort(times, (size_t)rounds, sizeof(*times), compare);
+    snprintf(title, sizeof(title), "jacobi 2D: %s", name);
+    bench_value(title, cells / times[rounds / 2] * 1e-9, "Gcell/s");
+}
+
+/* Ratios of the same round; the median and the extremes. */
+static void print_ratios(double times[RIVALS][ROUNDS], int which, int rounds)
+{
+    double ratios[ROUNDS];
+    char title[64];
+
+    for (int i = 0; i < rounds; i++)
+        ratios[i] = times[which][i] / times[0][i];
+    qsort(ratios, (size_t)rounds, sizeof(*ratios), compare);
+    snprintf(title, sizeof(title), "jacobi 2D: closure against %s, least", names[which]);
+    bench_value(title, ratios[0], "times");
+    snprintf(title, sizeof(title), "jacobi 2D: closure against %s, median", names[which]);
+    bench_value(title, ratios[rounds / 2], "times");
+}
+
+int main(int argc, char **argv)
+{
+    int threads = xy_task_exec_workers(&(xy_task_exec_t){0}), rounds;
+    long last = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    xy_stencil_t s = XY_STENCIL_DEFAULT;
+    double times[RIVALS][ROUNDS], cells;
+    char home[] = "/tmp/xylem-starpu-XXXXXX";
+
+    bench_init(argc, argv);
+    if (mkdtemp(home) == NULL || setenv("STARPU_HOME", home, 1) != 0 ||
+        setenv("STARPU_SILENT", "1", 1) != 0)
+        return 1;
+    rounds = bench_is_quick() ? 1 : ROUNDS;
+    (void)xy_stencil_blocks_parse("3x1", &s);
+    s.graph = XY_STENCIL_JACOBI;
+    s.cells[0] = 4;
+    s.cells[1] = 2048;
+    s.iterations = bench_is_quick() ? 4 : 20;
+    s.block_bytes = (uint64_t)(s.cells[0] * s.cells[1]) * sizeof(double);
+    /* Four times the last cache, where it is known. */
+    s.blocks[0] = bench_is_quick()
+                      ? 1024
+                      : (int64_t)(4 * (uint64_t)(last > 0 ? last : 64 << 20) / 2 / s.block_bytes);
+    cells = (double)(s.blocks[0] - 2) * (double)(s.cells[0] * s.cells[1]) * s.iterations;
+    bench_value("jacobi 2D: both arrays",
+                2 * (double)s.blocks[0] * (double)s.block_bytes / (1 << 20), "MiB");
+    bench_value("jacobi 2D: last cache", (double)last / (1 << 20), "MiB");
+    bench_value("jacobi 2D: threads", threads, "");
+    for (int i = 0; i < rounds; i++)
+        for (int which = 0; which < RIVALS; which++)
+            times[which][i] = run_rival(&s, threads, which);
+    for (int which = 1; which < RIVALS; which++)
+        if (times[which][0] >= 0)
+            print_ratios(times, which, rounds);
+    for (int which = 0; which < RIVALS; which++)
+        if (times[which][0] >= 0)
+            print(names[which], times[which], rounds, cells);
+    return times[0][0] >= 0 ? 0 : 1;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Others that run the same stencil, for stencil_real.c: 2D, 5 points, Jacobi. */
+#ifndef XY_BENCH_STENCIL_SWEEP_H
+#define XY_BENCH_STENCIL_SWEEP_H
+
+#include "stencil/internal.h"
+
+/* Seconds of all iterations by a plain sweep on so many threads. */
+double bench_sweep(const xy_stencil_t *s, int threads);
+
+/* Seconds of the same graph under StarPU, from the first submission to the end of all tasks;
+ * negative: StarPU does not start. */
+double bench_starpu(const xy_stencil_t *s, int threads, const char *scheduler);
+
+#endif
