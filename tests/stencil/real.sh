@@ -1,0 +1,41 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# xylem stencil --real: what it prints, files, a full disk, convergence.
+# shellcheck disable=SC2154 # out is set by expect
+. "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
+
+expect 0 "$XYLEM" stencil --real --blocks 20 --block 8KiB --iterations 7 --load dynamic --json
+printf '%s\n' "$out" | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+for key in "policy makespan compute_bound ratio loads stores scheduling_seconds".split():
+    assert key in r, key
+assert r["real"] and r["checked"] and r["ran"] == "closure" and r["ratio"] >= 1, r
+'
+printf '1 3 2\n2 1 1\n' >load.txt
+expect 0 "$XYLEM" stencil --real --blocks 9x9 --points 9 --graph natural --cells 5x9 --iterations 6 --load load.txt
+expect 0 "$XYLEM" stencil --real --blocks 5x5x5 --graph jacobi --iterations 3 --block 4KiB --policy foresight -o film.html
+
+# The same iteration in real and in virtual time.
+for clock in --real --gpus=1; do
+    expect 0 "$XYLEM" stencil "$clock" --blocks 6x6 --cells 8x8 --iterations 400 --until 1e-3 --every 5 --json
+    printf '%s\n' "$out" | grep '"iterations"' >"iterations$clock"
+done
+cmp iterations--real iterations--gpus=1 || die "not the same number of iterations"
+
+# Out of core: the second run goes on where the first ended, with bits as if there had been one run.
+expect 0 "$XYLEM" stencil --real --blocks 16 --block 8KiB --iterations 4 --file two.bin --memory 48KiB
+expect 0 "$XYLEM" stencil --real --blocks 16 --block 8KiB --iterations 4 --file two.bin --memory 48KiB
+expect 0 "$XYLEM" stencil --real --blocks 16 --block 8KiB --iterations 8 --file one.bin --memory 48KiB
+cmp one.bin two.bin || die "two runs of 4 iterations are not one of 8"
+# A disk that is full: one line, and nothing is lost.
+before=$(cksum <one.bin)
+expect 1 bash -c 'trap "" XFSZ; ulimit -f 64; exec "$@"' _ "$XYLEM" stencil --real --blocks 16 --block 8KiB --iterations 8 --file one.bin --memory 48KiB
+says "$err" "no room for a work file"
+one_line "$err"
+[ "$before" = "$(cksum <one.bin)" ] || die "one.bin has changed"
+[ "$(echo one.bin*)" = one.bin ] || die "something was left behind: $(echo one.bin*)"
+expect 1 "$XYLEM" stencil --real --blocks 17 --block 8KiB --file one.bin
+expect 1 "$XYLEM" stencil --real --blocks 16 --block 8KiB --memory 16KiB --file one.bin
+expect 2 "$XYLEM" stencil --blocks 16 --file one.bin
+expect 2 "$XYLEM" stencil --real --blocks 16 --cells 4x4
