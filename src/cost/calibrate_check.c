@@ -153,7 +153,7 @@ xy_status_t xy_calibrate_check(const xy_calibration_t *c, const xy_costs_t *cost
 
     for (size_t i = 0; i < costs->kernels.count && st == XY_OK; i++) {
         const xy_kernel_cost_t *k = &XY_VEC_AT(&costs->kernels, xy_kernel_cost_t, i);
-        bool is_good;
+        bool is_good = false;
 
         if (strcmp(k->unit, "n") != 0 || k->fit.count == 0)
             continue;

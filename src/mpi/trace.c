@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,7 +14,8 @@ enum { LABELS = 256 }; /* a power of two; more names than that go without label 
 
 struct mpi_trace {
     xy_trace_row_t *row;
-    uint64_t since; /* when the current state began */
+    atomic_flag is_busy; /* held while recording: its worker, and whoever ends the job */
+    uint64_t since;      /* when the current state began */
     mpi_trace_state_t now;
     uint32_t number; /* of the row */
     struct {
@@ -49,6 +51,18 @@ static uint32_t label_of(mpi_trace_t *trace, const char *name)
     return XY_TRACE_NO_LABEL;
 }
 
+/* The lock is free but at the end of a job that is cut short: then it is never given back. */
+static void lock(mpi_trace_t *trace)
+{
+    while (atomic_flag_test_and_set_explicit(&trace->is_busy, memory_order_acquire))
+        xy_relax();
+}
+
+static void unlock(mpi_trace_t *trace)
+{
+    atomic_flag_clear_explicit(&trace->is_busy, memory_order_release);
+}
+
 /* The current state ends. States without length are left out. */
 static void put_state(mpi_trace_t *trace, uint64_t now)
 {
@@ -62,8 +76,10 @@ static void set_state(mpi_trace_t *trace, mpi_trace_state_t next)
 {
     if (next.kind == trace->now.kind && next.label == trace->now.label && next.id == trace->now.id)
         return;
+    lock(trace);
     put_state(trace, xy_trace_clock());
     trace->now = next;
+    unlock(trace);
 }
 
 void mpi_trace_call(mpi_trace_t *trace, const mpi_rank_t *self)
@@ -88,8 +104,11 @@ void mpi_trace_idle(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber)
         set_state(trace, (mpi_trace_state_t){.kind = what == XY_IDLE_POLLS ? all.wait : all.idle,
                                              .id = XY_TRACE_NO_ID});
     /* It may sleep for long, and this is the last there is to say for now. */
-    if (what == XY_IDLE_SLEEPS)
+    if (what == XY_IDLE_SLEEPS) {
+        lock(trace);
         xy_trace_flush(trace->row);
+        unlock(trace);
+    }
 }
 
 mpi_trace_state_t mpi_trace_put_begin(mpi_trace_t *trace, const char *name)
@@ -110,8 +129,10 @@ void mpi_trace_put_flight(mpi_trace_t *trace, const coll_part_t *part, const col
 {
     uint32_t row = part->worker->trace->number;
 
+    lock(trace);
     xy_trace_link_at(trace->row, row, trace->since, row, xy_trace_clock(),
                      slot->bytes * (uint64_t)part->coll->size, trace->now.label);
+    unlock(trace);
 }
 
 /* ---- Beginning and end ---- */
@@ -204,10 +225,23 @@ xy_status_t mpi_trace_finish(void)
     return st;
 }
 
+/* A worker that does not let go was stopped in the middle of recording (a signal handler runs on
+ * it): what it has written so far is whole. */
+static void stop_workers(void)
+{
+    for (int w = 0; w < all.count; w++)
+        for (int i = 0; i < 100000; i++) {
+            if (!atomic_flag_test_and_set_explicit(&all.workers[w]->is_busy, memory_order_acquire))
+                break;
+            xy_relax();
+        }
+}
+
 void mpi_trace_cut(void)
 {
     if (all.file == NULL || getpid() != all.pid)
         return;
+    stop_workers();
     put_last();
     xy_trace_end(all.file);
     rename(all.part, all.path);
