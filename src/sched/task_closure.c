@@ -27,7 +27,7 @@
  */
 #include "sched/task_closure.h"
 
-enum { LOOKED_AT = 32, STOLEN_FROM = 16 };
+enum { LOOKED_AT = 10, STOLEN_FROM = 16 };
 
 static void memories_cleanup(closure_t *c)
 {

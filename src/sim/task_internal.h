@@ -120,8 +120,9 @@ typedef struct {
 /* task_link.c */
 /* Move a datum; the copy at `from` is pinned meanwhile. false: memory ran out. */
 bool sim_transfer_request(sim_tasks_t *s, int32_t data, int32_t from, int32_t to, bool is_prefetch);
-void sim_link_event(sim_tasks_t *s, sim_transfer_t *t);
-void sim_shared_event(sim_tasks_t *s, sim_shared_t *shared, double time);
+/* true: something arrived. */
+bool sim_link_event(sim_tasks_t *s, sim_transfer_t *t);
+bool sim_shared_event(sim_tasks_t *s, sim_shared_t *shared, double time);
 bool sim_way_is_idle(const sim_tasks_t *s, int32_t from, int32_t to);
 
 /* task_memory.c */

@@ -177,14 +177,16 @@ static void shared_plan(sim_tasks_t *s, sim_shared_t *g)
         sim_event(s, g->next, g);
 }
 
-void sim_link_event(sim_tasks_t *s, sim_transfer_t *t)
+bool sim_link_event(sim_tasks_t *s, sim_transfer_t *t)
 {
     int32_t way = t->from * s->platform->memories + t->to;
     int32_t shared = s->platform->shared[way];
 
     if (t->event == EVENT_SOLO) {
         finish(s, t);
-    } else if (shared < 0) {
+        return true;
+    }
+    if (shared < 0) {
         t->event = EVENT_SOLO;
         sim_event(s, s->now + t->left / s->platform->rate[way], t);
     } else {
@@ -194,16 +196,17 @@ void sim_link_event(sim_tasks_t *s, sim_transfer_t *t)
         g->flows[g->count++] = t;
         shared_plan(s, g);
     }
+    return false;
 }
 
-void sim_shared_event(sim_tasks_t *s, sim_shared_t *g, double time)
+bool sim_shared_event(sim_tasks_t *s, sim_shared_t *g, double time)
 {
     enum { DONE_MAX = 64 };
     sim_transfer_t *done[DONE_MAX];
     int32_t n = 0, kept = 0;
 
     if (time != g->next)
-        return; /* rates changed since: another event is coming */
+        return false; /* rates changed since: another event is coming */
     shared_advance(s, g);
     for (int32_t i = 0; i < g->count; i++) {
         /* What is left after the planned end is rounding: less than a byte. */
@@ -216,4 +219,5 @@ void sim_shared_event(sim_tasks_t *s, sim_shared_t *g, double time)
     shared_plan(s, g);
     for (int32_t i = 0; i < n; i++)
         finish(s, done[i]);
+    return n > 0;
 }

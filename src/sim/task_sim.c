@@ -45,11 +45,9 @@ static void worker_feed(sim_tasks_t *s, int32_t worker)
     sim_memory_t *m = &s->memories[w->memory];
 
     while (w->held < s->pipeline) {
-        double start = sim_clock();
         xy_op_id_t op = s->policy->pick(s->state, worker);
         sim_slot_t *slot;
 
-        s->result.scheduling_seconds += sim_clock() - start;
         if (op < 0)
             return;
         slot = slot_take(w, s->pipeline);
@@ -337,26 +335,28 @@ static xy_status_t check_sizes(const sim_tasks_t *s)
 
 /* ---- The loop ---- */
 
-static void handle(sim_tasks_t *s, void *what, double time)
+/* false: nothing that a policy or a memory could make something of; another event is coming. */
+static bool handle(sim_tasks_t *s, void *what, double time)
 {
     switch (*(sim_event_kind_t *)what) {
     case EVENT_TASK:
         worker_end(s, what);
-        break;
+        return true;
     case EVENT_SHARED:
-        sim_shared_event(s, what, time);
-        break;
+        return sim_shared_event(s, what, time);
     default:
-        sim_link_event(s, what);
-        break;
+        return sim_link_event(s, what);
     }
 }
 
 /* After whatever happened at this moment: take tasks, gather, start. */
 static void settle(sim_tasks_t *s)
 {
+    double start = sim_clock();
+
     for (int32_t w = 0; w < s->platform->workers; w++)
         worker_feed(s, w);
+    s->result.scheduling_seconds += sim_clock() - start;
     for (int32_t m = 0; m < s->platform->memories; m++)
         sim_memory_pump(s, m);
     for (int32_t w = 0; w < s->platform->workers; w++)
@@ -376,6 +376,7 @@ static bool is_decided(sim_tasks_t *s)
 
 static xy_status_t loop(sim_tasks_t *s)
 {
+    bool is_changed = false;
     double time;
     void *what;
 
@@ -388,10 +389,12 @@ static xy_status_t loop(sim_tasks_t *s)
         const xy_heap_item_t *next;
 
         s->now = time;
-        handle(s, what, time);
+        is_changed = handle(s, what, time) || is_changed;
         next = xy_heap_peek(&s->events);
-        if (next == NULL || next->key > time)
+        if (is_changed && (next == NULL || next->key > time)) {
+            is_changed = false;
             settle(s);
+        }
     }
     if (s->is_out_of_memory)
         return xy_fail_memory("simulating the tasks");
