@@ -237,12 +237,28 @@ static void wake(const mpi_flow_t *flow, int count)
         xy_worker_ring(flow->coll->part[p]->worker->thread);
 }
 
+/* The operation was under way for the cores of both its ranks. */
+static void trace_op(mpi_trace_t *trace, const mpi_flow_t *flow, const xy_op_t *op)
+{
+    const mpi_worker_t *from, *to;
+
+    if (op->kind < XY_OP_MOVE)
+        return;
+    from = rank_of(flow, op->from.rank)->worker;
+    to = rank_of(flow, op->to.rank)->worker;
+    mpi_trace_put_message(trace, from, op->bytes);
+    if (to != from)
+        mpi_trace_put_message(trace, to, op->bytes);
+}
+
 void flow_do(mpi_flow_t *flow, xy_op_id_t op)
 {
     mpi_trace_t *trace = ((mpi_worker_t *)xy_worker_user(xy_worker_self()))->trace;
     mpi_trace_state_t before = mpi_trace_begin(trace, flow->kind->name);
     int ready = xy_exec_do(flow->plan->exec, op);
 
+    if (__builtin_expect(trace != NULL, 0))
+        trace_op(trace, flow, xy_graph_op(flow->plan->graph, op));
     mpi_trace_end(trace, before);
     if (ready > 0)
         wake(flow, ready);

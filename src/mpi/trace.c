@@ -127,11 +127,15 @@ void mpi_trace_put_end(mpi_trace_t *trace, mpi_trace_state_t before)
 
 void mpi_trace_put_flight(mpi_trace_t *trace, const coll_part_t *part, const coll_slot_t *slot)
 {
-    uint32_t row = part->worker->trace->number;
+    mpi_trace_put_message(trace, part->worker, slot->bytes * (uint64_t)part->coll->size);
+}
+
+void mpi_trace_put_message(mpi_trace_t *trace, const mpi_worker_t *worker, uint64_t bytes)
+{
+    uint32_t row = worker->trace->number;
 
     lock(trace);
-    xy_trace_link_at(trace->row, row, trace->since, row, xy_trace_clock(),
-                     slot->bytes * (uint64_t)part->coll->size, trace->now.label);
+    xy_trace_link_at(trace->row, row, trace->since, row, xy_trace_clock(), bytes, trace->now.label);
     unlock(trace);
 }
 

@@ -43,6 +43,8 @@ void mpi_trace_idle(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber);
 mpi_trace_state_t mpi_trace_put_begin(mpi_trace_t *trace, const char *name);
 void mpi_trace_put_end(mpi_trace_t *trace, mpi_trace_state_t before);
 void mpi_trace_put_flight(mpi_trace_t *trace, const coll_part_t *part, const coll_slot_t *slot);
+/* The work since the last begin was `bytes` of a collective that ranks of `worker` wait for. */
+void mpi_trace_put_message(mpi_trace_t *trace, const mpi_worker_t *worker, uint64_t bytes);
 
 /* Work on pieces begins on the worker of `trace` (NULL: not recorded); `name` lives for ever. */
 static inline mpi_trace_state_t mpi_trace_begin(mpi_trace_t *trace, const char *name)

@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# The options of progress: what is refused says why in one line, and `auto` remembers what it measured.
+#
+#   progress.sh MPIEXEC NBC
+set -euo pipefail
+mpiexec=$1 nbc=$2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export XYLEM_COSTS=$work/costs.xml
+
+# refused TEXT OPTION...: fails with one line that has TEXT in it.
+refused() {
+    local text=$1
+    shift
+    if "$mpiexec" "$@" -n 40 "$nbc" >"$work/out" 2>&1; then
+        echo "accepted: $*" >&2
+        exit 1
+    fi
+    if [ "$(wc -l <"$work/out")" != 1 ] || ! grep -qF -- "$text" "$work/out"; then
+        echo "$*: expected one line with '$text', got:" >&2
+        cat "$work/out" >&2
+        exit 1
+    fi
+}
+
+refused "needs a free core for each of the 40 ranks" --workers 1 --progress threads --progress-place dedicated
+refused "'x' is no split" --split x
+refused "there are binomial, scatter-allgather, chain" --algorithm bcast=ring
+refused "no collective 'bcats'" --algorithm bcats=chain
+refused "--progress" --progress task
+
+# says TEXT OPTION...: runs, and the output has TEXT in it.
+says() {
+    local text=$1
+    shift
+    "$mpiexec" "$@" "$nbc" --repetitions 1 --size 4096 --collective allreduce >"$work/out" 2>&1
+    if ! grep -qF -- "$text" "$work/out"; then
+        echo "$*: expected '$text', got:" >&2
+        cat "$work/out" >&2
+        exit 1
+    fi
+}
+
+says "computes as long as it communicates" -v --comm-cores auto -n 3
+grep -q "^3 .*$(basename "$nbc")\$" "$work/costs.xml.overlap"
+says "measured before" -v --comm-cores auto -n 3
+says "allreduce" -n 4 --progress threads --progress-order priority --progress-priority 3
