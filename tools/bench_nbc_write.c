@@ -240,6 +240,7 @@ static xy_status_t make_points(const nbc_study_t *study, xy_vec_t *ways, xy_vec_
                                i / study->libraries.count % study->lists.ranks.count),
             .way = (int)(i % study->libraries.count),
             .comm_cores = study->comm_cores,
+            .overlap = nbc_overlap(r),
             .times = {.t_comm = nbc_median(r, NBC_COMM),
                       .t_comp = nbc_median(r, NBC_COMP),
                       .t_ovrl = nbc_median(r, NBC_OVRL)},

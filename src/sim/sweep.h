@@ -58,6 +58,7 @@ typedef struct {
     int comm_cores;
     xy_sim_times_t times; /* not numbers where there is no result (measured) */
     double bound;
+    double overlap; /* percent, measured only: simulated, it follows from the times */
 } xy_sim_point_t;
 
 /* How many points there will be. */

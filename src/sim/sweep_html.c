@@ -53,7 +53,7 @@ static void write_row(const xy_sim_sweep_t *sweep, const xy_sim_point_t *p, FILE
         fprintf(file, "<td>%d", p->times.split);
     fprintf(file, "<td>%s<td>%s<td>%s<td>%.1f %%<td>%.1f %%\n",
             xy_format_seconds(p->times.t_comm, comm), xy_format_seconds(p->times.t_comp, comp),
-            xy_format_seconds(p->times.t_ovrl, ovrl), xy_sim_overlap(&p->times),
+            xy_format_seconds(p->times.t_ovrl, ovrl), sim_overlap_of(sweep, p),
             100 * base / p->times.t_ovrl);
 }
 

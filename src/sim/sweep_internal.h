@@ -8,6 +8,12 @@
 /* Text for XML and HTML. */
 void sim_write_escaped(const char *text, FILE *file);
 
+/* In percent. */
+static inline double sim_overlap_of(const xy_sim_sweep_t *sweep, const xy_sim_point_t *point)
+{
+    return sweep->is_measured ? point->overlap : xy_sim_overlap(&point->times);
+}
+
 /* The overlap of one collective and way over ranks and sizes. */
 void sim_write_heat(const xy_sim_sweep_t *sweep, const xy_vec_t *points, int collective, int way,
                     FILE *file);

@@ -290,11 +290,11 @@ void sim_write_heat(const xy_sim_sweep_t *sweep, const xy_vec_t *points, int col
                         (size_t)way;
             const xy_sim_point_t *p = &XY_VEC_AT(points, xy_sim_point_t, at);
 
-            colour_of(isnan(p->times.t_ovrl) ? 0 : xy_sim_overlap(&p->times), text);
+            colour_of(isnan(p->times.t_ovrl) ? 0 : sim_overlap_of(sweep, p), text);
             fprintf(file,
                     "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"20\" fill=\"%s\"><title>%d "
                     "ranks: %.1f %%</title></rect>\n",
-                    76 + cell * r, 20 * s, cell, text, p->ranks, xy_sim_overlap(&p->times));
+                    76 + cell * r, 20 * s, cell, text, p->ranks, sim_overlap_of(sweep, p));
         }
     }
     fprintf(file,
