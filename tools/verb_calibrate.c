@@ -6,17 +6,18 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "calibrate.h"
 #include "cost/cost.h"
 #include "verbs.h"
 
 typedef struct {
     const char *output, *kernels, *blas, *criterion, *threads;
     const char *svg, *html, *show;
-    const char *hosts, *launcher, *compiler, *agent;
+    const char *hosts, *launcher, *compiler, *agent, *sizes;
     xy_vec_t plugins, extra;
     uint64_t largest;
     double first, time_max, seconds, tolerance;
-    bool check, list, memory, quiet, fresh;
+    bool check, list, memory, messages, quiet, fresh, json;
 } values_t;
 
 static const char *const criteria[] = {"relative", "adjusted", "r2", NULL};
@@ -40,7 +41,9 @@ static const xy_option_t options[] = {
     {"seconds", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, seconds), .preset = "90s",
      .help = "time for all measurements together"},
     {"memory", 'm', XY_OPT_FLAG, .offset = offsetof(values_t, memory),
-     .help = "only copies, sums and the hand-over of cache lines, no kernels"},
+     .help = "only copies, sums, the hand-over of cache lines and fibers"},
+    {"messages", 0, XY_OPT_FLAG, .offset = offsetof(values_t, messages),
+     .help = "only messages; with --launcher, by that MPI instead of Xylem's own"},
     {"criterion", 0, XY_OPT_CHOICE, "WORD", offsetof(values_t, criterion), .choices = criteria,
      .preset = "relative", .help = "what the best polynomial is"},
     {"check", 'c', XY_OPT_FLAG, .offset = offsetof(values_t, check),
@@ -53,16 +56,18 @@ static const xy_option_t options[] = {
      .help = "measure messages between the hosts in FILE, one on each line, instead",
      .complete = "file"},
     {"largest", 0, XY_OPT_SIZE, "SIZE", offsetof(values_t, largest), .preset = "4M",
-     .help = "with --hosts: the largest message"},
+     .help = "the largest message"},
+    {"sizes", 0, XY_OPT_STRING, "LIST", offsetof(values_t, sizes),
+     .help = "sizes of messages, with commas, instead of powers of two and those between"},
     {"launcher", 0, XY_OPT_STRING, "COMMAND", offsetof(values_t, launcher),
-     .help = "with --hosts: the mpirun, mpiexec or srun to use"},
+     .help = "with --hosts or --messages: the mpirun, mpiexec or srun to use"},
     {"compiler", 0, XY_OPT_STRING, "COMMAND", offsetof(values_t, compiler),
-     .help = "with --hosts: the mpicc that belongs to it"},
+     .help = "with --hosts or --messages: the mpicc that belongs to it"},
     {"agent", 0, XY_OPT_STRING, "COMMAND", offsetof(values_t, agent),
      .help =
          "with --hosts: what reaches a host, called with its name and a command; ssh by default"},
     {"extra", 0, XY_OPT_LIST, "WORD", offsetof(values_t, extra),
-     .help = "with --hosts: one more word for the launcher; may be repeated"},
+     .help = "with --hosts or --messages: one more word for the launcher; may be repeated"},
     {"svg", 0, XY_OPT_STRING, "FILE", offsetof(values_t, svg),
      .help = "draw samples, models, intervals and errors into FILE ('-': standard output)",
      .complete = "file"},
@@ -72,11 +77,15 @@ static const xy_option_t options[] = {
      .help = "measure nothing: draw the costs in FILE (with --svg or --html)", .complete = "file"},
     {"quiet", 'q', XY_OPT_FLAG, .offset = offsetof(values_t, quiet),
      .help = "print nothing but errors"},
+    {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json),
+     .help = "print the models (with --check: what holds) as JSON"},
     {"list", 'l', XY_OPT_FLAG, .offset = offsetof(values_t, list),
      .help = "print the kernels that can be measured"},
     {0}};
 
-enum { THREADS_MAX = 32 };
+enum { THREADS_MAX = 32, SIZES_MAX = 200 };
+
+static const uint64_t largest_message = 1 << 30;
 
 static xy_status_t parse_threads(const char *text, long threads[THREADS_MAX], size_t *count_p)
 {
@@ -101,10 +110,43 @@ static xy_status_t parse_threads(const char *text, long threads[THREADS_MAX], si
     return st;
 }
 
-static xy_status_t list_kernels(void)
+static xy_status_t parse_sizes(const char *text, xy_vec_t *sizes)
+{
+    char *copy = text != NULL ? xy_strdup(text) : NULL, *save = NULL;
+    xy_status_t st = text == NULL || copy != NULL ? XY_OK : xy_fail_memory("reading options");
+
+    for (char *word = copy != NULL ? strtok_r(copy, ",", &save) : NULL; word != NULL && st == XY_OK;
+         word = strtok_r(NULL, ",", &save)) {
+        uint64_t bytes;
+
+        if (!xy_parse_size(word, &bytes) || bytes < 1 || bytes > largest_message)
+            st = xy_fail(XY_EUSAGE, "--sizes: '%s' is no size from 1 byte to 1 GiB", word);
+        else if (sizes->count == SIZES_MAX)
+            st = xy_fail(XY_EUSAGE, "--sizes: at most %d", SIZES_MAX);
+        else if (xy_vec_append(sizes, &bytes) != XY_OK)
+            st = xy_fail_memory("reading options");
+    }
+    xy_free(copy);
+    return st;
+}
+
+static xy_status_t list_kernels(bool as_json)
 {
     const char *name, *text;
+    xy_json_t j;
 
+    if (as_json) {
+        xy_json_init(&j, stdout, true);
+        xy_json_begin_array(&j, NULL);
+        for (size_t i = 0; xy_calibrate_kernel_name(i, &name, &text); i++) {
+            xy_json_begin_object(&j, NULL);
+            xy_json_string(&j, "name", name);
+            xy_json_string(&j, "describe", text);
+            xy_json_end(&j);
+        }
+        xy_json_end(&j);
+        return xy_stdout_check();
+    }
     for (size_t i = 0; xy_calibrate_kernel_name(i, &name, &text); i++)
         printf("%-8s %s\n", name, text);
     return xy_stdout_check();
@@ -140,12 +182,15 @@ static xy_status_t show(const values_t *v)
     xy_costs_t *costs;
     xy_status_t st;
 
-    if (v->svg == NULL && v->html == NULL)
-        return xy_fail(XY_EUSAGE, "--show draws: say where with --svg FILE or --html FILE");
+    if (v->svg == NULL && v->html == NULL && !v->json)
+        return xy_fail(XY_EUSAGE,
+                       "--show needs --svg FILE or --html FILE, where to draw, or --json");
     st = xy_costs_load(v->show, &costs);
     if (st != XY_OK)
         return st;
     st = draw(v, costs);
+    if (st == XY_OK && v->json)
+        xy_costs_print_json(costs, stdout);
     xy_costs_destroy(costs);
     return st;
 }
@@ -180,27 +225,76 @@ static xy_status_t open_costs(const values_t *v, const xy_machine_t *live, const
     return st;
 }
 
+/* Messages by Xylem's own MPI, or by the one that was named. */
+static xy_status_t measure_messages(const values_t *v, const xy_calibration_t *c, double seconds,
+                                    const xy_machine_t *live, xy_costs_t *costs)
+{
+    xy_vec_t sizes = XY_VEC_INIT(uint64_t);
+    const xy_messages_calibration_t m = {.launcher = v->launcher,
+                                         .compiler = v->compiler,
+                                         .extra = &v->extra,
+                                         .largest = (double)v->largest,
+                                         .sizes = &sizes,
+                                         .seconds = fmin(seconds / 55, 0.1)};
+    xy_status_t st = parse_sizes(v->sizes, &sizes);
+
+    if (st == XY_OK)
+        st = v->launcher != NULL ? xy_calibrate_messages(c, &m, costs)
+                                 : calibrate_own_messages(c, &m, seconds, live, costs);
+    xy_vec_cleanup(&sizes);
+    return st;
+}
+
 static xy_status_t measure(const values_t *v, xy_calibration_t *c, const xy_machine_t *live,
                            xy_costs_t *costs, int *failed_p)
 {
+    const bool is_all = !v->memory && !v->messages;
     xy_progress_t bar;
-    double all = v->seconds;
+    double memory = is_all ? fmin(v->seconds / 4, 20) : v->seconds;
+    double messages = is_all ? fmin(v->seconds / 6, 12) : v->seconds;
     xy_status_t st = XY_OK;
 
-    xy_progress_start(&bar, "calibrating", (uint64_t)(all * 1000));
+    xy_progress_start(&bar, "calibrating", (uint64_t)(v->seconds * 1000));
     c->bar = &bar;
-    c->seconds = v->memory ? all : fmin(all / 4, 20);
-    st = xy_calibrate_memory(c, live, costs);
-    c->seconds = all - c->seconds;
-    if (st == XY_OK && !v->memory)
+    c->seconds = memory;
+    if (is_all || v->memory)
+        st = xy_calibrate_memory(c, live, costs);
+    if (st == XY_OK && (is_all || v->memory))
+        st = calibrate_fibers(c, live, costs);
+    if (st == XY_OK && (is_all || v->messages))
+        st = measure_messages(v, c, messages, live, costs);
+    c->seconds = v->seconds - memory - messages;
+    if (st == XY_OK && is_all)
         st = xy_calibrate_kernels(c, costs, failed_p);
     xy_progress_stop(&bar);
     return st;
 }
 
+static void print_checks(const xy_vec_t *results)
+{
+    xy_json_t j;
+
+    xy_json_init(&j, stdout, true);
+    xy_json_begin_array(&j, NULL);
+    for (size_t i = 0; i < results->count; i++) {
+        const xy_check_result_t *r = &XY_VEC_AT(results, xy_check_result_t, i);
+
+        xy_json_begin_object(&j, NULL);
+        xy_json_string(&j, "name", r->kernel->name);
+        xy_json_int(&j, "threads", r->kernel->threads);
+        xy_json_bool(&j, "holds", r->holds);
+        xy_json_double(&j, "middle", r->middle);
+        xy_json_double(&j, "least", r->least);
+        xy_json_double(&j, "greatest", r->greatest);
+        xy_json_end(&j);
+    }
+    xy_json_end(&j);
+}
+
 static xy_status_t check(const values_t *v, xy_calibration_t *c, const xy_machine_t *live,
                          const char *path)
 {
+    xy_vec_t results = XY_VEC_INIT(xy_check_result_t);
     xy_costs_t *costs;
     xy_progress_t bar;
     xy_status_t st = xy_costs_load(v->output, &costs);
@@ -210,41 +304,61 @@ static xy_status_t check(const values_t *v, xy_calibration_t *c, const xy_machin
     xy_costs_check(costs, live, path);
     xy_progress_start(&bar, "checking", costs->kernels.count * 3000);
     c->bar = &bar;
-    st = xy_calibrate_check(c, costs, v->tolerance);
+    st = xy_calibrate_check(c, costs, v->tolerance, &results);
     xy_progress_stop(&bar);
+    if (v->json)
+        print_checks(&results);
+    xy_vec_cleanup(&results);
     xy_costs_destroy(costs);
+    return st;
+}
+
+/* Keep what was measured, draw it, and say so. */
+static xy_status_t finish(const values_t *v, xy_costs_t *costs, const char *path)
+{
+    xy_status_t st = xy_costs_save(costs, v->output);
+
+    if (st == XY_OK)
+        st = draw(v, costs);
+    if (st == XY_OK && v->json)
+        xy_costs_print_json(costs, stdout);
+    else if (st == XY_OK && !v->quiet)
+        printf("costs are in %s\n", path);
     return st;
 }
 
 /* Several hosts: the store is about them, not about the one we run on. */
 static xy_status_t calibrate_hosts(const values_t *v)
 {
+    xy_vec_t sizes = XY_VEC_INIT(uint64_t);
     xy_hosts_calibration_t c = {.hosts = v->hosts,
                                 .launcher = v->launcher,
                                 .compiler = v->compiler,
                                 .agent = v->agent,
                                 .extra = &v->extra,
                                 .largest = (double)v->largest,
-                                .report = v->quiet ? NULL : stdout};
+                                .sizes = &sizes,
+                                .report = v->quiet || v->json ? NULL : stdout};
+    xy_progress_t bar;
     xy_costs_t *costs;
     xy_status_t st;
 
     if (v->output == NULL)
         return xy_fail(XY_EUSAGE,
                        "--hosts needs --output FILE: the user's cache is of one machine");
-    if (v->largest < 1 || v->largest > 1u << 30)
-        return xy_fail(XY_EUSAGE, "--largest must be between 1 byte and 1 GiB");
-    st = xy_costs_create(v->hosts, "hosts", &costs);
-    if (st != XY_OK)
-        return st;
-    st = xy_calibrate_hosts(&c, costs);
+    st = parse_sizes(v->sizes, &sizes);
     if (st == XY_OK)
-        st = xy_costs_save(costs, v->output);
-    if (st == XY_OK)
-        st = draw(v, costs);
-    if (st == XY_OK && !v->quiet)
-        printf("costs are in %s\n", v->output);
-    xy_costs_destroy(costs);
+        st = xy_costs_create(v->hosts, "hosts", &costs);
+    if (st == XY_OK) {
+        xy_progress_start(&bar, "calibrating", 1000);
+        c.bar = &bar;
+        st = xy_calibrate_hosts(&c, costs);
+        xy_progress_stop(&bar);
+        if (st == XY_OK)
+            st = finish(v, costs, v->output);
+        xy_costs_destroy(costs);
+    }
+    xy_vec_cleanup(&sizes);
     return st;
 }
 
@@ -259,11 +373,7 @@ static xy_status_t calibrate(const values_t *v, xy_calibration_t *c, const xy_ma
         return st;
     st = measure(v, c, live, costs, &failed);
     if (st == XY_OK)
-        st = xy_costs_save(costs, v->output);
-    if (st == XY_OK)
-        st = draw(v, costs);
-    if (st == XY_OK && !v->quiet)
-        printf("costs are in %s\n", path);
+        st = finish(v, costs, path);
     xy_costs_destroy(costs);
     if (st == XY_OK && failed > 0)
         st = xy_fail(XY_EINVAL, "%d kernel%s got no model; the others did", failed,
@@ -274,6 +384,7 @@ static xy_status_t calibrate(const values_t *v, xy_calibration_t *c, const xy_ma
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     const values_t *v = values;
+    const bool is_silent = v->quiet || v->json;
     long threads[THREADS_MAX];
     xy_calibration_t c = {.kernels = v->kernels,
                           .plugins = &v->plugins,
@@ -282,16 +393,18 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
                           .first = v->first,
                           .time_max = v->time_max,
                           .threads = threads,
-                          .report = v->quiet ? NULL : stdout};
+                          .report = is_silent ? NULL : stdout};
     xy_machine_t *live;
     char *path = NULL;
     xy_status_t st;
 
     (void)command, (void)argc, (void)argv;
     if (v->list)
-        return list_kernels();
+        return list_kernels(v->json);
     if (v->show != NULL)
         return show(v);
+    if (v->largest < 1 || v->largest > largest_message)
+        return xy_fail(XY_EUSAGE, "--largest must be between 1 byte and 1 GiB");
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (v->hosts != NULL)
         return calibrate_hosts(v);
@@ -348,14 +461,15 @@ const xy_command_t verb_calibrate = {
     .name = "calibrate",
     .summary = "measure this machine, and learn models of what things cost on it",
     .synopsis = "",
-    .description = "Measures copies and sums of memory against their size, by one core and by "
-                   "several at once, "
-                   "the hand-over of a cache line between cores, and compute kernels; fits models "
-                   "to them; and "
-                   "keeps both in a file that other verbs read. It takes less than two minutes, "
-                   "and is best run "
-                   "while the machine does nothing else.\n\n"
-                   "What was measured before is kept and updated.",
+    .description =
+        "Measures copies and sums of memory against their size, by one core and by "
+        "several at once, "
+        "the hand-over of a cache line between cores, fibers, messages of Xylem's own MPI, "
+        "and compute kernels; fits models to them; and "
+        "keeps both in a file that other verbs read. It takes less than two minutes, "
+        "and is best run "
+        "while the machine does nothing else.\n\n"
+        "What was measured before is kept and updated.",
     .examples =
         "xylem calibrate\n    this machine, into the user's cache\n"
         "xylem calibrate --check\n    is it still true?\n"

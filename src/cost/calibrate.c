@@ -37,6 +37,17 @@ void calibrate_report(const xy_calibration_t *c, const xy_kernel_cost_t *k)
         k->fit.count == 1 ? "" : "s", 100 * k->fit.error_mean, 100 * k->fit.error_max);
 }
 
+xy_status_t xy_calibrate_constant(const xy_calibration_t *c, const char *name, const char *text,
+                                  long from, long to, double *seconds, long n, xy_costs_t *costs)
+{
+    double spread, middle = cost_median(seconds, n, &spread);
+    char took[32];
+
+    if (c->report != NULL)
+        fprintf(c->report, "%s: %s\n", text, xy_format_seconds(middle, took));
+    return xy_costs_set_constant(costs, name, from, to, middle, spread, n);
+}
+
 static const char latency_name[] = "pace-latency", throughput_name[] = "pace-throughput";
 
 /* The reference of all times of the store: as it was when the first was taken, with the least

@@ -43,11 +43,22 @@ xy_status_t xy_calibrate_kernels(const xy_calibration_t *c, xy_costs_t *costs, i
 xy_status_t xy_calibrate_memory(const xy_calibration_t *c, const xy_machine_t *live,
                                 xy_costs_t *costs);
 
+/* One number that was measured `n` times elsewhere (a switch of fibers): its median goes into the
+ * store under `name`, between two PUs or -1, and is reported as `text`. `seconds` is sorted. */
+xy_status_t xy_calibrate_constant(const xy_calibration_t *c, const char *name, const char *text,
+                                  long from, long to, double *seconds, long n, xy_costs_t *costs);
+
+typedef struct {
+    const xy_kernel_cost_t *kernel; /* of the store */
+    bool holds;
+    double middle, least, greatest; /* relative errors: 0.1 is a tenth slower than the model says */
+} xy_check_result_t;
+
 /* Measure a few sizes of each kernel of the store again, at sizes between its samples. A model
  * holds when the middle of its errors is within `tolerance` (0: 10 %). EINVAL, said, when one does
- * not. */
-xy_status_t xy_calibrate_check(const xy_calibration_t *c, const xy_costs_t *costs,
-                               double tolerance);
+ * not. `results` (of xy_check_result_t; may be NULL) gets one for each. */
+xy_status_t xy_calibrate_check(const xy_calibration_t *c, const xy_costs_t *costs, double tolerance,
+                               xy_vec_t *results);
 
 /* Measure the kernel of a model of the store again at the sizes x of the samples, and fill in the
  * rest of them, by the clock of the model. EUNSUPPORTED: it was no kernel ("copy"). EINVAL: it

@@ -120,12 +120,11 @@ xy_status_t xy_calibrate_measure(const xy_calibration_t *c, const xy_costs_t *co
     return st;
 }
 
-/* *is_good_p: it holds. */
 static xy_status_t check_one(const xy_calibration_t *c, const xy_costs_t *costs,
-                             const xy_kernel_cost_t *k, double tolerance, bool *is_good_p)
+                             const xy_kernel_cost_t *k, double tolerance, xy_check_result_t *r)
 {
     xy_sample_t samples[SIZES] = {{0}};
-    double errors[SIZES], middle;
+    double errors[SIZES];
     xy_status_t st;
 
     for (int i = 0; i < SIZES; i++)
@@ -136,29 +135,35 @@ static xy_status_t check_one(const xy_calibration_t *c, const xy_costs_t *costs,
     for (int i = 0; i < SIZES; i++)
         errors[i] = samples[i].t / xy_fit_value(&k->fit, samples[i].x).seconds - 1;
     qsort(errors, SIZES, sizeof(*errors), by_value);
-    middle = errors[SIZES / 2];
-    *is_good_p = fabs(middle) <= tolerance;
+    *r = (xy_check_result_t){.kernel = k,
+                             .middle = errors[SIZES / 2],
+                             .least = errors[0],
+                             .greatest = errors[SIZES - 1]};
+    r->holds = fabs(r->middle) <= tolerance;
     if (c->report != NULL)
         fprintf(c->report, "%-8s %ld thread%s: %s (%+.1f %% in the middle, %+.1f %% to %+.1f %%)\n",
                 k->name, k->threads, k->threads == 1 ? "" : "s",
-                *is_good_p ? "holds" : "does not hold", 100 * middle, 100 * errors[0],
-                100 * errors[SIZES - 1]);
+                r->holds ? "holds" : "does not hold", 100 * r->middle, 100 * r->least,
+                100 * r->greatest);
     return XY_OK;
 }
 
-xy_status_t xy_calibrate_check(const xy_calibration_t *c, const xy_costs_t *costs, double tolerance)
+xy_status_t xy_calibrate_check(const xy_calibration_t *c, const xy_costs_t *costs, double tolerance,
+                               xy_vec_t *results)
 {
     int bad = 0, checked = 0;
     xy_status_t st = XY_OK;
 
     for (size_t i = 0; i < costs->kernels.count && st == XY_OK; i++) {
         const xy_kernel_cost_t *k = &XY_VEC_AT(&costs->kernels, xy_kernel_cost_t, i);
-        bool is_good = false;
+        xy_check_result_t r = {0};
 
         if (strcmp(k->unit, "n") != 0 || k->fit.count == 0)
             continue;
-        st = check_one(c, costs, k, tolerance > 0 ? tolerance : 0.10, &is_good);
-        bad += st == XY_OK && !is_good;
+        st = check_one(c, costs, k, tolerance > 0 ? tolerance : 0.10, &r);
+        if (st == XY_OK && results != NULL && xy_vec_append(results, &r) != XY_OK)
+            st = xy_fail_memory("checking models");
+        bad += st == XY_OK && !r.holds;
         checked++;
     }
     if (st != XY_OK)

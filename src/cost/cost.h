@@ -7,6 +7,7 @@
  *   store.h     all of it in one XML file
  *   link.h      the four numbers that choose collective algorithms
  *   calibrate.h measuring the machine we run on
+ *   messages.h  measuring messages inside it
  *   plot.h      pictures of the models
  *   hosts.h     measuring several hosts through the installed MPI
  */
@@ -18,6 +19,7 @@
 #include "cost/hosts.h"
 #include "cost/link.h"
 #include "cost/message.h"
+#include "cost/messages.h"
 #include "cost/plot.h"
 #include "cost/store.h"
 

@@ -23,7 +23,9 @@ typedef struct {
     const xy_vec_t *extra; /* of const char *: more words for the launcher; NULL: none */
     double rho;            /* of ECO; 0: 1.20 */
     double largest;        /* message in bytes; 0: 4 MiB */
-    double seconds;        /* for one size of one pair; 0: 0.05 */
+    const xy_vec_t *sizes; /* of uint64_t: these messages instead; NULL or empty: chosen */
+    double seconds;        /* for one size of one pair; 0: 0.1 */
+    xy_progress_t *bar;    /* in thousandths; NULL: none */
     FILE *report;          /* what is found; NULL: silent */
 } xy_hosts_calibration_t;
 

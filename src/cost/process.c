@@ -3,10 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -16,11 +16,15 @@
 enum { NOT_STARTED = 127, TOO_LATE = 124 };
 
 /* In the child: `out` < 0 means nothing is wanted. */
-static void become(char *const argv[], int out)
+static void become(char *const argv[], int out, pid_t parent)
 {
     int null = open("/dev/null", O_RDWR);
 
     setpgid(0, 0);
+    /* When we are killed, a launcher still ends its processes on other hosts. */
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != parent)
+        _exit(NOT_STARTED);
     dup2(null, STDIN_FILENO);
     dup2(out >= 0 ? out : null, STDOUT_FILENO);
     if (out < 0)
@@ -32,10 +36,10 @@ static void become(char *const argv[], int out)
 
 pid_t cost_command_start(char *const argv[])
 {
-    pid_t pid = fork();
+    pid_t parent = getpid(), pid = fork();
 
     if (pid == 0)
-        become(argv, -1);
+        become(argv, -1, parent);
     return pid;
 }
 
@@ -46,20 +50,22 @@ static int code_of(int status)
 
 int cost_command_wait(pid_t pid, double deadline)
 {
-    int status;
+    int status, sent = 0;
 
     for (;;) {
         pid_t got = waitpid(pid, &status, WNOHANG);
 
         if (got == pid)
-            return code_of(status);
+            return sent != 0 ? TOO_LATE : code_of(status);
         if (got < 0 && errno != EINTR)
             return NOT_STARTED;
         if (cost_now() > deadline) {
-            kill(-pid, SIGKILL);
-            kill(pid, SIGKILL);
-            waitpid(pid, &status, 0);
-            return TOO_LATE;
+            /* A launcher that is asked to end tells its processes elsewhere; if it does not, it is
+             * not asked again. */
+            sent = sent == 0 ? SIGTERM : SIGKILL;
+            deadline = cost_now() + 2;
+            kill(-pid, sent);
+            kill(pid, sent);
         }
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
@@ -114,14 +120,14 @@ xy_status_t cost_command_run(char *const argv[], double seconds, cost_line_fn li
 {
     double deadline = cost_now() + seconds;
     int ends[2];
-    pid_t pid;
+    pid_t parent = getpid(), pid;
     xy_status_t st;
 
     if (pipe2(ends, O_CLOEXEC) != 0)
         return xy_fail_errno(errno, "a pipe", "make");
     pid = fork();
     if (pid == 0)
-        become(argv, ends[1]);
+        become(argv, ends[1], parent);
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);
@@ -129,6 +135,6 @@ xy_status_t cost_command_run(char *const argv[], double seconds, cost_line_fn li
     }
     st = read_output(ends[0], deadline, line, arg);
     close(ends[0]);
-    *code_p = cost_command_wait(pid, st == XY_OK ? fmax(deadline, cost_now() + 1) : 0);
+    *code_p = cost_command_wait(pid, st == XY_OK ? deadline : 0);
     return st;
 }

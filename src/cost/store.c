@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
@@ -124,6 +125,14 @@ static bool is_between(const xy_message_cost_t *m, const char *a, const char *b)
            (strcmp(m->cluster1, b) == 0 && strcmp(m->cluster2, a) == 0);
 }
 
+/* By name, whatever the version: "Open MPI v4.1.4" and "Open MPI v5.0". */
+static bool is_same_library(const char *a, const char *b)
+{
+    size_t n = strcspn(a, "0123456789");
+
+    return n == strcspn(b, "0123456789") && strncasecmp(a, b, n) == 0;
+}
+
 xy_status_t xy_costs_set_message(xy_costs_t *costs, xy_message_cost_t *message)
 {
     xy_message_cost_t *slot = NULL;
@@ -133,10 +142,13 @@ xy_status_t xy_costs_set_message(xy_costs_t *costs, xy_message_cost_t *message)
         xy_message_cost_cleanup(message);
         return xy_fail_memory("storing a model");
     }
-    for (size_t i = 0; i < costs->messages.count && slot == NULL; i++)
-        if (is_between(&XY_VEC_AT(&costs->messages, xy_message_cost_t, i), message->cluster1,
-                       message->cluster2))
-            slot = &XY_VEC_AT(&costs->messages, xy_message_cost_t, i);
+    for (size_t i = 0; i < costs->messages.count && slot == NULL; i++) {
+        xy_message_cost_t *m = &XY_VEC_AT(&costs->messages, xy_message_cost_t, i);
+
+        if (is_between(m, message->cluster1, message->cluster2) &&
+            is_same_library(m->library, message->library))
+            slot = m;
+    }
     if (slot != NULL) {
         xy_message_cost_cleanup(slot);
     } else if ((slot = xy_vec_push(&costs->messages)) == NULL) {
@@ -207,10 +219,17 @@ const xy_kernel_cost_t *xy_costs_kernel(const xy_costs_t *costs, const char *nam
 const xy_message_cost_t *xy_costs_message(const xy_costs_t *costs, const char *cluster1,
                                           const char *cluster2)
 {
+    return xy_costs_message_by(costs, cluster1, cluster2, NULL);
+}
+
+const xy_message_cost_t *xy_costs_message_by(const xy_costs_t *costs, const char *cluster1,
+                                             const char *cluster2, const char *library)
+{
     for (size_t i = 0; i < costs->messages.count; i++) {
         const xy_message_cost_t *m = &XY_VEC_AT(&costs->messages, xy_message_cost_t, i);
 
-        if (is_between(m, cluster1, cluster2))
+        if (is_between(m, cluster1, cluster2) &&
+            (library == NULL || strncasecmp(m->library, library, strlen(library)) == 0))
             return m;
     }
     return NULL;

@@ -97,13 +97,15 @@ xy_status_t xy_costs_parse(const char *data, size_t size, const char *path, xy_c
 /* Write it, with the directories above (NULL: the user's own). Sets the date. */
 xy_status_t xy_costs_save(xy_costs_t *costs, const char *path);
 void xy_costs_print_xml(const xy_costs_t *costs, FILE *file);
+/* The models for programs: no samples. Write errors stay in the FILE's error flag. */
+void xy_costs_print_json(const xy_costs_t *costs, FILE *file);
 
 /* Warn when the costs are of another machine than `live`. true: they are of this one. */
 bool xy_costs_check(const xy_costs_t *costs, const xy_machine_t *live, const char *path);
 
-/* Put one in, in place of what had the same name, cluster, threads and distance (clusters; name and
- * PUs). Takes over everything the argument points to, which it zeroes; on failure it is cleaned up
- * too. NULL strings become "". */
+/* Put one in, in place of what had the same name, cluster, threads and distance (clusters and
+ * library; name and PUs). Takes over everything the argument points to, which it zeroes; on failure
+ * it is cleaned up too. NULL strings become "". */
 xy_status_t xy_costs_set_kernel(xy_costs_t *costs, xy_kernel_cost_t *kernel);
 xy_status_t xy_costs_set_message(xy_costs_t *costs, xy_message_cost_t *message);
 xy_status_t xy_costs_set_constant(xy_costs_t *costs, const char *name, long from, long to,
@@ -115,9 +117,12 @@ void xy_message_cost_cleanup(xy_message_cost_t *message);
 /* NULL: there is none. `cluster` NULL: the first that has it; `threads` 0: any. Local memory. */
 const xy_kernel_cost_t *xy_costs_kernel(const xy_costs_t *costs, const char *name,
                                         const char *cluster, long threads);
-/* In either order of the clusters. */
+/* In either order of the clusters; the first library that was measured. */
 const xy_message_cost_t *xy_costs_message(const xy_costs_t *costs, const char *cluster1,
                                           const char *cluster2);
+/* Of the library whose name begins so ("open mpi", in any case); NULL: of any. */
+const xy_message_cost_t *xy_costs_message_by(const xy_costs_t *costs, const char *cluster1,
+                                             const char *cluster2, const char *library);
 const xy_constant_cost_t *xy_costs_constant(const xy_costs_t *costs, const char *name);
 
 #endif

@@ -1,27 +1,46 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Measures messages between hosts, one process on each. Compiled with the installed mpicc and
- * started by `xylem calibrate --hosts`; its answers are lines on standard output:
+ * Measures messages between processes. `xylem calibrate` has it under Xylem's own MPI for this
+ * machine, and compiles it with another mpicc for hosts; its answers are lines on standard output:
  *
- *   probe latency REPETITIONS          latencies of all pairs, in rounds in which each process
- *                                      takes part in one pair:  "latency I J SECONDS"
- *   probe pairs LARGEST SECONDS I J... messages of growing size between I and J, one pair after the
- *                                      other:  "message I J BYTES BLOCKING NONBLOCKING SEND RECEIVE
- * GAP"
+ *   probe latency REPETITIONS LIFE           latencies of all pairs, in rounds in which each
+ * process takes part in one pair:  "latency I J SECONDS" probe pair I J SIZES SECONDS PASSES LIFE
+ * messages of these sizes (with commas) between I and J: "message I J BYTES BLOCKING NONBLOCKING
+ * SEND RECEIVE GAP"
  *
- * First come "library TEXT" and "host I NAME". A time is the second fastest of all.
+ * First come "library TEXT" and "host I NAME", and "step K N" tells how far it is. After LIFE
+ * seconds it ends itself, whoever else is gone by then.
+ *
+ * Short messages are timed in batches. All sizes are measured one after the other in each pass, and
+ * what is printed is the least over the passes of the lower quartile of each: disturbances add, and
+ * last longer than a size takes.
  */
 #include <math.h>
 #include <mpi.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { TAG = 7, RUNS_MAX = 400, WINDOW = 16 };
+enum { TAG = 7, RUNS_MAX = 400, RUNS_MIN = 3, WINDOW = 16, SIZES_MAX = 256, FIGURES = 5 };
 
 static int rank, size;
+
+static int by_value(const void *a, const void *b)
+{
+    const double *p = a, *q = b;
+
+    return (*p > *q) - (*p < *q);
+}
+
+static double quartile(double *t, int n)
+{
+    qsort(t, (size_t)n, sizeof(*t), by_value);
+    return t[n / 4];
+}
 
 /* The second least value. */
 static double best(const double *t, int n)
@@ -71,6 +90,12 @@ static int opponent(int me, int round, int n)
     return ((2 * round - me) % (n - 1) + (n - 1)) % (n - 1);
 }
 
+static void say_step(int done, int all)
+{
+    printf("step %d %d\n", done, all);
+    fflush(stdout);
+}
+
 static void measure_latencies(int repetitions)
 {
     int n = size + size % 2;
@@ -88,6 +113,8 @@ static void measure_latencies(int repetitions)
         MPI_Barrier(MPI_COMM_WORLD);
         if (other < size && other != rank)
             mine[other] = ping(other, rank < other, repetitions);
+        if (rank == 0)
+            say_step(round + 1, n - 1);
     }
     MPI_Gather(mine, size, MPI_DOUBLE, all, size, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     /* The one who starts measures a round trip; the other also waits for the start. */
@@ -128,11 +155,12 @@ static void nonblocking(const game_t *g)
 }
 
 /* How long a start of a send keeps the sender. */
-static double send_overhead(const game_t *g)
+static double send_overhead(const game_t *g, double unused)
 {
     MPI_Request request;
     double took = 0;
 
+    (void)unused;
     if (g->is_first) {
         double begin = MPI_Wtime();
 
@@ -167,10 +195,11 @@ static double receive_overhead(const game_t *g, double arrival)
 }
 
 /* A stream of messages, and one byte back when all are there. */
-static double stream(const game_t *g, int count)
+static double stream(const game_t *g, double length)
 {
     MPI_Request requests[WINDOW];
     double begin = MPI_Wtime();
+    int count = (int)length;
     char byte = 0;
 
     if (g->is_first) {
@@ -187,97 +216,96 @@ static double stream(const game_t *g, int count)
     return MPI_Wtime() - begin;
 }
 
-static double time_trips(const game_t *g, void (*trip)(const game_t *), int runs)
+/* Both go on until the first says that it is over. */
+static int goes_on(const game_t *g, int wanted)
 {
-    double times[RUNS_MAX];
+    char word = (char)wanted;
 
-    for (int i = -1; i < runs; i++) {
+    if (g->is_first)
+        MPI_Send(&word, 1, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD);
+    else
+        MPI_Recv(&word, 1, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return word;
+}
+
+/* Timings of `batch` round trips each, per message: at least so many, and for so many seconds. */
+static double time_trips(const game_t *g, void (*trip)(const game_t *), int batch, int least,
+                         double seconds)
+{
+    double times[RUNS_MAX], end = MPI_Wtime() + seconds;
+    int n = -1; /* the first one warms up */
+
+    while (goes_on(g, n < least || (n < RUNS_MAX && MPI_Wtime() < end))) {
         double begin = MPI_Wtime();
 
-        trip(g);
-        if (i >= 0)
-            times[i] = (MPI_Wtime() - begin) / 2;
+        for (int k = 0; k < batch; k++)
+            trip(g);
+        if (n >= 0)
+            times[n] = (MPI_Wtime() - begin) / 2 / batch;
+        n++;
     }
-    return best(times, runs);
+    return quartile(times, n);
+}
+
+typedef double (*once_fn)(const game_t *g, double argument);
+
+static double time_once(const game_t *g, once_fn once, double argument, double seconds)
+{
+    double times[RUNS_MAX], end = MPI_Wtime() + seconds;
+    int n = 0;
+
+    while (goes_on(g, n < RUNS_MIN || (n < RUNS_MAX && MPI_Wtime() < end)))
+        times[n++] = once(g, argument);
+    return quartile(times, n);
+}
+
+/* How many round trips make a timing that the clock can resolve; the first decides for both. */
+static int choose_batch(const game_t *g)
+{
+    double once = time_trips(g, blocking, 1, 1, 0);
+    int batch = once < 20e-6 ? (int)(20e-6 / fmax(once, 1e-7)) + 1 : 1;
+
+    if (g->is_first)
+        MPI_Send(&batch, 1, MPI_INT, g->other, TAG, MPI_COMM_WORLD);
+    else
+        MPI_Recv(&batch, 1, MPI_INT, g->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return batch;
 }
 
 /* Everything of one size; both sides of the pair call it, the first one's times count. */
-static void measure_size(const game_t *g, double seconds, double result[5])
+static void measure_size(const game_t *g, double seconds, double result[FIGURES])
 {
-    double once = time_trips(g, blocking, 2), times[RUNS_MAX], one, many;
-    int runs = once > 0 ? (int)fmin(seconds / 5 / (2 * once), RUNS_MAX) : RUNS_MAX, few;
+    int batch = choose_batch(g);
+    double one, many;
 
-    runs = runs < 5 ? 5 : runs;
-    MPI_Sendrecv_replace(&runs, 1, MPI_INT, g->other, TAG, g->other, TAG, MPI_COMM_WORLD,
-                         MPI_STATUS_IGNORE);
-    /* Each has the other's number now: both take the first one's. */
-    if (g->is_first)
-        runs = once > 0 ? (int)fmin(fmax(seconds / 5 / (2 * once), 5), RUNS_MAX) : RUNS_MAX;
-    few = runs < 20 ? runs : 20;
-    result[0] = time_trips(g, blocking, runs);
-    result[1] = time_trips(g, nonblocking, runs);
-    for (int i = 0; i < few; i++)
-        times[i] = send_overhead(g);
-    result[2] = best(times, few);
-    for (int i = 0; i < few; i++)
-        times[i] = receive_overhead(g, result[0]);
-    result[3] = best(times, few);
-    for (int i = 0; i < few; i++)
-        times[i] = stream(g, 1);
-    one = best(times, few);
-    for (int i = 0; i < few; i++)
-        times[i] = stream(g, WINDOW);
-    many = best(times, few);
-    result[4] = (many - one) / (WINDOW - 1);
+    result[0] = time_trips(g, blocking, batch, RUNS_MIN, seconds * 0.4);
+    result[1] = time_trips(g, nonblocking, batch, RUNS_MIN, seconds * 0.4);
+    result[2] = time_once(g, send_overhead, 0, seconds * 0.05);
+    result[3] = time_once(g, receive_overhead, result[0], seconds * 0.05);
+    one = time_once(g, stream, 1, seconds * 0.05);
+    many = time_once(g, stream, WINDOW, seconds * 0.05);
+    result[4] = fmax((many - one) / (WINDOW - 1), 0);
 }
 
-static void measure_pair(int a, int b, double largest, double seconds)
+/* All sizes in each pass, as long as they keep to the time: where latencies are long, one pass is
+ * enough. Results keep the least. */
+static void measure_sizes(game_t g, const double *sizes, int count, double seconds, int passes,
+                          double results[][FIGURES])
 {
-    char *buffer = calloc(1, (size_t)largest + 1);
-    double result[5];
+    double end = MPI_Wtime() + count * seconds * (passes - 1) / passes;
 
-    if (buffer == NULL)
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    /* Powers of two and what lies in the middle of them. */
-    for (double power = 1; power <= largest; power *= 2)
-        for (int half = 0; half < 2; half++) {
-            double bytes = power + half * power / 2;
-            game_t g = {.buffer = buffer, .bytes = (int)bytes, .is_first = rank == a};
+    for (int pass = 0; goes_on(&g, pass == 0 || (pass < passes && MPI_Wtime() < end)); pass++) {
+        for (int i = 0; i < count; i++) {
+            double result[FIGURES];
 
-            if (bytes > largest || bytes != floor(bytes))
-                continue;
-            g.other = g.is_first ? b : a;
-            measure_size(&g, seconds, result);
-            if (g.is_first && rank != 0)
-                MPI_Send(result, 5, MPI_DOUBLE, 0, TAG + 1, MPI_COMM_WORLD);
+            g.bytes = (int)sizes[i];
+            measure_size(&g, seconds / passes, result);
+            for (int k = 0; k < FIGURES; k++)
+                results[i][k] = pass == 0 ? result[k] : fmin(results[i][k], result[k]);
+            if (rank == 0)
+                say_step(pass * count + i + 1, passes * count);
         }
-    free(buffer);
-}
-
-/* Process 0 prints what the first of the pair sends it, also when it is the first itself. */
-static void report_pair(int a, int b, double largest, double seconds)
-{
-    for (double power = 1; power <= largest; power *= 2)
-        for (int half = 0; half < 2; half++) {
-            double bytes = power + half * power / 2, r[5];
-
-            if (bytes > largest || bytes != floor(bytes))
-                continue;
-            if (a == 0) {
-                char *buffer = calloc(1, (size_t)bytes);
-                game_t g = {.buffer = buffer, .bytes = (int)bytes, .other = b, .is_first = 1};
-
-                if (buffer == NULL)
-                    MPI_Abort(MPI_COMM_WORLD, 1);
-                measure_size(&g, seconds, r);
-                free(buffer);
-            } else {
-                MPI_Recv(r, 5, MPI_DOUBLE, a, TAG + 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-            }
-            printf("message %d %d %.0f %.9g %.9g %.9g %.9g %.9g\n", a, b, bytes, r[0], r[1], r[2],
-                   r[3], fmax(r[4], 0));
-            fflush(stdout);
-        }
+    }
 }
 
 /* A barrier in which those that have nothing to do leave the processor and the network alone. */
@@ -295,20 +323,43 @@ static void rest(void)
     }
 }
 
-static void measure_pairs(int argc, char **argv)
+static int read_sizes(char *text, double *sizes)
 {
-    double largest = atof(argv[2]), seconds = atof(argv[3]);
+    int n = 0;
 
-    for (int i = 4; i + 1 < argc; i += 2) {
-        int a = atoi(argv[i]), b = atoi(argv[i + 1]);
+    for (char *word = strtok(text, ","); word != NULL && n < SIZES_MAX; word = strtok(NULL, ","))
+        sizes[n++] = atof(word);
+    return n;
+}
 
-        rest();
-        if (rank == 0 && b != 0)
-            report_pair(a, b, largest, seconds);
-        else if (rank == a || rank == b)
-            measure_pair(a, b, largest, seconds);
+/* The processes of a pair measure; the first of them tells process 0, which prints. */
+static void measure_pair(int a, int b, char *text, double seconds, int passes)
+{
+    static double sizes[SIZES_MAX], results[SIZES_MAX][FIGURES];
+    int count = read_sizes(text, sizes), is_playing = rank == a || rank == b;
+    double largest = 1;
+
+    for (int i = 0; i < count; i++)
+        largest = fmax(largest, sizes[i]);
+    rest();
+    if (is_playing) {
+        game_t g = {.other = rank == a ? b : a, .is_first = rank == a};
+
+        g.buffer = calloc(1, (size_t)largest);
+        if (g.buffer == NULL)
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        measure_sizes(g, sizes, count, seconds, passes, results);
+        free(g.buffer);
     }
     rest();
+    if (rank == a && a != 0)
+        MPI_Send(results, SIZES_MAX * FIGURES, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD);
+    if (rank == 0 && a != 0)
+        MPI_Recv(results, SIZES_MAX * FIGURES, MPI_DOUBLE, a, TAG, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    for (int i = 0; rank == 0 && i < count; i++)
+        printf("message %d %d %.0f %.9g %.9g %.9g %.9g %.9g\n", a, b, sizes[i], results[i][0],
+               results[i][1], results[i][2], results[i][3], results[i][4]);
 }
 
 static void introduce(void)
@@ -325,15 +376,20 @@ static void introduce(void)
         return;
     MPI_Get_library_version(text, &length);
     text[strcspn(text, ",\n")] = '\0';
+    for (char *c = text; *c != '\0'; c++)
+        if (*c == '\t')
+            *c = ' ';
     printf("library %s\n", text);
     for (int i = 0; names != NULL && i < size; i++)
         printf("host %d %s\n", i, names + (size_t)i * sizeof(name));
     free(names);
 }
 
-/* The last argument is how long it may live: whoever started it may be gone by then. */
 int main(int argc, char **argv)
 {
+    /* Whoever started us may be gone: a launcher's daemon that dies takes us along, and when that
+     * was not noticed, time does. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (argc > 1)
         alarm((unsigned)atoi(argv[--argc]));
     MPI_Init(&argc, &argv);
@@ -342,8 +398,8 @@ int main(int argc, char **argv)
     introduce();
     if (argc > 2 && strcmp(argv[1], "latency") == 0)
         measure_latencies(atoi(argv[2]));
-    else if (argc > 3 && strcmp(argv[1], "pairs") == 0)
-        measure_pairs(argc, argv);
+    else if (argc > 6 && strcmp(argv[1], "pair") == 0)
+        measure_pair(atoi(argv[2]), atoi(argv[3]), argv[4], atof(argv[5]), atoi(argv[6]));
     fflush(stdout);
     MPI_Finalize();
     return 0;

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The models of a store as JSON, for programs. */
+#include "cost/store.h"
+
+static void put_interval(xy_json_t *j, const xy_interval_t *v)
+{
+    xy_json_begin_object(j, NULL);
+    xy_json_double(j, "start", v->start);
+    xy_json_double(j, "end", v->end);
+    xy_json_int(j, "samples", v->samples);
+    xy_json_double(j, "error_mean", v->error_mean);
+    xy_json_double(j, "error_max", v->error_max);
+    xy_json_begin_array(j, "params");
+    for (int i = 0; i <= v->degree; i++)
+        xy_json_double(j, NULL, v->params[i]);
+    xy_json_end(j);
+    xy_json_end(j);
+}
+
+static void put_kernel(xy_json_t *j, const xy_kernel_cost_t *k)
+{
+    xy_json_begin_object(j, NULL);
+    xy_json_string(j, "name", k->name);
+    xy_json_string(j, "cluster", k->cluster);
+    xy_json_string(j, "unit", k->unit);
+    xy_json_string(j, "library", k->library);
+    xy_json_string(j, "clock", *k->clock != '\0' ? k->clock : XY_CLOCK_WALL);
+    xy_json_int(j, "threads", k->threads);
+    xy_json_int(j, "distance", k->distance);
+    xy_json_int(j, "samples", (int64_t)k->sample_count);
+    xy_json_double(j, "error_mean", k->fit.error_mean);
+    xy_json_double(j, "error_max", k->fit.error_max);
+    xy_json_begin_array(j, "intervals");
+    for (size_t i = 0; i < k->fit.count; i++)
+        put_interval(j, &k->fit.intervals[i]);
+    xy_json_end(j);
+    xy_json_end(j);
+}
+
+static void put_lines(xy_json_t *j, const char *name, const xy_lines_t *lines)
+{
+    xy_json_begin_array(j, name);
+    for (size_t i = 0; i < lines->count; i++) {
+        xy_json_begin_object(j, NULL);
+        xy_json_double(j, "start", lines->line[i].start);
+        xy_json_double(j, "end", lines->line[i].end);
+        xy_json_double(j, "a", lines->line[i].a);
+        xy_json_double(j, "b", lines->line[i].b);
+        xy_json_end(j);
+    }
+    xy_json_end(j);
+}
+
+static void put_message(xy_json_t *j, const xy_message_cost_t *m)
+{
+    static const char *const kinds[XY_MESSAGE_KINDS] = {"blocking", "nonblocking"};
+
+    xy_json_begin_object(j, NULL);
+    xy_json_string(j, "cluster1", m->cluster1);
+    xy_json_string(j, "cluster2", m->cluster2);
+    xy_json_string(j, "library", m->library);
+    xy_json_int(j, "samples", (int64_t)m->model.count);
+    for (int k = 0; k < XY_MESSAGE_KINDS; k++) {
+        const xy_message_lines_t *lines = &m->model.kind[k];
+
+        if (!(lines->latency > 0))
+            continue;
+        xy_json_begin_object(j, kinds[k]);
+        xy_json_double(j, "latency", lines->latency);
+        xy_json_double(j, "error_mean", lines->error_mean);
+        put_lines(j, "time", &lines->time);
+        put_lines(j, "bandwidth", &lines->bandwidth);
+        xy_json_end(j);
+    }
+    xy_json_begin_object(j, "loggp");
+    xy_json_double(j, "L", m->model.loggp.latency);
+    xy_json_double(j, "o", m->model.loggp.overhead);
+    xy_json_double(j, "g", m->model.loggp.gap);
+    xy_json_double(j, "G", m->model.loggp.per_byte);
+    xy_json_end(j);
+    xy_json_end(j);
+}
+
+static void put_constant(xy_json_t *j, const xy_constant_cost_t *c)
+{
+    xy_json_begin_object(j, NULL);
+    xy_json_string(j, "name", c->name);
+    if (c->from >= 0) {
+        xy_json_int(j, "from", c->from);
+        xy_json_int(j, "to", c->to);
+    }
+    xy_json_double(j, "seconds", c->seconds);
+    xy_json_end(j);
+}
+
+void xy_costs_print_json(const xy_costs_t *costs, FILE *file)
+{
+    xy_json_t j;
+
+    xy_json_init(&j, file, true);
+    xy_json_begin_object(&j, NULL);
+    xy_json_string(&j, "machine", costs->machine);
+    xy_json_string(&j, "hardware", costs->hardware);
+    xy_json_string(&j, "date", costs->date);
+    xy_json_begin_array(&j, "hosts");
+    for (size_t i = 0; i < costs->hosts.count; i++) {
+        const xy_host_cost_t *h = &XY_VEC_AT(&costs->hosts, xy_host_cost_t, i);
+
+        xy_json_begin_object(&j, NULL);
+        xy_json_string(&j, "name", h->name);
+        xy_json_string(&j, "cluster", h->cluster);
+        xy_json_end(&j);
+    }
+    xy_json_end(&j);
+    xy_json_begin_array(&j, "constants");
+    for (size_t i = 0; i < costs->constants.count; i++)
+        put_constant(&j, &XY_VEC_AT(&costs->constants, xy_constant_cost_t, i));
+    xy_json_end(&j);
+    xy_json_begin_array(&j, "kernels");
+    for (size_t i = 0; i < costs->kernels.count; i++)
+        put_kernel(&j, &XY_VEC_AT(&costs->kernels, xy_kernel_cost_t, i));
+    xy_json_end(&j);
+    xy_json_begin_array(&j, "messages");
+    for (size_t i = 0; i < costs->messages.count; i++)
+        put_message(&j, &XY_VEC_AT(&costs->messages, xy_message_cost_t, i));
+    xy_json_end(&j);
+    xy_json_end(&j);
+}

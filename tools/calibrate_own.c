@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "calibrate.h"
+#include "fiber/fiber.h"
+
+enum { TIMES = 200, SIZES = 55 /* about so many sizes of messages, with those at jumps */ };
+
+/* A PU at each distance from the first. */
+typedef struct {
+    int first, other;
+    const char *name;
+} level_t;
+
+enum { LEVELS_MAX = 16 };
+
+/* The levels, nearest first, beginning with the PU itself; how many. */
+static int list_levels(const xy_machine_t *live, level_t levels[LEVELS_MAX])
+{
+    xy_obj_t first = XY_OBJ_NONE;
+    uint32_t seen = 0;
+    int n = 0;
+
+    for (uint32_t i = 0; i < live->leaves && n < LEVELS_MAX; i++) {
+        xy_obj_t leaf = live->leaf[i];
+        uint32_t hops;
+
+        if (!xy_machine_is_usable(live, leaf))
+            continue;
+        if (first == XY_OBJ_NONE) {
+            first = leaf;
+            levels[n++] = (level_t){(int)live->physical[leaf], (int)live->physical[leaf], "pu"};
+            continue;
+        }
+        /* Leaves are in tree order: a new distance is a greater one. */
+        hops = xy_machine_hops(live, first, leaf);
+        if (hops <= seen)
+            continue;
+        seen = hops;
+        levels[n] = (level_t){levels[0].first, (int)live->physical[leaf], XY_COSTS_LOCAL};
+        if (n > 1)
+            levels[n].name = xy_obj_type_name(
+                (xy_obj_type_t)live->type[xy_machine_common_ancestor(live, first, leaf)]);
+        n++;
+    }
+    return n;
+}
+
+/* ---- Fibers ---- */
+
+static xy_status_t measure_fibers(const xy_calibration_t *c, xy_fiber_cost_t what, const char *name,
+                                  const char *text, const int cpus[2], xy_costs_t *costs)
+{
+    const bool is_two = what == XY_FIBER_WAKE || what == XY_FIBER_WAKE_ASLEEP;
+    double seconds[TIMES], begin = xy_now();
+    xy_status_t st = xy_fiber_measure(what, cpus, seconds, TIMES);
+
+    if (c->bar != NULL)
+        xy_progress_step(c->bar, (uint64_t)(1000 * (xy_now() - begin)));
+    return st == XY_OK ? xy_calibrate_constant(c, name, text, cpus[0], is_two ? cpus[1] : cpus[0],
+                                               seconds, TIMES, costs)
+                       : st;
+}
+
+xy_status_t calibrate_fibers(const xy_calibration_t *c, const xy_machine_t *live, xy_costs_t *costs)
+{
+    level_t levels[LEVELS_MAX];
+    int count = list_levels(live, levels), cpus[2];
+    xy_status_t st;
+
+    if (count == 0)
+        return XY_OK;
+    cpus[0] = levels[0].first;
+    cpus[1] = levels[count > 1].other;
+    st = measure_fibers(c, XY_FIBER_SWITCH, "switch", "switch of fibers", cpus, costs);
+    if (st == XY_OK)
+        st = measure_fibers(c, XY_FIBER_POLL, "poll", "poll of an idle core", cpus, costs);
+    if (st == XY_OK && count > 1)
+        st = measure_fibers(c, XY_FIBER_WAKE, "wake", "wake-up of a polling core", cpus, costs);
+    if (st == XY_OK && count > 1)
+        st = measure_fibers(c, XY_FIBER_WAKE_ASLEEP, "wake-asleep", "wake-up of a sleeping core",
+                            cpus, costs);
+    return st;
+}
+
+/* ---- Messages ---- */
+
+/* The file at `relative` to the directory of this program. false: there is none. */
+static bool find_beside(const char *relative, char path[PATH_MAX])
+{
+    char self[PATH_MAX / 2];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    char *slash;
+
+    self[n > 0 ? n : 0] = '\0';
+    slash = strrchr(self, '/');
+    if (slash == NULL)
+        return false;
+    *slash = '\0';
+    snprintf(path, PATH_MAX, "%s/%s", self, relative);
+    return access(path, X_OK) == 0;
+}
+
+static xy_status_t measure_level(const xy_calibration_t *c, const xy_messages_calibration_t *m,
+                                 const level_t *level, const char *launcher, const char *probe,
+                                 xy_costs_t *costs)
+{
+    char cores[32];
+    const char *const list[] = {launcher, "-n", "2", "-cores", cores, probe};
+    xy_messages_calibration_t here = *m;
+    xy_vec_t words = XY_VEC_INIT(const char *);
+    xy_status_t st = XY_OK;
+
+    if (level->first == level->other)
+        snprintf(cores, sizeof(cores), "%d", level->first);
+    else
+        snprintf(cores, sizeof(cores), "%d,%d", level->first, level->other);
+    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]) && st == XY_OK; i++)
+        if (xy_vec_append(&words, &list[i]) != XY_OK)
+            st = xy_fail_memory("starting processes");
+    here.words = &words;
+    here.cluster = level->name;
+    if (st == XY_OK)
+        st = xy_calibrate_messages(c, &here, costs);
+    xy_vec_cleanup(&words);
+    return st;
+}
+
+xy_status_t calibrate_own_messages(const xy_calibration_t *c, const xy_messages_calibration_t *m,
+                                   double seconds, const xy_machine_t *live, xy_costs_t *costs)
+{
+    char launcher[PATH_MAX], probe[PATH_MAX];
+    level_t levels[LEVELS_MAX];
+    xy_messages_calibration_t one = *m;
+    int count = list_levels(live, levels);
+    xy_status_t st = XY_OK;
+
+    if (!find_beside("mpiexec", launcher) || !find_beside("../lib/xylem/xylem-probe", probe)) {
+        xy_warn("there is no mpiexec with its probe beside this program; messages are left out");
+        return XY_OK;
+    }
+    one.seconds = fmin(seconds / (SIZES * fmax(count, 1)), 0.1);
+    /* The nearest other PU first: it is what is meant when nothing else is said. */
+    for (int i = 1; i < count && st == XY_OK; i++)
+        st = measure_level(c, &one, &levels[i], launcher, probe, costs);
+    if (st == XY_OK && count > 0)
+        st = measure_level(c, &one, &levels[0], launcher, probe, costs);
+    return st;
+}
