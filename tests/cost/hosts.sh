@@ -66,6 +66,7 @@ END
 chmod +x agent
 printf '10.77.0.%s\n' 4 1 9 2 5 3 >hosts
 export HOME=$WORK
+# shellcheck disable=SC2054 # a list of sizes
 options=(--hosts hosts --agent "$WORK/agent" --launcher "mpirun.$mpi" --compiler "mpicc.$mpi" --sizes 1,32K)
 case $mpi in
 openmpi)
