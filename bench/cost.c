@@ -9,7 +9,7 @@
 #include "bench.h"
 #include "cost/cost.h"
 
-enum { SIZES = 40 };
+enum { SIZES = 30 };
 
 /* Spread over the range by the golden ratio, and none that was measured. */
 static double pick_size(const xy_kernel_cost_t *k, int i, int sizes)
@@ -57,14 +57,15 @@ int main(int argc, char **argv)
     int failed, sizes;
 
     bench_init(argc, argv);
-    c.seconds = bench_is_quick() ? 6 : 80;
-    c.time_max = bench_is_quick() ? 0.02 : 0.5;
+    c.seconds = bench_is_quick() ? 6 : 90;
+    c.time_max = bench_is_quick() ? 0.02 : 0.15;
     sizes = bench_is_quick() ? 5 : SIZES;
     if (xy_costs_create("bench", "", &costs) != XY_OK)
         return 1;
     /* Without LAPACKE there is nothing to measure, which was said. */
     if (xy_calibrate_kernels(&c, costs, &failed) != XY_OK)
         return bench_is_quick() ? 0 : 1;
+    c.seconds = bench_is_quick() ? 1 : 25; /* to visit doubtful sizes again */
     for (size_t i = 0; i < costs->kernels.count; i++) {
         const xy_kernel_cost_t *k = &XY_VEC_AT(&costs->kernels, xy_kernel_cost_t, i);
 
