@@ -225,6 +225,7 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     (void)command;
     if (argc > 1 && strcmp(argv[1], "--") == 0)
         program++;
+    argv[argc] = NULL; /* where options were taken out, the last word stands twice */
     if (*program == NULL)
         return xy_fail(XY_EUSAGE, "a program is expected behind OUT: xylem monitor OUT -- mpirun "
                                   "-n 8 ./app");

@@ -46,6 +46,9 @@ monitor() { # MPI LAUNCHER...
 }
 monitor openmpi mpirun.openmpi --oversubscribe
 monitor mpich mpiexec.mpich
+# The program gets its arguments and no more.
+expect 1 "$XYLEM" monitor out.csv --mpi openmpi -- echo a b
+[ "$out" = "a b" ] || [ "${err#*no monitor}" != "$err" ] || die "the arguments became: $out"
 expect 2 "$XYLEM" monitor out.csv
 expect 1 "$XYLEM" monitor out.csv -- true
 says "$err" "give --mpi"

@@ -74,14 +74,16 @@ static const info_t *info_of(MPI_Comm comm)
     void *info = NULL;
     int found = 0;
 
-    if (latest.info != NULL && latest.comm == comm)
+    if (latest.info != NULL && latest.comm == comm && !monitor_is_threaded())
         return latest.info;
     if (key != MPI_KEYVAL_INVALID)
         PMPI_Comm_get_attr(comm, key, &info, &found);
     if (!found)
         info = keep(comm, (monitor_name_t){INT_MAX, 0});
-    latest.comm = comm;
-    latest.info = info;
+    if (!monitor_is_threaded()) {
+        latest.comm = comm;
+        latest.info = info;
+    }
     return info;
 }
 
@@ -104,13 +106,33 @@ void monitor_bytes(MPI_Comm comm, int to, double bytes, int kind)
         monitor_count(partner, name, bytes, kind);
 }
 
+/* The last datatype that was sent. */
+static struct {
+    MPI_Datatype type;
+    int size, is_known;
+} sent;
+
+int MPI_Type_free(MPI_Datatype *type)
+{
+    sent.is_known = 0; /* the handle may come back as another type */
+    return PMPI_Type_free(type);
+}
+
 void monitor_message(MPI_Comm comm, int to, int elements, MPI_Datatype type, int kind)
 {
     int size = 0;
 
     if (to < 0)
         return;
-    PMPI_Type_size(type, &size);
+    if (monitor_is_threaded()) {
+        PMPI_Type_size(type, &size);
+    } else {
+        if (!sent.is_known || sent.type != type)
+            PMPI_Type_size(type, &sent.size);
+        sent.type = type;
+        sent.is_known = 1;
+        size = sent.size;
+    }
     monitor_bytes(comm, to, (double)size * elements, kind);
 }
 

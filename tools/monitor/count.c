@@ -29,6 +29,11 @@ static struct {
     struct timespec start;
 } table = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+int monitor_is_threaded(void)
+{
+    return table.is_threaded;
+}
+
 static int is_same(const entry_t *a, const entry_t *b)
 {
     return a->partner == b->partner && a->phase == b->phase && a->slice == b->slice &&

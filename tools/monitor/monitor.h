@@ -22,6 +22,9 @@ typedef struct {
     int first, number;
 } monitor_name_t;
 
+/* May several threads be in MPI at once? Then nothing may be remembered from call to call. */
+int monitor_is_threaded(void);
+
 /* Count a message to a rank of MPI_COMM_WORLD. */
 void monitor_count(int partner, monitor_name_t comm, double bytes, int kind);
 
