@@ -320,6 +320,10 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
         st = load_target(&j);
     if (st == XY_OK)
         st = load_loads(&j);
+    if (st == XY_OK && j.matrix->n > j.target->leaves)
+        xy_warn("%s: %u processes for %u core%s, which run up to %u each", j.path, j.matrix->n,
+                j.target->leaves, j.target->leaves == 1 ? "" : "s",
+                (j.matrix->n + j.target->leaves - 1) / j.target->leaves);
     if (st == XY_OK)
         st = j.v->compare ? compare(&j) : place_one(&j);
     xy_target_destroy(j.target);

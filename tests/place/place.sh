@@ -55,7 +55,74 @@ bad '' 'bad.mat: empty'
 bad '0 1\n' 'bad.mat:1:'
 bad '0 1\n2 nan\n' 'bad.mat:2:'
 bad '0 1,5\n1 0\n' 'written with a point'
-bad '0 -1\n1 0\n' 'negative'
+bad '0 -1\n1 0\n' 'bad.mat:1:'
+says "$err" negative
+bad '0 inf\n1 0\n' 'bad.mat:1:'
+bad '0 1\n1e999 0\n' 'bad.mat:2:'
+bad '0 1\n1 x7\n' 'bad.mat:2:'
+bad '0 1 2\n1 0 2\n' 'bad.mat' # not square: columns
+bad '0 1\n1 0\n2 2\n' 'bad.mat:3:' # not square: rows
+
+# The other formats, with the place of what is wrong.
+worse() { # NAME TEXT EXPECTED
+    printf '%b' "$2" >"$1"
+    expect 1 "$XYLEM" place "$1" -m 4
+    one_line "$err"
+    says "$err" "$3"
+}
+market='%%MatrixMarket matrix coordinate real general\n'
+worse huge.mtx "${market}10000000 10000000 1\n1 2 5\n" 'huge.mtx:2:'
+worse wide.mtx "${market}3 4 1\n1 2 5\n" 'wide.mtx:2:'
+worse far.mtx "${market}4 4 1\n1 5 5\n" 'far.mtx:3:'
+worse nan.mtx "${market}4 4 1\n1 2 nan\n" 'nan.mtx:3:'
+worse short.mtx "${market}4 4 2\n1 2 5\n" 'short.mtx:'
+worse empty.mtx '' 'empty.mtx'
+worse far.csv '# ranks 4\nsource,target,bytes\n0,4,5\n' 'far.csv:3:'
+worse minus.csv 'source,target,bytes\n0,1,-5\n' 'minus.csv:2:'
+worse infinite.csv 'source,target,bytes\n0,1,inf\n' 'infinite.csv:2:'
+worse huge.csv 'source,target,bytes\n0,9999999,5\n' 'huge.csv:2:'
+worse empty.csv '' 'empty.csv'
+worse huge.graph '10000000 1\n2\n1\n' 'huge.graph:1:'
+worse far.graph '2 1\n2\n3\n' 'far.graph:3:'
+worse minus.graph '2 1 001\n2 -4\n1 -4\n' 'minus.graph:2:'
+worse empty.graph '' 'empty.graph'
+worse far.prof 'E\t0\tx\t5 bytes\t1 msgs sent\n' 'far.prof:1:'
+worse empty.prof '' 'empty.prof'
+
+# No newline behind the last line is no mistake.
+printf '0 1\n1 0' >open.mat
+expect 0 "$XYLEM" place open.mat -m 2 -o cores
+[ -z "$err" ] || die "an open last line is blamed: $err"
+# More processes than cores: placed, and said in one line.
+expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m 3 -o cores
+one_line "$err"
+says "$err" '8 processes for 3 cores, which run up to 3 each'
+
+# What launchers read, by the grammar of their manuals; several hosts.
+expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m 'node:2 core:4' --json
+cp "$WORK/.out" placed.json
+for format in rankfile rankfile5 mpich slurm; do
+    expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m 'node:2 core:4' -s packed -o $format
+    cp "$WORK/.out" $format.out
+done
+expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m 'node:2 core:4' -o rankfile5
+cp "$WORK/.out" rankfile5.out
+python3 - <<'EOF' || die "a launcher would not read this"
+import json, re
+core_of = json.load(open("placed.json"))["core_of"]
+# Open MPI 5: rank N=HOST slot=CORE, every rank once; +nK is host K of the allocation
+ranks = {}
+for line in open("rankfile5.out"):
+    rank, host, slot = re.fullmatch(r"rank (\d+)=\+n(\d+) slot=(\d+)\n", line).groups()
+    assert int(rank) not in ranks
+    ranks[int(rank)] = 4 * int(host) + int(slot)
+assert [ranks[r] for r in range(8)] == core_of, (ranks, core_of)
+# MPICH: -bind-to user:CORES -rankmap (vector,HOST of each rank)
+cores, hosts = re.fullmatch(r"-bind-to user:([\d,]+) -rankmap \(vector((?:,\d+)+)\)\n",
+                            open("mpich.out").read()).groups()
+assert cores == "0,1,2,3" and hosts == ",0,0,0,0,1,1,1,1", (cores, hosts)
+assert open("slurm.out").read().split() == ["node0"] * 4 + ["node1"] * 4
+EOF
 expect 1 "$XYLEM" place missing.mat
 one_line "$err"
 expect 2 "$XYLEM" place "$data/lu.C.8.mat" -m 8 -s treematsh
