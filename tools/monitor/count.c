@@ -89,8 +89,6 @@ static entry_t *find(const entry_t *key)
 {
     entry_t *e;
 
-    if (table.last != NULL && is_same(table.last, key))
-        return table.last;
     if (2 * table.count >= table.capacity && !grow())
         return NULL;
     e = slot(table.entries, table.capacity, key);
@@ -102,14 +100,27 @@ static entry_t *find(const entry_t *key)
     return e;
 }
 
+/* Is it the entry of the message before? */
+static int is_last(int partner, monitor_name_t comm, int slice)
+{
+    const entry_t *e = table.last;
+
+    return e != NULL && e->partner == partner && e->phase == table.phase && e->slice == slice &&
+           e->comm.first == comm.first && e->comm.number == comm.number;
+}
+
 void monitor_count(int partner, monitor_name_t comm, double bytes, int kind)
 {
-    entry_t key = {.partner = partner, .comm = comm, .slice = slice_now()}, *e;
+    int slice = slice_now();
+    entry_t *e;
 
     if (table.is_threaded)
         pthread_mutex_lock(&table.lock);
-    key.phase = table.phase;
-    e = find(&key);
+    if (is_last(partner, comm, slice))
+        e = table.last;
+    else
+        e = find(
+            &(entry_t){.partner = partner, .phase = table.phase, .slice = slice, .comm = comm});
     if (e != NULL) {
         e->bytes[kind] += bytes;
         e->messages[kind] += 1;
