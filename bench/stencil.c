@@ -30,15 +30,17 @@ static xy_stencil_result_t run(const char *blocks, int iterations, int gpus, uin
 /* The ratios of all sizes on 1, 2, 4 and 8 GPUs. */
 static void measure_ratios(void)
 {
-    static const char *const sizes[] = {"66", "166", "366", "666", "966"};
+    static const int sizes[] = {66, 166, 366, 666, 966};
     int count = bench_is_quick() ? 3 : 5;
 
     for (int gpus = 1; gpus <= 8; gpus *= 2)
         for (int i = 0; i < count; i++) {
-            xy_stencil_result_t r = run(sizes[i], 100, gpus, 200 << 20, XY_STENCIL_RED_BLACK);
+            xy_stencil_result_t r;
             char name[80];
 
-            snprintf(name, sizeof(name), "%d GPUs, %d MB: time / bound", gpus, 3 * atoi(sizes[i]));
+            snprintf(name, sizeof(name), "%d", sizes[i]);
+            r = run(name, 100, gpus, 200 << 20, XY_STENCIL_RED_BLACK);
+            snprintf(name, sizeof(name), "%d GPUs, %d MB: time / bound", gpus, 3 * sizes[i]);
             bench_value(name, r.sim.makespan / r.sim.compute_bound, "");
         }
 }

@@ -78,7 +78,7 @@ void sched_near_remove(sched_near_t *near, xy_op_id_t op)
 
 xy_op_id_t sched_near_first(sched_near_t *near)
 {
-    for (uint8_t list = 0; list < SCHED_NEAR_LISTS; list++)
+    for (int list = 0; list < SCHED_NEAR_LISTS; list++)
         while (near->lists[list].count > 0) {
             xy_op_id_t op = near->lists[list].head;
             uint8_t missing = count_missing(near, op);
