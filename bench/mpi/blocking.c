@@ -64,7 +64,7 @@ static double sample(int what, char *in, char *out, int bytes, int calls)
 int main(int argc, char **argv)
 {
     static const int sizes[SIZES] = {8, 4096, 1 << 20};
-    int rank, ranks, repetitions = argc > 1 ? atoi(argv[1]) : 21;
+    int rank, ranks, repetitions = argc > 1 ? (int)strtol(argv[1], NULL, 10) : 21;
     double *times = malloc((size_t)repetitions * sizeof(double));
     char *in, *out;
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/utsname.h>
 
 static bool is_given(const char *s)
@@ -48,6 +49,18 @@ static bool is_sensible(const xy_link_cost_t *l)
            l->gamma > 0 && l->copy > 0;
 }
 
+/* A line "NAME NUMBER". */
+static bool read_number(FILE *file, const char *name, double *value_p)
+{
+    char line[128], *end;
+    size_t n = strlen(name);
+
+    if (fgets(line, sizeof(line), file) == NULL || strncmp(line, name, n) != 0 || line[n] != ' ')
+        return false;
+    *value_p = strtod(line + n + 1, &end);
+    return end > line + n + 1 && *end == '\n';
+}
+
 bool xy_link_read(xy_link_cost_t *link_p)
 {
     char *store = find_path();
@@ -57,8 +70,8 @@ bool xy_link_read(xy_link_cost_t *link_p)
     bool is_good = false;
 
     if (file != NULL) {
-        is_good = fscanf(file, " alpha %lf beta %lf gamma %lf copy %lf", &l.alpha, &l.beta,
-                         &l.gamma, &l.copy) == 4 &&
+        is_good = read_number(file, "alpha", &l.alpha) && read_number(file, "beta", &l.beta) &&
+                  read_number(file, "gamma", &l.gamma) && read_number(file, "copy", &l.copy) &&
                   is_sensible(&l);
         fclose(file);
     }

@@ -39,12 +39,19 @@ void mpi_flows_destroy(mpi_coll_t *coll)
     xy_free(coll->flows);
 }
 
+static bool is_same(const flow_shape_t *a, const flow_shape_t *b)
+{
+    return a->collective == b->collective && a->is_in_place == b->is_in_place &&
+           a->is_threads == b->is_threads && a->root == b->root && a->split == b->split &&
+           a->count == b->count && a->element == b->element && a->algorithm == b->algorithm;
+}
+
 /* An idle plan of this shape, taken out; NULL: none. Under the lock. */
 static flow_plan_t *take_plan(mpi_flows_t *flows, const flow_shape_t *shape)
 {
     flow_plan_t **link = &flows->idle, *plan;
 
-    while (*link != NULL && memcmp(&(*link)->shape, shape, sizeof(*shape)) != 0)
+    while (*link != NULL && !is_same(&(*link)->shape, shape))
         link = &(*link)->next;
     plan = *link;
     if (plan != NULL) {

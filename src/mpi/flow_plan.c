@@ -53,7 +53,7 @@ void flow_shape_make(const coll_call_t *call, flow_shape_t *shape)
     const mpi_settings_t *s = mpi_settings_of(call->comm);
     xy_collective_t c = flow_collective(call);
 
-    memset(shape, 0, sizeof(*shape)); /* shapes are compared byte by byte */
+    *shape = (flow_shape_t){0};
     shape->collective = c;
     shape->root = call->kind->is_rooted ? call->root : 0;
     shape->is_threads = s->progress == MPI_PROGRESS_THREADS;

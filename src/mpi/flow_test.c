@@ -51,7 +51,7 @@ typedef struct {
 
 static long initial(int rank, size_t i)
 {
-    return (long)((rank + 3) * 7919 + (int)(i % 8191) * 17);
+    return (rank + 3) * 7919L + (long)(i % 8191) * 17;
 }
 
 /* Block sizes that all ranks know; those of alltoallv are symmetric enough: rank i sends to j what

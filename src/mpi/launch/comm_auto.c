@@ -63,12 +63,12 @@ static char *file_name(void)
 /* Is this the line of the program? Then *work_p is set. */
 static bool parse_line(const char *line, const char *program, int ranks, double *work_p)
 {
-    double work;
-    int found, at = 0;
+    char *end;
+    long found = strtol(line, &end, 10);
+    double work = strtod(end, &end);
 
-    if (sscanf(line, "%d %lf %n", &found, &work, &at) < 2 || at == 0)
-        return false;
-    if (found != ranks || strcmp(line + at, program) != 0 || !(work > 0) || !isfinite(work))
+    if (found != ranks || *end != ' ' || strcmp(end + 1, program) != 0 || !(work > 0) ||
+        !isfinite(work))
         return false;
     *work_p = work;
     return true;
