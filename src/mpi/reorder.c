@@ -181,21 +181,19 @@ static void place(task_t *task, const xy_matrix_t *m, uint32_t *capacity)
     xy_place_destroy(p);
 }
 
-static void *work(void *arg)
+static void work(task_t *task)
 {
-    task_t *task = arg;
     uint32_t *capacity;
     xy_matrix_t *m;
 
     if (get_machine() != XY_OK || xy_matrix_build((uint32_t)task->points, task->entries->data,
                                                   task->entries->count, false, &m) != XY_OK)
-        return NULL;
+        return;
     capacity = xy_calloc(machine.target->leaves, sizeof(*capacity));
     if (capacity != NULL)
         place(task, m, capacity);
     xy_free(capacity);
     xy_matrix_destroy(m);
-    return NULL;
 }
 
 /* All members at one core have no choice; few others have none either. */
@@ -209,16 +207,14 @@ static bool is_one_core(const mpi_group_t *group)
     return true;
 }
 
-/* On a thread of its own: the stack of a rank is as small as the user wants it. Whatever fails, the
- * old order is right, too. */
+/* On the stack of the rank, of which it takes some kilobytes however many ranks there are. Whatever
+ * fails, the old order is right, too. */
 void mpi_reorder(const mpi_group_t *group, int points, xy_vec_t *entries, int *member)
 {
     task_t task = {.group = group, .points = points, .entries = entries, .member = member};
-    pthread_t thread;
 
-    if (points > 1 && entries->count > 0 && !is_one_core(group) &&
-        pthread_create(&thread, NULL, work, &task) == 0)
-        pthread_join(thread, NULL);
+    if (points > 1 && entries->count > 0 && !is_one_core(group))
+        work(&task);
     for (int i = 0; !task.is_done && i < points; i++)
         member[i] = i;
 }

@@ -117,7 +117,7 @@ static void check_graph(int p, int reorder)
 static void check_dist(int p, int me, int adjacent, int reorder)
 {
     int to[2] = {(me + 1) % p, (me + p / 2) % p}, from[2] = {(me + p - 1) % p, (me + p / 2) % p};
-    int weights[2] = {1 + me, 1000 + me}, in_weights[2] = {1 + from[0], 1000 + from[1]};
+    int weights[2] = {1 + me, 100000 + me}, in_weights[2] = {1 + from[0], 100000 + from[1]};
     int in[2], out[2], in_found[2], out_found[2], rank, indegree, outdegree, weighted;
     char what[64];
     MPI_Comm graph;
@@ -134,9 +134,9 @@ static void check_dist(int p, int me, int adjacent, int reorder)
     CHECK(indegree == 2 && outdegree == 2 && weighted);
     MPI_Dist_graph_neighbors(graph, 2, in, in_found, 2, out, out_found);
     CHECK(out[0] == (rank + 1) % p && out[1] == (rank + p / 2) % p);
-    CHECK(out_found[0] == 1 + rank && out_found[1] == 1000 + rank);
+    CHECK(out_found[0] == 1 + rank && out_found[1] == 100000 + rank);
     for (int i = 0; i < 2; i++)
-        CHECK(in_found[i] == in[i] + (in_found[i] < 1000 ? 1 : 1000));
+        CHECK(in_found[i] == in[i] + (in_found[i] < 100000 ? 1 : 100000));
     exchange(graph, 1, &out[1]);
     snprintf(what, sizeof what, "%s%s", adjacent ? "adjacent" : "distributed",
              reorder ? ", reordered" : "");
