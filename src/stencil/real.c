@@ -162,7 +162,7 @@ static xy_status_t prepare(stencil_real_t *r)
     if (st != XY_OK)
         return st;
     /* Policies that compare times need some; the order of magnitude is that of a core. */
-    s->task_seconds = 0.5e-9 * (double)(s->block_bytes / sizeof(double));
+    s->task_seconds = 0.5e-9 / sizeof(double) * (double)s->block_bytes;
     st = xy_stencil_build(s, &r->graph);
     if (st != XY_OK)
         return st;

@@ -132,7 +132,7 @@ static xy_status_t make_work(stencil_file_t *f, const char *path, uint64_t bytes
     }
     err = posix_fallocate(f->fd, 0, (off_t)bytes);
     if (err != 0)
-        return xy_fail(XY_EIO, "no room for a work file of %s beside %s: %s", // NOLINT
+        return xy_fail(XY_EIO, "no room for a work file of %s beside %s: %s",
                        xy_format_size(bytes, need), path, strerror(err));
     return XY_OK;
 }
