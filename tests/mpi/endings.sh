@@ -38,7 +38,7 @@ expect 37 "MPI_ABORT was invoked on rank $last in communicator MPI_COMM_WORLD wi
 expect 1 'with errorcode 0' abort 0
 expect 1 'with errorcode 256' abort 256
 expect 5 'on rank 0 in communicator heartwood with errorcode 5' abort_named
-expect 6 "rank $last: MPI_Send: .*does not exist in MPI_COMM_WORLD.*MPI_ERR_RANK.*called from" fatal
+expect 6 "rank $last: MPI_Send: .*does not exist in MPI_COMM_WORLD.*MPI_ERR_RANK; at " fatal
 expect 105 'with errorcode 105' handler
 expect 5 'MPI_Comm_remote_size: .*MPI_ERR_COMM' errors_abort
 expect 16 'MPI_Init: MPI was already initialized' twice

@@ -4,6 +4,7 @@
 . "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
 
 [ -e "$XYLEM_BUILD_DIR/lib/libxylem.so" ] || exit 77
+# shellcheck disable=SC2016 # the quotes are those of the page
 sed -n '/^```c$/,/^```$/{/^```/!p}' "$XYLEM_SOURCE_DIR/docs/tasks.md" >program.c
 expect 0 "${CC:-cc}" -Wall -Werror -I "$XYLEM_SOURCE_DIR/include" program.c -L "$XYLEM_BUILD_DIR/lib" \
     -Wl,-rpath,"$XYLEM_BUILD_DIR/lib" -lxylem -o program

@@ -323,12 +323,18 @@ static void rest(void)
     }
 }
 
+/* Our own launcher writes the arguments. */
+static int number(const char *text)
+{
+    return (int)strtol(text, NULL, 10);
+}
+
 static int read_sizes(char *text, double *sizes)
 {
     int n = 0;
 
     for (char *word = strtok(text, ","); word != NULL && n < SIZES_MAX; word = strtok(NULL, ","))
-        sizes[n++] = atof(word);
+        sizes[n++] = strtod(word, NULL);
     return n;
 }
 
@@ -391,15 +397,16 @@ int main(int argc, char **argv)
      * was not noticed, time does. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (argc > 1)
-        alarm((unsigned)atoi(argv[--argc]));
+        alarm((unsigned)number(argv[--argc]));
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     introduce();
     if (argc > 2 && strcmp(argv[1], "latency") == 0)
-        measure_latencies(atoi(argv[2]));
+        measure_latencies(number(argv[2]));
     else if (argc > 6 && strcmp(argv[1], "pair") == 0)
-        measure_pair(atoi(argv[2]), atoi(argv[3]), argv[4], atof(argv[5]), atoi(argv[6]));
+        measure_pair(number(argv[2]), number(argv[3]), argv[4], strtod(argv[5], NULL),
+                     number(argv[6]));
     fflush(stdout);
     MPI_Finalize();
     return 0;
