@@ -73,17 +73,18 @@ def matches(expected, output):
     return pattern_of(expected).fullmatch("".join(line + "\n" for line in lines)) is not None
 
 
-def environment(build):
+def environment(build, directory):
     kept = {name: value for name, value in os.environ.items() if not name.startswith("XYLEM_")}
     kept["PATH"] = f"{build}/bin:{build}/tools:{kept.get('PATH', '')}"
-    kept.update(LC_ALL="C.UTF-8", COLUMNS="100", TERM="dumb")
+    kept.update(LC_ALL="C.UTF-8", COLUMNS="100", TERM="dumb",
+                XDG_CACHE_HOME=os.path.join(os.path.abspath(directory), ".cache"))
     return kept
 
 
 def run(command, directory, build):
     """(exit code, output) of a command; one that does not end is ended and counts as failed."""
     try:
-        result = subprocess.run(["bash", "-c", command], cwd=directory, env=environment(build),
+        result = subprocess.run(["bash", "-c", command], cwd=directory, env=environment(build, directory),
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired:

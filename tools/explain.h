@@ -14,8 +14,9 @@ typedef struct {
     bool json;
     /* coll */
     long ranks;
-    uint64_t size, element, bandwidth, reduce;
-    double latency;
+    uint64_t size, element;
+    uint64_t bandwidth, reduce; /* when given */
+    double latency;             /* the same */
     const char *algorithm;
     bool ordered;
 } explain_values_t;

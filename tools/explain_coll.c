@@ -1,15 +1,63 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* xylem explain coll: the algorithms of a collective, their costs and the choice. */
 #include "coll/coll.h"
+#include "cost/cost.h"
 #include "explain.h"
 
 /* What is asked, with the arrays that some collectives have. */
 typedef struct {
     xy_coll_request_t request;
     xy_coll_link_t link;
+    const char *source;    /* of the link's numbers */
     uint64_t *equal;       /* [ranks]: the same count for all */
     const uint64_t **rows; /* [ranks]: all the same row */
 } question_t;
+
+static xy_status_t use_given(const explain_values_t *v, question_t *q)
+{
+    bool latency = xy_options_given("latency"), bandwidth = xy_options_given("bandwidth");
+    bool reduce = xy_options_given("reduce");
+
+    if ((bandwidth && v->bandwidth == 0) || (reduce && v->reduce == 0))
+        return xy_fail(XY_EUSAGE, "--bandwidth and --reduce are above 0");
+    if (latency)
+        q->link.alpha = v->latency;
+    if (bandwidth)
+        q->link.beta = q->link.copy = 1.0 / (double)v->bandwidth;
+    if (reduce)
+        q->link.gamma = 1.0 / (double)v->reduce;
+    if (latency || bandwidth || reduce)
+        q->source = "as given";
+    return XY_OK;
+}
+
+/* What messages cost: as said, else from the file that was named, else as calibrated here. */
+static xy_status_t find_link(const explain_values_t *v, question_t *q)
+{
+    xy_link_cost_t c = {0};
+    bool is_known = false;
+
+    if (v->costs != NULL) {
+        xy_costs_t *costs;
+        xy_status_t st = xy_costs_load(v->costs, &costs);
+
+        if (st != XY_OK)
+            return st;
+        is_known = xy_link_make(costs, &c);
+        xy_costs_destroy(costs);
+        if (!is_known)
+            return xy_fail(
+                XY_EINVAL,
+                "%s: copies, sums or the hand-over of cache lines were not measured; run "
+                "'xylem calibrate' without a choice of kernels",
+                v->costs);
+    } else {
+        is_known = xy_link_read(&c);
+    }
+    q->link = is_known ? (xy_coll_link_t){c.alpha, c.beta, c.gamma, c.copy} : xy_coll_link_default;
+    q->source = v->costs != NULL ? v->costs : is_known ? "calibrated" : "not calibrated";
+    return use_given(v, q);
+}
 
 static xy_status_t ask(const explain_values_t *v, xy_collective_t collective, question_t *q)
 {
@@ -20,8 +68,6 @@ static xy_status_t ask(const explain_values_t *v, xy_collective_t collective, qu
                        "%llu bytes are no whole number of elements of %llu; give another --size or "
                        "--element",
                        (unsigned long long)v->size, (unsigned long long)v->element);
-    if (v->bandwidth == 0 || v->reduce == 0)
-        return xy_fail(XY_EUSAGE, "--bandwidth and --reduce are above 0");
     q->equal = xy_malloc(ranks * sizeof(*q->equal));
     q->rows = xy_malloc(ranks * sizeof(*q->rows));
     if (q->equal == NULL || q->rows == NULL)
@@ -38,10 +84,6 @@ static xy_status_t ask(const explain_values_t *v, xy_collective_t collective, qu
                                      .counts = q->equal};
     if (collective == XY_COLL_ALLTOALLV || collective == XY_COLL_ALLTOALLW)
         q->request.matrix = q->request.send_offsets = q->request.receive_offsets = q->rows;
-    q->link = (xy_coll_link_t){.alpha = v->latency,
-                               .beta = 1.0 / (double)v->bandwidth,
-                               .gamma = 1.0 / (double)v->reduce,
-                               .copy = 1.0 / (double)v->bandwidth};
     return xy_coll_check(&q->request);
 }
 
@@ -56,9 +98,14 @@ static void print_text(const question_t *q, const xy_coll_algorithm_t *chosen, b
     else
         printf("%s of %s among %d ranks\n", xy_coll_name(q->request.collective),
                xy_format_size(q->request.count * q->request.element, size), q->request.procs);
-    printf("a = %s, 1/b = 1/c = %s, ", xy_format_seconds(q->link.alpha, seconds),
-           xy_format_bandwidth(1.0 / q->link.beta, rate));
-    printf("1/g = %s\n\n", xy_format_bandwidth(1.0 / q->link.gamma, rate));
+    printf("a = %s, ", xy_format_seconds(q->link.alpha, seconds));
+    if (q->link.copy == q->link.beta)
+        printf("1/b = 1/c = %s, ", xy_format_bandwidth(1.0 / q->link.beta, rate));
+    else
+        printf("1/b = %s, ", xy_format_bandwidth(1.0 / q->link.beta, rate));
+    if (q->link.copy != q->link.beta)
+        printf("1/c = %s, ", xy_format_bandwidth(1.0 / q->link.copy, rate));
+    printf("1/g = %s (%s)\n\n", xy_format_bandwidth(1.0 / q->link.gamma, rate), q->source);
     for (int i = 0; i < n; i++) {
         const xy_coll_algorithm_t *a = list[i].algorithm;
 
@@ -101,6 +148,7 @@ static void print_json(const question_t *q, const xy_coll_algorithm_t *chosen, b
     xy_json_int(&j, "bytes", (int64_t)(q->request.count * q->request.element));
     xy_json_bool(&j, "commutative", q->request.is_commutative);
     xy_json_begin_object(&j, "link");
+    xy_json_string(&j, "source", q->source);
     xy_json_double(&j, "alpha", q->link.alpha);
     xy_json_double(&j, "beta", q->link.beta);
     xy_json_double(&j, "gamma", q->link.gamma);
@@ -134,7 +182,9 @@ static xy_status_t run(const explain_values_t *v, int argc, char **argv)
     (void)argc;
     if (!xy_coll_parse(argv[0], &collective))
         return fail_collective(argv[0]);
-    st = ask(v, collective, &q);
+    st = find_link(v, &q);
+    if (st == XY_OK)
+        st = ask(v, collective, &q);
     if (st == XY_OK)
         st = xy_coll_choose(&q.request, &q.link, v->algorithm, &chosen);
     if (st == XY_OK && v->json)

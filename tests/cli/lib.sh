@@ -2,6 +2,8 @@
 # shellcheck shell=bash
 # Sourced by the whole-program tests: . "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
 set -eu
+# What the user calibrated is not for tests.
+export XDG_CACHE_HOME="$WORK/.cache"
 
 die() {
     echo "FAILED: $*" >&2

@@ -40,6 +40,15 @@ says "$out" "* chosen: binomial"
 expect 0 "$XYLEM" explain coll bcast -n 64 -s 1M --latency 0
 says "$out" "* chosen: chain"
 
+# What is not given comes from the calibration of this machine, where there is one.
+says "$out" "(as given)"
+expect 0 "$XYLEM" explain coll bcast -n 64 -s 1M
+says "$out" "(not calibrated)"
+printf 'alpha 1e-2\nbeta 1e-10\ngamma 1e-10\ncopy 2e-10\n' >"$WORK/mine.xml.link"
+expect 0 env XYLEM_COSTS="$WORK/mine.xml" "$XYLEM" explain coll bcast -n 64 -s 1M
+says "$out" "a = 10 ms, 1/b = 10 GB/s, 1/c = 5 GB/s, 1/g = 10 GB/s (calibrated)"
+says "$out" "* chosen: binomial"
+
 wrong() {
     local code=$1 said=$2
     shift 2
@@ -55,6 +64,7 @@ wrong 2 "usage: xylem explain coll COLLECTIVE" coll bcast gather
 wrong 2 "no whole number of elements" coll bcast -s 13
 wrong 2 "no whole number of elements" coll bcast --element 0
 wrong 2 "above 0" coll bcast --bandwidth 0
+wrong 1 "were not measured" coll bcast --costs "$XYLEM_SOURCE_DIR/tests/data/cost/costs.xml"
 wrong 2 "-n" coll bcast -n 0
 wrong 1 "did you mean 'ring'?" coll allreduce -a rign
 wrong 1 "needs an operation that commutes" coll allreduce -a ring --ordered
