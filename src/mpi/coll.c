@@ -90,7 +90,8 @@ static void tell_worker(coll_part_t *part, const coll_slot_t *slot, int worker, 
         (mpi_envelope_t){.context = slot->is_nonblocking, .source = slot->first, .tag = slot->root};
     cell->words[0] = (uint64_t)(uintptr_t)slot->kind;
     cell->words[1] = slot->bytes;
-    memcpy(&cell->words[2], slot->data, sizeof(slot->heard)); /* still in the first cache line */
+    if (coll->parts == 2)
+        memcpy(&cell->words[2], slot->data, sizeof(slot->heard)); /* still in the first line */
     mpi_ring_commit(part->worker, worker, cell);
 }
 

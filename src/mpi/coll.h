@@ -116,7 +116,7 @@ struct coll_slot {
     uint32_t seen[2];    /* bit r: the cell of round r of meeting [0], parting [1] has come */
     uint64_t heard;      /* what came with the cell of round 0 of the meeting: see coll_data_of */
     coll_call_t **calls; /* [members of the part] */
-    _Alignas(64) char data[COLL_SMALL];
+    char *data;          /* [COLL_SMALL], of the part */
 };
 
 struct coll_part {
@@ -131,6 +131,9 @@ struct coll_part {
     int unheld;           /* references of finished collectives, to be given back */
     coll_call_t *backlog; /* calls whose slot is still in use, first come first */
     coll_slot_t slots[COLL_SLOTS];
+    /* Apart from the slots, and untouched until small data comes: every rank has an
+     * MPI_COMM_SELF. */
+    _Alignas(64) char data[COLL_SLOTS][COLL_SMALL];
 };
 
 struct mpi_coll {
@@ -190,6 +193,12 @@ static inline coll_slot_t *coll_slot_of(const coll_part_t *part, const coll_slot
     return &part->coll->part[index]->slots[slot->seq % COLL_SLOTS];
 }
 
+/* What part `index` left for the others in prepare. */
+static inline const char *coll_left_by(const coll_part_t *part, const coll_slot_t *slot, int index)
+{
+    return part->coll->part[index]->data[slot->seq % COLL_SLOTS];
+}
+
 /* The first `bytes` of what part `index` left in its slot's data in prepare. Between two parts,
  * eight bytes came along with the meeting: no other cache line has to cross. */
 static inline const char *coll_data_of(const coll_part_t *part, const coll_slot_t *slot, int index,
@@ -198,7 +207,7 @@ static inline const char *coll_data_of(const coll_part_t *part, const coll_slot_
     if (bytes <= sizeof(slot->heard) && part->coll->parts == 2 && index != part->index &&
         slot->seen[0] != 0)
         return (const char *)&slot->heard;
-    return coll_slot_of(part, slot, index)->data;
+    return coll_left_by(part, slot, index);
 }
 
 /* For the making of communicators: gather a pointer from every member, let one of them compute on

@@ -259,8 +259,8 @@ static void alltoall_unpack(coll_part_t *part, coll_slot_t *slot)
             char *place = alltoall_receive(to, s, &count, &type);
 
             mpi_type_unpack(place, count, type,
-                            coll_slot_of(part, slot, coll->part_of[s])->data + index * slot->bytes,
-                            0, slot->bytes);
+                            coll_left_by(part, slot, coll->part_of[s]) + index * slot->bytes, 0,
+                            slot->bytes);
         }
 }
 

@@ -40,7 +40,8 @@ static xy_status_t part_create(mpi_coll_t *coll, int index, mpi_worker_t *worker
     part->worker = worker;
     part->member = member;
     for (int s = 0; s < COLL_SLOTS; s++) {
-        memset(&part->slots[s], 0, offsetof(coll_slot_t, data));
+        memset(&part->slots[s], 0, sizeof(part->slots[s]));
+        part->slots[s].data = part->data[s];
         part->slots[s].seq = (uint64_t)s;
         part->slots[s].calls = calls + (size_t)s * (size_t)members;
     }

@@ -134,7 +134,7 @@ static void gather_unpack(coll_part_t *part, coll_slot_t *slot)
             mpi_type_unpack(
                 coll_element(root->receive, root->receive_count * r, root->receive_type),
                 root->receive_count, root->receive_type,
-                coll_slot_of(part, slot, coll->part_of[r])->data +
+                coll_left_by(part, slot, coll->part_of[r]) +
                     (size_t)coll->place_of[r] * slot->bytes,
                 0, slot->bytes);
 }
@@ -192,7 +192,7 @@ static xy_status_t scatter_prepare(coll_part_t *part, coll_slot_t *slot)
 
 static void scatter_unpack(coll_part_t *part, coll_slot_t *slot)
 {
-    const char *data = coll_slot_of(part, slot, part->coll->part_of[slot->root])->data;
+    const char *data = coll_left_by(part, slot, part->coll->part_of[slot->root]);
 
     for (int m = 0; m < part->members; m++) {
         coll_call_t *call = slot->calls[m];

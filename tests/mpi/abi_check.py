@@ -5,7 +5,8 @@
   abi_check.py header ROOT               mpi.h compiles alone, as C and as C++
   abi_check.py symbols ROOT LIBRARY ARCHIVE
       LIBRARY exports exactly the functions of functions.def under both names, the two names are
-      one function, and those that ARCHIVE implements are those that say XY_MPI_ALIAS
+      one function, and those that ARCHIVE implements are those that say XY_MPI_ALIAS; LIBRARY needs
+      nothing but the C library
 """
 import pathlib
 import shutil
@@ -81,11 +82,23 @@ def check_symbols(root, library, archive):
     return len(problems)
 
 
+def check_needed(library):
+    """Each library of the process may bring thread-local variables that are swapped with the ranks."""
+    out = subprocess.run(["readelf", "-d", library], check=True, capture_output=True, text=True).stdout
+    needed = [line.split("[")[1].rstrip("]") for line in out.splitlines() if "(NEEDED)" in line]
+    known = ("libc.", "libm.", "libpthread.", "libdl.", "librt.", "ld-linux", "libgcc_s.", "libasan.",
+             "libubsan.", "libtsan.", "libclang_rt.")
+    strange = [name for name in needed if not name.startswith(known)]
+    for name in strange:
+        print(f"{library} needs {name}: programs would load it, too")
+    return len(strange)
+
+
 def main(arguments):
     what, root = arguments[0], pathlib.Path(arguments[1]).resolve()
     if what == "header":
         return check_header(root) != 0
-    return check_symbols(root, *arguments[2:]) != 0
+    return check_symbols(root, *arguments[2:]) + check_needed(arguments[2]) != 0
 
 
 if __name__ == "__main__":
