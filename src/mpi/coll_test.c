@@ -463,9 +463,11 @@ static void split(int rank, int size)
     MPI_Comm_free(&half);
 }
 
-/* ThreadSanitizer makes each switch and each access dear: fewer ranks show the same races. */
+/* Sanitizers make each switch and each access dear: fewer ranks show the same faults. */
 #if defined(__SANITIZE_THREAD__)
 enum { RANKS_STEP = 8, THOUSANDS = 256 };
+#elif XYLEM_SANITIZED
+enum { RANKS_STEP = 4, THOUSANDS = 1024 };
 #else
 enum { RANKS_STEP = 1, THOUSANDS = 4096 };
 #endif
