@@ -34,7 +34,7 @@ int uneven(size_t n)
 END
 cc -O1 -shared -fPIC -o kernels.so kernels.c
 export XDG_CACHE_HOME=$WORK/cache
-short=(--seconds 2s --max-time 1ms -k '')
+short=(--seconds 500ms --max-time 1ms -k '')
 
 expect 2 "$XYLEM" calibrate -k nonsense
 says "$err" "no kernel 'nonsense'"
@@ -73,19 +73,78 @@ says "$out" "GB/s"
 expect 1 "$XYLEM" explain message 64K C1 C2
 one_line "$err"
 
-# Bad kernels are named, one line each; good ones beside them still get their models.
-bad() {
-    expect 1 "$XYLEM" calibrate "${short[@]}" -q -p "$1=./kernels.so:$1" -p "good=./kernels.so" -o "$1.xml"
-    says "$err" "$2"
-    says "$err" "got no model"
-    grep -q "Name=\"$1\"" "$1.xml" && die "$1 has a model"
-    return 0
+# Bad kernels are named, one line each; a good one beside them still gets its model.
+declare -A why=(
+    [crash]="kernel crash crashed at size 200 (signal 6"
+    [leave]="kernel leave ended the process at size 100 (exit code 5)"
+    [refuse]="kernel refuse returned 3 at size 200"
+    [missing]="has no function 'missing'"
+    [uneven]="kernel uneven is too noisy"
+)
+plugins=(-p good=./kernels.so)
+for name in "${!why[@]}"; do
+    plugins+=(-p "$name=./kernels.so:$name")
+done
+expect 1 "$XYLEM" calibrate "${short[@]}" -q "${plugins[@]}" -o bad.xml
+says "$err" "kernels got no model; the others did"
+for name in "${!why[@]}"; do
+    says "$err" "${why[$name]}"
+    ! grep -q "Name=\"$name\"" bad.xml || die "$name has a model"
+done
+[[ $err == *"kernel good"* ]] || grep -q 'Name="good"' bad.xml || die "good has no model"
+
+# With OpenMP inside, one model for each number of threads.
+cat >team.c <<'END'
+#include <omp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+int kernel(size_t n)
+{
+    static int written;
+    double sum = 0;
+    int members = 0;
+#pragma omp parallel reduction(+ : sum, members)
+    {
+        members += 1;
+#pragma omp for
+        for (size_t i = 0; i < 20 * n; i++)
+            sum += 1 / (1 + (double)i);
+    }
+    if (written != members) {
+        FILE *f = fopen(getenv("TEAMS"), "a");
+        fprintf(f, "%d\n", members);
+        fclose(f);
+        written = members;
+    }
+    return sum > 0 ? 0 : 1;
 }
-bad crash "kernel crash crashed at size 200 (signal 6"
-bad leave "kernel leave ended the process at size 100 (exit code 5)"
-bad refuse "kernel refuse returned 3 at size 200"
-bad missing "has no function 'missing'"
-bad uneven "kernel uneven is too noisy"
+END
+if cc -O1 -fopenmp -shared -fPIC -o team.so team.c 2>/dev/null; then
+    export TEAMS=$WORK/teams
+    expect_models() {
+        python3 - team.xml "$@" <<'END'
+import sys
+import xml.etree.ElementTree as tree
+root = tree.parse(sys.argv[1]).getroot()
+got = sorted(k.get("Threads") for k in root.iter("SeqKernel") if k.get("Name") == "team")
+assert got == sys.argv[2:], got
+END
+    }
+    if "$XYLEM" calibrate "${short[@]}" -t 1,2 -p team=./team.so -o team.xml >said 2>warned; then
+        expect_models 1 2
+        for threads in 1 2; do
+            expect 0 "$XYLEM" explain cost team 300 "$threads" --costs team.xml
+            says "$out" "team 300, $threads thread"
+        done
+    else
+        # A busy machine may leave one of the models out, but says so.
+        grep -q 'team is too noisy' warned || die "$(cat said warned)"
+    fi
+    [ "$(sort -u teams | tr '\n' ' ')" = "1 2 " ] || die "ran with these numbers of threads: $(cat teams)"
+else
+    echo "left out: the compiler has no -fopenmp"
+fi
 
 # Pictures.
 cp cache/xylem/costs-*.xml costs.xml

@@ -4,7 +4,7 @@
 # relay that delays packets. Real MPI processes over TCP find the two clusters in them.
 #
 #   hosts.sh            with the installed mpirun and mpicc
-#   MPI=mpich hosts.sh  with mpirun.mpich and mpicc.mpich
+#   MPI=mpich hosts.sh  with mpirun.mpich and mpicc.mpich: has not been seen to pass
 # shellcheck disable=SC2154 # out and err are set by expect
 . "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
 
@@ -39,10 +39,8 @@ done
 
 # Hosts 1, 2, 3 and hosts 4, 5: 10 ms inside, 40 ms between; 8 MB/s among the three, 2 MB/s between
 # the two, 1 MB/s from one cluster to the other. Delays and times that are long beside what a busy
-# machine adds, which is what makes this a test. MPICH starts by many messages one after the other:
-# half the delays.
+# machine adds, which is what makes this a test.
 near=10000 far=40000
-[ "$mpi" != mpich ] || near=5000 far=20000
 a=$near/8e6 b=$near/2e6 c=$far/1e6
 printf '%s %s %s %s %s\n' 0 $a $a $c $c $a 0 $a $c $c $a $a 0 $c $c $c $c $c 0 $b $c $c $c $b 0 >matrix
 python3 "$XYLEM_SOURCE_DIR/tests/cost/relay.py" "$prefix" matrix >relay.log 2>&1 &
@@ -76,7 +74,7 @@ openmpi)
     done
     ;;
 mpich)
-    # Host names are of nobody's knowledge here: proxies call back by address.
+    # No name server knows these hosts: proxies call back by the address of the device.
     options+=(--extra=-iface --extra=xy0)
     export UCX_TLS=tcp,self UCX_NET_DEVICES=xy0 FI_PROVIDER=tcp FI_TCP_IFACE=xy0
     ;;
