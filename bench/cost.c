@@ -41,7 +41,7 @@ static void report(const xy_kernel_cost_t *k, const xy_sample_t *samples, int si
             at = samples[i].x;
         }
     }
-    snprintf(label, sizeof(label), "%s: samples of the model", k->name);
+    snprintf(label, sizeof(label), "%s: samples of the model (%s clock)", k->name, k->clock);
     bench_value(label, (double)k->sample_count, "");
     snprintf(label, sizeof(label), "%s: intervals", k->name);
     bench_value(label, (double)k->fit.count, "");

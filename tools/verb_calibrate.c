@@ -429,18 +429,17 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 static const xy_section_t sections[] = {
     {"HOW IT IS MEASURED",
      "Each kernel runs in a process of its own, one of a single thread on one core. Sizes double "
-     "from "
-     "--first on until a run takes --max-time; then sizes in between are measured where the model "
-     "of "
-     "the others misses them by more than 1.5 %. A size is run, eight times at least, until the "
-     "three "
-     "fastest runs agree within 0.5 %, or its share of the time is up; the second of them counts. "
-     "Time "
-     "that a thread waited for a processor is left out, and so are the first run of a size and a "
-     "fifth of a second for the frequency to rise. A size whose fastest runs differ by more than "
-     "10 % "
-     "is left out; when more than a quarter of the sizes are, or when the kernel returns something "
-     "else than 0, crashes, or does not end, it is said and there is no model."},
+     "from --first on until a run takes --max-time; then sizes in between are measured where the "
+     "model of the others misses them by more than 1.5 %. Before and after a run the pace of the "
+     "core is taken; runs during which somebody else was on it are left out, the others are told "
+     "at the pace of the first calibration. A size is run until eight such runs or more are "
+     "within 1 % (from the fastest tenth to the median), or its share of the time is up; the "
+     "lower quartile counts. With fewer than three such runs, the second fastest of all counts. "
+     "Time that a thread waited for a processor is left out (of a kernel with several threads it "
+     "is not), and so are the first two runs of a size. Sizes that were disturbed, or whose runs "
+     "differ, are visited again. A size whose runs differ by more than 10 % is left out; when "
+     "more than a quarter of the sizes are, or when the kernel returns something else than 0, "
+     "crashes, or does not end, it is said and there is no model."},
     {"HOSTS",
      "With --hosts, a small program is compiled with the installed mpicc and started on all hosts "
      "that "
