@@ -102,14 +102,15 @@ xy_status_t xy_film_files(const xy_film_t *film, const xy_graph_t *graph, const 
 
 static const char *const captions[XY_FILM_PICTURES] = {
     "A mark per task, coloured by worker; thin marks are <b class='load'>loads</b>, <b "
-    "class='store'>stores</b> and <b class='peer'>transfers between GPUs</b>. Horizontal runs of "
+    "class='store'>stores</b> and <b class='peer'>transfers between memories</b>. Horizontal runs "
+    "of "
     "one colour are reuse.",
     "Coloured by worker. Black lines join what was done by the same instant, at equal distances in "
     "time. Teeth are locality.",
     "The domain at six instants; the darker, the more iterations are done.",
     "What each memory holds, in the colour of its worker.",
     "How many <b class='load'>loads</b>, <b class='store'>stores</b> and <b class='peer'>transfers "
-    "between GPUs</b> are under way.",
+    "between memories</b> are under way.",
 };
 
 static const char *const headings[XY_FILM_PICTURES] = {

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The default policy against all others on small stencils in virtual time, where luck and borders
+ * count most: never more than 5 % behind the best of them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "stencil/stencil.h"
+
+static double makespan(const xy_stencil_run_t *run, const char *policy)
+{
+    xy_stencil_run_t one = *run;
+    xy_stencil_result_t r;
+
+    one.how.policy = policy;
+    assert_int_equal(xy_stencil_run(&one, &r), XY_OK);
+    return r.sim.makespan;
+}
+
+static void compare(const xy_stencil_run_t *run, const char *what)
+{
+    double own = makespan(run, NULL), best = 0;
+    const char *who = "";
+
+    for (int i = 1; xy_task_policies[i] != NULL; i++) { /* 0: the default */
+        double other = makespan(run, xy_task_policies[i]->name);
+
+        if (best == 0 || other < best) {
+            best = other;
+            who = xy_task_policies[i]->name;
+        }
+    }
+    if (own > 1.05 * best)
+        fail_msg("%s blocks, %s, %d GPUs, room for %llu: %g s, %s takes %g s", what,
+                 xy_stencil_graph_name(run->grid.graph), run->gpus,
+                 (unsigned long long)(run->memory / run->grid.block_bytes), own, who, best);
+}
+
+/* Memories of about a quarter and of two thirds of the domain. */
+static void compare_all(const char *blocks, int iterations)
+{
+    xy_stencil_run_t run = {.grid = XY_STENCIL_DEFAULT,
+                            .machine = XYLEM_SOURCE_DIR "/machines/attila.xml"};
+    uint64_t domain;
+
+    assert_true(xy_stencil_blocks_parse(blocks, &run.grid));
+    run.grid.iterations = XYLEM_SANITIZED ? 4 : iterations;
+    for (int graph = XY_STENCIL_RED_BLACK; graph <= XY_STENCIL_JACOBI; graph++) {
+        run.grid.graph = (xy_stencil_graph_t)graph;
+        domain = (uint64_t)(run.grid.blocks[0] * run.grid.blocks[1] * run.grid.blocks[2]) *
+                 run.grid.block_bytes * (graph == XY_STENCIL_JACOBI ? 2 : 1);
+        for (run.gpus = 1; run.gpus <= (XYLEM_SANITIZED ? 2 : 4); run.gpus *= 2)
+            for (int part = 0; part < 2; part++) {
+                run.memory = part == 0 ? domain / 4 : domain / 3 * 2;
+                compare(&run, blocks);
+            }
+    }
+}
+
+static void test_1d(void **state)
+{
+    (void)state;
+    compare_all("60", 16);
+}
+
+static void test_2d(void **state)
+{
+    (void)state;
+    compare_all("12x12", 10);
+    compare_all("24x5", 10);
+}
+
+static void test_3d(void **state)
+{
+    (void)state;
+    compare_all("6x6x6", 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_1d),
+        cmocka_unit_test(test_2d),
+        cmocka_unit_test(test_3d),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
