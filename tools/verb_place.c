@@ -86,50 +86,6 @@ static xy_status_t load_target(job_t *j)
     return st == XY_OK ? xy_target_create(j->machine, &weights, &j->target) : st;
 }
 
-static xy_status_t load_loads(job_t *j)
-{
-    char *data, *line, *next;
-    size_t size;
-    uint32_t n = 0;
-    long number = 0;
-    xy_status_t st;
-
-    if (j->v->load == NULL)
-        return XY_OK;
-    st = xy_file_read(j->v->load, XY_MATRIX_BYTES_MAX, &data, &size);
-    if (st != XY_OK)
-        return st;
-    j->load = xy_calloc((size_t)j->matrix->n + 1, sizeof(*j->load));
-    if (j->load == NULL)
-        st = xy_fail_memory("reading loads");
-    for (line = data; st == XY_OK && *line != '\0'; line = next) {
-        double value;
-
-        number++;
-        next = line + strcspn(line, "\n");
-        if (*next == '\n')
-            *next++ = '\0';
-        line += strspn(line, " \t\r");
-        line[strcspn(line, " \t\r")] = '\0';
-        if (*line == '\0' || *line == '#')
-            continue;
-        if (!xy_parse_double(line, &value) || value < 0)
-            st = xy_fail_at(XY_EPARSE, j->v->load, number, "'%.40s' is no load", line);
-        else if (n == j->matrix->n)
-            st = xy_fail_at(XY_EPARSE, j->v->load, number,
-                            "more than %u loads; the matrix has %u "
-                            "processes",
-                            n, n);
-        else
-            j->load[n++] = value;
-    }
-    if (st == XY_OK && n < j->matrix->n)
-        st =
-            xy_fail_at(XY_EPARSE, j->v->load, number, "%u loads for %u processes", n, j->matrix->n);
-    xy_free(data);
-    return st;
-}
-
 /* Write a file through a callback. */
 static xy_status_t write_file(const char *path, const job_t *j, const xy_place_t *p,
                               xy_status_t (*print)(const job_t *, const xy_place_t *, FILE *))
@@ -319,7 +275,7 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     if (st == XY_OK)
         st = load_target(&j);
     if (st == XY_OK)
-        st = load_loads(&j);
+        st = j.v->load != NULL ? xy_loads_read(j.v->load, j.matrix->n, &j.load) : XY_OK;
     if (st == XY_OK && j.matrix->n > j.target->leaves)
         xy_warn("%s: %u processes for %u core%s, which run up to %u each", j.path, j.matrix->n,
                 j.target->leaves, j.target->leaves == 1 ? "" : "s",

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Placing for programs: the functions of xylem.h over those of this room. */
-#include <math.h>
 #include <xylem.h>
 
 #include "place/place.h"
@@ -38,10 +37,10 @@ int xylem_matrix_create(unsigned n, unsigned long entries, const unsigned *from,
     if (n > XY_MATRIX_RANKS_MAX)
         return (int)xy_fail(XY_ELIMIT, "a matrix of %u ranks; at most %d", n, XY_MATRIX_RANKS_MAX);
     for (unsigned long k = 0; k < entries; k++)
-        if (from[k] >= n || to[k] >= n || !(bytes[k] >= 0) || !isfinite(bytes[k]))
+        if (from[k] >= n || to[k] >= n || !(bytes[k] >= 0 && bytes[k] <= XY_MATRIX_VALUE_MAX))
             return (int)xy_fail(XY_EINVAL,
                                 "entry %lu, from %u to %u: ranks are below %u and bytes "
-                                "finite and not negative",
+                                "from 0 to 1e100",
                                 k, from[k], to[k], n);
     e = xy_malloc((entries + 1) * sizeof(*e));
     if (e == NULL)

@@ -44,6 +44,8 @@ enum {
     XY_MATRIX_RANKS_MAX = 1 << 22, /* a header that declares more is refused, not tried */
     XY_MATRIX_BYTES_MAX = 1 << 30, /* of a file */
 };
+/* A value, a weight or a load beyond is refused: what is added up and multiplied stays finite. */
+#define XY_MATRIX_VALUE_MAX 1e100
 
 /* ---- Making one. On success the caller owns *matrix_p; on failure it is untouched and the cause
  * was said, with file and line for input. ---- */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the fuzz targets of the matrix readers share. */
+/* What the fuzz targets of this room share. */
 #ifndef XY_PLACE_MATRIX_FUZZ_H
 #define XY_PLACE_MATRIX_FUZZ_H
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +28,7 @@ static inline void fuzz_check(const xy_matrix_t *m)
         return;
     for (uint32_t i = 0; i < m->n; i++)
         for (size_t k = m->first[i]; k < m->first[i + 1]; k++)
-            if (m->to[k] >= m->n || !(m->bytes[k] >= 0) ||
+            if (m->to[k] >= m->n || !(m->bytes[k] >= 0) || !isfinite(m->bytes[k]) ||
                 (k > m->first[i] && m->to[k] <= m->to[k - 1]))
                 abort();
     if (xy_matrix_write(m, XY_MATRIX_CSV, file) != XY_OK || fclose(file) != 0)
@@ -40,17 +41,26 @@ static inline void fuzz_check(const xy_matrix_t *m)
     free(text);
 }
 
-static inline int fuzz_matrix(const uint8_t *data, size_t size, xy_matrix_format_t format)
+/* The input as a text, which the caller frees; NULL: no memory. */
+static inline char *fuzz_text(const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 1);
-    xy_matrix_t *m;
 
     if (text == NULL)
-        return 0;
-    memcpy(text, data, size);
+        return NULL;
+    if (size > 0)
+        memcpy(text, data, size);
     text[size] = '\0';
     xy_error_handler_set(fuzz_ignore, NULL);
-    if (xy_matrix_parse(text, size, "input", format, &m) == XY_OK) {
+    return text;
+}
+
+static inline int fuzz_matrix(const uint8_t *data, size_t size, xy_matrix_format_t format)
+{
+    char *text = fuzz_text(data, size);
+    xy_matrix_t *m;
+
+    if (text != NULL && xy_matrix_parse(text, size, "input", format, &m) == XY_OK) {
         fuzz_check(m);
         xy_matrix_destroy(m);
     }

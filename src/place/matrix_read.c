@@ -83,6 +83,8 @@ xy_status_t matrix_next_value(matrix_reader_t *r, const char *what, double *valu
     if (xy_parse_double(buffer, &value)) {
         if (value < 0)
             return fail_word(r, word, length, what, "it is negative");
+        if (value > XY_MATRIX_VALUE_MAX)
+            return fail_word(r, word, length, what, "it is too large");
         *value_p = value;
         return XY_OK;
     }

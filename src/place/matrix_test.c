@@ -109,6 +109,7 @@ static void test_bad_input_is_one_line_with_its_place(void **state)
     expect_said(XY_MATRIX_MAT, "0 1\n-1 0\n", "f:2: '-1' at column 1 is no value: it is negative");
     expect_said(XY_MATRIX_MAT, "0 nan\n1 0\n", "it is not finite");
     expect_said(XY_MATRIX_MAT, "0 inf\n1 0\n", "it is not finite");
+    expect_said(XY_MATRIX_MAT, "0 1e101\n1 0\n", "it is too large");
     expect_said(XY_MATRIX_MAT, "0 1e999\n1 0\n", "f:1: '1e999' at column 3");
     expect_said(XY_MATRIX_MAT, "0 1,5\n1 0\n", "decimals are written with a point");
     expect_said(XY_MATRIX_CSV, "", "f: empty");

@@ -68,23 +68,35 @@ static xy_status_t read_line(char *line, const char *path, long number, const xy
     return XY_OK;
 }
 
-xy_status_t xy_place_read(const char *path, const xy_cores_t *cores, int ranks, int *core_of)
+xy_status_t place_file_parse(char *data, const char *path, const xy_cores_t *cores, int ranks,
+                             int *core_of)
 {
-    char *data, *rest;
-    size_t size;
+    xy_status_t st = XY_OK;
+    char *rest = data;
     long number = 1;
-    xy_status_t st = xy_file_read(path, 64 << 20, &data, &size);
 
-    if (st != XY_OK)
-        return st;
     for (int r = 0; r < ranks; r++)
         core_of[r] = -1;
-    rest = data;
     for (char *line; st == XY_OK && (line = strsep(&rest, "\n")) != NULL; number++)
         st = read_line(line, path, number, cores, ranks, core_of);
     for (int r = 0; r < ranks && st == XY_OK; r++)
         if (core_of[r] < 0)
             st = xy_fail_at(XY_EINVAL, path, 0, "rank %d has no line", r);
+    return st;
+}
+
+xy_status_t xy_place_read(const char *path, const xy_cores_t *cores, int ranks, int *core_of)
+{
+    char *data;
+    size_t size;
+    xy_status_t st = xy_file_read(path, 64 << 20, &data, &size);
+
+    if (st != XY_OK)
+        return st;
+    if (memchr(data, '\0', size) != NULL)
+        st = xy_fail_at(XY_EPARSE, path, 0, "not a text file");
+    else
+        st = place_file_parse(data, path, cores, ranks, core_of);
     xy_free(data);
     return st;
 }

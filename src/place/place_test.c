@@ -253,6 +253,33 @@ static void test_file(void **state)
     read_as("0 9\n", XY_EINVAL, "core 9 does not exist");
 }
 
+static void loads_as(const char *text, const char *message)
+{
+    char copy[64];
+    double load[3];
+
+    said[0] = '\0';
+    strcpy(copy, text);
+    assert_int_equal(xy_loads_parse(copy, "loads", 3, load), message ? XY_EPARSE : XY_OK);
+    if (message != NULL)
+        assert_non_null(strstr(said, message));
+    else
+        assert_true(load[0] == 7 && load[1] == 0.5 && load[2] == 1000);
+}
+
+static void test_loads(void **state)
+{
+    (void)state;
+    loads_as("7\n.5\n1e3\n", NULL);
+    loads_as("# of each\n 7 # first\r\n\n.5\n1e3", NULL);
+    loads_as("7\n1\n", "2 loads for 3 processes");
+    loads_as("7\n1\n1\n1\n", "loads:4: more than 3 loads");
+    loads_as("7\nx\n1\n", "loads:2: 'x' is no load");
+    loads_as("7\n-1\n1\n", "loads:2: '-1' is no load");
+    loads_as("7\n1e101\n1\n", "loads:2: '1e101' is no load");
+    loads_as("7 1 1\n", "loads:1: a line must be one load");
+}
+
 static void test_unknown_strategy(void **state)
 {
     xy_cores_t cores = cores_of("core:4");
@@ -303,6 +330,7 @@ int main(void)
         cmocka_unit_test(test_files_of_linux),
         cmocka_unit_test(test_live_cores),
         cmocka_unit_test(test_file),
+        cmocka_unit_test(test_loads),
         cmocka_unit_test(test_unknown_strategy),
         cmocka_unit_test(test_memory),
     };

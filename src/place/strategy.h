@@ -50,6 +50,12 @@ typedef struct {
     xy_place_cost_t cost;
 } xy_place_t;
 
+/* The load of each of `n` processes: one number per line, '#' begins a comment. On success the
+ * caller frees *load_p. What is wrong is said with its line. */
+xy_status_t xy_loads_read(const char *path, uint32_t n, double **load_p);
+/* The same from a text that is cut into pieces, into load[n]. */
+xy_status_t xy_loads_parse(char *text, const char *path, uint32_t n, double *load);
+
 /* What a strategy is given. */
 typedef struct {
     const place_graph_t *graph;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "place/matrix.h"
 #include "place/target_internal.h"
 
 xy_status_t xy_weights_parse(const char *text, xy_weights_t *weights_p)
@@ -20,7 +21,7 @@ xy_status_t xy_weights_parse(const char *text, xy_weights_t *weights_p)
             return xy_fail(XY_EUSAGE, "weights '%.60s': too long", text);
         memcpy(word, at, length);
         word[length] = '\0';
-        if (!xy_parse_double(word, &value) || value < 0)
+        if (!xy_parse_double(word, &value) || value < 0 || value > XY_MATRIX_VALUE_MAX)
             return xy_fail(XY_EUSAGE,
                            "weights '%.60s': '%s' is no weight; give numbers from the leaves up, "
                            "like 1:10:100",

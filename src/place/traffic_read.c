@@ -10,17 +10,12 @@
 #include <string.h>
 
 #include "place/matrix_reader.h"
-#include "place/traffic.h"
-
-typedef struct {
-    xy_traffic_t traffic;
-    xy_vec_t names; /* of each record, uint64_t: the communicator by both numbers */
-} rows_t;
+#include "place/traffic_internal.h"
 
 enum { FIELDS = 8, NUMBER_MAX = 0x7fffffff };
 
 /* "target,bytes,messages,inside,phase,slice,first,number" */
-static xy_status_t read_line(matrix_reader_t *r, uint64_t rank, rows_t *rows)
+static xy_status_t read_line(matrix_reader_t *r, uint64_t rank, traffic_rows_t *rows)
 {
     static const char *const what[FIELDS] = {
         "rank",  "number of bytes", "number of messages", "kind",
@@ -49,9 +44,10 @@ static xy_status_t read_line(matrix_reader_t *r, uint64_t rank, rows_t *rows)
     return matrix_end_of_line(r);
 }
 
-/* "# ranks N slice SECONDS", then lines. */
-static xy_status_t read_row(matrix_reader_t *r, uint64_t rank, rows_t *rows)
+/* "# ranks N slice SECONDS", the same in the rows of all ranks. */
+static xy_status_t read_heading(matrix_reader_t *r, uint64_t rank, traffic_rows_t *rows)
 {
+    double seconds = 0;
     uint64_t ranks = 0;
     const char *word;
     size_t length;
@@ -62,34 +58,66 @@ static xy_status_t read_row(matrix_reader_t *r, uint64_t rank, rows_t *rows)
     r->word = r->text + 8;
     if (matrix_next_whole(r, "number of ranks", rank + 1, XY_MATRIX_RANKS_MAX, &ranks) != XY_OK)
         return XY_EPARSE;
-    if (matrix_next_word(r, &word, &length) &&
-        matrix_next_value(r, "length of a slice", &rows->traffic.slice_seconds) != XY_OK)
+    if (!matrix_next_word(r, &word, &length) || length != 5 || strncmp(word, "slice", 5) != 0)
+        return xy_fail_at(XY_EPARSE, r->path, 1, "'slice' is expected after the number of ranks");
+    if (matrix_next_value(r, "length of a slice", &seconds) != XY_OK)
         return XY_EPARSE;
+    if (rows->traffic.ranks != 0 && rows->traffic.ranks != ranks)
+        return xy_fail_at(XY_EPARSE, r->path, 1,
+                          "%u ranks, while the row of another one says %u; the rows are of "
+                          "different runs",
+                          (unsigned)ranks, rows->traffic.ranks);
+    rows->traffic.slice_seconds = seconds;
     rows->traffic.ranks = r->ranks = (uint32_t)ranks;
-    r->separators = ",";
-    while (matrix_next_full_line(r, '#')) {
-        xy_status_t st = read_line(r, rank, rows);
-
-        if (st != XY_OK)
-            return st;
-    }
-    return XY_OK;
+    return matrix_end_of_line(r);
 }
 
-static xy_status_t read_file(const char *directory, const char *name, rows_t *rows)
+void traffic_rows_init(traffic_rows_t *rows)
 {
-    char *path = xy_sprintf("%s/%s", directory, name), *data;
-    unsigned long rank = strtoul(name, NULL, 10);
-    size_t size;
+    *rows = (traffic_rows_t){.traffic.records = XY_VEC_INIT(xy_traffic_record_t),
+                             .names = XY_VEC_INIT(uint64_t)};
+}
+
+xy_status_t traffic_rows_add(traffic_rows_t *rows, const char *data, size_t size, const char *path,
+                             uint32_t rank)
+{
+    matrix_reader_t r = {.path = path, .at = data, .end = data + size};
     xy_status_t st;
 
+    if (memchr(data, '\0', size) != NULL)
+        return xy_fail_at(XY_EPARSE, path, 0, "not a text file");
+    st = read_heading(&r, rank, rows);
+    r.separators = ",";
+    while (st == XY_OK && matrix_next_full_line(&r, '#'))
+        st = read_line(&r, rank, rows);
+    return st;
+}
+
+/* "12.csv" is the row of rank 12; other files are none of ours. */
+static bool is_row(const char *name, uint32_t *rank_p)
+{
+    size_t digits = strspn(name, "0123456789");
+    unsigned long rank = strtoul(name, NULL, 10);
+
+    *rank_p = (uint32_t)rank;
+    return digits > 0 && strcmp(name + digits, ".csv") == 0 && rank < XY_MATRIX_RANKS_MAX;
+}
+
+static xy_status_t read_file(const char *directory, const char *name, traffic_rows_t *rows)
+{
+    char *path, *data;
+    uint32_t rank;
+    xy_status_t st;
+    size_t size;
+
+    if (!is_row(name, &rank))
+        return XY_OK;
+    path = xy_sprintf("%s/%s", directory, name);
     if (path == NULL)
         return xy_fail_memory("reading what was monitored");
     st = xy_file_read(path, XY_MATRIX_BYTES_MAX, &data, &size);
     if (st == XY_OK) {
-        matrix_reader_t r = {.path = path, .at = data, .end = data + size};
-
-        st = read_row(&r, rank, rows);
+        st = traffic_rows_add(rows, data, size, path, rank);
         xy_free(data);
     }
     xy_free(path);
@@ -104,7 +132,7 @@ static int compare(const void *left, const void *right)
 }
 
 /* The world is named 0, 0 and so comes first; when nothing was sent on it its number stays free. */
-static xy_status_t number_communicators(rows_t *rows)
+static xy_status_t number_communicators(traffic_rows_t *rows)
 {
     size_t n = rows->names.count, count = 1;
     uint64_t *sorted = xy_malloc((n + 1) * sizeof(*sorted));
@@ -129,29 +157,33 @@ static xy_status_t number_communicators(rows_t *rows)
     return XY_OK;
 }
 
+xy_status_t traffic_rows_finish(traffic_rows_t *rows, xy_status_t st, xy_traffic_t *t)
+{
+    if (st == XY_OK && rows->traffic.ranks == 0)
+        st = xy_fail(XY_ENOENT, "nothing was monitored: no rank came to MPI_Finalize, or the "
+                                "program is linked to another MPI than the launcher's");
+    if (st == XY_OK)
+        st = number_communicators(rows);
+    xy_vec_cleanup(&rows->names);
+    if (st == XY_OK)
+        *t = rows->traffic;
+    else
+        xy_traffic_cleanup(&rows->traffic);
+    return st;
+}
+
 xy_status_t xy_traffic_read(const char *directory, xy_traffic_t *t)
 {
-    rows_t rows = {.traffic.records = XY_VEC_INIT(xy_traffic_record_t),
-                   .names = XY_VEC_INIT(uint64_t)};
+    traffic_rows_t rows;
     DIR *d = opendir(directory);
     const struct dirent *entry;
     xy_status_t st = XY_OK;
 
     if (d == NULL)
         return xy_fail_errno(errno, directory, "cannot read");
+    traffic_rows_init(&rows);
     while (st == XY_OK && (entry = readdir(d)) != NULL)
-        if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9')
-            st = read_file(directory, entry->d_name, &rows);
+        st = read_file(directory, entry->d_name, &rows);
     closedir(d);
-    if (st == XY_OK && rows.traffic.ranks == 0)
-        st = xy_fail(XY_ENOENT, "nothing was monitored: no rank came to MPI_Finalize, or the "
-                                "program is linked to another MPI than the launcher's");
-    if (st == XY_OK)
-        st = number_communicators(&rows);
-    xy_vec_cleanup(&rows.names);
-    if (st == XY_OK)
-        *t = rows.traffic;
-    else
-        xy_traffic_cleanup(&rows.traffic);
-    return st;
+    return traffic_rows_finish(&rows, st, t);
 }

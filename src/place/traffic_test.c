@@ -149,6 +149,9 @@ static void test_bad_rows_are_said_with_their_place(void **state)
         {"# ranks 0 slice 0\n", "0.csv:1"},
         {"# ranks 10000000 slice 0\n", "0.csv:1"},
         {"# ranks 2 slice x\n", "0.csv:1"},
+        {"# ranks 2\n", "'slice' is expected"},
+        {"# ranks 2 piece 0\n", "'slice' is expected"},
+        {"# ranks 2 slice 0 1\n", "0.csv:1"},
         {"# ranks 2 slice 0\n2,1,1,0,0,0,0,0\n", "0.csv:2"},
         {"# ranks 2 slice 0\n1,-1,1,0,0,0,0,0\n", "0.csv:2"},
         {"# ranks 2 slice 0\n1,nan,1,0,0,0,0,0\n", "0.csv:2"},
@@ -166,6 +169,34 @@ static void test_bad_rows_are_said_with_their_place(void **state)
         assert_int_equal(testing_said_count, 1);
         assert_non_null(strstr(testing_said, bad[i].said));
     }
+}
+
+static void test_rows_of_two_runs_are_said(void **state)
+{
+    xy_traffic_t t;
+
+    (void)state;
+    testing_listen();
+    put("0.csv", "# ranks 2 slice 0\n");
+    put("1.csv", "# ranks 3 slice 0\n2,1,1,0,0,0,0,0\n");
+    assert_int_equal(xy_traffic_read(folder, &t), XY_EPARSE);
+    assert_non_null(strstr(testing_said, "different runs"));
+}
+
+/* Only NUMBER.csv is the row of a rank. */
+static void test_other_files_are_left_alone(void **state)
+{
+    xy_traffic_t t;
+
+    (void)state;
+    put_rows();
+    put("0.csv~", "what an editor left");
+    put("7", "");
+    put("99999999999999999999.csv", "");
+    put("notes.csv", "");
+    assert_int_equal(xy_traffic_read(folder, &t), XY_OK);
+    assert_int_equal(t.records.count, 4);
+    xy_traffic_cleanup(&t);
 }
 
 static void test_an_empty_directory_is_said(void **state)
@@ -214,6 +245,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_nothing_is_cut_without_need, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(test_bad_rows_are_said_with_their_place, make_folder,
+                                        remove_folder),
+        cmocka_unit_test_setup_teardown(test_rows_of_two_runs_are_said, make_folder, remove_folder),
+        cmocka_unit_test_setup_teardown(test_other_files_are_left_alone, make_folder,
                                         remove_folder),
         cmocka_unit_test_setup_teardown(test_an_empty_directory_is_said, make_folder,
                                         remove_folder),
