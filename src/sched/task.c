@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <math.h>
 #include <string.h>
 
 #include "sched/task_internal.h"
@@ -100,11 +101,17 @@ static double datum_transfer(const xy_task_view_t *view, int32_t data, int32_t m
 
 double xy_task_transfer(const xy_task_view_t *view, xy_op_id_t op, int32_t memory)
 {
+    return xy_task_transfer_within(view, op, memory, INFINITY);
+}
+
+double xy_task_transfer_within(const xy_task_view_t *view, xy_op_id_t op, int32_t memory,
+                               double limit)
+{
     const xy_access_t *a;
     int32_t n = xy_graph_accesses(view->graph, op, &a);
     double t = 0;
 
-    for (int32_t i = 0; i < n; i++)
+    for (int32_t i = 0; i < n && t < limit; i++)
         if ((a[i].mode & XY_ACCESS_READ) && view->copies[memory][a[i].data] == 0)
             t += datum_transfer(view, a[i].data, memory);
     return t;

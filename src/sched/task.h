@@ -88,6 +88,9 @@ double xy_task_seconds(const xy_task_view_t *view, xy_op_id_t op, int32_t worker
 uint64_t xy_task_missing(const xy_task_view_t *view, xy_op_id_t op, int32_t memory);
 /* Seconds to bring them there, one after the other, each from the nearest copy. */
 double xy_task_transfer(const xy_task_view_t *view, xy_op_id_t op, int32_t memory);
+/* The same; once it is known to take `limit` seconds or more, some number that is not less. */
+double xy_task_transfer_within(const xy_task_view_t *view, xy_op_id_t op, int32_t memory,
+                               double limit);
 
 /* Cut 0 .. n - 1 with these weights into one part per worker, in proportion to their speeds (or
  * `weights` NULL: equal weights and speeds): worker w has cuts[w] .. cuts[w + 1] - 1. */

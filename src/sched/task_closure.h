@@ -41,8 +41,11 @@ typedef struct {
     sched_queue_t runnable[2]; /* those others wait for, the rest */
     int32_t *loads;            /* ring of data to load, in the order of the plan */
     int32_t load_first, load_count, load_room;
-    int32_t awaiting;       /* tasks elsewhere that it waits for and that are about to run */
-    double usual, peak;     /* what loads free per byte, lately; at best */
+    int32_t awaiting;   /* tasks elsewhere that it waits for and that are about to run */
+    double usual, peak; /* what loads free per byte, lately; at best */
+    /* It waited rather than load for this little when so much had changed for it. */
+    double waited_ratio;
+    uint32_t changes, waited_changes; /* of its frontier and of what comes before it */
     int32_t look_at;        /* tasks that must be over before it looks for others' work again */
     bool is_roomy;          /* it holds all it will ever need, and it is not alone */
     bool is_mirrored;       /* among equals the last one first */

@@ -110,6 +110,7 @@ void closure_frontier_add(closure_t *c, xy_op_id_t op, int32_t memory)
     c->list[op] = (uint8_t)(n < CLOSURE_LISTS ? n : CLOSURE_LISTS - 1);
     sched_queue_push(&m->frontier[c->list[op]], &c->links, op);
     m->frontier_count++;
+    m->changes++;
     if (c->list[op] <= 1)
         announce(c, op, 1);
 }
@@ -120,6 +121,7 @@ void closure_frontier_remove(closure_t *c, xy_op_id_t op)
 
     sched_queue_remove(&m->frontier[c->list[op]], &c->links, op);
     m->frontier_count--;
+    m->changes++;
     if (c->list[op] <= 1)
         announce(c, op, -1);
 }
@@ -129,6 +131,7 @@ void closure_release(closure_t *c, xy_op_id_t op)
     const xy_access_t *a;
     int32_t n, memory = c->part[op];
 
+    c->memories[memory].changes++;
     if (--c->waits[op] > 0)
         return;
     n = xy_graph_accesses(c->graph, op, &a);
@@ -189,6 +192,7 @@ static void plan_in(closure_t *c, int32_t memory, int32_t data)
     m->copies[data].is_dirty = false;
     m->planned += xy_graph_datum(c->graph, data)->bytes;
     m->resident++;
+    m->changes++;
     in_append(m, data);
     for_frontier(c, memory, data, refile);
 }
@@ -202,6 +206,7 @@ static void plan_out(closure_t *c, int32_t memory, int32_t data)
     m->copies[data].is_in = false;
     m->planned -= xy_graph_datum(c->graph, data)->bytes;
     m->resident--;
+    m->changes++;
     in_remove(m, data);
     closure_out(c, memory, data);
     for_frontier(c, memory, data, refile);
@@ -513,14 +518,19 @@ static bool plan_loads(closure_t *c, int32_t memory)
     uint64_t need;
     double ratio;
 
+    if (m->changes == m->waited_changes && is_worth_waiting(c, memory, m->waited_ratio))
+        return false; /* nothing new since it last decided to wait */
     if (!choose(c, memory, &best))
         return false;
     look_ahead(c, memory, &best);
     need = bytes_to_take_in(c, memory, best.task);
     if (m->capacity != 0 && m->planned + need > m->capacity) {
         ratio = best.gain / ((double)best.bytes + 1);
-        if (is_worth_waiting(c, memory, ratio))
+        if (is_worth_waiting(c, memory, ratio)) {
+            m->waited_ratio = ratio;
+            m->waited_changes = m->changes;
             return false;
+        }
         m->peak = ratio > 0.9995 * m->peak ? ratio : 0.9995 * m->peak;
         m->usual = ratio > 0.95 * m->usual ? ratio : 0.95 * m->usual;
         count_uses(c, best.freed, best.task);

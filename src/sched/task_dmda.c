@@ -10,6 +10,8 @@
  *
  *   queue (missing): a(2) b(1) c(0)        dmda runs a, dmdar runs c
  */
+#include <math.h>
+
 #include "sched/task_internal.h"
 
 typedef struct {
@@ -105,9 +107,14 @@ static void ready(void *state, xy_op_id_t op)
 
     for (int32_t w = 0; w < d->view->workers; w++) {
         double start = d->lanes[w].end > *d->view->now ? d->lanes[w].end : *d->view->now;
-        double cost = d->params.alpha * xy_task_seconds(d->view, op, w) +
-                      d->params.beta * xy_task_transfer(d->view, op, d->view->memory_of[w]);
+        double cost = d->params.alpha * xy_task_seconds(d->view, op, w);
+        double slack = best < 0 ? INFINITY : best_end - start - cost;
 
+        if (slack <= 0)
+            continue;
+        if (d->params.beta > 0)
+            cost += d->params.beta * xy_task_transfer_within(d->view, op, d->view->memory_of[w],
+                                                             slack / d->params.beta);
         if (best < 0 || start + cost < best_end) {
             best = w;
             best_end = start + cost;

@@ -11,6 +11,8 @@
  * another worker whose queue has room and where it would end earlier, and the root is asked again.
  * The queues of workers are short and also give the task with the fewest missing data first.
  */
+#include <math.h>
+
 #include "sched/task_internal.h"
 
 enum { QUEUE_ROOM = 2 };
@@ -113,28 +115,38 @@ static void arrived(void *state, int32_t memory, int32_t data)
         sched_near_arrived(&s->root[memory], &s->uses, s->has_left, data);
 }
 
-static double end_on(const modular_t *s, xy_op_id_t op, int32_t worker)
+/* When it would end there; where that is not before `limit`, some time that is not either. */
+static double end_on(const modular_t *s, xy_op_id_t op, int32_t worker, double limit)
 {
-    double start = s->end[worker] > *s->view->now ? s->end[worker] : *s->view->now;
+    double start = s->end[worker] > *s->view->now ? s->end[worker] : *s->view->now, slack;
 
-    return start + s->params.alpha * xy_task_seconds(s->view, op, worker) +
-           s->params.beta * xy_task_transfer(s->view, op, s->view->memory_of[worker]);
+    start += s->params.alpha * xy_task_seconds(s->view, op, worker);
+    slack = limit - start;
+    if (slack <= 0 || s->params.beta <= 0)
+        return start;
+    return start + s->params.beta * xy_task_transfer_within(s->view, op, s->view->memory_of[worker],
+                                                            slack / s->params.beta);
 }
 
 /* Who should have it: `puller`, unless somebody with room would end it earlier. */
-static int32_t best_worker(const modular_t *s, xy_op_id_t op, int32_t puller)
+static int32_t best_worker(const modular_t *s, xy_op_id_t op, int32_t puller, double *end_p)
 {
     int32_t best = puller;
-    double best_end = end_on(s, op, puller);
+    double best_end = end_on(s, op, puller, INFINITY);
 
     for (int32_t w = 0; w < s->view->workers; w++) {
-        double end = s->queues[w].count < QUEUE_ROOM ? end_on(s, op, w) : best_end;
+        double end;
+
+        if (s->queues[w].count >= QUEUE_ROOM)
+            continue;
+        end = end_on(s, op, w, best_end);
 
         if (end < best_end) {
             best = w;
             best_end = end;
         }
     }
+    *end_p = best_end;
     return best;
 }
 
@@ -144,10 +156,11 @@ static void pull(modular_t *s, int32_t worker)
 
     while (s->queues[worker].count == 0 && root->count > 0) {
         xy_op_id_t op = sched_near_first(root);
-        int32_t w = best_worker(s, op, worker);
+        double end;
+        int32_t w = best_worker(s, op, worker, &end);
 
         leave_root(s, op);
-        s->end[w] = end_on(s, op, w);
+        s->end[w] = end;
         sched_queue_push(&s->queues[w], &s->links, op);
     }
 }

@@ -61,7 +61,8 @@ typedef struct {
     int32_t oldest, newest;           /* of the copies, by use */
     sim_slot_t **gathering;           /* by age */
     int32_t gathering_count;
-    int32_t prefetching;            /* transfers under way that nobody waits for */
+    int32_t prefetching; /* transfers under way that nobody waits for */
+    uint64_t arrivals;
     int32_t final_head, final_tail; /* data nobody will write any more, to be sent home early */
     sim_copy_t *copies;             /* [data] */
     uint8_t *states;                /* [data]: what the policy sees */
@@ -75,12 +76,16 @@ typedef struct {
     int32_t held;
     sim_slot_t *running;
     double start;
+    /* It was told that there is nothing for it when so many tasks were over and so many data had
+     * come to its memory. */
+    bool is_refused;
+    uint64_t refused_tasks, refused_arrivals;
 } sim_worker_t;
 
 /* What a run that only compares policies is allowed; 0: no limit. */
 typedef struct {
     int32_t tasks;
-    double seconds; /* of the virtual clock */
+    double seconds; /* of the virtual clock: it need not go on when it cannot end before */
     bool is_whole;  /* out: it went to the end */
 } sim_trial_t;
 
@@ -94,6 +99,7 @@ typedef struct {
     xy_task_view_t view;
     xy_task_result_t result;
     double now;
+    double work_left, speed; /* seconds of tasks that are not over; of all workers together */
     int32_t pipeline, data_count, ops, left;
     bool is_out_of_memory, is_cut;
     sim_trial_t trial;

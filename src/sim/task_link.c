@@ -117,6 +117,7 @@ static void finish(sim_tasks_t *s, sim_transfer_t *t)
 
     s->ways[way].active = NULL;
     s->result.makespan = s->now;
+    s->memories[t->to].arrivals++;
     count(s, t);
     if (s->observer != NULL && s->observer->transfer != NULL)
         s->observer->transfer(s->observer->arg, t->data, t->from, t->to, t->start, s->now);

@@ -39,17 +39,36 @@ static void slot_free(sim_worker_t *w, sim_slot_t *slot)
     slot->op = -1;
 }
 
+static void refuse(sim_tasks_t *s, sim_worker_t *w)
+{
+    w->is_refused = true;
+    w->refused_tasks = s->result.tasks;
+    w->refused_arrivals = s->memories[w->memory].arrivals;
+}
+
+/* Nothing happened since the policy had no task for it that could have brought one. */
+static bool is_still_refused(const sim_tasks_t *s, const sim_worker_t *w)
+{
+    return w->is_refused && w->refused_tasks == s->result.tasks &&
+           w->refused_arrivals == s->memories[w->memory].arrivals;
+}
+
 static void worker_feed(sim_tasks_t *s, int32_t worker)
 {
     sim_worker_t *w = &s->workers[worker];
     sim_memory_t *m = &s->memories[w->memory];
 
+    if (is_still_refused(s, w))
+        return;
+    w->is_refused = false;
     while (w->held < s->pipeline) {
         xy_op_id_t op = s->policy->pick(s->state, worker);
         sim_slot_t *slot;
 
-        if (op < 0)
+        if (op < 0) {
+            refuse(s, w);
             return;
+        }
         slot = slot_take(w, s->pipeline);
         *slot = (sim_slot_t){.op = op, .worker = worker};
         sim_memory_hold(s, slot);
@@ -100,6 +119,7 @@ static void worker_end(sim_tasks_t *s, sim_worker_t *w)
     w->running = NULL;
     s->is_over[op] = true;
     s->left--;
+    s->work_left -= xy_graph_op(s->graph, op)->seconds;
     s->result.tasks++;
     s->result.tasks_end = s->result.makespan = s->now;
     sim_memory_finished(s, w->memory, op);
@@ -222,7 +242,6 @@ static xy_status_t init_uses(sim_tasks_t *s)
 
 static void init_work(sim_tasks_t *s)
 {
-    double work = 0, speed = 0;
     const xy_access_t *a;
 
     for (int32_t w = 0; w < s->platform->workers; w++) {
@@ -230,15 +249,15 @@ static void init_work(sim_tasks_t *s)
         s->workers[w].memory = s->platform->memory_of[w];
         for (int32_t i = 0; i < PIPELINE_MAX; i++)
             s->workers[w].slots[i].op = -1;
-        speed += s->platform->speed[w];
+        s->speed += s->platform->speed[w];
     }
     for (int32_t i = 0; i < s->ops; i++) {
-        work += xy_graph_op(s->graph, i)->seconds;
+        s->work_left += xy_graph_op(s->graph, i)->seconds;
         s->waiting[i] = xy_graph_predecessors(s->graph, i);
         for (int32_t k = xy_graph_accesses(s->graph, i, &a) - 1; k >= 0; k--)
             s->writers_left[a[k].data] += (a[k].mode & XY_ACCESS_WRITE) ? 1 : 0;
     }
-    s->result.compute_bound = work / speed;
+    s->result.compute_bound = s->work_left / s->speed;
     s->left = s->ops;
 }
 
@@ -365,12 +384,25 @@ static void settle(sim_tasks_t *s)
         sim_memory_flush(s);
 }
 
-/* A trial need not go on: it has done its share, or takes longer than the best one before it. */
+/* No schedule of what is left ends before. */
+static double earliest_end(const sim_tasks_t *s)
+{
+    double left = s->work_left;
+
+    for (int32_t w = 0; w < s->platform->workers; w++)
+        if (s->workers[w].running != NULL)
+            left -= (s->now - s->workers[w].start) * s->platform->speed[w];
+    return s->now + left / s->speed;
+}
+
+/* A trial need not go on: it has done its share, or ends after the best one before it. */
 static bool is_decided(sim_tasks_t *s)
 {
-    if ((s->trial.tasks > 0 && s->result.tasks >= (uint64_t)s->trial.tasks) ||
-        (s->trial.seconds > 0 && s->now > s->trial.seconds))
-        s->is_cut = true;
+    if (s->trial.tasks > 0)
+        s->is_cut = s->result.tasks >= (uint64_t)s->trial.tasks ||
+                    (s->trial.seconds > 0 && s->now > s->trial.seconds);
+    else if (s->trial.seconds > 0)
+        s->is_cut = earliest_end(s) > s->trial.seconds;
     return s->is_cut;
 }
 
