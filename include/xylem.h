@@ -137,7 +137,7 @@ typedef struct {
     double cpu_speed;          /* of a core, where a GPU is 1; 0: 0.1 */
     /* Both */
     int cpus;          /* cores that compute; 0: none in virtual time, all in real time */
-    const char *trace; /* virtual time: file to record into, for `xylem view` */
+    const char *trace; /* file to record into, for `xylem view` */
     const char *page;  /* file for a page with pictures of the data that have a position */
     const char *svg;   /* the same pictures as files: SVG-time.svg, SVG-iteration.svg, ... */
 } xylem_run_options;

@@ -159,9 +159,6 @@ static xy_status_t set_run(const values_t *v, xy_stencil_run_t *run)
     if (!v->real && (v->file != NULL || v->no_check))
         return xy_fail(XY_EUSAGE, "--%s is for real runs; add --real",
                        v->file != NULL ? "file" : "no-check");
-    if (v->real && (v->study != NULL || v->trace != NULL))
-        return xy_fail(XY_EUSAGE, "--%s is for runs in virtual time; leave --real out",
-                       v->study != NULL ? "study" : "trace");
     run->how = (xy_task_sim_t){.policy = v->policy,
                                .eviction = v->eviction,
                                .params = {v->alpha, v->beta, v->proportional},

@@ -53,6 +53,7 @@ static void cleanup(exec_tasks_t *e)
         xy_free(e->memories[m].copies);
         xy_free(e->memories[m].states);
     }
+    exec_record_cleanup(e);
     for (int32_t w = 0; e->workers != NULL && w < e->worker_count; w++)
         xy_free(e->workers[w].buffers);
     e->policy->destroy(e->state);
@@ -296,6 +297,29 @@ static xy_status_t run(exec_tasks_t *e)
     return st == XY_OK ? e->status : st;
 }
 
+/* Run, then tell those who want to know. */
+static xy_status_t run_recorded(exec_tasks_t *e)
+{
+    const xy_task_exec_t *how = e->how;
+    const xy_task_observer_t *observer = how->observer;
+    xy_task_memories_t kind = how->store != NULL ? XY_TASK_FILE : XY_TASK_CACHES;
+    xy_task_trace_t *trace = NULL;
+    xy_status_t closed, st = XY_OK;
+
+    if (how->trace != NULL)
+        st = xy_task_trace_open(how->trace, &e->view, kind, e->policy->name, observer, &trace);
+    if (st != XY_OK)
+        return st;
+    if (trace != NULL)
+        observer = xy_task_trace_observer(trace);
+    e->is_recording = observer != NULL;
+    st = run(e);
+    if (st == XY_OK && e->is_recording)
+        st = exec_tell(e, observer);
+    closed = xy_task_trace_close(trace);
+    return st == XY_OK ? closed : st;
+}
+
 /* The policy of this name, or the first trial of one that is a choice. */
 static xy_status_t find_policy(const char *name, const xy_task_policy_t **policy_p)
 {
@@ -330,7 +354,7 @@ xy_status_t xy_task_execute(const xy_graph_t *graph, const xy_task_exec_t *how,
     if (how->store == NULL)
         e.pipeline = 1;
     e.result.policy = e.policy->name;
-    st = init(&e) == XY_OK ? run(&e) : xy_fail_memory("preparing to run the tasks");
+    st = init(&e) == XY_OK ? run_recorded(&e) : xy_fail_memory("preparing to run the tasks");
     cleanup(&e);
     if (st == XY_OK)
         *result_p = e.result;

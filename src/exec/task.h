@@ -18,6 +18,10 @@
  *                bytes, in which blocks are read and from which they are written back, by threads
  *                of their own, while tasks run. Loads and stores are real.
  *
+ * What happens is recorded where it happens, by each thread for itself, and told to trace and
+ * observer after the run: what a cache is believed to load and to give up bears the time of the
+ * decision, all the rest is measured.
+ *
  * Policies are called under one lock. A worker that finds nothing to do spins for some
  * microseconds, then sleeps.
  */
@@ -58,7 +62,8 @@ typedef struct {
     void (*run)(void *arg, const xy_task_turn_t *turn);
     void *arg;
     const atomic_bool *stop;            /* no task begins once it is set; or NULL */
-    const xy_task_observer_t *observer; /* called under the lock; or NULL */
+    const char *trace;                  /* file to record into, or NULL */
+    const xy_task_observer_t *observer; /* told when all is over, by the calling thread; or NULL */
 } xy_task_exec_t;
 
 /* Run the graph (sealed). In the result, compute_bound is the time that was spent in tasks, shared

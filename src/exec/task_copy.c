@@ -9,15 +9,12 @@
 
 static void observe(exec_tasks_t *e, int32_t memory)
 {
-    const xy_task_observer_t *o = e->how->observer;
-
-    if (o != NULL && o->memory != NULL)
-        o->memory(o->arg, memory, e->now, e->memories[memory].used);
+    if (e->is_recording)
+        exec_record_memory(e, memory);
 }
 
 static void count_transfer(exec_tasks_t *e, int32_t data, int32_t from, int32_t to, double start)
 {
-    const xy_task_observer_t *o = e->how->observer;
     uint64_t bytes = exec_bytes(e, data);
 
     e->result.loads += from == 0;
@@ -26,8 +23,8 @@ static void count_transfer(exec_tasks_t *e, int32_t data, int32_t from, int32_t 
     e->result.bytes_loaded += from == 0 ? bytes : 0;
     e->result.bytes_stored += to == 0 ? bytes : 0;
     e->result.bytes_peer += from != 0 && to != 0 ? bytes : 0;
-    if (o != NULL && o->transfer != NULL)
-        o->transfer(o->arg, data, from, to, start, e->now);
+    if (e->is_recording)
+        exec_record_transfer(e, data, from, to, start);
 }
 
 static void list_remove(exec_memory_t *m, int32_t data)

@@ -7,6 +7,7 @@
  *   task_work.c   workers: taking, running and ending tasks
  *   task_copy.c   copies of data: who holds what, room, eviction, gathering
  *   task_store.c  a file: threads that read and write, buffers
+ *   task_record.c what happens, kept until the end
  */
 #ifndef XY_EXEC_TASK_INTERNAL_H
 #define XY_EXEC_TASK_INTERNAL_H
@@ -17,6 +18,28 @@
 #include "exec/task.h"
 
 enum { EXEC_PIPELINE_MAX = 8, EXEC_PREFETCH_MAX = 4, EXEC_STORE_THREADS = 2, EXEC_BATCH_MAX = 64 };
+
+/* Something that happened, in seconds since the start. */
+typedef enum { EXEC_TASK, EXEC_TRANSFER, EXEC_MEMORY, EXEC_DECISION, EXEC_WAIT } exec_event_t;
+
+typedef struct {
+    double end;
+    union {
+        double start;
+        uint64_t used; /* EXEC_MEMORY */
+    } u;
+    exec_event_t event;
+    int32_t what, from, to; /* a task, a datum or a memory; `from` is also the worker */
+} exec_record_t;
+
+/* Records in the order of their ends, written by one thread at a time. */
+typedef struct exec_page exec_page_t;
+typedef struct {
+    exec_page_t *first, *last, *reading; /* reading: while they are told */
+    int32_t count, told;                 /* in the last page; of those in the page being read */
+    double end;                          /* of the last record */
+    bool is_cut;                         /* memory ran out */
+} exec_log_t;
 
 /* A datum in a memory. */
 typedef struct {
@@ -57,6 +80,9 @@ typedef struct {
     exec_slot_t slots[EXEC_PIPELINE_MAX];
     exec_slot_t *order[EXEC_PIPELINE_MAX]; /* those in use, by age */
     int32_t held;
+    /* Written with every task, so far from the ends, where the lines of other workers begin. */
+    exec_log_t log; /* of this thread alone */
+    double begun;   /* when the task that runs began, if recorded; 0: not known */
     void **buffers; /* [most accesses of a task] */
     xy_op_id_t batch[EXEC_BATCH_MAX];
     int32_t batch_count;
@@ -84,6 +110,7 @@ struct exec_tasks {
     xy_task_view_t view;
     xy_task_result_t result;
     xy_status_t status; /* the first failure */
+    bool is_recording;  /* somebody wants to know what happened */
     double start, now;
     int32_t pipeline, data_count, ops, left;
     int32_t running;  /* workers that run tasks */
@@ -120,7 +147,22 @@ struct exec_tasks {
     int store_started;
     void *free_buffers; /* chained through their first bytes, all of `buffer_bytes` */
     uint64_t buffer_bytes;
+
+    exec_log_t log; /* transfers and memories; workers have their own */
 };
+
+/* task_record.c. None but exec_tell is called unless e->is_recording. */
+/* Around a task; `next` is what the worker runs after it, or -1. The end comes before others are
+ * told. */
+void exec_record_begin(exec_worker_t *w);
+void exec_record_end(const exec_tasks_t *e, exec_worker_t *w, xy_op_id_t op, xy_op_id_t next);
+void exec_record_pause(exec_worker_t *w, exec_event_t event, double start, double end);
+void exec_record_transfer(exec_tasks_t *e, int32_t data, int32_t from, int32_t to, double start);
+void exec_record_memory(exec_tasks_t *e, int32_t memory);
+/* After the run: tell the observer all of it in the order of the ends. XY_ENOMEM (said): not all
+ * was kept. */
+xy_status_t exec_tell(exec_tasks_t *e, const xy_task_observer_t *observer);
+void exec_record_cleanup(exec_tasks_t *e);
 
 /* task_work.c */
 void *exec_worker_main(void *arg);

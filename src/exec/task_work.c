@@ -174,7 +174,7 @@ static int32_t batch_size(const exec_tasks_t *e, const exec_worker_t *w)
 {
     double n = w->mean > 0 ? BATCH_SECONDS / w->mean : 1;
 
-    if (e->how->store != NULL || e->how->observer != NULL || n < 1)
+    if (e->how->store != NULL || n < 1)
         return 1;
     return n < EXEC_BATCH_MAX ? (int32_t)n : EXEC_BATCH_MAX;
 }
@@ -214,7 +214,7 @@ static bool is_cancelled(const exec_tasks_t *e)
 /* Until those before it are really over. The load acquires what they wrote: see release_after. */
 static void wait_for_others(exec_tasks_t *e, exec_worker_t *w, xy_op_id_t op)
 {
-    double start;
+    double start, end;
 
     if (atomic_load_explicit(&e->before[op], memory_order_acquire) == 0)
         return;
@@ -227,7 +227,10 @@ static void wait_for_others(exec_tasks_t *e, exec_worker_t *w, xy_op_id_t op)
         else
             sched_yield();
     }
-    w->waited += exec_clock() - start;
+    end = exec_clock();
+    w->waited += end - start;
+    if (e->is_recording)
+        exec_record_pause(w, EXEC_WAIT, start - e->start, end - e->start);
 }
 
 static void release_after(exec_tasks_t *e, xy_op_id_t op)
@@ -265,13 +268,18 @@ static void run_batch(exec_tasks_t *e, exec_worker_t *w, int32_t n, double start
 {
     double waited = w->waited, busy;
 
+    w->begun = 0;
     for (int32_t i = 0; i < n; i++) {
         xy_task_turn_t turn = {w->number, w->batch[i], w->buffers};
 
         wait_for_others(e, w, turn.op);
         if (is_cancelled(e))
             break;
+        if (e->is_recording)
+            exec_record_begin(w);
         perform(e, w, &turn);
+        if (e->is_recording)
+            exec_record_end(e, w, turn.op, i + 1 < n ? w->batch[i + 1] : -1);
         release_after(e, turn.op);
     }
     w->ended = exec_clock();
@@ -293,12 +301,11 @@ static void pin(int cpu)
     (void)pthread_setaffinity_np(pthread_self(), sizeof(set), &set); /* only slower without */
 }
 
-static void observe(exec_tasks_t *e, const exec_worker_t *w, xy_op_id_t op, double start)
+static void pause_ended(const exec_tasks_t *e, exec_worker_t *w, exec_event_t event, double now)
 {
-    const xy_task_observer_t *o = e->how->observer;
-
-    if (o != NULL && o->task != NULL)
-        o->task(o->arg, w->number, op, start - e->start, e->now);
+    if (e->is_recording)
+        exec_record_pause(w, event, w->ended - e->start, now - e->start);
+    w->ended = now;
 }
 
 void *exec_worker_main(void *arg)
@@ -321,9 +328,10 @@ void *exec_worker_main(void *arg)
         if (n == 0) {
             if (e->status == XY_OK)
                 wait_for_change(e, w);
-            w->ended = exec_clock();
+            pause_ended(e, w, EXEC_WAIT, exec_clock());
             continue;
         }
+        pause_ended(e, w, EXEC_DECISION, start);
         e->running++;
         pthread_mutex_unlock(&e->lock);
         run_batch(e, w, n, start);
@@ -331,7 +339,6 @@ void *exec_worker_main(void *arg)
         e->running--;
         if (slot != NULL) {
             e->now = w->ended - e->start;
-            observe(e, w, slot->op, start);
             end(e, w, slot);
             exec_wake(e);
         }

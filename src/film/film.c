@@ -34,7 +34,7 @@ xy_status_t xy_film_create(xy_film_t **film_p)
 
     if (film == NULL)
         return xy_fail_memory("keeping what happens");
-    film->observer = (xy_task_observer_t){film, on_task, on_transfer, on_memory};
+    film->observer = (xy_task_observer_t){film, on_task, on_transfer, on_memory, NULL};
     film->tasks = XY_VEC_INIT(film_task_t);
     film->transfers = XY_VEC_INIT(film_transfer_t);
     film->rooms = XY_VEC_INIT(film_room_t);

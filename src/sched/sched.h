@@ -4,15 +4,17 @@
  * the real and by the virtual clock, use the same. This is the header that other rooms include;
  * each part is a chapter of its own:
  *
- *   threads.h  on which core the progress thread of a rank lives
- *   order.h    which of the threads that share a core is the next
- *   task.h     which ready task a worker takes, what its memory loads and what it gives up
+ *   threads.h     on which core the progress thread of a rank lives
+ *   order.h       which of the threads that share a core is the next
+ *   task.h        which ready task a worker takes, what its memory loads and what it gives up
+ *   task_trace.h  the trace of tasks, of either clock
  */
 #ifndef XY_SCHED_SCHED_H
 #define XY_SCHED_SCHED_H
 
 #include "sched/order.h"
 #include "sched/task.h"
+#include "sched/task_trace.h"
 #include "sched/threads.h"
 
 #endif

@@ -137,6 +137,8 @@ typedef struct {
     void (*task)(void *arg, int32_t worker, xy_op_id_t op, double start, double end);
     void (*transfer)(void *arg, int32_t data, int32_t from, int32_t to, double start, double end);
     void (*memory)(void *arg, int32_t memory, double time, uint64_t used);
+    /* Real time: a worker was without a task, deciding or waiting for others. */
+    void (*pause)(void *arg, int32_t worker, bool is_decision, double start, double end);
 } xy_task_observer_t;
 
 typedef struct {

@@ -5,7 +5,6 @@
  *   task_sim.c     workers and the loop over events
  *   task_memory.c  copies of data: who holds what, room, eviction
  *   task_link.c    transfers: one at a time per way, ways that share a link share its rate
- *   task_trace.c   what is recorded
  */
 #ifndef XY_SIM_TASK_INTERNAL_H
 #define XY_SIM_TASK_INTERNAL_H
@@ -168,13 +167,5 @@ static inline double sim_clock(void)
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
-
-/* task_trace.c */
-typedef struct sim_task_trace sim_task_trace_t;
-xy_status_t sim_task_trace_open(const char *path, const xy_graph_t *graph,
-                                const xy_task_platform_t *platform, const char *policy,
-                                const xy_task_observer_t *next, sim_task_trace_t **trace_p);
-const xy_task_observer_t *sim_task_trace_observer(const sim_task_trace_t *trace);
-xy_status_t sim_task_trace_close(sim_task_trace_t *trace);
 
 #endif

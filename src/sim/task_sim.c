@@ -553,22 +553,22 @@ static xy_status_t run_policy(const xy_graph_t *graph, const xy_task_platform_t 
                               xy_task_result_t *result_p)
 {
     const xy_task_observer_t *observer = how->observer;
-    sim_task_trace_t *trace = NULL;
-    xy_status_t st = XY_OK;
+    xy_task_view_t view = {.workers = platform->workers,
+                           .memories = platform->memories,
+                           .memory_of = platform->memory_of,
+                           .transfer_rate = platform->rate};
+    xy_task_trace_t *trace = NULL;
+    xy_status_t closed, st = XY_OK;
 
     if (how->trace != NULL)
-        st = sim_task_trace_open(how->trace, graph, platform, policy->name, observer, &trace);
+        st = xy_task_trace_open(how->trace, &view, XY_TASK_GPUS, policy->name, observer, &trace);
     if (st != XY_OK)
         return st;
     if (trace != NULL)
-        observer = sim_task_trace_observer(trace);
+        observer = xy_task_trace_observer(trace);
     st = simulate_one(graph, platform, how, policy, observer, NULL, result_p);
-    if (trace != NULL) {
-        xy_status_t closed = sim_task_trace_close(trace);
-
-        st = st == XY_OK ? closed : st;
-    }
-    return st;
+    closed = xy_task_trace_close(trace);
+    return st == XY_OK ? closed : st;
 }
 
 xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *platform,

@@ -278,6 +278,7 @@ static xy_status_t execute(stencil_real_t *r, xy_task_result_t *result_p)
                           .run = run_task,
                           .arg = r,
                           .stop = &r->stop,
+                          .trace = run->how.trace,
                           .observer = run->how.observer};
     double chosen = 0;
     xy_status_t st = stencil_real_choose(r, &how.policy, &chosen);

@@ -70,6 +70,7 @@ static xy_status_t run_real(const xylem_tasks *t, const xylem_run_options *o,
                           .eviction = o->eviction,
                           .params = {.alpha = o->alpha, .beta = o->beta},
                           .workers = o->cpus,
+                          .trace = o->trace,
                           .observer = observer};
     xy_status_t st = check_real(t);
 

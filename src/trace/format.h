@@ -3,7 +3,8 @@
  * The file, shared by recorder and reader (private to the room). All numbers are little-endian.
  *
  *   file    header, then chunks in the order in which they were flushed
- *   header  64 bytes: magic, version, clock, start (ticks, monotonic ns, wall ns), checksum
+ *   header  64 bytes: magic, version, clock, start (ticks, monotonic ns, wall ns), checksum. Only a
+ *           real clock has a start; without one times are nanoseconds
  *   chunk   48 bytes (struct below), then `length` bytes of records
  *   record  one byte of type, then varints (7 bits per byte, low first) and strings (length, bytes)
  *

@@ -289,7 +289,7 @@ static xy_status_t header_read(reader_t *r, const uint8_t *data, size_t size)
                        "%s: trace format %" PRIu32 ", this program reads %d; use the Xylem that "
                        "recorded it",
                        path, trace_get_u32(data + 8), TRACE_VERSION);
-    r->log->clock = trace_get_u32(data + 12) ? XY_TRACE_VIRTUAL : XY_TRACE_REAL;
+    r->log->clock = trace_get_u32(data + 12) == XY_TRACE_VIRTUAL ? XY_TRACE_VIRTUAL : XY_TRACE_REAL;
     r->start_ticks = r->last_ticks = trace_get_u64(data + 16);
     r->start_ns = r->last_ns = trace_get_u64(data + 24);
     r->log->wall_ns = (int64_t)trace_get_u64(data + 32);

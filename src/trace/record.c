@@ -224,7 +224,7 @@ static void header_append(xy_trace_t *trace)
     for (size_t i = 0; i < 8; i++)
         h[i] = (uint8_t)TRACE_MAGIC[i];
     trace_put_u32(h + 8, TRACE_VERSION);
-    trace_put_u32(h + 12, trace->clock == XY_TRACE_VIRTUAL);
+    trace_put_u32(h + 12, (uint32_t)trace->clock);
     if (trace->clock == XY_TRACE_REAL) {
         clock_gettime(CLOCK_REALTIME, &wall);
         trace_put_u64(h + 16, xy_trace_clock());

@@ -23,7 +23,8 @@
  * the program. Each chunk has a length and a checksum, so that a reader finds all complete ones.
  *
  * Clocks: by default the processor's time stamp counter, read by xy_trace_clock(). A simulator
- * records with XY_TRACE_VIRTUAL and gives its own times, in nanoseconds, to the *_at calls.
+ * records with XY_TRACE_VIRTUAL and gives its own times, in nanoseconds, to the *_at calls. Whoever
+ * has read a clock itself does the same with XY_TRACE_GIVEN: the trace is then one of real time.
  */
 #ifndef XY_TRACE_RECORD_H
 #define XY_TRACE_RECORD_H
@@ -37,7 +38,7 @@
 typedef struct xy_trace xy_trace_t;
 typedef struct xy_trace_row xy_trace_row_t;
 
-typedef enum { XY_TRACE_REAL, XY_TRACE_VIRTUAL } xy_trace_clock_t;
+typedef enum { XY_TRACE_REAL, XY_TRACE_VIRTUAL, XY_TRACE_GIVEN } xy_trace_clock_t;
 
 /* What a kind of state means for the summary: only computing can hide communication, and waiting
  * and idling are what one wants less of. */

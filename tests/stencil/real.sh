@@ -16,6 +16,27 @@ printf '1 3 2\n2 1 1\n' >load.txt
 expect 0 "$XYLEM" stencil --real --blocks 9x9 --points 9 --graph natural --cells 5x9 --iterations 6 --load load.txt
 expect 0 "$XYLEM" stencil --real --blocks 5x5x5 --graph jacobi --iterations 3 --block 4KiB --policy foresight -o film.html
 
+
+# What a real run did: a trace like that of virtual time, and the same pictures.
+expect 0 "$XYLEM" stencil --real --blocks 64x1 --cells 4x64 --graph jacobi --iterations 9 --cpus 2 --trace real.xyt --svg real
+expect 0 "$XYLEM" view real.xyt --json
+[ -z "$err" ] || die "the trace is not whole: $err"
+printf '%s\n' "$out" | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+names = [row["name"] for row in r["rows"]]
+assert r["clock"] == "real" and r["states"] >= 62 * 9, r
+assert names[:4] == ["worker 0", "worker 1", "cache of core 0", "cache of core 1"], names
+assert any("task" in row["kinds"] for row in r["rows"]), r
+'
+[ "$(echo real-*.svg)" = "real-iteration.svg real-links.svg real-memory.svg real-time.svg" ] || die "other pictures: $(echo real-*.svg)"
+expect 0 "$XYLEM" stencil --real --blocks 20 --block 8KiB --iterations 4 --file traced.bin --memory 64KiB --trace file.xyt
+expect 0 "$XYLEM" view file.xyt
+[ -z "$err" ] || die "the trace is not whole: $err"
+says "$out" "file to memory"
+expect 1 "$XYLEM" stencil --real --blocks 20 --block 8KiB --trace no/such/directory.xyt
+one_line "$err"
+
 # The same iteration in real and in virtual time.
 for clock in --real --gpus=1; do
     expect 0 "$XYLEM" stencil "$clock" --blocks 6x6 --cells 8x8 --iterations 400 --until 1e-3 --every 5 --json
