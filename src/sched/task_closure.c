@@ -45,26 +45,11 @@ static void destroy(void *state)
     if (c == NULL)
         return;
     memories_cleanup(c);
-    sched_links_cleanup(&c->links);
-    xy_free(c->state);
-    xy_free(c->is_ready);
-    xy_free(c->awaited_by);
-    xy_free(c->waits);
-    xy_free(c->part);
-    xy_free(c->memory);
-    xy_free(c->list);
-    xy_free(c->moved);
-    xy_free(c->use_start);
+    xy_free(c->tasks);
+    xy_free(c->data);
     xy_free(c->uses);
-    xy_free(c->cursor);
-    xy_free(c->ratio);
-    xy_free(c->looked);
+    xy_free(c->looks);
     xy_free(c->held);
-    xy_free(c->op_epoch);
-    xy_free(c->data_epoch);
-    xy_free(c->use_epoch);
-    xy_free(c->op_waits);
-    xy_free(c->data_uses);
     xy_free(c->freed);
     xy_free(c);
 }
@@ -77,7 +62,7 @@ static uint64_t all_bytes(const closure_t *c, uint64_t *largest_p)
 
     *largest_p = 0;
     for (int32_t d = 0; d < c->data_count; d++) {
-        uint64_t bytes = xy_graph_datum(c->graph, d)->bytes;
+        uint64_t bytes = c->data[d].bytes;
 
         sum += bytes;
         *largest_p = bytes > *largest_p ? bytes : *largest_p;
@@ -112,68 +97,61 @@ static xy_status_t init_memory(closure_t *c, int32_t memory)
     return m->loads != NULL && m->copies != NULL ? XY_OK : XY_ENOMEM;
 }
 
-static xy_status_t init_uses(closure_t *c)
+/* Each task and datum, and the uses of each datum in the order of submission. */
+static xy_status_t init_graph(closure_t *c)
 {
-    const xy_access_t *a;
     size_t total = 0;
 
     for (int32_t i = 0; i < c->ops; i++) {
-        int32_t n = xy_graph_accesses(c->graph, i, &a);
+        closure_task_t *x = &c->tasks[i];
 
-        total += (size_t)n;
-        for (int32_t k = 0; k < n; k++)
-            c->use_start[a[k].data + 1]++;
+        x->access_count = xy_graph_accesses(c->graph, i, &x->accesses);
+        x->successor_count = xy_graph_successors(c->graph, i, &x->successors);
+        x->waits = xy_graph_predecessors(c->graph, i);
+        x->seconds = xy_graph_op(c->graph, i)->seconds;
+        total += (size_t)x->access_count;
+        for (int32_t k = 0; k < x->access_count; k++)
+            c->data[x->accesses[k].data].use_count++;
     }
     c->uses = xy_malloc((total + 1) * sizeof(*c->uses));
     if (c->uses == NULL)
         return XY_ENOMEM;
+    total = 0;
     for (int32_t d = 0; d < c->data_count; d++) {
-        c->use_start[d + 1] += c->use_start[d];
-        c->cursor[d] = c->use_start[d];
+        closure_datum_t *x = &c->data[d];
+
+        x->bytes = xy_graph_datum(c->graph, d)->bytes;
+        x->moved = -1;
+        x->first = x->cursor = x->end = c->uses + total;
+        total += (size_t)x->use_count;
     }
     for (int32_t i = 0; i < c->ops; i++)
-        for (int32_t k = xy_graph_accesses(c->graph, i, &a) - 1; k >= 0; k--)
-            c->uses[c->cursor[a[k].data]++] = i;
-    for (int32_t d = 0; d < c->data_count; d++)
-        c->cursor[d] = c->use_start[d];
+        for (int32_t k = c->tasks[i].access_count - 1; k >= 0; k--) {
+            const xy_access_t *a = &c->tasks[i].accesses[k];
+
+            *c->data[a->data].end++ =
+                (closure_use_t){(uint32_t)i, (a->mode & XY_ACCESS_WRITE) != 0};
+        }
     return XY_OK;
 }
 
 static xy_status_t init_arrays(closure_t *c)
 {
-    size_t ops = (size_t)c->ops + 1, data = (size_t)c->data_count + 2;
+    size_t ops = (size_t)c->ops + 1, data = (size_t)c->data_count + 1;
 
     c->memories = xy_calloc((size_t)c->view->memories, sizeof(*c->memories));
-    c->state = xy_calloc(ops, 1);
-    c->is_ready = xy_calloc(ops, sizeof(*c->is_ready));
-    c->awaited_by = xy_calloc(ops, sizeof(*c->awaited_by));
-    c->waits = xy_calloc(ops, sizeof(*c->waits));
-    c->part = xy_calloc(ops, sizeof(*c->part));
-    c->memory = xy_calloc(ops, sizeof(*c->memory));
-    c->list = xy_calloc(ops, 1);
-    c->moved = xy_malloc(data * sizeof(*c->moved));
-    c->use_start = xy_calloc(data, sizeof(*c->use_start));
-    c->cursor = xy_calloc(data, sizeof(*c->cursor));
-    c->ratio = xy_calloc(ops, sizeof(*c->ratio));
-    c->looked = xy_calloc(ops, sizeof(*c->looked));
+    c->tasks = xy_calloc(ops, sizeof(*c->tasks));
+    c->data = xy_calloc(data, sizeof(*c->data));
+    c->looks = xy_calloc(ops, sizeof(*c->looks));
     c->held = xy_calloc((size_t)c->view->workers, sizeof(*c->held));
-    c->op_epoch = xy_calloc(ops, sizeof(*c->op_epoch));
-    c->data_epoch = xy_calloc(data, sizeof(*c->data_epoch));
-    c->use_epoch = xy_calloc(data, sizeof(*c->use_epoch));
-    c->op_waits = xy_calloc(ops, sizeof(*c->op_waits));
-    c->data_uses = xy_calloc(data, sizeof(*c->data_uses));
     c->freed = xy_calloc(CLOSURE_LOOKAHEAD, sizeof(*c->freed));
-    if (c->memories == NULL || c->state == NULL || c->is_ready == NULL || c->awaited_by == NULL ||
-        c->waits == NULL || c->part == NULL || c->memory == NULL || c->list == NULL ||
-        c->moved == NULL || c->use_start == NULL || c->cursor == NULL || c->held == NULL ||
-        c->ratio == NULL || c->looked == NULL || c->op_epoch == NULL || c->data_epoch == NULL ||
-        c->use_epoch == NULL || c->op_waits == NULL || c->data_uses == NULL || c->freed == NULL ||
-        sched_links_init(&c->links, c->ops) != XY_OK)
+    if (c->memories == NULL || c->tasks == NULL || c->data == NULL || c->looks == NULL ||
+        c->held == NULL || c->freed == NULL || init_graph(c) != XY_OK)
         return XY_ENOMEM;
     for (int32_t m = 0; m < c->view->memories; m++)
         if (init_memory(c, m) != XY_OK)
             return XY_ENOMEM;
-    return init_uses(c);
+    return XY_OK;
 }
 
 /* Long enough to hide a few loads and write-backs of the largest datum. */
@@ -201,9 +179,8 @@ static void start(closure_t *c)
         if (c->view->transfer_rate[m] > c->load_rate)
             c->load_rate = c->view->transfer_rate[m];
     for (int32_t d = 0; d < c->data_count; d++) {
-        c->moved[d] = -1;
         c->memories[0].copies[d].is_in = true;
-        c->memories[0].planned += xy_graph_datum(c->graph, d)->bytes;
+        c->memories[0].planned += c->data[d].bytes;
         c->memories[0].resident++;
         c->memories[0].copies[d].prev = d - 1;
         c->memories[0].copies[d].next = d + 1 < c->data_count ? d + 1 : -1;
@@ -235,10 +212,11 @@ static xy_status_t create(const xy_task_view_t *view, const xy_task_params_t *pa
         return xy_fail_memory("preparing the plan of tasks");
     }
     for (int32_t i = 0; i < c->ops; i++) {
-        c->waits[i] = xy_graph_predecessors(c->graph, i);
-        c->memories[c->part[i]].left += xy_graph_op(c->graph, i)->seconds;
-        if (c->waits[i] == 0)
-            closure_frontier_add(c, i, c->part[i]);
+        const closure_task_t *x = &c->tasks[i];
+
+        c->memories[x->part].left += x->seconds;
+        if (x->waits == 0)
+            closure_frontier_add(c, i, x->part);
     }
     *state_p = c;
     return XY_OK;
@@ -250,20 +228,18 @@ static void ready(void *state, xy_op_id_t op)
 {
     closure_t *c = state;
 
-    c->is_ready[op] = true;
-    if (c->state[op] != TASK_PLANNED)
-        return;
-    c->state[op] = TASK_RUNNABLE;
-    sched_queue_push(closure_runnable(c, op), &c->links, op);
+    c->tasks[op].is_ready = true;
+    if (c->tasks[op].state == TASK_PLANNED)
+        closure_set_runnable(c, op);
 }
 
 static bool is_complete(const closure_t *c, xy_op_id_t op, int32_t memory)
 {
-    const xy_access_t *a;
-    int32_t n = xy_graph_accesses(c->graph, op, &a);
+    const closure_task_t *x = &c->tasks[op];
+    const uint8_t *copies = c->view->copies[memory];
 
-    for (int32_t i = 0; i < n; i++)
-        if ((a[i].mode & XY_ACCESS_READ) && c->view->copies[memory][a[i].data] != XY_TASK_HERE)
+    for (int32_t i = 0; i < x->access_count; i++)
+        if ((x->accesses[i].mode & XY_ACCESS_READ) && copies[x->accesses[i].data] != XY_TASK_HERE)
             return false;
     return true;
 }
@@ -272,7 +248,7 @@ static xy_op_id_t first_complete(const closure_t *c, int32_t memory, int queue)
 {
     xy_op_id_t op = c->memories[memory].runnable[queue].head;
 
-    for (int i = 0; op >= 0 && i < LOOKED_AT; i++, op = c->links.next[op])
+    for (int i = 0; op >= 0 && i < LOOKED_AT; i++, op = c->tasks[op].next)
         if (is_complete(c, op, memory))
             return op;
     return -1;
@@ -282,14 +258,15 @@ static xy_op_id_t first_complete(const closure_t *c, int32_t memory, int queue)
  * instead of `from` when `to` is not negative. */
 static double work_of(closure_t *c, int32_t data, int32_t from, int32_t to)
 {
+    const closure_datum_t *datum = &c->data[data];
     double work = 0;
 
-    for (size_t i = c->cursor[data]; i < c->use_start[data + 1]; i++) {
-        xy_op_id_t op = c->uses[i];
-        int32_t owner = c->moved[data] >= 0 ? c->moved[data] : c->part[op];
+    for (const closure_use_t *use = datum->cursor; use < datum->end; use++) {
+        const closure_task_t *x = &c->tasks[use->task];
+        int32_t owner = datum->moved >= 0 ? datum->moved : x->part;
 
-        if (c->state[op] < TASK_PLANNED && owner == from && closure_writes(c, op, data))
-            work += xy_graph_op(c->graph, op)->seconds;
+        if (x->state < TASK_PLANNED && owner == from && use->is_write)
+            work += x->seconds;
     }
     if (to >= 0) {
         c->memories[from].left -= work;
@@ -300,11 +277,11 @@ static double work_of(closure_t *c, int32_t data, int32_t from, int32_t to)
 
 static int32_t written_datum(const closure_t *c, xy_op_id_t op)
 {
-    const xy_access_t *a;
+    const closure_task_t *x = &c->tasks[op];
 
-    for (int32_t k = xy_graph_accesses(c->graph, op, &a) - 1; k >= 0; k--)
-        if (a[k].mode & XY_ACCESS_WRITE)
-            return a[k].data;
+    for (int32_t k = x->access_count - 1; k >= 0; k--)
+        if (x->accesses[k].mode & XY_ACCESS_WRITE)
+            return x->accesses[k].data;
     return -1;
 }
 
@@ -314,7 +291,7 @@ static bool is_worth_stealing(closure_t *c, xy_op_id_t op, int32_t from, int32_t
 {
     const closure_memory_t *a = &c->memories[from], *b = &c->memories[memory];
     int32_t data = written_datum(c, op);
-    double work = data >= 0 ? work_of(c, data, from, -1) : xy_graph_op(c->graph, op)->seconds;
+    double work = data >= 0 ? work_of(c, data, from, -1) : c->tasks[op].seconds;
 
     return (b->left + work) / b->speed <= a->left / a->speed;
 }
@@ -328,8 +305,9 @@ static xy_op_id_t choose_stolen(closure_t *c, int32_t from, int32_t memory)
     for (int list = CLOSURE_LISTS - 1; list >= 0; list--) {
         xy_op_id_t op = c->memories[from].frontier[list].tail;
 
-        for (int i = 0; op >= 0 && i < STOLEN_FROM; i++, op = c->links.prev[op]) {
-            uint64_t bytes = c->is_ready[op] ? xy_task_missing(c->view, op, memory) : UINT64_MAX;
+        for (int i = 0; op >= 0 && i < STOLEN_FROM; i++, op = c->tasks[op].prev) {
+            uint64_t bytes =
+                c->tasks[op].is_ready ? xy_task_missing(c->view, op, memory) : UINT64_MAX;
 
             if (bytes < fewest) {
                 best = op;
@@ -359,7 +337,7 @@ static void steal(closure_t *c, int32_t memory)
     data = written_datum(c, op);
     if (data >= 0) {
         (void)work_of(c, data, victim, memory);
-        c->moved[data] = memory;
+        c->data[data].moved = memory;
     }
     closure_frontier_remove(c, op);
     closure_frontier_add(c, op, memory);
@@ -384,7 +362,7 @@ static xy_op_id_t pick(void *state, int32_t worker)
         op = m->runnable[0].head >= 0 ? m->runnable[0].head : m->runnable[1].head;
     if (op < 0)
         return -1;
-    sched_queue_remove(closure_runnable(c, op), &c->links, op);
+    closure_take(c, closure_runnable(c, op), op);
     c->held[worker]++;
     return op;
 }
@@ -394,26 +372,23 @@ static void done(void *state, int32_t worker, xy_op_id_t op)
     closure_t *c = state;
     int32_t memory = c->view->memory_of[worker];
     closure_memory_t *m = &c->memories[memory];
-    const xy_access_t *a;
-    const xy_op_id_t *after;
-    int32_t n = xy_graph_accesses(c->graph, op, &a);
+    closure_task_t *x = &c->tasks[op];
 
     c->held[worker]--;
-    c->state[op] = TASK_OVER;
+    x->state = TASK_OVER;
     c->over++;
     m->tasks--;
-    if (c->awaited_by[op] >= 0)
-        c->memories[c->awaited_by[op]].awaiting--;
-    m->work -= xy_graph_op(c->graph, op)->seconds / m->speed;
-    m->left -= xy_graph_op(c->graph, op)->seconds;
-    for (int32_t i = 0; i < n; i++) {
-        m->copies[a[i].data].uses--;
-        closure_out(c, memory, a[i].data);
+    if (x->awaited_by >= 0)
+        c->memories[x->awaited_by].awaiting--;
+    m->work -= x->seconds / m->speed;
+    m->left -= x->seconds;
+    for (int32_t i = 0; i < x->access_count; i++) {
+        m->copies[x->accesses[i].data].uses--;
+        closure_out(c, memory, x->accesses[i].data);
     }
-    n = xy_graph_successors(c->graph, op, &after);
-    for (int32_t i = 0; i < n; i++)
-        if (c->part[after[i]] != memory)
-            closure_release(c, after[i]);
+    for (int32_t i = 0; i < x->successor_count; i++)
+        if (c->tasks[x->successors[i]].part != memory)
+            closure_release(c, x->successors[i]);
 }
 
 static int32_t prefetch(void *state, int32_t memory)

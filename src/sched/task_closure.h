@@ -15,7 +15,51 @@
  * memory misses in the plan: none, one, two, more. */
 enum { CLOSURE_LISTS = 4 };
 
-typedef enum { TASK_WAITING, TASK_FRONTIER, TASK_PLANNED, TASK_RUNNABLE, TASK_OVER } closure_task_t;
+typedef enum {
+    TASK_WAITING,
+    TASK_FRONTIER,
+    TASK_PLANNED,
+    TASK_RUNNABLE,
+    TASK_OVER
+} closure_state_t;
+
+/*
+ * What a decision looks at lies together: a task takes one line of the cache, a datum another, as
+ * decisions wait for these lines more than for anything else.
+ */
+typedef struct {
+    const xy_access_t *accesses;
+    const xy_op_id_t *successors;
+    double seconds;
+    int32_t access_count, successor_count;
+    int32_t next, prev; /* in the queue it is in: a frontier list or those that can run */
+    int32_t waits;
+    int16_t part;       /* memory it belongs to at first */
+    int16_t memory;     /* memory it is in the frontier or plan of */
+    int16_t awaited_by; /* another memory that waits for it; -1: none */
+    uint8_t state;      /* closure_state_t */
+    uint8_t list;       /* frontier list it is in */
+    bool is_ready;      /* the engine said so */
+    /* Looking ahead: what it would wait for. Valid in its epoch only. */
+    uint32_t epoch;
+    int32_t epoch_waits;
+} closure_task_t;
+
+_Static_assert(sizeof(closure_task_t) <= 64, "a task should take one line of the cache");
+
+/* A use of a datum: a task, and whether it writes. */
+typedef struct {
+    uint32_t task : 31, is_write : 1;
+} closure_use_t;
+
+typedef struct {
+    closure_use_t *first, *cursor, *end; /* in the order of submission; all before cursor planned */
+    uint64_t bytes;
+    int32_t moved; /* memory that took it over; -1: none */
+    /* Looking ahead: the epoch in which it would be there; how often freed tasks use it. */
+    uint32_t there_epoch, use_epoch;
+    int32_t use_count;
+} closure_datum_t;
 
 /* A datum in a memory. */
 typedef struct {
@@ -52,36 +96,27 @@ typedef struct {
     closure_copy_t *copies; /* [data] */
 } closure_memory_t;
 
+/* What its load would free per byte, when a frontier task was last looked at. */
+typedef struct {
+    double ratio;
+    uint32_t choice; /* number of the choice that looked; 0: not since it was filed */
+} closure_look_t;
+
 typedef struct {
     const xy_task_view_t *view;
     const xy_graph_t *graph;
     int32_t ops, data_count, over;
     closure_memory_t *memories;
-    sched_links_t links;
-    uint8_t *state;      /* [ops] closure_task_t */
-    bool *is_ready;      /* [ops] the engine said so */
-    int16_t *awaited_by; /* [ops] another memory that waits for it; -1: none */
-    int32_t *waits;      /* [ops] */
-    int16_t *part;       /* [ops] memory it belongs to at first */
-    int16_t *memory;     /* [ops] memory it is in the frontier or plan of */
-    uint8_t *list;       /* [ops] frontier list it is in */
-    int32_t *moved;      /* [data] memory that took it over; -1: none */
-    size_t *use_start;   /* [data + 1] */
-    xy_op_id_t *uses;    /* tasks of each datum in the order of submission */
-    size_t *cursor;      /* [data] all before it are planned */
-    double *ratio;       /* [ops] what its load would free per byte, when it was last looked at */
-    uint32_t *looked;    /* [ops] number of the choice that looked; 0: not since it was filed */
+    closure_task_t *tasks; /* [ops] */
+    closure_datum_t *data; /* [data] */
+    closure_use_t *uses;   /* datum after datum */
+    closure_look_t *looks; /* [ops] */
     uint32_t choices;
-    int32_t *held;    /* [workers] tasks picked and not over */
-    double horizon;   /* seconds to plan ahead */
-    double load_rate; /* bytes per second from the main memory */
-
-    /* Looking ahead: what a load would free. Entries are valid in their own epoch only. */
-    uint32_t epoch;
-    uint32_t *op_epoch, *data_epoch, *use_epoch; /* [ops], [data], [data] */
-    int32_t *op_waits;                           /* [ops] */
-    int32_t *data_uses;                          /* [data] */
-    xy_op_id_t *freed;                           /* [LOOKAHEAD] */
+    int32_t *held;     /* [workers] tasks picked and not over */
+    double horizon;    /* seconds to plan ahead */
+    double load_rate;  /* bytes per second from the main memory */
+    uint32_t epoch;    /* of looking ahead: what a load would free */
+    xy_op_id_t *freed; /* [LOOKAHEAD] */
 } closure_t;
 
 enum { CLOSURE_LOOKAHEAD = 256 };
@@ -89,8 +124,35 @@ enum { CLOSURE_LOOKAHEAD = 256 };
 /* task_closure_parts.c: fill in part, awaited_by, memories' speed. ENOMEM in silence. */
 xy_status_t closure_parts(closure_t *c);
 
+/* Queues of tasks, linked through the tasks: a task is in one at most. */
+static inline void closure_push(closure_t *c, sched_queue_t *queue, xy_op_id_t op)
+{
+    c->tasks[op].next = -1;
+    c->tasks[op].prev = queue->tail;
+    if (queue->tail >= 0)
+        c->tasks[queue->tail].next = op;
+    else
+        queue->head = op;
+    queue->tail = op;
+    queue->count++;
+}
+
+static inline void closure_take(closure_t *c, sched_queue_t *queue, xy_op_id_t op)
+{
+    int32_t next = c->tasks[op].next, prev = c->tasks[op].prev;
+
+    if (prev >= 0)
+        c->tasks[prev].next = next;
+    else
+        queue->head = next;
+    if (next >= 0)
+        c->tasks[next].prev = prev;
+    else
+        queue->tail = prev;
+    queue->count--;
+}
+
 /* task_closure_plan.c */
-bool closure_writes(const closure_t *c, xy_op_id_t op, int32_t data);
 void closure_frontier_add(closure_t *c, xy_op_id_t op, int32_t memory);
 void closure_frontier_remove(closure_t *c, xy_op_id_t op);
 /* Plan for a memory until it has enough to do. */
@@ -101,6 +163,7 @@ void closure_release(closure_t *c, xy_op_id_t op);
 void closure_out(closure_t *c, int32_t memory, int32_t data);
 /* The queue of those that can run: what others wait for comes first. */
 sched_queue_t *closure_runnable(closure_t *c, xy_op_id_t op);
+void closure_set_runnable(closure_t *c, xy_op_id_t op);
 void closure_out_remove(closure_memory_t *m, int32_t data);
 
 #endif

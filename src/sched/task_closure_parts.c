@@ -28,13 +28,12 @@ typedef struct {
 
 static int32_t key_datum(const closure_t *c, xy_op_id_t op)
 {
-    const xy_access_t *a;
-    int32_t n = xy_graph_accesses(c->graph, op, &a);
+    const closure_task_t *x = &c->tasks[op];
 
-    for (int32_t i = 0; i < n; i++)
-        if (a[i].mode & XY_ACCESS_WRITE)
-            return a[i].data;
-    return n > 0 ? a[0].data : -1;
+    for (int32_t i = 0; i < x->access_count; i++)
+        if (x->accesses[i].mode & XY_ACCESS_WRITE)
+            return x->accesses[i].data;
+    return x->access_count > 0 ? x->accesses[0].data : -1;
 }
 
 /* Data in the order of a walk from `first`; returns how many were reached. */
@@ -46,20 +45,18 @@ static int32_t walk(parts_t *p, int32_t first, int32_t count)
     p->is_seen[first] = true;
     p->queue[tail++] = first;
     for (int32_t head = count; head < tail; head++) {
-        int32_t d = p->queue[head];
+        const closure_datum_t *datum = &c->data[p->queue[head]];
 
-        for (size_t i = c->use_start[d]; i < c->use_start[d + 1]; i++) {
-            const xy_access_t *a;
-            int32_t n;
+        for (const closure_use_t *use = datum->first; use < datum->end; use++) {
+            const closure_task_t *x = &c->tasks[use->task];
 
-            if (p->is_used[c->uses[i]])
+            if (p->is_used[use->task])
                 continue;
-            p->is_used[c->uses[i]] = true;
-            n = xy_graph_accesses(c->graph, c->uses[i], &a);
-            for (int32_t k = 0; k < n; k++)
-                if (!p->is_seen[a[k].data]) {
-                    p->is_seen[a[k].data] = true;
-                    p->queue[tail++] = a[k].data;
+            p->is_used[use->task] = true;
+            for (int32_t k = 0; k < x->access_count; k++)
+                if (!p->is_seen[x->accesses[k].data]) {
+                    p->is_seen[x->accesses[k].data] = true;
+                    p->queue[tail++] = x->accesses[k].data;
                 }
         }
     }
@@ -79,11 +76,11 @@ static void line_up(parts_t *p)
             continue;
         end = walk(p, d, count);
         for (int32_t i = count; i < end; i++) {
-            int32_t x = p->queue[i];
+            const closure_datum_t *datum = &c->data[p->queue[i]];
 
-            p->is_seen[x] = false;
-            for (size_t k = c->use_start[x]; k < c->use_start[x + 1]; k++)
-                p->is_used[c->uses[k]] = false;
+            p->is_seen[p->queue[i]] = false;
+            for (const closure_use_t *use = datum->first; use < datum->end; use++)
+                p->is_used[use->task] = false;
         }
         count = walk(p, p->queue[end - 1], count);
     }
@@ -116,7 +113,7 @@ static int32_t weigh(parts_t *p)
 
         if (d >= 0)
             p->weights[(int64_t)slice_of(p, i, versions) * c->data_count + p->rank[d]] +=
-                xy_graph_op(c->graph, i)->seconds;
+                c->tasks[i].seconds;
     }
     return versions;
 }
@@ -162,19 +159,19 @@ static void assign(parts_t *p, int32_t versions)
             continue;
         while (k + 1 < p->parts && p->rank[p->key[i]] >= cuts[k + 1])
             k++;
-        c->part[i] = p->memory_of[k];
+        c->tasks[i].part = p->memory_of[k];
     }
 }
 
 static void find_awaited(closure_t *c)
 {
     for (int32_t i = 0; i < c->ops; i++) {
-        const xy_op_id_t *after;
+        closure_task_t *x = &c->tasks[i];
 
-        c->awaited_by[i] = -1;
-        for (int32_t k = xy_graph_successors(c->graph, i, &after) - 1; k >= 0; k--)
-            if (c->part[after[k]] != c->part[i])
-                c->awaited_by[i] = c->part[after[k]];
+        x->awaited_by = -1;
+        for (int32_t k = x->successor_count - 1; k >= 0; k--)
+            if (c->tasks[x->successors[k]].part != x->part)
+                x->awaited_by = c->tasks[x->successors[k]].part;
     }
 }
 
@@ -221,7 +218,7 @@ xy_status_t closure_parts(closure_t *c)
         for (int32_t m = 0; m < c->view->memories; m++)
             c->memories[m].is_roomy = p.parts > 1 && c->memories[m].capacity == 0;
         for (int32_t i = 0; i < c->ops; i++)
-            c->part[i] = p.memory_of[i % p.parts]; /* those without data stay there */
+            c->tasks[i].part = p.memory_of[i % p.parts]; /* those without data stay there */
         line_up(&p);
         assign(&p, weigh(&p));
         find_awaited(c);

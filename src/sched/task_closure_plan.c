@@ -83,99 +83,100 @@ void closure_out(closure_t *c, int32_t memory, int32_t data)
 /* Data of `op` that the plan of `memory` lacks; those it only writes need room, not a load. */
 static int32_t missing(const closure_t *c, xy_op_id_t op, int32_t memory)
 {
-    const closure_memory_t *m = &c->memories[memory];
-    const xy_access_t *a;
-    int32_t n = xy_graph_accesses(c->graph, op, &a), count = 0;
+    const closure_copy_t *copies = c->memories[memory].copies;
+    const closure_task_t *x = &c->tasks[op];
+    int32_t count = 0;
 
-    for (int32_t i = 0; i < n; i++)
-        count += m->copies[a[i].data].is_in ? 0 : 1;
+    for (int32_t i = 0; i < x->access_count; i++)
+        count += copies[x->accesses[i].data].is_in ? 0 : 1;
     return count;
 }
 
 /* Somebody waits for the task and it is about to run: its data are there, or all but one. */
 static void announce(closure_t *c, xy_op_id_t op, int by)
 {
-    if (c->awaited_by[op] >= 0)
-        c->memories[c->awaited_by[op]].awaiting += by;
+    if (c->tasks[op].awaited_by >= 0)
+        c->memories[c->tasks[op].awaited_by].awaiting += by;
 }
 
 void closure_frontier_add(closure_t *c, xy_op_id_t op, int32_t memory)
 {
     closure_memory_t *m = &c->memories[memory];
+    closure_task_t *x = &c->tasks[op];
     int32_t n = missing(c, op, memory);
 
-    c->state[op] = TASK_FRONTIER;
-    c->memory[op] = (int16_t)memory;
-    c->looked[op] = 0;
-    c->list[op] = (uint8_t)(n < CLOSURE_LISTS ? n : CLOSURE_LISTS - 1);
-    sched_queue_push(&m->frontier[c->list[op]], &c->links, op);
+    x->state = TASK_FRONTIER;
+    x->memory = (int16_t)memory;
+    x->list = (uint8_t)(n < CLOSURE_LISTS ? n : CLOSURE_LISTS - 1);
+    if (n > 0)
+        c->looks[op].choice = 0;
+    closure_push(c, &m->frontier[x->list], op);
     m->frontier_count++;
     m->changes++;
-    if (c->list[op] <= 1)
+    if (x->list <= 1)
         announce(c, op, 1);
 }
 
 void closure_frontier_remove(closure_t *c, xy_op_id_t op)
 {
-    closure_memory_t *m = &c->memories[c->memory[op]];
+    const closure_task_t *x = &c->tasks[op];
+    closure_memory_t *m = &c->memories[x->memory];
 
-    sched_queue_remove(&m->frontier[c->list[op]], &c->links, op);
+    closure_take(c, &m->frontier[x->list], op);
     m->frontier_count--;
     m->changes++;
-    if (c->list[op] <= 1)
+    if (x->list <= 1)
         announce(c, op, -1);
 }
 
 void closure_release(closure_t *c, xy_op_id_t op)
 {
-    const xy_access_t *a;
-    int32_t n, memory = c->part[op];
+    closure_task_t *x = &c->tasks[op];
+    int32_t memory = x->part;
 
     c->memories[memory].changes++;
-    if (--c->waits[op] > 0)
+    if (--x->waits > 0)
         return;
-    n = xy_graph_accesses(c->graph, op, &a);
-    for (int32_t i = 0; i < n; i++)
-        if ((a[i].mode & XY_ACCESS_WRITE) && c->moved[a[i].data] >= 0)
-            memory = c->moved[a[i].data];
+    for (int32_t i = 0; i < x->access_count; i++) {
+        int32_t moved = c->data[x->accesses[i].data].moved;
+
+        if ((x->accesses[i].mode & XY_ACCESS_WRITE) && moved >= 0)
+            memory = moved;
+    }
     closure_frontier_add(c, op, memory);
+}
+
+/* Move the cursor behind what is planned by now; returns it. */
+static closure_use_t *first_unplanned(closure_t *c, int32_t data)
+{
+    closure_datum_t *x = &c->data[data];
+
+    while (x->cursor < x->end && c->tasks[x->cursor->task].state >= TASK_PLANNED)
+        x->cursor++;
+    return x->cursor;
 }
 
 /* The frontier tasks that use a datum lie between its first use that is not planned and its next
  * writer that is not. Call `fn` for those of `memory`. */
 typedef void (*frontier_fn)(closure_t *c, xy_op_id_t op);
 
-bool closure_writes(const closure_t *c, xy_op_id_t op, int32_t data)
-{
-    const xy_access_t *a;
-    int32_t n = xy_graph_accesses(c->graph, op, &a);
-
-    for (int32_t i = 0; i < n; i++)
-        if (a[i].data == data)
-            return (a[i].mode & XY_ACCESS_WRITE) != 0;
-    return false;
-}
-
 static void for_frontier(closure_t *c, int32_t memory, int32_t data, frontier_fn fn)
 {
-    size_t i = c->cursor[data], end = c->use_start[data + 1];
+    const closure_use_t *end = c->data[data].end;
 
-    while (i < end && c->state[c->uses[i]] >= TASK_PLANNED)
-        i++;
-    c->cursor[data] = i;
-    for (; i < end; i++) {
-        xy_op_id_t op = c->uses[i];
+    for (const closure_use_t *use = first_unplanned(c, data); use < end; use++) {
+        const closure_task_t *x = &c->tasks[use->task];
 
-        if (c->state[op] == TASK_FRONTIER && c->memory[op] == memory)
-            fn(c, op);
-        if (c->state[op] < TASK_PLANNED && closure_writes(c, op, data))
+        if (x->state == TASK_FRONTIER && x->memory == memory)
+            fn(c, (xy_op_id_t)use->task);
+        if (x->state < TASK_PLANNED && use->is_write)
             break;
     }
 }
 
 static void refile(closure_t *c, xy_op_id_t op)
 {
-    int32_t memory = c->memory[op];
+    int32_t memory = c->tasks[op].memory;
 
     closure_frontier_remove(c, op);
     closure_frontier_add(c, op, memory);
@@ -190,7 +191,7 @@ static void plan_in(closure_t *c, int32_t memory, int32_t data)
     closure_out_remove(m, data);
     m->copies[data].is_in = true;
     m->copies[data].is_dirty = false;
-    m->planned += xy_graph_datum(c->graph, data)->bytes;
+    m->planned += c->data[data].bytes;
     m->resident++;
     m->changes++;
     in_append(m, data);
@@ -204,7 +205,7 @@ static void plan_out(closure_t *c, int32_t memory, int32_t data)
     if (!m->copies[data].is_in)
         return;
     m->copies[data].is_in = false;
-    m->planned -= xy_graph_datum(c->graph, data)->bytes;
+    m->planned -= c->data[data].bytes;
     m->resident--;
     m->changes++;
     in_remove(m, data);
@@ -224,54 +225,59 @@ static void plan_load(closure_t *c, int32_t memory, int32_t data)
 
 sched_queue_t *closure_runnable(closure_t *c, xy_op_id_t op)
 {
-    return &c->memories[c->memory[op]].runnable[c->awaited_by[op] >= 0 ? 0 : 1];
+    const closure_task_t *x = &c->tasks[op];
+
+    return &c->memories[x->memory].runnable[x->awaited_by >= 0 ? 0 : 1];
+}
+
+void closure_set_runnable(closure_t *c, xy_op_id_t op)
+{
+    c->tasks[op].state = TASK_RUNNABLE;
+    closure_push(c, closure_runnable(c, op), op);
 }
 
 /* No task that is not planned uses it. */
 static bool is_dead(closure_t *c, int32_t data)
 {
-    size_t i = c->cursor[data];
+    return first_unplanned(c, data) == c->data[data].end;
+}
 
-    while (i < c->use_start[data + 1] && c->state[c->uses[i]] >= TASK_PLANNED)
-        i++;
-    c->cursor[data] = i;
-    return i == c->use_start[data + 1];
+/* The plan uses the datum in a task: it is the last to go, or the first if nobody needs it. */
+static void plan_use(closure_t *c, int32_t memory, const xy_access_t *a)
+{
+    closure_memory_t *m = &c->memories[memory];
+
+    m->copies[a->data].uses++;
+    in_remove(m, a->data);
+    if (is_dead(c, a->data))
+        in_prepend(m, a->data);
+    else
+        in_append(m, a->data);
+    if (!(a->mode & XY_ACCESS_WRITE))
+        return;
+    m->copies[a->data].is_dirty = true;
+    for (int32_t k = 0; k < c->view->memories; k++)
+        if (k != memory)
+            plan_out(c, k, a->data);
 }
 
 static void plan_task(closure_t *c, int32_t memory, xy_op_id_t op)
 {
     closure_memory_t *m = &c->memories[memory];
-    const xy_access_t *a;
-    const xy_op_id_t *after;
-    int32_t n = xy_graph_accesses(c->graph, op, &a);
+    closure_task_t *x = &c->tasks[op];
 
     closure_frontier_remove(c, op);
     announce(c, op, 1); /* until it is over */
-    c->state[op] = TASK_PLANNED;
-    m->work += xy_graph_op(c->graph, op)->seconds / m->speed;
+    x->state = TASK_PLANNED;
+    m->work += x->seconds / m->speed;
     m->tasks++;
-    for (int32_t i = 0; i < n; i++) {
-        m->copies[a[i].data].uses++;
-        in_remove(m, a[i].data);
-        if (is_dead(c, a[i].data))
-            in_prepend(m, a[i].data); /* the first to go */
-        else
-            in_append(m, a[i].data);
-        if (!(a[i].mode & XY_ACCESS_WRITE))
-            continue;
-        m->copies[a[i].data].is_dirty = true;
-        for (int32_t k = 0; k < c->view->memories; k++)
-            if (k != memory)
-                plan_out(c, k, a[i].data);
-    }
-    if (c->is_ready[op]) {
-        c->state[op] = TASK_RUNNABLE;
-        sched_queue_push(closure_runnable(c, op), &c->links, op);
-    }
-    n = xy_graph_successors(c->graph, op, &after);
-    for (int32_t i = 0; i < n; i++)
-        if (c->part[after[i]] == memory)
-            closure_release(c, after[i]);
+    for (int32_t i = 0; i < x->access_count; i++)
+        plan_use(c, memory, &x->accesses[i]);
+    if (x->is_ready)
+        closure_set_runnable(c, op);
+    for (int32_t i = 0; i < x->successor_count; i++)
+        if (c->tasks[x->successors[i]].part == memory)
+            closure_release(c, x->successors[i]);
 }
 
 /* ---- What a load would free ---- */
@@ -283,101 +289,102 @@ typedef struct {
     int32_t freed;  /* tasks */
 } candidate_t;
 
-static bool would_be_in(const closure_t *c, int32_t memory, int32_t data)
+static bool would_have_all(const closure_t *c, int32_t memory, const closure_task_t *x)
 {
-    return c->memories[memory].copies[data].is_in || c->data_epoch[data] == c->epoch;
-}
+    const closure_copy_t *copies = c->memories[memory].copies;
 
-static bool would_have_all(const closure_t *c, int32_t memory, xy_op_id_t op)
-{
-    const xy_access_t *a;
-    int32_t n = xy_graph_accesses(c->graph, op, &a);
+    for (int32_t i = 0; i < x->access_count; i++) {
+        int32_t data = x->accesses[i].data;
 
-    for (int32_t i = 0; i < n; i++)
-        if (!would_be_in(c, memory, a[i].data))
+        if (!copies[data].is_in && c->data[data].there_epoch != c->epoch)
             return false;
+    }
     return true;
 }
 
-static void free_task(closure_t *c, xy_op_id_t op, candidate_t *x)
+static void free_task(closure_t *c, xy_op_id_t op, candidate_t *candidate)
 {
-    if (x->freed == CLOSURE_LOOKAHEAD || (c->op_epoch[op] == c->epoch && c->op_waits[op] < 0))
+    closure_task_t *x = &c->tasks[op];
+
+    if (candidate->freed == CLOSURE_LOOKAHEAD || (x->epoch == c->epoch && x->epoch_waits < 0))
         return;
-    c->op_epoch[op] = c->epoch;
-    c->op_waits[op] = -1; /* freed */
-    c->freed[x->freed++] = op;
-    x->gain += xy_graph_op(c->graph, op)->seconds;
+    x->epoch = c->epoch;
+    x->epoch_waits = -1; /* freed */
+    c->freed[candidate->freed++] = op;
+    candidate->gain += x->seconds;
 }
 
-static void free_successors(closure_t *c, int32_t memory, xy_op_id_t op, candidate_t *x)
+static void free_successors(closure_t *c, int32_t memory, xy_op_id_t op, candidate_t *candidate)
 {
-    const xy_op_id_t *after;
-    int32_t n = xy_graph_successors(c->graph, op, &after);
+    const closure_task_t *before = &c->tasks[op];
 
-    for (int32_t i = 0; i < n; i++) {
-        xy_op_id_t next = after[i];
+    for (int32_t i = 0; i < before->successor_count; i++) {
+        closure_task_t *x = &c->tasks[before->successors[i]];
 
-        if (c->part[next] != memory)
+        if (x->part != memory)
             continue;
-        if (c->op_epoch[next] != c->epoch) {
-            c->op_epoch[next] = c->epoch;
-            c->op_waits[next] = c->waits[next];
+        if (x->epoch != c->epoch) {
+            x->epoch = c->epoch;
+            x->epoch_waits = x->waits;
         }
-        if (--c->op_waits[next] == 0 && would_have_all(c, memory, next))
-            free_task(c, next, x);
+        if (--x->epoch_waits == 0 && would_have_all(c, memory, x))
+            free_task(c, before->successors[i], candidate);
     }
 }
 
 /* Other frontier tasks that the same load completes. */
-static void free_siblings(closure_t *c, int32_t memory, int32_t data, candidate_t *x)
+static void free_siblings(closure_t *c, int32_t memory, int32_t data, candidate_t *candidate)
 {
-    size_t i = c->cursor[data], end = c->use_start[data + 1];
+    const closure_use_t *end = c->data[data].end;
 
-    for (; i < end; i++) {
-        xy_op_id_t op = c->uses[i];
+    for (const closure_use_t *use = c->data[data].cursor; use < end; use++) {
+        const closure_task_t *x = &c->tasks[use->task];
 
-        if (c->state[op] == TASK_FRONTIER && c->memory[op] == memory &&
-            would_have_all(c, memory, op))
-            free_task(c, op, x);
-        if (c->state[op] < TASK_PLANNED && closure_writes(c, op, data))
+        if (x->state == TASK_FRONTIER && x->memory == memory && would_have_all(c, memory, x))
+            free_task(c, (xy_op_id_t)use->task, candidate);
+        if (x->state < TASK_PLANNED && use->is_write)
             break;
     }
 }
 
-static void look_ahead(closure_t *c, int32_t memory, candidate_t *x)
+static void look_ahead(closure_t *c, int32_t memory, candidate_t *candidate)
 {
-    const xy_access_t *a;
-    int32_t n = xy_graph_accesses(c->graph, x->task, &a);
+    const closure_copy_t *copies = c->memories[memory].copies;
+    const closure_task_t *x = &c->tasks[candidate->task];
 
     c->epoch++;
-    x->gain = 0;
-    x->bytes = 0;
-    x->freed = 0;
-    for (int32_t i = 0; i < n; i++)
-        if (!c->memories[memory].copies[a[i].data].is_in) {
-            c->data_epoch[a[i].data] = c->epoch;
-            if (a[i].mode & XY_ACCESS_READ)
-                x->bytes += xy_graph_datum(c->graph, a[i].data)->bytes;
-        }
-    free_task(c, x->task, x);
-    for (int32_t i = 0; i < n; i++)
-        if (c->data_epoch[a[i].data] == c->epoch)
-            free_siblings(c, memory, a[i].data, x);
-    for (int32_t k = 0; k < x->freed; k++)
-        free_successors(c, memory, c->freed[k], x);
+    candidate->gain = 0;
+    candidate->bytes = 0;
+    candidate->freed = 0;
+    for (int32_t i = 0; i < x->access_count; i++) {
+        closure_datum_t *datum = &c->data[x->accesses[i].data];
+
+        if (copies[x->accesses[i].data].is_in)
+            continue;
+        datum->there_epoch = c->epoch;
+        if (x->accesses[i].mode & XY_ACCESS_READ)
+            candidate->bytes += datum->bytes;
+    }
+    free_task(c, candidate->task, candidate);
+    for (int32_t i = 0; i < x->access_count; i++)
+        if (c->data[x->accesses[i].data].there_epoch == c->epoch)
+            free_siblings(c, memory, x->accesses[i].data, candidate);
+    for (int32_t k = 0; k < candidate->freed; k++)
+        free_successors(c, memory, c->freed[k], candidate);
 }
 
 /* What a load frees changes slowly: a value stays good for some choices. */
 static double ratio_of(closure_t *c, int32_t memory, xy_op_id_t op)
 {
+    closure_look_t *look = &c->looks[op];
     candidate_t x = {.task = op};
 
-    if (c->looked[op] != 0 && c->choices - c->looked[op] < REMEMBERED)
-        return c->ratio[op];
+    if (look->choice != 0 && c->choices - look->choice < REMEMBERED)
+        return look->ratio;
     look_ahead(c, memory, &x);
-    c->looked[op] = c->choices;
-    c->ratio[op] = x.gain / ((double)x.bytes + 1);
-    return c->ratio[op];
+    look->choice = c->choices;
+    look->ratio = x.gain / ((double)x.bytes + 1);
+    return look->ratio;
 }
 
 /* Of each list the first and the last few. */
@@ -397,7 +404,7 @@ static bool choose(closure_t *c, int32_t memory, candidate_t *best)
             xy_op_id_t op = from[is_back];
             double ratio = ratio_of(c, memory, op);
 
-            from[is_back] = is_back ? c->links.prev[op] : c->links.next[op];
+            from[is_back] = is_back ? c->tasks[op].prev : c->tasks[op].next;
             if (best->task < 0 || ratio > best_ratio ||
                 (ratio == best_ratio && (m->is_mirrored ? op > best->task : op < best->task))) {
                 best->task = op;
@@ -417,25 +424,24 @@ enum { KEPT = -1 };
 /* How often the freed tasks use each datum; those of the task `kept` stay whatever happens. */
 static void count_uses(closure_t *c, int32_t freed, xy_op_id_t kept)
 {
-    const xy_access_t *of_kept;
+    const closure_task_t *last = &c->tasks[kept];
 
     for (int32_t k = 0; k < freed; k++) {
-        const xy_access_t *a;
-        int32_t n = xy_graph_accesses(c->graph, c->freed[k], &a);
+        const closure_task_t *x = &c->tasks[c->freed[k]];
 
-        for (int32_t i = 0; i < n; i++) {
-            int32_t d = a[i].data;
+        for (int32_t i = 0; i < x->access_count; i++) {
+            closure_datum_t *datum = &c->data[x->accesses[i].data];
 
-            if (c->use_epoch[d] != c->epoch) {
-                c->use_epoch[d] = c->epoch;
-                c->data_uses[d] = 0;
+            if (datum->use_epoch != c->epoch) {
+                datum->use_epoch = c->epoch;
+                datum->use_count = 0;
             }
-            c->data_uses[d]++;
+            datum->use_count++;
         }
     }
-    for (int32_t i = xy_graph_accesses(c->graph, kept, &of_kept) - 1; i >= 0; i--) {
-        c->use_epoch[of_kept[i].data] = c->epoch;
-        c->data_uses[of_kept[i].data] = KEPT;
+    for (int32_t i = 0; i < last->access_count; i++) {
+        c->data[last->accesses[i].data].use_epoch = c->epoch;
+        c->data[last->accesses[i].data].use_count = KEPT;
     }
 }
 
@@ -450,7 +456,7 @@ static int32_t choose_out(closure_t *c, int32_t memory)
     double oldest = 0, bonus = 0.5 * (double)m->resident;
 
     for (int32_t d = m->oldest; d >= 0 && looked_at < VICTIMS; d = m->copies[d].next) {
-        int32_t uses = c->use_epoch[d] == c->epoch ? c->data_uses[d] : 0;
+        int32_t uses = c->data[d].use_epoch == c->epoch ? c->data[d].use_count : 0;
         double age;
 
         if (uses < 0)
@@ -488,25 +494,24 @@ static bool is_worth_waiting(const closure_t *c, int32_t memory, double ratio)
 
 static uint64_t bytes_to_take_in(const closure_t *c, int32_t memory, xy_op_id_t op)
 {
-    const xy_access_t *a;
+    const closure_task_t *x = &c->tasks[op];
     uint64_t bytes = 0;
 
-    for (int32_t i = xy_graph_accesses(c->graph, op, &a) - 1; i >= 0; i--)
-        if (!c->memories[memory].copies[a[i].data].is_in)
-            bytes += xy_graph_datum(c->graph, a[i].data)->bytes;
+    for (int32_t i = 0; i < x->access_count; i++)
+        if (!c->memories[memory].copies[x->accesses[i].data].is_in)
+            bytes += c->data[x->accesses[i].data].bytes;
     return bytes;
 }
 
 static void take_in(closure_t *c, int32_t memory, xy_op_id_t op)
 {
-    const xy_access_t *a;
-    int32_t n = xy_graph_accesses(c->graph, op, &a);
+    const closure_task_t *x = &c->tasks[op];
 
-    for (int32_t i = 0; i < n; i++)
-        if (!c->memories[memory].copies[a[i].data].is_in) {
-            plan_in(c, memory, a[i].data);
-            if (a[i].mode & XY_ACCESS_READ)
-                plan_load(c, memory, a[i].data);
+    for (int32_t i = 0; i < x->access_count; i++)
+        if (!c->memories[memory].copies[x->accesses[i].data].is_in) {
+            plan_in(c, memory, x->accesses[i].data);
+            if (x->accesses[i].mode & XY_ACCESS_READ)
+                plan_load(c, memory, x->accesses[i].data);
         }
 }
 
