@@ -96,18 +96,9 @@ static const xy_option_t options[] = {
     {"page", 0, XY_OPT_STRING, "FILE", offsetof(values_t, page),
      .help = "of a study: write a page with the curves", .complete = "file"},
     {"threads", 0, XY_OPT_LONG, "N", offsetof(values_t, threads), .min = 0, .max = 64,
-     .help = "of a study: runs at the same time (default: one per core)"},
+     .help = "of a study: runs at the same time (default: one per core; real runs go one after the "
+             "other)"},
     {0}};
-
-static bool set_cells(const values_t *v, xy_stencil_t *s)
-{
-    xy_stencil_t cells = {0};
-
-    if (!xy_stencil_blocks_parse(v->cells, &cells) || cells.dims != s->dims)
-        return false;
-    memcpy(s->cells, cells.blocks, sizeof(s->cells));
-    return true;
-}
 
 static xy_status_t set_grid(const values_t *v, xy_stencil_t *s)
 {
@@ -126,7 +117,7 @@ static xy_status_t set_grid(const values_t *v, xy_stencil_t *s)
     }
     if (v->points > 0)
         s->points = (int)v->points;
-    if (v->cells != NULL && !set_cells(v, s))
+    if (v->cells != NULL && !xy_stencil_cells_parse(v->cells, s))
         return xy_fail(XY_EUSAGE, "--cells '%s' is no block of %d dimensions; write %s", v->cells,
                        s->dims,
                        s->dims == 1   ? "8192"
@@ -146,8 +137,35 @@ static xy_status_t set_grid(const values_t *v, xy_stencil_t *s)
     return XY_OK;
 }
 
+/* What belongs to one run and what to many. */
+static xy_status_t check_files(const values_t *v)
+{
+    const char *of_one = v->trace != NULL      ? "--trace"
+                         : v->pictures != NULL ? "--pictures"
+                         : v->svg != NULL      ? "--svg"
+                         : v->file != NULL     ? "--file"
+                                               : NULL;
+    const char *of_study = v->csv != NULL    ? "--csv"
+                           : v->page != NULL ? "--page"
+                           : v->threads != 0 ? "--threads"
+                                             : NULL;
+
+    if (v->study != NULL && of_one != NULL)
+        return xy_fail(XY_EUSAGE, "%s is of a single run; leave it or --study out%s", of_one,
+                       v->pictures != NULL ? " (--page draws a study)" : "");
+    if (v->study == NULL && of_study != NULL)
+        return xy_fail(XY_EUSAGE, "%s is of a study; add --study FILE%s", of_study,
+                       v->page != NULL ? ", or write -o FILE for a page of one run" : "");
+    if (v->real && v->threads > 1)
+        return xy_fail(XY_EUSAGE, "real runs of a study go one after the other, or they would "
+                                  "measure each other; leave --threads out");
+    return XY_OK;
+}
+
 static xy_status_t set_run(const values_t *v, xy_stencil_run_t *run)
 {
+    xy_status_t st;
+
     *run = (xy_stencil_run_t){.machine = v->machine,
                               .gpus = (int)v->gpus,
                               .cpus = (int)v->cpus,
@@ -156,6 +174,9 @@ static xy_status_t set_run(const values_t *v, xy_stencil_run_t *run)
                               .is_real = v->real,
                               .is_unchecked = v->no_check,
                               .file = v->file};
+    st = check_files(v);
+    if (st != XY_OK)
+        return st;
     if (!v->real && (v->file != NULL || v->no_check))
         return xy_fail(XY_EUSAGE, "--%s is for real runs; add --real",
                        v->file != NULL ? "file" : "no-check");

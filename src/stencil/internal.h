@@ -106,6 +106,13 @@ bool stencil_plain_equals(const stencil_plain_t *plain, int64_t cell, const doub
 /* For runs in virtual time: set s->iterations to those that it takes, and tell in the result. */
 xy_status_t stencil_plain_foresee(xy_stencil_t *s, double until, xy_stencil_result_t *result);
 
+/* ---- run.c, study_write.c: words ---- */
+
+void stencil_format_blocks(const xy_stencil_t *s, char buffer[96]); /* "20x20" */
+const char *stencil_load_name(xy_stencil_load_t load);
+/* The policy that was asked for, or the default. */
+const char *stencil_policy_of(const xy_stencil_run_t *run);
+
 /* ---- real.c ---- */
 
 xy_status_t stencil_real_run(const xy_stencil_run_t *run, xy_stencil_result_t *result_p);

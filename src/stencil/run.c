@@ -47,6 +47,16 @@ bool xy_stencil_blocks_parse(const char *text, xy_stencil_t *s)
     return true;
 }
 
+bool xy_stencil_cells_parse(const char *text, xy_stencil_t *s)
+{
+    xy_stencil_t cells = {0};
+
+    if (!xy_stencil_blocks_parse(text, &cells) || cells.dims != s->dims)
+        return false;
+    memcpy(s->cells, cells.blocks, sizeof(s->cells));
+    return true;
+}
+
 static double bus_seconds(const xy_task_platform_t *p, const xy_task_result_t *r)
 {
     double rate = 0;
@@ -112,7 +122,7 @@ xy_status_t xy_stencil_run(const xy_stencil_run_t *run, xy_stencil_result_t *res
     return st;
 }
 
-static void format_blocks(const xy_stencil_t *s, char buffer[96])
+void stencil_format_blocks(const xy_stencil_t *s, char buffer[96])
 {
     int n = snprintf(buffer, 96, "%lld", (long long)s->blocks[0]);
 
@@ -143,7 +153,7 @@ void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_
     const xy_task_result_t *s = &r->sim;
     char blocks[96], a[32], b[32];
 
-    format_blocks(&run->grid, blocks);
+    stencil_format_blocks(&run->grid, blocks);
     fprintf(file, "%s blocks (%s), %d iterations, %s order, %llu tasks\n", blocks,
             xy_format_size(r->graph_bytes, a), run->grid.iterations,
             xy_stencil_graph_name(run->grid.graph), (unsigned long long)r->tasks);
@@ -188,7 +198,7 @@ void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_
     char blocks[96];
     xy_json_t j;
 
-    format_blocks(&run->grid, blocks);
+    stencil_format_blocks(&run->grid, blocks);
     xy_json_init(&j, file, true);
     xy_json_begin_object(&j, NULL);
     xy_json_string(&j, "policy", run->how.policy != NULL ? run->how.policy : s->policy);

@@ -127,6 +127,8 @@ const char *xy_stencil_graph_name(xy_stencil_graph_t graph);
 bool xy_stencil_graph_parse(const char *name, xy_stencil_graph_t *graph_p);
 /* "366", "20x20", "10x10x10": sets dims, blocks and points. false: not that. */
 bool xy_stencil_blocks_parse(const char *text, xy_stencil_t *s);
+/* The cells of a block in the same way; false also when it has other dimensions than the grid. */
+bool xy_stencil_cells_parse(const char *text, xy_stencil_t *s);
 
 void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_t *r, FILE *file);
 void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_t *r, FILE *file);
@@ -156,8 +158,9 @@ typedef struct {
 xy_status_t xy_stencil_study_read(const char *path, const xy_stencil_run_t *base,
                                   xy_stencil_study_t *study_p);
 void xy_stencil_study_cleanup(xy_stencil_study_t *study);
-/* Run all on `threads` threads (0: one per core) with a progress bar. A combination that cannot
- * run keeps its status and is said; the others go on. */
+/* Run all on `threads` threads (0: one per core) with a progress bar; real runs one after the
+ * other, as they would measure each other. A combination that cannot run keeps its status and is
+ * said; the others go on. */
 xy_status_t xy_stencil_study_run(xy_stencil_study_t *study, int threads);
 void xy_stencil_study_csv(const xy_stencil_study_t *study, FILE *file);
 void xy_stencil_study_json(const xy_stencil_study_t *study, FILE *file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Studies: the table, the combinations, and running them on all cores. */
+/* Studies: the table, the combinations, and running them: on all cores, or one after the other. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -7,16 +7,35 @@
 
 #include "stencil/stencil.h"
 
-enum { KEYS = 10, VALUES_MAX = 256, COMBINATIONS_MAX = 1 << 16, FILE_MAX = 1 << 20 };
+enum { VALUES_MAX = 256, COMBINATIONS_MAX = 1 << 16, FILE_MAX = 1 << 20 };
 
-static const char *const keys[KEYS + 1] = {"policy", "blocks",   "machine",    "gpus",
-                                           "memory", "graph",    "iterations", "load",
+/* Combinations are made from the last key to the first: blocks say how many dimensions there are
+ * before cells are read. */
+typedef enum {
+    POLICY,
+    CELLS,
+    BLOCKS,
+    MACHINE,
+    GPUS,
+    CPUS,
+    MEMORY,
+    GRAPH,
+    ITERATIONS,
+    LOAD,
+    BLOCK,
+    EVICTION,
+    KEYS
+} study_key_t;
+
+static const char *const keys[KEYS + 1] = {"policy", "cells",    "blocks", "machine",    "gpus",
+                                           "cpus",   "memory",   "graph",  "iterations", "load",
                                            "block",  "eviction", NULL};
 
 typedef struct {
     const char *values[KEYS][VALUES_MAX];
     int count[KEYS];
     const char *path;
+    bool is_real;
 } table_t;
 
 static xy_status_t read_line(table_t *t, long number, const char *line, xy_arena_t *words)
@@ -29,10 +48,13 @@ static xy_status_t read_line(table_t *t, long number, const char *line, xy_arena
         return XY_OK;
     while (keys[key] != NULL && (strlen(keys[key]) != n || strncmp(keys[key], at, n) != 0))
         key++;
+    if ((key == MACHINE || key == GPUS) && t->is_real)
+        return xy_fail_at(XY_EPARSE, t->path, number,
+                          "real runs are on this machine; leave '%s' out, or --real", keys[key]);
     if (keys[key] == NULL)
         return xy_fail_at(XY_EPARSE, t->path, number,
                           "'%.*s' is no column of a study; known are policy, blocks, machine, "
-                          "gpus, memory, graph, iterations, load, block, eviction",
+                          "gpus, memory, graph, iterations, load, block, eviction, cpus, cells",
                           (int)n, at);
     for (at += n;; at += n) {
         at += strspn(at, " \t\r");
@@ -88,33 +110,37 @@ static bool set_load(const char *value, xy_stencil_t *s)
 static bool set(xy_stencil_run_t *run, int key, const char *value)
 {
     switch (key) {
-    case 0:
+    case POLICY:
         run->how.policy = value;
         return true;
-    case 1:
+    case BLOCKS:
         return xy_stencil_blocks_parse(value, &run->grid);
-    case 2:
+    case MACHINE:
         run->machine = value;
         return true;
-    case 3:
+    case GPUS:
         return set_number(value, 1, &run->gpus);
-    case 4:
+    case MEMORY:
         if (strcmp(value, "none") == 0) {
             run->memory = XY_TASK_NO_LIMIT;
             return true;
         }
         return xy_parse_size(value, &run->memory);
-    case 5:
+    case GRAPH:
         return xy_stencil_graph_parse(value, &run->grid.graph);
-    case 6:
+    case ITERATIONS:
         return set_number(value, 1, &run->grid.iterations);
-    case 7:
+    case LOAD:
         return set_load(value, &run->grid);
-    case 8:
+    case BLOCK:
         return xy_parse_size(value, &run->grid.block_bytes) && run->grid.block_bytes > 0;
-    default:
+    case EVICTION:
         run->how.eviction = value;
         return true;
+    case CPUS:
+        return set_number(value, 1, &run->cpus);
+    default:
+        return xy_stencil_cells_parse(value, &run->grid);
     }
 }
 
@@ -181,6 +207,7 @@ xy_status_t xy_stencil_study_read(const char *path, const xy_stencil_run_t *base
         st = xy_file_read(path, FILE_MAX, &text, &size);
     if (st == XY_OK) {
         t->path = path;
+        t->is_real = base->is_real;
         st = read_table(t, text, study.words);
     }
     if (st == XY_OK)
@@ -228,7 +255,11 @@ xy_status_t xy_stencil_study_run(xy_stencil_study_t *study, int threads)
 
     if (threads <= 0)
         threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
-    xy_progress_start(&crew.bar, "studying", study->count);
+    /* Real runs would measure each other. */
+    if (study->count > 0 && study->runs[0].is_real)
+        threads = 1;
+    xy_progress_start(&crew.bar, threads == 1 ? "studying, one run after the other" : "studying",
+                      study->count);
     while (started < threads - 1 && started < THREADS_MAX &&
            pthread_create(&ids[started], NULL, work, &crew) == 0)
         started++;

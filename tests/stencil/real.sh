@@ -37,6 +37,19 @@ says "$out" "file to memory"
 expect 1 "$XYLEM" stencil --real --blocks 20 --block 8KiB --trace no/such/directory.xyt
 one_line "$err"
 
+# A study in real time: one run after the other, and the table says what it is.
+printf 'policy closure eager\nblocks 16x1 32x1\ncells 4x32\ncpus 1 2\n' >study.txt
+expect 0 "$XYLEM" stencil --real --graph jacobi --iterations 5 --study study.txt --csv study.csv --page study.html --json
+[ "$(grep -c ',real,this,0,[12],' study.csv)" = 8 ] || die "study.csv: $(cat study.csv)"
+[ "$(grep -c '"checked": true' "$WORK/.out")" = 8 ] || die "not all was checked"
+says "$(cat study.html)" "nanoseconds per cell and iteration"
+expect 2 "$XYLEM" stencil --real --study study.txt --threads 2
+expect 2 "$XYLEM" stencil --real --study study.txt --file a.bin
+echo gpus 1 >>study.txt
+expect 1 "$XYLEM" stencil --real --study study.txt
+one_line "$err"
+says "$err" "study.txt:5"
+
 # The same iteration in real and in virtual time.
 for clock in --real --gpus=1; do
     expect 0 "$XYLEM" stencil "$clock" --blocks 6x6 --cells 8x8 --iterations 400 --until 1e-3 --every 5 --json

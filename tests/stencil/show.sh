@@ -19,6 +19,16 @@ expect 0 "$XYLEM" view run.xyt
 printf 'policy eager dmdar\nblocks 16 20\niterations 5\n' >study.txt
 expect 0 "$XYLEM" stencil --study study.txt --csv study.csv --page study.html
 [ "$(wc -l <study.csv)" = 5 ] || die "study.csv has $(wc -l <study.csv) lines"
+head -1 study.csv | grep -q '^policy,ran,clock,machine,gpus,cpus,' || die "other columns: $(head -1 study.csv)"
+[ "$(grep -c ',virtual,attila,1,0,' study.csv)" = 4 ] || die "study.csv does not say virtual"
+for option in --trace=a.xyt -oa.html --svg=a; do
+    expect 2 "$XYLEM" stencil --study study.txt "$option"
+    one_line "$err"
+done
+for option in --csv=a.csv --page=a.html --threads=2; do
+    expect 2 "$XYLEM" stencil "$option"
+    one_line "$err"
+done
 printf 'colour blue\n' >bad.txt
 expect 1 "$XYLEM" stencil --study bad.txt
 expect 1 "$XYLEM" stencil --blocks 20 --memory 5MiB
