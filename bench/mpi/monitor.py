@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What counting messages costs: 8-byte latency with and without the monitor, in one run.
 
-  bench/mpi/monitor.py PREFIX [--quick]
+  bench/mpi/monitor.py PREFIX [--quick] [--only xylem|openmpi|mpich]
 
 PREFIX is where Xylem is installed (or build/release). Xylem's library is monitored with --monitor,
-Open MPI and MPICH with `xylem monitor`. Both ways run in turn; a line has the median of each and
-the median of the ratios of one turn.
+Open MPI and MPICH with `xylem monitor`; ranks are bound to cores. Short runs with and without take
+turns, and each turn begins with the other one. A line has the median of each, and of the ratios of
+one turn the median, the interval that holds it in 95 of 100 cases, and the quartiles.
 """
 import argparse
 import os
@@ -25,24 +26,35 @@ def latency(command, environment):
 
 
 def compare(name, plain, watched, environment, turns):
-    pairs = [(latency(plain, environment), latency(watched, environment)) for _ in range(turns)]
+    pairs = []
+    for turn in range(turns):
+        order = (plain, watched) if turn % 2 == 0 else (watched, plain)
+        times = [latency(command, environment) for command in order]
+        pairs.append(times if turn % 2 == 0 else times[::-1])
     a, b = (statistics.median(side) for side in zip(*pairs))
-    ratio = statistics.median(y / x for x, y in pairs)
-    print(f"{name:28}  plain {a * 1e6:7.4f} us  monitored {b * 1e6:7.4f} us  "
-          f"{(ratio - 1) * 100:+5.1f} %", flush=True)
+    ratios = sorted((y / x - 1) * 100 for x, y in pairs)
+    low, middle, high = statistics.quantiles(ratios, n=4)
+    # In 95 of 100 cases the true median is between these two, whatever the distribution.
+    reach = int(0.98 * turns ** 0.5) + 1
+    least, most = ratios[max(0, turns // 2 - reach)], ratios[min(turns - 1, turns // 2 + reach)]
+    print(f"{name:17} {turns:3} turns  plain {a * 1e6:6.4f} us  monitored {b * 1e6:6.4f} us  "
+          f"{middle:+5.1f} %  (95 %: {least:+.1f} to {most:+.1f})  quartiles {low:+.1f} {high:+.1f}",
+          flush=True)
 
 
-def measure(prefix, folder, turns, seconds):
+def measure(prefix, folder, turns, only):
     xylem = os.path.join(prefix, "bin/xylem")
-    work = ["latency:8", "--seconds", seconds]
+    work = ["latency:8", "--seconds", "0.05"]
     environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                        UCX_TLS="posix,sysv,self")
     mpiexec = os.path.join(prefix, "bin/mpiexec")
     for name, compiler, launcher in (
             ("xylem, two cores", os.path.join(prefix, "bin/mpicc"), [mpiexec]),
             ("xylem, one core", os.path.join(prefix, "bin/mpicc"), [mpiexec, "--workers", "1"]),
-            ("openmpi", "mpicc.openmpi", ["mpirun.openmpi", "--oversubscribe"]),
-            ("mpich", "mpicc.mpich", ["mpiexec.mpich"])):
+            ("openmpi", "mpicc.openmpi", ["mpirun.openmpi", "--oversubscribe", "--bind-to", "core"]),
+            ("mpich", "mpicc.mpich", ["mpiexec.mpich", "-bind-to", "core"])):
+        if only and not name.startswith(only):
+            continue
         if not shutil.which(compiler) or not shutil.which(launcher[0]):
             print(f"{name}: not installed, left out")
             continue
@@ -60,10 +72,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("prefix")
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", choices=("xylem", "openmpi", "mpich"))
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        measure(os.path.abspath(options.prefix), folder, 3 if options.quick else 9,
-                "0.2" if options.quick else "0.5")
+        measure(os.path.abspath(options.prefix), folder, 5 if options.quick else 81,
+                options.only)
 
 
 if __name__ == "__main__":

@@ -9,30 +9,14 @@
 #include "mpi/group.h"
 
 /* What one rank has sent to another on one communicator, in one span of the run. */
-typedef struct {
-    uint32_t to, context;
-    uint32_t span;                  /* in the rank's list of spans */
-    uint32_t is_used;               /* 0: a free slot */
-    uint64_t bytes[2], messages[2]; /* [0] of the program, [1] inside collectives */
+typedef struct mpi_monitor_record {
+    uint64_t pair;
+    uint32_t span;    /* in the rank's list of spans */
+    uint32_t is_used; /* 0: a free slot */
+    mpi_sent_t sent;
 } record_t;
 
 _Static_assert(sizeof(record_t) == 48, "a job of 16384 ranks with 26 partners has 524288 slots");
-
-/* A part of the run: a phase, cut by slices of time and by reorderings. */
-typedef struct {
-    uint32_t phase, slice, round;
-} span_t;
-
-/* Open addressing, at most 7/8 full. Only the rank's worker touches it while the rank runs. */
-struct mpi_monitor {
-    record_t *records;
-    uint32_t capacity, count;
-    uint32_t last; /* most messages go where the one before went */
-    span_t now;
-    uint32_t span;  /* number of `now` */
-    bool is_lossy;  /* memory ran out: some were not counted */
-    xy_vec_t spans; /* of span_t */
-};
 
 typedef struct mpi_monitor monitor_t;
 
@@ -47,7 +31,8 @@ static monitor_t *monitor_new(void)
 
     if (m == NULL)
         return NULL;
-    m->spans = XY_VEC_INIT(span_t);
+    m->pair = MPI_MONITOR_NONE;
+    m->spans = XY_VEC_INIT(mpi_span_t);
     if (xy_vec_append(&m->spans, &m->now) != XY_OK) {
         xy_free(m);
         return NULL;
@@ -125,19 +110,12 @@ void mpi_monitor_stop(mpi_job_t *job)
     }
 }
 
-static bool is_it(const record_t *r, uint32_t to, uint32_t context, uint32_t span)
-{
-    return r->to == to && r->context == context && r->span == span && r->is_used;
-}
-
 /* The record of a pair, or the free slot where it belongs. There is one. */
-static uint32_t slot_of(const record_t *records, uint32_t capacity, uint32_t to, uint32_t context,
-                        uint32_t span)
+static uint32_t slot_of(const record_t *records, uint32_t capacity, uint64_t pair, uint32_t span)
 {
-    uint64_t hash = xy_hash_u64((uint64_t)to << 32 | (context ^ (uint64_t)span << 20));
-    uint32_t i = (uint32_t)hash & (capacity - 1);
+    uint32_t i = (uint32_t)xy_hash_u64(pair ^ (uint64_t)span << 20) & (capacity - 1);
 
-    while (records[i].is_used && !is_it(&records[i], to, context, span))
+    while (records[i].is_used && (records[i].pair != pair || records[i].span != span))
         i = (i + 1) & (capacity - 1);
     return i;
 }
@@ -153,7 +131,7 @@ static bool grow(monitor_t *m)
         const record_t *r = &m->records[i];
 
         if (r->is_used)
-            larger[slot_of(larger, capacity, r->to, r->context, r->span)] = *r;
+            larger[slot_of(larger, capacity, r->pair, r->span)] = *r;
     }
     xy_free(m->records);
     m->records = larger;
@@ -161,29 +139,29 @@ static bool grow(monitor_t *m)
     return true;
 }
 
-static record_t *record_of(monitor_t *m, uint32_t to, uint32_t context)
+static record_t *record_of(monitor_t *m, uint64_t pair)
 {
     uint32_t i;
 
     if (m->count + 1 > m->capacity / 8 * 7 && !grow(m))
         return NULL;
-    i = slot_of(m->records, m->capacity, to, context, m->span);
+    i = slot_of(m->records, m->capacity, pair, m->span);
     if (!m->records[i].is_used) {
-        m->records[i] = (record_t){.to = to, .context = context, .span = m->span, .is_used = 1};
+        m->records[i] = (record_t){.pair = pair, .span = m->span, .is_used = 1};
         m->count++;
     }
-    m->last = i;
     return &m->records[i];
 }
 
 /* From now on records are others. When memory runs out, the span goes on. */
-static void begin_span(monitor_t *m, span_t next)
+static void begin_span(monitor_t *m, mpi_span_t next)
 {
     if (xy_vec_append(&m->spans, &next) != XY_OK) {
         m->is_lossy = true;
         return;
     }
     m->now = next;
+    m->pair = MPI_MONITOR_NONE;
     m->span = (uint32_t)m->spans.count - 1;
 }
 
@@ -192,25 +170,29 @@ static void look_at_clock(monitor_t *m)
     uint32_t slice = atomic_load_explicit(&slice_now, memory_order_relaxed);
 
     if (slice != m->now.slice)
-        begin_span(m, (span_t){m->now.phase, slice, m->now.round});
+        begin_span(m, (mpi_span_t){m->now.phase, slice, m->now.round});
 }
 
 void mpi_monitor_add(mpi_rank_t *self, int to, uint32_t context, uint64_t bytes, bool collective)
 {
+    uint64_t pair = mpi_monitor_pair(to, context);
     monitor_t *m = self->monitor;
     record_t *record;
 
-    look_at_clock(m);
-    if (m->count > 0 && is_it(&m->records[m->last], (uint32_t)to, context, m->span))
-        record = &m->records[m->last];
-    else
-        record = record_of(m, (uint32_t)to, context);
+    if (slice_seconds > 0)
+        look_at_clock(m);
+    m->pair = MPI_MONITOR_NONE; /* the table may move */
+    record = record_of(m, pair);
     if (record == NULL) {
         m->is_lossy = true;
         return;
     }
-    record->bytes[collective] += bytes;
-    record->messages[collective]++;
+    record->sent.bytes[collective] += bytes;
+    record->sent.messages[collective]++;
+    if (slice_seconds > 0)
+        return; /* the clock must be looked at for each message */
+    m->pair = pair;
+    m->sent = &record->sent;
 }
 
 void mpi_monitor_phase(mpi_rank_t *self)
@@ -218,7 +200,7 @@ void mpi_monitor_phase(mpi_rank_t *self)
     monitor_t *m = self->monitor;
 
     if (m != NULL)
-        begin_span(m, (span_t){m->now.phase + 1, m->now.slice, m->now.round});
+        begin_span(m, (mpi_span_t){m->now.phase + 1, m->now.slice, m->now.round});
 }
 
 /* ---- Collectives ---- */
@@ -324,18 +306,18 @@ static xy_status_t collect(const mpi_job_t *job, xy_traffic_t *t)
 
         for (uint32_t i = 0; i < m->capacity; i++) {
             const record_t *record = &m->records[i];
-            const span_t *span = &XY_VEC_AT(&m->spans, span_t, record->span);
+            const mpi_span_t *span = &XY_VEC_AT(&m->spans, mpi_span_t, record->span);
             xy_traffic_record_t e = {.from = (uint32_t)r,
-                                     .to = record->to,
+                                     .to = (uint32_t)(record->pair >> 32),
                                      .phase = span->phase,
                                      .slice = span->slice,
-                                     .communicator = record->context};
+                                     .communicator = (uint32_t)record->pair};
 
             if (!record->is_used)
                 continue;
             for (int k = 0; k < 2; k++) {
-                e.bytes[k] = (double)record->bytes[k];
-                e.messages[k] = (double)record->messages[k];
+                e.bytes[k] = (double)record->sent.bytes[k];
+                e.messages[k] = (double)record->sent.messages[k];
             }
             if (xy_vec_append(&t->records, &e) != XY_OK)
                 return xy_fail_memory("writing the communication matrix");
@@ -371,8 +353,8 @@ size_t mpi_monitor_bytes(const mpi_job_t *job)
         const monitor_t *m = job->ranks[r].monitor;
 
         if (m != NULL)
-            sum +=
-                sizeof(*m) + m->capacity * sizeof(*m->records) + m->spans.capacity * sizeof(span_t);
+            sum += sizeof(*m) + m->capacity * sizeof(*m->records) +
+                   m->spans.capacity * sizeof(mpi_span_t);
     }
     return sum;
 }
@@ -385,15 +367,15 @@ xy_status_t mpi_monitor_take(mpi_rank_t *rank, uint32_t from, const int *index, 
         const record_t *r = &m->records[i];
         xy_matrix_entry_t e = {.from = from};
 
-        if (!r->is_used || index[r->to] < 0 ||
-            XY_VEC_AT(&m->spans, span_t, r->span).round != m->now.round)
+        if (!r->is_used || index[r->pair >> 32] < 0 ||
+            XY_VEC_AT(&m->spans, mpi_span_t, r->span).round != m->now.round)
             continue;
-        e.to = (uint32_t)index[r->to];
-        e.bytes = (double)(r->bytes[0] + r->bytes[1]);
-        e.messages = (double)(r->messages[0] + r->messages[1]);
+        e.to = (uint32_t)index[r->pair >> 32];
+        e.bytes = (double)(r->sent.bytes[0] + r->sent.bytes[1]);
+        e.messages = (double)(r->sent.messages[0] + r->sent.messages[1]);
         if (xy_vec_append(entries, &e) != XY_OK)
             return XY_ENOMEM;
     }
-    begin_span(m, (span_t){m->now.phase, m->now.slice, m->now.round + 1});
+    begin_span(m, (mpi_span_t){m->now.phase, m->now.slice, m->now.round + 1});
     return XY_OK;
 }

@@ -18,6 +18,37 @@
 #include "mpi/rank.h"
 #include "place/place.h"
 
+/* What was sent: [0] by the program, [1] inside collectives. */
+typedef struct {
+    uint64_t bytes[2], messages[2];
+} mpi_sent_t;
+
+/* A part of the run: a phase, cut by slices of time and by reorderings. */
+typedef struct {
+    uint32_t phase, slice, round;
+} mpi_span_t;
+
+/* The counters of a rank: an open hash table, at most 7/8 full. Only the rank's worker touches it
+ * while the rank runs. The first two fields are what a message costs when it goes where the one
+ * before went. */
+struct mpi_monitor {
+    uint64_t pair; /* mpi_monitor_pair of `sent`; MPI_MONITOR_NONE: none, or time is cut */
+    mpi_sent_t *sent;
+    struct mpi_monitor_record *records;
+    uint32_t capacity, count;
+    mpi_span_t now;
+    uint32_t span;  /* number of `now` */
+    bool is_lossy;  /* memory ran out: some were not counted */
+    xy_vec_t spans; /* of mpi_span_t */
+};
+
+#define MPI_MONITOR_NONE UINT64_MAX
+
+static inline uint64_t mpi_monitor_pair(int to, uint32_t context)
+{
+    return (uint64_t)(uint32_t)to << 32 | context;
+}
+
 /* Begin to count for all ranks of the job; before it runs. `seconds` above 0: time is cut into
  * slices of that length. */
 xy_status_t mpi_monitor_start(mpi_job_t *job, double seconds);
@@ -36,11 +67,20 @@ xy_status_t mpi_monitor_take(mpi_rank_t *rank, uint32_t from, const int *index, 
 void mpi_monitor_add(mpi_rank_t *self, int to, uint32_t context, uint64_t bytes, bool collective);
 void mpi_monitor_add_collective(const coll_part_t *part, const coll_slot_t *slot);
 
-/* A message of `bytes` from `self` to world rank `to`: one branch when nobody counts. */
+/* A message of `bytes` from `self` to world rank `to`: one branch when nobody counts, a dozen
+ * instructions when it goes where the one before went. */
 static inline void mpi_monitor_message(mpi_rank_t *self, int to, uint32_t context, uint64_t bytes)
 {
-    if (__builtin_expect(self->monitor != NULL, 0))
+    const struct mpi_monitor *m = self->monitor;
+
+    if (__builtin_expect(m == NULL, 1))
+        return;
+    if (__builtin_expect(m->pair == mpi_monitor_pair(to, context), 1)) {
+        m->sent->bytes[0] += bytes;
+        m->sent->messages[0]++;
+    } else {
         mpi_monitor_add(self, to, context, bytes, false);
+    }
 }
 
 /* A collective whose members of `part` have all arrived. */

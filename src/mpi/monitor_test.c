@@ -73,15 +73,19 @@ static void test_every_message_is_counted(void **state)
         xy_vec_t entries = XY_VEC_INIT(xy_matrix_entry_t);
 
         for (int i = 0; i < 5000; i++) {
-            int to = (int)(random_next(&random) % RANKS);
+            bool is_end = i == 0 || i == 4999; /* the same before and after a round */
+            int to = is_end ? 1 : (int)(random_next(&random) % RANKS), streak = 0;
+            uint32_t context = is_end ? 4 : 4 * (uint32_t)(random_next(&random) % 3);
             uint64_t size = random_next(&random) % 1000;
 
             if (random_next(&random) % 100 == 0)
                 mpi_monitor_phase(rank);
-            mpi_monitor_add(rank, to, 8 + (uint32_t)(random_next(&random) % 3), size,
-                            random_next(&random) % 2);
-            bytes[to] += (double)size;
-            messages[to]++;
+            if (is_end || random_next(&random) % 2 == 0)
+                for (streak = 1; random_next(&random) % 3 > 0; streak++)
+                    mpi_monitor_message(rank, to, context, size);
+            mpi_monitor_add(rank, to, context, size, random_next(&random) % 2);
+            bytes[to] += (double)size * (streak > 0 ? streak : 1);
+            messages[to] += streak > 0 ? streak : 1;
         }
         assert_int_equal(mpi_monitor_take(rank, 3, index, &entries), XY_OK);
         for (size_t i = 0; i < entries.count; i++) {
@@ -110,7 +114,7 @@ static void test_memory_runs_out(void **state)
         xy_memory_fail_at(k);
         if (mpi_monitor_start(job, 0) == XY_OK)
             for (int i = 0; i < 100; i++) {
-                mpi_monitor_add(&job->ranks[0], i % 60, 8, 1, false);
+                mpi_monitor_message(&job->ranks[0], i % 60, 8, 1);
                 if (i % 40 == 0)
                     mpi_monitor_phase(&job->ranks[0]);
             }

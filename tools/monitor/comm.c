@@ -30,6 +30,7 @@ static int forget(MPI_Comm comm, int keyval, void *info, void *extra)
     (void)comm, (void)keyval, (void)extra;
     if (latest.info == info)
         latest.info = NULL;
+    monitor_forget(); /* the handle may come back as another communicator */
     free(info);
     return MPI_SUCCESS;
 }
@@ -87,53 +88,49 @@ static const info_t *info_of(MPI_Comm comm)
     return info;
 }
 
-void monitor_bytes(MPI_Comm comm, int to, double bytes, int kind)
+monitor_sent_t *monitor_bytes(MPI_Comm comm, int to, double bytes, int kind)
 {
     monitor_name_t name = {0, 0};
     int partner = to;
 
     if (to < 0)
-        return; /* MPI_PROC_NULL */
+        return NULL; /* MPI_PROC_NULL */
     if (comm != MPI_COMM_WORLD) {
         const info_t *info = info_of(comm);
 
         if (info == NULL)
-            return;
+            return NULL;
         name = info->name;
         partner = info->ranks[to];
     }
-    if (partner != MPI_UNDEFINED) /* a spawned process is not in MPI_COMM_WORLD */
-        monitor_count(partner, name, bytes, kind);
+    if (partner == MPI_UNDEFINED) /* a spawned process is not in MPI_COMM_WORLD */
+        return NULL;
+    return monitor_count(partner, name, bytes, kind);
 }
 
-/* The last datatype that was sent. */
-static struct {
-    MPI_Datatype type;
-    int size, is_known;
-} sent;
+monitor_before_t monitor_before;
 
 int MPI_Type_free(MPI_Datatype *type)
 {
-    sent.is_known = 0; /* the handle may come back as another type */
+    monitor_forget(); /* the handle may come back as another type */
     return PMPI_Type_free(type);
 }
 
-void monitor_message(MPI_Comm comm, int to, int elements, MPI_Datatype type, int kind)
+/* What is remembered of the message before is replaced or forgotten. The size of its type is asked
+ * for only when the type is another. */
+void monitor_other_message(MPI_Comm comm, int to, int count, MPI_Datatype type)
 {
-    int size = 0;
+    int is_known = monitor_before.sent != NULL && monitor_before.type == type;
+    int size = monitor_before.size;
+    monitor_sent_t *sent;
 
     if (to < 0)
         return;
-    if (monitor_is_threaded()) {
+    if (!is_known)
         PMPI_Type_size(type, &size);
-    } else {
-        if (!sent.is_known || sent.type != type)
-            PMPI_Type_size(type, &sent.size);
-        sent.type = type;
-        sent.is_known = 1;
-        size = sent.size;
-    }
-    monitor_bytes(comm, to, (double)size * elements, kind);
+    sent = monitor_bytes(comm, to, (double)size * count, MONITOR_PROGRAM);
+    if (!monitor_is_threaded() && !monitor_is_sliced())
+        monitor_before = (monitor_before_t){sent, comm, type, to, size};
 }
 
 /* Name a communicator that was just made; all its members come here. */

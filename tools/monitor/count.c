@@ -15,7 +15,7 @@ typedef struct {
     int partner; /* -1: free */
     int phase, slice;
     monitor_name_t comm;
-    double bytes[MONITOR_KINDS], messages[MONITOR_KINDS];
+    monitor_sent_t sent;
 } entry_t;
 
 static struct {
@@ -23,7 +23,6 @@ static struct {
     int is_threaded; /* the lock is needed: MPI_THREAD_MULTIPLE */
     entry_t *entries;
     unsigned capacity, count;
-    entry_t *last; /* most messages go where the one before went */
     int phase;
     double slice_seconds; /* 0: time is not cut */
     struct timespec start;
@@ -32,6 +31,11 @@ static struct {
 int monitor_is_threaded(void)
 {
     return table.is_threaded;
+}
+
+int monitor_is_sliced(void)
+{
+    return table.slice_seconds > 0;
 }
 
 static int is_same(const entry_t *a, const entry_t *b)
@@ -68,7 +72,7 @@ static int grow(void)
     free(table.entries);
     table.entries = larger;
     table.capacity = capacity;
-    table.last = NULL;
+    monitor_forget();
     return 1;
 }
 
@@ -96,37 +100,24 @@ static entry_t *find(const entry_t *key)
         *e = *key;
         table.count++;
     }
-    table.last = e;
     return e;
 }
 
-/* Is it the entry of the message before? */
-static int is_last(int partner, monitor_name_t comm, int slice)
-{
-    const entry_t *e = table.last;
-
-    return e != NULL && e->partner == partner && e->phase == table.phase && e->slice == slice &&
-           e->comm.first == comm.first && e->comm.number == comm.number;
-}
-
-void monitor_count(int partner, monitor_name_t comm, double bytes, int kind)
+monitor_sent_t *monitor_count(int partner, monitor_name_t comm, double bytes, int kind)
 {
     int slice = slice_now();
     entry_t *e;
 
     if (table.is_threaded)
         pthread_mutex_lock(&table.lock);
-    if (is_last(partner, comm, slice))
-        e = table.last;
-    else
-        e = find(
-            &(entry_t){.partner = partner, .phase = table.phase, .slice = slice, .comm = comm});
+    e = find(&(entry_t){.partner = partner, .phase = table.phase, .slice = slice, .comm = comm});
     if (e != NULL) {
-        e->bytes[kind] += bytes;
-        e->messages[kind] += 1;
+        e->sent.bytes[kind] += (long long)(bytes + 0.5);
+        e->sent.messages[kind]++;
     }
     if (table.is_threaded)
         pthread_mutex_unlock(&table.lock);
+    return e != NULL ? &e->sent : NULL;
 }
 
 static void write_rows(FILE *file)
@@ -135,9 +126,10 @@ static void write_rows(FILE *file)
         for (int kind = 0; kind < MONITOR_KINDS; kind++) {
             const entry_t *e = &table.entries[i];
 
-            if (e->partner != -1 && e->messages[kind] > 0)
-                fprintf(file, "%d,%.17g,%.17g,%d,%d,%d,%d,%d\n", e->partner, e->bytes[kind],
-                        e->messages[kind], kind, e->phase, e->slice, e->comm.first, e->comm.number);
+            if (e->partner != -1 && e->sent.messages[kind] > 0)
+                fprintf(file, "%d,%lld,%lld,%d,%d,%d,%d,%d\n", e->partner, e->sent.bytes[kind],
+                        e->sent.messages[kind], kind, e->phase, e->slice, e->comm.first,
+                        e->comm.number);
         }
 }
 
@@ -179,6 +171,7 @@ int MPI_Pcontrol(const int level, ...)
 {
     (void)level;
     table.phase++;
+    monitor_forget();
     return MPI_SUCCESS;
 }
 

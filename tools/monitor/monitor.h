@@ -11,6 +11,8 @@
 #ifndef XY_TOOLS_MONITOR_H
 #define XY_TOOLS_MONITOR_H
 
+#include <stddef.h>
+
 #include <mpi.h>
 
 enum { MONITOR_PROGRAM, MONITOR_COLLECTIVE, MONITOR_KINDS };
@@ -24,15 +26,52 @@ typedef struct {
 
 /* May several threads be in MPI at once? Then nothing may be remembered from call to call. */
 int monitor_is_threaded(void);
+/* Is time cut into slices? Then the clock is read for every message. */
+int monitor_is_sliced(void);
 
-/* Count a message to a rank of MPI_COMM_WORLD. */
-void monitor_count(int partner, monitor_name_t comm, double bytes, int kind);
+/* What was sent. */
+typedef struct {
+    long long bytes[MONITOR_KINDS], messages[MONITOR_KINDS];
+} monitor_sent_t;
 
-/* Count a message of `count` elements to rank `to` of a communicator (of its remote group between
- * two groups). Nothing is counted for MPI_PROC_NULL. */
-void monitor_message(MPI_Comm comm, int to, int count, MPI_Datatype type, int kind);
-/* The same in bytes. */
-void monitor_bytes(MPI_Comm comm, int to, double bytes, int kind);
+/* Count a message to a rank of MPI_COMM_WORLD; where it was counted, or NULL: nowhere. */
+monitor_sent_t *monitor_count(int partner, monitor_name_t comm, double bytes, int kind);
+/* Count `bytes` to rank `to` of a communicator (of its remote group between two groups); where.
+ * Nothing is counted for MPI_PROC_NULL. */
+monitor_sent_t *monitor_bytes(MPI_Comm comm, int to, double bytes, int kind);
+
+/* The message before: most are like it. `sent` is NULL when nothing may be remembered: several
+ * threads, slices of time, a new phase, a table that moved, a handle that may come back as another
+ * one. */
+typedef struct {
+    monitor_sent_t *sent;
+    MPI_Comm comm;
+    MPI_Datatype type;
+    int to, size; /* size: of the type */
+} monitor_before_t;
+__attribute__((visibility("hidden"))) extern monitor_before_t monitor_before;
+
+/* With several threads nothing is remembered and nothing written. */
+static inline void monitor_forget(void)
+{
+    if (monitor_before.sent != NULL)
+        monitor_before.sent = NULL;
+}
+
+void monitor_other_message(MPI_Comm comm, int to, int count, MPI_Datatype type);
+
+/* Count a message of the program of `count` elements. */
+static inline void monitor_message(MPI_Comm comm, int to, int count, MPI_Datatype type)
+{
+    const monitor_before_t *b = &monitor_before;
+
+    if (__builtin_expect(b->to == to && b->comm == comm && b->type == type && b->sent != NULL, 1)) {
+        b->sent->bytes[MONITOR_PROGRAM] += (long long)b->size * count;
+        b->sent->messages[MONITOR_PROGRAM]++;
+    } else {
+        monitor_other_message(comm, to, count, type);
+    }
+}
 
 /* What the rank sends inside a collective operation, by the algorithms that both libraries document
  * for it: binomial trees, recursive doubling, rings and pairwise exchange. */

@@ -6,53 +6,53 @@
 
 int MPI_Send(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
 {
-    monitor_message(comm, to, count, type, MONITOR_PROGRAM);
+    monitor_message(comm, to, count, type);
     return PMPI_Send(data, count, type, to, tag, comm);
 }
 
 int MPI_Ssend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
 {
-    monitor_message(comm, to, count, type, MONITOR_PROGRAM);
+    monitor_message(comm, to, count, type);
     return PMPI_Ssend(data, count, type, to, tag, comm);
 }
 
 int MPI_Bsend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
 {
-    monitor_message(comm, to, count, type, MONITOR_PROGRAM);
+    monitor_message(comm, to, count, type);
     return PMPI_Bsend(data, count, type, to, tag, comm);
 }
 
 int MPI_Rsend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm)
 {
-    monitor_message(comm, to, count, type, MONITOR_PROGRAM);
+    monitor_message(comm, to, count, type);
     return PMPI_Rsend(data, count, type, to, tag, comm);
 }
 
 int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
               MPI_Request *request)
 {
-    monitor_message(comm, to, count, type, MONITOR_PROGRAM);
+    monitor_message(comm, to, count, type);
     return PMPI_Isend(data, count, type, to, tag, comm, request);
 }
 
 int MPI_Issend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
-    monitor_message(comm, to, count, type, MONITOR_PROGRAM);
+    monitor_message(comm, to, count, type);
     return PMPI_Issend(data, count, type, to, tag, comm, request);
 }
 
 int MPI_Ibsend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
-    monitor_message(comm, to, count, type, MONITOR_PROGRAM);
+    monitor_message(comm, to, count, type);
     return PMPI_Ibsend(data, count, type, to, tag, comm, request);
 }
 
 int MPI_Irsend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
-    monitor_message(comm, to, count, type, MONITOR_PROGRAM);
+    monitor_message(comm, to, count, type);
     return PMPI_Irsend(data, count, type, to, tag, comm, request);
 }
 
@@ -60,7 +60,7 @@ int MPI_Sendrecv(const void *data, int count, MPI_Datatype type, int to, int tag
                  int in_count, MPI_Datatype in_type, int from, int in_tag, MPI_Comm comm,
                  MPI_Status *status)
 {
-    monitor_message(comm, to, count, type, MONITOR_PROGRAM);
+    monitor_message(comm, to, count, type);
     return PMPI_Sendrecv(data, count, type, to, tag, in, in_count, in_type, from, in_tag, comm,
                          status);
 }
@@ -68,7 +68,7 @@ int MPI_Sendrecv(const void *data, int count, MPI_Datatype type, int to, int tag
 int MPI_Sendrecv_replace(void *data, int count, MPI_Datatype type, int to, int tag, int from,
                          int in_tag, MPI_Comm comm, MPI_Status *status)
 {
-    monitor_message(comm, to, count, type, MONITOR_PROGRAM);
+    monitor_message(comm, to, count, type);
     return PMPI_Sendrecv_replace(data, count, type, to, tag, from, in_tag, comm, status);
 }
 
