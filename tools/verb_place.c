@@ -45,8 +45,8 @@ static const xy_option_t options[] = {
     {"restarts", 0, XY_OPT_LONG, "N", offsetof(values_t, restarts),
      .help = "random starts of mpipp", .preset = "5", .min = 1, .max = 1000},
     {"output", 'o', XY_OPT_CHOICE, "FORMAT", offsetof(values_t, output),
-     .help =
-         "print the placement for a launcher: cores, xylem, rankfile, rankfile5, mpich or slurm",
+     .help = "print the placement for a launcher: cores, xylem, rankfile, rankfile5, mpich, "
+             "mpich-hosts or slurm",
      .choices = xy_place_format_names},
     {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json),
      .help = "print strategy, seconds, costs and the core of each process as JSON"},
@@ -296,8 +296,9 @@ static const xy_section_t sections[] = {
      "(.prof). Row: who sends; column: who receives."},
     {"LAUNCHERS",
      "rankfile: mpirun --rankfile FILE (Open MPI 4). rankfile5: mpirun --map-by "
-     "rankfile:file=FILE (Open MPI 5). mpich: arguments of mpiexec. slurm: SLURM_HOSTFILE=FILE "
-     "srun -m arbitrary. xylem: lines RANK CPU for xylem run --place. cores: physical numbers, "
+     "rankfile:file=FILE (Open MPI 5). mpich: arguments of mpiexec; several hosts need MPICH 5. "
+     "mpich-hosts: mpiexec -f FILE, any MPICH. slurm: SLURM_HOSTFILE=FILE srun -m arbitrary. "
+     "xylem: lines RANK CPU for xylem run --place. cores: physical numbers, "
      "one for each rank."},
     {0}};
 

@@ -81,7 +81,7 @@ static int by_size(const void *a, const void *b)
 static xy_status_t fit(const session_t *s, bool by_pace, xy_fit_t *fit_p)
 {
     const xy_fit_options_t options = {.criterion = s->c->criterion};
-    xy_sample_t samples[SAMPLES_MAX];
+    xy_sample_t samples[SAMPLES_MAX] = {{0}};
 
     for (size_t i = 0; i < s->count; i++)
         samples[i] = cost_point_sample(&s->points[i], by_pace);

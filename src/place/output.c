@@ -2,8 +2,8 @@
 /* Placements as launchers want them. */
 #include "place/output.h"
 
-const char *const xy_place_format_names[] = {"cores", "xylem", "rankfile", "rankfile5",
-                                             "mpich", "slurm", NULL};
+const char *const xy_place_format_names[] = {"cores", "xylem",       "rankfile", "rankfile5",
+                                             "mpich", "mpich-hosts", "slurm",    NULL};
 
 /* The name of a host; Open MPI takes +n3 for the fourth host of its allocation. */
 static const char *host_name(const xy_machine_t *m, uint32_t host, const char *otherwise,
@@ -18,6 +18,12 @@ static const char *host_name(const xy_machine_t *m, uint32_t host, const char *o
         return xy_machine_object_name(m, node);
     snprintf(buffer, 32, "%s%u", otherwise, host);
     return buffer;
+}
+
+static uint32_t host_of(const xy_place_t *p, const xy_target_t *t, const xy_machine_t *m,
+                        uint32_t rank)
+{
+    return m != NULL ? t->host[p->leaf_of[rank]] : t->logical[p->leaf_of[rank]];
 }
 
 /* Launchers count the cores of a host in logical order, whatever is excluded. */
@@ -42,16 +48,15 @@ static void print_rankfile(const xy_place_t *p, const xy_target_t *t, const xy_m
 {
     char buffer[32];
 
-    for (uint32_t rank = 0; rank < p->n; rank++) {
-        uint32_t leaf = p->leaf_of[rank], host = m != NULL ? t->host[leaf] : t->logical[leaf];
-
-        fprintf(file, "rank %u=%s slot=%u\n", rank, host_name(m, host, "+n", buffer),
-                core_in_host(t, m, leaf));
-    }
+    for (uint32_t rank = 0; rank < p->n; rank++)
+        fprintf(file, "rank %u=%s slot=%u\n", rank,
+                host_name(m, host_of(p, t, m, rank), "+n", buffer),
+                core_in_host(t, m, p->leaf_of[rank]));
 }
 
-/* The place of `rank` among the ranks of its host, and the physical core there. */
-static xy_status_t mpich_lists(const xy_place_t *p, const xy_target_t *t, uint32_t *count,
+/* The physical core of the k-th rank of every host: `longest` of them, if the hosts agree. `count`
+ * and `core` are zero at first. */
+static xy_status_t mpich_cores(const xy_place_t *p, const xy_target_t *t, uint32_t *count,
                                uint32_t *core, uint32_t *longest)
 {
     *longest = 0;
@@ -61,7 +66,7 @@ static xy_status_t mpich_lists(const xy_place_t *p, const xy_target_t *t, uint32
         if (k < *longest && core[k] != t->physical[leaf])
             return xy_fail(XY_EINVAL,
                            "rank %u: MPICH binds the ranks of every host to the same cores in the "
-                           "same order, and this placement does not; write slurm or rankfile",
+                           "same order, and this placement does not; write mpich-hosts",
                            rank);
         if (k >= *longest) {
             core[k] = t->physical[leaf];
@@ -71,34 +76,63 @@ static xy_status_t mpich_lists(const xy_place_t *p, const xy_target_t *t, uint32
     return XY_OK;
 }
 
-static xy_status_t print_mpich(const xy_place_t *p, const xy_target_t *t, FILE *file)
+static xy_status_t print_mpich_binding(const xy_place_t *p, const xy_target_t *t, uint32_t hosts,
+                                       FILE *file)
 {
-    uint32_t hosts = 0, longest = 0, *count, *core;
+    uint32_t longest = 0, *count = xy_calloc(hosts, sizeof(*count));
+    uint32_t *core = xy_calloc((size_t)p->n + 1, sizeof(*core));
     xy_status_t st = XY_ENOMEM;
 
-    for (uint32_t i = 0; i < t->leaves; i++)
-        hosts = t->host[i] >= hosts ? t->host[i] + 1 : hosts;
-    count = xy_calloc(hosts, sizeof(*count));
-    core = xy_calloc((size_t)p->n + 1, sizeof(*core));
     if (count != NULL && core != NULL)
-        st = mpich_lists(p, t, count, core, &longest);
+        st = mpich_cores(p, t, count, core, &longest);
     else
         xy_fail_memory("writing a placement");
-    if (st == XY_OK) {
-        fputs("-bind-to user:", file);
-        for (uint32_t k = 0; k < longest; k++)
-            fprintf(file, "%s%u", k > 0 ? "," : "", core[k]);
-        if (hosts > 1) {
-            fputs(" -rankmap (vector", file);
-            for (uint32_t rank = 0; rank < p->n; rank++)
-                fprintf(file, ",%u", t->host[p->leaf_of[rank]]);
-            fputs(")", file);
-        }
-        fputs("\n", file);
-    }
+    for (uint32_t k = 0; st == XY_OK && k < longest; k++)
+        fprintf(file, "%s%u", k > 0 ? "," : "-bind-to user:", core[k]);
     xy_free(count);
     xy_free(core);
     return st;
+}
+
+static xy_status_t print_mpich(const xy_place_t *p, const xy_target_t *t, const xy_machine_t *m,
+                               FILE *file)
+{
+    uint32_t hosts = 0;
+    xy_status_t st = XY_OK;
+
+    for (uint32_t i = 0; i < t->leaves; i++)
+        hosts = t->host[i] >= hosts ? t->host[i] + 1 : hosts;
+    if (m != NULL) /* otherwise a leaf is a host, and there is nothing to bind to */
+        st = print_mpich_binding(p, t, hosts, file);
+    if (st == XY_OK && (hosts > 1 || m == NULL)) {
+        fputs(m != NULL ? " -rankmap " : "-rankmap ", file);
+        for (uint32_t rank = 0; rank < p->n; rank++)
+            fprintf(file, "%s%u", rank > 0 ? "," : "", host_of(p, t, m, rank));
+    }
+    if (st == XY_OK)
+        fputs("\n", file);
+    return st;
+}
+
+/* Hydra starts ranks in the order of the lines, and a line may bind its own ranks: any placement
+ * can be said, to any version. It takes each line for a node of its own, though. */
+static void print_mpich_hosts(const xy_place_t *p, const xy_target_t *t, const xy_machine_t *m,
+                              FILE *file)
+{
+    char buffer[32];
+
+    for (uint32_t first = 0, end; first < p->n; first = end) {
+        uint32_t host = host_of(p, t, m, first);
+
+        end = first + 1;
+        while (end < p->n && host_of(p, t, m, end) == host)
+            end++;
+        fprintf(file, "%s:%u", host_name(m, host, "node", buffer), end - first);
+        for (uint32_t rank = first; m != NULL && rank < end; rank++)
+            fprintf(file, "%s%u",
+                    rank > first ? "," : " binding=user:", t->physical[p->leaf_of[rank]]);
+        fputs("\n", file);
+    }
 }
 
 static void print_slurm(const xy_place_t *p, const xy_target_t *t, const xy_machine_t *m,
@@ -106,11 +140,8 @@ static void print_slurm(const xy_place_t *p, const xy_target_t *t, const xy_mach
 {
     char buffer[32];
 
-    for (uint32_t rank = 0; rank < p->n; rank++) {
-        uint32_t leaf = p->leaf_of[rank], host = m != NULL ? t->host[leaf] : t->logical[leaf];
-
-        fprintf(file, "%s\n", host_name(m, host, "node", buffer));
-    }
+    for (uint32_t rank = 0; rank < p->n; rank++)
+        fprintf(file, "%s\n", host_name(m, host_of(p, t, m, rank), "node", buffer));
 }
 
 xy_status_t xy_place_print(const xy_place_t *p, const xy_target_t *t, const xy_machine_t *m,
@@ -131,7 +162,10 @@ xy_status_t xy_place_print(const xy_place_t *p, const xy_target_t *t, const xy_m
         print_rankfile(p, t, m, file);
         break;
     case XY_PLACE_MPICH:
-        return print_mpich(p, t, file);
+        return print_mpich(p, t, m, file);
+    case XY_PLACE_MPICH_HOSTS:
+        print_mpich_hosts(p, t, m, file);
+        break;
     case XY_PLACE_SLURM:
         print_slurm(p, t, m, file);
         break;

@@ -12,12 +12,13 @@
 #include "place/strategy.h"
 
 typedef enum {
-    XY_PLACE_CORES,     /* physical number of each rank's core, one line */
-    XY_PLACE_XYLEM,     /* "RANK CPU" per line, physical: xylem run --place FILE */
-    XY_PLACE_RANKFILE,  /* mpirun --rankfile FILE of Open MPI 4 */
-    XY_PLACE_RANKFILE5, /* mpirun --map-by rankfile:file=FILE of Open MPI 5 */
-    XY_PLACE_MPICH,     /* arguments for mpiexec of MPICH */
-    XY_PLACE_SLURM,     /* SLURM_HOSTFILE for srun -m arbitrary */
+    XY_PLACE_CORES,       /* physical number of each rank's core, one line */
+    XY_PLACE_XYLEM,       /* "RANK CPU" per line, physical: xylem run --place FILE */
+    XY_PLACE_RANKFILE,    /* mpirun --rankfile FILE of Open MPI 4 */
+    XY_PLACE_RANKFILE5,   /* mpirun --map-by rankfile:file=FILE of Open MPI 5 */
+    XY_PLACE_MPICH,       /* arguments for mpiexec of MPICH */
+    XY_PLACE_MPICH_HOSTS, /* mpiexec -f FILE of MPICH */
+    XY_PLACE_SLURM,       /* SLURM_HOSTFILE for srun -m arbitrary */
     XY_PLACE_FORMATS
 } xy_place_format_t;
 

@@ -485,7 +485,8 @@ static void test_outputs(void **state)
         "0 3\n1 2\n2 3\n3 2\n",
         "rank 0=+n0 slot=1\nrank 1=+n0 slot=0\nrank 2=+n1 slot=1\nrank 3=+n1 slot=0\n",
         "rank 0=+n0 slot=1\nrank 1=+n0 slot=0\nrank 2=+n1 slot=1\nrank 3=+n1 slot=0\n",
-        "-bind-to user:3,2 -rankmap (vector,0,0,1,1)\n",
+        "-bind-to user:3,2 -rankmap 0,0,1,1\n",
+        "node0:2 binding=user:3,2\nnode1:2 binding=user:3,2\n",
         "node0\nnode0\nnode1\nnode1\n",
     };
     uint32_t leaf_of[4] = {1, 0, 3, 2};
@@ -511,6 +512,30 @@ static void test_outputs(void **state)
     xy_machine_destroy(m);
 }
 
+/* A leaf of a grid is a host; the third in the order of the boxes is cell 1. */
+static void test_outputs_for_grids(void **state)
+{
+    static const char *const expected[] = {
+        [XY_PLACE_RANKFILE] = "rank 0=+n1 slot=0\nrank 1=+n0 slot=0\n",
+        [XY_PLACE_RANKFILE5] = "rank 0=+n1 slot=0\nrank 1=+n0 slot=0\n",
+        [XY_PLACE_MPICH] = "-rankmap 1,0\n",
+        [XY_PLACE_MPICH_HOSTS] = "node1:1\nnode0:1\n",
+        [XY_PLACE_SLURM] = "node1\nnode0\n",
+    };
+    uint32_t leaf_of[2] = {2, 0};
+    xy_place_t p = {.n = 2, .leaf_of = leaf_of};
+    xy_target_t *t;
+
+    (void)state;
+    assert_int_equal(xy_target_grid("torus:2x2", NULL, &t), XY_OK);
+    for (int f = XY_PLACE_RANKFILE; f < XY_PLACE_FORMATS; f++) {
+        char *text = printed(&p, t, NULL, (xy_place_format_t)f);
+        assert_string_equal(text, expected[f]);
+        free(text);
+    }
+    xy_target_destroy(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -524,6 +549,7 @@ int main(void)
         cmocka_unit_test(test_distances_on_trees_are_the_machine_s),
         cmocka_unit_test(test_memory_runs_out),
         cmocka_unit_test(test_outputs),
+        cmocka_unit_test(test_outputs_for_grids),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -101,7 +101,7 @@ says "$err" '8 processes for 3 cores, which run up to 3 each'
 # What launchers read, by the grammar of their manuals; several hosts.
 expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m 'node:2 core:4' --json
 cp "$WORK/.out" placed.json
-for format in rankfile rankfile5 mpich slurm; do
+for format in rankfile rankfile5 mpich mpich-hosts slurm; do
     expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m 'node:2 core:4' -s packed -o $format
     cp "$WORK/.out" $format.out
 done
@@ -117,10 +117,11 @@ for line in open("rankfile5.out"):
     assert int(rank) not in ranks
     ranks[int(rank)] = 4 * int(host) + int(slot)
 assert [ranks[r] for r in range(8)] == core_of, (ranks, core_of)
-# MPICH: -bind-to user:CORES -rankmap (vector,HOST of each rank)
-cores, hosts = re.fullmatch(r"-bind-to user:([\d,]+) -rankmap \(vector((?:,\d+)+)\)\n",
+# MPICH: -bind-to user:CORES -rankmap HOST of each rank
+cores, hosts = re.fullmatch(r"-bind-to user:([\d,]+) -rankmap ([\d,]+)\n",
                             open("mpich.out").read()).groups()
-assert cores == "0,1,2,3" and hosts == ",0,0,0,0,1,1,1,1", (cores, hosts)
+assert cores == "0,1,2,3" and hosts == "0,0,0,0,1,1,1,1", (cores, hosts)
+assert open("mpich-hosts.out").read() == "".join(f"node{i}:4 binding=user:0,1,2,3\n" for i in (0, 1))
 assert open("slurm.out").read().split() == ["node0"] * 4 + ["node1"] * 4
 EOF
 expect 1 "$XYLEM" place missing.mat
