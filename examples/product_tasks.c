@@ -2,11 +2,12 @@
 /*
  * Tasks on tiles: the product C = A * B of matrices larger than the memory of a GPU.
  *
- *   cc product_tasks.c $(pkg-config --cflags --libs xylem) -o product && ./product [PAGE.html]
+ *   cc product_tasks.c $(pkg-config --cflags --libs xylem) -o product
+ *   ./product [PAGE.html [TRACE.xyt]]
  *
  * In virtual time first: how often are tiles loaded under each policy? The tiles of C have a
- * position, so that a page shows the domain as it fills. Then in real time, and the result is
- * checked.
+ * position, so that a page shows the domain as it fills. Then in real time: the result is checked,
+ * and `xylem view TRACE.xyt` shows which core did what when.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -100,10 +101,10 @@ static int is_right(void)
     return 1;
 }
 
-static void run_real(void)
+static void run_real(const char *trace)
 {
     xylem_tasks *t = submit(sizeof(a[0][0]), 1e-4);
-    xylem_run_options how = {.clock = XYLEM_REAL};
+    xylem_run_options how = {.clock = XYLEM_REAL, .trace = trace};
     xylem_run_result r;
 
     /* Small whole numbers: sums are exact in any order. */
@@ -121,6 +122,6 @@ static void run_real(void)
 int main(int argc, char **argv)
 {
     run_virtual(argc > 1 ? argv[1] : NULL);
-    run_real();
+    run_real(argc > 2 ? argv[2] : NULL);
     return 0;
 }
