@@ -82,8 +82,9 @@ static int check_root_side(const coll_call_t *call, const void *buffer, int64_t 
     return coll_check_buffer(call, buffer, count, type, type_p);
 }
 
-/* In place of the count of a regular block: there is a vector of counts, known to the root. */
-enum { VECTOR = -1 };
+/* In place of the count of a regular block: there is a vector of counts, known to the root. No
+ * small number: where a count is not significant, programs pass -1. */
+#define VECTOR INT64_MIN
 
 static int gather(const char *name, const void *site, const void *sendbuf, int64_t sendcount,
                   MPI_Datatype sendtype, void *recvbuf, int64_t recvcount, coll_vector_t counts,

@@ -103,10 +103,24 @@ static bool is_on_one_core(const mpi_comm_t *comm)
     return true;
 }
 
+/* Split by what lies below; the standard wants it named in `info`. */
+static int unguided_color(mpi_comm_t *comm, MPI_Info info, int *color_p)
+{
+    mpi_info_t *hints = mpi_info_of(info);
+
+    *color_p = MPI_UNDEFINED;
+    if (is_on_one_core(comm))
+        return MPI_SUCCESS;
+    if (hints && mpi_info_put(hints, "mpi_hw_resource_type", "core") != XY_OK)
+        return mpi_error_memory(comm, "the name of the hardware");
+    *color_p = comm->owner->worker->index;
+    return MPI_SUCCESS;
+}
+
 static int split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
-    int color, code;
+    int color, code = MPI_SUCCESS;
 
     if (!comm)
         return mpi_comm_refuse(handle);
@@ -115,14 +129,15 @@ static int split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_Com
     if (type == MPI_COMM_TYPE_SHARED)
         color = 0;
     else if (type == MPI_COMM_TYPE_HW_UNGUIDED)
-        color = is_on_one_core(comm) ? MPI_UNDEFINED : comm->owner->worker->index;
+        code = unguided_color(comm, info, &color);
     else if (type == MPI_COMM_TYPE_HW_GUIDED || type == MPI_COMM_TYPE_RESOURCE_GUIDED)
         color = guided_color(comm, info);
     else if (type == MPI_UNDEFINED)
         color = MPI_UNDEFINED;
     else
         return mpi_error(comm, MPI_ERR_ARG, "%d is not a type of split", type);
-    code = mpi_comm_split(comm, color, key, &made);
+    if (code == MPI_SUCCESS)
+        code = mpi_comm_split(comm, color, key, &made);
     return give(code, made, newcomm);
 }
 

@@ -401,11 +401,13 @@ void mpi_cell_cancel(mpi_worker_t *worker, int from, mpi_cell_t *cell)
 
 void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request)
 {
-    int to = mpi_comm_world_rank(request->comm, request->peer);
     mpi_cell_t *cell;
+    int to;
 
+    /* One that was over at once has no communicator. */
     if (request->is_done)
         return;
+    to = mpi_comm_world_rank(request->comm, request->peer);
     if (is_near(self, to)) {
         if (take_back(self->worker, &mpi_job->ranks[to], request)) {
             request->outcome.is_cancelled = true;

@@ -250,6 +250,41 @@ static void cancels(int rank, int size)
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Iprobe(MPI_ANY_SOURCE, 78, MPI_COMM_WORLD, &flag, &status);
     CHECK(!flag);
+    /* A small one may be over already; then it arrives. */
+    MPI_Isend(&rank, 1, MPI_INT, (rank + 1) % size, 79, MPI_COMM_WORLD, &request);
+    MPI_Cancel(&request);
+    MPI_Wait(&request, &status);
+    MPI_Test_cancelled(&status, &flag);
+    if (!flag)
+        MPI_Send(&rank, 1, MPI_INT, (rank + 1) % size, 80, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Iprobe(MPI_ANY_SOURCE, 80, MPI_COMM_WORLD, &flag, &status);
+    for (int tag = 79; tag <= 80 && flag; tag++) {
+        MPI_Recv(&value, 1, MPI_INT, (rank + size - 1) % size, tag, MPI_COMM_WORLD, &status);
+        CHECK(value == (rank + size - 1) % size);
+    }
+}
+
+/* Nothing to wait for: every field of the status is set. */
+static void empty_statuses(int rank, int size)
+{
+    MPI_Request none = MPI_REQUEST_NULL;
+    MPI_Status status;
+    int flag = 0;
+
+    (void)rank;
+    (void)size;
+    for (int form = 0; form < 3; form++) {
+        memset(&status, 77, sizeof status);
+        if (form == 0)
+            MPI_Request_get_status(none, &flag, &status);
+        else if (form == 1)
+            MPI_Test(&none, &flag, &status);
+        else
+            MPI_Wait(&none, &status);
+        CHECK(flag && status.MPI_SOURCE == MPI_ANY_SOURCE && status.MPI_TAG == MPI_ANY_TAG);
+        CHECK(status.MPI_ERROR == MPI_SUCCESS);
+    }
 }
 
 static void exchanges(int rank, int size)
@@ -390,6 +425,7 @@ TEST(posted_order)
 TEST(probes)
 TEST(persistent)
 TEST(cancels)
+TEST(empty_statuses)
 TEST(exchanges)
 TEST(typed)
 TEST(truncation)
@@ -529,6 +565,7 @@ int main(void)
         cmocka_unit_test(test_probes),
         cmocka_unit_test(test_persistent),
         cmocka_unit_test(test_cancels),
+        cmocka_unit_test(test_empty_statuses),
         cmocka_unit_test(test_exchanges),
         cmocka_unit_test(test_typed),
         cmocka_unit_test(test_truncation),

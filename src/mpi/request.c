@@ -118,6 +118,8 @@ void mpi_status_set_empty(MPI_Status *status)
     static const mpi_outcome_t empty = {.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
 
     mpi_status_set(status, &empty);
+    if (status != MPI_STATUS_IGNORE)
+        status->MPI_ERROR = MPI_SUCCESS;
 }
 
 int mpi_request_raise(const mpi_request_t *request)

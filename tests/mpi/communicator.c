@@ -190,22 +190,25 @@ static void check_types(int p)
 {
     MPI_Comm shared, below;
     MPI_Info info;
-    int size, sum, one = 1;
+    char type[16];
+    int size, sum, is_named, one = 1;
 
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &shared);
     MPI_Comm_size(shared, &size);
     CHECK_EQUAL(size, p);
     MPI_Comm_free(&shared);
     /* Parts of the hardware are a partition, and finer than the whole or not there. */
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_UNGUIDED, 0, MPI_INFO_NULL, &below);
+    MPI_Info_create(&info);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_UNGUIDED, 0, info, &below);
     if (below != MPI_COMM_NULL) {
+        MPI_Info_get(info, "mpi_hw_resource_type", sizeof type - 1, type, &is_named);
+        CHECK(is_named && strcmp(type, "core") == 0);
         MPI_Comm_size(below, &size);
         CHECK(size < p);
         MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, below);
         CHECK_EQUAL(sum, size);
         MPI_Comm_free(&below);
     }
-    MPI_Info_create(&info);
     MPI_Info_set(info, "mpi_hw_resource_type", "mpi_shared_memory");
     MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_HW_GUIDED, 0, info, &shared);
     MPI_Comm_size(shared, &size);
