@@ -428,18 +428,23 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 
 static const xy_section_t sections[] = {
     {"HOW IT IS MEASURED",
-     "Each kernel runs in a process of its own, one of a single thread on one core. Sizes double "
-     "from --first on until a run takes --max-time; then sizes in between are measured where the "
-     "model of the others misses them by more than 1.5 %. Before and after a run the pace of the "
-     "core is taken; runs during which somebody else was on it are left out, the others are told "
-     "at the pace of the first calibration. A size is run until eight such runs or more are "
-     "within 1 % (from the fastest tenth to the median), or its share of the time is up; the "
-     "lower quartile counts. With fewer than three such runs, the second fastest of all counts. "
+     "Each kernel runs in a process of its own, one of a single thread on one core, before each "
+     "visit the one where least is going on. Sizes double from --first on until a run takes "
+     "--max-time; then some fifty sizes in between are added, more of them small ones, and later "
+     "some more where the model misses by more than 2 % or jumps. All are visited in rounds, in "
+     "random order, for a few runs each. Before, after and (kernels of the table, one thread) "
+     "every "
+     "half millisecond during a run the pace of the core is taken: its frequency, and how much of "
+     "it others take. The run is told as it would be alone at the pace of the first calibration; "
+     "of "
+     "the runs of all visits, the median of the half that was disturbed least counts. A size is "
+     "visited three times at least, and up to twelve times while half of its 95 % confidence "
+     "interval is over 1 %, or its runs were disturbed, or the model of all misses it. "
      "Time that a thread waited for a processor is left out (of a kernel with several threads it "
-     "is not), and so are the first two runs of a size. Sizes that were disturbed, or whose runs "
-     "differ, are visited again. A size whose runs differ by more than 10 % is left out; when "
-     "more than a quarter of the sizes are, or when the kernel returns something else than 0, "
-     "crashes, or does not end, it is said and there is no model."},
+     "is not), and so are the first two runs of a visit when they are short. A size whose runs "
+     "differ by more than 10 % is left out; when more than a quarter of the sizes are, or when the "
+     "kernel returns something else than 0, crashes, or does not end, it is said and there is no "
+     "model."},
     {"HOSTS",
      "With --hosts, a small program is compiled with the installed mpicc and started on all hosts "
      "that "

@@ -3,6 +3,7 @@
 #include "cost/calibrate.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,13 +51,53 @@ xy_status_t xy_calibrate_constant(const xy_calibration_t *c, const char *name, c
 
 static const char latency_name[] = "pace-latency", throughput_name[] = "pace-throughput";
 
+/* The pace of this core and of others like it, one after the other: one of them may be alone. The
+ * usual latency is the first one's. */
+static cost_pace_t learn_everywhere(double seconds)
+{
+    enum { PLACES_MAX = 8 };
+    cpu_set_t allowed, one;
+    cost_pace_t best = {0};
+    int places = 0;
+
+    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
+        return cost_pace_learn(seconds);
+    places = CPU_COUNT(&allowed) < PLACES_MAX ? CPU_COUNT(&allowed) : PLACES_MAX;
+    for (int cpu = 0, k = 0; cpu < CPU_SETSIZE && k < places; cpu++) {
+        cost_pace_t p;
+
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        if (!CPU_ISSET(cpu, &allowed) || sched_setaffinity(0, sizeof(one), &one) != 0)
+            continue;
+        p = cost_pace_learn(seconds / places);
+        k++;
+        if (best.latency == 0)
+            best = p;
+        /* Another kind of core tells nothing about this one. */
+        if (fabs(p.latency / best.latency - 1) < 0.2)
+            best.throughput =
+                best.latency * fmin(best.throughput / best.latency, p.throughput / p.latency);
+    }
+    sched_setaffinity(0, sizeof(allowed), &allowed);
+    return best.latency > 0 ? best : cost_pace_learn(seconds);
+}
+
+xy_status_t calibrate_keep_pace(xy_costs_t *costs, const cost_pace_t *pace)
+{
+    xy_status_t st = xy_costs_set_constant(costs, latency_name, -1, -1, pace->latency, 0, 1);
+
+    if (st == XY_OK)
+        st = xy_costs_set_constant(costs, throughput_name, -1, -1, pace->throughput, 0, 1);
+    return st;
+}
+
 /* The reference of all times of the store: as it was when the first was taken, with the least
  * ratio that was ever seen. */
 static xy_status_t learn_pace(const xy_calibration_t *c, xy_costs_t *costs, cost_pace_t *pace_p)
 {
     double begin = cost_now();
-    cost_pace_t now = cost_pace_learn(0.5), known = calibrate_pace(costs);
-    xy_status_t st;
+    cost_pace_t now = learn_everywhere(1), known = calibrate_pace(costs);
 
     calibrate_step(c, cost_now() - begin);
     if (known.latency > 0) {
@@ -64,11 +105,8 @@ static xy_status_t learn_pace(const xy_calibration_t *c, xy_costs_t *costs, cost
         now.throughput *= known.latency;
         now.latency = known.latency;
     }
-    st = xy_costs_set_constant(costs, latency_name, -1, -1, now.latency, 0, 1);
-    if (st == XY_OK)
-        st = xy_costs_set_constant(costs, throughput_name, -1, -1, now.throughput, 0, 1);
     *pace_p = now;
-    return st;
+    return calibrate_keep_pace(costs, &now);
 }
 
 cost_pace_t calibrate_pace(const xy_costs_t *costs)
@@ -153,7 +191,7 @@ static xy_status_t calibrate_list(const xy_calibration_t *c, const xy_vec_t *lis
 
             o.threads = threads[t];
             o.patience = c->patience;
-            o.pace = pace;
+            o.pace = i + t > 0 ? calibrate_pace(costs) : pace;
             st = calibrate_kernel(c, &o, fmax((end - cost_now()) / (double)left, 1), costs);
             /* It was said; the others go on. */
             if (st == XY_EINVAL || st == XY_ENOENT) {

@@ -8,14 +8,21 @@
  *   st = xy_costs_save(costs, NULL);
  *
  * Kernels run in a process of their own. Sizes double from `first` on until a run takes
- * `time_max`, then sizes in between are measured where the model of the others misses them, until
- * it does not or the time is up. One that fails, crashes, hangs or is too noisy is said and gets no
+ * `time_max`; then sizes in between are added, and all are measured in rounds until none is in
+ * doubt or the time is up. One that fails, crashes, hangs or is too noisy is said and gets no
  * model; the others go on. A main thread's business: not to be called from several threads.
  */
 #ifndef XY_COST_CALIBRATE_H
 #define XY_COST_CALIBRATE_H
 
 #include "cost/store.h"
+
+/* A size that was measured along with the others, but not shown to the model: by the clock of the
+ * model, twice, each time as often as a sample and at other times. How far `again` is from `t` is
+ * what no model can do better. */
+typedef struct {
+    double x, t, again;
+} xy_held_out_t;
 
 typedef struct {
     const char *kernels;     /* names with commas, or "all"; NULL: dgemm,dtrtri; "": none */
@@ -29,6 +36,8 @@ typedef struct {
     double patience;         /* seconds until a kernel counts as hanging; 0: a minute */
     const long *threads;     /* numbers of threads, one model each; NULL: 1 */
     size_t threads_count;
+    xy_vec_t *held_out; /* of xy_held_out_t, for each kernel, appended; NULL: none */
+    size_t held_out_count;
     xy_progress_t *bar; /* in milliseconds of `seconds`; NULL: none */
     FILE *report;       /* one line for each model; NULL: silent */
 } xy_calibration_t;

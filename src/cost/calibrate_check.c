@@ -54,7 +54,7 @@ static bool find_worker(const xy_calibration_t *c, const xy_kernel_cost_t *k, ch
     return find_plugin(copy, o);
 }
 
-/* Visit each size, then those that remain doubtful again, for as long again. */
+/* Visit each size, then those that remain doubtful again, for some time. */
 static xy_status_t visit_all(const xy_calibration_t *c, const xy_kernel_cost_t *k,
                              cost_worker_t *worker, cost_point_t *points, size_t count)
 {
@@ -77,7 +77,7 @@ static xy_status_t visit_all(const xy_calibration_t *c, const xy_kernel_cost_t *
             is_over = false;
         }
         if (round == 0)
-            end = cost_now() + fmax(c->seconds, cost_now() - begin);
+            end = cost_now() + fmax(c->seconds, 3 * (cost_now() - begin));
     }
     return XY_OK;
 }

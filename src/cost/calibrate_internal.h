@@ -16,6 +16,7 @@ xy_status_t calibrate_kernel(const xy_calibration_t *c, const cost_worker_option
 
 /* The reference pace of a store; zeros: it has none. */
 cost_pace_t calibrate_pace(const xy_costs_t *costs);
+xy_status_t calibrate_keep_pace(xy_costs_t *costs, const cost_pace_t *pace);
 
 /* The hand-over of a cache line between the first PU and one at each distance. */
 xy_status_t calibrate_handover(const xy_calibration_t *c, const xy_machine_t *live,

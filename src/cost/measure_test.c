@@ -8,6 +8,7 @@
 
 #include "cost/measure.h"
 #include "cost/testing.h"
+#include "cost/watch.h"
 
 typedef struct {
     int runs, befores, fail_at;
@@ -59,24 +60,98 @@ static void test_best(void **state)
 static void test_series(void **state)
 {
     cost_pace_t reference = cost_pace_learn(0.01);
-    /* A core that is always alone, and one that never is. */
-    cost_pace_t alone = {reference.latency, 1e9 * reference.latency};
-    cost_pace_t never = {reference.latency, 1e-9 * reference.latency};
+    /* One that seems always alone, and one that never does. */
+    cost_pace_t alone = {reference.latency, 1.6 * reference.throughput};
+    cost_pace_t never = {reference.latency, 0.4 * reference.throughput};
     const cost_pace_t *paces[] = {NULL, &alone, &never};
 
     (void)state;
     for (int i = 0; i < 3; i++) {
         counter_t c = {0};
-        cost_measure_limits_t limits = {.tight = 1e9, .seconds_max = 0.3, .reference = paces[i]};
+        cost_measure_limits_t limits = {
+            .tight = 1e9, .seconds_max = 0.3, .may_interrupt = true, .reference = paces[i]};
+        cost_pool_t pool = {0};
         cost_measure_t m;
 
-        assert_int_equal(cost_measure(run, before, &c, &limits, &m), 0);
+        assert_int_equal(cost_measure(run, before, &c, &limits, &pool), 0);
+        m = cost_pool_sum(&pool);
         assert_true(m.seconds > 0 && m.paced > 0 && m.repetitions >= 3);
-        assert_int_equal(c.runs, m.repetitions + 2);
-        assert_int_equal(c.befores, c.runs + 1);
-        assert_true(i == 1 ? m.alone == m.repetitions : m.alone == 0);
-        if (i != 1)
+        /* One or two that are not counted. */
+        assert_true(c.runs == m.repetitions + 2 || c.runs == m.repetitions);
+        assert_int_equal(c.befores, c.runs);
+        if (i == 0)
             assert_true(m.paced == m.seconds);
+        if (i == 1)
+            assert_true(m.disturbed < 0.5);
+        if (i == 2)
+            assert_true(m.disturbed > 0.3);
+    }
+}
+
+/* The least disturbed half counts, whatever the order in which runs come; what is disturbed more
+ * gives way when the pool is full, and of what is not, the last stay. */
+static void test_pool(void **state)
+{
+    uint64_t seed = 3;
+
+    (void)state;
+    for (int round = 0; round < 50; round++) {
+        cost_pool_t pool = {.is_paced = true};
+        cost_measure_t m;
+        long n = 20 + (long)(testing_random(&seed) % 200), bad = 0;
+
+        for (long i = 0; i < n; i++) {
+            bool is_bad = 2 * bad < i && testing_random(&seed) % 3 == 0;
+
+            bad += is_bad;
+            cost_pool_add(&pool, (cost_run_t){.seconds = is_bad ? 3 : 1 + 0.01 * (double)(i % 3),
+                                              .paced = is_bad ? 2 : 1,
+                                              .disturbed = is_bad ? 0.4 : 0});
+        }
+        m = cost_pool_sum(&pool);
+        assert_true(m.paced == 1 && m.disturbed == 0 && m.spread == 0 && m.error == 0);
+        assert_true(m.seconds >= 1 && m.seconds <= 1.02);
+        assert_int_equal(m.repetitions, n);
+        assert_true(m.counted >= 5 && m.counted <= COST_POOL_MAX);
+        /* What comes later is heard. */
+        for (int i = 0; i < 2 * COST_POOL_MAX; i++)
+            cost_pool_add(&pool, (cost_run_t){.seconds = 1, .paced = 1.5});
+        assert_true(cost_pool_sum(&pool).paced == 1.5);
+    }
+    assert_int_equal(cost_pool_sum(&(cost_pool_t){0}).repetitions, 0);
+}
+
+/* Without a pace the fastest stay. */
+static void test_pool_of_times(void **state)
+{
+    cost_pool_t pool = {0};
+
+    (void)state;
+    for (int i = 0; i < 3 * COST_POOL_MAX; i++)
+        cost_pool_add(&pool, (cost_run_t){.seconds = 1000 - i, .paced = 1000 - i});
+    assert_true(cost_pool_sum(&pool).seconds == 1000 - 3 * COST_POOL_MAX + 2);
+}
+
+/* A watch sees a run that is long enough, and takes its own time out of it. */
+static void test_watch(void **state)
+{
+    cost_pace_t reference = cost_pace_learn(0.01);
+    cost_pace_t wrong = {reference.latency, 1.4 * reference.throughput};
+    cost_watch_t w;
+
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        double end;
+
+        cost_watch_start(i == 0 ? &reference : &wrong, true);
+        end = cost_now() + 0.05;
+        while (cost_now() < end)
+            continue;
+        assert_true(cost_watch_spent() > 0);
+        w = cost_watch_stop();
+        assert_true(w.speed > 0 && w.disturbed >= 0 && w.disturbed <= 1);
+        assert_true(w.looks > 2 && w.below <= w.looks && w.spent < 0.05);
+        assert_true(w.below == 0 || (w.below_ratio > 0.5 && w.below_ratio < 0.94));
     }
 }
 
@@ -99,20 +174,20 @@ static void test_failure(void **state)
     (void)state;
     for (int at = 1; at < 6; at++) {
         counter_t c = {.fail_at = at};
-        cost_measure_t m = {.repetitions = 77};
+        cost_pool_t pool = {0};
 
-        assert_int_equal(cost_measure(run, NULL, &c, &limits, &m), 7);
+        assert_int_equal(cost_measure(run, NULL, &c, &limits, &pool), 7);
         assert_int_equal(c.runs, at);
-        assert_int_equal(m.repetitions, 77);
     }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_median),  cmocka_unit_test(test_best),
-        cmocka_unit_test(test_series),  cmocka_unit_test(test_paced),
-        cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_median),        cmocka_unit_test(test_best),
+        cmocka_unit_test(test_series),        cmocka_unit_test(test_paced),
+        cmocka_unit_test(test_failure),       cmocka_unit_test(test_pool),
+        cmocka_unit_test(test_pool_of_times), cmocka_unit_test(test_watch),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,15 +51,19 @@ static double time_latency(void)
     return cost_now() - begin;
 }
 
+cost_pace_t cost_pace_glance(void)
+{
+    cost_pace_t p = {.throughput = time_throughput()};
+
+    p.latency = time_latency();
+    return p;
+}
+
 cost_pace_t cost_pace_now(void)
 {
-    cost_pace_t best = {INFINITY, INFINITY};
+    cost_pace_t a = cost_pace_glance(), b = cost_pace_glance();
 
-    for (int i = 0; i < 2; i++) {
-        best.throughput = fmin(best.throughput, time_throughput());
-        best.latency = fmin(best.latency, time_latency());
-    }
-    return best;
+    return (cost_pace_t){fmin(a.latency, b.latency), fmin(a.throughput, b.throughput)};
 }
 
 static double ratio(const cost_pace_t *p)
@@ -82,13 +86,18 @@ cost_pace_t cost_pace_learn(double seconds)
     p.latency = cost_median(latencies, n, &spread);
     cost_median(ratios, n, &spread);
     /* Not the very least: an interrupt in the wrong loop makes a ratio of its own. */
-    p.throughput = ratios[n / 20] * p.latency;
+    p.throughput = ratios[n / 100] * p.latency;
     return p;
+}
+
+double cost_pace_ratio(const cost_pace_t *now, const cost_pace_t *reference)
+{
+    return ratio(now) / ratio(reference);
 }
 
 bool cost_pace_is_alone(const cost_pace_t *now, const cost_pace_t *reference)
 {
-    return ratio(now) <= alone * ratio(reference);
+    return cost_pace_ratio(now, reference) <= alone;
 }
 
 double cost_pace_scale(const cost_pace_t *now, const cost_pace_t *reference)

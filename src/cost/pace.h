@@ -25,11 +25,16 @@ typedef struct {
 
 /* Both loops, the faster of two turns: about 20 microseconds. */
 cost_pace_t cost_pace_now(void);
+/* One turn. */
+cost_pace_t cost_pace_glance(void);
 
 /* Look for `seconds`: the usual latency, and the throughput of a core that is alone, if it was for
- * a twentieth of the time. */
+ * a hundredth of the time. */
 cost_pace_t cost_pace_learn(double seconds);
 
+/* How much longer the loop that fills the core takes than on a core that is alone, whatever the
+ * frequency: 1 is alone, 2 is half a core. */
+double cost_pace_ratio(const cost_pace_t *now, const cost_pace_t *reference);
 /* Nobody else is on this core. */
 bool cost_pace_is_alone(const cost_pace_t *now, const cost_pace_t *reference);
 /* What a time at this pace is multiplied by to be one at the reference. */

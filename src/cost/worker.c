@@ -19,11 +19,12 @@
 
 typedef struct {
     double n, seconds;
+    cost_pace_t pace;
 } request_t;
 
 typedef struct {
     int code; /* 0; or what the kernel returned; NO_MEMORY */
-    cost_measure_t measure;
+    cost_pool_t pool;
     char text[128]; /* first answer: the library, or why there is none */
 } answer_t;
 
@@ -143,25 +144,81 @@ static int run_plugin(void *arg)
     return c->plugin(c->state.n);
 }
 
-static int measure(child_t *c, const request_t *request, cost_measure_t *measure_p)
+/* ---- Where to run ---- */
+
+static bool pin(const cpu_set_t *allowed, int cpu)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    return CPU_ISSET(cpu, allowed) && sched_setaffinity(0, sizeof(set), &set) == 0;
+}
+
+/* The part of a millisecond in which others are on the core we run on; 1 where it is another kind
+ * of core than that of the reference. */
+static double look_around(const cost_pace_t *reference)
+{
+    enum { LOOKS = 60 };
+    long busy = 0, slow = 0;
+
+    for (int i = 0; i < LOOKS; i++) {
+        cost_pace_t now = cost_pace_now();
+
+        busy += !cost_pace_is_alone(&now, reference);
+        slow += now.latency > 1.2 * reference->latency;
+    }
+    return slow > LOOKS / 2 ? 1 : (double)busy / LOOKS;
+}
+
+/* A kernel of one thread stays on one PU, so that it does not migrate in the middle of a run; here
+ * a quiet one is chosen before each visit, the one that we are on first. */
+static void choose_place(const cpu_set_t *allowed, const cost_pace_t *reference)
+{
+    enum { PLACES_MAX = 8 };
+    int here = sched_getcpu(), best = here, tried = 0;
+    double least = 2;
+
+    if (here < 0)
+        return;
+    for (int i = 0; i < CPU_SETSIZE && tried < PLACES_MAX && least > 0.05; i++) {
+        int cpu = (here + i) % CPU_SETSIZE;
+        double busy;
+
+        if (!pin(allowed, cpu))
+            continue;
+        tried++;
+        busy = reference != NULL ? look_around(reference) : 0;
+        if (busy < least) {
+            least = busy;
+            best = cpu;
+        }
+    }
+    pin(allowed, best);
+}
+
+static int measure(child_t *c, const request_t *request, cost_pool_t *pool)
 {
     const cost_measure_limits_t limits = {
-        .tight = 0.01,
+        .tight = 0.005,
         .seconds_max = request->seconds,
+        .runs_min = 1,
         .is_threaded = c->options->threads > 1,
-        .reference = c->options->pace.latency > 0 ? &c->options->pace : NULL};
+        /* Routines of a BLAS call nothing that could be interrupted; a plug-in may sleep. */
+        .may_interrupt = c->kernel != NULL && c->options->threads == 1,
+        .reference = request->pace.latency > 0 ? &request->pace : NULL};
     int code = 0;
 
     c->state.n = (size_t)request->n;
     if (c->kernel == NULL) {
         if (c->plugin_prepare != NULL)
             code = c->plugin_prepare(c->state.n);
-        return code != 0 ? code : cost_measure(run_plugin, NULL, c, &limits, measure_p);
+        return code != 0 ? code : cost_measure(run_plugin, NULL, c, &limits, pool);
     }
     if (!c->kernel->prepare(&c->state))
         code = NO_MEMORY;
     else
-        code = cost_measure(c->kernel->run, c->kernel->before, &c->state, &limits, measure_p);
+        code = cost_measure(c->kernel->run, c->kernel->before, &c->state, &limits, pool);
     cost_kernel_release(&c->state);
     return code;
 }
@@ -196,24 +253,13 @@ static bool receive_all(int fd, void *data, size_t size)
     return true;
 }
 
-/* A kernel of one thread stays where it is: no migration in the middle of a run. */
-static void stay_here(void)
-{
-    cpu_set_t set;
-    int here = sched_getcpu();
-
-    CPU_ZERO(&set);
-    if (here >= 0 && here < CPU_SETSIZE) {
-        CPU_SET(here, &set);
-        sched_setaffinity(0, sizeof(set), &set);
-    }
-}
-
 static void serve(const cost_worker_options_t *options, int socket)
 {
     child_t c = {.options = options};
     answer_t answer = {0};
     request_t request;
+    cpu_set_t allowed;
+    bool stays = options->threads == 1 && sched_getaffinity(0, sizeof(allowed), &allowed) == 0;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0});
@@ -226,12 +272,12 @@ static void serve(const cost_worker_options_t *options, int socket)
     answer.code = load(&c, &answer) ? 0 : 1;
     if (!send_all(socket, &answer, sizeof(answer)) || answer.code != 0)
         _exit(0);
-    if (options->threads == 1)
-        stay_here();
     cost_warm_up(0.2);
     while (receive_all(socket, &request, sizeof(request))) {
         answer = (answer_t){0};
-        answer.code = measure(&c, &request, &answer.measure);
+        if (stays)
+            choose_place(&allowed, request.pace.latency > 0 ? &request.pace : NULL);
+        answer.code = measure(&c, &request, &answer.pool);
         if (!send_all(socket, &answer, sizeof(answer)))
             break;
     }
@@ -328,10 +374,9 @@ xy_status_t cost_worker_start(const cost_worker_options_t *options, cost_worker_
     return XY_OK;
 }
 
-xy_status_t cost_worker_measure(cost_worker_t *w, double n, double seconds,
-                                cost_measure_t *measure_p)
+xy_status_t cost_worker_measure(cost_worker_t *w, double n, double seconds, cost_pool_t *pool_p)
 {
-    request_t request = {.n = n, .seconds = seconds};
+    request_t request = {.n = n, .seconds = seconds, .pace = w->options.pace};
     answer_t answer;
     xy_status_t st;
 
@@ -349,7 +394,7 @@ xy_status_t cost_worker_measure(cost_worker_t *w, double n, double seconds,
     if (answer.code != 0)
         return xy_fail(XY_EINVAL, "kernel %s returned %d at size %g; it gets no model",
                        w->options.name, answer.code, n);
-    *measure_p = answer.measure;
+    *pool_p = answer.pool;
     return XY_OK;
 }
 

@@ -5,7 +5,7 @@
  *
  *   cost_worker_t w;
  *   st = cost_worker_start(&(cost_worker_options_t){.name = "dgemm", .threads = 1}, &w);
- *   st = cost_worker_measure(&w, 1500, 0.5, &measure);
+ *   st = cost_worker_measure(&w, 1500, 0.5, &pool);
  *   cost_worker_stop(&w);
  */
 #ifndef XY_COST_WORKER_H
@@ -22,7 +22,7 @@ typedef struct {
     const char *symbol;  /* NULL: from the table */
     long threads;
     double patience;  /* seconds a single measurement may take; 0: a minute */
-    cost_pace_t pace; /* the reference; zeros: pace does not matter */
+    cost_pace_t pace; /* the reference, may change; zeros: pace does not matter */
 } cost_worker_options_t;
 
 typedef struct {
@@ -35,10 +35,11 @@ typedef struct {
 /* ENOENT: no such kernel, library or symbol. The strings must live as long as the worker. */
 xy_status_t cost_worker_start(const cost_worker_options_t *options, cost_worker_t *worker_p);
 
-/* Measure size n in about `seconds`. EINVAL: the kernel failed, crashed or did not end; it was
- * said, with what happened, and the worker is good for nothing but to be stopped. */
+/* Measure size n in about `seconds`: one run at least. EINVAL: the kernel failed, crashed or did
+ * not end; it was said, with what happened, and the worker is good for nothing but to be stopped.
+ */
 xy_status_t cost_worker_measure(cost_worker_t *worker, double n, double seconds,
-                                cost_measure_t *measure_p);
+                                cost_pool_t *pool_p);
 
 void cost_worker_stop(cost_worker_t *worker);
 

@@ -62,7 +62,7 @@ static int remove_plugin(void **state)
 static xy_status_t try_kernel(const char *symbol, double n, const char *said)
 {
     cost_worker_options_t o = {.name = symbol, .symbol = symbol, .library = plugin, .threads = 1};
-    cost_measure_t m;
+    cost_pool_t pool;
     cost_worker_t w;
     xy_status_t st;
 
@@ -72,9 +72,9 @@ static xy_status_t try_kernel(const char *symbol, double n, const char *said)
     st = cost_worker_start(&o, &w);
     if (st == XY_OK) {
         w.options.patience = strcmp(symbol, "hang") == 0 ? 0.2 : 60;
-        st = cost_worker_measure(&w, n, 0.02, &m);
+        st = cost_worker_measure(&w, n, 0.02, &pool);
         if (st == XY_OK)
-            assert_true(m.seconds > 0 && m.repetitions >= 3);
+            assert_true(cost_pool_sum(&pool).seconds > 0 && pool.repetitions >= 1);
         cost_worker_stop(&w);
         cost_worker_stop(&w); /* once more does no harm */
     }
@@ -140,17 +140,19 @@ static void test_killed(void **state)
 
 static void test_doubt(void **state)
 {
-    cost_point_t p = {.visits = 1, .alone = 8, .spread = 0.001};
+    cost_point_t p = {.visits = 3, .repetitions = 8, .spread = 0.001, .error = 0.001};
 
     (void)state;
     assert_false(cost_point_is_doubtful(&p, true));
-    p.alone = 0;
+    p.disturbed = 0.2;
     assert_true(cost_point_is_doubtful(&p, true));
     assert_false(cost_point_is_doubtful(&p, false));
     p.spread = 0.5;
     assert_true(cost_point_is_doubtful(&p, false));
     p.visits = COST_VISITS_MAX;
     assert_false(cost_point_is_doubtful(&p, false));
+    p = (cost_point_t){.visits = 1, .repetitions = 100};
+    assert_true(cost_point_is_doubtful(&p, false));
 }
 
 int main(void)
