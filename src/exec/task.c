@@ -47,11 +47,10 @@ int32_t xy_task_exec_workers(const xy_task_exec_t *how)
 static void cleanup(exec_tasks_t *e)
 {
     for (int32_t m = 0; e->memories != NULL && m < e->memory_count; m++) {
-        for (int32_t d = 0; e->memories[m].copies != NULL && d < e->data_count; d++)
-            xy_free(e->memories[m].copies[d].buffer);
+        for (int32_t d = 0; e->memories[m].room.copies != NULL && d < e->data_count; d++)
+            xy_free(e->memories[m].room.copies[d].own);
         xy_free(e->memories[m].gathering);
-        xy_free(e->memories[m].copies);
-        xy_free(e->memories[m].states);
+        xy_task_room_cleanup(&e->memories[m].room);
     }
     exec_record_cleanup(e);
     for (int32_t w = 0; e->workers != NULL && w < e->worker_count; w++)
@@ -68,7 +67,6 @@ static void cleanup(exec_tasks_t *e)
     xy_free(e->waiting);
     xy_free(e->before);
     xy_free(e->writers_left);
-    xy_free(e->final_next);
     xy_free(e->is_over);
     xy_task_uses_cleanup(&e->uses);
     pthread_mutex_destroy(&e->lock);
@@ -81,15 +79,11 @@ static xy_status_t init_memory(exec_tasks_t *e, int32_t memory)
     exec_memory_t *m = &e->memories[memory];
     size_t slots = (size_t)e->worker_count * EXEC_PIPELINE_MAX;
 
-    m->capacity = e->capacity[memory];
-    m->oldest = m->newest = m->final_head = m->final_tail = -1;
     m->gathering = xy_calloc(slots, sizeof(*m->gathering));
-    m->copies = xy_calloc((size_t)e->data_count + 1, sizeof(*m->copies));
-    m->states = xy_calloc((size_t)e->data_count + 1, 1);
-    if (m->gathering == NULL || m->copies == NULL || m->states == NULL)
+    if (m->gathering == NULL || xy_task_room_init(&m->room, e->data_count, e->capacity[memory],
+                                                  memory == 0 ? XY_TASK_HERE : 0) != XY_OK)
         return XY_ENOMEM;
-    memset(m->states, memory == 0 ? XY_TASK_HERE : 0, (size_t)e->data_count);
-    e->states[memory] = m->states;
+    e->states[memory] = m->room.states;
     return XY_OK;
 }
 
@@ -109,12 +103,11 @@ static xy_status_t init_arrays(exec_tasks_t *e)
     e->waiting = xy_calloc(ops, sizeof(*e->waiting));
     e->before = xy_calloc(ops, sizeof(*e->before));
     e->writers_left = xy_calloc(data, sizeof(*e->writers_left));
-    e->final_next = xy_calloc(data, sizeof(*e->final_next));
     e->is_over = xy_calloc(ops, sizeof(*e->is_over));
     return e->memories != NULL && e->states != NULL && e->capacity != NULL && e->latency != NULL &&
                    e->rate != NULL && e->workers != NULL && e->memory_of != NULL &&
                    e->speed != NULL && e->waiting != NULL && e->before != NULL &&
-                   e->writers_left != NULL && e->final_next != NULL && e->is_over != NULL
+                   e->writers_left != NULL && e->is_over != NULL
                ? XY_OK
                : XY_ENOMEM;
 }

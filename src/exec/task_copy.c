@@ -27,79 +27,27 @@ static void count_transfer(exec_tasks_t *e, int32_t data, int32_t from, int32_t 
         exec_record_transfer(e, data, from, to, start);
 }
 
-static void list_remove(exec_memory_t *m, int32_t data)
-{
-    exec_copy_t *c = &m->copies[data];
-
-    if (c->prev >= 0)
-        m->copies[c->prev].next = c->next;
-    else
-        m->oldest = c->next;
-    if (c->next >= 0)
-        m->copies[c->next].prev = c->prev;
-    else
-        m->newest = c->prev;
-}
-
-static void list_append(exec_memory_t *m, int32_t data)
-{
-    exec_copy_t *c = &m->copies[data];
-
-    c->next = -1;
-    c->prev = m->newest;
-    if (m->newest >= 0)
-        m->copies[m->newest].next = data;
-    else
-        m->oldest = data;
-    m->newest = data;
-}
-
-static void touch(exec_memory_t *m, int32_t data)
-{
-    if (!m->copies[data].is_allocated || m->newest == data)
-        return;
-    list_remove(m, data);
-    list_append(m, data);
-}
-
 static void allocate(exec_tasks_t *e, int32_t memory, int32_t data)
 {
     exec_memory_t *m = &e->memories[memory];
-    exec_copy_t *c = &m->copies[data];
 
-    if (c->is_allocated)
+    if (!xy_task_room_take(&m->room, data, exec_bytes(e, data)))
         return;
-    c->is_allocated = true;
     if (e->how->store != NULL)
-        c->buffer = exec_buffer_take(e, data);
-    m->used += exec_bytes(e, data);
-    list_append(m, data);
+        m->room.copies[data].own = exec_buffer_take(e, data);
     observe(e, memory);
-}
-
-static void stop_evicting(exec_tasks_t *e, exec_memory_t *m, int32_t data)
-{
-    if (!m->copies[data].is_evicting)
-        return;
-    m->copies[data].is_evicting = false;
-    m->leaving -= exec_bytes(e, data);
 }
 
 static void release(exec_tasks_t *e, int32_t memory, int32_t data)
 {
     exec_memory_t *m = &e->memories[memory];
-    exec_copy_t *c = &m->copies[data];
+    xy_task_copy_t *c = &m->room.copies[data];
 
-    stop_evicting(e, m, data);
-    m->states[data] = 0;
-    if (!c->is_allocated)
+    if (!xy_task_room_give(&m->room, data, exec_bytes(e, data)))
         return;
-    c->is_allocated = false;
-    m->used -= exec_bytes(e, data);
-    list_remove(m, data);
     if (e->how->store != NULL)
-        exec_buffer_give(e, data, c->buffer);
-    c->buffer = NULL;
+        exec_buffer_give(e, data, c->own);
+    c->own = NULL;
     observe(e, memory);
 }
 
@@ -117,64 +65,52 @@ void exec_own(exec_tasks_t *e, int32_t memory, int32_t data)
         if (m != memory)
             release(e, m, data);
     allocate(e, memory, data);
-    was_there = e->memories[memory].states[data] != 0;
-    e->memories[memory].states[data] = XY_TASK_HERE;
-    e->memories[memory].copies[data].is_writing = true;
+    was_there = e->memories[memory].room.states[data] != 0;
+    e->memories[memory].room.states[data] = XY_TASK_HERE;
+    e->memories[memory].room.copies[data].is_writing = true;
     if (!was_there)
         announce(e, memory, data);
 }
 
 /* ---- Room ---- */
 
-static bool is_free(const exec_memory_t *m, int32_t data)
-{
-    const exec_copy_t *c = &m->copies[data];
-
-    return c->is_allocated && m->states[data] == XY_TASK_HERE && c->pins == 0 && !c->is_evicting &&
-           !c->is_storing;
-}
-
 static bool is_free_for_policy(const void *arg, int32_t data)
 {
-    return is_free(arg, data);
+    return xy_task_room_is_free(arg, data);
 }
 
 /* Must it be written back before it goes? */
 static bool is_dirty(const exec_tasks_t *e, int32_t data)
 {
-    return e->memories[0].states[data] != XY_TASK_HERE;
+    return e->memories[0].room.states[data] != XY_TASK_HERE;
 }
 
-static int64_t next_use(exec_tasks_t *e, int32_t memory, int32_t data)
+typedef struct {
+    exec_tasks_t *e;
+    int32_t memory;
+} asked_t;
+
+static bool ask_dirty(const void *arg, int32_t data)
 {
+    return is_dirty(((const asked_t *)arg)->e, data);
+}
+
+static int64_t ask_next_use(const void *arg, int32_t data)
+{
+    const asked_t *asked = arg;
+    exec_tasks_t *e = asked->e;
+
     if (e->policy->next_use != NULL)
-        return e->policy->next_use(e->state, memory, data);
+        return e->policy->next_use(e->state, asked->memory, data);
     return xy_task_uses_next(&e->uses, data, e->is_over);
 }
 
 static int32_t victim_by_strategy(exec_tasks_t *e, int32_t memory)
 {
-    exec_memory_t *m = &e->memories[memory];
-    int32_t best = -1;
-    int64_t latest = -1;
+    asked_t asked = {e, memory};
 
-    for (int32_t d = m->oldest; d >= 0; d = m->copies[d].next) {
-        if (!is_free(m, d))
-            continue;
-        if (e->eviction->is_by_next_use) {
-            int64_t use = next_use(e, memory, d);
-
-            if (use > latest) {
-                latest = use;
-                best = d;
-            }
-        } else if (!e->eviction->is_clean_first || !is_dirty(e, d)) {
-            return d;
-        } else if (best < 0) {
-            best = d;
-        }
-    }
-    return best;
+    return xy_task_room_victim(&e->memories[memory].room, e->eviction, ask_dirty, ask_next_use,
+                               &asked);
 }
 
 static int32_t choose_victim(exec_tasks_t *e, int32_t memory, bool is_prefetch)
@@ -183,7 +119,7 @@ static int32_t choose_victim(exec_tasks_t *e, int32_t memory, bool is_prefetch)
 
     if (e->policy->victim != NULL)
         data = e->policy->victim(e->state, memory, is_prefetch, is_free_for_policy,
-                                 &e->memories[memory]);
+                                 &e->memories[memory].room);
     if (data < 0 && !is_prefetch)
         data = victim_by_strategy(e, memory);
     return data;
@@ -191,7 +127,7 @@ static int32_t choose_victim(exec_tasks_t *e, int32_t memory, bool is_prefetch)
 
 static void store(exec_tasks_t *e, int32_t memory, int32_t data)
 {
-    e->memories[memory].copies[data].is_storing = true;
+    e->memories[memory].room.copies[data].is_storing = true;
     exec_store_request(e, data, true);
 }
 
@@ -199,7 +135,7 @@ static void store(exec_tasks_t *e, int32_t memory, int32_t data)
 static bool is_sole(const exec_tasks_t *e, int32_t memory, int32_t data)
 {
     for (int32_t m = 0; m < e->memory_count; m++)
-        if (m != memory && e->memories[m].states[data] == XY_TASK_HERE)
+        if (m != memory && e->memories[m].room.states[data] == XY_TASK_HERE)
             return false;
     return true;
 }
@@ -209,13 +145,12 @@ static void evict(exec_tasks_t *e, int32_t memory, int32_t data)
     exec_memory_t *m = &e->memories[memory];
 
     if (e->how->store != NULL && is_dirty(e, data)) {
-        m->copies[data].is_evicting = true;
-        m->leaving += exec_bytes(e, data);
+        xy_task_room_leave(&m->room, data, exec_bytes(e, data));
         store(e, memory, data);
         return;
     }
     if (is_sole(e, memory, data)) { /* of a cache */
-        e->memories[0].states[data] = XY_TASK_HERE;
+        e->memories[0].room.states[data] = XY_TASK_HERE;
         count_transfer(e, data, memory, 0, e->now);
     }
     e->result.evictions++;
@@ -229,7 +164,7 @@ static bool make_room(exec_tasks_t *e, int32_t memory, uint64_t bytes, bool is_p
     exec_memory_t *m = &e->memories[memory];
 
     *is_coming_p = true;
-    while (m->used + bytes > m->capacity + m->leaving) {
+    while (m->room.used + bytes > m->room.capacity + m->room.leaving) {
         int32_t data = choose_victim(e, memory, is_prefetch);
 
         if (data < 0 && e->how->store == NULL && !is_prefetch)
@@ -240,7 +175,7 @@ static bool make_room(exec_tasks_t *e, int32_t memory, uint64_t bytes, bool is_p
         }
         evict(e, memory, data);
     }
-    return m->used + bytes <= m->capacity;
+    return m->room.used + bytes <= m->room.capacity;
 }
 
 /* ---- Gathering ---- */
@@ -253,40 +188,24 @@ static void fetch(exec_tasks_t *e, int32_t memory, int32_t data, bool is_prefetc
     if (e->how->store == NULL) {
         int32_t from = 0;
 
-        while (e->memories[from].states[data] != XY_TASK_HERE && from < e->memory_count - 1)
+        while (e->memories[from].room.states[data] != XY_TASK_HERE && from < e->memory_count - 1)
             from++;
-        m->states[data] = XY_TASK_HERE;
+        m->room.states[data] = XY_TASK_HERE;
         announce(e, memory, data);
         count_transfer(e, data, from, memory, e->now);
         return;
     }
-    m->states[data] = XY_TASK_COMING;
+    m->room.states[data] = XY_TASK_COMING;
     announce(e, memory, data);
-    m->copies[data].is_prefetch = is_prefetch;
+    m->room.copies[data].is_prefetch = is_prefetch;
     m->prefetching += is_prefetch;
     exec_store_request(e, data, false);
 }
 
 void exec_hold(exec_tasks_t *e, exec_slot_t *slot)
 {
-    exec_memory_t *m = &e->memories[e->workers[slot->worker].memory];
-    const xy_access_t *a;
-    int32_t n = xy_graph_accesses(e->graph, slot->op, &a);
-
-    for (int32_t i = 0; i < n; i++) {
-        m->copies[a[i].data].pins++;
-        stop_evicting(e, m, a[i].data);
-    }
+    xy_task_room_hold(&e->memories[e->workers[slot->worker].memory].room, e->graph, slot->op);
     slot->is_given_back = false;
-}
-
-static void let_go(exec_tasks_t *e, int32_t memory, xy_op_id_t op)
-{
-    const xy_access_t *a;
-    int32_t n = xy_graph_accesses(e->graph, op, &a);
-
-    for (int32_t i = 0; i < n; i++)
-        e->memories[memory].copies[a[i].data].pins--;
 }
 
 void exec_finished(exec_tasks_t *e, int32_t memory, xy_op_id_t op)
@@ -295,20 +214,14 @@ void exec_finished(exec_tasks_t *e, int32_t memory, xy_op_id_t op)
     const xy_access_t *a;
     int32_t n = xy_graph_accesses(e->graph, op, &a);
 
-    let_go(e, memory, op);
+    xy_task_room_let_go(&m->room, e->graph, op);
     for (int32_t i = 0; i < n; i++) {
-        touch(m, a[i].data);
+        xy_task_room_touch(&m->room, a[i].data);
         if (!(a[i].mode & XY_ACCESS_WRITE))
             continue;
-        m->copies[a[i].data].is_writing = false;
-        if (--e->writers_left[a[i].data] > 0 || e->how->store == NULL)
-            continue;
-        e->final_next[a[i].data] = -1;
-        if (m->final_tail >= 0)
-            e->final_next[m->final_tail] = a[i].data;
-        else
-            m->final_head = a[i].data;
-        m->final_tail = a[i].data;
+        m->room.copies[a[i].data].is_writing = false;
+        if (--e->writers_left[a[i].data] == 0 && e->how->store != NULL)
+            xy_task_room_push_final(&m->room, a[i].data);
     }
 }
 
@@ -319,8 +232,8 @@ static void drop_empty(exec_tasks_t *e, int32_t memory, xy_op_id_t op)
     int32_t n = xy_graph_accesses(e->graph, op, &a);
 
     for (int32_t i = 0; i < n; i++)
-        if (e->memories[memory].states[a[i].data] == 0 &&
-            e->memories[memory].copies[a[i].data].pins == 0)
+        if (e->memories[memory].room.states[a[i].data] == 0 &&
+            e->memories[memory].room.copies[a[i].data].pins == 0)
             release(e, memory, a[i].data);
 }
 
@@ -336,7 +249,7 @@ static bool give_back(exec_tasks_t *e, int32_t memory, const exec_slot_t *oldest
             return false;
         if (slot->is_given_back)
             continue;
-        let_go(e, memory, slot->op);
+        xy_task_room_let_go(&m->room, e->graph, slot->op);
         drop_empty(e, memory, slot->op);
         slot->is_given_back = true;
         slot->is_complete = false;
@@ -349,13 +262,13 @@ static bool give_back(exec_tasks_t *e, int32_t memory, const exec_slot_t *oldest
 /* Is the datum as the task needs it? *is_asked_p: nothing more to do for it but to wait. */
 static bool is_here(const exec_memory_t *m, const xy_access_t *a, bool *is_asked_p)
 {
-    const exec_copy_t *c = &m->copies[a->data];
+    const xy_task_copy_t *c = &m->room.copies[a->data];
     bool is_read = (a->mode & XY_ACCESS_READ) != 0;
 
     *is_asked_p = true;
-    if (m->states[a->data] == XY_TASK_COMING || (c->is_storing && (a->mode & XY_ACCESS_WRITE)))
+    if (m->room.states[a->data] == XY_TASK_COMING || (c->is_storing && (a->mode & XY_ACCESS_WRITE)))
         return false;
-    if (m->states[a->data] == XY_TASK_HERE || (!is_read && c->is_allocated))
+    if (m->room.states[a->data] == XY_TASK_HERE || (!is_read && c->is_allocated))
         return true;
     *is_asked_p = false;
     return false;
@@ -379,7 +292,7 @@ static bool gather(exec_tasks_t *e, int32_t memory, exec_slot_t *slot)
             is_all_here = false;
             continue;
         }
-        while (!m->copies[data].is_allocated &&
+        while (!m->room.copies[data].is_allocated &&
                !make_room(e, memory, exec_bytes(e, data), false, &is_coming))
             if (is_coming || !give_back(e, memory, slot))
                 return false;
@@ -401,9 +314,10 @@ static void prefetch(exec_tasks_t *e, int32_t memory)
         int32_t data = e->policy->prefetch(e->state, memory);
         bool is_coming;
 
-        if (data < 0 || m->states[data] != 0 || m->copies[data].is_allocated)
+        if (data < 0 || m->room.states[data] != 0 || m->room.copies[data].is_allocated)
             return; /* nothing, or a task is about to write it here */
-        if (!e->policy->is_evicting_for_prefetch && m->used + exec_bytes(e, data) > m->capacity)
+        if (!e->policy->is_evicting_for_prefetch &&
+            m->room.used + exec_bytes(e, data) > m->room.capacity)
             return;
         if (!make_room(e, memory, exec_bytes(e, data), true, &is_coming))
             return;
@@ -416,14 +330,11 @@ static void store_early(exec_tasks_t *e, int32_t memory)
 {
     exec_memory_t *m = &e->memories[memory];
 
-    while (m->final_head >= 0 && e->in_flight == 0) {
-        int32_t data = m->final_head;
-        const exec_copy_t *c = &m->copies[data];
+    while (m->room.final_head >= 0 && e->in_flight == 0) {
+        int32_t data = xy_task_room_pop_final(&m->room);
+        const xy_task_copy_t *c = &m->room.copies[data];
 
-        m->final_head = e->final_next[data];
-        if (m->final_head < 0)
-            m->final_tail = -1;
-        if (m->states[data] == XY_TASK_HERE && is_dirty(e, data) && !c->is_storing)
+        if (m->room.states[data] == XY_TASK_HERE && is_dirty(e, data) && !c->is_storing)
             store(e, memory, data);
     }
 }
@@ -450,22 +361,22 @@ void exec_pump(exec_tasks_t *e, int32_t memory)
 void exec_arrived(exec_tasks_t *e, const exec_request_t *r)
 {
     exec_memory_t *m = &e->memories[1];
-    exec_copy_t *c = &m->copies[r->data];
+    xy_task_copy_t *c = &m->room.copies[r->data];
 
     count_transfer(e, r->data, r->is_write ? 1 : 0, r->is_write ? 0 : 1, r->start);
     if (!r->is_write) {
-        m->states[r->data] = XY_TASK_HERE;
+        m->room.states[r->data] = XY_TASK_HERE;
         m->prefetching -= c->is_prefetch;
         c->is_prefetch = false;
         return;
     }
     c->is_storing = false;
-    e->memories[0].states[r->data] = XY_TASK_HERE;
+    e->memories[0].room.states[r->data] = XY_TASK_HERE;
     if (c->is_evicting && c->pins == 0) {
         e->result.evictions++;
         release(e, 1, r->data);
     }
-    stop_evicting(e, m, r->data);
+    xy_task_room_stay(&m->room, r->data, exec_bytes(e, r->data));
 }
 
 void exec_flush(exec_tasks_t *e)
@@ -476,11 +387,11 @@ void exec_flush(exec_tasks_t *e)
 
         if (!is_dirty(e, d))
             continue;
-        while (e->memories[from].states[d] != XY_TASK_HERE && from < e->memory_count - 1)
+        while (e->memories[from].room.states[d] != XY_TASK_HERE && from < e->memory_count - 1)
             from++;
         if (e->how->store == NULL)
             count_transfer(e, d, from, 0, e->now);
-        else if (!e->memories[1].copies[d].is_storing)
+        else if (!e->memories[1].room.copies[d].is_storing)
             store(e, 1, d);
     }
     while (e->in_flight > 0 && e->status == XY_OK) {

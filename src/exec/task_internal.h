@@ -41,18 +41,6 @@ typedef struct {
     bool is_cut;                         /* memory ran out */
 } exec_log_t;
 
-/* A datum in a memory. */
-typedef struct {
-    int32_t prev, next; /* least recently used first */
-    int32_t pins;       /* tasks that need it here */
-    bool is_allocated;
-    bool is_evicting; /* goes when it is written back, unless a task takes hold of it */
-    bool is_storing;  /* being written to the file: it must not change */
-    bool is_writing;  /* a task changes it right now: it must not be written to the file */
-    bool is_prefetch; /* being read, and no task asked for it */
-    void *buffer;     /* out of core */
-} exec_copy_t;
-
 /* A task that a worker holds: gathering its data, complete, or running. */
 typedef struct {
     xy_op_id_t op; /* -1: free */
@@ -61,14 +49,10 @@ typedef struct {
 } exec_slot_t;
 
 typedef struct {
-    uint64_t capacity, used, leaving; /* leaving: will be free when written back */
-    int32_t oldest, newest;           /* of the copies, by use */
-    exec_slot_t **gathering;          /* by age */
+    xy_task_room_t room;     /* `own` of a copy: out of core its buffer */
+    exec_slot_t **gathering; /* by age */
     int32_t gathering_count;
     int32_t prefetching;
-    int32_t final_head, final_tail; /* data that nobody will write any more, to be stored early */
-    exec_copy_t *copies;            /* [data] */
-    uint8_t *states;                /* [data]: what the policy sees */
 } exec_memory_t;
 
 typedef struct exec_tasks exec_tasks_t;
@@ -133,7 +117,6 @@ struct exec_tasks {
     int32_t *waiting;        /* [ops] predecessors that the policy does not know to be over */
     _Atomic int32_t *before; /* [ops] predecessors that are not over; without the lock */
     int32_t *writers_left;   /* [data] */
-    int32_t *final_next;     /* [data] */
     bool *is_over;           /* [ops] */
     xy_task_uses_t uses;     /* for belady-plan without a plan */
 

@@ -244,7 +244,7 @@ static void release_after(exec_tasks_t *e, xy_op_id_t op)
 
 static void *address(const exec_tasks_t *e, const exec_worker_t *w, int32_t data)
 {
-    return e->how->store != NULL       ? e->memories[w->memory].copies[data].buffer
+    return e->how->store != NULL       ? e->memories[w->memory].room.copies[data].own
            : e->how->addresses != NULL ? e->how->addresses[data]
                                        : xy_graph_datum(e->graph, data)->user;
 }

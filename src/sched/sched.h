@@ -7,6 +7,7 @@
  *   threads.h     on which core the progress thread of a rank lives
  *   order.h       which of the threads that share a core is the next
  *   task.h        which ready task a worker takes, what its memory loads and what it gives up
+ *   task_room.h   a memory and the copies in it, as both engines keep them
  *   task_trace.h  the trace of tasks, of either clock
  */
 #ifndef XY_SCHED_SCHED_H
@@ -14,6 +15,7 @@
 
 #include "sched/order.h"
 #include "sched/task.h"
+#include "sched/task_room.h"
 #include "sched/task_trace.h"
 #include "sched/threads.h"
 

@@ -108,7 +108,15 @@ xy_status_t xy_task_uses_init(xy_task_uses_t *uses,
                               const xy_graph_t *graph); /* ENOMEM in silence */
 void xy_task_uses_cleanup(xy_task_uses_t *uses);
 /* The first task that uses the datum and is not over; INT64_MAX: none. */
-int64_t xy_task_uses_next(xy_task_uses_t *uses, int32_t data, const bool *is_over);
+static inline int64_t xy_task_uses_next(xy_task_uses_t *uses, int32_t data, const bool *is_over)
+{
+    size_t i = uses->cursor[data], end = uses->start[data + 1];
+
+    while (i < end && is_over[uses->ops[i]])
+        i++;
+    uses->cursor[data] = i;
+    return i < end ? uses->ops[i] : INT64_MAX;
+}
 
 /* ---- Eviction: what a full memory gives up ---- */
 

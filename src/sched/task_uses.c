@@ -37,13 +37,3 @@ void xy_task_uses_cleanup(xy_task_uses_t *uses)
     xy_free(uses->cursor);
     xy_free(uses->ops);
 }
-
-int64_t xy_task_uses_next(xy_task_uses_t *uses, int32_t data, const bool *is_over)
-{
-    size_t i = uses->cursor[data], end = uses->start[data + 1];
-
-    while (i < end && is_over[uses->ops[i]])
-        i++;
-    uses->cursor[data] = i;
-    return i < end ? uses->ops[i] : INT64_MAX;
-}

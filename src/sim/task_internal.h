@@ -40,14 +40,6 @@ typedef struct {
     int32_t count;
 } sim_shared_t;
 
-typedef struct {
-    int32_t prev, next; /* least recently used first, of a memory with a limit */
-    int32_t pins;       /* tasks and transfers that need it here */
-    bool is_allocated, is_evicting;
-    bool is_writing;          /* a task changes it right now: it cannot be copied */
-    sim_transfer_t *incoming; /* NULL: none */
-} sim_copy_t;
-
 /* A task that a worker holds: gathering its data, complete, or running. */
 typedef struct {
     xy_op_id_t op;
@@ -56,15 +48,11 @@ typedef struct {
 } sim_slot_t;
 
 typedef struct {
-    uint64_t capacity, used, leaving; /* leaving: will be free when written back */
-    int32_t oldest, newest;           /* of the copies, by use */
-    sim_slot_t **gathering;           /* by age */
+    xy_task_room_t room;    /* `own` of a copy: the transfer that brings it, or NULL */
+    sim_slot_t **gathering; /* by age */
     int32_t gathering_count;
     int32_t prefetching; /* transfers under way that nobody waits for */
     uint64_t arrivals;
-    int32_t final_head, final_tail; /* data nobody will write any more, to be sent home early */
-    sim_copy_t *copies;             /* [data] */
-    uint8_t *states;                /* [data]: what the policy sees */
 } sim_memory_t;
 
 typedef struct {
@@ -115,11 +103,8 @@ typedef struct {
     int32_t flushed;       /* steps of bringing data home that began */
     int32_t *waiting;      /* [ops] predecessors still to end */
     int32_t *writers_left; /* [data] */
-    int32_t *final_next;   /* [data] */
     bool *is_over;         /* [ops] */
-    size_t *use_start;     /* [data + 1]; only for belady-plan without a plan */
-    xy_op_id_t *uses;
-    size_t *use_cursor; /* [data] */
+    xy_task_uses_t uses;   /* for belady-plan without a plan */
 } sim_tasks_t;
 
 /* task_link.c */
@@ -134,14 +119,12 @@ bool sim_way_is_idle(const sim_tasks_t *s, int32_t from, int32_t to);
 void sim_memory_arrived(sim_tasks_t *s, const sim_transfer_t *t);
 /* Let the tasks of a memory gather what they miss, then prefetch, then send data home. */
 void sim_memory_pump(sim_tasks_t *s, int32_t memory);
-void sim_memory_touch(sim_tasks_t *s, int32_t memory, int32_t data);
 /* Tell the policy that a copy is there, or on its way. */
 void sim_memory_announce(sim_tasks_t *s, int32_t memory, int32_t data);
 /* A task in `memory` begins to write the datum: no other copy is worth anything. */
 void sim_memory_own(sim_tasks_t *s, int32_t memory, int32_t data);
-/* A task takes hold of its data in the memory of its worker, or lets go. */
+/* A task takes hold of its data in the memory of its worker. */
 void sim_memory_hold(sim_tasks_t *s, sim_slot_t *slot);
-void sim_memory_let_go(sim_tasks_t *s, int32_t memory, xy_op_id_t op);
 void sim_memory_finished(sim_tasks_t *s, int32_t memory, xy_op_id_t op);
 /* Before the start: data are where they live. */
 void sim_memory_settle_in(sim_tasks_t *s);
@@ -151,6 +134,11 @@ void sim_memory_flush(sim_tasks_t *s);
 static inline uint64_t sim_bytes(const sim_tasks_t *s, int32_t data)
 {
     return xy_graph_datum(s->graph, data)->bytes;
+}
+
+static inline sim_transfer_t *sim_incoming(const sim_tasks_t *s, int32_t memory, int32_t data)
+{
+    return s->memories[memory].room.copies[data].own;
 }
 
 static inline void sim_event(sim_tasks_t *s, double time, void *what)

@@ -8,85 +8,26 @@
 static void observe(sim_tasks_t *s, int32_t memory)
 {
     if (s->observer != NULL && s->observer->memory != NULL)
-        s->observer->memory(s->observer->arg, memory, s->now, s->memories[memory].used);
-}
-
-static void list_remove(sim_memory_t *m, int32_t data)
-{
-    sim_copy_t *c = &m->copies[data];
-
-    if (c->prev >= 0)
-        m->copies[c->prev].next = c->next;
-    else
-        m->oldest = c->next;
-    if (c->next >= 0)
-        m->copies[c->next].prev = c->prev;
-    else
-        m->newest = c->prev;
-}
-
-static void list_append(sim_memory_t *m, int32_t data)
-{
-    sim_copy_t *c = &m->copies[data];
-
-    c->next = -1;
-    c->prev = m->newest;
-    if (m->newest >= 0)
-        m->copies[m->newest].next = data;
-    else
-        m->oldest = data;
-    m->newest = data;
-}
-
-void sim_memory_touch(sim_tasks_t *s, int32_t memory, int32_t data)
-{
-    sim_memory_t *m = &s->memories[memory];
-
-    if (!m->copies[data].is_allocated || m->newest == data)
-        return;
-    list_remove(m, data);
-    list_append(m, data);
+        s->observer->memory(s->observer->arg, memory, s->now, s->memories[memory].room.used);
 }
 
 static void allocate(sim_tasks_t *s, int32_t memory, int32_t data)
 {
-    sim_memory_t *m = &s->memories[memory];
-
-    if (memory == 0 || m->copies[data].is_allocated)
-        return;
-    m->copies[data].is_allocated = true;
-    m->used += sim_bytes(s, data);
-    list_append(m, data);
-    observe(s, memory);
-}
-
-static void stop_evicting(sim_tasks_t *s, sim_memory_t *m, int32_t data)
-{
-    if (!m->copies[data].is_evicting)
-        return;
-    m->copies[data].is_evicting = false;
-    m->leaving -= sim_bytes(s, data);
+    if (memory != 0 && xy_task_room_take(&s->memories[memory].room, data, sim_bytes(s, data)))
+        observe(s, memory);
 }
 
 static void release(sim_tasks_t *s, int32_t memory, int32_t data)
 {
-    sim_memory_t *m = &s->memories[memory];
-
-    stop_evicting(s, m, data);
-    m->states[data] = 0;
-    if (!m->copies[data].is_allocated)
-        return;
-    m->copies[data].is_allocated = false;
-    m->used -= sim_bytes(s, data);
-    list_remove(m, data);
-    observe(s, memory);
+    if (xy_task_room_give(&s->memories[memory].room, data, sim_bytes(s, data)))
+        observe(s, memory);
 }
 
 /* Is there no other valid copy? */
 static bool is_sole(const sim_tasks_t *s, int32_t memory, int32_t data)
 {
     for (int32_t m = 0; m < s->platform->memories; m++)
-        if (m != memory && s->memories[m].states[data] == XY_TASK_HERE)
+        if (m != memory && s->memories[m].room.states[data] == XY_TASK_HERE)
             return false;
     return true;
 }
@@ -107,17 +48,17 @@ void sim_memory_own(sim_tasks_t *s, int32_t memory, int32_t data)
     bool was_there;
 
     for (int32_t m = 0; m < s->platform->memories; m++) {
-        sim_copy_t *c = &s->memories[m].copies[data];
+        sim_transfer_t *incoming = sim_incoming(s, m, data);
 
-        if (c->incoming != NULL)
-            c->incoming->is_stale = true;
-        if (m != memory && c->incoming == NULL)
+        if (incoming != NULL)
+            incoming->is_stale = true;
+        if (m != memory && incoming == NULL)
             release(s, m, data);
     }
     allocate(s, memory, data);
-    was_there = s->memories[memory].states[data] != 0;
-    s->memories[memory].states[data] = XY_TASK_HERE;
-    s->memories[memory].copies[data].is_writing = true;
+    was_there = s->memories[memory].room.states[data] != 0;
+    s->memories[memory].room.states[data] = XY_TASK_HERE;
+    s->memories[memory].room.copies[data].is_writing = true;
     if (!was_there)
         sim_memory_announce(s, memory, data);
 }
@@ -127,7 +68,7 @@ void sim_memory_own(sim_tasks_t *s, int32_t memory, int32_t data)
 static void write_back_again(sim_tasks_t *s, int32_t data)
 {
     for (int32_t m = 1; m < s->platform->memories; m++)
-        if (s->memories[m].copies[data].is_evicting && s->memories[0].copies[data].incoming == NULL)
+        if (s->memories[m].room.copies[data].is_evicting && sim_incoming(s, 0, data) == NULL)
             sim_transfer_request(s, data, m, 0, false);
 }
 
@@ -135,16 +76,16 @@ void sim_memory_arrived(sim_tasks_t *s, const sim_transfer_t *t)
 {
     sim_memory_t *to = &s->memories[t->to], *from = &s->memories[t->from];
 
-    to->copies[t->data].incoming = NULL;
+    to->room.copies[t->data].own = NULL;
     /* A task of the memory itself may have written the datum meanwhile: then it stays. */
     if (!t->is_stale)
-        to->states[t->data] = XY_TASK_HERE;
-    else if (to->states[t->data] == XY_TASK_COMING)
+        to->room.states[t->data] = XY_TASK_HERE;
+    else if (to->room.states[t->data] == XY_TASK_COMING)
         release(s, t->to, t->data);
     if (t->is_stale && t->to == 0) {
         write_back_again(s, t->data);
-    } else if (!t->is_stale && from->copies[t->data].is_evicting &&
-               from->copies[t->data].pins == 0) {
+    } else if (!t->is_stale && from->room.copies[t->data].is_evicting &&
+               from->room.copies[t->data].pins == 0) {
         s->result.evictions++;
         release(s, t->from, t->data);
     }
@@ -152,55 +93,39 @@ void sim_memory_arrived(sim_tasks_t *s, const sim_transfer_t *t)
 
 /* ---- Room ---- */
 
-static bool is_free(const sim_memory_t *m, int32_t data)
-{
-    const sim_copy_t *c = &m->copies[data];
-
-    return c->is_allocated && m->states[data] == XY_TASK_HERE && c->pins == 0 && !c->is_evicting;
-}
-
 static bool is_free_for_policy(const void *arg, int32_t data)
 {
-    return is_free(arg, data);
+    return xy_task_room_is_free(arg, data);
+}
+
+typedef struct {
+    sim_tasks_t *s;
+    int32_t memory;
+} asked_t;
+
+static bool is_dirty(const void *arg, int32_t data)
+{
+    const asked_t *asked = arg;
+
+    return is_sole(asked->s, asked->memory, data);
 }
 
 /* When a datum is used next: by the plan of the policy, or in the order of submission. */
-static int64_t next_use(sim_tasks_t *s, int32_t memory, int32_t data)
+static int64_t next_use(const void *arg, int32_t data)
 {
-    size_t i, end;
+    const asked_t *asked = arg;
+    sim_tasks_t *s = asked->s;
 
     if (s->policy->next_use != NULL)
-        return s->policy->next_use(s->state, memory, data);
-    end = s->use_start[data + 1];
-    for (i = s->use_cursor[data]; i < end && s->is_over[s->uses[i]]; i++)
-        continue;
-    s->use_cursor[data] = i;
-    return i < end ? s->uses[i] : INT64_MAX;
+        return s->policy->next_use(s->state, asked->memory, data);
+    return xy_task_uses_next(&s->uses, data, s->is_over);
 }
 
 static int32_t victim_by_strategy(sim_tasks_t *s, int32_t memory)
 {
-    sim_memory_t *m = &s->memories[memory];
-    int32_t best = -1;
-    int64_t latest = -1;
+    asked_t asked = {s, memory};
 
-    for (int32_t d = m->oldest; d >= 0; d = m->copies[d].next) {
-        if (!is_free(m, d))
-            continue;
-        if (s->eviction->is_by_next_use) {
-            int64_t use = next_use(s, memory, d);
-
-            if (use > latest) {
-                latest = use;
-                best = d;
-            }
-        } else if (!s->eviction->is_clean_first || !is_sole(s, memory, d)) {
-            return d;
-        } else if (best < 0) {
-            best = d;
-        }
-    }
-    return best;
+    return xy_task_room_victim(&s->memories[memory].room, s->eviction, is_dirty, next_use, &asked);
 }
 
 static int32_t choose_victim(sim_tasks_t *s, int32_t memory, bool is_prefetch)
@@ -211,7 +136,7 @@ static int32_t choose_victim(sim_tasks_t *s, int32_t memory, bool is_prefetch)
         double start = sim_clock();
 
         data = s->policy->victim(s->state, memory, is_prefetch, is_free_for_policy,
-                                 &s->memories[memory]);
+                                 &s->memories[memory].room);
         s->result.scheduling_seconds += sim_clock() - start;
     }
     if (data < 0 && !is_prefetch)
@@ -228,9 +153,8 @@ static void evict(sim_tasks_t *s, int32_t memory, int32_t data)
         release(s, memory, data);
         return;
     }
-    m->copies[data].is_evicting = true;
-    m->leaving += sim_bytes(s, data);
-    if (s->memories[0].copies[data].incoming == NULL)
+    xy_task_room_leave(&m->room, data, sim_bytes(s, data));
+    if (sim_incoming(s, 0, data) == NULL)
         sim_transfer_request(s, data, memory, 0, false);
 }
 
@@ -241,9 +165,9 @@ static bool make_room(sim_tasks_t *s, int32_t memory, uint64_t bytes, bool is_pr
     sim_memory_t *m = &s->memories[memory];
 
     *is_coming_p = true;
-    if (m->capacity == 0)
+    if (m->room.capacity == 0)
         return true;
-    while (m->used + bytes > m->capacity + m->leaving) {
+    while (m->room.used + bytes > m->room.capacity + m->room.leaving) {
         int32_t data = choose_victim(s, memory, is_prefetch);
 
         if (data < 0) {
@@ -252,7 +176,7 @@ static bool make_room(sim_tasks_t *s, int32_t memory, uint64_t bytes, bool is_pr
         }
         evict(s, memory, data);
     }
-    return m->used + bytes <= m->capacity;
+    return m->room.used + bytes <= m->room.capacity;
 }
 
 /* ---- Gathering ---- */
@@ -267,8 +191,8 @@ static int32_t best_source(const sim_tasks_t *s, int32_t data, int32_t to)
         int32_t way = m * n + to;
         double seconds;
 
-        if (s->memories[m].states[data] != XY_TASK_HERE || s->memories[m].copies[data].is_writing ||
-            s->platform->rate[way] <= 0)
+        if (s->memories[m].room.states[data] != XY_TASK_HERE ||
+            s->memories[m].room.copies[data].is_writing || s->platform->rate[way] <= 0)
             continue;
         seconds = s->platform->latency[way] + bytes / s->platform->rate[way];
         if (!sim_way_is_idle(s, m, to))
@@ -291,7 +215,7 @@ static void fetch(sim_tasks_t *s, int32_t memory, int32_t data, bool is_prefetch
         sim_transfer_request(s, data, from, memory, is_prefetch);
         return;
     }
-    if (s->memories[0].copies[data].incoming != NULL)
+    if (sim_incoming(s, 0, data) != NULL)
         return;
     from = best_source(s, data, 0);
     if (from >= 0)
@@ -300,24 +224,8 @@ static void fetch(sim_tasks_t *s, int32_t memory, int32_t data, bool is_prefetch
 
 void sim_memory_hold(sim_tasks_t *s, sim_slot_t *slot)
 {
-    sim_memory_t *m = &s->memories[s->workers[slot->worker].memory];
-    const xy_access_t *a;
-    int32_t n = xy_graph_accesses(s->graph, slot->op, &a);
-
-    for (int32_t i = 0; i < n; i++) {
-        m->copies[a[i].data].pins++;
-        stop_evicting(s, m, a[i].data);
-    }
+    xy_task_room_hold(&s->memories[s->workers[slot->worker].memory].room, s->graph, slot->op);
     slot->is_given_back = false;
-}
-
-void sim_memory_let_go(sim_tasks_t *s, int32_t memory, xy_op_id_t op)
-{
-    const xy_access_t *a;
-    int32_t n = xy_graph_accesses(s->graph, op, &a);
-
-    for (int32_t i = 0; i < n; i++)
-        s->memories[memory].copies[a[i].data].pins--;
 }
 
 void sim_memory_finished(sim_tasks_t *s, int32_t memory, xy_op_id_t op)
@@ -326,18 +234,12 @@ void sim_memory_finished(sim_tasks_t *s, int32_t memory, xy_op_id_t op)
     const xy_access_t *a;
     int32_t n = xy_graph_accesses(s->graph, op, &a);
 
-    sim_memory_let_go(s, memory, op);
+    xy_task_room_let_go(&m->room, s->graph, op);
     for (int32_t i = 0; i < n; i++) {
-        sim_memory_touch(s, memory, a[i].data);
-        m->copies[a[i].data].is_writing = false;
-        if (!(a[i].mode & XY_ACCESS_WRITE) || --s->writers_left[a[i].data] > 0 || memory == 0)
-            continue;
-        s->final_next[a[i].data] = -1;
-        if (m->final_tail >= 0)
-            s->final_next[m->final_tail] = a[i].data;
-        else
-            m->final_head = a[i].data;
-        m->final_tail = a[i].data;
+        xy_task_room_touch(&m->room, a[i].data);
+        m->room.copies[a[i].data].is_writing = false;
+        if ((a[i].mode & XY_ACCESS_WRITE) && --s->writers_left[a[i].data] == 0 && memory != 0)
+            xy_task_room_push_final(&m->room, a[i].data);
     }
 }
 
@@ -348,7 +250,7 @@ static void drop_empty(sim_tasks_t *s, int32_t memory, xy_op_id_t op)
     int32_t n = xy_graph_accesses(s->graph, op, &a);
 
     for (int32_t i = 0; i < n; i++)
-        if (s->memories[memory].states[a[i].data] == 0)
+        if (s->memories[memory].room.states[a[i].data] == 0)
             release(s, memory, a[i].data);
 }
 
@@ -364,7 +266,7 @@ static bool give_back(sim_tasks_t *s, int32_t memory, const sim_slot_t *oldest)
             return false;
         if (slot->is_given_back)
             continue;
-        sim_memory_let_go(s, memory, slot->op);
+        xy_task_room_let_go(&m->room, s->graph, slot->op);
         drop_empty(s, memory, slot->op);
         slot->is_given_back = true;
         slot->is_complete = false;
@@ -387,13 +289,14 @@ static bool gather(sim_tasks_t *s, int32_t memory, sim_slot_t *slot)
         bool is_read = (a[i].mode & XY_ACCESS_READ) != 0;
         uint64_t bytes = sim_bytes(s, data);
 
-        if (m->states[data] == XY_TASK_HERE || (!is_read && m->copies[data].is_allocated))
+        if (m->room.states[data] == XY_TASK_HERE || (!is_read && m->room.copies[data].is_allocated))
             continue;
-        if (m->states[data] == XY_TASK_COMING) {
+        if (m->room.states[data] == XY_TASK_COMING) {
             is_all_here = false;
             continue;
         }
-        while (!m->copies[data].is_allocated && !make_room(s, memory, bytes, false, &is_coming)) {
+        while (!m->room.copies[data].is_allocated &&
+               !make_room(s, memory, bytes, false, &is_coming)) {
             if (is_coming || !give_back(s, memory, slot))
                 return false;
         }
@@ -418,15 +321,15 @@ static void prefetch(sim_tasks_t *s, int32_t memory)
         bool is_coming;
 
         s->result.scheduling_seconds += sim_clock() - start;
-        if (data < 0 || m->states[data] != 0 || m->copies[data].is_allocated)
+        if (data < 0 || m->room.states[data] != 0 || m->room.copies[data].is_allocated)
             return; /* nothing, or a task is about to write it here */
-        if (m->capacity != 0 && !s->policy->is_evicting_for_prefetch &&
-            m->used + sim_bytes(s, data) > m->capacity)
+        if (m->room.capacity != 0 && !s->policy->is_evicting_for_prefetch &&
+            m->room.used + sim_bytes(s, data) > m->room.capacity)
             return;
         if (!make_room(s, memory, sim_bytes(s, data), true, &is_coming))
             return;
         fetch(s, memory, data, true);
-        if (m->states[data] == 0)
+        if (m->room.states[data] == 0)
             return; /* it goes through the main memory first */
     }
 }
@@ -435,13 +338,10 @@ static void write_early(sim_tasks_t *s, int32_t memory)
 {
     sim_memory_t *m = &s->memories[memory];
 
-    while (m->final_head >= 0 && sim_way_is_idle(s, memory, 0)) {
-        int32_t data = m->final_head;
+    while (m->room.final_head >= 0 && sim_way_is_idle(s, memory, 0)) {
+        int32_t data = xy_task_room_pop_final(&m->room);
 
-        m->final_head = s->final_next[data];
-        if (m->final_head < 0)
-            m->final_tail = -1;
-        if (m->states[data] == XY_TASK_HERE && s->memories[0].states[data] == 0 &&
+        if (m->room.states[data] == XY_TASK_HERE && s->memories[0].room.states[data] == 0 &&
             xy_graph_datum(s->graph, data)->home == 0)
             sim_transfer_request(s, data, memory, 0, true);
     }
@@ -478,8 +378,8 @@ void sim_memory_settle_in(sim_tasks_t *s)
 
         if (home == 0)
             continue;
-        s->memories[0].states[d] = 0;
-        s->memories[home].states[d] = XY_TASK_HERE;
+        s->memories[0].room.states[d] = 0;
+        s->memories[home].room.states[d] = XY_TASK_HERE;
         allocate(s, home, d);
     }
 }
@@ -490,7 +390,7 @@ static void flush_to_main(sim_tasks_t *s)
     for (int32_t d = 0; d < s->data_count; d++) {
         int32_t from;
 
-        if (s->memories[0].states[d] != 0 || s->memories[home_of(s, d)].states[d] != 0)
+        if (s->memories[0].room.states[d] != 0 || s->memories[home_of(s, d)].room.states[d] != 0)
             continue;
         from = best_source(s, d, 0);
         if (from >= 0)
@@ -508,7 +408,7 @@ static void flush_to_homes(sim_tasks_t *s)
     for (int32_t d = 0; d < s->data_count; d++) {
         int32_t home = home_of(s, d);
 
-        if (s->memories[home].states[d] != 0)
+        if (s->memories[home].room.states[d] != 0)
             continue;
         allocate(s, home, d);
         sim_transfer_request(s, d, 0, home, false);
@@ -518,7 +418,7 @@ static void flush_to_homes(sim_tasks_t *s)
 static bool is_all_home(const sim_tasks_t *s)
 {
     for (int32_t d = 0; d < s->data_count; d++)
-        if (s->memories[home_of(s, d)].states[d] == 0)
+        if (s->memories[home_of(s, d)].room.states[d] == 0)
             return false;
     return true;
 }

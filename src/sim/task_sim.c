@@ -140,8 +140,7 @@ static void cleanup(sim_tasks_t *s)
 {
     for (int32_t m = 0; s->memories != NULL && m < s->platform->memories; m++) {
         xy_free(s->memories[m].gathering);
-        xy_free(s->memories[m].copies);
-        xy_free(s->memories[m].states);
+        xy_task_room_cleanup(&s->memories[m].room);
     }
     for (int32_t i = 0; s->shared != NULL && i < s->platform->shared_count; i++)
         xy_free(s->shared[i].flows);
@@ -155,11 +154,8 @@ static void cleanup(sim_tasks_t *s)
     xy_arena_destroy(s->arena);
     xy_free(s->waiting);
     xy_free(s->writers_left);
-    xy_free(s->final_next);
     xy_free(s->is_over);
-    xy_free(s->use_start);
-    xy_free(s->uses);
-    xy_free(s->use_cursor);
+    xy_task_uses_cleanup(&s->uses);
 }
 
 static xy_status_t init_memory(sim_tasks_t *s, int32_t memory)
@@ -167,15 +163,12 @@ static xy_status_t init_memory(sim_tasks_t *s, int32_t memory)
     sim_memory_t *m = &s->memories[memory];
     size_t slots = (size_t)s->platform->workers * (size_t)s->pipeline;
 
-    m->capacity = s->platform->capacity[memory];
-    m->oldest = m->newest = m->final_head = m->final_tail = -1;
     m->gathering = xy_calloc(slots, sizeof(*m->gathering));
-    m->copies = xy_calloc((size_t)s->data_count + 1, sizeof(*m->copies));
-    m->states = xy_calloc((size_t)s->data_count + 1, 1);
-    if (m->gathering == NULL || m->copies == NULL || m->states == NULL)
+    if (m->gathering == NULL ||
+        xy_task_room_init(&m->room, s->data_count, s->platform->capacity[memory],
+                          memory == 0 ? XY_TASK_HERE : 0) != XY_OK)
         return XY_ENOMEM;
-    memset(m->states, memory == 0 ? XY_TASK_HERE : 0, (size_t)s->data_count);
-    s->states[memory] = m->states;
+    s->states[memory] = m->room.states;
     return XY_OK;
 }
 
@@ -191,11 +184,10 @@ static xy_status_t init_arrays(sim_tasks_t *s)
     s->shared = xy_calloc(shared, sizeof(*s->shared));
     s->waiting = xy_calloc(ops, sizeof(*s->waiting));
     s->writers_left = xy_calloc(data, sizeof(*s->writers_left));
-    s->final_next = xy_calloc(data, sizeof(*s->final_next));
     s->is_over = xy_calloc(ops, sizeof(*s->is_over));
     if (s->memories == NULL || s->states == NULL || s->workers == NULL || s->ways == NULL ||
-        s->shared == NULL || s->waiting == NULL || s->writers_left == NULL ||
-        s->final_next == NULL || s->is_over == NULL || xy_arena_create(&s->arena) != XY_OK)
+        s->shared == NULL || s->waiting == NULL || s->writers_left == NULL || s->is_over == NULL ||
+        xy_arena_create(&s->arena) != XY_OK)
         return XY_ENOMEM;
     for (int32_t m = 0; m < s->platform->memories; m++)
         if (init_memory(s, m) != XY_OK)
@@ -207,36 +199,6 @@ static xy_status_t init_arrays(sim_tasks_t *s)
         if (s->shared[i].flows == NULL)
             return XY_ENOMEM;
     }
-    return XY_OK;
-}
-
-/* Which tasks use each datum, in the order of submission. */
-static xy_status_t init_uses(sim_tasks_t *s)
-{
-    const xy_access_t *a;
-    size_t total = 0;
-
-    if (!s->eviction->is_by_next_use || s->policy->next_use != NULL)
-        return XY_OK;
-    s->use_start = xy_calloc((size_t)s->data_count + 2, sizeof(*s->use_start));
-    s->use_cursor = xy_calloc((size_t)s->data_count + 1, sizeof(*s->use_cursor));
-    for (int32_t i = 0; i < s->ops; i++)
-        total += (size_t)xy_graph_accesses(s->graph, i, &a);
-    s->uses = xy_malloc((total + 1) * sizeof(*s->uses));
-    if (s->use_start == NULL || s->use_cursor == NULL || s->uses == NULL)
-        return XY_ENOMEM;
-    for (int32_t i = 0; i < s->ops; i++)
-        for (int32_t k = xy_graph_accesses(s->graph, i, &a) - 1; k >= 0; k--)
-            s->use_start[a[k].data + 1]++;
-    for (int32_t d = 0; d < s->data_count; d++) {
-        s->use_start[d + 1] += s->use_start[d];
-        s->use_cursor[d] = s->use_start[d];
-    }
-    for (int32_t i = 0; i < s->ops; i++)
-        for (int32_t k = xy_graph_accesses(s->graph, i, &a) - 1; k >= 0; k--)
-            s->uses[s->use_cursor[a[k].data]++] = i;
-    for (int32_t d = 0; d < s->data_count; d++)
-        s->use_cursor[d] = s->use_start[d];
     return XY_OK;
 }
 
@@ -444,7 +406,10 @@ static xy_status_t simulate(sim_tasks_t *s, const xy_task_sim_t *how)
     double start;
     xy_status_t st;
 
-    if (init_arrays(s) != XY_OK || init_uses(s) != XY_OK)
+    st = init_arrays(s);
+    if (st == XY_OK && s->eviction->is_by_next_use && s->policy->next_use == NULL)
+        st = xy_task_uses_init(&s->uses, s->graph);
+    if (st != XY_OK)
         return xy_fail_memory("preparing the simulation");
     st = check_homes(s);
     if (st == XY_OK)
