@@ -272,7 +272,8 @@ static int cart_map(MPI_Comm handle, int ndims, const int *dims, const int *peri
         return mpi_error_null(comm, "newrank");
     code = check_grid(comm, ndims, dims, periods, &points);
     if (code == MPI_SUCCESS)
-        *newrank = comm->rank < points ? comm->rank : MPI_UNDEFINED;
+        code = mpi_reorder_map(comm, points, grid_pattern, &(grid_t){ndims, points, dims, periods},
+                               newrank);
     return code;
 }
 

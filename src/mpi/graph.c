@@ -178,7 +178,8 @@ static int graph_map(MPI_Comm handle, int nnodes, const int *index, const int *e
         return mpi_error_null(comm, "newrank");
     code = check_graph(comm, nnodes, index, edges);
     if (code == MPI_SUCCESS)
-        *newrank = comm->rank < nnodes ? comm->rank : MPI_UNDEFINED;
+        code =
+            mpi_reorder_map(comm, nnodes, graph_pattern, &(graph_t){nnodes, index, edges}, newrank);
     return code;
 }
 

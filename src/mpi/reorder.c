@@ -80,6 +80,7 @@ void mpi_reorder_cleanup(void)
     xy_free(machine.leaf_of);
     machine.target = NULL;
     machine.leaf_of = NULL;
+    mpi_reorder_forget();
 }
 
 static uint32_t leaf_of(const mpi_group_t *group, int rank)

@@ -30,6 +30,11 @@ typedef xy_status_t (*mpi_pattern_fn)(void *const *args, int size, xy_vec_t *ent
 int mpi_comm_reorder(mpi_comm_t *comm, int points, mpi_pattern_fn pattern, const void *arg,
                      mpi_topology_t **topology, mpi_comm_t **comm_p);
 
+/* The number that the caller would get from mpi_comm_reorder with a pattern that looks at args[0]
+ * alone; MPI_UNDEFINED: none. Local; does not park. */
+int mpi_reorder_map(mpi_comm_t *comm, int points, mpi_pattern_fn pattern, const void *arg,
+                    int *rank_p);
+
 /* The leader's part: member[i] becomes the rank in `group` of the one that gets number i. The
  * entries are sorted in place. */
 void mpi_reorder(const mpi_group_t *group, int points, xy_vec_t *entries, int *member);
@@ -38,5 +43,7 @@ void mpi_reorder(const mpi_group_t *group, int points, xy_vec_t *entries, int *m
 xy_status_t mpi_reorder_check(const char *text);
 /* Forget the tree of the machine; with the job. */
 void mpi_reorder_cleanup(void);
+/* Forget the order that mpi_reorder_map keeps; part of the clean-up. */
+void mpi_reorder_forget(void);
 
 #endif

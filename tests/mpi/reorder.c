@@ -66,43 +66,102 @@ static void exchange(MPI_Comm comm, int count, const int *neighbors)
     free(in);
 }
 
-static void check_cart(int p, int reorder)
+/* A rank finds itself and its neighbours where the numbers say. */
+static void check_grid(MPI_Comm grid, int ndims, const int *dims, const int *periods,
+                       const char *what)
 {
-    int dims[2] = {p >= 2 ? 2 : 1, p >= 2 ? p / 2 : 1}, periods[2] = {0, 0}, coords[2], back, rank;
-    int neighbors[4];
-    MPI_Comm grid;
+    int rank, back, coords[3], neighbors[6], wanted[3];
 
-    MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, reorder, &grid);
-    if (grid == MPI_COMM_NULL)
-        return;
     check_numbers(grid);
     MPI_Comm_rank(grid, &rank);
-    MPI_Cart_coords(grid, rank, 2, coords);
-    CHECK(coords[0] == rank / dims[1] && coords[1] == rank % dims[1]);
+    MPI_Cart_coords(grid, rank, ndims, coords);
     MPI_Cart_rank(grid, coords, &back);
     CHECK_EQUAL(back, rank);
-    for (int d = 0; d < 2; d++)
+    for (int d = ndims - 1, rest = rank; d >= 0; rest /= dims[d--])
+        CHECK_EQUAL(coords[d], rest % dims[d]);
+    for (int d = 0; d < ndims; d++)
         MPI_Cart_shift(grid, d, 1, &neighbors[2 * d], &neighbors[2 * d + 1]);
-    exchange(grid, 4, neighbors);
-    report(reorder ? "cart, reordered" : "cart", grid, 4, neighbors);
+    for (int i = 0; i < 2 * ndims; i++) {
+        int d = i / 2, to = coords[d] + (i % 2 ? 1 : -1);
+
+        memcpy(wanted, coords, sizeof coords);
+        wanted[d] = (to + dims[d]) % dims[d];
+        MPI_Cart_rank(grid, wanted, &back);
+        CHECK_EQUAL(neighbors[i], to != wanted[d] && !periods[d] ? MPI_PROC_NULL : back);
+    }
+    for (int d = 0; d < ndims; d++) /* both ways, or the two of a ring of 2 would be one */
+        if (dims[d] > 2 || !periods[d])
+            exchange(grid, 2, &neighbors[2 * d]);
+    report(what, grid, 2 * ndims, neighbors);
+}
+
+/* The map says beforehand what the communicator then does. */
+static void check_cart(MPI_Comm comm, int ndims, const int *dims, const int *periods, int reorder,
+                       const char *what)
+{
+    int mapped = -1, rank = MPI_UNDEFINED, old, points = 1;
+    MPI_Comm grid;
+
+    for (int d = 0; d < ndims; d++)
+        points *= dims[d];
+    MPI_Cart_map(comm, ndims, dims, periods, &mapped);
+    MPI_Cart_create(comm, ndims, dims, periods, reorder, &grid);
+    MPI_Comm_rank(comm, &old);
+    if (grid != MPI_COMM_NULL)
+        MPI_Comm_rank(grid, &rank);
+    CHECK_EQUAL(rank, reorder ? mapped : old < points ? old : MPI_UNDEFINED);
+    if (grid == MPI_COMM_NULL)
+        return;
+    check_grid(grid, ndims, dims, periods, what);
     MPI_Comm_free(&grid);
+}
+
+static void check_carts(int p, int reorder)
+{
+    int flat[2] = {p >= 2 ? 2 : 1, p >= 2 ? p / 2 : 1}, box[3] = {p >= 8 ? p / 8 : 1, 2, 4};
+    int part = per_node; /* other grids are not reported */
+
+    check_cart(MPI_COMM_WORLD, 2, flat, (int[]){0, 0}, reorder,
+               reorder ? "cart, reordered" : "cart");
+    per_node = 0;
+    check_cart(MPI_COMM_WORLD, 1, &p, (int[]){1}, reorder, "");
+    check_cart(MPI_COMM_WORLD, 2, flat, (int[]){0, 1}, reorder, "");
+    if (p >= 8)
+        check_cart(MPI_COMM_WORLD, 3, box, (int[]){1, 0, 1}, reorder, "");
+    check_cart(MPI_COMM_WORLD, 2, (int[]){1, (p + 2) / 3}, (int[]){1, 1}, reorder, "");
+    check_cart(MPI_COMM_SELF, 2, (int[]){1, 1}, (int[]){1, 0}, reorder, "");
+    check_cart(MPI_COMM_SELF, 0, NULL, NULL, reorder, "");
+    per_node = part;
+}
+
+/* A map is a local call: one rank alone may ask. */
+static void check_map_alone(int p, int me)
+{
+    int mapped = -1;
+
+    if (me == p - 1)
+        MPI_Cart_map(MPI_COMM_WORLD, 1, &p, (int[]){0}, &mapped);
+    CHECK(me != p - 1 || (mapped >= 0 && mapped < p));
+    MPI_Barrier(MPI_COMM_WORLD);
 }
 
 /* Pairs at a distance of half the ranks; p is even. */
 static void check_graph(int p, int reorder)
 {
     int *index = malloc((size_t)p * sizeof(int)), *edges = malloc((size_t)p * sizeof(int));
-    int found, rank;
+    int found, mapped, rank;
     MPI_Comm pairs;
 
     for (int r = 0; r < p; r++) {
         index[r] = r + 1;
         edges[r] = (r + p / 2) % p;
     }
+    MPI_Graph_map(MPI_COMM_WORLD, p, index, edges, &mapped);
     MPI_Graph_create(MPI_COMM_WORLD, p, index, edges, reorder, &pairs);
     if (pairs != MPI_COMM_NULL) {
         check_numbers(pairs);
         MPI_Comm_rank(pairs, &rank);
+        CHECK(!reorder || rank == mapped);
         MPI_Graph_neighbors(pairs, rank, 1, &found);
         CHECK_EQUAL(found, edges[rank]);
         exchange(pairs, 1, &found);
@@ -144,6 +203,22 @@ static void check_dist(int p, int me, int adjacent, int reorder)
     MPI_Comm_free(&graph);
 }
 
+/* A graph of one node that is its own neighbour. */
+static void check_one(int reorder)
+{
+    int self = 0, one = 1, rank, found = -1, mapped = -1;
+    MPI_Comm graph;
+
+    MPI_Graph_map(MPI_COMM_SELF, 1, &one, &self, &mapped);
+    CHECK_EQUAL(mapped, 0);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_SELF, 1, &self, MPI_UNWEIGHTED, 1, &self,
+                                   MPI_UNWEIGHTED, MPI_INFO_NULL, reorder, &graph);
+    MPI_Comm_rank(graph, &rank);
+    MPI_Dist_graph_neighbors(graph, 1, &found, MPI_UNWEIGHTED, 1, &self, MPI_UNWEIGHTED);
+    CHECK(rank == 0 && found == 0 && self == 0);
+    MPI_Comm_free(&graph);
+}
+
 int main(int argc, char **argv)
 {
     int p, me;
@@ -153,7 +228,9 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &p);
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     for (int reorder = 0; reorder < 2; reorder++) {
-        check_cart(p, reorder);
+        check_carts(p, reorder);
+        check_map_alone(p, me);
+        check_one(reorder);
         if (p % 2 == 0) {
             check_graph(p, reorder);
             check_dist(p, me, 0, reorder);
