@@ -91,7 +91,9 @@ static void number_classes(place_bisector_t *b, uint32_t n)
     }
 }
 
-/* Pair each vertex with the unpaired neighbour that it talks to most; returns how many classes. */
+/* Pair each vertex with the unpaired neighbour that it talks to most; returns how many classes. A
+ * faithful one stays alone this time when that neighbour is a poor second to one that is taken
+ * already: what belongs together then becomes one vertex before strangers join it. */
 static uint32_t match(place_bisector_t *b, const place_graph_t *g, uint32_t largest, bool is_far)
 {
     uint32_t classes = 0;
@@ -101,19 +103,23 @@ static uint32_t match(place_bisector_t *b, const place_graph_t *g, uint32_t larg
     memset(b->moved, 0xff, ((size_t)g->n + 1) * sizeof(*b->moved));
     for (uint32_t i = 0; i < g->n; i++) {
         uint32_t v = b->order[i], partner = UINT32_MAX;
-        double most = 0;
+        double most = 0, heaviest = 0;
 
         if (b->class_of[v] != UINT32_MAX)
             continue;
         for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++) {
             uint32_t u = g->to[k];
 
-            if (g->w[k] > most && b->class_of[u] == UINT32_MAX &&
-                size_of(g, v) + size_of(g, u) <= largest) {
+            if (g->w[k] <= most || size_of(g, v) + size_of(g, u) > largest)
+                continue;
+            heaviest = g->w[k] > heaviest ? g->w[k] : heaviest;
+            if (b->class_of[u] == UINT32_MAX) {
                 most = g->w[k];
                 partner = u;
             }
         }
+        if (!is_far && most < b->faithful * heaviest)
+            partner = UINT32_MAX;
         if (partner == UINT32_MAX && is_far)
             partner = far_partner(b, g, v, largest);
         if (partner != UINT32_MAX && b->class_of[partner] != UINT32_MAX) {

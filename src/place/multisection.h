@@ -7,7 +7,8 @@
 #include "place/refine.h"
 #include "place/strategy.h"
 
-/* The cuts down the tree alone, without exchanges. Silent ENOMEM. */
-xy_status_t place_multisect(const xy_problem_t *q, uint32_t *leaf_of);
+/* The cuts down the tree alone, without exchanges; `faithful` as in place_bisector_t. Silent
+ * ENOMEM. */
+xy_status_t place_multisect(const xy_problem_t *q, double faithful, uint32_t *leaf_of);
 
 #endif
