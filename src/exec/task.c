@@ -55,6 +55,7 @@ static void cleanup(exec_tasks_t *e)
     exec_record_cleanup(e);
     for (int32_t w = 0; e->workers != NULL && w < e->worker_count; w++)
         xy_free(e->workers[w].buffers);
+    exec_places_cleanup(e);
     e->policy->destroy(e->state);
     xy_free(e->memories);
     xy_free(e->workers);
@@ -150,18 +151,19 @@ static xy_status_t init_platform(exec_tasks_t *e)
 static xy_status_t init_workers(exec_tasks_t *e)
 {
     int cpus[CPUS_MAX];
-    int32_t cpu_count = find_cpus(cpus), most = 1;
+    int32_t cpu_count = find_cpus(cpus);
     const xy_access_t *a;
 
     for (int32_t i = 0; i < e->ops; i++) {
         int32_t n = xy_graph_accesses(e->graph, i, &a);
 
-        most = n > most ? n : most;
+        e->most = n > e->most ? n : e->most;
         e->waiting[i] = xy_graph_predecessors(e->graph, i);
         atomic_init(&e->before[i], e->waiting[i]);
         for (int32_t k = 0; k < n; k++)
             e->writers_left[a[k].data] += (a[k].mode & XY_ACCESS_WRITE) ? 1 : 0;
     }
+    e->most = e->most > 0 ? e->most : 1;
     e->left = e->ops;
     e->is_spinning = e->worker_count <= cpu_count;
     for (int32_t w = 0; w < e->worker_count; w++) {
@@ -172,7 +174,8 @@ static xy_status_t init_workers(exec_tasks_t *e)
         *worker = (exec_worker_t){.engine = e, .number = w, .memory = e->memory_of[w]};
         worker->cpu = e->is_spinning ? cpus[w] : -1;
         worker->seen = UINT32_MAX;
-        worker->buffers = xy_calloc((size_t)most, sizeof(*worker->buffers));
+        worker->buffers =
+            xy_calloc((size_t)EXEC_BATCH_MAX * (size_t)e->most, sizeof(*worker->buffers));
         for (int32_t i = 0; i < EXEC_PIPELINE_MAX; i++)
             worker->slots[i].op = -1;
         if (worker->buffers == NULL)
@@ -192,7 +195,8 @@ static xy_status_t init(exec_tasks_t *e)
     pthread_mutexattr_destroy(&attr);
     pthread_cond_init(&e->changed, NULL);
     pthread_cond_init(&e->asked, NULL);
-    if (init_arrays(e) != XY_OK || init_platform(e) != XY_OK || init_workers(e) != XY_OK)
+    if (init_arrays(e) != XY_OK || init_platform(e) != XY_OK || init_workers(e) != XY_OK ||
+        exec_places_init(e) != XY_OK)
         return XY_ENOMEM;
     if (e->eviction->is_by_next_use && e->policy->next_use == NULL)
         return xy_task_uses_init(&e->uses, e->graph);

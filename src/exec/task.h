@@ -55,7 +55,11 @@ typedef struct {
     int32_t pipeline;        /* out of core: tasks a worker holds; 0: as the policy does */
     int32_t workers;         /* 0: one per core that the process may use */
     uint64_t capacity;       /* of a cache (0: xy_task_cache_bytes), of the memory with a store */
-    void *const *addresses;  /* [data] in core; NULL: `user` of each datum */
+    void **addresses;        /* [data] in core; NULL: `user` of each datum */
+    /* In core, with addresses and without `stop`: data of the same size may exchange their
+     * addresses, which spares the way to memory of what is overwritten before it is read. A datum
+     * is afterwards where `addresses` says. */
+    bool is_exchanging;
     const xy_task_store_t *store; /* NULL: in core */
     /* Do a task. Called by several workers at once. NULL: `user` of the operation is an
      * xy_task_code_t. */

@@ -153,6 +153,7 @@ static void evict(exec_tasks_t *e, int32_t memory, int32_t data)
         e->memories[0].room.states[data] = XY_TASK_HERE;
         count_transfer(e, data, memory, 0, e->now);
     }
+    exec_place_given_up(e, memory, data);
     e->result.evictions++;
     release(e, memory, data);
 }
@@ -296,10 +297,12 @@ static bool gather(exec_tasks_t *e, int32_t memory, exec_slot_t *slot)
                !make_room(e, memory, exec_bytes(e, data), false, &is_coming))
             if (is_coming || !give_back(e, memory, slot))
                 return false;
-        if (is_read)
+        if (is_read) {
             fetch(e, memory, data, false);
-        else
+        } else {
+            exec_place_exchange(e, memory, data);
             allocate(e, memory, data);
+        }
         is_all_here = is_all_here && is_here(m, &a[i], &is_asked);
     }
     slot->is_complete = is_all_here;

@@ -6,6 +6,7 @@
  *   task.c        the platform that policies see, making and unmaking
  *   task_work.c   workers: taking, running and ending tasks
  *   task_copy.c   copies of data: who holds what, room, eviction, gathering
+ *   task_place.c  data that exchange their addresses
  *   task_store.c  a file: threads that read and write, buffers
  *   task_record.c what happens, kept until the end
  */
@@ -17,7 +18,13 @@
 
 #include "exec/task.h"
 
-enum { EXEC_PIPELINE_MAX = 8, EXEC_PREFETCH_MAX = 4, EXEC_STORE_THREADS = 2, EXEC_BATCH_MAX = 64 };
+enum {
+    EXEC_PIPELINE_MAX = 8,
+    EXEC_PREFETCH_MAX = 4,
+    EXEC_STORE_THREADS = 2,
+    EXEC_BATCH_MAX = 64,
+    EXEC_SPARES = 32
+};
 
 /* Something that happened, in seconds since the start. */
 typedef enum { EXEC_TASK, EXEC_TRANSFER, EXEC_MEMORY, EXEC_DECISION, EXEC_WAIT } exec_event_t;
@@ -40,6 +47,19 @@ typedef struct {
     double end;                          /* of the last record */
     bool is_cut;                         /* memory ran out */
 } exec_log_t;
+
+/* Where a datum lies (task_place.c). */
+typedef struct {
+    int32_t user; /* worker that alone used the place since it was written; -1: nobody, -2: more */
+    bool is_dead; /* nobody will read what is there */
+    uint64_t given; /* tasks that `user` must have run before another worker may write there */
+} exec_place_t;
+
+/* A task of a batch waits until a worker has run so many tasks. */
+typedef struct {
+    int32_t task, worker;
+    uint64_t ran;
+} exec_gate_t;
 
 /* A task that a worker holds: gathering its data, complete, or running. */
 typedef struct {
@@ -67,14 +87,19 @@ typedef struct {
     /* Written with every task, so far from the ends, where the lines of other workers begin. */
     exec_log_t log; /* of this thread alone */
     double begun;   /* when the task that runs began, if recorded; 0: not known */
-    void **buffers; /* [most accesses of a task] */
     xy_op_id_t batch[EXEC_BATCH_MAX];
+    void **buffers; /* [EXEC_BATCH_MAX][most accesses of a task] */
     int32_t batch_count;
-    uint64_t ran;
-    double busy, waited; /* seconds in tasks, and between tasks of a batch for other workers */
-    double mean;         /* seconds of a task, lately */
-    double ended;        /* when it last had nothing to run any more */
-    uint32_t seen;       /* epoch in which it last found nothing to do */
+    exec_gate_t *gates; /* of the batch, in its order; NULL: places are not exchanged */
+    int32_t gate, gate_count;
+    int32_t spares[EXEC_SPARES]; /* ring of data that were dead when the cache gave them up */
+    uint32_t spare_count;
+    uint64_t taken;       /* tasks */
+    _Atomic uint64_t ran; /* likewise; written by its own thread */
+    double busy, waited;  /* seconds in tasks, and between tasks of a batch for other workers */
+    double mean;          /* seconds of a task, lately */
+    double ended;         /* when it last had nothing to run any more */
+    uint32_t seen;        /* epoch in which it last found nothing to do */
     pthread_t thread;
 } exec_worker_t;
 
@@ -97,6 +122,7 @@ struct exec_tasks {
     bool is_recording;  /* somebody wants to know what happened */
     double start, now;
     int32_t pipeline, data_count, ops, left;
+    int32_t most;     /* accesses of a task */
     int32_t running;  /* workers that run tasks */
     int32_t sleeping; /* workers in the condition variable */
     bool is_spinning; /* there is a core for each worker */
@@ -119,6 +145,7 @@ struct exec_tasks {
     int32_t *writers_left;   /* [data] */
     bool *is_over;           /* [ops] */
     xy_task_uses_t uses;     /* for belady-plan without a plan */
+    exec_place_t *places;    /* [data]; NULL: they are not exchanged */
 
     /* Out of core. */
     pthread_cond_t asked; /* there is a request, or the end has come */
@@ -167,6 +194,19 @@ void exec_finished(exec_tasks_t *e, int32_t memory, xy_op_id_t op);
 void exec_arrived(exec_tasks_t *e, const exec_request_t *request);
 /* All tasks are over: bring home what is not. */
 void exec_flush(exec_tasks_t *e);
+
+/* task_place.c */
+xy_status_t exec_places_init(exec_tasks_t *e); /* ENOMEM in silence */
+void exec_places_cleanup(exec_tasks_t *e);
+/* The task is ready: what it only writes is dead. */
+void exec_places_ready(exec_tasks_t *e, xy_op_id_t op);
+void exec_place_given_up(exec_tasks_t *e, int32_t memory, int32_t data);
+/* A task is about to write the datum, which the cache does not hold: find it a better place. */
+void exec_place_exchange(exec_tasks_t *e, int32_t memory, int32_t data);
+/* The worker takes the task as the next of its batch. */
+void exec_places_use(exec_tasks_t *e, exec_worker_t *w, xy_op_id_t op);
+/* May the task of this number in the batch begin? Without the lock. */
+bool exec_places_are_free(const exec_tasks_t *e, exec_worker_t *w, int32_t task);
 
 /* task_store.c */
 xy_status_t exec_store_start(exec_tasks_t *e);

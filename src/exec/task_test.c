@@ -113,7 +113,7 @@ static void make(program_t *p, uint64_t *seed, int ops)
 static void assert_expected(const program_t *p)
 {
     for (int d = 0; d < DATA; d++)
-        assert_memory_equal(p->words[d], p->expected[d], xy_graph_datum(p->graph, d)->bytes);
+        assert_memory_equal(p->addresses[d], p->expected[d], xy_graph_datum(p->graph, d)->bytes);
 }
 
 /* cache-oblivious needs positions; foresight is a choice among others. */
@@ -144,8 +144,73 @@ static void test_every_policy_in_core(void **state)
             assert_expected(&p);
             assert_int_equal(r.tasks, OPS);
             assert_true(r.makespan >= r.tasks_end && r.tasks_end >= r.compute_bound);
+            assert_int_equal(r.exchanges, 0);
             xy_graph_destroy(p.graph);
         }
+}
+
+/* Data of one size that are mostly written without being read, in a cache for few of them; some
+ * tasks take long, so that others get ahead of what was decided before them. */
+static void make_overwriting(program_t *p, uint64_t *seed)
+{
+    memset(p, 0, sizeof(*p));
+    assert_int_equal(xy_graph_create(&p->graph), XY_OK);
+    for (int d = 0; d < DATA; d++) {
+        xy_graph_data(p->graph, &(xy_data_t){.bytes = 8 * WORDS_MAX, .position = {-1, -1, -1}});
+        p->addresses[d] = p->words[d];
+        for (int k = 0; k < WORDS_MAX; k++)
+            p->words[d][k] = p->expected[d][k] = testing_random(seed);
+    }
+    for (int i = 0; i < 4 * OPS; i++) {
+        int32_t d = below(seed, DATA);
+        xy_access_t a[3] = {{d, XY_ACCESS_WRITE},
+                            {(d + 1 + below(seed, 5)) % DATA, XY_ACCESS_READ},
+                            {(d + 6 + below(seed, 6)) % DATA, XY_ACCESS_READ}};
+        void *buffers[3];
+
+        a[2].mode = below(seed, 8) == 0 ? XY_ACCESS_READ_WRITE : XY_ACCESS_READ;
+        xy_graph_task(p->graph, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1e-6}, a, 3);
+        for (int k = 0; k < 3; k++)
+            buffers[k] = p->expected[a[k].data];
+        compute(p->graph, i, buffers);
+    }
+    assert_int_equal(xy_graph_seal(p->graph), XY_OK);
+}
+
+static void run_uneven(void *arg, const xy_task_turn_t *turn)
+{
+    const program_t *p = arg;
+
+    if (turn->op % 7 == turn->worker)
+        usleep(20);
+    compute(p->graph, turn->op, turn->buffers);
+}
+
+static void test_exchanged_places(void **state)
+{
+    uint64_t seed = 13, exchanges = 0;
+    program_t p;
+
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++)
+        for (int i = 0; xy_task_policies[i] != NULL; i++) {
+            xy_task_exec_t how = {
+                .policy = xy_task_policies[i]->name, .run = run_uneven, .arg = &p};
+            xy_task_result_t r;
+
+            if (!is_general(xy_task_policies[i]))
+                continue;
+            make_overwriting(&p, &seed);
+            how.addresses = p.addresses;
+            how.is_exchanging = true;
+            how.workers = 2 + below(&seed, 3);
+            how.capacity = (uint64_t)8 * WORDS_MAX * (3 + (uint64_t)below(&seed, 4));
+            assert_int_equal(xy_task_execute(p.graph, &how, &r), XY_OK);
+            assert_expected(&p);
+            exchanges += r.exchanges;
+            xy_graph_destroy(p.graph);
+        }
+    assert_true(exchanges > 0);
 }
 
 static int temporary_file(void)
@@ -322,6 +387,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_policy_in_core),
+        cmocka_unit_test(test_exchanged_places),
         cmocka_unit_test(test_every_policy_out_of_core),
         cmocka_unit_test(test_code_in_the_graph),
         cmocka_unit_test(test_stop),

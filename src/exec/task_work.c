@@ -29,6 +29,7 @@ void exec_fail(exec_tasks_t *e, xy_status_t status)
 
 void exec_announce(exec_tasks_t *e, xy_op_id_t op)
 {
+    exec_places_ready(e, op);
     e->policy->ready(e->state, op);
 }
 
@@ -130,16 +131,29 @@ static void wait_for_change(exec_tasks_t *e, exec_worker_t *w)
     }
 }
 
-/* Take its data: from now on nobody else may. */
+static void *address(const exec_tasks_t *e, const exec_worker_t *w, int32_t data)
+{
+    return e->how->store != NULL       ? e->memories[w->memory].room.copies[data].own
+           : e->how->addresses != NULL ? e->how->addresses[data]
+                                       : xy_graph_datum(e->graph, data)->user;
+}
+
+/* Take its data: from now on nobody else may. It is the next of the batch. */
 static void begin(exec_tasks_t *e, exec_worker_t *w, exec_slot_t *slot)
 {
     const xy_access_t *a;
     int32_t n = xy_graph_accesses(e->graph, slot->op, &a);
+    void **buffers = w->buffers + (ptrdiff_t)w->batch_count * e->most;
 
     gathering_remove(&e->memories[w->memory], slot);
-    for (int32_t i = 0; i < n; i++)
+    exec_places_use(e, w, slot->op);
+    for (int32_t i = 0; i < n; i++) {
+        buffers[i] = address(e, w, a[i].data);
         if (a[i].mode & XY_ACCESS_WRITE)
             exec_own(e, w->memory, a[i].data);
+    }
+    w->batch[w->batch_count++] = slot->op;
+    w->taken++;
 }
 
 /* For the policy and the copies the task is over. */
@@ -186,14 +200,13 @@ static int32_t take(exec_tasks_t *e, exec_worker_t *w, exec_slot_t **slot_p)
     int32_t want = batch_size(e, w);
 
     *slot_p = NULL;
-    w->batch_count = 0;
+    w->batch_count = w->gate = w->gate_count = 0;
     while (w->batch_count < want && e->left > 0) {
         exec_slot_t *slot = next_task(e, w);
 
         if (slot == NULL || e->status != XY_OK)
             break; /* when memory runs out the task may lack a buffer */
         begin(e, w, slot);
-        w->batch[w->batch_count++] = slot->op;
         if (want == 1)
             *slot_p = slot;
         else
@@ -211,15 +224,21 @@ static bool is_cancelled(const exec_tasks_t *e)
     return e->how->stop != NULL && atomic_load_explicit(e->how->stop, memory_order_acquire);
 }
 
-/* Until those before it are really over. The load acquires what they wrote: see release_after. */
-static void wait_for_others(exec_tasks_t *e, exec_worker_t *w, xy_op_id_t op)
+/* Are those before it really over? The load acquires what they wrote: see release_after. */
+static bool is_free(const exec_tasks_t *e, exec_worker_t *w, int32_t task)
+{
+    return atomic_load_explicit(&e->before[w->batch[task]], memory_order_acquire) == 0 &&
+           exec_places_are_free(e, w, task);
+}
+
+static void wait_for_others(exec_tasks_t *e, exec_worker_t *w, int32_t task)
 {
     double start, end;
 
-    if (atomic_load_explicit(&e->before[op], memory_order_acquire) == 0)
+    if (is_free(e, w, task))
         return;
     start = exec_clock();
-    for (int i = 0; atomic_load_explicit(&e->before[op], memory_order_acquire) > 0; i++) {
+    for (int i = 0; !is_free(e, w, task); i++) {
         if (is_cancelled(e))
             break;
         if (i < SPINS && e->is_spinning)
@@ -242,26 +261,31 @@ static void release_after(exec_tasks_t *e, xy_op_id_t op)
         atomic_fetch_sub_explicit(&e->before[after[i]], 1, memory_order_release);
 }
 
-static void *address(const exec_tasks_t *e, const exec_worker_t *w, int32_t data)
+static void perform(const exec_tasks_t *e, const xy_task_turn_t *turn)
 {
-    return e->how->store != NULL       ? e->memories[w->memory].room.copies[data].own
-           : e->how->addresses != NULL ? e->how->addresses[data]
-                                       : xy_graph_datum(e->graph, data)->user;
+    const xy_task_code_t *code;
+
+    if (e->how->run != NULL) {
+        e->how->run(e->how->arg, turn);
+        return;
+    }
+    code = xy_graph_op(e->graph, turn->op)->user;
+    code->run(turn->buffers, code->arg);
 }
 
-static void perform(exec_tasks_t *e, exec_worker_t *w, const xy_task_turn_t *turn)
+/* Release what it wrote, to those who come after it and to those who wait for places. */
+static void release(exec_tasks_t *e, exec_worker_t *w, xy_op_id_t op)
 {
-    const xy_task_code_t *code = xy_graph_op(e->graph, turn->op)->user;
-    const xy_access_t *a;
-    int32_t n = xy_graph_accesses(e->graph, turn->op, &a);
+    uint64_t ran = atomic_load_explicit(&w->ran, memory_order_relaxed);
 
-    for (int32_t i = 0; i < n; i++)
-        w->buffers[i] = address(e, w, a[i].data);
-    if (e->how->run != NULL)
-        e->how->run(e->how->arg, turn);
-    else
-        code->run(w->buffers, code->arg);
-    w->ran++;
+    release_after(e, op);
+    atomic_store_explicit(&w->ran, ran + 1, memory_order_release);
+}
+
+/* The task after this one in the batch, if all that it can wait for are others' tasks. */
+static xy_op_id_t next_in_batch(const exec_tasks_t *e, exec_worker_t *w, int32_t task, int32_t n)
+{
+    return task + 1 < n && exec_places_are_free(e, w, task + 1) ? w->batch[task + 1] : -1;
 }
 
 static void run_batch(exec_tasks_t *e, exec_worker_t *w, int32_t n, double start)
@@ -270,17 +294,17 @@ static void run_batch(exec_tasks_t *e, exec_worker_t *w, int32_t n, double start
 
     w->begun = 0;
     for (int32_t i = 0; i < n; i++) {
-        xy_task_turn_t turn = {w->number, w->batch[i], w->buffers};
+        xy_task_turn_t turn = {w->number, w->batch[i], w->buffers + (ptrdiff_t)i * e->most};
 
-        wait_for_others(e, w, turn.op);
+        wait_for_others(e, w, i);
         if (is_cancelled(e))
             break;
         if (e->is_recording)
             exec_record_begin(w);
-        perform(e, w, &turn);
+        perform(e, &turn);
         if (e->is_recording)
-            exec_record_end(e, w, turn.op, i + 1 < n ? w->batch[i + 1] : -1);
-        release_after(e, turn.op);
+            exec_record_end(e, w, turn.op, next_in_batch(e, w, i, n));
+        release(e, w, turn.op);
     }
     w->ended = exec_clock();
     busy = w->ended - start - (w->waited - waited);

@@ -158,6 +158,7 @@ typedef struct {
     uint64_t loads, stores, peers; /* transfers from and to the main memory, between others */
     uint64_t bytes_loaded, bytes_stored, bytes_peer;
     uint64_t tasks, evictions, given_back; /* given_back: younger tasks that had to start again */
+    uint64_t exchanges; /* real time: data that took the place of dead ones in a cache */
 } xy_task_result_t;
 
 #endif

@@ -275,9 +275,10 @@ static xy_status_t execute(stencil_real_t *r, xy_task_result_t *result_p)
                           .workers = r->workers,
                           .capacity = run->memory,
                           .addresses = r->addresses,
+                          .is_exchanging = true,
                           .run = run_task,
                           .arg = r,
-                          .stop = &r->stop,
+                          .stop = r->grid.check_every > 0 ? &r->stop : NULL,
                           .trace = run->how.trace,
                           .observer = run->how.observer};
     double chosen = 0;
