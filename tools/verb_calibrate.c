@@ -16,8 +16,8 @@ typedef struct {
     const char *hosts, *launcher, *compiler, *agent, *sizes;
     xy_vec_t plugins, extra;
     uint64_t largest;
-    double first, time_max, seconds, tolerance;
-    bool check, list, memory, messages, quiet, fresh, json;
+    double first, time_max, seconds, tolerance, patience;
+    bool check, list, memory, messages, compute, quiet, fresh, json;
 } values_t;
 
 static const char *const criteria[] = {"relative", "adjusted", "r2", NULL};
@@ -42,6 +42,7 @@ static const xy_option_t options[] = {
      .help = "time for all measurements together"},
     {"memory", 'm', XY_OPT_FLAG, .offset = offsetof(values_t, memory),
      .help = "only copies, sums, the hand-over of cache lines and fibers"},
+    {"compute", 0, XY_OPT_FLAG, .offset = offsetof(values_t, compute), .help = "only kernels"},
     {"messages", 0, XY_OPT_FLAG, .offset = offsetof(values_t, messages),
      .help = "only messages; with --launcher, by that MPI instead of Xylem's own"},
     {"criterion", 0, XY_OPT_CHOICE, "WORD", offsetof(values_t, criterion), .choices = criteria,
@@ -66,6 +67,8 @@ static const xy_option_t options[] = {
     {"agent", 0, XY_OPT_STRING, "COMMAND", offsetof(values_t, agent),
      .help =
          "with --hosts: what reaches a host, called with its name and a command; ssh by default"},
+    {"patience", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, patience), .preset = "10s",
+     .help = "with --hosts: how long a host may take to answer"},
     {"extra", 0, XY_OPT_LIST, "WORD", offsetof(values_t, extra),
      .help = "with --hosts or --messages: one more word for the launcher; may be repeated"},
     {"svg", 0, XY_OPT_STRING, "FILE", offsetof(values_t, svg),
@@ -248,10 +251,11 @@ static xy_status_t measure_messages(const values_t *v, const xy_calibration_t *c
 static xy_status_t measure(const values_t *v, xy_calibration_t *c, const xy_machine_t *live,
                            xy_costs_t *costs, int *failed_p)
 {
-    const bool is_all = !v->memory && !v->messages;
+    const bool is_all = !v->memory && !v->messages && !v->compute;
+    const int parts = v->memory + v->messages + v->compute;
     xy_progress_t bar;
-    double memory = is_all ? fmin(v->seconds / 4, 20) : v->seconds;
-    double messages = is_all ? fmin(v->seconds / 6, 12) : v->seconds;
+    double memory = is_all ? fmin(v->seconds / 4, 20) : v->seconds / parts;
+    double messages = is_all ? fmin(v->seconds / 6, 12) : v->seconds / parts;
     xy_status_t st = XY_OK;
 
     xy_progress_start(&bar, "calibrating", (uint64_t)(v->seconds * 1000));
@@ -263,8 +267,8 @@ static xy_status_t measure(const values_t *v, xy_calibration_t *c, const xy_mach
         st = calibrate_fibers(c, live, costs);
     if (st == XY_OK && (is_all || v->messages))
         st = measure_messages(v, c, messages, live, costs);
-    c->seconds = v->seconds - memory - messages;
-    if (st == XY_OK && is_all)
+    c->seconds = is_all ? v->seconds - memory - messages : v->seconds / parts;
+    if (st == XY_OK && (is_all || v->compute))
         st = xy_calibrate_kernels(c, costs, failed_p);
     xy_progress_stop(&bar);
     return st;
@@ -335,6 +339,7 @@ static xy_status_t calibrate_hosts(const values_t *v)
                                 .launcher = v->launcher,
                                 .compiler = v->compiler,
                                 .agent = v->agent,
+                                .patience = v->patience,
                                 .extra = &v->extra,
                                 .largest = (double)v->largest,
                                 .sizes = &sizes,
@@ -367,8 +372,10 @@ static xy_status_t calibrate(const values_t *v, xy_calibration_t *c, const xy_ma
 {
     xy_costs_t *costs;
     int failed = 0;
-    xy_status_t st = open_costs(v, live, path, &costs);
+    xy_status_t st = xy_calibrate_validate(c);
 
+    if (st == XY_OK)
+        st = open_costs(v, live, path, &costs);
     if (st != XY_OK)
         return st;
     st = measure(v, c, live, costs, &failed);

@@ -192,7 +192,7 @@ static xy_status_t calibrate_list(const xy_calibration_t *c, const xy_vec_t *lis
             o.threads = threads[t];
             o.patience = c->patience;
             o.pace = i + t > 0 ? calibrate_pace(costs) : pace;
-            st = calibrate_kernel(c, &o, fmax((end - cost_now()) / (double)left, 1), costs);
+            st = calibrate_kernel(c, &o, fmax((end - cost_now()) / (double)left, 0.3), costs);
             /* It was said; the others go on. */
             if (st == XY_EINVAL || st == XY_ENOENT) {
                 ++*failed_p;
@@ -202,32 +202,67 @@ static xy_status_t calibrate_list(const xy_calibration_t *c, const xy_vec_t *lis
     return st;
 }
 
+/* What is to be measured, by its words, which are owned. */
+typedef struct {
+    xy_vec_t kernels; /* of cost_worker_options_t */
+    xy_vec_t words;   /* of char *, that they point into */
+} plan_t;
+
+/* A copy of `text` that lives as long as the plan. */
+static char *keep_word(plan_t *plan, const char *text)
+{
+    char *copy = xy_strdup(text);
+
+    if (copy != NULL && xy_vec_append(&plan->words, &copy) == XY_OK)
+        return copy;
+    xy_free(copy);
+    return NULL;
+}
+
+static void plan_cleanup(plan_t *plan)
+{
+    for (size_t i = 0; i < plan->words.count; i++)
+        xy_free(XY_VEC_AT(&plan->words, char *, i));
+    xy_vec_cleanup(&plan->words);
+    xy_vec_cleanup(&plan->kernels);
+}
+
+/* The caller cleans up, also on failure. */
+static xy_status_t plan_make(const xy_calibration_t *c, plan_t *plan)
+{
+    char *names;
+    xy_status_t st;
+
+    *plan = (plan_t){XY_VEC_INIT(cost_worker_options_t), XY_VEC_INIT(char *)};
+    names = keep_word(plan, c->kernels != NULL ? c->kernels : "dgemm,dtrtri");
+    st = names != NULL ? list_kernels(c, names, &plan->kernels) : xy_fail_memory("listing kernels");
+    for (size_t i = 0; st == XY_OK && c->plugins != NULL && i < c->plugins->count; i++) {
+        char *text = keep_word(plan, XY_VEC_AT(c->plugins, const char *, i));
+
+        st = text != NULL ? list_plugin(text, &plan->kernels) : xy_fail_memory("listing kernels");
+    }
+    return st;
+}
+
+xy_status_t xy_calibrate_validate(const xy_calibration_t *c)
+{
+    plan_t plan;
+    xy_status_t st = plan_make(c, &plan);
+
+    plan_cleanup(&plan);
+    return st;
+}
+
 xy_status_t xy_calibrate_kernels(const xy_calibration_t *c, xy_costs_t *costs, int *failed_p)
 {
-    xy_vec_t list = XY_VEC_INIT(cost_worker_options_t), texts = XY_VEC_INIT(char *);
-    char *copy = xy_strdup(c->kernels != NULL ? c->kernels : "dgemm,dtrtri");
+    plan_t plan;
     int failed = 0;
-    xy_status_t st =
-        copy != NULL ? list_kernels(c, copy, &list) : xy_fail_memory("listing kernels");
+    xy_status_t st = plan_make(c, &plan);
 
-    for (size_t i = 0; st == XY_OK && c->plugins != NULL && i < c->plugins->count; i++) {
-        char *text = xy_strdup(XY_VEC_AT(c->plugins, const char *, i));
-
-        if (text == NULL || xy_vec_append(&texts, &text) != XY_OK) {
-            xy_free(text);
-            st = xy_fail_memory("listing kernels");
-        } else {
-            st = list_plugin(text, &list);
-        }
-    }
     if (st == XY_OK)
-        st = calibrate_list(c, &list, costs, &failed);
+        st = calibrate_list(c, &plan.kernels, costs, &failed);
     if (st == XY_OK && failed_p != NULL)
         *failed_p = failed;
-    for (size_t i = 0; i < texts.count; i++)
-        xy_free(XY_VEC_AT(&texts, char *, i));
-    xy_vec_cleanup(&texts);
-    xy_vec_cleanup(&list);
-    xy_free(copy);
+    plan_cleanup(&plan);
     return st;
 }

@@ -42,6 +42,10 @@ typedef struct {
     FILE *report;       /* one line for each model; NULL: silent */
 } xy_calibration_t;
 
+/* Whether there are kernels and plug-ins of these names, before anything is measured. EUSAGE: not.
+ */
+xy_status_t xy_calibrate_validate(const xy_calibration_t *c);
+
 /* Kernels and plug-ins. XY_OK when some got no model too: *failed_p (may be NULL) counts them.
  * EUSAGE: a kernel that does not exist. EUNSUPPORTED: no LAPACKE to fit with. */
 xy_status_t xy_calibrate_kernels(const xy_calibration_t *c, xy_costs_t *costs, int *failed_p);

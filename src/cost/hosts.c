@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "cost/hosts.h"
 
-#include <errno.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "cost/ask.h"
 #include "cost/launcher.h"
-#include "cost/measure.h"
 #include "cost/pair.h"
 
 /* The part of the time that latencies take; messages take the rest. */
@@ -17,9 +13,8 @@ static const double latency_share = 0.2;
 /* One calibration under way. */
 typedef struct {
     const xy_hosts_calibration_t *c;
-    xy_vec_t names;   /* of char *, owned: hosts that answer, as the file calls them */
-    xy_vec_t called;  /* of char *, owned: as they call themselves; empty: not asked */
-    xy_vec_t rank_of; /* of uint32_t: line of the file to process */
+    cost_asked_t hosts; /* that answer */
+    xy_vec_t rank_of;   /* of uint32_t: line of the file to process */
     cost_launcher_t launcher;
     xy_vec_t words;       /* of char *, owned: start the processes */
     xy_latency_t *matrix; /* by lines of the file */
@@ -29,117 +24,6 @@ typedef struct {
 
 /* ---- Hosts ---- */
 
-static xy_status_t add_host(session_t *s, const char *name)
-{
-    char *copy;
-
-    for (size_t i = 0; i < s->names.count; i++)
-        if (strcmp(XY_VEC_AT(&s->names, char *, i), name) == 0)
-            return XY_OK;
-    copy = xy_strdup(name);
-    if (copy == NULL || xy_vec_append(&s->names, &copy) != XY_OK) {
-        xy_free(copy);
-        return xy_fail_memory("reading hosts");
-    }
-    return XY_OK;
-}
-
-static xy_status_t read_hosts(session_t *s)
-{
-    char *data, *save = NULL;
-    size_t size;
-    xy_status_t st = xy_file_read(s->c->hosts, (size_t)1 << 24, &data, &size);
-
-    if (st != XY_OK)
-        return st;
-    for (char *line = strtok_r(data, "\n", &save); line != NULL && st == XY_OK;
-         line = strtok_r(NULL, "\n", &save)) {
-        line += strspn(line, " \t\r");
-        line[strcspn(line, "# \t\r")] = '\0';
-        if (*line == '-')
-            st = xy_fail_at(XY_EPARSE, s->c->hosts, 0, "'%s' is no name of a host", line);
-        else if (*line != '\0')
-            st = add_host(s, line);
-    }
-    xy_free(data);
-    if (st == XY_OK && s->names.count == 0)
-        st = xy_fail_at(XY_EPARSE, s->c->hosts, 0, "names no hosts; write one on each line");
-    return st;
-}
-
-static pid_t ask(const session_t *s, char *name)
-{
-    char ssh[] = "ssh", batch[] = "-oBatchMode=yes", patience[] = "-oConnectTimeout=8",
-         yes[] = "true";
-    char *agent = s->c->agent != NULL ? xy_strdup(s->c->agent) : NULL;
-    char *with_agent[] = {agent, name, yes, NULL};
-    char *with_ssh[] = {ssh, batch, patience, name, yes, NULL};
-    pid_t pid = cost_command_start(agent != NULL ? with_agent : with_ssh);
-
-    xy_free(agent);
-    return pid;
-}
-
-/* All are asked at once, and have ten seconds. Those that do not answer are named and dropped. */
-static xy_status_t drop_silent(session_t *s)
-{
-    pid_t *pids = xy_calloc(s->names.count, sizeof(*pids));
-    double deadline = cost_now() + 10;
-    size_t kept = 0;
-
-    if (pids == NULL)
-        return xy_fail_memory("asking hosts");
-    for (size_t i = 0; i < s->names.count; i++)
-        pids[i] = ask(s, XY_VEC_AT(&s->names, char *, i));
-    for (size_t i = 0; i < s->names.count; i++) {
-        char *name = XY_VEC_AT(&s->names, char *, i);
-
-        if (pids[i] > 0 && cost_command_wait(pids[i], deadline) == 0) {
-            XY_VEC_AT(&s->names, char *, kept++) = name;
-        } else {
-            xy_warn("host %s does not answer ('%s %s true' fails); it is left out", name,
-                    s->c->agent != NULL ? s->c->agent : "ssh", name);
-            xy_free(name);
-        }
-    }
-    s->names.count = kept;
-    xy_free(pids);
-    return kept > 0 ? XY_OK : xy_fail(XY_ENOENT, "no host of %s answers", s->c->hosts);
-}
-
-static xy_status_t note_name(void *arg, char *line)
-{
-    char **name = arg;
-
-    if (*name == NULL && *line != '\0')
-        *name = xy_strdup(line);
-    return XY_OK;
-}
-
-/* Launchers put processes in an order of their own; which is where, a host's own name tells. */
-static xy_status_t ask_names(session_t *s)
-{
-    char ssh[] = "ssh", word[] = "uname", n[] = "-n";
-    char *agent = xy_strdup(s->c->agent != NULL ? s->c->agent : ssh);
-    xy_status_t st = agent != NULL ? XY_OK : xy_fail_memory("asking hosts");
-
-    for (size_t i = 0; i < s->names.count && st == XY_OK; i++) {
-        char *argv[] = {agent, XY_VEC_AT(&s->names, char *, i), word, n, NULL};
-        char *name = NULL;
-        int code = 0;
-
-        st = cost_command_run(argv, 10, note_name, &name, &code);
-        if (st == XY_OK && name == NULL)
-            name = xy_strdup("");
-        if (st == XY_OK && (name == NULL || xy_vec_append(&s->called, &name) != XY_OK))
-            st = xy_fail_memory("asking hosts");
-        if (st != XY_OK)
-            xy_free(name);
-    }
-    xy_free(agent);
-    return st;
-}
-
 static bool is_same_host(const char *a, const char *b)
 {
     size_t n = strcspn(a, ".");
@@ -147,17 +31,18 @@ static bool is_same_host(const char *a, const char *b)
     return n > 0 && n == strcspn(b, ".") && strncmp(a, b, n) == 0;
 }
 
-/* Process `rank` runs on a host that calls itself `name`. */
+/* Launchers put processes in an order of their own: process `rank` runs on a host that calls itself
+ * `name`. */
 static void place_rank(session_t *s, uint32_t rank, const char *name)
 {
-    for (size_t i = 0; i < s->called.count; i++)
-        if (is_same_host(XY_VEC_AT(&s->called, char *, i), name))
+    for (size_t i = 0; i < s->hosts.called.count; i++)
+        if (is_same_host(XY_VEC_AT(&s->hosts.called, char *, i), name))
             XY_VEC_AT(&s->rank_of, uint32_t, i) = rank;
 }
 
 static xy_status_t list_ranks(session_t *s)
 {
-    for (uint32_t i = 0; i < s->names.count; i++)
+    for (uint32_t i = 0; i < s->hosts.names.count; i++)
         if (xy_vec_append(&s->rank_of, &i) != XY_OK)
             return xy_fail_memory("listing processes");
     return XY_OK;
@@ -209,7 +94,7 @@ static uint32_t rank(const session_t *s, uint32_t host)
 static xy_status_t name_matrix(session_t *s)
 {
     for (uint32_t i = 0; i < s->matrix->count; i++) {
-        char *name = xy_strdup(XY_VEC_AT(&s->names, char *, i));
+        char *name = xy_strdup(XY_VEC_AT(&s->hosts.names, char *, i));
 
         if (name == NULL)
             return xy_fail_memory("naming hosts");
@@ -222,7 +107,7 @@ static xy_status_t name_matrix(session_t *s)
 static xy_status_t measure_latencies(session_t *s)
 {
     static const char *const arguments[] = {"latency", "20", NULL};
-    xy_status_t st = xy_latency_create((uint32_t)s->names.count, &s->matrix);
+    xy_status_t st = xy_latency_create((uint32_t)s->hosts.names.count, &s->matrix);
     uint32_t n;
 
     if (st == XY_OK)
@@ -310,20 +195,20 @@ static xy_status_t store_hosts(const session_t *s, const xy_eco_t *eco, xy_costs
 static xy_status_t calibrate(session_t *s, xy_costs_t *costs)
 {
     xy_eco_t *eco;
-    xy_status_t st = read_hosts(s);
+    xy_status_t st = cost_asked_read(s->c->hosts, &s->hosts);
 
     if (st == XY_OK)
         st = cost_launcher_find(s->c->launcher, &s->launcher);
     if (st == XY_OK && s->launcher.kind != COST_SLURM)
-        st = drop_silent(s);
-    if (st == XY_OK && s->launcher.kind != COST_SLURM)
-        st = ask_names(s);
+        st = cost_asked_ask(s->c->hosts, s->c->agent, s->c->patience > 0 ? s->c->patience : 10,
+                            &s->hosts);
     if (st == XY_OK)
         st = list_ranks(s);
     if (st == XY_OK)
-        st = cost_launcher_prepare(&s->launcher, s->c->compiler, &s->names);
+        st = cost_launcher_prepare(&s->launcher, s->c->compiler, &s->hosts.names);
     if (st == XY_OK)
-        st = cost_launcher_words(&s->launcher, s->names.count, s->c->agent, s->c->extra, &s->words);
+        st = cost_launcher_words(&s->launcher, s->hosts.names.count, s->c->agent, s->c->extra,
+                                 &s->words);
     if (st == XY_OK)
         st = measure_latencies(s);
     if (st == XY_OK)
@@ -342,16 +227,14 @@ static xy_status_t calibrate(session_t *s, xy_costs_t *costs)
 xy_status_t xy_calibrate_hosts(const xy_hosts_calibration_t *c, xy_costs_t *costs)
 {
     session_t s = {.c = c,
-                   .names = XY_VEC_INIT(char *),
-                   .called = XY_VEC_INIT(char *),
+                   .hosts = COST_ASKED_INIT,
                    .words = XY_VEC_INIT(char *),
                    .rank_of = XY_VEC_INIT(uint32_t),
                    .share = latency_share};
     xy_status_t st = calibrate(&s, costs);
 
     cost_launcher_cleanup(&s.launcher);
-    cost_words_cleanup(&s.names);
-    cost_words_cleanup(&s.called);
+    cost_asked_cleanup(&s.hosts);
     cost_words_cleanup(&s.words);
     xy_vec_cleanup(&s.rank_of);
     xy_free(s.by_rank);

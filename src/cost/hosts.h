@@ -20,6 +20,7 @@ typedef struct {
     const char *launcher;  /* NULL: mpirun, mpiexec or srun, whichever is here */
     const char *compiler;  /* NULL: mpicc */
     const char *agent;     /* how to reach a host: COMMAND HOST WORD...; NULL: ssh */
+    double patience;       /* seconds that a host has to answer; 0: 10 */
     const xy_vec_t *extra; /* of const char *: more words for the launcher; NULL: none */
     double rho;            /* of ECO; 0: 1.20 */
     double largest;        /* message in bytes; 0: 4 MiB */
@@ -29,9 +30,10 @@ typedef struct {
     FILE *report;          /* what is found; NULL: silent */
 } xy_hosts_calibration_t;
 
-/* Clusters, machines and messages go into `costs`. A host that does not answer is warned of by its
- * name and left out. ENOENT: no launcher or compiler here, or no host answers. EIO: the launcher
- * failed (what it says goes to standard error). */
+/* Clusters, machines and messages go into `costs`. A host that does not answer, or is
+ * another one by a second name, is warned of by its name and left out. ENOENT: no launcher or
+ * compiler here, or no host answers. EIO: the launcher failed (what it says goes to standard
+ * error). */
 xy_status_t xy_calibrate_hosts(const xy_hosts_calibration_t *c, xy_costs_t *costs);
 
 #endif

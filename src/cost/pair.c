@@ -21,6 +21,7 @@ typedef struct {
 xy_status_t cost_probe_run(const xy_vec_t *words, const char *const *arguments, double seconds,
                            cost_line_fn line, void *arg)
 {
+    const cost_last_t last = {.line = "end", .grace = 5};
     xy_vec_t all = XY_VEC_INIT(char *);
     char *end = NULL, life[32];
     int code = 0;
@@ -37,7 +38,7 @@ xy_status_t cost_probe_run(const xy_vec_t *words, const char *const *arguments, 
     if (st == XY_OK && xy_vec_append(&all, &end) != XY_OK)
         st = xy_fail_memory("starting processes");
     if (st == XY_OK)
-        st = cost_command_run(all.data, seconds, line, arg, &code);
+        st = cost_command_run_to(all.data, seconds, &last, line, arg, &code);
     cost_words_cleanup(&all);
     if (st == XY_OK && code != 0)
         st = xy_fail(XY_EIO, code == 124 ? "%s did not end within %g s" : "%s failed",

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -15,8 +16,8 @@
 
 enum { NOT_STARTED = 127, TOO_LATE = 124 };
 
-/* In the child: `out` < 0 means nothing is wanted. */
-static void become(char *const argv[], int out, pid_t parent)
+/* In the child: `out` < 0 means that what it prints is not wanted. */
+static void become(char *const argv[], int out, bool says_errors, pid_t parent)
 {
     int null = open("/dev/null", O_RDWR);
 
@@ -27,19 +28,29 @@ static void become(char *const argv[], int out, pid_t parent)
         _exit(NOT_STARTED);
     dup2(null, STDIN_FILENO);
     dup2(out >= 0 ? out : null, STDOUT_FILENO);
-    if (out < 0)
+    if (!says_errors)
         dup2(null, STDERR_FILENO);
     signal(SIGPIPE, SIG_DFL);
     execvp(argv[0], argv);
     _exit(NOT_STARTED);
 }
 
-pid_t cost_command_start(char *const argv[])
+pid_t cost_command_start(char *const argv[], int *out_p)
 {
-    pid_t parent = getpid(), pid = fork();
+    int ends[2] = {-1, -1};
+    pid_t parent = getpid(), pid;
 
+    if (out_p != NULL && pipe2(ends, O_CLOEXEC) != 0)
+        return -1;
+    pid = fork();
     if (pid == 0)
-        become(argv, -1, parent);
+        become(argv, ends[1], false, parent);
+    if (ends[1] >= 0)
+        close(ends[1]);
+    if (pid > 0 && out_p != NULL)
+        *out_p = ends[0];
+    else if (ends[0] >= 0)
+        close(ends[0]);
     return pid;
 }
 
@@ -71,15 +82,31 @@ int cost_command_wait(pid_t pid, double deadline)
     }
 }
 
+/* What a command prints, and when it has to be over. */
+typedef struct {
+    xy_text_t text; /* not yet given to the reader */
+    cost_line_fn line;
+    void *arg;
+    const cost_last_t *last; /* NULL: any line may be the last one */
+    bool is_over;            /* the last one came */
+    double deadline;
+} reading_t;
+
 /* Give whole lines to the reader; what is left of the last one stays. */
-static xy_status_t take_lines(xy_text_t *text, cost_line_fn line, void *arg)
+static xy_status_t take_lines(reading_t *r)
 {
+    xy_text_t *text = &r->text;
     char *begin = text->s, *end;
     xy_status_t st = XY_OK;
 
     while (st == XY_OK && begin != NULL && (end = strchr(begin, '\n')) != NULL) {
         *end = '\0';
-        st = line(arg, begin);
+        if (r->last != NULL && !r->is_over && strcmp(begin, r->last->line) == 0) {
+            r->is_over = true;
+            r->deadline = fmin(r->deadline, cost_now() + r->last->grace);
+        } else {
+            st = r->line(r->arg, begin);
+        }
         begin = end + 1;
     }
     if (begin != NULL && begin != text->s) {
@@ -89,13 +116,12 @@ static xy_status_t take_lines(xy_text_t *text, cost_line_fn line, void *arg)
     return st;
 }
 
-static xy_status_t read_output(int fd, double deadline, cost_line_fn line, void *arg)
+static xy_status_t read_output(int fd, reading_t *r)
 {
-    xy_text_t text = XY_TEXT_INIT;
     xy_status_t st = XY_OK;
     char buffer[4096];
 
-    while (st == XY_OK && cost_now() < deadline) {
+    while (st == XY_OK && cost_now() < r->deadline) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
         int ready = poll(&p, 1, 200);
         ssize_t n;
@@ -107,18 +133,27 @@ static xy_status_t read_output(int fd, double deadline, cost_line_fn line, void 
             continue;
         if (n <= 0)
             break;
-        xy_text_add_bytes(&text, buffer, (size_t)n);
-        st = text.failed ? xy_fail_memory("reading what a command prints")
-                         : take_lines(&text, line, arg);
+        xy_text_add_bytes(&r->text, buffer, (size_t)n);
+        st = r->text.failed ? xy_fail_memory("reading what a command prints") : take_lines(r);
     }
-    xy_text_cleanup(&text);
+    xy_text_cleanup(&r->text);
     return st;
 }
 
 xy_status_t cost_command_run(char *const argv[], double seconds, cost_line_fn line, void *arg,
                              int *code_p)
 {
-    double deadline = cost_now() + seconds;
+    return cost_command_run_to(argv, seconds, NULL, line, arg, code_p);
+}
+
+xy_status_t cost_command_run_to(char *const argv[], double seconds, const cost_last_t *last,
+                                cost_line_fn line, void *arg, int *code_p)
+{
+    reading_t r = {.text = XY_TEXT_INIT,
+                   .line = line,
+                   .arg = arg,
+                   .last = last,
+                   .deadline = cost_now() + seconds};
     int ends[2];
     pid_t parent = getpid(), pid;
     xy_status_t st;
@@ -127,14 +162,16 @@ xy_status_t cost_command_run(char *const argv[], double seconds, cost_line_fn li
         return xy_fail_errno(errno, "a pipe", "make");
     pid = fork();
     if (pid == 0)
-        become(argv, ends[1], parent);
+        become(argv, ends[1], true, parent);
     close(ends[1]);
     if (pid < 0) {
         close(ends[0]);
         return xy_fail_errno(errno, argv[0], "start");
     }
-    st = read_output(ends[0], deadline, line, arg);
+    st = read_output(ends[0], &r);
     close(ends[0]);
-    *code_p = cost_command_wait(pid, st == XY_OK ? deadline : 0);
+    *code_p = cost_command_wait(pid, st == XY_OK ? r.deadline : 0);
+    if (r.is_over)
+        *code_p = 0;
     return st;
 }

@@ -16,8 +16,19 @@ typedef xy_status_t (*cost_line_fn)(void *arg, char *line);
 xy_status_t cost_command_run(char *const argv[], double seconds, cost_line_fn line, void *arg,
                              int *code_p);
 
-/* Start it with both streams to /dev/null; wait for it until the clock says `deadline`. */
-pid_t cost_command_start(char *const argv[]); /* -1: it could not be started */
+/* The same for a command that has a last line. How it ends after that does not matter (code 0), and
+ * it is ended when it takes too long over it. */
+typedef struct {
+    const char *line; /* not given to the reader */
+    double grace;     /* seconds to end in */
+} cost_last_t;
+xy_status_t cost_command_run_to(char *const argv[], double seconds, const cost_last_t *last,
+                                cost_line_fn line, void *arg, int *code_p);
+
+/* Start it, and wait for it until the clock says `deadline`. What it prints can be read from
+ * *out_p, which is the caller's to close; NULL: not wanted. Errors go to /dev/null. -1: it could
+ * not be started. */
+pid_t cost_command_start(char *const argv[], int *out_p);
 int cost_command_wait(pid_t pid, double deadline);
 
 #endif

@@ -83,6 +83,34 @@ static void test_limit(void **state)
     assert_int_equal(run("trap '' TERM; sleep 100 & wait; wait", 0.1, &st), 124);
 }
 
+/* After its last line it may end as it likes, or not at all. */
+static void test_last(void **state)
+{
+    static const char *const scripts[] = {"echo a; echo end", "echo a; echo end; exit 3",
+                                          "echo a; echo end; sleep 100",
+                                          "echo a; echo end; kill -9 $$"};
+    char sh[] = "sh", c[] = "-c", script[64];
+    char *argv[] = {sh, c, script, NULL};
+    const cost_last_t last = {.line = "end", .grace = 0.2};
+    double begin = cost_now();
+    int code;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+        snprintf(script, sizeof(script), "%s", scripts[i]);
+        lines[0] = '\0';
+        code = -1;
+        assert_int_equal(cost_command_run_to(argv, 90, &last, keep, NULL, &code), XY_OK);
+        assert_int_equal(code, 0);
+        assert_string_equal(lines, "<a>");
+    }
+    assert_true(cost_now() - begin < 50);
+    /* Without it, it counts how it ends. */
+    snprintf(script, sizeof(script), "echo a; exit 3");
+    assert_int_equal(cost_command_run_to(argv, 90, &last, keep, NULL, &code), XY_OK);
+    assert_int_equal(code, 3);
+}
+
 /* Killed without a chance to clean up: its command goes, too. */
 static void test_orphan(void **state)
 {
@@ -96,7 +124,7 @@ static void test_orphan(void **state)
         char sleep[] = "sleep", long_time[] = "1000";
         char *argv[] = {sleep, long_time, NULL};
 
-        child = cost_command_start(argv);
+        child = cost_command_start(argv, NULL);
         if (write(ends[1], &child, sizeof(child)) != sizeof(child))
             _exit(1);
         pause();
@@ -131,7 +159,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines),   cmocka_unit_test(test_missing),
         cmocka_unit_test(test_refused), cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_orphan),
+        cmocka_unit_test(test_orphan),  cmocka_unit_test(test_last),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

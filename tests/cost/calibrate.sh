@@ -9,37 +9,47 @@ command -v cc >/dev/null || exit 77
 cat >kernels.c <<'END'
 #include <stddef.h>
 #include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
 static volatile double sink;
-int kernel(size_t n)
+static int add(size_t n)
 {
     for (size_t i = 0; i < 20 * n; i++)
         sink += (double)i;
     return 0;
 }
+/* A busy machine makes arithmetic slower, but hardly sleep. */
+int kernel(size_t n)
+{
+    return nanosleep(&(struct timespec){.tv_nsec = (long)n * 20000}, NULL);
+}
 int crash(size_t n)
 {
     if (n > 150)
         abort();
-    return kernel(n);
+    return add(n);
 }
 int leave(size_t n) { (void)n; _exit(5); }
-int refuse(size_t n) { return n > 150 ? 3 : kernel(n); }
+int refuse(size_t n) { return n > 150 ? 3 : add(n); }
 int uneven(size_t n)
 {
     static unsigned state = 1;
     state = state * 1103515245u + 12345u;
-    return kernel(n * (1 + (state >> 16) % 40));
+    return add(n * (1 + (state >> 16) % 40));
 }
 END
 cc -O1 -shared -fPIC -o kernels.so kernels.c
 export XDG_CACHE_HOME=$WORK/cache
-short=(--seconds 500ms --max-time 1ms -k '')
+# shellcheck disable=SC2054 # a list of sizes
+short=(--seconds 1s --max-time 8ms --sizes 8,4K,64K -k '')
+compute=("${short[@]}" --compute)
 
+# What is wrong with the command line is said before anything is measured.
 expect 2 "$XYLEM" calibrate -k nonsense
 says "$err" "no kernel 'nonsense'"
 expect 2 "$XYLEM" calibrate -k '' -p nonsense
 expect 2 "$XYLEM" calibrate -t 0
+[ ! -e cache/xylem ] || die "something was measured"
 expect 0 "$XYLEM" calibrate --list
 says "$out" "dtrtri"
 expect 1 "$XYLEM" explain cost dgemm 100
@@ -49,19 +59,27 @@ says "$err" "did you mean 'cost'"
 expect 0 "$XYLEM" explain
 says "$out" "xylem explain cost KERNEL SIZE"
 
-if "$XYLEM" calibrate "${short[@]}" -p good=./kernels.so >said 2>warned; then
-    :
-elif grep -q LAPACKE warned; then
+# settle NAME COMMAND...: what it says goes to said and warned. A busy machine may be too noisy for
+# one attempt at the kernel, but not for many.
+settle() {
+    local name=$1 attempts=0
+    shift
+    until "$@" >said 2>warned; do
+        attempts=$((attempts + 1))
+        grep -q "kernel $name is too noisy" warned || die "$(cat said warned)"
+        [ $attempts -lt 10 ] || die "$name has no model: $(cat warned)"
+    done
+}
+# Everything, into the cache.
+"$XYLEM" calibrate "${short[@]}" >said 2>warned || die "$(cat said warned)"
+says "$(cat said)" handover
+says "$(cat said)" "message  local - local"
+settle good "$XYLEM" calibrate "${compute[@]}" -p good=./kernels.so
+if grep -q LAPACKE warned; then
     echo "left out: $(cat warned)"
     exit 77
-elif grep -q 'too noisy' warned; then
-    echo "left out: this machine is too busy: $(cat warned)"
-    exit 77
-else
-    die "$(cat said warned)"
 fi
 [ -s cache/xylem/costs-"$(uname -n)".xml ] || die "nothing in the cache"
-says "$(cat said)" handover
 expect 0 "$XYLEM" explain cost good 300
 says "$out" "good 300, 1 thread"
 expect 0 "$XYLEM" explain cost good 300 --json
@@ -85,13 +103,19 @@ plugins=(-p good=./kernels.so)
 for name in "${!why[@]}"; do
     plugins+=(-p "$name=./kernels.so:$name")
 done
-expect 1 "$XYLEM" calibrate "${short[@]}" -q "${plugins[@]}" -o bad.xml
+attempts=0
+while :; do
+    expect 1 "$XYLEM" calibrate "${compute[@]}" --seconds 4s -q "${plugins[@]}" -o bad.xml
+    ! grep -q 'Name="good"' bad.xml || break
+    attempts=$((attempts + 1))
+    says "$err" "kernel good is too noisy"
+    [ $attempts -lt 10 ] || die "good has no model: $err"
+done
 says "$err" "kernels got no model; the others did"
 for name in "${!why[@]}"; do
     says "$err" "${why[$name]}"
     ! grep -q "Name=\"$name\"" bad.xml || die "$name has a model"
 done
-[[ $err == *"kernel good"* ]] || grep -q 'Name="good"' bad.xml || die "good has no model"
 
 # With OpenMP inside, one model for each number of threads.
 cat >team.c <<'END'
@@ -99,17 +123,15 @@ cat >team.c <<'END'
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 int kernel(size_t n)
 {
     static int written;
-    double sum = 0;
     int members = 0;
-#pragma omp parallel reduction(+ : sum, members)
+#pragma omp parallel reduction(+ : members)
     {
         members += 1;
-#pragma omp for
-        for (size_t i = 0; i < 20 * n; i++)
-            sum += 1 / (1 + (double)i);
+        nanosleep(&(struct timespec){.tv_nsec = (long)n * 20000}, NULL);
     }
     if (written != members) {
         FILE *f = fopen(getenv("TEAMS"), "a");
@@ -117,7 +139,7 @@ int kernel(size_t n)
         fclose(f);
         written = members;
     }
-    return sum > 0 ? 0 : 1;
+    return 0;
 }
 END
 if cc -O1 -fopenmp -shared -fPIC -o team.so team.c 2>/dev/null; then
@@ -131,16 +153,12 @@ got = sorted(k.get("Threads") for k in root.iter("SeqKernel") if k.get("Name") =
 assert got == sys.argv[2:], got
 END
     }
-    if "$XYLEM" calibrate "${short[@]}" -t 1,2 -p team=./team.so -o team.xml >said 2>warned; then
-        expect_models 1 2
-        for threads in 1 2; do
-            expect 0 "$XYLEM" explain cost team 300 "$threads" --costs team.xml
-            says "$out" "team 300, $threads thread"
-        done
-    else
-        # A busy machine may leave one of the models out, but says so.
-        grep -q 'team is too noisy' warned || die "$(cat said warned)"
-    fi
+    settle team "$XYLEM" calibrate "${compute[@]}" --seconds 2s -t 1,2 -p team=./team.so -o team.xml
+    expect_models 1 2
+    for threads in 1 2; do
+        expect 0 "$XYLEM" explain cost team 300 "$threads" --costs team.xml
+        says "$out" "team 300, $threads thread"
+    done
     [ "$(sort -u teams | tr '\n' ' ')" = "1 2 " ] || die "ran with these numbers of threads: $(cat teams)"
 else
     echo "left out: the compiler has no -fopenmp"
@@ -166,9 +184,9 @@ head -c 900 costs.xml >cut.xml
 expect 1 "$XYLEM" explain cost good 300 --costs cut.xml
 one_line "$err"
 sed 's/hardware="[^"]*"/hardware="a toaster"/' costs.xml >other.xml
-expect 1 "$XYLEM" calibrate "${short[@]}" -q -m -o other.xml
+expect 1 "$XYLEM" calibrate "${compute[@]}" -q -o other.xml
 says "$err" "a toaster"
 # A full disk.
 if [ -e /dev/full ]; then
-    expect 1 "$XYLEM" calibrate "${short[@]}" -q -m --fresh -o /dev/full
+    expect 1 "$XYLEM" calibrate "${compute[@]}" -q --fresh -o /dev/full
 fi

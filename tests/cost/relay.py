@@ -86,6 +86,11 @@ def main():
         sys.exit(__doc__)
     matrix = read_matrix(sys.argv[2])
     devices = [make_device(f"{sys.argv[1]}{i + 1}", i + 1) for i in range(len(matrix))]
+    try:
+        # Before processes that poll, where that is allowed: they share the cores with us.
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    except OSError:
+        pass
     print("ready", flush=True)
     relay(devices, matrix)
 

@@ -3,13 +3,16 @@
  * Measures messages between processes. `xylem calibrate` has it under Xylem's own MPI for this
  * machine, and compiles it with another mpicc for hosts; its answers are lines on standard output:
  *
- *   probe latency REPETITIONS LIFE           latencies of all pairs, in rounds in which each
- * process takes part in one pair:  "latency I J SECONDS" probe pair I J SIZES SECONDS PASSES LIFE
- * messages of these sizes (with commas) between I and J: "message I J BYTES BLOCKING NONBLOCKING
- * SEND RECEIVE GAP"
+ *   probe latency REPETITIONS LIFE
+ *       latencies of all pairs, in rounds in which each process takes part in one pair; where they
+ *       are long, of fewer repetitions:
+ *           latency I J SECONDS
+ *   probe pair I J SIZES SECONDS PASSES LIFE
+ *       messages of these sizes (with commas) between I and J:
+ *           message I J BYTES BLOCKING NONBLOCKING SEND RECEIVE GAP
  *
- * First come "library TEXT" and "host I NAME", and "step K N" tells how far it is. After LIFE
- * seconds it ends itself, whoever else is gone by then.
+ * First come "library TEXT" and "host I NAME", "step K N" tells how far it is, and after "end"
+ * there is nothing more to come. After LIFE seconds it ends itself, whoever else is gone by then.
  *
  * Short messages are timed in batches. All sizes are measured one after the other in each pass, and
  * what is printed is the least over the passes of the lower quartile of each: disturbances add, and
@@ -25,7 +28,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { TAG = 7, RUNS_MAX = 400, RUNS_MIN = 3, WINDOW = 16, SIZES_MAX = 256, FIGURES = 5 };
+enum {
+    TAG = 7,
+    RUNS_MAX = 400,
+    RUNS_MIN = 3,
+    PINGS_MIN = 5,
+    WINDOW = 16,
+    SIZES_MAX = 256,
+    FIGURES = 5
+};
 
 static int rank, size;
 
@@ -60,23 +71,26 @@ static double best(const double *t, int n)
 
 /* ---- Latencies ---- */
 
+/* Round trips of a byte, the first two of which warm up. The byte tells the other one whether there
+ * are more to come; after half a second a few are enough. */
 static double ping(int other, int is_first, int repetitions)
 {
-    double times[RUNS_MAX];
-    char byte = 0;
+    double times[RUNS_MAX], end = MPI_Wtime() + 0.5;
+    int n = -2;
 
-    for (int i = -2; i < repetitions; i++) {
+    for (char more = 1; more; n++) {
         double begin = MPI_Wtime();
 
+        more = (char)(n + 1 < repetitions && (n + 1 < PINGS_MIN || begin < end));
         if (is_first)
-            MPI_Send(&byte, 1, MPI_CHAR, other, TAG, MPI_COMM_WORLD);
-        MPI_Recv(&byte, 1, MPI_CHAR, other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(&more, 1, MPI_CHAR, other, TAG, MPI_COMM_WORLD);
+        MPI_Recv(&more, 1, MPI_CHAR, other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         if (!is_first)
-            MPI_Send(&byte, 1, MPI_CHAR, other, TAG, MPI_COMM_WORLD);
-        if (i >= 0)
-            times[i] = (MPI_Wtime() - begin) / 2;
+            MPI_Send(&more, 1, MPI_CHAR, other, TAG, MPI_COMM_WORLD);
+        if (n >= 0)
+            times[n] = (MPI_Wtime() - begin) / 2;
     }
-    return best(times, repetitions);
+    return best(times, n);
 }
 
 /* The circle method: process n - 1 stays, the others turn; in each of the n - 1 rounds everybody
@@ -368,31 +382,59 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes)
                results[i][1], results[i][2], results[i][3], results[i][4]);
 }
 
-static void introduce(void)
+/* All processes tell their hosts; process 0 prints them, and everybody learns whether there are
+ * several. */
+static int introduce(void)
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING], name[MPI_MAX_PROCESSOR_NAME] = {0};
-    char *names = NULL;
-    int length;
+    char *names = calloc((size_t)size, sizeof(name));
+    int length, is_many = 0;
 
+    if (names == NULL)
+        MPI_Abort(MPI_COMM_WORLD, 1);
     MPI_Get_processor_name(name, &length);
-    if (rank == 0)
-        names = calloc((size_t)size, sizeof(name));
-    MPI_Gather(name, sizeof(name), MPI_CHAR, names, sizeof(name), MPI_CHAR, 0, MPI_COMM_WORLD);
-    if (rank != 0)
-        return;
+    MPI_Allgather(name, sizeof(name), MPI_CHAR, names, sizeof(name), MPI_CHAR, MPI_COMM_WORLD);
     MPI_Get_library_version(text, &length);
     text[strcspn(text, ",\n")] = '\0';
     for (char *c = text; *c != '\0'; c++)
         if (*c == '\t')
             *c = ' ';
-    printf("library %s\n", text);
-    for (int i = 0; names != NULL && i < size; i++)
-        printf("host %d %s\n", i, names + (size_t)i * sizeof(name));
+    if (rank == 0)
+        printf("library %s\n", text);
+    for (int i = 0; i < size; i++) {
+        const char *other = names + (size_t)i * sizeof(name);
+
+        if (rank == 0)
+            printf("host %d %s\n", i, other);
+        is_many |= strcmp(other, names) != 0;
+    }
     free(names);
+    return is_many;
+}
+
+/* Before MPICH 4.2, MPI_Finalize over UCX may never end: it closes connections, which the other
+ * side must answer, but may not any more, because it has closed its own and waits in a barrier that
+ * does not look at the network. Where messages take long to arrive, it does not end as a rule. What
+ * we came for is said, so we leave without it. */
+static void leave(int is_many)
+{
+    if (rank == 0)
+        puts("end");
+    fflush(stdout);
+#if defined(MPICH_NUMVERSION) && MPICH_NUMVERSION < 40200000
+    if (is_many) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        _exit(0);
+    }
+#endif
+    (void)is_many;
+    MPI_Finalize();
 }
 
 int main(int argc, char **argv)
 {
+    int is_many;
+
     /* Whoever started us may be gone: a launcher's daemon that dies takes us along, and when that
      * was not noticed, time does. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -401,13 +443,12 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    introduce();
+    is_many = introduce();
     if (argc > 2 && strcmp(argv[1], "latency") == 0)
         measure_latencies(number(argv[2]));
     else if (argc > 6 && strcmp(argv[1], "pair") == 0)
         measure_pair(number(argv[2]), number(argv[3]), argv[4], strtod(argv[5], NULL),
                      number(argv[6]));
-    fflush(stdout);
-    MPI_Finalize();
+    leave(is_many);
     return 0;
 }
