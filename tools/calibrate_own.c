@@ -8,7 +8,7 @@
 #include "calibrate.h"
 #include "fiber/fiber.h"
 
-enum { TIMES = 200, SIZES = 55 /* about so many sizes of messages, with those at jumps */ };
+enum { TIMES = 200, SIZES = 75 /* about so many sizes of messages, with those at jumps */ };
 
 /* A PU at each distance from the first. */
 typedef struct {
@@ -143,7 +143,7 @@ xy_status_t calibrate_own_messages(const xy_calibration_t *c, const xy_messages_
         xy_warn("there is no mpiexec with its probe beside this program; messages are left out");
         return XY_OK;
     }
-    one.seconds = fmin(seconds / (SIZES * fmax(count, 1)), 0.1);
+    one.seconds = fmin(seconds / (SIZES * fmax(count, 1)), 0.16);
     /* The nearest other PU first: it is what is meant when nothing else is said. */
     for (int i = 1; i < count && st == XY_OK; i++)
         st = measure_level(c, &one, &levels[i], launcher, probe, costs);

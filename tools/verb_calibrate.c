@@ -13,7 +13,7 @@
 typedef struct {
     const char *output, *kernels, *blas, *criterion, *threads;
     const char *svg, *html, *show;
-    const char *hosts, *launcher, *compiler, *agent, *sizes;
+    const char *hosts, *launcher, *compiler, *agent, *sizes, *held_out;
     xy_vec_t plugins, extra;
     uint64_t largest;
     double first, time_max, seconds, tolerance, patience;
@@ -38,7 +38,7 @@ static const xy_option_t options[] = {
      .max = 1e9, .help = "the smallest size; sizes double from there"},
     {"max-time", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, time_max), .preset = "500ms",
      .help = "sizes grow until one run takes this long"},
-    {"seconds", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, seconds), .preset = "90s",
+    {"seconds", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, seconds), .preset = "100s",
      .help = "time for all measurements together"},
     {"memory", 'm', XY_OPT_FLAG, .offset = offsetof(values_t, memory),
      .help = "only copies, sums, the hand-over of cache lines and fibers"},
@@ -60,6 +60,10 @@ static const xy_option_t options[] = {
      .help = "the largest message"},
     {"sizes", 0, XY_OPT_STRING, "LIST", offsetof(values_t, sizes),
      .help = "sizes of messages, with commas, instead of powers of two and those between"},
+    {"hold-out", 0, XY_OPT_STRING, "LIST", offsetof(values_t, held_out),
+     .help =
+         "also measure messages of these sizes on this machine, twice, hide them from the model, "
+         "and print both times beside what it says"},
     {"launcher", 0, XY_OPT_STRING, "COMMAND", offsetof(values_t, launcher),
      .help = "with --hosts or --messages: the mpirun, mpiexec or srun to use"},
     {"compiler", 0, XY_OPT_STRING, "COMMAND", offsetof(values_t, compiler),
@@ -113,7 +117,7 @@ static xy_status_t parse_threads(const char *text, long threads[THREADS_MAX], si
     return st;
 }
 
-static xy_status_t parse_sizes(const char *text, xy_vec_t *sizes)
+static xy_status_t parse_sizes(const char *option, const char *text, xy_vec_t *sizes)
 {
     char *copy = text != NULL ? xy_strdup(text) : NULL, *save = NULL;
     xy_status_t st = text == NULL || copy != NULL ? XY_OK : xy_fail_memory("reading options");
@@ -123,9 +127,9 @@ static xy_status_t parse_sizes(const char *text, xy_vec_t *sizes)
         uint64_t bytes;
 
         if (!xy_parse_size(word, &bytes) || bytes < 1 || bytes > largest_message)
-            st = xy_fail(XY_EUSAGE, "--sizes: '%s' is no size from 1 byte to 1 GiB", word);
+            st = xy_fail(XY_EUSAGE, "%s: '%s' is no size from 1 byte to 1 GiB", option, word);
         else if (sizes->count == SIZES_MAX)
-            st = xy_fail(XY_EUSAGE, "--sizes: at most %d", SIZES_MAX);
+            st = xy_fail(XY_EUSAGE, "%s: at most %d", option, SIZES_MAX);
         else if (xy_vec_append(sizes, &bytes) != XY_OK)
             st = xy_fail_memory("reading options");
     }
@@ -232,19 +236,23 @@ static xy_status_t open_costs(const values_t *v, const xy_machine_t *live, const
 static xy_status_t measure_messages(const values_t *v, const xy_calibration_t *c, double seconds,
                                     const xy_machine_t *live, xy_costs_t *costs)
 {
-    xy_vec_t sizes = XY_VEC_INIT(uint64_t);
+    xy_vec_t sizes = XY_VEC_INIT(uint64_t), held_out = XY_VEC_INIT(uint64_t);
     const xy_messages_calibration_t m = {.launcher = v->launcher,
                                          .compiler = v->compiler,
                                          .extra = &v->extra,
                                          .largest = (double)v->largest,
                                          .sizes = &sizes,
-                                         .seconds = fmin(seconds / 55, 0.1)};
-    xy_status_t st = parse_sizes(v->sizes, &sizes);
+                                         .held_out = &held_out,
+                                         .seconds = fmin(seconds / 75, 0.16)};
+    xy_status_t st = parse_sizes("--sizes", v->sizes, &sizes);
 
+    if (st == XY_OK)
+        st = parse_sizes("--hold-out", v->held_out, &held_out);
     if (st == XY_OK)
         st = v->launcher != NULL ? xy_calibrate_messages(c, &m, costs)
                                  : calibrate_own_messages(c, &m, seconds, live, costs);
     xy_vec_cleanup(&sizes);
+    xy_vec_cleanup(&held_out);
     return st;
 }
 
@@ -255,7 +263,7 @@ static xy_status_t measure(const values_t *v, xy_calibration_t *c, const xy_mach
     const int parts = v->memory + v->messages + v->compute;
     xy_progress_t bar;
     double memory = is_all ? fmin(v->seconds / 4, 20) : v->seconds / parts;
-    double messages = is_all ? fmin(v->seconds / 6, 12) : v->seconds / parts;
+    double messages = is_all ? fmin(v->seconds / 5, 20) : v->seconds / parts;
     xy_status_t st = XY_OK;
 
     xy_progress_start(&bar, "calibrating", (uint64_t)(v->seconds * 1000));
@@ -351,7 +359,7 @@ static xy_status_t calibrate_hosts(const values_t *v)
     if (v->output == NULL)
         return xy_fail(XY_EUSAGE,
                        "--hosts needs --output FILE: the user's cache is of one machine");
-    st = parse_sizes(v->sizes, &sizes);
+    st = parse_sizes("--sizes", v->sizes, &sizes);
     if (st == XY_OK)
         st = xy_costs_create(v->hosts, "hosts", &costs);
     if (st == XY_OK) {

@@ -22,7 +22,10 @@ typedef struct {
     const char *cluster;   /* what both ends are called in the store; NULL: XY_COSTS_LOCAL */
     double largest;        /* message in bytes; 0: 4 MiB */
     const xy_vec_t *sizes; /* of uint64_t: these messages instead; NULL or empty: chosen */
-    double seconds;        /* for one size; 0: 0.1 */
+    /* Of uint64_t: measured along with the others, twice, but not shown to the model; the report
+     * has them. NULL or empty: none. */
+    const xy_vec_t *held_out;
+    double seconds; /* for one size; 0: 0.1 */
 } xy_messages_calibration_t;
 
 /* `c`: the bar and the report. ENOENT: no launcher or compiler. EIO: the command failed. */

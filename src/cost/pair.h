@@ -12,22 +12,30 @@
 #include "cost/store.h"
 
 /* What the probe does takes so long at most. */
-enum { COST_PROBE_LIMIT = 600 };
+enum { COST_PROBE_LIMIT = 600, COST_PACE_MAX = 64, COST_LAUNCHES_MAX = 9 };
 
 typedef struct {
     const xy_vec_t *words; /* of char *: start the processes; the arguments follow */
     unsigned a, b;         /* two of them */
     double largest;        /* bytes; 0: 4 MiB */
     const xy_vec_t *sizes; /* of uint64_t: these instead; NULL or empty: chosen here */
-    double seconds;        /* for one size; 0: 0.1 */
+    /* Of uint64_t: measured twice, but not shown to the model. NULL or empty: none. */
+    const xy_vec_t *held_out;
+    xy_vec_t *held; /* of xy_message_sample_t: two of each that was held out, appended */
+    double seconds; /* for one size; 0: 0.1 */
+    int launches;   /* 0: three; up to COST_LAUNCHES_MAX */
+    /* COST_PACE_MAX characters: the clock to use, a word of an earlier measurement or "-"; then the
+     * one that was used. NULL: any. */
+    char *pace;
     /* Called with how much of it is done, 0 to 1; may be NULL. */
     void (*step)(void *arg, double part);
     void *arg;
 } cost_pair_t;
 
-/* Powers of two and what lies in the middle; then sizes between two where the time jumps: protocols
- * change there. On success the caller owns what *message_p points to, with no clusters. EIO: the
- * command failed, which was said. */
+/* Powers of two and what lies in the middle, in three launches; after the first and the second,
+ * sizes are added between two where the time jumps, until the jump is between two that are 5 %
+ * apart: protocols change there. On success the caller owns what *message_p points to, with no
+ * clusters. EIO: the command failed, which was said. */
 xy_status_t cost_pair_measure(const cost_pair_t *pair, xy_message_cost_t *message_p);
 
 /* Run the probe with these arguments (ended by NULL) after `words`, reading its lines. It ends

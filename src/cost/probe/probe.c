@@ -7,20 +7,26 @@
  *       latencies of all pairs, in rounds in which each process takes part in one pair; where they
  *       are long, of fewer repetitions:
  *           latency I J SECONDS
- *   probe pair I J SIZES SECONDS PASSES LIFE
- *       messages of these sizes (with commas) between I and J:
+ *   probe pair I J SIZES SECONDS PASSES PACE LIFE
+ *       messages of these sizes (with commas) between I and J, and the clock of their times:
  *           message I J BYTES BLOCKING NONBLOCKING SEND RECEIVE GAP
+ *           pace WORD
  *
  * First come "library TEXT" and "host I NAME", "step K N" tells how far it is, and after "end"
  * there is nothing more to come. After LIFE seconds it ends itself, whoever else is gone by then.
  *
- * Short messages are timed in batches. All sizes are measured one after the other in each pass, and
- * what is printed is the least over the passes of the lower quartile of each: disturbances add, and
- * last longer than a size takes.
+ * Short messages are timed in batches. All sizes are measured in each pass, in another order each
+ * time. Before and after each timing both processes look at the pace of their core: one loop tells
+ * its frequency, another, which fills the core, whether somebody else is on it. Of the timings of a
+ * size those during which both cores were alone count, if there are enough, by their median, told
+ * at the usual frequency of the two cores where that makes timings of one size agree better (a copy
+ * follows the core, a wire does not). PACE is "-", or the WORD of an earlier run whose clock is to
+ * be used again.
  */
 #include <math.h>
 #include <mpi.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,6 +43,7 @@ enum {
     SIZES_MAX = 256,
     FIGURES = 5
 };
+enum { TIMINGS_MAX = 100, PASSES_MAX = 16, KINDS = 2 }; /* timings of a size in one pass */
 
 static int rank, size;
 
@@ -67,6 +74,196 @@ static double best(const double *t, int n)
         }
     }
     return n > 1 ? second : first;
+}
+
+/* ---- The pace of a core ---- */
+
+typedef struct {
+    double latency; /* seconds of a loop in which one operation waits for the next: frequency */
+    double ratio;   /* to it of a loop that fills the core: more when somebody else is on it */
+} look_t;
+
+/* Keeps the value, and what makes it, between the two looks at the clock. */
+static inline void hold(uint64_t *x)
+{
+    __asm__ volatile("" : "+r"(*x) : : "memory");
+}
+
+/* Half of a xorshift: no compiler knows a shorter way. */
+static inline uint64_t stir(uint64_t x)
+{
+    x ^= x << 13;
+    return x ^ (x >> 7);
+}
+
+static look_t look(void)
+{
+    enum { TURNS = 800 };
+    uint64_t a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;
+    double begin = MPI_Wtime(), middle;
+    look_t now;
+
+    for (int i = 0; i < TURNS; i++) {
+        a = stir(a), b = stir(b), c = stir(c);
+        d = stir(d), e = stir(e), f = stir(f);
+        hold(&a), hold(&d);
+    }
+    a ^= b ^ c ^ d ^ e ^ f;
+    hold(&a);
+    middle = MPI_Wtime();
+    for (int i = 0; i < TURNS; i++) {
+        a = a * 6364136223846793005u + 1;
+        hold(&a);
+    }
+    now.latency = fmax(MPI_Wtime() - middle, 1e-9);
+    now.ratio = (middle - begin) / now.latency;
+    return now;
+}
+
+/* One timing, and two looks at each of the cores: here and there, before and after. */
+typedef struct {
+    double seconds, disturbed;
+    look_t look[4];
+} timing_t;
+
+/* All timings of one size. */
+typedef struct {
+    timing_t *timing;
+    int count, room;
+} pool_t;
+
+static void add_timing(pool_t *pool, const timing_t *timing)
+{
+    if (pool->count == pool->room) {
+        pool->room = pool->room > 0 ? 2 * pool->room : TIMINGS_MAX;
+        pool->timing = realloc(pool->timing, (size_t)pool->room * sizeof(*pool->timing));
+        if (pool->timing == NULL)
+            MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    pool->timing[pool->count++] = *timing;
+}
+
+/* What all looks say about the two cores: the ratio of one that is alone, the usual latency. */
+typedef struct {
+    double alone[2], latency[2];
+    int is_wall; /* frequency is no concern */
+} pace_t;
+
+/* A value that is less than `part` of all looks' at one of the cores. */
+static double look_quantile(const pool_t *pools, int count, int side, int of_ratio, double part)
+{
+    size_t n = 0, all = 0;
+    double *values, value = 1;
+
+    for (int i = 0; i < count; i++)
+        all += 2 * (size_t)pools[i].count;
+    values = calloc(all + 1, sizeof(*values));
+    if (values == NULL)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < 2 * pools[i].count; k++) {
+            const look_t *l = &pools[i].timing[k / 2].look[2 * side + k % 2];
+
+            values[n++] = of_ratio ? l->ratio : l->latency;
+        }
+    qsort(values, n, sizeof(*values), by_value);
+    if (n > 0)
+        value = values[(size_t)(part * (double)(n - 1))];
+    free(values);
+    return value;
+}
+
+/* How much of the cores others took, the sum of all looks; a look that was itself interrupted may
+ * show less than nothing. */
+static double disturbance(const timing_t *t, const pace_t *pace)
+{
+    double sum = 0;
+
+    for (int k = 0; k < 4; k++)
+        sum += fmax(t->look[k].ratio / pace->alone[k / 2], 1) - 1;
+    return sum;
+}
+
+static double at_pace(const timing_t *t, const pace_t *pace)
+{
+    double scale = 0;
+
+    for (int k = 0; k < 4; k++)
+        scale += pace->latency[k / 2] / t->look[k].latency / 4;
+    return t->seconds * scale;
+}
+
+static int by_disturbance(const void *a, const void *b)
+{
+    const timing_t *p = a, *q = b;
+
+    return (p->disturbed > q->disturbed) - (p->disturbed < q->disturbed);
+}
+
+/* How many timings count, the least disturbed first: those on cores that were alone, when they are
+ * some; else there is nothing to choose from, and all count. */
+static int choose_counted(const pool_t *pool)
+{
+    const double undisturbed = 0.15; /* all four looks together */
+    int n = 0;
+
+    while (n < pool->count && pool->timing[n].disturbed <= undisturbed)
+        n++;
+    return n >= 5 && 30 * n >= pool->count ? n : pool->count;
+}
+
+/* The time of one size, and how far the timings that count are apart. */
+static double sum_up(pool_t *pool, const pace_t *pace, double *spread)
+{
+    double *values = calloc((size_t)pool->count + 1, sizeof(*values)), middle;
+    int n;
+
+    if (values == NULL)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    for (int i = 0; i < pool->count; i++)
+        pool->timing[i].disturbed = disturbance(&pool->timing[i], pace);
+    qsort(pool->timing, (size_t)pool->count, sizeof(*pool->timing), by_disturbance);
+    n = choose_counted(pool);
+    for (int i = 0; i < n; i++)
+        values[i] = pace->is_wall ? pool->timing[i].seconds : at_pace(&pool->timing[i], pace);
+    qsort(values, (size_t)n, sizeof(*values), by_value);
+    middle = values[n / 2];
+    *spread = n > 0 ? (values[3 * n / 4] - values[n / 4]) / middle : 0;
+    free(values);
+    return middle;
+}
+
+/* Where the clock of an earlier run is not given: the usual pace of this one; and whether timings
+ * of one size, all in all, agree better by that or by the wall clock. */
+static void choose_pace(pool_t *pools, int count, const char *given, pace_t *pace)
+{
+    double apart[2] = {0};
+
+    for (int side = 0; side < 2; side++) {
+        pace->alone[side] = look_quantile(pools, count, side, 1, 0.02);
+        pace->latency[side] = look_quantile(pools, count, side, 0, 0.5);
+    }
+    pace->is_wall = strcmp(given, "wall") == 0;
+    if (pace->is_wall ||
+        sscanf(given, "%lf,%lf", &pace->latency[0], &pace->latency[1]) == 2) /* NOLINT */
+        return;
+    for (int wall = 0; wall < 2; wall++)
+        for (int i = 0; i < count; i++) {
+            double spread;
+
+            pace->is_wall = wall;
+            sum_up(&pools[i], pace, &spread);
+            apart[wall] += spread;
+        }
+    pace->is_wall = apart[1] <= apart[0];
+}
+
+static void say_pace(const pace_t *pace)
+{
+    if (pace->is_wall)
+        printf("pace wall\n");
+    else
+        printf("pace %.9g,%.9g\n", pace->latency[0], pace->latency[1]);
 }
 
 /* ---- Latencies ---- */
@@ -242,23 +439,44 @@ static int goes_on(const game_t *g, int wanted)
     return word;
 }
 
-/* Timings of `batch` round trips each, per message: at least so many, and for so many seconds. */
-static double time_trips(const game_t *g, void (*trip)(const game_t *), int batch, int least,
-                         double seconds)
+/* One timing of `batch` round trips, per message, with looks before and after; the first one gets
+ * the looks of the other. */
+static timing_t time_batch(const game_t *g, void (*trip)(const game_t *), int batch)
 {
-    double times[RUNS_MAX], end = MPI_Wtime() + seconds;
+    timing_t t = {0};
+    double begin;
+
+    t.look[0] = look();
+    begin = MPI_Wtime();
+    for (int k = 0; k < batch; k++)
+        trip(g);
+    t.seconds = (MPI_Wtime() - begin) / 2 / batch;
+    t.look[1] = look();
+    if (g->is_first)
+        MPI_Recv(&t.look[2], 4, MPI_DOUBLE, g->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else
+        MPI_Send(&t.look[0], 4, MPI_DOUBLE, g->other, TAG, MPI_COMM_WORLD);
+    return t;
+}
+
+/* Timings into the pool (NULL: none): at least so many, and for so many seconds. The least of them.
+ */
+static double time_trips(const game_t *g, void (*trip)(const game_t *), int batch, int least,
+                         double seconds, pool_t *pool)
+{
+    double end = MPI_Wtime() + seconds, best_time = INFINITY;
     int n = -1; /* the first one warms up */
 
-    while (goes_on(g, n < least || (n < RUNS_MAX && MPI_Wtime() < end))) {
-        double begin = MPI_Wtime();
+    for (; goes_on(g, n < least || (n < TIMINGS_MAX && MPI_Wtime() < end)); n++) {
+        timing_t t = time_batch(g, trip, batch);
 
-        for (int k = 0; k < batch; k++)
-            trip(g);
-        if (n >= 0)
-            times[n] = (MPI_Wtime() - begin) / 2 / batch;
-        n++;
+        if (n < 0)
+            continue;
+        best_time = fmin(best_time, t.seconds);
+        if (g->is_first && pool != NULL)
+            add_timing(pool, &t);
     }
-    return quartile(times, n);
+    return best_time;
 }
 
 typedef double (*once_fn)(const game_t *g, double argument);
@@ -276,8 +494,8 @@ static double time_once(const game_t *g, once_fn once, double argument, double s
 /* How many round trips make a timing that the clock can resolve; the first decides for both. */
 static int choose_batch(const game_t *g)
 {
-    double once = time_trips(g, blocking, 1, 1, 0);
-    int batch = once < 20e-6 ? (int)(20e-6 / fmax(once, 1e-7)) + 1 : 1;
+    double once = time_trips(g, blocking, 1, 1, 0, NULL);
+    int batch = once < 40e-6 ? (int)(40e-6 / fmax(once, 1e-7)) + 1 : 1;
 
     if (g->is_first)
         MPI_Send(&batch, 1, MPI_INT, g->other, TAG, MPI_COMM_WORLD);
@@ -286,39 +504,78 @@ static int choose_batch(const game_t *g)
     return batch;
 }
 
-/* Everything of one size; both sides of the pair call it, the first one's times count. */
-static void measure_size(const game_t *g, double seconds, double result[FIGURES])
+/* What is known of one size: timings of both kinds; of send, receive and gap one value of each
+ * pass.
+ */
+typedef struct {
+    double bytes;
+    pool_t *pool[KINDS];
+    double value[FIGURES - KINDS][PASSES_MAX];
+} size_data_t;
+
+/* Everything of one size in one pass; both sides of the pair call it, the first one's times count.
+ */
+static void measure_size(const game_t *g, double seconds, int pass, size_data_t *d)
 {
     int batch = choose_batch(g);
+    double took = time_trips(g, blocking, batch, RUNS_MIN, seconds * 0.4, d->pool[0]);
     double one, many;
 
-    result[0] = time_trips(g, blocking, batch, RUNS_MIN, seconds * 0.4);
-    result[1] = time_trips(g, nonblocking, batch, RUNS_MIN, seconds * 0.4);
-    result[2] = time_once(g, send_overhead, 0, seconds * 0.05);
-    result[3] = time_once(g, receive_overhead, result[0], seconds * 0.05);
+    time_trips(g, nonblocking, batch, RUNS_MIN, seconds * 0.4, d->pool[1]);
+    d->value[0][pass] = time_once(g, send_overhead, 0, seconds * 0.05);
+    d->value[1][pass] = time_once(g, receive_overhead, took, seconds * 0.05);
     one = time_once(g, stream, 1, seconds * 0.05);
     many = time_once(g, stream, WINDOW, seconds * 0.05);
-    result[4] = fmax((many - one) / (WINDOW - 1), 0);
+    d->value[2][pass] = fmax((many - one) / (WINDOW - 1), 0);
+}
+
+/* The same order on both sides: a Fisher-Yates shuffle by a generator of our own. */
+static void shuffle(int *order, int count, uint64_t *random)
+{
+    for (int i = 0; i < count; i++) {
+        int k;
+
+        *random = *random * 6364136223846793005u + 1442695040888963407u;
+        k = (int)((*random >> 33) % (uint64_t)(i + 1));
+        order[i] = order[k];
+        order[k] = i;
+    }
 }
 
 /* All sizes in each pass, as long as they keep to the time: where latencies are long, one pass is
- * enough. Results keep the least. */
-static void measure_sizes(game_t g, const double *sizes, int count, double seconds, int passes,
-                          double results[][FIGURES])
+ * enough. The number of passes made. */
+static int measure_sizes(game_t g, size_data_t *data, int count, double seconds, int passes)
 {
     double end = MPI_Wtime() + count * seconds * (passes - 1) / passes;
+    int order[SIZES_MAX], pass = 0;
+    uint64_t random = 1;
 
-    for (int pass = 0; goes_on(&g, pass == 0 || (pass < passes && MPI_Wtime() < end)); pass++) {
+    for (; goes_on(&g, pass == 0 || (pass < passes && MPI_Wtime() < end)); pass++) {
+        shuffle(order, count, &random);
         for (int i = 0; i < count; i++) {
-            double result[FIGURES];
-
-            g.bytes = (int)sizes[i];
-            measure_size(&g, seconds / passes, result);
-            for (int k = 0; k < FIGURES; k++)
-                results[i][k] = pass == 0 ? result[k] : fmin(results[i][k], result[k]);
+            g.bytes = (int)data[order[i]].bytes;
+            measure_size(&g, seconds / passes, pass, &data[order[i]]);
             if (rank == 0)
                 say_step(pass * count + i + 1, passes * count);
         }
+    }
+    return pass;
+}
+
+/* Pools of all sizes to one time for each; both kinds by one clock. */
+static void conclude(size_data_t *data, pool_t *pools, int count, int passes, const char *given,
+                     pace_t *pace, double results[][FIGURES])
+{
+    double spread;
+
+    choose_pace(pools, KINDS * count, given, pace);
+    for (int i = 0; i < count; i++) {
+        for (int k = 0; k < KINDS; k++) {
+            results[i][k] = sum_up(data[i].pool[k], pace, &spread);
+            free(data[i].pool[k]->timing);
+        }
+        for (int k = KINDS; k < FIGURES; k++)
+            results[i][k] = quartile(data[i].value[k - KINDS], passes);
     }
 }
 
@@ -343,24 +600,36 @@ static int number(const char *text)
     return (int)strtol(text, NULL, 10);
 }
 
-static int read_sizes(char *text, double *sizes)
+static int read_sizes(char *text, size_data_t *data, pool_t *pools)
 {
     int n = 0;
 
-    for (char *word = strtok(text, ","); word != NULL && n < SIZES_MAX; word = strtok(NULL, ","))
-        sizes[n++] = strtod(word, NULL);
+    for (char *word = strtok(text, ","); word != NULL && n < SIZES_MAX; word = strtok(NULL, ",")) {
+        data[n].bytes = strtod(word, NULL);
+        for (int k = 0; k < KINDS; k++)
+            data[n].pool[k] = &pools[KINDS * n + k];
+        n++;
+    }
     return n;
 }
 
-/* The processes of a pair measure; the first of them tells process 0, which prints. */
-static void measure_pair(int a, int b, char *text, double seconds, int passes)
+/* What the first of a pair has found, for process 0, which prints. */
+typedef struct {
+    double results[SIZES_MAX][FIGURES];
+    pace_t pace;
+} report_t;
+
+static void measure_pair(int a, int b, char *text, double seconds, int passes, const char *given)
 {
-    static double sizes[SIZES_MAX], results[SIZES_MAX][FIGURES];
-    int count = read_sizes(text, sizes), is_playing = rank == a || rank == b;
+    static size_data_t data[SIZES_MAX];
+    static pool_t pools[KINDS * SIZES_MAX];
+    static report_t report;
+    int count = read_sizes(text, data, pools), is_playing = rank == a || rank == b;
     double largest = 1;
 
+    passes = passes < 1 ? 1 : passes > PASSES_MAX ? PASSES_MAX : passes;
     for (int i = 0; i < count; i++)
-        largest = fmax(largest, sizes[i]);
+        largest = fmax(largest, data[i].bytes);
     rest();
     if (is_playing) {
         game_t g = {.other = rank == a ? b : a, .is_first = rank == a};
@@ -368,18 +637,23 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes)
         g.buffer = calloc(1, (size_t)largest);
         if (g.buffer == NULL)
             MPI_Abort(MPI_COMM_WORLD, 1);
-        measure_sizes(g, sizes, count, seconds, passes, results);
+        passes = measure_sizes(g, data, count, seconds, passes);
         free(g.buffer);
     }
     rest();
+    if (rank == a)
+        conclude(data, pools, count, passes, given, &report.pace, report.results);
     if (rank == a && a != 0)
-        MPI_Send(results, SIZES_MAX * FIGURES, MPI_DOUBLE, 0, TAG, MPI_COMM_WORLD);
+        MPI_Send(&report, sizeof(report), MPI_CHAR, 0, TAG, MPI_COMM_WORLD);
     if (rank == 0 && a != 0)
-        MPI_Recv(results, SIZES_MAX * FIGURES, MPI_DOUBLE, a, TAG, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-    for (int i = 0; rank == 0 && i < count; i++)
-        printf("message %d %d %.0f %.9g %.9g %.9g %.9g %.9g\n", a, b, sizes[i], results[i][0],
-               results[i][1], results[i][2], results[i][3], results[i][4]);
+        MPI_Recv(&report, sizeof(report), MPI_CHAR, a, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank != 0)
+        return;
+    for (int i = 0; i < count; i++)
+        printf("message %d %d %.0f %.9g %.9g %.9g %.9g %.9g\n", a, b, data[i].bytes,
+               report.results[i][0], report.results[i][1], report.results[i][2],
+               report.results[i][3], report.results[i][4]);
+    say_pace(&report.pace);
 }
 
 /* All processes tell their hosts; process 0 prints them, and everybody learns whether there are
@@ -446,9 +720,9 @@ int main(int argc, char **argv)
     is_many = introduce();
     if (argc > 2 && strcmp(argv[1], "latency") == 0)
         measure_latencies(number(argv[2]));
-    else if (argc > 6 && strcmp(argv[1], "pair") == 0)
+    else if (argc > 7 && strcmp(argv[1], "pair") == 0)
         measure_pair(number(argv[2]), number(argv[3]), argv[4], strtod(argv[5], NULL),
-                     number(argv[6]));
+                     number(argv[6]), argv[7]);
     leave(is_many);
     return 0;
 }
