@@ -48,9 +48,11 @@ static const xy_option_t options[] = {
     {"criterion", 0, XY_OPT_CHOICE, "WORD", offsetof(values_t, criterion), .choices = criteria,
      .preset = "relative", .help = "what the best polynomial is"},
     {"check", 'c', XY_OPT_FLAG, .offset = offsetof(values_t, check),
-     .help = "measure a sample again, and say whether the models still hold"},
+     .help = "measure a sample of kernels, messages, copies and sums again, and say which models "
+             "still hold; exit code 1 when one does not"},
     {"tolerance", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, tolerance), .preset = "0.1", .min = 0,
-     .max = 100, .help = "with --check: how far off a model that holds may be"},
+     .max = 100,
+     .help = "with --check: how far off a model that holds may be, beyond its own error"},
     {"fresh", 0, XY_OPT_FLAG, .offset = offsetof(values_t, fresh),
      .help = "forget what was measured before instead of updating it"},
     {"hosts", 0, XY_OPT_STRING, "FILE", offsetof(values_t, hosts),
@@ -292,15 +294,59 @@ static void print_checks(const xy_vec_t *results)
         const xy_check_result_t *r = &XY_VEC_AT(results, xy_check_result_t, i);
 
         xy_json_begin_object(&j, NULL);
-        xy_json_string(&j, "name", r->kernel->name);
-        xy_json_int(&j, "threads", r->kernel->threads);
+        xy_json_string(&j, "name", r->name);
+        xy_json_string(&j, "detail", r->detail);
+        xy_json_int(&j, "threads", r->threads);
         xy_json_bool(&j, "holds", r->holds);
-        xy_json_double(&j, "middle", r->middle);
-        xy_json_double(&j, "least", r->least);
-        xy_json_double(&j, "greatest", r->greatest);
+        if (r->is_measured) {
+            xy_json_double(&j, "middle", r->middle);
+            xy_json_double(&j, "least", r->least);
+            xy_json_double(&j, "greatest", r->greatest);
+        }
         xy_json_end(&j);
     }
     xy_json_end(&j);
+}
+
+/* Messages are measured into a store of their own, in silence, and compared. */
+static xy_status_t check_messages(const values_t *v, const xy_calibration_t *c,
+                                  const xy_machine_t *live, const xy_costs_t *costs,
+                                  xy_vec_t *results)
+{
+    xy_vec_t sizes = XY_VEC_INIT(uint64_t);
+    const xy_messages_calibration_t m = {
+        .launcher = v->launcher, .compiler = v->compiler, .extra = &v->extra, .sizes = &sizes};
+    xy_calibration_t silent = *c;
+    xy_costs_t *now;
+    xy_status_t st = xy_calibrate_check_sizes(costs, &sizes);
+
+    silent.report = NULL;
+    if (st == XY_OK)
+        st = xy_costs_create(costs->machine, costs->hardware, &now);
+    if (st == XY_OK) {
+        st = v->launcher != NULL ? xy_calibrate_messages(&silent, &m, now)
+                                 : calibrate_own_messages(&silent, &m, 20, live, now);
+        if (st == XY_OK)
+            st = xy_calibrate_check_messages(c, now, costs, v->tolerance, results);
+        xy_costs_destroy(now);
+    }
+    xy_vec_cleanup(&sizes);
+    return st;
+}
+
+static xy_status_t check_parts(const values_t *v, const xy_calibration_t *c,
+                               const xy_machine_t *live, const xy_costs_t *costs, xy_vec_t *results)
+{
+    const bool is_all = !v->memory && !v->messages && !v->compute;
+    xy_status_t st = XY_OK;
+
+    if (is_all || v->memory)
+        st = xy_calibrate_check(c, live, costs, "B", v->tolerance, results);
+    if (st == XY_OK && (v->messages || (is_all && costs->messages.count > 0)))
+        st = check_messages(v, c, live, costs, results);
+    if (st == XY_OK && (is_all || v->compute))
+        st = xy_calibrate_check(c, live, costs, "n", v->tolerance, results);
+    return st;
 }
 
 static xy_status_t check(const values_t *v, xy_calibration_t *c, const xy_machine_t *live,
@@ -314,12 +360,14 @@ static xy_status_t check(const values_t *v, xy_calibration_t *c, const xy_machin
     if (st != XY_OK)
         return st;
     xy_costs_check(costs, live, path);
-    xy_progress_start(&bar, "checking", costs->kernels.count * 3000);
+    xy_progress_start(&bar, "checking", (costs->kernels.count + costs->messages.count) * 2000);
     c->bar = &bar;
-    st = xy_calibrate_check(c, costs, v->tolerance, &results);
+    st = check_parts(v, c, live, costs, &results);
     xy_progress_stop(&bar);
-    if (v->json)
+    if (st == XY_OK && v->json)
         print_checks(&results);
+    if (st == XY_OK)
+        st = xy_calibrate_conclude(&results);
     xy_vec_cleanup(&results);
     xy_costs_destroy(costs);
     return st;

@@ -61,17 +61,34 @@ xy_status_t xy_calibrate_memory(const xy_calibration_t *c, const xy_machine_t *l
 xy_status_t xy_calibrate_constant(const xy_calibration_t *c, const char *name, const char *text,
                                   long from, long to, double *seconds, long n, xy_costs_t *costs);
 
+/* ---- Do the models still hold? ---- */
+
 typedef struct {
-    const xy_kernel_cost_t *kernel; /* of the store */
+    char name[64];    /* "dgemm", "copy", "message" */
+    char detail[192]; /* "2 threads", "1 core at distance 21", "local - local by Open MPI 4.1.4" */
+    long threads;     /* or cores; 0: of messages */
+    bool is_measured; /* false: it could not be; nothing below is known, and it does not hold */
     bool holds;
     double middle, least, greatest; /* relative errors: 0.1 is a tenth slower than the model says */
 } xy_check_result_t;
 
-/* Measure a few sizes of each kernel of the store again, at sizes between its samples. A model
- * holds when the middle of its errors is within `tolerance` (0: 10 %). EINVAL, said, when one does
- * not. `results` (of xy_check_result_t; may be NULL) gets one for each. */
-xy_status_t xy_calibrate_check(const xy_calibration_t *c, const xy_costs_t *costs, double tolerance,
+/* Measure five sizes of each model of the store whose unit is "n" (kernels) or "B" (copies and
+ * sums, by one core and by several) again, between its samples. A model holds when the middle of
+ * its errors is within `tolerance` (0: 10 %) and the mean error that it had when it was made.
+ * `results` (of xy_check_result_t) gets one for each. */
+xy_status_t xy_calibrate_check(const xy_calibration_t *c, const xy_machine_t *live,
+                               const xy_costs_t *costs, const char *unit, double tolerance,
                                xy_vec_t *results);
+
+/* The same for messages: sizes (of uint64_t) to measure, and, when they were measured into another
+ * store, what `costs` said about them. A library that has no model there is warned of. */
+xy_status_t xy_calibrate_check_sizes(const xy_costs_t *costs, xy_vec_t *sizes);
+xy_status_t xy_calibrate_check_messages(const xy_calibration_t *c, const xy_costs_t *measured,
+                                        const xy_costs_t *costs, double tolerance,
+                                        xy_vec_t *results);
+
+/* EINVAL, said: some of these do not hold. ENOENT: there are none. */
+xy_status_t xy_calibrate_conclude(const xy_vec_t *results);
 
 /* Measure the kernel of a model of the store again at the sizes x of the samples, and fill in the
  * rest of them, by the clock of the model. EUNSUPPORTED: it was no kernel ("copy"). EINVAL: it

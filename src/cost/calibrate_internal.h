@@ -22,4 +22,9 @@ xy_status_t calibrate_keep_pace(xy_costs_t *costs, const cost_pace_t *pace);
 xy_status_t calibrate_handover(const xy_calibration_t *c, const xy_machine_t *live,
                                xy_costs_t *costs);
 
+/* Copies or sums of a model again, at the sizes x of the samples; the rest of them is filled in.
+ * EUNSUPPORTED: this machine has not so many cores, or no memory so far away; it is said. */
+xy_status_t calibrate_memory_again(const xy_calibration_t *c, const xy_machine_t *live,
+                                   const xy_kernel_cost_t *k, xy_sample_t *samples, size_t count);
+
 #endif

@@ -316,3 +316,51 @@ xy_status_t xy_calibrate_memory(const xy_calibration_t *c, const xy_machine_t *l
     xy_vec_cleanup(&pus);
     return st == XY_OK ? calibrate_handover(c, live, costs) : st;
 }
+
+/* The point that a model is of, with no size yet; false: there is no such thing here. */
+static bool find_point(const xy_vec_t *pus, const xy_kernel_cost_t *k, point_t *p)
+{
+    int nodes[8], far;
+    long distances[8];
+
+    *p = (point_t){.kind = -1, .pu = pus->data, .node = -1, .cores = (int)k->threads};
+    for (int kind = 0; kinds[kind] != NULL; kind++)
+        if (strcmp(kinds[kind], k->name) == 0)
+            p->kind = kind;
+    far = k->distance > 0 ? list_distances(XY_VEC_AT(pus, int, 0), nodes, distances) : 0;
+    for (int i = 0; i < far; i++)
+        if (distances[i] == k->distance)
+            p->node = nodes[i];
+    return p->kind >= 0 && k->threads >= 1 && (size_t)k->threads <= pus->count &&
+           (k->distance == 0 || p->node >= 0);
+}
+
+xy_status_t calibrate_memory_again(const xy_calibration_t *c, const xy_machine_t *live,
+                                   const xy_kernel_cost_t *k, xy_sample_t *samples, size_t count)
+{
+    xy_vec_t pus = XY_VEC_INIT(int);
+    point_t p;
+    xy_status_t st = list_cores(live, &pus);
+
+    if (st == XY_OK && !find_point(&pus, k, &p))
+        st = xy_fail(XY_EUNSUPPORTED, "%s by %ld cores at distance %ld cannot be measured here",
+                     k->name, k->threads, k->distance);
+    if (st == XY_OK)
+        cost_warm_up(0.05);
+    for (size_t i = 0; i < count && st == XY_OK; i++) {
+        cost_measure_t m = {0};
+        double begin = cost_now();
+
+        p.bytes = (size_t)samples[i].x / sizeof(double) * sizeof(double);
+        p.seconds = 0.1;
+        st = measure_point(&p, &m);
+        calibrate_step(c, cost_now() - begin);
+        if (st == XY_OK)
+            samples[i] = (xy_sample_t){.x = (double)p.bytes,
+                                       .t = fmax(m.seconds, 1e-10),
+                                       .spread = m.spread,
+                                       .repetitions = m.repetitions};
+    }
+    xy_vec_cleanup(&pus);
+    return st;
+}

@@ -16,6 +16,8 @@
 #include "cost/calibrate_internal.h"
 #include "cost/point.h"
 
+/* However little time there is, a model has so many sizes. */
+static const size_t sizes_min = 3;
 /* A sample says too little when its runs do not agree within `noisy`. */
 static const double noisy = 0.10;
 /* Sizes are added where the model misses by more than `aim`, no nearer than `near` to others. */
@@ -105,7 +107,8 @@ static xy_status_t measure_doubling(session_t *s)
         if (st != XY_OK)
             return st;
         s->count++;
-        if (last->paced >= 0.7 * longest || n >= 1e9 || cost_now() > s->deadline)
+        if (last->paced >= 0.7 * longest || n >= 1e9 ||
+            (s->count >= sizes_min && cost_now() > s->deadline))
             break;
         if (s->count > 1 && last->paced > last[-1].paced)
             growth = fmin(last->paced / last[-1].paced, 64);

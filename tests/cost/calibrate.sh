@@ -91,6 +91,47 @@ says "$out" "GB/s"
 expect 1 "$XYLEM" explain message 64K C1 C2
 one_line "$err"
 
+# Do they still hold? With a tolerance that no machine is too busy for, all but those that say that it
+# takes a millionth of the time.
+cat >falsify.py <<'END'
+import sys
+import xml.etree.ElementTree as tree
+root = tree.parse(sys.argv[1])
+for kernel in root.iter("SeqKernel"):
+    if (kernel.get("Name"), kernel.get("Threads")) in {("good", "1"), ("copy", "2"), ("reduce", "1")}:
+        for params in kernel.iter("Params"):
+            params.text = " ".join(repr(float(word) * 1e-6) for word in params.text.split())
+for message in root.iter("Message"):
+    if message.get("Cluster1") == "pu":
+        for latency in message.iter("Latency"):
+            latency.text = repr(float(latency.text) * 1e-6)
+        for time in message.iter("Time"):
+            for interval in time.iter("Interval"):
+                for name in "a", "b":
+                    interval.set(name, repr(float(interval.get(name)) * 1e-6))
+root.write("false.xml")
+END
+python3 falsify.py cache/xylem/costs-*.xml
+expect 1 "$XYLEM" calibrate --check --tolerance 100 -o false.xml
+says "$err" "models do not hold any more; run 'xylem calibrate'"
+for part in "copy     1 core: holds" "reduce   1 core: does not hold" "good     1 thread: does not hold" \
+    "message  pu - pu by Xylem" "message  local - local by Xylem"; do
+    says "$out" "$part"
+done
+[[ $out != *"copy     2 cores"* ]] || says "$out" "copy     2 cores: does not hold"
+expect 0 "$XYLEM" calibrate --check --messages --tolerance 100 --json
+printf '%s\n' "$out" | python3 -c 'import json, sys
+all = json.load(sys.stdin)
+assert all and {m["name"] for m in all} == {"message"} and all[0]["holds"], all'
+expect 1 "$XYLEM" calibrate --check --messages --tolerance 100 --json -o false.xml
+printf '%s\n' "$out" | python3 -c 'import json, sys
+holds = {m["detail"].split(" by ")[0]: m["holds"] for m in json.load(sys.stdin)}
+assert holds["pu - pu"] is False and holds["local - local"] is True, holds'
+# What cannot be measured again does not hold, and the others are looked at.
+sed 's/Library=".*kernels.so:kernel"/Library="gone.so:kernel"/' cache/xylem/costs-*.xml >gone.xml
+expect 1 "$XYLEM" calibrate --check --compute --tolerance 100 -o gone.xml
+says "$out" "good     1 thread: could not be measured"
+
 # Bad kernels are named, one line each; a good one beside them still gets its model.
 declare -A why=(
     [crash]="kernel crash crashed at size 200 (signal 6"
