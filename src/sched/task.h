@@ -33,6 +33,7 @@ typedef struct {
     const uint8_t *const *copies;   /* [memories][data]: XY_TASK_HERE, XY_TASK_COMING */
     const double *transfer_latency; /* [from * memories + to] */
     const double *transfer_rate;    /* likewise, bytes per second; 0: no such way */
+    const uint64_t *arrivals;       /* [memories]: data that came so far; NULL: nobody counts */
     const double *now;              /* seconds since the start */
 } xy_task_view_t;
 
@@ -48,6 +49,7 @@ typedef struct {
     /* Not a policy of its own: the engine runs these in virtual time, ended by NULL, and takes the
      * one that ends first. The functions below are NULL. */
     const char *const *trials;
+    int32_t frequent; /* of the trials: the others win on short graphs only, if ever */
     int32_t pipeline; /* tasks a worker holds at once, the running one included; 0: 2 */
     /* Data that no task writes any more go home as soon as their way is free. */
     bool is_writing_early;

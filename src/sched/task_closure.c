@@ -49,7 +49,7 @@ static void destroy(void *state)
     xy_free(c->data);
     xy_free(c->uses);
     xy_free(c->looks);
-    xy_free(c->held);
+    xy_free(c->workers);
     xy_free(c->freed);
     xy_free(c);
 }
@@ -143,10 +143,10 @@ static xy_status_t init_arrays(closure_t *c)
     c->tasks = xy_calloc(ops, sizeof(*c->tasks));
     c->data = xy_calloc(data, sizeof(*c->data));
     c->looks = xy_calloc(ops, sizeof(*c->looks));
-    c->held = xy_calloc((size_t)c->view->workers, sizeof(*c->held));
+    c->workers = xy_calloc((size_t)c->view->workers, sizeof(*c->workers));
     c->freed = xy_calloc(CLOSURE_LOOKAHEAD, sizeof(*c->freed));
     if (c->memories == NULL || c->tasks == NULL || c->data == NULL || c->looks == NULL ||
-        c->held == NULL || c->freed == NULL || init_graph(c) != XY_OK)
+        c->workers == NULL || c->freed == NULL || init_graph(c) != XY_OK)
         return XY_ENOMEM;
     for (int32_t m = 0; m < c->view->memories; m++)
         if (init_memory(c, m) != XY_OK)
@@ -343,13 +343,31 @@ static void steal(closure_t *c, int32_t memory)
     closure_frontier_add(c, op, memory);
 }
 
+/* A worker that has something to do asks for its next task again and again: nothing happened since
+ * that could have brought one. */
+static bool is_still_refused(const closure_t *c, const closure_worker_t *w, int32_t memory)
+{
+    return w->held > 0 && w->refused_changes == c->memories[memory].changes &&
+           c->view->arrivals != NULL && w->refused_arrivals == c->view->arrivals[memory];
+}
+
+static xy_op_id_t refuse(const closure_t *c, closure_worker_t *w, int32_t memory)
+{
+    w->refused_changes = c->memories[memory].changes;
+    w->refused_arrivals = c->view->arrivals != NULL ? c->view->arrivals[memory] : 0;
+    return -1;
+}
+
 static xy_op_id_t pick(void *state, int32_t worker)
 {
     closure_t *c = state;
     int32_t memory = c->view->memory_of[worker];
     closure_memory_t *m = &c->memories[memory];
+    closure_worker_t *w = &c->workers[worker];
     xy_op_id_t op;
 
+    if (is_still_refused(c, w, memory))
+        return -1;
     closure_extend(c, memory);
     if (m->tasks == 0 && m->frontier_count == 0) {
         steal(c, memory);
@@ -358,12 +376,12 @@ static xy_op_id_t pick(void *state, int32_t worker)
     op = first_complete(c, memory, 0);
     if (op < 0)
         op = first_complete(c, memory, 1);
-    if (op < 0 && c->held[worker] == 0)
+    if (op < 0 && w->held == 0)
         op = m->runnable[0].head >= 0 ? m->runnable[0].head : m->runnable[1].head;
     if (op < 0)
-        return -1;
+        return refuse(c, w, memory);
     closure_take(c, closure_runnable(c, op), op);
-    c->held[worker]++;
+    w->held++;
     return op;
 }
 
@@ -374,10 +392,11 @@ static void done(void *state, int32_t worker, xy_op_id_t op)
     closure_memory_t *m = &c->memories[memory];
     closure_task_t *x = &c->tasks[op];
 
-    c->held[worker]--;
+    c->workers[worker].held--;
     x->state = TASK_OVER;
     c->over++;
     m->tasks--;
+    m->changes++;
     if (x->awaited_by >= 0)
         c->memories[x->awaited_by].awaiting--;
     m->work -= x->seconds / m->speed;

@@ -89,7 +89,7 @@ typedef struct {
     double usual, peak; /* what loads free per byte, lately; at best */
     /* It waited rather than load for this little when so much had changed for it. */
     double waited_ratio;
-    uint32_t changes, waited_changes; /* of its frontier and of what comes before it */
+    uint32_t changes, waited_changes; /* of its frontier, what comes before it, what can run */
     int32_t look_at;        /* tasks that must be over before it looks for others' work again */
     bool is_roomy;          /* it holds all it will ever need, and it is not alone */
     bool is_mirrored;       /* among equals the last one first */
@@ -103,6 +103,13 @@ typedef struct {
 } closure_look_t;
 
 typedef struct {
+    int32_t held; /* tasks picked and not over */
+    /* There was nothing for it when so much had changed for its memory, and come to it. */
+    uint32_t refused_changes;
+    uint64_t refused_arrivals;
+} closure_worker_t;
+
+typedef struct {
     const xy_task_view_t *view;
     const xy_graph_t *graph;
     int32_t ops, data_count, over;
@@ -112,7 +119,7 @@ typedef struct {
     closure_use_t *uses;   /* datum after datum */
     closure_look_t *looks; /* [ops] */
     uint32_t choices;
-    int32_t *held;     /* [workers] tasks picked and not over */
+    closure_worker_t *workers;
     double horizon;    /* seconds to plan ahead */
     double load_rate;  /* bytes per second from the main memory */
     uint32_t epoch;    /* of looking ahead: what a load would free */

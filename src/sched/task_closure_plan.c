@@ -233,6 +233,7 @@ sched_queue_t *closure_runnable(closure_t *c, xy_op_id_t op)
 void closure_set_runnable(closure_t *c, xy_op_id_t op)
 {
     c->tasks[op].state = TASK_RUNNABLE;
+    c->memories[c->tasks[op].memory].changes++;
     closure_push(c, closure_runnable(c, op), op);
 }
 
@@ -527,9 +528,9 @@ static bool plan_loads(closure_t *c, int32_t memory)
         return false; /* nothing new since it last decided to wait */
     if (!choose(c, memory, &best))
         return false;
-    look_ahead(c, memory, &best);
     need = bytes_to_take_in(c, memory, best.task);
     if (m->capacity != 0 && m->planned + need > m->capacity) {
+        look_ahead(c, memory, &best);
         ratio = best.gain / ((double)best.bytes + 1);
         if (is_worth_waiting(c, memory, ratio)) {
             m->waited_ratio = ratio;

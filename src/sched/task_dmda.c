@@ -28,9 +28,10 @@ typedef struct {
     sched_links_t links;
     sched_near_links_t near_links; /* dmdar */
     xy_task_uses_t uses;
-    bool *has_left;   /* [ops] */
-    double *estimate; /* [ops] what it added to the end of its lane */
-    lane_t *lanes;    /* [workers] */
+    bool *has_left;    /* [ops] */
+    double *estimate;  /* [ops] what it added to the end of its lane */
+    lane_t *lanes;     /* [workers] */
+    int32_t releasing; /* whose task was the last to end */
 } dm_t;
 
 static void destroy(void *state)
@@ -99,26 +100,44 @@ static xy_status_t create_dmdar(const xy_task_view_t *view, const xy_task_params
     return create_any(view, params, true, state_p);
 }
 
+static double start_on(const dm_t *d, int32_t worker)
+{
+    return d->lanes[worker].end > *d->view->now ? d->lanes[worker].end : *d->view->now;
+}
+
+/* What it costs on a worker; where that is more than `limit`, something that is more. The margin is
+ * far above what rounding adds, so that equal ends stay equal. */
+static double cost_on(const dm_t *d, xy_op_id_t op, int32_t worker, double limit)
+{
+    double cost = d->params.alpha * xy_task_seconds(d->view, op, worker);
+
+    limit += 1e-9 * (fabs(limit) + *d->view->now);
+    if (cost > limit || d->params.beta <= 0)
+        return cost;
+    return cost + d->params.beta * xy_task_transfer_within(d->view, op, d->view->memory_of[worker],
+                                                           (limit - cost) / d->params.beta);
+}
+
 static void ready(void *state, xy_op_id_t op)
 {
     dm_t *d = state;
-    double best_end = 0, best_cost = 0;
-    int32_t best = -1;
+    /* The worker whose end made it ready holds some of its data: a good first bound, which spares
+     * most of the others. */
+    double limit = start_on(d, d->releasing) + cost_on(d, op, d->releasing, INFINITY);
+    double best_end = INFINITY, best_cost = 0;
+    int32_t best = d->releasing;
 
     for (int32_t w = 0; w < d->view->workers; w++) {
-        double start = d->lanes[w].end > *d->view->now ? d->lanes[w].end : *d->view->now;
-        double cost = d->params.alpha * xy_task_seconds(d->view, op, w);
-        double slack = best < 0 ? INFINITY : best_end - start - cost;
+        double start = start_on(d, w), cost;
 
-        if (slack <= 0)
+        if (start > limit && best_end < INFINITY)
             continue;
-        if (d->params.beta > 0)
-            cost += d->params.beta * xy_task_transfer_within(d->view, op, d->view->memory_of[w],
-                                                             slack / d->params.beta);
-        if (best < 0 || start + cost < best_end) {
+        cost = cost_on(d, op, w, limit - start);
+        if (start + cost < best_end) {
             best = w;
             best_end = start + cost;
             best_cost = cost;
+            limit = best_end < limit ? best_end : limit;
         }
     }
     d->lanes[best].end = best_end;
@@ -155,6 +174,7 @@ static void done(void *state, int32_t worker, xy_op_id_t op)
     dm_t *d = state;
     lane_t *lane = &d->lanes[worker];
 
+    d->releasing = worker;
     if (lane->queue.count == 0)
         lane->end = *d->view->now;
     else if (lane->end < *d->view->now + d->estimate[op])

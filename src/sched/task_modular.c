@@ -122,8 +122,9 @@ static double end_on(const modular_t *s, xy_op_id_t op, int32_t worker, double l
 
     start += s->params.alpha * xy_task_seconds(s->view, op, worker);
     slack = limit - start;
-    if (slack <= 0 || s->params.beta <= 0)
+    if (slack < 0 || s->params.beta <= 0)
         return start;
+    slack += 1e-9 * limit; /* far above what rounding adds */
     return start + s->params.beta * xy_task_transfer_within(s->view, op, s->view->memory_of[worker],
                                                             slack / s->params.beta);
 }

@@ -52,7 +52,6 @@ typedef struct {
     sim_slot_t **gathering; /* by age */
     int32_t gathering_count;
     int32_t prefetching; /* transfers under way that nobody waits for */
-    uint64_t arrivals;
 } sim_memory_t;
 
 typedef struct {
@@ -74,6 +73,7 @@ typedef struct {
     int32_t tasks;
     double seconds; /* of the virtual clock: it need not go on when it cannot end before */
     bool is_whole;  /* out: it went to the end */
+    double bound;   /* out: no policy ends before */
 } sim_trial_t;
 
 typedef struct {
@@ -86,13 +86,16 @@ typedef struct {
     xy_task_view_t view;
     xy_task_result_t result;
     double now;
-    double work_left, speed; /* seconds of tasks that are not over; of all workers together */
+    double work_left, speed;     /* seconds of tasks that are not over; of all workers together */
+    double must_move, must_rate; /* bytes that still have to begin to move over the slowest link */
+    uint8_t *must_load;          /* [data] has it to be loaded yet? NULL: nobody asks */
     int32_t pipeline, data_count, ops, left;
-    bool is_out_of_memory, is_cut;
+    bool is_out_of_memory, is_trial, is_cut;
     sim_trial_t trial;
 
     sim_memory_t *memories;
-    uint8_t **states; /* [memories]: for the view */
+    uint8_t **states;   /* [memories]: for the view */
+    uint64_t *arrivals; /* [memories] */
     sim_worker_t *workers;
     sim_way_t *ways;
     sim_shared_t *shared;
@@ -114,6 +117,21 @@ bool sim_transfer_request(sim_tasks_t *s, int32_t data, int32_t from, int32_t to
 bool sim_link_event(sim_tasks_t *s, sim_transfer_t *t);
 bool sim_shared_event(sim_tasks_t *s, sim_shared_t *shared, double time);
 bool sim_way_is_idle(const sim_tasks_t *s, int32_t from, int32_t to);
+
+/* task_bound.c */
+/* Count what has to move. ENOMEM in silence. */
+xy_status_t sim_bound_init(sim_tasks_t *s);
+/* A transfer begins. */
+void sim_bound_moves(sim_tasks_t *s, const sim_transfer_t *t);
+/* No schedule of what is left ends before. */
+double sim_bound_end(const sim_tasks_t *s);
+
+/* task_sim.c */
+/* One policy on one graph; with a trial, maybe not to the end. */
+xy_status_t sim_task_run(const xy_graph_t *graph, const xy_task_platform_t *platform,
+                         const xy_task_sim_t *how, const xy_task_policy_t *policy,
+                         const xy_task_observer_t *observer, sim_trial_t *trial,
+                         xy_task_result_t *result_p);
 
 /* task_memory.c */
 void sim_memory_arrived(sim_tasks_t *s, const sim_transfer_t *t);

@@ -56,6 +56,7 @@ static void way_start(sim_tasks_t *s, int32_t way)
         }
     }
     w->active = t;
+    sim_bound_moves(s, t);
     t->start = s->now;
     t->event = EVENT_LATENCY;
     sim_event(s, s->now + s->platform->latency[way], t);
@@ -117,7 +118,7 @@ static void finish(sim_tasks_t *s, sim_transfer_t *t)
 
     s->ways[way].active = NULL;
     s->result.makespan = s->now;
-    s->memories[t->to].arrivals++;
+    s->arrivals[t->to]++;
     count(s, t);
     if (s->observer != NULL && s->observer->transfer != NULL)
         s->observer->transfer(s->observer->arg, t->data, t->from, t->to, t->start, s->now);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Xylem's own policy against all others, on graphs that have nothing in common: never more than 5 %
- * behind the best of them. Stencils are in tests/stencil.
+ * Xylem's own policy against all others, on graphs that have nothing in common: never more than 2 %
+ * behind the best of them, as it tries them all and only stops short of what cannot be better.
+ * Stencils are in src/stencil/quality_test.c, many more of all in bench/policies.c.
  */
 #include "sim/task_testing.h"
 
@@ -45,7 +46,7 @@ static void compare(const xy_graph_t *g, int count, uint64_t memory, const char 
             who = xy_task_policies[i]->name;
         }
     }
-    if (own > 1.05 * best)
+    if (own > 1.0201 * best)
         fail_msg("%s on %d GPUs: %g s, %s takes %g s", what, count, own, who, best);
     xy_task_platform_destroy(p);
 }

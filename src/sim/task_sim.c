@@ -43,14 +43,14 @@ static void refuse(sim_tasks_t *s, sim_worker_t *w)
 {
     w->is_refused = true;
     w->refused_tasks = s->result.tasks;
-    w->refused_arrivals = s->memories[w->memory].arrivals;
+    w->refused_arrivals = s->arrivals[w->memory];
 }
 
 /* Nothing happened since the policy had no task for it that could have brought one. */
 static bool is_still_refused(const sim_tasks_t *s, const sim_worker_t *w)
 {
     return w->is_refused && w->refused_tasks == s->result.tasks &&
-           w->refused_arrivals == s->memories[w->memory].arrivals;
+           w->refused_arrivals == s->arrivals[w->memory];
 }
 
 static void worker_feed(sim_tasks_t *s, int32_t worker)
@@ -98,20 +98,13 @@ static void worker_start(sim_tasks_t *s, int32_t worker)
     sim_event(s, s->now + xy_task_seconds(&s->view, w->running->op, worker), w);
 }
 
-static void announce(sim_tasks_t *s, xy_op_id_t op)
-{
-    double start = sim_clock();
-
-    s->policy->ready(s->state, op);
-    s->result.scheduling_seconds += sim_clock() - start;
-}
-
 static void worker_end(sim_tasks_t *s, sim_worker_t *w)
 {
     int32_t worker = (int32_t)(w - s->workers);
     xy_op_id_t op = w->running->op;
     const xy_op_id_t *after;
     int32_t n = xy_graph_successors(s->graph, op, &after);
+    double start;
 
     if (s->observer != NULL && s->observer->task != NULL)
         s->observer->task(s->observer->arg, worker, op, w->start, s->now);
@@ -123,15 +116,13 @@ static void worker_end(sim_tasks_t *s, sim_worker_t *w)
     s->result.tasks++;
     s->result.tasks_end = s->result.makespan = s->now;
     sim_memory_finished(s, w->memory, op);
-    if (s->policy->done != NULL) {
-        double start = sim_clock();
-
+    start = sim_clock();
+    if (s->policy->done != NULL)
         s->policy->done(s->state, worker, op);
-        s->result.scheduling_seconds += sim_clock() - start;
-    }
     for (int32_t i = 0; i < n; i++)
         if (--s->waiting[after[i]] == 0)
-            announce(s, after[i]);
+            s->policy->ready(s->state, after[i]);
+    s->result.scheduling_seconds += sim_clock() - start;
 }
 
 /* ---- Making and unmaking ---- */
@@ -147,6 +138,7 @@ static void cleanup(sim_tasks_t *s)
     s->policy->destroy(s->state);
     xy_free(s->memories);
     xy_free(s->states);
+    xy_free(s->arrivals);
     xy_free(s->workers);
     xy_free(s->ways);
     xy_free(s->shared);
@@ -156,6 +148,7 @@ static void cleanup(sim_tasks_t *s)
     xy_free(s->writers_left);
     xy_free(s->is_over);
     xy_task_uses_cleanup(&s->uses);
+    xy_free(s->must_load);
 }
 
 static xy_status_t init_memory(sim_tasks_t *s, int32_t memory)
@@ -179,15 +172,16 @@ static xy_status_t init_arrays(sim_tasks_t *s)
 
     s->memories = xy_calloc(memories, sizeof(*s->memories));
     s->states = xy_calloc(memories, sizeof(*s->states));
+    s->arrivals = xy_calloc(memories, sizeof(*s->arrivals));
     s->workers = xy_calloc((size_t)s->platform->workers, sizeof(*s->workers));
     s->ways = xy_calloc(memories * memories, sizeof(*s->ways));
     s->shared = xy_calloc(shared, sizeof(*s->shared));
     s->waiting = xy_calloc(ops, sizeof(*s->waiting));
     s->writers_left = xy_calloc(data, sizeof(*s->writers_left));
     s->is_over = xy_calloc(ops, sizeof(*s->is_over));
-    if (s->memories == NULL || s->states == NULL || s->workers == NULL || s->ways == NULL ||
-        s->shared == NULL || s->waiting == NULL || s->writers_left == NULL || s->is_over == NULL ||
-        xy_arena_create(&s->arena) != XY_OK)
+    if (s->memories == NULL || s->states == NULL || s->arrivals == NULL || s->workers == NULL ||
+        s->ways == NULL || s->shared == NULL || s->waiting == NULL || s->writers_left == NULL ||
+        s->is_over == NULL || xy_arena_create(&s->arena) != XY_OK)
         return XY_ENOMEM;
     for (int32_t m = 0; m < s->platform->memories; m++)
         if (init_memory(s, m) != XY_OK)
@@ -237,6 +231,7 @@ static void init_view(sim_tasks_t *s)
         .copies = (const uint8_t *const *)s->states,
         .transfer_latency = p->latency,
         .transfer_rate = p->rate,
+        .arrivals = s->arrivals,
         .now = &s->now,
     };
 }
@@ -346,17 +341,6 @@ static void settle(sim_tasks_t *s)
         sim_memory_flush(s);
 }
 
-/* No schedule of what is left ends before. */
-static double earliest_end(const sim_tasks_t *s)
-{
-    double left = s->work_left;
-
-    for (int32_t w = 0; w < s->platform->workers; w++)
-        if (s->workers[w].running != NULL)
-            left -= (s->now - s->workers[w].start) * s->platform->speed[w];
-    return s->now + left / s->speed;
-}
-
 /* A trial need not go on: it has done its share, or ends after the best one before it. */
 static bool is_decided(sim_tasks_t *s)
 {
@@ -364,19 +348,20 @@ static bool is_decided(sim_tasks_t *s)
         s->is_cut = s->result.tasks >= (uint64_t)s->trial.tasks ||
                     (s->trial.seconds > 0 && s->now > s->trial.seconds);
     else if (s->trial.seconds > 0)
-        s->is_cut = earliest_end(s) > s->trial.seconds;
+        s->is_cut = sim_bound_end(s) > s->trial.seconds;
     return s->is_cut;
 }
 
 static xy_status_t loop(sim_tasks_t *s)
 {
     bool is_changed = false;
-    double time;
+    double time, start = sim_clock();
     void *what;
 
     for (xy_op_id_t i = 0; i < s->ops; i++)
         if (s->waiting[i] == 0)
-            announce(s, i);
+            s->policy->ready(s->state, i);
+    s->result.scheduling_seconds += sim_clock() - start;
     settle(s);
     while (!s->is_out_of_memory && !is_decided(s) &&
            (what = xy_heap_pop(&s->events, &time)) != NULL) {
@@ -418,6 +403,9 @@ static xy_status_t simulate(sim_tasks_t *s, const xy_task_sim_t *how)
         return st;
     sim_memory_settle_in(s);
     init_work(s);
+    if (s->is_trial && sim_bound_init(s) != XY_OK)
+        return xy_fail_memory("preparing the simulation");
+    s->trial.bound = sim_bound_end(s);
     init_view(s);
     params.alpha = params.alpha > 0 ? params.alpha : 1;
     params.beta = params.beta > 0 || params.alpha < 0 ? params.beta : 1;
@@ -430,10 +418,10 @@ static xy_status_t simulate(sim_tasks_t *s, const xy_task_sim_t *how)
     return st;
 }
 
-static xy_status_t simulate_one(const xy_graph_t *graph, const xy_task_platform_t *platform,
-                                const xy_task_sim_t *how, const xy_task_policy_t *policy,
-                                const xy_task_observer_t *observer, sim_trial_t *trial,
-                                xy_task_result_t *result_p)
+xy_status_t sim_task_run(const xy_graph_t *graph, const xy_task_platform_t *platform,
+                         const xy_task_sim_t *how, const xy_task_policy_t *policy,
+                         const xy_task_observer_t *observer, sim_trial_t *trial,
+                         xy_task_result_t *result_p)
 {
     sim_tasks_t s = {.graph = graph, .platform = platform, .observer = observer, .policy = policy};
     xy_status_t st = xy_task_eviction_find(how->eviction != NULL ? how->eviction : policy->eviction,
@@ -447,119 +435,16 @@ static xy_status_t simulate_one(const xy_graph_t *graph, const xy_task_platform_
         s.pipeline = PIPELINE_MAX;
     s.ops = xy_graph_ops(graph);
     s.data_count = xy_graph_data_count(graph);
+    s.is_trial = trial != NULL;
     s.trial = trial != NULL ? *trial : (sim_trial_t){0};
     st = simulate(&s, how);
     cleanup(&s);
     if (st != XY_OK)
         return st;
-    if (trial != NULL)
+    if (trial != NULL) {
         trial->is_whole = !s.is_cut;
+        trial->bound = s.trial.bound;
+    }
     *result_p = s.result;
-    return XY_OK;
-}
-
-/* ---- Choosing among policies ---- */
-
-/* Trials of longer graphs end after so many tasks; what ends this near to the bound is not worth
- * another trial. */
-enum { TRIAL_TASKS = 100000 };
-static const double near_enough = 1.02;
-
-/* Seconds per task that is over; whoever was cut off has none to show. */
-static double pace(const xy_task_result_t *r, const sim_trial_t *trial)
-{
-    if (trial->is_whole)
-        return r->makespan / (double)(r->tasks > 0 ? r->tasks : 1);
-    return trial->tasks > 0 && r->tasks >= (uint64_t)trial->tasks ? r->tasks_end / (double)r->tasks
-                                                                  : INFINITY;
-}
-
-/* Replace a choice by the policy that ends first; *spent_p is what finding out took. *result_p is
- * that of the best trial, and the return value tells whether it is one of the whole graph. */
-static xy_status_t choose(const xy_graph_t *graph, const xy_task_platform_t *platform,
-                          const xy_task_sim_t *how, const xy_task_policy_t **policy_p,
-                          double *spent_p, xy_task_result_t *result_p, bool *is_whole_p)
-{
-    const char *const *trials = (*policy_p)->trials;
-    int32_t tasks = xy_graph_ops(graph) > TRIAL_TASKS ? TRIAL_TASKS : 0;
-    double best = INFINITY;
-    xy_status_t st = XY_OK;
-
-    *is_whole_p = false;
-    for (int i = 0; trials != NULL && trials[i] != NULL && st == XY_OK; i++) {
-        sim_trial_t trial = {.tasks = tasks};
-        const xy_task_policy_t *policy;
-        xy_task_result_t result;
-        double found;
-
-        if (i > 0)
-            trial.seconds = best * (double)(tasks > 0 ? tasks : xy_graph_ops(graph));
-        st = xy_task_policy_find(trials[i], &policy);
-        if (st == XY_OK)
-            st = simulate_one(graph, platform, how, policy, NULL, &trial, &result);
-        if (st != XY_OK)
-            break;
-        *spent_p += result.scheduling_seconds;
-        found = pace(&result, &trial);
-        if (i == 0 || found < best) {
-            best = found;
-            *policy_p = policy;
-            *result_p = result;
-            *is_whole_p = trial.is_whole;
-        }
-        if (trial.is_whole && result.makespan <= near_enough * result.compute_bound)
-            break;
-    }
-    return st;
-}
-
-static xy_status_t run_policy(const xy_graph_t *graph, const xy_task_platform_t *platform,
-                              const xy_task_sim_t *how, const xy_task_policy_t *policy,
-                              xy_task_result_t *result_p)
-{
-    const xy_task_observer_t *observer = how->observer;
-    xy_task_view_t view = {.workers = platform->workers,
-                           .memories = platform->memories,
-                           .memory_of = platform->memory_of,
-                           .transfer_rate = platform->rate};
-    xy_task_trace_t *trace = NULL;
-    xy_status_t closed, st = XY_OK;
-
-    if (how->trace != NULL)
-        st = xy_task_trace_open(how->trace, &view, XY_TASK_GPUS, policy->name, observer, &trace);
-    if (st != XY_OK)
-        return st;
-    if (trace != NULL)
-        observer = xy_task_trace_observer(trace);
-    st = simulate_one(graph, platform, how, policy, observer, NULL, result_p);
-    closed = xy_task_trace_close(trace);
-    return st == XY_OK ? closed : st;
-}
-
-xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *platform,
-                             const xy_task_sim_t *how, xy_task_result_t *result_p)
-{
-    const char *name = how->policy != NULL ? how->policy : xy_task_policies[0]->name;
-    const xy_task_policy_t *policy;
-    xy_task_result_t result, again;
-    bool is_whole = false;
-    double spent = 0;
-    xy_status_t st = xy_task_policy_find(name, &policy);
-
-    if (st == XY_OK)
-        st = choose(graph, platform, how, &policy, &spent, &result, &is_whole);
-    if (st != XY_OK)
-        return st;
-    /* Somebody watches, or no trial went to the end: the chosen one runs once more. */
-    if (!is_whole || how->trace != NULL || how->observer != NULL) {
-        st = run_policy(graph, platform, how, policy, &again);
-        if (st != XY_OK)
-            return st;
-        /* A whole trial and its repetition are the same decisions: they count once. */
-        spent += is_whole ? 0 : again.scheduling_seconds;
-        result = again;
-    }
-    result.scheduling_seconds = spent;
-    *result_p = result;
     return XY_OK;
 }

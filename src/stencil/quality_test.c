@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The default policy against all others on small stencils in virtual time, where luck and borders
- * count most: never more than 5 % behind the best of them.
+ * count most: never more than 2 % behind the best of those it tries, and never more than 5 % behind
+ * cache-oblivious, which is told where in space tasks lie.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -25,21 +26,17 @@ static double makespan(const xy_stencil_run_t *run, const char *policy)
 
 static void compare(const xy_stencil_run_t *run, const char *what)
 {
-    double own = makespan(run, NULL), best = 0;
-    const char *who = "";
+    double own = makespan(run, NULL);
 
     for (int i = 1; xy_task_policies[i] != NULL; i++) { /* 0: the default */
-        double other = makespan(run, xy_task_policies[i]->name);
+        const char *who = xy_task_policies[i]->name;
+        double other = makespan(run, who);
 
-        if (best == 0 || other < best) {
-            best = other;
-            who = xy_task_policies[i]->name;
-        }
+        if (own > (strcmp(who, "cache-oblivious") == 0 ? 1.05 : 1.0201) * other)
+            fail_msg("%s blocks, %s, %d iterations, %d GPUs, room for %llu: %g s, %s takes %g s",
+                     what, xy_stencil_graph_name(run->grid.graph), run->grid.iterations, run->gpus,
+                     (unsigned long long)(run->memory / run->grid.block_bytes), own, who, other);
     }
-    if (own > 1.05 * best)
-        fail_msg("%s blocks, %s, %d GPUs, room for %llu: %g s, %s takes %g s", what,
-                 xy_stencil_graph_name(run->grid.graph), run->gpus,
-                 (unsigned long long)(run->memory / run->grid.block_bytes), own, who, best);
 }
 
 /* Memories of about a quarter and of two thirds of the domain. */
@@ -73,7 +70,8 @@ static void test_2d(void **state)
 {
     (void)state;
     compare_all("12x12", 10);
-    if (!XYLEM_SANITIZED) /* the same instances there, only fewer */
+    compare_all("12x12", 4); /* short: what begins well wins */
+    if (!XYLEM_SANITIZED)    /* the same instances there, only fewer */
         compare_all("24x5", 10);
 }
 
