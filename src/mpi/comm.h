@@ -23,6 +23,9 @@ typedef struct {
     int *ranks; /* NULL: the identity, rank i is world rank i */
 } mpi_group_t;
 
+/* In the context of messages of neighbourhood collectives. */
+#define MPI_CONTEXT_NEIGHBORS 0x40000000u
+
 struct mpi_comm {
     uint32_t context; /* point to point */
     int rank;         /* of the owner */

@@ -175,7 +175,8 @@ static void look_at_clock(monitor_t *m)
 
 void mpi_monitor_add(mpi_rank_t *self, int to, uint32_t context, uint64_t bytes, bool collective)
 {
-    uint64_t pair = mpi_monitor_pair(to, context);
+    bool is_hidden = context & MPI_CONTEXT_NEIGHBORS;
+    uint64_t pair = mpi_monitor_pair(to, context & ~MPI_CONTEXT_NEIGHBORS);
     monitor_t *m = self->monitor;
     record_t *record;
 
@@ -187,8 +188,8 @@ void mpi_monitor_add(mpi_rank_t *self, int to, uint32_t context, uint64_t bytes,
         m->is_lossy = true;
         return;
     }
-    record->sent.bytes[collective] += bytes;
-    record->sent.messages[collective]++;
+    record->sent.bytes[collective || is_hidden] += bytes;
+    record->sent.messages[collective || is_hidden]++;
     if (slice_seconds > 0)
         return; /* the clock must be looked at for each message */
     m->pair = pair;

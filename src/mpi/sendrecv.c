@@ -6,6 +6,7 @@
 #include "mpi/call.h"
 #include "mpi/error.h"
 #include "mpi/p2p.h"
+#include "mpi/parts.h"
 
 #define SITE __builtin_return_address(0)
 
@@ -32,10 +33,31 @@ static int exchange(mpi_rank_t *self, const mpi_transfer_t *send, const mpi_tran
     return receive->peer == MPI_PROC_NULL ? MPI_SUCCESS : mpi_request_raise(&requests[0]);
 }
 
+/* Both as one request with the status of the receive. `copy`, or NULL, goes back at its end. */
+static int start(mpi_rank_t *self, mpi_transfer_t *send, mpi_transfer_t *receive, char *copy,
+                 MPI_Request *request)
+{
+    mpi_parts_t *parts;
+    int error = mpi_parts_begin(self, receive->comm, &parts);
+
+    if (error != MPI_SUCCESS) {
+        if (copy != NULL)
+            mpi_buffer_give(self->worker, copy);
+        return error;
+    }
+    parts->keeps = true;
+    parts->copy = copy;
+    error = mpi_parts_receive(parts, receive);
+    if (error == MPI_SUCCESS)
+        error = mpi_parts_send(parts, send);
+    return mpi_parts_end(parts, error, request, MPI_STATUS_IGNORE);
+}
+
+/* With `request` nonblocking, else with `status`. */
 static int sendrecv(const char *name, const void *site, const void *sendbuf, int64_t sendcount,
                     MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int64_t recvcount,
                     MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
-                    MPI_Status *status)
+                    MPI_Status *status, MPI_Request *request)
 {
     mpi_rank_t *self = mpi_enter(name, site);
     mpi_transfer_t send, receive;
@@ -46,14 +68,15 @@ static int sendrecv(const char *name, const void *site, const void *sendbuf, int
         error = mpi_transfer_check(self, comm, recvbuf, recvcount, recvtype, source, recvtag, true,
                                    &receive);
     if (error == MPI_SUCCESS)
-        error = exchange(self, &send, &receive, status);
+        error = request ? start(self, &send, &receive, NULL, request)
+                        : exchange(self, &send, &receive, status);
     return mpi_leave(self, error);
 }
 
 /* The data leaves through a packed copy, so that the answer may land in its place. */
 static int sendrecv_replace(const char *name, const void *site, void *buffer, int64_t count,
                             MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
-                            MPI_Comm comm, MPI_Status *status)
+                            MPI_Comm comm, MPI_Status *status, MPI_Request *request)
 {
     mpi_rank_t *self = mpi_enter(name, site);
     mpi_transfer_t send, receive;
@@ -75,6 +98,8 @@ static int sendrecv_replace(const char *name, const void *site, void *buffer, in
     send.buffer = copy;
     send.count = (int64_t)bytes;
     send.type = mpi_type_of(MPI_BYTE);
+    if (request != NULL)
+        return mpi_leave(self, start(self, &send, &receive, copy, request));
     error = exchange(self, &send, &receive, status);
     mpi_buffer_give(self->worker, copy);
     return mpi_leave(self, error);
@@ -85,7 +110,7 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
                   MPI_Comm comm, MPI_Status *status)
 {
     return sendrecv("MPI_Sendrecv", SITE, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
-                    recvcount, recvtype, source, recvtag, comm, status);
+                    recvcount, recvtype, source, recvtag, comm, status, NULL);
 }
 XY_MPI_ALIAS(Sendrecv)
 
@@ -94,7 +119,7 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     return sendrecv("MPI_Sendrecv_c", SITE, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
-                    recvcount, recvtype, source, recvtag, comm, status);
+                    recvcount, recvtype, source, recvtag, comm, status, NULL);
 }
 XY_MPI_ALIAS(Sendrecv_c)
 
@@ -102,7 +127,7 @@ int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype type, int dest, int
                           int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     return sendrecv_replace("MPI_Sendrecv_replace", SITE, buf, count, type, dest, sendtag, source,
-                            recvtag, comm, status);
+                            recvtag, comm, status, NULL);
 }
 XY_MPI_ALIAS(Sendrecv_replace)
 
@@ -110,6 +135,40 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype type, int d
                             int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
     return sendrecv_replace("MPI_Sendrecv_replace_c", SITE, buf, count, type, dest, sendtag, source,
-                            recvtag, comm, status);
+                            recvtag, comm, status, NULL);
 }
 XY_MPI_ALIAS(Sendrecv_replace_c)
+
+int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                   void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                   MPI_Comm comm, MPI_Request *request)
+{
+    return sendrecv("MPI_Isendrecv", SITE, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
+                    recvcount, recvtype, source, recvtag, comm, NULL, request);
+}
+XY_MPI_ALIAS(Isendrecv)
+
+int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+                     int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                     int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    return sendrecv("MPI_Isendrecv_c", SITE, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
+                    recvcount, recvtype, source, recvtag, comm, NULL, request);
+}
+XY_MPI_ALIAS(Isendrecv_c)
+
+int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype type, int dest, int sendtag,
+                           int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    return sendrecv_replace("MPI_Isendrecv_replace", SITE, buf, count, type, dest, sendtag, source,
+                            recvtag, comm, NULL, request);
+}
+XY_MPI_ALIAS(Isendrecv_replace)
+
+int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag,
+                             int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    return sendrecv_replace("MPI_Isendrecv_replace_c", SITE, buf, count, type, dest, sendtag,
+                            source, recvtag, comm, NULL, request);
+}
+XY_MPI_ALIAS(Isendrecv_replace_c)
