@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What --monitor counts, against what the program sends: monitor.sh MPIEXEC PROGRAM
+# What --monitor counts, against what programs send: monitor.sh MPIEXEC PROGRAM HOODS HOODS.csv
 set -euo pipefail
-mpiexec=$1 program=$2
+mpiexec=$1 program=$2 hoods=$3 expected=$4
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 fail() {
@@ -28,6 +28,10 @@ has all.csv "1,2,1300,4"
 grep -q 'Who talks to whom' "$work/m/index.html" || fail "no page"
 [ ! -e "$work/m/slice-0.csv" ] || fail "time was cut, and nobody asked for it"
 grep -lqxF "0,3,7,1" "$work"/m/communicator-*.csv || fail "no file of the second communicator"
+
+# Blocks of neighbourhoods are messages.
+"$mpiexec" -n 4 --monitor "$work/h" "$hoods"
+cmp "$expected" "$work/h/collectives.csv" || fail "neighbours: $(cat "$work/h/collectives.csv")"
 
 # Slices of time: together they are the whole.
 "$mpiexec" -n 4 --monitor "$work/s" --monitor-slice 1ms "$program"

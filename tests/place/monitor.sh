@@ -47,6 +47,9 @@ monitor() { # MPI LAUNCHER...
     for part in phase-0=0,1,104,7 phase-1=0,1,140,7 communicator-1=0,1,84,6 communicator-2=0,1,160,8; do
         says "$(cat "$mpi.handles/${part%%=*}.csv")" "${part#*=}"
     done
+    "mpicc.$mpi" "$here/hoods.c" -o "hoods.$mpi"
+    expect 0 timeout 60 "$XYLEM" monitor hoods.csv --only collectives -- "$@" -n 4 "./hoods.$mpi"
+    cmp "$XYLEM_SOURCE_DIR/tests/data/place/hoods.csv" hoods.csv || die "$mpi, neighbours: $(cat hoods.csv)"
     ran=1
 }
 monitor openmpi mpirun.openmpi --oversubscribe

@@ -2,7 +2,7 @@
 /* Collective calls, blocking and not: expanded into what this rank sends. */
 #include "monitor.h"
 
-static double bytes_of(int count, MPI_Datatype type)
+double monitor_bytes_of(int count, MPI_Datatype type)
 {
     int size = 0;
 
@@ -30,7 +30,7 @@ static void to_all(MPI_Comm comm, const int *counts, MPI_Datatype type)
     for (int i = 1; i < size; i++) {
         int to = (rank + i) % size;
 
-        monitor_bytes(comm, to, bytes_of(counts[to], type), MONITOR_COLLECTIVE);
+        monitor_bytes(comm, to, monitor_bytes_of(counts[to], type), MONITOR_COLLECTIVE);
     }
 }
 
@@ -70,8 +70,8 @@ static void ring_of(MPI_Comm comm, const int *counts, MPI_Datatype type)
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &size);
     for (int i = 0; i + 1 < size; i++)
-        monitor_bytes(comm, (rank + 1) % size, bytes_of(counts[(rank - i + size) % size], type),
-                      MONITOR_COLLECTIVE);
+        monitor_bytes(comm, (rank + 1) % size,
+                      monitor_bytes_of(counts[(rank - i + size) % size], type), MONITOR_COLLECTIVE);
 }
 
 static int rank_in(MPI_Comm comm)
@@ -89,7 +89,7 @@ static double sum_of(MPI_Comm comm, const int *counts, MPI_Datatype type)
 
     PMPI_Comm_size(comm, &size);
     for (int i = 0; i < size; i++)
-        sum += bytes_of(counts[i], type);
+        sum += monitor_bytes_of(counts[i], type);
     return sum;
 }
 
@@ -110,7 +110,7 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 int MPI_Bcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm)
 {
     if (is_intra(comm))
-        monitor_tree_down(comm, root, bytes_of(count, type));
+        monitor_tree_down(comm, root, monitor_bytes_of(count, type));
     return PMPI_Bcast(data, count, type, root, comm);
 }
 
@@ -118,7 +118,7 @@ int MPI_Ibcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm
                MPI_Request *request)
 {
     if (is_intra(comm))
-        monitor_tree_down(comm, root, bytes_of(count, type));
+        monitor_tree_down(comm, root, monitor_bytes_of(count, type));
     return PMPI_Ibcast(data, count, type, root, comm, request);
 }
 
@@ -126,7 +126,7 @@ int MPI_Reduce(const void *data, void *out, int count, MPI_Datatype type, MPI_Op
                MPI_Comm comm)
 {
     if (is_intra(comm))
-        monitor_tree_up(comm, root, bytes_of(count, type));
+        monitor_tree_up(comm, root, monitor_bytes_of(count, type));
     return PMPI_Reduce(data, out, count, type, op, root, comm);
 }
 
@@ -134,7 +134,7 @@ int MPI_Ireduce(const void *data, void *out, int count, MPI_Datatype type, MPI_O
                 MPI_Comm comm, MPI_Request *request)
 {
     if (is_intra(comm))
-        monitor_tree_up(comm, root, bytes_of(count, type));
+        monitor_tree_up(comm, root, monitor_bytes_of(count, type));
     return PMPI_Ireduce(data, out, count, type, op, root, comm, request);
 }
 
@@ -142,7 +142,7 @@ int MPI_Allreduce(const void *data, void *out, int count, MPI_Datatype type, MPI
                   MPI_Comm comm)
 {
     if (is_intra(comm))
-        monitor_doubling(comm, bytes_of(count, type));
+        monitor_doubling(comm, monitor_bytes_of(count, type));
     return PMPI_Allreduce(data, out, count, type, op, comm);
 }
 
@@ -150,7 +150,7 @@ int MPI_Iallreduce(const void *data, void *out, int count, MPI_Datatype type, MP
                    MPI_Comm comm, MPI_Request *request)
 {
     if (is_intra(comm))
-        monitor_doubling(comm, bytes_of(count, type));
+        monitor_doubling(comm, monitor_bytes_of(count, type));
     return PMPI_Iallreduce(data, out, count, type, op, comm, request);
 }
 
@@ -159,8 +159,8 @@ int MPI_Gather(const void *data, int count, MPI_Datatype type, void *out, int ou
 {
     if (is_intra(comm))
         monitor_tree_gather(comm, root,
-                            data == MPI_IN_PLACE ? bytes_of(out_count, out_type)
-                                                 : bytes_of(count, type));
+                            data == MPI_IN_PLACE ? monitor_bytes_of(out_count, out_type)
+                                                 : monitor_bytes_of(count, type));
     return PMPI_Gather(data, count, type, out, out_count, out_type, root, comm);
 }
 
@@ -169,8 +169,8 @@ int MPI_Igather(const void *data, int count, MPI_Datatype type, void *out, int o
 {
     if (is_intra(comm))
         monitor_tree_gather(comm, root,
-                            data == MPI_IN_PLACE ? bytes_of(out_count, out_type)
-                                                 : bytes_of(count, type));
+                            data == MPI_IN_PLACE ? monitor_bytes_of(out_count, out_type)
+                                                 : monitor_bytes_of(count, type));
     return PMPI_Igather(data, count, type, out, out_count, out_type, root, comm, request);
 }
 
@@ -178,7 +178,7 @@ int MPI_Gatherv(const void *data, int count, MPI_Datatype type, void *out, const
                 const int *offsets, MPI_Datatype out_type, int root, MPI_Comm comm)
 {
     if (is_intra(comm))
-        to_root(comm, root, data == MPI_IN_PLACE ? 0 : bytes_of(count, type));
+        to_root(comm, root, data == MPI_IN_PLACE ? 0 : monitor_bytes_of(count, type));
     return PMPI_Gatherv(data, count, type, out, counts, offsets, out_type, root, comm);
 }
 
@@ -187,7 +187,7 @@ int MPI_Igatherv(const void *data, int count, MPI_Datatype type, void *out, cons
                  MPI_Request *request)
 {
     if (is_intra(comm))
-        to_root(comm, root, data == MPI_IN_PLACE ? 0 : bytes_of(count, type));
+        to_root(comm, root, data == MPI_IN_PLACE ? 0 : monitor_bytes_of(count, type));
     return PMPI_Igatherv(data, count, type, out, counts, offsets, out_type, root, comm, request);
 }
 
@@ -196,8 +196,8 @@ int MPI_Scatter(const void *data, int count, MPI_Datatype type, void *out, int o
 {
     if (is_intra(comm))
         monitor_tree_scatter(comm, root,
-                             rank_in(comm) == root ? bytes_of(count, type)
-                                                   : bytes_of(out_count, out_type));
+                             rank_in(comm) == root ? monitor_bytes_of(count, type)
+                                                   : monitor_bytes_of(out_count, out_type));
     return PMPI_Scatter(data, count, type, out, out_count, out_type, root, comm);
 }
 
@@ -206,8 +206,8 @@ int MPI_Iscatter(const void *data, int count, MPI_Datatype type, void *out, int 
 {
     if (is_intra(comm))
         monitor_tree_scatter(comm, root,
-                             rank_in(comm) == root ? bytes_of(count, type)
-                                                   : bytes_of(out_count, out_type));
+                             rank_in(comm) == root ? monitor_bytes_of(count, type)
+                                                   : monitor_bytes_of(out_count, out_type));
     return PMPI_Iscatter(data, count, type, out, out_count, out_type, root, comm, request);
 }
 
@@ -233,7 +233,7 @@ int MPI_Allgather(const void *data, int count, MPI_Datatype type, void *out, int
                   MPI_Datatype out_type, MPI_Comm comm)
 {
     if (is_intra(comm))
-        monitor_ring(comm, bytes_of(out_count, out_type));
+        monitor_ring(comm, monitor_bytes_of(out_count, out_type));
     return PMPI_Allgather(data, count, type, out, out_count, out_type, comm);
 }
 
@@ -241,7 +241,7 @@ int MPI_Iallgather(const void *data, int count, MPI_Datatype type, void *out, in
                    MPI_Datatype out_type, MPI_Comm comm, MPI_Request *request)
 {
     if (is_intra(comm))
-        monitor_ring(comm, bytes_of(out_count, out_type));
+        monitor_ring(comm, monitor_bytes_of(out_count, out_type));
     return PMPI_Iallgather(data, count, type, out, out_count, out_type, comm, request);
 }
 
@@ -265,7 +265,7 @@ int MPI_Alltoall(const void *data, int count, MPI_Datatype type, void *out, int 
                  MPI_Datatype out_type, MPI_Comm comm)
 {
     if (is_intra(comm))
-        pairwise(comm, bytes_of(out_count, out_type));
+        pairwise(comm, monitor_bytes_of(out_count, out_type));
     return PMPI_Alltoall(data, count, type, out, out_count, out_type, comm);
 }
 
@@ -273,7 +273,7 @@ int MPI_Ialltoall(const void *data, int count, MPI_Datatype type, void *out, int
                   MPI_Datatype out_type, MPI_Comm comm, MPI_Request *request)
 {
     if (is_intra(comm))
-        pairwise(comm, bytes_of(out_count, out_type));
+        pairwise(comm, monitor_bytes_of(out_count, out_type));
     return PMPI_Ialltoall(data, count, type, out, out_count, out_type, comm, request);
 }
 
@@ -302,7 +302,7 @@ int MPI_Ialltoallv(const void *data, const int *counts, const int *offsets, MPI_
 int MPI_Scan(const void *data, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     if (is_intra(comm))
-        monitor_chain(comm, bytes_of(count, type));
+        monitor_chain(comm, monitor_bytes_of(count, type));
     return PMPI_Scan(data, out, count, type, op, comm);
 }
 
@@ -310,14 +310,14 @@ int MPI_Iscan(const void *data, void *out, int count, MPI_Datatype type, MPI_Op 
               MPI_Request *request)
 {
     if (is_intra(comm))
-        monitor_chain(comm, bytes_of(count, type));
+        monitor_chain(comm, monitor_bytes_of(count, type));
     return PMPI_Iscan(data, out, count, type, op, comm, request);
 }
 
 int MPI_Exscan(const void *data, void *out, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
 {
     if (is_intra(comm))
-        monitor_chain(comm, bytes_of(count, type));
+        monitor_chain(comm, monitor_bytes_of(count, type));
     return PMPI_Exscan(data, out, count, type, op, comm);
 }
 
@@ -325,7 +325,7 @@ int MPI_Iexscan(const void *data, void *out, int count, MPI_Datatype type, MPI_O
                 MPI_Request *request)
 {
     if (is_intra(comm))
-        monitor_chain(comm, bytes_of(count, type));
+        monitor_chain(comm, monitor_bytes_of(count, type));
     return PMPI_Iexscan(data, out, count, type, op, comm, request);
 }
 
@@ -349,7 +349,7 @@ int MPI_Reduce_scatter_block(const void *data, void *out, int count, MPI_Datatyp
                              MPI_Comm comm)
 {
     if (is_intra(comm))
-        pairwise(comm, bytes_of(count, type));
+        pairwise(comm, monitor_bytes_of(count, type));
     return PMPI_Reduce_scatter_block(data, out, count, type, op, comm);
 }
 
@@ -357,6 +357,6 @@ int MPI_Ireduce_scatter_block(const void *data, void *out, int count, MPI_Dataty
                               MPI_Comm comm, MPI_Request *request)
 {
     if (is_intra(comm))
-        pairwise(comm, bytes_of(count, type));
+        pairwise(comm, monitor_bytes_of(count, type));
     return PMPI_Ireduce_scatter_block(data, out, count, type, op, comm, request);
 }

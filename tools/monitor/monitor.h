@@ -58,6 +58,7 @@ static inline void monitor_forget(void)
         monitor_before.sent = NULL;
 }
 
+double monitor_bytes_of(int count, MPI_Datatype type);
 void monitor_other_message(MPI_Comm comm, int to, int count, MPI_Datatype type);
 
 /* Count a message of the program of `count` elements. */
