@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "cost/message_internal.h"
+#include "cost/outlier.h"
 
 static void measure_errors(const xy_message_model_t *model, xy_message_kind_t kind,
                            xy_message_lines_t *lines)
@@ -31,7 +32,25 @@ static void measure_errors(const xy_message_model_t *model, xy_message_kind_t ki
     lines->error_mean /= n > 0 ? (double)n : 1;
 }
 
-static xy_status_t fit_kind(xy_message_model_t *model, xy_message_kind_t kind, double *x, double *y)
+/* Samples that contradict their neighbours are left out. The number that is left. */
+static size_t drop_outliers(double *x, double *y, size_t n, bool *is_out)
+{
+    size_t kept = 0;
+
+    /* A message of no bytes has no logarithm. */
+    if (!(x[0] > 0))
+        return n;
+    cost_outliers(x, y, n, is_out);
+    for (size_t i = 0; i < n; i++) {
+        x[kept] = x[i];
+        y[kept] = y[i];
+        kept += !is_out[i];
+    }
+    return kept;
+}
+
+static xy_status_t fit_kind(xy_message_model_t *model, xy_message_kind_t kind, double *x, double *y,
+                            bool *is_out)
 {
     xy_message_lines_t *lines = &model->kind[kind];
     size_t n = 0;
@@ -45,6 +64,7 @@ static xy_status_t fit_kind(xy_message_model_t *model, xy_message_kind_t kind, d
     if (n == 0)
         return XY_OK;
     lines->latency = y[0];
+    n = drop_outliers(x, y, n, is_out);
     st = xy_progressive_fit(x, y, n, 0.99, 0.05, &lines->time);
     if (st == XY_OK)
         measure_errors(model, kind, lines);
@@ -54,12 +74,12 @@ static xy_status_t fit_kind(xy_message_model_t *model, xy_message_kind_t kind, d
 static xy_status_t fit(xy_message_model_t *model)
 {
     double *x = xy_calloc(2 * model->count, sizeof(*x));
-    xy_status_t st = XY_OK;
+    bool *is_out = xy_calloc(model->count, sizeof(*is_out));
+    xy_status_t st = x != NULL && is_out != NULL ? XY_OK : xy_fail_memory("fitting a model");
 
-    if (x == NULL)
-        return xy_fail_memory("fitting a model");
     for (int k = 0; st == XY_OK && k < XY_MESSAGE_KINDS; k++)
-        st = fit_kind(model, (xy_message_kind_t)k, x, x + model->count);
+        st = fit_kind(model, (xy_message_kind_t)k, x, x + model->count, is_out);
+    xy_free(is_out);
     xy_free(x);
     return st;
 }

@@ -111,6 +111,52 @@ static void test_predicts(void **state)
     }
 }
 
+/* Lines with two jumps, 2 % of noise, and one sample in twenty 30 % to 300 % too slow. */
+static void test_outliers(void **state)
+{
+    enum { ROUNDS = 60, N = 70 };
+    uint64_t seed = 13;
+    double all = 0;
+    int bad = 0;
+
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        xy_message_sample_t samples[N];
+        double up = pow(1.25, 20 + (double)(testing_random(&seed) % 10));
+        double down = up * pow(1.25, 8 + (double)(testing_random(&seed) % 10));
+        double sum = 0, worst = 0;
+        xy_message_model_t m;
+        int points = 0;
+
+        for (int i = 0; i < N; i++) {
+            double bytes = floor(pow(1.25, i + 1)) + i;
+            double t = (1e-6 + bytes / 5e9) * (bytes >= up ? 2 : 1) * (bytes >= down ? 0.6 : 1);
+
+            t *= 1 + 0.02 * testing_noise(&seed);
+            if (testing_random(&seed) % 20 == 0)
+                t *= 1.3 + 1.35 * (1 + testing_noise(&seed));
+            samples[i] = (xy_message_sample_t){.bytes = bytes, .blocking = t};
+        }
+        assert_int_equal(xy_message_fit(samples, N, &m), XY_OK);
+        for (double bytes = 3; bytes < 4e6; bytes *= 1.03) {
+            double t = (1e-6 + bytes / 5e9) * (bytes >= up ? 2 : 1) * (bytes >= down ? 0.6 : 1);
+            double e = fabs(xy_message_value(&m, NULL, 0, bytes).seconds / t - 1);
+
+            assert_true(xy_message_value(&m, NULL, 0, bytes).seconds > 0);
+            if (fabs(log(bytes / up)) < log(1.6) || fabs(log(bytes / down)) < log(1.6))
+                continue;
+            sum += e;
+            worst = fmax(worst, e);
+            points++;
+        }
+        all += sum / points / ROUNDS;
+        bad += worst > 0.15;
+        xy_message_cleanup(&m);
+    }
+    assert_true(all < 0.01);
+    assert_true(bad <= ROUNDS / 5);
+}
+
 static void test_parameters(void **state)
 {
     xy_message_sample_t samples[SIZES];
@@ -205,8 +251,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_progressive), cmocka_unit_test(test_progressive_small),
         cmocka_unit_test(test_predicts),    cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_table_17),    cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_outliers),    cmocka_unit_test(test_table_17),
+        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

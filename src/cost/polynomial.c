@@ -61,15 +61,17 @@ static bool solve(const cost_regression_t *r, size_t first, size_t points, int d
     return true;
 }
 
-/* Between two neighbours nothing but their own times tells what to expect. */
+/* Between two neighbours nothing but their own times tells what to expect: a polynomial that runs
+ * away there is of no use, however well it meets the samples. */
 static bool is_near_samples(const cost_regression_t *r, size_t first, size_t end,
                             const xy_interval_t *p)
 {
     enum { PROBES = 64 };
+    const double slack = 1.4;
 
     for (size_t i = first > 0 ? first - 1 : first; i + 1 < end; i++) {
         const xy_sample_t *a = &r->samples[i], *b = a + 1;
-        double low = fmin(a->t, b->t) / 2, high = fmax(a->t, b->t) * 2;
+        double low = fmin(a->t, b->t) / slack, high = fmax(a->t, b->t) * slack;
 
         for (int k = 0; k <= PROBES; k++) {
             double value = cost_polynomial_value(p, a->x + (b->x - a->x) * k / PROBES);

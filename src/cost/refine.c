@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cost/lapack.h"
+#include "cost/outlier.h"
 #include "cost/polynomial.h"
 
 enum { PIECE_MIN = 3, SWEEPS_MAX = 8 };
@@ -25,6 +26,7 @@ typedef struct {
 typedef struct {
     cost_regression_t regression;
     double threshold;
+    size_t given;    /* samples of different sizes, outliers too */
     xy_vec_t pieces; /* of piece_t, in order */
 } refinement_t;
 
@@ -229,7 +231,7 @@ static bool dissolve_pieces(refinement_t *r)
 
 static xy_status_t take_pieces(const refinement_t *r, xy_fit_t *fit_p)
 {
-    xy_fit_t fit = {.count = r->pieces.count, .samples = (long)r->regression.count};
+    xy_fit_t fit = {.count = r->pieces.count, .samples = (long)r->given};
 
     fit.intervals = xy_calloc(fit.count, sizeof(*fit.intervals));
     if (fit.intervals == NULL)
@@ -238,7 +240,7 @@ static xy_status_t take_pieces(const refinement_t *r, xy_fit_t *fit_p)
         const xy_interval_t *model = &XY_VEC_AT(&r->pieces, piece_t, i).model;
 
         fit.intervals[i] = *model;
-        fit.error_mean += model->error_mean * (double)model->samples / (double)fit.samples;
+        fit.error_mean += model->error_mean * (double)model->samples / (double)r->regression.count;
         fit.error_max = fmax(fit.error_max, model->error_max);
     }
     *fit_p = fit;
@@ -288,6 +290,32 @@ static size_t tidy_samples(xy_sample_t *samples, size_t count)
     return kept;
 }
 
+/* Samples that contradict their neighbours are not fitted. The number that is left. */
+static xy_status_t drop_outliers(xy_sample_t *samples, size_t *count_p)
+{
+    size_t n = *count_p, kept = 0;
+    double *x = xy_calloc(2 * n, sizeof(*x)), *t = x + n;
+    bool *is_out = xy_calloc(n, sizeof(*is_out));
+
+    if (x == NULL || is_out == NULL) {
+        xy_free(x);
+        xy_free(is_out);
+        return xy_fail_memory("fitting a model");
+    }
+    for (size_t i = 0; i < n; i++) {
+        x[i] = samples[i].x;
+        t[i] = samples[i].t;
+    }
+    cost_outliers(x, t, n, is_out);
+    for (size_t i = 0; i < n; i++)
+        if (!is_out[i])
+            samples[kept++] = samples[i];
+    *count_p = kept;
+    xy_free(x);
+    xy_free(is_out);
+    return XY_OK;
+}
+
 static xy_status_t check(const xy_sample_t *samples, size_t count, const xy_fit_options_t *options)
 {
     if (count == 0)
@@ -320,14 +348,18 @@ xy_status_t xy_fit_compute(const xy_sample_t *samples, size_t count,
         st = xy_fail_memory("fitting a model");
     } else {
         memcpy(sorted, samples, count * sizeof(*sorted));
-        r.regression.count = tidy_samples(sorted, count);
+        r.given = r.regression.count = tidy_samples(sorted, count);
+        /* A single polynomial is what was asked for, of everything. */
+        if (!options->is_single)
+            st = drop_outliers(sorted, &r.regression.count);
         r.regression.samples = sorted;
         r.regression.criterion = cost_criterion_find(options->criterion);
         r.regression.degree_max = options->degree_max == 0  ? XY_FIT_DEGREE_MAX
                                   : options->degree_max < 0 ? 0
                                                             : options->degree_max;
         r.threshold = options->threshold > 0 ? options->threshold : 0.05;
-        st = compute(&r, options->is_single, fit_p);
+        if (st == XY_OK)
+            st = compute(&r, options->is_single, fit_p);
     }
     xy_vec_cleanup(&r.pieces);
     xy_free(r.regression.work);
