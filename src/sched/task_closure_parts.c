@@ -12,12 +12,17 @@
 
 enum { SLICES = 20 };
 
+/* Whether a walk has been at a task. One with the same data as an earlier one tells nothing new. */
+enum { VISIT_TO_COME, VISIT_DONE, VISIT_NEVER };
+
 typedef struct {
     closure_t *c;
     int32_t *queue, *rank; /* [data] */
     bool *is_seen;         /* [data] */
-    bool *is_used;         /* [ops] */
+    uint8_t *visit;        /* [ops] VISIT_ */
+    int32_t *first;        /* [data] the first task that belongs to it; -1: none */
     int32_t *version;      /* [data], then [ops] */
+    int16_t *slices;       /* [versions] slice of each version */
     double *weights;       /* [slices][data], by rank */
     int64_t *cuts;         /* [slices][parts + 1] */
     int32_t *key;          /* [ops] datum that says where a task belongs; -1: none */
@@ -36,6 +41,36 @@ static int32_t key_datum(const closure_t *c, xy_op_id_t op)
     return x->access_count > 0 ? x->accesses[0].data : -1;
 }
 
+static bool has_same_data(const closure_task_t *a, const closure_task_t *b)
+{
+    if (a->access_count != b->access_count)
+        return false;
+    for (int32_t i = 0; i < a->access_count; i++)
+        if (a->accesses[i].data != b->accesses[i].data)
+            return false;
+    return true;
+}
+
+/* Find the datum of each task, and the tasks that a walk can pass by: a loop over the same data
+ * has many, and they lie far from each other. */
+static void find_keys(parts_t *p)
+{
+    closure_t *c = p->c;
+
+    for (int32_t d = 0; d < c->data_count; d++)
+        p->first[d] = -1;
+    for (int32_t i = 0; i < c->ops; i++) {
+        int32_t d = p->key[i] = key_datum(c, i);
+
+        if (d < 0)
+            continue;
+        if (p->first[d] < 0)
+            p->first[d] = i;
+        else if (has_same_data(&c->tasks[i], &c->tasks[p->first[d]]))
+            p->visit[i] = VISIT_NEVER;
+    }
+}
+
 /* Data in the order of a walk from `first`; returns how many were reached. */
 static int32_t walk(parts_t *p, int32_t first, int32_t count)
 {
@@ -50,9 +85,9 @@ static int32_t walk(parts_t *p, int32_t first, int32_t count)
         for (const closure_use_t *use = datum->first; use < datum->end; use++) {
             const closure_task_t *x = &c->tasks[use->task];
 
-            if (p->is_used[use->task])
+            if (p->visit[use->task] != VISIT_TO_COME)
                 continue;
-            p->is_used[use->task] = true;
+            p->visit[use->task] = VISIT_DONE;
             for (int32_t k = 0; k < x->access_count; k++)
                 if (!p->is_seen[x->accesses[k].data]) {
                     p->is_seen[x->accesses[k].data] = true;
@@ -80,7 +115,8 @@ static void line_up(parts_t *p)
 
             p->is_seen[p->queue[i]] = false;
             for (const closure_use_t *use = datum->first; use < datum->end; use++)
-                p->is_used[use->task] = false;
+                if (p->visit[use->task] == VISIT_DONE)
+                    p->visit[use->task] = VISIT_TO_COME;
         }
         count = walk(p, p->queue[end - 1], count);
     }
@@ -89,18 +125,19 @@ static void line_up(parts_t *p)
         p->rank[p->queue[i]] = p->queue[0] <= p->queue[count - 1] ? i : count - 1 - i;
 }
 
-static int32_t slice_of(const parts_t *p, xy_op_id_t op, int32_t versions)
+static int32_t slice_of(const parts_t *p, xy_op_id_t op)
 {
-    return (int32_t)((int64_t)p->version[p->c->data_count + op] * SLICES / versions);
+    return p->slices[p->version[p->c->data_count + op]];
 }
 
-static int32_t weigh(parts_t *p)
+/* Slices of the same number of versions, as far as possible. */
+static void weigh(parts_t *p)
 {
     closure_t *c = p->c;
     int32_t versions = 1;
 
     for (int32_t i = 0; i < c->ops; i++) {
-        int32_t d = p->key[i] = key_datum(c, i);
+        int32_t d = p->key[i];
 
         if (d < 0)
             continue;
@@ -108,14 +145,14 @@ static int32_t weigh(parts_t *p)
         if (p->version[d] > versions)
             versions = p->version[d];
     }
+    for (int32_t v = 0; v < versions; v++)
+        p->slices[v] = (int16_t)((int64_t)v * SLICES / versions);
     for (int32_t i = 0; i < c->ops; i++) {
         int32_t d = p->key[i];
 
         if (d >= 0)
-            p->weights[(int64_t)slice_of(p, i, versions) * c->data_count + p->rank[d]] +=
-                c->tasks[i].seconds;
+            p->weights[(int64_t)slice_of(p, i) * c->data_count + p->rank[d]] += c->tasks[i].seconds;
     }
-    return versions;
 }
 
 /* How much longer than the ideal the slowest part takes. */
@@ -136,7 +173,7 @@ static double imbalance(const parts_t *p, const double *weights, const int64_t *
     return total > 0 ? worst * speed / total : 1;
 }
 
-static void assign(parts_t *p, int32_t versions)
+static void assign(parts_t *p)
 {
     closure_t *c = p->c;
     size_t cuts_size = ((size_t)p->parts + 1) * sizeof(*p->cuts);
@@ -152,7 +189,7 @@ static void assign(parts_t *p, int32_t versions)
             xy_task_cut(weights, c->data_count, p->speeds, p->parts, cuts);
     }
     for (int32_t i = 0; i < c->ops; i++) {
-        const int64_t *cuts = p->cuts + (int64_t)slice_of(p, i, versions) * (p->parts + 1);
+        const int64_t *cuts = p->cuts + (int64_t)slice_of(p, i) * (p->parts + 1);
         int32_t k = 0;
 
         if (p->key[i] < 0)
@@ -180,7 +217,9 @@ static void parts_cleanup(parts_t *p)
     xy_free(p->queue);
     xy_free(p->rank);
     xy_free(p->is_seen);
-    xy_free(p->is_used);
+    xy_free(p->visit);
+    xy_free(p->first);
+    xy_free(p->slices);
     xy_free(p->version);
     xy_free(p->weights);
     xy_free(p->cuts);
@@ -199,16 +238,18 @@ xy_status_t closure_parts(closure_t *c)
     p.queue = xy_calloc(data, sizeof(*p.queue));
     p.rank = xy_calloc(data, sizeof(*p.rank));
     p.is_seen = xy_calloc(data, sizeof(*p.is_seen));
-    p.is_used = xy_calloc(ops, sizeof(*p.is_used));
+    p.visit = xy_calloc(ops, sizeof(*p.visit));
+    p.first = xy_malloc(data * sizeof(*p.first));
+    p.slices = xy_malloc(ops * sizeof(*p.slices)); /* a version is made by a task */
     p.version = xy_calloc(data + ops, sizeof(*p.version));
     p.weights = xy_calloc(data * SLICES, sizeof(*p.weights));
     p.cuts = xy_calloc((memories + 1) * SLICES, sizeof(*p.cuts));
     p.key = xy_calloc(ops, sizeof(*p.key));
     p.speeds = xy_calloc(memories, sizeof(*p.speeds));
     p.memory_of = xy_calloc(memories, sizeof(*p.memory_of));
-    if (p.queue != NULL && p.rank != NULL && p.is_seen != NULL && p.is_used != NULL &&
-        p.version != NULL && p.weights != NULL && p.cuts != NULL && p.key != NULL &&
-        p.speeds != NULL && p.memory_of != NULL) {
+    if (p.queue != NULL && p.rank != NULL && p.is_seen != NULL && p.visit != NULL &&
+        p.first != NULL && p.slices != NULL && p.version != NULL && p.weights != NULL &&
+        p.cuts != NULL && p.key != NULL && p.speeds != NULL && p.memory_of != NULL) {
         for (int32_t m = 0; m < c->view->memories; m++)
             if (c->memories[m].speed > 0) {
                 c->memories[m].is_mirrored = p.parts % 2 == 1;
@@ -219,8 +260,10 @@ xy_status_t closure_parts(closure_t *c)
             c->memories[m].is_roomy = p.parts > 1 && c->memories[m].capacity == 0;
         for (int32_t i = 0; i < c->ops; i++)
             c->tasks[i].part = p.memory_of[i % p.parts]; /* those without data stay there */
+        find_keys(&p);
         line_up(&p);
-        assign(&p, weigh(&p));
+        weigh(&p);
+        assign(&p);
         find_awaited(c);
         st = XY_OK;
     }
