@@ -17,6 +17,10 @@
  * Time is the iteration where all dependencies inside an iteration point up the axes (natural
  * order), otherwise the depth in the graph (red-black). In both, what a task needs lies at most one
  * position away per step. An uneven load stays where it was cut.
+ *
+ * Tasks without a position run as soon as they are ready, on any worker. What follows them may wait
+ * for far more than its neighbours: the walk is then cut in time, so that all they wait for comes
+ * before.
  */
 #include <stdlib.h>
 
@@ -31,10 +35,14 @@ typedef struct {
     xy_op_id_t *order;     /* tasks, part after part */
     int32_t *start, *next; /* [workers + 1], [workers] */
     bool *is_ready;        /* [ops] */
+    xy_op_id_t *loose;     /* those without a position that became ready */
+    int32_t loose_first, loose_count;
 
     /* While the order is made. */
-    int32_t *time; /* [ops] */
-    int32_t *part; /* [ops] */
+    int32_t marked; /* tasks with a position */
+    bool *is_cut;   /* [time]: the walk begins anew there */
+    int32_t *time;  /* [ops] */
+    int32_t *part;  /* [ops] */
     int64_t low[3], extent[3];
     int64_t *cuts;     /* [workers + 1] in the first dimension */
     xy_op_id_t *index; /* [time][position] of one part; -1: no task */
@@ -48,9 +56,11 @@ static void forget_making(oblivious_t *c)
     xy_free(c->part);
     xy_free(c->cuts);
     xy_free(c->index);
+    xy_free(c->is_cut);
     c->time = c->part = NULL;
     c->cuts = NULL;
     c->index = NULL;
+    c->is_cut = NULL;
 }
 
 static void destroy(void *state)
@@ -64,7 +74,13 @@ static void destroy(void *state)
     xy_free(c->start);
     xy_free(c->next);
     xy_free(c->is_ready);
+    xy_free(c->loose);
     xy_free(c);
+}
+
+static bool is_marked(const oblivious_t *c, xy_op_id_t op)
+{
+    return xy_graph_op(c->view->graph, op)->position[0] >= 0;
 }
 
 /* Position of a task within its part, mirrored on odd ones. */
@@ -84,15 +100,21 @@ static xy_status_t find_box(oblivious_t *c)
     int32_t ops = xy_graph_ops(c->view->graph);
     int64_t high[3] = {0};
 
-    for (int32_t i = 0; i < ops; i++)
+    for (int32_t i = 0; i < ops; i++) {
+        bool is_first = c->marked == 0;
+
+        if (!is_marked(c, i))
+            continue;
+        c->marked++;
         for (int d = 0; d < 3; d++) {
             int64_t p = xy_graph_op(c->view->graph, i)->position[d];
 
-            c->low[d] = i == 0 || p < c->low[d] ? p : c->low[d];
-            high[d] = i == 0 || p > high[d] ? p : high[d];
+            c->low[d] = is_first || p < c->low[d] ? p : c->low[d];
+            high[d] = is_first || p > high[d] ? p : high[d];
         }
+    }
     for (int d = 0; d < 3; d++)
-        c->extent[d] = ops == 0 ? 0 : high[d] - c->low[d] + 1;
+        c->extent[d] = c->marked == 0 ? 0 : high[d] - c->low[d] + 1;
     if (ops > 0 && (c->extent[0] < c->view->workers || c->extent[0] > (int64_t)ops + 2))
         return xy_fail(XY_EINVAL,
                        "cache-oblivious cuts the domain among %d workers, and the tasks are marked "
@@ -109,12 +131,14 @@ static xy_status_t cut_parts(oblivious_t *c, bool is_proportional)
     if (work == NULL)
         return xy_fail_memory("cutting the domain");
     for (int32_t i = 0; i < xy_graph_ops(g); i++)
-        work[xy_graph_op(g, i)->position[0] - c->low[0]] += xy_graph_op(g, i)->seconds;
+        if (is_marked(c, i))
+            work[xy_graph_op(g, i)->position[0] - c->low[0]] += xy_graph_op(g, i)->seconds;
     xy_task_cut(is_proportional ? work : NULL, c->extent[0], c->view->speed, c->view->workers,
                 c->cuts);
     xy_free(work);
     for (int32_t i = 0; i < xy_graph_ops(g); i++)
-        while (xy_graph_op(g, i)->position[0] - c->low[0] >= c->cuts[c->part[i] + 1])
+        while (is_marked(c, i) &&
+               xy_graph_op(g, i)->position[0] - c->low[0] >= c->cuts[c->part[i] + 1])
             c->part[i]++;
     return XY_OK;
 }
@@ -123,8 +147,8 @@ static bool is_edge_fine(const oblivious_t *c, xy_op_id_t a, xy_op_id_t b)
 {
     int64_t x[3], y[3], dt = (int64_t)c->time[b] - c->time[a];
 
-    if (c->part[a] != c->part[b])
-        return true; /* borders are waited for */
+    if (!is_marked(c, a) || !is_marked(c, b) || c->part[a] != c->part[b])
+        return true; /* borders are waited for, and others come after a cut in time */
     local(c, a, x);
     local(c, b, y);
     for (int d = 0; d < 3; d++)
@@ -157,6 +181,57 @@ static void time_by_depth(oblivious_t *c)
                 c->time[after[k]] = c->time[order[i]] + 1;
 }
 
+/* Where a cut must be at the latest: after_p[t] is the latest time of what tasks of time t wait for
+ * through others without a position, plus one; 0: nothing. false: some wait for what is not
+ * earlier.
+ */
+static bool find_waits(const oblivious_t *c, int32_t *latest, int32_t *after_p)
+{
+    const xy_op_id_t *order = xy_graph_topological(c->view->graph), *after;
+    int32_t ops = xy_graph_ops(c->view->graph);
+
+    for (int32_t i = 0; i < ops; i++) {
+        xy_op_id_t op = order[i];
+        bool is_loose = !is_marked(c, op);
+        int32_t seen = is_loose ? latest[op] : c->time[op] - c->time_low + 1;
+
+        for (int32_t k = xy_graph_successors(c->view->graph, op, &after) - 1; k >= 0; k--) {
+            int32_t t = c->time[after[k]] - c->time_low;
+
+            if (!is_marked(c, after[k]))
+                latest[after[k]] = seen > latest[after[k]] ? seen : latest[after[k]];
+            else if (is_loose && seen > t)
+                return false;
+            else if (is_loose && seen > after_p[t])
+                after_p[t] = seen;
+        }
+    }
+    return true;
+}
+
+/* As few cuts as do: each as late as the first wait that no cut before it serves allows. */
+static xy_status_t cut_times(oblivious_t *c)
+{
+    size_t ops = (size_t)xy_graph_ops(c->view->graph) + 1, times = (size_t)c->time_count + 1;
+    int32_t *latest = xy_calloc(ops, sizeof(*latest)), *waits = xy_calloc(times, sizeof(*waits));
+    xy_status_t st = XY_OK;
+
+    c->is_cut = xy_calloc(times, sizeof(*c->is_cut));
+    if (latest == NULL || waits == NULL || c->is_cut == NULL)
+        st = xy_fail_memory("walking the domain");
+    else if (!find_waits(c, latest, waits))
+        st = xy_fail(XY_EINVAL, "cache-oblivious needs tasks that wait only for earlier ones where "
+                                "others without a position lie between; take another policy");
+    for (int32_t t = 0, last = 0; t < c->time_count && st == XY_OK; t++)
+        if (waits[t] > last) {
+            c->is_cut[t] = true;
+            last = t;
+        }
+    xy_free(latest);
+    xy_free(waits);
+    return st;
+}
+
 static xy_status_t find_times(oblivious_t *c)
 {
     int32_t ops = xy_graph_ops(c->view->graph), high = 0;
@@ -169,12 +244,15 @@ static xy_status_t find_times(oblivious_t *c)
             return xy_fail(XY_EINVAL, "cache-oblivious needs tasks whose marked positions are at "
                                       "most 1 apart from what they depend on; take another policy");
     }
-    for (int32_t i = 0; i < ops; i++) {
-        c->time_low = i == 0 || c->time[i] < c->time_low ? c->time[i] : c->time_low;
-        high = i == 0 || c->time[i] > high ? c->time[i] : high;
+    for (int32_t i = 0, seen = 0; i < ops; i++) {
+        if (!is_marked(c, i))
+            continue;
+        c->time_low = seen == 0 || c->time[i] < c->time_low ? c->time[i] : c->time_low;
+        high = seen == 0 || c->time[i] > high ? c->time[i] : high;
+        seen++;
     }
-    c->time_count = ops == 0 ? 0 : high - c->time_low + 1;
-    return XY_OK;
+    c->time_count = c->marked == 0 ? 0 : high - c->time_low + 1;
+    return cut_times(c);
 }
 
 static size_t cell(const oblivious_t *c, int64_t t, const int64_t x[3])
@@ -241,15 +319,18 @@ static xy_status_t walk_part(oblivious_t *c, int32_t part)
     for (size_t i = 0; i < cells; i++)
         c->index[i] = -1;
     for (int32_t i = 0; i < ops; i++)
-        if (c->part[i] == part) {
+        if (c->part[i] == part && is_marked(c, i)) {
             int64_t x[3];
 
             local(c, i, x);
             c->index[cell(c, c->time[i] - c->time_low, x)] = i;
         }
     c->start[part] = c->next[part] = c->made;
-    if (c->time_count > 0 && c->box[0] > 0)
-        walk(c, 0, c->time_count, sides);
+    for (int32_t t = 1, from = 0; t <= c->time_count && c->box[0] > 0; t++)
+        if (t == c->time_count || c->is_cut[t]) {
+            walk(c, from, t, sides);
+            from = t;
+        }
     c->start[part + 1] = c->made;
     return XY_OK;
 }
@@ -264,7 +345,7 @@ static xy_status_t make_order(oblivious_t *c, const xy_task_params_t *params)
         st = find_times(c);
     for (int32_t w = 0; w < c->view->workers && st == XY_OK; w++)
         st = walk_part(c, w);
-    if (st == XY_OK && c->made != xy_graph_ops(c->view->graph))
+    if (st == XY_OK && c->made != c->marked)
         st = xy_fail(XY_EINVAL, "cache-oblivious needs one task per position and iteration; take "
                                 "another policy");
     forget_making(c);
@@ -285,11 +366,12 @@ static xy_status_t create(const xy_task_view_t *view, const xy_task_params_t *pa
     c->start = xy_calloc(workers, sizeof(*c->start));
     c->next = xy_calloc(workers, sizeof(*c->next));
     c->is_ready = xy_calloc(ops, sizeof(*c->is_ready));
+    c->loose = xy_calloc(ops, sizeof(*c->loose));
     c->time = xy_calloc(ops, sizeof(*c->time));
     c->part = xy_calloc(ops, sizeof(*c->part));
     c->cuts = xy_calloc(workers, sizeof(*c->cuts));
-    if (c->order == NULL || c->start == NULL || c->next == NULL || c->is_ready == NULL ||
-        c->time == NULL || c->part == NULL || c->cuts == NULL)
+    if (c->loose == NULL || c->order == NULL || c->start == NULL || c->next == NULL ||
+        c->is_ready == NULL || c->time == NULL || c->part == NULL || c->cuts == NULL)
         st = xy_fail_memory("preparing the order of tasks");
     else
         st = make_order(c, params);
@@ -302,7 +384,11 @@ static xy_status_t create(const xy_task_view_t *view, const xy_task_params_t *pa
 
 static void ready(void *state, xy_op_id_t op)
 {
-    ((oblivious_t *)state)->is_ready[op] = true;
+    oblivious_t *c = state;
+
+    c->is_ready[op] = true;
+    if (!is_marked(c, op))
+        c->loose[c->loose_count++] = op;
 }
 
 static xy_op_id_t pick(void *state, int32_t worker)
@@ -310,6 +396,8 @@ static xy_op_id_t pick(void *state, int32_t worker)
     oblivious_t *c = state;
     int32_t at = c->next[worker];
 
+    if (c->loose_first < c->loose_count)
+        return c->loose[c->loose_first++];
     if (at == c->start[worker + 1] || !c->is_ready[c->order[at]])
         return -1;
     c->next[worker]++;

@@ -189,6 +189,27 @@ static int remove_directory(void **state)
     return rmdir(directory); /* fails when something was left behind */
 }
 
+/* The tree that finds the largest change has no position: it runs beside the trapezoids. */
+static void test_convergence_in_trapezoids(void **state)
+{
+    uint64_t seed = 31;
+
+    (void)state;
+    for (int round = 0; round < 12; round++) {
+        xy_stencil_run_t run = small(&seed, round % 4, round % 3);
+        xy_stencil_result_t r;
+
+        run.cpus = 1 + round % 2;
+        run.grid.blocks[0] = 30; /* trapezoids higher than what a decision allows */
+        run.how.policy = "cache-oblivious";
+        run.grid.iterations = 60;
+        run.grid.check_every = 1 + round % 5;
+        run.until = 0.02;
+        assert_int_equal(xy_stencil_run(&run, &r), XY_OK);
+        assert_true(r.is_converged && r.is_checked);
+    }
+}
+
 static void test_file(void **state)
 {
     static const char *const policies[] = {"closure", "dmda", "modular-ready", "prio"};
@@ -273,6 +294,7 @@ int main(void)
         cmocka_unit_test(test_every_instruction_set),
         cmocka_unit_test(test_convergence),
         cmocka_unit_test(test_convergence_in_virtual_time),
+        cmocka_unit_test(test_convergence_in_trapezoids),
         cmocka_unit_test(test_file),
         cmocka_unit_test(test_file_of_wrong_size),
         cmocka_unit_test(test_memory_runs_out),
