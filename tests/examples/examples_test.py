@@ -95,7 +95,9 @@ def run_peer(build, name, *ranks):
         return 77
     env = environment(build)
     env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-               OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1")
+               OMPI_MCA_mpi_yield_when_idle="1",
+               OMPI_MCA_rmaps_base_oversubscribe="1",  # until version 4; its successor since 5
+               PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
     with tempfile.TemporaryDirectory() as directory:
         program = compile_with(".openmpi", name, directory, env)
         for count in ranks:

@@ -27,7 +27,8 @@ monitor() { # MPI LAUNCHER...
     "mpicc.$mpi" "$here/talk.c" -o "talk.$mpi"
     for kind in program collectives; do
         expect 0 timeout 60 "$XYLEM" monitor "$mpi.csv" --only $kind -- "$@" -n 4 "./talk.$mpi"
-        [ -z "$err" ] || die "a good run says: $err"
+        # Libraries may warn of their networks; the monitor has nothing to say.
+        [[ ${err,,} != *xylem* && ${err,,} != *monitor* ]] || die "a good run says: $err"
         cmp $kind "$mpi.csv" || die "$mpi, $kind: $(cat "$mpi.csv")"
     done
     expect 0 timeout 60 "$XYLEM" monitor "$mpi.mat" --heatmap heat.svg --metric avg -- "$@" -n 4 "./talk.$mpi"
