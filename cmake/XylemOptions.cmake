@@ -40,6 +40,17 @@ if(XYLEM_SANITIZE)
     add_compile_options(-fno-sanitize-recover=undefined)
   endif()
 endif()
+# What the sanitized stages of scripts/test.sh run, and so what they build: unit tests, fuzz targets
+# and some MPI programs with their launcher. The commands and examples are for dev.
+if(XYLEM_SANITIZE)
+  add_custom_target(sanitized)
+endif()
+function(xy_sanitized)
+  if(XYLEM_SANITIZE)
+    add_dependencies(sanitized ${ARGN})
+  endif()
+endfunction()
+
 if(XYLEM_SANITIZE MATCHES "address" AND CMAKE_C_COMPILER_ID MATCHES Clang)
   # Programs are loaded into mpiexec and need its sanitizer, not one of their own.
   add_link_options(-shared-libasan)

@@ -21,6 +21,7 @@ function(xy_room name)
       target_compile_definitions(${target} PRIVATE ${R_DEFINES} XYLEM_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                                  XYLEM_SANITIZED=${XYLEM_SANITIZED}) # 1: look at fewer cases
       target_link_libraries(${target} PRIVATE xy_${name} PkgConfig::CMOCKA m)
+      xy_sanitized(${target})
       add_test(NAME ${name}.${stem} COMMAND ${target})
       set_tests_properties(${name}.${stem} PROPERTIES LABELS unit TIMEOUT ${XYLEM_TEST_TIMEOUT})
     endforeach()
@@ -32,6 +33,7 @@ function(xy_room name)
       target_link_libraries(fuzz_${name}_${stem} PRIVATE xy_${name} m)
       # Not the shared runtime: the fuzzer's C++ library would come before it.
       target_link_options(fuzz_${name}_${stem} PRIVATE -fsanitize=fuzzer -static-libsan)
+      xy_sanitized(fuzz_${name}_${stem})
       # Seeds live in tests/data/fuzz/NAME_STEM/; new findings stay in the build tree.
       add_test(NAME fuzz.${name}_${stem}
                COMMAND ${PROJECT_SOURCE_DIR}/tests/fuzz.sh $<TARGET_FILE:fuzz_${name}_${stem}>

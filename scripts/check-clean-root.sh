@@ -8,11 +8,12 @@
 # DIR is made by debootstrap when it is not there yet (bookworm from the mirror of this machine's
 # apt, unless SUITE and MIRROR say otherwise), and kept; remove it yourself. Proxies are those of
 # this machine's apt. The last commit is what is tested, not the working tree. TARGETS (`demo test`)
-# says what is made.
+# says what is made. DEBOOTSTRAP_OPTIONS: Ubuntu from a Debian without the package ubuntu-keyring needs
+# --no-check-gpg.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-[ $# -ge 1 ] || { sed -n '3,11s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -ge 1 ] || { sed -n '3,13s/^# \{0,1\}//p' "$0"; exit 2; }
 root=$(realpath -m "$1")
 suite=${2:-bookworm}
 if [ "$(id -u)" -ne 0 ]; then
@@ -31,11 +32,17 @@ mirror() {
 
 if [ ! -x "$root/usr/bin/apt-get" ]; then
     from=${3:-$(mirror)}
-    components=main
+    options=(--variant=minbase --components=main)
+    script=()
     case $from in
-    *ubuntu*) components=main,universe ;;
+    *ubuntu*)
+        options=(--variant=minbase --components=main,universe)
+        # Debian's debootstrap need not know a newer Ubuntu by name; all of them are made alike.
+        [ -e "/usr/share/debootstrap/scripts/$suite" ] || script=(gutsy)
+        ;;
     esac
-    debootstrap --variant=minbase --components="$components" "$suite" "$root" "$from"
+    # shellcheck disable=SC2086 # several words
+    debootstrap "${options[@]}" ${DEBOOTSTRAP_OPTIONS:-} "$suite" "$root" "$from" "${script[@]}"
 fi
 
 # The apt of this machine, as far as it speaks of this suite: proxies, certificates, preferences.

@@ -28,10 +28,10 @@ note_failure() {
     failures+=("$1")
 }
 
-# build PRESET: one more thing that passes or fails.
+# build PRESET [TARGET]: one more thing that passes or fails.
 build() {
     local log=$logs/$1-build.log
-    if { cmake --preset "$1" && cmake --build --preset "$1"; } >"$log" 2>&1; then
+    if { cmake --preset "$1" && cmake --build --preset "$1" --target "${2:-all}"; } >"$log" 2>&1; then
         passed=$((passed + 1))
         return
     fi
@@ -87,14 +87,14 @@ stage_asan() {
     fi
     local wrapper=()
     fixed_addresses
-    build asan && ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
+    build asan sanitized && ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=print_stacktrace=1 \
         run_tests asan "$jobs" -L "unit|sanitize|fuzz"
 }
 
 stage_tsan() {
     local wrapper=()
     fixed_addresses
-    build tsan && TSAN_OPTIONS=halt_on_error=1 run_tests tsan "$jobs" -L "unit|sanitize"
+    build tsan sanitized && TSAN_OPTIONS=halt_on_error=1 run_tests tsan "$jobs" -L "unit|sanitize"
 }
 
 stage_lint() {

@@ -478,9 +478,9 @@ static void split(int rank, int size)
 
 /* Sanitizers make each switch and each access dear: fewer ranks show the same faults. */
 #if defined(__SANITIZE_THREAD__)
-enum { RANKS_STEP = 8, THOUSANDS = 256 };
+enum { RANKS_STEP = 11, THOUSANDS = 256 };
 #elif XYLEM_SANITIZED
-enum { RANKS_STEP = 4, THOUSANDS = 1024 };
+enum { RANKS_STEP = 5, THOUSANDS = 1024 };
 #else
 enum { RANKS_STEP = 1, THOUSANDS = 4096 };
 #endif
