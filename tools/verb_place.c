@@ -298,8 +298,8 @@ static const xy_section_t sections[] = {
      "rankfile: mpirun --rankfile FILE (Open MPI 4). rankfile5: mpirun --map-by "
      "rankfile:file=FILE (Open MPI 5). mpich: arguments of mpiexec; several hosts need MPICH 5. "
      "mpich-hosts: mpiexec -f FILE, any MPICH. slurm: SLURM_HOSTFILE=FILE srun -m arbitrary. "
-     "xylem: lines RANK CPU for xylem run --place. cores: physical numbers, "
-     "one for each rank."},
+     "xylem: lines RANK CPU for xylem run --place, which works on one host. cores: physical "
+     "numbers, one for each rank."},
     {0}};
 
 const xy_command_t verb_place = {

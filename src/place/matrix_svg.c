@@ -3,8 +3,9 @@
 #include <math.h>
 
 #include "place/matrix.h"
+#include "place/svg.h"
 
-enum { BINS_MAX = 128, SIDE = 640, MARGIN = 14, LEFT = 56, TOP = 58 };
+enum { BINS_MAX = 128, SIDE = 640, MARGIN = 14, LEFT = 56, TOP = 58, KEY = 34 };
 
 static const char style[] =
     "text{font:11px system-ui,'Segoe UI',Helvetica,Arial,sans-serif;fill:#1f2430}"
@@ -50,6 +51,24 @@ static void draw_cells(FILE *file, const double *sum, uint32_t bins, double most
         }
 }
 
+/* What the colours mean, below the map. */
+static void draw_key(FILE *file, xy_metric_t metric, double most, double least)
+{
+    static const char *const unit[] = {"bytes", "messages", "bytes per message"};
+    char low[32], high[32];
+    int y = TOP + SIDE + 12, steps = most > least ? 6 : 1, x = LEFT;
+
+    for (int i = 0; i < steps; i++, x += 22)
+        fprintf(file,
+                "<rect class=\"c\" x=\"%d\" y=\"%d\" width=\"22\" height=\"12\" "
+                "fill-opacity=\"%.3f\"/>",
+                x, y, steps > 1 ? 0.15 + 0.85 * i / (steps - 1) : 1);
+    fprintf(file, "<text x=\"%d\" y=\"%d\">", x + 8, y + 10);
+    if (steps > 1)
+        fprintf(file, "%s to ", place_svg_number(least, low));
+    fprintf(file, "%s %s, by the logarithm</text>\n", place_svg_number(most, high), unit[metric]);
+}
+
 static void add_up(const xy_matrix_t *m, xy_metric_t metric, uint32_t bins, double *sum)
 {
     for (uint32_t i = 0; i < m->n; i++)
@@ -77,7 +96,7 @@ xy_status_t xy_matrix_print_svg(const xy_matrix_t *m, xy_metric_t metric, const 
 {
     uint32_t bins = m->n < BINS_MAX ? m->n : BINS_MAX;
     double *sum = xy_calloc((size_t)bins * bins + 1, sizeof(*sum)), most = 0, least = INFINITY;
-    int width = LEFT + SIDE + MARGIN, height = TOP + SIDE + MARGIN;
+    int width = LEFT + SIDE + MARGIN, height = TOP + SIDE + KEY + MARGIN;
 
     if (sum == NULL)
         return xy_fail_memory("drawing a matrix");
@@ -102,8 +121,10 @@ xy_status_t xy_matrix_print_svg(const xy_matrix_t *m, xy_metric_t metric, const 
             LEFT, TOP, SIDE, SIDE);
     if (bins > 0)
         draw_axes(file, m->n, bins);
-    if (most > 0)
+    if (most > 0) {
         draw_cells(file, sum, bins, most, least);
+        draw_key(file, metric, most, least);
+    }
     fputs("</svg>\n", file);
     xy_free(sum);
     return XY_OK;

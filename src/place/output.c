@@ -135,6 +135,20 @@ static void print_mpich_hosts(const xy_place_t *p, const xy_target_t *t, const x
     }
 }
 
+static xy_status_t print_xylem(const xy_place_t *p, const xy_target_t *t, const xy_machine_t *m,
+                               FILE *file)
+{
+    for (uint32_t rank = 1; rank < p->n; rank++)
+        if (host_of(p, t, m, rank) != host_of(p, t, m, 0))
+            return xy_fail(XY_EINVAL,
+                           "ranks 0 and %u are on different hosts; xylem run --place "
+                           "works on one",
+                           rank);
+    for (uint32_t rank = 0; rank < p->n; rank++)
+        fprintf(file, "%u %u\n", rank, t->physical[p->leaf_of[rank]]);
+    return XY_OK;
+}
+
 static void print_slurm(const xy_place_t *p, const xy_target_t *t, const xy_machine_t *m,
                         FILE *file)
 {
@@ -154,9 +168,7 @@ xy_status_t xy_place_print(const xy_place_t *p, const xy_target_t *t, const xy_m
         fputs("\n", file);
         break;
     case XY_PLACE_XYLEM:
-        for (uint32_t rank = 0; rank < p->n; rank++)
-            fprintf(file, "%u %u\n", rank, t->physical[p->leaf_of[rank]]);
-        break;
+        return print_xylem(p, t, m, file);
     case XY_PLACE_RANKFILE:
     case XY_PLACE_RANKFILE5: /* the same file; it is given in another way */
         print_rankfile(p, t, m, file);

@@ -25,7 +25,8 @@ typedef enum {
 /* Names in the order of the enumeration, NULL-terminated. */
 extern const char *const xy_place_format_names[];
 
-/* EINVAL: MPICH binds all hosts alike, and this placement does not. */
+/* EINVAL: MPICH binds all hosts alike, and this placement does not; Xylem's file is for one host,
+ * and this placement uses several. */
 xy_status_t xy_place_print(const xy_place_t *p, const xy_target_t *t, const xy_machine_t *m,
                            xy_place_format_t format, FILE *file);
 

@@ -1,95 +1,135 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A placement as a picture: the tree from the root down with the ranks on its leaves, every link as
- * thick as what crosses it, and beside each level how much that is of all traffic.
+ * thick as what crosses it, and beside each level how much that is of all traffic. A tree with too
+ * many leaves is drawn as far down as there is room.
  */
 #include <math.h>
 
-#include "place/output.h"
+#include "place/svg.h"
 
-enum { SHOWN_MAX = 256, LEVEL = 74, MARGIN = 14, TOP = 58, NOTES = 210, CELL = 26, LEAF = 22 };
+enum { SHOWN_MAX = 256, PARTS_MAX = 128, LEVEL = 74, MARGIN = 14, TOP = 76 };
 
 static const char style[] =
     "text{font:11px system-ui,'Segoe UI',Helvetica,Arial,sans-serif;fill:#1f2430}"
     ".title{font-size:13px;font-weight:600}.note{fill:#5b6475}.page{fill:#fff}"
     ".box{fill:#e3e6ea;stroke:#8b93a3}.leaf{fill:#dcebf9;stroke:#5d8fbd}"
-    ".free{fill:#f6f7f9;stroke:#b9c0cc;stroke-dasharray:3 2}.link{stroke:#c2571a;fill:none}"
+    ".free{fill:#f6f7f9;stroke:#b9c0cc;stroke-dasharray:3 "
+    "2}.link{stroke:#c2571a;fill:none}.idle{stroke:#c9cfd9;fill:none}"
     ".bar{fill:#c2571a}.rail{fill:#e9ecf0}"
     "@media(prefers-color-scheme:dark){text{fill:#e6e9ef}.note{fill:#a2abba}.page{fill:#14161a}"
     ".box{fill:#2d323b;stroke:#6b7382}.leaf{fill:#1f3a54;stroke:#5d8fbd}"
-    ".free{fill:#1b1e24;stroke:#4a5261}.link{stroke:#ff9a5c}.bar{fill:#ff9a5c}"
+    ".free{fill:#1b1e24;stroke:#4a5261}.link{stroke:#ff9a5c}.idle{stroke:#3a404b}.bar{fill:#ff9a5c}"
     ".rail{fill:#23272e}}";
 
 typedef struct {
-    const xy_target_t *t;
-    FILE *file;
-    double *load;      /* through the link above each node */
-    double *x;         /* of each node */
-    uint32_t *rank;    /* the first rank of each leaf, UINT32_MAX: none */
-    uint32_t *on_leaf; /* how many */
+    place_drawing_t d;
+    uint32_t bottom; /* the last level that is drawn */
+    uint32_t ends;   /* nodes without a child that is drawn */
+    double *load;    /* through the link above each node */
+    double *x;       /* of each node */
     double total, most;
-    double width;
-} drawing_t;
+} tree_t;
 
 /* What crosses the link above each node. */
-static void add_loads(drawing_t *d, const xy_place_t *p, const xy_matrix_t *m, xy_metric_t metric)
+static void add_loads(tree_t *r)
 {
-    const xy_target_t *t = d->t;
+    const xy_target_t *t = r->d.t;
+    const xy_matrix_t *m = r->d.matrix;
+    const uint32_t *leaf_of = r->d.place->leaf_of;
 
     for (uint32_t i = 0; i < m->n; i++)
         for (size_t k = m->first[i]; k < m->first[i + 1]; k++) {
-            uint32_t a = t->node_of[p->leaf_of[i]], b = t->node_of[p->leaf_of[m->to[k]]];
-            double value = m->to[k] == i ? 0 : xy_matrix_value(m, metric, k);
+            uint32_t a = t->node_of[leaf_of[i]], b = t->node_of[leaf_of[m->to[k]]];
+            double value = m->to[k] == i ? 0 : xy_matrix_value(m, r->d.metric, k);
 
-            d->total += value;
+            r->total += value;
             while (a != b) {
                 uint32_t *deeper = t->level[a] >= t->level[b] ? &a : &b;
 
-                d->load[*deeper] += value;
+                r->load[*deeper] += value;
                 *deeper = t->parent[*deeper];
             }
         }
     for (uint32_t i = 1; i < t->nodes; i++)
-        d->most = d->load[i] > d->most ? d->load[i] : d->most;
+        r->most = r->load[i] > r->most ? r->load[i] : r->most;
 }
 
-static void set_positions(drawing_t *d)
+static bool is_end(const tree_t *r, uint32_t node)
 {
-    const xy_target_t *t = d->t;
+    return r->d.t->child_count[node] == 0 || r->d.t->level[node] == r->bottom;
+}
 
+/* The most levels whose ends fit. */
+static void choose_bottom(tree_t *r)
+{
+    const xy_target_t *t = r->d.t;
+
+    for (r->bottom = t->depth;; r->bottom--) {
+        r->ends = 0;
+        for (uint32_t i = 0; i < t->nodes; i++)
+            if (t->level[i] <= r->bottom && is_end(r, i))
+                r->ends++;
+        if (r->ends <= (r->bottom == t->depth ? SHOWN_MAX : PARTS_MAX) || r->bottom == 0)
+            return;
+    }
+}
+
+/* Ends in the order of their leaves; what is above stands over the middle of its children. */
+static void set_positions(tree_t *r)
+{
+    const xy_target_t *t = r->d.t;
+    uint32_t last = UINT32_MAX, count = 0;
+
+    for (uint32_t leaf = 0; leaf < t->leaves; leaf++) {
+        uint32_t node = t->node_of[leaf];
+
+        while (t->level[node] > r->bottom)
+            node = t->parent[node];
+        if (node == last)
+            continue;
+        r->x[node] = MARGIN + PLACE_SVG_CELL * (count++ + 0.5);
+        last = node;
+    }
     for (uint32_t i = t->nodes; i > 0; i--) {
-        uint32_t node = i - 1;
+        uint32_t node = i - 1, first = t->first_child[node];
 
-        d->x[node] = MARGIN + CELL * (t->first_leaf[node] + t->leaf_count[node] / 2.0);
-    }
-    d->width = MARGIN + (double)CELL * t->leaves;
-}
-
-static double level_y(const drawing_t *d, uint32_t node)
-{
-    const xy_target_t *t = d->t;
-
-    return TOP + LEVEL * (double)(t->child_count[node] == 0 ? t->depth - 1 : t->level[node]);
-}
-
-static void draw_links(const drawing_t *d)
-{
-    for (uint32_t i = 1; i < d->t->nodes; i++) {
-        uint32_t parent = d->t->parent[i];
-        double y0 = level_y(d, parent) + LEAF, y1 = level_y(d, i);
-
-        fprintf(d->file,
-                "<path class=\"link\" stroke-width=\"%.3g\" d=\"M%.5g %.5gC%.5g %.5g %.5g %.5g "
-                "%.5g %.5g\"><title>%.6g cross this link</title></path>\n",
-                d->most > 0 ? 0.6 + 9 * d->load[i] / d->most : 0.6, d->x[parent], y0, d->x[parent],
-                y0 + 20, d->x[i], y1 - 20, d->x[i], y1, d->load[i]);
+        if (t->level[node] < r->bottom && t->child_count[node] > 0)
+            r->x[node] = (r->x[first] + r->x[first + t->child_count[node] - 1]) / 2;
     }
 }
 
-static void draw_leaf(const drawing_t *d, uint32_t node)
+static double level_y(const tree_t *r, uint32_t node)
 {
-    uint32_t leaf = d->t->first_leaf[node], count = d->on_leaf[leaf];
-    double x = d->x[node] - CELL / 2.0 + 1, y = level_y(d, node);
+    const xy_target_t *t = r->d.t;
+    uint32_t lowest = r->bottom < t->depth - 1 ? r->bottom : t->depth - 1;
+
+    return TOP + LEVEL * (double)(t->child_count[node] == 0 ? lowest : t->level[node]);
+}
+
+static void draw_links(const tree_t *r)
+{
+    const xy_target_t *t = r->d.t;
+
+    for (uint32_t i = 1; i < t->nodes; i++) {
+        uint32_t parent = t->parent[i];
+        double y0 = level_y(r, parent) + PLACE_SVG_BOX, y1 = level_y(r, i);
+        char number[32];
+
+        if (t->level[i] > r->bottom)
+            continue;
+        fprintf(r->d.file,
+                "<path class=\"%s\" stroke-width=\"%.3g\" d=\"M%.5g %.5gC%.5g %.5g %.5g %.5g "
+                "%.5g %.5g\"><title>%s cross this link</title></path>\n",
+                r->load[i] > 0 ? "link" : "idle",
+                r->most > 0 ? 0.6 + 9 * r->load[i] / r->most : 0.6, r->x[parent], y0, r->x[parent],
+                y0 + 20, r->x[i], y1 - 20, r->x[i], y1, place_svg_number(r->load[i], number));
+    }
+}
+
+void place_svg_leaf(const place_drawing_t *d, uint32_t leaf, double x, double y)
+{
+    uint32_t count = d->on_leaf[leaf];
 
     fprintf(d->file, "<g><title>core %u: ", d->t->logical[leaf]);
     if (count == 0)
@@ -99,105 +139,153 @@ static void draw_leaf(const drawing_t *d, uint32_t node)
     fprintf(d->file,
             "</title><rect class=\"%s\" rx=\"3\" x=\"%.5g\" y=\"%.5g\" width=\"%d\" "
             "height=\"%d\"/>",
-            count > 0 ? "leaf" : "free", x, y, CELL - 2, LEAF);
+            count > 0 ? "leaf" : "free", x - PLACE_SVG_CELL / 2.0 + 1, y, PLACE_SVG_CELL - 2,
+            PLACE_SVG_BOX);
     if (count > 0)
-        fprintf(d->file, "<text text-anchor=\"middle\" x=\"%.5g\" y=\"%.5g\">%u%s</text>",
-                d->x[node], y + 15, d->rank[leaf], count > 1 ? "+" : "");
+        fprintf(d->file, "<text text-anchor=\"middle\" x=\"%.5g\" y=\"%.5g\">%u%s</text>", x,
+                y + 15, d->rank[leaf], count > 1 ? "+" : "");
     fprintf(d->file,
-            "<text class=\"note\" text-anchor=\"middle\" x=\"%.5g\" y=\"%.5g\">%u</text></g>\n",
-            d->x[node], y + LEAF + 13, d->t->logical[leaf]);
+            "<text class=\"note\" text-anchor=\"middle\" x=\"%.5g\" y=\"%.5g\">%u</text></g>\n", x,
+            y + PLACE_SVG_BOX + 13, d->t->logical[leaf]);
 }
 
-static void draw_nodes(const drawing_t *d)
+/* A node that holds leaves, drawn or not: how many ranks are on it. */
+static void draw_node(const tree_t *r, uint32_t node)
 {
-    const xy_target_t *t = d->t;
+    const xy_target_t *t = r->d.t;
+    uint32_t first = t->first_leaf[node], leaves = t->leaf_count[node], ranks = 0;
+    uint32_t child = t->first_child[node];
+    double w = PLACE_SVG_CELL - 2;
 
-    for (uint32_t i = 0; i < t->nodes; i++) {
-        double w = CELL * (double)t->leaf_count[i] * 0.5;
-
-        if (t->child_count[i] == 0) {
-            draw_leaf(d, i);
-            continue;
-        }
+    for (uint32_t i = 0; i < leaves; i++)
+        ranks += r->d.on_leaf[first + i];
+    if (!is_end(r, node)) {
+        w = 0.5 * (r->x[child + t->child_count[node] - 1] - r->x[child] + PLACE_SVG_CELL);
         w = w < 30 ? 30 : w > 130 ? 130 : w;
-        fprintf(d->file,
-                "<rect class=\"box\" rx=\"3\" x=\"%.5g\" y=\"%.5g\" width=\"%.5g\" height=\"%d\"/>"
-                "<text text-anchor=\"middle\" x=\"%.5g\" y=\"%.5g\">%u</text>\n",
-                d->x[i] - w / 2, level_y(d, i), w, LEAF, d->x[i], level_y(d, i) + 15,
-                t->leaf_count[i]);
     }
+    fprintf(r->d.file,
+            "<g><title>%u ranks on %u cores</title><rect class=\"%s\" rx=\"3\" x=\"%.5g\" "
+            "y=\"%.5g\" width=\"%.5g\" height=\"%d\"/>"
+            "<text text-anchor=\"middle\" x=\"%.5g\" y=\"%.5g\">%u%s</text></g>\n",
+            ranks, leaves, ranks > 0 ? "box" : "free", r->x[node] - w / 2, level_y(r, node), w,
+            PLACE_SVG_BOX, r->x[node], level_y(r, node) + 15, ranks, w >= 60 ? " ranks" : "");
+}
+
+void place_svg_bar(FILE *file, double x, double y, double share, const char *text)
+{
+    fprintf(file,
+            "<rect class=\"rail\" x=\"%.5g\" y=\"%.5g\" width=\"120\" height=\"8\"/>"
+            "<rect class=\"bar\" x=\"%.5g\" y=\"%.5g\" width=\"%.4g\" height=\"8\"/>"
+            "<text x=\"%.5g\" y=\"%.5g\">%s</text>\n",
+            x, y, x, y, 120 * (share > 1 ? 1 : share), x, y - 5, text);
 }
 
 /* What goes up from each level, of all that is sent. */
-static void draw_levels(const drawing_t *d, double x)
+static void draw_levels(const tree_t *r, double x)
 {
-    const xy_target_t *t = d->t;
+    const xy_target_t *t = r->d.t;
 
     for (uint32_t level = 1; level < t->depth; level++) {
-        double crossing = 0, share, y = TOP + LEVEL * (level - 0.5) + 8;
+        double crossing = 0, share;
+        char text[64];
 
         for (uint32_t i = 1; i < t->nodes; i++)
             if (t->level[i] == level)
-                crossing += d->load[i] / 2;
-        share = d->total > 0 ? crossing / d->total : 0;
-        fprintf(d->file,
-                "<rect class=\"rail\" x=\"%.5g\" y=\"%.5g\" width=\"120\" height=\"8\"/>"
-                "<rect class=\"bar\" x=\"%.5g\" y=\"%.5g\" width=\"%.4g\" height=\"8\"/>"
-                "<text x=\"%.5g\" y=\"%.5g\">%.1f %% cross level %u</text>\n",
-                x, y, x, y, 120 * (share > 1 ? 1 : share), x, y - 5, 100 * share, level);
+                crossing += r->load[i] / 2;
+        share = r->total > 0 ? crossing / r->total : 0;
+        snprintf(text, sizeof(text), "%.1f %% cross %s", 100 * share,
+                 level <= r->bottom ? "these links" : "links that are not drawn");
+        place_svg_bar(r->d.file, x, TOP + LEVEL * (level - 0.5) + 8, share, text);
     }
 }
 
-static void draw(const drawing_t *d, const xy_place_t *p, const char *machine_name)
+static void draw_tree(const tree_t *r)
 {
-    bool is_shown = d->t->leaves <= SHOWN_MAX && d->t->dimensions == 0;
-    double tree = is_shown ? d->width + 10 : 0;
-    double width = MARGIN + tree + NOTES + MARGIN, height = TOP + LEVEL * (double)d->t->depth;
+    draw_links(r);
+    for (uint32_t i = 0; i < r->d.t->nodes; i++)
+        if (r->d.t->level[i] > r->bottom)
+            continue;
+        else if (r->d.t->child_count[i] == 0)
+            place_svg_leaf(&r->d, r->d.t->first_leaf[i], r->x[i], level_y(r, i));
+        else
+            draw_node(r, i);
+    draw_levels(r, MARGIN + (double)PLACE_SVG_CELL * r->ends + 24);
+}
 
-    width = width < 480 ? 480 : width;
+/* Everything around the tree or grid, of which the size is given. */
+static void draw_page(const place_drawing_t *d, const char *machine_name, const char *legend,
+                      double width, double height)
+{
+    const xy_place_cost_t *cost = &d->place->cost;
+    char hops[32], weighted[32], load[32];
+
+    width = width < 560 ? 560 : width;
     fprintf(d->file,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.5g %.5g\" width=\"%.5g\" "
             "height=\"%.5g\" style=\"max-width:100%%;height:auto\" role=\"img\">\n"
             "<style>%s</style>\n<rect class=\"page\" width=\"100%%\" height=\"100%%\"/>\n"
             "<text class=\"title\" x=\"%d\" y=\"20\">%u processes on ",
-            width, height, width, height, style, MARGIN, p->n);
+            width, height, width, height, style, MARGIN, d->place->n);
     xy_xml_escape(d->file, machine_name);
     fprintf(d->file,
-            " by %s</text>\n<text class=\"note\" x=\"%d\" y=\"37\">hop-bytes %.6g, weighted %.6g, "
-            "busiest link %.6g</text>\n",
-            p->strategy, MARGIN, p->cost.hop_bytes, p->cost.weighted, p->cost.max_load);
-    if (is_shown) {
-        draw_links(d);
-        draw_nodes(d);
+            " by %s</text>\n<text class=\"note\" x=\"%d\" y=\"37\">hop-bytes %s, weighted %s, "
+            "busiest link %s</text>\n<text class=\"note\" x=\"%d\" y=\"54\">%s</text>\n",
+            d->place->strategy, MARGIN, place_svg_number(cost->hop_bytes, hops),
+            place_svg_number(cost->weighted, weighted), place_svg_number(cost->max_load, load),
+            MARGIN, legend);
+}
+
+static xy_status_t draw(const place_drawing_t *d, const char *machine_name)
+{
+    tree_t r = {.d = *d};
+    const char *legend = d->place->n > d->t->leaves
+                             ? "blue: the first rank on a core, + where there are more; below it "
+                               "the number of the core"
+                             : "blue: the rank on a core; below it the number of the core";
+    double width, height;
+
+    if (d->t->dimensions > 0) {
+        place_svg_grid_size(d->t, &width, &height);
+        draw_page(d, machine_name, legend, width + 2 * MARGIN, height + TOP + MARGIN);
+        place_svg_grid(d, MARGIN, TOP);
+        fputs("</svg>\n", d->file);
+        return XY_OK;
     }
-    draw_levels(d, MARGIN + tree);
-    fputs("</svg>\n", d->file);
+    r.load = xy_calloc(d->t->nodes, sizeof(*r.load));
+    r.x = xy_calloc(d->t->nodes, sizeof(*r.x));
+    if (r.load != NULL && r.x != NULL) {
+        add_loads(&r);
+        choose_bottom(&r);
+        set_positions(&r);
+        if (r.ends < d->t->leaves)
+            legend = "boxes: how many ranks run there; single cores are not drawn";
+        draw_page(d, machine_name, legend,
+                  MARGIN + (double)PLACE_SVG_CELL * r.ends + 24 + PLACE_SVG_NOTES + MARGIN,
+                  TOP + LEVEL * (double)d->t->depth);
+        draw_tree(&r);
+        fputs("</svg>\n", d->file);
+    }
+    xy_free(r.load);
+    xy_free(r.x);
+    return r.load != NULL && r.x != NULL ? XY_OK : XY_ENOMEM;
 }
 
 xy_status_t xy_place_print_svg(const xy_place_t *p, const xy_matrix_t *m, xy_metric_t metric,
                                const xy_target_t *t, const char *machine_name, FILE *file)
 {
-    drawing_t d = {.t = t, .file = file};
-    xy_status_t st = XY_OK;
+    place_drawing_t d = {.place = p, .matrix = m, .metric = metric, .t = t, .file = file};
+    xy_status_t st = XY_ENOMEM;
 
-    d.load = xy_calloc(t->nodes, sizeof(*d.load));
-    d.x = xy_calloc(t->nodes, sizeof(*d.x));
     d.rank = xy_calloc(t->leaves, sizeof(*d.rank));
     d.on_leaf = xy_calloc(t->leaves, sizeof(*d.on_leaf));
-    if (d.load == NULL || d.x == NULL || d.rank == NULL || d.on_leaf == NULL) {
-        st = xy_fail_memory("drawing a placement");
-    } else {
+    if (d.rank != NULL && d.on_leaf != NULL) {
         for (uint32_t i = p->n; i > 0; i--) {
             d.rank[p->leaf_of[i - 1]] = i - 1;
             d.on_leaf[p->leaf_of[i - 1]]++;
         }
-        add_loads(&d, p, m, metric);
-        set_positions(&d);
-        draw(&d, p, machine_name);
+        st = draw(&d, machine_name);
     }
-    xy_free(d.load);
-    xy_free(d.x);
     xy_free(d.rank);
     xy_free(d.on_leaf);
-    return st;
+    return st == XY_OK ? XY_OK : xy_fail_memory("drawing a placement");
 }

@@ -35,8 +35,16 @@ expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m 5x7 -o cores
 
 # Pictures and conversions.
 expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m 2x2x2 --svg tree.svg --heatmap heat.svg --write lu.csv
-says "$(cat tree.svg)" "cross level"
+says "$(cat tree.svg)" "cross these links"
+expect 1 "$XYLEM" place "$data/lu.C.8.mat" -m "node:2 core:4" -o xylem
+says "$err" "ranks 0 and"
+expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m "package:2 core:4" -o xylem
+expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m 100x4 --svg large.svg
+says "$(cat large.svg)" "that are not drawn"
+expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m torus:3x3x2 --svg torus.svg
+says "$(cat torus.svg)" "travel 1 link<"
 says "$(cat heat.svg)" "from rank"
+says "$(cat heat.svg)" "bytes"
 expect 0 "$XYLEM" place lu.csv -m 2x2x2 -o cores --write back.mat
 cmp "$data/lu.C.8.mat" back.mat || die "the matrix changed on its way through CSV"
 
