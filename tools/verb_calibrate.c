@@ -258,6 +258,15 @@ static xy_status_t measure_messages(const values_t *v, const xy_calibration_t *c
     return st;
 }
 
+/* What is measured is kept at once: who ends it halfway loses what was under way. */
+static xy_status_t keep(const void *arg, xy_costs_t *costs)
+{
+    const values_t *v = arg;
+    bool is_stream = v->output != NULL && strcmp(v->output, "-") == 0;
+
+    return is_stream ? XY_OK : xy_costs_save(costs, v->output);
+}
+
 static xy_status_t measure(const values_t *v, xy_calibration_t *c, const xy_machine_t *live,
                            xy_costs_t *costs, int *failed_p)
 {
@@ -275,8 +284,12 @@ static xy_status_t measure(const values_t *v, xy_calibration_t *c, const xy_mach
         st = xy_calibrate_memory(c, live, costs);
     if (st == XY_OK && (is_all || v->memory))
         st = calibrate_fibers(c, live, costs);
+    if (st == XY_OK && is_all)
+        st = keep(v, costs);
     if (st == XY_OK && (is_all || v->messages))
         st = measure_messages(v, c, messages, live, costs);
+    if (st == XY_OK && is_all)
+        st = keep(v, costs);
     c->seconds = is_all ? v->seconds - memory - messages : v->seconds / parts;
     if (st == XY_OK && (is_all || v->compute))
         st = xy_calibrate_kernels(c, costs, failed_p);
@@ -456,7 +469,9 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
                           .first = v->first,
                           .time_max = v->time_max,
                           .threads = threads,
-                          .report = is_silent ? NULL : stdout};
+                          .report = is_silent ? NULL : stdout,
+                          .keep = keep,
+                          .arg = v};
     xy_machine_t *live;
     char *path = NULL;
     xy_status_t st;

@@ -37,6 +37,13 @@ void xy_out_cancel(xy_out_t *out);
 /* Install the handlers: temporary files go, then the signal has its default effect. */
 void xy_out_guard_signals(void);
 
+/* A file or a directory of one's own that the same signals remove, files first, when it is there.
+ * Releasing it leaves it where it is. NULL: it is not guarded, for lack of memory; it can be
+ * released. */
+typedef struct xy_scratch xy_scratch_t;
+xy_scratch_t *xy_scratch_guard(const char *path);
+void xy_scratch_release(xy_scratch_t *scratch);
+
 /* Flush standard output and say so when it could not be written (a full disk behind `>`). */
 xy_status_t xy_stdout_check(void);
 

@@ -28,7 +28,7 @@
 
 enum { MAX_TEMPORARIES = 256, MAX_LINKS = 40, MAX_TRIES = 100 };
 
-typedef struct {
+typedef struct xy_scratch {
     pid_t owner; /* a forked child must not remove its parent's files */
     char path[];
 } temporary_t;
@@ -74,13 +74,17 @@ static void temporary_release(temporary_t *temporary)
 
 static void on_signal(int signal_number)
 {
-    temporary_t *temporary;
+    temporary_t *taken[MAX_TEMPORARIES];
 
     for (size_t i = 0; i < MAX_TEMPORARIES; i++) {
-        temporary = atomic_exchange_explicit(&temporaries[i], NULL, memory_order_acq_rel);
-        if (temporary != NULL && temporary->owner == getpid())
-            unlink(temporary->path);
+        taken[i] = atomic_exchange_explicit(&temporaries[i], NULL, memory_order_acq_rel);
+        if (taken[i] != NULL && (taken[i]->owner != getpid() || unlink(taken[i]->path) == 0))
+            taken[i] = NULL;
     }
+    /* Directories, now that what was in them is gone. */
+    for (size_t i = 0; i < MAX_TEMPORARIES; i++)
+        if (taken[i] != NULL)
+            rmdir(taken[i]->path);
     /* The signal is blocked until the handler returns, then has its default effect. */
     signal(signal_number, SIG_DFL);
     raise(signal_number);
@@ -96,6 +100,27 @@ void xy_out_guard_signals(void)
         /* What the parent chose to ignore (nohup) stays ignored. */
         if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
             sigaction(signals[i], &action, NULL);
+}
+
+xy_scratch_t *xy_scratch_guard(const char *path)
+{
+    size_t size = strlen(path) + 1;
+    temporary_t *scratch = xy_malloc(sizeof(*scratch) + size);
+
+    if (scratch == NULL)
+        return NULL;
+    scratch->owner = getpid();
+    memcpy(scratch->path, path, size);
+    if (temporary_register(scratch))
+        return scratch;
+    xy_free(scratch);
+    return NULL;
+}
+
+void xy_scratch_release(xy_scratch_t *scratch)
+{
+    if (scratch != NULL)
+        temporary_release(scratch);
 }
 
 /* Follow links by hand: realpath() refuses a link to a file that does not exist yet. The caller

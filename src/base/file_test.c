@@ -389,6 +389,33 @@ static void test_signals_leave_nothing(void **state)
     }
 }
 
+/* A directory goes after what is in it, whatever was named first; what was released stays. */
+static void test_signals_remove_scratch(void **state)
+{
+    pid_t child = fork();
+    int status;
+
+    (void)state;
+    assert_true(child >= 0);
+    if (child == 0) {
+        xy_out_guard_signals();
+        xy_scratch_guard("scratch");
+        xy_scratch_guard("scratch/one");
+        xy_scratch_guard("scratch/never");
+        xy_scratch_release(xy_scratch_guard("kept"));
+        if (mkdir("scratch", 0700) != 0 || close(creat("scratch/one", 0600)) != 0 ||
+            close(creat("kept", 0600)) != 0)
+            _exit(99);
+        raise(SIGINT);
+        _exit(97);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(count_files(), 1);
+    assert_int_equal(unlink("kept"), 0);
+    xy_scratch_release(NULL);
+}
+
 static void test_child_does_not_remove_the_parents_file(void **state)
 {
     int status = die_while_writing(SIGTERM, true);
@@ -455,6 +482,7 @@ int main(void)
         IN_DIRECTORY(test_early_failure_is_said),
         IN_DIRECTORY(test_descriptors_are_written_directly),
         IN_DIRECTORY(test_signals_leave_nothing),
+        IN_DIRECTORY(test_signals_remove_scratch),
         IN_DIRECTORY(test_child_does_not_remove_the_parents_file),
         IN_DIRECTORY(test_ignored_signals_stay_ignored),
         IN_DIRECTORY(test_many_files),

@@ -197,6 +197,8 @@ static xy_status_t calibrate_list(const xy_calibration_t *c, const xy_vec_t *lis
             if (st == XY_EINVAL || st == XY_ENOENT) {
                 ++*failed_p;
                 st = XY_OK;
+            } else if (st == XY_OK && c->keep != NULL) {
+                st = c->keep(c->arg, costs);
             }
         }
     return st;

@@ -40,6 +40,10 @@ typedef struct {
     size_t held_out_count;
     xy_progress_t *bar; /* in milliseconds of `seconds`; NULL: none */
     FILE *report;       /* one line for each model; NULL: silent */
+    /* Called after each kernel that got a model, so that it can be kept whatever comes; NULL: not.
+     * A failure ends the calibration. */
+    xy_status_t (*keep)(const void *arg, xy_costs_t *costs);
+    const void *arg;
 } xy_calibration_t;
 
 /* Whether there are kernels and plug-ins of these names, before anything is measured. EUSAGE: not.

@@ -53,7 +53,7 @@ static xy_status_t note_kind(void *arg, char *line)
     return XY_OK;
 }
 
-static bool try_launcher(cost_launcher_t *l, const char *name)
+static bool try_launcher(cost_launcher_t *l, const char *name, bool *is_here_p)
 {
     char version[] = "--version";
     char *copy = xy_strdup(name);
@@ -63,6 +63,7 @@ static bool try_launcher(cost_launcher_t *l, const char *name)
     if (copy != NULL)
         cost_command_run(argv, 20, note_kind, &kind, &code);
     xy_free(copy);
+    *is_here_p = code != 127;
     if (kind < 0)
         return false;
     *l = (cost_launcher_t){.kind = (cost_launcher_kind_t)kind};
@@ -73,17 +74,20 @@ static bool try_launcher(cost_launcher_t *l, const char *name)
 xy_status_t cost_launcher_find(const char *wanted, cost_launcher_t *launcher_p)
 {
     static const char *const names[] = {"mpirun", "mpiexec", "srun", NULL};
+    bool is_here;
 
+    if (wanted != NULL && try_launcher(launcher_p, wanted, &is_here))
+        return XY_OK;
     if (wanted != NULL)
-        return try_launcher(launcher_p, wanted)
-                   ? XY_OK
-                   : xy_fail(XY_ENOENT, "'%s --version' names neither Open MPI, Hydra nor Slurm",
-                             wanted);
+        return is_here
+                   ? xy_fail(XY_ENOENT, "'%s --version' names neither Open MPI, Hydra nor Slurm",
+                             wanted)
+                   : xy_fail(XY_ENOENT, "there is no '%s' here; install an MPI library", wanted);
     /* Inside an allocation its own launcher knows the hosts best. */
-    if (getenv("SLURM_JOB_ID") != NULL && try_launcher(launcher_p, "srun"))
+    if (getenv("SLURM_JOB_ID") != NULL && try_launcher(launcher_p, "srun", &is_here))
         return XY_OK;
     for (size_t i = 0; names[i] != NULL; i++)
-        if (try_launcher(launcher_p, names[i]))
+        if (try_launcher(launcher_p, names[i], &is_here))
             return XY_OK;
     return xy_fail(XY_ENOENT, "there is no mpirun, mpiexec or srun here; install an MPI library");
 }
@@ -140,6 +144,12 @@ static xy_status_t make_directory(cost_launcher_t *l)
     }
     snprintf(l->source, sizeof(l->source), "%s/probe.c", l->directory);
     snprintf(l->program, sizeof(l->program), "%s/probe", l->directory);
+    snprintf(l->hostfile, sizeof(l->hostfile), "%s/hosts", l->directory);
+    l->guards[0] = xy_scratch_guard(l->directory);
+    l->guards[1] = xy_scratch_guard(l->source);
+    l->guards[2] = xy_scratch_guard(l->program);
+    l->guards[3] = xy_scratch_guard(l->hostfile);
+    l->hostfile[0] = '\0';
     return XY_OK;
 }
 
@@ -175,6 +185,8 @@ void cost_launcher_cleanup(cost_launcher_t *l)
     if (l->hostfile[0] != '\0')
         unlink(l->hostfile);
     rmdir(l->directory);
+    for (size_t i = 0; i < sizeof(l->guards) / sizeof(l->guards[0]); i++)
+        xy_scratch_release(l->guards[i]);
     l->directory[0] = '\0';
 }
 

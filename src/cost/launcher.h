@@ -22,6 +22,7 @@ typedef struct {
     char directory[64]; /* ours, with the files below; "": not prepared */
     char source[96], program[96];
     char hostfile[96]; /* "": this machine */
+    xy_scratch_t *guards[4];
 } cost_launcher_t;
 
 /* The launcher of this name (NULL: mpirun, mpiexec or srun, whichever is here). ENOENT: none, or
