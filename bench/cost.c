@@ -67,7 +67,7 @@ static int bench_kernel(const char *kernel)
     /* A third of the time for the model, as `xylem calibrate` has, the rest for what is held out.
      */
     xy_calibration_t c = {.kernels = kernel,
-                          .seconds = bench_is_quick() ? 2 : 84,
+                          .seconds = bench_is_quick() ? 2 : 60,
                           .time_max = bench_is_quick() ? 0.002 : 0,
                           .held_out = &held,
                           .held_out_count = bench_is_quick() ? 5 : SIZES};

@@ -14,8 +14,8 @@
 
 enum { RUNS_MAX = 2000, RUNS_MIN = 3, RUNS_ENOUGH = 8, RUNS_FOR_RANKS = 8, COUNTED_MIN = 5 };
 
-/* Runs disturbed no more than this all count. */
-static const double undisturbed = 0.005;
+/* A run that lost no more of the core than this was not disturbed. */
+static const double undisturbed = 0.01;
 /* A run that takes so long does not notice how warm the caches were. */
 static const double warm_enough = 10e-3;
 
@@ -122,16 +122,18 @@ static int by_disturbance(const void *a, const void *b)
     return (p->disturbed > q->disturbed) - (p->disturbed < q->disturbed);
 }
 
-/* Sorts; the number of runs that count, which come first. */
+/* Sorts; the number of runs that count, which come first: those that nobody disturbed if they are
+ * some, else the half that was disturbed least. */
 static long choose_counted(cost_run_t *run, long n)
 {
-    long counted = n / 2 > COUNTED_MIN ? n / 2 : COUNTED_MIN;
+    long half = n / 2 > COUNTED_MIN ? n / 2 : COUNTED_MIN, quiet = 0;
 
     qsort(run, (size_t)n, sizeof(*run), by_disturbance);
-    counted = counted < n ? counted : n;
-    while (counted < n && run[counted].disturbed <= undisturbed)
-        counted++;
-    return counted;
+    while (quiet < n && run[quiet].disturbed <= undisturbed)
+        quiet++;
+    if (quiet >= COUNTED_MIN)
+        return quiet;
+    return half < n ? half : n;
 }
 
 static cost_measure_t sum_paced(const cost_pool_t *pool)

@@ -10,7 +10,8 @@
  * counts (schedstat): what others did meanwhile is no cost of the kernel. While it runs the pace of
  * the core is watched (cost/watch.h), and the run is also told as it would be at the reference pace
  * on a core of its own. Runs of one thing are kept in a pool, which may be filled on several
- * visits. The half of it that was disturbed least counts, by its median.
+ * visits. Those that nobody disturbed count, by their median; where they are fewer than five, the
+ * half that was disturbed least.
  *
  * Where pace does not matter, the K-best scheme (Bryant and O'Hallaron) is used: the second
  * fastest, and how far the three fastest agree.

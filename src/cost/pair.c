@@ -296,6 +296,13 @@ static size_t add_jumps(const reading_t *r, const xy_vec_t *merged, double sizes
     return count;
 }
 
+/* Whether sizes may be added after launch i: where there are many launches, each size deserves two.
+ */
+static bool goes_on(const cost_pair_t *pair, int i)
+{
+    return i + (launches(pair) > 3 ? 2 : 1) < launches(pair);
+}
+
 /* All sizes in each launch; after each, sizes are added where the time jumps. */
 static xy_status_t measure_all(reading_t *r, double *sizes, size_t count, bool is_given)
 {
@@ -311,7 +318,7 @@ static xy_status_t measure_all(reading_t *r, double *sizes, size_t count, bool i
             st = set_aside(r, first, &aside);
         if (st == XY_OK)
             st = merge_samples(&r->samples, &merged);
-        if (st == XY_OK && !is_given)
+        if (st == XY_OK && !is_given && goes_on(r->pair, i))
             count = add_jumps(r, &merged, sizes, count);
     }
     if (st == XY_OK)

@@ -2,6 +2,7 @@
 #include "cost/point.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Tight enough: half of the confidence interval. */
 static const double sure = 0.01;
@@ -12,21 +13,32 @@ static const double disturbed_most = 0.05;
  * busy neighbour on the same core does less. */
 static const double unsteady = 2.5;
 
-enum { VISITS_MIN = 3, RUNS_MIN = 6 };
+enum { VISITS_MIN = 3, RUNS_MIN = 6, VISIT_RUNS = 8 };
 
 double cost_point_time(double expected)
 {
-    return fmin(fmax(8 * expected, 0.03), fmax(expected, 0.2));
+    return fmin(fmax(8 * expected, 0.1), fmax(expected, 0.2));
 }
 
-/* Runs that were told by another clock do not mix. */
-static void merge(cost_pool_t *pool, const cost_pool_t *visit)
+static int by_disturbance(const void *a, const void *b)
 {
+    const cost_run_t *p = a, *q = b;
+
+    return (p->disturbed > q->disturbed) - (p->disturbed < q->disturbed);
+}
+
+/* Of each visit the same number of runs, those that were disturbed least: a bad visit lasts longer,
+ * and must not have more to say for that. Runs that were told by another clock do not mix. */
+static void merge(cost_pool_t *pool, cost_pool_t *visit)
+{
+    long count = visit->is_paced && visit->count > VISIT_RUNS ? VISIT_RUNS : visit->count;
+
     if (pool->is_paced != visit->is_paced)
         *pool = (cost_pool_t){.is_paced = visit->is_paced};
-    for (long i = 0; i < visit->count; i++)
+    qsort(visit->run, (size_t)visit->count, sizeof(*visit->run), by_disturbance);
+    for (long i = 0; i < count; i++)
         cost_pool_add(pool, visit->run[i]);
-    pool->repetitions += visit->repetitions - visit->count;
+    pool->repetitions += visit->repetitions - count;
     pool->typical = visit->typical;
     pool->looks = visit->looks;
     pool->below = visit->below;

@@ -174,23 +174,28 @@ static double look_quantile(const pool_t *pools, int count, int side, int of_rat
 }
 
 /* How much of the cores others took, the sum of all looks; a look that was itself interrupted may
- * show less than nothing. */
+ * show less than nothing by its ratio, but takes longer than any frequency makes it. */
 static double disturbance(const timing_t *t, const pace_t *pace)
 {
+    const double slowest = 1.4;
     double sum = 0;
 
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < 4; k++) {
         sum += fmax(t->look[k].ratio / pace->alone[k / 2], 1) - 1;
+        sum += t->look[k].latency > slowest * pace->latency[k / 2];
+    }
     return sum;
 }
 
+/* By the faster look at each core, and within reason: an interrupted one is no frequency. */
 static double at_pace(const timing_t *t, const pace_t *pace)
 {
     double scale = 0;
 
-    for (int k = 0; k < 4; k++)
-        scale += pace->latency[k / 2] / t->look[k].latency / 4;
-    return t->seconds * scale;
+    for (int side = 0; side < 2; side++)
+        scale += pace->latency[side] / 2 /
+                 fmin(t->look[2 * side].latency, t->look[2 * side + 1].latency);
+    return t->seconds * fmin(fmax(scale, 0.7), 1.4);
 }
 
 static int by_disturbance(const void *a, const void *b)
