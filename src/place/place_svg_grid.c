@@ -27,7 +27,8 @@ static layout_t layout_of(const xy_target_t *t)
 void place_svg_grid_size(const xy_target_t *t, double *width_p, double *height_p)
 {
     layout_t l = layout_of(t);
-    double notes = 36.0 * (FARTHEST + 1), rows = (l.planes + l.in_row - 1) / l.in_row;
+    double notes = 36.0 * (FARTHEST + 1);
+    uint32_t rows = (l.planes + l.in_row - 1) / l.in_row;
 
     *width_p = l.planes > 0 ? l.in_row * (l.wide * (double)PLACE_SVG_CELL + GAP) : 0;
     *height_p = rows * (l.high * (double)ROW + GAP);
@@ -71,11 +72,11 @@ void place_svg_grid(const place_drawing_t *d, double left, double top)
     place_svg_grid_size(d->t, &width, &height);
     for (uint32_t leaf = 0; l.planes > 0 && leaf < d->t->leaves; leaf++) {
         uint32_t cell = d->t->cell[leaf], z = cell / (l.wide * l.high);
+        uint32_t row = z / l.in_row, line = cell / l.wide % l.high;
 
         place_svg_leaf(d, leaf,
                        left + z % l.in_row * plane + (cell % l.wide + 0.5) * PLACE_SVG_CELL,
-                       top + z / l.in_row * (l.high * (double)ROW + GAP) +
-                           cell / l.wide % l.high * (double)ROW);
+                       top + row * (l.high * (double)ROW + GAP) + line * (double)ROW);
     }
     draw_travel(d, left + width - PLACE_SVG_NOTES, top + 14);
 }
