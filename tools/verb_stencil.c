@@ -220,7 +220,7 @@ static xy_status_t write_file(const xy_stencil_study_t *study, const char *path,
 static xy_status_t run_study(const values_t *v, const xy_stencil_run_t *base)
 {
     xy_stencil_study_t study;
-    xy_status_t ran, st = xy_stencil_study_read(v->study, base, &study);
+    xy_status_t ran, page, st = xy_stencil_study_read(v->study, base, &study);
 
     if (st != XY_OK)
         return st;
@@ -232,10 +232,9 @@ static xy_status_t run_study(const values_t *v, const xy_stencil_run_t *base)
                     : v->json || v->page ? NULL
                                          : "-",
                     xy_stencil_study_csv);
-    if (st == XY_OK)
-        st = write_file(&study, v->page, xy_stencil_study_page);
+    page = write_file(&study, v->page, xy_stencil_study_page);
     xy_stencil_study_cleanup(&study);
-    return st != XY_OK ? st : ran;
+    return st != XY_OK ? st : page != XY_OK ? page : ran;
 }
 
 static xy_status_t write_page(const char *path, const xy_film_t *film, const xy_stencil_run_t *run,
@@ -253,8 +252,9 @@ static xy_status_t write_page(const char *path, const xy_film_t *film, const xy_
     return st;
 }
 
+/* *has_run_p: there is a result, though a picture may lack. */
 static xy_status_t run_pictures(const values_t *v, xy_stencil_run_t *run,
-                                xy_stencil_result_t *result)
+                                xy_stencil_result_t *result, bool *has_run_p)
 {
     xy_film_t *film;
     xy_status_t st = xy_film_create(&film);
@@ -263,6 +263,7 @@ static xy_status_t run_pictures(const values_t *v, xy_stencil_run_t *run,
         return st;
     run->how.observer = xy_film_observer(film);
     st = xy_stencil_run(run, result);
+    *has_run_p = st == XY_OK;
     if (st == XY_OK && !run->is_real)
         run->grid.iterations = result->iterations; /* the graph that ran */
     if (st == XY_OK && v->pictures != NULL)
@@ -273,11 +274,31 @@ static xy_status_t run_pictures(const values_t *v, xy_stencil_run_t *run,
     return st;
 }
 
+static xy_status_t run_one(const values_t *v, xy_stencil_run_t *run)
+{
+    xy_stencil_result_t result;
+    bool has_run = false;
+    xy_status_t printed = XY_OK, st;
+
+    if (v->pictures != NULL || v->svg != NULL) {
+        st = run_pictures(v, run, &result, &has_run);
+    } else {
+        st = xy_stencil_run(run, &result);
+        has_run = st == XY_OK;
+    }
+    if (has_run && v->json)
+        xy_stencil_print_json(run, &result, stdout);
+    else if (has_run)
+        xy_stencil_print_text(run, &result, stdout);
+    if (has_run)
+        printed = xy_stdout_check();
+    return st != XY_OK ? st : printed;
+}
+
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     const values_t *v = values;
     xy_stencil_run_t run;
-    xy_stencil_result_t result;
     xy_status_t st;
 
     (void)command, (void)argc, (void)argv;
@@ -289,14 +310,7 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     if (v->study != NULL) {
         st = run_study(v, &run);
     } else {
-        st = v->pictures != NULL || v->svg != NULL ? run_pictures(v, &run, &result)
-                                                   : xy_stencil_run(&run, &result);
-        if (st == XY_OK && v->json)
-            xy_stencil_print_json(&run, &result, stdout);
-        else if (st == XY_OK)
-            xy_stencil_print_text(&run, &result, stdout);
-        if (st == XY_OK)
-            st = xy_stdout_check();
+        st = run_one(v, &run);
     }
     if (run.grid.load == XY_STENCIL_FILE)
         xy_free((void *)(uintptr_t)run.grid.factors);

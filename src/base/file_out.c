@@ -191,7 +191,7 @@ static int temporary_create(const char *target, temporary_t **temporary_p)
             errno = EMFILE;
             return -1;
         }
-        fd = open(temporary->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        fd = open(temporary->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (fd >= 0) {
             *temporary_p = temporary;
             return fd;

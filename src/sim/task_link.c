@@ -211,8 +211,10 @@ bool sim_shared_event(sim_tasks_t *s, sim_shared_t *g, double time)
         return false; /* rates changed since: another event is coming */
     shared_advance(s, g);
     for (int32_t i = 0; i < g->count; i++) {
-        /* What is left after the planned end is rounding: less than a byte. */
-        if (g->flows[i]->left <= 1 && n < DONE_MAX)
+        /* What is left after the planned end is rounding: less than a byte, or, after very long
+         * times, less than the clock can tell. */
+        if ((g->flows[i]->left <= 1 || s->now + g->flows[i]->left / g->flows[i]->rate <= s->now) &&
+            n < DONE_MAX)
             done[n++] = g->flows[i];
         else
             g->flows[kept++] = g->flows[i];

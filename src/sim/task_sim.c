@@ -293,6 +293,20 @@ static xy_status_t check_homes(const sim_tasks_t *s)
     return XY_OK;
 }
 
+/* A clock that reaches infinity goes no further. */
+static xy_status_t check_times(const sim_tasks_t *s)
+{
+    double work = 0, slowest = s->platform->speed[0];
+
+    for (int32_t w = 1; w < s->platform->workers; w++)
+        slowest = fmin(slowest, s->platform->speed[w]);
+    for (int32_t i = 0; i < s->ops; i++)
+        work += xy_graph_op(s->graph, i)->seconds;
+    if (!isfinite(2 * work / slowest))
+        return xy_fail(XY_EINVAL, "the tasks take longer together than there are numbers for");
+    return XY_OK;
+}
+
 static xy_status_t check_sizes(const sim_tasks_t *s)
 {
     uint64_t room = UINT64_MAX;
@@ -399,6 +413,8 @@ static xy_status_t simulate(sim_tasks_t *s, const xy_task_sim_t *how)
     st = check_homes(s);
     if (st == XY_OK)
         st = check_sizes(s);
+    if (st == XY_OK)
+        st = check_times(s);
     if (st != XY_OK)
         return st;
     sim_memory_settle_in(s);

@@ -106,9 +106,17 @@ bool stencil_plain_equals(const stencil_plain_t *plain, int64_t cell, const doub
 /* For runs in virtual time: set s->iterations to those that it takes, and tell in the result. */
 xy_status_t stencil_plain_foresee(xy_stencil_t *s, double until, xy_stencil_result_t *result);
 
-/* ---- run.c, study_write.c: words ---- */
+/* ---- load.c, study.c: from text, which is changed; `path` is for messages ---- */
+
+xy_status_t stencil_load_parse(char *text, const char *path, xy_stencil_t *s);
+xy_status_t stencil_study_parse(char *text, const char *path, const xy_stencil_run_t *base,
+                                xy_stencil_study_t *study_p);
+
+/* ---- run.c, study_write.c: words and ratios ---- */
 
 void stencil_format_blocks(const xy_stencil_t *s, char buffer[96]); /* "20x20" */
+/* makespan / compute bound; 0 when the tasks take no time. */
+double stencil_ratio(const xy_stencil_result_t *r);
 const char *stencil_load_name(xy_stencil_load_t load);
 /* The policy that was asked for, or the default. */
 const char *stencil_policy_of(const xy_stencil_run_t *run);

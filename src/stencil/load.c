@@ -3,9 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stencil/stencil.h"
+#include "stencil/internal.h"
 
 enum { FILE_MAX = 64 << 20 };
+static const double FACTOR_MAX = 1e6;
 
 static xy_status_t read_line(const char *path, long number, char *line, xy_vec_t *values,
                              int64_t *count_p)
@@ -18,9 +19,9 @@ static xy_status_t read_line(const char *path, long number, char *line, xy_vec_t
          word = strtok_r(NULL, " \t,\r", &save)) {
         double value;
 
-        if (!xy_parse_double(word, &value) || value <= 0)
+        if (!xy_parse_double(word, &value) || value <= 0 || value > FACTOR_MAX)
             return xy_fail_at(XY_EPARSE, path, number,
-                              "'%s' is no factor; write numbers greater than 0", word);
+                              "'%s' is no factor; write numbers greater than 0, 1e6 at most", word);
         if (xy_vec_append(values, &value) != XY_OK)
             return xy_fail_memory("reading the load");
         ++*count_p;
@@ -56,18 +57,12 @@ static xy_status_t read_lines(const char *path, char *text, xy_vec_t *values, xy
     return st;
 }
 
-xy_status_t xy_stencil_read_load(const char *path, xy_stencil_t *s)
+xy_status_t stencil_load_parse(char *text, const char *path, xy_stencil_t *s)
 {
     xy_vec_t values = XY_VEC_INIT(double);
     xy_stencil_t copy = *s;
-    char *text;
-    size_t size;
-    xy_status_t st = xy_file_read(path, FILE_MAX, &text, &size);
+    xy_status_t st = read_lines(path, text, &values, &copy);
 
-    if (st != XY_OK)
-        return st;
-    st = read_lines(path, text, &values, &copy);
-    xy_free(text);
     if (st != XY_OK) {
         xy_vec_cleanup(&values);
         return st;
@@ -76,4 +71,17 @@ xy_status_t xy_stencil_read_load(const char *path, xy_stencil_t *s)
     copy.load = XY_STENCIL_FILE;
     *s = copy;
     return XY_OK;
+}
+
+xy_status_t xy_stencil_read_load(const char *path, xy_stencil_t *s)
+{
+    char *text;
+    size_t size;
+    xy_status_t st = xy_file_read(path, FILE_MAX, &text, &size);
+
+    if (st != XY_OK)
+        return st;
+    st = stencil_load_parse(text, path, s);
+    xy_free(text);
+    return st;
 }

@@ -225,7 +225,7 @@ static xy_status_t compare_blocks(const stencil_real_t *r, const stencil_plain_t
 /* With a file that was there before, the plain loop begins with its content. */
 static xy_status_t start_plain(const stencil_real_t *r, stencil_plain_t **plain_p)
 {
-    const char *beside = r->run->file != NULL ? r->file.path : NULL;
+    const char *beside = r->run->file != NULL ? r->file.directory : NULL;
     xy_status_t st = stencil_plain_create(&r->grid, beside, plain_p);
     double *block;
 

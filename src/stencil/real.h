@@ -10,9 +10,10 @@
 
 /* The file of a domain, and the work file beside it in which everything happens. */
 typedef struct {
-    char *path, *work; /* the directory of the file, the name of the work file */
-    int fd;            /* of the work file; -1: none */
-    uint64_t *offset;  /* [data] */
+    char *path, *directory;
+    xy_out_t *work;   /* goes when a signal ends the process; NULL: none */
+    int fd;           /* of it; -1: none */
+    uint64_t *offset; /* [data] */
     uint64_t block_bytes;
     bool is_new; /* there was no file: its blocks are those of stencil_fill */
 } stencil_file_t;

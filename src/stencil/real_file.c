@@ -37,7 +37,7 @@ static xy_status_t move_bytes(int fd, const char *path, char *buffer, uint64_t b
 
 xy_status_t stencil_file_read(const stencil_file_t *f, int32_t data, double *block)
 {
-    return move_bytes(f->fd, f->work, (char *)block, f->block_bytes, f->offset[data], false);
+    return move_bytes(f->fd, f->path, (char *)block, f->block_bytes, f->offset[data], false);
 }
 
 /* ---- The content at the beginning ---- */
@@ -86,10 +86,10 @@ static xy_status_t write_blocks(stencil_file_t *f, const char *path, const xy_st
             st = move_bytes(domain, path, (char *)block, f->block_bytes,
                             (uint64_t)cell * f->block_bytes, false);
         if (st == XY_OK)
-            st = move_bytes(f->fd, f->work, (char *)block, f->block_bytes, f->offset[cell], true);
+            st = move_bytes(f->fd, f->path, (char *)block, f->block_bytes, f->offset[cell], true);
         /* The blocks at the ends are read from both arrays. */
         if (st == XY_OK && stencil_arrays(s) == 2 && !stencil_is_written(s, cell))
-            st = move_bytes(f->fd, f->work, (char *)block, f->block_bytes, f->offset[cells + cell],
+            st = move_bytes(f->fd, f->path, (char *)block, f->block_bytes, f->offset[cells + cell],
                             true);
     }
     xy_free(block);
@@ -117,19 +117,17 @@ static xy_status_t make_work(stencil_file_t *f, const char *path, uint64_t bytes
 {
     const char *slash = strrchr(path, '/');
     char need[32];
+    xy_status_t st;
     int err;
 
-    f->path = slash == NULL ? xy_strdup(".") : xy_strndup(path, (size_t)(slash - path) + 1);
-    f->work = xy_sprintf("%s.XXXXXX", path);
-    if (f->path == NULL || f->work == NULL)
+    f->directory = slash == NULL ? xy_strdup(".") : xy_strndup(path, (size_t)(slash - path) + 1);
+    f->path = xy_strdup(path);
+    if (f->directory == NULL || f->path == NULL)
         return xy_fail_memory("naming the work file");
-    f->fd = mkostemp(f->work, O_CLOEXEC);
-    if (f->fd < 0) {
-        err = errno;
-        xy_free(f->work);
-        f->work = NULL; /* there is nothing to remove */
-        return xy_fail_errno(err, f->path, "make a file in");
-    }
+    st = xy_out_open(path, &f->work);
+    if (st != XY_OK)
+        return st;
+    f->fd = fileno(xy_out_file(f->work));
     err = posix_fallocate(f->fd, 0, (off_t)bytes);
     if (err != 0)
         return xy_fail(XY_EIO, "no room for a work file of %s beside %s: %s",
@@ -176,7 +174,7 @@ static xy_status_t gather_result(stencil_file_t *f, const stencil_real_t *r)
             continue;
         st = stencil_file_read(f, data, block);
         if (st == XY_OK)
-            st = move_bytes(f->fd, f->work, (char *)block, f->block_bytes, f->offset[cell], true);
+            st = move_bytes(f->fd, f->path, (char *)block, f->block_bytes, f->offset[cell], true);
     }
     xy_free(block);
     return st;
@@ -185,36 +183,22 @@ static xy_status_t gather_result(stencil_file_t *f, const stencil_real_t *r)
 xy_status_t stencil_file_commit(stencil_file_t *f, const stencil_real_t *r)
 {
     uint64_t bytes = (uint64_t)stencil_cells(&r->grid) * f->block_bytes;
-    struct stat info;
     xy_status_t st = gather_result(f, r);
+    xy_out_t *work = f->work;
 
+    if (st == XY_OK && ftruncate(f->fd, (off_t)bytes) != 0)
+        st = xy_fail_errno(errno, f->path, "complete");
     if (st != XY_OK)
         return st;
-    /* The new file keeps the permissions of the old one; a new one gets the usual. */
-    if (stat(r->run->file, &info) == 0) {
-        (void)fchmod(f->fd, info.st_mode & 07777);
-    } else {
-        mode_t mask = umask(0);
-
-        (void)umask(mask);
-        (void)fchmod(f->fd, 0666 & ~mask);
-    }
-    if (ftruncate(f->fd, (off_t)bytes) != 0 || fsync(f->fd) != 0)
-        return xy_fail_errno(errno, f->work, "complete");
-    if (rename(f->work, r->run->file) != 0)
-        return xy_fail_errno(errno, r->run->file, "replace");
-    xy_free(f->work);
     f->work = NULL;
-    return XY_OK;
+    f->fd = -1;
+    return xy_out_commit(work);
 }
 
 void stencil_file_cancel(stencil_file_t *f)
 {
-    if (f->fd >= 0)
-        close(f->fd);
-    if (f->work != NULL)
-        unlink(f->work);
-    xy_free(f->work);
+    xy_out_cancel(f->work);
+    xy_free(f->directory);
     xy_free(f->path);
     xy_free(f->offset);
     *f = (stencil_file_t){.fd = -1};

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "stencil/stencil.h"
+#include "stencil/internal.h"
 
 enum { VALUES_MAX = 256, COMBINATIONS_MAX = 1 << 16, FILE_MAX = 1 << 20 };
 
@@ -33,6 +33,7 @@ static const char *const keys[KEYS + 1] = {"policy", "cells",    "blocks", "mach
 
 typedef struct {
     const char *values[KEYS][VALUES_MAX];
+    long lines[KEYS][VALUES_MAX]; /* where they stand */
     int count[KEYS];
     const char *path;
     bool is_real;
@@ -56,13 +57,17 @@ static xy_status_t read_line(table_t *t, long number, const char *line, xy_arena
                           "'%.*s' is no column of a study; known are policy, blocks, machine, "
                           "gpus, memory, graph, iterations, load, block, eviction, cpus, cells",
                           (int)n, at);
-    for (at += n;; at += n) {
+    for (int found = 0;; found++) {
+        at += n;
         at += strspn(at, " \t\r");
         n = strcspn(at, " \t\r#");
+        if (n == 0 && found == 0)
+            return xy_fail_at(XY_EPARSE, t->path, number, "%s has no values", keys[key]);
         if (n == 0)
             return XY_OK;
         if (t->count[key] == VALUES_MAX)
             return xy_fail_at(XY_ELIMIT, t->path, number, "more than %d values", VALUES_MAX);
+        t->lines[key][t->count[key]] = number;
         t->values[key][t->count[key]] = xy_arena_strndup(words, at, n);
         if (t->values[key][t->count[key]++] == NULL)
             return xy_fail_memory("reading the study");
@@ -125,7 +130,7 @@ static bool set(xy_stencil_run_t *run, int key, const char *value)
             run->memory = XY_TASK_NO_LIMIT;
             return true;
         }
-        return xy_parse_size(value, &run->memory);
+        return xy_parse_size(value, &run->memory) && run->memory > 0;
     case GRAPH:
         return xy_stencil_graph_parse(value, &run->grid.graph);
     case ITERATIONS:
@@ -148,14 +153,15 @@ static bool set(xy_stencil_run_t *run, int key, const char *value)
 static xy_status_t combine(const table_t *t, size_t i, xy_stencil_run_t *run)
 {
     for (int key = KEYS - 1; key >= 0; key--) {
-        const char *value;
+        size_t at;
 
         if (t->count[key] == 0)
             continue;
-        value = t->values[key][i % (size_t)t->count[key]];
+        at = i % (size_t)t->count[key];
         i /= (size_t)t->count[key];
-        if (!set(run, key, value))
-            return xy_fail_at(XY_EPARSE, t->path, 0, "'%s' is no value of %s", value, keys[key]);
+        if (!set(run, key, t->values[key][at]))
+            return xy_fail_at(XY_EPARSE, t->path, t->lines[key][at], "'%s' is no value of %s",
+                              t->values[key][at], keys[key]);
     }
     return XY_OK;
 }
@@ -192,32 +198,46 @@ void xy_stencil_study_cleanup(xy_stencil_study_t *study)
     *study = (xy_stencil_study_t){0};
 }
 
-xy_status_t xy_stencil_study_read(const char *path, const xy_stencil_run_t *base,
-                                  xy_stencil_study_t *study_p)
+xy_status_t stencil_study_parse(char *text, const char *path, const xy_stencil_run_t *base,
+                                xy_stencil_study_t *study_p)
 {
     xy_stencil_study_t study = {0};
     table_t *t = xy_calloc(1, sizeof(*t));
-    char *text = NULL;
-    size_t size;
+    int columns = 0;
     xy_status_t st = XY_OK;
 
     if (t == NULL || xy_arena_create(&study.words) != XY_OK)
         st = xy_fail_memory("reading the study");
-    if (st == XY_OK)
-        st = xy_file_read(path, FILE_MAX, &text, &size);
     if (st == XY_OK) {
         t->path = path;
         t->is_real = base->is_real;
         st = read_table(t, text, study.words);
     }
+    for (int key = 0; key < KEYS && st == XY_OK; key++)
+        columns += t->count[key] > 0;
+    if (st == XY_OK && columns == 0)
+        st = xy_fail_at(XY_EPARSE, path, 0, "no columns; write lines like 'policy closure dmdar'");
     if (st == XY_OK)
         st = make_runs(t, base, &study);
-    xy_free(text);
     xy_free(t);
     if (st == XY_OK)
         *study_p = study;
     else
         xy_stencil_study_cleanup(&study);
+    return st;
+}
+
+xy_status_t xy_stencil_study_read(const char *path, const xy_stencil_run_t *base,
+                                  xy_stencil_study_t *study_p)
+{
+    char *text;
+    size_t size;
+    xy_status_t st = xy_file_read(path, FILE_MAX, &text, &size);
+
+    if (st != XY_OK)
+        return st;
+    st = stencil_study_parse(text, path, base, study_p);
+    xy_free(text);
     return st;
 }
 

@@ -19,7 +19,7 @@ typedef double (*value_fn)(const xy_stencil_run_t *run, const xy_stencil_result_
 static double ratio(const xy_stencil_run_t *run, const xy_stencil_result_t *r)
 {
     (void)run;
-    return r->sim.compute_bound > 0 ? r->sim.makespan / r->sim.compute_bound : 1;
+    return stencil_ratio(r);
 }
 
 /* The bound of a real run is measured with it, so that times, not ratios, compare policies. */

@@ -9,6 +9,11 @@ const char *stencil_policy_of(const xy_stencil_run_t *run)
     return run->is_real ? "closure" : xy_task_policies[0]->name;
 }
 
+double stencil_ratio(const xy_stencil_result_t *r)
+{
+    return r->sim.compute_bound > 0 ? r->sim.makespan / r->sim.compute_bound : 0;
+}
+
 const char *stencil_load_name(xy_stencil_load_t load)
 {
     static const char *const names[] = {"even", "static", "dynamic", "file"};
@@ -39,8 +44,8 @@ void xy_stencil_study_csv(const xy_stencil_study_t *study, FILE *file)
                 (long long)run->grid.blocks[1], (long long)run->grid.blocks[2],
                 run->grid.iterations, stencil_load_name(run->grid.load),
                 (unsigned long long)r->tasks, s->makespan, s->tasks_end, s->compute_bound,
-                s->makespan / s->compute_bound, (unsigned long long)s->loads,
-                (unsigned long long)s->stores, (unsigned long long)s->peers, s->scheduling_seconds);
+                stencil_ratio(r), (unsigned long long)s->loads, (unsigned long long)s->stores,
+                (unsigned long long)s->peers, s->scheduling_seconds);
     }
 }
 
@@ -78,7 +83,7 @@ void xy_stencil_study_json(const xy_stencil_study_t *study, FILE *file)
         xy_json_int(&j, "bytes", (int64_t)r->graph_bytes);
         xy_json_double(&j, "makespan", r->sim.makespan);
         xy_json_double(&j, "compute_bound", r->sim.compute_bound);
-        xy_json_double(&j, "ratio", r->sim.makespan / r->sim.compute_bound);
+        xy_json_double(&j, "ratio", stencil_ratio(r));
         xy_json_int(&j, "loads", (int64_t)r->sim.loads);
         xy_json_int(&j, "stores", (int64_t)r->sim.stores);
         xy_json_int(&j, "peers", (int64_t)r->sim.peers);

@@ -69,6 +69,15 @@ says "$err" "no room for a work file"
 one_line "$err"
 [ "$before" = "$(cksum <one.bin)" ] || die "one.bin has changed"
 [ "$(echo one.bin*)" = one.bin ] || die "something was left behind: $(echo one.bin*)"
+# Whatever ends the run, the work file goes.
+mkdir signal && cd signal
+"$XYLEM" stencil --real --blocks 64 --block 64KiB --iterations 100000 --no-check --file a.bin &
+pid=$!
+for _ in $(seq 200); do [ -z "$(ls -A)" ] || break; sleep 0.05; done
+kill -TERM $pid
+wait $pid && die "it ended in peace"
+[ -z "$(ls -A)" ] || die "left behind: $(ls -A)"
+cd ..
 expect 1 "$XYLEM" stencil --real --blocks 17 --block 8KiB --file one.bin
 expect 1 "$XYLEM" stencil --real --blocks 16 --block 8KiB --memory 16KiB --file one.bin
 expect 2 "$XYLEM" stencil --blocks 16 --file one.bin

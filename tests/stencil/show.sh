@@ -34,3 +34,21 @@ expect 1 "$XYLEM" stencil --study bad.txt
 expect 1 "$XYLEM" stencil --blocks 20 --memory 5MiB
 expect 1 "$XYLEM" stencil --blocks 20 --policy nothing
 expect 2 "$XYLEM" stencil --blocks 20y
+# Numbers and files that make no sense: one line each, and no endless run.
+expect 0 timeout 60 "$XYLEM" stencil --blocks 20 --iterations 3 --task-time 1e21
+expect 1 "$XYLEM" stencil --blocks 20 --iterations 3 --task-time 1e308
+one_line "$err"
+for table in 'policy' '# nothing' 'memory 0' 'iterations 0' 'cells 4x4'; do
+    echo "$table" >bad.txt
+    expect 1 "$XYLEM" stencil --study bad.txt
+    one_line "$err"
+done
+for load in '1 1e300' '1 0' '1 nan' ''; do
+    echo "$load" >load.txt
+    expect 1 "$XYLEM" stencil --blocks 20 --load load.txt
+    one_line "$err"
+done
+# The result is printed even if there is no room for the picture.
+expect 1 "$XYLEM" stencil --blocks 20 --iterations 3 -o no/such/directory.html
+one_line "$err"
+says "$out" makespan
