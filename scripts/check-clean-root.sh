@@ -13,7 +13,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-[ $# -ge 1 ] || { sed -n '3,13s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -ge 1 ] || { sed -n '3,12s/^# \{0,1\}//p' "$0"; exit 2; }
 root=$(realpath -m "$1")
 suite=${2:-bookworm}
 if [ "$(id -u)" -ne 0 ]; then
@@ -36,7 +36,7 @@ if [ ! -x "$root/usr/bin/apt-get" ]; then
     script=()
     case $from in
     *ubuntu*)
-        options=(--variant=minbase --components=main,universe)
+        options=(--variant=minbase "--components=main,universe")
         # Debian's debootstrap need not know a newer Ubuntu by name; all of them are made alike.
         [ -e "/usr/share/debootstrap/scripts/$suite" ] || script=(gutsy)
         ;;
