@@ -27,6 +27,37 @@ static xy_stencil_result_t run(const char *blocks, int iterations, int gpus, uin
     return result;
 }
 
+/*
+ * What no schedule of a red-black stencil in 1D does better, divided by the compute bound. With n
+ * blocks loaded, at best n neighbours from one end of the domain, the tasks within reach shrink by
+ * two blocks per iteration. Until enough are there the GPUs wait, and in the same way at the end,
+ * when blocks that are stored cannot change any more.
+ */
+static double least_ratio(int blocks, int iterations, int gpus, double seconds)
+{
+    double load = (3 << 20) / 6527e6, lost = 0;
+    double work = (double)(blocks - 2) * iterations * seconds;
+
+    for (int n = 2; n < blocks; n++) {
+        double reach = 0;
+
+        for (int i = 0; i < iterations && n - 1 - 2 * i > 0; i++)
+            reach += (n - 1 - 2 * i) * seconds;
+        if (n * load * gpus - reach > lost)
+            lost = n * load * gpus - reach;
+    }
+    return (work + 2 * lost) / work;
+}
+
+/* Loads and stores of the least volume known, each GPU with its part of the domain. */
+static double least_volume(int blocks, int gpus)
+{
+    xy_stencil_t s = XY_STENCIL_DEFAULT;
+
+    s.blocks[0] = (blocks - 2) / gpus + 2;
+    return gpus * (double)xy_stencil_least_volume(&s, 66);
+}
+
 /* The ratios of all sizes on 1, 2, 4 and 8 GPUs. */
 static void measure_ratios(void)
 {
@@ -42,7 +73,38 @@ static void measure_ratios(void)
             r = run(name, 100, gpus, 200 << 20, XY_STENCIL_RED_BLACK);
             snprintf(name, sizeof(name), "%d GPUs, %d MB: time / bound", gpus, 3 * sizes[i]);
             bench_value(name, r.sim.makespan / r.sim.compute_bound, "");
+            snprintf(name, sizeof(name), "%d GPUs, %d MB: least time / bound", gpus, 3 * sizes[i]);
+            bench_value(name, least_ratio(sizes[i], 100, gpus, 267e-6), "");
+            snprintf(name, sizeof(name), "%d GPUs, %d MB: volume / least", gpus, 3 * sizes[i]);
+            bench_value(name, (double)(r.sim.loads + r.sim.stores) / least_volume(sizes[i], gpus),
+                        "");
         }
+}
+
+/* Half of the domain at half the time, and a quarter at twice the time that moves: all sizes of the
+ * study of 2016, memories without a limit. */
+static void measure_imbalance(void)
+{
+    static const int sizes[] = {166, 366, 966, 1916};
+
+    for (int load = XY_STENCIL_STATIC; load <= XY_STENCIL_DYNAMIC; load++)
+        for (int gpus = 1; gpus <= 4; gpus *= 2)
+            for (int i = 0; i < (bench_is_quick() ? 1 : 4); i++) {
+                xy_stencil_run_t r = {.grid = XY_STENCIL_DEFAULT,
+                                      .machine = "attila",
+                                      .gpus = gpus,
+                                      .memory = XY_TASK_NO_LIMIT};
+                xy_stencil_result_t result;
+                char name[80];
+
+                r.grid.blocks[0] = sizes[i];
+                r.grid.load = (xy_stencil_load_t)load;
+                if (xy_stencil_run(&r, &result) != XY_OK)
+                    exit(1);
+                snprintf(name, sizeof(name), "%s load, %d GPUs, %d MB: time / bound",
+                         load == XY_STENCIL_STATIC ? "static" : "dynamic", gpus, 3 * sizes[i]);
+                bench_value(name, result.sim.makespan / result.sim.compute_bound, "");
+            }
 }
 
 static void measure_decisions(void)
@@ -122,6 +184,7 @@ int main(int argc, char **argv)
     bench_init(argc, argv);
     part = bench_is_quick() ? 10 : 1;
     measure_ratios();
+    measure_imbalance();
     measure_decisions();
     xy_error_handler_set(ignore, NULL);
     measure_tasks("Cholesky 16x16, 2 GPUs", cholesky, (uint64_t)24 << 25);

@@ -8,18 +8,18 @@
 
 #include "sim/task_internal.h"
 
-/* Trials of longer graphs end after so many tasks; on graphs longer than that policies that win
- * seldom are not tried; what ends this near to the bound is not worth another trial. */
+/* Trials of longer graphs end when the work of so many tasks is done; on graphs longer than that
+ * policies that win seldom are not tried; what ends this near to the bound is not worth another
+ * trial. */
 enum { TRIAL_TASKS = 100000, SHORT_TASKS = 4000 };
 static const double near_enough = 1.02;
 
-/* Seconds per task that is over; whoever was cut off has none to show. */
-static double pace(const xy_task_result_t *r, const sim_trial_t *trial)
+/* When it was done, with all or with its share; whoever was cut off has nothing to show. */
+static double time_of(const xy_task_result_t *r, const sim_trial_t *trial)
 {
     if (trial->is_whole)
-        return r->makespan / (double)(r->tasks > 0 ? r->tasks : 1);
-    return trial->tasks > 0 && r->tasks >= (uint64_t)trial->tasks ? r->tasks_end / (double)r->tasks
-                                                                  : INFINITY;
+        return r->makespan;
+    return trial->is_done ? r->tasks_end : INFINITY;
 }
 
 /* Replace a choice by the policy that ends first; *spent_p is what finding out took. *result_p is
@@ -31,26 +31,27 @@ static xy_status_t choose(const xy_graph_t *graph, const xy_task_platform_t *pla
     const char *const *trials = (*policy_p)->trials;
     int32_t frequent = (*policy_p)->frequent;
     bool is_long = xy_graph_ops(graph) > SHORT_TASKS;
-    int32_t tasks = xy_graph_ops(graph) > TRIAL_TASKS ? TRIAL_TASKS : 0;
+    double share =
+        xy_graph_ops(graph) > TRIAL_TASKS ? (double)TRIAL_TASKS / xy_graph_ops(graph) : 0;
     double best = INFINITY;
     xy_status_t st = XY_OK;
 
     *is_whole_p = false;
     for (int i = 0; trials != NULL && trials[i] != NULL && st == XY_OK; i++) {
-        sim_trial_t trial = {.tasks = tasks};
+        sim_trial_t trial = {.share = share};
         const xy_task_policy_t *policy;
         xy_task_result_t result;
         double found;
 
         if (i > 0)
-            trial.seconds = best * (double)(tasks > 0 ? tasks : xy_graph_ops(graph));
+            trial.seconds = best;
         st = xy_task_policy_find(trials[i], &policy);
         if (st == XY_OK)
             st = sim_task_run(graph, platform, how, policy, NULL, &trial, &result);
         if (st != XY_OK)
             break;
         *spent_p += result.scheduling_seconds;
-        found = pace(&result, &trial);
+        found = time_of(&result, &trial);
         if (i == 0 || found < best) {
             best = found;
             *policy_p = policy;

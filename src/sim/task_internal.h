@@ -70,9 +70,10 @@ typedef struct {
 
 /* What a run that only compares policies is allowed; 0: no limit. */
 typedef struct {
-    int32_t tasks;
+    double share;   /* of the work: then it ends */
     double seconds; /* of the virtual clock: it need not go on when it cannot end before */
     bool is_whole;  /* out: it went to the end */
+    bool is_done;   /* out: to the end, or its share */
     double bound;   /* out: no policy ends before */
 } sim_trial_t;
 
@@ -86,7 +87,7 @@ typedef struct {
     xy_task_view_t view;
     xy_task_result_t result;
     double now;
-    double work_left, speed;     /* seconds of tasks that are not over; of all workers together */
+    double work, work_left, speed; /* seconds of all tasks, of those not over; of all workers */
     double must_move, must_rate; /* bytes that still have to begin to move over the slowest link */
     uint8_t *must_load;          /* [data] has it to be loaded yet? NULL: nobody asks */
     int32_t pipeline, data_count, ops, left;

@@ -213,7 +213,8 @@ static void init_work(sim_tasks_t *s)
         for (int32_t k = xy_graph_accesses(s->graph, i, &a) - 1; k >= 0; k--)
             s->writers_left[a[k].data] += (a[k].mode & XY_ACCESS_WRITE) ? 1 : 0;
     }
-    s->result.compute_bound = s->work_left / s->speed;
+    s->work = s->work_left;
+    s->result.compute_bound = s->work / s->speed;
     s->left = s->ops;
 }
 
@@ -358,11 +359,12 @@ static void settle(sim_tasks_t *s)
 /* A trial need not go on: it has done its share, or ends after the best one before it. */
 static bool is_decided(sim_tasks_t *s)
 {
-    if (s->trial.tasks > 0)
-        s->is_cut = s->result.tasks >= (uint64_t)s->trial.tasks ||
-                    (s->trial.seconds > 0 && s->now > s->trial.seconds);
-    else if (s->trial.seconds > 0)
+    if (s->trial.share > 0) {
+        s->trial.is_done = s->work_left <= (1 - s->trial.share) * s->work;
+        s->is_cut = s->trial.is_done || (s->trial.seconds > 0 && s->now > s->trial.seconds);
+    } else if (s->trial.seconds > 0) {
         s->is_cut = sim_bound_end(s) > s->trial.seconds;
+    }
     return s->is_cut;
 }
 
@@ -459,6 +461,7 @@ xy_status_t sim_task_run(const xy_graph_t *graph, const xy_task_platform_t *plat
         return st;
     if (trial != NULL) {
         trial->is_whole = !s.is_cut;
+        trial->is_done = !s.is_cut || s.trial.is_done;
         trial->bound = s.trial.bound;
     }
     *result_p = s.result;
