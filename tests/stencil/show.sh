@@ -16,6 +16,13 @@ assert r["loads"] + r["stores"] <= 1.3 * r["least_volume"], r
 expect 0 "$XYLEM" stencil --blocks 12x12 --iterations 4 --gpus 2 --memory 90MiB -o film.html --trace run.xyt
 grep -q 'Domain against iteration' film.html || die "no picture"
 expect 0 "$XYLEM" view run.xyt
+# The pictures of the documents are still what the policies do.
+for policy in eager dmdar cache-oblivious closure; do
+    order=red-black
+    [ $policy != cache-oblivious ] || order=natural
+    expect 0 "$XYLEM" stencil --graph $order --blocks 48 --iterations 10 --memory 48MiB --policy $policy --svg now
+    cmp now-time.svg "$XYLEM_SOURCE_DIR/docs/pictures/policy-$policy.svg" || die "$policy: make docs/pictures again"
+done
 printf 'policy eager dmdar\nblocks 16 20\niterations 5\n' >study.txt
 expect 0 "$XYLEM" stencil --study study.txt --csv study.csv --page study.html
 [ "$(wc -l <study.csv)" = 5 ] || die "study.csv has $(wc -l <study.csv) lines"
