@@ -104,7 +104,7 @@ static void print_rows(const row_t *r, const xy_target_t *t, const pattern_kind_
 void place_table_rows(const row_t *r, const pattern_kind_t *kinds, int seeds, uint64_t first)
 {
     xy_machine_t *machine;
-    xy_target_t *t;
+    xy_target_t *t = NULL;
 
     if (xy_machine_load(r->tree, &machine) != XY_OK || xy_target_create(machine, NULL, &t) != XY_OK)
         place_table_die("no machine");

@@ -170,8 +170,10 @@ static xy_status_t merge_samples(xy_vec_t *samples, xy_vec_t *merged)
 {
     xy_message_sample_t *s = samples->data;
 
-    qsort(s, samples->count, sizeof(*s), by_bytes);
     merged->count = 0;
+    if (samples->count == 0)
+        return XY_OK;
+    qsort(s, samples->count, sizeof(*s), by_bytes);
     for (size_t i = 0, j; i < samples->count; i = j) {
         xy_message_sample_t one;
 

@@ -121,8 +121,11 @@ static void test_held_out(void **state)
     }
     assert_int_equal(cost_pair_measure(&pair, &m), XY_OK);
     assert_int_equal(held.count, 6);
-    for (size_t i = 0; i < 6; i++)
-        assert_true(XY_VEC_AT(&held, xy_message_sample_t, i).bytes == (double)sizes[i / 2]);
+    for (size_t i = 0; i < 6; i++) {
+        size_t size = i / 2; /* blocking and not */
+
+        assert_true(XY_VEC_AT(&held, xy_message_sample_t, i).bytes == (double)sizes[size]);
+    }
     for (size_t i = 0; i < m.model.count; i++)
         for (size_t k = 0; k < 3; k++)
             assert_true(m.model.samples[i].bytes != (double)sizes[k]);

@@ -294,7 +294,7 @@ static size_t tidy_samples(xy_sample_t *samples, size_t count)
 static xy_status_t drop_outliers(xy_sample_t *samples, size_t *count_p)
 {
     size_t n = *count_p, kept = 0;
-    double *x = xy_calloc(2 * n, sizeof(*x)), *t = x + n;
+    double *x = xy_calloc(2 * n, sizeof(*x)), *t;
     bool *is_out = xy_calloc(n, sizeof(*is_out));
 
     if (x == NULL || is_out == NULL) {
@@ -302,6 +302,7 @@ static xy_status_t drop_outliers(xy_sample_t *samples, size_t *count_p)
         xy_free(is_out);
         return xy_fail_memory("fitting a model");
     }
+    t = x + n;
     for (size_t i = 0; i < n; i++) {
         x[i] = samples[i].x;
         t[i] = samples[i].t;

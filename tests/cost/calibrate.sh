@@ -80,9 +80,9 @@ if grep -q LAPACKE warned; then
     exit 77
 fi
 [ -s cache/xylem/costs-"$(uname -n)".xml ] || die "nothing in the cache"
-expect 0 "$XYLEM" explain cost good 300
-says "$out" "good 300, 1 thread"
-expect 0 "$XYLEM" explain cost good 300 --json
+expect 0 "$XYLEM" explain cost good 150
+says "$out" "good 150, 1 thread"
+expect 0 "$XYLEM" explain cost good 150 --json
 printf '%s\n' "$out" | python3 -c 'import json, sys; m = json.load(sys.stdin); assert 0 < m["seconds"] < 1 and not m["extrapolated"]'
 expect 0 "$XYLEM" explain cost good 1e9
 says "$out" "extrapolated"
@@ -197,8 +197,8 @@ END
     settle team "$XYLEM" calibrate "${compute[@]}" --seconds 2s -t 1,2 -p team=./team.so -o team.xml
     expect_models 1 2
     for threads in 1 2; do
-        expect 0 "$XYLEM" explain cost team 300 "$threads" --costs team.xml
-        says "$out" "team 300, $threads thread"
+        expect 0 "$XYLEM" explain cost team 150 "$threads" --costs team.xml
+        says "$out" "team 150, $threads thread"
     done
     [ "$(sort -u teams | tr '\n' ' ')" = "1 2 " ] || die "ran with these numbers of threads: $(cat teams)"
 else
@@ -218,11 +218,11 @@ grep -q '</html>' costs.html
 expect 2 "$XYLEM" calibrate --show costs.xml
 # Files that are no costs of ours.
 sed 's/version="1" machine/version="9" machine/' costs.xml >newer.xml
-expect 1 "$XYLEM" explain cost good 300 --costs newer.xml
+expect 1 "$XYLEM" explain cost good 150 --costs newer.xml
 one_line "$err"
 says "$err" "version 9"
 head -c 900 costs.xml >cut.xml
-expect 1 "$XYLEM" explain cost good 300 --costs cut.xml
+expect 1 "$XYLEM" explain cost good 150 --costs cut.xml
 one_line "$err"
 sed 's/hardware="[^"]*"/hardware="a toaster"/' costs.xml >other.xml
 expect 1 "$XYLEM" calibrate "${compute[@]}" -q -o other.xml
