@@ -33,7 +33,7 @@ if(XYLEM_SANITIZE)
   # Unoptimised, such builds are several times slower and find nothing more.
   set(XYLEM_TEST_TIMEOUT 900)
   set(XYLEM_SANITIZED 1)
-  set(CMAKE_C_FLAGS_DEBUG "-O1 -g")
+  set(CMAKE_C_FLAGS_DEBUG "-O1 -g1") # lines are enough for reports
   add_compile_options(-fsanitize=${XYLEM_SANITIZE} -fno-omit-frame-pointer)
   add_link_options(-fsanitize=${XYLEM_SANITIZE})
   if(XYLEM_SANITIZE MATCHES "undefined")

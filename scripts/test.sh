@@ -4,8 +4,8 @@
 #   dev      build with warnings as errors; all tests; the house, the documents, the install
 #   lint     formatting, static analysis, sizes
 #   asan     build with clang; unit tests and some MPI programs under AddressSanitizer and
-#            UndefinedBehaviorSanitizer; each fuzz target for 5 seconds
-#   tsan     unit tests and some MPI programs under ThreadSanitizer
+#            UndefinedBehaviorSanitizer; each fuzz target for 3 seconds
+#   tsan     unit tests of what has threads and some MPI programs under ThreadSanitizer
 #
 #   scripts/test.sh            all of them
 #   scripts/test.sh STAGE...   some of them
