@@ -8,7 +8,7 @@ PREFIX ?= /opt/xylem
 
 help:
 	@echo 'make demo       run MPI programs with 64 and 1000 ranks, show the machine and overlap (under a minute)'
-	@echo 'make test       build everything and run every check (under ten minutes on two cores)'
+	@echo 'make test       build everything and run every check (ten to twelve minutes on two cores)'
 	@echo 'make bench      run the benchmarks (BENCH_ARGS=--quick for a short round)'
 	@echo 'make lint       formatting, static analysis, sizes'
 	@echo 'make format     lay out all C files with clang-format'
