@@ -71,11 +71,6 @@ static inline void *xy_fiber_user(const xy_fiber_t *fiber)
     return ((const xy_fiber_head_t *)fiber)->user;
 }
 
-static inline xy_worker_t *xy_fiber_worker(const xy_fiber_t *fiber)
-{
-    return ((const xy_fiber_head_t *)fiber)->worker;
-}
-
 /* After posting something for `worker`'s poll function: get it out of its sleep. The store that
  * posted must be a release or stronger; the sleeper pays for the fence (membarrier). One load when
  * the worker is awake. Any thread; does not park. */

@@ -23,7 +23,9 @@ typedef struct {
     int *ranks; /* NULL: the identity, rank i is world rank i */
 } mpi_group_t;
 
-/* In the context of messages of neighbourhood collectives. */
+/* In the context of messages that the program does not see: of calls that make communicators, and
+ * of neighbourhood collectives. */
+#define MPI_CONTEXT_SHADOW    0x80000000u
 #define MPI_CONTEXT_NEIGHBORS 0x40000000u
 
 struct mpi_comm {

@@ -7,8 +7,6 @@
 #include "mpi/errhandler.h"
 #include "mpi/error.h"
 
-enum { CONTEXT_SHADOW = 0x80000000u };
-
 static uint32_t context_new(void)
 {
     return atomic_fetch_add_explicit(&mpi_job->next_context, 1, memory_order_relaxed);
@@ -155,11 +153,11 @@ int mpi_comm_from_plan(mpi_comm_t *parent, const mpi_plan_t *plan, mpi_comm_t **
     return MPI_SUCCESS;
 }
 
-mpi_comm_t mpi_comm_shadow(const mpi_comm_t *comm)
+mpi_comm_t mpi_comm_shadow(const mpi_comm_t *comm, uint32_t context)
 {
     mpi_comm_t shadow = *comm;
 
-    shadow.context |= CONTEXT_SHADOW;
+    shadow.context |= context;
     shadow.references = 1;
     return shadow;
 }

@@ -51,8 +51,9 @@ int mpi_comm_duplicate(mpi_comm_t *parent, mpi_comm_t **comm_p);
  * mpi_plan_t. */
 void mpi_comm_duplicate_leader(void *const *inputs, int size, void *const *outputs);
 
-/* A communicator that exists for one blocking call: the same members as `comm`, and messages that
- * the program's receives never see. It is a value: no references are taken. */
-mpi_comm_t mpi_comm_shadow(const mpi_comm_t *comm);
+/* A communicator that exists for one operation: the same members as `comm`, and messages that the
+ * program's receives never see, nor those of another kind (`context`: an MPI_CONTEXT_ bit). It is a
+ * value: no references are taken. */
+mpi_comm_t mpi_comm_shadow(const mpi_comm_t *comm, uint32_t context);
 
 #endif

@@ -169,7 +169,7 @@ static int spread_plan(mpi_comm_t *comm, const mpi_group_t *group, int rank, int
                        mpi_plan_t *plan)
 {
     const mpi_call_t call = comm->owner->call;
-    mpi_comm_t shadow = mpi_comm_shadow(comm);
+    mpi_comm_t shadow = mpi_comm_shadow(comm, MPI_CONTEXT_SHADOW);
     MPI_Comm handle = (MPI_Comm)(void *)&shadow;
     int code = MPI_SUCCESS, bit = 1;
 

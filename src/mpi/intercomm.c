@@ -52,7 +52,7 @@ static int leaders_meet(mpi_comm_t *local, mpi_comm_t *peer, int remote_leader, 
                         mpi_plan_t *plan)
 {
     greeting_t mine = {local->group, local->owner->world}, other;
-    mpi_comm_t shadow = mpi_comm_shadow(peer);
+    mpi_comm_t shadow = mpi_comm_shadow(peer, MPI_CONTEXT_SHADOW);
     MPI_Comm handle = (MPI_Comm)(void *)&shadow;
     mpi_plan_t theirs;
     int code;

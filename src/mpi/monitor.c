@@ -175,8 +175,9 @@ static void look_at_clock(monitor_t *m)
 
 void mpi_monitor_add(mpi_rank_t *self, int to, uint32_t context, uint64_t bytes, bool collective)
 {
-    bool is_hidden = context & MPI_CONTEXT_NEIGHBORS;
-    uint64_t pair = mpi_monitor_pair(to, context & ~MPI_CONTEXT_NEIGHBORS);
+    const uint32_t hidden = MPI_CONTEXT_SHADOW | MPI_CONTEXT_NEIGHBORS;
+    bool is_hidden = context & hidden;
+    uint64_t pair = mpi_monitor_pair(to, context & ~hidden);
     monitor_t *m = self->monitor;
     record_t *record;
 

@@ -67,11 +67,6 @@ static inline mpi_op_t *mpi_op_of(MPI_Op handle)
     return value < 4096 ? NULL : (mpi_op_t *)(void *)handle;
 }
 
-static inline bool mpi_op_is_commutative(const mpi_op_t *op)
-{
-    return op->is_commutative;
-}
-
 /* References, as for datatypes. */
 static inline void mpi_op_hold(mpi_op_t *op)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/parts.h"
 
+#include "mpi/comm_make.h"
 #include "mpi/error.h"
 
 /* The program is through with the whole; no message is under way. */
@@ -40,9 +41,7 @@ void mpi_parts_hide(mpi_parts_t *parts)
 {
     /* A copy of its own: requests keep the communicator of their message. Its count of references
      * never falls to 0. */
-    parts->hidden = *parts->comm;
-    parts->hidden.context |= MPI_CONTEXT_NEIGHBORS;
-    parts->hidden.references = 1;
+    parts->hidden = mpi_comm_shadow(parts->comm, MPI_CONTEXT_NEIGHBORS);
     parts->comm = &parts->hidden;
 }
 

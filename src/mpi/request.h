@@ -101,7 +101,8 @@ static inline bool mpi_request_is_empty(MPI_Request handle)
     return handle == MPI_REQUEST_NULL || !mpi_request_of(handle)->is_active;
 }
 
-/* The empty status, and an outcome as a status; MPI_STATUS_IGNORE is fine. MPI_ERROR is not set. */
+/* The empty status, and an outcome as a status, which leaves MPI_ERROR alone. MPI_STATUS_IGNORE is
+ * fine. */
 void mpi_status_set_empty(MPI_Status *status);
 void mpi_status_set(MPI_Status *status, const mpi_outcome_t *outcome);
 
