@@ -31,9 +31,12 @@ static const xy_option_t options[] = {
     {"graph", 'g', XY_OPT_CHOICE, "ORDER", offsetof(values_t, graph), .choices = graphs,
      .preset = "red-black", .help = "in place (red-black or natural order) or double-buffered"},
     {"machine", 'm', XY_OPT_STRING, "SOURCE", offsetof(values_t, machine), .preset = "attila",
-     .env = "XYLEM_MACHINE", .help = "a machine with GPUs, as 'xylem machine' reads it"},
+     .env = "XYLEM_MACHINE",
+     .help =
+         "a machine with GPUs, as 'xylem machine' reads it; real runs have this machine's cores"},
     {"gpus", 0, XY_OPT_LONG, "N", offsetof(values_t, gpus), .min = 0, .max = 64, .preset = "1",
-     .help = "GPUs to use; more than the machine has are copies of its last one; 0: all of them"},
+     .help = "GPUs to use; more than the machine has are copies of its last one; 0: all of them. "
+             "Real runs use none"},
     {"memory", 0, XY_OPT_STRING, "SIZE", offsetof(values_t, memory),
      .help = "memory of each GPU, or 'none' for no limit (default: what the machine says). Of real "
              "runs: the cache of each core as policies see it (default: its second level), with "
@@ -59,7 +62,7 @@ static const xy_option_t options[] = {
     {"block", 0, XY_OPT_SIZE, "SIZE", offsetof(values_t, block), .preset = "3MiB",
      .help = "size of a block"},
     {"task-time", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, task_time), .preset = "267us",
-     .help = "time of a task on a GPU"},
+     .help = "time of a task on a GPU; real runs take what they take"},
     {"load", 0, XY_OPT_STRING, "LOAD", offsetof(values_t, load), .preset = "even",
      .help = "even, static (half the time in the first half), dynamic (twice the time in a quarter "
              "that moves), or a file of factors"},

@@ -121,6 +121,8 @@ static xy_status_t build_program(cost_launcher_t *l, const char *wanted)
                                       : xy_fail_memory("building the probe");
 
     if (st == XY_OK)
+        st = write_text(l->loops, cost_probe_loops);
+    if (st == XY_OK)
         st = cost_command_run(argv, 120, ignore_line, NULL, &code);
     if (st == XY_OK && code != 0)
         st = xy_fail(XY_ENOENT, "%s could not build the program that measures (exit code %d)",
@@ -143,12 +145,14 @@ static xy_status_t make_directory(cost_launcher_t *l)
         return XY_EIO;
     }
     snprintf(l->source, sizeof(l->source), "%s/probe.c", l->directory);
+    snprintf(l->loops, sizeof(l->loops), "%s/loops.h", l->directory);
     snprintf(l->program, sizeof(l->program), "%s/probe", l->directory);
     snprintf(l->hostfile, sizeof(l->hostfile), "%s/hosts", l->directory);
     l->guards[0] = xy_scratch_guard(l->directory);
     l->guards[1] = xy_scratch_guard(l->source);
     l->guards[2] = xy_scratch_guard(l->program);
     l->guards[3] = xy_scratch_guard(l->hostfile);
+    l->guards[4] = xy_scratch_guard(l->loops);
     l->hostfile[0] = '\0';
     return XY_OK;
 }
@@ -181,6 +185,7 @@ void cost_launcher_cleanup(cost_launcher_t *l)
     if (l->directory[0] == '\0')
         return;
     unlink(l->source);
+    unlink(l->loops);
     unlink(l->program);
     if (l->hostfile[0] != '\0')
         unlink(l->hostfile);

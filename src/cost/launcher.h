@@ -20,9 +20,9 @@ typedef struct {
     cost_launcher_kind_t kind;
     char command[256];
     char directory[64]; /* ours, with the files below; "": not prepared */
-    char source[96], program[96];
+    char source[96], loops[96], program[96];
     char hostfile[96]; /* "": this machine */
-    xy_scratch_t *guards[4];
+    xy_scratch_t *guards[5];
 } cost_launcher_t;
 
 /* The launcher of this name (NULL: mpirun, mpiexec or srun, whichever is here). ENOENT: none, or

@@ -2,52 +2,28 @@
 #include "cost/pace.h"
 
 #include <math.h>
-#include <stdint.h>
 
 #include "cost/measure.h"
+#include "cost/probe/loops.h"
 
 enum { TURNS = 1500, LOOKS_MAX = 20000 };
 
 /* A neighbour adds 0.3 and more to the ratio, the clock and interrupts some hundredths. */
 static const double alone = 1.12;
 
-/* Keeps the value, and what makes it, between the two looks at the clock. */
-static inline void hold(uint64_t *x)
-{
-    __asm__ volatile("" : "+r"(*x) : : "memory");
-}
-
-/* Half of a xorshift: no compiler knows a shorter way. */
-static inline uint64_t stir(uint64_t x)
-{
-    x ^= x << 13;
-    return x ^ (x >> 7);
-}
-
 static double time_throughput(void)
 {
-    uint64_t a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;
     double begin = cost_now();
 
-    for (int i = 0; i < TURNS; i++) {
-        a = stir(a), b = stir(b), c = stir(c);
-        d = stir(d), e = stir(e), f = stir(f);
-        hold(&a), hold(&d);
-    }
-    a ^= b ^ c ^ d ^ e ^ f;
-    hold(&a);
+    loop_throughput(TURNS);
     return cost_now() - begin;
 }
 
 static double time_latency(void)
 {
-    uint64_t x = 1;
     double begin = cost_now();
 
-    for (int i = 0; i < TURNS; i++) {
-        x = x * 6364136223846793005u + 1;
-        hold(&x);
-    }
+    loop_latency(TURNS);
     return cost_now() - begin;
 }
 

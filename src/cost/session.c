@@ -370,25 +370,20 @@ static xy_status_t choose_clock(session_t *s, bool *by_pace_p)
     xy_fit_t paced, wall;
     xy_status_t st = fit(s, true, &paced);
 
-    if (st != XY_OK)
-        return st;
-    *by_pace_p = is_paced(s);
-    st = *by_pace_p ? fit(s, false, &wall) : XY_OK;
-    if (st == XY_OK && *by_pace_p && wall.error_mean < paced.error_mean) {
-        xy_fit_t other = paced;
-
-        paced = wall;
-        wall = other;
-        *by_pace_p = false;
-        xy_fit_cleanup(&wall);
-    } else if (st == XY_OK && *by_pace_p) {
-        xy_fit_cleanup(&wall);
-    }
-    if (st == XY_OK)
+    *by_pace_p = false;
+    if (st == XY_OK && !is_paced(s))
         s->result.fit = paced;
-    else
+    if (st != XY_OK || !is_paced(s))
+        return st;
+    st = fit(s, false, &wall);
+    if (st != XY_OK) {
         xy_fit_cleanup(&paced);
-    return st;
+        return st;
+    }
+    *by_pace_p = paced.error_mean <= wall.error_mean;
+    s->result.fit = *by_pace_p ? paced : wall;
+    xy_fit_cleanup(*by_pace_p ? &wall : &paced);
+    return XY_OK;
 }
 
 /* What was held out, for whoever asked. */

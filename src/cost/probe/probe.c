@@ -34,6 +34,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "loops.h"
+
 enum {
     TAG = 7,
     RUNS_MAX = 400,
@@ -83,38 +85,15 @@ typedef struct {
     double ratio;   /* to it of a loop that fills the core: more when somebody else is on it */
 } look_t;
 
-/* Keeps the value, and what makes it, between the two looks at the clock. */
-static inline void hold(uint64_t *x)
-{
-    __asm__ volatile("" : "+r"(*x) : : "memory");
-}
-
-/* Half of a xorshift: no compiler knows a shorter way. */
-static inline uint64_t stir(uint64_t x)
-{
-    x ^= x << 13;
-    return x ^ (x >> 7);
-}
-
 static look_t look(void)
 {
     enum { TURNS = 800 };
-    uint64_t a = 1, b = 2, c = 3, d = 4, e = 5, f = 6;
     double begin = MPI_Wtime(), middle;
     look_t now;
 
-    for (int i = 0; i < TURNS; i++) {
-        a = stir(a), b = stir(b), c = stir(c);
-        d = stir(d), e = stir(e), f = stir(f);
-        hold(&a), hold(&d);
-    }
-    a ^= b ^ c ^ d ^ e ^ f;
-    hold(&a);
+    loop_throughput(TURNS);
     middle = MPI_Wtime();
-    for (int i = 0; i < TURNS; i++) {
-        a = a * 6364136223846793005u + 1;
-        hold(&a);
-    }
+    loop_latency(TURNS);
     now.latency = fmax(MPI_Wtime() - middle, 1e-9);
     now.ratio = (middle - begin) / now.latency;
     return now;
