@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "bench.h"
-#include "cost/cost.h"
+#include "measure/measure.h"
 
 enum { SIZES = 30 };
 

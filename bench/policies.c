@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "bench.h"
-#include "sim/task_graphs.h"
 #include "stencil/stencil.h"
+#include "tasks/sim/graphs_test.h"
 
 typedef struct {
     const char *name;

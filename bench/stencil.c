@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "sim/task_graphs.h"
 #include "stencil/stencil.h"
+#include "tasks/sim/graphs_test.h"
 
 static xy_stencil_result_t run(const char *blocks, int iterations, int gpus, uint64_t memory,
                                xy_stencil_graph_t graph)

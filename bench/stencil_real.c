@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "bench.h"
-#include "exec/exec.h"
 #include "stencil_sweep.h"
+#include "tasks/exec/exec.h"
 
 #ifdef BENCH_STARPU
 enum { ROUNDS = 5, ROUNDS_LONG = 3, RIVALS = 4 };

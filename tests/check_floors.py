@@ -5,9 +5,11 @@
     tests/check_floors.py [ROOT]        check the tree at ROOT (default: this one)
     tests/check_floors.py --self-test   break small trees in every way, and see each one caught
 
-docs/architecture.md holds the table `| floor | room | ...`. For each file of a room:
+docs/architecture.md holds tables `| floor | room | ...`. A room may be a wing: its sub-rooms have
+rows of their own (`| 7.2 | `src/mpi/datatype` |`), and the wing's own files, beside the sub-rooms, have
+the row `src/wing` again or none (then they stand above all sub-rooms). For each file of a room:
   - it includes no room of its own floor or above;
-  - of another room it includes only that room's own header, room/room.h;
+  - of another room it includes only that room's own header, room/room.h (wing/part/part.h);
   - a room it includes is named in ROOMS of its CMakeLists.txt, directly or through another room
     (tests included), and ROOMS names no room of its own floor or above.
 """
@@ -16,20 +18,43 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROW = re.compile(r"^\|\s*(\d+)\s*\|\s*`(?:src/)?([a-z0-9_]+)/?`\s*\|")
+ROW = re.compile(r"^\|\s*(\d+(?:\.\d+)*)\s*\|\s*`(?:src/)?([a-z0-9_/]+?)/?`\s*\|")
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 ROOM_CALL = re.compile(r"xy_room\(\s*([a-z0-9_]+)(.*?)\)", re.S)
 KEYWORDS = {"SOURCES", "ROOMS", "LIBS", "DEFINES", "TESTS", "FUZZ"}
 
 
 def read_floors(root):
-    """{room: floor} from the table of the architecture page."""
+    """{room: floor} from the tables of the architecture page; a floor is a tuple, 7.2 is (7, 2)."""
     floors = {}
     for line in (root / "docs/architecture.md").read_text(encoding="utf-8").splitlines():
         row = ROW.match(line)
         if row:
-            floors[row.group(2)] = int(row.group(1))
+            floors[row.group(2)] = tuple(int(part) for part in row.group(1).split("."))
     return floors
+
+
+def show(floor):
+    return ".".join(str(part) for part in floor)
+
+
+def room_of(path, floors):
+    """The room or sub-room that holds `path` (below src/): the longest row that is its folder."""
+    folder = path.rpartition("/")[0]
+    while folder and folder not in floors:
+        folder = folder.rpartition("/")[0]
+    return folder
+
+
+def is_below(lower, upper, floors):
+    """Whether room `upper` may use room `lower`."""
+    low, high = floors[lower], floors[upper]
+    if lower.split("/")[0] != upper.split("/")[0]:
+        return low[0] < high[0] # other rooms see only the whole numbers
+    depth = min(len(low), len(high))
+    if low[:depth] == high[:depth]:
+        return len(high) < len(low) # the files of a wing stand above its sub-rooms
+    return low < high
 
 
 def strip_cmake_comments(text):
@@ -74,20 +99,23 @@ def room_directories(root, floors):
 
 def check_include(room, where, target, floors, reachable):
     """The complaints about one include of `target` in a file of `room`."""
-    other, _, rest = target.partition("/")
-    if not rest or other == room or other not in floors:
+    other = room_of(target, floors)
+    rest = target[len(other) + 1:]
+    if not other or other == room:
         return []
     problems = []
-    if floors[other] >= floors[room]:
-        problems.append(f"{where}: {room} (floor {floors[room]}) includes {target} of floor "
-                        f"{floors[other]}; a room uses only rooms below it")
+    if not is_below(other, room, floors):
+        problems.append(f"{where}: {room} (floor {show(floors[room])}) includes {target} of floor "
+                        f"{show(floors[other])}; a room uses only rooms below it")
     # Tests may share the helpers of tests of a room below.
     shared = rest == "testing.h" and re.search(r"(_test\.c|testing\.h)\b", where)
-    if rest != f"{other}.h" and not shared:
-        problems.append(f"{where}: {target} is private to {other}; include {other}/{other}.h")
-    if reachable is not None and other not in reachable:
-        problems.append(f"{where}: includes {other} but ROOMS in the CMakeLists.txt of {room} "
-                        "does not name it")
+    header = other.rpartition("/")[2] + ".h"
+    if rest != header and not shared:
+        problems.append(f"{where}: {target} is private to {other}; include {other}/{header}")
+    top = other.split("/")[0]
+    if reachable is not None and top != room.split("/")[0] and top not in reachable:
+        problems.append(f"{where}: includes {top} but ROOMS in the CMakeLists.txt of "
+                        f"{room.split('/')[0]} does not name it")
     return problems
 
 
@@ -104,7 +132,7 @@ def check(root):
             problems.append(f"src/{room}: not in the floors table of docs/architecture.md")
             continue
         for lower in sorted(links[room] or ()):
-            if lower not in floors or floors[lower] >= floors[room]:
+            if lower not in floors or not is_below(lower, room, floors):
                 problems.append(f"{directory.relative_to(root)}/CMakeLists.txt: ROOMS names "
                                 f"{lower}, which is not below {room}")
         reachable = None if links[room] is None else closure(room, links)
@@ -113,13 +141,17 @@ def check(root):
                 include = INCLUDE.match(line)
                 if include:
                     where = f"{path.relative_to(root)}:{number}"
-                    problems += check_include(room, where, include.group(1), floors, reachable)
+                    inside = f"{room}/{path.relative_to(directory).as_posix()}"
+                    problems += check_include(room_of(inside, floors), where, include.group(1),
+                                              floors, reachable)
     return problems
 
 
 GOOD = {
     "docs/architecture.md": "| floor | room | what |\n|---|---|---|\n| 1 | `src/low` | x |\n"
-                            "| 2 | `src/mid` | x |\n| 2 | `src/side` | x |\n| 3 | `tools/` | x |\n",
+                            "| 2 | `src/mid` | x |\n| 2 | `src/side` | x |\n| 3 | `src/wing` | x |\n"
+                            "| 4 | `tools/` | x |\n| 3.1 | `src/wing/a` | x |\n"
+                            "| 3.2 | `src/wing/b/deep` | x |\n| 3.3 | `src/wing/b` | x |\n",
     "src/low/CMakeLists.txt": "xy_room(low SOURCES low.c)\n",
     "src/low/low.h": "",
     "src/low/low.c": '#include "low/low.h"\n#include "low/inner.h"\n#include <stdio.h>\n',
@@ -127,7 +159,12 @@ GOOD = {
     "src/mid/mid.c": '#include "low/low.h"\n',
     "src/side/CMakeLists.txt": "xy_room(side SOURCES side.c ROOMS low)\n",
     "src/side/side.c": '#include "low/low.h"\n',
-    "tools/main.c": '#include "mid/mid.h"\n#include "side/side.h"\n',
+    "src/wing/CMakeLists.txt": "xy_room(wing SOURCES a/a.c b/b.c wing.c ROOMS low mid)\n",
+    "src/wing/a/a.c": '#include "low/low.h"\n#include "wing/a/inner.h"\n',
+    "src/wing/b/b.c": '#include "wing/a/a.h"\n#include "mid/mid.h"\n',
+    "src/wing/wing.c": '#include "wing/b/b.h"\n#include "wing/wing.h"\n',
+    "src/wing/b/deep/x.c": '#include "wing/a/a.h"\n',
+    "tools/main.c": '#include "mid/mid.h"\n#include "side/side.h"\n#include "wing/b/b.h"\n',
 }
 
 # What is changed in the good tree, and a word that the complaint must hold.
@@ -140,6 +177,12 @@ BROKEN = [
     ({"src/mid/CMakeLists.txt": "xy_room(mid SOURCES mid.c)\n"}, "does not name it"),
     ({"src/low/CMakeLists.txt": "xy_room(low SOURCES low.c ROOMS mid)\n"}, "not below low"),
     ({"src/shed/shed.c": ""}, "src/shed: not in the floors table"),
+    ({"src/wing/a/a.c": '#include "wing/b/b.h"\n'}, "wing/a (floor 3.1) includes wing/b/b.h"),
+    ({"src/wing/a/a.c": '#include "wing/wing.h"\n'}, "wing/a (floor 3.1) includes wing/wing.h"),
+    ({"src/wing/b/b.c": '#include "wing/a/inner.h"\n'}, "private to wing/a"),
+    ({"src/wing/b/deep/x.c": '#include "wing/b/b.h"\n'}, "includes wing/b/b.h of floor 3.3"),
+    ({"tools/main.c": '#include "wing/b/inner.h"\n'}, "private to wing/b"),
+    ({"src/mid/mid.c": '#include "wing/a/a.h"\n'}, "includes wing/a/a.h of floor 3.1"),
     ({"docs/architecture.md": "no table\n"}, "no floors table"),
 ]
 

@@ -3,7 +3,7 @@
 #ifndef XY_TOOLS_CALIBRATE_H
 #define XY_TOOLS_CALIBRATE_H
 
-#include "cost/cost.h"
+#include "measure/measure.h"
 
 /* Switches and polls on the first PU, wakes between it and the first other one. */
 xy_status_t calibrate_fibers(const xy_calibration_t *c, const xy_machine_t *live,

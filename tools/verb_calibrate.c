@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "calibrate.h"
-#include "cost/cost.h"
+#include "measure/measure.h"
 #include "verbs.h"
 
 typedef struct {

@@ -6,20 +6,16 @@
  *   message.h   samples (bytes, seconds) to models of messages: Hockney, LogGP, PLogP
  *   store.h     all of it in one XML file
  *   link.h      the four numbers that choose collective algorithms
- *   calibrate.h measuring the machine we run on
- *   messages.h  measuring messages inside it
  *   plot.h      pictures of the models
- *   hosts.h     measuring several hosts through the installed MPI
+ *   lapack.h    whether the solver that fits models is installed
  */
 #ifndef XY_COST_COST_H
 #define XY_COST_COST_H
 
-#include "cost/calibrate.h"
 #include "cost/fit.h"
-#include "cost/hosts.h"
+#include "cost/lapack.h"
 #include "cost/link.h"
 #include "cost/message.h"
-#include "cost/messages.h"
 #include "cost/plot.h"
 #include "cost/store.h"
 

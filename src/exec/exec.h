@@ -25,7 +25,6 @@
 #include <stdint.h>
 
 #include "base/base.h"
-#include "exec/task.h"
 #include "graph/graph.h"
 
 typedef struct xy_exec xy_exec_t;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What the two files of the machine file's reader share. */
-#ifndef XY_MACHINE_FILE_H
-#define XY_MACHINE_FILE_H
+#ifndef XY_MACHINE_MACHINE_FILE_H
+#define XY_MACHINE_MACHINE_FILE_H
 
 #include "machine/machine_internal.h"
 

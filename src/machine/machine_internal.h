@@ -14,8 +14,8 @@
  * Drafts are in tree order (depth first), which repeating a subtree only appends to; the machine
  * is in level order, a stable sort by depth away.
  */
-#ifndef XY_MACHINE_INTERNAL_H
-#define XY_MACHINE_INTERNAL_H
+#ifndef XY_MACHINE_MACHINE_INTERNAL_H
+#define XY_MACHINE_MACHINE_INTERNAL_H
 
 #include "machine/machine.h"
 

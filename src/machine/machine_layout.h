@@ -3,8 +3,8 @@
  * Where the boxes of a picture of a machine stand: nested, identical siblings folded and what is
  * too deep left out as far as needed to stay legible.
  */
-#ifndef XY_MACHINE_LAYOUT_H
-#define XY_MACHINE_LAYOUT_H
+#ifndef XY_MACHINE_MACHINE_LAYOUT_H
+#define XY_MACHINE_MACHINE_LAYOUT_H
 
 #include "machine/machine_internal.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* For the unit tests of this room: what was said, and random machines: asymmetric, with names,
  * links, exclusions, numbers, GPUs and routes. */
-#ifndef XY_MACHINE_TESTING_H
-#define XY_MACHINE_TESTING_H
+#ifndef XY_MACHINE_MACHINE_TESTING_H
+#define XY_MACHINE_MACHINE_TESTING_H
 
 #include <setjmp.h>
 #include <stdarg.h>

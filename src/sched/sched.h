@@ -14,9 +14,6 @@
 #define XY_SCHED_SCHED_H
 
 #include "sched/order.h"
-#include "sched/task.h"
-#include "sched/task_room.h"
-#include "sched/task_trace.h"
 #include "sched/threads.h"
 
 #endif

@@ -12,6 +12,5 @@
 
 #include "sim/node.h"
 #include "sim/sweep.h"
-#include "sim/task_sim.h"
 
 #endif

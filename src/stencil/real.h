@@ -5,8 +5,8 @@
 
 #include <stdatomic.h>
 
-#include "exec/exec.h"
 #include "stencil/internal.h"
+#include "tasks/exec/exec.h"
 
 /* The file of a domain, and the work file beside it in which everything happens. */
 typedef struct {

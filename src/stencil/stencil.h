@@ -15,9 +15,9 @@
 
 #include <stdio.h>
 
-#include "film/film.h"
 #include "graph/graph.h"
-#include "sim/sim.h"
+#include "tasks/picture/picture.h"
+#include "tasks/sim/sim.h"
 
 typedef enum {
     XY_STENCIL_RED_BLACK, /* in place, even blocks before odd ones */

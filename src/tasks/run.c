@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exec/exec.h"
-#include "film/film.h"
-#include "sim/sim.h"
+#include "tasks/exec/exec.h"
+#include "tasks/picture/picture.h"
+#include "tasks/sim/sim.h"
 #include "tasks/tasks.h"
 
 static xy_status_t seal(xylem_tasks *t)

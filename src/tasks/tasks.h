@@ -12,7 +12,7 @@
 
 #include "cost/cost.h"
 #include "graph/graph.h"
-#include "sched/sched.h"
+#include "tasks/policy/policy.h"
 
 struct xylem_tasks {
     xy_graph_t *graph;

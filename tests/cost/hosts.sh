@@ -52,7 +52,7 @@ done
 grep -q ready relay.log || die "the relay does not start: $(cat relay.log)"
 
 # What ssh would do: COMMAND [OPTION...] HOST WORD... Host 8 refuses, and host 7 is host 2 by another
-# name. (One that never answers is in src/cost/ask_test.c.)
+# name. (One that never answers is in src/measure/discover_test.c.)
 cat >agent <<END
 #!/bin/bash
 while [[ \$1 == -* ]]; do shift; done

@@ -62,7 +62,7 @@ def symbols(arguments):
 
 
 def check_symbols(root, library, archive):
-    sys.path.insert(0, str(root / "src/mpi"))
+    sys.path.insert(0, str(root / "src/mpi/bindings"))
     import functions  # pylint: disable=import-error,import-outside-toplevel
     names = {name for _, name, _ in functions.read_functions(root)}
     exported = symbols(["-D", library])

@@ -2,7 +2,7 @@
 /*
  * Every collective once more as programs use them: in private images under the launcher, blocking
  * and not, in place and not, on the world, on a part of it and on a duplicate, with derived types,
- * for messages on both sides of every limit. src/mpi/coll_test.c has all numbers of ranks and
+ * for messages on both sides of every limit. src/mpi/coll/coll_test.c has all numbers of ranks and
  * roots.
  */
 #include "check.h"

@@ -13,9 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "mpi/launch/finish.h"
+#include "mpi/launch/end_job.h"
 #include "mpi/launch/launch.h"
-#include "mpi/launch/process.h"
+#include "mpi/launch/libc/process.h"
 
 typedef struct {
     pid_t pid;
@@ -54,7 +54,7 @@ static void become(const mpi_part_t *part, char **environment, int rank, int pip
         }
     }
     xy_fail_errno(errno, part->path, "execute");
-    _exit(MPI_EXIT_NOT_EXECUTABLE);
+    _exit(XMPI_EXIT_NOT_EXECUTABLE);
 }
 
 static xy_status_t start(const mpi_part_t *part, int rank, int size)
@@ -154,9 +154,9 @@ int mpi_launch_children(const xy_vec_t *parts, int size)
     const mpi_launch_values_t *values = XY_VEC_AT(parts, mpi_part_t, 0).values;
     xy_status_t st = XY_OK;
 
-    mpi_streams_setup(values->tag_output     ? MPI_TAG_STREAM
-                      : values->prepend_rank ? MPI_TAG_RANK
-                                             : MPI_TAG_NONE);
+    mpi_streams_setup(values->tag_output     ? XMPI_TAG_STREAM
+                      : values->prepend_rank ? XMPI_TAG_RANK
+                                             : XMPI_TAG_NONE);
     children = xy_calloc((size_t)size, sizeof(*children));
     if (children == NULL)
         return xy_status_exit_code(xy_fail_memory("starting processes"));

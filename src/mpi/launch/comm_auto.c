@@ -18,7 +18,7 @@
 
 #include "coll/coll.h"
 #include "cost/cost.h"
-#include "mpi/launch/finish.h"
+#include "mpi/launch/end_job.h"
 #include "mpi/launch/launch.h"
 
 enum { LINES_MAX = 1000 }; /* programs that are remembered */

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "coll/coll.h"
-#include "mpi/launch/finish.h"
+#include "mpi/launch/end_job.h"
 #include "mpi/launch/launch.h"
 
 static char said[256];

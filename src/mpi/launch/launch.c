@@ -6,14 +6,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mpi/flow.h"
-#include "mpi/launch/finish.h"
-#include "mpi/launch/process.h"
-#include "mpi/monitor.h"
-#include "mpi/rank.h"
-#include "mpi/reorder.h"
-#include "mpi/settings.h"
-#include "mpi/trace.h"
+#include "mpi/launch/end_job.h"
+#include "mpi/launch/libc/process.h"
+#include "mpi/nbc/nbc.h"
+#include "mpi/runtime/monitor.h"
+#include "mpi/runtime/rank.h"
+#include "mpi/runtime/settings.h"
+#include "mpi/runtime/trace.h"
+#include "mpi/topo/reorder.h"
 
 typedef struct {
     const mpi_launch_values_t *values; /* of the first part: what holds for the whole job */
@@ -173,7 +173,7 @@ static xy_status_t read_settings(launch_t *launch)
 {
     const mpi_launch_values_t *v = launch->values;
     mpi_settings_t *s = &launch->settings;
-    char why[MPI_SETTINGS_WHY];
+    char why[XMPI_SETTINGS_WHY];
 
     if (!mpi_settings_progress(s, v->progress, why))
         return xy_fail(XY_EUSAGE, "--progress: %s", why);
@@ -281,9 +281,9 @@ static xy_status_t run_ranks(launch_t *launch)
     xy_status_t st;
 
     mpi_process_pid = getpid();
-    mpi_streams_setup(launch->values->tag_output     ? MPI_TAG_STREAM
-                      : launch->values->prepend_rank ? MPI_TAG_RANK
-                                                     : MPI_TAG_NONE);
+    mpi_streams_setup(launch->values->tag_output     ? XMPI_TAG_STREAM
+                      : launch->values->prepend_rank ? XMPI_TAG_RANK
+                                                     : XMPI_TAG_NONE);
     st = read_settings(launch);
     if (st == XY_OK && launch->values->machine != NULL)
         st = mpi_reorder_check(launch->values->machine);

@@ -8,15 +8,15 @@
 
 #include <sched.h>
 
+#include "mpi/launch/image/program.h"
 #include "mpi/launch/options.h"
-#include "mpi/launch/program.h"
 #include "place/place.h"
 
 __attribute__((visibility("default"))) int mpi_launch_main(int argc, char **argv);
 
 /* ---- Between the files of this part ---- */
 
-enum { MPI_EXIT_NOT_EXECUTABLE = 126, MPI_EXIT_NOT_FOUND = 127 };
+enum { XMPI_EXIT_NOT_EXECUTABLE = 126, XMPI_EXIT_NOT_FOUND = 127 };
 
 /* One program of the job. */
 typedef struct {

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calibration of the machine we run on: measure, fit, and put the models into a store.
+ *
+ *   xy_calibration_t c = {.kernels = "dgemm,dtrtri", .seconds = 60};
+ *   st = xy_calibrate_kernels(&c, costs);
+ *   st = xy_calibrate_memory(&c, machine, costs);
+ *   st = xy_costs_save(costs, NULL);
+ *
+ * Kernels run in a process of their own. Sizes double from `first` on until a run takes
+ * `time_max`; then sizes in between are added, and all are measured in rounds until none is in
+ * doubt or the time is up. One that fails, crashes, hangs or is too noisy is said and gets no
+ * model; the others go on. A main thread's business: not to be called from several threads.
+ */
+#ifndef XY_MEASURE_CALIBRATE_H
+#define XY_MEASURE_CALIBRATE_H
+
+#include "cost/cost.h"
+
+/* A size that was measured along with the others, but not shown to the model: by the clock of the
+ * model, twice, each time as often as a sample and at other times. How far `again` is from `t` is
+ * what no model can do better. */
+typedef struct {
+    double x, t, again;
+} xy_held_out_t;
+
+typedef struct {
+    const char *kernels;     /* names with commas, or "all"; NULL: dgemm,dtrtri; "": none */
+    const xy_vec_t *plugins; /* of const char *: "NAME=FILE" or "NAME=FILE:FUNCTION"; NULL: none */
+    const char *blas;        /* library of the kernels; NULL: the one that is installed */
+    const char *criterion;   /* NULL: the default */
+    const char *cluster;     /* NULL: XY_COSTS_LOCAL */
+    double first;            /* size; 0: 100 */
+    double time_max;         /* seconds of the longest run; 0: 0.5 s */
+    double seconds;          /* for everything one call measures; 0: 60 s */
+    double patience;         /* seconds until a kernel counts as hanging; 0: a minute */
+    const long *threads;     /* numbers of threads, one model each; NULL: 1 */
+    size_t threads_count;
+    xy_vec_t *held_out; /* of xy_held_out_t, for each kernel, appended; NULL: none */
+    size_t held_out_count;
+    xy_progress_t *bar; /* in milliseconds of `seconds`; NULL: none */
+    FILE *report;       /* one line for each model; NULL: silent */
+    /* Called after each kernel that got a model, so that it can be kept whatever comes; NULL: not.
+     * A failure ends the calibration. */
+    xy_status_t (*keep)(const void *arg, xy_costs_t *costs);
+    const void *arg;
+} xy_calibration_t;
+
+/* Whether there are kernels and plug-ins of these names, before anything is measured. EUSAGE: not.
+ */
+xy_status_t xy_calibrate_validate(const xy_calibration_t *c);
+
+/* Kernels and plug-ins. XY_OK when some got no model too: *failed_p (may be NULL) counts them.
+ * EUSAGE: a kernel that does not exist. EUNSUPPORTED: no LAPACKE to fit with. */
+xy_status_t xy_calibrate_kernels(const xy_calibration_t *c, xy_costs_t *costs, int *failed_p);
+
+/* Copies ("copy") and sums ("reduce": doubles, y += x) of bytes by one core and by several at once,
+ * in memory of the nearest and of farther NUMA nodes; the hand-over of a cache line between PUs
+ * ("handover"). */
+xy_status_t xy_calibrate_memory(const xy_calibration_t *c, const xy_machine_t *live,
+                                xy_costs_t *costs);
+
+/* One number that was measured `n` times elsewhere (a switch of fibers): its median goes into the
+ * store under `name`, between two PUs or -1, and is reported as `text`. `seconds` is sorted. */
+xy_status_t xy_calibrate_constant(const xy_calibration_t *c, const char *name, const char *text,
+                                  long from, long to, double *seconds, long n, xy_costs_t *costs);
+
+/* ---- Do the models still hold? ---- */
+
+typedef struct {
+    char name[64];    /* "dgemm", "copy", "message" */
+    char detail[192]; /* "2 threads", "1 core at distance 21", "local - local by Open MPI 4.1.4" */
+    long threads;     /* or cores; 0: of messages */
+    bool is_measured; /* false: it could not be; nothing below is known, and it does not hold */
+    bool holds;
+    double middle, least, greatest; /* relative errors: 0.1 is a tenth slower than the model says */
+} xy_check_result_t;
+
+/* Measure five sizes of each model of the store whose unit is "n" (kernels) or "B" (copies and
+ * sums, by one core and by several) again, between its samples. A model holds when the middle of
+ * its errors is within `tolerance` (0: 10 %) and the mean error that it had when it was made.
+ * `results` (of xy_check_result_t) gets one for each. */
+xy_status_t xy_calibrate_check(const xy_calibration_t *c, const xy_machine_t *live,
+                               const xy_costs_t *costs, const char *unit, double tolerance,
+                               xy_vec_t *results);
+
+/* The same for messages: sizes (of uint64_t) to measure, and, when they were measured into another
+ * store, what `costs` said about them. A library that has no model there is warned of. */
+xy_status_t xy_calibrate_check_sizes(const xy_costs_t *costs, xy_vec_t *sizes);
+xy_status_t xy_calibrate_check_messages(const xy_calibration_t *c, const xy_costs_t *measured,
+                                        const xy_costs_t *costs, double tolerance,
+                                        xy_vec_t *results);
+
+/* EINVAL, said: some of these do not hold. ENOENT: there are none. */
+xy_status_t xy_calibrate_conclude(const xy_vec_t *results);
+
+/* Measure the kernel of a model of the store again at the sizes x of the samples, and fill in the
+ * rest of them, by the clock of the model. EUNSUPPORTED: it was no kernel ("copy"). EINVAL: it
+ * failed; it was said. */
+xy_status_t xy_calibrate_measure(const xy_calibration_t *c, const xy_costs_t *costs,
+                                 const xy_kernel_cost_t *k, xy_sample_t *samples, size_t count);
+
+/* Kernels of the table: name and what it computes. false: no more. */
+bool xy_calibrate_kernel_name(size_t i, const char **name_p, const char **text_p);
+
+#endif

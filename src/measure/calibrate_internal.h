@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts of a calibration share (private to the room). */
+#ifndef XY_MEASURE_CALIBRATE_INTERNAL_H
+#define XY_MEASURE_CALIBRATE_INTERNAL_H
+
+#include "measure/calibrate.h"
+#include "measure/child.h"
+
+void calibrate_step(const xy_calibration_t *c, double seconds);
+void calibrate_report(const xy_calibration_t *c, const xy_kernel_cost_t *k);
+
+/* One kernel with its sizes, into the store. EINVAL, ENOENT: it was said, and the others may go on.
+ */
+xy_status_t calibrate_kernel(const xy_calibration_t *c, const cost_worker_options_t *options,
+                             double seconds, xy_costs_t *costs);
+
+/* The reference pace of a store; zeros: it has none. */
+cost_pace_t calibrate_pace(const xy_costs_t *costs);
+xy_status_t calibrate_keep_pace(xy_costs_t *costs, const cost_pace_t *pace);
+
+/* The hand-over of a cache line between the first PU and one at each distance. */
+xy_status_t calibrate_handover(const xy_calibration_t *c, const xy_machine_t *live,
+                               xy_costs_t *costs);
+
+/* Copies or sums of a model again, at the sizes x of the samples; the rest of them is filled in.
+ * EUNSUPPORTED: this machine has not so many cores, or no memory so far away; it is said. */
+xy_status_t calibrate_memory_again(const xy_calibration_t *c, const xy_machine_t *live,
+                                   const xy_kernel_cost_t *k, xy_sample_t *samples, size_t count);
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calibration of several hosts through the installed MPI library, one process on each.
+ *
+ *   xy_hosts_calibration_t c = {.hosts = "hosts.txt"};
+ *   st = xy_calibrate_hosts(&c, costs);
+ *
+ * Latencies of all pairs are measured in rounds in which every host takes part in one measurement,
+ * so that there are about as many rounds as hosts; ECO finds the clusters; then messages of growing
+ * size are measured inside each cluster and between each two, by one representative each. A main
+ * thread's business.
+ */
+#ifndef XY_MEASURE_HOSTS_H
+#define XY_MEASURE_HOSTS_H
+
+#include "cost/cost.h"
+
+typedef struct {
+    const char *hosts;     /* file: a host per line, '#' starts a comment */
+    const char *launcher;  /* NULL: mpirun, mpiexec or srun, whichever is here */
+    const char *compiler;  /* NULL: mpicc */
+    const char *agent;     /* how to reach a host: COMMAND HOST WORD...; NULL: ssh */
+    double patience;       /* seconds that a host has to answer; 0: 10 */
+    const xy_vec_t *extra; /* of const char *: more words for the launcher; NULL: none */
+    double rho;            /* of ECO; 0: 1.20 */
+    double largest;        /* message in bytes; 0: 4 MiB */
+    const xy_vec_t *sizes; /* of uint64_t: these messages instead; NULL or empty: chosen */
+    double seconds;        /* for one size of one pair; 0: 0.1 */
+    xy_progress_t *bar;    /* in thousandths; NULL: none */
+    FILE *report;          /* what is found; NULL: silent */
+} xy_hosts_calibration_t;
+
+/* Clusters, machines and messages go into `costs`. A host that does not answer, or is
+ * another one by a second name, is warned of by its name and left out. ENOENT: no launcher or
+ * compiler here, or no host answers. EIO: the launcher failed (what it says goes to standard
+ * error). */
+xy_status_t xy_calibrate_hosts(const xy_hosts_calibration_t *c, xy_costs_t *costs);
+
+#endif

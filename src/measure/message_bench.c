@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "measure/message_bench.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/launcher.h"
+
+enum { SIZES_MAX = 200, PASSES = 3, JUMPS_MAX = 7 };
+
+/* A time that is so far from the line through its neighbours on one side is a jump; it is looked at
+ * until the sizes on both sides of it are as near as `near`. */
+static const double jump = 0.10, near = 1.05;
+
+typedef struct {
+    const cost_pair_t *pair;
+    double done, share; /* of all there is to do: before this run, of this run */
+    char library[128];
+    char pace[COST_PACE_MAX]; /* of the first launch, for the others */
+    xy_vec_t samples;         /* of xy_message_sample_t */
+} reading_t;
+
+static int launches(const cost_pair_t *pair)
+{
+    if (pair->launches <= 0)
+        return 3;
+    return pair->launches < COST_LAUNCHES_MAX ? pair->launches : COST_LAUNCHES_MAX;
+}
+
+xy_status_t cost_probe_run(const xy_vec_t *words, const char *const *arguments, double seconds,
+                           cost_line_fn line, void *arg)
+{
+    const cost_last_t last = {.line = "end", .grace = 5};
+    xy_vec_t all = XY_VEC_INIT(char *);
+    char *end = NULL, life[32];
+    int code = 0;
+    xy_status_t st = XY_OK;
+
+    for (size_t i = 0; i < words->count && st == XY_OK; i++)
+        st = cost_words_push(&all, XY_VEC_AT(words, char *, i));
+    for (; *arguments != NULL && st == XY_OK; arguments++)
+        st = cost_words_push(&all, *arguments);
+    /* The launcher's daemons on other hosts are out of reach of a signal: the probe ends itself. */
+    snprintf(life, sizeof(life), "%.0f", ceil(seconds) + 5);
+    if (st == XY_OK)
+        st = cost_words_push(&all, life);
+    if (st == XY_OK && xy_vec_append(&all, &end) != XY_OK)
+        st = xy_fail_memory("starting processes");
+    if (st == XY_OK)
+        st = cost_command_run_to(all.data, seconds, &last, line, arg, &code);
+    cost_words_cleanup(&all);
+    if (st == XY_OK && code != 0)
+        st = xy_fail(XY_EIO, code == 124 ? "%s did not end within %g s" : "%s failed",
+                     XY_VEC_AT(words, char *, 0), seconds);
+    return st;
+}
+
+static xy_status_t read_line(void *arg, char *line)
+{
+    reading_t *r = arg;
+    xy_message_sample_t m = {0};
+    unsigned i, j;
+
+    if (sscanf(line, "library %127[^\n]", r->library) == 1)
+        return XY_OK;
+    if (sscanf(line, "pace %63s", r->pace) == 1)
+        return XY_OK;
+    /* NOLINTNEXTLINE(cert-err34-c) */
+    if (sscanf(line, "step %u %u", &i, &j) == 2) {
+        if (r->pair->step != NULL && j > 0 && i <= j)
+            r->pair->step(r->pair->arg, r->done + r->share * i / j);
+        return XY_OK;
+    }
+    /* NOLINTNEXTLINE(cert-err34-c) */
+    if (sscanf(line, "message %u %u %lf %lf %lf %lf %lf %lf", &i, &j, &m.bytes, &m.blocking,
+               &m.nonblocking, &m.send, &m.receive, &m.gap) != 8)
+        return XY_OK;
+    return xy_vec_append(&r->samples, &m) == XY_OK ? XY_OK : xy_fail_memory("reading messages");
+}
+
+static xy_status_t measure_sizes(reading_t *r, const double *sizes, size_t count)
+{
+    const cost_pair_t *p = r->pair;
+    char a[16], b[16], seconds[32], passes[16];
+    xy_text_t list = XY_TEXT_INIT;
+    xy_status_t st;
+
+    for (size_t i = 0; i < count; i++)
+        xy_text_addf(&list, "%s%.0f", i > 0 ? "," : "", sizes[i]);
+    snprintf(a, sizeof(a), "%u", p->a);
+    snprintf(b, sizeof(b), "%u", p->b);
+    snprintf(seconds, sizeof(seconds), "%g", (p->seconds > 0 ? p->seconds : 0.1) / launches(p));
+    snprintf(passes, sizeof(passes), "%d", PASSES);
+    if (list.failed) {
+        st = xy_fail_memory("listing sizes");
+    } else {
+        const char *const arguments[] = {"pair", a, b, list.s, seconds, passes, r->pace, NULL};
+
+        st = cost_probe_run(p->words, arguments, COST_PROBE_LIMIT, read_line, r);
+    }
+    xy_text_cleanup(&list);
+    return st;
+}
+
+static size_t list_sizes(double largest, double sizes[SIZES_MAX])
+{
+    size_t n = 0;
+
+    for (double power = 1; power <= largest && n + 2 < SIZES_MAX; power *= 2) {
+        sizes[n++] = power;
+        if (power > 1 && 1.5 * power <= largest)
+            sizes[n++] = 1.5 * power;
+    }
+    return n;
+}
+
+static size_t take_sizes(const xy_vec_t *given, double sizes[SIZES_MAX])
+{
+    size_t n = 0;
+
+    for (; n < given->count && n < SIZES_MAX; n++)
+        sizes[n] = (double)XY_VEC_AT(given, uint64_t, n);
+    return n;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const xy_message_sample_t *p = a, *q = b;
+
+    return (p->bytes > q->bytes) - (p->bytes < q->bytes);
+}
+
+static double middle(double *values, size_t n)
+{
+    double low, high;
+
+    for (size_t i = 1; i < n; i++)
+        for (size_t k = i; k > 0 && values[k] < values[k - 1]; k--) {
+            double t = values[k];
+
+            values[k] = values[k - 1];
+            values[k - 1] = t;
+        }
+    low = values[(n - 1) / 2], high = values[n / 2];
+    return (low + high) / 2;
+}
+
+/* Several samples of one size, of as many launches, are one: the median of each figure. Where
+ * buffers and queues come to lie differs from launch to launch, and so do times. */
+static xy_message_sample_t merge(const xy_message_sample_t *s, size_t n)
+{
+    double v[5][COST_LAUNCHES_MAX];
+
+    n = n < COST_LAUNCHES_MAX ? n : COST_LAUNCHES_MAX;
+    for (size_t i = 0; i < n; i++) {
+        v[0][i] = s[i].blocking, v[1][i] = s[i].nonblocking;
+        v[2][i] = s[i].send, v[3][i] = s[i].receive, v[4][i] = s[i].gap;
+    }
+    return (xy_message_sample_t){.bytes = s->bytes,
+                                 .blocking = middle(v[0], n),
+                                 .nonblocking = middle(v[1], n),
+                                 .send = middle(v[2], n),
+                                 .receive = middle(v[3], n),
+                                 .gap = middle(v[4], n)};
+}
+
+/* The samples of all launches by size, each size once. */
+static xy_status_t merge_samples(xy_vec_t *samples, xy_vec_t *merged)
+{
+    xy_message_sample_t *s = samples->data;
+
+    merged->count = 0;
+    if (samples->count == 0)
+        return XY_OK;
+    qsort(s, samples->count, sizeof(*s), by_bytes);
+    for (size_t i = 0, j; i < samples->count; i = j) {
+        xy_message_sample_t one;
+
+        for (j = i + 1; j < samples->count && s[j].bytes == s[i].bytes;)
+            j++;
+        one = merge(&s[i], j - i);
+        if (xy_vec_append(merged, &one) != XY_OK)
+            return xy_fail_memory("reading messages");
+    }
+    return XY_OK;
+}
+
+static bool is_held(const reading_t *r, double bytes)
+{
+    const xy_vec_t *list = r->pair->held_out;
+
+    for (size_t i = 0; list != NULL && i < list->count; i++)
+        if ((double)XY_VEC_AT(list, uint64_t, i) == bytes)
+            return true;
+    return false;
+}
+
+/* Sizes that are held out stand twice behind the others. */
+static size_t add_held(const reading_t *r, double sizes[SIZES_MAX], size_t count)
+{
+    const xy_vec_t *list = r->pair->held_out;
+
+    for (size_t i = 0; list != NULL && i < list->count && count + 2 <= SIZES_MAX; i++) {
+        sizes[count++] = (double)XY_VEC_AT(list, uint64_t, i);
+        sizes[count] = sizes[count - 1];
+        count++;
+    }
+    return count;
+}
+
+/* Move what was held out from the samples of the last launch, which begin at `first`, to `aside`:
+ * each launch appends the same sizes in the same order. */
+static xy_status_t set_aside(reading_t *r, size_t first, xy_vec_t *aside)
+{
+    size_t kept = first;
+
+    for (size_t i = first; i < r->samples.count; i++) {
+        xy_message_sample_t *s = &XY_VEC_AT(&r->samples, xy_message_sample_t, i);
+
+        if (!is_held(r, s->bytes))
+            XY_VEC_AT(&r->samples, xy_message_sample_t, kept++) = *s;
+        else if (xy_vec_append(aside, s) != XY_OK)
+            return xy_fail_memory("reading messages");
+    }
+    r->samples.count = kept;
+    return XY_OK;
+}
+
+/* The median over the launches of each entry of `aside`, which has `each` of them by launch. */
+static xy_status_t merge_held(const reading_t *r, const xy_vec_t *aside, size_t each)
+{
+    for (size_t i = 0; i < each; i++) {
+        xy_message_sample_t list[COST_LAUNCHES_MAX], one;
+        size_t n = 0;
+
+        for (size_t k = i; k < aside->count && n < COST_LAUNCHES_MAX; k += each)
+            list[n++] = XY_VEC_AT(aside, xy_message_sample_t, k);
+        if (n == 0)
+            break;
+        one = merge(list, n);
+        if (r->pair->held != NULL && xy_vec_append(r->pair->held, &one) != XY_OK)
+            return xy_fail_memory("reading messages");
+    }
+    return XY_OK;
+}
+
+/* How far `at` is off the line through a and b, which does not fall. */
+static double miss_of(const xy_message_sample_t *a, const xy_message_sample_t *b,
+                      const xy_message_sample_t *at)
+{
+    double slope = (b->blocking - a->blocking) / (b->bytes - a->bytes);
+    double expected = a->blocking + fmax(slope, 0) * (at->bytes - a->bytes);
+
+    return fabs(at->blocking - expected) / fmax(fmin(at->blocking, expected), 1e-12);
+}
+
+/* How far the line of one side of the gap before sample i is from the other side. */
+static double gap_miss(const xy_vec_t *merged, size_t i)
+{
+    const xy_message_sample_t *s = merged->data;
+    double left = i > 1 ? miss_of(&s[i - 2], &s[i - 1], &s[i]) : 0;
+    double right = i + 1 < merged->count ? miss_of(&s[i + 1], &s[i], &s[i - 1]) : 0;
+
+    if (s[i].bytes < near * s[i - 1].bytes || s[i].bytes - s[i - 1].bytes < 3)
+        return 0;
+    return fmax(left, right);
+}
+
+/* Sizes that cut in three the gaps in which the time jumps or bends most. The number of all. */
+static size_t add_jumps(const reading_t *r, const xy_vec_t *merged, double sizes[SIZES_MAX],
+                        size_t count)
+{
+    const xy_message_sample_t *s = merged->data;
+    double last = INFINITY;
+
+    for (int k = 0; k < JUMPS_MAX && count + 2 < SIZES_MAX; k++) {
+        size_t at = 0;
+        double most = jump, third;
+
+        for (size_t i = 1; i < merged->count; i++) {
+            double miss = gap_miss(merged, i);
+
+            if (miss > most && miss < last) {
+                most = miss;
+                at = i;
+            }
+        }
+        if (at == 0)
+            break;
+        last = most;
+        third = pow(s[at].bytes / s[at - 1].bytes, 1 / 3.0);
+        sizes[count] = fmax(floor(s[at - 1].bytes * third), s[at - 1].bytes + 1);
+        count += !is_held(r, sizes[count]);
+        sizes[count] = fmin(ceil(s[at - 1].bytes * third * third), s[at].bytes - 1);
+        count += !is_held(r, sizes[count]);
+    }
+    return count;
+}
+
+/* Whether sizes may be added after launch i: where there are many launches, each size deserves two.
+ */
+static bool goes_on(const cost_pair_t *pair, int i)
+{
+    return i + (launches(pair) > 3 ? 2 : 1) < launches(pair);
+}
+
+/* All sizes in each launch; after each, sizes are added where the time jumps. */
+static xy_status_t measure_all(reading_t *r, double *sizes, size_t count, bool is_given)
+{
+    xy_vec_t merged = XY_VEC_INIT(xy_message_sample_t), aside = XY_VEC_INIT(xy_message_sample_t);
+    size_t held = add_held(r, sizes, count) - count;
+    xy_status_t st = XY_OK;
+
+    for (int i = 0; st == XY_OK && i < launches(r->pair); i++, r->done += r->share) {
+        size_t first = r->samples.count;
+
+        st = measure_sizes(r, sizes, add_held(r, sizes, count));
+        if (st == XY_OK)
+            st = set_aside(r, first, &aside);
+        if (st == XY_OK)
+            st = merge_samples(&r->samples, &merged);
+        if (st == XY_OK && !is_given && goes_on(r->pair, i))
+            count = add_jumps(r, &merged, sizes, count);
+    }
+    if (st == XY_OK)
+        st = merge_held(r, &aside, held);
+    xy_vec_cleanup(&aside);
+    xy_vec_cleanup(&r->samples);
+    r->samples = merged;
+    return st;
+}
+
+xy_status_t cost_pair_measure(const cost_pair_t *pair, xy_message_cost_t *message_p)
+{
+    reading_t r = {.pair = pair,
+                   .share = 1.0 / launches(pair),
+                   .pace = "-",
+                   .samples = XY_VEC_INIT(xy_message_sample_t)};
+    double sizes[SIZES_MAX] = {0};
+    xy_message_cost_t m = {0};
+    bool is_given = pair->sizes != NULL && pair->sizes->count > 0;
+    size_t count = is_given ? take_sizes(pair->sizes, sizes)
+                            : list_sizes(pair->largest > 0 ? pair->largest : 4 << 20, sizes);
+    xy_status_t st;
+
+    if (pair->pace != NULL)
+        snprintf(r.pace, sizeof(r.pace), "%s", pair->pace);
+    st = measure_all(&r, sizes, count, is_given);
+    if (st == XY_OK && pair->pace != NULL)
+        snprintf(pair->pace, COST_PACE_MAX, "%s", r.pace);
+    if (st == XY_OK)
+        st = xy_message_fit(r.samples.data, r.samples.count, &m.model);
+    if (st == XY_OK) {
+        m.library = xy_strdup(r.library);
+        if (m.library == NULL) {
+            xy_message_cost_cleanup(&m);
+            st = xy_fail_memory("storing a model");
+        }
+    }
+    if (st == XY_OK)
+        *message_p = m;
+    xy_vec_cleanup(&r.samples);
+    return st;
+}
+
+void cost_pair_report(const xy_message_cost_t *m, FILE *report)
+{
+    const xy_message_lines_t *k = &m->model.kind[XY_MESSAGE_BLOCKING];
+    char latency[32], rate[32];
+    double slope = k->time.line[k->time.count - 1].a;
+
+    fprintf(report, "message  %s - %s: %s, %s, %zu samples, %zu intervals, error %.2g %% (%s)\n",
+            m->cluster1, m->cluster2, xy_format_seconds(k->latency, latency),
+            slope > 0 ? xy_format_bandwidth(1 / slope, rate) : "no bandwidth", m->model.count,
+            k->time.count, 100 * k->error_mean, m->library);
+}

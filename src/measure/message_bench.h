@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages between two processes, measured by the probe and fitted (private to the room).
+ *
+ *   cost_pair_t pair = {.words = &words, .a = 0, .b = 1};      (words start the probe)
+ *   st = cost_pair_measure(&pair, &message);
+ */
+#ifndef XY_MEASURE_MESSAGE_BENCH_H
+#define XY_MEASURE_MESSAGE_BENCH_H
+
+#include "cost/cost.h"
+#include "measure/process.h"
+
+/* What the probe does takes so long at most. */
+enum { COST_PROBE_LIMIT = 600, COST_PACE_MAX = 64, COST_LAUNCHES_MAX = 9 };
+
+typedef struct {
+    const xy_vec_t *words; /* of char *: start the processes; the arguments follow */
+    unsigned a, b;         /* two of them */
+    double largest;        /* bytes; 0: 4 MiB */
+    const xy_vec_t *sizes; /* of uint64_t: these instead; NULL or empty: chosen here */
+    /* Of uint64_t: measured twice, but not shown to the model. NULL or empty: none. */
+    const xy_vec_t *held_out;
+    xy_vec_t *held; /* of xy_message_sample_t: two of each that was held out, appended */
+    double seconds; /* for one size; 0: 0.1 */
+    int launches;   /* 0: three; up to COST_LAUNCHES_MAX */
+    /* COST_PACE_MAX characters: the clock to use, a word of an earlier measurement or "-"; then the
+     * one that was used. NULL: any. */
+    char *pace;
+    /* Called with how much of it is done, 0 to 1; may be NULL. */
+    void (*step)(void *arg, double part);
+    void *arg;
+} cost_pair_t;
+
+/* Powers of two and what lies in the middle, in three launches; after the first and the second,
+ * sizes are added between two where the time jumps, until the jump is between two that are 5 %
+ * apart: protocols change there. On success the caller owns what *message_p points to, with no
+ * clusters. EIO: the command failed, which was said. */
+xy_status_t cost_pair_measure(const cost_pair_t *pair, xy_message_cost_t *message_p);
+
+/* Run the probe with these arguments (ended by NULL) after `words`, reading its lines. It ends
+ * itself soon after `seconds`. */
+xy_status_t cost_probe_run(const xy_vec_t *words, const char *const *arguments, double seconds,
+                           cost_line_fn line, void *arg);
+
+/* One line about it. */
+void cost_pair_report(const xy_message_cost_t *m, FILE *report);
+
+#endif

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages measured by a probe: here a shell script that says what a probe would, good and bad. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cost/testing.h"
+#include "measure/hosts.h"
+#include "measure/launcher.h"
+#include "measure/message_bench.h"
+
+/* "pair A B SIZES ..." answered by 1 us + 1 ns per byte, and 100 us more from 10000 bytes on. */
+static char good[] = "echo library A library 1.0; echo step 1 2; IFS=,; for s in $3; do "
+                     "t=$(awk -v s=$s 'BEGIN {print 1e-6 + s * 1e-9 + (s >= 10000) * 1e-4}'); "
+                     "echo message 0 1 $s $t $t 1e-7 2e-7 3e-7; done; echo step 2 2";
+
+static xy_status_t measure(const char *script, const xy_vec_t *sizes, xy_message_cost_t *m)
+{
+    const char *const list[] = {"sh", "-c", script};
+    xy_vec_t words = XY_VEC_INIT(const char *);
+    cost_pair_t pair = {.words = &words, .b = 1, .largest = 65536, .sizes = sizes};
+    xy_status_t st;
+
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(xy_vec_append(&words, &list[i]), XY_OK);
+    st = cost_pair_measure(&pair, m);
+    xy_vec_cleanup(&words);
+    return st;
+}
+
+/* Two jumps, one up at 10000 bytes by much, one down at 30000 by a quarter; launches that differ.
+ */
+static char jumps[] =
+    "echo library A library 1.0; echo pace 1e-6,2e-6; IFS=,; for s in $3; do "
+    "t=$(awk -v s=$s -v seed=$$ 'BEGIN {srand(seed + s); t = 1e-5 + s * 1e-9; "
+    "if (s >= 10000) t *= 2; if (s >= 30000) t *= 0.75; print t * (1 + 0.02 * rand())}'); "
+    "echo message 0 1 $s $t $t 1e-7 2e-7 3e-7; done; echo \"$6\" >> $PACES";
+
+static double time_with_jumps(double bytes)
+{
+    return (1e-5 + bytes * 1e-9) * (bytes >= 10000 ? 2 : 1) * (bytes >= 30000 ? 0.75 : 1) * 1.01;
+}
+
+/* A jump is found, and lies between two samples that are 5 % apart. */
+static void expect_bracket(const xy_message_model_t *m, double at)
+{
+    for (size_t i = 1; i < m->count; i++)
+        if (m->samples[i].bytes >= at && m->samples[i - 1].bytes < at) {
+            assert_true(m->samples[i].bytes <= 1.051 * m->samples[i - 1].bytes);
+            return;
+        }
+    fail();
+}
+
+static void test_good(void **state)
+{
+    xy_message_cost_t m = {0};
+
+    (void)state;
+    assert_int_equal(measure(good, NULL, &m), XY_OK);
+    assert_string_equal(m.library, "A library 1.0");
+    for (double bytes = 1; bytes <= 65536; bytes *= 1.7) {
+        double t = 1e-6 + bytes * 1e-9 + (bytes >= 10000) * 1e-4;
+        double e = xy_message_value(&m.model, NULL, XY_MESSAGE_BLOCKING, bytes).seconds;
+
+        assert_true(fabs(e - t) < 0.03 * t);
+    }
+    expect_bracket(&m.model, 10000);
+    xy_message_cost_cleanup(&m);
+}
+
+static void test_jumps(void **state)
+{
+    char path[] = "/tmp/xylem-paces-XXXXXX", line[64];
+    xy_message_cost_t m = {0};
+    int fd = mkstemp(path), lines = 0;
+    FILE *paces;
+
+    (void)state;
+    assert_true(fd >= 0);
+    setenv("PACES", path, 1);
+    assert_int_equal(measure(jumps, NULL, &m), XY_OK);
+    expect_bracket(&m.model, 10000);
+    expect_bracket(&m.model, 30000);
+    for (double bytes = 1; bytes <= 65536; bytes *= 1.03) {
+        double e = xy_message_value(&m.model, NULL, XY_MESSAGE_BLOCKING, bytes).seconds;
+        bool is_near = fabs(bytes / 10000 - 1) < 0.055 || fabs(bytes / 30000 - 1) < 0.055;
+
+        assert_true(fabs(e / time_with_jumps(bytes) - 1) < (is_near ? 1.05 : 0.05));
+    }
+    /* The first launch chose its clock, the others were given it. */
+    paces = fdopen(fd, "r");
+    assert_non_null(paces);
+    for (; fgets(line, sizeof(line), paces) != NULL; lines++)
+        assert_string_equal(line, lines == 0 ? "-\n" : "1e-6,2e-6\n");
+    assert_int_equal(lines, 3);
+    fclose(paces);
+    unlink(path);
+    xy_message_cost_cleanup(&m);
+}
+
+/* What is held out is measured twice, and the model does not see it. */
+static void test_held_out(void **state)
+{
+    const char *const list[] = {"sh", "-c", good};
+    xy_vec_t words = XY_VEC_INIT(const char *), held_out = XY_VEC_INIT(uint64_t);
+    xy_vec_t held = XY_VEC_INIT(xy_message_sample_t);
+    cost_pair_t pair = {
+        .words = &words, .b = 1, .largest = 65536, .held_out = &held_out, .held = &held};
+    uint64_t sizes[] = {100, 9000, 33333};
+    xy_message_cost_t m = {0};
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(xy_vec_append(&words, &list[i]), XY_OK);
+        assert_int_equal(xy_vec_append(&held_out, &sizes[i]), XY_OK);
+    }
+    assert_int_equal(cost_pair_measure(&pair, &m), XY_OK);
+    assert_int_equal(held.count, 6);
+    for (size_t i = 0; i < 6; i++) {
+        size_t size = i / 2; /* blocking and not */
+
+        assert_true(XY_VEC_AT(&held, xy_message_sample_t, i).bytes == (double)sizes[size]);
+    }
+    for (size_t i = 0; i < m.model.count; i++)
+        for (size_t k = 0; k < 3; k++)
+            assert_true(m.model.samples[i].bytes != (double)sizes[k]);
+    xy_message_cost_cleanup(&m);
+    xy_vec_cleanup(&held);
+    xy_vec_cleanup(&held_out);
+    xy_vec_cleanup(&words);
+}
+
+static void test_given_sizes(void **state)
+{
+    xy_vec_t sizes = XY_VEC_INIT(uint64_t);
+    uint64_t list[] = {3, 20000};
+    xy_message_cost_t m = {0};
+
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(xy_vec_append(&sizes, &list[i]), XY_OK);
+    assert_int_equal(measure(good, &sizes, &m), XY_OK);
+    assert_int_equal(m.model.count, 2);
+    assert_true(m.model.samples[0].bytes == 3 && m.model.samples[1].bytes == 20000);
+    xy_message_cost_cleanup(&m);
+    xy_vec_cleanup(&sizes);
+}
+
+static void test_bad(void **state)
+{
+    xy_message_cost_t m = {0};
+
+    (void)state;
+    testing_listen();
+    assert_int_equal(measure("exit 3", NULL, &m), XY_EIO);
+    assert_int_equal(testing_said_count, 1);
+    assert_int_equal(measure("kill -9 $$", NULL, &m), XY_EIO);
+    /* It ends well, but has said nothing, or nonsense. */
+    assert_int_equal(measure("echo hello", NULL, &m), XY_EINVAL);
+    assert_int_equal(measure("echo message 0 1 8 -1 -1 0 0 0", NULL, &m), XY_EINVAL);
+    assert_null(m.library);
+    xy_error_handler_set(NULL, NULL);
+}
+
+static void test_launchers(void **state)
+{
+    cost_launcher_t l;
+
+    (void)state;
+    testing_listen();
+    assert_int_equal(cost_launcher_find("/nonexistent/mpirun", &l), XY_ENOENT);
+    assert_int_equal(cost_launcher_find("true", &l), XY_ENOENT);
+    assert_int_equal(testing_said_count, 2);
+    xy_error_handler_set(NULL, NULL);
+}
+
+static void expect_words(cost_launcher_kind_t kind, const char *hostfile, const char *agent,
+                         const char *expected)
+{
+    cost_launcher_t l = {.kind = kind, .command = "run", .program = "probe"};
+    xy_vec_t words = XY_VEC_INIT(char *);
+    char all[512] = "";
+
+    snprintf(l.hostfile, sizeof(l.hostfile), "%s", hostfile);
+    assert_int_equal(cost_launcher_words(&l, 4, agent, NULL, &words), XY_OK);
+    for (size_t i = 0; i < words.count; i++) {
+        const char *word = XY_VEC_AT(&words, char *, i);
+
+        if (strcmp(word, "--allow-run-as-root") != 0)
+            snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s ", word);
+    }
+    assert_string_equal(all, expected);
+    cost_words_cleanup(&words);
+}
+
+static void test_words(void **state)
+{
+    (void)state;
+    expect_words(COST_OPEN_MPI, "", NULL, "run -np 4 probe ");
+    expect_words(COST_OPEN_MPI, "h", "ssh2",
+                 "run -np 4 --hostfile h --mca plm_rsh_agent ssh2 probe ");
+    expect_words(COST_HYDRA, "", NULL, "run -n 4 probe ");
+    expect_words(COST_HYDRA, "h", "ssh2",
+                 "run -n 4 -f h -ppn 1 -launcher ssh -launcher-exec ssh2 probe ");
+    expect_words(COST_SLURM, "h", NULL, "run --ntasks 4 --distribution=arbitrary probe ");
+}
+
+static xy_status_t calibrate(const char *text, const char *launcher)
+{
+    char path[] = "/tmp/xylem-hosts-XXXXXX";
+    xy_hosts_calibration_t c = {.hosts = path, .launcher = launcher, .agent = "false"};
+    int fd = mkstemp(path);
+    xy_costs_t *costs;
+    xy_status_t st;
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+    close(fd);
+    assert_int_equal(xy_costs_create("hosts", "hosts", &costs), XY_OK);
+    st = xy_calibrate_hosts(&c, costs);
+    assert_int_equal(costs->messages.count, 0);
+    xy_costs_destroy(costs);
+    unlink(path);
+    return st;
+}
+
+static void test_bad_hosts(void **state)
+{
+    (void)state;
+    testing_listen();
+    assert_int_equal(calibrate("", NULL), XY_EPARSE);
+    assert_int_equal(calibrate("# nobody\n\n", NULL), XY_EPARSE);
+    assert_int_equal(calibrate("good\n-oProxyCommand=reboot\n", NULL), XY_EPARSE);
+    assert_non_null(strstr(testing_said, "no name of a host"));
+    assert_int_equal(calibrate("a\nb\n", "/nonexistent/mpirun"), XY_ENOENT);
+    xy_error_handler_set(NULL, NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_good),     cmocka_unit_test(test_jumps),
+        cmocka_unit_test(test_held_out), cmocka_unit_test(test_given_sizes),
+        cmocka_unit_test(test_bad),      cmocka_unit_test(test_launchers),
+        cmocka_unit_test(test_words),    cmocka_unit_test(test_bad_hosts),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "measure/messages.h"
+
+#include <stdio.h>
+
+#include "measure/calibrate_internal.h"
+#include "measure/launcher.h"
+#include "measure/message_bench.h"
+
+typedef struct {
+    const xy_calibration_t *c;
+    double last; /* when a step was last heard of */
+} stopwatch_t;
+
+static void step(void *arg, double part)
+{
+    stopwatch_t *clock = arg;
+    double now = cost_now();
+
+    (void)part;
+    calibrate_step(clock->c, now - clock->last);
+    clock->last = now;
+}
+
+static const char pace_name[] = "pace-message";
+
+/* Times are told at the frequency that was usual when the first were taken; the cores of a machine
+ * are of one kind. */
+static void recall_pace(const xy_costs_t *costs, char pace[COST_PACE_MAX])
+{
+    const xy_constant_cost_t *known = xy_costs_constant(costs, pace_name);
+
+    if (known != NULL && known->seconds > 0)
+        snprintf(pace, COST_PACE_MAX, "%.9g,%.9g", known->seconds, known->seconds);
+    else
+        snprintf(pace, COST_PACE_MAX, "-");
+}
+
+static xy_status_t keep_pace(const char *pace, xy_costs_t *costs)
+{
+    double a, b;
+
+    /* NOLINTNEXTLINE(cert-err34-c) */
+    if (xy_costs_constant(costs, pace_name) != NULL || sscanf(pace, "%lf,%lf", &a, &b) != 2)
+        return XY_OK;
+    return xy_costs_set_constant(costs, pace_name, -1, -1, (a + b) / 2, 0, 1);
+}
+
+static void report_held(const xy_message_model_t *model, const xy_vec_t *held, FILE *report)
+{
+    for (size_t i = 0; i + 1 < held->count; i += 2) {
+        const xy_message_sample_t *a = &XY_VEC_AT(held, xy_message_sample_t, i), *b = a + 1;
+        double seconds = xy_message_value(model, NULL, XY_MESSAGE_BLOCKING, a->bytes).seconds;
+
+        fprintf(report, "held out %.0f bytes: %.4g s, again %.4g s, model %.4g s\n", a->bytes,
+                a->blocking, b->blocking, seconds);
+    }
+}
+
+static xy_status_t measure(const xy_calibration_t *c, const xy_messages_calibration_t *m,
+                           const xy_vec_t *words, xy_costs_t *costs)
+{
+    const char *cluster = m->cluster != NULL ? m->cluster : XY_COSTS_LOCAL;
+    stopwatch_t clock = {.c = c, .last = cost_now()};
+    char pace[COST_PACE_MAX];
+    xy_vec_t held = XY_VEC_INIT(xy_message_sample_t);
+    cost_pair_t pair = {.words = words,
+                        .b = 1,
+                        .largest = m->largest,
+                        .sizes = m->sizes,
+                        .seconds = m->seconds,
+                        .launches = 5,
+                        .held_out = m->held_out,
+                        .held = &held,
+                        .pace = pace,
+                        .step = step,
+                        .arg = &clock};
+    xy_message_cost_t message = {0};
+    xy_status_t st;
+
+    recall_pace(costs, pace);
+    st = cost_pair_measure(&pair, &message);
+    if (st == XY_OK && c->report != NULL)
+        report_held(&message.model, &held, c->report);
+    xy_vec_cleanup(&held);
+    if (st != XY_OK)
+        return st;
+    message.cluster1 = xy_strdup(cluster);
+    message.cluster2 = xy_strdup(cluster);
+    if (message.cluster1 == NULL || message.cluster2 == NULL) {
+        xy_message_cost_cleanup(&message);
+        return xy_fail_memory("storing a model");
+    }
+    if (c->report != NULL)
+        cost_pair_report(&message, c->report);
+    st = xy_costs_set_message(costs, &message);
+    return st == XY_OK ? keep_pace(pace, costs) : st;
+}
+
+xy_status_t xy_calibrate_messages(const xy_calibration_t *c, const xy_messages_calibration_t *m,
+                                  xy_costs_t *costs)
+{
+    cost_launcher_t launcher = {0};
+    xy_vec_t words = XY_VEC_INIT(char *);
+    xy_status_t st;
+
+    if (m->words != NULL)
+        return measure(c, m, m->words, costs);
+    st = cost_launcher_find(m->launcher, &launcher);
+    if (st == XY_OK)
+        st = cost_launcher_prepare(&launcher, m->compiler, NULL);
+    if (st == XY_OK)
+        st = cost_launcher_words(&launcher, 2, NULL, m->extra, &words);
+    if (st == XY_OK)
+        st = measure(c, m, &words, costs);
+    cost_words_cleanup(&words);
+    cost_launcher_cleanup(&launcher);
+    return st;
+}

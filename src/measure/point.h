@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One size of a kernel, measured on several visits (private to the room).
+ *
+ *   while (cost_point_is_doubtful(&p, is_paced) && there is time)
+ *       st = cost_point_visit(&worker, 1500, cost_point_time(0.1), &p);
+ *
+ * Disturbances come and go by the second, so that sizes are visited in turn, each for a short time,
+ * and again later, rather than each once for long. The runs of all visits are one pool.
+ */
+#ifndef XY_MEASURE_POINT_H
+#define XY_MEASURE_POINT_H
+
+#include "cost/cost.h"
+#include "measure/child.h"
+
+typedef struct {
+    double x, seconds, paced;
+    double spread;    /* how far runs agree; 1: not at all */
+    double error;     /* half the confidence interval, relative */
+    double disturbed; /* cost/measure.h */
+    long repetitions;
+    int visits; /* 0: none yet */
+    cost_pool_t pool;
+} cost_point_t;
+
+enum { COST_VISITS_MAX = 12 };
+
+/* Measure size n for about `seconds`, and add that to what earlier visits said. Fails as
+ * cost_worker_measure does. */
+xy_status_t cost_point_visit(cost_worker_t *worker, double n, double seconds, cost_point_t *p);
+
+/* Worth another visit: it was seen at too few times, it was disturbed (where pace is known:
+ * `is_paced`), or its runs differ. */
+bool cost_point_is_doubtful(const cost_point_t *p, bool is_paced);
+
+xy_sample_t cost_point_sample(const cost_point_t *p, bool is_paced);
+
+/* How long a visit to something that takes `expected` should be. */
+double cost_point_time(double expected);
+
+#endif

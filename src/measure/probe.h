@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The files of probe/, as strings (private to the room), made by cmake/EmbedText.cmake. */
+#ifndef XY_MEASURE_PROBE_H
+#define XY_MEASURE_PROBE_H
+
+extern const char cost_probe_source[], cost_probe_loops[];
+
+#endif

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The environment: init and finalize, time, names and versions, abort, memory.
+ */
+#include "mpi/object/env.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <xylem.h>
+
+#include "mpi/bindings/alias.h"
+#include "mpi/coll/coll.h"
+#include "mpi/object/attr.h"
+#include "mpi/object/comm.h"
+#include "mpi/object/error.h"
+#include "mpi/object/info.h"
+#include "mpi/runtime/monitor.h"
+
+/* A rank is one fiber: MPI is called by it alone, whatever threads the program starts besides. */
+enum { THREAD_LEVEL_MOST = MPI_THREAD_FUNNELED };
+
+mpi_env_t *mpi_env_self(void)
+{
+    mpi_rank_t *self = mpi_self;
+    mpi_env_t *env;
+
+    if (!self || self->env)
+        return self ? self->env : NULL;
+    env = xy_calloc(1, sizeof *env);
+    if (!env)
+        return NULL;
+    mpi_error_codes_init(&env->codes);
+    mpi_keyvals_init(env);
+    self->env = env;
+    return env;
+}
+
+void mpi_env_cleanup(mpi_rank_t *rank)
+{
+    mpi_env_t *env = rank->env;
+
+    if (!env)
+        return;
+    mpi_error_codes_cleanup(&env->codes);
+    mpi_keyvals_cleanup(env);
+    xy_free(env);
+    rank->env = NULL;
+}
+
+static int init(const char *name, const void *site, int required, int *provided)
+{
+    mpi_rank_t *self;
+
+    if (!mpi_self && !mpi_job) {
+        xy_status_t status = mpi_job_adopt();
+        if (status != XY_OK)
+            return mpi_error_status(NULL, status, "the program could not become a rank");
+    }
+    self = mpi_self;
+    if (!self)
+        mpi_enter_refused(name, site);
+    mpi_call_begin(self, name, site);
+    if (self->phase != XMPI_RANK_BEFORE_INIT)
+        return mpi_leave(self,
+                         mpi_error(NULL, MPI_ERR_OTHER, "MPI was already initialized%s",
+                                   self->phase == XMPI_RANK_FINALIZED ? " and finalized" : ""));
+    self->thread_level = required < THREAD_LEVEL_MOST ? required : THREAD_LEVEL_MOST;
+    self->phase = XMPI_RANK_RUNNING;
+    if (provided)
+        *provided = self->thread_level;
+    return mpi_leave(self, MPI_SUCCESS);
+}
+
+int PMPI_Init(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    return init("MPI_Init", __builtin_return_address(0), MPI_THREAD_SINGLE, NULL);
+}
+XY_MPI_ALIAS(Init)
+
+int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    (void)argc;
+    (void)argv;
+    return init("MPI_Init_thread", __builtin_return_address(0), required, provided);
+}
+XY_MPI_ALIAS(Init_thread)
+
+static void nothing(void *const *inputs, int size, void *const *outputs)
+{
+    (void)inputs;
+    (void)size;
+    (void)outputs;
+}
+
+/* First the program's own clean-up, which may still use MPI; then everybody meets, so that no rank
+ * ends while another still takes its messages. */
+static int finalize(mpi_rank_t *self)
+{
+    int code = mpi_attributes_delete(XMPI_ATTR_COMM, MPI_COMM_SELF, &self->comm_self->attributes);
+
+    if (code != MPI_SUCCESS)
+        return mpi_error_raise(NULL, code, "the delete function of an attribute failed");
+    self->call.name = "MPI_Finalize";
+    code = mpi_coll_agree(self->comm_world, NULL, NULL, nothing);
+    if (code != MPI_SUCCESS)
+        return code;
+    self->phase = XMPI_RANK_FINALIZED;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Finalize(void)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Finalize", __builtin_return_address(0));
+    int error = finalize(self);
+
+    if (error == MPI_SUCCESS)
+        self->depth++; /* no guests any more: what comes now is the end of the fiber */
+    return mpi_leave(self, error);
+}
+XY_MPI_ALIAS(Finalize)
+
+int PMPI_Initialized(int *flag)
+{
+    *flag = mpi_self && mpi_self->phase != XMPI_RANK_BEFORE_INIT;
+    return MPI_SUCCESS;
+}
+XY_MPI_ALIAS(Initialized)
+
+int PMPI_Finalized(int *flag)
+{
+    *flag = mpi_self && mpi_self->phase == XMPI_RANK_FINALIZED;
+    return MPI_SUCCESS;
+}
+XY_MPI_ALIAS(Finalized)
+
+int PMPI_Query_thread(int *provided)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Query_thread", __builtin_return_address(0));
+
+    if (!provided)
+        return mpi_leave(self, mpi_error_null(NULL, "provided"));
+    *provided = self->thread_level;
+    return mpi_leave(self, MPI_SUCCESS);
+}
+XY_MPI_ALIAS(Query_thread)
+
+/* Other threads may ask, so nothing is entered: they are not the main one. */
+int PMPI_Is_thread_main(int *flag)
+{
+    *flag = mpi_self != NULL;
+    return MPI_SUCCESS;
+}
+XY_MPI_ALIAS(Is_thread_main)
+
+double PMPI_Wtime(void)
+{
+    return xy_now();
+}
+XY_MPI_ALIAS(Wtime)
+
+double PMPI_Wtick(void)
+{
+    struct timespec tick;
+
+    clock_getres(CLOCK_MONOTONIC, &tick);
+    return (double)tick.tv_sec + 1e-9 * (double)tick.tv_nsec;
+}
+XY_MPI_ALIAS(Wtick)
+
+int PMPI_Get_processor_name(char *name, int *resultlen)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Get_processor_name", __builtin_return_address(0));
+
+    if (!name || !resultlen)
+        return mpi_leave(self, mpi_error_null(NULL, name ? "resultlen" : "name"));
+    if (gethostname(name, MPI_MAX_PROCESSOR_NAME) != 0)
+        strcpy(name, "localhost");
+    name[MPI_MAX_PROCESSOR_NAME - 1] = '\0';
+    *resultlen = (int)strlen(name);
+    return mpi_leave(self, MPI_SUCCESS);
+}
+XY_MPI_ALIAS(Get_processor_name)
+
+int PMPI_Get_version(int *version, int *subversion)
+{
+    *version = MPI_VERSION;
+    *subversion = MPI_SUBVERSION;
+    return MPI_SUCCESS;
+}
+XY_MPI_ALIAS(Get_version)
+
+int PMPI_Get_library_version(char *version, int *resultlen)
+{
+    *resultlen = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "Xylem %s (MPI %d.%d)",
+                          XYLEM_VERSION, MPI_VERSION, MPI_SUBVERSION);
+    return MPI_SUCCESS;
+}
+XY_MPI_ALIAS(Get_library_version)
+
+int PMPI_Abi_get_version(int *abi_major, int *abi_minor)
+{
+    *abi_major = MPI_ABI_VERSION;
+    *abi_minor = MPI_ABI_SUBVERSION;
+    return MPI_SUCCESS;
+}
+XY_MPI_ALIAS(Abi_get_version)
+
+static int abi_get_info(MPI_Info *info)
+{
+    static const struct {
+        const char *key, *value;
+    } sizes[] = {
+        {"mpi_aint_size", sizeof(MPI_Aint) == 8 ? "8" : "4"},
+        {"mpi_count_size", sizeof(MPI_Count) == 8 ? "8" : "4"},
+        {"mpi_offset_size", sizeof(MPI_Offset) == 8 ? "8" : "4"},
+    };
+    mpi_info_t *made = mpi_info_copy(NULL);
+
+    for (size_t i = 0; made && i < sizeof sizes / sizeof sizes[0]; i++) {
+        if (mpi_info_put(made, sizes[i].key, sizes[i].value) != XY_OK) {
+            mpi_info_destroy(made);
+            made = NULL;
+        }
+    }
+    if (!made)
+        return mpi_error_memory(NULL, "an info object");
+    *info = (MPI_Info)(void *)made;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Abi_get_info(MPI_Info *info)
+{
+    mpi_rank_t *self = mpi_enter_any("MPI_Abi_get_info", __builtin_return_address(0));
+
+    return mpi_leave_any(self, info ? abi_get_info(info) : mpi_error_null(NULL, "info"));
+}
+XY_MPI_ALIAS(Abi_get_info)
+
+/* Allowed at any time, and with any communicator: the whole job ends. */
+int PMPI_Abort(MPI_Comm comm, int errorcode)
+{
+    mpi_rank_t *self = mpi_enter_any("MPI_Abort", __builtin_return_address(0));
+    const mpi_comm_t *object = self ? mpi_comm_of(comm) : NULL;
+
+    xy_fail(XY_EINTERRUPTED,
+            "MPI_ABORT was invoked on rank %d in communicator %s with errorcode %d",
+            object ? object->rank
+            : self ? self->world
+                   : 0,
+            object ? mpi_comm_name(object) : "MPI_COMM_WORLD", errorcode);
+    mpi_abort(errorcode);
+}
+XY_MPI_ALIAS(Abort)
+
+/* For profilers that put their own in front; the monitor begins a new phase. */
+int PMPI_Pcontrol(const int level, ...)
+{
+    (void)level;
+    if (mpi_self != NULL)
+        mpi_monitor_phase(mpi_self);
+    return MPI_SUCCESS;
+}
+XY_MPI_ALIAS(Pcontrol)
+
+/* Cache lines, unless the program asks for more. */
+static size_t alignment_of(MPI_Info info)
+{
+    const char *text = mpi_info_value(mpi_info_of(info), "mpi_minimum_memory_alignment");
+    long wanted = 0;
+
+    if (text && xy_parse_long(text, &wanted) && wanted > 64 && (wanted & (wanted - 1)) == 0)
+        return (size_t)wanted;
+    return 64;
+}
+
+static int alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
+{
+    void *memory = NULL;
+
+    if (!baseptr)
+        return mpi_error_null(NULL, "baseptr");
+    if (size < 0)
+        return mpi_error(NULL, MPI_ERR_ARG, "the size is %lld", (long long)size);
+    if (size > 0 && posix_memalign(&memory, alignment_of(info), (size_t)size) != 0)
+        return mpi_error(NULL, MPI_ERR_NO_MEM, "memory ran out for %lld bytes", (long long)size);
+    memcpy(baseptr, &memory, sizeof memory);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Alloc_mem", __builtin_return_address(0));
+
+    return mpi_leave(self, alloc_mem(size, info, baseptr));
+}
+XY_MPI_ALIAS(Alloc_mem)
+
+int PMPI_Free_mem(void *base)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Free_mem", __builtin_return_address(0));
+
+    free(base);
+    return mpi_leave(self, MPI_SUCCESS);
+}
+XY_MPI_ALIAS(Free_mem)
+
+static int get_address(const void *location, MPI_Aint *address)
+{
+    if (!address)
+        return mpi_error_null(NULL, "address");
+    *address = (MPI_Aint)(intptr_t)location;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Get_address(const void *location, MPI_Aint *address)
+{
+    mpi_rank_t *self = mpi_enter_any("MPI_Get_address", __builtin_return_address(0));
+
+    return mpi_leave_any(self, get_address(location, address));
+}
+XY_MPI_ALIAS(Get_address)
+
+int PMPI_Address(void *location, MPI_Aint *address)
+{
+    mpi_rank_t *self = mpi_enter_any("MPI_Address", __builtin_return_address(0));
+
+    return mpi_leave_any(self, get_address(location, address));
+}
+XY_MPI_ALIAS(Address)
+
+/* Through unsigned arithmetic: differences of addresses may wrap. */
+MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp)
+{
+    return (MPI_Aint)((uintptr_t)base + (uintptr_t)disp);
+}
+XY_MPI_ALIAS(Aint_add)
+
+MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2)
+{
+    return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2);
+}
+XY_MPI_ALIAS(Aint_diff)
+
+/* No rank was spawned by another. */
+int PMPI_Comm_get_parent(MPI_Comm *parent)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Comm_get_parent", __builtin_return_address(0));
+
+    if (!parent)
+        return mpi_leave(self, mpi_error_null(NULL, "parent"));
+    *parent = MPI_COMM_NULL;
+    return mpi_leave(self, MPI_SUCCESS);
+}
+XY_MPI_ALIAS(Comm_get_parent)

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Allgather and alltoall, in all variants. Each part fills the buffers of its own members. */
+#include <string.h>
+
+#include "mpi/coll/coll.h"
+#include "mpi/runtime/parallel.h"
+
+/* Sources read side by side in an alltoall: each destination then gets a run of this many blocks.
+ */
+enum { TILE = 8 };
+
+/* The block of member `rank` in the receive buffer of `call`. */
+static char *receive_block(const coll_call_t *call, int rank, int64_t *count)
+{
+    bool is_vector = call->receive_counts.data != NULL;
+
+    *count = is_vector ? coll_at(call->receive_counts, rank) : call->receive_count;
+    return coll_element(call->receive,
+                        is_vector ? coll_at(call->receive_displacements, rank) : *count * rank,
+                        call->receive_type);
+}
+
+/* What member `rank` contributes to an allgather. */
+static const char *contribution(const coll_call_t *call, int64_t *count, mpi_type_t **type)
+{
+    if (call->is_in_place) {
+        *type = call->receive_type;
+        return receive_block(call, call->rank, count);
+    }
+    *count = call->send_count;
+    *type = call->send_type;
+    return call->send;
+}
+
+/* Piece `i` of the block of member `from` into the receive buffer of `to`. */
+static void allgather_block(const coll_slot_t *slot, coll_call_t *from, coll_call_t *to, int64_t i)
+{
+    int64_t count, room;
+    mpi_type_t *type;
+    const char *data = contribution(from, &count, &type);
+    char *place = receive_block(to, from->rank, &room);
+
+    if (i < coll_copy_pieces(room, to->receive_type, type))
+        coll_copy_piece(slot, place, room, to->receive_type, data, count, type, i);
+}
+
+/* Small regular blocks of plain types: all results are equal, so put one together and copy it. */
+static bool allgather_is_compact(const coll_part_t *part, const coll_slot_t *slot)
+{
+    for (int m = 0; m < part->members; m++) {
+        const coll_call_t *call = slot->calls[m];
+
+        if (call->receive_counts.data != NULL || !mpi_type_is_contiguous(call->receive_type))
+            return false;
+    }
+    return slot->bytes * (uint64_t)part->coll->size <= 2 * XMPI_PIECE;
+}
+
+static void allgather_compact(coll_part_t *part, coll_slot_t *slot)
+{
+    coll_call_t *first = slot->calls[0];
+    size_t block = slot->bytes, bytes = block * (size_t)part->coll->size;
+
+    for (int r = 0; r < part->coll->size; r++)
+        allgather_block(slot, coll_call_of(part, slot, r), first, 0);
+    for (int m = 1; m < part->members; m++) {
+        coll_call_t *call = slot->calls[m];
+        size_t own = (size_t)call->rank * block;
+
+        if (!call->is_in_place) {
+            memcpy(call->receive, first->receive, bytes);
+            continue;
+        }
+        /* Others may be reading this member's own block, which holds its data already. */
+        memcpy(call->receive, first->receive, own);
+        memcpy((char *)call->receive + own + block, (char *)first->receive + own + block,
+               bytes - own - block);
+    }
+}
+
+/* The most pieces of any block; blocks of other members have as many bytes here as there. */
+static int64_t allgather_depth(const coll_part_t *part, const coll_slot_t *slot)
+{
+    const coll_call_t *call = slot->calls[0];
+    int64_t most = 1;
+
+    for (int r = 0; r < (call->receive_counts.data ? part->coll->size : 1); r++) {
+        int64_t count, n;
+
+        receive_block(call, r, &count);
+        n = coll_copy_pieces(count, call->receive_type, call->receive_type);
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* Small contributions go through the slots: nobody has to wait until the others have read. */
+static xy_status_t allgather_prepare(coll_part_t *part, coll_slot_t *slot)
+{
+    slot->is_packed =
+        slot->bytes > 0 && slot->bytes * (uint64_t)part->coll->most_members <= COLL_SMALL;
+    for (int m = 0; slot->is_packed && m < part->members; m++) {
+        int64_t count;
+        mpi_type_t *type;
+        const char *data = contribution(slot->calls[m], &count, &type);
+
+        mpi_type_pack(slot->data + (size_t)m * slot->bytes, data, count, type, 0, slot->bytes);
+    }
+    return XY_OK;
+}
+
+static void allgather_unpack(coll_part_t *part, coll_slot_t *slot, coll_call_t *to)
+{
+    const mpi_coll_t *coll = part->coll;
+
+    for (int r = 0; r < coll->size; r++) {
+        const char *data =
+            coll_data_of(part, slot, coll->part_of[r], slot->bytes * (uint64_t)coll->most_members);
+        int64_t count;
+        char *place = receive_block(to, r, &count);
+
+        mpi_type_unpack(place, count, to->receive_type,
+                        data + (size_t)coll->place_of[r] * slot->bytes, 0, slot->bytes);
+    }
+}
+
+/* One result is put together, the others are copies of it where they can be. */
+static void allgather_packed(coll_part_t *part, coll_slot_t *slot)
+{
+    coll_call_t *first = slot->calls[0];
+
+    allgather_unpack(part, slot, first);
+    for (int m = 1; m < part->members; m++) {
+        coll_call_t *call = slot->calls[m];
+
+        if (mpi_type_is_contiguous(call->receive_type) &&
+            mpi_type_is_contiguous(first->receive_type))
+            memcpy(call->receive, first->receive, slot->bytes * (size_t)part->coll->size);
+        else
+            allgather_unpack(part, slot, call);
+    }
+}
+
+static int64_t allgather_pieces(const coll_part_t *part, coll_slot_t *slot)
+{
+    if (slot->is_packed)
+        return 1;
+    slot->is_small = allgather_is_compact(part, slot);
+    if (slot->is_small)
+        return 1;
+    return allgather_depth(part, slot) * part->members * part->coll->size;
+}
+
+/* A piece of one source goes to all members of the part before the next is read. */
+static void allgather_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
+{
+    int64_t rest = piece / part->members;
+
+    if (slot->is_packed)
+        allgather_packed(part, slot);
+    else if (slot->is_small)
+        allgather_compact(part, slot);
+    else
+        allgather_block(slot, coll_call_of(part, slot, (int)(rest % part->coll->size)),
+                        slot->calls[piece % part->members], rest / part->coll->size);
+}
+
+const coll_kind_t coll_allgather = {.name = "MPI_Allgather",
+                                    .prepare = allgather_prepare,
+                                    .pieces = allgather_pieces,
+                                    .piece = allgather_piece,
+                                    .parts_again = coll_parts_unpacked};
+
+/* One direction of an alltoall call, seen from one member towards `peer`. */
+static char *alltoall_block(const void *buffer, coll_vector_t counts, coll_vector_t displacements,
+                            const MPI_Datatype *types, int64_t count, mpi_type_t *type, int peer,
+                            int64_t *count_p, mpi_type_t **type_p)
+{
+    *count_p = counts.data ? coll_at(counts, peer) : count;
+    *type_p = types ? mpi_type_of(types[peer]) : type;
+    if (types != NULL)
+        return (char *)(uintptr_t)buffer + coll_at(displacements, peer);
+    return coll_element(buffer, counts.data ? coll_at(displacements, peer) : count * peer, type);
+}
+
+static char *alltoall_receive(const coll_call_t *call, int peer, int64_t *count, mpi_type_t **type)
+{
+    return alltoall_block(call->receive, call->receive_counts, call->receive_displacements,
+                          call->receive_types, call->receive_count, call->receive_type, peer, count,
+                          type);
+}
+
+static char *alltoall_send(const coll_call_t *call, int peer, int64_t *count, mpi_type_t **type)
+{
+    if (!call->is_in_place)
+        return alltoall_block(call->send, call->send_counts, call->send_displacements,
+                              call->send_types, call->send_count, call->send_type, peer, count,
+                              type);
+    return alltoall_block(call->send, call->receive_counts, call->receive_displacements,
+                          call->receive_types, call->receive_count, call->receive_type, peer, count,
+                          type);
+}
+
+/* In place, the data to send is what lies in the receive buffer now: keep a copy of the bytes from
+ * the first to the last that belongs to it. */
+static xy_status_t copy_in_place(coll_call_t *call, int size)
+{
+    char *low = NULL, *high = NULL;
+
+    for (int r = 0; r < size; r++) {
+        mpi_type_t *type;
+        int64_t count;
+        char *block = alltoall_receive(call, r, &count, &type);
+        char *begin = block + type->true_lb;
+        char *end = begin + (count - 1) * type->extent + type->true_extent;
+
+        if (count == 0)
+            continue;
+        low = low == NULL || begin < low ? begin : low;
+        high = high == NULL || end > high ? end : high;
+    }
+    call->send = call->receive;
+    if (low == NULL)
+        return XY_OK;
+    call->copy = xy_malloc((size_t)(high - low));
+    if (call->copy == NULL)
+        return XY_ENOMEM;
+    memcpy(call->copy, low, (size_t)(high - low));
+    call->send = (char *)call->copy + ((char *)call->receive - low);
+    return XY_OK;
+}
+
+/* Small blocks go through the slots: those of member m lie together, by receiver. */
+static void alltoall_pack(coll_part_t *part, coll_slot_t *slot)
+{
+    int size = part->coll->size;
+
+    for (int m = 0; m < part->members; m++)
+        for (int r = 0; r < size; r++) {
+            mpi_type_t *type;
+            int64_t count;
+            const char *data = alltoall_send(slot->calls[m], r, &count, &type);
+
+            mpi_type_pack(slot->data + ((size_t)m * (size_t)size + (size_t)r) * slot->bytes, data,
+                          count, type, 0, slot->bytes);
+        }
+}
+
+static void alltoall_unpack(coll_part_t *part, coll_slot_t *slot)
+{
+    const mpi_coll_t *coll = part->coll;
+
+    for (int m = 0; m < part->members; m++)
+        for (int s = 0; s < coll->size; s++) {
+            coll_call_t *to = slot->calls[m];
+            size_t index = (size_t)coll->place_of[s] * (size_t)coll->size + (size_t)to->rank;
+            mpi_type_t *type;
+            int64_t count;
+            char *place = alltoall_receive(to, s, &count, &type);
+
+            mpi_type_unpack(place, count, type,
+                            coll_left_by(part, slot, coll->part_of[s]) + index * slot->bytes, 0,
+                            slot->bytes);
+        }
+}
+
+static xy_status_t alltoall_prepare(coll_part_t *part, coll_slot_t *slot)
+{
+    const mpi_coll_t *coll = part->coll;
+
+    slot->is_packed =
+        slot->bytes > 0 &&
+        slot->bytes * (uint64_t)coll->most_members * (uint64_t)coll->size <= COLL_SMALL;
+    if (slot->is_packed) {
+        for (int m = 0; m < part->members; m++)
+            if (slot->calls[m]->is_in_place)
+                slot->calls[m]->send = slot->calls[m]->receive;
+        alltoall_pack(part, slot);
+        return XY_OK;
+    }
+    for (int m = 0; m < part->members; m++)
+        if (slot->calls[m]->is_in_place && copy_in_place(slot->calls[m], part->coll->size) != XY_OK)
+            return XY_ENOMEM;
+    return XY_OK;
+}
+
+static bool is_plain(const coll_call_t *call)
+{
+    const mpi_type_t *send = call->is_in_place ? call->receive_type : call->send_type;
+
+    return call->receive_counts.data == NULL && call->receive_types == NULL &&
+           mpi_type_is_contiguous(call->receive_type) && mpi_type_is_contiguous(send);
+}
+
+static bool all_are_plain(const coll_part_t *part, const coll_slot_t *slot)
+{
+    for (int r = 0; r < part->coll->size; r++)
+        if (!is_plain(coll_call_of(part, slot, r)))
+            return false;
+    return true;
+}
+
+/* Small regular blocks: the blocks of TILE sources to all members of the part. */
+static bool is_tiled(const coll_part_t *part, const coll_slot_t *slot)
+{
+    return slot->bytes > 0 && slot->bytes <= XMPI_PIECE / TILE && all_are_plain(part, slot);
+}
+
+static void exchange_tile(coll_part_t *part, coll_slot_t *slot, int first)
+{
+    int size = part->coll->size, end = first + TILE < size ? first + TILE : size;
+    size_t n = slot->bytes;
+    const char *from[TILE];
+
+    for (int s = first; s < end; s++)
+        from[s - first] = coll_call_of(part, slot, s)->send;
+    for (int m = 0; m < part->members; m++) {
+        coll_call_t *to = slot->calls[m];
+
+        for (int s = first; s < end; s++)
+            memcpy((char *)to->receive + (size_t)s * n, from[s - first] + (size_t)to->rank * n, n);
+    }
+}
+
+static void exchange_piece(const coll_slot_t *slot, coll_call_t *from, coll_call_t *to, int64_t i)
+{
+    mpi_type_t *to_type, *from_type;
+    int64_t room, count;
+    char *place = alltoall_receive(to, from->rank, &room, &to_type);
+    char *data = alltoall_send(from, to->rank, &count, &from_type);
+
+    if (i < coll_copy_pieces(room, to_type, from_type))
+        coll_copy_piece(slot, place, room, to_type, data, count, from_type, i);
+}
+
+/* The most pieces of any block that a member of the part receives. */
+static int64_t alltoall_depth(const coll_part_t *part, const coll_slot_t *slot)
+{
+    int64_t most = 1;
+
+    for (int m = 0; m < part->members; m++)
+        for (int r = 0; r < part->coll->size; r++) {
+            mpi_type_t *type;
+            int64_t count, n;
+
+            alltoall_receive(slot->calls[m], r, &count, &type);
+            n = coll_copy_pieces(count, type, type);
+            most = n > most ? n : most;
+        }
+    return most;
+}
+
+static int64_t alltoall_pieces(const coll_part_t *part, coll_slot_t *slot)
+{
+    if (slot->is_packed)
+        return 1;
+    slot->is_small = is_tiled(part, slot);
+    if (slot->is_small)
+        return (part->coll->size + TILE - 1) / TILE;
+    return alltoall_depth(part, slot) * part->members * part->coll->size;
+}
+
+static void alltoall_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
+{
+    int64_t rest = piece / part->members;
+
+    if (slot->is_packed)
+        alltoall_unpack(part, slot);
+    else if (slot->is_small)
+        exchange_tile(part, slot, (int)piece * TILE);
+    else
+        exchange_piece(slot, coll_call_of(part, slot, (int)(rest % part->coll->size)),
+                       slot->calls[piece % part->members], rest / part->coll->size);
+}
+
+const coll_kind_t coll_alltoall = {.name = "MPI_Alltoall",
+                                   .prepare = alltoall_prepare,
+                                   .pieces = alltoall_pieces,
+                                   .piece = alltoall_piece,
+                                   .parts_again = coll_parts_unpacked};

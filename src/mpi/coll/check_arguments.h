@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Checks of arguments that the collective calls share. Each returns MPI_SUCCESS or what mpi_error
+ * returned. */
+#ifndef XY_MPI_COLL_CHECK_ARGUMENTS_H
+#define XY_MPI_COLL_CHECK_ARGUMENTS_H
+
+#include "mpi/coll/coll.h"
+#include "mpi/runtime/call.h"
+
+/* The communicator, into call->comm; intracommunicators only. */
+int coll_check_comm(mpi_rank_t *self, MPI_Comm handle, coll_call_t *call);
+int coll_check_root(const coll_call_t *call);
+/* A buffer of `count` elements of `type`, whose object goes to *type_p. */
+int coll_check_buffer(const coll_call_t *call, const void *buffer, int64_t count, MPI_Datatype type,
+                      mpi_type_t **type_p);
+/* One count for each member; its type, when `type_p` is not NULL. */
+int coll_check_counts(const coll_call_t *call, coll_vector_t counts, MPI_Datatype type,
+                      mpi_type_t **type_p);
+int coll_check_types(const coll_call_t *call, const MPI_Datatype types[]);
+/* The operation, into call->op; call->receive_type is set. */
+int coll_check_op(coll_call_t *call, MPI_Op handle);
+
+/* Run it (request NULL) or start it, and leave the MPI call. */
+int coll_go(mpi_rank_t *self, int error, coll_call_t *call, MPI_Request *request);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the kinds of collectives share: scratch memory, copies in pieces, blocks of vectors. */
+#include <string.h>
+
+#include "mpi/coll/coll.h"
+#include "mpi/runtime/copy_stream.h"
+#include "mpi/runtime/parallel.h"
+
+void *coll_scratch(size_t bytes)
+{
+    mpi_worker_t *worker = xy_worker_user(xy_worker_self());
+
+    if (worker->scratch_size < bytes) {
+        void *larger = xy_realloc(worker->scratch, bytes);
+
+        if (larger == NULL) {
+            xy_fail_memory("working on a collective");
+            mpi_job->abort(1);
+        }
+        worker->scratch = larger;
+        worker->scratch_size = bytes;
+    }
+    return worker->scratch;
+}
+
+int64_t coll_copy_pieces(int64_t count, const mpi_type_t *a, const mpi_type_t *b)
+{
+    uint64_t bytes = (uint64_t)count * a->size;
+
+    if (bytes <= XMPI_PIECE || !mpi_type_is_contiguous(a) || !mpi_type_is_contiguous(b))
+        return 1;
+    return (int64_t)((bytes + XMPI_PIECE - 1) / XMPI_PIECE);
+}
+
+void coll_copy_piece(const coll_slot_t *slot, void *to, int64_t to_count, const mpi_type_t *to_type,
+                     const void *from, int64_t from_count, const mpi_type_t *from_type, int64_t i)
+{
+    uint64_t offset = (uint64_t)i * XMPI_PIECE;
+    uint64_t room = (uint64_t)to_count * to_type->size;
+    uint64_t bytes = (uint64_t)from_count * from_type->size;
+
+    if (coll_copy_pieces(to_count, to_type, from_type) == 1) {
+        coll_copy(to, to_count, to_type, from, from_count, from_type);
+        return;
+    }
+    bytes = bytes < room ? bytes : room;
+    if (offset >= bytes || to == from)
+        return;
+    bytes = bytes - offset < XMPI_PIECE ? bytes - offset : XMPI_PIECE;
+    if (slot->is_huge)
+        mpi_copy_past_cache((char *)to + offset, (const char *)from + offset, bytes);
+    else
+        memcpy((char *)to + offset, (const char *)from + offset, bytes);
+}
+
+size_t coll_span(const mpi_type_t *type)
+{
+    return (size_t)(type->true_extent > type->extent ? type->true_extent : type->extent);
+}
+
+int64_t coll_block_elements(const coll_slot_t *slot, const mpi_type_t *type)
+{
+    enum { BLOCK = 32 << 10, SHORT = 4 * BLOCK, SMALL_BLOCK = 8 << 10 };
+    size_t block = slot->bytes > 0 && slot->bytes < SHORT ? SMALL_BLOCK : BLOCK;
+    size_t span = coll_span(type);
+
+    return span > 0 && span < block ? (int64_t)(block / span) : 1;
+}
+
+void coll_slice(const coll_part_t *part, int64_t count, int64_t *begin, int64_t *end)
+{
+    *begin = count * part->index / part->coll->parts;
+    *end = count * (part->index + 1) / part->coll->parts;
+}
+
+bool coll_parts_always(const coll_slot_t *slot)
+{
+    (void)slot;
+    return true;
+}
+
+void coll_copy(void *to, int64_t to_count, const mpi_type_t *to_type, const void *from,
+               int64_t from_count, const mpi_type_t *from_type)
+{
+    size_t bytes = (size_t)to_count * to_type->size;
+    size_t sent = (size_t)from_count * from_type->size;
+
+    if (sent < bytes)
+        bytes = sent;
+    if (bytes == 0 || to == from)
+        return;
+    if (mpi_type_is_contiguous(to_type) && mpi_type_is_contiguous(from_type))
+        mpi_copy(to, from, bytes);
+    else
+        mpi_type_copy(to, to_count, to_type, from, from_count, from_type, &bytes);
+}
+
+bool coll_parts_unpacked(const coll_slot_t *slot)
+{
+    return !slot->is_packed;
+}

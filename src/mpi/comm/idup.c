@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Nonblocking duplication. Attributes and hints are copied when it is started; the leader's plan
+ * arrives like the result of any nonblocking collective; the new communicator is made from both
+ * when the program completes the request.
+ */
+#include "mpi/bindings/alias.h"
+#include "mpi/comm/make.h"
+#include "mpi/object/attr.h"
+#include "mpi/object/env.h"
+#include "mpi/object/error.h"
+#include "mpi/object/info.h"
+#include "mpi/runtime/settings.h"
+#include "mpi/topo/topo.h"
+
+typedef struct {
+    mpi_comm_t *parent; /* held; its address is what the leader gets */
+    MPI_Comm *newcomm;
+    mpi_plan_t plan;
+    mpi_attributes_t *attributes;
+    mpi_info_t *info;
+    mpi_topology_t *topology;
+    /* The request's own, put back before its release function runs. */
+    void *extra;
+    void (*release)(mpi_request_t *request);
+} idup_t;
+
+/* The request is complete and goes: everything is there. */
+static void finish(mpi_request_t *request)
+{
+    idup_t *idup = request->extra;
+    mpi_comm_t *made = NULL;
+
+    request->extra = idup->extra;
+    idup->release(request);
+    if (mpi_comm_from_plan(idup->parent, &idup->plan, &made) == MPI_SUCCESS) {
+        made->attributes = idup->attributes;
+        made->topology = idup->topology;
+        made->info = idup->info ? (MPI_Info)(void *)idup->info : MPI_INFO_NULL;
+        mpi_settings_apply(made, idup->info);
+        *idup->newcomm = mpi_comm_handle(made);
+    } else {
+        mpi_attributes_drop(idup->attributes);
+        mpi_topology_release(idup->topology);
+        mpi_info_destroy(idup->info);
+        *idup->newcomm = MPI_COMM_NULL;
+    }
+    mpi_comm_release(idup->parent);
+    xy_free(idup);
+}
+
+static void forget(idup_t *idup)
+{
+    mpi_attributes_delete(XMPI_ATTR_COMM, mpi_comm_handle(idup->parent), &idup->attributes);
+    mpi_info_destroy(idup->info);
+    xy_free(idup);
+}
+
+/* What is copied at the start; NULL: raised, *code_p says what. */
+static idup_t *prepare(mpi_comm_t *comm, const mpi_info_t *info, MPI_Comm *newcomm, int *code_p)
+{
+    idup_t *idup = xy_calloc(1, sizeof *idup);
+
+    if (!idup) {
+        *code_p = mpi_error_memory(comm, "a duplication");
+        return NULL;
+    }
+    idup->parent = comm;
+    idup->newcomm = newcomm;
+    *code_p = mpi_attributes_copy(XMPI_ATTR_COMM, mpi_comm_handle(comm), comm->attributes,
+                                  &idup->attributes);
+    if (*code_p != MPI_SUCCESS) {
+        *code_p = mpi_error_raise(comm, *code_p, "the copy function of an attribute failed");
+        xy_free(idup);
+        return NULL;
+    }
+    idup->info = info ? mpi_info_copy(info) : NULL;
+    if (info && !idup->info) {
+        *code_p = mpi_error_memory(comm, "the hints of a communicator");
+        forget(idup);
+        return NULL;
+    }
+    return idup;
+}
+
+static int idup(mpi_rank_t *self, MPI_Comm handle, bool has_info, MPI_Info info, MPI_Comm *newcomm,
+                MPI_Request *request_p)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+    coll_call_t call = {.kind = &coll_agree, .leader = mpi_comm_duplicate_leader};
+    mpi_request_t *request;
+    idup_t *made;
+    int code;
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    if (!newcomm || !request_p)
+        return mpi_error_null(comm, newcomm ? "request" : "newcomm");
+    made = prepare(comm, mpi_info_of(has_info ? info : comm->info), newcomm, &code);
+    if (!made)
+        return code;
+    call.comm = comm->remote ? comm->merged : comm;
+    call.send = &made->parent;
+    call.receive = &made->plan;
+    code = coll_start(self, &call, request_p);
+    if (code != MPI_SUCCESS) {
+        forget(made);
+        return code;
+    }
+    mpi_comm_hold(comm);
+    mpi_topology_hold(comm->topology);
+    made->topology = comm->topology;
+    request = mpi_request_of(*request_p);
+    made->extra = request->extra;
+    made->release = request->release;
+    request->extra = made;
+    request->release = finish;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Comm_idup", __builtin_return_address(0));
+
+    return mpi_leave(self, idup(self, comm, false, MPI_INFO_NULL, newcomm, request));
+}
+XY_MPI_ALIAS(Comm_idup)
+
+int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Comm_idup_with_info", __builtin_return_address(0));
+
+    return mpi_leave(self, idup(self, comm, true, info, newcomm, request));
+}
+XY_MPI_ALIAS(Comm_idup_with_info)

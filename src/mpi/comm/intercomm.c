@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Intercommunicators: made from two groups that do not overlap, and merged into one.
+ *
+ * The two leaders tell each other their groups through the peer communicator; the one with the
+ * lower world rank makes what all share and sends it to the other; then each tells its own side.
+ */
+#include <string.h>
+
+#include "mpi/bindings/alias.h"
+#include "mpi/comm/make.h"
+#include "mpi/object/env.h"
+#include "mpi/object/error.h"
+
+/* What travels between the leaders: a group with one reference for the receiver, or the plan. */
+typedef struct {
+    mpi_group_t *group;
+    int world; /* of the sending leader */
+} greeting_t;
+
+static bool overlap(const mpi_group_t *a, const mpi_group_t *b, xy_status_t *status_p)
+{
+    int *index = mpi_group_index(a);
+    bool found = false;
+
+    *status_p = index ? XY_OK : XY_ENOMEM;
+    for (int i = 0; index && i < b->size && !found; i++)
+        found = index[mpi_group_world(b, i)] != MPI_UNDEFINED;
+    xy_free(index);
+    return found;
+}
+
+/* The leader that makes the shared part. The plan of the other side goes into *theirs_p. */
+static mpi_plan_t plan_both(mpi_group_t *ours, mpi_group_t *theirs, mpi_plan_t *theirs_p)
+{
+    mpi_plan_t plan = {.rank = MPI_UNDEFINED};
+
+    if (overlap(ours, theirs, &plan.status))
+        plan.status = XY_EINVAL;
+    if (plan.status != XY_OK) {
+        mpi_group_release(ours);
+        mpi_group_release(theirs);
+        *theirs_p = plan;
+        return plan;
+    }
+    mpi_plan_inter(ours, theirs, &plan, theirs_p);
+    return plan;
+}
+
+/* Between the leaders; `plan` is for the side of the caller. */
+static int leaders_meet(mpi_comm_t *local, mpi_comm_t *peer, int remote_leader, int tag,
+                        mpi_plan_t *plan)
+{
+    greeting_t mine = {local->group, local->owner->world}, other;
+    mpi_comm_t shadow = mpi_comm_shadow(peer, XMPI_CONTEXT_SHADOW);
+    MPI_Comm handle = (MPI_Comm)(void *)&shadow;
+    mpi_plan_t theirs;
+    int code;
+
+    mpi_group_hold(local->group, 1);
+    code =
+        PMPI_Sendrecv(&mine, (int)sizeof mine, MPI_BYTE, remote_leader, tag, &other,
+                      (int)sizeof other, MPI_BYTE, remote_leader, tag, handle, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (mine.world > other.world) {
+        mpi_group_release(other.group);
+        return PMPI_Recv(plan, (int)sizeof *plan, MPI_BYTE, remote_leader, tag, handle,
+                         MPI_STATUS_IGNORE);
+    }
+    mpi_group_hold(local->group, 1); /* the plan takes one; the other leader drops its own */
+    *plan = plan_both(local->group, other.group, &theirs);
+    return PMPI_Send(&theirs, (int)sizeof theirs, MPI_BYTE, remote_leader, tag, handle);
+}
+
+/* In each local group: the member that has a plan gives it to all. */
+static void tell_side(void *const *inputs, int size, void *const *outputs)
+{
+    const mpi_plan_t *plan = NULL;
+
+    for (int i = 0; i < size && !plan; i++)
+        plan = *(mpi_plan_t *const *)inputs[i];
+    for (int i = 0; i < size; i++) {
+        mpi_plan_t *output = outputs[i];
+
+        *output = *plan;
+        output->rank = i;
+    }
+}
+
+static int check_create(mpi_comm_t *local, int local_leader, MPI_Comm peer_handle,
+                        int remote_leader, int tag)
+{
+    const mpi_comm_t *peer = mpi_comm_of(peer_handle);
+    int size;
+
+    if (local->remote)
+        return mpi_error(local, MPI_ERR_COMM, "the local communicator is an intercommunicator");
+    if (local_leader < 0 || local_leader >= local->size)
+        return mpi_error(local, MPI_ERR_RANK, "the local leader is %d; the group has %d ranks",
+                         local_leader, local->size);
+    if (local->rank != local_leader)
+        return MPI_SUCCESS;
+    if (!peer)
+        return mpi_comm_refuse(peer_handle);
+    size = peer->remote ? peer->remote->size : peer->size;
+    if (remote_leader < 0 || remote_leader >= size)
+        return mpi_error(local, MPI_ERR_RANK,
+                         "the remote leader is %d; the peer group has %d ranks", remote_leader,
+                         size);
+    if (tag < 0)
+        return mpi_error(local, MPI_ERR_TAG, "the tag is %d; it must not be negative", tag);
+    return MPI_SUCCESS;
+}
+
+static int intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer_handle,
+                            int remote_leader, int tag, MPI_Comm *newcomm)
+{
+    mpi_comm_t *local = mpi_comm_of(local_handle), *made;
+    mpi_plan_t mine, plan, *told = NULL;
+    int code;
+
+    if (!local)
+        return mpi_comm_refuse(local_handle);
+    if (!newcomm)
+        return mpi_error_null(local, "newintercomm");
+    code = check_create(local, local_leader, peer_handle, remote_leader, tag);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (local->rank == local_leader) {
+        const mpi_call_t call = local->owner->call;
+        code = leaders_meet(local, mpi_comm_of(peer_handle), remote_leader, tag, &mine);
+        local->owner->call = call;
+        /* The others wait for a plan: they must hear of the failure. */
+        if (code != MPI_SUCCESS)
+            mine = (mpi_plan_t){.status = XY_EIO};
+        told = &mine;
+    }
+    code = mpi_coll_agree(local, &told, &plan, tell_side);
+    if (code != MPI_SUCCESS)
+        return code;
+    if (plan.status == XY_EINVAL)
+        return mpi_error(local, MPI_ERR_COMM, "the two groups have a rank in common");
+    code = mpi_comm_from_plan(local, &plan, &made);
+    if (code == MPI_SUCCESS)
+        *newcomm = mpi_comm_handle(made);
+    return code;
+}
+
+int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm,
+                          int remote_leader, int tag, MPI_Comm *newintercomm)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Intercomm_create", __builtin_return_address(0));
+
+    return mpi_leave(self, intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag,
+                                            newintercomm));
+}
+XY_MPI_ALIAS(Intercomm_create)
+
+/* What each member says about the order of the merged group. */
+typedef struct {
+    int world;
+    bool wants_high, is_high;
+} merge_wish_t;
+
+/* The side that says low comes first; when both say the same, the low side of the
+ * intercommunicator does. */
+static void merge_leader(void *const *inputs, int size, void *const *outputs)
+{
+    const merge_wish_t *first = inputs[0], *last = inputs[size - 1];
+    bool is_swapped = first->wants_high && !last->wants_high;
+    int *ranks = xy_malloc((size_t)size * sizeof *ranks), *place;
+    int lows = 0;
+    mpi_plan_t plan;
+
+    while (lows < size && !((const merge_wish_t *)inputs[lows])->is_high)
+        lows++;
+    place = ranks;
+    for (int i = 0; i < size && ranks; i++)
+        *place++ = ((const merge_wish_t *)inputs[is_swapped ? (i + lows) % size : i])->world;
+    plan = mpi_plan_intra(ranks ? mpi_group_create(ranks, size) : NULL);
+    for (int i = 0; i < size; i++) {
+        mpi_plan_t *output = outputs[is_swapped ? (i + lows) % size : i];
+
+        *output = plan;
+        output->rank = i;
+    }
+}
+
+static int intercomm_merge(MPI_Comm handle, int high, MPI_Comm *newcomm)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle), *made;
+    merge_wish_t wish;
+    mpi_plan_t plan;
+    int code;
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    if (!newcomm)
+        return mpi_error_null(comm, "newintracomm");
+    if (!comm->remote)
+        return mpi_error(comm, MPI_ERR_COMM, "%s is no intercommunicator", mpi_comm_name(comm));
+    wish = (merge_wish_t){comm->owner->world, high != 0, comm->is_high};
+    code = mpi_coll_agree(comm->merged, &wish, &plan, merge_leader);
+    if (code == MPI_SUCCESS)
+        code = mpi_comm_from_plan(comm, &plan, &made);
+    if (code == MPI_SUCCESS)
+        *newcomm = mpi_comm_handle(made);
+    return code;
+}
+
+int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Intercomm_merge", __builtin_return_address(0));
+
+    return mpi_leave(self, intercomm_merge(intercomm, high, newintracomm));
+}
+XY_MPI_ALIAS(Intercomm_merge)

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/comm/make.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/object/errhandler.h"
+#include "mpi/object/error.h"
+
+static uint32_t context_new(void)
+{
+    return atomic_fetch_add_explicit(&mpi_job->next_context, 1, memory_order_relaxed);
+}
+
+/* A collective part with one reference for each member. */
+static xy_status_t coll_new(mpi_group_t *group, uint32_t context, mpi_coll_t **coll_p)
+{
+    mpi_coll_t *coll;
+    xy_status_t status = mpi_coll_create(group, context, &coll);
+
+    if (status != XY_OK)
+        return status;
+    for (int i = 0; i < group->size; i++)
+        mpi_coll_hold(coll);
+    *coll_p = coll;
+    return XY_OK;
+}
+
+mpi_plan_t mpi_plan_intra(mpi_group_t *group)
+{
+    mpi_plan_t plan = {.group = group, .rank = MPI_UNDEFINED};
+
+    if (!group) {
+        plan.status = XY_ENOMEM;
+        return plan;
+    }
+    plan.context = context_new();
+    plan.status = coll_new(group, plan.context, &plan.coll);
+    if (plan.status == XY_OK)
+        mpi_group_hold(group, group->size - 1);
+    else
+        mpi_group_release(group);
+    return plan;
+}
+
+/* Both groups in one, the low one first. NULL: memory ran out. */
+static mpi_group_t *group_merge(const mpi_group_t *low, const mpi_group_t *high)
+{
+    int *ranks = xy_malloc(((size_t)low->size + (size_t)high->size) * sizeof *ranks);
+
+    if (!ranks)
+        return NULL;
+    for (int i = 0; i < low->size; i++)
+        ranks[i] = mpi_group_world(low, i);
+    for (int i = 0; i < high->size; i++)
+        ranks[low->size + i] = mpi_group_world(high, i);
+    return mpi_group_create(ranks, low->size + high->size);
+}
+
+void mpi_plan_inter(mpi_group_t *low, mpi_group_t *high, mpi_plan_t *low_p, mpi_plan_t *high_p)
+{
+    mpi_plan_t merged = mpi_plan_intra(group_merge(low, high));
+    mpi_plan_t plan = {.status = merged.status,
+                       .rank = MPI_UNDEFINED,
+                       .coll = merged.coll,
+                       .merged = merged.group,
+                       .merged_context = merged.context};
+
+    if (plan.status == XY_OK) {
+        /* Every member of both sides uses both groups. */
+        mpi_group_hold(low, low->size + high->size - 1);
+        mpi_group_hold(high, low->size + high->size - 1);
+        plan.context = context_new();
+    } else {
+        mpi_group_release(low);
+        mpi_group_release(high);
+    }
+    *low_p = *high_p = plan;
+    low_p->group = high_p->remote = low;
+    low_p->remote = high_p->group = high;
+    high_p->is_high = true;
+}
+
+static void plan_release(const mpi_plan_t *plan)
+{
+    mpi_group_release(plan->group);
+    mpi_group_release(plan->remote);
+    mpi_group_release(plan->merged);
+    mpi_coll_release(plan->coll);
+}
+
+static mpi_comm_t *comm_new(const mpi_comm_t *parent, uint32_t context, mpi_group_t *group,
+                            int rank)
+{
+    mpi_comm_t *comm = xy_calloc(1, sizeof *comm);
+
+    if (!comm)
+        return NULL;
+    comm->context = context;
+    comm->rank = rank;
+    comm->size = group->size;
+    comm->group = group;
+    comm->owner = parent->owner;
+    comm->references = 1;
+    comm->errhandler = parent->errhandler;
+    comm->info = MPI_INFO_NULL;
+    mpi_errhandler_hold(mpi_errhandler_of(comm->errhandler));
+    return comm;
+}
+
+static mpi_comm_t *comm_new_inter(const mpi_comm_t *parent, const mpi_plan_t *plan)
+{
+    int merged_rank = plan->rank + (plan->is_high ? plan->remote->size : 0);
+    mpi_comm_t *comm = comm_new(parent, plan->context, plan->group, plan->rank);
+    mpi_comm_t *merged = comm_new(parent, plan->merged_context, plan->merged, merged_rank);
+
+    if (!comm || !merged) {
+        if (comm || merged)
+            mpi_errhandler_release(mpi_errhandler_of(parent->errhandler));
+        xy_free(comm);
+        xy_free(merged);
+        return NULL;
+    }
+    merged->coll = plan->coll;
+    comm->merged = merged;
+    comm->remote = plan->remote;
+    comm->is_high = plan->is_high;
+    return comm;
+}
+
+int mpi_comm_from_plan(mpi_comm_t *parent, const mpi_plan_t *plan, mpi_comm_t **comm_p)
+{
+    mpi_comm_t *comm;
+
+    if (plan->status != XY_OK)
+        return mpi_error_status(parent, plan->status, "the communicator could not be made");
+    if (plan->rank == MPI_UNDEFINED) {
+        *comm_p = NULL;
+        return MPI_SUCCESS;
+    }
+    if (plan->remote) {
+        comm = comm_new_inter(parent, plan);
+    } else {
+        comm = comm_new(parent, plan->context, plan->group, plan->rank);
+        if (comm)
+            comm->coll = plan->coll;
+    }
+    if (!comm) {
+        plan_release(plan);
+        return mpi_error_memory(parent, "a communicator");
+    }
+    *comm_p = comm;
+    return MPI_SUCCESS;
+}
+
+mpi_comm_t mpi_comm_shadow(const mpi_comm_t *comm, uint32_t context)
+{
+    mpi_comm_t shadow = *comm;
+
+    shadow.context |= context;
+    shadow.references = 1;
+    return shadow;
+}
+
+/* What a member asks of the leader of a split. */
+typedef struct {
+    int color, key, world;
+    bool is_inter, is_high; /* kind of the parent; side of the member in it */
+} wish_t;
+
+typedef struct {
+    int color, key, world, member; /* member: rank in the (merged) parent */
+    bool is_high;
+} entry_t;
+
+static int by_color_side_key(const void *left, const void *right)
+{
+    const entry_t *a = left, *b = right;
+
+    if (a->color != b->color)
+        return a->color < b->color ? -1 : 1;
+    if (a->is_high != b->is_high)
+        return a->is_high ? 1 : -1;
+    if (a->key != b->key)
+        return a->key < b->key ? -1 : 1;
+    return a->member < b->member ? -1 : a->member > b->member;
+}
+
+static mpi_group_t *entries_group(const entry_t *entries, int count)
+{
+    int *ranks = xy_malloc((size_t)count * sizeof *ranks);
+
+    if (!ranks)
+        return NULL;
+    for (int i = 0; i < count; i++)
+        ranks[i] = entries[i].world;
+    return mpi_group_create(ranks, count);
+}
+
+static void entries_tell(const entry_t *entries, int count, const mpi_plan_t *plan,
+                         void *const *outputs)
+{
+    for (int i = 0; i < count; i++) {
+        mpi_plan_t *output = outputs[entries[i].member];
+
+        *output = *plan;
+        output->rank = i;
+    }
+}
+
+/* One color of an intercommunicator: both sides must have members. */
+static void plan_color_inter(const entry_t *entries, int count, void *const *outputs)
+{
+    mpi_plan_t low_plan = {.status = XY_ENOMEM}, high_plan = low_plan;
+    mpi_group_t *low, *high;
+    int lows = 0;
+
+    while (lows < count && !entries[lows].is_high)
+        lows++;
+    if (lows == 0 || lows == count)
+        return;
+    low = entries_group(entries, lows);
+    high = entries_group(entries + lows, count - lows);
+    if (low && high) {
+        mpi_plan_inter(low, high, &low_plan, &high_plan);
+    } else {
+        mpi_group_release(low);
+        mpi_group_release(high);
+    }
+    entries_tell(entries, lows, &low_plan, outputs);
+    entries_tell(entries + lows, count - lows, &high_plan, outputs);
+}
+
+static void plan_color(const entry_t *entries, int count, bool is_inter, void *const *outputs)
+{
+    mpi_plan_t plan;
+
+    if (is_inter) {
+        plan_color_inter(entries, count, outputs);
+        return;
+    }
+    plan = mpi_plan_intra(entries_group(entries, count));
+    entries_tell(entries, count, &plan, outputs);
+}
+
+static void split_leader(void *const *inputs, int size, void *const *outputs)
+{
+    entry_t *entries = xy_malloc((size_t)size * sizeof *entries);
+    int count = 0;
+
+    for (int i = 0; i < size; i++) {
+        const wish_t *wish = inputs[i];
+        mpi_plan_t plan = {.status = entries ? XY_OK : XY_ENOMEM, .rank = MPI_UNDEFINED};
+
+        memcpy(outputs[i], &plan, sizeof plan);
+        if (entries && wish->color != MPI_UNDEFINED)
+            entries[count++] = (entry_t){wish->color, wish->key, wish->world, i, wish->is_high};
+    }
+    if (entries)
+        qsort(entries, (size_t)count, sizeof *entries, by_color_side_key);
+    for (int first = 0, last; first < count; first = last) {
+        for (last = first + 1; last < count && entries[last].color == entries[first].color;)
+            last++;
+        plan_color(entries + first, last - first, ((const wish_t *)inputs[0])->is_inter, outputs);
+    }
+    xy_free(entries);
+}
+
+int mpi_comm_split(mpi_comm_t *parent, int color, int key, mpi_comm_t **comm_p)
+{
+    wish_t wish = {color, key, parent->owner->world, parent->remote != NULL, parent->is_high};
+    mpi_plan_t plan;
+    int code = mpi_coll_agree(parent->remote ? parent->merged : parent, &wish, &plan, split_leader);
+
+    return code == MPI_SUCCESS ? mpi_comm_from_plan(parent, &plan, comm_p) : code;
+}
+
+void mpi_comm_duplicate_leader(void *const *inputs, int size, void *const *outputs)
+{
+    const mpi_comm_t *first = *(mpi_comm_t *const *)inputs[0];
+    mpi_plan_t low, high;
+
+    if (first->remote) {
+        mpi_group_t *low_group = first->is_high ? first->remote : first->group;
+        mpi_group_t *high_group = first->is_high ? first->group : first->remote;
+        mpi_group_hold(low_group, 1);
+        mpi_group_hold(high_group, 1);
+        mpi_plan_inter(low_group, high_group, &low, &high);
+    } else {
+        mpi_group_hold(first->group, 1);
+        low = high = mpi_plan_intra(first->group);
+    }
+    for (int i = 0; i < size; i++) {
+        const mpi_comm_t *comm = *(mpi_comm_t *const *)inputs[i];
+        mpi_plan_t *output = outputs[i];
+
+        *output = comm->is_high ? high : low;
+        output->rank = comm->rank;
+    }
+}
+
+int mpi_comm_duplicate(mpi_comm_t *parent, mpi_comm_t **comm_p)
+{
+    mpi_plan_t plan;
+    int code = mpi_coll_agree(parent->remote ? parent->merged : parent, &parent, &plan,
+                              mpi_comm_duplicate_leader);
+
+    return code == MPI_SUCCESS ? mpi_comm_from_plan(parent, &plan, comm_p) : code;
+}

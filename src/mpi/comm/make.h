@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Making communicators. One member of the parent, the leader, makes for everybody what the members
+ * of the new communicators share (mpi_coll_agree); each member then makes its own object from the
+ * plan that the leader wrote for it:
+ *
+ *   code = mpi_coll_agree(parent, &wish, &plan, leader);
+ *   if (code == MPI_SUCCESS)
+ *       code = mpi_comm_from_plan(parent, &plan, &comm);       (NULL: not a member)
+ *
+ * So a split of p ranks costs one sort, and one group and one collective part per new communicator.
+ */
+#ifndef XY_MPI_COMM_MAKE_H
+#define XY_MPI_COMM_MAKE_H
+
+#include "mpi/coll/coll.h"
+#include "mpi/object/comm.h"
+#include "mpi/object/group.h"
+
+/* What a member is told. It owns one reference of each group and collective part named. */
+typedef struct {
+    xy_status_t status; /* not XY_OK: there is nothing else in it */
+    int rank;           /* of this member in `group`; MPI_UNDEFINED: it is not a member */
+    uint32_t context;
+    mpi_group_t *group;
+    mpi_coll_t *coll; /* of the communicator, or of the merged one */
+    /* Intercommunicators only: */
+    mpi_group_t *remote; /* NULL: intracommunicator */
+    mpi_group_t *merged;
+    uint32_t merged_context;
+    bool is_high;
+} mpi_plan_t;
+
+/* The plan of an intracommunicator over `group`, whose one reference it takes (NULL: memory ran
+ * out, as the plan then says). The references are counted for group->size members; the members'
+ * plans are copies in which only `rank` differs. Any thread; does not park. */
+mpi_plan_t mpi_plan_intra(mpi_group_t *group);
+/* The same for an intercommunicator between two groups that do not overlap; it takes a reference of
+ * each, also on failure. *low_p is for the members of `low`, *high_p for those of `high`. */
+void mpi_plan_inter(mpi_group_t *low, mpi_group_t *high, mpi_plan_t *low_p, mpi_plan_t *high_p);
+
+/* This rank's communicator, with the parent's error handler. Raises on the parent when memory ran
+ * out. *comm_p is NULL when the rank is not a member. */
+int mpi_comm_from_plan(mpi_comm_t *parent, const mpi_plan_t *plan, mpi_comm_t **comm_p);
+
+/* Split `parent` (both kinds) as MPI_Comm_split does. Collective; parks. */
+int mpi_comm_split(mpi_comm_t *parent, int color, int key, mpi_comm_t **comm_p);
+/* The new context of the same group(s), without attributes and hints. Collective; parks. */
+int mpi_comm_duplicate(mpi_comm_t *parent, mpi_comm_t **comm_p);
+/* Its leader: the input of each member points to its own object of the parent, the output is an
+ * mpi_plan_t. */
+void mpi_comm_duplicate_leader(void *const *inputs, int size, void *const *outputs);
+
+/* A communicator that exists for one operation: the same members as `comm`, and messages that the
+ * program's receives never see, nor those of another kind (`context`: an XMPI_CONTEXT_ bit). It is
+ * a value: no references are taken. */
+mpi_comm_t mpi_comm_shadow(const mpi_comm_t *comm, uint32_t context);
+
+#endif

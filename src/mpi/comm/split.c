@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The calls that make communicators from one communicator.
+ */
+#include <string.h>
+
+#include "mpi/bindings/alias.h"
+#include "mpi/comm/make.h"
+#include "mpi/object/attr.h"
+#include "mpi/object/env.h"
+#include "mpi/object/error.h"
+#include "mpi/object/info.h"
+#include "mpi/runtime/settings.h"
+#include "mpi/topo/topo.h"
+
+/* Give the program the handle of a new communicator. */
+static int give(int code, const mpi_comm_t *made, MPI_Comm *newcomm)
+{
+    if (code == MPI_SUCCESS)
+        *newcomm = made ? mpi_comm_handle(made) : MPI_COMM_NULL;
+    return code;
+}
+
+static int copy_info(mpi_comm_t *parent, const mpi_info_t *info, mpi_comm_t *made)
+{
+    mpi_info_t *copy;
+
+    if (!info)
+        return MPI_SUCCESS;
+    copy = mpi_info_copy(info);
+    if (!copy)
+        return mpi_error_memory(parent, "the hints of a communicator");
+    made->info = (MPI_Info)(void *)copy;
+    return mpi_settings_apply(made, copy);
+}
+
+/* A duplicate has the attributes that their copy functions let through, the topology, and the hints
+ * in `info` (NULL: none). */
+static int dup(MPI_Comm handle, bool has_info, MPI_Info info, MPI_Comm *newcomm)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle), *made;
+    int code;
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    if (!newcomm)
+        return mpi_error_null(comm, "newcomm");
+    code = mpi_comm_duplicate(comm, &made);
+    if (code != MPI_SUCCESS)
+        return code;
+    mpi_topology_hold(comm->topology);
+    made->topology = comm->topology;
+    code = copy_info(comm, mpi_info_of(has_info ? info : comm->info), made);
+    if (code == MPI_SUCCESS) {
+        code = mpi_attributes_copy(XMPI_ATTR_COMM, handle, comm->attributes, &made->attributes);
+        if (code != MPI_SUCCESS)
+            code = mpi_error_raise(comm, code, "the copy function of an attribute failed");
+    }
+    if (code != MPI_SUCCESS)
+        mpi_comm_release(made);
+    return give(code, made, newcomm);
+}
+
+static int split(MPI_Comm handle, int color, int key, MPI_Comm *newcomm)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
+    int code;
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    if (!newcomm)
+        return mpi_error_null(comm, "newcomm");
+    if (color < 0 && color != MPI_UNDEFINED)
+        return mpi_error(comm, MPI_ERR_ARG,
+                         "the color is %d; it must be 0 or more, or MPI_UNDEFINED", color);
+    code = mpi_comm_split(comm, color, key, &made);
+    return give(code, made, newcomm);
+}
+
+/* The resource that a guided split names: those known here are memory and cores. */
+static int guided_color(const mpi_comm_t *comm, MPI_Info info)
+{
+    const char *type = mpi_info_value(mpi_info_of(info), "mpi_hw_resource_type");
+
+    if (!type)
+        type = mpi_info_value(mpi_info_of(info), "mpi_pset_name");
+    if (!type)
+        return MPI_UNDEFINED;
+    if (strcmp(type, "mpi_shared_memory") == 0 || strcmp(type, "mpi://WORLD") == 0)
+        return 0;
+    if (strcmp(type, "core") == 0 || strcmp(type, "hwthread") == 0)
+        return comm->owner->worker->index;
+    return strcmp(type, "mpi://SELF") == 0 ? comm->rank : MPI_UNDEFINED;
+}
+
+/* All ranks share memory. The only smaller hardware that is known of every rank is its core; a
+ * communicator that is on one core already has nothing below it. */
+static bool is_on_one_core(const mpi_comm_t *comm)
+{
+    for (int i = 0; i < comm->group->size; i++)
+        if (mpi_job->ranks[mpi_group_world(comm->group, i)].worker != comm->owner->worker)
+            return false;
+    return true;
+}
+
+/* Split by what lies below; the standard wants it named in `info`. */
+static int unguided_color(mpi_comm_t *comm, MPI_Info info, int *color_p)
+{
+    mpi_info_t *hints = mpi_info_of(info);
+
+    *color_p = MPI_UNDEFINED;
+    if (is_on_one_core(comm))
+        return MPI_SUCCESS;
+    if (hints && mpi_info_put(hints, "mpi_hw_resource_type", "core") != XY_OK)
+        return mpi_error_memory(comm, "the name of the hardware");
+    *color_p = comm->owner->worker->index;
+    return MPI_SUCCESS;
+}
+
+static int split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_Comm *newcomm)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
+    int color, code = MPI_SUCCESS;
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    if (!newcomm)
+        return mpi_error_null(comm, "newcomm");
+    if (type == MPI_COMM_TYPE_SHARED)
+        color = 0;
+    else if (type == MPI_COMM_TYPE_HW_UNGUIDED)
+        code = unguided_color(comm, info, &color);
+    else if (type == MPI_COMM_TYPE_HW_GUIDED || type == MPI_COMM_TYPE_RESOURCE_GUIDED)
+        color = guided_color(comm, info);
+    else if (type == MPI_UNDEFINED)
+        color = MPI_UNDEFINED;
+    else
+        return mpi_error(comm, MPI_ERR_ARG, "%d is not a type of split", type);
+    if (code == MPI_SUCCESS)
+        code = mpi_comm_split(comm, color, key, &made);
+    return give(code, made, newcomm);
+}
+
+/* The members of each group find each other by the group's first member. */
+static int create(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *newcomm)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
+    const mpi_group_t *group = mpi_group_of(group_handle);
+    int rank, color = 0, code;
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    if (!group)
+        return mpi_group_refuse(comm, group_handle);
+    if (!newcomm)
+        return mpi_error_null(comm, "newcomm");
+    rank = mpi_group_rank(group, comm->owner->world);
+    if (rank == MPI_UNDEFINED)
+        color = MPI_UNDEFINED;
+    else if (!comm->remote)
+        color = mpi_group_world(group, 0);
+    code = mpi_comm_split(comm, color, rank, &made);
+    return give(code, made, newcomm);
+}
+
+/* The first member makes the shared part and the plan travels down a binomial tree of the group:
+ * only the members take part. */
+static int spread_plan(mpi_comm_t *comm, const mpi_group_t *group, int rank, int tag,
+                       mpi_plan_t *plan)
+{
+    const mpi_call_t call = comm->owner->call;
+    mpi_comm_t shadow = mpi_comm_shadow(comm, XMPI_CONTEXT_SHADOW);
+    MPI_Comm handle = (MPI_Comm)(void *)&shadow;
+    int code = MPI_SUCCESS, bit = 1;
+
+    for (; bit < group->size && !(rank & bit); bit <<= 1)
+        continue;
+    if (rank > 0)
+        code = PMPI_Recv(plan, (int)sizeof *plan, MPI_BYTE,
+                         mpi_group_rank(comm->group, mpi_group_world(group, rank - bit)), tag,
+                         handle, MPI_STATUS_IGNORE);
+    for (bit >>= 1; bit > 0 && code == MPI_SUCCESS; bit >>= 1)
+        if (rank + bit < group->size)
+            code = PMPI_Send(plan, (int)sizeof *plan, MPI_BYTE,
+                             mpi_group_rank(comm->group, mpi_group_world(group, rank + bit)), tag,
+                             handle);
+    comm->owner->call = call;
+    return code;
+}
+
+static int create_group(MPI_Comm handle, MPI_Group group_handle, int tag, MPI_Comm *newcomm)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
+    mpi_group_t *group = mpi_group_of(group_handle);
+    mpi_plan_t plan;
+    int rank, code;
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    if (!group)
+        return mpi_group_refuse(comm, group_handle);
+    if (!newcomm)
+        return mpi_error_null(comm, "newcomm");
+    if (comm->remote)
+        return mpi_error(comm, MPI_ERR_COMM, "%s is an intercommunicator", mpi_comm_name(comm));
+    if (tag < 0)
+        return mpi_error(comm, MPI_ERR_TAG, "the tag is %d; it must not be negative", tag);
+    rank = mpi_group_rank(group, comm->owner->world);
+    if (rank == MPI_UNDEFINED)
+        return give(MPI_SUCCESS, NULL, newcomm);
+    if (rank == 0) {
+        mpi_group_hold(group, 1);
+        plan = mpi_plan_intra(group);
+    }
+    code = spread_plan(comm, group, rank, tag, &plan);
+    if (code != MPI_SUCCESS)
+        return code;
+    plan.rank = rank;
+    code = mpi_comm_from_plan(comm, &plan, &made);
+    return give(code, made, newcomm);
+}
+
+int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Comm_dup", __builtin_return_address(0));
+
+    return mpi_leave(self, dup(comm, false, MPI_INFO_NULL, newcomm));
+}
+XY_MPI_ALIAS(Comm_dup)
+
+int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Comm_dup_with_info", __builtin_return_address(0));
+
+    return mpi_leave(self, dup(comm, true, info, newcomm));
+}
+XY_MPI_ALIAS(Comm_dup_with_info)
+
+int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Comm_split", __builtin_return_address(0));
+
+    return mpi_leave(self, split(comm, color, key, newcomm));
+}
+XY_MPI_ALIAS(Comm_split)
+
+int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *newcomm)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Comm_split_type", __builtin_return_address(0));
+
+    return mpi_leave(self, split_type(comm, type, key, info, newcomm));
+}
+XY_MPI_ALIAS(Comm_split_type)
+
+int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Comm_create", __builtin_return_address(0));
+
+    return mpi_leave(self, create(comm, group, newcomm));
+}
+XY_MPI_ALIAS(Comm_create)
+
+int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Comm_create_group", __builtin_return_address(0));
+
+    return mpi_leave(self, create_group(comm, group, tag, newcomm));
+}
+XY_MPI_ALIAS(Comm_create_group)

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Predefined operations, and applying any operation.
+ */
+#include <limits.h>
+#include <string.h>
+
+#include "mpi/datatype/op_kernels.h"
+#include "mpi/object/local.h"
+
+/* Blocks of mpi_op_reduce_many: a quarter of a small first-level cache, so that the block and two
+ * sources fit with room to spare. */
+enum { BLOCK_BYTES = 8192 };
+
+#define OP(id)                                                                                     \
+    [(uintptr_t)MPI_##id - XMPI_OP_FIRST] = {.kind = XMPI_OP_KIND_##id,                            \
+                                             .is_predefined = true,                                \
+                                             .is_commutative = true,                               \
+                                             .name = "MPI_" #id}
+
+mpi_op_t mpi_op_table[XMPI_OP_TABLE] = {
+    OP(SUM),
+    OP(MIN),
+    OP(MAX),
+    OP(PROD),
+    OP(BAND),
+    OP(BOR),
+    OP(BXOR),
+    OP(LAND),
+    OP(LOR),
+    OP(LXOR),
+    OP(MINLOC),
+    OP(MAXLOC),
+    [(uintptr_t)MPI_REPLACE - XMPI_OP_FIRST] = {.kind = XMPI_OP_KIND_REPLACE,
+                                                .is_predefined = true,
+                                                .name = "MPI_REPLACE"},
+    [(uintptr_t)MPI_NO_OP -
+        XMPI_OP_FIRST] = {.kind = XMPI_OP_KIND_NO_OP, .is_predefined = true, .name = "MPI_NO_OP"},
+};
+
+/* ---- Choosing the instruction set -------------------------------------------------------- */
+
+const mpi_op_kernels_t *mpi_op_kernels = &mpi_op_kernels_plain;
+
+const mpi_op_kernels_t *mpi_op_kernels_number(int i)
+{
+    const mpi_op_kernels_t *known[4] = {&mpi_op_kernels_plain};
+    int n = 1;
+
+#ifdef XMPI_OP_HAS_AVX
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2"))
+        known[n++] = &mpi_op_kernels_avx2;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        known[n++] = &mpi_op_kernels_avx512;
+#endif
+    return i < n ? known[i] : NULL;
+}
+
+/* Before any rank runs, so nobody sees the pointer change. A constructor rather than an indirect
+ * function: those are resolved before sanitizers have set up the process. */
+__attribute__((constructor)) static void choose_kernels(void)
+{
+    for (int i = 0; mpi_op_kernels_number(i); i++)
+        mpi_op_kernels = mpi_op_kernels_number(i);
+}
+
+/* ---- What is defined --------------------------------------------------------------------- */
+
+bool mpi_op_is_valid_for(const mpi_op_t *op, const mpi_type_t *type)
+{
+    while (!type->is_predefined && type->contents.combiner == MPI_COMBINER_DUP)
+        type = mpi_type_of(type->contents.a_type[0]);
+    if (op->kind == XMPI_OP_KIND_USER)
+        return true;
+    if (op->kind == XMPI_OP_KIND_REPLACE || op->kind == XMPI_OP_KIND_NO_OP)
+        return type->is_predefined;
+    return type->is_predefined && mpi_op_kernels->fn[op->kind][type->basic] != NULL;
+}
+
+int mpi_op_error(const char *call, const mpi_op_t *op, const mpi_type_t *type)
+{
+    return XMPI_LOCAL_ERROR(call, MPI_ERR_OP, "%s is not defined for %s", op->name,
+                            mpi_type_name(type));
+}
+
+/* ---- Applying ---------------------------------------------------------------------------- */
+
+static void apply_user(const mpi_op_t *op, const void *in, void *inout, int64_t count,
+                       const mpi_type_t *type)
+{
+    char *a = (char *)(uintptr_t)in, *b = inout;
+    MPI_Datatype handle = type->handle;
+
+    if (op->fn_c) {
+        MPI_Count n = count;
+
+        op->fn_c(a, b, &n, &handle);
+        return;
+    }
+    while (count > 0) {
+        int n = count > INT_MAX ? INT_MAX : (int)count;
+        int64_t done = n;
+
+        op->fn(a, b, &n, &handle);
+        a += done * type->extent;
+        b += done * type->extent;
+        count -= done;
+    }
+}
+
+static void copy(const void *from, void *to, int64_t count, const mpi_type_t *type)
+{
+    size_t bytes;
+
+    if (from != to)
+        mpi_type_copy(to, count, type, from, count, type, &bytes);
+}
+
+void mpi_op_apply2(const mpi_op_t *op, const void *a, const void *b, void *out, int64_t count,
+                   const mpi_type_t *type)
+{
+    if (count == 0)
+        return;
+    switch (op->kind) {
+    case XMPI_OP_KIND_USER:
+        copy(b, out, count, type);
+        apply_user(op, a, out, count, type);
+        break;
+    case XMPI_OP_KIND_REPLACE:
+        copy(a, out, count, type);
+        break;
+    case XMPI_OP_KIND_NO_OP:
+        copy(b, out, count, type);
+        break;
+    default:
+        mpi_op_kernels->fn[op->kind][type->basic](a, b, out, (size_t)count);
+    }
+}
+
+void mpi_op_apply(const mpi_op_t *op, const void *in, void *inout, int64_t count,
+                  const mpi_type_t *type)
+{
+    mpi_op_apply2(op, in, inout, inout, count, type);
+}
+
+/* From the right, since inout is the right operand: out = s[n-1], then s[n-2] op out, ... */
+static void reduce_from_right(const mpi_op_t *op, void *const *sources, int n, void *out,
+                              int64_t count, const mpi_type_t *type)
+{
+    copy(sources[n - 1], out, count, type);
+    for (int i = n - 2; i >= 0; i--)
+        mpi_op_apply(op, sources[i], out, count, type);
+}
+
+void mpi_op_reduce_many(const mpi_op_t *op, void *const *sources, int n, void *out, int64_t count,
+                        const mpi_type_t *type)
+{
+    int64_t block = BLOCK_BYTES / type->extent;
+    mpi_kernel_fn kernel = mpi_op_kernels->fn[op->kind][type->basic];
+
+    if (op->kind == XMPI_OP_KIND_REPLACE)
+        n = 1; /* the first one stays */
+    if (n == 1 || !kernel) {
+        reduce_from_right(op, sources, n, out, count, type);
+        return;
+    }
+    for (int64_t first = 0; first < count; first += block) {
+        size_t elements = (size_t)(count - first < block ? count - first : block);
+        size_t at = (size_t)first * (size_t)type->extent;
+        char *to = (char *)out + at;
+
+        kernel((char *)sources[0] + at, (char *)sources[1] + at, to, elements);
+        for (int i = 2; i < n; i++)
+            kernel(to, (char *)sources[i] + at, to, elements);
+    }
+}

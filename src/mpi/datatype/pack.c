@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MPI_Pack, MPI_Unpack, MPI_Pack_size: packed data is the data bytes in the order of the type map,
+ * without headers, so that a packed buffer can be received with the types themselves.
+ */
+#include <limits.h>
+
+#include "mpi/bindings/alias.h"
+#include "mpi/datatype/datatype.h"
+#include "mpi/object/comm.h"
+#include "mpi/object/error.h"
+#include "mpi/object/local.h"
+
+/* What the calls have in common: `bytes` is what `count` of `type` take. */
+typedef struct {
+    mpi_comm_t *comm;
+    const mpi_type_t *type;
+    size_t bytes;
+} packing_t;
+
+static int check(packing_t *p, MPI_Comm comm, MPI_Count count, MPI_Datatype datatype)
+{
+    p->comm = comm == MPI_COMM_NULL ? NULL : mpi_comm_of(comm);
+    p->type = mpi_type_of(datatype);
+    if (!p->comm)
+        return mpi_error(NULL, MPI_ERR_COMM, "this is no communicator");
+    if (count < 0)
+        return mpi_error(p->comm, MPI_ERR_COUNT, "the count is %lld; it must not be negative",
+                         (long long)count);
+    if (!p->type)
+        return mpi_error(p->comm, MPI_ERR_TYPE, "this is no datatype");
+    if (!p->type->is_committed)
+        return mpi_error(p->comm, MPI_ERR_TYPE, "%s has not been committed (MPI_Type_commit)",
+                         mpi_type_name(p->type));
+    if (__builtin_mul_overflow((size_t)count, p->type->size, &p->bytes))
+        return mpi_error(p->comm, MPI_ERR_COUNT, "%lld elements of %zu bytes are too many",
+                         (long long)count, p->type->size);
+    return MPI_SUCCESS;
+}
+
+static int check_room(const packing_t *p, MPI_Count position, MPI_Count size, const char *verb)
+{
+    if (position < 0 || position > size || p->bytes > (size_t)(size - position))
+        return mpi_error(p->comm, MPI_ERR_TRUNCATE,
+                         "%zu bytes are to be %s at position %lld of a buffer of %lld bytes",
+                         p->bytes, verb, (long long)position, (long long)size);
+    return MPI_SUCCESS;
+}
+
+static int pack(const char *call, const void *site, const void *inbuf, MPI_Count count,
+                MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position,
+                MPI_Comm comm)
+{
+    packing_t p = {0};
+    int error;
+
+    mpi_local_begin(call, site);
+    error = check(&p, comm, count, datatype);
+    if (error == MPI_SUCCESS)
+        error = check_room(&p, *position, outsize, "written");
+    if (error == MPI_SUCCESS) {
+        mpi_type_pack((char *)outbuf + *position, inbuf, count, p.type, 0, p.bytes);
+        *position += (MPI_Count)p.bytes;
+    }
+    return mpi_local_end(error);
+}
+
+static int unpack(const char *call, const void *site, const void *inbuf, MPI_Count insize,
+                  MPI_Count *position, void *outbuf, MPI_Count count, MPI_Datatype datatype,
+                  MPI_Comm comm)
+{
+    packing_t p = {0};
+    int error;
+
+    mpi_local_begin(call, site);
+    error = check(&p, comm, count, datatype);
+    if (error == MPI_SUCCESS)
+        error = check_room(&p, *position, insize, "read");
+    if (error == MPI_SUCCESS) {
+        mpi_type_unpack(outbuf, count, p.type, (const char *)inbuf + *position, 0, p.bytes);
+        *position += (MPI_Count)p.bytes;
+    }
+    return mpi_local_end(error);
+}
+
+int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize,
+              int *position, MPI_Comm comm)
+{
+    MPI_Count at = *position;
+    int error = pack("MPI_Pack", __builtin_return_address(0), inbuf, incount, datatype, outbuf,
+                     outsize, &at, comm);
+
+    *position = (int)at;
+    return error;
+}
+XY_MPI_ALIAS(Pack)
+
+int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
+                MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
+{
+    return pack("MPI_Pack_c", __builtin_return_address(0), inbuf, incount, datatype, outbuf,
+                outsize, position, comm);
+}
+XY_MPI_ALIAS(Pack_c)
+
+int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount,
+                MPI_Datatype datatype, MPI_Comm comm)
+{
+    MPI_Count at = *position;
+    int error = unpack("MPI_Unpack", __builtin_return_address(0), inbuf, insize, &at, outbuf,
+                       outcount, datatype, comm);
+
+    *position = (int)at;
+    return error;
+}
+XY_MPI_ALIAS(Unpack)
+
+int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
+                  MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
+{
+    return unpack("MPI_Unpack_c", __builtin_return_address(0), inbuf, insize, position, outbuf,
+                  outcount, datatype, comm);
+}
+XY_MPI_ALIAS(Unpack_c)
+
+static int pack_size(const char *call, const void *site, MPI_Count count, MPI_Datatype datatype,
+                     MPI_Comm comm, MPI_Count limit, MPI_Count *size)
+{
+    packing_t p = {0};
+    int error;
+
+    mpi_local_begin(call, site);
+    error = check(&p, comm, count, datatype);
+    if (error == MPI_SUCCESS && p.bytes > (size_t)limit)
+        error = mpi_error(p.comm, MPI_ERR_VALUE_TOO_LARGE, "%zu bytes do not fit in the result",
+                          p.bytes);
+    if (error == MPI_SUCCESS)
+        *size = (MPI_Count)p.bytes;
+    return mpi_local_end(error);
+}
+
+int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
+{
+    MPI_Count bytes;
+    int error = pack_size("MPI_Pack_size", __builtin_return_address(0), incount, datatype, comm,
+                          INT_MAX, &bytes);
+
+    if (error == MPI_SUCCESS)
+        *size = (int)bytes;
+    return error;
+}
+XY_MPI_ALIAS(Pack_size)
+
+int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
+{
+    return pack_size("MPI_Pack_size_c", __builtin_return_address(0), incount, datatype, comm,
+                     INT64_MAX, size);
+}
+XY_MPI_ALIAS(Pack_size_c)

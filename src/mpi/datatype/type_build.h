@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Building a datatype: its bounds, its signature and the record of how it was made.
+ *
+ *   mpi_draft_t draft;
+ *   mpi_draft_begin(&draft, "MPI_Type_contiguous", MPI_COMBINER_CONTIGUOUS, false);
+ *   mpi_draft_record_count(&draft, count);
+ *   mpi_draft_record_type(&draft, old);
+ *   mpi_draft_add(&draft, old, 0, (count - 1) * old->extent, count);
+ *   if (!mpi_layout_repeat(&old->layout, count, old->extent, &draft.type->layout))
+ *       draft.is_failed = true;
+ *   return mpi_draft_finish(&draft, newtype);
+ *
+ * Failures are kept in the draft and said once, by finish.
+ */
+#ifndef XY_MPI_DATATYPE_TYPE_BUILD_H
+#define XY_MPI_DATATYPE_TYPE_BUILD_H
+
+#include "mpi/datatype/datatype.h"
+
+/* Signatures are polynomials in this base, modulo 2^64, over the kinds of the elements: two of
+ * them can be joined knowing nothing but value and length. */
+#define XMPI_SIGNATURE_BASE     UINT64_C(0x9e3779b97f4a7c15)
+#define XMPI_SIGNATURE_OF(kind) ((uint64_t)(kind)*UINT64_C(0xd6e8feb86659fd93))
+
+typedef struct {
+    const char *call;
+    mpi_type_t *type;  /* NULL: there was no memory for it */
+    bool is_large;     /* made by a _c function: counts and addresses are recorded as counts */
+    bool is_failed;    /* memory ran out */
+    bool is_too_large; /* sizes left the range of MPI_Count */
+    bool has_data;
+    MPI_Aint ub, true_ub; /* as lb and true_lb of the type; ub counts when it is set */
+    size_t ints_room, aints_room, counts_room, types_room;
+} mpi_draft_t;
+
+void mpi_draft_begin(mpi_draft_t *draft, const char *call, int combiner, bool is_large);
+
+/* What MPI_Type_get_contents will tell, in its order. */
+void mpi_draft_record_int(mpi_draft_t *draft, int value);
+void mpi_draft_record_count(mpi_draft_t *draft, MPI_Count value); /* int, or count when large */
+void mpi_draft_record_aint(mpi_draft_t *draft, MPI_Aint value);   /* address, or count when large */
+void mpi_draft_record_type(mpi_draft_t *draft, mpi_type_t *type); /* holds a reference */
+
+/* The type map goes on with `times` copies of `old`, of which the one lowest in memory is at
+ * `low`, the highest at `high`. Does bounds, size and signature; the layout is separate. */
+void mpi_draft_add(mpi_draft_t *draft, const mpi_type_t *old, MPI_Aint low, MPI_Aint high,
+                   int64_t times);
+
+/* Explicit bounds. */
+void mpi_draft_set_bounds(mpi_draft_t *draft, MPI_Aint lb, MPI_Aint extent);
+
+/* Hand the type out, or clean up and raise the error. Returns an MPI error code. */
+int mpi_draft_finish(mpi_draft_t *draft, MPI_Datatype *newtype);
+
+/* The usual checks of a constructor: MPI_SUCCESS, or an error that has been raised. */
+int mpi_type_check_make(const char *call, MPI_Count count, const mpi_type_t *old,
+                        const MPI_Datatype *newtype);
+
+/* Make 64-bit copies of `n` ints, so that both kinds of constructors share their code; NULL when
+ * memory ran out (never for n == 0). The caller frees with xy_free. */
+MPI_Count *mpi_type_widen(const int *values, MPI_Count n);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Layouts: building the normal form of a datatype (loops around a list of blocks).
+ *
+ *   mpi_layout_t row, matrix;
+ *   mpi_layout_repeat(&element, 16, 8, &row);        16 elements, 8 bytes apart: one block
+ *   mpi_layout_repeat(&row, 100, 1024, &matrix);     100 rows: one loop around one block
+ *
+ * Functions return false when memory ran out, in silence, and then leave the output untouched.
+ */
+#ifndef XY_MPI_DATATYPE_TYPE_LAYOUT_H
+#define XY_MPI_DATATYPE_TYPE_LAYOUT_H
+
+#include "mpi/datatype/datatype.h"
+
+void mpi_layout_cleanup(mpi_layout_t *layout);
+
+/* Data bytes of one element. */
+size_t mpi_layout_size(const mpi_layout_t *layout);
+
+bool mpi_layout_copy(const mpi_layout_t *layout, mpi_layout_t *copy_p);
+
+/* `count` times `layout`, `stride` bytes apart. */
+bool mpi_layout_repeat(const mpi_layout_t *layout, int64_t count, MPI_Aint stride,
+                       mpi_layout_t *result_p);
+
+/* The same moved by `distance` bytes. */
+void mpi_layout_shift(mpi_layout_t *layout, MPI_Aint distance);
+
+/* The first data byte and the one behind the last, from the layout itself; 0 and 0 when empty. */
+void mpi_layout_true_bounds(const mpi_layout_t *layout, MPI_Aint *lower_p, MPI_Aint *upper_p);
+
+/* A list being made: add layouts one behind the other, then finish. */
+typedef struct {
+    mpi_block_t *block;
+    size_t blocks, capacity;
+    size_t bytes;
+    bool is_failed;
+} mpi_layout_list_t;
+
+/* `count` times `layout`, `stride` apart, the first at `offset`. */
+void mpi_layout_list_add(mpi_layout_list_t *list, const mpi_layout_t *layout, MPI_Aint offset,
+                         int64_t count, MPI_Aint stride);
+/* The normal form of the list, which is used up in any case. */
+bool mpi_layout_list_finish(mpi_layout_list_t *list, mpi_layout_t *result_p);
+
+#endif

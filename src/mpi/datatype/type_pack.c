@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The engine that moves typed data: memory <-> packed bytes, and memory -> memory.
+ *
+ * A message of `count` elements is one more loop around the loops of the layout. Moving a range of
+ * its data bytes is, at every loop: the end of a first iteration, whole iterations, the beginning
+ * of a last one. Whole iterations of the innermost loop around one block, where nearly all bytes
+ * are, go through a loop with a block length the compiler knows.
+ */
+#include <string.h>
+
+#include "mpi/datatype/datatype.h"
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* One direction or the other; `pack` and often `n` are constants where this is inlined. */
+ALWAYS_INLINE void move_bytes(char *packed, char *user, size_t n, bool pack)
+{
+    if (pack)
+        memcpy(packed, user, n);
+    else
+        memcpy(user, packed, n);
+}
+
+ALWAYS_INLINE void move_strided_fixed(char *packed, char *user, MPI_Aint stride, int64_t n,
+                                      size_t length, bool pack)
+{
+    for (int64_t i = 0; i < n; i++)
+        move_bytes(packed + (size_t)i * length, user + i * stride, length, pack);
+}
+
+ALWAYS_INLINE void move_strided_in(char *packed, char *user, MPI_Aint stride, int64_t n,
+                                   size_t length, bool pack)
+{
+    switch (length) {
+    case 1:
+        move_strided_fixed(packed, user, stride, n, 1, pack);
+        break;
+    case 2:
+        move_strided_fixed(packed, user, stride, n, 2, pack);
+        break;
+    case 4:
+        move_strided_fixed(packed, user, stride, n, 4, pack);
+        break;
+    case 8:
+        move_strided_fixed(packed, user, stride, n, 8, pack);
+        break;
+    case 12:
+        move_strided_fixed(packed, user, stride, n, 12, pack);
+        break;
+    case 16:
+        move_strided_fixed(packed, user, stride, n, 16, pack);
+        break;
+    case 24:
+        move_strided_fixed(packed, user, stride, n, 24, pack);
+        break;
+    case 32:
+        move_strided_fixed(packed, user, stride, n, 32, pack);
+        break;
+    case 64:
+        move_strided_fixed(packed, user, stride, n, 64, pack);
+        break;
+    default:
+        move_strided_fixed(packed, user, stride, n, length, pack);
+    }
+}
+
+static void move_strided(char *packed, char *user, MPI_Aint stride, int64_t n, size_t length,
+                         bool pack)
+{
+    if (pack)
+        move_strided_in(packed, user, stride, n, length, true);
+    else
+        move_strided_in(packed, user, stride, n, length, false);
+}
+
+/* A block of a list: the usual sizes of struct members without a call. */
+ALWAYS_INLINE void move_block(char *packed, char *user, size_t n, bool pack)
+{
+    if (n == 8)
+        move_bytes(packed, user, 8, pack);
+    else if (n == 4)
+        move_bytes(packed, user, 4, pack);
+    else if (n == 16)
+        move_bytes(packed, user, 16, pack);
+    else
+        move_bytes(packed, user, n, pack);
+}
+
+ALWAYS_INLINE void move_lists_in(const mpi_layout_t *layout, char *base, MPI_Aint stride, int64_t n,
+                                 char *packed, bool pack)
+{
+    const mpi_block_t *end = layout->block + layout->blocks;
+
+    for (int64_t i = 0; i < n; i++) {
+        for (const mpi_block_t *b = layout->block; b < end; b++) {
+            move_block(packed, base + b->offset, b->length, pack);
+            packed += b->length;
+        }
+        base += stride;
+    }
+}
+
+/* `n` whole iterations, `stride` apart, of what is inside level `inside`. */
+static void move_whole(const mpi_layout_t *layout, int inside, char *base, MPI_Aint stride,
+                       int64_t n, char *packed, bool pack)
+{
+    const mpi_loop_t *loop;
+
+    if (inside == layout->depth) {
+        if (layout->blocks == 1)
+            move_strided(packed, base + layout->block->offset, stride, n, layout->block->length,
+                         pack);
+        else if (pack)
+            move_lists_in(layout, base, stride, n, packed, true);
+        else
+            move_lists_in(layout, base, stride, n, packed, false);
+        return;
+    }
+    loop = &layout->loops[inside];
+    for (int64_t i = 0; i < n; i++) {
+        move_whole(layout, inside + 1, base, loop->stride, loop->count, packed, pack);
+        packed += (size_t)loop->count * loop->size;
+        base += stride;
+    }
+}
+
+/* The block of the list that holds data byte `position`. */
+static size_t find_block(const mpi_layout_t *layout, size_t position)
+{
+    size_t low = 0, high = layout->blocks - 1;
+
+    while (low < high) {
+        size_t middle = (low + high + 1) / 2;
+
+        if (layout->block[middle].before <= position)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    return low;
+}
+
+/* Data bytes [first, end) of the list of blocks. */
+static void move_list_part(const mpi_layout_t *layout, char *base, char *packed, size_t first,
+                           size_t end, bool pack)
+{
+    for (size_t i = find_block(layout, first); first < end; i++) {
+        const mpi_block_t *b = &layout->block[i];
+        size_t skip = first - b->before;
+        size_t n = b->length - skip < end - first ? b->length - skip : end - first;
+
+        move_bytes(packed, base + b->offset + skip, n, pack);
+        packed += n;
+        first += n;
+    }
+}
+
+static void move_part(const mpi_layout_t *layout, int level, char *base, char *packed, size_t first,
+                      size_t end, bool pack);
+
+/* Data bytes [first, end) of a loop over what is inside level `inside`. */
+static void move_loop(const mpi_layout_t *layout, int inside, char *base, MPI_Aint stride,
+                      size_t size, char *packed, size_t first, size_t end, bool pack)
+{
+    size_t i = first / size, skip = first % size, whole;
+
+    if (skip > 0) {
+        size_t n = size - skip < end - first ? size - skip : end - first;
+
+        move_part(layout, inside, base + (MPI_Aint)i * stride, packed, skip, skip + n, pack);
+        packed += n;
+        first += n;
+        i++;
+    }
+    whole = (end - first) / size;
+    if (whole > 0) {
+        move_whole(layout, inside, base + (MPI_Aint)i * stride, stride, (int64_t)whole, packed,
+                   pack);
+        packed += whole * size;
+        first += whole * size;
+        i += whole;
+    }
+    if (first < end)
+        move_part(layout, inside, base + (MPI_Aint)i * stride, packed, 0, end - first, pack);
+}
+
+static void move_part(const mpi_layout_t *layout, int level, char *base, char *packed, size_t first,
+                      size_t end, bool pack)
+{
+    const mpi_loop_t *loop;
+
+    if (level == layout->depth) {
+        move_list_part(layout, base, packed, first, end, pack);
+        return;
+    }
+    loop = &layout->loops[level];
+    move_loop(layout, level + 1, base, loop->stride, loop->size, packed, first, end, pack);
+}
+
+static void move(char *packed, char *user, const mpi_type_t *type, size_t first, size_t bytes,
+                 bool pack)
+{
+    if (bytes == 0)
+        return;
+    if (type->is_contiguous)
+        move_bytes(packed, user + first, bytes, pack);
+    else
+        move_loop(&type->layout, 0, user, type->extent, type->size, packed, first, first + bytes,
+                  pack);
+}
+
+void mpi_type_pack(void *packed, const void *source, int64_t count, const mpi_type_t *type,
+                   size_t first, size_t bytes)
+{
+    (void)count; /* bounds the range, which the caller keeps */
+    move(packed, (char *)(uintptr_t)source, type, first, bytes, true);
+}
+
+void mpi_type_unpack(void *target, int64_t count, const mpi_type_t *type, const void *packed,
+                     size_t first, size_t bytes)
+{
+    (void)count;
+    move((char *)(uintptr_t)packed, target, type, first, bytes, false);
+}
+
+/* ---- Memory to memory -------------------------------------------------------------------- */
+
+/* A place in typed data: the next run of bytes and how to come to the one behind it. */
+typedef struct {
+    const mpi_type_t *type;
+    char *at;     /* address of the current innermost iteration */
+    size_t block; /* in the list */
+    size_t done;  /* bytes of that block already used */
+    int64_t index[XMPI_TYPE_DEPTH];
+} cursor_t;
+
+/* On to the next iteration of the loop at `level`, or of one around it where that ends. */
+static void cursor_next(cursor_t *c, int level)
+{
+    const mpi_layout_t *layout = &c->type->layout;
+
+    for (; level >= 0; level--) {
+        const mpi_loop_t *loop = &layout->loops[level];
+
+        if (++c->index[level] < loop->count) {
+            c->at += loop->stride;
+            return;
+        }
+        c->index[level] = 0;
+        c->at -= loop->stride * (loop->count - 1);
+    }
+    c->at += c->type->extent;
+}
+
+ALWAYS_INLINE char *cursor_run(const cursor_t *c, size_t *length_p)
+{
+    const mpi_block_t *b = &c->type->layout.block[c->block];
+
+    *length_p = b->length - c->done;
+    return c->at + b->offset + c->done;
+}
+
+ALWAYS_INLINE void cursor_advance(cursor_t *c, size_t n)
+{
+    const mpi_layout_t *layout = &c->type->layout;
+
+    c->done += n;
+    if (c->done < layout->block[c->block].length)
+        return;
+    c->done = 0;
+    if (++c->block < layout->blocks)
+        return;
+    c->block = 0;
+    cursor_next(c, layout->depth - 1);
+}
+
+/* Iterations left in the innermost loop, and its stride; without loops the elements are one. */
+static int64_t cursor_left(const cursor_t *c, MPI_Aint *stride_p)
+{
+    const mpi_layout_t *layout = &c->type->layout;
+    int inner = layout->depth - 1;
+
+    *stride_p = inner < 0 ? c->type->extent : layout->loops[inner].stride;
+    return inner < 0 ? INT64_MAX : layout->loops[inner].count - c->index[inner];
+}
+
+/* Over `n` iterations of the innermost loop, at most those left. */
+static void cursor_skip(cursor_t *c, int64_t n, MPI_Aint stride)
+{
+    int inner = c->type->layout.depth - 1;
+
+    c->at += (n - 1) * stride;
+    if (inner >= 0)
+        c->index[inner] += n - 1;
+    cursor_next(c, inner);
+}
+
+ALWAYS_INLINE void copy_strided_fixed(char *to, MPI_Aint to_stride, const char *from,
+                                      MPI_Aint from_stride, int64_t n, size_t length)
+{
+    for (int64_t i = 0; i < n; i++)
+        memcpy(to + i * to_stride, from + i * from_stride, length);
+}
+
+static void copy_strided(char *to, MPI_Aint to_stride, const char *from, MPI_Aint from_stride,
+                         int64_t n, size_t length)
+{
+    if (length == 8)
+        copy_strided_fixed(to, to_stride, from, from_stride, n, 8);
+    else if (length == 4)
+        copy_strided_fixed(to, to_stride, from, from_stride, n, 4);
+    else if (length == 16)
+        copy_strided_fixed(to, to_stride, from, from_stride, n, 16);
+    else
+        copy_strided_fixed(to, to_stride, from, from_stride, n, length);
+}
+
+/* Loops around blocks of one length on both sides, the usual halo: whole inner loops at once.
+ * Returns the bytes copied, all but the beginning of a last block. */
+static size_t copy_loops(cursor_t *to, cursor_t *from, size_t bytes)
+{
+    size_t length = to->type->layout.block->length;
+    int64_t blocks = (int64_t)(bytes / length);
+
+    for (int64_t done = 0; done < blocks;) {
+        MPI_Aint to_stride, from_stride;
+        int64_t n = cursor_left(to, &to_stride), m = cursor_left(from, &from_stride);
+
+        n = n < m ? n : m;
+        n = n < blocks - done ? n : blocks - done;
+        copy_strided(to->at + to->type->layout.block->offset, to_stride,
+                     from->at + from->type->layout.block->offset, from_stride, n, length);
+        cursor_skip(to, n, to_stride);
+        cursor_skip(from, n, from_stride);
+        done += n;
+    }
+    return (size_t)blocks * length;
+}
+
+static void copy_blockwise(char *target, const mpi_type_t *target_type, char *source,
+                           const mpi_type_t *source_type, size_t bytes)
+{
+    cursor_t to = {.type = target_type, .at = target};
+    cursor_t from = {.type = source_type, .at = source};
+
+    if (target_type->layout.blocks == 1 && source_type->layout.blocks == 1 &&
+        target_type->layout.block->length == source_type->layout.block->length)
+        bytes -= copy_loops(&to, &from, bytes);
+    while (bytes > 0) {
+        size_t n, m;
+        char *d = cursor_run(&to, &n);
+        char *s = cursor_run(&from, &m);
+
+        n = n < m ? n : m;
+        n = n < bytes ? n : bytes;
+        move_block(d, s, n, true);
+        cursor_advance(&to, n);
+        cursor_advance(&from, n);
+        bytes -= n;
+    }
+}
+
+void mpi_type_copy(void *target, int64_t target_count, const mpi_type_t *target_type,
+                   const void *source, int64_t source_count, const mpi_type_t *source_type,
+                   size_t *bytes_p)
+{
+    size_t room = (size_t)target_count * target_type->size;
+    size_t bytes = (size_t)source_count * source_type->size;
+
+    bytes = bytes < room ? bytes : room;
+    if (source_type->is_contiguous)
+        mpi_type_unpack(target, target_count, target_type, source, 0, bytes);
+    else if (target_type->is_contiguous)
+        mpi_type_pack(target, source, source_count, source_type, 0, bytes);
+    else
+        copy_blockwise(target, target_type, (char *)(uintptr_t)source, source_type, bytes);
+    *bytes_p = bytes;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/launch/end_job.h"
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpi/launch/libc/interpose.h"
+#include "mpi/runtime/trace.h"
+
+static mpi_process_t *processes;
+static int process_count;
+static _Atomic int first_code;
+static atomic_flag is_over = ATOMIC_FLAG_INIT;
+
+void mpi_finish_setup(mpi_process_t *all, int count)
+{
+    processes = all;
+    process_count = count;
+}
+
+int mpi_finish_code(void)
+{
+    return first_code;
+}
+
+void mpi_finish_say(const char *format, ...)
+{
+    char line[1024] = "mpiexec: ";
+    va_list arguments;
+    ssize_t ignored;
+    size_t n;
+
+    va_start(arguments, format);
+    vsnprintf(line + 9, sizeof(line) - 11, format, arguments);
+    va_end(arguments);
+    n = strlen(line);
+    line[n++] = '\n';
+    ignored = write(STDERR_FILENO, line, n);
+    (void)ignored;
+}
+
+/* The C library's _exit: this library's ends ranks. */
+static void end_process(int code) __attribute__((noreturn));
+static void end_process(int code)
+{
+    static void (*next)(int);
+
+    if (next == NULL)
+        next = (void (*)(int))mpi_interpose_next("_exit");
+    next(code);
+    __builtin_unreachable();
+}
+
+/* Only the first to come here ends the process; the others wait for it. */
+static void claim_the_end(void)
+{
+    while (atomic_flag_test_and_set(&is_over))
+        pause();
+}
+
+void mpi_finish_job(int code)
+{
+    claim_the_end();
+    mpi_process_self = NULL;
+    mpi_streams_flush_all(processes, process_count);
+    fflush(stdout);
+    mpi_trace_cut();
+    end_process(code);
+}
+
+void mpi_finish_now(int code)
+{
+    claim_the_end();
+    mpi_trace_cut();
+    end_process(code);
+}
+
+static void fail_rank(const mpi_process_t *process, int code, const char *how)
+{
+    const char *call = process->rank != NULL ? process->rank->call.name : NULL;
+
+    mpi_finish_say("rank %d ended with exit code %d%s%s%s", process->world, code, how,
+                   call != NULL ? ", in " : "", call != NULL ? call : "");
+}
+
+void mpi_finish_rank(mpi_process_t *process, int code)
+{
+    mpi_rank_phase_t phase = process->rank->phase;
+    bool is_alone = process->rank->fiber == NULL || xy_fiber_self() != process->rank->fiber;
+    int none = 0;
+
+    process->exit_code = code;
+    if (phase == XMPI_RANK_RUNNING) {
+        fail_rank(process, code, " without calling MPI_Finalize");
+        mpi_finish_job(code != 0 ? code : 1);
+    }
+    if (code != 0 && phase == XMPI_RANK_BEFORE_INIT) {
+        fail_rank(process, code, " before MPI_Init");
+        mpi_finish_job(code);
+    }
+    if (code != 0 && atomic_compare_exchange_strong(&first_code, &none, code))
+        fail_rank(process, code, "");
+    if (is_alone) /* a thread that the rank made has called exit */
+        mpi_finish_job(code);
+    process->has_ended = true;
+    mpi_go_inside(process->rank);
+    /* Nobody's code runs on this thread until the next switch. */
+    mpi_process_self = NULL;
+    mpi_self = NULL;
+    xy_fiber_exit();
+}
+
+void mpi_finish_abort(int code)
+{
+    code &= 0377;
+    mpi_finish_job(code != 0 ? code : 1);
+}
+
+void mpi_finish_stuck(void)
+{
+    mpi_finish_say("deadlock: no rank can go on");
+    mpi_job_report(mpi_job, 32);
+    mpi_finish_job(1);
+}
+
+void mpi_finish_overflow(mpi_rank_t *rank)
+{
+    mpi_finish_say("rank %d: stack overflow%s%s; a larger stack is given with --stack-size",
+                   rank != NULL ? rank->world : -1,
+                   rank != NULL && rank->call.name != NULL ? " in " : " in program code",
+                   rank != NULL && rank->call.name != NULL ? rank->call.name : "");
+    mpi_finish_now(128 + 11);
+}

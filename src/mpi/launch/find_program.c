@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Finding programs, and finding out whether they use MPI. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "mpi/launch/launch.h"
+
+static bool is_program(const char *path)
+{
+    struct stat about;
+
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode) && access(path, X_OK) == 0;
+}
+
+static bool exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* The first program of that name in PATH, then in the working directory. */
+static char *search_path(const char *name)
+{
+    const char *list = getenv("PATH");
+
+    while (list != NULL && *list != '\0') {
+        size_t n = strcspn(list, ":");
+        char *path = xy_sprintf("%.*s/%s", (int)n, list, name);
+
+        if (path == NULL || is_program(path))
+            return path;
+        xy_free(path);
+        list += n;
+        list += *list == ':';
+    }
+    return exists(name) ? xy_sprintf("./%s", name) : NULL;
+}
+
+xy_status_t mpi_launch_find(const char *name, char **path_p, int *code_p)
+{
+    char *path = strchr(name, '/') != NULL ? xy_strdup(name) : search_path(name);
+    struct stat about;
+
+    *code_p = XMPI_EXIT_NOT_FOUND;
+    if (path == NULL || !exists(path)) {
+        xy_free(path);
+        return xy_fail(XY_ENOENT, "the program '%s' does not exist%s", name,
+                       strchr(name, '/') != NULL ? "" : " in PATH or in the working directory");
+    }
+    if (is_program(path)) {
+        *path_p = path;
+        return XY_OK;
+    }
+    *code_p = XMPI_EXIT_NOT_EXECUTABLE;
+    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
+        xy_fail(XY_EACCES, "'%s' is a directory, not a program", path);
+    else
+        xy_fail(XY_EACCES, "'%s' may not be executed; 'chmod +x %s' allows it", path, path);
+    xy_free(path);
+    return XY_EACCES;
+}
+
+/* Libraries in the directories that the program names may bring MPI in; the system's do not. */
+static bool uses_mpi(const mpi_elf_t *elf, int depth)
+{
+    bool is_found = false;
+
+    for (size_t i = 0; i < elf->needed.count && !is_found; i++) {
+        const char *name = XY_VEC_AT(&elf->needed, const char *, i);
+        char *path;
+        mpi_elf_t *library;
+
+        if (strncmp(name, "libmpi_abi.so", 13) == 0)
+            return true;
+        path = depth > 0 ? mpi_elf_find_library(elf, name) : NULL;
+        if (path != NULL && mpi_elf_open(path, &library) == XY_OK) {
+            is_found = uses_mpi(library, depth - 1);
+            mpi_elf_close(library);
+        }
+        xy_free(path);
+    }
+    return is_found;
+}
+
+xy_status_t mpi_launch_inspect(mpi_part_t *part)
+{
+    mpi_elf_t *elf;
+    xy_status_t st;
+
+    if (access(part->path, R_OK) != 0) /* may be run, but not looked into */
+        return XY_OK;
+    st = mpi_elf_open(part->path, &elf);
+    if (st != XY_OK)
+        return st;
+    part->is_mpi = (elf->kind == XMPI_ELF_PIE || elf->kind == XMPI_ELF_FIXED) && uses_mpi(elf, 4);
+    part->is_fixed = elf->kind == XMPI_ELF_FIXED;
+    mpi_elf_close(elf);
+    return XY_OK;
+}

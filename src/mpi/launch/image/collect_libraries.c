@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Which files make an image, and which are shared.
+ *
+ * The program is copied, and so are the libraries the user listed. A library must be copied as well
+ * when sharing it would silently give wrong results:
+ *   - it uses a symbol of the program (a callback by name): whose?
+ *   - the program has a copy of one of its variables (a copy relocation): the library would not see
+ *     the ranks' values;
+ *   - it needs a library that is copied.
+ * The C and C++ runtimes are never copied: what of their state programs rely on is made private by
+ * other means.
+ */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "mpi/launch/end_job.h"
+#include "mpi/launch/image/program.h"
+
+static const char *const runtimes[] = {
+    "libmpi_abi.so",   "libc.so.",      "libm.so.",     "libpthread.so.", "libdl.so.",
+    "librt.so.",       "libstdc++.so.", "libgcc_s.so.", "ld-linux",       "libgomp.so.",
+    "libgfortran.so.", "libasan.so.",   "libubsan.so.", "libtsan.so.",    NULL};
+
+static bool is_runtime(const char *name)
+{
+    for (size_t i = 0; runtimes[i] != NULL; i++)
+        if (strncmp(name, runtimes[i], strlen(runtimes[i])) == 0)
+            return true;
+    return false;
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* "foo", "libfoo.so" and "libfoo.so.1" all name libfoo.so.1. */
+static bool is_listed(const xy_vec_t *list, const char *name)
+{
+    for (size_t i = 0; list != NULL && i < list->count; i++) {
+        const char *wanted = base_name(XY_VEC_AT(list, const char *, i));
+        size_t n = strlen(wanted);
+
+        if (strncmp(name, wanted, n) == 0 && (name[n] == '\0' || name[n] == '.'))
+            return true;
+        if (strncmp(name, "lib", 3) == 0 && strncmp(name + 3, wanted, n) == 0 &&
+            strncmp(name + 3 + n, ".so", 3) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Does the library use, without defining it, a symbol that the program defines? Only relocations
+ * tell which symbols it uses. */
+static bool uses_program(const mpi_elf_t *library, const mpi_elf_t *program)
+{
+    const mpi_elf_part_t *parts[] = {&library->rela, &library->plt};
+
+    for (int p = 0; p < 2; p++) {
+        const ElfW(Rela) *entry = mpi_elf_at(library, parts[p]->address, parts[p]->size);
+
+        for (size_t i = 0; entry != NULL && i < parts[p]->size / sizeof(*entry); i++) {
+            const ElfW(Sym) *symbol = mpi_elf_symbol(library, ELF64_R_SYM(entry[i].r_info));
+
+            if (symbol != NULL && symbol->st_name != 0 && symbol->st_shndx == SHN_UNDEF &&
+                mpi_elf_lookup(program, mpi_elf_string(library, symbol->st_name)) != NULL)
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool is_copied_by_program(const mpi_elf_t *library, const mpi_elf_t *program)
+{
+#if defined(__x86_64__)
+    const ElfW(Rela) *entry = mpi_elf_at(program, program->rela.address, program->rela.size);
+
+    for (size_t i = 0; entry != NULL && i < program->rela.size / sizeof(*entry); i++) {
+        const ElfW(Sym) *symbol = mpi_elf_symbol(program, ELF64_R_SYM(entry[i].r_info));
+
+        if (ELF64_R_TYPE(entry[i].r_info) == R_X86_64_COPY && symbol != NULL &&
+            mpi_elf_lookup(library, mpi_elf_string(program, symbol->st_name)) != NULL)
+            return true;
+    }
+#else
+    (void)library;
+    (void)program;
+#endif
+    return false;
+}
+
+typedef struct {
+    mpi_program_t *program;
+    const mpi_program_config_t *config;
+    xy_vec_t seen; /* of mpi_elf_t *: libraries that were looked at and are not (yet) copied */
+    bool has_changed;
+} gathering_t;
+
+static bool is_module(const gathering_t *g, const char *name)
+{
+    for (size_t i = 0; i < g->program->modules.count; i++) {
+        const mpi_elf_t *elf = XY_VEC_AT(&g->program->modules, mpi_module_t, i).elf;
+
+        if (strcmp(base_name(elf->path), base_name(name)) == 0 ||
+            (elf->soname != NULL && strcmp(elf->soname, name) == 0))
+            return true;
+    }
+    return false;
+}
+
+static bool must_be_copied(const gathering_t *g, const mpi_elf_t *library)
+{
+    const mpi_elf_t *program = XY_VEC_AT(&g->program->modules, mpi_module_t, 0).elf;
+
+    if (is_listed(g->config->privat, base_name(library->path)) ||
+        (library->soname != NULL && is_listed(g->config->privat, library->soname)))
+        return true;
+    for (size_t i = 0; i < library->needed.count; i++)
+        if (is_module(g, XY_VEC_AT(&library->needed, const char *, i)))
+            return true;
+    return uses_program(library, program) || is_copied_by_program(library, program);
+}
+
+static xy_status_t add_module(gathering_t *g, mpi_elf_t *elf)
+{
+    mpi_module_t module = {.elf = elf, .code_fd = -1};
+
+    if (xy_vec_append(&g->program->modules, &module) != XY_OK) {
+        mpi_elf_close(elf);
+        return xy_fail_memory("loading the program");
+    }
+    g->has_changed = true;
+    if (g->program->modules.count > 1 && g->config->is_verbose)
+        mpi_finish_say("every rank gets its own '%s'", elf->path);
+    return XY_OK;
+}
+
+/* Have the dynamic linker load a library for everybody. Its path is wanted to look into it. */
+static xy_status_t open_shared(const mpi_elf_t *user, const char *name, char **path_p)
+{
+    char *path = mpi_elf_find_library(user, name);
+    void *handle = dlopen(path != NULL ? path : name, RTLD_LAZY | RTLD_GLOBAL);
+    struct link_map *map;
+
+    *path_p = NULL;
+    if (handle == NULL) {
+        const char *why = dlerror();
+
+        xy_free(path);
+        return xy_fail(XY_ENOENT, "%s: cannot load the library '%s': %s", user->path, name,
+                       why != NULL ? why : "no reason given");
+    }
+    if (path == NULL && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map->l_name[0] == '/')
+        path = xy_strdup(map->l_name);
+    *path_p = path;
+    return XY_OK;
+}
+
+static bool is_seen(const gathering_t *g, const char *name)
+{
+    for (size_t i = 0; i < g->seen.count; i++) {
+        const mpi_elf_t *elf = XY_VEC_AT(&g->seen, mpi_elf_t *, i);
+
+        if (strcmp(base_name(elf->path), base_name(name)) == 0 ||
+            (elf->soname != NULL && strcmp(elf->soname, name) == 0))
+            return true;
+    }
+    return false;
+}
+
+/* Look at a library that cannot be found by its name alone only after the linker has loaded it. */
+static xy_status_t look_at(gathering_t *g, const mpi_elf_t *user, const char *name)
+{
+    char *path = mpi_elf_find_library(user, name);
+    mpi_elf_t *elf;
+    xy_status_t st;
+
+    if (is_runtime(name) || is_module(g, name) || is_seen(g, name)) {
+        xy_free(path);
+        return XY_OK;
+    }
+    if (path == NULL) {
+        st = open_shared(user, name, &path);
+        if (st != XY_OK || path == NULL)
+            return st;
+    }
+    st = mpi_elf_open(path, &elf);
+    xy_free(path);
+    if (st != XY_OK)
+        return st;
+    if (must_be_copied(g, elf))
+        return add_module(g, elf);
+    if (xy_vec_append(&g->seen, &elf) != XY_OK) {
+        mpi_elf_close(elf);
+        return xy_fail_memory("loading the program");
+    }
+    return XY_OK;
+}
+
+static xy_status_t look_at_needed(gathering_t *g, const mpi_elf_t *user)
+{
+    xy_status_t st = XY_OK;
+
+    for (size_t i = 0; i < user->needed.count && st == XY_OK; i++)
+        st = look_at(g, user, XY_VEC_AT(&user->needed, const char *, i));
+    return st;
+}
+
+/* A library seen earlier may need one that has become a module since. */
+static xy_status_t look_again(gathering_t *g)
+{
+    xy_status_t st = XY_OK;
+
+    for (size_t i = 0; i < g->seen.count && st == XY_OK; i++) {
+        mpi_elf_t *elf = XY_VEC_AT(&g->seen, mpi_elf_t *, i);
+
+        st = look_at_needed(g, elf);
+        if (st == XY_OK && must_be_copied(g, elf)) {
+            mpi_elf_t **last = &XY_VEC_AT(&g->seen, mpi_elf_t *, g->seen.count - 1);
+
+            XY_VEC_AT(&g->seen, mpi_elf_t *, i) = *last;
+            xy_vec_pop(&g->seen);
+            return add_module(g, elf);
+        }
+    }
+    return st;
+}
+
+static xy_status_t choose_modules(gathering_t *g)
+{
+    xy_status_t st = XY_OK;
+
+    do {
+        g->has_changed = false;
+        for (size_t i = 0; i < g->program->modules.count && st == XY_OK; i++)
+            st = look_at_needed(g, XY_VEC_AT(&g->program->modules, mpi_module_t, i).elf);
+        if (st == XY_OK)
+            st = look_again(g);
+    } while (st == XY_OK && g->has_changed);
+    return st;
+}
+
+static xy_status_t load_shared(gathering_t *g)
+{
+    xy_status_t st = XY_OK;
+
+    for (size_t i = 0; i < g->program->modules.count; i++) {
+        const mpi_elf_t *elf = XY_VEC_AT(&g->program->modules, mpi_module_t, i).elf;
+
+        for (size_t k = 0; k < elf->needed.count && st == XY_OK; k++) {
+            const char *name = XY_VEC_AT(&elf->needed, const char *, k);
+            char *path = NULL;
+
+            /* This library is there already, perhaps under another path than the program's. */
+            if (strncmp(name, "libmpi_abi.so", 13) != 0 && !is_module(g, name))
+                st = open_shared(elf, name, &path);
+            xy_free(path);
+        }
+    }
+    return st;
+}
+
+static xy_status_t check_list(const gathering_t *g)
+{
+    const xy_vec_t *list = g->config->privat;
+
+    for (size_t i = 0; list != NULL && i < list->count; i++) {
+        xy_vec_t one = {
+            .data = (char *)list->data + i * list->size, .count = 1, .size = list->size};
+        bool is_found = false;
+
+        for (size_t m = 1; m < g->program->modules.count; m++) {
+            const mpi_elf_t *elf = XY_VEC_AT(&g->program->modules, mpi_module_t, m).elf;
+
+            is_found |= is_listed(&one, base_name(elf->path)) ||
+                        (elf->soname != NULL && is_listed(&one, elf->soname));
+        }
+        if (!is_found)
+            return xy_fail(
+                XY_EUSAGE,
+                "--privatize %s: '%s' does not use such a library; 'ldd %s' lists what it "
+                "uses",
+                XY_VEC_AT(list, const char *, i), g->program->path, g->program->path);
+    }
+    return XY_OK;
+}
+
+xy_status_t mpi_program_gather(mpi_program_t *program, const mpi_program_config_t *config)
+{
+    gathering_t g = {.program = program, .config = config, .seen = XY_VEC_INIT(mpi_elf_t *)};
+    mpi_elf_t *elf;
+    xy_status_t st = mpi_elf_open(program->path, &elf);
+
+    if (st == XY_OK)
+        st = add_module(&g, elf);
+    if (st == XY_OK)
+        st = choose_modules(&g);
+    if (st == XY_OK && !config->is_shared)
+        st = check_list(&g);
+    if (st == XY_OK)
+        st = load_shared(&g);
+    for (size_t i = 0; i < g.seen.count; i++)
+        mpi_elf_close(XY_VEC_AT(&g.seen, mpi_elf_t *, i));
+    xy_vec_cleanup(&g.seen);
+    return st;
+}

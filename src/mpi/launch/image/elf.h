@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An ELF file as a loader sees it: its segments and its dynamic section.
+ *
+ *   mpi_elf_t *elf;
+ *   st = mpi_elf_open("./a.out", &elf);
+ *   if (elf->kind == XMPI_ELF_PIE && mpi_elf_needs(elf, "libmpi_abi.so.0")) ...
+ *   mpi_elf_close(elf);
+ *
+ * Files come from anywhere: every offset is checked before it is followed.
+ */
+#ifndef XY_MPI_LAUNCH_IMAGE_ELF_H
+#define XY_MPI_LAUNCH_IMAGE_ELF_H
+
+#include <elf.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+
+typedef enum {
+    XMPI_ELF_NONE,    /* a script, or something of another kind */
+    XMPI_ELF_FOREIGN, /* ELF, but not for this machine */
+    XMPI_ELF_STATIC,  /* no dynamic section: statically linked */
+    XMPI_ELF_FIXED,   /* linked to a fixed address (-no-pie) */
+    XMPI_ELF_PIE,     /* position-independent executable */
+    XMPI_ELF_LIBRARY, /* shared library: no program interpreter */
+} mpi_elf_kind_t;
+
+typedef struct {
+    uintptr_t address; /* as linked, relative to the load address */
+    size_t size;       /* bytes */
+} mpi_elf_part_t;
+
+typedef struct {
+    char *path;
+    const char *bytes; /* the file, mapped */
+    size_t size;
+    int fd;
+    mpi_elf_kind_t kind;
+    const ElfW(Ehdr) * header;
+    const ElfW(Phdr) * segments;
+    int segment_count;
+    uintptr_t low, high;       /* what it spans in memory, in whole pages */
+    uintptr_t writable;        /* from this page on it is written to; below: read only */
+    bool has_code_in_writable; /* or read-only parts behind written ones: not a usual layout */
+    const ElfW(Phdr) * tls;    /* or NULL */
+    uintptr_t unwind;          /* PT_GNU_EH_FRAME, 0: none */
+
+    const char *strings;
+    size_t strings_size;
+    uintptr_t symbols;
+    uintptr_t versions; /* 0: none */
+    uintptr_t gnu_hash; /* 0: none; nothing is exported then */
+    mpi_elf_part_t version_needs;
+    mpi_elf_part_t rela, plt, relr;
+    mpi_elf_part_t preinit, init, fini; /* arrays of functions */
+    uintptr_t init_function, fini_function;
+    bool has_text_relocations;
+    const char *soname;
+    const char *rpath, *runpath;
+    xy_vec_t needed; /* of const char * */
+} mpi_elf_t;
+
+/* Open and parse. A file that is no ELF file of this machine is no error: its kind says so. ENOENT,
+ * EACCES and broken files are said. On success the caller owns *elf_p. */
+xy_status_t mpi_elf_open(const char *path, mpi_elf_t **elf_p);
+void mpi_elf_close(mpi_elf_t *elf); /* NULL is fine */
+
+/* The bytes in the file of `size` bytes at a linked address; NULL when they are not all there. */
+const void *mpi_elf_at(const mpi_elf_t *elf, uintptr_t address, size_t size);
+/* A string of the dynamic string table; "" when the offset is wrong. */
+const char *mpi_elf_string(const mpi_elf_t *elf, size_t offset);
+bool mpi_elf_needs(const mpi_elf_t *elf, const char *soname);
+/* The symbol with a number; NULL: there is none. */
+const ElfW(Sym) * mpi_elf_symbol(const mpi_elf_t *elf, size_t index);
+/* The symbol this file defines under a name, or NULL. */
+const ElfW(Sym) * mpi_elf_lookup(const mpi_elf_t *elf, const char *name);
+/* The version a symbol is wanted in ("GLIBC_2.34"), or NULL. */
+const char *mpi_elf_version(const mpi_elf_t *elf, size_t symbol);
+
+/* The file of a needed library in the directories that `elf` and LD_LIBRARY_PATH name, in fresh
+ * memory; NULL: not there (the system's directories are not searched) or memory ran out. */
+char *mpi_elf_find_library(const mpi_elf_t *elf, const char *name);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+/* clang-format on */
+#include "mpi/launch/image/elf.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void ignore(void *arg, xy_status_t status, const char *message)
+{
+    (void)arg;
+    (void)status;
+    (void)message;
+}
+
+/* Ask everything of a file that opened. */
+static void read_all(const char *path)
+{
+    mpi_elf_t *elf;
+
+    if (mpi_elf_open(path, &elf) != XY_OK)
+        return;
+    for (size_t i = 0; i < 100; i++) {
+        const ElfW(Sym) *symbol = elf->symbols != 0 ? mpi_elf_symbol(elf, i) : NULL;
+
+        if (symbol != NULL)
+            mpi_elf_lookup(elf, mpi_elf_string(elf, symbol->st_name));
+        mpi_elf_version(elf, i);
+    }
+    mpi_elf_close(elf);
+}
+
+static void test_this_program(void **state)
+{
+    mpi_elf_t *elf;
+
+    (void)state;
+    assert_int_equal(mpi_elf_open("/proc/self/exe", &elf), XY_OK);
+    assert_int_equal(elf->kind, XMPI_ELF_PIE);
+    assert_true(mpi_elf_needs(elf, "libc.so.6"));
+    assert_false(mpi_elf_needs(elf, "libnone.so"));
+    assert_true(elf->writable > elf->low && elf->writable < elf->high);
+    assert_true(elf->init.size > 0 && elf->unwind != 0);
+    mpi_elf_close(elf);
+}
+
+static void test_library_exports(void **state)
+{
+    const ElfW(Sym) * symbol;
+    char path[512];
+    mpi_elf_t *elf;
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char line[1024];
+
+    (void)state;
+    path[0] = '\0';
+    while (path[0] == '\0' && fgets(line, sizeof(line), maps) != NULL)
+        if (strstr(line, "/libc.so.6") != NULL)
+            sscanf(strchr(line, '/'), "%511s", path);
+    fclose(maps);
+    if (path[0] == '\0')
+        skip();
+    assert_int_equal(mpi_elf_open(path, &elf), XY_OK);
+    assert_string_equal(elf->soname, "libc.so.6");
+    symbol = mpi_elf_lookup(elf, "getenv");
+    assert_non_null(symbol);
+    assert_string_equal(mpi_elf_string(elf, symbol->st_name), "getenv");
+    assert_null(mpi_elf_lookup(elf, "no_such_function"));
+    mpi_elf_close(elf);
+}
+
+static void test_other_files(void **state)
+{
+    mpi_elf_t *elf;
+
+    (void)state;
+    assert_int_equal(mpi_elf_open("/proc/self/cmdline", &elf), XY_OK);
+    assert_int_equal(elf->kind, XMPI_ELF_NONE);
+    mpi_elf_close(elf);
+    assert_int_equal(mpi_elf_open("/no/such/file", &elf), XY_ENOENT);
+}
+
+/* Files cut short and with bytes changed: refused or read, never followed out of bounds. */
+static void test_broken_files(void **state)
+{
+    char path[] = "/tmp/xylem_elf_XXXXXX", *bytes;
+    int fd = mkstemp(path);
+    uint64_t random = 7;
+    size_t size;
+
+    (void)state;
+    assert_int_equal(xy_file_read("/proc/self/exe", 64 << 20, &bytes, &size), XY_OK);
+    for (int round = 0; round < 2000; round++) {
+        size_t length = round % 4 == 0 ? (random >> 7) % size : size;
+        char *copy = malloc(size);
+
+        memcpy(copy, bytes, size);
+        for (int i = 0; i < round % 16; i++) {
+            random = xy_hash_u64(random + 1);
+            copy[random % (round % 2 ? 1024 : size)] = (char)(random >> 32);
+        }
+        random = xy_hash_u64(random + 1);
+        assert_int_equal(ftruncate(fd, 0), 0);
+        assert_int_equal(pwrite(fd, copy, length, 0), (ssize_t)length);
+        free(copy);
+        read_all(path);
+    }
+    close(fd);
+    unlink(path);
+    xy_free(bytes);
+}
+
+static void test_memory(void **state)
+{
+    (void)state;
+    for (long k = 1;; k++) {
+        mpi_elf_t *elf;
+        xy_status_t st;
+
+        xy_memory_fail_at(k);
+        st = mpi_elf_open("/proc/self/exe", &elf);
+        if (!xy_memory_fail_hit()) {
+            mpi_elf_close(elf);
+            break;
+        }
+        assert_int_equal(st, XY_ENOMEM);
+    }
+    xy_memory_fail_at(0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_this_program), cmocka_unit_test(test_library_exports),
+        cmocka_unit_test(test_other_files),  cmocka_unit_test(test_broken_files),
+        cmocka_unit_test(test_memory),
+    };
+
+    xy_error_handler_set(ignore, NULL);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A program and its private images.
+ *
+ * Every rank runs its own copy of the program: the same code at another address, with data of its
+ * own. The first loader that comes to mind, dlopen of copies of the file, costs a link map, a
+ * symbol search and six mappings per copy. Here the file is read once, its symbols are searched
+ * once, and what has to be written into a copy becomes a list of fixups. An image is then two
+ * mappings and a few stores:
+ *
+ *     image 0             image 1             image 2
+ *     [code   ][data    ] [code   ][data    ] [code   ][data    ]
+ *      shared   private    shared   private    shared   private
+ *
+ *   mpi_program_t *program;
+ *   st = mpi_program_load("./a.out", &config, &program);
+ *   image = mpi_image_place(program, 3);              (of its fourth rank)
+ *   mpi_image_fix(program, image, variables);
+ *   mpi_image_construct(program, image, argc, argv, environment);
+ *   code = ((main_fn)mpi_image_at(image, program->main))(argc, argv, environment);
+ *
+ * A module is a file of which every image has a copy: the program itself, and the libraries that
+ * are private too. Everything else is loaded once by the dynamic linker and shared.
+ *
+ * The variables through which a program talks to the C library (stdout, environ, optind ...) are
+ * private as well: the image's references to them go to the rank's own.
+ */
+#ifndef XY_MPI_LAUNCH_IMAGE_PROGRAM_H
+#define XY_MPI_LAUNCH_IMAGE_PROGRAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "mpi/launch/image/elf.h"
+
+typedef enum {
+    XMPI_VARIABLE_STDIN,
+    XMPI_VARIABLE_STDOUT,
+    XMPI_VARIABLE_STDERR,
+    XMPI_VARIABLE_ENVIRON,
+    XMPI_VARIABLE_OPTARG,
+    XMPI_VARIABLE_OPTIND,
+    XMPI_VARIABLE_OPTERR,
+    XMPI_VARIABLE_OPTOPT,
+    XMPI_VARIABLES
+} mpi_variable_t;
+
+typedef enum {
+    XMPI_FIXUP_IMAGE,    /* store: image + value */
+    XMPI_FIXUP_VALUE,    /* store: value */
+    XMPI_FIXUP_VARIABLE, /* store: address of the rank's variable `which`, + value */
+    XMPI_FIXUP_COPY,     /* copy `which` bytes from the address `value` */
+    XMPI_FIXUP_IFUNC,    /* store: what the function at image + value returns */
+} mpi_fixup_kind_t;
+
+typedef struct {
+    uint64_t where; /* offset in the image */
+    int64_t value;
+    uint32_t which;
+    uint32_t kind;
+} mpi_fixup_t;
+
+typedef struct {
+    mpi_elf_t *elf;
+    size_t offset;   /* in the image, of the linked address elf->low */
+    int code_fd;     /* where the read-only part is mapped from: the file, or a flat copy of it */
+    off_t code_from; /* and at which offset */
+    bool owns_code_fd;
+} mpi_module_t;
+
+typedef struct {
+    int images;             /* how many there will be */
+    bool is_shared;         /* one image for all: --share-globals */
+    const xy_vec_t *privat; /* of const char *: names of libraries to copy, or NULL */
+    size_t tls_reserve;     /* bytes of thread-local memory that images may use */
+    bool is_verbose;        /* say which libraries are copied */
+} mpi_program_config_t;
+
+typedef struct mpi_program {
+    char *path;
+    xy_vec_t modules; /* of mpi_module_t; the program is the first */
+    xy_vec_t fixups;  /* of mpi_fixup_t */
+    bool is_shared;
+    int images;
+    size_t stride; /* bytes from image to image */
+    char *region;  /* images * stride */
+    size_t main;   /* offsets in the image */
+    /* Offset of the program's own copy of a variable (a copy relocation), or 0. */
+    size_t variable_at[XMPI_VARIABLES];
+    /* Thread-local variables of the program: */
+    size_t tls_size; /* 0: it has none */
+    size_t tls_init_size;
+    size_t tls_align;
+    const void *tls_init;
+} mpi_program_t;
+
+xy_status_t mpi_program_load(const char *path, const mpi_program_config_t *config,
+                             mpi_program_t **program_p);
+void mpi_program_destroy(mpi_program_t *program); /* no image may be in use; NULL is fine */
+
+/* Map image number `index`. Mappings that cannot be had are said with their cure. */
+xy_status_t mpi_image_place(const mpi_program_t *program, int index, char **image_p);
+/* Store addresses. variables[v] is where the rank's variable v lives. */
+void mpi_image_fix(const mpi_program_t *program, char *image, void *const *variables);
+/* Run the constructors, and the destructors that are no atexit functions. */
+void mpi_image_construct(const mpi_program_t *program, char *image, int argc, char **argv,
+                         char **environment);
+void mpi_image_destruct(const mpi_program_t *program, char *image);
+
+static inline void *mpi_image_at(char *image, size_t offset)
+{
+    return image + offset;
+}
+
+/* The image that holds an address, and the module in it; NULL: none. Any thread. */
+char *mpi_image_find(const void *address, const mpi_program_t **program_p,
+                     const mpi_module_t **module_p);
+
+/* ---- Between the files of this part ---- */
+
+/* The offset in the image of a linked address. */
+static inline size_t mpi_module_offset(const mpi_module_t *module, uintptr_t address)
+{
+    return module->offset + (address - module->elf->low);
+}
+
+/* Fill program->fixups; symbols that are nowhere are said. */
+xy_status_t mpi_program_resolve(mpi_program_t *program);
+/* Choose the modules and have the dynamic linker load what is shared. */
+xy_status_t mpi_program_gather(mpi_program_t *program, const mpi_program_config_t *config);
+/* The main function, by starting the image until it calls __libc_start_main. */
+void *mpi_program_capture_main(void *entry);
+/* Make the C++ runtime's streams ready to be copied, where there is one. */
+void mpi_cxx_setup(void);
+/* Make images findable by address. */
+xy_status_t mpi_program_register(const mpi_program_t *program);
+void mpi_program_unregister(const mpi_program_t *program);
+
+#endif

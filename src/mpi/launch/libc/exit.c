@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* exit, atexit and their families end the rank, not the process. */
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "mpi/launch/libc/interpose.h"
+#include "mpi/launch/libc/process.h"
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+XY_INTERPOSE void exit(int code)
+{
+    static XY_NEXT(void, next, (int));
+
+    /* A child made by fork is a process of its own. */
+    if (mpi_process_self != NULL && getpid() == mpi_process_pid)
+        mpi_process_exit(mpi_process_self, code);
+    XY_CALL_NEXT(next, "exit")(code);
+    __builtin_unreachable();
+}
+
+XY_INTERPOSE void _exit(int code)
+{
+    static XY_NEXT(void, next, (int));
+    mpi_process_t *process = mpi_process_self;
+
+    if (process != NULL && getpid() == mpi_process_pid)
+        mpi_finish_rank(process, code & 0377);
+    XY_CALL_NEXT(next, "_exit")(code);
+    __builtin_unreachable();
+}
+
+XY_INTERPOSE void _Exit(int code)
+{
+    _exit(code);
+}
+
+XY_INTERPOSE void quick_exit(int code)
+{
+    static XY_NEXT(void, next, (int));
+    mpi_process_t *process = mpi_process_self;
+
+    if (process != NULL) {
+        mpi_process_run_atexit(process, 1u << XMPI_ATEXIT_QUICK, NULL, code);
+        mpi_process_exit_now(process, code);
+    }
+    XY_CALL_NEXT(next, "quick_exit")(code);
+    __builtin_unreachable();
+}
+
+static int add(mpi_process_t *process, mpi_atexit_kind_t kind, void *function, void *argument,
+               void *dso)
+{
+    mpi_atexit_t entry = {.kind = kind, .function = function, .argument = argument, .dso = dso};
+
+    return xy_vec_append(&process->atexit, &entry) == XY_OK ? 0 : -1;
+}
+
+/* Only what an image registers is the rank's; a shared library registers for itself, whichever rank
+ * happens to make it do so. With one image for all, the caller's rank is meant. */
+static bool is_of_image(const void *dso)
+{
+    const mpi_program_t *program;
+    const mpi_module_t *module;
+
+    return mpi_image_find(dso, &program, &module) != NULL;
+}
+
+XY_INTERPOSE int __cxa_atexit(void (*function)(void *), void *argument, void *dso)
+{
+    static XY_NEXT(int, next, (void (*)(void *), void *, void *));
+    mpi_process_t *process = mpi_process_self;
+
+    if (process == NULL || !is_of_image(dso))
+        return XY_CALL_NEXT(next, "__cxa_atexit")(function, argument, dso);
+    return add(process, XMPI_ATEXIT_CXA, (void *)function, argument, dso);
+}
+
+XY_INTERPOSE int on_exit(void (*function)(int, void *), void *argument)
+{
+    static XY_NEXT(int, next, (void (*)(int, void *), void *));
+    mpi_process_t *process = mpi_process_self;
+
+    if (process == NULL)
+        return XY_CALL_NEXT(next, "on_exit")(function, argument);
+    return add(process, XMPI_ATEXIT_ON_EXIT, (void *)function, argument, NULL);
+}
+
+XY_INTERPOSE int __cxa_at_quick_exit(void (*function)(void *), void *dso)
+{
+    static XY_NEXT(int, next, (void (*)(void *), void *));
+    mpi_process_t *process = mpi_process_self;
+
+    if (process == NULL || !is_of_image(dso))
+        return XY_CALL_NEXT(next, "__cxa_at_quick_exit")(function, dso);
+    return add(process, XMPI_ATEXIT_QUICK, (void *)function, NULL, dso);
+}
+
+/* Destructors of thread_local objects: a rank's fiber is its thread. */
+XY_INTERPOSE int __cxa_thread_atexit_impl(void (*function)(void *), void *argument, void *dso)
+{
+    static XY_NEXT(int, next, (void (*)(void *), void *, void *));
+
+    if (!mpi_process_is_rank())
+        return XY_CALL_NEXT(next, "__cxa_thread_atexit_impl")(function, argument, dso);
+    return add(mpi_process_self, XMPI_ATEXIT_THREAD, (void *)function, argument, dso);
+}
+
+XY_INTERPOSE void __cxa_finalize(void *dso)
+{
+    static XY_NEXT(void, next, (void *));
+    mpi_process_t *process = mpi_process_self;
+
+    if (process != NULL && dso != NULL && is_of_image(dso))
+        mpi_process_run_atexit(process, 1u << XMPI_ATEXIT_CXA, dso, 0);
+    else
+        XY_CALL_NEXT(next, "__cxa_finalize")(dso);
+}

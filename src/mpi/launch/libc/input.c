@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading from standard input: rank 0's is the process's, the others are at their end. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <wchar.h>
+
+#include "mpi/launch/libc/interpose.h"
+#include "mpi/launch/libc/process.h"
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#undef getc
+#undef getchar
+
+static FILE *own(FILE *file)
+{
+    return mpi_stream_of(mpi_process_self, file);
+}
+
+static int scan_from(FILE *file, const char *format, va_list arguments)
+{
+    static XY_NEXT(int, next, (FILE *, const char *, va_list));
+
+    return XY_CALL_NEXT(next, "__isoc99_vfscanf")(own(file), format, arguments);
+}
+
+XY_INTERPOSE int __isoc99_vfscanf(FILE *file, const char *format, va_list arguments)
+{
+    return scan_from(file, format, arguments);
+}
+
+XY_INTERPOSE int __isoc99_vscanf(const char *format, va_list arguments)
+{
+    return scan_from(stdin, format, arguments);
+}
+
+XY_INTERPOSE int __isoc99_fscanf(FILE *file, const char *format, ...)
+{
+    va_list arguments;
+    int n;
+
+    va_start(arguments, format);
+    n = scan_from(file, format, arguments);
+    va_end(arguments);
+    return n;
+}
+
+XY_INTERPOSE int __isoc99_scanf(const char *format, ...)
+{
+    va_list arguments;
+    int n;
+
+    va_start(arguments, format);
+    n = scan_from(stdin, format, arguments);
+    va_end(arguments);
+    return n;
+}
+
+/* What programs compiled for C23 call. */
+static int scan_newer_from(FILE *file, const char *format, va_list arguments)
+{
+    static XY_NEXT(int, next, (FILE *, const char *, va_list));
+
+    return XY_CALL_NEXT(next, "__isoc23_vfscanf")(own(file), format, arguments);
+}
+
+XY_INTERPOSE int __isoc23_fscanf(FILE *file, const char *format, ...)
+{
+    va_list arguments;
+    int n;
+
+    va_start(arguments, format);
+    n = scan_newer_from(file, format, arguments);
+    va_end(arguments);
+    return n;
+}
+
+XY_INTERPOSE int __isoc23_scanf(const char *format, ...)
+{
+    va_list arguments;
+    int n;
+
+    va_start(arguments, format);
+    n = scan_newer_from(stdin, format, arguments);
+    va_end(arguments);
+    return n;
+}
+
+XY_INTERPOSE int fgetc(FILE *file)
+{
+    static XY_NEXT(int, next, (FILE *));
+
+    return XY_CALL_NEXT(next, "fgetc")(own(file));
+}
+
+XY_INTERPOSE int getc(FILE *file)
+{
+    return fgetc(file);
+}
+
+XY_INTERPOSE int _IO_getc(FILE *file)
+{
+    return fgetc(file);
+}
+
+XY_INTERPOSE int getchar(void)
+{
+    return fgetc(stdin);
+}
+
+XY_INTERPOSE int getc_unlocked(FILE *file)
+{
+    return fgetc(file);
+}
+
+XY_INTERPOSE int getchar_unlocked(void)
+{
+    return fgetc(stdin);
+}
+
+XY_INTERPOSE int ungetc(int c, FILE *file)
+{
+    static XY_NEXT(int, next, (int, FILE *));
+
+    return XY_CALL_NEXT(next, "ungetc")(c, own(file));
+}
+
+XY_INTERPOSE char *fgets(char *buffer, int size, FILE *file)
+{
+    static XY_NEXT(char *, next, (char *, int, FILE *));
+
+    return XY_CALL_NEXT(next, "fgets")(buffer, size, own(file));
+}
+
+XY_INTERPOSE char *__fgets_chk(char *buffer, size_t room, int size, FILE *file)
+{
+    static XY_NEXT(char *, next, (char *, size_t, int, FILE *));
+
+    return XY_CALL_NEXT(next, "__fgets_chk")(buffer, room, size, own(file));
+}
+
+XY_INTERPOSE size_t fread(void *data, size_t size, size_t n, FILE *file)
+{
+    static XY_NEXT(size_t, next, (void *, size_t, size_t, FILE *));
+
+    return XY_CALL_NEXT(next, "fread")(data, size, n, own(file));
+}
+
+XY_INTERPOSE size_t __fread_chk(void *data, size_t room, size_t size, size_t n, FILE *file)
+{
+    static XY_NEXT(size_t, next, (void *, size_t, size_t, size_t, FILE *));
+
+    return XY_CALL_NEXT(next, "__fread_chk")(data, room, size, n, own(file));
+}
+
+XY_INTERPOSE ssize_t getdelim(char **line, size_t *size, int delimiter, FILE *file)
+{
+    static XY_NEXT(ssize_t, next, (char **, size_t *, int, FILE *));
+
+    return XY_CALL_NEXT(next, "getdelim")(line, size, delimiter, own(file));
+}
+
+XY_INTERPOSE ssize_t __getdelim(char **line, size_t *size, int delimiter, FILE *file)
+{
+    return getdelim(line, size, delimiter, file);
+}
+
+XY_INTERPOSE ssize_t getline(char **line, size_t *size, FILE *file)
+{
+    return getdelim(line, size, '\n', file);
+}
+
+XY_INTERPOSE wint_t fgetwc(FILE *file)
+{
+    static XY_NEXT(wint_t, next, (FILE *));
+
+    return XY_CALL_NEXT(next, "fgetwc")(own(file));
+}
+
+XY_INTERPOSE wint_t getwc(FILE *file)
+{
+    return fgetwc(file);
+}
+
+XY_INTERPOSE wint_t getwchar(void)
+{
+    return fgetwc(stdin);
+}

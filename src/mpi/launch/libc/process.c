@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/launch/libc/process.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+_Thread_local mpi_process_t *mpi_process_self;
+pid_t mpi_process_pid;
+
+typedef int (*main_fn)(int, char **, char **);
+
+static void *shared_variable(const mpi_program_t *program, char *image, mpi_variable_t variable,
+                             const char *name)
+{
+    return program->variable_at[variable] != 0 ? image + program->variable_at[variable]
+                                               : dlsym(RTLD_DEFAULT, name);
+}
+
+/* With one image for all, the variables of getopt are everybody's. */
+static void choose_variables(mpi_process_t *process)
+{
+    const mpi_program_t *program = process->program;
+    void *own[XMPI_VARIABLES] = {
+        [XMPI_VARIABLE_STDIN] = &process->own.streams[0],
+        [XMPI_VARIABLE_STDOUT] = &process->own.streams[1],
+        [XMPI_VARIABLE_STDERR] = &process->own.streams[2],
+        [XMPI_VARIABLE_ENVIRON] = &process->own.environment,
+        [XMPI_VARIABLE_OPTARG] = &process->own.optarg,
+        [XMPI_VARIABLE_OPTIND] = &process->own.optind,
+        [XMPI_VARIABLE_OPTERR] = &process->own.opterr,
+        [XMPI_VARIABLE_OPTOPT] = &process->own.optopt,
+    };
+
+    memcpy(process->variables, own, sizeof(own));
+    if (program->is_shared) {
+        process->variables[XMPI_VARIABLE_OPTARG] =
+            shared_variable(program, process->image, XMPI_VARIABLE_OPTARG, "optarg");
+        process->variables[XMPI_VARIABLE_OPTIND] =
+            shared_variable(program, process->image, XMPI_VARIABLE_OPTIND, "optind");
+        process->variables[XMPI_VARIABLE_OPTERR] =
+            shared_variable(program, process->image, XMPI_VARIABLE_OPTERR, "opterr");
+        process->variables[XMPI_VARIABLE_OPTOPT] =
+            shared_variable(program, process->image, XMPI_VARIABLE_OPTOPT, "optopt");
+        return;
+    }
+    for (int v = 0; v < XMPI_VARIABLES; v++)
+        if (program->variable_at[v] != 0)
+            process->variables[v] = process->image + program->variable_at[v];
+}
+
+static xy_status_t place_image(mpi_process_t *process, int index)
+{
+    xy_status_t st = XY_OK;
+
+    if (process->program->is_shared) {
+        process->image = process->program->region;
+        choose_variables(process);
+        return XY_OK;
+    }
+    st = mpi_image_place(process->program, index, &process->image);
+    if (st != XY_OK)
+        return st;
+    choose_variables(process);
+    mpi_image_fix(process->program, process->image, process->variables);
+    XMPI_PROCESS_VARIABLE(process, int, XMPI_VARIABLE_OPTIND) = 1;
+    XMPI_PROCESS_VARIABLE(process, int, XMPI_VARIABLE_OPTERR) = 1;
+    XMPI_PROCESS_VARIABLE(process, int, XMPI_VARIABLE_OPTOPT) = '?';
+    return XY_OK;
+}
+
+/* Programs write into their arguments: each rank has its own, in one piece. */
+static xy_status_t copy_arguments(mpi_process_t *process, int argc, char **argv)
+{
+    size_t bytes = 0;
+    char *text;
+
+    for (int i = 0; i < argc; i++)
+        bytes += strlen(argv[i]) + 1;
+    process->argv = xy_malloc(((size_t)argc + 1) * sizeof(char *) + bytes);
+    if (process->argv == NULL)
+        return xy_fail_memory("starting a rank");
+    text = (char *)(process->argv + argc + 1);
+    for (int i = 0; i < argc; i++) {
+        size_t n = strlen(argv[i]) + 1;
+
+        process->argv[i] = memcpy(text, argv[i], n);
+        text += n;
+    }
+    process->argv[argc] = NULL;
+    process->argc = argc;
+    return XY_OK;
+}
+
+xy_status_t mpi_process_init(mpi_process_t *process, const mpi_process_config_t *config)
+{
+    xy_status_t st;
+
+    process->program = config->program;
+    process->world = config->world;
+    process->cores = config->cores;
+    process->atexit = XY_VEC_INIT(mpi_atexit_t);
+    st = place_image(process, config->index);
+    if (st == XY_OK)
+        st = copy_arguments(process, config->argc, config->argv);
+    if (st == XY_OK)
+        st = mpi_environment_init(process, config->environment);
+    if (st == XY_OK)
+        st = mpi_streams_open(process);
+    return st == XY_OK ? mpi_locals_init(process) : st;
+}
+
+void mpi_process_run(void *argument)
+{
+    mpi_process_t *process = argument;
+    const mpi_program_t *program = process->program;
+    char **environment = XMPI_PROCESS_VARIABLE(process, char **, XMPI_VARIABLE_ENVIRON);
+    main_fn run = (main_fn)mpi_image_at(process->image, program->main);
+
+    if (!program->is_shared)
+        mpi_image_construct(program, process->image, process->argc, process->argv, environment);
+    mpi_process_exit(process, run(process->argc, process->argv, environment));
+}
+
+static void call(const mpi_atexit_t *entry, int code)
+{
+    if (entry->kind == XMPI_ATEXIT_ON_EXIT)
+        ((void (*)(int, void *))entry->function)(code, entry->argument);
+    else
+        ((void (*)(void *, int))entry->function)(entry->argument, code);
+}
+
+/* Functions that are called may add more: the list is read anew each time. */
+void mpi_process_run_atexit(mpi_process_t *process, unsigned kinds, const void *dso, int code)
+{
+    for (size_t i = process->atexit.count; i-- > 0;) {
+        mpi_atexit_t entry = XY_VEC_AT(&process->atexit, mpi_atexit_t, i);
+
+        if (entry.function == NULL || (kinds & (1u << entry.kind)) == 0 ||
+            (dso != NULL && entry.dso != dso))
+            continue;
+        XY_VEC_AT(&process->atexit, mpi_atexit_t, i).function = NULL;
+        call(&entry, code);
+        i = process->atexit.count;
+    }
+}
+
+void mpi_process_exit(mpi_process_t *process, int code)
+{
+    process->is_exiting = true;
+    mpi_process_run_atexit(process, 1u << XMPI_ATEXIT_THREAD, NULL, code);
+    mpi_process_run_atexit(process, 1u << XMPI_ATEXIT_CXA | 1u << XMPI_ATEXIT_ON_EXIT, NULL, code);
+    if (!process->program->is_shared)
+        mpi_image_destruct(process->program, process->image);
+    mpi_process_exit_now(process, code);
+}
+
+void mpi_process_exit_now(mpi_process_t *process, int code)
+{
+    mpi_streams_flush(process);
+    mpi_finish_rank(process, code & 0377);
+}

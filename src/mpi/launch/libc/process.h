@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a rank has instead of a process of its own: an image of the program, and private copies of
+ * the C library's state that programs rely on.
+ *
+ * Code of the C library that was put in front (libc_*.c) asks mpi_process_self for the rank it
+ * works for. Threads that a rank makes belong to it as well; only its fiber may call MPI.
+ */
+#ifndef XY_MPI_LAUNCH_LIBC_PROCESS_H
+#define XY_MPI_LAUNCH_LIBC_PROCESS_H
+
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "mpi/launch/image/program.h"
+#include "mpi/runtime/rank.h"
+
+/* A standard stream of a rank: collects lines and writes whole ones. Protected by one lock for all
+ * (stream.c). */
+typedef struct {
+    mpi_process_t *process;
+    FILE *file; /* what the program prints to */
+    int fd;     /* where whole lines go: 1 or 2 */
+    bool is_inside_line;
+    char *partial; /* the beginning of a line that is not complete */
+    size_t partial_size, partial_capacity;
+} mpi_stream_t;
+
+/* Functions to call at the end of the rank, last one first. */
+typedef enum {
+    XMPI_ATEXIT_CXA,
+    XMPI_ATEXIT_ON_EXIT,
+    XMPI_ATEXIT_THREAD,
+    XMPI_ATEXIT_QUICK
+} mpi_atexit_kind_t;
+
+typedef struct {
+    mpi_atexit_kind_t kind;
+    void *function;
+    void *argument;
+    void *dso;
+} mpi_atexit_t;
+
+typedef struct {
+    struct random_data random;
+    struct drand48_data drand48;
+    char random_state[128];
+} mpi_random_t;
+
+struct mpi_process {
+    mpi_rank_t *rank;
+    int world;
+    const mpi_program_t *program;
+    char *image;
+    int argc;
+    char **argv;
+
+    /* Where each variable lives: in the image when it has a copy, in `own` otherwise. */
+    void *variables[XMPI_VARIABLES];
+    struct {
+        FILE *streams[3];
+        char **environment;
+        char *optarg;
+        int optind, opterr, optopt;
+    } own;
+
+    mpi_stream_t out, err;
+    char line[1024];    /* buffer of `out` */
+    char **environment; /* the array we own; the program may have put another in its place */
+    size_t environment_capacity;
+
+    char *getopt_next; /* inside a group of short options */
+    int getopt_first, getopt_last;
+    char *strtok_rest;
+    mpi_random_t *random; /* made at first use */
+    struct tm time;
+    char time_text[64];
+
+    xy_vec_t atexit; /* of mpi_atexit_t */
+    bool is_exiting, has_ended;
+    int exit_code;
+
+    char *thread_locals;    /* while the rank does not run; NULL: it has none */
+    char *library_locals;   /* behind them */
+    const cpu_set_t *cores; /* for the threads it makes */
+};
+
+extern _Thread_local mpi_process_t *mpi_process_self
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+extern pid_t mpi_process_pid __attribute__((visibility("hidden"))); /* of the job */
+
+/* Is the caller the fiber of a rank (and not a thread that one made)? */
+static inline bool mpi_process_is_rank(void)
+{
+    return mpi_process_self != NULL && mpi_self != NULL && mpi_self->process == mpi_process_self;
+}
+
+#define XMPI_PROCESS_VARIABLE(process, type, which) (*(type *)(process)->variables[which])
+
+typedef struct {
+    const mpi_program_t *program;
+    int index; /* of the image among those of its program */
+    int world;
+    int argc;
+    char **argv;
+    char *const *environment; /* strings are shared; they must live as long as the process */
+    const cpu_set_t *cores;
+} mpi_process_config_t;
+
+/* Build it: image placed and fixed, streams open, constructors not run. `process` is zeroed memory
+ * of the caller. */
+xy_status_t mpi_process_init(mpi_process_t *process, const mpi_process_config_t *config);
+/* The body of a rank's fiber: constructors, main, exit. */
+void mpi_process_run(void *process);
+/* Run exit functions and destructors, flush, end the rank. From its fiber or its threads. */
+void mpi_process_exit(mpi_process_t *process, int code) __attribute__((noreturn));
+/* End it at once. */
+void mpi_process_exit_now(mpi_process_t *process, int code) __attribute__((noreturn));
+/* Call the functions of one kind; of one shared object when `dso` is not NULL. */
+void mpi_process_run_atexit(mpi_process_t *process, unsigned kinds, const void *dso, int code);
+
+/* ---- Environment (environment.c) ---- */
+xy_status_t mpi_environment_init(mpi_process_t *process, char *const *environment);
+char *mpi_environment_get(mpi_process_t *process, const char *name, size_t length);
+/* Put "NAME=value" in (not copied). 0, or -1 with errno. */
+int mpi_environment_put(mpi_process_t *process, char *entry, size_t length);
+void mpi_environment_remove(mpi_process_t *process, const char *name, size_t length);
+
+/* ---- Streams (stream.c) ---- */
+typedef enum { XMPI_TAG_NONE, XMPI_TAG_RANK, XMPI_TAG_STREAM } mpi_tag_t;
+
+void mpi_streams_setup(mpi_tag_t tag);
+xy_status_t mpi_streams_open(mpi_process_t *process);
+/* Output has come: write whole lines, keep the rest. */
+void mpi_stream_take(mpi_stream_t *stream, const char *bytes, size_t size);
+/* Write what is incomplete, too. */
+void mpi_stream_flush(mpi_stream_t *stream);
+/* Both streams of a rank that runs on this thread. */
+void mpi_streams_flush(mpi_process_t *process);
+/* Those of all ranks, from anywhere but a signal handler; a stream in use is left alone. */
+void mpi_streams_flush_all(mpi_process_t *processes, int count);
+/* The C library's own, behind the ranks' ones. */
+FILE *mpi_stream_of(mpi_process_t *process, FILE *file);
+
+/* ---- Thread-local variables (locals.c) ---- */
+xy_status_t mpi_locals_init(mpi_process_t *process);
+/* `next` runs on this thread from now on. */
+void mpi_locals_switch(mpi_process_t *next);
+/* A new thread of the rank: its block gets the initial values. */
+void mpi_locals_fill(const mpi_process_t *process);
+/* How many bytes the host has set aside. */
+size_t mpi_locals_reserve(void);
+/* Find the libraries whose thread-local variables must follow the rank; after loading. */
+xy_status_t mpi_locals_setup(void);
+
+/* ---- The end (finish.c) ---- */
+/* The rank is over: the last one, or the first that failed, ends the job. */
+void mpi_finish_rank(mpi_process_t *process, int code) __attribute__((noreturn));
+/* Flush and end the process; a message was printed. Any thread. */
+void mpi_finish_job(int code) __attribute__((noreturn));
+/* The same from a signal handler: nothing is flushed. */
+void mpi_finish_now(int code) __attribute__((noreturn));
+
+#endif

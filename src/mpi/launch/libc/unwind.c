@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Images as the unwinder and debugging aids see them. The dynamic linker does not know of images;
+ * exceptions, backtraces and dladdr ask these functions, which answer for images and pass all other
+ * questions on.
+ */
+#include <dlfcn.h>
+#include <link.h>
+#include <string.h>
+
+#include "mpi/launch/libc/interpose.h"
+#include "mpi/launch/libc/process.h"
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+static uintptr_t load_address(const mpi_module_t *module, const char *image)
+{
+    return (uintptr_t)image + module->offset - module->elf->low;
+}
+
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+XY_INTERPOSE int _dl_find_object(void *address, struct dl_find_object *result)
+{
+    static XY_NEXT(int, next, (void *, struct dl_find_object *));
+    const mpi_program_t *program;
+    const mpi_module_t *module;
+    const char *image = mpi_image_find(address, &program, &module);
+
+    if (image == NULL)
+        return XY_CALL_NEXT(next, "_dl_find_object")(address, result);
+    if (module->elf->unwind == 0)
+        return -1;
+    memset(result, 0, sizeof(*result));
+    result->dlfo_map_start = (void *)(uintptr_t)(image + module->offset);
+    result->dlfo_map_end = (char *)result->dlfo_map_start + (module->elf->high - module->elf->low);
+    result->dlfo_eh_frame = (void *)(load_address(module, image) + module->elf->unwind);
+    return 0;
+}
+#endif
+
+/* The images of other ranks are nobody's business; there may be thousands. */
+XY_INTERPOSE int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, void *),
+                                 void *argument)
+{
+    static XY_NEXT(int, next, (int (*)(struct dl_phdr_info *, size_t, void *), void *));
+    const mpi_process_t *process = mpi_process_self;
+    int result = XY_CALL_NEXT(next, "dl_iterate_phdr")(visit, argument);
+
+    if (process == NULL)
+        return result;
+    for (size_t i = 0; result == 0 && i < process->program->modules.count; i++) {
+        const mpi_module_t *module = &XY_VEC_AT(&process->program->modules, mpi_module_t, i);
+        struct dl_phdr_info info = {
+            .dlpi_addr = load_address(module, process->image),
+            .dlpi_name = module->elf->path,
+            .dlpi_phdr =
+                (const void *)(process->image + module->offset + module->elf->header->e_phoff),
+            .dlpi_phnum = (ElfW(Half))module->elf->segment_count,
+        };
+
+        result = visit(&info, sizeof(info), argument);
+    }
+    return result;
+}
+
+static const ElfW(Sym) * nearest(const mpi_elf_t *elf, uintptr_t address)
+{
+    const ElfW(Sym) *best = NULL, *symbol;
+
+    for (size_t i = 1; (symbol = mpi_elf_symbol(elf, i)) != NULL; i++) {
+        if ((const char *)symbol >= elf->strings && elf->strings > elf->bytes + elf->symbols)
+            break; /* the string table follows the symbols */
+        if (symbol->st_shndx != SHN_UNDEF && symbol->st_value <= address &&
+            address - symbol->st_value < (symbol->st_size > 0 ? symbol->st_size : 1) &&
+            (best == NULL || symbol->st_value > best->st_value))
+            best = symbol;
+    }
+    return best;
+}
+
+XY_INTERPOSE int dladdr(const void *address, Dl_info *info)
+{
+    static XY_NEXT(int, next, (const void *, Dl_info *));
+    const mpi_program_t *program;
+    const mpi_module_t *module;
+    const char *image = mpi_image_find(address, &program, &module);
+    const ElfW(Sym) * symbol;
+
+    if (image == NULL)
+        return XY_CALL_NEXT(next, "dladdr")(address, info);
+    info->dli_fname = module->elf->path;
+    info->dli_fbase = (void *)(uintptr_t)(image + module->offset);
+    symbol = nearest(module->elf, (uintptr_t)address - load_address(module, image));
+    info->dli_sname = symbol != NULL ? mpi_elf_string(module->elf, symbol->st_name) : NULL;
+    info->dli_saddr =
+        symbol != NULL ? (void *)(load_address(module, image) + symbol->st_value) : NULL;
+    return 1;
+}

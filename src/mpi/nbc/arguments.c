@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A member's call as a graph sees it: two sides, each a base address and blocks at offsets. What
+ * is contiguous is used where it is; where a block is not, the whole side is packed.
+ */
+#include <string.h>
+
+#include "mpi/nbc/nbc.h"
+#include "mpi/object/error.h"
+
+typedef struct {
+    char *at;
+    int64_t count;
+    const mpi_type_t *type;
+} block_t;
+
+typedef struct {
+    const void *buffer;
+    int64_t count;
+    const mpi_type_t *type;
+    coll_vector_t counts, displacements;
+    const MPI_Datatype *types;
+} arguments_t;
+
+xy_collective_t flow_collective(const coll_call_t *call)
+{
+    const coll_kind_t *k = call->kind;
+    bool has_counts = call->receive_counts.data != NULL;
+
+    if (k == &coll_barrier)
+        return XY_COLL_BARRIER;
+    if (k == &coll_bcast)
+        return XY_COLL_BCAST;
+    if (k == &coll_gather)
+        return call->receive_count < 0 ? XY_COLL_GATHERV : XY_COLL_GATHER;
+    if (k == &coll_scatter)
+        return call->send_count < 0 ? XY_COLL_SCATTERV : XY_COLL_SCATTER;
+    if (k == &coll_allgather)
+        return has_counts ? XY_COLL_ALLGATHERV : XY_COLL_ALLGATHER;
+    if (k == &coll_alltoall && call->receive_types != NULL)
+        return XY_COLL_ALLTOALLW;
+    if (k == &coll_alltoall)
+        return has_counts ? XY_COLL_ALLTOALLV : XY_COLL_ALLTOALL;
+    if (k == &coll_reduce)
+        return XY_COLL_REDUCE;
+    if (k == &coll_allreduce)
+        return XY_COLL_ALLREDUCE;
+    if (k == &coll_reduce_scatter)
+        return has_counts ? XY_COLL_REDUCE_SCATTER : XY_COLL_REDUCE_SCATTER_BLOCK;
+    return k == &coll_scan ? XY_COLL_SCAN : XY_COLL_EXSCAN;
+}
+
+bool flow_is_late(const coll_call_t *call)
+{
+    xy_collective_t c = flow_collective(call);
+
+    return c == XY_COLL_GATHERV || c == XY_COLL_SCATTERV || c == XY_COLL_ALLGATHERV ||
+           c == XY_COLL_ALLTOALLV || c == XY_COLL_ALLTOALLW;
+}
+
+static arguments_t arguments(const coll_call_t *c, bool is_send)
+{
+    if (is_send)
+        return (arguments_t){c->send,        c->send_count,         c->send_type,
+                             c->send_counts, c->send_displacements, c->send_types};
+    return (arguments_t){c->receive,        c->receive_count,         c->receive_type,
+                         c->receive_counts, c->receive_displacements, c->receive_types};
+}
+
+/* How many blocks the side of a call has, reductions apart. What is in place is in the other. */
+static int count_blocks(const coll_call_t *c, bool is_send)
+{
+    bool is_root = c->rank == c->root;
+    int all = c->comm->size;
+
+    if (c->kind == &coll_bcast)
+        return is_send ? 0 : 1;
+    if (c->kind == &coll_gather)
+        return is_send ? !(is_root && c->is_in_place) : is_root ? all : 0;
+    if (c->kind == &coll_scatter)
+        return !is_send ? !(is_root && c->is_in_place) : is_root ? all : 0;
+    if (is_send && c->is_in_place)
+        return 0;
+    return c->kind == &coll_allgather && is_send ? 1 : all;
+}
+
+static block_t block_at(const arguments_t *a, int blocks, int i)
+{
+    char *buffer = (char *)(uintptr_t)a->buffer;
+
+    if (blocks > 1 && a->types != NULL)
+        return (block_t){buffer + coll_at(a->displacements, i), coll_at(a->counts, i),
+                         mpi_type_of(a->types[i])};
+    if (blocks > 1 && a->counts.data != NULL)
+        return (block_t){buffer + coll_at(a->displacements, i) * a->type->extent,
+                         coll_at(a->counts, i), a->type};
+    return (block_t){buffer + i * a->count * a->type->extent, a->count, a->type};
+}
+
+static uint64_t block_bytes(const block_t *b)
+{
+    return (uint64_t)b->count * b->type->size;
+}
+
+static bool is_direct(const arguments_t *a, int blocks)
+{
+    for (int i = 0; i < blocks; i++) {
+        block_t b = block_at(a, blocks, i);
+
+        if (block_bytes(&b) > 0 && !b.type->is_contiguous)
+            return false;
+    }
+    return true;
+}
+
+/* The lowest address of any block: displacements may be negative. */
+static char *lowest(const arguments_t *a, int blocks)
+{
+    char *low = NULL;
+
+    for (int i = 0; i < blocks; i++) {
+        block_t b = block_at(a, blocks, i);
+
+        if (block_bytes(&b) > 0 && (low == NULL || b.at < low))
+            low = b.at;
+    }
+    return low;
+}
+
+static void pack_block(const flow_side_t *s, const arguments_t *a, int i, uint64_t offset)
+{
+    block_t b = block_at(a, s->blocks, i);
+
+    mpi_type_pack(s->base + offset, b.at, b.count, b.type, 0, block_bytes(&b));
+}
+
+/* Pack blocks first .. end - 1 of a side that is not direct. */
+static void pack(const flow_side_t *s, const arguments_t *a, int first, int end)
+{
+    uint64_t offset = 0;
+
+    for (int i = 0; i < end; i++) {
+        block_t b = block_at(a, s->blocks, i);
+
+        if (i >= first)
+            pack_block(s, a, i, offset);
+        offset += block_bytes(&b);
+    }
+}
+
+static void note_offsets(const arguments_t *a, flow_side_t *s)
+{
+    uint64_t packed = 0;
+
+    for (int i = 0; i < s->blocks; i++) {
+        block_t b = block_at(a, s->blocks, i);
+
+        s->bytes[i] = block_bytes(&b);
+        s->offsets[i] = s->is_packed ? packed : s->bytes[i] > 0 ? (uint64_t)(b.at - s->base) : 0;
+        packed += s->bytes[i];
+    }
+}
+
+static uint64_t total_bytes(const arguments_t *a, int blocks)
+{
+    uint64_t total = 0;
+
+    for (int i = 0; i < blocks; i++) {
+        block_t b = block_at(a, blocks, i);
+
+        total += block_bytes(&b);
+    }
+    return total;
+}
+
+static xy_status_t make_side(const coll_call_t *c, bool is_send, flow_side_t *s)
+{
+    arguments_t a = arguments(c, is_send);
+
+    s->blocks = count_blocks(c, is_send);
+    s->is_packed = !is_direct(&a, s->blocks);
+    if (s->is_packed) {
+        s->base = xy_malloc(total_bytes(&a, s->blocks) + 1);
+        if (s->base == NULL)
+            return XY_ENOMEM;
+    } else {
+        s->base = lowest(&a, s->blocks);
+    }
+    if (s->bytes != NULL)
+        note_offsets(&a, s);
+    if (s->is_packed && is_send)
+        pack(s, &a, 0, s->blocks);
+    return XY_OK;
+}
+
+static uint64_t offset_of(const flow_side_t *s, const coll_call_t *c, int block)
+{
+    return s->offsets != NULL ? s->offsets[block] : (uint64_t)block * c->bytes;
+}
+
+/* Input that lies in the receive buffer: it must be in the packed one. */
+static void pack_in_place(const coll_call_t *c, const flow_side_t *s)
+{
+    arguments_t a = arguments(c, false);
+
+    if (c->kind == &coll_bcast)
+        pack(s, &a, 0, c->rank == c->root ? 1 : 0);
+    else if (c->is_in_place && c->kind == &coll_alltoall)
+        pack(s, &a, 0, s->blocks);
+    else if (c->is_in_place && s->blocks > 1)
+        pack(s, &a, c->rank, c->rank + 1);
+}
+
+/* A rooted call in place: the block of the root is read, or left, where it is. */
+static void alias_root(const coll_call_t *c, flow_member_t *m)
+{
+    if (!c->is_in_place || c->rank != c->root)
+        return;
+    if (c->kind == &coll_gather && m->receive.base != NULL)
+        m->send.base = m->receive.base + offset_of(&m->receive, c, c->root);
+    else if (c->kind == &coll_scatter && m->send.base != NULL)
+        m->receive.base = m->send.base + offset_of(&m->send, c, c->root);
+}
+
+/* Elements of predefined types, where the kernels of the operation find them. */
+static void make_reduction(const coll_call_t *c, flow_member_t *m)
+{
+    m->send.base = c->is_in_place ? NULL : (char *)(uintptr_t)c->send;
+    m->receive.base = c->receive;
+}
+
+xy_status_t flow_member_make(coll_call_t *call)
+{
+    size_t all = (size_t)call->comm->size;
+    flow_member_t *m = xy_calloc(1, sizeof(*m));
+    xy_status_t st = XY_OK;
+
+    call->member = m;
+    if (m == NULL)
+        return XY_ENOMEM;
+    if (flow_is_late(call)) {
+        m->memory = xy_calloc(4 * all, sizeof(uint64_t));
+        if (m->memory == NULL)
+            return XY_ENOMEM;
+        m->send.offsets = m->memory;
+        m->send.bytes = m->send.offsets + all;
+        m->receive.offsets = m->send.bytes + all;
+        m->receive.bytes = m->receive.offsets + all;
+    }
+    if (call->op != NULL) {
+        make_reduction(call, m);
+    } else if (call->kind != &coll_barrier) {
+        st = make_side(call, false, &m->receive);
+        if (st == XY_OK && m->receive.is_packed)
+            pack_in_place(call, &m->receive);
+        if (st == XY_OK)
+            st = make_side(call, true, &m->send);
+        if (st == XY_OK)
+            alias_root(call, m);
+    }
+    return st;
+}
+
+/* What a member puts in, where both are possible: where it would lie in the receive buffer. */
+static uint64_t input_bytes(const coll_call_t *c, uint64_t *offset_p)
+{
+    uint64_t elements = 0, all = (uint64_t)c->comm->size;
+
+    *offset_p = 0;
+    if (c->kind == &coll_allgather) {
+        *offset_p = (uint64_t)c->rank * c->bytes;
+        return c->bytes;
+    }
+    if (c->kind == &coll_alltoall)
+        return all * c->bytes;
+    if (c->op == NULL)
+        return 0;
+    elements = (uint64_t)c->receive_count;
+    if (c->kind == &coll_reduce_scatter && c->receive_counts.data == NULL)
+        elements *= all;
+    for (int r = 0; c->receive_counts.data != NULL && r < c->comm->size; r++)
+        elements += (uint64_t)coll_at(c->receive_counts, r);
+    return elements * (uint64_t)c->receive_type->extent;
+}
+
+xy_status_t flow_member_adjust(coll_call_t *call, bool is_in_place)
+{
+    flow_member_t *m = call->member;
+    bool has_root = call->kind->is_rooted && call->op == NULL;
+    uint64_t offset, bytes = input_bytes(call, &offset);
+
+    if (call->is_in_place == is_in_place || has_root || bytes == 0)
+        return XY_OK;
+    if (is_in_place) {
+        memcpy(m->receive.base + offset, m->send.base, bytes);
+        return XY_OK;
+    }
+    m->input = xy_malloc(bytes);
+    if (m->input == NULL)
+        return XY_ENOMEM;
+    memcpy(m->input, m->receive.base + offset, bytes);
+    m->send.base = m->input;
+    return XY_OK;
+}
+
+static void unpack(const coll_call_t *call, const flow_side_t *s)
+{
+    arguments_t a = arguments(call, false);
+    uint64_t offset = 0;
+
+    if (call->kind == &coll_bcast && call->rank == call->root)
+        return;
+    for (int i = 0; i < s->blocks; i++) {
+        block_t b = block_at(&a, s->blocks, i);
+
+        mpi_type_unpack(b.at, b.count, b.type, s->base + offset, 0, block_bytes(&b));
+        offset += block_bytes(&b);
+    }
+}
+
+void flow_member_finish(coll_call_t *call)
+{
+    flow_member_t *m = call->member;
+
+    if (m->receive.is_packed) {
+        unpack(call, &m->receive);
+        xy_free(m->receive.base);
+    }
+    if (m->send.is_packed)
+        xy_free(m->send.base);
+    xy_free(m->input);
+    xy_free(m->memory);
+    xy_free(m);
+    call->member = NULL;
+}

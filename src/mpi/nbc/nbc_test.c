@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Nonblocking collectives as graphs, under stress: many at once, on many communicators with
+ * settings of their own, completed in any order by every kind of Wait and Test; with every way of
+ * progress, order of progress threads, place for them and split. Each result is compared with that
+ * of the blocking collective. Then what hints may say, and what is said about those that are wrong.
+ */
+#include "mpi/runtime/ranks_test.h"
+
+#include <string.h>
+
+#include "mpi/object/comm.h"
+#include "sched/sched.h"
+
+#if XYLEM_SANITIZED
+enum { MANY = 400, USUAL = 20 };
+#else
+enum { MANY = 3000, USUAL = 60 };
+#endif
+enum { COMMS = 6, COLLECTIVES = 17, LARGE = 40000 };
+
+static uint64_t seed;               /* of what all ranks do alike */
+static int waves, at_once;          /* collectives: so many times, so many at once */
+static const char *hints[COMMS][3]; /* xylem_progress, xylem_split, xylem_algorithm; or NULL */
+
+static uint64_t next_random(uint64_t *s)
+{
+    uint64_t z = *s += 0x9e3779b97f4a7c15u;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static int below(uint64_t *s, int n)
+{
+    return (int)(next_random(s) % (uint64_t)n);
+}
+
+typedef struct {
+    int what, root, count;
+    bool is_in_place, is_strided;
+    MPI_Comm comm;
+    int rank, size;
+    MPI_Op op;
+    int *counts, *starts; /* [size] of blocks: v and w */
+    MPI_Datatype *types;  /* [size] */
+    long *send, *receive, *expected;
+    size_t longs; /* of each */
+} op_t;
+
+static long initial(int rank, size_t i)
+{
+    return (rank + 3) * 7919L + (long)(i % 8191) * 17;
+}
+
+/* Block sizes that all ranks know; those of alltoallv are symmetric enough: rank i sends to j what
+ * (i + j) says. */
+static void make_vectors(op_t *o, int salt)
+{
+    int at = 0;
+
+    for (int r = 0; r < o->size; r++) {
+        o->counts[r] = o->what == 9 || o->what == 10 ? o->count + (o->rank + r + salt) % 3
+                                                     : o->count + (r + salt) % 3;
+        o->starts[r] = at;
+        at += o->counts[r] + 1;
+        o->types[r] = MPI_LONG;
+    }
+}
+
+static void fill(op_t *o)
+{
+    for (size_t i = 0; i < o->longs; i++) {
+        o->send[i] = initial(o->rank, i);
+        o->receive[i] = o->is_in_place || o->what == 1 ? initial(o->rank, i) : -7;
+    }
+}
+
+static void open_op(op_t *o, uint64_t *s, MPI_Comm comm)
+{
+    static const MPI_Op ops[] = {MPI_SUM, MPI_MAX, MPI_BXOR};
+    int shift = below(s, 100);
+
+    memset(o, 0, sizeof(*o));
+    o->comm = comm;
+    MPI_Comm_rank(comm, &o->rank);
+    MPI_Comm_size(comm, &o->size);
+    o->what = below(s, COLLECTIVES);
+    o->root = below(s, o->size);
+    o->count = shift < 2 ? LARGE / o->size + below(s, 100) : shift < 20 ? 0 : below(s, 200);
+    o->is_in_place = below(s, 4) == 0;
+    o->is_strided = below(s, 4) == 0;
+    o->op = ops[below(s, 3)];
+    o->longs = (size_t)(o->count + 4) * (size_t)(2 * o->size);
+    o->counts = malloc((size_t)o->size * sizeof(int));
+    o->starts = malloc((size_t)o->size * sizeof(int));
+    o->types = malloc((size_t)o->size * sizeof(MPI_Datatype));
+    o->send = malloc(o->longs * sizeof(long));
+    o->receive = malloc(o->longs * sizeof(long));
+    o->expected = malloc(o->longs * sizeof(long));
+    make_vectors(o, below(s, 3));
+    fill(o);
+}
+
+static void close_op(op_t *o)
+{
+    free(o->counts);
+    free(o->starts);
+    free(o->types);
+    free(o->send);
+    free(o->receive);
+    free(o->expected);
+}
+
+/* Every second long: not contiguous, for collectives that only move data. */
+static MPI_Datatype strided(void)
+{
+    MPI_Datatype pair, type;
+
+    MPI_Type_vector(1, 1, 2, MPI_LONG, &pair);
+    MPI_Type_create_resized(pair, 0, 2 * (MPI_Aint)sizeof(long), &type);
+    MPI_Type_free(&pair);
+    MPI_Type_commit(&type);
+    return type;
+}
+
+#define GO(name, ...)                                                                              \
+    (request ? MPI_I##name(__VA_ARGS__, o->comm, request)                                          \
+             : BLOCKING_##name##_(__VA_ARGS__, o->comm))
+/* The blocking names, by the nonblocking ones. */
+#define BLOCKING_bcast_                MPI_Bcast
+#define BLOCKING_gather_               MPI_Gather
+#define BLOCKING_gatherv_              MPI_Gatherv
+#define BLOCKING_scatter_              MPI_Scatter
+#define BLOCKING_scatterv_             MPI_Scatterv
+#define BLOCKING_allgather_            MPI_Allgather
+#define BLOCKING_allgatherv_           MPI_Allgatherv
+#define BLOCKING_alltoall_             MPI_Alltoall
+#define BLOCKING_alltoallv_            MPI_Alltoallv
+#define BLOCKING_alltoallw_            MPI_Alltoallw
+#define BLOCKING_reduce_               MPI_Reduce
+#define BLOCKING_allreduce_            MPI_Allreduce
+#define BLOCKING_reduce_scatter_       MPI_Reduce_scatter
+#define BLOCKING_reduce_scatter_block_ MPI_Reduce_scatter_block
+#define BLOCKING_scan_                 MPI_Scan
+#define BLOCKING_exscan_               MPI_Exscan
+
+static void move(const op_t *o, const void *in, void *out, MPI_Datatype t, MPI_Request *request)
+{
+    int n = o->count;
+    bool is_root = o->rank == o->root, is_in_place = in == MPI_IN_PLACE;
+    const void *from = is_in_place && !is_root ? o->send : in;
+
+    switch (o->what) {
+    case 1:
+        GO(bcast, out, n, t, o->root);
+        break;
+    case 2:
+        GO(gather, from, n, t, out, n, t, o->root);
+        break;
+    case 3:
+        GO(gatherv, from, o->counts[o->rank], t, out, o->counts, o->starts, t, o->root);
+        break;
+    case 4:
+        GO(scatter, o->send, n, t, is_in_place && is_root ? MPI_IN_PLACE : out, n, t, o->root);
+        break;
+    case 5:
+        GO(scatterv, o->send, o->counts, o->starts, t, is_in_place && is_root ? MPI_IN_PLACE : out,
+           o->counts[o->rank], t, o->root);
+        break;
+    case 6:
+        GO(allgather, in, n, t, out, n, t);
+        break;
+    case 7:
+        GO(allgatherv, in, o->counts[o->rank], t, out, o->counts, o->starts, t);
+        break;
+    case 8:
+        GO(alltoall, in, n, t, out, n, t);
+        break;
+    default:
+        GO(alltoallv, in, o->counts, o->starts, t, out, o->counts, o->starts, t);
+        break;
+    }
+}
+
+static void move_w(const op_t *o, const void *in, void *out, MPI_Request *request)
+{
+    int *bytes = malloc((size_t)o->size * sizeof(int));
+
+    for (int r = 0; r < o->size; r++)
+        bytes[r] = o->starts[r] * (int)sizeof(long);
+    memcpy(o->starts, bytes, (size_t)o->size * sizeof(int)); /* lives as long as the request */
+    free(bytes);
+    GO(alltoallw, in, o->counts, o->starts, o->types, out, o->counts, o->starts, o->types);
+}
+
+static void reduce(const op_t *o, const void *in, void *out, MPI_Request *request)
+{
+    const void *from = in == MPI_IN_PLACE && o->rank != o->root ? o->send : in;
+    int n = o->count;
+
+    switch (o->what) {
+    case 11:
+        GO(reduce, from, out, n, MPI_LONG, o->op, o->root);
+        break;
+    case 12:
+        GO(allreduce, in, out, n, MPI_LONG, o->op);
+        break;
+    case 13:
+        GO(reduce_scatter, in, out, o->counts, MPI_LONG, o->op);
+        break;
+    case 14:
+        GO(reduce_scatter_block, in, out, n, MPI_LONG, o->op);
+        break;
+    case 15:
+        GO(scan, in, out, n, MPI_LONG, o->op);
+        break;
+    default:
+        GO(exscan, in, out, n, MPI_LONG, o->op);
+        break;
+    }
+}
+
+/* Blocking when request is NULL. */
+static void start(const op_t *o, void *out, MPI_Request *request)
+{
+    const void *in = o->is_in_place ? MPI_IN_PLACE : o->send;
+    MPI_Datatype type = MPI_LONG;
+
+    if (o->what == 0) {
+        if (request != NULL)
+            MPI_Ibarrier(o->comm, request);
+        else
+            MPI_Barrier(o->comm);
+        return;
+    }
+    if (o->what > 10) {
+        reduce(o, in, out, request);
+        return;
+    }
+    if (o->what == 10) {
+        move_w(o, in, out, request);
+        return;
+    }
+    if (o->is_strided)
+        type = strided();
+    move(o, in, out, type, request);
+    if (o->is_strided)
+        MPI_Type_free(&type); /* the pending operation keeps it */
+}
+
+/* Complete all, in an order of this rank's own. */
+static void complete(int n, MPI_Request *requests, uint64_t *s)
+{
+    int *found = malloc((size_t)n * sizeof(int)), count, flag = 0, i;
+
+    for (int left = n; left > 0;) {
+        switch (below(s, 8)) {
+        case 0:
+            MPI_Waitany(n, requests, &i, MPI_STATUS_IGNORE);
+            left = i == MPI_UNDEFINED ? 0 : left;
+            break;
+        case 1:
+            MPI_Waitsome(n, requests, &count, found, MPI_STATUSES_IGNORE);
+            left = count == MPI_UNDEFINED ? 0 : left;
+            break;
+        case 2:
+            MPI_Testany(n, requests, &i, &flag, MPI_STATUS_IGNORE);
+            left = flag && i == MPI_UNDEFINED ? 0 : left;
+            break;
+        case 3:
+            MPI_Testsome(n, requests, &count, found, MPI_STATUSES_IGNORE);
+            left = count == MPI_UNDEFINED ? 0 : left;
+            break;
+        case 4:
+            i = below(s, n);
+            MPI_Waitall(n - i < 5 ? n - i : 5, requests + i, MPI_STATUSES_IGNORE);
+            break;
+        case 5:
+            MPI_Testall(n, requests, &flag, MPI_STATUSES_IGNORE);
+            left = flag ? 0 : left;
+            break;
+        case 6:
+            MPI_Test(&requests[below(s, n)], &flag, MPI_STATUS_IGNORE);
+            break;
+        default:
+            MPI_Wait(&requests[below(s, n)], MPI_STATUS_IGNORE);
+            break;
+        }
+    }
+    free(found);
+}
+
+static void compare(op_t *o)
+{
+    memcpy(o->expected, o->receive, o->longs * sizeof(long));
+    fill(o);
+    if (o->what == 10)
+        for (int r = 0; r < o->size; r++)
+            o->starts[r] /= (int)sizeof(long);
+    start(o, o->receive, NULL);
+    if (memcmp(o->expected, o->receive, o->longs * sizeof(long)) != 0)
+        fprintf(stderr, "collective %d, root %d, count %d%s%s\n", o->what, o->root, o->count,
+                o->is_in_place ? ", in place" : "", o->is_strided ? ", strided" : "");
+    CHECK(memcmp(o->expected, o->receive, o->longs * sizeof(long)) == 0);
+}
+
+static void make_comms(int rank, int size, MPI_Comm comms[COMMS])
+{
+    static const char *const keys[3] = {"xylem_progress", "xylem_split", "xylem_algorithm"};
+
+    for (int c = 0; c < COMMS; c++) {
+        MPI_Comm base;
+        MPI_Info info;
+
+        MPI_Comm_split(MPI_COMM_WORLD, c % 3 == 2 ? rank % 2 : 0, c % 3 == 1 ? size - rank : rank,
+                       &base);
+        MPI_Info_create(&info);
+        for (int k = 0; k < 3; k++)
+            if (hints[c][k] != NULL)
+                MPI_Info_set(info, keys[k], hints[c][k]);
+        MPI_Comm_dup_with_info(base, info, &comms[c]);
+        MPI_Info_free(&info);
+        MPI_Comm_free(&base);
+    }
+}
+
+static void stress(int rank, int size)
+{
+    uint64_t alike = seed, own = seed + 77 * (uint64_t)(rank + 1);
+    op_t *ops = malloc((size_t)at_once * sizeof(*ops));
+    MPI_Request *requests = malloc((size_t)at_once * sizeof(*requests));
+    MPI_Comm comms[COMMS];
+
+    make_comms(rank, size, comms);
+    for (int w = 0; w < waves; w++) {
+        for (int i = 0; i < at_once; i++) {
+            volatile int work = 0;
+
+            open_op(&ops[i], &alike, comms[below(&alike, COMMS)]);
+            start(&ops[i], ops[i].receive, &requests[i]);
+            for (int k = below(&own, 2000); k > 0; k--)
+                work += k;
+            (void)work;
+        }
+        complete(at_once, requests, &own);
+        for (int i = 0; i < at_once; i++)
+            compare(&ops[i]);
+        for (int i = 0; i < at_once; i++)
+            close_op(&ops[i]);
+    }
+    for (int c = 0; c < COMMS; c++)
+        MPI_Comm_free(&comms[c]);
+    free(ops);
+    free(requests);
+}
+
+/* ---- The ways ---- */
+
+static void run(int n, int workers, int comm, mpi_progress_t progress, int split)
+{
+    seed++;
+    ranks_comm_workers = comm;
+    ranks_settings.progress = progress;
+    ranks_settings.split = split;
+    run_ranks(n, workers, (int)(seed % 2), 1 << 14, stress);
+    ranks_comm_workers = 0;
+    ranks_settings = (mpi_settings_t){.split = XMPI_SPLIT_OFF};
+}
+
+static void no_hints(void)
+{
+    memset(hints, 0, sizeof(hints));
+    waves = 1;
+    at_once = USUAL;
+}
+
+static void test_tasks(void **state)
+{
+    static const int splits[] = {0, 1, 2, 9, XMPI_SPLIT_AUTO, XMPI_SPLIT_ADAPTIVE};
+
+    (void)state;
+    no_hints();
+    for (int i = 0; i < 6; i++) {
+        run(6 + i, 1 + i % 3, i % 3, XMPI_PROGRESS_TASKS, splits[i]);
+        run(7, 2, i % 2, XMPI_PROGRESS_NONE, splits[i]);
+    }
+}
+
+/* Every order, and threads on communication workers, in turn on them, and with their ranks. */
+static void test_threads(void **state)
+{
+    static const int own[] = {0, 0, 0, 1, 1, 1, 1}, in_turn[] = {2, 3, 2, 3, 2, 3, 2};
+    static const int *const places[] = {NULL, own, in_turn};
+
+    (void)state;
+    no_hints();
+    for (int i = 0; xy_order_all[i] != NULL; i++)
+        for (int p = 0; p < 3; p++) {
+            ranks_order = xy_order_all[i]->name;
+            ranks_thread_worker_of = places[p];
+            run(7, 2, 2, XMPI_PROGRESS_THREADS, (i + p) % 3 == 0 ? 1 : XMPI_SPLIT_OFF);
+        }
+    ranks_thread_worker_of = NULL;
+    ranks_order = NULL;
+    run(5, 5, 0, XMPI_PROGRESS_THREADS, XMPI_SPLIT_OFF);
+}
+
+/* Communicators that move in different ways, all at once. */
+static void test_hints(void **state)
+{
+    (void)state;
+    no_hints();
+    waves = 2;
+    hints[0][0] = "threads";
+    hints[1][0] = "none";
+    hints[2][1] = "adaptive";
+    hints[3][1] = "1";
+    hints[3][0] = "threads";
+    hints[4][2] = "allreduce=ring,bcast=chain,scan=binomial,alltoall=bruck,allgather=bruck,"
+                  "reduce=rabenseifner,gather=linear,reduce_scatter=halving";
+    for (int comm = 0; comm < 3; comm++)
+        run(8, 2, comm, XMPI_PROGRESS_TASKS, XMPI_SPLIT_OFF);
+}
+
+/* Thousands that have been started and not been completed. */
+static void test_thousands(void **state)
+{
+    (void)state;
+    no_hints();
+    hints[0][0] = "threads";
+    hints[1][1] = "2";
+    hints[2][0] = "none";
+    hints[4][2] = "allreduce=ring";
+    at_once = MANY;
+    run(5, 2, 1, XMPI_PROGRESS_TASKS, XMPI_SPLIT_OFF);
+}
+
+/* ---- What hints say ---- */
+
+static void read_hints(int rank, int size)
+{
+    MPI_Comm comm, copy;
+    MPI_Info info;
+    char text[64];
+    int flag, length = sizeof(text);
+
+    (void)rank, (void)size;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "xylem_split", "adaptive");
+    MPI_Info_set(info, "xylem_algorithm", "bcast=chain");
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    MPI_Comm_dup(comm, &copy);
+    MPI_Comm_get_info(copy, &info);
+    MPI_Info_get_string(info, "xylem_split", &length, text, &flag);
+    CHECK(flag && strcmp(text, "adaptive") == 0);
+    length = sizeof(text);
+    MPI_Info_get_string(info, "xylem_algorithm", &length, text, &flag);
+    CHECK(flag && strcmp(text, "bcast=chain") == 0);
+    length = sizeof(text);
+    MPI_Info_get_string(info, "xylem_progress", &length, text, &flag);
+    CHECK(flag && strcmp(text, "tasks") == 0);
+    MPI_Info_free(&info);
+    MPI_Comm_set_info(comm, MPI_INFO_NULL);
+    CHECK(comm != copy && mpi_settings_of(mpi_comm_of(comm))->split == XMPI_SPLIT_OFF);
+    CHECK(mpi_settings_of(mpi_comm_of(copy))->split == XMPI_SPLIT_ADAPTIVE);
+    MPI_Comm_free(&comm);
+    MPI_Comm_free(&copy);
+}
+
+static void test_read_hints(void **state)
+{
+    (void)state;
+    run_ranks(3, 2, 0, 1 << 14, read_hints);
+}
+
+static void expect_refused(bool (*parse)(mpi_settings_t *, const char *, char *), const char *text,
+                           const char *part)
+{
+    mpi_settings_t s = {0};
+    char why[XMPI_SETTINGS_WHY] = "";
+
+    assert_false(parse(&s, text, why));
+    assert_non_null(strstr(why, part));
+}
+
+static void test_wrong_hints(void **state)
+{
+    mpi_settings_t s = {0};
+    char why[XMPI_SETTINGS_WHY];
+
+    (void)state;
+    expect_refused(mpi_settings_progress, "task", "there are tasks, threads, none");
+    expect_refused(mpi_settings_split, "-1", "auto, adaptive or off");
+    expect_refused(mpi_settings_split, "65", "0 to 64");
+    expect_refused(mpi_settings_algorithm, "ring", "COLLECTIVE=ALGORITHM");
+    expect_refused(mpi_settings_algorithm, "allredce=ring", "did you mean allreduce");
+    expect_refused(mpi_settings_algorithm, "bcast=ring", "there are binomial, scatter-allgather");
+    assert_true(mpi_settings_algorithm(&s, "bcast=chain,,scan=chain", why));
+    assert_string_equal(s.algorithm[XY_COLL_BCAST]->name, "chain");
+    assert_true(mpi_settings_algorithm(&s, "bcast=auto", why));
+    assert_null(s.algorithm[XY_COLL_BCAST]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tasks),      cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_hints),      cmocka_unit_test(test_thousands),
+        cmocka_unit_test(test_read_hints), cmocka_unit_test(test_wrong_hints),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Split-tree in the runtime: how many leaf levels run on the cores of the ranks.
+ *
+ * The model (coll/split.h) wants the ranks, the cores they share, the communication cores and the
+ * computation C, in transfers of the buffer. `auto` takes the model's own C; `adaptive` the time
+ * that ranks spent between the start of this collective and its Wait before, divided by what one
+ * transfer costs. Each call moves the mean a quarter of the way, so that it follows a program whose
+ * phases differ and one odd call does not matter.
+ */
+#include <math.h>
+
+#include "mpi/nbc/nbc.h"
+
+static double transfer_seconds(const flow_shape_t *shape)
+{
+    const xy_coll_link_t *l = &mpi_job->link;
+    double bytes = (double)shape->count * (double)shape->element;
+    bool is_reduction =
+        shape->collective == XY_COLL_REDUCE || shape->collective == XY_COLL_ALLREDUCE;
+
+    return l->alpha + bytes * (l->beta + (is_reduction ? l->gamma : 0.0));
+}
+
+/* Cores that have a progress engine of this kind and no ranks. */
+static int carriers(const coll_call_t *call)
+{
+    return mpi_settings_of(call->comm)->progress == XMPI_PROGRESS_NONE ? 0 : mpi_job->comm_workers;
+}
+
+int flow_split_levels(const coll_call_t *call, const flow_shape_t *shape)
+{
+    const mpi_coll_t *coll = call->comm->coll;
+    int wanted = mpi_settings_of(call->comm)->split, height = xy_split_height(coll->size, 2);
+    double computed = coll->flows->computed[shape->collective];
+    xy_split_t model = {.cores = coll->parts + carriers(call),
+                        .ranks = coll->size,
+                        .computing = coll->parts,
+                        .base = 2,
+                        .is_doubling = shape->collective == XY_COLL_GATHER ||
+                                       shape->collective == XY_COLL_SCATTER};
+
+    if (wanted >= 0)
+        return wanted < height ? wanted : height;
+    if (wanted == XMPI_SPLIT_ADAPTIVE && computed > 0.0) {
+        model.has_compute = true;
+        /* An allreduce goes through the tree twice, each time beside half of the computation. */
+        model.compute = computed / transfer_seconds(shape) /
+                        (shape->collective == XY_COLL_ALLREDUCE ? 2.0 : 1.0);
+    }
+    return xy_split_best(&model);
+}
+
+/* One transfer of the tree that moves as much as this call: where ranks have blocks of their own,
+ * the tree's height shares them. */
+static double transfer_of(const coll_call_t *call)
+{
+    flow_shape_t shape;
+    int height = xy_split_height(call->comm->size, 2);
+    bool has_blocks = call->kind == &coll_gather || call->kind == &coll_scatter ||
+                      call->kind == &coll_allgather || call->kind == &coll_alltoall;
+
+    flow_shape_make(call, &shape);
+    if (has_blocks && height > 0)
+        shape.count = shape.count * (uint64_t)(call->comm->size - 1) / (uint64_t)height;
+    return transfer_seconds(&shape) * (call->kind == &coll_allreduce ? 2.0 : 1.0);
+}
+
+void mpi_flow_measure(coll_call_t *call)
+{
+    enum { WEIGHT = 4 };
+    mpi_flows_t *flows = call->comm->coll->flows;
+    mpi_rank_t *self = call->comm->owner;
+    double *mean = &flows->computed[flow_collective(call)];
+    double seconds = xy_now() - call->left;
+
+    call->left = 0.0;
+    self->flows -= call->is_timed;
+    call->is_timed = false;
+    if (mpi_job->measures) {
+        self->computed += seconds;
+        self->carried += transfer_of(call);
+    }
+    pthread_mutex_lock(&flows->lock);
+    *mean += *mean > 0.0 ? (seconds - *mean) / WEIGHT : seconds;
+    pthread_mutex_unlock(&flows->lock);
+}
+
+double mpi_flow_measured(const mpi_job_t *job)
+{
+    double computed = 0.0, carried = 0.0;
+
+    for (int r = 0; r < job->size; r++) {
+        computed += job->ranks[r].computed;
+        carried += job->ranks[r].carried;
+    }
+    return carried > 0.0 ? computed / carried * (job->workers - job->comm_workers) : 0.0;
+}

@@ -1,0 +1,643 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/object/attr.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "mpi/bindings/alias.h"
+#include "mpi/object/comm.h"
+#include "mpi/object/error.h"
+
+/* A key. The program's handle and each attribute that uses it hold a reference. The functions of
+ * the three kinds differ in the type of the object only. */
+typedef struct mpi_keyval {
+    mpi_attr_kind_t kind;
+    int number;
+    long references;
+    bool is_freed;
+    union {
+        MPI_Comm_copy_attr_function *comm;
+        MPI_Type_copy_attr_function *type;
+        MPI_Win_copy_attr_function *win;
+    } copy;
+    union {
+        MPI_Comm_delete_attr_function *comm;
+        MPI_Type_delete_attr_function *type;
+        MPI_Win_delete_attr_function *win;
+    } delete;
+    void *extra_state;
+} mpi_keyval_t;
+
+typedef struct {
+    mpi_keyval_t *keyval;
+    void *value;
+} attribute_t;
+
+struct mpi_attributes {
+    xy_vec_t list; /* of attribute_t, in the order they were set */
+};
+
+typedef struct {
+    MPI_Datatype type;
+    mpi_attributes_t *attributes;
+} type_entry_t;
+
+void mpi_keyvals_init(mpi_env_t *env)
+{
+    env->keyvals = XY_VEC_INIT(mpi_keyval_t *);
+    env->types = XY_VEC_INIT(type_entry_t);
+}
+
+void mpi_attributes_drop(mpi_attributes_t *attributes)
+{
+    if (attributes)
+        xy_vec_cleanup(&attributes->list);
+    xy_free(attributes);
+}
+
+void mpi_keyvals_cleanup(mpi_env_t *env)
+{
+    for (size_t i = 0; i < env->types.count; i++)
+        mpi_attributes_drop(XY_VEC_AT(&env->types, type_entry_t, i).attributes);
+    for (size_t i = 0; i < env->keyvals.count; i++)
+        xy_free(XY_VEC_AT(&env->keyvals, mpi_keyval_t *, i));
+    xy_vec_cleanup(&env->types);
+    xy_vec_cleanup(&env->keyvals);
+}
+
+static mpi_keyval_t *keyval_find(mpi_attr_kind_t kind, int number)
+{
+    const mpi_env_t *env = mpi_env_self();
+    mpi_keyval_t *keyval;
+
+    if (!env || number < XMPI_KEYVAL_FIRST ||
+        (size_t)(number - XMPI_KEYVAL_FIRST) >= env->keyvals.count)
+        return NULL;
+    keyval = XY_VEC_AT(&env->keyvals, mpi_keyval_t *, number - XMPI_KEYVAL_FIRST);
+    return keyval && keyval->kind == kind ? keyval : NULL;
+}
+
+static void keyval_release(mpi_keyval_t *keyval)
+{
+    mpi_env_t *env = mpi_env_self();
+
+    if (--keyval->references > 0)
+        return;
+    XY_VEC_AT(&env->keyvals, mpi_keyval_t *, keyval->number - XMPI_KEYVAL_FIRST) = NULL;
+    xy_free(keyval);
+}
+
+/* A free place in the table: the number of a key that is gone may be used again. */
+static mpi_keyval_t **keyval_place(mpi_env_t *env)
+{
+    for (size_t i = 0; i < env->keyvals.count; i++)
+        if (!XY_VEC_AT(&env->keyvals, mpi_keyval_t *, i))
+            return &XY_VEC_AT(&env->keyvals, mpi_keyval_t *, i);
+    return xy_vec_push(&env->keyvals);
+}
+
+static int keyval_create(mpi_keyval_t filled, int *number_p)
+{
+    mpi_env_t *env = mpi_env_self();
+    mpi_keyval_t *keyval, **place;
+
+    if (!number_p)
+        return mpi_error_null(NULL, "keyval");
+    keyval = env ? xy_malloc(sizeof *keyval) : NULL;
+    place = keyval ? keyval_place(env) : NULL;
+    if (!place) {
+        xy_free(keyval);
+        return mpi_error_memory(NULL, "an attribute key");
+    }
+    *keyval = filled;
+    keyval->references = 1;
+    keyval->number = XMPI_KEYVAL_FIRST + (int)(place - (mpi_keyval_t **)env->keyvals.data);
+    *place = keyval;
+    *number_p = keyval->number;
+    return MPI_SUCCESS;
+}
+
+static int refuse_keyval(mpi_comm_t *comm, int number)
+{
+    if (number == MPI_KEYVAL_INVALID)
+        return mpi_error(comm, MPI_ERR_KEYVAL, "the attribute key is MPI_KEYVAL_INVALID");
+    return mpi_error(
+        comm, MPI_ERR_KEYVAL, "%d is not an attribute key of this kind of object%s", number,
+        number > 0 && number < XMPI_KEYVAL_FIRST ? " that can be changed: it is predefined" : "");
+}
+
+static int keyval_free(mpi_attr_kind_t kind, int *number_p)
+{
+    mpi_keyval_t *keyval;
+
+    if (!number_p)
+        return mpi_error_null(NULL, "keyval");
+    keyval = keyval_find(kind, *number_p);
+    if (!keyval || keyval->is_freed)
+        return refuse_keyval(NULL, *number_p);
+    keyval->is_freed = true;
+    keyval_release(keyval);
+    *number_p = MPI_KEYVAL_INVALID;
+    return MPI_SUCCESS;
+}
+
+/* The functions of the program may call MPI, which must not change what this call is. */
+static int call_copy(const mpi_keyval_t *keyval, void *handle, void *value, void **copy_p,
+                     int *flag_p)
+{
+    const mpi_call_t call = mpi_self->call;
+    int code = MPI_SUCCESS;
+
+    *flag_p = 0;
+    if (keyval->copy.comm == MPI_COMM_NULL_COPY_FN)
+        return MPI_SUCCESS;
+    if (keyval->copy.comm == MPI_COMM_DUP_FN) {
+        *copy_p = value;
+        *flag_p = 1;
+        return MPI_SUCCESS;
+    }
+    if (keyval->kind == XMPI_ATTR_COMM)
+        code =
+            keyval->copy.comm(handle, keyval->number, keyval->extra_state, value, copy_p, flag_p);
+    else if (keyval->kind == XMPI_ATTR_TYPE)
+        code =
+            keyval->copy.type(handle, keyval->number, keyval->extra_state, value, copy_p, flag_p);
+    else
+        code = keyval->copy.win(handle, keyval->number, keyval->extra_state, value, copy_p, flag_p);
+    mpi_self->call = call;
+    return code;
+}
+
+static int call_delete(const mpi_keyval_t *keyval, void *handle, void *value)
+{
+    const mpi_call_t call = mpi_self->call;
+    int code;
+
+    if (keyval->delete.comm == MPI_COMM_NULL_DELETE_FN)
+        return MPI_SUCCESS;
+    if (keyval->kind == XMPI_ATTR_COMM)
+        code = keyval->delete.comm(handle, keyval->number, value, keyval->extra_state);
+    else if (keyval->kind == XMPI_ATTR_TYPE)
+        code = keyval->delete.type(handle, keyval->number, value, keyval->extra_state);
+    else
+        code = keyval->delete.win(handle, keyval->number, value, keyval->extra_state);
+    mpi_self->call = call;
+    return code;
+}
+
+static attribute_t *attribute_find(const mpi_attributes_t *attributes, const mpi_keyval_t *keyval)
+{
+    for (size_t i = 0; attributes && i < attributes->list.count; i++)
+        if (XY_VEC_AT(&attributes->list, attribute_t, i).keyval == keyval)
+            return &XY_VEC_AT(&attributes->list, attribute_t, i);
+    return NULL;
+}
+
+/* Append; the attribute takes a reference of the key. */
+static int attribute_add(mpi_attributes_t **attributes_p, mpi_keyval_t *keyval, void *value)
+{
+    attribute_t *attribute;
+
+    if (!*attributes_p) {
+        *attributes_p = xy_malloc(sizeof **attributes_p);
+        if (!*attributes_p)
+            return MPI_ERR_NO_MEM;
+        (*attributes_p)->list = XY_VEC_INIT(attribute_t);
+    }
+    attribute = xy_vec_push(&(*attributes_p)->list);
+    if (!attribute)
+        return MPI_ERR_NO_MEM;
+    *attribute = (attribute_t){keyval, value};
+    keyval->references++;
+    return MPI_SUCCESS;
+}
+
+/* Call the delete function, then take the attribute out. The function may change the list, so it is
+ * searched again. */
+static int attribute_delete(void *handle, mpi_attributes_t *attributes, mpi_keyval_t *keyval)
+{
+    attribute_t *attribute = attribute_find(attributes, keyval);
+    int code = call_delete(keyval, handle, attribute->value);
+    size_t place;
+
+    if (code != MPI_SUCCESS)
+        return code;
+    attribute = attribute_find(attributes, keyval);
+    if (!attribute)
+        return MPI_SUCCESS;
+    place = (size_t)(attribute - (attribute_t *)attributes->list.data);
+    memmove(attribute, attribute + 1, (attributes->list.count - place - 1) * sizeof *attribute);
+    xy_vec_pop(&attributes->list);
+    keyval_release(keyval);
+    return MPI_SUCCESS;
+}
+
+int mpi_attributes_delete(mpi_attr_kind_t kind, void *handle, mpi_attributes_t **attributes_p)
+{
+    mpi_attributes_t *attributes = *attributes_p;
+
+    (void)kind;
+    while (attributes && attributes->list.count > 0) {
+        size_t last = attributes->list.count - 1;
+        int code = attribute_delete(handle, attributes,
+                                    XY_VEC_AT(&attributes->list, attribute_t, last).keyval);
+        if (code != MPI_SUCCESS)
+            return code;
+    }
+    mpi_attributes_drop(attributes);
+    *attributes_p = NULL;
+    return MPI_SUCCESS;
+}
+
+int mpi_attributes_copy(mpi_attr_kind_t kind, void *handle, const mpi_attributes_t *from,
+                        mpi_attributes_t **to_p)
+{
+    mpi_attributes_t *made = NULL;
+    int code = MPI_SUCCESS;
+
+    for (size_t i = 0; from && code == MPI_SUCCESS && i < from->list.count; i++) {
+        attribute_t attribute = XY_VEC_AT(&from->list, attribute_t, i);
+        void *copy = NULL;
+        int flag;
+
+        code = call_copy(attribute.keyval, handle, attribute.value, &copy, &flag);
+        if (code == MPI_SUCCESS && flag)
+            code = attribute_add(&made, attribute.keyval, copy);
+    }
+    if (code == MPI_SUCCESS)
+        *to_p = made;
+    else
+        mpi_attributes_delete(kind, handle, &made);
+    return code;
+}
+
+static int attribute_set(mpi_comm_t *comm, mpi_attr_kind_t kind, void *handle,
+                         mpi_attributes_t **attributes_p, int number, void *value)
+{
+    mpi_keyval_t *keyval = keyval_find(kind, number);
+    attribute_t *attribute;
+    int code;
+
+    if (!keyval)
+        return refuse_keyval(comm, number);
+    attribute = attribute_find(*attributes_p, keyval);
+    if (attribute) {
+        code = call_delete(keyval, handle, attribute->value);
+        if (code != MPI_SUCCESS)
+            return mpi_error_raise(comm, code, "the delete function of the attribute failed");
+        attribute = attribute_find(*attributes_p, keyval);
+    }
+    if (attribute) {
+        attribute->value = value;
+        return MPI_SUCCESS;
+    }
+    code = attribute_add(attributes_p, keyval, value);
+    return code == MPI_SUCCESS ? code : mpi_error_memory(comm, "an attribute");
+}
+
+static int attribute_get(mpi_comm_t *comm, mpi_attr_kind_t kind, const mpi_attributes_t *attributes,
+                         int number, void *value_p, int *flag)
+{
+    const mpi_keyval_t *keyval = keyval_find(kind, number);
+    const attribute_t *attribute;
+
+    if (!value_p || !flag)
+        return mpi_error_null(comm, value_p ? "flag" : "attribute_val");
+    if (!keyval)
+        return refuse_keyval(comm, number);
+    attribute = attribute_find(attributes, keyval);
+    *flag = attribute != NULL;
+    if (attribute)
+        memcpy(value_p, &attribute->value, sizeof attribute->value);
+    return MPI_SUCCESS;
+}
+
+static int attribute_remove(mpi_comm_t *comm, mpi_attr_kind_t kind, void *handle,
+                            mpi_attributes_t *attributes, int number)
+{
+    mpi_keyval_t *keyval = keyval_find(kind, number);
+    int code;
+
+    if (!keyval)
+        return refuse_keyval(comm, number);
+    if (!attribute_find(attributes, keyval))
+        return mpi_error(comm, MPI_ERR_KEYVAL, "the object has no attribute with key %d", number);
+    code = attribute_delete(handle, attributes, keyval);
+    if (code != MPI_SUCCESS)
+        return mpi_error_raise(comm, code, "the delete function of the attribute failed");
+    return MPI_SUCCESS;
+}
+
+/* Predefined attributes of communicators; programs get the address of an int. */
+static int predefined_get(mpi_comm_t *comm, int number, void *value_p, int *flag)
+{
+    mpi_env_t *env = mpi_env_self();
+    int *place, value;
+
+    if (!value_p || !flag)
+        return mpi_error_null(comm, value_p ? "flag" : "attribute_val");
+    if (!env)
+        return mpi_error_memory(comm, "the predefined attributes");
+    switch (number) {
+    case MPI_TAG_UB:
+        value = INT_MAX;
+        break;
+    case MPI_IO: /* every rank can do input and output */
+        value = MPI_ANY_SOURCE;
+        break;
+    case MPI_HOST:
+        value = MPI_PROC_NULL;
+        break;
+    case MPI_WTIME_IS_GLOBAL:
+        value = 1;
+        break;
+    case MPI_UNIVERSE_SIZE:
+        value = mpi_job->size;
+        break;
+    case MPI_APPNUM:
+        value = 0;
+        break;
+    case MPI_LASTUSEDCODE:
+        value = mpi_error_last_used();
+        break;
+    default:
+        return refuse_keyval(comm, number);
+    }
+    place = &env->predefined[number - MPI_TAG_UB];
+    *place = value;
+    memcpy(value_p, &place, sizeof place);
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+static int comm_set(MPI_Comm handle, int number, void *value)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    return attribute_set(comm, XMPI_ATTR_COMM, handle, &comm->attributes, number, value);
+}
+
+static int comm_get(MPI_Comm handle, int number, void *value_p, int *flag)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    if (number >= MPI_TAG_UB && number <= MPI_LASTUSEDCODE)
+        return predefined_get(comm, number, value_p, flag);
+    return attribute_get(comm, XMPI_ATTR_COMM, comm->attributes, number, value_p, flag);
+}
+
+static int comm_delete(MPI_Comm handle, int number)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    return attribute_remove(comm, XMPI_ATTR_COMM, handle, comm->attributes, number);
+}
+
+/* The attributes of predefined types, which are shared by all ranks, are in the rank's environment.
+ * NULL: the type has none. */
+static type_entry_t *type_entry(const mpi_env_t *env, const mpi_type_t *type)
+{
+    for (size_t i = 0; env && i < env->types.count; i++)
+        if (XY_VEC_AT(&env->types, type_entry_t, i).type == type->handle)
+            return &XY_VEC_AT(&env->types, type_entry_t, i);
+    return NULL;
+}
+
+const mpi_attributes_t *mpi_attributes_of_type(const mpi_type_t *type)
+{
+    const type_entry_t *entry;
+
+    if (!type->is_predefined)
+        return type->attributes;
+    entry = type_entry(mpi_self ? mpi_self->env : NULL, type);
+    return entry ? entry->attributes : NULL;
+}
+
+/* Where the attributes of a type hang. NULL: memory ran out. */
+static mpi_attributes_t **type_attributes(mpi_type_t *type)
+{
+    mpi_env_t *env = mpi_env_self();
+    type_entry_t *entry;
+
+    if (!type->is_predefined)
+        return &type->attributes;
+    entry = type_entry(env, type);
+    if (!entry && env) {
+        entry = xy_vec_push(&env->types);
+        if (entry)
+            entry->type = type->handle;
+    }
+    return entry ? &entry->attributes : NULL;
+}
+
+/* On success *attributes_p is where the attributes of the type hang. */
+static int type_find(MPI_Datatype handle, mpi_attributes_t ***attributes_p)
+{
+    mpi_type_t *type = mpi_type_of(handle);
+    mpi_attributes_t **found = type ? type_attributes(type) : NULL;
+
+    if (!type)
+        return mpi_error(NULL, MPI_ERR_TYPE, "the datatype is %s",
+                         handle == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL" : "not a datatype");
+    if (!found)
+        return mpi_error_memory(NULL, "an attribute");
+    *attributes_p = found;
+    return MPI_SUCCESS;
+}
+
+static int type_set(MPI_Datatype handle, int number, void *value)
+{
+    mpi_attributes_t **attributes;
+    int code = type_find(handle, &attributes);
+
+    if (code != MPI_SUCCESS)
+        return code;
+    return attribute_set(NULL, XMPI_ATTR_TYPE, handle, attributes, number, value);
+}
+
+static int type_get(MPI_Datatype handle, int number, void *value_p, int *flag)
+{
+    mpi_attributes_t **attributes;
+    int code = type_find(handle, &attributes);
+
+    if (code != MPI_SUCCESS)
+        return code;
+    return attribute_get(NULL, XMPI_ATTR_TYPE, *attributes, number, value_p, flag);
+}
+
+static int type_delete(MPI_Datatype handle, int number)
+{
+    mpi_attributes_t **attributes;
+    int code = type_find(handle, &attributes);
+
+    if (code != MPI_SUCCESS)
+        return code;
+    return attribute_remove(NULL, XMPI_ATTR_TYPE, handle, *attributes, number);
+}
+
+static int comm_keyval_create(MPI_Comm_copy_attr_function *copy,
+                              MPI_Comm_delete_attr_function *delete, int *number_p, void *extra)
+{
+    mpi_keyval_t filled = {.kind = XMPI_ATTR_COMM, .extra_state = extra};
+
+    filled.copy.comm = copy;
+    filled.delete.comm = delete;
+    return keyval_create(filled, number_p);
+}
+
+int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
+                            MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval,
+                            void *extra_state)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Comm_create_keyval", __builtin_return_address(0));
+
+    return mpi_leave(
+        self, comm_keyval_create(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state));
+}
+XY_MPI_ALIAS(Comm_create_keyval)
+
+int PMPI_Comm_free_keyval(int *comm_keyval)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Comm_free_keyval", __builtin_return_address(0));
+
+    return mpi_leave(self, keyval_free(XMPI_ATTR_COMM, comm_keyval));
+}
+XY_MPI_ALIAS(Comm_free_keyval)
+
+int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Comm_set_attr", __builtin_return_address(0));
+
+    return mpi_leave(self, comm_set(comm, comm_keyval, attribute_val));
+}
+XY_MPI_ALIAS(Comm_set_attr)
+
+int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Comm_get_attr", __builtin_return_address(0));
+
+    return mpi_leave(self, comm_get(comm, comm_keyval, attribute_val, flag));
+}
+XY_MPI_ALIAS(Comm_get_attr)
+
+int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Comm_delete_attr", __builtin_return_address(0));
+
+    return mpi_leave(self, comm_delete(comm, comm_keyval));
+}
+XY_MPI_ALIAS(Comm_delete_attr)
+
+int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
+                            MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval,
+                            void *extra_state)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Type_create_keyval", __builtin_return_address(0));
+    mpi_keyval_t filled = {.kind = XMPI_ATTR_TYPE, .extra_state = extra_state};
+
+    filled.copy.type = type_copy_attr_fn;
+    filled.delete.type = type_delete_attr_fn;
+    return mpi_leave(self, keyval_create(filled, type_keyval));
+}
+XY_MPI_ALIAS(Type_create_keyval)
+
+int PMPI_Type_free_keyval(int *type_keyval)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Type_free_keyval", __builtin_return_address(0));
+
+    return mpi_leave(self, keyval_free(XMPI_ATTR_TYPE, type_keyval));
+}
+XY_MPI_ALIAS(Type_free_keyval)
+
+int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Type_set_attr", __builtin_return_address(0));
+
+    return mpi_leave(self, type_set(datatype, type_keyval, attribute_val));
+}
+XY_MPI_ALIAS(Type_set_attr)
+
+int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Type_get_attr", __builtin_return_address(0));
+
+    return mpi_leave(self, type_get(datatype, type_keyval, attribute_val, flag));
+}
+XY_MPI_ALIAS(Type_get_attr)
+
+int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Type_delete_attr", __builtin_return_address(0));
+
+    return mpi_leave(self, type_delete(datatype, type_keyval));
+}
+XY_MPI_ALIAS(Type_delete_attr)
+
+int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
+                           MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval,
+                           void *extra_state)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Win_create_keyval", __builtin_return_address(0));
+    mpi_keyval_t filled = {.kind = XMPI_ATTR_WIN, .extra_state = extra_state};
+
+    filled.copy.win = win_copy_attr_fn;
+    filled.delete.win = win_delete_attr_fn;
+    return mpi_leave(self, keyval_create(filled, win_keyval));
+}
+XY_MPI_ALIAS(Win_create_keyval)
+
+int PMPI_Win_free_keyval(int *win_keyval)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Win_free_keyval", __builtin_return_address(0));
+
+    return mpi_leave(self, keyval_free(XMPI_ATTR_WIN, win_keyval));
+}
+XY_MPI_ALIAS(Win_free_keyval)
+
+/* The names of MPI-1. */
+int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval,
+                       void *extra_state)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Keyval_create", __builtin_return_address(0));
+
+    return mpi_leave(self, comm_keyval_create(copy_fn, delete_fn, keyval, extra_state));
+}
+XY_MPI_ALIAS(Keyval_create)
+
+int PMPI_Keyval_free(int *keyval)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Keyval_free", __builtin_return_address(0));
+
+    return mpi_leave(self, keyval_free(XMPI_ATTR_COMM, keyval));
+}
+XY_MPI_ALIAS(Keyval_free)
+
+int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Attr_put", __builtin_return_address(0));
+
+    return mpi_leave(self, comm_set(comm, keyval, attribute_val));
+}
+XY_MPI_ALIAS(Attr_put)
+
+int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Attr_get", __builtin_return_address(0));
+
+    return mpi_leave(self, comm_get(comm, keyval, attribute_val, flag));
+}
+XY_MPI_ALIAS(Attr_get)
+
+int PMPI_Attr_delete(MPI_Comm comm, int keyval)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Attr_delete", __builtin_return_address(0));
+
+    return mpi_leave(self, comm_delete(comm, keyval));
+}
+XY_MPI_ALIAS(Attr_delete)

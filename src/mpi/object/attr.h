@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Attributes: values that the program hangs on communicators, datatypes and windows, under keys
+ * with copy and delete functions.
+ *
+ *   duplicating:  code = mpi_attributes_copy(XMPI_ATTR_TYPE, handle, old->attributes,
+ *                                            &new->attributes);
+ *   freeing:      code = mpi_attributes_delete(XMPI_ATTR_TYPE, handle, &type->attributes);
+ *
+ * Both call functions of the program, so they are called by the owner, in the call of the program
+ * that duplicates or frees. Most objects have no attributes: a NULL pointer.
+ */
+#ifndef XY_MPI_OBJECT_ATTR_H
+#define XY_MPI_OBJECT_ATTR_H
+
+#include "mpi/datatype/datatype.h"
+#include "mpi/object/env.h"
+
+typedef enum { XMPI_ATTR_COMM, XMPI_ATTR_TYPE, XMPI_ATTR_WIN } mpi_attr_kind_t;
+
+typedef struct mpi_attributes mpi_attributes_t;
+
+enum { XMPI_KEYVAL_FIRST = 0x1000 }; /* above the predefined ones */
+
+/* The attributes of a new object that is a duplicate of `handle`, which has `from` (may be NULL).
+ * Returns MPI_SUCCESS, or what a copy function of the program returned, or MPI_ERR_NO_MEM: not
+ * raised, and *to_p is untouched. */
+int mpi_attributes_copy(mpi_attr_kind_t kind, void *handle, const mpi_attributes_t *from,
+                        mpi_attributes_t **to_p);
+
+/* Call the delete functions, the attribute set last first, and leave *attributes_p NULL. When one
+ * fails its code is returned (not raised), and it and the rest stay. */
+int mpi_attributes_delete(mpi_attr_kind_t kind, void *handle, mpi_attributes_t **attributes_p);
+
+/* The attributes that the calling rank hung on a datatype, predefined ones included; or NULL. */
+const mpi_attributes_t *mpi_attributes_of_type(const mpi_type_t *type);
+
+/* Free the list without calling the program, whose code has ended. NULL is fine. */
+void mpi_attributes_drop(mpi_attributes_t *attributes);
+
+/* The lists in mpi_env_t. */
+void mpi_keyvals_init(mpi_env_t *env);
+void mpi_keyvals_cleanup(mpi_env_t *env);
+
+#endif

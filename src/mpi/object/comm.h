@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Communicators and groups.
+ *
+ * Each rank has its own communicator object (attributes, name and error handler may differ between
+ * ranks); what all members share, the part that collectives use, is one `mpi_coll_t` per
+ * communicator and process (coll.h).
+ */
+#ifndef XY_MPI_OBJECT_COMM_H
+#define XY_MPI_OBJECT_COMM_H
+
+#include <stdint.h>
+
+#include "mpi.h"
+#include "mpi/runtime/rank.h"
+
+typedef struct mpi_coll mpi_coll_t;
+
+/* An immutable list of world ranks, shared by all that use it. */
+typedef struct {
+    _Atomic long references;
+    int size;
+    int *ranks; /* NULL: the identity, rank i is world rank i */
+} mpi_group_t;
+
+/* In the context of messages that the program does not see: of calls that make communicators, and
+ * of neighbourhood collectives. */
+#define XMPI_CONTEXT_SHADOW    0x80000000u
+#define XMPI_CONTEXT_NEIGHBORS 0x40000000u
+
+struct mpi_comm {
+    uint32_t context; /* point to point */
+    int rank;         /* of the owner */
+    int size;
+    mpi_group_t *group;
+    mpi_group_t *remote; /* intercommunicator: the other group; NULL otherwise */
+    mpi_coll_t *coll;    /* shared by the members */
+    uint64_t coll_seq;   /* collectives this rank has started on it */
+    mpi_rank_t *owner;
+    long references; /* the handle, and each pending request */
+    bool is_freed;
+    MPI_Errhandler errhandler;
+    struct mpi_attributes *attributes;
+    struct mpi_topology *topology; /* or NULL */
+    MPI_Info info;
+    struct mpi_settings *settings; /* what the hints changed; NULL: the job's */
+    uint64_t flow_seq;             /* flows this rank has started on it */
+    /* Intercommunicator: the hidden intracommunicator of both groups, the low group first, and on
+     * which side the owner is. Its collective part is what the members of both groups share. */
+    mpi_comm_t *merged;
+    bool is_high;
+    char name[MPI_MAX_OBJECT_NAME];
+};
+
+/* The object behind a handle for the calling rank; NULL for MPI_COMM_NULL and what is no handle.
+ * Predefined handles are small numbers. */
+static inline mpi_comm_t *mpi_comm_of(MPI_Comm handle)
+{
+    if (handle == MPI_COMM_WORLD)
+        return mpi_self->comm_world;
+    if (__builtin_expect((uintptr_t)handle < 4096, 0))
+        return handle == MPI_COMM_SELF ? mpi_self->comm_self : NULL;
+    return (mpi_comm_t *)(void *)handle;
+}
+
+/* The world rank of member `rank` (of the remote group in an intercommunicator). */
+static inline int mpi_comm_world_rank(const mpi_comm_t *comm, int rank)
+{
+    const mpi_group_t *group = comm->remote ? comm->remote : comm->group;
+
+    return group->ranks ? group->ranks[rank] : rank;
+}
+
+static inline void mpi_comm_hold(mpi_comm_t *comm)
+{
+    comm->references++;
+}
+
+void mpi_comm_release(mpi_comm_t *comm);
+
+/* The handle to print or to give to the program. */
+MPI_Comm mpi_comm_handle(const mpi_comm_t *comm);
+/* "MPI_COMM_WORLD" or the name the program gave. */
+const char *mpi_comm_name(const mpi_comm_t *comm);
+
+/* Raise MPI_ERR_COMM for a handle that mpi_comm_of refused. */
+int mpi_comm_refuse(MPI_Comm handle);
+
+/* World and self of a rank; called by mpi_job_create for each, in order of world ranks, when
+ * mpi_job is set. The first call makes what all share. */
+xy_status_t mpi_comm_create_predefined(mpi_rank_t *rank);
+/* Free world, self and what ranks left behind; called by mpi_job_destroy, all ranks have ended. */
+void mpi_comm_destroy_predefined(mpi_job_t *job);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The environment of a rank: what it has made that is neither a communicator nor a message (error
+ * codes, keyvals), calls that are allowed at any time, and the end of the job.
+ *
+ *   int PMPI_Info_free(MPI_Info *info)
+ *   {
+ *       mpi_rank_t *self = mpi_enter_any("MPI_Info_free", __builtin_return_address(0));
+ *
+ *       return mpi_leave_any(self, info_free(info));
+ *   }
+ *   XY_MPI_ALIAS(Info_free)
+ */
+#ifndef XY_MPI_OBJECT_ENV_H
+#define XY_MPI_OBJECT_ENV_H
+
+#include "base/base.h"
+#include "mpi.h"
+#include "mpi/runtime/call.h"
+#include "mpi/runtime/rank.h"
+
+/* What a rank has made. Of one rank, so no locks; created when first needed. */
+typedef struct {
+    xy_vec_t codes;   /* of mpi_code_t: error classes and codes the program added (errclass.c) */
+    xy_vec_t keyvals; /* of struct mpi_keyval *: index + XMPI_KEYVAL_FIRST is the number (attr.c) */
+    xy_vec_t types;   /* attributes of predefined datatypes, which all ranks share (attr.c) */
+    int predefined[8]; /* values of the predefined attributes; programs get pointers to them */
+} mpi_env_t;
+
+/* The calling rank's; NULL: memory ran out, or the caller is no rank (both silent). */
+mpi_env_t *mpi_env_self(void);
+/* Frees rank->env. When the job ends; the rank must not run any more. */
+void mpi_env_cleanup(mpi_rank_t *rank);
+
+/* Enter a call that is allowed at any time. NULL in a program without a launcher before MPI_Init,
+ * and on threads that are no ranks. */
+static inline mpi_rank_t *mpi_enter_any(const char *name, const void *site)
+{
+    if (mpi_self)
+        mpi_call_begin(mpi_self, name, site);
+    return mpi_self;
+}
+
+static inline int mpi_leave_any(mpi_rank_t *self, int code)
+{
+    if (self)
+        mpi_call_end(self);
+    return code;
+}
+
+/* End the whole job with an exit code that a shell sees as a failure. Does not return. */
+void mpi_abort(int code) __attribute__((noreturn));
+
+#endif

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/object/errhandler.h"
+
+#include "mpi/bindings/alias.h"
+#include "mpi/object/comm.h"
+#include "mpi/object/env.h"
+#include "mpi/object/error.h"
+
+void mpi_errhandler_hold(mpi_errhandler_t *handler)
+{
+    if (handler)
+        handler->references++;
+}
+
+void mpi_errhandler_release(mpi_errhandler_t *handler)
+{
+    if (handler && --handler->references == 0)
+        xy_free(handler);
+}
+
+static int create(mpi_errhandler_t filled, MPI_Errhandler *handle_p)
+{
+    mpi_errhandler_t *handler;
+
+    if (!filled.comm_fn)
+        return mpi_error_null(NULL, "errhandler_fn");
+    if (!handle_p)
+        return mpi_error_null(NULL, "errhandler");
+    handler = xy_malloc(sizeof *handler);
+    if (!handler)
+        return mpi_error_memory(NULL, "an error handler");
+    *handler = filled;
+    *handle_p = (MPI_Errhandler)(void *)handler;
+    return MPI_SUCCESS;
+}
+
+/* Is `handle` usable with objects of `kind`? The predefined ones go with all. */
+static int check(mpi_comm_t *comm, MPI_Errhandler handle, mpi_handler_kind_t kind)
+{
+    const mpi_errhandler_t *handler = mpi_errhandler_of(handle);
+
+    if (handler ? handler->kind == kind
+                : handle == MPI_ERRORS_ARE_FATAL || handle == MPI_ERRORS_RETURN ||
+                      handle == MPI_ERRORS_ABORT)
+        return MPI_SUCCESS;
+    if (!handler)
+        return mpi_error(comm, MPI_ERR_ERRHANDLER, "the error handler is %s",
+                         handle == MPI_ERRHANDLER_NULL ? "MPI_ERRHANDLER_NULL" : "not a handle");
+    return mpi_error(comm, MPI_ERR_ERRHANDLER,
+                     "the error handler was created for another kind of object");
+}
+
+int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
+                                MPI_Errhandler *errhandler)
+{
+    mpi_rank_t *self = mpi_enter_any("MPI_Comm_create_errhandler", __builtin_return_address(0));
+    mpi_errhandler_t filled = {1, XMPI_HANDLER_COMM, .comm_fn = comm_errhandler_fn};
+
+    return mpi_leave_any(self, create(filled, errhandler));
+}
+XY_MPI_ALIAS(Comm_create_errhandler)
+
+int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn,
+                               MPI_Errhandler *errhandler)
+{
+    mpi_rank_t *self = mpi_enter_any("MPI_Win_create_errhandler", __builtin_return_address(0));
+    mpi_errhandler_t filled = {1, XMPI_HANDLER_WIN, .win_fn = win_errhandler_fn};
+
+    return mpi_leave_any(self, create(filled, errhandler));
+}
+XY_MPI_ALIAS(Win_create_errhandler)
+
+int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
+                                MPI_Errhandler *errhandler)
+{
+    mpi_rank_t *self = mpi_enter_any("MPI_File_create_errhandler", __builtin_return_address(0));
+    mpi_errhandler_t filled = {1, XMPI_HANDLER_FILE, .file_fn = file_errhandler_fn};
+
+    return mpi_leave_any(self, create(filled, errhandler));
+}
+XY_MPI_ALIAS(File_create_errhandler)
+
+int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
+                                   MPI_Errhandler *errhandler)
+{
+    mpi_rank_t *self = mpi_enter_any("MPI_Session_create_errhandler", __builtin_return_address(0));
+    mpi_errhandler_t filled = {1, XMPI_HANDLER_SESSION, .session_fn = session_errhandler_fn};
+
+    return mpi_leave_any(self, create(filled, errhandler));
+}
+XY_MPI_ALIAS(Session_create_errhandler)
+
+static int errhandler_free(MPI_Errhandler *errhandler)
+{
+    if (!errhandler)
+        return mpi_error_null(NULL, "errhandler");
+    if (*errhandler == MPI_ERRHANDLER_NULL)
+        return mpi_error(NULL, MPI_ERR_ERRHANDLER, "the error handler is MPI_ERRHANDLER_NULL");
+    /* MPI_Errhandler_get returns predefined handles too, and programs free what they got. */
+    mpi_errhandler_release(mpi_errhandler_of(*errhandler));
+    *errhandler = MPI_ERRHANDLER_NULL;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
+{
+    mpi_rank_t *self = mpi_enter_any("MPI_Errhandler_free", __builtin_return_address(0));
+
+    return mpi_leave_any(self, errhandler_free(errhandler));
+}
+XY_MPI_ALIAS(Errhandler_free)
+
+static int comm_set(MPI_Comm handle, MPI_Errhandler errhandler)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+    int code;
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    code = check(comm, errhandler, XMPI_HANDLER_COMM);
+    if (code != MPI_SUCCESS)
+        return code;
+    mpi_errhandler_hold(mpi_errhandler_of(errhandler));
+    mpi_errhandler_release(mpi_errhandler_of(comm->errhandler));
+    comm->errhandler = errhandler;
+    return MPI_SUCCESS;
+}
+
+static int comm_get(MPI_Comm handle, MPI_Errhandler *errhandler)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    if (!errhandler)
+        return mpi_error_null(comm, "errhandler");
+    mpi_errhandler_hold(mpi_errhandler_of(comm->errhandler));
+    *errhandler = comm->errhandler;
+    return MPI_SUCCESS;
+}
+
+static int comm_call(MPI_Comm handle, int errorcode)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    mpi_error_raise(comm, errorcode, "the program raised this error");
+    return MPI_SUCCESS;
+}
+
+int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Comm_set_errhandler", __builtin_return_address(0));
+
+    return mpi_leave(self, comm_set(comm, errhandler));
+}
+XY_MPI_ALIAS(Comm_set_errhandler)
+
+int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Comm_get_errhandler", __builtin_return_address(0));
+
+    return mpi_leave(self, comm_get(comm, errhandler));
+}
+XY_MPI_ALIAS(Comm_get_errhandler)
+
+int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Comm_call_errhandler", __builtin_return_address(0));
+
+    return mpi_leave(self, comm_call(comm, errorcode));
+}
+XY_MPI_ALIAS(Comm_call_errhandler)
+
+/* The names of MPI-1. */
+int PMPI_Errhandler_create(MPI_Comm_errhandler_function *function, MPI_Errhandler *errhandler)
+{
+    mpi_rank_t *self = mpi_enter_any("MPI_Errhandler_create", __builtin_return_address(0));
+    mpi_errhandler_t filled = {1, XMPI_HANDLER_COMM, .comm_fn = function};
+
+    return mpi_leave_any(self, create(filled, errhandler));
+}
+XY_MPI_ALIAS(Errhandler_create)
+
+int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Errhandler_set", __builtin_return_address(0));
+
+    return mpi_leave(self, comm_set(comm, errhandler));
+}
+XY_MPI_ALIAS(Errhandler_set)
+
+int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Errhandler_get", __builtin_return_address(0));
+
+    return mpi_leave(self, comm_get(comm, errhandler));
+}
+XY_MPI_ALIAS(Errhandler_get)

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Error handlers: functions of the program that are called instead of ending the job. They belong
+ * to the rank that made them; the handle and every object that uses one hold a reference.
+ */
+#ifndef XY_MPI_OBJECT_ERRHANDLER_H
+#define XY_MPI_OBJECT_ERRHANDLER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mpi.h"
+
+typedef enum {
+    XMPI_HANDLER_COMM,
+    XMPI_HANDLER_WIN,
+    XMPI_HANDLER_FILE,
+    XMPI_HANDLER_SESSION,
+} mpi_handler_kind_t;
+
+typedef struct {
+    long references;
+    mpi_handler_kind_t kind;
+    union { /* by kind */
+        MPI_Comm_errhandler_function *comm_fn;
+        MPI_Win_errhandler_function *win_fn;
+        MPI_File_errhandler_function *file_fn;
+        MPI_Session_errhandler_function *session_fn;
+    };
+} mpi_errhandler_t;
+
+/* NULL for the predefined ones (small numbers). */
+static inline mpi_errhandler_t *mpi_errhandler_of(MPI_Errhandler handle)
+{
+    return (uintptr_t)handle < 4096 ? NULL : (mpi_errhandler_t *)(void *)handle;
+}
+
+/* References; NULL is fine. The last release frees. */
+void mpi_errhandler_hold(mpi_errhandler_t *handler);
+void mpi_errhandler_release(mpi_errhandler_t *handler);
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Raising errors. The fatal handler says one line
+ *
+ *   xylem: rank 3: MPI_Send: the tag is -7; tags are 0 to 2147483647 (MPI_ERR_TAG; at ring.c:25)
+ *
+ * and ends the job. A handler that returns says nothing: the program asked to deal with it.
+ */
+#include "mpi/object/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "mpi/object/comm.h"
+#include "mpi/object/env.h"
+#include "mpi/object/errhandler.h"
+#include "mpi/runtime/caller.h"
+
+enum { MESSAGE_SIZE = 512, SITE_SIZE = 256 };
+
+/* "; at ring.c:25": where in the program the call stands, where that is known. */
+static const char *site_text(const void *site, char *buffer)
+{
+    char text[SITE_SIZE - 4];
+
+    mpi_site_describe(site, text, sizeof(text));
+    snprintf(buffer, SITE_SIZE, "%s%s", text[0] != '\0' ? "; " : "", text);
+    return buffer;
+}
+
+void mpi_abort(int code)
+{
+    /* What a shell sees are the low eight bits; a failure must not look like success. */
+    if ((code & 0xff) == 0)
+        code = 1;
+    if (mpi_job && mpi_job->abort)
+        mpi_job->abort(code);
+    _Exit(code & 0xff);
+}
+
+static void say_fatal(const mpi_rank_t *self, int code, const char *message)
+{
+    char site[SITE_SIZE], unnamed[32];
+    const char *name = mpi_error_class_name(mpi_error_class_of(code));
+
+    if (!name) {
+        snprintf(unnamed, sizeof unnamed, "error %d", code);
+        name = unnamed;
+    }
+    if (!self)
+        xy_fail(XY_EINVAL, "%s (%s)", message, name);
+    else if (!self->call.name)
+        xy_fail(XY_EINVAL, "rank %d: %s (%s)", self->world, message, name);
+    else
+        xy_fail(XY_EINVAL, "rank %d: %s: %s (%s%s)", self->world, self->call.name, message, name,
+                site_text(self->call.site, site));
+}
+
+static int call_handler(mpi_rank_t *self, mpi_comm_t *comm, mpi_errhandler_t *handler, int code)
+{
+    const mpi_call_t call = self->call;
+    MPI_Comm handle = mpi_comm_handle(comm);
+    int given = code;
+
+    /* The handler may free itself or the communicator, and may call MPI. */
+    mpi_errhandler_hold(handler);
+    mpi_comm_hold(comm);
+    handler->comm_fn(&handle, &given);
+    mpi_comm_release(comm);
+    mpi_errhandler_release(handler);
+    self->call = call;
+    return code;
+}
+
+int mpi_error_raise(mpi_comm_t *comm, int code, const char *message)
+{
+    mpi_rank_t *self = mpi_self;
+    MPI_Errhandler handle;
+
+    if (!comm && self && self->phase == XMPI_RANK_RUNNING)
+        comm = self->comm_self;
+    handle = self && comm ? comm->errhandler : MPI_ERRORS_ARE_FATAL;
+    if (handle == MPI_ERRORS_RETURN)
+        return code;
+    if (handle != MPI_ERRORS_ARE_FATAL && handle != MPI_ERRORS_ABORT)
+        return call_handler(self, comm, mpi_errhandler_of(handle), code);
+    say_fatal(self, code, message);
+    mpi_abort(code > 0 && code < 126 ? code : 1);
+}
+
+int mpi_error(mpi_comm_t *comm, int error_class, const char *format, ...)
+{
+    char message[MESSAGE_SIZE];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return mpi_error_raise(comm, error_class, message);
+}
+
+int mpi_error_status(mpi_comm_t *comm, xy_status_t status, const char *what)
+{
+    static const int classes[XY_STATUS_LAST] = {
+        [XY_EINVAL] = MPI_ERR_ARG,      [XY_ENOMEM] = MPI_ERR_NO_MEM,
+        [XY_ENOENT] = MPI_ERR_ARG,      [XY_EACCES] = MPI_ERR_ACCESS,
+        [XY_EIO] = MPI_ERR_IO,          [XY_EPARSE] = MPI_ERR_ARG,
+        [XY_ELIMIT] = MPI_ERR_NO_SPACE, [XY_EUNSUPPORTED] = MPI_ERR_UNSUPPORTED_OPERATION,
+        [XY_EUSAGE] = MPI_ERR_ARG,      [XY_EINTERRUPTED] = MPI_ERR_OTHER,
+    };
+
+    if (status == XY_OK)
+        return MPI_SUCCESS;
+    return mpi_error(comm, classes[status], "%s: %s", what, xy_status_text(status));
+}
+
+int mpi_error_memory(mpi_comm_t *comm, const char *what)
+{
+    return mpi_error(comm, MPI_ERR_NO_MEM, "memory ran out for %s", what);
+}
+
+int mpi_error_null(mpi_comm_t *comm, const char *argument)
+{
+    return mpi_error(comm, MPI_ERR_ARG, "the argument %s is NULL", argument);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Errors at the MPI boundary: an error class, one line that says what is wrong, and the error
+ * handler of the communicator (fatal by default).
+ *
+ *   if (count < 0)
+ *       return mpi_error(comm, MPI_ERR_COUNT, "the count is %d; it must not be negative", count);
+ */
+#ifndef XY_MPI_OBJECT_ERROR_H
+#define XY_MPI_OBJECT_ERROR_H
+
+#include "mpi.h"
+#include "mpi/runtime/rank.h"
+
+/* Raise `error_class` on `comm` (NULL: MPI_COMM_SELF's handler is used, as MPI-4 says). The line
+ * printed by the fatal handler names the rank, the current call (self->call) and its site. Returns
+ * the class when the handler returns. */
+int mpi_error(mpi_comm_t *comm, int error_class, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same with a ready message and a class or a code. */
+int mpi_error_raise(mpi_comm_t *comm, int code, const char *message);
+
+/* Common lines: memory ran out for `what`; the argument called `argument` must not be NULL. */
+int mpi_error_memory(mpi_comm_t *comm, const char *what);
+int mpi_error_null(mpi_comm_t *comm, const char *argument);
+
+/* The same from code that has only a status of the lower rooms. */
+int mpi_error_status(mpi_comm_t *comm, xy_status_t status, const char *what);
+
+/* The class of a code (of itself, for a class); MPI_ERR_UNKNOWN when the program never added it. */
+int mpi_error_class_of(int code);
+/* "MPI_ERR_COUNT"; NULL for classes that the program added. */
+const char *mpi_error_class_name(int error_class);
+/* The highest class or code in use (MPI_LASTUSEDCODE). */
+int mpi_error_last_used(void);
+/* The list of added codes in mpi_env_t. */
+void mpi_error_codes_init(xy_vec_t *codes);
+void mpi_error_codes_cleanup(xy_vec_t *codes);
+
+#endif

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/object/group.h"
+
+#include <string.h>
+
+#include "mpi/bindings/alias.h"
+#include "mpi/object/env.h"
+#include "mpi/object/error.h"
+
+mpi_group_t mpi_group_empty = {.references = 1};
+
+static bool is_identity(const int *ranks, int size)
+{
+    for (int i = 0; i < size; i++)
+        if (ranks[i] != i)
+            return false;
+    return true;
+}
+
+mpi_group_t *mpi_group_create(int *ranks, int size)
+{
+    mpi_group_t *group = xy_malloc(sizeof *group);
+
+    if (!group || (ranks && is_identity(ranks, size))) {
+        xy_free(ranks);
+        ranks = NULL;
+    }
+    if (group) {
+        atomic_init(&group->references, 1);
+        group->size = size;
+        group->ranks = ranks;
+    }
+    return group;
+}
+
+void mpi_group_hold(mpi_group_t *group, long count)
+{
+    if (group != &mpi_group_empty)
+        atomic_fetch_add_explicit(&group->references, count, memory_order_relaxed);
+}
+
+void mpi_group_release(mpi_group_t *group)
+{
+    if (!group || group == &mpi_group_empty)
+        return;
+    /* acq_rel: the others' reads of the ranks happen before the memory is freed */
+    if (atomic_fetch_sub_explicit(&group->references, 1, memory_order_acq_rel) == 1) {
+        xy_free(group->ranks);
+        xy_free(group);
+    }
+}
+
+int mpi_group_rank(const mpi_group_t *group, int world)
+{
+    if (!group->ranks)
+        return world >= 0 && world < group->size ? world : MPI_UNDEFINED;
+    for (int i = 0; i < group->size; i++)
+        if (group->ranks[i] == world)
+            return i;
+    return MPI_UNDEFINED;
+}
+
+int *mpi_group_index(const mpi_group_t *group)
+{
+    int *index = xy_malloc(sizeof(int) * (size_t)mpi_job->size);
+
+    if (!index)
+        return NULL;
+    for (int i = 0; i < mpi_job->size; i++)
+        index[i] = MPI_UNDEFINED;
+    for (int i = 0; i < group->size; i++)
+        index[mpi_group_world(group, i)] = i;
+    return index;
+}
+
+int mpi_group_compare(const mpi_group_t *a, const mpi_group_t *b)
+{
+    bool is_same_order = true;
+    int result = MPI_SIMILAR;
+    int *index;
+
+    if (a->size != b->size)
+        return MPI_UNEQUAL;
+    for (int i = 0; i < a->size && is_same_order; i++)
+        is_same_order = mpi_group_world(a, i) == mpi_group_world(b, i);
+    if (a == b || is_same_order)
+        return MPI_IDENT;
+    index = mpi_group_index(a);
+    if (!index)
+        return -1;
+    for (int i = 0; i < b->size && result == MPI_SIMILAR; i++)
+        if (index[mpi_group_world(b, i)] == MPI_UNDEFINED)
+            result = MPI_UNEQUAL;
+    xy_free(index);
+    return result;
+}
+
+int mpi_group_refuse(mpi_comm_t *comm, MPI_Group handle)
+{
+    return mpi_error(comm, MPI_ERR_GROUP, "the group is %s",
+                     handle == MPI_GROUP_NULL ? "MPI_GROUP_NULL" : "not a group");
+}
+
+static int group_size(MPI_Group handle, int *size)
+{
+    const mpi_group_t *group = mpi_group_of(handle);
+
+    if (!group)
+        return mpi_group_refuse(NULL, handle);
+    if (!size)
+        return mpi_error_null(NULL, "size");
+    *size = group->size;
+    return MPI_SUCCESS;
+}
+
+static int group_rank(MPI_Group handle, int *rank)
+{
+    const mpi_group_t *group = mpi_group_of(handle);
+
+    if (!group)
+        return mpi_group_refuse(NULL, handle);
+    if (!rank)
+        return mpi_error_null(NULL, "rank");
+    *rank = mpi_group_rank(group, mpi_self->world);
+    return MPI_SUCCESS;
+}
+
+/* An index of the second group costs as much as one search in it per world rank. */
+enum { SEARCHES_WORTH_AN_INDEX = 4 };
+
+static int translate(const mpi_group_t *a, int n, const int *ranks, const mpi_group_t *b, int *out)
+{
+    int *index = NULL;
+
+    if (b->ranks && n > SEARCHES_WORTH_AN_INDEX) {
+        index = mpi_group_index(b);
+        if (!index)
+            return mpi_error_memory(NULL, "the translation of ranks");
+    }
+    for (int i = 0; i < n; i++) {
+        if (ranks[i] == MPI_PROC_NULL)
+            out[i] = MPI_PROC_NULL;
+        else if (index)
+            out[i] = index[mpi_group_world(a, ranks[i])];
+        else
+            out[i] = mpi_group_rank(b, mpi_group_world(a, ranks[i]));
+    }
+    xy_free(index);
+    return MPI_SUCCESS;
+}
+
+static int translate_ranks(MPI_Group group1, int n, const int *ranks, MPI_Group group2, int *out)
+{
+    const mpi_group_t *a = mpi_group_of(group1), *b = mpi_group_of(group2);
+
+    if (!a || !b)
+        return mpi_group_refuse(NULL, a ? group2 : group1);
+    if (n < 0)
+        return mpi_error(NULL, MPI_ERR_ARG, "the number of ranks is %d", n);
+    if (n > 0 && (!ranks || !out))
+        return mpi_error_null(NULL, ranks ? "ranks2" : "ranks1");
+    for (int i = 0; i < n; i++)
+        if (ranks[i] != MPI_PROC_NULL && (ranks[i] < 0 || ranks[i] >= a->size))
+            return mpi_error(NULL, MPI_ERR_RANK, "ranks1[%d] is %d; the group has %d ranks", i,
+                             ranks[i], a->size);
+    return translate(a, n, ranks, b, out);
+}
+
+static int group_compare(MPI_Group group1, MPI_Group group2, int *result)
+{
+    const mpi_group_t *a = mpi_group_of(group1), *b = mpi_group_of(group2);
+    int found;
+
+    if (!a || !b)
+        return mpi_group_refuse(NULL, a ? group2 : group1);
+    if (!result)
+        return mpi_error_null(NULL, "result");
+    found = mpi_group_compare(a, b);
+    if (found < 0)
+        return mpi_error_memory(NULL, "the comparison of groups");
+    *result = found;
+    return MPI_SUCCESS;
+}
+
+static int group_free(MPI_Group *group)
+{
+    if (!group)
+        return mpi_error_null(NULL, "group");
+    if (!mpi_group_of(*group))
+        return mpi_group_refuse(NULL, *group);
+    mpi_group_release(mpi_group_of(*group));
+    *group = MPI_GROUP_NULL;
+    return MPI_SUCCESS;
+}
+
+static int comm_group(MPI_Comm handle, bool is_remote, MPI_Group *group)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+    mpi_group_t *found;
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    if (!group)
+        return mpi_error_null(comm, "group");
+    if (is_remote && !comm->remote)
+        return mpi_error(comm, MPI_ERR_COMM, "%s is no intercommunicator: it has no remote group",
+                         mpi_comm_name(comm));
+    found = is_remote ? comm->remote : comm->group;
+    mpi_group_hold(found, 1);
+    *group = (MPI_Group)(void *)found;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Group_size(MPI_Group group, int *size)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Group_size", __builtin_return_address(0));
+
+    return mpi_leave(self, group_size(group, size));
+}
+XY_MPI_ALIAS(Group_size)
+
+int PMPI_Group_rank(MPI_Group group, int *rank)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Group_rank", __builtin_return_address(0));
+
+    return mpi_leave(self, group_rank(group, rank));
+}
+XY_MPI_ALIAS(Group_rank)
+
+int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2,
+                               int ranks2[])
+{
+    mpi_rank_t *self = mpi_enter("MPI_Group_translate_ranks", __builtin_return_address(0));
+
+    return mpi_leave(self, translate_ranks(group1, n, ranks1, group2, ranks2));
+}
+XY_MPI_ALIAS(Group_translate_ranks)
+
+int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Group_compare", __builtin_return_address(0));
+
+    return mpi_leave(self, group_compare(group1, group2, result));
+}
+XY_MPI_ALIAS(Group_compare)
+
+int PMPI_Group_free(MPI_Group *group)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Group_free", __builtin_return_address(0));
+
+    return mpi_leave(self, group_free(group));
+}
+XY_MPI_ALIAS(Group_free)
+
+int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Comm_group", __builtin_return_address(0));
+
+    return mpi_leave(self, comm_group(comm, false, group));
+}
+XY_MPI_ALIAS(Comm_group)
+
+int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Comm_remote_group", __builtin_return_address(0));
+
+    return mpi_leave(self, comm_group(comm, true, group));
+}
+XY_MPI_ALIAS(Comm_remote_group)

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Groups: immutable ordered sets of world ranks, shared by reference between all that use them, on
+ * any worker.
+ *
+ *   mpi_group_t *group = mpi_group_create(ranks, size);      (takes `ranks`)
+ *   world = mpi_group_world(group, 3);
+ *   mpi_group_release(group);
+ *
+ * A handle of the program is one reference. The operations are linear in the groups and the world:
+ * they mark world ranks instead of comparing members.
+ */
+#ifndef XY_MPI_OBJECT_GROUP_H
+#define XY_MPI_OBJECT_GROUP_H
+
+#include "mpi/object/comm.h"
+
+extern mpi_group_t mpi_group_empty;
+
+/* A group of `size` world ranks with one reference. Takes `ranks` (from xy_malloc) in all cases;
+ * NULL ranks: the first `size` ones. NULL: memory ran out (silent). Any thread. */
+mpi_group_t *mpi_group_create(int *ranks, int size);
+
+void mpi_group_hold(mpi_group_t *group, long count);
+void mpi_group_release(mpi_group_t *group); /* NULL is fine */
+
+static inline int mpi_group_world(const mpi_group_t *group, int rank)
+{
+    return group->ranks ? group->ranks[rank] : rank;
+}
+
+/* The rank of a world rank in the group, or MPI_UNDEFINED. Linear. */
+int mpi_group_rank(const mpi_group_t *group, int world);
+
+/* The inverse: fresh index[world] is the rank in the group or MPI_UNDEFINED. The caller frees.
+ * NULL: memory ran out (silent). */
+int *mpi_group_index(const mpi_group_t *group);
+
+/* MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL; -1: memory ran out (silent). */
+int mpi_group_compare(const mpi_group_t *a, const mpi_group_t *b);
+
+/* NULL for MPI_GROUP_NULL and what is no handle. */
+static inline mpi_group_t *mpi_group_of(MPI_Group handle)
+{
+    if ((uintptr_t)handle < 4096)
+        return handle == MPI_GROUP_EMPTY ? &mpi_group_empty : NULL;
+    return (mpi_group_t *)(void *)handle;
+}
+
+/* Raise MPI_ERR_GROUP for a handle that mpi_group_of refused. */
+int mpi_group_refuse(mpi_comm_t *comm, MPI_Group handle);
+
+#endif

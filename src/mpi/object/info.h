@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Info objects: ordered lists of (key, value). A key set again keeps its place.
+ */
+#ifndef XY_MPI_OBJECT_INFO_H
+#define XY_MPI_OBJECT_INFO_H
+
+#include "base/base.h"
+#include "mpi.h"
+
+typedef struct {
+    char *key, *value;
+} mpi_pair_t;
+
+typedef struct mpi_info {
+    xy_vec_t pairs; /* of mpi_pair_t */
+} mpi_info_t;
+
+/* NULL for MPI_INFO_NULL and what is no handle; MPI_INFO_ENV is made at its first use. */
+mpi_info_t *mpi_info_of(MPI_Info handle);
+
+/* A copy that the caller frees; MPI_INFO_NULL gives an empty one. NULL: memory ran out (silent). */
+mpi_info_t *mpi_info_copy(const mpi_info_t *info);
+void mpi_info_destroy(mpi_info_t *info); /* NULL is fine */
+
+/* The value, owned by the object; NULL: no such key, or no object. */
+const char *mpi_info_value(const mpi_info_t *info, const char *key);
+xy_status_t mpi_info_put(mpi_info_t *info, const char *key, const char *value); /* silent ENOMEM */
+
+#endif

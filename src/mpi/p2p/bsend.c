@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Buffered sends. The attached buffer is an account, not a store: messages that do not leave at
+ * once are copied into memory of the library, and their sizes plus MPI_BSEND_OVERHEAD may not
+ * exceed what the program attached.
+ */
+#include "mpi/p2p/bsend.h"
+
+#include <limits.h>
+
+#include "mpi/bindings/alias.h"
+#include "mpi/object/error.h"
+#include "mpi/runtime/call.h"
+
+#define SITE __builtin_return_address(0)
+
+typedef struct mpi_bsend {
+    void *buffer; /* the program's; given back by detach */
+    uint64_t size;
+    uint64_t used;
+    bool is_flushing; /* the rank is parked until `used` is 0 */
+} mpi_bsend_t;
+
+static void release(mpi_request_t *request)
+{
+    mpi_rank_t *self = request->owner;
+    mpi_bsend_t *b = self->bsend;
+
+    b->used -= request->bytes + MPI_BSEND_OVERHEAD;
+    mpi_buffer_give(self->worker, request->buffer);
+    if (b->used == 0 && b->is_flushing) {
+        b->is_flushing = false;
+        xy_fiber_ready(self->fiber);
+    }
+}
+
+static int send_copy(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes)
+{
+    char *copy = mpi_buffer_take(self->worker, bytes);
+    mpi_transfer_t packed = {.comm = t->comm,
+                             .buffer = copy,
+                             .count = (int64_t)bytes,
+                             .type = mpi_type_of(MPI_BYTE),
+                             .peer = t->peer,
+                             .tag = t->tag};
+    mpi_request_t *request;
+    int error;
+
+    if (copy == NULL)
+        return mpi_error(t->comm, MPI_ERR_NO_MEM, "no memory to buffer %llu bytes",
+                         (unsigned long long)bytes);
+    mpi_type_pack(copy, t->buffer, t->count, t->type, 0, bytes);
+    self->bsend->used += bytes + MPI_BSEND_OVERHEAD;
+    error = mpi_isend(self, &packed, &request);
+    if (error != MPI_SUCCESS)
+        return error;
+    request->release = release;
+    if (request->is_done)
+        mpi_request_free(request);
+    else
+        request->is_freed = true;
+    return MPI_SUCCESS;
+}
+
+int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t)
+{
+    uint64_t bytes = (uint64_t)t->count * mpi_type_size(t->type);
+    mpi_bsend_t *b = self->bsend;
+
+    if (bytes <= mpi_job->eager_limit) {
+        mpi_transfer_t eager = *t;
+
+        eager.mode = XMPI_MODE_STANDARD;
+        mpi_send_start(self, &eager, NULL);
+        return MPI_SUCCESS;
+    }
+    if (b == NULL || b->size - b->used < bytes + MPI_BSEND_OVERHEAD)
+        return mpi_error(t->comm, MPI_ERR_BUFFER,
+                         "a message of %llu bytes needs %llu bytes of attached buffer and %llu are "
+                         "free; attach a larger one with MPI_Buffer_attach",
+                         (unsigned long long)bytes, (unsigned long long)bytes + MPI_BSEND_OVERHEAD,
+                         (unsigned long long)(b ? b->size - b->used : 0));
+    return send_copy(self, t, bytes);
+}
+
+void mpi_bsend_flush(mpi_rank_t *self)
+{
+    if (self->bsend == NULL || self->bsend->used == 0)
+        return;
+    self->bsend->is_flushing = true;
+    xy_fiber_park();
+}
+
+static int attach(const char *name, const void *site, void *buffer, int64_t size)
+{
+    mpi_rank_t *self = mpi_enter(name, site);
+
+    if (size < 0)
+        return mpi_leave(self, mpi_error(NULL, MPI_ERR_ARG, "the size is %lld", (long long)size));
+    if (self->bsend != NULL)
+        return mpi_leave(
+            self, mpi_error(NULL, MPI_ERR_BUFFER, "a buffer is attached already; detach it first"));
+    self->bsend = xy_calloc(1, sizeof(*self->bsend));
+    if (self->bsend == NULL)
+        return mpi_leave(self, mpi_error(NULL, MPI_ERR_NO_MEM, "no memory"));
+    self->bsend->buffer = buffer;
+    self->bsend->size = (uint64_t)size;
+    return mpi_leave(self, MPI_SUCCESS);
+}
+
+static int detach(const char *name, const void *site, void *buffer_p, MPI_Count *size)
+{
+    mpi_rank_t *self = mpi_enter(name, site);
+
+    *(void **)buffer_p = NULL;
+    *size = 0;
+    if (self->bsend == NULL)
+        return mpi_leave(self, mpi_error(NULL, MPI_ERR_BUFFER, "no buffer is attached"));
+    mpi_bsend_flush(self);
+    *(void **)buffer_p = self->bsend->buffer;
+    *size = (MPI_Count)self->bsend->size;
+    xy_free(self->bsend);
+    self->bsend = NULL;
+    return mpi_leave(self, MPI_SUCCESS);
+}
+
+int PMPI_Buffer_attach(void *buffer, int size)
+{
+    return attach("MPI_Buffer_attach", SITE, buffer, size);
+}
+XY_MPI_ALIAS(Buffer_attach)
+
+int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
+{
+    return attach("MPI_Buffer_attach_c", SITE, buffer, size);
+}
+XY_MPI_ALIAS(Buffer_attach_c)
+
+int PMPI_Buffer_detach(void *buffer_addr, int *size)
+{
+    MPI_Count large;
+    int error = detach("MPI_Buffer_detach", SITE, buffer_addr, &large);
+
+    *size = large > INT_MAX ? MPI_UNDEFINED : (int)large;
+    return error;
+}
+XY_MPI_ALIAS(Buffer_detach)
+
+int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
+{
+    return detach("MPI_Buffer_detach_c", SITE, buffer_addr, size);
+}
+XY_MPI_ALIAS(Buffer_detach_c)
+
+int PMPI_Buffer_flush(void)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Buffer_flush", SITE);
+
+    mpi_bsend_flush(self);
+    return mpi_leave(self, MPI_SUCCESS);
+}
+XY_MPI_ALIAS(Buffer_flush)
+
+static int bsend(const char *name, const void *site, const void *buffer, int64_t count,
+                 MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *handle)
+{
+    mpi_rank_t *self = mpi_enter(name, site);
+    mpi_request_t *request = NULL;
+    mpi_transfer_t t;
+    int error = mpi_transfer_check(self, comm, buffer, count, type, dest, tag, false, &t);
+
+    if (error == MPI_SUCCESS && handle != NULL) {
+        request = mpi_request_new(self, XMPI_KIND_SEND);
+        if (request == NULL)
+            error = mpi_error(t.comm, MPI_ERR_NO_MEM, "no memory for a request");
+    }
+    if (error == MPI_SUCCESS && dest != MPI_PROC_NULL)
+        error = mpi_bsend(self, &t);
+    if (error == MPI_SUCCESS && request != NULL) {
+        request->is_done = true;
+        *handle = mpi_request_handle(request);
+    } else if (request != NULL) {
+        mpi_request_free(request);
+    }
+    return mpi_leave(self, error);
+}
+
+int PMPI_Bsend(const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm)
+{
+    return bsend("MPI_Bsend", SITE, buf, count, type, dest, tag, comm, NULL);
+}
+XY_MPI_ALIAS(Bsend)
+
+int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                 MPI_Comm comm)
+{
+    return bsend("MPI_Bsend_c", SITE, buf, count, type, dest, tag, comm, NULL);
+}
+XY_MPI_ALIAS(Bsend_c)
+
+int PMPI_Ibsend(const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
+                MPI_Request *request)
+{
+    return bsend("MPI_Ibsend", SITE, buf, count, type, dest, tag, comm, request);
+}
+XY_MPI_ALIAS(Ibsend)
+
+int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
+                  MPI_Comm comm, MPI_Request *request)
+{
+    return bsend("MPI_Ibsend_c", SITE, buf, count, type, dest, tag, comm, request);
+}
+XY_MPI_ALIAS(Ibsend_c)

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Buffered sends: the message is copied and the call returns; room is what the program attached. */
+#ifndef XY_MPI_P2P_BSEND_H
+#define XY_MPI_P2P_BSEND_H
+
+#include "mpi/p2p/p2p.h"
+
+/* Send through the attached buffer; MPI_ERR_BUFFER when it has no room left. */
+int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t);
+
+/* Wait until every buffered message of `self` has left; for Buffer_detach and Finalize. */
+void mpi_bsend_flush(mpi_rank_t *self);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Checks of arguments that all point-to-point calls share. */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "mpi/object/error.h"
+#include "mpi/p2p/p2p.h"
+#include "mpi/runtime/call.h"
+
+void mpi_enter_refused(const char *name, const void *site)
+{
+    mpi_rank_t *self = mpi_self;
+
+    (void)site;
+    if (self == NULL && mpi_job == NULL)
+        xy_fail(XY_EINVAL, "%s was called before MPI_Init; call MPI_Init first", name);
+    else if (self == NULL)
+        xy_fail(XY_EINVAL,
+                "%s was called from a thread that is no rank; only the thread that runs main may "
+                "call MPI",
+                name);
+    else
+        xy_fail(XY_EINVAL, "rank %d: %s was called %s", self->world, name,
+                self->phase == XMPI_RANK_BEFORE_INIT ? "before MPI_Init; call MPI_Init first"
+                                                     : "after MPI_Finalize; move it before");
+    if (mpi_job != NULL)
+        mpi_job->abort(1);
+    exit(1);
+}
+
+static int check_peer(mpi_comm_t *comm, int peer, bool receive)
+{
+    int size = comm->remote ? comm->remote->size : comm->size;
+
+    if ((peer >= 0 && peer < size) || peer == MPI_PROC_NULL || (receive && peer == MPI_ANY_SOURCE))
+        return MPI_SUCCESS;
+    return mpi_error(comm, MPI_ERR_RANK, "rank %d does not exist in %s, which has ranks 0 to %d",
+                     peer, mpi_comm_name(comm), size - 1);
+}
+
+static int check_buffer(mpi_comm_t *comm, const void *buffer, int64_t count, MPI_Datatype handle)
+{
+    const mpi_type_t *type = mpi_type_of(handle);
+
+    if (count < 0)
+        return mpi_error(comm, MPI_ERR_COUNT, "the count is %lld; it must not be negative",
+                         (long long)count);
+    if (type == NULL)
+        return mpi_error(comm, MPI_ERR_TYPE, "the datatype is no valid handle");
+    if (!type->is_committed)
+        return mpi_error(comm, MPI_ERR_TYPE,
+                         "the datatype was not committed; call MPI_Type_commit first");
+    if (buffer == NULL && count > 0 && type->is_predefined)
+        return mpi_error(comm, MPI_ERR_BUFFER, "the buffer is NULL and the count is %lld",
+                         (long long)count);
+    return MPI_SUCCESS;
+}
+
+int mpi_transfer_refuse(MPI_Comm handle, const void *buffer, int64_t count, MPI_Datatype type,
+                        int peer, int tag, bool receive)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+    int error;
+
+    if (comm == NULL)
+        return mpi_error(NULL, MPI_ERR_COMM, "the communicator is %s",
+                         handle == MPI_COMM_NULL ? "MPI_COMM_NULL" : "no valid handle");
+    error = check_buffer(comm, buffer, count, type);
+    if (error == MPI_SUCCESS)
+        error = check_peer(comm, peer, receive);
+    if (error != MPI_SUCCESS)
+        return error;
+    if (tag < 0 && !(receive && tag == MPI_ANY_TAG) && peer != MPI_PROC_NULL)
+        return mpi_error(comm, MPI_ERR_TAG, "the tag is %d; tags are 0 to %d", tag, INT_MAX);
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/p2p/offload.h"
+
+#include "mpi/p2p/p2p.h"
+#include "mpi/runtime/trace.h"
+
+/* The communication core that serves `worker`: always the same one, so a gate has one guest. */
+static int server_of(int worker)
+{
+    return mpi_job->workers - 1 - worker % mpi_job->comm_workers;
+}
+
+void mpi_copy_leave(mpi_worker_t *worker, mpi_request_t *receive, mpi_request_t *sender)
+{
+    int to = server_of(worker->index);
+    mpi_cell_t *cell;
+
+    receive->extra = sender;
+    if (xy_worker_self() != worker->thread) {
+        mpi_worker_t *guest = xy_worker_user(xy_worker_self());
+
+        receive->next_free = guest->copies;
+        guest->copies = receive;
+        return;
+    }
+    cell = mpi_ring_reserve(worker, to);
+    cell->kind = XMPI_CELL_COPY;
+    cell->pointer = receive;
+    mpi_ring_commit(worker, to, cell);
+}
+
+static void make(mpi_worker_t *worker, mpi_request_t *receive)
+{
+    mpi_trace_state_t before = mpi_trace_begin(worker->trace, "message");
+    mpi_request_t *sender = receive->extra;
+
+    receive->extra = NULL;
+    mpi_copy_message(receive, sender->buffer, sender->count, sender->type);
+    mpi_trace_end(worker->trace, before);
+    mpi_request_done(worker, sender);
+    mpi_request_done(worker, receive);
+}
+
+void mpi_copies_make(mpi_worker_t *worker)
+{
+    while (worker->copies != NULL) {
+        mpi_request_t *receive = worker->copies;
+
+        worker->copies = receive->next_free;
+        make(worker, receive);
+    }
+}
+
+void mpi_cell_copy(mpi_worker_t *worker, int from, mpi_cell_t *cell)
+{
+    (void)from;
+    make(worker, cell->pointer);
+}
+
+void mpi_copy_announce(mpi_worker_t *worker, int target)
+{
+    int to = server_of(target);
+    mpi_cell_t *cell = mpi_ring_reserve(worker, to);
+
+    cell->kind = XMPI_CELL_LOOK;
+    cell->to = target;
+    mpi_ring_commit(worker, to, cell);
+}
+
+void mpi_cell_look(mpi_worker_t *worker, int from, mpi_cell_t *cell)
+{
+    (void)from;
+    (void)worker;
+    mpi_gate_visit(&mpi_job->worker[cell->to]);
+}
+
+bool mpi_send_begin(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request)
+{
+    mpi_worker_t *worker = self->worker;
+    bool done;
+
+    worker->delegates = mpi_job->delegates;
+    done = mpi_send_start(self, t, request);
+    worker->delegates = false;
+    return done;
+}
+
+void mpi_recv_begin(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request)
+{
+    mpi_worker_t *worker = self->worker;
+
+    worker->delegates = mpi_job->delegates;
+    mpi_recv_start(self, t, request);
+    worker->delegates = false;
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/p2p/p2p.h"
+
+#include <string.h>
+
+#include "mpi/object/error.h"
+#include "mpi/p2p/offload.h"
+#include "mpi/runtime/monitor.h"
+#include "mpi/runtime/parallel.h"
+
+/* A sender on the worker of its receiver lets it run once it has this many messages waiting. */
+enum { UNEXPECTED_BEFORE_YIELD = 1024 };
+
+static mpi_message_t *message_new(mpi_worker_t *worker)
+{
+    mpi_message_t *m = worker->free_messages;
+
+    if (m != NULL) {
+        worker->free_messages = m->next_free;
+        return m;
+    }
+    m = xy_malloc(sizeof(*m));
+    if (m == NULL) {
+        xy_fail_memory("keeping a message that arrived before its receive");
+        mpi_job->abort(1);
+    }
+    return m;
+}
+
+static void message_free(mpi_worker_t *worker, mpi_message_t *m)
+{
+    m->next_free = worker->free_messages;
+    worker->free_messages = m;
+}
+
+static void keep(mpi_rank_t *to, mpi_message_t *m)
+{
+    m->to = to;
+    mpi_match_keep(&to->match, &m->entry);
+    if (to->is_probing) {
+        to->is_probing = false;
+        xy_fiber_ready(to->fiber);
+    }
+}
+
+/* The receive got `sent` bytes from `source`: fill its outcome in. */
+static void set_received(mpi_request_t *receive, const mpi_envelope_t *envelope, uint64_t sent)
+{
+    receive->outcome.source = envelope->source;
+    receive->outcome.tag = envelope->tag;
+    receive->outcome.bytes = sent;
+    if (sent > receive->bytes) {
+        receive->outcome.error = MPI_ERR_TRUNCATE;
+        receive->outcome.bytes = receive->bytes;
+        receive->outcome.excess = sent - receive->bytes;
+    }
+}
+
+/* Packed bytes into a receive's buffer. */
+static void receive_packed(mpi_request_t *receive, const mpi_envelope_t *envelope, const char *data,
+                           uint64_t bytes)
+{
+    set_received(receive, envelope, bytes);
+    bytes = receive->outcome.bytes;
+    if (bytes > 0 && mpi_type_is_contiguous(receive->type))
+        memcpy(receive->buffer, data, bytes);
+    else if (bytes > 0)
+        mpi_type_unpack(receive->buffer, receive->count, receive->type, data, 0, bytes);
+    mpi_request_complete(receive);
+}
+
+/* From the sender's buffer straight into the receiver's: both are in this address space. The
+ * outcome of the receive is known. */
+void mpi_copy_message(mpi_request_t *receive, const void *buffer, int64_t count, mpi_type_t *type)
+{
+    uint64_t bytes = receive->outcome.bytes;
+    size_t copied;
+
+    if (bytes > 0 && mpi_type_is_contiguous(receive->type) && mpi_type_is_contiguous(type))
+        mpi_copy(receive->buffer, buffer, bytes);
+    else if (bytes > 0)
+        mpi_type_copy(receive->buffer, receive->count, receive->type, buffer, count, type, &copied);
+}
+
+void mpi_request_done(mpi_worker_t *worker, mpi_request_t *request)
+{
+    int home = mpi_job->home[request->owner->world];
+    mpi_cell_t *cell;
+
+    if (home == worker->index) {
+        mpi_request_complete(request);
+        return;
+    }
+    cell = mpi_ring_reserve(worker, home);
+    cell->kind = XMPI_CELL_DONE;
+    cell->flags = 0;
+    cell->pointer = request;
+    mpi_ring_commit(worker, home, cell);
+}
+
+/* A rendezvous meets its receive: copy, complete both. */
+static void receive_rendezvous(mpi_worker_t *worker, mpi_request_t *receive,
+                               const mpi_envelope_t *envelope, mpi_request_t *sender)
+{
+    set_received(receive, envelope, sender->bytes);
+    if (mpi_copy_is_left(worker, sender->bytes)) {
+        mpi_copy_leave(worker, receive, sender);
+        return;
+    }
+    mpi_copy_message(receive, sender->buffer, sender->count, sender->type);
+    mpi_request_done(worker, sender);
+    mpi_request_complete(receive);
+}
+
+static uint64_t transfer_bytes(const mpi_transfer_t *t)
+{
+    return (uint64_t)t->count * mpi_type_size(t->type);
+}
+
+static void pack(char *to, const mpi_transfer_t *t, uint64_t bytes)
+{
+    if (bytes == 0)
+        return; /* the buffer may be NULL */
+    if (mpi_type_is_contiguous(t->type))
+        memcpy(to, t->buffer, bytes);
+    else
+        mpi_type_pack(to, t->buffer, t->count, t->type, 0, bytes);
+}
+
+static char *buffer_or_abort(mpi_worker_t *worker, uint64_t bytes)
+{
+    char *buffer = mpi_buffer_take(worker, bytes);
+
+    if (buffer == NULL) {
+        xy_fail_memory("buffering a message");
+        mpi_job->abort(1);
+    }
+    return buffer;
+}
+
+/* Does world rank `to` live on the worker of `self`? */
+static inline bool is_near(const mpi_rank_t *self, int to)
+{
+    return mpi_job->home[to] == self->worker->index;
+}
+
+/* Same worker: the matching tables of the receiver are ours to touch. */
+static bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t, uint64_t bytes,
+                      const mpi_envelope_t *envelope, mpi_request_t *request)
+{
+    mpi_entry_t *entry = mpi_match_arrive(&to->match, envelope);
+    mpi_message_t *m;
+
+    if (entry != NULL) {
+        mpi_request_t *receive = (mpi_request_t *)entry;
+
+        receive->is_posted = false;
+        set_received(receive, envelope, bytes);
+        if (mpi_copy_is_left(self->worker, bytes)) {
+            mpi_copy_leave(self->worker, receive, request);
+            return false;
+        }
+        mpi_copy_message(receive, t->buffer, t->count, t->type);
+        mpi_request_complete(receive);
+        return true;
+    }
+    m = message_new(self->worker);
+    m->entry.envelope = *envelope;
+    m->bytes = bytes;
+    m->sender = NULL;
+    if (mpi_send_is_eager(t, bytes)) {
+        m->data = bytes <= sizeof(m->small) ? m->small : buffer_or_abort(self->worker, bytes);
+        pack(m->data, t, bytes);
+        keep(to, m);
+        return true;
+    }
+    m->sender = request;
+    mpi_request_describe(request, t);
+    keep(to, m);
+    return false;
+}
+
+static bool send_far(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t bytes,
+                     const mpi_envelope_t *envelope, mpi_request_t *request)
+{
+    mpi_worker_t *worker = self->worker;
+    int target = mpi_job->home[to];
+    bool eager = mpi_send_is_eager(t, bytes);
+    char *buffer = eager && bytes > XMPI_CELL_INLINE ? buffer_or_abort(worker, bytes) : NULL;
+    mpi_cell_t *cell;
+
+    if (!eager)
+        mpi_request_describe(request, t);
+    else if (buffer != NULL)
+        pack(buffer, t, bytes);
+    cell = mpi_ring_reserve(worker, target);
+    cell->kind = eager ? XMPI_CELL_EAGER : XMPI_CELL_RTS;
+    cell->to = to;
+    cell->envelope = *envelope;
+    cell->bytes = bytes;
+    cell->pointer = eager ? (void *)buffer : (void *)request;
+    if (eager && buffer == NULL)
+        pack(cell->data, t, bytes);
+    mpi_ring_commit(worker, target, cell);
+    if (__builtin_expect(self->gate != NULL, 0) && !eager)
+        mpi_copy_announce(worker, target);
+    return eager;
+}
+
+bool mpi_send_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request)
+{
+    int to = mpi_comm_world_rank(t->comm, t->peer);
+    mpi_envelope_t envelope = {t->comm->context, t->comm->rank, t->tag};
+    uint64_t bytes = transfer_bytes(t);
+
+    mpi_monitor_message(self, to, t->comm->context, bytes);
+    if (is_near(self, to))
+        return send_near(self, &mpi_job->ranks[to], t, bytes, &envelope, request);
+    return send_far(self, to, t, bytes, &envelope, request);
+}
+
+static int request_for(mpi_rank_t *self, mpi_request_kind_t kind, mpi_comm_t *comm,
+                       mpi_request_t **request_p)
+{
+    *request_p = mpi_request_new(self, kind);
+    if (*request_p != NULL)
+        return MPI_SUCCESS;
+    return mpi_error(comm, MPI_ERR_NO_MEM, "no memory for a request");
+}
+
+static void hold(mpi_request_t *request)
+{
+    mpi_comm_hold(request->comm);
+    mpi_type_hold(request->type);
+}
+
+int mpi_isend(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request_p)
+{
+    int error = request_for(self, XMPI_KIND_SEND, t->comm, request_p);
+    mpi_request_t *request = *request_p;
+
+    if (error != MPI_SUCCESS)
+        return error;
+    mpi_request_describe(request, t);
+    hold(request);
+    if (t->peer == MPI_PROC_NULL || mpi_send_begin(self, t, request))
+        request->is_done = true;
+    return MPI_SUCCESS;
+}
+
+int mpi_irecv(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request_p)
+{
+    int error = request_for(self, XMPI_KIND_RECV, t->comm, request_p);
+    mpi_request_t *request = *request_p;
+
+    if (error != MPI_SUCCESS)
+        return error;
+    mpi_request_describe(request, t);
+    hold(request);
+    if (t->peer == MPI_PROC_NULL) {
+        request->outcome = mpi_outcome_null_peer;
+        request->is_done = true;
+    } else {
+        mpi_recv_begin(self, t, request);
+    }
+    return MPI_SUCCESS;
+}
+
+void mpi_send_throttle(mpi_rank_t *self, const mpi_transfer_t *t)
+{
+    int to = mpi_comm_world_rank(t->comm, t->peer);
+
+    if (is_near(self, to) && mpi_job->ranks[to].match.unexpected.count > UNEXPECTED_BEFORE_YIELD)
+        xy_fiber_yield();
+}
+
+void mpi_recv_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *m)
+{
+    if (m->sender != NULL) {
+        receive_rendezvous(self->worker, request, &m->entry.envelope, m->sender);
+    } else {
+        receive_packed(request, &m->entry.envelope, m->data, m->bytes);
+        if (m->data != m->small)
+            mpi_buffer_give(self->worker, m->data);
+    }
+    message_free(self->worker, m);
+}
+
+void mpi_recv_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request)
+{
+    mpi_entry_t *found;
+
+    mpi_request_describe(request, t);
+    request->entry.envelope = (mpi_envelope_t){t->comm->context, t->peer, t->tag};
+    found = mpi_match_find(&self->match, &request->entry.envelope);
+    if (found == NULL) {
+        request->is_posted = true;
+        mpi_match_post(&self->match, &request->entry);
+        return;
+    }
+    mpi_match_drop(&self->match, found);
+    mpi_recv_message(self, request, (mpi_message_t *)found);
+}
+
+void mpi_cell_eager(mpi_worker_t *worker, int from, mpi_cell_t *cell)
+{
+    mpi_rank_t *to = &mpi_job->ranks[cell->to];
+    mpi_entry_t *entry = mpi_match_arrive(&to->match, &cell->envelope);
+    mpi_message_t *m;
+
+    (void)from;
+    if (entry != NULL) {
+        mpi_request_t *receive = (mpi_request_t *)entry;
+
+        receive->is_posted = false;
+        receive_packed(receive, &cell->envelope, cell->pointer ? cell->pointer : cell->data,
+                       cell->bytes);
+        if (cell->pointer != NULL)
+            mpi_buffer_give(worker, cell->pointer);
+        return;
+    }
+    m = message_new(worker);
+    m->entry.envelope = cell->envelope;
+    m->bytes = cell->bytes;
+    m->sender = NULL;
+    m->data = cell->pointer;
+    if (m->data == NULL) {
+        m->data = m->small;
+        memcpy(m->small, cell->data, cell->bytes);
+    }
+    keep(to, m);
+}
+
+void mpi_cell_rts(mpi_worker_t *worker, int from, mpi_cell_t *cell)
+{
+    mpi_rank_t *to = &mpi_job->ranks[cell->to];
+    mpi_entry_t *entry = mpi_match_arrive(&to->match, &cell->envelope);
+    mpi_message_t *m;
+
+    (void)from;
+    if (entry != NULL) {
+        mpi_request_t *receive = (mpi_request_t *)entry;
+        mpi_envelope_t envelope = cell->envelope;
+
+        receive->is_posted = false;
+        receive_rendezvous(worker, receive, &envelope, cell->pointer);
+        return;
+    }
+    m = message_new(worker);
+    m->entry.envelope = cell->envelope;
+    m->bytes = cell->bytes;
+    m->sender = cell->pointer;
+    keep(to, m);
+}
+
+enum { DONE_CANCELLED = 1 };
+
+void mpi_cell_done(mpi_worker_t *worker, int from, mpi_cell_t *cell)
+{
+    mpi_request_t *request = cell->pointer;
+
+    (void)worker;
+    (void)from;
+    request->outcome.is_cancelled = cell->flags & DONE_CANCELLED;
+    mpi_request_complete(request);
+}
+
+/* The message of `sender` among the unexpected of `to`; NULL: it was received. */
+static mpi_message_t *find_unreceived(mpi_rank_t *to, const mpi_request_t *sender)
+{
+    for (mpi_entry_t *e = to->match.first; e != NULL; e = e->list_next)
+        if (((mpi_message_t *)e)->sender == sender)
+            return (mpi_message_t *)e;
+    return NULL;
+}
+
+static bool take_back(mpi_worker_t *worker, mpi_rank_t *to, const mpi_request_t *sender)
+{
+    mpi_message_t *m = find_unreceived(to, sender);
+
+    if (m == NULL)
+        return false;
+    mpi_match_drop(&to->match, &m->entry);
+    message_free(worker, m);
+    return true;
+}
+
+void mpi_cell_cancel(mpi_worker_t *worker, int from, mpi_cell_t *cell)
+{
+    mpi_request_t *sender = cell->pointer;
+    mpi_cell_t *answer;
+
+    if (!take_back(worker, &mpi_job->ranks[cell->to], sender))
+        return; /* received: its DONE is on the way or was handled */
+    answer = mpi_ring_reserve(worker, from);
+    answer->kind = XMPI_CELL_DONE;
+    answer->flags = DONE_CANCELLED;
+    answer->pointer = sender;
+    mpi_ring_commit(worker, from, answer);
+}
+
+void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request)
+{
+    mpi_cell_t *cell;
+    int to;
+
+    /* One that was over at once has no communicator. */
+    if (request->is_done)
+        return;
+    to = mpi_comm_world_rank(request->comm, request->peer);
+    if (is_near(self, to)) {
+        if (take_back(self->worker, &mpi_job->ranks[to], request)) {
+            request->outcome.is_cancelled = true;
+            mpi_request_complete(request);
+        }
+        return;
+    }
+    cell = mpi_ring_reserve(self->worker, mpi_job->home[to]);
+    cell->kind = XMPI_CELL_CANCEL;
+    cell->to = to;
+    cell->pointer = request;
+    mpi_ring_commit(self->worker, mpi_job->home[to], cell);
+}

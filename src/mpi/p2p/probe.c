@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* MPI_Probe, MPI_Iprobe and their matched forms. */
+#include "mpi/bindings/alias.h"
+#include "mpi/p2p/p2p.h"
+#include "mpi/runtime/call.h"
+
+#define SITE __builtin_return_address(0)
+
+static int check(mpi_rank_t *self, int source, int tag, MPI_Comm comm, mpi_envelope_t *envelope,
+                 mpi_comm_t **comm_p)
+{
+    mpi_transfer_t t;
+    int error = mpi_transfer_check(self, comm, NULL, 0, MPI_BYTE, source, tag, true, &t);
+
+    if (error != MPI_SUCCESS)
+        return error;
+    *envelope = (mpi_envelope_t){t.comm->context, source, tag};
+    *comm_p = t.comm;
+    return MPI_SUCCESS;
+}
+
+static void describe(MPI_Status *status, const mpi_message_t *m)
+{
+    mpi_outcome_t outcome = {
+        .source = m->entry.envelope.source, .tag = m->entry.envelope.tag, .bytes = m->bytes};
+
+    mpi_status_set(status, &outcome);
+}
+
+/* Park until a message fits; whatever arrives readies the rank, which looks again. */
+static mpi_message_t *find_or_wait(mpi_rank_t *self, const mpi_envelope_t *envelope)
+{
+    mpi_entry_t *found;
+
+    while ((found = mpi_match_find(&self->match, envelope)) == NULL) {
+        self->is_probing = true;
+        xy_fiber_park();
+    }
+    return (mpi_message_t *)found;
+}
+
+/* Look, and if there is nothing let the others run and look once more. */
+static mpi_message_t *find_or_yield(mpi_rank_t *self, const mpi_envelope_t *envelope)
+{
+    mpi_entry_t *found = mpi_match_find(&self->match, envelope);
+
+    if (found == NULL) {
+        xy_fiber_yield();
+        found = mpi_match_find(&self->match, envelope);
+    }
+    return (mpi_message_t *)found;
+}
+
+static MPI_Message take(mpi_rank_t *self, mpi_message_t *m, mpi_comm_t *comm)
+{
+    mpi_match_drop(&self->match, &m->entry);
+    m->comm = comm;
+    mpi_comm_hold(comm);
+    return (MPI_Message)(void *)m;
+}
+
+/* All four. flag: NULL waits; message: NULL leaves what was found where it is. */
+static int probe(mpi_rank_t *self, int source, int tag, MPI_Comm comm, int *flag,
+                 MPI_Message *message, MPI_Status *status)
+{
+    mpi_envelope_t envelope;
+    mpi_message_t *m = NULL;
+    mpi_comm_t *object;
+    int error = check(self, source, tag, comm, &envelope, &object);
+
+    if (error != MPI_SUCCESS)
+        return mpi_leave(self, error);
+    if (source == MPI_PROC_NULL)
+        mpi_status_set(status, &mpi_outcome_null_peer);
+    else if ((m = flag ? find_or_yield(self, &envelope) : find_or_wait(self, &envelope)) != NULL)
+        describe(status, m);
+    if (flag != NULL)
+        *flag = m != NULL || source == MPI_PROC_NULL;
+    if (message != NULL && source == MPI_PROC_NULL)
+        *message = MPI_MESSAGE_NO_PROC;
+    else if (message != NULL)
+        *message = m ? take(self, m, object) : MPI_MESSAGE_NULL;
+    return mpi_leave(self, MPI_SUCCESS);
+}
+
+int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    return probe(mpi_enter("MPI_Probe", SITE), source, tag, comm, NULL, NULL, status);
+}
+XY_MPI_ALIAS(Probe)
+
+int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    return probe(mpi_enter("MPI_Iprobe", SITE), source, tag, comm, flag, NULL, status);
+}
+XY_MPI_ALIAS(Iprobe)
+
+int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+    return probe(mpi_enter("MPI_Mprobe", SITE), source, tag, comm, NULL, message, status);
+}
+XY_MPI_ALIAS(Mprobe)
+
+int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
+                 MPI_Status *status)
+{
+    return probe(mpi_enter("MPI_Improbe", SITE), source, tag, comm, flag, message, status);
+}
+XY_MPI_ALIAS(Improbe)

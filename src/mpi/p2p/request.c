@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/p2p/request.h"
+
+#include <string.h>
+
+#include "mpi/coll/coll.h"
+#include "mpi/nbc/nbc.h"
+#include "mpi/object/comm.h"
+#include "mpi/object/error.h"
+#include "mpi/p2p/p2p.h"
+
+void mpi_request_init(mpi_request_t *request, mpi_rank_t *self, mpi_request_kind_t kind)
+{
+    request->kind = kind;
+    request->mode = XMPI_MODE_STANDARD;
+    request->is_done = false;
+    request->is_waited = false;
+    request->is_persistent = false;
+    request->is_active = true;
+    request->is_posted = false;
+    request->is_freed = false;
+    request->is_message = false;
+    request->has_call = false;
+    request->owner = self;
+    request->comm = NULL;
+    request->type = NULL;
+    request->outcome = (mpi_outcome_t){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+    request->start = NULL;
+    request->release = NULL;
+    request->extra = NULL;
+}
+
+mpi_request_t *mpi_request_new(mpi_rank_t *self, mpi_request_kind_t kind)
+{
+    mpi_request_t *request = self->worker->free_requests;
+
+    if (request != NULL) {
+        self->worker->free_requests = request->next_free;
+    } else {
+        request = xy_malloc(sizeof(*request));
+        if (request == NULL) {
+            xy_fail_memory("making a request");
+            return NULL;
+        }
+    }
+    mpi_request_init(request, self, kind);
+    return request;
+}
+
+void mpi_request_free(mpi_request_t *request)
+{
+    mpi_worker_t *worker = request->owner->worker;
+
+    if (request->release != NULL)
+        request->release(request);
+    if (request->type != NULL)
+        mpi_type_release(request->type);
+    if (request->comm != NULL)
+        mpi_comm_release(request->comm);
+    request->next_free = worker->free_requests;
+    worker->free_requests = request;
+}
+
+void mpi_request_describe(mpi_request_t *request, const mpi_transfer_t *t)
+{
+    request->buffer = (void *)(uintptr_t)t->buffer;
+    request->count = t->count;
+    request->type = t->type;
+    request->bytes = (uint64_t)t->count * mpi_type_size(t->type);
+    request->peer = t->peer;
+    request->tag = t->tag;
+    request->comm = t->comm;
+    request->mode = t->mode;
+    request->call = request->owner->call;
+}
+
+void mpi_request_complete(mpi_request_t *request)
+{
+    mpi_rank_t *owner = request->owner;
+
+    request->is_done = true;
+    if (request->is_waited) {
+        request->is_waited = false;
+        if (--owner->wait_count == 0)
+            xy_fiber_ready(owner->fiber);
+    } else if (request->is_freed) {
+        mpi_request_free(request);
+    }
+}
+
+void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request)
+{
+    if (self->deferred != NULL)
+        coll_flush_deferred(self);
+    if (self->flows > 0)
+        mpi_flow_wait(self, &(MPI_Request){mpi_request_handle(request)}, 1);
+    if (request->is_done)
+        return;
+    request->is_waited = true;
+    self->wait_count = 1;
+    self->waits = &request;
+    self->waits_count = 1;
+    xy_fiber_park();
+}
+
+void mpi_status_set(MPI_Status *status, const mpi_outcome_t *outcome)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    status->MPI_SOURCE = outcome->source;
+    status->MPI_TAG = outcome->tag;
+    mpi_status_set_bytes(status, outcome->bytes);
+    mpi_status_set_cancelled(status, outcome->is_cancelled);
+}
+
+void mpi_status_set_empty(MPI_Status *status)
+{
+    static const mpi_outcome_t empty = {.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+
+    mpi_status_set(status, &empty);
+    if (status != MPI_STATUS_IGNORE)
+        status->MPI_ERROR = MPI_SUCCESS;
+}
+
+int mpi_request_raise(const mpi_request_t *request)
+{
+    const mpi_outcome_t *o = &request->outcome;
+
+    if (o->error == MPI_SUCCESS)
+        return MPI_SUCCESS;
+    if (o->error != MPI_ERR_TRUNCATE)
+        return mpi_error(request->comm, o->error, "the operation failed");
+    return mpi_error(request->comm, MPI_ERR_TRUNCATE,
+                     "the message from rank %d with tag %d has %llu bytes; the receive has room "
+                     "for %llu",
+                     o->source, o->tag, (unsigned long long)o->bytes + o->excess,
+                     (unsigned long long)o->bytes);
+}
+
+int mpi_request_finish(MPI_Request *handle, MPI_Status *status, bool raise)
+{
+    mpi_request_t *request = mpi_request_of(*handle);
+    int error = request->outcome.error;
+
+    if (request->kind == XMPI_KIND_GENERALIZED)
+        error = mpi_grequest_finish(request, status);
+    else
+        mpi_status_set(status, &request->outcome);
+    if (raise && error != MPI_SUCCESS)
+        error = mpi_request_raise(request);
+    if (request->is_persistent) {
+        request->is_active = false;
+        return error;
+    }
+    mpi_request_free(request);
+    *handle = MPI_REQUEST_NULL;
+    return error;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Requests: operations that have been started and not yet been completed by the program.
+ *
+ * A request belongs to one rank and is touched by that rank's worker only; completions that happen
+ * on another worker come as cells. So `is_done` is a plain flag.
+ */
+#ifndef XY_MPI_P2P_REQUEST_H
+#define XY_MPI_P2P_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mpi.h"
+#include "mpi/datatype/datatype.h"
+#include "mpi/object/status.h"
+#include "mpi/runtime/rank.h"
+
+typedef enum {
+    XMPI_KIND_SEND,
+    XMPI_KIND_RECV,
+    XMPI_KIND_COLL,
+    XMPI_KIND_GENERALIZED,
+} mpi_request_kind_t;
+
+typedef enum {
+    XMPI_MODE_STANDARD,
+    XMPI_MODE_SYNCHRONOUS,
+    XMPI_MODE_BUFFERED,
+    XMPI_MODE_READY
+} mpi_mode_t;
+
+typedef struct {
+    int source, tag, error; /* as in MPI_Status */
+    bool is_cancelled;
+    uint64_t bytes;  /* received */
+    uint64_t excess; /* sent, and not received for lack of room */
+} mpi_outcome_t;
+
+struct mpi_request {
+    mpi_entry_t entry; /* receive: in the posted table (must be first) */
+    mpi_request_kind_t kind;
+    mpi_mode_t mode;
+    bool is_done;
+    bool is_waited;     /* its completion counts for the owner's wait_count */
+    bool is_persistent; /* and then: */
+    bool is_active;
+    bool is_posted;  /* receive: sits in the posted table */
+    bool is_freed;   /* the program gave the handle up; goes back to the pool when done */
+    bool is_message; /* from MPI_Imrecv */
+    bool has_call;   /* a collective: `extra` is its call */
+    mpi_rank_t *owner;
+    mpi_comm_t *comm; /* referenced while the request lives */
+    void *buffer;
+    int64_t count;
+    mpi_type_t *type; /* referenced, or NULL */
+    uint64_t bytes;   /* of a send: packed size; of a receive: capacity */
+    int peer, tag;    /* ranks in comm as the program gave them */
+    mpi_call_t call;  /* where it was started */
+    mpi_outcome_t outcome;
+    void (*start)(mpi_request_t *request);   /* persistent: MPI_Start */
+    void (*release)(mpi_request_t *request); /* kind-specific clean-up; may be NULL */
+    void *extra;                             /* of the kind (collective, generalized) */
+    mpi_request_t *next_free;
+};
+
+/* A fresh request of the calling rank from its worker's pool; NULL: memory ran out (said). */
+mpi_request_t *mpi_request_new(mpi_rank_t *self, mpi_request_kind_t kind);
+/* Give it back, with its references. */
+void mpi_request_free(mpi_request_t *request);
+
+/* Called on the owner's worker: the operation is over. Readies the owner if it waits for this. */
+void mpi_request_complete(mpi_request_t *request);
+
+/* Park until `request` is done. Polls first. */
+void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request);
+
+static inline mpi_request_t *mpi_request_of(MPI_Request handle)
+{
+    return (mpi_request_t *)(void *)handle;
+}
+
+static inline MPI_Request mpi_request_handle(mpi_request_t *request)
+{
+    return (MPI_Request)(void *)request;
+}
+
+/* Raise what went wrong with a finished request (truncation); MPI_SUCCESS when nothing did. */
+int mpi_request_raise(const mpi_request_t *request);
+/* What Wait and Test do with a finished request: status out, error raised when `raise`, persistent
+ * ones become inactive, others are freed and *handle becomes MPI_REQUEST_NULL. Returns the error.
+ */
+int mpi_request_finish(MPI_Request *handle, MPI_Status *status, bool raise);
+/* Generalized requests (grequest.c). */
+int mpi_grequest_finish(mpi_request_t *request, MPI_Status *status);
+int mpi_grequest_cancel(mpi_request_t *request);
+
+/* MPI_REQUEST_NULL or an inactive persistent request: nothing to wait for. */
+static inline bool mpi_request_is_empty(MPI_Request handle)
+{
+    return handle == MPI_REQUEST_NULL || !mpi_request_of(handle)->is_active;
+}
+
+/* The empty status, and an outcome as a status, which leaves MPI_ERROR alone. MPI_STATUS_IGNORE is
+ * fine. */
+void mpi_status_set_empty(MPI_Status *status);
+void mpi_status_set(MPI_Status *status, const mpi_outcome_t *outcome);
+
+#endif

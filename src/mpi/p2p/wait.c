@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* MPI_Wait and MPI_Test in all their forms. */
+#include "mpi/bindings/alias.h"
+#include "mpi/coll/coll.h"
+#include "mpi/nbc/nbc.h"
+#include "mpi/object/error.h"
+#include "mpi/p2p/request.h"
+#include "mpi/runtime/call.h"
+
+#define SITE __builtin_return_address(0)
+
+static MPI_Status *status_at(MPI_Status statuses[], int i)
+{
+    return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
+}
+
+static bool is_pending(MPI_Request handle)
+{
+    return !mpi_request_is_empty(handle) && !mpi_request_of(handle)->is_done;
+}
+
+static bool is_ready(MPI_Request handle)
+{
+    return !mpi_request_is_empty(handle) && mpi_request_of(handle)->is_done;
+}
+
+/* A test that finds nothing: the rank's own deferred collectives begin, other ranks run. */
+static void let_others_run(mpi_rank_t *self)
+{
+    if (self->deferred != NULL)
+        coll_flush_deferred(self);
+    if (self->flows > 0)
+        mpi_flow_progress(self);
+    xy_fiber_yield();
+}
+
+/* Park until all pending ones (or, with `any`, one of them) are done. */
+static void wait_for(mpi_rank_t *self, int count, const MPI_Request requests[], bool any)
+{
+    int pending = 0;
+
+    if (self->deferred != NULL)
+        coll_flush_deferred(self);
+    if (self->flows > 0)
+        mpi_flow_wait(self, requests, count);
+    for (int i = 0; i < count; i++)
+        if (is_pending(requests[i])) {
+            mpi_request_of(requests[i])->is_waited = true;
+            pending++;
+        }
+    if (pending == 0)
+        return;
+    self->wait_count = any ? 1 : pending;
+    self->waits = (mpi_request_t *const *)(const void *)requests;
+    self->waits_count = count;
+    xy_fiber_park();
+    if (any)
+        for (int i = 0; i < count; i++)
+            if (is_pending(requests[i]))
+                mpi_request_of(requests[i])->is_waited = false;
+}
+
+/* The index of the first that is done; -1: none; MPI_UNDEFINED: nothing is active. */
+static int find_ready(int count, const MPI_Request requests[])
+{
+    bool active = false;
+
+    for (int i = 0; i < count; i++) {
+        if (is_ready(requests[i]))
+            return i;
+        active |= !mpi_request_is_empty(requests[i]);
+    }
+    return active ? -1 : MPI_UNDEFINED;
+}
+
+/* Finish all that are done. Errors go into the statuses; the call then says MPI_ERR_IN_STATUS. */
+static int finish_one_of_many(MPI_Request *request, MPI_Status *status)
+{
+    int error;
+
+    if (mpi_request_is_empty(*request)) {
+        mpi_status_set_empty(status);
+        error = MPI_SUCCESS;
+    } else {
+        error = mpi_request_finish(request, status, status == MPI_STATUS_IGNORE);
+    }
+    return error;
+}
+
+static int finish_all(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+    int worst = MPI_SUCCESS;
+
+    for (int i = 0; i < count; i++) {
+        MPI_Status *status = status_at(statuses, i);
+        mpi_comm_t *comm =
+            mpi_request_is_empty(requests[i]) ? NULL : mpi_request_of(requests[i])->comm;
+        int error = finish_one_of_many(&requests[i], status);
+
+        if (error != MPI_SUCCESS && worst == MPI_SUCCESS && status != MPI_STATUS_IGNORE)
+            worst = mpi_error(comm, MPI_ERR_IN_STATUS,
+                              "operation %d of %d failed; its status says how", i, count);
+        else if (error != MPI_SUCCESS)
+            worst = error;
+        if (status != MPI_STATUS_IGNORE)
+            status->MPI_ERROR = error;
+    }
+    if (worst == MPI_SUCCESS)
+        return MPI_SUCCESS;
+    return worst;
+}
+
+static int check_count(int count)
+{
+    if (count >= 0)
+        return MPI_SUCCESS;
+    return mpi_error(NULL, MPI_ERR_COUNT, "the number of requests is %d", count);
+}
+
+int PMPI_Wait(MPI_Request *request, MPI_Status *status)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Wait", SITE);
+
+    if (mpi_request_is_empty(*request)) {
+        mpi_status_set_empty(status);
+        return mpi_leave(self, MPI_SUCCESS);
+    }
+    mpi_request_wait(self, mpi_request_of(*request));
+    return mpi_leave(self, mpi_request_finish(request, status, true));
+}
+XY_MPI_ALIAS(Wait)
+
+int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
+{
+    mpi_rank_t *self = mpi_enter("MPI_Waitall", SITE);
+    int error = check_count(count);
+
+    if (error == MPI_SUCCESS) {
+        wait_for(self, count, requests, false);
+        error = finish_all(count, requests, statuses);
+    }
+    return mpi_leave(self, error);
+}
+XY_MPI_ALIAS(Waitall)
+
+int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Waitany", SITE);
+    int error = check_count(count);
+
+    if (error != MPI_SUCCESS)
+        return mpi_leave(self, error);
+    *index = find_ready(count, requests);
+    if (*index == -1) {
+        wait_for(self, count, requests, true);
+        *index = find_ready(count, requests);
+    }
+    if (*index == MPI_UNDEFINED)
+        mpi_status_set_empty(status);
+    else
+        error = mpi_request_finish(&requests[*index], status, true);
+    return mpi_leave(self, error);
+}
+XY_MPI_ALIAS(Waitany)
+
+/* Finish those that are done into outcount, indices and statuses. */
+static int finish_some(int incount, MPI_Request requests[], int *outcount, int indices[],
+                       MPI_Status statuses[])
+{
+    int worst = MPI_SUCCESS;
+
+    *outcount = 0;
+    for (int i = 0; i < incount; i++)
+        if (is_ready(requests[i])) {
+            MPI_Status *status = status_at(statuses, *outcount);
+            int error = mpi_request_finish(&requests[i], status, true);
+
+            if (status != MPI_STATUS_IGNORE)
+                status->MPI_ERROR = error;
+            if (error != MPI_SUCCESS)
+                worst = statuses == MPI_STATUSES_IGNORE ? error : MPI_ERR_IN_STATUS;
+            indices[(*outcount)++] = i;
+        }
+    return worst;
+}
+
+int PMPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[],
+                  MPI_Status statuses[])
+{
+    mpi_rank_t *self = mpi_enter("MPI_Waitsome", SITE);
+    int error = check_count(incount);
+    int first;
+
+    if (error != MPI_SUCCESS)
+        return mpi_leave(self, error);
+    first = find_ready(incount, requests);
+    if (first == MPI_UNDEFINED) {
+        *outcount = MPI_UNDEFINED;
+        return mpi_leave(self, MPI_SUCCESS);
+    }
+    if (first == -1)
+        wait_for(self, incount, requests, true);
+    return mpi_leave(self, finish_some(incount, requests, outcount, indices, statuses));
+}
+XY_MPI_ALIAS(Waitsome)
+
+int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Test", SITE);
+
+    *flag = 1;
+    if (mpi_request_is_empty(*request)) {
+        mpi_status_set_empty(status);
+        return mpi_leave(self, MPI_SUCCESS);
+    }
+    if (!mpi_request_of(*request)->is_done)
+        let_others_run(self);
+    if (mpi_request_of(*request)->is_done)
+        return mpi_leave(self, mpi_request_finish(request, status, true));
+    *flag = 0;
+    return mpi_leave(self, MPI_SUCCESS);
+}
+XY_MPI_ALIAS(Test)
+
+static bool all_done(int count, const MPI_Request requests[])
+{
+    for (int i = 0; i < count; i++)
+        if (is_pending(requests[i]))
+            return false;
+    return true;
+}
+
+int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
+{
+    mpi_rank_t *self = mpi_enter("MPI_Testall", SITE);
+    int error = check_count(count);
+
+    if (error != MPI_SUCCESS)
+        return mpi_leave(self, error);
+    if (!all_done(count, requests))
+        let_others_run(self);
+    *flag = all_done(count, requests);
+    if (*flag)
+        error = finish_all(count, requests, statuses);
+    return mpi_leave(self, error);
+}
+XY_MPI_ALIAS(Testall)
+
+int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Testany", SITE);
+    int error = check_count(count);
+
+    if (error != MPI_SUCCESS)
+        return mpi_leave(self, error);
+    *index = find_ready(count, requests);
+    if (*index == -1) {
+        let_others_run(self);
+        *index = find_ready(count, requests);
+    }
+    *flag = *index != -1;
+    if (*index == MPI_UNDEFINED)
+        mpi_status_set_empty(status);
+    else if (*flag)
+        error = mpi_request_finish(&requests[*index], status, true);
+    else
+        *index = MPI_UNDEFINED;
+    return mpi_leave(self, error);
+}
+XY_MPI_ALIAS(Testany)
+
+int PMPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indices[],
+                  MPI_Status statuses[])
+{
+    mpi_rank_t *self = mpi_enter("MPI_Testsome", SITE);
+    int error = check_count(incount);
+    int first;
+
+    if (error != MPI_SUCCESS)
+        return mpi_leave(self, error);
+    first = find_ready(incount, requests);
+    if (first == MPI_UNDEFINED) {
+        *outcount = MPI_UNDEFINED;
+        return mpi_leave(self, MPI_SUCCESS);
+    }
+    if (first == -1)
+        let_others_run(self);
+    return mpi_leave(self, finish_some(incount, requests, outcount, indices, statuses));
+}
+XY_MPI_ALIAS(Testsome)

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/runtime/gate.h"
+
+#include "mpi/runtime/packet.h"
+#include "mpi/runtime/rank.h"
+
+void mpi_gate_await_guest(mpi_gate_t *gate)
+{
+    while (atomic_load(&gate->guest) != 0)
+        xy_relax();
+}
+
+/* Matching only: whoever has a copy to make hands it over. */
+static void match(mpi_worker_t *worker)
+{
+    bool before = worker->delegates;
+
+    worker->delegates = true;
+    mpi_ring_drain_messages(worker);
+    worker->delegates = before;
+}
+
+void mpi_gate_look(mpi_worker_t *worker)
+{
+    mpi_gate_t *gate = &worker->gate;
+
+    do {
+        mpi_gate_close(gate);
+        atomic_store(&gate->look, 0);
+        match(worker);
+        atomic_store(&gate->is_inside, 0);
+    } while (atomic_load(&gate->look) != 0);
+}
+
+void mpi_gate_visit(mpi_worker_t *worker)
+{
+    mpi_gate_t *gate = &worker->gate;
+
+    do {
+        atomic_store(&gate->guest, 1);
+        if (atomic_load(&gate->is_inside) == 0) {
+            match(worker);
+            atomic_store(&gate->guest, 0);
+            return;
+        }
+        atomic_store(&gate->guest, 0);
+        atomic_store(&gate->look, 1);
+    } while (atomic_load(&gate->is_inside) == 0);
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/runtime/monitor.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "mpi/object/group.h"
+
+/* What one rank has sent to another on one communicator, in one span of the run. */
+typedef struct mpi_monitor_record {
+    uint64_t pair;
+    uint32_t span;    /* in the rank's list of spans */
+    uint32_t is_used; /* 0: a free slot */
+    mpi_sent_t sent;
+} record_t;
+
+_Static_assert(sizeof(record_t) == 48, "a job of 16384 ranks with 26 partners has 524288 slots");
+
+typedef struct mpi_monitor monitor_t;
+
+/* The slice of time that it is; a thread of its own counts, so that no clock is read for a
+ * message. */
+static _Atomic uint32_t slice_now;
+static double slice_seconds;
+
+static monitor_t *monitor_new(void)
+{
+    monitor_t *m = xy_calloc(1, sizeof(*m));
+
+    if (m == NULL)
+        return NULL;
+    m->pair = XMPI_MONITOR_NONE;
+    m->spans = XY_VEC_INIT(mpi_span_t);
+    if (xy_vec_append(&m->spans, &m->now) != XY_OK) {
+        xy_free(m);
+        return NULL;
+    }
+    return m;
+}
+
+xy_status_t mpi_monitor_begin(mpi_rank_t *rank)
+{
+    if (rank->monitor == NULL)
+        rank->monitor = monitor_new();
+    if (rank->monitor == NULL)
+        return xy_fail_memory("preparing to count messages");
+    atomic_store_explicit(&mpi_job->is_monitored, true, memory_order_relaxed);
+    return XY_OK;
+}
+
+static void *count_slices(void *arg)
+{
+    struct timespec next;
+
+    (void)arg;
+    clock_gettime(CLOCK_MONOTONIC, &next);
+    for (;;) {
+        double whole = (double)next.tv_nsec + slice_seconds * 1e9;
+
+        next.tv_sec += (time_t)(whole / 1e9);
+        next.tv_nsec = (long)(whole - 1e9 * (double)(time_t)(whole / 1e9));
+        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL) != 0)
+            ;
+        atomic_fetch_add_explicit(&slice_now, 1, memory_order_relaxed);
+    }
+    return NULL;
+}
+
+static xy_status_t start_slices(double seconds)
+{
+    sigset_t all, before;
+    pthread_t thread;
+    int code;
+
+    slice_seconds = seconds;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    code = pthread_create(&thread, NULL, count_slices, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (code != 0)
+        return xy_fail_errno(code, "the slices of time", "start a thread for");
+    pthread_detach(thread);
+    return XY_OK;
+}
+
+xy_status_t mpi_monitor_start(mpi_job_t *job, double seconds)
+{
+    for (int r = 0; r < job->size; r++)
+        if (mpi_monitor_begin(&job->ranks[r]) != XY_OK) {
+            mpi_monitor_stop(job);
+            return XY_ENOMEM;
+        }
+    return seconds > 0 ? start_slices(seconds) : XY_OK;
+}
+
+void mpi_monitor_stop(mpi_job_t *job)
+{
+    atomic_store_explicit(&job->is_monitored, false, memory_order_relaxed);
+    for (int r = 0; r < job->size; r++) {
+        monitor_t *m = job->ranks[r].monitor;
+
+        if (m == NULL)
+            continue;
+        xy_vec_cleanup(&m->spans);
+        xy_free(m->records);
+        xy_free(m);
+        job->ranks[r].monitor = NULL;
+    }
+}
+
+/* The record of a pair, or the free slot where it belongs. There is one. */
+static uint32_t slot_of(const record_t *records, uint32_t capacity, uint64_t pair, uint32_t span)
+{
+    uint32_t i = (uint32_t)xy_hash_u64(pair ^ (uint64_t)span << 20) & (capacity - 1);
+
+    while (records[i].is_used && (records[i].pair != pair || records[i].span != span))
+        i = (i + 1) & (capacity - 1);
+    return i;
+}
+
+static bool grow(monitor_t *m)
+{
+    uint32_t capacity = m->capacity > 0 ? 2 * m->capacity : 8;
+    record_t *larger = xy_calloc(capacity, sizeof(*larger));
+
+    if (larger == NULL)
+        return false;
+    for (uint32_t i = 0; i < m->capacity; i++) {
+        const record_t *r = &m->records[i];
+
+        if (r->is_used)
+            larger[slot_of(larger, capacity, r->pair, r->span)] = *r;
+    }
+    xy_free(m->records);
+    m->records = larger;
+    m->capacity = capacity;
+    return true;
+}
+
+static record_t *record_of(monitor_t *m, uint64_t pair)
+{
+    uint32_t i;
+
+    if (m->count + 1 > m->capacity / 8 * 7 && !grow(m))
+        return NULL;
+    i = slot_of(m->records, m->capacity, pair, m->span);
+    if (!m->records[i].is_used) {
+        m->records[i] = (record_t){.pair = pair, .span = m->span, .is_used = 1};
+        m->count++;
+    }
+    return &m->records[i];
+}
+
+/* From now on records are others. When memory runs out, the span goes on. */
+static void begin_span(monitor_t *m, mpi_span_t next)
+{
+    if (xy_vec_append(&m->spans, &next) != XY_OK) {
+        m->is_lossy = true;
+        return;
+    }
+    m->now = next;
+    m->pair = XMPI_MONITOR_NONE;
+    m->span = (uint32_t)m->spans.count - 1;
+}
+
+static void look_at_clock(monitor_t *m)
+{
+    uint32_t slice = atomic_load_explicit(&slice_now, memory_order_relaxed);
+
+    if (slice != m->now.slice)
+        begin_span(m, (mpi_span_t){m->now.phase, slice, m->now.round});
+}
+
+void mpi_monitor_add(mpi_rank_t *self, int to, uint32_t context, uint64_t bytes, bool collective)
+{
+    const uint32_t hidden = XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS;
+    bool is_hidden = context & hidden;
+    uint64_t pair = mpi_monitor_pair(to, context & ~hidden);
+    monitor_t *m = self->monitor;
+    record_t *record;
+
+    if (slice_seconds > 0)
+        look_at_clock(m);
+    m->pair = XMPI_MONITOR_NONE; /* the table may move */
+    record = record_of(m, pair);
+    if (record == NULL) {
+        m->is_lossy = true;
+        return;
+    }
+    record->sent.bytes[collective || is_hidden] += bytes;
+    record->sent.messages[collective || is_hidden]++;
+    if (slice_seconds > 0)
+        return; /* the clock must be looked at for each message */
+    m->pair = pair;
+    m->sent = &record->sent;
+}
+
+void mpi_monitor_phase(mpi_rank_t *self)
+{
+    monitor_t *m = self->monitor;
+
+    if (m != NULL)
+        begin_span(m, (mpi_span_t){m->now.phase + 1, m->now.slice, m->now.round});
+}
+
+/* ---- Collectives ---- */
+
+static int world_of(const mpi_coll_t *coll, int rank)
+{
+    return coll->group->ranks ? coll->group->ranks[rank] : rank;
+}
+
+static void count(const coll_part_t *part, int from, int to, uint64_t bytes)
+{
+    const mpi_coll_t *coll = part->coll;
+    mpi_rank_t *rank = &mpi_job->ranks[world_of(coll, from)];
+
+    /* Ranks may begin to count while others, who share no communicator with them, do not. */
+    if (from != to && bytes > 0 && rank->monitor != NULL)
+        mpi_monitor_add(rank, world_of(coll, to), coll->context, bytes, true);
+}
+
+static uint64_t sent_bytes(const coll_call_t *call, int peer)
+{
+    const mpi_type_t *type;
+    int64_t n;
+
+    if (call->is_in_place) {
+        type = call->receive_types ? mpi_type_of(call->receive_types[peer]) : call->receive_type;
+        n = call->receive_counts.data ? coll_at(call->receive_counts, peer) : call->receive_count;
+    } else {
+        type = call->send_types ? mpi_type_of(call->send_types[peer]) : call->send_type;
+        n = call->send_counts.data ? coll_at(call->send_counts, peer) : call->send_count;
+    }
+    return (uint64_t)n * type->size;
+}
+
+/* What `call` reduces: the slices of the vector go to the first member of each part, and what they
+ * become goes to those who want it; a small vector goes to the part first. */
+static void count_reduction(const coll_part_t *part, const coll_slot_t *slot,
+                            const coll_call_t *call)
+{
+    const mpi_coll_t *coll = part->coll;
+    uint64_t slice = slot->is_small ? slot->bytes : slot->bytes / (uint64_t)coll->parts;
+    bool is_for_all = slot->kind == &coll_allreduce;
+
+    for (int p = 0; p < coll->parts; p++)
+        if (!slot->is_small || p == part->index)
+            count(part, call->rank, coll->part[p]->member[0], slice);
+    if (call->rank != part->member[0])
+        return;
+    if (!is_for_all) {
+        count(part, call->rank, slot->root, slice);
+        return;
+    }
+    for (int p = 0; p < coll->parts && slot->is_small; p++)
+        count(part, call->rank, coll->part[p]->member[0], slice);
+    for (int r = 0; r < coll->size; r++)
+        if (!slot->is_small || coll->part_of[r] == part->index)
+            count(part, call->rank, r, slice);
+}
+
+static void count_call(const coll_part_t *part, const coll_slot_t *slot, const coll_call_t *call)
+{
+    const mpi_coll_t *coll = part->coll;
+    const coll_kind_t *kind = slot->kind;
+
+    if (kind == &coll_bcast || kind == &coll_scatter) {
+        for (int r = 0; call->rank == slot->root && r < coll->size; r++)
+            count(part, call->rank, r, kind == &coll_bcast ? slot->bytes : sent_bytes(call, r));
+    } else if (kind == &coll_gather) {
+        if (call->rank != slot->root)
+            count(part, call->rank, slot->root, sent_bytes(call, slot->root));
+    } else if (kind == &coll_allgather) {
+        for (int r = 0; r < coll->size; r++)
+            count(part, call->rank, r, sent_bytes(call, call->rank));
+    } else if (kind == &coll_alltoall) {
+        for (int r = 0; r < coll->size; r++)
+            count(part, call->rank, r, sent_bytes(call, r));
+    } else if (kind == &coll_reduce || kind == &coll_allreduce) {
+        count_reduction(part, slot, call);
+    } else if (kind == &coll_scan || kind == &coll_exscan) {
+        if (call->rank + 1 < coll->size)
+            count(part, call->rank, call->rank + 1, slot->bytes);
+    } else if (kind == &coll_reduce_scatter) {
+        for (int r = 0; r < coll->size; r++)
+            count(part, call->rank, r,
+                  (uint64_t)(call->receive_counts.data ? coll_at(call->receive_counts, r)
+                                                       : call->receive_count) *
+                      call->receive_type->size);
+    }
+}
+
+void mpi_monitor_add_collective(const coll_part_t *part, const coll_slot_t *slot)
+{
+    for (int m = 0; m < part->members; m++)
+        count_call(part, slot, slot->calls[m]);
+}
+
+/* ---- What was counted ---- */
+
+static xy_status_t collect(const mpi_job_t *job, xy_traffic_t *t)
+{
+    for (int r = 0; r < job->size; r++) {
+        const monitor_t *m = job->ranks[r].monitor;
+
+        for (uint32_t i = 0; i < m->capacity; i++) {
+            const record_t *record = &m->records[i];
+            const mpi_span_t *span = &XY_VEC_AT(&m->spans, mpi_span_t, record->span);
+            xy_traffic_record_t e = {.from = (uint32_t)r,
+                                     .to = (uint32_t)(record->pair >> 32),
+                                     .phase = span->phase,
+                                     .slice = span->slice,
+                                     .communicator = (uint32_t)record->pair};
+
+            if (!record->is_used)
+                continue;
+            for (int k = 0; k < 2; k++) {
+                e.bytes[k] = (double)record->sent.bytes[k];
+                e.messages[k] = (double)record->sent.messages[k];
+            }
+            if (xy_vec_append(&t->records, &e) != XY_OK)
+                return xy_fail_memory("writing the communication matrix");
+        }
+    }
+    return XY_OK;
+}
+
+xy_status_t mpi_monitor_write(const mpi_job_t *job, const char *path)
+{
+    xy_traffic_t t = {.ranks = (uint32_t)job->size,
+                      .slice_seconds = slice_seconds,
+                      .records = XY_VEC_INIT(xy_traffic_record_t)};
+    xy_status_t st;
+
+    for (int r = 0; r < job->size; r++)
+        if (job->ranks[r].monitor->is_lossy) {
+            xy_warn("memory ran out while messages were counted: some are missing");
+            break;
+        }
+    st = collect(job, &t);
+    if (st == XY_OK)
+        st = xy_traffic_write(&t, path);
+    xy_traffic_cleanup(&t);
+    return st;
+}
+
+size_t mpi_monitor_bytes(const mpi_job_t *job)
+{
+    size_t sum = 0;
+
+    for (int r = 0; r < job->size; r++) {
+        const monitor_t *m = job->ranks[r].monitor;
+
+        if (m != NULL)
+            sum += sizeof(*m) + m->capacity * sizeof(*m->records) +
+                   m->spans.capacity * sizeof(mpi_span_t);
+    }
+    return sum;
+}
+
+xy_status_t mpi_monitor_take(mpi_rank_t *rank, uint32_t from, const int *index, xy_vec_t *entries)
+{
+    monitor_t *m = rank->monitor;
+
+    for (uint32_t i = 0; i < m->capacity; i++) {
+        const record_t *r = &m->records[i];
+        xy_matrix_entry_t e = {.from = from};
+
+        if (!r->is_used || index[r->pair >> 32] < 0 ||
+            XY_VEC_AT(&m->spans, mpi_span_t, r->span).round != m->now.round)
+            continue;
+        e.to = (uint32_t)index[r->pair >> 32];
+        e.bytes = (double)(r->sent.bytes[0] + r->sent.bytes[1]);
+        e.messages = (double)(r->sent.messages[0] + r->sent.messages[1]);
+        if (xy_vec_append(entries, &e) != XY_OK)
+            return XY_ENOMEM;
+    }
+    begin_span(m, (mpi_span_t){m->now.phase, m->now.slice, m->now.round + 1});
+    return XY_OK;
+}

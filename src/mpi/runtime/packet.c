@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/runtime/packet.h"
+
+#include "mpi/nbc/nbc.h"
+#include "mpi/nbc/progress_thread.h"
+#include "mpi/p2p/offload.h"
+#include "mpi/runtime/parallel.h"
+
+enum {
+    PUBLISH_EVERY = XMPI_RING_CELLS / 4,
+    ALL_KINDS = ~0,
+    /* What a guest may handle: the other kinds may need room in a ring of the worker, and the guest
+     * may be the one who makes it. */
+    MESSAGES = 1 << XMPI_CELL_EAGER | 1 << XMPI_CELL_RTS | 1 << XMPI_CELL_DONE
+};
+
+void mpi_ring_wait_room(mpi_worker_t *worker, mpi_ring_t *ring)
+{
+    /* The acquire pairs with the release in drain(): the cells are free to write again. */
+    while ((ring->head_seen = atomic_load_explicit(&ring->head, memory_order_acquire)),
+           ring->tail - ring->head_seen == XMPI_RING_CELLS) {
+        xy_worker_ring(ring->reader);
+        mpi_poll(worker->thread);
+    }
+}
+
+/* A handler may reserve cells, and reserve polls when a ring is full: drain can be entered again.
+ * `next` is therefore advanced before the handler runs, and the cell is given back after it, which
+ * is in order: `head` is published from `next` only by the outermost drain of a ring. */
+static bool drain(mpi_worker_t *worker, int from, mpi_ring_t *ring, unsigned kinds)
+{
+    bool found = false;
+
+    for (;;) {
+        uint32_t position = ring->next;
+        mpi_cell_t *cell = &ring->cells[position % XMPI_RING_CELLS];
+
+        if (atomic_load_explicit(&cell->turn, memory_order_acquire) != mpi_ring_turn(position))
+            return found;
+        if ((kinds >> cell->kind & 1) == 0)
+            return found;
+        ring->next = position + 1;
+        ring->busy++;
+        mpi_cell_handlers[cell->kind](worker, from, cell);
+        ring->busy--;
+        found = true;
+        if (ring->busy == 0 &&
+            ring->next - atomic_load_explicit(&ring->head, memory_order_relaxed) >= PUBLISH_EVERY)
+            atomic_store_explicit(&ring->head, ring->next, memory_order_release);
+    }
+}
+
+void mpi_ring_drain_messages(mpi_worker_t *worker)
+{
+    for (int s = 0; s < mpi_job->workers; s++)
+        if (worker->in[s] != NULL)
+            drain(worker, s, worker->in[s], MESSAGES);
+}
+
+bool mpi_poll(xy_worker_t *thread)
+{
+    mpi_worker_t *worker = xy_worker_user(thread);
+    bool found = false;
+
+    for (int s = 0; s < mpi_job->workers; s++)
+        if (worker->in[s] != NULL)
+            found |= drain(worker, s, worker->in[s], ALL_KINDS);
+    if (__builtin_expect(worker->copies != NULL, 0))
+        mpi_copies_make(worker);
+    if (atomic_load_explicit(&worker->over, memory_order_relaxed) != NULL)
+        mpi_flow_complete(worker);
+    if (atomic_load_explicit(&worker->posts, memory_order_relaxed) != NULL)
+        mpi_threads_news(worker);
+    if (!found && !xy_worker_has_ready(thread)) {
+        mpi_work_help(worker->index);
+        found = mpi_flow_help(worker);
+    }
+    return found;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/runtime/rank.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cost/cost.h"
+#include "mpi/coll/coll.h"
+#include "mpi/nbc/progress_thread.h"
+#include "mpi/object/comm.h"
+#include "mpi/p2p/offload.h"
+#include "mpi/p2p/p2p.h"
+#include "mpi/runtime/packet.h"
+#include "mpi/runtime/parallel.h"
+#include "mpi/runtime/settings.h"
+#include "mpi/runtime/trace.h"
+#include "mpi/topo/reorder.h"
+
+/* Nobody else runs on a communication core: it may look for work longer before it sleeps, so that
+ * the next collective of a loop finds it awake. */
+enum { COMM_SPINS = 10 };
+
+mpi_job_t *mpi_job;
+_Thread_local mpi_rank_t *mpi_self;
+
+const mpi_cell_fn mpi_cell_handlers[XMPI_CELL_KINDS] = {
+    [XMPI_CELL_EAGER] = mpi_cell_eager, [XMPI_CELL_RTS] = mpi_cell_rts,
+    [XMPI_CELL_DONE] = mpi_cell_done,   [XMPI_CELL_CANCEL] = mpi_cell_cancel,
+    [XMPI_CELL_COLL] = mpi_coll_cell,   [XMPI_CELL_COPY] = mpi_cell_copy,
+    [XMPI_CELL_LOOK] = mpi_cell_look,
+};
+
+/* What the pool calls with; set once, before it runs. */
+static mpi_job_config_t config;
+
+static void switched(xy_worker_t *w, xy_fiber_t *previous, xy_fiber_t *fiber)
+{
+    (void)w;
+    mpi_self = xy_fiber_user(fiber);
+    /* A progress thread is no rank: what is private to the last one stays where it is. */
+    if (mpi_self != NULL && config.switched != NULL)
+        config.switched(previous ? xy_fiber_user(previous) : NULL, mpi_self);
+    if (mpi_self != NULL && mpi_self->trace != NULL)
+        mpi_trace_call(mpi_self->trace, mpi_self);
+}
+
+static void stuck(xy_pool_t *pool)
+{
+    (void)pool;
+    config.stuck();
+}
+
+static void overflow(xy_fiber_t *fiber)
+{
+    config.overflow(xy_fiber_user(fiber));
+}
+
+/* Zeroed, and aligned for what has cache lines of its own. */
+static void *lines_calloc(size_t count, size_t size)
+{
+    void *memory = aligned_alloc(XMPI_LINES, count * size);
+
+    if (memory != NULL)
+        memset(memory, 0, count * size);
+    return memory;
+}
+
+static size_t rings_bytes(int workers)
+{
+    return (size_t)workers * (size_t)workers * sizeof(mpi_ring_t);
+}
+
+/* All rings in one mapping: untouched ones cost no memory. */
+static xy_status_t create_workers(mpi_job_t *job)
+{
+    int n = job->workers;
+    mpi_ring_t **table = xy_calloc(2 * (size_t)n * (size_t)n, sizeof(*table));
+
+    job->worker = lines_calloc((size_t)n, sizeof(*job->worker));
+    if (job->worker == NULL || table == NULL) {
+        xy_free(table);
+        return XY_ENOMEM;
+    }
+    job->worker[0].in = table;
+    job->rings = mmap(NULL, rings_bytes(n), PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (job->rings == MAP_FAILED) {
+        job->rings = NULL;
+        return XY_ENOMEM;
+    }
+    for (int w = n - job->comm_workers; w < n; w++)
+        xy_worker_spin_set(xy_pool_worker(job->pool, w), COMM_SPINS * config.spin_seconds);
+    for (int w = 0; w < n; w++) {
+        mpi_worker_t *worker = &job->worker[w];
+
+        worker->index = w;
+        atomic_init(&worker->gate.is_inside, 1);
+        worker->in = table + (size_t)w * 2 * (size_t)n;
+        worker->out = worker->in + n;
+        worker->thread = xy_pool_worker(job->pool, w);
+        xy_worker_user_set(worker->thread, worker);
+        for (int o = 0; o < n; o++)
+            if (o != w) {
+                worker->in[o] = &job->rings[(size_t)o * (size_t)n + (size_t)w];
+                worker->out[o] = &job->rings[(size_t)w * (size_t)n + (size_t)o];
+                worker->out[o]->reader = xy_pool_worker(job->pool, o);
+            }
+    }
+    return XY_OK;
+}
+
+static xy_status_t create_settings(mpi_job_t *job, const mpi_settings_t *settings)
+{
+    xy_link_cost_t calibrated;
+
+    job->settings = xy_malloc(sizeof(*job->settings));
+    if (job->settings == NULL)
+        return XY_ENOMEM;
+    *job->settings = settings != NULL ? *settings : (mpi_settings_t){.split = XMPI_SPLIT_OFF};
+    job->delegates = job->comm_workers > 0 && job->settings->progress != XMPI_PROGRESS_NONE;
+    job->link = xy_coll_link_default;
+    if (xy_link_read(&calibrated))
+        job->link =
+            (xy_coll_link_t){calibrated.alpha, calibrated.beta, calibrated.gamma, calibrated.copy};
+    return XY_OK;
+}
+
+static xy_status_t create_ranks(mpi_job_t *job, const int *worker_of)
+{
+    job->ranks = lines_calloc((size_t)job->size, sizeof(*job->ranks));
+    job->home = xy_calloc((size_t)job->size, sizeof(*job->home));
+    if (job->ranks == NULL || job->home == NULL)
+        return XY_ENOMEM;
+    for (int r = 0; r < job->size; r++) {
+        mpi_rank_t *rank = &job->ranks[r];
+
+        rank->world = r;
+        job->home[r] = worker_of ? worker_of[r] : 0;
+        rank->worker = &job->worker[job->home[r]];
+        if (job->delegates && job->workers - job->comm_workers > 1)
+            rank->gate = &rank->worker->gate;
+        if (mpi_match_init(&rank->match) != XY_OK)
+            return XY_ENOMEM;
+    }
+    mpi_job = job;
+    for (int r = 0; r < job->size; r++)
+        if (mpi_comm_create_predefined(&job->ranks[r]) != XY_OK)
+            return XY_ENOMEM;
+    return XY_OK;
+}
+
+xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
+{
+    mpi_job_t *job = xy_calloc(1, sizeof(*job));
+    xy_pool_config_t pool = {.workers = c->workers,
+                             .cpus = c->cpus,
+                             .spin_seconds = c->spin_seconds,
+                             .stack_size = c->stack_size,
+                             .poll = mpi_poll,
+                             .switched = switched,
+                             .idle = c->is_traced ? mpi_trace_idle : NULL,
+                             .stuck = stuck,
+                             .overflow = overflow,
+                             .user = job};
+    xy_status_t st;
+
+    if (job == NULL)
+        return xy_fail_memory("making the job");
+    config = *c;
+    job->size = c->size;
+    job->workers = c->workers;
+    job->comm_workers = c->comm_workers;
+    job->lets_arrive = c->lets_arrive;
+    job->measures = c->measures;
+    job->eager_limit = c->eager_limit;
+    job->abort = c->abort;
+    job->cpus = c->cpus;
+    job->imagined = c->imagined;
+    job->start_time = xy_now();
+    atomic_init(&job->next_context, 8); /* below: world and self */
+    st = xy_pool_create(&pool, &job->pool);
+    if (st != XY_OK)
+        goto fail;
+    st = mpi_work_init(c->workers);
+    if (st == XY_OK)
+        st = create_settings(job, c->settings);
+    if (st == XY_OK)
+        st = create_workers(job);
+    if (st == XY_OK)
+        st = create_ranks(job, c->worker_of);
+    if (st == XY_OK)
+        st = mpi_threads_init(job, c);
+    if (st != XY_OK) {
+        xy_fail_memory("making the ranks");
+        goto fail;
+    }
+    *job_p = job;
+    return XY_OK;
+
+fail:
+    mpi_job_destroy(job);
+    return st;
+}
+
+static void destroy_pools(mpi_worker_t *worker)
+{
+    for (mpi_request_t *r = worker->free_requests, *next; r != NULL; r = next) {
+        next = r->next_free;
+        xy_free(r);
+    }
+    for (mpi_message_t *m = worker->free_messages, *next; m != NULL; m = next) {
+        next = m->next_free;
+        xy_free(m);
+    }
+    mpi_buffers_cleanup(worker);
+    xy_free(worker->scratch);
+}
+
+static void destroy_rank(mpi_rank_t *rank)
+{
+    for (mpi_entry_t *e = rank->match.first, *next; e != NULL; e = next) {
+        mpi_message_t *m = (mpi_message_t *)e;
+
+        next = e->list_next;
+        if (m->sender == NULL && m->data != m->small)
+            mpi_buffer_give(rank->worker, m->data);
+        xy_free(m);
+    }
+    mpi_match_cleanup(&rank->match);
+    if (rank->fiber != NULL)
+        xy_fiber_release(rank->fiber);
+}
+
+void mpi_job_destroy(mpi_job_t *job)
+{
+    if (job == NULL)
+        return;
+    mpi_reorder_cleanup();
+    if (job->ranks != NULL) {
+        mpi_comm_destroy_predefined(job);
+        for (int r = 0; r < job->size; r++)
+            destroy_rank(&job->ranks[r]);
+    }
+    mpi_threads_cleanup(job);
+    if (job->worker != NULL) {
+        for (int w = 0; w < job->workers; w++)
+            destroy_pools(&job->worker[w]);
+        xy_free(job->worker[0].in);
+    }
+    if (job->rings != NULL)
+        munmap(job->rings, rings_bytes(job->workers));
+    mpi_work_cleanup();
+    if (job->pool != NULL)
+        xy_pool_destroy(job->pool);
+    free(job->ranks);
+    free(job->worker);
+    xy_free(job->home);
+    xy_free(job->settings);
+    xy_free(job);
+    mpi_job = NULL;
+}
+
+xy_status_t mpi_rank_start(mpi_job_t *job, int world, void (*body)(void *), void *arg)
+{
+    mpi_rank_t *rank = &job->ranks[world];
+    xy_status_t st = xy_fiber_create(rank->worker->thread, body, arg, &rank->fiber);
+
+    if (st == XY_OK)
+        xy_fiber_user_set(rank->fiber, rank);
+    return st;
+}
+
+static void singleton_abort(int code)
+{
+    fflush(NULL);
+    _exit(code);
+}
+
+static void singleton_stuck(void)
+{
+    xy_fail(XY_EINVAL, "deadlock: the only rank waits for something that nobody will send");
+    mpi_job_report(mpi_job, 1);
+    singleton_abort(1);
+}
+
+static void singleton_overflow(mpi_rank_t *rank)
+{
+    (void)rank; /* the stack of the process: the kernel's own report follows */
+}
+
+xy_status_t mpi_job_adopt(void)
+{
+    mpi_job_config_t c = {.size = 1,
+                          .workers = 1,
+                          .eager_limit = XMPI_EAGER_LIMIT,
+                          .spin_seconds = XMPI_SPIN_SECONDS,
+                          .overflow = singleton_overflow,
+                          .abort = singleton_abort,
+                          .stuck = singleton_stuck};
+    mpi_job_t *job;
+    xy_status_t st = mpi_job_create(&c, &job);
+
+    if (st != XY_OK)
+        return st;
+    job->is_singleton = true;
+    st = xy_pool_adopt(job->pool, &job->ranks[0].fiber);
+    if (st != XY_OK) {
+        mpi_job_destroy(job);
+        return st;
+    }
+    xy_fiber_user_set(job->ranks[0].fiber, &job->ranks[0]);
+    mpi_self = &job->ranks[0];
+    return XY_OK;
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The job and its ranks.
+ *
+ * A job is the set of all ranks; a rank is one fiber that runs one private image of the program.
+ * Ranks of a job are numbered by their world rank. A rank never leaves its worker, and everything
+ * that belongs to a rank (its matching queues, its requests, its communicator objects) is touched
+ * by that worker only: no locks. What another worker wants of it travels as a cell through the
+ * rings (ring.h).
+ */
+#ifndef XY_MPI_RUNTIME_RANK_H
+#define XY_MPI_RUNTIME_RANK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "coll/coll.h"
+#include "fiber/fiber.h"
+#include "mpi/runtime/gate.h"
+#include "mpi/runtime/match.h"
+
+enum { XMPI_LINES = 128 }; /* bytes that processors may fetch together: two cache lines */
+
+typedef struct mpi_job mpi_job_t;
+typedef struct mpi_rank mpi_rank_t;
+typedef struct mpi_worker mpi_worker_t;
+typedef struct mpi_comm mpi_comm_t;
+typedef struct mpi_request mpi_request_t;
+/* Who moves nonblocking collectives on: see coll.h and threads.h. */
+typedef enum { XMPI_PROGRESS_TASKS, XMPI_PROGRESS_NONE, XMPI_PROGRESS_THREADS } mpi_progress_t;
+typedef struct mpi_process mpi_process_t; /* launch: image, environment, streams of a rank */
+
+/* What a rank is doing: kept for every MPI call, so that a deadlock or an abort can name it. */
+typedef struct {
+    const char *name; /* "MPI_Recv"; NULL: the rank is in its own code */
+    const void *site; /* return address in the program */
+    mpi_comm_t *comm; /* or NULL */
+    int peer;         /* rank in comm, MPI_ANY_SOURCE, or MPI_UNDEFINED when there is none */
+    int tag;
+    uint64_t bytes;
+} mpi_call_t;
+
+typedef enum { XMPI_RANK_BEFORE_INIT, XMPI_RANK_RUNNING, XMPI_RANK_FINALIZED } mpi_rank_phase_t;
+
+/* Ranks of different workers share no cache line. What every call touches comes first and fits in
+ * two: with a thousand ranks on a core, each line is one that has left the caches since. */
+struct mpi_rank {
+    _Alignas(XMPI_LINES) mpi_worker_t *worker; /* NULL: the rank lives in another process */
+    xy_fiber_t *fiber;
+    mpi_comm_t *comm_world;
+    struct mpi_trace *trace; /* of its worker, or NULL */
+    mpi_gate_t *gate;        /* of its worker, or NULL */
+    mpi_rank_phase_t phase;
+    int depth; /* calls that closed the gate */
+    int world;
+    int wait_count; /* completions of flagged requests still needed before the fiber is readied */
+    mpi_request_t *const *waits; /* the requests it is parked for, and how many there are */
+    int waits_count;
+    int flows;                  /* collectives of its that run as graphs, or are timed */
+    mpi_call_t call;            /* 40 bytes */
+    struct coll_call *deferred; /* collectives that begin in Wait (progress none) */
+    /* From here on: not in every call. */
+    struct coll_call **deferred_end;
+    bool is_waiting;
+    bool is_probing; /* parked in Probe: any unexpected message readies it */
+    int thread_level;
+    mpi_match_t match;
+    mpi_comm_t *comm_self;
+    mpi_process_t *process;
+    struct mpi_bsend *bsend;     /* attached buffer, or NULL */
+    struct mpi_monitor *monitor; /* counts what it sends, or NULL */
+    double computed, carried;    /* timed: seconds between start and Wait, seconds of transfers */
+    struct mpi_thread *thread;   /* its progress thread */
+    void *env;                   /* per-rank lists of the environment part (keyvals, infos, ...) */
+};
+
+enum { XMPI_BUFFER_CLASSES = 10 }; /* 128 bytes to 64 KiB */
+
+/* One worker's share of the runtime: its rings, its pools. */
+struct mpi_worker {
+    _Alignas(XMPI_LINES) xy_worker_t *thread;
+    int index;
+    struct mpi_ring **in;  /* in[s]: cells from worker s; NULL for s == index */
+    struct mpi_ring **out; /* out[d]: cells to worker d */
+    struct mpi_request *free_requests;
+    struct mpi_message *free_messages;
+    struct mpi_core *core; /* the progress threads that live here, or NULL */
+    void *scratch;         /* of collectives, grows on demand */
+    size_t scratch_size;
+    struct mpi_trace *trace;                 /* what it does, recorded; or NULL */
+    void *free_buffers[XMPI_BUFFER_CLASSES]; /* of eager messages, by power of two */
+    int free_buffer_count[XMPI_BUFFER_CLASSES];
+    bool delegates;             /* large copies are left to a communication core just now */
+    struct mpi_request *copies; /* on such a core: receives whose bytes it has to copy */
+    /* Left by any thread, most recent first, for the worker's poll function: calls that are over,
+     * and progress threads with news. */
+    _Alignas(XMPI_LINES) _Atomic(struct coll_call *) over;
+    _Atomic(struct mpi_thread *) posts;
+    mpi_gate_t gate;
+};
+
+struct mpi_job {
+    int size; /* of MPI_COMM_WORLD */
+    int workers;
+    mpi_rank_t *ranks; /* by world rank */
+    int *home;         /* [size]: each rank's worker. Others look here: a rank's own cache lines
+                          change with every call it makes */
+    mpi_worker_t *worker;
+    struct mpi_ring *rings; /* [workers * workers], from * workers + to */
+    xy_pool_t *pool;
+    int comm_workers; /* the last ones: communication cores, without ranks */
+    bool lets_arrive; /* a nonblocking start lets the other ranks of its worker reach theirs */
+    bool delegates;   /* communication cores make the large copies of nonblocking messages */
+    _Atomic bool is_monitored;     /* ranks have monitors */
+    struct mpi_settings *settings; /* of communicators without hints */
+    xy_coll_link_t link;           /* what messages cost, for choosing algorithms */
+    struct mpi_thread *threads;    /* [size] */
+    bool measures;                 /* what ranks do between start and Wait */
+    size_t eager_limit;            /* bytes; above: rendezvous, one copy */
+    _Atomic uint32_t next_context;
+    double start_time;
+    const int *cpus; /* of the workers, or NULL: they are not bound; lives as long as the job */
+    const char *imagined; /* the machine for reordering, instead of this one; or NULL */
+    bool is_singleton;
+    /* Ends the whole job with an exit code after its message was printed; set by the launcher.
+     * Does not return when called from a rank. */
+    void (*abort)(int code);
+};
+
+extern mpi_job_t *mpi_job;
+
+/* The rank whose code runs on this thread; NULL outside of ranks. Set at each switch. */
+extern _Thread_local mpi_rank_t *mpi_self __attribute__((tls_model("initial-exec")));
+
+enum { XMPI_EAGER_LIMIT = 16 << 10 }; /* bytes, unless the launcher was told otherwise */
+#define XMPI_SPIN_SECONDS 100e-6
+
+/* Build the job: `size` ranks, worker_of[r] each. Creates the pool's `poll`, `switched` and `stuck`
+ * wiring; the launcher adds fibers (mpi_rank_start) and runs the pool. */
+typedef struct {
+    int size;
+    int workers; /* communication cores included, which come last */
+    int comm_workers;
+    const struct mpi_settings *settings; /* of nonblocking collectives; NULL: tasks */
+    bool measures;                       /* what ranks do between start and Wait */
+    bool lets_arrive;
+    /* [size]: where progress threads live; NULL: on communication cores, or with their ranks */
+    const int *thread_worker_of;
+    const char *order;    /* of those that share a worker; NULL: semaphore */
+    int thread_priority;  /* with the order `priority`: 0 .. 20 */
+    bool is_traced;       /* mpi_trace_start follows */
+    const int *worker_of; /* [size] */
+    const int *cpus;      /* [workers], or NULL; kept, not copied */
+    const char *imagined; /* for reordering: the text of a machine, or NULL */
+    size_t stack_size;
+    size_t eager_limit;
+    double spin_seconds;
+    void (*switched)(mpi_rank_t *previous, mpi_rank_t *next); /* NULL: nothing to swap */
+    void (*overflow)(mpi_rank_t *rank);
+    void (*abort)(int code);
+    void (*stuck)(void); /* no rank can move: report and end */
+} mpi_job_config_t;
+
+xy_status_t mpi_job_create(const mpi_job_config_t *config, mpi_job_t **job_p);
+void mpi_job_destroy(mpi_job_t *job);
+/* The fiber of rank `world`, which runs body(arg) as that rank. Before the pool runs. */
+xy_status_t mpi_rank_start(mpi_job_t *job, int world, void (*body)(void *), void *arg);
+/* A program without a launcher: the calling thread becomes rank 0 of 1. */
+xy_status_t mpi_job_adopt(void);
+
+/* Print "  rank 3: MPI_Recv(source 2, tag 7, MPI_COMM_WORLD) at file:line or symbol" for each rank,
+ * folded for many equal ones. For stuck and abort reports. */
+void mpi_job_report(const mpi_job_t *job, int at_most);
+
+/* Slow halves of the hooks of a trace (trace.h): the rank enters a call, or its own code. */
+void mpi_trace_call(struct mpi_trace *trace, const mpi_rank_t *self);
+
+/* Around what changes fibers or touches what belongs to the worker. Nests. */
+static inline void mpi_go_inside(mpi_rank_t *self)
+{
+    if (__builtin_expect(self->gate != NULL, 0) && self->depth++ == 0)
+        mpi_gate_close(self->gate);
+}
+
+static inline void mpi_go_outside(mpi_rank_t *self)
+{
+    if (__builtin_expect(self->gate != NULL, 0) && --self->depth == 0)
+        mpi_gate_open(self->gate, self->worker);
+}
+
+/* Enter and leave a call. `site` is __builtin_return_address(0) of the MPI function. */
+static inline void mpi_call_begin(mpi_rank_t *self, const char *name, const void *site)
+{
+    mpi_go_inside(self);
+    self->call.name = name;
+    self->call.site = site;
+    if (__builtin_expect(self->trace != NULL, 0))
+        mpi_trace_call(self->trace, self);
+}
+
+static inline void mpi_call_end(mpi_rank_t *self)
+{
+    self->call.name = NULL;
+    if (__builtin_expect(self->trace != NULL, 0))
+        mpi_trace_call(self->trace, self);
+    mpi_go_outside(self);
+}
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/runtime/settings.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "mpi/object/comm.h"
+#include "mpi/object/error.h"
+#include "mpi/object/info.h"
+
+static const char *const progress_names[] = {[XMPI_PROGRESS_TASKS] = "tasks",
+                                             [XMPI_PROGRESS_NONE] = "none",
+                                             [XMPI_PROGRESS_THREADS] = "threads"};
+enum { PROGRESS_NAMES = sizeof(progress_names) / sizeof(progress_names[0]), SPLIT_MAX = 64 };
+
+bool mpi_settings_progress(mpi_settings_t *s, const char *text, char why[XMPI_SETTINGS_WHY])
+{
+    for (int i = 0; i < PROGRESS_NAMES; i++)
+        if (strcmp(text, progress_names[i]) == 0) {
+            s->progress = (mpi_progress_t)i;
+            return true;
+        }
+    snprintf(why, XMPI_SETTINGS_WHY,
+             "'%s' is no way to make progress; there are tasks, threads, none", text);
+    return false;
+}
+
+bool mpi_settings_split(mpi_settings_t *s, const char *text, char why[XMPI_SETTINGS_WHY])
+{
+    long levels;
+
+    if (strcmp(text, "off") == 0)
+        s->split = XMPI_SPLIT_OFF;
+    else if (strcmp(text, "auto") == 0)
+        s->split = XMPI_SPLIT_AUTO;
+    else if (strcmp(text, "adaptive") == 0)
+        s->split = XMPI_SPLIT_ADAPTIVE;
+    else if (xy_parse_long(text, &levels) && levels >= 0 && levels <= SPLIT_MAX)
+        s->split = (int)levels;
+    else {
+        snprintf(why, XMPI_SETTINGS_WHY,
+                 "'%s' is no split; give a number of tree levels (0 to %d), auto, adaptive or off",
+                 text, SPLIT_MAX);
+        return false;
+    }
+    return true;
+}
+
+/* The names of the algorithms of a collective, for messages. */
+static void list_algorithms(xy_collective_t collective, char *text, size_t size)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int i = 0; xy_coll_algorithms()[i] != NULL; i++) {
+        const xy_coll_algorithm_t *a = xy_coll_algorithms()[i];
+
+        if ((a->collectives >> collective & 1) != 0 && used < size)
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%s", used > 0 ? ", " : "", a->name);
+    }
+}
+
+static const xy_coll_algorithm_t *find_algorithm(xy_collective_t collective, const char *name)
+{
+    for (int i = 0; xy_coll_algorithms()[i] != NULL; i++) {
+        const xy_coll_algorithm_t *a = xy_coll_algorithms()[i];
+
+        if ((a->collectives >> collective & 1) != 0 && strcmp(a->name, name) == 0)
+            return a;
+    }
+    return NULL;
+}
+
+/* "allreduce=ring"; "auto" gives the choice back. */
+static bool parse_pair(mpi_settings_t *s, char *pair, char *why)
+{
+    char *name = strchr(pair, '=');
+    char names[160];
+    xy_collective_t collective;
+
+    if (name == NULL) {
+        snprintf(why, XMPI_SETTINGS_WHY, "'%s' is not of the form COLLECTIVE=ALGORITHM", pair);
+        return false;
+    }
+    *name++ = '\0';
+    if (!xy_coll_parse(pair, &collective)) {
+        const char *nearest = xy_nearest_word(pair, xy_coll_names());
+
+        snprintf(why, XMPI_SETTINGS_WHY, "there is no collective '%s'%s%s", pair,
+                 nearest != NULL ? "; did you mean " : "; see 'xylem explain coll'",
+                 nearest != NULL ? nearest : "");
+        return false;
+    }
+    s->algorithm[collective] = find_algorithm(collective, name);
+    if (s->algorithm[collective] != NULL || strcmp(name, "auto") == 0)
+        return true;
+    list_algorithms(collective, names, sizeof(names));
+    snprintf(why, XMPI_SETTINGS_WHY, "%s has no algorithm '%s'; there are %s, auto", pair, name,
+             names);
+    return false;
+}
+
+bool mpi_settings_algorithm(mpi_settings_t *s, const char *text, char why[XMPI_SETTINGS_WHY])
+{
+    char *copy = xy_strdup(text), *rest = copy;
+    bool is_good = copy != NULL;
+
+    if (!is_good)
+        snprintf(why, XMPI_SETTINGS_WHY, "memory ran out");
+    for (char *pair; is_good && (pair = strsep(&rest, ",")) != NULL;)
+        is_good = *pair == '\0' || parse_pair(s, pair, why);
+    xy_free(copy);
+    return is_good;
+}
+
+const mpi_settings_t *mpi_settings_of(const mpi_comm_t *comm)
+{
+    return comm->settings != NULL ? comm->settings : mpi_job->settings;
+}
+
+typedef struct {
+    const char *key;
+    bool (*parse)(mpi_settings_t *s, const char *text, char why[XMPI_SETTINGS_WHY]);
+} key_t;
+
+static const key_t keys[] = {{"xylem_progress", mpi_settings_progress},
+                             {"xylem_split", mpi_settings_split},
+                             {"xylem_algorithm", mpi_settings_algorithm}};
+enum { KEYS = sizeof(keys) / sizeof(keys[0]) };
+
+/* A key that begins like ours and is none: a mistake that would go unnoticed. */
+static int refuse_unknown(mpi_comm_t *comm, const mpi_info_t *info)
+{
+    for (size_t i = 0; i < info->pairs.count; i++) {
+        const char *key = XY_VEC_AT(&info->pairs, mpi_pair_t, i).key;
+        bool is_known = strncmp(key, "xylem_", 6) != 0;
+
+        for (int k = 0; k < KEYS; k++)
+            is_known |= strcmp(key, keys[k].key) == 0;
+        if (!is_known)
+            return mpi_error(comm, MPI_ERR_INFO_KEY,
+                             "there is no hint '%s'; there are xylem_progress, xylem_split, "
+                             "xylem_algorithm",
+                             key);
+    }
+    return MPI_SUCCESS;
+}
+
+int mpi_settings_apply(mpi_comm_t *comm, const mpi_info_t *info)
+{
+    mpi_settings_t made = *mpi_job->settings;
+    char why[XMPI_SETTINGS_WHY];
+    bool has_some = false;
+    int code = info != NULL ? refuse_unknown(comm, info) : MPI_SUCCESS;
+
+    for (int k = 0; k < KEYS && code == MPI_SUCCESS; k++) {
+        const char *value = mpi_info_value(info, keys[k].key);
+
+        has_some |= value != NULL;
+        if (value != NULL && !keys[k].parse(&made, value, why))
+            code = mpi_error(comm, MPI_ERR_INFO_VALUE, "%s: %s", keys[k].key, why);
+    }
+    if (code != MPI_SUCCESS)
+        return code;
+    if (has_some && comm->settings == NULL) {
+        comm->settings = xy_malloc(sizeof(made));
+        if (comm->settings == NULL)
+            return mpi_error_memory(comm, "the hints of a communicator");
+    }
+    if (has_some) {
+        *comm->settings = made;
+    } else {
+        xy_free(comm->settings);
+        comm->settings = NULL;
+    }
+    return MPI_SUCCESS;
+}
+
+static xy_status_t tell_split(const mpi_settings_t *s, mpi_info_t *info)
+{
+    static const char *const words[] = {"off", "auto", "adaptive"};
+    char text[16];
+
+    snprintf(text, sizeof(text), "%d", s->split);
+    return mpi_info_put(info, "xylem_split", s->split < 0 ? words[-1 - s->split] : text);
+}
+
+static xy_status_t tell_algorithms(const mpi_settings_t *s, mpi_info_t *info)
+{
+    xy_text_t text = XY_TEXT_INIT;
+    xy_status_t st = XY_OK;
+
+    for (int c = 0; c < XY_COLL_COUNT; c++)
+        if (s->algorithm[c] != NULL)
+            xy_text_addf(&text, "%s%s=%s", text.s != NULL ? "," : "",
+                         xy_coll_name((xy_collective_t)c), s->algorithm[c]->name);
+    if (text.failed)
+        st = XY_ENOMEM;
+    else if (text.s != NULL)
+        st = mpi_info_put(info, "xylem_algorithm", text.s);
+    xy_text_cleanup(&text);
+    return st;
+}
+
+xy_status_t mpi_settings_tell(const mpi_comm_t *comm, mpi_info_t *info)
+{
+    const mpi_settings_t *s = mpi_settings_of(comm);
+    xy_status_t st = mpi_info_put(info, "xylem_progress", progress_names[s->progress]);
+
+    if (st == XY_OK)
+        st = tell_split(s, info);
+    return st == XY_OK ? tell_algorithms(s, info) : st;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * How the nonblocking collectives of a communicator move: the job's settings come from the command
+ * line, and info keys change them for one communicator.
+ *
+ *   xylem_progress    tasks, threads or none
+ *   xylem_split       a number of levels, auto, adaptive or off
+ *   xylem_algorithm   COLLECTIVE=ALGORITHM, several with commas: "allreduce=ring,bcast=chain"
+ *
+ * All members must give the same values at the same point of their program, as for every hint: the
+ * settings decide how a call is made, and each member decides by its own.
+ */
+#ifndef XY_MPI_RUNTIME_SETTINGS_H
+#define XY_MPI_RUNTIME_SETTINGS_H
+
+#include "coll/coll.h"
+#include "mpi.h"
+#include "mpi/runtime/rank.h"
+
+/* Split-tree: a number of levels, or one of these. */
+enum { XMPI_SPLIT_OFF = -1, XMPI_SPLIT_AUTO = -2, XMPI_SPLIT_ADAPTIVE = -3 };
+
+typedef struct mpi_settings {
+    mpi_progress_t progress;
+    int split;
+    const xy_coll_algorithm_t *algorithm[XY_COLL_COUNT]; /* forced; NULL: the chooser's */
+} mpi_settings_t;
+
+struct mpi_info;
+
+enum { XMPI_SETTINGS_WHY = 256 };
+
+/* Read one of them from `text`. False: `why` says what is wrong and what could be there. */
+bool mpi_settings_progress(mpi_settings_t *s, const char *text, char why[XMPI_SETTINGS_WHY]);
+bool mpi_settings_split(mpi_settings_t *s, const char *text, char why[XMPI_SETTINGS_WHY]);
+bool mpi_settings_algorithm(mpi_settings_t *s, const char *text, char why[XMPI_SETTINGS_WHY]);
+
+/* The settings in force for a communicator. */
+const mpi_settings_t *mpi_settings_of(const mpi_comm_t *comm);
+
+/* The job's settings with the keys of `info` (NULL: none), which have just become `comm`'s. An MPI
+ * error code, raised: a key has a value that is none. */
+int mpi_settings_apply(mpi_comm_t *comm, const struct mpi_info *info);
+/* Write what is in force into an info object that the program asked for. XY_ENOMEM is silent. */
+xy_status_t mpi_settings_tell(const mpi_comm_t *comm, struct mpi_info *info);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/runtime/trace.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "trace/trace.h"
+
+enum { LABELS = 256 }; /* a power of two; more names than that go without label */
+
+struct mpi_trace {
+    xy_trace_row_t *row;
+    atomic_flag is_busy; /* held while recording: its worker, and whoever ends the job */
+    uint64_t since;      /* when the current state began */
+    mpi_trace_state_t now;
+    uint32_t number; /* of the row */
+    struct {
+        const char *name; /* by its address: names of calls live for ever */
+        uint32_t label;
+    } labels[LABELS];
+};
+
+/* Of the job; set before it runs. */
+static struct {
+    xy_trace_t *file;
+    mpi_trace_t **workers;
+    int count;
+    uint32_t compute, call, progress, wait, idle;
+    char *path, *part; /* absolute: the program may change its directory */
+    pid_t pid;
+} all;
+
+static uint32_t label_of(mpi_trace_t *trace, const char *name)
+{
+    size_t h = (size_t)((uintptr_t)name * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+
+    for (size_t i = 0; i < LABELS / 2; i++) {
+        size_t at = (h + i) % LABELS;
+
+        if (trace->labels[at].name == name)
+            return trace->labels[at].label;
+        if (trace->labels[at].name == NULL) {
+            trace->labels[at].name = name;
+            return trace->labels[at].label = xy_trace_label(all.file, name);
+        }
+    }
+    return XY_TRACE_NO_LABEL;
+}
+
+/* The lock is free but at the end of a job that is cut short: then it is never given back. */
+static void lock(mpi_trace_t *trace)
+{
+    while (atomic_flag_test_and_set_explicit(&trace->is_busy, memory_order_acquire))
+        xy_relax();
+}
+
+static void unlock(mpi_trace_t *trace)
+{
+    atomic_flag_clear_explicit(&trace->is_busy, memory_order_release);
+}
+
+/* The current state ends. States without length are left out. */
+static void put_state(mpi_trace_t *trace, uint64_t now)
+{
+    if (now > trace->since)
+        xy_trace_state_at(trace->row, trace->since, now, trace->now.kind, trace->now.id,
+                          trace->now.label);
+    trace->since = now;
+}
+
+static void set_state(mpi_trace_t *trace, mpi_trace_state_t next)
+{
+    if (next.kind == trace->now.kind && next.label == trace->now.label && next.id == trace->now.id)
+        return;
+    lock(trace);
+    put_state(trace, xy_trace_clock());
+    trace->now = next;
+    unlock(trace);
+}
+
+void mpi_trace_call(mpi_trace_t *trace, const mpi_rank_t *self)
+{
+    const char *name = self->call.name;
+
+    set_state(trace, (mpi_trace_state_t){.kind = name != NULL ? all.call : all.compute,
+                                         .label = name != NULL ? label_of(trace, name) : 0,
+                                         .id = self->world});
+}
+
+void mpi_trace_idle(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber)
+{
+    mpi_trace_t *trace = ((mpi_worker_t *)xy_worker_user(w))->trace;
+    const mpi_rank_t *rank = fiber != NULL ? xy_fiber_user(fiber) : NULL;
+
+    if (trace == NULL)
+        return;
+    if (rank != NULL)
+        mpi_trace_call(trace, rank);
+    else
+        set_state(trace, (mpi_trace_state_t){.kind = what == XY_IDLE_POLLS ? all.wait : all.idle,
+                                             .id = XY_TRACE_NO_ID});
+    /* It may sleep for long, and this is the last there is to say for now. */
+    if (what == XY_IDLE_SLEEPS) {
+        lock(trace);
+        xy_trace_flush(trace->row);
+        unlock(trace);
+    }
+}
+
+mpi_trace_state_t mpi_trace_put_begin(mpi_trace_t *trace, const char *name)
+{
+    mpi_trace_state_t before = trace->now;
+
+    set_state(trace, (mpi_trace_state_t){
+                         .kind = all.progress, .label = label_of(trace, name), .id = before.id});
+    return before;
+}
+
+void mpi_trace_put_end(mpi_trace_t *trace, mpi_trace_state_t before)
+{
+    set_state(trace, before);
+}
+
+void mpi_trace_put_flight(mpi_trace_t *trace, const coll_part_t *part, const coll_slot_t *slot)
+{
+    mpi_trace_put_message(trace, part->worker, slot->bytes * (uint64_t)part->coll->size);
+}
+
+void mpi_trace_put_message(mpi_trace_t *trace, const mpi_worker_t *worker, uint64_t bytes)
+{
+    uint32_t row = worker->trace->number;
+
+    lock(trace);
+    xy_trace_link_at(trace->row, row, trace->since, row, xy_trace_clock(), bytes, trace->now.label);
+    unlock(trace);
+}
+
+/* ---- Beginning and end ---- */
+
+static xy_status_t remember_path(const char *path)
+{
+    char directory[PATH_MAX] = "";
+
+    if (path[0] != '/' && getcwd(directory, sizeof(directory)) == NULL)
+        return xy_fail_errno(errno, path, "find the directory of");
+    all.path = xy_sprintf("%s%s%s", directory, path[0] != '/' ? "/" : "", path);
+    all.part = all.path != NULL ? xy_sprintf("%s.part", all.path) : NULL;
+    return all.part != NULL ? XY_OK : xy_fail_memory("starting a trace");
+}
+
+static xy_status_t add_row(mpi_job_t *job, int w)
+{
+    mpi_trace_t *trace = xy_calloc(1, sizeof(*trace));
+    bool is_comm = w >= job->workers - job->comm_workers;
+    char name[64];
+    xy_status_t st;
+
+    if (trace == NULL)
+        return xy_fail_memory("starting a trace");
+    snprintf(name, sizeof(name), "core %d%s", xy_worker_cpu(job->worker[w].thread),
+             is_comm ? ", communication" : "");
+    st = xy_trace_row_create(all.file, name, NULL, &trace->row);
+    if (st != XY_OK) {
+        xy_free(trace);
+        return st;
+    }
+    trace->number = xy_trace_row_number(trace->row);
+    trace->since = xy_trace_clock();
+    trace->now = (mpi_trace_state_t){.kind = all.idle, .id = XY_TRACE_NO_ID};
+    job->worker[w].trace = all.workers[w] = trace;
+    all.count = w + 1;
+    return XY_OK;
+}
+
+xy_status_t mpi_trace_start(mpi_job_t *job, const char *path, const char *title)
+{
+    const char *slash = strrchr(title, '/');
+    char *text = xy_sprintf("%s, %d ranks", slash != NULL ? slash + 1 : title, job->size);
+    xy_status_t st = remember_path(path);
+
+    all.pid = getpid();
+    all.workers = xy_calloc((size_t)job->workers, sizeof(mpi_trace_t *));
+    if (st == XY_OK && (all.workers == NULL || text == NULL))
+        st = xy_fail_memory("starting a trace");
+    if (st == XY_OK)
+        st = xy_trace_create(all.part, &(xy_trace_options_t){.title = text}, &all.file);
+    if (st == XY_OK) {
+        all.compute = xy_trace_kind(all.file, "compute", XY_TRACE_COMPUTE, 0);
+        all.call = xy_trace_kind(all.file, "MPI", XY_TRACE_PROGRESS, 0x9467bd);
+        all.progress = xy_trace_kind(all.file, "progress", XY_TRACE_PROGRESS, 0);
+        all.wait = xy_trace_kind(all.file, "wait", XY_TRACE_WAIT, 0);
+        all.idle = xy_trace_kind(all.file, "idle", XY_TRACE_IDLE, 0);
+    }
+    for (int w = 0; w < job->workers && st == XY_OK; w++)
+        st = add_row(job, w);
+    for (int r = 0; r < job->size && st == XY_OK; r++)
+        job->ranks[r].trace = job->ranks[r].worker->trace;
+    xy_free(text);
+    return st;
+}
+
+/* What every core is doing right now is the last of its row. */
+static void put_last(void)
+{
+    for (int w = 0; w < all.count; w++)
+        put_state(all.workers[w], xy_trace_clock());
+}
+
+xy_status_t mpi_trace_finish(void)
+{
+    xy_status_t st;
+
+    if (all.file == NULL)
+        return XY_OK;
+    put_last();
+    st = xy_trace_close(all.file);
+    all.file = NULL;
+    if (st == XY_OK && rename(all.part, all.path) != 0)
+        st = xy_fail_errno(errno, all.path, "write the trace");
+    for (int w = 0; w < all.count; w++)
+        xy_free(all.workers[w]);
+    xy_free(all.workers);
+    xy_free(all.path);
+    xy_free(all.part);
+    return st;
+}
+
+/* A worker that does not let go was stopped in the middle of recording (a signal handler runs on
+ * it): what it has written so far is whole. */
+static void stop_workers(void)
+{
+    for (int w = 0; w < all.count; w++)
+        for (int i = 0; i < 100000; i++) {
+            if (!atomic_flag_test_and_set_explicit(&all.workers[w]->is_busy, memory_order_acquire))
+                break;
+            xy_relax();
+        }
+}
+
+void mpi_trace_cut(void)
+{
+    if (all.file == NULL || getpid() != all.pid)
+        return;
+    stop_workers();
+    put_last();
+    xy_trace_end(all.file);
+    rename(all.part, all.path);
+    all.file = NULL;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What each core does, recorded while a job runs, for `--trace`.
+ *
+ * One row per worker; its time is cut into states, each written when the next one begins:
+ *   compute   a rank is in its own code
+ *   MPI       a rank runs inside a call, which the label names
+ *   progress  pieces of a collective or of a large copy, its own or somebody else's
+ *   wait      all ranks of the core wait, and it looks for work; a communication core likewise
+ *   idle      it sleeps
+ * While pieces of a nonblocking collective are worked on, a message from each core with members to
+ * itself is under way: what of it falls into computation is overlap.
+ *
+ * The file is written beside its place as FILE.part and renamed when the job ends, however it ends.
+ * Memory is bounded by the buffers of the rows. Off, each hook is one predicted branch.
+ */
+#ifndef XY_MPI_RUNTIME_TRACE_H
+#define XY_MPI_RUNTIME_TRACE_H
+
+#include "mpi/coll/coll.h"
+#include "mpi/runtime/rank.h"
+
+typedef struct mpi_trace mpi_trace_t;
+
+/* A state of a core, to come back to. */
+typedef struct {
+    uint32_t kind, label;
+    int64_t id;
+} mpi_trace_state_t;
+
+/* Record the workers of `job` from now on; before it runs, after mpi_job_create with is_traced. */
+xy_status_t mpi_trace_start(mpi_job_t *job, const char *path, const char *title);
+/* The job is over: close and rename. Nothing to do without a trace. */
+xy_status_t mpi_trace_finish(void);
+/* The process ends at once: the same in silence. Any thread, signal handlers too; not in a child of
+ * fork. */
+void mpi_trace_cut(void);
+
+/* The hook of idle workers: see xy_pool_config_t. */
+void mpi_trace_idle(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber);
+
+/* Slow halves of the hooks below. */
+mpi_trace_state_t mpi_trace_put_begin(mpi_trace_t *trace, const char *name);
+void mpi_trace_put_end(mpi_trace_t *trace, mpi_trace_state_t before);
+void mpi_trace_put_flight(mpi_trace_t *trace, const coll_part_t *part, const coll_slot_t *slot);
+/* The work since the last begin was `bytes` of a collective that ranks of `worker` wait for. */
+void mpi_trace_put_message(mpi_trace_t *trace, const mpi_worker_t *worker, uint64_t bytes);
+
+/* Work on pieces begins on the worker of `trace` (NULL: not recorded); `name` lives for ever. */
+static inline mpi_trace_state_t mpi_trace_begin(mpi_trace_t *trace, const char *name)
+{
+    if (__builtin_expect(trace != NULL, 0))
+        return mpi_trace_put_begin(trace, name);
+    return (mpi_trace_state_t){0};
+}
+
+static inline void mpi_trace_end(mpi_trace_t *trace, mpi_trace_state_t before)
+{
+    if (__builtin_expect(trace != NULL, 0))
+        mpi_trace_put_end(trace, before);
+}
+
+/* The work since the last begin was on a collective of `part`, wherever that is. */
+static inline void mpi_trace_flight(mpi_trace_t *trace, const coll_part_t *part,
+                                    const coll_slot_t *slot)
+{
+    if (__builtin_expect(trace != NULL, 0))
+        mpi_trace_put_flight(trace, part, slot);
+}
+
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Cartesian topologies: ranks as points of a grid, the last coordinate running fastest.
+ */
+#include <string.h>
+
+#include "mpi/bindings/alias.h"
+#include "mpi/comm/make.h"
+#include "mpi/object/env.h"
+#include "mpi/object/error.h"
+#include "mpi/topo/reorder.h"
+#include "mpi/topo/topo.h"
+
+static void rank_to_coords(int rank, int ndims, const int *dims, int *coords)
+{
+    for (int d = ndims - 1; d >= 0; d--) {
+        coords[d] = rank % dims[d];
+        rank /= dims[d];
+    }
+}
+
+static mpi_topology_t *cart_new(int ndims, const int *dims, const int *periods, int rank)
+{
+    mpi_topology_t *cart = mpi_topology_new(MPI_CART, 3 * (size_t)ndims);
+
+    if (!cart)
+        return NULL;
+    cart->cart.ndims = ndims;
+    cart->cart.dims = cart->storage;
+    cart->cart.periods = cart->storage + ndims;
+    cart->cart.coords = cart->storage + 2 * ndims;
+    for (int d = 0; d < ndims; d++) {
+        cart->cart.dims[d] = dims[d];
+        cart->cart.periods[d] = periods[d] != 0;
+    }
+    rank_to_coords(rank, ndims, dims, cart->cart.coords);
+    return cart;
+}
+
+/* On success the number of points in the grid, which must fit into `comm`. */
+static int check_grid(mpi_comm_t *comm, int ndims, const int *dims, const int *periods,
+                      int *points_p)
+{
+    long long points = 1;
+
+    if (comm->remote)
+        return mpi_error(comm, MPI_ERR_COMM, "%s is an intercommunicator", mpi_comm_name(comm));
+    if (ndims < 0)
+        return mpi_error(comm, MPI_ERR_DIMS, "the number of dimensions is %d", ndims);
+    if (ndims > 0 && (!dims || !periods))
+        return mpi_error_null(comm, dims ? "periods" : "dims");
+    for (int d = 0; d < ndims; d++) {
+        if (dims[d] < 1)
+            return mpi_error(comm, MPI_ERR_DIMS, "dims[%d] is %d", d, dims[d]);
+        points *= dims[d];
+        if (points > comm->size)
+            return mpi_error(comm, MPI_ERR_DIMS, "the grid has more points than the %d ranks of %s",
+                             comm->size, mpi_comm_name(comm));
+    }
+    *points_p = (int)points;
+    return MPI_SUCCESS;
+}
+
+/* Hang the topology on the new communicator (NULL: this rank is not in it) and give the handle. */
+static int give(mpi_comm_t *parent, mpi_comm_t *made, int ndims, const int *dims,
+                const int *periods, MPI_Comm *newcomm)
+{
+    if (!made) {
+        *newcomm = MPI_COMM_NULL;
+        return MPI_SUCCESS;
+    }
+    made->topology = cart_new(ndims, dims, periods, made->rank);
+    if (!made->topology) {
+        mpi_comm_release(made);
+        return mpi_error_memory(parent, "a Cartesian topology");
+    }
+    *newcomm = mpi_comm_handle(made);
+    return MPI_SUCCESS;
+}
+
+typedef struct {
+    int ndims, points;
+    const int *dims, *periods;
+} grid_t;
+
+/* Each point talks equally much with its neighbours along every dimension. */
+static xy_status_t grid_pattern(void *const *args, int size, xy_vec_t *entries)
+{
+    const grid_t *grid = args[0];
+
+    (void)size;
+    for (int r = 0; r < grid->points; r++)
+        for (int d = grid->ndims - 1, stride = 1; d >= 0; stride *= grid->dims[d--]) {
+            int dim = grid->dims[d], at = r / stride % dim;
+            int to = at + 1 < dim ? r + stride : grid->periods[d] ? r - at * stride : r;
+            xy_matrix_entry_t e = {(uint32_t)r, (uint32_t)to, 1, 1};
+
+            if (to != r && xy_vec_append(entries, &e) != XY_OK)
+                return XY_ENOMEM;
+        }
+    return XY_OK;
+}
+
+static int cart_create(MPI_Comm handle, int ndims, const int *dims, const int *periods,
+                       bool may_reorder, MPI_Comm *newcomm)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
+    int points, code;
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    if (!newcomm)
+        return mpi_error_null(comm, "comm_cart");
+    code = check_grid(comm, ndims, dims, periods, &points);
+    if (code == MPI_SUCCESS && may_reorder)
+        code = mpi_comm_reorder(comm, points, grid_pattern, &(grid_t){ndims, points, dims, periods},
+                                NULL, &made);
+    else if (code == MPI_SUCCESS)
+        code = mpi_comm_split(comm, comm->rank < points ? 0 : MPI_UNDEFINED, comm->rank, &made);
+    return code == MPI_SUCCESS ? give(comm, made, ndims, dims, periods, newcomm) : code;
+}
+
+/* The ranks of one subgrid agree in the coordinates that are dropped. */
+static int cart_sub(MPI_Comm handle, const int *remain, MPI_Comm *newcomm)
+{
+    int code = MPI_SUCCESS, color = 0, key = 0, kept = 0, *lists;
+    mpi_comm_t *comm = mpi_topology_comm(handle, MPI_CART, &code), *made = NULL;
+    const mpi_topology_t *cart;
+
+    if (!comm)
+        return code;
+    cart = comm->topology;
+    if (!newcomm || (cart->cart.ndims > 0 && !remain))
+        return mpi_error_null(comm, newcomm ? "remain_dims" : "newcomm");
+    lists = xy_malloc(2 * (size_t)cart->cart.ndims * sizeof *lists + 1);
+    if (!lists)
+        return mpi_error_memory(comm, "a Cartesian topology");
+    for (int d = 0; d < cart->cart.ndims; d++) {
+        int *place = remain[d] ? &key : &color;
+
+        *place = *place * cart->cart.dims[d] + cart->cart.coords[d];
+        if (remain[d]) {
+            lists[kept] = cart->cart.dims[d];
+            lists[cart->cart.ndims + kept++] = cart->cart.periods[d];
+        }
+    }
+    code = mpi_comm_split(comm, color, key, &made);
+    if (code == MPI_SUCCESS)
+        code = give(comm, made, kept, lists, lists + cart->cart.ndims, newcomm);
+    xy_free(lists);
+    return code;
+}
+
+static int cart_rank(MPI_Comm handle, const int *coords, int *rank)
+{
+    int code = MPI_SUCCESS, found = 0;
+    mpi_comm_t *comm = mpi_topology_comm(handle, MPI_CART, &code);
+    const mpi_topology_t *cart;
+
+    if (!comm)
+        return code;
+    cart = comm->topology;
+    if (!rank || (cart->cart.ndims > 0 && !coords))
+        return mpi_error_null(comm, rank ? "coords" : "rank");
+    for (int d = 0; d < cart->cart.ndims; d++) {
+        int dim = cart->cart.dims[d], place = coords[d];
+
+        if ((place < 0 || place >= dim) && !cart->cart.periods[d])
+            return mpi_error(comm, MPI_ERR_ARG,
+                             "coordinate %d is %d; the dimension has %d points and is not periodic",
+                             d, place, dim);
+        place %= dim;
+        found = found * dim + (place < 0 ? place + dim : place);
+    }
+    *rank = found;
+    return MPI_SUCCESS;
+}
+
+static int cart_coords(MPI_Comm handle, int rank, int maxdims, int *coords)
+{
+    int code = MPI_SUCCESS;
+    mpi_comm_t *comm = mpi_topology_comm(handle, MPI_CART, &code);
+    const mpi_topology_t *cart;
+
+    if (!comm)
+        return code;
+    cart = comm->topology;
+    if (rank < 0 || rank >= comm->size)
+        return mpi_error(comm, MPI_ERR_RANK, "rank %d does not exist in %s, which has %d ranks",
+                         rank, mpi_comm_name(comm), comm->size);
+    if (maxdims < cart->cart.ndims || (cart->cart.ndims > 0 && !coords))
+        return mpi_error(comm, MPI_ERR_DIMS, "there is room for %d coordinates; the grid has %d",
+                         maxdims, cart->cart.ndims);
+    rank_to_coords(rank, cart->cart.ndims, cart->cart.dims, coords);
+    return MPI_SUCCESS;
+}
+
+static int cart_get(MPI_Comm handle, int maxdims, int *dims, int *periods, int *coords)
+{
+    int code = MPI_SUCCESS;
+    mpi_comm_t *comm = mpi_topology_comm(handle, MPI_CART, &code);
+    const mpi_topology_t *cart;
+
+    if (!comm)
+        return code;
+    cart = comm->topology;
+    if (maxdims < cart->cart.ndims || (cart->cart.ndims > 0 && (!dims || !periods || !coords)))
+        return mpi_error(comm, MPI_ERR_DIMS, "there is room for %d dimensions; the grid has %d",
+                         maxdims, cart->cart.ndims);
+    for (int d = 0; d < cart->cart.ndims; d++) {
+        dims[d] = cart->cart.dims[d];
+        periods[d] = cart->cart.periods[d];
+        coords[d] = cart->cart.coords[d];
+    }
+    return MPI_SUCCESS;
+}
+
+/* The rank `disp` steps from this one, or MPI_PROC_NULL beyond an open end. */
+static int shifted(const mpi_comm_t *comm, int direction, long disp)
+{
+    const mpi_topology_t *cart = comm->topology;
+    long dim = cart->cart.dims[direction], place = cart->cart.coords[direction] + disp, stride = 1;
+
+    if (place < 0 || place >= dim) {
+        if (!cart->cart.periods[direction])
+            return MPI_PROC_NULL;
+        place = (place % dim + dim) % dim;
+    }
+    for (int d = direction + 1; d < cart->cart.ndims; d++)
+        stride *= cart->cart.dims[d];
+    return (int)(comm->rank + (place - cart->cart.coords[direction]) * stride);
+}
+
+static int cart_shift(MPI_Comm handle, int direction, int disp, int *source, int *dest)
+{
+    int code = MPI_SUCCESS;
+    mpi_comm_t *comm = mpi_topology_comm(handle, MPI_CART, &code);
+
+    if (!comm)
+        return code;
+    if (direction < 0 || direction >= comm->topology->cart.ndims)
+        return mpi_error(comm, MPI_ERR_DIMS, "the direction is %d; the grid has %d dimensions",
+                         direction, comm->topology->cart.ndims);
+    if (!source || !dest)
+        return mpi_error_null(comm, source ? "rank_dest" : "rank_source");
+    *source = shifted(comm, direction, -(long)disp);
+    *dest = shifted(comm, direction, disp);
+    return MPI_SUCCESS;
+}
+
+static int cartdim_get(MPI_Comm handle, int *ndims)
+{
+    int code = MPI_SUCCESS;
+    mpi_comm_t *comm = mpi_topology_comm(handle, MPI_CART, &code);
+
+    if (!comm)
+        return code;
+    if (!ndims)
+        return mpi_error_null(comm, "ndims");
+    *ndims = comm->topology->cart.ndims;
+    return MPI_SUCCESS;
+}
+
+static int cart_map(MPI_Comm handle, int ndims, const int *dims, const int *periods, int *newrank)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+    int points, code;
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    if (!newrank)
+        return mpi_error_null(comm, "newrank");
+    code = check_grid(comm, ndims, dims, periods, &points);
+    if (code == MPI_SUCCESS)
+        code = mpi_reorder_map(comm, points, grid_pattern, &(grid_t){ndims, points, dims, periods},
+                               newrank);
+    return code;
+}
+
+int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[],
+                     int reorder, MPI_Comm *comm_cart)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Cart_create", __builtin_return_address(0));
+
+    return mpi_leave(self, cart_create(comm_old, ndims, dims, periods, reorder != 0, comm_cart));
+}
+XY_MPI_ALIAS(Cart_create)
+
+int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Cart_sub", __builtin_return_address(0));
+
+    return mpi_leave(self, cart_sub(comm, remain_dims, newcomm));
+}
+XY_MPI_ALIAS(Cart_sub)
+
+int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Cart_rank", __builtin_return_address(0));
+
+    return mpi_leave(self, cart_rank(comm, coords, rank));
+}
+XY_MPI_ALIAS(Cart_rank)
+
+int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
+{
+    mpi_rank_t *self = mpi_enter("MPI_Cart_coords", __builtin_return_address(0));
+
+    return mpi_leave(self, cart_coords(comm, rank, maxdims, coords));
+}
+XY_MPI_ALIAS(Cart_coords)
+
+int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
+{
+    mpi_rank_t *self = mpi_enter("MPI_Cart_get", __builtin_return_address(0));
+
+    return mpi_leave(self, cart_get(comm, maxdims, dims, periods, coords));
+}
+XY_MPI_ALIAS(Cart_get)
+
+int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Cart_shift", __builtin_return_address(0));
+
+    return mpi_leave(self, cart_shift(comm, direction, disp, rank_source, rank_dest));
+}
+XY_MPI_ALIAS(Cart_shift)
+
+int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Cartdim_get", __builtin_return_address(0));
+
+    return mpi_leave(self, cartdim_get(comm, ndims));
+}
+XY_MPI_ALIAS(Cartdim_get)
+
+int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Cart_map", __builtin_return_address(0));
+
+    return mpi_leave(self, cart_map(comm, ndims, dims, periods, newrank));
+}
+XY_MPI_ALIAS(Cart_map)

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Distributed graphs: each rank knows its own neighbours. MPI_Dist_graph_create lets any rank name
+ * any edge; the leader of the call sorts them out in one pass over all edges.
+ */
+#include <string.h>
+
+#include "mpi/bindings/alias.h"
+#include "mpi/comm/make.h"
+#include "mpi/object/env.h"
+#include "mpi/object/error.h"
+#include "mpi/topo/reorder.h"
+#include "mpi/topo/topo.h"
+
+static mpi_topology_t *dist_new(int indegree, int outdegree, bool is_weighted)
+{
+    size_t in = (size_t)indegree, out = (size_t)outdegree;
+    mpi_topology_t *graph = mpi_topology_new(MPI_DIST_GRAPH, (in + out) * (is_weighted ? 2 : 1));
+
+    if (!graph)
+        return NULL;
+    graph->dist.indegree = indegree;
+    graph->dist.outdegree = outdegree;
+    graph->dist.is_weighted = is_weighted;
+    graph->dist.sources = graph->storage;
+    graph->dist.destinations = graph->storage + in;
+    if (is_weighted) {
+        graph->dist.source_weights = graph->storage + in + out;
+        graph->dist.destination_weights = graph->storage + in + out + in;
+    }
+    return graph;
+}
+
+/* What each node sends, from the topologies of all; a weight is an amount. */
+static xy_status_t dist_pattern(void *const *args, int size, xy_vec_t *entries)
+{
+    for (int r = 0; r < size; r++) {
+        const mpi_topology_t *graph = args[r];
+
+        for (int k = 0; graph != NULL && k < graph->dist.outdegree; k++) {
+            double amount = graph->dist.is_weighted ? graph->dist.destination_weights[k] : 1;
+            xy_matrix_entry_t e = {(uint32_t)r, (uint32_t)graph->dist.destinations[k], amount, 1};
+
+            if (xy_vec_append(entries, &e) != XY_OK)
+                return XY_ENOMEM;
+        }
+    }
+    return XY_OK;
+}
+
+/* A communicator of the same members with this topology (NULL: memory ran out). All members come
+ * here, also those that failed before. */
+static int give(mpi_comm_t *comm, mpi_topology_t *topology, bool may_reorder, MPI_Comm *newcomm)
+{
+    mpi_comm_t *made;
+    int code = may_reorder
+                   ? mpi_comm_reorder(comm, comm->size, dist_pattern, topology, &topology, &made)
+                   : mpi_comm_duplicate(comm, &made);
+
+    if (code != MPI_SUCCESS) {
+        mpi_topology_release(topology);
+        return code;
+    }
+    made->topology = topology;
+    if (!topology) {
+        mpi_comm_release(made);
+        return mpi_error_memory(comm, "a distributed graph");
+    }
+    *newcomm = mpi_comm_handle(made);
+    return MPI_SUCCESS;
+}
+
+/* `list` of `count` ranks of comm, with weights when the graph has them. */
+static int check_list(mpi_comm_t *comm, const char *what, int count, const int *list,
+                      const int *weights)
+{
+    if (count < 0)
+        return mpi_error(comm, MPI_ERR_ARG, "the number of %s is %d", what, count);
+    if (count > 0 && (!list || !weights || weights == MPI_WEIGHTS_EMPTY))
+        return mpi_error(comm, MPI_ERR_ARG, "there are %d %s, and no list or weights of them",
+                         count, what);
+    for (int i = 0; i < count; i++)
+        if (list[i] < 0 || list[i] >= comm->size)
+            return mpi_error(comm, MPI_ERR_RANK, "number %d of the %s is %d; %s has %d ranks", i,
+                             what, list[i], mpi_comm_name(comm), comm->size);
+    for (int i = 0; weights != MPI_UNWEIGHTED && i < count; i++)
+        if (weights[i] < 0)
+            return mpi_error(comm, MPI_ERR_ARG, "weight %d of the %s is %d", i, what, weights[i]);
+    return MPI_SUCCESS;
+}
+
+static void copy(int *to, const int *from, int count)
+{
+    if (count > 0)
+        memcpy(to, from, (size_t)count * sizeof *to);
+}
+
+static int create_adjacent(MPI_Comm handle, int indegree, const int *sources,
+                           const int *sourceweights, int outdegree, const int *destinations,
+                           const int *destweights, bool may_reorder, MPI_Comm *newcomm)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+    mpi_topology_t *graph;
+    int code;
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    if (!newcomm || comm->remote)
+        return mpi_error(comm, MPI_ERR_COMM, "%s is an intercommunicator, or newcomm is NULL",
+                         mpi_comm_name(comm));
+    code = check_list(comm, "sources", indegree, sources, sourceweights);
+    if (code == MPI_SUCCESS)
+        code = check_list(comm, "destinations", outdegree, destinations, destweights);
+    if (code != MPI_SUCCESS)
+        return code;
+    if ((sourceweights == MPI_UNWEIGHTED) != (destweights == MPI_UNWEIGHTED))
+        return mpi_error(comm, MPI_ERR_ARG, "only one side of the graph is MPI_UNWEIGHTED");
+    graph = dist_new(indegree, outdegree, sourceweights != MPI_UNWEIGHTED);
+    if (graph) {
+        copy(graph->dist.sources, sources, indegree);
+        copy(graph->dist.destinations, destinations, outdegree);
+    }
+    if (graph && graph->dist.is_weighted) {
+        copy(graph->dist.source_weights, sourceweights, indegree);
+        copy(graph->dist.destination_weights, destweights, outdegree);
+    }
+    return give(comm, graph, may_reorder, newcomm);
+}
+
+/* What one rank says of the graph. */
+typedef struct {
+    int n;
+    const int *sources, *degrees, *destinations, *weights;
+} edges_t;
+
+typedef void (*edge_fn)(mpi_topology_t **graphs, int *degrees, int from, int to, int weight);
+
+/* Call `fn` for every edge that anybody named, in the order of ranks. */
+static void each_edge(void *const *inputs, int size, mpi_topology_t **graphs, int *degrees,
+                      edge_fn fn)
+{
+    for (int i = 0; i < size; i++) {
+        const edges_t *edges = inputs[i];
+        bool is_weighted = edges->weights != MPI_UNWEIGHTED;
+
+        for (int s = 0, e = 0; s < edges->n; s++)
+            for (int k = 0; k < edges->degrees[s]; k++, e++)
+                fn(graphs, degrees, edges->sources[s], edges->destinations[e],
+                   is_weighted ? edges->weights[e] : 1);
+    }
+}
+
+/* degrees[2 * r] counts the edges into r, degrees[2 * r + 1] those out of it. */
+static void count_edge(mpi_topology_t **graphs, int *degrees, int from, int to, int weight)
+{
+    (void)graphs;
+    (void)weight;
+    degrees[2 * from + 1]++;
+    degrees[2 * to]++;
+}
+
+static void put_edge(mpi_topology_t **graphs, int *degrees, int from, int to, int weight)
+{
+    int out = degrees[2 * from + 1]++, in = degrees[2 * to]++;
+
+    if (graphs[from]) {
+        graphs[from]->dist.destinations[out] = to;
+        if (graphs[from]->dist.is_weighted)
+            graphs[from]->dist.destination_weights[out] = weight;
+    }
+    if (graphs[to]) {
+        graphs[to]->dist.sources[in] = from;
+        if (graphs[to]->dist.is_weighted)
+            graphs[to]->dist.source_weights[in] = weight;
+    }
+}
+
+/* Each output is a topology that its member owns; NULL: memory ran out. */
+static void edges_leader(void *const *inputs, int size, void *const *outputs)
+{
+    int *degrees = xy_calloc(2 * (size_t)size, sizeof *degrees);
+    mpi_topology_t **graphs = xy_calloc((size_t)size, sizeof(mpi_topology_t *));
+    bool is_weighted = ((const edges_t *)inputs[0])->weights != MPI_UNWEIGHTED;
+
+    if (degrees && graphs) {
+        each_edge(inputs, size, graphs, degrees, count_edge);
+        for (int r = 0; r < size; r++)
+            graphs[r] = dist_new(degrees[2 * r], degrees[2 * r + 1], is_weighted);
+        memset(degrees, 0, 2 * (size_t)size * sizeof *degrees);
+        each_edge(inputs, size, graphs, degrees, put_edge);
+    }
+    for (int r = 0; r < size; r++)
+        *(mpi_topology_t **)outputs[r] = degrees && graphs ? graphs[r] : NULL;
+    xy_free(degrees);
+    xy_free(graphs);
+}
+
+static int create(MPI_Comm handle, const edges_t *edges, bool may_reorder, MPI_Comm *newcomm)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+    mpi_topology_t *graph;
+    int code, total = 0;
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    if (!newcomm || comm->remote)
+        return mpi_error(comm, MPI_ERR_COMM, "%s is an intercommunicator, or newcomm is NULL",
+                         mpi_comm_name(comm));
+    code = check_list(comm, "sources", edges->n, edges->sources, MPI_UNWEIGHTED);
+    if (code == MPI_SUCCESS && edges->n > 0 && !edges->degrees)
+        code = mpi_error_null(comm, "degrees");
+    for (int i = 0; i < edges->n && code == MPI_SUCCESS; i++) {
+        if (edges->degrees[i] < 0)
+            code = mpi_error(comm, MPI_ERR_ARG, "degrees[%d] is %d", i, edges->degrees[i]);
+        else
+            total += edges->degrees[i];
+    }
+    if (code == MPI_SUCCESS)
+        code = check_list(comm, "destinations", total, edges->destinations, edges->weights);
+    if (code == MPI_SUCCESS)
+        code = mpi_coll_agree(comm, edges, &graph, edges_leader);
+    return code == MPI_SUCCESS ? give(comm, graph, may_reorder, newcomm) : code;
+}
+
+static int neighbors_count(MPI_Comm handle, int *indegree, int *outdegree, int *weighted)
+{
+    int code = MPI_SUCCESS;
+    mpi_comm_t *comm = mpi_topology_comm(handle, MPI_DIST_GRAPH, &code);
+
+    if (!comm)
+        return code;
+    if (!indegree || !outdegree || !weighted)
+        return mpi_error_null(comm, "indegree, outdegree or weighted");
+    *indegree = comm->topology->dist.indegree;
+    *outdegree = comm->topology->dist.outdegree;
+    *weighted = comm->topology->dist.is_weighted;
+    return MPI_SUCCESS;
+}
+
+static int neighbors(MPI_Comm handle, int maxin, int *sources, int *sourceweights, int maxout,
+                     int *destinations, int *destweights)
+{
+    int code = MPI_SUCCESS;
+    mpi_comm_t *comm = mpi_topology_comm(handle, MPI_DIST_GRAPH, &code);
+    const mpi_topology_t *graph;
+
+    if (!comm)
+        return code;
+    graph = comm->topology;
+    if (maxin < 0 || maxout < 0)
+        return mpi_error(comm, MPI_ERR_ARG, "there is room for %d sources and %d destinations",
+                         maxin, maxout);
+    if (maxin > graph->dist.indegree)
+        maxin = graph->dist.indegree;
+    if (maxout > graph->dist.outdegree)
+        maxout = graph->dist.outdegree;
+    copy(sources, graph->dist.sources, maxin);
+    copy(destinations, graph->dist.destinations, maxout);
+    if (graph->dist.is_weighted && sourceweights != MPI_UNWEIGHTED)
+        copy(sourceweights, graph->dist.source_weights, maxin);
+    if (graph->dist.is_weighted && destweights != MPI_UNWEIGHTED)
+        copy(destweights, graph->dist.destination_weights, maxout);
+    return MPI_SUCCESS;
+}
+
+int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
+                                    const int *sourceweights, int outdegree,
+                                    const int destinations[], const int *destweights, MPI_Info info,
+                                    int reorder, MPI_Comm *comm_dist_graph)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Dist_graph_create_adjacent", __builtin_return_address(0));
+
+    (void)info;
+    return mpi_leave(self,
+                     create_adjacent(comm_old, indegree, sources, sourceweights, outdegree,
+                                     destinations, destweights, reorder != 0, comm_dist_graph));
+}
+XY_MPI_ALIAS(Dist_graph_create_adjacent)
+
+int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
+                           const int destinations[], const int *weights, MPI_Info info, int reorder,
+                           MPI_Comm *comm_dist_graph)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Dist_graph_create", __builtin_return_address(0));
+    edges_t edges = {n, sources, degrees, destinations, weights};
+
+    (void)info;
+    return mpi_leave(self, create(comm_old, &edges, reorder != 0, comm_dist_graph));
+}
+XY_MPI_ALIAS(Dist_graph_create)
+
+int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Dist_graph_neighbors_count", __builtin_return_address(0));
+
+    return mpi_leave(self, neighbors_count(comm, indegree, outdegree, weighted));
+}
+XY_MPI_ALIAS(Dist_graph_neighbors_count)
+
+int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int *sourceweights,
+                              int maxoutdegree, int destinations[], int *destweights)
+{
+    mpi_rank_t *self = mpi_enter("MPI_Dist_graph_neighbors", __builtin_return_address(0));
+
+    return mpi_leave(self, neighbors(comm, maxindegree, sources, sourceweights, maxoutdegree,
+                                     destinations, destweights));
+}
+XY_MPI_ALIAS(Dist_graph_neighbors)

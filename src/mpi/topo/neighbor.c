@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/topo/neighbor.h"
+
+#include "mpi/object/error.h"
+#include "mpi/p2p/multi_request.h"
+#include "mpi/runtime/call.h"
+#include "mpi/topo/topo.h"
+
+/* Neighbours of most programs; more take memory from the heap. */
+enum { FEW = 64 };
+
+typedef struct {
+    int in, out;
+    int *sources, *destinations;
+    bool is_grid;
+    int *heap; /* or NULL */
+    int few[FEW];
+} neighbors_t;
+
+static int find_neighbors(mpi_comm_t *comm, neighbors_t *n)
+{
+    size_t total;
+
+    if (comm->topology == NULL)
+        return mpi_error(comm, MPI_ERR_TOPOLOGY,
+                         "%s has no topology; make one with MPI_Cart_create, MPI_Graph_create or "
+                         "MPI_Dist_graph_create",
+                         mpi_comm_name(comm));
+    mpi_topology_degrees(comm, &n->in, &n->out);
+    total = (size_t)n->in + (size_t)n->out;
+    n->heap = NULL;
+    n->sources = n->few;
+    if (total > FEW) {
+        n->heap = n->sources = xy_malloc(total * sizeof(int));
+        if (n->heap == NULL)
+            return mpi_error_memory(comm, "the neighbours of a rank");
+    }
+    n->destinations = n->sources + n->in;
+    n->is_grid = comm->topology->kind == MPI_CART;
+    mpi_topology_neighbors(comm, n->sources, n->destinations);
+    return MPI_SUCCESS;
+}
+
+static MPI_Datatype type_at(const mpi_blocks_t *b, int i)
+{
+    return b->types ? b->types[i] : b->type;
+}
+
+static int64_t count_at(const mpi_blocks_t *b, int i)
+{
+    return b->counts.data ? coll_at(b->counts, i) : b->count;
+}
+
+/* Check the blocks of all `degree` neighbours before any message is sent. */
+static int check_blocks(mpi_comm_t *comm, const mpi_blocks_t *b, int degree)
+{
+    int error = MPI_SUCCESS;
+
+    if (b->buffer == MPI_IN_PLACE)
+        return mpi_error(comm, MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed for this buffer");
+    for (int i = 0; i < degree && error == MPI_SUCCESS; i++) {
+        error = mpi_transfer_refuse(mpi_comm_handle(comm), b->buffer, count_at(b, i), type_at(b, i),
+                                    MPI_PROC_NULL, 0, true);
+        if (b->counts.data == NULL && b->types == NULL)
+            break;
+    }
+    return error;
+}
+
+static mpi_transfer_t block_at(const mpi_blocks_t *b, int i, int peer, int tag)
+{
+    mpi_type_t *type = mpi_type_of(type_at(b, i));
+    int64_t count = count_at(b, i);
+    MPI_Aint offset = 0;
+
+    if (b->is_one)
+        offset = 0;
+    else if (b->types)
+        offset = (MPI_Aint)coll_at(b->displacements, i);
+    else if (b->displacements.data)
+        offset = (MPI_Aint)coll_at(b->displacements, i) * type->extent;
+    else
+        offset = (MPI_Aint)(i * count) * type->extent;
+    return (mpi_transfer_t){.buffer = (const char *)b->buffer + offset,
+                            .count = count,
+                            .type = type,
+                            .peer = peer,
+                            .tag = tag,
+                            .mode = XMPI_MODE_STANDARD};
+}
+
+/* Receives first, so that messages find their place. On a grid neighbours 2d and 2d + 1 are those
+ * below and above in dimension d, and tags tell the ways apart. */
+static int start_all(mpi_parts_t *parts, const neighbors_t *n, const mpi_blocks_t *send,
+                     const mpi_blocks_t *receive)
+{
+    int error = MPI_SUCCESS;
+
+    for (int i = 0; i < n->in && error == MPI_SUCCESS; i++) {
+        mpi_transfer_t t = block_at(receive, i, n->sources[i], n->is_grid ? i ^ 1 : 0);
+
+        error = mpi_parts_receive(parts, &t);
+    }
+    for (int i = 0; i < n->out && error == MPI_SUCCESS; i++) {
+        mpi_transfer_t t = block_at(send, i, n->destinations[i], n->is_grid ? i : 0);
+
+        error = mpi_parts_send(parts, &t);
+    }
+    return error;
+}
+
+static int exchange(mpi_rank_t *self, MPI_Comm handle, const mpi_blocks_t *send,
+                    const mpi_blocks_t *receive, MPI_Request *request)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+    mpi_parts_t *parts;
+    neighbors_t n;
+    int error;
+
+    if (comm == NULL)
+        return mpi_error(NULL, MPI_ERR_COMM, "the communicator is %s",
+                         handle == MPI_COMM_NULL ? "MPI_COMM_NULL" : "no valid handle");
+    self->call.comm = comm;
+    self->call.peer = MPI_UNDEFINED;
+    error = find_neighbors(comm, &n);
+    if (error != MPI_SUCCESS)
+        return error;
+    error = check_blocks(comm, send, n.out);
+    if (error == MPI_SUCCESS)
+        error = check_blocks(comm, receive, n.in);
+    if (error == MPI_SUCCESS)
+        error = mpi_parts_begin(self, comm, &parts);
+    if (error == MPI_SUCCESS) {
+        mpi_parts_hide(parts);
+        error = start_all(parts, &n, send, receive);
+        error = mpi_parts_end(parts, error, request, MPI_STATUS_IGNORE);
+    }
+    xy_free(n.heap);
+    return error;
+}
+
+int mpi_neighbor_exchange(const char *name, const void *site, MPI_Comm comm,
+                          const mpi_blocks_t *send, const mpi_blocks_t *receive,
+                          MPI_Request *request)
+{
+    mpi_rank_t *self = mpi_enter(name, site);
+
+    return mpi_leave(self, exchange(self, comm, send, receive, request));
+}

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of the real task engine share. All is protected by `lock` unless it says
+ * otherwise.
+ *
+ *   task.c        the platform that policies see, making and unmaking
+ *   task_work.c   workers: taking, running and ending tasks
+ *   task_copy.c   copies of data: who holds what, room, eviction, gathering
+ *   task_place.c  data that exchange their addresses
+ *   task_store.c  a file: threads that read and write, buffers
+ *   task_record.c what happens, kept until the end
+ */
+#ifndef XY_TASKS_EXEC_EXEC_INTERNAL_H
+#define XY_TASKS_EXEC_EXEC_INTERNAL_H
+
+#include <pthread.h>
+#include <time.h>
+
+#include "tasks/exec/exec.h"
+
+enum {
+    EXEC_PIPELINE_MAX = 8,
+    EXEC_PREFETCH_MAX = 4,
+    EXEC_STORE_THREADS = 2,
+    EXEC_BATCH_MAX = 64,
+    EXEC_SPARES = 32
+};
+
+/* Something that happened, in seconds since the start. */
+typedef enum { EXEC_TASK, EXEC_TRANSFER, EXEC_MEMORY, EXEC_DECISION, EXEC_WAIT } exec_event_t;
+
+typedef struct {
+    double end;
+    union {
+        double start;
+        uint64_t used; /* EXEC_MEMORY */
+    } u;
+    exec_event_t event;
+    int32_t what, from, to; /* a task, a datum or a memory; `from` is also the worker */
+} exec_record_t;
+
+/* Records in the order of their ends, written by one thread at a time. */
+typedef struct exec_page exec_page_t;
+typedef struct {
+    exec_page_t *first, *last, *reading; /* reading: while they are told */
+    int32_t count, told;                 /* in the last page; of those in the page being read */
+    double end;                          /* of the last record */
+    bool is_cut;                         /* memory ran out */
+} exec_log_t;
+
+/* Where a datum lies (task_place.c). */
+typedef struct {
+    int32_t user; /* worker that alone used the place since it was written; -1: nobody, -2: more */
+    bool is_dead; /* nobody will read what is there */
+    uint64_t given; /* tasks that `user` must have run before another worker may write there */
+} exec_place_t;
+
+/* A task of a batch waits until a worker has run so many tasks. */
+typedef struct {
+    int32_t task, worker;
+    uint64_t ran;
+} exec_gate_t;
+
+/* A task that a worker holds: gathering its data, complete, or running. */
+typedef struct {
+    xy_op_id_t op; /* -1: free */
+    int32_t worker;
+    bool is_complete, is_given_back;
+} exec_slot_t;
+
+typedef struct {
+    xy_task_room_t room;     /* `own` of a copy: out of core its buffer */
+    exec_slot_t **gathering; /* by age */
+    int32_t gathering_count;
+    int32_t prefetching;
+} exec_memory_t;
+
+typedef struct exec_tasks exec_tasks_t;
+
+typedef struct {
+    exec_tasks_t *engine;
+    int32_t number, memory;
+    int cpu; /* -1: not pinned */
+    exec_slot_t slots[EXEC_PIPELINE_MAX];
+    exec_slot_t *order[EXEC_PIPELINE_MAX]; /* those in use, by age */
+    int32_t held;
+    /* Written with every task, so far from the ends, where the lines of other workers begin. */
+    exec_log_t log; /* of this thread alone */
+    double begun;   /* when the task that runs began, if recorded; 0: not known */
+    xy_op_id_t batch[EXEC_BATCH_MAX];
+    void **buffers; /* [EXEC_BATCH_MAX][most accesses of a task] */
+    int32_t batch_count;
+    exec_gate_t *gates; /* of the batch, in its order; NULL: places are not exchanged */
+    int32_t gate, gate_count;
+    int32_t spares[EXEC_SPARES]; /* ring of data that were dead when the cache gave them up */
+    uint32_t spare_count;
+    uint64_t taken;       /* tasks */
+    _Atomic uint64_t ran; /* likewise; written by its own thread */
+    double busy, waited;  /* seconds in tasks, and between tasks of a batch for other workers */
+    double mean;          /* seconds of a task, lately */
+    double ended;         /* when it last had nothing to run any more */
+    uint32_t seen;        /* epoch in which it last found nothing to do */
+    pthread_t thread;
+} exec_worker_t;
+
+/* Something to read from or write to the file. */
+typedef struct {
+    int32_t data;
+    bool is_write;
+    double start; /* when a thread took it */
+} exec_request_t;
+
+struct exec_tasks {
+    const xy_graph_t *graph;
+    const xy_task_exec_t *how;
+    const xy_task_policy_t *policy;
+    const xy_task_eviction_t *eviction;
+    void *state; /* of the policy */
+    xy_task_view_t view;
+    xy_task_result_t result;
+    xy_status_t status; /* the first failure */
+    bool is_recording;  /* somebody wants to know what happened */
+    double start, now;
+    int32_t pipeline, data_count, ops, left;
+    int32_t most;     /* accesses of a task */
+    int32_t running;  /* workers that run tasks */
+    int32_t sleeping; /* workers in the condition variable */
+    bool is_spinning; /* there is a core for each worker */
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    _Atomic uint32_t epoch; /* counts changes; read without the lock by those who spin */
+
+    /* What policies see as the platform. */
+    int32_t worker_count, memory_count;
+    int32_t *memory_of;
+    double *speed, *latency, *rate;
+    uint64_t *capacity;
+    uint8_t **states;
+
+    exec_memory_t *memories;
+    exec_worker_t *workers;
+    int32_t *waiting;        /* [ops] predecessors that the policy does not know to be over */
+    _Atomic int32_t *before; /* [ops] predecessors that are not over; without the lock */
+    int32_t *writers_left;   /* [data] */
+    bool *is_over;           /* [ops] */
+    xy_task_uses_t uses;     /* for belady-plan without a plan */
+    exec_place_t *places;    /* [data]; NULL: they are not exchanged */
+
+    /* Out of core. */
+    pthread_cond_t asked; /* there is a request, or the end has come */
+    exec_request_t *requests;
+    int32_t request_first, request_count, request_room; /* a ring: one per datum at most */
+    int32_t in_flight;                                  /* requests not yet over */
+    bool is_closing;
+    pthread_t store_threads[EXEC_STORE_THREADS];
+    int store_started;
+    void *free_buffers; /* chained through their first bytes, all of `buffer_bytes` */
+    uint64_t buffer_bytes;
+
+    exec_log_t log; /* transfers and memories; workers have their own */
+};
+
+/* task_record.c. None but exec_tell is called unless e->is_recording. */
+/* Around a task; `next` is what the worker runs after it, or -1. The end comes before others are
+ * told. */
+void exec_record_begin(exec_worker_t *w);
+void exec_record_end(const exec_tasks_t *e, exec_worker_t *w, xy_op_id_t op, xy_op_id_t next);
+void exec_record_pause(exec_worker_t *w, exec_event_t event, double start, double end);
+void exec_record_transfer(exec_tasks_t *e, int32_t data, int32_t from, int32_t to, double start);
+void exec_record_memory(exec_tasks_t *e, int32_t memory);
+/* After the run: tell the observer all of it in the order of the ends. XY_ENOMEM (said): not all
+ * was kept. */
+xy_status_t exec_tell(exec_tasks_t *e, const xy_task_observer_t *observer);
+void exec_record_cleanup(exec_tasks_t *e);
+
+/* task_work.c */
+void *exec_worker_main(void *arg);
+void exec_announce(exec_tasks_t *e, xy_op_id_t op);
+/* Tell everybody that something changed. */
+void exec_wake(exec_tasks_t *e);
+/* Remember the first failure; all workers then end. */
+void exec_fail(exec_tasks_t *e, xy_status_t status);
+
+/* task_copy.c */
+/* A task takes hold of its data in the memory of its worker, or lets go. */
+void exec_hold(exec_tasks_t *e, exec_slot_t *slot);
+/* Let the tasks of a memory gather what they miss, then prefetch, then store early. */
+void exec_pump(exec_tasks_t *e, int32_t memory);
+/* The task begins to write: no other copy is worth anything. */
+void exec_own(exec_tasks_t *e, int32_t memory, int32_t data);
+void exec_finished(exec_tasks_t *e, int32_t memory, xy_op_id_t op);
+/* A request is over. */
+void exec_arrived(exec_tasks_t *e, const exec_request_t *request);
+/* All tasks are over: bring home what is not. */
+void exec_flush(exec_tasks_t *e);
+
+/* task_place.c */
+xy_status_t exec_places_init(exec_tasks_t *e); /* ENOMEM in silence */
+void exec_places_cleanup(exec_tasks_t *e);
+/* The task is ready: what it only writes is dead. */
+void exec_places_ready(exec_tasks_t *e, xy_op_id_t op);
+void exec_place_given_up(exec_tasks_t *e, int32_t memory, int32_t data);
+/* A task is about to write the datum, which the cache does not hold: find it a better place. */
+void exec_place_exchange(exec_tasks_t *e, int32_t memory, int32_t data);
+/* The worker takes the task as the next of its batch. */
+void exec_places_use(exec_tasks_t *e, exec_worker_t *w, xy_op_id_t op);
+/* May the task of this number in the batch begin? Without the lock. */
+bool exec_places_are_free(const exec_tasks_t *e, exec_worker_t *w, int32_t task);
+
+/* task_store.c */
+xy_status_t exec_store_start(exec_tasks_t *e);
+void exec_store_stop(exec_tasks_t *e);
+void exec_store_request(exec_tasks_t *e, int32_t data, bool is_write);
+/* A buffer for the datum; NULL: memory ran out, which is remembered. */
+void *exec_buffer_take(exec_tasks_t *e, int32_t data);
+void exec_buffer_give(exec_tasks_t *e, int32_t data, void *buffer);
+
+static inline uint64_t exec_bytes(const exec_tasks_t *e, int32_t data)
+{
+    return xy_graph_datum(e->graph, data)->bytes;
+}
+
+static inline double exec_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static inline bool exec_is_over(const exec_tasks_t *e)
+{
+    return e->left == 0 || e->status != XY_OK ||
+           (e->how->stop != NULL && atomic_load_explicit(e->how->stop, memory_order_acquire));
+}
+
+#endif

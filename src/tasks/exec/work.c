@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Workers: they ask the policy, gather, run, and tell. */
+#include <sched.h>
+
+#include "tasks/exec/exec_internal.h"
+
+enum { SPINS = 2000 };
+
+static inline void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#endif
+}
+
+void exec_wake(exec_tasks_t *e)
+{
+    atomic_fetch_add_explicit(&e->epoch, 1, memory_order_release);
+    if (e->sleeping > 0)
+        pthread_cond_broadcast(&e->changed);
+}
+
+void exec_fail(exec_tasks_t *e, xy_status_t status)
+{
+    if (e->status == XY_OK)
+        e->status = status;
+    exec_wake(e);
+}
+
+void exec_announce(exec_tasks_t *e, xy_op_id_t op)
+{
+    exec_places_ready(e, op);
+    e->policy->ready(e->state, op);
+}
+
+static void gathering_remove(exec_memory_t *m, const exec_slot_t *slot)
+{
+    int32_t kept = 0;
+
+    for (int32_t i = 0; i < m->gathering_count; i++)
+        if (m->gathering[i] != slot)
+            m->gathering[kept++] = m->gathering[i];
+    m->gathering_count = kept;
+}
+
+static exec_slot_t *slot_take(exec_worker_t *w)
+{
+    for (int32_t i = 0; i < w->engine->pipeline; i++)
+        if (w->slots[i].op < 0) {
+            w->order[w->held++] = &w->slots[i];
+            return &w->slots[i];
+        }
+    return NULL;
+}
+
+static void slot_free(exec_worker_t *w, exec_slot_t *slot)
+{
+    int32_t kept = 0;
+
+    for (int32_t i = 0; i < w->held; i++)
+        if (w->order[i] != slot)
+            w->order[kept++] = w->order[i];
+    w->held = kept;
+    slot->op = -1;
+}
+
+static void feed(exec_tasks_t *e, exec_worker_t *w)
+{
+    exec_memory_t *m = &e->memories[w->memory];
+
+    while (w->held < e->pipeline) {
+        xy_op_id_t op = e->policy->pick(e->state, w->number);
+        exec_slot_t *slot;
+
+        if (op < 0)
+            return;
+        slot = slot_take(w);
+        *slot = (exec_slot_t){.op = op, .worker = w->number};
+        exec_hold(e, slot);
+        m->gathering[m->gathering_count++] = slot;
+    }
+}
+
+/* The next task that can run; NULL: none now. */
+static exec_slot_t *next_task(exec_tasks_t *e, exec_worker_t *w)
+{
+    feed(e, w);
+    exec_pump(e, w->memory);
+    for (int32_t i = 0; i < w->held; i++)
+        if (w->order[i]->is_complete)
+            return w->order[i];
+    return NULL;
+}
+
+static bool is_stuck(const exec_tasks_t *e)
+{
+    uint32_t epoch = atomic_load_explicit(&e->epoch, memory_order_relaxed);
+
+    if (e->running > 0 || e->in_flight > 0)
+        return false;
+    for (int32_t w = 0; w < e->worker_count; w++)
+        if (e->workers[w].seen != epoch)
+            return false;
+    return true;
+}
+
+/* Until something changes: spin, as most waits are short, then sleep. */
+static void wait_for_change(exec_tasks_t *e, exec_worker_t *w)
+{
+    uint32_t epoch = atomic_load_explicit(&e->epoch, memory_order_relaxed);
+
+    w->seen = epoch;
+    if (is_stuck(e)) {
+        exec_fail(e, xy_fail(XY_EINVAL,
+                             "policy %s left %d of %d tasks undone: it names none of the ready "
+                             "ones",
+                             e->policy->name, e->left, e->ops));
+        return;
+    }
+    pthread_mutex_unlock(&e->lock);
+    for (int i = 0; i < SPINS && e->is_spinning; i++) {
+        if (atomic_load_explicit(&e->epoch, memory_order_acquire) != epoch)
+            break;
+        relax();
+    }
+    pthread_mutex_lock(&e->lock);
+    while (atomic_load_explicit(&e->epoch, memory_order_relaxed) == epoch && !exec_is_over(e)) {
+        e->sleeping++;
+        pthread_cond_wait(&e->changed, &e->lock);
+        e->sleeping--;
+    }
+}
+
+static void *address(const exec_tasks_t *e, const exec_worker_t *w, int32_t data)
+{
+    return e->how->store != NULL       ? e->memories[w->memory].room.copies[data].own
+           : e->how->addresses != NULL ? e->how->addresses[data]
+                                       : xy_graph_datum(e->graph, data)->user;
+}
+
+/* Take its data: from now on nobody else may. It is the next of the batch. */
+static void begin(exec_tasks_t *e, exec_worker_t *w, exec_slot_t *slot)
+{
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(e->graph, slot->op, &a);
+    void **buffers = w->buffers + (ptrdiff_t)w->batch_count * e->most;
+
+    gathering_remove(&e->memories[w->memory], slot);
+    exec_places_use(e, w, slot->op);
+    for (int32_t i = 0; i < n; i++) {
+        buffers[i] = address(e, w, a[i].data);
+        if (a[i].mode & XY_ACCESS_WRITE)
+            exec_own(e, w->memory, a[i].data);
+    }
+    w->batch[w->batch_count++] = slot->op;
+    w->taken++;
+}
+
+/* For the policy and the copies the task is over. */
+static void end(exec_tasks_t *e, exec_worker_t *w, exec_slot_t *slot)
+{
+    xy_op_id_t op = slot->op;
+    const xy_op_id_t *after;
+    int32_t n = xy_graph_successors(e->graph, op, &after);
+
+    slot_free(w, slot);
+    e->is_over[op] = true;
+    e->left--;
+    exec_finished(e, w->memory, op);
+    if (e->policy->done != NULL)
+        e->policy->done(e->state, w->number, op);
+    for (int32_t i = 0; i < n; i++)
+        if (--e->waiting[after[i]] == 0)
+            exec_announce(e, after[i]);
+}
+
+/*
+ * Decisions about tasks of some microseconds, one at a time, would take as long as the tasks: the
+ * lock, and the data of the policy that the task has pushed out of the cache. So a worker takes
+ * several at once, as many as fit in BATCH_SECONDS. The policy is told that each is over as soon as
+ * it is taken, and so can name those that come after it. Really they run one after the other, and a
+ * task waits until those before it, on other workers, are over (`before`). Nobody waits for ever:
+ * the order in which the policy thought them over is one in which they can run.
+ */
+static const double BATCH_SECONDS = 200e-6;
+
+static int32_t batch_size(const exec_tasks_t *e, const exec_worker_t *w)
+{
+    double n = w->mean > 0 ? BATCH_SECONDS / w->mean : 1;
+
+    if (e->how->store != NULL || n < 1)
+        return 1;
+    return n < EXEC_BATCH_MAX ? (int32_t)n : EXEC_BATCH_MAX;
+}
+
+/* Returns how many tasks are in w->batch; when only one was wanted, *slot_p is its slot, and the
+ * policy does not yet know that it is over. */
+static int32_t take(exec_tasks_t *e, exec_worker_t *w, exec_slot_t **slot_p)
+{
+    int32_t want = batch_size(e, w);
+
+    *slot_p = NULL;
+    w->batch_count = w->gate = w->gate_count = 0;
+    while (w->batch_count < want && e->left > 0) {
+        exec_slot_t *slot = next_task(e, w);
+
+        if (slot == NULL || e->status != XY_OK)
+            break; /* when memory runs out the task may lack a buffer */
+        begin(e, w, slot);
+        if (want == 1)
+            *slot_p = slot;
+        else
+            end(e, w, slot);
+    }
+    if (w->batch_count > 0 && want > 1)
+        exec_wake(e);
+    return w->batch_count;
+}
+
+/* ---- Without the lock ---- */
+
+static bool is_cancelled(const exec_tasks_t *e)
+{
+    return e->how->stop != NULL && atomic_load_explicit(e->how->stop, memory_order_acquire);
+}
+
+/* Are those before it really over? The load acquires what they wrote: see release_after. */
+static bool is_free(const exec_tasks_t *e, exec_worker_t *w, int32_t task)
+{
+    return atomic_load_explicit(&e->before[w->batch[task]], memory_order_acquire) == 0 &&
+           exec_places_are_free(e, w, task);
+}
+
+static void wait_for_others(exec_tasks_t *e, exec_worker_t *w, int32_t task)
+{
+    double start, end;
+
+    if (is_free(e, w, task))
+        return;
+    start = exec_clock();
+    for (int i = 0; !is_free(e, w, task); i++) {
+        if (is_cancelled(e))
+            break;
+        if (i < SPINS && e->is_spinning)
+            relax();
+        else
+            sched_yield();
+    }
+    end = exec_clock();
+    w->waited += end - start;
+    if (e->is_recording)
+        exec_record_pause(w, EXEC_WAIT, start - e->start, end - e->start);
+}
+
+static void release_after(exec_tasks_t *e, xy_op_id_t op)
+{
+    const xy_op_id_t *after;
+    int32_t n = xy_graph_successors(e->graph, op, &after);
+
+    for (int32_t i = 0; i < n; i++)
+        atomic_fetch_sub_explicit(&e->before[after[i]], 1, memory_order_release);
+}
+
+static void perform(const exec_tasks_t *e, const xy_task_turn_t *turn)
+{
+    const xy_task_code_t *code;
+
+    if (e->how->run != NULL) {
+        e->how->run(e->how->arg, turn);
+        return;
+    }
+    code = xy_graph_op(e->graph, turn->op)->user;
+    code->run(turn->buffers, code->arg);
+}
+
+/* Release what it wrote, to those who come after it and to those who wait for places. */
+static void release(exec_tasks_t *e, exec_worker_t *w, xy_op_id_t op)
+{
+    uint64_t ran = atomic_load_explicit(&w->ran, memory_order_relaxed);
+
+    release_after(e, op);
+    atomic_store_explicit(&w->ran, ran + 1, memory_order_release);
+}
+
+/* The task after this one in the batch, if all that it can wait for are others' tasks. */
+static xy_op_id_t next_in_batch(const exec_tasks_t *e, exec_worker_t *w, int32_t task, int32_t n)
+{
+    return task + 1 < n && exec_places_are_free(e, w, task + 1) ? w->batch[task + 1] : -1;
+}
+
+static void run_batch(exec_tasks_t *e, exec_worker_t *w, int32_t n, double start)
+{
+    double waited = w->waited, busy;
+
+    w->begun = 0;
+    for (int32_t i = 0; i < n; i++) {
+        xy_task_turn_t turn = {w->number, w->batch[i], w->buffers + (ptrdiff_t)i * e->most};
+
+        wait_for_others(e, w, i);
+        if (is_cancelled(e))
+            break;
+        if (e->is_recording)
+            exec_record_begin(w);
+        perform(e, &turn);
+        if (e->is_recording)
+            exec_record_end(e, w, turn.op, next_in_batch(e, w, i, n));
+        release(e, w, turn.op);
+    }
+    w->ended = exec_clock();
+    busy = w->ended - start - (w->waited - waited);
+    w->busy += busy;
+    w->mean = w->mean > 0 ? 0.9 * w->mean + 0.1 * busy / n : busy / n;
+}
+
+/* ---- The loop ---- */
+
+static void pin(int cpu)
+{
+    cpu_set_t set;
+
+    if (cpu < 0)
+        return;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    (void)pthread_setaffinity_np(pthread_self(), sizeof(set), &set); /* only slower without */
+}
+
+static void pause_ended(const exec_tasks_t *e, exec_worker_t *w, exec_event_t event, double now)
+{
+    if (e->is_recording)
+        exec_record_pause(w, event, w->ended - e->start, now - e->start);
+    w->ended = now;
+}
+
+void *exec_worker_main(void *arg)
+{
+    exec_worker_t *w = arg;
+    exec_tasks_t *e = w->engine;
+
+    pin(w->cpu);
+    w->ended = exec_clock();
+    pthread_mutex_lock(&e->lock);
+    while (!exec_is_over(e)) {
+        exec_slot_t *slot;
+        double start;
+        int32_t n;
+
+        e->now = exec_clock() - e->start;
+        n = take(e, w, &slot);
+        start = exec_clock();
+        e->result.scheduling_seconds += start - w->ended;
+        if (n == 0) {
+            if (e->status == XY_OK)
+                wait_for_change(e, w);
+            pause_ended(e, w, EXEC_WAIT, exec_clock());
+            continue;
+        }
+        pause_ended(e, w, EXEC_DECISION, start);
+        e->running++;
+        pthread_mutex_unlock(&e->lock);
+        run_batch(e, w, n, start);
+        pthread_mutex_lock(&e->lock);
+        e->running--;
+        if (slot != NULL) {
+            e->now = w->ended - e->start;
+            end(e, w, slot);
+            exec_wake(e);
+        }
+    }
+    exec_wake(e); /* the end may have come from a task, which tells nobody */
+    pthread_mutex_unlock(&e->lock);
+    return NULL;
+}

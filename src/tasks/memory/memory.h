@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A memory and the copies of data in it, as both engines keep them: what is there, how much room is
+ * taken, who needs it, what was used last. Engines decide when data move; this only keeps count.
+ *
+ *   xy_task_room_t room;
+ *   xy_task_room_init(&room, data, capacity, 0);
+ *   if (xy_task_room_take(&room, d, bytes)) ...        (room is taken now, and was not before)
+ *   room.states[d] = XY_TASK_HERE;
+ *   xy_task_room_hold(&room, graph, op);               (what the task accesses stays)
+ *   d = xy_task_room_victim(&room, eviction, is_dirty, next_use, arg);        (-1: nothing is free)
+ *   xy_task_room_give(&room, d, bytes);
+ *
+ * A copy takes room from the moment it is asked for until it is given up. While tasks need it, it
+ * is pinned. One that must be written back first is leaving: its room counts as used until then,
+ * unless a task takes hold of it again. Not thread-safe. What is done for each task is inline.
+ */
+#ifndef XY_TASKS_MEMORY_MEMORY_H
+#define XY_TASKS_MEMORY_MEMORY_H
+
+#include "tasks/policy/policy.h"
+
+/* A datum in a memory. */
+typedef struct {
+    int32_t prev, next; /* least recently used first */
+    int32_t pins;       /* tasks and transfers that need it here */
+    bool is_allocated;
+    bool is_evicting; /* goes when it is written back, unless a task takes hold of it */
+    bool is_writing;  /* a task changes it right now: it cannot be copied */
+    bool is_storing;  /* being written to a file: it must not change */
+    bool is_prefetch; /* being read from a file, and no task asked for it */
+    void *own;        /* of the engine: the transfer under way, or the buffer */
+} xy_task_copy_t;
+
+typedef struct {
+    uint64_t capacity, used, leaving; /* leaving: will be free when written back */
+    int32_t oldest, newest;           /* of the copies, by use */
+    int32_t final_head, final_tail;   /* data that no task will write any more */
+    int32_t *final_next;              /* [data] */
+    xy_task_copy_t *copies;           /* [data] */
+    uint8_t *states;                  /* [data]: XY_TASK_HERE, XY_TASK_COMING, 0 */
+} xy_task_room_t;
+
+/* All data in `state`. XY_ENOMEM (silent): may be cleaned up nevertheless. */
+xy_status_t xy_task_room_init(xy_task_room_t *room, int32_t data, uint64_t capacity, uint8_t state);
+void xy_task_room_cleanup(xy_task_room_t *room);
+
+/* ---- The list of use ---- */
+
+static inline void xy_task_room_unlink(xy_task_room_t *room, int32_t data)
+{
+    const xy_task_copy_t *c = &room->copies[data];
+
+    if (c->prev >= 0)
+        room->copies[c->prev].next = c->next;
+    else
+        room->oldest = c->next;
+    if (c->next >= 0)
+        room->copies[c->next].prev = c->prev;
+    else
+        room->newest = c->prev;
+}
+
+static inline void xy_task_room_link(xy_task_room_t *room, int32_t data)
+{
+    xy_task_copy_t *c = &room->copies[data];
+
+    c->next = -1;
+    c->prev = room->newest;
+    if (room->newest >= 0)
+        room->copies[room->newest].next = data;
+    else
+        room->oldest = data;
+    room->newest = data;
+}
+
+/* It was used just now. */
+static inline void xy_task_room_touch(xy_task_room_t *room, int32_t data)
+{
+    if (!room->copies[data].is_allocated || room->newest == data)
+        return;
+    xy_task_room_unlink(room, data);
+    xy_task_room_link(room, data);
+}
+
+/* ---- Taking and giving up ---- */
+
+/* false: it has its room already. */
+static inline bool xy_task_room_take(xy_task_room_t *room, int32_t data, uint64_t bytes)
+{
+    if (room->copies[data].is_allocated)
+        return false;
+    room->copies[data].is_allocated = true;
+    room->used += bytes;
+    xy_task_room_link(room, data);
+    return true;
+}
+
+/* It goes as soon as it is written back. */
+static inline void xy_task_room_leave(xy_task_room_t *room, int32_t data, uint64_t bytes)
+{
+    room->copies[data].is_evicting = true;
+    room->leaving += bytes;
+}
+
+static inline void xy_task_room_stay(xy_task_room_t *room, int32_t data, uint64_t bytes)
+{
+    if (!room->copies[data].is_evicting)
+        return;
+    room->copies[data].is_evicting = false;
+    room->leaving -= bytes;
+}
+
+/* Whatever it was, it is not there any more. false: it had no room. */
+static inline bool xy_task_room_give(xy_task_room_t *room, int32_t data, uint64_t bytes)
+{
+    xy_task_room_stay(room, data, bytes);
+    room->states[data] = 0;
+    if (!room->copies[data].is_allocated)
+        return false;
+    room->copies[data].is_allocated = false;
+    room->used -= bytes;
+    xy_task_room_unlink(room, data);
+    return true;
+}
+
+/* ---- Tasks ---- */
+
+/* What the task accesses stays in the memory, or need not any longer. */
+void xy_task_room_hold(xy_task_room_t *room, const xy_graph_t *graph, xy_op_id_t op);
+void xy_task_room_let_go(xy_task_room_t *room, const xy_graph_t *graph, xy_op_id_t op);
+
+/* Data that no task will write any more, in the order in which that became known; -1: none. */
+void xy_task_room_push_final(xy_task_room_t *room, int32_t data);
+int32_t xy_task_room_pop_final(xy_task_room_t *room);
+
+/* ---- Giving up ---- */
+
+/* Could it go now, as far as this memory is concerned? */
+static inline bool xy_task_room_is_free(const xy_task_room_t *room, int32_t data)
+{
+    const xy_task_copy_t *c = &room->copies[data];
+
+    return c->is_allocated && room->states[data] == XY_TASK_HERE && c->pins == 0 &&
+           !c->is_evicting && !c->is_storing;
+}
+
+/* What only the engine knows: must a datum be written back before it goes, and when is it used
+ * next? They are arguments, not members of a struct, so that constant ones are inlined: all data of
+ * a memory may be asked about. */
+typedef bool (*xy_task_dirty_fn)(const void *arg, int32_t data);
+typedef int64_t (*xy_task_next_use_fn)(const void *arg, int32_t data);
+
+/* The one used latest from now. */
+static inline int32_t xy_task_room_latest(const xy_task_room_t *room, xy_task_next_use_fn next_use,
+                                          const void *arg)
+{
+    int64_t latest = -1;
+    int32_t best = -1;
+
+    for (int32_t d = room->oldest; d >= 0; d = room->copies[d].next) {
+        int64_t use;
+
+        if (!xy_task_room_is_free(room, d))
+            continue;
+        use = next_use(arg, d);
+        if (use > latest) {
+            latest = use;
+            best = d;
+        }
+    }
+    return best;
+}
+
+/* What the eviction gives up; -1: nothing is free. */
+static inline int32_t xy_task_room_victim(const xy_task_room_t *room,
+                                          const xy_task_eviction_t *eviction,
+                                          xy_task_dirty_fn is_dirty, xy_task_next_use_fn next_use,
+                                          const void *arg)
+{
+    int32_t best = -1;
+
+    if (eviction->is_by_next_use)
+        return xy_task_room_latest(room, next_use, arg);
+    for (int32_t d = room->oldest; d >= 0; d = room->copies[d].next) {
+        if (!xy_task_room_is_free(room, d))
+            continue;
+        if (!eviction->is_clean_first || !is_dirty(arg, d))
+            return d;
+        best = best < 0 ? d : best;
+    }
+    return best;
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Films: what happened to the tasks of a graph, kept to be drawn.
+ *
+ *   xy_film_t *film;
+ *   xy_film_create(&film);
+ *   how.observer = xy_film_observer(film);            (of either clock)
+ *   ... run ...
+ *   xy_film_page(film, graph, &(xy_film_text_t){"Cholesky", "dmdar, 2 GPUs"}, file);
+ *   xy_film_destroy(film);
+ *
+ * A picture needs to know where a task lies: at the position of the first datum with a mark that it
+ * writes, or else reads. Its iteration is the one that the operation names, or, where none does,
+ * the number of tasks before it in the same place. Tasks without a place are left out.
+ *
+ * A film is used by one thread at a time.
+ */
+#ifndef XY_TASKS_PICTURE_PICTURE_H
+#define XY_TASKS_PICTURE_PICTURE_H
+
+#include <stdio.h>
+
+#include "graph/graph.h"
+#include "tasks/policy/policy.h"
+
+typedef struct xy_film xy_film_t;
+
+xy_status_t xy_film_create(xy_film_t **film_p);
+void xy_film_destroy(xy_film_t *film); /* NULL is fine */
+/* To be given to an engine; belongs to the film. */
+const xy_task_observer_t *xy_film_observer(const xy_film_t *film);
+
+/* The pictures, in the order of a page. */
+typedef enum {
+    XY_FILM_TIME,      /* the domain against time, with transfers */
+    XY_FILM_ITERATION, /* the domain (in 2D and 3D its middle line) against iterations, with lines
+                          that join what was done by the same instant */
+    XY_FILM_SLICES,    /* 2D and 3D: the domain at six instants */
+    XY_FILM_MEMORY,    /* bytes in each memory */
+    XY_FILM_LINKS,     /* transfers under way */
+    XY_FILM_PICTURES,
+} xy_film_picture_t;
+
+/* "time", "iteration", "slices", "memory", "links". */
+const char *xy_film_name(xy_film_picture_t picture);
+
+/* One picture as a file of its own. *is_drawn_p (may be NULL): false, and nothing written, where
+ * there is nothing to draw: no positions, no second dimension. XY_ENOMEM (said). */
+xy_status_t xy_film_svg(const xy_film_t *film, const xy_graph_t *graph, xy_film_picture_t picture,
+                        FILE *file, bool *is_drawn_p);
+/* All of them, each to PREFIX-NAME.svg. XY_EIO and the like (said). */
+xy_status_t xy_film_files(const xy_film_t *film, const xy_graph_t *graph, const char *prefix);
+
+typedef struct {
+    const char *title;
+    const char *text; /* lines below it */
+} xy_film_text_t;
+
+/* One self-contained page: all pictures and, in 2D and 3D, the slices with a slider over time.
+ * XY_ENOMEM (said). */
+xy_status_t xy_film_page(const xy_film_t *film, const xy_graph_t *graph, const xy_film_text_t *text,
+                         FILE *file);
+
+#endif

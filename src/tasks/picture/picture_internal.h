@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of the room share.
+ *
+ *   film.c      keeping what happens
+ *   layout.c    where tasks and data lie
+ *   draw.c      pictures of the domain
+ *   draw_use.c  pictures of memories and links
+ *   page.c      the page, the slider, the files
+ */
+#ifndef XY_TASKS_PICTURE_PICTURE_INTERNAL_H
+#define XY_TASKS_PICTURE_PICTURE_INTERNAL_H
+
+#include "tasks/picture/picture.h"
+
+typedef struct {
+    double start, end;
+    xy_op_id_t op;
+    int32_t worker;
+} film_task_t;
+
+typedef struct {
+    double start, end;
+    int32_t data, from, to;
+} film_transfer_t;
+
+typedef struct {
+    double time, used;
+    int32_t memory;
+} film_room_t;
+
+struct xy_film {
+    xy_task_observer_t observer;
+    xy_vec_t tasks, transfers, rooms; /* of the three kinds above, by their ends */
+    bool is_out_of_memory;
+};
+
+typedef struct {
+    const xy_film_t *film;
+    const xy_graph_t *graph;
+    double end;         /* of the last event, seconds; > 0 */
+    int dims;           /* that the domain extends in; 0: no datum has a position */
+    int64_t size[3];    /* of the domain; 1 beyond dims */
+    int64_t cells;      /* all of it */
+    int64_t *place;     /* [ops] cell; -1: none */
+    int32_t *iteration; /* [ops] */
+    int32_t iterations; /* highest + 1 */
+    int32_t workers;    /* highest seen + 1 */
+    size_t step;        /* every step-th mark is drawn */
+    FILE *f;
+} film_layout_t;
+
+/* layout.c. The caller cleans up. XY_ENOMEM (said). */
+xy_status_t film_layout_init(film_layout_t *l, const xy_film_t *film, const xy_graph_t *graph);
+void film_layout_cleanup(film_layout_t *l);
+int64_t film_place_of_data(const film_layout_t *l, int32_t data);
+
+/* All pictures have the same frame. */
+enum { FILM_WIDTH = 1000, FILM_HEIGHT = 420, FILM_LEFT = 60, FILM_TOP = 14 };
+enum { FILM_WIDE = FILM_WIDTH - FILM_LEFT - 10, FILM_HIGH = FILM_HEIGHT - FILM_TOP - 36 };
+enum { FILM_MARKS_MAX = 200000 };
+
+static inline double film_x(double share)
+{
+    return FILM_LEFT + share * FILM_WIDE;
+}
+
+static inline double film_y(double share)
+{
+    return FILM_TOP + share * FILM_HIGH;
+}
+
+uint32_t film_colour(int32_t worker);
+
+/* draw.c */
+void film_begin(const film_layout_t *l, const char *title, const char *x, const char *y);
+void film_scale_time(const film_layout_t *l);
+void film_scale_y(const film_layout_t *l, double most, bool is_upward);
+void film_draw_time(const film_layout_t *l);
+xy_status_t film_draw_iterations(const film_layout_t *l);
+xy_status_t film_draw_slices(const film_layout_t *l);
+
+/* draw_use.c */
+void film_draw_memory(const film_layout_t *l);
+void film_draw_links(const film_layout_t *l);
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Films told by hand: what is drawn where, and memory that runs out. The pictures themselves are
+ * compared with files by tests/film. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/testing.h"
+#include "tasks/picture/picture_internal.h"
+
+/* n tasks that each write the datum before them on a line, twice around. */
+static xy_graph_t *line(int n, int dims)
+{
+    xy_graph_t *g;
+
+    assert_int_equal(xy_graph_create(&g), XY_OK);
+    for (int i = 0; i < n; i++)
+        xy_graph_data(
+            g, &(xy_data_t){.bytes = 8, .position = {dims == 0 ? -1 : i, dims > 1 ? i % 2 : 0, 0}});
+    for (int i = 0; i < 2 * n; i++)
+        xy_graph_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1},
+                      (xy_access_t[]){{i % n, XY_ACCESS_READ_WRITE}}, 1);
+    assert_int_equal(xy_graph_seal(g), XY_OK);
+    return g;
+}
+
+static xy_film_t *tell(int n)
+{
+    const xy_task_observer_t *o;
+    xy_film_t *film;
+
+    if (xy_film_create(&film) != XY_OK)
+        return NULL;
+    o = xy_film_observer(film);
+    for (int i = 0; i < 2 * n; i++) {
+        o->transfer(o->arg, i % n, i % 3, (i + 1) % 3, i, i + 0.5);
+        o->memory(o->arg, 1 + i % 2, i, (uint64_t)i * 10);
+        o->task(o->arg, i % 2, i, i, i + 1);
+    }
+    return film;
+}
+
+static int count(const char *text, const char *word)
+{
+    int n = 0;
+
+    for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word))
+        n++;
+    return n;
+}
+
+/* The picture, in memory that the caller frees; NULL: it was not drawn. */
+static char *picture(const xy_film_t *film, const xy_graph_t *g, xy_film_picture_t which)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *f = open_memstream(&text, &size);
+    bool is_drawn = false;
+
+    assert_int_equal(xy_film_svg(film, g, which, f, &is_drawn), XY_OK);
+    fclose(f);
+    assert_true(is_drawn == (size > 0));
+    if (is_drawn)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static void test_marks(void **state)
+{
+    xy_graph_t *g = line(5, 1);
+    xy_film_t *film = tell(5);
+    char *text;
+
+    (void)state;
+    text = picture(film, g, XY_FILM_TIME);
+    assert_int_equal(count(text, "<path"), 5); /* three kinds of transfers, two workers */
+    assert_int_equal(count(text, "M"), 20);
+    free(text);
+    text = picture(film, g, XY_FILM_ITERATION);
+    assert_int_equal(count(text, "M"), 10); /* cell i is done by worker i % 2, then by the other */
+    assert_int_equal(count(text, "<polyline"), 3);
+    free(text);
+    assert_null(picture(film, g, XY_FILM_SLICES));
+    xy_film_destroy(film);
+    xy_graph_destroy(g);
+}
+
+static void test_dimensions(void **state)
+{
+    xy_film_t *film = tell(4);
+    char *text;
+
+    (void)state;
+    for (int dims = 0; dims < 3; dims++) {
+        xy_graph_t *g = line(4, dims);
+
+        for (int i = 0; i < XY_FILM_PICTURES; i++) {
+            bool is_wanted = i >= XY_FILM_MEMORY || dims > (i == XY_FILM_SLICES ? 1 : 0);
+
+            text = picture(film, g, (xy_film_picture_t)i);
+            assert_true((text != NULL) == is_wanted);
+            free(text);
+        }
+        xy_graph_destroy(g);
+    }
+    xy_film_destroy(film);
+}
+
+/* An instant: at 3.5 s the first three of five cells have done one iteration. */
+static void test_layout(void **state)
+{
+    xy_graph_t *g = line(5, 2);
+    xy_film_t *film = tell(5);
+    film_layout_t l;
+
+    (void)state;
+    assert_int_equal(film_layout_init(&l, film, g), XY_OK);
+    assert_int_equal(l.dims, 2);
+    assert_int_equal(l.size[0], 5);
+    assert_int_equal(l.size[1], 2);
+    assert_int_equal(l.iterations, 2);
+    assert_int_equal(l.workers, 2);
+    assert_int_equal(l.place[3], 7);
+    assert_int_equal(l.iteration[3], 0);
+    assert_int_equal(l.iteration[8], 1);
+    film_layout_cleanup(&l);
+    xy_film_destroy(film);
+    xy_graph_destroy(g);
+}
+
+static void test_out_of_memory(void **state)
+{
+    xy_graph_t *g = line(6, 2);
+
+    (void)state;
+    for (long k = 1;; k++) {
+        FILE *f = fopen("/dev/null", "w");
+        xy_status_t st = XY_ENOMEM;
+        xy_film_t *film;
+
+        testing_listen();
+        xy_memory_fail_at(k);
+        film = tell(6);
+        if (film != NULL)
+            st = xy_film_page(film, g, &(xy_film_text_t){"a < b", "x & y"}, f);
+        xy_film_destroy(film);
+        fclose(f);
+        if (!xy_memory_fail_hit()) {
+            assert_int_equal(st, XY_OK);
+            break;
+        }
+        assert_int_equal(st, XY_ENOMEM);
+        assert_int_equal(testing_said_count, 1);
+    }
+    xy_memory_fail_at(0);
+    xy_error_handler_set(NULL, NULL);
+    xy_graph_destroy(g);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_dimensions),
+        cmocka_unit_test(test_layout),
+        cmocka_unit_test(test_out_of_memory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dmda and dmdar: a queue per worker, and a task goes where it will end first.
+ *                                            A decision costs O(workers)
+ *
+ *   end(worker) = end of its queue + alpha * computation + beta * transfer of what is missing
+ *
+ * The missing data of a queued task are prefetched as long as there is room. dmda takes the queue
+ * in order; dmdar takes the task of the queue whose data are nearest to be there:
+ *
+ *   queue (missing): a(2) b(1) c(0)        dmda runs a, dmdar runs c
+ */
+#include <math.h>
+
+#include "tasks/policy/policy_internal.h"
+
+typedef struct {
+    double end; /* estimated, of what it was given */
+    sched_queue_t queue;
+    sched_near_t near;   /* dmdar: the same tasks, by what is missing */
+    xy_op_id_t fetching; /* next of the queue to prefetch for; -1: none */
+} lane_t;
+
+typedef struct {
+    const xy_task_view_t *view;
+    xy_task_params_t params;
+    bool is_ready_first;
+    sched_links_t links;
+    sched_near_links_t near_links; /* dmdar */
+    xy_task_uses_t uses;
+    bool *has_left;    /* [ops] */
+    double *estimate;  /* [ops] what it added to the end of its lane */
+    lane_t *lanes;     /* [workers] */
+    int32_t releasing; /* whose task was the last to end */
+} dm_t;
+
+static void destroy(void *state)
+{
+    dm_t *d = state;
+
+    if (d == NULL)
+        return;
+    sched_links_cleanup(&d->links);
+    sched_near_links_cleanup(&d->near_links);
+    xy_task_uses_cleanup(&d->uses);
+    xy_free(d->has_left);
+    xy_free(d->estimate);
+    xy_free(d->lanes);
+    xy_free(d);
+}
+
+static xy_status_t init_near(dm_t *d)
+{
+    if (!d->is_ready_first)
+        return XY_OK;
+    d->has_left = xy_calloc((size_t)xy_graph_ops(d->view->graph) + 1, sizeof(*d->has_left));
+    if (d->has_left == NULL || sched_near_links_init(&d->near_links, d->view->graph) != XY_OK ||
+        xy_task_uses_init(&d->uses, d->view->graph) != XY_OK)
+        return XY_ENOMEM;
+    for (int32_t w = 0; w < d->view->workers; w++)
+        sched_near_init(&d->lanes[w].near, d->view, d->view->memory_of[w], w, &d->near_links);
+    return XY_OK;
+}
+
+static xy_status_t create_any(const xy_task_view_t *view, const xy_task_params_t *params,
+                              bool is_ready_first, void **state_p)
+{
+    int32_t ops = xy_graph_ops(view->graph);
+    dm_t *d = xy_calloc(1, sizeof(*d));
+
+    if (d == NULL)
+        return xy_fail_memory("preparing the queues of workers");
+    d->view = view;
+    d->params = *params;
+    d->is_ready_first = is_ready_first;
+    d->lanes = xy_calloc((size_t)view->workers, sizeof(*d->lanes));
+    d->estimate = xy_calloc((size_t)ops + 1, sizeof(*d->estimate));
+    if (d->lanes == NULL || d->estimate == NULL || sched_links_init(&d->links, ops) != XY_OK ||
+        init_near(d) != XY_OK) {
+        destroy(d);
+        return xy_fail_memory("preparing the queues of workers");
+    }
+    for (int32_t w = 0; w < view->workers; w++) {
+        d->lanes[w].queue = SCHED_QUEUE_EMPTY;
+        d->lanes[w].fetching = -1;
+    }
+    *state_p = d;
+    return XY_OK;
+}
+
+static xy_status_t create_dmda(const xy_task_view_t *view, const xy_task_params_t *params,
+                               void **state_p)
+{
+    return create_any(view, params, false, state_p);
+}
+
+static xy_status_t create_dmdar(const xy_task_view_t *view, const xy_task_params_t *params,
+                                void **state_p)
+{
+    return create_any(view, params, true, state_p);
+}
+
+static double start_on(const dm_t *d, int32_t worker)
+{
+    return d->lanes[worker].end > *d->view->now ? d->lanes[worker].end : *d->view->now;
+}
+
+/* What it costs on a worker; where that is more than `limit`, something that is more. The margin is
+ * far above what rounding adds, so that equal ends stay equal. */
+static double cost_on(const dm_t *d, xy_op_id_t op, int32_t worker, double limit)
+{
+    double cost = d->params.alpha * xy_task_seconds(d->view, op, worker);
+
+    limit += 1e-9 * (fabs(limit) + *d->view->now);
+    if (cost > limit || d->params.beta <= 0)
+        return cost;
+    return cost + d->params.beta * xy_task_transfer_within(d->view, op, d->view->memory_of[worker],
+                                                           (limit - cost) / d->params.beta);
+}
+
+static void ready(void *state, xy_op_id_t op)
+{
+    dm_t *d = state;
+    /* The worker whose end made it ready holds some of its data: a good first bound, which spares
+     * most of the others. */
+    double limit = start_on(d, d->releasing) + cost_on(d, op, d->releasing, INFINITY);
+    double best_end = INFINITY, best_cost = 0;
+    int32_t best = d->releasing;
+
+    for (int32_t w = 0; w < d->view->workers; w++) {
+        double start = start_on(d, w), cost;
+
+        if (start > limit && best_end < INFINITY)
+            continue;
+        cost = cost_on(d, op, w, limit - start);
+        if (start + cost < best_end) {
+            best = w;
+            best_end = start + cost;
+            best_cost = cost;
+            limit = best_end < limit ? best_end : limit;
+        }
+    }
+    d->lanes[best].end = best_end;
+    d->estimate[op] = best_cost;
+    sched_queue_push(&d->lanes[best].queue, &d->links, op);
+    if (d->is_ready_first)
+        sched_near_push(&d->lanes[best].near, op);
+    if (d->lanes[best].fetching < 0)
+        d->lanes[best].fetching = op;
+}
+
+static xy_op_id_t pick(void *state, int32_t worker)
+{
+    dm_t *d = state;
+    lane_t *lane = &d->lanes[worker];
+    xy_op_id_t op = lane->queue.head;
+
+    if (op < 0)
+        return -1;
+    if (d->is_ready_first) {
+        op = sched_near_first(&lane->near);
+        sched_near_remove(&lane->near, op);
+        d->has_left[op] = true;
+    }
+    if (lane->fetching == op)
+        lane->fetching = d->links.next[op];
+    sched_queue_remove(&lane->queue, &d->links, op);
+    return op;
+}
+
+/* What is over ends now: the estimate of the lane starts again from what is left of it. */
+static void done(void *state, int32_t worker, xy_op_id_t op)
+{
+    dm_t *d = state;
+    lane_t *lane = &d->lanes[worker];
+
+    d->releasing = worker;
+    if (lane->queue.count == 0)
+        lane->end = *d->view->now;
+    else if (lane->end < *d->view->now + d->estimate[op])
+        lane->end = *d->view->now + d->estimate[op];
+}
+
+static void arrived(void *state, int32_t memory, int32_t data)
+{
+    dm_t *d = state;
+
+    for (int32_t w = 0; w < d->view->workers; w++)
+        if (d->view->memory_of[w] == memory)
+            sched_near_arrived(&d->lanes[w].near, &d->uses, d->has_left, data);
+}
+
+static int32_t prefetch_for(dm_t *d, lane_t *lane, int32_t memory)
+{
+    for (; lane->fetching >= 0; lane->fetching = d->links.next[lane->fetching]) {
+        const xy_access_t *a;
+        int32_t n = xy_graph_accesses(d->view->graph, lane->fetching, &a);
+
+        for (int32_t i = 0; i < n; i++)
+            if ((a[i].mode & XY_ACCESS_READ) && d->view->copies[memory][a[i].data] == 0)
+                return a[i].data;
+    }
+    return -1;
+}
+
+static int32_t prefetch(void *state, int32_t memory)
+{
+    dm_t *d = state;
+    int32_t data = -1;
+
+    for (int32_t w = 0; w < d->view->workers && data < 0; w++)
+        if (d->view->memory_of[w] == memory)
+            data = prefetch_for(d, &d->lanes[w], memory);
+    return data;
+}
+
+const xy_task_policy_t sched_task_dmda = {
+    .name = "dmda",
+    .pipeline = 1,
+    .describe = "a task goes to the worker where it will end first, transfers included",
+    .eviction = "clean-first",
+    .create = create_dmda,
+    .destroy = destroy,
+    .ready = ready,
+    .pick = pick,
+    .done = done,
+    .prefetch = prefetch,
+};
+
+const xy_task_policy_t sched_task_dmdar = {
+    .name = "dmdar",
+    .describe = "dmda, and a worker first runs what its memory holds most of",
+    .eviction = "clean-first",
+    .create = create_dmdar,
+    .destroy = destroy,
+    .ready = ready,
+    .pick = pick,
+    .done = done,
+    .arrived = arrived,
+    .prefetch = prefetch,
+};

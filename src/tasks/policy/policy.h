@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Scheduling policies: which task runs next, and where. This is the header that others include:
+ *
+ *   task.h      what a policy sees and decides; the list of policies
+ *   record.h    a trace of what tasks did, the same from both engines
+ */
+#ifndef XY_TASKS_POLICY_POLICY_H
+#define XY_TASKS_POLICY_POLICY_H
+
+#include "tasks/policy/record.h"
+#include "tasks/policy/task.h"
+
+#endif

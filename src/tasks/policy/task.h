@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Policies for task graphs: workers with memories of their own take ready tasks, and data travel.
+ *
+ *   const xy_task_policy_t *p;
+ *   xy_task_policy_find("dmdar", &p);
+ *   p->create(&view, &params, &state);        (the engine fills in the view)
+ *   p->ready(state, op);                      (all that `op` waits for is over)
+ *   op = p->pick(state, worker);              (-1: nothing for this worker now)
+ *   p->done(state, worker, op);
+ *   p->destroy(state);
+ *
+ * The engine owns time, memories and transfers; a policy owns decisions only. An engine calls a
+ * policy from one thread at a time.
+ */
+#ifndef XY_TASKS_POLICY_TASK_H
+#define XY_TASKS_POLICY_TASK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "graph/graph.h"
+
+/* What a policy may look at. All of it belongs to the engine. */
+enum { XY_TASK_HERE = 1, XY_TASK_COMING = 2 }; /* states of a copy; 0: not there */
+
+typedef struct {
+    const xy_graph_t *graph;
+    int32_t workers, memories;      /* memory 0 is the main memory */
+    const int32_t *memory_of;       /* [workers] */
+    const double *speed;            /* [workers]; 1: a task takes the seconds it declares */
+    const uint64_t *capacity;       /* [memories]; 0: no limit */
+    const uint8_t *const *copies;   /* [memories][data]: XY_TASK_HERE, XY_TASK_COMING */
+    const double *transfer_latency; /* [from * memories + to] */
+    const double *transfer_rate;    /* likewise, bytes per second; 0: no such way */
+    const uint64_t *arrivals;       /* [memories]: data that came so far; NULL: nobody counts */
+    const double *now;              /* seconds since the start */
+} xy_task_view_t;
+
+typedef struct {
+    double alpha, beta;   /* weights of computation and transfer in completion times */
+    bool is_proportional; /* cache-oblivious: cut the domain in proportion to the load */
+} xy_task_params_t;
+
+typedef struct {
+    const char *name;
+    const char *describe; /* one line */
+    const char *eviction; /* what goes first when nobody asks for another */
+    /* Not a policy of its own: the engine runs these in virtual time, ended by NULL, and takes the
+     * one that ends first. The functions below are NULL. */
+    const char *const *trials;
+    int32_t frequent; /* of the trials: the others win on short graphs only, if ever */
+    int32_t pipeline; /* tasks a worker holds at once, the running one included; 0: 2 */
+    /* Data that no task writes any more go home as soon as their way is free. */
+    bool is_writing_early;
+    /* XY_ENOMEM and XY_EINVAL (the graph lacks what the policy needs) are said. */
+    xy_status_t (*create)(const xy_task_view_t *view, const xy_task_params_t *params,
+                          void **state_p);
+    void (*destroy)(void *state); /* NULL is fine */
+    void (*ready)(void *state, xy_op_id_t op);
+    xy_op_id_t (*pick)(void *state, int32_t worker);
+    void (*done)(void *state, int32_t worker, xy_op_id_t op); /* may be NULL */
+    /* A copy that was not there is there now, or on its way. NULL: the policy need not know. */
+    void (*arrived)(void *state, int32_t memory, int32_t data);
+    /* The datum that `memory` should load next without any task asking; -1: none. Asked again
+     * once it is on its way. NULL: the policy does not prefetch. */
+    int32_t (*prefetch)(void *state, int32_t memory);
+    /* May room for a prefetch be made by giving up other data? */
+    bool is_evicting_for_prefetch;
+    /* The datum that `memory` can best do without, among those for which `is_free` holds; -1:
+     * none. NULL: the eviction strategy chooses. */
+    int32_t (*victim)(void *state, int32_t memory, bool is_prefetch,
+                      bool (*is_free)(const void *arg, int32_t data), const void *arg);
+    /* When the datum is used next by the plan of the policy, in an order of its own; NULL: it has
+     * no plan, and the order of submission stands for it. */
+    int64_t (*next_use)(void *state, int32_t memory, int32_t data);
+} xy_task_policy_t;
+
+/* All policies, ended by NULL; the first is the default. */
+extern const xy_task_policy_t *const xy_task_policies[];
+
+/* The policy of this name. XY_EINVAL: there is none (said, with the nearest). */
+xy_status_t xy_task_policy_find(const char *name, const xy_task_policy_t **policy_p);
+
+/* ---- What policies compute alike ---- */
+
+/* Seconds that `op` takes on `worker`. */
+double xy_task_seconds(const xy_task_view_t *view, xy_op_id_t op, int32_t worker);
+/* Bytes of what `op` reads that are neither in `memory` nor on their way. */
+uint64_t xy_task_missing(const xy_task_view_t *view, xy_op_id_t op, int32_t memory);
+/* Seconds to bring them there, one after the other, each from the nearest copy. */
+double xy_task_transfer(const xy_task_view_t *view, xy_op_id_t op, int32_t memory);
+/* The same; once it is known to take `limit` seconds or more, some number that is not less. */
+double xy_task_transfer_within(const xy_task_view_t *view, xy_op_id_t op, int32_t memory,
+                               double limit);
+
+/* Cut 0 .. n - 1 with these weights into one part per worker, in proportion to their speeds (or
+ * `weights` NULL: equal weights and speeds): worker w has cuts[w] .. cuts[w + 1] - 1. */
+void xy_task_cut(const double *weights, int64_t n, const double *speed, int32_t workers,
+                 int64_t *cuts);
+
+/* Which tasks use each datum, in the order of submission: a plan for policies that have none. */
+typedef struct {
+    size_t *start;   /* [data + 1] */
+    size_t *cursor;  /* [data]: all before it are over */
+    xy_op_id_t *ops; /* datum after datum */
+} xy_task_uses_t;
+
+xy_status_t xy_task_uses_init(xy_task_uses_t *uses,
+                              const xy_graph_t *graph); /* ENOMEM in silence */
+void xy_task_uses_cleanup(xy_task_uses_t *uses);
+/* The first task that uses the datum and is not over; INT64_MAX: none. */
+static inline int64_t xy_task_uses_next(xy_task_uses_t *uses, int32_t data, const bool *is_over)
+{
+    size_t i = uses->cursor[data], end = uses->start[data + 1];
+
+    while (i < end && is_over[uses->ops[i]])
+        i++;
+    uses->cursor[data] = i;
+    return i < end ? uses->ops[i] : INT64_MAX;
+}
+
+/* ---- Eviction: what a full memory gives up ---- */
+
+typedef struct {
+    const char *name;
+    const char *describe;
+    bool is_clean_first; /* of equals, one that need not be written back */
+    bool is_by_next_use; /* the one used latest from now; otherwise the least recently used */
+} xy_task_eviction_t;
+
+extern const xy_task_eviction_t xy_task_evictions[]; /* ended by a NULL name */
+xy_status_t xy_task_eviction_find(const char *name, const xy_task_eviction_t **eviction_p);
+
+/* ---- What engines and those who use them share ---- */
+
+/* What a task does in real time: `user` of its operation points to one. buffers[i] is the address
+ * (`user` of the datum) of access i of the task. */
+typedef struct {
+    void (*run)(void *const *buffers, const void *arg);
+    const void *arg;
+} xy_task_code_t;
+
+/* Told what happens, in the order of the ends. Any may be NULL. */
+typedef struct {
+    void *arg;
+    void (*task)(void *arg, int32_t worker, xy_op_id_t op, double start, double end);
+    void (*transfer)(void *arg, int32_t data, int32_t from, int32_t to, double start, double end);
+    void (*memory)(void *arg, int32_t memory, double time, uint64_t used);
+    /* Real time: a worker was without a task, deciding or waiting for others. */
+    void (*pause)(void *arg, int32_t worker, bool is_decision, double start, double end);
+} xy_task_observer_t;
+
+typedef struct {
+    const char *policy;            /* that ran: the one chosen, when it was a choice */
+    double makespan;               /* until the last datum is home */
+    double tasks_end;              /* until the last task is over */
+    double scheduling_seconds;     /* real time spent in the policy */
+    double compute_bound;          /* all work shared by all workers without a gap */
+    uint64_t loads, stores, peers; /* transfers from and to the main memory, between others */
+    uint64_t bytes_loaded, bytes_stored, bytes_peer;
+    uint64_t tasks, evictions, given_back; /* given_back: younger tasks that had to start again */
+    uint64_t exchanges; /* real time: data that took the place of dead ones in a cache */
+} xy_task_result_t;
+
+#endif

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What no schedule can do better, from where a simulation stands: the work that is left shared by
+ * all workers without a gap, and the data that must still move over the links to the main memory.
+ * A trial of a policy that cannot end before the best one known goes no further.
+ *
+ * What must move: every datum whose first use reads it, to wherever it is used; every datum that
+ * is written, home. That holds as long as no worker computes in the main memory itself.
+ */
+#include "tasks/sim/sim_internal.h"
+
+/* The rate at which data leave the main memory and come home together, at best; false: ways out
+ * and ways home have no link in common, and only what comes home is counted. */
+static bool find_rate(sim_tasks_t *s)
+{
+    const xy_task_platform_t *p = s->platform;
+    int32_t n = p->memories, link = n > 1 ? p->shared[1] : -1;
+    bool is_one = link >= 0;
+
+    for (int32_t m = 1; m < n; m++) {
+        is_one = is_one && p->shared[m] == link && p->shared[m * n] == link;
+        s->must_rate += p->rate[m * n];
+    }
+    if (is_one)
+        s->must_rate = p->shared_rate[link];
+    return is_one;
+}
+
+/* States of must_load. */
+enum { UNSEEN, MUST_LOAD, NO_LOAD };
+
+static void count_loads(sim_tasks_t *s)
+{
+    const xy_access_t *a;
+
+    for (int32_t i = 0; i < s->ops; i++)
+        for (int32_t k = xy_graph_accesses(s->graph, i, &a) - 1; k >= 0; k--) {
+            int32_t d = a[k].data;
+
+            if (s->must_load[d] != UNSEEN)
+                continue;
+            s->must_load[d] = NO_LOAD;
+            if ((a[k].mode & XY_ACCESS_READ) && xy_graph_datum(s->graph, d)->home == 0) {
+                s->must_load[d] = MUST_LOAD;
+                s->must_move += (double)sim_bytes(s, d);
+            }
+        }
+}
+
+xy_status_t sim_bound_init(sim_tasks_t *s)
+{
+    bool is_both;
+
+    s->must_move = s->must_rate = 0;
+    for (int32_t w = 0; w < s->platform->workers; w++)
+        if (s->platform->memory_of[w] == 0)
+            return XY_OK; /* there nothing has to move */
+    is_both = find_rate(s);
+    if (s->must_rate <= 0)
+        return XY_OK;
+    s->must_load = xy_calloc((size_t)s->data_count + 1, sizeof(*s->must_load));
+    if (s->must_load == NULL)
+        return XY_ENOMEM;
+    if (is_both)
+        count_loads(s);
+    for (int32_t d = 0; d < s->data_count; d++)
+        if (s->writers_left[d] > 0 && xy_graph_datum(s->graph, d)->home == 0)
+            s->must_move += (double)sim_bytes(s, d);
+    return XY_OK;
+}
+
+/* What has begun counts as done, so that the bound holds whatever is on its way. A datum that
+ * comes home when nobody will write it any more does not do so again. */
+void sim_bound_moves(sim_tasks_t *s, const sim_transfer_t *t)
+{
+    if (s->must_load == NULL)
+        return;
+    if (t->from == 0 && s->must_load[t->data] == MUST_LOAD) {
+        s->must_load[t->data] = NO_LOAD;
+        s->must_move -= (double)sim_bytes(s, t->data);
+    } else if (t->to == 0 && s->writers_left[t->data] == 0 &&
+               xy_graph_datum(s->graph, t->data)->home == 0) {
+        s->must_move -= (double)sim_bytes(s, t->data);
+    }
+}
+
+double sim_bound_end(const sim_tasks_t *s)
+{
+    double work = s->work_left, seconds, moving;
+
+    for (int32_t w = 0; w < s->platform->workers; w++)
+        if (s->workers[w].running != NULL)
+            work -= (s->now - s->workers[w].start) * s->platform->speed[w];
+    seconds = work / s->speed;
+    moving = s->must_load != NULL ? s->must_move / s->must_rate : 0;
+    return s->now + (moving > seconds ? moving : seconds);
+}

@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "tasks/sim/sim.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "tasks/sim/sim_internal.h"
+
+/* ---- Workers ---- */
+
+static void gathering_remove(sim_memory_t *m, const sim_slot_t *slot)
+{
+    int32_t kept = 0;
+
+    for (int32_t i = 0; i < m->gathering_count; i++)
+        if (m->gathering[i] != slot)
+            m->gathering[kept++] = m->gathering[i];
+    m->gathering_count = kept;
+}
+
+static sim_slot_t *slot_take(sim_worker_t *w, int32_t pipeline)
+{
+    for (int32_t i = 0; i < pipeline; i++)
+        if (w->slots[i].op < 0) {
+            w->order[w->held++] = &w->slots[i];
+            return &w->slots[i];
+        }
+    return NULL;
+}
+
+static void slot_free(sim_worker_t *w, sim_slot_t *slot)
+{
+    int32_t kept = 0;
+
+    for (int32_t i = 0; i < w->held; i++)
+        if (w->order[i] != slot)
+            w->order[kept++] = w->order[i];
+    w->held = kept;
+    slot->op = -1;
+}
+
+static void refuse(sim_tasks_t *s, sim_worker_t *w)
+{
+    w->is_refused = true;
+    w->refused_tasks = s->result.tasks;
+    w->refused_arrivals = s->arrivals[w->memory];
+}
+
+/* Nothing happened since the policy had no task for it that could have brought one. */
+static bool is_still_refused(const sim_tasks_t *s, const sim_worker_t *w)
+{
+    return w->is_refused && w->refused_tasks == s->result.tasks &&
+           w->refused_arrivals == s->arrivals[w->memory];
+}
+
+static void worker_feed(sim_tasks_t *s, int32_t worker)
+{
+    sim_worker_t *w = &s->workers[worker];
+    sim_memory_t *m = &s->memories[w->memory];
+
+    if (is_still_refused(s, w))
+        return;
+    w->is_refused = false;
+    while (w->held < s->pipeline) {
+        xy_op_id_t op = s->policy->pick(s->state, worker);
+        sim_slot_t *slot;
+
+        if (op < 0) {
+            refuse(s, w);
+            return;
+        }
+        slot = slot_take(w, s->pipeline);
+        *slot = (sim_slot_t){.op = op, .worker = worker};
+        sim_memory_hold(s, slot);
+        m->gathering[m->gathering_count++] = slot;
+    }
+}
+
+static void worker_start(sim_tasks_t *s, int32_t worker)
+{
+    sim_worker_t *w = &s->workers[worker];
+    const xy_access_t *a;
+    int32_t n;
+
+    if (w->running != NULL)
+        return;
+    for (int32_t i = 0; i < w->held && w->running == NULL; i++)
+        if (w->order[i]->is_complete)
+            w->running = w->order[i];
+    if (w->running == NULL)
+        return;
+    gathering_remove(&s->memories[w->memory], w->running);
+    n = xy_graph_accesses(s->graph, w->running->op, &a);
+    for (int32_t i = 0; i < n; i++)
+        if (a[i].mode & XY_ACCESS_WRITE)
+            sim_memory_own(s, w->memory, a[i].data);
+    w->start = s->now;
+    sim_event(s, s->now + xy_task_seconds(&s->view, w->running->op, worker), w);
+}
+
+static void worker_end(sim_tasks_t *s, sim_worker_t *w)
+{
+    int32_t worker = (int32_t)(w - s->workers);
+    xy_op_id_t op = w->running->op;
+    const xy_op_id_t *after;
+    int32_t n = xy_graph_successors(s->graph, op, &after);
+    double start;
+
+    if (s->observer != NULL && s->observer->task != NULL)
+        s->observer->task(s->observer->arg, worker, op, w->start, s->now);
+    slot_free(w, w->running);
+    w->running = NULL;
+    s->is_over[op] = true;
+    s->left--;
+    s->work_left -= xy_graph_op(s->graph, op)->seconds;
+    s->result.tasks++;
+    s->result.tasks_end = s->result.makespan = s->now;
+    sim_memory_finished(s, w->memory, op);
+    start = sim_clock();
+    if (s->policy->done != NULL)
+        s->policy->done(s->state, worker, op);
+    for (int32_t i = 0; i < n; i++)
+        if (--s->waiting[after[i]] == 0)
+            s->policy->ready(s->state, after[i]);
+    s->result.scheduling_seconds += sim_clock() - start;
+}
+
+/* ---- Making and unmaking ---- */
+
+static void cleanup(sim_tasks_t *s)
+{
+    for (int32_t m = 0; s->memories != NULL && m < s->platform->memories; m++) {
+        xy_free(s->memories[m].gathering);
+        xy_task_room_cleanup(&s->memories[m].room);
+    }
+    for (int32_t i = 0; s->shared != NULL && i < s->platform->shared_count; i++)
+        xy_free(s->shared[i].flows);
+    s->policy->destroy(s->state);
+    xy_free(s->memories);
+    xy_free(s->states);
+    xy_free(s->arrivals);
+    xy_free(s->workers);
+    xy_free(s->ways);
+    xy_free(s->shared);
+    xy_heap_cleanup(&s->events);
+    xy_arena_destroy(s->arena);
+    xy_free(s->waiting);
+    xy_free(s->writers_left);
+    xy_free(s->is_over);
+    xy_task_uses_cleanup(&s->uses);
+    xy_free(s->must_load);
+}
+
+static xy_status_t init_memory(sim_tasks_t *s, int32_t memory)
+{
+    sim_memory_t *m = &s->memories[memory];
+    size_t slots = (size_t)s->platform->workers * (size_t)s->pipeline;
+
+    m->gathering = xy_calloc(slots, sizeof(*m->gathering));
+    if (m->gathering == NULL ||
+        xy_task_room_init(&m->room, s->data_count, s->platform->capacity[memory],
+                          memory == 0 ? XY_TASK_HERE : 0) != XY_OK)
+        return XY_ENOMEM;
+    s->states[memory] = m->room.states;
+    return XY_OK;
+}
+
+static xy_status_t init_arrays(sim_tasks_t *s)
+{
+    size_t memories = (size_t)s->platform->memories, ops = (size_t)s->ops + 1;
+    size_t data = (size_t)s->data_count + 1, shared = (size_t)s->platform->shared_count + 1;
+
+    s->memories = xy_calloc(memories, sizeof(*s->memories));
+    s->states = xy_calloc(memories, sizeof(*s->states));
+    s->arrivals = xy_calloc(memories, sizeof(*s->arrivals));
+    s->workers = xy_calloc((size_t)s->platform->workers, sizeof(*s->workers));
+    s->ways = xy_calloc(memories * memories, sizeof(*s->ways));
+    s->shared = xy_calloc(shared, sizeof(*s->shared));
+    s->waiting = xy_calloc(ops, sizeof(*s->waiting));
+    s->writers_left = xy_calloc(data, sizeof(*s->writers_left));
+    s->is_over = xy_calloc(ops, sizeof(*s->is_over));
+    if (s->memories == NULL || s->states == NULL || s->arrivals == NULL || s->workers == NULL ||
+        s->ways == NULL || s->shared == NULL || s->waiting == NULL || s->writers_left == NULL ||
+        s->is_over == NULL || xy_arena_create(&s->arena) != XY_OK)
+        return XY_ENOMEM;
+    for (int32_t m = 0; m < s->platform->memories; m++)
+        if (init_memory(s, m) != XY_OK)
+            return XY_ENOMEM;
+    for (int32_t i = 0; i < s->platform->shared_count; i++) {
+        s->shared[i] = (sim_shared_t){.event = EVENT_SHARED, .next = -1};
+        s->shared[i].rate = s->platform->shared_rate[i];
+        s->shared[i].flows = xy_calloc(memories * memories, sizeof(*s->shared[i].flows));
+        if (s->shared[i].flows == NULL)
+            return XY_ENOMEM;
+    }
+    return XY_OK;
+}
+
+static void init_work(sim_tasks_t *s)
+{
+    const xy_access_t *a;
+
+    for (int32_t w = 0; w < s->platform->workers; w++) {
+        s->workers[w].event = EVENT_TASK;
+        s->workers[w].memory = s->platform->memory_of[w];
+        for (int32_t i = 0; i < PIPELINE_MAX; i++)
+            s->workers[w].slots[i].op = -1;
+        s->speed += s->platform->speed[w];
+    }
+    for (int32_t i = 0; i < s->ops; i++) {
+        s->work_left += xy_graph_op(s->graph, i)->seconds;
+        s->waiting[i] = xy_graph_predecessors(s->graph, i);
+        for (int32_t k = xy_graph_accesses(s->graph, i, &a) - 1; k >= 0; k--)
+            s->writers_left[a[k].data] += (a[k].mode & XY_ACCESS_WRITE) ? 1 : 0;
+    }
+    s->work = s->work_left;
+    s->result.compute_bound = s->work / s->speed;
+    s->left = s->ops;
+}
+
+static void init_view(sim_tasks_t *s)
+{
+    const xy_task_platform_t *p = s->platform;
+
+    s->view = (xy_task_view_t){
+        .graph = s->graph,
+        .workers = p->workers,
+        .memories = p->memories,
+        .memory_of = p->memory_of,
+        .speed = p->speed,
+        .capacity = p->capacity,
+        .copies = (const uint8_t *const *)s->states,
+        .transfer_latency = p->latency,
+        .transfer_rate = p->rate,
+        .arrivals = s->arrivals,
+        .now = &s->now,
+    };
+}
+
+/* ---- What cannot work is refused before the start ---- */
+
+static xy_status_t check_task(const sim_tasks_t *s, xy_op_id_t op, uint64_t room)
+{
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(s->graph, op, &a);
+    uint64_t bytes = 0;
+    char need[32], have[32];
+
+    for (int32_t i = 0; i < n; i++) {
+        for (int32_t k = 0; k < i; k++)
+            if (a[k].data == a[i].data)
+                return xy_fail(XY_EINVAL,
+                               "task %d names datum %d twice; name it once, with the "
+                               "mode READ_WRITE",
+                               op, a[i].data);
+        if (sim_bytes(s, a[i].data) > room)
+            return xy_fail(XY_EINVAL,
+                           "datum %d of task %d has %s and a memory holds %s; cut it into smaller "
+                           "blocks or give more memory",
+                           a[i].data, op, xy_format_size(sim_bytes(s, a[i].data), need),
+                           xy_format_size(room, have));
+        bytes += sim_bytes(s, a[i].data);
+    }
+    if (bytes > room)
+        return xy_fail(XY_EINVAL,
+                       "the %d data of task %d have %s together and a memory holds %s; cut them "
+                       "into smaller blocks or give more memory",
+                       n, op, xy_format_size(bytes, need), xy_format_size(room, have));
+    return XY_OK;
+}
+
+/* What lives in a memory must fit there all together. */
+static xy_status_t check_homes(const sim_tasks_t *s)
+{
+    for (int32_t m = 1; m < s->platform->memories; m++) {
+        uint64_t bytes = 0, room = s->platform->capacity[m];
+        char need[32], have[32];
+
+        for (int32_t d = 0; d < s->data_count; d++)
+            bytes += xy_graph_datum(s->graph, d)->home == m ? sim_bytes(s, d) : 0;
+        if (room != 0 && bytes > room)
+            return xy_fail(XY_EINVAL,
+                           "the data that live in memory %d have %s and it holds %s; let some "
+                           "live elsewhere or give more memory",
+                           m, xy_format_size(bytes, need), xy_format_size(room, have));
+    }
+    for (int32_t d = 0; d < s->data_count; d++)
+        if (xy_graph_datum(s->graph, d)->home < 0 ||
+            xy_graph_datum(s->graph, d)->home >= s->platform->memories)
+            return xy_fail(XY_EINVAL,
+                           "datum %d lives in memory %d; there are %d, and 0 is the main "
+                           "memory",
+                           d, xy_graph_datum(s->graph, d)->home, s->platform->memories);
+    return XY_OK;
+}
+
+/* A clock that reaches infinity goes no further. */
+static xy_status_t check_times(const sim_tasks_t *s)
+{
+    double work = 0, slowest = s->platform->speed[0];
+
+    for (int32_t w = 1; w < s->platform->workers; w++)
+        slowest = fmin(slowest, s->platform->speed[w]);
+    for (int32_t i = 0; i < s->ops; i++)
+        work += xy_graph_op(s->graph, i)->seconds;
+    if (!isfinite(2 * work / slowest))
+        return xy_fail(XY_EINVAL, "the tasks take longer together than there are numbers for");
+    return XY_OK;
+}
+
+static xy_status_t check_sizes(const sim_tasks_t *s)
+{
+    uint64_t room = UINT64_MAX;
+    xy_status_t st = XY_OK;
+
+    for (int32_t w = 0; w < s->platform->workers; w++) {
+        uint64_t capacity = s->platform->capacity[s->platform->memory_of[w]];
+
+        if (capacity != 0 && capacity < room)
+            room = capacity;
+    }
+    for (int32_t i = 0; i < s->ops && st == XY_OK; i++)
+        st = check_task(s, i, room);
+    return st;
+}
+
+/* ---- The loop ---- */
+
+/* false: nothing that a policy or a memory could make something of; another event is coming. */
+static bool handle(sim_tasks_t *s, void *what, double time)
+{
+    switch (*(sim_event_kind_t *)what) {
+    case EVENT_TASK:
+        worker_end(s, what);
+        return true;
+    case EVENT_SHARED:
+        return sim_shared_event(s, what, time);
+    default:
+        return sim_link_event(s, what);
+    }
+}
+
+/* After whatever happened at this moment: take tasks, gather, start. */
+static void settle(sim_tasks_t *s)
+{
+    double start = sim_clock();
+
+    for (int32_t w = 0; w < s->platform->workers; w++)
+        worker_feed(s, w);
+    s->result.scheduling_seconds += sim_clock() - start;
+    for (int32_t m = 0; m < s->platform->memories; m++)
+        sim_memory_pump(s, m);
+    for (int32_t w = 0; w < s->platform->workers; w++)
+        worker_start(s, w);
+    if (s->left == 0)
+        sim_memory_flush(s);
+}
+
+/* A trial need not go on: it has done its share, or ends after the best one before it. */
+static bool is_decided(sim_tasks_t *s)
+{
+    if (s->trial.share > 0) {
+        s->trial.is_done = s->work_left <= (1 - s->trial.share) * s->work;
+        s->is_cut = s->trial.is_done || (s->trial.seconds > 0 && s->now > s->trial.seconds);
+    } else if (s->trial.seconds > 0) {
+        s->is_cut = sim_bound_end(s) > s->trial.seconds;
+    }
+    return s->is_cut;
+}
+
+static xy_status_t loop(sim_tasks_t *s)
+{
+    bool is_changed = false;
+    double time, start = sim_clock();
+    void *what;
+
+    for (xy_op_id_t i = 0; i < s->ops; i++)
+        if (s->waiting[i] == 0)
+            s->policy->ready(s->state, i);
+    s->result.scheduling_seconds += sim_clock() - start;
+    settle(s);
+    while (!s->is_out_of_memory && !is_decided(s) &&
+           (what = xy_heap_pop(&s->events, &time)) != NULL) {
+        const xy_heap_item_t *next;
+
+        s->now = time;
+        is_changed = handle(s, what, time) || is_changed;
+        next = xy_heap_peek(&s->events);
+        if (is_changed && (next == NULL || next->key > time)) {
+            is_changed = false;
+            settle(s);
+        }
+    }
+    if (s->is_out_of_memory)
+        return xy_fail_memory("simulating the tasks");
+    if (s->left > 0 && !s->is_cut)
+        return xy_fail(XY_EINVAL,
+                       "policy %s left %d of %d tasks undone: it names none of the "
+                       "ready ones",
+                       s->policy->name, s->left, s->ops);
+    return XY_OK;
+}
+
+static xy_status_t simulate(sim_tasks_t *s, const xy_task_sim_t *how)
+{
+    xy_task_params_t params = how->params;
+    double start;
+    xy_status_t st;
+
+    st = init_arrays(s);
+    if (st == XY_OK && s->eviction->is_by_next_use && s->policy->next_use == NULL)
+        st = xy_task_uses_init(&s->uses, s->graph);
+    if (st != XY_OK)
+        return xy_fail_memory("preparing the simulation");
+    st = check_homes(s);
+    if (st == XY_OK)
+        st = check_sizes(s);
+    if (st == XY_OK)
+        st = check_times(s);
+    if (st != XY_OK)
+        return st;
+    sim_memory_settle_in(s);
+    init_work(s);
+    if (s->is_trial && sim_bound_init(s) != XY_OK)
+        return xy_fail_memory("preparing the simulation");
+    s->trial.bound = sim_bound_end(s);
+    init_view(s);
+    params.alpha = params.alpha > 0 ? params.alpha : 1;
+    params.beta = params.beta > 0 || params.alpha < 0 ? params.beta : 1;
+    start = sim_clock();
+    st = s->policy->create(&s->view, &params, &s->state);
+    s->result.scheduling_seconds += sim_clock() - start;
+    if (st == XY_OK)
+        st = loop(s);
+
+    return st;
+}
+
+xy_status_t sim_task_run(const xy_graph_t *graph, const xy_task_platform_t *platform,
+                         const xy_task_sim_t *how, const xy_task_policy_t *policy,
+                         const xy_task_observer_t *observer, sim_trial_t *trial,
+                         xy_task_result_t *result_p)
+{
+    sim_tasks_t s = {.graph = graph, .platform = platform, .observer = observer, .policy = policy};
+    xy_status_t st = xy_task_eviction_find(how->eviction != NULL ? how->eviction : policy->eviction,
+                                           &s.eviction);
+
+    if (st != XY_OK)
+        return st;
+    s.result.policy = policy->name;
+    s.pipeline = how->pipeline > 0 ? how->pipeline : policy->pipeline > 0 ? policy->pipeline : 2;
+    if (s.pipeline > PIPELINE_MAX)
+        s.pipeline = PIPELINE_MAX;
+    s.ops = xy_graph_ops(graph);
+    s.data_count = xy_graph_data_count(graph);
+    s.is_trial = trial != NULL;
+    s.trial = trial != NULL ? *trial : (sim_trial_t){0};
+    st = simulate(&s, how);
+    cleanup(&s);
+    if (st != XY_OK)
+        return st;
+    if (trial != NULL) {
+        trial->is_whole = !s.is_cut;
+        trial->is_done = !s.is_cut || s.trial.is_done;
+        trial->bound = s.trial.bound;
+    }
+    *result_p = s.result;
+    return XY_OK;
+}

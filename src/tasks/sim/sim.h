@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Task graphs in virtual time: workers with speeds, memories with capacities, transfers that share
+ * links, prefetch, write-back and eviction.
+ *
+ *   xy_task_platform_t *p;
+ *   xy_task_platform_from(machine, &(xy_task_platform_options_t){.gpus = 2}, &p);
+ *   xy_task_sim_t how = {.policy = "dmdar"};
+ *   st = xy_task_simulate(graph, p, &how, &result);
+ *   printf("%.3f s, %llu loads\n", result.makespan, result.loads);
+ *   xy_task_platform_destroy(p);
+ *
+ * A worker takes a task, its data are brought to the memory of the worker while the task before it
+ * runs, and it runs when all are there. What a task reads or writes stays in the memory until it
+ * is over. A memory that is full gives up other data; the last valid copy of a datum is written
+ * home first. In the end every datum is home again.
+ *
+ * Nothing can be stuck. A task whose data do not fit together in any memory is refused before the
+ * start. When two tasks that gather their data hold what the other one lacks, the younger gives
+ * back all it holds and starts again later, so the oldest of a memory always goes on.
+ *
+ * The same graph, platform and options give the same result, to the last bit.
+ */
+#ifndef XY_TASKS_SIM_SIM_H
+#define XY_TASKS_SIM_SIM_H
+
+#include <stdint.h>
+
+#include "graph/graph.h"
+#include "machine/machine.h"
+#include "tasks/memory/memory.h"
+#include "trace/trace.h"
+
+/* What the graph runs on. Memory 0 is the main memory; ways between memories are numbered
+ * from * memories + to. */
+typedef struct {
+    int32_t workers, memories, shared_count;
+    int32_t *memory_of;  /* [workers] */
+    double *speed;       /* [workers] */
+    uint64_t *capacity;  /* [memories]; 0: no limit */
+    double *latency;     /* [memories * memories] seconds */
+    double *rate;        /* likewise, bytes per second; 0: no such way */
+    int32_t *shared;     /* likewise: the link that it shares with others; -1: none */
+    double *shared_rate; /* [shared_count] */
+} xy_task_platform_t;
+
+typedef struct {
+    int32_t gpus;     /* 0: as many as the machine has; more: copies of its last one; -1: none */
+    uint64_t memory;  /* of each GPU; 0: what the machine says; XY_TASK_NO_LIMIT */
+    int32_t cpus;     /* cores that compute too */
+    double cpu_speed; /* of one of them, where a GPU is 1; 0: 0.1 */
+} xy_task_platform_options_t;
+
+#define XY_TASK_NO_LIMIT UINT64_MAX
+
+/* The caller owns *platform_p. XY_EINVAL: nothing to compute with (said). */
+xy_status_t xy_task_platform_from(const xy_machine_t *machine,
+                                  const xy_task_platform_options_t *options,
+                                  xy_task_platform_t **platform_p);
+void xy_task_platform_destroy(xy_task_platform_t *platform); /* NULL is fine */
+
+typedef struct {
+    const char *policy;      /* NULL: the first of xy_task_policies */
+    const char *eviction;    /* NULL: what the policy prefers */
+    xy_task_params_t params; /* alpha and beta 0: both 1 */
+    int32_t pipeline;  /* tasks a worker holds, the running one included; 0: as the policy does */
+    const char *trace; /* file to record into, or NULL */
+    const xy_task_observer_t *observer; /* or NULL */
+} xy_task_sim_t;
+
+/* XY_EINVAL: no such policy or eviction, a task does not fit, the policy cannot run the graph (all
+ * said). XY_ENOMEM (said). Any thread. */
+xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *platform,
+                             const xy_task_sim_t *how, xy_task_result_t *result_p);
+
+#endif

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of the simulated task engine share.
+ *
+ *   task_sim.c     workers and the loop over events
+ *   task_memory.c  copies of data: who holds what, room, eviction
+ *   task_link.c    transfers: one at a time per way, ways that share a link share its rate
+ */
+#ifndef XY_TASKS_SIM_SIM_INTERNAL_H
+#define XY_TASKS_SIM_SIM_INTERNAL_H
+
+#include <time.h>
+
+#include "tasks/sim/sim.h"
+
+enum { PIPELINE_MAX = 8, PREFETCH_MAX = 2 };
+
+typedef enum { EVENT_TASK, EVENT_LATENCY, EVENT_SOLO, EVENT_SHARED } sim_event_kind_t;
+
+typedef struct sim_transfer {
+    sim_event_kind_t event; /* first: events are pointers to what they concern */
+    int32_t data, from, to;
+    double left, rate, start; /* bytes still to go */
+    bool is_stale;            /* somebody writes the datum: what arrives is worthless */
+    bool is_prefetch;
+    struct sim_transfer *next;
+} sim_transfer_t;
+
+/* A way from one memory to another: one transfer at a time, prefetches last. */
+typedef struct {
+    sim_transfer_t *active;
+    sim_transfer_t *head[2], *tail[2]; /* asked for by tasks, by prefetch */
+} sim_way_t;
+
+typedef struct {
+    sim_event_kind_t event;
+    double rate;
+    double updated, next; /* when `left` of its flows was right; when the next one ends, or < 0 */
+    sim_transfer_t **flows;
+    int32_t count;
+} sim_shared_t;
+
+/* A task that a worker holds: gathering its data, complete, or running. */
+typedef struct {
+    xy_op_id_t op;
+    int32_t worker;
+    bool is_complete, is_given_back;
+} sim_slot_t;
+
+typedef struct {
+    xy_task_room_t room;    /* `own` of a copy: the transfer that brings it, or NULL */
+    sim_slot_t **gathering; /* by age */
+    int32_t gathering_count;
+    int32_t prefetching; /* transfers under way that nobody waits for */
+} sim_memory_t;
+
+typedef struct {
+    sim_event_kind_t event;
+    int32_t memory;
+    sim_slot_t slots[PIPELINE_MAX];
+    sim_slot_t *order[PIPELINE_MAX]; /* those in use, by age */
+    int32_t held;
+    sim_slot_t *running;
+    double start;
+    /* It was told that there is nothing for it when so many tasks were over and so many data had
+     * come to its memory. */
+    bool is_refused;
+    uint64_t refused_tasks, refused_arrivals;
+} sim_worker_t;
+
+/* What a run that only compares policies is allowed; 0: no limit. */
+typedef struct {
+    double share;   /* of the work: then it ends */
+    double seconds; /* of the virtual clock: it need not go on when it cannot end before */
+    bool is_whole;  /* out: it went to the end */
+    bool is_done;   /* out: to the end, or its share */
+    double bound;   /* out: no policy ends before */
+} sim_trial_t;
+
+typedef struct {
+    const xy_graph_t *graph;
+    const xy_task_platform_t *platform;
+    const xy_task_policy_t *policy;
+    const xy_task_eviction_t *eviction;
+    const xy_task_observer_t *observer;
+    void *state; /* of the policy */
+    xy_task_view_t view;
+    xy_task_result_t result;
+    double now;
+    double work, work_left, speed; /* seconds of all tasks, of those not over; of all workers */
+    double must_move, must_rate; /* bytes that still have to begin to move over the slowest link */
+    uint8_t *must_load;          /* [data] has it to be loaded yet? NULL: nobody asks */
+    int32_t pipeline, data_count, ops, left;
+    bool is_out_of_memory, is_trial, is_cut;
+    sim_trial_t trial;
+
+    sim_memory_t *memories;
+    uint8_t **states;   /* [memories]: for the view */
+    uint64_t *arrivals; /* [memories] */
+    sim_worker_t *workers;
+    sim_way_t *ways;
+    sim_shared_t *shared;
+    xy_heap_t events;
+    sim_transfer_t *free_transfers;
+    xy_arena_t *arena;     /* of transfers */
+    int32_t under_way;     /* transfers */
+    int32_t flushed;       /* steps of bringing data home that began */
+    int32_t *waiting;      /* [ops] predecessors still to end */
+    int32_t *writers_left; /* [data] */
+    bool *is_over;         /* [ops] */
+    xy_task_uses_t uses;   /* for belady-plan without a plan */
+} sim_tasks_t;
+
+/* task_link.c */
+/* Move a datum; the copy at `from` is pinned meanwhile. false: memory ran out. */
+bool sim_transfer_request(sim_tasks_t *s, int32_t data, int32_t from, int32_t to, bool is_prefetch);
+/* true: something arrived. */
+bool sim_link_event(sim_tasks_t *s, sim_transfer_t *t);
+bool sim_shared_event(sim_tasks_t *s, sim_shared_t *shared, double time);
+bool sim_way_is_idle(const sim_tasks_t *s, int32_t from, int32_t to);
+
+/* task_bound.c */
+/* Count what has to move. ENOMEM in silence. */
+xy_status_t sim_bound_init(sim_tasks_t *s);
+/* A transfer begins. */
+void sim_bound_moves(sim_tasks_t *s, const sim_transfer_t *t);
+/* No schedule of what is left ends before. */
+double sim_bound_end(const sim_tasks_t *s);
+
+/* task_sim.c */
+/* One policy on one graph; with a trial, maybe not to the end. */
+xy_status_t sim_task_run(const xy_graph_t *graph, const xy_task_platform_t *platform,
+                         const xy_task_sim_t *how, const xy_task_policy_t *policy,
+                         const xy_task_observer_t *observer, sim_trial_t *trial,
+                         xy_task_result_t *result_p);
+
+/* task_memory.c */
+void sim_memory_arrived(sim_tasks_t *s, const sim_transfer_t *t);
+/* Let the tasks of a memory gather what they miss, then prefetch, then send data home. */
+void sim_memory_pump(sim_tasks_t *s, int32_t memory);
+/* Tell the policy that a copy is there, or on its way. */
+void sim_memory_announce(sim_tasks_t *s, int32_t memory, int32_t data);
+/* A task in `memory` begins to write the datum: no other copy is worth anything. */
+void sim_memory_own(sim_tasks_t *s, int32_t memory, int32_t data);
+/* A task takes hold of its data in the memory of its worker. */
+void sim_memory_hold(sim_tasks_t *s, sim_slot_t *slot);
+void sim_memory_finished(sim_tasks_t *s, int32_t memory, xy_op_id_t op);
+/* Before the start: data are where they live. */
+void sim_memory_settle_in(sim_tasks_t *s);
+/* All tasks are over: bring home what is not. To be called again whenever something arrived. */
+void sim_memory_flush(sim_tasks_t *s);
+
+static inline uint64_t sim_bytes(const sim_tasks_t *s, int32_t data)
+{
+    return xy_graph_datum(s->graph, data)->bytes;
+}
+
+static inline sim_transfer_t *sim_incoming(const sim_tasks_t *s, int32_t memory, int32_t data)
+{
+    return s->memories[memory].room.copies[data].own;
+}
+
+static inline void sim_event(sim_tasks_t *s, double time, void *what)
+{
+    if (xy_heap_push(&s->events, time, what) != XY_OK)
+        s->is_out_of_memory = true;
+}
+
+/* Real time, to count what the policy costs. */
+static inline double sim_clock(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+#endif
