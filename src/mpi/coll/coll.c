@@ -71,7 +71,7 @@ static void note_call(const mpi_coll_t *coll, coll_slot_t *slot, int rank, const
     }
 }
 
-/* What a cell is about, besides the rounds of the two dissemination phases 0 and 1. */
+/* What a packet is about, besides the rounds of the two dissemination phases 0 and 1. */
 enum { PHASE_AWAY = 2, PHASE_BACK = 3 };
 
 /* To part `to`, or to the steward when that is -1. */
@@ -79,20 +79,20 @@ static void tell_worker(coll_part_t *part, const coll_slot_t *slot, int worker, 
                         int round)
 {
     mpi_coll_t *coll = part->coll;
-    mpi_cell_t *cell = mpi_ring_reserve(part->worker, worker);
+    mpi_packet_t *packet = mpi_ring_reserve(part->worker, worker);
 
-    cell->kind = XMPI_CELL_COLL;
-    cell->flags = (uint16_t)(phase << 8 | round);
-    cell->to = to;
-    cell->pointer = coll;
-    cell->bytes = slot->seq;
-    cell->envelope =
+    packet->kind = XMPI_PACKET_COLL;
+    packet->flags = (uint16_t)(phase << 8 | round);
+    packet->to = to;
+    packet->pointer = coll;
+    packet->bytes = slot->seq;
+    packet->envelope =
         (mpi_envelope_t){.context = slot->is_nonblocking, .source = slot->first, .tag = slot->root};
-    cell->words[0] = (uint64_t)(uintptr_t)slot->kind;
-    cell->words[1] = slot->bytes;
+    packet->words[0] = (uint64_t)(uintptr_t)slot->kind;
+    packet->words[1] = slot->bytes;
     if (coll->parts == 2)
-        memcpy(&cell->words[2], slot->data, sizeof(slot->heard)); /* still in the first line */
-    mpi_ring_commit(part->worker, worker, cell);
+        memcpy(&packet->words[2], slot->data, sizeof(slot->heard)); /* still in the first line */
+    mpi_ring_commit(part->worker, worker, packet);
 }
 
 static void tell(coll_part_t *part, const coll_slot_t *slot, int phase, int round)
@@ -156,7 +156,7 @@ static void release_early(coll_part_t *part, coll_slot_t *slot)
 
     if (kind->leaves_early == NULL)
         return;
-    /* Those who leave may free the communicator, and the last parting cell is still to come. */
+    /* Those who leave may free the communicator, and the last parting packet is still to come. */
     slot->is_held = true;
     mpi_coll_hold(part->coll);
     for (int m = 0; m < part->members; m++)
@@ -423,40 +423,40 @@ static void came_away(mpi_worker_t *worker, mpi_coll_t *coll, uint64_t seq)
     mpi_coll_hold(coll);
     for (int p = 0; p < coll->parts; p++) {
         int to = coll->worker_of[p];
-        mpi_cell_t *cell = mpi_ring_reserve(worker, to);
+        mpi_packet_t *packet = mpi_ring_reserve(worker, to);
 
-        cell->kind = XMPI_CELL_COLL;
-        cell->flags = PHASE_BACK << 8;
-        cell->to = p;
-        cell->pointer = coll;
-        cell->bytes = seq;
-        mpi_ring_commit(worker, to, cell);
+        packet->kind = XMPI_PACKET_COLL;
+        packet->flags = PHASE_BACK << 8;
+        packet->to = p;
+        packet->pointer = coll;
+        packet->bytes = seq;
+        mpi_ring_commit(worker, to, packet);
     }
     mpi_coll_release(coll);
 }
 
-void mpi_coll_cell(mpi_worker_t *worker, int from, mpi_cell_t *cell)
+void mpi_coll_packet(mpi_worker_t *worker, int from, mpi_packet_t *packet)
 {
-    mpi_coll_t *coll = cell->pointer;
-    int phase = cell->flags >> 8;
+    mpi_coll_t *coll = packet->pointer;
+    int phase = packet->flags >> 8;
     coll_part_t *part;
     coll_slot_t *slot;
 
     (void)from;
     if (phase == PHASE_AWAY) {
-        came_away(worker, coll, cell->bytes);
+        came_away(worker, coll, packet->bytes);
         return;
     }
-    part = coll->part[cell->to];
-    slot = slot_of(part, cell->bytes);
+    part = coll->part[packet->to];
+    slot = slot_of(part, packet->bytes);
     if (phase == PHASE_BACK) {
         slot->is_back = true;
     } else {
         if (phase == 0 && coll->parts == 2)
-            slot->heard = cell->words[2];
-        slot->seen[phase] |= 1u << (cell->flags & 0xff);
-        note_call(coll, slot, cell->envelope.source, (const coll_kind_t *)(uintptr_t)cell->words[0],
-                  cell->envelope.context != 0, cell->envelope.tag, cell->words[1]);
+            slot->heard = packet->words[2];
+        slot->seen[phase] |= 1u << (packet->flags & 0xff);
+        note_call(coll, slot, packet->envelope.source, (const coll_kind_t *)(uintptr_t)packet->words[0],
+                  packet->envelope.context != 0, packet->envelope.tag, packet->words[1]);
     }
     advance(part);
 }

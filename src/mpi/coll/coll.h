@@ -7,7 +7,7 @@
  *
  *   arrive    each member leaves its call in the part's slot; nobody waits here
  *   prepare   the last member of the part puts together what the others will read
- *   meet      the parts tell each other that they are there (dissemination, log2 P cells each)
+ *   meet      the parts tell each other that they are there (dissemination, log2 P packets each)
  *   work      each part does its share, cut into pieces: they read and write the buffers of any
  *             member and depend on nothing but the meeting, so idle workers help (work.h)
  *   part      the parts tell each other that they are done, if others use a member's buffers
@@ -113,8 +113,8 @@ struct coll_slot {
     bool is_huge;    /* more data than caches hold: write past them */
     bool is_small;   /* set by prepare or pieces: the short way is taken */
     int round;
-    uint32_t seen[2];    /* bit r: the cell of round r of meeting [0], parting [1] has come */
-    uint64_t heard;      /* what came with the cell of round 0 of the meeting: see coll_data_of */
+    uint32_t seen[2];    /* bit r: the packet of round r of meeting [0], parting [1] has come */
+    uint64_t heard;      /* what came with the packet of round 0 of the meeting: see coll_data_of */
     coll_call_t **calls; /* [members of the part] */
     char *data;          /* [COLL_SMALL], of the part */
 };
@@ -219,8 +219,8 @@ static inline const char *coll_data_of(const coll_part_t *part, const coll_slot_
 typedef void (*mpi_leader_fn)(void *const *inputs, int size, void *const *outputs);
 int mpi_coll_agree(mpi_comm_t *comm, const void *input, void *output, mpi_leader_fn leader);
 
-/* Handler of XMPI_CELL_COLL. */
-void mpi_coll_cell(mpi_worker_t *worker, int from, mpi_cell_t *cell);
+/* Handler of XMPI_PACKET_COLL. */
+void mpi_coll_packet(mpi_worker_t *worker, int from, mpi_packet_t *packet);
 
 extern const coll_kind_t coll_barrier, coll_agree;                         /* coll.c */
 extern const coll_kind_t coll_bcast, coll_gather, coll_scatter;            /* coll_rooted.c */

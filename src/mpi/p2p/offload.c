@@ -13,7 +13,7 @@ static int server_of(int worker)
 void mpi_copy_leave(mpi_worker_t *worker, mpi_request_t *receive, mpi_request_t *sender)
 {
     int to = server_of(worker->index);
-    mpi_cell_t *cell;
+    mpi_packet_t *packet;
 
     receive->extra = sender;
     if (xy_worker_self() != worker->thread) {
@@ -23,10 +23,10 @@ void mpi_copy_leave(mpi_worker_t *worker, mpi_request_t *receive, mpi_request_t 
         guest->copies = receive;
         return;
     }
-    cell = mpi_ring_reserve(worker, to);
-    cell->kind = XMPI_CELL_COPY;
-    cell->pointer = receive;
-    mpi_ring_commit(worker, to, cell);
+    packet = mpi_ring_reserve(worker, to);
+    packet->kind = XMPI_PACKET_COPY;
+    packet->pointer = receive;
+    mpi_ring_commit(worker, to, packet);
 }
 
 static void make(mpi_worker_t *worker, mpi_request_t *receive)
@@ -51,27 +51,27 @@ void mpi_copies_make(mpi_worker_t *worker)
     }
 }
 
-void mpi_cell_copy(mpi_worker_t *worker, int from, mpi_cell_t *cell)
+void mpi_packet_copy(mpi_worker_t *worker, int from, mpi_packet_t *packet)
 {
     (void)from;
-    make(worker, cell->pointer);
+    make(worker, packet->pointer);
 }
 
 void mpi_copy_announce(mpi_worker_t *worker, int target)
 {
     int to = server_of(target);
-    mpi_cell_t *cell = mpi_ring_reserve(worker, to);
+    mpi_packet_t *packet = mpi_ring_reserve(worker, to);
 
-    cell->kind = XMPI_CELL_LOOK;
-    cell->to = target;
-    mpi_ring_commit(worker, to, cell);
+    packet->kind = XMPI_PACKET_LOOK;
+    packet->to = target;
+    mpi_ring_commit(worker, to, packet);
 }
 
-void mpi_cell_look(mpi_worker_t *worker, int from, mpi_cell_t *cell)
+void mpi_packet_look(mpi_worker_t *worker, int from, mpi_packet_t *packet)
 {
     (void)from;
     (void)worker;
-    mpi_gate_visit(&mpi_job->worker[cell->to]);
+    mpi_gate_visit(&mpi_job->worker[packet->to]);
 }
 
 bool mpi_send_begin(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request)

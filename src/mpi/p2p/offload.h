@@ -32,7 +32,7 @@ void mpi_copies_make(mpi_worker_t *worker);
 /* From a buffer into that of `receive` (p2p.c). */
 void mpi_copy_message(mpi_request_t *receive, const void *buffer, int64_t count, mpi_type_t *type);
 
-void mpi_cell_copy(mpi_worker_t *worker, int from, mpi_cell_t *cell);
-void mpi_cell_look(mpi_worker_t *worker, int from, mpi_cell_t *cell);
+void mpi_packet_copy(mpi_worker_t *worker, int from, mpi_packet_t *packet);
+void mpi_packet_look(mpi_worker_t *worker, int from, mpi_packet_t *packet);
 
 #endif

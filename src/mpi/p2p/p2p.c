@@ -85,17 +85,17 @@ void mpi_copy_message(mpi_request_t *receive, const void *buffer, int64_t count,
 void mpi_request_done(mpi_worker_t *worker, mpi_request_t *request)
 {
     int home = mpi_job->home[request->owner->world];
-    mpi_cell_t *cell;
+    mpi_packet_t *packet;
 
     if (home == worker->index) {
         mpi_request_complete(request);
         return;
     }
-    cell = mpi_ring_reserve(worker, home);
-    cell->kind = XMPI_CELL_DONE;
-    cell->flags = 0;
-    cell->pointer = request;
-    mpi_ring_commit(worker, home, cell);
+    packet = mpi_ring_reserve(worker, home);
+    packet->kind = XMPI_PACKET_DONE;
+    packet->flags = 0;
+    packet->pointer = request;
+    mpi_ring_commit(worker, home, packet);
 }
 
 /* A rendezvous meets its receive: copy, complete both. */
@@ -186,22 +186,22 @@ static bool send_far(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t
     mpi_worker_t *worker = self->worker;
     int target = mpi_job->home[to];
     bool eager = mpi_send_is_eager(t, bytes);
-    char *buffer = eager && bytes > XMPI_CELL_INLINE ? buffer_or_abort(worker, bytes) : NULL;
-    mpi_cell_t *cell;
+    char *buffer = eager && bytes > XMPI_PACKET_INLINE ? buffer_or_abort(worker, bytes) : NULL;
+    mpi_packet_t *packet;
 
     if (!eager)
         mpi_request_describe(request, t);
     else if (buffer != NULL)
         pack(buffer, t, bytes);
-    cell = mpi_ring_reserve(worker, target);
-    cell->kind = eager ? XMPI_CELL_EAGER : XMPI_CELL_RTS;
-    cell->to = to;
-    cell->envelope = *envelope;
-    cell->bytes = bytes;
-    cell->pointer = eager ? (void *)buffer : (void *)request;
+    packet = mpi_ring_reserve(worker, target);
+    packet->kind = eager ? XMPI_PACKET_EAGER : XMPI_PACKET_RTS;
+    packet->to = to;
+    packet->envelope = *envelope;
+    packet->bytes = bytes;
+    packet->pointer = eager ? (void *)buffer : (void *)request;
     if (eager && buffer == NULL)
-        pack(cell->data, t, bytes);
-    mpi_ring_commit(worker, target, cell);
+        pack(packet->data, t, bytes);
+    mpi_ring_commit(worker, target, packet);
     if (__builtin_expect(self->gate != NULL, 0) && !eager)
         mpi_copy_announce(worker, target);
     return eager;
@@ -302,10 +302,10 @@ void mpi_recv_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *re
     mpi_recv_message(self, request, (mpi_message_t *)found);
 }
 
-void mpi_cell_eager(mpi_worker_t *worker, int from, mpi_cell_t *cell)
+void mpi_packet_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet)
 {
-    mpi_rank_t *to = &mpi_job->ranks[cell->to];
-    mpi_entry_t *entry = mpi_match_arrive(&to->match, &cell->envelope);
+    mpi_rank_t *to = &mpi_job->ranks[packet->to];
+    mpi_entry_t *entry = mpi_match_arrive(&to->match, &packet->envelope);
     mpi_message_t *m;
 
     (void)from;
@@ -313,55 +313,55 @@ void mpi_cell_eager(mpi_worker_t *worker, int from, mpi_cell_t *cell)
         mpi_request_t *receive = (mpi_request_t *)entry;
 
         receive->is_posted = false;
-        receive_packed(receive, &cell->envelope, cell->pointer ? cell->pointer : cell->data,
-                       cell->bytes);
-        if (cell->pointer != NULL)
-            mpi_buffer_give(worker, cell->pointer);
+        receive_packed(receive, &packet->envelope, packet->pointer ? packet->pointer : packet->data,
+                       packet->bytes);
+        if (packet->pointer != NULL)
+            mpi_buffer_give(worker, packet->pointer);
         return;
     }
     m = message_new(worker);
-    m->entry.envelope = cell->envelope;
-    m->bytes = cell->bytes;
+    m->entry.envelope = packet->envelope;
+    m->bytes = packet->bytes;
     m->sender = NULL;
-    m->data = cell->pointer;
+    m->data = packet->pointer;
     if (m->data == NULL) {
         m->data = m->small;
-        memcpy(m->small, cell->data, cell->bytes);
+        memcpy(m->small, packet->data, packet->bytes);
     }
     keep(to, m);
 }
 
-void mpi_cell_rts(mpi_worker_t *worker, int from, mpi_cell_t *cell)
+void mpi_packet_rts(mpi_worker_t *worker, int from, mpi_packet_t *packet)
 {
-    mpi_rank_t *to = &mpi_job->ranks[cell->to];
-    mpi_entry_t *entry = mpi_match_arrive(&to->match, &cell->envelope);
+    mpi_rank_t *to = &mpi_job->ranks[packet->to];
+    mpi_entry_t *entry = mpi_match_arrive(&to->match, &packet->envelope);
     mpi_message_t *m;
 
     (void)from;
     if (entry != NULL) {
         mpi_request_t *receive = (mpi_request_t *)entry;
-        mpi_envelope_t envelope = cell->envelope;
+        mpi_envelope_t envelope = packet->envelope;
 
         receive->is_posted = false;
-        receive_rendezvous(worker, receive, &envelope, cell->pointer);
+        receive_rendezvous(worker, receive, &envelope, packet->pointer);
         return;
     }
     m = message_new(worker);
-    m->entry.envelope = cell->envelope;
-    m->bytes = cell->bytes;
-    m->sender = cell->pointer;
+    m->entry.envelope = packet->envelope;
+    m->bytes = packet->bytes;
+    m->sender = packet->pointer;
     keep(to, m);
 }
 
 enum { DONE_CANCELLED = 1 };
 
-void mpi_cell_done(mpi_worker_t *worker, int from, mpi_cell_t *cell)
+void mpi_packet_done(mpi_worker_t *worker, int from, mpi_packet_t *packet)
 {
-    mpi_request_t *request = cell->pointer;
+    mpi_request_t *request = packet->pointer;
 
     (void)worker;
     (void)from;
-    request->outcome.is_cancelled = cell->flags & DONE_CANCELLED;
+    request->outcome.is_cancelled = packet->flags & DONE_CANCELLED;
     mpi_request_complete(request);
 }
 
@@ -385,15 +385,15 @@ static bool take_back(mpi_worker_t *worker, mpi_rank_t *to, const mpi_request_t 
     return true;
 }
 
-void mpi_cell_cancel(mpi_worker_t *worker, int from, mpi_cell_t *cell)
+void mpi_packet_cancel(mpi_worker_t *worker, int from, mpi_packet_t *packet)
 {
-    mpi_request_t *sender = cell->pointer;
-    mpi_cell_t *answer;
+    mpi_request_t *sender = packet->pointer;
+    mpi_packet_t *answer;
 
-    if (!take_back(worker, &mpi_job->ranks[cell->to], sender))
+    if (!take_back(worker, &mpi_job->ranks[packet->to], sender))
         return; /* received: its DONE is on the way or was handled */
     answer = mpi_ring_reserve(worker, from);
-    answer->kind = XMPI_CELL_DONE;
+    answer->kind = XMPI_PACKET_DONE;
     answer->flags = DONE_CANCELLED;
     answer->pointer = sender;
     mpi_ring_commit(worker, from, answer);
@@ -401,7 +401,7 @@ void mpi_cell_cancel(mpi_worker_t *worker, int from, mpi_cell_t *cell)
 
 void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request)
 {
-    mpi_cell_t *cell;
+    mpi_packet_t *packet;
     int to;
 
     /* One that was over at once has no communicator. */
@@ -415,9 +415,9 @@ void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request)
         }
         return;
     }
-    cell = mpi_ring_reserve(self->worker, mpi_job->home[to]);
-    cell->kind = XMPI_CELL_CANCEL;
-    cell->to = to;
-    cell->pointer = request;
-    mpi_ring_commit(self->worker, mpi_job->home[to], cell);
+    packet = mpi_ring_reserve(self->worker, mpi_job->home[to]);
+    packet->kind = XMPI_PACKET_CANCEL;
+    packet->to = to;
+    packet->pointer = request;
+    mpi_ring_commit(self->worker, mpi_job->home[to], packet);
 }

@@ -3,7 +3,7 @@
  * Point to point inside the library: how bytes get from one rank to another.
  *
  * A message to a rank of the same worker meets its receive at once: one copy, no queue. A message
- * to another worker crosses a ring: up to 88 bytes inside the cell, up to the eager limit in a
+ * to another worker crosses a ring: up to 88 bytes inside the packet, up to the eager limit in a
  * buffer, above it as a pointer to the send request, from whose buffer the receiver copies (one
  * copy) before it tells the sender. A message that nobody waits for yet is kept.
  *
@@ -26,7 +26,7 @@ typedef struct mpi_message {
     mpi_comm_t *comm;      /* of a message taken by Mprobe */
     char *data;            /* `small`, or a buffer of the pool */
     struct mpi_message *next_free;
-    char small[XMPI_CELL_INLINE];
+    char small[XMPI_PACKET_INLINE];
 } mpi_message_t;
 
 /* One call's arguments, checked. */
@@ -108,9 +108,9 @@ void *mpi_buffer_take(mpi_worker_t *worker, size_t bytes);
 void mpi_buffer_give(mpi_worker_t *worker, void *buffer);
 void mpi_buffers_cleanup(mpi_worker_t *worker);
 
-void mpi_cell_eager(mpi_worker_t *worker, int from, mpi_cell_t *cell);
-void mpi_cell_rts(mpi_worker_t *worker, int from, mpi_cell_t *cell);
-void mpi_cell_done(mpi_worker_t *worker, int from, mpi_cell_t *cell);
-void mpi_cell_cancel(mpi_worker_t *worker, int from, mpi_cell_t *cell);
+void mpi_packet_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet);
+void mpi_packet_rts(mpi_worker_t *worker, int from, mpi_packet_t *packet);
+void mpi_packet_done(mpi_worker_t *worker, int from, mpi_packet_t *packet);
+void mpi_packet_cancel(mpi_worker_t *worker, int from, mpi_packet_t *packet);
 
 #endif

@@ -3,7 +3,7 @@
  * Requests: operations that have been started and not yet been completed by the program.
  *
  * A request belongs to one rank and is touched by that rank's worker only; completions that happen
- * on another worker come as cells. So `is_done` is a plain flag.
+ * on another worker come as packets. So `is_done` is a plain flag.
  */
 #ifndef XY_MPI_P2P_REQUEST_H
 #define XY_MPI_P2P_REQUEST_H

@@ -7,25 +7,25 @@
 #include "mpi/runtime/parallel.h"
 
 enum {
-    PUBLISH_EVERY = XMPI_RING_CELLS / 4,
+    PUBLISH_EVERY = XMPI_RING_PACKETS / 4,
     ALL_KINDS = ~0,
     /* What a guest may handle: the other kinds may need room in a ring of the worker, and the guest
      * may be the one who makes it. */
-    MESSAGES = 1 << XMPI_CELL_EAGER | 1 << XMPI_CELL_RTS | 1 << XMPI_CELL_DONE
+    MESSAGES = 1 << XMPI_PACKET_EAGER | 1 << XMPI_PACKET_RTS | 1 << XMPI_PACKET_DONE
 };
 
 void mpi_ring_wait_room(mpi_worker_t *worker, mpi_ring_t *ring)
 {
-    /* The acquire pairs with the release in drain(): the cells are free to write again. */
+    /* The acquire pairs with the release in drain(): the packets are free to write again. */
     while ((ring->head_seen = atomic_load_explicit(&ring->head, memory_order_acquire)),
-           ring->tail - ring->head_seen == XMPI_RING_CELLS) {
+           ring->tail - ring->head_seen == XMPI_RING_PACKETS) {
         xy_worker_ring(ring->reader);
         mpi_poll(worker->thread);
     }
 }
 
-/* A handler may reserve cells, and reserve polls when a ring is full: drain can be entered again.
- * `next` is therefore advanced before the handler runs, and the cell is given back after it, which
+/* A handler may reserve packets, and reserve polls when a ring is full: drain can be entered again.
+ * `next` is therefore advanced before the handler runs, and the packet is given back after it, which
  * is in order: `head` is published from `next` only by the outermost drain of a ring. */
 static bool drain(mpi_worker_t *worker, int from, mpi_ring_t *ring, unsigned kinds)
 {
@@ -33,15 +33,15 @@ static bool drain(mpi_worker_t *worker, int from, mpi_ring_t *ring, unsigned kin
 
     for (;;) {
         uint32_t position = ring->next;
-        mpi_cell_t *cell = &ring->cells[position % XMPI_RING_CELLS];
+        mpi_packet_t *packet = &ring->packets[position % XMPI_RING_PACKETS];
 
-        if (atomic_load_explicit(&cell->turn, memory_order_acquire) != mpi_ring_turn(position))
+        if (atomic_load_explicit(&packet->turn, memory_order_acquire) != mpi_ring_turn(position))
             return found;
-        if ((kinds >> cell->kind & 1) == 0)
+        if ((kinds >> packet->kind & 1) == 0)
             return found;
         ring->next = position + 1;
         ring->busy++;
-        mpi_cell_handlers[cell->kind](worker, from, cell);
+        mpi_packet_handlers[packet->kind](worker, from, packet);
         ring->busy--;
         found = true;
         if (ring->busy == 0 &&

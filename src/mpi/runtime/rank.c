@@ -26,11 +26,11 @@ enum { COMM_SPINS = 10 };
 mpi_job_t *mpi_job;
 _Thread_local mpi_rank_t *mpi_self;
 
-const mpi_cell_fn mpi_cell_handlers[XMPI_CELL_KINDS] = {
-    [XMPI_CELL_EAGER] = mpi_cell_eager, [XMPI_CELL_RTS] = mpi_cell_rts,
-    [XMPI_CELL_DONE] = mpi_cell_done,   [XMPI_CELL_CANCEL] = mpi_cell_cancel,
-    [XMPI_CELL_COLL] = mpi_coll_cell,   [XMPI_CELL_COPY] = mpi_cell_copy,
-    [XMPI_CELL_LOOK] = mpi_cell_look,
+const mpi_packet_fn mpi_packet_handlers[XMPI_PACKET_KINDS] = {
+    [XMPI_PACKET_EAGER] = mpi_packet_eager, [XMPI_PACKET_RTS] = mpi_packet_rts,
+    [XMPI_PACKET_DONE] = mpi_packet_done,   [XMPI_PACKET_CANCEL] = mpi_packet_cancel,
+    [XMPI_PACKET_COLL] = mpi_coll_packet,   [XMPI_PACKET_COPY] = mpi_packet_copy,
+    [XMPI_PACKET_LOOK] = mpi_packet_look,
 };
 
 /* What the pool calls with; set once, before it runs. */

@@ -5,7 +5,7 @@
  * A job is the set of all ranks; a rank is one fiber that runs one private image of the program.
  * Ranks of a job are numbered by their world rank. A rank never leaves its worker, and everything
  * that belongs to a rank (its matching queues, its requests, its communicator objects) is touched
- * by that worker only: no locks. What another worker wants of it travels as a cell through the
+ * by that worker only: no locks. What another worker wants of it travels as a packet through the
  * rings (ring.h).
  */
 #ifndef XY_MPI_RUNTIME_RANK_H
@@ -82,8 +82,8 @@ enum { XMPI_BUFFER_CLASSES = 10 }; /* 128 bytes to 64 KiB */
 struct mpi_worker {
     _Alignas(XMPI_LINES) xy_worker_t *thread;
     int index;
-    struct mpi_ring **in;  /* in[s]: cells from worker s; NULL for s == index */
-    struct mpi_ring **out; /* out[d]: cells to worker d */
+    struct mpi_ring **in;  /* in[s]: packets from worker s; NULL for s == index */
+    struct mpi_ring **out; /* out[d]: packets to worker d */
     struct mpi_request *free_requests;
     struct mpi_message *free_messages;
     struct mpi_core *core; /* the progress threads that live here, or NULL */
