@@ -53,7 +53,7 @@ static bool allgather_is_compact(const coll_part_t *part, const coll_slot_t *slo
         if (call->receive_counts.data != NULL || !mpi_type_is_contiguous(call->receive_type))
             return false;
     }
-    return slot->bytes * (uint64_t)part->coll->size <= 2 * XMPI_PIECE;
+    return slot->bytes * (uint64_t)part->coll->size <= 2 * XMPI_CHUNK;
 }
 
 static void allgather_compact(coll_part_t *part, coll_slot_t *slot)
@@ -303,7 +303,7 @@ static bool all_are_plain(const coll_part_t *part, const coll_slot_t *slot)
 /* Small regular blocks: the blocks of TILE sources to all members of the part. */
 static bool is_tiled(const coll_part_t *part, const coll_slot_t *slot)
 {
-    return slot->bytes > 0 && slot->bytes <= XMPI_PIECE / TILE && all_are_plain(part, slot);
+    return slot->bytes > 0 && slot->bytes <= XMPI_CHUNK / TILE && all_are_plain(part, slot);
 }
 
 static void exchange_tile(coll_part_t *part, coll_slot_t *slot, int first)

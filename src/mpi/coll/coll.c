@@ -212,7 +212,7 @@ static void job_piece(void *arg, int64_t piece)
 /* How much is written, by the number of pieces of all parts. */
 static bool is_huge(int64_t pieces)
 {
-    return pieces >= XMPI_PAST_CACHE / XMPI_PIECE;
+    return pieces >= XMPI_STREAM_FROM / XMPI_CHUNK;
 }
 
 static void coll_work(coll_part_t *part, coll_slot_t *slot)
@@ -228,7 +228,7 @@ static void coll_work(coll_part_t *part, coll_slot_t *slot)
     slot->is_huge = is_huge(pieces * part->coll->parts);
     before = mpi_trace_begin(part->worker->trace, kind->name);
     if (!runs_program_code(slot->calls[0]))
-        mpi_work_run(job_piece, &job, pieces);
+        mpi_parallel_run(job_piece, &job, pieces);
     else
         for (int64_t i = 0; i < pieces; i++)
             job_piece(&job, i);
@@ -394,7 +394,7 @@ static void away_work(mpi_coll_t *coll, uint64_t seq)
     }
     for (int p = 0; p < coll->parts; p++)
         slot_of(coll->part[p], seq)->is_huge = is_huge(total);
-    mpi_work_run(away_piece, &away, total);
+    mpi_parallel_run(away_piece, &away, total);
     xy_free(away.ends);
 }
 

@@ -9,7 +9,7 @@
  *   prepare   the last member of the part puts together what the others will read
  *   meet      the parts tell each other that they are there (dissemination, log2 P packets each)
  *   work      each part does its share, cut into pieces: they read and write the buffers of any
- *             member and depend on nothing but the meeting, so idle workers help (work.h)
+ *             member and depend on nothing but the meeting, so idle workers help (parallel.h)
  *   part      the parts tell each other that they are done, if others use a member's buffers
  *   finish    what had to wait for that; then the members' requests complete
  *

@@ -91,7 +91,7 @@ static int64_t slice_pieces(const coll_part_t *part, coll_slot_t *slot)
 static void put_block(void *to, const void *block, int64_t n, const mpi_type_t *type, bool is_huge)
 {
     if (is_huge && mpi_type_is_contiguous(type))
-        mpi_copy_past_cache(to, block, (size_t)n * type->size);
+        mpi_copy_stream(to, block, (size_t)n * type->size);
     else
         coll_copy(to, n, type, block, n, type);
 }
@@ -109,7 +109,7 @@ static void slice_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece, int
     block = reduce_block(part, slot, begin, n);
     for (int r = first; r < end; r++)
         put_block(coll_element(coll_call_of(part, slot, r)->receive, begin, type), block, n, type,
-                  slot->bytes * (uint64_t)(end - first) >= XMPI_PAST_CACHE);
+                  slot->bytes * (uint64_t)(end - first) >= XMPI_STREAM_FROM);
 }
 
 static void allreduce_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)

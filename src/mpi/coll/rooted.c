@@ -49,7 +49,7 @@ static int64_t bcast_pieces(const coll_part_t *part, coll_slot_t *slot)
 {
     if (!bcast_is_large(slot))
         return 1;
-    return part->members * (int64_t)((slot->bytes + XMPI_PIECE - 1) / XMPI_PIECE);
+    return part->members * (int64_t)((slot->bytes + XMPI_CHUNK - 1) / XMPI_CHUNK);
 }
 
 static void bcast_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)

@@ -27,15 +27,15 @@ int64_t coll_copy_pieces(int64_t count, const mpi_type_t *a, const mpi_type_t *b
 {
     uint64_t bytes = (uint64_t)count * a->size;
 
-    if (bytes <= XMPI_PIECE || !mpi_type_is_contiguous(a) || !mpi_type_is_contiguous(b))
+    if (bytes <= XMPI_CHUNK || !mpi_type_is_contiguous(a) || !mpi_type_is_contiguous(b))
         return 1;
-    return (int64_t)((bytes + XMPI_PIECE - 1) / XMPI_PIECE);
+    return (int64_t)((bytes + XMPI_CHUNK - 1) / XMPI_CHUNK);
 }
 
 void coll_copy_piece(const coll_slot_t *slot, void *to, int64_t to_count, const mpi_type_t *to_type,
                      const void *from, int64_t from_count, const mpi_type_t *from_type, int64_t i)
 {
-    uint64_t offset = (uint64_t)i * XMPI_PIECE;
+    uint64_t offset = (uint64_t)i * XMPI_CHUNK;
     uint64_t room = (uint64_t)to_count * to_type->size;
     uint64_t bytes = (uint64_t)from_count * from_type->size;
 
@@ -46,9 +46,9 @@ void coll_copy_piece(const coll_slot_t *slot, void *to, int64_t to_count, const 
     bytes = bytes < room ? bytes : room;
     if (offset >= bytes || to == from)
         return;
-    bytes = bytes - offset < XMPI_PIECE ? bytes - offset : XMPI_PIECE;
+    bytes = bytes - offset < XMPI_CHUNK ? bytes - offset : XMPI_CHUNK;
     if (slot->is_huge)
-        mpi_copy_past_cache((char *)to + offset, (const char *)from + offset, bytes);
+        mpi_copy_stream((char *)to + offset, (const char *)from + offset, bytes);
     else
         memcpy((char *)to + offset, (const char *)from + offset, bytes);
 }

@@ -176,7 +176,7 @@ static bool has_larger(const xy_graph_t *graph, uint64_t piece)
  * operations of a progress thread are whole messages. */
 static xy_status_t build(const xy_coll_request_t *q, flow_shape_t *shape, xy_graph_t **graph_p)
 {
-    uint64_t piece = XMPI_PIECE / q->element * q->element;
+    uint64_t piece = XMPI_CHUNK / q->element * q->element;
     xy_graph_t *graph, *cut;
     xy_status_t st = choose(q, &shape->algorithm);
 

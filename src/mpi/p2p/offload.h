@@ -4,7 +4,7 @@
  *
  * A nonblocking call that finds its partner leaves the copy to a communication core and returns;
  * both requests complete when that core has told their workers. A rank that waits helps with the
- * pieces (work.h). Blocking calls copy themselves: they have nothing better to do.
+ * pieces (parallel.h). Blocking calls copy themselves: they have nothing better to do.
  */
 #ifndef XY_MPI_P2P_OFFLOAD_H
 #define XY_MPI_P2P_OFFLOAD_H

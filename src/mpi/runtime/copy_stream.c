@@ -24,7 +24,7 @@ static inline void copy_line(char *to, const char *from)
     _mm_stream_si128((__m128i *)(void *)(to + 48), d);
 }
 
-void mpi_copy_past_cache(void *to, const void *from, size_t bytes)
+void mpi_copy_stream(void *to, const void *from, size_t bytes)
 {
     char *t = to;
     const char *f = from;
@@ -53,7 +53,7 @@ void mpi_copy_past_cache(void *to, const void *from, size_t bytes)
 
 #else
 
-void mpi_copy_past_cache(void *to, const void *from, size_t bytes)
+void mpi_copy_stream(void *to, const void *from, size_t bytes)
 {
     memcpy(to, from, bytes);
 }

@@ -11,9 +11,9 @@
 #include <stddef.h>
 
 /* Worth it from this many bytes written in all: a collective, not one piece of it. */
-enum { XMPI_PAST_CACHE = 16 << 20 };
+enum { XMPI_STREAM_FROM = 16 << 20 };
 
 /* Other threads see the data after the release that follows, as with memcpy. */
-void mpi_copy_past_cache(void *to, const void *from, size_t bytes);
+void mpi_copy_stream(void *to, const void *from, size_t bytes);
 
 #endif

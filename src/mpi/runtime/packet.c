@@ -72,7 +72,7 @@ bool mpi_poll(xy_worker_t *thread)
     if (atomic_load_explicit(&worker->posts, memory_order_relaxed) != NULL)
         mpi_threads_news(worker);
     if (!found && !xy_worker_has_ready(thread)) {
-        mpi_work_help(worker->index);
+        mpi_parallel_help(worker->index);
         found = mpi_flow_help(worker);
     }
     return found;

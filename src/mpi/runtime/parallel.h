@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Work cut into pieces, shared with idle workers.
+ * Work cut into chunks, shared with idle workers.
  *
  * A worker with a large copy or a collective to do opens a job: whoever is free (a communication
- * core, a worker whose ranks all wait) takes the next piece. The job lives in the worker's own
- * slot, which is never freed; a piece is taken by a compare-and-swap on (generation, piece), so
+ * core, a worker whose ranks all wait) takes the next chunk. The job lives in the worker's own
+ * slot, which is never freed; a chunk is taken by a compare-and-swap on (generation, chunk), so
  * that a helper that looked at an older job takes nothing.
  */
 #ifndef XY_MPI_RUNTIME_PARALLEL_H
@@ -16,22 +16,22 @@
 
 #include "mpi/runtime/rank.h"
 
-enum { XMPI_PIECE = 128 << 10 }; /* bytes of a copy that make one piece */
+enum { XMPI_CHUNK = 128 << 10 }; /* bytes of a copy that make one chunk */
 
-/* Do piece `piece` of `arg`. Runs on any worker, several at once; does not park. */
-typedef void (*mpi_piece_fn)(void *arg, int64_t piece);
+/* Do chunk `chunk` of `arg`. Runs on any worker, several at once; does not park. */
+typedef void (*mpi_chunk_fn)(void *arg, int64_t chunk);
 
-/* Do all pieces, with help where somebody is idle; they are done when it returns. Jobs nest: only
+/* Do all chunks, with help where somebody is idle; they are done when it returns. Jobs nest: only
  * the outermost of a worker is shared. Called on a worker. */
-void mpi_work_run(mpi_piece_fn fn, void *arg, int64_t pieces);
+void mpi_parallel_run(mpi_chunk_fn fn, void *arg, int64_t chunks);
 
-/* Called by an idle worker: take pieces of somebody's open job. False: there was none. */
-bool mpi_work_help(int worker);
+/* Called by an idle worker: take chunks of somebody's open job. False: there was none. */
+bool mpi_parallel_help(int worker);
 
-/* memcpy, in pieces that others may take. */
+/* memcpy, in chunks that others may take. */
 void mpi_copy(void *to, const void *from, size_t bytes);
 
-xy_status_t mpi_work_init(int workers);
-void mpi_work_cleanup(void);
+xy_status_t mpi_parallel_init(int workers);
+void mpi_parallel_cleanup(void);
 
 #endif

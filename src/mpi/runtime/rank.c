@@ -184,7 +184,7 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     st = xy_pool_create(&pool, &job->pool);
     if (st != XY_OK)
         goto fail;
-    st = mpi_work_init(c->workers);
+    st = mpi_parallel_init(c->workers);
     if (st == XY_OK)
         st = create_settings(job, c->settings);
     if (st == XY_OK)
@@ -252,7 +252,7 @@ void mpi_job_destroy(mpi_job_t *job)
     }
     if (job->rings != NULL)
         munmap(job->rings, rings_bytes(job->workers));
-    mpi_work_cleanup();
+    mpi_parallel_cleanup();
     if (job->pool != NULL)
         xy_pool_destroy(job->pool);
     free(job->ranks);

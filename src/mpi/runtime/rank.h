@@ -6,7 +6,7 @@
  * Ranks of a job are numbered by their world rank. A rank never leaves its worker, and everything
  * that belongs to a rank (its matching queues, its requests, its communicator objects) is touched
  * by that worker only: no locks. What another worker wants of it travels as a packet through the
- * rings (ring.h).
+ * rings (packet.h).
  */
 #ifndef XY_MPI_RUNTIME_RANK_H
 #define XY_MPI_RUNTIME_RANK_H
