@@ -56,7 +56,7 @@ static void describe_call(const mpi_call_t *call, char *text, size_t size)
 
     if (has_peer(call->name))
         describe_peer(call, peer, sizeof(peer));
-    mpi_site_describe(call->site, site, sizeof(site));
+    mpi_caller_describe(call->caller, site, sizeof(site));
     snprintf(text, size, "%s%s%s%s%s%s", call->name, peer, has_comm ? " on " : "",
              has_comm ? mpi_comm_name(call->comm) : "", site[0] != '\0' ? ", " : "", site);
 }

@@ -24,7 +24,7 @@ static const char *site_text(const void *site, char *buffer)
 {
     char text[SITE_SIZE - 4];
 
-    mpi_site_describe(site, text, sizeof(text));
+    mpi_caller_describe(site, text, sizeof(text));
     snprintf(buffer, SITE_SIZE, "%s%s", text[0] != '\0' ? "; " : "", text);
     return buffer;
 }
@@ -54,7 +54,7 @@ static void say_fatal(const mpi_rank_t *self, int code, const char *message)
         xy_fail(XY_EINVAL, "rank %d: %s (%s)", self->world, message, name);
     else
         xy_fail(XY_EINVAL, "rank %d: %s: %s (%s%s)", self->world, self->call.name, message, name,
-                site_text(self->call.site, site));
+                site_text(self->call.caller, site));
 }
 
 static int call_handler(mpi_rank_t *self, mpi_comm_t *comm, mpi_errhandler_t *handler, int code)

@@ -54,9 +54,9 @@ static void less(mpi_parts_t *parts)
 static void note(mpi_parts_t *parts, const mpi_request_t *part)
 {
     if (part->kind == XMPI_KIND_RECV &&
-        (part->outcome.error != MPI_SUCCESS ||
-         (parts->keeps && parts->whole->outcome.error == MPI_SUCCESS)))
-        parts->whole->outcome = part->outcome;
+        (part->completion.error != MPI_SUCCESS ||
+         (parts->keeps && parts->whole->completion.error == MPI_SUCCESS)))
+        parts->whole->completion = part->completion;
 }
 
 /* A message is over, and its request goes. It may be the last, and then `parts` goes, too. */

@@ -46,13 +46,13 @@ static void keep(mpi_rank_t *to, mpi_message_t *m)
 /* The receive got `sent` bytes from `source`: fill its outcome in. */
 static void set_received(mpi_request_t *receive, const mpi_envelope_t *envelope, uint64_t sent)
 {
-    receive->outcome.source = envelope->source;
-    receive->outcome.tag = envelope->tag;
-    receive->outcome.bytes = sent;
+    receive->completion.source = envelope->source;
+    receive->completion.tag = envelope->tag;
+    receive->completion.bytes = sent;
     if (sent > receive->bytes) {
-        receive->outcome.error = MPI_ERR_TRUNCATE;
-        receive->outcome.bytes = receive->bytes;
-        receive->outcome.excess = sent - receive->bytes;
+        receive->completion.error = MPI_ERR_TRUNCATE;
+        receive->completion.bytes = receive->bytes;
+        receive->completion.truncated_bytes = sent - receive->bytes;
     }
 }
 
@@ -61,7 +61,7 @@ static void receive_packed(mpi_request_t *receive, const mpi_envelope_t *envelop
                            uint64_t bytes)
 {
     set_received(receive, envelope, bytes);
-    bytes = receive->outcome.bytes;
+    bytes = receive->completion.bytes;
     if (bytes > 0 && mpi_type_is_contiguous(receive->type))
         memcpy(receive->buffer, data, bytes);
     else if (bytes > 0)
@@ -73,7 +73,7 @@ static void receive_packed(mpi_request_t *receive, const mpi_envelope_t *envelop
  * outcome of the receive is known. */
 void mpi_copy_message(mpi_request_t *receive, const void *buffer, int64_t count, mpi_type_t *type)
 {
-    uint64_t bytes = receive->outcome.bytes;
+    uint64_t bytes = receive->completion.bytes;
     size_t copied;
 
     if (bytes > 0 && mpi_type_is_contiguous(receive->type) && mpi_type_is_contiguous(type))
@@ -258,7 +258,7 @@ int mpi_irecv(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request
     mpi_request_describe(request, t);
     hold(request);
     if (t->peer == MPI_PROC_NULL) {
-        request->outcome = mpi_outcome_null_peer;
+        request->completion = mpi_completion_null_peer;
         request->is_done = true;
     } else {
         mpi_recv_begin(self, t, request);
@@ -361,7 +361,7 @@ void mpi_packet_done(mpi_worker_t *worker, int from, mpi_packet_t *packet)
 
     (void)worker;
     (void)from;
-    request->outcome.is_cancelled = packet->flags & DONE_CANCELLED;
+    request->completion.is_cancelled = packet->flags & DONE_CANCELLED;
     mpi_request_complete(request);
 }
 
@@ -410,7 +410,7 @@ void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request)
     to = mpi_comm_world_rank(request->comm, request->peer);
     if (is_near(self, to)) {
         if (take_back(self->worker, &mpi_job->ranks[to], request)) {
-            request->outcome.is_cancelled = true;
+            request->completion.is_cancelled = true;
             mpi_request_complete(request);
         }
         return;

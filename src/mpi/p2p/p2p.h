@@ -62,7 +62,7 @@ int mpi_irecv(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request
 /* After an eager blocking send: let a receiver on this worker run when its queue grows long. */
 void mpi_send_throttle(mpi_rank_t *self, const mpi_transfer_t *t);
 /* What a receive from MPI_PROC_NULL reports. */
-extern const mpi_outcome_t mpi_outcome_null_peer;
+extern const mpi_completion_t mpi_completion_null_peer;
 
 /* Ask to take back a send that nobody received yet. The request completes either way. */
 void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request);

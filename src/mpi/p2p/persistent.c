@@ -24,7 +24,7 @@ static void start_send(mpi_request_t *request)
     mpi_transfer_t t = transfer_of(request);
 
     if (t.mode == XMPI_MODE_BUFFERED && t.peer != MPI_PROC_NULL) {
-        request->outcome.error = mpi_bsend(request->owner, &t);
+        request->completion.error = mpi_bsend(request->owner, &t);
         request->is_done = true;
     } else if (t.peer == MPI_PROC_NULL || mpi_send_begin(request->owner, &t, request)) {
         request->is_done = true;
@@ -36,7 +36,7 @@ static void start_receive(mpi_request_t *request)
     mpi_transfer_t t = transfer_of(request);
 
     if (t.peer == MPI_PROC_NULL) {
-        request->outcome = mpi_outcome_null_peer;
+        request->completion = mpi_completion_null_peer;
         request->is_done = true;
     } else {
         mpi_recv_begin(request->owner, &t, request);
@@ -83,7 +83,7 @@ static int start(MPI_Request handle)
                          "the request was started before and has not been completed since");
     request->is_active = true;
     request->is_done = false;
-    request->outcome = (mpi_outcome_t){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+    request->completion = (mpi_completion_t){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
     request->call = request->owner->call;
     request->start(request);
     return MPI_SUCCESS;

@@ -21,7 +21,7 @@ static int check(mpi_rank_t *self, int source, int tag, MPI_Comm comm, mpi_envel
 
 static void describe(MPI_Status *status, const mpi_message_t *m)
 {
-    mpi_outcome_t outcome = {
+    mpi_completion_t outcome = {
         .source = m->entry.envelope.source, .tag = m->entry.envelope.tag, .bytes = m->bytes};
 
     mpi_status_set(status, &outcome);
@@ -71,7 +71,7 @@ static int probe(mpi_rank_t *self, int source, int tag, MPI_Comm comm, int *flag
     if (error != MPI_SUCCESS)
         return mpi_leave(self, error);
     if (source == MPI_PROC_NULL)
-        mpi_status_set(status, &mpi_outcome_null_peer);
+        mpi_status_set(status, &mpi_completion_null_peer);
     else if ((m = flag ? find_or_yield(self, &envelope) : find_or_wait(self, &envelope)) != NULL)
         describe(status, m);
     if (flag != NULL)

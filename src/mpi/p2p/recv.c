@@ -7,7 +7,7 @@
 
 #define SITE __builtin_return_address(0)
 
-const mpi_outcome_t mpi_outcome_null_peer = {.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG};
+const mpi_completion_t mpi_completion_null_peer = {.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG};
 
 static int recv_blocking(const char *name, const void *site, void *buffer, int64_t count,
                          MPI_Datatype type, int source, int tag, MPI_Comm comm, MPI_Status *status)
@@ -20,13 +20,13 @@ static int recv_blocking(const char *name, const void *site, void *buffer, int64
     if (error != MPI_SUCCESS)
         return mpi_leave(self, error);
     if (source == MPI_PROC_NULL) {
-        mpi_status_set(status, &mpi_outcome_null_peer);
+        mpi_status_set(status, &mpi_completion_null_peer);
         return mpi_leave(self, MPI_SUCCESS);
     }
     mpi_request_init(&request, self, XMPI_KIND_RECV);
     mpi_recv_start(self, &t, &request);
     mpi_request_wait(self, &request);
-    mpi_status_set(status, &request.outcome);
+    mpi_status_set(status, &request.completion);
     return mpi_leave(self, mpi_request_raise(&request));
 }
 
@@ -104,14 +104,14 @@ static int mrecv(const char *name, const void *site, void *buffer, int64_t count
 
     if (*message == MPI_MESSAGE_NO_PROC) {
         *message = MPI_MESSAGE_NULL;
-        mpi_status_set(status, &mpi_outcome_null_peer);
+        mpi_status_set(status, &mpi_completion_null_peer);
         return mpi_leave(self, MPI_SUCCESS);
     }
     mpi_request_init(&request, self, XMPI_KIND_RECV);
     error = message_receive(self, buffer, count, type, message, &request);
     if (error != MPI_SUCCESS)
         return mpi_leave(self, error);
-    mpi_status_set(status, &request.outcome);
+    mpi_status_set(status, &request.completion);
     error = mpi_request_raise(&request);
     mpi_comm_release(request.comm);
     return mpi_leave(self, error);
@@ -128,7 +128,7 @@ static int imrecv(const char *name, const void *site, void *buffer, int64_t coun
         return mpi_leave(self, mpi_error(NULL, MPI_ERR_NO_MEM, "no memory for a request"));
     if (*message == MPI_MESSAGE_NO_PROC) {
         *message = MPI_MESSAGE_NULL;
-        request->outcome = mpi_outcome_null_peer;
+        request->completion = mpi_completion_null_peer;
         request->is_done = true;
     } else {
         error = message_receive(self, buffer, count, type, message, request);

@@ -24,7 +24,7 @@ void mpi_request_init(mpi_request_t *request, mpi_rank_t *self, mpi_request_kind
     request->owner = self;
     request->comm = NULL;
     request->type = NULL;
-    request->outcome = (mpi_outcome_t){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+    request->completion = (mpi_completion_t){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
     request->start = NULL;
     request->release = NULL;
     request->extra = NULL;
@@ -103,7 +103,7 @@ void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request)
     xy_fiber_park();
 }
 
-void mpi_status_set(MPI_Status *status, const mpi_outcome_t *outcome)
+void mpi_status_set(MPI_Status *status, const mpi_completion_t *outcome)
 {
     if (status == MPI_STATUS_IGNORE)
         return;
@@ -115,7 +115,7 @@ void mpi_status_set(MPI_Status *status, const mpi_outcome_t *outcome)
 
 void mpi_status_set_empty(MPI_Status *status)
 {
-    static const mpi_outcome_t empty = {.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+    static const mpi_completion_t empty = {.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
 
     mpi_status_set(status, &empty);
     if (status != MPI_STATUS_IGNORE)
@@ -124,7 +124,7 @@ void mpi_status_set_empty(MPI_Status *status)
 
 int mpi_request_raise(const mpi_request_t *request)
 {
-    const mpi_outcome_t *o = &request->outcome;
+    const mpi_completion_t *o = &request->completion;
 
     if (o->error == MPI_SUCCESS)
         return MPI_SUCCESS;
@@ -133,19 +133,19 @@ int mpi_request_raise(const mpi_request_t *request)
     return mpi_error(request->comm, MPI_ERR_TRUNCATE,
                      "the message from rank %d with tag %d has %llu bytes; the receive has room "
                      "for %llu",
-                     o->source, o->tag, (unsigned long long)o->bytes + o->excess,
+                     o->source, o->tag, (unsigned long long)o->bytes + o->truncated_bytes,
                      (unsigned long long)o->bytes);
 }
 
 int mpi_request_finish(MPI_Request *handle, MPI_Status *status, bool raise)
 {
     mpi_request_t *request = mpi_request_of(*handle);
-    int error = request->outcome.error;
+    int error = request->completion.error;
 
     if (request->kind == XMPI_KIND_GENERALIZED)
         error = mpi_grequest_finish(request, status);
     else
-        mpi_status_set(status, &request->outcome);
+        mpi_status_set(status, &request->completion);
     if (raise && error != MPI_SUCCESS)
         error = mpi_request_raise(request);
     if (request->is_persistent) {

@@ -34,8 +34,8 @@ typedef struct {
     int source, tag, error; /* as in MPI_Status */
     bool is_cancelled;
     uint64_t bytes;  /* received */
-    uint64_t excess; /* sent, and not received for lack of room */
-} mpi_outcome_t;
+    uint64_t truncated_bytes; /* sent, and not received for lack of room */
+} mpi_completion_t;
 
 struct mpi_request {
     mpi_entry_t entry; /* receive: in the posted table (must be first) */
@@ -57,7 +57,7 @@ struct mpi_request {
     uint64_t bytes;   /* of a send: packed size; of a receive: capacity */
     int peer, tag;    /* ranks in comm as the program gave them */
     mpi_call_t call;  /* where it was started */
-    mpi_outcome_t outcome;
+    mpi_completion_t completion;
     void (*start)(mpi_request_t *request);   /* persistent: MPI_Start */
     void (*release)(mpi_request_t *request); /* kind-specific clean-up; may be NULL */
     void *extra;                             /* of the kind (collective, generalized) */
@@ -104,6 +104,6 @@ static inline bool mpi_request_is_empty(MPI_Request handle)
 /* The empty status, and an outcome as a status, which leaves MPI_ERROR alone. MPI_STATUS_IGNORE is
  * fine. */
 void mpi_status_set_empty(MPI_Status *status);
-void mpi_status_set(MPI_Status *status, const mpi_outcome_t *outcome);
+void mpi_status_set(MPI_Status *status, const mpi_completion_t *outcome);
 
 #endif

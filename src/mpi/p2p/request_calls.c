@@ -40,7 +40,7 @@ int PMPI_Request_get_status(MPI_Request handle, int *flag, MPI_Status *status)
     }
     *flag = mpi_request_of(handle)->is_done;
     if (*flag)
-        mpi_status_set(status, &mpi_request_of(handle)->outcome);
+        mpi_status_set(status, &mpi_request_of(handle)->completion);
     return mpi_leave(self, MPI_SUCCESS);
 }
 XY_MPI_ALIAS(Request_get_status)
@@ -63,7 +63,7 @@ int PMPI_Cancel(MPI_Request *handle)
     } else if (request->is_posted) {
         mpi_match_unpost(&self->match, &request->entry);
         request->is_posted = false;
-        request->outcome.is_cancelled = true;
+        request->completion.is_cancelled = true;
         mpi_request_complete(request);
     }
     return mpi_leave(self, MPI_SUCCESS);

@@ -22,14 +22,14 @@ static int exchange(mpi_rank_t *self, const mpi_transfer_t *send, const mpi_tran
     if (receive->peer != MPI_PROC_NULL)
         mpi_recv_start(self, receive, &requests[0]);
     else
-        requests[0].outcome = mpi_outcome_null_peer;
+        requests[0].completion = mpi_completion_null_peer;
     if (send->peer != MPI_PROC_NULL)
         sent = mpi_send_start(self, send, &requests[1]);
     if (receive->peer != MPI_PROC_NULL)
         mpi_request_wait(self, &requests[0]);
     if (!sent)
         mpi_request_wait(self, &requests[1]);
-    mpi_status_set(status, &requests[0].outcome);
+    mpi_status_set(status, &requests[0].completion);
     return receive->peer == MPI_PROC_NULL ? MPI_SUCCESS : mpi_request_raise(&requests[0]);
 }
 

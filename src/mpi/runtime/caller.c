@@ -80,7 +80,7 @@ static bool find_line(const char *program, size_t offset, char *line, size_t siz
     return line[0] != '?' && strchr(line, ':') != NULL && strstr(line, ":?") == NULL;
 }
 
-/* As mpi_site_describe, for an address that is known to belong to `info`. */
+/* As mpi_caller_describe, for an address that is known to belong to `info`. */
 static void describe(const char *address, const Dl_info *info, char *text, size_t size)
 {
     size_t offset = (size_t)(address - (const char *)info->dli_fbase);
@@ -106,7 +106,7 @@ static void describe(const char *address, const Dl_info *info, char *text, size_
     }
 }
 
-void mpi_site_describe(const void *site, char *text, size_t size)
+void mpi_caller_describe(const void *site, char *text, size_t size)
 {
     const char *address = (const char *)site - 1; /* in the call, not after it */
     Dl_info info;

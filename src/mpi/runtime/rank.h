@@ -35,7 +35,7 @@ typedef struct mpi_process mpi_process_t; /* launch: image, environment, streams
 /* What a rank is doing: kept for every MPI call, so that a deadlock or an abort can name it. */
 typedef struct {
     const char *name; /* "MPI_Recv"; NULL: the rank is in its own code */
-    const void *site; /* return address in the program */
+    const void *caller; /* return address in the program */
     mpi_comm_t *comm; /* or NULL */
     int peer;         /* rank in comm, MPI_ANY_SOURCE, or MPI_UNDEFINED when there is none */
     int tag;
@@ -195,7 +195,7 @@ static inline void mpi_call_begin(mpi_rank_t *self, const char *name, const void
 {
     mpi_go_inside(self);
     self->call.name = name;
-    self->call.site = site;
+    self->call.caller = site;
     if (__builtin_expect(self->trace != NULL, 0))
         mpi_trace_call(self->trace, self);
 }

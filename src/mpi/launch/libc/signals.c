@@ -124,7 +124,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
 {
     mpi_process_t *process = mpi_process_self;
     const char *call = mpi_self != NULL ? mpi_self->call.name : NULL;
-    const void *place = call != NULL ? mpi_self->call.site : program_counter(context);
+    const void *place = call != NULL ? mpi_self->call.caller : program_counter(context);
     char address[48] = "", where[512];
 
     if (number == SIGSEGV || number == SIGBUS)
