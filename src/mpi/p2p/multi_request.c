@@ -7,114 +7,114 @@
 /* The program is through with the whole; no message is under way. */
 static void release(mpi_request_t *whole)
 {
-    mpi_parts_t *parts = whole->extra;
+    mpi_multi_request_t *multi = whole->extra;
 
-    if (parts->copy != NULL)
-        mpi_buffer_give(whole->owner->worker, parts->copy);
-    xy_free(parts);
+    if (multi->copy != NULL)
+        mpi_buffer_give(whole->owner->worker, multi->copy);
+    xy_free(multi);
 }
 
-int mpi_parts_begin(mpi_rank_t *self, mpi_comm_t *comm, mpi_parts_t **parts_p)
+int mpi_multi_request_begin(mpi_rank_t *self, mpi_comm_t *comm, mpi_multi_request_t **parts_p)
 {
-    mpi_parts_t *parts = xy_malloc(sizeof *parts);
-    mpi_request_t *whole = parts ? mpi_request_new(self, XMPI_KIND_COLL) : NULL;
+    mpi_multi_request_t *multi = xy_malloc(sizeof *multi);
+    mpi_request_t *whole = multi ? mpi_request_new(self, XMPI_KIND_COLL) : NULL;
 
     if (whole == NULL) {
-        xy_free(parts);
+        xy_free(multi);
         return mpi_error_memory(comm, "a request");
     }
-    parts->whole = whole;
-    parts->pending = 1;
-    parts->keeps = false;
-    parts->comm = comm;
-    parts->copy = NULL;
+    multi->whole = whole;
+    multi->pending = 1;
+    multi->keeps = false;
+    multi->comm = comm;
+    multi->copy = NULL;
     whole->comm = comm;
     whole->call = self->call;
-    whole->extra = parts;
+    whole->extra = multi;
     whole->release = release;
     mpi_comm_hold(comm);
-    *parts_p = parts;
+    *parts_p = multi;
     return MPI_SUCCESS;
 }
 
-void mpi_parts_hide(mpi_parts_t *parts)
+void mpi_multi_request_hide(mpi_multi_request_t *multi)
 {
     /* A copy of its own: requests keep the communicator of their message. Its count of references
      * never falls to 0. */
-    parts->hidden = mpi_comm_shadow(parts->comm, XMPI_CONTEXT_NEIGHBORS);
-    parts->comm = &parts->hidden;
+    multi->hidden = mpi_comm_shadow(multi->comm, XMPI_CONTEXT_NEIGHBORS);
+    multi->comm = &multi->hidden;
 }
 
-static void less(mpi_parts_t *parts)
+static void less(mpi_multi_request_t *multi)
 {
-    if (--parts->pending == 0)
-        mpi_request_complete(parts->whole);
+    if (--multi->pending == 0)
+        mpi_request_complete(multi->whole);
 }
 
-static void note(mpi_parts_t *parts, const mpi_request_t *part)
+static void note(mpi_multi_request_t *multi, const mpi_request_t *part)
 {
     if (part->kind == XMPI_KIND_RECV &&
         (part->completion.error != MPI_SUCCESS ||
-         (parts->keeps && parts->whole->completion.error == MPI_SUCCESS)))
-        parts->whole->completion = part->completion;
+         (multi->keeps && multi->whole->completion.error == MPI_SUCCESS)))
+        multi->whole->completion = part->completion;
 }
 
-/* A message is over, and its request goes. It may be the last, and then `parts` goes, too. */
+/* A message is over, and its request goes. It may be the last, and then `multi` goes, too. */
 static void part_over(mpi_request_t *part)
 {
-    mpi_parts_t *parts = part->extra;
+    mpi_multi_request_t *multi = part->extra;
 
     mpi_comm_release(part->comm);
     part->comm = NULL;
-    note(parts, part);
-    less(parts);
+    note(multi, part);
+    less(multi);
 }
 
-static int started(mpi_parts_t *parts, mpi_request_t *part)
+static int started(mpi_multi_request_t *multi, mpi_request_t *part)
 {
     if (part->is_done) {
-        note(parts, part);
+        note(multi, part);
         mpi_request_free(part);
         return MPI_SUCCESS;
     }
-    parts->pending++;
-    part->extra = parts;
+    multi->pending++;
+    part->extra = multi;
     part->release = part_over;
     part->is_freed = true;
     return MPI_SUCCESS;
 }
 
-int mpi_parts_receive(mpi_parts_t *parts, mpi_transfer_t *t)
+int mpi_multi_request_receive(mpi_multi_request_t *multi, mpi_transfer_t *t)
 {
     mpi_request_t *part;
     int error;
 
-    t->comm = parts->comm;
-    error = mpi_irecv(parts->whole->owner, t, &part);
-    return error != MPI_SUCCESS ? error : started(parts, part);
+    t->comm = multi->comm;
+    error = mpi_irecv(multi->whole->owner, t, &part);
+    return error != MPI_SUCCESS ? error : started(multi, part);
 }
 
-int mpi_parts_send(mpi_parts_t *parts, mpi_transfer_t *t)
+int mpi_multi_request_send(mpi_multi_request_t *multi, mpi_transfer_t *t)
 {
     mpi_request_t *part;
     int error;
 
-    t->comm = parts->comm;
-    error = mpi_isend(parts->whole->owner, t, &part);
-    return error != MPI_SUCCESS ? error : started(parts, part);
+    t->comm = multi->comm;
+    error = mpi_isend(multi->whole->owner, t, &part);
+    return error != MPI_SUCCESS ? error : started(multi, part);
 }
 
-int mpi_parts_end(mpi_parts_t *parts, int error, MPI_Request *request, MPI_Status *status)
+int mpi_multi_request_end(mpi_multi_request_t *multi, int error, MPI_Request *request, MPI_Status *status)
 {
-    mpi_request_t *whole = parts->whole;
+    mpi_request_t *whole = multi->whole;
     MPI_Request handle = mpi_request_handle(whole);
 
     if (error != MPI_SUCCESS) {
         whole->is_freed = true;
-        less(parts);
+        less(multi);
         return error;
     }
-    less(parts);
+    less(multi);
     if (request != NULL) {
         *request = handle;
         return MPI_SUCCESS;

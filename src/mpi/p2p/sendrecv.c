@@ -37,20 +37,20 @@ static int exchange(mpi_rank_t *self, const mpi_transfer_t *send, const mpi_tran
 static int start(mpi_rank_t *self, mpi_transfer_t *send, mpi_transfer_t *receive, char *copy,
                  MPI_Request *request)
 {
-    mpi_parts_t *parts;
-    int error = mpi_parts_begin(self, receive->comm, &parts);
+    mpi_multi_request_t *multi;
+    int error = mpi_multi_request_begin(self, receive->comm, &multi);
 
     if (error != MPI_SUCCESS) {
         if (copy != NULL)
             mpi_buffer_give(self->worker, copy);
         return error;
     }
-    parts->keeps = true;
-    parts->copy = copy;
-    error = mpi_parts_receive(parts, receive);
+    multi->keeps = true;
+    multi->copy = copy;
+    error = mpi_multi_request_receive(multi, receive);
     if (error == MPI_SUCCESS)
-        error = mpi_parts_send(parts, send);
-    return mpi_parts_end(parts, error, request, MPI_STATUS_IGNORE);
+        error = mpi_multi_request_send(multi, send);
+    return mpi_multi_request_end(multi, error, request, MPI_STATUS_IGNORE);
 }
 
 /* With `request` nonblocking, else with `status`. */

@@ -91,7 +91,7 @@ static mpi_transfer_t block_at(const mpi_blocks_t *b, int i, int peer, int tag)
 
 /* Receives first, so that messages find their place. On a grid neighbours 2d and 2d + 1 are those
  * below and above in dimension d, and tags tell the ways apart. */
-static int start_all(mpi_parts_t *parts, const neighbors_t *n, const mpi_blocks_t *send,
+static int start_all(mpi_multi_request_t *multi, const neighbors_t *n, const mpi_blocks_t *send,
                      const mpi_blocks_t *receive)
 {
     int error = MPI_SUCCESS;
@@ -99,12 +99,12 @@ static int start_all(mpi_parts_t *parts, const neighbors_t *n, const mpi_blocks_
     for (int i = 0; i < n->in && error == MPI_SUCCESS; i++) {
         mpi_transfer_t t = block_at(receive, i, n->sources[i], n->is_grid ? i ^ 1 : 0);
 
-        error = mpi_parts_receive(parts, &t);
+        error = mpi_multi_request_receive(multi, &t);
     }
     for (int i = 0; i < n->out && error == MPI_SUCCESS; i++) {
         mpi_transfer_t t = block_at(send, i, n->destinations[i], n->is_grid ? i : 0);
 
-        error = mpi_parts_send(parts, &t);
+        error = mpi_multi_request_send(multi, &t);
     }
     return error;
 }
@@ -113,7 +113,7 @@ static int exchange(mpi_rank_t *self, MPI_Comm handle, const mpi_blocks_t *send,
                     const mpi_blocks_t *receive, MPI_Request *request)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
-    mpi_parts_t *parts;
+    mpi_multi_request_t *multi;
     neighbors_t n;
     int error;
 
@@ -129,11 +129,11 @@ static int exchange(mpi_rank_t *self, MPI_Comm handle, const mpi_blocks_t *send,
     if (error == MPI_SUCCESS)
         error = check_blocks(comm, receive, n.in);
     if (error == MPI_SUCCESS)
-        error = mpi_parts_begin(self, comm, &parts);
+        error = mpi_multi_request_begin(self, comm, &multi);
     if (error == MPI_SUCCESS) {
-        mpi_parts_hide(parts);
-        error = start_all(parts, &n, send, receive);
-        error = mpi_parts_end(parts, error, request, MPI_STATUS_IGNORE);
+        mpi_multi_request_hide(multi);
+        error = start_all(multi, &n, send, receive);
+        error = mpi_multi_request_end(multi, error, request, MPI_STATUS_IGNORE);
     }
     xy_free(n.heap);
     return error;
