@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 #include "base/base.h"
-#include "fiber/fiber_inline.h" /* xy_fiber_self, xy_worker_self, xy_worker_ring and friends */
+#include "fiber/fiber_inline.h" /* xy_fiber_self, xy_worker_self, xy_worker_notify and friends */
 #include "fiber/measure.h"
 
 typedef void (*xy_fiber_fn)(void *arg);

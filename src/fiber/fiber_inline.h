@@ -74,7 +74,7 @@ static inline void *xy_fiber_user(const xy_fiber_t *fiber)
 /* After posting something for `worker`'s poll function: get it out of its sleep. The store that
  * posted must be a release or stronger; the sleeper pays for the fence (membarrier). One load when
  * the worker is awake. Any thread; does not park. */
-static inline void xy_worker_ring(xy_worker_t *worker)
+static inline void xy_worker_notify(xy_worker_t *worker)
 {
     xy_worker_head_t *head = (xy_worker_head_t *)worker;
 

@@ -37,7 +37,7 @@ void fiber_mail_post(xy_worker_t *w, xy_fiber_t *letter)
         /* release: pairs with the acquire of fiber_mail_drain */
     } while (!atomic_compare_exchange_weak_explicit(&w->head.mail, &first, letter,
                                                     memory_order_release, memory_order_relaxed));
-    xy_worker_ring(w);
+    xy_worker_notify(w);
 }
 
 static inline void make_ready(xy_worker_t *w, xy_fiber_t *fiber)

@@ -166,7 +166,7 @@ static void forward_letters(void *arg)
         if (i == workers - 1 && n == letters - 1)
             break;
         atomic_store_explicit(&boxes[next], 1, memory_order_release);
-        xy_worker_ring(xy_pool_worker(xy_worker_pool(xy_worker_self()), next));
+        xy_worker_notify(xy_pool_worker(xy_worker_pool(xy_worker_self()), next));
     }
 }
 
@@ -228,7 +228,7 @@ static void post_at_random(void *arg)
 
         dawdle(&seed);
         atomic_store_explicit(&boxes[1], 1, memory_order_release);
-        xy_worker_ring(reader);
+        xy_worker_notify(reader);
         while (atomic_load_explicit(&answered, memory_order_acquire) != n)
             assert_true(xy_now() - start < 20);
     }

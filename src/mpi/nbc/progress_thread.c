@@ -134,7 +134,7 @@ static void post(mpi_thread_t *t)
     while (!atomic_compare_exchange_weak_explicit(&worker->posts, &t->next_post, t,
                                                   memory_order_release, memory_order_relaxed))
         continue;
-    xy_worker_ring(worker->thread);
+    xy_worker_notify(worker->thread);
 }
 
 void mpi_thread_add(mpi_thread_t *t, mpi_flow_t *flow, int queue)

@@ -164,7 +164,7 @@ void flow_ready(void *arg, int queue)
         atomic_fetch_add_explicit(&flow->start_ready, 1, memory_order_release);
     } else if (rank < flow->coll->size) {
         atomic_fetch_add_explicit(&flow->wait_ready, 1, memory_order_release);
-        xy_worker_ring(rank_of(flow, rank)->worker->thread);
+        xy_worker_notify(rank_of(flow, rank)->worker->thread);
     } else {
         mpi_thread_post(rank_of(flow, rank - flow->coll->size)->thread);
     }
@@ -216,7 +216,7 @@ void flow_rank_over(void *arg, int rank)
     while (!atomic_compare_exchange_weak_explicit(&worker->over, &call->next, call,
                                                   memory_order_release, memory_order_relaxed))
         continue;
-    xy_worker_ring(worker->thread);
+    xy_worker_notify(worker->thread);
 }
 
 void mpi_flow_complete(mpi_worker_t *worker)
@@ -239,9 +239,9 @@ static void wake(const mpi_flow_t *flow, int count)
     int comm = flow->progress == XMPI_PROGRESS_TASKS ? mpi_job->comm_workers : 0;
 
     for (int i = 0; i < comm && i < count; i++)
-        xy_worker_ring(mpi_job->worker[mpi_job->workers - 1 - i].thread);
+        xy_worker_notify(mpi_job->worker[mpi_job->workers - 1 - i].thread);
     for (int p = 0; comm == 0 && p < flow->coll->parts; p++)
-        xy_worker_ring(flow->coll->part[p]->worker->thread);
+        xy_worker_notify(flow->coll->part[p]->worker->thread);
 }
 
 /* The operation was under way for the cores of both its ranks. */

@@ -19,7 +19,7 @@ void mpi_ring_wait_room(mpi_worker_t *worker, mpi_ring_t *ring)
     /* The acquire pairs with the release in drain(): the packets are free to write again. */
     while ((ring->head_seen = atomic_load_explicit(&ring->head, memory_order_acquire)),
            ring->tail - ring->head_seen == XMPI_RING_PACKETS) {
-        xy_worker_ring(ring->reader);
+        xy_worker_notify(ring->reader);
         mpi_poll(worker->thread);
     }
 }

@@ -85,7 +85,7 @@ static inline void mpi_ring_commit(mpi_worker_t *worker, int to, mpi_packet_t *p
     /* The release pairs with the acquire in drain(): the packet's contents go with it. */
     atomic_store_explicit(&packet->turn, mpi_ring_turn(ring->tail), memory_order_release);
     ring->tail++;
-    xy_worker_ring(ring->reader);
+    xy_worker_notify(ring->reader);
 }
 
 /* Handlers, one per kind, called on the consuming worker. The packet is valid during the call. */
