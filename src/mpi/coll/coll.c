@@ -455,8 +455,9 @@ void mpi_coll_packet(mpi_worker_t *worker, int from, mpi_packet_t *packet)
         if (phase == 0 && coll->parts == 2)
             slot->heard = packet->words[2];
         slot->seen[phase] |= 1u << (packet->flags & 0xff);
-        note_call(coll, slot, packet->envelope.source, (const coll_kind_t *)(uintptr_t)packet->words[0],
-                  packet->envelope.context != 0, packet->envelope.tag, packet->words[1]);
+        note_call(coll, slot, packet->envelope.source,
+                  (const coll_kind_t *)(uintptr_t)packet->words[0], packet->envelope.context != 0,
+                  packet->envelope.tag, packet->words[1]);
     }
     advance(part);
 }
@@ -498,7 +499,7 @@ static void arrive_and_let_arrive(mpi_rank_t *self, coll_call_t *call)
     arrive(call);
     if (mpi_job->lets_arrive && mpi_job->comm_workers > 0 && part->members > 1 &&
         part->finished <= seq && part->slots[seq % COLL_SLOTS].state == COLL_ARRIVING &&
-        xy_worker_has_ready(self->worker->thread))
+        xy_worker_has_ready(self->worker->base))
         xy_fiber_yield();
 }
 

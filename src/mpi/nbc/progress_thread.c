@@ -91,9 +91,9 @@ xy_status_t mpi_threads_init(mpi_job_t *job, const mpi_job_config_t *c)
     for (int r = 0; r < job->size && st == XY_OK; r++) {
         mpi_rank_t *rank = &job->ranks[r];
 
-        rank->thread = &job->threads[r];
-        rank->thread->worker = home_of(job, c, r);
-        counts[rank->thread->worker->index]++;
+        rank->progress_thread = &job->threads[r];
+        rank->progress_thread->worker = home_of(job, c, r);
+        counts[rank->progress_thread->worker->index]++;
     }
     if (st == XY_OK)
         st = create_cores(job, order, counts);
@@ -134,7 +134,7 @@ static void post(mpi_thread_t *t)
     while (!atomic_compare_exchange_weak_explicit(&worker->posts, &t->next_post, t,
                                                   memory_order_release, memory_order_relaxed))
         continue;
-    xy_worker_notify(worker->thread);
+    xy_worker_notify(worker->base);
 }
 
 void mpi_thread_add(mpi_thread_t *t, mpi_flow_t *flow, int queue)
@@ -297,7 +297,7 @@ static void give_turn(mpi_core_t *core, mpi_thread_t *t)
     if (t->fiber != NULL) {
         set_urgency(core, t);
         xy_fiber_ready(t->fiber);
-    } else if (xy_fiber_create(t->worker->thread, thread_main, t, &t->fiber) == XY_OK) {
+    } else if (xy_fiber_create(t->worker->base, thread_main, t, &t->fiber) == XY_OK) {
         xy_fiber_background_set(t->fiber);
     } else {
         mpi_job->abort(1);

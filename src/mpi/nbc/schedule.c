@@ -164,9 +164,9 @@ void flow_ready(void *arg, int queue)
         atomic_fetch_add_explicit(&flow->start_ready, 1, memory_order_release);
     } else if (rank < flow->coll->size) {
         atomic_fetch_add_explicit(&flow->wait_ready, 1, memory_order_release);
-        xy_worker_notify(rank_of(flow, rank)->worker->thread);
+        xy_worker_notify(rank_of(flow, rank)->worker->base);
     } else {
-        mpi_thread_post(rank_of(flow, rank - flow->coll->size)->thread);
+        mpi_thread_post(rank_of(flow, rank - flow->coll->size)->progress_thread);
     }
 }
 
@@ -207,7 +207,7 @@ void flow_rank_over(void *arg, int rank)
     coll_call_t *call = flow->calls[rank];
     mpi_worker_t *worker = call->comm->owner->worker;
 
-    if (worker->thread == xy_worker_self()) {
+    if (worker->base == xy_worker_self()) {
         finish_call(call);
         return;
     }
@@ -216,7 +216,7 @@ void flow_rank_over(void *arg, int rank)
     while (!atomic_compare_exchange_weak_explicit(&worker->over, &call->next, call,
                                                   memory_order_release, memory_order_relaxed))
         continue;
-    xy_worker_notify(worker->thread);
+    xy_worker_notify(worker->base);
 }
 
 void mpi_flow_complete(mpi_worker_t *worker)
@@ -239,9 +239,9 @@ static void wake(const mpi_flow_t *flow, int count)
     int comm = flow->progress == XMPI_PROGRESS_TASKS ? mpi_job->comm_workers : 0;
 
     for (int i = 0; i < comm && i < count; i++)
-        xy_worker_notify(mpi_job->worker[mpi_job->workers - 1 - i].thread);
+        xy_worker_notify(mpi_job->worker[mpi_job->workers - 1 - i].base);
     for (int p = 0; comm == 0 && p < flow->coll->parts; p++)
-        xy_worker_notify(flow->coll->part[p]->worker->thread);
+        xy_worker_notify(flow->coll->part[p]->worker->base);
 }
 
 /* The operation was under way for the cores of both its ranks. */
@@ -465,7 +465,7 @@ static int arrive(mpi_flow_t *flow, int rank)
     int queue = FLOW_QUEUE_RANKS + flow->coll->size + rank;
 
     if (flow->plan->shape.is_threads && xy_exec_queue_ops(flow->plan->exec, queue) > 0)
-        mpi_thread_add(rank_of(flow, rank)->thread, flow, queue);
+        mpi_thread_add(rank_of(flow, rank)->progress_thread, flow, queue);
     return xy_exec_arrive(flow->plan->exec, rank, m->send.base, m->receive.base);
 }
 
@@ -512,7 +512,7 @@ static void start(mpi_flow_t *flow, coll_call_t *call, bool is_last)
 static void let_arrive(const mpi_rank_t *self, const coll_part_t *part, bool is_last)
 {
     if (mpi_job->lets_arrive && mpi_job->comm_workers > 0 && !is_last && part->members > 1 &&
-        xy_worker_has_ready(self->worker->thread))
+        xy_worker_has_ready(self->worker->base))
         xy_fiber_yield();
 }
 

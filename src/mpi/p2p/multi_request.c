@@ -14,7 +14,7 @@ static void release(mpi_request_t *whole)
     xy_free(multi);
 }
 
-int mpi_multi_request_begin(mpi_rank_t *self, mpi_comm_t *comm, mpi_multi_request_t **parts_p)
+int mpi_multi_request_begin(mpi_rank_t *self, mpi_comm_t *comm, mpi_multi_request_t **multi_p)
 {
     mpi_multi_request_t *multi = xy_malloc(sizeof *multi);
     mpi_request_t *whole = multi ? mpi_request_new(self, XMPI_KIND_COLL) : NULL;
@@ -33,7 +33,7 @@ int mpi_multi_request_begin(mpi_rank_t *self, mpi_comm_t *comm, mpi_multi_reques
     whole->extra = multi;
     whole->release = release;
     mpi_comm_hold(comm);
-    *parts_p = multi;
+    *multi_p = multi;
     return MPI_SUCCESS;
 }
 
@@ -104,7 +104,8 @@ int mpi_multi_request_send(mpi_multi_request_t *multi, mpi_transfer_t *t)
     return error != MPI_SUCCESS ? error : started(multi, part);
 }
 
-int mpi_multi_request_end(mpi_multi_request_t *multi, int error, MPI_Request *request, MPI_Status *status)
+int mpi_multi_request_end(mpi_multi_request_t *multi, int error, MPI_Request *request,
+                          MPI_Status *status)
 {
     mpi_request_t *whole = multi->whole;
     MPI_Request handle = mpi_request_handle(whole);

@@ -26,7 +26,7 @@ typedef struct mpi_multi_request {
     char *copy; /* from mpi_buffer_take, goes back at the end; or NULL */
 } mpi_multi_request_t;
 
-int mpi_multi_request_begin(mpi_rank_t *self, mpi_comm_t *comm, mpi_multi_request_t **parts_p);
+int mpi_multi_request_begin(mpi_rank_t *self, mpi_comm_t *comm, mpi_multi_request_t **multi_p);
 /* From here on messages match only those of other neighbourhood collectives on the communicator. */
 void mpi_multi_request_hide(mpi_multi_request_t *multi);
 /* Start a message; `t->comm` is set here. MPI_PROC_NULL is fine. */
@@ -34,6 +34,7 @@ int mpi_multi_request_receive(mpi_multi_request_t *multi, mpi_transfer_t *t);
 int mpi_multi_request_send(mpi_multi_request_t *multi, mpi_transfer_t *t);
 /* All were started, or `error` came between: then what was started ends by itself. Waits when
  * `request` is NULL (the status goes to `status`). `multi` is no longer the caller's. */
-int mpi_multi_request_end(mpi_multi_request_t *multi, int error, MPI_Request *request, MPI_Status *status);
+int mpi_multi_request_end(mpi_multi_request_t *multi, int error, MPI_Request *request,
+                          MPI_Status *status);
 
 #endif

@@ -16,7 +16,7 @@ void mpi_copy_leave(mpi_worker_t *worker, mpi_request_t *receive, mpi_request_t 
     mpi_packet_t *packet;
 
     receive->extra = sender;
-    if (xy_worker_self() != worker->thread) {
+    if (xy_worker_self() != worker->base) {
         mpi_worker_t *guest = xy_worker_user(xy_worker_self());
 
         receive->next_free = guest->copies;

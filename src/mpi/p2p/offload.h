@@ -19,10 +19,11 @@ enum { XMPI_COPY_LEFT = 64 << 10 }; /* bytes from which on it is worth telling a
 static inline bool mpi_copy_is_left(const mpi_worker_t *worker, uint64_t bytes)
 {
     return __builtin_expect(worker->delegates, 0) &&
-           (bytes >= XMPI_COPY_LEFT || xy_worker_self() != worker->thread);
+           (bytes >= XMPI_COPY_LEFT || xy_worker_self() != worker->base);
 }
 
-/* Leave it: `receive` knows its outcome and is no longer posted, `sender` has its description. */
+/* Leave it: `receive` knows its completion and is no longer posted, `sender` has its description.
+ */
 void mpi_copy_leave(mpi_worker_t *worker, mpi_request_t *receive, mpi_request_t *sender);
 /* A large message has gone to worker `target`: a communication core shall look after it. */
 void mpi_copy_announce(mpi_worker_t *worker, int target);

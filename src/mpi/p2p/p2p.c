@@ -43,7 +43,7 @@ static void keep(mpi_rank_t *to, mpi_message_t *m)
     }
 }
 
-/* The receive got `sent` bytes from `source`: fill its outcome in. */
+/* The receive got `sent` bytes from `source`: fill its completion in. */
 static void set_received(mpi_request_t *receive, const mpi_envelope_t *envelope, uint64_t sent)
 {
     receive->completion.source = envelope->source;
@@ -70,7 +70,7 @@ static void receive_packed(mpi_request_t *receive, const mpi_envelope_t *envelop
 }
 
 /* From the sender's buffer straight into the receiver's: both are in this address space. The
- * outcome of the receive is known. */
+ * completion of the receive is known. */
 void mpi_copy_message(mpi_request_t *receive, const void *buffer, int64_t count, mpi_type_t *type)
 {
     uint64_t bytes = receive->completion.bytes;

@@ -8,7 +8,7 @@
  * copy) before it tells the sender. A message that nobody waits for yet is kept.
  *
  * With communication cores, nonblocking calls leave the copy of a large message to one of them
- * (copy.c), and a large message to a worker whose ranks all compute is matched there (gate.h).
+ * (offload.c), and a large message to a worker whose ranks all compute is matched there (gate.h).
  */
 #ifndef XY_MPI_P2P_P2P_H
 #define XY_MPI_P2P_P2P_H

@@ -21,10 +21,10 @@ static int check(mpi_rank_t *self, int source, int tag, MPI_Comm comm, mpi_envel
 
 static void describe(MPI_Status *status, const mpi_message_t *m)
 {
-    mpi_completion_t outcome = {
+    mpi_completion_t completion = {
         .source = m->entry.envelope.source, .tag = m->entry.envelope.tag, .bytes = m->bytes};
 
-    mpi_status_set(status, &outcome);
+    mpi_status_set(status, &completion);
 }
 
 /* Park until a message fits; whatever arrives readies the rank, which looks again. */

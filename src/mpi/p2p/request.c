@@ -103,14 +103,14 @@ void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request)
     xy_fiber_park();
 }
 
-void mpi_status_set(MPI_Status *status, const mpi_completion_t *outcome)
+void mpi_status_set(MPI_Status *status, const mpi_completion_t *completion)
 {
     if (status == MPI_STATUS_IGNORE)
         return;
-    status->MPI_SOURCE = outcome->source;
-    status->MPI_TAG = outcome->tag;
-    mpi_status_set_bytes(status, outcome->bytes);
-    mpi_status_set_cancelled(status, outcome->is_cancelled);
+    status->MPI_SOURCE = completion->source;
+    status->MPI_TAG = completion->tag;
+    mpi_status_set_bytes(status, completion->bytes);
+    mpi_status_set_cancelled(status, completion->is_cancelled);
 }
 
 void mpi_status_set_empty(MPI_Status *status)

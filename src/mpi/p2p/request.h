@@ -33,7 +33,7 @@ typedef enum {
 typedef struct {
     int source, tag, error; /* as in MPI_Status */
     bool is_cancelled;
-    uint64_t bytes;  /* received */
+    uint64_t bytes;           /* received */
     uint64_t truncated_bytes; /* sent, and not received for lack of room */
 } mpi_completion_t;
 
@@ -101,9 +101,9 @@ static inline bool mpi_request_is_empty(MPI_Request handle)
     return handle == MPI_REQUEST_NULL || !mpi_request_of(handle)->is_active;
 }
 
-/* The empty status, and an outcome as a status, which leaves MPI_ERROR alone. MPI_STATUS_IGNORE is
- * fine. */
+/* The empty status, and an completion as a status, which leaves MPI_ERROR alone. MPI_STATUS_IGNORE
+ * is fine. */
 void mpi_status_set_empty(MPI_Status *status);
-void mpi_status_set(MPI_Status *status, const mpi_completion_t *outcome);
+void mpi_status_set(MPI_Status *status, const mpi_completion_t *completion);
 
 #endif

@@ -20,13 +20,13 @@ void mpi_ring_wait_room(mpi_worker_t *worker, mpi_ring_t *ring)
     while ((ring->head_seen = atomic_load_explicit(&ring->head, memory_order_acquire)),
            ring->tail - ring->head_seen == XMPI_RING_PACKETS) {
         xy_worker_notify(ring->reader);
-        mpi_poll(worker->thread);
+        mpi_poll(worker->base);
     }
 }
 
 /* A handler may reserve packets, and reserve polls when a ring is full: drain can be entered again.
- * `next` is therefore advanced before the handler runs, and the packet is given back after it, which
- * is in order: `head` is published from `next` only by the outermost drain of a ring. */
+ * `next` is therefore advanced before the handler runs, and the packet is given back after it,
+ * which is in order: `head` is published from `next` only by the outermost drain of a ring. */
 static bool drain(mpi_worker_t *worker, int from, mpi_ring_t *ring, unsigned kinds)
 {
     bool found = false;
@@ -57,9 +57,9 @@ void mpi_ring_drain_messages(mpi_worker_t *worker)
             drain(worker, s, worker->in[s], MESSAGES);
 }
 
-bool mpi_poll(xy_worker_t *thread)
+bool mpi_poll(xy_worker_t *base)
 {
-    mpi_worker_t *worker = xy_worker_user(thread);
+    mpi_worker_t *worker = xy_worker_user(base);
     bool found = false;
 
     for (int s = 0; s < mpi_job->workers; s++)
@@ -71,7 +71,7 @@ bool mpi_poll(xy_worker_t *thread)
         mpi_flow_complete(worker);
     if (atomic_load_explicit(&worker->posts, memory_order_relaxed) != NULL)
         mpi_threads_news(worker);
-    if (!found && !xy_worker_has_ready(thread)) {
+    if (!found && !xy_worker_has_ready(base)) {
         mpi_parallel_help(worker->index);
         found = mpi_flow_help(worker);
     }

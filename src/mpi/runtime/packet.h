@@ -21,13 +21,15 @@
 #include "mpi/runtime/rank.h"
 
 typedef enum {
-    XMPI_PACKET_EAGER, /* a message whose bytes are in the packet or in a buffer the receiver frees */
-    XMPI_PACKET_RTS,   /* a message whose bytes stay with the sender: `pointer` is its send request */
-    XMPI_PACKET_DONE,  /* `pointer`: a send request of this worker whose bytes were taken */
+    XMPI_PACKET_EAGER, /* a message whose bytes are in the packet or in a buffer the receiver frees
+                        */
+    XMPI_PACKET_RTS, /* a message whose bytes stay with the sender: `pointer` is its send request */
+    XMPI_PACKET_DONE,   /* `pointer`: a send request of this worker whose bytes were taken */
     XMPI_PACKET_CANCEL, /* `pointer`: a send request; drop its message if nobody took it */
     XMPI_PACKET_COLL,   /* a step of a collective: `pointer` is its communicator's shared part */
-    XMPI_PACKET_COPY, /* `pointer`: a receive, and its `extra` a send, whose bytes wait for a copy */
-    XMPI_PACKET_LOOK, /* worker `to` has got a large message: match it if its ranks are busy */
+    XMPI_PACKET_COPY,   /* `pointer`: a receive, and its `extra` a send, whose bytes wait for a copy
+                         */
+    XMPI_PACKET_LOOK,   /* worker `to` has got a large message: match it if its ranks are busy */
     XMPI_PACKET_KINDS
 } mpi_packet_kind_t;
 
@@ -97,6 +99,6 @@ extern const mpi_packet_fn mpi_packet_handlers[XMPI_PACKET_KINDS];
 void mpi_ring_drain_messages(mpi_worker_t *worker);
 
 /* The pool's poll function. */
-bool mpi_poll(xy_worker_t *thread);
+bool mpi_poll(xy_worker_t *base);
 
 #endif

@@ -95,7 +95,7 @@ static void run_shared(slot_t *s, mpi_chunk_fn fn, void *arg, int64_t chunks)
     /* Communication cores have nothing else to do: out of bed. Other workers help if awake. */
     for (int w = slot_count - mpi_job->comm_workers; w < slot_count; w++)
         if (&slots[w] != s)
-            xy_worker_notify(mpi_job->worker[w].thread);
+            xy_worker_notify(mpi_job->worker[w].base);
     while (take_chunk(s))
         continue;
     atomic_fetch_sub_explicit(&open_slots, 1, memory_order_relaxed);

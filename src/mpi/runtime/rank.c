@@ -100,8 +100,8 @@ static xy_status_t create_workers(mpi_job_t *job)
         atomic_init(&worker->gate.is_inside, 1);
         worker->in = table + (size_t)w * 2 * (size_t)n;
         worker->out = worker->in + n;
-        worker->thread = xy_pool_worker(job->pool, w);
-        xy_worker_user_set(worker->thread, worker);
+        worker->base = xy_pool_worker(job->pool, w);
+        xy_worker_user_set(worker->base, worker);
         for (int o = 0; o < n; o++)
             if (o != w) {
                 worker->in[o] = &job->rings[(size_t)o * (size_t)n + (size_t)w];
@@ -266,7 +266,7 @@ void mpi_job_destroy(mpi_job_t *job)
 xy_status_t mpi_rank_start(mpi_job_t *job, int world, void (*body)(void *), void *arg)
 {
     mpi_rank_t *rank = &job->ranks[world];
-    xy_status_t st = xy_fiber_create(rank->worker->thread, body, arg, &rank->fiber);
+    xy_status_t st = xy_fiber_create(rank->worker->base, body, arg, &rank->fiber);
 
     if (st == XY_OK)
         xy_fiber_user_set(rank->fiber, rank);

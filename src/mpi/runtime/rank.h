@@ -34,10 +34,10 @@ typedef struct mpi_process mpi_process_t; /* launch: image, environment, streams
 
 /* What a rank is doing: kept for every MPI call, so that a deadlock or an abort can name it. */
 typedef struct {
-    const char *name; /* "MPI_Recv"; NULL: the rank is in its own code */
+    const char *name;   /* "MPI_Recv"; NULL: the rank is in its own code */
     const void *caller; /* return address in the program */
-    mpi_comm_t *comm; /* or NULL */
-    int peer;         /* rank in comm, MPI_ANY_SOURCE, or MPI_UNDEFINED when there is none */
+    mpi_comm_t *comm;   /* or NULL */
+    int peer;           /* rank in comm, MPI_ANY_SOURCE, or MPI_UNDEFINED when there is none */
     int tag;
     uint64_t bytes;
 } mpi_call_t;
@@ -72,15 +72,15 @@ struct mpi_rank {
     struct mpi_bsend *bsend;     /* attached buffer, or NULL */
     struct mpi_monitor *monitor; /* counts what it sends, or NULL */
     double computed, carried;    /* timed: seconds between start and Wait, seconds of transfers */
-    struct mpi_thread *thread;   /* its progress thread */
-    void *env;                   /* per-rank lists of the environment part (keyvals, infos, ...) */
+    struct mpi_thread *progress_thread; /* its progress thread */
+    void *env; /* per-rank lists of the environment part (keyvals, infos, ...) */
 };
 
 enum { XMPI_BUFFER_CLASSES = 10 }; /* 128 bytes to 64 KiB */
 
 /* One worker's share of the runtime: its rings, its pools. */
 struct mpi_worker {
-    _Alignas(XMPI_LINES) xy_worker_t *thread;
+    _Alignas(XMPI_LINES) xy_worker_t *base; /* its thread and the fibers on it */
     int index;
     struct mpi_ring **in;  /* in[s]: packets from worker s; NULL for s == index */
     struct mpi_ring **out; /* out[d]: packets to worker d */

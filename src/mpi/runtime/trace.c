@@ -161,7 +161,7 @@ static xy_status_t add_row(mpi_job_t *job, int w)
 
     if (trace == NULL)
         return xy_fail_memory("starting a trace");
-    snprintf(name, sizeof(name), "core %d%s", xy_worker_cpu(job->worker[w].thread),
+    snprintf(name, sizeof(name), "core %d%s", xy_worker_cpu(job->worker[w].base),
              is_comm ? ", communication" : "");
     st = xy_trace_row_create(all.file, name, NULL, &trace->row);
     if (st != XY_OK) {
