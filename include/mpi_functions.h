@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The functions of MPI.
- * Made by src/mpi/bindings/functions.py from src/mpi/bindings/functions.def. Part of mpi.h, which comes first.
+ * Made by src/mpi/bindings/functions.py from functions.def. Part of mpi.h, which comes first.
  */
 #include "mpi.h"
 #ifndef XYLEM_MPI_FUNCTIONS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The same functions under the names tools call.
- * Made by src/mpi/bindings/functions.py from src/mpi/bindings/functions.def. Part of mpi.h, which comes first.
+ * Made by src/mpi/bindings/functions.py from functions.def. Part of mpi.h, which comes first.
  */
 #include "mpi.h"
 #ifndef XYLEM_MPI_PROFILING_H

@@ -19,7 +19,7 @@ ALIAS = re.compile(r"^\s*XY_MPI_ALIAS\((\w+)\)", re.MULTILINE)
 HEADER = """/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * {title}
- * Made by src/mpi/bindings/functions.py from src/mpi/bindings/functions.def. Part of mpi.h, which comes first.
+ * Made by src/mpi/bindings/functions.py from functions.def. Part of mpi.h, which comes first.
  */
 #include "mpi.h"
 #ifndef {guard}
