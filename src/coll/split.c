@@ -41,9 +41,9 @@ static int width(int ranks, int level, int base)
     return most < base - 1 ? (int)most : base - 1;
 }
 
-static int computing(const xy_split_t *s)
+static int compute_cores(const xy_split_t *s)
 {
-    return s->computing > 0 && s->computing < s->ranks ? s->computing : s->ranks;
+    return s->compute_cores > 0 && s->compute_cores < s->ranks ? s->compute_cores : s->ranks;
 }
 
 static double weight(const xy_split_t *s, int level)
@@ -72,15 +72,15 @@ static double spread(const xy_split_t *s, int ranks, int cores, int levels)
 static double folded(const xy_split_t *s, int levels)
 {
     int height = xy_split_height(s->ranks, s->base);
-    int carriers = s->cores - computing(s);
+    int comm_cores = s->cores - compute_cores(s);
     double sum = 0.0;
 
     for (int i = levels + 1; i <= height; i++) {
         int messages = xy_split_messages(s->ranks, i, s->base), turns;
 
-        if (carriers <= 0)
+        if (comm_cores <= 0)
             return INFINITY;
-        turns = (messages + carriers - 1) / carriers;
+        turns = (messages + comm_cores - 1) / comm_cores;
         sum += turns * weight(s, i);
     }
     return sum;
@@ -88,24 +88,25 @@ static double folded(const xy_split_t *s, int levels)
 
 double xy_split_blocking(const xy_split_t *s)
 {
-    return spread(s, s->ranks, computing(s), s->ranks);
+    return spread(s, s->ranks, compute_cores(s), s->ranks);
 }
 
 double xy_split_compute(const xy_split_t *s)
 {
     if (s->has_compute)
         return s->compute;
-    return spread(s, s->cores, s->cores, s->cores) * s->cores / computing(s);
+    return spread(s, s->cores, s->cores, s->cores) * s->cores / compute_cores(s);
 }
 
 double xy_split_nonblocking(const xy_split_t *s, int levels)
 {
-    return spread(s, s->ranks, computing(s), levels) + folded(s, levels);
+    return spread(s, s->ranks, compute_cores(s), levels) + folded(s, levels);
 }
 
 double xy_split_overlapped(const xy_split_t *s, int levels)
 {
-    return spread(s, s->ranks, computing(s), levels) + fmax(xy_split_compute(s), folded(s, levels));
+    return spread(s, s->ranks, compute_cores(s), levels) +
+           fmax(xy_split_compute(s), folded(s, levels));
 }
 
 int xy_split_best(const xy_split_t *s)

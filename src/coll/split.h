@@ -30,12 +30,12 @@
 #include <stdbool.h>
 
 typedef struct {
-    int cores;        /* of the node */
-    int ranks;        /* 1 .. cores, one on each computing core */
-    int computing;    /* cores that the ranks share, when there are more ranks; 0: one each */
-    int base;         /* of the tree: 2 for binomial */
-    bool is_doubling; /* gather and scatter */
-    bool has_compute; /* C was measured: it is `compute`, in the unit above; else the model's */
+    int cores;         /* of the node */
+    int ranks;         /* 1 .. cores, one on each computing core */
+    int compute_cores; /* cores that the ranks share, when there are more ranks; 0: one each */
+    int base;          /* of the tree: 2 for binomial */
+    bool is_doubling;  /* gather and scatter */
+    bool has_compute;  /* C was measured: it is `compute`, in the unit above; else the model's */
     double compute;
 } xy_split_t;
 

@@ -88,7 +88,7 @@ static void test_parts(void **state)
 /* Several ranks on a core: the messages of a level take turns there. */
 static void test_shared_cores(void **state)
 {
-    xy_split_t s = {.cores = 3, .ranks = 8, .computing = 2, .base = 2};
+    xy_split_t s = {.cores = 3, .ranks = 8, .compute_cores = 2, .base = 2};
 
     (void)state;
     /* 4, 2, 1 messages on two cores; 3 cores would compute 2 transfers, 2 cores 3 */
@@ -98,7 +98,7 @@ static void test_shared_cores(void **state)
     assert_true(xy_split_nonblocking(&s, 1) == 2 + 3);
     assert_true(xy_split_overlapped(&s, 1) == 2 + 3.0);
     assert_int_equal(xy_split_best(&s), 1);
-    s.computing = s.cores = 8;
+    s.compute_cores = s.cores = 8;
     assert_true(xy_split_blocking(&s) == 3.0);
 }
 

@@ -26,7 +26,7 @@ enum { XY_ORDER_PRIORITY_MAX = 20 };
 typedef struct {
     bool has_collective; /* something of a collective is left for it, now or later */
     bool is_ready;       /* it could do something now */
-    bool is_keeper;      /* of the suspended threads of its core (see `suspend`) */
+    bool is_supervisor;  /* of the suspended threads of its core (see `suspend`) */
     bool is_listed;      /* kept by the queue, as all below */
     int8_t base;         /* priority, 0 .. XY_ORDER_PRIORITY_MAX; set it before the first update */
     int8_t current;
@@ -45,9 +45,9 @@ typedef struct {
 struct xy_order {
     const char *name;
     const char *describe; /* half a line */
-    bool is_cyclic;  /* without changes, threads are picked in the same order again and again */
-    bool has_keeper; /* a thread of each core looks whether suspended ones must be woken */
-    bool is_fifo;    /* who becomes eligible goes to the back, not to the front */
+    bool is_cyclic;      /* without changes, threads are picked in the same order again and again */
+    bool has_supervisor; /* a thread of each core looks whether suspended ones must be woken */
+    bool is_fifo;        /* who becomes eligible goes to the back, not to the front */
     /* Does this thread stand in the list? */
     bool (*admits)(const xy_order_thread_t *thread);
     /* A listed thread changed; NULL: it stays where it is. */

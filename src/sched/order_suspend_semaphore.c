@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Order, `suspend-semaphore`: both at once. Slower than semaphores alone: the keeper of the
+ * Order, `suspend-semaphore`: both at once. Slower than semaphores alone: the supervisor of the
  * suspended threads gets a turn after each of the few that still run, and has ever more of them to
  * look at.
  */
@@ -8,7 +8,7 @@
 
 static bool admits(const xy_order_thread_t *thread)
 {
-    return thread->is_ready || thread->is_keeper;
+    return thread->is_ready || thread->is_supervisor;
 }
 
 const xy_order_t sched_order_suspend_semaphore = {
@@ -16,6 +16,6 @@ const xy_order_t sched_order_suspend_semaphore = {
     .describe = "semaphores, and threads without a collective set aside",
     .is_cyclic = true,
     .is_fifo = true,
-    .has_keeper = true,
+    .has_supervisor = true,
     .admits = admits,
 };

@@ -37,7 +37,7 @@ static void test_suspend(void **state)
     xy_order_queue_t q;
 
     (void)state;
-    threads[3].is_keeper = true;
+    threads[3].is_supervisor = true;
     open_queue("suspend", threads, 4, &q);
     expect_picks(&q, "320320");
     threads[1].has_collective = true;
@@ -92,7 +92,7 @@ static void test_lists_are_whole(void **state)
         xy_order_queue_t q;
         uint64_t seed = 7;
 
-        threads[8].is_keeper = true;
+        threads[8].is_supervisor = true;
         xy_order_queue_init(&q, xy_order_all[i], threads);
         for (int step = 0; step < 2000; step++) {
             int t = (int)(testing_random(&seed) % 9), listed = 0, seen = 0;

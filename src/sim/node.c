@@ -96,7 +96,7 @@ static xy_status_t make_units(xy_sim_t *sim, bool with_siblings)
     if (sim->units == NULL)
         return xy_fail_memory("a simulated node");
     for (int i = 0; i < sim->unit_count; i++)
-        sim->units[i] = (sim_unit_t){.sibling = -1, .rank = -1, .keeper = -1};
+        sim->units[i] = (sim_unit_t){.sibling = -1, .rank = -1, .supervisor = -1};
     for (int c = 0; c < n; c++) {
         sim->units[c].core = sim->unit_of_core[c] = c;
         sim->units[c].numa = sim->cores.numa[c];
@@ -222,7 +222,7 @@ static void reset_unit(xy_sim_t *sim, int i)
     sim_unit_t *u = &sim->units[i];
 
     u->event = (sim_event_t){INFINITY, false, i};
-    u->thread = u->op = u->keeper = u->vain = -1;
+    u->thread = u->op = u->supervisor = u->vain = -1;
     u->idlers = u->todo = 0;
     u->is_held = u->is_idle = false;
     u->is_asleep = true;

@@ -73,7 +73,7 @@ typedef struct {
     double poll;     /* a thread looks at a collective that cannot go on */
     double wait;     /* a rank in Wait looks for its end before it yields to threads of its core */
     double spin;     /* a thread without a collective looks for one before it yields */
-    double check;    /* the keeper of suspended threads looks at one of them */
+    double check;    /* the supervisor of suspended threads looks at one of them */
     double wake;     /* a sleeping core begins */
     double task;     /* take an operation from the shared graph */
     double smt_copy; /* speed of two hardware threads of a core while one copies and one computes */

@@ -2,19 +2,20 @@
 /* One run, and the three runs of a measurement. */
 #include "sim/sim_internal.h"
 
-/* All progress threads have a collective from the first moment; their keepers look after them. */
+/* All progress threads have a collective from the first moment; their supervisors look after them.
+ */
 static void begin_threads(xy_sim_t *sim)
 {
     int n = sim->node.ranks;
 
     for (int r = 0; r < n && sim->node.progress == XY_SIM_THREADS; r++) {
         sim_unit_t *u = &sim->units[sim->threads[n + r].unit];
-        int32_t keeper = 2 * n + sim->threads[n + r].unit;
+        int32_t supervisor = 2 * n + sim->threads[n + r].unit;
 
-        if (sim->order->has_keeper && u->keeper < 0) {
-            u->keeper = keeper;
-            sim->order_threads[keeper].is_keeper = true;
-            xy_order_update(&u->queue, keeper);
+        if (sim->order->has_supervisor && u->supervisor < 0) {
+            u->supervisor = supervisor;
+            sim->order_threads[supervisor].is_supervisor = true;
+            xy_order_update(&u->queue, supervisor);
         }
         sim->order_threads[n + r].base = (int8_t)sim->node.priority;
         u->idlers += sim->threads[n + r].left == 0;

@@ -48,16 +48,16 @@ typedef struct {
     bool is_comm;
     sim_event_t event;
     xy_order_queue_t queue;
-    int32_t keeper;  /* thread, -1 */
-    int32_t idlers;  /* threads here without a collective */
-    bool is_held;    /* by the rank: in start, or computing */
-    bool is_asleep;  /* nobody is listed */
-    bool is_idle;    /* tasks: in a list of units without work */
-    double turn_end; /* of the fruitless turn under way */
-    int32_t vain;    /* whose it is; -1 */
-    int32_t thread;  /* at work; -1 */
-    int32_t op;      /* being done; -1 */
-    int32_t todo;    /* operations left of this turn */
+    int32_t supervisor; /* thread, -1 */
+    int32_t idlers;     /* threads here without a collective */
+    bool is_held;       /* by the rank: in start, or computing */
+    bool is_asleep;     /* nobody is listed */
+    bool is_idle;       /* tasks: in a list of units without work */
+    double turn_end;    /* of the fruitless turn under way */
+    int32_t vain;       /* whose it is; -1 */
+    int32_t thread;     /* at work; -1 */
+    int32_t op;         /* being done; -1 */
+    int32_t todo;       /* operations left of this turn */
     double op_start;
     double compute_left, compute_rate, compute_since; /* rate 0: not computing */
     xy_trace_row_t *row;
@@ -88,7 +88,7 @@ struct xy_sim {
     int *unit_of_core;
     sim_unit_t *units;
     sim_domain_t *domains;
-    sim_thread_t *threads; /* ranks, progress threads, keepers */
+    sim_thread_t *threads; /* ranks, progress threads, supervisors */
     xy_order_thread_t *order_threads;
     sim_rank_t *ranks;
 

@@ -20,7 +20,7 @@ static double vain(const xy_sim_t *sim, const sim_unit_t *u, int32_t thread)
     const xy_sim_costs_t *c = &sim->node.costs;
     double swap = u->queue.listed > 1 ? c->swap : 0;
 
-    if (thread == u->keeper)
+    if (thread == u->supervisor)
         return swap + c->check * u->idlers;
     if (thread >= sim->node.ranks && sim->threads[thread].left == 0)
         return swap + c->spin;

@@ -2,17 +2,17 @@
 /* Agreement: one member computes for all, as the making of a communicator does. */
 #include "mpi/coll/coll.h"
 
-static void lead(coll_part_t *part, coll_slot_t *slot, int64_t piece)
+static void lead(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 {
-    int n = part->coll->size;
+    int n = local->coll->size;
     void **pointers;
 
     (void)piece;
-    if (part->index != 0)
+    if (local->index != 0)
         return;
     pointers = coll_scratch(2 * (size_t)n * sizeof(*pointers));
     for (int r = 0; r < n; r++) {
-        coll_call_t *call = coll_call_of(part, slot, r);
+        coll_call_t *call = coll_call_of(local, slot, r);
 
         pointers[r] = (void *)(uintptr_t)call->send;
         pointers[n + r] = call->receive;
@@ -20,8 +20,8 @@ static void lead(coll_part_t *part, coll_slot_t *slot, int64_t piece)
     slot->calls[0]->leader(pointers, n, pointers + n);
 }
 
-const coll_kind_t coll_agree = {
-    .name = "the making of a communicator", .piece = lead, .parts_again = coll_parts_always};
+const coll_ops_t coll_agree = {
+    .name = "the making of a communicator", .piece = lead, .needs_exit_barrier = coll_exit_always};
 
 int mpi_coll_agree(mpi_comm_t *comm, const void *input, void *output, mpi_leader_fn leader)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allgather and alltoall, in all variants. Each part fills the buffers of its own members. */
+/* Allgather and alltoall, in all variants. Each local group fills the buffers of its own members.
+ */
 #include <string.h>
 
 #include "mpi/coll/coll.h"
@@ -14,10 +15,10 @@ static char *receive_block(const coll_call_t *call, int rank, int64_t *count)
 {
     bool is_vector = call->receive_counts.data != NULL;
 
-    *count = is_vector ? coll_at(call->receive_counts, rank) : call->receive_count;
-    return coll_element(call->receive,
-                        is_vector ? coll_at(call->receive_displacements, rank) : *count * rank,
-                        call->receive_type);
+    *count = is_vector ? coll_count_at(call->receive_counts, rank) : call->receive_count;
+    return coll_element(
+        call->receive, is_vector ? coll_count_at(call->receive_displacements, rank) : *count * rank,
+        call->receive_type);
 }
 
 /* What member `rank` contributes to an allgather. */
@@ -45,25 +46,25 @@ static void allgather_block(const coll_slot_t *slot, coll_call_t *from, coll_cal
 }
 
 /* Small regular blocks of plain types: all results are equal, so put one together and copy it. */
-static bool allgather_is_compact(const coll_part_t *part, const coll_slot_t *slot)
+static bool allgather_is_compact(const coll_local_t *local, const coll_slot_t *slot)
 {
-    for (int m = 0; m < part->members; m++) {
+    for (int m = 0; m < local->members; m++) {
         const coll_call_t *call = slot->calls[m];
 
         if (call->receive_counts.data != NULL || !mpi_type_is_contiguous(call->receive_type))
             return false;
     }
-    return slot->bytes * (uint64_t)part->coll->size <= 2 * XMPI_CHUNK;
+    return slot->bytes * (uint64_t)local->coll->size <= 2 * XMPI_CHUNK;
 }
 
-static void allgather_compact(coll_part_t *part, coll_slot_t *slot)
+static void allgather_compact(coll_local_t *local, coll_slot_t *slot)
 {
     coll_call_t *first = slot->calls[0];
-    size_t block = slot->bytes, bytes = block * (size_t)part->coll->size;
+    size_t block = slot->bytes, bytes = block * (size_t)local->coll->size;
 
-    for (int r = 0; r < part->coll->size; r++)
-        allgather_block(slot, coll_call_of(part, slot, r), first, 0);
-    for (int m = 1; m < part->members; m++) {
+    for (int r = 0; r < local->coll->size; r++)
+        allgather_block(slot, coll_call_of(local, slot, r), first, 0);
+    for (int m = 1; m < local->members; m++) {
         coll_call_t *call = slot->calls[m];
         size_t own = (size_t)call->rank * block;
 
@@ -79,12 +80,12 @@ static void allgather_compact(coll_part_t *part, coll_slot_t *slot)
 }
 
 /* The most pieces of any block; blocks of other members have as many bytes here as there. */
-static int64_t allgather_depth(const coll_part_t *part, const coll_slot_t *slot)
+static int64_t allgather_depth(const coll_local_t *local, const coll_slot_t *slot)
 {
     const coll_call_t *call = slot->calls[0];
     int64_t most = 1;
 
-    for (int r = 0; r < (call->receive_counts.data ? part->coll->size : 1); r++) {
+    for (int r = 0; r < (call->receive_counts.data ? local->coll->size : 1); r++) {
         int64_t count, n;
 
         receive_block(call, r, &count);
@@ -95,11 +96,11 @@ static int64_t allgather_depth(const coll_part_t *part, const coll_slot_t *slot)
 }
 
 /* Small contributions go through the slots: nobody has to wait until the others have read. */
-static xy_status_t allgather_prepare(coll_part_t *part, coll_slot_t *slot)
+static xy_status_t allgather_prepare(coll_local_t *local, coll_slot_t *slot)
 {
     slot->is_packed =
-        slot->bytes > 0 && slot->bytes * (uint64_t)part->coll->most_members <= COLL_SMALL;
-    for (int m = 0; slot->is_packed && m < part->members; m++) {
+        slot->bytes > 0 && slot->bytes * (uint64_t)local->coll->most_members <= COLL_SMALL;
+    for (int m = 0; slot->is_packed && m < local->members; m++) {
         int64_t count;
         mpi_type_t *type;
         const char *data = contribution(slot->calls[m], &count, &type);
@@ -109,13 +110,13 @@ static xy_status_t allgather_prepare(coll_part_t *part, coll_slot_t *slot)
     return XY_OK;
 }
 
-static void allgather_unpack(coll_part_t *part, coll_slot_t *slot, coll_call_t *to)
+static void allgather_unpack(coll_local_t *local, coll_slot_t *slot, coll_call_t *to)
 {
-    const mpi_coll_t *coll = part->coll;
+    const mpi_coll_t *coll = local->coll;
 
     for (int r = 0; r < coll->size; r++) {
-        const char *data =
-            coll_data_of(part, slot, coll->part_of[r], slot->bytes * (uint64_t)coll->most_members);
+        const char *data = coll_data_of(local, slot, coll->local_of[r],
+                                        slot->bytes * (uint64_t)coll->most_members);
         int64_t count;
         char *place = receive_block(to, r, &count);
 
@@ -125,62 +126,63 @@ static void allgather_unpack(coll_part_t *part, coll_slot_t *slot, coll_call_t *
 }
 
 /* One result is put together, the others are copies of it where they can be. */
-static void allgather_packed(coll_part_t *part, coll_slot_t *slot)
+static void allgather_packed(coll_local_t *local, coll_slot_t *slot)
 {
     coll_call_t *first = slot->calls[0];
 
-    allgather_unpack(part, slot, first);
-    for (int m = 1; m < part->members; m++) {
+    allgather_unpack(local, slot, first);
+    for (int m = 1; m < local->members; m++) {
         coll_call_t *call = slot->calls[m];
 
         if (mpi_type_is_contiguous(call->receive_type) &&
             mpi_type_is_contiguous(first->receive_type))
-            memcpy(call->receive, first->receive, slot->bytes * (size_t)part->coll->size);
+            memcpy(call->receive, first->receive, slot->bytes * (size_t)local->coll->size);
         else
-            allgather_unpack(part, slot, call);
+            allgather_unpack(local, slot, call);
     }
 }
 
-static int64_t allgather_pieces(const coll_part_t *part, coll_slot_t *slot)
+static int64_t allgather_pieces(const coll_local_t *local, coll_slot_t *slot)
 {
     if (slot->is_packed)
         return 1;
-    slot->is_small = allgather_is_compact(part, slot);
+    slot->is_small = allgather_is_compact(local, slot);
     if (slot->is_small)
         return 1;
-    return allgather_depth(part, slot) * part->members * part->coll->size;
+    return allgather_depth(local, slot) * local->members * local->coll->size;
 }
 
-/* A piece of one source goes to all members of the part before the next is read. */
-static void allgather_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
+/* A piece of one source goes to all members of the local group before the next is read. */
+static void allgather_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 {
-    int64_t rest = piece / part->members;
+    int64_t rest = piece / local->members;
 
     if (slot->is_packed)
-        allgather_packed(part, slot);
+        allgather_packed(local, slot);
     else if (slot->is_small)
-        allgather_compact(part, slot);
+        allgather_compact(local, slot);
     else
-        allgather_block(slot, coll_call_of(part, slot, (int)(rest % part->coll->size)),
-                        slot->calls[piece % part->members], rest / part->coll->size);
+        allgather_block(slot, coll_call_of(local, slot, (int)(rest % local->coll->size)),
+                        slot->calls[piece % local->members], rest / local->coll->size);
 }
 
-const coll_kind_t coll_allgather = {.name = "MPI_Allgather",
-                                    .prepare = allgather_prepare,
-                                    .pieces = allgather_pieces,
-                                    .piece = allgather_piece,
-                                    .parts_again = coll_parts_unpacked};
+const coll_ops_t coll_allgather = {.name = "MPI_Allgather",
+                                   .prepare = allgather_prepare,
+                                   .pieces = allgather_pieces,
+                                   .piece = allgather_piece,
+                                   .needs_exit_barrier = coll_exit_unpacked};
 
 /* One direction of an alltoall call, seen from one member towards `peer`. */
 static char *alltoall_block(const void *buffer, coll_vector_t counts, coll_vector_t displacements,
                             const MPI_Datatype *types, int64_t count, mpi_type_t *type, int peer,
                             int64_t *count_p, mpi_type_t **type_p)
 {
-    *count_p = counts.data ? coll_at(counts, peer) : count;
+    *count_p = counts.data ? coll_count_at(counts, peer) : count;
     *type_p = types ? mpi_type_of(types[peer]) : type;
     if (types != NULL)
-        return (char *)(uintptr_t)buffer + coll_at(displacements, peer);
-    return coll_element(buffer, counts.data ? coll_at(displacements, peer) : count * peer, type);
+        return (char *)(uintptr_t)buffer + coll_count_at(displacements, peer);
+    return coll_element(buffer, counts.data ? coll_count_at(displacements, peer) : count * peer,
+                        type);
 }
 
 static char *alltoall_receive(const coll_call_t *call, int peer, int64_t *count, mpi_type_t **type)
@@ -231,11 +233,11 @@ static xy_status_t copy_in_place(coll_call_t *call, int size)
 }
 
 /* Small blocks go through the slots: those of member m lie together, by receiver. */
-static void alltoall_pack(coll_part_t *part, coll_slot_t *slot)
+static void alltoall_pack(coll_local_t *local, coll_slot_t *slot)
 {
-    int size = part->coll->size;
+    int size = local->coll->size;
 
-    for (int m = 0; m < part->members; m++)
+    for (int m = 0; m < local->members; m++)
         for (int r = 0; r < size; r++) {
             mpi_type_t *type;
             int64_t count;
@@ -246,11 +248,11 @@ static void alltoall_pack(coll_part_t *part, coll_slot_t *slot)
         }
 }
 
-static void alltoall_unpack(coll_part_t *part, coll_slot_t *slot)
+static void alltoall_unpack(coll_local_t *local, coll_slot_t *slot)
 {
-    const mpi_coll_t *coll = part->coll;
+    const mpi_coll_t *coll = local->coll;
 
-    for (int m = 0; m < part->members; m++)
+    for (int m = 0; m < local->members; m++)
         for (int s = 0; s < coll->size; s++) {
             coll_call_t *to = slot->calls[m];
             size_t index = (size_t)coll->place_of[s] * (size_t)coll->size + (size_t)to->rank;
@@ -259,27 +261,28 @@ static void alltoall_unpack(coll_part_t *part, coll_slot_t *slot)
             char *place = alltoall_receive(to, s, &count, &type);
 
             mpi_type_unpack(place, count, type,
-                            coll_left_by(part, slot, coll->part_of[s]) + index * slot->bytes, 0,
+                            coll_left_by(local, slot, coll->local_of[s]) + index * slot->bytes, 0,
                             slot->bytes);
         }
 }
 
-static xy_status_t alltoall_prepare(coll_part_t *part, coll_slot_t *slot)
+static xy_status_t alltoall_prepare(coll_local_t *local, coll_slot_t *slot)
 {
-    const mpi_coll_t *coll = part->coll;
+    const mpi_coll_t *coll = local->coll;
 
     slot->is_packed =
         slot->bytes > 0 &&
         slot->bytes * (uint64_t)coll->most_members * (uint64_t)coll->size <= COLL_SMALL;
     if (slot->is_packed) {
-        for (int m = 0; m < part->members; m++)
+        for (int m = 0; m < local->members; m++)
             if (slot->calls[m]->is_in_place)
                 slot->calls[m]->send = slot->calls[m]->receive;
-        alltoall_pack(part, slot);
+        alltoall_pack(local, slot);
         return XY_OK;
     }
-    for (int m = 0; m < part->members; m++)
-        if (slot->calls[m]->is_in_place && copy_in_place(slot->calls[m], part->coll->size) != XY_OK)
+    for (int m = 0; m < local->members; m++)
+        if (slot->calls[m]->is_in_place &&
+            copy_in_place(slot->calls[m], local->coll->size) != XY_OK)
             return XY_ENOMEM;
     return XY_OK;
 }
@@ -292,29 +295,29 @@ static bool is_plain(const coll_call_t *call)
            mpi_type_is_contiguous(call->receive_type) && mpi_type_is_contiguous(send);
 }
 
-static bool all_are_plain(const coll_part_t *part, const coll_slot_t *slot)
+static bool all_are_plain(const coll_local_t *local, const coll_slot_t *slot)
 {
-    for (int r = 0; r < part->coll->size; r++)
-        if (!is_plain(coll_call_of(part, slot, r)))
+    for (int r = 0; r < local->coll->size; r++)
+        if (!is_plain(coll_call_of(local, slot, r)))
             return false;
     return true;
 }
 
-/* Small regular blocks: the blocks of TILE sources to all members of the part. */
-static bool is_tiled(const coll_part_t *part, const coll_slot_t *slot)
+/* Small regular blocks: the blocks of TILE sources to all members of the local group. */
+static bool is_tiled(const coll_local_t *local, const coll_slot_t *slot)
 {
-    return slot->bytes > 0 && slot->bytes <= XMPI_CHUNK / TILE && all_are_plain(part, slot);
+    return slot->bytes > 0 && slot->bytes <= XMPI_CHUNK / TILE && all_are_plain(local, slot);
 }
 
-static void exchange_tile(coll_part_t *part, coll_slot_t *slot, int first)
+static void exchange_tile(coll_local_t *local, coll_slot_t *slot, int first)
 {
-    int size = part->coll->size, end = first + TILE < size ? first + TILE : size;
+    int size = local->coll->size, end = first + TILE < size ? first + TILE : size;
     size_t n = slot->bytes;
     const char *from[TILE];
 
     for (int s = first; s < end; s++)
-        from[s - first] = coll_call_of(part, slot, s)->send;
-    for (int m = 0; m < part->members; m++) {
+        from[s - first] = coll_call_of(local, slot, s)->send;
+    for (int m = 0; m < local->members; m++) {
         coll_call_t *to = slot->calls[m];
 
         for (int s = first; s < end; s++)
@@ -333,13 +336,13 @@ static void exchange_piece(const coll_slot_t *slot, coll_call_t *from, coll_call
         coll_copy_piece(slot, place, room, to_type, data, count, from_type, i);
 }
 
-/* The most pieces of any block that a member of the part receives. */
-static int64_t alltoall_depth(const coll_part_t *part, const coll_slot_t *slot)
+/* The most pieces of any block that a member of the local group receives. */
+static int64_t alltoall_depth(const coll_local_t *local, const coll_slot_t *slot)
 {
     int64_t most = 1;
 
-    for (int m = 0; m < part->members; m++)
-        for (int r = 0; r < part->coll->size; r++) {
+    for (int m = 0; m < local->members; m++)
+        for (int r = 0; r < local->coll->size; r++) {
             mpi_type_t *type;
             int64_t count, n;
 
@@ -350,31 +353,31 @@ static int64_t alltoall_depth(const coll_part_t *part, const coll_slot_t *slot)
     return most;
 }
 
-static int64_t alltoall_pieces(const coll_part_t *part, coll_slot_t *slot)
+static int64_t alltoall_pieces(const coll_local_t *local, coll_slot_t *slot)
 {
     if (slot->is_packed)
         return 1;
-    slot->is_small = is_tiled(part, slot);
+    slot->is_small = is_tiled(local, slot);
     if (slot->is_small)
-        return (part->coll->size + TILE - 1) / TILE;
-    return alltoall_depth(part, slot) * part->members * part->coll->size;
+        return (local->coll->size + TILE - 1) / TILE;
+    return alltoall_depth(local, slot) * local->members * local->coll->size;
 }
 
-static void alltoall_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
+static void alltoall_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 {
-    int64_t rest = piece / part->members;
+    int64_t rest = piece / local->members;
 
     if (slot->is_packed)
-        alltoall_unpack(part, slot);
+        alltoall_unpack(local, slot);
     else if (slot->is_small)
-        exchange_tile(part, slot, (int)piece * TILE);
+        exchange_tile(local, slot, (int)piece * TILE);
     else
-        exchange_piece(slot, coll_call_of(part, slot, (int)(rest % part->coll->size)),
-                       slot->calls[piece % part->members], rest / part->coll->size);
+        exchange_piece(slot, coll_call_of(local, slot, (int)(rest % local->coll->size)),
+                       slot->calls[piece % local->members], rest / local->coll->size);
 }
 
-const coll_kind_t coll_alltoall = {.name = "MPI_Alltoall",
-                                   .prepare = alltoall_prepare,
-                                   .pieces = alltoall_pieces,
-                                   .piece = alltoall_piece,
-                                   .parts_again = coll_parts_unpacked};
+const coll_ops_t coll_alltoall = {.name = "MPI_Alltoall",
+                                  .prepare = alltoall_prepare,
+                                  .pieces = alltoall_pieces,
+                                  .piece = alltoall_piece,
+                                  .needs_exit_barrier = coll_exit_unpacked};

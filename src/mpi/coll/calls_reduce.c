@@ -67,7 +67,7 @@ int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Data
 }
 XY_MPI_ALIAS(Ireduce_c)
 
-static int whole_vector(const char *name, const void *site, const coll_kind_t *kind,
+static int whole_vector(const char *name, const void *site, const coll_ops_t *kind,
                         const void *sendbuf, void *recvbuf, int64_t count, MPI_Datatype type,
                         MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {

@@ -62,10 +62,10 @@ int coll_check_counts(const coll_call_t *call, coll_vector_t counts, MPI_Datatyp
                       mpi_type_t **type_p)
 {
     for (int r = 0; r < call->comm->size; r++)
-        if (coll_at(counts, r) < 0)
+        if (coll_count_at(counts, r) < 0)
             return mpi_error(call->comm, MPI_ERR_COUNT,
                              "the count for rank %d is %lld; it must not be negative", r,
-                             (long long)coll_at(counts, r));
+                             (long long)coll_count_at(counts, r));
     return type_p == NULL ? MPI_SUCCESS : check_type(call, type, type_p);
 }
 

@@ -13,13 +13,13 @@
 #include "mpi/runtime/parallel.h"
 #include "mpi/runtime/trace.h"
 
-static coll_slot_t *slot_of(coll_part_t *part, uint64_t seq)
+static coll_slot_t *slot_of(coll_local_t *local, uint64_t seq)
 {
-    return &part->slots[seq % COLL_SLOTS];
+    return &local->slots[seq % COLL_SLOTS];
 }
 
 /* "MPI_Barrier" or "MPI_Ibarrier". */
-static const char *name_of(const coll_kind_t *kind, bool is_nonblocking, char text[32])
+static const char *name_of(const coll_ops_t *kind, bool is_nonblocking, char text[32])
 {
     if (!is_nonblocking)
         return kind->name;
@@ -31,7 +31,7 @@ static const char *name_of(const coll_kind_t *kind, bool is_nonblocking, char te
 /* Two members are in different collectives, or disagree about the root or the size: their data
  * would be mixed up in silence, so the job ends here. */
 static void disagree(const mpi_coll_t *coll, const coll_slot_t *slot, int rank,
-                     const coll_kind_t *kind, bool is_nonblocking, int root, uint64_t bytes)
+                     const coll_ops_t *kind, bool is_nonblocking, int root, uint64_t bytes)
 {
     const int *ranks = coll->group->ranks;
     char a[96] = "", b[96] = "";
@@ -54,9 +54,9 @@ static void disagree(const mpi_coll_t *coll, const coll_slot_t *slot, int rank,
     mpi_job->abort(1);
 }
 
-/* Somebody (of this part or of another) is in this collective: the first sets what it is, the
- * others must agree. */
-static void note_call(const mpi_coll_t *coll, coll_slot_t *slot, int rank, const coll_kind_t *kind,
+/* Somebody (of this local group or of another) is in this collective: the first sets what it is,
+ * the others must agree. */
+static void note_call(const mpi_coll_t *coll, coll_slot_t *slot, int rank, const coll_ops_t *kind,
                       bool is_nonblocking, int root, uint64_t bytes)
 {
     if (slot->kind == NULL) {
@@ -72,14 +72,14 @@ static void note_call(const mpi_coll_t *coll, coll_slot_t *slot, int rank, const
 }
 
 /* What a packet is about, besides the rounds of the two dissemination phases 0 and 1. */
-enum { PHASE_AWAY = 2, PHASE_BACK = 3 };
+enum { PHASE_OFFLOAD = 2, PHASE_RETURN = 3 };
 
-/* To part `to`, or to the steward when that is -1. */
-static void tell_worker(coll_part_t *part, const coll_slot_t *slot, int worker, int to, int phase,
+/* To local group `to`, or to the progress worker when that is -1. */
+static void send_packet(coll_local_t *local, const coll_slot_t *slot, int worker, int to, int phase,
                         int round)
 {
-    mpi_coll_t *coll = part->coll;
-    mpi_packet_t *packet = mpi_ring_reserve(part->worker, worker);
+    mpi_coll_t *coll = local->coll;
+    mpi_packet_t *packet = mpi_ring_reserve(local->worker, worker);
 
     packet->kind = XMPI_PACKET_COLL;
     packet->flags = (uint16_t)(phase << 8 | round);
@@ -90,52 +90,53 @@ static void tell_worker(coll_part_t *part, const coll_slot_t *slot, int worker, 
         (mpi_envelope_t){.context = slot->is_nonblocking, .source = slot->first, .tag = slot->root};
     packet->words[0] = (uint64_t)(uintptr_t)slot->kind;
     packet->words[1] = slot->bytes;
-    if (coll->parts == 2)
-        memcpy(&packet->words[2], slot->data, sizeof(slot->heard)); /* still in the first line */
-    mpi_ring_commit(part->worker, worker, packet);
+    if (coll->locals == 2)
+        memcpy(&packet->words[2], slot->data,
+               sizeof(slot->piggyback)); /* still in the first line */
+    mpi_ring_commit(local->worker, worker, packet);
 }
 
-static void tell(coll_part_t *part, const coll_slot_t *slot, int phase, int round)
+static void send_round(coll_local_t *local, const coll_slot_t *slot, int phase, int round)
 {
-    int to = (int)((part->index + (1L << round)) % part->coll->parts);
+    int to = (int)((local->index + (1L << round)) % local->coll->locals);
 
-    tell_worker(part, slot, part->coll->worker_of[to], to, phase, round);
+    send_packet(local, slot, local->coll->worker_of[to], to, phase, round);
 }
 
-/* Continue a dissemination; true: every part has been heard of. */
-static bool sync_step(coll_part_t *part, coll_slot_t *slot, int phase)
+/* Continue a dissemination; true: every local group has been heard of. */
+static bool sync_step(coll_local_t *local, coll_slot_t *slot, int phase)
 {
-    while (slot->round < part->coll->rounds && slot->seen[phase] & 1u << slot->round) {
+    while (slot->round < local->coll->rounds && slot->rounds_received[phase] & 1u << slot->round) {
         slot->round++;
-        if (slot->round < part->coll->rounds)
-            tell(part, slot, phase, slot->round);
+        if (slot->round < local->coll->rounds)
+            send_round(local, slot, phase, slot->round);
     }
-    return slot->round == part->coll->rounds;
+    return slot->round == local->coll->rounds;
 }
 
-static void sync_begin(coll_part_t *part, coll_slot_t *slot, int phase)
+static void sync_begin(coll_local_t *local, coll_slot_t *slot, int phase)
 {
     slot->round = 0;
-    if (part->coll->rounds > 0)
-        tell(part, slot, phase, 0);
+    if (local->coll->rounds > 0)
+        send_round(local, slot, phase, 0);
 }
 
-static void announce(coll_part_t *part, coll_slot_t *slot)
+static void post_arrival(coll_local_t *local, coll_slot_t *slot)
 {
-    const coll_kind_t *kind = slot->kind;
+    const coll_ops_t *kind = slot->kind;
 
-    if (kind->prepare != NULL && kind->prepare(part, slot) != XY_OK) {
+    if (kind->prepare != NULL && kind->prepare(local, slot) != XY_OK) {
         xy_fail_memory("preparing a collective");
         mpi_job->abort(1);
     }
-    mpi_monitor_collective(part, slot);
-    slot->is_back = false;
-    if (slot->is_away) {
-        slot->state = COLL_AWAY;
-        tell_worker(part, slot, part->coll->steward, -1, PHASE_AWAY, 0);
+    mpi_monitor_collective(local, slot);
+    slot->is_returned = false;
+    if (slot->is_offloaded) {
+        slot->state = COLL_OFFLOADED;
+        send_packet(local, slot, local->coll->progress_worker, -1, PHASE_OFFLOAD, 0);
     } else {
-        slot->state = COLL_MEETING;
-        sync_begin(part, slot, 0);
+        slot->state = COLL_ENTRY_BARRIER;
+        sync_begin(local, slot, 0);
     }
 }
 
@@ -149,18 +150,19 @@ static void complete_call(coll_call_t *call)
     mpi_request_complete(request);
 }
 
-/* Members whose buffers nobody else needs go on; the others wait for the parting. */
-static void release_early(coll_part_t *part, coll_slot_t *slot)
+/* Members whose buffers nobody else needs go on; the others wait for the exit barrier. */
+static void release_early(coll_local_t *local, coll_slot_t *slot)
 {
-    const coll_kind_t *kind = slot->kind;
+    const coll_ops_t *kind = slot->kind;
 
-    if (kind->leaves_early == NULL)
+    if (kind->may_return_early == NULL)
         return;
-    /* Those who leave may free the communicator, and the last parting packet is still to come. */
+    /* Those who leave may free the communicator, and the last packet of the exit barrier is still
+     * to come. */
     slot->is_held = true;
-    mpi_coll_hold(part->coll);
-    for (int m = 0; m < part->members; m++)
-        if (kind->leaves_early(slot->calls[m])) {
+    mpi_coll_hold(local->coll);
+    for (int m = 0; m < local->members; m++)
+        if (kind->may_return_early(slot->calls[m])) {
             coll_call_t *call = slot->calls[m];
 
             slot->calls[m] = NULL;
@@ -168,26 +170,26 @@ static void release_early(coll_part_t *part, coll_slot_t *slot)
         }
 }
 
-static void take_backlog(coll_part_t *part);
+static void take_backlog(coll_local_t *local);
 
 /* The slot is ready for its next collective before anybody is woken. */
-static void finish(coll_part_t *part, coll_slot_t *slot, const coll_kind_t *kind)
+static void finish(coll_local_t *local, coll_slot_t *slot, const coll_ops_t *kind)
 {
     if (kind->finish != NULL)
-        kind->finish(part, slot);
-    for (int m = 0; m < part->members; m++)
+        kind->finish(local, slot);
+    for (int m = 0; m < local->members; m++)
         if (slot->calls[m] != NULL)
             complete_call(slot->calls[m]);
     if (slot->is_held)
-        part->unheld++;
+        local->unheld++;
     slot->is_held = false;
     slot->seq += COLL_SLOTS;
     slot->kind = NULL;
     slot->state = COLL_ARRIVING;
     slot->arrived = 0;
-    slot->seen[0] = slot->seen[1] = 0;
-    part->finished++;
-    take_backlog(part);
+    slot->rounds_received[0] = slot->rounds_received[1] = 0;
+    local->finished++;
+    take_backlog(local);
 }
 
 /* Operations of the program run on a worker of its ranks, never elsewhere: they may use what is
@@ -198,7 +200,7 @@ static bool runs_program_code(const coll_call_t *call)
 }
 
 typedef struct {
-    coll_part_t *part;
+    coll_local_t *local;
     coll_slot_t *slot;
 } job_t;
 
@@ -206,127 +208,128 @@ static void job_piece(void *arg, int64_t piece)
 {
     const job_t *job = arg;
 
-    job->slot->kind->piece(job->part, job->slot, piece);
+    job->slot->kind->piece(job->local, job->slot, piece);
 }
 
-/* How much is written, by the number of pieces of all parts. */
-static bool is_huge(int64_t pieces)
+/* How much is written, by the number of pieces of all local groups. */
+static bool is_streamed(int64_t pieces)
 {
     return pieces >= XMPI_STREAM_FROM / XMPI_CHUNK;
 }
 
-static void coll_work(coll_part_t *part, coll_slot_t *slot)
+static void coll_work(coll_local_t *local, coll_slot_t *slot)
 {
-    const coll_kind_t *kind = slot->kind;
-    job_t job = {part, slot};
-    int64_t pieces = kind->pieces ? kind->pieces(part, slot) : 1;
+    const coll_ops_t *kind = slot->kind;
+    job_t job = {local, slot};
+    int64_t pieces = kind->pieces ? kind->pieces(local, slot) : 1;
 
     mpi_trace_state_t before;
 
     if (kind->piece == NULL)
         return;
-    slot->is_huge = is_huge(pieces * part->coll->parts);
-    before = mpi_trace_begin(part->worker->trace, kind->name);
+    slot->is_streamed = is_streamed(pieces * local->coll->locals);
+    before = mpi_trace_begin(local->worker->trace, kind->name);
     if (!runs_program_code(slot->calls[0]))
         mpi_parallel_run(job_piece, &job, pieces);
     else
         for (int64_t i = 0; i < pieces; i++)
             job_piece(&job, i);
     if (slot->calls[0]->is_nonblocking)
-        mpi_trace_flight(part->worker->trace, part, slot);
-    mpi_trace_end(part->worker->trace, before);
+        mpi_trace_flight(local->worker->trace, local, slot);
+    mpi_trace_end(local->worker->trace, before);
 }
 
-/* One step of the oldest unfinished collective of the part; false: it has to wait. */
-static bool advance_one(coll_part_t *part, coll_slot_t *slot)
+/* One step of the oldest unfinished collective of the local group; false: it has to wait. */
+static bool advance_one(coll_local_t *local, coll_slot_t *slot)
 {
-    const coll_kind_t *kind;
+    const coll_ops_t *kind;
 
     if (slot->state == COLL_ARRIVING) {
-        if (slot->arrived < part->members || slot->seq >= part->finished + COLL_AHEAD)
+        if (slot->arrived < local->members || slot->seq >= local->finished + COLL_AHEAD)
             return false;
-        announce(part, slot);
+        post_arrival(local, slot);
     }
     kind = slot->kind;
-    if (slot->state == COLL_AWAY) {
-        if (!slot->is_back || slot->seq != part->finished)
+    if (slot->state == COLL_OFFLOADED) {
+        if (!slot->is_returned || slot->seq != local->finished)
             return false;
-        finish(part, slot, kind);
+        finish(local, slot, kind);
         return true;
     }
-    if (slot->state == COLL_MEETING) {
-        if (!sync_step(part, slot, 0))
+    if (slot->state == COLL_ENTRY_BARRIER) {
+        if (!sync_step(local, slot, 0))
             return false;
         /* Announced ahead of its turn: the work waits for the collectives before it. */
-        if (slot->seq != part->finished)
+        if (slot->seq != local->finished)
             return false;
-        coll_work(part, slot);
-        if (kind->parts_again == NULL || !kind->parts_again(slot)) {
-            finish(part, slot, kind);
+        coll_work(local, slot);
+        if (kind->needs_exit_barrier == NULL || !kind->needs_exit_barrier(slot)) {
+            finish(local, slot, kind);
             return true;
         }
-        slot->state = COLL_PARTING;
-        sync_begin(part, slot, 1);
-        release_early(part, slot);
+        slot->state = COLL_EXIT_BARRIER;
+        sync_begin(local, slot, 1);
+        release_early(local, slot);
     }
-    if (!sync_step(part, slot, 1))
+    if (!sync_step(local, slot, 1))
         return false;
-    finish(part, slot, kind);
+    finish(local, slot, kind);
     return true;
 }
 
-/* Give back the references of finished collectives. The part may be gone afterwards. */
-static void drop_held(coll_part_t *part)
+/* Give back the references of finished collectives. The local group may be gone afterwards. */
+static void drop_held(coll_local_t *local)
 {
-    mpi_coll_t *coll = part->coll;
-    int n = part->unheld;
+    mpi_coll_t *coll = local->coll;
+    int n = local->unheld;
 
-    part->unheld = 0;
+    local->unheld = 0;
     for (; n > 0; n--)
         mpi_coll_release(coll);
 }
 
 /* Do all that can be done. A handler that runs inside (a full ring is polled) leaves its news to
  * the loop of the outer call. */
-static void advance(coll_part_t *part)
+static void advance(coll_local_t *local)
 {
-    part->has_news = true;
-    if (part->is_moving)
+    local->has_news = true;
+    if (local->is_moving)
         return;
-    part->is_moving = true;
-    while (part->has_news) {
-        part->has_news = false;
-        while (advance_one(part, slot_of(part, part->finished)))
+    local->is_moving = true;
+    while (local->has_news) {
+        local->has_news = false;
+        while (advance_one(local, slot_of(local, local->finished)))
             continue;
-        for (uint64_t s = part->finished + 1; s < part->finished + COLL_AHEAD; s++)
-            advance_one(part, slot_of(part, s));
+        for (uint64_t s = local->finished + 1; s < local->finished + COLL_AHEAD; s++)
+            advance_one(local, slot_of(local, s));
     }
-    part->is_moving = false;
-    drop_held(part);
+    local->is_moving = false;
+    drop_held(local);
 }
 
-static void deposit(coll_part_t *part, coll_call_t *call)
+static void store_call(coll_local_t *local, coll_call_t *call)
 {
-    coll_slot_t *slot = slot_of(part, call->seq);
-    int place = part->coll->place_of[call->rank];
+    coll_slot_t *slot = slot_of(local, call->seq);
+    int place = local->coll->place_of[call->rank];
 
-    note_call(part->coll, slot, call->rank, call->kind, call->is_nonblocking, call->root,
+    note_call(local->coll, slot, call->rank, call->kind, call->is_nonblocking, call->root,
               call->bytes);
     slot->calls[place] = call;
-    slot->is_away = call->is_nonblocking && part->coll->steward >= 0 && !runs_program_code(call);
+    slot->is_offloaded =
+        call->is_nonblocking && local->coll->progress_worker >= 0 && !runs_program_code(call);
     slot->arrived++;
 }
 
-static void take_backlog(coll_part_t *part)
+static void take_backlog(coll_local_t *local)
 {
-    coll_call_t **link = &part->backlog;
+    coll_call_t **link = &local->backlog;
 
     while (*link != NULL) {
         coll_call_t *call = *link;
 
-        if (call->seq < part->finished + COLL_SLOTS) {
+        if (call->seq < local->finished + COLL_SLOTS) {
             *link = call->next;
-            deposit(part, call);
+            store_call(local, call);
         } else {
             link = &call->next;
         }
@@ -336,17 +339,17 @@ static void take_backlog(coll_part_t *part)
 static void arrive(coll_call_t *call)
 {
     mpi_comm_t *comm = call->comm;
-    coll_part_t *part = comm->coll->part[comm->coll->part_of[comm->rank]];
+    coll_local_t *local = comm->coll->local[comm->coll->local_of[comm->rank]];
 
     call->rank = comm->rank;
     call->seq = comm->coll_seq++;
     call->next = NULL;
-    if (call->seq < part->finished + COLL_SLOTS) {
-        deposit(part, call);
-        if (slot_of(part, call->seq)->arrived == part->members)
-            advance(part);
+    if (call->seq < local->finished + COLL_SLOTS) {
+        store_call(local, call);
+        if (slot_of(local, call->seq)->arrived == local->members)
+            advance(local);
     } else {
-        coll_call_t **link = &part->backlog;
+        coll_call_t **link = &local->backlog;
 
         while (*link != NULL)
             link = &(*link)->next;
@@ -354,79 +357,80 @@ static void arrive(coll_call_t *call)
     }
 }
 
-/* All parts of a collective as one job: the pieces of part 0, then those of part 1, ... */
+/* All local groups of a collective as one job: the pieces of local group 0, then those of local
+ * group 1, ... */
 typedef struct {
     mpi_coll_t *coll;
     uint64_t seq;
-    int64_t *ends; /* [parts]: one past the last piece of each part */
-} away_t;
+    int64_t *ends; /* [locals]: one past the last piece of each local group */
+} offload_t;
 
-static void away_piece(void *arg, int64_t piece)
+static void offload_piece(void *arg, int64_t piece)
 {
-    const away_t *away = arg;
+    const offload_t *offload = arg;
     int p = 0;
-    coll_part_t *part;
+    coll_local_t *local;
     coll_slot_t *slot;
 
-    while (piece >= away->ends[p])
+    while (piece >= offload->ends[p])
         p++;
-    part = away->coll->part[p];
-    slot = slot_of(part, away->seq);
-    slot->kind->piece(part, slot, piece - (p > 0 ? away->ends[p - 1] : 0));
+    local = offload->coll->local[p];
+    slot = slot_of(local, offload->seq);
+    slot->kind->piece(local, slot, piece - (p > 0 ? offload->ends[p - 1] : 0));
 }
 
-static void away_work(mpi_coll_t *coll, uint64_t seq)
+static void offload_work(mpi_coll_t *coll, uint64_t seq)
 {
-    away_t away = {coll, seq, xy_malloc((size_t)coll->parts * sizeof(*away.ends))};
+    offload_t offload = {coll, seq, xy_malloc((size_t)coll->locals * sizeof(*offload.ends))};
     int64_t total = 0;
 
-    if (away.ends == NULL) {
+    if (offload.ends == NULL) {
         xy_fail_memory("working on a collective");
         mpi_job->abort(1);
         return;
     }
-    for (int p = 0; p < coll->parts; p++) {
-        coll_slot_t *slot = slot_of(coll->part[p], seq);
+    for (int p = 0; p < coll->locals; p++) {
+        coll_slot_t *slot = slot_of(coll->local[p], seq);
 
         if (slot->kind->piece != NULL)
-            total += slot->kind->pieces ? slot->kind->pieces(coll->part[p], slot) : 1;
-        away.ends[p] = total;
+            total += slot->kind->pieces ? slot->kind->pieces(coll->local[p], slot) : 1;
+        offload.ends[p] = total;
     }
-    for (int p = 0; p < coll->parts; p++)
-        slot_of(coll->part[p], seq)->is_huge = is_huge(total);
-    mpi_parallel_run(away_piece, &away, total);
-    xy_free(away.ends);
+    for (int p = 0; p < coll->locals; p++)
+        slot_of(coll->local[p], seq)->is_streamed = is_streamed(total);
+    mpi_parallel_run(offload_piece, &offload, total);
+    xy_free(offload.ends);
 }
 
-/* On the steward: a part has all its members. */
-static void came_away(mpi_worker_t *worker, mpi_coll_t *coll, uint64_t seq)
+/* On the progress worker: a local group has all its members. */
+static void offload_arrived(mpi_worker_t *worker, mpi_coll_t *coll, uint64_t seq)
 {
-    int *came = &coll->came[seq % COLL_SLOTS];
+    int *offload_arrivals = &coll->offload_arrivals[seq % COLL_SLOTS];
     mpi_trace_state_t before;
 
-    if (++*came < coll->parts)
+    if (++*offload_arrivals < coll->locals)
         return;
-    *came = 0;
-    /* A part that went away keeps its slot as it is until it is back: reading it is safe. */
-    for (int p = 1; p < coll->parts; p++) {
-        const coll_slot_t *other = slot_of(coll->part[p], seq);
+    *offload_arrivals = 0;
+    /* An offloaded local group keeps its slot as it is until it is returned: reading it is safe. */
+    for (int p = 1; p < coll->locals; p++) {
+        const coll_slot_t *other = slot_of(coll->local[p], seq);
 
-        note_call(coll, slot_of(coll->part[0], seq), other->first, other->kind,
+        note_call(coll, slot_of(coll->local[0], seq), other->first, other->kind,
                   other->is_nonblocking, other->root, other->bytes);
     }
-    before = mpi_trace_begin(worker->trace, slot_of(coll->part[0], seq)->kind->name);
-    away_work(coll, seq);
-    for (int p = 0; p < coll->parts; p++)
-        mpi_trace_flight(worker->trace, coll->part[p], slot_of(coll->part[p], seq));
+    before = mpi_trace_begin(worker->trace, slot_of(coll->local[0], seq)->kind->name);
+    offload_work(coll, seq);
+    for (int p = 0; p < coll->locals; p++)
+        mpi_trace_flight(worker->trace, coll->local[p], slot_of(coll->local[p], seq));
     mpi_trace_end(worker->trace, before);
-    /* The last part to be told may be the last to use the communicator. */
+    /* The last local group to be told may be the last to use the communicator. */
     mpi_coll_hold(coll);
-    for (int p = 0; p < coll->parts; p++) {
+    for (int p = 0; p < coll->locals; p++) {
         int to = coll->worker_of[p];
         mpi_packet_t *packet = mpi_ring_reserve(worker, to);
 
         packet->kind = XMPI_PACKET_COLL;
-        packet->flags = PHASE_BACK << 8;
+        packet->flags = PHASE_RETURN << 8;
         packet->to = p;
         packet->pointer = coll;
         packet->bytes = seq;
@@ -439,27 +443,27 @@ void mpi_coll_packet(mpi_worker_t *worker, int from, mpi_packet_t *packet)
 {
     mpi_coll_t *coll = packet->pointer;
     int phase = packet->flags >> 8;
-    coll_part_t *part;
+    coll_local_t *local;
     coll_slot_t *slot;
 
     (void)from;
-    if (phase == PHASE_AWAY) {
-        came_away(worker, coll, packet->bytes);
+    if (phase == PHASE_OFFLOAD) {
+        offload_arrived(worker, coll, packet->bytes);
         return;
     }
-    part = coll->part[packet->to];
-    slot = slot_of(part, packet->bytes);
-    if (phase == PHASE_BACK) {
-        slot->is_back = true;
+    local = coll->local[packet->to];
+    slot = slot_of(local, packet->bytes);
+    if (phase == PHASE_RETURN) {
+        slot->is_returned = true;
     } else {
-        if (phase == 0 && coll->parts == 2)
-            slot->heard = packet->words[2];
-        slot->seen[phase] |= 1u << (packet->flags & 0xff);
+        if (phase == 0 && coll->locals == 2)
+            slot->piggyback = packet->words[2];
+        slot->rounds_received[phase] |= 1u << (packet->flags & 0xff);
         note_call(coll, slot, packet->envelope.source,
-                  (const coll_kind_t *)(uintptr_t)packet->words[0], packet->envelope.context != 0,
+                  (const coll_ops_t *)(uintptr_t)packet->words[0], packet->envelope.context != 0,
                   packet->envelope.tag, packet->words[1]);
     }
-    advance(part);
+    advance(local);
 }
 
 void coll_run(mpi_rank_t *self, coll_call_t *call)
@@ -479,7 +483,7 @@ static void release_call(mpi_request_t *request)
     coll_call_t *call = request->extra;
 
     if (call->left > 0.0)
-        mpi_flow_measure(call); /* Test found it over */
+        nbc_measure(call); /* Test found it over */
     if (call->send_type != NULL)
         mpi_type_release(call->send_type);
     if (call->receive_type != NULL)
@@ -491,14 +495,15 @@ static void release_call(mpi_request_t *request)
 
 /* A rank that computes right after its start keeps the other ranks of its worker from reaching
  * theirs, and the collective from beginning: they get their turn first. */
-static void arrive_and_let_arrive(mpi_rank_t *self, coll_call_t *call)
+static void arrive_and_yield(mpi_rank_t *self, coll_call_t *call)
 {
-    const coll_part_t *part = call->comm->coll->part[call->comm->coll->part_of[call->comm->rank]];
+    const coll_local_t *local =
+        call->comm->coll->local[call->comm->coll->local_of[call->comm->rank]];
     uint64_t seq = call->comm->coll_seq;
 
     arrive(call);
-    if (mpi_job->lets_arrive && mpi_job->comm_workers > 0 && part->members > 1 &&
-        part->finished <= seq && part->slots[seq % COLL_SLOTS].state == COLL_ARRIVING &&
+    if (mpi_job->yield_on_start && mpi_job->comm_workers > 0 && local->members > 1 &&
+        local->finished <= seq && local->slots[seq % COLL_SLOTS].state == COLL_ARRIVING &&
         xy_worker_has_ready(self->worker->base))
         xy_fiber_yield();
 }
@@ -513,22 +518,22 @@ static void defer(mpi_rank_t *self, coll_call_t *call)
     self->deferred_end = &call->next;
 }
 
-/* As a graph where the settings of the communicator ask for one, else as a meeting. */
+/* As a graph where the settings of the communicator ask for one, else as a direct collective. */
 static void begin(mpi_rank_t *self, coll_call_t *call)
 {
-    if (mpi_flow_wants(call)) {
+    if (nbc_wants(call)) {
         call->request->has_call = true;
-        mpi_flow_start(self, call);
+        nbc_start(self, call);
         if (mpi_job->measures || mpi_settings_of(call->comm)->split == XMPI_SPLIT_ADAPTIVE)
             call->left = xy_now();
     } else if (mpi_job->measures && call->kind != &coll_agree) {
         call->request->has_call = true;
         call->is_timed = true;
-        self->flows++;
-        arrive_and_let_arrive(self, call);
+        self->schedules++;
+        arrive_and_yield(self, call);
         call->left = xy_now();
     } else {
-        arrive_and_let_arrive(self, call);
+        arrive_and_yield(self, call);
     }
 }
 
@@ -575,4 +580,4 @@ int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle)
     return MPI_SUCCESS;
 }
 
-const coll_kind_t coll_barrier = {.name = "MPI_Barrier"};
+const coll_ops_t coll_barrier = {.name = "MPI_Barrier"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The shared part of a communicator: which member is in which part. */
+/* The shared part of a communicator: which member is in which local group. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,64 +11,65 @@ static mpi_worker_t *worker_of(const mpi_group_t *group, int rank)
     return &mpi_job->worker[mpi_job->home[group->ranks ? group->ranks[rank] : rank]];
 }
 
-static void part_destroy(coll_part_t *part)
+static void local_destroy(coll_local_t *local)
 {
-    if (part == NULL)
+    if (local == NULL)
         return;
-    xy_free(part->member);
-    xy_free(part->slots[0].calls);
-    free(part);
+    xy_free(local->member);
+    xy_free(local->slots[0].calls);
+    free(local);
 }
 
-static xy_status_t part_create(mpi_coll_t *coll, int index, mpi_worker_t *worker, int members,
-                               coll_part_t **part_p)
+static xy_status_t local_create(mpi_coll_t *coll, int index, mpi_worker_t *worker, int members,
+                                coll_local_t **local_p)
 {
     /* The slots' data is aligned to cache lines, which malloc does not promise. */
-    coll_part_t *part = aligned_alloc(64, (sizeof(*part) + 63) & ~(size_t)63);
+    coll_local_t *local = aligned_alloc(64, (sizeof(*local) + 63) & ~(size_t)63);
     coll_call_t **calls = xy_calloc((size_t)members * COLL_SLOTS, sizeof(*calls));
     int *member = xy_calloc((size_t)members, sizeof(*member));
 
-    if (part == NULL || calls == NULL || member == NULL) {
-        free(part);
+    if (local == NULL || calls == NULL || member == NULL) {
+        free(local);
         xy_free(calls);
         xy_free(member);
         return XY_ENOMEM;
     }
-    memset(part, 0, offsetof(coll_part_t, slots));
-    part->coll = coll;
-    part->index = index;
-    part->worker = worker;
-    part->member = member;
+    memset(local, 0, offsetof(coll_local_t, slots));
+    local->coll = coll;
+    local->index = index;
+    local->worker = worker;
+    local->member = member;
     for (int s = 0; s < COLL_SLOTS; s++) {
-        memset(&part->slots[s], 0, sizeof(part->slots[s]));
-        part->slots[s].data = part->data[s];
-        part->slots[s].seq = (uint64_t)s;
-        part->slots[s].calls = calls + (size_t)s * (size_t)members;
+        memset(&local->slots[s], 0, sizeof(local->slots[s]));
+        local->slots[s].data = local->data[s];
+        local->slots[s].seq = (uint64_t)s;
+        local->slots[s].calls = calls + (size_t)s * (size_t)members;
     }
-    *part_p = part;
+    *local_p = local;
     return XY_OK;
 }
 
-/* Parts in the order of their first members; members of a part in increasing order. */
-static xy_status_t create_parts(mpi_coll_t *coll, int *members_of_worker, int *part_of_worker)
+/* Local groups in the order of their first members; members of a local group in increasing order.
+ */
+static xy_status_t create_locals(mpi_coll_t *coll, int *members_of_worker, int *local_of_worker)
 {
     for (int r = 0; r < coll->size; r++)
         members_of_worker[worker_of(coll->group, r)->index]++;
     for (int r = 0; r < coll->size; r++) {
         mpi_worker_t *worker = worker_of(coll->group, r);
-        coll_part_t *part;
+        coll_local_t *local;
 
-        if (part_of_worker[worker->index] == 0) {
-            if (part_create(coll, coll->parts, worker, members_of_worker[worker->index],
-                            &coll->part[coll->parts]) != XY_OK)
+        if (local_of_worker[worker->index] == 0) {
+            if (local_create(coll, coll->locals, worker, members_of_worker[worker->index],
+                             &coll->local[coll->locals]) != XY_OK)
                 return XY_ENOMEM;
-            coll->worker_of[coll->parts] = worker->index;
-            part_of_worker[worker->index] = ++coll->parts;
+            coll->worker_of[coll->locals] = worker->index;
+            local_of_worker[worker->index] = ++coll->locals;
         }
-        part = coll->part[part_of_worker[worker->index] - 1];
-        coll->part_of[r] = part->index;
-        coll->place_of[r] = part->members;
-        part->member[part->members++] = r;
+        local = coll->local[local_of_worker[worker->index] - 1];
+        coll->local_of[r] = local->index;
+        coll->place_of[r] = local->members;
+        local->member[local->members++] = r;
     }
     return XY_OK;
 }
@@ -76,20 +77,20 @@ static xy_status_t create_parts(mpi_coll_t *coll, int *members_of_worker, int *p
 static bool find_order(const mpi_coll_t *coll)
 {
     for (int r = 1; r < coll->size; r++)
-        if (coll->part_of[r] < coll->part_of[r - 1])
+        if (coll->local_of[r] < coll->local_of[r - 1])
             return false;
     return true;
 }
 
 static void destroy(mpi_coll_t *coll)
 {
-    for (int p = 0; p < coll->parts; p++)
-        part_destroy(coll->part[p]);
-    xy_free(coll->part);
+    for (int p = 0; p < coll->locals; p++)
+        local_destroy(coll->local[p]);
+    xy_free(coll->local);
     xy_free(coll->worker_of);
-    xy_free(coll->part_of);
+    xy_free(coll->local_of);
     xy_free(coll->place_of);
-    mpi_flows_destroy(coll);
+    nbc_comm_destroy(coll);
     free(coll);
 }
 
@@ -107,27 +108,28 @@ xy_status_t mpi_coll_create(mpi_group_t *group, uint32_t context, mpi_coll_t **c
     coll->group = group;
     coll->context = context;
     coll->size = group->size;
-    coll->part = xy_calloc((size_t)most, sizeof(*coll->part));
+    coll->local = xy_calloc((size_t)most, sizeof(*coll->local));
     coll->worker_of = xy_calloc((size_t)most, sizeof(int));
-    coll->part_of = xy_calloc((size_t)group->size, sizeof(int));
+    coll->local_of = xy_calloc((size_t)group->size, sizeof(int));
     coll->place_of = xy_calloc((size_t)group->size, sizeof(int));
-    if (coll->part == NULL || coll->worker_of == NULL || coll->part_of == NULL ||
+    if (coll->local == NULL || coll->worker_of == NULL || coll->local_of == NULL ||
         coll->place_of == NULL)
         goto fail;
-    st = create_parts(coll, counts, counts + mpi_job->workers);
+    st = create_locals(coll, counts, counts + mpi_job->workers);
     if (st == XY_OK)
-        st = mpi_flows_create(coll);
+        st = nbc_comm_create(coll);
     if (st != XY_OK)
         goto fail;
-    while (1L << coll->rounds < coll->parts)
+    while (1L << coll->rounds < coll->locals)
         coll->rounds++;
     coll->is_ordered = find_order(coll);
-    for (int p = 0; p < coll->parts; p++)
-        if (coll->part[p]->members > coll->most_members)
-            coll->most_members = coll->part[p]->members;
-    coll->steward = mpi_job->comm_workers > 0
-                        ? mpi_job->workers - 1 - (int)(context % (uint32_t)mpi_job->comm_workers)
-                        : -1;
+    for (int p = 0; p < coll->locals; p++)
+        if (coll->local[p]->members > coll->most_members)
+            coll->most_members = coll->local[p]->members;
+    coll->progress_worker =
+        mpi_job->comm_workers > 0
+            ? mpi_job->workers - 1 - (int)(context % (uint32_t)mpi_job->comm_workers)
+            : -1;
     xy_free(counts);
     *coll_p = coll;
     return XY_OK;

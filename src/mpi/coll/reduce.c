@@ -2,10 +2,11 @@
 /*
  * Reduce, allreduce, reduce_scatter.
  *
- * Small: each part reduces its members' data into its slot, then the parts' results are combined in
- * order by whoever needs the result. Large: each part takes a slice of the vector and reduces it
- * over all members, in blocks that stay in cache, straight from and to their buffers. Both take the
- * members in order of rank, so that operations need not commute and sums are repeatable.
+ * Small: each local group reduces its members' data into its slot, then the local groups' results
+ * are combined in order by whoever needs the result. Large: each local group takes a slice of the
+ * vector and reduces it over all members, in blocks that stay in cache, straight from and to their
+ * buffers. Both take the members in order of rank, so that operations need not commute and sums are
+ * repeatable.
  */
 #include <string.h>
 
@@ -17,27 +18,27 @@ static void *contribution(const coll_call_t *call)
     return call->is_in_place ? call->receive : (void *)(uintptr_t)call->send;
 }
 
-/* Through the slots? Parts must then hold neighbours, or the order would be lost. */
-static bool is_small(const coll_part_t *part, const coll_slot_t *slot)
+/* Through the slots? Local groups must then hold neighbours, or the order would be lost. */
+static bool is_small(const coll_local_t *local, const coll_slot_t *slot)
 {
     const coll_call_t *call = slot->calls[0];
 
     return slot->bytes <= COLL_SMALL && mpi_type_is_contiguous(call->receive_type) &&
-           part->coll->is_ordered;
+           local->coll->is_ordered;
 }
 
-static xy_status_t prepare(coll_part_t *part, coll_slot_t *slot)
+static xy_status_t prepare(coll_local_t *local, coll_slot_t *slot)
 {
     const coll_call_t *call = slot->calls[0];
     void **sources;
 
-    slot->is_small = is_small(part, slot);
+    slot->is_small = is_small(local, slot);
     if (!slot->is_small || slot->bytes == 0)
         return XY_OK;
-    sources = coll_scratch((size_t)part->members * sizeof(*sources));
-    for (int m = 0; m < part->members; m++)
+    sources = coll_scratch((size_t)local->members * sizeof(*sources));
+    for (int m = 0; m < local->members; m++)
         sources[m] = contribution(slot->calls[m]);
-    mpi_op_reduce_many(call->op, sources, part->members, slot->data, call->receive_count,
+    mpi_op_reduce_many(call->op, sources, local->members, slot->data, call->receive_count,
                        call->receive_type);
     return XY_OK;
 }
@@ -47,23 +48,23 @@ static bool is_large(const coll_slot_t *slot)
     return !slot->is_small;
 }
 
-/* The results of all parts, combined, in `out` (COLL_SMALL bytes). */
-static void combine_parts(coll_part_t *part, coll_slot_t *slot, char *out)
+/* The results of all local groups, combined, in `out` (COLL_SMALL bytes). */
+static void combine_parts(coll_local_t *local, coll_slot_t *slot, char *out)
 {
     const coll_call_t *call = slot->calls[0];
 
-    memcpy(out, coll_data_of(part, slot, part->coll->parts - 1, slot->bytes), slot->bytes);
-    for (int p = part->coll->parts - 2; p >= 0; p--)
-        mpi_op_apply(call->op, coll_data_of(part, slot, p, slot->bytes), out, call->receive_count,
+    memcpy(out, coll_data_of(local, slot, local->coll->locals - 1, slot->bytes), slot->bytes);
+    for (int p = local->coll->locals - 2; p >= 0; p--)
+        mpi_op_apply(call->op, coll_data_of(local, slot, p, slot->bytes), out, call->receive_count,
                      call->receive_type);
 }
 
 /* block = the reduction over all members of elements [first, first + n), in scratch memory. */
-static char *reduce_block(coll_part_t *part, coll_slot_t *slot, int64_t first, int64_t n)
+static char *reduce_block(coll_local_t *local, coll_slot_t *slot, int64_t first, int64_t n)
 {
     const coll_call_t *own = slot->calls[0];
     const mpi_type_t *type = own->receive_type;
-    int size = part->coll->size;
+    int size = local->coll->size;
     size_t span = coll_span(type);
     void **sources = coll_scratch((size_t)size * sizeof(*sources) + (size_t)(n + 1) * span + 64);
     char *block = (char *)(sources + size);
@@ -71,82 +72,83 @@ static char *reduce_block(coll_part_t *part, coll_slot_t *slot, int64_t first, i
     block += -(uintptr_t)block & 63;
     block -= type->true_lb;
     for (int r = 0; r < size; r++)
-        sources[r] = coll_element(contribution(coll_call_of(part, slot, r)), first, type);
+        sources[r] = coll_element(contribution(coll_call_of(local, slot, r)), first, type);
     mpi_op_reduce_many(own->op, sources, size, block, n, type);
     return block;
 }
 
-/* Blocks of this part's slice of the vector. */
-static int64_t slice_pieces(const coll_part_t *part, coll_slot_t *slot)
+/* Blocks of this local group's slice of the vector. */
+static int64_t slice_pieces(const coll_local_t *local, coll_slot_t *slot)
 {
     const coll_call_t *own = slot->calls[0];
     int64_t begin, end, n = coll_block_elements(slot, own->receive_type);
 
     if (slot->is_small)
         return 1;
-    coll_slice(part, own->receive_count, &begin, &end);
+    coll_slice(local, own->receive_count, &begin, &end);
     return (end - begin + n - 1) / n;
 }
 
-static void put_block(void *to, const void *block, int64_t n, const mpi_type_t *type, bool is_huge)
+static void put_block(void *to, const void *block, int64_t n, const mpi_type_t *type,
+                      bool is_streamed)
 {
-    if (is_huge && mpi_type_is_contiguous(type))
+    if (is_streamed && mpi_type_is_contiguous(type))
         mpi_copy_stream(to, block, (size_t)n * type->size);
     else
         coll_copy(to, n, type, block, n, type);
 }
 
 /* One block into the receive buffers of members [first, end). */
-static void slice_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece, int first, int end)
+static void slice_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece, int first, int end)
 {
     const mpi_type_t *type = slot->calls[0]->receive_type;
     int64_t n = coll_block_elements(slot, type), begin, stop;
     char *block;
 
-    coll_slice(part, slot->calls[0]->receive_count, &begin, &stop);
+    coll_slice(local, slot->calls[0]->receive_count, &begin, &stop);
     begin += piece * n;
     n = stop - begin < n ? stop - begin : n;
-    block = reduce_block(part, slot, begin, n);
+    block = reduce_block(local, slot, begin, n);
     for (int r = first; r < end; r++)
-        put_block(coll_element(coll_call_of(part, slot, r)->receive, begin, type), block, n, type,
+        put_block(coll_element(coll_call_of(local, slot, r)->receive, begin, type), block, n, type,
                   slot->bytes * (uint64_t)(end - first) >= XMPI_STREAM_FROM);
 }
 
-static void allreduce_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
+static void allreduce_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 {
     _Alignas(64) char result[COLL_SMALL];
 
     if (is_large(slot)) {
-        slice_piece(part, slot, piece, 0, part->coll->size);
+        slice_piece(local, slot, piece, 0, local->coll->size);
         return;
     }
-    combine_parts(part, slot, result);
-    for (int m = 0; m < part->members; m++)
+    combine_parts(local, slot, result);
+    for (int m = 0; m < local->members; m++)
         memcpy(slot->calls[m]->receive, result, slot->bytes);
 }
 
-const coll_kind_t coll_allreduce = {.name = "MPI_Allreduce",
-                                    .prepare = prepare,
-                                    .pieces = slice_pieces,
-                                    .piece = allreduce_piece,
-                                    .parts_again = is_large};
+const coll_ops_t coll_allreduce = {.name = "MPI_Allreduce",
+                                   .prepare = prepare,
+                                   .pieces = slice_pieces,
+                                   .piece = allreduce_piece,
+                                   .needs_exit_barrier = is_large};
 
-static void reduce_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
+static void reduce_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 {
-    const mpi_coll_t *coll = part->coll;
+    const mpi_coll_t *coll = local->coll;
 
     if (is_large(slot))
-        slice_piece(part, slot, piece, slot->root, slot->root + 1);
-    else if (coll->part_of[slot->root] == part->index)
-        combine_parts(part, slot, slot->calls[coll->place_of[slot->root]]->receive);
+        slice_piece(local, slot, piece, slot->root, slot->root + 1);
+    else if (coll->local_of[slot->root] == local->index)
+        combine_parts(local, slot, slot->calls[coll->place_of[slot->root]]->receive);
 }
 
-const coll_kind_t coll_reduce = {.name = "MPI_Reduce",
-                                 .is_rooted = true,
-                                 .prepare = prepare,
-                                 .pieces = slice_pieces,
-                                 .piece = reduce_piece,
-                                 .parts_again = is_large};
+const coll_ops_t coll_reduce = {.name = "MPI_Reduce",
+                                .is_rooted = true,
+                                .prepare = prepare,
+                                .pieces = slice_pieces,
+                                .piece = reduce_piece,
+                                .needs_exit_barrier = is_large};
 
 /* The elements of the whole vector that member `rank` receives. */
 static void scatter_range(const coll_call_t *call, int rank, int64_t *begin, int64_t *count)
@@ -158,14 +160,14 @@ static void scatter_range(const coll_call_t *call, int rank, int64_t *begin, int
     }
     *begin = 0;
     for (int r = 0; r < rank; r++)
-        *begin += coll_at(call->receive_counts, r);
-    *count = coll_at(call->receive_counts, rank);
+        *begin += coll_count_at(call->receive_counts, r);
+    *count = coll_count_at(call->receive_counts, rank);
 }
 
 /* In place, the result would overwrite what others still read: it waits in a copy. */
-static xy_status_t reduce_scatter_prepare(coll_part_t *part, coll_slot_t *slot)
+static xy_status_t reduce_scatter_prepare(coll_local_t *local, coll_slot_t *slot)
 {
-    for (int m = 0; m < part->members; m++) {
+    for (int m = 0; m < local->members; m++) {
         coll_call_t *call = slot->calls[m];
         const mpi_type_t *type = call->receive_type;
         int64_t begin, count;
@@ -181,12 +183,12 @@ static xy_status_t reduce_scatter_prepare(coll_part_t *part, coll_slot_t *slot)
     return XY_OK;
 }
 
-/* The most blocks that a member of the part receives. */
-static int64_t reduce_scatter_depth(const coll_part_t *part, const coll_slot_t *slot)
+/* The most blocks that a member of the local group receives. */
+static int64_t reduce_scatter_depth(const coll_local_t *local, const coll_slot_t *slot)
 {
     int64_t most = 0, n = coll_block_elements(slot, slot->calls[0]->receive_type);
 
-    for (int m = 0; m < part->members; m++) {
+    for (int m = 0; m < local->members; m++) {
         int64_t begin, count;
 
         scatter_range(slot->calls[m], slot->calls[m]->rank, &begin, &count);
@@ -195,28 +197,29 @@ static int64_t reduce_scatter_depth(const coll_part_t *part, const coll_slot_t *
     return most;
 }
 
-static int64_t reduce_scatter_pieces(const coll_part_t *part, coll_slot_t *slot)
+static int64_t reduce_scatter_pieces(const coll_local_t *local, coll_slot_t *slot)
 {
-    return part->members * reduce_scatter_depth(part, slot);
+    return local->members * reduce_scatter_depth(local, slot);
 }
 
-static void reduce_scatter_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
+static void reduce_scatter_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 {
-    coll_call_t *call = slot->calls[piece % part->members];
+    coll_call_t *call = slot->calls[piece % local->members];
     const mpi_type_t *type = call->receive_type;
     char *out = call->copy ? (char *)call->copy - type->true_lb : call->receive;
-    int64_t n = coll_block_elements(slot, type), i = piece / part->members * n, begin, count;
+    int64_t n = coll_block_elements(slot, type), i = piece / local->members * n, begin, count;
 
     scatter_range(call, call->rank, &begin, &count);
     if (i >= count)
         return;
     n = count - i < n ? count - i : n;
-    coll_copy(coll_element(out, i, type), n, type, reduce_block(part, slot, begin + i, n), n, type);
+    coll_copy(coll_element(out, i, type), n, type, reduce_block(local, slot, begin + i, n), n,
+              type);
 }
 
-static void reduce_scatter_finish(coll_part_t *part, coll_slot_t *slot)
+static void reduce_scatter_finish(coll_local_t *local, coll_slot_t *slot)
 {
-    for (int m = 0; m < part->members; m++) {
+    for (int m = 0; m < local->members; m++) {
         coll_call_t *call = slot->calls[m];
         int64_t begin, count;
 
@@ -228,9 +231,9 @@ static void reduce_scatter_finish(coll_part_t *part, coll_slot_t *slot)
     }
 }
 
-const coll_kind_t coll_reduce_scatter = {.name = "MPI_Reduce_scatter",
-                                         .prepare = reduce_scatter_prepare,
-                                         .pieces = reduce_scatter_pieces,
-                                         .piece = reduce_scatter_piece,
-                                         .finish = reduce_scatter_finish,
-                                         .parts_again = coll_parts_always};
+const coll_ops_t coll_reduce_scatter = {.name = "MPI_Reduce_scatter",
+                                        .prepare = reduce_scatter_prepare,
+                                        .pieces = reduce_scatter_pieces,
+                                        .piece = reduce_scatter_piece,
+                                        .finish = reduce_scatter_finish,
+                                        .needs_exit_barrier = coll_exit_always};

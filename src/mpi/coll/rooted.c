@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Broadcast, gather and scatter. Each part copies for its own members, straight between their
- * buffers and the root's; only the root has to wait for the others.
+ * Broadcast, gather and scatter. Each local group copies for its own members, straight between
+ * their buffers and the root's; only the root has to wait for the others.
  */
 #include <string.h>
 
@@ -18,12 +18,12 @@ static bool bcast_is_large(const coll_slot_t *slot)
     return slot->bytes > COLL_SMALL;
 }
 
-/* A small broadcast travels through the slot of the root's part. */
-static xy_status_t bcast_prepare(coll_part_t *part, coll_slot_t *slot)
+/* A small broadcast travels through the slot of the root's local group. */
+static xy_status_t bcast_prepare(coll_local_t *local, coll_slot_t *slot)
 {
-    const mpi_coll_t *coll = part->coll;
+    const mpi_coll_t *coll = local->coll;
 
-    if (!bcast_is_large(slot) && coll->part_of[slot->root] == part->index) {
+    if (!bcast_is_large(slot) && coll->local_of[slot->root] == local->index) {
         const coll_call_t *root = slot->calls[coll->place_of[slot->root]];
 
         mpi_type_pack(slot->data, root->send, root->send_count, root->send_type, 0, slot->bytes);
@@ -31,11 +31,11 @@ static xy_status_t bcast_prepare(coll_part_t *part, coll_slot_t *slot)
     return XY_OK;
 }
 
-static void bcast_small(coll_part_t *part, coll_slot_t *slot)
+static void bcast_small(coll_local_t *local, coll_slot_t *slot)
 {
-    const char *data = coll_data_of(part, slot, part->coll->part_of[slot->root], slot->bytes);
+    const char *data = coll_data_of(local, slot, local->coll->local_of[slot->root], slot->bytes);
 
-    for (int m = 0; m < part->members; m++) {
+    for (int m = 0; m < local->members; m++) {
         coll_call_t *call = slot->calls[m];
 
         if (call->rank != slot->root)
@@ -45,25 +45,25 @@ static void bcast_small(coll_part_t *part, coll_slot_t *slot)
 }
 
 /* All members get piece i before piece i + 1: what is read stays in cache. */
-static int64_t bcast_pieces(const coll_part_t *part, coll_slot_t *slot)
+static int64_t bcast_pieces(const coll_local_t *local, coll_slot_t *slot)
 {
     if (!bcast_is_large(slot))
         return 1;
-    return part->members * (int64_t)((slot->bytes + XMPI_CHUNK - 1) / XMPI_CHUNK);
+    return local->members * (int64_t)((slot->bytes + XMPI_CHUNK - 1) / XMPI_CHUNK);
 }
 
-static void bcast_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
+static void bcast_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 {
     const coll_call_t *root;
     coll_call_t *call;
-    int64_t i = piece / part->members;
+    int64_t i = piece / local->members;
 
     if (!bcast_is_large(slot)) {
-        bcast_small(part, slot);
+        bcast_small(local, slot);
         return;
     }
-    root = coll_call_of(part, slot, slot->root);
-    call = slot->calls[piece % part->members];
+    root = coll_call_of(local, slot, slot->root);
+    call = slot->calls[piece % local->members];
     if (call->rank == slot->root)
         return;
     if (i < coll_copy_pieces(call->receive_count, call->receive_type, root->send_type))
@@ -71,31 +71,31 @@ static void bcast_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
                         root->send_count, root->send_type, i);
 }
 
-const coll_kind_t coll_bcast = {.name = "MPI_Bcast",
-                                .is_rooted = true,
-                                .prepare = bcast_prepare,
-                                .pieces = bcast_pieces,
-                                .piece = bcast_piece,
-                                .parts_again = bcast_is_large,
-                                .leaves_early = is_not_root};
+const coll_ops_t coll_bcast = {.name = "MPI_Bcast",
+                               .is_rooted = true,
+                               .prepare = bcast_prepare,
+                               .pieces = bcast_pieces,
+                               .piece = bcast_piece,
+                               .needs_exit_barrier = bcast_is_large,
+                               .may_return_early = is_not_root};
 
 /* Where the root keeps the data of `rank`, in elements of its type, and how many there are. */
 static int64_t place_at_root(coll_vector_t displacements, int64_t count, int rank)
 {
-    return displacements.data ? coll_at(displacements, rank) : count * rank;
+    return displacements.data ? coll_count_at(displacements, rank) : count * rank;
 }
 
 static int64_t count_at_root(coll_vector_t counts, int64_t count, int rank)
 {
-    return counts.data ? coll_at(counts, rank) : count;
+    return counts.data ? coll_count_at(counts, rank) : count;
 }
 
 /* The most pieces that the copy of one member has. */
-static int64_t most_pieces(const coll_part_t *part, const coll_slot_t *slot, bool sends)
+static int64_t most_pieces(const coll_local_t *local, const coll_slot_t *slot, bool sends)
 {
     int64_t most = 1;
 
-    for (int m = 0; m < part->members; m++) {
+    for (int m = 0; m < local->members; m++) {
         const coll_call_t *c = slot->calls[m];
         int64_t n = c->is_in_place ? 1
                     : sends        ? coll_copy_pieces(c->send_count, c->send_type, c->send_type)
@@ -107,11 +107,11 @@ static int64_t most_pieces(const coll_part_t *part, const coll_slot_t *slot, boo
 }
 
 /* Small contributions go through the slots. */
-static xy_status_t gather_prepare(coll_part_t *part, coll_slot_t *slot)
+static xy_status_t gather_prepare(coll_local_t *local, coll_slot_t *slot)
 {
     slot->is_packed =
-        slot->bytes > 0 && slot->bytes * (uint64_t)part->coll->most_members <= COLL_SMALL;
-    for (int m = 0; slot->is_packed && m < part->members; m++) {
+        slot->bytes > 0 && slot->bytes * (uint64_t)local->coll->most_members <= COLL_SMALL;
+    for (int m = 0; slot->is_packed && m < local->members; m++) {
         const coll_call_t *call = slot->calls[m];
 
         if (!call->is_in_place)
@@ -121,12 +121,12 @@ static xy_status_t gather_prepare(coll_part_t *part, coll_slot_t *slot)
     return XY_OK;
 }
 
-static void gather_unpack(coll_part_t *part, coll_slot_t *slot)
+static void gather_unpack(coll_local_t *local, coll_slot_t *slot)
 {
-    const mpi_coll_t *coll = part->coll;
+    const mpi_coll_t *coll = local->coll;
     const coll_call_t *root;
 
-    if (coll->part_of[slot->root] != part->index)
+    if (coll->local_of[slot->root] != local->index)
         return;
     root = slot->calls[coll->place_of[slot->root]];
     for (int r = 0; r < coll->size; r++)
@@ -134,30 +134,30 @@ static void gather_unpack(coll_part_t *part, coll_slot_t *slot)
             mpi_type_unpack(
                 coll_element(root->receive, root->receive_count * r, root->receive_type),
                 root->receive_count, root->receive_type,
-                coll_left_by(part, slot, coll->part_of[r]) +
+                coll_left_by(local, slot, coll->local_of[r]) +
                     (size_t)coll->place_of[r] * slot->bytes,
                 0, slot->bytes);
 }
 
-static int64_t gather_pieces(const coll_part_t *part, coll_slot_t *slot)
+static int64_t gather_pieces(const coll_local_t *local, coll_slot_t *slot)
 {
     if (slot->is_packed)
         return 1;
-    return part->members * most_pieces(part, slot, true);
+    return local->members * most_pieces(local, slot, true);
 }
 
-static void gather_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
+static void gather_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 {
-    const coll_call_t *call = slot->calls[piece % part->members], *root;
-    int64_t i = piece / part->members, place, count;
+    const coll_call_t *call = slot->calls[piece % local->members], *root;
+    int64_t i = piece / local->members, place, count;
 
     if (slot->is_packed) {
-        gather_unpack(part, slot);
+        gather_unpack(local, slot);
         return;
     }
     if (call->is_in_place)
         return;
-    root = coll_call_of(part, slot, slot->root);
+    root = coll_call_of(local, slot, slot->root);
     place = place_at_root(root->receive_displacements, root->receive_count, call->rank);
     count = count_at_root(root->receive_counts, root->receive_count, call->rank);
     if (i < coll_copy_pieces(count, root->receive_type, call->send_type))
@@ -165,22 +165,22 @@ static void gather_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
                         root->receive_type, call->send, call->send_count, call->send_type, i);
 }
 
-const coll_kind_t coll_gather = {.name = "MPI_Gather",
-                                 .is_rooted = true,
-                                 .prepare = gather_prepare,
-                                 .pieces = gather_pieces,
-                                 .piece = gather_piece,
-                                 .parts_again = coll_parts_unpacked,
-                                 .leaves_early = is_not_root};
+const coll_ops_t coll_gather = {.name = "MPI_Gather",
+                                .is_rooted = true,
+                                .prepare = gather_prepare,
+                                .pieces = gather_pieces,
+                                .piece = gather_piece,
+                                .needs_exit_barrier = coll_exit_unpacked,
+                                .may_return_early = is_not_root};
 
-/* Small blocks go through the slot of the root's part. */
-static xy_status_t scatter_prepare(coll_part_t *part, coll_slot_t *slot)
+/* Small blocks go through the slot of the root's local group. */
+static xy_status_t scatter_prepare(coll_local_t *local, coll_slot_t *slot)
 {
-    const mpi_coll_t *coll = part->coll;
+    const mpi_coll_t *coll = local->coll;
     const coll_call_t *root;
 
     slot->is_packed = slot->bytes > 0 && slot->bytes * (uint64_t)coll->size <= COLL_SMALL;
-    if (!slot->is_packed || coll->part_of[slot->root] != part->index)
+    if (!slot->is_packed || coll->local_of[slot->root] != local->index)
         return XY_OK;
     root = slot->calls[coll->place_of[slot->root]];
     for (int r = 0; r < coll->size; r++)
@@ -190,11 +190,11 @@ static xy_status_t scatter_prepare(coll_part_t *part, coll_slot_t *slot)
     return XY_OK;
 }
 
-static void scatter_unpack(coll_part_t *part, coll_slot_t *slot)
+static void scatter_unpack(coll_local_t *local, coll_slot_t *slot)
 {
-    const char *data = coll_left_by(part, slot, part->coll->part_of[slot->root]);
+    const char *data = coll_left_by(local, slot, local->coll->local_of[slot->root]);
 
-    for (int m = 0; m < part->members; m++) {
+    for (int m = 0; m < local->members; m++) {
         coll_call_t *call = slot->calls[m];
 
         if (!call->is_in_place)
@@ -203,25 +203,25 @@ static void scatter_unpack(coll_part_t *part, coll_slot_t *slot)
     }
 }
 
-static int64_t scatter_pieces(const coll_part_t *part, coll_slot_t *slot)
+static int64_t scatter_pieces(const coll_local_t *local, coll_slot_t *slot)
 {
     if (slot->is_packed)
         return 1;
-    return part->members * most_pieces(part, slot, false);
+    return local->members * most_pieces(local, slot, false);
 }
 
-static void scatter_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
+static void scatter_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 {
-    const coll_call_t *call = slot->calls[piece % part->members], *root;
-    int64_t i = piece / part->members, place, count;
+    const coll_call_t *call = slot->calls[piece % local->members], *root;
+    int64_t i = piece / local->members, place, count;
 
     if (slot->is_packed) {
-        scatter_unpack(part, slot);
+        scatter_unpack(local, slot);
         return;
     }
     if (call->is_in_place)
         return;
-    root = coll_call_of(part, slot, slot->root);
+    root = coll_call_of(local, slot, slot->root);
     place = place_at_root(root->send_displacements, root->send_count, call->rank);
     count = count_at_root(root->send_counts, root->send_count, call->rank);
     if (i < coll_copy_pieces(call->receive_count, call->receive_type, root->send_type))
@@ -230,10 +230,10 @@ static void scatter_piece(coll_part_t *part, coll_slot_t *slot, int64_t piece)
                         i);
 }
 
-const coll_kind_t coll_scatter = {.name = "MPI_Scatter",
-                                  .is_rooted = true,
-                                  .prepare = scatter_prepare,
-                                  .pieces = scatter_pieces,
-                                  .piece = scatter_piece,
-                                  .parts_again = coll_parts_unpacked,
-                                  .leaves_early = is_not_root};
+const coll_ops_t coll_scatter = {.name = "MPI_Scatter",
+                                 .is_rooted = true,
+                                 .prepare = scatter_prepare,
+                                 .pieces = scatter_pieces,
+                                 .piece = scatter_piece,
+                                 .needs_exit_barrier = coll_exit_unpacked,
+                                 .may_return_early = is_not_root};

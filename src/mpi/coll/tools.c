@@ -47,7 +47,7 @@ void coll_copy_piece(const coll_slot_t *slot, void *to, int64_t to_count, const 
     if (offset >= bytes || to == from)
         return;
     bytes = bytes - offset < XMPI_CHUNK ? bytes - offset : XMPI_CHUNK;
-    if (slot->is_huge)
+    if (slot->is_streamed)
         mpi_copy_stream((char *)to + offset, (const char *)from + offset, bytes);
     else
         memcpy((char *)to + offset, (const char *)from + offset, bytes);
@@ -67,13 +67,13 @@ int64_t coll_block_elements(const coll_slot_t *slot, const mpi_type_t *type)
     return span > 0 && span < block ? (int64_t)(block / span) : 1;
 }
 
-void coll_slice(const coll_part_t *part, int64_t count, int64_t *begin, int64_t *end)
+void coll_slice(const coll_local_t *local, int64_t count, int64_t *begin, int64_t *end)
 {
-    *begin = count * part->index / part->coll->parts;
-    *end = count * (part->index + 1) / part->coll->parts;
+    *begin = count * local->index / local->coll->locals;
+    *end = count * (local->index + 1) / local->coll->locals;
 }
 
-bool coll_parts_always(const coll_slot_t *slot)
+bool coll_exit_always(const coll_slot_t *slot)
 {
     (void)slot;
     return true;
@@ -95,7 +95,7 @@ void coll_copy(void *to, int64_t to_count, const mpi_type_t *to_type, const void
         mpi_type_copy(to, to_count, to_type, from, from_count, from_type, &bytes);
 }
 
-bool coll_parts_unpacked(const coll_slot_t *slot)
+bool coll_exit_unpacked(const coll_slot_t *slot)
 {
     return !slot->is_packed;
 }

@@ -31,7 +31,7 @@ int mpi_comm_auto_cores(int cores, int ranks, double work)
     int best = 0;
 
     for (int k = 0; k < cores; k++) {
-        xy_split_t s = {.cores = cores, .ranks = ranks, .computing = cores - k, .base = 2};
+        xy_split_t s = {.cores = cores, .ranks = ranks, .compute_cores = cores - k, .base = 2};
         double time;
 
         if (work > 0.0) {

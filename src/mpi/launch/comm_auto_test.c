@@ -41,7 +41,7 @@ static void test_is_best(void **state)
                 for (int k = 0; k < cores; k++) {
                     xy_split_t s = {.cores = cores,
                                     .ranks = ranks,
-                                    .computing = cores - k,
+                                    .compute_cores = cores - k,
                                     .base = 2,
                                     .has_compute = works[w] > 0,
                                     .compute = works[w] / (cores - k)};

@@ -207,7 +207,7 @@ static xy_status_t make_job(launch_t *launch)
         .order = launch->values->progress_order,
         .thread_priority = (int)launch->values->progress_priority,
         .measures = is_auto(launch),
-        .lets_arrive = strcmp(launch->values->let_arrive, "on") == 0,
+        .yield_on_start = strcmp(launch->values->let_arrive, "on") == 0,
         .is_traced = launch->values->trace != NULL,
         .worker_of = launch->placement.worker_of,
         .cpus = launch->placement.cpus,
@@ -317,8 +317,7 @@ static xy_status_t run_ranks(launch_t *launch)
     if (st == XY_OK)
         st = mpi_trace_finish();
     if (st == XY_OK && is_auto(launch))
-        st = mpi_comm_auto_note(part_at(launch, 0)->path, launch->size,
-                                mpi_flow_measured(launch->job));
+        st = mpi_comm_auto_note(part_at(launch, 0)->path, launch->size, nbc_measured(launch->job));
     if (st == XY_OK && launch->values->monitor != NULL)
         st = mpi_monitor_write(launch->job, launch->values->monitor);
     return st;

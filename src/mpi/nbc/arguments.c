@@ -22,9 +22,9 @@ typedef struct {
     const MPI_Datatype *types;
 } arguments_t;
 
-xy_collective_t flow_collective(const coll_call_t *call)
+xy_collective_t nbc_collective(const coll_call_t *call)
 {
-    const coll_kind_t *k = call->kind;
+    const coll_ops_t *k = call->kind;
     bool has_counts = call->receive_counts.data != NULL;
 
     if (k == &coll_barrier)
@@ -50,9 +50,9 @@ xy_collective_t flow_collective(const coll_call_t *call)
     return k == &coll_scan ? XY_COLL_SCAN : XY_COLL_EXSCAN;
 }
 
-bool flow_is_late(const coll_call_t *call)
+bool nbc_needs_all_counts(const coll_call_t *call)
 {
-    xy_collective_t c = flow_collective(call);
+    xy_collective_t c = nbc_collective(call);
 
     return c == XY_COLL_GATHERV || c == XY_COLL_SCATTERV || c == XY_COLL_ALLGATHERV ||
            c == XY_COLL_ALLTOALLV || c == XY_COLL_ALLTOALLW;
@@ -89,11 +89,11 @@ static block_t block_at(const arguments_t *a, int blocks, int i)
     char *buffer = (char *)(uintptr_t)a->buffer;
 
     if (blocks > 1 && a->types != NULL)
-        return (block_t){buffer + coll_at(a->displacements, i), coll_at(a->counts, i),
+        return (block_t){buffer + coll_count_at(a->displacements, i), coll_count_at(a->counts, i),
                          mpi_type_of(a->types[i])};
     if (blocks > 1 && a->counts.data != NULL)
-        return (block_t){buffer + coll_at(a->displacements, i) * a->type->extent,
-                         coll_at(a->counts, i), a->type};
+        return (block_t){buffer + coll_count_at(a->displacements, i) * a->type->extent,
+                         coll_count_at(a->counts, i), a->type};
     return (block_t){buffer + i * a->count * a->type->extent, a->count, a->type};
 }
 
@@ -127,7 +127,7 @@ static char *lowest(const arguments_t *a, int blocks)
     return low;
 }
 
-static void pack_block(const flow_side_t *s, const arguments_t *a, int i, uint64_t offset)
+static void pack_block(const nbc_side_t *s, const arguments_t *a, int i, uint64_t offset)
 {
     block_t b = block_at(a, s->blocks, i);
 
@@ -135,7 +135,7 @@ static void pack_block(const flow_side_t *s, const arguments_t *a, int i, uint64
 }
 
 /* Pack blocks first .. end - 1 of a side that is not direct. */
-static void pack(const flow_side_t *s, const arguments_t *a, int first, int end)
+static void pack(const nbc_side_t *s, const arguments_t *a, int first, int end)
 {
     uint64_t offset = 0;
 
@@ -148,7 +148,7 @@ static void pack(const flow_side_t *s, const arguments_t *a, int first, int end)
     }
 }
 
-static void note_offsets(const arguments_t *a, flow_side_t *s)
+static void note_offsets(const arguments_t *a, nbc_side_t *s)
 {
     uint64_t packed = 0;
 
@@ -173,7 +173,7 @@ static uint64_t total_bytes(const arguments_t *a, int blocks)
     return total;
 }
 
-static xy_status_t make_side(const coll_call_t *c, bool is_send, flow_side_t *s)
+static xy_status_t make_side(const coll_call_t *c, bool is_send, nbc_side_t *s)
 {
     arguments_t a = arguments(c, is_send);
 
@@ -193,13 +193,13 @@ static xy_status_t make_side(const coll_call_t *c, bool is_send, flow_side_t *s)
     return XY_OK;
 }
 
-static uint64_t offset_of(const flow_side_t *s, const coll_call_t *c, int block)
+static uint64_t offset_of(const nbc_side_t *s, const coll_call_t *c, int block)
 {
     return s->offsets != NULL ? s->offsets[block] : (uint64_t)block * c->bytes;
 }
 
 /* Input that lies in the receive buffer: it must be in the packed one. */
-static void pack_in_place(const coll_call_t *c, const flow_side_t *s)
+static void pack_in_place(const coll_call_t *c, const nbc_side_t *s)
 {
     arguments_t a = arguments(c, false);
 
@@ -212,7 +212,7 @@ static void pack_in_place(const coll_call_t *c, const flow_side_t *s)
 }
 
 /* A rooted call in place: the block of the root is read, or left, where it is. */
-static void alias_root(const coll_call_t *c, flow_member_t *m)
+static void alias_root(const coll_call_t *c, nbc_rank_args_t *m)
 {
     if (!c->is_in_place || c->rank != c->root)
         return;
@@ -223,22 +223,22 @@ static void alias_root(const coll_call_t *c, flow_member_t *m)
 }
 
 /* Elements of predefined types, where the kernels of the operation find them. */
-static void make_reduction(const coll_call_t *c, flow_member_t *m)
+static void make_reduction(const coll_call_t *c, nbc_rank_args_t *m)
 {
     m->send.base = c->is_in_place ? NULL : (char *)(uintptr_t)c->send;
     m->receive.base = c->receive;
 }
 
-xy_status_t flow_member_make(coll_call_t *call)
+xy_status_t nbc_rank_args_make(coll_call_t *call)
 {
     size_t all = (size_t)call->comm->size;
-    flow_member_t *m = xy_calloc(1, sizeof(*m));
+    nbc_rank_args_t *m = xy_calloc(1, sizeof(*m));
     xy_status_t st = XY_OK;
 
-    call->member = m;
+    call->rank_args = m;
     if (m == NULL)
         return XY_ENOMEM;
-    if (flow_is_late(call)) {
+    if (nbc_needs_all_counts(call)) {
         m->memory = xy_calloc(4 * all, sizeof(uint64_t));
         if (m->memory == NULL)
             return XY_ENOMEM;
@@ -279,13 +279,13 @@ static uint64_t input_bytes(const coll_call_t *c, uint64_t *offset_p)
     if (c->kind == &coll_reduce_scatter && c->receive_counts.data == NULL)
         elements *= all;
     for (int r = 0; c->receive_counts.data != NULL && r < c->comm->size; r++)
-        elements += (uint64_t)coll_at(c->receive_counts, r);
+        elements += (uint64_t)coll_count_at(c->receive_counts, r);
     return elements * (uint64_t)c->receive_type->extent;
 }
 
-xy_status_t flow_member_adjust(coll_call_t *call, bool is_in_place)
+xy_status_t nbc_rank_args_adjust(coll_call_t *call, bool is_in_place)
 {
-    flow_member_t *m = call->member;
+    nbc_rank_args_t *m = call->rank_args;
     bool has_root = call->kind->is_rooted && call->op == NULL;
     uint64_t offset, bytes = input_bytes(call, &offset);
 
@@ -303,7 +303,7 @@ xy_status_t flow_member_adjust(coll_call_t *call, bool is_in_place)
     return XY_OK;
 }
 
-static void unpack(const coll_call_t *call, const flow_side_t *s)
+static void unpack(const coll_call_t *call, const nbc_side_t *s)
 {
     arguments_t a = arguments(call, false);
     uint64_t offset = 0;
@@ -318,9 +318,9 @@ static void unpack(const coll_call_t *call, const flow_side_t *s)
     }
 }
 
-void flow_member_finish(coll_call_t *call)
+void nbc_rank_args_finish(coll_call_t *call)
 {
-    flow_member_t *m = call->member;
+    nbc_rank_args_t *m = call->rank_args;
 
     if (m->receive.is_packed) {
         unpack(call, &m->receive);
@@ -331,5 +331,5 @@ void flow_member_finish(coll_call_t *call)
     xy_free(m->input);
     xy_free(m->memory);
     xy_free(m);
-    call->member = NULL;
+    call->rank_args = NULL;
 }

@@ -477,13 +477,13 @@ static void test_read_hints(void **state)
 }
 
 static void expect_refused(bool (*parse)(mpi_settings_t *, const char *, char *), const char *text,
-                           const char *part)
+                           const char *local)
 {
     mpi_settings_t s = {0};
     char why[XMPI_SETTINGS_WHY] = "";
 
     assert_false(parse(&s, text, why));
-    assert_non_null(strstr(why, part));
+    assert_non_null(strstr(why, local));
 }
 
 static void test_wrong_hints(void **state)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/nbc/progress_thread.h"
 
-/* Operations of one flow that are a thread's to do. */
+/* Operations of one schedule that are a thread's to do. */
 typedef struct entry {
-    mpi_flow_t *flow; /* held */
+    nbc_schedule_t *schedule; /* held */
     int queue;
     int left; /* operations not done */
     struct entry *next;
 } entry_t;
 
-struct mpi_thread {
+struct nbc_thread {
     mpi_worker_t *worker;
     int index; /* among those of its worker */
     xy_fiber_t *fiber;
@@ -17,26 +17,26 @@ struct mpi_thread {
     _Atomic(entry_t *) inbox; /* new ones, left by any thread, most recent first */
     _Atomic int ready;        /* operations that became ready, less those done */
     _Atomic bool is_posted;   /* in its worker's `posts` */
-    mpi_thread_t *next_post;
+    nbc_thread_t *next_post;
 };
 
 /* Those of one worker. */
-typedef struct mpi_core {
+typedef struct nbc_core {
     xy_order_queue_t queue;
-    xy_order_thread_t *states; /* [count + 1]: the last is the keeper of suspended ones */
-    mpi_thread_t **threads;    /* [count] */
+    xy_order_thread_t *states; /* [count + 1]: the last is the supervisor of suspended ones */
+    nbc_thread_t **threads;    /* [count] */
     int count;
     int busy;         /* with a collective */
     bool is_running;  /* somebody has the turn */
     int idle_turns;   /* in a row that found nothing to do */
     double idle_from; /* when the clock was first looked at since */
-} mpi_core_t;
+} nbc_core_t;
 
 /* ---- Making them ---- */
 
-static xy_status_t core_create(int count, const xy_order_t *order, mpi_core_t **core_p)
+static xy_status_t core_create(int count, const xy_order_t *order, nbc_core_t **core_p)
 {
-    mpi_core_t *core = xy_calloc(1, sizeof(*core));
+    nbc_core_t *core = xy_calloc(1, sizeof(*core));
 
     if (core == NULL)
         return XY_ENOMEM;
@@ -71,7 +71,7 @@ static mpi_worker_t *home_of(const mpi_job_t *job, const mpi_job_config_t *c, in
     return job->ranks[r].worker;
 }
 
-static void settle(mpi_core_t *core, mpi_thread_t *t, int priority)
+static void settle(nbc_core_t *core, nbc_thread_t *t, int priority)
 {
     t->index = core->count++;
     core->threads[t->index] = t;
@@ -79,7 +79,7 @@ static void settle(mpi_core_t *core, mpi_thread_t *t, int priority)
     xy_order_update(&core->queue, t->index);
 }
 
-xy_status_t mpi_threads_init(mpi_job_t *job, const mpi_job_config_t *c)
+xy_status_t nbc_threads_init(mpi_job_t *job, const mpi_job_config_t *c)
 {
     int *counts = xy_calloc((size_t)job->workers, sizeof(*counts));
     const xy_order_t *order;
@@ -99,18 +99,18 @@ xy_status_t mpi_threads_init(mpi_job_t *job, const mpi_job_config_t *c)
         st = create_cores(job, order, counts);
     for (int r = 0; r < job->size && st == XY_OK; r++)
         settle(job->threads[r].worker->core, &job->threads[r], c->thread_priority);
-    for (int w = 0; w < job->workers && st == XY_OK && order->has_keeper; w++)
+    for (int w = 0; w < job->workers && st == XY_OK && order->has_supervisor; w++)
         if (job->worker[w].core != NULL) {
-            mpi_core_t *core = job->worker[w].core;
+            nbc_core_t *core = job->worker[w].core;
 
-            core->states[core->count].is_keeper = true;
+            core->states[core->count].is_supervisor = true;
             xy_order_update(&core->queue, core->count);
         }
     xy_free(counts);
     return st;
 }
 
-void mpi_threads_cleanup(mpi_job_t *job)
+void nbc_threads_cleanup(mpi_job_t *job)
 {
     for (int w = 0; job->worker != NULL && w < job->workers; w++)
         if (job->worker[w].core != NULL) {
@@ -123,7 +123,7 @@ void mpi_threads_cleanup(mpi_job_t *job)
 
 /* ---- From other workers ---- */
 
-static void post(mpi_thread_t *t)
+static void post(nbc_thread_t *t)
 {
     mpi_worker_t *worker = t->worker;
 
@@ -137,7 +137,7 @@ static void post(mpi_thread_t *t)
     xy_worker_notify(worker->base);
 }
 
-void mpi_thread_add(mpi_thread_t *t, mpi_flow_t *flow, int queue)
+void nbc_thread_add(nbc_thread_t *t, nbc_schedule_t *schedule, int queue)
 {
     entry_t *entry = xy_malloc(sizeof(*entry));
 
@@ -146,9 +146,10 @@ void mpi_thread_add(mpi_thread_t *t, mpi_flow_t *flow, int queue)
         mpi_job->abort(1);
         return;
     }
-    flow_hold(flow);
-    *entry =
-        (entry_t){.flow = flow, .queue = queue, .left = xy_exec_queue_ops(flow->plan->exec, queue)};
+    nbc_schedule_hold(schedule);
+    *entry = (entry_t){.schedule = schedule,
+                       .queue = queue,
+                       .left = xy_exec_queue_ops(schedule->cached->exec, queue)};
     entry->next = atomic_load_explicit(&t->inbox, memory_order_relaxed);
     while (!atomic_compare_exchange_weak_explicit(&t->inbox, &entry->next, entry,
                                                   memory_order_release, memory_order_relaxed))
@@ -156,7 +157,7 @@ void mpi_thread_add(mpi_thread_t *t, mpi_flow_t *flow, int queue)
     post(t);
 }
 
-void mpi_thread_post(mpi_thread_t *t)
+void nbc_thread_post(nbc_thread_t *t)
 {
     atomic_fetch_add_explicit(&t->ready, 1, memory_order_release);
     post(t);
@@ -164,7 +165,7 @@ void mpi_thread_post(mpi_thread_t *t)
 
 /* ---- On the worker ---- */
 
-static void take_inbox(mpi_thread_t *t)
+static void take_inbox(nbc_thread_t *t)
 {
     entry_t *entry = atomic_exchange_explicit(&t->inbox, NULL, memory_order_acquire);
     entry_t *oldest = NULL, **end = &t->entries;
@@ -180,7 +181,7 @@ static void take_inbox(mpi_thread_t *t)
 }
 
 /* The state of a thread changed, or may have. */
-static void update(mpi_core_t *core, mpi_thread_t *t)
+static void update(nbc_core_t *core, nbc_thread_t *t)
 {
     xy_order_thread_t *state = &core->states[t->index];
     bool had_collective = state->has_collective;
@@ -195,10 +196,10 @@ static void update(mpi_core_t *core, mpi_thread_t *t)
 /* True: there was news. */
 static bool take_posts(mpi_worker_t *worker)
 {
-    mpi_thread_t *t = atomic_exchange_explicit(&worker->posts, NULL, memory_order_acquire);
+    nbc_thread_t *t = atomic_exchange_explicit(&worker->posts, NULL, memory_order_acquire);
     bool found = t != NULL;
 
-    for (mpi_thread_t *next; t != NULL; t = next) {
+    for (nbc_thread_t *next; t != NULL; t = next) {
         next = t->next_post;
         /* From here on it may be posted again. */
         atomic_exchange_explicit(&t->is_posted, false, memory_order_acq_rel);
@@ -207,7 +208,7 @@ static bool take_posts(mpi_worker_t *worker)
     return found;
 }
 
-static bool turn(mpi_thread_t *t)
+static bool turn(nbc_thread_t *t)
 {
     entry_t **link = &t->entries;
     bool found = false;
@@ -216,15 +217,15 @@ static bool turn(mpi_thread_t *t)
     while (*link != NULL) {
         entry_t *entry = *link;
 
-        while (xy_exec_take_own(entry->flow->plan->exec, entry->queue, &op)) {
+        while (xy_exec_take_own(entry->schedule->cached->exec, entry->queue, &op)) {
             atomic_fetch_sub_explicit(&t->ready, 1, memory_order_relaxed);
             entry->left--;
-            flow_do(entry->flow, op);
+            nbc_do_op(entry->schedule, op);
             found = true;
         }
         if (entry->left == 0) {
             *link = entry->next;
-            flow_release(entry->flow);
+            nbc_schedule_release(entry->schedule);
             xy_free(entry);
         } else {
             link = &entry->next;
@@ -234,7 +235,7 @@ static bool turn(mpi_thread_t *t)
 }
 
 /* Has nothing happened for so long that the worker may sleep? */
-static bool is_idle(mpi_core_t *core, double spin)
+static bool is_idle(nbc_core_t *core, double spin)
 {
     enum { CLOCK_EVERY = 32 };
     double now;
@@ -249,8 +250,8 @@ static bool is_idle(mpi_core_t *core, double spin)
     return now - core->idle_from > spin;
 }
 
-/* The keeper's turn: it looks whether suspended threads must come back. */
-static void keep(mpi_core_t *core)
+/* The supervisor's turn: it looks whether suspended threads must come back. */
+static void keep(nbc_core_t *core)
 {
     for (int i = 0; i < core->count; i++)
         if (!core->states[i].is_listed)
@@ -258,9 +259,9 @@ static void keep(mpi_core_t *core)
 }
 
 /* Who has the next turn; NULL: nobody. */
-static mpi_thread_t *next_thread(mpi_worker_t *worker)
+static nbc_thread_t *next_thread(mpi_worker_t *worker)
 {
-    mpi_core_t *core = worker->core;
+    nbc_core_t *core = worker->core;
 
     for (;;) {
         int32_t t;
@@ -280,7 +281,7 @@ static mpi_thread_t *next_thread(mpi_worker_t *worker)
 }
 
 /* With the order `priority`, a thread that is still urgent goes before ranks. */
-static void set_urgency(const mpi_core_t *core, const mpi_thread_t *t)
+static void set_urgency(const nbc_core_t *core, const nbc_thread_t *t)
 {
     bool is_urgent = core->states[t->index].current > 0;
 
@@ -291,7 +292,7 @@ static void set_urgency(const mpi_core_t *core, const mpi_thread_t *t)
 static void thread_main(void *arg);
 
 /* Give the turn to `t`, which is not running. */
-static void give_turn(mpi_core_t *core, mpi_thread_t *t)
+static void give_turn(nbc_core_t *core, nbc_thread_t *t)
 {
     core->is_running = true;
     if (t->fiber != NULL) {
@@ -307,8 +308,8 @@ static void give_turn(mpi_core_t *core, mpi_thread_t *t)
 /* A fiber that has the turn; it hands over and parks until it is picked again. */
 static void thread_main(void *arg)
 {
-    mpi_thread_t *t = arg, *next;
-    mpi_core_t *core = t->worker->core;
+    nbc_thread_t *t = arg, *next;
+    nbc_core_t *core = t->worker->core;
 
     for (;;) {
         if (turn(t))
@@ -329,10 +330,10 @@ static void thread_main(void *arg)
     }
 }
 
-void mpi_threads_news(mpi_worker_t *worker)
+void nbc_threads_news(mpi_worker_t *worker)
 {
-    mpi_core_t *core = worker->core;
-    mpi_thread_t *next;
+    nbc_core_t *core = worker->core;
+    nbc_thread_t *next;
 
     if (core->is_running)
         return; /* who has the turn will see it */

@@ -18,17 +18,17 @@
 #include "mpi/nbc/nbc.h"
 #include "sched/sched.h"
 
-typedef struct mpi_thread mpi_thread_t;
+typedef struct nbc_thread nbc_thread_t;
 
-xy_status_t mpi_threads_init(mpi_job_t *job, const mpi_job_config_t *config);
-void mpi_threads_cleanup(mpi_job_t *job);
+xy_status_t nbc_threads_init(mpi_job_t *job, const mpi_job_config_t *config);
+void nbc_threads_cleanup(mpi_job_t *job);
 
-/* `flow` has operations for the thread, in `queue` of its executor. Before they become ready; any
- * thread. */
-void mpi_thread_add(mpi_thread_t *thread, mpi_flow_t *flow, int queue);
+/* `schedule` has operations for the thread, in `queue` of its executor. Before they become ready;
+ * any thread. */
+void nbc_thread_add(nbc_thread_t *thread, nbc_schedule_t *schedule, int queue);
 /* One of them became ready. Any thread. */
-void mpi_thread_post(mpi_thread_t *thread);
+void nbc_thread_post(nbc_thread_t *thread);
 /* Called by the worker's poll function when `posts` is not empty. */
-void mpi_threads_news(mpi_worker_t *worker);
+void nbc_threads_news(mpi_worker_t *worker);
 
 #endif

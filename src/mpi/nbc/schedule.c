@@ -9,7 +9,7 @@
 #include "mpi/runtime/monitor.h"
 #include "mpi/runtime/trace.h"
 
-enum { IDLE_PLANS = 16 }; /* kept for the next time, in each communicator */
+enum { IDLE_SCHEDULES = 16 }; /* kept for the next time, in each communicator */
 
 static void fail(void)
 {
@@ -18,65 +18,65 @@ static void fail(void)
 
 /* ---- Of a communicator ---- */
 
-xy_status_t mpi_flows_create(mpi_coll_t *coll)
+xy_status_t nbc_comm_create(mpi_coll_t *coll)
 {
-    coll->flows = xy_calloc(1, sizeof(*coll->flows));
-    if (coll->flows == NULL)
+    coll->nbc = xy_calloc(1, sizeof(*coll->nbc));
+    if (coll->nbc == NULL)
         return XY_ENOMEM;
-    pthread_mutex_init(&coll->flows->lock, NULL);
+    pthread_mutex_init(&coll->nbc->lock, NULL);
     return XY_OK;
 }
 
-void mpi_flows_destroy(mpi_coll_t *coll)
+void nbc_comm_destroy(mpi_coll_t *coll)
 {
-    if (coll->flows == NULL)
+    if (coll->nbc == NULL)
         return;
-    for (flow_plan_t *plan = coll->flows->idle, *next; plan != NULL; plan = next) {
-        next = plan->next;
-        flow_plan_destroy(plan);
+    for (nbc_cached_schedule_t *cached = coll->nbc->idle, *next; cached != NULL; cached = next) {
+        next = cached->next;
+        nbc_cached_destroy(cached);
     }
-    pthread_mutex_destroy(&coll->flows->lock);
-    xy_free(coll->flows);
+    pthread_mutex_destroy(&coll->nbc->lock);
+    xy_free(coll->nbc);
 }
 
-static bool is_same(const flow_shape_t *a, const flow_shape_t *b)
+static bool is_same(const nbc_shape_t *a, const nbc_shape_t *b)
 {
     return a->collective == b->collective && a->is_in_place == b->is_in_place &&
            a->is_threads == b->is_threads && a->root == b->root && a->split == b->split &&
            a->count == b->count && a->element == b->element && a->algorithm == b->algorithm;
 }
 
-/* An idle plan of this shape, taken out; NULL: none. Under the lock. */
-static flow_plan_t *take_plan(mpi_flows_t *flows, const flow_shape_t *shape)
+/* An idle schedule of this shape, taken out; NULL: none. Under the lock. */
+static nbc_cached_schedule_t *take_cached(nbc_comm_t *nbc, const nbc_shape_t *shape)
 {
-    flow_plan_t **link = &flows->idle, *plan;
+    nbc_cached_schedule_t **link = &nbc->idle, *cached;
 
     while (*link != NULL && !is_same(&(*link)->shape, shape))
         link = &(*link)->next;
-    plan = *link;
-    if (plan != NULL) {
-        *link = plan->next;
-        flows->idle_count--;
+    cached = *link;
+    if (cached != NULL) {
+        *link = cached->next;
+        nbc->idle_count--;
     }
-    return plan;
+    return cached;
 }
 
-/* Keep `plan`; the one that nobody used for longest goes instead, or NULL. Under the lock. */
-static flow_plan_t *keep_plan(mpi_flows_t *flows, flow_plan_t *plan)
+/* Keep `cached`; the one that nobody used for longest goes instead, or NULL. Under the lock. */
+static nbc_cached_schedule_t *keep_cached(nbc_comm_t *nbc, nbc_cached_schedule_t *cached)
 {
-    flow_plan_t **link = &flows->idle, *last;
+    nbc_cached_schedule_t **link = &nbc->idle, *last;
 
-    if (!plan->shape.is_kept)
-        return plan;
-    plan->next = flows->idle;
-    flows->idle = plan;
-    if (++flows->idle_count <= IDLE_PLANS)
+    if (!cached->shape.is_kept)
+        return cached;
+    cached->next = nbc->idle;
+    nbc->idle = cached;
+    if (++nbc->idle_count <= IDLE_SCHEDULES)
         return NULL;
     while ((*link)->next != NULL)
         link = &(*link)->next;
     last = *link;
     *link = NULL;
-    flows->idle_count--;
+    nbc->idle_count--;
     return last;
 }
 
@@ -84,96 +84,96 @@ static flow_plan_t *keep_plan(mpi_flows_t *flows, flow_plan_t *plan)
 
 static struct {
     pthread_mutex_t lock;
-    mpi_flow_t *first, *last; /* the oldest first */
-    _Atomic int running;      /* how many; looked at before the lock is */
+    nbc_schedule_t *first, *last; /* the oldest first */
+    _Atomic int running;          /* how many; looked at before the lock is */
 } all = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void list(mpi_flow_t *flow)
+static void list(nbc_schedule_t *schedule)
 {
     pthread_mutex_lock(&all.lock);
-    flow->later = NULL;
-    flow->earlier = all.last;
+    schedule->later = NULL;
+    schedule->earlier = all.last;
     if (all.last != NULL)
-        all.last->later = flow;
+        all.last->later = schedule;
     else
-        all.first = flow;
-    all.last = flow;
+        all.first = schedule;
+    all.last = schedule;
     pthread_mutex_unlock(&all.lock);
     atomic_fetch_add_explicit(&all.running, 1, memory_order_release);
 }
 
-static void unlist(mpi_flow_t *flow)
+static void unlist(nbc_schedule_t *schedule)
 {
     pthread_mutex_lock(&all.lock);
-    if (flow->earlier != NULL)
-        flow->earlier->later = flow->later;
+    if (schedule->earlier != NULL)
+        schedule->earlier->later = schedule->later;
     else
-        all.first = flow->later;
-    if (flow->later != NULL)
-        flow->later->earlier = flow->earlier;
+        all.first = schedule->later;
+    if (schedule->later != NULL)
+        schedule->later->earlier = schedule->earlier;
     else
-        all.last = flow->earlier;
+        all.last = schedule->earlier;
     pthread_mutex_unlock(&all.lock);
     atomic_fetch_sub_explicit(&all.running, 1, memory_order_relaxed);
 }
 
-void flow_hold(mpi_flow_t *flow)
+void nbc_schedule_hold(nbc_schedule_t *schedule)
 {
-    atomic_fetch_add_explicit(&flow->references, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&schedule->references, 1, memory_order_relaxed);
 }
 
-void flow_release(mpi_flow_t *flow)
+void nbc_schedule_release(nbc_schedule_t *schedule)
 {
-    mpi_coll_t *coll = flow->coll;
-    flow_plan_t *old;
+    mpi_coll_t *coll = schedule->coll;
+    nbc_cached_schedule_t *old;
 
-    /* acq_rel: what others did with the flow happens before it goes. */
-    if (atomic_fetch_sub_explicit(&flow->references, 1, memory_order_acq_rel) != 1)
+    /* acq_rel: what others did with the schedule happens before it goes. */
+    if (atomic_fetch_sub_explicit(&schedule->references, 1, memory_order_acq_rel) != 1)
         return;
-    pthread_mutex_lock(&coll->flows->lock);
-    old = keep_plan(coll->flows, flow->plan);
-    pthread_mutex_unlock(&coll->flows->lock);
-    flow_plan_destroy(old);
-    if (flow->type != NULL)
-        mpi_type_release(flow->type);
-    xy_free(flow);
+    pthread_mutex_lock(&coll->nbc->lock);
+    old = keep_cached(coll->nbc, schedule->cached);
+    pthread_mutex_unlock(&coll->nbc->lock);
+    nbc_cached_destroy(old);
+    if (schedule->type != NULL)
+        mpi_type_release(schedule->type);
+    xy_free(schedule);
     mpi_coll_release(coll);
 }
 
 /* ---- What the executor tells ---- */
 
-void flow_over(void *arg)
+void nbc_on_over(void *arg)
 {
     unlist(arg);
-    flow_release(arg);
+    nbc_schedule_release(arg);
 }
 
-static mpi_rank_t *rank_of(const mpi_flow_t *flow, int rank)
+static mpi_rank_t *rank_of(const nbc_schedule_t *schedule, int rank)
 {
-    const mpi_group_t *group = flow->coll->group;
+    const mpi_group_t *group = schedule->coll->group;
 
     return &mpi_job->ranks[group->ranks != NULL ? group->ranks[rank] : rank];
 }
 
-void flow_ready(void *arg, int queue)
+void nbc_on_ready(void *arg, int queue)
 {
-    mpi_flow_t *flow = arg;
-    int rank = queue - FLOW_QUEUE_RANKS;
+    nbc_schedule_t *schedule = arg;
+    int rank = queue - NBC_QUEUE_RANKS;
 
-    if (queue == FLOW_QUEUE_START) {
-        atomic_fetch_add_explicit(&flow->start_ready, 1, memory_order_release);
-    } else if (rank < flow->coll->size) {
-        atomic_fetch_add_explicit(&flow->wait_ready, 1, memory_order_release);
-        xy_worker_notify(rank_of(flow, rank)->worker->base);
+    if (queue == NBC_QUEUE_START) {
+        atomic_fetch_add_explicit(&schedule->start_ready, 1, memory_order_release);
+    } else if (rank < schedule->coll->size) {
+        atomic_fetch_add_explicit(&schedule->wait_ready, 1, memory_order_release);
+        xy_worker_notify(rank_of(schedule, rank)->worker->base);
     } else {
-        mpi_thread_post(rank_of(flow, rank - flow->coll->size)->progress_thread);
+        nbc_thread_post(rank_of(schedule, rank - schedule->coll->size)->progress_thread);
     }
 }
 
 /* Messages of the graph that this member sends. */
 static void count_messages(const coll_call_t *call)
 {
-    const xy_graph_t *graph = call->flow->plan->graph;
+    const xy_graph_t *graph = call->schedule->cached->graph;
     mpi_rank_t *self = call->comm->owner;
 
     for (xy_op_id_t i = 0; i < xy_graph_ops(graph); i++) {
@@ -189,22 +189,22 @@ static void count_messages(const coll_call_t *call)
 static void finish_call(coll_call_t *call)
 {
     mpi_request_t *request = call->request;
-    mpi_flow_t *flow = call->flow;
+    nbc_schedule_t *schedule = call->schedule;
 
     if (call->comm->owner->monitor != NULL)
         count_messages(call);
-    flow_member_finish(call);
-    call->comm->owner->flows--;
+    nbc_rank_args_finish(call);
+    call->comm->owner->schedules--;
     call->request = NULL;
-    call->flow = NULL;
-    flow_release(flow);
+    call->schedule = NULL;
+    nbc_schedule_release(schedule);
     mpi_request_complete(request);
 }
 
-void flow_rank_over(void *arg, int rank)
+void nbc_on_rank_over(void *arg, int rank)
 {
-    mpi_flow_t *flow = arg;
-    coll_call_t *call = flow->calls[rank];
+    nbc_schedule_t *schedule = arg;
+    coll_call_t *call = schedule->calls[rank];
     mpi_worker_t *worker = call->comm->owner->worker;
 
     if (worker->base == xy_worker_self()) {
@@ -212,14 +212,14 @@ void flow_rank_over(void *arg, int rank)
         return;
     }
     call->next = atomic_load_explicit(&worker->over, memory_order_relaxed);
-    /* release: pairs with the acquire in mpi_flow_complete */
+    /* release: pairs with the acquire in nbc_complete */
     while (!atomic_compare_exchange_weak_explicit(&worker->over, &call->next, call,
                                                   memory_order_release, memory_order_relaxed))
         continue;
     xy_worker_notify(worker->base);
 }
 
-void mpi_flow_complete(mpi_worker_t *worker)
+void nbc_complete(mpi_worker_t *worker)
 {
     coll_call_t *call = atomic_exchange_explicit(&worker->over, NULL, memory_order_acquire);
 
@@ -233,125 +233,125 @@ void mpi_flow_complete(mpi_worker_t *worker)
 
 /* ---- Doing operations ---- */
 
-/* `count` operations are there for anybody: get somebody out of bed. */
-static void wake(const mpi_flow_t *flow, int count)
+/* `count` operations became ready for any worker: wake some that may sleep. */
+static void wake(const nbc_schedule_t *schedule, int count)
 {
-    int comm = flow->progress == XMPI_PROGRESS_TASKS ? mpi_job->comm_workers : 0;
+    int comm = schedule->progress == XMPI_PROGRESS_TASKS ? mpi_job->comm_workers : 0;
 
     for (int i = 0; i < comm && i < count; i++)
         xy_worker_notify(mpi_job->worker[mpi_job->workers - 1 - i].base);
-    for (int p = 0; comm == 0 && p < flow->coll->parts; p++)
-        xy_worker_notify(flow->coll->part[p]->worker->base);
+    for (int p = 0; comm == 0 && p < schedule->coll->locals; p++)
+        xy_worker_notify(schedule->coll->local[p]->worker->base);
 }
 
 /* The operation was under way for the cores of both its ranks. */
-static void trace_op(mpi_trace_t *trace, const mpi_flow_t *flow, const xy_op_t *op)
+static void trace_op(mpi_trace_t *trace, const nbc_schedule_t *schedule, const xy_op_t *op)
 {
     const mpi_worker_t *from, *to;
 
     if (op->kind < XY_OP_MOVE)
         return;
-    from = rank_of(flow, op->from.rank)->worker;
-    to = rank_of(flow, op->to.rank)->worker;
+    from = rank_of(schedule, op->from.rank)->worker;
+    to = rank_of(schedule, op->to.rank)->worker;
     mpi_trace_put_message(trace, from, op->bytes);
     if (to != from)
         mpi_trace_put_message(trace, to, op->bytes);
 }
 
-void flow_do(mpi_flow_t *flow, xy_op_id_t op)
+void nbc_do_op(nbc_schedule_t *schedule, xy_op_id_t op)
 {
     mpi_trace_t *trace = ((mpi_worker_t *)xy_worker_user(xy_worker_self()))->trace;
-    mpi_trace_state_t before = mpi_trace_begin(trace, flow->kind->name);
-    int ready = xy_exec_do(flow->plan->exec, op);
+    mpi_trace_state_t before = mpi_trace_begin(trace, schedule->kind->name);
+    int ready = xy_exec_do(schedule->cached->exec, op);
 
     if (__builtin_expect(trace != NULL, 0))
-        trace_op(trace, flow, xy_graph_op(flow->plan->graph, op));
+        trace_op(trace, schedule, xy_graph_op(schedule->cached->graph, op));
     mpi_trace_end(trace, before);
     if (ready > 0)
-        wake(flow, ready);
+        wake(schedule, ready);
 }
 
-static bool take_start(mpi_flow_t *flow, xy_op_id_t *op_p)
+static bool take_start(nbc_schedule_t *schedule, xy_op_id_t *op_p)
 {
-    if (atomic_load_explicit(&flow->start_ready, memory_order_acquire) <= 0 ||
-        !xy_exec_take_own(flow->plan->exec, FLOW_QUEUE_START, op_p))
+    if (atomic_load_explicit(&schedule->start_ready, memory_order_acquire) <= 0 ||
+        !xy_exec_take_own(schedule->cached->exec, NBC_QUEUE_START, op_p))
         return false;
-    atomic_fetch_sub_explicit(&flow->start_ready, 1, memory_order_relaxed);
+    atomic_fetch_sub_explicit(&schedule->start_ready, 1, memory_order_relaxed);
     return true;
 }
 
 /* What ranks do when they wait: those of this worker first. */
-static bool take_wait(mpi_flow_t *flow, const mpi_worker_t *worker, xy_op_id_t *op_p)
+static bool take_wait(nbc_schedule_t *schedule, const mpi_worker_t *worker, xy_op_id_t *op_p)
 {
-    const mpi_coll_t *coll = flow->coll;
+    const mpi_coll_t *coll = schedule->coll;
 
-    if (atomic_load_explicit(&flow->wait_ready, memory_order_acquire) <= 0)
+    if (atomic_load_explicit(&schedule->wait_ready, memory_order_acquire) <= 0)
         return false;
     for (int turn = 0; turn < 2; turn++)
         for (int r = 0; r < coll->size; r++)
-            if ((coll->part[coll->part_of[r]]->worker == worker) == (turn == 0) &&
-                xy_exec_take_own(flow->plan->exec, FLOW_QUEUE_RANKS + r, op_p)) {
-                atomic_fetch_sub_explicit(&flow->wait_ready, 1, memory_order_relaxed);
+            if ((coll->local[coll->local_of[r]]->worker == worker) == (turn == 0) &&
+                xy_exec_take_own(schedule->cached->exec, NBC_QUEUE_RANKS + r, op_p)) {
+                atomic_fetch_sub_explicit(&schedule->wait_ready, 1, memory_order_relaxed);
                 return true;
             }
     return false;
 }
 
 /* An operation that this worker may do when its ranks have nothing better to do. */
-static bool take(mpi_flow_t *flow, const mpi_worker_t *worker, xy_op_id_t *op_p)
+static bool take(nbc_schedule_t *schedule, const mpi_worker_t *worker, xy_op_id_t *op_p)
 {
     bool has_ranks = worker->index < mpi_job->workers - mpi_job->comm_workers;
 
-    if (has_ranks && (take_start(flow, op_p) || take_wait(flow, worker, op_p)))
+    if (has_ranks && (take_start(schedule, op_p) || take_wait(schedule, worker, op_p)))
         return true;
-    if (!has_ranks && flow->progress == XMPI_PROGRESS_NONE)
+    if (!has_ranks && schedule->progress == XMPI_PROGRESS_NONE)
         return false;
-    return xy_exec_take(flow->plan->exec, op_p);
+    return xy_exec_take(schedule->cached->exec, op_p);
 }
 
-/* The oldest flow in which there is something for `worker`, held, and an operation of it. */
-static mpi_flow_t *find_work(const mpi_worker_t *worker, xy_op_id_t *op_p)
+/* The oldest schedule in which there is something for `worker`, held, and an operation of it. */
+static nbc_schedule_t *find_work(const mpi_worker_t *worker, xy_op_id_t *op_p)
 {
-    mpi_flow_t *flow, *found = NULL;
+    nbc_schedule_t *schedule, *found = NULL;
 
     pthread_mutex_lock(&all.lock);
-    for (flow = all.first; flow != NULL; flow = flow->later)
-        if (take(flow, worker, op_p)) {
-            found = flow;
+    for (schedule = all.first; schedule != NULL; schedule = schedule->later)
+        if (take(schedule, worker, op_p)) {
+            found = schedule;
             break;
         }
     if (found != NULL)
-        flow_hold(found);
+        nbc_schedule_hold(found);
     pthread_mutex_unlock(&all.lock);
     return found;
 }
 
-bool mpi_flow_help(mpi_worker_t *worker)
+bool nbc_help(mpi_worker_t *worker)
 {
     enum { AT_ONCE = 16 }; /* operations before the worker looks at its rings again */
     xy_op_id_t op;
-    mpi_flow_t *flow;
+    nbc_schedule_t *schedule;
     int done = 0;
 
     if (atomic_load_explicit(&all.running, memory_order_acquire) == 0)
         return false;
-    while (done < AT_ONCE && (flow = find_work(worker, &op)) != NULL) {
+    while (done < AT_ONCE && (schedule = find_work(worker, &op)) != NULL) {
         do {
-            flow_do(flow, op);
+            nbc_do_op(schedule, op);
             done++;
-        } while (done < AT_ONCE && take(flow, worker, &op));
-        flow_release(flow);
+        } while (done < AT_ONCE && take(schedule, worker, &op));
+        nbc_schedule_release(schedule);
     }
     return done > 0;
 }
 
-void mpi_flow_progress(mpi_rank_t *self)
+void nbc_progress(mpi_rank_t *self)
 {
-    mpi_flow_complete(self->worker);
-    mpi_flow_help(self->worker);
+    nbc_complete(self->worker);
+    nbc_help(self->worker);
 }
 
-void mpi_flow_wait(mpi_rank_t *self, const MPI_Request requests[], int count)
+void nbc_on_wait(mpi_rank_t *self, const MPI_Request requests[], int count)
 {
     for (int i = 0; i < count; i++) {
         const mpi_request_t *r =
@@ -359,184 +359,188 @@ void mpi_flow_wait(mpi_rank_t *self, const MPI_Request requests[], int count)
         coll_call_t *call = r != NULL && r->has_call ? r->extra : NULL;
 
         if (call != NULL && call->left > 0.0)
-            mpi_flow_measure(call);
+            nbc_measure(call);
     }
-    mpi_flow_progress(self);
+    nbc_progress(self);
 }
 
 /* ---- Starting ---- */
 
-static void disagree(const mpi_flow_t *flow, const coll_call_t *call)
+static void disagree(const nbc_schedule_t *schedule, const coll_call_t *call)
 {
     char a[64] = "", b[64] = "";
 
-    if (flow->kind == call->kind && flow->root != call->root) {
-        snprintf(a, sizeof(a), " with root %d", flow->root);
+    if (schedule->kind == call->kind && schedule->root != call->root) {
+        snprintf(a, sizeof(a), " with root %d", schedule->root);
         snprintf(b, sizeof(b), " with root %d", call->root);
-    } else if (flow->kind == call->kind) {
-        snprintf(a, sizeof(a), " with %llu bytes", (unsigned long long)flow->bytes);
+    } else if (schedule->kind == call->kind) {
+        snprintf(a, sizeof(a), " with %llu bytes", (unsigned long long)schedule->bytes);
         snprintf(b, sizeof(b), " with %llu bytes", (unsigned long long)call->bytes);
     }
     xy_fail(XY_EINVAL,
             "ranks disagree about nonblocking collective %llu of a communicator of %d ranks: rank "
             "%d calls %s%s, rank %d calls %s%s; all members must make the same calls in the same "
             "order",
-            (unsigned long long)flow->number + 1, flow->coll->size,
-            rank_of(flow, flow->first)->world, flow->kind->name, a,
-            rank_of(flow, call->rank)->world, call->kind->name, b);
+            (unsigned long long)schedule->number + 1, schedule->coll->size,
+            rank_of(schedule, schedule->first)->world, schedule->kind->name, a,
+            rank_of(schedule, call->rank)->world, call->kind->name, b);
     fail();
 }
 
-static mpi_flow_t *flow_new(const coll_call_t *call, uint64_t number)
+static nbc_schedule_t *schedule_new(const coll_call_t *call, uint64_t number)
 {
     mpi_coll_t *coll = call->comm->coll;
-    mpi_flow_t *flow = xy_calloc(1, sizeof(*flow) + (size_t)coll->size * sizeof(flow->calls[0]));
+    nbc_schedule_t *schedule =
+        xy_calloc(1, sizeof(*schedule) + (size_t)coll->size * sizeof(schedule->calls[0]));
 
-    if (flow == NULL)
+    if (schedule == NULL)
         return NULL;
-    flow->coll = coll;
-    flow->number = number;
-    flow->kind = call->kind;
-    flow->root = call->root;
-    flow->first = call->rank;
-    flow->bytes = call->bytes;
-    flow->op = call->op;
+    schedule->coll = coll;
+    schedule->number = number;
+    schedule->kind = call->kind;
+    schedule->root = call->root;
+    schedule->first = call->rank;
+    schedule->bytes = call->bytes;
+    schedule->op = call->op;
     if (call->op != NULL) {
-        flow->type = call->receive_type;
-        mpi_type_hold(flow->type);
+        schedule->type = call->receive_type;
+        mpi_type_hold(schedule->type);
     }
-    flow->progress = mpi_settings_of(call->comm)->progress;
-    atomic_init(&flow->references, 1);
+    schedule->progress = mpi_settings_of(call->comm)->progress;
+    atomic_init(&schedule->references, 1);
     mpi_coll_hold(coll);
-    flow->next = coll->flows->open;
-    coll->flows->open = flow;
-    return flow;
+    schedule->next = coll->nbc->open;
+    coll->nbc->open = schedule;
+    return schedule;
 }
 
-/* A plan for the flow, fresh or used before; the flow can be worked on afterwards. */
-static xy_status_t give_plan(mpi_flow_t *flow, const flow_shape_t *shape, const coll_call_t *call)
+/* A graph and executor for the schedule, fresh or used before; the schedule can be worked on
+ * afterwards. */
+static xy_status_t give_cached(nbc_schedule_t *schedule, const nbc_shape_t *shape,
+                               const coll_call_t *call)
 {
-    flow->plan = shape->is_kept ? take_plan(flow->coll->flows, shape) : NULL;
-    if (flow->plan != NULL)
-        xy_exec_reset(flow->plan->exec, flow);
-    else if (flow_plan_make(flow, shape, call, &flow->plan) != XY_OK)
+    schedule->cached = shape->is_kept ? take_cached(schedule->coll->nbc, shape) : NULL;
+    if (schedule->cached != NULL)
+        xy_exec_reset(schedule->cached->exec, schedule);
+    else if (nbc_cached_make(schedule, shape, call, &schedule->cached) != XY_OK)
         return XY_ENOMEM;
-    list(flow);
+    list(schedule);
     return XY_OK;
 }
 
-/* The flow of this call, which becomes one of its members; *is_last_p: all are there. */
-static mpi_flow_t *join(coll_call_t *call, bool *is_last_p)
+/* The schedule of this call, which becomes one of its members; *is_last_p: all are there. */
+static nbc_schedule_t *join(coll_call_t *call, bool *is_last_p)
 {
-    mpi_flows_t *flows = call->comm->coll->flows;
-    uint64_t number = call->comm->flow_seq++;
-    mpi_flow_t **link = &flows->open, *flow;
-    flow_shape_t shape;
+    nbc_comm_t *nbc = call->comm->coll->nbc;
+    uint64_t number = call->comm->nbc_seq++;
+    nbc_schedule_t **link = &nbc->open, *schedule;
+    nbc_shape_t shape;
 
     while (*link != NULL && (*link)->number != number)
         link = &(*link)->next;
-    flow = *link;
-    if (flow == NULL) {
-        flow = flow_new(call, number);
-        if (flow != NULL && !flow_is_late(call)) {
-            flow_shape_make(call, &shape);
-            if (give_plan(flow, &shape, call) != XY_OK)
+    schedule = *link;
+    if (schedule == NULL) {
+        schedule = schedule_new(call, number);
+        if (schedule != NULL && !nbc_needs_all_counts(call)) {
+            nbc_shape_make(call, &shape);
+            if (give_cached(schedule, &shape, call) != XY_OK)
                 return NULL;
         }
-        link = &flows->open;
+        link = &nbc->open;
     }
-    if (flow == NULL)
+    if (schedule == NULL)
         return NULL;
-    if (flow->kind != call->kind || flow->root != call->root || flow->bytes != call->bytes)
-        disagree(flow, call);
-    flow->calls[call->rank] = call;
-    call->flow = flow;
+    if (schedule->kind != call->kind || schedule->root != call->root ||
+        schedule->bytes != call->bytes)
+        disagree(schedule, call);
+    schedule->calls[call->rank] = call;
+    call->schedule = schedule;
     /* One for the call, one for the caller. */
-    atomic_fetch_add_explicit(&flow->references, 2, memory_order_relaxed);
-    *is_last_p = ++flow->arrived == flow->coll->size;
+    atomic_fetch_add_explicit(&schedule->references, 2, memory_order_relaxed);
+    *is_last_p = ++schedule->arrived == schedule->coll->size;
     if (*is_last_p)
-        *link = flow->next;
-    return flow;
+        *link = schedule->next;
+    return schedule;
 }
 
-static int arrive(mpi_flow_t *flow, int rank)
+static int arrive(nbc_schedule_t *schedule, int rank)
 {
-    const flow_member_t *m = flow->calls[rank]->member;
-    int queue = FLOW_QUEUE_RANKS + flow->coll->size + rank;
+    const nbc_rank_args_t *m = schedule->calls[rank]->rank_args;
+    int queue = NBC_QUEUE_RANKS + schedule->coll->size + rank;
 
-    if (flow->plan->shape.is_threads && xy_exec_queue_ops(flow->plan->exec, queue) > 0)
-        mpi_thread_add(rank_of(flow, rank)->progress_thread, flow, queue);
-    return xy_exec_arrive(flow->plan->exec, rank, m->send.base, m->receive.base);
+    if (schedule->cached->shape.is_threads && xy_exec_queue_ops(schedule->cached->exec, queue) > 0)
+        nbc_thread_add(rank_of(schedule, rank)->progress_thread, schedule, queue);
+    return xy_exec_arrive(schedule->cached->exec, rank, m->send.base, m->receive.base);
 }
 
 /* Everybody's counts are known: the last one builds the graph, and all arrive at once. */
-static int arrive_all(mpi_flow_t *flow, const coll_call_t *call)
+static int arrive_all(nbc_schedule_t *schedule, const coll_call_t *call)
 {
-    flow_shape_t shape;
+    nbc_shape_t shape;
     int ready = 0;
 
-    flow_shape_make(call, &shape);
-    if (give_plan(flow, &shape, call) != XY_OK) {
+    nbc_shape_make(call, &shape);
+    if (give_cached(schedule, &shape, call) != XY_OK) {
         fail();
         return 0;
     }
-    for (int r = 0; r < flow->coll->size; r++)
-        ready += arrive(flow, r);
+    for (int r = 0; r < schedule->coll->size; r++)
+        ready += arrive(schedule, r);
     return ready;
 }
 
-static void start(mpi_flow_t *flow, coll_call_t *call, bool is_last)
+static void start(nbc_schedule_t *schedule, coll_call_t *call, bool is_last)
 {
-    bool is_late = flow_is_late(call);
+    bool needs_all = nbc_needs_all_counts(call);
     xy_op_id_t op;
     int ready = 0;
 
-    if (!is_late && flow_member_adjust(call, flow->plan->shape.is_in_place) != XY_OK) {
+    if (!needs_all && nbc_rank_args_adjust(call, schedule->cached->shape.is_in_place) != XY_OK) {
         xy_fail_memory("starting a collective");
         fail();
-    } else if (!is_late) {
-        ready = arrive(flow, call->rank);
+    } else if (!needs_all) {
+        ready = arrive(schedule, call->rank);
     } else if (is_last) {
-        ready = arrive_all(flow, call);
+        ready = arrive_all(schedule, call);
     }
-    /* Others may be at work on the plan of a flow that is not complete. */
-    if (is_late && !is_last)
+    /* Others may be at work on the graph of a schedule that is not complete. */
+    if (needs_all && !is_last)
         return;
     if (ready > 0)
-        wake(flow, ready);
-    while (take_start(flow, &op))
-        flow_do(flow, op);
+        wake(schedule, ready);
+    while (take_start(schedule, &op))
+        nbc_do_op(schedule, op);
 }
 
 /* Other ranks of the worker reach their start before this one computes: see coll.c. */
-static void let_arrive(const mpi_rank_t *self, const coll_part_t *part, bool is_last)
+static void yield_to_peers(const mpi_rank_t *self, const coll_local_t *local, bool is_last)
 {
-    if (mpi_job->lets_arrive && mpi_job->comm_workers > 0 && !is_last && part->members > 1 &&
+    if (mpi_job->yield_on_start && mpi_job->comm_workers > 0 && !is_last && local->members > 1 &&
         xy_worker_has_ready(self->worker->base))
         xy_fiber_yield();
 }
 
-void mpi_flow_start(mpi_rank_t *self, coll_call_t *call)
+void nbc_start(mpi_rank_t *self, coll_call_t *call)
 {
     mpi_coll_t *coll = call->comm->coll;
     bool is_last = false;
-    mpi_flow_t *flow;
+    nbc_schedule_t *schedule;
 
     call->rank = call->comm->rank;
-    if (flow_member_make(call) != XY_OK) {
+    if (nbc_rank_args_make(call) != XY_OK) {
         xy_fail_memory("starting a collective");
         fail();
         return;
     }
-    self->flows++;
-    pthread_mutex_lock(&coll->flows->lock);
-    flow = join(call, &is_last);
-    pthread_mutex_unlock(&coll->flows->lock);
-    if (flow == NULL) {
+    self->schedules++;
+    pthread_mutex_lock(&coll->nbc->lock);
+    schedule = join(call, &is_last);
+    pthread_mutex_unlock(&coll->nbc->lock);
+    if (schedule == NULL) {
         fail();
         return;
     }
-    start(flow, call, is_last);
-    flow_release(flow);
-    let_arrive(self, coll->part[coll->part_of[call->rank]], is_last);
+    start(schedule, call, is_last);
+    nbc_schedule_release(schedule);
+    yield_to_peers(self, coll->local[coll->local_of[call->rank]], is_last);
 }

@@ -12,7 +12,7 @@
 
 #include "mpi/nbc/nbc.h"
 
-static double transfer_seconds(const flow_shape_t *shape)
+static double transfer_seconds(const nbc_shape_t *shape)
 {
     const xy_coll_link_t *l = &mpi_job->link;
     double bytes = (double)shape->count * (double)shape->element;
@@ -23,19 +23,19 @@ static double transfer_seconds(const flow_shape_t *shape)
 }
 
 /* Cores that have a progress engine of this kind and no ranks. */
-static int carriers(const coll_call_t *call)
+static int comm_cores(const coll_call_t *call)
 {
     return mpi_settings_of(call->comm)->progress == XMPI_PROGRESS_NONE ? 0 : mpi_job->comm_workers;
 }
 
-int flow_split_levels(const coll_call_t *call, const flow_shape_t *shape)
+int nbc_split_levels(const coll_call_t *call, const nbc_shape_t *shape)
 {
     const mpi_coll_t *coll = call->comm->coll;
     int wanted = mpi_settings_of(call->comm)->split, height = xy_split_height(coll->size, 2);
-    double computed = coll->flows->computed[shape->collective];
-    xy_split_t model = {.cores = coll->parts + carriers(call),
+    double computed = coll->nbc->computed[shape->collective];
+    xy_split_t model = {.cores = coll->locals + comm_cores(call),
                         .ranks = coll->size,
-                        .computing = coll->parts,
+                        .compute_cores = coll->locals,
                         .base = 2,
                         .is_doubling = shape->collective == XY_COLL_GATHER ||
                                        shape->collective == XY_COLL_SCATTER};
@@ -55,38 +55,38 @@ int flow_split_levels(const coll_call_t *call, const flow_shape_t *shape)
  * the tree's height shares them. */
 static double transfer_of(const coll_call_t *call)
 {
-    flow_shape_t shape;
+    nbc_shape_t shape;
     int height = xy_split_height(call->comm->size, 2);
     bool has_blocks = call->kind == &coll_gather || call->kind == &coll_scatter ||
                       call->kind == &coll_allgather || call->kind == &coll_alltoall;
 
-    flow_shape_make(call, &shape);
+    nbc_shape_make(call, &shape);
     if (has_blocks && height > 0)
         shape.count = shape.count * (uint64_t)(call->comm->size - 1) / (uint64_t)height;
     return transfer_seconds(&shape) * (call->kind == &coll_allreduce ? 2.0 : 1.0);
 }
 
-void mpi_flow_measure(coll_call_t *call)
+void nbc_measure(coll_call_t *call)
 {
     enum { WEIGHT = 4 };
-    mpi_flows_t *flows = call->comm->coll->flows;
+    nbc_comm_t *nbc = call->comm->coll->nbc;
     mpi_rank_t *self = call->comm->owner;
-    double *mean = &flows->computed[flow_collective(call)];
+    double *mean = &nbc->computed[nbc_collective(call)];
     double seconds = xy_now() - call->left;
 
     call->left = 0.0;
-    self->flows -= call->is_timed;
+    self->schedules -= call->is_timed;
     call->is_timed = false;
     if (mpi_job->measures) {
         self->computed += seconds;
         self->carried += transfer_of(call);
     }
-    pthread_mutex_lock(&flows->lock);
+    pthread_mutex_lock(&nbc->lock);
     *mean += *mean > 0.0 ? (seconds - *mean) / WEIGHT : seconds;
-    pthread_mutex_unlock(&flows->lock);
+    pthread_mutex_unlock(&nbc->lock);
 }
 
-double mpi_flow_measured(const mpi_job_t *job)
+double nbc_measured(const mpi_job_t *job)
 {
     double computed = 0.0, carried = 0.0;
 

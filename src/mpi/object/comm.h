@@ -44,7 +44,7 @@ struct mpi_comm {
     struct mpi_topology *topology; /* or NULL */
     MPI_Info info;
     struct mpi_settings *settings; /* what the hints changed; NULL: the job's */
-    uint64_t flow_seq;             /* flows this rank has started on it */
+    uint64_t nbc_seq;              /* schedules this rank has started on it */
     /* Intercommunicator: the hidden intracommunicator of both groups, the low group first, and on
      * which side the owner is. Its collective part is what the members of both groups share. */
     mpi_comm_t *merged;

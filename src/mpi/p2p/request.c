@@ -92,8 +92,8 @@ void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request)
 {
     if (self->deferred != NULL)
         coll_flush_deferred(self);
-    if (self->flows > 0)
-        mpi_flow_wait(self, &(MPI_Request){mpi_request_handle(request)}, 1);
+    if (self->schedules > 0)
+        nbc_on_wait(self, &(MPI_Request){mpi_request_handle(request)}, 1);
     if (request->is_done)
         return;
     request->is_waited = true;

@@ -29,8 +29,8 @@ static void let_others_run(mpi_rank_t *self)
 {
     if (self->deferred != NULL)
         coll_flush_deferred(self);
-    if (self->flows > 0)
-        mpi_flow_progress(self);
+    if (self->schedules > 0)
+        nbc_progress(self);
     xy_fiber_yield();
 }
 
@@ -41,8 +41,8 @@ static void wait_for(mpi_rank_t *self, int count, const MPI_Request requests[], 
 
     if (self->deferred != NULL)
         coll_flush_deferred(self);
-    if (self->flows > 0)
-        mpi_flow_wait(self, requests, count);
+    if (self->schedules > 0)
+        nbc_on_wait(self, requests, count);
     for (int i = 0; i < count; i++)
         if (is_pending(requests[i])) {
             mpi_request_of(requests[i])->is_waited = true;

@@ -65,7 +65,7 @@ xy_status_t mpi_monitor_take(mpi_rank_t *rank, uint32_t from, const int *index, 
 
 /* Slow halves of the hooks below. */
 void mpi_monitor_add(mpi_rank_t *self, int to, uint32_t context, uint64_t bytes, bool collective);
-void mpi_monitor_add_collective(const coll_part_t *part, const coll_slot_t *slot);
+void mpi_monitor_add_collective(const coll_local_t *local, const coll_slot_t *slot);
 
 /* A message of `bytes` from `self` to world rank `to`: one branch when nobody counts, a dozen
  * instructions when it goes where the one before went. */
@@ -84,10 +84,10 @@ static inline void mpi_monitor_message(mpi_rank_t *self, int to, uint32_t contex
 }
 
 /* A collective whose members of `part` have all arrived. */
-static inline void mpi_monitor_collective(const coll_part_t *part, const coll_slot_t *slot)
+static inline void mpi_monitor_collective(const coll_local_t *local, const coll_slot_t *slot)
 {
     if (__builtin_expect(atomic_load_explicit(&mpi_job->is_monitored, memory_order_relaxed), 0))
-        mpi_monitor_add_collective(part, slot);
+        mpi_monitor_add_collective(local, slot);
 }
 
 /* MPI_Pcontrol: what follows is another phase. */

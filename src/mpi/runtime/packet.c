@@ -68,12 +68,12 @@ bool mpi_poll(xy_worker_t *base)
     if (__builtin_expect(worker->copies != NULL, 0))
         mpi_copies_make(worker);
     if (atomic_load_explicit(&worker->over, memory_order_relaxed) != NULL)
-        mpi_flow_complete(worker);
+        nbc_complete(worker);
     if (atomic_load_explicit(&worker->posts, memory_order_relaxed) != NULL)
-        mpi_threads_news(worker);
+        nbc_threads_news(worker);
     if (!found && !xy_worker_has_ready(base)) {
         mpi_parallel_help(worker->index);
-        found = mpi_flow_help(worker);
+        found = nbc_help(worker);
     }
     return found;
 }

@@ -173,7 +173,7 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     job->size = c->size;
     job->workers = c->workers;
     job->comm_workers = c->comm_workers;
-    job->lets_arrive = c->lets_arrive;
+    job->yield_on_start = c->yield_on_start;
     job->measures = c->measures;
     job->eager_limit = c->eager_limit;
     job->abort = c->abort;
@@ -192,7 +192,7 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     if (st == XY_OK)
         st = create_ranks(job, c->worker_of);
     if (st == XY_OK)
-        st = mpi_threads_init(job, c);
+        st = nbc_threads_init(job, c);
     if (st != XY_OK) {
         xy_fail_memory("making the ranks");
         goto fail;
@@ -244,7 +244,7 @@ void mpi_job_destroy(mpi_job_t *job)
         for (int r = 0; r < job->size; r++)
             destroy_rank(&job->ranks[r]);
     }
-    mpi_threads_cleanup(job);
+    nbc_threads_cleanup(job);
     if (job->worker != NULL) {
         for (int w = 0; w < job->workers; w++)
             destroy_pools(&job->worker[w]);

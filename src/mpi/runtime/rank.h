@@ -58,7 +58,7 @@ struct mpi_rank {
     int wait_count; /* completions of flagged requests still needed before the fiber is readied */
     mpi_request_t *const *waits; /* the requests it is parked for, and how many there are */
     int waits_count;
-    int flows;                  /* collectives of its that run as graphs, or are timed */
+    int schedules;              /* its collectives that run as schedules, or are timed */
     mpi_call_t call;            /* 40 bytes */
     struct coll_call *deferred; /* collectives that begin in Wait (progress none) */
     /* From here on: not in every call. */
@@ -72,7 +72,7 @@ struct mpi_rank {
     struct mpi_bsend *bsend;     /* attached buffer, or NULL */
     struct mpi_monitor *monitor; /* counts what it sends, or NULL */
     double computed, carried;    /* timed: seconds between start and Wait, seconds of transfers */
-    struct mpi_thread *progress_thread; /* its progress thread */
+    struct nbc_thread *progress_thread; /* its progress thread */
     void *env; /* per-rank lists of the environment part (keyvals, infos, ...) */
 };
 
@@ -86,7 +86,7 @@ struct mpi_worker {
     struct mpi_ring **out; /* out[d]: packets to worker d */
     struct mpi_request *free_requests;
     struct mpi_message *free_messages;
-    struct mpi_core *core; /* the progress threads that live here, or NULL */
+    struct nbc_core *core; /* the progress threads that live here, or NULL */
     void *scratch;         /* of collectives, grows on demand */
     size_t scratch_size;
     struct mpi_trace *trace;                 /* what it does, recorded; or NULL */
@@ -97,7 +97,7 @@ struct mpi_worker {
     /* Left by any thread, most recent first, for the worker's poll function: calls that are over,
      * and progress threads with news. */
     _Alignas(XMPI_LINES) _Atomic(struct coll_call *) over;
-    _Atomic(struct mpi_thread *) posts;
+    _Atomic(struct nbc_thread *) posts;
     mpi_gate_t gate;
 };
 
@@ -110,13 +110,13 @@ struct mpi_job {
     mpi_worker_t *worker;
     struct mpi_ring *rings; /* [workers * workers], from * workers + to */
     xy_pool_t *pool;
-    int comm_workers; /* the last ones: communication cores, without ranks */
-    bool lets_arrive; /* a nonblocking start lets the other ranks of its worker reach theirs */
-    bool delegates;   /* communication cores make the large copies of nonblocking messages */
+    int comm_workers;    /* the last ones: communication cores, without ranks */
+    bool yield_on_start; /* a nonblocking start lets the other ranks of its worker reach theirs */
+    bool delegates;      /* communication cores make the large copies of nonblocking messages */
     _Atomic bool is_monitored;     /* ranks have monitors */
     struct mpi_settings *settings; /* of communicators without hints */
     xy_coll_link_t link;           /* what messages cost, for choosing algorithms */
-    struct mpi_thread *threads;    /* [size] */
+    struct nbc_thread *threads;    /* [size] */
     bool measures;                 /* what ranks do between start and Wait */
     size_t eager_limit;            /* bytes; above: rendezvous, one copy */
     _Atomic uint32_t next_context;
@@ -145,7 +145,7 @@ typedef struct {
     int comm_workers;
     const struct mpi_settings *settings; /* of nonblocking collectives; NULL: tasks */
     bool measures;                       /* what ranks do between start and Wait */
-    bool lets_arrive;
+    bool yield_on_start;
     /* [size]: where progress threads live; NULL: on communication cores, or with their ranks */
     const int *thread_worker_of;
     const char *order;    /* of those that share a worker; NULL: semaphore */

@@ -75,7 +75,7 @@ static inline void run_ranks(int n, int workers, int spread, size_t eager, void 
                           .settings = &ranks_settings,
                           .thread_worker_of = ranks_thread_worker_of,
                           .order = ranks_order,
-                          .lets_arrive = true,
+                          .yield_on_start = true,
                           .worker_of = worker_of,
                           .stack_size = 256 << 10,
                           .eager_limit = eager,

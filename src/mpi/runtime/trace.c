@@ -125,9 +125,9 @@ void mpi_trace_put_end(mpi_trace_t *trace, mpi_trace_state_t before)
     set_state(trace, before);
 }
 
-void mpi_trace_put_flight(mpi_trace_t *trace, const coll_part_t *part, const coll_slot_t *slot)
+void mpi_trace_put_flight(mpi_trace_t *trace, const coll_local_t *local, const coll_slot_t *slot)
 {
-    mpi_trace_put_message(trace, part->worker, slot->bytes * (uint64_t)part->coll->size);
+    mpi_trace_put_message(trace, local->worker, slot->bytes * (uint64_t)local->coll->size);
 }
 
 void mpi_trace_put_message(mpi_trace_t *trace, const mpi_worker_t *worker, uint64_t bytes)

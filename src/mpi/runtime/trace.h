@@ -42,7 +42,7 @@ void mpi_trace_idle(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber);
 /* Slow halves of the hooks below. */
 mpi_trace_state_t mpi_trace_put_begin(mpi_trace_t *trace, const char *name);
 void mpi_trace_put_end(mpi_trace_t *trace, mpi_trace_state_t before);
-void mpi_trace_put_flight(mpi_trace_t *trace, const coll_part_t *part, const coll_slot_t *slot);
+void mpi_trace_put_flight(mpi_trace_t *trace, const coll_local_t *local, const coll_slot_t *slot);
 /* The work since the last begin was `bytes` of a collective that ranks of `worker` wait for. */
 void mpi_trace_put_message(mpi_trace_t *trace, const mpi_worker_t *worker, uint64_t bytes);
 
@@ -61,11 +61,11 @@ static inline void mpi_trace_end(mpi_trace_t *trace, mpi_trace_state_t before)
 }
 
 /* The work since the last begin was on a collective of `part`, wherever that is. */
-static inline void mpi_trace_flight(mpi_trace_t *trace, const coll_part_t *part,
+static inline void mpi_trace_flight(mpi_trace_t *trace, const coll_local_t *local,
                                     const coll_slot_t *slot)
 {
     if (__builtin_expect(trace != NULL, 0))
-        mpi_trace_put_flight(trace, part, slot);
+        mpi_trace_put_flight(trace, local, slot);
 }
 
 #endif

@@ -48,7 +48,7 @@ static MPI_Datatype type_at(const mpi_blocks_t *b, int i)
 
 static int64_t count_at(const mpi_blocks_t *b, int i)
 {
-    return b->counts.data ? coll_at(b->counts, i) : b->count;
+    return b->counts.data ? coll_count_at(b->counts, i) : b->count;
 }
 
 /* Check the blocks of all `degree` neighbours before any message is sent. */
@@ -76,9 +76,9 @@ static mpi_transfer_t block_at(const mpi_blocks_t *b, int i, int peer, int tag)
     if (b->is_one)
         offset = 0;
     else if (b->types)
-        offset = (MPI_Aint)coll_at(b->displacements, i);
+        offset = (MPI_Aint)coll_count_at(b->displacements, i);
     else if (b->displacements.data)
-        offset = (MPI_Aint)coll_at(b->displacements, i) * type->extent;
+        offset = (MPI_Aint)coll_count_at(b->displacements, i) * type->extent;
     else
         offset = (MPI_Aint)(i * count) * type->extent;
     return (mpi_transfer_t){.buffer = (const char *)b->buffer + offset,

@@ -34,7 +34,7 @@ static const xy_coll_algorithm_t *tree_algorithm(xy_collective_t c)
     return NULL;
 }
 
-bool mpi_flow_wants(const coll_call_t *call)
+bool nbc_wants(const coll_call_t *call)
 {
     const mpi_settings_t *s = mpi_settings_of(call->comm);
     xy_collective_t c;
@@ -44,20 +44,20 @@ bool mpi_flow_wants(const coll_call_t *call)
         return false;
     if (s->progress == XMPI_PROGRESS_THREADS)
         return true;
-    c = flow_collective(call);
+    c = nbc_collective(call);
     return s->algorithm[c] != NULL || (s->split != XMPI_SPLIT_OFF && is_tree(c));
 }
 
-void flow_shape_make(const coll_call_t *call, flow_shape_t *shape)
+void nbc_shape_make(const coll_call_t *call, nbc_shape_t *shape)
 {
     const mpi_settings_t *s = mpi_settings_of(call->comm);
-    xy_collective_t c = flow_collective(call);
+    xy_collective_t c = nbc_collective(call);
 
-    *shape = (flow_shape_t){0};
+    *shape = (nbc_shape_t){0};
     shape->collective = c;
     shape->root = call->kind->is_rooted ? call->root : 0;
     shape->is_threads = s->progress == XMPI_PROGRESS_THREADS;
-    shape->is_kept = !flow_is_late(call) && c != XY_COLL_REDUCE_SCATTER;
+    shape->is_kept = !nbc_needs_all_counts(call) && c != XY_COLL_REDUCE_SCATTER;
     shape->is_in_place = may_be_in_place(c) && call->is_in_place;
     shape->count = call->op != NULL ? (uint64_t)call->receive_count : call->bytes;
     shape->element = call->op != NULL ? (uint64_t)call->receive_type->extent : 1;
@@ -67,7 +67,7 @@ void flow_shape_make(const coll_call_t *call, flow_shape_t *shape)
     if (shape->algorithm == NULL)
         shape->algorithm = tree_algorithm(c);
     if (shape->algorithm == tree_algorithm(c))
-        shape->split = flow_split_levels(call, shape);
+        shape->split = nbc_split_levels(call, shape);
 }
 
 /* ---- The request ---- */
@@ -101,14 +101,14 @@ static xy_status_t request_allocate(request_t *r, int procs)
 static void request_blocks(request_t *r, coll_call_t *const *calls)
 {
     xy_collective_t c = r->q.collective;
-    const flow_member_t *root = calls[r->q.root]->member;
+    const nbc_rank_args_t *root = calls[r->q.root]->rank_args;
 
     r->q.counts = r->counts;
     r->q.matrix = r->matrix;
     r->q.send_offsets = r->send_offsets;
     r->q.receive_offsets = r->receive_offsets;
     for (int i = 0; i < r->q.procs; i++) {
-        const flow_member_t *m = calls[i]->member;
+        const nbc_rank_args_t *m = calls[i]->rank_args;
 
         r->counts[i] = c == XY_COLL_SCATTERV ? root->send.bytes[i] : root->receive.bytes[i];
         r->matrix[i] = calls[i]->is_in_place ? m->receive.bytes : m->send.bytes;
@@ -118,10 +118,10 @@ static void request_blocks(request_t *r, coll_call_t *const *calls)
     }
 }
 
-static xy_status_t request_make(const mpi_flow_t *flow, const flow_shape_t *shape,
+static xy_status_t request_make(const nbc_schedule_t *schedule, const nbc_shape_t *shape,
                                 const coll_call_t *call, request_t *r)
 {
-    int procs = flow->coll->size;
+    int procs = schedule->coll->size;
 
     *r = (request_t){.q = {.collective = shape->collective,
                            .procs = procs,
@@ -131,8 +131,8 @@ static xy_status_t request_make(const mpi_flow_t *flow, const flow_shape_t *shap
                            .is_commutative = true}};
     if (request_allocate(r, procs) != XY_OK)
         return xy_fail_memory("starting a collective");
-    if (flow_is_late(call)) {
-        request_blocks(r, flow->calls);
+    if (nbc_needs_all_counts(call)) {
+        request_blocks(r, schedule->calls);
         return XY_OK;
     }
     for (int i = 0; i < procs; i++)
@@ -140,7 +140,7 @@ static xy_status_t request_make(const mpi_flow_t *flow, const flow_shape_t *shap
     if (call->receive_counts.data != NULL) {
         r->q.counts = r->counts;
         for (int i = 0; i < procs; i++)
-            r->counts[i] = (uint64_t)coll_at(call->receive_counts, i);
+            r->counts[i] = (uint64_t)coll_count_at(call->receive_counts, i);
     }
     return XY_OK;
 }
@@ -174,7 +174,7 @@ static bool has_larger(const xy_graph_t *graph, uint64_t piece)
 
 /* Tasks: large operations in pieces, so that cores share them and chains become pipelines. The
  * operations of a progress thread are whole messages. */
-static xy_status_t build(const xy_coll_request_t *q, flow_shape_t *shape, xy_graph_t **graph_p)
+static xy_status_t build(const xy_coll_request_t *q, nbc_shape_t *shape, xy_graph_t **graph_p)
 {
     uint64_t piece = XMPI_CHUNK / q->element * q->element;
     xy_graph_t *graph, *cut;
@@ -199,7 +199,7 @@ static xy_status_t build(const xy_coll_request_t *q, flow_shape_t *shape, xy_gra
 
 /* The leaf levels come first in a reduction and a gather, last in the others; copies of a rank's
  * own input come before everything. */
-static bool comes_first(const flow_shape_t *shape, const xy_op_t *op)
+static bool comes_first(const nbc_shape_t *shape, const xy_op_t *op)
 {
     return shape->collective == XY_COLL_REDUCE || shape->collective == XY_COLL_GATHER ||
            op->kind >= XY_OP_REDUCE || (op->level == 0 && op->from.buffer == XY_BUFFER_SEND);
@@ -207,23 +207,23 @@ static bool comes_first(const flow_shape_t *shape, const xy_op_t *op)
 
 static int queue_of(void *arg, const xy_op_t *op)
 {
-    const mpi_flow_t *flow = arg;
-    const flow_plan_t *plan = flow->plan;
+    const nbc_schedule_t *schedule = arg;
+    const nbc_cached_schedule_t *cached = schedule->cached;
     bool is_message = op->kind == XY_OP_MOVE && op->from.rank != op->to.rank;
 
-    if (plan->shape.split > 0 && op->level <= plan->shape.split)
-        return comes_first(&plan->shape, op) ? FLOW_QUEUE_START : FLOW_QUEUE_RANKS + op->actor;
-    if (!plan->shape.is_threads)
+    if (cached->shape.split > 0 && op->level <= cached->shape.split)
+        return comes_first(&cached->shape, op) ? NBC_QUEUE_START : NBC_QUEUE_RANKS + op->actor;
+    if (!cached->shape.is_threads)
         return -1;
-    return FLOW_QUEUE_RANKS + plan->ranks + (is_message ? op->from.rank : op->actor);
+    return NBC_QUEUE_RANKS + cached->ranks + (is_message ? op->from.rank : op->actor);
 }
 
 static void reduce(void *arg, const void *left, const void *right, void *out, uint64_t bytes)
 {
-    const mpi_flow_t *flow = arg;
+    const nbc_schedule_t *schedule = arg;
 
-    mpi_op_apply2(flow->op, left, right, out, (int64_t)(bytes / (uint64_t)flow->type->extent),
-                  flow->type);
+    mpi_op_apply2(schedule->op, left, right, out,
+                  (int64_t)(bytes / (uint64_t)schedule->type->extent), schedule->type);
 }
 
 /* The block of a root that is in place is its own copy. */
@@ -234,48 +234,48 @@ static void copy(void *arg, const xy_op_t *op, void *to, const void *from)
         memcpy(to, from, op->bytes);
 }
 
-void flow_plan_destroy(flow_plan_t *plan)
+void nbc_cached_destroy(nbc_cached_schedule_t *cached)
 {
-    if (plan == NULL)
+    if (cached == NULL)
         return;
-    xy_exec_destroy(plan->exec);
-    xy_graph_destroy(plan->graph);
-    xy_free(plan);
+    xy_exec_destroy(cached->exec);
+    xy_graph_destroy(cached->graph);
+    xy_free(cached);
 }
 
-xy_status_t flow_plan_make(mpi_flow_t *flow, const flow_shape_t *shape, const coll_call_t *call,
-                           flow_plan_t **plan_p)
+xy_status_t nbc_cached_make(nbc_schedule_t *schedule, const nbc_shape_t *shape,
+                            const coll_call_t *call, nbc_cached_schedule_t **cached_p)
 {
-    int ranks = flow->coll->size;
+    int ranks = schedule->coll->size;
     xy_exec_options_t options = {.reduce = reduce,
                                  .copy = copy,
-                                 .on_rank = flow_rank_over,
-                                 .on_over = flow_over,
-                                 .on_ready = flow_ready,
+                                 .on_rank = nbc_on_rank_over,
+                                 .on_over = nbc_on_over,
+                                 .on_ready = nbc_on_ready,
                                  .queue = queue_of,
-                                 .queues = FLOW_QUEUE_RANKS + 2 * ranks,
-                                 .arg = flow};
-    flow_plan_t *plan = xy_calloc(1, sizeof(*plan));
-    flow_shape_t built = *shape;
+                                 .queues = NBC_QUEUE_RANKS + 2 * ranks,
+                                 .arg = schedule};
+    nbc_cached_schedule_t *cached = xy_calloc(1, sizeof(*cached));
+    nbc_shape_t built = *shape;
     request_t r;
     xy_status_t st;
 
-    if (plan == NULL)
+    if (cached == NULL)
         return xy_fail_memory("starting a collective");
-    plan->shape = *shape;
-    plan->ranks = ranks;
-    flow->plan = plan;
-    st = request_make(flow, shape, call, &r);
+    cached->shape = *shape;
+    cached->ranks = ranks;
+    schedule->cached = cached;
+    st = request_make(schedule, shape, call, &r);
     if (st == XY_OK)
-        st = build(&r.q, &built, &plan->graph);
+        st = build(&r.q, &built, &cached->graph);
     xy_free(r.memory);
     if (st == XY_OK)
-        st = xy_exec_create(plan->graph, ranks, &options, &plan->exec);
+        st = xy_exec_create(cached->graph, ranks, &options, &cached->exec);
     if (st != XY_OK) {
-        flow_plan_destroy(plan);
-        flow->plan = NULL;
+        nbc_cached_destroy(cached);
+        schedule->cached = NULL;
         return st;
     }
-    *plan_p = plan;
+    *cached_p = cached;
     return XY_OK;
 }
