@@ -2,6 +2,7 @@
 # Optional dependencies are found, not required. Each absence is listed once, with what it disables.
 find_package(PkgConfig)
 find_package(Threads REQUIRED)
+find_package(Python3 REQUIRED COMPONENTS Interpreter) # writes the MPI functions
 
 set(XYLEM_MISSING "")
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Check that each header compiles alone, twice in a row, with every compiler that is here.
 
-    tests/check_headers.py [-D NAME=VALUE | -I DIR]... [ROOT]
+    tests/check_headers.py [-D NAME=VALUE | -I DIR]... [--public DIR] [ROOT]
 
-Headers of include/ are also compiled as C++ and as plain C99-style user code would include them:
+Headers of include/, or of the DIR that has all that are installed, are also compiled as C++ and as plain C99-style user code would include them:
 without the project's own include paths and definitions.
 """
 import argparse
@@ -23,16 +23,15 @@ def compile_text(command, text):
                           capture_output=True, check=False)
 
 
-def jobs_for(root, extra):
+def jobs_for(root, public, extra):
     """(header, command, text) for every header and compiler."""
     compilers = [name for name in ("gcc", "clang") if shutil.which(name)]
-    inside = ["-D_GNU_SOURCE", f"-I{root}/src", f"-I{root}/include"] + extra
+    inside = ["-D_GNU_SOURCE", f"-I{root}/src", f"-I{public}"] + extra
     for header in sorted((root / "src").rglob("*.h")):
         name = header.relative_to(root / "src")
         text = f'#include "{name}"\n#include "{name}"\n'
         for compiler in compilers:
             yield header, [compiler, "-std=c11", "-x", "c"] + WARNINGS + inside, text
-    public = root / "include"
     for header in sorted(public.rglob("*.h")) if public.is_dir() else ():
         name = header.relative_to(public)
         text = f"#include <{name}>\n#include <{name}>\n"
@@ -46,18 +45,20 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("-D", dest="defines", action="append", default=[])
     parser.add_argument("-I", dest="includes", action="append", default=[])
+    parser.add_argument("--public")
     parser.add_argument("root", nargs="?", default=Path(__file__).resolve().parent.parent)
     options = parser.parse_args()
     root = Path(options.root).resolve()
     extra = [f"-D{d}" for d in options.defines] + [f"-I{i}" for i in options.includes if i]
-    jobs = list(jobs_for(root, extra))
+    public = Path(options.public or root / "include").resolve()
+    jobs = list(jobs_for(root, public, extra))
     failed = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = pool.map(lambda job: compile_text(job[1], job[2]), jobs)
         for (header, command, _), result in zip(jobs, results):
             if result.returncode != 0:
                 failed += 1
-                print(f"{header.relative_to(root)} does not compile alone with {command[0]}:")
+                print(f"{header} does not compile alone with {command[0]}:")
                 print(result.stderr)
     print(f"{len(jobs)} compilations, {failed} failed")
     return 1 if failed or not jobs else 0

@@ -11,8 +11,7 @@
  *   }
  *   XY_MPI_ALIAS(Wibble)
  *
- * The alias line also says that the function is implemented: unsupported.c fills in the others at
- * link time, and functions.py counts these lines. Its prototype comes from mpi.h.
+ * Its prototype comes from mpi.h. For functions of kind `hand` in functions.def.
  */
 #ifndef XY_MPI_BINDINGS_ALIAS_H
 #define XY_MPI_BINDINGS_ALIAS_H

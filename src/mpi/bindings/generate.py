@@ -1,0 +1,314 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Write everything that follows from functions.def, the list of MPI functions.
+
+  generate.py DIRECTORY
+
+writes below DIRECTORY, the build tree, and prints the C files among them:
+
+  include/mpi_functions.h, include/mpi_profiling.h   the prototypes, part of mpi.h
+  generated/mpi/bindings/calls_COMPONENT.c           the functions, under both their names
+  generated/mpi/COMPONENT/calls.h                    what the component implements: impl_*
+  doc/mpi-coverage.md                    the table of functions
+
+A file that would not change is not touched. functions.def says what its lines mean.
+"""
+import pathlib
+import re
+import sys
+
+LINE = re.compile(r"^(\w+) +(\w+) (\w+)\((.*)\)$")
+SECTION = re.compile(r"^\[(\w+)((?: \w+)*)\]$")
+KINDS = {"self", "call", "any", "bare", "hand", "none"}
+FORMS = {"c", "I"}
+WIDE = {"int": "MPI_Count", "MPI_Aint": "MPI_Count"}
+WIDTH = 100
+SPDX = "/* SPDX-License-Identifier: BSD-3-Clause */\n"
+
+
+class Parameter:
+    """`const int counts[]`: its type is `const int[]`, its name is `counts`."""
+
+    def __init__(self, text):
+        match = re.match(r"^(.*?)(\w+)((?:\[\d*\])*)$", text)
+        self.text, self.name = text, match.group(2)
+        self.base = match.group(1).strip()
+        self.is_array = match.group(3) != ""
+        self.type = self.base + match.group(3)
+
+
+class Function:
+    def __init__(self, kind, result, name, parameters, component, forms):
+        self.kind, self.result, self.name = kind, result, name
+        self.component, self.forms = component, forms
+        self.text = parameters
+        self.is_open = parameters.endswith(", ...")
+        closed = parameters.removesuffix(", ...")
+        self.parameters = [] if closed == "void" else [Parameter(p) for p in closed.split(", ")]
+        self.base = self  # the function whose implementation this one shares
+        self.has_request_form = False
+        self.vectors = set()  # parameters that are arrays of either width
+        self.counts = set()  # parameters that are numbers of either width
+
+    @property
+    def is_implemented(self):
+        return self.kind != "none"
+
+    @property
+    def impl(self):
+        return "impl_" + self.base.name.lower()
+
+
+def fail(line_number, what):
+    sys.exit(f"functions.def:{line_number}: {what}")
+
+
+def read(path):
+    """The functions in the order of the file."""
+    functions, component, forms = {}, None, ()
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if not line or line.startswith("#"):
+            continue
+        section, entry = SECTION.match(line), LINE.match(line)
+        if section:
+            component, forms = section.group(1), tuple(section.group(2).split())
+            if set(forms) - FORMS:
+                fail(number, f"a form is one of {' '.join(sorted(FORMS))}")
+        elif not entry or component is None:
+            fail(number, f"neither a function nor a section: {line}")
+        elif entry.group(1) not in KINDS or (entry.group(1) == "none") != (component == "unsupported"):
+            fail(number, f"'{entry.group(1)}' cannot stand here")
+        elif entry.group(3) in functions:
+            fail(number, f"MPI_{entry.group(3)} is there twice")
+        else:
+            functions[entry.group(3)] = Function(*entry.groups(), component, forms)
+    for function in functions.values():
+        if function.kind not in ("hand", "none"):
+            find_base(function, functions)
+    return sorted(functions.values(), key=lambda f: f.name)
+
+
+def find_base(function, functions):
+    """Let the forms that the section names share the implementation of the plain function."""
+    name, is_large, is_started = function.name, False, False
+    if "c" in function.forms and name.endswith("_c"):
+        name, is_large = name[:-2], True
+    if "I" in function.forms and name.startswith("I") and name[1:].capitalize() in functions:
+        name, is_started = name[1:].capitalize(), True
+    base = functions.get(name)
+    if base is function or base is None or base.kind != function.kind:
+        return
+    own = function.parameters[:-1] if is_started else function.parameters
+    if len(own) != len(base.parameters):
+        return
+    vectors, counts = set(), set()
+    for a, b in zip(base.parameters, own):
+        if a.type == b.type:
+            continue
+        if a.is_array and b.is_array and a.base.startswith("const "):
+            vectors.add(a.name)
+        elif is_large and WIDE.get(a.type) == b.type:
+            counts.add(a.name)
+        else:
+            return
+    function.base = base
+    base.has_request_form |= is_started
+    base.vectors |= vectors
+    base.counts |= counts
+
+
+def wrapped(head, items, tail):
+    """`head(items)tail` in lines of at most WIDTH columns, as clang-format breaks them."""
+    lines, line, indent = [], head + "(", " " * (len(head) + 1)
+    for i, item in enumerate(items):
+        end = tail if i == len(items) - 1 else ","
+        if len(line) + len(item) + len(end) + (not line.endswith(("(", " "))) > WIDTH:
+            lines.append(line.rstrip())
+            line = indent
+        line += ("" if line.endswith(("(", " ")) else " ") + item + end
+    return "\n".join(lines + [line])
+
+
+def parameter_list(function):
+    return function.text.split(", ")
+
+
+def prototype(function, prefix, tail):
+    spaced = function.result + ("" if function.result.endswith("*") else " ")
+    return wrapped(spaced + prefix + function.name, parameter_list(function), tail)
+
+
+def impl_prototype(function):
+    texts = ["mpi_rank_t *self"] if function.kind == "self" else []
+    for p in function.parameters:
+        if p.name in function.vectors:
+            texts.append(f"coll_vector_t {p.name}")
+        elif p.name in function.counts:
+            texts.append(f"MPI_Count {p.name}")
+        else:
+            texts.append(p.text)
+    if function.has_request_form:
+        texts.append("MPI_Request *request")
+    return wrapped(f"{function.result} {function.impl}", texts or ["void"], ");")
+
+
+def impl_call(function, head):
+    base = function.base
+    is_large = function.name.endswith("_c") and not base.name.endswith("_c")
+    is_started = len(function.parameters) > len(base.parameters)
+    arguments = ["self"] if base.kind == "self" else []
+    for a, own in zip(base.parameters, function.parameters):
+        if a.name in base.vectors:
+            arguments.append(f"(coll_vector_t){{{own.name}, {'true' if is_large else 'false'}}}")
+        else:
+            arguments.append(own.name)
+    if base.has_request_form:
+        arguments.append(function.parameters[-1].name if is_started else "NULL")
+    return wrapped(head + base.impl, arguments or [""], ");")
+
+
+ENTER = {"self": "", "call": "", "any": "_any"}
+
+
+def body(function):
+    site = f'"MPI_{function.name}", __builtin_return_address(0)'
+    if function.kind == "none":
+        cast = "" if function.result == "int" else f"({function.result})(intptr_t)"
+        return f"    return {cast}unsupported({site});\n"
+    if function.kind == "bare":
+        return impl_call(function, "    return ") + "\n"
+    suffix = ENTER[function.kind]
+    return (f"    mpi_rank_t *self = mpi_enter{suffix}({site});\n"
+            + impl_call(function, "    int error = ")
+            + f"\n\n    return mpi_leave{suffix}(self, error);\n")
+
+
+def definition(function):
+    alias = f'__attribute__((weak, alias("PMPI_{function.name}")));'
+    return (f"{prototype(function, 'PMPI_', ')')}\n{{\n{body(function)}}}\n"
+            f"{prototype(function, 'MPI_', ')')}\n    {alias}\n")
+
+
+ABOUT = SPDX + """/*
+ * {what}
+ * Written by src/mpi/bindings/generate.py; change functions.def instead.
+ */
+"""
+
+
+def calls_file(component, functions):
+    what = f"The MPI functions that src/mpi/{component} implements, under their two names."
+    includes = [f"mpi/{component}/calls.h", "mpi/object/env.h", "mpi/runtime/call.h"]
+    return (ABOUT.format(what=what) + "".join(f'#include "{name}"\n' for name in includes) + "\n"
+            + "\n".join(definition(f) for f in functions))
+
+
+UNSUPPORTED = """#include "mpi/object/env.h"
+#include "mpi/object/error.h"
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+static int unsupported(const char *name, const void *site)
+{
+    mpi_rank_t *self = mpi_enter_any(name, site);
+    int error = mpi_error(NULL, MPI_ERR_UNSUPPORTED_OPERATION, "this function is not implemented yet");
+
+    return mpi_leave_any(self, error);
+}
+
+"""
+
+
+def unsupported_file(functions):
+    what = "The MPI functions that are not implemented yet, under their two names."
+    return (ABOUT.format(what=what) + UNSUPPORTED
+            + "\n".join(definition(f) for f in functions))
+
+
+def calls_header(component, functions):
+    guard = f"XY_MPI_{component.upper()}_CALLS_H"
+    shared = {f.base.name: f.base for f in functions if f.kind not in ("hand", "none")}
+    needs = '#include "mpi.h"\n'
+    if any(f.vectors for f in shared.values()):
+        needs += '#include "mpi/coll/coll.h"\n'
+    needs += '#include "mpi/runtime/rank.h"\n'
+    text = (f"{SPDX}/*\n * What src/mpi/{component} implements: the work of each MPI function, between entering"
+            " and leaving\n * the call. impl_x does MPI_X and the forms that share it: MPI_X_c (counts of"
+            " either width) and\n * MPI_Ix (request; NULL: block). Written by src/mpi/bindings/generate.py from"
+            f" functions.def.\n */\n#ifndef {guard}\n#define {guard}\n\n{needs}\n")
+    return text + "\n".join(impl_prototype(shared[name]) for name in sorted(shared)) + "\n\n#endif\n"
+
+
+HEADER = SPDX + """/*
+ * {title}
+ * Written by src/mpi/bindings/generate.py from functions.def. Part of mpi.h, which comes first.
+ */
+#include "mpi.h"
+#ifndef {guard}
+#define {guard}
+/* clang-format off */
+{lines}
+/* clang-format on */
+#endif
+"""
+
+
+def header(functions, prefix, guard, title):
+    lines = "\n".join(f"{f.result} {prefix}{f.name}({f.text});" for f in functions)
+    return HEADER.format(title=title, guard=guard, lines=lines)
+
+
+COVERAGE = """# MPI functions: what is there
+
+Every function below exists in the library under its MPI_ and its PMPI_ name. Those that are not
+implemented yet fail with MPI_ERR_UNSUPPORTED_OPERATION and one line that names the call.
+
+{done} of {total} functions are implemented.
+
+| function | implemented |
+|---|---|
+{rows}
+"""
+
+
+def coverage(functions):
+    rows = "\n".join(f"| MPI_{f.name} | {'yes' if f.is_implemented else 'no'} |" for f in functions)
+    done = sum(f.is_implemented for f in functions)
+    return COVERAGE.format(done=done, total=len(functions), rows=rows)
+
+
+def write(path, text):
+    if path.exists() and path.read_text(encoding="utf-8") == text:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def main(arguments):
+    if len(arguments) != 1:
+        sys.exit("usage: generate.py DIRECTORY")
+    out = pathlib.Path(arguments[0])
+    functions = read(pathlib.Path(__file__).with_name("functions.def"))
+    write(out / "include/mpi_functions.h",
+          header(functions, "MPI_", "XYLEM_MPI_FUNCTIONS_H", "The functions of MPI."))
+    write(out / "include/mpi_profiling.h",
+          header(functions, "PMPI_", "XYLEM_MPI_PROFILING_H",
+                 "The same functions under the names tools call."))
+    write(out / "doc/mpi-coverage.md", coverage(functions))
+    sources = []
+    for component in sorted({f.component for f in functions}):
+        own = [f for f in functions if f.component == component and f.kind != "hand"]
+        if not own:
+            continue
+        sources.append(out / f"generated/mpi/bindings/calls_{component}.c")
+        if component == "unsupported":
+            write(sources[-1], unsupported_file(own))
+        else:
+            write(sources[-1], calls_file(component, own))
+            write(out / f"generated/mpi/{component}/calls.h", calls_header(component, own))
+    print(";".join(str(path) for path in sources), end="")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
