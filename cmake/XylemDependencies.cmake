@@ -49,6 +49,12 @@ endfunction()
 xy_dependency(HWLOC hwloc "the live machine is read flat from /sys, hwloc XML is not read")
 xy_dependency(LIBXML2 libxml-2.0 "machine files are not read (synthetic machines still are)")
 xy_dependency(CMOCKA cmocka "unit tests are not built")
+# A build for tests without unit tests would be green and mean little.
+if(XYLEM_REQUIRE_TESTS AND XYLEM_WITH_CMOCKA AND NOT XYLEM_HAVE_CMOCKA)
+  message(FATAL_ERROR "cmocka was not found, so no unit test can be built. Install libcmocka-dev "
+                      "(scripts/install-packages.sh build test), or configure with "
+                      "-DXYLEM_WITH_CMOCKA=OFF to do without unit tests.")
+endif()
 
 function(xy_dependencies_summary)
   get_property(missing GLOBAL PROPERTY XYLEM_MISSING)

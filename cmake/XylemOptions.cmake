@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Compiler flags. Everything is C11 with hidden visibility and position-independent.
 option(XYLEM_WERROR "treat warnings as errors" OFF)
+option(XYLEM_REQUIRE_TESTS "fail to configure when unit tests cannot be built" OFF)
 option(XYLEM_FUZZ "build the libFuzzer targets (clang only)" OFF)
 set(XYLEM_SANITIZE "" CACHE STRING "sanitizers: address,undefined or thread")
 
@@ -12,6 +13,7 @@ set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_LINK_DEPENDS_NO_SHARED ON) # a program need not be linked again when a library changes
 set(CMAKE_C_FLAGS_RELEASE "-O2")
 # Installed programs find the libraries beside them wherever the tree is moved to.
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")

@@ -3,6 +3,7 @@
 # Configure the tree in another way, build its libraries and commands, and run a few of them.
 #
 #   tests/build_variant_test.sh without-options SOURCE BUILD   no optional dependency
+#   tests/build_variant_test.sh without-cmocka SOURCE BUILD    refused where unit tests are required
 #   tests/build_variant_test.sh aarch64 SOURCE BUILD           cross-compiled, the command run through qemu
 #
 # Exit code 77: the compiler is not here.
@@ -26,6 +27,15 @@ without-options)
         options+=("-D$name=$(sed -n "s/^$name:[A-Z]*=//p" "$3/CMakeCache.txt")")
     done
     options+=("-DCMAKE_C_COMPILER_LAUNCHER=$source/tests/reuse_object.sh;$3")
+    ;;
+without-cmocka)
+    # pkg-config finds nothing: as on a machine where the package is missing.
+    if text=$(PKG_CONFIG_LIBDIR=/nonexistent cmake -S "$source" -B "$build" "${options[@]}" -DXYLEM_REQUIRE_TESTS=ON 2>&1); then
+        echo "configured without cmocka although tests are required"
+        exit 1
+    fi
+    grep -q libcmocka-dev <<<"$text" || { echo "$text"; exit 1; }
+    exit 0
     ;;
 aarch64)
     if ! command -v aarch64-linux-gnu-gcc >/dev/null; then
