@@ -5,8 +5,8 @@
 #
 #   scripts/check-clean-root.sh DIR [SUITE [MIRROR]]   (needs root, debootstrap and the network)
 #
-# DIR is made by debootstrap when it is not there yet (bookworm from the mirror of this machine's
-# apt, unless SUITE and MIRROR say otherwise), and kept; remove it yourself. Proxies are those of
+# DIR is made by debootstrap when it is not there yet (bookworm from the archive that this machine's
+# apt uses, unless SUITE and MIRROR say otherwise), and kept; remove it yourself. Proxies are those of
 # this machine's apt. The last commit is what is tested, not the working tree. TARGETS (`demo test`)
 # says what is made. DEBOOTSTRAP_OPTIONS: Ubuntu from a Debian without the package ubuntu-keyring needs
 # --no-check-gpg.
@@ -27,11 +27,16 @@ mirror() {
     # shellcheck disable=SC2016 # apt-get expands these itself
     found=$(apt-get indextargets --format '$(SITE) $(REPO_URI) $(CODENAME) $(COMPONENT)' 2>/dev/null |
         awk -v suite="$suite" '$4 == "main" && $3 == suite && !/security/ { print $2; exit }')
-    echo "${found:-http://deb.debian.org/debian}"
+    if [ -z "$found" ]; then
+        echo "check-clean-root: this machine's apt has no archive with $suite; name one as MIRROR" >&2
+        return 1
+    fi
+    echo "$found"
 }
 
 if [ ! -x "$root/usr/bin/apt-get" ]; then
-    from=${3:-$(mirror)}
+    from=${3:-}
+    [ -n "$from" ] || from=$(mirror)
     options=(--variant=minbase --components=main)
     script=()
     case $from in
