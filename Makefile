@@ -4,11 +4,13 @@
 
 PREFIX ?= /opt/xylem
 
-.PHONY: help demo test bench lint format install uninstall clean
+.PHONY: help demo test mutants soak bench lint format install uninstall clean
 
 help:
 	@echo 'make demo       run MPI programs with 64 and 1000 ranks, show the machine and overlap (under a minute)'
 	@echo 'make test       build everything and run every check (ten to twelve minutes on two cores)'
+	@echo 'make mutants    break one promise of the product at a time and see a test fail (half an hour)'
+	@echo 'make soak       random programs, all tests under load, long fuzzing (SOAK_MINUTES=30)'
 	@echo 'make bench      run the benchmarks (BENCH_ARGS=--quick for a short round)'
 	@echo 'make lint       formatting, static analysis, sizes'
 	@echo 'make format     lay out all C files with clang-format'
@@ -21,6 +23,12 @@ demo:
 
 test:
 	@scripts/test.sh
+
+mutants:
+	@scripts/test.sh mutants=all
+
+soak:
+	@scripts/soak.sh $(SOAK_MINUTES)
 
 bench:
 	@bench/run.sh $(BENCH_ARGS)

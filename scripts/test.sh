@@ -6,6 +6,8 @@
 #   asan     build with clang; unit tests and some MPI programs under AddressSanitizer and
 #            UndefinedBehaviorSanitizer; each fuzz target for 3 seconds
 #   tsan     unit tests of what has threads and some MPI programs under ThreadSanitizer
+#   mutants  three small changes that each break a promise, chosen by the hash of the commit: a test
+#            must fail for each (mutants=all: every one of tests/mutants)
 #
 #   scripts/test.sh            all of them
 #   scripts/test.sh STAGE...   some of them
@@ -21,7 +23,7 @@ mkdir -p "$logs"
 passed=0 failed=0
 failures=() left_out=() wrapper=()
 export XYLEM_TIDY_FAST=${XYLEM_TIDY_FAST:-1} # the static analyzer is left to make lint
-jobs=$(nproc)
+jobs=$(($(nproc) * 2)) # many tests wait for something: two for each core keep it busy
 
 note_failure() {
     failed=$((failed + 1))
@@ -109,13 +111,28 @@ stage_lint() {
     done < <(grep -E '^lint .*; left out$' "$log")
 }
 
+stage_mutants() {
+    local log=$logs/mutants.log which=(--pick 3)
+    [ "${1:-}" != all ] || which=()
+    build dev || return # up to date after the stage dev
+    tests/mutants/run.py "${which[@]}" >"$log" 2>&1
+    case $? in
+    77) left_out+=("mutants: this system allows no private mounts") ;;
+    esac
+    cat "$log"
+    passed=$((passed + $(grep -c '^killed ' "$log")))
+    while IFS= read -r line; do
+        note_failure "mutants: $line (log: $log)"
+    done < <(sed -nE 's/^(survived|unbuilt|unapplied|untested) +([^ ]+) .*/\2 \1/p' "$log")
+}
+
 scripts/install-packages.sh build test browser || exit 1
-for stage in "${@:-dev lint asan tsan}"; do
+for stage in "${@:-dev lint asan tsan mutants}"; do
     for name in $stage; do
-        declare -F "stage_$name" >/dev/null || { echo "test: no stage $name" >&2; exit 2; }
+        declare -F "stage_${name%%=*}" >/dev/null || { echo "test: no stage $name" >&2; exit 2; }
         begin=$SECONDS
         say_step "$name"
-        "stage_$name"
+        "stage_${name%%=*}" "${name#*=}"
         echo "   $((SECONDS - begin)) s"
     done
 done

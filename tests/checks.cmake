@@ -27,10 +27,12 @@ xy_check(check.headers COMMAND ${python} ${here}/check_headers.py
          ${PROJECT_SOURCE_DIR})
 xy_check(check.sizes COMMAND ${python} ${here}/check_sizes.py ${PROJECT_SOURCE_DIR})
 xy_check(check.sizes_self COMMAND ${python} ${here}/check_sizes.py --self-test)
+xy_check(check.mutants COMMAND ${python} ${here}/mutants/run.py --check --build ${CMAKE_BINARY_DIR})
+xy_check(check.mutants_self COMMAND ${python} ${here}/mutants/run.py --self-test)
 xy_check(check.verbs COMMAND ${python} ${here}/check_verbs.py $<TARGET_FILE:xylem> ${PROJECT_SOURCE_DIR}/README.md)
 xy_check(check.install
          COMMAND ${python} ${here}/install_test.py ${CMAKE_BINARY_DIR} ${PROJECT_SOURCE_DIR})
-foreach(variant without-options aarch64)
+foreach(variant without-options without-cmocka aarch64)
   xy_check(check.build_${variant}
            COMMAND ${here}/build_variant_test.sh ${variant} ${PROJECT_SOURCE_DIR} ${CMAKE_BINARY_DIR})
   set_tests_properties(check.build_${variant} PROPERTIES COST 1000) # begin with what takes longest
@@ -38,6 +40,8 @@ endforeach()
 
 xy_check(check.model_sleep COMMAND ${here}/models/run.sh ${here}/models/sleep.pml
          NO_FENCE NO_SCAN NO_REREAD)
+xy_check(check.model_gate COMMAND ${here}/models/run.sh ${here}/models/gate.pml
+         NO_LOOK NO_RETRY NO_AWAIT NO_REOPEN LATE_CLEAR NO_FENCE)
 
 # Every page with commands in it: they are run and their output is compared.
 xy_check(docs.runner_self COMMAND ${python} ${here}/docs_test.py --self-test)

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Search a Promela model exhaustively, then once for each of its NO_... definitions, which leave out
-# a part of the protocol: the first must find no error, each of the others one.
+# Search a Promela model exhaustively, then once for each definition that breaks a part of the
+# protocol: the first must find no error, each of the others one.
 #
-#   run.sh MODEL [NO_PART...]
+#   run.sh MODEL [BROKEN_PART...]
 set -euo pipefail
 command -v spin >/dev/null || {
     echo "left out: spin is not installed"
