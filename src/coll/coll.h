@@ -28,6 +28,7 @@
 #include <stdint.h>
 
 #include "base/base.h"
+#include "coll/direct.h"
 #include "coll/split.h"
 #include "graph/graph.h"
 

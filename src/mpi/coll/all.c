@@ -6,9 +6,7 @@
 #include "mpi/coll/coll.h"
 #include "mpi/runtime/parallel.h"
 
-/* Sources read side by side in an alltoall: each destination then gets a run of this many blocks.
- */
-enum { TILE = 8 };
+enum { TILE = XY_DIRECT_TILE };
 
 /* The block of member `rank` in the receive buffer of `call`. */
 static char *receive_block(const coll_call_t *call, int rank, int64_t *count)
@@ -54,7 +52,7 @@ static bool allgather_is_compact(const coll_local_t *local, const coll_slot_t *s
         if (call->receive_counts.data != NULL || !mpi_type_is_contiguous(call->receive_type))
             return false;
     }
-    return slot->bytes * (uint64_t)local->coll->size <= 2 * XMPI_CHUNK;
+    return xy_direct_is_compact(slot->bytes, (uint64_t)local->coll->size);
 }
 
 static void allgather_compact(coll_local_t *local, coll_slot_t *slot)
@@ -98,8 +96,7 @@ static int64_t allgather_depth(const coll_local_t *local, const coll_slot_t *slo
 /* Small contributions go through the slots: nobody has to wait until the others have read. */
 static xy_status_t allgather_prepare(coll_local_t *local, coll_slot_t *slot)
 {
-    slot->is_packed =
-        slot->bytes > 0 && slot->bytes * (uint64_t)local->coll->most_members <= COLL_SMALL;
+    slot->is_packed = xy_direct_is_packed(slot->bytes, (uint64_t)local->coll->most_members);
     for (int m = 0; slot->is_packed && m < local->members; m++) {
         int64_t count;
         mpi_type_t *type;
@@ -271,8 +268,7 @@ static xy_status_t alltoall_prepare(coll_local_t *local, coll_slot_t *slot)
     const mpi_coll_t *coll = local->coll;
 
     slot->is_packed =
-        slot->bytes > 0 &&
-        slot->bytes * (uint64_t)coll->most_members * (uint64_t)coll->size <= COLL_SMALL;
+        xy_direct_is_packed(slot->bytes, (uint64_t)coll->most_members * (uint64_t)coll->size);
     if (slot->is_packed) {
         for (int m = 0; m < local->members; m++)
             if (slot->calls[m]->is_in_place)
@@ -306,7 +302,7 @@ static bool all_are_plain(const coll_local_t *local, const coll_slot_t *slot)
 /* Small regular blocks: the blocks of TILE sources to all members of the local group. */
 static bool is_tiled(const coll_local_t *local, const coll_slot_t *slot)
 {
-    return slot->bytes > 0 && slot->bytes <= XMPI_CHUNK / TILE && all_are_plain(local, slot);
+    return xy_direct_is_tiled(slot->bytes) && all_are_plain(local, slot);
 }
 
 static void exchange_tile(coll_local_t *local, coll_slot_t *slot, int first)

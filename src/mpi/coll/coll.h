@@ -28,6 +28,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "coll/coll.h"
 #include "mpi/datatype/op.h"
 #include "mpi/object/comm.h"
 #include "mpi/p2p/request.h"
@@ -35,8 +36,9 @@
 
 enum {
     COLL_SLOTS = 4,
-    COLL_AHEAD = 2,   /* unfinished collectives a local group may have announced */
-    COLL_SMALL = 2048 /* bytes that travel through the slot instead of the members' buffers */
+    COLL_AHEAD = 2, /* unfinished collectives a local group may have announced */
+    /* Bytes that travel through the slot instead of the members' buffers. */
+    COLL_SMALL = XY_DIRECT_SMALL
 };
 
 typedef struct coll_call coll_call_t;

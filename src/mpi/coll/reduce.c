@@ -23,7 +23,7 @@ static bool is_small(const coll_local_t *local, const coll_slot_t *slot)
 {
     const coll_call_t *call = slot->calls[0];
 
-    return slot->bytes <= COLL_SMALL && mpi_type_is_contiguous(call->receive_type) &&
+    return xy_direct_is_small(slot->bytes) && mpi_type_is_contiguous(call->receive_type) &&
            local->coll->is_ordered;
 }
 

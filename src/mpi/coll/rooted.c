@@ -15,7 +15,7 @@ static bool is_not_root(const coll_call_t *call)
 
 static bool bcast_is_large(const coll_slot_t *slot)
 {
-    return slot->bytes > COLL_SMALL;
+    return !xy_direct_is_small(slot->bytes);
 }
 
 /* A small broadcast travels through the slot of the root's local group. */
@@ -49,7 +49,7 @@ static int64_t bcast_pieces(const coll_local_t *local, coll_slot_t *slot)
 {
     if (!bcast_is_large(slot))
         return 1;
-    return local->members * (int64_t)((slot->bytes + XMPI_CHUNK - 1) / XMPI_CHUNK);
+    return local->members * xy_direct_copy_pieces(slot->bytes);
 }
 
 static void bcast_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
@@ -109,8 +109,7 @@ static int64_t most_pieces(const coll_local_t *local, const coll_slot_t *slot, b
 /* Small contributions go through the slots. */
 static xy_status_t gather_prepare(coll_local_t *local, coll_slot_t *slot)
 {
-    slot->is_packed =
-        slot->bytes > 0 && slot->bytes * (uint64_t)local->coll->most_members <= COLL_SMALL;
+    slot->is_packed = xy_direct_is_packed(slot->bytes, (uint64_t)local->coll->most_members);
     for (int m = 0; slot->is_packed && m < local->members; m++) {
         const coll_call_t *call = slot->calls[m];
 
@@ -179,7 +178,7 @@ static xy_status_t scatter_prepare(coll_local_t *local, coll_slot_t *slot)
     const mpi_coll_t *coll = local->coll;
     const coll_call_t *root;
 
-    slot->is_packed = slot->bytes > 0 && slot->bytes * (uint64_t)coll->size <= COLL_SMALL;
+    slot->is_packed = xy_direct_is_packed(slot->bytes, (uint64_t)coll->size);
     if (!slot->is_packed || coll->local_of[slot->root] != local->index)
         return XY_OK;
     root = slot->calls[coll->place_of[slot->root]];

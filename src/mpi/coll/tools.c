@@ -27,9 +27,9 @@ int64_t coll_copy_pieces(int64_t count, const mpi_type_t *a, const mpi_type_t *b
 {
     uint64_t bytes = (uint64_t)count * a->size;
 
-    if (bytes <= XMPI_CHUNK || !mpi_type_is_contiguous(a) || !mpi_type_is_contiguous(b))
+    if (!mpi_type_is_contiguous(a) || !mpi_type_is_contiguous(b))
         return 1;
-    return (int64_t)((bytes + XMPI_CHUNK - 1) / XMPI_CHUNK);
+    return xy_direct_copy_pieces(bytes);
 }
 
 void coll_copy_piece(const coll_slot_t *slot, void *to, int64_t to_count, const mpi_type_t *to_type,
@@ -60,17 +60,12 @@ size_t coll_span(const mpi_type_t *type)
 
 int64_t coll_block_elements(const coll_slot_t *slot, const mpi_type_t *type)
 {
-    enum { BLOCK = 32 << 10, SHORT = 4 * BLOCK, SMALL_BLOCK = 8 << 10 };
-    size_t block = slot->bytes > 0 && slot->bytes < SHORT ? SMALL_BLOCK : BLOCK;
-    size_t span = coll_span(type);
-
-    return span > 0 && span < block ? (int64_t)(block / span) : 1;
+    return xy_direct_block_elements(slot->bytes, coll_span(type));
 }
 
 void coll_slice(const coll_local_t *local, int64_t count, int64_t *begin, int64_t *end)
 {
-    *begin = count * local->index / local->coll->locals;
-    *end = count * (local->index + 1) / local->coll->locals;
+    xy_direct_slice(count, local->index, local->coll->locals, begin, end);
 }
 
 bool coll_exit_always(const coll_slot_t *slot)

@@ -14,9 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "coll/coll.h"
 #include "mpi/runtime/rank.h"
 
-enum { XMPI_CHUNK = 128 << 10 }; /* bytes of a copy that make one chunk */
+enum { XMPI_CHUNK = XY_DIRECT_PIECE }; /* bytes of a copy that make one chunk */
 
 /* Do chunk `chunk` of `arg`. Runs on any worker, several at once; does not park. */
 typedef void (*mpi_chunk_fn)(void *arg, int64_t chunk);

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Direct collectives: the rules by which their work is cut.
+ *
+ * The ranks of one node see each other's memory, so their default collective has no messages. The
+ * ranks that share a core form a local group; the groups meet, and the work is then a list of
+ * pieces that read and write the buffers of any rank and depend on nothing but the meeting:
+ *
+ *   copies        in pieces of XY_DIRECT_PIECE bytes
+ *   reductions    each group has a slice of the vector, cut into blocks that stay in cache
+ *   small data    each group leaves what the others need in memory of its own before the meeting,
+ * so that afterwards no rank has to wait until its buffers were read
+ *
+ * The runtime does the pieces without making a graph of them; the algorithms called `direct` build
+ * the graph of the same pieces. Both ask the functions here, so that what is explained, counted and
+ * simulated is what runs. Pure functions; any thread.
+ */
+#ifndef XY_COLL_DIRECT_H
+#define XY_COLL_DIRECT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    XY_DIRECT_SMALL = 2048,      /* bytes that a group leaves for the others */
+    XY_DIRECT_PIECE = 128 << 10, /* bytes of a copy that make one piece */
+    XY_DIRECT_TILE = 8, /* alltoall: sources read side by side, so that each receiver gets a run */
+    XY_DIRECT_BLOCK = 32 << 10,      /* bytes of a block of a reduction; */
+    XY_DIRECT_SHORT = 128 << 10,     /* vectors below this have smaller ones, */
+    XY_DIRECT_SHORT_BLOCK = 8 << 10, /* so that several cores find some */
+};
+
+/* Pieces of a copy; piece i begins at i * XY_DIRECT_PIECE. A copy of nothing is one piece. */
+static inline int64_t xy_direct_copy_pieces(uint64_t bytes)
+{
+    if (bytes <= XY_DIRECT_PIECE)
+        return 1;
+    return (int64_t)((bytes + XY_DIRECT_PIECE - 1) / XY_DIRECT_PIECE);
+}
+
+/* Elements of `span` bytes that make a block of a reduction of vectors of `bytes` (0: not known to
+ * all). */
+static inline int64_t xy_direct_block_elements(uint64_t bytes, size_t span)
+{
+    size_t block = bytes > 0 && bytes < XY_DIRECT_SHORT ? XY_DIRECT_SHORT_BLOCK : XY_DIRECT_BLOCK;
+
+    return span > 0 && span < block ? (int64_t)(block / span) : 1;
+}
+
+/* The slice [*begin, *end) of group `group` of a vector of `count` elements. */
+static inline void xy_direct_slice(int64_t count, int group, int groups, int64_t *begin,
+                                   int64_t *end)
+{
+    *begin = count * group / groups;
+    *end = count * (group + 1) / groups;
+}
+
+/* Do `bytes` of each rank (or pair of ranks) fit into what a group leaves for the others, when it
+ * leaves `blocks` of them? Where sizes may differ between ranks (0 bytes) they do not. */
+static inline bool xy_direct_is_packed(uint64_t bytes, uint64_t blocks)
+{
+    return bytes > 0 && bytes * blocks <= XY_DIRECT_SMALL;
+}
+
+/* Vectors (broadcast, reductions): the same, but an empty one is small. */
+static inline bool xy_direct_is_small(uint64_t bytes)
+{
+    return bytes <= XY_DIRECT_SMALL;
+}
+
+/* Allgather: are all blocks together so few bytes that a group puts them together as one piece? */
+static inline bool xy_direct_is_compact(uint64_t bytes, uint64_t ranks)
+{
+    return bytes * ranks <= 2 * XY_DIRECT_PIECE;
+}
+
+/* Alltoall: are blocks so short that XY_DIRECT_TILE of them are one piece? */
+static inline bool xy_direct_is_tiled(uint64_t bytes)
+{
+    return bytes > 0 && bytes <= XY_DIRECT_PIECE / XY_DIRECT_TILE;
+}
+
+#endif
