@@ -1,34 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Barrier, MPI_Bcast, MPI_Gather(v), MPI_Scatter(v) and their nonblocking forms. */
-#include "mpi/bindings/alias.h"
+#include "mpi/coll/calls.h"
 #include "mpi/coll/check_arguments.h"
 
-#define SITE __builtin_return_address(0)
-
-static int barrier(const char *name, const void *site, MPI_Comm comm, MPI_Request *request)
+int impl_barrier(mpi_rank_t *self, MPI_Comm comm, MPI_Request *request)
 {
-    mpi_rank_t *self = mpi_enter(name, site);
     coll_call_t call = {.kind = &coll_barrier};
 
     return coll_go(self, coll_check_comm(self, comm, &call), &call, request);
 }
 
-int PMPI_Barrier(MPI_Comm comm)
+int impl_bcast(mpi_rank_t *self, void *buffer, int64_t count, MPI_Datatype type, int root,
+               MPI_Comm comm, MPI_Request *request)
 {
-    return barrier("MPI_Barrier", SITE, comm, NULL);
-}
-XY_MPI_ALIAS(Barrier)
-
-int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
-{
-    return barrier("MPI_Ibarrier", SITE, comm, request);
-}
-XY_MPI_ALIAS(Ibarrier)
-
-static int bcast(const char *name, const void *site, void *buffer, int64_t count, MPI_Datatype type,
-                 int root, MPI_Comm comm, MPI_Request *request)
-{
-    mpi_rank_t *self = mpi_enter(name, site);
     coll_call_t call = {.kind = &coll_bcast, .root = root};
     int error = coll_check_comm(self, comm, &call);
 
@@ -45,32 +29,6 @@ static int bcast(const char *name, const void *site, void *buffer, int64_t count
     return coll_go(self, error, &call, request);
 }
 
-int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
-{
-    return bcast("MPI_Bcast", SITE, buffer, count, datatype, root, comm, NULL);
-}
-XY_MPI_ALIAS(Bcast)
-
-int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
-{
-    return bcast("MPI_Bcast_c", SITE, buffer, count, datatype, root, comm, NULL);
-}
-XY_MPI_ALIAS(Bcast_c)
-
-int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
-                MPI_Request *request)
-{
-    return bcast("MPI_Ibcast", SITE, buffer, count, datatype, root, comm, request);
-}
-XY_MPI_ALIAS(Ibcast)
-
-int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
-                  MPI_Request *request)
-{
-    return bcast("MPI_Ibcast_c", SITE, buffer, count, datatype, root, comm, request);
-}
-XY_MPI_ALIAS(Ibcast_c)
-
 /* What the root alone gives: its regular blocks (count) or its vector of them. */
 static int check_root_side(const coll_call_t *call, const void *buffer, int64_t count,
                            coll_vector_t counts, MPI_Datatype type, mpi_type_t **type_p)
@@ -86,12 +44,10 @@ static int check_root_side(const coll_call_t *call, const void *buffer, int64_t 
  * small number: where a count is not significant, programs pass -1. */
 #define VECTOR INT64_MIN
 
-static int gather(const char *name, const void *site, const void *sendbuf, int64_t sendcount,
-                  MPI_Datatype sendtype, void *recvbuf, int64_t recvcount, coll_vector_t counts,
-                  coll_vector_t displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                  MPI_Request *request)
+static int gather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
+                  void *recvbuf, int64_t recvcount, coll_vector_t counts, coll_vector_t displs,
+                  MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
-    mpi_rank_t *self = mpi_enter(name, site);
     bool is_vector = recvcount == VECTOR;
     coll_call_t call = {.kind = &coll_gather,
                         .root = root,
@@ -118,103 +74,26 @@ static int gather(const char *name, const void *site, const void *sendbuf, int64
 
 static const coll_vector_t none;
 
-static int gather_blocks(const char *name, const void *site, const void *sendbuf, int64_t sendcount,
-                         MPI_Datatype sendtype, void *recvbuf, int64_t recvcount,
-                         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+int impl_gather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
+                void *recvbuf, int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                MPI_Request *request)
 {
-    return gather(name, site, sendbuf, sendcount, sendtype, recvbuf, recvcount, none, none,
-                  recvtype, root, comm, request);
+    return gather(self, sendbuf, sendcount, sendtype, recvbuf, recvcount, none, none, recvtype,
+                  root, comm, request);
 }
 
-int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+int impl_gatherv(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
+                 void *recvbuf, coll_vector_t counts, coll_vector_t displs, MPI_Datatype recvtype,
+                 int root, MPI_Comm comm, MPI_Request *request)
 {
-    return gather_blocks("MPI_Gather", SITE, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                         recvtype, root, comm, NULL);
-}
-XY_MPI_ALIAS(Gather)
-
-int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                  MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-    return gather_blocks("MPI_Gather_c", SITE, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                         recvtype, root, comm, NULL);
-}
-XY_MPI_ALIAS(Gather_c)
-
-int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                 MPI_Request *request)
-{
-    return gather_blocks("MPI_Igather", SITE, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                         recvtype, root, comm, request);
-}
-XY_MPI_ALIAS(Igather)
-
-int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                   MPI_Request *request)
-{
-    return gather_blocks("MPI_Igather_c", SITE, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                         recvtype, root, comm, request);
-}
-XY_MPI_ALIAS(Igather_c)
-
-static int gather_vector(const char *name, const void *site, const void *sendbuf, int64_t sendcount,
-                         MPI_Datatype sendtype, void *recvbuf, coll_vector_t counts,
-                         coll_vector_t displs, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                         MPI_Request *request)
-{
-    return gather(name, site, sendbuf, sendcount, sendtype, recvbuf, VECTOR, counts, displs,
-                  recvtype, root, comm, request);
+    return gather(self, sendbuf, sendcount, sendtype, recvbuf, VECTOR, counts, displs, recvtype,
+                  root, comm, request);
 }
 
-int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-                 MPI_Comm comm)
+static int scatter(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, coll_vector_t counts,
+                   coll_vector_t displs, MPI_Datatype sendtype, void *recvbuf, int64_t recvcount,
+                   MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
-    return gather_vector("MPI_Gatherv", SITE, sendbuf, sendcount, sendtype, recvbuf,
-                         (coll_vector_t){recvcounts, false}, (coll_vector_t){displs, false},
-                         recvtype, root, comm, NULL);
-}
-XY_MPI_ALIAS(Gatherv)
-
-int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                   const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                   int root, MPI_Comm comm)
-{
-    return gather_vector("MPI_Gatherv_c", SITE, sendbuf, sendcount, sendtype, recvbuf,
-                         (coll_vector_t){recvcounts, true}, (coll_vector_t){displs, true}, recvtype,
-                         root, comm, NULL);
-}
-XY_MPI_ALIAS(Gatherv_c)
-
-int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                  const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
-                  MPI_Comm comm, MPI_Request *request)
-{
-    return gather_vector("MPI_Igatherv", SITE, sendbuf, sendcount, sendtype, recvbuf,
-                         (coll_vector_t){recvcounts, false}, (coll_vector_t){displs, false},
-                         recvtype, root, comm, request);
-}
-XY_MPI_ALIAS(Igatherv)
-
-int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
-                    int root, MPI_Comm comm, MPI_Request *request)
-{
-    return gather_vector("MPI_Igatherv_c", SITE, sendbuf, sendcount, sendtype, recvbuf,
-                         (coll_vector_t){recvcounts, true}, (coll_vector_t){displs, true}, recvtype,
-                         root, comm, request);
-}
-XY_MPI_ALIAS(Igatherv_c)
-
-static int scatter(const char *name, const void *site, const void *sendbuf, int64_t sendcount,
-                   coll_vector_t counts, coll_vector_t displs, MPI_Datatype sendtype, void *recvbuf,
-                   int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                   MPI_Request *request)
-{
-    mpi_rank_t *self = mpi_enter(name, site);
     bool is_vector = sendcount == VECTOR;
     coll_call_t call = {.kind = &coll_scatter,
                         .root = root,
@@ -239,94 +118,18 @@ static int scatter(const char *name, const void *site, const void *sendbuf, int6
     return coll_go(self, error, &call, request);
 }
 
-static int scatter_blocks(const char *name, const void *site, const void *sendbuf,
-                          int64_t sendcount, MPI_Datatype sendtype, void *recvbuf,
-                          int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                          MPI_Request *request)
+int impl_scatter(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
+                 void *recvbuf, int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                 MPI_Request *request)
 {
-    return scatter(name, site, sendbuf, sendcount, none, none, sendtype, recvbuf, recvcount,
-                   recvtype, root, comm, request);
+    return scatter(self, sendbuf, sendcount, none, none, sendtype, recvbuf, recvcount, recvtype,
+                   root, comm, request);
 }
 
-int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+int impl_scatterv(mpi_rank_t *self, const void *sendbuf, coll_vector_t counts, coll_vector_t displs,
+                  MPI_Datatype sendtype, void *recvbuf, int64_t recvcount, MPI_Datatype recvtype,
+                  int root, MPI_Comm comm, MPI_Request *request)
 {
-    return scatter_blocks("MPI_Scatter", SITE, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                          recvtype, root, comm, NULL);
+    return scatter(self, sendbuf, VECTOR, counts, displs, sendtype, recvbuf, recvcount, recvtype,
+                   root, comm, request);
 }
-XY_MPI_ALIAS(Scatter)
-
-int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-    return scatter_blocks("MPI_Scatter_c", SITE, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                          recvtype, root, comm, NULL);
-}
-XY_MPI_ALIAS(Scatter_c)
-
-int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
-                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                  MPI_Request *request)
-{
-    return scatter_blocks("MPI_Iscatter", SITE, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                          recvtype, root, comm, request);
-}
-XY_MPI_ALIAS(Iscatter)
-
-int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                    MPI_Request *request)
-{
-    return scatter_blocks("MPI_Iscatter_c", SITE, sendbuf, sendcount, sendtype, recvbuf, recvcount,
-                          recvtype, root, comm, request);
-}
-XY_MPI_ALIAS(Iscatter_c)
-
-static int scatter_vector(const char *name, const void *site, const void *sendbuf,
-                          coll_vector_t counts, coll_vector_t displs, MPI_Datatype sendtype,
-                          void *recvbuf, int64_t recvcount, MPI_Datatype recvtype, int root,
-                          MPI_Comm comm, MPI_Request *request)
-{
-    return scatter(name, site, sendbuf, VECTOR, counts, displs, sendtype, recvbuf, recvcount,
-                   recvtype, root, comm, request);
-}
-
-int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[],
-                  MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
-                  int root, MPI_Comm comm)
-{
-    return scatter_vector("MPI_Scatterv", SITE, sendbuf, (coll_vector_t){sendcounts, false},
-                          (coll_vector_t){displs, false}, sendtype, recvbuf, recvcount, recvtype,
-                          root, comm, NULL);
-}
-XY_MPI_ALIAS(Scatterv)
-
-int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-                    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                    MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-    return scatter_vector("MPI_Scatterv_c", SITE, sendbuf, (coll_vector_t){sendcounts, true},
-                          (coll_vector_t){displs, true}, sendtype, recvbuf, recvcount, recvtype,
-                          root, comm, NULL);
-}
-XY_MPI_ALIAS(Scatterv_c)
-
-int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[],
-                   MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
-                   int root, MPI_Comm comm, MPI_Request *request)
-{
-    return scatter_vector("MPI_Iscatterv", SITE, sendbuf, (coll_vector_t){sendcounts, false},
-                          (coll_vector_t){displs, false}, sendtype, recvbuf, recvcount, recvtype,
-                          root, comm, request);
-}
-XY_MPI_ALIAS(Iscatterv)
-
-int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
-                     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
-{
-    return scatter_vector("MPI_Iscatterv_c", SITE, sendbuf, (coll_vector_t){sendcounts, true},
-                          (coll_vector_t){displs, true}, sendtype, recvbuf, recvcount, recvtype,
-                          root, comm, request);
-}
-XY_MPI_ALIAS(Iscatterv_c)

@@ -93,9 +93,9 @@ int coll_check_op(coll_call_t *call, MPI_Op handle)
 int coll_go(mpi_rank_t *self, int error, coll_call_t *call, MPI_Request *request)
 {
     if (error != MPI_SUCCESS)
-        return mpi_leave(self, error);
+        return error;
     if (request != NULL)
-        return mpi_leave(self, coll_start(self, call, request));
+        return coll_start(self, call, request);
     coll_run(self, call);
-    return mpi_leave(self, MPI_SUCCESS);
+    return MPI_SUCCESS;
 }

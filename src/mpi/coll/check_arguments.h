@@ -20,7 +20,7 @@ int coll_check_types(const coll_call_t *call, const MPI_Datatype types[]);
 /* The operation, into call->op; call->receive_type is set. */
 int coll_check_op(coll_call_t *call, MPI_Op handle);
 
-/* Run it (request NULL) or start it, and leave the MPI call. */
+/* Run it (request NULL) or start it, unless the checks found an error. */
 int coll_go(mpi_rank_t *self, int error, coll_call_t *call, MPI_Request *request);
 
 #endif

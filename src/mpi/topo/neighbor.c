@@ -3,7 +3,6 @@
 
 #include "mpi/object/error.h"
 #include "mpi/p2p/multi_request.h"
-#include "mpi/runtime/call.h"
 #include "mpi/topo/topo.h"
 
 /* Neighbours of most programs; more take memory from the heap. */
@@ -109,8 +108,8 @@ static int start_all(mpi_multi_request_t *multi, const neighbors_t *n, const mpi
     return error;
 }
 
-static int exchange(mpi_rank_t *self, MPI_Comm handle, const mpi_blocks_t *send,
-                    const mpi_blocks_t *receive, MPI_Request *request)
+int mpi_neighbor_exchange(mpi_rank_t *self, MPI_Comm handle, const mpi_blocks_t *send,
+                          const mpi_blocks_t *receive, MPI_Request *request)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
     mpi_multi_request_t *multi;
@@ -137,13 +136,4 @@ static int exchange(mpi_rank_t *self, MPI_Comm handle, const mpi_blocks_t *send,
     }
     xy_free(n.heap);
     return error;
-}
-
-int mpi_neighbor_exchange(const char *name, const void *site, MPI_Comm comm,
-                          const mpi_blocks_t *send, const mpi_blocks_t *receive,
-                          MPI_Request *request)
-{
-    mpi_rank_t *self = mpi_enter(name, site);
-
-    return mpi_leave(self, exchange(self, comm, send, receive, request));
 }

@@ -24,9 +24,8 @@ typedef struct {
     bool is_one;               /* all neighbours get the same block */
 } mpi_blocks_t;
 
-/* Enter the call `name`, exchange with all neighbours (request NULL: wait) and leave. */
-int mpi_neighbor_exchange(const char *name, const void *site, MPI_Comm comm,
-                          const mpi_blocks_t *send, const mpi_blocks_t *receive,
-                          MPI_Request *request);
+/* Exchange with all neighbours; request NULL: wait. */
+int mpi_neighbor_exchange(mpi_rank_t *self, MPI_Comm comm, const mpi_blocks_t *send,
+                          const mpi_blocks_t *receive, MPI_Request *request);
 
 #endif
