@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "bench_nbc.h"
@@ -85,14 +84,6 @@ static int peer_index(const char *name)
 
 /* ---- Running ---- */
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static pid_t start_child(char *const *argv, const char *peer, int output)
 {
     pid_t child;
@@ -117,11 +108,11 @@ static bool read_lines(int fd, nbc_line_fn line, void *arg)
 {
     char text[LINE_MAX_BYTES];
     size_t length = 0;
-    double deadline = now() + RUN_SECONDS;
+    double deadline = xy_clock_seconds(CLOCK_MONOTONIC) + RUN_SECONDS;
 
     for (;;) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
-        int left = (int)((deadline - now()) * 1000);
+        int left = (int)((deadline - xy_clock_seconds(CLOCK_MONOTONIC)) * 1000);
         ssize_t n;
         char *end;
 

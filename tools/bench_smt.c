@@ -15,7 +15,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "machine/machine.h"
@@ -57,14 +56,6 @@ typedef struct {
     double misses; /* negative: not known */
     double copied; /* bytes per second */
 } sample_t;
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void pin(int cpu)
 {
@@ -127,7 +118,7 @@ static int open_counter(void)
 static void timed_product(const product_t *p, int counter, sample_t *sample)
 {
     uint64_t misses = 0;
-    double begin = now();
+    double begin = xy_clock_seconds(CLOCK_MONOTONIC);
 
     if (counter >= 0) {
         ioctl(counter, PERF_EVENT_IOC_RESET, 0);
@@ -136,7 +127,7 @@ static void timed_product(const product_t *p, int counter, sample_t *sample)
     multiply(p);
     if (counter >= 0)
         ioctl(counter, PERF_EVENT_IOC_DISABLE, 0);
-    sample->seconds = now() - begin;
+    sample->seconds = xy_clock_seconds(CLOCK_MONOTONIC) - begin;
     sample->misses = counter >= 0 && read(counter, &misses, sizeof(misses)) == sizeof(misses)
                          ? (double)misses
                          : -1;
@@ -160,7 +151,7 @@ static xy_status_t measure(const product_t *p, int counter, int cpu, uint64_t by
     copier_t copier = {.cpu = cpu, .bytes = bytes};
     sample_t samples[REPETITIONS_MAX];
     pthread_t thread;
-    double begin = now();
+    double begin = xy_clock_seconds(CLOCK_MONOTONIC);
 
     if (cpu >= 0 && pthread_create(&thread, NULL, copy_loop, &copier) != 0)
         return xy_fail(XY_ENOMEM, "cannot start the copying thread");
@@ -173,7 +164,7 @@ static xy_status_t measure(const product_t *p, int counter, int cpu, uint64_t by
         return xy_fail_memory("the copied buffer");
     sort_samples(samples, repetitions);
     *median = samples[repetitions / 2];
-    median->copied = (double)copier.copied / (now() - begin);
+    median->copied = (double)copier.copied / (xy_clock_seconds(CLOCK_MONOTONIC) - begin);
     return XY_OK;
 }
 

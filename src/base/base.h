@@ -7,6 +7,7 @@
 #define XY_BASE_BASE_H
 
 #include "base/bitset.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/heap.h"
@@ -14,6 +15,7 @@
 #include "base/memory.h"
 #include "base/option.h"
 #include "base/progress.h"
+#include "base/random.h"
 #include "base/status.h"
 #include "base/text.h"
 #include "base/vec.h"

@@ -5,21 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 enum { BAR = 30, LINE = 128 };
 
 static const double FIRST_AFTER = 1.0; /* seconds */
 static const double EVERY = 0.1;
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* A terminal that does not understand a carriage return would be filled with lines. */
 static bool can_draw(void)
@@ -33,7 +26,7 @@ void xy_progress_start(xy_progress_t *bar, const char *label, uint64_t total)
 {
     *bar = (xy_progress_t){.label = label, .total = total, .enabled = can_draw()};
     if (bar->enabled)
-        bar->started = now();
+        bar->started = xy_clock_seconds(CLOCK_MONOTONIC);
 }
 
 /* One write per picture, so that messages of others do not land inside it. */
@@ -65,7 +58,7 @@ void xy_progress_step(xy_progress_t *bar, uint64_t amount)
     bar->done += amount;
     if (!bar->enabled)
         return;
-    time = now();
+    time = xy_clock_seconds(CLOCK_MONOTONIC);
     if (time - bar->started < FIRST_AFTER || (bar->shown > 0 && time - bar->shown < EVERY))
         return;
     bar->shown = time;

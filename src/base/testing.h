@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For unit tests only: what was said, repeatable random numbers.
+ * For unit tests only, of this and of every other component: messages, repeatable random numbers,
+ * temporary files.
  *
  *   testing_listen();
  *   assert_int_equal(xy_thing_parse("x"), XY_EPARSE);
  *   assert_string_equal(testing_said, "...");           (one message: testing_said_count is 1)
+ *
+ * XYLEM_SEED=N in the environment gives the random numbers of testing_below another series, which
+ * is printed.
  */
 #ifndef XY_BASE_TESTING_H
 #define XY_BASE_TESTING_H
 
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
+#include "base/random.h"
 #include "base/status.h"
 
 static char testing_said[4096];
@@ -32,13 +39,49 @@ static inline void testing_listen(void)
     xy_error_handler_set(testing_on_message, NULL);
 }
 
-/* The next of a repeatable series (xorshift64*); *state must not be 0. */
+/* The next of a repeatable series; *state must not be 0. */
 static inline uint64_t testing_random(uint64_t *state)
 {
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return *state * UINT64_C(0x2545f4914f6cdd1d);
+    return xy_random(state);
+}
+
+/* The same from 0 to n - 1. */
+static inline int testing_random_below(uint64_t *state, int n)
+{
+    return (int)((xy_random(state) >> 33) % (uint64_t)n);
+}
+
+/* Where a test's series starts: XYLEM_SEED, or always the same. */
+static inline uint64_t testing_seed(void)
+{
+    const char *text = getenv("XYLEM_SEED");
+    uint64_t seed = text != NULL ? strtoull(text, NULL, 0) : 0;
+
+    if (seed != 0)
+        fprintf(stderr, "random numbers from XYLEM_SEED=%s\n", text);
+    return seed != 0 ? seed : 20240229;
+}
+
+/* One of 0 .. n - 1, from the series of the program. One thread only. */
+static inline int testing_below(int n)
+{
+    static uint64_t state;
+
+    if (state == 0)
+        state = testing_seed();
+    return testing_random_below(&state, n);
+}
+
+/* An empty file that no other test uses; the caller unlinks it. */
+static inline void testing_path(char path[64])
+{
+    int fd;
+
+    snprintf(path, 64, "/tmp/xylem-test-XXXXXX");
+    fd = mkstemp(path);
+    if (fd < 0)
+        abort();
+    close(fd);
 }
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For unit tests of this room only: what was said, tables of numbers from tests/data/cost, noise,
- * skipping. */
+/* For the unit tests of this component: tables of numbers from tests/data/cost, noise, skipping. */
 #ifndef XY_COST_TESTING_H
 #define XY_COST_TESTING_H
 
@@ -12,6 +11,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "base/testing.h"
 #include "cost/lapack.h"
 
 #ifndef XYLEM_SOURCE_DIR
@@ -25,33 +25,6 @@ typedef struct {
     char word[TESTING_ROWS][32]; /* what stands in front where it is no number */
     double at[TESTING_ROWS][TESTING_COLUMNS];
 } testing_table_t;
-
-static char testing_said[4096];
-static int testing_said_count;
-
-static inline void testing_on_message(void *arg, xy_status_t status, const char *message)
-{
-    (void)arg, (void)status;
-    snprintf(testing_said, sizeof(testing_said), "%s", message);
-    testing_said_count++;
-}
-
-/* Messages go to testing_said from now on; forget earlier ones. */
-static inline void testing_listen(void)
-{
-    testing_said[0] = '\0';
-    testing_said_count = 0;
-    xy_error_handler_set(testing_on_message, NULL);
-}
-
-/* The next of a repeatable series (xorshift64*); *state must not be 0. */
-static inline uint64_t testing_random(uint64_t *state)
-{
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return *state * UINT64_C(0x2545f4914f6cdd1d);
-}
 
 /* Comments and the line of column names are skipped. */
 static inline testing_table_t testing_read_table(const char *name)
@@ -88,7 +61,7 @@ static inline testing_table_t testing_read_table(const char *name)
 /* Uniform in [-1, 1]. */
 static inline double testing_noise(uint64_t *state)
 {
-    return (double)(testing_random(state) >> 11) / (double)(UINT64_C(1) << 52) - 1;
+    return xy_random_unit(state);
 }
 
 static inline bool testing_has_lapacke(void)

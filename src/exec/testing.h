@@ -16,36 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/testing.h"
 #include "coll/coll.h"
 #include "exec/exec.h"
-
-static char testing_said[1024];
-static int testing_said_count;
-
-static inline void testing_on_message(void *arg, xy_status_t status, const char *message)
-{
-    (void)arg, (void)status;
-    snprintf(testing_said, sizeof(testing_said), "%s", message);
-    testing_said_count++;
-}
-
-static inline void testing_listen(void)
-{
-    testing_said[0] = '\0';
-    testing_said_count = 0;
-    xy_error_handler_set(testing_on_message, NULL);
-}
-
-/* One of 0 .. n - 1, from a repeatable series (xorshift64*). One thread only. */
-static inline int testing_below(int n)
-{
-    static uint64_t state = 123456789;
-
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-    return (int)((state * UINT64_C(0x2545f4914f6cdd1d) >> 33) % (uint64_t)n);
-}
 
 typedef enum {
     TESTING_SUM,    /* uint32_t */

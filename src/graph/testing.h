@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For unit tests only: repeatable random numbers, what was said, who comes before whom. */
+/* For the unit tests of this component: which operation comes before which. */
 #ifndef XY_GRAPH_TESTING_H
 #define XY_GRAPH_TESTING_H
 
@@ -8,36 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/testing.h"
 #include "graph/graph.h"
-
-static char testing_said[1024];
-static int testing_said_count;
-
-static inline void testing_on_message(void *arg, xy_status_t status, const char *message)
-{
-    (void)arg, (void)status;
-    snprintf(testing_said, sizeof(testing_said), "%s", message);
-    testing_said_count++;
-}
-
-/* Messages go to testing_said from now on; forget earlier ones. */
-static inline void testing_listen(void)
-{
-    testing_said[0] = '\0';
-    testing_said_count = 0;
-    xy_error_handler_set(testing_on_message, NULL);
-}
-
-/* One of 0 .. n - 1, from a repeatable series (xorshift64*). */
-static inline int testing_below(int n)
-{
-    static uint64_t state = 20240229;
-
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-    return (int)((state * UINT64_C(0x2545f4914f6cdd1d) >> 33) % (uint64_t)n);
-}
 
 enum { TESTING_OPS = 256 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For the unit tests of this room: what was said, and random machines: asymmetric, with names,
- * links, exclusions, numbers, GPUs and routes. */
+/* For the unit tests of this component: random machines: asymmetric, with names, links,
+ * exclusions, numbers, GPUs and routes. */
 #ifndef XY_MACHINE_MACHINE_TESTING_H
 #define XY_MACHINE_MACHINE_TESTING_H
 
@@ -12,25 +12,8 @@
 
 #include <cmocka.h>
 
+#include "base/testing.h"
 #include "machine/machine_internal.h"
-
-static char testing_said[4096];
-static int testing_said_count;
-
-static inline void testing_on_message(void *arg, xy_status_t status, const char *message)
-{
-    (void)arg, (void)status;
-    snprintf(testing_said, sizeof(testing_said), "%s", message);
-    testing_said_count++;
-}
-
-/* Messages go to testing_said from now on; forget earlier ones. */
-static inline void testing_listen(void)
-{
-    testing_said[0] = '\0';
-    testing_said_count = 0;
-    xy_error_handler_set(testing_on_message, NULL);
-}
 
 static inline uint32_t random_below(uint64_t *state, uint32_t n)
 {

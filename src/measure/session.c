@@ -51,20 +51,6 @@ static bool is_paced(const session_t *s)
 }
 
 /* xorshift64*: sizes and their order are the same each time. */
-static uint64_t next_random(session_t *s)
-{
-    s->random ^= s->random >> 12;
-    s->random ^= s->random << 25;
-    s->random ^= s->random >> 27;
-    return s->random * UINT64_C(0x2545f4914f6cdd1d);
-}
-
-/* In [-1, 1]. */
-static double by_chance(session_t *s)
-{
-    return (double)(next_random(s) >> 11) / (double)(UINT64_C(1) << 52) - 1;
-}
-
 /* The reference was learnt while somebody was on the core: what was told by it is forgotten. */
 static void mend_reference(session_t *s, const cost_pool_t *seen)
 {
@@ -189,7 +175,7 @@ static void add_grid(session_t *s)
         size_t parts = (size_t)fmax(round(GRID / sum / sqrt((double)i + 1)), 2);
 
         for (size_t k = 1; k < parts; k++)
-            add_between(s, i, ((double)k + by_chance(s) / 4) / (double)parts, &end);
+            add_between(s, i, ((double)k + xy_random_unit(&s->random) / 4) / (double)parts, &end);
     }
     add_ends(s, &end);
     sort_in(s, end);
@@ -258,7 +244,7 @@ static xy_status_t add_missed(session_t *s)
 
         if ((was_missed || is_missed || is_jump(s, i, &model)) &&
             4 * q->paced < s->deadline - cost_now())
-            add_between(s, i, 0.5 + by_chance(s) / 8, &end);
+            add_between(s, i, 0.5 + xy_random_unit(&s->random) / 8, &end);
         was_missed = is_missed;
     }
     xy_fit_cleanup(&model);
@@ -281,7 +267,7 @@ static xy_status_t visit_round(session_t *s, const xy_fit_t *model, size_t *visi
 
     *visited_p = 0;
     for (size_t i = 0; i < all; i++) {
-        size_t k = next_random(s) % (i + 1);
+        size_t k = xy_random(&s->random) % (i + 1);
 
         order[i] = order[k];
         order[k] = i;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A strategy at work: the problem it is given, and what its answer costs. */
 #include <string.h>
-#include <time.h>
 
 #include "place/balance.h"
 #include "place/strategy.h"
@@ -42,25 +41,17 @@ static uint64_t room_of(const uint32_t *capacity, const xy_target_t *t)
 }
 
 /* Processor time: what a strategy takes does not depend on who else is using the machine. */
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static xy_status_t solve(const xy_strategy_t *strategy, const xy_problem_t *q,
                          const xy_place_options_t *options, xy_place_t *p)
 {
-    double begin = now();
+    double begin = xy_clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
     xy_status_t st = XY_OK;
 
     if (p->n > 0)
         st = strategy->place(q, p->leaf_of);
     if (st == XY_OK && options->load != NULL)
         st = place_balance(q, options->load, p->leaf_of);
-    p->seconds = now() - begin;
+    p->seconds = xy_clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - begin;
     if (st == XY_ENOMEM)
         return xy_fail_memory("placing");
     return st;

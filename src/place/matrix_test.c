@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "place/testing.h"
+#include "base/testing.h"
 
 static xy_matrix_t *random_matrix(uint64_t *seed, bool is_symmetric, bool has_messages)
 {

@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
+#include "base/testing.h"
 #include "place/place.h"
-#include "place/testing.h"
 
 static char folder[] = "/tmp/xylem_traffic_XXXXXX";
 

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Orders on a shared core: who stands in the list, and who is picked. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
+#include <cmocka.h>
+
+#include "base/testing.h"
 #include "sched/sched.h"
-#include "sched/testing.h"
 
 static void open_queue(const char *name, xy_order_thread_t *threads, int n, xy_order_queue_t *q)
 {

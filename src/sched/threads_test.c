@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Placements of progress threads: the published examples, and that they only use free cores. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
+#include <cmocka.h>
+
+#include "base/testing.h"
 #include "sched/sched.h"
-#include "sched/testing.h"
 
 enum { CORES_MAX = 128 };
 

@@ -12,26 +12,9 @@
 
 #include <cmocka.h>
 
+#include "base/testing.h"
 #include "coll/coll.h"
 #include "sim/sim.h"
-
-static char testing_said[4096];
-static int testing_said_count;
-
-static inline void testing_on_message(void *arg, xy_status_t status, const char *message)
-{
-    (void)arg, (void)status;
-    snprintf(testing_said, sizeof(testing_said), "%s", message);
-    testing_said_count++;
-}
-
-/* Messages go to testing_said from now on; forget earlier ones. */
-static inline void testing_listen(void)
-{
-    testing_said[0] = '\0';
-    testing_said_count = 0;
-    xy_error_handler_set(testing_on_message, NULL);
-}
 
 /* The machines that ship as knl64 and skylake48, as strings: tests also run without libxml2. */
 #define TESTING_KNL64     "package:1 [numa] l2:32 core:2"

@@ -32,7 +32,8 @@ static void test_policies_are_correct(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= (XYLEM_SANITIZED ? 5 : 40); seed++) {
         uint64_t s = seed * 7919;
-        xy_graph_t *g = witness_graph(&s, 20 + witness_below(&s, 200), 5 + witness_below(&s, 40));
+        xy_graph_t *g =
+            witness_graph(&s, 20 + testing_random_below(&s, 200), 5 + testing_random_below(&s, 40));
         xy_task_platform_t *p = witness_platform(&s);
 
         for (int i = 0; xy_task_policies[i] != NULL; i++)
@@ -41,7 +42,7 @@ static void test_policies_are_correct(void **state)
                 witness_t w;
                 xy_task_sim_t how = {.policy = xy_task_policies[i]->name,
                                      .eviction = xy_task_evictions[e].name,
-                                     .pipeline = witness_below(&s, 4),
+                                     .pipeline = testing_random_below(&s, 4),
                                      .observer = &w.observer};
 
                 if (needs_positions(xy_task_policies[i]))
@@ -201,7 +202,7 @@ static void test_narrowest_memories(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= (XYLEM_SANITIZED ? 4 : 25); seed++) {
         uint64_t s = seed * 611953, most = 4000;
-        xy_graph_t *g = witness_graph(&s, 60, 6 + witness_below(&s, 12));
+        xy_graph_t *g = witness_graph(&s, 60, 6 + testing_random_below(&s, 12));
         xy_task_platform_t *p = witness_platform(&s);
         const xy_access_t *a;
 
@@ -218,7 +219,7 @@ static void test_narrowest_memories(void **state)
             xy_task_result_t r;
             witness_t w;
             xy_task_sim_t how = {.policy = xy_task_policies[i]->name,
-                                 .pipeline = 1 + witness_below(&s, 8),
+                                 .pipeline = 1 + testing_random_below(&s, 8),
                                  .observer = &w.observer};
 
             if (needs_positions(xy_task_policies[i]) || xy_graph_datum(g, 0)->home != 0)

@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/testing.h"
 #include "tasks/sim/sim.h"
 
 enum { WITNESS_MEMORIES = 8, WITNESS_WORKERS = 16 };
@@ -26,19 +27,6 @@ typedef struct {
     double free_at[WITNESS_WORKERS];
     int32_t ran;
 } witness_t;
-
-static inline uint64_t witness_random(uint64_t *state)
-{
-    *state ^= *state >> 12;
-    *state ^= *state << 25;
-    *state ^= *state >> 27;
-    return *state * UINT64_C(0x2545f4914f6cdd1d);
-}
-
-static inline int witness_below(uint64_t *state, int n)
-{
-    return (int)((witness_random(state) >> 33) % (uint64_t)n);
-}
 
 static inline void witness_task(void *arg, int32_t worker, xy_op_id_t op, double start, double end)
 {
@@ -141,27 +129,27 @@ static inline xy_graph_t *witness_graph(uint64_t *seed, int ops, int data)
     int guests;
 
     assert_int_equal(xy_graph_create(&g), XY_OK);
-    guests = witness_below(seed, 2) * 4;
+    guests = testing_random_below(seed, 2) * 4;
     for (int d = 0; d < data; d++)
-        xy_graph_data(g, &(xy_data_t){.bytes = 1000 * (1 + (uint64_t)witness_below(seed, 4)),
+        xy_graph_data(g, &(xy_data_t){.bytes = 1000 * (1 + (uint64_t)testing_random_below(seed, 4)),
                                       .home = d < guests ? 1 : 0});
     for (int i = 0; i < ops; i++) {
         xy_access_t a[4];
-        int n = 1 + witness_below(seed, 4), used = 0;
+        int n = 1 + testing_random_below(seed, 4), used = 0;
 
         for (int k = 0; k < n; k++) {
-            int32_t d = witness_below(seed, data);
+            int32_t d = testing_random_below(seed, data);
             bool is_there = false;
 
             for (int j = 0; j < used; j++)
                 is_there = is_there || a[j].data == d;
             if (!is_there)
-                a[used++] = (xy_access_t){d, (xy_access_mode_t)(1 + witness_below(seed, 3))};
+                a[used++] = (xy_access_t){d, (xy_access_mode_t)(1 + testing_random_below(seed, 3))};
         }
         xy_graph_task(g,
                       &(xy_op_t){.kind = XY_OP_COMPUTE,
-                                 .seconds = 1e-6 * (1 + witness_below(seed, 20)),
-                                 .priority = witness_below(seed, 5)},
+                                 .seconds = 1e-6 * (1 + testing_random_below(seed, 20)),
+                                 .priority = testing_random_below(seed, 5)},
                       a, used);
     }
     assert_int_equal(xy_graph_seal(g), XY_OK);
@@ -178,10 +166,11 @@ static inline xy_task_platform_t *witness_platform(uint64_t *seed)
         "<machine name='m' version='1'><node><core count='2'/><gpus><gpu count='4' memory='1MiB' "
         "in-latency='1us' in-bandwidth='2GB/s' out-latency='2us' "
         "out-bandwidth='3GB/s'/></gpus></node></machine>"};
-    const char *text = texts[witness_below(seed, 2)];
-    xy_task_platform_options_t o = {.gpus = 1 + witness_below(seed, 4),
-                                    .memory = 16000 + 1000 * (uint64_t)witness_below(seed, 25),
-                                    .cpus = witness_below(seed, 3)};
+    const char *text = texts[testing_random_below(seed, 2)];
+    xy_task_platform_options_t o = {.gpus = 1 + testing_random_below(seed, 4),
+                                    .memory =
+                                        16000 + 1000 * (uint64_t)testing_random_below(seed, 25),
+                                    .cpus = testing_random_below(seed, 3)};
     xy_task_platform_t *p;
     xy_machine_t *m;
 
