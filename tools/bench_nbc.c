@@ -214,20 +214,6 @@ void nbc_lists_cleanup(nbc_lists_t *lists)
     xy_vec_cleanup(&lists->ranks);
 }
 
-xy_status_t nbc_write_file(const char *path, nbc_write_fn write, const void *arg)
-{
-    xy_out_t *out;
-    xy_status_t st;
-
-    if (path == NULL)
-        return XY_OK;
-    st = xy_out_open(path, &out);
-    if (st != XY_OK)
-        return st;
-    write(arg, xy_out_file(out));
-    return xy_out_commit(out);
-}
-
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     const nbc_values_t *v = values;

@@ -40,8 +40,6 @@ xy_status_t nbc_simulate(const nbc_values_t *v);
 xy_status_t nbc_measure(const nbc_values_t *v);
 
 /* Write a file with `write`, or nothing when `path` is NULL. */
-typedef void (*nbc_write_fn)(const void *arg, FILE *file);
-xy_status_t nbc_write_file(const char *path, nbc_write_fn write, const void *arg);
 
 /* ---- Measuring ---- */
 
@@ -102,9 +100,9 @@ xy_status_t nbc_library_run(const nbc_study_t *study, const nbc_library_t *libra
 
 /* Writers; arg is a const nbc_study_t. */
 void nbc_write_text(const void *arg, FILE *file);
-void nbc_write_csv(const void *arg, FILE *file);
+xy_status_t nbc_write_csv(const void *arg, FILE *file);
 void nbc_write_json(const void *arg, FILE *file);
-void nbc_write_svg(const void *arg, FILE *file);
-void nbc_write_html(const void *arg, FILE *file);
+xy_status_t nbc_write_svg(const void *arg, FILE *file);
+xy_status_t nbc_write_html(const void *arg, FILE *file);
 
 #endif

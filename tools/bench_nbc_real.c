@@ -260,12 +260,12 @@ static xy_status_t make_results(nbc_study_t *study)
 static xy_status_t write_all(const nbc_study_t *study)
 {
     const nbc_values_t *v = study->values;
-    xy_status_t st = nbc_write_file(v->csv, nbc_write_csv, study);
+    xy_status_t st = xy_out_write(v->csv, nbc_write_csv, study);
 
     if (st == XY_OK)
-        st = nbc_write_file(v->html, nbc_write_html, study);
+        st = xy_out_write(v->html, nbc_write_html, study);
     if (st == XY_OK)
-        st = nbc_write_file(v->svg, nbc_write_svg, study);
+        st = xy_out_write(v->svg, nbc_write_svg, study);
     if (st != XY_OK)
         return st;
     if (v->json)

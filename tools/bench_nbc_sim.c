@@ -109,17 +109,18 @@ typedef struct {
     void (*write)(const xy_sim_sweep_t *, const xy_vec_t *, FILE *);
 } writing_t;
 
-static void write_one(const void *arg, FILE *file)
+static xy_status_t write_one(const void *arg, FILE *file)
 {
     const writing_t *w = arg;
 
     w->write(&w->job->sweep, w->points, file);
+    return XY_OK;
 }
 
 static xy_status_t write_file(const job_t *job, const xy_vec_t *points, const char *path,
                               void (*write)(const xy_sim_sweep_t *, const xy_vec_t *, FILE *))
 {
-    return nbc_write_file(path, write_one, &(writing_t){job, points, write});
+    return xy_out_write(path, write_one, &(writing_t){job, points, write});
 }
 
 /* The last point once more, recorded. */

@@ -156,13 +156,14 @@ static void csv_row(const row_t *row, void *arg)
     fprintf(file, ",%.4g,%.4g,%s\n", nbc_overlap(r), ratio_of(r), r->is_right ? "true" : "false");
 }
 
-void nbc_write_csv(const void *arg, FILE *file)
+xy_status_t nbc_write_csv(const void *arg, FILE *file)
 {
     fputs("collective,bytes,ranks,library,kernels", file);
     for (int p = 0; p < NBC_PHASES; p++)
         fprintf(file, ",%s,%s_mean,%s_min,%s_max", phases[p], phases[p], phases[p], phases[p]);
     fputs(",overlap,ratio,right\n", file);
     for_each_row(arg, csv_row, file);
+    return XY_OK;
 }
 
 static void json_row(const row_t *row, void *arg)
@@ -252,8 +253,8 @@ static xy_status_t make_points(const nbc_study_t *study, xy_vec_t *ways, xy_vec_
     return XY_OK;
 }
 
-static void draw(const nbc_study_t *study, FILE *file,
-                 void (*write)(const xy_sim_sweep_t *, const xy_vec_t *, FILE *))
+static xy_status_t draw(const nbc_study_t *study, FILE *file,
+                        void (*write)(const xy_sim_sweep_t *, const xy_vec_t *, FILE *))
 {
     xy_vec_t ways = XY_VEC_INIT(xy_sim_way_t), points = XY_VEC_INIT(xy_sim_point_t);
     xy_sim_sweep_t sweep = {
@@ -268,8 +269,10 @@ static void draw(const nbc_study_t *study, FILE *file,
         .mode = strcmp(study->values->mode, nbc_modes[0]) == 0 ? XY_SIM_CPU_EXPLOIT
                                                                : XY_SIM_EQUIVALENT_COMPUTE,
     };
+    xy_status_t st;
 
-    if (make_points(study, &ways, &points) == XY_OK) {
+    st = make_points(study, &ways, &points);
+    if (st == XY_OK) {
         sweep.ways = ways.data;
         sweep.way_count = (int)ways.count;
         write(&sweep, &points, file);
@@ -278,14 +281,15 @@ static void draw(const nbc_study_t *study, FILE *file,
     }
     xy_vec_cleanup(&ways);
     xy_vec_cleanup(&points);
+    return st;
 }
 
-void nbc_write_svg(const void *arg, FILE *file)
+xy_status_t nbc_write_svg(const void *arg, FILE *file)
 {
-    draw(arg, file, xy_sim_write_svg);
+    return draw(arg, file, xy_sim_write_svg);
 }
 
-void nbc_write_html(const void *arg, FILE *file)
+xy_status_t nbc_write_html(const void *arg, FILE *file)
 {
-    draw(arg, file, xy_sim_write_html);
+    return draw(arg, file, xy_sim_write_html);
 }

@@ -161,29 +161,21 @@ static xy_status_t list_kernels(bool as_json)
     return xy_stdout_check();
 }
 
-static xy_status_t draw_into(const xy_costs_t *costs, const char *path,
-                             xy_status_t (*print)(const xy_costs_t *, FILE *))
+static xy_status_t write_svg(const void *costs, FILE *file)
 {
-    xy_out_t *out;
-    xy_status_t st;
+    return xy_costs_print_svg(costs, file);
+}
 
-    if (path == NULL)
-        return XY_OK;
-    st = xy_out_open(path, &out);
-    if (st != XY_OK)
-        return st;
-    st = print(costs, xy_out_file(out));
-    if (st == XY_OK)
-        return xy_out_commit(out);
-    xy_out_cancel(out);
-    return st;
+static xy_status_t write_html(const void *costs, FILE *file)
+{
+    return xy_costs_print_html(costs, file);
 }
 
 static xy_status_t draw(const values_t *v, const xy_costs_t *costs)
 {
-    xy_status_t st = draw_into(costs, v->svg, xy_costs_print_svg);
+    xy_status_t st = xy_out_write(v->svg, write_svg, costs);
 
-    return st == XY_OK ? draw_into(costs, v->html, xy_costs_print_html) : st;
+    return st == XY_OK ? xy_out_write(v->html, write_html, costs) : st;
 }
 
 static xy_status_t show(const values_t *v)

@@ -55,30 +55,22 @@ static int style(void)
     return flags;
 }
 
-static xy_status_t write_file(const xy_machine_t *m, const char *path,
-                              xy_status_t (*print)(const xy_machine_t *, FILE *))
+static xy_status_t write_svg(const void *machine, FILE *file)
 {
-    xy_out_t *out;
-    xy_status_t st;
+    return xy_machine_print_svg(machine, file);
+}
 
-    if (path == NULL)
-        return XY_OK;
-    st = xy_out_open(path, &out);
-    if (st != XY_OK)
-        return st;
-    st = print(m, xy_out_file(out));
-    if (st == XY_OK)
-        return xy_out_commit(out);
-    xy_out_cancel(out);
-    return st;
+static xy_status_t write_xml(const void *machine, FILE *file)
+{
+    return xy_machine_print_xml(machine, file);
 }
 
 static xy_status_t show(const xy_machine_t *m, const values_t *v)
 {
-    xy_status_t st = write_file(m, v->svg, xy_machine_print_svg);
+    xy_status_t st = xy_out_write(v->svg, write_svg, m);
 
     if (st == XY_OK)
-        st = write_file(m, v->xml, xy_machine_print_xml);
+        st = xy_out_write(v->xml, write_xml, m);
     if (st != XY_OK)
         return st;
     if (v->json)

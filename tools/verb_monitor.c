@@ -142,35 +142,26 @@ static void remove_directory(const char *directory)
     rmdir(directory);
 }
 
-static xy_status_t write_matrix(const xy_matrix_t *m, const char *path)
-{
-    xy_out_t *out;
-    xy_status_t st = xy_out_open(path, &out);
+/* A matrix on its way to a file. */
+typedef struct {
+    const xy_matrix_t *matrix;
+    const char *path, *metric, *title;
+} matrix_file_t;
 
-    if (st != XY_OK)
-        return st;
-    st = xy_matrix_write(m, xy_matrix_guess(path, "source"), xy_out_file(out));
-    if (st == XY_OK)
-        return xy_out_commit(out);
-    xy_out_cancel(out);
-    return st;
+static xy_status_t print_matrix(const void *arg, FILE *file)
+{
+    const matrix_file_t *f = arg;
+
+    return xy_matrix_write(f->matrix, xy_matrix_guess(f->path, "source"), file);
 }
 
-static xy_status_t draw_matrix(const xy_matrix_t *m, const char *metric_name, const char *title,
-                               const char *path)
+static xy_status_t print_heatmap(const void *arg, FILE *file)
 {
+    const matrix_file_t *f = arg;
     xy_metric_t metric = XY_METRIC_SIZE;
-    xy_out_t *out;
-    xy_status_t st = xy_out_open(path, &out);
 
-    if (st != XY_OK)
-        return st;
-    xy_metric_parse(metric_name, &metric);
-    st = xy_matrix_print_svg(m, metric, title, xy_out_file(out));
-    if (st == XY_OK)
-        return xy_out_commit(out);
-    xy_out_cancel(out);
-    return st;
+    xy_metric_parse(f->metric, &metric);
+    return xy_matrix_print_svg(f->matrix, metric, f->title, file);
 }
 
 /* A name with the ending of a matrix is a file; any other is a directory. */
@@ -205,9 +196,10 @@ static xy_status_t collect(const values_t *v, const char *directory, const char 
         return st;
     st = xy_traffic_matrix(&t, &choice, &m);
     if (st == XY_OK)
-        st = is_file(path) ? write_matrix(m, path) : xy_traffic_write(&t, path);
-    if (st == XY_OK && v->heatmap != NULL)
-        st = draw_matrix(m, v->metric, path, v->heatmap);
+        st = is_file(path) ? xy_out_write(path, print_matrix, &(matrix_file_t){m, path, NULL, NULL})
+                           : xy_traffic_write(&t, path);
+    if (st == XY_OK)
+        st = xy_out_write(v->heatmap, print_heatmap, &(matrix_file_t){m, NULL, v->metric, path});
     xy_matrix_destroy(m);
     xy_traffic_cleanup(&t);
     return st;

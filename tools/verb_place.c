@@ -86,43 +86,33 @@ static xy_status_t load_target(job_t *j)
     return st == XY_OK ? xy_target_create(j->machine, &weights, &j->target) : st;
 }
 
-/* Write a file through a callback. */
-static xy_status_t write_file(const char *path, const job_t *j, const xy_place_t *p,
-                              xy_status_t (*print)(const job_t *, const xy_place_t *, FILE *))
+static xy_status_t print_heatmap(const void *arg, FILE *file)
 {
-    xy_out_t *out;
-    xy_status_t st;
+    const job_t *j = arg;
 
-    if (path == NULL)
-        return XY_OK;
-    st = xy_out_open(path, &out);
-    if (st != XY_OK)
-        return st;
-    st = print(j, p, xy_out_file(out));
-    if (st == XY_OK)
-        return xy_out_commit(out);
-    xy_out_cancel(out);
-    return st;
-}
-
-static xy_status_t print_heatmap(const job_t *j, const xy_place_t *p, FILE *file)
-{
-    (void)p;
     return xy_matrix_print_svg(j->matrix, j->metric, j->path, file);
 }
 
-static xy_status_t print_tree(const job_t *j, const xy_place_t *p, FILE *file)
+typedef struct {
+    const job_t *job;
+    const xy_place_t *place;
+} tree_t;
+
+static xy_status_t print_tree(const void *arg, FILE *file)
 {
+    const job_t *j = ((const tree_t *)arg)->job;
     const char *name = j->v->machine != NULL ? j->v->machine
                        : j->machine != NULL  ? j->machine->name
                                              : "";
 
-    return xy_place_print_svg(p, j->matrix, j->metric, j->target, name, file);
+    return xy_place_print_svg(((const tree_t *)arg)->place, j->matrix, j->metric, j->target, name,
+                              file);
 }
 
-static xy_status_t print_matrix(const job_t *j, const xy_place_t *p, FILE *file)
+static xy_status_t print_matrix(const void *arg, FILE *file)
 {
-    (void)p;
+    const job_t *j = arg;
+
     return xy_matrix_write(j->matrix, xy_matrix_guess(j->v->write, ""), file);
 }
 
@@ -175,7 +165,7 @@ static xy_status_t place_one(const job_t *j)
 
     if (st != XY_OK)
         return st;
-    st = write_file(j->v->svg, j, p, print_tree);
+    st = xy_out_write(j->v->svg, print_tree, &(tree_t){j, p});
     if (st == XY_OK && j->v->output != NULL) {
         int format = 0;
 
@@ -269,9 +259,9 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     xy_metric_parse(j.v->metric, &j.metric);
     st = xy_matrix_read(j.path, &j.matrix);
     if (st == XY_OK)
-        st = write_file(j.v->heatmap, &j, NULL, print_heatmap);
+        st = xy_out_write(j.v->heatmap, print_heatmap, &j);
     if (st == XY_OK)
-        st = write_file(j.v->write, &j, NULL, print_matrix);
+        st = xy_out_write(j.v->write, print_matrix, &j);
     if (st == XY_OK)
         st = load_target(&j);
     if (st == XY_OK)

@@ -205,19 +205,16 @@ static xy_status_t list(void)
     return xy_stdout_check();
 }
 
-static xy_status_t write_file(const xy_stencil_study_t *study, const char *path,
-                              void (*write)(const xy_stencil_study_t *, FILE *))
+static xy_status_t write_csv(const void *study, FILE *file)
 {
-    xy_out_t *out;
-    xy_status_t st;
+    xy_stencil_study_csv(study, file);
+    return XY_OK;
+}
 
-    if (path == NULL)
-        return XY_OK;
-    st = xy_out_open(path, &out);
-    if (st != XY_OK)
-        return st;
-    write(study, xy_out_file(out));
-    return xy_out_commit(out);
+static xy_status_t write_page(const void *study, FILE *file)
+{
+    xy_stencil_study_page(study, file);
+    return XY_OK;
 }
 
 static xy_status_t run_study(const values_t *v, const xy_stencil_run_t *base)
@@ -230,29 +227,23 @@ static xy_status_t run_study(const values_t *v, const xy_stencil_run_t *base)
     ran = xy_stencil_study_run(&study, (int)v->threads);
     if (v->json)
         xy_stencil_study_json(&study, stdout);
-    st = write_file(&study,
-                    v->csv != NULL       ? v->csv
-                    : v->json || v->page ? NULL
-                                         : "-",
-                    xy_stencil_study_csv);
-    page = write_file(&study, v->page, xy_stencil_study_page);
+    st = xy_out_write(v->csv != NULL ? v->csv : v->json || v->page ? NULL : "-", write_csv, &study);
+    page = xy_out_write(v->page, write_page, &study);
     xy_stencil_study_cleanup(&study);
     return st != XY_OK ? st : page != XY_OK ? page : ran;
 }
 
-static xy_status_t write_page(const char *path, const xy_film_t *film, const xy_stencil_run_t *run,
-                              const xy_stencil_result_t *result)
-{
-    xy_out_t *out;
-    xy_status_t st = xy_out_open(path, &out);
+typedef struct {
+    const xy_film_t *film;
+    const xy_stencil_run_t *run;
+    const xy_stencil_result_t *result;
+} film_page_t;
 
-    if (st != XY_OK)
-        return st;
-    st = xy_stencil_film_page(film, run, result, xy_out_file(out));
-    if (st == XY_OK)
-        return xy_out_commit(out);
-    xy_out_cancel(out);
-    return st;
+static xy_status_t write_film(const void *arg, FILE *file)
+{
+    const film_page_t *p = arg;
+
+    return xy_stencil_film_page(p->film, p->run, p->result, file);
 }
 
 /* *has_run_p: there is a result, though a picture may lack. */
@@ -269,8 +260,8 @@ static xy_status_t run_pictures(const values_t *v, xy_stencil_run_t *run,
     *has_run_p = st == XY_OK;
     if (st == XY_OK && !run->is_real)
         run->grid.iterations = result->iterations; /* the graph that ran */
-    if (st == XY_OK && v->pictures != NULL)
-        st = write_page(v->pictures, film, run, result);
+    if (st == XY_OK)
+        st = xy_out_write(v->pictures, write_film, &(film_page_t){film, run, result});
     if (st == XY_OK && v->svg != NULL)
         st = xy_stencil_film_files(film, run, result, v->svg);
     xy_film_destroy(film);

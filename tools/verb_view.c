@@ -34,50 +34,38 @@ static const xy_option_t options[] = {
 
 enum { COLUMNS = 64, ROWS = 40 };
 
-static xy_status_t write_page(const xy_trace_log_t *log, FILE *file)
+static xy_status_t write_page(const void *log, FILE *file)
 {
     xy_trace_write_html(log, file);
     return XY_OK;
 }
 
-static xy_status_t write_file(const xy_trace_log_t *log, const char *path,
-                              xy_status_t (*write)(const xy_trace_log_t *, FILE *))
+static xy_status_t write_paje(const void *log, FILE *file)
 {
-    xy_out_t *out;
-    xy_status_t st;
-
-    if (path == NULL)
-        return XY_OK;
-    st = xy_out_open(path, &out);
-    if (st != XY_OK)
-        return st;
-    st = write(log, xy_out_file(out));
-    if (st == XY_OK)
-        return xy_out_commit(out);
-    xy_out_cancel(out);
-    return st;
+    return xy_trace_write_paje(log, file);
 }
 
-static xy_status_t write_picture(const xy_trace_log_t *log, const values_t *v)
+static xy_status_t write_chrome(const void *log, FILE *file)
 {
+    return xy_trace_write_chrome(log, file);
+}
+
+typedef struct {
+    const xy_trace_log_t *log;
+    const values_t *values;
+} picture_t;
+
+static xy_status_t write_picture(const void *arg, FILE *file)
+{
+    const xy_trace_log_t *log = ((const picture_t *)arg)->log;
+    const values_t *v = ((const picture_t *)arg)->values;
     int64_t begin = log->begin + (int64_t)(v->from * 1e9);
     int64_t end = v->to > 0 ? log->begin + (int64_t)(v->to * 1e9) : log->end;
     int64_t last = (int64_t)(v->last * 1e9);
-    xy_out_t *out;
-    xy_status_t st;
 
-    if (v->svg == NULL)
-        return XY_OK;
-    st = xy_out_open(v->svg, &out);
-    if (st != XY_OK)
-        return st;
     end = end < log->end ? end : log->end;
     begin = last > 0 && end - last > begin ? end - last : begin;
-    st = xy_trace_write_svg(log, begin, end, xy_out_file(out));
-    if (st == XY_OK)
-        return xy_out_commit(out);
-    xy_out_cancel(out);
-    return st;
+    return xy_trace_write_svg(log, begin, end, file);
 }
 
 static xy_status_t print_summary(const xy_trace_log_t *log, bool json)
@@ -107,13 +95,13 @@ static xy_status_t run(const xy_command_t *command, const void *values_p, int ar
     st = xy_trace_read(argv[0], &log);
     if (st != XY_OK)
         return st;
-    st = write_file(log, v->output, write_page);
+    st = xy_out_write(v->output, write_page, log);
     if (st == XY_OK)
-        st = write_file(log, v->paje, xy_trace_write_paje);
+        st = xy_out_write(v->paje, write_paje, log);
     if (st == XY_OK)
-        st = write_file(log, v->chrome, xy_trace_write_chrome);
+        st = xy_out_write(v->chrome, write_chrome, log);
     if (st == XY_OK)
-        st = write_picture(log, v);
+        st = xy_out_write(v->svg, write_picture, &(picture_t){log, v});
     if (st == XY_OK && (!is_silent || v->summary || v->json))
         st = print_summary(log, v->json);
     xy_trace_log_free(log);

@@ -2,8 +2,13 @@
 /*
  * Files: read whole and bounded; written beside and renamed, so that no half-written file is left.
  *
+ *   static xy_status_t print(const void *arg, FILE *file) { fprintf(file, ...); return XY_OK; }
+ *   st = xy_out_write("report.html", print, report);          ("-" is standard output)
+ *
+ * or, where a callback does not fit:
+ *
  *   xy_out_t *out;
- *   st = xy_out_open("report.html", &out);          ("-" is standard output)
+ *   st = xy_out_open("report.html", &out);
  *   fprintf(xy_out_file(out), ...);
  *   st = st == XY_OK ? xy_out_commit(out) : (xy_out_cancel(out), st);
  *
@@ -34,6 +39,11 @@ FILE *xy_out_file(xy_out_t *out);
 xy_status_t xy_out_commit(xy_out_t *out);
 /* Remove what was written. Frees `out`; NULL is fine. */
 void xy_out_cancel(xy_out_t *out);
+
+/* Open, let `write` fill the file, and commit; what `write` could not finish leaves no file. A
+ * `path` of NULL is a file that was not asked for: nothing happens. */
+typedef xy_status_t (*xy_write_fn)(const void *arg, FILE *file);
+xy_status_t xy_out_write(const char *path, xy_write_fn write, const void *arg);
 
 /* Install the handlers: temporary files go, then the signal has its default effect. */
 void xy_out_guard_signals(void);

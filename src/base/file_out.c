@@ -380,6 +380,23 @@ xy_status_t xy_out_commit(xy_out_t *out)
     return XY_OK;
 }
 
+xy_status_t xy_out_write(const char *path, xy_write_fn write, const void *arg)
+{
+    xy_out_t *out;
+    xy_status_t st;
+
+    if (path == NULL)
+        return XY_OK;
+    st = xy_out_open(path, &out);
+    if (st != XY_OK)
+        return st;
+    st = write(arg, xy_out_file(out));
+    if (st == XY_OK)
+        return xy_out_commit(out);
+    xy_out_cancel(out);
+    return st;
+}
+
 xy_status_t xy_stdout_check(void)
 {
     errno = 0;

@@ -209,6 +209,32 @@ static void test_write_appears_at_commit(void **state)
     check_content("absolute", "x");
 }
 
+static xy_status_t print_word(const void *word, FILE *file)
+{
+    fputs(word, file);
+    return XY_OK;
+}
+
+static xy_status_t print_and_fail(const void *word, FILE *file)
+{
+    fputs(word, file);
+    return XY_ENOMEM;
+}
+
+static void test_write_by_callback(void **state)
+{
+    (void)state;
+    assert_int_equal(xy_out_write("word", print_word, "first"), XY_OK);
+    check_content("word", "first");
+    assert_int_equal(xy_out_write("word", print_and_fail, "second"), XY_ENOMEM);
+    check_content("word", "first");
+    assert_int_equal(xy_out_write(NULL, print_and_fail, "not asked for"), XY_OK);
+    testing_listen();
+    assert_int_equal(xy_out_write("no/such/word", print_word, "third"), XY_ENOENT);
+    assert_int_equal(testing_said_count, 1);
+    assert_int_equal(count_files(), 1);
+}
+
 static void test_write_keeps_modes(void **state)
 {
     mode_t old = umask(027);
@@ -475,6 +501,7 @@ int main(void)
         IN_DIRECTORY(test_read_pipe),
         IN_DIRECTORY(test_read_failures),
         IN_DIRECTORY(test_write_appears_at_commit),
+        IN_DIRECTORY(test_write_by_callback),
         IN_DIRECTORY(test_write_keeps_modes),
         IN_DIRECTORY(test_write_through_links),
         IN_DIRECTORY(test_write_failures),

@@ -27,10 +27,18 @@ bool xy_link_make(const xy_costs_t *costs, xy_link_cost_t *link_p)
     return true;
 }
 
+static xy_status_t print_link(const void *arg, FILE *file)
+{
+    const xy_link_cost_t *l = arg;
+
+    fprintf(file, "alpha %.9g\nbeta %.9g\ngamma %.9g\ncopy %.9g\n", l->alpha, l->beta, l->gamma,
+            l->copy);
+    return XY_OK;
+}
+
 xy_status_t xy_link_write(const xy_costs_t *costs, const char *store_path)
 {
     xy_link_cost_t l;
-    xy_out_t *out;
     char *path;
     xy_status_t st;
 
@@ -39,12 +47,7 @@ xy_status_t xy_link_write(const xy_costs_t *costs, const char *store_path)
     path = xy_sprintf("%s.link", store_path);
     if (path == NULL)
         return xy_fail_memory("writing costs");
-    st = xy_out_open(path, &out);
-    if (st == XY_OK) {
-        fprintf(xy_out_file(out), "alpha %.9g\nbeta %.9g\ngamma %.9g\ncopy %.9g\n", l.alpha, l.beta,
-                l.gamma, l.copy);
-        st = xy_out_commit(out);
-    }
+    st = xy_out_write(path, print_link, &l);
     xy_free(path);
     return st;
 }

@@ -344,17 +344,17 @@ static xy_status_t set_date(xy_costs_t *costs)
     return XY_OK;
 }
 
+static xy_status_t print_costs(const void *costs, FILE *file)
+{
+    xy_costs_print_xml(costs, file);
+    return XY_OK;
+}
+
 static xy_status_t save_to(xy_costs_t *costs, const char *path)
 {
-    xy_out_t *out;
     xy_status_t st = set_date(costs);
 
-    if (st == XY_OK)
-        st = xy_out_open(path, &out);
-    if (st != XY_OK)
-        return st;
-    xy_costs_print_xml(costs, xy_out_file(out));
-    return xy_out_commit(out);
+    return st == XY_OK ? xy_out_write(path, print_costs, costs) : st;
 }
 
 xy_status_t xy_costs_save(xy_costs_t *costs, const char *path)

@@ -94,15 +94,10 @@ xy_status_t cost_launcher_find(const char *wanted, cost_launcher_t *launcher_p)
 
 /* ---- The probe ---- */
 
-static xy_status_t write_text(const char *path, const char *text)
+static xy_status_t print_text(const void *text, FILE *file)
 {
-    xy_out_t *out;
-    xy_status_t st = xy_out_open(path, &out);
-
-    if (st != XY_OK)
-        return st;
-    fputs(text, xy_out_file(out));
-    return xy_out_commit(out);
+    fputs(text, file);
+    return XY_OK;
 }
 
 static xy_status_t ignore_line(void *arg, char *line)
@@ -117,11 +112,11 @@ static xy_status_t build_program(cost_launcher_t *l, const char *wanted)
     char *compiler = xy_strdup(wanted != NULL ? wanted : "mpicc");
     char *argv[] = {compiler, optimize, quiet, o, l->program, l->source, lm, NULL};
     int code = 0;
-    xy_status_t st = compiler != NULL ? write_text(l->source, cost_probe_source)
+    xy_status_t st = compiler != NULL ? xy_out_write(l->source, print_text, cost_probe_source)
                                       : xy_fail_memory("building the probe");
 
     if (st == XY_OK)
-        st = write_text(l->loops, cost_probe_loops);
+        st = xy_out_write(l->loops, print_text, cost_probe_loops);
     if (st == XY_OK)
         st = cost_command_run(argv, 120, ignore_line, NULL, &code);
     if (st == XY_OK && code != 0)
@@ -166,7 +161,8 @@ static xy_status_t write_hosts(cost_launcher_t *l, const xy_vec_t *hosts)
     for (size_t i = 0; i < hosts->count; i++)
         xy_text_addf(&text, "%s%s\n", XY_VEC_AT(hosts, char *, i),
                      l->kind == COST_OPEN_MPI ? " slots=1" : "");
-    st = text.failed ? xy_fail_memory("writing hosts") : write_text(l->hostfile, text.s);
+    st = text.failed ? xy_fail_memory("writing hosts")
+                     : xy_out_write(l->hostfile, print_text, text.s);
     xy_text_cleanup(&text);
     return st;
 }

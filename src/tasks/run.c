@@ -95,15 +95,18 @@ static void copy_result(const xy_task_result_t *r, xylem_run_result *result)
 
 /* ---- Pictures ---- */
 
-static xy_status_t write_page(const xylem_tasks *t, const xy_film_t *film, const char *path,
-                              const xy_task_result_t *r)
-{
-    char title[80], text[200], a[32], b[32];
-    xy_out_t *out;
-    xy_status_t st = xy_out_open(path, &out);
+typedef struct {
+    const xylem_tasks *tasks;
+    const xy_film_t *film;
+    const xy_task_result_t *result;
+} page_t;
 
-    if (st != XY_OK)
-        return st;
+static xy_status_t write_page(const void *arg, FILE *file)
+{
+    const page_t *p = arg;
+    const xy_task_result_t *r = p->result;
+    char title[80], text[200], a[32], b[32];
+
     snprintf(title, sizeof(title), "Tasks under %s", r->policy);
     snprintf(text, sizeof(text),
              "%llu tasks in %s, %.3f times the bound of %s\n%llu loads, %llu stores, %llu between "
@@ -112,11 +115,7 @@ static xy_status_t write_page(const xylem_tasks *t, const xy_film_t *film, const
              r->compute_bound > 0 ? r->makespan / r->compute_bound : 0,
              xy_format_seconds(r->compute_bound, b), (unsigned long long)r->loads,
              (unsigned long long)r->stores, (unsigned long long)r->peers);
-    st = xy_film_page(film, t->graph, &(xy_film_text_t){title, text}, xy_out_file(out));
-    if (st == XY_OK)
-        return xy_out_commit(out);
-    xy_out_cancel(out);
-    return st;
+    return xy_film_page(p->film, p->tasks->graph, &(xy_film_text_t){title, text}, file);
 }
 
 static xy_status_t run_on(const xylem_tasks *t, const xylem_run_options *o,
@@ -134,8 +133,8 @@ static xy_status_t run_with_pictures(const xylem_tasks *t, const xylem_run_optio
     if (st != XY_OK)
         return st;
     st = run_on(t, o, xy_film_observer(film), r);
-    if (st == XY_OK && o->page != NULL)
-        st = write_page(t, film, o->page, r);
+    if (st == XY_OK)
+        st = xy_out_write(o->page, write_page, &(page_t){t, film, r});
     if (st == XY_OK && o->svg != NULL)
         st = xy_film_files(film, t->graph, o->svg);
     xy_film_destroy(film);
