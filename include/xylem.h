@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Xylem for programs: what libxylem.so offers.
+ * Xylem for programs: placement and tasks for C programs, from libxylem.so.
  *
  *   #include <xylem.h>
  *
@@ -43,7 +43,7 @@ XYLEM_API int xylem_is_compatible(int major, int minor);
  *   xylem_placement_free(p);
  *   xylem_matrix_free(m);
  *
- * Functions that return int return 0 or a positive number; then one line on standard error said
+ * Functions that return int return 0 or a positive number; then a line on standard error says
  * why. They may be called from any thread, and nothing is shared between calls. */
 
 typedef struct xylem_matrix xylem_matrix;
@@ -88,7 +88,7 @@ XYLEM_API void xylem_placement_free(xylem_placement *p);
  * comes after the last one before it that wrote what it reads, and after those that read or wrote
  * what it writes. All others may run at the same time. docs/tasks.md is the page to learn it from.
  *
- * Fields that are 0 or NULL mean what is said there, so that only what matters needs to be named.
+ * A field that is 0 or NULL means what its comment says, so only what matters needs to be set.
  * One thread at a time uses an xylem_tasks; different ones have nothing in common. */
 
 typedef struct xylem_tasks xylem_tasks;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What Xylem's MPI library offers beyond MPI. Programs that include this header run with Xylem's
+ * Xylem's MPI library: functions beyond MPI.
+ *
+ * Programs that include this header run with Xylem's
  * library only (libmpi_abi.so, `mpicc`).
  *
  *   #include <mpi.h>

@@ -2,9 +2,12 @@
 #include "program.h"
 
 #include <stddef.h>
+#include <string.h>
 #include <xylem.h>
 
 #include "verbs.h"
+
+extern const xy_command_t mpi_launch_command;
 
 static const char *const shells[] = {"bash", NULL};
 
@@ -67,6 +70,10 @@ static xy_status_t man_of_program(FILE *file)
     return st;
 }
 
+/* The commands beside this one that have a page of their own. */
+static const xy_command_t *const other_commands[] = {&mpi_launch_command, &command_mpicc,
+                                                     &command_mpicxx};
+
 xy_status_t program_man(const char *name, FILE *file)
 {
     const xy_command_t *verb;
@@ -74,6 +81,11 @@ xy_status_t program_man(const char *name, FILE *file)
 
     if (name == NULL)
         return man_of_program(file);
+    for (size_t i = 0; i < sizeof(other_commands) / sizeof(other_commands[0]); i++)
+        if (strcmp(other_commands[i]->name, name) == 0) {
+            xy_command_man(other_commands[i], xylem_version(), "xylem(1), xylem.h(3)", file);
+            return XY_OK;
+        }
     st = verb_find(name, &verb);
     if (st == XY_OK)
         xy_command_man(verb, xylem_version(), "xylem(1)", file);

@@ -14,6 +14,7 @@
 /* The table of mpiexec's own command line. */
 extern const xy_option_t mpi_launch_options[];
 extern const char mpi_launch_description[];
+extern const char mpi_launch_exit_status[];
 extern const char mpi_launch_examples[];
 
 static xy_status_t become(const char *program, int argc, char **argv)
@@ -64,6 +65,7 @@ const xy_command_t verb_run = {
     .summary = "run an MPI program (also installed as mpiexec and mpirun)",
     .synopsis = "PROGRAM [ARGUMENT]... [: ...]",
     .description = mpi_launch_description,
+    .exit_status = mpi_launch_exit_status,
     .examples = mpi_launch_examples,
     .options = mpi_launch_options,
     .positional_max = -1,
@@ -72,6 +74,60 @@ const xy_command_t verb_run = {
     .complete = "file",
     .is_raw = true,
     .run = run_mpiexec,
+};
+
+/* What the wrappers of the compilers understand themselves; the rest is the compiler's. The table
+ * is for the man pages: the wrappers are shell scripts. */
+static const xy_option_t wrapper_options[] = {
+    {"show", 0, XY_OPT_FLAG, .help = "print the command instead of running it; also -showme"},
+    {"showme:compile", 0, XY_OPT_FLAG, .help = "print what is added to compile"},
+    {"showme:link", 0, XY_OPT_FLAG, .help = "print what is added to link"},
+    {"showme:command", 0, XY_OPT_FLAG, .help = "print the name of the compiler"},
+    {"showme:incdirs", 0, XY_OPT_FLAG, .help = "print the directory of mpi.h"},
+    {"showme:libdirs", 0, XY_OPT_FLAG, .help = "print the directory of the library"},
+    {"showme:libs", 0, XY_OPT_FLAG, .help = "print the name of the library"},
+    {"showme:version", 0, XY_OPT_FLAG, .help = "print the version"},
+    {"compile-info", 0, XY_OPT_FLAG, .help = "print the whole command that compiles"},
+    {"link-info", 0, XY_OPT_FLAG, .help = "print the whole command that links"},
+    {"cc=COMPILER", 0, XY_OPT_FLAG, .help = "use this compiler; -cxx=COMPILER for C++"},
+    {"help:mpi", 0, XY_OPT_FLAG, .help = "list these options"},
+    {0}};
+
+static const xy_section_t wrapper_sections[] = {
+    {"choice of the compiler",
+     "XYLEM_CC, OMPI_CC or MPICH_CC names the C compiler, XYLEM_CXX, OMPI_CXX or MPICH_CXX that of "
+     "C++; without them it is the one that Xylem was built with."},
+    {0}};
+
+static const char wrapper_exit_status[] = "That of the compiler.";
+
+const xy_command_t command_mpicc = {
+    .name = "mpicc",
+    .prefix = "",
+    .summary = "compile a C program with MPI",
+    .synopsis = "ARGUMENT...",
+    .description = "Runs the C compiler with what MPI programs need: -I, -L, -l and an rpath, and "
+                   "nothing else. All arguments but those below go to the compiler as they are.",
+    .options = wrapper_options,
+    .sections = wrapper_sections,
+    .exit_status = wrapper_exit_status,
+    .examples = "mpicc -O2 -g heat.c -o heat -lm\n    compile and link\n"
+                "mpicc -show\n    the command without its arguments",
+    .is_one_dash = true,
+};
+
+const xy_command_t command_mpicxx = {
+    .name = "mpicxx",
+    .prefix = "",
+    .summary = "compile a C++ program with MPI (also installed as mpic++ and mpiCC)",
+    .synopsis = "ARGUMENT...",
+    .description =
+        "Runs the C++ compiler with what MPI programs need: -I, -L, -l and an rpath, and "
+        "nothing else. All arguments but those below go to the compiler as they are.",
+    .options = wrapper_options,
+    .sections = wrapper_sections,
+    .exit_status = wrapper_exit_status,
+    .is_one_dash = true,
 };
 
 const xy_command_t verb_cc = {

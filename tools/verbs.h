@@ -15,4 +15,7 @@ extern const xy_command_t *const verbs[];
  * said with the nearest verb. */
 xy_status_t verb_find(const char *name, const xy_command_t **verb_p);
 
+/* Programs beside this one, for their man pages. */
+extern const xy_command_t command_mpicc, command_mpicxx;
+
 #endif

@@ -7,17 +7,12 @@
 
 #include "base/option_table.h"
 
-static const char *dashes_of(const xy_command_t *command)
-{
-    return command->single_dash ? "-" : "--";
-}
-
 /* "--name|-n": a pattern of case. */
 static void put_pattern(FILE *file, const xy_command_t *command, const xy_option_t *option)
 {
-    fprintf(file, "        %s%s", dashes_of(command), option->name);
+    fprintf(file, "        %s%s", base_option_dashes(command, option->name), option->name);
     for (const char *const *alias = option->aliases; alias != NULL && *alias != NULL; alias++)
-        fprintf(file, " | %s%s", dashes_of(command), *alias);
+        fprintf(file, " | %s%s", base_option_dashes(command, *alias), *alias);
     if (option->letter != 0)
         fprintf(file, " | -%c", option->letter);
     fputs(")\n", file);
@@ -42,8 +37,8 @@ static void put_names(FILE *file, const xy_command_t *command)
 {
     for (const xy_option_t *o = command->options; o != NULL && o->name != NULL; o++)
         if (o->help != NULL)
-            fprintf(file, "%s%s ", dashes_of(command), o->name);
-    fprintf(file, "%shelp", dashes_of(command));
+            fprintf(file, "%s%s ", base_option_dashes(command, o->name), o->name);
+    fputs("--help", file);
 }
 
 /* What may follow `prev`, then the options, then the positional arguments. */

@@ -56,7 +56,7 @@ static void add_facts(const xy_option_t *option, xy_text_t *text)
 {
     const char *between = " (";
 
-    if (option->choices != NULL) {
+    if (base_option_lists_choices(option)) {
         for (const char *const *choice = option->choices; *choice != NULL; choice++)
             xy_text_addf(text, "%s%s", choice == option->choices ? " (one of " : ", ", *choice);
         between = "; ";
@@ -86,7 +86,7 @@ static void print_option(const xy_command_t *command, const xy_option_t *option,
         column = fprintf(file, "  -%c, ", option->letter);
     else
         column = fprintf(file, "      ");
-    column += fprintf(file, "%s%s%s%s", command->single_dash ? "-" : "--", option->name,
+    column += fprintf(file, "%s%s%s%s", base_option_dashes(command, option->name), option->name,
                       *argument != '\0' ? " " : "", argument);
     if (column + 2 > INDENT) {
         putc('\n', file);

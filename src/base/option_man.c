@@ -5,6 +5,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/memory.h"
 #include "base/option_table.h"
 #include "base/text.h"
 
@@ -69,6 +70,17 @@ static void put_paragraphs(FILE *file, const char *text)
     }
 }
 
+/* The help of an option is the beginning of a sentence; here others follow it. */
+static void put_sentences(FILE *file, const char *text)
+{
+    size_t n = strlen(text);
+    char *sentence = xy_sprintf("%c%s%s", toupper((unsigned char)text[0]), text + 1,
+                                n > 0 && text[n - 1] != '.' ? "." : "");
+
+    put_paragraphs(file, sentence != NULL ? sentence : text);
+    xy_free(sentence);
+}
+
 static void put_heading(FILE *file, const char *name)
 {
     fputs(".SH ", file);
@@ -79,7 +91,6 @@ static void put_heading(FILE *file, const char *name)
 
 static void put_option(FILE *file, const xy_command_t *command, const xy_option_t *option)
 {
-    const char *dashes = command->single_dash ? "-" : "--";
     const char *argument = base_option_argument(option);
 
     if (option->help == NULL)
@@ -88,11 +99,11 @@ static void put_option(FILE *file, const xy_command_t *command, const xy_option_
     if (option->letter != 0 && base_option_by_letter(command, option->letter) == option) {
         fprintf(file, "\\-%c\\fR, \\fB", option->letter);
     }
-    put_string(file, dashes);
+    put_string(file, base_option_dashes(command, option->name));
     put_string(file, option->name);
     for (const char *const *alias = option->aliases; alias != NULL && *alias != NULL; alias++) {
         fputs("\\fR, \\fB", file);
-        put_string(file, dashes);
+        put_string(file, base_option_dashes(command, *alias));
         put_string(file, *alias);
     }
     fputs("\\fR", file);
@@ -102,8 +113,8 @@ static void put_option(FILE *file, const xy_command_t *command, const xy_option_
         fputs("\\fR", file);
     }
     putc('\n', file);
-    put_paragraphs(file, option->help);
-    if (option->choices != NULL) {
+    put_sentences(file, option->help);
+    if (base_option_lists_choices(option)) {
         fputs("One of ", file);
         for (const char *const *choice = option->choices; *choice != NULL; choice++) {
             fputs(choice == option->choices ? "\\fB" : "\\fR, \\fB", file);
@@ -136,7 +147,7 @@ static void put_environment(FILE *file, const xy_command_t *command)
         fputs(".TP\n\\fB", file);
         put_string(file, o->env);
         fputs("\\fR\nSets \\fB", file);
-        put_string(file, command->single_dash ? "-" : "--");
+        put_string(file, base_option_dashes(command, o->name));
         put_string(file, o->name);
         fputs("\\fR where the command line does not.\n", file);
     }
@@ -226,13 +237,15 @@ void xy_command_man(const xy_command_t *command, const char *version, const char
     fputs(".SH OPTIONS\n", file);
     for (const xy_option_t *o = command->options; o != NULL && o->name != NULL; o++)
         put_option(file, command, o);
-    if (base_option_by_name(command, "help", 4) == &base_option_help)
+    if (!command->is_one_dash && base_option_by_name(command, "help", 4) == &base_option_help)
         put_option(file, command, &base_option_help);
     put_sections(file, command->sections);
     put_environment(file, command);
-    fputs(".SH EXIT STATUS\n"
-          "0 when all went well, 2 when the command line is wrong, 1 for any other failure.\n",
-          file);
+    fputs(".SH EXIT STATUS\n", file);
+    put_paragraphs(file, command->exit_status != NULL
+                             ? command->exit_status
+                             : "0 when all went well, 2 when the command line is wrong, 1 for any "
+                               "other failure.");
     if (command->examples != NULL)
         put_examples(file, command->examples);
     if (see_also != NULL && *see_also != '\0') {

@@ -194,7 +194,7 @@ static xy_status_t fail_unknown(const parser_t *p, const char *argument)
     if (nearest == NULL)
         return xy_fail(XY_EUSAGE, "unknown option '%s'; see '%s --help'", argument, call);
     return xy_fail(XY_EUSAGE, "unknown option '%s'; did you mean '%s%s'? See '%s --help'", argument,
-                   p->command->single_dash && argument[1] != '-' ? "-" : "--", nearest, call);
+                   base_option_dashes(p->command, nearest), nearest, call);
 }
 
 /* The words an option takes: the attached one first, then those that follow. */

@@ -57,6 +57,21 @@ const char *base_option_argument(const xy_option_t *option)
     return option->argument != NULL ? option->argument : names[option->kind];
 }
 
+const char *base_option_dashes(const xy_command_t *command, const char *name)
+{
+    bool is_letter = command->single_dash && name[1] == '\0';
+
+    return command->is_one_dash || is_letter ? "-" : "--";
+}
+
+bool base_option_lists_choices(const xy_option_t *option)
+{
+    for (const char *const *c = option->choices; c != NULL && *c != NULL; c++)
+        if (option->help == NULL || strstr(option->help, *c) == NULL)
+            return true;
+    return false;
+}
+
 char *base_command_call(const xy_command_t *command, char *buffer, size_t size)
 {
     const char *prefix = command->prefix != NULL ? command->prefix : "xylem";

@@ -18,6 +18,12 @@ int base_option_arity(const xy_option_t *option);
 /* What its help calls the argument. */
 const char *base_option_argument(const xy_option_t *option);
 
+/* How a name is written: "--name", and "-n" for the one-letter names of single-dash commands. */
+const char *base_option_dashes(const xy_command_t *command, const char *name);
+
+/* Whether its choices still have to be listed: not where the help explains each of them. */
+bool base_option_lists_choices(const xy_option_t *option);
+
 /* "xylem machine": how the command is called. `size` bytes of buffer; returned. */
 char *base_command_call(const xy_command_t *command, char *buffer, size_t size);
 

@@ -291,7 +291,7 @@ static void test_single_dash(void **state)
     assert_string_equal(values.svg, "f2");
     assert_int_equal(count, 3);
     check_fails("-dpeth 4", "option -d: 'peth' is not a whole number; see 'xylem test --help'");
-    check_fails("-sgv 4", "unknown option '-sgv'; did you mean '-svg'? See 'xylem test --help'");
+    check_fails("-sgv 4", "unknown option '-sgv'; did you mean '--svg'? See 'xylem test --help'");
 }
 
 static void test_help_wins(void **state)
@@ -376,6 +376,67 @@ static void test_printers_know_all_options(void **state)
         free(texts[i]);
 }
 
+/* One letter has one dash, a word two, also where one is accepted. */
+static void test_dashes(void **state)
+{
+    static const char *const names[] = {"nn", NULL};
+    static const xy_option_t few[] = {
+        {"n", 0, XY_OPT_FLAG, .aliases = names, .help = "one"},
+        {"comm-cores", 0, XY_OPT_FLAG, .help = "many"},
+        {0},
+    };
+    const xy_option_t *before = command.options;
+    char *text, *man;
+
+    (void)state;
+    command.single_dash = true;
+    command.options = few;
+    text = printed(print_help);
+    man = printed(print_man);
+    command.options = before;
+    assert_non_null(strstr(text, " -n "));
+    assert_non_null(strstr(text, " --comm-cores "));
+    assert_non_null(strstr(man, "\\fB\\-n\\fR, \\fB\\-\\-nn\\fR"));
+    assert_non_null(strstr(man, "\\fB\\-\\-comm\\-cores\\fR"));
+    free(text);
+    free(man);
+}
+
+static int occurrences(const char *text, const char *word)
+{
+    int n = 0;
+
+    for (const char *at = text; (at = strstr(at, word)) != NULL; at++)
+        n++;
+    return n;
+}
+
+/* The help of an option becomes a sentence of its own; choices that it explains are not listed. */
+static void test_man_sentences(void **state)
+{
+    static const char *const choices[] = {"slow", "fast", NULL};
+    static const xy_option_t few[] = {
+        {"speed", 0, XY_OPT_CHOICE, "HOW", .choices = choices, .preset = "slow",
+         .help = "slow: with care; fast: without"},
+        {"pace", 0, XY_OPT_CHOICE, "HOW", .choices = choices, .help = "how to go"},
+        {0},
+    };
+    const xy_option_t *before = command.options;
+    char *text, *man;
+
+    (void)state;
+    command.options = few;
+    text = printed(print_help);
+    man = printed(print_man);
+    command.options = before;
+    assert_non_null(strstr(man, "Slow: with care; fast: without.\nDefault: slow."));
+    assert_non_null(strstr(man, "How to go.\nOne of"));
+    assert_int_equal(occurrences(man, "One of"), 1);
+    assert_int_equal(occurrences(text, "(one of slow, fast)"), 1);
+    free(text);
+    free(man);
+}
+
 /* What bash answers for the words of `line`, which are those of COMP_WORDS. */
 static const char *ask_bash(const char *script, const char *line)
 {
@@ -450,13 +511,22 @@ static void test_help_text(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        OPTION_TEST(test_ways_to_write),      OPTION_TEST(test_kinds),
-        OPTION_TEST(test_presets_and_no),     OPTION_TEST(test_environment),
-        OPTION_TEST(test_wrong_values),       OPTION_TEST(test_unknown_options),
-        OPTION_TEST(test_positionals),        OPTION_TEST(test_stop_at_positional),
-        OPTION_TEST(test_single_dash),        OPTION_TEST(test_help_wins),
-        OPTION_TEST(test_without_memory),     OPTION_TEST(test_printers_know_all_options),
-        OPTION_TEST(test_completion_in_bash), OPTION_TEST(test_help_text),
+        OPTION_TEST(test_ways_to_write),
+        OPTION_TEST(test_kinds),
+        OPTION_TEST(test_presets_and_no),
+        OPTION_TEST(test_environment),
+        OPTION_TEST(test_wrong_values),
+        OPTION_TEST(test_unknown_options),
+        OPTION_TEST(test_positionals),
+        OPTION_TEST(test_stop_at_positional),
+        OPTION_TEST(test_dashes),
+        OPTION_TEST(test_man_sentences),
+        OPTION_TEST(test_single_dash),
+        OPTION_TEST(test_help_wins),
+        OPTION_TEST(test_without_memory),
+        OPTION_TEST(test_printers_know_all_options),
+        OPTION_TEST(test_completion_in_bash),
+        OPTION_TEST(test_help_text),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,11 +8,12 @@ verbs=$("$XYLEM" help --json | python3 -c 'import json,sys; print(*(v["name"] fo
 [ -n "$verbs" ] || die "no verbs"
 checked=0
 # shellcheck disable=SC2086
-for page in xylem.1 $(printf 'xylem-%s.1 ' $verbs); do
+for page in xylem.1 mpiexec.1 mpicc.1 mpicxx.1 ../man3/xylem.h.3 ../man3/xylem_mpi.h.3 \
+    $(printf 'xylem-%s.1 ' $verbs); do
     [ -s "$pages/$page" ] || die "$page was not made"
     if command -v mandoc >/dev/null; then
         mandoc -Tlint -Wwarning "$pages/$page" || die "mandoc complains about $page"
-        mandoc -Tutf8 "$pages/$page" >"$page.txt"
+        mandoc -Tutf8 "$pages/$page" >"$(basename "$page").txt"
         checked=1
     fi
     if command -v groff >/dev/null; then
@@ -21,6 +22,18 @@ for page in xylem.1 $(printf 'xylem-%s.1 ' $verbs); do
     fi
 done
 [ $checked = 1 ] || exit 77
+
+for page in mpirun.1 mpic++.1 mpiCC.1; do
+    read -r macro target <"$pages/$page"
+    [ "$macro" = .so ] && [ -s "$pages/../$target" ] || die "$page leads nowhere"
+done
+
+# Every function of the headers is on their page.
+for header in xylem xylem_mpi; do
+    for name in $(grep -oE '\bxylem_[a-z_]+\(' "$XYLEM_SOURCE_DIR/include/$header.h" | sort -u); do
+        says "$(sed 's/.\x08//g' "$header.h.3.txt")" "$name"
+    done
+done
 
 # What --help lists, the page lists.
 for verb in $verbs; do

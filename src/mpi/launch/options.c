@@ -135,10 +135,15 @@ const char mpi_launch_description[] =
     "Different programs form one job when they are separated by ':'. Programs that do not use MPI "
     "are run as N processes of their own, with the rank in their environment.\n"
     "\n"
-    "The exit code is the first one of a rank that is not 0, 128 plus the signal that ended a "
-    "rank, "
-    "124 after the time limit, 126 for a program that may not be run, 127 for one that is not "
-    "there.";
+    "The exit code is the first of a rank that is not 0, 128 plus the signal that ended a rank, "
+    "124 after the time limit, 126 for a program that cannot be executed, 127 for one that was not "
+    "found.";
+
+const char mpi_launch_exit_status[] =
+    "0 when all ranks returned 0; otherwise the first exit code of a rank that is not 0, or 128 "
+    "plus the signal that ended a rank. 124 after the time limit, 126 for a program that cannot be "
+    "executed, 127 for one that was not found, 2 when the command line is wrong, 1 for any other "
+    "failure, such as a deadlock.";
 
 const char mpi_launch_examples[] =
     "mpiexec -n 64 ./a.out\n    64 ranks on all cores\n"
@@ -151,6 +156,7 @@ const xy_command_t mpi_launch_command = {
     .summary = "run an MPI program",
     .synopsis = "PROGRAM [ARGUMENT]... [: ...]",
     .description = mpi_launch_description,
+    .exit_status = mpi_launch_exit_status,
     .examples = mpi_launch_examples,
     .options = mpi_launch_options,
     .values_size = sizeof(mpi_launch_values_t),

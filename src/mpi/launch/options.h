@@ -42,6 +42,7 @@ typedef struct {
 /* The command as a table: help and man page come from it. */
 extern const xy_option_t mpi_launch_options[];
 extern const char mpi_launch_description[];
+extern const char mpi_launch_exit_status[];
 extern const char mpi_launch_examples[];
 extern const xy_command_t mpi_launch_command;
 
