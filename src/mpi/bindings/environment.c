@@ -2,7 +2,7 @@
 /*
  * The environment: init and finalize, time, names and versions, abort, memory.
  */
-#include "mpi/object/env.h"
+#include "mpi/object/object.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -11,51 +11,19 @@
 #include <unistd.h>
 #include <xylem.h>
 
-#include "mpi/bindings/alias.h"
+#include "mpi/bindings/bindings.h"
 #include "mpi/coll/coll.h"
-#include "mpi/object/attr.h"
-#include "mpi/object/comm.h"
-#include "mpi/object/error.h"
-#include "mpi/object/info.h"
-#include "mpi/runtime/monitor.h"
+#include "mpi/runtime/runtime.h"
 
 /* A rank is one fiber: MPI is called by it alone, whatever threads the program starts besides. */
 enum { THREAD_LEVEL_MOST = MPI_THREAD_FUNNELED };
-
-mpi_env_t *mpi_env_self(void)
-{
-    mpi_rank_t *self = mpi_self;
-    mpi_env_t *env;
-
-    if (!self || self->env)
-        return self ? self->env : NULL;
-    env = xy_calloc(1, sizeof *env);
-    if (!env)
-        return NULL;
-    mpi_error_codes_init(&env->codes);
-    mpi_keyvals_init(env);
-    self->env = env;
-    return env;
-}
-
-void mpi_env_cleanup(mpi_rank_t *rank)
-{
-    mpi_env_t *env = rank->env;
-
-    if (!env)
-        return;
-    mpi_error_codes_cleanup(&env->codes);
-    mpi_keyvals_cleanup(env);
-    xy_free(env);
-    rank->env = NULL;
-}
 
 static int init(const char *name, const void *site, int required, int *provided)
 {
     mpi_rank_t *self;
 
     if (!mpi_self && !mpi_job) {
-        xy_status_t status = mpi_job_adopt();
+        xy_status_t status = mpi_singleton_begin();
         if (status != XY_OK)
             return mpi_error_status(NULL, status, "the program could not become a rank");
     }

@@ -198,13 +198,12 @@ ABOUT = SPDX + """/*
 
 def calls_file(component, functions):
     what = f"The MPI functions that src/mpi/{component} implements, under their two names."
-    includes = [f"mpi/{component}/calls.h", "mpi/object/env.h", "mpi/runtime/call.h"]
+    includes = [f"mpi/{component}/calls.h", "mpi/object/object.h"]
     return (ABOUT.format(what=what) + "".join(f'#include "{name}"\n' for name in includes) + "\n"
             + "\n".join(definition(f) for f in functions))
 
 
-UNSUPPORTED = """#include "mpi/object/env.h"
-#include "mpi/object/error.h"
+UNSUPPORTED = """#include "mpi/object/object.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
@@ -231,7 +230,7 @@ def calls_header(component, functions):
     needs = '#include "mpi.h"\n'
     if any(f.vectors for f in shared.values()):
         needs += '#include "mpi/coll/coll.h"\n'
-    needs += '#include "mpi/runtime/rank.h"\n'
+    needs += '#include "mpi/runtime/runtime.h"\n'
     text = (f"{SPDX}/*\n * What src/mpi/{component} implements: the work of each MPI function, between entering"
             " and leaving\n * the call. impl_x does MPI_X and the forms that share it: MPI_X_c (counts of"
             " either width) and\n * MPI_Ix (request; NULL: block). Written by src/mpi/bindings/generate.py from"

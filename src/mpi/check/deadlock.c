@@ -4,14 +4,15 @@
  * deadlocks and aborts. Ranks of other workers are read without synchronisation: the report is made
  * when nobody moves any more, or when the job ends anyway.
  */
+#include "mpi/check/check.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "mpi/object/comm.h"
-#include "mpi/p2p/request.h"
-#include "mpi/runtime/caller.h"
-#include "mpi/runtime/rank.h"
+#include "mpi/object/object.h"
+#include "mpi/p2p/p2p.h"
+#include "mpi/runtime/runtime.h"
 
 enum { PENDING_SHOWN = 3, TEXT_SIZE = 1024 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "mpi/coll/coll.h"
-#include "mpi/runtime/parallel.h"
+#include "mpi/runtime/runtime.h"
 
 enum { TILE = XY_DIRECT_TILE };
 

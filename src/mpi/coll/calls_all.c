@@ -2,6 +2,7 @@
 /* MPI_Allgather(v), MPI_Alltoall(v, w) and their nonblocking forms. */
 #include "mpi/coll/calls.h"
 #include "mpi/coll/check_arguments.h"
+#include "mpi/runtime/runtime.h"
 
 static const coll_vector_t none;
 

@@ -3,6 +3,7 @@
  * nonblocking forms. */
 #include "mpi/coll/calls.h"
 #include "mpi/coll/check_arguments.h"
+#include "mpi/runtime/runtime.h"
 
 /* The arguments that all of them have: `count` elements in, `count` (or the own share) out. */
 static int fill_in(mpi_rank_t *self, coll_call_t *call, const void *sendbuf, void *recvbuf,

@@ -2,6 +2,7 @@
 /* MPI_Barrier, MPI_Bcast, MPI_Gather(v), MPI_Scatter(v) and their nonblocking forms. */
 #include "mpi/coll/calls.h"
 #include "mpi/coll/check_arguments.h"
+#include "mpi/runtime/runtime.h"
 
 int impl_barrier(mpi_rank_t *self, MPI_Comm comm, MPI_Request *request)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/coll/check_arguments.h"
 
-#include "mpi/object/error.h"
+#include "mpi/object/object.h"
 
 int coll_check_comm(mpi_rank_t *self, MPI_Comm handle, coll_call_t *call)
 {

@@ -5,7 +5,7 @@
 #define XY_MPI_COLL_CHECK_ARGUMENTS_H
 
 #include "mpi/coll/coll.h"
-#include "mpi/runtime/call.h"
+#include "mpi/runtime/runtime.h"
 
 /* The communicator, into call->comm; intracommunicators only. */
 int coll_check_comm(mpi_rank_t *self, MPI_Comm handle, coll_call_t *call);

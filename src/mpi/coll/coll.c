@@ -6,12 +6,14 @@
 #include <string.h>
 
 #include "mpi/nbc/nbc.h"
-#include "mpi/object/error.h"
-#include "mpi/p2p/p2p.h"
-#include "mpi/runtime/copy_stream.h"
-#include "mpi/runtime/monitor.h"
-#include "mpi/runtime/parallel.h"
-#include "mpi/runtime/trace.h"
+
+/* The work since the last begin was on a collective of `local`, wherever that is. */
+static inline void trace_flight(mpi_trace_t *trace, const coll_local_t *local,
+                                const coll_slot_t *slot)
+{
+    if (__builtin_expect(trace != NULL, 0))
+        mpi_trace_put_message(trace, local->worker, slot->bytes * (uint64_t)local->coll->size);
+}
 
 static coll_slot_t *slot_of(coll_local_t *local, uint64_t seq)
 {
@@ -129,7 +131,8 @@ static void post_arrival(coll_local_t *local, coll_slot_t *slot)
         xy_fail_memory("preparing a collective");
         mpi_job->abort(1);
     }
-    mpi_monitor_collective(local, slot);
+    if (__builtin_expect(atomic_load_explicit(&mpi_job->is_monitored, memory_order_relaxed), 0))
+        coll_count_messages(local, slot);
     slot->is_returned = false;
     if (slot->is_offloaded) {
         slot->state = COLL_OFFLOADED;
@@ -235,7 +238,7 @@ static void coll_work(coll_local_t *local, coll_slot_t *slot)
         for (int64_t i = 0; i < pieces; i++)
             job_piece(&job, i);
     if (slot->calls[0]->is_nonblocking)
-        mpi_trace_flight(local->worker->trace, local, slot);
+        trace_flight(local->worker->trace, local, slot);
     mpi_trace_end(local->worker->trace, before);
 }
 
@@ -421,7 +424,7 @@ static void offload_arrived(mpi_worker_t *worker, mpi_coll_t *coll, uint64_t seq
     before = mpi_trace_begin(worker->trace, slot_of(coll->local[0], seq)->kind->name);
     offload_work(coll, seq);
     for (int p = 0; p < coll->locals; p++)
-        mpi_trace_flight(worker->trace, coll->local[p], slot_of(coll->local[p], seq));
+        trace_flight(worker->trace, coll->local[p], slot_of(coll->local[p], seq));
     mpi_trace_end(worker->trace, before);
     /* The last local group to be told may be the last to use the communicator. */
     mpi_coll_hold(coll);

@@ -29,10 +29,7 @@
 #include <stdint.h>
 
 #include "coll/coll.h"
-#include "mpi/datatype/op.h"
-#include "mpi/object/comm.h"
-#include "mpi/p2p/request.h"
-#include "mpi/runtime/packet.h"
+#include "mpi/p2p/p2p.h"
 
 enum {
     COLL_SLOTS = 4,
@@ -267,5 +264,10 @@ static inline void *coll_element(const void *buffer, int64_t index, const mpi_ty
 {
     return (char *)(uintptr_t)buffer + index * type->extent;
 }
+
+/* Count the messages of a collective whose members here have all arrived, for the monitor. */
+void coll_count_messages(const coll_local_t *local, const coll_slot_t *slot);
+
+extern const mpi_layer_t mpi_coll_layer;
 
 #endif

@@ -4,7 +4,7 @@
  * against plain loops; commutative and other operations; one to three workers, dealt in blocks and
  * round robin; sizes on both sides of what travels through the slots.
  */
-#include "mpi/runtime/ranks_test.h"
+#include "mpi/p2p/testing.h"
 
 #include <string.h>
 

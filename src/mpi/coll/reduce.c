@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "mpi/coll/coll.h"
-#include "mpi/runtime/copy_stream.h"
+#include "mpi/runtime/runtime.h"
 
 static void *contribution(const coll_call_t *call)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "mpi/coll/coll.h"
-#include "mpi/runtime/parallel.h"
+#include "mpi/runtime/runtime.h"
 
 static bool is_not_root(const coll_call_t *call)
 {

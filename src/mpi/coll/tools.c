@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "mpi/coll/coll.h"
-#include "mpi/runtime/copy_stream.h"
-#include "mpi/runtime/parallel.h"
+#include "mpi/runtime/runtime.h"
 
 void *coll_scratch(size_t bytes)
 {

@@ -3,10 +3,9 @@
  * What only the inside can do: let the k-th allocation fail, for every k, in everything that makes
  * an object, and look at reference counts.
  */
-#include "mpi/runtime/ranks_test.h"
+#include "mpi/p2p/testing.h"
 
-#include "mpi/object/comm.h"
-#include "mpi/object/group.h"
+#include "mpi/object/object.h"
 
 /* One operation of the calling rank, which writes its handle or number into *out. */
 typedef int (*operation_fn)(void **out);

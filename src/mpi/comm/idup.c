@@ -4,14 +4,9 @@
  * arrives like the result of any nonblocking collective; the new communicator is made from both
  * when the program completes the request.
  */
-#include "mpi/bindings/alias.h"
 #include "mpi/comm/make.h"
-#include "mpi/object/attr.h"
-#include "mpi/object/env.h"
-#include "mpi/object/error.h"
-#include "mpi/object/info.h"
-#include "mpi/runtime/settings.h"
-#include "mpi/topo/topo.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
 
 typedef struct {
     mpi_comm_t *parent; /* held; its address is what the leader gets */
@@ -19,7 +14,6 @@ typedef struct {
     mpi_plan_t plan;
     mpi_attributes_t *attributes;
     mpi_info_t *info;
-    mpi_topology_t *topology;
     /* The request's own, put back before its release function runs. */
     void *extra;
     void (*release)(mpi_request_t *request);
@@ -35,13 +29,12 @@ static void finish(mpi_request_t *request)
     idup->release(request);
     if (mpi_comm_from_plan(idup->parent, &idup->plan, &made) == MPI_SUCCESS) {
         made->attributes = idup->attributes;
-        made->topology = idup->topology;
+        mpi_layers_comm_duplicate(idup->parent, made);
         made->info = idup->info ? (MPI_Info)(void *)idup->info : MPI_INFO_NULL;
         mpi_settings_apply(made, idup->info);
         *idup->newcomm = mpi_comm_handle(made);
     } else {
         mpi_attributes_drop(idup->attributes);
-        mpi_topology_release(idup->topology);
         mpi_info_destroy(idup->info);
         *idup->newcomm = MPI_COMM_NULL;
     }
@@ -108,8 +101,6 @@ static int idup(mpi_rank_t *self, MPI_Comm handle, bool has_info, MPI_Info info,
         return code;
     }
     mpi_comm_hold(comm);
-    mpi_topology_hold(comm->topology);
-    made->topology = comm->topology;
     request = mpi_request_of(*request_p);
     made->extra = request->extra;
     made->release = request->release;

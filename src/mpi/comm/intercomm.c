@@ -7,10 +7,9 @@
  */
 #include <string.h>
 
-#include "mpi/bindings/alias.h"
 #include "mpi/comm/make.h"
-#include "mpi/object/env.h"
-#include "mpi/object/error.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
 
 /* What travels between the leaders: a group with one reference for the receiver, or the plan. */
 typedef struct {

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mpi/object/errhandler.h"
-#include "mpi/object/error.h"
+#include "mpi/object/object.h"
 
 static uint32_t context_new(void)
 {
@@ -151,15 +150,6 @@ int mpi_comm_from_plan(mpi_comm_t *parent, const mpi_plan_t *plan, mpi_comm_t **
     }
     *comm_p = comm;
     return MPI_SUCCESS;
-}
-
-mpi_comm_t mpi_comm_shadow(const mpi_comm_t *comm, uint32_t context)
-{
-    mpi_comm_t shadow = *comm;
-
-    shadow.context |= context;
-    shadow.references = 1;
-    return shadow;
 }
 
 /* What a member asks of the leader of a split. */

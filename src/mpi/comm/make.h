@@ -14,8 +14,7 @@
 #define XY_MPI_COMM_MAKE_H
 
 #include "mpi/coll/coll.h"
-#include "mpi/object/comm.h"
-#include "mpi/object/group.h"
+#include "mpi/object/object.h"
 
 /* What a member is told. It owns one reference of each group and collective part named. */
 typedef struct {
@@ -50,10 +49,5 @@ int mpi_comm_duplicate(mpi_comm_t *parent, mpi_comm_t **comm_p);
 /* Its leader: the input of each member points to its own object of the parent, the output is an
  * mpi_plan_t. */
 void mpi_comm_duplicate_leader(void *const *inputs, int size, void *const *outputs);
-
-/* A communicator that exists for one operation: the same members as `comm`, and messages that the
- * program's receives never see, nor those of another kind (`context`: an XMPI_CONTEXT_ bit). It is
- * a value: no references are taken. */
-mpi_comm_t mpi_comm_shadow(const mpi_comm_t *comm, uint32_t context);
 
 #endif

@@ -4,14 +4,9 @@
  */
 #include <string.h>
 
-#include "mpi/bindings/alias.h"
 #include "mpi/comm/make.h"
-#include "mpi/object/attr.h"
-#include "mpi/object/env.h"
-#include "mpi/object/error.h"
-#include "mpi/object/info.h"
-#include "mpi/runtime/settings.h"
-#include "mpi/topo/topo.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
 
 /* Give the program the handle of a new communicator. */
 static int give(int code, const mpi_comm_t *made, MPI_Comm *newcomm)
@@ -48,8 +43,7 @@ static int dup(MPI_Comm handle, bool has_info, MPI_Info info, MPI_Comm *newcomm)
     code = mpi_comm_duplicate(comm, &made);
     if (code != MPI_SUCCESS)
         return code;
-    mpi_topology_hold(comm->topology);
-    made->topology = comm->topology;
+    mpi_layers_comm_duplicate(comm, made);
     code = copy_info(comm, mpi_info_of(has_info ? info : comm->info), made);
     if (code == MPI_SUCCESS) {
         code = mpi_attributes_copy(XMPI_ATTR_COMM, handle, comm->attributes, &made->attributes);

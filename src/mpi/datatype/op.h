@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "mpi.h"
-#include "mpi/datatype/datatype.h"
+#include "mpi/datatype/type.h"
 
 typedef enum {
     XMPI_OP_KIND_USER,

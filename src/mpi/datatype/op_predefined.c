@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "mpi/datatype/op_kernels.h"
-#include "mpi/object/local.h"
+#include "mpi/object/object.h"
 
 /* Blocks of mpi_op_reduce_many: a quarter of a small first-level cache, so that the block and two
  * sources fit with room to spare. */

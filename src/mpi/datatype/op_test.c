@@ -13,7 +13,7 @@
 
 #include "base/base.h"
 #include "mpi/datatype/op_kernels.h"
-#include "mpi/object/test_errors.h"
+#include "mpi/object/testing.h"
 
 enum { MOST = 300, MANY = 5 };
 

@@ -3,9 +3,9 @@
  * Operations of the program, and MPI_Reduce_local.
  */
 #include "base/base.h"
-#include "mpi/bindings/alias.h"
 #include "mpi/datatype/op.h"
-#include "mpi/object/local.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
 
 static int create(const char *call, MPI_User_function *fn, MPI_User_function_c *fn_c, int commute,
                   MPI_Op *handle)

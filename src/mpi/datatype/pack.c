@@ -5,11 +5,9 @@
  */
 #include <limits.h>
 
-#include "mpi/bindings/alias.h"
 #include "mpi/datatype/datatype.h"
-#include "mpi/object/comm.h"
-#include "mpi/object/error.h"
-#include "mpi/object/local.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
 
 /* What the calls have in common: `bytes` is what `count` of `type` take. */
 typedef struct {

@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 #include "mpi/datatype/type_layout.h"
-#include "mpi/object/local.h"
+#include "mpi/object/object.h"
 
 void mpi_draft_begin(mpi_draft_t *draft, const char *call, int combiner, bool is_large)
 {

@@ -3,11 +3,10 @@
  * Datatypes that repeat one other regularly: contiguous, vector, resized, dup; commit and free.
  */
 #include "base/base.h"
-#include "mpi/bindings/alias.h"
 #include "mpi/datatype/type_build.h"
 #include "mpi/datatype/type_layout.h"
-#include "mpi/object/attr.h"
-#include "mpi/object/local.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
 
 static MPI_Aint least(MPI_Aint a, MPI_Aint b)
 {

@@ -7,10 +7,10 @@
  * loop (subarray, block distribution) or in a loop and a shorter last block (cyclic).
  */
 #include "base/base.h"
-#include "mpi/bindings/alias.h"
 #include "mpi/datatype/type_build.h"
 #include "mpi/datatype/type_layout.h"
-#include "mpi/object/local.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
 
 /* What a constructor builds while it goes through the dimensions. */
 typedef struct {

@@ -3,10 +3,10 @@
  * Datatypes made of blocks at listed places: indexed, hindexed, their *_block forms, struct.
  */
 #include "base/base.h"
-#include "mpi/bindings/alias.h"
 #include "mpi/datatype/type_build.h"
 #include "mpi/datatype/type_layout.h"
-#include "mpi/object/local.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
 
 /* The blocks of a constructor. Arrays of one element serve all blocks (`step` 0). */
 typedef struct {

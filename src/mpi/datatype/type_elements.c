@@ -8,10 +8,9 @@
  */
 #include <limits.h>
 
-#include "mpi/bindings/alias.h"
 #include "mpi/datatype/type_build.h"
-#include "mpi/object/local.h"
-#include "mpi/object/status.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
 
 /* Part i of a type (a type and how often it comes); false behind the last. */
 static bool part_of(const mpi_type_t *type, size_t i, const mpi_type_t **part_p, size_t *times_p)

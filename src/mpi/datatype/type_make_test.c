@@ -13,7 +13,7 @@
 
 #include "base/base.h"
 #include "mpi/datatype/datatype.h"
-#include "mpi/object/test_errors.h"
+#include "mpi/object/testing.h"
 
 static unsigned random_state;
 

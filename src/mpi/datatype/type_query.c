@@ -5,9 +5,9 @@
 #include <limits.h>
 #include <string.h>
 
-#include "mpi/bindings/alias.h"
 #include "mpi/datatype/type_build.h"
-#include "mpi/object/local.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
 
 const char *mpi_type_name(const mpi_type_t *type)
 {

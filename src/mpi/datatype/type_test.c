@@ -12,8 +12,8 @@
 #include <cmocka.h>
 
 #include "mpi/datatype/type_layout.h"
-#include "mpi/object/status.h"
-#include "mpi/object/test_errors.h"
+#include "mpi/object/object.h"
+#include "mpi/object/testing.h"
 
 enum { MAP_MAX = 3000, AREA = 1 << 16, ROUNDS = XYLEM_SANITIZED ? 300 : 1500 };
 

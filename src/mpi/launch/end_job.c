@@ -7,8 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpi/check/check.h"
 #include "mpi/launch/libc/interpose.h"
-#include "mpi/runtime/trace.h"
+#include "mpi/runtime/runtime.h"
 
 static mpi_process_t *processes;
 static int process_count;

@@ -6,14 +6,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpi/bindings/bindings.h"
 #include "mpi/launch/end_job.h"
 #include "mpi/launch/libc/process.h"
 #include "mpi/nbc/nbc.h"
-#include "mpi/runtime/monitor.h"
-#include "mpi/runtime/rank.h"
-#include "mpi/runtime/settings.h"
-#include "mpi/runtime/trace.h"
-#include "mpi/topo/reorder.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
+#include "mpi/topo/topo.h"
 
 typedef struct {
     const mpi_launch_values_t *values; /* of the first part: what holds for the whole job */
@@ -199,6 +198,7 @@ static bool is_auto(const launch_t *launch)
 static xy_status_t make_job(launch_t *launch)
 {
     mpi_job_config_t config = {
+        .layers = mpi_layers,
         .size = launch->size,
         .workers = launch->placement.workers,
         .comm_workers = launch->placement.comm_workers,

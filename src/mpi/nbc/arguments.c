@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "mpi/nbc/nbc.h"
-#include "mpi/object/error.h"
+#include "mpi/object/object.h"
 
 typedef struct {
     char *at;

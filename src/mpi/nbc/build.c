@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "mpi/nbc/nbc.h"
-#include "mpi/runtime/parallel.h"
+#include "mpi/runtime/runtime.h"
 
 /* ---- The shape ---- */
 
@@ -156,7 +156,7 @@ static xy_status_t choose(const xy_coll_request_t *q, const xy_coll_algorithm_t 
 
     if (wanted != NULL && xy_coll_is_applicable(wanted, q))
         return XY_OK;
-    st = xy_coll_choose(q, &mpi_job->link, NULL, algorithm_p);
+    st = xy_coll_choose(q, &nbc_link, NULL, algorithm_p);
     if (st == XY_OK && wanted != NULL &&
         (atomic_fetch_or(&said, 1u << q->collective) >> q->collective & 1) == 0)
         xy_warn("%s by '%s' needs %s: '%s' is used for calls without", xy_coll_name(q->collective),
@@ -181,7 +181,7 @@ static xy_status_t build(const xy_coll_request_t *q, nbc_shape_t *shape, xy_grap
     xy_status_t st = choose(q, &shape->algorithm);
 
     if (st == XY_OK)
-        st = xy_coll_build(q, &mpi_job->link, shape->algorithm, &graph);
+        st = xy_coll_build(q, &nbc_link, shape->algorithm, &graph);
     if (st != XY_OK)
         return st;
     piece = piece > 0 ? piece : q->element;

@@ -35,7 +35,6 @@
 
 #include "exec/exec.h"
 #include "mpi/coll/coll.h"
-#include "mpi/runtime/settings.h"
 
 /* What an executor is made for. */
 typedef struct {
@@ -156,5 +155,10 @@ void nbc_cached_destroy(nbc_cached_schedule_t *cached);
 
 /* Split-tree: how many levels, for a call that is a tree. */
 int nbc_split_levels(const coll_call_t *call, const nbc_shape_t *shape);
+
+/* What messages cost, for choosing algorithms: calibrated, or the default. */
+extern xy_coll_link_t nbc_link;
+
+extern const mpi_layer_t mpi_nbc_layer;
 
 #endif

@@ -16,7 +16,7 @@ struct nbc_thread {
     entry_t *entries;         /* the worker's, oldest first */
     _Atomic(entry_t *) inbox; /* new ones, left by any thread, most recent first */
     _Atomic int ready;        /* operations that became ready, less those done */
-    _Atomic bool is_posted;   /* in its worker's `posts` */
+    _Atomic bool is_posted;   /* in its worker's mailbox */
     nbc_thread_t *next_post;
 };
 
@@ -126,14 +126,16 @@ void nbc_threads_cleanup(mpi_job_t *job)
 static void post(nbc_thread_t *t)
 {
     mpi_worker_t *worker = t->worker;
+    void *first;
 
     /* acq_rel: whoever takes the post sees what was left for the thread before. */
     if (atomic_exchange_explicit(&t->is_posted, true, memory_order_acq_rel))
         return;
-    t->next_post = atomic_load_explicit(&worker->posts, memory_order_relaxed);
-    while (!atomic_compare_exchange_weak_explicit(&worker->posts, &t->next_post, t,
-                                                  memory_order_release, memory_order_relaxed))
-        continue;
+    first = atomic_load_explicit(&worker->mail[XMPI_MAIL_THREADS], memory_order_relaxed);
+    do
+        t->next_post = first;
+    while (!atomic_compare_exchange_weak_explicit(&worker->mail[XMPI_MAIL_THREADS], &first, t,
+                                                  memory_order_release, memory_order_relaxed));
     xy_worker_notify(worker->base);
 }
 
@@ -196,7 +198,8 @@ static void update(nbc_core_t *core, nbc_thread_t *t)
 /* True: there was news. */
 static bool take_posts(mpi_worker_t *worker)
 {
-    nbc_thread_t *t = atomic_exchange_explicit(&worker->posts, NULL, memory_order_acquire);
+    nbc_thread_t *t =
+        atomic_exchange_explicit(&worker->mail[XMPI_MAIL_THREADS], NULL, memory_order_acquire);
     bool found = t != NULL;
 
     for (nbc_thread_t *next; t != NULL; t = next) {

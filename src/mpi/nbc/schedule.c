@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "mpi/nbc/progress_thread.h"
-#include "mpi/object/error.h"
-#include "mpi/runtime/monitor.h"
-#include "mpi/runtime/trace.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
 
 enum { IDLE_SCHEDULES = 16 }; /* kept for the next time, in each communicator */
 
@@ -206,22 +205,25 @@ void nbc_on_rank_over(void *arg, int rank)
     nbc_schedule_t *schedule = arg;
     coll_call_t *call = schedule->calls[rank];
     mpi_worker_t *worker = call->comm->owner->worker;
+    void *first;
 
     if (worker->base == xy_worker_self()) {
         finish_call(call);
         return;
     }
-    call->next = atomic_load_explicit(&worker->over, memory_order_relaxed);
+    first = atomic_load_explicit(&worker->mail[XMPI_MAIL_FINISHED], memory_order_relaxed);
     /* release: pairs with the acquire in nbc_complete */
-    while (!atomic_compare_exchange_weak_explicit(&worker->over, &call->next, call,
-                                                  memory_order_release, memory_order_relaxed))
-        continue;
+    do
+        call->next = first;
+    while (!atomic_compare_exchange_weak_explicit(&worker->mail[XMPI_MAIL_FINISHED], &first, call,
+                                                  memory_order_release, memory_order_relaxed));
     xy_worker_notify(worker->base);
 }
 
 void nbc_complete(mpi_worker_t *worker)
 {
-    coll_call_t *call = atomic_exchange_explicit(&worker->over, NULL, memory_order_acquire);
+    coll_call_t *call =
+        atomic_exchange_explicit(&worker->mail[XMPI_MAIL_FINISHED], NULL, memory_order_acquire);
 
     while (call != NULL) {
         coll_call_t *next = call->next;

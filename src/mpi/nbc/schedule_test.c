@@ -5,11 +5,11 @@
  * progress, order of progress threads, place for them and split. Each result is compared with that
  * of the blocking collective. Then what hints may say, and what is said about those that are wrong.
  */
-#include "mpi/runtime/ranks_test.h"
+#include "mpi/p2p/testing.h"
 
 #include <string.h>
 
-#include "mpi/object/comm.h"
+#include "mpi/object/object.h"
 #include "sched/sched.h"
 
 #if XYLEM_SANITIZED

@@ -14,7 +14,7 @@
 
 static double transfer_seconds(const nbc_shape_t *shape)
 {
-    const xy_coll_link_t *l = &mpi_job->link;
+    const xy_coll_link_t *l = &nbc_link;
     double bytes = (double)shape->count * (double)shape->element;
     bool is_reduction =
         shape->collective == XY_COLL_REDUCE || shape->collective == XY_COLL_ALLREDUCE;

@@ -4,29 +4,8 @@
 #include <limits.h>
 #include <string.h>
 
-#include "mpi/bindings/alias.h"
 #include "mpi/object/comm.h"
 #include "mpi/object/error.h"
-
-/* A key. The program's handle and each attribute that uses it hold a reference. The functions of
- * the three kinds differ in the type of the object only. */
-typedef struct mpi_keyval {
-    mpi_attr_kind_t kind;
-    int number;
-    long references;
-    bool is_freed;
-    union {
-        MPI_Comm_copy_attr_function *comm;
-        MPI_Type_copy_attr_function *type;
-        MPI_Win_copy_attr_function *win;
-    } copy;
-    union {
-        MPI_Comm_delete_attr_function *comm;
-        MPI_Type_delete_attr_function *type;
-        MPI_Win_delete_attr_function *win;
-    } delete;
-    void *extra_state;
-} mpi_keyval_t;
 
 typedef struct {
     mpi_keyval_t *keyval;
@@ -37,15 +16,16 @@ struct mpi_attributes {
     xy_vec_t list; /* of attribute_t, in the order they were set */
 };
 
+/* In mpi_env_t.shared. */
 typedef struct {
-    MPI_Datatype type;
+    const void *object;
     mpi_attributes_t *attributes;
-} type_entry_t;
+} shared_t;
 
 void mpi_keyvals_init(mpi_env_t *env)
 {
     env->keyvals = XY_VEC_INIT(mpi_keyval_t *);
-    env->types = XY_VEC_INIT(type_entry_t);
+    env->shared = XY_VEC_INIT(shared_t);
 }
 
 void mpi_attributes_drop(mpi_attributes_t *attributes)
@@ -57,11 +37,11 @@ void mpi_attributes_drop(mpi_attributes_t *attributes)
 
 void mpi_keyvals_cleanup(mpi_env_t *env)
 {
-    for (size_t i = 0; i < env->types.count; i++)
-        mpi_attributes_drop(XY_VEC_AT(&env->types, type_entry_t, i).attributes);
+    for (size_t i = 0; i < env->shared.count; i++)
+        mpi_attributes_drop(XY_VEC_AT(&env->shared, shared_t, i).attributes);
     for (size_t i = 0; i < env->keyvals.count; i++)
         xy_free(XY_VEC_AT(&env->keyvals, mpi_keyval_t *, i));
-    xy_vec_cleanup(&env->types);
+    xy_vec_cleanup(&env->shared);
     xy_vec_cleanup(&env->keyvals);
 }
 
@@ -96,7 +76,7 @@ static mpi_keyval_t **keyval_place(mpi_env_t *env)
     return xy_vec_push(&env->keyvals);
 }
 
-static int keyval_create(mpi_keyval_t filled, int *number_p)
+int mpi_keyval_create(mpi_keyval_t filled, int *number_p)
 {
     mpi_env_t *env = mpi_env_self();
     mpi_keyval_t *keyval, **place;
@@ -126,7 +106,7 @@ static int refuse_keyval(mpi_comm_t *comm, int number)
         number > 0 && number < XMPI_KEYVAL_FIRST ? " that can be changed: it is predefined" : "");
 }
 
-static int keyval_free(mpi_attr_kind_t kind, int *number_p)
+int mpi_keyval_free(mpi_attr_kind_t kind, int *number_p)
 {
     mpi_keyval_t *keyval;
 
@@ -271,8 +251,8 @@ int mpi_attributes_copy(mpi_attr_kind_t kind, void *handle, const mpi_attributes
     return code;
 }
 
-static int attribute_set(mpi_comm_t *comm, mpi_attr_kind_t kind, void *handle,
-                         mpi_attributes_t **attributes_p, int number, void *value)
+int mpi_attribute_set(mpi_comm_t *comm, mpi_attr_kind_t kind, void *handle,
+                      mpi_attributes_t **attributes_p, int number, void *value)
 {
     mpi_keyval_t *keyval = keyval_find(kind, number);
     attribute_t *attribute;
@@ -295,8 +275,8 @@ static int attribute_set(mpi_comm_t *comm, mpi_attr_kind_t kind, void *handle,
     return code == MPI_SUCCESS ? code : mpi_error_memory(comm, "an attribute");
 }
 
-static int attribute_get(mpi_comm_t *comm, mpi_attr_kind_t kind, const mpi_attributes_t *attributes,
-                         int number, void *value_p, int *flag)
+int mpi_attribute_get(mpi_comm_t *comm, mpi_attr_kind_t kind, const mpi_attributes_t *attributes,
+                      int number, void *value_p, int *flag)
 {
     const mpi_keyval_t *keyval = keyval_find(kind, number);
     const attribute_t *attribute;
@@ -312,8 +292,8 @@ static int attribute_get(mpi_comm_t *comm, mpi_attr_kind_t kind, const mpi_attri
     return MPI_SUCCESS;
 }
 
-static int attribute_remove(mpi_comm_t *comm, mpi_attr_kind_t kind, void *handle,
-                            mpi_attributes_t *attributes, int number)
+int mpi_attribute_remove(mpi_comm_t *comm, mpi_attr_kind_t kind, void *handle,
+                         mpi_attributes_t *attributes, int number)
 {
     mpi_keyval_t *keyval = keyval_find(kind, number);
     int code;
@@ -376,7 +356,7 @@ static int comm_set(MPI_Comm handle, int number, void *value)
 
     if (!comm)
         return mpi_comm_refuse(handle);
-    return attribute_set(comm, XMPI_ATTR_COMM, handle, &comm->attributes, number, value);
+    return mpi_attribute_set(comm, XMPI_ATTR_COMM, handle, &comm->attributes, number, value);
 }
 
 static int comm_get(MPI_Comm handle, int number, void *value_p, int *flag)
@@ -387,7 +367,7 @@ static int comm_get(MPI_Comm handle, int number, void *value_p, int *flag)
         return mpi_comm_refuse(handle);
     if (number >= MPI_TAG_UB && number <= MPI_LASTUSEDCODE)
         return predefined_get(comm, number, value_p, flag);
-    return attribute_get(comm, XMPI_ATTR_COMM, comm->attributes, number, value_p, flag);
+    return mpi_attribute_get(comm, XMPI_ATTR_COMM, comm->attributes, number, value_p, flag);
 }
 
 static int comm_delete(MPI_Comm handle, int number)
@@ -396,89 +376,22 @@ static int comm_delete(MPI_Comm handle, int number)
 
     if (!comm)
         return mpi_comm_refuse(handle);
-    return attribute_remove(comm, XMPI_ATTR_COMM, handle, comm->attributes, number);
+    return mpi_attribute_remove(comm, XMPI_ATTR_COMM, handle, comm->attributes, number);
 }
 
-/* The attributes of predefined types, which are shared by all ranks, are in the rank's environment.
- * NULL: the type has none. */
-static type_entry_t *type_entry(const mpi_env_t *env, const mpi_type_t *type)
+mpi_attributes_t **mpi_attributes_shared(const void *object, bool make)
 {
-    for (size_t i = 0; env && i < env->types.count; i++)
-        if (XY_VEC_AT(&env->types, type_entry_t, i).type == type->handle)
-            return &XY_VEC_AT(&env->types, type_entry_t, i);
-    return NULL;
-}
+    mpi_env_t *env = make ? mpi_env_self() : mpi_self ? mpi_self->env : NULL;
+    shared_t *entry;
 
-const mpi_attributes_t *mpi_attributes_of_type(const mpi_type_t *type)
-{
-    const type_entry_t *entry;
-
-    if (!type->is_predefined)
-        return type->attributes;
-    entry = type_entry(mpi_self ? mpi_self->env : NULL, type);
-    return entry ? entry->attributes : NULL;
-}
-
-/* Where the attributes of a type hang. NULL: memory ran out. */
-static mpi_attributes_t **type_attributes(mpi_type_t *type)
-{
-    mpi_env_t *env = mpi_env_self();
-    type_entry_t *entry;
-
-    if (!type->is_predefined)
-        return &type->attributes;
-    entry = type_entry(env, type);
-    if (!entry && env) {
-        entry = xy_vec_push(&env->types);
-        if (entry)
-            entry->type = type->handle;
-    }
-    return entry ? &entry->attributes : NULL;
-}
-
-/* On success *attributes_p is where the attributes of the type hang. */
-static int type_find(MPI_Datatype handle, mpi_attributes_t ***attributes_p)
-{
-    mpi_type_t *type = mpi_type_of(handle);
-    mpi_attributes_t **found = type ? type_attributes(type) : NULL;
-
-    if (!type)
-        return mpi_error(NULL, MPI_ERR_TYPE, "the datatype is %s",
-                         handle == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL" : "not a datatype");
-    if (!found)
-        return mpi_error_memory(NULL, "an attribute");
-    *attributes_p = found;
-    return MPI_SUCCESS;
-}
-
-static int type_set(MPI_Datatype handle, int number, void *value)
-{
-    mpi_attributes_t **attributes;
-    int code = type_find(handle, &attributes);
-
-    if (code != MPI_SUCCESS)
-        return code;
-    return attribute_set(NULL, XMPI_ATTR_TYPE, handle, attributes, number, value);
-}
-
-static int type_get(MPI_Datatype handle, int number, void *value_p, int *flag)
-{
-    mpi_attributes_t **attributes;
-    int code = type_find(handle, &attributes);
-
-    if (code != MPI_SUCCESS)
-        return code;
-    return attribute_get(NULL, XMPI_ATTR_TYPE, *attributes, number, value_p, flag);
-}
-
-static int type_delete(MPI_Datatype handle, int number)
-{
-    mpi_attributes_t **attributes;
-    int code = type_find(handle, &attributes);
-
-    if (code != MPI_SUCCESS)
-        return code;
-    return attribute_remove(NULL, XMPI_ATTR_TYPE, handle, *attributes, number);
+    for (size_t i = 0; env && i < env->shared.count; i++)
+        if (XY_VEC_AT(&env->shared, shared_t, i).object == object)
+            return &XY_VEC_AT(&env->shared, shared_t, i).attributes;
+    entry = env && make ? xy_vec_push(&env->shared) : NULL;
+    if (!entry)
+        return NULL;
+    *entry = (shared_t){.object = object};
+    return &entry->attributes;
 }
 
 static int comm_keyval_create(MPI_Comm_copy_attr_function *copy,
@@ -488,7 +401,7 @@ static int comm_keyval_create(MPI_Comm_copy_attr_function *copy,
 
     filled.copy.comm = copy;
     filled.delete.comm = delete;
-    return keyval_create(filled, number_p);
+    return mpi_keyval_create(filled, number_p);
 }
 
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
@@ -506,7 +419,7 @@ int PMPI_Comm_free_keyval(int *comm_keyval)
 {
     mpi_rank_t *self = mpi_enter("MPI_Comm_free_keyval", __builtin_return_address(0));
 
-    return mpi_leave(self, keyval_free(XMPI_ATTR_COMM, comm_keyval));
+    return mpi_leave(self, mpi_keyval_free(XMPI_ATTR_COMM, comm_keyval));
 }
 XY_MPI_ALIAS(Comm_free_keyval)
 
@@ -534,51 +447,6 @@ int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
 }
 XY_MPI_ALIAS(Comm_delete_attr)
 
-int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
-                            MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval,
-                            void *extra_state)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Type_create_keyval", __builtin_return_address(0));
-    mpi_keyval_t filled = {.kind = XMPI_ATTR_TYPE, .extra_state = extra_state};
-
-    filled.copy.type = type_copy_attr_fn;
-    filled.delete.type = type_delete_attr_fn;
-    return mpi_leave(self, keyval_create(filled, type_keyval));
-}
-XY_MPI_ALIAS(Type_create_keyval)
-
-int PMPI_Type_free_keyval(int *type_keyval)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Type_free_keyval", __builtin_return_address(0));
-
-    return mpi_leave(self, keyval_free(XMPI_ATTR_TYPE, type_keyval));
-}
-XY_MPI_ALIAS(Type_free_keyval)
-
-int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Type_set_attr", __builtin_return_address(0));
-
-    return mpi_leave(self, type_set(datatype, type_keyval, attribute_val));
-}
-XY_MPI_ALIAS(Type_set_attr)
-
-int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Type_get_attr", __builtin_return_address(0));
-
-    return mpi_leave(self, type_get(datatype, type_keyval, attribute_val, flag));
-}
-XY_MPI_ALIAS(Type_get_attr)
-
-int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Type_delete_attr", __builtin_return_address(0));
-
-    return mpi_leave(self, type_delete(datatype, type_keyval));
-}
-XY_MPI_ALIAS(Type_delete_attr)
-
 int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
                            MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval,
                            void *extra_state)
@@ -588,7 +456,7 @@ int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
 
     filled.copy.win = win_copy_attr_fn;
     filled.delete.win = win_delete_attr_fn;
-    return mpi_leave(self, keyval_create(filled, win_keyval));
+    return mpi_leave(self, mpi_keyval_create(filled, win_keyval));
 }
 XY_MPI_ALIAS(Win_create_keyval)
 
@@ -596,7 +464,7 @@ int PMPI_Win_free_keyval(int *win_keyval)
 {
     mpi_rank_t *self = mpi_enter("MPI_Win_free_keyval", __builtin_return_address(0));
 
-    return mpi_leave(self, keyval_free(XMPI_ATTR_WIN, win_keyval));
+    return mpi_leave(self, mpi_keyval_free(XMPI_ATTR_WIN, win_keyval));
 }
 XY_MPI_ALIAS(Win_free_keyval)
 
@@ -614,7 +482,7 @@ int PMPI_Keyval_free(int *keyval)
 {
     mpi_rank_t *self = mpi_enter("MPI_Keyval_free", __builtin_return_address(0));
 
-    return mpi_leave(self, keyval_free(XMPI_ATTR_COMM, keyval));
+    return mpi_leave(self, mpi_keyval_free(XMPI_ATTR_COMM, keyval));
 }
 XY_MPI_ALIAS(Keyval_free)
 

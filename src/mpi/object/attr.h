@@ -13,12 +13,31 @@
 #ifndef XY_MPI_OBJECT_ATTR_H
 #define XY_MPI_OBJECT_ATTR_H
 
-#include "mpi/datatype/datatype.h"
 #include "mpi/object/env.h"
 
 typedef enum { XMPI_ATTR_COMM, XMPI_ATTR_TYPE, XMPI_ATTR_WIN } mpi_attr_kind_t;
 
 typedef struct mpi_attributes mpi_attributes_t;
+
+/* A key. The program's handle and each attribute that uses it hold a reference. The functions of
+ * the three kinds differ in the type of the object only. */
+typedef struct mpi_keyval {
+    mpi_attr_kind_t kind;
+    int number;
+    long references;
+    bool is_freed;
+    union {
+        MPI_Comm_copy_attr_function *comm;
+        MPI_Type_copy_attr_function *type;
+        MPI_Win_copy_attr_function *win;
+    } copy;
+    union {
+        MPI_Comm_delete_attr_function *comm;
+        MPI_Type_delete_attr_function *type;
+        MPI_Win_delete_attr_function *win;
+    } delete;
+    void *extra_state;
+} mpi_keyval_t;
 
 enum { XMPI_KEYVAL_FIRST = 0x1000 }; /* above the predefined ones */
 
@@ -32,8 +51,24 @@ int mpi_attributes_copy(mpi_attr_kind_t kind, void *handle, const mpi_attributes
  * fails its code is returned (not raised), and it and the rest stay. */
 int mpi_attributes_delete(mpi_attr_kind_t kind, void *handle, mpi_attributes_t **attributes_p);
 
-/* The attributes that the calling rank hung on a datatype, predefined ones included; or NULL. */
-const mpi_attributes_t *mpi_attributes_of_type(const mpi_type_t *type);
+/* A key of the calling rank: `filled` with kind, functions and extra state; and its end. Both
+ * raise.
+ */
+int mpi_keyval_create(mpi_keyval_t filled, int *number_p);
+int mpi_keyval_free(mpi_attr_kind_t kind, int *number_p);
+
+/* What MPI_*_set_attr, _get_attr and _delete_attr do with an object of `kind`; they raise on `comm`
+ * (NULL: the object is none). */
+int mpi_attribute_set(mpi_comm_t *comm, mpi_attr_kind_t kind, void *handle,
+                      mpi_attributes_t **attributes_p, int number, void *value);
+int mpi_attribute_get(mpi_comm_t *comm, mpi_attr_kind_t kind, const mpi_attributes_t *attributes,
+                      int number, void *value_p, int *flag);
+int mpi_attribute_remove(mpi_comm_t *comm, mpi_attr_kind_t kind, void *handle,
+                         mpi_attributes_t *attributes, int number);
+
+/* Where the calling rank's attributes of an object hang that all ranks share (a predefined
+ * datatype). NULL: there are none and `make` is false, or memory ran out. */
+mpi_attributes_t **mpi_attributes_shared(const void *object, bool make);
 
 /* Free the list without calling the program, whose code has ended. NULL is fine. */
 void mpi_attributes_drop(mpi_attributes_t *attributes);

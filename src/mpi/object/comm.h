@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Communicators and groups.
+ * Communicator objects and groups. Making communicators is a collective: see comm/.
  *
  * Each rank has its own communicator object (attributes, name and error handler may differ between
  * ranks); what all members share, the part that collectives use, is one `mpi_coll_t` per
@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "mpi.h"
-#include "mpi/runtime/rank.h"
+#include "mpi/runtime/runtime.h"
 
 typedef struct mpi_coll mpi_coll_t;
 
@@ -22,11 +22,6 @@ typedef struct {
     int size;
     int *ranks; /* NULL: the identity, rank i is world rank i */
 } mpi_group_t;
-
-/* In the context of messages that the program does not see: of calls that make communicators, and
- * of neighbourhood collectives. */
-#define XMPI_CONTEXT_SHADOW    0x80000000u
-#define XMPI_CONTEXT_NEIGHBORS 0x40000000u
 
 struct mpi_comm {
     uint32_t context; /* point to point */
@@ -86,10 +81,9 @@ const char *mpi_comm_name(const mpi_comm_t *comm);
 /* Raise MPI_ERR_COMM for a handle that mpi_comm_of refused. */
 int mpi_comm_refuse(MPI_Comm handle);
 
-/* World and self of a rank; called by mpi_job_create for each, in order of world ranks, when
- * mpi_job is set. The first call makes what all share. */
-xy_status_t mpi_comm_create_predefined(mpi_rank_t *rank);
-/* Free world, self and what ranks left behind; called by mpi_job_destroy, all ranks have ended. */
-void mpi_comm_destroy_predefined(mpi_job_t *job);
+/* A communicator that exists for one operation: the same members as `comm`, and messages that the
+ * program's receives never see, nor those of another kind (`context`: an XMPI_CONTEXT_ bit). It is
+ * a value: no references are taken. */
+mpi_comm_t mpi_comm_shadow(const mpi_comm_t *comm, uint32_t context);
 
 #endif

@@ -16,14 +16,13 @@
 
 #include "base/base.h"
 #include "mpi.h"
-#include "mpi/runtime/call.h"
-#include "mpi/runtime/rank.h"
+#include "mpi/runtime/runtime.h"
 
 /* What a rank has made. Of one rank, so no locks; created when first needed. */
 typedef struct {
     xy_vec_t codes;   /* of mpi_code_t: error classes and codes the program added (errclass.c) */
     xy_vec_t keyvals; /* of struct mpi_keyval *: index + XMPI_KEYVAL_FIRST is the number (attr.c) */
-    xy_vec_t types;   /* attributes of predefined datatypes, which all ranks share (attr.c) */
+    xy_vec_t shared;  /* attributes of objects that all ranks share (attr.c) */
     int predefined[8]; /* values of the predefined attributes; programs get pointers to them */
 } mpi_env_t;
 

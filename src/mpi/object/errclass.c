@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "mpi/bindings/alias.h"
 #include "mpi/object/env.h"
 #include "mpi/object/error.h"
+#include "mpi/runtime/runtime.h"
 
 /* One number that the program added: a class when `error_class` is its own number. */
 typedef struct {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/object/errhandler.h"
 
-#include "mpi/bindings/alias.h"
 #include "mpi/object/comm.h"
 #include "mpi/object/env.h"
 #include "mpi/object/error.h"
+#include "mpi/runtime/runtime.h"
 
 void mpi_errhandler_hold(mpi_errhandler_t *handler)
 {

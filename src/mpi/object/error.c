@@ -15,7 +15,7 @@
 #include "mpi/object/comm.h"
 #include "mpi/object/env.h"
 #include "mpi/object/errhandler.h"
-#include "mpi/runtime/caller.h"
+#include "mpi/runtime/runtime.h"
 
 enum { MESSAGE_SIZE = 512, SITE_SIZE = 256 };
 

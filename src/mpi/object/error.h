@@ -10,7 +10,7 @@
 #define XY_MPI_OBJECT_ERROR_H
 
 #include "mpi.h"
-#include "mpi/runtime/rank.h"
+#include "mpi/runtime/runtime.h"
 
 /* Raise `error_class` on `comm` (NULL: MPI_COMM_SELF's handler is used, as MPI-4 says). The line
  * printed by the fatal handler names the rank, the current call (self->call) and its site. Returns

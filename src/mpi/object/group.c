@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "mpi/bindings/alias.h"
 #include "mpi/object/env.h"
 #include "mpi/object/error.h"
+#include "mpi/runtime/runtime.h"
 
 mpi_group_t mpi_group_empty = {.references = 1};
 

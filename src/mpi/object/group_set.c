@@ -5,10 +5,10 @@
  */
 #include <string.h>
 
-#include "mpi/bindings/alias.h"
 #include "mpi/object/env.h"
 #include "mpi/object/error.h"
 #include "mpi/object/group.h"
+#include "mpi/runtime/runtime.h"
 
 typedef enum { UNION, INTERSECTION, DIFFERENCE } operation_t;
 

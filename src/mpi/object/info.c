@@ -14,9 +14,9 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "mpi/bindings/alias.h"
 #include "mpi/object/env.h"
 #include "mpi/object/error.h"
+#include "mpi/runtime/runtime.h"
 
 static mpi_info_t *info_new(void)
 {

@@ -5,12 +5,12 @@
  * exceed what the program attached.
  */
 #include "mpi/p2p/bsend.h"
+#include "mpi/p2p/message.h"
 
 #include <limits.h>
 
-#include "mpi/bindings/alias.h"
-#include "mpi/object/error.h"
-#include "mpi/runtime/call.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
 
 #define SITE __builtin_return_address(0)
 
@@ -71,7 +71,7 @@ int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t)
         mpi_transfer_t eager = *t;
 
         eager.mode = XMPI_MODE_STANDARD;
-        mpi_send_start(self, &eager, NULL);
+        mpi_send_start(self, &eager, NULL, false);
         return MPI_SUCCESS;
     }
     if (b == NULL || b->size - b->used < bytes + MPI_BSEND_OVERHEAD)

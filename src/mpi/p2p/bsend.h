@@ -3,7 +3,7 @@
 #ifndef XY_MPI_P2P_BSEND_H
 #define XY_MPI_P2P_BSEND_H
 
-#include "mpi/p2p/p2p.h"
+#include "mpi/p2p/transfer.h"
 
 /* Send through the attached buffer; MPI_ERR_BUFFER when it has no room left. */
 int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Generalized requests: operations of the program itself that look like MPI's. */
-#include "mpi/bindings/alias.h"
-#include "mpi/object/error.h"
+#include "mpi/object/object.h"
 #include "mpi/p2p/request.h"
-#include "mpi/runtime/call.h"
+#include "mpi/runtime/runtime.h"
 
 #define SITE __builtin_return_address(0)
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/p2p/multi_request.h"
 
-#include "mpi/comm/make.h"
-#include "mpi/object/error.h"
+#include "mpi/object/object.h"
 
 /* The program is through with the whole; no message is under way. */
 static void release(mpi_request_t *whole)

@@ -15,7 +15,7 @@
 #ifndef XY_MPI_P2P_MULTI_REQUEST_H
 #define XY_MPI_P2P_MULTI_REQUEST_H
 
-#include "mpi/p2p/p2p.h"
+#include "mpi/p2p/message.h"
 
 typedef struct mpi_multi_request {
     mpi_request_t *whole;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/p2p/offload.h"
 
-#include "mpi/p2p/p2p.h"
-#include "mpi/runtime/trace.h"
+#include "mpi/p2p/message.h"
 
 /* The communication core that serves `worker`: always the same one, so a gate has one guest. */
 static int server_of(int worker)
@@ -10,7 +9,7 @@ static int server_of(int worker)
     return mpi_job->workers - 1 - worker % mpi_job->comm_workers;
 }
 
-void mpi_copy_leave(mpi_worker_t *worker, mpi_request_t *receive, mpi_request_t *sender)
+void mpi_offload_copy(mpi_worker_t *worker, mpi_request_t *receive, mpi_request_t *sender)
 {
     int to = server_of(worker->index);
     mpi_packet_t *packet;
@@ -19,8 +18,9 @@ void mpi_copy_leave(mpi_worker_t *worker, mpi_request_t *receive, mpi_request_t 
     if (xy_worker_self() != worker->base) {
         mpi_worker_t *guest = xy_worker_user(xy_worker_self());
 
-        receive->next_free = guest->copies;
-        guest->copies = receive;
+        receive->next_free =
+            atomic_load_explicit(&guest->mail[XMPI_MAIL_COPIES], memory_order_relaxed);
+        atomic_store_explicit(&guest->mail[XMPI_MAIL_COPIES], receive, memory_order_relaxed);
         return;
     }
     packet = mpi_ring_reserve(worker, to);
@@ -41,12 +41,15 @@ static void make(mpi_worker_t *worker, mpi_request_t *receive)
     mpi_request_done(worker, receive);
 }
 
-void mpi_copies_make(mpi_worker_t *worker)
+/* Only the core itself touches this mailbox. */
+void mpi_offload_progress(mpi_worker_t *worker)
 {
-    while (worker->copies != NULL) {
-        mpi_request_t *receive = worker->copies;
+    mpi_request_t *receive;
 
-        worker->copies = receive->next_free;
+    while ((receive = atomic_load_explicit(&worker->mail[XMPI_MAIL_COPIES],
+                                           memory_order_relaxed)) != NULL) {
+        atomic_store_explicit(&worker->mail[XMPI_MAIL_COPIES], receive->next_free,
+                              memory_order_relaxed);
         make(worker, receive);
     }
 }
@@ -57,7 +60,7 @@ void mpi_packet_copy(mpi_worker_t *worker, int from, mpi_packet_t *packet)
     make(worker, packet->pointer);
 }
 
-void mpi_copy_announce(mpi_worker_t *worker, int target)
+void mpi_offload_match(mpi_worker_t *worker, int target)
 {
     int to = server_of(target);
     mpi_packet_t *packet = mpi_ring_reserve(worker, to);
@@ -72,24 +75,4 @@ void mpi_packet_look(mpi_worker_t *worker, int from, mpi_packet_t *packet)
     (void)from;
     (void)worker;
     mpi_gate_visit(&mpi_job->worker[packet->to]);
-}
-
-bool mpi_send_begin(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request)
-{
-    mpi_worker_t *worker = self->worker;
-    bool done;
-
-    worker->delegates = mpi_job->delegates;
-    done = mpi_send_start(self, t, request);
-    worker->delegates = false;
-    return done;
-}
-
-void mpi_recv_begin(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request)
-{
-    mpi_worker_t *worker = self->worker;
-
-    worker->delegates = mpi_job->delegates;
-    mpi_recv_start(self, t, request);
-    worker->delegates = false;
 }

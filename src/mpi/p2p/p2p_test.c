@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Point to point: modes, wildcards, order, probes, cancel, persistent, sizes around the limits. */
-#include "mpi/runtime/ranks_test.h"
+#include "mpi/p2p/testing.h"
 
 #include <stdatomic.h>
 #include <string.h>

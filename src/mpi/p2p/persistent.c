@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Persistent requests: described once, started many times. */
-#include "mpi/bindings/alias.h"
-#include "mpi/object/error.h"
+#include "mpi/object/object.h"
 #include "mpi/p2p/bsend.h"
 #include "mpi/p2p/p2p.h"
-#include "mpi/runtime/call.h"
+#include "mpi/runtime/runtime.h"
 
 #define SITE __builtin_return_address(0)
 
@@ -26,7 +25,8 @@ static void start_send(mpi_request_t *request)
     if (t.mode == XMPI_MODE_BUFFERED && t.peer != MPI_PROC_NULL) {
         request->completion.error = mpi_bsend(request->owner, &t);
         request->is_done = true;
-    } else if (t.peer == MPI_PROC_NULL || mpi_send_begin(request->owner, &t, request)) {
+    } else if (t.peer == MPI_PROC_NULL ||
+               mpi_send_start(request->owner, &t, request, mpi_job->offloads)) {
         request->is_done = true;
     }
 }
@@ -39,7 +39,7 @@ static void start_receive(mpi_request_t *request)
         request->completion = mpi_completion_null_peer;
         request->is_done = true;
     } else {
-        mpi_recv_begin(request->owner, &t, request);
+        mpi_recv_start(request->owner, &t, request, mpi_job->offloads);
     }
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Probe, MPI_Iprobe and their matched forms. */
-#include "mpi/bindings/alias.h"
 #include "mpi/p2p/p2p.h"
-#include "mpi/runtime/call.h"
+#include "mpi/runtime/runtime.h"
 
 #define SITE __builtin_return_address(0)
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Recv, MPI_Irecv, and the receives of matched messages. */
-#include "mpi/bindings/alias.h"
-#include "mpi/object/error.h"
+#include "mpi/object/object.h"
 #include "mpi/p2p/p2p.h"
-#include "mpi/runtime/call.h"
+#include "mpi/runtime/runtime.h"
 
 #define SITE __builtin_return_address(0)
 
@@ -24,7 +23,7 @@ static int recv_blocking(const char *name, const void *site, void *buffer, int64
         return mpi_leave(self, MPI_SUCCESS);
     }
     mpi_request_init(&request, self, XMPI_KIND_RECV);
-    mpi_recv_start(self, &t, &request);
+    mpi_recv_start(self, &t, &request, false);
     mpi_request_wait(self, &request);
     mpi_status_set(status, &request.completion);
     return mpi_leave(self, mpi_request_raise(&request));
@@ -91,7 +90,7 @@ static int message_receive(mpi_rank_t *self, void *buffer, int64_t count, MPI_Da
         return error;
     mpi_request_describe(request, &t);
     *message = MPI_MESSAGE_NULL;
-    mpi_recv_message(self, request, m);
+    mpi_recv_message(self, request, m, false);
     return MPI_SUCCESS;
 }
 

@@ -3,12 +3,6 @@
 
 #include <string.h>
 
-#include "mpi/coll/coll.h"
-#include "mpi/nbc/nbc.h"
-#include "mpi/object/comm.h"
-#include "mpi/object/error.h"
-#include "mpi/p2p/p2p.h"
-
 void mpi_request_init(mpi_request_t *request, mpi_rank_t *self, mpi_request_kind_t kind)
 {
     request->kind = kind;
@@ -88,12 +82,25 @@ void mpi_request_complete(mpi_request_t *request)
     }
 }
 
+void mpi_request_done(mpi_worker_t *worker, mpi_request_t *request)
+{
+    int home = mpi_job->home[request->owner->world];
+    mpi_packet_t *packet;
+
+    if (home == worker->index) {
+        mpi_request_complete(request);
+        return;
+    }
+    packet = mpi_ring_reserve(worker, home);
+    packet->kind = XMPI_PACKET_DONE;
+    packet->flags = 0;
+    packet->pointer = request;
+    mpi_ring_commit(worker, home, packet);
+}
+
 void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request)
 {
-    if (self->deferred != NULL)
-        coll_flush_deferred(self);
-    if (self->schedules > 0)
-        nbc_on_wait(self, &(MPI_Request){mpi_request_handle(request)}, 1);
+    mpi_request_before_wait(self, &request, 1);
     if (request->is_done)
         return;
     request->is_waited = true;
@@ -155,4 +162,13 @@ int mpi_request_finish(MPI_Request *handle, MPI_Status *status, bool raise)
     mpi_request_free(request);
     *handle = MPI_REQUEST_NULL;
     return error;
+}
+
+void mpi_requests_cleanup(mpi_job_t *job)
+{
+    for (int w = 0; w < job->workers; w++)
+        for (mpi_request_t *r = job->worker[w].free_requests, *next; r != NULL; r = next) {
+            next = r->next_free;
+            xy_free(r);
+        }
 }

@@ -12,9 +12,7 @@
 #include <stdint.h>
 
 #include "mpi.h"
-#include "mpi/datatype/datatype.h"
-#include "mpi/object/status.h"
-#include "mpi/runtime/rank.h"
+#include "mpi/p2p/transfer.h"
 
 typedef enum {
     XMPI_KIND_SEND,
@@ -22,13 +20,6 @@ typedef enum {
     XMPI_KIND_COLL,
     XMPI_KIND_GENERALIZED,
 } mpi_request_kind_t;
-
-typedef enum {
-    XMPI_MODE_STANDARD,
-    XMPI_MODE_SYNCHRONOUS,
-    XMPI_MODE_BUFFERED,
-    XMPI_MODE_READY
-} mpi_mode_t;
 
 typedef struct {
     int source, tag, error; /* as in MPI_Status */
@@ -66,11 +57,25 @@ struct mpi_request {
 
 /* A fresh request of the calling rank from its worker's pool; NULL: memory ran out (said). */
 mpi_request_t *mpi_request_new(mpi_rank_t *self, mpi_request_kind_t kind);
+/* Fill `request` (on the stack or from the pool) for an operation of `self`, and for one on `t`. */
+void mpi_request_init(mpi_request_t *request, mpi_rank_t *self, mpi_request_kind_t kind);
+void mpi_request_describe(mpi_request_t *request, const mpi_transfer_t *t);
 /* Give it back, with its references. */
 void mpi_request_free(mpi_request_t *request);
 
 /* Called on the owner's worker: the operation is over. Readies the owner if it waits for this. */
 void mpi_request_complete(mpi_request_t *request);
+
+/* The same for a request whose owner may live on another worker. Called on `worker`. */
+void mpi_request_done(mpi_worker_t *worker, mpi_request_t *request);
+
+/* `self` is going to wait for `requests`, or tests (NULL): what asked for it moves on. */
+static inline void mpi_request_before_wait(mpi_rank_t *self, mpi_request_t *const *requests,
+                                           int count)
+{
+    if (__builtin_expect(self->deferred != NULL || self->schedules > 0, 0))
+        mpi_layers_wait(self, requests, count);
+}
 
 /* Park until `request` is done. Polls first. */
 void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request);
@@ -105,5 +110,8 @@ static inline bool mpi_request_is_empty(MPI_Request handle)
  * is fine. */
 void mpi_status_set_empty(MPI_Status *status);
 void mpi_status_set(MPI_Status *status, const mpi_completion_t *completion);
+
+/* Free the pools of the workers. */
+void mpi_requests_cleanup(mpi_job_t *job);
 
 #endif

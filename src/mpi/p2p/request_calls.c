@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Request_free, MPI_Request_get_status and MPI_Cancel. */
-#include "mpi/bindings/alias.h"
-#include "mpi/coll/coll.h"
-#include "mpi/object/error.h"
+#include "mpi/object/object.h"
 #include "mpi/p2p/p2p.h"
-#include "mpi/runtime/call.h"
+#include "mpi/runtime/runtime.h"
 
 #define SITE __builtin_return_address(0)
 
@@ -35,7 +33,7 @@ int PMPI_Request_get_status(MPI_Request handle, int *flag, MPI_Status *status)
         return mpi_leave(self, MPI_SUCCESS);
     }
     if (!mpi_request_of(handle)->is_done) {
-        coll_flush_deferred(self);
+        mpi_request_before_wait(self, NULL, 0);
         xy_fiber_yield();
     }
     *flag = mpi_request_of(handle)->is_done;

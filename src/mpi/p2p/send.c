@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Send and its kin: blocking and nonblocking, in all modes but buffered (bsend.c). */
-#include "mpi/bindings/alias.h"
 #include "mpi/p2p/p2p.h"
-#include "mpi/runtime/call.h"
+#include "mpi/runtime/runtime.h"
 
 #define SITE __builtin_return_address(0)
 
@@ -18,7 +17,7 @@ static int send_blocking(const char *name, const void *site, const void *buffer,
         return mpi_leave(self, error);
     t.mode = mode;
     mpi_request_init(&request, self, XMPI_KIND_SEND);
-    if (mpi_send_start(self, &t, &request))
+    if (mpi_send_start(self, &t, &request, false))
         mpi_send_throttle(self, &t);
     else
         mpi_request_wait(self, &request);

@@ -2,11 +2,10 @@
 /* MPI_Sendrecv and MPI_Sendrecv_replace, blocking and nonblocking. */
 #include <string.h>
 
-#include "mpi/bindings/alias.h"
-#include "mpi/object/error.h"
+#include "mpi/object/object.h"
 #include "mpi/p2p/multi_request.h"
 #include "mpi/p2p/p2p.h"
-#include "mpi/runtime/call.h"
+#include "mpi/runtime/runtime.h"
 
 #define SITE __builtin_return_address(0)
 
@@ -20,11 +19,11 @@ static int exchange(mpi_rank_t *self, const mpi_transfer_t *send, const mpi_tran
     mpi_request_init(&requests[0], self, XMPI_KIND_RECV);
     mpi_request_init(&requests[1], self, XMPI_KIND_SEND);
     if (receive->peer != MPI_PROC_NULL)
-        mpi_recv_start(self, receive, &requests[0]);
+        mpi_recv_start(self, receive, &requests[0], false);
     else
         requests[0].completion = mpi_completion_null_peer;
     if (send->peer != MPI_PROC_NULL)
-        sent = mpi_send_start(self, send, &requests[1]);
+        sent = mpi_send_start(self, send, &requests[1], false);
     if (receive->peer != MPI_PROC_NULL)
         mpi_request_wait(self, &requests[0]);
     if (!sent)

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Wait and MPI_Test in all their forms. */
-#include "mpi/bindings/alias.h"
-#include "mpi/coll/coll.h"
-#include "mpi/nbc/nbc.h"
-#include "mpi/object/error.h"
+#include "mpi/object/object.h"
 #include "mpi/p2p/request.h"
-#include "mpi/runtime/call.h"
+#include "mpi/runtime/runtime.h"
 
 #define SITE __builtin_return_address(0)
 
@@ -27,10 +24,7 @@ static bool is_ready(MPI_Request handle)
 /* A test that finds nothing: the rank's own deferred collectives begin, other ranks run. */
 static void let_others_run(mpi_rank_t *self)
 {
-    if (self->deferred != NULL)
-        coll_flush_deferred(self);
-    if (self->schedules > 0)
-        nbc_progress(self);
+    mpi_request_before_wait(self, NULL, 0);
     xy_fiber_yield();
 }
 
@@ -39,10 +33,7 @@ static void wait_for(mpi_rank_t *self, int count, const MPI_Request requests[], 
 {
     int pending = 0;
 
-    if (self->deferred != NULL)
-        coll_flush_deferred(self);
-    if (self->schedules > 0)
-        nbc_on_wait(self, requests, count);
+    mpi_request_before_wait(self, (mpi_request_t *const *)(const void *)requests, count);
     for (int i = 0; i < count; i++)
         if (is_pending(requests[i])) {
             mpi_request_of(requests[i])->is_waited = true;

@@ -3,7 +3,7 @@
  * Buffers of eager messages. Each worker keeps a short list of free buffers per power of two; a
  * buffer goes back to the list of the worker that frees it, which need not be the one that took it.
  */
-#include "mpi/p2p/p2p.h"
+#include "mpi/runtime/buffer.h"
 
 enum { SMALLEST_LOG = 7, KEEP_AT_MOST = 64 };
 

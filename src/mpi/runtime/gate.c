@@ -10,16 +10,6 @@ void mpi_gate_await_guest(mpi_gate_t *gate)
         xy_relax();
 }
 
-/* Matching only: whoever has a copy to make hands it over. */
-static void match(mpi_worker_t *worker)
-{
-    bool before = worker->delegates;
-
-    worker->delegates = true;
-    mpi_ring_drain_messages(worker);
-    worker->delegates = before;
-}
-
 void mpi_gate_look(mpi_worker_t *worker)
 {
     mpi_gate_t *gate = &worker->gate;
@@ -27,7 +17,7 @@ void mpi_gate_look(mpi_worker_t *worker)
     do {
         mpi_gate_close(gate);
         atomic_store(&gate->look, 0);
-        match(worker);
+        mpi_ring_drain_at_gate(worker);
         atomic_store(&gate->is_inside, 0);
     } while (atomic_load(&gate->look) != 0);
 }
@@ -39,7 +29,7 @@ void mpi_gate_visit(mpi_worker_t *worker)
     do {
         atomic_store(&gate->guest, 1);
         if (atomic_load(&gate->is_inside) == 0) {
-            match(worker);
+            mpi_ring_drain_at_gate(worker);
             atomic_store(&gate->guest, 0);
             return;
         }

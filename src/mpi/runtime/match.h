@@ -16,6 +16,11 @@
 
 #include "base/base.h"
 
+/* In the context of messages that the program does not see: of calls that make communicators, and
+ * of neighbourhood collectives. */
+#define XMPI_CONTEXT_SHADOW    0x80000000u
+#define XMPI_CONTEXT_NEIGHBORS 0x40000000u
+
 typedef struct {
     uint32_t context;
     int source; /* rank in the communicator, or MPI_ANY_SOURCE */

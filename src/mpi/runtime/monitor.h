@@ -14,7 +14,6 @@
 #ifndef XY_MPI_RUNTIME_MONITOR_H
 #define XY_MPI_RUNTIME_MONITOR_H
 
-#include "mpi/coll/coll.h"
 #include "mpi/runtime/rank.h"
 #include "place/place.h"
 
@@ -63,9 +62,8 @@ size_t mpi_monitor_bytes(const mpi_job_t *job);
  * where that is not negative. By its worker, or while it waits for the caller. Silent ENOMEM. */
 xy_status_t mpi_monitor_take(mpi_rank_t *rank, uint32_t from, const int *index, xy_vec_t *entries);
 
-/* Slow halves of the hooks below. */
+/* The slow half of the hook below, and what collectives count (coll/count_messages.c). */
 void mpi_monitor_add(mpi_rank_t *self, int to, uint32_t context, uint64_t bytes, bool collective);
-void mpi_monitor_add_collective(const coll_local_t *local, const coll_slot_t *slot);
 
 /* A message of `bytes` from `self` to world rank `to`: one branch when nobody counts, a dozen
  * instructions when it goes where the one before went. */
@@ -81,13 +79,6 @@ static inline void mpi_monitor_message(mpi_rank_t *self, int to, uint32_t contex
     } else {
         mpi_monitor_add(self, to, context, bytes, false);
     }
-}
-
-/* A collective whose members of `part` have all arrived. */
-static inline void mpi_monitor_collective(const coll_local_t *local, const coll_slot_t *slot)
-{
-    if (__builtin_expect(atomic_load_explicit(&mpi_job->is_monitored, memory_order_relaxed), 0))
-        mpi_monitor_add_collective(local, slot);
 }
 
 /* MPI_Pcontrol: what follows is another phase. */

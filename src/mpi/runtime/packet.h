@@ -90,13 +90,13 @@ static inline void mpi_ring_commit(mpi_worker_t *worker, int to, mpi_packet_t *p
     xy_worker_notify(ring->reader);
 }
 
-/* Handlers, one per kind, called on the consuming worker. The packet is valid during the call. */
+/* A handler: called on the consuming worker; the packet is valid during the call (layer.h). */
 typedef void (*mpi_packet_fn)(mpi_worker_t *worker, int from, mpi_packet_t *packet);
-extern const mpi_packet_fn mpi_packet_handlers[XMPI_PACKET_KINDS];
 
-/* Take what is about messages out of the rings of `worker`: its own thread, or a guest (gate.h).
- * Stops at packets that only the worker itself may handle. */
-void mpi_ring_drain_messages(mpi_worker_t *worker);
+/* Handle what arrived for `worker` while its ranks compute: by its own thread as it leaves the
+ * gate, or by a communication core (gate.h). Stops at packets that only the worker itself may
+ * handle. */
+void mpi_ring_drain_at_gate(mpi_worker_t *worker);
 
 /* The pool's poll function. */
 bool mpi_poll(xy_worker_t *base);

@@ -1,37 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/runtime/rank.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
-#include "cost/cost.h"
-#include "mpi/coll/coll.h"
-#include "mpi/nbc/progress_thread.h"
-#include "mpi/object/comm.h"
-#include "mpi/p2p/offload.h"
-#include "mpi/p2p/p2p.h"
+#include "mpi/runtime/buffer.h"
+#include "mpi/runtime/layer.h"
 #include "mpi/runtime/packet.h"
 #include "mpi/runtime/parallel.h"
-#include "mpi/runtime/settings.h"
 #include "mpi/runtime/trace.h"
-#include "mpi/topo/reorder.h"
 
-/* Nobody else runs on a communication core: it may look for work longer before it sleeps, so that
+/* No rank runs on a communication core: it may look for work longer before it sleeps, so that
  * the next collective of a loop finds it awake. */
 enum { COMM_SPINS = 10 };
 
 mpi_job_t *mpi_job;
 _Thread_local mpi_rank_t *mpi_self;
-
-const mpi_packet_fn mpi_packet_handlers[XMPI_PACKET_KINDS] = {
-    [XMPI_PACKET_EAGER] = mpi_packet_eager, [XMPI_PACKET_RTS] = mpi_packet_rts,
-    [XMPI_PACKET_DONE] = mpi_packet_done,   [XMPI_PACKET_CANCEL] = mpi_packet_cancel,
-    [XMPI_PACKET_COLL] = mpi_coll_packet,   [XMPI_PACKET_COPY] = mpi_packet_copy,
-    [XMPI_PACKET_LOOK] = mpi_packet_look,
-};
 
 /* What the pool calls with; set once, before it runs. */
 static mpi_job_config_t config;
@@ -112,22 +97,6 @@ static xy_status_t create_workers(mpi_job_t *job)
     return XY_OK;
 }
 
-static xy_status_t create_settings(mpi_job_t *job, const mpi_settings_t *settings)
-{
-    xy_link_cost_t calibrated;
-
-    job->settings = xy_malloc(sizeof(*job->settings));
-    if (job->settings == NULL)
-        return XY_ENOMEM;
-    *job->settings = settings != NULL ? *settings : (mpi_settings_t){.split = XMPI_SPLIT_OFF};
-    job->delegates = job->comm_workers > 0 && job->settings->progress != XMPI_PROGRESS_NONE;
-    job->link = xy_coll_link_default;
-    if (xy_link_read(&calibrated))
-        job->link =
-            (xy_coll_link_t){calibrated.alpha, calibrated.beta, calibrated.gamma, calibrated.copy};
-    return XY_OK;
-}
-
 static xy_status_t create_ranks(mpi_job_t *job, const int *worker_of)
 {
     job->ranks = lines_calloc((size_t)job->size, sizeof(*job->ranks));
@@ -140,15 +109,10 @@ static xy_status_t create_ranks(mpi_job_t *job, const int *worker_of)
         rank->world = r;
         job->home[r] = worker_of ? worker_of[r] : 0;
         rank->worker = &job->worker[job->home[r]];
-        if (job->delegates && job->workers - job->comm_workers > 1)
-            rank->gate = &rank->worker->gate;
         if (mpi_match_init(&rank->match) != XY_OK)
             return XY_ENOMEM;
     }
     mpi_job = job;
-    for (int r = 0; r < job->size; r++)
-        if (mpi_comm_create_predefined(&job->ranks[r]) != XY_OK)
-            return XY_ENOMEM;
     return XY_OK;
 }
 
@@ -170,6 +134,7 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     if (job == NULL)
         return xy_fail_memory("making the job");
     config = *c;
+    mpi_layers_register(c->layers);
     job->size = c->size;
     job->workers = c->workers;
     job->comm_workers = c->comm_workers;
@@ -186,13 +151,11 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
         goto fail;
     st = mpi_parallel_init(c->workers);
     if (st == XY_OK)
-        st = create_settings(job, c->settings);
-    if (st == XY_OK)
         st = create_workers(job);
     if (st == XY_OK)
         st = create_ranks(job, c->worker_of);
     if (st == XY_OK)
-        st = nbc_threads_init(job, c);
+        st = mpi_layers_begin(job, c);
     if (st != XY_OK) {
         xy_fail_memory("making the ranks");
         goto fail;
@@ -205,30 +168,8 @@ fail:
     return st;
 }
 
-static void destroy_pools(mpi_worker_t *worker)
-{
-    for (mpi_request_t *r = worker->free_requests, *next; r != NULL; r = next) {
-        next = r->next_free;
-        xy_free(r);
-    }
-    for (mpi_message_t *m = worker->free_messages, *next; m != NULL; m = next) {
-        next = m->next_free;
-        xy_free(m);
-    }
-    mpi_buffers_cleanup(worker);
-    xy_free(worker->scratch);
-}
-
 static void destroy_rank(mpi_rank_t *rank)
 {
-    for (mpi_entry_t *e = rank->match.first, *next; e != NULL; e = next) {
-        mpi_message_t *m = (mpi_message_t *)e;
-
-        next = e->list_next;
-        if (m->sender == NULL && m->data != m->small)
-            mpi_buffer_give(rank->worker, m->data);
-        xy_free(m);
-    }
     mpi_match_cleanup(&rank->match);
     if (rank->fiber != NULL)
         xy_fiber_release(rank->fiber);
@@ -238,16 +179,15 @@ void mpi_job_destroy(mpi_job_t *job)
 {
     if (job == NULL)
         return;
-    mpi_reorder_cleanup();
-    if (job->ranks != NULL) {
-        mpi_comm_destroy_predefined(job);
-        for (int r = 0; r < job->size; r++)
-            destroy_rank(&job->ranks[r]);
-    }
-    nbc_threads_cleanup(job);
+    if (mpi_job == job)
+        mpi_layers_end(job);
+    for (int r = 0; job->ranks != NULL && r < job->size; r++)
+        destroy_rank(&job->ranks[r]);
     if (job->worker != NULL) {
-        for (int w = 0; w < job->workers; w++)
-            destroy_pools(&job->worker[w]);
+        for (int w = 0; w < job->workers; w++) {
+            mpi_buffers_cleanup(&job->worker[w]);
+            xy_free(job->worker[w].scratch);
+        }
         xy_free(job->worker[0].in);
     }
     if (job->rings != NULL)
@@ -258,7 +198,6 @@ void mpi_job_destroy(mpi_job_t *job)
     free(job->ranks);
     free(job->worker);
     xy_free(job->home);
-    xy_free(job->settings);
     xy_free(job);
     mpi_job = NULL;
 }
@@ -273,44 +212,12 @@ xy_status_t mpi_rank_start(mpi_job_t *job, int world, void (*body)(void *), void
     return st;
 }
 
-static void singleton_abort(int code)
+xy_status_t mpi_rank_adopt(mpi_job_t *job)
 {
-    fflush(NULL);
-    _exit(code);
-}
-
-static void singleton_stuck(void)
-{
-    xy_fail(XY_EINVAL, "deadlock: the only rank waits for something that nobody will send");
-    mpi_job_report(mpi_job, 1);
-    singleton_abort(1);
-}
-
-static void singleton_overflow(mpi_rank_t *rank)
-{
-    (void)rank; /* the stack of the process: the kernel's own report follows */
-}
-
-xy_status_t mpi_job_adopt(void)
-{
-    mpi_job_config_t c = {.size = 1,
-                          .workers = 1,
-                          .eager_limit = XMPI_EAGER_LIMIT,
-                          .spin_seconds = XMPI_SPIN_SECONDS,
-                          .overflow = singleton_overflow,
-                          .abort = singleton_abort,
-                          .stuck = singleton_stuck};
-    mpi_job_t *job;
-    xy_status_t st = mpi_job_create(&c, &job);
+    xy_status_t st = xy_pool_adopt(job->pool, &job->ranks[0].fiber);
 
     if (st != XY_OK)
         return st;
-    job->is_singleton = true;
-    st = xy_pool_adopt(job->pool, &job->ranks[0].fiber);
-    if (st != XY_OK) {
-        mpi_job_destroy(job);
-        return st;
-    }
     xy_fiber_user_set(job->ranks[0].fiber, &job->ranks[0]);
     mpi_self = &job->ranks[0];
     return XY_OK;

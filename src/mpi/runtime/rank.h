@@ -16,7 +16,6 @@
 #include <stdint.h>
 
 #include "base/base.h"
-#include "coll/coll.h"
 #include "fiber/fiber.h"
 #include "mpi/runtime/gate.h"
 #include "mpi/runtime/match.h"
@@ -28,8 +27,7 @@ typedef struct mpi_rank mpi_rank_t;
 typedef struct mpi_worker mpi_worker_t;
 typedef struct mpi_comm mpi_comm_t;
 typedef struct mpi_request mpi_request_t;
-/* Who moves nonblocking collectives on: see coll.h and threads.h. */
-typedef enum { XMPI_PROGRESS_TASKS, XMPI_PROGRESS_NONE, XMPI_PROGRESS_THREADS } mpi_progress_t;
+typedef struct mpi_layer mpi_layer_t;
 typedef struct mpi_process mpi_process_t; /* launch: image, environment, streams of a rank */
 
 /* What a rank is doing: kept for every MPI call, so that a deadlock or an abort can name it. */
@@ -78,6 +76,15 @@ struct mpi_rank {
 
 enum { XMPI_BUFFER_CLASSES = 10 }; /* 128 bytes to 64 KiB */
 
+/* What waits for a worker's poll function, most recent first: lists that belong to a layer above.
+ */
+typedef enum {
+    XMPI_MAIL_FINISHED, /* collectives of its ranks that others have finished */
+    XMPI_MAIL_THREADS,  /* progress threads with news */
+    XMPI_MAIL_COPIES,   /* on a communication core: receives whose bytes it has to copy */
+    XMPI_MAIL_KINDS
+} mpi_mail_kind_t;
+
 /* One worker's share of the runtime: its rings, its pools. */
 struct mpi_worker {
     _Alignas(XMPI_LINES) xy_worker_t *base; /* its thread and the fibers on it */
@@ -92,12 +99,7 @@ struct mpi_worker {
     struct mpi_trace *trace;                 /* what it does, recorded; or NULL */
     void *free_buffers[XMPI_BUFFER_CLASSES]; /* of eager messages, by power of two */
     int free_buffer_count[XMPI_BUFFER_CLASSES];
-    bool delegates;             /* large copies are left to a communication core just now */
-    struct mpi_request *copies; /* on such a core: receives whose bytes it has to copy */
-    /* Left by any thread, most recent first, for the worker's poll function: calls that are over,
-     * and progress threads with news. */
-    _Alignas(XMPI_LINES) _Atomic(struct coll_call *) over;
-    _Atomic(struct nbc_thread *) posts;
+    _Alignas(XMPI_LINES) _Atomic(void *) mail[XMPI_MAIL_KINDS]; /* left by any thread */
     mpi_gate_t gate;
 };
 
@@ -112,10 +114,9 @@ struct mpi_job {
     xy_pool_t *pool;
     int comm_workers;    /* the last ones: communication cores, without ranks */
     bool yield_on_start; /* a nonblocking start lets the other ranks of its worker reach theirs */
-    bool delegates;      /* communication cores make the large copies of nonblocking messages */
+    bool offloads;       /* communication cores make the large copies of nonblocking messages */
     _Atomic bool is_monitored;     /* ranks have monitors */
     struct mpi_settings *settings; /* of communicators without hints */
-    xy_coll_link_t link;           /* what messages cost, for choosing algorithms */
     struct nbc_thread *threads;    /* [size] */
     bool measures;                 /* what ranks do between start and Wait */
     size_t eager_limit;            /* bytes; above: rendezvous, one copy */
@@ -140,6 +141,7 @@ enum { XMPI_EAGER_LIMIT = 16 << 10 }; /* bytes, unless the launcher was told oth
 /* Build the job: `size` ranks, worker_of[r] each. Creates the pool's `poll`, `switched` and `stuck`
  * wiring; the launcher adds fibers (mpi_rank_start) and runs the pool. */
 typedef struct {
+    const mpi_layer_t *const *layers; /* see layer.h; ends with NULL, and is kept */
     int size;
     int workers; /* communication cores included, which come last */
     int comm_workers;
@@ -167,12 +169,8 @@ xy_status_t mpi_job_create(const mpi_job_config_t *config, mpi_job_t **job_p);
 void mpi_job_destroy(mpi_job_t *job);
 /* The fiber of rank `world`, which runs body(arg) as that rank. Before the pool runs. */
 xy_status_t mpi_rank_start(mpi_job_t *job, int world, void (*body)(void *), void *arg);
-/* A program without a launcher: the calling thread becomes rank 0 of 1. */
-xy_status_t mpi_job_adopt(void);
-
-/* Print "  rank 3: MPI_Recv(source 2, tag 7, MPI_COMM_WORLD) at file:line or symbol" for each rank,
- * folded for many equal ones. For stuck and abort reports. */
-void mpi_job_report(const mpi_job_t *job, int at_most);
+/* The calling thread becomes rank 0 of a job with one rank and one worker. */
+xy_status_t mpi_rank_adopt(mpi_job_t *job);
 
 /* Slow halves of the hooks of a trace (trace.h): the rank enters a call, or its own code. */
 void mpi_trace_call(struct mpi_trace *trace, const mpi_rank_t *self);

@@ -125,11 +125,6 @@ void mpi_trace_put_end(mpi_trace_t *trace, mpi_trace_state_t before)
     set_state(trace, before);
 }
 
-void mpi_trace_put_flight(mpi_trace_t *trace, const coll_local_t *local, const coll_slot_t *slot)
-{
-    mpi_trace_put_message(trace, local->worker, slot->bytes * (uint64_t)local->coll->size);
-}
-
 void mpi_trace_put_message(mpi_trace_t *trace, const mpi_worker_t *worker, uint64_t bytes)
 {
     uint32_t row = worker->trace->number;

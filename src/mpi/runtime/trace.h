@@ -17,7 +17,6 @@
 #ifndef XY_MPI_RUNTIME_TRACE_H
 #define XY_MPI_RUNTIME_TRACE_H
 
-#include "mpi/coll/coll.h"
 #include "mpi/runtime/rank.h"
 
 typedef struct mpi_trace mpi_trace_t;
@@ -42,7 +41,6 @@ void mpi_trace_idle(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber);
 /* Slow halves of the hooks below. */
 mpi_trace_state_t mpi_trace_put_begin(mpi_trace_t *trace, const char *name);
 void mpi_trace_put_end(mpi_trace_t *trace, mpi_trace_state_t before);
-void mpi_trace_put_flight(mpi_trace_t *trace, const coll_local_t *local, const coll_slot_t *slot);
 /* The work since the last begin was `bytes` of a collective that ranks of `worker` wait for. */
 void mpi_trace_put_message(mpi_trace_t *trace, const mpi_worker_t *worker, uint64_t bytes);
 
@@ -58,14 +56,6 @@ static inline void mpi_trace_end(mpi_trace_t *trace, mpi_trace_state_t before)
 {
     if (__builtin_expect(trace != NULL, 0))
         mpi_trace_put_end(trace, before);
-}
-
-/* The work since the last begin was on a collective of `part`, wherever that is. */
-static inline void mpi_trace_flight(mpi_trace_t *trace, const coll_local_t *local,
-                                    const coll_slot_t *slot)
-{
-    if (__builtin_expect(trace != NULL, 0))
-        mpi_trace_put_flight(trace, local, slot);
 }
 
 #endif

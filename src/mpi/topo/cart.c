@@ -4,12 +4,11 @@
  */
 #include <string.h>
 
-#include "mpi/bindings/alias.h"
-#include "mpi/comm/make.h"
-#include "mpi/object/env.h"
-#include "mpi/object/error.h"
+#include "mpi/comm/comm.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
 #include "mpi/topo/reorder.h"
-#include "mpi/topo/topo.h"
+#include "mpi/topo/topology.h"
 
 static void rank_to_coords(int rank, int ndims, const int *dims, int *coords)
 {

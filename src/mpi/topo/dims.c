@@ -7,9 +7,8 @@
 #include <limits.h>
 #include <string.h>
 
-#include "mpi/bindings/alias.h"
-#include "mpi/object/env.h"
-#include "mpi/object/error.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
 
 enum { DIVISORS = 1536 }; /* the most that an int has */
 

@@ -5,12 +5,11 @@
  */
 #include <string.h>
 
-#include "mpi/bindings/alias.h"
-#include "mpi/comm/make.h"
-#include "mpi/object/env.h"
-#include "mpi/object/error.h"
+#include "mpi/comm/comm.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
 #include "mpi/topo/reorder.h"
-#include "mpi/topo/topo.h"
+#include "mpi/topo/topology.h"
 
 static mpi_topology_t *dist_new(int indegree, int outdegree, bool is_weighted)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/topo/neighbor.h"
 
-#include "mpi/object/error.h"
-#include "mpi/p2p/multi_request.h"
-#include "mpi/topo/topo.h"
+#include "mpi/object/object.h"
+#include "mpi/p2p/p2p.h"
+#include "mpi/runtime/runtime.h"
+#include "mpi/topo/topology.h"
 
 /* Neighbours of most programs; more take memory from the heap. */
 enum { FEW = 64 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The calls of neighbourhood collectives: what they have in common is in neighbor.c. */
+#include "mpi/runtime/runtime.h"
 #include "mpi/topo/calls.h"
 #include "mpi/topo/neighbor.h"
 

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "mpi/comm/make.h"
+#include "mpi/comm/comm.h"
 
 /* Made once; leaders of several communicators may come at the same time. */
 static struct {

@@ -16,8 +16,8 @@
 #ifndef XY_MPI_TOPO_REORDER_H
 #define XY_MPI_TOPO_REORDER_H
 
-#include "mpi/object/comm.h"
-#include "mpi/topo/topo.h"
+#include "mpi/object/object.h"
+#include "mpi/topo/topology.h"
 #include "place/place.h"
 
 /* Append what ranks of the new communicator send to each other (xy_matrix_entry_t); args[i] is what

@@ -7,8 +7,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "mpi/object/error.h"
-#include "mpi/object/group.h"
+#include "mpi/object/object.h"
 #include "mpi/topo/reorder.h"
 
 /* An order, and what it is the order for. */

@@ -2,10 +2,9 @@
 /* xylem_replace: a communicator reordered by what was counted while the program ran. */
 #include <string.h>
 
-#include "mpi/comm/make.h"
-#include "mpi/object/env.h"
-#include "mpi/object/error.h"
-#include "mpi/runtime/monitor.h"
+#include "mpi/comm/comm.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
 #include "mpi/topo/reorder.h"
 #include "xylem_mpi.h"
 

@@ -17,7 +17,7 @@
 #include <time.h>
 
 #include "mpi/launch/image/program.h"
-#include "mpi/runtime/rank.h"
+#include "mpi/runtime/runtime.h"
 
 /* A standard stream of a rank: collects lines and writes whole ones. Protected by one lock for all
  * (stream.c). */

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <ucontext.h>
 
+#include "mpi/check/check.h"
 #include "mpi/launch/end_job.h"
 #include "mpi/launch/libc/interpose.h"
 

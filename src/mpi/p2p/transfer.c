@@ -1,32 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Checks of arguments that all point-to-point calls share. */
+#include "mpi/p2p/transfer.h"
+
 #include <limits.h>
-#include <stdlib.h>
-
-#include "mpi/object/error.h"
-#include "mpi/p2p/p2p.h"
-#include "mpi/runtime/call.h"
-
-void mpi_enter_refused(const char *name, const void *site)
-{
-    mpi_rank_t *self = mpi_self;
-
-    (void)site;
-    if (self == NULL && mpi_job == NULL)
-        xy_fail(XY_EINVAL, "%s was called before MPI_Init; call MPI_Init first", name);
-    else if (self == NULL)
-        xy_fail(XY_EINVAL,
-                "%s was called from a thread that is no rank; only the thread that runs main may "
-                "call MPI",
-                name);
-    else
-        xy_fail(XY_EINVAL, "rank %d: %s was called %s", self->world, name,
-                self->phase == XMPI_RANK_BEFORE_INIT ? "before MPI_Init; call MPI_Init first"
-                                                     : "after MPI_Finalize; move it before");
-    if (mpi_job != NULL)
-        mpi_job->abort(1);
-    exit(1);
-}
 
 static int check_peer(mpi_comm_t *comm, int peer, bool receive)
 {

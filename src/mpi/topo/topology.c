@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mpi/topo/topo.h"
+#include "mpi/topo/topology.h"
 
 #include <string.h>
 
-#include "mpi/bindings/alias.h"
-#include "mpi/object/env.h"
-#include "mpi/object/error.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
 
 mpi_topology_t *mpi_topology_new(int kind, size_t ints)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For unit tests of this room: run a function as n ranks on w workers, in this process, with MPI
- * initialised.
+ * For unit tests of the layers from here on: run a function as n ranks on w workers, in this
+ * process, with MPI initialised.
  */
-#ifndef XY_MPI_RUNTIME_RANKS_TEST_H
-#define XY_MPI_RUNTIME_RANKS_TEST_H
+#ifndef XY_MPI_P2P_TESTING_H
+#define XY_MPI_P2P_TESTING_H
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,8 +16,13 @@
 #include <cmocka.h>
 
 #include "mpi.h"
+#include "mpi/object/object.h"
 #include "mpi/runtime/rank.h"
-#include "mpi/runtime/settings.h"
+
+/* These tests run the whole library, whose top is defined in bindings/layers.c and
+ * check/deadlock.c; headers of higher layers are not included here. */
+extern const mpi_layer_t *const mpi_layers[];
+void mpi_job_report(const mpi_job_t *job, int at_most);
 
 /* assert_* of cmocka jumps, which a fiber must not do: say it and stop. */
 #define CHECK(condition)                                                                           \
@@ -69,7 +74,8 @@ static const char *ranks_order;
 static inline void run_ranks(int n, int workers, int spread, size_t eager, void (*body)(int, int))
 {
     int *worker_of = malloc((size_t)n * sizeof(int));
-    mpi_job_config_t c = {.size = n,
+    mpi_job_config_t c = {.layers = mpi_layers,
+                          .size = n,
                           .workers = workers + ranks_comm_workers,
                           .comm_workers = ranks_comm_workers,
                           .settings = &ranks_settings,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mpi/runtime/settings.h"
+#include "mpi/object/settings.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -13,8 +13,8 @@
  *
  * Its prototype comes from mpi.h. For functions of kind `hand` in functions.def.
  */
-#ifndef XY_MPI_BINDINGS_ALIAS_H
-#define XY_MPI_BINDINGS_ALIAS_H
+#ifndef XY_MPI_RUNTIME_ALIAS_H
+#define XY_MPI_RUNTIME_ALIAS_H
 
 #include "mpi.h"
 

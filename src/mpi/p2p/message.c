@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mpi/p2p/p2p.h"
+#include "mpi/p2p/message.h"
 
 #include <string.h>
 
-#include "mpi/object/error.h"
 #include "mpi/p2p/offload.h"
-#include "mpi/runtime/monitor.h"
-#include "mpi/runtime/parallel.h"
 
 /* A sender on the worker of its receiver lets it run once it has this many messages waiting. */
 enum { UNEXPECTED_BEFORE_YIELD = 1024 };
@@ -82,29 +79,13 @@ void mpi_copy_message(mpi_request_t *receive, const void *buffer, int64_t count,
         mpi_type_copy(receive->buffer, receive->count, receive->type, buffer, count, type, &copied);
 }
 
-void mpi_request_done(mpi_worker_t *worker, mpi_request_t *request)
-{
-    int home = mpi_job->home[request->owner->world];
-    mpi_packet_t *packet;
-
-    if (home == worker->index) {
-        mpi_request_complete(request);
-        return;
-    }
-    packet = mpi_ring_reserve(worker, home);
-    packet->kind = XMPI_PACKET_DONE;
-    packet->flags = 0;
-    packet->pointer = request;
-    mpi_ring_commit(worker, home, packet);
-}
-
 /* A rendezvous meets its receive: copy, complete both. */
 static void receive_rendezvous(mpi_worker_t *worker, mpi_request_t *receive,
-                               const mpi_envelope_t *envelope, mpi_request_t *sender)
+                               const mpi_envelope_t *envelope, mpi_request_t *sender, bool offload)
 {
     set_received(receive, envelope, sender->bytes);
-    if (mpi_copy_is_left(worker, sender->bytes)) {
-        mpi_copy_leave(worker, receive, sender);
+    if (offload && mpi_offload_is_worth(worker, sender->bytes)) {
+        mpi_offload_copy(worker, receive, sender);
         return;
     }
     mpi_copy_message(receive, sender->buffer, sender->count, sender->type);
@@ -146,7 +127,7 @@ static inline bool is_near(const mpi_rank_t *self, int to)
 
 /* Same worker: the matching tables of the receiver are ours to touch. */
 static bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t, uint64_t bytes,
-                      const mpi_envelope_t *envelope, mpi_request_t *request)
+                      const mpi_envelope_t *envelope, mpi_request_t *request, bool offload)
 {
     mpi_entry_t *entry = mpi_match_arrive(&to->match, envelope);
     mpi_message_t *m;
@@ -156,8 +137,8 @@ static bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t,
 
         receive->is_posted = false;
         set_received(receive, envelope, bytes);
-        if (mpi_copy_is_left(self->worker, bytes)) {
-            mpi_copy_leave(self->worker, receive, request);
+        if (offload && mpi_offload_is_worth(self->worker, bytes)) {
+            mpi_offload_copy(self->worker, receive, request);
             return false;
         }
         mpi_copy_message(receive, t->buffer, t->count, t->type);
@@ -203,11 +184,11 @@ static bool send_far(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t
         pack(packet->data, t, bytes);
     mpi_ring_commit(worker, target, packet);
     if (__builtin_expect(self->gate != NULL, 0) && !eager)
-        mpi_copy_announce(worker, target);
+        mpi_offload_match(worker, target);
     return eager;
 }
 
-bool mpi_send_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request)
+bool mpi_send_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request, bool offload)
 {
     int to = mpi_comm_world_rank(t->comm, t->peer);
     mpi_envelope_t envelope = {t->comm->context, t->comm->rank, t->tag};
@@ -215,7 +196,7 @@ bool mpi_send_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *re
 
     mpi_monitor_message(self, to, t->comm->context, bytes);
     if (is_near(self, to))
-        return send_near(self, &mpi_job->ranks[to], t, bytes, &envelope, request);
+        return send_near(self, &mpi_job->ranks[to], t, bytes, &envelope, request, offload);
     return send_far(self, to, t, bytes, &envelope, request);
 }
 
@@ -243,7 +224,7 @@ int mpi_isend(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request
         return error;
     mpi_request_describe(request, t);
     hold(request);
-    if (t->peer == MPI_PROC_NULL || mpi_send_begin(self, t, request))
+    if (t->peer == MPI_PROC_NULL || mpi_send_start(self, t, request, mpi_job->offloads))
         request->is_done = true;
     return MPI_SUCCESS;
 }
@@ -261,7 +242,7 @@ int mpi_irecv(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request
         request->completion = mpi_completion_null_peer;
         request->is_done = true;
     } else {
-        mpi_recv_begin(self, t, request);
+        mpi_recv_start(self, t, request, mpi_job->offloads);
     }
     return MPI_SUCCESS;
 }
@@ -274,10 +255,10 @@ void mpi_send_throttle(mpi_rank_t *self, const mpi_transfer_t *t)
         xy_fiber_yield();
 }
 
-void mpi_recv_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *m)
+void mpi_recv_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *m, bool offload)
 {
     if (m->sender != NULL) {
-        receive_rendezvous(self->worker, request, &m->entry.envelope, m->sender);
+        receive_rendezvous(self->worker, request, &m->entry.envelope, m->sender, offload);
     } else {
         receive_packed(request, &m->entry.envelope, m->data, m->bytes);
         if (m->data != m->small)
@@ -286,7 +267,7 @@ void mpi_recv_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *m
     message_free(self->worker, m);
 }
 
-void mpi_recv_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request)
+void mpi_recv_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request, bool offload)
 {
     mpi_entry_t *found;
 
@@ -299,7 +280,7 @@ void mpi_recv_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *re
         return;
     }
     mpi_match_drop(&self->match, found);
-    mpi_recv_message(self, request, (mpi_message_t *)found);
+    mpi_recv_message(self, request, (mpi_message_t *)found, offload);
 }
 
 void mpi_packet_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet)
@@ -331,19 +312,18 @@ void mpi_packet_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet)
     keep(to, m);
 }
 
-void mpi_packet_rts(mpi_worker_t *worker, int from, mpi_packet_t *packet)
+static inline void take_rts(mpi_worker_t *worker, mpi_packet_t *packet, bool offload)
 {
     mpi_rank_t *to = &mpi_job->ranks[packet->to];
     mpi_entry_t *entry = mpi_match_arrive(&to->match, &packet->envelope);
     mpi_message_t *m;
 
-    (void)from;
     if (entry != NULL) {
         mpi_request_t *receive = (mpi_request_t *)entry;
         mpi_envelope_t envelope = packet->envelope;
 
         receive->is_posted = false;
-        receive_rendezvous(worker, receive, &envelope, packet->pointer);
+        receive_rendezvous(worker, receive, &envelope, packet->pointer, offload);
         return;
     }
     m = message_new(worker);
@@ -351,6 +331,18 @@ void mpi_packet_rts(mpi_worker_t *worker, int from, mpi_packet_t *packet)
     m->bytes = packet->bytes;
     m->sender = packet->pointer;
     keep(to, m);
+}
+
+void mpi_packet_rts(mpi_worker_t *worker, int from, mpi_packet_t *packet)
+{
+    (void)from;
+    take_rts(worker, packet, false);
+}
+
+void mpi_packet_rts_offload(mpi_worker_t *worker, int from, mpi_packet_t *packet)
+{
+    (void)from;
+    take_rts(worker, packet, true);
 }
 
 enum { DONE_CANCELLED = 1 };
@@ -420,4 +412,27 @@ void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request)
     packet->to = to;
     packet->pointer = request;
     mpi_ring_commit(self->worker, mpi_job->home[to], packet);
+}
+
+static void drop_unreceived(mpi_rank_t *rank)
+{
+    for (mpi_entry_t *e = rank->match.first, *next; e != NULL; e = next) {
+        mpi_message_t *m = (mpi_message_t *)e;
+
+        next = e->list_next;
+        if (m->sender == NULL && m->data != m->small)
+            mpi_buffer_give(rank->worker, m->data);
+        xy_free(m);
+    }
+}
+
+void mpi_messages_cleanup(mpi_job_t *job)
+{
+    for (int r = 0; r < job->size; r++)
+        drop_unreceived(&job->ranks[r]);
+    for (int w = 0; w < job->workers; w++)
+        for (mpi_message_t *m = job->worker[w].free_messages, *next; m != NULL; m = next) {
+            next = m->next_free;
+            xy_free(m);
+        }
 }

@@ -10,12 +10,15 @@
  * All members must give the same values at the same point of their program, as for every hint: the
  * settings decide how a call is made, and each member decides by its own.
  */
-#ifndef XY_MPI_RUNTIME_SETTINGS_H
-#define XY_MPI_RUNTIME_SETTINGS_H
+#ifndef XY_MPI_OBJECT_SETTINGS_H
+#define XY_MPI_OBJECT_SETTINGS_H
 
 #include "coll/coll.h"
 #include "mpi.h"
-#include "mpi/runtime/rank.h"
+#include "mpi/runtime/runtime.h"
+
+/* Who moves nonblocking collectives on: see coll/ and nbc/. */
+typedef enum { XMPI_PROGRESS_TASKS, XMPI_PROGRESS_NONE, XMPI_PROGRESS_THREADS } mpi_progress_t;
 
 /* Split-tree: a number of levels, or one of these. */
 enum { XMPI_SPLIT_OFF = -1, XMPI_SPLIT_AUTO = -2, XMPI_SPLIT_ADAPTIVE = -3 };

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/bindings/bindings.h"
+#include "mpi/coll/coll.h"
+#include "mpi/comm/comm.h"
+#include "mpi/nbc/nbc.h"
+#include "mpi/object/object.h"
+#include "mpi/p2p/p2p.h"
+#include "mpi/topo/topo.h"
+
+const mpi_layer_t *const mpi_layers[] = {&mpi_object_layer,
+                                         &mpi_p2p_layer,
+                                         &mpi_coll_layer,
+                                         &mpi_nbc_layer,
+                                         &mpi_comm_layer,
+                                         &mpi_topo_layer,
+                                         NULL};

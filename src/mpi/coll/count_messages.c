@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The messages of a collective, for the monitor: those of the algorithm really used (monitor.h).
+ */
+#include "mpi/coll/coll.h"
+
+static int world_of(const mpi_coll_t *coll, int rank)
+{
+    return coll->group->ranks ? coll->group->ranks[rank] : rank;
+}
+
+static void count(const coll_local_t *local, int from, int to, uint64_t bytes)
+{
+    const mpi_coll_t *coll = local->coll;
+    mpi_rank_t *rank = &mpi_job->ranks[world_of(coll, from)];
+
+    /* Ranks may begin to count while others, who share no communicator with them, do not. */
+    if (from != to && bytes > 0 && rank->monitor != NULL)
+        mpi_monitor_add(rank, world_of(coll, to), coll->context, bytes, true);
+}
+
+static uint64_t sent_bytes(const coll_call_t *call, int peer)
+{
+    const mpi_type_t *type;
+    int64_t n;
+
+    if (call->is_in_place) {
+        type = call->receive_types ? mpi_type_of(call->receive_types[peer]) : call->receive_type;
+        n = call->receive_counts.data ? coll_count_at(call->receive_counts, peer)
+                                      : call->receive_count;
+    } else {
+        type = call->send_types ? mpi_type_of(call->send_types[peer]) : call->send_type;
+        n = call->send_counts.data ? coll_count_at(call->send_counts, peer) : call->send_count;
+    }
+    return (uint64_t)n * type->size;
+}
+
+/* What `call` reduces: the slices of the vector go to the first member of each local group, and
+ * what they become goes to those who want it; a small vector goes to the local group first. */
+static void count_reduction(const coll_local_t *local, const coll_slot_t *slot,
+                            const coll_call_t *call)
+{
+    const mpi_coll_t *coll = local->coll;
+    uint64_t slice = slot->is_small ? slot->bytes : slot->bytes / (uint64_t)coll->locals;
+    bool is_for_all = slot->kind == &coll_allreduce;
+
+    for (int p = 0; p < coll->locals; p++)
+        if (!slot->is_small || p == local->index)
+            count(local, call->rank, coll->local[p]->member[0], slice);
+    if (call->rank != local->member[0])
+        return;
+    if (!is_for_all) {
+        count(local, call->rank, slot->root, slice);
+        return;
+    }
+    for (int p = 0; p < coll->locals && slot->is_small; p++)
+        count(local, call->rank, coll->local[p]->member[0], slice);
+    for (int r = 0; r < coll->size; r++)
+        if (!slot->is_small || coll->local_of[r] == local->index)
+            count(local, call->rank, r, slice);
+}
+
+static void count_call(const coll_local_t *local, const coll_slot_t *slot, const coll_call_t *call)
+{
+    const mpi_coll_t *coll = local->coll;
+    const coll_ops_t *kind = slot->kind;
+
+    if (kind == &coll_bcast || kind == &coll_scatter) {
+        for (int r = 0; call->rank == slot->root && r < coll->size; r++)
+            count(local, call->rank, r, kind == &coll_bcast ? slot->bytes : sent_bytes(call, r));
+    } else if (kind == &coll_gather) {
+        if (call->rank != slot->root)
+            count(local, call->rank, slot->root, sent_bytes(call, slot->root));
+    } else if (kind == &coll_allgather) {
+        for (int r = 0; r < coll->size; r++)
+            count(local, call->rank, r, sent_bytes(call, call->rank));
+    } else if (kind == &coll_alltoall) {
+        for (int r = 0; r < coll->size; r++)
+            count(local, call->rank, r, sent_bytes(call, r));
+    } else if (kind == &coll_reduce || kind == &coll_allreduce) {
+        count_reduction(local, slot, call);
+    } else if (kind == &coll_scan || kind == &coll_exscan) {
+        if (call->rank + 1 < coll->size)
+            count(local, call->rank, call->rank + 1, slot->bytes);
+    } else if (kind == &coll_reduce_scatter) {
+        for (int r = 0; r < coll->size; r++)
+            count(local, call->rank, r,
+                  (uint64_t)(call->receive_counts.data ? coll_count_at(call->receive_counts, r)
+                                                       : call->receive_count) *
+                      call->receive_type->size);
+    }
+}
+
+void coll_count_messages(const coll_local_t *local, const coll_slot_t *slot)
+{
+    for (int m = 0; m < local->members; m++)
+        count_call(local, slot, slot->calls[m]);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/object/comm.h"
+
+#include "mpi/object/attr.h"
+#include "mpi/object/errhandler.h"
+#include "mpi/object/error.h"
+#include "mpi/object/group.h"
+#include "mpi/object/info.h"
+
+int mpi_comm_refuse(MPI_Comm handle)
+{
+    return mpi_error(NULL, MPI_ERR_COMM, "the communicator is %s",
+                     handle == MPI_COMM_NULL ? "MPI_COMM_NULL" : "not a communicator");
+}
+
+MPI_Comm mpi_comm_handle(const mpi_comm_t *comm)
+{
+    if (comm == comm->owner->comm_world)
+        return MPI_COMM_WORLD;
+    if (comm == comm->owner->comm_self)
+        return MPI_COMM_SELF;
+    return (MPI_Comm)(uintptr_t)comm;
+}
+
+const char *mpi_comm_name(const mpi_comm_t *comm)
+{
+    return comm->name[0] ? comm->name : "an unnamed communicator";
+}
+
+/* What is left of a communicator once nothing refers to it. Its attributes went with the handle;
+ * only world, which is never freed, may still have some when the job is over. */
+void mpi_comm_release(mpi_comm_t *comm)
+{
+    if (--comm->references > 0)
+        return;
+    if (comm->merged)
+        mpi_comm_release(comm->merged);
+    mpi_layers_comm_end(comm);
+    mpi_group_release(comm->group);
+    mpi_group_release(comm->remote);
+    mpi_errhandler_release(mpi_errhandler_of(comm->errhandler));
+    if (comm->info != MPI_INFO_NULL)
+        mpi_info_destroy(mpi_info_of(comm->info));
+    mpi_attributes_drop(comm->attributes);
+    xy_free(comm->settings);
+    xy_free(comm);
+}
+
+mpi_comm_t mpi_comm_shadow(const mpi_comm_t *comm, uint32_t context)
+{
+    mpi_comm_t shadow = *comm;
+
+    shadow.context |= context;
+    shadow.references = 1;
+    return shadow;
+}

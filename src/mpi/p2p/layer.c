@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What point to point adds to the runtime. */
+#include "mpi/p2p/offload.h"
+#include "mpi/p2p/p2p.h"
+
+/* There is a gate only where it is needed: see gate.h. */
+static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
+{
+    (void)config;
+    job->offloads = job->comm_workers > 0 && job->settings->progress != XMPI_PROGRESS_NONE;
+    for (int r = 0; r < job->size; r++)
+        if (job->offloads && job->workers - job->comm_workers > 1)
+            job->ranks[r].gate = &job->ranks[r].worker->gate;
+    return XY_OK;
+}
+
+static void end(mpi_job_t *job)
+{
+    mpi_messages_cleanup(job);
+    mpi_requests_cleanup(job);
+}
+
+const mpi_layer_t mpi_p2p_layer = {
+    .packet = {[XMPI_PACKET_EAGER] = mpi_packet_eager,
+               [XMPI_PACKET_RTS] = mpi_packet_rts,
+               [XMPI_PACKET_DONE] = mpi_packet_done,
+               [XMPI_PACKET_CANCEL] = mpi_packet_cancel,
+               [XMPI_PACKET_COPY] = mpi_packet_copy,
+               [XMPI_PACKET_LOOK] = mpi_packet_look},
+    .gate_packet = {[XMPI_PACKET_EAGER] = mpi_packet_eager,
+                    [XMPI_PACKET_RTS] = mpi_packet_rts_offload,
+                    [XMPI_PACKET_DONE] = mpi_packet_done},
+    .mail = {[XMPI_MAIL_COPIES] = mpi_offload_progress},
+    .job_begin = begin,
+    .job_end = end,
+};

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Point to point inside the library: how bytes get from one rank to another.
+ *
+ * A message to a rank of the same worker meets its receive at once: one copy, no queue. A message
+ * to another worker crosses a ring: up to 88 bytes inside the packet, up to the eager limit in a
+ * buffer, above it as a pointer to the send request, from whose buffer the receiver copies (one
+ * copy) before it tells the sender. A message that nobody waits for yet is kept.
+ *
+ * With communication cores, nonblocking calls leave the copy of a large message to one of them
+ * (offload.c), and a large message to a worker whose ranks all compute is matched there (gate.h).
+ */
+#ifndef XY_MPI_P2P_MESSAGE_H
+#define XY_MPI_P2P_MESSAGE_H
+
+#include "mpi/p2p/request.h"
+
+/* A message that arrived before its receive. */
+typedef struct mpi_message {
+    mpi_entry_t entry; /* must be first */
+    uint64_t bytes;
+    mpi_rank_t *to;
+    mpi_request_t *sender; /* rendezvous: its send request; NULL: the bytes are in `data` */
+    mpi_comm_t *comm;      /* of a message taken by Mprobe */
+    char *data;            /* `small`, or a buffer of the pool */
+    struct mpi_message *next_free;
+    char small[XMPI_PACKET_INLINE];
+} mpi_message_t;
+
+/* Start a send. True: complete at once, `request` is not used. Otherwise `request` (initialised by
+ * mpi_request_new or mpi_request_init) completes later. `offload`: a communication core may make
+ * the copy; for calls that return before it is made (mpi_job_t.offloads). */
+bool mpi_send_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request,
+                    bool offload);
+/* Start a receive; `request` may be complete on return. */
+void mpi_recv_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request,
+                    bool offload);
+/* Receive the message `message` (taken out of the queue) into `request`'s buffer. */
+void mpi_recv_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *message,
+                      bool offload);
+/* Would a send of this size wait for its receiver? */
+static inline bool mpi_send_is_eager(const mpi_transfer_t *t, uint64_t bytes)
+{
+    return bytes <= mpi_job->eager_limit && t->mode != XMPI_MODE_SYNCHRONOUS;
+}
+
+/* The nonblocking forms: a request from the pool that holds its communicator and type. `peer` may
+ * be MPI_PROC_NULL. Returns MPI_SUCCESS or what mpi_error returned. */
+int mpi_isend(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request_p);
+int mpi_irecv(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request_p);
+/* After an eager blocking send: let a receiver on this worker run when its queue grows long. */
+void mpi_send_throttle(mpi_rank_t *self, const mpi_transfer_t *t);
+/* What a receive from MPI_PROC_NULL reports. */
+extern const mpi_completion_t mpi_completion_null_peer;
+
+/* Ask to take back a send that nobody received yet. The request completes either way. */
+void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request);
+
+/* From a buffer into that of `receive`, whose completion is known. */
+void mpi_copy_message(mpi_request_t *receive, const void *buffer, int64_t count, mpi_type_t *type);
+
+/* Handlers of packets. The second one of RTS offloads large copies. */
+void mpi_packet_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet);
+void mpi_packet_rts(mpi_worker_t *worker, int from, mpi_packet_t *packet);
+void mpi_packet_rts_offload(mpi_worker_t *worker, int from, mpi_packet_t *packet);
+void mpi_packet_done(mpi_worker_t *worker, int from, mpi_packet_t *packet);
+void mpi_packet_cancel(mpi_worker_t *worker, int from, mpi_packet_t *packet);
+
+/* Free the messages that no rank received, and the pools. */
+void mpi_messages_cleanup(mpi_job_t *job);
+
+#endif

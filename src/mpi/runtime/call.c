@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/runtime/call.h"
+
+#include <stdlib.h>
+
+void mpi_enter_refused(const char *name, const void *site)
+{
+    mpi_rank_t *self = mpi_self;
+
+    (void)site;
+    if (self == NULL && mpi_job == NULL)
+        xy_fail(XY_EINVAL, "%s was called before MPI_Init; call MPI_Init first", name);
+    else if (self == NULL)
+        xy_fail(XY_EINVAL,
+                "%s was called from a thread that is no rank; only the thread that runs main may "
+                "call MPI",
+                name);
+    else
+        xy_fail(XY_EINVAL, "rank %d: %s was called %s", self->world, name,
+                self->phase == XMPI_RANK_BEFORE_INIT ? "before MPI_Init; call MPI_Init first"
+                                                     : "after MPI_Finalize; move it before");
+    if (mpi_job != NULL)
+        mpi_job->abort(1);
+    exit(1);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the layers above add to the runtime.
+ *
+ * The runtime moves packets and runs ranks; it knows neither messages nor collectives. Each layer
+ * above it has one table of what it wants to be called for, and the table of all layers, lowest
+ * first, comes with the configuration of the job:
+ *
+ *   const mpi_layer_t mpi_p2p_layer = {.packet = {[XMPI_PACKET_EAGER] = mpi_packet_eager, ...},
+ *                                      .job_begin = begin, .job_end = end};
+ *
+ * The tables are read once, when the job is made. A field that is NULL asks for nothing. A kind of
+ * packet or of mail belongs to one layer.
+ */
+#ifndef XY_MPI_RUNTIME_LAYER_H
+#define XY_MPI_RUNTIME_LAYER_H
+
+#include "mpi/runtime/packet.h"
+#include "mpi/runtime/rank.h"
+
+struct mpi_layer {
+    /* Handlers of packets, called on the consuming worker. */
+    mpi_packet_fn packet[XMPI_PACKET_KINDS];
+    /* The same while the worker's own ranks compute (gate.h): large copies are offloaded. NULL:
+     * only the worker itself may handle the packet, as it may need room in a ring of the worker. */
+    mpi_packet_fn gate_packet[XMPI_PACKET_KINDS];
+    /* A worker found something in its mailbox. */
+    void (*mail[XMPI_MAIL_KINDS])(mpi_worker_t *worker);
+    /* A worker has nothing to do: do something for others. False: there was nothing. */
+    bool (*help)(mpi_worker_t *worker);
+    /* `self`, which has operations that ask for it (mpi_rank_t.deferred, schedules), is going to
+     * wait for these requests, or tests (requests NULL). */
+    void (*wait)(mpi_rank_t *self, mpi_request_t *const *requests, int count);
+
+    /* The job has its workers and ranks, and does not run yet; lower layers have begun. XY_ENOMEM
+     * may be silent. */
+    xy_status_t (*job_begin)(mpi_job_t *job, const mpi_job_config_t *config);
+    /* No rank runs any more; higher layers have ended. Also after a job_begin that failed or did
+     * not come to pass. */
+    void (*job_end)(mpi_job_t *job);
+
+    /* `to` is a duplicate of the communicator `from`; nobody refers to `comm` any more. */
+    void (*comm_duplicate)(const mpi_comm_t *from, mpi_comm_t *to);
+    void (*comm_end)(mpi_comm_t *comm);
+};
+
+/* What all layers registered for packets and mail: one load and one call. */
+typedef struct {
+    mpi_packet_fn packet[XMPI_PACKET_KINDS];
+    mpi_packet_fn gate_packet[XMPI_PACKET_KINDS];
+    void (*mail[XMPI_MAIL_KINDS])(mpi_worker_t *worker);
+} mpi_dispatch_t;
+
+extern mpi_dispatch_t mpi_dispatch;
+
+/* Read the tables; `layers` ends with NULL and is kept. NULL: a job without layers. */
+void mpi_layers_register(const mpi_layer_t *const *layers);
+/* Call what the layers registered: from the lowest to the highest, and the ends in reverse. */
+xy_status_t mpi_layers_begin(mpi_job_t *job, const mpi_job_config_t *config);
+void mpi_layers_end(mpi_job_t *job);
+bool mpi_layers_help(mpi_worker_t *worker);
+void mpi_layers_wait(mpi_rank_t *self, mpi_request_t *const *requests, int count);
+void mpi_layers_comm_duplicate(const mpi_comm_t *from, mpi_comm_t *to);
+void mpi_layers_comm_end(mpi_comm_t *comm);
+
+#endif
