@@ -155,7 +155,8 @@ static xy_status_t make_domains(xy_sim_t *sim)
     if (sim->domains == NULL)
         return xy_fail_memory("a simulated node");
     for (int i = 0; i < sim->domain_count; i++)
-        sim->domains[i].capacity = domain_capacity(sim, i / n, i % n);
+        xy_share_init(&sim->domains[i], &sim->clock, domain_capacity(sim, i / n, i % n), sim,
+                      sim_flow_done);
     return XY_OK;
 }
 
@@ -195,8 +196,8 @@ void xy_sim_destroy(xy_sim_t *sim)
         return;
     sim_prepare_cleanup(sim);
     for (int i = 0; sim->domains != NULL && i < sim->domain_count; i++)
-        xy_heap_cleanup(&sim->domains[i].flows);
-    xy_heap_cleanup(&sim->events);
+        xy_share_cleanup(&sim->domains[i]);
+    xy_clock_cleanup(&sim->clock);
     xy_heap_cleanup(&sim->pool);
     xy_vec_cleanup(&sim->idle);
     xy_cores_cleanup(&sim->cores);
@@ -221,7 +222,7 @@ static void reset_unit(xy_sim_t *sim, int i)
 {
     sim_unit_t *u = &sim->units[i];
 
-    u->event = (sim_event_t){INFINITY, false, i};
+    xy_event_init(&u->event, sim_unit_due, sim, i);
     u->thread = u->op = u->supervisor = u->vain = -1;
     u->idlers = u->todo = 0;
     u->is_held = u->is_idle = false;
@@ -232,14 +233,11 @@ static void reset_unit(xy_sim_t *sim, int i)
 
 void sim_reset(xy_sim_t *sim)
 {
-    while (xy_heap_pop(&sim->events, NULL) != NULL)
-        ;
+    xy_clock_reset(&sim->clock);
     while (xy_heap_pop(&sim->pool, NULL) != NULL)
         ;
     sim->idle.count = 0;
     sim->instant_first = -1;
-    sim->now = 0;
-    sim->is_out_of_memory = false;
     sim->unfinished = sim->node.ranks;
     sim->result = (xy_sim_result_t){0};
     memset(sim->ranks, 0, (size_t)sim->node.ranks * sizeof(*sim->ranks));
@@ -248,5 +246,6 @@ void sim_reset(xy_sim_t *sim)
         sim->threads[t].count = sim->threads[t].left = 0;
     for (int i = 0; i < sim->unit_count; i++)
         reset_unit(sim, i);
-    sim_domains_reset(sim);
+    for (int i = 0; i < sim->domain_count; i++)
+        xy_share_reset(&sim->domains[i]);
 }

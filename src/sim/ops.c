@@ -97,12 +97,20 @@ void sim_op_ready(xy_sim_t *sim, int32_t id)
 
 void sim_op_start(xy_sim_t *sim, int32_t unit, int32_t id, double overhead)
 {
-    const sim_unit_t *u = &sim->units[unit];
+    sim_unit_t *u = &sim->units[unit];
     double seconds = overhead + sim->ops[id].seconds;
+    int32_t domain = sim->ops[id].domain;
 
     if (u->sibling >= 0 && sim->units[u->sibling].compute_rate > 0)
         seconds /= sim->node.costs.smt_copy;
-    sim_flow_start(sim, unit, id, seconds);
+    u->op = id;
+    u->op_start = sim->clock.now;
+    if (domain < 0 || sim->domains[domain].capacity <= 0) {
+        xy_clock_set(&sim->clock, &u->event, sim->clock.now + seconds);
+    } else {
+        xy_clock_cancel(&sim->clock, &u->event);
+        xy_share_start(&sim->domains[domain], u, seconds);
+    }
     if (u->sibling >= 0)
         sim_compute_speed(sim, u->sibling);
 }
@@ -126,7 +134,8 @@ static void concern_over(xy_sim_t *sim, const sim_op_t *op, int32_t rank)
     } else if (sim_is_tasks(sim)) {
         r->left--;
         if (sim->units[unit].op < 0)
-            sim_rank_finish(sim, rank, sim->now + (sim_is_model(sim) ? 0 : sim->node.costs.poll));
+            sim_rank_finish(sim, rank,
+                            sim->clock.now + (sim_is_model(sim) ? 0 : sim->node.costs.poll));
     } else {
         sim_turn_sync(sim, unit);
         r->left--;
@@ -185,7 +194,7 @@ void sim_instants_over(xy_sim_t *sim)
     }
 }
 
-void sim_op_finished(xy_sim_t *sim, int32_t unit)
+static void finished(xy_sim_t *sim, int32_t unit)
 {
     sim_unit_t *u = &sim->units[unit];
     int32_t id = u->op;
@@ -203,4 +212,24 @@ void sim_op_finished(xy_sim_t *sim, int32_t unit)
         sim_task_next(sim, unit);
     else
         sim_turn_next(sim, unit);
+}
+
+void sim_flow_done(void *model, void *unit)
+{
+    xy_sim_t *sim = model;
+
+    finished(sim, (int32_t)((sim_unit_t *)unit - sim->units));
+}
+
+void sim_unit_due(xy_event_t *event)
+{
+    xy_sim_t *sim = event->owner;
+    const sim_unit_t *u = &sim->units[event->index];
+
+    if (u->op >= 0)
+        finished(sim, event->index);
+    else if (u->compute_rate > 0)
+        sim_rank_computed(sim, event->index);
+    else
+        sim_turn_due(sim, event->index);
 }

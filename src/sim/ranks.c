@@ -11,16 +11,16 @@ static void begin_wait(xy_sim_t *sim, int32_t rank)
     int32_t unit = sim->threads[rank].unit;
 
     r->phase = SIM_IN_WAIT;
-    r->wait_since = sim->now;
+    r->wait_since = sim->clock.now;
     sim->units[unit].is_held = false;
     if (r->left == 0 && (!sim_is_tasks(sim) || sim->pool.count == 0)) {
-        sim_rank_finish(sim, rank, sim->now);
+        sim_rank_finish(sim, rank, sim->clock.now);
     } else if (sim_is_tasks(sim)) {
         sim_task_next(sim, unit);
         return;
     }
     if (!sim_is_tasks(sim)) {
-        sim->units[unit].turn_end = sim->now;
+        sim->units[unit].turn_end = sim->clock.now;
         sim->units[unit].is_asleep = false;
         sim_turn_changed(sim, rank);
     }
@@ -36,9 +36,9 @@ static void begin_compute(xy_sim_t *sim, int32_t rank)
         return;
     }
     u->compute_left = sim->compute;
-    u->compute_since = u->op_start = sim->now;
+    u->compute_since = u->op_start = sim->clock.now;
     u->compute_rate = 1;
-    sim_event_set(sim, &u->event, sim->now + sim->compute);
+    xy_clock_set(&sim->clock, &u->event, sim->clock.now + sim->compute);
     sim_compute_speed(sim, sim->threads[rank].unit);
 }
 
@@ -77,10 +77,10 @@ void sim_compute_speed(xy_sim_t *sim, int32_t unit)
     if (u->compute_rate <= 0 || u->sibling < 0)
         return;
     rate = speed_beside(sim, &sim->units[u->sibling]);
-    u->compute_left -= (sim->now - u->compute_since) * u->compute_rate;
-    u->compute_since = sim->now;
+    u->compute_left -= (sim->clock.now - u->compute_since) * u->compute_rate;
+    u->compute_since = sim->clock.now;
     u->compute_rate = rate;
-    sim_event_set(sim, &u->event, sim->now + fmax(0, u->compute_left) / rate);
+    xy_clock_set(&sim->clock, &u->event, sim->clock.now + fmax(0, u->compute_left) / rate);
 }
 
 void sim_rank_computed(xy_sim_t *sim, int32_t unit)
@@ -99,5 +99,6 @@ void sim_rank_finish(xy_sim_t *sim, int32_t rank, double when)
     r->phase = SIM_DONE;
     r->finish = when;
     sim->result.end = fmax(sim->result.end, when);
-    sim->unfinished--;
+    if (--sim->unfinished == 0)
+        xy_clock_stop(&sim->clock);
 }

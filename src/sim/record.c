@@ -46,7 +46,7 @@ void sim_record_op(xy_sim_t *sim, const sim_unit_t *unit, const sim_op_t *op)
     if (sim->trace == NULL)
         return;
     start = nanoseconds(unit->op_start);
-    end = nanoseconds(sim->now);
+    end = nanoseconds(sim->clock.now);
     xy_trace_state_at(unit->row, start, end, sim->kind_progress, op->op->actor, XY_TRACE_NO_LABEL);
     if (op->op->kind >= XY_OP_MOVE && op->op->from.rank != op->op->to.rank)
         xy_trace_link_at(
@@ -57,7 +57,7 @@ void sim_record_op(xy_sim_t *sim, const sim_unit_t *unit, const sim_op_t *op)
 
 void sim_record_compute(xy_sim_t *sim, const sim_unit_t *unit, double start)
 {
-    xy_trace_state_at(unit->row, nanoseconds(start), nanoseconds(sim->now), sim->kind_compute,
+    xy_trace_state_at(unit->row, nanoseconds(start), nanoseconds(sim->clock.now), sim->kind_compute,
                       unit->rank, XY_TRACE_NO_LABEL);
 }
 

@@ -52,14 +52,13 @@ static xy_status_t run(xy_sim_t *sim, const xy_graph_t *graph, xy_trace_t *trace
     begin_ops(sim);
     for (int r = 0; r < sim->node.ranks; r++)
         sim_rank_in_start(sim, r);
-    sim_loop(sim);
-    if (sim->is_out_of_memory)
+    if (xy_clock_run(&sim->clock) != XY_OK)
         return xy_fail_memory("a simulation");
     if (sim->unfinished > 0)
         return xy_fail(XY_EINVAL,
                        "the simulated collective stopped at %g s with %d ranks in Wait: "
                        "this is a defect of the simulation",
-                       sim->now, sim->unfinished);
+                       sim->clock.now, sim->unfinished);
     sim_record_end(sim);
     return XY_OK;
 }

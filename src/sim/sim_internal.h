@@ -8,15 +8,9 @@
 #include "coll/coll.h"
 #include "place/place.h"
 #include "sched/sched.h"
+#include "sim/event.h"
 #include "sim/node.h"
-
-/* Something that will happen. There is one for each thing it can happen to: setting it again
- * replaces it, and what is left of the old one in the heap is passed over. */
-typedef struct {
-    double when; /* INFINITY: nothing is planned */
-    bool is_domain;
-    int32_t index; /* of a unit or a domain */
-} sim_event_t;
+#include "sim/share.h"
 
 typedef enum { SIM_IN_START, SIM_IN_COMPUTE, SIM_IN_WAIT, SIM_DONE } sim_phase_t;
 
@@ -46,7 +40,7 @@ typedef struct {
     int32_t core, numa, sibling; /* sibling: unit, -1 */
     int32_t rank;                /* that lives here, -1 */
     bool is_comm;
-    sim_event_t event;
+    xy_event_t event;
     xy_order_queue_t queue;
     int32_t supervisor; /* thread, -1 */
     int32_t idlers;     /* threads here without a collective */
@@ -63,15 +57,6 @@ typedef struct {
     xy_trace_row_t *row;
 } sim_unit_t;
 
-/* Memory of a NUMA node, or the way from one to another. Work in it is measured in seconds that it
- * would take alone; `clock` is how much of that everybody inside has got since the beginning. */
-typedef struct {
-    double capacity; /* operations at full speed; 0: without limit */
-    double clock, since, rate;
-    xy_heap_t flows; /* of sim_unit_t by the clock at which they are done */
-    sim_event_t event;
-} sim_domain_t;
-
 typedef struct {
     sim_phase_t phase;
     int32_t start_left; /* operations to do in the start call */
@@ -87,7 +72,7 @@ struct xy_sim {
     int comm_count, unit_count, domain_count, thread_count;
     int *unit_of_core;
     sim_unit_t *units;
-    sim_domain_t *domains;
+    xy_share_t *domains;   /* [from * NUMA nodes + to]; capacity 0: without limit */
     sim_thread_t *threads; /* ranks, progress threads, supervisors */
     xy_order_thread_t *order_threads;
     sim_rank_t *ranks;
@@ -97,15 +82,14 @@ struct xy_sim {
     sim_op_t *ops;
     int32_t op_count;
     int split;
-    double now, compute;
-    xy_heap_t events;
+    xy_clock_t clock;
+    double compute;
     xy_heap_t pool; /* tasks: ready operations, the longest tail first */
     xy_vec_t idle;  /* int32_t units without work, the last to become so last */
     int32_t instant_first, instant_last; /* operations without work that are ready */
     int32_t *level_left, *level_first;   /* model */
     int32_t level, level_count;
     int32_t unfinished;
-    bool is_out_of_memory;
     xy_sim_result_t result;
     xy_trace_t *trace;
     uint32_t kind_compute, kind_progress, kind_wait, kind_idle;
@@ -117,18 +101,12 @@ void sim_prepare_cleanup(xy_sim_t *sim);
 /* The ranks that are not over before the operation is: 0, 1, 2, 3. */
 bool sim_concerns(const xy_sim_t *sim, const sim_op_t *op, int which, int32_t *rank_p);
 
-/* clock.c */
-void sim_event_set(xy_sim_t *sim, sim_event_t *event, double when);
-/* Begin `seconds` of work of an operation on a unit; sim_op_finished() is called at its end. */
-void sim_flow_start(xy_sim_t *sim, int32_t unit, int32_t op, double seconds);
-void sim_loop(xy_sim_t *sim);
-void sim_domains_reset(xy_sim_t *sim);
-
 /* ops.c: what becomes ready, what is over. */
 void sim_op_ready(xy_sim_t *sim, int32_t op);
 void sim_op_start(xy_sim_t *sim, int32_t unit, int32_t op, double overhead);
-void sim_op_finished(xy_sim_t *sim, int32_t unit);
-void sim_instants_over(xy_sim_t *sim); /* ready operations without work are over at once */
+void sim_unit_due(xy_event_t *event);      /* what the unit was doing is over */
+void sim_flow_done(void *sim, void *unit); /* ... what it copied through a domain is */
+void sim_instants_over(xy_sim_t *sim);     /* ready operations without work are over at once */
 void sim_level_over(xy_sim_t *sim); /* model: begin the next level if this one has nothing left */
 int32_t sim_thread_take(xy_sim_t *sim, int32_t thread); /* its oldest ready operation */
 

@@ -86,7 +86,7 @@ void sim_task_push(xy_sim_t *sim, int32_t op)
         }
     }
     if (xy_heap_push(&sim->pool, -sim->ops[op].tail, &sim->ops[op]) != XY_OK)
-        sim->is_out_of_memory = true;
+        xy_clock_out_of_memory(&sim->clock);
 }
 
 static void go_idle(xy_sim_t *sim, int32_t unit)
@@ -94,7 +94,7 @@ static void go_idle(xy_sim_t *sim, int32_t unit)
     if (sim->units[unit].is_idle)
         return;
     if (xy_vec_append(&sim->idle, &unit) != XY_OK)
-        sim->is_out_of_memory = true;
+        xy_clock_out_of_memory(&sim->clock);
     sim->units[unit].is_idle = true;
 }
 
@@ -106,7 +106,7 @@ void sim_task_next(xy_sim_t *sim, int32_t unit)
         return;
     if (rank >= 0 && sim->ranks[rank].left == 0 &&
         (sim->node.help != XY_SIM_HELP_ALL || sim_is_model(sim) || sim->pool.count == 0)) {
-        sim_rank_finish(sim, rank, sim->now + (sim_is_model(sim) ? 0 : sim->node.costs.poll));
+        sim_rank_finish(sim, rank, sim->clock.now + (sim_is_model(sim) ? 0 : sim->node.costs.poll));
         return;
     }
     if (rank >= 0 && sim->threads[rank].count > 0) {

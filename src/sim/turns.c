@@ -44,7 +44,7 @@ static bool skip_rounds(const xy_sim_t *sim, sim_unit_t *u)
     double round = round_cost(sim, u);
 
     if (round <= 0) {
-        u->turn_end = sim->now;
+        u->turn_end = sim->clock.now;
         for (int i = 0; i < u->queue.listed * (XY_ORDER_PRIORITY_MAX + 2); i++) {
             if (sim->order_threads[u->queue.head].is_ready)
                 break;
@@ -52,8 +52,8 @@ static bool skip_rounds(const xy_sim_t *sim, sim_unit_t *u)
         }
         return false;
     }
-    if (u->queue.order->is_cyclic && sim->now - u->turn_end > round)
-        u->turn_end += floor((sim->now - u->turn_end) / round) * round;
+    if (u->queue.order->is_cyclic && sim->clock.now - u->turn_end > round)
+        u->turn_end += floor((sim->clock.now - u->turn_end) / round) * round;
     return true;
 }
 
@@ -64,7 +64,7 @@ void sim_turn_sync(xy_sim_t *sim, int32_t unit)
 
     if (is_busy(u) || u->is_asleep)
         return;
-    while (u->turn_end <= sim->now) {
+    while (u->turn_end <= sim->clock.now) {
         int32_t thread = u->queue.head;
 
         if (thread < 0 || sim->order_threads[thread].is_ready)
@@ -85,21 +85,17 @@ void sim_turn_plan(xy_sim_t *sim, int32_t unit)
 
     if (is_busy(u))
         return;
-    u->event.when = INFINITY;
     if (u->queue.head < 0 || u->is_asleep) {
-        u->turn_end = sim->now + sim->node.costs.wake;
+        u->turn_end = sim->clock.now + sim->node.costs.wake;
         u->is_asleep = u->queue.head < 0;
         if (u->sibling >= 0)
             sim_compute_speed(sim, u->sibling);
     }
-    if (u->is_asleep)
-        return;
     when = u->turn_end;
     for (t = u->queue.head; t >= 0 && !sim->order_threads[t].is_ready;
          t = sim->order_threads[t].next)
         when += u->queue.order->is_cyclic ? vain(sim, u, t) : 0;
-    if (t >= 0)
-        sim_event_set(sim, &u->event, fmax(when, sim->now));
+    xy_clock_set(&sim->clock, &u->event, t >= 0 ? fmax(when, sim->clock.now) : INFINITY);
 }
 
 /* A rank whose turn in Wait is under way sees the end of its collective at once. */
@@ -108,7 +104,7 @@ static bool sees_its_end(const xy_sim_t *sim, int32_t thread)
     const sim_unit_t *u = &sim->units[sim->threads[thread].unit];
 
     return sim->ranks[thread].phase == SIM_IN_WAIT && sim->ranks[thread].left == 0 && !is_busy(u) &&
-           u->vain == thread && u->turn_end > sim->now;
+           u->vain == thread && u->turn_end > sim->clock.now;
 }
 
 /* The order must know; the unit was synced before the change. */
@@ -119,8 +115,8 @@ void sim_turn_changed(xy_sim_t *sim, int32_t thread)
     bool is_rank = thread < sim->node.ranks;
 
     if (is_rank && sees_its_end(sim, thread)) {
-        sim_rank_finish(sim, thread, sim->now + sim->node.costs.poll);
-        sim->units[t->unit].turn_end = sim->now + sim->node.costs.poll;
+        sim_rank_finish(sim, thread, sim->clock.now + sim->node.costs.poll);
+        sim->units[t->unit].turn_end = sim->clock.now + sim->node.costs.poll;
     }
     if (is_rank && sim->ranks[thread].phase != SIM_IN_WAIT) {
         o->has_collective = o->is_ready = false;
@@ -142,7 +138,7 @@ void sim_turn_due(xy_sim_t *sim, int32_t unit)
 
     sim_turn_sync(sim, unit);
     thread = u->queue.head;
-    if (is_busy(u) || thread < 0 || u->turn_end > sim->now ||
+    if (is_busy(u) || thread < 0 || u->turn_end > sim->clock.now ||
         !sim->order_threads[thread].is_ready) {
         sim_turn_plan(sim, unit);
         return;
@@ -150,8 +146,8 @@ void sim_turn_due(xy_sim_t *sim, int32_t unit)
     xy_order_pick(&u->queue);
     sim->result.turns++;
     if (sim->threads[thread].count == 0) { /* a rank whose collective is over */
-        sim_rank_finish(sim, thread, sim->now + swap + sim->node.costs.poll);
-        u->turn_end = sim->now + swap + sim->node.costs.poll;
+        sim_rank_finish(sim, thread, sim->clock.now + swap + sim->node.costs.poll);
+        u->turn_end = sim->clock.now + swap + sim->node.costs.poll;
         sim_turn_changed(sim, thread);
         return;
     }
@@ -170,6 +166,6 @@ void sim_turn_next(xy_sim_t *sim, int32_t unit)
         return;
     }
     u->thread = u->vain = -1;
-    u->turn_end = sim->now;
+    u->turn_end = sim->clock.now;
     sim_turn_changed(sim, thread);
 }

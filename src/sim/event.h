@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The virtual clock: what will happen, in the order of time. Everything that is simulated is a
+ * model on top of it; there is no other event loop.
+ *
+ *   typedef struct { xy_event_t event; ... } worker_t;
+ *
+ *   xy_clock_t clock = XY_CLOCK_INIT;
+ *   xy_event_init(&worker->event, worker_due, model, 7);
+ *   xy_clock_set(&clock, &worker->event, clock.now + 1e-3);
+ *   st = xy_clock_run(&clock);                      (calls worker_due at 1 ms)
+ *   xy_clock_cleanup(&clock);
+ *
+ * An event belongs to the thing that it happens to, and a thing has at most one at a time: setting
+ * it again replaces it. What is left of the old one in the queue is passed over, and swept out when
+ * such leftovers are most of it, so the queue stays as short as there are things that wait. It is a
+ * heap of four children per entry: setting costs O(log events), taking away nothing. Because of the
+ * leftovers an event must stay in memory until the clock is reset or cleaned up.
+ *
+ * Order: by time; among equal times, in the order in which they were set. An event that is set once
+ * more to a time keeps the place that it had there. Equal input therefore gives equal runs, to the
+ * last bit. One clock is used by one thread at a time.
+ */
+#ifndef XY_SIM_EVENT_H
+#define XY_SIM_EVENT_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+
+typedef struct xy_event xy_event_t;
+typedef void (*xy_event_fn)(xy_event_t *event);
+
+struct xy_event {
+    double when;     /* INFINITY: nothing is planned */
+    xy_event_fn due; /* called when the clock has come there; the event is no longer planned then */
+    void *owner;     /* for `due` */
+    int32_t index;   /* for `due`: which of the owner's */
+};
+
+typedef struct {
+    double when;
+    uint64_t order;
+    xy_event_t *event;
+} xy_clock_entry_t;
+
+typedef struct {
+    double now;
+    /* Called when all events of a moment are over and time is about to go on, with `owner`; or
+     * NULL. It may set events, also for now. */
+    void (*settle)(void *owner);
+    void *owner;
+    xy_clock_entry_t *entries; /* the rest is the clock's own */
+    size_t count, capacity, planned;
+    uint64_t set;
+    bool is_stopped, is_out_of_memory;
+} xy_clock_t;
+
+#define XY_CLOCK_INIT ((xy_clock_t){0})
+
+static inline void xy_event_init(xy_event_t *event, xy_event_fn due, void *owner, int32_t index)
+{
+    *event = (xy_event_t){.when = INFINITY, .due = due, .owner = owner, .index = index};
+}
+
+/* When it happens: not before now; INFINITY: not at all. When memory runs out the clock notes it,
+ * and xy_clock_run() ends with XY_ENOMEM. */
+void xy_clock_set(xy_clock_t *clock, xy_event_t *event, double when);
+static inline void xy_clock_cancel(xy_clock_t *clock, xy_event_t *event)
+{
+    clock->planned -= event->when < INFINITY;
+    event->when = INFINITY;
+}
+
+/* Let things happen until nothing is planned or xy_clock_stop() was called: XY_OK. XY_ENOMEM: in
+ * silence. */
+xy_status_t xy_clock_run(xy_clock_t *clock);
+/* The run under way, or the next one, ends before another event. */
+static inline void xy_clock_stop(xy_clock_t *clock)
+{
+    clock->is_stopped = true;
+}
+/* A model ran out of memory while it handled an event: the run ends. */
+static inline void xy_clock_out_of_memory(xy_clock_t *clock)
+{
+    clock->is_out_of_memory = true;
+}
+
+/* Back to 0, with nothing planned; events that were are not. */
+void xy_clock_reset(xy_clock_t *clock);
+void xy_clock_cleanup(xy_clock_t *clock);
+
+#endif

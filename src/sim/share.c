@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "sim/share.h"
+
+static void plan(xy_share_t *share)
+{
+    const xy_heap_item_t *first = xy_heap_peek(&share->users);
+    double users = (double)share->users.count;
+
+    share->rate = users > share->capacity ? share->capacity / users : 1;
+    if (first == NULL)
+        xy_clock_cancel(share->clock, &share->event);
+    else
+        xy_clock_set(share->clock, &share->event,
+                     share->clock->now + fmax(0, first->key - share->work) / share->rate);
+}
+
+static void due(xy_event_t *event)
+{
+    xy_share_t *share = event->owner;
+    double work;
+    void *user = xy_heap_pop(&share->users, &work);
+
+    share->work = work; /* exactly, whatever rounding says */
+    share->since = share->clock->now;
+    plan(share);
+    share->done(share->model, user);
+}
+
+void xy_share_init(xy_share_t *share, xy_clock_t *clock, double capacity, void *model,
+                   xy_share_fn done)
+{
+    *share = (xy_share_t){.capacity = capacity, .clock = clock, .model = model, .done = done};
+    xy_event_init(&share->event, due, share, 0);
+    xy_share_reset(share);
+}
+
+void xy_share_cleanup(xy_share_t *share)
+{
+    xy_heap_cleanup(&share->users);
+}
+
+void xy_share_reset(xy_share_t *share)
+{
+    share->users.count = 0;
+    share->work = share->since = 0;
+    share->rate = 1;
+}
+
+void xy_share_start(xy_share_t *share, void *user, double seconds)
+{
+    double now = share->clock->now;
+
+    share->work += (now - share->since) * share->rate;
+    share->since = now;
+    if (xy_heap_push(&share->users, share->work + seconds, user) != XY_OK)
+        xy_clock_out_of_memory(share->clock);
+    plan(share);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One thing that many use at the same speed: the memory of a NUMA node, a link that all cross
+ * alike. It feeds `capacity` users at full speed; when there are more, all get the same part of it.
+ *
+ *   xy_share_t memory;
+ *   xy_share_init(&memory, &clock, 32, model, copied);
+ *   st = xy_share_start(&memory, core, 2e-3);      (2 ms at full speed; then copied(model, core))
+ *   xy_share_cleanup(&memory);
+ *
+ * One clock of its own serves all users: it runs at the speed at which each of them advances, and a
+ * user that begins at c and needs s seconds alone is over at c + s. Who comes or goes changes the
+ * speed, not the order; so a change costs O(log users), where links that are crossed by different
+ * routes (flow.h) must look at all of them.
+ */
+#ifndef XY_SIM_SHARE_H
+#define XY_SIM_SHARE_H
+
+#include "sim/event.h"
+
+typedef void (*xy_share_fn)(void *model, void *user);
+
+typedef struct {
+    double capacity;          /* users at full speed */
+    double work, since, rate; /* seconds that each user got up to `since`, and gets since then */
+    xy_heap_t users;          /* by the work at which they are over */
+    xy_event_t event;
+    xy_clock_t *clock;
+    void *model;
+    xy_share_fn done;
+} xy_share_t;
+
+void xy_share_init(xy_share_t *share, xy_clock_t *clock, double capacity, void *model,
+                   xy_share_fn done);
+void xy_share_cleanup(xy_share_t *share);
+/* Without users, as in the beginning; the clock was reset. */
+void xy_share_reset(xy_share_t *share);
+/* Begin what takes `seconds` at full speed. Running out of memory is noted by the clock. */
+void xy_share_start(xy_share_t *share, void *user, double seconds);
+
+#endif

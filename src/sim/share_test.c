@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sharing alike, against the plain way: at every change each user is advanced on its own. */
+#include <math.h>
+
+#include "sim/testing.h"
+
+enum { USERS = 60 };
+
+typedef struct {
+    double start, seconds, end, expected;
+    xy_event_t event;
+} user_t;
+
+typedef struct {
+    xy_clock_t clock;
+    xy_share_t share;
+    user_t users[USERS];
+    int done;
+} model_t;
+
+static void begin_user(xy_event_t *event)
+{
+    model_t *m = event->owner;
+
+    xy_share_start(&m->share, &m->users[event->index], m->users[event->index].seconds);
+}
+
+static void done(void *model, void *user)
+{
+    model_t *m = model;
+
+    ((user_t *)user)->end = m->clock.now;
+    m->done++;
+}
+
+/* When the next user comes or goes at the present rate, and who; all are advanced to that. */
+static void plain(user_t *users, int n, double capacity)
+{
+    double now = 0, left[USERS];
+
+    for (int i = 0; i < n; i++) {
+        left[i] = users[i].seconds;
+        users[i].expected = -1;
+    }
+    for (;;) {
+        double next = INFINITY, inside = 0, rate;
+
+        for (int i = 0; i < n; i++)
+            inside += users[i].start <= now && users[i].expected < 0;
+        rate = inside > capacity ? capacity / inside : 1;
+        for (int i = 0; i < n; i++)
+            if (users[i].start > now)
+                next = fmin(next, users[i].start);
+            else if (users[i].expected < 0)
+                next = fmin(next, now + left[i] / rate);
+        if (next == INFINITY)
+            return;
+        for (int i = 0; i < n; i++)
+            if (users[i].start <= now && users[i].expected < 0) {
+                left[i] -= (next - now) * rate;
+                if (left[i] < 1e-12)
+                    users[i].expected = next;
+            }
+        now = next;
+    }
+}
+
+static void test_against_plain(void **state)
+{
+    uint64_t seed = 3;
+
+    (void)state;
+    for (int round = 0; round < 50; round++) {
+        static model_t m;
+        double capacity = 1 + round % 7 * 0.75;
+        int n = 1 + round % USERS;
+
+        m = (model_t){.done = 0};
+        xy_share_init(&m.share, &m.clock, capacity, &m, done);
+        for (int i = 0; i < n; i++) {
+            seed = seed * 6364136223846793005U + 1442695040888963407U;
+            m.users[i].start = (double)(seed >> 40 & 31) / 8;
+            m.users[i].seconds = (double)(1 + (seed >> 50 & 255)) / 64;
+            xy_event_init(&m.users[i].event, begin_user, &m, i);
+            xy_clock_set(&m.clock, &m.users[i].event, m.users[i].start);
+        }
+        assert_int_equal(xy_clock_run(&m.clock), XY_OK);
+        assert_int_equal(m.done, n);
+        plain(m.users, n, capacity);
+        for (int i = 0; i < n; i++)
+            assert_true(fabs(m.users[i].end - m.users[i].expected) < 1e-9);
+        xy_share_cleanup(&m.share);
+        xy_clock_cleanup(&m.clock);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_plain)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
