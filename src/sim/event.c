@@ -126,7 +126,7 @@ xy_status_t xy_clock_run(xy_clock_t *clock)
         clock->now = event->when;
         xy_clock_cancel(clock, event);
         event->due(event);
-        if (clock->settle != NULL && is_moment_over(clock))
+        if (clock->settle != NULL && !clock->is_out_of_memory && is_moment_over(clock))
             clock->settle(clock->owner);
     }
     clock->is_stopped = false;

@@ -26,8 +26,7 @@ typedef struct {
 
 static uint64_t draw(model_t *m, uint64_t n)
 {
-    m->state = m->state * 6364136223846793005U + 1442695040888963407U;
-    return (m->state >> 33) % n;
+    return (uint64_t)testing_random_below(&m->state, (int)n);
 }
 
 static void set(model_t *m, int i, double when)

@@ -67,8 +67,6 @@ static void plain(user_t *users, int n, double capacity)
 
 static void test_against_plain(void **state)
 {
-    uint64_t seed = 3;
-
     (void)state;
     for (int round = 0; round < 50; round++) {
         static model_t m;
@@ -78,9 +76,8 @@ static void test_against_plain(void **state)
         m = (model_t){.done = 0};
         xy_share_init(&m.share, &m.clock, capacity, &m, done);
         for (int i = 0; i < n; i++) {
-            seed = seed * 6364136223846793005U + 1442695040888963407U;
-            m.users[i].start = (double)(seed >> 40 & 31) / 8;
-            m.users[i].seconds = (double)(1 + (seed >> 50 & 255)) / 64;
+            m.users[i].start = testing_below(32) / 8.0;
+            m.users[i].seconds = (1 + testing_below(256)) / 64.0;
             xy_event_init(&m.users[i].event, begin_user, &m, i);
             xy_clock_set(&m.clock, &m.users[i].event, m.users[i].start);
         }

@@ -4,6 +4,7 @@
  *
  *   event.h  the event core: what will happen, in the order of time
  *   share.h  one thing that many use alike: memory
+ *   flow.h   links that are crossed by routes, max-min fair: networks, buses
  *   node.h   a model: graphs of collectives under placements and policies of progress
  *   sweep.h  many of them: tables, curves and heat maps over ranks, sizes and ways of progress
  */
@@ -11,6 +12,7 @@
 #define XY_SIM_SIM_H
 
 #include "sim/event.h"
+#include "sim/flow.h"
 #include "sim/node.h"
 #include "sim/share.h"
 #include "sim/sweep.h"

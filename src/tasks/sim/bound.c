@@ -90,8 +90,8 @@ double sim_bound_end(const sim_tasks_t *s)
 
     for (int32_t w = 0; w < s->platform->workers; w++)
         if (s->workers[w].running != NULL)
-            work -= (s->now - s->workers[w].start) * s->platform->speed[w];
+            work -= (s->clock.now - s->workers[w].start) * s->platform->speed[w];
     seconds = work / s->speed;
     moving = s->must_load != NULL ? s->must_move / s->must_rate : 0;
-    return s->now + (moving > seconds ? moving : seconds);
+    return s->clock.now + (moving > seconds ? moving : seconds);
 }

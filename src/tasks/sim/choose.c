@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A policy that is a choice among others: each is tried in virtual time, and the one that ends
- * first runs. A trial stops as soon as it cannot end before the best one known (task_bound.c), so
+ * first runs. A trial stops as soon as it cannot end before the best one known (bound.c), so
  * that many can be tried for little more than the first few.
  */
 #include <math.h>

@@ -8,7 +8,7 @@
 static void observe(sim_tasks_t *s, int32_t memory)
 {
     if (s->observer != NULL && s->observer->memory != NULL)
-        s->observer->memory(s->observer->arg, memory, s->now, s->memories[memory].room.used);
+        s->observer->memory(s->observer->arg, memory, s->clock.now, s->memories[memory].room.used);
 }
 
 static void allocate(sim_tasks_t *s, int32_t memory, int32_t data)

@@ -14,7 +14,7 @@ static sim_transfer_t *transfer_new(sim_tasks_t *s)
     else
         t = xy_arena_alloc(s->arena, sizeof(*t));
     if (t == NULL)
-        s->is_out_of_memory = true;
+        xy_clock_out_of_memory(&s->clock);
     return t;
 }
 
@@ -57,9 +57,8 @@ static void way_start(sim_tasks_t *s, int32_t way)
     }
     w->active = t;
     sim_bound_moves(s, t);
-    t->start = s->now;
-    t->event = EVENT_LATENCY;
-    sim_event(s, s->now + s->platform->latency[way], t);
+    t->start = s->clock.now;
+    xy_flow_start(&t->flow, s->platform->latency[way], (double)sim_bytes(s, t->data));
 }
 
 bool sim_transfer_request(sim_tasks_t *s, int32_t data, int32_t from, int32_t to, bool is_prefetch)
@@ -72,7 +71,8 @@ bool sim_transfer_request(sim_tasks_t *s, int32_t data, int32_t from, int32_t to
     if (t == NULL)
         return false;
     *t = (sim_transfer_t){.data = data, .from = from, .to = to, .is_prefetch = is_prefetch};
-    t->left = (double)sim_bytes(s, data);
+    xy_flow_init(&t->flow, &s->links, &s->platform->shared[way],
+                 s->platform->shared[way] >= 0 ? 1 : 0, s->platform->rate[way]);
     if (w->tail[queue] != NULL)
         w->tail[queue]->next = t;
     else
@@ -112,116 +112,19 @@ static void count(sim_tasks_t *s, const sim_transfer_t *t)
     }
 }
 
-static void finish(sim_tasks_t *s, sim_transfer_t *t)
+void sim_transfer_done(void *sim, xy_flow_t *flow)
 {
+    sim_tasks_t *s = sim;
+    sim_transfer_t *t = (sim_transfer_t *)flow;
     int32_t way = t->from * s->platform->memories + t->to;
 
+    s->is_changed = true;
     s->ways[way].active = NULL;
-    s->result.makespan = s->now;
+    s->result.makespan = s->clock.now;
     s->arrivals[t->to]++;
     count(s, t);
     if (s->observer != NULL && s->observer->transfer != NULL)
-        s->observer->transfer(s->observer->arg, t->data, t->from, t->to, t->start, s->now);
+        s->observer->transfer(s->observer->arg, t->data, t->from, t->to, t->start, s->clock.now);
     let_go(s, t);
     way_start(s, way);
-}
-
-/* The rates of the flows of a link: those that cannot use an equal share leave the rest to the
- * others. */
-static void share_rates(sim_tasks_t *s, sim_shared_t *g)
-{
-    double room = g->rate;
-    int32_t open = g->count;
-    bool is_changed = true;
-
-    for (int32_t i = 0; i < g->count; i++)
-        g->flows[i]->rate = -1;
-    while (is_changed && open > 0) {
-        double equal = room / open;
-
-        is_changed = false;
-        for (int32_t i = 0; i < g->count; i++) {
-            sim_transfer_t *t = g->flows[i];
-            double most = s->platform->rate[t->from * s->platform->memories + t->to];
-
-            if (t->rate >= 0 || most > equal)
-                continue;
-            t->rate = most;
-            room -= most;
-            open--;
-            is_changed = true;
-        }
-    }
-    for (int32_t i = 0; i < g->count; i++)
-        if (g->flows[i]->rate < 0)
-            g->flows[i]->rate = room / open;
-}
-
-static void shared_advance(sim_tasks_t *s, sim_shared_t *g)
-{
-    for (int32_t i = 0; i < g->count; i++)
-        g->flows[i]->left -= g->flows[i]->rate * (s->now - g->updated);
-    g->updated = s->now;
-}
-
-static void shared_plan(sim_tasks_t *s, sim_shared_t *g)
-{
-    share_rates(s, g);
-    g->next = -1;
-    for (int32_t i = 0; i < g->count; i++) {
-        double left = g->flows[i]->left > 0 ? g->flows[i]->left : 0;
-        double end = s->now + left / g->flows[i]->rate;
-
-        if (g->next < 0 || end < g->next)
-            g->next = end;
-    }
-    if (g->next >= 0)
-        sim_event(s, g->next, g);
-}
-
-bool sim_link_event(sim_tasks_t *s, sim_transfer_t *t)
-{
-    int32_t way = t->from * s->platform->memories + t->to;
-    int32_t shared = s->platform->shared[way];
-
-    if (t->event == EVENT_SOLO) {
-        finish(s, t);
-        return true;
-    }
-    if (shared < 0) {
-        t->event = EVENT_SOLO;
-        sim_event(s, s->now + t->left / s->platform->rate[way], t);
-    } else {
-        sim_shared_t *g = &s->shared[shared];
-
-        shared_advance(s, g);
-        g->flows[g->count++] = t;
-        shared_plan(s, g);
-    }
-    return false;
-}
-
-bool sim_shared_event(sim_tasks_t *s, sim_shared_t *g, double time)
-{
-    enum { DONE_MAX = 64 };
-    sim_transfer_t *done[DONE_MAX];
-    int32_t n = 0, kept = 0;
-
-    if (time != g->next)
-        return false; /* rates changed since: another event is coming */
-    shared_advance(s, g);
-    for (int32_t i = 0; i < g->count; i++) {
-        /* What is left after the planned end is rounding: less than a byte, or, after very long
-         * times, less than the clock can tell. */
-        if ((g->flows[i]->left <= 1 || s->now + g->flows[i]->left / g->flows[i]->rate <= s->now) &&
-            n < DONE_MAX)
-            done[n++] = g->flows[i];
-        else
-            g->flows[kept++] = g->flows[i];
-    }
-    g->count = kept;
-    shared_plan(s, g);
-    for (int32_t i = 0; i < n; i++)
-        finish(s, done[i]);
-    return n > 0;
 }

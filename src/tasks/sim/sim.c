@@ -94,27 +94,31 @@ static void worker_start(sim_tasks_t *s, int32_t worker)
     for (int32_t i = 0; i < n; i++)
         if (a[i].mode & XY_ACCESS_WRITE)
             sim_memory_own(s, w->memory, a[i].data);
-    w->start = s->now;
-    sim_event(s, s->now + xy_task_seconds(&s->view, w->running->op, worker), w);
+    w->start = s->clock.now;
+    xy_clock_set(&s->clock, &w->event,
+                 s->clock.now + xy_task_seconds(&s->view, w->running->op, worker));
 }
 
-static void worker_end(sim_tasks_t *s, sim_worker_t *w)
+static void worker_due(xy_event_t *event)
 {
-    int32_t worker = (int32_t)(w - s->workers);
+    sim_tasks_t *s = event->owner;
+    int32_t worker = event->index;
+    sim_worker_t *w = &s->workers[worker];
     xy_op_id_t op = w->running->op;
     const xy_op_id_t *after;
     int32_t n = xy_graph_successors(s->graph, op, &after);
     double start;
 
     if (s->observer != NULL && s->observer->task != NULL)
-        s->observer->task(s->observer->arg, worker, op, w->start, s->now);
+        s->observer->task(s->observer->arg, worker, op, w->start, s->clock.now);
+    s->is_changed = true;
     slot_free(w, w->running);
     w->running = NULL;
     s->is_over[op] = true;
     s->left--;
     s->work_left -= xy_graph_op(s->graph, op)->seconds;
     s->result.tasks++;
-    s->result.tasks_end = s->result.makespan = s->now;
+    s->result.tasks_end = s->result.makespan = s->clock.now;
     sim_memory_finished(s, w->memory, op);
     start = sim_clock();
     if (s->policy->done != NULL)
@@ -133,16 +137,14 @@ static void cleanup(sim_tasks_t *s)
         xy_free(s->memories[m].gathering);
         xy_task_room_cleanup(&s->memories[m].room);
     }
-    for (int32_t i = 0; s->shared != NULL && i < s->platform->shared_count; i++)
-        xy_free(s->shared[i].flows);
     s->policy->destroy(s->state);
     xy_free(s->memories);
     xy_free(s->states);
     xy_free(s->arrivals);
     xy_free(s->workers);
     xy_free(s->ways);
-    xy_free(s->shared);
-    xy_heap_cleanup(&s->events);
+    xy_flows_cleanup(&s->links);
+    xy_clock_cleanup(&s->clock);
     xy_arena_destroy(s->arena);
     xy_free(s->waiting);
     xy_free(s->writers_left);
@@ -168,32 +170,25 @@ static xy_status_t init_memory(sim_tasks_t *s, int32_t memory)
 static xy_status_t init_arrays(sim_tasks_t *s)
 {
     size_t memories = (size_t)s->platform->memories, ops = (size_t)s->ops + 1;
-    size_t data = (size_t)s->data_count + 1, shared = (size_t)s->platform->shared_count + 1;
+    size_t data = (size_t)s->data_count + 1;
 
     s->memories = xy_calloc(memories, sizeof(*s->memories));
     s->states = xy_calloc(memories, sizeof(*s->states));
     s->arrivals = xy_calloc(memories, sizeof(*s->arrivals));
     s->workers = xy_calloc((size_t)s->platform->workers, sizeof(*s->workers));
     s->ways = xy_calloc(memories * memories, sizeof(*s->ways));
-    s->shared = xy_calloc(shared, sizeof(*s->shared));
     s->waiting = xy_calloc(ops, sizeof(*s->waiting));
     s->writers_left = xy_calloc(data, sizeof(*s->writers_left));
     s->is_over = xy_calloc(ops, sizeof(*s->is_over));
     if (s->memories == NULL || s->states == NULL || s->arrivals == NULL || s->workers == NULL ||
-        s->ways == NULL || s->shared == NULL || s->waiting == NULL || s->writers_left == NULL ||
-        s->is_over == NULL || xy_arena_create(&s->arena) != XY_OK)
+        s->ways == NULL || s->waiting == NULL || s->writers_left == NULL || s->is_over == NULL ||
+        xy_arena_create(&s->arena) != XY_OK)
         return XY_ENOMEM;
     for (int32_t m = 0; m < s->platform->memories; m++)
         if (init_memory(s, m) != XY_OK)
             return XY_ENOMEM;
-    for (int32_t i = 0; i < s->platform->shared_count; i++) {
-        s->shared[i] = (sim_shared_t){.event = EVENT_SHARED, .next = -1};
-        s->shared[i].rate = s->platform->shared_rate[i];
-        s->shared[i].flows = xy_calloc(memories * memories, sizeof(*s->shared[i].flows));
-        if (s->shared[i].flows == NULL)
-            return XY_ENOMEM;
-    }
-    return XY_OK;
+    return xy_flows_init(&s->links, &s->clock, s->platform->shared_rate, s->platform->shared_count,
+                         s, sim_transfer_done);
 }
 
 static void init_work(sim_tasks_t *s)
@@ -201,7 +196,7 @@ static void init_work(sim_tasks_t *s)
     const xy_access_t *a;
 
     for (int32_t w = 0; w < s->platform->workers; w++) {
-        s->workers[w].event = EVENT_TASK;
+        xy_event_init(&s->workers[w].event, worker_due, s, w);
         s->workers[w].memory = s->platform->memory_of[w];
         for (int32_t i = 0; i < PIPELINE_MAX; i++)
             s->workers[w].slots[i].op = -1;
@@ -233,7 +228,7 @@ static void init_view(sim_tasks_t *s)
         .transfer_latency = p->latency,
         .transfer_rate = p->rate,
         .arrivals = s->arrivals,
-        .now = &s->now,
+        .now = &s->clock.now,
     };
 }
 
@@ -324,21 +319,7 @@ static xy_status_t check_sizes(const sim_tasks_t *s)
     return st;
 }
 
-/* ---- The loop ---- */
-
-/* false: nothing that a policy or a memory could make something of; another event is coming. */
-static bool handle(sim_tasks_t *s, void *what, double time)
-{
-    switch (*(sim_event_kind_t *)what) {
-    case EVENT_TASK:
-        worker_end(s, what);
-        return true;
-    case EVENT_SHARED:
-        return sim_shared_event(s, what, time);
-    default:
-        return sim_link_event(s, what);
-    }
-}
+/* ---- The run ---- */
 
 /* After whatever happened at this moment: take tasks, gather, start. */
 static void settle(sim_tasks_t *s)
@@ -361,37 +342,38 @@ static bool is_decided(sim_tasks_t *s)
 {
     if (s->trial.share > 0) {
         s->trial.is_done = s->work_left <= (1 - s->trial.share) * s->work;
-        s->is_cut = s->trial.is_done || (s->trial.seconds > 0 && s->now > s->trial.seconds);
+        s->is_cut = s->trial.is_done || (s->trial.seconds > 0 && s->clock.now > s->trial.seconds);
     } else if (s->trial.seconds > 0) {
         s->is_cut = sim_bound_end(s) > s->trial.seconds;
     }
     return s->is_cut;
 }
 
-static xy_status_t loop(sim_tasks_t *s)
+static void moment_over(void *owner)
 {
-    bool is_changed = false;
-    double time, start = sim_clock();
-    void *what;
+    sim_tasks_t *s = owner;
+
+    if (s->is_changed) {
+        s->is_changed = false;
+        settle(s);
+    }
+    if (is_decided(s))
+        xy_clock_stop(&s->clock);
+}
+
+static xy_status_t run(sim_tasks_t *s)
+{
+    double start = sim_clock();
 
     for (xy_op_id_t i = 0; i < s->ops; i++)
         if (s->waiting[i] == 0)
             s->policy->ready(s->state, i);
     s->result.scheduling_seconds += sim_clock() - start;
-    settle(s);
-    while (!s->is_out_of_memory && !is_decided(s) &&
-           (what = xy_heap_pop(&s->events, &time)) != NULL) {
-        const xy_heap_item_t *next;
-
-        s->now = time;
-        is_changed = handle(s, what, time) || is_changed;
-        next = xy_heap_peek(&s->events);
-        if (is_changed && (next == NULL || next->key > time)) {
-            is_changed = false;
-            settle(s);
-        }
-    }
-    if (s->is_out_of_memory)
+    s->clock.settle = moment_over;
+    s->clock.owner = s;
+    s->is_changed = true;
+    moment_over(s);
+    if (xy_clock_run(&s->clock) != XY_OK)
         return xy_fail_memory("simulating the tasks");
     if (s->left > 0 && !s->is_cut)
         return xy_fail(XY_EINVAL,
@@ -431,8 +413,7 @@ static xy_status_t simulate(sim_tasks_t *s, const xy_task_sim_t *how)
     st = s->policy->create(&s->view, &params, &s->state);
     s->result.scheduling_seconds += sim_clock() - start;
     if (st == XY_OK)
-        st = loop(s);
-
+        st = run(s);
     return st;
 }
 

@@ -1,27 +1,28 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of the simulated task engine share.
+ * What the files of the simulated task engine share. It is a model on the virtual clock.
  *
- *   task_sim.c     workers and the loop over events
- *   task_memory.c  copies of data: who holds what, room, eviction
- *   task_link.c    transfers: one at a time per way, ways that share a link share its rate
+ *   sim.c     workers
+ *   copies.c  copies of data: who holds what, room, eviction
+ *   link.c    transfers: one at a time per way, ways that share a link share its rate
+ *   bound.c   what no schedule does better, from where the run stands
+ *   choose.c  policies that are a choice among others
  */
 #ifndef XY_TASKS_SIM_SIM_INTERNAL_H
 #define XY_TASKS_SIM_SIM_INTERNAL_H
 
 #include <time.h>
 
+#include "sim/sim.h"
 #include "tasks/sim/sim.h"
 
 enum { PIPELINE_MAX = 8, PREFETCH_MAX = 2 };
 
-typedef enum { EVENT_TASK, EVENT_LATENCY, EVENT_SOLO, EVENT_SHARED } sim_event_kind_t;
-
 typedef struct sim_transfer {
-    sim_event_kind_t event; /* first: events are pointers to what they concern */
+    xy_flow_t flow; /* first: the clock hands it back */
     int32_t data, from, to;
-    double left, rate, start; /* bytes still to go */
-    bool is_stale;            /* somebody writes the datum: what arrives is worthless */
+    double start;
+    bool is_stale; /* somebody writes the datum: what arrives is worthless */
     bool is_prefetch;
     struct sim_transfer *next;
 } sim_transfer_t;
@@ -31,14 +32,6 @@ typedef struct {
     sim_transfer_t *active;
     sim_transfer_t *head[2], *tail[2]; /* asked for by tasks, by prefetch */
 } sim_way_t;
-
-typedef struct {
-    sim_event_kind_t event;
-    double rate;
-    double updated, next; /* when `left` of its flows was right; when the next one ends, or < 0 */
-    sim_transfer_t **flows;
-    int32_t count;
-} sim_shared_t;
 
 /* A task that a worker holds: gathering its data, complete, or running. */
 typedef struct {
@@ -55,7 +48,7 @@ typedef struct {
 } sim_memory_t;
 
 typedef struct {
-    sim_event_kind_t event;
+    xy_event_t event; /* the task that it runs ends */
     int32_t memory;
     sim_slot_t slots[PIPELINE_MAX];
     sim_slot_t *order[PIPELINE_MAX]; /* those in use, by age */
@@ -86,12 +79,14 @@ typedef struct {
     void *state; /* of the policy */
     xy_task_view_t view;
     xy_task_result_t result;
-    double now;
+    xy_clock_t clock;
+    xy_flows_t links;              /* those that ways share */
     double work, work_left, speed; /* seconds of all tasks, of those not over; of all workers */
     double must_move, must_rate; /* bytes that still have to begin to move over the slowest link */
     uint8_t *must_load;          /* [data] has it to be loaded yet? NULL: nobody asks */
     int32_t pipeline, data_count, ops, left;
-    bool is_out_of_memory, is_trial, is_cut;
+    bool is_changed; /* in this moment: something that a policy or a memory could make use of */
+    bool is_trial, is_cut;
     sim_trial_t trial;
 
     sim_memory_t *memories;
@@ -99,8 +94,6 @@ typedef struct {
     uint64_t *arrivals; /* [memories] */
     sim_worker_t *workers;
     sim_way_t *ways;
-    sim_shared_t *shared;
-    xy_heap_t events;
     sim_transfer_t *free_transfers;
     xy_arena_t *arena;     /* of transfers */
     int32_t under_way;     /* transfers */
@@ -111,15 +104,13 @@ typedef struct {
     xy_task_uses_t uses;   /* for belady-plan without a plan */
 } sim_tasks_t;
 
-/* task_link.c */
+/* link.c */
 /* Move a datum; the copy at `from` is pinned meanwhile. false: memory ran out. */
 bool sim_transfer_request(sim_tasks_t *s, int32_t data, int32_t from, int32_t to, bool is_prefetch);
-/* true: something arrived. */
-bool sim_link_event(sim_tasks_t *s, sim_transfer_t *t);
-bool sim_shared_event(sim_tasks_t *s, sim_shared_t *shared, double time);
+void sim_transfer_done(void *sim, xy_flow_t *flow);
 bool sim_way_is_idle(const sim_tasks_t *s, int32_t from, int32_t to);
 
-/* task_bound.c */
+/* bound.c */
 /* Count what has to move. ENOMEM in silence. */
 xy_status_t sim_bound_init(sim_tasks_t *s);
 /* A transfer begins. */
@@ -127,14 +118,14 @@ void sim_bound_moves(sim_tasks_t *s, const sim_transfer_t *t);
 /* No schedule of what is left ends before. */
 double sim_bound_end(const sim_tasks_t *s);
 
-/* task_sim.c */
+/* sim.c */
 /* One policy on one graph; with a trial, maybe not to the end. */
 xy_status_t sim_task_run(const xy_graph_t *graph, const xy_task_platform_t *platform,
                          const xy_task_sim_t *how, const xy_task_policy_t *policy,
                          const xy_task_observer_t *observer, sim_trial_t *trial,
                          xy_task_result_t *result_p);
 
-/* task_memory.c */
+/* copies.c */
 void sim_memory_arrived(sim_tasks_t *s, const sim_transfer_t *t);
 /* Let the tasks of a memory gather what they miss, then prefetch, then send data home. */
 void sim_memory_pump(sim_tasks_t *s, int32_t memory);
@@ -158,12 +149,6 @@ static inline uint64_t sim_bytes(const sim_tasks_t *s, int32_t data)
 static inline sim_transfer_t *sim_incoming(const sim_tasks_t *s, int32_t memory, int32_t data)
 {
     return s->memories[memory].room.copies[data].own;
-}
-
-static inline void sim_event(sim_tasks_t *s, double time, void *what)
-{
-    if (xy_heap_push(&s->events, time, what) != XY_OK)
-        s->is_out_of_memory = true;
 }
 
 /* Real time, to count what the policy costs. */

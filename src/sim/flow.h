@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Links and what flows over them. A flow crosses some links at once, after a latency; the rates of
+ * all flows are max-min fair: none can get more without taking it from one that has no more than
+ * it, as fluids in pipes.
+ *
+ *   static const double rates[] = {12.5e9, 12.5e9, 100e9};        (bytes per second of each link)
+ *   xy_flows_t net;
+ *   st = xy_flows_init(&net, &clock, rates, 3, model, arrived);
+ *   xy_flow_init(&message->flow, &net, (int32_t[]){0, 2, 1}, 3, 0);  (the list stays the caller's)
+ *   xy_flow_start(&message->flow, 1e-6, 2 << 20);         (arrived(model, &message->flow) at its
+ * end) xy_flows_cleanup(&net);
+ *
+ * Flows that come or go change only the rates of those that they share links with, directly or
+ * through others; all changes of one moment are reckoned with once. A change costs O(flows and
+ * links concerned, times the different rates among them). Where all users of one thing are alike,
+ * share.h does it in O(log users).
+ */
+#ifndef XY_SIM_FLOW_H
+#define XY_SIM_FLOW_H
+
+#include "sim/event.h"
+
+typedef struct xy_flow xy_flow_t;
+typedef struct xy_flows xy_flows_t;
+typedef void (*xy_flow_fn)(void *model, xy_flow_t *flow);
+
+struct xy_flow {
+    xy_flows_t *net;
+    const int32_t *links; /* that it crosses, each once */
+    int32_t link_count;
+    double most; /* bytes per second that it can use itself */
+    /* What the network keeps. */
+    double left, rate, since; /* bytes left at `since`, bytes per second from then on */
+    xy_event_t event;         /* the latency is over; or all of it, where it crosses no link */
+    uint32_t pass;
+    bool is_inside;
+};
+
+/* A link, and the flows on it by the time at which they came. */
+typedef struct {
+    double rate;
+    xy_flow_t **flows;
+    int32_t count, capacity;
+    int32_t open; /* while rates are found: flows without one */
+    double room;  /* ... and what is left for them */
+    uint32_t pass;
+    bool is_changed;
+    xy_event_t event; /* the first flow ends of those that hang together with its flows */
+} xy_flow_link_t;
+
+struct xy_flows {
+    xy_clock_t *clock;
+    void *model;
+    xy_flow_fn done;
+    xy_flow_link_t *links;
+    int32_t link_count;
+    /* What is the network's own. */
+    xy_event_t event; /* links changed in this moment */
+    int32_t *changed, changed_count;
+    uint32_t pass;
+    int32_t *near_links, near_link_count; /* that hang together */
+    xy_flow_t **near, **over;             /* flows on them; those that have ended */
+    int32_t near_count, over_count;
+    int32_t inside, capacity; /* flows on links; of `near` and `over` */
+};
+
+/* Silent XY_ENOMEM; the caller cleans up all the same. */
+xy_status_t xy_flows_init(xy_flows_t *net, xy_clock_t *clock, const double *rates, int32_t count,
+                          void *model, xy_flow_fn done);
+void xy_flows_cleanup(xy_flows_t *net);
+/* Nothing flows, as in the beginning; the clock was reset. */
+void xy_flows_reset(xy_flows_t *net);
+
+/* A flow may be started again when it is over. most 0: it uses whatever it gets. Without links it
+ * must have a `most`. */
+void xy_flow_init(xy_flow_t *flow, xy_flows_t *net, const int32_t *links, int32_t count,
+                  double most);
+/* Running out of memory is noted by the clock. */
+void xy_flow_start(xy_flow_t *flow, double latency, double bytes);
+
+#endif
