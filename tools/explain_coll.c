@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* xylem explain coll: the algorithms of a collective, their costs and the choice. */
+/* xylem explain coll: the algorithms of a collective, their costs, what runs inside a node and the
+ * choice among the scheduled ones. */
 #include "coll/coll.h"
 #include "cost/cost.h"
 #include "explain.h"
@@ -108,15 +109,25 @@ static void print_text(const question_t *q, const xy_coll_algorithm_t *chosen, b
     printf("1/g = %s (%s)\n\n", xy_format_bandwidth(1.0 / q->link.gamma, rate), q->source);
     for (int i = 0; i < n; i++) {
         const xy_coll_algorithm_t *a = list[i].algorithm;
+        char mark = a == chosen ? '*' : a->is_direct ? '=' : ' ';
 
         if (list[i].is_applicable)
-            printf("%c %-18s %10s  %s\n", a == chosen ? '*' : ' ', a->name,
+            printf("%c %-18s %10s  %s\n", mark, a->name,
                    xy_format_seconds(list[i].seconds, seconds), a->formula);
         else
             printf("  %-18s %10s  needs %s\n", a->name, "-", a->needs);
         printf("%33s%s\n", "", a->describe);
     }
-    printf("\n* %s: %s\n", is_forced ? "forced" : "chosen", chosen->name);
+    putchar('\n');
+    if (is_forced) {
+        printf("* forced: %s%s\n", chosen->name,
+               chosen->is_direct ? ", as by default inside a node" : "");
+        return;
+    }
+    printf("= inside a node: %s, unless a scheduled one is asked for\n",
+           xy_coll_direct(q->request.collective)->name);
+    printf("* chosen: %s, when one is: by --progress threads, --split or --algorithm\n",
+           chosen->name);
 }
 
 static void json_candidate(xy_json_t *j, const xy_coll_candidate_t *c,
@@ -125,6 +136,7 @@ static void json_candidate(xy_json_t *j, const xy_coll_candidate_t *c,
     xy_json_begin_object(j, NULL);
     xy_json_string(j, "name", c->algorithm->name);
     xy_json_bool(j, "applicable", c->is_applicable);
+    xy_json_string(j, "engine", c->algorithm->is_direct ? "direct" : "scheduled");
     xy_json_bool(j, "chosen", c->algorithm == chosen);
     if (c->is_applicable)
         xy_json_double(j, "seconds", c->seconds);
@@ -154,6 +166,7 @@ static void print_json(const question_t *q, const xy_coll_algorithm_t *chosen, b
     xy_json_double(&j, "gamma", q->link.gamma);
     xy_json_double(&j, "copy", q->link.copy);
     xy_json_end(&j);
+    xy_json_string(&j, "default", xy_coll_direct(q->request.collective)->name);
     xy_json_string(&j, "chosen", chosen->name);
     xy_json_bool(&j, "forced", is_forced);
     xy_json_begin_array(&j, "candidates");
@@ -199,7 +212,7 @@ static xy_status_t run(const explain_values_t *v, int argc, char **argv)
 const explain_topic_t explain_coll = {
     .name = "coll",
     .synopsis = "COLLECTIVE",
-    .summary = "the algorithms of a collective, their costs, and the choice",
+    .summary = "the algorithms of a collective, their costs, what runs and the choice",
     .arguments_min = 1,
     .arguments_max = 1,
     .run = run,

@@ -99,11 +99,6 @@ uint64_t coll_part(const xy_coll_request_t *q, int parts, int i)
 
 /* ---- Operations ---- */
 
-static bool is_same(xy_spot_t a, xy_spot_t b)
-{
-    return a.rank == b.rank && a.buffer == b.buffer && a.offset == b.offset;
-}
-
 void coll_move(coll_build_t *b, xy_spot_t from, xy_spot_t to, uint64_t bytes, int level)
 {
     xy_op_t op = {.kind = XY_OP_MOVE,
@@ -113,14 +108,14 @@ void coll_move(coll_build_t *b, xy_spot_t from, xy_spot_t to, uint64_t bytes, in
                   .to = to,
                   .bytes = bytes};
 
-    if (bytes > 0 && !is_same(from, to))
+    if (bytes > 0 && !coll_is_same(from, to))
         xy_graph_touch(b->graph, &op);
 }
 
 void coll_combine(coll_build_t *b, xy_spot_t from, xy_spot_t other, xy_spot_t to, uint64_t bytes,
                   bool is_left, int level)
 {
-    xy_op_t op = {.kind = is_same(other, to) ? XY_OP_REDUCE : XY_OP_COMBINE,
+    xy_op_t op = {.kind = coll_is_same(other, to) ? XY_OP_REDUCE : XY_OP_COMBINE,
                   .actor = to.rank,
                   .level = level,
                   .is_left = is_left,

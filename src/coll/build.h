@@ -22,6 +22,11 @@ struct coll_build {
     uint64_t bytes;  /* q->count * q->element */
     uint64_t *start; /* [p + 1]: where each rank's block begins when they lie one after the other */
     bool has_snapshots; /* inputs in place were copied first: the algorithm would spoil them */
+    /* Direct algorithms: */
+    xy_op_id_t *mark;   /* [p + 1]: the first operation of each rank since the last meeting */
+    xy_op_id_t met;     /* the end of the last meeting for rank 0, the other ranks' follow; -1 */
+    bool has_marks;     /* there are marks since then */
+    bool is_piece_open; /* the next operation continues a piece */
 };
 
 /* ---- Places ---- */
@@ -35,6 +40,11 @@ static inline xy_spot_t coll_at(xy_spot_t place, uint64_t offset)
 {
     place.offset += offset;
     return place;
+}
+
+static inline bool coll_is_same(xy_spot_t a, xy_spot_t b)
+{
+    return a.rank == b.rank && a.buffer == b.buffer && a.offset == b.offset;
 }
 
 /* Where the contribution of `rank` begins: its vector or block, or all its blocks (scatter of the
@@ -74,6 +84,32 @@ void coll_move_from_blocks(coll_build_t *b, int holder, coll_spread_fn spread, x
 void coll_move_blocks(coll_build_t *b, int from, int to, int first, int count);
 /* Bytes of `count` blocks from `first` on, wrapping. */
 uint64_t coll_blocks(const coll_build_t *b, int first, int count);
+
+/* ---- Direct collectives (direct.h), one rank to a part ---- */
+
+/* What `rank` does begins here; called for all ranks in order, before a meeting. */
+void coll_direct_mark(coll_build_t *b, int rank);
+/* All ranks meet; what is added afterwards comes behind it. */
+void coll_direct_meet(coll_build_t *b);
+/* A new piece: the operations up to the next one are done by one core, one after the other. */
+void coll_direct_piece(coll_build_t *b);
+void coll_direct_copy(coll_build_t *b, int actor, xy_spot_t from, xy_spot_t to, uint64_t bytes);
+void coll_direct_combine(coll_build_t *b, int actor, xy_spot_t from, xy_spot_t other, xy_spot_t to,
+                         uint64_t bytes, bool is_left);
+/* A copy as pieces of its own. */
+void coll_direct_copy_pieces(coll_build_t *b, int actor, xy_spot_t from, xy_spot_t to,
+                             uint64_t bytes);
+/* The contributions of all ranks to `bytes` from `begin` on, reduced; where the result is. */
+xy_spot_t coll_direct_reduce(coll_build_t *b, int actor, uint64_t begin, uint64_t bytes);
+/* Short vectors: every rank leaves its own for the others; `actor` reduces them into `to`. */
+void coll_direct_leave(coll_build_t *b);
+void coll_direct_combine_left(coll_build_t *b, int actor, xy_spot_t to);
+/* Each rank's slice of the vector, block by block. */
+void coll_direct_slices(coll_build_t *b,
+                        void (*piece)(coll_build_t *b, int actor, uint64_t begin, uint64_t bytes));
+double coll_cost_meet(const xy_coll_request_t *q, const xy_coll_link_t *l);
+/* Bytes of the longest slice. */
+double coll_cost_slice(const xy_coll_request_t *q);
 
 /* ---- Powers of two ---- */
 

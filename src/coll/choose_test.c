@@ -50,7 +50,9 @@ static void test_always_one(void **state)
 
                 assert_true(n > 0);
                 assert_int_equal(xy_coll_choose(&q, &xy_coll_link_default, NULL, &a), XY_OK);
-                assert_ptr_equal(a, list[0].algorithm);
+                assert_ptr_equal(a, list[list[0].algorithm->is_direct].algorithm);
+                assert_false(a->is_direct);
+                assert_true(xy_coll_direct(q.collective)->is_direct);
                 for (int i = 1; i < n; i++) {
                     assert_true(!list[i].is_applicable || list[i - 1].is_applicable);
                     assert_true(!list[i].is_applicable || list[i - 1].seconds <= list[i].seconds);
@@ -118,6 +120,8 @@ static void test_forced(void **state)
     (void)state;
     assert_int_equal(xy_coll_choose(&q, &xy_coll_link_default, "reduce-bcast", &a), XY_OK);
     assert_string_equal(a->name, "reduce-bcast");
+    assert_int_equal(xy_coll_choose(&q, &xy_coll_link_default, "direct", &a), XY_OK);
+    assert_ptr_equal(a, xy_coll_direct(XY_COLL_ALLREDUCE));
     expect_no(&q, "rign", "did you mean 'ring'?");
     expect_no(&q, "quicksort", "there are: ");
     expect_no(&q, "ring", "needs an operation that commutes");

@@ -12,12 +12,19 @@
  * call, as packed elements; a broadcast has XY_BUFFER_RECEIVE only. Buffers above are temporaries
  * of the sizes that the graph tells. Operations of tree algorithms carry their level.
  *
+ * Two kinds of algorithms. *Direct* ones need the memory of all ranks in sight: they are what runs
+ * inside a node unless another is asked for, without a graph being made (direct.h). The others are
+ * *scheduled*: graphs of messages that an executor runs, with progress threads, with split-tree, or
+ * when one is named.
+ *
  * Cost. A message of n bytes takes alpha + n*beta, n*gamma more when it is reduced into what the
  * receiver has; a copy inside a rank takes n*copy, a reduction there n*(copy + gamma). A rank sends
  * one message at a time and receives one at a time (both at once is fine), in the order of the
- * algorithm. `cost` states what that sums up to; xy_coll_count finds it by walking the graph. The
- * formulas hold exactly for equal blocks and copy <= beta; with unequal blocks each round is
- * counted as long as its longest message, and the count may be less.
+ * algorithm. A direct operation is no message: it takes n*beta (n*gamma more when it reduces), any
+ * number of them read one buffer at once, and ranks meet by messages of no bytes. `cost` states
+ * what that sums up to; xy_coll_count finds it by walking the graph. The formulas hold exactly for
+ * equal blocks and copy <= beta; with unequal blocks each round is counted as long as its longest
+ * message, and the count may be less.
  *
  * Nothing here is written to after it is made: any thread, does not park.
  */
@@ -105,6 +112,7 @@ typedef struct {
     const char *formula; /* p ranks, n bytes of the vector or block, a b g as in the link, c copy */
     const char *describe; /* one line */
     const char *needs;    /* what is missing where it is not applicable; NULL: always is */
+    bool is_direct;       /* else scheduled */
     bool (*applicable)(const xy_coll_request_t *request); /* NULL: always */
     double (*cost)(const xy_coll_request_t *request, const xy_coll_link_t *link);
     void (*build)(coll_build_t *build);
@@ -118,9 +126,13 @@ const xy_coll_algorithm_t *const *xy_coll_algorithms(void);
 
 bool xy_coll_is_applicable(const xy_coll_algorithm_t *a, const xy_coll_request_t *q);
 
-/* The applicable algorithm of least cost; on ties the one listed first. With a name, that one:
- * XY_EINVAL when the collective has no such algorithm or it is not applicable, said with the names
- * that are there or with what it needs. The request must be valid. */
+/* The direct algorithm of a collective: what runs inside a node by default. */
+const xy_coll_algorithm_t *xy_coll_direct(xy_collective_t collective);
+
+/* The applicable scheduled algorithm of least cost; on ties the one listed first. With a name, that
+ * one, direct or scheduled: XY_EINVAL when the collective has no such algorithm or it is not
+ * applicable, said with the names that are there or with what it needs. The request must be valid.
+ */
 xy_status_t xy_coll_choose(const xy_coll_request_t *q, const xy_coll_link_t *link, const char *name,
                            const xy_coll_algorithm_t **algorithm_p);
 

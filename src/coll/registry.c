@@ -21,6 +21,9 @@ extern const xy_coll_algorithm_t coll_allreduce_recursive_doubling, coll_allredu
 extern const xy_coll_algorithm_t coll_reduce_scatter_halving, coll_reduce_scatter_pairwise;
 extern const xy_coll_algorithm_t coll_scan_binomial, coll_scan_chain;
 extern const xy_coll_algorithm_t coll_exscan_binomial, coll_exscan_chain;
+extern const xy_coll_algorithm_t coll_barrier_direct, coll_bcast_direct, coll_gather_direct,
+    coll_scatter_direct, coll_allgather_direct, coll_alltoall_direct, coll_reduce_direct,
+    coll_allreduce_direct, coll_reduce_scatter_direct, coll_scan_direct, coll_exscan_direct;
 
 /* On equal costs the first one is chosen. */
 static const xy_coll_algorithm_t *const algorithms[] = {
@@ -49,6 +52,17 @@ static const xy_coll_algorithm_t *const algorithms[] = {
     &coll_scan_binomial,
     &coll_exscan_chain,
     &coll_exscan_binomial,
+    &coll_barrier_direct,
+    &coll_bcast_direct,
+    &coll_gather_direct,
+    &coll_scatter_direct,
+    &coll_allgather_direct,
+    &coll_alltoall_direct,
+    &coll_reduce_direct,
+    &coll_allreduce_direct,
+    &coll_reduce_scatter_direct,
+    &coll_scan_direct,
+    &coll_exscan_direct,
     NULL,
 };
 
@@ -60,6 +74,14 @@ const xy_coll_algorithm_t *const *xy_coll_algorithms(void)
 static bool does(const xy_coll_algorithm_t *a, const xy_coll_request_t *q)
 {
     return (a->collectives >> q->collective & 1) != 0;
+}
+
+const xy_coll_algorithm_t *xy_coll_direct(xy_collective_t collective)
+{
+    for (size_t i = 0; algorithms[i] != NULL; i++)
+        if (algorithms[i]->is_direct && (algorithms[i]->collectives >> collective & 1) != 0)
+            return algorithms[i];
+    return NULL;
 }
 
 bool xy_coll_is_applicable(const xy_coll_algorithm_t *a, const xy_coll_request_t *q)
@@ -126,7 +148,8 @@ xy_status_t xy_coll_choose(const xy_coll_request_t *q, const xy_coll_link_t *lin
     xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX];
     int n = xy_coll_candidates(q, link, list), i = 0;
 
-    while (name != NULL && i < n && strcmp(list[i].algorithm->name, name) != 0)
+    while (i < n && (name != NULL ? strcmp(list[i].algorithm->name, name) != 0
+                                  : list[i].algorithm->is_direct))
         i++;
     if (i == n)
         return fail_unknown(list, n, xy_coll_name(q->collective), name);

@@ -118,7 +118,8 @@ static xy_status_t measure_blocks(coll_build_t *b)
     bool has_counts = is_one_of(q->collective, with_counts);
 
     b->start = xy_calloc((size_t)b->p + 1, sizeof(*b->start));
-    if (b->start == NULL)
+    b->mark = xy_calloc((size_t)b->p + 1, sizeof(*b->mark));
+    if (b->start == NULL || b->mark == NULL)
         return xy_fail_memory("building a collective");
     for (int i = 0; i < b->p; i++)
         b->start[i + 1] = b->start[i] + (has_counts ? q->counts[i] * q->element : b->bytes);
@@ -165,7 +166,8 @@ static void add_all(coll_build_t *b, const xy_coll_algorithm_t *algorithm)
 xy_status_t xy_coll_build(const xy_coll_request_t *q, const xy_coll_link_t *link,
                           const xy_coll_algorithm_t *algorithm, xy_graph_t **graph_p)
 {
-    coll_build_t b = {.q = q, .link = link, .p = q->procs, .bytes = q->count * q->element};
+    coll_build_t b = {
+        .q = q, .link = link, .p = q->procs, .bytes = q->count * q->element, .met = -1};
     xy_status_t st = xy_coll_check(q);
 
     if (st != XY_OK)
@@ -186,5 +188,6 @@ xy_status_t xy_coll_build(const xy_coll_request_t *q, const xy_coll_link_t *link
             xy_graph_destroy(b.graph);
     }
     xy_free(b.start);
+    xy_free(b.mark);
     return st;
 }

@@ -102,6 +102,21 @@ static bool is_vector(xy_collective_t k)
            k == XY_COLL_SCAN || k == XY_COLL_EXSCAN;
 }
 
+/* Direct algorithms take other ways with more bytes: around what is left for the others, what makes
+ * a block or a tile, and several pieces, as far as all ranks together get no more than 4 MiB. */
+static void choose_direct(xy_coll_request_t *q)
+{
+    static const uint64_t sizes[] = {0,         XY_DIRECT_SMALL, XY_DIRECT_SHORT_BLOCK,
+                                     16 << 10,  XY_DIRECT_BLOCK, XY_DIRECT_SHORT,
+                                     300 << 10, 1 << 20};
+    bool is_pairs = q->collective == XY_COLL_ALLTOALL || q->collective == XY_COLL_ALLGATHER ||
+                    q->collective == XY_COLL_REDUCE_SCATTER_BLOCK;
+    uint64_t procs = (uint64_t)q->procs, most = (4 << 20) / procs / (is_pairs ? procs : 1);
+    uint64_t bytes = sizes[testing_below(8)];
+
+    q->count = (bytes < most ? bytes : most) / q->element + (uint64_t)testing_below(3);
+}
+
 static testing_case_t choose(xy_collective_t collective, int p, int root)
 {
     testing_case_t c = {.type = (testing_type_t)testing_below(TESTING_TYPES)};
@@ -222,7 +237,7 @@ static void check(const xy_coll_algorithm_t *a, testing_case_t *c, int threads)
     xy_exec_t *e;
 
     assert_int_equal(xy_coll_build(&c->q, &xy_coll_link_default, a, &g), XY_OK);
-    if (testing_below(2) == 0) {
+    if (!a->is_direct && testing_below(2) == 0) {
         assert_int_equal(xy_graph_cut(g, c->q.element * (uint64_t)(1 + testing_below(8)), &cut),
                          XY_OK);
         xy_graph_destroy(g);
@@ -265,6 +280,8 @@ static void check_applicable(const xy_coll_algorithm_t *a, xy_collective_t k, in
             c.type = TESTING_MAX; /* of the same size */
         c.q.is_commutative = true;
     }
+    if (a->is_direct && c.q.counts == NULL && c.q.matrix == NULL && testing_below(8) == 0)
+        choose_direct(&c.q);
     if (xy_coll_is_applicable(a, &c.q))
         check(a, &c, threads);
 }

@@ -49,8 +49,9 @@ static pieces_t add_pieces(xy_graph_t *cut, const xy_op_t *op, uint64_t piece)
     pieces_t pieces = {xy_graph_ops(cut), 0};
     xy_op_t part = *op;
 
+    part.is_chained = false;
     if (!is_cuttable(op)) {
-        xy_graph_add(cut, op);
+        xy_graph_add(cut, &part);
         pieces.count = 1;
         return pieces;
     }

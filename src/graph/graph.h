@@ -56,6 +56,12 @@ typedef struct {
     int32_t level; /* of a tree, 1 at the leaves; 0: not part of a tree. Split-tree cuts here */
     int32_t priority;
     bool is_left; /* REDUCE, COMBINE: `from` is the left operand */
+    /* Shared memory: whoever does it reads and writes the buffers itself; it is no message, and the
+     * ranks whose buffers they are take no part. */
+    bool is_direct;
+    /* Part of one piece of work with the operation added before it: the core that does that one
+     * does this one next, before anything else. */
+    bool is_chained;
     xy_spot_t from, to;
     xy_spot_t other; /* COMBINE */
     uint64_t bytes;
@@ -117,8 +123,8 @@ uint64_t xy_graph_buffer_bytes(const xy_graph_t *graph, int32_t rank, int32_t bu
 /* The same work in pieces: a MOVE, REDUCE or COMBINE of more than `piece` bytes (> 0, a multiple of
  * the size of an element) becomes several of at most that, and a piece waits only for what touches
  * its own bytes; so a chain turns into a pipeline. Operations keep their actor, level, priority and
- * user. The caller owns *cut_p, which is sealed. XY_EINVAL: the graph has data handles (said).
- * XY_ENOMEM (said). */
+ * user, but none is chained any more. The caller owns *cut_p, which is sealed. XY_EINVAL: the graph
+ * has data handles (said). XY_ENOMEM (said). */
 xy_status_t xy_graph_cut(const xy_graph_t *graph, uint64_t piece, xy_graph_t **cut_p);
 
 /* An order that respects all dependencies: by depth, then id. ops entries; caller does not own. */

@@ -23,7 +23,10 @@ assert len(answers) == 17 * 4
 for d in answers:
     fit = [x for x in d["candidates"] if x["applicable"]]
     costs = [x["seconds"] for x in fit]
-    assert fit and costs == sorted(costs) and d["chosen"] == fit[0]["name"] and not d["forced"], d
+    scheduled = [x for x in fit if x["engine"] == "scheduled"]
+    assert fit and costs == sorted(costs) and not d["forced"], d
+    assert d["chosen"] == scheduled[0]["name"] and d["default"] == "direct", d
+    assert [x["name"] for x in fit if x["engine"] == "direct"] == ["direct"], d
     assert [x["name"] for x in d["candidates"] if x["chosen"]] == [d["chosen"]], d
     assert all(x["needs"] for x in d["candidates"] if not x["applicable"]), d
 PY
@@ -34,6 +37,8 @@ expect 0 "$XYLEM" explain coll allreduce -n 64 -s 1M
 says "$out" "* chosen: rabenseifner"
 expect 0 "$XYLEM" explain coll allreduce -n 64 -s 1M --algorithm reduce-bcast
 says "$out" "* forced: reduce-bcast"
+expect 0 "$XYLEM" explain coll allreduce -n 64 -s 1M --algorithm direct
+says "$out" "* forced: direct, as by default inside a node"
 # Latency decides: with none, fewer bytes; with much, fewer rounds.
 expect 0 "$XYLEM" explain coll bcast -n 64 -s 1M --latency 10ms
 says "$out" "* chosen: binomial"

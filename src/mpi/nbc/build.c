@@ -42,10 +42,10 @@ bool nbc_wants(const coll_call_t *call)
     if (call->comm->size < 2 || call->kind == &coll_agree ||
         (call->op != NULL && !call->op->is_predefined))
         return false;
-    if (s->progress == XMPI_PROGRESS_THREADS)
-        return true;
     c = nbc_collective(call);
-    return s->algorithm[c] != NULL || (s->split != XMPI_SPLIT_OFF && is_tree(c));
+    if (s->algorithm[c] != NULL)
+        return !s->algorithm[c]->is_direct;
+    return s->progress == XMPI_PROGRESS_THREADS || (s->split != XMPI_SPLIT_OFF && is_tree(c));
 }
 
 void nbc_shape_make(const coll_call_t *call, nbc_shape_t *shape)

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "mpi/nbc/nbc.h"
 #include "mpi/object/object.h"
 #include "sched/sched.h"
 
@@ -418,6 +419,7 @@ static void test_hints(void **state)
     hints[2][1] = "adaptive";
     hints[3][1] = "1";
     hints[3][0] = "threads";
+    hints[3][2] = "bcast=direct,allreduce=direct";
     hints[4][2] = "allreduce=ring,bcast=chain,scan=binomial,alltoall=bruck,allgather=bruck,"
                   "reduce=rabenseifner,gather=linear,reduce_scatter=halving";
     for (int comm = 0; comm < 3; comm++)
@@ -466,6 +468,14 @@ static void read_hints(int rank, int size)
     MPI_Comm_set_info(comm, MPI_INFO_NULL);
     CHECK(comm != copy && mpi_settings_of(mpi_comm_of(comm))->split == XMPI_SPLIT_OFF);
     CHECK(mpi_settings_of(mpi_comm_of(copy))->split == XMPI_SPLIT_ADAPTIVE);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "xylem_progress", "threads");
+    MPI_Info_set(info, "xylem_algorithm", "bcast=direct");
+    MPI_Comm_set_info(comm, info);
+    MPI_Info_free(&info);
+    /* Direct is what runs without a schedule. */
+    CHECK(!nbc_wants(&(coll_call_t){.kind = &coll_bcast, .comm = mpi_comm_of(comm)}));
+    CHECK(nbc_wants(&(coll_call_t){.kind = &coll_allreduce, .comm = mpi_comm_of(comm)}));
     MPI_Comm_free(&comm);
     MPI_Comm_free(&copy);
 }

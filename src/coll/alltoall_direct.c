@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Alltoall, direct.                              Cost = 2 ceil(lg p) a + p n b
+ *
+ * All ranks meet, and each copies its blocks straight from where they lie: short ones of several
+ * sources as one piece, long ones in pieces. When what a rank sends is small it is left before the
+ * meeting: p n c + ceil(lg p) a + p n b, and no rank waits until its blocks were read.
+ */
+#include "coll/build.h"
+
+static bool is_packed(const xy_coll_request_t *q)
+{
+    return q->collective == XY_COLL_ALLTOALL &&
+           xy_direct_is_packed(q->count * q->element, (uint64_t)q->procs);
+}
+
+static bool is_tiled(const xy_coll_request_t *q)
+{
+    return q->collective == XY_COLL_ALLTOALL && xy_direct_is_tiled(q->count * q->element);
+}
+
+/* What the rank that receives most gets. */
+static double most_received(const xy_coll_request_t *q)
+{
+    double most = 0.0;
+
+    if (q->matrix == NULL)
+        return q->procs * coll_vector_bytes(q);
+    for (int to = 0; to < q->procs; to++) {
+        double sum = 0.0;
+
+        for (int from = 0; from < q->procs; from++)
+            sum += (double)q->matrix[from][to] * (double)q->element;
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
+static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
+{
+    double n = most_received(q);
+
+    if (is_packed(q))
+        return n * l->copy + coll_cost_meet(q, l) + n * l->beta;
+    return 2 * coll_cost_meet(q, l) + n * l->beta;
+}
+
+static void leave(coll_build_t *b)
+{
+    for (int r = 0; r < b->p; r++) {
+        coll_direct_mark(b, r);
+        for (int to = 0; to < b->p; to++)
+            coll_move(b, coll_pair_sent(b, r, to),
+                      coll_place(r, COLL_TEMPORARY, b->bytes * (uint64_t)to), b->bytes, 0);
+    }
+}
+
+static void collect(coll_build_t *b, int r)
+{
+    coll_direct_piece(b);
+    for (int from = 0; from < b->p; from++) {
+        xy_spot_t to = coll_pair_received(b, r, from);
+
+        if (is_packed(b->q)) {
+            coll_direct_copy(b, r, coll_place(from, COLL_TEMPORARY, b->bytes * (uint64_t)r), to,
+                             b->bytes);
+        } else if (is_tiled(b->q)) {
+            if (from % XY_DIRECT_TILE == 0)
+                coll_direct_piece(b);
+            coll_direct_copy(b, r, coll_pair_sent(b, from, r), to, b->bytes);
+        } else {
+            coll_direct_copy_pieces(b, r, coll_pair_sent(b, from, r), to,
+                                    coll_pair_bytes(b, from, r));
+        }
+    }
+}
+
+static void build(coll_build_t *b)
+{
+    if (is_packed(b->q))
+        leave(b);
+    coll_direct_meet(b);
+    for (int r = 0; r < b->p; r++) {
+        coll_direct_mark(b, r);
+        collect(b, r);
+    }
+    if (!is_packed(b->q))
+        coll_direct_meet(b);
+}
+
+const xy_coll_algorithm_t coll_alltoall_direct = {
+    .name = "direct",
+    .collectives = 1u << XY_COLL_ALLTOALL | 1u << XY_COLL_ALLTOALLV | 1u << XY_COLL_ALLTOALLW,
+    .formula = "2 ceil(lg p) a + p n b; p n up to 2 KiB p n c + ceil(lg p) a + p n b",
+    .describe = "every rank copies its blocks from where they lie, in pieces",
+    .is_direct = true,
+    .cost = cost,
+    .build = build,
+    .keeps_input = is_packed,
+};

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Barrier, direct: the meeting and nothing else.    Cost = ceil(lg p) a
+ */
+#include "coll/build.h"
+
+const xy_coll_algorithm_t coll_barrier_direct = {
+    .name = "direct",
+    .collectives = 1u << XY_COLL_BARRIER,
+    .formula = "ceil(lg p) a",
+    .describe = "the meeting that all direct collectives begin with, alone",
+    .is_direct = true,
+    .cost = coll_cost_meet,
+    .build = coll_direct_meet,
+};

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Phases of direct collectives, one rank to a part: what ranks leave for the others, the meeting,
+ * the pieces of each rank, the parting.
+ *
+ * Everything a rank adds lies between two marks, which is how a meeting finds what comes before it.
+ */
+#include "coll/build.h"
+
+void coll_direct_mark(coll_build_t *b, int rank)
+{
+    b->mark[rank] = xy_graph_ops(b->graph);
+    b->has_marks = true;
+}
+
+/* Dissemination: round r of a rank comes after round r - 1 of itself and of the one it hears from,
+ * and the first round after all that this one has done. */
+void coll_direct_meet(coll_build_t *b)
+{
+    int rounds = coll_log2_ceil(b->p);
+
+    b->mark[b->p] = xy_graph_ops(b->graph);
+    for (int round = 0; round < rounds; round++)
+        for (int r = 0; r < b->p; r++) {
+            int from = (r - (1 << round) + b->p) % b->p;
+            xy_op_id_t op =
+                xy_graph_add(b->graph, &(xy_op_t){.kind = XY_OP_MOVE,
+                                                  .actor = r,
+                                                  .from = coll_place(from, COLL_TEMPORARY, 0),
+                                                  .to = coll_place(r, XY_BUFFER_RECEIVE, 0)});
+
+            if (round > 0) {
+                xy_graph_order(b->graph, op - b->p, op);
+                xy_graph_order(b->graph, op - r - b->p + from, op);
+            }
+            for (xy_op_id_t i = b->mark[from]; round == 0 && b->has_marks && i < b->mark[from + 1];
+                 i++)
+                xy_graph_order(b->graph, i, op);
+        }
+    b->has_marks = false;
+    b->met = rounds > 0 ? xy_graph_ops(b->graph) - b->p : -1;
+}
+
+void coll_direct_piece(coll_build_t *b)
+{
+    b->is_piece_open = false;
+}
+
+static void add(coll_build_t *b, int actor, xy_op_t *op)
+{
+    xy_op_id_t id;
+
+    op->actor = actor;
+    op->is_direct = true;
+    op->is_chained = b->is_piece_open;
+    id = xy_graph_touch(b->graph, op);
+    if (b->met >= 0)
+        xy_graph_order(b->graph, b->met + actor, id);
+    b->is_piece_open = true;
+}
+
+void coll_direct_copy(coll_build_t *b, int actor, xy_spot_t from, xy_spot_t to, uint64_t bytes)
+{
+    xy_op_t op = {.kind = XY_OP_MOVE, .from = from, .to = to, .bytes = bytes};
+
+    if (bytes > 0 && !coll_is_same(from, to))
+        add(b, actor, &op);
+}
+
+void coll_direct_combine(coll_build_t *b, int actor, xy_spot_t from, xy_spot_t other, xy_spot_t to,
+                         uint64_t bytes, bool is_left)
+{
+    xy_op_t op = {.kind = coll_is_same(other, to) ? XY_OP_REDUCE : XY_OP_COMBINE,
+                  .is_left = is_left,
+                  .from = from,
+                  .other = other,
+                  .to = to,
+                  .bytes = bytes};
+
+    if (bytes > 0)
+        add(b, actor, &op);
+}
+
+void coll_direct_copy_pieces(coll_build_t *b, int actor, xy_spot_t from, xy_spot_t to,
+                             uint64_t bytes)
+{
+    for (uint64_t at = 0; at < bytes; at += XY_DIRECT_PIECE) {
+        coll_direct_piece(b);
+        coll_direct_copy(b, actor, coll_at(from, at), coll_at(to, at),
+                         bytes - at < XY_DIRECT_PIECE ? bytes - at : XY_DIRECT_PIECE);
+    }
+}
+
+xy_spot_t coll_direct_reduce(coll_build_t *b, int actor, uint64_t begin, uint64_t bytes)
+{
+    xy_spot_t block = coll_place(actor, COLL_TEMPORARY, begin);
+
+    if (b->p == 1)
+        return coll_at(coll_input(b, 0), begin);
+    coll_direct_combine(b, actor, coll_at(coll_input(b, 0), begin),
+                        coll_at(coll_input(b, 1), begin), block, bytes, true);
+    for (int r = 2; r < b->p; r++)
+        coll_direct_combine(b, actor, coll_at(coll_input(b, r), begin), block, block, bytes, false);
+    return block;
+}
+
+void coll_direct_combine_left(coll_build_t *b, int actor, xy_spot_t to)
+{
+    coll_direct_copy(b, actor, coll_place(b->p - 1, COLL_TEMPORARY, 0), to, b->bytes);
+    for (int r = b->p - 2; r >= 0; r--)
+        coll_direct_combine(b, actor, coll_place(r, COLL_TEMPORARY, 0), to, to, b->bytes, true);
+}
+
+void coll_direct_leave(coll_build_t *b)
+{
+    for (int r = 0; r < b->p; r++) {
+        coll_direct_mark(b, r);
+        coll_move(b, coll_input(b, r), coll_place(r, COLL_TEMPORARY, 0), b->bytes, 0);
+    }
+}
+
+void coll_direct_slices(coll_build_t *b,
+                        void (*piece)(coll_build_t *b, int actor, uint64_t begin, uint64_t bytes))
+{
+    uint64_t element = b->q->element;
+    int64_t n = xy_direct_block_elements(b->bytes, element);
+
+    for (int r = 0; r < b->p; r++) {
+        int64_t begin, end;
+
+        coll_direct_mark(b, r);
+        xy_direct_slice((int64_t)b->q->count, r, b->p, &begin, &end);
+        for (; begin < end; begin += n) {
+            int64_t elements = end - begin < n ? end - begin : n;
+
+            coll_direct_piece(b);
+            piece(b, r, (uint64_t)begin * element, (uint64_t)elements * element);
+        }
+    }
+}
+
+double coll_cost_meet(const xy_coll_request_t *q, const xy_coll_link_t *l)
+{
+    return coll_log2_ceil(q->procs) * l->alpha;
+}
+
+double coll_cost_slice(const xy_coll_request_t *q)
+{
+    uint64_t p = (uint64_t)q->procs;
+
+    return (double)((q->count + p - 1) / p * q->element);
+}
