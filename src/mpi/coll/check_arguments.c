@@ -89,13 +89,3 @@ int coll_check_op(coll_call_t *call, MPI_Op handle)
                          mpi_type_name(call->receive_type));
     return MPI_SUCCESS;
 }
-
-int coll_go(mpi_rank_t *self, int error, coll_call_t *call, MPI_Request *request)
-{
-    if (error != MPI_SUCCESS)
-        return error;
-    if (request != NULL)
-        return coll_start(self, call, request);
-    coll_run(self, call);
-    return MPI_SUCCESS;
-}

@@ -21,6 +21,14 @@ int coll_check_types(const coll_call_t *call, const MPI_Datatype types[]);
 int coll_check_op(coll_call_t *call, MPI_Op handle);
 
 /* Run it (request NULL) or start it, unless the checks found an error. */
-int coll_go(mpi_rank_t *self, int error, coll_call_t *call, MPI_Request *request);
+static inline int coll_go(mpi_rank_t *self, int error, coll_call_t *call, MPI_Request *request)
+{
+    if (error != MPI_SUCCESS)
+        return error;
+    if (request != NULL)
+        return coll_start(self, call, request);
+    coll_run(self, call);
+    return MPI_SUCCESS;
+}
 
 #endif
