@@ -19,7 +19,7 @@ import sys
 
 LINE = re.compile(r"^(\w+) +(\w+) (\w+)\((.*)\)$")
 SECTION = re.compile(r"^\[(\w+)((?: \w+)*)\]$")
-KINDS = {"self", "call", "any", "bare", "hand", "none"}
+KINDS = {"self", "fast", "call", "any", "bare", "hand", "none"}
 FORMS = {"c", "I"}
 WIDE = {"int": "MPI_Count", "MPI_Aint": "MPI_Count"}
 WIDTH = 100
@@ -53,6 +53,10 @@ class Function:
     @property
     def is_implemented(self):
         return self.kind != "none"
+
+    @property
+    def takes_rank(self):
+        return self.kind in ("self", "fast")
 
     @property
     def impl(self):
@@ -139,7 +143,7 @@ def prototype(function, prefix, tail):
 
 
 def impl_prototype(function):
-    texts = ["mpi_rank_t *self"] if function.kind == "self" else []
+    texts = ["mpi_rank_t *self"] if function.takes_rank else []
     for p in function.parameters:
         if p.name in function.vectors:
             texts.append(f"coll_vector_t {p.name}")
@@ -156,7 +160,7 @@ def impl_call(function, head):
     base = function.base
     is_large = function.name.endswith("_c") and not base.name.endswith("_c")
     is_started = len(function.parameters) > len(base.parameters)
-    arguments = ["self"] if base.kind == "self" else []
+    arguments = ["self"] if base.takes_rank else []
     for a, own in zip(base.parameters, function.parameters):
         if a.name in base.vectors:
             arguments.append(f"(coll_vector_t){{{own.name}, {'true' if is_large else 'false'}}}")
@@ -167,7 +171,7 @@ def impl_call(function, head):
     return wrapped(head + base.impl, arguments or [""], ");")
 
 
-ENTER = {"self": "", "call": "", "any": "_any"}
+ENTER = {"self": "", "fast": "", "call": "", "any": "_any"}
 
 
 def body(function):
@@ -199,6 +203,8 @@ ABOUT = SPDX + """/*
 def calls_file(component, functions):
     what = f"The MPI functions that src/mpi/{component} implements, under their two names."
     includes = [f"mpi/{component}/calls.h", "mpi/object/object.h"]
+    if any(f.kind == "fast" for f in functions):
+        includes.insert(1, f"mpi/{component}/fast.h")
     return (ABOUT.format(what=what) + "".join(f'#include "{name}"\n' for name in includes) + "\n"
             + "\n".join(definition(f) for f in functions))
 
@@ -226,7 +232,7 @@ def unsupported_file(functions):
 
 def calls_header(component, functions):
     guard = f"XY_MPI_{component.upper()}_CALLS_H"
-    shared = {f.base.name: f.base for f in functions if f.kind not in ("hand", "none")}
+    shared = {f.base.name: f.base for f in functions if f.kind != "fast"}
     needs = '#include "mpi.h"\n'
     if any(f.vectors for f in shared.values()):
         needs += '#include "mpi/coll/coll.h"\n'

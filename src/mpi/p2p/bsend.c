@@ -10,9 +10,8 @@
 #include <limits.h>
 
 #include "mpi/object/object.h"
+#include "mpi/p2p/calls.h"
 #include "mpi/runtime/runtime.h"
-
-#define SITE __builtin_return_address(0)
 
 typedef struct mpi_bsend {
     void *buffer; /* the program's; given back by detach */
@@ -91,80 +90,52 @@ void mpi_bsend_flush(mpi_rank_t *self)
     xy_fiber_park();
 }
 
-static int attach(const char *name, const void *site, void *buffer, int64_t size)
+int impl_buffer_attach(mpi_rank_t *self, void *buffer, int64_t size)
 {
-    mpi_rank_t *self = mpi_enter(name, site);
-
     if (size < 0)
-        return mpi_leave(self, mpi_error(NULL, MPI_ERR_ARG, "the size is %lld", (long long)size));
+        return mpi_error(NULL, MPI_ERR_ARG, "the size is %lld", (long long)size);
     if (self->bsend != NULL)
-        return mpi_leave(
-            self, mpi_error(NULL, MPI_ERR_BUFFER, "a buffer is attached already; detach it first"));
+        return mpi_error(NULL, MPI_ERR_BUFFER, "a buffer is attached already; detach it first");
     self->bsend = xy_calloc(1, sizeof(*self->bsend));
     if (self->bsend == NULL)
-        return mpi_leave(self, mpi_error(NULL, MPI_ERR_NO_MEM, "no memory"));
+        return mpi_error(NULL, MPI_ERR_NO_MEM, "no memory");
     self->bsend->buffer = buffer;
     self->bsend->size = (uint64_t)size;
-    return mpi_leave(self, MPI_SUCCESS);
+    return MPI_SUCCESS;
 }
 
-static int detach(const char *name, const void *site, void *buffer_p, MPI_Count *size)
+int impl_buffer_detach_c(mpi_rank_t *self, void *buffer_p, MPI_Count *size)
 {
-    mpi_rank_t *self = mpi_enter(name, site);
-
     *(void **)buffer_p = NULL;
     *size = 0;
     if (self->bsend == NULL)
-        return mpi_leave(self, mpi_error(NULL, MPI_ERR_BUFFER, "no buffer is attached"));
+        return mpi_error(NULL, MPI_ERR_BUFFER, "no buffer is attached");
     mpi_bsend_flush(self);
     *(void **)buffer_p = self->bsend->buffer;
     *size = (MPI_Count)self->bsend->size;
     xy_free(self->bsend);
     self->bsend = NULL;
-    return mpi_leave(self, MPI_SUCCESS);
+    return MPI_SUCCESS;
 }
 
-int PMPI_Buffer_attach(void *buffer, int size)
-{
-    return attach("MPI_Buffer_attach", SITE, buffer, size);
-}
-XY_MPI_ALIAS(Buffer_attach)
-
-int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
-{
-    return attach("MPI_Buffer_attach_c", SITE, buffer, size);
-}
-XY_MPI_ALIAS(Buffer_attach_c)
-
-int PMPI_Buffer_detach(void *buffer_addr, int *size)
+int impl_buffer_detach(mpi_rank_t *self, void *buffer_addr, int *size)
 {
     MPI_Count large;
-    int error = detach("MPI_Buffer_detach", SITE, buffer_addr, &large);
+    int error = impl_buffer_detach_c(self, buffer_addr, &large);
 
     *size = large > INT_MAX ? MPI_UNDEFINED : (int)large;
     return error;
 }
-XY_MPI_ALIAS(Buffer_detach)
 
-int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
+int impl_buffer_flush(mpi_rank_t *self)
 {
-    return detach("MPI_Buffer_detach_c", SITE, buffer_addr, size);
-}
-XY_MPI_ALIAS(Buffer_detach_c)
-
-int PMPI_Buffer_flush(void)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Buffer_flush", SITE);
-
     mpi_bsend_flush(self);
-    return mpi_leave(self, MPI_SUCCESS);
+    return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Buffer_flush)
 
-static int bsend(const char *name, const void *site, const void *buffer, int64_t count,
-                 MPI_Datatype type, int dest, int tag, MPI_Comm comm, MPI_Request *handle)
+static int bsend(mpi_rank_t *self, const void *buffer, int64_t count, MPI_Datatype type, int dest,
+                 int tag, MPI_Comm comm, MPI_Request *handle)
 {
-    mpi_rank_t *self = mpi_enter(name, site);
     mpi_request_t *request = NULL;
     mpi_transfer_t t;
     int error = mpi_transfer_check(self, comm, buffer, count, type, dest, tag, false, &t);
@@ -182,32 +153,17 @@ static int bsend(const char *name, const void *site, const void *buffer, int64_t
     } else if (request != NULL) {
         mpi_request_free(request);
     }
-    return mpi_leave(self, error);
+    return error;
 }
 
-int PMPI_Bsend(const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm)
+int impl_bsend(mpi_rank_t *self, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
+               int tag, MPI_Comm comm)
 {
-    return bsend("MPI_Bsend", SITE, buf, count, type, dest, tag, comm, NULL);
+    return bsend(self, buf, count, type, dest, tag, comm, NULL);
 }
-XY_MPI_ALIAS(Bsend)
 
-int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                 MPI_Comm comm)
+int impl_ibsend(mpi_rank_t *self, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
+                int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return bsend("MPI_Bsend_c", SITE, buf, count, type, dest, tag, comm, NULL);
+    return bsend(self, buf, count, type, dest, tag, comm, request);
 }
-XY_MPI_ALIAS(Bsend_c)
-
-int PMPI_Ibsend(const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                MPI_Request *request)
-{
-    return bsend("MPI_Ibsend", SITE, buf, count, type, dest, tag, comm, request);
-}
-XY_MPI_ALIAS(Ibsend)
-
-int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                  MPI_Comm comm, MPI_Request *request)
-{
-    return bsend("MPI_Ibsend_c", SITE, buf, count, type, dest, tag, comm, request);
-}
-XY_MPI_ALIAS(Ibsend_c)

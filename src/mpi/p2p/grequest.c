@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Generalized requests: operations of the program itself that look like MPI's. */
 #include "mpi/object/object.h"
+#include "mpi/p2p/calls.h"
 #include "mpi/p2p/request.h"
 #include "mpi/runtime/runtime.h"
-
-#define SITE __builtin_return_address(0)
 
 typedef struct {
     MPI_Grequest_query_function *query;
@@ -21,35 +20,31 @@ static void release(mpi_request_t *request)
     xy_free(g);
 }
 
-int PMPI_Grequest_start(MPI_Grequest_query_function *query, MPI_Grequest_free_function *free_fn,
-                        MPI_Grequest_cancel_function *cancel, void *state, MPI_Request *handle)
+int impl_grequest_start(mpi_rank_t *self, MPI_Grequest_query_function *query,
+                        MPI_Grequest_free_function *free_fn, MPI_Grequest_cancel_function *cancel,
+                        void *state, MPI_Request *handle)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Grequest_start", SITE);
     mpi_request_t *request = mpi_request_new(self, XMPI_KIND_GENERALIZED);
     grequest_t *g = xy_malloc(sizeof(*g));
 
     if (request == NULL || g == NULL) {
         xy_free(g);
-        return mpi_leave(self, mpi_error(NULL, MPI_ERR_NO_MEM, "no memory for a request"));
+        return mpi_error(NULL, MPI_ERR_NO_MEM, "no memory for a request");
     }
     *g = (grequest_t){query, free_fn, cancel, state};
     request->extra = g;
     request->release = release;
     *handle = mpi_request_handle(request);
-    return mpi_leave(self, MPI_SUCCESS);
+    return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Grequest_start)
 
-int PMPI_Grequest_complete(MPI_Request handle)
+int impl_grequest_complete(MPI_Request handle)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Grequest_complete", SITE);
-
     if (handle == MPI_REQUEST_NULL || mpi_request_of(handle)->kind != XMPI_KIND_GENERALIZED)
-        return mpi_leave(self, mpi_error(NULL, MPI_ERR_REQUEST, "this is no generalized request"));
+        return mpi_error(NULL, MPI_ERR_REQUEST, "this is no generalized request");
     mpi_request_complete(mpi_request_of(handle));
-    return mpi_leave(self, MPI_SUCCESS);
+    return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Grequest_complete)
 
 int mpi_grequest_finish(mpi_request_t *request, MPI_Status *status)
 {

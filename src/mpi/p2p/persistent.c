@@ -2,10 +2,9 @@
 /* Persistent requests: described once, started many times. */
 #include "mpi/object/object.h"
 #include "mpi/p2p/bsend.h"
+#include "mpi/p2p/calls.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
-
-#define SITE __builtin_return_address(0)
 
 static mpi_transfer_t transfer_of(const mpi_request_t *request)
 {
@@ -43,21 +42,20 @@ static void start_receive(mpi_request_t *request)
     }
 }
 
-static int init(const char *name, const void *site, const void *buffer, int64_t count,
-                MPI_Datatype type, int peer, int tag, MPI_Comm comm, mpi_request_kind_t kind,
-                mpi_mode_t mode, MPI_Request *handle)
+static int init(mpi_rank_t *self, const void *buffer, int64_t count, MPI_Datatype type, int peer,
+                int tag, MPI_Comm comm, mpi_request_kind_t kind, mpi_mode_t mode,
+                MPI_Request *handle)
 {
-    mpi_rank_t *self = mpi_enter(name, site);
     bool receive = kind == XMPI_KIND_RECV;
     mpi_request_t *request;
     mpi_transfer_t t;
     int error = mpi_transfer_check(self, comm, buffer, count, type, peer, tag, receive, &t);
 
     if (error != MPI_SUCCESS)
-        return mpi_leave(self, error);
+        return error;
     request = mpi_request_new(self, kind);
     if (request == NULL)
-        return mpi_leave(self, mpi_error(t.comm, MPI_ERR_NO_MEM, "no memory for a request"));
+        return mpi_error(t.comm, MPI_ERR_NO_MEM, "no memory for a request");
     t.mode = mode;
     mpi_request_describe(request, &t);
     mpi_comm_hold(t.comm);
@@ -66,7 +64,7 @@ static int init(const char *name, const void *site, const void *buffer, int64_t 
     request->is_active = false;
     request->start = receive ? start_receive : start_send;
     *handle = mpi_request_handle(request);
-    return mpi_leave(self, MPI_SUCCESS);
+    return MPI_SUCCESS;
 }
 
 static int start(MPI_Request handle)
@@ -89,101 +87,50 @@ static int start(MPI_Request handle)
     return MPI_SUCCESS;
 }
 
-int PMPI_Start(MPI_Request *request)
+int impl_start(MPI_Request *request)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Start", SITE);
-
-    return mpi_leave(self, start(*request));
+    return start(*request);
 }
-XY_MPI_ALIAS(Start)
 
-int PMPI_Startall(int count, MPI_Request requests[])
+int impl_startall(int count, MPI_Request requests[])
 {
-    mpi_rank_t *self = mpi_enter("MPI_Startall", SITE);
     int error = MPI_SUCCESS;
 
     for (int i = 0; i < count && error == MPI_SUCCESS; i++)
         error = start(requests[i]);
-    return mpi_leave(self, error);
+    return error;
 }
-XY_MPI_ALIAS(Startall)
 
-int PMPI_Send_init(const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                   MPI_Request *request)
+int impl_send_init(mpi_rank_t *self, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
+                   int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return init("MPI_Send_init", SITE, buf, count, type, dest, tag, comm, XMPI_KIND_SEND,
-                XMPI_MODE_STANDARD, request);
+    return init(self, buf, count, type, dest, tag, comm, XMPI_KIND_SEND, XMPI_MODE_STANDARD,
+                request);
 }
-XY_MPI_ALIAS(Send_init)
 
-int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                     MPI_Comm comm, MPI_Request *request)
+int impl_ssend_init(mpi_rank_t *self, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
+                    int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return init("MPI_Send_init_c", SITE, buf, count, type, dest, tag, comm, XMPI_KIND_SEND,
-                XMPI_MODE_STANDARD, request);
+    return init(self, buf, count, type, dest, tag, comm, XMPI_KIND_SEND, XMPI_MODE_SYNCHRONOUS,
+                request);
 }
-XY_MPI_ALIAS(Send_init_c)
 
-int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                    MPI_Request *request)
+int impl_rsend_init(mpi_rank_t *self, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
+                    int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return init("MPI_Ssend_init", SITE, buf, count, type, dest, tag, comm, XMPI_KIND_SEND,
-                XMPI_MODE_SYNCHRONOUS, request);
+    return init(self, buf, count, type, dest, tag, comm, XMPI_KIND_SEND, XMPI_MODE_READY, request);
 }
-XY_MPI_ALIAS(Ssend_init)
 
-int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                      MPI_Comm comm, MPI_Request *request)
+int impl_bsend_init(mpi_rank_t *self, const void *buf, MPI_Count count, MPI_Datatype type, int dest,
+                    int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return init("MPI_Ssend_init_c", SITE, buf, count, type, dest, tag, comm, XMPI_KIND_SEND,
-                XMPI_MODE_SYNCHRONOUS, request);
+    return init(self, buf, count, type, dest, tag, comm, XMPI_KIND_SEND, XMPI_MODE_BUFFERED,
+                request);
 }
-XY_MPI_ALIAS(Ssend_init_c)
 
-int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                    MPI_Request *request)
+int impl_recv_init(mpi_rank_t *self, void *buf, MPI_Count count, MPI_Datatype type, int source,
+                   int tag, MPI_Comm comm, MPI_Request *request)
 {
-    return init("MPI_Rsend_init", SITE, buf, count, type, dest, tag, comm, XMPI_KIND_SEND,
-                XMPI_MODE_READY, request);
+    return init(self, buf, count, type, source, tag, comm, XMPI_KIND_RECV, XMPI_MODE_STANDARD,
+                request);
 }
-XY_MPI_ALIAS(Rsend_init)
-
-int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                      MPI_Comm comm, MPI_Request *request)
-{
-    return init("MPI_Rsend_init_c", SITE, buf, count, type, dest, tag, comm, XMPI_KIND_SEND,
-                XMPI_MODE_READY, request);
-}
-XY_MPI_ALIAS(Rsend_init_c)
-
-int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype type, int dest, int tag, MPI_Comm comm,
-                    MPI_Request *request)
-{
-    return init("MPI_Bsend_init", SITE, buf, count, type, dest, tag, comm, XMPI_KIND_SEND,
-                XMPI_MODE_BUFFERED, request);
-}
-XY_MPI_ALIAS(Bsend_init)
-
-int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype type, int dest, int tag,
-                      MPI_Comm comm, MPI_Request *request)
-{
-    return init("MPI_Bsend_init_c", SITE, buf, count, type, dest, tag, comm, XMPI_KIND_SEND,
-                XMPI_MODE_BUFFERED, request);
-}
-XY_MPI_ALIAS(Bsend_init_c)
-
-int PMPI_Recv_init(void *buf, int count, MPI_Datatype type, int source, int tag, MPI_Comm comm,
-                   MPI_Request *request)
-{
-    return init("MPI_Recv_init", SITE, buf, count, type, source, tag, comm, XMPI_KIND_RECV,
-                XMPI_MODE_STANDARD, request);
-}
-XY_MPI_ALIAS(Recv_init)
-
-int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype type, int source, int tag,
-                     MPI_Comm comm, MPI_Request *request)
-{
-    return init("MPI_Recv_init_c", SITE, buf, count, type, source, tag, comm, XMPI_KIND_RECV,
-                XMPI_MODE_STANDARD, request);
-}
-XY_MPI_ALIAS(Recv_init_c)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Probe, MPI_Iprobe and their matched forms. */
+#include "mpi/p2p/calls.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
-
-#define SITE __builtin_return_address(0)
 
 static int check(mpi_rank_t *self, int source, int tag, MPI_Comm comm, mpi_envelope_t *envelope,
                  mpi_comm_t **comm_p)
@@ -68,7 +67,7 @@ static int probe(mpi_rank_t *self, int source, int tag, MPI_Comm comm, int *flag
     int error = check(self, source, tag, comm, &envelope, &object);
 
     if (error != MPI_SUCCESS)
-        return mpi_leave(self, error);
+        return error;
     if (source == MPI_PROC_NULL)
         mpi_status_set(status, &mpi_completion_null_peer);
     else if ((m = flag ? find_or_yield(self, &envelope) : find_or_wait(self, &envelope)) != NULL)
@@ -79,30 +78,27 @@ static int probe(mpi_rank_t *self, int source, int tag, MPI_Comm comm, int *flag
         *message = MPI_MESSAGE_NO_PROC;
     else if (message != NULL)
         *message = m ? take(self, m, object) : MPI_MESSAGE_NULL;
-    return mpi_leave(self, MPI_SUCCESS);
+    return MPI_SUCCESS;
 }
 
-int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+int impl_probe(mpi_rank_t *self, int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    return probe(mpi_enter("MPI_Probe", SITE), source, tag, comm, NULL, NULL, status);
+    return probe(self, source, tag, comm, NULL, NULL, status);
 }
-XY_MPI_ALIAS(Probe)
 
-int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+int impl_iprobe(mpi_rank_t *self, int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
-    return probe(mpi_enter("MPI_Iprobe", SITE), source, tag, comm, flag, NULL, status);
+    return probe(self, source, tag, comm, flag, NULL, status);
 }
-XY_MPI_ALIAS(Iprobe)
 
-int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+int impl_mprobe(mpi_rank_t *self, int source, int tag, MPI_Comm comm, MPI_Message *message,
+                MPI_Status *status)
 {
-    return probe(mpi_enter("MPI_Mprobe", SITE), source, tag, comm, NULL, message, status);
+    return probe(self, source, tag, comm, NULL, message, status);
 }
-XY_MPI_ALIAS(Mprobe)
 
-int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
-                 MPI_Status *status)
+int impl_improbe(mpi_rank_t *self, int source, int tag, MPI_Comm comm, int *flag,
+                 MPI_Message *message, MPI_Status *status)
 {
-    return probe(mpi_enter("MPI_Improbe", SITE), source, tag, comm, flag, message, status);
+    return probe(self, source, tag, comm, flag, message, status);
 }
-XY_MPI_ALIAS(Improbe)

@@ -3,11 +3,10 @@
 #include <string.h>
 
 #include "mpi/object/object.h"
+#include "mpi/p2p/calls.h"
 #include "mpi/p2p/multi_request.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
-
-#define SITE __builtin_return_address(0)
 
 /* Receive first, so that a message to oneself finds its place. */
 static int exchange(mpi_rank_t *self, const mpi_transfer_t *send, const mpi_transfer_t *receive,
@@ -53,12 +52,11 @@ static int start(mpi_rank_t *self, mpi_transfer_t *send, mpi_transfer_t *receive
 }
 
 /* With `request` nonblocking, else with `status`. */
-static int sendrecv(const char *name, const void *site, const void *sendbuf, int64_t sendcount,
-                    MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, int64_t recvcount,
-                    MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
-                    MPI_Status *status, MPI_Request *request)
+static int sendrecv(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
+                    int dest, int sendtag, void *recvbuf, int64_t recvcount, MPI_Datatype recvtype,
+                    int source, int recvtag, MPI_Comm comm, MPI_Status *status,
+                    MPI_Request *request)
 {
-    mpi_rank_t *self = mpi_enter(name, site);
     mpi_transfer_t send, receive;
     int error =
         mpi_transfer_check(self, comm, sendbuf, sendcount, sendtype, dest, sendtag, false, &send);
@@ -69,15 +67,14 @@ static int sendrecv(const char *name, const void *site, const void *sendbuf, int
     if (error == MPI_SUCCESS)
         error = request ? start(self, &send, &receive, NULL, request)
                         : exchange(self, &send, &receive, status);
-    return mpi_leave(self, error);
+    return error;
 }
 
 /* The data leaves through a packed copy, so that the answer may land in its place. */
-static int sendrecv_replace(const char *name, const void *site, void *buffer, int64_t count,
-                            MPI_Datatype type, int dest, int sendtag, int source, int recvtag,
-                            MPI_Comm comm, MPI_Status *status, MPI_Request *request)
+static int sendrecv_replace(mpi_rank_t *self, void *buffer, int64_t count, MPI_Datatype type,
+                            int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
+                            MPI_Status *status, MPI_Request *request)
 {
-    mpi_rank_t *self = mpi_enter(name, site);
     mpi_transfer_t send, receive;
     uint64_t bytes;
     char *copy;
@@ -87,87 +84,51 @@ static int sendrecv_replace(const char *name, const void *site, void *buffer, in
         error =
             mpi_transfer_check(self, comm, buffer, count, type, source, recvtag, true, &receive);
     if (error != MPI_SUCCESS)
-        return mpi_leave(self, error);
+        return error;
     bytes = (uint64_t)count * mpi_type_size(send.type);
     copy = mpi_buffer_take(self->worker, bytes);
     if (copy == NULL)
-        return mpi_leave(self, mpi_error(send.comm, MPI_ERR_NO_MEM, "no memory for %llu bytes",
-                                         (unsigned long long)bytes));
+        return mpi_error(send.comm, MPI_ERR_NO_MEM, "no memory for %llu bytes",
+                         (unsigned long long)bytes);
     mpi_type_pack(copy, buffer, count, send.type, 0, bytes);
     send.buffer = copy;
     send.count = (int64_t)bytes;
     send.type = mpi_type_of(MPI_BYTE);
     if (request != NULL)
-        return mpi_leave(self, start(self, &send, &receive, copy, request));
+        return start(self, &send, &receive, copy, request);
     error = exchange(self, &send, &receive, status);
     mpi_buffer_give(self->worker, copy);
-    return mpi_leave(self, error);
+    return error;
 }
 
-int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                  void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
-                  MPI_Comm comm, MPI_Status *status)
+int impl_sendrecv(mpi_rank_t *self, const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                  int dest, int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                  int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    return sendrecv("MPI_Sendrecv", SITE, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
-                    recvcount, recvtype, source, recvtag, comm, status, NULL);
+    return sendrecv(self, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                    source, recvtag, comm, status, NULL);
 }
-XY_MPI_ALIAS(Sendrecv)
 
-int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
-                    int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                    int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+int impl_isendrecv(mpi_rank_t *self, const void *sendbuf, MPI_Count sendcount,
+                   MPI_Datatype sendtype, int dest, int sendtag, void *recvbuf, MPI_Count recvcount,
+                   MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
+                   MPI_Request *request)
 {
-    return sendrecv("MPI_Sendrecv_c", SITE, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
-                    recvcount, recvtype, source, recvtag, comm, status, NULL);
+    return sendrecv(self, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
+                    source, recvtag, comm, NULL, request);
 }
-XY_MPI_ALIAS(Sendrecv_c)
 
-int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype type, int dest, int sendtag,
-                          int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+int impl_sendrecv_replace(mpi_rank_t *self, void *buf, MPI_Count count, MPI_Datatype type, int dest,
+                          int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    return sendrecv_replace("MPI_Sendrecv_replace", SITE, buf, count, type, dest, sendtag, source,
-                            recvtag, comm, status, NULL);
+    return sendrecv_replace(self, buf, count, type, dest, sendtag, source, recvtag, comm, status,
+                            NULL);
 }
-XY_MPI_ALIAS(Sendrecv_replace)
 
-int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag,
-                            int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+int impl_isendrecv_replace(mpi_rank_t *self, void *buf, MPI_Count count, MPI_Datatype type,
+                           int dest, int sendtag, int source, int recvtag, MPI_Comm comm,
+                           MPI_Request *request)
 {
-    return sendrecv_replace("MPI_Sendrecv_replace_c", SITE, buf, count, type, dest, sendtag, source,
-                            recvtag, comm, status, NULL);
+    return sendrecv_replace(self, buf, count, type, dest, sendtag, source, recvtag, comm, NULL,
+                            request);
 }
-XY_MPI_ALIAS(Sendrecv_replace_c)
-
-int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                   void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
-                   MPI_Comm comm, MPI_Request *request)
-{
-    return sendrecv("MPI_Isendrecv", SITE, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
-                    recvcount, recvtype, source, recvtag, comm, NULL, request);
-}
-XY_MPI_ALIAS(Isendrecv)
-
-int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
-                     int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                     int source, int recvtag, MPI_Comm comm, MPI_Request *request)
-{
-    return sendrecv("MPI_Isendrecv_c", SITE, sendbuf, sendcount, sendtype, dest, sendtag, recvbuf,
-                    recvcount, recvtype, source, recvtag, comm, NULL, request);
-}
-XY_MPI_ALIAS(Isendrecv_c)
-
-int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype type, int dest, int sendtag,
-                           int source, int recvtag, MPI_Comm comm, MPI_Request *request)
-{
-    return sendrecv_replace("MPI_Isendrecv_replace", SITE, buf, count, type, dest, sendtag, source,
-                            recvtag, comm, NULL, request);
-}
-XY_MPI_ALIAS(Isendrecv_replace)
-
-int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype type, int dest, int sendtag,
-                             int source, int recvtag, MPI_Comm comm, MPI_Request *request)
-{
-    return sendrecv_replace("MPI_Isendrecv_replace_c", SITE, buf, count, type, dest, sendtag,
-                            source, recvtag, comm, NULL, request);
-}
-XY_MPI_ALIAS(Isendrecv_replace_c)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Wait and MPI_Test in all their forms. */
+/* MPI_Wait and MPI_Test in all their forms but the first (fast.h). */
 #include "mpi/object/object.h"
+#include "mpi/p2p/calls.h"
 #include "mpi/p2p/request.h"
 #include "mpi/runtime/runtime.h"
-
-#define SITE __builtin_return_address(0)
 
 static MPI_Status *status_at(MPI_Status statuses[], int i)
 {
@@ -108,39 +107,24 @@ static int check_count(int count)
     return mpi_error(NULL, MPI_ERR_COUNT, "the number of requests is %d", count);
 }
 
-int PMPI_Wait(MPI_Request *request, MPI_Status *status)
+int impl_waitall(mpi_rank_t *self, int count, MPI_Request requests[], MPI_Status statuses[])
 {
-    mpi_rank_t *self = mpi_enter("MPI_Wait", SITE);
-
-    if (mpi_request_is_empty(*request)) {
-        mpi_status_set_empty(status);
-        return mpi_leave(self, MPI_SUCCESS);
-    }
-    mpi_request_wait(self, mpi_request_of(*request));
-    return mpi_leave(self, mpi_request_finish(request, status, true));
-}
-XY_MPI_ALIAS(Wait)
-
-int PMPI_Waitall(int count, MPI_Request requests[], MPI_Status statuses[])
-{
-    mpi_rank_t *self = mpi_enter("MPI_Waitall", SITE);
     int error = check_count(count);
 
     if (error == MPI_SUCCESS) {
         wait_for(self, count, requests, false);
         error = finish_all(count, requests, statuses);
     }
-    return mpi_leave(self, error);
+    return error;
 }
-XY_MPI_ALIAS(Waitall)
 
-int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *status)
+int impl_waitany(mpi_rank_t *self, int count, MPI_Request requests[], int *index,
+                 MPI_Status *status)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Waitany", SITE);
     int error = check_count(count);
 
     if (error != MPI_SUCCESS)
-        return mpi_leave(self, error);
+        return error;
     *index = find_ready(count, requests);
     if (*index == -1) {
         wait_for(self, count, requests, true);
@@ -150,9 +134,8 @@ int PMPI_Waitany(int count, MPI_Request requests[], int *index, MPI_Status *stat
         mpi_status_set_empty(status);
     else
         error = mpi_request_finish(&requests[*index], status, true);
-    return mpi_leave(self, error);
+    return error;
 }
-XY_MPI_ALIAS(Waitany)
 
 /* Finish those that are done into outcount, indices and statuses. */
 static int finish_some(int incount, MPI_Request requests[], int *outcount, int indices[],
@@ -175,43 +158,38 @@ static int finish_some(int incount, MPI_Request requests[], int *outcount, int i
     return worst;
 }
 
-int PMPI_Waitsome(int incount, MPI_Request requests[], int *outcount, int indices[],
-                  MPI_Status statuses[])
+int impl_waitsome(mpi_rank_t *self, int incount, MPI_Request requests[], int *outcount,
+                  int indices[], MPI_Status statuses[])
 {
-    mpi_rank_t *self = mpi_enter("MPI_Waitsome", SITE);
     int error = check_count(incount);
     int first;
 
     if (error != MPI_SUCCESS)
-        return mpi_leave(self, error);
+        return error;
     first = find_ready(incount, requests);
     if (first == MPI_UNDEFINED) {
         *outcount = MPI_UNDEFINED;
-        return mpi_leave(self, MPI_SUCCESS);
+        return MPI_SUCCESS;
     }
     if (first == -1)
         wait_for(self, incount, requests, true);
-    return mpi_leave(self, finish_some(incount, requests, outcount, indices, statuses));
+    return finish_some(incount, requests, outcount, indices, statuses);
 }
-XY_MPI_ALIAS(Waitsome)
 
-int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
+int impl_test(mpi_rank_t *self, MPI_Request *request, int *flag, MPI_Status *status)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Test", SITE);
-
     *flag = 1;
     if (mpi_request_is_empty(*request)) {
         mpi_status_set_empty(status);
-        return mpi_leave(self, MPI_SUCCESS);
+        return MPI_SUCCESS;
     }
     if (!mpi_request_of(*request)->is_done)
         let_others_run(self);
     if (mpi_request_of(*request)->is_done)
-        return mpi_leave(self, mpi_request_finish(request, status, true));
+        return mpi_request_finish(request, status, true);
     *flag = 0;
-    return mpi_leave(self, MPI_SUCCESS);
+    return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Test)
 
 static bool all_done(int count, const MPI_Request requests[])
 {
@@ -221,29 +199,28 @@ static bool all_done(int count, const MPI_Request requests[])
     return true;
 }
 
-int PMPI_Testall(int count, MPI_Request requests[], int *flag, MPI_Status statuses[])
+int impl_testall(mpi_rank_t *self, int count, MPI_Request requests[], int *flag,
+                 MPI_Status statuses[])
 {
-    mpi_rank_t *self = mpi_enter("MPI_Testall", SITE);
     int error = check_count(count);
 
     if (error != MPI_SUCCESS)
-        return mpi_leave(self, error);
+        return error;
     if (!all_done(count, requests))
         let_others_run(self);
     *flag = all_done(count, requests);
     if (*flag)
         error = finish_all(count, requests, statuses);
-    return mpi_leave(self, error);
+    return error;
 }
-XY_MPI_ALIAS(Testall)
 
-int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_Status *status)
+int impl_testany(mpi_rank_t *self, int count, MPI_Request requests[], int *index, int *flag,
+                 MPI_Status *status)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Testany", SITE);
     int error = check_count(count);
 
     if (error != MPI_SUCCESS)
-        return mpi_leave(self, error);
+        return error;
     *index = find_ready(count, requests);
     if (*index == -1) {
         let_others_run(self);
@@ -256,26 +233,23 @@ int PMPI_Testany(int count, MPI_Request requests[], int *index, int *flag, MPI_S
         error = mpi_request_finish(&requests[*index], status, true);
     else
         *index = MPI_UNDEFINED;
-    return mpi_leave(self, error);
+    return error;
 }
-XY_MPI_ALIAS(Testany)
 
-int PMPI_Testsome(int incount, MPI_Request requests[], int *outcount, int indices[],
-                  MPI_Status statuses[])
+int impl_testsome(mpi_rank_t *self, int incount, MPI_Request requests[], int *outcount,
+                  int indices[], MPI_Status statuses[])
 {
-    mpi_rank_t *self = mpi_enter("MPI_Testsome", SITE);
     int error = check_count(incount);
     int first;
 
     if (error != MPI_SUCCESS)
-        return mpi_leave(self, error);
+        return error;
     first = find_ready(incount, requests);
     if (first == MPI_UNDEFINED) {
         *outcount = MPI_UNDEFINED;
-        return mpi_leave(self, MPI_SUCCESS);
+        return MPI_SUCCESS;
     }
     if (first == -1)
         let_others_run(self);
-    return mpi_leave(self, finish_some(incount, requests, outcount, indices, statuses));
+    return finish_some(incount, requests, outcount, indices, statuses);
 }
-XY_MPI_ALIAS(Testsome)
