@@ -511,53 +511,10 @@ static void test_communication_cores(void **state)
     ranks_comm_workers = 0;
 }
 
-/* Both ranks are in their own code from before the message is sent until after it has arrived. */
-#ifndef __SANITIZE_THREAD__
-static _Atomic int busy;
-static _Atomic bool has_arrived;
-
-static void compute(int rank, int size)
-{
-    enum { N = 1 << 20 };
-    volatile char *buffer = calloc(1, N);
-    MPI_Request request;
-
-    (void)size;
-    if (rank == 0) {
-        while (busy != 1)
-            xy_relax();
-        memset((void *)(uintptr_t)buffer, 7, N);
-        MPI_Isend((void *)(uintptr_t)buffer, N, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &request);
-        while (!has_arrived)
-            xy_relax();
-    } else {
-        MPI_Irecv((void *)(uintptr_t)buffer, N, MPI_CHAR, 0, 0, MPI_COMM_WORLD, &request);
-        busy = 1;
-        for (int i = 0; i < N; i++)
-            while (buffer[i] != 7)
-                xy_relax();
-        has_arrived = true;
-    }
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
-    free((void *)(uintptr_t)buffer);
-}
-
-static void test_arrives_while_ranks_compute(void **state)
-{
-    (void)state;
-    ranks_comm_workers = 1;
-    run_ranks(2, 2, 0, 1024, compute);
-    ranks_comm_workers = 0;
-}
-#endif
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_communication_cores),
-#ifndef __SANITIZE_THREAD__
-        cmocka_unit_test(test_arrives_while_ranks_compute),
-#endif
         cmocka_unit_test(test_modes),
         cmocka_unit_test(test_nonblocking),
         cmocka_unit_test(test_ordering),

@@ -69,6 +69,8 @@ static int ranks_comm_workers;
 static mpi_settings_t ranks_settings = {.split = XMPI_SPLIT_OFF};
 static const int *ranks_thread_worker_of;
 static const char *ranks_order;
+/* Called before the ranks of a job run, or NULL. */
+static void (*ranks_prepare)(mpi_job_t *job);
 
 /* Ranks are dealt in blocks to the workers (`spread` 0) or round robin (1). */
 static inline void run_ranks(int n, int workers, int spread, size_t eager, void (*body)(int, int))
@@ -97,6 +99,8 @@ static inline void run_ranks(int n, int workers, int spread, size_t eager, void 
     assert_int_equal(mpi_job_create(&c, &job), XY_OK);
     for (int r = 0; r < n; r++)
         assert_int_equal(mpi_rank_start(job, r, ranks_main, NULL), XY_OK);
+    if (ranks_prepare != NULL)
+        ranks_prepare(job);
     assert_int_equal(xy_pool_run(job->pool), XY_OK);
     mpi_job_destroy(job);
     free(worker_of);
