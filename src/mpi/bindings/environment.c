@@ -12,6 +12,7 @@
 #include <xylem.h>
 
 #include "mpi/bindings/bindings.h"
+#include "mpi/bindings/calls.h"
 #include "mpi/coll/coll.h"
 #include "mpi/runtime/runtime.h"
 
@@ -42,21 +43,20 @@ static int init(const char *name, const void *site, int required, int *provided)
     return mpi_leave(self, MPI_SUCCESS);
 }
 
-int PMPI_Init(int *argc, char ***argv)
+int impl_init(const char *name, const void *site, int *argc, char ***argv)
 {
     (void)argc;
     (void)argv;
-    return init("MPI_Init", __builtin_return_address(0), MPI_THREAD_SINGLE, NULL);
+    return init(name, site, MPI_THREAD_SINGLE, NULL);
 }
-XY_MPI_ALIAS(Init)
 
-int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+int impl_init_thread(const char *name, const void *site, int *argc, char ***argv, int required,
+                     int *provided)
 {
     (void)argc;
     (void)argv;
-    return init("MPI_Init_thread", __builtin_return_address(0), required, provided);
+    return init(name, site, required, provided);
 }
-XY_MPI_ALIAS(Init_thread)
 
 static void nothing(void *const *inputs, int size, void *const *outputs)
 {
@@ -81,102 +81,86 @@ static int finalize(mpi_rank_t *self)
     return MPI_SUCCESS;
 }
 
-int PMPI_Finalize(void)
+int impl_finalize(mpi_rank_t *self)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Finalize", __builtin_return_address(0));
     int error = finalize(self);
 
     if (error == MPI_SUCCESS)
         self->depth++; /* no guests any more: what comes now is the end of the fiber */
-    return mpi_leave(self, error);
+    return error;
 }
-XY_MPI_ALIAS(Finalize)
 
-int PMPI_Initialized(int *flag)
+int impl_initialized(int *flag)
 {
     *flag = mpi_self && mpi_self->phase != XMPI_RANK_BEFORE_INIT;
     return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Initialized)
 
-int PMPI_Finalized(int *flag)
+int impl_finalized(int *flag)
 {
     *flag = mpi_self && mpi_self->phase == XMPI_RANK_FINALIZED;
     return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Finalized)
 
-int PMPI_Query_thread(int *provided)
+int impl_query_thread(mpi_rank_t *self, int *provided)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Query_thread", __builtin_return_address(0));
-
     if (!provided)
-        return mpi_leave(self, mpi_error_null(NULL, "provided"));
+        return mpi_error_null(NULL, "provided");
     *provided = self->thread_level;
-    return mpi_leave(self, MPI_SUCCESS);
+    return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Query_thread)
 
 /* Other threads may ask, so nothing is entered: they are not the main one. */
-int PMPI_Is_thread_main(int *flag)
+int impl_is_thread_main(int *flag)
 {
     *flag = mpi_self != NULL;
     return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Is_thread_main)
 
-double PMPI_Wtime(void)
+double impl_wtime(void)
 {
     return xy_now();
 }
-XY_MPI_ALIAS(Wtime)
 
-double PMPI_Wtick(void)
+double impl_wtick(void)
 {
     struct timespec tick;
 
     clock_getres(CLOCK_MONOTONIC, &tick);
     return (double)tick.tv_sec + 1e-9 * (double)tick.tv_nsec;
 }
-XY_MPI_ALIAS(Wtick)
 
-int PMPI_Get_processor_name(char *name, int *resultlen)
+int impl_get_processor_name(char *name, int *resultlen)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Get_processor_name", __builtin_return_address(0));
-
     if (!name || !resultlen)
-        return mpi_leave(self, mpi_error_null(NULL, name ? "resultlen" : "name"));
+        return mpi_error_null(NULL, name ? "resultlen" : "name");
     if (gethostname(name, MPI_MAX_PROCESSOR_NAME) != 0)
         strcpy(name, "localhost");
     name[MPI_MAX_PROCESSOR_NAME - 1] = '\0';
     *resultlen = (int)strlen(name);
-    return mpi_leave(self, MPI_SUCCESS);
+    return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Get_processor_name)
 
-int PMPI_Get_version(int *version, int *subversion)
+int impl_get_version(int *version, int *subversion)
 {
     *version = MPI_VERSION;
     *subversion = MPI_SUBVERSION;
     return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Get_version)
 
-int PMPI_Get_library_version(char *version, int *resultlen)
+int impl_get_library_version(char *version, int *resultlen)
 {
     *resultlen = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "Xylem %s (MPI %d.%d)",
                           XYLEM_VERSION, MPI_VERSION, MPI_SUBVERSION);
     return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Get_library_version)
 
-int PMPI_Abi_get_version(int *abi_major, int *abi_minor)
+int impl_abi_get_version(int *abi_major, int *abi_minor)
 {
     *abi_major = MPI_ABI_VERSION;
     *abi_minor = MPI_ABI_SUBVERSION;
     return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Abi_get_version)
 
 static int abi_get_info(MPI_Info *info)
 {
@@ -201,18 +185,15 @@ static int abi_get_info(MPI_Info *info)
     return MPI_SUCCESS;
 }
 
-int PMPI_Abi_get_info(MPI_Info *info)
+int impl_abi_get_info(MPI_Info *info)
 {
-    mpi_rank_t *self = mpi_enter_any("MPI_Abi_get_info", __builtin_return_address(0));
-
-    return mpi_leave_any(self, info ? abi_get_info(info) : mpi_error_null(NULL, "info"));
+    return info ? abi_get_info(info) : mpi_error_null(NULL, "info");
 }
-XY_MPI_ALIAS(Abi_get_info)
 
 /* Allowed at any time, and with any communicator: the whole job ends. */
-int PMPI_Abort(MPI_Comm comm, int errorcode)
+int impl_abort(MPI_Comm comm, int errorcode)
 {
-    mpi_rank_t *self = mpi_enter_any("MPI_Abort", __builtin_return_address(0));
+    const mpi_rank_t *self = mpi_self;
     const mpi_comm_t *object = self ? mpi_comm_of(comm) : NULL;
 
     xy_fail(XY_EINTERRUPTED,
@@ -223,17 +204,15 @@ int PMPI_Abort(MPI_Comm comm, int errorcode)
             object ? mpi_comm_name(object) : "MPI_COMM_WORLD", errorcode);
     mpi_abort(errorcode);
 }
-XY_MPI_ALIAS(Abort)
 
 /* For profilers that put their own in front; the monitor begins a new phase. */
-int PMPI_Pcontrol(const int level, ...)
+int impl_pcontrol(const int level)
 {
     (void)level;
     if (mpi_self != NULL)
         mpi_monitor_phase(mpi_self);
     return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Pcontrol)
 
 /* Cache lines, unless the program asks for more. */
 static size_t alignment_of(MPI_Info info)
@@ -246,7 +225,7 @@ static size_t alignment_of(MPI_Info info)
     return 64;
 }
 
-static int alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
+int impl_alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
     void *memory = NULL;
 
@@ -260,24 +239,13 @@ static int alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
     return MPI_SUCCESS;
 }
 
-int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
+int impl_free_mem(void *base)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Alloc_mem", __builtin_return_address(0));
-
-    return mpi_leave(self, alloc_mem(size, info, baseptr));
-}
-XY_MPI_ALIAS(Alloc_mem)
-
-int PMPI_Free_mem(void *base)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Free_mem", __builtin_return_address(0));
-
     free(base);
-    return mpi_leave(self, MPI_SUCCESS);
+    return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Free_mem)
 
-static int get_address(const void *location, MPI_Aint *address)
+int impl_get_address(const void *location, MPI_Aint *address)
 {
     if (!address)
         return mpi_error_null(NULL, "address");
@@ -285,43 +253,27 @@ static int get_address(const void *location, MPI_Aint *address)
     return MPI_SUCCESS;
 }
 
-int PMPI_Get_address(const void *location, MPI_Aint *address)
+int impl_address(void *location, MPI_Aint *address)
 {
-    mpi_rank_t *self = mpi_enter_any("MPI_Get_address", __builtin_return_address(0));
-
-    return mpi_leave_any(self, get_address(location, address));
+    return impl_get_address(location, address);
 }
-XY_MPI_ALIAS(Get_address)
-
-int PMPI_Address(void *location, MPI_Aint *address)
-{
-    mpi_rank_t *self = mpi_enter_any("MPI_Address", __builtin_return_address(0));
-
-    return mpi_leave_any(self, get_address(location, address));
-}
-XY_MPI_ALIAS(Address)
 
 /* Through unsigned arithmetic: differences of addresses may wrap. */
-MPI_Aint PMPI_Aint_add(MPI_Aint base, MPI_Aint disp)
+MPI_Aint impl_aint_add(MPI_Aint base, MPI_Aint disp)
 {
     return (MPI_Aint)((uintptr_t)base + (uintptr_t)disp);
 }
-XY_MPI_ALIAS(Aint_add)
 
-MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2)
+MPI_Aint impl_aint_diff(MPI_Aint addr1, MPI_Aint addr2)
 {
     return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2);
 }
-XY_MPI_ALIAS(Aint_diff)
 
 /* No rank was spawned by another. */
-int PMPI_Comm_get_parent(MPI_Comm *parent)
+int impl_comm_get_parent(MPI_Comm *parent)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Comm_get_parent", __builtin_return_address(0));
-
     if (!parent)
-        return mpi_leave(self, mpi_error_null(NULL, "parent"));
+        return mpi_error_null(NULL, "parent");
     *parent = MPI_COMM_NULL;
-    return mpi_leave(self, MPI_SUCCESS);
+    return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Comm_get_parent)

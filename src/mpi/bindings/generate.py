@@ -19,7 +19,7 @@ import sys
 
 LINE = re.compile(r"^(\w+) +(\w+) (\w+)\((.*)\)$")
 SECTION = re.compile(r"^\[(\w+)((?: \w+)*)\]$")
-KINDS = {"self", "fast", "call", "any", "bare", "hand", "none"}
+KINDS = {"self", "fast", "call", "any", "own", "bare", "hand", "none"}
 FORMS = {"c", "I"}
 WIDE = {"int": "MPI_Count", "MPI_Aint": "MPI_Count"}
 WIDTH = 100
@@ -53,10 +53,6 @@ class Function:
     @property
     def is_implemented(self):
         return self.kind != "none"
-
-    @property
-    def takes_rank(self):
-        return self.kind in ("self", "fast")
 
     @property
     def impl(self):
@@ -142,8 +138,13 @@ def prototype(function, prefix, tail):
     return wrapped(spaced + prefix + function.name, parameter_list(function), tail)
 
 
+# The parameters that impl_x has before those of MPI_X.
+FIRST = {"self": ["mpi_rank_t *self"], "fast": ["mpi_rank_t *self"],
+         "own": ["const char *name", "const void *site"]}
+
+
 def impl_prototype(function):
-    texts = ["mpi_rank_t *self"] if function.takes_rank else []
+    texts = FIRST.get(function.kind, [])[:]
     for p in function.parameters:
         if p.name in function.vectors:
             texts.append(f"coll_vector_t {p.name}")
@@ -160,7 +161,9 @@ def impl_call(function, head):
     base = function.base
     is_large = function.name.endswith("_c") and not base.name.endswith("_c")
     is_started = len(function.parameters) > len(base.parameters)
-    arguments = ["self"] if base.takes_rank else []
+    arguments = ["self"] if base.kind in ("self", "fast") else []
+    if base.kind == "own":
+        arguments = [f'"MPI_{function.name}"', "__builtin_return_address(0)"]
     for a, own in zip(base.parameters, function.parameters):
         if a.name in base.vectors:
             arguments.append(f"(coll_vector_t){{{own.name}, {'true' if is_large else 'false'}}}")
@@ -179,7 +182,7 @@ def body(function):
     if function.kind == "none":
         cast = "" if function.result == "int" else f"({function.result})(intptr_t)"
         return f"    return {cast}unsupported({site});\n"
-    if function.kind == "bare":
+    if function.kind in ("own", "bare"):
         return impl_call(function, "    return ") + "\n"
     suffix = ENTER[function.kind]
     return (f"    mpi_rank_t *self = mpi_enter{suffix}({site});\n"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Communicators: what a rank can ask of one, its name, its hints, and its end. */
 #include "mpi/comm/comm.h"
+#include "mpi/comm/calls.h"
 
 #include <string.h>
 
-static int comm_size(MPI_Comm handle, int *size)
+int impl_comm_size(MPI_Comm handle, int *size)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
 
@@ -16,7 +17,7 @@ static int comm_size(MPI_Comm handle, int *size)
     return MPI_SUCCESS;
 }
 
-static int comm_rank(MPI_Comm handle, int *rank)
+int impl_comm_rank(MPI_Comm handle, int *rank)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
 
@@ -28,7 +29,7 @@ static int comm_rank(MPI_Comm handle, int *rank)
     return MPI_SUCCESS;
 }
 
-static int comm_remote_size(MPI_Comm handle, int *size)
+int impl_comm_remote_size(MPI_Comm handle, int *size)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
 
@@ -43,7 +44,7 @@ static int comm_remote_size(MPI_Comm handle, int *size)
     return MPI_SUCCESS;
 }
 
-static int comm_test_inter(MPI_Comm handle, int *flag)
+int impl_comm_test_inter(MPI_Comm handle, int *flag)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
 
@@ -65,7 +66,7 @@ static int weaker(int a, int b)
     return a == MPI_SIMILAR || b == MPI_SIMILAR ? MPI_SIMILAR : MPI_IDENT;
 }
 
-static int comm_compare(MPI_Comm handle1, MPI_Comm handle2, int *result)
+int impl_comm_compare(MPI_Comm handle1, MPI_Comm handle2, int *result)
 {
     mpi_comm_t *a = mpi_comm_of(handle1), *b = mpi_comm_of(handle2);
     int found = MPI_UNEQUAL;
@@ -88,7 +89,7 @@ static int comm_compare(MPI_Comm handle1, MPI_Comm handle2, int *result)
     return MPI_SUCCESS;
 }
 
-static int comm_set_name(MPI_Comm handle, const char *name)
+int impl_comm_set_name(MPI_Comm handle, const char *name)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
     size_t length;
@@ -103,7 +104,7 @@ static int comm_set_name(MPI_Comm handle, const char *name)
     return MPI_SUCCESS;
 }
 
-static int comm_get_name(MPI_Comm handle, char *name, int *resultlen)
+int impl_comm_get_name(MPI_Comm handle, char *name, int *resultlen)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
     const char *found = comm ? comm->name : "MPI_COMM_NULL";
@@ -117,7 +118,7 @@ static int comm_get_name(MPI_Comm handle, char *name, int *resultlen)
     return MPI_SUCCESS;
 }
 
-static int comm_set_info(MPI_Comm handle, MPI_Info info)
+int impl_comm_set_info(MPI_Comm handle, MPI_Info info)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
     mpi_info_t *copy;
@@ -139,7 +140,7 @@ static int comm_set_info(MPI_Comm handle, MPI_Info info)
     return MPI_SUCCESS;
 }
 
-static int comm_get_info(MPI_Comm handle, MPI_Info *info)
+int impl_comm_get_info(MPI_Comm handle, MPI_Info *info)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
     mpi_info_t *copy;
@@ -158,7 +159,7 @@ static int comm_get_info(MPI_Comm handle, MPI_Info *info)
 }
 
 /* The handle goes; the object when its last request is over. No rank waits for the others. */
-static int comm_free(MPI_Comm *handle_p)
+int impl_comm_free(MPI_Comm *handle_p)
 {
     mpi_comm_t *comm;
     int code;
@@ -187,7 +188,7 @@ static void nothing(void *const *inputs, int size, void *const *outputs)
 }
 
 /* When all members have come here all their communication has been completed by them. */
-static int comm_disconnect(MPI_Comm *handle_p)
+int impl_comm_disconnect(MPI_Comm *handle_p)
 {
     mpi_comm_t *comm = handle_p ? mpi_comm_of(*handle_p) : NULL;
 
@@ -196,93 +197,5 @@ static int comm_disconnect(MPI_Comm *handle_p)
         if (code != MPI_SUCCESS)
             return code;
     }
-    return comm_free(handle_p);
+    return impl_comm_free(handle_p);
 }
-
-int PMPI_Comm_size(MPI_Comm comm, int *size)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_size", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_size(comm, size));
-}
-XY_MPI_ALIAS(Comm_size)
-
-int PMPI_Comm_rank(MPI_Comm comm, int *rank)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_rank", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_rank(comm, rank));
-}
-XY_MPI_ALIAS(Comm_rank)
-
-int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_remote_size", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_remote_size(comm, size));
-}
-XY_MPI_ALIAS(Comm_remote_size)
-
-int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_test_inter", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_test_inter(comm, flag));
-}
-XY_MPI_ALIAS(Comm_test_inter)
-
-int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_compare", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_compare(comm1, comm2, result));
-}
-XY_MPI_ALIAS(Comm_compare)
-
-int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_set_name", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_set_name(comm, comm_name));
-}
-XY_MPI_ALIAS(Comm_set_name)
-
-int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_get_name", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_get_name(comm, comm_name, resultlen));
-}
-XY_MPI_ALIAS(Comm_get_name)
-
-int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_set_info", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_set_info(comm, info));
-}
-XY_MPI_ALIAS(Comm_set_info)
-
-int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_get_info", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_get_info(comm, info_used));
-}
-XY_MPI_ALIAS(Comm_get_info)
-
-int PMPI_Comm_free(MPI_Comm *comm)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_free", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_free(comm));
-}
-XY_MPI_ALIAS(Comm_free)
-
-int PMPI_Comm_disconnect(MPI_Comm *comm)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_disconnect", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_disconnect(comm));
-}
-XY_MPI_ALIAS(Comm_disconnect)

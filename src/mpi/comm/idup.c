@@ -4,6 +4,7 @@
  * arrives like the result of any nonblocking collective; the new communicator is made from both
  * when the program completes the request.
  */
+#include "mpi/comm/calls.h"
 #include "mpi/comm/make.h"
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
@@ -109,18 +110,13 @@ static int idup(mpi_rank_t *self, MPI_Comm handle, bool has_info, MPI_Info info,
     return MPI_SUCCESS;
 }
 
-int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+int impl_comm_idup(mpi_rank_t *self, MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Comm_idup", __builtin_return_address(0));
-
-    return mpi_leave(self, idup(self, comm, false, MPI_INFO_NULL, newcomm, request));
+    return idup(self, comm, false, MPI_INFO_NULL, newcomm, request);
 }
-XY_MPI_ALIAS(Comm_idup)
 
-int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+int impl_comm_idup_with_info(mpi_rank_t *self, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm,
+                             MPI_Request *request)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Comm_idup_with_info", __builtin_return_address(0));
-
-    return mpi_leave(self, idup(self, comm, true, info, newcomm, request));
+    return idup(self, comm, true, info, newcomm, request);
 }
-XY_MPI_ALIAS(Comm_idup_with_info)

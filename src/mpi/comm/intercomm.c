@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "mpi/comm/calls.h"
 #include "mpi/comm/make.h"
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
@@ -47,29 +48,39 @@ static mpi_plan_t plan_both(mpi_group_t *ours, mpi_group_t *theirs, mpi_plan_t *
 }
 
 /* Between the leaders; `plan` is for the side of the caller. */
-static int leaders_meet(mpi_comm_t *local, mpi_comm_t *peer, int remote_leader, int tag,
-                        mpi_plan_t *plan)
+static int leaders_exchange(mpi_comm_t *local, mpi_comm_t *shadow, int remote_leader, int tag,
+                            mpi_plan_t *plan)
 {
-    greeting_t mine = {local->group, local->owner->world}, other;
-    mpi_comm_t shadow = mpi_comm_shadow(peer, XMPI_CONTEXT_SHADOW);
-    MPI_Comm handle = (MPI_Comm)(void *)&shadow;
+    mpi_rank_t *self = local->owner;
+    greeting_t mine = {local->group, self->world}, other;
+    MPI_Comm handle = (MPI_Comm)(void *)shadow;
     mpi_plan_t theirs;
     int code;
 
     mpi_group_hold(local->group, 1);
-    code =
-        PMPI_Sendrecv(&mine, (int)sizeof mine, MPI_BYTE, remote_leader, tag, &other,
-                      (int)sizeof other, MPI_BYTE, remote_leader, tag, handle, MPI_STATUS_IGNORE);
+    code = impl_sendrecv(self, &mine, sizeof mine, MPI_BYTE, remote_leader, tag, &other,
+                         sizeof other, MPI_BYTE, remote_leader, tag, handle, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS)
         return code;
     if (mine.world > other.world) {
         mpi_group_release(other.group);
-        return PMPI_Recv(plan, (int)sizeof *plan, MPI_BYTE, remote_leader, tag, handle,
+        return impl_recv(self, plan, sizeof *plan, MPI_BYTE, remote_leader, tag, handle,
                          MPI_STATUS_IGNORE);
     }
     mpi_group_hold(local->group, 1); /* the plan takes one; the other leader drops its own */
     *plan = plan_both(local->group, other.group, &theirs);
-    return PMPI_Send(&theirs, (int)sizeof theirs, MPI_BYTE, remote_leader, tag, handle);
+    return impl_send(self, &theirs, sizeof theirs, MPI_BYTE, remote_leader, tag, handle);
+}
+
+static int leaders_meet(mpi_comm_t *local, mpi_comm_t *peer, int remote_leader, int tag,
+                        mpi_plan_t *plan)
+{
+    const mpi_call_t call = local->owner->call; /* messages describe themselves there */
+    mpi_comm_t shadow = mpi_comm_shadow(peer, XMPI_CONTEXT_SHADOW);
+    int code = leaders_exchange(local, &shadow, remote_leader, tag, plan);
+
+    local->owner->call = call;
+    return code;
 }
 
 /* In each local group: the member that has a plan gives it to all. */
@@ -112,8 +123,8 @@ static int check_create(mpi_comm_t *local, int local_leader, MPI_Comm peer_handl
     return MPI_SUCCESS;
 }
 
-static int intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer_handle,
-                            int remote_leader, int tag, MPI_Comm *newcomm)
+int impl_intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer_handle,
+                          int remote_leader, int tag, MPI_Comm *newcomm)
 {
     mpi_comm_t *local = mpi_comm_of(local_handle), *made;
     mpi_plan_t mine, plan, *told = NULL;
@@ -146,16 +157,6 @@ static int intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm pe
     return code;
 }
 
-int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm,
-                          int remote_leader, int tag, MPI_Comm *newintercomm)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Intercomm_create", __builtin_return_address(0));
-
-    return mpi_leave(self, intercomm_create(local_comm, local_leader, peer_comm, remote_leader, tag,
-                                            newintercomm));
-}
-XY_MPI_ALIAS(Intercomm_create)
-
 /* What each member says about the order of the merged group. */
 typedef struct {
     int world;
@@ -186,7 +187,7 @@ static void merge_leader(void *const *inputs, int size, void *const *outputs)
     }
 }
 
-static int intercomm_merge(MPI_Comm handle, int high, MPI_Comm *newcomm)
+int impl_intercomm_merge(MPI_Comm handle, int high, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle), *made;
     merge_wish_t wish;
@@ -207,11 +208,3 @@ static int intercomm_merge(MPI_Comm handle, int high, MPI_Comm *newcomm)
         *newcomm = mpi_comm_handle(made);
     return code;
 }
-
-int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Intercomm_merge", __builtin_return_address(0));
-
-    return mpi_leave(self, intercomm_merge(intercomm, high, newintracomm));
-}
-XY_MPI_ALIAS(Intercomm_merge)

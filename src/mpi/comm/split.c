@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "mpi/comm/calls.h"
 #include "mpi/comm/make.h"
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
@@ -55,7 +56,7 @@ static int dup(MPI_Comm handle, bool has_info, MPI_Info info, MPI_Comm *newcomm)
     return give(code, made, newcomm);
 }
 
-static int split(MPI_Comm handle, int color, int key, MPI_Comm *newcomm)
+int impl_comm_split(MPI_Comm handle, int color, int key, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
     int code;
@@ -111,7 +112,7 @@ static int unguided_color(mpi_comm_t *comm, MPI_Info info, int *color_p)
     return MPI_SUCCESS;
 }
 
-static int split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_Comm *newcomm)
+int impl_comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
     int color, code = MPI_SUCCESS;
@@ -136,7 +137,7 @@ static int split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_Com
 }
 
 /* The members of each group find each other by the group's first member. */
-static int create(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *newcomm)
+int impl_comm_create(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
     const mpi_group_t *group = mpi_group_of(group_handle);
@@ -170,19 +171,19 @@ static int spread_plan(mpi_comm_t *comm, const mpi_group_t *group, int rank, int
     for (; bit < group->size && !(rank & bit); bit <<= 1)
         continue;
     if (rank > 0)
-        code = PMPI_Recv(plan, (int)sizeof *plan, MPI_BYTE,
+        code = impl_recv(comm->owner, plan, sizeof *plan, MPI_BYTE,
                          mpi_group_rank(comm->group, mpi_group_world(group, rank - bit)), tag,
                          handle, MPI_STATUS_IGNORE);
     for (bit >>= 1; bit > 0 && code == MPI_SUCCESS; bit >>= 1)
         if (rank + bit < group->size)
-            code = PMPI_Send(plan, (int)sizeof *plan, MPI_BYTE,
+            code = impl_send(comm->owner, plan, sizeof *plan, MPI_BYTE,
                              mpi_group_rank(comm->group, mpi_group_world(group, rank + bit)), tag,
                              handle);
     comm->owner->call = call;
     return code;
 }
 
-static int create_group(MPI_Comm handle, MPI_Group group_handle, int tag, MPI_Comm *newcomm)
+int impl_comm_create_group(MPI_Comm handle, MPI_Group group_handle, int tag, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
     mpi_group_t *group = mpi_group_of(group_handle);
@@ -214,50 +215,12 @@ static int create_group(MPI_Comm handle, MPI_Group group_handle, int tag, MPI_Co
     return give(code, made, newcomm);
 }
 
-int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
+int impl_comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Comm_dup", __builtin_return_address(0));
-
-    return mpi_leave(self, dup(comm, false, MPI_INFO_NULL, newcomm));
+    return dup(comm, false, MPI_INFO_NULL, newcomm);
 }
-XY_MPI_ALIAS(Comm_dup)
 
-int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+int impl_comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Comm_dup_with_info", __builtin_return_address(0));
-
-    return mpi_leave(self, dup(comm, true, info, newcomm));
+    return dup(comm, true, info, newcomm);
 }
-XY_MPI_ALIAS(Comm_dup_with_info)
-
-int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_split", __builtin_return_address(0));
-
-    return mpi_leave(self, split(comm, color, key, newcomm));
-}
-XY_MPI_ALIAS(Comm_split)
-
-int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *newcomm)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_split_type", __builtin_return_address(0));
-
-    return mpi_leave(self, split_type(comm, type, key, info, newcomm));
-}
-XY_MPI_ALIAS(Comm_split_type)
-
-int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_create", __builtin_return_address(0));
-
-    return mpi_leave(self, create(comm, group, newcomm));
-}
-XY_MPI_ALIAS(Comm_create)
-
-int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_create_group", __builtin_return_address(0));
-
-    return mpi_leave(self, create_group(comm, group, tag, newcomm));
-}
-XY_MPI_ALIAS(Comm_create_group)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Attributes of datatypes. Predefined types are shared by all ranks: their attributes are in the
  * environment of each rank. */
+#include "mpi/datatype/calls.h"
 #include "mpi/datatype/type_build.h"
 #include "mpi/object/object.h"
 
@@ -35,9 +36,9 @@ static int type_find(MPI_Datatype handle, mpi_attributes_t ***attributes_p)
     return MPI_SUCCESS;
 }
 
-static int type_set(MPI_Datatype handle, int number, void *value)
+int impl_type_set_attr(MPI_Datatype handle, int number, void *value)
 {
-    mpi_attributes_t **attributes;
+    mpi_attributes_t **attributes = NULL;
     int code = type_find(handle, &attributes);
 
     if (code != MPI_SUCCESS)
@@ -45,9 +46,9 @@ static int type_set(MPI_Datatype handle, int number, void *value)
     return mpi_attribute_set(NULL, XMPI_ATTR_TYPE, handle, attributes, number, value);
 }
 
-static int type_get(MPI_Datatype handle, int number, void *value_p, int *flag)
+int impl_type_get_attr(MPI_Datatype handle, int number, void *value_p, int *flag)
 {
-    mpi_attributes_t **attributes;
+    mpi_attributes_t **attributes = NULL;
     int code = type_find(handle, &attributes);
 
     if (code != MPI_SUCCESS)
@@ -55,9 +56,9 @@ static int type_get(MPI_Datatype handle, int number, void *value_p, int *flag)
     return mpi_attribute_get(NULL, XMPI_ATTR_TYPE, *attributes, number, value_p, flag);
 }
 
-static int type_delete(MPI_Datatype handle, int number)
+int impl_type_delete_attr(MPI_Datatype handle, int number)
 {
-    mpi_attributes_t **attributes;
+    mpi_attributes_t **attributes = NULL;
     int code = type_find(handle, &attributes);
 
     if (code != MPI_SUCCESS)
@@ -65,47 +66,18 @@ static int type_delete(MPI_Datatype handle, int number)
     return mpi_attribute_remove(NULL, XMPI_ATTR_TYPE, handle, *attributes, number);
 }
 
-int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
+int impl_type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
                             MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval,
                             void *extra_state)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Type_create_keyval", __builtin_return_address(0));
     mpi_keyval_t filled = {.kind = XMPI_ATTR_TYPE, .extra_state = extra_state};
 
     filled.copy.type = type_copy_attr_fn;
     filled.delete.type = type_delete_attr_fn;
-    return mpi_leave(self, mpi_keyval_create(filled, type_keyval));
+    return mpi_keyval_create(filled, type_keyval);
 }
-XY_MPI_ALIAS(Type_create_keyval)
 
-int PMPI_Type_free_keyval(int *type_keyval)
+int impl_type_free_keyval(int *type_keyval)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Type_free_keyval", __builtin_return_address(0));
-
-    return mpi_leave(self, mpi_keyval_free(XMPI_ATTR_TYPE, type_keyval));
+    return mpi_keyval_free(XMPI_ATTR_TYPE, type_keyval);
 }
-XY_MPI_ALIAS(Type_free_keyval)
-
-int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Type_set_attr", __builtin_return_address(0));
-
-    return mpi_leave(self, type_set(datatype, type_keyval, attribute_val));
-}
-XY_MPI_ALIAS(Type_set_attr)
-
-int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Type_get_attr", __builtin_return_address(0));
-
-    return mpi_leave(self, type_get(datatype, type_keyval, attribute_val, flag));
-}
-XY_MPI_ALIAS(Type_get_attr)
-
-int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Type_delete_attr", __builtin_return_address(0));
-
-    return mpi_leave(self, type_delete(datatype, type_keyval));
-}
-XY_MPI_ALIAS(Type_delete_attr)

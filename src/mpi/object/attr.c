@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "mpi/object/calls.h"
 #include "mpi/object/comm.h"
 #include "mpi/object/error.h"
 
@@ -350,7 +351,7 @@ static int predefined_get(mpi_comm_t *comm, int number, void *value_p, int *flag
     return MPI_SUCCESS;
 }
 
-static int comm_set(MPI_Comm handle, int number, void *value)
+int impl_comm_set_attr(MPI_Comm handle, int number, void *value)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
 
@@ -359,7 +360,7 @@ static int comm_set(MPI_Comm handle, int number, void *value)
     return mpi_attribute_set(comm, XMPI_ATTR_COMM, handle, &comm->attributes, number, value);
 }
 
-static int comm_get(MPI_Comm handle, int number, void *value_p, int *flag)
+int impl_comm_get_attr(MPI_Comm handle, int number, void *value_p, int *flag)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
 
@@ -370,7 +371,7 @@ static int comm_get(MPI_Comm handle, int number, void *value_p, int *flag)
     return mpi_attribute_get(comm, XMPI_ATTR_COMM, comm->attributes, number, value_p, flag);
 }
 
-static int comm_delete(MPI_Comm handle, int number)
+int impl_comm_delete_attr(MPI_Comm handle, int number)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
 
@@ -394,8 +395,8 @@ mpi_attributes_t **mpi_attributes_shared(const void *object, bool make)
     return &entry->attributes;
 }
 
-static int comm_keyval_create(MPI_Comm_copy_attr_function *copy,
-                              MPI_Comm_delete_attr_function *delete, int *number_p, void *extra)
+int impl_comm_create_keyval(MPI_Comm_copy_attr_function *copy,
+                            MPI_Comm_delete_attr_function *delete, int *number_p, void *extra)
 {
     mpi_keyval_t filled = {.kind = XMPI_ATTR_COMM, .extra_state = extra};
 
@@ -404,108 +405,50 @@ static int comm_keyval_create(MPI_Comm_copy_attr_function *copy,
     return mpi_keyval_create(filled, number_p);
 }
 
-int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
-                            MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval,
-                            void *extra_state)
+int impl_comm_free_keyval(int *comm_keyval)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Comm_create_keyval", __builtin_return_address(0));
-
-    return mpi_leave(
-        self, comm_keyval_create(comm_copy_attr_fn, comm_delete_attr_fn, comm_keyval, extra_state));
+    return mpi_keyval_free(XMPI_ATTR_COMM, comm_keyval);
 }
-XY_MPI_ALIAS(Comm_create_keyval)
 
-int PMPI_Comm_free_keyval(int *comm_keyval)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_free_keyval", __builtin_return_address(0));
-
-    return mpi_leave(self, mpi_keyval_free(XMPI_ATTR_COMM, comm_keyval));
-}
-XY_MPI_ALIAS(Comm_free_keyval)
-
-int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_set_attr", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_set(comm, comm_keyval, attribute_val));
-}
-XY_MPI_ALIAS(Comm_set_attr)
-
-int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_get_attr", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_get(comm, comm_keyval, attribute_val, flag));
-}
-XY_MPI_ALIAS(Comm_get_attr)
-
-int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_delete_attr", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_delete(comm, comm_keyval));
-}
-XY_MPI_ALIAS(Comm_delete_attr)
-
-int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
+int impl_win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
                            MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval,
                            void *extra_state)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Win_create_keyval", __builtin_return_address(0));
     mpi_keyval_t filled = {.kind = XMPI_ATTR_WIN, .extra_state = extra_state};
 
     filled.copy.win = win_copy_attr_fn;
     filled.delete.win = win_delete_attr_fn;
-    return mpi_leave(self, mpi_keyval_create(filled, win_keyval));
+    return mpi_keyval_create(filled, win_keyval);
 }
-XY_MPI_ALIAS(Win_create_keyval)
 
-int PMPI_Win_free_keyval(int *win_keyval)
+int impl_win_free_keyval(int *win_keyval)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Win_free_keyval", __builtin_return_address(0));
-
-    return mpi_leave(self, mpi_keyval_free(XMPI_ATTR_WIN, win_keyval));
+    return mpi_keyval_free(XMPI_ATTR_WIN, win_keyval);
 }
-XY_MPI_ALIAS(Win_free_keyval)
 
 /* The names of MPI-1. */
-int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval,
+int impl_keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval,
                        void *extra_state)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Keyval_create", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_keyval_create(copy_fn, delete_fn, keyval, extra_state));
+    return impl_comm_create_keyval(copy_fn, delete_fn, keyval, extra_state);
 }
-XY_MPI_ALIAS(Keyval_create)
 
-int PMPI_Keyval_free(int *keyval)
+int impl_keyval_free(int *keyval)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Keyval_free", __builtin_return_address(0));
-
-    return mpi_leave(self, mpi_keyval_free(XMPI_ATTR_COMM, keyval));
+    return mpi_keyval_free(XMPI_ATTR_COMM, keyval);
 }
-XY_MPI_ALIAS(Keyval_free)
 
-int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
+int impl_attr_put(MPI_Comm comm, int keyval, void *attribute_val)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Attr_put", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_set(comm, keyval, attribute_val));
+    return impl_comm_set_attr(comm, keyval, attribute_val);
 }
-XY_MPI_ALIAS(Attr_put)
 
-int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
+int impl_attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Attr_get", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_get(comm, keyval, attribute_val, flag));
+    return impl_comm_get_attr(comm, keyval, attribute_val, flag);
 }
-XY_MPI_ALIAS(Attr_get)
 
-int PMPI_Attr_delete(MPI_Comm comm, int keyval)
+int impl_attr_delete(MPI_Comm comm, int keyval)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Attr_delete", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_delete(comm, keyval));
+    return impl_comm_delete_attr(comm, keyval);
 }
-XY_MPI_ALIAS(Attr_delete)

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "mpi/object/calls.h"
 #include "mpi/object/env.h"
 #include "mpi/object/error.h"
 #include "mpi/runtime/runtime.h"
@@ -131,7 +132,7 @@ int mpi_error_last_used(void)
     return MPI_ERR_LASTCODE + (env ? (int)env->codes.count : 0);
 }
 
-static int error_class(int code, int *class_p)
+int impl_error_class(int code, int *class_p)
 {
     if (!class_p)
         return mpi_error_null(NULL, "errorclass");
@@ -141,7 +142,7 @@ static int error_class(int code, int *class_p)
     return MPI_SUCCESS;
 }
 
-static int error_string(int code, char *string, int *resultlen)
+int impl_error_string(int code, char *string, int *resultlen)
 {
     const mpi_code_t *added = find(code);
 
@@ -179,7 +180,7 @@ static int add(int error_class, int *number_p)
     return MPI_SUCCESS;
 }
 
-static int add_string(int code, const char *string)
+int impl_add_error_string(int code, const char *string)
 {
     mpi_code_t *added = find(code);
     char *text;
@@ -218,7 +219,7 @@ static int remove_number(int number, bool is_class)
     return MPI_SUCCESS;
 }
 
-static int remove_string(int code)
+int impl_remove_error_string(int code)
 {
     mpi_code_t *added = find(code);
 
@@ -241,68 +242,24 @@ void mpi_error_codes_init(xy_vec_t *codes)
     *codes = XY_VEC_INIT(mpi_code_t);
 }
 
-int PMPI_Error_class(int errorcode, int *errorclass)
+int impl_add_error_class(int *errorclass)
 {
-    mpi_rank_t *self = mpi_enter_any("MPI_Error_class", __builtin_return_address(0));
-
-    return mpi_leave_any(self, error_class(errorcode, errorclass));
+    return add(0, errorclass);
 }
-XY_MPI_ALIAS(Error_class)
 
-int PMPI_Error_string(int errorcode, char *string, int *resultlen)
+int impl_add_error_code(int errorclass, int *errorcode)
 {
-    mpi_rank_t *self = mpi_enter_any("MPI_Error_string", __builtin_return_address(0));
-
-    return mpi_leave_any(self, error_string(errorcode, string, resultlen));
-}
-XY_MPI_ALIAS(Error_string)
-
-int PMPI_Add_error_class(int *errorclass)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Add_error_class", __builtin_return_address(0));
-
-    return mpi_leave(self, add(0, errorclass));
-}
-XY_MPI_ALIAS(Add_error_class)
-
-int PMPI_Add_error_code(int errorclass, int *errorcode)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Add_error_code", __builtin_return_address(0));
-
     if (errorclass == MPI_SUCCESS)
-        return mpi_leave(self, mpi_error(NULL, MPI_ERR_ARG, "MPI_SUCCESS can have no codes"));
-    return mpi_leave(self, add(errorclass, errorcode));
+        return mpi_error(NULL, MPI_ERR_ARG, "MPI_SUCCESS can have no codes");
+    return add(errorclass, errorcode);
 }
-XY_MPI_ALIAS(Add_error_code)
 
-int PMPI_Add_error_string(int errorcode, const char *string)
+int impl_remove_error_class(int errorclass)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Add_error_string", __builtin_return_address(0));
-
-    return mpi_leave(self, add_string(errorcode, string));
+    return remove_number(errorclass, true);
 }
-XY_MPI_ALIAS(Add_error_string)
 
-int PMPI_Remove_error_class(int errorclass)
+int impl_remove_error_code(int errorcode)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Remove_error_class", __builtin_return_address(0));
-
-    return mpi_leave(self, remove_number(errorclass, true));
+    return remove_number(errorcode, false);
 }
-XY_MPI_ALIAS(Remove_error_class)
-
-int PMPI_Remove_error_code(int errorcode)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Remove_error_code", __builtin_return_address(0));
-
-    return mpi_leave(self, remove_number(errorcode, false));
-}
-XY_MPI_ALIAS(Remove_error_code)
-
-int PMPI_Remove_error_string(int errorcode)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Remove_error_string", __builtin_return_address(0));
-
-    return mpi_leave(self, remove_string(errorcode));
-}
-XY_MPI_ALIAS(Remove_error_string)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/object/errhandler.h"
 
+#include "mpi/object/calls.h"
 #include "mpi/object/comm.h"
 #include "mpi/object/env.h"
 #include "mpi/object/error.h"
@@ -50,47 +51,39 @@ static int check(mpi_comm_t *comm, MPI_Errhandler handle, mpi_handler_kind_t kin
                      "the error handler was created for another kind of object");
 }
 
-int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
+int impl_comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
                                 MPI_Errhandler *errhandler)
 {
-    mpi_rank_t *self = mpi_enter_any("MPI_Comm_create_errhandler", __builtin_return_address(0));
     mpi_errhandler_t filled = {1, XMPI_HANDLER_COMM, .comm_fn = comm_errhandler_fn};
 
-    return mpi_leave_any(self, create(filled, errhandler));
+    return create(filled, errhandler);
 }
-XY_MPI_ALIAS(Comm_create_errhandler)
 
-int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn,
+int impl_win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn,
                                MPI_Errhandler *errhandler)
 {
-    mpi_rank_t *self = mpi_enter_any("MPI_Win_create_errhandler", __builtin_return_address(0));
     mpi_errhandler_t filled = {1, XMPI_HANDLER_WIN, .win_fn = win_errhandler_fn};
 
-    return mpi_leave_any(self, create(filled, errhandler));
+    return create(filled, errhandler);
 }
-XY_MPI_ALIAS(Win_create_errhandler)
 
-int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
+int impl_file_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
                                 MPI_Errhandler *errhandler)
 {
-    mpi_rank_t *self = mpi_enter_any("MPI_File_create_errhandler", __builtin_return_address(0));
     mpi_errhandler_t filled = {1, XMPI_HANDLER_FILE, .file_fn = file_errhandler_fn};
 
-    return mpi_leave_any(self, create(filled, errhandler));
+    return create(filled, errhandler);
 }
-XY_MPI_ALIAS(File_create_errhandler)
 
-int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
+int impl_session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
                                    MPI_Errhandler *errhandler)
 {
-    mpi_rank_t *self = mpi_enter_any("MPI_Session_create_errhandler", __builtin_return_address(0));
     mpi_errhandler_t filled = {1, XMPI_HANDLER_SESSION, .session_fn = session_errhandler_fn};
 
-    return mpi_leave_any(self, create(filled, errhandler));
+    return create(filled, errhandler);
 }
-XY_MPI_ALIAS(Session_create_errhandler)
 
-static int errhandler_free(MPI_Errhandler *errhandler)
+int impl_errhandler_free(MPI_Errhandler *errhandler)
 {
     if (!errhandler)
         return mpi_error_null(NULL, "errhandler");
@@ -102,15 +95,7 @@ static int errhandler_free(MPI_Errhandler *errhandler)
     return MPI_SUCCESS;
 }
 
-int PMPI_Errhandler_free(MPI_Errhandler *errhandler)
-{
-    mpi_rank_t *self = mpi_enter_any("MPI_Errhandler_free", __builtin_return_address(0));
-
-    return mpi_leave_any(self, errhandler_free(errhandler));
-}
-XY_MPI_ALIAS(Errhandler_free)
-
-static int comm_set(MPI_Comm handle, MPI_Errhandler errhandler)
+int impl_comm_set_errhandler(MPI_Comm handle, MPI_Errhandler errhandler)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
     int code;
@@ -126,7 +111,7 @@ static int comm_set(MPI_Comm handle, MPI_Errhandler errhandler)
     return MPI_SUCCESS;
 }
 
-static int comm_get(MPI_Comm handle, MPI_Errhandler *errhandler)
+int impl_comm_get_errhandler(MPI_Comm handle, MPI_Errhandler *errhandler)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
 
@@ -139,7 +124,7 @@ static int comm_get(MPI_Comm handle, MPI_Errhandler *errhandler)
     return MPI_SUCCESS;
 }
 
-static int comm_call(MPI_Comm handle, int errorcode)
+int impl_comm_call_errhandler(MPI_Comm handle, int errorcode)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
 
@@ -149,52 +134,20 @@ static int comm_call(MPI_Comm handle, int errorcode)
     return MPI_SUCCESS;
 }
 
-int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler errhandler)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_set_errhandler", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_set(comm, errhandler));
-}
-XY_MPI_ALIAS(Comm_set_errhandler)
-
-int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *errhandler)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_get_errhandler", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_get(comm, errhandler));
-}
-XY_MPI_ALIAS(Comm_get_errhandler)
-
-int PMPI_Comm_call_errhandler(MPI_Comm comm, int errorcode)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_call_errhandler", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_call(comm, errorcode));
-}
-XY_MPI_ALIAS(Comm_call_errhandler)
-
 /* The names of MPI-1. */
-int PMPI_Errhandler_create(MPI_Comm_errhandler_function *function, MPI_Errhandler *errhandler)
+int impl_errhandler_create(MPI_Comm_errhandler_function *function, MPI_Errhandler *errhandler)
 {
-    mpi_rank_t *self = mpi_enter_any("MPI_Errhandler_create", __builtin_return_address(0));
     mpi_errhandler_t filled = {1, XMPI_HANDLER_COMM, .comm_fn = function};
 
-    return mpi_leave_any(self, create(filled, errhandler));
+    return create(filled, errhandler);
 }
-XY_MPI_ALIAS(Errhandler_create)
 
-int PMPI_Errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
+int impl_errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Errhandler_set", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_set(comm, errhandler));
+    return impl_comm_set_errhandler(comm, errhandler);
 }
-XY_MPI_ALIAS(Errhandler_set)
 
-int PMPI_Errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
+int impl_errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Errhandler_get", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_get(comm, errhandler));
+    return impl_comm_get_errhandler(comm, errhandler);
 }
-XY_MPI_ALIAS(Errhandler_get)

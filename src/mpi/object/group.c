@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "mpi/object/calls.h"
 #include "mpi/object/env.h"
 #include "mpi/object/error.h"
 #include "mpi/runtime/runtime.h"
@@ -101,7 +102,7 @@ int mpi_group_refuse(mpi_comm_t *comm, MPI_Group handle)
                      handle == MPI_GROUP_NULL ? "MPI_GROUP_NULL" : "not a group");
 }
 
-static int group_size(MPI_Group handle, int *size)
+int impl_group_size(MPI_Group handle, int *size)
 {
     const mpi_group_t *group = mpi_group_of(handle);
 
@@ -113,7 +114,7 @@ static int group_size(MPI_Group handle, int *size)
     return MPI_SUCCESS;
 }
 
-static int group_rank(MPI_Group handle, int *rank)
+int impl_group_rank(MPI_Group handle, int *rank)
 {
     const mpi_group_t *group = mpi_group_of(handle);
 
@@ -149,7 +150,8 @@ static int translate(const mpi_group_t *a, int n, const int *ranks, const mpi_gr
     return MPI_SUCCESS;
 }
 
-static int translate_ranks(MPI_Group group1, int n, const int *ranks, MPI_Group group2, int *out)
+int impl_group_translate_ranks(MPI_Group group1, int n, const int *ranks, MPI_Group group2,
+                               int *out)
 {
     const mpi_group_t *a = mpi_group_of(group1), *b = mpi_group_of(group2);
 
@@ -166,7 +168,7 @@ static int translate_ranks(MPI_Group group1, int n, const int *ranks, MPI_Group 
     return translate(a, n, ranks, b, out);
 }
 
-static int group_compare(MPI_Group group1, MPI_Group group2, int *result)
+int impl_group_compare(MPI_Group group1, MPI_Group group2, int *result)
 {
     const mpi_group_t *a = mpi_group_of(group1), *b = mpi_group_of(group2);
     int found;
@@ -182,7 +184,7 @@ static int group_compare(MPI_Group group1, MPI_Group group2, int *result)
     return MPI_SUCCESS;
 }
 
-static int group_free(MPI_Group *group)
+int impl_group_free(MPI_Group *group)
 {
     if (!group)
         return mpi_error_null(NULL, "group");
@@ -211,59 +213,12 @@ static int comm_group(MPI_Comm handle, bool is_remote, MPI_Group *group)
     return MPI_SUCCESS;
 }
 
-int PMPI_Group_size(MPI_Group group, int *size)
+int impl_comm_group(MPI_Comm comm, MPI_Group *group)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Group_size", __builtin_return_address(0));
-
-    return mpi_leave(self, group_size(group, size));
+    return comm_group(comm, false, group);
 }
-XY_MPI_ALIAS(Group_size)
 
-int PMPI_Group_rank(MPI_Group group, int *rank)
+int impl_comm_remote_group(MPI_Comm comm, MPI_Group *group)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Group_rank", __builtin_return_address(0));
-
-    return mpi_leave(self, group_rank(group, rank));
+    return comm_group(comm, true, group);
 }
-XY_MPI_ALIAS(Group_rank)
-
-int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2,
-                               int ranks2[])
-{
-    mpi_rank_t *self = mpi_enter("MPI_Group_translate_ranks", __builtin_return_address(0));
-
-    return mpi_leave(self, translate_ranks(group1, n, ranks1, group2, ranks2));
-}
-XY_MPI_ALIAS(Group_translate_ranks)
-
-int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Group_compare", __builtin_return_address(0));
-
-    return mpi_leave(self, group_compare(group1, group2, result));
-}
-XY_MPI_ALIAS(Group_compare)
-
-int PMPI_Group_free(MPI_Group *group)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Group_free", __builtin_return_address(0));
-
-    return mpi_leave(self, group_free(group));
-}
-XY_MPI_ALIAS(Group_free)
-
-int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_group", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_group(comm, false, group));
-}
-XY_MPI_ALIAS(Comm_group)
-
-int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Comm_remote_group", __builtin_return_address(0));
-
-    return mpi_leave(self, comm_group(comm, true, group));
-}
-XY_MPI_ALIAS(Comm_remote_group)

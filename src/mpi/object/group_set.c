@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "mpi/object/calls.h"
 #include "mpi/object/env.h"
 #include "mpi/object/error.h"
 #include "mpi/object/group.h"
@@ -161,58 +162,37 @@ static int select_ranges(MPI_Group handle, int n, int ranges[][3], bool is_incl,
     return code;
 }
 
-int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+int impl_group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Group_union", __builtin_return_address(0));
-
-    return mpi_leave(self, combine(group1, group2, UNION, newgroup));
+    return combine(group1, group2, UNION, newgroup);
 }
-XY_MPI_ALIAS(Group_union)
 
-int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+int impl_group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Group_intersection", __builtin_return_address(0));
-
-    return mpi_leave(self, combine(group1, group2, INTERSECTION, newgroup));
+    return combine(group1, group2, INTERSECTION, newgroup);
 }
-XY_MPI_ALIAS(Group_intersection)
 
-int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+int impl_group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Group_difference", __builtin_return_address(0));
-
-    return mpi_leave(self, combine(group1, group2, DIFFERENCE, newgroup));
+    return combine(group1, group2, DIFFERENCE, newgroup);
 }
-XY_MPI_ALIAS(Group_difference)
 
-int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
+int impl_group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Group_incl", __builtin_return_address(0));
-
-    return mpi_leave(self, select_ranks(group, n, ranks, true, newgroup));
+    return select_ranks(group, n, ranks, true, newgroup);
 }
-XY_MPI_ALIAS(Group_incl)
 
-int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
+int impl_group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Group_excl", __builtin_return_address(0));
-
-    return mpi_leave(self, select_ranks(group, n, ranks, false, newgroup));
+    return select_ranks(group, n, ranks, false, newgroup);
 }
-XY_MPI_ALIAS(Group_excl)
 
-int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
+int impl_group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Group_range_incl", __builtin_return_address(0));
-
-    return mpi_leave(self, select_ranges(group, n, ranges, true, newgroup));
+    return select_ranges(group, n, ranges, true, newgroup);
 }
-XY_MPI_ALIAS(Group_range_incl)
 
-int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
+int impl_group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Group_range_excl", __builtin_return_address(0));
-
-    return mpi_leave(self, select_ranges(group, n, ranges, false, newgroup));
+    return select_ranges(group, n, ranges, false, newgroup);
 }
-XY_MPI_ALIAS(Group_range_excl)

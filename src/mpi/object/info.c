@@ -14,6 +14,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "mpi/object/calls.h"
 #include "mpi/object/env.h"
 #include "mpi/object/error.h"
 #include "mpi/runtime/runtime.h"
@@ -176,7 +177,7 @@ static int give(mpi_info_t *info, MPI_Info *handle_p)
     return MPI_SUCCESS;
 }
 
-static int info_set(MPI_Info handle, const char *key, const char *value)
+int impl_info_set(MPI_Info handle, const char *key, const char *value)
 {
     size_t before = 0, length;
     char *trimmed;
@@ -202,7 +203,7 @@ static int info_set(MPI_Info handle, const char *key, const char *value)
     return status == XY_OK ? MPI_SUCCESS : mpi_error_memory(NULL, "an info value");
 }
 
-static int info_delete(MPI_Info handle, const char *key)
+int impl_info_delete(MPI_Info handle, const char *key)
 {
     mpi_info_t *info;
     mpi_pair_t *pair;
@@ -233,7 +234,7 @@ static void copy_text(char *out, size_t size, const char *text)
     out[length] = '\0';
 }
 
-static int info_get(MPI_Info handle, const char *key, int valuelen, char *value, int *flag)
+int impl_info_get(MPI_Info handle, const char *key, int valuelen, char *value, int *flag)
 {
     const char *found;
     int code = check(handle, key, true);
@@ -251,7 +252,7 @@ static int info_get(MPI_Info handle, const char *key, int valuelen, char *value,
     return MPI_SUCCESS;
 }
 
-static int info_get_string(MPI_Info handle, const char *key, int *buflen, char *value, int *flag)
+int impl_info_get_string(MPI_Info handle, const char *key, int *buflen, char *value, int *flag)
 {
     const char *found;
     int code = check(handle, key, true);
@@ -273,7 +274,7 @@ static int info_get_string(MPI_Info handle, const char *key, int *buflen, char *
     return MPI_SUCCESS;
 }
 
-static int info_valuelen(MPI_Info handle, const char *key, int *valuelen, int *flag)
+int impl_info_get_valuelen(MPI_Info handle, const char *key, int *valuelen, int *flag)
 {
     const char *found;
     int code = check(handle, key, true);
@@ -289,7 +290,7 @@ static int info_valuelen(MPI_Info handle, const char *key, int *valuelen, int *f
     return MPI_SUCCESS;
 }
 
-static int info_nthkey(MPI_Info handle, int n, char *key)
+int impl_info_get_nthkey(MPI_Info handle, int n, char *key)
 {
     int code = check(handle, NULL, false);
 
@@ -304,7 +305,7 @@ static int info_nthkey(MPI_Info handle, int n, char *key)
     return MPI_SUCCESS;
 }
 
-static int info_free(MPI_Info *info)
+int impl_info_free(MPI_Info *info)
 {
     if (!info)
         return mpi_error_null(NULL, "info");
@@ -337,99 +338,30 @@ static int info_create_env(int argc, char **argv, MPI_Info *handle_p)
     return give(info, handle_p);
 }
 
-int PMPI_Info_create(MPI_Info *info)
+int impl_info_create(MPI_Info *info)
 {
-    mpi_rank_t *self = mpi_enter_any("MPI_Info_create", __builtin_return_address(0));
-
-    return mpi_leave_any(self, info ? give(info_new(), info) : mpi_error_null(NULL, "info"));
+    return info ? give(info_new(), info) : mpi_error_null(NULL, "info");
 }
-XY_MPI_ALIAS(Info_create)
 
-int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
+int impl_info_create_env(int argc, char *argv[], MPI_Info *info)
 {
-    mpi_rank_t *self = mpi_enter_any("MPI_Info_create_env", __builtin_return_address(0));
-
-    return mpi_leave_any(self,
-                         info ? info_create_env(argc, argv, info) : mpi_error_null(NULL, "info"));
+    return info ? info_create_env(argc, argv, info) : mpi_error_null(NULL, "info");
 }
-XY_MPI_ALIAS(Info_create_env)
 
-int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
+int impl_info_dup(MPI_Info info, MPI_Info *newinfo)
 {
-    mpi_rank_t *self = mpi_enter_any("MPI_Info_dup", __builtin_return_address(0));
-
     if (!mpi_info_of(info))
-        return mpi_leave_any(self, refuse(info));
-    return mpi_leave_any(self, newinfo ? give(mpi_info_copy(mpi_info_of(info)), newinfo)
-                                       : mpi_error_null(NULL, "newinfo"));
+        return refuse(info);
+    return newinfo ? give(mpi_info_copy(mpi_info_of(info)), newinfo)
+                   : mpi_error_null(NULL, "newinfo");
 }
-XY_MPI_ALIAS(Info_dup)
 
-int PMPI_Info_free(MPI_Info *info)
+int impl_info_get_nkeys(MPI_Info info, int *nkeys)
 {
-    mpi_rank_t *self = mpi_enter_any("MPI_Info_free", __builtin_return_address(0));
-
-    return mpi_leave_any(self, info_free(info));
-}
-XY_MPI_ALIAS(Info_free)
-
-int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
-{
-    mpi_rank_t *self = mpi_enter_any("MPI_Info_set", __builtin_return_address(0));
-
-    return mpi_leave_any(self, info_set(info, key, value));
-}
-XY_MPI_ALIAS(Info_set)
-
-int PMPI_Info_delete(MPI_Info info, const char *key)
-{
-    mpi_rank_t *self = mpi_enter_any("MPI_Info_delete", __builtin_return_address(0));
-
-    return mpi_leave_any(self, info_delete(info, key));
-}
-XY_MPI_ALIAS(Info_delete)
-
-int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
-{
-    mpi_rank_t *self = mpi_enter_any("MPI_Info_get", __builtin_return_address(0));
-
-    return mpi_leave_any(self, info_get(info, key, valuelen, value, flag));
-}
-XY_MPI_ALIAS(Info_get)
-
-int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
-{
-    mpi_rank_t *self = mpi_enter_any("MPI_Info_get_string", __builtin_return_address(0));
-
-    return mpi_leave_any(self, info_get_string(info, key, buflen, value, flag));
-}
-XY_MPI_ALIAS(Info_get_string)
-
-int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
-{
-    mpi_rank_t *self = mpi_enter_any("MPI_Info_get_valuelen", __builtin_return_address(0));
-
-    return mpi_leave_any(self, info_valuelen(info, key, valuelen, flag));
-}
-XY_MPI_ALIAS(Info_get_valuelen)
-
-int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
-{
-    mpi_rank_t *self = mpi_enter_any("MPI_Info_get_nkeys", __builtin_return_address(0));
-
     if (!mpi_info_of(info))
-        return mpi_leave_any(self, refuse(info));
+        return refuse(info);
     if (!nkeys)
-        return mpi_leave_any(self, mpi_error_null(NULL, "nkeys"));
+        return mpi_error_null(NULL, "nkeys");
     *nkeys = (int)mpi_info_of(info)->pairs.count;
-    return mpi_leave_any(self, MPI_SUCCESS);
+    return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Info_get_nkeys)
-
-int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
-{
-    mpi_rank_t *self = mpi_enter_any("MPI_Info_get_nthkey", __builtin_return_address(0));
-
-    return mpi_leave_any(self, info_nthkey(info, n, key));
-}
-XY_MPI_ALIAS(Info_get_nthkey)

@@ -7,6 +7,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
+#include "mpi/topo/calls.h"
 #include "mpi/topo/reorder.h"
 #include "mpi/topo/topology.h"
 
@@ -120,7 +121,7 @@ static int cart_create(MPI_Comm handle, int ndims, const int *dims, const int *p
 }
 
 /* The ranks of one subgrid agree in the coordinates that are dropped. */
-static int cart_sub(MPI_Comm handle, const int *remain, MPI_Comm *newcomm)
+int impl_cart_sub(MPI_Comm handle, const int *remain, MPI_Comm *newcomm)
 {
     int code = MPI_SUCCESS, color = 0, key = 0, kept = 0, *lists;
     mpi_comm_t *comm = mpi_topology_comm(handle, MPI_CART, &code), *made = NULL;
@@ -150,7 +151,7 @@ static int cart_sub(MPI_Comm handle, const int *remain, MPI_Comm *newcomm)
     return code;
 }
 
-static int cart_rank(MPI_Comm handle, const int *coords, int *rank)
+int impl_cart_rank(MPI_Comm handle, const int *coords, int *rank)
 {
     int code = MPI_SUCCESS, found = 0;
     mpi_comm_t *comm = mpi_topology_comm(handle, MPI_CART, &code);
@@ -175,7 +176,7 @@ static int cart_rank(MPI_Comm handle, const int *coords, int *rank)
     return MPI_SUCCESS;
 }
 
-static int cart_coords(MPI_Comm handle, int rank, int maxdims, int *coords)
+int impl_cart_coords(MPI_Comm handle, int rank, int maxdims, int *coords)
 {
     int code = MPI_SUCCESS;
     mpi_comm_t *comm = mpi_topology_comm(handle, MPI_CART, &code);
@@ -194,7 +195,7 @@ static int cart_coords(MPI_Comm handle, int rank, int maxdims, int *coords)
     return MPI_SUCCESS;
 }
 
-static int cart_get(MPI_Comm handle, int maxdims, int *dims, int *periods, int *coords)
+int impl_cart_get(MPI_Comm handle, int maxdims, int *dims, int *periods, int *coords)
 {
     int code = MPI_SUCCESS;
     mpi_comm_t *comm = mpi_topology_comm(handle, MPI_CART, &code);
@@ -230,7 +231,7 @@ static int shifted(const mpi_comm_t *comm, int direction, long disp)
     return (int)(comm->rank + (place - cart->cart.coords[direction]) * stride);
 }
 
-static int cart_shift(MPI_Comm handle, int direction, int disp, int *source, int *dest)
+int impl_cart_shift(MPI_Comm handle, int direction, int disp, int *source, int *dest)
 {
     int code = MPI_SUCCESS;
     mpi_comm_t *comm = mpi_topology_comm(handle, MPI_CART, &code);
@@ -247,7 +248,7 @@ static int cart_shift(MPI_Comm handle, int direction, int disp, int *source, int
     return MPI_SUCCESS;
 }
 
-static int cartdim_get(MPI_Comm handle, int *ndims)
+int impl_cartdim_get(MPI_Comm handle, int *ndims)
 {
     int code = MPI_SUCCESS;
     mpi_comm_t *comm = mpi_topology_comm(handle, MPI_CART, &code);
@@ -260,7 +261,7 @@ static int cartdim_get(MPI_Comm handle, int *ndims)
     return MPI_SUCCESS;
 }
 
-static int cart_map(MPI_Comm handle, int ndims, const int *dims, const int *periods, int *newrank)
+int impl_cart_map(MPI_Comm handle, int ndims, const int *dims, const int *periods, int *newrank)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
     int points, code;
@@ -276,67 +277,8 @@ static int cart_map(MPI_Comm handle, int ndims, const int *dims, const int *peri
     return code;
 }
 
-int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[],
+int impl_cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[],
                      int reorder, MPI_Comm *comm_cart)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Cart_create", __builtin_return_address(0));
-
-    return mpi_leave(self, cart_create(comm_old, ndims, dims, periods, reorder != 0, comm_cart));
+    return cart_create(comm_old, ndims, dims, periods, reorder != 0, comm_cart);
 }
-XY_MPI_ALIAS(Cart_create)
-
-int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Cart_sub", __builtin_return_address(0));
-
-    return mpi_leave(self, cart_sub(comm, remain_dims, newcomm));
-}
-XY_MPI_ALIAS(Cart_sub)
-
-int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Cart_rank", __builtin_return_address(0));
-
-    return mpi_leave(self, cart_rank(comm, coords, rank));
-}
-XY_MPI_ALIAS(Cart_rank)
-
-int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
-{
-    mpi_rank_t *self = mpi_enter("MPI_Cart_coords", __builtin_return_address(0));
-
-    return mpi_leave(self, cart_coords(comm, rank, maxdims, coords));
-}
-XY_MPI_ALIAS(Cart_coords)
-
-int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
-{
-    mpi_rank_t *self = mpi_enter("MPI_Cart_get", __builtin_return_address(0));
-
-    return mpi_leave(self, cart_get(comm, maxdims, dims, periods, coords));
-}
-XY_MPI_ALIAS(Cart_get)
-
-int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Cart_shift", __builtin_return_address(0));
-
-    return mpi_leave(self, cart_shift(comm, direction, disp, rank_source, rank_dest));
-}
-XY_MPI_ALIAS(Cart_shift)
-
-int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Cartdim_get", __builtin_return_address(0));
-
-    return mpi_leave(self, cartdim_get(comm, ndims));
-}
-XY_MPI_ALIAS(Cartdim_get)
-
-int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Cart_map", __builtin_return_address(0));
-
-    return mpi_leave(self, cart_map(comm, ndims, dims, periods, newrank));
-}
-XY_MPI_ALIAS(Cart_map)

@@ -9,6 +9,7 @@
 
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
+#include "mpi/topo/calls.h"
 
 enum { DIVISORS = 1536 }; /* the most that an int has */
 
@@ -72,7 +73,7 @@ static void fill(int n, int free_dims, int ndims, int *dims)
     }
 }
 
-static int dims_create(int nnodes, int ndims, int *dims)
+int impl_dims_create(int nnodes, int ndims, int *dims)
 {
     int free_dims = 0, rest = nnodes;
 
@@ -97,11 +98,3 @@ static int dims_create(int nnodes, int ndims, int *dims)
         fill(rest, free_dims, ndims, dims);
     return MPI_SUCCESS;
 }
-
-int PMPI_Dims_create(int nnodes, int ndims, int dims[])
-{
-    mpi_rank_t *self = mpi_enter("MPI_Dims_create", __builtin_return_address(0));
-
-    return mpi_leave(self, dims_create(nnodes, ndims, dims));
-}
-XY_MPI_ALIAS(Dims_create)

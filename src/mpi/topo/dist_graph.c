@@ -8,6 +8,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
+#include "mpi/topo/calls.h"
 #include "mpi/topo/reorder.h"
 #include "mpi/topo/topology.h"
 
@@ -221,7 +222,7 @@ static int create(MPI_Comm handle, const edges_t *edges, bool may_reorder, MPI_C
     return code == MPI_SUCCESS ? give(comm, graph, may_reorder, newcomm) : code;
 }
 
-static int neighbors_count(MPI_Comm handle, int *indegree, int *outdegree, int *weighted)
+int impl_dist_graph_neighbors_count(MPI_Comm handle, int *indegree, int *outdegree, int *weighted)
 {
     int code = MPI_SUCCESS;
     mpi_comm_t *comm = mpi_topology_comm(handle, MPI_DIST_GRAPH, &code);
@@ -236,8 +237,8 @@ static int neighbors_count(MPI_Comm handle, int *indegree, int *outdegree, int *
     return MPI_SUCCESS;
 }
 
-static int neighbors(MPI_Comm handle, int maxin, int *sources, int *sourceweights, int maxout,
-                     int *destinations, int *destweights)
+int impl_dist_graph_neighbors(MPI_Comm handle, int maxin, int *sources, int *sourceweights,
+                              int maxout, int *destinations, int *destweights)
 {
     int code = MPI_SUCCESS;
     mpi_comm_t *comm = mpi_topology_comm(handle, MPI_DIST_GRAPH, &code);
@@ -262,46 +263,22 @@ static int neighbors(MPI_Comm handle, int maxin, int *sources, int *sourceweight
     return MPI_SUCCESS;
 }
 
-int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
+int impl_dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
                                     const int *sourceweights, int outdegree,
                                     const int destinations[], const int *destweights, MPI_Info info,
                                     int reorder, MPI_Comm *comm_dist_graph)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Dist_graph_create_adjacent", __builtin_return_address(0));
-
     (void)info;
-    return mpi_leave(self,
-                     create_adjacent(comm_old, indegree, sources, sourceweights, outdegree,
-                                     destinations, destweights, reorder != 0, comm_dist_graph));
+    return create_adjacent(comm_old, indegree, sources, sourceweights, outdegree, destinations,
+                           destweights, reorder != 0, comm_dist_graph);
 }
-XY_MPI_ALIAS(Dist_graph_create_adjacent)
 
-int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
+int impl_dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
                            const int destinations[], const int *weights, MPI_Info info, int reorder,
                            MPI_Comm *comm_dist_graph)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Dist_graph_create", __builtin_return_address(0));
     edges_t edges = {n, sources, degrees, destinations, weights};
 
     (void)info;
-    return mpi_leave(self, create(comm_old, &edges, reorder != 0, comm_dist_graph));
+    return create(comm_old, &edges, reorder != 0, comm_dist_graph);
 }
-XY_MPI_ALIAS(Dist_graph_create)
-
-int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Dist_graph_neighbors_count", __builtin_return_address(0));
-
-    return mpi_leave(self, neighbors_count(comm, indegree, outdegree, weighted));
-}
-XY_MPI_ALIAS(Dist_graph_neighbors_count)
-
-int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int *sourceweights,
-                              int maxoutdegree, int destinations[], int *destweights)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Dist_graph_neighbors", __builtin_return_address(0));
-
-    return mpi_leave(self, neighbors(comm, maxindegree, sources, sourceweights, maxoutdegree,
-                                     destinations, destweights));
-}
-XY_MPI_ALIAS(Dist_graph_neighbors)

@@ -8,6 +8,7 @@
 #include "mpi/comm/comm.h"
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
+#include "mpi/topo/calls.h"
 #include "mpi/topo/reorder.h"
 #include "mpi/topo/topology.h"
 
@@ -104,7 +105,7 @@ static int graph_create(MPI_Comm handle, int nnodes, const int *index, const int
     return give(comm, made, made ? graph_new(nnodes, index, edges) : NULL, newcomm);
 }
 
-static int graphdims_get(MPI_Comm handle, int *nnodes, int *nedges)
+int impl_graphdims_get(MPI_Comm handle, int *nnodes, int *nedges)
 {
     int code = MPI_SUCCESS;
     mpi_comm_t *comm = mpi_topology_comm(handle, MPI_GRAPH, &code);
@@ -123,7 +124,7 @@ static int least(int a, int b)
     return a < b ? a : b;
 }
 
-static int graph_get(MPI_Comm handle, int maxindex, int maxedges, int *index, int *edges)
+int impl_graph_get(MPI_Comm handle, int maxindex, int maxedges, int *index, int *edges)
 {
     int code = MPI_SUCCESS, nnodes;
     mpi_comm_t *comm = mpi_topology_comm(handle, MPI_GRAPH, &code);
@@ -166,7 +167,7 @@ static int graph_neighbors(MPI_Comm handle, int rank, int most, int *neighbors, 
     return MPI_SUCCESS;
 }
 
-static int graph_map(MPI_Comm handle, int nnodes, const int *index, const int *edges, int *newrank)
+int impl_graph_map(MPI_Comm handle, int nnodes, const int *index, const int *edges, int *newrank)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
     int code;
@@ -182,51 +183,18 @@ static int graph_map(MPI_Comm handle, int nnodes, const int *index, const int *e
     return code;
 }
 
-int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[],
+int impl_graph_create(MPI_Comm comm_old, int nnodes, const int index[], const int edges[],
                       int reorder, MPI_Comm *comm_graph)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Graph_create", __builtin_return_address(0));
-
-    return mpi_leave(self, graph_create(comm_old, nnodes, index, edges, reorder != 0, comm_graph));
+    return graph_create(comm_old, nnodes, index, edges, reorder != 0, comm_graph);
 }
-XY_MPI_ALIAS(Graph_create)
 
-int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
+int impl_graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
 {
-    mpi_rank_t *self = mpi_enter("MPI_Graphdims_get", __builtin_return_address(0));
-
-    return mpi_leave(self, graphdims_get(comm, nnodes, nedges));
+    return graph_neighbors(comm, rank, 0, NULL, nneighbors);
 }
-XY_MPI_ALIAS(Graphdims_get)
 
-int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int index[], int edges[])
+int impl_graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
 {
-    mpi_rank_t *self = mpi_enter("MPI_Graph_get", __builtin_return_address(0));
-
-    return mpi_leave(self, graph_get(comm, maxindex, maxedges, index, edges));
+    return graph_neighbors(comm, rank, maxneighbors, neighbors, NULL);
 }
-XY_MPI_ALIAS(Graph_get)
-
-int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Graph_neighbors_count", __builtin_return_address(0));
-
-    return mpi_leave(self, graph_neighbors(comm, rank, 0, NULL, nneighbors));
-}
-XY_MPI_ALIAS(Graph_neighbors_count)
-
-int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
-{
-    mpi_rank_t *self = mpi_enter("MPI_Graph_neighbors", __builtin_return_address(0));
-
-    return mpi_leave(self, graph_neighbors(comm, rank, maxneighbors, neighbors, NULL));
-}
-XY_MPI_ALIAS(Graph_neighbors)
-
-int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges[], int *newrank)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Graph_map", __builtin_return_address(0));
-
-    return mpi_leave(self, graph_map(comm, nnodes, index, edges, newrank));
-}
-XY_MPI_ALIAS(Graph_map)

@@ -5,6 +5,7 @@
 
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
+#include "mpi/topo/calls.h"
 
 mpi_topology_t *mpi_topology_new(int kind, size_t ints)
 {
@@ -99,7 +100,7 @@ void mpi_topology_neighbors(const mpi_comm_t *comm, int *sources, int *destinati
     }
 }
 
-static int topo_test(MPI_Comm handle, int *status)
+int impl_topo_test(MPI_Comm handle, int *status)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
 
@@ -110,11 +111,3 @@ static int topo_test(MPI_Comm handle, int *status)
     *status = comm->topology ? comm->topology->kind : MPI_UNDEFINED;
     return MPI_SUCCESS;
 }
-
-int PMPI_Topo_test(MPI_Comm comm, int *status)
-{
-    mpi_rank_t *self = mpi_enter("MPI_Topo_test", __builtin_return_address(0));
-
-    return mpi_leave(self, topo_test(comm, status));
-}
-XY_MPI_ALIAS(Topo_test)
