@@ -52,6 +52,15 @@ void mpi_ring_drain_at_gate(mpi_worker_t *worker)
             drain(worker, s, worker->in[s], mpi_dispatch.gate_packet);
 }
 
+static bool has_mail(const mpi_worker_t *worker)
+{
+    _Static_assert(XMPI_MAIL_KINDS == 3, "all kinds are looked at");
+
+    return atomic_load_explicit(&worker->mail[0], memory_order_relaxed) != NULL ||
+           atomic_load_explicit(&worker->mail[1], memory_order_relaxed) != NULL ||
+           atomic_load_explicit(&worker->mail[2], memory_order_relaxed) != NULL;
+}
+
 static void read_mail(mpi_worker_t *worker)
 {
     for (int k = 0; k < XMPI_MAIL_KINDS; k++)
@@ -67,7 +76,8 @@ bool mpi_poll(xy_worker_t *base)
     for (int s = 0; s < mpi_job->workers; s++)
         if (worker->in[s] != NULL)
             found |= drain(worker, s, worker->in[s], mpi_dispatch.packet);
-    read_mail(worker);
+    if (__builtin_expect(has_mail(worker), 0))
+        read_mail(worker);
     if (!found && !xy_worker_has_ready(base)) {
         mpi_parallel_help(worker->index);
         found = mpi_layers_help(worker);
