@@ -13,9 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "mpi/launch/end_job.h"
 #include "mpi/launch/launch.h"
-#include "mpi/launch/libc/process.h"
+#include "mpi/launch/libc/libc.h"
 
 typedef struct {
     pid_t pid;
@@ -140,9 +139,9 @@ static int wait_for_all(int size)
         if (code != 0 && first == 0) {
             first = code;
             if (WIFSIGNALED(status))
-                mpi_finish_say("rank %d was ended by signal %d", i, WTERMSIG(status));
+                mpi_launch_say("rank %d was ended by signal %d", i, WTERMSIG(status));
             else
-                mpi_finish_say("rank %d ended with exit code %d", i, code);
+                mpi_launch_say("rank %d ended with exit code %d", i, code);
         }
     }
     return first;

@@ -18,8 +18,8 @@
 
 #include "coll/coll.h"
 #include "cost/cost.h"
-#include "mpi/launch/end_job.h"
 #include "mpi/launch/launch.h"
+#include "mpi/launch/libc/libc.h"
 
 enum { LINES_MAX = 1000 }; /* programs that are remembered */
 
@@ -149,7 +149,7 @@ int mpi_comm_auto(const mpi_launch_values_t *values, int cores, int ranks, const
     free(full);
     xy_free(path);
     if (values->verbose)
-        mpi_finish_say("%d of %d cores communicate: the best by the model for %s", k, cores,
+        mpi_launch_say("%d of %d cores communicate: the best by the model for %s", k, cores,
                        work > 0 ? "the computation measured before"
                                 : "a program that computes as long as it communicates");
     return k;

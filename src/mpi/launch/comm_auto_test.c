@@ -12,12 +12,12 @@
 #include <cmocka.h>
 
 #include "coll/coll.h"
-#include "mpi/launch/end_job.h"
 #include "mpi/launch/launch.h"
+#include "mpi/launch/libc/libc.h"
 
 static char said[256];
 
-void mpi_finish_say(const char *format, ...)
+void mpi_launch_say(const char *format, ...)
 {
     va_list arguments;
 

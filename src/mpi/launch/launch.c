@@ -7,8 +7,7 @@
 #include <unistd.h>
 
 #include "mpi/bindings/bindings.h"
-#include "mpi/launch/end_job.h"
-#include "mpi/launch/libc/process.h"
+#include "mpi/launch/libc/libc.h"
 #include "mpi/nbc/nbc.h"
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
@@ -156,7 +155,9 @@ static xy_status_t load_programs(launch_t *launch)
     mpi_program_config_t config = {.is_shared = launch->values->share_globals,
                                    .privat = &launch->privat,
                                    .tls_reserve = mpi_locals_reserve(),
-                                   .is_verbose = launch->values->verbose};
+                                   .is_verbose = launch->values->verbose,
+                                   .capture_main = mpi_process_capture_main,
+                                   .prepare_copies = mpi_process_prepare_cxx};
     xy_status_t st = XY_OK;
 
     for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++) {
@@ -272,7 +273,7 @@ static xy_status_t make_ranks(launch_t *launch)
 static void say_placement(const launch_t *launch)
 {
     for (int r = 0; r < launch->size; r++)
-        mpi_finish_say("rank %d runs '%s' on core %d", r, launch->processes[r].program->path,
+        mpi_launch_say("rank %d runs '%s' on core %d", r, launch->processes[r].program->path,
                        launch->placement.cpus[launch->placement.worker_of[r]]);
 }
 

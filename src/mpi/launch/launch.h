@@ -8,7 +8,7 @@
 
 #include <sched.h>
 
-#include "mpi/launch/image/program.h"
+#include "mpi/launch/image/image.h"
 #include "mpi/launch/options.h"
 #include "place/place.h"
 

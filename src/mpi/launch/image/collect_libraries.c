@@ -14,8 +14,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "mpi/launch/end_job.h"
 #include "mpi/launch/image/program.h"
+#include "mpi/launch/image/say.h"
 
 static const char *const runtimes[] = {
     "libmpi_abi.so",   "libc.so.",      "libm.so.",     "libpthread.so.", "libdl.so.",
@@ -134,7 +134,7 @@ static xy_status_t add_module(gathering_t *g, mpi_elf_t *elf)
     }
     g->has_changed = true;
     if (g->program->modules.count > 1 && g->config->is_verbose)
-        mpi_finish_say("every rank gets its own '%s'", elf->path);
+        mpi_launch_say("every rank gets its own '%s'", elf->path);
     return XY_OK;
 }
 

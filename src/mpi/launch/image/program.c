@@ -150,7 +150,7 @@ static xy_status_t check_kind(const mpi_elf_t *elf, const mpi_program_config_t *
     return xy_fail_at(XY_EUNSUPPORTED, elf->path, 0, "this is no executable that can be loaded");
 }
 
-static xy_status_t find_main(mpi_program_t *program)
+static xy_status_t find_main(mpi_program_t *program, const mpi_program_config_t *config)
 {
     static void *nowhere[XMPI_VARIABLES];
     const mpi_module_t *module = program->modules.data;
@@ -161,7 +161,7 @@ static xy_status_t find_main(mpi_program_t *program)
     if (st != XY_OK)
         return st;
     mpi_image_fix(program, image, nowhere);
-    found = mpi_program_capture_main(
+    found = config->capture_main(
         mpi_image_at(image, mpi_module_offset(module, module->elf->header->e_entry)));
     if (found == NULL)
         return xy_fail_at(XY_EUNSUPPORTED, program->path, 0,
@@ -181,12 +181,12 @@ static xy_status_t load(mpi_program_t *program, const mpi_program_config_t *conf
         st = check_threads(program, config->tls_reserve);
     if (st == XY_OK)
         st = lay_out(program);
-    mpi_cxx_setup();
+    config->prepare_copies();
     if (st == XY_OK)
         st = mpi_program_resolve(program);
     if (st == XY_OK)
         st = mpi_program_register(program);
-    return st == XY_OK ? find_main(program) : st;
+    return st == XY_OK ? find_main(program, config) : st;
 }
 
 xy_status_t mpi_program_load(const char *path, const mpi_program_config_t *config,

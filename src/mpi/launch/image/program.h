@@ -76,6 +76,11 @@ typedef struct {
     const xy_vec_t *privat; /* of const char *: names of libraries to copy, or NULL */
     size_t tls_reserve;     /* bytes of thread-local memory that images may use */
     bool is_verbose;        /* say which libraries are copied */
+    /* The main function, by starting the image at `entry` until it calls __libc_start_main; NULL:
+     * it does not. */
+    void *(*capture_main)(void *entry);
+    /* All libraries are loaded: make ready what is about to be copied. */
+    void (*prepare_copies)(void);
 } mpi_program_config_t;
 
 typedef struct mpi_program {
@@ -130,10 +135,6 @@ static inline size_t mpi_module_offset(const mpi_module_t *module, uintptr_t add
 xy_status_t mpi_program_resolve(mpi_program_t *program);
 /* Choose the modules and have the dynamic linker load what is shared. */
 xy_status_t mpi_program_gather(mpi_program_t *program, const mpi_program_config_t *config);
-/* The main function, by starting the image until it calls __libc_start_main. */
-void *mpi_program_capture_main(void *entry);
-/* Make the C++ runtime's streams ready to be copied, where there is one. */
-void mpi_cxx_setup(void);
 /* Make images findable by address. */
 xy_status_t mpi_program_register(const mpi_program_t *program);
 void mpi_program_unregister(const mpi_program_t *program);

@@ -16,7 +16,7 @@
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
 /* std::ios_base::Init::Init(): makes the streams when the first such object appears. */
-void mpi_cxx_setup(void)
+void mpi_process_prepare_cxx(void)
 {
     static char object[16];
     static bool is_done;

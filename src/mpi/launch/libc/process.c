@@ -4,6 +4,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "mpi/launch/libc/end_job.h"
+
 _Thread_local mpi_process_t *mpi_process_self;
 pid_t mpi_process_pid;
 

@@ -3,7 +3,7 @@
  * What a rank has instead of a process of its own: an image of the program, and private copies of
  * the C library's state that programs rely on.
  *
- * Code of the C library that was put in front (libc_*.c) asks mpi_process_self for the rank it
+ * Code of the C library that was put in front (libc/) asks mpi_process_self for the rank it
  * works for. Threads that a rank makes belong to it as well; only its fiber may call MPI.
  */
 #ifndef XY_MPI_LAUNCH_LIBC_PROCESS_H
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "mpi/launch/image/program.h"
+#include "mpi/launch/image/image.h"
 #include "mpi/runtime/runtime.h"
 
 /* A standard stream of a rank: collects lines and writes whole ones. Protected by one lock for all
@@ -124,6 +124,11 @@ void mpi_process_exit_now(mpi_process_t *process, int code) __attribute__((noret
 /* Call the functions of one kind; of one shared object when `dso` is not NULL. */
 void mpi_process_run_atexit(mpi_process_t *process, unsigned kinds, const void *dso, int code);
 
+/* For mpi_program_config_t. The main function of an image (start_main.c); and the streams of the
+ * C++ runtime, where there is one, made ready to be copied (cxx_runtime.c). */
+void *mpi_process_capture_main(void *entry);
+void mpi_process_prepare_cxx(void);
+
 /* ---- Environment (environment.c) ---- */
 xy_status_t mpi_environment_init(mpi_process_t *process, char *const *environment);
 char *mpi_environment_get(mpi_process_t *process, const char *name, size_t length);
@@ -147,7 +152,7 @@ void mpi_streams_flush_all(mpi_process_t *processes, int count);
 /* The C library's own, behind the ranks' ones. */
 FILE *mpi_stream_of(mpi_process_t *process, FILE *file);
 
-/* ---- Thread-local variables (locals.c) ---- */
+/* ---- Thread-local variables (thread_locals.c) ---- */
 xy_status_t mpi_locals_init(mpi_process_t *process);
 /* `next` runs on this thread from now on. */
 void mpi_locals_switch(mpi_process_t *next);
@@ -157,13 +162,5 @@ void mpi_locals_fill(const mpi_process_t *process);
 size_t mpi_locals_reserve(void);
 /* Find the libraries whose thread-local variables must follow the rank; after loading. */
 xy_status_t mpi_locals_setup(void);
-
-/* ---- The end (finish.c) ---- */
-/* The rank is over: the last one, or the first that failed, ends the job. */
-void mpi_finish_rank(mpi_process_t *process, int code) __attribute__((noreturn));
-/* Flush and end the process; a message was printed. Any thread. */
-void mpi_finish_job(int code) __attribute__((noreturn));
-/* The same from a signal handler: nothing is flushed. */
-void mpi_finish_now(int code) __attribute__((noreturn));
 
 #endif

@@ -16,7 +16,7 @@
 #include <ucontext.h>
 
 #include "mpi/check/check.h"
-#include "mpi/launch/end_job.h"
+#include "mpi/launch/libc/end_job.h"
 #include "mpi/launch/libc/interpose.h"
 
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
@@ -132,10 +132,10 @@ static void on_fault(int number, siginfo_t *info, void *context)
         snprintf(address, sizeof(address), " (address %p)", info->si_addr);
     if (process != NULL) {
         describe_place(place, where, sizeof(where));
-        mpi_finish_say("rank %d: %s%s in %s%s", process->world, fault_name(number), address,
+        mpi_launch_say("rank %d: %s%s in %s%s", process->world, fault_name(number), address,
                        call != NULL ? call : "program code", where);
     } else {
-        mpi_finish_say("%s%s outside of any rank", fault_name(number), address);
+        mpi_launch_say("%s%s outside of any rank", fault_name(number), address);
     }
     if (!wants_core())
         mpi_finish_now(128 + number);
@@ -174,7 +174,7 @@ static void on_delivered(int number, siginfo_t *info, void *context)
     if (is_handled)
         return;
     if (number != SIGINT && number != SIGTERM)
-        mpi_finish_say("ended by signal %d", number);
+        mpi_launch_say("ended by signal %d", number);
     mpi_finish_now(128 + number);
 }
 
@@ -246,7 +246,7 @@ static void *wait_for_timeout(void *argument)
 
     while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
         ;
-    mpi_finish_say("the time limit of %g s has passed", seconds);
+    mpi_launch_say("the time limit of %g s has passed", seconds);
     mpi_job_report(mpi_job, 32);
     mpi_finish_job(124);
 }

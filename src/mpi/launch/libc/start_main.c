@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "mpi/launch/image/program.h"
 #include "mpi/launch/libc/interpose.h"
+#include "mpi/launch/libc/process.h"
 
 typedef int (*main_fn)(int, char **, char **);
 typedef int (*start_main_fn)(main_fn, int, char **, void (*)(void), void (*)(void), void (*)(void),
@@ -62,7 +62,7 @@ static void enter(void *entry, void *stack)
 #endif
 }
 
-void *mpi_program_capture_main(void *entry)
+void *mpi_process_capture_main(void *entry)
 {
     enum { SCRATCH = 64 << 10 };
     /* argc, argv (NULL), environment (NULL), auxiliary vector (AT_NULL), padding. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mpi/launch/end_job.h"
+#include "mpi/launch/libc/end_job.h"
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,22 +24,6 @@ void mpi_finish_setup(mpi_process_t *all, int count)
 int mpi_finish_code(void)
 {
     return first_code;
-}
-
-void mpi_finish_say(const char *format, ...)
-{
-    char line[1024] = "mpiexec: ";
-    va_list arguments;
-    ssize_t ignored;
-    size_t n;
-
-    va_start(arguments, format);
-    vsnprintf(line + 9, sizeof(line) - 11, format, arguments);
-    va_end(arguments);
-    n = strlen(line);
-    line[n++] = '\n';
-    ignored = write(STDERR_FILENO, line, n);
-    (void)ignored;
 }
 
 /* The C library's _exit: this library's ends ranks. */
@@ -83,7 +66,7 @@ static void fail_rank(const mpi_process_t *process, int code, const char *how)
 {
     const char *call = process->rank != NULL ? process->rank->call.name : NULL;
 
-    mpi_finish_say("rank %d ended with exit code %d%s%s%s", process->world, code, how,
+    mpi_launch_say("rank %d ended with exit code %d%s%s%s", process->world, code, how,
                    call != NULL ? ", in " : "", call != NULL ? call : "");
 }
 
@@ -122,14 +105,14 @@ void mpi_finish_abort(int code)
 
 void mpi_finish_stuck(void)
 {
-    mpi_finish_say("deadlock: no rank can go on");
+    mpi_launch_say("deadlock: no rank can go on");
     mpi_job_report(mpi_job, 32);
     mpi_finish_job(1);
 }
 
 void mpi_finish_overflow(mpi_rank_t *rank)
 {
-    mpi_finish_say("rank %d: stack overflow%s%s; a larger stack is given with --stack-size",
+    mpi_launch_say("rank %d: stack overflow%s%s; a larger stack is given with --stack-size",
                    rank != NULL ? rank->world : -1,
                    rank != NULL && rank->call.name != NULL ? " in " : " in program code",
                    rank != NULL && rank->call.name != NULL ? rank->call.name : "");

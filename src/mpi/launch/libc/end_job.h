@@ -2,8 +2,8 @@
 /*
  * How a job ends: with the last rank, or with the first that fails.
  */
-#ifndef XY_MPI_LAUNCH_END_JOB_H
-#define XY_MPI_LAUNCH_END_JOB_H
+#ifndef XY_MPI_LAUNCH_LIBC_END_JOB_H
+#define XY_MPI_LAUNCH_LIBC_END_JOB_H
 
 #include "mpi/launch/libc/process.h"
 
@@ -11,8 +11,13 @@
 void mpi_finish_setup(mpi_process_t *processes, int count);
 /* The exit code so far: of the first rank that ended with another one than 0. */
 int mpi_finish_code(void);
-/* One line on standard error, "mpiexec: ...", with one write. Safe in signal handlers. */
-void mpi_finish_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The rank is over: the last one, or the first that failed, ends the job. */
+void mpi_finish_rank(mpi_process_t *process, int code) __attribute__((noreturn));
+/* Flush and end the process; a message was printed. Any thread. */
+void mpi_finish_job(int code) __attribute__((noreturn));
+/* The same from a signal handler: nothing is flushed. */
+void mpi_finish_now(int code) __attribute__((noreturn));
 
 /* Handlers of the job (mpi_job_config_t). */
 void mpi_finish_abort(int code);
