@@ -75,12 +75,19 @@ void xy_pool_destroy(xy_pool_t *pool);
  * More fibers may be created and run afterwards. */
 xy_status_t xy_pool_run(xy_pool_t *pool);
 
+/* The same on threads of the pool's own: start returns at once, join when every fiber has ended.
+ * For callers that must stay what they are: a worker of another pool (join blocks it), or a thread
+ * with something else to do meanwhile. When a thread cannot start (said), the others stop as soon
+ * as each comes back to its scheduler, and join waits for that. Any thread that is no worker of
+ * this pool. */
+xy_status_t xy_pool_start(xy_pool_t *pool);
+void xy_pool_join(xy_pool_t *pool);
+
 /* Make the calling thread worker 0 of a pool of one worker and its running code a fiber of it (a
  * program started without a launcher). The pool must not be run; fibers may be created. The process
  * exits when the adopted fiber and all others have called xy_fiber_exit. */
 xy_status_t xy_pool_adopt(xy_pool_t *pool, xy_fiber_t **fiber_p);
 
-int xy_pool_workers(const xy_pool_t *pool);
 xy_worker_t *xy_pool_worker(xy_pool_t *pool, int index);
 void *xy_pool_user(const xy_pool_t *pool);
 
@@ -96,8 +103,6 @@ void xy_fiber_user_set(xy_fiber_t *fiber, void *user);
  * the last of them has ended. It must not call xy_fiber_exit. Once; from its worker, or before run.
  */
 void xy_fiber_background_set(xy_fiber_t *fiber);
-/* The lowest and one past the highest address of its stack. */
-void xy_fiber_stack(const xy_fiber_t *fiber, void **low_p, void **high_p);
 
 /* Give way until ready or wake is called. A ready that came before the park (from poll, say) is not
  * lost: park then returns at once. */
@@ -113,10 +118,6 @@ void xy_fiber_exit(void) __attribute__((noreturn));
 
 /* Make a parked fiber ready: from its own worker (its fibers or its poll function). */
 void xy_fiber_ready(xy_fiber_t *fiber);
-/* The same for a chain of fibers linked by xy_fiber_next_set, first to last, in O(1): they must all
- * be parked and have one priority. */
-void xy_fiber_ready_chain(xy_fiber_t *first, xy_fiber_t *last, int count);
-void xy_fiber_next_set(xy_fiber_t *fiber, xy_fiber_t *next);
 /* Make a parked fiber ready from any thread; not from a signal handler. A thread that is no worker
  * must return from it before the pool is destroyed. */
 void xy_fiber_wake(xy_fiber_t *fiber);
@@ -129,8 +130,6 @@ xy_pool_t *xy_worker_pool(const xy_worker_t *worker);
 void xy_worker_user_set(xy_worker_t *worker, void *user);
 void *xy_worker_user(const xy_worker_t *worker);
 bool xy_worker_has_ready(const xy_worker_t *worker); /* from the worker itself */
-/* How many workers are spinning without work right now: others may hand them pieces. */
-int xy_pool_idle(const xy_pool_t *pool);
 
 /* End: stop all workers as soon as each comes back to its scheduler, leaving fibers where they are
  * (an aborting job). Any thread. Does nothing to an adopted pool: its thread can simply exit. */

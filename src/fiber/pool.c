@@ -224,10 +224,53 @@ static void run_prepare(xy_pool_t *pool)
     }
 }
 
+/* Threads for the workers from `first` on. When one cannot start, all are told to stop. Returns
+ * how many workers have a thread, those before `first` included. */
+static int threads_start(xy_pool_t *pool, int first, xy_status_t *st_p)
+{
+    int started = first;
+
+    run_prepare(pool);
+    while (started < pool->config.workers && *st_p == XY_OK) {
+        *st_p = thread_start(&pool->workers[started]);
+        started += *st_p == XY_OK;
+    }
+    if (*st_p != XY_OK)
+        xy_pool_stop(pool);
+    return started;
+}
+
+static void threads_join(xy_pool_t *pool, int first, int started)
+{
+    for (int i = first; i < started; i++)
+        pthread_join(pool->workers[i].thread, NULL);
+    for (int i = started; i < pool->config.workers; i++)
+        fiber_mail_drain(&pool->workers[i]); /* the letter that nobody read */
+}
+
+xy_status_t xy_pool_start(xy_pool_t *pool)
+{
+    xy_status_t st = XY_OK;
+
+    if (pool->is_adopted)
+        return xy_fail(XY_EINVAL, "a pool that adopted a thread cannot be started");
+    if (atomic_load(&pool->live) == 0)
+        return XY_OK;
+    pool->started = threads_start(pool, 0, &st);
+    return st;
+}
+
+void xy_pool_join(xy_pool_t *pool)
+{
+    if (pool->started > 0)
+        threads_join(pool, 0, pool->started);
+    pool->started = 0;
+}
+
 xy_status_t xy_pool_run(xy_pool_t *pool)
 {
     xy_status_t st;
-    int started = 1;
+    int started;
 
     if (xy_worker_current != NULL || pool->is_adopted)
         return xy_fail(XY_EINVAL, "a pool cannot be run by a thread that is a worker already");
@@ -236,18 +279,9 @@ xy_status_t xy_pool_run(xy_pool_t *pool)
     st = pin_self(pool);
     if (st != XY_OK)
         return st;
-    run_prepare(pool);
-    while (started < pool->config.workers && st == XY_OK) {
-        st = thread_start(&pool->workers[started]);
-        started += st == XY_OK;
-    }
-    if (st != XY_OK)
-        xy_pool_stop(pool);
+    started = threads_start(pool, 1, &st);
     worker_main(&pool->workers[0]); /* ends at once when the pool is stopped */
-    for (int i = 1; i < started; i++)
-        pthread_join(pool->workers[i].thread, NULL);
-    for (int i = started; i < pool->config.workers; i++)
-        fiber_mail_drain(&pool->workers[i]); /* the letter that nobody read */
+    threads_join(pool, 1, started);
     unpin_self(pool);
     return st;
 }
@@ -279,11 +313,6 @@ xy_status_t xy_pool_adopt(xy_pool_t *pool, xy_fiber_t **fiber_p)
     return XY_OK;
 }
 
-int xy_pool_workers(const xy_pool_t *pool)
-{
-    return pool->config.workers;
-}
-
 xy_worker_t *xy_pool_worker(xy_pool_t *pool, int index)
 {
     return &pool->workers[index];
@@ -292,13 +321,4 @@ xy_worker_t *xy_pool_worker(xy_pool_t *pool, int index)
 void *xy_pool_user(const xy_pool_t *pool)
 {
     return pool->config.user;
-}
-
-int xy_pool_idle(const xy_pool_t *pool)
-{
-    int idle = 0;
-
-    for (int i = 0; i < pool->config.workers; i++)
-        idle += atomic_load_explicit(&pool->workers[i].is_idle, memory_order_relaxed);
-    return idle;
 }

@@ -13,7 +13,7 @@
 #include "fiber/fiber.h"
 
 enum {
-    FIBER_PARKED, /* also while in a ready list through xy_fiber_ready_chain */
+    FIBER_PARKED,
     FIBER_READY,
     FIBER_RUNNING,
     FIBER_SLEEPING,
@@ -62,7 +62,7 @@ struct xy_fiber {
 
     /* Second line: what a switch touches. */
     _Alignas(XY_FIBER_LINE) void *context; /* NULL: has not run yet */
-    xy_fiber_t *next, *prev;               /* in a ready list; `next` also in a chain */
+    xy_fiber_t *next, *prev;               /* in a ready list */
     uint8_t state, priority;
     uint8_t list;      /* which ready list, while FIBER_READY */
     bool is_signalled; /* ready came before park */
@@ -98,7 +98,6 @@ struct xy_worker {
     uint64_t timer_order;
     uint32_t ticks;
     bool is_stopped;
-    _Atomic bool is_idle; /* read by any thread */
     fiber_queue_t ready;
 
     xy_pool_t *pool;
@@ -128,6 +127,7 @@ struct xy_pool {
     xy_worker_t *workers;
     void *memory; /* of the pool and its workers */
     bool is_adopted;
+    int started;                    /* threads of xy_pool_start */
     fiber_cpuset_t affinity_before; /* of the thread that became worker 0 */
     bool is_pinned;
 

@@ -9,25 +9,18 @@
 
 #include "fiber/private.h"
 
-/* Append first .. last, which are linked both ways. */
-static inline void fiber_queue_push_chain(fiber_queue_t *q, xy_fiber_t *first, xy_fiber_t *last,
-                                          unsigned list)
-{
-    if ((q->nonempty >> list & 1) != 0) {
-        first->prev = q->last[list];
-        q->last[list]->next = first;
-    } else {
-        q->first[list] = first;
-        q->nonempty |= UINT32_C(1) << list;
-    }
-    q->last[list] = last;
-}
-
 static inline void fiber_queue_push(fiber_queue_t *q, xy_fiber_t *fiber, unsigned list)
 {
     fiber->state = FIBER_READY;
     fiber->list = (uint8_t)list;
-    fiber_queue_push_chain(q, fiber, fiber, list);
+    if ((q->nonempty >> list & 1) != 0) {
+        fiber->prev = q->last[list];
+        q->last[list]->next = fiber;
+    } else {
+        q->first[list] = fiber;
+        q->nonempty |= UINT32_C(1) << list;
+    }
+    q->last[list] = fiber;
 }
 
 /* `next` runs after the fiber that is about to run: fetch its stack, and the structure of the one

@@ -18,7 +18,7 @@ _Thread_local xy_worker_t *xy_worker_current;
 enum {
     POLL_EVERY = 8,   /* switches between two polls while fibers are ready (a power of two) */
     CLOCK_EVERY = 32, /* switches or empty polls between two looks at the clock (likewise) */
-    EAGER_POLLS = 128 /* empty polls before the worker relaxes between them and counts as idle */
+    EAGER_POLLS = 128 /* empty polls before the worker relaxes between them */
 };
 
 /* Mail ---------------------------------------------------------------------------------------- */
@@ -86,12 +86,6 @@ void xy_fiber_ready(xy_fiber_t *fiber)
     make_ready(fiber->head.worker, fiber);
 }
 
-void xy_fiber_ready_chain(xy_fiber_t *first, xy_fiber_t *last, int count)
-{
-    if (count > 0)
-        fiber_queue_push_chain(&first->head.worker->ready, first, last, first->priority);
-}
-
 void xy_fiber_wake(xy_fiber_t *fiber)
 {
     xy_worker_t *w = fiber->head.worker;
@@ -144,7 +138,6 @@ static __attribute__((noinline)) xy_fiber_t *wait_for_work(xy_worker_t *w)
         if (w->spin_ns == 0 || polls % CLOCK_EVERY == 0) {
             fiber_timer_expire(w);
             if (w->ready.nonempty == 0 && spin_is_over(w, &start)) {
-                atomic_store_explicit(&w->is_idle, false, memory_order_relaxed);
                 tell_idle(w, XY_IDLE_SLEEPS, NULL);
                 fiber_worker_sleep(w);
                 tell_idle(w, XY_IDLE_POLLS, NULL);
@@ -153,13 +146,9 @@ static __attribute__((noinline)) xy_fiber_t *wait_for_work(xy_worker_t *w)
                 polls = 0;
             }
         }
-        if (polls >= EAGER_POLLS) {
-            if (polls == EAGER_POLLS)
-                atomic_store_explicit(&w->is_idle, true, memory_order_relaxed);
+        if (polls >= EAGER_POLLS)
             xy_relax();
-        }
     }
-    atomic_store_explicit(&w->is_idle, false, memory_order_relaxed);
     tell_idle(w, XY_IDLE_ENDS, fiber != &w->root ? fiber : NULL);
     return fiber;
 }

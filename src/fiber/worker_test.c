@@ -142,7 +142,7 @@ static void test_wakes_sleeping(void **state)
 
 static _Atomic int boxes[4];
 static xy_fiber_t *readers[4];
-static int letters;
+static int letters, stations;
 
 static bool read_box(xy_worker_t *w)
 {
@@ -157,13 +157,12 @@ static bool read_box(xy_worker_t *w)
 
 static void forward_letters(void *arg)
 {
-    int i = (int)(intptr_t)arg, workers = xy_pool_workers(xy_worker_pool(xy_worker_self()));
-    int next = (i + 1) % workers;
+    int i = (int)(intptr_t)arg, next = (i + 1) % stations;
 
     for (int n = 0; n < letters; n++) {
         if (i != 0 || n != 0)
             xy_fiber_park();
-        if (i == workers - 1 && n == letters - 1)
+        if (i == stations - 1 && n == letters - 1)
             break;
         atomic_store_explicit(&boxes[next], 1, memory_order_release);
         xy_worker_notify(xy_pool_worker(xy_worker_pool(xy_worker_self()), next));
@@ -175,6 +174,7 @@ static void ring_of(int workers, int rounds, double spin)
     xy_pool_t *pool = pool_of(workers, spin, read_box);
 
     letters = rounds;
+    stations = workers;
     for (intptr_t i = 0; i < workers; i++)
         assert_int_equal(
             xy_fiber_create(xy_pool_worker(pool, (int)i), forward_letters, (void *)i, &readers[i]),
@@ -477,36 +477,87 @@ static void test_waiting_is_free(void **state)
     assert_true(used < 0.05 * SLOW);
 }
 
-static _Atomic bool is_over;
+/* Threads of the pool's own: the caller stays what it is. -----------------------------------------
+ */
 
-static void watch_idle(void *arg)
+static void note_thread(void *arg)
 {
-    double start = xy_now();
-
-    (void)arg;
-    while (xy_pool_idle(xy_worker_pool(xy_worker_self())) < 1 && xy_now() - start < 20)
-        ;
-    assert_int_equal(xy_pool_idle(xy_worker_pool(xy_worker_self())), 1);
-    give_token(&players[0]);
+    *(pthread_t *)arg = pthread_self();
+    assert_non_null(xy_worker_self());
 }
 
-static void take_one(void *arg)
+static void test_start_and_join(void **state)
 {
-    take_token(arg);
-    atomic_store(&is_over, true);
-}
-
-static void test_idle_count(void **state)
-{
-    xy_pool_t *pool = pool_of(2, 30.0, NULL);
+    xy_pool_config_t config = {.workers = 3}; /* stuck is NULL: wakes come from outside */
+    pthread_t threads[2];
+    xy_pool_t *pool;
 
     (void)state;
     memset(players, 0, sizeof(players));
-    assert_int_equal(xy_fiber_create(xy_pool_worker(pool, 0), watch_idle, NULL, NULL), XY_OK);
-    assert_int_equal(
-        xy_fiber_create(xy_pool_worker(pool, 1), take_one, &players[0], &players[0].fiber), XY_OK);
+    assert_int_equal(xy_pool_create(&config, &pool), XY_OK);
+    assert_int_equal(xy_pool_start(pool), XY_OK); /* nothing to run */
+    xy_pool_join(pool);
+    for (int round = 0; round < 2; round++) {
+        for (int i = 0; i < 2; i++)
+            assert_int_equal(
+                xy_fiber_create(xy_pool_worker(pool, i), note_thread, &threads[i], NULL), XY_OK);
+        assert_int_equal(
+            xy_fiber_create(xy_pool_worker(pool, 2), take_hundred, &players[0], &players[0].fiber),
+            XY_OK);
+        assert_int_equal(xy_pool_start(pool), XY_OK);
+        assert_null(xy_worker_self());
+        wake_from_outside(&players[0]); /* the caller is free to do this meanwhile */
+        xy_pool_join(pool);
+        xy_fiber_release(players[0].fiber);
+        assert_false(pthread_equal(threads[0], pthread_self()));
+        assert_false(pthread_equal(threads[0], threads[1]));
+    }
+    xy_pool_destroy(pool);
+}
+
+static void run_inner(void *arg)
+{
+    xy_pool_t *pool = pool_of(2, 0, NULL);
+    xy_worker_t *self = xy_worker_self();
+    pthread_t threads[2];
+
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(xy_fiber_create(xy_pool_worker(pool, i), note_thread, &threads[i], NULL),
+                         XY_OK);
+    assert_int_equal(xy_pool_start(pool), XY_OK);
+    xy_pool_join(pool);
+    xy_pool_destroy(pool);
+    assert_ptr_equal(xy_worker_self(), self);
+    assert_false(pthread_equal(threads[0], pthread_self()));
+    *(bool *)arg = true;
+}
+
+static void test_pool_in_a_fiber(void **state)
+{
+    xy_pool_t *pool = pool_of(1, 0, NULL);
+    bool is_done = false;
+
+    (void)state;
+    assert_int_equal(xy_fiber_create(xy_pool_worker(pool, 0), run_inner, &is_done, NULL), XY_OK);
     run_and_destroy(pool);
-    assert_true(atomic_load(&is_over));
+    assert_true(is_done);
+}
+
+static void test_start_fails(void **state)
+{
+    int cpus[2] = {0, 8000}; /* a core that is not there */
+    xy_pool_t *pool;
+    cpu_set_t allowed;
+
+    (void)state;
+    sched_getaffinity(0, sizeof(allowed), &allowed);
+    while (!CPU_ISSET(cpus[0], &allowed))
+        cpus[0]++;
+    assert_int_equal(xy_pool_create(&(xy_pool_config_t){.workers = 2, .cpus = cpus}, &pool), XY_OK);
+    assert_int_equal(xy_fiber_create(xy_pool_worker(pool, 0), yield_for_ever, NULL, NULL), XY_OK);
+    assert_int_equal(xy_pool_start(pool), XY_EINVAL);
+    xy_pool_join(pool);
+    xy_pool_destroy(pool);
 }
 
 static void check_cpu(void *arg)
@@ -550,7 +601,9 @@ int main(void)
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_foreign_thread),
         cmocka_unit_test(test_waiting_is_free),
-        cmocka_unit_test(test_idle_count),
+        cmocka_unit_test(test_start_and_join),
+        cmocka_unit_test(test_pool_in_a_fiber),
+        cmocka_unit_test(test_start_fails),
         cmocka_unit_test(test_pinned),
     };
 
