@@ -397,10 +397,5 @@ void exec_flush(exec_tasks_t *e)
         else if (!e->memories[1].room.copies[d].is_storing)
             store(e, 1, d);
     }
-    while (e->in_flight > 0 && e->status == XY_OK) {
-        e->sleeping++;
-        pthread_cond_wait(&e->changed, &e->lock);
-        e->sleeping--;
-    }
     pthread_mutex_unlock(&e->lock);
 }

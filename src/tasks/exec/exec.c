@@ -9,6 +9,8 @@
 
 enum { CPUS_MAX = 1024, WORKERS_MAX = 1024 };
 
+static const double SPIN_SECONDS = 100e-6;
+
 uint64_t xy_task_cache_bytes(void)
 {
     long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
@@ -46,6 +48,7 @@ int32_t xy_task_exec_workers(const xy_task_exec_t *how)
 
 static void cleanup(exec_tasks_t *e)
 {
+    xy_pool_destroy(e->pool);
     for (int32_t m = 0; e->memories != NULL && m < e->memory_count; m++) {
         for (int32_t d = 0; e->memories[m].room.copies != NULL && d < e->data_count; d++)
             xy_free(e->memories[m].room.copies[d].own);
@@ -71,7 +74,6 @@ static void cleanup(exec_tasks_t *e)
     xy_free(e->is_over);
     xy_task_uses_cleanup(&e->uses);
     pthread_mutex_destroy(&e->lock);
-    pthread_cond_destroy(&e->changed);
     pthread_cond_destroy(&e->asked);
 }
 
@@ -150,8 +152,6 @@ static xy_status_t init_platform(exec_tasks_t *e)
 
 static xy_status_t init_workers(exec_tasks_t *e)
 {
-    int cpus[CPUS_MAX];
-    int32_t cpu_count = find_cpus(cpus);
     const xy_access_t *a;
 
     for (int32_t i = 0; i < e->ops; i++) {
@@ -165,14 +165,12 @@ static xy_status_t init_workers(exec_tasks_t *e)
     }
     e->most = e->most > 0 ? e->most : 1;
     e->left = e->ops;
-    e->is_spinning = e->worker_count <= cpu_count;
     for (int32_t w = 0; w < e->worker_count; w++) {
         exec_worker_t *worker = &e->workers[w];
 
         e->memory_of[w] = e->how->store == NULL ? w + 1 : 1;
         e->speed[w] = 1;
         *worker = (exec_worker_t){.engine = e, .number = w, .memory = e->memory_of[w]};
-        worker->cpu = e->is_spinning ? cpus[w] : -1;
         worker->seen = UINT32_MAX;
         worker->buffers =
             xy_calloc((size_t)EXEC_BATCH_MAX * (size_t)e->most, sizeof(*worker->buffers));
@@ -193,7 +191,6 @@ static xy_status_t init(exec_tasks_t *e)
     pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_ADAPTIVE_NP);
     pthread_mutex_init(&e->lock, &attr);
     pthread_mutexattr_destroy(&attr);
-    pthread_cond_init(&e->changed, NULL);
     pthread_cond_init(&e->asked, NULL);
     if (init_arrays(e) != XY_OK || init_platform(e) != XY_OK || init_workers(e) != XY_OK ||
         exec_places_init(e) != XY_OK)
@@ -242,27 +239,45 @@ static xy_status_t check(const exec_tasks_t *e)
 
 /* ---- Running ---- */
 
+/* A pool with a worker of ours on each of its workers. Where there is a core for each, they are
+ * pinned, and spin before they sleep: most waits are short. */
+static xy_status_t pool_init(exec_tasks_t *e)
+{
+    int cpus[CPUS_MAX];
+    bool is_alone = e->worker_count <= find_cpus(cpus);
+    xy_pool_config_t config = {.workers = e->worker_count,
+                               .cpus = is_alone ? cpus : NULL,
+                               .spin_seconds = is_alone ? SPIN_SECONDS : 0,
+                               .poll = exec_poll};
+    xy_status_t st = xy_pool_create(&config, &e->pool);
+
+    for (int32_t i = 0; i < e->worker_count && st == XY_OK; i++) {
+        exec_worker_t *w = &e->workers[i];
+
+        w->host = xy_pool_worker(e->pool, i);
+        xy_worker_user_set(w->host, w);
+        st = xy_fiber_create(w->host, exec_worker_main, w, &w->fiber);
+    }
+    return st;
+}
+
 static xy_status_t run_workers(exec_tasks_t *e)
 {
-    int32_t started = 0;
+    xy_status_t st = pool_init(e);
 
+    if (st != XY_OK)
+        return st;
     for (xy_op_id_t i = 0; i < e->ops; i++)
         if (e->waiting[i] == 0)
             exec_announce(e, i);
-    while (started < e->worker_count) {
-        exec_worker_t *w = &e->workers[started];
-
-        if (pthread_create(&w->thread, NULL, exec_worker_main, w) != 0)
-            break;
-        started++;
-    }
-    if (started < e->worker_count) {
+    st = xy_pool_start(e->pool);
+    if (st != XY_OK) {
         pthread_mutex_lock(&e->lock);
-        exec_fail(e, xy_fail(XY_ELIMIT, "the system starts no more threads than %d", started));
+        exec_fail(e, st);
         pthread_mutex_unlock(&e->lock);
     }
-    for (int32_t w = 0; w < started; w++) {
-        pthread_join(e->workers[w].thread, NULL);
+    xy_pool_join(e->pool);
+    for (int32_t w = 0; w < e->worker_count; w++) {
         e->result.compute_bound += e->workers[w].busy / e->worker_count;
         e->result.tasks += e->workers[w].ran;
     }

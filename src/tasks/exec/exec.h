@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Task graphs in real time: threads pinned to cores run the tasks, the policies that the simulator
- * knows say which and when.
+ * Task graphs in real time: workers of src/fiber, one per core, run the tasks, and the policies
+ * that the simulator knows decide which and when.
  *
  *   xy_task_exec_t how = {.policy = "closure"};         (each op->user is an xy_task_code_t, each
  *   st = xy_task_execute(graph, &how, &result);          datum->user its address)
@@ -22,8 +22,9 @@
  * observer after the run: what a cache is believed to load and to give up bears the time of the
  * decision, all the rest is measured.
  *
- * Policies are called under one lock. A worker that finds nothing to do spins for some
- * microseconds, then sleeps.
+ * Policies are called under one lock. A worker that has nothing to do, or that waits for tasks of
+ * other workers, polls for 100 us, then sleeps until it is notified. With more workers than cores
+ * none is pinned and none polls.
  */
 #ifndef XY_TASKS_EXEC_EXEC_H
 #define XY_TASKS_EXEC_EXEC_H
@@ -76,7 +77,8 @@ typedef struct {
  *
  * XY_EINVAL: no such policy or eviction, a task does not fit, the policy cannot run the graph.
  * XY_EIO: the file cannot be read or written; what it holds is then worth nothing. XY_ENOMEM. All
- * said. Any thread; returns when all threads it made have ended. */
+ * said. Any thread, fibers included: the caller's thread is blocked until all tasks are over, and
+ * the threads that ran them have ended. */
 xy_status_t xy_task_execute(const xy_graph_t *graph, const xy_task_exec_t *how,
                             xy_task_result_t *result_p);
 

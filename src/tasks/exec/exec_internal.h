@@ -3,12 +3,12 @@
  * What the files of the real task engine share. All is protected by `lock` unless it says
  * otherwise.
  *
- *   task.c        the platform that policies see, making and unmaking
- *   task_work.c   workers: taking, running and ending tasks
- *   task_copy.c   copies of data: who holds what, room, eviction, gathering
- *   task_place.c  data that exchange their addresses
- *   task_store.c  a file: threads that read and write, buffers
- *   task_record.c what happens, kept until the end
+ *   exec.c    the platform that policies see, making and unmaking
+ *   work.c    workers: taking, running and ending tasks
+ *   copies.c  copies of data: who holds what, room, eviction, gathering
+ *   place.c   data that exchange their addresses
+ *   store.c   a file: threads that read and write, buffers
+ *   record.c  what happens, kept until the end
  */
 #ifndef XY_TASKS_EXEC_EXEC_INTERNAL_H
 #define XY_TASKS_EXEC_EXEC_INTERNAL_H
@@ -16,6 +16,7 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "fiber/fiber.h"
 #include "tasks/exec/exec.h"
 
 enum {
@@ -48,7 +49,7 @@ typedef struct {
     bool is_cut;                         /* memory ran out */
 } exec_log_t;
 
-/* Where a datum lies (task_place.c). */
+/* Where a datum lies (place.c). */
 typedef struct {
     int32_t user; /* worker that alone used the place since it was written; -1: nobody, -2: more */
     bool is_dead; /* nobody will read what is there */
@@ -77,10 +78,18 @@ typedef struct {
 
 typedef struct exec_tasks exec_tasks_t;
 
+/* What the fiber of a worker is parked for. */
+typedef enum {
+    EXEC_RUNS,             /* it is not parked */
+    EXEC_WAITS_FOR_CHANGE, /* there is nothing to do until `epoch` moves on from `seen` */
+    EXEC_WAITS_FOR_TASKS,  /* others must run theirs before `awaited`, a task of its batch */
+} exec_wait_t;
+
 typedef struct {
     exec_tasks_t *engine;
     int32_t number, memory;
-    int cpu; /* -1: not pinned */
+    xy_worker_t *host; /* the thread that it lives on, and its only fiber there */
+    xy_fiber_t *fiber;
     exec_slot_t slots[EXEC_PIPELINE_MAX];
     exec_slot_t *order[EXEC_PIPELINE_MAX]; /* those in use, by age */
     int32_t held;
@@ -100,7 +109,8 @@ typedef struct {
     double mean;          /* seconds of a task, lately */
     double ended;         /* when it last had nothing to run any more */
     uint32_t seen;        /* epoch in which it last found nothing to do */
-    pthread_t thread;
+    int32_t awaited;
+    _Atomic exec_wait_t wait; /* written by its own thread; FOR_CHANGE under the lock */
 } exec_worker_t;
 
 /* Something to read from or write to the file. */
@@ -122,14 +132,13 @@ struct exec_tasks {
     bool is_recording;  /* somebody wants to know what happened */
     double start, now;
     int32_t pipeline, data_count, ops, left;
-    int32_t most;     /* accesses of a task */
-    int32_t running;  /* workers that run tasks */
-    int32_t sleeping; /* workers in the condition variable */
-    bool is_spinning; /* there is a core for each worker */
+    int32_t most;    /* accesses of a task */
+    int32_t running; /* workers that run tasks */
+    int32_t idle;    /* workers that wait for a change */
+    xy_pool_t *pool; /* of the workers */
 
     pthread_mutex_t lock;
-    pthread_cond_t changed;
-    _Atomic uint32_t epoch; /* counts changes; read without the lock by those who spin */
+    _Atomic uint32_t epoch; /* counts changes; read without the lock by idle workers */
 
     /* What policies see as the platform. */
     int32_t worker_count, memory_count;
@@ -159,9 +168,12 @@ struct exec_tasks {
     uint64_t buffer_bytes;
 
     exec_log_t log; /* transfers and memories; workers have their own */
+
+    /* Workers that wait for tasks of others. Read after every task, so it has a line alone. */
+    _Alignas(XY_FIBER_LINE) _Atomic int32_t blocked;
 };
 
-/* task_record.c. None but exec_tell is called unless e->is_recording. */
+/* record.c. None but exec_tell is called unless e->is_recording. */
 /* Around a task; `next` is what the worker runs after it, or -1. The end comes before others are
  * told. */
 void exec_record_begin(exec_worker_t *w);
@@ -174,15 +186,16 @@ void exec_record_memory(exec_tasks_t *e, int32_t memory);
 xy_status_t exec_tell(exec_tasks_t *e, const xy_task_observer_t *observer);
 void exec_record_cleanup(exec_tasks_t *e);
 
-/* task_work.c */
-void *exec_worker_main(void *arg);
+/* work.c */
+void exec_worker_main(void *arg); /* a fiber; the argument is its exec_worker_t */
+bool exec_poll(xy_worker_t *host);
 void exec_announce(exec_tasks_t *e, xy_op_id_t op);
 /* Tell everybody that something changed. */
 void exec_wake(exec_tasks_t *e);
 /* Remember the first failure; all workers then end. */
 void exec_fail(exec_tasks_t *e, xy_status_t status);
 
-/* task_copy.c */
+/* copies.c */
 /* A task takes hold of its data in the memory of its worker, or lets go. */
 void exec_hold(exec_tasks_t *e, exec_slot_t *slot);
 /* Let the tasks of a memory gather what they miss, then prefetch, then store early. */
@@ -192,10 +205,10 @@ void exec_own(exec_tasks_t *e, int32_t memory, int32_t data);
 void exec_finished(exec_tasks_t *e, int32_t memory, xy_op_id_t op);
 /* A request is over. */
 void exec_arrived(exec_tasks_t *e, const exec_request_t *request);
-/* All tasks are over: bring home what is not. */
+/* All tasks are over: ask for what is not at home to be brought there (see exec_store_stop). */
 void exec_flush(exec_tasks_t *e);
 
-/* task_place.c */
+/* place.c */
 xy_status_t exec_places_init(exec_tasks_t *e); /* ENOMEM in silence */
 void exec_places_cleanup(exec_tasks_t *e);
 /* The task is ready: what it only writes is dead. */
@@ -208,8 +221,9 @@ void exec_places_use(exec_tasks_t *e, exec_worker_t *w, xy_op_id_t op);
 /* May the task of this number in the batch begin? Without the lock. */
 bool exec_places_are_free(const exec_tasks_t *e, exec_worker_t *w, int32_t task);
 
-/* task_store.c */
+/* store.c */
 xy_status_t exec_store_start(exec_tasks_t *e);
+/* Returns when all requests are over; after a failure, when those under way are. */
 void exec_store_stop(exec_tasks_t *e);
 void exec_store_request(exec_tasks_t *e, int32_t data, bool is_write);
 /* A buffer for the datum; NULL: memory ran out, which is remembered. */

@@ -1,23 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Workers: they ask the policy, gather, run, and tell. */
-#include <sched.h>
-
+/*
+ * Workers: they ask the policy, gather, run, and tell.
+ *
+ * Each is one fiber on one worker of src/fiber, which owns the thread, pins it, spins and sleeps. A
+ * fiber that has to wait writes down for what and parks; the worker's poll function looks whether
+ * it has come (exec_poll). Who makes it come rings those who wait for it, so that the ones that
+ * sleep look again.
+ */
 #include "tasks/exec/exec_internal.h"
 
-enum { SPINS = 2000 };
-
-static inline void relax(void)
+static void ring(exec_tasks_t *e, exec_wait_t what)
 {
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#endif
+    for (int32_t w = 0; w < e->worker_count; w++)
+        if (atomic_load_explicit(&e->workers[w].wait, memory_order_relaxed) == what)
+            xy_worker_notify(e->workers[w].host);
 }
 
 void exec_wake(exec_tasks_t *e)
 {
     atomic_fetch_add_explicit(&e->epoch, 1, memory_order_release);
-    if (e->sleeping > 0)
-        pthread_cond_broadcast(&e->changed);
+    if (e->idle > 0)
+        ring(e, EXEC_WAITS_FOR_CHANGE);
 }
 
 void exec_fail(exec_tasks_t *e, xy_status_t status)
@@ -104,7 +107,7 @@ static bool is_stuck(const exec_tasks_t *e)
     return true;
 }
 
-/* Until something changes: spin, as most waits are short, then sleep. */
+/* Until something changes. The lock is not held meanwhile. */
 static void wait_for_change(exec_tasks_t *e, exec_worker_t *w)
 {
     uint32_t epoch = atomic_load_explicit(&e->epoch, memory_order_relaxed);
@@ -117,18 +120,12 @@ static void wait_for_change(exec_tasks_t *e, exec_worker_t *w)
                              e->policy->name, e->left, e->ops));
         return;
     }
+    e->idle++;
+    atomic_store_explicit(&w->wait, EXEC_WAITS_FOR_CHANGE, memory_order_relaxed);
     pthread_mutex_unlock(&e->lock);
-    for (int i = 0; i < SPINS && e->is_spinning; i++) {
-        if (atomic_load_explicit(&e->epoch, memory_order_acquire) != epoch)
-            break;
-        relax();
-    }
+    xy_fiber_park();
     pthread_mutex_lock(&e->lock);
-    while (atomic_load_explicit(&e->epoch, memory_order_relaxed) == epoch && !exec_is_over(e)) {
-        e->sleeping++;
-        pthread_cond_wait(&e->changed, &e->lock);
-        e->sleeping--;
-    }
+    e->idle--;
 }
 
 static void *address(const exec_tasks_t *e, const exec_worker_t *w, int32_t data)
@@ -238,27 +235,27 @@ static void wait_for_others(exec_tasks_t *e, exec_worker_t *w, int32_t task)
     if (is_free(e, w, task))
         return;
     start = exec_clock();
-    for (int i = 0; !is_free(e, w, task); i++) {
-        if (is_cancelled(e))
-            break;
-        if (i < SPINS && e->is_spinning)
-            relax();
-        else
-            sched_yield();
-    }
+    w->awaited = task;
+    atomic_store_explicit(&w->wait, EXEC_WAITS_FOR_TASKS, memory_order_relaxed);
+    atomic_fetch_add(&e->blocked, 1); /* see release */
+    xy_fiber_park();
+    atomic_fetch_sub_explicit(&e->blocked, 1, memory_order_relaxed);
     end = exec_clock();
     w->waited += end - start;
     if (e->is_recording)
         exec_record_pause(w, EXEC_WAIT, start - e->start, end - e->start);
 }
 
-static void release_after(exec_tasks_t *e, xy_op_id_t op)
+/* true: somebody may have waited for it. */
+static bool release_after(exec_tasks_t *e, xy_op_id_t op)
 {
     const xy_op_id_t *after;
     int32_t n = xy_graph_successors(e->graph, op, &after);
+    bool is_awaited = false;
 
     for (int32_t i = 0; i < n; i++)
-        atomic_fetch_sub_explicit(&e->before[after[i]], 1, memory_order_release);
+        is_awaited = atomic_fetch_sub(&e->before[after[i]], 1) == 1 || is_awaited;
+    return is_awaited;
 }
 
 static void perform(const exec_tasks_t *e, const xy_task_turn_t *turn)
@@ -273,13 +270,23 @@ static void perform(const exec_tasks_t *e, const xy_task_turn_t *turn)
     code->run(turn->buffers, code->arg);
 }
 
-/* Release what it wrote, to those who come after it and to those who wait for places. */
+/*
+ * Release what it wrote, to those who come after it and to those who wait for places. Ring if
+ * somebody waits: no ring is missed, because this writes `before` or `ran` and then reads
+ * `blocked`, a waiting worker writes `blocked` and then, before it sleeps, reads the other two, and
+ * all of these have one order for all threads.
+ */
 static void release(exec_tasks_t *e, exec_worker_t *w, xy_op_id_t op)
 {
-    uint64_t ran = atomic_load_explicit(&w->ran, memory_order_relaxed);
+    uint64_t ran = atomic_load_explicit(&w->ran, memory_order_relaxed) + 1;
+    bool is_awaited = release_after(e, op);
 
-    release_after(e, op);
-    atomic_store_explicit(&w->ran, ran + 1, memory_order_release);
+    if (e->places != NULL)
+        atomic_store(&w->ran, ran);
+    else
+        atomic_store_explicit(&w->ran, ran, memory_order_relaxed);
+    if ((is_awaited || e->places != NULL) && atomic_load(&e->blocked) > 0)
+        ring(e, EXEC_WAITS_FOR_TASKS);
 }
 
 /* The task after this one in the batch, if all that it can wait for are others' tasks. */
@@ -314,15 +321,23 @@ static void run_batch(exec_tasks_t *e, exec_worker_t *w, int32_t n, double start
 
 /* ---- The loop ---- */
 
-static void pin(int cpu)
+static bool has_come(const exec_tasks_t *e, exec_worker_t *w, exec_wait_t what)
 {
-    cpu_set_t set;
+    if (what == EXEC_WAITS_FOR_CHANGE)
+        return atomic_load_explicit(&e->epoch, memory_order_acquire) != w->seen;
+    return is_free(e, w, w->awaited) || is_cancelled(e);
+}
 
-    if (cpu < 0)
-        return;
-    CPU_ZERO(&set);
-    CPU_SET(cpu, &set);
-    (void)pthread_setaffinity_np(pthread_self(), sizeof(set), &set); /* only slower without */
+bool exec_poll(xy_worker_t *host)
+{
+    exec_worker_t *w = xy_worker_user(host);
+    exec_wait_t what = atomic_load_explicit(&w->wait, memory_order_relaxed);
+
+    if (what == EXEC_RUNS || !has_come(w->engine, w, what))
+        return false;
+    atomic_store_explicit(&w->wait, EXEC_RUNS, memory_order_relaxed);
+    xy_fiber_ready(w->fiber);
+    return true;
 }
 
 static void pause_ended(const exec_tasks_t *e, exec_worker_t *w, exec_event_t event, double now)
@@ -332,12 +347,11 @@ static void pause_ended(const exec_tasks_t *e, exec_worker_t *w, exec_event_t ev
     w->ended = now;
 }
 
-void *exec_worker_main(void *arg)
+void exec_worker_main(void *arg)
 {
     exec_worker_t *w = arg;
     exec_tasks_t *e = w->engine;
 
-    pin(w->cpu);
     w->ended = exec_clock();
     pthread_mutex_lock(&e->lock);
     while (!exec_is_over(e)) {
@@ -368,6 +382,6 @@ void *exec_worker_main(void *arg)
         }
     }
     exec_wake(e); /* the end may have come from a task, which tells nobody */
+    ring(e, EXEC_WAITS_FOR_TASKS);
     pthread_mutex_unlock(&e->lock);
-    return NULL;
 }
