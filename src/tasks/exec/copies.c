@@ -100,9 +100,7 @@ static int64_t ask_next_use(const void *arg, int32_t data)
     const asked_t *asked = arg;
     exec_tasks_t *e = asked->e;
 
-    if (e->policy->next_use != NULL)
-        return e->policy->next_use(e->state, asked->memory, data);
-    return xy_task_uses_next(&e->uses, data, e->is_over);
+    return xy_task_next_use(e->policy, e->state, &e->uses, e->is_over, asked->memory, data);
 }
 
 static int32_t victim_by_strategy(exec_tasks_t *e, int32_t memory)
@@ -203,7 +201,7 @@ static void fetch(exec_tasks_t *e, int32_t memory, int32_t data, bool is_prefetc
     exec_store_request(e, data, false);
 }
 
-void exec_hold(exec_tasks_t *e, exec_slot_t *slot)
+void exec_hold(exec_tasks_t *e, xy_task_slot_t *slot)
 {
     xy_task_room_hold(&e->memories[e->workers[slot->worker].memory].room, e->graph, slot->op);
     slot->is_given_back = false;
@@ -239,12 +237,12 @@ static void drop_empty(exec_tasks_t *e, int32_t memory, xy_op_id_t op)
 }
 
 /* The youngest task that gathers gives back what it holds, so that older ones go on. */
-static bool give_back(exec_tasks_t *e, int32_t memory, const exec_slot_t *oldest)
+static bool give_back(exec_tasks_t *e, int32_t memory, const xy_task_slot_t *oldest)
 {
     exec_memory_t *m = &e->memories[memory];
 
-    for (int32_t i = m->gathering_count - 1; i >= 0; i--) {
-        exec_slot_t *slot = m->gathering[i];
+    for (int32_t i = m->gathering.count - 1; i >= 0; i--) {
+        xy_task_slot_t *slot = m->gathering.slots[i];
 
         if (slot == oldest)
             return false;
@@ -276,7 +274,7 @@ static bool is_here(const exec_memory_t *m, const xy_access_t *a, bool *is_asked
 }
 
 /* true: it has, or has asked for, all its data. */
-static bool gather(exec_tasks_t *e, int32_t memory, exec_slot_t *slot)
+static bool gather(exec_tasks_t *e, int32_t memory, xy_task_slot_t *slot)
 {
     exec_memory_t *m = &e->memories[memory];
     const xy_access_t *a;
@@ -347,8 +345,8 @@ void exec_pump(exec_tasks_t *e, int32_t memory)
     exec_memory_t *m = &e->memories[memory];
     bool is_fed = true;
 
-    for (int32_t i = 0; i < m->gathering_count && is_fed; i++) {
-        exec_slot_t *slot = m->gathering[i];
+    for (int32_t i = 0; i < m->gathering.count && is_fed; i++) {
+        xy_task_slot_t *slot = m->gathering.slots[i];
 
         if (slot->is_given_back)
             exec_hold(e, slot);

@@ -52,7 +52,7 @@ static void cleanup(exec_tasks_t *e)
     for (int32_t m = 0; e->memories != NULL && m < e->memory_count; m++) {
         for (int32_t d = 0; e->memories[m].room.copies != NULL && d < e->data_count; d++)
             xy_free(e->memories[m].room.copies[d].own);
-        xy_free(e->memories[m].gathering);
+        xy_free(e->memories[m].gathering.slots);
         xy_task_room_cleanup(&e->memories[m].room);
     }
     exec_record_cleanup(e);
@@ -80,11 +80,12 @@ static void cleanup(exec_tasks_t *e)
 static xy_status_t init_memory(exec_tasks_t *e, int32_t memory)
 {
     exec_memory_t *m = &e->memories[memory];
-    size_t slots = (size_t)e->worker_count * EXEC_PIPELINE_MAX;
+    size_t slots = (size_t)e->worker_count * (size_t)e->depth;
 
-    m->gathering = xy_calloc(slots, sizeof(*m->gathering));
-    if (m->gathering == NULL || xy_task_room_init(&m->room, e->data_count, e->capacity[memory],
-                                                  memory == 0 ? XY_TASK_HERE : 0) != XY_OK)
+    m->gathering.slots = xy_calloc(slots, sizeof(*m->gathering.slots));
+    if (m->gathering.slots == NULL ||
+        xy_task_room_init(&m->room, e->data_count, e->capacity[memory],
+                          memory == 0 ? XY_TASK_HERE : 0) != XY_OK)
         return XY_ENOMEM;
     e->states[memory] = m->room.states;
     return XY_OK;
@@ -174,8 +175,7 @@ static xy_status_t init_workers(exec_tasks_t *e)
         worker->seen = UINT32_MAX;
         worker->buffers =
             xy_calloc((size_t)EXEC_BATCH_MAX * (size_t)e->most, sizeof(*worker->buffers));
-        for (int32_t i = 0; i < EXEC_PIPELINE_MAX; i++)
-            worker->slots[i].op = -1;
+        xy_task_pipeline_init(&worker->pipeline);
         if (worker->buffers == NULL)
             return XY_ENOMEM;
     }
@@ -204,28 +204,12 @@ static xy_status_t init(exec_tasks_t *e)
 
 static xy_status_t check_task(const exec_tasks_t *e, xy_op_id_t op)
 {
-    const xy_access_t *a;
-    int32_t n = xy_graph_accesses(e->graph, op, &a);
-    uint64_t bytes = 0;
-    char need[32], have[32];
+    /* A cache spills what it cannot hold. */
+    uint64_t room = e->how->store != NULL ? e->capacity[1] : UINT64_MAX;
 
-    for (int32_t i = 0; i < n; i++) {
-        bytes += exec_bytes(e, a[i].data);
-        for (int32_t k = 0; k < i; k++)
-            if (a[k].data == a[i].data)
-                return xy_fail(XY_EINVAL,
-                               "task %d names datum %d twice; name it once, with the mode "
-                               "READ_WRITE",
-                               op, a[i].data);
-    }
-    if (e->how->store != NULL && bytes > e->capacity[1])
-        return xy_fail(XY_EINVAL,
-                       "the %d data of task %d have %s together and the memory holds %s; cut them "
-                       "into smaller blocks or give more memory",
-                       n, op, xy_format_size(bytes, need), xy_format_size(e->capacity[1], have));
     if (e->how->run == NULL && xy_graph_op(e->graph, op)->user == NULL)
         return xy_fail(XY_EINVAL, "task %d has no function to run", op);
-    return XY_OK;
+    return xy_task_check_fits(e->graph, op, room);
 }
 
 static xy_status_t check(const exec_tasks_t *e)
@@ -357,14 +341,8 @@ xy_status_t xy_task_execute(const xy_graph_t *graph, const xy_task_exec_t *how,
     e.data_count = xy_graph_data_count(graph);
     e.worker_count = xy_task_exec_workers(how);
     e.memory_count = how->store == NULL ? e.worker_count + 1 : 2;
-    e.pipeline = how->pipeline > 0        ? how->pipeline
-                 : e.policy->pipeline > 0 ? e.policy->pipeline
-                                          : 2;
-    if (e.pipeline > EXEC_PIPELINE_MAX)
-        e.pipeline = EXEC_PIPELINE_MAX;
     /* A cache has nothing to gather: a task taken early would only make the policy blind. */
-    if (how->store == NULL)
-        e.pipeline = 1;
+    e.depth = how->store == NULL ? 1 : xy_task_pipeline_depth(e.policy, how->pipeline);
     e.result.policy = e.policy->name;
     st = init(&e) == XY_OK ? run_recorded(&e) : xy_fail_memory("preparing to run the tasks");
     cleanup(&e);

@@ -19,13 +19,7 @@
 #include "fiber/fiber.h"
 #include "tasks/exec/exec.h"
 
-enum {
-    EXEC_PIPELINE_MAX = 8,
-    EXEC_PREFETCH_MAX = 4,
-    EXEC_STORE_THREADS = 2,
-    EXEC_BATCH_MAX = 64,
-    EXEC_SPARES = 32
-};
+enum { EXEC_PREFETCH_MAX = 4, EXEC_STORE_THREADS = 2, EXEC_BATCH_MAX = 64, EXEC_SPARES = 32 };
 
 /* Something that happened, in seconds since the start. */
 typedef enum { EXEC_TASK, EXEC_TRANSFER, EXEC_MEMORY, EXEC_DECISION, EXEC_WAIT } exec_event_t;
@@ -62,17 +56,9 @@ typedef struct {
     uint64_t ran;
 } exec_gate_t;
 
-/* A task that a worker holds: gathering its data, complete, or running. */
 typedef struct {
-    xy_op_id_t op; /* -1: free */
-    int32_t worker;
-    bool is_complete, is_given_back;
-} exec_slot_t;
-
-typedef struct {
-    xy_task_room_t room;     /* `own` of a copy: out of core its buffer */
-    exec_slot_t **gathering; /* by age */
-    int32_t gathering_count;
+    xy_task_room_t room; /* `own` of a copy: out of core its buffer */
+    xy_task_gathering_t gathering;
     int32_t prefetching;
 } exec_memory_t;
 
@@ -90,9 +76,7 @@ typedef struct {
     int32_t number, memory;
     xy_worker_t *host; /* the thread that it lives on, and its only fiber there */
     xy_fiber_t *fiber;
-    exec_slot_t slots[EXEC_PIPELINE_MAX];
-    exec_slot_t *order[EXEC_PIPELINE_MAX]; /* those in use, by age */
-    int32_t held;
+    xy_task_pipeline_t pipeline;
     /* Written with every task, so far from the ends, where the lines of other workers begin. */
     exec_log_t log; /* of this thread alone */
     double begun;   /* when the task that runs began, if recorded; 0: not known */
@@ -131,7 +115,8 @@ struct exec_tasks {
     xy_status_t status; /* the first failure */
     bool is_recording;  /* somebody wants to know what happened */
     double start, now;
-    int32_t pipeline, data_count, ops, left;
+    int32_t depth; /* of the pipelines */
+    int32_t data_count, ops, left;
     int32_t most;    /* accesses of a task */
     int32_t running; /* workers that run tasks */
     int32_t idle;    /* workers that wait for a change */
@@ -197,7 +182,7 @@ void exec_fail(exec_tasks_t *e, xy_status_t status);
 
 /* copies.c */
 /* A task takes hold of its data in the memory of its worker, or lets go. */
-void exec_hold(exec_tasks_t *e, exec_slot_t *slot);
+void exec_hold(exec_tasks_t *e, xy_task_slot_t *slot);
 /* Let the tasks of a memory gather what they miss, then prefetch, then store early. */
 void exec_pump(exec_tasks_t *e, int32_t memory);
 /* The task begins to write: no other copy is worth anything. */

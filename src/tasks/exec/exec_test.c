@@ -137,8 +137,8 @@ static void test_every_policy_in_core(void **state)
                 continue;
             make(&p, &seed, OPS);
             how.addresses = p.addresses;
-            how.workers = 1 + below(&seed, 3);
-            how.capacity = 600 + (uint64_t)below(&seed, 3000);
+            how.workers = 1 + round % 4;
+            how.capacity = 8 + (uint64_t)below(&seed, 3000);
             how.eviction = xy_task_evictions[below(&seed, 3)].name;
             assert_int_equal(xy_task_execute(p.graph, &how, &r), XY_OK);
             assert_expected(&p);
@@ -241,10 +241,26 @@ static void read_data(program_t *p, int fd)
     }
 }
 
-/* Memory for one task and a little more: data come and go all the time. */
+/* What the task with the most data needs at once. */
+static uint64_t least_memory(const program_t *p)
+{
+    uint64_t least = 0;
+
+    for (xy_op_id_t i = 0; i < xy_graph_ops(p->graph); i++) {
+        const xy_access_t *a;
+        uint64_t bytes = 0;
+
+        for (int32_t k = xy_graph_accesses(p->graph, i, &a) - 1; k >= 0; k--)
+            bytes += xy_graph_datum(p->graph, a[k].data)->bytes;
+        least = bytes > least ? bytes : least;
+    }
+    return least;
+}
+
+/* Memory for one task, or a little more: data come and go all the time. */
 static void test_every_policy_out_of_core(void **state)
 {
-    uint64_t seed = 11;
+    uint64_t seed = 11, evictions = 0, given_back = 0;
     program_t p;
 
     (void)state;
@@ -259,16 +275,22 @@ static void test_every_policy_out_of_core(void **state)
                 store.offset = p.offset;
                 write_data(&p, store.fd);
                 how.store = &store;
-                how.workers = 1 + below(&seed, 3);
-                how.capacity = (uint64_t)4 * WORDS_MAX * 8 + (uint64_t)below(&seed, 1500);
+                how.workers = 1 + round % 4;
+                how.capacity =
+                    least_memory(&p) + (uint64_t)below(&seed, 2) * (uint64_t)below(&seed, 1500);
+                how.eviction = xy_task_evictions[below(&seed, 3)].name;
                 assert_int_equal(xy_task_execute(p.graph, &how, &r), XY_OK);
                 read_data(&p, store.fd);
                 assert_expected(&p);
+                assert_int_equal(r.tasks, OPS);
                 assert_true(r.loads > 0 && r.stores > 0);
+                evictions += r.evictions;
+                given_back += r.given_back;
                 xy_graph_destroy(p.graph);
             }
             close(store.fd);
         }
+    assert_true(evictions > 0 && given_back > 0);
 }
 
 /* Code and addresses in the graph, as programs of the task API have them. */

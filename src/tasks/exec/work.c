@@ -36,63 +36,28 @@ void exec_announce(exec_tasks_t *e, xy_op_id_t op)
     e->policy->ready(e->state, op);
 }
 
-static void gathering_remove(exec_memory_t *m, const exec_slot_t *slot)
-{
-    int32_t kept = 0;
-
-    for (int32_t i = 0; i < m->gathering_count; i++)
-        if (m->gathering[i] != slot)
-            m->gathering[kept++] = m->gathering[i];
-    m->gathering_count = kept;
-}
-
-static exec_slot_t *slot_take(exec_worker_t *w)
-{
-    for (int32_t i = 0; i < w->engine->pipeline; i++)
-        if (w->slots[i].op < 0) {
-            w->order[w->held++] = &w->slots[i];
-            return &w->slots[i];
-        }
-    return NULL;
-}
-
-static void slot_free(exec_worker_t *w, exec_slot_t *slot)
-{
-    int32_t kept = 0;
-
-    for (int32_t i = 0; i < w->held; i++)
-        if (w->order[i] != slot)
-            w->order[kept++] = w->order[i];
-    w->held = kept;
-    slot->op = -1;
-}
-
 static void feed(exec_tasks_t *e, exec_worker_t *w)
 {
     exec_memory_t *m = &e->memories[w->memory];
 
-    while (w->held < e->pipeline) {
+    while (w->pipeline.held < e->depth) {
         xy_op_id_t op = e->policy->pick(e->state, w->number);
-        exec_slot_t *slot;
+        xy_task_slot_t *slot;
 
         if (op < 0)
             return;
-        slot = slot_take(w);
-        *slot = (exec_slot_t){.op = op, .worker = w->number};
+        slot = xy_task_pipeline_take(&w->pipeline, op, w->number);
         exec_hold(e, slot);
-        m->gathering[m->gathering_count++] = slot;
+        xy_task_gathering_add(&m->gathering, slot);
     }
 }
 
 /* The next task that can run; NULL: none now. */
-static exec_slot_t *next_task(exec_tasks_t *e, exec_worker_t *w)
+static xy_task_slot_t *next_task(exec_tasks_t *e, exec_worker_t *w)
 {
     feed(e, w);
     exec_pump(e, w->memory);
-    for (int32_t i = 0; i < w->held; i++)
-        if (w->order[i]->is_complete)
-            return w->order[i];
-    return NULL;
+    return xy_task_pipeline_complete(&w->pipeline);
 }
 
 static bool is_stuck(const exec_tasks_t *e)
@@ -136,13 +101,13 @@ static void *address(const exec_tasks_t *e, const exec_worker_t *w, int32_t data
 }
 
 /* Take its data: from now on nobody else may. It is the next of the batch. */
-static void begin(exec_tasks_t *e, exec_worker_t *w, exec_slot_t *slot)
+static void begin(exec_tasks_t *e, exec_worker_t *w, xy_task_slot_t *slot)
 {
     const xy_access_t *a;
     int32_t n = xy_graph_accesses(e->graph, slot->op, &a);
     void **buffers = w->buffers + (ptrdiff_t)w->batch_count * e->most;
 
-    gathering_remove(&e->memories[w->memory], slot);
+    xy_task_gathering_remove(&e->memories[w->memory].gathering, slot);
     exec_places_use(e, w, slot->op);
     for (int32_t i = 0; i < n; i++) {
         buffers[i] = address(e, w, a[i].data);
@@ -154,13 +119,13 @@ static void begin(exec_tasks_t *e, exec_worker_t *w, exec_slot_t *slot)
 }
 
 /* For the policy and the copies the task is over. */
-static void end(exec_tasks_t *e, exec_worker_t *w, exec_slot_t *slot)
+static void end(exec_tasks_t *e, exec_worker_t *w, xy_task_slot_t *slot)
 {
     xy_op_id_t op = slot->op;
     const xy_op_id_t *after;
     int32_t n = xy_graph_successors(e->graph, op, &after);
 
-    slot_free(w, slot);
+    xy_task_pipeline_free(&w->pipeline, slot);
     e->is_over[op] = true;
     e->left--;
     exec_finished(e, w->memory, op);
@@ -192,14 +157,14 @@ static int32_t batch_size(const exec_tasks_t *e, const exec_worker_t *w)
 
 /* Returns how many tasks are in w->batch; when only one was wanted, *slot_p is its slot, and the
  * policy does not yet know that it is over. */
-static int32_t take(exec_tasks_t *e, exec_worker_t *w, exec_slot_t **slot_p)
+static int32_t take(exec_tasks_t *e, exec_worker_t *w, xy_task_slot_t **slot_p)
 {
     int32_t want = batch_size(e, w);
 
     *slot_p = NULL;
     w->batch_count = w->gate = w->gate_count = 0;
     while (w->batch_count < want && e->left > 0) {
-        exec_slot_t *slot = next_task(e, w);
+        xy_task_slot_t *slot = next_task(e, w);
 
         if (slot == NULL || e->status != XY_OK)
             break; /* when memory runs out the task may lack a buffer */
@@ -355,7 +320,7 @@ void exec_worker_main(void *arg)
     w->ended = exec_clock();
     pthread_mutex_lock(&e->lock);
     while (!exec_is_over(e)) {
-        exec_slot_t *slot;
+        xy_task_slot_t *slot;
         double start;
         int32_t n;
 

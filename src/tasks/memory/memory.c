@@ -67,3 +67,35 @@ int32_t xy_task_room_pop_final(xy_task_room_t *room)
         room->final_tail = -1;
     return data;
 }
+
+xy_status_t xy_task_check_fits(const xy_graph_t *graph, xy_op_id_t op, uint64_t capacity)
+{
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(graph, op, &a);
+    uint64_t bytes = 0;
+    char need[32], have[32];
+
+    for (int32_t i = 0; i < n; i++) {
+        uint64_t one = xy_graph_datum(graph, a[i].data)->bytes;
+
+        for (int32_t k = 0; k < i; k++)
+            if (a[k].data == a[i].data)
+                return xy_fail(XY_EINVAL,
+                               "task %d names datum %d twice; name it once, with the mode "
+                               "READ_WRITE",
+                               op, a[i].data);
+        if (one > capacity)
+            return xy_fail(XY_EINVAL,
+                           "datum %d of task %d has %s and a memory holds %s; cut it into smaller "
+                           "blocks or give more memory",
+                           a[i].data, op, xy_format_size(one, need),
+                           xy_format_size(capacity, have));
+        bytes += one;
+    }
+    if (bytes > capacity)
+        return xy_fail(XY_EINVAL,
+                       "the %d data of task %d have %s together and a memory holds %s; cut them "
+                       "into smaller blocks or give more memory",
+                       n, op, xy_format_size(bytes, need), xy_format_size(capacity, have));
+    return XY_OK;
+}

@@ -18,6 +18,7 @@
 #ifndef XY_TASKS_MEMORY_MEMORY_H
 #define XY_TASKS_MEMORY_MEMORY_H
 
+#include "tasks/memory/pipeline.h"
 #include "tasks/policy/policy.h"
 
 /* A datum in a memory. */
@@ -133,6 +134,10 @@ void xy_task_room_let_go(xy_task_room_t *room, const xy_graph_t *graph, xy_op_id
 /* Data that no task will write any more, in the order in which that became known; -1: none. */
 void xy_task_room_push_final(xy_task_room_t *room, int32_t data);
 int32_t xy_task_room_pop_final(xy_task_room_t *room);
+
+/* Can the task run at all where its data must be in a memory of so many bytes, all at once? And
+ * does it name each datum once? XY_EINVAL: no (said, with what to do). */
+xy_status_t xy_task_check_fits(const xy_graph_t *graph, xy_op_id_t op, uint64_t capacity);
 
 /* ---- Giving up ---- */
 

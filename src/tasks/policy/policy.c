@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <math.h>
 #include <string.h>
 
 #include "tasks/policy/policy_internal.h"
@@ -97,11 +96,6 @@ static double datum_transfer(const xy_task_view_t *view, int32_t data, int32_t m
             best = t;
     }
     return best < 0 ? 0 : best;
-}
-
-double xy_task_transfer(const xy_task_view_t *view, xy_op_id_t op, int32_t memory)
-{
-    return xy_task_transfer_within(view, op, memory, INFINITY);
 }
 
 double xy_task_transfer_within(const xy_task_view_t *view, xy_op_id_t op, int32_t memory,

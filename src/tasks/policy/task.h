@@ -88,9 +88,8 @@ xy_status_t xy_task_policy_find(const char *name, const xy_task_policy_t **polic
 double xy_task_seconds(const xy_task_view_t *view, xy_op_id_t op, int32_t worker);
 /* Bytes of what `op` reads that are neither in `memory` nor on their way. */
 uint64_t xy_task_missing(const xy_task_view_t *view, xy_op_id_t op, int32_t memory);
-/* Seconds to bring them there, one after the other, each from the nearest copy. */
-double xy_task_transfer(const xy_task_view_t *view, xy_op_id_t op, int32_t memory);
-/* The same; once it is known to take `limit` seconds or more, some number that is not less. */
+/* Seconds to bring them there, one after the other, each from the nearest copy. Once it is known to
+ * take `limit` seconds or more, some number that is not less. */
 double xy_task_transfer_within(const xy_task_view_t *view, xy_op_id_t op, int32_t memory,
                                double limit);
 
@@ -118,6 +117,17 @@ static inline int64_t xy_task_uses_next(xy_task_uses_t *uses, int32_t data, cons
         i++;
     uses->cursor[data] = i;
     return i < end ? uses->ops[i] : INT64_MAX;
+}
+
+/* When the datum is used next in `memory`: by the plan of the policy, or else by the order of
+ * submission. */
+static inline int64_t xy_task_next_use(const xy_task_policy_t *policy, void *state,
+                                       xy_task_uses_t *uses, const bool *is_over, int32_t memory,
+                                       int32_t data)
+{
+    if (policy->next_use != NULL)
+        return policy->next_use(state, memory, data);
+    return xy_task_uses_next(uses, data, is_over);
 }
 
 /* ---- Eviction: what a full memory gives up ---- */

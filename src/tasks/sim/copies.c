@@ -110,15 +110,12 @@ static bool is_dirty(const void *arg, int32_t data)
     return is_sole(asked->s, asked->memory, data);
 }
 
-/* When a datum is used next: by the plan of the policy, or in the order of submission. */
 static int64_t next_use(const void *arg, int32_t data)
 {
     const asked_t *asked = arg;
     sim_tasks_t *s = asked->s;
 
-    if (s->policy->next_use != NULL)
-        return s->policy->next_use(s->state, asked->memory, data);
-    return xy_task_uses_next(&s->uses, data, s->is_over);
+    return xy_task_next_use(s->policy, s->state, &s->uses, s->is_over, asked->memory, data);
 }
 
 static int32_t victim_by_strategy(sim_tasks_t *s, int32_t memory)
@@ -222,7 +219,7 @@ static void fetch(sim_tasks_t *s, int32_t memory, int32_t data, bool is_prefetch
         sim_transfer_request(s, data, from, 0, is_prefetch);
 }
 
-void sim_memory_hold(sim_tasks_t *s, sim_slot_t *slot)
+void sim_memory_hold(sim_tasks_t *s, xy_task_slot_t *slot)
 {
     xy_task_room_hold(&s->memories[s->workers[slot->worker].memory].room, s->graph, slot->op);
     slot->is_given_back = false;
@@ -255,12 +252,12 @@ static void drop_empty(sim_tasks_t *s, int32_t memory, xy_op_id_t op)
 }
 
 /* The youngest task that gathers gives back what it holds, so that older ones go on. */
-static bool give_back(sim_tasks_t *s, int32_t memory, const sim_slot_t *oldest)
+static bool give_back(sim_tasks_t *s, int32_t memory, const xy_task_slot_t *oldest)
 {
     sim_memory_t *m = &s->memories[memory];
 
-    for (int32_t i = m->gathering_count - 1; i >= 0; i--) {
-        sim_slot_t *slot = m->gathering[i];
+    for (int32_t i = m->gathering.count - 1; i >= 0; i--) {
+        xy_task_slot_t *slot = m->gathering.slots[i];
 
         if (slot == oldest)
             return false;
@@ -277,7 +274,7 @@ static bool give_back(sim_tasks_t *s, int32_t memory, const sim_slot_t *oldest)
 }
 
 /* true: it has, or has asked for, all its data. */
-static bool gather(sim_tasks_t *s, int32_t memory, sim_slot_t *slot)
+static bool gather(sim_tasks_t *s, int32_t memory, xy_task_slot_t *slot)
 {
     sim_memory_t *m = &s->memories[memory];
     const xy_access_t *a;
@@ -352,8 +349,8 @@ void sim_memory_pump(sim_tasks_t *s, int32_t memory)
     sim_memory_t *m = &s->memories[memory];
     bool is_fed = true;
 
-    for (int32_t i = 0; i < m->gathering_count && is_fed; i++) {
-        sim_slot_t *slot = m->gathering[i];
+    for (int32_t i = 0; i < m->gathering.count && is_fed; i++) {
+        xy_task_slot_t *slot = m->gathering.slots[i];
 
         if (slot->is_given_back)
             sim_memory_hold(s, slot);

@@ -8,37 +8,6 @@
 
 /* ---- Workers ---- */
 
-static void gathering_remove(sim_memory_t *m, const sim_slot_t *slot)
-{
-    int32_t kept = 0;
-
-    for (int32_t i = 0; i < m->gathering_count; i++)
-        if (m->gathering[i] != slot)
-            m->gathering[kept++] = m->gathering[i];
-    m->gathering_count = kept;
-}
-
-static sim_slot_t *slot_take(sim_worker_t *w, int32_t pipeline)
-{
-    for (int32_t i = 0; i < pipeline; i++)
-        if (w->slots[i].op < 0) {
-            w->order[w->held++] = &w->slots[i];
-            return &w->slots[i];
-        }
-    return NULL;
-}
-
-static void slot_free(sim_worker_t *w, sim_slot_t *slot)
-{
-    int32_t kept = 0;
-
-    for (int32_t i = 0; i < w->held; i++)
-        if (w->order[i] != slot)
-            w->order[kept++] = w->order[i];
-    w->held = kept;
-    slot->op = -1;
-}
-
 static void refuse(sim_tasks_t *s, sim_worker_t *w)
 {
     w->is_refused = true;
@@ -61,18 +30,17 @@ static void worker_feed(sim_tasks_t *s, int32_t worker)
     if (is_still_refused(s, w))
         return;
     w->is_refused = false;
-    while (w->held < s->pipeline) {
+    while (w->pipeline.held < s->depth) {
         xy_op_id_t op = s->policy->pick(s->state, worker);
-        sim_slot_t *slot;
+        xy_task_slot_t *slot;
 
         if (op < 0) {
             refuse(s, w);
             return;
         }
-        slot = slot_take(w, s->pipeline);
-        *slot = (sim_slot_t){.op = op, .worker = worker};
+        slot = xy_task_pipeline_take(&w->pipeline, op, worker);
         sim_memory_hold(s, slot);
-        m->gathering[m->gathering_count++] = slot;
+        xy_task_gathering_add(&m->gathering, slot);
     }
 }
 
@@ -84,12 +52,10 @@ static void worker_start(sim_tasks_t *s, int32_t worker)
 
     if (w->running != NULL)
         return;
-    for (int32_t i = 0; i < w->held && w->running == NULL; i++)
-        if (w->order[i]->is_complete)
-            w->running = w->order[i];
+    w->running = xy_task_pipeline_complete(&w->pipeline);
     if (w->running == NULL)
         return;
-    gathering_remove(&s->memories[w->memory], w->running);
+    xy_task_gathering_remove(&s->memories[w->memory].gathering, w->running);
     n = xy_graph_accesses(s->graph, w->running->op, &a);
     for (int32_t i = 0; i < n; i++)
         if (a[i].mode & XY_ACCESS_WRITE)
@@ -112,7 +78,7 @@ static void worker_due(xy_event_t *event)
     if (s->observer != NULL && s->observer->task != NULL)
         s->observer->task(s->observer->arg, worker, op, w->start, s->clock.now);
     s->is_changed = true;
-    slot_free(w, w->running);
+    xy_task_pipeline_free(&w->pipeline, w->running);
     w->running = NULL;
     s->is_over[op] = true;
     s->left--;
@@ -134,7 +100,7 @@ static void worker_due(xy_event_t *event)
 static void cleanup(sim_tasks_t *s)
 {
     for (int32_t m = 0; s->memories != NULL && m < s->platform->memories; m++) {
-        xy_free(s->memories[m].gathering);
+        xy_free(s->memories[m].gathering.slots);
         xy_task_room_cleanup(&s->memories[m].room);
     }
     s->policy->destroy(s->state);
@@ -156,10 +122,10 @@ static void cleanup(sim_tasks_t *s)
 static xy_status_t init_memory(sim_tasks_t *s, int32_t memory)
 {
     sim_memory_t *m = &s->memories[memory];
-    size_t slots = (size_t)s->platform->workers * (size_t)s->pipeline;
+    size_t slots = (size_t)s->platform->workers * (size_t)s->depth;
 
-    m->gathering = xy_calloc(slots, sizeof(*m->gathering));
-    if (m->gathering == NULL ||
+    m->gathering.slots = xy_calloc(slots, sizeof(*m->gathering.slots));
+    if (m->gathering.slots == NULL ||
         xy_task_room_init(&m->room, s->data_count, s->platform->capacity[memory],
                           memory == 0 ? XY_TASK_HERE : 0) != XY_OK)
         return XY_ENOMEM;
@@ -198,8 +164,7 @@ static void init_work(sim_tasks_t *s)
     for (int32_t w = 0; w < s->platform->workers; w++) {
         xy_event_init(&s->workers[w].event, worker_due, s, w);
         s->workers[w].memory = s->platform->memory_of[w];
-        for (int32_t i = 0; i < PIPELINE_MAX; i++)
-            s->workers[w].slots[i].op = -1;
+        xy_task_pipeline_init(&s->workers[w].pipeline);
         s->speed += s->platform->speed[w];
     }
     for (int32_t i = 0; i < s->ops; i++) {
@@ -233,36 +198,6 @@ static void init_view(sim_tasks_t *s)
 }
 
 /* ---- What cannot work is refused before the start ---- */
-
-static xy_status_t check_task(const sim_tasks_t *s, xy_op_id_t op, uint64_t room)
-{
-    const xy_access_t *a;
-    int32_t n = xy_graph_accesses(s->graph, op, &a);
-    uint64_t bytes = 0;
-    char need[32], have[32];
-
-    for (int32_t i = 0; i < n; i++) {
-        for (int32_t k = 0; k < i; k++)
-            if (a[k].data == a[i].data)
-                return xy_fail(XY_EINVAL,
-                               "task %d names datum %d twice; name it once, with the "
-                               "mode READ_WRITE",
-                               op, a[i].data);
-        if (sim_bytes(s, a[i].data) > room)
-            return xy_fail(XY_EINVAL,
-                           "datum %d of task %d has %s and a memory holds %s; cut it into smaller "
-                           "blocks or give more memory",
-                           a[i].data, op, xy_format_size(sim_bytes(s, a[i].data), need),
-                           xy_format_size(room, have));
-        bytes += sim_bytes(s, a[i].data);
-    }
-    if (bytes > room)
-        return xy_fail(XY_EINVAL,
-                       "the %d data of task %d have %s together and a memory holds %s; cut them "
-                       "into smaller blocks or give more memory",
-                       n, op, xy_format_size(bytes, need), xy_format_size(room, have));
-    return XY_OK;
-}
 
 /* What lives in a memory must fit there all together. */
 static xy_status_t check_homes(const sim_tasks_t *s)
@@ -315,7 +250,7 @@ static xy_status_t check_sizes(const sim_tasks_t *s)
             room = capacity;
     }
     for (int32_t i = 0; i < s->ops && st == XY_OK; i++)
-        st = check_task(s, i, room);
+        st = xy_task_check_fits(s->graph, i, room);
     return st;
 }
 
@@ -429,9 +364,7 @@ xy_status_t sim_task_run(const xy_graph_t *graph, const xy_task_platform_t *plat
     if (st != XY_OK)
         return st;
     s.result.policy = policy->name;
-    s.pipeline = how->pipeline > 0 ? how->pipeline : policy->pipeline > 0 ? policy->pipeline : 2;
-    if (s.pipeline > PIPELINE_MAX)
-        s.pipeline = PIPELINE_MAX;
+    s.depth = xy_task_pipeline_depth(policy, how->pipeline);
     s.ops = xy_graph_ops(graph);
     s.data_count = xy_graph_data_count(graph);
     s.is_trial = trial != NULL;

@@ -14,9 +14,10 @@
 #include <time.h>
 
 #include "sim/sim.h"
+#include "tasks/memory/memory.h"
 #include "tasks/sim/sim.h"
 
-enum { PIPELINE_MAX = 8, PREFETCH_MAX = 2 };
+enum { PREFETCH_MAX = 2 };
 
 typedef struct sim_transfer {
     xy_flow_t flow; /* first: the clock hands it back */
@@ -33,27 +34,17 @@ typedef struct {
     sim_transfer_t *head[2], *tail[2]; /* asked for by tasks, by prefetch */
 } sim_way_t;
 
-/* A task that a worker holds: gathering its data, complete, or running. */
 typedef struct {
-    xy_op_id_t op;
-    int32_t worker;
-    bool is_complete, is_given_back;
-} sim_slot_t;
-
-typedef struct {
-    xy_task_room_t room;    /* `own` of a copy: the transfer that brings it, or NULL */
-    sim_slot_t **gathering; /* by age */
-    int32_t gathering_count;
+    xy_task_room_t room; /* `own` of a copy: the transfer that brings it, or NULL */
+    xy_task_gathering_t gathering;
     int32_t prefetching; /* transfers under way that nobody waits for */
 } sim_memory_t;
 
 typedef struct {
     xy_event_t event; /* the task that it runs ends */
     int32_t memory;
-    sim_slot_t slots[PIPELINE_MAX];
-    sim_slot_t *order[PIPELINE_MAX]; /* those in use, by age */
-    int32_t held;
-    sim_slot_t *running;
+    xy_task_pipeline_t pipeline;
+    xy_task_slot_t *running;
     double start;
     /* It was told that there is nothing for it when so many tasks were over and so many data had
      * come to its memory. */
@@ -84,7 +75,8 @@ typedef struct {
     double work, work_left, speed; /* seconds of all tasks, of those not over; of all workers */
     double must_move, must_rate; /* bytes that still have to begin to move over the slowest link */
     uint8_t *must_load;          /* [data] has it to be loaded yet? NULL: nobody asks */
-    int32_t pipeline, data_count, ops, left;
+    int32_t depth;               /* of the pipelines */
+    int32_t data_count, ops, left;
     bool is_changed; /* in this moment: something that a policy or a memory could make use of */
     bool is_trial, is_cut;
     sim_trial_t trial;
@@ -134,7 +126,7 @@ void sim_memory_announce(sim_tasks_t *s, int32_t memory, int32_t data);
 /* A task in `memory` begins to write the datum: no other copy is worth anything. */
 void sim_memory_own(sim_tasks_t *s, int32_t memory, int32_t data);
 /* A task takes hold of its data in the memory of its worker. */
-void sim_memory_hold(sim_tasks_t *s, sim_slot_t *slot);
+void sim_memory_hold(sim_tasks_t *s, xy_task_slot_t *slot);
 void sim_memory_finished(sim_tasks_t *s, int32_t memory, xy_op_id_t op);
 /* Before the start: data are where they live. */
 void sim_memory_settle_in(sim_tasks_t *s);
