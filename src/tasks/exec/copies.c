@@ -31,19 +31,19 @@ static void allocate(exec_tasks_t *e, int32_t memory, int32_t data)
 {
     exec_memory_t *m = &e->memories[memory];
 
-    if (!xy_task_room_take(&m->room, data, exec_bytes(e, data)))
+    if (!xy_task_memory_take(&m->space, data, exec_bytes(e, data)))
         return;
     if (e->how->store != NULL)
-        m->room.copies[data].own = exec_buffer_take(e, data);
+        m->space.copies[data].own = exec_buffer_take(e, data);
     observe(e, memory);
 }
 
 static void release(exec_tasks_t *e, int32_t memory, int32_t data)
 {
     exec_memory_t *m = &e->memories[memory];
-    xy_task_copy_t *c = &m->room.copies[data];
+    xy_task_copy_t *c = &m->space.copies[data];
 
-    if (!xy_task_room_give(&m->room, data, exec_bytes(e, data)))
+    if (!xy_task_memory_give(&m->space, data, exec_bytes(e, data)))
         return;
     if (e->how->store != NULL)
         exec_buffer_give(e, data, c->own);
@@ -65,9 +65,9 @@ void exec_own(exec_tasks_t *e, int32_t memory, int32_t data)
         if (m != memory)
             release(e, m, data);
     allocate(e, memory, data);
-    was_there = e->memories[memory].room.states[data] != 0;
-    e->memories[memory].room.states[data] = XY_TASK_HERE;
-    e->memories[memory].room.copies[data].is_writing = true;
+    was_there = e->memories[memory].space.states[data] != 0;
+    e->memories[memory].space.states[data] = XY_TASK_HERE;
+    e->memories[memory].space.copies[data].is_writing = true;
     if (!was_there)
         announce(e, memory, data);
 }
@@ -76,13 +76,13 @@ void exec_own(exec_tasks_t *e, int32_t memory, int32_t data)
 
 static bool is_free_for_policy(const void *arg, int32_t data)
 {
-    return xy_task_room_is_free(arg, data);
+    return xy_task_memory_is_free(arg, data);
 }
 
 /* Must it be written back before it goes? */
 static bool is_dirty(const exec_tasks_t *e, int32_t data)
 {
-    return e->memories[0].room.states[data] != XY_TASK_HERE;
+    return e->memories[0].space.states[data] != XY_TASK_HERE;
 }
 
 typedef struct {
@@ -107,8 +107,8 @@ static int32_t victim_by_strategy(exec_tasks_t *e, int32_t memory)
 {
     asked_t asked = {e, memory};
 
-    return xy_task_room_victim(&e->memories[memory].room, e->eviction, ask_dirty, ask_next_use,
-                               &asked);
+    return xy_task_memory_victim(&e->memories[memory].space, e->eviction, ask_dirty, ask_next_use,
+                                 &asked);
 }
 
 static int32_t choose_victim(exec_tasks_t *e, int32_t memory, bool is_prefetch)
@@ -117,7 +117,7 @@ static int32_t choose_victim(exec_tasks_t *e, int32_t memory, bool is_prefetch)
 
     if (e->policy->victim != NULL)
         data = e->policy->victim(e->state, memory, is_prefetch, is_free_for_policy,
-                                 &e->memories[memory].room);
+                                 &e->memories[memory].space);
     if (data < 0 && !is_prefetch)
         data = victim_by_strategy(e, memory);
     return data;
@@ -125,7 +125,7 @@ static int32_t choose_victim(exec_tasks_t *e, int32_t memory, bool is_prefetch)
 
 static void store(exec_tasks_t *e, int32_t memory, int32_t data)
 {
-    e->memories[memory].room.copies[data].is_storing = true;
+    e->memories[memory].space.copies[data].is_storing = true;
     exec_store_request(e, data, true);
 }
 
@@ -133,7 +133,7 @@ static void store(exec_tasks_t *e, int32_t memory, int32_t data)
 static bool is_sole(const exec_tasks_t *e, int32_t memory, int32_t data)
 {
     for (int32_t m = 0; m < e->memory_count; m++)
-        if (m != memory && e->memories[m].room.states[data] == XY_TASK_HERE)
+        if (m != memory && e->memories[m].space.states[data] == XY_TASK_HERE)
             return false;
     return true;
 }
@@ -143,12 +143,12 @@ static void evict(exec_tasks_t *e, int32_t memory, int32_t data)
     exec_memory_t *m = &e->memories[memory];
 
     if (e->how->store != NULL && is_dirty(e, data)) {
-        xy_task_room_leave(&m->room, data, exec_bytes(e, data));
+        xy_task_memory_leave(&m->space, data, exec_bytes(e, data));
         store(e, memory, data);
         return;
     }
     if (is_sole(e, memory, data)) { /* of a cache */
-        e->memories[0].room.states[data] = XY_TASK_HERE;
+        e->memories[0].space.states[data] = XY_TASK_HERE;
         count_transfer(e, data, memory, 0, e->now);
     }
     exec_place_given_up(e, memory, data);
@@ -163,7 +163,7 @@ static bool make_room(exec_tasks_t *e, int32_t memory, uint64_t bytes, bool is_p
     exec_memory_t *m = &e->memories[memory];
 
     *is_coming_p = true;
-    while (m->room.used + bytes > m->room.capacity + m->room.leaving) {
+    while (m->space.used + bytes > m->space.capacity + m->space.leaving) {
         int32_t data = choose_victim(e, memory, is_prefetch);
 
         if (data < 0 && e->how->store == NULL && !is_prefetch)
@@ -174,7 +174,7 @@ static bool make_room(exec_tasks_t *e, int32_t memory, uint64_t bytes, bool is_p
         }
         evict(e, memory, data);
     }
-    return m->room.used + bytes <= m->room.capacity;
+    return m->space.used + bytes <= m->space.capacity;
 }
 
 /* ---- Gathering ---- */
@@ -187,23 +187,23 @@ static void fetch(exec_tasks_t *e, int32_t memory, int32_t data, bool is_prefetc
     if (e->how->store == NULL) {
         int32_t from = 0;
 
-        while (e->memories[from].room.states[data] != XY_TASK_HERE && from < e->memory_count - 1)
+        while (e->memories[from].space.states[data] != XY_TASK_HERE && from < e->memory_count - 1)
             from++;
-        m->room.states[data] = XY_TASK_HERE;
+        m->space.states[data] = XY_TASK_HERE;
         announce(e, memory, data);
         count_transfer(e, data, from, memory, e->now);
         return;
     }
-    m->room.states[data] = XY_TASK_COMING;
+    m->space.states[data] = XY_TASK_COMING;
     announce(e, memory, data);
-    m->room.copies[data].is_prefetch = is_prefetch;
+    m->space.copies[data].is_prefetch = is_prefetch;
     m->prefetching += is_prefetch;
     exec_store_request(e, data, false);
 }
 
 void exec_hold(exec_tasks_t *e, xy_task_slot_t *slot)
 {
-    xy_task_room_hold(&e->memories[e->workers[slot->worker].memory].room, e->graph, slot->op);
+    xy_task_memory_hold(&e->memories[e->workers[slot->worker].memory].space, e->graph, slot->op);
     slot->is_given_back = false;
 }
 
@@ -213,14 +213,14 @@ void exec_finished(exec_tasks_t *e, int32_t memory, xy_op_id_t op)
     const xy_access_t *a;
     int32_t n = xy_graph_accesses(e->graph, op, &a);
 
-    xy_task_room_let_go(&m->room, e->graph, op);
+    xy_task_memory_let_go(&m->space, e->graph, op);
     for (int32_t i = 0; i < n; i++) {
-        xy_task_room_touch(&m->room, a[i].data);
+        xy_task_memory_touch(&m->space, a[i].data);
         if (!(a[i].mode & XY_ACCESS_WRITE))
             continue;
-        m->room.copies[a[i].data].is_writing = false;
+        m->space.copies[a[i].data].is_writing = false;
         if (--e->writers_left[a[i].data] == 0 && e->how->store != NULL)
-            xy_task_room_push_final(&m->room, a[i].data);
+            xy_task_memory_push_final(&m->space, a[i].data);
     }
 }
 
@@ -231,8 +231,8 @@ static void drop_empty(exec_tasks_t *e, int32_t memory, xy_op_id_t op)
     int32_t n = xy_graph_accesses(e->graph, op, &a);
 
     for (int32_t i = 0; i < n; i++)
-        if (e->memories[memory].room.states[a[i].data] == 0 &&
-            e->memories[memory].room.copies[a[i].data].pins == 0)
+        if (e->memories[memory].space.states[a[i].data] == 0 &&
+            e->memories[memory].space.copies[a[i].data].pins == 0)
             release(e, memory, a[i].data);
 }
 
@@ -248,7 +248,7 @@ static bool give_back(exec_tasks_t *e, int32_t memory, const xy_task_slot_t *old
             return false;
         if (slot->is_given_back)
             continue;
-        xy_task_room_let_go(&m->room, e->graph, slot->op);
+        xy_task_memory_let_go(&m->space, e->graph, slot->op);
         drop_empty(e, memory, slot->op);
         slot->is_given_back = true;
         slot->is_complete = false;
@@ -261,13 +261,14 @@ static bool give_back(exec_tasks_t *e, int32_t memory, const xy_task_slot_t *old
 /* Is the datum as the task needs it? *is_asked_p: nothing more to do for it but to wait. */
 static bool is_here(const exec_memory_t *m, const xy_access_t *a, bool *is_asked_p)
 {
-    const xy_task_copy_t *c = &m->room.copies[a->data];
+    const xy_task_copy_t *c = &m->space.copies[a->data];
     bool is_read = (a->mode & XY_ACCESS_READ) != 0;
 
     *is_asked_p = true;
-    if (m->room.states[a->data] == XY_TASK_COMING || (c->is_storing && (a->mode & XY_ACCESS_WRITE)))
+    if (m->space.states[a->data] == XY_TASK_COMING ||
+        (c->is_storing && (a->mode & XY_ACCESS_WRITE)))
         return false;
-    if (m->room.states[a->data] == XY_TASK_HERE || (!is_read && c->is_allocated))
+    if (m->space.states[a->data] == XY_TASK_HERE || (!is_read && c->is_allocated))
         return true;
     *is_asked_p = false;
     return false;
@@ -291,7 +292,7 @@ static bool gather(exec_tasks_t *e, int32_t memory, xy_task_slot_t *slot)
             is_all_here = false;
             continue;
         }
-        while (!m->room.copies[data].is_allocated &&
+        while (!m->space.copies[data].is_allocated &&
                !make_room(e, memory, exec_bytes(e, data), false, &is_coming))
             if (is_coming || !give_back(e, memory, slot))
                 return false;
@@ -315,10 +316,10 @@ static void prefetch(exec_tasks_t *e, int32_t memory)
         int32_t data = e->policy->prefetch(e->state, memory);
         bool is_coming;
 
-        if (data < 0 || m->room.states[data] != 0 || m->room.copies[data].is_allocated)
+        if (data < 0 || m->space.states[data] != 0 || m->space.copies[data].is_allocated)
             return; /* nothing, or a task is about to write it here */
         if (!e->policy->is_evicting_for_prefetch &&
-            m->room.used + exec_bytes(e, data) > m->room.capacity)
+            m->space.used + exec_bytes(e, data) > m->space.capacity)
             return;
         if (!make_room(e, memory, exec_bytes(e, data), true, &is_coming))
             return;
@@ -331,11 +332,11 @@ static void store_early(exec_tasks_t *e, int32_t memory)
 {
     exec_memory_t *m = &e->memories[memory];
 
-    while (m->room.final_head >= 0 && e->in_flight == 0) {
-        int32_t data = xy_task_room_pop_final(&m->room);
-        const xy_task_copy_t *c = &m->room.copies[data];
+    while (m->space.final_head >= 0 && e->in_flight == 0) {
+        int32_t data = xy_task_memory_pop_final(&m->space);
+        const xy_task_copy_t *c = &m->space.copies[data];
 
-        if (m->room.states[data] == XY_TASK_HERE && is_dirty(e, data) && !c->is_storing)
+        if (m->space.states[data] == XY_TASK_HERE && is_dirty(e, data) && !c->is_storing)
             store(e, memory, data);
     }
 }
@@ -362,22 +363,22 @@ void exec_pump(exec_tasks_t *e, int32_t memory)
 void exec_arrived(exec_tasks_t *e, const exec_request_t *r)
 {
     exec_memory_t *m = &e->memories[1];
-    xy_task_copy_t *c = &m->room.copies[r->data];
+    xy_task_copy_t *c = &m->space.copies[r->data];
 
     count_transfer(e, r->data, r->is_write ? 1 : 0, r->is_write ? 0 : 1, r->start);
     if (!r->is_write) {
-        m->room.states[r->data] = XY_TASK_HERE;
+        m->space.states[r->data] = XY_TASK_HERE;
         m->prefetching -= c->is_prefetch;
         c->is_prefetch = false;
         return;
     }
     c->is_storing = false;
-    e->memories[0].room.states[r->data] = XY_TASK_HERE;
+    e->memories[0].space.states[r->data] = XY_TASK_HERE;
     if (c->is_evicting && c->pins == 0) {
         e->result.evictions++;
         release(e, 1, r->data);
     }
-    xy_task_room_stay(&m->room, r->data, exec_bytes(e, r->data));
+    xy_task_memory_stay(&m->space, r->data, exec_bytes(e, r->data));
 }
 
 void exec_flush(exec_tasks_t *e)
@@ -388,11 +389,11 @@ void exec_flush(exec_tasks_t *e)
 
         if (!is_dirty(e, d))
             continue;
-        while (e->memories[from].room.states[d] != XY_TASK_HERE && from < e->memory_count - 1)
+        while (e->memories[from].space.states[d] != XY_TASK_HERE && from < e->memory_count - 1)
             from++;
         if (e->how->store == NULL)
             count_transfer(e, d, from, 0, e->now);
-        else if (!e->memories[1].room.copies[d].is_storing)
+        else if (!e->memories[1].space.copies[d].is_storing)
             store(e, 1, d);
     }
     pthread_mutex_unlock(&e->lock);

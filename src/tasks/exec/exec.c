@@ -50,10 +50,10 @@ static void cleanup(exec_tasks_t *e)
 {
     xy_pool_destroy(e->pool);
     for (int32_t m = 0; e->memories != NULL && m < e->memory_count; m++) {
-        for (int32_t d = 0; e->memories[m].room.copies != NULL && d < e->data_count; d++)
-            xy_free(e->memories[m].room.copies[d].own);
+        for (int32_t d = 0; e->memories[m].space.copies != NULL && d < e->data_count; d++)
+            xy_free(e->memories[m].space.copies[d].own);
         xy_free(e->memories[m].gathering.slots);
-        xy_task_room_cleanup(&e->memories[m].room);
+        xy_task_memory_cleanup(&e->memories[m].space);
     }
     exec_record_cleanup(e);
     for (int32_t w = 0; e->workers != NULL && w < e->worker_count; w++)
@@ -84,10 +84,10 @@ static xy_status_t init_memory(exec_tasks_t *e, int32_t memory)
 
     m->gathering.slots = xy_calloc(slots, sizeof(*m->gathering.slots));
     if (m->gathering.slots == NULL ||
-        xy_task_room_init(&m->room, e->data_count, e->capacity[memory],
-                          memory == 0 ? XY_TASK_HERE : 0) != XY_OK)
+        xy_task_memory_init(&m->space, e->data_count, e->capacity[memory],
+                            memory == 0 ? XY_TASK_HERE : 0) != XY_OK)
         return XY_ENOMEM;
-    e->states[memory] = m->room.states;
+    e->states[memory] = m->space.states;
     return XY_OK;
 }
 

@@ -57,7 +57,7 @@ typedef struct {
 } exec_gate_t;
 
 typedef struct {
-    xy_task_room_t room; /* `own` of a copy: out of core its buffer */
+    xy_task_memory_t space; /* `own` of a copy: out of core its buffer */
     xy_task_gathering_t gathering;
     int32_t prefetching;
 } exec_memory_t;

@@ -114,7 +114,7 @@ void exec_record_memory(exec_tasks_t *e, int32_t memory)
     exec_record_t *r = append(&e->log, end);
 
     if (r != NULL)
-        *r = (exec_record_t){end, {.used = e->memories[memory].room.used}, EXEC_MEMORY, memory, 0,
+        *r = (exec_record_t){end, {.used = e->memories[memory].space.used}, EXEC_MEMORY, memory, 0,
                              0};
 }
 

@@ -104,7 +104,7 @@ static void *store_main(void *arg)
         e->request_count--;
         r.start = exec_clock() - e->start;
         pthread_mutex_unlock(&e->lock);
-        err = transfer(e, &r, e->memories[1].room.copies[r.data].own);
+        err = transfer(e, &r, e->memories[1].space.copies[r.data].own);
         pthread_mutex_lock(&e->lock);
         e->in_flight--;
         e->now = exec_clock() - e->start;

@@ -95,7 +95,7 @@ static void wait_for_change(exec_tasks_t *e, exec_worker_t *w)
 
 static void *address(const exec_tasks_t *e, const exec_worker_t *w, int32_t data)
 {
-    return e->how->store != NULL       ? e->memories[w->memory].room.copies[data].own
+    return e->how->store != NULL       ? e->memories[w->memory].space.copies[data].own
            : e->how->addresses != NULL ? e->how->addresses[data]
                                        : xy_graph_datum(e->graph, data)->user;
 }

@@ -3,68 +3,69 @@
 
 #include <string.h>
 
-xy_status_t xy_task_room_init(xy_task_room_t *room, int32_t data, uint64_t capacity, uint8_t state)
+xy_status_t xy_task_memory_init(xy_task_memory_t *memory, int32_t data, uint64_t capacity,
+                                uint8_t state)
 {
     size_t n = (size_t)data + 1;
 
-    *room = (xy_task_room_t){.capacity = capacity};
-    room->oldest = room->newest = room->final_head = room->final_tail = -1;
-    room->copies = xy_calloc(n, sizeof(*room->copies));
-    room->states = xy_calloc(n, 1);
-    room->final_next = xy_calloc(n, sizeof(*room->final_next));
-    if (room->copies == NULL || room->states == NULL || room->final_next == NULL)
+    *memory = (xy_task_memory_t){.capacity = capacity};
+    memory->oldest = memory->newest = memory->final_head = memory->final_tail = -1;
+    memory->copies = xy_calloc(n, sizeof(*memory->copies));
+    memory->states = xy_calloc(n, 1);
+    memory->final_next = xy_calloc(n, sizeof(*memory->final_next));
+    if (memory->copies == NULL || memory->states == NULL || memory->final_next == NULL)
         return XY_ENOMEM;
-    memset(room->states, state, (size_t)data);
+    memset(memory->states, state, (size_t)data);
     return XY_OK;
 }
 
-void xy_task_room_cleanup(xy_task_room_t *room)
+void xy_task_memory_cleanup(xy_task_memory_t *memory)
 {
-    xy_free(room->copies);
-    xy_free(room->states);
-    xy_free(room->final_next);
+    xy_free(memory->copies);
+    xy_free(memory->states);
+    xy_free(memory->final_next);
 }
 
-void xy_task_room_hold(xy_task_room_t *room, const xy_graph_t *graph, xy_op_id_t op)
+void xy_task_memory_hold(xy_task_memory_t *memory, const xy_graph_t *graph, xy_op_id_t op)
 {
     const xy_access_t *a;
     int32_t n = xy_graph_accesses(graph, op, &a);
 
     for (int32_t i = 0; i < n; i++) {
-        room->copies[a[i].data].pins++;
-        if (room->copies[a[i].data].is_evicting)
-            xy_task_room_stay(room, a[i].data, xy_graph_datum(graph, a[i].data)->bytes);
+        memory->copies[a[i].data].pins++;
+        if (memory->copies[a[i].data].is_evicting)
+            xy_task_memory_stay(memory, a[i].data, xy_graph_datum(graph, a[i].data)->bytes);
     }
 }
 
-void xy_task_room_let_go(xy_task_room_t *room, const xy_graph_t *graph, xy_op_id_t op)
+void xy_task_memory_let_go(xy_task_memory_t *memory, const xy_graph_t *graph, xy_op_id_t op)
 {
     const xy_access_t *a;
     int32_t n = xy_graph_accesses(graph, op, &a);
 
     for (int32_t i = 0; i < n; i++)
-        room->copies[a[i].data].pins--;
+        memory->copies[a[i].data].pins--;
 }
 
-void xy_task_room_push_final(xy_task_room_t *room, int32_t data)
+void xy_task_memory_push_final(xy_task_memory_t *memory, int32_t data)
 {
-    room->final_next[data] = -1;
-    if (room->final_tail >= 0)
-        room->final_next[room->final_tail] = data;
+    memory->final_next[data] = -1;
+    if (memory->final_tail >= 0)
+        memory->final_next[memory->final_tail] = data;
     else
-        room->final_head = data;
-    room->final_tail = data;
+        memory->final_head = data;
+    memory->final_tail = data;
 }
 
-int32_t xy_task_room_pop_final(xy_task_room_t *room)
+int32_t xy_task_memory_pop_final(xy_task_memory_t *memory)
 {
-    int32_t data = room->final_head;
+    int32_t data = memory->final_head;
 
     if (data < 0)
         return -1;
-    room->final_head = room->final_next[data];
-    if (room->final_head < 0)
-        room->final_tail = -1;
+    memory->final_head = memory->final_next[data];
+    if (memory->final_head < 0)
+        memory->final_tail = -1;
     return data;
 }
 

@@ -3,13 +3,13 @@
  * A memory and the copies of data in it, as both engines keep them: what is there, how much room is
  * taken, who needs it, what was used last. Engines decide when data move; this only keeps count.
  *
- *   xy_task_room_t room;
- *   xy_task_room_init(&room, data, capacity, 0);
- *   if (xy_task_room_take(&room, d, bytes)) ...        (room is taken now, and was not before)
- *   room.states[d] = XY_TASK_HERE;
- *   xy_task_room_hold(&room, graph, op);               (what the task accesses stays)
- *   d = xy_task_room_victim(&room, eviction, is_dirty, next_use, arg);        (-1: nothing is free)
- *   xy_task_room_give(&room, d, bytes);
+ *   xy_task_memory_t memory;
+ *   xy_task_memory_init(&memory, data, capacity, 0);
+ *   if (xy_task_memory_take(&memory, d, bytes)) ...     (room is taken now, and was not before)
+ *   memory.states[d] = XY_TASK_HERE;
+ *   xy_task_memory_hold(&memory, graph, op);            (what the task accesses stays)
+ *   d = xy_task_memory_victim(&memory, eviction, is_dirty, next_use, arg);      (-1: none is free)
+ *   xy_task_memory_give(&memory, d, bytes);
  *
  * A copy takes room from the moment it is asked for until it is given up. While tasks need it, it
  * is pinned. One that must be written back first is leaving: its room counts as used until then,
@@ -40,100 +40,101 @@ typedef struct {
     int32_t *final_next;              /* [data] */
     xy_task_copy_t *copies;           /* [data] */
     uint8_t *states;                  /* [data]: XY_TASK_HERE, XY_TASK_COMING, 0 */
-} xy_task_room_t;
+} xy_task_memory_t;
 
 /* All data in `state`. XY_ENOMEM (silent): may be cleaned up nevertheless. */
-xy_status_t xy_task_room_init(xy_task_room_t *room, int32_t data, uint64_t capacity, uint8_t state);
-void xy_task_room_cleanup(xy_task_room_t *room);
+xy_status_t xy_task_memory_init(xy_task_memory_t *memory, int32_t data, uint64_t capacity,
+                                uint8_t state);
+void xy_task_memory_cleanup(xy_task_memory_t *memory);
 
 /* ---- The list of use ---- */
 
-static inline void xy_task_room_unlink(xy_task_room_t *room, int32_t data)
+static inline void xy_task_memory_unlink(xy_task_memory_t *memory, int32_t data)
 {
-    const xy_task_copy_t *c = &room->copies[data];
+    const xy_task_copy_t *c = &memory->copies[data];
 
     if (c->prev >= 0)
-        room->copies[c->prev].next = c->next;
+        memory->copies[c->prev].next = c->next;
     else
-        room->oldest = c->next;
+        memory->oldest = c->next;
     if (c->next >= 0)
-        room->copies[c->next].prev = c->prev;
+        memory->copies[c->next].prev = c->prev;
     else
-        room->newest = c->prev;
+        memory->newest = c->prev;
 }
 
-static inline void xy_task_room_link(xy_task_room_t *room, int32_t data)
+static inline void xy_task_memory_link(xy_task_memory_t *memory, int32_t data)
 {
-    xy_task_copy_t *c = &room->copies[data];
+    xy_task_copy_t *c = &memory->copies[data];
 
     c->next = -1;
-    c->prev = room->newest;
-    if (room->newest >= 0)
-        room->copies[room->newest].next = data;
+    c->prev = memory->newest;
+    if (memory->newest >= 0)
+        memory->copies[memory->newest].next = data;
     else
-        room->oldest = data;
-    room->newest = data;
+        memory->oldest = data;
+    memory->newest = data;
 }
 
 /* It was used just now. */
-static inline void xy_task_room_touch(xy_task_room_t *room, int32_t data)
+static inline void xy_task_memory_touch(xy_task_memory_t *memory, int32_t data)
 {
-    if (!room->copies[data].is_allocated || room->newest == data)
+    if (!memory->copies[data].is_allocated || memory->newest == data)
         return;
-    xy_task_room_unlink(room, data);
-    xy_task_room_link(room, data);
+    xy_task_memory_unlink(memory, data);
+    xy_task_memory_link(memory, data);
 }
 
 /* ---- Taking and giving up ---- */
 
 /* false: it has its room already. */
-static inline bool xy_task_room_take(xy_task_room_t *room, int32_t data, uint64_t bytes)
+static inline bool xy_task_memory_take(xy_task_memory_t *memory, int32_t data, uint64_t bytes)
 {
-    if (room->copies[data].is_allocated)
+    if (memory->copies[data].is_allocated)
         return false;
-    room->copies[data].is_allocated = true;
-    room->used += bytes;
-    xy_task_room_link(room, data);
+    memory->copies[data].is_allocated = true;
+    memory->used += bytes;
+    xy_task_memory_link(memory, data);
     return true;
 }
 
 /* It goes as soon as it is written back. */
-static inline void xy_task_room_leave(xy_task_room_t *room, int32_t data, uint64_t bytes)
+static inline void xy_task_memory_leave(xy_task_memory_t *memory, int32_t data, uint64_t bytes)
 {
-    room->copies[data].is_evicting = true;
-    room->leaving += bytes;
+    memory->copies[data].is_evicting = true;
+    memory->leaving += bytes;
 }
 
-static inline void xy_task_room_stay(xy_task_room_t *room, int32_t data, uint64_t bytes)
+static inline void xy_task_memory_stay(xy_task_memory_t *memory, int32_t data, uint64_t bytes)
 {
-    if (!room->copies[data].is_evicting)
+    if (!memory->copies[data].is_evicting)
         return;
-    room->copies[data].is_evicting = false;
-    room->leaving -= bytes;
+    memory->copies[data].is_evicting = false;
+    memory->leaving -= bytes;
 }
 
 /* Whatever it was, it is not there any more. false: it had no room. */
-static inline bool xy_task_room_give(xy_task_room_t *room, int32_t data, uint64_t bytes)
+static inline bool xy_task_memory_give(xy_task_memory_t *memory, int32_t data, uint64_t bytes)
 {
-    xy_task_room_stay(room, data, bytes);
-    room->states[data] = 0;
-    if (!room->copies[data].is_allocated)
+    xy_task_memory_stay(memory, data, bytes);
+    memory->states[data] = 0;
+    if (!memory->copies[data].is_allocated)
         return false;
-    room->copies[data].is_allocated = false;
-    room->used -= bytes;
-    xy_task_room_unlink(room, data);
+    memory->copies[data].is_allocated = false;
+    memory->used -= bytes;
+    xy_task_memory_unlink(memory, data);
     return true;
 }
 
 /* ---- Tasks ---- */
 
 /* What the task accesses stays in the memory, or need not any longer. */
-void xy_task_room_hold(xy_task_room_t *room, const xy_graph_t *graph, xy_op_id_t op);
-void xy_task_room_let_go(xy_task_room_t *room, const xy_graph_t *graph, xy_op_id_t op);
+void xy_task_memory_hold(xy_task_memory_t *memory, const xy_graph_t *graph, xy_op_id_t op);
+void xy_task_memory_let_go(xy_task_memory_t *memory, const xy_graph_t *graph, xy_op_id_t op);
 
 /* Data that no task will write any more, in the order in which that became known; -1: none. */
-void xy_task_room_push_final(xy_task_room_t *room, int32_t data);
-int32_t xy_task_room_pop_final(xy_task_room_t *room);
+void xy_task_memory_push_final(xy_task_memory_t *memory, int32_t data);
+int32_t xy_task_memory_pop_final(xy_task_memory_t *memory);
 
 /* Can the task run at all where its data must be in a memory of so many bytes, all at once? And
  * does it name each datum once? XY_EINVAL: no (said, with what to do). */
@@ -142,11 +143,11 @@ xy_status_t xy_task_check_fits(const xy_graph_t *graph, xy_op_id_t op, uint64_t 
 /* ---- Giving up ---- */
 
 /* Could it go now, as far as this memory is concerned? */
-static inline bool xy_task_room_is_free(const xy_task_room_t *room, int32_t data)
+static inline bool xy_task_memory_is_free(const xy_task_memory_t *memory, int32_t data)
 {
-    const xy_task_copy_t *c = &room->copies[data];
+    const xy_task_copy_t *c = &memory->copies[data];
 
-    return c->is_allocated && room->states[data] == XY_TASK_HERE && c->pins == 0 &&
+    return c->is_allocated && memory->states[data] == XY_TASK_HERE && c->pins == 0 &&
            !c->is_evicting && !c->is_storing;
 }
 
@@ -157,16 +158,16 @@ typedef bool (*xy_task_dirty_fn)(const void *arg, int32_t data);
 typedef int64_t (*xy_task_next_use_fn)(const void *arg, int32_t data);
 
 /* The one used latest from now. */
-static inline int32_t xy_task_room_latest(const xy_task_room_t *room, xy_task_next_use_fn next_use,
-                                          const void *arg)
+static inline int32_t xy_task_memory_latest(const xy_task_memory_t *memory,
+                                            xy_task_next_use_fn next_use, const void *arg)
 {
     int64_t latest = -1;
     int32_t best = -1;
 
-    for (int32_t d = room->oldest; d >= 0; d = room->copies[d].next) {
+    for (int32_t d = memory->oldest; d >= 0; d = memory->copies[d].next) {
         int64_t use;
 
-        if (!xy_task_room_is_free(room, d))
+        if (!xy_task_memory_is_free(memory, d))
             continue;
         use = next_use(arg, d);
         if (use > latest) {
@@ -178,17 +179,17 @@ static inline int32_t xy_task_room_latest(const xy_task_room_t *room, xy_task_ne
 }
 
 /* What the eviction gives up; -1: nothing is free. */
-static inline int32_t xy_task_room_victim(const xy_task_room_t *room,
-                                          const xy_task_eviction_t *eviction,
-                                          xy_task_dirty_fn is_dirty, xy_task_next_use_fn next_use,
-                                          const void *arg)
+static inline int32_t xy_task_memory_victim(const xy_task_memory_t *memory,
+                                            const xy_task_eviction_t *eviction,
+                                            xy_task_dirty_fn is_dirty, xy_task_next_use_fn next_use,
+                                            const void *arg)
 {
     int32_t best = -1;
 
     if (eviction->is_by_next_use)
-        return xy_task_room_latest(room, next_use, arg);
-    for (int32_t d = room->oldest; d >= 0; d = room->copies[d].next) {
-        if (!xy_task_room_is_free(room, d))
+        return xy_task_memory_latest(memory, next_use, arg);
+    for (int32_t d = memory->oldest; d >= 0; d = memory->copies[d].next) {
+        if (!xy_task_memory_is_free(memory, d))
             continue;
         if (!eviction->is_clean_first || !is_dirty(arg, d))
             return d;

@@ -51,14 +51,14 @@ static int64_t next_use(const void *arg, int32_t data)
     return ((const plain_t *)arg)->use[data];
 }
 
-static int32_t expected_victim(const plain_t *p, const xy_task_room_t *room, int eviction)
+static int32_t expected_victim(const plain_t *p, const xy_task_memory_t *memory, int eviction)
 {
     int32_t best = -1;
 
     for (int i = 0; i < p->count; i++) {
         int32_t d = p->order[i];
 
-        if (room->copies[d].pins > 0 || p->is_leaving[d] || room->states[d] != XY_TASK_HERE)
+        if (memory->copies[d].pins > 0 || p->is_leaving[d] || memory->states[d] != XY_TASK_HERE)
             continue;
         if (eviction == 2) {
             best = best < 0 || p->use[d] > p->use[best] ? d : best;
@@ -71,21 +71,21 @@ static int32_t expected_victim(const plain_t *p, const xy_task_room_t *room, int
     return best;
 }
 
-static void step(plain_t *p, xy_task_room_t *room, int what, int32_t d)
+static void step(plain_t *p, xy_task_memory_t *memory, int what, int32_t d)
 {
     int at = find(p, d);
 
     switch (what) {
     case 0:
-        assert_true(xy_task_room_take(room, d, bytes_of(d)) == (at < 0));
-        room->states[d] = XY_TASK_HERE;
+        assert_true(xy_task_memory_take(memory, d, bytes_of(d)) == (at < 0));
+        memory->states[d] = XY_TASK_HERE;
         if (at < 0) {
             p->order[p->count++] = d;
             p->used += bytes_of(d);
         }
         break;
     case 1:
-        assert_true(xy_task_room_give(room, d, bytes_of(d)) == (at >= 0));
+        assert_true(xy_task_memory_give(memory, d, bytes_of(d)) == (at >= 0));
         if (at >= 0) {
             drop(p, at);
             p->used -= bytes_of(d);
@@ -94,7 +94,7 @@ static void step(plain_t *p, xy_task_room_t *room, int what, int32_t d)
         p->is_leaving[d] = false;
         break;
     case 2:
-        xy_task_room_touch(room, d);
+        xy_task_memory_touch(memory, d);
         if (at >= 0) {
             drop(p, at);
             p->order[p->count++] = d;
@@ -103,7 +103,7 @@ static void step(plain_t *p, xy_task_room_t *room, int what, int32_t d)
     case 3:
         if (at < 0 || p->is_leaving[d])
             break;
-        xy_task_room_leave(room, d, bytes_of(d));
+        xy_task_memory_leave(memory, d, bytes_of(d));
         p->is_leaving[d] = true;
         p->leaving += bytes_of(d);
         break;
@@ -113,46 +113,46 @@ static void step(plain_t *p, xy_task_room_t *room, int what, int32_t d)
     }
 }
 
-static void assert_same(const plain_t *p, const xy_task_room_t *room)
+static void assert_same(const plain_t *p, const xy_task_memory_t *memory)
 {
     int i = 0;
 
-    for (int32_t d = room->oldest; d >= 0; d = room->copies[d].next) {
+    for (int32_t d = memory->oldest; d >= 0; d = memory->copies[d].next) {
         assert_true(i < p->count);
         assert_int_equal(d, p->order[i++]);
     }
     assert_int_equal(i, p->count);
-    assert_int_equal(room->newest, p->count > 0 ? p->order[p->count - 1] : -1);
-    assert_int_equal(room->used, p->used);
-    assert_int_equal(room->leaving, p->leaving);
+    assert_int_equal(memory->newest, p->count > 0 ? p->order[p->count - 1] : -1);
+    assert_int_equal(memory->used, p->used);
+    assert_int_equal(memory->leaving, p->leaving);
 }
 
 static void test_list(void **state)
 {
     plain_t p = {.count = 0};
-    xy_task_room_t room;
+    xy_task_memory_t memory;
     uint64_t seed = 1;
 
     (void)state;
-    assert_int_equal(xy_task_room_init(&room, DATA, 1000, 0), XY_OK);
+    assert_int_equal(xy_task_memory_init(&memory, DATA, 1000, 0), XY_OK);
     for (int i = 0; i < STEPS; i++) {
         uint64_t r = testing_random(&seed) >> 33;
 
-        step(&p, &room, (int)(r % 6), (int32_t)(r / 6 % DATA));
-        assert_same(&p, &room);
+        step(&p, &memory, (int)(r % 6), (int32_t)(r / 6 % DATA));
+        assert_same(&p, &memory);
         for (int e = 0; e < 3; e++)
             assert_int_equal(
-                xy_task_room_victim(&room, &xy_task_evictions[e], is_dirty, next_use, &p),
-                expected_victim(&p, &room, e));
+                xy_task_memory_victim(&memory, &xy_task_evictions[e], is_dirty, next_use, &p),
+                expected_victim(&p, &memory, e));
     }
-    xy_task_room_cleanup(&room);
+    xy_task_memory_cleanup(&memory);
 }
 
 /* A task that takes hold of what was leaving keeps it, and nobody else gets it meanwhile. */
 static void test_hold(void **state)
 {
     plain_t p = {.count = 0};
-    xy_task_room_t room;
+    xy_task_memory_t memory;
     xy_graph_t *g;
 
     (void)state;
@@ -161,23 +161,25 @@ static void test_hold(void **state)
         xy_graph_data(g, &(xy_data_t){.bytes = bytes_of(d)});
     xy_graph_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE}, &(xy_access_t){0, XY_ACCESS_READ}, 1);
     assert_int_equal(xy_graph_seal(g), XY_OK);
-    assert_int_equal(xy_task_room_init(&room, 2, 1000, 0), XY_OK);
+    assert_int_equal(xy_task_memory_init(&memory, 2, 1000, 0), XY_OK);
     for (int32_t d = 0; d < 2; d++)
-        step(&p, &room, 0, d);
-    xy_task_room_leave(&room, 0, bytes_of(0));
-    assert_int_equal(room.leaving, bytes_of(0));
-    xy_task_room_hold(&room, g, 0);
-    assert_int_equal(room.leaving, 0);
-    assert_int_equal(xy_task_room_victim(&room, &xy_task_evictions[0], is_dirty, next_use, &p), 1);
-    xy_task_room_let_go(&room, g, 0);
-    assert_int_equal(xy_task_room_victim(&room, &xy_task_evictions[0], is_dirty, next_use, &p), 0);
-    assert_int_equal(xy_task_room_pop_final(&room), -1);
-    xy_task_room_push_final(&room, 1);
-    xy_task_room_push_final(&room, 0);
-    assert_int_equal(xy_task_room_pop_final(&room), 1);
-    assert_int_equal(xy_task_room_pop_final(&room), 0);
-    assert_int_equal(xy_task_room_pop_final(&room), -1);
-    xy_task_room_cleanup(&room);
+        step(&p, &memory, 0, d);
+    xy_task_memory_leave(&memory, 0, bytes_of(0));
+    assert_int_equal(memory.leaving, bytes_of(0));
+    xy_task_memory_hold(&memory, g, 0);
+    assert_int_equal(memory.leaving, 0);
+    assert_int_equal(xy_task_memory_victim(&memory, &xy_task_evictions[0], is_dirty, next_use, &p),
+                     1);
+    xy_task_memory_let_go(&memory, g, 0);
+    assert_int_equal(xy_task_memory_victim(&memory, &xy_task_evictions[0], is_dirty, next_use, &p),
+                     0);
+    assert_int_equal(xy_task_memory_pop_final(&memory), -1);
+    xy_task_memory_push_final(&memory, 1);
+    xy_task_memory_push_final(&memory, 0);
+    assert_int_equal(xy_task_memory_pop_final(&memory), 1);
+    assert_int_equal(xy_task_memory_pop_final(&memory), 0);
+    assert_int_equal(xy_task_memory_pop_final(&memory), -1);
+    xy_task_memory_cleanup(&memory);
     xy_graph_destroy(g);
 }
 

@@ -8,18 +8,18 @@
 static void observe(sim_tasks_t *s, int32_t memory)
 {
     if (s->observer != NULL && s->observer->memory != NULL)
-        s->observer->memory(s->observer->arg, memory, s->clock.now, s->memories[memory].room.used);
+        s->observer->memory(s->observer->arg, memory, s->clock.now, s->memories[memory].space.used);
 }
 
 static void allocate(sim_tasks_t *s, int32_t memory, int32_t data)
 {
-    if (memory != 0 && xy_task_room_take(&s->memories[memory].room, data, sim_bytes(s, data)))
+    if (memory != 0 && xy_task_memory_take(&s->memories[memory].space, data, sim_bytes(s, data)))
         observe(s, memory);
 }
 
 static void release(sim_tasks_t *s, int32_t memory, int32_t data)
 {
-    if (xy_task_room_give(&s->memories[memory].room, data, sim_bytes(s, data)))
+    if (xy_task_memory_give(&s->memories[memory].space, data, sim_bytes(s, data)))
         observe(s, memory);
 }
 
@@ -27,7 +27,7 @@ static void release(sim_tasks_t *s, int32_t memory, int32_t data)
 static bool is_sole(const sim_tasks_t *s, int32_t memory, int32_t data)
 {
     for (int32_t m = 0; m < s->platform->memories; m++)
-        if (m != memory && s->memories[m].room.states[data] == XY_TASK_HERE)
+        if (m != memory && s->memories[m].space.states[data] == XY_TASK_HERE)
             return false;
     return true;
 }
@@ -56,9 +56,9 @@ void sim_memory_own(sim_tasks_t *s, int32_t memory, int32_t data)
             release(s, m, data);
     }
     allocate(s, memory, data);
-    was_there = s->memories[memory].room.states[data] != 0;
-    s->memories[memory].room.states[data] = XY_TASK_HERE;
-    s->memories[memory].room.copies[data].is_writing = true;
+    was_there = s->memories[memory].space.states[data] != 0;
+    s->memories[memory].space.states[data] = XY_TASK_HERE;
+    s->memories[memory].space.copies[data].is_writing = true;
     if (!was_there)
         sim_memory_announce(s, memory, data);
 }
@@ -68,7 +68,7 @@ void sim_memory_own(sim_tasks_t *s, int32_t memory, int32_t data)
 static void write_back_again(sim_tasks_t *s, int32_t data)
 {
     for (int32_t m = 1; m < s->platform->memories; m++)
-        if (s->memories[m].room.copies[data].is_evicting && sim_incoming(s, 0, data) == NULL)
+        if (s->memories[m].space.copies[data].is_evicting && sim_incoming(s, 0, data) == NULL)
             sim_transfer_request(s, data, m, 0, false);
 }
 
@@ -76,16 +76,16 @@ void sim_memory_arrived(sim_tasks_t *s, const sim_transfer_t *t)
 {
     sim_memory_t *to = &s->memories[t->to], *from = &s->memories[t->from];
 
-    to->room.copies[t->data].own = NULL;
+    to->space.copies[t->data].own = NULL;
     /* A task of the memory itself may have written the datum meanwhile: then it stays. */
     if (!t->is_stale)
-        to->room.states[t->data] = XY_TASK_HERE;
-    else if (to->room.states[t->data] == XY_TASK_COMING)
+        to->space.states[t->data] = XY_TASK_HERE;
+    else if (to->space.states[t->data] == XY_TASK_COMING)
         release(s, t->to, t->data);
     if (t->is_stale && t->to == 0) {
         write_back_again(s, t->data);
-    } else if (!t->is_stale && from->room.copies[t->data].is_evicting &&
-               from->room.copies[t->data].pins == 0) {
+    } else if (!t->is_stale && from->space.copies[t->data].is_evicting &&
+               from->space.copies[t->data].pins == 0) {
         s->result.evictions++;
         release(s, t->from, t->data);
     }
@@ -95,7 +95,7 @@ void sim_memory_arrived(sim_tasks_t *s, const sim_transfer_t *t)
 
 static bool is_free_for_policy(const void *arg, int32_t data)
 {
-    return xy_task_room_is_free(arg, data);
+    return xy_task_memory_is_free(arg, data);
 }
 
 typedef struct {
@@ -122,7 +122,8 @@ static int32_t victim_by_strategy(sim_tasks_t *s, int32_t memory)
 {
     asked_t asked = {s, memory};
 
-    return xy_task_room_victim(&s->memories[memory].room, s->eviction, is_dirty, next_use, &asked);
+    return xy_task_memory_victim(&s->memories[memory].space, s->eviction, is_dirty, next_use,
+                                 &asked);
 }
 
 static int32_t choose_victim(sim_tasks_t *s, int32_t memory, bool is_prefetch)
@@ -133,7 +134,7 @@ static int32_t choose_victim(sim_tasks_t *s, int32_t memory, bool is_prefetch)
         double start = sim_clock();
 
         data = s->policy->victim(s->state, memory, is_prefetch, is_free_for_policy,
-                                 &s->memories[memory].room);
+                                 &s->memories[memory].space);
         s->result.scheduling_seconds += sim_clock() - start;
     }
     if (data < 0 && !is_prefetch)
@@ -150,7 +151,7 @@ static void evict(sim_tasks_t *s, int32_t memory, int32_t data)
         release(s, memory, data);
         return;
     }
-    xy_task_room_leave(&m->room, data, sim_bytes(s, data));
+    xy_task_memory_leave(&m->space, data, sim_bytes(s, data));
     if (sim_incoming(s, 0, data) == NULL)
         sim_transfer_request(s, data, memory, 0, false);
 }
@@ -162,9 +163,9 @@ static bool make_room(sim_tasks_t *s, int32_t memory, uint64_t bytes, bool is_pr
     sim_memory_t *m = &s->memories[memory];
 
     *is_coming_p = true;
-    if (m->room.capacity == 0)
+    if (m->space.capacity == 0)
         return true;
-    while (m->room.used + bytes > m->room.capacity + m->room.leaving) {
+    while (m->space.used + bytes > m->space.capacity + m->space.leaving) {
         int32_t data = choose_victim(s, memory, is_prefetch);
 
         if (data < 0) {
@@ -173,7 +174,7 @@ static bool make_room(sim_tasks_t *s, int32_t memory, uint64_t bytes, bool is_pr
         }
         evict(s, memory, data);
     }
-    return m->room.used + bytes <= m->room.capacity;
+    return m->space.used + bytes <= m->space.capacity;
 }
 
 /* ---- Gathering ---- */
@@ -188,8 +189,8 @@ static int32_t best_source(const sim_tasks_t *s, int32_t data, int32_t to)
         int32_t way = m * n + to;
         double seconds;
 
-        if (s->memories[m].room.states[data] != XY_TASK_HERE ||
-            s->memories[m].room.copies[data].is_writing || s->platform->rate[way] <= 0)
+        if (s->memories[m].space.states[data] != XY_TASK_HERE ||
+            s->memories[m].space.copies[data].is_writing || s->platform->rate[way] <= 0)
             continue;
         seconds = s->platform->latency[way] + bytes / s->platform->rate[way];
         if (!sim_way_is_idle(s, m, to))
@@ -221,7 +222,7 @@ static void fetch(sim_tasks_t *s, int32_t memory, int32_t data, bool is_prefetch
 
 void sim_memory_hold(sim_tasks_t *s, xy_task_slot_t *slot)
 {
-    xy_task_room_hold(&s->memories[s->workers[slot->worker].memory].room, s->graph, slot->op);
+    xy_task_memory_hold(&s->memories[s->workers[slot->worker].memory].space, s->graph, slot->op);
     slot->is_given_back = false;
 }
 
@@ -231,12 +232,12 @@ void sim_memory_finished(sim_tasks_t *s, int32_t memory, xy_op_id_t op)
     const xy_access_t *a;
     int32_t n = xy_graph_accesses(s->graph, op, &a);
 
-    xy_task_room_let_go(&m->room, s->graph, op);
+    xy_task_memory_let_go(&m->space, s->graph, op);
     for (int32_t i = 0; i < n; i++) {
-        xy_task_room_touch(&m->room, a[i].data);
-        m->room.copies[a[i].data].is_writing = false;
+        xy_task_memory_touch(&m->space, a[i].data);
+        m->space.copies[a[i].data].is_writing = false;
         if ((a[i].mode & XY_ACCESS_WRITE) && --s->writers_left[a[i].data] == 0 && memory != 0)
-            xy_task_room_push_final(&m->room, a[i].data);
+            xy_task_memory_push_final(&m->space, a[i].data);
     }
 }
 
@@ -247,7 +248,7 @@ static void drop_empty(sim_tasks_t *s, int32_t memory, xy_op_id_t op)
     int32_t n = xy_graph_accesses(s->graph, op, &a);
 
     for (int32_t i = 0; i < n; i++)
-        if (s->memories[memory].room.states[a[i].data] == 0)
+        if (s->memories[memory].space.states[a[i].data] == 0)
             release(s, memory, a[i].data);
 }
 
@@ -263,7 +264,7 @@ static bool give_back(sim_tasks_t *s, int32_t memory, const xy_task_slot_t *olde
             return false;
         if (slot->is_given_back)
             continue;
-        xy_task_room_let_go(&m->room, s->graph, slot->op);
+        xy_task_memory_let_go(&m->space, s->graph, slot->op);
         drop_empty(s, memory, slot->op);
         slot->is_given_back = true;
         slot->is_complete = false;
@@ -286,13 +287,14 @@ static bool gather(sim_tasks_t *s, int32_t memory, xy_task_slot_t *slot)
         bool is_read = (a[i].mode & XY_ACCESS_READ) != 0;
         uint64_t bytes = sim_bytes(s, data);
 
-        if (m->room.states[data] == XY_TASK_HERE || (!is_read && m->room.copies[data].is_allocated))
+        if (m->space.states[data] == XY_TASK_HERE ||
+            (!is_read && m->space.copies[data].is_allocated))
             continue;
-        if (m->room.states[data] == XY_TASK_COMING) {
+        if (m->space.states[data] == XY_TASK_COMING) {
             is_all_here = false;
             continue;
         }
-        while (!m->room.copies[data].is_allocated &&
+        while (!m->space.copies[data].is_allocated &&
                !make_room(s, memory, bytes, false, &is_coming)) {
             if (is_coming || !give_back(s, memory, slot))
                 return false;
@@ -318,15 +320,15 @@ static void prefetch(sim_tasks_t *s, int32_t memory)
         bool is_coming;
 
         s->result.scheduling_seconds += sim_clock() - start;
-        if (data < 0 || m->room.states[data] != 0 || m->room.copies[data].is_allocated)
+        if (data < 0 || m->space.states[data] != 0 || m->space.copies[data].is_allocated)
             return; /* nothing, or a task is about to write it here */
-        if (m->room.capacity != 0 && !s->policy->is_evicting_for_prefetch &&
-            m->room.used + sim_bytes(s, data) > m->room.capacity)
+        if (m->space.capacity != 0 && !s->policy->is_evicting_for_prefetch &&
+            m->space.used + sim_bytes(s, data) > m->space.capacity)
             return;
         if (!make_room(s, memory, sim_bytes(s, data), true, &is_coming))
             return;
         fetch(s, memory, data, true);
-        if (m->room.states[data] == 0)
+        if (m->space.states[data] == 0)
             return; /* it goes through the main memory first */
     }
 }
@@ -335,10 +337,10 @@ static void write_early(sim_tasks_t *s, int32_t memory)
 {
     sim_memory_t *m = &s->memories[memory];
 
-    while (m->room.final_head >= 0 && sim_way_is_idle(s, memory, 0)) {
-        int32_t data = xy_task_room_pop_final(&m->room);
+    while (m->space.final_head >= 0 && sim_way_is_idle(s, memory, 0)) {
+        int32_t data = xy_task_memory_pop_final(&m->space);
 
-        if (m->room.states[data] == XY_TASK_HERE && s->memories[0].room.states[data] == 0 &&
+        if (m->space.states[data] == XY_TASK_HERE && s->memories[0].space.states[data] == 0 &&
             xy_graph_datum(s->graph, data)->home == 0)
             sim_transfer_request(s, data, memory, 0, true);
     }
@@ -375,8 +377,8 @@ void sim_memory_settle_in(sim_tasks_t *s)
 
         if (home == 0)
             continue;
-        s->memories[0].room.states[d] = 0;
-        s->memories[home].room.states[d] = XY_TASK_HERE;
+        s->memories[0].space.states[d] = 0;
+        s->memories[home].space.states[d] = XY_TASK_HERE;
         allocate(s, home, d);
     }
 }
@@ -387,7 +389,7 @@ static void flush_to_main(sim_tasks_t *s)
     for (int32_t d = 0; d < s->data_count; d++) {
         int32_t from;
 
-        if (s->memories[0].room.states[d] != 0 || s->memories[home_of(s, d)].room.states[d] != 0)
+        if (s->memories[0].space.states[d] != 0 || s->memories[home_of(s, d)].space.states[d] != 0)
             continue;
         from = best_source(s, d, 0);
         if (from >= 0)
@@ -405,7 +407,7 @@ static void flush_to_homes(sim_tasks_t *s)
     for (int32_t d = 0; d < s->data_count; d++) {
         int32_t home = home_of(s, d);
 
-        if (s->memories[home].room.states[d] != 0)
+        if (s->memories[home].space.states[d] != 0)
             continue;
         allocate(s, home, d);
         sim_transfer_request(s, d, 0, home, false);
@@ -415,7 +417,7 @@ static void flush_to_homes(sim_tasks_t *s)
 static bool is_all_home(const sim_tasks_t *s)
 {
     for (int32_t d = 0; d < s->data_count; d++)
-        if (s->memories[home_of(s, d)].room.states[d] == 0)
+        if (s->memories[home_of(s, d)].space.states[d] == 0)
             return false;
     return true;
 }

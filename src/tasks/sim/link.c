@@ -35,7 +35,7 @@ static sim_transfer_t *way_next(sim_way_t *w)
 static void let_go(sim_tasks_t *s, sim_transfer_t *t)
 {
     s->under_way--;
-    s->memories[t->from].room.copies[t->data].pins--;
+    s->memories[t->from].space.copies[t->data].pins--;
     s->memories[t->to].prefetching -= t->is_prefetch ? 1 : 0;
     sim_memory_arrived(s, t);
     t->next = s->free_transfers;
@@ -78,9 +78,9 @@ bool sim_transfer_request(sim_tasks_t *s, int32_t data, int32_t from, int32_t to
     else
         w->head[queue] = t;
     w->tail[queue] = t;
-    s->memories[from].room.copies[data].pins++;
-    s->memories[to].room.copies[data].own = t;
-    s->memories[to].room.states[data] = XY_TASK_COMING;
+    s->memories[from].space.copies[data].pins++;
+    s->memories[to].space.copies[data].own = t;
+    s->memories[to].space.states[data] = XY_TASK_COMING;
     sim_memory_announce(s, to, data);
     s->memories[to].prefetching += is_prefetch ? 1 : 0;
     s->under_way++;

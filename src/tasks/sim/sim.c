@@ -101,7 +101,7 @@ static void cleanup(sim_tasks_t *s)
 {
     for (int32_t m = 0; s->memories != NULL && m < s->platform->memories; m++) {
         xy_free(s->memories[m].gathering.slots);
-        xy_task_room_cleanup(&s->memories[m].room);
+        xy_task_memory_cleanup(&s->memories[m].space);
     }
     s->policy->destroy(s->state);
     xy_free(s->memories);
@@ -126,10 +126,10 @@ static xy_status_t init_memory(sim_tasks_t *s, int32_t memory)
 
     m->gathering.slots = xy_calloc(slots, sizeof(*m->gathering.slots));
     if (m->gathering.slots == NULL ||
-        xy_task_room_init(&m->room, s->data_count, s->platform->capacity[memory],
-                          memory == 0 ? XY_TASK_HERE : 0) != XY_OK)
+        xy_task_memory_init(&m->space, s->data_count, s->platform->capacity[memory],
+                            memory == 0 ? XY_TASK_HERE : 0) != XY_OK)
         return XY_ENOMEM;
-    s->states[memory] = m->room.states;
+    s->states[memory] = m->space.states;
     return XY_OK;
 }
 

@@ -35,7 +35,7 @@ typedef struct {
 } sim_way_t;
 
 typedef struct {
-    xy_task_room_t room; /* `own` of a copy: the transfer that brings it, or NULL */
+    xy_task_memory_t space; /* `own` of a copy: the transfer that brings it, or NULL */
     xy_task_gathering_t gathering;
     int32_t prefetching; /* transfers under way that nobody waits for */
 } sim_memory_t;
@@ -140,7 +140,7 @@ static inline uint64_t sim_bytes(const sim_tasks_t *s, int32_t data)
 
 static inline sim_transfer_t *sim_incoming(const sim_tasks_t *s, int32_t memory, int32_t data)
 {
-    return s->memories[memory].room.copies[data].own;
+    return s->memories[memory].space.copies[data].own;
 }
 
 /* Real time, to count what the policy costs. */
