@@ -30,8 +30,8 @@ static void build(coll_build_t *b)
                                                   .to = coll_place(r, XY_BUFFER_RECEIVE, 0)});
 
             if (round > 0) {
-                xy_graph_order(b->graph, op - b->p, op);
-                xy_graph_order(b->graph, (round - 1) * b->p + from, op);
+                xy_graph_add_edge(b->graph, op - b->p, op);
+                xy_graph_add_edge(b->graph, (round - 1) * b->p + from, op);
             }
         }
 }

@@ -109,7 +109,7 @@ void coll_move(coll_build_t *b, xy_spot_t from, xy_spot_t to, uint64_t bytes, in
                   .bytes = bytes};
 
     if (bytes > 0 && !coll_is_same(from, to))
-        xy_graph_touch(b->graph, &op);
+        xy_graph_add_op(b->graph, &op);
 }
 
 void coll_combine(coll_build_t *b, xy_spot_t from, xy_spot_t other, xy_spot_t to, uint64_t bytes,
@@ -125,7 +125,7 @@ void coll_combine(coll_build_t *b, xy_spot_t from, xy_spot_t other, xy_spot_t to
                   .bytes = bytes};
 
     if (bytes > 0)
-        xy_graph_touch(b->graph, &op);
+        xy_graph_add_op(b->graph, &op);
 }
 
 /* How many of `count` blocks from `first` on follow each other at `holder`. */

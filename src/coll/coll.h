@@ -152,7 +152,7 @@ int xy_coll_candidates(const xy_coll_request_t *q, const xy_coll_link_t *link,
  * more bytes than 2^62 (said). */
 xy_status_t xy_coll_check(const xy_coll_request_t *q);
 
-/* The sealed graph; the caller owns it. XY_EINVAL: the request is not valid, or the algorithm not
+/* The final graph; the caller owns it. XY_EINVAL: the request is not valid, or the algorithm not
  * applicable (said). XY_ENOMEM (said). The same request and link give the same graph. */
 xy_status_t xy_coll_build(const xy_coll_request_t *q, const xy_coll_link_t *link,
                           const xy_coll_algorithm_t *algorithm, xy_graph_t **graph_p);

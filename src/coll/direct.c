@@ -30,12 +30,12 @@ void coll_direct_meet(coll_build_t *b)
                                                   .to = coll_place(r, XY_BUFFER_RECEIVE, 0)});
 
             if (round > 0) {
-                xy_graph_order(b->graph, op - b->p, op);
-                xy_graph_order(b->graph, op - r - b->p + from, op);
+                xy_graph_add_edge(b->graph, op - b->p, op);
+                xy_graph_add_edge(b->graph, op - r - b->p + from, op);
             }
             for (xy_op_id_t i = b->mark[from]; round == 0 && b->has_marks && i < b->mark[from + 1];
                  i++)
-                xy_graph_order(b->graph, i, op);
+                xy_graph_add_edge(b->graph, i, op);
         }
     b->has_marks = false;
     b->met = rounds > 0 ? xy_graph_ops(b->graph) - b->p : -1;
@@ -53,9 +53,9 @@ static void add(coll_build_t *b, int actor, xy_op_t *op)
     op->actor = actor;
     op->is_direct = true;
     op->is_chained = b->is_piece_open;
-    id = xy_graph_touch(b->graph, op);
+    id = xy_graph_add_op(b->graph, op);
     if (b->met >= 0)
-        xy_graph_order(b->graph, b->met + actor, id);
+        xy_graph_add_edge(b->graph, b->met + actor, id);
     b->is_piece_open = true;
 }
 

@@ -181,7 +181,7 @@ xy_status_t xy_coll_build(const xy_coll_request_t *q, const xy_coll_link_t *link
         st = xy_graph_create(&b.graph);
     if (st == XY_OK) {
         add_all(&b, algorithm);
-        st = xy_graph_seal(b.graph);
+        st = xy_graph_finalize(b.graph);
         if (st == XY_OK)
             *graph_p = b.graph;
         else

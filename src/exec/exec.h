@@ -53,7 +53,7 @@ typedef struct {
     void (*on_ready)(void *arg, int queue);
 } xy_exec_options_t;
 
-/* An executor of `graph` (sealed; it must live longer) for ranks 0 .. ranks - 1, with its
+/* An executor of `graph` (final; it must live longer) for ranks 0 .. ranks - 1, with its
  * temporaries, ready for a first run. XY_EINVAL: the graph has more ranks, or reductions and there
  * is no `reduce` (said). XY_ENOMEM (said). */
 xy_status_t xy_exec_create(const xy_graph_t *graph, int ranks, const xy_exec_options_t *options,

@@ -170,12 +170,12 @@ static void test_points(void **state)
     (void)state;
     assert_int_equal(xy_graph_create(&g), XY_OK);
     xy_graph_add(g, &(xy_op_t){.kind = XY_OP_NONE});
-    xy_graph_touch(g, &(xy_op_t){.kind = XY_OP_MOVE,
-                                 .from = {0, XY_BUFFER_SEND, 1},
-                                 .to = {0, XY_BUFFER_RECEIVE, 2},
-                                 .bytes = 2});
-    xy_graph_order(g, 0, 1);
-    assert_int_equal(xy_graph_seal(g), XY_OK);
+    xy_graph_add_op(g, &(xy_op_t){.kind = XY_OP_MOVE,
+                                  .from = {0, XY_BUFFER_SEND, 1},
+                                  .to = {0, XY_BUFFER_RECEIVE, 2},
+                                  .bytes = 2});
+    xy_graph_add_edge(g, 0, 1);
+    assert_int_equal(xy_graph_finalize(g), XY_OK);
     assert_int_equal(xy_exec_create(g, 2, &o, &e), XY_OK);
     assert_true(xy_exec_take(e, &op));
     assert_int_equal(xy_exec_do(e, op), 0);

@@ -60,7 +60,7 @@ static pieces_t add_pieces(xy_graph_t *cut, const xy_op_t *op, uint64_t piece)
         part.from.offset = op->from.offset + done;
         part.other.offset = op->other.offset + done;
         part.to.offset = op->to.offset + done;
-        xy_graph_touch(cut, &part);
+        xy_graph_add_op(cut, &part);
         pieces.count++;
     }
     return pieces;
@@ -73,12 +73,12 @@ static void keep_order(xy_graph_t *cut, pieces_t before, pieces_t after)
     if (before.count > 1 && after.count > 1) {
         point = xy_graph_add(cut, &(xy_op_t){.kind = XY_OP_NONE});
         for (int32_t i = 0; i < before.count; i++)
-            xy_graph_order(cut, before.first + i, point);
+            xy_graph_add_edge(cut, before.first + i, point);
         before.count = 1;
     }
     for (int32_t i = 0; i < before.count; i++)
         for (int32_t j = 0; j < after.count; j++)
-            xy_graph_order(cut, point + i, after.first + j);
+            xy_graph_add_edge(cut, point + i, after.first + j);
 }
 
 static void add_all(const xy_graph_t *graph, uint64_t piece, pieces_t *pieces, xy_graph_t *cut)
@@ -116,7 +116,7 @@ xy_status_t xy_graph_cut(const xy_graph_t *graph, uint64_t piece, xy_graph_t **c
     st = xy_graph_create(&cut);
     if (st == XY_OK) {
         add_all(graph, piece, pieces, cut);
-        st = xy_graph_seal(cut);
+        st = xy_graph_finalize(cut);
         if (st == XY_OK)
             *cut_p = cut;
         else

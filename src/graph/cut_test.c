@@ -74,7 +74,7 @@ static void add_random(xy_graph_t *g)
     } while (testing_overlap(op.from, op.bytes, op.to, op.bytes) ||
              (memcmp(&op.other, &op.to, sizeof(op.to)) != 0 &&
               testing_overlap(op.other, op.bytes, op.to, op.bytes)));
-    xy_graph_touch(g, &op);
+    xy_graph_add_op(g, &op);
 }
 
 static void test_same_result(void **state)
@@ -88,7 +88,7 @@ static void test_same_result(void **state)
         assert_int_equal(xy_graph_create(&g), XY_OK);
         for (int i = testing_below(30); i >= 0; i--)
             add_random(g);
-        assert_int_equal(xy_graph_seal(g), XY_OK);
+        assert_int_equal(xy_graph_finalize(g), XY_OK);
         assert_int_equal(xy_graph_cut(g, piece, &cut), XY_OK);
         for (size_t i = 0; i < sizeof(got); i++)
             (&got[0][0][0])[i] = (unsigned char)testing_below(256);
@@ -118,13 +118,13 @@ static void test_pipeline(void **state)
     (void)state;
     assert_int_equal(xy_graph_create(&g), XY_OK);
     for (int r = 1; r <= 4; r++)
-        xy_graph_touch(g, &(xy_op_t){.kind = XY_OP_MOVE,
-                                     .from = {r - 1, 1, 0},
-                                     .to = {r, 1, 0},
-                                     .actor = r,
-                                     .level = 2,
-                                     .bytes = 100});
-    assert_int_equal(xy_graph_seal(g), XY_OK);
+        xy_graph_add_op(g, &(xy_op_t){.kind = XY_OP_MOVE,
+                                      .from = {r - 1, 1, 0},
+                                      .to = {r, 1, 0},
+                                      .actor = r,
+                                      .level = 2,
+                                      .bytes = 100});
+    assert_int_equal(xy_graph_finalize(g), XY_OK);
     assert_int_equal(xy_graph_cut(g, 10, &cut), XY_OK);
     assert_int_equal(xy_graph_ops(cut), 40);
     assert_int_equal(xy_graph_op(cut, 39)->level, 2);
@@ -144,12 +144,12 @@ static void test_points(void **state)
     (void)state;
     assert_int_equal(xy_graph_create(&g), XY_OK);
     for (int r = 0; r < 2; r++)
-        xy_graph_touch(
+        xy_graph_add_op(
             g,
             &(xy_op_t){
                 .kind = XY_OP_MOVE, .from = {r, 0, 0}, .to = {r, 1, 0}, .actor = r, .bytes = 30});
-    xy_graph_order(g, 0, 1);
-    assert_int_equal(xy_graph_seal(g), XY_OK);
+    xy_graph_add_edge(g, 0, 1);
+    assert_int_equal(xy_graph_finalize(g), XY_OK);
     assert_int_equal(xy_graph_cut(g, 10, &cut), XY_OK);
     testing_reach(cut, &reach);
     for (int i = 0; i < 3; i++)
@@ -170,7 +170,7 @@ static void test_memory(void **state)
     assert_int_equal(xy_graph_create(&g), XY_OK);
     for (int i = 0; i < 10; i++)
         add_random(g);
-    assert_int_equal(xy_graph_seal(g), XY_OK);
+    assert_int_equal(xy_graph_finalize(g), XY_OK);
     for (long k = 1;; k++) {
         xy_status_t st;
 

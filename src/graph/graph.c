@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Building a graph, and reading it. */
+/* Building a graph, and reading it: what both kinds of graphs share. */
 #include "graph/graph_internal.h"
 
 #include <limits.h>
@@ -21,13 +21,6 @@ xy_status_t xy_graph_create(xy_graph_t **graph_p)
     graph->tracks = XY_VEC_INIT(xy_vec_t);
     *graph_p = graph;
     return XY_OK;
-}
-
-void graph_tracks_cleanup(xy_graph_t *graph)
-{
-    for (size_t i = 0; i < graph->tracks.count; i++)
-        xy_vec_cleanup(&XY_VEC_AT(&graph->tracks, xy_vec_t, i));
-    xy_vec_cleanup(&graph->tracks);
 }
 
 void xy_graph_destroy(xy_graph_t *graph)
@@ -63,7 +56,7 @@ xy_op_id_t xy_graph_add(xy_graph_t *graph, const xy_op_t *op)
     return id;
 }
 
-void xy_graph_order(xy_graph_t *graph, xy_op_id_t before, xy_op_id_t after)
+void xy_graph_add_edge(xy_graph_t *graph, xy_op_id_t before, xy_op_id_t after)
 {
     graph_edge_t edge = {before, after};
     int64_t ops = (int64_t)graph->ops.count;
@@ -76,25 +69,12 @@ void xy_graph_order(xy_graph_t *graph, xy_op_id_t before, xy_op_id_t after)
         graph->is_out_of_memory = true;
 }
 
-int graph_op_places(const xy_op_t *op, xy_spot_t places[3])
-{
-    int n = 0;
-
-    if (op->kind < XY_OP_MOVE)
-        return 0;
-    places[n++] = op->from;
-    if (op->kind == XY_OP_COMBINE)
-        places[n++] = op->other;
-    places[n++] = op->to;
-    return n;
-}
-
 /* ---- Sequential consistency ---- */
 
 static void order_after(xy_graph_t *graph, xy_op_id_t before, xy_op_id_t op)
 {
     if (before >= 0 && before != op)
-        xy_graph_order(graph, before, op);
+        xy_graph_add_edge(graph, before, op);
 }
 
 void graph_last_read(xy_graph_t *graph, graph_last_t *last, xy_op_id_t op)
@@ -118,56 +98,6 @@ void graph_last_write(xy_graph_t *graph, graph_last_t *last, xy_op_id_t op)
     *last = (graph_last_t){op, -1};
 }
 
-int32_t xy_graph_data(xy_graph_t *graph, const xy_data_t *data)
-{
-    graph_last_t nobody = {-1, -1};
-    int32_t handle = (int32_t)graph->data.count;
-
-    if (!graph_is_building(graph))
-        return handle;
-    if (graph->data.count == INT32_MAX || xy_vec_append(&graph->lasts, &nobody) != XY_OK ||
-        xy_vec_append(&graph->data, data) != XY_OK)
-        graph->is_out_of_memory = true;
-    return handle;
-}
-
-/* Operations before the first task, and those added without accesses between tasks, have none. */
-static bool start_accesses(xy_graph_t *graph, xy_op_id_t id)
-{
-    while (graph->access_start.count <= (size_t)id)
-        if (xy_vec_append(&graph->access_start, &graph->accesses.count) != XY_OK)
-            return false;
-    return true;
-}
-
-xy_op_id_t xy_graph_task(xy_graph_t *graph, const xy_op_t *op, const xy_access_t *accesses, int n)
-{
-    xy_op_id_t id = xy_graph_add(graph, op);
-
-    if (!graph_is_building(graph))
-        return id;
-    if (!start_accesses(graph, id)) {
-        graph->is_out_of_memory = true;
-        return id;
-    }
-    for (int i = 0; i < n && graph_is_building(graph); i++) {
-        graph_last_t *last;
-
-        if (accesses[i].data < 0 || (size_t)accesses[i].data >= graph->data.count) {
-            graph->wrong = "a task accesses data that does not exist";
-            return id;
-        }
-        last = &XY_VEC_AT(&graph->lasts, graph_last_t, accesses[i].data);
-        if ((accesses[i].mode & XY_ACCESS_WRITE) != 0)
-            graph_last_write(graph, last, id);
-        else if (last->writer != id)
-            graph_last_read(graph, last, id);
-        if (xy_vec_append(&graph->accesses, &accesses[i]) != XY_OK)
-            graph->is_out_of_memory = true;
-    }
-    return id;
-}
-
 /* ---- Reading ---- */
 
 int32_t xy_graph_ops(const xy_graph_t *graph)
@@ -189,48 +119,6 @@ int32_t xy_graph_successors(const xy_graph_t *graph, xy_op_id_t id, const xy_op_
 int32_t xy_graph_predecessors(const xy_graph_t *graph, xy_op_id_t id)
 {
     return graph->predecessors[id];
-}
-
-int32_t xy_graph_data_count(const xy_graph_t *graph)
-{
-    return (int32_t)graph->data.count;
-}
-
-const xy_data_t *xy_graph_datum(const xy_graph_t *graph, int32_t data)
-{
-    return &XY_VEC_AT(&graph->data, xy_data_t, data);
-}
-
-int32_t xy_graph_accesses(const xy_graph_t *graph, xy_op_id_t id, const xy_access_t **list_p)
-{
-    size_t starts = graph->access_start.count, begin, end;
-
-    if ((size_t)id >= starts) {
-        *list_p = NULL;
-        return 0;
-    }
-    begin = XY_VEC_AT(&graph->access_start, size_t, id);
-    end = (size_t)id + 1 < starts ? XY_VEC_AT(&graph->access_start, size_t, id + 1)
-                                  : graph->accesses.count;
-    *list_p = begin < end ? &XY_VEC_AT(&graph->accesses, xy_access_t, begin) : NULL;
-    return (int32_t)(end - begin);
-}
-
-int32_t xy_graph_ranks(const xy_graph_t *graph)
-{
-    return graph->ranks;
-}
-
-int32_t xy_graph_buffers(const xy_graph_t *graph)
-{
-    return graph->buffers;
-}
-
-uint64_t xy_graph_buffer_bytes(const xy_graph_t *graph, int32_t rank, int32_t buffer)
-{
-    if (rank < 0 || rank >= graph->ranks || buffer < 0 || buffer >= graph->buffers)
-        return 0;
-    return graph->buffer_bytes[(size_t)rank * (size_t)graph->buffers + (size_t)buffer];
 }
 
 const xy_op_id_t *xy_graph_topological(const xy_graph_t *graph)

@@ -34,7 +34,7 @@ struct xy_graph {
     xy_vec_t access_start; /* size_t per operation, where it has any (see xy_graph_accesses) */
     bool is_out_of_memory;
     const char *wrong; /* what the builder got wrong first; NULL: nothing */
-    bool is_sealed;
+    bool is_final;
 
     /* While building. */
     xy_vec_t edges;   /* graph_edge_t */
@@ -42,7 +42,7 @@ struct xy_graph {
     xy_vec_t readers; /* graph_reader_t */
     xy_vec_t tracks;  /* xy_vec_t of graph_interval_t per rank * XY_BUFFERS_MAX + buffer */
 
-    /* Made by the seal. */
+    /* Made by xy_graph_finalize. */
     size_t *successor_start; /* [ops + 1] */
     xy_op_id_t *successors;
     int32_t *predecessors; /* [ops] */
@@ -58,7 +58,7 @@ static inline xy_op_t *graph_op(const xy_graph_t *graph, xy_op_id_t id)
 
 static inline bool graph_is_building(const xy_graph_t *graph)
 {
-    return !graph->is_out_of_memory && graph->wrong == NULL && !graph->is_sealed;
+    return !graph->is_out_of_memory && graph->wrong == NULL && !graph->is_final;
 }
 
 /* The places an operation reads and writes: at most 3. The last one of `places` it writes. */
@@ -69,6 +69,9 @@ void graph_last_read(xy_graph_t *graph, graph_last_t *last, xy_op_id_t op);
 /* `op` comes after the last writer and its readers, and is the last writer itself. */
 void graph_last_write(xy_graph_t *graph, graph_last_t *last, xy_op_id_t op);
 
+/* buffers.c */
 void graph_tracks_cleanup(xy_graph_t *graph);
+/* XY_EINVAL (said): an operation names a place that is none. XY_ENOMEM (said). */
+xy_status_t graph_buffers_measure(xy_graph_t *graph);
 
 #endif

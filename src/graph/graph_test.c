@@ -23,7 +23,7 @@ static void test_empty(void **state)
     xy_graph_t *g = create();
 
     (void)state;
-    assert_int_equal(xy_graph_seal(g), XY_OK);
+    assert_int_equal(xy_graph_finalize(g), XY_OK);
     assert_int_equal(xy_graph_ops(g), 0);
     assert_int_equal(xy_graph_buffers(g), 0);
     assert_int_equal(xy_graph_buffer_bytes(g, 0, 0), 0);
@@ -56,9 +56,9 @@ static void random_order(xy_graph_t *g, int n, bool given[64][64])
             b = t;
         }
         given[a][b] = true;
-        xy_graph_order(g, a, b);
+        xy_graph_add_edge(g, a, b);
         if (testing_below(3) == 0)
-            xy_graph_order(g, a, b); /* twice counts once */
+            xy_graph_add_edge(g, a, b); /* twice counts once */
     }
 }
 
@@ -129,7 +129,7 @@ static void test_random_orders(void **state)
         xy_graph_t *g = create();
 
         random_order(g, n, given);
-        assert_int_equal(xy_graph_seal(g), XY_OK);
+        assert_int_equal(xy_graph_finalize(g), XY_OK);
         assert_int_equal(xy_graph_ops(g), n);
         check_order(g, n, given);
         for (int a = 0; a < n; a++) {
@@ -153,22 +153,22 @@ static void test_cycles(void **state)
         for (int i = 0; i < n; i++)
             xy_graph_add(g, &(xy_op_t){0});
         for (int i = 1; i < n; i++)
-            xy_graph_order(g, testing_below(i), i);
+            xy_graph_add_edge(g, testing_below(i), i);
         for (int i = 0; i < length; i++)
-            xy_graph_order(g, first + i, first + (i + 1) % length);
+            xy_graph_add_edge(g, first + i, first + (i + 1) % length);
         testing_listen();
-        assert_int_equal(xy_graph_seal(g), XY_EINVAL);
+        assert_int_equal(xy_graph_finalize(g), XY_EINVAL);
         assert_int_equal(testing_said_count, 1);
         assert_non_null(strstr(testing_said, "cycle"));
         xy_graph_destroy(g);
     }
 }
 
-/* What is built wrongly is said by the seal. */
+/* What is built wrongly is said when the graph is finalized. */
 static void expect_wrong(xy_graph_t *g, const char *said)
 {
     testing_listen();
-    assert_int_equal(xy_graph_seal(g), XY_EINVAL);
+    assert_int_equal(xy_graph_finalize(g), XY_EINVAL);
     assert_int_equal(testing_said_count, 1);
     assert_non_null(strstr(testing_said, said));
     xy_graph_destroy(g);
@@ -181,20 +181,20 @@ static void test_wrong(void **state)
 
     (void)state;
     xy_graph_add(g, &(xy_op_t){0});
-    xy_graph_order(g, 0, 1);
-    xy_graph_order(g, 0, 0);
+    xy_graph_add_edge(g, 0, 1);
+    xy_graph_add_edge(g, 0, 0);
     expect_wrong(g, "an operation that does not exist");
     g = create();
-    xy_graph_task(g, &(xy_op_t){0}, &(xy_access_t){0, XY_ACCESS_READ}, 1);
+    xy_graph_add_task(g, &(xy_op_t){0}, &(xy_access_t){0, XY_ACCESS_READ}, 1);
     expect_wrong(g, "data that does not exist");
     g = create();
-    xy_graph_touch(g, &(xy_op_t){.kind = XY_OP_MOVE, .from = nowhere, .bytes = 1});
+    xy_graph_add_op(g, &(xy_op_t){.kind = XY_OP_MOVE, .from = nowhere, .bytes = 1});
     expect_wrong(g, "buffer");
     g = create();
     xy_graph_add(g, &(xy_op_t){.kind = XY_OP_MOVE, .from = nobody});
     expect_wrong(g, "buffer 0 of rank -1");
     g = create();
-    xy_graph_touch(g, &(xy_op_t){.kind = XY_OP_MOVE, .to = end, .bytes = 8});
+    xy_graph_add_op(g, &(xy_op_t){.kind = XY_OP_MOVE, .to = end, .bytes = 8});
     expect_wrong(g, "beyond the end");
 }
 
@@ -243,7 +243,7 @@ static void test_tasks(void **state)
         xy_graph_t *g = create();
 
         for (int i = 0; i < handles; i++)
-            assert_int_equal(xy_graph_data(g, &(xy_data_t){.bytes = (uint64_t)i}), i);
+            assert_int_equal(xy_graph_add_data(g, &(xy_data_t){.bytes = (uint64_t)i}), i);
         for (int i = 0; i < n; i++) {
             xy_access_t accesses[4];
             int k = testing_below(5);
@@ -255,11 +255,11 @@ static void test_tasks(void **state)
             if (k == 0 && testing_below(2) == 0)
                 assert_int_equal(xy_graph_add(g, &(xy_op_t){0}), i);
             else
-                assert_int_equal(xy_graph_task(g, &(xy_op_t){.actor = i}, accesses, k), i);
+                assert_int_equal(xy_graph_add_task(g, &(xy_op_t){.actor = i}, accesses, k), i);
         }
-        assert_int_equal(xy_graph_seal(g), XY_OK);
+        assert_int_equal(xy_graph_finalize(g), XY_OK);
         assert_int_equal(xy_graph_data_count(g), handles);
-        assert_int_equal(xy_graph_datum(g, handles - 1)->bytes, handles - 1);
+        assert_int_equal(xy_graph_data_at(g, handles - 1)->bytes, handles - 1);
         for (int i = 0; i < n; i++) {
             const xy_access_t *list;
 
@@ -300,9 +300,9 @@ static void test_places(void **state)
             for (int k = 0; k < 3 && op.bytes > 0; k++)
                 if (p[k]->offset + op.bytes > most[p[k]->rank][p[k]->buffer])
                     most[p[k]->rank][p[k]->buffer] = p[k]->offset + op.bytes;
-            assert_int_equal(xy_graph_touch(g, &op), i);
+            assert_int_equal(xy_graph_add_op(g, &op), i);
         }
-        assert_int_equal(xy_graph_seal(g), XY_OK);
+        assert_int_equal(xy_graph_finalize(g), XY_OK);
         for (int k = 0; k < 4; k++)
             assert_int_equal(xy_graph_buffer_bytes(g, k / 2, k % 2), most[k / 2][k % 2]);
         check_consistent(g, is_place_conflict);
@@ -319,17 +319,17 @@ static xy_status_t build_some(void)
 
     if (st != XY_OK)
         return st;
-    xy_graph_data(g, &(xy_data_t){0});
+    xy_graph_add_data(g, &(xy_data_t){0});
     for (int i = 0; i < 20; i++) {
         xy_spot_t a = {i % 3, 0, (uint64_t)i}, b = {i % 2, 1, (uint64_t)(7 * i % 5)};
         xy_op_id_t op =
-            xy_graph_touch(g, &(xy_op_t){.kind = XY_OP_MOVE, .from = a, .to = b, .bytes = 4});
+            xy_graph_add_op(g, &(xy_op_t){.kind = XY_OP_MOVE, .from = a, .to = b, .bytes = 4});
         xy_op_id_t task =
-            xy_graph_task(g, &(xy_op_t){0}, &(xy_access_t){0, XY_ACCESS_READ_WRITE}, 1);
+            xy_graph_add_task(g, &(xy_op_t){0}, &(xy_access_t){0, XY_ACCESS_READ_WRITE}, 1);
 
-        xy_graph_order(g, op, task);
+        xy_graph_add_edge(g, op, task);
     }
-    st = xy_graph_seal(g);
+    st = xy_graph_finalize(g);
     xy_graph_destroy(g);
     return st;
 }

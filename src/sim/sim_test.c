@@ -171,12 +171,12 @@ static void test_contention(void **state)
 
         assert_int_equal(xy_graph_create(&g), XY_OK);
         for (int r = 0; r < n; r += 2)
-            xy_graph_touch(g, &(xy_op_t){.kind = XY_OP_MOVE,
-                                         .actor = r + 1,
-                                         .from = {r, XY_BUFFER_SEND, 0},
-                                         .to = {r + 1, XY_BUFFER_RECEIVE, 0},
-                                         .bytes = 1000});
-        assert_int_equal(xy_graph_seal(g), XY_OK);
+            xy_graph_add_op(g, &(xy_op_t){.kind = XY_OP_MOVE,
+                                          .actor = r + 1,
+                                          .from = {r, XY_BUFFER_SEND, 0},
+                                          .to = {r + 1, XY_BUFFER_RECEIVE, 0},
+                                          .bytes = 1000});
+        assert_int_equal(xy_graph_finalize(g), XY_OK);
         assert_true(fabs(testing_run("core:64", node, g, 0).end - 10 * fmax(1, n / 16.0)) < 1e-9);
         xy_graph_destroy(g);
     }

@@ -51,7 +51,7 @@ static int32_t add_data(stencil_grid_t *g, int64_t count, uint64_t bytes)
     int32_t first = xy_graph_data_count(g->graph);
 
     for (int64_t i = 0; i < count; i++)
-        xy_graph_data(g->graph, &(xy_data_t){.bytes = bytes, .position = {-1, -1, -1}});
+        xy_graph_add_data(g->graph, &(xy_data_t){.bytes = bytes, .position = {-1, -1, -1}});
     return first;
 }
 
@@ -109,7 +109,7 @@ static void add_node(stencil_grid_t *g, int t, int kind, int32_t first, int32_t 
     if (kind == STENCIL_DECIDE && to > g->decision)
         accesses[count++] = (xy_access_t){to - 1, XY_ACCESS_READ};
     accesses[count++] = (xy_access_t){to, XY_ACCESS_WRITE};
-    xy_graph_task(g->graph, &op, accesses, count);
+    xy_graph_add_task(g->graph, &op, accesses, count);
 }
 
 void stencil_checks_add(stencil_grid_t *g, int t)

@@ -96,7 +96,7 @@ static void add_task(stencil_grid_t *g, const int64_t x[3], int t)
     if (is_jacobi)
         accesses[n++] = (xy_access_t){g->base[(t + 1) % 2] + (int32_t)cell, XY_ACCESS_WRITE};
     n += stencil_checks_access(g, cell, t, accesses + n);
-    xy_graph_task(g->graph, &op, accesses, n);
+    xy_graph_add_task(g->graph, &op, accesses, n);
 }
 
 /* One iteration of the blocks x0 .. x1 - 1 of the first dimension, of one colour (-1: all). */
@@ -144,10 +144,10 @@ static void add_data(stencil_grid_t *g)
         for (int64_t i = 0; i < g->cells; i++) {
             int64_t rest = i / s->blocks[2];
 
-            xy_graph_data(g->graph,
-                          &(xy_data_t){.bytes = s->block_bytes,
-                                       .position = {rest / s->blocks[1], rest % s->blocks[1],
-                                                    i % s->blocks[2]}});
+            xy_graph_add_data(g->graph,
+                              &(xy_data_t){.bytes = s->block_bytes,
+                                           .position = {rest / s->blocks[1], rest % s->blocks[1],
+                                                        i % s->blocks[2]}});
         }
     }
 }
@@ -225,7 +225,7 @@ xy_status_t xy_stencil_build(const xy_stencil_t *stencil, xy_graph_t **graph_p)
     if (st == XY_OK) {
         for (int t = 0; t < stencil->iterations; t++)
             add_iteration(&g, t);
-        st = xy_graph_seal(g.graph);
+        st = xy_graph_finalize(g.graph);
     }
     xy_free(g.cuts);
     xy_free(g.nodes);

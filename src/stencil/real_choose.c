@@ -14,7 +14,7 @@ static uint64_t largest_task(const xy_graph_t *graph)
         uint64_t bytes = 0;
 
         for (int32_t k = xy_graph_accesses(graph, i, &a) - 1; k >= 0; k--)
-            bytes += xy_graph_datum(graph, a[k].data)->bytes;
+            bytes += xy_graph_data_at(graph, a[k].data)->bytes;
         largest = bytes > largest ? bytes : largest;
     }
     return largest;

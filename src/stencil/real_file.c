@@ -108,7 +108,7 @@ static xy_status_t place_data(stencil_file_t *f, const xy_graph_t *graph, uint64
     *bytes_p = 0;
     for (int32_t d = 0; d < data; d++) {
         f->offset[d] = *bytes_p;
-        *bytes_p += xy_graph_datum(graph, d)->bytes;
+        *bytes_p += xy_graph_data_at(graph, d)->bytes;
     }
     return XY_OK;
 }

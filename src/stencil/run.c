@@ -90,7 +90,7 @@ static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t 
     r.tasks = (uint64_t)xy_graph_ops(graph);
     r.data = (uint64_t)xy_graph_data_count(graph);
     for (int32_t d = 0; d < xy_graph_data_count(graph); d++)
-        r.graph_bytes += xy_graph_datum(graph, d)->bytes;
+        r.graph_bytes += xy_graph_data_at(graph, d)->bytes;
     r.bus_bound = bus_seconds(p, &r.sim);
     if (p->memories == 2 && p->capacity[1] != 0)
         r.least_volume = xy_stencil_least_volume(&grid, p->capacity[1] / grid.block_bytes);

@@ -58,7 +58,7 @@ typedef struct {
                     .block_bytes = 3 << 20,                                                        \
                     .task_seconds = 267e-6})
 
-/* The caller owns *graph_p, which is sealed. XY_EINVAL, XY_ELIMIT: the description makes no sense
+/* The caller owns *graph_p, which is final. XY_EINVAL, XY_ELIMIT: the description makes no sense
  * or has more than 2^30 tasks (said). */
 xy_status_t xy_stencil_build(const xy_stencil_t *stencil, xy_graph_t **graph_p);
 

@@ -7,11 +7,11 @@
 #include "tasks/sim/sim.h"
 #include "tasks/tasks.h"
 
-static xy_status_t seal(xylem_tasks *t)
+static xy_status_t finalize(xylem_tasks *t)
 {
-    if (t->status == XY_OK && !t->is_sealed) {
-        t->status = xy_graph_seal(t->graph);
-        t->is_sealed = true;
+    if (t->status == XY_OK && !t->is_final) {
+        t->status = xy_graph_finalize(t->graph);
+        t->is_final = true;
     }
     return t->status;
 }
@@ -55,7 +55,7 @@ static xy_status_t check_real(const xylem_tasks *t)
         return xy_fail(XY_EINVAL, "some tasks have no function to run; give each one, or run them "
                                   "in virtual time");
     for (int32_t d = 0; d < xy_graph_data_count(t->graph); d++)
-        if (xy_graph_datum(t->graph, d)->user == NULL)
+        if (xy_graph_data_at(t->graph, d)->address == NULL)
             return xy_fail(XY_EINVAL,
                            "datum %d has no address; give each one, or run the tasks in "
                            "virtual time",
@@ -146,7 +146,7 @@ int xylem_tasks_run(xylem_tasks *t, const xylem_run_options *options, xylem_run_
     static const xylem_run_options usual = {0};
     const xylem_run_options *o = options != NULL ? options : &usual;
     xy_task_result_t r = {0};
-    xy_status_t st = seal(t);
+    xy_status_t st = finalize(t);
 
     if (st == XY_OK)
         st = o->page != NULL || o->svg != NULL ? run_with_pictures(t, o, &r)

@@ -41,7 +41,7 @@ static void remember(xylem_tasks *t, xy_status_t st)
 
 static void check_open(xylem_tasks *t, const char *what)
 {
-    if (t->is_sealed)
+    if (t->is_final)
         remember(t, xy_fail(XY_EINVAL,
                             "%s comes after the first run; add all before it, or make "
                             "another program",
@@ -69,12 +69,12 @@ static void check_data(xylem_tasks *t, const xylem_data *data)
 
 int xylem_tasks_data(xylem_tasks *t, const xylem_data *data)
 {
-    xy_data_t d = {.bytes = data->bytes, .home = data->home, .user = data->address};
+    xy_data_t d = {.bytes = data->bytes, .home = data->home, .address = data->address};
 
     check_data(t, data);
     for (int i = 0; i < 3; i++)
         d.position[i] = data->dims == 0 ? -1 : i < data->dims ? data->position[i] : 0;
-    (void)xy_graph_data(t->graph, &d);
+    (void)xy_graph_add_data(t->graph, &d);
     return t->data++;
 }
 
@@ -163,7 +163,7 @@ int xylem_tasks_add(xylem_tasks *t, const xylem_task *task, const xylem_access *
     if (!(op.seconds >= 0) || !isfinite(op.seconds))
         remember(t, xy_fail(XY_EINVAL, "task %d takes %g s", number, op.seconds));
     if (task->run != NULL)
-        op.user = make_code(t, task);
+        op.code = make_code(t, task);
     else
         t->has_code = false;
     a = xy_malloc(((size_t)(count > 0 ? count : 0) + 1) * sizeof(*a));
@@ -172,7 +172,7 @@ int xylem_tasks_add(xylem_tasks *t, const xylem_task *task, const xylem_access *
     for (int i = 0; i < count && a != NULL; i++)
         a[i] = (xy_access_t){accesses[i].data, (xy_access_mode_t)accesses[i].mode};
     if (t->status == XY_OK)
-        (void)xy_graph_task(t->graph, &op, a, count);
+        (void)xy_graph_add_task(t->graph, &op, a, count);
     xy_free(a);
     return number;
 }

@@ -20,7 +20,7 @@ struct xylem_tasks {
     xy_costs_t *costs;  /* NULL: not asked for yet */
     xy_status_t status; /* the first thing that went wrong; it was said */
     int data, tasks;    /* added: the graph has fewer after memory ran out */
-    bool is_sealed;
+    bool is_final;
     bool has_code; /* every task can run in real time */
 };
 

@@ -90,11 +90,11 @@ static xy_task_result_t execute(const int *reads, int capacity, const char *evic
 
     assert_int_equal(xy_graph_create(&g), XY_OK);
     for (int d = 0; d < DATA; d++)
-        xy_graph_data(g, &(xy_data_t){.bytes = BYTES});
+        xy_graph_add_data(g, &(xy_data_t){.bytes = BYTES});
     for (int i = 0; i < READS; i++)
-        xy_graph_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1e-6},
-                      &(xy_access_t){reads[i], XY_ACCESS_READ}, 1);
-    assert_int_equal(xy_graph_seal(g), XY_OK);
+        xy_graph_add_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1e-6},
+                          &(xy_access_t){reads[i], XY_ACCESS_READ}, 1);
+    assert_int_equal(xy_graph_finalize(g), XY_OK);
     assert_int_equal(xy_task_execute(g, &how, &r), XY_OK);
     xy_graph_destroy(g);
     return r;

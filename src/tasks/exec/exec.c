@@ -207,7 +207,7 @@ static xy_status_t check_task(const exec_tasks_t *e, xy_op_id_t op)
     /* A cache spills what it cannot hold. */
     uint64_t room = e->how->store != NULL ? e->capacity[1] : UINT64_MAX;
 
-    if (e->how->run == NULL && xy_graph_op(e->graph, op)->user == NULL)
+    if (e->how->run == NULL && xy_graph_op(e->graph, op)->code == NULL)
         return xy_fail(XY_EINVAL, "task %d has no function to run", op);
     return xy_task_check_fits(e->graph, op, room);
 }

@@ -3,8 +3,8 @@
  * Task graphs in real time: workers of src/fiber, one per core, run the tasks, and the policies
  * that the simulator knows decide which and when.
  *
- *   xy_task_exec_t how = {.policy = "closure"};         (each op->user is an xy_task_code_t, each
- *   st = xy_task_execute(graph, &how, &result);          datum->user its address)
+ *   xy_task_exec_t how = {.policy = "closure"};         (each task has its code, each datum
+ *   st = xy_task_execute(graph, &how, &result);          its address)
  *   printf("%.3f s on %d cores\n", result.makespan, xy_task_exec_workers(&how));
  *
  * What is a memory here? Policies decide by what is near a worker, so there must be something that
@@ -56,14 +56,13 @@ typedef struct {
     int32_t pipeline;        /* out of core: tasks a worker holds; 0: as the policy does */
     int32_t workers;         /* 0: one per core that the process may use */
     uint64_t capacity;       /* of a cache (0: xy_task_cache_bytes), of the memory with a store */
-    void **addresses;        /* [data] in core; NULL: `user` of each datum */
+    void **addresses;        /* [data] in core; NULL: those of the data themselves */
     /* In core, with addresses and without `stop`: data of the same size may exchange their
      * addresses, which spares the way to memory of what is overwritten before it is read. A datum
      * is afterwards where `addresses` says. */
     bool is_exchanging;
     const xy_task_store_t *store; /* NULL: in core */
-    /* Do a task. Called by several workers at once. NULL: `user` of the operation is an
-     * xy_task_code_t. */
+    /* Do a task. Called by several workers at once. NULL: the `code` of each. */
     void (*run)(void *arg, const xy_task_turn_t *turn);
     void *arg;
     const atomic_bool *stop;            /* no task begins once it is set; or NULL */
@@ -71,7 +70,7 @@ typedef struct {
     const xy_task_observer_t *observer; /* told when all is over, by the calling thread; or NULL */
 } xy_task_exec_t;
 
-/* Run the graph (sealed). In the result, compute_bound is the time that was spent in tasks, shared
+/* Run the graph (final). In the result, compute_bound is the time that was spent in tasks, shared
  * by all workers without a gap; makespan and tasks_end are wall-clock times from the first decision
  * on, scheduling_seconds is what workers spent in decisions and waiting for others' decisions.
  *

@@ -217,7 +217,7 @@ void exec_buffer_give(exec_tasks_t *e, int32_t data, void *buffer);
 
 static inline uint64_t exec_bytes(const exec_tasks_t *e, int32_t data)
 {
-    return xy_graph_datum(e->graph, data)->bytes;
+    return xy_graph_data_at(e->graph, data)->bytes;
 }
 
 static inline double exec_clock(void)

@@ -46,11 +46,11 @@ static void compute(const xy_graph_t *g, xy_op_id_t op, void *const *buffers)
 
     for (int32_t i = 0; i < n; i++)
         for (uint64_t k = 0;
-             (a[i].mode & XY_ACCESS_READ) && k < xy_graph_datum(g, a[i].data)->bytes / 8; k++)
+             (a[i].mode & XY_ACCESS_READ) && k < xy_graph_data_at(g, a[i].data)->bytes / 8; k++)
             mix = (mix ^ ((const uint64_t *)buffers[i])[k]) * UINT64_C(0x2545f4914f6cdd1d);
     for (int32_t i = 0; i < n; i++)
         for (uint64_t k = 0;
-             (a[i].mode & XY_ACCESS_WRITE) && k < xy_graph_datum(g, a[i].data)->bytes / 8; k++)
+             (a[i].mode & XY_ACCESS_WRITE) && k < xy_graph_data_at(g, a[i].data)->bytes / 8; k++)
             ((uint64_t *)buffers[i])[k] = mix += k;
 }
 
@@ -78,9 +78,9 @@ static void add_task(program_t *p, uint64_t *seed)
         if (!is_there)
             a[used++] = (xy_access_t){d, (xy_access_mode_t)(1 + below(seed, 3))};
     }
-    xy_graph_task(p->graph,
-                  &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1e-6, .priority = below(seed, 5)}, a,
-                  used);
+    xy_graph_add_task(
+        p->graph, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1e-6, .priority = below(seed, 5)}, a,
+        used);
 }
 
 /* Also computes what the sequential program leaves behind. */
@@ -91,7 +91,7 @@ static void make(program_t *p, uint64_t *seed, int ops)
     for (int d = 0; d < DATA; d++) {
         uint64_t bytes = 8 * (1 + (uint64_t)below(seed, WORDS_MAX));
 
-        xy_graph_data(p->graph, &(xy_data_t){.bytes = bytes, .position = {-1, -1, -1}});
+        xy_graph_add_data(p->graph, &(xy_data_t){.bytes = bytes, .position = {-1, -1, -1}});
         p->addresses[d] = p->words[d];
         p->offset[d + 1] = p->offset[d] + bytes;
         for (int k = 0; k < WORDS_MAX; k++)
@@ -99,7 +99,7 @@ static void make(program_t *p, uint64_t *seed, int ops)
     }
     for (int i = 0; i < ops; i++)
         add_task(p, seed);
-    assert_int_equal(xy_graph_seal(p->graph), XY_OK);
+    assert_int_equal(xy_graph_finalize(p->graph), XY_OK);
     for (int i = 0; i < ops; i++) {
         const xy_access_t *a;
         void *buffers[4];
@@ -113,7 +113,7 @@ static void make(program_t *p, uint64_t *seed, int ops)
 static void assert_expected(const program_t *p)
 {
     for (int d = 0; d < DATA; d++)
-        assert_memory_equal(p->addresses[d], p->expected[d], xy_graph_datum(p->graph, d)->bytes);
+        assert_memory_equal(p->addresses[d], p->expected[d], xy_graph_data_at(p->graph, d)->bytes);
 }
 
 /* cache-oblivious needs positions; foresight is a choice among others. */
@@ -156,7 +156,7 @@ static void make_overwriting(program_t *p, uint64_t *seed)
     memset(p, 0, sizeof(*p));
     assert_int_equal(xy_graph_create(&p->graph), XY_OK);
     for (int d = 0; d < DATA; d++) {
-        xy_graph_data(p->graph, &(xy_data_t){.bytes = 8 * WORDS_MAX, .position = {-1, -1, -1}});
+        xy_graph_add_data(p->graph, &(xy_data_t){.bytes = 8 * WORDS_MAX, .position = {-1, -1, -1}});
         p->addresses[d] = p->words[d];
         for (int k = 0; k < WORDS_MAX; k++)
             p->words[d][k] = p->expected[d][k] = testing_random(seed);
@@ -169,12 +169,12 @@ static void make_overwriting(program_t *p, uint64_t *seed)
         void *buffers[3];
 
         a[2].mode = below(seed, 8) == 0 ? XY_ACCESS_READ_WRITE : XY_ACCESS_READ;
-        xy_graph_task(p->graph, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1e-6}, a, 3);
+        xy_graph_add_task(p->graph, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1e-6}, a, 3);
         for (int k = 0; k < 3; k++)
             buffers[k] = p->expected[a[k].data];
         compute(p->graph, i, buffers);
     }
-    assert_int_equal(xy_graph_seal(p->graph), XY_OK);
+    assert_int_equal(xy_graph_finalize(p->graph), XY_OK);
 }
 
 static void run_uneven(void *arg, const xy_task_turn_t *turn)
@@ -226,7 +226,7 @@ static int temporary_file(void)
 static void write_data(const program_t *p, int fd)
 {
     for (int d = 0; d < DATA; d++) {
-        size_t bytes = xy_graph_datum(p->graph, d)->bytes;
+        size_t bytes = xy_graph_data_at(p->graph, d)->bytes;
 
         assert_int_equal(pwrite(fd, p->words[d], bytes, (off_t)p->offset[d]), bytes);
     }
@@ -235,7 +235,7 @@ static void write_data(const program_t *p, int fd)
 static void read_data(program_t *p, int fd)
 {
     for (int d = 0; d < DATA; d++) {
-        size_t bytes = xy_graph_datum(p->graph, d)->bytes;
+        size_t bytes = xy_graph_data_at(p->graph, d)->bytes;
 
         assert_int_equal(pread(fd, p->words[d], bytes, (off_t)p->offset[d]), bytes);
     }
@@ -251,7 +251,7 @@ static uint64_t least_memory(const program_t *p)
         uint64_t bytes = 0;
 
         for (int32_t k = xy_graph_accesses(p->graph, i, &a) - 1; k >= 0; k--)
-            bytes += xy_graph_datum(p->graph, a[k].data)->bytes;
+            bytes += xy_graph_data_at(p->graph, a[k].data)->bytes;
         least = bytes > least ? bytes : least;
     }
     return least;
@@ -310,11 +310,11 @@ static void test_code_in_the_graph(void **state)
 
     (void)state;
     assert_int_equal(xy_graph_create(&g), XY_OK);
-    d = xy_graph_data(g, &(xy_data_t){.bytes = sizeof(sum), .user = &sum});
+    d = xy_graph_add_data(g, &(xy_data_t){.bytes = sizeof(sum), .address = &sum});
     for (int i = 0; i < 1000; i++)
-        xy_graph_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .user = &code},
-                      &(xy_access_t){d, XY_ACCESS_READ_WRITE}, 1);
-    assert_int_equal(xy_graph_seal(g), XY_OK);
+        xy_graph_add_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .code = &code},
+                          &(xy_access_t){d, XY_ACCESS_READ_WRITE}, 1);
+    assert_int_equal(xy_graph_finalize(g), XY_OK);
     assert_int_equal(xy_task_execute(g, &(xy_task_exec_t){.workers = 3}, &r), XY_OK);
     assert_int_equal(sum, 1000);
     assert_string_equal(r.policy, "closure");

@@ -88,14 +88,14 @@ static xy_graph_t *random_graph(uint64_t *seed)
 
     assert_int_equal(xy_graph_create(&g), XY_OK);
     for (int d = 0; d < DATA; d++)
-        xy_graph_data(g, &(xy_data_t){.bytes = BYTES, .position = {d, 0, 0}});
+        xy_graph_add_data(g, &(xy_data_t){.bytes = BYTES, .position = {d, 0, 0}});
     for (int i = 0; i < OPS; i++) {
         int32_t d = (int32_t)(testing_random(seed) >> 33) % DATA;
         xy_access_t a[2] = {{d, (xy_access_mode_t)(1 + i % 3)}, {(d + 3) % DATA, XY_ACCESS_READ}};
 
-        xy_graph_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1e-6}, a, 2);
+        xy_graph_add_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1e-6}, a, 2);
     }
-    assert_int_equal(xy_graph_seal(g), XY_OK);
+    assert_int_equal(xy_graph_finalize(g), XY_OK);
     return g;
 }
 

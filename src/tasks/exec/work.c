@@ -97,7 +97,7 @@ static void *address(const exec_tasks_t *e, const exec_worker_t *w, int32_t data
 {
     return e->how->store != NULL       ? e->memories[w->memory].space.copies[data].own
            : e->how->addresses != NULL ? e->how->addresses[data]
-                                       : xy_graph_datum(e->graph, data)->user;
+                                       : xy_graph_data_at(e->graph, data)->address;
 }
 
 /* Take its data: from now on nobody else may. It is the next of the batch. */
@@ -231,7 +231,7 @@ static void perform(const exec_tasks_t *e, const xy_task_turn_t *turn)
         e->how->run(e->how->arg, turn);
         return;
     }
-    code = xy_graph_op(e->graph, turn->op)->user;
+    code = xy_graph_op(e->graph, turn->op)->code;
     code->run(turn->buffers, code->arg);
 }
 

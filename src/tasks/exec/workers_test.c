@@ -57,8 +57,8 @@ static xy_graph_t *independent_tasks(int n)
 
     assert_int_equal(xy_graph_create(&g), XY_OK);
     for (int i = 0; i < n; i++)
-        xy_graph_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1e-6}, NULL, 0);
-    assert_int_equal(xy_graph_seal(g), XY_OK);
+        xy_graph_add_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1e-6}, NULL, 0);
+    assert_int_equal(xy_graph_finalize(g), XY_OK);
     return g;
 }
 
@@ -179,11 +179,12 @@ static void test_idle_workers_sleep_and_wake(void **state)
 
     (void)state;
     assert_int_equal(xy_graph_create(&g), XY_OK);
-    d = xy_graph_data(g, &(xy_data_t){.bytes = 8});
-    xy_graph_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE}, &(xy_access_t){d, XY_ACCESS_WRITE}, 1);
+    d = xy_graph_add_data(g, &(xy_data_t){.bytes = 8});
+    xy_graph_add_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE}, &(xy_access_t){d, XY_ACCESS_WRITE}, 1);
     for (int i = 0; i < 2; i++)
-        xy_graph_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE}, &(xy_access_t){d, XY_ACCESS_READ}, 1);
-    assert_int_equal(xy_graph_seal(g), XY_OK);
+        xy_graph_add_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE}, &(xy_access_t){d, XY_ACCESS_READ},
+                          1);
+    assert_int_equal(xy_graph_finalize(g), XY_OK);
     assert_int_equal(xy_task_execute(g, &how, &r), XY_OK);
     assert_true(m.was_asleep);
     assert_false(m.is_late);
@@ -217,16 +218,16 @@ static void execute_chains(int32_t workers, bool is_exchanging)
     assert_int_equal(xy_graph_create(&g), XY_OK);
     for (int i = 0; i < CHAINS; i++) {
         addresses[i] = &sums[i];
-        xy_graph_data(g, &(xy_data_t){.bytes = 8});
+        xy_graph_add_data(g, &(xy_data_t){.bytes = 8});
     }
     for (int i = 0; i < CHAINS * LINKS; i++) {
         int32_t to = i % CHAINS, from = (to + 1 + i / CHAINS % (CHAINS - 1)) % CHAINS;
         xy_access_t a[2] = {{to, XY_ACCESS_READ_WRITE}, {from, XY_ACCESS_READ}};
 
-        xy_graph_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1e-6}, a, 2);
+        xy_graph_add_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1e-6}, a, 2);
         expected[to] = expected[to] * 3 + expected[from] + (uint64_t)i;
     }
-    assert_int_equal(xy_graph_seal(g), XY_OK);
+    assert_int_equal(xy_graph_finalize(g), XY_OK);
     how.addresses = addresses;
     how.is_exchanging = is_exchanging;
     assert_int_equal(xy_task_execute(g, &how, &r), XY_OK);

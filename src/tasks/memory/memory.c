@@ -34,7 +34,7 @@ void xy_task_memory_hold(xy_task_memory_t *memory, const xy_graph_t *graph, xy_o
     for (int32_t i = 0; i < n; i++) {
         memory->copies[a[i].data].pins++;
         if (memory->copies[a[i].data].is_evicting)
-            xy_task_memory_stay(memory, a[i].data, xy_graph_datum(graph, a[i].data)->bytes);
+            xy_task_memory_stay(memory, a[i].data, xy_graph_data_at(graph, a[i].data)->bytes);
     }
 }
 
@@ -77,7 +77,7 @@ xy_status_t xy_task_check_fits(const xy_graph_t *graph, xy_op_id_t op, uint64_t 
     char need[32], have[32];
 
     for (int32_t i = 0; i < n; i++) {
-        uint64_t one = xy_graph_datum(graph, a[i].data)->bytes;
+        uint64_t one = xy_graph_data_at(graph, a[i].data)->bytes;
 
         for (int32_t k = 0; k < i; k++)
             if (a[k].data == a[i].data)

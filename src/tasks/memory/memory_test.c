@@ -158,9 +158,9 @@ static void test_hold(void **state)
     (void)state;
     assert_int_equal(xy_graph_create(&g), XY_OK);
     for (int d = 0; d < 2; d++)
-        xy_graph_data(g, &(xy_data_t){.bytes = bytes_of(d)});
-    xy_graph_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE}, &(xy_access_t){0, XY_ACCESS_READ}, 1);
-    assert_int_equal(xy_graph_seal(g), XY_OK);
+        xy_graph_add_data(g, &(xy_data_t){.bytes = bytes_of(d)});
+    xy_graph_add_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE}, &(xy_access_t){0, XY_ACCESS_READ}, 1);
+    assert_int_equal(xy_graph_finalize(g), XY_OK);
     assert_int_equal(xy_task_memory_init(&memory, 2, 1000, 0), XY_OK);
     for (int32_t d = 0; d < 2; d++)
         step(&p, &memory, 0, d);

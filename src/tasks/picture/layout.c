@@ -4,7 +4,7 @@
 
 int64_t film_place_of_data(const film_layout_t *l, int32_t data)
 {
-    const int64_t *p = xy_graph_datum(l->graph, data)->position;
+    const int64_t *p = xy_graph_data_at(l->graph, data)->position;
 
     if (p[0] < 0)
         return -1;
@@ -17,7 +17,7 @@ static void measure(film_layout_t *l)
 
     l->size[0] = l->size[1] = l->size[2] = 1;
     for (int32_t d = 0; d < xy_graph_data_count(l->graph); d++) {
-        const int64_t *p = xy_graph_datum(l->graph, d)->position;
+        const int64_t *p = xy_graph_data_at(l->graph, d)->position;
 
         if (p[0] < 0)
             continue;

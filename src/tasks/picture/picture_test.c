@@ -20,12 +20,12 @@ static xy_graph_t *line(int n, int dims)
 
     assert_int_equal(xy_graph_create(&g), XY_OK);
     for (int i = 0; i < n; i++)
-        xy_graph_data(
+        xy_graph_add_data(
             g, &(xy_data_t){.bytes = 8, .position = {dims == 0 ? -1 : i, dims > 1 ? i % 2 : 0, 0}});
     for (int i = 0; i < 2 * n; i++)
-        xy_graph_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1},
-                      (xy_access_t[]){{i % n, XY_ACCESS_READ_WRITE}}, 1);
-    assert_int_equal(xy_graph_seal(g), XY_OK);
+        xy_graph_add_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1},
+                          (xy_access_t[]){{i % n, XY_ACCESS_READ_WRITE}}, 1);
+    assert_int_equal(xy_graph_finalize(g), XY_OK);
     return g;
 }
 

@@ -120,7 +120,7 @@ static xy_status_t init_graph(closure_t *c)
     for (int32_t d = 0; d < c->data_count; d++) {
         closure_datum_t *x = &c->data[d];
 
-        x->bytes = xy_graph_datum(c->graph, d)->bytes;
+        x->bytes = xy_graph_data_at(c->graph, d)->bytes;
         x->moved = -1;
         x->first = x->cursor = x->end = c->uses + total;
         total += (size_t)x->use_count;

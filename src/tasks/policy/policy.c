@@ -77,13 +77,13 @@ uint64_t xy_task_missing(const xy_task_view_t *view, xy_op_id_t op, int32_t memo
 
     for (int32_t i = 0; i < n; i++)
         if ((a[i].mode & XY_ACCESS_READ) && here[a[i].data] == 0)
-            bytes += xy_graph_datum(view->graph, a[i].data)->bytes;
+            bytes += xy_graph_data_at(view->graph, a[i].data)->bytes;
     return bytes;
 }
 
 static double datum_transfer(const xy_task_view_t *view, int32_t data, int32_t memory)
 {
-    double bytes = (double)xy_graph_datum(view->graph, data)->bytes, best = -1;
+    double bytes = (double)xy_graph_data_at(view->graph, data)->bytes, best = -1;
 
     for (int32_t m = 0; m < view->memories; m++) {
         int32_t way = m * view->memories + memory;

@@ -144,13 +144,6 @@ xy_status_t xy_task_eviction_find(const char *name, const xy_task_eviction_t **e
 
 /* ---- What engines and those who use them share ---- */
 
-/* What a task does in real time: `user` of its operation points to one. buffers[i] is the address
- * (`user` of the datum) of access i of the task. */
-typedef struct {
-    void (*run)(void *const *buffers, const void *arg);
-    const void *arg;
-} xy_task_code_t;
-
 /* Told what happens, in the order of the ends. Any may be NULL. */
 typedef struct {
     void *arg;

@@ -40,7 +40,7 @@ static void count_loads(sim_tasks_t *s)
             if (s->must_load[d] != UNSEEN)
                 continue;
             s->must_load[d] = NO_LOAD;
-            if ((a[k].mode & XY_ACCESS_READ) && xy_graph_datum(s->graph, d)->home == 0) {
+            if ((a[k].mode & XY_ACCESS_READ) && xy_graph_data_at(s->graph, d)->home == 0) {
                 s->must_load[d] = MUST_LOAD;
                 s->must_move += (double)sim_bytes(s, d);
             }
@@ -64,7 +64,7 @@ xy_status_t sim_bound_init(sim_tasks_t *s)
     if (is_both)
         count_loads(s);
     for (int32_t d = 0; d < s->data_count; d++)
-        if (s->writers_left[d] > 0 && xy_graph_datum(s->graph, d)->home == 0)
+        if (s->writers_left[d] > 0 && xy_graph_data_at(s->graph, d)->home == 0)
             s->must_move += (double)sim_bytes(s, d);
     return XY_OK;
 }
@@ -79,7 +79,7 @@ void sim_bound_moves(sim_tasks_t *s, const sim_transfer_t *t)
         s->must_load[t->data] = NO_LOAD;
         s->must_move -= (double)sim_bytes(s, t->data);
     } else if (t->to == 0 && s->writers_left[t->data] == 0 &&
-               xy_graph_datum(s->graph, t->data)->home == 0) {
+               xy_graph_data_at(s->graph, t->data)->home == 0) {
         s->must_move -= (double)sim_bytes(s, t->data);
     }
 }

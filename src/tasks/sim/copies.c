@@ -341,7 +341,7 @@ static void write_early(sim_tasks_t *s, int32_t memory)
         int32_t data = xy_task_memory_pop_final(&m->space);
 
         if (m->space.states[data] == XY_TASK_HERE && s->memories[0].space.states[data] == 0 &&
-            xy_graph_datum(s->graph, data)->home == 0)
+            xy_graph_data_at(s->graph, data)->home == 0)
             sim_transfer_request(s, data, memory, 0, true);
     }
 }
@@ -367,7 +367,7 @@ void sim_memory_pump(sim_tasks_t *s, int32_t memory)
 
 static int32_t home_of(const sim_tasks_t *s, int32_t data)
 {
-    return xy_graph_datum(s->graph, data)->home;
+    return xy_graph_data_at(s->graph, data)->home;
 }
 
 void sim_memory_settle_in(sim_tasks_t *s)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * For tests and benches only: graphs of tasks that are no stencils, sealed and ready to run.
+ * For tests and benches only: graphs of tasks that are no stencils, final and ready to run.
  *
  *   xy_graph_t *g = task_graph_cholesky(16, 32 << 20, 4e-3);     (NULL: memory ran out)
  */
@@ -9,9 +9,9 @@
 
 #include "graph/graph.h"
 
-static inline xy_graph_t *task_graph_seal(xy_graph_t *g)
+static inline xy_graph_t *task_graph_finalize(xy_graph_t *g)
 {
-    if (xy_graph_seal(g) == XY_OK)
+    if (xy_graph_finalize(g) == XY_OK)
         return g;
     xy_graph_destroy(g);
     return NULL;
@@ -20,8 +20,8 @@ static inline xy_graph_t *task_graph_seal(xy_graph_t *g)
 static inline void task_graph_add(xy_graph_t *g, double seconds, int priority, const xy_access_t *a,
                                   int n)
 {
-    xy_graph_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = seconds, .priority = priority}, a,
-                  n);
+    xy_graph_add_task(
+        g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = seconds, .priority = priority}, a, n);
 }
 
 /* One step of a factorisation: the column below tile k, then all tiles to the right of it. */
@@ -57,10 +57,10 @@ static inline xy_graph_t *task_graph_cholesky(int tiles, uint64_t bytes, double 
     if (xy_graph_create(&g) != XY_OK)
         return NULL;
     for (int i = 0; i < tiles * (tiles + 1) / 2; i++)
-        xy_graph_data(g, &(xy_data_t){.bytes = bytes, .position = {-1, 0, 0}});
+        xy_graph_add_data(g, &(xy_data_t){.bytes = bytes, .position = {-1, 0, 0}});
     for (int k = 0; k < tiles; k++)
         task_graph_cholesky_step(g, tiles, k, seconds);
-    return task_graph_seal(g);
+    return task_graph_finalize(g);
 }
 
 /* C = A * B of tiles x tiles tiles, one tile of C after the other. */
@@ -72,7 +72,7 @@ static inline xy_graph_t *task_graph_product(int tiles, uint64_t bytes, double s
     if (xy_graph_create(&g) != XY_OK)
         return NULL;
     for (int i = 0; i < 3 * n; i++)
-        xy_graph_data(g, &(xy_data_t){.bytes = bytes, .position = {-1, 0, 0}});
+        xy_graph_add_data(g, &(xy_data_t){.bytes = bytes, .position = {-1, 0, 0}});
     for (int i = 0; i < tiles; i++)
         for (int j = 0; j < tiles; j++) {
             int32_t c = i * tiles + j;
@@ -85,7 +85,7 @@ static inline xy_graph_t *task_graph_product(int tiles, uint64_t bytes, double s
                                                {2 * n + k * tiles + j, XY_ACCESS_READ}},
                                3);
         }
-    return task_graph_seal(g);
+    return task_graph_finalize(g);
 }
 
 #endif

@@ -207,7 +207,7 @@ static xy_status_t check_homes(const sim_tasks_t *s)
         char need[32], have[32];
 
         for (int32_t d = 0; d < s->data_count; d++)
-            bytes += xy_graph_datum(s->graph, d)->home == m ? sim_bytes(s, d) : 0;
+            bytes += xy_graph_data_at(s->graph, d)->home == m ? sim_bytes(s, d) : 0;
         if (room != 0 && bytes > room)
             return xy_fail(XY_EINVAL,
                            "the data that live in memory %d have %s and it holds %s; let some "
@@ -215,12 +215,12 @@ static xy_status_t check_homes(const sim_tasks_t *s)
                            m, xy_format_size(bytes, need), xy_format_size(room, have));
     }
     for (int32_t d = 0; d < s->data_count; d++)
-        if (xy_graph_datum(s->graph, d)->home < 0 ||
-            xy_graph_datum(s->graph, d)->home >= s->platform->memories)
+        if (xy_graph_data_at(s->graph, d)->home < 0 ||
+            xy_graph_data_at(s->graph, d)->home >= s->platform->memories)
             return xy_fail(XY_EINVAL,
                            "datum %d lives in memory %d; there are %d, and 0 is the main "
                            "memory",
-                           d, xy_graph_datum(s->graph, d)->home, s->platform->memories);
+                           d, xy_graph_data_at(s->graph, d)->home, s->platform->memories);
     return XY_OK;
 }
 

@@ -135,7 +135,7 @@ void sim_memory_flush(sim_tasks_t *s);
 
 static inline uint64_t sim_bytes(const sim_tasks_t *s, int32_t data)
 {
-    return xy_graph_datum(s->graph, data)->bytes;
+    return xy_graph_data_at(s->graph, data)->bytes;
 }
 
 static inline sim_transfer_t *sim_incoming(const sim_tasks_t *s, int32_t memory, int32_t data)

@@ -67,7 +67,7 @@ static xy_graph_t *grid(int n, int rows, int iterations)
 
     assert_int_equal(xy_graph_create(&g), XY_OK);
     for (int i = 0; i < 2 * n * rows; i++)
-        xy_graph_data(g, &(xy_data_t){.bytes = 1000});
+        xy_graph_add_data(g, &(xy_data_t){.bytes = 1000});
     for (int t = 0; t < iterations; t++)
         for (int x = 0; x < n; x++)
             for (int y = 0; y < rows; y++) {
@@ -85,14 +85,14 @@ static xy_graph_t *grid(int n, int rows, int iterations)
                     a[k++] = (xy_access_t){from + x * rows + y - 1, XY_ACCESS_READ};
                 if (y < rows - 1)
                     a[k++] = (xy_access_t){from + x * rows + y + 1, XY_ACCESS_READ};
-                xy_graph_task(g,
-                              &(xy_op_t){.kind = XY_OP_COMPUTE,
-                                         .seconds = 1e-6 * (1 + (x + t) % 3),
-                                         .iteration = t,
-                                         .position = {x, y, 0}},
-                              a, k);
+                xy_graph_add_task(g,
+                                  &(xy_op_t){.kind = XY_OP_COMPUTE,
+                                             .seconds = 1e-6 * (1 + (x + t) % 3),
+                                             .iteration = t,
+                                             .position = {x, y, 0}},
+                                  a, k);
             }
-    assert_int_equal(xy_graph_seal(g), XY_OK);
+    assert_int_equal(xy_graph_finalize(g), XY_OK);
     return g;
 }
 
@@ -145,11 +145,11 @@ static xy_graph_t *chain(int tasks, uint64_t bytes)
 
     assert_int_equal(xy_graph_create(&g), XY_OK);
     for (int i = 0; i <= tasks; i++)
-        xy_graph_data(g, &(xy_data_t){.bytes = bytes});
+        xy_graph_add_data(g, &(xy_data_t){.bytes = bytes});
     for (int i = 0; i < tasks; i++)
-        xy_graph_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 10e-6},
-                      (xy_access_t[]){{i, XY_ACCESS_READ_WRITE}, {i + 1, XY_ACCESS_READ}}, 2);
-    assert_int_equal(xy_graph_seal(g), XY_OK);
+        xy_graph_add_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 10e-6},
+                          (xy_access_t[]){{i, XY_ACCESS_READ_WRITE}, {i + 1, XY_ACCESS_READ}}, 2);
+    assert_int_equal(xy_graph_finalize(g), XY_OK);
     return g;
 }
 
@@ -210,7 +210,7 @@ static void test_narrowest_memories(void **state)
             uint64_t bytes = 0;
 
             for (int32_t k = xy_graph_accesses(g, i, &a) - 1; k >= 0; k--)
-                bytes += xy_graph_datum(g, a[k].data)->bytes;
+                bytes += xy_graph_data_at(g, a[k].data)->bytes;
             most = bytes > most ? bytes : most;
         }
         for (int32_t m = 1; m < p->memories; m++)
@@ -222,7 +222,7 @@ static void test_narrowest_memories(void **state)
                                  .pipeline = 1 + testing_random_below(&s, 8),
                                  .observer = &w.observer};
 
-            if (needs_positions(xy_task_policies[i]) || xy_graph_datum(g, 0)->home != 0)
+            if (needs_positions(xy_task_policies[i]) || xy_graph_data_at(g, 0)->home != 0)
                 continue;
             witness_start(&w, g, p);
             assert_int_equal(xy_task_simulate(g, p, &how, &r), XY_OK);
@@ -244,13 +244,13 @@ static void test_homes(void **state)
     (void)state;
     assert_int_equal(xy_graph_create(&g), XY_OK);
     for (int i = 0; i < 4; i++)
-        xy_graph_data(g, &(xy_data_t){.bytes = 1000, .home = i < 2});
-    xy_graph_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 10e-6},
-                  (xy_access_t[]){{0, XY_ACCESS_READ_WRITE}}, 1);
-    xy_graph_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 10e-6},
-                  (xy_access_t[]){{0, XY_ACCESS_READ}, {2, XY_ACCESS_READ}, {3, XY_ACCESS_READ}},
-                  3);
-    assert_int_equal(xy_graph_seal(g), XY_OK);
+        xy_graph_add_data(g, &(xy_data_t){.bytes = 1000, .home = i < 2});
+    xy_graph_add_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 10e-6},
+                      (xy_access_t[]){{0, XY_ACCESS_READ_WRITE}}, 1);
+    xy_graph_add_task(
+        g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 10e-6},
+        (xy_access_t[]){{0, XY_ACCESS_READ}, {2, XY_ACCESS_READ}, {3, XY_ACCESS_READ}}, 3);
+    assert_int_equal(xy_graph_finalize(g), XY_OK);
     witness_start(&w, g, p);
     assert_int_equal(
         xy_task_simulate(g, p, &(xy_task_sim_t){.policy = "eager", .observer = &w.observer}, &r),
@@ -284,8 +284,8 @@ static void test_what_cannot_work_is_said(void **state)
     (void)state;
     for (int home = 1; home <= 3; home += 2) {
         assert_int_equal(xy_graph_create(&guests), XY_OK);
-        xy_graph_data(guests, &(xy_data_t){.bytes = 1000, .home = home});
-        assert_int_equal(xy_graph_seal(guests), XY_OK);
+        xy_graph_add_data(guests, &(xy_data_t){.bytes = 1000, .home = home});
+        assert_int_equal(xy_graph_finalize(guests), XY_OK);
         expect_refusal(guests, home == 1 ? small : wide, &(xy_task_sim_t){0},
                        home == 1 ? "live in memory 1" : "lives in memory 3");
         xy_graph_destroy(guests);
@@ -316,8 +316,8 @@ static void test_nothing(void **state)
                 continue;
             assert_int_equal(xy_graph_create(&g), XY_OK);
             for (int k = 0; k < tasks; k++)
-                xy_graph_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1}, NULL, 0);
-            assert_int_equal(xy_graph_seal(g), XY_OK);
+                xy_graph_add_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 1}, NULL, 0);
+            assert_int_equal(xy_graph_finalize(g), XY_OK);
             assert_int_equal(
                 xy_task_simulate(g, p, &(xy_task_sim_t){.policy = xy_task_policies[i]->name}, &r),
                 XY_OK);
@@ -375,12 +375,12 @@ static void test_shared_link(void **state)
     xy_machine_destroy(m);
     assert_int_equal(xy_graph_create(&g), XY_OK);
     for (int i = 0; i < 2; i++) {
-        int32_t d = xy_graph_data(g, &(xy_data_t){.bytes = 10000});
+        int32_t d = xy_graph_add_data(g, &(xy_data_t){.bytes = 10000});
 
-        xy_graph_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 10e-6},
-                      (xy_access_t[]){{d, XY_ACCESS_READ}}, 1);
+        xy_graph_add_task(g, &(xy_op_t){.kind = XY_OP_COMPUTE, .seconds = 10e-6},
+                          (xy_access_t[]){{d, XY_ACCESS_READ}}, 1);
     }
-    assert_int_equal(xy_graph_seal(g), XY_OK);
+    assert_int_equal(xy_graph_finalize(g), XY_OK);
     assert_int_equal(xy_task_simulate(g, p, &(xy_task_sim_t){.policy = "eager"}, &r), XY_OK);
     assert_true(r.makespan > 30.999e-6 && r.makespan < 31.001e-6); /* 1 + 20 + 10 us */
     xy_graph_destroy(g);

@@ -57,7 +57,7 @@ static inline void witness_transfer(void *arg, int32_t data, int32_t from, int32
     witness_t *w = arg;
     int32_t way = from * w->platform->memories + to;
     double least = w->platform->latency[way] +
-                   (double)xy_graph_datum(w->graph, data)->bytes / w->platform->rate[way];
+                   (double)xy_graph_data_at(w->graph, data)->bytes / w->platform->rate[way];
 
     assert_true(end - start >= least * (1 - 1e-6) - 1e-9);
     if (start > w->written[data] || w->version[data] == 0)
@@ -89,7 +89,7 @@ static inline void witness_start(witness_t *w, const xy_graph_t *graph,
     for (int32_t m = 0; m < platform->memories; m++) {
         w->held[m] = xy_calloc(data, sizeof(int32_t));
         for (size_t d = 0; d + 1 < data; d++)
-            w->held[m][d] = xy_graph_datum(graph, (int32_t)d)->home == m ? 0 : -1;
+            w->held[m][d] = xy_graph_data_at(graph, (int32_t)d)->home == m ? 0 : -1;
     }
 }
 
@@ -106,7 +106,7 @@ static inline void witness_finish(witness_t *w, const xy_task_result_t *r)
             assert_true(w->end[i] <= w->start[after[k]]);
     }
     for (int32_t d = 0; d < xy_graph_data_count(w->graph); d++)
-        assert_int_equal(w->held[xy_graph_datum(w->graph, d)->home][d], w->version[d]);
+        assert_int_equal(w->held[xy_graph_data_at(w->graph, d)->home][d], w->version[d]);
     for (int32_t i = 0; i < w->platform->shared_count; i++)
         rate += w->platform->shared_rate[i];
     assert_true(r->makespan >= r->compute_bound * (1 - 1e-9));
@@ -131,8 +131,9 @@ static inline xy_graph_t *witness_graph(uint64_t *seed, int ops, int data)
     assert_int_equal(xy_graph_create(&g), XY_OK);
     guests = testing_random_below(seed, 2) * 4;
     for (int d = 0; d < data; d++)
-        xy_graph_data(g, &(xy_data_t){.bytes = 1000 * (1 + (uint64_t)testing_random_below(seed, 4)),
-                                      .home = d < guests ? 1 : 0});
+        xy_graph_add_data(
+            g, &(xy_data_t){.bytes = 1000 * (1 + (uint64_t)testing_random_below(seed, 4)),
+                            .home = d < guests ? 1 : 0});
     for (int i = 0; i < ops; i++) {
         xy_access_t a[4];
         int n = 1 + testing_random_below(seed, 4), used = 0;
@@ -146,13 +147,13 @@ static inline xy_graph_t *witness_graph(uint64_t *seed, int ops, int data)
             if (!is_there)
                 a[used++] = (xy_access_t){d, (xy_access_mode_t)(1 + testing_random_below(seed, 3))};
         }
-        xy_graph_task(g,
-                      &(xy_op_t){.kind = XY_OP_COMPUTE,
-                                 .seconds = 1e-6 * (1 + testing_random_below(seed, 20)),
-                                 .priority = testing_random_below(seed, 5)},
-                      a, used);
+        xy_graph_add_task(g,
+                          &(xy_op_t){.kind = XY_OP_COMPUTE,
+                                     .seconds = 1e-6 * (1 + testing_random_below(seed, 20)),
+                                     .priority = testing_random_below(seed, 5)},
+                          a, used);
     }
-    assert_int_equal(xy_graph_seal(g), XY_OK);
+    assert_int_equal(xy_graph_finalize(g), XY_OK);
     return g;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The seal: from a list of pairs to arrays that are quick to walk, in time linear in both. */
+/* The end of building: from a list of edges to arrays that are quick to walk, in time linear in
+ * both operations and edges. */
 #include <string.h>
 
 #include "graph/graph_internal.h"
@@ -15,7 +16,7 @@ static xy_status_t allocate(xy_graph_t *graph)
     graph->topological = xy_malloc((ops + 1) * sizeof(*graph->topological));
     if (graph->successor_start == NULL || graph->successors == NULL ||
         graph->predecessors == NULL || graph->topological == NULL)
-        return xy_fail_memory("sealing a graph");
+        return xy_fail_memory("finalizing a graph");
     return XY_OK;
 }
 
@@ -129,7 +130,7 @@ static xy_status_t arrange(xy_graph_t *graph)
     size_t placed;
 
     if (scratch == NULL)
-        return xy_fail_memory("sealing a graph");
+        return xy_fail_memory("finalizing a graph");
     place_edges(graph);
     drop_repeated(graph, scratch);
     placed = walk(graph, scratch, scratch + ops + 1);
@@ -141,68 +142,7 @@ static xy_status_t arrange(xy_graph_t *graph)
     return st;
 }
 
-/* ---- Buffers ---- */
-
-static xy_status_t check_place(const xy_spot_t *place, uint64_t bytes)
-{
-    if (place->rank < 0 || place->buffer < 0 || place->buffer >= XY_BUFFERS_MAX)
-        return xy_fail(XY_EINVAL, "an operation of a graph names buffer %d of rank %d",
-                       place->buffer, place->rank);
-    if (place->offset + bytes < bytes)
-        return xy_fail(XY_EINVAL, "an operation of a graph goes beyond the end of memory");
-    return XY_OK;
-}
-
-static xy_status_t count_buffers(xy_graph_t *graph)
-{
-    for (size_t i = 0; i < graph->ops.count; i++) {
-        const xy_op_t *op = graph_op(graph, (xy_op_id_t)i);
-        xy_spot_t places[3];
-        int n = graph_op_places(op, places);
-
-        if (op->actor >= graph->ranks)
-            graph->ranks = op->actor + 1;
-        for (int k = 0; k < n; k++) {
-            xy_status_t st = check_place(&places[k], op->bytes);
-
-            if (st != XY_OK)
-                return st;
-            if (places[k].rank >= graph->ranks)
-                graph->ranks = places[k].rank + 1;
-            if (places[k].buffer >= graph->buffers)
-                graph->buffers = places[k].buffer + 1;
-        }
-    }
-    return XY_OK;
-}
-
-static xy_status_t measure_buffers(xy_graph_t *graph)
-{
-    xy_status_t st = count_buffers(graph);
-
-    if (st != XY_OK)
-        return st;
-    graph->buffer_bytes =
-        xy_calloc((size_t)graph->ranks * (size_t)graph->buffers + 1, sizeof(*graph->buffer_bytes));
-    if (graph->buffer_bytes == NULL)
-        return xy_fail_memory("sealing a graph");
-    for (size_t i = 0; i < graph->ops.count; i++) {
-        const xy_op_t *op = graph_op(graph, (xy_op_id_t)i);
-        xy_spot_t places[3];
-        int n = graph_op_places(op, places);
-
-        for (int k = 0; k < n && op->bytes > 0; k++) {
-            uint64_t *bytes = &graph->buffer_bytes[(size_t)places[k].rank * (size_t)graph->buffers +
-                                                   (size_t)places[k].buffer];
-
-            if (places[k].offset + op->bytes > *bytes)
-                *bytes = places[k].offset + op->bytes;
-        }
-    }
-    return XY_OK;
-}
-
-xy_status_t xy_graph_seal(xy_graph_t *graph)
+xy_status_t xy_graph_finalize(xy_graph_t *graph)
 {
     xy_status_t st;
 
@@ -210,7 +150,7 @@ xy_status_t xy_graph_seal(xy_graph_t *graph)
         return xy_fail_memory("building a graph");
     if (graph->wrong != NULL)
         return xy_fail(XY_EINVAL, "a graph was built wrongly: %s", graph->wrong);
-    st = measure_buffers(graph);
+    st = graph_buffers_measure(graph);
     if (st == XY_OK)
         st = allocate(graph);
     if (st == XY_OK)
@@ -221,6 +161,6 @@ xy_status_t xy_graph_seal(xy_graph_t *graph)
     xy_vec_cleanup(&graph->lasts);
     xy_vec_cleanup(&graph->readers);
     graph_tracks_cleanup(graph);
-    graph->is_sealed = true;
+    graph->is_final = true;
     return XY_OK;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Order from places: who touched which bytes of a buffer last.
+ * Operations on buffers: their order, from who touched which bytes last, and how large buffers are.
  *
  * Each buffer has a sorted list of disjoint intervals, one for each stretch of bytes with the same
  * history. A read cuts the intervals at its two ends and joins the readers of those between; a
@@ -12,6 +12,28 @@
 #include <string.h>
 
 #include "graph/graph_internal.h"
+
+int graph_op_places(const xy_op_t *op, xy_spot_t places[3])
+{
+    int n = 0;
+
+    if (op->kind < XY_OP_MOVE)
+        return 0;
+    places[n++] = op->from;
+    if (op->kind == XY_OP_COMBINE)
+        places[n++] = op->other;
+    places[n++] = op->to;
+    return n;
+}
+
+void graph_tracks_cleanup(xy_graph_t *graph)
+{
+    for (size_t i = 0; i < graph->tracks.count; i++)
+        xy_vec_cleanup(&XY_VEC_AT(&graph->tracks, xy_vec_t, i));
+    xy_vec_cleanup(&graph->tracks);
+}
+
+/* ---- Who touched which bytes last ---- */
 
 /* Replace intervals [i, j) of the track by `n` unset ones; false: memory ran out. */
 static bool splice(xy_vec_t *track, size_t i, size_t j, size_t n)
@@ -126,7 +148,7 @@ static xy_vec_t *track_of(xy_graph_t *graph, const xy_spot_t *place)
     return &XY_VEC_AT(&graph->tracks, xy_vec_t, index);
 }
 
-xy_op_id_t xy_graph_touch(xy_graph_t *graph, const xy_op_t *op)
+xy_op_id_t xy_graph_add_op(xy_graph_t *graph, const xy_op_t *op)
 {
     xy_op_id_t id = xy_graph_add(graph, op);
     xy_spot_t places[3];
@@ -147,4 +169,82 @@ xy_op_id_t xy_graph_touch(xy_graph_t *graph, const xy_op_t *op)
             graph->is_out_of_memory = true;
     }
     return id;
+}
+
+/* ---- Sizes ---- */
+
+static xy_status_t check_place(const xy_spot_t *place, uint64_t bytes)
+{
+    if (place->rank < 0 || place->buffer < 0 || place->buffer >= XY_BUFFERS_MAX)
+        return xy_fail(XY_EINVAL, "an operation of a graph names buffer %d of rank %d",
+                       place->buffer, place->rank);
+    if (place->offset + bytes < bytes)
+        return xy_fail(XY_EINVAL, "an operation of a graph goes beyond the end of memory");
+    return XY_OK;
+}
+
+static xy_status_t count_buffers(xy_graph_t *graph)
+{
+    for (size_t i = 0; i < graph->ops.count; i++) {
+        const xy_op_t *op = graph_op(graph, (xy_op_id_t)i);
+        xy_spot_t places[3];
+        int n = graph_op_places(op, places);
+
+        if (op->actor >= graph->ranks)
+            graph->ranks = op->actor + 1;
+        for (int k = 0; k < n; k++) {
+            xy_status_t st = check_place(&places[k], op->bytes);
+
+            if (st != XY_OK)
+                return st;
+            if (places[k].rank >= graph->ranks)
+                graph->ranks = places[k].rank + 1;
+            if (places[k].buffer >= graph->buffers)
+                graph->buffers = places[k].buffer + 1;
+        }
+    }
+    return XY_OK;
+}
+
+xy_status_t graph_buffers_measure(xy_graph_t *graph)
+{
+    xy_status_t st = count_buffers(graph);
+
+    if (st != XY_OK)
+        return st;
+    graph->buffer_bytes =
+        xy_calloc((size_t)graph->ranks * (size_t)graph->buffers + 1, sizeof(*graph->buffer_bytes));
+    if (graph->buffer_bytes == NULL)
+        return xy_fail_memory("finalizing a graph");
+    for (size_t i = 0; i < graph->ops.count; i++) {
+        const xy_op_t *op = graph_op(graph, (xy_op_id_t)i);
+        xy_spot_t places[3];
+        int n = graph_op_places(op, places);
+
+        for (int k = 0; k < n && op->bytes > 0; k++) {
+            uint64_t *bytes = &graph->buffer_bytes[(size_t)places[k].rank * (size_t)graph->buffers +
+                                                   (size_t)places[k].buffer];
+
+            if (places[k].offset + op->bytes > *bytes)
+                *bytes = places[k].offset + op->bytes;
+        }
+    }
+    return XY_OK;
+}
+
+int32_t xy_graph_ranks(const xy_graph_t *graph)
+{
+    return graph->ranks;
+}
+
+int32_t xy_graph_buffers(const xy_graph_t *graph)
+{
+    return graph->buffers;
+}
+
+uint64_t xy_graph_buffer_bytes(const xy_graph_t *graph, int32_t rank, int32_t buffer)
+{
+    if (rank < 0 || rank >= graph->ranks || buffer < 0 || buffer >= graph->buffers)
+        return 0;
+    return graph->buffer_bytes[(size_t)rank * (size_t)graph->buffers + (size_t)buffer];
 }
