@@ -3,34 +3,35 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "draw/draw.h"
 #include "machine/machine_layout.h"
 
 /* One hue per kind of thing: network blue, processors grey, memory rose, caches sand, GPUs green;
  * deeper is lighter, so that nested boxes stay apart. */
-static const char style[] =
-    "text{font:11px system-ui,'Segoe UI',Helvetica,Arial,sans-serif;fill:#1f2430}\n"
-    ".title{font-size:13px;font-weight:600}.note{fill:#5b6475}.run{font-weight:700}\n"
-    "rect{stroke:#8b93a3;stroke-width:1;rx:3}\n"
-    ".page{fill:#fff;stroke:none;rx:0}.machine{fill:#f6f7f9}.site{fill:#dbe7f6}"
-    ".cluster{fill:#e4edf9}.switch{fill:#eaf2fb}.node{fill:#f3f5f8}.package{fill:#e3e6ea}"
-    ".numa{fill:#f6e3e6}.group{fill:#ecebf5}.l3{fill:#f7efdc}.l2{fill:#faf4e6}.l1{fill:#fcf9f0}"
-    ".core{fill:#d9dee5}.pu{fill:#fff}.gpus{fill:#dcefe0}.gpu{fill:#eff9f1}\n"
-    ".x{stroke:#c0392b;stroke-dasharray:4 3;opacity:.55}\n"
-    "@media(prefers-color-scheme:dark){text{fill:#e6e9ef}.note{fill:#a2abba}"
-    "rect{stroke:#6b7382}.page{fill:#14161a}.machine{fill:#1b1e24}.site{fill:#1b2a3f}"
-    ".cluster{fill:#203149}.switch{fill:#253852}.node{fill:#23272e}.package{fill:#2d323b}"
-    ".numa{fill:#40292f}.group{fill:#2f2d40}.l3{fill:#3b3423}.l2{fill:#443c2a}.l1{fill:#4c4432}"
-    ".core{fill:#3a414d}.pu{fill:#14161a}.gpus{fill:#1f3626}.gpu{fill:#294532}"
-    ".x{stroke:#ff7b6b}}\n";
+static const xy_ink_t inks[] = {
+    {"svg rect", "stroke", "#8b93a3", "#6b7382"}, {".machine", "fill", "#f6f7f9", "#1b1e24"},
+    {".site", "fill", "#dbe7f6", "#1b2a3f"},      {".cluster", "fill", "#e4edf9", "#203149"},
+    {".switch", "fill", "#eaf2fb", "#253852"},    {".node", "fill", "#f3f5f8", "#23272e"},
+    {".package", "fill", "#e3e6ea", "#2d323b"},   {".numa", "fill", "#f6e3e6", "#40292f"},
+    {".group", "fill", "#ecebf5", "#2f2d40"},     {".l3", "fill", "#f7efdc", "#3b3423"},
+    {".l2", "fill", "#faf4e6", "#443c2a"},        {".l1", "fill", "#fcf9f0", "#4c4432"},
+    {".core", "fill", "#d9dee5", "#3a414d"},      {".pu", "fill", "#fff", "#14161a"},
+    {".gpus", "fill", "#dcefe0", "#1f3626"},      {".gpu", "fill", "#eff9f1", "#294532"},
+    {"svg .x", "stroke", "#c0392b", "#ff7b6b"},   {NULL, NULL, NULL, NULL},
+};
 
-enum { MARGIN = 12, TITLE_LINE = 18, ROUTE = 16 };
+static const char style[] = "svg text{font-size:11px}svg .title{font-size:13px}"
+                            ".run{font-weight:700}svg rect{rx:3}svg .ground{stroke:none}"
+                            ".x{stroke-dasharray:4 3;opacity:.55}\n";
+
+enum { MARGIN = 12, TITLE_LINE = 18, ROUTE = 16, ROUTES_MAX = 40, TIP_MAX = 400 };
 
 static const double title_letter = 8.2;
 
 typedef struct {
     const xy_machine_t *m;
     const xy_vec_t *boxes;
-    FILE *file;
+    xy_svg_t svg;
 } drawing_t;
 
 static const layout_box_t *box(const drawing_t *d, uint32_t i)
@@ -52,62 +53,52 @@ static const char *excluded(const drawing_t *d, const layout_box_t *b)
     return b->first == 0 && d->m->gpus[b->gpu].flags & XY_EXCLUDED ? " x" : "";
 }
 
-static void draw_text(const drawing_t *d, double x, double y, const char *attributes,
-                      const char *text)
-{
-    fprintf(d->file, "<text x=\"%.4g\" y=\"%.4g\"%s>", x, y, attributes);
-    xy_xml_escape(d->file, text);
-    fputs("</text>", d->file);
-}
-
-/* What the pointer tells: numbers and the link upwards. */
-static void draw_tooltip(const drawing_t *d, const layout_box_t *b)
+/* What the pointer tells: numbers and the link upwards. NULL: nothing. */
+static const char *tip_of(const drawing_t *d, const layout_box_t *b, char tip[TIP_MAX])
 {
     const xy_machine_t *m = d->m;
     xy_obj_t o = b->object;
-    char text[32];
+    char latency[32], bandwidth[32], number[64] = "";
     xy_link_t link;
 
     if (o == XY_OBJ_NONE || o == 0)
-        return;
+        return NULL;
     link = xy_machine_link(m, o);
-    fputs("<title>", d->file);
-    xy_xml_escape(d->file, b->label);
     if (b->run > 1)
-        fprintf(d->file, " x %u", b->run);
+        snprintf(number, sizeof(number), " x %u", b->run);
+    else if (b->is_single && m->physical[o] != XY_OBJ_NONE)
+        snprintf(number, sizeof(number), ", logical %u, physical %u", m->logical[o],
+                 m->physical[o]);
     else if (b->is_single)
-        fprintf(d->file, ", logical %u", m->logical[o]);
-    if (b->run == 1 && b->is_single && m->physical[o] != XY_OBJ_NONE)
-        fprintf(d->file, ", physical %u", m->physical[o]);
-    if (link.latency > 0)
-        fprintf(d->file, ", link %s", xy_format_seconds(link.latency, text));
-    if (link.bandwidth > 0)
-        fprintf(d->file, ", %s", xy_format_bandwidth(link.bandwidth, text));
-    fprintf(d->file, "%s%s%s</title>",
-            m->flags[o] & XY_EXCLUDED_CGROUP ? ", excluded by the cgroup" : "",
-            m->flags[o] & XY_EXCLUDED_AFFINITY ? ", excluded by the affinity mask" : "",
-            m->flags[o] & XY_EXCLUDED_FILE ? ", excluded by the machine file" : "");
+        snprintf(number, sizeof(number), ", logical %u", m->logical[o]);
+    snprintf(tip, TIP_MAX, "%s%s%s%s%s%s%s%s%s", b->label, number,
+             link.latency > 0 ? ", link " : "",
+             link.latency > 0 ? xy_format_seconds(link.latency, latency) : "",
+             link.bandwidth > 0 ? ", " : "",
+             link.bandwidth > 0 ? xy_format_bandwidth(link.bandwidth, bandwidth) : "",
+             m->flags[o] & XY_EXCLUDED_CGROUP ? ", excluded by the cgroup" : "",
+             m->flags[o] & XY_EXCLUDED_AFFINITY ? ", excluded by the affinity mask" : "",
+             m->flags[o] & XY_EXCLUDED_FILE ? ", excluded by the machine file" : "");
+    return tip;
 }
 
 static void draw_head(const drawing_t *d, const layout_box_t *b, double x, double y, double w)
 {
+    double line = y + (b->first == 0 ? 15 : 13);
     char count[16];
-    /* A leaf is centred; the others have their label in the upper left corner. */
-    bool is_leaf = b->first == 0 && b->run == 1 && b->note[0] == '\0';
 
-    if (is_leaf)
-        draw_text(d, x + w / 2, y + 15, " text-anchor=\"middle\"", b->label);
+    /* A leaf is centred; the others have their label in the upper left corner. */
+    if (b->first == 0 && b->run == 1 && b->note[0] == '\0')
+        xy_svg_text(&d->svg, "mid", x + w / 2, line, "%s", b->label);
     else
-        draw_text(d, x + LAYOUT_PAD, y + (b->first == 0 ? 15 : 13), "", b->label);
+        xy_svg_text(&d->svg, "", x + LAYOUT_PAD, line, "%s", b->label);
     if (b->run > 1) {
         snprintf(count, sizeof(count), "x %u", b->run);
-        draw_text(d, x + w - LAYOUT_PAD, y + (b->first == 0 ? 15 : 13),
-                  " text-anchor=\"end\" class=\"run\"", count);
+        xy_svg_text(&d->svg, "end run", x + w - LAYOUT_PAD, line, "%s", count);
         w -= 8 + 6.3 * (double)strlen(count);
     }
     if (b->note[0] != '\0')
-        draw_text(d, x + w - LAYOUT_PAD, y + (b->first == 0 ? 15 : 13),
-                  " text-anchor=\"end\" class=\"note\"", b->note);
+        xy_svg_text(&d->svg, "end note", x + w - LAYOUT_PAD, line, "%s", b->note);
 }
 
 static void draw(const drawing_t *d, uint32_t i, double x, double y)
@@ -115,18 +106,16 @@ static void draw(const drawing_t *d, uint32_t i, double x, double y)
     const layout_box_t *b = box(d, i);
     int behind = b->run > 1 ? 2 * LAYOUT_STACK : 0;
     double w = b->w - behind, h = b->h - behind;
+    char tip[TIP_MAX], class[32];
 
-    fputs("<g>", d->file);
-    draw_tooltip(d, b);
+    snprintf(class, sizeof(class), "%s%s", class_of(d, b), excluded(d, b));
+    xy_svg_group_begin(&d->svg, tip_of(d, b, tip));
     for (int s = behind; s >= 0; s -= LAYOUT_STACK)
-        fprintf(d->file,
-                "<rect class=\"%s%s\" x=\"%.6g\" y=\"%.6g\" width=\"%.6g\" height=\"%.6g\"/>",
-                class_of(d, b), excluded(d, b), x + s, y + s, w, h);
+        xy_svg_rect(&d->svg, class, x + s, y + s, w, h, NULL);
     draw_head(d, b, x, y, w);
-    fputs("\n", d->file);
     for (uint32_t c = b->first; c != 0; c = box(d, c)->next)
         draw(d, c, x + box(d, c)->x, y + box(d, c)->y);
-    fputs("</g>\n", d->file);
+    xy_svg_group_end(&d->svg);
 }
 
 static char *end_name(const drawing_t *d, xy_obj_t o, char buffer[64])
@@ -140,17 +129,16 @@ static char *end_name(const drawing_t *d, xy_obj_t o, char buffer[64])
 
 static void draw_routes(const drawing_t *d, double y)
 {
-    char a[64], b[64], latency[32], bandwidth[32], line[256];
+    char a[64], b[64], latency[32], bandwidth[32];
 
-    for (uint32_t i = 0; i < d->m->route_count && i < 40; i++) {
+    for (uint32_t i = 0; i < d->m->route_count && i < ROUTES_MAX; i++) {
         const xy_route_t *r = &d->m->routes[i];
 
-        snprintf(line, sizeof(line), "%s - %s: %s%s%s", end_name(d, r->a, a), end_name(d, r->b, b),
-                 r->link.latency > 0 ? xy_format_seconds(r->link.latency, latency) : "",
-                 r->link.latency > 0 && r->link.bandwidth > 0 ? ", " : "",
-                 r->link.bandwidth > 0 ? xy_format_bandwidth(r->link.bandwidth, bandwidth) : "");
-        draw_text(d, MARGIN, y + ROUTE * (i + 1), " class=\"note\"", line);
-        fputc('\n', d->file);
+        xy_svg_text(&d->svg, "note", MARGIN, y + ROUTE * (i + 1), "%s - %s: %s%s%s",
+                    end_name(d, r->a, a), end_name(d, r->b, b),
+                    r->link.latency > 0 ? xy_format_seconds(r->link.latency, latency) : "",
+                    r->link.latency > 0 && r->link.bandwidth > 0 ? ", " : "",
+                    r->link.bandwidth > 0 ? xy_format_bandwidth(r->link.bandwidth, bandwidth) : "");
     }
 }
 
@@ -190,35 +178,31 @@ static int draw_title(const drawing_t *d, const char *title, size_t room, bool i
     int lines = 0;
 
     for (size_t n; *title != '\0'; title += n, lines++) {
-        char line[256];
-
         n = line_length(title, room);
-        if (!is_drawn)
-            continue;
-        snprintf(line, sizeof(line), "%.*s", (int)n, title);
-        draw_text(d, MARGIN, MARGIN + 12 + TITLE_LINE * lines, " class=\"title\"", line);
-        fputc('\n', d->file);
+        if (is_drawn)
+            xy_svg_text(&d->svg, "title", MARGIN, MARGIN + 12 + TITLE_LINE * lines, "%.*s", (int)n,
+                        title);
     }
     return lines;
 }
 
-static void draw_page(const drawing_t *d, const char *title)
+static void draw_page(drawing_t *d, const char *title, FILE *file)
 {
-    uint32_t routes = d->m->route_count < 40 ? d->m->route_count : 40;
+    uint32_t routes = d->m->route_count < ROUTES_MAX ? d->m->route_count : ROUTES_MAX;
     double w = box(d, 0)->w > 480 ? box(d, 0)->w : 480;
     size_t room = (size_t)(w / title_letter);
     double top = MARGIN + 8 + TITLE_LINE * draw_title(d, title, room, false);
-    double width = w + 2 * MARGIN, height = top + box(d, 0)->h + MARGIN + ROUTE * routes;
 
-    fprintf(d->file,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.6g %.6g\" "
-            "width=\"%.6g\" height=\"%.6g\" style=\"max-width:100%%;height:auto\" role=\"img\">\n"
-            "<style>%s</style>\n<rect class=\"page\" width=\"100%%\" height=\"100%%\"/>\n",
-            width, height, width, height, style);
+    d->svg =
+        xy_svg_begin(file, &(xy_svg_head_t){.width = w + 2 * MARGIN,
+                                            .height = top + box(d, 0)->h + MARGIN + ROUTE * routes,
+                                            .title = title,
+                                            .inks = inks,
+                                            .style = style});
     draw_title(d, title, room, true);
     draw(d, 0, MARGIN, top);
     draw_routes(d, top + box(d, 0)->h);
-    fputs("</svg>\n", d->file);
+    xy_svg_end(&d->svg);
 }
 
 xy_status_t xy_machine_print_svg(const xy_machine_t *m, FILE *file)
@@ -231,7 +215,7 @@ xy_status_t xy_machine_print_svg(const xy_machine_t *m, FILE *file)
         return xy_fail_memory("drawing the machine");
     st = machine_layout(m, &boxes);
     if (st == XY_OK) {
-        draw_page(&(drawing_t){m, &boxes, file}, title);
+        draw_page(&(drawing_t){.m = m, .boxes = &boxes}, title, file);
         xy_vec_cleanup(&boxes);
     }
     free(title);

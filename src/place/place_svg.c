@@ -10,17 +10,23 @@
 
 enum { SHOWN_MAX = 256, PARTS_MAX = 128, LEVEL = 74, MARGIN = 14, TOP = 76 };
 
-static const char style[] =
-    "text{font:11px system-ui,'Segoe UI',Helvetica,Arial,sans-serif;fill:#1f2430}"
-    ".title{font-size:13px;font-weight:600}.note{fill:#5b6475}.page{fill:#fff}"
-    ".box{fill:#e3e6ea;stroke:#8b93a3}.leaf{fill:#dcebf9;stroke:#5d8fbd}"
-    ".free{fill:#f6f7f9;stroke:#b9c0cc;stroke-dasharray:3 "
-    "2}.link{stroke:#c2571a;fill:none}.idle{stroke:#c9cfd9;fill:none}"
-    ".bar{fill:#c2571a}.rail{fill:#e9ecf0}"
-    "@media(prefers-color-scheme:dark){text{fill:#e6e9ef}.note{fill:#a2abba}.page{fill:#14161a}"
-    ".box{fill:#2d323b;stroke:#6b7382}.leaf{fill:#1f3a54;stroke:#5d8fbd}"
-    ".free{fill:#1b1e24;stroke:#4a5261}.link{stroke:#ff9a5c}.idle{stroke:#3a404b}.bar{fill:#ff9a5c}"
-    ".rail{fill:#23272e}}";
+static const xy_ink_t inks[] = {
+    {".box", "fill", "#e3e6ea", "#2d323b"},
+    {".box", "stroke", "#8b93a3", "#6b7382"},
+    {".leaf", "fill", "#dcebf9", "#1f3a54"},
+    {".leaf", "stroke", "#5d8fbd", "#5d8fbd"},
+    {".free", "fill", "#f6f7f9", "#1b1e24"},
+    {".free", "stroke", "#b9c0cc", "#4a5261"},
+    {".link", "stroke", "#c2571a", "#ff9a5c"},
+    {".idle", "stroke", "#c9cfd9", "#3a404b"},
+    {".bar", "fill", "#c2571a", "#ff9a5c"},
+    {".rail", "fill", "#e9ecf0", "#23272e"},
+    {NULL, NULL, NULL, NULL},
+};
+
+static const char style[] = "svg text{font-size:11px}svg .title{font-size:13px}"
+                            ".box,.leaf,.free{rx:3}.free{stroke-dasharray:3 2}"
+                            ".link,.idle{fill:none}\n";
 
 typedef struct {
     place_drawing_t d;
@@ -114,39 +120,34 @@ static void draw_links(const tree_t *r)
     for (uint32_t i = 1; i < t->nodes; i++) {
         uint32_t parent = t->parent[i];
         double y0 = level_y(r, parent) + PLACE_SVG_BOX, y1 = level_y(r, i);
-        char number[32];
+        char number[32], tip[64];
 
         if (t->level[i] > r->bottom)
             continue;
-        fprintf(r->d.file,
-                "<path class=\"%s\" stroke-width=\"%.3g\" d=\"M%.5g %.5gC%.5g %.5g %.5g %.5g "
-                "%.5g %.5g\"><title>%s cross this link</title></path>\n",
-                r->load[i] > 0 ? "link" : "idle",
-                r->most > 0 ? 0.6 + 9 * r->load[i] / r->most : 0.6, r->x[parent], y0, r->x[parent],
-                y0 + 20, r->x[i], y1 - 20, r->x[i], y1, place_svg_number(r->load[i], number));
+        snprintf(tip, sizeof(tip), "%s cross this link", place_svg_number(r->load[i], number));
+        xy_svg_bend(&r->d.svg, r->load[i] > 0 ? "link" : "idle",
+                    r->most > 0 ? 0.6 + 9 * r->load[i] / r->most : 0.6, r->x[parent], y0, r->x[i],
+                    y1, tip);
     }
 }
 
 void place_svg_leaf(const place_drawing_t *d, uint32_t leaf, double x, double y)
 {
     uint32_t count = d->on_leaf[leaf];
+    char tip[64];
 
-    fprintf(d->file, "<g><title>core %u: ", d->t->logical[leaf]);
     if (count == 0)
-        fputs("free", d->file);
+        snprintf(tip, sizeof(tip), "core %u: free", d->t->logical[leaf]);
     else
-        fprintf(d->file, "rank %u%s", d->rank[leaf], count > 1 ? " and others" : "");
-    fprintf(d->file,
-            "</title><rect class=\"%s\" rx=\"3\" x=\"%.5g\" y=\"%.5g\" width=\"%d\" "
-            "height=\"%d\"/>",
-            count > 0 ? "leaf" : "free", x - PLACE_SVG_CELL / 2.0 + 1, y, PLACE_SVG_CELL - 2,
-            PLACE_SVG_BOX);
+        snprintf(tip, sizeof(tip), "core %u: rank %u%s", d->t->logical[leaf], d->rank[leaf],
+                 count > 1 ? " and others" : "");
+    xy_svg_group_begin(&d->svg, tip);
+    xy_svg_rect(&d->svg, count > 0 ? "leaf" : "free", x - PLACE_SVG_CELL / 2.0 + 1, y,
+                PLACE_SVG_CELL - 2, PLACE_SVG_BOX, NULL);
     if (count > 0)
-        fprintf(d->file, "<text text-anchor=\"middle\" x=\"%.5g\" y=\"%.5g\">%u%s</text>", x,
-                y + 15, d->rank[leaf], count > 1 ? "+" : "");
-    fprintf(d->file,
-            "<text class=\"note\" text-anchor=\"middle\" x=\"%.5g\" y=\"%.5g\">%u</text></g>\n", x,
-            y + PLACE_SVG_BOX + 13, d->t->logical[leaf]);
+        xy_svg_text(&d->svg, "mid", x, y + 15, "%u%s", d->rank[leaf], count > 1 ? "+" : "");
+    xy_svg_text(&d->svg, "note mid", x, y + PLACE_SVG_BOX + 13, "%u", d->t->logical[leaf]);
+    xy_svg_group_end(&d->svg);
 }
 
 /* A node that holds leaves, drawn or not: how many ranks are on it. */
@@ -156,6 +157,7 @@ static void draw_node(const tree_t *r, uint32_t node)
     uint32_t first = t->first_leaf[node], leaves = t->leaf_count[node], ranks = 0;
     uint32_t child = t->first_child[node];
     double w = PLACE_SVG_CELL - 2;
+    char tip[64];
 
     for (uint32_t i = 0; i < leaves; i++)
         ranks += r->d.on_leaf[first + i];
@@ -163,21 +165,20 @@ static void draw_node(const tree_t *r, uint32_t node)
         w = 0.5 * (r->x[child + t->child_count[node] - 1] - r->x[child] + PLACE_SVG_CELL);
         w = w < 30 ? 30 : w > 130 ? 130 : w;
     }
-    fprintf(r->d.file,
-            "<g><title>%u ranks on %u cores</title><rect class=\"%s\" rx=\"3\" x=\"%.5g\" "
-            "y=\"%.5g\" width=\"%.5g\" height=\"%d\"/>"
-            "<text text-anchor=\"middle\" x=\"%.5g\" y=\"%.5g\">%u%s</text></g>\n",
-            ranks, leaves, ranks > 0 ? "box" : "free", r->x[node] - w / 2, level_y(r, node), w,
-            PLACE_SVG_BOX, r->x[node], level_y(r, node) + 15, ranks, w >= 60 ? " ranks" : "");
+    snprintf(tip, sizeof(tip), "%u ranks on %u cores", ranks, leaves);
+    xy_svg_group_begin(&r->d.svg, tip);
+    xy_svg_rect(&r->d.svg, ranks > 0 ? "box" : "free", r->x[node] - w / 2, level_y(r, node), w,
+                PLACE_SVG_BOX, NULL);
+    xy_svg_text(&r->d.svg, "mid", r->x[node], level_y(r, node) + 15, "%u%s", ranks,
+                w >= 60 ? " ranks" : "");
+    xy_svg_group_end(&r->d.svg);
 }
 
-void place_svg_bar(FILE *file, double x, double y, double share, const char *text)
+void place_svg_bar(const xy_svg_t *svg, double x, double y, double share, const char *text)
 {
-    fprintf(file,
-            "<rect class=\"rail\" x=\"%.5g\" y=\"%.5g\" width=\"120\" height=\"8\"/>"
-            "<rect class=\"bar\" x=\"%.5g\" y=\"%.5g\" width=\"%.4g\" height=\"8\"/>"
-            "<text x=\"%.5g\" y=\"%.5g\">%s</text>\n",
-            x, y, x, y, 120 * (share > 1 ? 1 : share), x, y - 5, text);
+    xy_svg_rect(svg, "rail", x, y, 120, 8, NULL);
+    xy_svg_rect(svg, "bar", x, y, 120 * fmin(share, 1), 8, NULL);
+    xy_svg_text(svg, "", x, y - 5, "%s", text);
 }
 
 /* What goes up from each level, of all that is sent. */
@@ -195,7 +196,7 @@ static void draw_levels(const tree_t *r, double x)
         share = r->total > 0 ? crossing / r->total : 0;
         snprintf(text, sizeof(text), "%.1f %% cross %s", 100 * share,
                  level <= r->bottom ? "these links" : "links that are not drawn");
-        place_svg_bar(r->d.file, x, TOP + LEVEL * (level - 0.5) + 8, share, text);
+        place_svg_bar(&r->d.svg, x, TOP + LEVEL * (level - 0.5) + 8, share, text);
     }
 }
 
@@ -213,29 +214,26 @@ static void draw_tree(const tree_t *r)
 }
 
 /* Everything around the tree or grid, of which the size is given. */
-static void draw_page(const place_drawing_t *d, const char *machine_name, const char *legend,
+static void draw_page(place_drawing_t *d, const char *machine_name, const char *legend,
                       double width, double height)
 {
     const xy_place_cost_t *cost = &d->place->cost;
     char hops[32], weighted[32], load[32];
 
-    width = width < 560 ? 560 : width;
-    fprintf(d->file,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.5g %.5g\" width=\"%.5g\" "
-            "height=\"%.5g\" style=\"max-width:100%%;height:auto\" role=\"img\">\n"
-            "<style>%s</style>\n<rect class=\"page\" width=\"100%%\" height=\"100%%\"/>\n"
-            "<text class=\"title\" x=\"%d\" y=\"20\">%u processes on ",
-            width, height, width, height, style, MARGIN, d->place->n);
-    xy_xml_escape(d->file, machine_name);
-    fprintf(d->file,
-            " by %s</text>\n<text class=\"note\" x=\"%d\" y=\"37\">hop-bytes %s, weighted %s, "
-            "busiest link %s</text>\n<text class=\"note\" x=\"%d\" y=\"54\">%s</text>\n",
-            d->place->strategy, MARGIN, place_svg_number(cost->hop_bytes, hops),
-            place_svg_number(cost->weighted, weighted), place_svg_number(cost->max_load, load),
-            MARGIN, legend);
+    d->svg = xy_svg_begin(d->file, &(xy_svg_head_t){.width = fmax(width, 560),
+                                                    .height = height,
+                                                    .title = "Placement",
+                                                    .inks = inks,
+                                                    .style = style});
+    xy_svg_text(&d->svg, "title", MARGIN, 20, "%u processes on %s by %s", d->place->n, machine_name,
+                d->place->strategy);
+    xy_svg_text(&d->svg, "note", MARGIN, 37, "hop-bytes %s, weighted %s, busiest link %s",
+                place_svg_number(cost->hop_bytes, hops), place_svg_number(cost->weighted, weighted),
+                place_svg_number(cost->max_load, load));
+    xy_svg_text(&d->svg, "note", MARGIN, 54, "%s", legend);
 }
 
-static xy_status_t draw(const place_drawing_t *d, const char *machine_name)
+static xy_status_t draw(place_drawing_t *d, const char *machine_name)
 {
     tree_t r = {.d = *d};
     const char *legend = d->place->n > d->t->leaves
@@ -248,7 +246,7 @@ static xy_status_t draw(const place_drawing_t *d, const char *machine_name)
         place_svg_grid_size(d->t, &width, &height);
         draw_page(d, machine_name, legend, width + 2 * MARGIN, height + TOP + MARGIN);
         place_svg_grid(d, MARGIN, TOP);
-        fputs("</svg>\n", d->file);
+        xy_svg_end(&d->svg);
         return XY_OK;
     }
     r.load = xy_calloc(d->t->nodes, sizeof(*r.load));
@@ -259,11 +257,11 @@ static xy_status_t draw(const place_drawing_t *d, const char *machine_name)
         set_positions(&r);
         if (r.ends < d->t->leaves)
             legend = "boxes: how many ranks run there; single cores are not drawn";
-        draw_page(d, machine_name, legend,
+        draw_page(&r.d, machine_name, legend,
                   MARGIN + (double)PLACE_SVG_CELL * r.ends + 24 + PLACE_SVG_NOTES + MARGIN,
                   TOP + LEVEL * (double)d->t->depth);
         draw_tree(&r);
-        fputs("</svg>\n", d->file);
+        xy_svg_end(&r.d.svg);
     }
     xy_free(r.load);
     xy_free(r.x);

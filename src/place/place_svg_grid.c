@@ -59,7 +59,7 @@ static void draw_travel(const place_drawing_t *d, double x, double y)
             continue; /* nobody shares a cell */
         snprintf(text, sizeof(text), "%.1f %% travel %d%s link%s", 100 * by[h] / total, h,
                  h == FARTHEST ? " or more" : "", h == 1 ? "" : "s");
-        place_svg_bar(d->file, x, y, by[h] / total, text);
+        place_svg_bar(&d->svg, x, y, by[h] / total, text);
         y += 36;
     }
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the pictures of this room share. */
+/* What the pictures of this component share. */
 #ifndef XY_PLACE_SVG_H
 #define XY_PLACE_SVG_H
 
 #include <stdio.h>
 
+#include "draw/draw.h"
 #include "place/output.h"
 
 /* "22016", "8.1966 M": five digits, and a letter when that is not enough. */
@@ -24,7 +25,7 @@ static inline const char *place_svg_number(double value, char buffer[32])
 }
 
 /* A bar of `share` of the whole with a line of text above it. */
-void place_svg_bar(FILE *file, double x, double y, double share, const char *text);
+void place_svg_bar(const xy_svg_t *svg, double x, double y, double share, const char *text);
 
 /* What is drawn. */
 typedef struct {
@@ -33,6 +34,7 @@ typedef struct {
     xy_metric_t metric;
     const xy_target_t *t;
     FILE *file;
+    xy_svg_t svg;
     uint32_t *rank;    /* the first rank of each leaf */
     uint32_t *on_leaf; /* how many */
 } place_drawing_t;

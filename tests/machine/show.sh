@@ -43,7 +43,7 @@ assert "x 500" in {t.text for t in large.iter(ns + "text")}
 # Boxes stay inside the page.
 for root in small, large:
     for r in root.iter(ns + "rect"):
-        if r.get("class") == "page":
+        if r.get("class") == "ground":
             continue
         assert float(r.get("x")) + float(r.get("width")) <= float(root.get("width")), r.attrib
         assert float(r.get("y")) + float(r.get("height")) <= float(root.get("height")), r.attrib
