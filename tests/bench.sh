@@ -43,7 +43,8 @@ expect 0 "$XYLEM" bench nbc -c bcast -c scan -n 3 -s 4K -r 2 --csv r.csv --json
 expect 0 "$XYLEM" bench nbc -c reduce -n 2,4 -s 4K -s 64K -r 1 --work 48 -p tasks -p none --html r.html
 [ "$(grep -c '^reduce ' <<<"$out")" = 4 ] || die "not four points: $out"
 grep -q equivalent-compute <<<"$out" || die "a sweep does not fix the work: $out"
-[ "$(grep -c '<h3>' r.html)" = 2 ] || die "r.html lacks heat maps"
+[ "$(grep -c '<svg' r.html)" = 3 ] || die "r.html lacks heat maps"
+grep -q 'class="finding">[a-z]* hides [0-9]* % of reduce, [a-z]* [0-9]* %' r.html || die "r.html has no finding"
 expect 0 "$XYLEM" bench nbc -c all -n 2 -s 4K -r 1 --kernel addition
 [ "$(grep -c '%' <<<"$out")" = 17 ] || die "not all collectives: $out"
 mkdir bin && ln -s /usr/bin/* bin && rm -f bin/mpi*

@@ -129,15 +129,58 @@ static void test_writers(void **state)
     assert_int_equal(occurrences(text, "\"t_ovrl\""), 90);
     free(text);
     text = written(xy_sim_write_svg, &sweep, &points);
-    assert_int_equal(occurrences(text, "class=\"h\""), 10);
+    assert_int_equal(occurrences(text, "class=\"title\""), 10);
     assert_int_equal(occurrences(text, "NaN") + occurrences(text, "inf"), 0);
     free(text);
     text = written(xy_sim_write_html, &sweep, &points);
-    assert_int_equal(occurrences(text, "<h3>"), 15);
+    assert_int_equal(occurrences(text, "<svg "), 1 + 15);
     assert_int_equal(occurrences(text, "<tr>"), 91);
     free(text);
     xy_vec_cleanup(&points);
     xy_machine_destroy(m);
+}
+
+/* Two libraries, one point: the finding says how much each hides, the better one first, and the
+ * picture has bars in their colours and no lines. */
+static void test_finding(void **state)
+{
+    static const xy_collective_t bcast = XY_COLL_BCAST;
+    static const uint64_t size = 1 << 20;
+    static const int ranks = 8;
+    xy_sim_way_t libraries[] = {{.name = "openmpi"}, {.name = "xylem"}, {.name = "mpich"}};
+    xy_sim_sweep_t sweep = {.title = "here",
+                            .is_measured = true,
+                            .collectives = &bcast,
+                            .collective_count = 1,
+                            .sizes = &size,
+                            .size_count = 1,
+                            .ranks = &ranks,
+                            .rank_count = 1,
+                            .ways = libraries,
+                            .way_count = 3};
+    xy_vec_t points = XY_VEC_INIT(xy_sim_point_t);
+    char *text;
+
+    (void)state;
+    for (int w = 0; w < 3; w++) {
+        xy_sim_point_t p = {
+            .collective = bcast,
+            .size = size,
+            .ranks = ranks,
+            .way = w,
+            .times = {.t_comm = 1e-3, .t_comp = 1e-3, .t_ovrl = w == 2 ? NAN : 2e-3 - w * 1e-3},
+            .overlap = w == 1 ? 99 : 23};
+
+        assert_int_equal(xy_vec_append(&points, &p), XY_OK);
+    }
+    text = written(xy_sim_write_html, &sweep, &points);
+    assert_non_null(
+        strstr(text, "<p class=\"finding\">Xylem hides 99 % of bcast, Open MPI 23 %.</p>"));
+    assert_int_equal(occurrences(text, "<rect class=\"f0\""), 2); /* the bar, and its legend */
+    assert_int_equal(occurrences(text, "<rect class=\"f4\""), 2);
+    assert_int_equal(occurrences(text, "<path class=\"s"), 0);
+    free(text);
+    xy_vec_cleanup(&points);
 }
 
 /* All 17 have a graph with equal blocks. */
@@ -158,6 +201,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tasks_win),
         cmocka_unit_test(test_writers),
+        cmocka_unit_test(test_finding),
         cmocka_unit_test(test_all_graphs),
     };
 

@@ -1,92 +1,158 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A sweep as one page. */
+/* A sweep as one page: what was found, curves, heat maps, all points. */
 #include <math.h>
+#include <string.h>
 
+#include "draw/draw.h"
 #include "sim/sweep.h"
 #include "sim/sweep_internal.h"
 
-void sim_write_escaped(const char *text, FILE *file)
+/* ---- What was found ---- */
+
+/* Of one way, in percent: how much of a measured collective is hidden, how near to its work bound a
+ * simulated run comes (ways whose collectives take different times compare by that alone). The mean
+ * over all points; not a number where there is none. */
+static double score_of(const xy_sim_sweep_t *sweep, const xy_vec_t *points, int way)
 {
-    for (; *text != '\0'; text++) {
-        if (*text == '<')
-            fputs("&lt;", file);
-        else if (*text == '&')
-            fputs("&amp;", file);
-        else if (*text == '"')
-            fputs("&quot;", file);
-        else
-            fputc(*text, file);
+    double sum = 0;
+    int n = 0;
+
+    for (size_t i = 0; i < points->count; i++) {
+        const xy_sim_point_t *p = &XY_VEC_AT(points, xy_sim_point_t, i);
+
+        if (p->way != way || isnan(p->times.t_ovrl))
+            continue;
+        sum += sweep->is_measured ? fmax(p->overlap, 0) : 100 * p->bound / p->times.t_ovrl;
+        n++;
     }
+    return n > 0 ? sum / n : NAN;
 }
+
+static const char *name_for_people(const char *name)
+{
+    static const char *const known[][2] = {
+        {"xylem", "Xylem"}, {"openmpi", "Open MPI"}, {"mpich", "MPICH"}};
+
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+        if (strcmp(known[i][0], name) == 0)
+            return known[i][1];
+    return name;
+}
+
+/* "Xylem hides 99 % of bcast, Open MPI 23 %, MPICH 20 %": the best first. */
+void sim_find(const xy_sim_sweep_t *sweep, const xy_vec_t *points, char *text, size_t size)
+{
+    enum { WAYS_MAX = 16 };
+    const char *what =
+        sweep->collective_count == 1 ? xy_coll_name(sweep->collectives[0]) : "the collectives";
+    int ways = sweep->way_count < WAYS_MAX ? sweep->way_count : WAYS_MAX;
+    xy_score_t scores[WAYS_MAX];
+    size_t n, count;
+
+    for (int w = 0; w < ways; w++)
+        scores[w] = (xy_score_t){name_for_people(sweep->ways[w].name), score_of(sweep, points, w)};
+    count = xy_scores_sort(scores, (size_t)ways, true);
+    text[0] = '\0';
+    if (count == 0)
+        return;
+    if (sweep->is_measured)
+        n = (size_t)snprintf(text, size, "%s hides %.0f %% of %s", scores[0].name, scores[0].value,
+                             what);
+    else
+        n = (size_t)snprintf(text, size, "%s comes to %.0f %% of the work bound of %s",
+                             scores[0].name, scores[0].value, what);
+    for (size_t i = 1; i < count && n < size; i++)
+        n += (size_t)snprintf(text + n, size - n, ", %s %.0f %%", scores[i].name, scores[i].value);
+    if (n < size)
+        snprintf(text + n, size - n, "%s.",
+                 points->count > (size_t)ways ? " (means over all points)" : "");
+}
+
+/* ---- The page ---- */
 
 static void write_heats(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file)
 {
     if (sweep->size_count < 2 || sweep->rank_count < 2 ||
         points->count < (size_t)xy_sim_sweep_points(sweep))
         return;
-    fputs(
-        "<h2>Overlap over ranks and size</h2>\n<p>White: nothing is hidden. Dark: all of it. Hold "
-        "the pointer over a cell for its value.</p>\n",
-        file);
-    for (int c = 0; c < sweep->collective_count; c++)
-        for (int w = 0; w < sweep->way_count; w++) {
-            fprintf(file, "<h3>%s, ", xy_coll_name(sweep->collectives[c]));
-            sim_write_escaped(sweep->ways[w].name, file);
-            fputs("</h3>\n", file);
-            sim_write_heat(sweep, points, c, w, file);
-        }
+    xy_page_heading(file, "Overlap over ranks and size");
+    xy_page_paragraph(file,
+                      "The stronger the colour, the more of the communication is hidden; hold "
+                      "the pointer over a cell for its value.");
+    for (int c = 0; c < sweep->collective_count; c++) {
+        xy_page_row_begin(file);
+        for (int w = 0; w < sweep->way_count; w++)
+            sim_draw_heat(sweep, points, c, w, file);
+        xy_page_row_end(file);
+    }
 }
 
 static void write_row(const xy_sim_sweep_t *sweep, const xy_sim_point_t *p, FILE *file)
 {
-    char size[32], comm[32], comp[32], ovrl[32];
-    double base = sweep->is_measured
-                      ? p->times.t_ovrl * p->times.t_ovrl / (p->times.t_comm + p->times.t_comp)
-                      : p->bound;
+    const xy_sim_times_t *t = &p->times;
+    double base = sweep->is_measured ? t->t_ovrl * t->t_ovrl / (t->t_comm + t->t_comp) : p->bound;
+    char text[32];
 
-    if (isnan(p->times.t_ovrl))
+    if (isnan(t->t_ovrl))
         return;
-    fprintf(file, "<tr><td>%s<td>%s<td>%d<td>%d<td>", xy_coll_name(p->collective),
-            xy_format_size(p->size, size), p->ranks, p->comm_cores);
-    sim_write_escaped(sweep->ways[p->way].name, file);
+    xy_page_line(file);
+    xy_page_cell(file, "%s", xy_coll_name(p->collective));
+    xy_page_cell(file, "%s", xy_format_size(p->size, text));
+    xy_page_cell(file, "%d", p->ranks);
+    xy_page_cell(file, "%d", p->comm_cores);
+    xy_page_cell(file, "%s", sweep->ways[p->way].name);
     if (!sweep->is_measured)
-        fprintf(file, "<td>%d", p->times.split);
-    fprintf(file, "<td>%s<td>%s<td>%s<td>%.1f %%<td>%.1f %%\n",
-            xy_format_seconds(p->times.t_comm, comm), xy_format_seconds(p->times.t_comp, comp),
-            xy_format_seconds(p->times.t_ovrl, ovrl), sim_overlap_of(sweep, p),
-            100 * base / p->times.t_ovrl);
+        xy_page_cell(file, "%d", t->split);
+    xy_page_cell(file, "%s", xy_format_seconds(t->t_comm, text));
+    xy_page_cell(file, "%s", xy_format_seconds(t->t_comp, text));
+    xy_page_cell(file, "%s", xy_format_seconds(t->t_ovrl, text));
+    xy_page_cell(file, "%.1f %%", sim_overlap_of(sweep, p));
+    xy_page_cell(file, "%.1f %%", 100 * base / t->t_ovrl);
+}
+
+static void write_table(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file)
+{
+    static const char *const measured[] = {"collective", "size",       "ranks",  "comm. cores",
+                                           "library",    "t_comm",     "t_comp", "t_ovrl",
+                                           "overlap",    "of the sum", NULL};
+    static const char *const simulated[] = {"collective", "size",    "ranks",        "comm. cores",
+                                            "progress",   "S",       "t_comm",       "t_comp",
+                                            "t_ovrl",     "overlap", "of the bound", NULL};
+
+    xy_page_heading(file, "All points");
+    xy_page_table_begin(file, NULL, sweep->is_measured ? measured : simulated);
+    for (size_t i = 0; i < points->count; i++)
+        write_row(sweep, &XY_VEC_AT(points, xy_sim_point_t, i), file);
+    xy_page_table_end(file, NULL);
+}
+
+static const char *describe_mode(const xy_sim_sweep_t *sweep)
+{
+    if (sweep->mode != XY_SIM_CPU_EXPLOIT)
+        return "The global computation is fixed and shared by the ranks (equivalent-compute).";
+    return sweep->is_measured
+               ? "The computation lasts as long as the collective alone under the first library "
+                 "and is the same for all (cpu-exploit)."
+               : "The computation lasts as long as the collective alone, in each way of progress "
+                 "(cpu-exploit).";
 }
 
 void xy_sim_write_html(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file)
 {
-    fputs(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Overlap"
-        "</title>\n<style>body{font:15px/1.5 sans-serif;max-width:70em;margin:2em auto;"
-        "padding:0 1em;color:#222}table{border-collapse:collapse;font-size:13px}td,th{padding:2px "
-        "8px;text-align:right;border-bottom:1px solid #eee}svg{max-width:100%;height:auto}"
-        "</style></head><body>\n<h1>Overlap on ",
-        file);
-    sim_write_escaped(sweep->title, file);
-    fprintf(
+    char title[128], finding[512];
+
+    snprintf(title, sizeof(title), "Overlap on %s", sweep->title);
+    sim_find(sweep, points, finding, sizeof(finding));
+    xy_page_begin(file, &(xy_page_t){.title = title, .finding = finding});
+    xy_page_paragraph(
         file,
-        "</h1>\n<p>%s: start a collective, compute, wait. %s. Solid curves are the whole time, "
-        "from the first rank's beginning to the last one's end; dashed in the same colour is the "
-        "collective alone, dotted the computation alone%s.</p>\n",
-        sweep->is_measured ? "Measured" : "Simulated",
-        sweep->mode == XY_SIM_CPU_EXPLOIT
-            ? (sweep->is_measured ? "The computation is sized by the collective alone, under the "
-                                    "first library, and is the same for all (cpu-exploit)"
-                                  : "The computation lasts as long as the collective alone, in "
-                                    "each way of progress (cpu-exploit)")
-            : "The global computation is fixed and shared by the ranks (equivalent-compute)",
-        sweep->is_measured ? "" : ", black dots the work bound of the last way");
-    xy_sim_write_svg(sweep, points, file);
+        "%s: start a collective, compute, wait. %s Times are from the first rank's "
+        "beginning to the last one's end, of both together and, dashed and dotted, of "
+        "the collective and of the computation alone.%s",
+        sweep->is_measured ? "Measured" : "Simulated", describe_mode(sweep),
+        sweep->is_measured ? "" : " The work bound is that of the last way.");
+    sim_draw_panels(sweep, points, true, file);
     write_heats(sweep, points, file);
-    fprintf(file,
-            "<h2>All points</h2>\n<table><tr><th>collective<th>size<th>ranks<th>comm. "
-            "cores<th>%s<th>t_comm<th>t_comp<th>t_ovrl<th>overlap<th>of the %s\n",
-            sweep->is_measured ? "library" : "progress<th>S", sweep->is_measured ? "sum" : "bound");
-    for (size_t i = 0; i < points->count; i++)
-        write_row(sweep, &XY_VEC_AT(points, xy_sim_point_t, i), file);
-    fputs("</table>\n</body></html>\n", file);
+    write_table(sweep, points, file);
+    xy_page_end(file);
 }

@@ -1,29 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A sweep as pictures: curves of time against ranks, one panel for each collective and size (with
- * one number of ranks: against size, one panel for each collective), and heat maps of the overlap
- * over ranks and sizes.
+ * A sweep as pictures: time against ranks, one panel for each collective and size (with one number
+ * of ranks: against size, one panel for each collective), and heat maps of the overlap over ranks
+ * and sizes. One or two values are bars, more are curves.
  */
 #include <math.h>
 
+#include "draw/draw.h"
 #include "sim/sweep.h"
 #include "sim/sweep_internal.h"
 
-enum { PANEL_W = 420, PANEL_H = 280, LEFT = 62, RIGHT = 14, TOP = 34, BOTTOM = 40, COLUMNS = 2 };
-enum { LEGEND_H = 44 };
+enum { PANEL_W = 470, PANEL_H = 300, LEFT = 66, RIGHT = 14, TOP = 34, BOTTOM = 46, COLUMNS = 2 };
+enum { BAR_STEPS = 2, MARK_STEPS = 16, LEGEND_MAX = 32, STEPS_MAX = 4096 };
 
-/* Okabe and Ito's colours: told apart by everybody. */
-static const char *const colours[] = {"#d55e00", "#0072b2", "#009e73", "#cc79a7",
-                                      "#e69f00", "#56b4e9", "#7f7f7f", "#000000"};
-enum { COLOURS = sizeof(colours) / sizeof(colours[0]) };
+typedef enum { COMPUTATION, BOUND, COMMUNICATION, OVERLAPPED } phase_t;
 
 typedef struct {
     const xy_sim_sweep_t *sweep;
     const xy_sim_point_t *points; /* of this panel, by ranks or size, then way */
     double x, y;
-    double most, least; /* seconds, of the vertical axis */
-    bool is_log;        /* which is logarithmic when they are far apart */
-    FILE *file;
+    xy_axis_t across, up;
+    xy_svg_t svg;
 } panel_t;
 
 /* With one number of ranks there is nothing to see over ranks. */
@@ -34,86 +31,22 @@ static bool is_over_size(const xy_sim_sweep_t *sweep)
 
 static int steps_of(const xy_sim_sweep_t *sweep)
 {
-    return is_over_size(sweep) ? sweep->size_count : sweep->rank_count;
+    int steps = is_over_size(sweep) ? sweep->size_count : sweep->rank_count;
+
+    return steps < STEPS_MAX ? steps : STEPS_MAX;
 }
 
-/* From left to right: ranks as they are, sizes by their logarithm. */
-static double px(const panel_t *p, double value)
+static const xy_sim_point_t *point_at(const panel_t *p, int step, int way)
 {
-    const xy_sim_sweep_t *s = p->sweep;
-    double low = is_over_size(s) ? log2((double)s->sizes[0]) : s->ranks[0];
-    double high =
-        is_over_size(s) ? log2((double)s->sizes[s->size_count - 1]) : s->ranks[s->rank_count - 1];
-    double share =
-        high > low ? ((is_over_size(s) ? log2(value) : value) - low) / (high - low) : 0.5;
-
-    return p->x + LEFT + 8 + share * (PANEL_W - LEFT - RIGHT - 16);
+    return &p->points[step * p->sweep->way_count + way];
 }
 
-static double px_of(const panel_t *p, const xy_sim_point_t *q)
+static double step_value(const xy_sim_sweep_t *sweep, int step)
 {
-    return px(p, is_over_size(p->sweep) ? (double)q->size : q->ranks);
+    return is_over_size(sweep) ? (double)sweep->sizes[step] : sweep->ranks[step];
 }
 
-static double py(const panel_t *p, double seconds)
-{
-    double share = p->is_log ? log(fmax(seconds, p->least) / p->least) / log(p->most / p->least)
-                             : seconds / p->most;
-
-    return p->y + PANEL_H - BOTTOM - share * (PANEL_H - TOP - BOTTOM);
-}
-
-/* 1, 2 or 5 times a power of ten: about `parts` of them fit in `most`. */
-static double nice_step(double most, double parts)
-{
-    double step = pow(10, floor(log10(most / parts)));
-
-    if (most / step > 5 * parts)
-        return 10 * step;
-    if (most / step > 2 * parts)
-        return 5 * step;
-    return most / step > parts ? 2 * step : step;
-}
-
-/* Across the panel, with its time. */
-static void draw_line(const panel_t *p, double t)
-{
-    char text[32];
-
-    fprintf(p->file,
-            "<path class=\"g\" d=\"M%.1f %.1fH%.1f\"/><text class=\"e\" x=\"%.1f\" "
-            "y=\"%.1f\">%s</text>\n",
-            p->x + LEFT, py(p, t), p->x + PANEL_W - RIGHT, p->x + LEFT - 6, py(p, t) + 4,
-            t > 0 ? xy_format_seconds(t, text) : "0");
-}
-
-static void draw_axes(const panel_t *p)
-{
-    int low = p->sweep->ranks[0], high = p->sweep->ranks[p->sweep->rank_count - 1];
-    double step = nice_step(p->most, 5), across = fmax(1, nice_step(fmax(1, high - low), 7));
-    char text[32];
-
-    if (p->is_log)
-        for (int i = 0; i <= (int)lround(log10(p->most / p->least)); i++)
-            draw_line(p, p->least * pow(10, i));
-    else
-        for (int i = 0; i * step <= p->most * 1.0001; i++)
-            draw_line(p, i * step);
-    for (int s = 0; is_over_size(p->sweep) && s < p->sweep->size_count; s++)
-        fprintf(p->file, "<text class=\"m\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
-                px(p, (double)p->sweep->sizes[s]), p->y + PANEL_H - BOTTOM + 16,
-                xy_format_size(p->sweep->sizes[s], text));
-    for (double n = ceil(low / across) * across; !is_over_size(p->sweep) && n <= high; n += across)
-        fprintf(p->file, "<text class=\"m\" x=\"%.1f\" y=\"%.1f\">%.0f</text>\n", px(p, n),
-                p->y + PANEL_H - BOTTOM + 16, n);
-    fprintf(p->file, "<text class=\"m\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
-            p->x + (LEFT + PANEL_W - RIGHT) / 2.0, p->y + PANEL_H - 8,
-            is_over_size(p->sweep) ? "bytes" : "ranks");
-}
-
-typedef enum { COMPUTATION, BOUND, COMMUNICATION, OVERLAPPED } curve_t;
-
-static double time_of(const xy_sim_point_t *q, curve_t what)
+static double time_of(const xy_sim_point_t *q, phase_t what)
 {
     return what == COMPUTATION     ? q->times.t_comp
            : what == BOUND         ? q->bound
@@ -121,188 +54,275 @@ static double time_of(const xy_sim_point_t *q, curve_t what)
                                    : q->times.t_ovrl;
 }
 
-/* One line from left to right; where there is no result, it is broken. */
-static void draw_curve(const panel_t *p, curve_t what, int way, const char *style)
+static char *tip_of(const panel_t *p, const xy_sim_point_t *q, char text[160])
 {
-    bool is_down = false;
+    char comm[32], comp[32], ovrl[32];
 
-    fprintf(p->file, "<path class=\"c\" %s d=\"", style);
-    for (int i = 0; i < steps_of(p->sweep); i++) {
-        const xy_sim_point_t *q = &p->points[i * p->sweep->way_count + way];
-        double t = time_of(q, what);
-
-        if (isnan(t)) {
-            is_down = false;
-            continue;
-        }
-        fprintf(p->file, "%c%.1f %.1f", is_down ? 'L' : 'M', px_of(p, q), py(p, t));
-        is_down = true;
-    }
-    fputs("\"/>\n", p->file);
+    snprintf(text, 160, "%.60s: t_comm %s, t_comp %s, t_ovrl %s", p->sweep->ways[q->way].name,
+             xy_format_seconds(q->times.t_comm, comm), xy_format_seconds(q->times.t_comp, comp),
+             xy_format_seconds(q->times.t_ovrl, ovrl));
+    return text;
 }
 
-/* Few points are marked; a pointer held over one tells its times. */
-static void draw_marks(const panel_t *p, int way)
-{
-    for (int i = 0; i < steps_of(p->sweep) && steps_of(p->sweep) <= 16; i++) {
-        const xy_sim_point_t *q = &p->points[i * p->sweep->way_count + way];
-        char comm[32], comp[32], ovrl[32];
+/* ---- Scales ---- */
 
-        if (isnan(q->times.t_ovrl))
-            continue;
-        fprintf(p->file, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"%s\"><title>",
-                px_of(p, q), py(p, q->times.t_ovrl), colours[way % COLOURS]);
-        sim_write_escaped(p->sweep->ways[way].name, p->file);
-        fprintf(p->file, ": t_comm %s, t_comp %s, t_ovrl %s</title></circle>\n",
-                xy_format_seconds(q->times.t_comm, comm), xy_format_seconds(q->times.t_comp, comp),
-                xy_format_seconds(q->times.t_ovrl, ovrl));
-    }
-}
-
-/* From 0, or from a power of ten to another when the times are far apart. */
-static void scale(panel_t *p, int count)
+/* From 0, or by tens when the times of curves are far apart; bars begin at 0. */
+static void scale_up(panel_t *p, int count)
 {
-    p->most = 1e-12;
-    p->least = 1e12;
+    double least = INFINITY, most = 0;
+    bool has_bars = steps_of(p->sweep) <= BAR_STEPS;
+
     for (int i = 0; i < count; i++) {
-        p->most = fmax(p->most, 1.05 * p->points[i].times.t_ovrl);
-        p->least = fmin(p->least, p->points[i].times.t_ovrl);
+        most = fmax(most, p->points[i].times.t_ovrl);
+        least = fmin(least, p->points[i].times.t_ovrl);
     }
-    p->is_log = p->least > 0 && p->most / p->least > 30;
-    if (p->is_log) {
-        p->least = pow(10, floor(log10(p->least)));
-        p->most = pow(10, ceil(log10(p->most)));
+    most = most > 0 ? most : 1e-6;
+    p->up = (xy_axis_t){.high = most, .from = p->y + PANEL_H - BOTTOM, .to = p->y + TOP};
+    if (!has_bars && least > 0 && most / least > 30)
+        p->up = (xy_axis_t){XY_SCALE_TENS, least, most, p->up.from, p->up.to};
+    xy_axis_widen(&p->up, 5);
+}
+
+static void scale_across(panel_t *p)
+{
+    const xy_sim_sweep_t *s = p->sweep;
+
+    p->across = (xy_axis_t){.scale = is_over_size(s) ? XY_SCALE_DOUBLING : XY_SCALE_LINEAR,
+                            .low = step_value(s, 0),
+                            .high = step_value(s, steps_of(s) - 1),
+                            .from = p->x + LEFT + 8,
+                            .to = p->x + PANEL_W - RIGHT - 8};
+}
+
+/* ---- Curves ---- */
+
+/* One line from left to right; where there is no result, it is broken. */
+static void draw_curve(const panel_t *p, phase_t what, int way, const char *class)
+{
+    double x[STEPS_MAX], y[STEPS_MAX];
+    int n = steps_of(p->sweep);
+
+    for (int i = 0; i < n; i++) {
+        double t = time_of(point_at(p, i, way), what);
+
+        x[i] = xy_axis_at(&p->across, step_value(p->sweep, i));
+        y[i] = isnan(t) ? t : xy_axis_at(&p->up, t);
+    }
+    xy_svg_curve(&p->svg, class, x, y, (size_t)n);
+}
+
+static void draw_marks(const panel_t *p, int way, int colour)
+{
+    char tip[160];
+
+    for (int i = 0; i < steps_of(p->sweep) && steps_of(p->sweep) <= MARK_STEPS; i++) {
+        const xy_sim_point_t *q = point_at(p, i, way);
+
+        if (!isnan(q->times.t_ovrl))
+            xy_svg_circle(&p->svg, xy_colour_fill[colour],
+                          xy_axis_at(&p->across, step_value(p->sweep, i)),
+                          xy_axis_at(&p->up, q->times.t_ovrl), 3.5, tip_of(p, q, tip));
     }
 }
+
+static void draw_curves(const panel_t *p)
+{
+    int ways = p->sweep->way_count;
+    char class[32];
+
+    draw_curve(p, COMPUTATION, p->sweep->is_measured ? 0 : ways - 1, "soft dot");
+    for (int w = 0; w < ways; w++) {
+        int colour = xy_colour_of(p->sweep->ways[w].name);
+
+        snprintf(class, sizeof(class), "%s dash", xy_colour_line[colour]);
+        draw_curve(p, COMMUNICATION, w, class);
+        snprintf(class, sizeof(class), "%s thick", xy_colour_line[colour]);
+        draw_curve(p, OVERLAPPED, w, class);
+        draw_marks(p, w, colour);
+    }
+    if (!p->sweep->is_measured)
+        draw_curve(p, BOUND, ways - 1, "ink dash");
+}
+
+static void draw_steps(const panel_t *p)
+{
+    const xy_sim_sweep_t *s = p->sweep;
+    double top = p->up.to, bottom = p->up.from, values[STEPS_MAX];
+
+    if (!is_over_size(s)) {
+        xy_axis_draw_across(&p->svg, &p->across, 7, top, bottom, xy_tick_number);
+        return;
+    }
+    for (int i = 0; i < steps_of(s); i++)
+        values[i] = step_value(s, i);
+    xy_axis_draw_values(&p->svg, &p->across, values, (size_t)steps_of(s), top, bottom,
+                        xy_tick_size);
+}
+
+/* ---- Bars: a group for each step, in it one bar for each way ---- */
+
+static void draw_level(const panel_t *p, const char *class, double time, double x0, double x1)
+{
+    if (!isnan(time))
+        xy_svg_line(&p->svg, class, x0, xy_axis_at(&p->up, time), x1, xy_axis_at(&p->up, time));
+}
+
+static void draw_bar(const panel_t *p, const xy_sim_point_t *q, double x, double width)
+{
+    double y = xy_axis_at(&p->up, q->times.t_ovrl);
+    char tip[160], text[32];
+
+    if (isnan(q->times.t_ovrl))
+        return;
+    xy_svg_rect(&p->svg, xy_colour_fill[xy_colour_of(p->sweep->ways[q->way].name)], x, y, width,
+                p->up.from - y, tip_of(p, q, tip));
+    draw_level(p, "ink dash", q->times.t_comm, x - 3, x + width + 3);
+    draw_level(p, "ink dot", q->times.t_comp, x - 3, x + width + 3);
+    if (width >= 40)
+        xy_svg_text(&p->svg, "mid", x + width / 2, y - 5, "%s",
+                    xy_format_seconds(q->times.t_ovrl, text));
+}
+
+static void draw_bars(const panel_t *p)
+{
+    int steps = steps_of(p->sweep), ways = p->sweep->way_count;
+    double room = (double)(PANEL_W - LEFT - RIGHT) / steps;
+    double each = fmin(room / (ways + 1), 90), width = 0.75 * each;
+
+    for (int i = 0; i < steps; i++) {
+        double left = p->x + LEFT + room * i + (room - each * ways) / 2;
+        char text[32];
+
+        for (int w = 0; w < ways; w++)
+            draw_bar(p, point_at(p, i, w), left + each * w + (each - width) / 2, width);
+        xy_svg_text(&p->svg, "note mid", p->x + LEFT + room * (i + 0.5), p->up.from + 16, "%s",
+                    is_over_size(p->sweep) ? xy_tick_size(step_value(p->sweep, i), text)
+                                           : xy_tick_number(step_value(p->sweep, i), text));
+    }
+}
+
+/* ---- Panels ---- */
 
 static void draw_panel(panel_t *p)
 {
-    int ways = p->sweep->way_count, count = steps_of(p->sweep) * ways;
-    char size[32], style[96];
+    char size[32];
+    bool has_bars = steps_of(p->sweep) <= BAR_STEPS;
 
-    scale(p, count);
-    fprintf(p->file, "<text class=\"h\" x=\"%.1f\" y=\"%.1f\">%s, ", p->x + LEFT, p->y + 22,
-            xy_coll_name(p->points->collective));
+    scale_up(p, steps_of(p->sweep) * p->sweep->way_count);
+    scale_across(p);
     if (is_over_size(p->sweep))
-        fprintf(p->file, "%d ranks</text>\n", p->points->ranks);
+        xy_svg_text(&p->svg, "title", p->x + LEFT, p->y + 20, "%s, %d ranks",
+                    xy_coll_name(p->points->collective), p->points->ranks);
     else
-        fprintf(p->file, "%s</text>\n", xy_format_size(p->points->size, size));
-    draw_axes(p);
-    draw_curve(p, COMPUTATION, p->sweep->is_measured ? 0 : ways - 1,
-               "stroke=\"#888\" stroke-dasharray=\"2 3\"");
-    for (int w = 0; w < ways; w++) {
-        const char *colour = colours[w % COLOURS];
-
-        snprintf(style, sizeof(style), "stroke=\"%s\" stroke-width=\"1\" stroke-dasharray=\"6 4\"",
-                 colour);
-        draw_curve(p, COMMUNICATION, w, style);
-        snprintf(style, sizeof(style), "stroke=\"%s\" stroke-width=\"2\"", colour);
-        draw_curve(p, OVERLAPPED, w, style);
-        draw_marks(p, w);
+        xy_svg_text(&p->svg, "title", p->x + LEFT, p->y + 20, "%s, %s",
+                    xy_coll_name(p->points->collective), xy_format_size(p->points->size, size));
+    xy_axis_draw_up(&p->svg, &p->up, 5, p->x + LEFT, p->x + PANEL_W - RIGHT, xy_tick_seconds);
+    if (has_bars) {
+        draw_bars(p);
+    } else {
+        draw_steps(p);
+        draw_curves(p);
     }
-    if (!p->sweep->is_measured)
-        draw_curve(p, BOUND, ways - 1, "stroke=\"#000\" stroke-dasharray=\"3 6\"");
+    xy_svg_text(&p->svg, "note mid", p->x + (LEFT + PANEL_W - RIGHT) / 2.0, p->up.from + 34, "%s",
+                is_over_size(p->sweep) ? "bytes" : "ranks");
 }
 
-static void draw_legend(const xy_sim_sweep_t *sweep, double y, FILE *file)
+static size_t list_legend(const xy_sim_sweep_t *sweep, xy_legend_t entries[LEGEND_MAX])
 {
-    double x = LEFT;
+    bool has_bars = steps_of(sweep) <= BAR_STEPS;
+    size_t n = 0;
 
-    for (int w = -2; w < sweep->way_count; w++) {
-        if (w == -1 && sweep->is_measured)
-            continue;
+    for (int w = 0; w < sweep->way_count && n < LEGEND_MAX - 3; w++) {
+        int colour = xy_colour_of(sweep->ways[w].name);
 
-        const char *name = w == -2 ? "computation" : w == -1 ? "work bound" : sweep->ways[w].name;
-
-        fprintf(file,
-                "<path class=\"c\" stroke=\"%s\" %s d=\"M%.0f %.0fh26\"/><text x=\"%.0f\" "
-                "y=\"%.0f\">",
-                w == -2   ? "#888"
-                : w == -1 ? "#000"
-                          : colours[w % COLOURS],
-                w == -2   ? "stroke-dasharray=\"2 3\""
-                : w == -1 ? "stroke-dasharray=\"3 6\""
-                          : "stroke-width=\"2\"",
-                x, y, x + 32, y + 4);
-        sim_write_escaped(name, file);
-        fputs("</text>\n", file);
-        x += 130;
+        entries[n++] = has_bars ? (xy_legend_t){sweep->ways[w].name, xy_colour_fill[colour], false}
+                                : (xy_legend_t){sweep->ways[w].name, xy_colour_line[colour], true};
     }
+    entries[n++] = (xy_legend_t){"collective alone", has_bars ? "ink dash" : "soft dash", true};
+    entries[n++] = (xy_legend_t){"computation alone", has_bars ? "ink dot" : "soft dot", true};
+    if (!sweep->is_measured && !has_bars)
+        entries[n++] = (xy_legend_t){"work bound", "ink dash", true};
+    return n;
 }
 
-void xy_sim_write_svg(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file)
+void sim_draw_panels(const xy_sim_sweep_t *sweep, const xy_vec_t *points, bool is_embedded,
+                     FILE *file)
 {
     int panels = sweep->collective_count * (is_over_size(sweep) ? 1 : sweep->size_count);
     int columns = panels < COLUMNS ? panels : COLUMNS, rows = (panels + columns - 1) / columns;
-    size_t each = (size_t)steps_of(sweep) * (size_t)sweep->way_count;
-    int least = 130 * (sweep->way_count + 2) + LEFT;
-    int width = columns * PANEL_W > least ? columns * PANEL_W : least;
+    size_t each = (size_t)(is_over_size(sweep) ? sweep->size_count : sweep->rank_count) *
+                  (size_t)sweep->way_count;
+    double width = columns * PANEL_W > 560 ? columns * PANEL_W : 560;
+    xy_legend_t entries[LEGEND_MAX];
+    size_t count = list_legend(sweep, entries);
+    double legend = 16 + xy_legend_height(width - LEFT, entries, count);
+    xy_svg_t svg =
+        xy_svg_begin(file, &(xy_svg_head_t){.width = width,
+                                            .height = rows * PANEL_H + legend,
+                                            .title = "Time of collectives and computation",
+                                            .is_embedded = is_embedded});
 
-    fprintf(file,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
-            "font-family=\"sans-serif\" font-size=\"12\">\n<style>.g{stroke:#ddd}.c{fill:none}"
-            ".e{text-anchor:end;fill:#555}.m{text-anchor:middle;fill:#555}"
-            ".h{font-size:14px;font-weight:bold}</style>\n"
-            "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-            width, rows * PANEL_H + LEGEND_H, width);
-    draw_legend(sweep, 24, file);
+    xy_svg_legend(&svg, LEFT, 8, width - LEFT, entries, count);
     for (int i = 0; i < panels && points->count >= each * (size_t)panels; i++) {
         panel_t panel = {.sweep = sweep,
                          .points = &XY_VEC_AT(points, xy_sim_point_t, (size_t)i * each),
                          .x = i % columns * PANEL_W,
                          /* NOLINTNEXTLINE(bugprone-integer-division) */
-                         .y = i / columns * PANEL_H + LEGEND_H,
-                         .file = file};
+                         .y = i / columns * PANEL_H + legend,
+                         .svg = svg};
 
         draw_panel(&panel);
     }
-    fputs("</svg>\n", file);
+    xy_svg_end(&svg);
 }
 
-/* From white (nothing hidden) to dark blue (all of it). */
-static void colour_of(double percent, char text[16])
+void xy_sim_write_svg(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file)
 {
-    double s = percent / 100;
-
-    snprintf(text, 16, "#%02x%02x%02x", (int)(255 - 247 * s), (int)(255 - 207 * s),
-             (int)(255 - 148 * s));
+    sim_draw_panels(sweep, points, false, file);
 }
 
-void sim_write_heat(const xy_sim_sweep_t *sweep, const xy_vec_t *points, int collective, int way,
-                    FILE *file)
-{
-    int cell = sweep->rank_count > 40 ? 10 : 22;
+/* ---- Heat maps: from nothing hidden to all of it ---- */
 
-    fprintf(file,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-            "font-family=\"sans-serif\" font-size=\"11\">\n",
-            80 + cell * sweep->rank_count, 20 * sweep->size_count + 40);
+static const xy_sim_point_t *sweep_point(const xy_sim_sweep_t *sweep, const xy_vec_t *points,
+                                         int collective, int size, int ranks, int way)
+{
+    int at =
+        ((collective * sweep->size_count + size) * sweep->rank_count + ranks) * sweep->way_count +
+        way;
+
+    return &XY_VEC_AT(points, xy_sim_point_t, (size_t)at);
+}
+
+void sim_draw_heat(const xy_sim_sweep_t *sweep, const xy_vec_t *points, int collective, int way,
+                   FILE *file)
+{
+    enum { HEAT_LEFT = 76, HEAT_TOP = 28, ROW = 20 };
+    int cell = sweep->rank_count > 40 ? 10 : 22, step = sweep->rank_count > 16 ? 8 : 2;
+    double wide = cell * sweep->rank_count, high = ROW * sweep->size_count;
+    xy_svg_t svg = xy_svg_begin(file, &(xy_svg_head_t){.width = fmax(HEAT_LEFT + wide + 20, 300),
+                                                       .height = HEAT_TOP + high + 40,
+                                                       .title = "Overlap over ranks and size",
+                                                       .is_embedded = true});
+    char text[64];
+
+    xy_svg_text(&svg, "title", HEAT_LEFT, 18, "%s, %s",
+                xy_coll_name(sweep->collectives[collective]), sweep->ways[way].name);
     for (int s = 0; s < sweep->size_count; s++) {
-        char text[32];
-
-        fprintf(file, "<text x=\"70\" y=\"%d\" text-anchor=\"end\">%s</text>\n", 20 * s + 15,
-                xy_format_size(sweep->sizes[s], text));
+        xy_svg_text(&svg, "note end", HEAT_LEFT - 6, HEAT_TOP + ROW * s + 15, "%s",
+                    xy_format_size(sweep->sizes[s], text));
         for (int r = 0; r < sweep->rank_count; r++) {
-            size_t at = (((size_t)collective * (size_t)sweep->size_count + (size_t)s) *
-                             (size_t)sweep->rank_count +
-                         (size_t)r) *
-                            (size_t)sweep->way_count +
-                        (size_t)way;
-            const xy_sim_point_t *p = &XY_VEC_AT(points, xy_sim_point_t, at);
+            const xy_sim_point_t *p = sweep_point(sweep, points, collective, s, r, way);
+            double percent = isnan(p->times.t_ovrl) ? 0 : sim_overlap_of(sweep, p);
 
-            colour_of(isnan(p->times.t_ovrl) ? 0 : sim_overlap_of(sweep, p), text);
-            fprintf(file,
-                    "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"20\" fill=\"%s\"><title>%d "
-                    "ranks: %.1f %%</title></rect>\n",
-                    76 + cell * r, 20 * s, cell, text, p->ranks, sim_overlap_of(sweep, p));
+            snprintf(text, sizeof(text), "%d ranks: %.1f %%", p->ranks, percent);
+            xy_svg_cell(&svg, "f0", HEAT_LEFT + cell * r, HEAT_TOP + ROW * s, cell, ROW,
+                        fmin(fmax(percent / 100, 0), 1), text);
         }
     }
-    fprintf(file,
-            "<rect x=\"76\" y=\"0\" width=\"%d\" height=\"%d\" fill=\"none\" stroke=\"#999\"/>"
-            "<text x=\"76\" y=\"%d\">ranks</text>\n",
-            cell * sweep->rank_count, 20 * sweep->size_count, 20 * sweep->size_count + 30);
-    for (int r = 0; r<sweep->rank_count; r += sweep->rank_count> 16 ? 8 : 2)
-        fprintf(file, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">%d</text>\n",
-                76 + cell * r + cell / 2, 20 * sweep->size_count + 14, sweep->ranks[r]);
-    fputs("</svg>\n", file);
+    xy_svg_rect(&svg, "frame", HEAT_LEFT, HEAT_TOP, wide, high, NULL);
+    for (int r = 0; r < sweep->rank_count; r += step)
+        xy_svg_text(&svg, "note mid", HEAT_LEFT + cell * (r + 0.5), HEAT_TOP + high + 16, "%d",
+                    sweep->ranks[r]);
+    xy_svg_text(&svg, "note", HEAT_LEFT, HEAT_TOP + high + 34, "ranks");
+    xy_svg_end(&svg);
 }
