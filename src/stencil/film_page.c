@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "stencil/stencil.h"
+#include "stencil/internal.h"
 
 static xy_status_t build(const xy_stencil_run_t *run, const xy_stencil_result_t *result,
                          xy_graph_t **graph_p)
@@ -17,15 +17,18 @@ static xy_status_t build(const xy_stencil_run_t *run, const xy_stencil_result_t 
     return xy_stencil_build(&grid, graph_p);
 }
 
-/* What is printed of the run, as a string; the caller frees it with free(). NULL: no memory. */
+/* What was found, and what is printed of the run, as a string; the caller frees it with free().
+ * NULL: no memory. */
 static char *describe(const xy_stencil_run_t *run, const xy_stencil_result_t *result)
 {
-    char *text = NULL;
+    char *text = NULL, time[32];
     size_t size;
     FILE *f = open_memstream(&text, &size);
 
     if (f == NULL)
         return NULL;
+    fprintf(f, "%s takes %s, %.3g times the compute bound.\n", result->sim.policy,
+            xy_format_seconds(result->sim.makespan, time), stencil_ratio(result));
     xy_stencil_print_text(run, result, f);
     fclose(f);
     return text;

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The page of a study: for each machine, graph and load two pictures, with a curve per policy over
- * the size of the domain, and the table of their numbers.
+ * The page of a study: which policy is best, and for each machine, graph and load two pictures, of
+ * all policies over the size of the domain, and the table of their numbers.
  */
 #include <math.h>
 #include <string.h>
 
+#include "draw/draw.h"
 #include "stencil/internal.h"
 
-enum { WIDTH = 720, HEIGHT = 400, LEFT = 56, BOTTOM = 48, TOP = 34, RIGHT = 150, COLOURS = 9 };
-
-/* Okabe and Ito's, which everybody tells apart, in tones that are seen on white and on black. */
-static const char *const colours[COLOURS] = {"#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9",
-                                             "#d55e00", "#8a7a00", "#7f7f7f", "#a65628"};
+enum { WIDTH = 720, HEIGHT = 360, LEFT = 56, RIGHT = 16, TOP = 34, BOTTOM = 46 };
+enum { POLICIES_MAX = 32, SIZES_MAX = 512, BAR_SIZES = 2 };
 
 typedef double (*value_fn)(const xy_stencil_run_t *run, const xy_stencil_result_t *r);
 
@@ -38,6 +36,8 @@ static double passes(const xy_stencil_run_t *run, const xy_stencil_result_t *r)
     return (double)(r->sim.bytes_loaded + r->sim.bytes_stored) / (double)r->graph_bytes;
 }
 
+/* ---- Which runs belong together ---- */
+
 /* The same lines of the table but for policy and size belong to one picture. */
 static bool is_same_picture(const xy_stencil_run_t *a, const xy_stencil_run_t *b)
 {
@@ -54,148 +54,6 @@ static bool is_in(const xy_stencil_study_t *study, size_t first, size_t i)
     return study->status[i] == XY_OK && is_same_picture(&study->runs[first], &study->runs[i]);
 }
 
-typedef struct {
-    double x0, x1, y0, y1;
-} range_t;
-
-static double at_y(const range_t *g, double v)
-{
-    double share = log(fmax(v, g->y0) / g->y0) / log(g->y1 / g->y0);
-
-    return HEIGHT - BOTTOM - share * (HEIGHT - BOTTOM - TOP);
-}
-
-static double at_x(const range_t *g, double v)
-{
-    double share = g->x1 > g->x0 ? (v - g->x0) / (g->x1 - g->x0) : 0.5;
-
-    return LEFT + 10 + share * (WIDTH - LEFT - RIGHT - 20);
-}
-
-static range_t find_range(const xy_stencil_study_t *study, size_t first, value_fn fn)
-{
-    range_t g = {-1, 0, 0, 0};
-    double low = INFINITY, high = 0;
-
-    for (size_t i = first; i < study->count; i++) {
-        double x = (double)study->results[i].graph_bytes, y;
-
-        if (!is_in(study, first, i))
-            continue;
-        y = fn(&study->runs[i], &study->results[i]);
-        g.x0 = g.x0 < 0 || x < g.x0 ? x : g.x0;
-        g.x1 = x > g.x1 ? x : g.x1;
-        low = y > 0 && y < low ? y : low;
-        high = y > high ? y : high;
-    }
-    low = isfinite(low) ? low : 1;
-    g.y0 = exp2(floor(log2(low * 1.0001)));
-    g.y1 = fmax(2 * g.y0, exp2(ceil(log2(fmax(high, low) * 0.9999))));
-    return g;
-}
-
-/* Sizes are marked where there are any, as far as the words do not touch. */
-static void draw_sizes(FILE *f, const xy_stencil_study_t *study, size_t first, const range_t *g)
-{
-    double last = -1e9;
-    char text[32];
-
-    for (double next = g->x0; next >= 0;) {
-        double x = next, at = at_x(g, x);
-
-        next = -1;
-        if (at - last >= 70) {
-            fprintf(f, "<text x='%.1f' y='%d' text-anchor='middle'>%s</text>\n", at,
-                    HEIGHT - BOTTOM + 20, xy_format_size((uint64_t)x, text));
-            last = at;
-        }
-        for (size_t i = first; i < study->count; i++) {
-            double other = (double)study->results[i].graph_bytes;
-
-            if (is_in(study, first, i) && other > x && (next < 0 || other < next))
-                next = other;
-        }
-    }
-}
-
-static void draw_axes(FILE *f, const xy_stencil_study_t *study, size_t first, const range_t *g,
-                      const char *title)
-{
-    fprintf(f, "<text x='%d' y='18' class='t'>%s</text>\n", LEFT - 30, title);
-    for (double y = g->y0; y <= g->y1 * 1.001; y *= 2)
-        fprintf(f,
-                "<line x1='%d' x2='%d' y1='%.1f' y2='%.1f' class='g'/><text x='%d' y='%.1f' "
-                "text-anchor='end'>%.4g</text>\n",
-                LEFT, WIDTH - RIGHT, at_y(g, y), at_y(g, y), LEFT - 8, at_y(g, y) + 4, y);
-    draw_sizes(f, study, first, g);
-    fprintf(f, "<text x='%d' y='%d' text-anchor='middle'>size of the domain</text>\n",
-            (LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8);
-}
-
-/* A point for each run, and a line through them; a policy that comes a second time around the
- * colours has a broken one. */
-static void draw_curve(FILE *f, const xy_stencil_study_t *study, size_t first, size_t mine,
-                       const range_t *g, value_fn fn, int number)
-{
-    const char *policy = stencil_policy_of(&study->runs[mine]), *colour = colours[number % COLOURS];
-    const char *dash = number < COLOURS ? "" : " stroke-dasharray='6 4'";
-    int at = TOP + 18 * number + 8;
-
-    fprintf(f, "<g stroke='%s' fill='%s'><polyline fill='none' stroke-width='2'%s points='", colour,
-            colour, dash);
-    for (int is_point = 0; is_point < 2; is_point++) {
-        for (size_t i = mine; i < study->count; i++) {
-            double x, y, value;
-
-            if (!is_in(study, first, i) || strcmp(stencil_policy_of(&study->runs[i]), policy) != 0)
-                continue;
-            value = fn(&study->runs[i], &study->results[i]);
-            x = at_x(g, (double)study->results[i].graph_bytes);
-            y = at_y(g, value);
-            if (is_point)
-                fprintf(f, "<circle cx='%.1f' cy='%.1f' r='3'><title>%s: %.4g</title></circle>", x,
-                        y, policy, value);
-            else
-                fprintf(f, "%.1f,%.1f ", x, y);
-        }
-        fputs(is_point ? "" : "'/>", f);
-    }
-    fprintf(f,
-            "<line x1='%d' x2='%d' y1='%d' y2='%d' stroke-width='2'%s/></g>\n<text x='%d' "
-            "y='%d'>%s</text>\n",
-            WIDTH - RIGHT + 10, WIDTH - RIGHT + 28, at - 4, at - 4, dash, WIDTH - RIGHT + 34, at,
-            policy);
-}
-
-static bool is_first_of_policy(const xy_stencil_study_t *study, size_t first, size_t i)
-{
-    for (size_t k = first; k < i; k++)
-        if (is_in(study, first, k) &&
-            strcmp(stencil_policy_of(&study->runs[k]), stencil_policy_of(&study->runs[i])) == 0)
-            return false;
-    return true;
-}
-
-static void draw(FILE *f, const xy_stencil_study_t *study, size_t first, value_fn fn,
-                 const char *title)
-{
-    range_t g = find_range(study, first, fn);
-    int number = 0;
-
-    fprintf(
-        f,
-        "<div class='wide'><svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' role='img' "
-        "aria-label='%s'>\n",
-        WIDTH, HEIGHT, title);
-    draw_axes(f, study, first, &g, title);
-    for (size_t i = first; i < study->count; i++)
-        if (is_in(study, first, i) && is_first_of_policy(study, first, i))
-            draw_curve(f, study, first, i, &g, fn, number++);
-    fprintf(f, "</svg></div>\n");
-}
-
-/* ---- Words and numbers ---- */
-
 static bool is_first_of_picture(const xy_stencil_study_t *study, size_t i)
 {
     for (size_t k = 0; k < i; k++)
@@ -204,55 +62,280 @@ static bool is_first_of_picture(const xy_stencil_study_t *study, size_t i)
     return study->status[i] == XY_OK;
 }
 
+/* A picture: its runs, their policies in the order of the study, their sizes, growing. */
+typedef struct {
+    const xy_stencil_study_t *study;
+    size_t first;
+    value_fn value;
+    const char *policies[POLICIES_MAX];
+    int policy_count;
+    double sizes[SIZES_MAX];
+    int size_count;
+    xy_axis_t across, up;
+    xy_svg_t svg;
+} picture_t;
+
+static void add_policy(picture_t *p, const char *policy)
+{
+    for (int i = 0; i < p->policy_count; i++)
+        if (strcmp(p->policies[i], policy) == 0)
+            return;
+    if (p->policy_count < POLICIES_MAX)
+        p->policies[p->policy_count++] = policy;
+}
+
+static void add_size(picture_t *p, double size)
+{
+    int at = 0;
+
+    while (at < p->size_count && p->sizes[at] < size)
+        at++;
+    if ((at < p->size_count && p->sizes[at] == size) || p->size_count == SIZES_MAX)
+        return;
+    memmove(&p->sizes[at + 1], &p->sizes[at], (size_t)(p->size_count - at) * sizeof(double));
+    p->sizes[at] = size;
+    p->size_count++;
+}
+
+/* Of one policy and size; not a number where it did not run. */
+static double value_at(const picture_t *p, const char *policy, double size)
+{
+    for (size_t i = p->first; i < p->study->count; i++)
+        if (is_in(p->study, p->first, i) && (double)p->study->results[i].graph_bytes == size &&
+            strcmp(stencil_policy_of(&p->study->runs[i]), policy) == 0)
+            return p->value(&p->study->runs[i], &p->study->results[i]);
+    return NAN;
+}
+
+static bool has_bars(const picture_t *p)
+{
+    return p->size_count <= BAR_SIZES;
+}
+
+/* Bars begin at 0; curves are by doubling. */
+static void scale(picture_t *p)
+{
+    double low = INFINITY, high = 0;
+
+    for (size_t i = p->first; i < p->study->count; i++) {
+        double y;
+
+        if (!is_in(p->study, p->first, i))
+            continue;
+        y = p->value(&p->study->runs[i], &p->study->results[i]);
+        add_policy(p, stencil_policy_of(&p->study->runs[i]));
+        add_size(p, (double)p->study->results[i].graph_bytes);
+        low = y > 0 && y < low ? y : low;
+        high = fmax(y, high);
+    }
+    low = isfinite(low) ? low : 1;
+    high = fmax(high, low);
+    p->up =
+        has_bars(p) ? (xy_axis_t){.high = high} : (xy_axis_t){XY_SCALE_DOUBLING, low, high, 0, 0};
+    xy_axis_widen(&p->up, 6);
+    p->across = (xy_axis_t){.low = p->sizes[0],
+                            .high = p->sizes[p->size_count - 1],
+                            .from = LEFT + 10,
+                            .to = WIDTH - RIGHT - 30};
+}
+
+/* ---- Drawing ---- */
+
+static void draw_curve(const picture_t *p, const char *policy)
+{
+    int colour = xy_colour_of(policy), n = 0;
+    double x[SIZES_MAX], y[SIZES_MAX];
+    char class[16], tip[96];
+
+    for (int i = 0; i < p->size_count; i++) {
+        double value = value_at(p, policy, p->sizes[i]);
+
+        if (isnan(value))
+            continue;
+        x[n] = xy_axis_at(&p->across, p->sizes[i]);
+        y[n++] = xy_axis_at(&p->up, value);
+        snprintf(tip, sizeof(tip), "%.40s: %.4g", policy, value);
+        xy_svg_circle(&p->svg, xy_colour_fill[colour], x[n - 1], y[n - 1], 3, tip);
+    }
+    snprintf(class, sizeof(class), "%s thick", xy_colour_line[colour]);
+    xy_svg_curve(&p->svg, class, x, y, (size_t)n);
+}
+
+static void draw_bars(const picture_t *p)
+{
+    double room = (double)(WIDTH - LEFT - RIGHT) / p->size_count;
+    double each = fmin(room / (p->policy_count + 1), 90), width = 0.75 * each;
+    char tip[96];
+
+    for (int s = 0; s < p->size_count; s++) {
+        double left = LEFT + room * s + (room - each * p->policy_count) / 2;
+
+        for (int i = 0; i < p->policy_count; i++) {
+            double value = value_at(p, p->policies[i], p->sizes[s]), y = xy_axis_at(&p->up, value);
+            double x = left + each * i + (each - width) / 2;
+
+            if (isnan(value))
+                continue;
+            snprintf(tip, sizeof(tip), "%.40s: %.4g", p->policies[i], value);
+            xy_svg_rect(&p->svg, xy_colour_fill[xy_colour_of(p->policies[i])], x, y, width,
+                        p->up.from - y, tip);
+            if (width >= 30)
+                xy_svg_text(&p->svg, "mid", x + width / 2, y - 5, "%.3g", value);
+        }
+        xy_svg_text(&p->svg, "note mid", LEFT + room * (s + 0.5), p->up.from + 16, "%s",
+                    xy_tick_size(p->sizes[s], tip));
+    }
+}
+
+static void draw(FILE *f, const xy_stencil_study_t *study, size_t first, value_fn fn,
+                 const char *title)
+{
+    picture_t p = {.study = study, .first = first, .value = fn};
+    xy_legend_t legend[POLICIES_MAX];
+    double above;
+
+    scale(&p);
+    for (int i = 0; i < p.policy_count; i++)
+        legend[i] =
+            has_bars(&p)
+                ? (xy_legend_t){p.policies[i], xy_colour_fill[xy_colour_of(p.policies[i])], false}
+                : (xy_legend_t){p.policies[i], xy_colour_line[xy_colour_of(p.policies[i])], true};
+    above = TOP + xy_legend_height(WIDTH - LEFT, legend, (size_t)p.policy_count);
+    p.up.from = above + HEIGHT - BOTTOM - TOP;
+    p.up.to = above + 10;
+    p.svg = xy_svg_begin(
+        f, &(xy_svg_head_t){
+               .width = WIDTH, .height = p.up.from + BOTTOM, .title = title, .is_embedded = true});
+    xy_svg_text(&p.svg, "title", 0, 18, "%s", title);
+    xy_svg_legend(&p.svg, 0, 28, WIDTH - LEFT, legend, (size_t)p.policy_count);
+    xy_axis_draw_up(&p.svg, &p.up, 6, LEFT, WIDTH - RIGHT, xy_tick_number);
+    if (has_bars(&p)) {
+        draw_bars(&p);
+    } else {
+        xy_axis_draw_values(&p.svg, &p.across, p.sizes, (size_t)p.size_count, p.up.to, p.up.from,
+                            xy_tick_size);
+        for (int i = 0; i < p.policy_count; i++)
+            draw_curve(&p, p.policies[i]);
+    }
+    xy_svg_text(&p.svg, "note mid", (LEFT + WIDTH - RIGHT) / 2.0, p.up.from + 36,
+                "size of the domain");
+    xy_svg_end(&p.svg);
+}
+
+/* ---- Words and numbers ---- */
+
+static bool is_real(const xy_stencil_study_t *study)
+{
+    for (size_t i = 0; i < study->count; i++)
+        if (study->status[i] == XY_OK)
+            return study->runs[i].is_real;
+    return false;
+}
+
+/* The geometric mean of a policy over the study; not a number where it never ran. */
+static double mean_of(const xy_stencil_study_t *study, const char *policy, value_fn value)
+{
+    double sum = 0;
+    int n = 0;
+
+    for (size_t i = 0; i < study->count; i++)
+        if (study->status[i] == XY_OK && strcmp(stencil_policy_of(&study->runs[i]), policy) == 0) {
+            sum += log(fmax(value(&study->runs[i], &study->results[i]), 1e-12));
+            n++;
+        }
+    return n > 0 ? exp(sum / n) : NAN;
+}
+
+/* "closure comes nearest to the compute bound, 1.04 times it; dmdar 1.3, eager 4.2": best first. */
+static void find(const xy_stencil_study_t *study, char *text, size_t size)
+{
+    value_fn value = is_real(study) ? pace : ratio;
+    picture_t p = {0};
+    xy_score_t scores[POLICIES_MAX];
+    size_t n, count;
+
+    for (size_t i = 0; i < study->count; i++)
+        if (study->status[i] == XY_OK)
+            add_policy(&p, stencil_policy_of(&study->runs[i]));
+    for (int i = 0; i < p.policy_count; i++)
+        scores[i] = (xy_score_t){p.policies[i], mean_of(study, p.policies[i], value)};
+    count = xy_scores_sort(scores, (size_t)p.policy_count, false);
+    text[0] = '\0';
+    if (count == 0)
+        return;
+    if (value == pace)
+        n = (size_t)snprintf(text, size, "%s is fastest, %.3g ns per cell and iteration",
+                             scores[0].name, scores[0].value);
+    else
+        n = (size_t)snprintf(text, size, "%s comes nearest to the compute bound, %.3g times it",
+                             scores[0].name, scores[0].value);
+    for (size_t i = 1; i < count && n < size; i++)
+        n += (size_t)snprintf(text + n, size - n, "%s %s %.3g", i == 1 ? ";" : ",", scores[i].name,
+                              scores[i].value);
+    if (n < size)
+        snprintf(text + n, size - n, "%s.",
+                 study->count > (size_t)p.policy_count ? " (geometric means)" : "");
+}
+
 static void print_heading(FILE *f, const xy_stencil_run_t *run, const xy_stencil_result_t *r)
 {
-    char size[32];
+    char what[256], with[64] = "", size[32];
 
-    fprintf(f, "<h2>");
-    if (run->is_real) {
-        fprintf(f, "This machine, %d core%s", (int)r->workers, r->workers == 1 ? "" : "s");
-    } else {
-        xy_xml_escape(f, run->machine);
-        fprintf(f, ", %d GPU%s", run->gpus, run->gpus == 1 ? "" : "s");
-        if (run->cpus > 0)
-            fprintf(f, ", %d core%s", run->cpus, run->cpus == 1 ? "" : "s");
-    }
+    if (run->is_real)
+        snprintf(what, sizeof(what), "This machine, %d core%s", (int)r->workers,
+                 r->workers == 1 ? "" : "s");
+    else if (run->cpus > 0)
+        snprintf(what, sizeof(what), "%.180s, %d GPU%s, %d core%s", run->machine, run->gpus,
+                 run->gpus == 1 ? "" : "s", run->cpus, run->cpus == 1 ? "" : "s");
+    else
+        snprintf(what, sizeof(what), "%.180s, %d GPU%s", run->machine, run->gpus,
+                 run->gpus == 1 ? "" : "s");
     if (run->memory == XY_TASK_NO_LIMIT)
-        fprintf(f, " without a limit of memory");
+        snprintf(with, sizeof(with), " without a limit of memory");
     else if (run->memory > 0)
-        fprintf(f, " with %s", xy_format_size(run->memory, size));
-    fprintf(f, "</h2>\n<p>%s time; %s order, %dD, %d points, %d iterations, %s load%s%s.</p>\n",
-            run->is_real ? "Real" : "Virtual", xy_stencil_graph_name(run->grid.graph),
-            run->grid.dims, run->grid.points, run->grid.iterations,
-            stencil_load_name(run->grid.load), run->how.eviction != NULL ? ", eviction " : "",
-            run->how.eviction != NULL ? run->how.eviction : "");
+        snprintf(with, sizeof(with), " with %s", xy_format_size(run->memory, size));
+    xy_page_heading(f, "%s%s", what, with);
+    xy_page_paragraph(f, "%s time; %s order, %dD, %d points, %d iterations, %s load%s%s.",
+                      run->is_real ? "Real" : "Virtual", xy_stencil_graph_name(run->grid.graph),
+                      run->grid.dims, run->grid.points, run->grid.iterations,
+                      stencil_load_name(run->grid.load),
+                      run->how.eviction != NULL ? ", eviction " : "",
+                      run->how.eviction != NULL ? run->how.eviction : "");
 }
 
 static void print_row(FILE *f, const xy_stencil_run_t *run, const xy_stencil_result_t *r)
 {
     const xy_task_result_t *s = &r->sim;
-    char blocks[96], size[32], makespan[32];
+    const char *policy = stencil_policy_of(run);
+    char text[96];
 
-    stencil_format_blocks(&run->grid, blocks);
-    fprintf(f, "<tr><td>%s", stencil_policy_of(run));
-    if (strcmp(stencil_policy_of(run), s->policy) != 0)
-        fprintf(f, " (%s)", s->policy);
-    fprintf(f, "<td>%s<td>%s<td>%s<td>%.3f<td>%llu<td>%llu<td>%llu<td>%.2f us\n", blocks,
-            xy_format_size(r->graph_bytes, size), xy_format_seconds(s->makespan, makespan),
-            ratio(run, r), (unsigned long long)s->loads, (unsigned long long)s->stores,
-            (unsigned long long)s->peers,
-            s->tasks > 0 ? 1e6 * s->scheduling_seconds / (double)s->tasks : 0);
+    xy_page_line(f);
+    if (strcmp(policy, s->policy) != 0)
+        xy_page_cell(f, "%s (%s)", policy, s->policy);
+    else
+        xy_page_cell(f, "%s", policy);
+    stencil_format_blocks(&run->grid, text);
+    xy_page_cell(f, "%s", text);
+    xy_page_cell(f, "%s", xy_format_size(r->graph_bytes, text));
+    xy_page_cell(f, "%s", xy_format_seconds(s->makespan, text));
+    xy_page_cell(f, "%.3f", ratio(run, r));
+    xy_page_cell(f, "%llu", (unsigned long long)s->loads);
+    xy_page_cell(f, "%llu", (unsigned long long)s->stores);
+    xy_page_cell(f, "%llu", (unsigned long long)s->peers);
+    xy_page_cell(f, "%.2f us", s->tasks > 0 ? 1e6 * s->scheduling_seconds / (double)s->tasks : 0);
 }
 
 static void print_table(FILE *f, const xy_stencil_study_t *study, size_t first)
 {
-    fprintf(f, "<details><summary>Numbers</summary><div class='wide'><table><tr><th>policy<th>"
-               "blocks<th>domain<th>makespan<th>/ bound<th>loads<th>stores<th>between<th>decision "
-               "per task\n");
+    static const char *const columns[] = {
+        "policy", "blocks", "domain",  "makespan",          "/ bound",
+        "loads",  "stores", "between", "decision per task", NULL};
+
+    xy_page_table_begin(f, "Numbers", columns);
     for (size_t i = first; i < study->count; i++)
         if (is_in(study, first, i))
             print_row(f, &study->runs[i], &study->results[i]);
-    fprintf(f, "</table></div></details>\n");
+    xy_page_table_end(f, "Numbers");
 }
 
 static void print_failures(FILE *f, const xy_stencil_study_t *study)
@@ -262,25 +345,16 @@ static void print_failures(FILE *f, const xy_stencil_study_t *study)
     for (size_t i = 0; i < study->count; i++)
         failed += study->status[i] != XY_OK;
     if (failed > 0)
-        fprintf(f, "<p>%zu of %zu combinations could not run and are not shown.</p>\n", failed,
-                study->count);
+        xy_page_paragraph(f, "%zu of %zu combinations could not run and are not shown.", failed,
+                          study->count);
 }
 
 void xy_stencil_study_page(const xy_stencil_study_t *study, FILE *f)
 {
-    fprintf(f,
-            "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'><meta name='viewport' "
-            "content='width=device-width'><title>Stencil study</title>\n"
-            "<style>:root{color-scheme:light dark;--ink:#1c1c1c;--page:#fff;--line:#ddd}"
-            "@media(prefers-color-scheme:dark){:root{--ink:#e6e9ef;--page:#14161a;--line:#333a45"
-            "}}body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;max-width:60em;padding:0 "
-            "1em;color:var(--ink);background:var(--page)}svg{width:100%%;min-width:540px;max-width:"
-            "720px;"
-            "display:block;margin:1em 0;font:13px system-ui,sans-serif}svg text{fill:var(--ink)}"
-            ".g{stroke:var(--line)}.t{font-weight:600;font-size:15px}.wide{overflow-x:auto}"
-            "table{border-collapse:collapse;font-variant-numeric:tabular-nums}td,th{padding:.15em"
-            " .7em;text-align:right;border-bottom:1px solid var(--line)}td:first-child,"
-            "th:first-child{text-align:left}</style></head><body>\n<h1>Stencil study</h1>\n");
+    char finding[512];
+
+    find(study, finding, sizeof(finding));
+    xy_page_begin(f, &(xy_page_t){.title = "Stencil study", .finding = finding});
     print_failures(f, study);
     for (size_t i = 0; i < study->count; i++) {
         const xy_stencil_run_t *run = &study->runs[i];
@@ -295,5 +369,5 @@ void xy_stencil_study_page(const xy_stencil_study_t *study, FILE *f)
         draw(f, study, i, passes, "bytes moved / bytes of the domain");
         print_table(f, study, i);
     }
-    fprintf(f, "</body></html>\n");
+    xy_page_end(f);
 }

@@ -9,100 +9,106 @@
 
 enum { LINE_CELLS_MAX = 1 << 25, FRAMES = 6 };
 
-uint32_t film_colour(int32_t worker)
-{
-    static const uint32_t colours[] = {0x0072b2, 0xe69f00, 0x009e73, 0xcc79a7,
-                                       0x56b4e9, 0xd55e00, 0x8a7a00, 0x555555};
+const char *const film_kind_names[FILM_KINDS] = {"loads", "stores", "transfers between memories"};
 
-    return colours[worker % 8];
+int film_kind_colour(film_kind_t kind)
+{
+    static const int colours[FILM_KINDS] = {1, 5, 3};
+
+    return colours[kind];
 }
 
-void film_begin(const film_layout_t *l, const char *title, const char *x, const char *y)
+int film_colour(int32_t worker)
 {
-    fprintf(l->f,
-            "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' role='img' "
-            "aria-label='%s' font-family='system-ui,sans-serif' font-size='12' fill='#333'>\n"
-            "<rect x='%d' y='%d' width='%d' height='%d' fill='#f7f7f7' stroke='#bbb'/>\n"
-            "<text x='%d' y='%d' text-anchor='middle'>%s</text>\n"
-            "<text transform='translate(14,%d) rotate(-90)' text-anchor='middle'>%s</text>\n",
-            FILM_WIDTH, FILM_HEIGHT, title, FILM_LEFT, FILM_TOP, FILM_WIDE, FILM_HIGH,
-            FILM_LEFT + FILM_WIDE / 2, FILM_HEIGHT - 4, x, FILM_TOP + FILM_HIGH / 2, y);
+    static const int colours[XY_COLOURS] = {0, 2, 6, 8, 4, 7, 3, 5, 1};
+
+    return colours[worker % XY_COLOURS];
 }
 
-/* 1, 2 or 5 times a power of ten, so that there are at most `count` of them below `most`. */
-static double tick(double most, int count)
+void film_begin(film_layout_t *l, const char *title, const char *x, const char *y)
 {
-    double unit = pow(10, floor(log10(most / count)));
-    double steps = most / count / unit;
-
-    return unit * (steps <= 1 ? 1 : steps <= 2 ? 2 : steps <= 5 ? 5 : 10);
+    l->svg = xy_svg_begin(l->f, &(xy_svg_head_t){.width = FILM_WIDTH,
+                                                 .height = FILM_HEIGHT,
+                                                 .title = title,
+                                                 .is_embedded = l->is_embedded});
+    xy_svg_rect(&l->svg, "plot", FILM_LEFT, FILM_TOP, FILM_WIDE, FILM_HIGH, NULL);
+    xy_svg_text(&l->svg, "mid", FILM_LEFT + FILM_WIDE / 2.0, FILM_HEIGHT - 4, "%s", x);
+    xy_svg_text_up(&l->svg, "mid", 14, FILM_TOP + FILM_HIGH / 2.0, y);
 }
 
-static void scale_x(const film_layout_t *l, double most, double step, const char *unit)
+static void scale_x(const film_layout_t *l, double most, xy_tick_fn format)
 {
-    for (int i = 0; i * step <= most * (1 + 1e-9); i++)
-        fprintf(l->f, "<text x='%.1f' y='%d' text-anchor='middle'>%.6g%s</text>\n",
-                fmin(film_x(i * step / most), FILM_WIDTH - 20), FILM_TOP + FILM_HIGH + 16, i * step,
-                unit);
+    xy_axis_t axis = {.high = most, .from = film_x(0), .to = film_x(1)};
+
+    xy_axis_draw_across(&l->svg, &axis, 8, film_y(0), film_y(1), format);
 }
 
 void film_scale_time(const film_layout_t *l)
 {
-    double unit = l->end >= 1 ? 1 : l->end >= 1e-3 ? 1e-3 : 1e-6;
-
-    scale_x(l, l->end / unit, tick(l->end / unit, 6),
-            l->end >= 1      ? " s"
-            : l->end >= 1e-3 ? " ms"
-                             : " us");
+    scale_x(l, l->end, xy_tick_seconds);
 }
 
 /* What is counted has whole numbers at its marks. */
 void film_scale_y(const film_layout_t *l, double most, bool is_upward)
 {
-    double step = fmax(1, tick(most, 5));
+    xy_axis_t axis = {.high = most, .from = film_y(is_upward), .to = film_y(!is_upward)};
 
-    for (int i = 0; i * step <= most * (1 + 1e-9); i++)
-        fprintf(l->f, "<text x='%d' y='%.1f' text-anchor='end'>%.6g</text>\n", FILM_LEFT - 6,
-                film_y(is_upward ? 1 - i * step / most : i * step / most) + 4, i * step);
+    xy_axis_draw_up(&l->svg, &axis, most < 5 ? (int)fmax(most, 1) : 5, film_x(0), film_x(1),
+                    xy_tick_number);
+}
+
+void film_draw_kinds(const film_layout_t *l)
+{
+    bool is_there[FILM_KINDS] = {false};
+    xy_legend_t legend[FILM_KINDS];
+    size_t n = 0;
+
+    for (size_t i = 0; i < l->film->transfers.count; i++)
+        is_there[film_kind_of(&XY_VEC_AT(&l->film->transfers, film_transfer_t, i))] = true;
+    for (int k = 0; k < FILM_KINDS; k++)
+        if (is_there[k])
+            legend[n++] = (xy_legend_t){film_kind_names[k],
+                                        xy_colour_fill[film_kind_colour((film_kind_t)k)], false};
+    xy_svg_legend(&l->svg, FILM_LEFT, 6, FILM_WIDE, legend, n);
 }
 
 static void stroke(const film_layout_t *l, double from, double to, double y)
 {
-    fprintf(l->f, "M%.1f %.1fh%.1f", film_x(from), film_y(y), fmax(0.5, (to - from) * FILM_WIDE));
+    xy_svg_stroke(&l->svg, film_x(from), film_y(y), fmax(0.5, (to - from) * FILM_WIDE));
 }
 
-static void path_begin(const film_layout_t *l, uint32_t colour, double high)
+static void strokes_begin(const film_layout_t *l, int colour, double high)
 {
-    fprintf(l->f, "<path stroke='#%06x' stroke-width='%.2f' d='", colour, fmax(0.5, high));
+    xy_svg_strokes_begin(&l->svg, xy_colour_line[colour], fmax(0.5, high));
 }
 
 /* ---- The domain against time ---- */
 
-static void draw_transfers(const film_layout_t *l, int kind, uint32_t colour)
+static void draw_transfers(const film_layout_t *l, film_kind_t kind)
 {
     double high = (double)FILM_HIGH / (double)l->cells;
 
-    path_begin(l, colour, 0.4 * high);
+    strokes_begin(l, film_kind_colour(kind), 0.4 * high);
     for (size_t i = 0; i < l->film->transfers.count; i += l->step) {
         const film_transfer_t *t = &XY_VEC_AT(&l->film->transfers, film_transfer_t, i);
         int64_t place = film_place_of_data(l, t->data);
 
-        if (place >= 0 && kind == (t->from == 0 ? 0 : t->to == 0 ? 1 : 2))
+        if (place >= 0 && kind == film_kind_of(t))
             stroke(l, t->start / l->end, t->end / l->end, ((double)place + 0.5) / (double)l->cells);
     }
-    fprintf(l->f, "'/>\n");
+    xy_svg_strokes_end(&l->svg);
 }
 
-void film_draw_time(const film_layout_t *l)
+void film_draw_time(film_layout_t *l)
 {
     film_begin(l, "Domain against time", "time", "position");
     film_scale_time(l);
     film_scale_y(l, (double)l->cells, false);
-    draw_transfers(l, 0, 0xd55e00);
-    draw_transfers(l, 1, 0x56b4e9);
-    draw_transfers(l, 2, 0xcc79a7);
+    film_draw_kinds(l);
+    for (int k = 0; k < FILM_KINDS; k++)
+        draw_transfers(l, (film_kind_t)k);
     for (int32_t w = 0; w < l->workers; w++) {
-        path_begin(l, film_colour(w), (double)FILM_HIGH / (double)l->cells);
+        strokes_begin(l, film_colour(w), (double)FILM_HIGH / (double)l->cells);
         for (size_t i = 0; i < l->film->tasks.count; i += l->step) {
             const film_task_t *t = &XY_VEC_AT(&l->film->tasks, film_task_t, i);
 
@@ -110,9 +116,9 @@ void film_draw_time(const film_layout_t *l)
                 stroke(l, t->start / l->end, t->end / l->end,
                        ((double)l->place[t->op] + 0.5) / (double)l->cells);
         }
-        fprintf(l->f, "'/>\n");
+        xy_svg_strokes_end(&l->svg);
     }
-    fprintf(l->f, "</svg>\n");
+    xy_svg_end(&l->svg);
 }
 
 /* ---- The middle line of the domain against iterations ---- */
@@ -153,12 +159,14 @@ static moment_t *find_moments(const film_layout_t *l)
 }
 
 /* Where the line was at one instant: through the iterations that each cell had done. Cells where
- * nothing ever runs are no part of it. */
-static void draw_isochrone(const film_layout_t *l, const moment_t *m, double time)
+ * nothing ever runs are no part of it. x and y have room for the line. */
+static void draw_isochrone(const film_layout_t *l, const moment_t *m, double time, double *x,
+                           double *y)
 {
-    fprintf(l->f, "<polyline fill='none' stroke='#000' points='");
-    for (int64_t x = 0; x < l->size[0]; x++) {
-        const moment_t *row = &m[x * l->iterations];
+    size_t n = 0;
+
+    for (int64_t c = 0; c < l->size[0]; c++) {
+        const moment_t *row = &m[c * l->iterations];
         int32_t t = 0;
         bool has_any = false;
 
@@ -167,17 +175,18 @@ static void draw_isochrone(const film_layout_t *l, const moment_t *m, double tim
             if (row[i].end >= 0 && row[i].end <= time)
                 t = i + 1;
         }
-        if (has_any)
-            fprintf(l->f, "%.1f,%.1f ", film_x((double)t / l->iterations),
-                    film_y(((double)x + 0.5) / (double)l->size[0]));
+        if (!has_any)
+            continue;
+        x[n] = film_x((double)t / l->iterations);
+        y[n++] = film_y(((double)c + 0.5) / (double)l->size[0]);
     }
-    fprintf(l->f, "'/>\n");
+    xy_svg_curve(&l->svg, "ink", x, y, n);
 }
 
 static void draw_runs(const film_layout_t *l, const moment_t *m, int32_t worker)
 {
     /* A little wider than a cell, or the background would shine through. */
-    path_begin(l, film_colour(worker), (double)FILM_HIGH / (double)l->size[0] + 0.3);
+    strokes_begin(l, film_colour(worker), (double)FILM_HIGH / (double)l->size[0] + 0.3);
     for (int64_t x = 0; x < l->size[0]; x++)
         for (int32_t i = 0, from; i < l->iterations; i++) {
             const moment_t *row = &m[x * l->iterations];
@@ -188,28 +197,35 @@ static void draw_runs(const film_layout_t *l, const moment_t *m, int32_t worker)
                 stroke(l, (double)from / l->iterations, (double)i / l->iterations,
                        ((double)x + 0.5) / (double)l->size[0]);
         }
-    fprintf(l->f, "'/>\n");
+    xy_svg_strokes_end(&l->svg);
 }
 
-xy_status_t film_draw_iterations(const film_layout_t *l)
+static void draw_iterations(film_layout_t *l, const moment_t *m, double *line)
 {
     int lines = (int)sqrt(l->iterations / 2.0);
-    moment_t *m = (double)l->size[0] * l->iterations <= LINE_CELLS_MAX ? find_moments(l) : NULL;
 
-    if (m == NULL)
-        return xy_fail_memory("drawing the domain");
     lines = lines > 3 ? lines : 3;
     film_begin(l, "Domain against iteration", "iteration",
                l->dims == 1 ? "position" : "position on the middle line");
-    scale_x(l, l->iterations, fmax(1, tick(l->iterations, 6)), "");
+    scale_x(l, l->iterations, xy_tick_number);
     film_scale_y(l, (double)l->size[0], false);
     for (int32_t w = 0; w < l->workers; w++)
         draw_runs(l, m, w);
     for (int i = 1; i <= lines; i++)
-        draw_isochrone(l, m, l->end * i / (lines + 1));
-    fprintf(l->f, "</svg>\n");
+        draw_isochrone(l, m, l->end * i / (lines + 1), line, line + l->size[0]);
+    xy_svg_end(&l->svg);
+}
+
+xy_status_t film_draw_iterations(film_layout_t *l)
+{
+    moment_t *m = (double)l->size[0] * l->iterations <= LINE_CELLS_MAX ? find_moments(l) : NULL;
+    double *line = xy_malloc(2 * (size_t)l->size[0] * sizeof(*line));
+
+    if (m != NULL && line != NULL)
+        draw_iterations(l, m, line);
+    xy_free(line);
     xy_free(m);
-    return XY_OK;
+    return m != NULL && line != NULL ? XY_OK : xy_fail_memory("drawing the domain");
 }
 
 /* ---- The domain at a few instants ---- */
@@ -243,40 +259,35 @@ static void frame_draw(const film_layout_t *l, double left, double top, double s
             const cell_t *c = &cells[(x * l->size[1] + y) * l->size[2] + l->size[2] / 2];
 
             if (c->done > 0)
-                fprintf(l->f,
-                        "<rect x='%.1f' y='%.1f' width='%.2f' height='%.2f' fill='#%06x' "
-                        "opacity='%.2f'/>\n",
-                        left + (double)y * unit, top + (double)x * unit, unit, unit,
-                        film_colour(c->worker), 0.15 + 0.85 * c->done / l->iterations);
+                xy_svg_cell(&l->svg, xy_colour_fill[film_colour(c->worker)],
+                            left + (double)y * unit, top + (double)x * unit, unit, unit,
+                            0.15 + 0.85 * c->done / l->iterations, NULL);
         }
-    fprintf(l->f,
-            "<rect x='%.1f' y='%.1f' width='%.1f' height='%.1f' fill='none' stroke='#bbb'/>\n",
-            left, top, (double)l->size[1] * unit, (double)l->size[0] * unit);
+    xy_svg_rect(&l->svg, "frame", left, top, (double)l->size[1] * unit, (double)l->size[0] * unit,
+                NULL);
 }
 
-xy_status_t film_draw_slices(const film_layout_t *l)
+xy_status_t film_draw_slices(film_layout_t *l)
 {
     enum { SIDE = 300, GAP = 30 };
     cell_t *cells = xy_malloc((size_t)l->cells * sizeof(*cells));
 
     if (cells == NULL)
         return xy_fail_memory("drawing the domain");
-    fprintf(l->f,
-            "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' role='img' "
-            "aria-label='Slices' font-family='system-ui,sans-serif' font-size='12' "
-            "fill='#333'>\n",
-            3 * (SIDE + GAP) + GAP, 2 * (SIDE + GAP) + 10);
+    l->svg = xy_svg_begin(l->f, &(xy_svg_head_t){.width = 3 * (SIDE + GAP) + GAP,
+                                                 .height = 2 * (SIDE + GAP) + 10,
+                                                 .title = "Slices",
+                                                 .is_embedded = l->is_embedded});
     for (int i = 0; i < FRAMES; i++) {
         double time = l->end * (i + 0.5) / FRAMES;
         int left = GAP + i % 3 * (SIDE + GAP), top = 24 + i / 3 * (SIDE + GAP);
         char text[32];
 
         frame_fill(l, time, cells);
-        fprintf(l->f, "<text x='%d' y='%d'>%s</text>\n", left, top - 6,
-                xy_format_seconds(time, text));
+        xy_svg_text(&l->svg, "", left, top - 6, "%s", xy_format_seconds(time, text));
         frame_draw(l, left, top, SIDE, cells);
     }
-    fprintf(l->f, "</svg>\n");
+    xy_svg_end(&l->svg);
     xy_free(cells);
     return XY_OK;
 }

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <string.h>
+
 #include "tasks/picture/picture_internal.h"
 
 enum { SLIDER_CELLS_MAX = 1 << 20 };
 
 static const char *const names[XY_FILM_PICTURES] = {"time", "iteration", "slices", "memory",
                                                     "links"};
-
-const char *xy_film_name(xy_film_picture_t picture)
-{
-    return names[picture];
-}
 
 static bool is_drawable(const film_layout_t *l, xy_film_picture_t picture)
 {
@@ -26,7 +23,7 @@ static bool is_drawable(const film_layout_t *l, xy_film_picture_t picture)
     }
 }
 
-static xy_status_t draw(const film_layout_t *l, xy_film_picture_t picture)
+static xy_status_t draw(film_layout_t *l, xy_film_picture_t picture)
 {
     switch (picture) {
     case XY_FILM_TIME:
@@ -64,22 +61,26 @@ xy_status_t xy_film_svg(const xy_film_t *film, const xy_graph_t *graph, xy_film_
     return st;
 }
 
-static xy_status_t write_file(const film_layout_t *layout, xy_film_picture_t picture,
-                              const char *prefix)
-{
-    film_layout_t l = *layout;
-    char *path = xy_sprintf("%s-%s.svg", prefix, names[picture]);
-    xy_out_t *out;
-    xy_status_t st = path != NULL ? xy_out_open(path, &out) : xy_fail_memory("naming a picture");
+typedef struct {
+    const film_layout_t *layout;
+    xy_film_picture_t picture;
+} picture_file_t;
 
-    if (st == XY_OK) {
-        l.f = xy_out_file(out);
-        st = draw(&l, picture);
-        if (st == XY_OK)
-            st = xy_out_commit(out);
-        else
-            xy_out_cancel(out);
-    }
+static xy_status_t write_picture(const void *arg, FILE *file)
+{
+    const picture_file_t *p = arg;
+    film_layout_t l = *p->layout;
+
+    l.f = file;
+    return draw(&l, p->picture);
+}
+
+static xy_status_t write_file(const film_layout_t *l, xy_film_picture_t picture, const char *prefix)
+{
+    char *path = xy_sprintf("%s-%s.svg", prefix, names[picture]);
+    xy_status_t st = path != NULL ? xy_out_write(path, write_picture, &(picture_file_t){l, picture})
+                                  : xy_fail_memory("naming a picture");
+
     xy_free(path);
     return st;
 }
@@ -101,47 +102,74 @@ xy_status_t xy_film_files(const xy_film_t *film, const xy_graph_t *graph, const 
 /* ---- The page ---- */
 
 static const char *const captions[XY_FILM_PICTURES] = {
-    "A mark per task, coloured by worker; thin marks are <b class='load'>loads</b>, <b "
-    "class='store'>stores</b> and <b class='peer'>transfers between memories</b>. Horizontal runs "
-    "of "
-    "one colour are reuse.",
-    "Coloured by worker. Black lines join what was done by the same instant, at equal distances in "
-    "time. Teeth are locality.",
-    "The domain at six instants; the darker, the more iterations are done.",
+    "A mark per task, in the colour of its worker; thin marks are transfers. Horizontal runs of "
+    "one "
+    "colour are reuse.",
+    "In the colours of the workers. Lines join what was done by the same instant, at equal "
+    "distances "
+    "in time. Teeth are locality.",
+    "The domain at six instants; the stronger the colour, the more iterations are done.",
     "What each memory holds, in the colour of its worker.",
-    "How many <b class='load'>loads</b>, <b class='store'>stores</b> and <b class='peer'>transfers "
-    "between memories</b> are under way.",
+    "How many loads, stores and transfers between memories are under way.",
 };
 
 static const char *const headings[XY_FILM_PICTURES] = {
     "Domain against time", "Domain against iteration", "Slices", "Memories", "Links"};
 
-static void print_text(FILE *f, const char *text)
-{
-    for (; *text != '\0'; text++)
-        if (*text == '<')
-            fputs("&lt;", f);
-        else if (*text == '&')
-            fputs("&amp;", f);
-        else
-            fputc(*text, f);
-}
-
+/* The first line is what was found, the others are the numbers behind it. */
 static void print_head(FILE *f, const xy_film_text_t *text)
 {
-    fprintf(f, "<!doctype html>\n<html lang='en'><head><meta charset='utf-8'>"
-               "<meta name='viewport' content='width=device-width'><title>");
-    print_text(f, text->title);
-    fprintf(f, "</title>\n<style>body{font:15px/1.5 system-ui,sans-serif;margin:2em auto;"
-               "max-width:66em;padding:0 1em;color:#1c1c1c;background:#fff}svg{width:100%%}"
-               ".load{color:#b34d00}.store{color:#2a7fb0}.peer{color:#a04f7d}.key{color:#555;"
-               "margin-top:0}canvas{max-width:100%%}input[type=range]{width:30em;max-width:60%%;"
-               "vertical-align:middle}</style></head><body>\n<h1>");
-    print_text(f, text->title);
-    fprintf(f, "</h1>\n<pre>");
-    print_text(f, text->text != NULL ? text->text : "");
-    fprintf(f, "</pre>\n");
+    const char *all = text->text != NULL ? text->text : "";
+    size_t first = strcspn(all, "\n");
+    char finding[256];
+
+    snprintf(finding, sizeof(finding), "%.*s", (int)(first < 255 ? first : 255), all);
+    xy_page_begin(f, &(xy_page_t){.title = text->title,
+                                  .finding = finding,
+                                  .style = "canvas{max-width:100%}input[type=range]{width:30em;"
+                                           "max-width:60%;vertical-align:middle}\n"});
+    if (all[first] == '\n') {
+        fputs("<pre>", f);
+        xy_xml_escape(f, all + first + 1);
+        fputs("</pre>\n", f);
+    }
 }
+
+/* The tones of the workers' colours, for light and for dark ground. */
+static void print_tones(FILE *f)
+{
+    fputs("const C=[", f);
+    for (int w = 0; w < XY_COLOURS; w++)
+        fprintf(f, "['%s','%s'],", xy_colours[film_colour(w)].light,
+                xy_colours[film_colour(w)].dark);
+    fputs("];\n", f);
+}
+
+/* Draws the state of the domain at the instant of the slider, or plays from there. */
+static const char player[] =
+    "const $=id=>document.getElementById(id),cv=$('film'),g=cv.getContext('2d');\n"
+    "const night=matchMedia('(prefers-color-scheme:dark)');\n"
+    "const across=Math.max(1,Math.min(N[2],Math.floor(900/(N[1]*6+10))));\n"
+    "const U=Math.max(4,Math.min(28,Math.floor((940/across-10)/N[1])));\n"
+    "const rows=Math.ceil(N[2]/across);cv.width=across*(N[1]*U+10);cv.height=rows*(N[0]*U+10);\n"
+    "function draw(){const w=$('when').value/1000*END,k=night.matches?1:0;\n"
+    "$('at').textContent=END>=1?w.toFixed(3)+' s':(w*1e3).toFixed(3)+' ms';\n"
+    "g.clearRect(0,0,cv.width,cv.height);const n=N[0]*N[1]*N[2],done=new Float64Array(n);\n"
+    "const who=new Int32Array(n),last=new Float64Array(n).fill(-1e9);\n"
+    "for(let i=0;i<tasks.length&&tasks[i]<=w;i+=4){const c=tasks[i+1];\n"
+    "done[c]=Math.max(done[c],tasks[i+2]+1);who[c]=tasks[i+3];last[c]=tasks[i];}\n"
+    "for(let z=0;z<N[2];z++)for(let x=0;x<N[0];x++)for(let y=0;y<N[1];y++){\n"
+    "const "
+    "c=(x*N[1]+y)*N[2]+z,px=z%across*(N[1]*U+10)+y*U,py=Math.floor(z/across)*(N[0]*U+10)+x*U;\n"
+    "g.globalAlpha=1;g.fillStyle=k?'#1b1e24':'#f3f3f3';g.fillRect(px,py,U-1,U-1);\n"
+    "if(done[c]){g.globalAlpha=0.12+0.88*done[c]/T;g.fillStyle=C[who[c]%C.length][k];\n"
+    "g.fillRect(px,py,U-1,U-1);g.globalAlpha=1}\n"
+    "if(last[c]>w-END/60){g.strokeStyle=k?'#fff':'#000';g.strokeRect(px+.5,py+.5,U-2,U-2);}}}\n"
+    "$('when').addEventListener('input',draw);night.addEventListener('change',draw);let timer=0;\n"
+    "$('play').addEventListener('click',()=>{if(timer){clearInterval(timer);timer=0;\n"
+    "$('play').textContent='play';return;}$('play').textContent='stop';\n"
+    "timer=setInterval(()=>{$('when').value=(+$('when').value+4)%1001;draw();},40);});\n"
+    "draw();\n</script>\n";
 
 /* The film: every slice of the domain at the instant that the slider shows. */
 static void print_slider(const film_layout_t *l)
@@ -149,8 +177,9 @@ static void print_slider(const film_layout_t *l)
     fprintf(l->f,
             "<h2>Film</h2>\n<p><label>time <input id='when' type='range' min='0' max='1000' "
             "value='300'></label> <output id='at' for='when'></output> "
-            "<button id='play'>play</button></p>\n<canvas id='film'></canvas>\n<p class='key'>Each "
-            "square is a block, in the colour of the worker that ran it last, the darker the more "
+            "<button id='play'>play</button></p>\n<canvas id='film'></canvas>\n<p>Each "
+            "square is a block, in the colour of the worker that ran it last, the stronger the "
+            "colour the more "
             "iterations it has done; outlined are those of the last moments.%s</p>\n<script>\n"
             "const N=[%lld,%lld,%lld],T=%d,END=%.9g,tasks=[",
             l->dims > 2 ? " One picture per layer of the third dimension." : "",
@@ -163,44 +192,23 @@ static void print_slider(const film_layout_t *l)
             fprintf(l->f, "%.6g,%lld,%d,%d,", t->end, (long long)l->place[t->op],
                     l->iteration[t->op], t->worker);
     }
-    fprintf(
-        l->f,
-        "];\nconst C=['0,114,178','230,159,0','0,158,115','204,121,167','86,180,233','213,94,0',"
-        "'138,122,0','85,85,85'];\nconst $=id=>document.getElementById(id),cv=$('film'),"
-        "g=cv.getContext('2d');\nconst across=Math.max(1,Math.min(N[2],Math.floor(900/(N[1]*6+10)"
-        ")));\nconst U=Math.max(4,Math.min(28,Math.floor((940/across-10)/N[1])));\n"
-        "const rows=Math.ceil(N[2]/across);cv.width=across*(N[1]*U+10);"
-        "cv.height=rows*(N[0]*U+10);\n"
-        "function draw(){const w=$('when').value/1000*END;$('at').textContent=END>=1?"
-        "w.toFixed(3)+' s':(w*1e3).toFixed(3)+' ms';g.clearRect(0,0,cv.width,cv.height);\n"
-        "const n=N[0]*N[1]*N[2],done=new Float64Array(n),who=new Int32Array(n),"
-        "last=new Float64Array(n).fill(-1e9);\n"
-        "for(let i=0;i<tasks.length&&tasks[i]<=w;i+=4){const c=tasks[i+1];"
-        "done[c]=Math.max(done[c],tasks[i+2]+1);who[c]=tasks[i+3];last[c]=tasks[i];}\n"
-        "for(let z=0;z<N[2];z++)for(let x=0;x<N[0];x++)for(let y=0;y<N[1];y++){"
-        "const c=(x*N[1]+y)*N[2]+z,px=z%%across*(N[1]*U+10)+y*U,"
-        "py=Math.floor(z/across)*(N[0]*U+10)+x*U;\n"
-        "g.fillStyle=done[c]?'rgba('+C[who[c]%%8]+','+(0.12+0.88*done[c]/T)+')':'#f3f3f3';"
-        "g.fillRect(px,py,U-1,U-1);\n"
-        "if(last[c]>w-END/60){g.strokeStyle='#000';g.strokeRect(px+.5,py+.5,U-2,U-2);}}}\n"
-        "$('when').addEventListener('input',draw);let timer=0;\n"
-        "$('play').addEventListener('click',()=>{if(timer){clearInterval(timer);timer=0;"
-        "$('play').textContent='play';return;}$('play').textContent='stop';"
-        "timer=setInterval(()=>{$('when').value=(+$('when').value+4)%%1001;draw();},40);});\n"
-        "draw();\n</script>\n");
+    fputs("];\n", l->f);
+    print_tones(l->f);
+    fputs(player, l->f);
 }
 
-static xy_status_t print_pictures(const film_layout_t *l)
+static xy_status_t print_pictures(film_layout_t *l)
 {
     xy_status_t st = XY_OK;
 
     for (int i = 0; i < XY_FILM_PICTURES && st == XY_OK; i++) {
         if (!is_drawable(l, (xy_film_picture_t)i))
             continue;
-        fprintf(l->f, "<h2>%s</h2>\n", headings[i]);
+        xy_page_heading(l->f, "%s", headings[i]);
         st = draw(l, (xy_film_picture_t)i);
-        fprintf(l->f, "<p class='key'>%s%s</p>\n", captions[i],
-                i == XY_FILM_TIME && l->step > 1 ? " Only some of the marks are drawn." : "");
+        xy_page_paragraph(l->f, "%s%s", captions[i],
+                          i == XY_FILM_TIME && l->step > 1 ? " Only some of the marks are drawn."
+                                                           : "");
         if (i == XY_FILM_SLICES)
             print_slider(l);
     }
@@ -216,11 +224,12 @@ xy_status_t xy_film_page(const xy_film_t *film, const xy_graph_t *graph, const x
     if (st != XY_OK)
         return st;
     l.f = file;
+    l.is_embedded = true;
     print_head(file, text);
     if (l.dims == 0)
-        fprintf(file, "<p>No datum has a position: there is no domain to draw.</p>\n");
+        xy_page_paragraph(file, "No datum has a position: there is no domain to draw.");
     st = print_pictures(&l);
-    fprintf(file, "</body></html>\n");
+    xy_page_end(file);
     film_layout_cleanup(&l);
     return st;
 }

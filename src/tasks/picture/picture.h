@@ -41,19 +41,17 @@ typedef enum {
     XY_FILM_PICTURES,
 } xy_film_picture_t;
 
-/* "time", "iteration", "slices", "memory", "links". */
-const char *xy_film_name(xy_film_picture_t picture);
-
 /* One picture as a file of its own. *is_drawn_p (may be NULL): false, and nothing written, where
  * there is nothing to draw: no positions, no second dimension. XY_ENOMEM (said). */
 xy_status_t xy_film_svg(const xy_film_t *film, const xy_graph_t *graph, xy_film_picture_t picture,
                         FILE *file, bool *is_drawn_p);
-/* All of them, each to PREFIX-NAME.svg. XY_EIO and the like (said). */
+/* All of them, each to PREFIX-NAME.svg with the NAME time, iteration, slices, memory or links.
+ * XY_EIO and the like (said). */
 xy_status_t xy_film_files(const xy_film_t *film, const xy_graph_t *graph, const char *prefix);
 
 typedef struct {
     const char *title;
-    const char *text; /* lines below it */
+    const char *text; /* the first line is what was found, the others are below it */
 } xy_film_text_t;
 
 /* One self-contained page: all pictures and, in 2D and 3D, the slices with a slider over time.

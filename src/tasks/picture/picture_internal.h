@@ -11,6 +11,7 @@
 #ifndef XY_TASKS_PICTURE_PICTURE_INTERNAL_H
 #define XY_TASKS_PICTURE_PICTURE_INTERNAL_H
 
+#include "draw/draw.h"
 #include "tasks/picture/picture.h"
 
 typedef struct {
@@ -48,6 +49,8 @@ typedef struct {
     int32_t workers;    /* highest seen + 1 */
     size_t step;        /* every step-th mark is drawn */
     FILE *f;
+    bool is_embedded; /* in the page */
+    xy_svg_t svg;     /* that is drawn */
 } film_layout_t;
 
 /* layout.c. The caller cleans up. XY_ENOMEM (said). */
@@ -56,7 +59,7 @@ void film_layout_cleanup(film_layout_t *l);
 int64_t film_place_of_data(const film_layout_t *l, int32_t data);
 
 /* All pictures have the same frame. */
-enum { FILM_WIDTH = 1000, FILM_HEIGHT = 420, FILM_LEFT = 60, FILM_TOP = 14 };
+enum { FILM_WIDTH = 1000, FILM_HEIGHT = 440, FILM_LEFT = 60, FILM_TOP = 34 };
 enum { FILM_WIDE = FILM_WIDTH - FILM_LEFT - 10, FILM_HIGH = FILM_HEIGHT - FILM_TOP - 36 };
 enum { FILM_MARKS_MAX = 200000 };
 
@@ -70,18 +73,32 @@ static inline double film_y(double share)
     return FILM_TOP + share * FILM_HIGH;
 }
 
-uint32_t film_colour(int32_t worker);
+/* Transfers by what they do. */
+typedef enum { FILM_LOAD, FILM_STORE, FILM_PEER, FILM_KINDS } film_kind_t;
+
+static inline film_kind_t film_kind_of(const film_transfer_t *t)
+{
+    return t->from == 0 ? FILM_LOAD : t->to == 0 ? FILM_STORE : FILM_PEER;
+}
+
+extern const char *const film_kind_names[FILM_KINDS];
+
+/* Numbers of colours, of which workers have other ones than transfers while they are few. */
+int film_colour(int32_t worker);
+int film_kind_colour(film_kind_t kind);
 
 /* draw.c */
-void film_begin(const film_layout_t *l, const char *title, const char *x, const char *y);
+void film_begin(film_layout_t *l, const char *title, const char *x, const char *y);
 void film_scale_time(const film_layout_t *l);
 void film_scale_y(const film_layout_t *l, double most, bool is_upward);
-void film_draw_time(const film_layout_t *l);
-xy_status_t film_draw_iterations(const film_layout_t *l);
-xy_status_t film_draw_slices(const film_layout_t *l);
+/* What the colours of transfers mean, above the picture. */
+void film_draw_kinds(const film_layout_t *l);
+void film_draw_time(film_layout_t *l);
+xy_status_t film_draw_iterations(film_layout_t *l);
+xy_status_t film_draw_slices(film_layout_t *l);
 
 /* draw_use.c */
-void film_draw_memory(const film_layout_t *l);
-void film_draw_links(const film_layout_t *l);
+void film_draw_memory(film_layout_t *l);
+void film_draw_links(film_layout_t *l);
 
 #endif

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "base/testing.h"
+#include "draw/testing.h"
 #include "tasks/picture/picture_internal.h"
 
 /* n tasks that each write the datum before them on a line, twice around. */
@@ -45,12 +46,18 @@ static xy_film_t *tell(int n)
     return film;
 }
 
-static int count(const char *text, const char *word)
+/* Marks of tasks and transfers: "M60 34h12.5". */
+static int count_strokes(const char *text)
 {
     int n = 0;
 
-    for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word))
-        n++;
+    for (const char *at = strstr(text, "stroke-width=\""); at != NULL;
+         at = strstr(at + 1, "stroke-width=\"")) {
+        const char *end = strstr(at, "/>");
+
+        for (const char *m = strchr(at, 'M'); m != NULL && m < end; m = strchr(m + 1, 'M'))
+            n++;
+    }
     return n;
 }
 
@@ -79,12 +86,13 @@ static void test_marks(void **state)
 
     (void)state;
     text = picture(film, g, XY_FILM_TIME);
-    assert_int_equal(count(text, "<path"), 5); /* three kinds of transfers, two workers */
-    assert_int_equal(count(text, "M"), 20);
+    assert_int_equal(testing_count(text, "stroke-width=\""),
+                     5); /* three kinds of transfers, two workers */
+    assert_int_equal(count_strokes(text), 20);
     free(text);
     text = picture(film, g, XY_FILM_ITERATION);
-    assert_int_equal(count(text, "M"), 10); /* cell i is done by worker i % 2, then by the other */
-    assert_int_equal(count(text, "<polyline"), 3);
+    assert_int_equal(count_strokes(text), 10); /* cell i: by worker i % 2, then by the other */
+    assert_int_equal(testing_count(text, "<path class=\"ink\""), 3);
     free(text);
     assert_null(picture(film, g, XY_FILM_SLICES));
     xy_film_destroy(film);
