@@ -4,17 +4,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Measured dots in one colour, the model in another, borders of intervals dashed. */
-static const char style[] =
-    "text{font:11px system-ui,'Segoe UI',Helvetica,Arial,sans-serif;fill:#1f2430}\n"
-    ".title{font-size:13px;font-weight:600}.note{fill:#5b6475}.page{fill:#fff}\n"
-    ".frame{fill:none;stroke:#8b93a3}.grid{stroke:#e3e6ea}.border{stroke:#8b93a3;"
-    "stroke-dasharray:4 3}\n"
-    ".fit{fill:none;stroke:#1f6fb5;stroke-width:1.6}.dot{fill:#c0392b}.bar{stroke:#c0392b;"
-    "stroke-width:2}\n"
-    "@media(prefers-color-scheme:dark){text{fill:#e6e9ef}.note{fill:#a2abba}.page{fill:#14161a}"
-    ".frame,.border{stroke:#6b7382}.grid{stroke:#2d323b}.fit{stroke:#6fb3ef}.dot{fill:#ff7b6b}"
-    ".bar{stroke:#ff7b6b}}\n";
+#include "draw/draw.h"
+
+/* The model blue, samples orange, borders of intervals dashed. */
+#define MODEL  "s0 thick"
+#define SAMPLE "f1"
+#define ERROR  "s1 thick"
 
 enum {
     WIDTH = 640,
@@ -24,14 +19,15 @@ enum {
     TOP = 40,
     PLOT = 190,
     GAP = 14,
-    ERROR = 46
+    ERROR_HIGH = 46
 };
 
 /* One curve, whatever it is of. */
 typedef struct {
     const xy_kernel_cost_t *kernel; /* or */
     const xy_message_cost_t *message;
-    double x0, x1, t0, t1, error;
+    xy_axis_t across, up, error;
+    double top; /* in the picture */
 } curve_t;
 
 static size_t sample_count(const curve_t *c)
@@ -68,115 +64,52 @@ static bool is_drawable(const curve_t *c)
     return c->message->model.kind[XY_MESSAGE_BLOCKING].latency > 0;
 }
 
-/* Whole decades around the samples; errors to the next 5 %, at most 100 %. */
-static void find_ranges(curve_t *c)
-{
-    c->x0 = c->t0 = INFINITY;
-    c->x1 = c->t1 = c->error = 0;
-    for (size_t i = 0; i < sample_count(c); i++) {
-        double x = fmax(sample_x(c, i), 1), t = sample_t(c, i);
-
-        if (!(t > 0))
-            continue;
-        c->x0 = fmin(c->x0, x);
-        c->x1 = fmax(c->x1, x);
-        c->t0 = fmin(c->t0, t);
-        c->t1 = fmax(c->t1, t);
-        c->error = fmax(c->error, fabs(error_of(c, i)));
-    }
-    c->x0 /= 1.1;
-    c->x1 *= 1.1;
-    c->t0 = pow(10, floor(log10(c->t0) + 1e-9));
-    c->t1 = pow(10, fmax(ceil(log10(c->t1) - 1e-9), log10(c->t0) + 1));
-    c->error = fmin(fmax(ceil(c->error / 0.05) * 0.05, 0.05), 1);
-}
-
-static double place_x(const curve_t *c, double x)
-{
-    return LEFT + (WIDTH - LEFT - RIGHT) * log(fmax(x, c->x0) / c->x0) / log(c->x1 / c->x0);
-}
-
-static double place_t(const curve_t *c, double t)
-{
-    double part = log(fmax(t, c->t0 / 10) / c->t0) / log(c->t1 / c->t0);
-
-    return TOP + PLOT * (1 - fmin(fmax(part, 0), 1));
-}
-
-static double place_error(const curve_t *c, double error)
-{
-    return TOP + PLOT + GAP + ERROR / 2.0 * (1 - fmin(fmax(error / c->error, -1), 1));
-}
-
-static void line(FILE *f, const char *class, double x0, double y0, double x1, double y1)
-{
-    fprintf(f, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>", class, x0,
-            y0, x1, y1);
-}
-
-static void label(FILE *f, double x, double y, const char *anchor, const char *text)
-{
-    fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
-    xy_xml_escape(f, text);
-    fputs("</text>", f);
-}
-
 static bool is_bytes(const curve_t *c)
 {
     return c->message != NULL || strcmp(c->kernel->unit, "B") == 0;
 }
 
-/* Sizes in bytes by powers of two, orders of matrices by 1, 2, 5. */
-static void draw_x_axis(const curve_t *c, FILE *f)
+/* Whole decades around the samples; errors to the next 5 %, at most 100 %. */
+static void find_ranges(curve_t *c)
 {
-    static const double steps[] = {1, 2, 5};
-    char text[32];
-    double decades = log10(c->x1 / c->x0);
+    xy_axis_t across = {is_bytes(c) ? XY_SCALE_DOUBLING : XY_SCALE_TENS, INFINITY, 0, LEFT,
+                        WIDTH - RIGHT};
+    xy_axis_t up = {XY_SCALE_TENS, INFINITY, 0, c->top + TOP + PLOT, c->top + TOP};
+    double error = 0.05;
 
-    if (is_bytes(c)) {
-        int skip = decades > 4.5 ? 4 : decades > 2 ? 2 : 1;
+    for (size_t i = 0; i < sample_count(c); i++) {
+        double x = fmax(sample_x(c, i), 1), t = sample_t(c, i);
 
-        for (int k = 0; k < 60; k += skip) {
-            double x = ldexp(1, k);
-
-            if (x < c->x0 || x > c->x1)
-                continue;
-            line(f, "grid", place_x(c, x), TOP, place_x(c, x), TOP + PLOT);
-            label(f, place_x(c, x), TOP + PLOT + GAP + ERROR + 16, "middle",
-                  xy_format_size((uint64_t)x, text));
-        }
-        return;
+        if (!(t > 0))
+            continue;
+        across.low = fmin(across.low, x / 1.1);
+        across.high = fmax(across.high, x * 1.1);
+        up.low = fmin(up.low, t);
+        up.high = fmax(up.high, t);
+        error = fmax(error, fabs(error_of(c, i)));
     }
-    for (int k = 0; k < 12; k++)
-        for (int s = 0; s < 3; s++) {
-            double x = steps[s] * pow(10, k);
-
-            if (x < c->x0 || x > c->x1 || (decades > 4 && s > 0))
-                continue;
-            snprintf(text, sizeof(text), "%g", x);
-            line(f, "grid", place_x(c, x), TOP, place_x(c, x), TOP + PLOT);
-            label(f, place_x(c, x), TOP + PLOT + GAP + ERROR + 16, "middle", text);
-        }
+    error = fmin(ceil(error / 0.05 - 1e-9) * 0.05, 1);
+    xy_axis_widen(&up, 6);
+    c->across = across;
+    c->up = up;
+    c->error = (xy_axis_t){
+        .low = -error, .high = error, .from = up.from + GAP + ERROR_HIGH, .to = up.from + GAP};
 }
 
-static void draw_frame(const curve_t *c, FILE *f)
-{
-    char text[32];
+/* ---- Drawing ---- */
 
-    draw_x_axis(c, f);
-    for (double t = c->t0; t <= c->t1 * 1.01; t *= 10) {
-        line(f, "grid", LEFT, place_t(c, t), WIDTH - RIGHT, place_t(c, t));
-        label(f, LEFT - 6, place_t(c, t) + 4, "end", xy_format_seconds(t, text));
-    }
-    fprintf(f, "<rect class=\"frame\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>", LEFT, TOP,
-            WIDTH - LEFT - RIGHT, PLOT);
-    fprintf(f, "<rect class=\"frame\" x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\"/>\n", LEFT,
-            TOP + PLOT + GAP, WIDTH - LEFT - RIGHT, ERROR);
-    line(f, "grid", LEFT, place_error(c, 0), WIDTH - RIGHT, place_error(c, 0));
-    snprintf(text, sizeof(text), "+%g %%", 100 * c->error);
-    label(f, LEFT - 6, place_error(c, c->error) + 8, "end", text);
-    snprintf(text, sizeof(text), "-%g %%", 100 * c->error);
-    label(f, LEFT - 6, place_error(c, -c->error) + 2, "end", text);
+static void draw_frame(const curve_t *c, const xy_svg_t *svg)
+{
+    double bottom = c->error.from, zero = xy_axis_at(&c->error, 0);
+
+    xy_axis_draw_across(svg, &c->across, is_bytes(c) ? 8 : 10, c->top + TOP, bottom,
+                        is_bytes(c) ? xy_tick_size : xy_tick_number);
+    xy_axis_draw_up(svg, &c->up, 6, LEFT, WIDTH - RIGHT, xy_tick_seconds);
+    xy_svg_rect(svg, "frame", LEFT, c->top + TOP, WIDTH - LEFT - RIGHT, PLOT, NULL);
+    xy_svg_rect(svg, "frame", LEFT, c->error.to, WIDTH - LEFT - RIGHT, ERROR_HIGH, NULL);
+    xy_svg_line(svg, "frame", LEFT, zero, WIDTH - RIGHT, zero);
+    xy_svg_text(svg, "note end", LEFT - 6, c->error.to + 8, "+%g %%", 100 * c->error.high);
+    xy_svg_text(svg, "note end", LEFT - 6, c->error.from + 2, "-%g %%", 100 * c->error.high);
 }
 
 static size_t border_count(const curve_t *c)
@@ -192,72 +125,69 @@ static double border(const curve_t *c, size_t i)
                              : c->message->model.kind[XY_MESSAGE_BLOCKING].time.line[i].end;
 }
 
-static void draw_model(const curve_t *c, FILE *f)
+static void draw_model(const curve_t *c, const xy_svg_t *svg)
 {
     enum { STEPS = 300 };
+    double x[STEPS + 1], y[STEPS + 1], low = c->across.low * 1.1, high = c->across.high / 1.1;
 
-    for (size_t i = 0; i < border_count(c); i++)
-        line(f, "border", place_x(c, border(c, i)), TOP, place_x(c, border(c, i)),
-             TOP + PLOT + GAP + ERROR);
-    fputs("<polyline class=\"fit\" points=\"", f);
-    for (int k = 0; k <= STEPS; k++) {
-        double x = c->x0 * 1.1 * pow(c->x1 / c->x0 / 1.21, (double)k / STEPS);
+    for (size_t i = 0; i < border_count(c); i++) {
+        double at = xy_axis_at(&c->across, border(c, i));
 
-        fprintf(f, "%.1f,%.1f ", place_x(c, x), place_t(c, model_t(c, x)));
+        xy_svg_line(svg, "frame dash", at, c->top + TOP, at, c->error.from);
     }
-    fputs("\"/>\n", f);
+    for (int k = 0; k <= STEPS; k++) {
+        double size = low * pow(high / low, (double)k / STEPS);
+
+        x[k] = xy_axis_at(&c->across, size);
+        y[k] = xy_axis_at(&c->up, model_t(c, size));
+    }
+    xy_svg_curve(svg, MODEL, x, y, STEPS + 1);
 }
 
-static void draw_samples(const curve_t *c, FILE *f)
+static void draw_samples(const curve_t *c, const xy_svg_t *svg)
 {
-    char text[32];
+    char text[32], tip[96];
 
     for (size_t i = 0; i < sample_count(c); i++) {
-        double x = sample_x(c, i), t = sample_t(c, i);
+        double t = sample_t(c, i), x = xy_axis_at(&c->across, sample_x(c, i));
 
         if (!(t > 0))
             continue;
-        fprintf(f,
-                "<circle class=\"dot\" cx=\"%.1f\" cy=\"%.1f\" r=\"3\"><title>%g: %s, model %+.2g "
-                "%%</title></circle>",
-                place_x(c, x), place_t(c, t), x, xy_format_seconds(t, text), 100 * error_of(c, i));
-        line(f, "bar", place_x(c, x), place_error(c, 0), place_x(c, x),
-             place_error(c, error_of(c, i)));
+        snprintf(tip, sizeof(tip), "%g: %s, model %+.2g %%", sample_x(c, i),
+                 xy_format_seconds(t, text), 100 * error_of(c, i));
+        xy_svg_circle(svg, SAMPLE, x, xy_axis_at(&c->up, t), 3, tip);
+        xy_svg_line(svg, ERROR, x, xy_axis_at(&c->error, 0), x,
+                    xy_axis_at(&c->error, error_of(c, i)));
     }
-    fputc('\n', f);
 }
 
-static void draw_title(const curve_t *c, FILE *f)
+static void draw_title(const curve_t *c, const xy_svg_t *svg)
 {
-    fprintf(f, "<text class=\"title\" x=\"%d\" y=\"18\">", LEFT);
-    if (c->kernel != NULL) {
-        xy_xml_escape(f, c->kernel->name);
-        fprintf(f, ", %ld %s%s", c->kernel->threads, is_bytes(c) ? "core" : "thread",
-                c->kernel->threads == 1 ? "" : "s");
-        if (c->kernel->distance > 0)
-            fprintf(f, ", memory at distance %ld", c->kernel->distance);
+    char distance[64] = "";
+
+    if (c->kernel == NULL) {
+        xy_svg_text(svg, "title", LEFT, c->top + 18, "messages %s - %s", c->message->cluster1,
+                    c->message->cluster2);
     } else {
-        fputs("messages ", f);
-        xy_xml_escape(f, c->message->cluster1);
-        fputs(" - ", f);
-        xy_xml_escape(f, c->message->cluster2);
+        if (c->kernel->distance > 0)
+            snprintf(distance, sizeof(distance), ", memory at distance %ld", c->kernel->distance);
+        xy_svg_text(svg, "title", LEFT, c->top + 18, "%s, %ld %s%s%s", c->kernel->name,
+                    c->kernel->threads, is_bytes(c) ? "core" : "thread",
+                    c->kernel->threads == 1 ? "" : "s", distance);
     }
-    fprintf(f,
-            "</text><text class=\"note\" x=\"%d\" y=\"33\">%zu samples, %zu interval%s; seconds "
-            "against %s, and the model's error</text>\n",
-            LEFT, sample_count(c), border_count(c) + 1, border_count(c) == 0 ? "" : "s",
-            is_bytes(c) ? "bytes" : "n");
+    xy_svg_text(svg, "note", LEFT, c->top + 33,
+                "%zu samples, %zu interval%s; seconds against %s, and the model's error",
+                sample_count(c), border_count(c) + 1, border_count(c) == 0 ? "" : "s",
+                is_bytes(c) ? "bytes" : "n");
 }
 
-static void draw_curve(curve_t *c, int row, FILE *f)
+static void draw_curve(curve_t *c, const xy_svg_t *svg)
 {
     find_ranges(c);
-    fprintf(f, "<g transform=\"translate(0 %d)\">\n", row * HEIGHT);
-    draw_title(c, f);
-    draw_frame(c, f);
-    draw_model(c, f);
-    draw_samples(c, f);
-    fputs("</g>\n", f);
+    draw_title(c, svg);
+    draw_frame(c, svg);
+    draw_model(c, svg);
+    draw_samples(c, svg);
 }
 
 static curve_t curve_at(const xy_costs_t *costs, size_t i)
@@ -271,50 +201,88 @@ static curve_t curve_at(const xy_costs_t *costs, size_t i)
     return c;
 }
 
-xy_status_t xy_costs_print_svg(const xy_costs_t *costs, FILE *file)
+static size_t curve_count(const xy_costs_t *costs)
 {
-    size_t all = costs->kernels.count + costs->messages.count;
-    int rows = 0, row = 0;
+    return costs->kernels.count + costs->messages.count;
+}
 
-    for (size_t i = 0; i < all; i++) {
+static xy_status_t draw(const xy_costs_t *costs, bool is_embedded, FILE *file)
+{
+    int rows = 0;
+    xy_svg_t svg;
+
+    for (size_t i = 0; i < curve_count(costs); i++) {
         curve_t c = curve_at(costs, i);
 
         rows += is_drawable(&c);
     }
     if (rows == 0)
         return xy_fail(XY_EINVAL, "there is no model to draw");
-    fprintf(file,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
-            "height=\"%d\" style=\"max-width:100%%;height:auto\" role=\"img\">\n<style>%s</style>\n"
-            "<rect class=\"page\" width=\"100%%\" height=\"100%%\"/>\n",
-            WIDTH, rows * HEIGHT, WIDTH, rows * HEIGHT, style);
-    for (size_t i = 0; i < all; i++) {
+    svg = xy_svg_begin(file, &(xy_svg_head_t){.width = WIDTH,
+                                              .height = rows * HEIGHT,
+                                              .title = "Costs and their models",
+                                              .is_embedded = is_embedded});
+    rows = 0;
+    for (size_t i = 0; i < curve_count(costs); i++) {
         curve_t c = curve_at(costs, i);
 
-        if (is_drawable(&c))
-            draw_curve(&c, row++, file);
+        c.top = rows * HEIGHT;
+        if (!is_drawable(&c))
+            continue;
+        draw_curve(&c, &svg);
+        rows++;
     }
-    fputs("</svg>\n", file);
+    xy_svg_end(&svg);
     return XY_OK;
+}
+
+xy_status_t xy_costs_print_svg(const xy_costs_t *costs, FILE *file)
+{
+    return draw(costs, false, file);
+}
+
+/* "12 models miss their samples by 1.3 % on average and by 6 % at most." */
+static void find(const xy_costs_t *costs, char *text, size_t size)
+{
+    double sum = 0, most = 0;
+    size_t models = 0, samples = 0;
+
+    for (size_t i = 0; i < curve_count(costs); i++) {
+        curve_t c = curve_at(costs, i);
+
+        if (!is_drawable(&c))
+            continue;
+        models++;
+        for (size_t s = 0; s < sample_count(&c); s++) {
+            double error = sample_t(&c, s) > 0 ? fabs(error_of(&c, s)) : NAN;
+
+            if (isnan(error))
+                continue;
+            sum += error;
+            most = fmax(most, error);
+            samples++;
+        }
+    }
+    text[0] = '\0';
+    if (samples > 0)
+        snprintf(text, size, "%zu model%s %s samples by %.2g %% on average and by %.2g %% at most.",
+                 models, models == 1 ? "" : "s", models == 1 ? "misses its" : "miss their",
+                 100 * sum / (double)samples, 100 * most);
 }
 
 xy_status_t xy_costs_print_html(const xy_costs_t *costs, FILE *file)
 {
+    char title[128], finding[160];
     xy_status_t st;
 
-    fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Costs of ",
-          file);
-    xy_xml_escape(file, costs->machine);
-    fputs("</title><style>:root{color-scheme:light dark}body{font:14px system-ui,sans-serif;"
-          "max-width:680px;margin:2em auto;padding:0 1em}</style></head><body>\n<h1>Costs of ",
-          file);
-    xy_xml_escape(file, costs->machine);
-    fputs("</h1>\n<p>", file);
-    xy_xml_escape(file, costs->hardware);
-    fputs(", measured ", file);
-    xy_xml_escape(file, costs->date);
-    fputs(". Dots are measured, lines are the models, dashes their intervals.</p>\n", file);
-    st = xy_costs_print_svg(costs, file);
-    fputs("</body></html>\n", file);
+    snprintf(title, sizeof(title), "Costs of %s", costs->machine);
+    find(costs, finding, sizeof(finding));
+    xy_page_begin(file, &(xy_page_t){.title = title, .finding = finding});
+    xy_page_paragraph(file,
+                      "%s, measured %s. Dots are measured, lines are the models, dashes their "
+                      "intervals.",
+                      costs->hardware, costs->date);
+    st = draw(costs, true, file);
+    xy_page_end(file);
     return st;
 }

@@ -41,7 +41,7 @@ static int linear_ticks(const xy_axis_t *a, int about, double ticks[XY_TICKS_MAX
 }
 
 /* Powers of ten, of which some are left out when there are many, and 2 and 5 times them when there
- * are few. */
+ * are few. On a short axis steps are equal. */
 static int tens_ticks(const xy_axis_t *a, int about, double ticks[XY_TICKS_MAX])
 {
     static const double parts[] = {1, 2, 5};
@@ -56,7 +56,7 @@ static int tens_ticks(const xy_axis_t *a, int about, double ticks[XY_TICKS_MAX])
             if (value >= a->low * (1 - slack) && value <= a->high * (1 + slack))
                 ticks[n++] = value;
         }
-    return n;
+    return n >= 2 ? n : linear_ticks(a, about, ticks);
 }
 
 static int doubling_ticks(const xy_axis_t *a, int about, double ticks[XY_TICKS_MAX])
