@@ -4,19 +4,21 @@
  * and the map, drawn in the browser from the numbers in the page. Without scripts it shows the map
  * of all messages.
  */
+#include "draw/draw.h"
 #include "place/traffic_internal.h"
 
 enum { BINS_MAX = 128, PARTS_MAX = 200 };
 
-static const char head[] =
-    "<style>:root{--ink:#1f2430;--note:#5b6475;--page:#fff;--ground:#f4f6f9;--line:#8b93a3;"
-    "--cell:11,92,173}@media(prefers-color-scheme:dark){:root{--ink:#e6e9ef;--note:#a2abba;"
-    "--page:#14161a;--ground:#1b1e24;--line:#6b7382;--cell:108,178,255}}"
-    "body{font:15px/1.5 system-ui,'Segoe UI',Helvetica,Arial,sans-serif;max-width:56em;"
-    "margin:2em auto;padding:0 1em;color:var(--ink);background:var(--page)}"
+static const xy_ink_t inks[] = {
+    {":root", "--note", "#5b6475", "#a2abba"},      {":root", "--ground", "#f6f7f9", "#1b1e24"},
+    {":root", "--line", "#8b93a3", "#6b7382"},      {":root", "--ink", "#1f2430", "#e6e9ef"},
+    {":root", "--cell", "33,72,188", "91,122,209"}, {NULL, NULL, NULL, NULL},
+};
+
+static const char style[] =
     "label{margin-right:1.2em}select{font:inherit}#map{width:100%;max-width:720px;"
-    "touch-action:none;display:block;margin:1em 0;outline-offset:4px}p{color:var(--note)}"
-    "#said{min-height:1.5em;color:var(--ink);font-variant-numeric:tabular-nums}</style>\n";
+    "touch-action:none;display:block;margin:1em 0;outline-offset:4px}"
+    "#said{min-height:1.5em;font-variant-numeric:tabular-nums}\n";
 
 static const char script[] =
     "<script>\n"
@@ -121,21 +123,47 @@ static xy_status_t print_plain(const xy_traffic_t *t, const traffic_part_t *part
     return st;
 }
 
+/* "8 ranks sent 1.2 GiB in 1000 messages, each to 3.9 others on average." */
+static xy_status_t find(const xy_traffic_t *t, const traffic_part_t *all, char *text, size_t size)
+{
+    double bytes = 0, messages = 0, pairs = 0;
+    char sum[32];
+    xy_matrix_t *m;
+    xy_status_t st = xy_traffic_matrix(t, &all->choice, &m);
+
+    if (st != XY_OK)
+        return st;
+    for (uint32_t i = 0; i < m->n; i++)
+        for (size_t k = m->first[i]; k < m->first[i + 1]; k++) {
+            bytes += m->bytes[k];
+            messages += m->messages[k];
+            pairs += m->to[k] != i && m->messages[k] > 0;
+        }
+    snprintf(text, size, "%u rank%s sent %s in %.0f messages, each to %.2g others on average.",
+             t->ranks, t->ranks == 1 ? "" : "s", xy_format_size((uint64_t)bytes, sum), messages,
+             m->n > 0 ? pairs / m->n : 0);
+    xy_matrix_destroy(m);
+    return XY_OK;
+}
+
 xy_status_t traffic_print_page(const xy_traffic_t *t, const xy_vec_t *parts, const char *title,
                                FILE *file)
 {
     uint32_t bins = t->ranks < BINS_MAX ? t->ranks : BINS_MAX;
     size_t shown = parts->count < PARTS_MAX ? parts->count : PARTS_MAX;
+    char heading[256], finding[160] = "";
     xy_status_t st = XY_OK;
 
-    fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta "
-          "name=\"viewport\" content=\"width=device-width\"><title>",
-          file);
-    xy_xml_escape(file, title);
-    fprintf(file, ": who talks to whom</title>\n%s</head><body>\n<h1>Who talks to whom</h1>\n",
-            head);
-    fprintf(file, "<p>%u ranks. Darker where more is sent, by its logarithm.%s</p>\n", t->ranks,
-            shown < parts->count ? " Not all matrices are in this page; the files have them." : "");
+    snprintf(heading, sizeof(heading), "Who talks to whom: %.220s", title);
+    if (parts->count > 0)
+        st = find(t, &XY_VEC_AT(parts, traffic_part_t, 0), finding, sizeof(finding));
+    if (st != XY_OK)
+        return st;
+    xy_page_begin(file,
+                  &(xy_page_t){.title = heading, .finding = finding, .inks = inks, .style = style});
+    xy_page_paragraph(
+        file, "The stronger the colour, the more is sent, by its logarithm.%s",
+        shown < parts->count ? " Not all matrices are in this page; the files have them." : "");
     fputs("<label>matrix <select id=\"part\"></select></label><label>metric <select id=\"metric\">"
           "<option value=\"size\">bytes<option value=\"msg\">messages<option value=\"avg\">mean "
           "size</select></label>\n<canvas id=\"map\" tabindex=\"0\" role=\"img\" "
@@ -149,6 +177,7 @@ xy_status_t traffic_print_page(const xy_traffic_t *t, const xy_vec_t *parts, con
         fputs(i > 0 ? ",\n" : "\n", file);
         st = print_part(t, &XY_VEC_AT(parts, traffic_part_t, i), bins, file);
     }
-    fprintf(file, "]};\n</script>\n%s</body></html>\n", script);
+    fprintf(file, "]};\n</script>\n%s", script);
+    xy_page_end(file);
     return st;
 }
