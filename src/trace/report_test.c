@@ -225,6 +225,7 @@ static void test_page(void **state)
     for (const char *at = text; (at = strstr(at, "</script>")) != NULL; at++)
         scripts++;
     assert_int_equal(scripts, 2);
+    assert_non_null(strstr(text, "<p class=\"finding\">Rows compute "));
     assert_null(strstr(text, "http://"));
     assert_null(strstr(text, "https://"));
     end = text + size;
@@ -264,11 +265,16 @@ static void test_picture(void **state)
     (void)state;
     assert_int_equal(write_svg(&log, file), XY_OK);
     fclose(file);
-    assert_non_null(strstr(text, "width=\"480.0\" height=\"26\" fill=\"#112233\""));
-    assert_non_null(strstr(text, "width=\"480.0\" height=\"26\" fill=\"#445566\""));
+    assert_non_null(strstr(text, ".k1{fill:#112233}.k2{fill:#445566}"));
+    for (const char *kind = "12"; *kind != '\0'; kind++) {
+        char mark[32];
+
+        snprintf(mark, sizeof(mark), "<rect class=\"k%c\"", *kind);
+        assert_non_null(strstr(strstr(text, mark), "width=\"480\" height=\"26\""));
+    }
     assert_non_null(strstr(text, ">first &lt;&amp;</text>"));
     assert_non_null(strstr(text, ">7</text>"));
-    assert_non_null(strstr(text, "class=\"l\""));
+    assert_non_null(strstr(text, "<path class=\"ink\""));
     assert_non_null(strstr(text, ">collective</text>"));
     free(text);
     testing_listen();

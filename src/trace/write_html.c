@@ -215,10 +215,33 @@ static void put_data(const xy_trace_log_t *log, FILE *file)
     stream_flush(&s);
 }
 
+/* What the page shows, in one sentence. Without memory for it the page opens without. */
+static void put_finding(const xy_trace_log_t *log, FILE *file)
+{
+    xy_trace_summary_t *s;
+    char span[32];
+    double all;
+
+    if (xy_trace_summarize(log, &s) != XY_OK)
+        return;
+    all = s->span * (double)s->row_count;
+    if (all > 0)
+        fprintf(file, "Rows compute %.0f %% of %s", 100 * s->total.compute / all,
+                xy_format_seconds(1e-9 * s->span, span));
+    if (all > 0 && s->total.flight > 0)
+        fprintf(file, " and hide %.0f %% of the time of messages",
+                100 * s->total.hidden / s->total.flight);
+    if (all > 0)
+        fputc('.', file);
+    xy_trace_summary_free(s);
+}
+
 static void put_part(const xy_trace_log_t *log, const char *name, size_t length, FILE *file)
 {
     if (strncmp(name, "title", length) == 0)
         xy_xml_escape(file, title(log));
+    else if (strncmp(name, "finding", length) == 0)
+        put_finding(log, file);
     else if (strncmp(name, "style", length) == 0)
         fputs(trace_page_css, file);
     else if (strncmp(name, "script", length) == 0)

@@ -7,10 +7,10 @@
  * row, others go from row to row while they are few.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "draw/draw.h"
 #include "trace/report.h"
 
 enum {
@@ -20,7 +20,14 @@ enum {
     GAP = 12,
     TOP = 44,
     BOTTOM = 34,
-    LINKS_MAX = 300
+    LINKS_MAX = 300,
+    LEGEND_MAX = 24
+};
+
+static const xy_ink_t inks[] = {
+    {".own", "stroke", "#1f2430", "#e6e9ef"},
+    {".border", "stroke", "#fff", "#14161a"},
+    {NULL, NULL, NULL, NULL},
 };
 
 typedef struct {
@@ -37,20 +44,8 @@ typedef struct {
     column_t *columns;
     bool *is_used; /* [kinds] */
     double left;   /* where time begins, in pixels */
-    FILE *file;
+    xy_svg_t svg;
 } picture_t;
-
-static void write_escaped(const char *text, FILE *file)
-{
-    for (; *text != '\0'; text++) {
-        if (*text == '<')
-            fputs("&lt;", file);
-        else if (*text == '&')
-            fputs("&amp;", file);
-        else
-            fputc(*text, file);
-    }
-}
 
 static double x_of(const picture_t *p, int64_t time)
 {
@@ -97,18 +92,17 @@ static void draw_run(const picture_t *p, size_t row, long first, long end)
 {
     const column_t *c = &p->columns[first];
     double x = p->left + first / 2.0, width = (double)(end - first) / 2.0;
+    char class[16];
 
     if (c->time == 0)
         return;
     p->is_used[c->kind] = true;
-    fprintf(p->file,
-            "<rect x=\"%.1f\" y=\"%.0f\" width=\"%.1f\" height=\"%d\" fill=\"#%06" PRIx32 "\"/>\n",
-            x, y_of(row), width, BAND, p->log->kinds[c->kind].colour);
+    snprintf(class, sizeof(class), "k%" PRIu32, c->kind);
+    xy_svg_rect(&p->svg, class, x, y_of(row), width, BAND, NULL);
     if (first > 0 && width > 4)
-        fprintf(p->file, "<path class=\"s\" d=\"M%.1f %.0fv%d\"/>\n", x, y_of(row), BAND);
+        xy_svg_line(&p->svg, "border", x, y_of(row), x, y_of(row) + BAND);
     if (c->id != XY_TRACE_NO_ID && width > 16 && p->log->kinds[c->kind].role == XY_TRACE_COMPUTE)
-        fprintf(p->file, "<text class=\"i\" x=\"%.1f\" y=\"%.0f\">%" PRId64 "</text>\n",
-                x + width / 2, y_of(row) + BAND / 2.0 + 4, c->id);
+        xy_svg_text(&p->svg, "id", x + width / 2, y_of(row) + BAND / 2.0 + 4, "%" PRId64, c->id);
 }
 
 static xy_status_t draw_row(const picture_t *p, size_t row)
@@ -122,10 +116,8 @@ static xy_status_t draw_row(const picture_t *p, size_t row)
     st = xy_trace_segments(p->log, row, add_segment, (void *)(uintptr_t)p);
     if (st != XY_OK)
         return st;
-    fprintf(p->file, "<text class=\"e\" x=\"%.0f\" y=\"%.0f\">", p->left - 8,
-            y_of(row) + BAND / 2.0 + 4);
-    write_escaped(p->log->rows[row].name, p->file);
-    fputs("</text>\n", p->file);
+    xy_svg_text(&p->svg, "end", p->left - 8, y_of(row) + BAND / 2.0 + 4, "%s",
+                p->log->rows[row].name);
     for (long c = 1; c <= COLUMNS; c++)
         if (c == COLUMNS || p->columns[c].kind != p->columns[first].kind ||
             p->columns[c].id != p->columns[first].id) {
@@ -141,11 +133,9 @@ static void draw_link(const picture_t *p, const xy_trace_link_t *l)
     double b = x_of(p, l->end < p->end ? l->end : p->end);
 
     if (l->from == l->to)
-        fprintf(p->file, "<path class=\"f\" d=\"M%.1f %.1fH%.1f\"/>\n", a, y_of(l->from) + BAND + 4,
-                b);
+        xy_svg_line(&p->svg, "own", a, y_of(l->from) + BAND + 4, b, y_of(l->from) + BAND + 4);
     else
-        fprintf(p->file, "<path class=\"l\" d=\"M%.1f %.1fL%.1f %.1f\"/>\n", a,
-                y_of(l->from) + BAND / 2.0, b, y_of(l->to) + BAND / 2.0);
+        xy_svg_line(&p->svg, "ink", a, y_of(l->from) + BAND / 2.0, b, y_of(l->to) + BAND / 2.0);
 }
 
 /* How many were messages of a row to itself. */
@@ -168,41 +158,38 @@ static size_t draw_links(const picture_t *p)
 
 static void draw_axis(const picture_t *p)
 {
-    double span = (double)(p->end - p->begin) * 1e-9, step = pow(10, floor(log10(span / 4)));
+    xy_axis_t axis = {
+        .high = (double)(p->end - p->begin) * 1e-9, .from = p->left, .to = p->left + WIDTH};
     double y = y_of(p->log->row_count) - GAP + 8;
-    char text[32];
 
-    step *= span / step > 15 ? 5 : span / step > 8 ? 2 : 1;
-    for (int i = 0; i * step <= span * 1.0001; i++) {
-        double x = p->left + WIDTH * (i * step) / span;
-
-        fprintf(p->file,
-                "<path class=\"g\" d=\"M%.1f %.0fv6\"/><text class=\"m\" x=\"%.1f\" "
-                "y=\"%.0f\">%s</text>\n",
-                x, y, x, y + 20, i > 0 ? xy_format_seconds(i * step, text) : "0");
-    }
+    xy_axis_draw_across(&p->svg, &axis, 8, y, y + 6, xy_tick_seconds);
 }
 
 static void draw_legend(const picture_t *p, bool has_own)
 {
-    double x = p->left;
+    xy_legend_t entries[LEGEND_MAX];
+    char classes[LEGEND_MAX][16];
+    size_t n = 0;
 
-    for (size_t k = 0; k < p->log->kind_count; k++) {
+    for (size_t k = 0; k < p->log->kind_count && n < LEGEND_MAX - 1; k++) {
         if (!p->is_used[k])
             continue;
-        fprintf(p->file,
-                "<rect x=\"%.0f\" y=\"14\" width=\"14\" height=\"14\" fill=\"#%06" PRIx32
-                "\"/><text x=\"%.0f\" y=\"26\">",
-                x, p->log->kinds[k].colour, x + 20);
-        write_escaped(p->log->kinds[k].name, p->file);
-        fputs("</text>\n", p->file);
-        x += 110;
+        snprintf(classes[n], sizeof(classes[n]), "k%zu", k);
+        entries[n] = (xy_legend_t){p->log->kinds[k].name, classes[n], false};
+        n++;
     }
     if (has_own)
-        fprintf(
-            p->file,
-            "<path class=\"f\" d=\"M%.0f 21h22\"/><text x=\"%.0f\" y=\"26\">collective</text>\n", x,
-            x + 28);
+        entries[n++] = (xy_legend_t){"collective", "own", true};
+    xy_svg_legend(&p->svg, p->left - 8, 12, WIDTH, entries, n);
+}
+
+/* A class for each kind of state. Its colour is part of the trace. */
+static void write_kinds(const xy_trace_log_t *log, xy_text_t *style)
+{
+    for (size_t k = 0; k < log->kind_count; k++)
+        xy_text_addf(style, ".k%zu{fill:#%06" PRIx32 "}", k, log->kinds[k].colour);
+    xy_text_add(style, "svg .id{text-anchor:middle;fill:#fff;font-size:11px}"
+                       ".own{stroke-width:3}.border{stroke-width:.6}\n");
 }
 
 static double label_width(const xy_trace_log_t *log)
@@ -216,8 +203,8 @@ static double label_width(const xy_trace_log_t *log)
 
 xy_status_t xy_trace_write_svg(const xy_trace_log_t *log, int64_t begin, int64_t end, FILE *file)
 {
-    picture_t p = {.log = log, .begin = begin, .end = end, .left = label_width(log), .file = file};
-    double width = p.left + WIDTH + 24, height = y_of(log->row_count) + BOTTOM;
+    picture_t p = {.log = log, .begin = begin, .end = end, .left = label_width(log)};
+    xy_text_t style = XY_TEXT_INIT;
     xy_status_t st = XY_OK;
 
     if (end <= begin)
@@ -225,24 +212,23 @@ xy_status_t xy_trace_write_svg(const xy_trace_log_t *log, int64_t begin, int64_t
     p.times = xy_calloc(COLUMNS * log->kind_count, sizeof(*p.times));
     p.columns = xy_calloc(COLUMNS, sizeof(*p.columns));
     p.is_used = xy_calloc(log->kind_count, sizeof(*p.is_used));
-    if (p.times == NULL || p.columns == NULL || p.is_used == NULL)
+    write_kinds(log, &style);
+    if (p.times == NULL || p.columns == NULL || p.is_used == NULL || style.failed)
         st = xy_fail_memory("drawing a trace");
     if (st == XY_OK)
-        fprintf(file,
-                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" "
-                "width=\"%.0f\" font-family=\"sans-serif\" font-size=\"12\">\n<style>"
-                ".e{text-anchor:end}.m{text-anchor:middle;fill:#555}.g{stroke:#888}"
-                ".i{text-anchor:middle;fill:#fff;font-size:11px}.f{stroke:#000;stroke-width:3}"
-                ".s{stroke:#fff;stroke-width:.6}.l{stroke:#000;stroke-width:.7;fill:none}</style>\n"
-                "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-                width, height, width);
+        p.svg = xy_svg_begin(file, &(xy_svg_head_t){.width = p.left + WIDTH + 24,
+                                                    .height = y_of(log->row_count) + BOTTOM,
+                                                    .title = "Timeline",
+                                                    .inks = inks,
+                                                    .style = style.s});
     for (size_t r = 0; r < log->row_count && st == XY_OK; r++)
         st = draw_row(&p, r);
     if (st == XY_OK) {
         draw_legend(&p, draw_links(&p) > 0);
         draw_axis(&p);
-        fputs("</svg>\n", file);
+        xy_svg_end(&p.svg);
     }
+    xy_text_cleanup(&style);
     xy_free(p.times);
     xy_free(p.columns);
     xy_free(p.is_used);
