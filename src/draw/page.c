@@ -77,8 +77,8 @@ void xy_page_end(FILE *file)
     fputs("</body></html>\n", file);
 }
 
-static void put_formatted(FILE *file, const char *before, const char *format, va_list args,
-                          const char *after)
+__attribute__((format(printf, 3, 0))) static void
+put_formatted(FILE *file, const char *before, const char *format, va_list args, const char *after)
 {
     char text[TEXT_MAX];
 

@@ -247,6 +247,37 @@ def make(xylem, demo, work, *size):
     return page, json.loads(out.stdout)
 
 
+def test_picture_zoom(browser, xylem, work):
+    """The pictures of any page: zoomed by the wheel with control, moved, and whole again."""
+    page = work / "film.html"
+    subprocess.run([xylem, "stencil", "--blocks", "6x5", "--iterations", "4", "-o", page], check=True,
+                   stdout=subprocess.DEVNULL)
+    browser.open(page)
+    def look():
+        return [float(v) for v in browser.run("return document.querySelector('svg').getAttribute('viewBox')").split()]
+
+    whole = look()
+    at = browser.run("const r = document.querySelector('svg').getBoundingClientRect();"
+                     "return [r.left + r.width / 2, r.top + r.height / 2]")
+    send = ("document.querySelector('svg').dispatchEvent(new WheelEvent('wheel', {deltaY: arguments[0], ctrlKey: "
+            "arguments[1], clientX: arguments[2], clientY: arguments[3], cancelable: true}))")
+    browser.run(send, -300, False, *at)
+    check(look() == whole, "the wheel alone, which scrolls the page, zooms")
+    browser.run(send, -300, True, *at)
+    zoomed = look()
+    check(zoomed[2] < .6 * whole[2] and abs(zoomed[2] / zoomed[3] - whole[2] / whole[3]) < 1e-6, f"not zoomed: {zoomed}")
+    check(abs(zoomed[0] + zoomed[2] / 2 - whole[2] / 2) < 1, f"what is under the pointer moved: {zoomed}")
+    browser.drag(at, (at[0] + 60, at[1]))
+    moved = look()
+    check(moved[0] < zoomed[0] and moved[2:] == zoomed[2:], f"not moved: {moved}")
+    browser.run(send, 3000, True, *at)
+    check(look() == whole, f"zoomed out beyond the picture: {look()}")
+    browser.run(send, -300, True, *at)
+    browser.run("document.querySelector('svg').dispatchEvent(new MouseEvent('dblclick'))")
+    check(look() == whole, "a double click does not show all")
+    check(not (said := browser.console()), f"console: {said}")
+
+
 def test_many(browser, xylem, demo, work, bench, pictures):
     """10^6 states: everything is there, and a frame costs what the window costs."""
     page, summary = make(xylem, demo, work, "8", "31500" if bench or pictures else "3200")
@@ -314,6 +345,7 @@ def main():
             check(not (said := browser.console()), f"console: {said}")
             if pictures:
                 take_pictures(browser, shown, pictures)
+            test_picture_zoom(browser, xylem, work)
             test_many(browser, xylem, demo, work, bench, pictures)
         finally:
             browser.close()
