@@ -165,6 +165,13 @@ void xy_svg_stroke(const xy_svg_t *svg, double x, double y, double length)
     put(svg, "h", length);
 }
 
+void xy_svg_stroke_up(const xy_svg_t *svg, double x, double y, double length)
+{
+    put(svg, "M", x);
+    put(svg, " ", y);
+    put(svg, "v", -length);
+}
+
 void xy_svg_strokes_end(const xy_svg_t *svg)
 {
     fputs("\"/>\n", svg->file);

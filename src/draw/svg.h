@@ -53,9 +53,11 @@ void xy_svg_curve(const xy_svg_t *svg, const char *class, const double *x, const
 /* From above to below, bending to leave and to arrive upright. */
 void xy_svg_bend(const xy_svg_t *svg, const char *class, double wide, double x0, double y0,
                  double x1, double y1, const char *tip);
-/* Many strokes in one path: begin, xy_svg_stroke for each, end. `wide` in pixels. */
+/* Many strokes in one path, to the right or upwards: a tenth of what rectangles take. `wide` in
+ * pixels. */
 void xy_svg_strokes_begin(const xy_svg_t *svg, const char *class, double wide);
 void xy_svg_stroke(const xy_svg_t *svg, double x, double y, double length);
+void xy_svg_stroke_up(const xy_svg_t *svg, double x, double y, double length);
 void xy_svg_strokes_end(const xy_svg_t *svg);
 
 /* Shapes that belong together, with a tooltip for all of them. */

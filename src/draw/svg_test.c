@@ -56,6 +56,7 @@ static void draw_something(const xy_svg_t *svg)
     case 5:
         xy_svg_strokes_begin(svg, "s3", x[0]);
         xy_svg_stroke(svg, x[1], y[1], x[2]);
+        xy_svg_stroke_up(svg, x[3], y[3], x[4]);
         xy_svg_strokes_end(svg);
         break;
     case 6:

@@ -96,15 +96,18 @@ void film_draw_links(film_layout_t *l)
     film_scale_time(l);
     film_scale_y(l, most, true);
     film_draw_kinds(l);
-    for (int k = 0; k < FILM_KINDS; k++)
+    for (int k = 0; k < FILM_KINDS; k++) {
+        xy_svg_strokes_begin(&l->svg, xy_colour_line[film_kind_colour((film_kind_t)k)],
+                             (double)FILM_WIDE / BINS);
         for (int b = 0; b < BINS; b++) {
             double high = busy[k][b] / wide / most;
 
             if (high > 0)
-                xy_svg_rect(&l->svg, xy_colour_fill[film_kind_colour((film_kind_t)k)],
-                            film_x((double)b / BINS), film_y(1 - below[b] - high),
-                            (double)FILM_WIDE / BINS, high * FILM_HIGH, NULL);
+                xy_svg_stroke_up(&l->svg, film_x((b + 0.5) / BINS), film_y(1 - below[b]),
+                                 high * FILM_HIGH);
             below[b] += high;
         }
+        xy_svg_strokes_end(&l->svg);
+    }
     xy_svg_end(&l->svg);
 }
