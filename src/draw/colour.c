@@ -90,23 +90,19 @@ void xy_inks_write(const xy_ink_t *inks, FILE *file)
 }
 
 static const xy_ink_t usual[] = {
-    {"svg text", "fill", "#1f2430", "#e6e9ef"},
-    {"svg .note", "fill", "#5b6475", "#a2abba"},
-    {".ground", "fill", "#fff", "#14161a"},
-    {".plot", "fill", "#f6f7f9", "#1b1e24"},
-    {".grid", "stroke", "#dfe3e8", "#2d323b"},
-    {".frame", "stroke", "#8b93a3", "#6b7382"},
-    {".ink", "stroke", "#1f2430", "#e6e9ef"},
-    {".soft", "stroke", "#6b7382", "#a2abba"},
-    {NULL, NULL, NULL, NULL},
+    {"svg text", "fill", "#1f2430", "#e6e9ef"}, {"svg .note", "fill", "#5b6475", "#a2abba"},
+    {".ground", "fill", "#fff", "#14161a"},     {".plot", "fill", "#f6f7f9", "#1b1e24"},
+    {".grid", "stroke", "#dfe3e8", "#2d323b"},  {".frame", "stroke", "#8b93a3", "#6b7382"},
+    {".ink", "stroke", "#1f2430", "#e6e9ef"},   {".halo", "stroke", "#fff", "#14161a"},
+    {".soft", "stroke", "#6b7382", "#a2abba"},  {NULL, NULL, NULL, NULL},
 };
 
 void xy_style_write(FILE *file)
 {
     fputs("svg text{font:12px system-ui,'Segoe UI',Helvetica,Arial,sans-serif}"
           "svg .title{font-size:14px;font-weight:600}.end{text-anchor:end}.mid{text-anchor:middle}"
-          ".grid,.frame,.ink,.soft,[class^=s]{fill:none}.dash{stroke-dasharray:6 4}"
-          ".dot{stroke-dasharray:2 3}.thick{stroke-width:2}\n",
+          ".grid,.frame,.ink,.soft,.halo,[class^=s]{fill:none}.dash{stroke-dasharray:6 4}"
+          ".dot{stroke-dasharray:2 3}.thick{stroke-width:2}.halo{stroke-width:3.5}\n",
           file);
     write_inks(usual, false, file);
     write_colours(false, file);

@@ -9,7 +9,7 @@
  * Looks are classes: the colours of colour.h, and
  *   title note end mid                 of text: heading, less important, where it is anchored
  *   plot ground                        filled: behind curves, the whole picture
- *   grid frame ink soft dash dot thick lines
+ *   grid frame ink soft dash dot thick lines; halo: below a line that crosses colours
  * Text and tooltips are escaped here, and numbers that are not finite are written as 0. Write
  * errors stay in the FILE's error flag.
  */

@@ -167,6 +167,7 @@ static void draw_level(const panel_t *p, const char *class, double time, double 
         xy_svg_line(&p->svg, class, x0, xy_axis_at(&p->up, time), x1, xy_axis_at(&p->up, time));
 }
 
+/* Times may be far apart: a bar has its time above, where there is room for it. */
 static void draw_bar(const panel_t *p, const xy_sim_point_t *q, double x, double width)
 {
     double y = xy_axis_at(&p->up, q->times.t_ovrl);
@@ -178,7 +179,7 @@ static void draw_bar(const panel_t *p, const xy_sim_point_t *q, double x, double
                 p->up.from - y, tip_of(p, q, tip));
     draw_level(p, "ink dash", q->times.t_comm, x - 3, x + width + 3);
     draw_level(p, "ink dot", q->times.t_comp, x - 3, x + width + 3);
-    if (width >= 40)
+    if (width >= 30)
         xy_svg_text(&p->svg, "mid", x + width / 2, y - 5, "%s",
                     xy_format_seconds(q->times.t_ovrl, text));
 }

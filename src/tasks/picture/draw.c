@@ -180,6 +180,7 @@ static void draw_isochrone(const film_layout_t *l, const moment_t *m, double tim
         x[n] = film_x((double)t / l->iterations);
         y[n++] = film_y(((double)c + 0.5) / (double)l->size[0]);
     }
+    xy_svg_curve(&l->svg, "halo", x, y, n);
     xy_svg_curve(&l->svg, "ink", x, y, n);
 }
 
