@@ -13,11 +13,13 @@
 #ifndef XY_BASE_TESTING_H
 #define XY_BASE_TESTING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "base/random.h"
 #include "base/status.h"
 
@@ -70,6 +72,35 @@ static inline int testing_below(int n)
     if (state == 0)
         state = testing_seed();
     return testing_random_below(&state, n);
+}
+
+/* Something with its first allocation failing, then with its second, until none is left to fail:
+ *
+ *   for (long k = 0; testing_fail_next(&k);)
+ *       assert_null(testing_fail_fault(&k, xy_thing_create(&thing)));
+ *
+ * What is wrong with an answer, or NULL: without memory it must be XY_ENOMEM with one message, and
+ * in the end XY_OK. Messages are listened to. */
+static inline bool testing_fail_next(long *k)
+{
+    if (*k < 0) {
+        xy_memory_fail_at(0);
+        return false;
+    }
+    testing_listen();
+    xy_memory_fail_at(++*k);
+    return true;
+}
+
+static inline const char *testing_fail_fault(long *k, xy_status_t answer)
+{
+    if (!xy_memory_fail_hit()) {
+        *k = -1;
+        return answer == XY_OK ? NULL : "it fails with all the memory it wants";
+    }
+    if (answer != XY_ENOMEM)
+        return "memory ran out, and it does not say XY_ENOMEM";
+    return testing_said_count == 1 ? NULL : "memory ran out, and there is not one message";
 }
 
 /* An empty file that no other test uses; the caller unlinks it. */

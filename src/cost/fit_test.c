@@ -319,28 +319,17 @@ static void test_refusals(void **state)
 static void test_memory(void **state)
 {
     xy_sample_t samples[20];
+    xy_fit_t fit = {0};
 
     (void)state;
     if (!testing_has_lapacke())
         skip();
     for (int i = 0; i < 20; i++)
         samples[i] = (xy_sample_t){.x = i + 1, .t = i < 10 ? 1 : 100 + i};
-    for (long k = 1;; k++) {
-        xy_fit_t fit = {0};
-        xy_status_t st;
-
-        testing_listen();
-        xy_memory_fail_at(k);
-        st = xy_fit_compute(samples, 20, &(xy_fit_options_t){0}, &fit);
-        if (!xy_memory_fail_hit()) {
-            xy_memory_fail_at(0);
-            assert_int_equal(st, XY_OK);
-            xy_fit_cleanup(&fit);
-            break;
-        }
-        assert_int_equal(st, XY_ENOMEM);
-        assert_int_equal(testing_said_count, 1);
-    }
+    for (long k = 0; testing_fail_next(&k);)
+        assert_null(
+            testing_fail_fault(&k, xy_fit_compute(samples, 20, &(xy_fit_options_t){0}, &fit)));
+    xy_fit_cleanup(&fit);
 }
 
 int main(void)

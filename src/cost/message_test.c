@@ -224,26 +224,14 @@ static void test_refusals(void **state)
 static void test_memory(void **state)
 {
     xy_message_sample_t samples[SIZES];
+    xy_message_model_t m;
     uint64_t seed = 1;
 
     (void)state;
     make_samples(samples, 0.01, &seed);
-    for (long k = 1;; k++) {
-        xy_message_model_t m;
-        xy_status_t st;
-
-        testing_listen();
-        xy_memory_fail_at(k);
-        st = xy_message_fit(samples, SIZES, &m);
-        if (!xy_memory_fail_hit()) {
-            xy_memory_fail_at(0);
-            assert_int_equal(st, XY_OK);
-            xy_message_cleanup(&m);
-            break;
-        }
-        assert_int_equal(st, XY_ENOMEM);
-        assert_int_equal(testing_said_count, 1);
-    }
+    for (long k = 0; testing_fail_next(&k);)
+        assert_null(testing_fail_fault(&k, xy_message_fit(samples, SIZES, &m)));
+    xy_message_cleanup(&m);
 }
 
 int main(void)

@@ -336,21 +336,9 @@ static xy_status_t build_some(void)
 
 static void test_memory(void **state)
 {
-    xy_status_t st = XY_ENOMEM;
-
     (void)state;
-    for (long k = 1; st != XY_OK; k++) {
-        testing_listen();
-        xy_memory_fail_at(k);
-        st = build_some();
-        if (!xy_memory_fail_hit())
-            break;
-        xy_memory_fail_at(0);
-        assert_int_equal(st, XY_ENOMEM);
-        assert_int_equal(testing_said_count, 1);
-        assert_true(k < 1000);
-    }
-    xy_memory_fail_at(0);
+    for (long k = 0; testing_fail_next(&k);)
+        assert_null(testing_fail_fault(&k, build_some()));
 }
 
 int main(void)

@@ -291,20 +291,8 @@ static void test_memory(void **state)
 
     (void)state;
     for (size_t w = 0; w < 5; w++)
-        for (long k = 1;; k++) {
-            xy_status_t st;
-
-            testing_listen();
-            xy_memory_fail_at(k);
-            st = writers[w](log, file);
-            if (!xy_memory_fail_hit()) {
-                assert_int_equal(st, XY_OK);
-                break;
-            }
-            assert_int_equal(st, XY_ENOMEM);
-            assert_int_equal(testing_said_count, 1);
-        }
-    xy_memory_fail_at(0);
+        for (long k = 0; testing_fail_next(&k);)
+            assert_null(testing_fail_fault(&k, writers[w](log, file)));
     fclose(file);
     xy_trace_log_free(log);
 }
