@@ -215,6 +215,7 @@ ns = "{http://www.w3.org/2000/svg}"
 assert sum(p.get("class", "").startswith("s0") for p in root.iter(ns + "path")) >= 3
 assert len(list(root.iter(ns + "circle"))) > 30'
 grep -q '</html>' costs.html
+grep -Eq 'class="finding">[0-9]+ models miss their samples by' costs.html
 expect 2 "$XYLEM" calibrate --show costs.xml
 # Files that are no costs of ours.
 sed 's/version="1" machine/version="9" machine/' costs.xml >newer.xml

@@ -26,6 +26,7 @@ done
 [ "$(grep -c '^[0-9]' "$work/m/collectives.csv")" = 3 ] || fail "collectives.csv has other pairs, too"
 has all.csv "1,2,1300,4"
 grep -q 'Who talks to whom' "$work/m/index.html" || fail "no page"
+grep -Eq 'class="finding">[0-9]+ ranks sent .* in [0-9]+ messages' "$work/m/index.html" || fail "no finding"
 [ ! -e "$work/m/slice-0.csv" ] || fail "time was cut, and nobody asked for it"
 grep -lqxF "0,3,7,1" "$work"/m/communicator-*.csv || fail "no file of the second communicator"
 

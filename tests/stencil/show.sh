@@ -15,6 +15,7 @@ assert r["loads"] + r["stores"] <= 1.3 * r["least_volume"], r
 '
 expect 0 "$XYLEM" stencil --blocks 12x12 --iterations 4 --gpus 2 --memory 90MiB -o film.html --trace run.xyt
 grep -q 'Domain against iteration' film.html || die "no picture"
+grep -Eq 'class="finding">[a-z]+ takes [0-9.]+ m?s, [0-9.]+ times the compute bound' film.html || die "no finding"
 expect 0 "$XYLEM" view run.xyt
 # The pictures of the documents are still what the policies do.
 for policy in eager dmdar cache-oblivious closure; do
@@ -25,6 +26,8 @@ for policy in eager dmdar cache-oblivious closure; do
 done
 printf 'policy eager dmdar\nblocks 16 20\niterations 5\n' >study.txt
 expect 0 "$XYLEM" stencil --study study.txt --csv study.csv --page study.html
+grep -Eq 'class="finding">[a-z]+ comes nearest to the compute bound, [0-9.]+ times it; [a-z]+ [0-9.]+ ' study.html || die "no finding"
+grep -q '<rect class="f1"' study.html || die "two sizes are no bars"
 [ "$(wc -l <study.csv)" = 5 ] || die "study.csv has $(wc -l <study.csv) lines"
 head -1 study.csv | grep -q '^policy,ran,clock,machine,gpus,cpus,' || die "other columns: $(head -1 study.csv)"
 [ "$(grep -c ',virtual,attila,1,0,' study.csv)" = 4 ] || die "study.csv does not say virtual"
