@@ -159,3 +159,34 @@ void xy_axis_draw_across(const xy_svg_t *svg, const xy_axis_t *axis, int about, 
 
     xy_axis_draw_values(svg, axis, ticks, (size_t)n, top, bottom, format);
 }
+
+/* ---- Bars ---- */
+
+double xy_bars_at(const xy_bars_t *bars, int group, int bar, double *width_p)
+{
+    double room = (bars->right - bars->left) / bars->groups;
+    double each = fmin(room / (bars->bars + 1), 90);
+
+    *width_p = 0.75 * each;
+    return bars->left + room * group + (room - each * bars->bars) / 2 + each * (bar + 0.125);
+}
+
+void xy_bars_draw(const xy_svg_t *svg, const xy_bars_t *bars, int group, int bar, double value,
+                  const char *class, const char *label, const char *tip)
+{
+    double width, x = xy_bars_at(bars, group, bar, &width), y = xy_axis_at(bars->up, value);
+
+    if (isnan(value))
+        return;
+    xy_svg_rect(svg, class, x, y, width, bars->up->from - y, tip);
+    if (width >= 30)
+        xy_svg_text(svg, "mid", x + width / 2, y - 5, "%s", label);
+}
+
+void xy_bars_name(const xy_svg_t *svg, const xy_bars_t *bars, int group, const char *name)
+{
+    double room = (bars->right - bars->left) / bars->groups;
+
+    xy_svg_text(svg, "note mid", bars->left + room * (group + 0.5), bars->up->from + 16, "%s",
+                name);
+}

@@ -47,4 +47,21 @@ void xy_axis_draw_across(const xy_svg_t *svg, const xy_axis_t *axis, int about, 
 void xy_axis_draw_values(const xy_svg_t *svg, const xy_axis_t *axis, const double *values,
                          size_t count, double top, double bottom, xy_tick_fn format);
 
+/* ---- Bars in groups, from 0 upwards ---- */
+
+typedef struct {
+    const xy_axis_t *up;
+    double left, right; /* of the plot */
+    int groups, bars;   /* bars of each group */
+} xy_bars_t;
+
+/* Where a bar begins, and how wide it is. */
+double xy_bars_at(const xy_bars_t *bars, int group, int bar, double *width_p);
+/* A bar with its value above it, where there is room, and its tooltip. What is not a number is left
+ * out. */
+void xy_bars_draw(const xy_svg_t *svg, const xy_bars_t *bars, int group, int bar, double value,
+                  const char *class, const char *label, const char *tip);
+/* What stands below a group. */
+void xy_bars_name(const xy_svg_t *svg, const xy_bars_t *bars, int group, const char *name);
+
 #endif

@@ -124,12 +124,36 @@ static void test_ends(void **state)
     assert_int_equal(xy_axis_ticks(&(xy_axis_t){.low = NAN, .high = 1}, 5, ticks), 0);
 }
 
+/* Bars stand within the plot, in order, and do not touch. */
+static void test_bars(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 500; k++) {
+        xy_bars_t bars = {.left = testing_below(100),
+                          .groups = 1 + testing_below(3),
+                          .bars = 1 + testing_below(12)};
+        double end;
+
+        bars.right = bars.left + 200 + testing_below(800);
+        end = bars.left;
+        for (int g = 0; g < bars.groups; g++)
+            for (int b = 0; b < bars.bars; b++) {
+                double width, x = xy_bars_at(&bars, g, b, &width);
+
+                assert_true(x > end && width > 0 && width <= 90);
+                end = x + width;
+            }
+        assert_true(end < bars.right);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ticks),
         cmocka_unit_test(test_widened),
         cmocka_unit_test(test_ends),
+        cmocka_unit_test(test_bars),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

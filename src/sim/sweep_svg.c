@@ -167,38 +167,29 @@ static void draw_level(const panel_t *p, const char *class, double time, double 
         xy_svg_line(&p->svg, class, x0, xy_axis_at(&p->up, time), x1, xy_axis_at(&p->up, time));
 }
 
-/* Times may be far apart: a bar has its time above, where there is room for it. */
-static void draw_bar(const panel_t *p, const xy_sim_point_t *q, double x, double width)
-{
-    double y = xy_axis_at(&p->up, q->times.t_ovrl);
-    char tip[160], text[32];
-
-    if (isnan(q->times.t_ovrl))
-        return;
-    xy_svg_rect(&p->svg, xy_colour_fill[xy_colour_of(p->sweep->ways[q->way].name)], x, y, width,
-                p->up.from - y, tip_of(p, q, tip));
-    draw_level(p, "ink dash", q->times.t_comm, x - 3, x + width + 3);
-    draw_level(p, "ink dot", q->times.t_comp, x - 3, x + width + 3);
-    if (width >= 30)
-        xy_svg_text(&p->svg, "mid", x + width / 2, y - 5, "%s",
-                    xy_format_seconds(q->times.t_ovrl, text));
-}
-
+/* With the time above each bar: times may be far apart. */
 static void draw_bars(const panel_t *p)
 {
-    int steps = steps_of(p->sweep), ways = p->sweep->way_count;
-    double room = (double)(PANEL_W - LEFT - RIGHT) / steps;
-    double each = fmin(room / (ways + 1), 90), width = 0.75 * each;
+    xy_bars_t bars = {&p->up, p->x + LEFT, p->x + PANEL_W - RIGHT, steps_of(p->sweep),
+                      p->sweep->way_count};
+    char tip[160], text[32];
 
-    for (int i = 0; i < steps; i++) {
-        double left = p->x + LEFT + room * i + (room - each * ways) / 2;
-        char text[32];
+    for (int i = 0; i < bars.groups; i++) {
+        for (int w = 0; w < bars.bars; w++) {
+            const xy_sim_point_t *q = point_at(p, i, w);
+            double width, x = xy_bars_at(&bars, i, w, &width);
 
-        for (int w = 0; w < ways; w++)
-            draw_bar(p, point_at(p, i, w), left + each * w + (each - width) / 2, width);
-        xy_svg_text(&p->svg, "note mid", p->x + LEFT + room * (i + 0.5), p->up.from + 16, "%s",
-                    is_over_size(p->sweep) ? xy_tick_size(step_value(p->sweep, i), text)
-                                           : xy_tick_number(step_value(p->sweep, i), text));
+            if (isnan(q->times.t_ovrl))
+                continue;
+            xy_bars_draw(&p->svg, &bars, i, w, q->times.t_ovrl,
+                         xy_colour_fill[xy_colour_of(p->sweep->ways[w].name)],
+                         xy_format_seconds(q->times.t_ovrl, text), tip_of(p, q, tip));
+            draw_level(p, "ink dash", q->times.t_comm, x - 3, x + width + 3);
+            draw_level(p, "ink dot", q->times.t_comp, x - 3, x + width + 3);
+        }
+        xy_bars_name(&p->svg, &bars, i,
+                     is_over_size(p->sweep) ? xy_tick_size(step_value(p->sweep, i), text)
+                                            : xy_tick_number(step_value(p->sweep, i), text));
     }
 }
 

@@ -163,27 +163,19 @@ static void draw_curve(const picture_t *p, const char *policy)
 
 static void draw_bars(const picture_t *p)
 {
-    double room = (double)(WIDTH - LEFT - RIGHT) / p->size_count;
-    double each = fmin(room / (p->policy_count + 1), 90), width = 0.75 * each;
-    char tip[96];
+    xy_bars_t bars = {&p->up, LEFT, WIDTH - RIGHT, p->size_count, p->policy_count};
+    char tip[96], label[32];
 
     for (int s = 0; s < p->size_count; s++) {
-        double left = LEFT + room * s + (room - each * p->policy_count) / 2;
-
         for (int i = 0; i < p->policy_count; i++) {
-            double value = value_at(p, p->policies[i], p->sizes[s]), y = xy_axis_at(&p->up, value);
-            double x = left + each * i + (each - width) / 2;
+            double value = value_at(p, p->policies[i], p->sizes[s]);
 
-            if (isnan(value))
-                continue;
             snprintf(tip, sizeof(tip), "%.40s: %.4g", p->policies[i], value);
-            xy_svg_rect(&p->svg, xy_colour_fill[xy_colour_of(p->policies[i])], x, y, width,
-                        p->up.from - y, tip);
-            if (width >= 30)
-                xy_svg_text(&p->svg, "mid", x + width / 2, y - 5, "%.3g", value);
+            snprintf(label, sizeof(label), "%.3g", value);
+            xy_bars_draw(&p->svg, &bars, s, i, value, xy_colour_fill[xy_colour_of(p->policies[i])],
+                         label, tip);
         }
-        xy_svg_text(&p->svg, "note mid", LEFT + room * (s + 0.5), p->up.from + 16, "%s",
-                    xy_tick_size(p->sizes[s], tip));
+        xy_bars_name(&p->svg, &bars, s, xy_tick_size(p->sizes[s], label));
     }
 }
 
