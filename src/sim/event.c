@@ -53,10 +53,10 @@ static bool make_room(xy_clock_t *clock)
     size_t capacity = clock->capacity == 0 ? FIRST_CAPACITY : 2 * clock->capacity;
     xy_clock_entry_t *entries;
 
-    if (clock->count > LEFTOVERS_MIN && clock->count > 4 * clock->planned) {
+    if (clock->count > LEFTOVERS_MIN && clock->count > 4 * clock->planned)
         sweep(clock);
+    if (clock->count <= clock->capacity / 2 && clock->capacity > 0)
         return true;
-    }
     entries = xy_realloc_array(clock->entries, capacity, sizeof(*entries));
     if (entries == NULL) {
         clock->is_out_of_memory = true;

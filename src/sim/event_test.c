@@ -121,6 +121,26 @@ static void test_order(void **state)
     }
 }
 
+/* Events that go to and fro between two times are not leftovers: the queue must grow. */
+static void test_to_and_fro(void **state)
+{
+    static model_t m;
+
+    (void)state;
+    begin(&m, 13);
+    m.count = 0;
+    m.fired = 5000;
+    for (int i = 0; i < 100000; i++) {
+        xy_clock_set(&m.clock, &m.events[i / 2 % 100], 50 + i % 2);
+        assert_true(m.clock.count <= m.clock.capacity);
+    }
+    for (int i = 0; i < EVENTS; i++)
+        set(&m, i, i < 100 ? INFINITY : 60);
+    assert_int_equal(xy_clock_run(&m.clock), XY_OK);
+    assert_int_equal(m.fired, 5000 + EVENTS - 100);
+    xy_clock_cleanup(&m.clock);
+}
+
 /* Events that change their mind again and again leave no queue behind that grows with it. */
 static void test_leftovers(void **state)
 {
@@ -187,6 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_leftovers),
+        cmocka_unit_test(test_to_and_fro),
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_reset),
         cmocka_unit_test(test_memory_runs_out),
