@@ -2,6 +2,14 @@
 /* The usable cores of a machine tree. */
 #include "place/cores.h"
 
+/* What shares a memory: the NUMA node, or, where none is known, the node. */
+static xy_obj_t memory_of_leaf(const xy_machine_t *m, xy_obj_t leaf)
+{
+    xy_obj_t numa = xy_machine_above(m, leaf, XY_OBJ_NUMA);
+
+    return numa != XY_OBJ_NONE ? numa : xy_machine_above(m, leaf, XY_OBJ_NODE);
+}
+
 static xy_obj_t core_of_leaf(const xy_machine_t *m, xy_obj_t leaf)
 {
     xy_obj_t core = xy_machine_above(m, leaf, XY_OBJ_CORE);
@@ -23,7 +31,7 @@ xy_status_t xy_cores_init(xy_cores_t *cores, const xy_machine_t *m)
         if (!xy_machine_is_usable(m, leaf))
             continue;
         core = core_of_leaf(m, leaf);
-        node = xy_machine_above(m, leaf, XY_OBJ_NUMA);
+        node = memory_of_leaf(m, leaf);
         if (core == last_core)
             continue;
         place_cores_append(&made,

@@ -31,17 +31,12 @@ static xy_status_t place_ranks(xy_sim_t *sim)
     return xy_place_ranks(name, &sim->cores, sim->node.ranks, sim->core_of);
 }
 
-/* The cores for communication: all free ones, so many of them, or those that were named. */
-static xy_status_t place_comm(xy_sim_t *sim)
+/* Cores for communication that were named. */
+static xy_status_t check_comm(const xy_sim_t *sim)
 {
     const int *list = sim->node.comm_list;
 
-    if (list == NULL) {
-        sim->comm_count = xy_threads_free_cores(&sim->cores, sim->node.ranks, sim->core_of,
-                                                sim->node.comm_cores, sim->comm);
-        return XY_OK;
-    }
-    for (int i = 0; i < sim->node.comm_cores; i++) {
+    for (int i = 0; list != NULL && i < sim->node.comm_cores; i++) {
         if (list[i] < 0 || list[i] >= sim->cores.count || (i > 0 && list[i] <= list[i - 1]))
             return xy_fail(XY_EINVAL,
                            "communication core %d: there are cores 0 to %d, and the list "
@@ -53,7 +48,6 @@ static xy_status_t place_comm(xy_sim_t *sim)
                                "communication core %d has rank %d on it; free cores are "
                                "those without a rank",
                                list[i], r);
-        sim->comm[sim->comm_count++] = list[i];
     }
     return XY_OK;
 }
@@ -64,20 +58,14 @@ static xy_status_t place_threads(xy_sim_t *sim, bool *on_sibling_p)
     const xy_threads_t *threads;
     xy_status_t st;
 
-    st = place_comm(sim);
+    st = check_comm(sim);
     if (st == XY_OK)
         st = xy_order_find(sim->node.order != NULL ? sim->node.order : "round-robin", &sim->order);
     if (st == XY_OK)
         st = xy_threads_find(name, &threads);
     *on_sibling_p = st == XY_OK && sim->node.progress == XY_SIM_THREADS && threads->on_sibling;
-    if (st == XY_OK && sim->node.progress == XY_SIM_THREADS)
-        st = threads->place(&(xy_threads_query_t){.cores = &sim->cores,
-                                                  .ranks = sim->node.ranks,
-                                                  .core_of = sim->core_of,
-                                                  .comm = sim->comm,
-                                                  .comm_count = sim->comm_count,
-                                                  .pus = pus_per_core(sim->node.machine)},
-                            sim->thread_of);
+    if (st == XY_OK)
+        st = sim_hosts_place(sim, threads, pus_per_core(sim->node.machine));
     if (st == XY_OK && sim_is_tasks(sim) && sim->comm_count == 0 &&
         (sim->node.help == XY_SIM_HELP_NOT || sim_is_model(sim)))
         return xy_fail(XY_EINVAL,
@@ -100,6 +88,7 @@ static xy_status_t make_units(xy_sim_t *sim, bool with_siblings)
     for (int c = 0; c < n; c++) {
         sim->units[c].core = sim->unit_of_core[c] = c;
         sim->units[c].numa = sim->cores.numa[c];
+        sim->units[c].host = sim->host_of[c];
     }
     for (int i = 0; i < sim->comm_count; i++)
         sim->units[sim->comm[i]].is_comm = true;
@@ -112,6 +101,7 @@ static xy_status_t make_units(xy_sim_t *sim, bool with_siblings)
             sim->units[n + r].sibling = c;
             sim->units[n + r].core = c;
             sim->units[n + r].numa = sim->cores.numa[c];
+            sim->units[n + r].host = sim->host_of[c];
         }
     }
     return XY_OK;
@@ -137,8 +127,11 @@ static xy_status_t make_threads(xy_sim_t *sim, bool with_siblings)
     return XY_OK;
 }
 
-static double domain_capacity(const xy_sim_t *sim, int from, int to)
+static double domain_capacity(const xy_sim_t *sim, int domain)
 {
+    int from = domain / sim->numa_max;
+    int to =
+        sim->hosts[sim->host_of[sim->cores.numa_first[from]]].first_numa + domain % sim->numa_max;
     double bandwidth = from == to ? sim->node.costs.numa : sim->node.costs.link;
     double capacity = sim->node.costs.copy > 0 ? bandwidth / sim->node.costs.copy : 0;
 
@@ -148,15 +141,14 @@ static double domain_capacity(const xy_sim_t *sim, int from, int to)
 
 static xy_status_t make_domains(xy_sim_t *sim)
 {
-    int n = sim->cores.numa_count;
+    int n = sim->numa_max;
 
-    sim->domain_count = n * n;
+    sim->domain_count = sim->cores.numa_count * n;
     sim->domains = xy_calloc((size_t)sim->domain_count, sizeof(*sim->domains));
     if (sim->domains == NULL)
         return xy_fail_memory("a simulated node");
     for (int i = 0; i < sim->domain_count; i++)
-        xy_share_init(&sim->domains[i], &sim->clock, domain_capacity(sim, i / n, i % n), sim,
-                      sim_flow_done);
+        xy_share_init(&sim->domains[i], &sim->clock, domain_capacity(sim, i), sim, sim_flow_done);
     return XY_OK;
 }
 
@@ -171,8 +163,9 @@ xy_status_t xy_sim_create(const xy_sim_node_t *node, xy_sim_t **sim_p)
     sim->node = *node;
     if (sim_is_model(sim))
         sim->node.progress = XY_SIM_TASKS;
-    sim->idle = XY_VEC_INIT(int32_t);
     st = xy_cores_init(&sim->cores, node->machine);
+    if (st == XY_OK)
+        st = sim_hosts_make(sim);
     if (st == XY_OK)
         st = place_ranks(sim);
     if (st == XY_OK)
@@ -183,6 +176,8 @@ xy_status_t xy_sim_create(const xy_sim_node_t *node, xy_sim_t **sim_p)
         st = make_threads(sim, on_sibling);
     if (st == XY_OK)
         st = make_domains(sim);
+    if (st == XY_OK)
+        st = sim_network_make(sim);
     if (st != XY_OK)
         xy_sim_destroy(sim);
     else
@@ -198,8 +193,8 @@ void xy_sim_destroy(xy_sim_t *sim)
     for (int i = 0; sim->domains != NULL && i < sim->domain_count; i++)
         xy_share_cleanup(&sim->domains[i]);
     xy_clock_cleanup(&sim->clock);
-    xy_heap_cleanup(&sim->pool);
-    xy_vec_cleanup(&sim->idle);
+    sim_network_cleanup(sim);
+    sim_hosts_cleanup(sim);
     xy_cores_cleanup(&sim->cores);
     xy_free(sim->core_of);
     xy_free(sim->comm);
@@ -224,7 +219,7 @@ static void reset_unit(xy_sim_t *sim, int i)
 
     xy_event_init(&u->event, sim_unit_due, sim, i);
     u->thread = u->op = u->supervisor = u->vain = -1;
-    u->idlers = u->todo = 0;
+    u->idlers = u->todo = u->polls = 0;
     u->is_held = u->is_idle = false;
     u->is_asleep = true;
     u->turn_end = u->compute_rate = 0;
@@ -234,16 +229,15 @@ static void reset_unit(xy_sim_t *sim, int i)
 void sim_reset(xy_sim_t *sim)
 {
     xy_clock_reset(&sim->clock);
-    while (xy_heap_pop(&sim->pool, NULL) != NULL)
-        ;
-    sim->idle.count = 0;
+    sim_hosts_reset(sim);
+    xy_flows_reset(&sim->network.flows);
     sim->instant_first = -1;
     sim->unfinished = sim->node.ranks;
     sim->result = (xy_sim_result_t){0};
     memset(sim->ranks, 0, (size_t)sim->node.ranks * sizeof(*sim->ranks));
     memset(sim->order_threads, 0, (size_t)sim->thread_count * sizeof(*sim->order_threads));
     for (int t = 0; t < sim->thread_count; t++)
-        sim->threads[t].count = sim->threads[t].left = 0;
+        sim->threads[t].count = sim->threads[t].left = sim->threads[t].remote = 0;
     for (int i = 0; i < sim->unit_count; i++)
         reset_unit(sim, i);
     for (int i = 0; i < sim->domain_count; i++)

@@ -20,7 +20,14 @@
  *
  * of one core, and is done by one thread: a copy by the sender's (the receive was posted by the
  * start call), a reduction by the receiver's. Copies and reductions between the same two NUMA nodes
- * share what their memory or link can carry. Who does the operations:
+ * share what their memory or link can carry.
+ *
+ * A machine may have several nodes. What goes from one to another takes its thread `alpha`, to send
+ * it or to ask for it; then it crosses the links of the machine, max-min fair (flow.h), and takes
+ * no core; what arrives is reduced by the receiver's thread. The cores and threads that serve a
+ * rank are those of its node. Threads that wait for the network poll it.
+ *
+ * Who does the operations:
  *
  *   none      the ranks, inside Wait
  *   threads   one progress thread per rank, on a core given by `threads`; those of one core run in
@@ -77,16 +84,16 @@ typedef struct {
     double wake;     /* a sleeping core begins */
     double task;     /* take an operation from the shared graph */
     double smt_copy; /* speed of two hardware threads of a core while one copies and one computes */
-    double smt_spin; /* ... while one spins; 1 when the idle loop sleeps */
+    double smt_spin; /* ... while one polls, spins or sends */
     uint64_t piece;  /* tasks: operations are cut into pieces of this size; 0: they are not */
 } xy_sim_costs_t;
 
 typedef struct {
-    const xy_machine_t *machine; /* of one node */
-    int ranks;                   /* at most one per core */
-    const char *placement;       /* of ranks; NULL: scatter, or scatter_numa with several nodes */
-    int comm_cores;              /* at most so many of the cores without a rank; -1: all */
-    const int *comm_list;        /* these `comm_cores` cores, growing, instead; or NULL */
+    const xy_machine_t *machine;
+    int ranks;             /* at most one per core */
+    const char *placement; /* of ranks; NULL: scatter, or scatter_numa with several nodes */
+    int comm_cores;        /* at most so many of the cores without a rank of a node; -1: all */
+    const int *comm_list;  /* these `comm_cores` cores, growing, instead; or NULL */
     xy_sim_progress_t progress;
     const char *threads; /* where progress threads live; NULL: numa */
     const char *order;   /* of those that share a core; NULL: round-robin */
@@ -101,6 +108,7 @@ typedef struct {
 typedef struct {
     double end;      /* when the last rank came out of Wait */
     double work;     /* sum of all operations, in seconds of one core without contention */
+    double network;  /* seconds that the busiest link between nodes needs for its bytes */
     int split;       /* the S that was used */
     uint64_t ops;    /* operations done, after cutting */
     uint64_t turns;  /* of threads that did something (threads) or operations taken (tasks) */
@@ -109,7 +117,7 @@ typedef struct {
 
 typedef struct {
     double t_comm, t_comp, t_ovrl; /* each the maximum over the ranks */
-    double work;
+    double work, network;
     int split;
 } xy_sim_times_t;
 
@@ -129,7 +137,8 @@ int xy_sim_comm_cores(const xy_sim_t *sim);
 
 /* Start, compute for so many seconds, wait. `finish` (one entry per rank, or NULL) gets when each
  * rank came out of Wait. With a trace, which has the virtual clock, every core becomes a row of it.
- * EINVAL: the graph is for another number of ranks (said). ENOMEM is said. */
+ * EINVAL: the graph is for another number of ranks. EUNSUPPORTED: the machine does not say the
+ * latency or the bandwidth between two nodes. Both are said, and ENOMEM. */
 xy_status_t xy_sim_run(xy_sim_t *sim, const xy_graph_t *graph, double compute, double *finish,
                        xy_trace_t *trace, xy_sim_result_t *result_p);
 

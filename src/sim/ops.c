@@ -102,10 +102,10 @@ void sim_op_start(xy_sim_t *sim, int32_t unit, int32_t id, double overhead)
     int32_t domain = sim->ops[id].domain;
 
     if (u->sibling >= 0 && sim->units[u->sibling].compute_rate > 0)
-        seconds /= sim->node.costs.smt_copy;
+        seconds /= sim_speed_beside(sim, id);
     u->op = id;
     u->op_start = sim->clock.now;
-    if (domain < 0 || sim->domains[domain].capacity <= 0) {
+    if (domain < 0 || sim->ops[id].message >= 0 || sim->domains[domain].capacity <= 0) {
         xy_clock_set(&sim->clock, &u->event, sim->clock.now + seconds);
     } else {
         xy_clock_cancel(&sim->clock, &u->event);
@@ -129,6 +129,9 @@ static void concern_over(xy_sim_t *sim, const sim_op_t *op, int32_t rank)
         sim->units[sim->threads[thread].unit].idlers++;
         sim_turn_changed(sim, thread);
     }
+    if (sim->node.progress == XY_SIM_THREADS && op->by == SIM_BY_ENGINE && op->is_remote &&
+        --sim->threads[thread].remote == 0)
+        sim_unit_polls(sim, sim->threads[thread].unit, -1);
     if (r->left > 1 || r->phase != SIM_IN_WAIT) {
         r->left--;
     } else if (sim_is_tasks(sim)) {
@@ -201,8 +204,12 @@ static void finished(xy_sim_t *sim, int32_t unit)
     bool is_start = u->is_held;
 
     sim_record_op(sim, u, &sim->ops[id]);
-    over(sim, id);
-    sim_instants_over(sim);
+    if (sim->ops[id].message >= 0) {
+        sim_network_send(sim, id);
+    } else {
+        over(sim, id);
+        sim_instants_over(sim);
+    }
     u->op = -1;
     if (u->sibling >= 0)
         sim_compute_speed(sim, u->sibling);
@@ -219,6 +226,23 @@ void sim_flow_done(void *model, void *unit)
     xy_sim_t *sim = model;
 
     finished(sim, (int32_t)((sim_unit_t *)unit - sim->units));
+}
+
+void sim_message_done(void *model, xy_flow_t *flow)
+{
+    xy_sim_t *sim = model;
+    const sim_message_t *message = (const sim_message_t *)flow;
+    sim_op_t *op = &sim->ops[message->op];
+
+    sim_record_message(sim, message);
+    op->seconds = op->rest;
+    if (op->rest > 0)
+        sim_op_ready(sim, message->op);
+    else
+        over(sim, message->op);
+    sim_instants_over(sim);
+    if (op->by == SIM_BY_START)
+        sim_rank_in_start(sim, op->thread);
 }
 
 void sim_unit_due(xy_event_t *event)

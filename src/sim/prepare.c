@@ -40,12 +40,38 @@ static double op_seconds(const xy_sim_t *sim, const xy_op_t *op)
     return c->alpha + (speed > 0 ? (double)op->bytes / speed : 0);
 }
 
-static int32_t op_domain(const xy_sim_t *sim, const xy_op_t *op)
+/* Between hosts; what the model or a link says does not ask where ranks are. */
+static bool is_remote(const xy_sim_t *sim, const xy_op_t *op)
 {
-    if (op->kind < XY_OP_MOVE || sim_is_model(sim))
+    int32_t to;
+
+    if (op->kind < XY_OP_MOVE || sim->host_count < 2 || sim_is_model(sim) || sim->node.link != NULL)
+        return false;
+    to = sim_host_of_rank(sim, op->to.rank);
+    return sim_host_of_rank(sim, op->from.rank) != to ||
+           (op->kind == XY_OP_COMBINE && sim_host_of_rank(sim, op->other.rank) != to);
+}
+
+/* What comes over the network is reduced where it arrives. */
+static int32_t op_domain(const xy_sim_t *sim, const sim_op_t *op)
+{
+    int from, to;
+
+    if (op->op->kind < XY_OP_MOVE || sim_is_model(sim))
         return -1;
-    return sim->cores.numa[sim->core_of[op->from.rank]] * sim->cores.numa_count +
-           sim->cores.numa[sim->core_of[op->to.rank]];
+    to = sim->core_of[op->op->to.rank];
+    from = op->is_remote ? to : sim->core_of[op->op->from.rank];
+    if (sim->host_of[from] != sim->host_of[to])
+        return -1;
+    return sim->cores.numa[from] * sim->numa_max + sim->cores.numa[to] -
+           sim->hosts[sim->host_of[to]].first_numa;
+}
+
+/* The core sends, or asks for what it will reduce: that takes it `alpha`. */
+static void split_remote(const xy_sim_t *sim, sim_op_t *op)
+{
+    op->rest = op->op->kind == XY_OP_MOVE ? 0 : op->seconds;
+    op->seconds = sim->node.costs.alpha;
 }
 
 static void look_at_edges(const xy_sim_t *sim, shape_t *shape)
@@ -147,8 +173,10 @@ static void assign(xy_sim_t *sim, const shape_t *shape)
         for (int j = 0; j < 4; j++)
             if (sim_concerns(sim, op, j, &rank)) {
                 sim->ranks[rank].left++;
-                if (op->by == SIM_BY_ENGINE && sim->node.progress == XY_SIM_THREADS)
+                if (op->by == SIM_BY_ENGINE && sim->node.progress == XY_SIM_THREADS) {
                     sim->threads[sim->node.ranks + rank].left++;
+                    sim->threads[sim->node.ranks + rank].remote += op->is_remote;
+                }
             }
     }
     for (int32_t i = sim->op_count - 1; i >= 0; i--) {
@@ -157,7 +185,7 @@ static void assign(xy_sim_t *sim, const shape_t *shape)
 
         for (int32_t j = 0; j < n; j++)
             sim->ops[order[i]].tail = fmax(sim->ops[order[i]].tail, sim->ops[after[j]].tail);
-        sim->ops[order[i]].tail += sim->ops[order[i]].seconds;
+        sim->ops[order[i]].tail += sim->ops[order[i]].seconds + sim_transfer_time(sim, order[i]);
     }
 }
 
@@ -198,11 +226,14 @@ static xy_status_t prepare_ops(xy_sim_t *sim)
         op->op = xy_graph_op(sim->graph, id);
         op->seconds = op_seconds(sim, op->op);
         op->before = xy_graph_predecessors(sim->graph, id);
-        op->domain = op_domain(sim, op->op);
-        op->next = -1;
-        sim->result.work += op->seconds;
+        op->is_remote = is_remote(sim, op->op);
+        op->domain = op_domain(sim, op);
+        op->next = op->message = -1;
+        if (op->is_remote)
+            split_remote(sim, op);
+        sim->result.work += op->seconds + op->rest;
     }
-    return XY_OK;
+    return sim_network_prepare(sim);
 }
 
 xy_status_t sim_prepare(xy_sim_t *sim, const xy_graph_t *graph)
@@ -230,6 +261,8 @@ xy_status_t sim_prepare(xy_sim_t *sim, const xy_graph_t *graph)
 void sim_prepare_cleanup(xy_sim_t *sim)
 {
     xy_free(sim->ops);
+    xy_free(sim->network.messages);
+    sim->network.messages = NULL;
     xy_free(sim->level_left);
     xy_free(sim->level_first);
     sim->ops = NULL;

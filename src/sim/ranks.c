@@ -13,7 +13,7 @@ static void begin_wait(xy_sim_t *sim, int32_t rank)
     r->phase = SIM_IN_WAIT;
     r->wait_since = sim->clock.now;
     sim->units[unit].is_held = false;
-    if (r->left == 0 && (!sim_is_tasks(sim) || sim->pool.count == 0)) {
+    if (r->left == 0 && (!sim_is_tasks(sim) || sim_host(sim, unit)->pool.count == 0)) {
         sim_rank_finish(sim, rank, sim->clock.now);
     } else if (sim_is_tasks(sim)) {
         sim_task_next(sim, unit);
@@ -61,12 +61,26 @@ void sim_rank_begin(xy_sim_t *sim, int32_t rank)
     sim->ranks[rank].phase = SIM_IN_START;
 }
 
+/* Copies and reductions fight for the caches of the core with what its sibling computes; to hand a
+ * message to the network, and to poll it, takes its pipeline only. */
+double sim_speed_beside(const xy_sim_t *sim, int32_t op)
+{
+    return sim->ops[op].message >= 0 ? sim->node.costs.smt_spin : sim->node.costs.smt_copy;
+}
+
 /* How fast a rank computes while its sibling does what it does. */
 static double speed_beside(const xy_sim_t *sim, const sim_unit_t *sibling)
 {
     if (sibling->op >= 0)
-        return sim->node.costs.smt_copy;
-    return sibling->is_asleep ? 1 : sim->node.costs.smt_spin;
+        return sim_speed_beside(sim, sibling->op);
+    return sibling->is_asleep && sibling->polls == 0 ? 1 : sim->node.costs.smt_spin;
+}
+
+void sim_unit_polls(xy_sim_t *sim, int32_t unit, int change)
+{
+    sim->units[unit].polls += change;
+    if (sim->units[unit].sibling >= 0)
+        sim_compute_speed(sim, sim->units[unit].sibling);
 }
 
 void sim_compute_speed(xy_sim_t *sim, int32_t unit)

@@ -17,7 +17,10 @@ static xy_status_t add_row(xy_sim_t *sim, xy_trace_t *trace, sim_unit_t *u)
     else
         snprintf(name, sizeof(name), "core %d%s", u->core,
                  is_sibling ? ", sibling" : (u->is_comm ? ", communication" : ""));
-    snprintf(group, sizeof(group), "NUMA node %d", u->numa);
+    if (sim->host_count > 1)
+        snprintf(group, sizeof(group), "node %d, NUMA node %d", u->host, u->numa);
+    else
+        snprintf(group, sizeof(group), "NUMA node %d", u->numa);
     return xy_trace_row_create(trace, name, group, &u->row);
 }
 
@@ -39,6 +42,15 @@ xy_status_t sim_record_begin(xy_sim_t *sim, xy_trace_t *trace)
     return st;
 }
 
+static void record_link(const xy_sim_t *sim, const sim_unit_t *unit, const xy_op_t *op,
+                        uint64_t start, uint64_t end)
+{
+    xy_trace_link_at(unit->row,
+                     xy_trace_row_number(sim->units[sim->threads[op->from.rank].unit].row), start,
+                     xy_trace_row_number(sim->units[sim->threads[op->to.rank].unit].row), end,
+                     op->bytes, XY_TRACE_NO_LABEL);
+}
+
 void sim_record_op(xy_sim_t *sim, const sim_unit_t *unit, const sim_op_t *op)
 {
     uint64_t start, end;
@@ -48,11 +60,17 @@ void sim_record_op(xy_sim_t *sim, const sim_unit_t *unit, const sim_op_t *op)
     start = nanoseconds(unit->op_start);
     end = nanoseconds(sim->clock.now);
     xy_trace_state_at(unit->row, start, end, sim->kind_progress, op->op->actor, XY_TRACE_NO_LABEL);
-    if (op->op->kind >= XY_OP_MOVE && op->op->from.rank != op->op->to.rank)
-        xy_trace_link_at(
-            unit->row, xy_trace_row_number(sim->units[sim->threads[op->op->from.rank].unit].row),
-            start, xy_trace_row_number(sim->units[sim->threads[op->op->to.rank].unit].row), end,
-            op->op->bytes, XY_TRACE_NO_LABEL);
+    if (!op->is_remote && op->op->kind >= XY_OP_MOVE && op->op->from.rank != op->op->to.rank)
+        record_link(sim, unit, op->op, start, end);
+}
+
+void sim_record_message(xy_sim_t *sim, const sim_message_t *message)
+{
+    const xy_op_t *op = sim->ops[message->op].op;
+
+    if (sim->trace != NULL)
+        record_link(sim, &sim->units[sim->threads[op->from.rank].unit], op,
+                    nanoseconds(message->start), nanoseconds(sim->clock.now));
 }
 
 void sim_record_compute(xy_sim_t *sim, const sim_unit_t *unit, double start)

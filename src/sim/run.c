@@ -20,6 +20,7 @@ static void begin_threads(xy_sim_t *sim)
         sim->order_threads[n + r].base = (int8_t)sim->node.priority;
         u->idlers += sim->threads[n + r].left == 0;
         u->is_asleep = false;
+        u->polls += sim->threads[n + r].remote > 0;
         sim_turn_changed(sim, n + r);
     }
     for (int i = 0; i < sim->unit_count && sim_is_tasks(sim); i++)
@@ -99,7 +100,7 @@ xy_status_t xy_sim_measure(xy_sim_t *sim, const xy_graph_t *graph, double comput
         compute = alone.end;
     st = xy_sim_run(sim, graph, compute, NULL, NULL, &together);
     if (st == XY_OK)
-        *times_p =
-            (xy_sim_times_t){alone.end, compute, together.end, together.work, together.split};
+        *times_p = (xy_sim_times_t){alone.end,     compute,          together.end,
+                                    together.work, together.network, together.split};
     return st;
 }

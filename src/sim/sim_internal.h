@@ -9,6 +9,7 @@
 #include "place/place.h"
 #include "sched/sched.h"
 #include "sim/event.h"
+#include "sim/flow.h"
 #include "sim/node.h"
 #include "sim/share.h"
 
@@ -19,31 +20,36 @@ enum { SIM_BY_START, SIM_BY_ENGINE, SIM_BY_WAIT };
 
 typedef struct {
     const xy_op_t *op;
-    double seconds; /* of one core */
-    double tail;    /* with all that must follow */
-    int32_t before; /* operations before it that are not over */
-    int32_t next;   /* in the list of a thread, or of a level */
-    int32_t thread; /* who does it; -1: whoever is free (tasks) */
-    int32_t domain; /* whose bandwidth it takes; -1: nobody's */
-    int32_t level;  /* model: when it may begin; 0: any time */
+    double seconds;  /* of one core */
+    double rest;     /* ... after its bytes have come over the network; 0: nothing is left to do */
+    double tail;     /* with all that must follow */
+    int32_t before;  /* operations before it that are not over */
+    int32_t next;    /* in the list of a thread, or of a level */
+    int32_t thread;  /* who does it; -1: whoever is free (tasks) */
+    int32_t domain;  /* whose bandwidth it takes; -1: nobody's */
+    int32_t level;   /* model: when it may begin; 0: any time */
+    int32_t message; /* that it sends over the network, and was not sent yet; -1 */
     uint8_t by;
+    bool is_remote; /* between hosts */
 } sim_op_t;
 
 typedef struct {
     int32_t first, last, count; /* ready operations */
     int32_t unit, rank;
-    int32_t left; /* operations that concern it: while > 0 it has a collective */
+    int32_t left;   /* operations that concern it: while > 0 it has a collective */
+    int32_t remote; /* ... those between hosts: while > 0 it polls the network */
 } sim_thread_t;
 
 /* A hardware thread: does one thing at a time. */
 typedef struct {
-    int32_t core, numa, sibling; /* sibling: unit, -1 */
-    int32_t rank;                /* that lives here, -1 */
+    int32_t core, numa, host, sibling; /* sibling: unit, -1 */
+    int32_t rank;                      /* that lives here, -1 */
     bool is_comm;
     xy_event_t event;
     xy_order_queue_t queue;
     int32_t supervisor; /* thread, -1 */
     int32_t idlers;     /* threads here without a collective */
+    int32_t polls;      /* threads here that wait for the network */
     bool is_held;       /* by the rank: in start, or computing */
     bool is_asleep;     /* nobody is listed */
     bool is_idle;       /* tasks: in a list of units without work */
@@ -64,6 +70,41 @@ typedef struct {
     double wait_since, finish;
 } sim_rank_t;
 
+/* What shares memory: a node of the machine. */
+typedef struct {
+    xy_obj_t object;
+    int32_t first, count;           /* its cores */
+    int32_t first_numa, numa_count; /* its NUMA nodes */
+    xy_heap_t pool;                 /* tasks: ready operations, the longest tail first */
+    xy_vec_t idle;                  /* int32_t units without work, the last to become so last */
+} sim_host_t;
+
+/* The way from one host to another. */
+typedef struct {
+    double latency, bandwidth;
+    int32_t count;
+    int32_t links[]; /* of the network */
+} sim_path_t;
+
+typedef struct {
+    xy_flow_t flow; /* first: the network hands it back */
+    const sim_path_t *path;
+    int32_t op;
+    double start;
+} sim_message_t;
+
+/* The links between hosts; each has two directions. */
+typedef struct {
+    xy_flows_t flows;
+    int32_t *link_of;  /* [objects up to the last host] the way up; the way down follows; -1 */
+    int32_t *route_of; /* [routes] likewise, from its first end to its second */
+    double *load;      /* [links] bytes of the graph that cross it */
+    xy_hash_t paths;   /* from << 32 | to, to sim_path_t; in the arena */
+    xy_arena_t *arena;
+    sim_message_t *messages; /* of one run */
+    int32_t message_count;
+} sim_network_t;
+
 struct xy_sim {
     xy_sim_node_t node;
     xy_cores_t cores;
@@ -71,8 +112,12 @@ struct xy_sim {
     int *core_of, *comm, *thread_of;
     int comm_count, unit_count, domain_count, thread_count;
     int *unit_of_core;
+    sim_host_t *hosts;
+    int *host_of;             /* [cores] */
+    int host_count, numa_max; /* NUMA nodes of a host, at most */
+    sim_network_t network;
     sim_unit_t *units;
-    xy_share_t *domains;   /* [from * NUMA nodes + to]; capacity 0: without limit */
+    xy_share_t *domains;   /* [from * numa_max + to in its host]; capacity 0: without limit */
     sim_thread_t *threads; /* ranks, progress threads, supervisors */
     xy_order_thread_t *order_threads;
     sim_rank_t *ranks;
@@ -84,8 +129,6 @@ struct xy_sim {
     int split;
     xy_clock_t clock;
     double compute;
-    xy_heap_t pool; /* tasks: ready operations, the longest tail first */
-    xy_vec_t idle;  /* int32_t units without work, the last to become so last */
     int32_t instant_first, instant_last; /* operations without work that are ready */
     int32_t *level_left, *level_first;   /* model */
     int32_t level, level_count;
@@ -101,12 +144,28 @@ void sim_prepare_cleanup(xy_sim_t *sim);
 /* The ranks that are not over before the operation is: 0, 1, 2, 3. */
 bool sim_concerns(const xy_sim_t *sim, const sim_op_t *op, int which, int32_t *rank_p);
 
+/* hosts.c: what shares memory. */
+xy_status_t sim_hosts_make(xy_sim_t *sim);
+xy_status_t sim_hosts_place(xy_sim_t *sim, const xy_threads_t *threads, int pus);
+void sim_hosts_reset(xy_sim_t *sim);
+void sim_hosts_cleanup(xy_sim_t *sim);
+
+/* network.c: what does not. */
+xy_status_t sim_network_make(xy_sim_t *sim);
+void sim_network_cleanup(xy_sim_t *sim);
+/* The messages of a graph whose operations are known. XY_EUNSUPPORTED: a link has no figures. */
+xy_status_t sim_network_prepare(xy_sim_t *sim);
+void sim_network_send(xy_sim_t *sim, int32_t op);
+/* Of an operation that was not sent: what follows its sending, without contention. */
+double sim_transfer_time(const xy_sim_t *sim, int32_t op);
+
 /* ops.c: what becomes ready, what is over. */
 void sim_op_ready(xy_sim_t *sim, int32_t op);
 void sim_op_start(xy_sim_t *sim, int32_t unit, int32_t op, double overhead);
 void sim_unit_due(xy_event_t *event);      /* what the unit was doing is over */
 void sim_flow_done(void *sim, void *unit); /* ... what it copied through a domain is */
-void sim_instants_over(xy_sim_t *sim);     /* ready operations without work are over at once */
+void sim_message_done(void *sim, xy_flow_t *flow);
+void sim_instants_over(xy_sim_t *sim); /* ready operations without work are over at once */
 void sim_level_over(xy_sim_t *sim); /* model: begin the next level if this one has nothing left */
 int32_t sim_thread_take(xy_sim_t *sim, int32_t thread); /* its oldest ready operation */
 
@@ -116,6 +175,10 @@ void sim_rank_in_start(xy_sim_t *sim, int32_t rank); /* something changed while 
 void sim_rank_computed(xy_sim_t *sim, int32_t unit);
 void sim_rank_finish(xy_sim_t *sim, int32_t rank, double when);
 void sim_compute_speed(xy_sim_t *sim, int32_t unit); /* its sibling began or ended something */
+/* Threads of a unit begin or end to wait for the network: they poll, whatever their order. */
+void sim_unit_polls(xy_sim_t *sim, int32_t unit, int change);
+/* Of two hardware threads of a core while one does the operation and one computes. */
+double sim_speed_beside(const xy_sim_t *sim, int32_t op);
 
 /* turns.c: threads that share a unit. */
 void sim_turn_sync(xy_sim_t *sim, int32_t unit); /* before any change of a thread of the unit */
@@ -132,6 +195,7 @@ bool sim_is_helper(const xy_sim_t *sim, int32_t unit);
 /* record.c: the trace. */
 xy_status_t sim_record_begin(xy_sim_t *sim, xy_trace_t *trace);
 void sim_record_op(xy_sim_t *sim, const sim_unit_t *unit, const sim_op_t *op);
+void sim_record_message(xy_sim_t *sim, const sim_message_t *message);
 void sim_record_compute(xy_sim_t *sim, const sim_unit_t *unit, double start);
 void sim_record_end(xy_sim_t *sim);
 
@@ -141,6 +205,16 @@ void sim_reset(xy_sim_t *sim);
 static inline bool sim_is_model(const xy_sim_t *sim)
 {
     return sim->node.model != XY_SIM_MEASURED;
+}
+
+static inline sim_host_t *sim_host(xy_sim_t *sim, int32_t unit)
+{
+    return &sim->hosts[sim->units[unit].host];
+}
+
+static inline int32_t sim_host_of_rank(const xy_sim_t *sim, int32_t rank)
+{
+    return sim->host_of[sim->core_of[rank]];
 }
 
 static inline bool sim_is_tasks(const xy_sim_t *sim)

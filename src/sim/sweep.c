@@ -125,7 +125,8 @@ static xy_status_t measure(const xy_sim_sweep_t *sweep, const xy_graph_t *graph,
         return st;
     st = xy_sim_measure(sim, graph, compute, &point->times);
     point->comm_cores = xy_sim_comm_cores(sim);
-    point->bound = xy_sim_bound(sim, point->times.t_comp, point->times.work);
+    point->bound =
+        fmax(xy_sim_bound(sim, point->times.t_comp, point->times.work), point->times.network);
     xy_sim_destroy(sim);
     return st;
 }

@@ -27,13 +27,13 @@ static int suits(const xy_sim_t *sim, int32_t unit, int32_t numa)
 }
 
 /* The free unit that suits best, out of the list; -1: none. Units that are no longer free go. */
-static int32_t take_idle(xy_sim_t *sim, int32_t numa)
+static int32_t take_idle(xy_sim_t *sim, sim_host_t *host, int32_t numa)
 {
-    int32_t *list = sim->idle.data;
+    int32_t *list = host->idle.data;
     size_t best = SIZE_MAX, kept = 0;
     int32_t unit;
 
-    for (size_t i = 0; i < sim->idle.count; i++) {
+    for (size_t i = 0; i < host->idle.count; i++) {
         if (!is_free(sim, list[i])) {
             sim->units[list[i]].is_idle = false;
             continue;
@@ -43,17 +43,17 @@ static int32_t take_idle(xy_sim_t *sim, int32_t numa)
             best = kept;
         kept++;
         if (suits(sim, list[best], numa) == 3) { /* none better; the rest keeps its place */
-            for (i++; i < sim->idle.count; i++)
+            for (i++; i < host->idle.count; i++)
                 list[kept++] = list[i];
             break;
         }
     }
-    sim->idle.count = kept;
+    host->idle.count = kept;
     if (best == SIZE_MAX)
         return -1;
     unit = list[best];
     list[best] = list[kept - 1];
-    sim->idle.count--;
+    host->idle.count--;
     sim->units[unit].is_idle = false;
     return unit;
 }
@@ -66,26 +66,35 @@ static void begin(xy_sim_t *sim, int32_t unit, int32_t op)
     sim_op_start(sim, unit, op, sim_is_model(sim) ? 0 : sim->node.costs.task);
 }
 
-static int32_t pool_pop(xy_sim_t *sim)
+static int32_t pool_pop(xy_sim_t *sim, int32_t unit)
 {
-    const sim_op_t *op = xy_heap_pop(&sim->pool, NULL);
+    const sim_op_t *op = xy_heap_pop(&sim_host(sim, unit)->pool, NULL);
 
     return op != NULL ? (int32_t)(op - sim->ops) : -1;
 }
 
+/* Who sends is on the sender's host; who reduces on the receiver's. */
+static int32_t host_of_op(const xy_sim_t *sim, const sim_op_t *op)
+{
+    if (op->op->kind < XY_OP_MOVE)
+        return sim_host_of_rank(sim, op->op->actor);
+    return sim_host_of_rank(sim, op->op->kind == XY_OP_MOVE ? op->op->from.rank : op->op->to.rank);
+}
+
 void sim_task_push(xy_sim_t *sim, int32_t op)
 {
+    sim_host_t *host = &sim->hosts[host_of_op(sim, &sim->ops[op])];
     int32_t domain = sim->ops[op].domain, unit;
-    int32_t numa = domain >= 0 ? domain % sim->cores.numa_count : 0;
+    int32_t numa = host->first_numa + (domain >= 0 ? domain % sim->numa_max : 0);
 
-    if (sim->pool.count == 0 && sim->idle.count > 0) {
-        unit = take_idle(sim, numa);
+    if (host->pool.count == 0 && host->idle.count > 0) {
+        unit = take_idle(sim, host, numa);
         if (unit >= 0) {
             begin(sim, unit, op);
             return;
         }
     }
-    if (xy_heap_push(&sim->pool, -sim->ops[op].tail, &sim->ops[op]) != XY_OK)
+    if (xy_heap_push(&host->pool, -sim->ops[op].tail, &sim->ops[op]) != XY_OK)
         xy_clock_out_of_memory(&sim->clock);
 }
 
@@ -93,7 +102,7 @@ static void go_idle(xy_sim_t *sim, int32_t unit)
 {
     if (sim->units[unit].is_idle)
         return;
-    if (xy_vec_append(&sim->idle, &unit) != XY_OK)
+    if (xy_vec_append(&sim_host(sim, unit)->idle, &unit) != XY_OK)
         xy_clock_out_of_memory(&sim->clock);
     sim->units[unit].is_idle = true;
 }
@@ -105,7 +114,8 @@ void sim_task_next(xy_sim_t *sim, int32_t unit)
     if (rank >= 0 && sim->ranks[rank].phase != SIM_IN_WAIT)
         return;
     if (rank >= 0 && sim->ranks[rank].left == 0 &&
-        (sim->node.help != XY_SIM_HELP_ALL || sim_is_model(sim) || sim->pool.count == 0)) {
+        (sim->node.help != XY_SIM_HELP_ALL || sim_is_model(sim) ||
+         sim_host(sim, unit)->pool.count == 0)) {
         sim_rank_finish(sim, rank, sim->clock.now + (sim_is_model(sim) ? 0 : sim->node.costs.poll));
         return;
     }
@@ -115,7 +125,7 @@ void sim_task_next(xy_sim_t *sim, int32_t unit)
     }
     if (rank >= 0 && !sim_is_helper(sim, unit))
         return;
-    op = pool_pop(sim);
+    op = pool_pop(sim, unit);
     if (op >= 0)
         begin(sim, unit, op);
     else

@@ -86,7 +86,7 @@ void sim_turn_plan(xy_sim_t *sim, int32_t unit)
     if (is_busy(u))
         return;
     if (u->queue.head < 0 || u->is_asleep) {
-        u->turn_end = sim->clock.now + sim->node.costs.wake;
+        u->turn_end = sim->clock.now + (u->polls > 0 ? 0 : sim->node.costs.wake);
         u->is_asleep = u->queue.head < 0;
         if (u->sibling >= 0)
             sim_compute_speed(sim, u->sibling);
