@@ -71,6 +71,7 @@ int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t)
 
         eager.mode = XMPI_MODE_STANDARD;
         mpi_send_start(self, &eager, NULL, false);
+        mpi_send_throttle(self, &eager);
         return MPI_SUCCESS;
     }
     if (b == NULL || b->size - b->used < bytes + MPI_BSEND_OVERHEAD)

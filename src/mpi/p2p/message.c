@@ -224,8 +224,12 @@ int mpi_isend(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request
         return error;
     mpi_request_describe(request, t);
     hold(request);
-    if (t->peer == MPI_PROC_NULL || mpi_send_start(self, t, request, mpi_job->offloads))
+    if (t->peer == MPI_PROC_NULL) {
         request->is_done = true;
+    } else if (mpi_send_start(self, t, request, mpi_job->offloads)) {
+        request->is_done = true;
+        mpi_send_throttle(self, t);
+    }
     return MPI_SUCCESS;
 }
 

@@ -24,9 +24,11 @@ static void start_send(mpi_request_t *request)
     if (t.mode == XMPI_MODE_BUFFERED && t.peer != MPI_PROC_NULL) {
         request->completion.error = mpi_bsend(request->owner, &t);
         request->is_done = true;
-    } else if (t.peer == MPI_PROC_NULL ||
-               mpi_send_start(request->owner, &t, request, mpi_job->offloads)) {
+    } else if (t.peer == MPI_PROC_NULL) {
         request->is_done = true;
+    } else if (mpi_send_start(request->owner, &t, request, mpi_job->offloads)) {
+        request->is_done = true;
+        mpi_send_throttle(request->owner, &t);
     }
 }
 
