@@ -130,34 +130,6 @@ static xy_status_t compute(const job_t *j, const char *strategy, xy_place_t **pl
     return xy_place_compute(j->matrix, j->target, &o, place_p);
 }
 
-static void print_json(const job_t *j, const xy_place_t *p, xy_json_t *json)
-{
-    xy_json_begin_object(json, NULL);
-    xy_json_string(json, "strategy", p->strategy);
-    xy_json_double(json, "seconds", p->seconds);
-    xy_json_double(json, "hop_bytes", p->cost.hop_bytes);
-    xy_json_double(json, "weighted", p->cost.weighted);
-    xy_json_double(json, "max_load", p->cost.max_load);
-    xy_json_begin_array(json, "core_of");
-    for (uint32_t i = 0; i < p->n; i++)
-        xy_json_int(json, NULL, j->target->logical[p->leaf_of[i]]);
-    xy_json_end(json);
-    xy_json_end(json);
-}
-
-static void print_text(const job_t *j, const xy_place_t *p)
-{
-    char seconds[32];
-
-    printf("%u processes on %u cores by %s in %s\n", p->n, j->target->leaves, p->strategy,
-           xy_format_seconds(p->seconds, seconds));
-    printf("hop-bytes %.6g, weighted %.6g, busiest link %.6g\n", p->cost.hop_bytes,
-           p->cost.weighted, p->cost.max_load);
-    for (uint32_t i = 0; i < p->n; i++)
-        printf("%s%u", i == 0 ? "cores " : " ", j->target->logical[p->leaf_of[i]]);
-    printf("\n");
-}
-
 static xy_status_t place_one(const job_t *j)
 {
     xy_place_t *p;
@@ -176,42 +148,15 @@ static xy_status_t place_one(const job_t *j)
         xy_json_t json;
 
         xy_json_init(&json, stdout, false);
-        print_json(j, p, &json);
+        xy_place_print_json(p, j->target, &json);
     } else if (st == XY_OK) {
-        print_text(j, p);
+        xy_place_print_text(p, j->target, stdout);
     }
     xy_place_destroy(p);
     return st;
 }
 
 enum { ROWS_MAX = 32 };
-
-static void print_table(xy_place_t *const *rows, int count, const char *const *why)
-{
-    double best = 0, best_hops = 0;
-    char seconds[32];
-
-    for (int i = 0; i < count; i++)
-        if (rows[i] != NULL) {
-            best = best == 0 || rows[i]->cost.weighted < best ? rows[i]->cost.weighted : best;
-            best_hops = best_hops == 0 || rows[i]->cost.hop_bytes < best_hops
-                            ? rows[i]->cost.hop_bytes
-                            : best_hops;
-        }
-    printf("%-13s %12s %8s %12s %8s %12s %12s\n", "strategy", "hop-bytes", "to best", "weighted",
-           "to best", "busiest link", "time");
-    for (int i = 0; i < count; i++) {
-        const xy_place_t *p = rows[i];
-
-        if (p == NULL)
-            printf("%-13s %s\n", xy_strategies[i]->name, why[i]);
-        else
-            printf("%-13s %12.6g %8.4f %12.6g %8.4f %12.6g %12s\n", p->strategy, p->cost.hop_bytes,
-                   best_hops > 0 ? p->cost.hop_bytes / best_hops : 1, p->cost.weighted,
-                   best > 0 ? p->cost.weighted / best : 1, p->cost.max_load,
-                   xy_format_seconds(p->seconds, seconds));
-    }
-}
 
 static xy_status_t compare(const job_t *j)
 {
@@ -240,10 +185,10 @@ static xy_status_t compare(const job_t *j)
         xy_json_begin_array(&json, NULL);
         for (int i = 0; i < count; i++)
             if (rows[i] != NULL)
-                print_json(j, rows[i], &json);
+                xy_place_print_json(rows[i], j->target, &json);
         xy_json_end(&json);
     } else if (st == XY_OK) {
-        print_table(rows, count, why);
+        xy_place_print_table(rows, why, count, stdout);
     }
     for (int i = 0; i < count; i++)
         xy_place_destroy(rows[i]);

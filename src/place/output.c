@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Placements as launchers want them. */
+/* Placements as launchers, people and programs want them. */
 #include "place/output.h"
+
+#include <math.h>
 
 const char *const xy_place_format_names[] = {"cores", "xylem",       "rankfile", "rankfile5",
                                              "mpich", "mpich-hosts", "slurm",    NULL};
@@ -185,4 +187,80 @@ xy_status_t xy_place_print(const xy_place_t *p, const xy_target_t *t, const xy_m
         break;
     }
     return XY_OK;
+}
+
+/* ---- For people and programs ---- */
+
+void xy_place_print_text(const xy_place_t *p, const xy_target_t *t, FILE *file)
+{
+    char seconds[32];
+
+    fprintf(file, "%u processes on %u cores by %s in %s\n", p->n, t->leaves, p->strategy,
+            xy_format_seconds(p->seconds, seconds));
+    fprintf(file, "hop-bytes %.6g, weighted %.6g, busiest link %.6g\n", p->cost.hop_bytes,
+            p->cost.weighted, p->cost.max_load);
+    for (uint32_t i = 0; i < p->n; i++)
+        fprintf(file, "%s%u", i == 0 ? "cores " : " ", t->logical[p->leaf_of[i]]);
+    fprintf(file, "\n");
+}
+
+void xy_place_print_json(const xy_place_t *p, const xy_target_t *t, xy_json_t *json)
+{
+    xy_json_begin_object(json, NULL);
+    xy_json_string(json, "strategy", p->strategy);
+    xy_json_double(json, "seconds", p->seconds);
+    xy_json_double(json, "hop_bytes", p->cost.hop_bytes);
+    xy_json_double(json, "weighted", p->cost.weighted);
+    xy_json_double(json, "max_load", p->cost.max_load);
+    xy_json_begin_array(json, "core_of");
+    for (uint32_t i = 0; i < p->n; i++)
+        xy_json_int(json, NULL, t->logical[p->leaf_of[i]]);
+    xy_json_end(json);
+    xy_json_end(json);
+}
+
+/* The placements that cost least and most by the weights of links; NULL where there is none. */
+static void find_ends(xy_place_t *const *places, int count, const xy_place_t **best_p,
+                      const xy_place_t **worst_p, double *hops_p)
+{
+    *best_p = *worst_p = NULL;
+    for (int i = 0; i < count; i++) {
+        const xy_place_t *p = places[i];
+
+        if (p == NULL)
+            continue;
+        if (*best_p == NULL || p->cost.weighted < (*best_p)->cost.weighted)
+            *best_p = p;
+        if (*worst_p == NULL || p->cost.weighted > (*worst_p)->cost.weighted)
+            *worst_p = p;
+        *hops_p = p->cost.hop_bytes < *hops_p ? p->cost.hop_bytes : *hops_p;
+    }
+}
+
+void xy_place_print_table(xy_place_t *const *places, const char *const *why, int count, FILE *file)
+{
+    const xy_place_t *best, *worst;
+    double hops = INFINITY, weighted;
+    char seconds[32];
+
+    find_ends(places, count, &best, &worst, &hops);
+    weighted = best != NULL ? best->cost.weighted : 0;
+    if (weighted > 0 && worst->cost.weighted < 1.005 * weighted)
+        fprintf(file, "all strategies cost the same, within half a percent\n");
+    else if (weighted > 0)
+        fprintf(file, "%s costs least, %s %.2f times as much\n", best->strategy, worst->strategy,
+                worst->cost.weighted / weighted);
+    fprintf(file, "%-13s %12s %8s %12s %8s %12s %12s\n", "strategy", "hop-bytes", "to best",
+            "weighted", "to best", "busiest link", "time");
+    for (int i = 0; i < count; i++) {
+        const xy_place_t *p = places[i];
+
+        if (p == NULL)
+            fprintf(file, "%-13s %s\n", xy_strategies[i]->name, why[i]);
+        else
+            fprintf(file, "%-13s %12.6g %8.4f %12.6g %8.4f %12.6g %12s\n", p->strategy,
+                    p->cost.hop_bytes, hops > 0 ? p->cost.hop_bytes / hops : 1, p->cost.weighted,
+                    weighted > 0 ? p->cost.weighted / weighted : 1, p->cost.max_load,
+                    xy_format_seconds(p->seconds, seconds));
+    }
 }

@@ -30,6 +30,15 @@ extern const char *const xy_place_format_names[];
 xy_status_t xy_place_print(const xy_place_t *p, const xy_target_t *t, const xy_machine_t *m,
                            xy_place_format_t format, FILE *file);
 
+/* For people: what it costs, and the core of each process. */
+void xy_place_print_text(const xy_place_t *p, const xy_target_t *t, FILE *file);
+/* For programs: the same as one object. */
+void xy_place_print_json(const xy_place_t *p, const xy_target_t *t, xy_json_t *json);
+
+/* One matrix placed by the first `count` strategies of the registry: which costs least, and a line
+ * for each. Where there is no placement (NULL), `why` says why not. */
+void xy_place_print_table(xy_place_t *const *places, const char *const *why, int count, FILE *file);
+
 /* The tree with the ranks on its leaves and what crosses each level. */
 xy_status_t xy_place_print_svg(const xy_place_t *p, const xy_matrix_t *m, xy_metric_t metric,
                                const xy_target_t *t, const char *machine_name, FILE *file);

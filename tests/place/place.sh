@@ -17,6 +17,7 @@ expect 0 "$XYLEM" place "$data/treematch8.mat" -m 2x2x2 -s treematch --json
 says "$out" '"core_of":[0,2,4,6,1,3,5,7]'
 says "$out" '"hop_bytes":22016,'
 expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m 2x4 --compare
+says "$out" "all strategies cost the same"
 says "$out" multisection
 says "$out" packed
 expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m torus:2x2x2 --compare --json
