@@ -5,35 +5,34 @@
 
 enum { SLIDER_CELLS_MAX = 1 << 20 };
 
-static const char *const names[XY_FILM_PICTURES] = {"time", "iteration", "slices", "memory",
-                                                    "links"};
+static const char *const names[FILM_PICTURES] = {"time", "iteration", "slices", "memory", "links"};
 
-static bool is_drawable(const film_layout_t *l, xy_film_picture_t picture)
+bool film_is_drawable(const film_layout_t *l, film_picture_t picture)
 {
     switch (picture) {
-    case XY_FILM_TIME:
-    case XY_FILM_ITERATION:
+    case FILM_PICTURE_TIME:
+    case FILM_PICTURE_ITERATION:
         return l->dims > 0 && l->iterations > 0;
-    case XY_FILM_SLICES:
+    case FILM_PICTURE_SLICES:
         return l->dims > 1 && l->iterations > 0 && l->cells <= SLIDER_CELLS_MAX;
-    case XY_FILM_MEMORY:
+    case FILM_PICTURE_MEMORY:
         return l->film->rooms.count > 0;
     default:
         return l->film->transfers.count > 0;
     }
 }
 
-static xy_status_t draw(film_layout_t *l, xy_film_picture_t picture)
+xy_status_t film_draw(film_layout_t *l, film_picture_t picture)
 {
     switch (picture) {
-    case XY_FILM_TIME:
+    case FILM_PICTURE_TIME:
         film_draw_time(l);
         return XY_OK;
-    case XY_FILM_ITERATION:
+    case FILM_PICTURE_ITERATION:
         return film_draw_iterations(l);
-    case XY_FILM_SLICES:
+    case FILM_PICTURE_SLICES:
         return film_draw_slices(l);
-    case XY_FILM_MEMORY:
+    case FILM_PICTURE_MEMORY:
         film_draw_memory(l);
         return XY_OK;
     default:
@@ -42,28 +41,9 @@ static xy_status_t draw(film_layout_t *l, xy_film_picture_t picture)
     }
 }
 
-xy_status_t xy_film_svg(const xy_film_t *film, const xy_graph_t *graph, xy_film_picture_t picture,
-                        FILE *file, bool *is_drawn_p)
-{
-    film_layout_t l;
-    bool is_drawn;
-    xy_status_t st = film_layout_init(&l, film, graph);
-
-    if (st != XY_OK)
-        return st;
-    l.f = file;
-    is_drawn = is_drawable(&l, picture);
-    if (is_drawn)
-        st = draw(&l, picture);
-    film_layout_cleanup(&l);
-    if (st == XY_OK && is_drawn_p != NULL)
-        *is_drawn_p = is_drawn;
-    return st;
-}
-
 typedef struct {
     const film_layout_t *layout;
-    xy_film_picture_t picture;
+    film_picture_t picture;
 } picture_file_t;
 
 static xy_status_t write_picture(const void *arg, FILE *file)
@@ -72,10 +52,10 @@ static xy_status_t write_picture(const void *arg, FILE *file)
     film_layout_t l = *p->layout;
 
     l.f = file;
-    return draw(&l, p->picture);
+    return film_draw(&l, p->picture);
 }
 
-static xy_status_t write_file(const film_layout_t *l, xy_film_picture_t picture, const char *prefix)
+static xy_status_t write_file(const film_layout_t *l, film_picture_t picture, const char *prefix)
 {
     char *path = xy_sprintf("%s-%s.svg", prefix, names[picture]);
     xy_status_t st = path != NULL ? xy_out_write(path, write_picture, &(picture_file_t){l, picture})
@@ -92,16 +72,16 @@ xy_status_t xy_film_files(const xy_film_t *film, const xy_graph_t *graph, const 
 
     if (st != XY_OK)
         return st;
-    for (int i = 0; i < XY_FILM_PICTURES && st == XY_OK; i++)
-        if (is_drawable(&l, (xy_film_picture_t)i))
-            st = write_file(&l, (xy_film_picture_t)i, prefix);
+    for (int i = 0; i < FILM_PICTURES && st == XY_OK; i++)
+        if (film_is_drawable(&l, (film_picture_t)i))
+            st = write_file(&l, (film_picture_t)i, prefix);
     film_layout_cleanup(&l);
     return st;
 }
 
 /* ---- The page ---- */
 
-static const char *const captions[XY_FILM_PICTURES] = {
+static const char *const captions[FILM_PICTURES] = {
     "A mark per task, in the colour of its worker; thin marks are transfers. Horizontal runs of "
     "one "
     "colour are reuse.",
@@ -113,7 +93,7 @@ static const char *const captions[XY_FILM_PICTURES] = {
     "How many loads, stores and transfers between memories are under way.",
 };
 
-static const char *const headings[XY_FILM_PICTURES] = {
+static const char *const headings[FILM_PICTURES] = {
     "Domain against time", "Domain against iteration", "Slices", "Memories", "Links"};
 
 /* The first line is what was found, the others are the numbers behind it. */
@@ -201,15 +181,15 @@ static xy_status_t print_pictures(film_layout_t *l)
 {
     xy_status_t st = XY_OK;
 
-    for (int i = 0; i < XY_FILM_PICTURES && st == XY_OK; i++) {
-        if (!is_drawable(l, (xy_film_picture_t)i))
+    for (int i = 0; i < FILM_PICTURES && st == XY_OK; i++) {
+        if (!film_is_drawable(l, (film_picture_t)i))
             continue;
         xy_page_heading(l->f, "%s", headings[i]);
-        st = draw(l, (xy_film_picture_t)i);
-        xy_page_paragraph(l->f, "%s%s", captions[i],
-                          i == XY_FILM_TIME && l->step > 1 ? " Only some of the marks are drawn."
-                                                           : "");
-        if (i == XY_FILM_SLICES)
+        st = film_draw(l, (film_picture_t)i);
+        xy_page_paragraph(
+            l->f, "%s%s", captions[i],
+            i == FILM_PICTURE_TIME && l->step > 1 ? " Only some of the marks are drawn." : "");
+        if (i == FILM_PICTURE_SLICES)
             print_slider(l);
     }
     return st;

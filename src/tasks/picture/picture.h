@@ -30,23 +30,8 @@ void xy_film_destroy(xy_film_t *film); /* NULL is fine */
 /* To be given to an engine; belongs to the film. */
 const xy_task_observer_t *xy_film_observer(const xy_film_t *film);
 
-/* The pictures, in the order of a page. */
-typedef enum {
-    XY_FILM_TIME,      /* the domain against time, with transfers */
-    XY_FILM_ITERATION, /* the domain (in 2D and 3D its middle line) against iterations, with lines
-                          that join what was done by the same instant */
-    XY_FILM_SLICES,    /* 2D and 3D: the domain at six instants */
-    XY_FILM_MEMORY,    /* bytes in each memory */
-    XY_FILM_LINKS,     /* transfers under way */
-    XY_FILM_PICTURES,
-} xy_film_picture_t;
-
-/* One picture as a file of its own. *is_drawn_p (may be NULL): false, and nothing written, where
- * there is nothing to draw: no positions, no second dimension. XY_ENOMEM (said). */
-xy_status_t xy_film_svg(const xy_film_t *film, const xy_graph_t *graph, xy_film_picture_t picture,
-                        FILE *file, bool *is_drawn_p);
-/* All of them, each to PREFIX-NAME.svg with the NAME time, iteration, slices, memory or links.
- * XY_EIO and the like (said). */
+/* The pictures that there is something to draw of, each to PREFIX-NAME.svg with the NAME time,
+ * iteration, slices, memory or links. XY_EIO and the like (said). */
 xy_status_t xy_film_files(const xy_film_t *film, const xy_graph_t *graph, const char *prefix);
 
 typedef struct {

@@ -87,6 +87,17 @@ extern const char *const film_kind_names[FILM_KINDS];
 int film_colour(int32_t worker);
 int film_kind_colour(film_kind_t kind);
 
+/* The pictures, in the order of a page. */
+typedef enum {
+    FILM_PICTURE_TIME,      /* the domain against time, with transfers */
+    FILM_PICTURE_ITERATION, /* the domain (in 2D and 3D its middle line) against iterations, with
+                          lines that join what was done by the same instant */
+    FILM_PICTURE_SLICES,    /* 2D and 3D: the domain at six instants */
+    FILM_PICTURE_MEMORY,    /* bytes in each memory */
+    FILM_PICTURE_LINKS,     /* transfers under way */
+    FILM_PICTURES,
+} film_picture_t;
+
 /* draw.c */
 void film_begin(film_layout_t *l, const char *title, const char *x, const char *y);
 void film_scale_time(const film_layout_t *l);
@@ -96,6 +107,11 @@ void film_draw_kinds(const film_layout_t *l);
 void film_draw_time(film_layout_t *l);
 xy_status_t film_draw_iterations(film_layout_t *l);
 xy_status_t film_draw_slices(film_layout_t *l);
+
+/* page.c. Drawable: there are the positions, dimensions and events that the picture needs.
+ * XY_ENOMEM (said). */
+bool film_is_drawable(const film_layout_t *l, film_picture_t picture);
+xy_status_t film_draw(film_layout_t *l, film_picture_t picture);
 
 /* draw_use.c */
 void film_draw_memory(film_layout_t *l);

@@ -62,16 +62,21 @@ static int count_strokes(const char *text)
 }
 
 /* The picture, in memory that the caller frees; NULL: it was not drawn. */
-static char *picture(const xy_film_t *film, const xy_graph_t *g, xy_film_picture_t which)
+static char *picture(const xy_film_t *film, const xy_graph_t *g, film_picture_t which)
 {
     char *text = NULL;
     size_t size;
     FILE *f = open_memstream(&text, &size);
-    bool is_drawn = false;
+    film_layout_t l;
+    bool is_drawn;
 
-    assert_int_equal(xy_film_svg(film, g, which, f, &is_drawn), XY_OK);
+    assert_int_equal(film_layout_init(&l, film, g), XY_OK);
+    l.f = f;
+    is_drawn = film_is_drawable(&l, which);
+    if (is_drawn)
+        assert_int_equal(film_draw(&l, which), XY_OK);
+    film_layout_cleanup(&l);
     fclose(f);
-    assert_true(is_drawn == (size > 0));
     if (is_drawn)
         return text;
     free(text);
@@ -85,16 +90,16 @@ static void test_marks(void **state)
     char *text;
 
     (void)state;
-    text = picture(film, g, XY_FILM_TIME);
+    text = picture(film, g, FILM_PICTURE_TIME);
     assert_int_equal(testing_count(text, "stroke-width=\""),
                      5); /* three kinds of transfers, two workers */
     assert_int_equal(count_strokes(text), 20);
     free(text);
-    text = picture(film, g, XY_FILM_ITERATION);
+    text = picture(film, g, FILM_PICTURE_ITERATION);
     assert_int_equal(count_strokes(text), 10); /* cell i: by worker i % 2, then by the other */
     assert_int_equal(testing_count(text, "<path class=\"ink\""), 3);
     free(text);
-    assert_null(picture(film, g, XY_FILM_SLICES));
+    assert_null(picture(film, g, FILM_PICTURE_SLICES));
     xy_film_destroy(film);
     xy_graph_destroy(g);
 }
@@ -108,10 +113,10 @@ static void test_dimensions(void **state)
     for (int dims = 0; dims < 3; dims++) {
         xy_graph_t *g = line(4, dims);
 
-        for (int i = 0; i < XY_FILM_PICTURES; i++) {
-            bool is_wanted = i >= XY_FILM_MEMORY || dims > (i == XY_FILM_SLICES ? 1 : 0);
+        for (int i = 0; i < FILM_PICTURES; i++) {
+            bool is_wanted = i >= FILM_PICTURE_MEMORY || dims > (i == FILM_PICTURE_SLICES ? 1 : 0);
 
-            text = picture(film, g, (xy_film_picture_t)i);
+            text = picture(film, g, (film_picture_t)i);
             assert_true((text != NULL) == is_wanted);
             free(text);
         }
