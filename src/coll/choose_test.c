@@ -178,6 +178,7 @@ static void test_memory(void **state)
     for (const xy_coll_algorithm_t *const *a = xy_coll_algorithms(); *a != NULL; a++) {
         int c = __builtin_ctz((*a)->collectives);
         uint64_t counts[5] = {1, 2, 3, 4, 5};
+        xy_graph_t *g;
         xy_coll_request_t q = {.collective = (xy_collective_t)c,
                                .procs = 5,
                                .count = 100,
@@ -187,22 +188,9 @@ static void test_memory(void **state)
                                .in_place = in_place};
 
         q.procs = xy_coll_is_applicable(*a, &q) ? 5 : 4;
-        for (long k = 1;; k++) {
-            xy_graph_t *g;
-            xy_status_t st;
-
-            testing_listen();
-            xy_memory_fail_at(k);
-            st = xy_coll_build(&q, &xy_coll_link_default, *a, &g);
-            if (!xy_memory_fail_hit()) {
-                assert_int_equal(st, XY_OK);
-                xy_graph_destroy(g);
-                break;
-            }
-            assert_int_equal(st, XY_ENOMEM);
-            assert_int_equal(testing_said_count, 1);
-        }
-        xy_memory_fail_at(0);
+        for (long k = 0; testing_fail_next(&k);)
+            assert_null(testing_fail_fault(&k, xy_coll_build(&q, &xy_coll_link_default, *a, &g)));
+        xy_graph_destroy(g);
     }
 }
 

@@ -207,21 +207,9 @@ static void test_wrong(void **state)
     o.reduce = testing_reduce;
     assert_int_equal(xy_exec_create(g, 3, &o, &e), XY_EINVAL);
     assert_int_equal(testing_said_count, 2);
-    for (long k = 1;; k++) {
-        xy_status_t st;
-
-        testing_listen();
-        xy_memory_fail_at(k);
-        st = xy_exec_create(g, 4, &o, &e);
-        if (!xy_memory_fail_hit()) {
-            assert_int_equal(st, XY_OK);
-            xy_exec_destroy(e);
-            break;
-        }
-        assert_int_equal(st, XY_ENOMEM);
-        assert_int_equal(testing_said_count, 1);
-    }
-    xy_memory_fail_at(0);
+    for (long k = 0; testing_fail_next(&k);)
+        assert_null(testing_fail_fault(&k, xy_exec_create(g, 4, &o, &e)));
+    xy_exec_destroy(e);
     xy_graph_destroy(g);
 }
 

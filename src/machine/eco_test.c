@@ -229,28 +229,18 @@ static void test_memory(void **state)
     static const char text[] = "a 0 1 9\nb 1 0 9\nc 9 9 0\n";
 
     (void)state;
-    for (long k = 1;; k++) {
+    for (long k = 0; testing_fail_next(&k);) {
         xy_latency_t *m = NULL;
         xy_eco_t *eco = NULL;
         xy_status_t st;
 
-        testing_listen();
-        xy_memory_fail_at(k);
         st = xy_latency_parse(text, strlen(text), "f", &m);
         if (st == XY_OK)
             st = xy_eco_compute(m, 1.20, &eco);
-        if (!xy_memory_fail_hit()) {
-            xy_memory_fail_at(0);
-            assert_int_equal(st, XY_OK);
-            assert_int_equal(eco->clusters, 2);
-        } else {
-            assert_int_equal(st, XY_ENOMEM);
-            assert_int_equal(testing_said_count, 1);
-        }
+        assert_null(testing_fail_fault(&k, st));
+        assert_true(st != XY_OK || eco->clusters == 2);
         xy_eco_destroy(eco);
         xy_latency_destroy(m);
-        if (st == XY_OK)
-            break;
     }
 }
 

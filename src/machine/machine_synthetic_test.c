@@ -120,20 +120,13 @@ static void test_bad(void **state)
 static void test_faults(void **state)
 {
     xy_machine_t *m = NULL;
-    xy_status_t st;
 
     (void)state;
-    testing_listen();
-    for (long k = 1;; k++) {
-        xy_memory_fail_at(k);
-        st = xy_machine_synthetic("node:2(latency=1us) core:3 pu:2(indexes=0,2,4,1,3,5)", &m);
-        if (!xy_memory_fail_hit())
-            break;
-        assert_int_equal(st, XY_ENOMEM);
+    for (long k = 0; testing_fail_next(&k);) {
         assert_null(m);
+        assert_null(testing_fail_fault(
+            &k, xy_machine_synthetic("node:2(latency=1us) core:3 pu:2(indexes=0,2,4,1,3,5)", &m)));
     }
-    xy_memory_fail_at(0);
-    assert_int_equal(st, XY_OK);
     xy_machine_destroy(m);
     xy_error_handler_set(NULL, NULL);
 }

@@ -194,28 +194,17 @@ static void test_odd_events(void **state)
 
 static void test_memory(void **state)
 {
+    xy_trace_log_t *log = NULL;
     char *data;
     size_t size;
 
     (void)state;
     make(&data, &size);
-    for (long k = 1;; k++) {
-        xy_trace_log_t *log = NULL;
-        xy_status_t st;
-
-        testing_listen();
-        xy_memory_fail_at(k);
-        st = xy_trace_parse(data, size, "t.xyt", &log);
-        if (!xy_memory_fail_hit()) {
-            assert_int_equal(st, XY_OK);
-            xy_trace_log_free(log);
-            break;
-        }
-        assert_int_equal(st, XY_ENOMEM);
-        assert_int_equal(testing_said_count, 1);
+    for (long k = 0; testing_fail_next(&k);) {
         assert_null(log);
+        assert_null(testing_fail_fault(&k, xy_trace_parse(data, size, "t.xyt", &log)));
     }
-    xy_memory_fail_at(0);
+    xy_trace_log_free(log);
     xy_free(data);
 }
 

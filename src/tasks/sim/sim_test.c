@@ -3,23 +3,6 @@
 
 #include <stdio.h>
 
-static char said[1024];
-static int said_count;
-
-static void on_message(void *arg, xy_status_t status, const char *message)
-{
-    (void)arg, (void)status;
-    snprintf(said, sizeof(said), "%s", message);
-    said_count++;
-}
-
-static void hear(void)
-{
-    said[0] = '\0';
-    said_count = 0;
-    xy_error_handler_set(on_message, NULL);
-}
-
 static bool needs_positions(const xy_task_policy_t *policy)
 {
     return strcmp(policy->name, "cache-oblivious") == 0;
@@ -268,10 +251,10 @@ static void expect_refusal(const xy_graph_t *g, const xy_task_platform_t *p,
 {
     xy_task_result_t r = {.loads = 77};
 
-    hear();
+    testing_listen();
     assert_int_equal(xy_task_simulate(g, p, how, &r), XY_EINVAL);
-    assert_int_equal(said_count, 1);
-    assert_non_null(strstr(said, part));
+    assert_int_equal(testing_said_count, 1);
+    assert_non_null(strstr(testing_said, part));
     assert_int_equal(r.loads, 77);
     xy_error_handler_set(NULL, NULL);
 }
@@ -336,21 +319,12 @@ static void test_out_of_memory(void **state)
     for (int i = 0; xy_task_policies[i] != NULL; i++) {
         if (needs_positions(xy_task_policies[i]))
             continue;
-        for (long k = 1;; k++) {
+        for (long k = 0; testing_fail_next(&k);) {
+            xy_task_sim_t how = {.policy = xy_task_policies[i]->name};
             xy_task_result_t r;
-            xy_status_t st;
 
-            hear();
-            xy_memory_fail_at(k);
-            st = xy_task_simulate(g, p, &(xy_task_sim_t){.policy = xy_task_policies[i]->name}, &r);
-            if (!xy_memory_fail_hit()) {
-                assert_int_equal(st, XY_OK);
-                break;
-            }
-            assert_int_equal(st, XY_ENOMEM);
-            assert_int_equal(said_count, 1);
+            assert_null(testing_fail_fault(&k, xy_task_simulate(g, p, &how, &r)));
         }
-        xy_memory_fail_at(0);
     }
     xy_error_handler_set(NULL, NULL);
     xy_graph_destroy(g);
