@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/heap.h"
 
-#include <stdbool.h>
-
 #include "base/memory.h"
 
 enum { FIRST_CAPACITY = 16 };
@@ -42,10 +40,10 @@ xy_status_t xy_heap_push(xy_heap_t *heap, double key, void *value)
     return XY_OK;
 }
 
-/* Put `item` into the hole at the top: smaller children move up until it fits. */
-static void sink(xy_heap_t *heap, xy_heap_item_t item)
+/* Put `item` into the hole at `i`: smaller children move up until it fits. */
+static inline void sink(xy_heap_t *heap, size_t i, xy_heap_item_t item)
 {
-    size_t i = 0, child;
+    size_t child;
 
     while ((child = 2 * i + 1) < heap->count) {
         if (child + 1 < heap->count && before(&heap->items[child + 1], &heap->items[child]))
@@ -67,7 +65,7 @@ void *xy_heap_pop(xy_heap_t *heap, double *key_p)
     top = heap->items[0];
     heap->count--;
     if (heap->count > 0)
-        sink(heap, heap->items[heap->count]);
+        sink(heap, 0, heap->items[heap->count]);
     if (key_p != NULL)
         *key_p = top.key;
     return top.value;
@@ -76,6 +74,18 @@ void *xy_heap_pop(xy_heap_t *heap, double *key_p)
 const xy_heap_item_t *xy_heap_peek(const xy_heap_t *heap)
 {
     return heap->count == 0 ? NULL : &heap->items[0];
+}
+
+void xy_heap_filter(xy_heap_t *heap, bool (*keep)(const xy_heap_item_t *item))
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < heap->count; i++)
+        if (keep(&heap->items[i]))
+            heap->items[kept++] = heap->items[i];
+    heap->count = kept;
+    for (size_t i = kept / 2; i-- > 0;)
+        sink(heap, i, heap->items[i]);
 }
 
 void xy_heap_cleanup(xy_heap_t *heap)

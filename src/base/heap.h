@@ -11,6 +11,7 @@
 #ifndef XY_BASE_HEAP_H
 #define XY_BASE_HEAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,8 @@ xy_status_t xy_heap_push(xy_heap_t *heap, double key,
                          void *value);                     /* value != NULL; silent XY_ENOMEM */
 void *xy_heap_pop(xy_heap_t *heap, double *key_p);         /* key_p may be NULL */
 const xy_heap_item_t *xy_heap_peek(const xy_heap_t *heap); /* NULL: empty */
+/* Keep the items that `keep` wants; they come out in the same order. O(items). */
+void xy_heap_filter(xy_heap_t *heap, bool (*keep)(const xy_heap_item_t *item));
 void xy_heap_cleanup(xy_heap_t *heap);
 
 #endif

@@ -64,6 +64,38 @@ static void test_like_a_search(void **state)
     xy_heap_cleanup(&h);
 }
 
+static bool is_kept(const xy_heap_item_t *item)
+{
+    return ((const item_t *)item->value)->inside;
+}
+
+/* What is left after a filter comes out in the order in which it would have come. */
+static void test_filter(void **state)
+{
+    static item_t items[ITEMS];
+    xy_heap_t h = XY_HEAP_INIT;
+    uint64_t seed = 9;
+    item_t *first;
+    size_t kept = 0;
+
+    (void)state;
+    for (size_t i = 0; i < ITEMS; i++) {
+        items[i].key = (double)(testing_random(&seed) % 50);
+        items[i].inside = testing_random(&seed) % 3 == 0;
+        kept += items[i].inside;
+        assert_int_equal(xy_heap_push(&h, items[i].key, &items[i]), XY_OK);
+    }
+    xy_heap_filter(&h, is_kept);
+    assert_int_equal(h.count, kept);
+    while ((first = find_first(items, ITEMS)) != NULL) {
+        assert_ptr_equal(xy_heap_pop(&h, NULL), first);
+        first->inside = false;
+    }
+    xy_heap_filter(&h, is_kept);
+    assert_null(xy_heap_pop(&h, NULL));
+    xy_heap_cleanup(&h);
+}
+
 static void test_failed_push_changes_nothing(void **state)
 {
     xy_heap_t h = XY_HEAP_INIT;
@@ -91,6 +123,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_like_a_search),
+        cmocka_unit_test(test_filter),
         cmocka_unit_test(test_failed_push_changes_nothing),
     };
 

@@ -14,8 +14,8 @@
  * An event belongs to the thing that it happens to, and a thing has at most one at a time: setting
  * it again replaces it. What is left of the old one in the queue is passed over, and swept out when
  * such leftovers are most of it, so the queue stays as short as there are things that wait. It is a
- * heap of four children per entry: setting costs O(log events), taking away nothing. Because of the
- * leftovers an event must stay in memory until the clock is reset or cleaned up.
+ * heap: setting costs O(log events), taking away nothing. Because of the leftovers an event must
+ * stay in memory until the clock is reset or cleaned up.
  *
  * Order: by time; among equal times, in the order in which they were set. An event that is set once
  * more to a time keeps the place that it had there. Equal input therefore gives equal runs, to the
@@ -39,13 +39,8 @@ struct xy_event {
     xy_event_fn due; /* called when the clock has come there; the event is no longer planned then */
     void *owner;     /* for `due` */
     int32_t index;   /* for `due`: which of the owner's */
+    xy_event_t *next; /* of those that come last in this moment */
 };
-
-typedef struct {
-    double when;
-    uint64_t order;
-    xy_event_t *event;
-} xy_clock_entry_t;
 
 typedef struct {
     double now;
@@ -53,9 +48,9 @@ typedef struct {
      * NULL. It may set events, also for now. */
     void (*settle)(void *owner);
     void *owner;
-    xy_clock_entry_t *entries; /* the rest is the clock's own */
-    size_t count, capacity, planned;
-    uint64_t set;
+    xy_heap_t queue;              /* the rest is the clock's own */
+    size_t sweep_at;              /* items: then leftovers are swept out */
+    xy_event_t *last, **last_end; /* what comes last in this moment */
     bool is_stopped, is_out_of_memory;
 } xy_clock_t;
 
@@ -69,11 +64,15 @@ static inline void xy_event_init(xy_event_t *event, xy_event_fn due, void *owner
 /* When it happens: not before now; INFINITY: not at all. When memory runs out the clock notes it,
  * and xy_clock_run() ends with XY_ENOMEM. */
 void xy_clock_set(xy_clock_t *clock, xy_event_t *event, double when);
-static inline void xy_clock_cancel(xy_clock_t *clock, xy_event_t *event)
+static inline void xy_event_cancel(xy_event_t *event)
 {
-    clock->planned -= event->when < INFINITY;
     event->when = INFINITY;
 }
+
+/* Now, but after all other events of this moment, in the order in which this was asked; once,
+ * however often it is asked. It cannot be cancelled. For what many events of a moment change
+ * together. */
+void xy_clock_set_last(xy_clock_t *clock, xy_event_t *event);
 
 /* Let things happen until nothing is planned or xy_clock_stop() was called: XY_OK. XY_ENOMEM: in
  * silence. */

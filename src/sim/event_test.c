@@ -121,6 +121,60 @@ static void test_order(void **state)
     }
 }
 
+/* ---- What comes last in a moment ---- */
+
+typedef struct {
+    xy_clock_t clock;
+    xy_event_t events[4], last[2];
+    int order[32], count;
+    int more; /* the last ones plan so many events for the same moment */
+} moment_t;
+
+static void note(xy_event_t *event)
+{
+    moment_t *m = event->owner;
+
+    m->order[m->count++] = event->index;
+    xy_clock_set_last(&m->clock, &m->last[event->index % 2]);
+    xy_clock_set_last(&m->clock, &m->last[event->index % 2]);
+}
+
+static void note_last(xy_event_t *event)
+{
+    moment_t *m = event->owner;
+
+    m->order[m->count++] = event->index;
+    if (m->more-- > 0)
+        xy_clock_set(&m->clock, &m->events[0], m->clock.now);
+}
+
+static void note_settled(void *owner)
+{
+    moment_t *m = owner;
+
+    m->order[m->count++] = 99;
+}
+
+static void test_last_of_a_moment(void **state)
+{
+    static const int expected[] = {0, 1, 2, 10, 0, 11, 10, 99, 3, 11, 99};
+    moment_t m = {.more = 1};
+
+    (void)state;
+    m.clock.settle = note_settled;
+    m.clock.owner = &m;
+    for (int i = 0; i < 4; i++) {
+        xy_event_init(&m.events[i], note, &m, i);
+        xy_clock_set(&m.clock, &m.events[i], i < 3 ? 1 : 2);
+    }
+    for (int i = 0; i < 2; i++)
+        xy_event_init(&m.last[i], note_last, &m, 10 + i);
+    assert_int_equal(xy_clock_run(&m.clock), XY_OK);
+    assert_int_equal(m.count, sizeof(expected) / sizeof(expected[0]));
+    assert_memory_equal(m.order, expected, sizeof(expected));
+    xy_clock_cleanup(&m.clock);
+}
+
 /* What is set again to the time that it has is not left over: the queue must grow. */
 static void test_set_again(void **state)
 {
@@ -130,10 +184,9 @@ static void test_set_again(void **state)
     begin(&m, 13);
     m.count = 0;
     m.fired = 5000;
-    for (int i = 0; i < 100000; i++) {
+    for (int i = 0; i < 100000; i++)
         xy_clock_set(&m.clock, &m.events[i % 100], 50);
-        assert_true(m.clock.count <= m.clock.capacity);
-    }
+    assert_true(m.clock.queue.count >= 100000);
     for (int i = 0; i < EVENTS; i++)
         set(&m, i, i < 100 ? INFINITY : 60);
     assert_int_equal(xy_clock_run(&m.clock), XY_OK);
@@ -150,7 +203,7 @@ static void test_leftovers(void **state)
     begin(&m, 11);
     for (int i = 0; i < 1000000; i++)
         xy_clock_set(&m.clock, &m.events[i % EVENTS], 100 + i % 977);
-    assert_true(m.clock.count <= 8192);
+    assert_true(m.clock.queue.count <= 8192);
     m.count = 0;
     m.fired = 5000; /* none sets another */
     for (int i = 0; i < EVENTS; i++)
@@ -205,9 +258,13 @@ static void test_memory_runs_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_order),     cmocka_unit_test(test_leftovers),
-        cmocka_unit_test(test_set_again), cmocka_unit_test(test_stop),
-        cmocka_unit_test(test_reset),     cmocka_unit_test(test_memory_runs_out),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_leftovers),
+        cmocka_unit_test(test_last_of_a_moment),
+        cmocka_unit_test(test_set_again),
+        cmocka_unit_test(test_stop),
+        cmocka_unit_test(test_reset),
+        cmocka_unit_test(test_memory_runs_out),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

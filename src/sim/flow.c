@@ -22,7 +22,7 @@ static void reach_link(xy_flows_t *net, int32_t link)
     net->near_links[net->near_link_count++] = link;
 }
 
-/* The links and flows that hang together with a link. */
+/* The links and the paths in use that hang together with a link. */
 static void find_group(xy_flows_t *net, int32_t link)
 {
     net->near_link_count = 0;
@@ -32,38 +32,42 @@ static void find_group(xy_flows_t *net, int32_t link)
         const xy_flow_link_t *l = &net->links[net->near_links[i]];
 
         for (int32_t k = 0; k < l->count; k++) {
-            xy_flow_t *flow = l->flows[k];
+            xy_flow_path_t *path = l->paths[k];
 
-            if (flow->pass == net->pass)
+            if (path->link_count > 1 && path->pass == net->pass)
                 continue;
-            flow->pass = net->pass;
-            net->near[net->near_count++] = flow;
-            for (int32_t j = 0; j < flow->link_count; j++)
-                reach_link(net, flow->links[j]);
+            path->pass = net->pass;
+            net->near[net->near_count++] = path;
+            for (int32_t j = 0; j < path->link_count && path->link_count > 1; j++)
+                reach_link(net, path->links[j]);
         }
     }
 }
 
+static void advance(xy_flow_path_t *path)
+{
+    double now = path->net->clock->now;
+
+    path->left -= path->rate * (now - path->since);
+    path->since = now;
+}
+
 static void advance_group(xy_flows_t *net)
 {
-    double now = net->clock->now;
-
-    for (int32_t i = 0; i < net->near_count; i++) {
-        xy_flow_t *flow = net->near[i];
-
-        flow->left -= flow->rate * (now - flow->since);
-        flow->since = now;
-    }
+    for (int32_t i = 0; i < net->near_count; i++)
+        advance(net->near[i]);
 }
 
 /* ---- Rates ---- */
 
-static void give(xy_flows_t *net, xy_flow_t *flow, double rate)
+static void give(xy_flows_t *net, xy_flow_path_t *path, double rate)
 {
-    flow->rate = rate;
-    for (int32_t j = 0; j < flow->link_count; j++) {
-        net->links[flow->links[j]].room -= rate;
-        net->links[flow->links[j]].open--;
+    int32_t flows = (int32_t)path->flows.count;
+
+    path->rate = rate;
+    for (int32_t j = 0; j < path->link_count; j++) {
+        net->links[path->links[j]].room -= rate * flows;
+        net->links[path->links[j]].open -= flows;
     }
 }
 
@@ -80,17 +84,17 @@ static double least_share(const xy_flows_t *net)
     return least;
 }
 
-/* Flows that can use no more than `share` get what they can use. Returns how many. */
+/* Flows that can use no more than `share` get what they can use. Returns how many paths did. */
 static int32_t give_most(xy_flows_t *net, double share)
 {
     int32_t n = 0;
 
     for (int32_t i = 0; i < net->near_count; i++) {
-        xy_flow_t *flow = net->near[i];
+        xy_flow_path_t *path = net->near[i];
 
-        if (flow->rate >= 0 || flow->most > share)
+        if (path->rate >= 0 || path->most > share)
             continue;
-        give(net, flow, flow->most);
+        give(net, path, path->most);
         n++;
     }
     return n;
@@ -107,8 +111,8 @@ static int32_t give_share(xy_flows_t *net, double share)
         if (l->open == 0 || l->room / l->open > share * (1 + 1e-12))
             continue;
         for (int32_t k = 0; k < l->count; k++)
-            if (l->flows[k]->rate < 0) {
-                give(net, l->flows[k], share);
+            if (l->paths[k]->rate < 0) {
+                give(net, l->paths[k], share);
                 n++;
             }
     }
@@ -123,7 +127,9 @@ static void find_rates(xy_flows_t *net)
         xy_flow_link_t *l = &net->links[net->near_links[i]];
 
         l->room = l->rate;
-        l->open = l->count;
+        l->open = 0;
+        for (int32_t k = 0; k < l->count; k++)
+            l->open += (int32_t)l->paths[k]->flows.count;
     }
     for (int32_t i = 0; i < open; i++)
         net->near[i]->rate = -1;
@@ -144,9 +150,9 @@ static void plan_group(xy_flows_t *net)
     double now = net->clock->now, next = INFINITY;
 
     for (int32_t i = 0; i < net->near_count; i++) {
-        const xy_flow_t *flow = net->near[i];
+        const xy_flow_path_t *path = net->near[i];
 
-        next = fmin(next, now + fmax(0, flow->left) / flow->rate);
+        next = fmin(next, now + fmax(0, path->left) / path->rate);
     }
     for (int32_t i = 0; i < net->near_link_count; i++) {
         int32_t link = net->near_links[i];
@@ -156,20 +162,20 @@ static void plan_group(xy_flows_t *net)
     }
     for (int32_t i = 0; i < net->near_link_count; i++)
         if (net->near_links[i] != first)
-            xy_clock_cancel(net->clock, &net->links[net->near_links[i]].event);
+            xy_event_cancel(&net->links[net->near_links[i]].event);
     xy_clock_set(net->clock, &net->links[first].event, next);
 }
 
-static void change_links(xy_flows_t *net, const xy_flow_t *flow)
+static void change_links(xy_flows_t *net, const xy_flow_path_t *path)
 {
-    for (int32_t j = 0; j < flow->link_count; j++) {
-        xy_flow_link_t *l = &net->links[flow->links[j]];
+    for (int32_t j = 0; j < path->link_count; j++) {
+        xy_flow_link_t *l = &net->links[path->links[j]];
 
         if (!l->is_changed)
-            net->changed[net->changed_count++] = flow->links[j];
+            net->changed[net->changed_count++] = path->links[j];
         l->is_changed = true;
     }
-    xy_clock_set(net->clock, &net->event, net->clock->now);
+    xy_clock_set_last(net->clock, &net->event);
 }
 
 /* All changes of this moment. */
@@ -189,130 +195,176 @@ static void changed_due(xy_event_t *event)
     net->changed_count = 0;
 }
 
-static void remove_over(xy_flows_t *net, int32_t link)
+/* Paths without a flow leave the link. */
+static void remove_unused(xy_flows_t *net, int32_t link)
 {
     xy_flow_link_t *l = &net->links[link];
     int32_t kept = 0;
 
     for (int32_t k = 0; k < l->count; k++)
-        if (l->flows[k]->is_inside)
-            l->flows[kept++] = l->flows[k];
+        if (l->paths[k]->flows.count > 0)
+            l->paths[kept++] = l->paths[k];
     l->count = kept;
 }
 
 /* What is left at the planned end is rounding: less than a byte, or, after very long times, less
  * than the clock can tell. */
-static bool is_over(const xy_flow_t *flow, double now)
+static bool is_over(const xy_flow_path_t *path, double now)
 {
-    return flow->left <= 1 || now + flow->left / flow->rate <= now;
+    return path->flows.count > 0 && (path->left <= 1 || now + path->left / path->rate <= now);
+}
+
+/* The first flow of a path has ended. */
+static xy_flow_t *take_first(xy_flow_path_t *path)
+{
+    double end;
+    xy_flow_t *flow = xy_heap_pop(&path->flows, &end);
+    const xy_heap_item_t *first = xy_heap_peek(&path->flows);
+
+    if (first != NULL)
+        path->left += first->key - end;
+    flow->is_moving = false;
+    flow->next = NULL;
+    return flow;
 }
 
 static void link_due(xy_event_t *event)
 {
     xy_flows_t *net = event->owner;
+    xy_flow_t *over = NULL, **last = &over;
 
     net->pass++;
     find_group(net, event->index);
     advance_group(net);
-    net->over_count = 0;
     for (int32_t i = 0; i < net->near_count; i++) {
-        xy_flow_t *flow = net->near[i];
+        xy_flow_path_t *path = net->near[i];
 
-        if (!is_over(flow, net->clock->now))
+        if (!is_over(path, net->clock->now))
             continue;
-        flow->is_inside = false;
-        net->inside--;
-        net->over[net->over_count++] = flow;
-        change_links(net, flow);
+        change_links(net, path);
+        do {
+            *last = take_first(path);
+            last = &(*last)->next;
+        } while (is_over(path, net->clock->now));
+        net->used -= path->flows.count == 0;
     }
-    if (net->over_count == 0) /* rounding: not yet */
+    if (over == NULL) /* rounding: not yet */
         change_links(net, net->near[0]);
     for (int32_t i = 0; i < net->near_link_count; i++)
-        remove_over(net, net->near_links[i]);
-    for (int32_t i = 0; i < net->over_count; i++)
-        net->done(net->model, net->over[i]);
+        remove_unused(net, net->near_links[i]);
+    while (over != NULL) {
+        xy_flow_t *flow = over;
+
+        over = flow->next;
+        net->done(net->model, flow);
+    }
 }
 
 /* ---- Beginning ---- */
 
-static bool link_append(xy_flow_link_t *l, xy_flow_t *flow)
+static bool link_append(xy_flow_link_t *l, xy_flow_path_t *path)
 {
     if (l->count == l->capacity) {
         int32_t capacity = l->capacity == 0 ? 8 : 2 * l->capacity;
-        xy_flow_t **flows = xy_realloc_array(l->flows, (size_t)capacity, sizeof(*flows));
+        xy_flow_path_t **paths = xy_realloc_array(l->paths, (size_t)capacity, sizeof(*paths));
 
-        if (flows == NULL)
+        if (paths == NULL)
             return false;
-        l->flows = flows;
+        l->paths = paths;
         l->capacity = capacity;
     }
-    l->flows[l->count++] = flow;
+    l->paths[l->count++] = path;
     return true;
 }
 
-/* Lists of flows have room for all that are on links. */
-static bool count_in(xy_flows_t *net)
+/* The first flow of a path: it comes into use. */
+static bool use(xy_flow_path_t *path)
 {
+    xy_flows_t *net = path->net;
     int32_t capacity = net->capacity == 0 ? 16 : 2 * net->capacity;
-    xy_flow_t **list;
+    xy_flow_path_t **list;
+    bool is_in = true;
 
-    if (net->inside++ < net->capacity)
-        return true;
-    list = xy_realloc_array(net->near, (size_t)capacity, sizeof(*list));
-    if (list == NULL)
-        return false;
-    net->near = list;
-    list = xy_realloc_array(net->over, (size_t)capacity, sizeof(*list));
-    if (list == NULL)
-        return false;
-    net->over = list;
-    net->capacity = capacity;
-    return true;
+    path->rate = 0;
+    if (net->used++ >= net->capacity) {
+        list = xy_realloc_array(net->near, (size_t)capacity, sizeof(*list));
+        if (list == NULL)
+            return false;
+        net->near = list;
+        net->capacity = capacity;
+    }
+    for (int32_t j = 0; j < path->link_count; j++)
+        is_in = is_in && link_append(&net->links[path->links[j]], path);
+    return is_in;
 }
 
 static void join(xy_flow_t *flow)
 {
-    xy_flows_t *net = flow->net;
-    bool is_in = count_in(net);
+    xy_flow_path_t *path = flow->path;
+    const xy_heap_item_t *first = xy_heap_peek(&path->flows);
+    double end;
 
-    flow->rate = 0;
-    flow->since = net->clock->now;
-    flow->is_inside = true;
-    for (int32_t j = 0; j < flow->link_count; j++)
-        is_in = is_in && link_append(&net->links[flow->links[j]], flow);
-    if (!is_in)
-        xy_clock_out_of_memory(net->clock);
-    change_links(net, flow);
+    if (first == NULL) {
+        path->left = flow->bytes;
+        path->since = path->net->clock->now;
+        end = 0;
+    } else {
+        advance(path);
+        end = first->key + (flow->bytes - path->left);
+        path->left = fmin(path->left, flow->bytes);
+    }
+    if ((first == NULL && !use(path)) || xy_heap_push(&path->flows, end, flow) != XY_OK)
+        xy_clock_out_of_memory(path->net->clock);
+    change_links(path->net, path);
 }
 
 static void flow_due(xy_event_t *event)
 {
     xy_flow_t *flow = event->owner;
-    xy_flows_t *net = flow->net;
+    xy_flow_path_t *path = flow->path;
 
-    if (flow->is_inside || flow->left <= 0) {
-        flow->is_inside = false;
-        net->done(net->model, flow);
-    } else if (flow->link_count > 0) {
-        join(flow);
-    } else {
-        flow->is_inside = true;
-        xy_clock_set(net->clock, &flow->event, net->clock->now + flow->left / flow->most);
+    if (flow->is_moving || flow->bytes <= 0) {
+        flow->is_moving = false;
+        path->net->done(path->net->model, flow);
+        return;
     }
+    flow->is_moving = true;
+    if (path->link_count > 0)
+        join(flow);
+    else
+        xy_clock_set(path->net->clock, &flow->event,
+                     path->net->clock->now + flow->bytes / path->most);
 }
 
-void xy_flow_init(xy_flow_t *flow, xy_flows_t *net, const int32_t *links, int32_t count,
-                  double most)
+void xy_flow_path_init(xy_flow_path_t *path, xy_flows_t *net, const int32_t *links, int32_t count,
+                       double most)
 {
-    *flow = (xy_flow_t){.net = net, .links = links, .link_count = count};
-    flow->most = most > 0 ? most : INFINITY;
+    *path = (xy_flow_path_t){.net = net, .links = links, .link_count = count};
+    path->most = most > 0 ? most : INFINITY;
+}
+
+void xy_flow_path_cleanup(xy_flow_path_t *path)
+{
+    xy_heap_cleanup(&path->flows);
+}
+
+void xy_flow_path_reset(xy_flow_path_t *path)
+{
+    path->flows.count = 0;
+}
+
+void xy_flow_init(xy_flow_t *flow, xy_flow_path_t *path)
+{
+    *flow = (xy_flow_t){.path = path};
     xy_event_init(&flow->event, flow_due, flow, 0);
 }
 
 void xy_flow_start(xy_flow_t *flow, double latency, double bytes)
 {
-    flow->left = bytes;
-    xy_clock_set(flow->net->clock, &flow->event, flow->net->clock->now + latency);
+    xy_clock_t *clock = flow->path->net->clock;
+
+    flow->bytes = bytes;
+    xy_clock_set(clock, &flow->event, clock->now + latency);
 }
 
 xy_status_t xy_flows_init(xy_flows_t *net, xy_clock_t *clock, const double *rates, int32_t count,
@@ -337,12 +389,11 @@ xy_status_t xy_flows_init(xy_flows_t *net, xy_clock_t *clock, const double *rate
 void xy_flows_cleanup(xy_flows_t *net)
 {
     for (int32_t i = 0; net->links != NULL && i < net->link_count; i++)
-        xy_free(net->links[i].flows);
+        xy_free(net->links[i].paths);
     xy_free(net->links);
     xy_free(net->changed);
     xy_free(net->near_links);
     xy_free(net->near);
-    xy_free(net->over);
 }
 
 void xy_flows_reset(xy_flows_t *net)
@@ -351,5 +402,5 @@ void xy_flows_reset(xy_flows_t *net)
         net->links[i].count = 0;
         net->links[i].is_changed = false;
     }
-    net->changed_count = net->inside = 0;
+    net->changed_count = net->used = 0;
 }

@@ -7,14 +7,15 @@
  *   static const double rates[] = {12.5e9, 12.5e9, 100e9};        (bytes per second of each link)
  *   xy_flows_t net;
  *   st = xy_flows_init(&net, &clock, rates, 3, model, arrived);
- *   xy_flow_init(&message->flow, &net, (int32_t[]){0, 2, 1}, 3, 0);  (the list stays the caller's)
+ *   xy_flow_path_init(&path, &net, (int32_t[]){0, 2, 1}, 3, 0);    (the list stays the caller's)
+ *   xy_flow_init(&message->flow, &path);
  *   xy_flow_start(&message->flow, 1e-6, 2 << 20);         (arrived(model, &message->flow) at its
- * end) xy_flows_cleanup(&net);
+ * end) xy_flow_path_cleanup(&path); xy_flows_cleanup(&net);
  *
  * Flows that come or go change only the rates of those that they share links with, directly or
- * through others; all changes of one moment are reckoned with once. A change costs O(flows and
- * links concerned, times the different rates among them). Where all users of one thing are alike,
- * share.h does it in O(log users).
+ * through others, and all changes of one moment are reckoned with once. Flows of one path have the
+ * same rate, so that only the first of them to end is looked at. A change costs O(paths in use and
+ * links concerned, times the different rates among them), and O(log flows of the path).
  */
 #ifndef XY_SIM_FLOW_H
 #define XY_SIM_FLOW_H
@@ -25,22 +26,31 @@ typedef struct xy_flow xy_flow_t;
 typedef struct xy_flows xy_flows_t;
 typedef void (*xy_flow_fn)(void *model, xy_flow_t *flow);
 
-struct xy_flow {
+/* A way through the network. */
+typedef struct {
     xy_flows_t *net;
     const int32_t *links; /* that it crosses, each once */
     int32_t link_count;
-    double most; /* bytes per second that it can use itself */
+    double most; /* bytes per second that each of its flows can use */
     /* What the network keeps. */
-    double left, rate, since; /* bytes left at `since`, bytes per second from then on */
-    xy_event_t event;         /* the latency is over; or all of it, where it crosses no link */
+    xy_heap_t flows;    /* by their ends: the bytes that each has more to go than another */
+    double left;        /* bytes, of the first to end, at `since` */
+    double rate, since; /* bytes per second of each flow from then on */
     uint32_t pass;
-    bool is_inside;
+} xy_flow_path_t;
+
+struct xy_flow {
+    xy_flow_path_t *path;
+    double bytes;
+    xy_event_t event; /* the latency is over; or all of it, where the path crosses no link */
+    bool is_moving;   /* the latency is over */
+    xy_flow_t *next;  /* that ended at the same moment */
 };
 
-/* A link, and the flows on it by the time at which they came. */
+/* A link, and the paths in use on it by the time at which they came into use. */
 typedef struct {
     double rate;
-    xy_flow_t **flows;
+    xy_flow_path_t **paths;
     int32_t count, capacity;
     int32_t open; /* while rates are found: flows without one */
     double room;  /* ... and what is left for them */
@@ -60,23 +70,26 @@ struct xy_flows {
     int32_t *changed, changed_count;
     uint32_t pass;
     int32_t *near_links, near_link_count; /* that hang together */
-    xy_flow_t **near, **over;             /* flows on them; those that have ended */
-    int32_t near_count, over_count;
-    int32_t inside, capacity; /* flows on links; of `near` and `over` */
+    xy_flow_path_t **near;                /* the paths in use on them */
+    int32_t near_count;
+    int32_t used, capacity; /* paths in use; of `near` */
 };
 
 /* Silent XY_ENOMEM; the caller cleans up all the same. */
 xy_status_t xy_flows_init(xy_flows_t *net, xy_clock_t *clock, const double *rates, int32_t count,
                           void *model, xy_flow_fn done);
 void xy_flows_cleanup(xy_flows_t *net);
-/* Nothing flows, as in the beginning; the clock was reset. */
+/* Nothing flows, as in the beginning; the clock and all paths were reset. */
 void xy_flows_reset(xy_flows_t *net);
 
-/* A flow may be started again when it is over. most 0: it uses whatever it gets. Without links it
- * must have a `most`. */
-void xy_flow_init(xy_flow_t *flow, xy_flows_t *net, const int32_t *links, int32_t count,
-                  double most);
-/* Running out of memory is noted by the clock. */
+/* most 0: flows use whatever they get. Without links there must be a `most`. */
+void xy_flow_path_init(xy_flow_path_t *path, xy_flows_t *net, const int32_t *links, int32_t count,
+                       double most);
+void xy_flow_path_cleanup(xy_flow_path_t *path);
+void xy_flow_path_reset(xy_flow_path_t *path);
+
+void xy_flow_init(xy_flow_t *flow, xy_flow_path_t *path);
+/* It may be started again when it is over. Running out of memory is noted by the clock. */
 void xy_flow_start(xy_flow_t *flow, double latency, double bytes);
 
 #endif

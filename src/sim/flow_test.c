@@ -6,12 +6,18 @@
 
 #include "sim/testing.h"
 
-enum { LINKS = 12, FLOWS = 40, CROSSED = 4 };
+enum { LINKS = 12, PATHS = 10, FLOWS = 40, CROSSED = 4 };
+
+typedef struct {
+    xy_flow_path_t path;
+    int32_t links[CROSSED], count;
+    double most;
+} way_t;
 
 typedef struct {
     xy_flow_t flow; /* first */
-    int32_t links[CROSSED], count;
-    double start, latency, bytes, most, end, expected;
+    const way_t *way;
+    double start, latency, bytes, end, expected;
     double left, rate; /* of the reference */
     xy_event_t event;
 } message_t;
@@ -21,6 +27,7 @@ typedef struct {
     xy_flows_t net;
     double rates[LINKS];
     int32_t link_count, count, done;
+    way_t ways[PATHS];
     message_t messages[FLOWS];
     uint64_t state;
     int looks; /* at the rates while it ran */
@@ -53,7 +60,7 @@ static double load_of(const model_t *m, int32_t link)
     double sum = 0;
 
     for (int32_t k = 0; k < l->count; k++)
-        sum += l->flows[k]->rate;
+        sum += l->paths[k]->rate * (double)l->paths[k]->flows.count;
     return sum;
 }
 
@@ -64,7 +71,7 @@ static void check_fairness(const model_t *m)
     for (int32_t i = 0; i < m->link_count; i++) {
         assert_true(load_of(m, i) <= m->rates[i] * (1 + 1e-9));
         for (int32_t k = 0; k < m->net.links[i].count; k++) {
-            const xy_flow_t *f = m->net.links[i].flows[k];
+            const xy_flow_path_t *f = m->net.links[i].paths[k];
             bool is_bound = f->rate >= f->most * (1 - 1e-9);
 
             for (int32_t j = 0; j < f->link_count && !is_bound; j++) {
@@ -72,7 +79,7 @@ static void check_fairness(const model_t *m)
 
                 is_bound = load_of(m, f->links[j]) >= l->rate * (1 - 1e-9);
                 for (int32_t o = 0; o < l->count && is_bound; o++)
-                    is_bound = l->flows[o]->rate <= f->rate * (1 + 1e-9);
+                    is_bound = l->paths[o]->rate <= f->rate * (1 + 1e-9);
             }
             assert_true(is_bound);
         }
@@ -89,10 +96,10 @@ static void settle(void *owner)
 
 /* ---- The reference ---- */
 
-static bool crosses(const message_t *msg, int32_t link)
+static bool crosses(const way_t *way, int32_t link)
 {
-    for (int32_t j = 0; j < msg->count; j++)
-        if (msg->links[j] == link)
+    for (int32_t j = 0; j < way->count; j++)
+        if (way->links[j] == link)
             return true;
     return false;
 }
@@ -119,8 +126,8 @@ static void plain_rates(model_t *m, double now)
         for (int32_t i = 0; i < m->count; i++)
             if (is_open[i]) {
                 has_open = true;
-                if (m->messages[i].most > 0)
-                    rise = fmin(rise, m->messages[i].most - level);
+                if (m->messages[i].way->most > 0)
+                    rise = fmin(rise, m->messages[i].way->most - level);
             }
         if (!has_open)
             return;
@@ -129,7 +136,7 @@ static void plain_rates(model_t *m, double now)
             int open = 0;
 
             for (int32_t i = 0; i < m->count; i++)
-                if (crosses(&m->messages[i], l)) {
+                if (crosses(m->messages[i].way, l)) {
                     room -= m->messages[i].rate;
                     open += is_open[i];
                 }
@@ -141,18 +148,18 @@ static void plain_rates(model_t *m, double now)
             if (is_open[i])
                 m->messages[i].rate = level;
         for (int32_t i = 0; i < m->count; i++) {
-            message_t *msg = &m->messages[i];
+            double most = m->messages[i].way->most;
 
-            if (is_open[i] && msg->most > 0 && level >= msg->most * (1 - 1e-12))
+            if (is_open[i] && most > 0 && level >= most * (1 - 1e-12))
                 is_open[i] = false;
         }
         for (int32_t l = 0; l < m->link_count; l++) {
             double room = m->rates[l];
 
             for (int32_t i = 0; i < m->count; i++)
-                room -= crosses(&m->messages[i], l) ? m->messages[i].rate : 0;
+                room -= crosses(m->messages[i].way, l) ? m->messages[i].rate : 0;
             for (int32_t i = 0; i < m->count && room <= 1e-9 * m->rates[l]; i++)
-                if (crosses(&m->messages[i], l))
+                if (crosses(m->messages[i].way, l))
                     is_open[i] = false;
         }
     }
@@ -201,20 +208,25 @@ static void make(model_t *m, uint64_t seed)
     m->count = 1 + (int32_t)draw(m, FLOWS);
     for (int32_t i = 0; i < m->link_count; i++)
         m->rates[i] = 1e6 * (double)(1 + draw(m, 20));
-    for (int32_t i = 0; i < m->count; i++) {
-        message_t *msg = &m->messages[i];
+    for (int32_t i = 0; i < PATHS; i++) {
+        way_t *way = &m->ways[i];
         int32_t crossed = (int32_t)draw(m, CROSSED + 1);
 
         for (int32_t j = 0; j < crossed; j++) {
             int32_t link = (int32_t)draw(m, (uint64_t)m->link_count);
 
-            if (!crosses(msg, link))
-                msg->links[msg->count++] = link;
+            if (!crosses(way, link))
+                way->links[way->count++] = link;
         }
+        way->most = way->count == 0 || draw(m, 2) == 0 ? 1e6 * (double)(1 + draw(m, 10)) : 0;
+    }
+    for (int32_t i = 0; i < m->count; i++) {
+        message_t *msg = &m->messages[i];
+
+        msg->way = &m->ways[draw(m, PATHS)];
         msg->start = (double)draw(m, 8) / 16;
         msg->latency = (double)draw(m, 3) / 128;
         msg->bytes = 1e5 * (double)(1 + draw(m, 30));
-        msg->most = msg->count == 0 || draw(m, 2) == 0 ? 1e6 * (double)(1 + draw(m, 10)) : 0;
     }
 }
 
@@ -225,15 +237,20 @@ static xy_status_t run(model_t *m)
     m->clock.settle = settle;
     m->clock.owner = m;
     st = xy_flows_init(&m->net, &m->clock, m->rates, m->link_count, m, arrived);
+    for (int32_t i = 0; i < PATHS; i++)
+        xy_flow_path_init(&m->ways[i].path, &m->net, m->ways[i].links, m->ways[i].count,
+                          m->ways[i].most);
     for (int32_t i = 0; i < m->count && st == XY_OK; i++) {
         message_t *msg = &m->messages[i];
 
-        xy_flow_init(&msg->flow, &m->net, msg->links, msg->count, msg->most);
+        xy_flow_init(&msg->flow, &m->ways[msg->way - m->ways].path);
         xy_event_init(&msg->event, start_due, m, i);
         xy_clock_set(&m->clock, &msg->event, msg->start);
     }
     if (st == XY_OK)
         st = xy_clock_run(&m->clock);
+    for (int32_t i = 0; i < PATHS; i++)
+        xy_flow_path_cleanup(&m->ways[i].path);
     xy_flows_cleanup(&m->net);
     xy_clock_cleanup(&m->clock);
     return st;
@@ -270,8 +287,10 @@ static void test_changes_are_local(void **state)
     m = (model_t){.link_count = 3, .count = 40};
     for (int32_t i = 0; i < 3; i++)
         m.rates[i] = 1e6;
+    for (int32_t i = 0; i < 5; i++)
+        m.ways[i] = (way_t){.links = {i < 4 ? 0 : 1}, .count = 1};
     for (int32_t i = 0; i < 40; i++) {
-        m.messages[i] = (message_t){.links = {i < 20 ? 0 : 1}, .count = 1, .bytes = 1e6};
+        m.messages[i] = (message_t){.way = &m.ways[i < 20 ? i % 4 : 4], .bytes = 1e6};
         m.messages[i].start = i < 20 ? 0 : 0.5 + i;
     }
     assert_int_equal(run(&m), XY_OK);

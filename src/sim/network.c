@@ -87,7 +87,7 @@ static xy_status_t refuse(const xy_sim_t *sim, int32_t from, int32_t to, xy_link
                    sim->node.machine->name, lacks, name_of(sim, from, a), name_of(sim, to, b));
 }
 
-static xy_status_t make_path(xy_sim_t *sim, int32_t from, int32_t to, const sim_path_t **path_p)
+static xy_status_t make_path(xy_sim_t *sim, int32_t from, int32_t to, sim_path_t **path_p)
 {
     xy_obj_t a = sim->hosts[from].object, b = sim->hosts[to].object;
     xy_link_t link = xy_machine_path(sim->node.machine, a, b);
@@ -103,13 +103,15 @@ static xy_status_t make_path(xy_sim_t *sim, int32_t from, int32_t to, const sim_
         return xy_fail_memory("a simulated network");
     path->latency = link.latency;
     path->bandwidth = link.bandwidth;
-    path->count = n;
+    path->next = sim->network.first_path;
+    sim->network.first_path = path;
     memcpy(path->links, links, (size_t)n * sizeof(int32_t));
+    xy_flow_path_init(&path->path, &sim->network.flows, path->links, n, link.bandwidth);
     *path_p = path;
     return XY_OK;
 }
 
-static xy_status_t find_path(xy_sim_t *sim, int32_t from, int32_t to, const sim_path_t **path_p)
+static xy_status_t find_path(xy_sim_t *sim, int32_t from, int32_t to, sim_path_t **path_p)
 {
     *path_p = xy_hash_get(&sim->network.paths, (uint64_t)from << 32 | (uint64_t)to);
     return *path_p != NULL ? XY_OK : make_path(sim, from, to, path_p);
@@ -138,10 +140,12 @@ static xy_status_t prepare_message(xy_sim_t *sim, int32_t id)
     if (st != XY_OK)
         return st;
     message->op = id;
-    xy_flow_init(&message->flow, &net->flows, message->path->links, message->path->count,
-                 message->path->bandwidth);
+    message->rest = op->op->kind == XY_OP_MOVE ? 0 : op->seconds;
+    op->seconds = sim->node.costs.alpha; /* to send it, or to ask for what will be reduced */
+    sim->result.work += op->seconds + message->rest;
+    xy_flow_init(&message->flow, &message->path->path);
     op->message = net->message_count++;
-    for (int32_t i = 0; i < message->path->count; i++) {
+    for (int32_t i = 0; i < message->path->path.link_count; i++) {
         int32_t link = message->path->links[i];
 
         net->load[link] += (double)op->op->bytes;
@@ -175,12 +179,10 @@ xy_status_t sim_network_prepare(xy_sim_t *sim)
 double sim_transfer_time(const xy_sim_t *sim, int32_t id)
 {
     const sim_op_t *op = &sim->ops[id];
-    const sim_path_t *path;
+    const sim_message_t *message = &sim->network.messages[op->message];
 
-    if (op->message < 0)
-        return 0;
-    path = sim->network.messages[op->message].path;
-    return path->latency + (double)op->op->bytes / path->bandwidth + op->rest;
+    return message->path->latency + (double)op->op->bytes / message->path->bandwidth +
+           message->rest;
 }
 
 void sim_network_send(xy_sim_t *sim, int32_t id)
@@ -249,10 +251,19 @@ xy_status_t sim_network_make(xy_sim_t *sim)
     return st == XY_OK ? XY_OK : xy_fail_memory("a simulated network");
 }
 
+void sim_network_reset(xy_sim_t *sim)
+{
+    for (sim_path_t *p = sim->network.first_path; p != NULL; p = p->next)
+        xy_flow_path_reset(&p->path);
+    xy_flows_reset(&sim->network.flows);
+}
+
 void sim_network_cleanup(xy_sim_t *sim)
 {
     sim_network_t *net = &sim->network;
 
+    for (sim_path_t *p = net->first_path; p != NULL; p = p->next)
+        xy_flow_path_cleanup(&p->path);
     xy_flows_cleanup(&net->flows);
     xy_free(net->link_of);
     xy_free(net->route_of);

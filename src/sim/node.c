@@ -230,7 +230,7 @@ void sim_reset(xy_sim_t *sim)
 {
     xy_clock_reset(&sim->clock);
     sim_hosts_reset(sim);
-    xy_flows_reset(&sim->network.flows);
+    sim_network_reset(sim);
     sim->instant_first = -1;
     sim->unfinished = sim->node.ranks;
     sim->result = (xy_sim_result_t){0};

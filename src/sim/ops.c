@@ -108,7 +108,7 @@ void sim_op_start(xy_sim_t *sim, int32_t unit, int32_t id, double overhead)
     if (domain < 0 || sim->ops[id].message >= 0 || sim->domains[domain].capacity <= 0) {
         xy_clock_set(&sim->clock, &u->event, sim->clock.now + seconds);
     } else {
-        xy_clock_cancel(&sim->clock, &u->event);
+        xy_event_cancel(&u->event);
         xy_share_start(&sim->domains[domain], u, seconds);
     }
     if (u->sibling >= 0)
@@ -235,8 +235,8 @@ void sim_message_done(void *model, xy_flow_t *flow)
     sim_op_t *op = &sim->ops[message->op];
 
     sim_record_message(sim, message);
-    op->seconds = op->rest;
-    if (op->rest > 0)
+    op->seconds = message->rest;
+    if (message->rest > 0)
         sim_op_ready(sim, message->op);
     else
         over(sim, message->op);

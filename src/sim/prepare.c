@@ -45,7 +45,7 @@ static bool is_remote(const xy_sim_t *sim, const xy_op_t *op)
 {
     int32_t to;
 
-    if (op->kind < XY_OP_MOVE || sim->host_count < 2 || sim_is_model(sim) || sim->node.link != NULL)
+    if (sim->host_count < 2 || op->kind < XY_OP_MOVE || sim_is_model(sim) || sim->node.link != NULL)
         return false;
     to = sim_host_of_rank(sim, op->to.rank);
     return sim_host_of_rank(sim, op->from.rank) != to ||
@@ -65,13 +65,6 @@ static int32_t op_domain(const xy_sim_t *sim, const sim_op_t *op)
         return -1;
     return sim->cores.numa[from] * sim->numa_max + sim->cores.numa[to] -
            sim->hosts[sim->host_of[to]].first_numa;
-}
-
-/* The core sends, or asks for what it will reduce: that takes it `alpha`. */
-static void split_remote(const xy_sim_t *sim, sim_op_t *op)
-{
-    op->rest = op->op->kind == XY_OP_MOVE ? 0 : op->seconds;
-    op->seconds = sim->node.costs.alpha;
 }
 
 static void look_at_edges(const xy_sim_t *sim, shape_t *shape)
@@ -185,7 +178,9 @@ static void assign(xy_sim_t *sim, const shape_t *shape)
 
         for (int32_t j = 0; j < n; j++)
             sim->ops[order[i]].tail = fmax(sim->ops[order[i]].tail, sim->ops[after[j]].tail);
-        sim->ops[order[i]].tail += sim->ops[order[i]].seconds + sim_transfer_time(sim, order[i]);
+        sim->ops[order[i]].tail += sim->ops[order[i]].seconds;
+        if (sim->ops[order[i]].is_remote)
+            sim->ops[order[i]].tail += sim_transfer_time(sim, order[i]);
     }
 }
 
@@ -229,9 +224,7 @@ static xy_status_t prepare_ops(xy_sim_t *sim)
         op->is_remote = is_remote(sim, op->op);
         op->domain = op_domain(sim, op);
         op->next = op->message = -1;
-        if (op->is_remote)
-            split_remote(sim, op);
-        sim->result.work += op->seconds + op->rest;
+        sim->result.work += op->is_remote ? 0 : op->seconds;
     }
     return sim_network_prepare(sim);
 }

@@ -8,7 +8,7 @@ static void plan(xy_share_t *share)
 
     share->rate = users > share->capacity ? share->capacity / users : 1;
     if (first == NULL)
-        xy_clock_cancel(share->clock, &share->event);
+        xy_event_cancel(&share->event);
     else
         xy_clock_set(share->clock, &share->event,
                      share->clock->now + fmax(0, first->key - share->work) / share->rate);

@@ -21,7 +21,6 @@ enum { SIM_BY_START, SIM_BY_ENGINE, SIM_BY_WAIT };
 typedef struct {
     const xy_op_t *op;
     double seconds;  /* of one core */
-    double rest;     /* ... after its bytes have come over the network; 0: nothing is left to do */
     double tail;     /* with all that must follow */
     int32_t before;  /* operations before it that are not over */
     int32_t next;    /* in the list of a thread, or of a level */
@@ -80,17 +79,19 @@ typedef struct {
 } sim_host_t;
 
 /* The way from one host to another. */
-typedef struct {
+typedef struct sim_path {
+    xy_flow_path_t path;
     double latency, bandwidth;
-    int32_t count;
-    int32_t links[]; /* of the network */
+    struct sim_path *next; /* of all */
+    int32_t links[];
 } sim_path_t;
 
 typedef struct {
     xy_flow_t flow; /* first: the network hands it back */
-    const sim_path_t *path;
+    sim_path_t *path;
     int32_t op;
     double start;
+    double rest; /* seconds of work of one core when it has come; 0: nothing is left to do */
 } sim_message_t;
 
 /* The links between hosts; each has two directions. */
@@ -100,6 +101,7 @@ typedef struct {
     int32_t *route_of; /* [routes] likewise, from its first end to its second */
     double *load;      /* [links] bytes of the graph that cross it */
     xy_hash_t paths;   /* from << 32 | to, to sim_path_t; in the arena */
+    sim_path_t *first_path;
     xy_arena_t *arena;
     sim_message_t *messages; /* of one run */
     int32_t message_count;
@@ -152,6 +154,7 @@ void sim_hosts_cleanup(xy_sim_t *sim);
 
 /* network.c: what does not. */
 xy_status_t sim_network_make(xy_sim_t *sim);
+void sim_network_reset(xy_sim_t *sim);
 void sim_network_cleanup(xy_sim_t *sim);
 /* The messages of a graph whose operations are known. XY_EUNSUPPORTED: a link has no figures. */
 xy_status_t sim_network_prepare(xy_sim_t *sim);

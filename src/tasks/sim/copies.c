@@ -285,7 +285,6 @@ static bool gather(sim_tasks_t *s, int32_t memory, xy_task_slot_t *slot)
     for (int32_t i = 0; i < n; i++) {
         int32_t data = a[i].data;
         bool is_read = (a[i].mode & XY_ACCESS_READ) != 0;
-        uint64_t bytes = sim_bytes(s, data);
 
         if (m->space.states[data] == XY_TASK_HERE ||
             (!is_read && m->space.copies[data].is_allocated))
@@ -295,7 +294,7 @@ static bool gather(sim_tasks_t *s, int32_t memory, xy_task_slot_t *slot)
             continue;
         }
         while (!m->space.copies[data].is_allocated &&
-               !make_room(s, memory, bytes, false, &is_coming)) {
+               !make_room(s, memory, sim_bytes(s, data), false, &is_coming)) {
             if (is_coming || !give_back(s, memory, slot))
                 return false;
         }

@@ -71,8 +71,7 @@ bool sim_transfer_request(sim_tasks_t *s, int32_t data, int32_t from, int32_t to
     if (t == NULL)
         return false;
     *t = (sim_transfer_t){.data = data, .from = from, .to = to, .is_prefetch = is_prefetch};
-    xy_flow_init(&t->flow, &s->links, &s->platform->shared[way],
-                 s->platform->shared[way] >= 0 ? 1 : 0, s->platform->rate[way]);
+    xy_flow_init(&t->flow, &w->path);
     if (w->tail[queue] != NULL)
         w->tail[queue]->next = t;
     else

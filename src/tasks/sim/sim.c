@@ -105,9 +105,12 @@ static void cleanup(sim_tasks_t *s)
     }
     s->policy->destroy(s->state);
     xy_free(s->memories);
+    xy_free(s->bytes);
     xy_free(s->states);
     xy_free(s->arrivals);
     xy_free(s->workers);
+    for (int32_t w = 0; s->ways != NULL && w < s->platform->memories * s->platform->memories; w++)
+        xy_flow_path_cleanup(&s->ways[w].path);
     xy_free(s->ways);
     xy_flows_cleanup(&s->links);
     xy_clock_cleanup(&s->clock);
@@ -139,6 +142,7 @@ static xy_status_t init_arrays(sim_tasks_t *s)
     size_t data = (size_t)s->data_count + 1;
 
     s->memories = xy_calloc(memories, sizeof(*s->memories));
+    s->bytes = xy_calloc(data, sizeof(*s->bytes));
     s->states = xy_calloc(memories, sizeof(*s->states));
     s->arrivals = xy_calloc(memories, sizeof(*s->arrivals));
     s->workers = xy_calloc((size_t)s->platform->workers, sizeof(*s->workers));
@@ -146,13 +150,18 @@ static xy_status_t init_arrays(sim_tasks_t *s)
     s->waiting = xy_calloc(ops, sizeof(*s->waiting));
     s->writers_left = xy_calloc(data, sizeof(*s->writers_left));
     s->is_over = xy_calloc(ops, sizeof(*s->is_over));
-    if (s->memories == NULL || s->states == NULL || s->arrivals == NULL || s->workers == NULL ||
-        s->ways == NULL || s->waiting == NULL || s->writers_left == NULL || s->is_over == NULL ||
-        xy_arena_create(&s->arena) != XY_OK)
+    if (s->memories == NULL || s->bytes == NULL || s->states == NULL || s->arrivals == NULL ||
+        s->workers == NULL || s->ways == NULL || s->waiting == NULL || s->writers_left == NULL ||
+        s->is_over == NULL || xy_arena_create(&s->arena) != XY_OK)
         return XY_ENOMEM;
+    for (int32_t d = 0; d < s->data_count; d++)
+        s->bytes[d] = xy_graph_data_at(s->graph, d)->bytes;
     for (int32_t m = 0; m < s->platform->memories; m++)
         if (init_memory(s, m) != XY_OK)
             return XY_ENOMEM;
+    for (int32_t w = 0; w < s->platform->memories * s->platform->memories; w++)
+        xy_flow_path_init(&s->ways[w].path, &s->links, &s->platform->shared[w],
+                          s->platform->shared[w] >= 0 ? 1 : 0, s->platform->rate[w]);
     return xy_flows_init(&s->links, &s->clock, s->platform->shared_rate, s->platform->shared_count,
                          s, sim_transfer_done);
 }

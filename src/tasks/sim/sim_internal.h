@@ -30,6 +30,7 @@ typedef struct sim_transfer {
 
 /* A way from one memory to another: one transfer at a time, prefetches last. */
 typedef struct {
+    xy_flow_path_t path;
     sim_transfer_t *active;
     sim_transfer_t *head[2], *tail[2]; /* asked for by tasks, by prefetch */
 } sim_way_t;
@@ -82,6 +83,7 @@ typedef struct {
     sim_trial_t trial;
 
     sim_memory_t *memories;
+    uint64_t *bytes;    /* [data] as the graph has them */
     uint8_t **states;   /* [memories]: for the view */
     uint64_t *arrivals; /* [memories] */
     sim_worker_t *workers;
@@ -135,7 +137,7 @@ void sim_memory_flush(sim_tasks_t *s);
 
 static inline uint64_t sim_bytes(const sim_tasks_t *s, int32_t data)
 {
-    return xy_graph_data_at(s->graph, data)->bytes;
+    return s->bytes[data];
 }
 
 static inline sim_transfer_t *sim_incoming(const sim_tasks_t *s, int32_t memory, int32_t data)
