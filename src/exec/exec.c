@@ -116,22 +116,3 @@ int xy_exec_queue_ops(const xy_exec_t *e, int queue)
 {
     return e->queues[queue].capacity;
 }
-
-int xy_exec_ready(const xy_exec_t *e)
-{
-    const exec_ready_t *q = &e->queues[e->common];
-    int32_t n = atomic_load_explicit(&q->tail, memory_order_relaxed) -
-                atomic_load_explicit(&q->head, memory_order_relaxed);
-
-    return n > 0 ? n : 0;
-}
-
-bool xy_exec_is_rank_over(const xy_exec_t *e, int rank)
-{
-    return atomic_load_explicit(&e->rank_left[rank], memory_order_acquire) == 0;
-}
-
-bool xy_exec_is_over(const xy_exec_t *e)
-{
-    return atomic_load_explicit(&e->left, memory_order_acquire) == 0;
-}

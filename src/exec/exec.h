@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The real clock: running the graph of a collective in memory. Graphs of tasks have a chapter of
- * their own, exec/task.h.
+ * The real clock: running the graph of a collective in memory.
  *
  *   xy_exec_options_t o = {.reduce = add, .on_rank = complete_request, .arg = call};
  *   xy_exec_create(graph, procs, &o, &e);
@@ -14,9 +13,8 @@
  * thread or many; nobody ever waits in here, and there is no lock. A rank is over, and told so,
  * when nothing will touch its own buffers any more; temporaries belong to the executor.
  *
- * Split-tree: with `split` = S the operations of levels 1 .. S are not offered by xy_exec_take but
- * to their actor alone, by xy_exec_take_own: in its start call or in its Wait. With `queue` the
- * caller says for each operation who gets it: progress threads have a queue each.
+ * With `queue` the caller says for each operation who gets it, by xy_exec_take_own: progress
+ * threads have a queue each, and so have the ranks that do the lowest levels of a tree themselves.
  */
 #ifndef XY_EXEC_EXEC_H
 #define XY_EXEC_EXEC_H
@@ -43,9 +41,8 @@ typedef struct {
      * it. Or NULL. */
     void (*on_over)(void *arg);
     void *arg;
-    int split; /* 0: nothing is kept for its actor */
-    /* Instead of `split`: which queue offers an operation, 0 .. queues - 1, or -1 for the common
-     * one. Called while the executor is made, with the `arg` above. */
+    /* Which queue offers an operation, 0 .. queues - 1, or -1 for the common one. Called while the
+     * executor is made, with the `arg` above. NULL: the common one offers all. */
     int (*queue)(void *arg, const xy_op_t *op);
     int queues;
     /* An operation came to `queue`, which is not the common one. Called by whoever made it ready;
@@ -79,10 +76,5 @@ int xy_exec_queue_ops(const xy_exec_t *exec, int queue);
 /* Do an operation that was taken; it may be the last one, so that `exec` is gone afterwards if
  * on_over destroys it. Returns as xy_exec_arrive does. */
 int xy_exec_do(xy_exec_t *exec, xy_op_id_t id);
-
-/* How many operations are ready for xy_exec_take, roughly. */
-int xy_exec_ready(const xy_exec_t *exec);
-bool xy_exec_is_rank_over(const xy_exec_t *exec, int rank);
-bool xy_exec_is_over(const xy_exec_t *exec);
 
 #endif

@@ -56,14 +56,13 @@ static void test_arrivals(void **state)
     assert_int_equal(xy_exec_arrive(e, 3, c.send[3], NULL), 0);
     assert_false(xy_exec_take(e, &op));
     assert_int_equal(xy_exec_arrive(e, 2, c.send[2], NULL), 1);
-    assert_int_equal(xy_exec_ready(e), 1);
     assert_true(xy_exec_take(e, &op)); /* 3 -> 2 */
     assert_int_equal(xy_graph_op(g, op)->actor, 2);
-    assert_false(xy_exec_is_rank_over(e, 3));
+    assert_false(testing_is_rank_over(e, 3));
     assert_int_equal(xy_exec_do(e, op), 0);
     /* Both are over: the sum is in a temporary. */
-    assert_true(xy_exec_is_rank_over(e, 3));
-    assert_true(xy_exec_is_rank_over(e, 2));
+    assert_true(testing_is_rank_over(e, 3));
+    assert_true(testing_is_rank_over(e, 2));
     assert_int_equal(xy_exec_arrive(e, 1, c.send[1], NULL), 0);
     assert_int_equal(xy_exec_arrive(e, 0, c.send[0], c.receive[0]), 1);
     assert_true(xy_exec_take(e, &op));
@@ -72,7 +71,7 @@ static void test_arrivals(void **state)
     assert_int_equal(c.arrived, 0);
     assert_int_equal(xy_exec_do(e, op), 0);
     assert_int_equal(c.arrived, 1000);
-    assert_true(xy_exec_is_over(e));
+    assert_true(testing_is_over(e));
     assert_int_equal(c.over, 4);
     assert_int_equal(c.wrong, 0);
     xy_exec_destroy(e);
@@ -87,17 +86,21 @@ static void test_split(void **state)
     for (int split = 0; split <= 4; split++) {
         testing_case_t c = reduce_of(16);
         xy_graph_t *g = build(&c, "binomial");
-        xy_exec_options_t o = {
-            .reduce = testing_reduce, .on_rank = testing_case_rank_over, .arg = &c, .split = split};
+        xy_exec_options_t o = {.reduce = testing_reduce,
+                               .on_rank = testing_case_rank_over,
+                               .arg = &c,
+                               .queue = testing_queue,
+                               .queues = 16};
         int own = 0, common = 0, expected = 0;
         xy_exec_t *e;
         xy_op_id_t op;
 
+        c.split = split;
         testing_case_open(&c);
         assert_int_equal(xy_exec_create(g, 16, &o, &e), XY_OK);
         for (int r = 0; r < 16; r++)
             xy_exec_arrive(e, r, c.send[r], c.receive[r]);
-        while (!xy_exec_is_over(e)) {
+        while (!testing_is_over(e)) {
             for (; xy_exec_take(e, &op); common++) {
                 assert_true(xy_graph_op(g, op)->level > split);
                 xy_exec_do(e, op);
@@ -140,7 +143,7 @@ static void test_again(void **state)
             xy_exec_arrive(e, r, c.send[r], c.receive[r]);
         while (xy_exec_take(e, &op))
             xy_exec_do(e, op);
-        assert_true(xy_exec_is_over(e));
+        assert_true(testing_is_over(e));
         assert_int_equal(c.over, 7);
         assert_int_equal(c.wrong, 0);
         testing_case_close(&c);
@@ -181,11 +184,11 @@ static void test_points(void **state)
     assert_int_equal(xy_exec_do(e, op), 0);
     assert_int_equal(xy_exec_arrive(e, 0, from, to), 1);
     assert_int_equal(xy_exec_arrive(e, 1, NULL, NULL), 0);
-    assert_true(xy_exec_is_rank_over(e, 1));
-    assert_false(xy_exec_is_rank_over(e, 0));
+    assert_true(testing_is_rank_over(e, 1));
+    assert_false(testing_is_rank_over(e, 0));
     assert_true(xy_exec_take(e, &op));
     xy_exec_do(e, op);
-    assert_true(xy_exec_is_over(e));
+    assert_true(testing_is_over(e));
     assert_string_equal(to, "..bc");
     assert_int_equal(c.arrived, 2);
     xy_exec_destroy(e);
@@ -256,7 +259,7 @@ static void test_queues(void **state)
     assert_int_equal(c.arrived, 1 << 4 | 1 << 8);
     assert_true(xy_exec_take_own(e, 2, &op)); /* 2 -> 0 */
     xy_exec_do(e, op);
-    assert_true(xy_exec_is_over(e));
+    assert_true(testing_is_over(e));
     assert_int_equal(c.wrong, 0);
     xy_exec_destroy(e);
     xy_graph_destroy(g);

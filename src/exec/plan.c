@@ -182,8 +182,6 @@ static int32_t queue_of(const xy_exec_t *e, const xy_op_t *op)
 
     if (o->queue != NULL)
         queue = o->queue(o->arg, op);
-    else if (op->level >= 1 && op->level <= o->split)
-        queue = op->actor;
     return queue >= 0 ? queue : e->common;
 }
 
@@ -258,7 +256,7 @@ xy_status_t xy_exec_create(const xy_graph_t *graph, int ranks, const xy_exec_opt
     e->graph = graph;
     e->options = *options;
     e->ranks = ranks;
-    e->common = options->queue != NULL ? options->queues : ranks;
+    e->common = options->queue != NULL ? options->queues : 0;
     e->buffers = xy_graph_buffers(graph);
     if (e->buffers < XY_BUFFER_TEMPORARY)
         e->buffers = XY_BUFFER_TEMPORARY;

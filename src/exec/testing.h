@@ -18,7 +18,7 @@
 
 #include "base/testing.h"
 #include "coll/coll.h"
-#include "exec/exec.h"
+#include "exec/private.h"
 
 typedef enum {
     TESTING_SUM,    /* uint32_t */
@@ -47,8 +47,27 @@ typedef struct {
     unsigned char **receive;  /* [p] */
     unsigned char **expected; /* [p]: of receive */
     uint64_t *input_bytes, *receive_bytes;
+    int split; /* levels that are kept for their actors, by testing_queue */
     _Atomic int arrived, over, wrong;
 } testing_case_t;
+
+/* Operations of the levels 1 .. split are for their actors alone. */
+static inline int testing_queue(void *arg, const xy_op_t *op)
+{
+    const testing_case_t *c = arg;
+
+    return op->level >= 1 && op->level <= c->split ? op->actor : -1;
+}
+
+static inline bool testing_is_over(const xy_exec_t *e)
+{
+    return atomic_load_explicit(&e->left, memory_order_acquire) == 0;
+}
+
+static inline bool testing_is_rank_over(const xy_exec_t *e, int rank)
+{
+    return atomic_load_explicit(&e->rank_left[rank], memory_order_acquire) == 0;
+}
 
 /* ---- The operation ---- */
 

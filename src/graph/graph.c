@@ -125,26 +125,3 @@ const xy_op_id_t *xy_graph_topological(const xy_graph_t *graph)
 {
     return graph->topological;
 }
-
-double xy_graph_longest_path(const xy_graph_t *graph,
-                             double (*seconds_of)(const xy_op_t *op, void *arg), void *arg)
-{
-    size_t ops = graph->ops.count;
-    double *ready = xy_calloc(ops > 0 ? ops : 1, sizeof(*ready)); /* when each may begin */
-    double longest = 0.0;
-
-    if (ready == NULL)
-        return -1.0;
-    for (size_t i = 0; i < ops; i++) {
-        xy_op_id_t id = graph->topological[i];
-        double end = ready[id] + seconds_of(graph_op(graph, id), arg);
-
-        if (end > longest)
-            longest = end;
-        for (size_t s = graph->successor_start[id]; s < graph->successor_start[id + 1]; s++)
-            if (end > ready[graph->successors[s]])
-                ready[graph->successors[s]] = end;
-    }
-    xy_free(ready);
-    return longest;
-}

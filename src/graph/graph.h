@@ -51,9 +51,4 @@ int32_t xy_graph_predecessors(const xy_graph_t *graph, xy_op_id_t id); /* how ma
 /* An order that respects all dependencies: by depth, then id. ops entries; caller does not own. */
 const xy_op_id_t *xy_graph_topological(const xy_graph_t *graph);
 
-/* The counting interpretation: the longest path, where an operation takes seconds_of(op, arg) and
- * any number of them run at once. Negative: memory ran out, in silence. */
-double xy_graph_longest_path(const xy_graph_t *graph,
-                             double (*seconds_of)(const xy_op_t *op, void *arg), void *arg);
-
 #endif

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/testing.h"
@@ -37,6 +38,26 @@ static inline void testing_reach(const xy_graph_t *graph, testing_reach_t *r)
                 r->before[after[s]][w] |= r->before[i][w];
         }
     }
+}
+
+/* The longest path, where an operation takes seconds_of(op) and any number of them run at once. */
+static inline double testing_longest_path(const xy_graph_t *graph,
+                                          double (*seconds_of)(const xy_op_t *op))
+{
+    const xy_op_id_t *order = xy_graph_topological(graph);
+    double *start = calloc((size_t)xy_graph_ops(graph) + 1, sizeof(*start)), longest = 0;
+
+    for (int k = 0; start != NULL && k < xy_graph_ops(graph); k++) {
+        const xy_op_id_t *after;
+        int n = xy_graph_successors(graph, order[k], &after);
+        double end = start[order[k]] + seconds_of(xy_graph_op(graph, order[k]));
+
+        longest = end > longest ? end : longest;
+        for (int s = 0; s < n; s++)
+            start[after[s]] = end > start[after[s]] ? end : start[after[s]];
+    }
+    free(start);
+    return longest;
 }
 
 static inline bool testing_overlap(xy_spot_t a, uint64_t na, xy_spot_t b, uint64_t nb)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "graph/testing.h"
 #include "sched/sched.h"
 #include "sim/testing.h"
 
@@ -92,9 +93,8 @@ static void test_all_collectives(void **state)
 
 /* Without contention and without costs but copies, nothing is faster than the longest path; with
  * enough cores tasks are exactly as fast. */
-static double seconds_of(const xy_op_t *op, void *arg)
+static double seconds_of(const xy_op_t *op)
 {
-    (void)arg;
     return op->kind >= XY_OP_MOVE ? (double)op->bytes : 0;
 }
 
@@ -103,7 +103,7 @@ static void test_longest_path(void **state)
     (void)state;
     for (int n = 2; n <= 16; n++) {
         xy_graph_t *g = testing_allreduce(n, 800);
-        double path = xy_graph_longest_path(g, seconds_of, NULL);
+        double path = testing_longest_path(g, seconds_of);
         xy_sim_node_t node = {.ranks = n,
                               .comm_cores = -1,
                               .progress = XY_SIM_TASKS,
