@@ -9,7 +9,7 @@ static bool is_planned(const xy_heap_item_t *item)
 }
 
 /* At least as many were set since the last time as are kept, so each pays for one. */
-static void sweep(xy_clock_t *clock)
+static void sweep(xy_vclock_t *clock)
 {
     xy_heap_filter(&clock->queue, is_planned);
     clock->sweep_at = 2 * clock->queue.count;
@@ -17,7 +17,7 @@ static void sweep(xy_clock_t *clock)
         clock->sweep_at = SWEEP_MIN;
 }
 
-void xy_clock_set(xy_clock_t *clock, xy_event_t *event, double when)
+void xy_vclock_set(xy_vclock_t *clock, xy_event_t *event, double when)
 {
     event->when = when;
     if (!(when < INFINITY))
@@ -29,7 +29,7 @@ void xy_clock_set(xy_clock_t *clock, xy_event_t *event, double when)
 }
 
 /* The next event, out of the queue; NULL: nothing is planned. */
-static xy_event_t *next(xy_clock_t *clock)
+static xy_event_t *next(xy_vclock_t *clock)
 {
     xy_event_t *event;
     double when;
@@ -41,7 +41,7 @@ static xy_event_t *next(xy_clock_t *clock)
 }
 
 /* Is nothing more planned for now? */
-static bool is_moment_over(xy_clock_t *clock)
+static bool is_moment_over(xy_vclock_t *clock)
 {
     const xy_heap_item_t *first;
 
@@ -50,7 +50,7 @@ static bool is_moment_over(xy_clock_t *clock)
     return first == NULL || first->key > clock->now;
 }
 
-void xy_clock_set_last(xy_clock_t *clock, xy_event_t *event)
+void xy_vclock_set_last(xy_vclock_t *clock, xy_event_t *event)
 {
     if (event->when < INFINITY)
         return;
@@ -63,7 +63,7 @@ void xy_clock_set_last(xy_clock_t *clock, xy_event_t *event)
 }
 
 /* What comes last in a moment, unless it plans more for now. */
-static void end_moment(xy_clock_t *clock)
+static void end_moment(xy_vclock_t *clock)
 {
     while (clock->last != NULL && is_moment_over(clock)) {
         xy_event_t *event = clock->last;
@@ -76,7 +76,7 @@ static void end_moment(xy_clock_t *clock)
         clock->settle(clock->owner);
 }
 
-xy_status_t xy_clock_run(xy_clock_t *clock)
+xy_status_t xy_vclock_run(xy_vclock_t *clock)
 {
     xy_event_t *event;
 
@@ -91,7 +91,7 @@ xy_status_t xy_clock_run(xy_clock_t *clock)
     return clock->is_out_of_memory ? XY_ENOMEM : XY_OK;
 }
 
-void xy_clock_reset(xy_clock_t *clock)
+void xy_vclock_reset(xy_vclock_t *clock)
 {
     for (size_t i = 0; i < clock->queue.count; i++)
         ((xy_event_t *)clock->queue.items[i].value)->when = INFINITY;
@@ -102,8 +102,8 @@ void xy_clock_reset(xy_clock_t *clock)
     clock->is_stopped = clock->is_out_of_memory = false;
 }
 
-void xy_clock_cleanup(xy_clock_t *clock)
+void xy_vclock_cleanup(xy_vclock_t *clock)
 {
     xy_heap_cleanup(&clock->queue);
-    *clock = XY_CLOCK_INIT;
+    *clock = XY_VCLOCK_INIT;
 }

@@ -5,11 +5,11 @@
  *
  *   typedef struct { xy_event_t event; ... } worker_t;
  *
- *   xy_clock_t clock = XY_CLOCK_INIT;
+ *   xy_vclock_t clock = XY_VCLOCK_INIT;
  *   xy_event_init(&worker->event, worker_due, model, 7);
- *   xy_clock_set(&clock, &worker->event, clock.now + 1e-3);
- *   st = xy_clock_run(&clock);                      (calls worker_due at 1 ms)
- *   xy_clock_cleanup(&clock);
+ *   xy_vclock_set(&clock, &worker->event, clock.now + 1e-3);
+ *   st = xy_vclock_run(&clock);                      (calls worker_due at 1 ms)
+ *   xy_vclock_cleanup(&clock);
  *
  * An event belongs to the thing that it happens to, and a thing has at most one at a time: setting
  * it again replaces it. What is left of the old one in the queue is passed over, and swept out when
@@ -52,9 +52,9 @@ typedef struct {
     size_t sweep_at;              /* items: then leftovers are swept out */
     xy_event_t *last, **last_end; /* what comes last in this moment */
     bool is_stopped, is_out_of_memory;
-} xy_clock_t;
+} xy_vclock_t;
 
-#define XY_CLOCK_INIT ((xy_clock_t){0})
+#define XY_VCLOCK_INIT ((xy_vclock_t){0})
 
 static inline void xy_event_init(xy_event_t *event, xy_event_fn due, void *owner, int32_t index)
 {
@@ -62,8 +62,8 @@ static inline void xy_event_init(xy_event_t *event, xy_event_fn due, void *owner
 }
 
 /* When it happens: not before now; INFINITY: not at all. When memory runs out the clock notes it,
- * and xy_clock_run() ends with XY_ENOMEM. */
-void xy_clock_set(xy_clock_t *clock, xy_event_t *event, double when);
+ * and xy_vclock_run() ends with XY_ENOMEM. */
+void xy_vclock_set(xy_vclock_t *clock, xy_event_t *event, double when);
 static inline void xy_event_cancel(xy_event_t *event)
 {
     event->when = INFINITY;
@@ -72,24 +72,24 @@ static inline void xy_event_cancel(xy_event_t *event)
 /* Now, but after all other events of this moment, in the order in which this was asked; once,
  * however often it is asked. It cannot be cancelled. For what many events of a moment change
  * together. */
-void xy_clock_set_last(xy_clock_t *clock, xy_event_t *event);
+void xy_vclock_set_last(xy_vclock_t *clock, xy_event_t *event);
 
-/* Let things happen until nothing is planned or xy_clock_stop() was called: XY_OK. XY_ENOMEM: in
+/* Let things happen until nothing is planned or xy_vclock_stop() was called: XY_OK. XY_ENOMEM: in
  * silence. */
-xy_status_t xy_clock_run(xy_clock_t *clock);
+xy_status_t xy_vclock_run(xy_vclock_t *clock);
 /* The run under way, or the next one, ends before another event. */
-static inline void xy_clock_stop(xy_clock_t *clock)
+static inline void xy_vclock_stop(xy_vclock_t *clock)
 {
     clock->is_stopped = true;
 }
 /* A model ran out of memory while it handled an event: the run ends. */
-static inline void xy_clock_out_of_memory(xy_clock_t *clock)
+static inline void xy_vclock_out_of_memory(xy_vclock_t *clock)
 {
     clock->is_out_of_memory = true;
 }
 
 /* Back to 0, with nothing planned; events that were are not. */
-void xy_clock_reset(xy_clock_t *clock);
-void xy_clock_cleanup(xy_clock_t *clock);
+void xy_vclock_reset(xy_vclock_t *clock);
+void xy_vclock_cleanup(xy_vclock_t *clock);
 
 #endif

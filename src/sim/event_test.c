@@ -14,7 +14,7 @@ typedef struct {
 } plain_t;
 
 typedef struct {
-    xy_clock_t clock;
+    xy_vclock_t clock;
     xy_event_t events[EVENTS];
     double when[EVENTS];
     plain_t plain[1 << 16];
@@ -36,7 +36,7 @@ static void set(model_t *m, int i, double when)
         assert_true(m->count < 1 << 16);
         m->plain[m->count++] = (plain_t){when, i};
     }
-    xy_clock_set(&m->clock, &m->events[i], when);
+    xy_vclock_set(&m->clock, &m->events[i], when);
 }
 
 /* The first of the least time that still holds; -1: none. What stands before it is gone for good.
@@ -114,17 +114,17 @@ static void test_order(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         begin(&m, seed);
-        assert_int_equal(xy_clock_run(&m.clock), XY_OK);
+        assert_int_equal(xy_vclock_run(&m.clock), XY_OK);
         assert_true(plain_first(&m) < 0);
         assert_true(m.fired > EVENTS / 2 && m.settled > 0 && m.settled <= m.fired);
-        xy_clock_cleanup(&m.clock);
+        xy_vclock_cleanup(&m.clock);
     }
 }
 
 /* ---- What comes last in a moment ---- */
 
 typedef struct {
-    xy_clock_t clock;
+    xy_vclock_t clock;
     xy_event_t events[4], last[2];
     int order[32], count;
     int more; /* the last ones plan so many events for the same moment */
@@ -135,8 +135,8 @@ static void note(xy_event_t *event)
     moment_t *m = event->owner;
 
     m->order[m->count++] = event->index;
-    xy_clock_set_last(&m->clock, &m->last[event->index % 2]);
-    xy_clock_set_last(&m->clock, &m->last[event->index % 2]);
+    xy_vclock_set_last(&m->clock, &m->last[event->index % 2]);
+    xy_vclock_set_last(&m->clock, &m->last[event->index % 2]);
 }
 
 static void note_last(xy_event_t *event)
@@ -145,7 +145,7 @@ static void note_last(xy_event_t *event)
 
     m->order[m->count++] = event->index;
     if (m->more-- > 0)
-        xy_clock_set(&m->clock, &m->events[0], m->clock.now);
+        xy_vclock_set(&m->clock, &m->events[0], m->clock.now);
 }
 
 static void note_settled(void *owner)
@@ -165,14 +165,14 @@ static void test_last_of_a_moment(void **state)
     m.clock.owner = &m;
     for (int i = 0; i < 4; i++) {
         xy_event_init(&m.events[i], note, &m, i);
-        xy_clock_set(&m.clock, &m.events[i], i < 3 ? 1 : 2);
+        xy_vclock_set(&m.clock, &m.events[i], i < 3 ? 1 : 2);
     }
     for (int i = 0; i < 2; i++)
         xy_event_init(&m.last[i], note_last, &m, 10 + i);
-    assert_int_equal(xy_clock_run(&m.clock), XY_OK);
+    assert_int_equal(xy_vclock_run(&m.clock), XY_OK);
     assert_int_equal(m.count, sizeof(expected) / sizeof(expected[0]));
     assert_memory_equal(m.order, expected, sizeof(expected));
-    xy_clock_cleanup(&m.clock);
+    xy_vclock_cleanup(&m.clock);
 }
 
 /* What is set again to the time that it has is not left over: the queue must grow. */
@@ -185,13 +185,13 @@ static void test_set_again(void **state)
     m.count = 0;
     m.fired = 5000;
     for (int i = 0; i < 100000; i++)
-        xy_clock_set(&m.clock, &m.events[i % 100], 50);
+        xy_vclock_set(&m.clock, &m.events[i % 100], 50);
     assert_true(m.clock.queue.count >= 100000);
     for (int i = 0; i < EVENTS; i++)
         set(&m, i, i < 100 ? INFINITY : 60);
-    assert_int_equal(xy_clock_run(&m.clock), XY_OK);
+    assert_int_equal(xy_vclock_run(&m.clock), XY_OK);
     assert_int_equal(m.fired, 5000 + EVENTS - 100);
-    xy_clock_cleanup(&m.clock);
+    xy_vclock_cleanup(&m.clock);
 }
 
 /* Events that change their mind again and again leave no queue behind that grows with it. */
@@ -202,15 +202,15 @@ static void test_leftovers(void **state)
     (void)state;
     begin(&m, 11);
     for (int i = 0; i < 1000000; i++)
-        xy_clock_set(&m.clock, &m.events[i % EVENTS], 100 + i % 977);
+        xy_vclock_set(&m.clock, &m.events[i % EVENTS], 100 + i % 977);
     assert_true(m.clock.queue.count <= 8192);
     m.count = 0;
     m.fired = 5000; /* none sets another */
     for (int i = 0; i < EVENTS; i++)
         set(&m, i, EVENTS - i);
-    assert_int_equal(xy_clock_run(&m.clock), XY_OK);
+    assert_int_equal(xy_vclock_run(&m.clock), XY_OK);
     assert_int_equal(m.fired, 5000 + EVENTS);
-    xy_clock_cleanup(&m.clock);
+    xy_vclock_cleanup(&m.clock);
 }
 
 static void test_stop(void **state)
@@ -219,12 +219,12 @@ static void test_stop(void **state)
 
     (void)state;
     begin(&m, 5);
-    xy_clock_stop(&m.clock);
-    assert_int_equal(xy_clock_run(&m.clock), XY_OK);
+    xy_vclock_stop(&m.clock);
+    assert_int_equal(xy_vclock_run(&m.clock), XY_OK);
     assert_int_equal(m.fired, 0);
-    assert_int_equal(xy_clock_run(&m.clock), XY_OK); /* only one run was stopped */
+    assert_int_equal(xy_vclock_run(&m.clock), XY_OK); /* only one run was stopped */
     assert_true(m.fired > 0);
-    xy_clock_cleanup(&m.clock);
+    xy_vclock_cleanup(&m.clock);
 }
 
 static void test_reset(void **state)
@@ -233,13 +233,13 @@ static void test_reset(void **state)
 
     (void)state;
     begin(&m, 7);
-    xy_clock_reset(&m.clock);
+    xy_vclock_reset(&m.clock);
     for (int i = 0; i < EVENTS; i++)
         assert_true(m.events[i].when == INFINITY);
-    assert_int_equal(xy_clock_run(&m.clock), XY_OK);
+    assert_int_equal(xy_vclock_run(&m.clock), XY_OK);
     assert_int_equal(m.fired, 0);
     assert_true(m.clock.now == 0);
-    xy_clock_cleanup(&m.clock);
+    xy_vclock_cleanup(&m.clock);
 }
 
 static void test_memory_runs_out(void **state)
@@ -250,9 +250,9 @@ static void test_memory_runs_out(void **state)
     xy_memory_fail_at(2);
     begin(&m, 9); /* more events than the first allocation holds */
     xy_memory_fail_at(0);
-    assert_int_equal(xy_clock_run(&m.clock), XY_ENOMEM);
+    assert_int_equal(xy_vclock_run(&m.clock), XY_ENOMEM);
     assert_int_equal(m.fired, 0);
-    xy_clock_cleanup(&m.clock);
+    xy_vclock_cleanup(&m.clock);
 }
 
 int main(void)

@@ -163,7 +163,7 @@ static void plan_group(xy_flows_t *net)
     for (int32_t i = 0; i < net->near_link_count; i++)
         if (net->near_links[i] != first)
             xy_event_cancel(&net->links[net->near_links[i]].event);
-    xy_clock_set(net->clock, &net->links[first].event, next);
+    xy_vclock_set(net->clock, &net->links[first].event, next);
 }
 
 static void change_links(xy_flows_t *net, const xy_flow_path_t *path)
@@ -175,7 +175,7 @@ static void change_links(xy_flows_t *net, const xy_flow_path_t *path)
             net->changed[net->changed_count++] = path->links[j];
         l->is_changed = true;
     }
-    xy_clock_set_last(net->clock, &net->event);
+    xy_vclock_set_last(net->clock, &net->event);
 }
 
 /* All changes of this moment. */
@@ -314,7 +314,7 @@ static void join(xy_flow_t *flow)
         path->left = fmin(path->left, flow->bytes);
     }
     if ((first == NULL && !use(path)) || xy_heap_push(&path->flows, end, flow) != XY_OK)
-        xy_clock_out_of_memory(path->net->clock);
+        xy_vclock_out_of_memory(path->net->clock);
     change_links(path->net, path);
 }
 
@@ -332,8 +332,8 @@ static void flow_due(xy_event_t *event)
     if (path->link_count > 0)
         join(flow);
     else
-        xy_clock_set(path->net->clock, &flow->event,
-                     path->net->clock->now + flow->bytes / path->most);
+        xy_vclock_set(path->net->clock, &flow->event,
+                      path->net->clock->now + flow->bytes / path->most);
 }
 
 void xy_flow_path_init(xy_flow_path_t *path, xy_flows_t *net, const int32_t *links, int32_t count,
@@ -361,13 +361,13 @@ void xy_flow_init(xy_flow_t *flow, xy_flow_path_t *path)
 
 void xy_flow_start(xy_flow_t *flow, double latency, double bytes)
 {
-    xy_clock_t *clock = flow->path->net->clock;
+    xy_vclock_t *clock = flow->path->net->clock;
 
     flow->bytes = bytes;
-    xy_clock_set(clock, &flow->event, clock->now + latency);
+    xy_vclock_set(clock, &flow->event, clock->now + latency);
 }
 
-xy_status_t xy_flows_init(xy_flows_t *net, xy_clock_t *clock, const double *rates, int32_t count,
+xy_status_t xy_flows_init(xy_flows_t *net, xy_vclock_t *clock, const double *rates, int32_t count,
                           void *model, xy_flow_fn done)
 {
     size_t n = (size_t)count + 1;

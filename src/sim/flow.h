@@ -60,7 +60,7 @@ typedef struct {
 } xy_flow_link_t;
 
 struct xy_flows {
-    xy_clock_t *clock;
+    xy_vclock_t *clock;
     void *model;
     xy_flow_fn done;
     xy_flow_link_t *links;
@@ -76,7 +76,7 @@ struct xy_flows {
 };
 
 /* Silent XY_ENOMEM; the caller cleans up all the same. */
-xy_status_t xy_flows_init(xy_flows_t *net, xy_clock_t *clock, const double *rates, int32_t count,
+xy_status_t xy_flows_init(xy_flows_t *net, xy_vclock_t *clock, const double *rates, int32_t count,
                           void *model, xy_flow_fn done);
 void xy_flows_cleanup(xy_flows_t *net);
 /* Nothing flows, as in the beginning; the clock and all paths were reset. */

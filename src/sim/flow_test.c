@@ -23,7 +23,7 @@ typedef struct {
 } message_t;
 
 typedef struct {
-    xy_clock_t clock;
+    xy_vclock_t clock;
     xy_flows_t net;
     double rates[LINKS];
     int32_t link_count, count, done;
@@ -245,14 +245,14 @@ static xy_status_t run(model_t *m)
 
         xy_flow_init(&msg->flow, &m->ways[msg->way - m->ways].path);
         xy_event_init(&msg->event, start_due, m, i);
-        xy_clock_set(&m->clock, &msg->event, msg->start);
+        xy_vclock_set(&m->clock, &msg->event, msg->start);
     }
     if (st == XY_OK)
-        st = xy_clock_run(&m->clock);
+        st = xy_vclock_run(&m->clock);
     for (int32_t i = 0; i < PATHS; i++)
         xy_flow_path_cleanup(&m->ways[i].path);
     xy_flows_cleanup(&m->net);
-    xy_clock_cleanup(&m->clock);
+    xy_vclock_cleanup(&m->clock);
     return st;
 }
 

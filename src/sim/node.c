@@ -24,9 +24,7 @@ static xy_status_t place_ranks(xy_sim_t *sim)
     sim->core_of = xy_calloc(cores, sizeof(int));
     sim->comm = xy_calloc(cores, sizeof(int));
     sim->thread_of = xy_calloc(cores, sizeof(int));
-    sim->unit_of_core = xy_calloc(cores, sizeof(int));
-    if (sim->core_of == NULL || sim->comm == NULL || sim->thread_of == NULL ||
-        sim->unit_of_core == NULL)
+    if (sim->core_of == NULL || sim->comm == NULL || sim->thread_of == NULL)
         return xy_fail_memory("a simulated node");
     return xy_place_ranks(name, &sim->cores, sim->node.ranks, sim->core_of);
 }
@@ -86,7 +84,7 @@ static xy_status_t make_units(xy_sim_t *sim, bool with_siblings)
     for (int i = 0; i < sim->unit_count; i++)
         sim->units[i] = (sim_unit_t){.sibling = -1, .rank = -1, .supervisor = -1};
     for (int c = 0; c < n; c++) {
-        sim->units[c].core = sim->unit_of_core[c] = c;
+        sim->units[c].core = c;
         sim->units[c].numa = sim->cores.numa[c];
         sim->units[c].host = sim->host_of[c];
     }
@@ -189,17 +187,16 @@ void xy_sim_destroy(xy_sim_t *sim)
 {
     if (sim == NULL)
         return;
-    sim_prepare_cleanup(sim);
+    sim_assign_cleanup(sim);
     for (int i = 0; sim->domains != NULL && i < sim->domain_count; i++)
         xy_share_cleanup(&sim->domains[i]);
-    xy_clock_cleanup(&sim->clock);
+    xy_vclock_cleanup(&sim->clock);
     sim_network_cleanup(sim);
     sim_hosts_cleanup(sim);
     xy_cores_cleanup(&sim->cores);
     xy_free(sim->core_of);
     xy_free(sim->comm);
     xy_free(sim->thread_of);
-    xy_free(sim->unit_of_core);
     xy_free(sim->units);
     xy_free(sim->domains);
     xy_free(sim->threads);
@@ -228,7 +225,7 @@ static void reset_unit(xy_sim_t *sim, int i)
 
 void sim_reset(xy_sim_t *sim)
 {
-    xy_clock_reset(&sim->clock);
+    xy_vclock_reset(&sim->clock);
     sim_hosts_reset(sim);
     sim_network_reset(sim);
     sim->instant_first = -1;

@@ -38,7 +38,7 @@ static void begin_compute(xy_sim_t *sim, int32_t rank)
     u->compute_left = sim->compute;
     u->compute_since = u->op_start = sim->clock.now;
     u->compute_rate = 1;
-    xy_clock_set(&sim->clock, &u->event, sim->clock.now + sim->compute);
+    xy_vclock_set(&sim->clock, &u->event, sim->clock.now + sim->compute);
     sim_compute_speed(sim, sim->threads[rank].unit);
 }
 
@@ -94,7 +94,7 @@ void sim_compute_speed(xy_sim_t *sim, int32_t unit)
     u->compute_left -= (sim->clock.now - u->compute_since) * u->compute_rate;
     u->compute_since = sim->clock.now;
     u->compute_rate = rate;
-    xy_clock_set(&sim->clock, &u->event, sim->clock.now + fmax(0, u->compute_left) / rate);
+    xy_vclock_set(&sim->clock, &u->event, sim->clock.now + fmax(0, u->compute_left) / rate);
 }
 
 void sim_rank_computed(xy_sim_t *sim, int32_t unit)
@@ -114,5 +114,5 @@ void sim_rank_finish(xy_sim_t *sim, int32_t rank, double when)
     r->finish = when;
     sim->result.end = fmax(sim->result.end, when);
     if (--sim->unfinished == 0)
-        xy_clock_stop(&sim->clock);
+        xy_vclock_stop(&sim->clock);
 }

@@ -42,7 +42,7 @@ static xy_status_t run(xy_sim_t *sim, const xy_graph_t *graph, xy_trace_t *trace
     xy_status_t st;
 
     sim_reset(sim);
-    st = sim_prepare(sim, graph);
+    st = sim_assign(sim, graph);
     if (st == XY_OK)
         st = sim_record_begin(sim, trace);
     if (st != XY_OK)
@@ -53,7 +53,7 @@ static xy_status_t run(xy_sim_t *sim, const xy_graph_t *graph, xy_trace_t *trace
     begin_ops(sim);
     for (int r = 0; r < sim->node.ranks; r++)
         sim_rank_in_start(sim, r);
-    if (xy_clock_run(&sim->clock) != XY_OK)
+    if (xy_vclock_run(&sim->clock) != XY_OK)
         return xy_fail_memory("a simulation");
     if (sim->unfinished > 0)
         return xy_fail(XY_EINVAL,
@@ -83,7 +83,7 @@ xy_status_t xy_sim_run(xy_sim_t *sim, const xy_graph_t *graph, double compute, d
         for (int r = 0; finish != NULL && r < sim->node.ranks; r++)
             finish[r] = sim->ranks[r].finish;
     }
-    sim_prepare_cleanup(sim);
+    sim_assign_cleanup(sim);
     xy_graph_destroy(cut);
     return st;
 }

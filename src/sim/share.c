@@ -10,8 +10,8 @@ static void plan(xy_share_t *share)
     if (first == NULL)
         xy_event_cancel(&share->event);
     else
-        xy_clock_set(share->clock, &share->event,
-                     share->clock->now + fmax(0, first->key - share->work) / share->rate);
+        xy_vclock_set(share->clock, &share->event,
+                      share->clock->now + fmax(0, first->key - share->work) / share->rate);
 }
 
 static void due(xy_event_t *event)
@@ -26,7 +26,7 @@ static void due(xy_event_t *event)
     share->done(share->model, user);
 }
 
-void xy_share_init(xy_share_t *share, xy_clock_t *clock, double capacity, void *model,
+void xy_share_init(xy_share_t *share, xy_vclock_t *clock, double capacity, void *model,
                    xy_share_fn done)
 {
     *share = (xy_share_t){.capacity = capacity, .clock = clock, .model = model, .done = done};
@@ -53,6 +53,6 @@ void xy_share_start(xy_share_t *share, void *user, double seconds)
     share->work += (now - share->since) * share->rate;
     share->since = now;
     if (xy_heap_push(&share->users, share->work + seconds, user) != XY_OK)
-        xy_clock_out_of_memory(share->clock);
+        xy_vclock_out_of_memory(share->clock);
     plan(share);
 }

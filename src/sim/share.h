@@ -25,12 +25,12 @@ typedef struct {
     double work, since, rate; /* seconds that each user got up to `since`, and gets since then */
     xy_heap_t users;          /* by the work at which they are over */
     xy_event_t event;
-    xy_clock_t *clock;
+    xy_vclock_t *clock;
     void *model;
     xy_share_fn done;
 } xy_share_t;
 
-void xy_share_init(xy_share_t *share, xy_clock_t *clock, double capacity, void *model,
+void xy_share_init(xy_share_t *share, xy_vclock_t *clock, double capacity, void *model,
                    xy_share_fn done);
 void xy_share_cleanup(xy_share_t *share);
 /* Without users, as in the beginning; the clock was reset. */

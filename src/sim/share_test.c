@@ -12,7 +12,7 @@ typedef struct {
 } user_t;
 
 typedef struct {
-    xy_clock_t clock;
+    xy_vclock_t clock;
     xy_share_t share;
     user_t users[USERS];
     int done;
@@ -79,15 +79,15 @@ static void test_against_plain(void **state)
             m.users[i].start = testing_below(32) / 8.0;
             m.users[i].seconds = (1 + testing_below(256)) / 64.0;
             xy_event_init(&m.users[i].event, begin_user, &m, i);
-            xy_clock_set(&m.clock, &m.users[i].event, m.users[i].start);
+            xy_vclock_set(&m.clock, &m.users[i].event, m.users[i].start);
         }
-        assert_int_equal(xy_clock_run(&m.clock), XY_OK);
+        assert_int_equal(xy_vclock_run(&m.clock), XY_OK);
         assert_int_equal(m.done, n);
         plain(m.users, n, capacity);
         for (int i = 0; i < n; i++)
             assert_true(fabs(m.users[i].end - m.users[i].expected) < 1e-9);
         xy_share_cleanup(&m.share);
-        xy_clock_cleanup(&m.clock);
+        xy_vclock_cleanup(&m.clock);
     }
 }
 

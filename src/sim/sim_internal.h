@@ -113,7 +113,6 @@ struct xy_sim {
     const xy_order_t *order;
     int *core_of, *comm, *thread_of;
     int comm_count, unit_count, domain_count, thread_count;
-    int *unit_of_core;
     sim_host_t *hosts;
     int *host_of;             /* [cores] */
     int host_count, numa_max; /* NUMA nodes of a host, at most */
@@ -129,7 +128,7 @@ struct xy_sim {
     sim_op_t *ops;
     int32_t op_count;
     int split;
-    xy_clock_t clock;
+    xy_vclock_t clock;
     double compute;
     int32_t instant_first, instant_last; /* operations without work that are ready */
     int32_t *level_left, *level_first;   /* model */
@@ -140,9 +139,9 @@ struct xy_sim {
     uint32_t kind_compute, kind_progress, kind_wait, kind_idle;
 };
 
-/* prepare.c: the operations of a graph, who does each, and how long it takes. */
-xy_status_t sim_prepare(xy_sim_t *sim, const xy_graph_t *graph);
-void sim_prepare_cleanup(xy_sim_t *sim);
+/* assign.c: the operations of a graph, who does each, and how long it takes. */
+xy_status_t sim_assign(xy_sim_t *sim, const xy_graph_t *graph);
+void sim_assign_cleanup(xy_sim_t *sim);
 /* The ranks that are not over before the operation is: 0, 1, 2, 3. */
 bool sim_concerns(const xy_sim_t *sim, const sim_op_t *op, int which, int32_t *rank_p);
 
@@ -162,7 +161,7 @@ void sim_network_send(xy_sim_t *sim, int32_t op);
 /* Of an operation that was not sent: what follows its sending, without contention. */
 double sim_transfer_time(const xy_sim_t *sim, int32_t op);
 
-/* ops.c: what becomes ready, what is over. */
+/* operation.c: what becomes ready, what is over. */
 void sim_op_ready(xy_sim_t *sim, int32_t op);
 void sim_op_start(xy_sim_t *sim, int32_t unit, int32_t op, double overhead);
 void sim_unit_due(xy_event_t *event);      /* what the unit was doing is over */
@@ -183,14 +182,14 @@ void sim_unit_polls(xy_sim_t *sim, int32_t unit, int change);
 /* Of two hardware threads of a core while one does the operation and one computes. */
 double sim_speed_beside(const xy_sim_t *sim, int32_t op);
 
-/* turns.c: threads that share a unit. */
+/* progress_threads.c: threads that share a unit. */
 void sim_turn_sync(xy_sim_t *sim, int32_t unit); /* before any change of a thread of the unit */
 void sim_turn_plan(xy_sim_t *sim, int32_t unit); /* after it */
 void sim_turn_changed(xy_sim_t *sim, int32_t thread);
 void sim_turn_due(xy_sim_t *sim, int32_t unit);
 void sim_turn_next(xy_sim_t *sim, int32_t unit); /* the operation of a turn is over */
 
-/* tasks.c: units that take operations from the pool. */
+/* progress_tasks.c: units that take operations from the pool. */
 void sim_task_push(xy_sim_t *sim, int32_t op);
 void sim_task_next(xy_sim_t *sim, int32_t unit); /* the unit has nothing to do */
 bool sim_is_helper(const xy_sim_t *sim, int32_t unit);

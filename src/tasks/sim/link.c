@@ -14,7 +14,7 @@ static sim_transfer_t *transfer_new(sim_tasks_t *s)
     else
         t = xy_arena_alloc(s->arena, sizeof(*t));
     if (t == NULL)
-        xy_clock_out_of_memory(&s->clock);
+        xy_vclock_out_of_memory(&s->clock);
     return t;
 }
 

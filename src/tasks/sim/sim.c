@@ -61,8 +61,8 @@ static void worker_start(sim_tasks_t *s, int32_t worker)
         if (a[i].mode & XY_ACCESS_WRITE)
             sim_memory_own(s, w->memory, a[i].data);
     w->start = s->clock.now;
-    xy_clock_set(&s->clock, &w->event,
-                 s->clock.now + xy_task_seconds(&s->view, w->running->op, worker));
+    xy_vclock_set(&s->clock, &w->event,
+                  s->clock.now + xy_task_seconds(&s->view, w->running->op, worker));
 }
 
 static void worker_due(xy_event_t *event)
@@ -113,7 +113,7 @@ static void cleanup(sim_tasks_t *s)
         xy_flow_path_cleanup(&s->ways[w].path);
     xy_free(s->ways);
     xy_flows_cleanup(&s->links);
-    xy_clock_cleanup(&s->clock);
+    xy_vclock_cleanup(&s->clock);
     xy_arena_destroy(s->arena);
     xy_free(s->waiting);
     xy_free(s->writers_left);
@@ -302,7 +302,7 @@ static void moment_over(void *owner)
         settle(s);
     }
     if (is_decided(s))
-        xy_clock_stop(&s->clock);
+        xy_vclock_stop(&s->clock);
 }
 
 static xy_status_t run(sim_tasks_t *s)
@@ -317,7 +317,7 @@ static xy_status_t run(sim_tasks_t *s)
     s->clock.owner = s;
     s->is_changed = true;
     moment_over(s);
-    if (xy_clock_run(&s->clock) != XY_OK)
+    if (xy_vclock_run(&s->clock) != XY_OK)
         return xy_fail_memory("simulating the tasks");
     if (s->left > 0 && !s->is_cut)
         return xy_fail(XY_EINVAL,

@@ -71,7 +71,7 @@ typedef struct {
     void *state; /* of the policy */
     xy_task_view_t view;
     xy_task_result_t result;
-    xy_clock_t clock;
+    xy_vclock_t clock;
     xy_flows_t links;              /* those that ways share */
     double work, work_left, speed; /* seconds of all tasks, of those not over; of all workers */
     double must_move, must_rate; /* bytes that still have to begin to move over the slowest link */

@@ -229,7 +229,7 @@ static xy_status_t prepare_ops(xy_sim_t *sim)
     return sim_network_prepare(sim);
 }
 
-xy_status_t sim_prepare(xy_sim_t *sim, const xy_graph_t *graph)
+xy_status_t sim_assign(xy_sim_t *sim, const xy_graph_t *graph)
 {
     shape_t shape = {0};
     xy_status_t st;
@@ -251,7 +251,7 @@ xy_status_t sim_prepare(xy_sim_t *sim, const xy_graph_t *graph)
     return st;
 }
 
-void sim_prepare_cleanup(xy_sim_t *sim)
+void sim_assign_cleanup(xy_sim_t *sim)
 {
     xy_free(sim->ops);
     xy_free(sim->network.messages);

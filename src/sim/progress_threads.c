@@ -95,7 +95,7 @@ void sim_turn_plan(xy_sim_t *sim, int32_t unit)
     for (t = u->queue.head; t >= 0 && !sim->order_threads[t].is_ready;
          t = sim->order_threads[t].next)
         when += u->queue.order->is_cyclic ? vain(sim, u, t) : 0;
-    xy_clock_set(&sim->clock, &u->event, t >= 0 ? fmax(when, sim->clock.now) : INFINITY);
+    xy_vclock_set(&sim->clock, &u->event, t >= 0 ? fmax(when, sim->clock.now) : INFINITY);
 }
 
 /* A rank whose turn in Wait is under way sees the end of its collective at once. */

@@ -95,7 +95,7 @@ void sim_task_push(xy_sim_t *sim, int32_t op)
         }
     }
     if (xy_heap_push(&host->pool, -sim->ops[op].tail, &sim->ops[op]) != XY_OK)
-        xy_clock_out_of_memory(&sim->clock);
+        xy_vclock_out_of_memory(&sim->clock);
 }
 
 static void go_idle(xy_sim_t *sim, int32_t unit)
@@ -103,7 +103,7 @@ static void go_idle(xy_sim_t *sim, int32_t unit)
     if (sim->units[unit].is_idle)
         return;
     if (xy_vec_append(&sim_host(sim, unit)->idle, &unit) != XY_OK)
-        xy_clock_out_of_memory(&sim->clock);
+        xy_vclock_out_of_memory(&sim->clock);
     sim->units[unit].is_idle = true;
 }
 

@@ -106,7 +106,7 @@ void sim_op_start(xy_sim_t *sim, int32_t unit, int32_t id, double overhead)
     u->op = id;
     u->op_start = sim->clock.now;
     if (domain < 0 || sim->ops[id].message >= 0 || sim->domains[domain].capacity <= 0) {
-        xy_clock_set(&sim->clock, &u->event, sim->clock.now + seconds);
+        xy_vclock_set(&sim->clock, &u->event, sim->clock.now + seconds);
     } else {
         xy_event_cancel(&u->event);
         xy_share_start(&sim->domains[domain], u, seconds);
