@@ -25,14 +25,16 @@ done
 
 for page in mpirun.1 mpic++.1 mpiCC.1; do
     read -r macro target <"$pages/$page"
-    [ "$macro" = .so ] && [ -s "$pages/../$target" ] || die "$page leads nowhere"
+    [ "$macro" = .so ] || die "$page names no other page"
+    [ -s "$pages/../$target" ] || die "$page leads nowhere"
 done
 
 # Every function of the headers is on their page.
 for header in xylem xylem_mpi; do
-    for name in $(grep -oE '\bxylem_[a-z_]+\(' "$XYLEM_SOURCE_DIR/include/$header.h" | sort -u); do
-        says "$(sed 's/.\x08//g' "$header.h.3.txt")" "$name"
-    done
+    plain=$(sed 's/.\x08//g' "$header.h.3.txt")
+    while IFS= read -r name; do
+        says "$plain" "$name"
+    done < <(grep -oE '\bxylem_[a-z_]+\(' "$XYLEM_SOURCE_DIR/include/$header.h" | sort -u)
 done
 
 # What --help lists, the page lists.

@@ -37,6 +37,7 @@ int main(int argc, char **argv)
            get("OMPI_COMM_WORLD_LOCAL_SIZE"), get("PMI_RANK"), get("PMI_SIZE"),
            get("MPI_LOCALRANKID"), get("MPI_LOCALNRANKS"), get("A"), get("B"), get("C"));
     snprintf(text, sizeof(text), "own%d", rank);
+    setenv("OWN", "first", 1);
     setenv("OWN", text, 1);
     setenv("A", "kept", 0);
     put[4] = (char)('0' + rank);

@@ -8,7 +8,8 @@
     tests/mutants/run.py --self-test                 see that a survivor is noticed
 
 A mutant is a file NAME.patch beside this script: lines `Promise:` (what is broken), `Test:` (the
-tests of ctest that must fail, separated by blanks; one is enough), then a unified diff. Each is
+tests of ctest that must fail, separated by blanks; one is enough), `Slow: yes` where the test fails
+by waiting in vain (--pick leaves it out), then a unified diff. Each is
 applied to a copy of the tree that only this process sees (an overlay at the same path in a mount
 namespace of its own), so that the build in DIR (build/dev) goes on from its objects and the tree
 itself is never touched. The exit code is 1 when a mutant survives, does not apply, or does not build.
@@ -39,7 +40,8 @@ def read(path):
     missing = {"Promise", "Test"} - fields.keys()
     if missing:
         raise ValueError(f"{path.name}: no line '{missing.pop()}:'")
-    return {"promise": fields["Promise"], "tests": fields["Test"].split()}
+    return {"promise": fields["Promise"], "tests": fields["Test"].split(),
+            "slow": re.search(r"^Slow: yes$", head, re.M) is not None}
 
 
 def all_mutants():
@@ -166,7 +168,7 @@ def self_test():
             return 1
         path.write_text("Promise: p\nTest: a b\n\n--- a/README.md\n+++ b/README.md\n@@ -1,1 +1,1 @@\n"
                         "-not there\n+x\n", encoding="utf-8")
-        assert read(path) == {"promise": "p", "tests": ["a", "b"]}
+        assert read(path) == {"promise": "p", "tests": ["a", "b"], "slow": False}
         if applies(path).returncode == 0:
             print("a patch that does not fit applies")
             return 1
@@ -199,7 +201,8 @@ def main():
         return 1 if problems else 0
     names = options.names or list(all_mutants())
     if options.pick:
-        names, commit = pick(list(all_mutants()), options.pick)
+        names, commit = pick([name for name, path in all_mutants().items() if not read(path)["slow"]],
+                             options.pick)
         print(f"chosen by commit {commit}: {' '.join(names)}")
     return run_all(build, names)
 
