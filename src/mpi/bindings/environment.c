@@ -253,11 +253,6 @@ int impl_get_address(const void *location, MPI_Aint *address)
     return MPI_SUCCESS;
 }
 
-int impl_address(void *location, MPI_Aint *address)
-{
-    return impl_get_address(location, address);
-}
-
 /* Through unsigned arithmetic: differences of addresses may wrap. */
 MPI_Aint impl_aint_add(MPI_Aint base, MPI_Aint disp)
 {

@@ -17,9 +17,9 @@ import pathlib
 import re
 import sys
 
-LINE = re.compile(r"^(\w+) +(\w+) (\w+)\((.*)\)$")
+LINE = re.compile(r"^(\w+) +(\w+) (\w+)\((.*)\)(?: = (\w+))?$")
 SECTION = re.compile(r"^\[(\w+)((?: \w+)*)\]$")
-KINDS = {"self", "fast", "call", "any", "own", "bare", "hand", "none"}
+KINDS = {"self", "fast", "call", "any", "local", "own", "bare", "none"}
 FORMS = {"c", "I"}
 WIDE = {"int": "MPI_Count", "MPI_Aint": "MPI_Count"}
 WIDTH = 100
@@ -38,8 +38,8 @@ class Parameter:
 
 
 class Function:
-    def __init__(self, kind, result, name, parameters, component, forms):
-        self.kind, self.result, self.name = kind, result, name
+    def __init__(self, kind, result, name, parameters, same_as, component, forms):
+        self.kind, self.result, self.name, self.same_as = kind, result, name, same_as
         self.component, self.forms = component, forms
         self.text = parameters
         self.is_open = parameters.endswith(", ...")
@@ -83,14 +83,16 @@ def read(path):
         else:
             functions[entry.group(3)] = Function(*entry.groups(), component, forms)
     for function in functions.values():
-        if function.kind not in ("hand", "none"):
+        if function.kind != "none":
             find_base(function, functions)
     return sorted(functions.values(), key=lambda f: f.name)
 
 
 def find_base(function, functions):
     """Let the forms that the section names share the implementation of the plain function."""
-    name, is_large, is_started = function.name, False, False
+    name, is_large, is_started = function.same_as or function.name, bool(function.same_as), False
+    if function.same_as and (name not in functions or functions[name].same_as):
+        sys.exit(f"functions.def: MPI_{function.name} cannot be the same as MPI_{name}")
     if "c" in function.forms and name.endswith("_c"):
         name, is_large = name[:-2], True
     if "I" in function.forms and name.startswith("I") and name[1:].capitalize() in functions:
@@ -103,13 +105,13 @@ def find_base(function, functions):
         return
     vectors, counts = set(), set()
     for a, b in zip(base.parameters, own):
-        if a.type == b.type:
+        if a.type.removeprefix("const ") == b.type.removeprefix("const "):
             continue
         if a.is_array and b.is_array and a.base.startswith("const "):
             vectors.add(a.name)
         elif is_large and WIDE.get(a.type) == b.type:
             counts.add(a.name)
-        else:
+        elif not function.same_as: # else the compiler says whether they fit
             return
     function.base = base
     base.has_request_form |= is_started
@@ -174,7 +176,10 @@ def impl_call(function, head):
     return wrapped(head + base.impl, arguments or [""], ");")
 
 
-ENTER = {"self": "", "fast": "", "call": "", "any": "_any"}
+# How mpi_enter, mpi_enter_any and mpi_enter_local are called, and what they return.
+ENTER = {kind: ("mpi_rank_t *", "self", "") for kind in ("self", "fast", "call")}
+ENTER["any"] = ("mpi_rank_t *", "self", "_any")
+ENTER["local"] = ("mpi_noted_t ", "outer", "_local")
 
 
 def body(function):
@@ -184,10 +189,10 @@ def body(function):
         return f"    return {cast}unsupported({site});\n"
     if function.kind in ("own", "bare"):
         return impl_call(function, "    return ") + "\n"
-    suffix = ENTER[function.kind]
-    return (f"    mpi_rank_t *self = mpi_enter{suffix}({site});\n"
+    kind, name, suffix = ENTER[function.kind]
+    return (f"    {kind}{name} = mpi_enter{suffix}({site});\n"
             + impl_call(function, "    int error = ")
-            + f"\n\n    return mpi_leave{suffix}(self, error);\n")
+            + f"\n\n    return mpi_leave{suffix}({name}, error);\n")
 
 
 def definition(function):
@@ -305,9 +310,7 @@ def main(arguments):
     write(out / "doc/mpi-coverage.md", coverage(functions))
     sources = []
     for component in sorted({f.component for f in functions}):
-        own = [f for f in functions if f.component == component and f.kind != "hand"]
-        if not own:
-            continue
+        own = [f for f in functions if f.component == component]
         sources.append(out / f"generated/mpi/bindings/calls_{component}.c")
         if component == "unsupported":
             write(sources[-1], unsupported_file(own))

@@ -4,7 +4,7 @@
  *
  *   mpi_op_t *op = mpi_op_of(handle);                (NULL: no operation)
  *   if (!mpi_op_is_valid_for(op, type))
- *       return mpi_op_error("MPI_Allreduce", op, type);
+ *       return mpi_op_error(op, type);
  *   mpi_op_apply(op, mine, sum, count, type);        (sum = mine op sum)
  *
  * Predefined operations are tables of loops, one per kind of basic element, compiled for several
@@ -85,7 +85,7 @@ static inline void mpi_op_release(mpi_op_t *op)
 bool mpi_op_is_valid_for(const mpi_op_t *op, const mpi_type_t *type);
 
 /* Raise MPI_ERR_OP with a line that names both; returns the error code. */
-int mpi_op_error(const char *call, const mpi_op_t *op, const mpi_type_t *type);
+int mpi_op_error(const mpi_op_t *op, const mpi_type_t *type);
 
 /* inout = in op inout, for each of `count` elements. The vectors do not overlap. */
 void mpi_op_apply(const mpi_op_t *op, const void *in, void *inout, int64_t count,

@@ -79,10 +79,9 @@ bool mpi_op_is_valid_for(const mpi_op_t *op, const mpi_type_t *type)
     return type->is_predefined && mpi_op_kernels->fn[op->kind][type->basic] != NULL;
 }
 
-int mpi_op_error(const char *call, const mpi_op_t *op, const mpi_type_t *type)
+int mpi_op_error(const mpi_op_t *op, const mpi_type_t *type)
 {
-    return XMPI_LOCAL_ERROR(call, MPI_ERR_OP, "%s is not defined for %s", op->name,
-                            mpi_type_name(type));
+    return mpi_error(NULL, MPI_ERR_OP, "%s is not defined for %s", op->name, mpi_type_name(type));
 }
 
 /* ---- Applying ---------------------------------------------------------------------------- */

@@ -3,21 +3,21 @@
  * Operations of the program, and MPI_Reduce_local.
  */
 #include "base/base.h"
+#include "mpi/datatype/calls.h"
 #include "mpi/datatype/op.h"
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
 
-static int create(const char *call, MPI_User_function *fn, MPI_User_function_c *fn_c, int commute,
-                  MPI_Op *handle)
+static int create(MPI_User_function *fn, MPI_User_function_c *fn_c, int commute, MPI_Op *handle)
 {
     mpi_op_t *op;
 
     if ((!fn && !fn_c) || !handle)
-        return XMPI_LOCAL_ERROR(call, MPI_ERR_ARG, "%s is NULL",
-                                handle ? "the function" : "the address for the operation");
+        return mpi_error(NULL, MPI_ERR_ARG, "%s is NULL",
+                         handle ? "the function" : "the address for the operation");
     op = xy_calloc(1, sizeof *op);
     if (!op)
-        return XMPI_LOCAL_ERROR(call, MPI_ERR_NO_MEM, "memory ran out while making an operation");
+        return mpi_error(NULL, MPI_ERR_NO_MEM, "memory ran out while making an operation");
     op->kind = XMPI_OP_KIND_USER;
     op->is_commutative = commute != 0;
     op->name = "a user-defined operation";
@@ -28,78 +28,59 @@ static int create(const char *call, MPI_User_function *fn, MPI_User_function_c *
     return MPI_SUCCESS;
 }
 
-int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
+int impl_op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
 {
-    return create("MPI_Op_create", user_fn, NULL, commute, op);
+    return create(user_fn, NULL, commute, op);
 }
-XY_MPI_ALIAS(Op_create)
 
-int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
+int impl_op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 {
-    return create("MPI_Op_create_c", NULL, user_fn, commute, op);
+    return create(NULL, user_fn, commute, op);
 }
-XY_MPI_ALIAS(Op_create_c)
 
 void mpi_op_destroy(mpi_op_t *op)
 {
     xy_free(op);
 }
 
-int PMPI_Op_free(MPI_Op *op)
+int impl_op_free(MPI_Op *op)
 {
     mpi_op_t *object = op ? mpi_op_of(*op) : NULL;
 
     if (!object)
-        return XMPI_LOCAL_ERROR("MPI_Op_free", MPI_ERR_OP, "this is no operation");
+        return mpi_error(NULL, MPI_ERR_OP, "this is no operation");
     if (object->is_predefined)
-        return XMPI_LOCAL_ERROR("MPI_Op_free", MPI_ERR_OP, "%s is predefined and cannot be freed",
-                                object->name);
+        return mpi_error(NULL, MPI_ERR_OP, "%s is predefined and cannot be freed", object->name);
     *op = MPI_OP_NULL;
     mpi_op_release(object);
     return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Op_free)
 
-int PMPI_Op_commutative(MPI_Op op, int *commute)
+int impl_op_commutative(MPI_Op op, int *commute)
 {
     const mpi_op_t *object = mpi_op_of(op);
 
     if (!object)
-        return XMPI_LOCAL_ERROR("MPI_Op_commutative", MPI_ERR_OP, "this is no operation");
+        return mpi_error(NULL, MPI_ERR_OP, "this is no operation");
     *commute = object->is_commutative;
     return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Op_commutative)
 
-static int reduce_local(const char *call, const void *inbuf, void *inoutbuf, MPI_Count count,
-                        MPI_Datatype datatype, MPI_Op op)
+int impl_reduce_local(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype,
+                      MPI_Op op)
 {
     const mpi_type_t *type = mpi_type_of(datatype);
     const mpi_op_t *object = mpi_op_of(op);
 
     if (count < 0)
-        return XMPI_LOCAL_ERROR(call, MPI_ERR_COUNT, "the count is %lld; it must not be negative",
-                                (long long)count);
+        return mpi_error(NULL, MPI_ERR_COUNT, "the count is %lld; it must not be negative",
+                         (long long)count);
     if (!type)
-        return XMPI_LOCAL_ERROR(call, MPI_ERR_TYPE, "this is no datatype");
+        return mpi_error(NULL, MPI_ERR_TYPE, "this is no datatype");
     if (!object)
-        return XMPI_LOCAL_ERROR(call, MPI_ERR_OP, "this is no operation");
+        return mpi_error(NULL, MPI_ERR_OP, "this is no operation");
     if (!mpi_op_is_valid_for(object, type))
-        return mpi_op_error(call, object, type);
+        return mpi_op_error(object, type);
     mpi_op_apply(object, inbuf, inoutbuf, count, type);
     return MPI_SUCCESS;
 }
-
-int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype,
-                      MPI_Op op)
-{
-    return reduce_local("MPI_Reduce_local", inbuf, inoutbuf, count, datatype, op);
-}
-XY_MPI_ALIAS(Reduce_local)
-
-int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype,
-                        MPI_Op op)
-{
-    return reduce_local("MPI_Reduce_local_c", inbuf, inoutbuf, count, datatype, op);
-}
-XY_MPI_ALIAS(Reduce_local_c)

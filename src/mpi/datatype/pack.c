@@ -5,6 +5,7 @@
  */
 #include <limits.h>
 
+#include "mpi/datatype/calls.h"
 #include "mpi/datatype/datatype.h"
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
@@ -45,14 +46,12 @@ static int check_room(const packing_t *p, MPI_Count position, MPI_Count size, co
     return MPI_SUCCESS;
 }
 
-static int pack(const char *call, const void *site, const void *inbuf, MPI_Count count,
-                MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position,
-                MPI_Comm comm)
+int impl_pack_c(const void *inbuf, MPI_Count count, MPI_Datatype datatype, void *outbuf,
+                MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
 {
     packing_t p = {0};
     int error;
 
-    mpi_local_begin(call, site);
     error = check(&p, comm, count, datatype);
     if (error == MPI_SUCCESS)
         error = check_room(&p, *position, outsize, "written");
@@ -60,17 +59,15 @@ static int pack(const char *call, const void *site, const void *inbuf, MPI_Count
         mpi_type_pack((char *)outbuf + *position, inbuf, count, p.type, 0, p.bytes);
         *position += (MPI_Count)p.bytes;
     }
-    return mpi_local_end(error);
+    return error;
 }
 
-static int unpack(const char *call, const void *site, const void *inbuf, MPI_Count insize,
-                  MPI_Count *position, void *outbuf, MPI_Count count, MPI_Datatype datatype,
-                  MPI_Comm comm)
+int impl_unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
+                  MPI_Count count, MPI_Datatype datatype, MPI_Comm comm)
 {
     packing_t p = {0};
     int error;
 
-    mpi_local_begin(call, site);
     error = check(&p, comm, count, datatype);
     if (error == MPI_SUCCESS)
         error = check_room(&p, *position, insize, "read");
@@ -78,80 +75,55 @@ static int unpack(const char *call, const void *site, const void *inbuf, MPI_Cou
         mpi_type_unpack(outbuf, count, p.type, (const char *)inbuf + *position, 0, p.bytes);
         *position += (MPI_Count)p.bytes;
     }
-    return mpi_local_end(error);
+    return error;
 }
 
-int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize,
+int impl_pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize,
               int *position, MPI_Comm comm)
 {
     MPI_Count at = *position;
-    int error = pack("MPI_Pack", __builtin_return_address(0), inbuf, incount, datatype, outbuf,
-                     outsize, &at, comm);
+    int error = impl_pack_c(inbuf, incount, datatype, outbuf, outsize, &at, comm);
 
     *position = (int)at;
     return error;
 }
-XY_MPI_ALIAS(Pack)
 
-int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
-                MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
-{
-    return pack("MPI_Pack_c", __builtin_return_address(0), inbuf, incount, datatype, outbuf,
-                outsize, position, comm);
-}
-XY_MPI_ALIAS(Pack_c)
-
-int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount,
+int impl_unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount,
                 MPI_Datatype datatype, MPI_Comm comm)
 {
     MPI_Count at = *position;
-    int error = unpack("MPI_Unpack", __builtin_return_address(0), inbuf, insize, &at, outbuf,
-                       outcount, datatype, comm);
+    int error = impl_unpack_c(inbuf, insize, &at, outbuf, outcount, datatype, comm);
 
     *position = (int)at;
     return error;
 }
-XY_MPI_ALIAS(Unpack)
 
-int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
-                  MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
-{
-    return unpack("MPI_Unpack_c", __builtin_return_address(0), inbuf, insize, position, outbuf,
-                  outcount, datatype, comm);
-}
-XY_MPI_ALIAS(Unpack_c)
-
-static int pack_size(const char *call, const void *site, MPI_Count count, MPI_Datatype datatype,
-                     MPI_Comm comm, MPI_Count limit, MPI_Count *size)
+static int pack_size(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, MPI_Count limit,
+                     MPI_Count *size)
 {
     packing_t p = {0};
     int error;
 
-    mpi_local_begin(call, site);
     error = check(&p, comm, count, datatype);
     if (error == MPI_SUCCESS && p.bytes > (size_t)limit)
         error = mpi_error(p.comm, MPI_ERR_VALUE_TOO_LARGE, "%zu bytes do not fit in the result",
                           p.bytes);
     if (error == MPI_SUCCESS)
         *size = (MPI_Count)p.bytes;
-    return mpi_local_end(error);
+    return error;
 }
 
-int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
+int impl_pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
     MPI_Count bytes;
-    int error = pack_size("MPI_Pack_size", __builtin_return_address(0), incount, datatype, comm,
-                          INT_MAX, &bytes);
+    int error = pack_size(incount, datatype, comm, INT_MAX, &bytes);
 
     if (error == MPI_SUCCESS)
         *size = (int)bytes;
     return error;
 }
-XY_MPI_ALIAS(Pack_size)
 
-int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
+int impl_pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
-    return pack_size("MPI_Pack_size_c", __builtin_return_address(0), incount, datatype, comm,
-                     INT64_MAX, size);
+    return pack_size(incount, datatype, comm, INT64_MAX, size);
 }
-XY_MPI_ALIAS(Pack_size_c)

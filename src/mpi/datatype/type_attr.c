@@ -21,49 +21,45 @@ static mpi_attributes_t **type_attributes(mpi_type_t *type)
     return type->is_predefined ? mpi_attributes_shared(type, true) : &type->attributes;
 }
 
-/* On success *attributes_p is where the attributes of the type hang. */
-static int type_find(MPI_Datatype handle, mpi_attributes_t ***attributes_p)
+/* Where the attributes of the type hang; NULL: the error *code_p was raised. */
+static mpi_attributes_t **type_find(MPI_Datatype handle, int *code_p)
 {
     mpi_type_t *type = mpi_type_of(handle);
     mpi_attributes_t **found = type ? type_attributes(type) : NULL;
 
     if (!type)
-        return mpi_error(NULL, MPI_ERR_TYPE, "the datatype is %s",
-                         handle == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL" : "not a datatype");
-    if (!found)
-        return mpi_error_memory(NULL, "an attribute");
-    *attributes_p = found;
-    return MPI_SUCCESS;
+        *code_p = mpi_error(NULL, MPI_ERR_TYPE, "the datatype is %s",
+                            handle == MPI_DATATYPE_NULL ? "MPI_DATATYPE_NULL" : "not a datatype");
+    else if (!found)
+        *code_p = mpi_error_memory(NULL, "an attribute");
+    return found;
 }
 
 int impl_type_set_attr(MPI_Datatype handle, int number, void *value)
 {
-    mpi_attributes_t **attributes = NULL;
-    int code = type_find(handle, &attributes);
+    int code = MPI_SUCCESS;
+    mpi_attributes_t **attributes = type_find(handle, &code);
 
-    if (code != MPI_SUCCESS)
-        return code;
-    return mpi_attribute_set(NULL, XMPI_ATTR_TYPE, handle, attributes, number, value);
+    return attributes ? mpi_attribute_set(NULL, XMPI_ATTR_TYPE, handle, attributes, number, value)
+                      : code;
 }
 
 int impl_type_get_attr(MPI_Datatype handle, int number, void *value_p, int *flag)
 {
-    mpi_attributes_t **attributes = NULL;
-    int code = type_find(handle, &attributes);
+    int code = MPI_SUCCESS;
+    mpi_attributes_t **attributes = type_find(handle, &code);
 
-    if (code != MPI_SUCCESS)
-        return code;
-    return mpi_attribute_get(NULL, XMPI_ATTR_TYPE, *attributes, number, value_p, flag);
+    return attributes ? mpi_attribute_get(NULL, XMPI_ATTR_TYPE, *attributes, number, value_p, flag)
+                      : code;
 }
 
 int impl_type_delete_attr(MPI_Datatype handle, int number)
 {
-    mpi_attributes_t **attributes = NULL;
-    int code = type_find(handle, &attributes);
+    int code = MPI_SUCCESS;
+    mpi_attributes_t **attributes = type_find(handle, &code);
 
-    if (code != MPI_SUCCESS)
-        return code;
-    return mpi_attribute_remove(NULL, XMPI_ATTR_TYPE, handle, *attributes, number);
+    return attributes ? mpi_attribute_remove(NULL, XMPI_ATTR_TYPE, handle, *attributes, number)
+                      : code;
 }
 
 int impl_type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,

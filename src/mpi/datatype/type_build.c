@@ -7,9 +7,9 @@
 #include "mpi/datatype/type_layout.h"
 #include "mpi/object/object.h"
 
-void mpi_draft_begin(mpi_draft_t *draft, const char *call, int combiner, bool is_large)
+void mpi_draft_begin(mpi_draft_t *draft, int combiner, bool is_large)
 {
-    *draft = (mpi_draft_t){.call = call, .is_large = is_large};
+    *draft = (mpi_draft_t){.is_large = is_large};
     draft->type = xy_calloc(1, sizeof *draft->type);
     if (!draft->type) {
         draft->is_failed = true;
@@ -225,10 +225,9 @@ int mpi_draft_finish(mpi_draft_t *draft, MPI_Datatype *newtype)
         if (draft->type)
             mpi_type_destroy(draft->type);
         if (draft->is_too_large)
-            return XMPI_LOCAL_ERROR(draft->call, MPI_ERR_VALUE_TOO_LARGE,
-                                    "the datatype would describe more than 2^63 bytes");
-        return XMPI_LOCAL_ERROR(draft->call, MPI_ERR_NO_MEM,
-                                "memory ran out while making a datatype");
+            return mpi_error(NULL, MPI_ERR_VALUE_TOO_LARGE,
+                             "the datatype would describe more than 2^63 bytes");
+        return mpi_error(NULL, MPI_ERR_NO_MEM, "memory ran out while making a datatype");
     }
     settle_bounds(draft);
     draft->type->is_contiguous = is_contiguous(draft->type);
@@ -236,16 +235,15 @@ int mpi_draft_finish(mpi_draft_t *draft, MPI_Datatype *newtype)
     return MPI_SUCCESS;
 }
 
-int mpi_type_check_make(const char *call, MPI_Count count, const mpi_type_t *old,
-                        const MPI_Datatype *newtype)
+int mpi_type_check_make(MPI_Count count, const mpi_type_t *old, const MPI_Datatype *newtype)
 {
     if (count < 0)
-        return XMPI_LOCAL_ERROR(call, MPI_ERR_COUNT, "the count is %lld; it must not be negative",
-                                (long long)count);
+        return mpi_error(NULL, MPI_ERR_COUNT, "the count is %lld; it must not be negative",
+                         (long long)count);
     if (!old)
-        return XMPI_LOCAL_ERROR(call, MPI_ERR_TYPE, "the old datatype is no datatype");
+        return mpi_error(NULL, MPI_ERR_TYPE, "the old datatype is no datatype");
     if (!newtype)
-        return XMPI_LOCAL_ERROR(call, MPI_ERR_ARG, "the address for the new datatype is NULL");
+        return mpi_error(NULL, MPI_ERR_ARG, "the address for the new datatype is NULL");
     return MPI_SUCCESS;
 }
 

@@ -3,7 +3,7 @@
  * Building a datatype: its bounds, its signature and the record of how it was made.
  *
  *   mpi_draft_t draft;
- *   mpi_draft_begin(&draft, "MPI_Type_contiguous", MPI_COMBINER_CONTIGUOUS, false);
+ *   mpi_draft_begin(&draft, MPI_COMBINER_CONTIGUOUS, false);
  *   mpi_draft_record_count(&draft, count);
  *   mpi_draft_record_type(&draft, old);
  *   mpi_draft_add(&draft, old, 0, (count - 1) * old->extent, count);
@@ -24,7 +24,6 @@
 #define XMPI_SIGNATURE_OF(kind) ((uint64_t)(kind)*UINT64_C(0xd6e8feb86659fd93))
 
 typedef struct {
-    const char *call;
     mpi_type_t *type;  /* NULL: there was no memory for it */
     bool is_large;     /* made by a _c function: counts and addresses are recorded as counts */
     bool is_failed;    /* memory ran out */
@@ -34,7 +33,7 @@ typedef struct {
     size_t ints_room, aints_room, counts_room, types_room;
 } mpi_draft_t;
 
-void mpi_draft_begin(mpi_draft_t *draft, const char *call, int combiner, bool is_large);
+void mpi_draft_begin(mpi_draft_t *draft, int combiner, bool is_large);
 
 /* What MPI_Type_get_contents will tell, in its order. */
 void mpi_draft_record_int(mpi_draft_t *draft, int value);
@@ -54,8 +53,7 @@ void mpi_draft_set_bounds(mpi_draft_t *draft, MPI_Aint lb, MPI_Aint extent);
 int mpi_draft_finish(mpi_draft_t *draft, MPI_Datatype *newtype);
 
 /* The usual checks of a constructor: MPI_SUCCESS, or an error that has been raised. */
-int mpi_type_check_make(const char *call, MPI_Count count, const mpi_type_t *old,
-                        const MPI_Datatype *newtype);
+int mpi_type_check_make(MPI_Count count, const mpi_type_t *old, const MPI_Datatype *newtype);
 
 /* Make 64-bit copies of `n` ints, so that both kinds of constructors share their code; NULL when
  * memory ran out (never for n == 0). The caller frees with xy_free. */

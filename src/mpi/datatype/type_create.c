@@ -3,6 +3,7 @@
  * Datatypes that repeat one other regularly: contiguous, vector, resized, dup; commit and free.
  */
 #include "base/base.h"
+#include "mpi/datatype/calls.h"
 #include "mpi/datatype/type_build.h"
 #include "mpi/datatype/type_layout.h"
 #include "mpi/object/object.h"
@@ -46,51 +47,47 @@ static void draft_vector(mpi_draft_t *draft, const mpi_type_t *old, int64_t coun
     mpi_layout_cleanup(&block);
 }
 
-static int make_contiguous(const char *call, bool is_large, MPI_Count count, MPI_Datatype oldtype,
+static int make_contiguous(bool is_large, MPI_Count count, MPI_Datatype oldtype,
                            MPI_Datatype *newtype)
 {
     mpi_type_t *old = mpi_type_of(oldtype);
-    int error = mpi_type_check_make(call, count, old, newtype);
+    int error = mpi_type_check_make(count, old, newtype);
     mpi_draft_t draft;
 
     if (error != MPI_SUCCESS)
         return error;
-    mpi_draft_begin(&draft, call, MPI_COMBINER_CONTIGUOUS, is_large);
+    mpi_draft_begin(&draft, MPI_COMBINER_CONTIGUOUS, is_large);
     mpi_draft_record_count(&draft, count);
     mpi_draft_record_type(&draft, old);
     draft_vector(&draft, old, 1, count, 0);
     return mpi_draft_finish(&draft, newtype);
 }
 
-int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+int impl_type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    return make_contiguous("MPI_Type_contiguous", false, count, oldtype, newtype);
+    return make_contiguous(false, count, oldtype, newtype);
 }
-XY_MPI_ALIAS(Type_contiguous)
 
-int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+int impl_type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    return make_contiguous("MPI_Type_contiguous_c", true, count, oldtype, newtype);
+    return make_contiguous(true, count, oldtype, newtype);
 }
-XY_MPI_ALIAS(Type_contiguous_c)
 
 /* The stride is in bytes for MPI_COMBINER_HVECTOR, in elements for MPI_COMBINER_VECTOR. */
-static int make_vector(const char *call, bool is_large, int combiner, MPI_Count count,
-                       MPI_Count length, MPI_Count stride, MPI_Datatype oldtype,
-                       MPI_Datatype *newtype)
+static int make_vector(bool is_large, int combiner, MPI_Count count, MPI_Count length,
+                       MPI_Count stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     mpi_type_t *old = mpi_type_of(oldtype);
-    int error = mpi_type_check_make(call, count, old, newtype);
+    int error = mpi_type_check_make(count, old, newtype);
     MPI_Aint bytes = stride;
     mpi_draft_t draft;
 
     if (error != MPI_SUCCESS)
         return error;
     if (length < 0)
-        return XMPI_LOCAL_ERROR(call, MPI_ERR_ARG,
-                                "the block length is %lld; it must be at least 0",
-                                (long long)length);
-    mpi_draft_begin(&draft, call, combiner, is_large);
+        return mpi_error(NULL, MPI_ERR_ARG, "the block length is %lld; it must be at least 0",
+                         (long long)length);
+    mpi_draft_begin(&draft, combiner, is_large);
     mpi_draft_record_count(&draft, count);
     mpi_draft_record_count(&draft, length);
     if (combiner == MPI_COMBINER_VECTOR) {
@@ -104,56 +101,40 @@ static int make_vector(const char *call, bool is_large, int combiner, MPI_Count 
     return mpi_draft_finish(&draft, newtype);
 }
 
-int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype,
+int impl_type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype,
                      MPI_Datatype *newtype)
 {
-    return make_vector("MPI_Type_vector", false, MPI_COMBINER_VECTOR, count, blocklength, stride,
-                       oldtype, newtype);
+    return make_vector(false, MPI_COMBINER_VECTOR, count, blocklength, stride, oldtype, newtype);
 }
-XY_MPI_ALIAS(Type_vector)
 
-int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
+int impl_type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
                        MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    return make_vector("MPI_Type_vector_c", true, MPI_COMBINER_VECTOR, count, blocklength, stride,
-                       oldtype, newtype);
+    return make_vector(true, MPI_COMBINER_VECTOR, count, blocklength, stride, oldtype, newtype);
 }
-XY_MPI_ALIAS(Type_vector_c)
 
-int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
+int impl_type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
                              MPI_Datatype *newtype)
 {
-    return make_vector("MPI_Type_create_hvector", false, MPI_COMBINER_HVECTOR, count, blocklength,
-                       stride, oldtype, newtype);
+    return make_vector(false, MPI_COMBINER_HVECTOR, count, blocklength, stride, oldtype, newtype);
 }
-XY_MPI_ALIAS(Type_create_hvector)
 
-int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
+int impl_type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
                                MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    return make_vector("MPI_Type_create_hvector_c", true, MPI_COMBINER_HVECTOR, count, blocklength,
-                       stride, oldtype, newtype);
+    return make_vector(true, MPI_COMBINER_HVECTOR, count, blocklength, stride, oldtype, newtype);
 }
-XY_MPI_ALIAS(Type_create_hvector_c)
 
-int PMPI_Type_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
-                      MPI_Datatype *newtype)
-{
-    return make_vector("MPI_Type_hvector", false, MPI_COMBINER_HVECTOR, count, blocklength, stride,
-                       oldtype, newtype);
-}
-XY_MPI_ALIAS(Type_hvector)
-
-static int make_resized(const char *call, bool is_large, MPI_Datatype oldtype, MPI_Aint lb,
-                        MPI_Aint extent, MPI_Datatype *newtype)
+static int make_resized(bool is_large, MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
+                        MPI_Datatype *newtype)
 {
     mpi_type_t *old = mpi_type_of(oldtype);
-    int error = mpi_type_check_make(call, 0, old, newtype);
+    int error = mpi_type_check_make(0, old, newtype);
     mpi_draft_t draft;
 
     if (error != MPI_SUCCESS)
         return error;
-    mpi_draft_begin(&draft, call, MPI_COMBINER_RESIZED, is_large);
+    mpi_draft_begin(&draft, MPI_COMBINER_RESIZED, is_large);
     mpi_draft_record_aint(&draft, lb);
     mpi_draft_record_aint(&draft, extent);
     mpi_draft_record_type(&draft, old);
@@ -162,30 +143,28 @@ static int make_resized(const char *call, bool is_large, MPI_Datatype oldtype, M
     return mpi_draft_finish(&draft, newtype);
 }
 
-int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
+int impl_type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
                              MPI_Datatype *newtype)
 {
-    return make_resized("MPI_Type_create_resized", false, oldtype, lb, extent, newtype);
+    return make_resized(false, oldtype, lb, extent, newtype);
 }
-XY_MPI_ALIAS(Type_create_resized)
 
-int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
+int impl_type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
                                MPI_Datatype *newtype)
 {
-    return make_resized("MPI_Type_create_resized_c", true, oldtype, lb, extent, newtype);
+    return make_resized(true, oldtype, lb, extent, newtype);
 }
-XY_MPI_ALIAS(Type_create_resized_c)
 
-int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
+int impl_type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     mpi_type_t *old = mpi_type_of(oldtype);
-    int error = mpi_type_check_make("MPI_Type_dup", 0, old, newtype);
+    int error = mpi_type_check_make(0, old, newtype);
     MPI_Datatype dup;
     mpi_draft_t draft;
 
     if (error != MPI_SUCCESS)
         return error;
-    mpi_draft_begin(&draft, "MPI_Type_dup", MPI_COMBINER_DUP, false);
+    mpi_draft_begin(&draft, MPI_COMBINER_DUP, false);
     mpi_draft_record_type(&draft, old);
     draft_vector(&draft, old, 1, 1, 0);
     error = mpi_draft_finish(&draft, &dup);
@@ -196,43 +175,39 @@ int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
                                 &draft.type->attributes);
     if (error != MPI_SUCCESS) {
         mpi_type_release(draft.type);
-        return XMPI_LOCAL_ERROR("MPI_Type_dup", error, "an attribute could not be copied");
+        return mpi_error(NULL, error, "an attribute could not be copied");
     }
     *newtype = dup;
     return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Type_dup)
 
-int PMPI_Type_commit(MPI_Datatype *datatype)
+int impl_type_commit(MPI_Datatype *datatype)
 {
     mpi_type_t *type = datatype ? mpi_type_of(*datatype) : NULL;
 
     if (!type)
-        return XMPI_LOCAL_ERROR("MPI_Type_commit", MPI_ERR_TYPE, "this is no datatype");
+        return mpi_error(NULL, MPI_ERR_TYPE, "this is no datatype");
     if (!type->is_predefined)
         type->is_committed = true;
     return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Type_commit)
 
-int PMPI_Type_free(MPI_Datatype *datatype)
+int impl_type_free(MPI_Datatype *datatype)
 {
     mpi_type_t *type = datatype ? mpi_type_of(*datatype) : NULL;
     int error;
 
     if (!type)
-        return XMPI_LOCAL_ERROR("MPI_Type_free", MPI_ERR_TYPE, "this is no datatype");
+        return mpi_error(NULL, MPI_ERR_TYPE, "this is no datatype");
     if (type->is_predefined)
-        return XMPI_LOCAL_ERROR("MPI_Type_free", MPI_ERR_TYPE,
-                                "%s is predefined and cannot be freed", type->name);
+        return mpi_error(NULL, MPI_ERR_TYPE, "%s is predefined and cannot be freed", type->name);
     /* Attributes go with the last handle; MPI_Type_get_contents makes further ones. */
     error = type->handles > 1 ? MPI_SUCCESS
                               : mpi_attributes_delete(XMPI_ATTR_TYPE, *datatype, &type->attributes);
     if (error != MPI_SUCCESS)
-        return XMPI_LOCAL_ERROR("MPI_Type_free", error, "an attribute could not be deleted");
+        return mpi_error(NULL, error, "an attribute could not be deleted");
     type->handles--;
     *datatype = MPI_DATATYPE_NULL;
     mpi_type_release(type);
     return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Type_free)

@@ -7,6 +7,7 @@
  * loop (subarray, block distribution) or in a loop and a shorter last block (cyclic).
  */
 #include "base/base.h"
+#include "mpi/datatype/calls.h"
 #include "mpi/datatype/type_build.h"
 #include "mpi/datatype/type_layout.h"
 #include "mpi/object/object.h"
@@ -88,15 +89,14 @@ static int slab_finish(slab_t *s, mpi_draft_t *draft, const mpi_type_t *old, MPI
     return mpi_draft_finish(draft, newtype);
 }
 
-static int check_order(const char *call, int ndims, int order)
+static int check_order(int ndims, int order)
 {
     if (ndims < 1)
-        return XMPI_LOCAL_ERROR(call, MPI_ERR_DIMS, "there are %d dimensions; at least 1 is needed",
-                                ndims);
+        return mpi_error(NULL, MPI_ERR_DIMS, "there are %d dimensions; at least 1 is needed",
+                         ndims);
     if (order != MPI_ORDER_C && order != MPI_ORDER_FORTRAN)
-        return XMPI_LOCAL_ERROR(call, MPI_ERR_ARG,
-                                "the order is %d; it must be MPI_ORDER_C or MPI_ORDER_FORTRAN",
-                                order);
+        return mpi_error(NULL, MPI_ERR_ARG,
+                         "the order is %d; it must be MPI_ORDER_C or MPI_ORDER_FORTRAN", order);
     return MPI_SUCCESS;
 }
 
@@ -108,15 +108,15 @@ static int dimension(int ndims, int order, int k)
 
 /* ---- Subarray ---------------------------------------------------------------------------- */
 
-static int check_subarray(const char *call, int ndims, const MPI_Count *sizes,
-                          const MPI_Count *subsizes, const MPI_Count *starts)
+static int check_subarray(int ndims, const MPI_Count *sizes, const MPI_Count *subsizes,
+                          const MPI_Count *starts)
 {
     for (int i = 0; i < ndims; i++)
         if (sizes[i] < 1 || subsizes[i] < 1 || subsizes[i] > sizes[i] || starts[i] < 0 ||
             starts[i] > sizes[i] - subsizes[i])
-            return XMPI_LOCAL_ERROR(
-                call, MPI_ERR_ARG, "dimension %d: %lld from %lld on do not lie inside %lld", i,
-                (long long)subsizes[i], (long long)starts[i], (long long)sizes[i]);
+            return mpi_error(NULL, MPI_ERR_ARG,
+                             "dimension %d: %lld from %lld on do not lie inside %lld", i,
+                             (long long)subsizes[i], (long long)starts[i], (long long)sizes[i]);
     return MPI_SUCCESS;
 }
 
@@ -134,22 +134,22 @@ static void record_subarray(mpi_draft_t *draft, int ndims, const MPI_Count *size
     mpi_draft_record_type(draft, old);
 }
 
-static int make_subarray(const char *call, bool is_large, int ndims, const MPI_Count *sizes,
+static int make_subarray(bool is_large, int ndims, const MPI_Count *sizes,
                          const MPI_Count *subsizes, const MPI_Count *starts, int order,
                          MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     mpi_type_t *old = mpi_type_of(oldtype);
-    int error = mpi_type_check_make(call, 0, old, newtype);
+    int error = mpi_type_check_make(0, old, newtype);
     mpi_draft_t draft;
     slab_t slab;
 
     if (error == MPI_SUCCESS)
-        error = check_order(call, ndims, order);
+        error = check_order(ndims, order);
     if (error == MPI_SUCCESS)
-        error = check_subarray(call, ndims, sizes, subsizes, starts);
+        error = check_subarray(ndims, sizes, subsizes, starts);
     if (error != MPI_SUCCESS)
         return error;
-    mpi_draft_begin(&draft, call, MPI_COMBINER_SUBARRAY, is_large);
+    mpi_draft_begin(&draft, MPI_COMBINER_SUBARRAY, is_large);
     record_subarray(&draft, ndims, sizes, subsizes, starts, order, old);
     slab_begin(&slab, old);
     for (int k = 0; k < ndims; k++) {
@@ -160,36 +160,33 @@ static int make_subarray(const char *call, bool is_large, int ndims, const MPI_C
     return slab_finish(&slab, &draft, old, newtype);
 }
 
-int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
+int impl_type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
                               const int array_of_starts[], int order, MPI_Datatype oldtype,
                               MPI_Datatype *newtype)
 {
-    const char *call = "MPI_Type_create_subarray";
     MPI_Count *sizes = mpi_type_widen(array_of_sizes, ndims);
     MPI_Count *subsizes = mpi_type_widen(array_of_subsizes, ndims);
     MPI_Count *starts = mpi_type_widen(array_of_starts, ndims);
     int error;
 
     if (sizes && subsizes && starts)
-        error = make_subarray(call, false, ndims, sizes, subsizes, starts, order, oldtype, newtype);
+        error = make_subarray(false, ndims, sizes, subsizes, starts, order, oldtype, newtype);
     else
-        error = XMPI_LOCAL_ERROR(call, MPI_ERR_NO_MEM, "memory ran out while making a datatype");
+        error = mpi_error(NULL, MPI_ERR_NO_MEM, "memory ran out while making a datatype");
     xy_free(sizes);
     xy_free(subsizes);
     xy_free(starts);
     return error;
 }
-XY_MPI_ALIAS(Type_create_subarray)
 
-int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
+int impl_type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
                                 const MPI_Count array_of_subsizes[],
                                 const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype,
                                 MPI_Datatype *newtype)
 {
-    return make_subarray("MPI_Type_create_subarray_c", true, ndims, array_of_sizes,
-                         array_of_subsizes, array_of_starts, order, oldtype, newtype);
+    return make_subarray(true, ndims, array_of_sizes, array_of_subsizes, array_of_starts, order,
+                         oldtype, newtype);
 }
-XY_MPI_ALIAS(Type_create_subarray_c)
 
 /* ---- Distributed array ------------------------------------------------------------------- */
 
@@ -217,26 +214,25 @@ static MPI_Count darray_block(const darray_t *a, int i)
     return darg > 0 && darg * p >= n ? darg : 0;
 }
 
-static int check_darray(const char *call, const darray_t *a)
+static int check_darray(const darray_t *a)
 {
     int64_t processes = 1;
 
     for (int i = 0; i < a->ndims; i++) {
         if (darray_block(a, i) == 0)
-            return XMPI_LOCAL_ERROR(call, MPI_ERR_ARG,
-                                    "dimension %d: this distribution of %lld over %d is not "
-                                    "possible",
-                                    i, (long long)a->gsizes[i], a->psizes[i]);
+            return mpi_error(NULL, MPI_ERR_ARG,
+                             "dimension %d: this distribution of %lld over %d is not "
+                             "possible",
+                             i, (long long)a->gsizes[i], a->psizes[i]);
         processes *= a->psizes[i];
         if (processes > a->size)
             break;
     }
     if (processes != a->size)
-        return XMPI_LOCAL_ERROR(call, MPI_ERR_ARG, "the process grid does not have %d processes",
-                                a->size);
+        return mpi_error(NULL, MPI_ERR_ARG, "the process grid does not have %d processes", a->size);
     if (a->rank < 0 || a->rank >= a->size)
-        return XMPI_LOCAL_ERROR(call, MPI_ERR_RANK, "the rank is %d; it must be in 0..%d", a->rank,
-                                a->size - 1);
+        return mpi_error(NULL, MPI_ERR_RANK, "the rank is %d; it must be in 0..%d", a->rank,
+                         a->size - 1);
     return MPI_SUCCESS;
 }
 
@@ -280,21 +276,21 @@ static void darray_dimension(slab_t *slab, const darray_t *a, int i)
     slab_dimension(slab, n, start, own, length, step);
 }
 
-static int make_darray(const char *call, bool is_large, const darray_t *a, MPI_Datatype oldtype,
+static int make_darray(bool is_large, const darray_t *a, MPI_Datatype oldtype,
                        MPI_Datatype *newtype)
 {
     mpi_type_t *old = mpi_type_of(oldtype);
-    int error = mpi_type_check_make(call, 0, old, newtype);
+    int error = mpi_type_check_make(0, old, newtype);
     mpi_draft_t draft;
     slab_t slab;
 
     if (error == MPI_SUCCESS)
-        error = check_order(call, a->ndims, a->order);
+        error = check_order(a->ndims, a->order);
     if (error == MPI_SUCCESS)
-        error = check_darray(call, a);
+        error = check_darray(a);
     if (error != MPI_SUCCESS)
         return error;
-    mpi_draft_begin(&draft, call, MPI_COMBINER_DARRAY, is_large);
+    mpi_draft_begin(&draft, MPI_COMBINER_DARRAY, is_large);
     record_darray(&draft, a, old);
     slab_begin(&slab, old);
     for (int k = 0; k < a->ndims; k++)
@@ -302,26 +298,24 @@ static int make_darray(const char *call, bool is_large, const darray_t *a, MPI_D
     return slab_finish(&slab, &draft, old, newtype);
 }
 
-int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[],
+int impl_type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[],
                             const int array_of_distribs[], const int array_of_dargs[],
                             const int array_of_psizes[], int order, MPI_Datatype oldtype,
                             MPI_Datatype *newtype)
 {
-    const char *call = "MPI_Type_create_darray";
     MPI_Count *gsizes = mpi_type_widen(array_of_gsizes, ndims);
     darray_t a = {size,           rank,           ndims, order, gsizes, array_of_distribs,
                   array_of_dargs, array_of_psizes};
     int error;
 
     if (!gsizes)
-        return XMPI_LOCAL_ERROR(call, MPI_ERR_NO_MEM, "memory ran out while making a datatype");
-    error = make_darray(call, false, &a, oldtype, newtype);
+        return mpi_error(NULL, MPI_ERR_NO_MEM, "memory ran out while making a datatype");
+    error = make_darray(false, &a, oldtype, newtype);
     xy_free(gsizes);
     return error;
 }
-XY_MPI_ALIAS(Type_create_darray)
 
-int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
+int impl_type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
                               const int array_of_distribs[], const int array_of_dargs[],
                               const int array_of_psizes[], int order, MPI_Datatype oldtype,
                               MPI_Datatype *newtype)
@@ -329,6 +323,5 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arr
     darray_t a = {size,           rank,           ndims, order, array_of_gsizes, array_of_distribs,
                   array_of_dargs, array_of_psizes};
 
-    return make_darray("MPI_Type_create_darray_c", true, &a, oldtype, newtype);
+    return make_darray(true, &a, oldtype, newtype);
 }
-XY_MPI_ALIAS(Type_create_darray_c)

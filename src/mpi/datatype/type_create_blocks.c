@@ -3,6 +3,7 @@
  * Datatypes made of blocks at listed places: indexed, hindexed, their *_block forms, struct.
  */
 #include "base/base.h"
+#include "mpi/datatype/calls.h"
 #include "mpi/datatype/type_build.h"
 #include "mpi/datatype/type_layout.h"
 #include "mpi/object/object.h"
@@ -10,7 +11,6 @@
 
 /* The blocks of a constructor. Arrays of one element serve all blocks (`step` 0). */
 typedef struct {
-    const char *call;
     MPI_Count n;
     const MPI_Count *lengths;
     int length_step;
@@ -99,12 +99,12 @@ static int check_blocks(const blocks_t *b)
 {
     for (MPI_Count i = 0; i < b->n; i++) {
         if (block_length(b, i) < 0)
-            return XMPI_LOCAL_ERROR(b->call, MPI_ERR_ARG,
-                                    "the length of block %lld is %lld; it must be at least 0",
-                                    (long long)i, (long long)block_length(b, i));
+            return mpi_error(NULL, MPI_ERR_ARG,
+                             "the length of block %lld is %lld; it must be at least 0",
+                             (long long)i, (long long)block_length(b, i));
         if (!block_type(b, i))
-            return XMPI_LOCAL_ERROR(b->call, MPI_ERR_TYPE, "the type of block %lld is no datatype",
-                                    (long long)i);
+            return mpi_error(NULL, MPI_ERR_TYPE, "the type of block %lld is no datatype",
+                             (long long)i);
     }
     return MPI_SUCCESS;
 }
@@ -114,7 +114,7 @@ static int make_indexed(const blocks_t *blocks, bool is_large, int combiner, MPI
                         MPI_Datatype *newtype)
 {
     mpi_type_t *old = mpi_type_of(oldtype);
-    int error = mpi_type_check_make(blocks->call, blocks->n, old, newtype);
+    int error = mpi_type_check_make(blocks->n, old, newtype);
     blocks_t b = *blocks;
     mpi_draft_t draft;
 
@@ -123,7 +123,7 @@ static int make_indexed(const blocks_t *blocks, bool is_large, int combiner, MPI
     b.types = &old;
     if ((error = check_blocks(&b)) != MPI_SUCCESS)
         return error;
-    mpi_draft_begin(&draft, b.call, combiner, is_large);
+    mpi_draft_begin(&draft, combiner, is_large);
     mpi_draft_record_count(&draft, b.n);
     for (MPI_Count i = 0; i < (b.length_step ? b.n : 1); i++)
         mpi_draft_record_count(&draft, b.lengths[i]);
@@ -138,26 +138,25 @@ static int make_indexed(const blocks_t *blocks, bool is_large, int combiner, MPI
     return mpi_draft_finish(&draft, newtype);
 }
 
-static int fail_memory(const char *call)
+static int fail_memory(void)
 {
-    return XMPI_LOCAL_ERROR(call, MPI_ERR_NO_MEM, "memory ran out while making a datatype");
+    return mpi_error(NULL, MPI_ERR_NO_MEM, "memory ran out while making a datatype");
 }
 
 /* The int forms: widen the arrays, then the same. `lengths_n` is 1 for the *_block forms; wide
  * places are used as they are. */
-static int make_indexed_int(const char *call, int combiner, int n, const int *lengths,
-                            int lengths_n, const int *places, const MPI_Aint *wide_places,
-                            MPI_Datatype oldtype, MPI_Datatype *newtype)
+static int make_indexed_int(int combiner, int n, const int *lengths, int lengths_n,
+                            const int *places, const MPI_Aint *wide_places, MPI_Datatype oldtype,
+                            MPI_Datatype *newtype)
 {
     MPI_Count *l = mpi_type_widen(lengths, lengths_n);
     MPI_Count *p = wide_places ? NULL : mpi_type_widen(places, n);
     int error;
 
     if (!l || (!wide_places && !p)) {
-        error = fail_memory(call);
+        error = fail_memory();
     } else {
-        blocks_t b = {.call = call,
-                      .n = n,
+        blocks_t b = {.n = n,
                       .lengths = l,
                       .length_step =
                           combiner == MPI_COMBINER_INDEXED || combiner == MPI_COMBINER_HINDEXED,
@@ -172,57 +171,44 @@ static int make_indexed_int(const char *call, int combiner, int n, const int *le
 }
 _Static_assert(sizeof(MPI_Aint) == sizeof(MPI_Count), "arrays of the two are interchangeable");
 
-int PMPI_Type_indexed(int count, const int array_of_blocklengths[],
+int impl_type_indexed(int count, const int array_of_blocklengths[],
                       const int array_of_displacements[], MPI_Datatype oldtype,
                       MPI_Datatype *newtype)
 {
-    return make_indexed_int("MPI_Type_indexed", MPI_COMBINER_INDEXED, count, array_of_blocklengths,
-                            count, array_of_displacements, NULL, oldtype, newtype);
+    return make_indexed_int(MPI_COMBINER_INDEXED, count, array_of_blocklengths, count,
+                            array_of_displacements, NULL, oldtype, newtype);
 }
-XY_MPI_ALIAS(Type_indexed)
 
-int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
+int impl_type_create_hindexed(int count, const int array_of_blocklengths[],
                               const MPI_Aint array_of_displacements[], MPI_Datatype oldtype,
                               MPI_Datatype *newtype)
 {
-    return make_indexed_int(
-        "MPI_Type_create_hindexed", MPI_COMBINER_HINDEXED, count, array_of_blocklengths, count,
-        NULL, count > 0 ? array_of_displacements : (const MPI_Aint[]){0}, oldtype, newtype);
+    return make_indexed_int(MPI_COMBINER_HINDEXED, count, array_of_blocklengths, count, NULL,
+                            count > 0 ? array_of_displacements : (const MPI_Aint[]){0}, oldtype,
+                            newtype);
 }
-XY_MPI_ALIAS(Type_create_hindexed)
 
-int PMPI_Type_hindexed(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[],
-                       MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-    return PMPI_Type_create_hindexed(count, array_of_blocklengths, array_of_displacements, oldtype,
-                                     newtype);
-}
-XY_MPI_ALIAS(Type_hindexed)
-
-int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
+int impl_type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
                                    MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    return make_indexed_int("MPI_Type_create_indexed_block", MPI_COMBINER_INDEXED_BLOCK, count,
-                            &blocklength, 1, array_of_displacements, NULL, oldtype, newtype);
+    return make_indexed_int(MPI_COMBINER_INDEXED_BLOCK, count, &blocklength, 1,
+                            array_of_displacements, NULL, oldtype, newtype);
 }
-XY_MPI_ALIAS(Type_create_indexed_block)
 
-int PMPI_Type_create_hindexed_block(int count, int blocklength,
+int impl_type_create_hindexed_block(int count, int blocklength,
                                     const MPI_Aint array_of_displacements[], MPI_Datatype oldtype,
                                     MPI_Datatype *newtype)
 {
-    return make_indexed_int(
-        "MPI_Type_create_hindexed_block", MPI_COMBINER_HINDEXED_BLOCK, count, &blocklength, 1, NULL,
-        count > 0 ? array_of_displacements : (const MPI_Aint[]){0}, oldtype, newtype);
+    return make_indexed_int(MPI_COMBINER_HINDEXED_BLOCK, count, &blocklength, 1, NULL,
+                            count > 0 ? array_of_displacements : (const MPI_Aint[]){0}, oldtype,
+                            newtype);
 }
-XY_MPI_ALIAS(Type_create_hindexed_block)
 
-int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+int impl_type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
                         const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
                         MPI_Datatype *newtype)
 {
-    blocks_t b = {.call = "MPI_Type_indexed_c",
-                  .n = count,
+    blocks_t b = {.n = count,
                   .lengths = array_of_blocklengths,
                   .length_step = 1,
                   .places = array_of_displacements,
@@ -230,48 +216,39 @@ int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[]
 
     return make_indexed(&b, true, MPI_COMBINER_INDEXED, oldtype, newtype);
 }
-XY_MPI_ALIAS(Type_indexed_c)
 
-int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+int impl_type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
                                 const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
                                 MPI_Datatype *newtype)
 {
-    blocks_t b = {.call = "MPI_Type_create_hindexed_c",
-                  .n = count,
+    blocks_t b = {.n = count,
                   .lengths = array_of_blocklengths,
                   .length_step = 1,
                   .places = array_of_displacements};
 
     return make_indexed(&b, true, MPI_COMBINER_HINDEXED, oldtype, newtype);
 }
-XY_MPI_ALIAS(Type_create_hindexed_c)
 
-int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
+int impl_type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
                                      const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
                                      MPI_Datatype *newtype)
 {
-    blocks_t b = {.call = "MPI_Type_create_indexed_block_c",
-                  .n = count,
+    blocks_t b = {.n = count,
                   .lengths = &blocklength,
                   .places = array_of_displacements,
                   .places_in_elements = true};
 
     return make_indexed(&b, true, MPI_COMBINER_INDEXED_BLOCK, oldtype, newtype);
 }
-XY_MPI_ALIAS(Type_create_indexed_block_c)
 
-int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
+int impl_type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
                                       const MPI_Count array_of_displacements[],
                                       MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    blocks_t b = {.call = "MPI_Type_create_hindexed_block_c",
-                  .n = count,
-                  .lengths = &blocklength,
-                  .places = array_of_displacements};
+    blocks_t b = {.n = count, .lengths = &blocklength, .places = array_of_displacements};
 
     return make_indexed(&b, true, MPI_COMBINER_HINDEXED_BLOCK, oldtype, newtype);
 }
-XY_MPI_ALIAS(Type_create_hindexed_block_c)
 
 /* ---- Struct ------------------------------------------------------------------------------ */
 
@@ -279,7 +256,7 @@ static int draft_struct(const blocks_t *b, bool is_large, MPI_Datatype *newtype)
 {
     mpi_draft_t draft;
 
-    mpi_draft_begin(&draft, b->call, MPI_COMBINER_STRUCT, is_large);
+    mpi_draft_begin(&draft, MPI_COMBINER_STRUCT, is_large);
     mpi_draft_record_count(&draft, b->n);
     for (MPI_Count i = 0; i < b->n; i++)
         mpi_draft_record_count(&draft, b->lengths[i]);
@@ -291,23 +268,18 @@ static int draft_struct(const blocks_t *b, bool is_large, MPI_Datatype *newtype)
     return mpi_draft_finish(&draft, newtype);
 }
 
-static int make_struct(const char *call, bool is_large, MPI_Count n, const MPI_Count *lengths,
+static int make_struct(bool is_large, MPI_Count n, const MPI_Count *lengths,
                        const MPI_Count *places, const MPI_Datatype *handles, MPI_Datatype *newtype)
 {
-    int error = mpi_type_check_make(call, n, mpi_type_of(MPI_BYTE), newtype);
-    blocks_t b = {.call = call,
-                  .n = n,
-                  .lengths = lengths,
-                  .length_step = 1,
-                  .places = places,
-                  .type_step = 1};
+    int error = mpi_type_check_make(n, mpi_type_of(MPI_BYTE), newtype);
+    blocks_t b = {.n = n, .lengths = lengths, .length_step = 1, .places = places, .type_step = 1};
     mpi_type_t **types;
 
     if (error != MPI_SUCCESS)
         return error;
     types = xy_malloc((size_t)(n > 0 ? n : 1) * sizeof *types);
     if (!types)
-        return fail_memory(call);
+        return fail_memory();
     for (MPI_Count i = 0; i < n; i++)
         types[i] = mpi_type_of(handles[i]);
     b.types = types;
@@ -318,41 +290,23 @@ static int make_struct(const char *call, bool is_large, MPI_Count n, const MPI_C
     return error;
 }
 
-static int make_struct_int(const char *call, int n, const int *lengths, const MPI_Aint *places,
-                           const MPI_Datatype *handles, MPI_Datatype *newtype)
+int impl_type_create_struct(int n, const int *lengths, const MPI_Aint *places,
+                            const MPI_Datatype *handles, MPI_Datatype *newtype)
 {
     MPI_Count *wide = mpi_type_widen(lengths, n);
     int error;
 
     if (!wide)
-        return fail_memory(call);
-    error = make_struct(call, false, n, wide, (const MPI_Count *)places, handles, newtype);
+        return fail_memory();
+    error = make_struct(false, n, wide, (const MPI_Count *)places, handles, newtype);
     xy_free(wide);
     return error;
 }
 
-int PMPI_Type_create_struct(int count, const int array_of_blocklengths[],
-                            const MPI_Aint array_of_displacements[],
-                            const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
-{
-    return make_struct_int("MPI_Type_create_struct", count, array_of_blocklengths,
-                           array_of_displacements, array_of_types, newtype);
-}
-XY_MPI_ALIAS(Type_create_struct)
-
-int PMPI_Type_struct(int count, int array_of_blocklengths[], MPI_Aint array_of_displacements[],
-                     MPI_Datatype array_of_types[], MPI_Datatype *newtype)
-{
-    return make_struct_int("MPI_Type_struct", count, array_of_blocklengths, array_of_displacements,
-                           array_of_types, newtype);
-}
-XY_MPI_ALIAS(Type_struct)
-
-int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+int impl_type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
                               const MPI_Count array_of_displacements[],
                               const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
 {
-    return make_struct("MPI_Type_create_struct_c", true, count, array_of_blocklengths,
-                       array_of_displacements, array_of_types, newtype);
+    return make_struct(true, count, array_of_blocklengths, array_of_displacements, array_of_types,
+                       newtype);
 }
-XY_MPI_ALIAS(Type_create_struct_c)

@@ -8,6 +8,7 @@
  */
 #include <limits.h>
 
+#include "mpi/datatype/calls.h"
 #include "mpi/datatype/type_build.h"
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
@@ -98,20 +99,19 @@ static size_t bytes_in_part(const mpi_type_t *type, size_t elements)
     return bytes;
 }
 
-static int check_status(const char *call, const MPI_Status *status, const mpi_type_t *type)
+static int check_status(const MPI_Status *status, const mpi_type_t *type)
 {
     if (!type)
-        return XMPI_LOCAL_ERROR(call, MPI_ERR_TYPE, "this is no datatype");
+        return mpi_error(NULL, MPI_ERR_TYPE, "this is no datatype");
     if (status == MPI_STATUS_IGNORE)
-        return XMPI_LOCAL_ERROR(call, MPI_ERR_ARG, "the status is MPI_STATUS_IGNORE");
+        return mpi_error(NULL, MPI_ERR_ARG, "the status is MPI_STATUS_IGNORE");
     return MPI_SUCCESS;
 }
 
-static int get_count(const char *call, const MPI_Status *status, MPI_Datatype datatype,
-                     MPI_Count *count)
+int impl_get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     const mpi_type_t *type = mpi_type_of(datatype);
-    int error = check_status(call, status, type);
+    int error = check_status(status, type);
     uint64_t bytes;
 
     if (error != MPI_SUCCESS)
@@ -129,28 +129,20 @@ static int to_int(MPI_Count count)
     return count > INT_MAX ? MPI_UNDEFINED : (int)count;
 }
 
-int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
+int impl_get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     MPI_Count n;
-    int error = get_count("MPI_Get_count", status, datatype, &n);
+    int error = impl_get_count_c(status, datatype, &n);
 
     if (error == MPI_SUCCESS)
         *count = to_int(n);
     return error;
 }
-XY_MPI_ALIAS(Get_count)
 
-int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
-{
-    return get_count("MPI_Get_count_c", status, datatype, count);
-}
-XY_MPI_ALIAS(Get_count_c)
-
-static int get_elements(const char *call, const MPI_Status *status, MPI_Datatype datatype,
-                        MPI_Count *count)
+int impl_get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
     const mpi_type_t *type = mpi_type_of(datatype);
-    int error = check_status(call, status, type);
+    int error = check_status(status, type);
     int64_t elements;
 
     if (error != MPI_SUCCESS)
@@ -160,61 +152,29 @@ static int get_elements(const char *call, const MPI_Status *status, MPI_Datatype
     return MPI_SUCCESS;
 }
 
-int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
+int impl_get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
     MPI_Count n;
-    int error = get_elements("MPI_Get_elements", status, datatype, &n);
+    int error = impl_get_elements_c(status, datatype, &n);
 
     if (error == MPI_SUCCESS)
         *count = to_int(n);
     return error;
 }
-XY_MPI_ALIAS(Get_elements)
 
-int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
-{
-    return get_elements("MPI_Get_elements_c", status, datatype, count);
-}
-XY_MPI_ALIAS(Get_elements_c)
-
-int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
-{
-    return get_elements("MPI_Get_elements_x", status, datatype, count);
-}
-XY_MPI_ALIAS(Get_elements_x)
-
-static int set_elements(const char *call, MPI_Status *status, MPI_Datatype datatype,
-                        MPI_Count count)
+int impl_status_set_elements(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
     const mpi_type_t *type = mpi_type_of(datatype);
-    int error = check_status(call, status, type);
+    int error = check_status(status, type);
     size_t whole, rest;
 
     if (error != MPI_SUCCESS)
         return error;
     if (count < 0)
-        return XMPI_LOCAL_ERROR(call, MPI_ERR_COUNT, "the count is %lld; it must not be negative",
-                                (long long)count);
+        return mpi_error(NULL, MPI_ERR_COUNT, "the count is %lld; it must not be negative",
+                         (long long)count);
     whole = type->elements > 0 ? (size_t)count / type->elements : 0;
     rest = type->elements > 0 ? (size_t)count % type->elements : 0;
     mpi_status_set_bytes(status, whole * type->size + bytes_in_part(type, rest));
     return MPI_SUCCESS;
 }
-
-int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
-{
-    return set_elements("MPI_Status_set_elements", status, datatype, count);
-}
-XY_MPI_ALIAS(Status_set_elements)
-
-int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
-{
-    return set_elements("MPI_Status_set_elements_c", status, datatype, count);
-}
-XY_MPI_ALIAS(Status_set_elements_c)
-
-int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
-{
-    return set_elements("MPI_Status_set_elements_x", status, datatype, count);
-}
-XY_MPI_ALIAS(Status_set_elements_x)

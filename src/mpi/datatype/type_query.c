@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "mpi/datatype/calls.h"
 #include "mpi/datatype/type_build.h"
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
@@ -15,13 +16,12 @@ const char *mpi_type_name(const mpi_type_t *type)
 }
 
 /* The type behind the handle, or NULL with the error raised in *error_p. */
-static const mpi_type_t *type_or_error(const char *call, MPI_Datatype handle, int *error_p)
+static const mpi_type_t *type_or_error(MPI_Datatype handle, int *error_p)
 {
     const mpi_type_t *type = mpi_type_of(handle);
 
-    *error_p =
-        type ? MPI_SUCCESS
-             : XMPI_LOCAL_ERROR(call, MPI_ERR_TYPE, "%s",
+    *error_p = type ? MPI_SUCCESS
+                    : mpi_error(NULL, MPI_ERR_TYPE, "%s",
                                 handle == MPI_DATATYPE_NULL ? "the datatype is MPI_DATATYPE_NULL"
                                                             : "this is no datatype");
     return type;
@@ -29,40 +29,32 @@ static const mpi_type_t *type_or_error(const char *call, MPI_Datatype handle, in
 
 /* ---- Size -------------------------------------------------------------------------------- */
 
-int PMPI_Type_size(MPI_Datatype datatype, int *size)
+int impl_type_size(MPI_Datatype datatype, int *size)
 {
     int error;
-    const mpi_type_t *type = type_or_error("MPI_Type_size", datatype, &error);
+    const mpi_type_t *type = type_or_error(datatype, &error);
 
     if (type)
         *size = type->size > INT_MAX ? MPI_UNDEFINED : (int)type->size;
     return error;
 }
-XY_MPI_ALIAS(Type_size)
 
-int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
+int impl_type_size_c(MPI_Datatype datatype, MPI_Count *size)
 {
     int error;
-    const mpi_type_t *type = type_or_error("MPI_Type_size_c", datatype, &error);
+    const mpi_type_t *type = type_or_error(datatype, &error);
 
     if (type)
         *size = (MPI_Count)type->size;
     return error;
 }
-XY_MPI_ALIAS(Type_size_c)
-
-int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
-{
-    return PMPI_Type_size_c(datatype, size);
-}
-XY_MPI_ALIAS(Type_size_x)
 
 /* ---- Bounds ------------------------------------------------------------------------------ */
 
-int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
+int impl_type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
 {
     int error;
-    const mpi_type_t *type = type_or_error("MPI_Type_get_extent", datatype, &error);
+    const mpi_type_t *type = type_or_error(datatype, &error);
 
     if (type) {
         *lb = type->lb;
@@ -70,12 +62,11 @@ int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
     }
     return error;
 }
-XY_MPI_ALIAS(Type_get_extent)
 
-int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
+int impl_type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
 {
     int error;
-    const mpi_type_t *type = type_or_error("MPI_Type_get_extent_c", datatype, &error);
+    const mpi_type_t *type = type_or_error(datatype, &error);
 
     if (type) {
         *lb = type->lb;
@@ -83,18 +74,11 @@ int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *exte
     }
     return error;
 }
-XY_MPI_ALIAS(Type_get_extent_c)
 
-int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
-{
-    return PMPI_Type_get_extent_c(datatype, lb, extent);
-}
-XY_MPI_ALIAS(Type_get_extent_x)
-
-int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
+int impl_type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
 {
     int error;
-    const mpi_type_t *type = type_or_error("MPI_Type_get_true_extent", datatype, &error);
+    const mpi_type_t *type = type_or_error(datatype, &error);
 
     if (type) {
         *true_lb = type->true_lb;
@@ -102,12 +86,11 @@ int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint
     }
     return error;
 }
-XY_MPI_ALIAS(Type_get_true_extent)
 
-int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
+int impl_type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
 {
     int error;
-    const mpi_type_t *type = type_or_error("MPI_Type_get_true_extent_c", datatype, &error);
+    const mpi_type_t *type = type_or_error(datatype, &error);
 
     if (type) {
         *true_lb = type->true_lb;
@@ -115,47 +98,37 @@ int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_C
     }
     return error;
 }
-XY_MPI_ALIAS(Type_get_true_extent_c)
 
-int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
-{
-    return PMPI_Type_get_true_extent_c(datatype, true_lb, true_extent);
-}
-XY_MPI_ALIAS(Type_get_true_extent_x)
-
-int PMPI_Type_extent(MPI_Datatype datatype, MPI_Aint *extent)
+int impl_type_extent(MPI_Datatype datatype, MPI_Aint *extent)
 {
     MPI_Aint lb;
 
-    return PMPI_Type_get_extent(datatype, &lb, extent);
+    return impl_type_get_extent(datatype, &lb, extent);
 }
-XY_MPI_ALIAS(Type_extent)
 
-int PMPI_Type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
+int impl_type_lb(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     MPI_Aint extent;
 
-    return PMPI_Type_get_extent(datatype, displacement, &extent);
+    return impl_type_get_extent(datatype, displacement, &extent);
 }
-XY_MPI_ALIAS(Type_lb)
 
-int PMPI_Type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
+int impl_type_ub(MPI_Datatype datatype, MPI_Aint *displacement)
 {
     MPI_Aint lb = 0, extent = 0;
-    int error = PMPI_Type_get_extent(datatype, &lb, &extent);
+    int error = impl_type_get_extent(datatype, &lb, &extent);
 
     if (error == MPI_SUCCESS)
         *displacement = lb + extent;
     return error;
 }
-XY_MPI_ALIAS(Type_ub)
 
 /* ---- Names ------------------------------------------------------------------------------- */
 
-int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
+int impl_type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 {
     int error;
-    const mpi_type_t *type = type_or_error("MPI_Type_get_name", datatype, &error);
+    const mpi_type_t *type = type_or_error(datatype, &error);
 
     if (type) {
         strcpy(type_name, type->name);
@@ -163,52 +136,48 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
     }
     return error;
 }
-XY_MPI_ALIAS(Type_get_name)
 
-int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
+int impl_type_set_name(MPI_Datatype datatype, const char *type_name)
 {
     mpi_type_t *type = mpi_type_of(datatype);
 
     if (!type || !type_name)
-        return XMPI_LOCAL_ERROR("MPI_Type_set_name", type ? MPI_ERR_ARG : MPI_ERR_TYPE, "%s",
-                                type ? "the name is NULL" : "this is no datatype");
+        return mpi_error(NULL, type ? MPI_ERR_ARG : MPI_ERR_TYPE, "%s",
+                         type ? "the name is NULL" : "this is no datatype");
     /* All ranks of the process share the predefined types. */
     if (type->is_predefined)
-        return XMPI_LOCAL_ERROR("MPI_Type_set_name", MPI_ERR_TYPE,
-                                "%s is predefined and keeps its name", type->name);
+        return mpi_error(NULL, MPI_ERR_TYPE, "%s is predefined and keeps its name", type->name);
     snprintf(type->name, sizeof type->name, "%s", type_name);
     return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Type_set_name)
 
 /* ---- How it was made --------------------------------------------------------------------- */
 
-int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses,
+int impl_type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses,
                            int *num_datatypes, int *combiner)
 {
     int error;
-    const mpi_type_t *type = type_or_error("MPI_Type_get_envelope", datatype, &error);
+    const mpi_type_t *type = type_or_error(datatype, &error);
 
     if (!type)
         return error;
     if (type->contents.counts > 0)
-        return XMPI_LOCAL_ERROR("MPI_Type_get_envelope", MPI_ERR_TYPE,
-                                "the datatype was made with large counts; ask "
-                                "MPI_Type_get_envelope_c");
+        return mpi_error(NULL, MPI_ERR_TYPE,
+                         "the datatype was made with large counts; ask "
+                         "MPI_Type_get_envelope_c");
     *num_integers = (int)type->contents.ints;
     *num_addresses = (int)type->contents.aints;
     *num_datatypes = (int)type->contents.types;
     *combiner = type->contents.combiner;
     return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Type_get_envelope)
 
-int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
+int impl_type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
                              MPI_Count *num_addresses, MPI_Count *num_large_counts,
                              MPI_Count *num_datatypes, int *combiner)
 {
     int error;
-    const mpi_type_t *type = type_or_error("MPI_Type_get_envelope_c", datatype, &error);
+    const mpi_type_t *type = type_or_error(datatype, &error);
 
     if (!type)
         return error;
@@ -219,28 +188,25 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
     *combiner = type->contents.combiner;
     return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Type_get_envelope_c)
 
-static int get_contents(const char *call, MPI_Datatype datatype, const MPI_Count room[4],
-                        int *integers, MPI_Aint *addresses, MPI_Count *counts,
-                        MPI_Datatype *datatypes)
+static int get_contents(MPI_Datatype datatype, const MPI_Count room[4], int *integers,
+                        MPI_Aint *addresses, MPI_Count *counts, MPI_Datatype *datatypes)
 {
     int error;
-    const mpi_type_t *type = type_or_error(call, datatype, &error);
+    const mpi_type_t *type = type_or_error(datatype, &error);
     const mpi_contents_t *c;
 
     if (!type)
         return error;
     c = &type->contents;
     if (c->combiner == MPI_COMBINER_NAMED)
-        return XMPI_LOCAL_ERROR(call, MPI_ERR_TYPE, "%s is predefined and has no contents",
-                                type->name);
+        return mpi_error(NULL, MPI_ERR_TYPE, "%s is predefined and has no contents", type->name);
     if (room[0] < (MPI_Count)c->ints || room[1] < (MPI_Count)c->aints ||
         room[2] < (MPI_Count)c->counts || room[3] < (MPI_Count)c->types)
-        return XMPI_LOCAL_ERROR(call, MPI_ERR_ARG,
-                                "the arrays are too short: %zu integers, %zu addresses, %zu large "
-                                "counts and %zu datatypes are needed",
-                                c->ints, c->aints, c->counts, c->types);
+        return mpi_error(NULL, MPI_ERR_ARG,
+                         "the arrays are too short: %zu integers, %zu addresses, %zu large "
+                         "counts and %zu datatypes are needed",
+                         c->ints, c->aints, c->counts, c->types);
     for (size_t i = 0; i < c->ints; i++)
         integers[i] = c->an_int[i];
     for (size_t i = 0; i < c->aints; i++)
@@ -258,32 +224,30 @@ static int get_contents(const char *call, MPI_Datatype datatype, const MPI_Count
     return MPI_SUCCESS;
 }
 
-int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses,
+int impl_type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses,
                            int max_datatypes, int array_of_integers[],
                            MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[])
 {
     MPI_Count room[4] = {max_integers, max_addresses, 0, max_datatypes};
 
-    return get_contents("MPI_Type_get_contents", datatype, room, array_of_integers,
-                        array_of_addresses, NULL, array_of_datatypes);
+    return get_contents(datatype, room, array_of_integers, array_of_addresses, NULL,
+                        array_of_datatypes);
 }
-XY_MPI_ALIAS(Type_get_contents)
 
-int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
+int impl_type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
                              MPI_Count max_large_counts, MPI_Count max_datatypes,
                              int array_of_integers[], MPI_Aint array_of_addresses[],
                              MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[])
 {
     MPI_Count room[4] = {max_integers, max_addresses, max_large_counts, max_datatypes};
 
-    return get_contents("MPI_Type_get_contents_c", datatype, room, array_of_integers,
-                        array_of_addresses, array_of_large_counts, array_of_datatypes);
+    return get_contents(datatype, room, array_of_integers, array_of_addresses,
+                        array_of_large_counts, array_of_datatypes);
 }
-XY_MPI_ALIAS(Type_get_contents_c)
 
 /* ---- Types by property ------------------------------------------------------------------- */
 
-int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
+int impl_type_match_size(int typeclass, int size, MPI_Datatype *datatype)
 {
     static const struct {
         int class, size;
@@ -303,12 +267,11 @@ int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
             *datatype = known[i].type;
             return MPI_SUCCESS;
         }
-    return XMPI_LOCAL_ERROR("MPI_Type_match_size", MPI_ERR_ARG,
-                            "there is no datatype of class %d with %d bytes", typeclass, size);
+    return mpi_error(NULL, MPI_ERR_ARG, "there is no datatype of class %d with %d bytes", typeclass,
+                     size);
 }
-XY_MPI_ALIAS(Type_match_size)
 
-int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
+int impl_type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
                               MPI_Datatype *pair_type)
 {
     static const struct {
@@ -331,4 +294,3 @@ int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
             *pair_type = known[i].pair;
     return MPI_SUCCESS;
 }
-XY_MPI_ALIAS(Type_get_value_index)

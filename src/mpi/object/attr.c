@@ -427,28 +427,3 @@ int impl_win_free_keyval(int *win_keyval)
 }
 
 /* The names of MPI-1. */
-int impl_keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval,
-                       void *extra_state)
-{
-    return impl_comm_create_keyval(copy_fn, delete_fn, keyval, extra_state);
-}
-
-int impl_keyval_free(int *keyval)
-{
-    return mpi_keyval_free(XMPI_ATTR_COMM, keyval);
-}
-
-int impl_attr_put(MPI_Comm comm, int keyval, void *attribute_val)
-{
-    return impl_comm_set_attr(comm, keyval, attribute_val);
-}
-
-int impl_attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
-{
-    return impl_comm_get_attr(comm, keyval, attribute_val, flag);
-}
-
-int impl_attr_delete(MPI_Comm comm, int keyval)
-{
-    return impl_comm_delete_attr(comm, keyval);
-}

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The environment of a rank: what it has made that is neither a communicator nor a message (error
- * codes, keyvals), calls that are allowed at any time, and the end of the job.
- *
- *   int PMPI_Info_free(MPI_Info *info)
- *   {
- *       mpi_rank_t *self = mpi_enter_any("MPI_Info_free", __builtin_return_address(0));
- *
- *       return mpi_leave_any(self, info_free(info));
- *   }
- *   XY_MPI_ALIAS(Info_free)
+ * codes, keyvals), and the end of the job.
  */
 #ifndef XY_MPI_OBJECT_ENV_H
 #define XY_MPI_OBJECT_ENV_H
@@ -30,22 +22,6 @@ typedef struct {
 mpi_env_t *mpi_env_self(void);
 /* Frees rank->env. When the job ends; the rank must not run any more. */
 void mpi_env_cleanup(mpi_rank_t *rank);
-
-/* Enter a call that is allowed at any time. NULL in a program without a launcher before MPI_Init,
- * and on threads that are no ranks. */
-static inline mpi_rank_t *mpi_enter_any(const char *name, const void *site)
-{
-    if (mpi_self)
-        mpi_call_begin(mpi_self, name, site);
-    return mpi_self;
-}
-
-static inline int mpi_leave_any(mpi_rank_t *self, int code)
-{
-    if (self)
-        mpi_call_end(self);
-    return code;
-}
 
 /* End the whole job with an exit code that a shell sees as a failure. Does not return. */
 void mpi_abort(int code) __attribute__((noreturn));

@@ -135,19 +135,3 @@ int impl_comm_call_errhandler(MPI_Comm handle, int errorcode)
 }
 
 /* The names of MPI-1. */
-int impl_errhandler_create(MPI_Comm_errhandler_function *function, MPI_Errhandler *errhandler)
-{
-    mpi_errhandler_t filled = {1, XMPI_HANDLER_COMM, .comm_fn = function};
-
-    return create(filled, errhandler);
-}
-
-int impl_errhandler_set(MPI_Comm comm, MPI_Errhandler errhandler)
-{
-    return impl_comm_set_errhandler(comm, errhandler);
-}
-
-int impl_errhandler_get(MPI_Comm comm, MPI_Errhandler *errhandler)
-{
-    return impl_comm_get_errhandler(comm, errhandler);
-}

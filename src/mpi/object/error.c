@@ -83,8 +83,13 @@ int mpi_error_raise(mpi_comm_t *comm, int code, const char *message)
     handle = self && comm ? comm->errhandler : MPI_ERRORS_ARE_FATAL;
     if (handle == MPI_ERRORS_RETURN)
         return code;
-    if (handle != MPI_ERRORS_ARE_FATAL && handle != MPI_ERRORS_ABORT)
-        return call_handler(self, comm, mpi_errhandler_of(handle), code);
+    if (self)
+        mpi_go_inside(self); /* local calls have not done so */
+    if (handle != MPI_ERRORS_ARE_FATAL && handle != MPI_ERRORS_ABORT) {
+        code = call_handler(self, comm, mpi_errhandler_of(handle), code);
+        mpi_go_outside(self);
+        return code;
+    }
     say_fatal(self, code, message);
     mpi_abort(code > 0 && code < 126 ? code : 1);
 }

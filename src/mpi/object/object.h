@@ -14,7 +14,6 @@
 #include "mpi/object/error.h"
 #include "mpi/object/group.h"
 #include "mpi/object/info.h"
-#include "mpi/object/local.h"
 #include "mpi/object/settings.h"
 #include "mpi/object/status.h"
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Entering and leaving an MPI call.
+ * Entering and leaving an MPI call. The functions around this are generated (bindings/functions.def
+ * says which call is entered how):
  *
  *   int PMPI_Barrier(MPI_Comm comm)
  *   {
  *       mpi_rank_t *self = mpi_enter("MPI_Barrier", __builtin_return_address(0));
- *       ...
- *       return mpi_leave(self, MPI_SUCCESS);
+ *       int error = impl_barrier(self, comm, NULL);
+ *
+ *       return mpi_leave(self, error);
  *   }
  */
 #ifndef XY_MPI_RUNTIME_CALL_H
@@ -33,6 +35,54 @@ static inline mpi_rank_t *mpi_enter(const char *name, const void *site)
 static inline int mpi_leave(mpi_rank_t *self, int error)
 {
     mpi_call_end(self);
+    return error;
+}
+
+/* A call that is allowed at any time. NULL in a program without a launcher before MPI_Init, and on
+ * threads that are no ranks. */
+static inline mpi_rank_t *mpi_enter_any(const char *name, const void *site)
+{
+    if (mpi_self)
+        mpi_call_begin(mpi_self, name, site);
+    return mpi_self;
+}
+
+static inline int mpi_leave_any(mpi_rank_t *self, int error)
+{
+    if (self)
+        mpi_call_end(self);
+    return error;
+}
+
+/* A call that touches nothing but the memory of the calling rank (datatypes, operations). It never
+ * parks, so it is not tracked; it is noted because an error names it. Functions that MPI calls, as
+ * the program's operations, make such calls: the call around them is noted again after it. */
+typedef struct {
+    const char *name;
+    const void *caller;
+} mpi_noted_t;
+
+static inline mpi_noted_t mpi_enter_local(const char *name, const void *site)
+{
+    mpi_rank_t *self = mpi_self;
+    mpi_noted_t outer = {NULL, NULL};
+
+    if (self) {
+        outer = (mpi_noted_t){self->call.name, self->call.caller};
+        self->call.name = name;
+        self->call.caller = site;
+    }
+    return outer;
+}
+
+static inline int mpi_leave_local(mpi_noted_t outer, int error)
+{
+    mpi_rank_t *self = mpi_self;
+
+    if (self) {
+        self->call.name = outer.name;
+        self->call.caller = outer.caller;
+    }
     return error;
 }
 

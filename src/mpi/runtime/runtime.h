@@ -6,7 +6,6 @@
 #ifndef XY_MPI_RUNTIME_RUNTIME_H
 #define XY_MPI_RUNTIME_RUNTIME_H
 
-#include "mpi/runtime/alias.h"
 #include "mpi/runtime/buffer.h"
 #include "mpi/runtime/call.h"
 #include "mpi/runtime/caller.h"

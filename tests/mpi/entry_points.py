@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Does an editor find every MPI function?
+
+    entry_points.py ROOT BUILD
+
+`ctags -R src build` must find the definition of each function of functions.def, once, and of the
+impl_ function that does its work; and compile_commands.json must list the files they are in.
+Exit code 77: there is no ctags.
+"""
+import collections
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+
+def tags(root, build):
+    """{name: files that define it}, from Universal Ctags with its own idea of what to list."""
+    found = collections.defaultdict(set)
+    out = subprocess.run(["ctags", "-R", "-f", "-", root / "src", build / "generated"], check=True,
+                         text=True, capture_output=True).stdout
+    for line in out.splitlines():
+        fields = line.split("\t")
+        if len(fields) > 3 and "f" in fields[3:]:
+            found[fields[0]].add(Path(fields[1]).resolve())
+    return found
+
+
+def main(arguments):
+    root, build = (Path(argument).resolve() for argument in arguments)
+    if not shutil.which("ctags"):
+        print("ctags is not installed (see packages.txt); left out")
+        return 77
+    sys.dont_write_bytecode = True
+    sys.path.insert(0, str(root / "src/mpi/bindings"))
+    import generate  # pylint: disable=import-error,import-outside-toplevel
+    commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
+    compiled = {(Path(c["directory"]) / c["file"]).resolve() for c in commands}
+    found, problems = tags(root, build), []
+    functions = generate.read(root / "src/mpi/bindings/functions.def")
+    for function in functions:
+        files = found["PMPI_" + function.name]
+        if len(files) != 1:
+            problems.append(f"PMPI_{function.name} is found in {len(files)} files")
+        elif not files <= compiled:
+            problems.append(f"PMPI_{function.name} is in {files.pop()}, which is not compiled")
+        if function.is_implemented and not found[function.impl]:
+            problems.append(f"{function.impl}, which does MPI_{function.name}, is not found")
+    for problem in problems:
+        print(problem, file=sys.stderr)
+    print(f"{len(functions)} functions, {len(problems)} problems")
+    return 1 if problems or not functions else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
