@@ -5,7 +5,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "mpi/nbc/nbc.h"
+const coll_engine_t *coll_scheduled;
+
+void coll_engine_set(const coll_engine_t *engine)
+{
+    coll_scheduled = engine;
+}
 
 /* The work since the last begin was on a collective of `local`, wherever that is. */
 static inline void trace_flight(mpi_trace_t *trace, const coll_local_t *local,
@@ -486,7 +491,7 @@ static void release_call(mpi_request_t *request)
     coll_call_t *call = request->extra;
 
     if (call->left > 0.0)
-        nbc_measure(call); /* Test found it over */
+        coll_scheduled->measure(call); /* Test found it over */
     if (call->send_type != NULL)
         mpi_type_release(call->send_type);
     if (call->receive_type != NULL)
@@ -524,9 +529,9 @@ static void defer(mpi_rank_t *self, coll_call_t *call)
 /* As a graph where the settings of the communicator ask for one, else as a direct collective. */
 static void begin(mpi_rank_t *self, coll_call_t *call)
 {
-    if (nbc_wants(call)) {
+    if (coll_scheduled != NULL && coll_scheduled->wants(call)) {
         call->request->has_call = true;
-        nbc_start(self, call);
+        coll_scheduled->start(self, call);
         if (mpi_job->measures || mpi_settings_of(call->comm)->split == XMPI_SPLIT_ADAPTIVE)
             call->left = xy_now();
     } else if (mpi_job->measures && call->kind != &coll_agree) {

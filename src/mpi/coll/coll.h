@@ -265,6 +265,24 @@ static inline void *coll_element(const void *buffer, int64_t index, const mpi_ty
     return (char *)(uintptr_t)buffer + index * type->extent;
 }
 
+/* The engine of scheduled collectives, which a layer above brings: it takes the nonblocking calls
+ * that it wants, and the others are direct. */
+typedef struct {
+    /* Does it take this call? All members come to the same answer. */
+    bool (*wants)(const coll_call_t *call);
+    /* Start it; it belongs to its request. Does not park. */
+    void (*start)(mpi_rank_t *self, coll_call_t *call);
+    /* The rank has come to Wait for a call of its own, or Test found it over. */
+    void (*measure)(coll_call_t *call);
+    /* What it keeps for a communicator (mpi_coll_t.nbc). */
+    xy_status_t (*comm_begin)(mpi_coll_t *coll);
+    void (*comm_end)(mpi_coll_t *coll);
+} coll_engine_t;
+
+/* Before the first communicator is made; NULL: all collectives are direct. */
+void coll_engine_set(const coll_engine_t *engine);
+extern const coll_engine_t *coll_scheduled;
+
 /* Count the messages of a collective whose members here have all arrived, for the monitor. */
 void coll_count_messages(const coll_local_t *local, const coll_slot_t *slot);
 

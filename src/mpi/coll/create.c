@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "mpi/coll/coll.h"
-#include "mpi/nbc/nbc.h"
 
 static mpi_worker_t *worker_of(const mpi_group_t *group, int rank)
 {
@@ -90,7 +89,8 @@ static void destroy(mpi_coll_t *coll)
     xy_free(coll->worker_of);
     xy_free(coll->local_of);
     xy_free(coll->place_of);
-    nbc_comm_destroy(coll);
+    if (coll_scheduled != NULL)
+        coll_scheduled->comm_end(coll);
     free(coll);
 }
 
@@ -116,8 +116,8 @@ xy_status_t mpi_coll_create(mpi_group_t *group, uint32_t context, mpi_coll_t **c
         coll->place_of == NULL)
         goto fail;
     st = create_locals(coll, counts, counts + mpi_job->workers);
-    if (st == XY_OK)
-        st = nbc_comm_create(coll);
+    if (st == XY_OK && coll_scheduled != NULL)
+        st = coll_scheduled->comm_begin(coll);
     if (st != XY_OK)
         goto fail;
     while (1L << coll->rounds < coll->locals)

@@ -6,10 +6,17 @@
 
 xy_coll_link_t nbc_link;
 
+static const coll_engine_t engine = {.wants = nbc_wants,
+                                     .start = nbc_start,
+                                     .measure = nbc_measure,
+                                     .comm_begin = nbc_comm_create,
+                                     .comm_end = nbc_comm_destroy};
+
 static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
 {
     xy_link_cost_t calibrated;
 
+    coll_engine_set(&engine);
     nbc_link = xy_coll_link_default;
     if (xy_link_read(&calibrated))
         nbc_link =

@@ -17,7 +17,7 @@
 
 #include "mpi.h"
 #include "mpi/object/object.h"
-#include "mpi/runtime/rank.h"
+#include "mpi/runtime/runtime.h"
 
 /* These tests run the whole library, whose top is defined in bindings/layers.c and
  * check/deadlock.c; headers of higher layers are not included here. */
