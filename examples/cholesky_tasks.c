@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Tasks on tiles: the Cholesky factorisation A = L * transposed L of a symmetric matrix, in place.
- * The loops submit tasks in the order of the sequential algorithm; what may run at the same time
- * follows from what each one reads and writes.
+ * The loops submit tasks in the order of the sequential algorithm; which tasks may run at the same
+ * time follows from the tiles that each one reads and writes.
  *
  *   cc cholesky_tasks.c $(pkg-config --cflags --libs xylem) -lm -o cholesky && ./cholesky
  *
- * First in virtual time, with tiles of 2048 x 2048 numbers on two GPUs that hold 24 of them, under
- * several policies; then in real time with small tiles, and the result is checked.
+ * The program runs in virtual time first, with tiles of 2048 x 2048 numbers on two GPUs that hold
+ * 24 of them, under several policies; then in real time with small tiles, and checks the result.
  */
 #include <math.h>
 #include <stdio.h>

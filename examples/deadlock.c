@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Deadlock: a program with a mistake, and what is said about it.
+ * Deadlock: a program with a mistake, and the report about it.
  *
  *   mpicc -g deadlock.c -o deadlock && mpiexec -n 4 ./deadlock
  *
- * Neighbours want to exchange their numbers, and each receives before it sends: everybody waits,
- * and nobody ever sends. Many MPI libraries hang here for ever. The cures: MPI_Sendrecv instead of
- * the two calls; or MPI_Irecv first, MPI_Send, then MPI_Wait; or let one of the two send first.
+ * Neighbours exchange their numbers, and each receives before it sends: all ranks wait in MPI_Recv,
+ * and none reaches MPI_Send. Many MPI libraries hang here. Ways to fix it: use MPI_Sendrecv instead
+ * of the two calls; or MPI_Irecv, MPI_Send, then MPI_Wait; or let one of the two send first.
  */
 #include <mpi.h>
 #include <stdio.h>

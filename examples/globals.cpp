@@ -6,8 +6,8 @@
 //
 // MPI programs may keep state in global variables: each rank is a program of its own. This one does
 // so in five ways (a global, a global object with a constructor, a static member, a static in a
-// function, an exception on its way) and checks that no other rank has touched them. A library that
-// runs ranks as threads of one process would mix them up, unless it gives each a private copy.
+// function, an exception in flight) and checks that no other rank has changed them. A library that
+// runs ranks as threads of one process would mix them up, unless each rank has a private copy.
 #include <mpi.h>
 
 #include <cstdio>

@@ -6,7 +6,7 @@
  *
  * The plate is a grid of points. In each step a point moves towards the mean of its four
  * neighbours; the left edge is hot, the other edges are cold. Every rank has one rectangle of the
- * grid, and around it a halo: copies of the points next door, which belong to its neighbours.
+ * grid, and around it a halo: copies of the adjacent points, which belong to its neighbours.
  *
  *        up                     The ranks form a grid themselves: MPI_Cart_create makes it and
  *      o o o o                  MPI_Cart_shift names the neighbours. At the edge of the plate the
@@ -17,8 +17,8 @@
  *       down
  *
  * Each step starts all receives and sends, computes the points that need no halo while the messages
- * travel, waits, and computes the rim. The checksum is a sum of whole numbers, which does not
- * depend on the order of the ranks: it is the same for any number of them.
+ * are in flight, waits, and computes the border. The checksum is a sum of integers, so it does not
+ * depend on the order of the ranks or on their number.
  */
 #include <mpi.h>
 #include <stdint.h>

@@ -5,8 +5,8 @@
  *   mpicc hello.c -o hello && mpiexec -n 4 ./hello
  *
  * mpiexec starts the program four times. Each of the four is a rank: it runs the whole of main()
- * with its own variables, and learns from MPI which one it is. Ranks run at the same time, so their
- * lines come in any order. The last line is different: rank 0 prints it after it has received one
+ * with its own variables, and asks MPI for its number. Ranks run at the same time, so their lines
+ * appear in any order. The last line is different: rank 0 prints it after it has received one
  * number from every rank.
  */
 #include <mpi.h>

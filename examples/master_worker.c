@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Master and workers: who is free gets the next task.
+ * Master and workers: an idle rank gets the next task.
  *
  *   mpicc -O2 master_worker.c -o master_worker && mpiexec -n 9 ./master_worker
  *
- * The tasks (find the primes between two numbers) take different times, so dealing them out
- * beforehand would leave ranks idle. Rank 0 is the master: it receives from whoever is ready first
- * (MPI_ANY_SOURCE), and the status tells who that was. Answers have different lengths: MPI_Probe
- * waits for a message without receiving it, and MPI_Get_count says how long it is.
+ * The tasks (find the primes between two numbers) take different times, so a fixed distribution
+ * would leave ranks idle. Rank 0 is the master: it receives from the first rank that is ready
+ * (MPI_ANY_SOURCE), and the status contains the number of that rank. Answers have different
+ * lengths: MPI_Probe waits for a message without receiving it, and MPI_Get_count gives its length.
  *
- *   worker -> master   READY    nothing; give me something to do
- *   master -> worker   TASK     the number of a block      or  STOP   nothing more to do
+ *   worker -> master   READY    empty; asks for a task
+ *   master -> worker   TASK     the number of a block      or  STOP   no more tasks
  *   worker -> master   ANSWER   the primes of the block; this also means ready
  */
 #include <mpi.h>
@@ -102,7 +102,7 @@ static void work(void)
     }
 }
 
-/* With a single rank there is nobody to ask. */
+/* With a single rank there are no workers. */
 static void work_alone(total_t *total)
 {
     int primes[BLOCK];

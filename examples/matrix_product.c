@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Matrix product: deal out the work, and collect the results.
+ * Matrix product: distribute the work and collect the results.
  *
  *   mpicc -O2 matrix_product.c -o matrix_product && mpiexec -n 6 ./matrix_product 200
  *
@@ -8,11 +8,11 @@
  *
  *        A            B            C
  *     [rank 0]                  [rank 0]       MPI_Scatterv   rows of A to their ranks
- *     [rank 1]  x  [ all of ] = [rank 1]       MPI_Bcast      all of B to everybody
+ *     [rank 1]  x  [ all of ] = [rank 1]       MPI_Bcast      all of B to all ranks
  *     [rank 2]     [   it   ]   [rank 2]       MPI_Gatherv    rows of C back to rank 0
  *
- * The "v" is for shares of different sizes: 200 rows are not a multiple of 6, and with more ranks
- * than rows some have none.
+ * The "v" variants allow shares of different sizes: 200 is not a multiple of 6, and with more ranks
+ * than rows some ranks have none.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -86,7 +86,7 @@ int main(int argc, char **argv)
     deal(n, size, counts, starts);
     rows = counts[rank] / n;
 
-    /* Only rank 0 has the whole of A and C; everybody has B and a few rows. */
+    /* Only rank 0 has the whole of A and C; every rank has B and a few rows. */
     b = matrix(n, n);
     my_a = matrix(rows, n);
     my_c = matrix(rows, n);

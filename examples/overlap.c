@@ -5,11 +5,11 @@
  *   mpicc -O2 overlap.c -o overlap && mpiexec -n 16 ./overlap
  *
  * Random numbers are sorted into the bins of a histogram, batch after batch, and the histograms of
- * all ranks are added. MPI_Iallreduce only starts the addition and returns; while it is under way,
- * the next batch is computed. MPI_Wait ends it:
+ * all ranks are added. MPI_Iallreduce only starts the addition and returns; while it is in
+ * progress, the next batch is computed. MPI_Wait completes it:
  *
  *   compute 0 | start sum of 0 | compute 1 | wait for 0 | start sum of 1 | compute 2 | ...
- *               [~~~~~~ under way ~~~~~~~]               [~~~~~~ under way ~~~~~~]
+ *               [~~~~~ in progress ~~~~~~]               [~~~~~ in progress ~~~~~]
  *
  * Until MPI_Wait the buffers belong to MPI: this is why there are two of each.
  */
@@ -19,7 +19,7 @@
 
 enum { BINS = 1024, BATCHES = 12, SAMPLES = 6000 }; /* samples in a batch, over all ranks */
 
-/* Number i of the sequence, whoever asks: all that ranks must agree on is who takes which i. */
+/* Number i of the sequence, the same on every rank: ranks only agree on which i each one takes. */
 static uint64_t random_number(uint64_t i)
 {
     uint64_t x = i * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u;

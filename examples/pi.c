@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Pi: share a loop among the ranks, then add up what they found.
+ * Pi: share a loop among the ranks, then add up their results.
  *
  *   mpicc -O2 pi.c -o pi && mpiexec -n 8 ./pi
  *
@@ -8,8 +8,8 @@
  * rectangles r, r + size, r + 2 * size, ... MPI_Allreduce adds the parts and gives every rank the
  * sum; with MPI_Reduce only one rank would have it.
  *
- * Another number of ranks adds in another order, and floating-point sums depend on the order in
- * their last digits. So the result is printed with fewer digits than it has.
+ * The order of the additions depends on the number of ranks, and the last digits of floating-point
+ * sums depend on the order. The result is therefore printed with fewer digits than it has.
  */
 #include <math.h>
 #include <mpi.h>

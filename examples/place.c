@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Placing from a program: eight processes in a ring, each with a partner on the other side that it
- * talks to ten times more, on two nodes of four cores.
+ * Placement from a program: eight processes in a ring on two nodes of four cores. Each process
+ * sends ten times as much to the process opposite as to its neighbours.
  *
  *   cc place.c $(pkg-config --cflags --libs xylem) -o place && ./place
  */

@@ -5,9 +5,9 @@
  *   cc product_tasks.c $(pkg-config --cflags --libs xylem) -o product
  *   ./product [PAGE.html [TRACE.xyt]]
  *
- * In virtual time first: how often are tiles loaded under each policy? The tiles of C have a
- * position, so that a page shows the domain as it fills. Then in real time: the result is checked,
- * and `xylem view TRACE.xyt` shows which core did what when.
+ * The program runs in virtual time first and prints how often tiles are loaded under each policy.
+ * The tiles of C have positions, so that the page can show the progress of the product. Then it
+ * runs in real time and checks the result; `xylem view TRACE.xyt` shows what each core did.
  */
 #include <stdio.h>
 #include <stdlib.h>

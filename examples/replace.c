@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Finding one's place while running: partners that nobody knew of beforehand come near each other.
+ * Reordering ranks at run time: partners that are not known in advance get neighbouring numbers.
  *
  *   mpicc replace.c -o replace && mpiexec -n 8 ./replace
  *
  * Every rank has a partner, half the ranks away, with which it exchanges data in each step. After a
- * few steps xylem_replace gives a communicator with other numbers, chosen by the messages counted
- * so far: partners share a core, or at least a part of the machine. A rank stays where it is; the
- * work of number i, and its data, move to the rank that has got this number.
+ * few steps xylem_replace returns a communicator with a new numbering, chosen by the messages
+ * counted so far, in which partners share a core or are near each other. A rank stays on its core;
+ * the work of number i, and its data, move to the rank that now has this number.
  *
  * This is an extension: the program needs Xylem's MPI library.
  */
@@ -64,7 +64,7 @@ static int count_near(MPI_Comm comm)
     return sum;
 }
 
-/* Give the data of this rank's old number to whoever has it now, and take those of the new one. */
+/* Send the data of the old number to the rank that has it now; receive those of the new one. */
 static void hand_over(MPI_Comm old, MPI_Comm now)
 {
     int before, after, to;

@@ -5,11 +5,11 @@
  *   mpicc ring.c -o ring && mpiexec -n 5 ./ring
  *
  * A token travels 0 -> 1 -> 2 -> ... -> 0, and every rank adds its number to it. Each receive waits
- * for the message it names: this is all that orders the ranks.
+ * for its message; nothing else orders the ranks.
  *
- * Rank 0 must not use MPI_Send here: that call may wait until somebody receives, and with a single
- * rank the receiver is the one that waits. MPI_Isend returns at once; MPI_Wait says when the buffer
- * may be used again.
+ * Rank 0 must not use MPI_Send here: that call may block until the message is received, and with a
+ * single rank the receiver is the rank that blocks. MPI_Isend returns at once; after MPI_Wait the
+ * buffer may be used again.
  */
 #include <mpi.h>
 #include <stdio.h>
