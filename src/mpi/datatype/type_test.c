@@ -637,9 +637,27 @@ static int tear_down(void **state)
     return 0;
 }
 
+/* An operation of the program that asks for a size in the middle of a reduction: reports go on
+ * naming the reduction. */
+static void test_local_call_keeps_the_outer_one(void **state)
+{
+    static mpi_rank_t rank = {.call = {.name = "MPI_Allreduce"}};
+    int size = 0;
+
+    (void)state;
+    rank.call.caller = &rank;
+    mpi_self = &rank;
+    PMPI_Type_size(MPI_DOUBLE, &size);
+    mpi_self = NULL;
+    assert_int_equal(size, sizeof(double));
+    assert_string_equal(rank.call.name, "MPI_Allreduce");
+    assert_ptr_equal(rank.call.caller, &rank);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_local_call_keeps_the_outer_one),
         cmocka_unit_test(test_random_types),
         cmocka_unit_test(test_normal_form),
         cmocka_unit_test(test_deep_nest),
