@@ -20,8 +20,10 @@ static void lead(coll_local_t *local, coll_slot_t *slot, int64_t piece)
     slot->calls[0]->leader(pointers, n, pointers + n);
 }
 
-const coll_ops_t coll_agree = {
-    .name = "the making of a communicator", .piece = lead, .needs_exit_barrier = coll_exit_always};
+const coll_ops_t coll_agree = {.name = "the making of a communicator",
+                               .collective = XY_COLL_COUNT,
+                               .piece = lead,
+                               .needs_exit_barrier = coll_exit_always};
 
 int mpi_coll_agree(mpi_comm_t *comm, const void *input, void *output, mpi_leader_fn leader)
 {

@@ -164,10 +164,18 @@ static void allgather_piece(coll_local_t *local, coll_slot_t *slot, int64_t piec
 }
 
 const coll_ops_t coll_allgather = {.name = "MPI_Allgather",
+                                   .collective = XY_COLL_ALLGATHER,
                                    .prepare = allgather_prepare,
                                    .pieces = allgather_pieces,
                                    .piece = allgather_piece,
                                    .needs_exit_barrier = coll_exit_unpacked};
+
+const coll_ops_t coll_allgatherv = {.name = "MPI_Allgatherv",
+                                    .collective = XY_COLL_ALLGATHERV,
+                                    .prepare = allgather_prepare,
+                                    .pieces = allgather_pieces,
+                                    .piece = allgather_piece,
+                                    .needs_exit_barrier = coll_exit_unpacked};
 
 /* One direction of an alltoall call, seen from one member towards `peer`. */
 static char *alltoall_block(const void *buffer, coll_vector_t counts, coll_vector_t displacements,
@@ -373,7 +381,22 @@ static void alltoall_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece
 }
 
 const coll_ops_t coll_alltoall = {.name = "MPI_Alltoall",
+                                  .collective = XY_COLL_ALLTOALL,
                                   .prepare = alltoall_prepare,
                                   .pieces = alltoall_pieces,
                                   .piece = alltoall_piece,
                                   .needs_exit_barrier = coll_exit_unpacked};
+
+const coll_ops_t coll_alltoallv = {.name = "MPI_Alltoallv",
+                                   .collective = XY_COLL_ALLTOALLV,
+                                   .prepare = alltoall_prepare,
+                                   .pieces = alltoall_pieces,
+                                   .piece = alltoall_piece,
+                                   .needs_exit_barrier = coll_exit_unpacked};
+
+const coll_ops_t coll_alltoallw = {.name = "MPI_Alltoallw",
+                                   .collective = XY_COLL_ALLTOALLW,
+                                   .prepare = alltoall_prepare,
+                                   .pieces = alltoall_pieces,
+                                   .piece = alltoall_piece,
+                                   .needs_exit_barrier = coll_exit_unpacked};

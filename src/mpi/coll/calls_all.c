@@ -11,7 +11,7 @@ static int allgather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount,
                      coll_vector_t displs, MPI_Datatype recvtype, MPI_Comm comm,
                      MPI_Request *request)
 {
-    coll_call_t call = {.kind = &coll_allgather,
+    coll_call_t call = {.kind = counts.data != NULL ? &coll_allgatherv : &coll_allgather,
                         .send = sendbuf,
                         .send_count = sendcount,
                         .receive = recvbuf,
@@ -74,7 +74,7 @@ int impl_alltoallv(mpi_rank_t *self, const void *sendbuf, coll_vector_t sendcoun
                    coll_vector_t recvcounts, coll_vector_t rdispls, MPI_Datatype recvtype,
                    MPI_Comm comm, MPI_Request *request)
 {
-    coll_call_t call = {.kind = &coll_alltoall,
+    coll_call_t call = {.kind = &coll_alltoallv,
                         .send = sendbuf,
                         .send_counts = sendcounts,
                         .send_displacements = sdispls,
@@ -96,7 +96,7 @@ int impl_alltoallw(mpi_rank_t *self, const void *sendbuf, coll_vector_t sendcoun
                    coll_vector_t recvcounts, coll_vector_t rdispls, const MPI_Datatype recvtypes[],
                    MPI_Comm comm, MPI_Request *request)
 {
-    coll_call_t call = {.kind = &coll_alltoall,
+    coll_call_t call = {.kind = &coll_alltoallw,
                         .send = sendbuf,
                         .send_counts = sendcounts,
                         .send_displacements = sdispls,

@@ -67,8 +67,8 @@ int impl_reduce_scatter_block(mpi_rank_t *self, const void *sendbuf, void *recvb
                               int64_t recvcount, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                               MPI_Request *request)
 {
-    return whole_vector(self, &coll_reduce_scatter, sendbuf, recvbuf, recvcount, type, op, comm,
-                        request);
+    return whole_vector(self, &coll_reduce_scatter_block, sendbuf, recvbuf, recvcount, type, op,
+                        comm, request);
 }
 
 int impl_reduce_scatter(mpi_rank_t *self, const void *sendbuf, void *recvbuf, coll_vector_t counts,

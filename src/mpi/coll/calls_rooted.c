@@ -50,7 +50,7 @@ static int gather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_
                   MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     bool is_vector = recvcount == VECTOR;
-    coll_call_t call = {.kind = &coll_gather,
+    coll_call_t call = {.kind = is_vector ? &coll_gatherv : &coll_gather,
                         .root = root,
                         .send = sendbuf,
                         .send_count = sendcount,
@@ -96,7 +96,7 @@ static int scatter(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, col
                    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
     bool is_vector = sendcount == VECTOR;
-    coll_call_t call = {.kind = &coll_scatter,
+    coll_call_t call = {.kind = is_vector ? &coll_scatterv : &coll_scatter,
                         .root = root,
                         .send = sendbuf,
                         .send_count = sendcount,

@@ -588,4 +588,4 @@ int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle)
     return MPI_SUCCESS;
 }
 
-const coll_ops_t coll_barrier = {.name = "MPI_Barrier"};
+const coll_ops_t coll_barrier = {.name = "MPI_Barrier", .collective = XY_COLL_BARRIER};

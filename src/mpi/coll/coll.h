@@ -56,7 +56,8 @@ static inline int64_t coll_count_at(coll_vector_t v, int i)
 /* What a kind of collective does. `prepare` and `finish` run on the local group's worker, a piece
  * on any; they do not park. Any of them may be NULL. */
 typedef struct {
-    const char *name; /* "MPI_Bcast" */
+    const char *name;           /* "MPI_Bcast" */
+    xy_collective_t collective; /* XY_COLL_COUNT: the agreement of calls that make communicators */
     bool is_rooted;
     xy_status_t (*prepare)(coll_local_t *local, coll_slot_t *slot);
     int64_t (*pieces)(const coll_local_t *local, coll_slot_t *slot); /* NULL: one */
@@ -230,11 +231,13 @@ int mpi_coll_agree(mpi_comm_t *comm, const void *input, void *output, mpi_leader
 /* Handler of XMPI_PACKET_COLL. */
 void mpi_coll_packet(mpi_worker_t *worker, int from, mpi_packet_t *packet);
 
-extern const coll_ops_t coll_barrier, coll_agree;                         /* coll.c */
-extern const coll_ops_t coll_bcast, coll_gather, coll_scatter;            /* coll_rooted.c */
-extern const coll_ops_t coll_allgather, coll_alltoall;                    /* coll_all.c */
-extern const coll_ops_t coll_reduce, coll_allreduce, coll_reduce_scatter; /* coll_reduce.c */
-extern const coll_ops_t coll_scan, coll_exscan;                           /* coll_scan.c */
+/* Every collective, in every variant. */
+extern const coll_ops_t coll_barrier, coll_agree;
+extern const coll_ops_t coll_bcast, coll_gather, coll_gatherv, coll_scatter, coll_scatterv;
+extern const coll_ops_t coll_allgather, coll_allgatherv;
+extern const coll_ops_t coll_alltoall, coll_alltoallv, coll_alltoallw;
+extern const coll_ops_t coll_reduce, coll_allreduce, coll_scan, coll_exscan;
+extern const coll_ops_t coll_reduce_scatter, coll_reduce_scatter_block;
 
 /* `count` elements of `type` from one place to another, where the counts and types may differ. */
 void coll_copy(void *to, int64_t to_count, const mpi_type_t *to_type, const void *from,

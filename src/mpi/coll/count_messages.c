@@ -42,7 +42,7 @@ static void count_reduction(const coll_local_t *local, const coll_slot_t *slot,
 {
     const mpi_coll_t *coll = local->coll;
     uint64_t slice = slot->is_small ? slot->bytes : slot->bytes / (uint64_t)coll->locals;
-    bool is_for_all = slot->kind == &coll_allreduce;
+    bool is_for_all = slot->kind->collective == XY_COLL_ALLREDUCE;
 
     for (int p = 0; p < coll->locals; p++)
         if (!slot->is_small || p == local->index)
@@ -60,34 +60,63 @@ static void count_reduction(const coll_local_t *local, const coll_slot_t *slot,
             count(local, call->rank, r, slice);
 }
 
+/* What rank `peer` receives of a vector that is reduced and scattered. */
+static uint64_t scattered_bytes(const coll_call_t *call, int peer)
+{
+    bool has_counts = call->receive_counts.data != NULL;
+    int64_t n = has_counts ? coll_count_at(call->receive_counts, peer) : call->receive_count;
+
+    return (uint64_t)n * call->receive_type->size;
+}
+
 static void count_call(const coll_local_t *local, const coll_slot_t *slot, const coll_call_t *call)
 {
-    const mpi_coll_t *coll = local->coll;
-    const coll_ops_t *kind = slot->kind;
+    int size = local->coll->size;
+    bool is_root = call->rank == slot->root;
 
-    if (kind == &coll_bcast || kind == &coll_scatter) {
-        for (int r = 0; call->rank == slot->root && r < coll->size; r++)
-            count(local, call->rank, r, kind == &coll_bcast ? slot->bytes : sent_bytes(call, r));
-    } else if (kind == &coll_gather) {
-        if (call->rank != slot->root)
-            count(local, call->rank, slot->root, sent_bytes(call, slot->root));
-    } else if (kind == &coll_allgather) {
-        for (int r = 0; r < coll->size; r++)
-            count(local, call->rank, r, sent_bytes(call, call->rank));
-    } else if (kind == &coll_alltoall) {
-        for (int r = 0; r < coll->size; r++)
+    switch (slot->kind->collective) {
+    case XY_COLL_BCAST:
+        for (int r = 0; is_root && r < size; r++)
+            count(local, call->rank, r, slot->bytes);
+        break;
+    case XY_COLL_SCATTER:
+    case XY_COLL_SCATTERV:
+        for (int r = 0; is_root && r < size; r++)
             count(local, call->rank, r, sent_bytes(call, r));
-    } else if (kind == &coll_reduce || kind == &coll_allreduce) {
+        break;
+    case XY_COLL_GATHER:
+    case XY_COLL_GATHERV:
+        if (!is_root)
+            count(local, call->rank, slot->root, sent_bytes(call, slot->root));
+        break;
+    case XY_COLL_ALLGATHER:
+    case XY_COLL_ALLGATHERV:
+        for (int r = 0; r < size; r++)
+            count(local, call->rank, r, sent_bytes(call, call->rank));
+        break;
+    case XY_COLL_ALLTOALL:
+    case XY_COLL_ALLTOALLV:
+    case XY_COLL_ALLTOALLW:
+        for (int r = 0; r < size; r++)
+            count(local, call->rank, r, sent_bytes(call, r));
+        break;
+    case XY_COLL_REDUCE:
+    case XY_COLL_ALLREDUCE:
         count_reduction(local, slot, call);
-    } else if (kind == &coll_scan || kind == &coll_exscan) {
-        if (call->rank + 1 < coll->size)
+        break;
+    case XY_COLL_SCAN:
+    case XY_COLL_EXSCAN:
+        if (call->rank + 1 < size)
             count(local, call->rank, call->rank + 1, slot->bytes);
-    } else if (kind == &coll_reduce_scatter) {
-        for (int r = 0; r < coll->size; r++)
-            count(local, call->rank, r,
-                  (uint64_t)(call->receive_counts.data ? coll_count_at(call->receive_counts, r)
-                                                       : call->receive_count) *
-                      call->receive_type->size);
+        break;
+    case XY_COLL_REDUCE_SCATTER:
+    case XY_COLL_REDUCE_SCATTER_BLOCK:
+        for (int r = 0; r < size; r++)
+            count(local, call->rank, r, scattered_bytes(call, r));
+        break;
+    case XY_COLL_BARRIER:
+    case XY_COLL_COUNT:
+        break;
     }
 }
 

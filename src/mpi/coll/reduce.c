@@ -128,6 +128,7 @@ static void allreduce_piece(coll_local_t *local, coll_slot_t *slot, int64_t piec
 }
 
 const coll_ops_t coll_allreduce = {.name = "MPI_Allreduce",
+                                   .collective = XY_COLL_ALLREDUCE,
                                    .prepare = prepare,
                                    .pieces = slice_pieces,
                                    .piece = allreduce_piece,
@@ -144,6 +145,7 @@ static void reduce_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 }
 
 const coll_ops_t coll_reduce = {.name = "MPI_Reduce",
+                                .collective = XY_COLL_REDUCE,
                                 .is_rooted = true,
                                 .prepare = prepare,
                                 .pieces = slice_pieces,
@@ -232,8 +234,17 @@ static void reduce_scatter_finish(coll_local_t *local, coll_slot_t *slot)
 }
 
 const coll_ops_t coll_reduce_scatter = {.name = "MPI_Reduce_scatter",
+                                        .collective = XY_COLL_REDUCE_SCATTER,
                                         .prepare = reduce_scatter_prepare,
                                         .pieces = reduce_scatter_pieces,
                                         .piece = reduce_scatter_piece,
                                         .finish = reduce_scatter_finish,
                                         .needs_exit_barrier = coll_exit_always};
+
+const coll_ops_t coll_reduce_scatter_block = {.name = "MPI_Reduce_scatter_block",
+                                              .collective = XY_COLL_REDUCE_SCATTER_BLOCK,
+                                              .prepare = reduce_scatter_prepare,
+                                              .pieces = reduce_scatter_pieces,
+                                              .piece = reduce_scatter_piece,
+                                              .finish = reduce_scatter_finish,
+                                              .needs_exit_barrier = coll_exit_always};

@@ -72,6 +72,7 @@ static void bcast_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 }
 
 const coll_ops_t coll_bcast = {.name = "MPI_Bcast",
+                               .collective = XY_COLL_BCAST,
                                .is_rooted = true,
                                .prepare = bcast_prepare,
                                .pieces = bcast_pieces,
@@ -165,12 +166,22 @@ static void gather_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 }
 
 const coll_ops_t coll_gather = {.name = "MPI_Gather",
+                                .collective = XY_COLL_GATHER,
                                 .is_rooted = true,
                                 .prepare = gather_prepare,
                                 .pieces = gather_pieces,
                                 .piece = gather_piece,
                                 .needs_exit_barrier = coll_exit_unpacked,
                                 .may_return_early = is_not_root};
+
+const coll_ops_t coll_gatherv = {.name = "MPI_Gatherv",
+                                 .collective = XY_COLL_GATHERV,
+                                 .is_rooted = true,
+                                 .prepare = gather_prepare,
+                                 .pieces = gather_pieces,
+                                 .piece = gather_piece,
+                                 .needs_exit_barrier = coll_exit_unpacked,
+                                 .may_return_early = is_not_root};
 
 /* Small blocks go through the slot of the root's local group. */
 static xy_status_t scatter_prepare(coll_local_t *local, coll_slot_t *slot)
@@ -230,9 +241,19 @@ static void scatter_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 }
 
 const coll_ops_t coll_scatter = {.name = "MPI_Scatter",
+                                 .collective = XY_COLL_SCATTER,
                                  .is_rooted = true,
                                  .prepare = scatter_prepare,
                                  .pieces = scatter_pieces,
                                  .piece = scatter_piece,
                                  .needs_exit_barrier = coll_exit_unpacked,
                                  .may_return_early = is_not_root};
+
+const coll_ops_t coll_scatterv = {.name = "MPI_Scatterv",
+                                  .collective = XY_COLL_SCATTERV,
+                                  .is_rooted = true,
+                                  .prepare = scatter_prepare,
+                                  .pieces = scatter_pieces,
+                                  .piece = scatter_piece,
+                                  .needs_exit_barrier = coll_exit_unpacked,
+                                  .may_return_early = is_not_root};

@@ -22,37 +22,29 @@ typedef struct {
     const MPI_Datatype *types;
 } arguments_t;
 
-xy_collective_t nbc_collective(const coll_call_t *call)
+static bool is(const coll_call_t *call, xy_collective_t collective)
 {
-    const coll_ops_t *k = call->kind;
-    bool has_counts = call->receive_counts.data != NULL;
+    return call->kind->collective == collective;
+}
 
-    if (k == &coll_barrier)
-        return XY_COLL_BARRIER;
-    if (k == &coll_bcast)
-        return XY_COLL_BCAST;
-    if (k == &coll_gather)
-        return call->receive_count < 0 ? XY_COLL_GATHERV : XY_COLL_GATHER;
-    if (k == &coll_scatter)
-        return call->send_count < 0 ? XY_COLL_SCATTERV : XY_COLL_SCATTER;
-    if (k == &coll_allgather)
-        return has_counts ? XY_COLL_ALLGATHERV : XY_COLL_ALLGATHER;
-    if (k == &coll_alltoall && call->receive_types != NULL)
-        return XY_COLL_ALLTOALLW;
-    if (k == &coll_alltoall)
-        return has_counts ? XY_COLL_ALLTOALLV : XY_COLL_ALLTOALL;
-    if (k == &coll_reduce)
-        return XY_COLL_REDUCE;
-    if (k == &coll_allreduce)
-        return XY_COLL_ALLREDUCE;
-    if (k == &coll_reduce_scatter)
-        return has_counts ? XY_COLL_REDUCE_SCATTER : XY_COLL_REDUCE_SCATTER_BLOCK;
-    return k == &coll_scan ? XY_COLL_SCAN : XY_COLL_EXSCAN;
+static bool is_gather(const coll_call_t *call)
+{
+    return is(call, XY_COLL_GATHER) || is(call, XY_COLL_GATHERV);
+}
+
+static bool is_scatter(const coll_call_t *call)
+{
+    return is(call, XY_COLL_SCATTER) || is(call, XY_COLL_SCATTERV);
+}
+
+static bool is_alltoall(const coll_call_t *call)
+{
+    return is(call, XY_COLL_ALLTOALL) || is(call, XY_COLL_ALLTOALLV) || is(call, XY_COLL_ALLTOALLW);
 }
 
 bool nbc_needs_all_counts(const coll_call_t *call)
 {
-    xy_collective_t c = nbc_collective(call);
+    xy_collective_t c = call->kind->collective;
 
     return c == XY_COLL_GATHERV || c == XY_COLL_SCATTERV || c == XY_COLL_ALLGATHERV ||
            c == XY_COLL_ALLTOALLV || c == XY_COLL_ALLTOALLW;
@@ -73,15 +65,15 @@ static int count_blocks(const coll_call_t *c, bool is_send)
     bool is_root = c->rank == c->root;
     int all = c->comm->size;
 
-    if (c->kind == &coll_bcast)
+    if (is(c, XY_COLL_BCAST))
         return is_send ? 0 : 1;
-    if (c->kind == &coll_gather)
+    if (is_gather(c))
         return is_send ? !(is_root && c->is_in_place) : is_root ? all : 0;
-    if (c->kind == &coll_scatter)
+    if (is_scatter(c))
         return !is_send ? !(is_root && c->is_in_place) : is_root ? all : 0;
     if (is_send && c->is_in_place)
         return 0;
-    return c->kind == &coll_allgather && is_send ? 1 : all;
+    return (is(c, XY_COLL_ALLGATHER) || is(c, XY_COLL_ALLGATHERV)) && is_send ? 1 : all;
 }
 
 static block_t block_at(const arguments_t *a, int blocks, int i)
@@ -203,9 +195,9 @@ static void pack_in_place(const coll_call_t *c, const nbc_side_t *s)
 {
     arguments_t a = arguments(c, false);
 
-    if (c->kind == &coll_bcast)
+    if (is(c, XY_COLL_BCAST))
         pack(s, &a, 0, c->rank == c->root ? 1 : 0);
-    else if (c->is_in_place && c->kind == &coll_alltoall)
+    else if (c->is_in_place && is_alltoall(c))
         pack(s, &a, 0, s->blocks);
     else if (c->is_in_place && s->blocks > 1)
         pack(s, &a, c->rank, c->rank + 1);
@@ -216,9 +208,9 @@ static void alias_root(const coll_call_t *c, nbc_rank_args_t *m)
 {
     if (!c->is_in_place || c->rank != c->root)
         return;
-    if (c->kind == &coll_gather && m->receive.base != NULL)
+    if (is_gather(c) && m->receive.base != NULL)
         m->send.base = m->receive.base + offset_of(&m->receive, c, c->root);
-    else if (c->kind == &coll_scatter && m->send.base != NULL)
+    else if (is_scatter(c) && m->send.base != NULL)
         m->receive.base = m->send.base + offset_of(&m->send, c, c->root);
 }
 
@@ -249,7 +241,7 @@ xy_status_t nbc_rank_args_make(coll_call_t *call)
     }
     if (call->op != NULL) {
         make_reduction(call, m);
-    } else if (call->kind != &coll_barrier) {
+    } else if (call->kind->collective != XY_COLL_BARRIER) {
         st = make_side(call, false, &m->receive);
         if (st == XY_OK && m->receive.is_packed)
             pack_in_place(call, &m->receive);
@@ -267,16 +259,16 @@ static uint64_t input_bytes(const coll_call_t *c, uint64_t *offset_p)
     uint64_t elements = 0, all = (uint64_t)c->comm->size;
 
     *offset_p = 0;
-    if (c->kind == &coll_allgather) {
+    if (is(c, XY_COLL_ALLGATHER)) {
         *offset_p = (uint64_t)c->rank * c->bytes;
         return c->bytes;
     }
-    if (c->kind == &coll_alltoall)
+    if (is(c, XY_COLL_ALLTOALL))
         return all * c->bytes;
     if (c->op == NULL)
         return 0;
     elements = (uint64_t)c->receive_count;
-    if (c->kind == &coll_reduce_scatter && c->receive_counts.data == NULL)
+    if (is(c, XY_COLL_REDUCE_SCATTER_BLOCK))
         elements *= all;
     for (int r = 0; c->receive_counts.data != NULL && r < c->comm->size; r++)
         elements += (uint64_t)coll_count_at(c->receive_counts, r);
@@ -308,7 +300,7 @@ static void unpack(const coll_call_t *call, const nbc_side_t *s)
     arguments_t a = arguments(call, false);
     uint64_t offset = 0;
 
-    if (call->kind == &coll_bcast && call->rank == call->root)
+    if (is(call, XY_COLL_BCAST) && call->rank == call->root)
         return;
     for (int i = 0; i < s->blocks; i++) {
         block_t b = block_at(&a, s->blocks, i);

@@ -39,10 +39,10 @@ bool nbc_wants(const coll_call_t *call)
     const mpi_settings_t *s = mpi_settings_of(call->comm);
     xy_collective_t c;
 
-    if (call->comm->size < 2 || call->kind == &coll_agree ||
+    if (call->comm->size < 2 || call->kind->collective == XY_COLL_COUNT ||
         (call->op != NULL && !call->op->is_predefined))
         return false;
-    c = nbc_collective(call);
+    c = call->kind->collective;
     if (s->algorithm[c] != NULL)
         return !s->algorithm[c]->is_direct;
     return s->progress == XMPI_PROGRESS_THREADS || (s->split != XMPI_SPLIT_OFF && is_tree(c));
@@ -51,7 +51,7 @@ bool nbc_wants(const coll_call_t *call)
 void nbc_shape_make(const coll_call_t *call, nbc_shape_t *shape)
 {
     const mpi_settings_t *s = mpi_settings_of(call->comm);
-    xy_collective_t c = nbc_collective(call);
+    xy_collective_t c = call->kind->collective;
 
     *shape = (nbc_shape_t){0};
     shape->collective = c;

@@ -135,7 +135,6 @@ void nbc_on_ready(void *schedule, int queue);
 void nbc_on_rank_over(void *schedule, int rank);
 void nbc_on_over(void *schedule);
 
-xy_collective_t nbc_collective(const coll_call_t *call);
 /* Members may have counts that others do not know. */
 bool nbc_needs_all_counts(const coll_call_t *call);
 /* Fill call->rank_args; packs. XY_ENOMEM is silent. */

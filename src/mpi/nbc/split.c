@@ -57,13 +57,12 @@ static double transfer_of(const coll_call_t *call)
 {
     nbc_shape_t shape;
     int height = xy_split_height(call->comm->size, 2);
-    bool has_blocks = call->kind == &coll_gather || call->kind == &coll_scatter ||
-                      call->kind == &coll_allgather || call->kind == &coll_alltoall;
+    bool has_blocks = call->op == NULL && call->kind->collective > XY_COLL_BCAST;
 
     nbc_shape_make(call, &shape);
     if (has_blocks && height > 0)
         shape.count = shape.count * (uint64_t)(call->comm->size - 1) / (uint64_t)height;
-    return transfer_seconds(&shape) * (call->kind == &coll_allreduce ? 2.0 : 1.0);
+    return transfer_seconds(&shape) * (shape.collective == XY_COLL_ALLREDUCE ? 2.0 : 1.0);
 }
 
 void nbc_measure(coll_call_t *call)
@@ -71,7 +70,7 @@ void nbc_measure(coll_call_t *call)
     enum { WEIGHT = 4 };
     nbc_comm_t *nbc = call->comm->coll->nbc;
     mpi_rank_t *self = call->comm->owner;
-    double *mean = &nbc->computed[nbc_collective(call)];
+    double *mean = &nbc->computed[call->kind->collective];
     double seconds = xy_now() - call->left;
 
     call->left = 0.0;
