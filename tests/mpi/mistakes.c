@@ -135,6 +135,91 @@ static void other_barrier(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* Calls that make communicators are told apart, and from the end. */
+static void other_maker(void)
+{
+    MPI_Comm made;
+
+    if (rank == 2)
+        MPI_Comm_split(world, rank / 2, 0, &made);
+    else
+        MPI_Comm_dup(world, &made);
+}
+
+static void other_maker_first(void)
+{
+    MPI_Comm made;
+
+    if (rank == 0)
+        MPI_Comm_dup(world, &made);
+    else
+        MPI_Comm_split(world, rank / 2, 0, &made);
+}
+
+static void other_topology(void)
+{
+    MPI_Comm made;
+
+    if (rank == 2)
+        MPI_Cart_create(world, 1, &size, (const int[]){0}, 0, &made);
+    else
+        MPI_Comm_dup(world, &made);
+}
+
+static void maker_at_end(void)
+{
+    MPI_Comm made;
+
+    if (rank != 2)
+        MPI_Comm_dup(world, &made);
+}
+
+static void other_variant(void)
+{
+    const int counts[] = {1, 1, 1, 1}, places[] = {0, 1, 2, 3};
+
+    if (rank == 2)
+        MPI_Allgatherv(numbers, 1, MPI_INT, others, counts, places, MPI_INT, world);
+    else
+        MPI_Allgather(numbers, 1, MPI_INT, others, 1, MPI_INT, world);
+}
+
+/* One of them may be a schedule when the other is direct: options of mpiexec say so. */
+static void other_engine(void)
+{
+    MPI_Request request;
+
+    if (rank == 2)
+        MPI_Ibcast(numbers, 1, MPI_INT, 1, world, &request);
+    else
+        MPI_Ibarrier(world, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void other_engine_blocking(void)
+{
+    MPI_Request request;
+
+    if (rank != 2) {
+        MPI_Barrier(world);
+        return;
+    }
+    MPI_Ibcast(numbers, 1, MPI_INT, 1, world, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* The barriers would match if schedules were not counted. */
+static void one_more(void)
+{
+    MPI_Request request;
+
+    if (rank == 2)
+        MPI_Ibcast(numbers, 1, MPI_INT, 1, world, &request);
+    MPI_Barrier(world);
+    if (rank == 2)
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 /* The two upper ranks, in reverse order: the report must name them as the world does. */
 static void other_in_part(void)
 {
@@ -187,13 +272,35 @@ int main(int argc, char **argv)
         const char *name;
         void (*make)(void);
     } mistakes[] = {
-        MISTAKE(circle_recv),       MISTAKE(circle_any),     MISTAKE(circle_send),
-        MISTAKE(circle_ssend),      MISTAKE(wrong_tag),      MISTAKE(wait_one),
-        MISTAKE(wait_all),          MISTAKE(wait_any),       MISTAKE(probe),
-        MISTAKE(barrier_without_0), MISTAKE(last_one_left),  MISTAKE(nonblocking_without_0),
-        MISTAKE(other_collective),  MISTAKE(other_root),     MISTAKE(other_size),
-        MISTAKE(other_nonblocking), MISTAKE(other_barrier),  MISTAKE(other_in_part),
-        MISTAKE(too_long),          MISTAKE(too_long_large), MISTAKE(abort_while_waiting),
+        MISTAKE(circle_recv),
+        MISTAKE(circle_any),
+        MISTAKE(circle_send),
+        MISTAKE(circle_ssend),
+        MISTAKE(wrong_tag),
+        MISTAKE(wait_one),
+        MISTAKE(wait_all),
+        MISTAKE(wait_any),
+        MISTAKE(probe),
+        MISTAKE(barrier_without_0),
+        MISTAKE(last_one_left),
+        MISTAKE(nonblocking_without_0),
+        MISTAKE(other_collective),
+        MISTAKE(other_root),
+        MISTAKE(other_size),
+        MISTAKE(other_nonblocking),
+        MISTAKE(other_barrier),
+        MISTAKE(other_in_part),
+        MISTAKE(other_maker),
+        MISTAKE(other_maker_first),
+        MISTAKE(other_topology),
+        MISTAKE(maker_at_end),
+        MISTAKE(other_variant),
+        MISTAKE(other_engine),
+        MISTAKE(other_engine_blocking),
+        MISTAKE(one_more),
+        MISTAKE(too_long),
+        MISTAKE(too_long_large),
+        MISTAKE(abort_while_waiting),
     };
 
     MPI_Init(&argc, &argv);

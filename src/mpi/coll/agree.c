@@ -27,8 +27,12 @@ const coll_ops_t coll_agree = {.name = "the making of a communicator",
 
 int mpi_coll_agree(mpi_comm_t *comm, const void *input, void *output, mpi_leader_fn leader)
 {
-    coll_call_t call = {
-        .kind = &coll_agree, .comm = comm, .send = input, .receive = output, .leader = leader};
+    coll_call_t call = {.kind = &coll_agree,
+                        .comm = comm,
+                        .send = input,
+                        .receive = output,
+                        .leader = leader,
+                        .bytes = coll_agree_name(mpi_self)};
 
     coll_run(mpi_self, &call);
     return MPI_SUCCESS;

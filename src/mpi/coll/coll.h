@@ -74,8 +74,10 @@ typedef struct {
 struct coll_call {
     const coll_ops_t *kind;
     mpi_comm_t *comm;
-    uint64_t seq;
-    int rank; /* in comm */
+    uint64_t number; /* among the collectives of the communicator, */
+    uint64_t seq;    /* and among those of them that are direct */
+    uint32_t mode;   /* of a direct one: coll_mode */
+    int rank;        /* in comm */
     int root;
     const void *send; /* MPI_IN_PLACE was resolved: see is_in_place */
     void *receive;
@@ -88,14 +90,14 @@ struct coll_call {
     void (*leader)(void *const *inputs, int size, void *const *outputs); /* agree */
     bool is_in_place;
     bool is_nonblocking;
-    uint64_t bytes; /* all members must agree on it; 0 where sizes may differ */
-    void *copy;     /* made by prepare or work, freed at the end */
+    /* All members must agree on it; 0 where sizes may differ. Of an agreement: the address of the
+     * name of the MPI function (coll_agree_name). */
+    uint64_t bytes;
+    void *copy; /* made by prepare or work, freed at the end */
     mpi_request_t *request;
-    coll_call_t *next; /* in the backlog, among the deferred, or in a worker's mailbox */
-    struct nbc_schedule *schedule;   /* it runs as a graph (schedule.h) */
-    struct nbc_rank_args *rank_args; /* and is this to it */
-    double left;                     /* when the start returned, until Wait; 0: nobody asks */
-    bool is_timed; /* a direct one that counts in its rank's `schedules` until then */
+    coll_call_t *next;          /* in the backlog, among the deferred, or in a worker's mailbox */
+    void *schedule, *rank_args; /* of the scheduled engine; NULL: a direct one */
+    double left;                /* when the start returned, until Wait; 0: not measured */
 };
 
 typedef enum { COLL_ARRIVING, COLL_ENTRY_BARRIER, COLL_EXIT_BARRIER, COLL_OFFLOADED } coll_state_t;
@@ -105,15 +107,15 @@ struct coll_slot {
     coll_state_t state;
     int arrived;
     const coll_ops_t *kind; /* of the first one heard of, here or elsewhere; NULL: nobody yet */
-    bool is_nonblocking;
-    int root, first;   /* its root, its rank */
-    uint64_t bytes;    /* its size, where all must have the same */
-    bool is_held;      /* the local group holds the communicator until it is finished */
-    bool is_offloaded; /* it goes to the progress worker */
-    bool is_returned;  /* and has come back */
-    bool is_packed;    /* set by prepare: the data goes through the slots, nobody waits */
-    bool is_streamed;  /* more data than caches hold: write past them */
-    bool is_small;     /* set by prepare or pieces: the short way is taken */
+    uint32_t mode;          /* of its call: see coll_mode */
+    int root, first;        /* its root, its rank */
+    uint64_t bytes;         /* its size, where all must have the same */
+    bool is_held;           /* the local group holds the communicator until it is finished */
+    bool is_offloaded;      /* it goes to the progress worker */
+    bool is_returned;       /* and has come back */
+    bool is_packed;         /* set by prepare: the data goes through the slots, nobody waits */
+    bool is_streamed;       /* more data than caches hold: write past them */
+    bool is_small;          /* set by prepare or pieces: the short way is taken */
     int round;
     uint32_t rounds_received[2]; /* bit r: the packet of round r of the entry [0], exit [1] barrier
                                     has come */
@@ -149,11 +151,13 @@ struct mpi_coll {
     coll_local_t **local; /* [locals] */
     int most_members;     /* of a local group */
     bool is_ordered; /* the members of local group i all come before those of local group i + 1 */
-    int progress_worker;  /* worker that moves nonblocking collectives on; -1: none */
-    int *worker_of;       /* [locals]: its worker's index */
-    int *local_of;        /* [size]: the local group of a member, */
-    int *place_of;        /* and its place there */
-    struct nbc_comm *nbc; /* collectives that run as graphs (schedule.h) */
+    int progress_worker; /* worker that moves nonblocking collectives on; -1: none */
+    int *worker_of;      /* [locals]: its worker's index */
+    int *local_of;       /* [size]: the local group of a member, */
+    int *place_of;       /* and its place there */
+    void *scheduled;     /* of the scheduled engine */
+    /* Scheduled collectives that not all members have started. */
+    _Atomic int open_schedules;
     /* The rest changes, so it lives in other cache lines. */
     _Alignas(XMPI_LINES) _Atomic long references;
     int offload_arrivals[COLL_SLOTS]; /* the progress worker's: local groups that announced
@@ -177,11 +181,81 @@ void mpi_coll_release(mpi_coll_t *coll); /* the last release frees */
  * nonblocking collectives wait in a list and begin when it next waits or tests. */
 void coll_flush_deferred(mpi_rank_t *self);
 
-/* Start `call` (filled in but for seq, rank and request) on `comm`. Blocking: `call` is on the
- * caller's stack, parks until it is over. Nonblocking: `call` came from coll_call_new and belongs
- * to the request. */
+/* Start `call` (filled in but for numbers, rank and request) on `comm`. Blocking: `call` is on the
+ * caller's stack, parks until it is over. Nonblocking: `call` is copied, and the copy belongs to
+ * the request. */
 void coll_run(mpi_rank_t *self, coll_call_t *call);
 int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle);
+/* The call behind a request of coll_start; NULL: it is another one, or MPI_REQUEST_NULL. */
+coll_call_t *coll_call_of_request(const mpi_request_t *request);
+/* `self` is going to wait for these requests, or tests (NULL). */
+void coll_before_wait(mpi_rank_t *self, mpi_request_t *const *requests, int count);
+
+/* ---- Engines: who runs a collective ---- */
+
+/* What a member says about a collective; all must say the same. */
+typedef struct {
+    const coll_ops_t *kind;
+    uint64_t bytes;
+    int root, rank; /* in the communicator */
+    bool is_nonblocking;
+} coll_claim_t;
+
+static inline coll_claim_t coll_claim_of(const coll_call_t *call)
+{
+    return (coll_claim_t){call->kind, call->bytes, call->root, call->rank, call->is_nonblocking};
+}
+
+typedef struct {
+    const char *name;
+    /* Does it run this nonblocking call? All members come to the same answer. NULL: any call. */
+    bool (*wants)(const coll_call_t *call);
+    /* Start a call that has its number. True: other ranks of this worker have not started it yet.
+     * Does not park. */
+    bool (*start)(mpi_rank_t *self, coll_call_t *call);
+    /* A collective of this number that not all members have started, if there is one. Any thread.
+     */
+    bool (*find)(mpi_coll_t *coll, uint64_t number, coll_claim_t *claim_p);
+    /* The rank computed so long between the start of a call and Wait. */
+    void (*measured)(const coll_call_t *call, double seconds);
+    /* What it keeps with a communicator. XY_ENOMEM is silent. */
+    xy_status_t (*comm_create)(mpi_coll_t *coll);
+    void (*comm_destroy)(mpi_coll_t *coll);
+} coll_engine_ops_t;
+
+/* Through memory that all members see: blocking calls, and nonblocking ones that the scheduled
+ * engine does not want. */
+extern const coll_engine_ops_t coll_direct;
+
+/* The one counter of collectives. Numbers are given when a call begins: deferred ones begin before
+ * the next that is not. */
+static inline void coll_number(coll_call_t *call)
+{
+    call->rank = call->comm->rank;
+    call->number = call->comm->coll_seq++;
+}
+
+/* The engine of the layer above registers before there are communicators; NULL: none did. */
+void coll_engine_register(const coll_engine_ops_t *engine);
+const coll_engine_ops_t *coll_engine_scheduled(void);
+
+/* Two members say different things about collective `number`: report it once and end the job. */
+void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,
+                   const coll_claim_t *b);
+/* Is a scheduled collective open that has the number of a direct one? */
+void coll_compare_scheduled(mpi_coll_t *coll, uint64_t number, const coll_claim_t *direct);
+/* The same the other way round, for a scheduled call that is about to start: what is known on its
+ * worker. */
+void coll_direct_compare(const coll_call_t *call);
+void coll_compare_stuck(void);
+
+/* What all calls of a direct collective have in common besides kind, root and size, in one word:
+ * whether they are nonblocking, and how many scheduled collectives came before (where more than
+ * 2^31 did, members that differ by a multiple of it are not told apart). */
+static inline uint32_t coll_mode(bool is_nonblocking, uint64_t scheduled)
+{
+    return (uint32_t)(scheduled << 1) | is_nonblocking;
+}
 
 /* Member `rank`'s call of the same collective; valid in work and, for the own local group, in
  * prepare. */
@@ -225,8 +299,14 @@ static inline const char *coll_data_of(const coll_local_t *local, const coll_slo
  * All members call it with the same `leader`. When all have arrived, leader(inputs, size, outputs)
  * runs once: inputs[i] is member i's `input`, outputs[i] its `output`, memory the leader may write.
  * Then all return. Parks. */
+/* The report of a disagreement names the MPI function that the rank is in. */
 typedef void (*mpi_leader_fn)(void *const *inputs, int size, void *const *outputs);
 int mpi_coll_agree(mpi_comm_t *comm, const void *input, void *output, mpi_leader_fn leader);
+/* For the `bytes` of a call of coll_agree. */
+static inline uint64_t coll_agree_name(const mpi_rank_t *self)
+{
+    return (uint64_t)(uintptr_t)self->call.name;
+}
 
 /* Handler of XMPI_PACKET_COLL. */
 void mpi_coll_packet(mpi_worker_t *worker, int from, mpi_packet_t *packet);
@@ -267,24 +347,6 @@ static inline void *coll_element(const void *buffer, int64_t index, const mpi_ty
 {
     return (char *)(uintptr_t)buffer + index * type->extent;
 }
-
-/* The engine of scheduled collectives, which a layer above brings: it takes the nonblocking calls
- * that it wants, and the others are direct. */
-typedef struct {
-    /* Does it take this call? All members come to the same answer. */
-    bool (*wants)(const coll_call_t *call);
-    /* Start it; it belongs to its request. Does not park. */
-    void (*start)(mpi_rank_t *self, coll_call_t *call);
-    /* The rank has come to Wait for a call of its own, or Test found it over. */
-    void (*measure)(coll_call_t *call);
-    /* What it keeps for a communicator (mpi_coll_t.nbc). */
-    xy_status_t (*comm_begin)(mpi_coll_t *coll);
-    void (*comm_end)(mpi_coll_t *coll);
-} coll_engine_t;
-
-/* Before the first communicator is made; NULL: all collectives are direct. */
-void coll_engine_set(const coll_engine_t *engine);
-extern const coll_engine_t *coll_scheduled;
 
 /* Count the messages of a collective whose members here have all arrived, for the monitor. */
 void coll_count_messages(const coll_local_t *local, const coll_slot_t *slot);

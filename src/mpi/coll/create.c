@@ -89,8 +89,8 @@ static void destroy(mpi_coll_t *coll)
     xy_free(coll->worker_of);
     xy_free(coll->local_of);
     xy_free(coll->place_of);
-    if (coll_scheduled != NULL)
-        coll_scheduled->comm_end(coll);
+    if (coll->scheduled != NULL)
+        coll_engine_scheduled()->comm_destroy(coll);
     free(coll);
 }
 
@@ -116,8 +116,8 @@ xy_status_t mpi_coll_create(mpi_group_t *group, uint32_t context, mpi_coll_t **c
         coll->place_of == NULL)
         goto fail;
     st = create_locals(coll, counts, counts + mpi_job->workers);
-    if (st == XY_OK && coll_scheduled != NULL)
-        st = coll_scheduled->comm_begin(coll);
+    if (st == XY_OK && coll_engine_scheduled() != NULL)
+        st = coll_engine_scheduled()->comm_create(coll);
     if (st != XY_OK)
         goto fail;
     while (1L << coll->rounds < coll->locals)

@@ -73,9 +73,7 @@ typedef struct nbc_rank_args {
 typedef struct nbc_schedule {
     mpi_coll_t *coll;
     uint64_t number;
-    const coll_ops_t *kind;
-    int root, first;
-    uint64_t bytes;
+    coll_claim_t claim; /* of the first to start it */
     const mpi_op_t *op;
     mpi_type_t *type; /* of a reduction; held */
     mpi_progress_t progress;
@@ -98,27 +96,23 @@ typedef struct nbc_comm {
         computed[XY_COLL_COUNT]; /* seconds between start and Wait, a running mean; 0: none yet */
 } nbc_comm_t;
 
-/* Is this nonblocking call a schedule? All members come to the same answer. */
-bool nbc_wants(const coll_call_t *call);
-/* Start `call` as a schedule; it belongs to its request. Does not park. */
-void nbc_start(mpi_rank_t *self, coll_call_t *call);
-/* `self` tests, or will wait for these requests: it does what is ready, its own operations first.
- */
+static inline nbc_comm_t *nbc_of(const mpi_coll_t *coll)
+{
+    return coll->scheduled;
+}
+
+/* `self` tests, or is going to wait: it does what is ready, its own operations first. */
 void nbc_progress(mpi_rank_t *self);
-void nbc_on_wait(mpi_rank_t *self, const MPI_Request requests[], int count);
 /* Called by an idle worker: do ready operations. False: there was nothing to do. */
 bool nbc_help(mpi_worker_t *worker);
 /* Completions of calls of this worker's ranks that others left there. */
 void nbc_complete(mpi_worker_t *worker);
-/* The rank has come to Wait for a call of its own, or Test found it over: what it did between is
- * the computation that `adaptive` and `--comm-cores auto` go by. */
-void nbc_measure(coll_call_t *call);
 /* The computation of all cores of ranks between a start and its Wait, in transfers of the buffer;
  * 0: nothing was measured. All ranks have ended. */
 double nbc_measured(const mpi_job_t *job);
 
-xy_status_t nbc_comm_create(mpi_coll_t *coll);
-void nbc_comm_destroy(mpi_coll_t *coll);
+/* The scheduled engine of collectives. */
+extern const coll_engine_ops_t nbc_engine;
 
 /* ---- Between the files of nbc ---- */
 
@@ -137,6 +131,10 @@ void nbc_on_over(void *schedule);
 
 /* Members may have counts that others do not know. */
 bool nbc_needs_all_counts(const coll_call_t *call);
+bool nbc_wants(const coll_call_t *call);
+/* What ranks did between start and Wait is the computation that `adaptive` and `--comm-cores auto`
+ * go by. */
+void nbc_measured_call(const coll_call_t *call, double seconds);
 /* Fill call->rank_args; packs. XY_ENOMEM is silent. */
 xy_status_t nbc_rank_args_make(coll_call_t *call);
 /* The schedule takes what is in place for `is_in_place`, whatever this member said. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/nbc/nbc.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "mpi/nbc/progress_thread.h"
@@ -17,25 +16,27 @@ static void fail(void)
 
 /* ---- Of a communicator ---- */
 
-xy_status_t nbc_comm_create(mpi_coll_t *coll)
+static xy_status_t comm_create(mpi_coll_t *coll)
 {
-    coll->nbc = xy_calloc(1, sizeof(*coll->nbc));
-    if (coll->nbc == NULL)
+    nbc_comm_t *nbc = xy_calloc(1, sizeof(*nbc));
+
+    if (nbc == NULL)
         return XY_ENOMEM;
-    pthread_mutex_init(&coll->nbc->lock, NULL);
+    pthread_mutex_init(&nbc->lock, NULL);
+    coll->scheduled = nbc;
     return XY_OK;
 }
 
-void nbc_comm_destroy(mpi_coll_t *coll)
+static void comm_destroy(mpi_coll_t *coll)
 {
-    if (coll->nbc == NULL)
-        return;
-    for (nbc_cached_schedule_t *cached = coll->nbc->idle, *next; cached != NULL; cached = next) {
+    nbc_comm_t *nbc = nbc_of(coll);
+
+    for (nbc_cached_schedule_t *cached = nbc->idle, *next; cached != NULL; cached = next) {
         next = cached->next;
         nbc_cached_destroy(cached);
     }
-    pthread_mutex_destroy(&coll->nbc->lock);
-    xy_free(coll->nbc);
+    pthread_mutex_destroy(&nbc->lock);
+    xy_free(nbc);
 }
 
 static bool is_same(const nbc_shape_t *a, const nbc_shape_t *b)
@@ -129,9 +130,9 @@ void nbc_schedule_release(nbc_schedule_t *schedule)
     /* acq_rel: what others did with the schedule happens before it goes. */
     if (atomic_fetch_sub_explicit(&schedule->references, 1, memory_order_acq_rel) != 1)
         return;
-    pthread_mutex_lock(&coll->nbc->lock);
-    old = keep_cached(coll->nbc, schedule->cached);
-    pthread_mutex_unlock(&coll->nbc->lock);
+    pthread_mutex_lock(&nbc_of(coll)->lock);
+    old = keep_cached(nbc_of(coll), schedule->cached);
+    pthread_mutex_unlock(&nbc_of(coll)->lock);
     nbc_cached_destroy(old);
     if (schedule->type != NULL)
         mpi_type_release(schedule->type);
@@ -172,7 +173,8 @@ void nbc_on_ready(void *arg, int queue)
 /* Messages of the graph that this member sends. */
 static void count_messages(const coll_call_t *call)
 {
-    const xy_graph_t *graph = call->schedule->cached->graph;
+    const nbc_schedule_t *schedule = call->schedule;
+    const xy_graph_t *graph = schedule->cached->graph;
     mpi_rank_t *self = call->comm->owner;
 
     for (xy_op_id_t i = 0; i < xy_graph_ops(graph); i++) {
@@ -263,7 +265,7 @@ static void trace_op(mpi_trace_t *trace, const nbc_schedule_t *schedule, const x
 void nbc_do_op(nbc_schedule_t *schedule, xy_op_id_t op)
 {
     mpi_trace_t *trace = ((mpi_worker_t *)xy_worker_user(xy_worker_self()))->trace;
-    mpi_trace_state_t before = mpi_trace_begin(trace, schedule->kind->name);
+    mpi_trace_state_t before = mpi_trace_begin(trace, schedule->claim.kind->name);
     int ready = xy_exec_do(schedule->cached->exec, op);
 
     if (__builtin_expect(trace != NULL, 0))
@@ -353,43 +355,9 @@ void nbc_progress(mpi_rank_t *self)
     nbc_help(self->worker);
 }
 
-void nbc_on_wait(mpi_rank_t *self, const MPI_Request requests[], int count)
-{
-    for (int i = 0; i < count; i++) {
-        const mpi_request_t *r =
-            requests[i] != MPI_REQUEST_NULL ? mpi_request_of(requests[i]) : NULL;
-        coll_call_t *call = r != NULL && r->has_call ? r->extra : NULL;
-
-        if (call != NULL && call->left > 0.0)
-            nbc_measure(call);
-    }
-    nbc_progress(self);
-}
-
 /* ---- Starting ---- */
 
-static void disagree(const nbc_schedule_t *schedule, const coll_call_t *call)
-{
-    char a[64] = "", b[64] = "";
-
-    if (schedule->kind == call->kind && schedule->root != call->root) {
-        snprintf(a, sizeof(a), " with root %d", schedule->root);
-        snprintf(b, sizeof(b), " with root %d", call->root);
-    } else if (schedule->kind == call->kind) {
-        snprintf(a, sizeof(a), " with %llu bytes", (unsigned long long)schedule->bytes);
-        snprintf(b, sizeof(b), " with %llu bytes", (unsigned long long)call->bytes);
-    }
-    xy_fail(XY_EINVAL,
-            "ranks disagree about nonblocking collective %llu of a communicator of %d ranks: rank "
-            "%d calls %s%s, rank %d calls %s%s; all members must make the same calls in the same "
-            "order",
-            (unsigned long long)schedule->number + 1, schedule->coll->size,
-            rank_of(schedule, schedule->first)->world, schedule->kind->name, a,
-            rank_of(schedule, call->rank)->world, call->kind->name, b);
-    fail();
-}
-
-static nbc_schedule_t *schedule_new(const coll_call_t *call, uint64_t number)
+static nbc_schedule_t *schedule_new(const coll_call_t *call)
 {
     mpi_coll_t *coll = call->comm->coll;
     nbc_schedule_t *schedule =
@@ -398,11 +366,8 @@ static nbc_schedule_t *schedule_new(const coll_call_t *call, uint64_t number)
     if (schedule == NULL)
         return NULL;
     schedule->coll = coll;
-    schedule->number = number;
-    schedule->kind = call->kind;
-    schedule->root = call->root;
-    schedule->first = call->rank;
-    schedule->bytes = call->bytes;
+    schedule->number = call->number;
+    schedule->claim = coll_claim_of(call);
     schedule->op = call->op;
     if (call->op != NULL) {
         schedule->type = call->receive_type;
@@ -411,8 +376,10 @@ static nbc_schedule_t *schedule_new(const coll_call_t *call, uint64_t number)
     schedule->progress = mpi_settings_of(call->comm)->progress;
     atomic_init(&schedule->references, 1);
     mpi_coll_hold(coll);
-    schedule->next = coll->nbc->open;
-    coll->nbc->open = schedule;
+    schedule->next = nbc_of(coll)->open;
+    nbc_of(coll)->open = schedule;
+    /* release: pairs with the acquire of direct collectives that compare their number. */
+    atomic_fetch_add_explicit(&coll->open_schedules, 1, memory_order_release);
     return schedule;
 }
 
@@ -421,7 +388,7 @@ static nbc_schedule_t *schedule_new(const coll_call_t *call, uint64_t number)
 static xy_status_t give_cached(nbc_schedule_t *schedule, const nbc_shape_t *shape,
                                const coll_call_t *call)
 {
-    schedule->cached = shape->is_kept ? take_cached(schedule->coll->nbc, shape) : NULL;
+    schedule->cached = shape->is_kept ? take_cached(nbc_of(schedule->coll), shape) : NULL;
     if (schedule->cached != NULL)
         xy_exec_reset(schedule->cached->exec, schedule);
     else if (nbc_cached_make(schedule, shape, call, &schedule->cached) != XY_OK)
@@ -430,19 +397,27 @@ static xy_status_t give_cached(nbc_schedule_t *schedule, const nbc_shape_t *shap
     return XY_OK;
 }
 
-/* The schedule of this call, which becomes one of its members; *is_last_p: all are there. */
-static nbc_schedule_t *join(coll_call_t *call, bool *is_last_p)
+/* The link to the open schedule of this number, or to NULL. Under the lock. */
+static nbc_schedule_t **find_open(nbc_comm_t *nbc, uint64_t number)
 {
-    nbc_comm_t *nbc = call->comm->coll->nbc;
-    uint64_t number = call->comm->nbc_seq++;
-    nbc_schedule_t **link = &nbc->open, *schedule;
-    nbc_shape_t shape;
+    nbc_schedule_t **link = &nbc->open;
 
     while (*link != NULL && (*link)->number != number)
         link = &(*link)->next;
+    return link;
+}
+
+/* The schedule of this call, which becomes one of its members; *is_last_p: all are there. */
+static nbc_schedule_t *join(coll_call_t *call, bool *is_last_p)
+{
+    nbc_comm_t *nbc = nbc_of(call->comm->coll);
+    nbc_schedule_t **link = find_open(nbc, call->number), *schedule;
+    coll_claim_t claim = coll_claim_of(call);
+    nbc_shape_t shape;
+
     schedule = *link;
     if (schedule == NULL) {
-        schedule = schedule_new(call, number);
+        schedule = schedule_new(call);
         if (schedule != NULL && !nbc_needs_all_counts(call)) {
             nbc_shape_make(call, &shape);
             if (give_cached(schedule, &shape, call) != XY_OK)
@@ -452,16 +427,18 @@ static nbc_schedule_t *join(coll_call_t *call, bool *is_last_p)
     }
     if (schedule == NULL)
         return NULL;
-    if (schedule->kind != call->kind || schedule->root != call->root ||
-        schedule->bytes != call->bytes)
-        disagree(schedule, call);
+    if (claim.kind != schedule->claim.kind || claim.root != schedule->claim.root ||
+        claim.bytes != schedule->claim.bytes)
+        coll_disagree(schedule->coll, call->number, &schedule->claim, &claim);
     schedule->calls[call->rank] = call;
     call->schedule = schedule;
     /* One for the call, one for the caller. */
     atomic_fetch_add_explicit(&schedule->references, 2, memory_order_relaxed);
     *is_last_p = ++schedule->arrived == schedule->coll->size;
-    if (*is_last_p)
+    if (*is_last_p) {
         *link = schedule->next;
+        atomic_fetch_sub_explicit(&schedule->coll->open_schedules, 1, memory_order_relaxed);
+    }
     return schedule;
 }
 
@@ -491,7 +468,7 @@ static int arrive_all(nbc_schedule_t *schedule, const coll_call_t *call)
     return ready;
 }
 
-static void start(nbc_schedule_t *schedule, coll_call_t *call, bool is_last)
+static void join_in(nbc_schedule_t *schedule, coll_call_t *call, bool is_last)
 {
     bool needs_all = nbc_needs_all_counts(call);
     xy_op_id_t op;
@@ -514,35 +491,47 @@ static void start(nbc_schedule_t *schedule, coll_call_t *call, bool is_last)
         nbc_do_op(schedule, op);
 }
 
-/* Other ranks of the worker reach their start before this one computes: see coll.c. */
-static void yield_to_peers(const mpi_rank_t *self, const coll_local_t *local, bool is_last)
-{
-    if (mpi_job->yield_on_start && mpi_job->comm_workers > 0 && !is_last && local->members > 1 &&
-        xy_worker_has_ready(self->worker->base))
-        xy_fiber_yield();
-}
-
-void nbc_start(mpi_rank_t *self, coll_call_t *call)
+static bool start(mpi_rank_t *self, coll_call_t *call)
 {
     mpi_coll_t *coll = call->comm->coll;
     bool is_last = false;
     nbc_schedule_t *schedule;
 
-    call->rank = call->comm->rank;
     if (nbc_rank_args_make(call) != XY_OK) {
         xy_fail_memory("starting a collective");
         fail();
-        return;
+        return false;
     }
     self->schedules++;
-    pthread_mutex_lock(&coll->nbc->lock);
+    pthread_mutex_lock(&nbc_of(coll)->lock);
     schedule = join(call, &is_last);
-    pthread_mutex_unlock(&coll->nbc->lock);
+    pthread_mutex_unlock(&nbc_of(coll)->lock);
     if (schedule == NULL) {
         fail();
-        return;
+        return false;
     }
-    start(schedule, call, is_last);
+    join_in(schedule, call, is_last);
     nbc_schedule_release(schedule);
-    yield_to_peers(self, coll->local[coll->local_of[call->rank]], is_last);
+    return !is_last;
 }
+
+static bool find(mpi_coll_t *coll, uint64_t number, coll_claim_t *claim_p)
+{
+    nbc_comm_t *nbc = nbc_of(coll);
+    nbc_schedule_t *schedule;
+
+    pthread_mutex_lock(&nbc->lock);
+    schedule = *find_open(nbc, number);
+    if (schedule != NULL)
+        *claim_p = schedule->claim;
+    pthread_mutex_unlock(&nbc->lock);
+    return schedule != NULL;
+}
+
+const coll_engine_ops_t nbc_engine = {.name = "scheduled",
+                                      .wants = nbc_wants,
+                                      .start = start,
+                                      .find = find,
+                                      .measured = nbc_measured_call,
+                                      .comm_create = comm_create,
+                                      .comm_destroy = comm_destroy};

@@ -32,7 +32,7 @@ int nbc_split_levels(const coll_call_t *call, const nbc_shape_t *shape)
 {
     const mpi_coll_t *coll = call->comm->coll;
     int wanted = mpi_settings_of(call->comm)->split, height = xy_split_height(coll->size, 2);
-    double computed = coll->nbc->computed[shape->collective];
+    double computed = nbc_of(coll)->computed[shape->collective];
     xy_split_t model = {.cores = coll->locals + comm_cores(call),
                         .ranks = coll->size,
                         .compute_cores = coll->locals,
@@ -65,20 +65,15 @@ static double transfer_of(const coll_call_t *call)
     return transfer_seconds(&shape) * (shape.collective == XY_COLL_ALLREDUCE ? 2.0 : 1.0);
 }
 
-void nbc_measure(coll_call_t *call)
+void nbc_measured_call(const coll_call_t *call, double seconds)
 {
     enum { WEIGHT = 4 };
-    nbc_comm_t *nbc = call->comm->coll->nbc;
-    mpi_rank_t *self = call->comm->owner;
+    nbc_comm_t *nbc = nbc_of(call->comm->coll);
     double *mean = &nbc->computed[call->kind->collective];
-    double seconds = xy_now() - call->left;
 
-    call->left = 0.0;
-    self->schedules -= call->is_timed;
-    call->is_timed = false;
     if (mpi_job->measures) {
-        self->computed += seconds;
-        self->carried += transfer_of(call);
+        call->comm->owner->computed += seconds;
+        call->comm->owner->carried += transfer_of(call);
     }
     pthread_mutex_lock(&nbc->lock);
     *mean += *mean > 0.0 ? (seconds - *mean) / WEIGHT : seconds;

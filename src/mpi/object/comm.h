@@ -30,7 +30,8 @@ struct mpi_comm {
     mpi_group_t *group;
     mpi_group_t *remote; /* intercommunicator: the other group; NULL otherwise */
     mpi_coll_t *coll;    /* shared by the members */
-    uint64_t coll_seq;   /* collectives this rank has started on it */
+    uint64_t coll_seq;   /* collectives this rank has started on it, */
+    uint64_t scheduled;  /* and how many of them as schedules */
     mpi_rank_t *owner;
     long references; /* the handle, and each pending request */
     bool is_freed;
@@ -39,7 +40,6 @@ struct mpi_comm {
     struct mpi_topology *topology; /* or NULL */
     MPI_Info info;
     struct mpi_settings *settings; /* what the hints changed; NULL: the job's */
-    uint64_t nbc_seq;              /* schedules this rank has started on it */
     /* Intercommunicator: the hidden intracommunicator of both groups, the low group first, and on
      * which side the owner is. Its collective part is what the members of both groups share. */
     mpi_comm_t *merged;

@@ -14,7 +14,6 @@ void mpi_request_init(mpi_request_t *request, mpi_rank_t *self, mpi_request_kind
     request->is_posted = false;
     request->is_freed = false;
     request->is_message = false;
-    request->has_call = false;
     request->owner = self;
     request->comm = NULL;
     request->type = NULL;

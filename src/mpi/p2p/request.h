@@ -39,7 +39,6 @@ struct mpi_request {
     bool is_posted;  /* receive: sits in the posted table */
     bool is_freed;   /* the program gave the handle up; goes back to the pool when done */
     bool is_message; /* from MPI_Imrecv */
-    bool has_call;   /* a collective: `extra` is its call */
     mpi_rank_t *owner;
     mpi_comm_t *comm; /* referenced while the request lives */
     void *buffer;

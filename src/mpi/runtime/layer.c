@@ -66,6 +66,13 @@ void mpi_layers_wait(mpi_rank_t *self, mpi_request_t *const *requests, int count
             all[i]->wait(self, requests, count);
 }
 
+void mpi_layers_stuck(void)
+{
+    for (int i = 0; all[i] != NULL; i++)
+        if (all[i]->stuck != NULL)
+            all[i]->stuck();
+}
+
 void mpi_layers_comm_duplicate(const mpi_comm_t *from, mpi_comm_t *to)
 {
     for (int i = 0; all[i] != NULL; i++)

@@ -35,6 +35,7 @@ static void switched(xy_worker_t *w, xy_fiber_t *previous, xy_fiber_t *fiber)
 static void stuck(xy_pool_t *pool)
 {
     (void)pool;
+    mpi_layers_stuck();
     config.stuck();
 }
 

@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mpi/coll/coll.h"
-
-#include <ctype.h>
-#include <stdio.h>
+/* Direct collectives: see coll.h. */
 #include <string.h>
 
-const coll_engine_t *coll_scheduled;
-
-void coll_engine_set(const coll_engine_t *engine)
-{
-    coll_scheduled = engine;
-}
+#include "mpi/coll/coll.h"
 
 /* The work since the last begin was on a collective of `local`, wherever that is. */
 static inline void trace_flight(mpi_trace_t *trace, const coll_local_t *local,
@@ -25,57 +17,63 @@ static coll_slot_t *slot_of(coll_local_t *local, uint64_t seq)
     return &local->slots[seq % COLL_SLOTS];
 }
 
-/* "MPI_Barrier" or "MPI_Ibarrier". */
-static const char *name_of(const coll_ops_t *kind, bool is_nonblocking, char text[32])
+/* Its number among all collectives of the communicator. */
+static uint64_t number_of(uint64_t seq, uint32_t mode)
 {
-    if (!is_nonblocking)
-        return kind->name;
-    snprintf(text, 32, "MPI_I%s", kind->name + strlen("MPI_"));
-    text[5] = (char)tolower((unsigned char)text[5]);
-    return text;
+    return seq + (mode >> 1);
 }
 
-/* Two members are in different collectives, or disagree about the root or the size: their data
- * would be mixed up in silence, so the job ends here. */
-static void disagree(const mpi_coll_t *coll, const coll_slot_t *slot, int rank,
-                     const coll_ops_t *kind, bool is_nonblocking, int root, uint64_t bytes)
+/* Local groups differ about slot->seq: about this collective, or, when they have not made the same
+ * number of scheduled ones, about one before it. */
+static void differ(mpi_coll_t *coll, const coll_slot_t *slot, const coll_claim_t *b, uint32_t mode)
 {
-    const int *ranks = coll->group->ranks;
-    char a[96] = "", b[96] = "";
-    char name_a[32], name_b[32];
+    coll_claim_t a = {slot->kind, slot->bytes, slot->root, slot->first, (slot->mode & 1) != 0};
+    uint64_t number_a = number_of(slot->seq, slot->mode), number_b = number_of(slot->seq, mode);
 
-    if (slot->kind->is_rooted)
-        snprintf(a, sizeof(a), " with root %d", slot->root);
-    if (kind->is_rooted)
-        snprintf(b, sizeof(b), " with root %d", root);
-    if (slot->kind == kind && slot->root == root && slot->bytes != bytes) {
-        snprintf(a, sizeof(a), " with %llu bytes", (unsigned long long)slot->bytes);
-        snprintf(b, sizeof(b), " with %llu bytes", (unsigned long long)bytes);
-    }
-    xy_fail(XY_EINVAL,
-            "ranks disagree about collective %llu of a communicator of %d ranks: rank %d calls "
-            "%s%s, rank %d calls %s%s; all members must make the same calls in the same order",
-            (unsigned long long)slot->seq + 1, coll->size, ranks ? ranks[slot->first] : slot->first,
-            name_of(slot->kind, slot->is_nonblocking, name_a), a, ranks ? ranks[rank] : rank,
-            name_of(kind, is_nonblocking, name_b), b);
-    mpi_job->abort(1);
+    if (number_a < number_b)
+        coll_compare_scheduled(coll, number_a, &a);
+    else if (number_b < number_a)
+        coll_compare_scheduled(coll, number_b, b);
+    coll_disagree(coll, number_a < number_b ? number_a : number_b, &a, b);
 }
 
-/* Somebody (of this local group or of another) is in this collective: the first sets what it is,
- * the others must agree. */
-static void note_call(const mpi_coll_t *coll, coll_slot_t *slot, int rank, const coll_ops_t *kind,
-                      bool is_nonblocking, int root, uint64_t bytes)
+/* A member of this local group or of another is in this collective: the first sets what it is, the
+ * others must agree. */
+static void note_call(mpi_coll_t *coll, coll_slot_t *slot, int rank, const coll_ops_t *kind,
+                      uint32_t mode, int root, uint64_t bytes)
 {
+    coll_claim_t claim;
+
     if (slot->kind == NULL) {
         slot->kind = kind;
-        slot->is_nonblocking = is_nonblocking;
+        slot->mode = mode;
         slot->root = root;
         slot->first = rank;
         slot->bytes = bytes;
-    } else if (slot->kind != kind || slot->is_nonblocking != is_nonblocking || slot->root != root ||
+        /* acquire: pairs with the release of the engine that counted one up. */
+        if (__builtin_expect(atomic_load_explicit(&coll->open_schedules, memory_order_acquire) == 0,
+                             1))
+            return;
+        claim = (coll_claim_t){kind, bytes, root, rank, (mode & 1) != 0};
+        coll_compare_scheduled(coll, number_of(slot->seq, mode), &claim);
+    } else if (slot->kind != kind || slot->mode != mode || slot->root != root ||
                slot->bytes != bytes) {
-        disagree(coll, slot, rank, kind, is_nonblocking, root, bytes);
+        claim = (coll_claim_t){kind, bytes, root, rank, (mode & 1) != 0};
+        differ(coll, slot, &claim, mode);
     }
+}
+
+void coll_direct_compare(const coll_call_t *call)
+{
+    mpi_coll_t *coll = call->comm->coll;
+    uint64_t skipped = call->comm->scheduled, seq = call->number - skipped;
+    const coll_slot_t *slot = slot_of(coll->local[coll->local_of[call->rank]], seq);
+    coll_claim_t a, b = coll_claim_of(call);
+
+    if (slot->seq != seq || slot->kind == NULL || slot->mode >> 1 != coll_mode(false, skipped) >> 1)
+        return;
+    a = (coll_claim_t){slot->kind, slot->bytes, slot->root, slot->first, (slot->mode & 1) != 0};
+    coll_disagree(coll, call->number, &a, &b);
 }
 
 /* What a packet is about, besides the rounds of the two dissemination phases 0 and 1. */
@@ -94,7 +92,7 @@ static void send_packet(coll_local_t *local, const coll_slot_t *slot, int worker
     packet->pointer = coll;
     packet->bytes = slot->seq;
     packet->envelope =
-        (mpi_envelope_t){.context = slot->is_nonblocking, .source = slot->first, .tag = slot->root};
+        (mpi_envelope_t){.context = slot->mode, .source = slot->first, .tag = slot->root};
     packet->words[0] = (uint64_t)(uintptr_t)slot->kind;
     packet->words[1] = slot->bytes;
     if (coll->locals == 2)
@@ -320,8 +318,7 @@ static void store_call(coll_local_t *local, coll_call_t *call)
     coll_slot_t *slot = slot_of(local, call->seq);
     int place = local->coll->place_of[call->rank];
 
-    note_call(local->coll, slot, call->rank, call->kind, call->is_nonblocking, call->root,
-              call->bytes);
+    note_call(local->coll, slot, call->rank, call->kind, call->mode, call->root, call->bytes);
     slot->calls[place] = call;
     slot->is_offloaded =
         call->is_nonblocking && local->coll->progress_worker >= 0 && !runs_program_code(call);
@@ -344,13 +341,10 @@ static void take_backlog(coll_local_t *local)
     }
 }
 
-static void arrive(coll_call_t *call)
+static inline void arrive(coll_local_t *local, coll_call_t *call)
 {
-    mpi_comm_t *comm = call->comm;
-    coll_local_t *local = comm->coll->local[comm->coll->local_of[comm->rank]];
-
-    call->rank = comm->rank;
-    call->seq = comm->coll_seq++;
+    call->seq = call->number - call->comm->scheduled;
+    call->mode = coll_mode(call->is_nonblocking, call->comm->scheduled);
     call->next = NULL;
     if (call->seq < local->finished + COLL_SLOTS) {
         store_call(local, call);
@@ -363,6 +357,35 @@ static void arrive(coll_call_t *call)
             link = &(*link)->next;
         *link = call;
     }
+}
+
+static coll_local_t *local_of(const mpi_comm_t *comm)
+{
+    return comm->coll->local[comm->coll->local_of[comm->rank]];
+}
+
+static bool start(mpi_rank_t *self, coll_call_t *call)
+{
+    coll_local_t *local = local_of(call->comm);
+    uint64_t seq = call->number - call->comm->scheduled;
+
+    (void)self;
+    arrive(local, call);
+    /* The call may be over. */
+    return local->finished <= seq && slot_of(local, seq)->state == COLL_ARRIVING;
+}
+
+void coll_run(mpi_rank_t *self, coll_call_t *call)
+{
+    mpi_request_t request;
+
+    mpi_request_init(&request, self, XMPI_KIND_COLL);
+    call->request = &request;
+    if (self->deferred != NULL)
+        coll_flush_deferred(self);
+    coll_number(call);
+    arrive(local_of(call->comm), call);
+    mpi_request_wait(self, &request);
 }
 
 /* All local groups of a collective as one job: the pieces of local group 0, then those of local
@@ -423,8 +446,8 @@ static void offload_arrived(mpi_worker_t *worker, mpi_coll_t *coll, uint64_t seq
     for (int p = 1; p < coll->locals; p++) {
         const coll_slot_t *other = slot_of(coll->local[p], seq);
 
-        note_call(coll, slot_of(coll->local[0], seq), other->first, other->kind,
-                  other->is_nonblocking, other->root, other->bytes);
+        note_call(coll, slot_of(coll->local[0], seq), other->first, other->kind, other->mode,
+                  other->root, other->bytes);
     }
     before = mpi_trace_begin(worker->trace, slot_of(coll->local[0], seq)->kind->name);
     offload_work(coll, seq);
@@ -468,124 +491,12 @@ void mpi_coll_packet(mpi_worker_t *worker, int from, mpi_packet_t *packet)
             slot->piggyback = packet->words[2];
         slot->rounds_received[phase] |= 1u << (packet->flags & 0xff);
         note_call(coll, slot, packet->envelope.source,
-                  (const coll_ops_t *)(uintptr_t)packet->words[0], packet->envelope.context != 0,
+                  (const coll_ops_t *)(uintptr_t)packet->words[0], packet->envelope.context,
                   packet->envelope.tag, packet->words[1]);
     }
     advance(local);
 }
 
-void coll_run(mpi_rank_t *self, coll_call_t *call)
-{
-    mpi_request_t request;
-
-    mpi_request_init(&request, self, XMPI_KIND_COLL);
-    call->request = &request;
-    if (self->deferred != NULL)
-        coll_flush_deferred(self);
-    arrive(call);
-    mpi_request_wait(self, &request);
-}
-
-static void release_call(mpi_request_t *request)
-{
-    coll_call_t *call = request->extra;
-
-    if (call->left > 0.0)
-        coll_scheduled->measure(call); /* Test found it over */
-    if (call->send_type != NULL)
-        mpi_type_release(call->send_type);
-    if (call->receive_type != NULL)
-        mpi_type_release(call->receive_type);
-    if (call->op != NULL)
-        mpi_op_release(call->op);
-    xy_free(call);
-}
-
-/* A rank that computes right after its start keeps the other ranks of its worker from reaching
- * theirs, and the collective from beginning: they get their turn first. */
-static void arrive_and_yield(mpi_rank_t *self, coll_call_t *call)
-{
-    const coll_local_t *local =
-        call->comm->coll->local[call->comm->coll->local_of[call->comm->rank]];
-    uint64_t seq = call->comm->coll_seq;
-
-    arrive(call);
-    if (mpi_job->yield_on_start && mpi_job->comm_workers > 0 && local->members > 1 &&
-        local->finished <= seq && local->slots[seq % COLL_SLOTS].state == COLL_ARRIVING &&
-        xy_worker_has_ready(self->worker->base))
-        xy_fiber_yield();
-}
-
-/* Progress none: the call begins when the rank next waits or tests, in the order of the starts. */
-static void defer(mpi_rank_t *self, coll_call_t *call)
-{
-    call->next = NULL;
-    if (self->deferred == NULL)
-        self->deferred_end = &self->deferred;
-    *self->deferred_end = call;
-    self->deferred_end = &call->next;
-}
-
-/* As a graph where the settings of the communicator ask for one, else as a direct collective. */
-static void begin(mpi_rank_t *self, coll_call_t *call)
-{
-    if (coll_scheduled != NULL && coll_scheduled->wants(call)) {
-        call->request->has_call = true;
-        coll_scheduled->start(self, call);
-        if (mpi_job->measures || mpi_settings_of(call->comm)->split == XMPI_SPLIT_ADAPTIVE)
-            call->left = xy_now();
-    } else if (mpi_job->measures && call->kind != &coll_agree) {
-        call->request->has_call = true;
-        call->is_timed = true;
-        self->schedules++;
-        arrive_and_yield(self, call);
-        call->left = xy_now();
-    } else {
-        arrive_and_yield(self, call);
-    }
-}
-
-void coll_flush_deferred(mpi_rank_t *self)
-{
-    while (self->deferred != NULL) {
-        coll_call_t *call = self->deferred;
-
-        self->deferred = call->next;
-        begin(self, call);
-    }
-}
-
-int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle)
-{
-    mpi_request_t *request = mpi_request_new(self, XMPI_KIND_COLL);
-    coll_call_t *copy = xy_malloc(sizeof(*copy));
-
-    if (request == NULL || copy == NULL) {
-        xy_free(copy);
-        if (request != NULL)
-            mpi_request_free(request);
-        return mpi_error(call->comm, MPI_ERR_NO_MEM, "no memory for a nonblocking collective");
-    }
-    *copy = *call;
-    copy->request = request;
-    request->extra = copy;
-    request->release = release_call;
-    request->comm = call->comm;
-    request->call = self->call;
-    mpi_comm_hold(call->comm);
-    if (call->send_type != NULL)
-        mpi_type_hold(call->send_type);
-    if (call->receive_type != NULL)
-        mpi_type_hold(call->receive_type);
-    if (call->op != NULL)
-        mpi_op_hold(call->op);
-    *handle = mpi_request_handle(request);
-    copy->is_nonblocking = true;
-    if (mpi_settings_of(call->comm)->progress == XMPI_PROGRESS_NONE)
-        defer(self, copy);
-    else
-        begin(self, copy);
-    return MPI_SUCCESS;
-}
+const coll_engine_ops_t coll_direct = {.name = "direct", .start = start};
 
 const coll_ops_t coll_barrier = {.name = "MPI_Barrier", .collective = XY_COLL_BARRIER};

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Do the members agree about a collective? What they do not agree about would mix up their data in
+ * silence, so the job ends, with the one report that there is.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mpi/coll/coll.h"
+
+enum { TEXT = 160 };
+
+static bool is_agreement(const coll_claim_t *c)
+{
+    return c->kind->collective == XY_COLL_COUNT;
+}
+
+/* "MPI_Barrier" or "MPI_Ibarrier"; an agreement has the name of the call that asks for it. */
+static const char *name_of(const coll_claim_t *c, char text[TEXT])
+{
+    if (is_agreement(c))
+        return (const char *)(uintptr_t)c->bytes;
+    if (!c->is_nonblocking)
+        return c->kind->name;
+    snprintf(text, TEXT, "MPI_I%s", c->kind->name + strlen("MPI_"));
+    text[5] = (char)tolower((unsigned char)text[5]);
+    return text;
+}
+
+/* "rank 2 calls MPI_Bcast with root 1". */
+static void describe(const mpi_coll_t *coll, const coll_claim_t *c, bool is_about_bytes,
+                     char text[TEXT])
+{
+    const int *ranks = coll->group->ranks;
+    char name[TEXT], detail[48] = "";
+
+    if (is_about_bytes && !is_agreement(c))
+        snprintf(detail, sizeof(detail), " with %llu bytes", (unsigned long long)c->bytes);
+    else if (c->kind->is_rooted)
+        snprintf(detail, sizeof(detail), " with root %d", c->root);
+    snprintf(text, TEXT, "rank %d calls %s%s", ranks ? ranks[c->rank] : c->rank, name_of(c, name),
+             detail);
+}
+
+void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,
+                   const coll_claim_t *b)
+{
+    static _Atomic bool is_reported; /* several workers may find it at the same time */
+    bool is_same = a->kind == b->kind && a->is_nonblocking == b->is_nonblocking;
+    char text_a[TEXT], text_b[TEXT];
+
+    /* The same function may be named by another copy of its name. */
+    if (is_same && is_agreement(a) &&
+        strcmp((const char *)(uintptr_t)a->bytes, (const char *)(uintptr_t)b->bytes) == 0)
+        return;
+    describe(coll, a, is_same && a->root == b->root, text_a);
+    describe(coll, b, is_same && a->root == b->root, text_b);
+    if (!atomic_exchange(&is_reported, true))
+        xy_fail(XY_EINVAL,
+                "ranks disagree about collective %llu of a communicator of %d ranks: %s, %s; all "
+                "members must make the same calls in the same order",
+                (unsigned long long)number + 1, coll->size, text_a, text_b);
+    mpi_job->abort(1);
+}
+
+void coll_compare_scheduled(mpi_coll_t *coll, uint64_t number, const coll_claim_t *direct)
+{
+    coll_claim_t other;
+
+    if (coll_engine_scheduled()->find(coll, number, &other))
+        coll_disagree(coll, number, &other, direct);
+}
+
+/* No rank can move. One that waits for a direct collective has perhaps seen its number taken by a
+ * scheduled one of another rank, when it could no longer compare them. */
+void coll_compare_stuck(void)
+{
+    for (int r = 0; r < mpi_job->size; r++) {
+        const mpi_rank_t *rank = &mpi_job->ranks[r];
+
+        for (int i = 0; rank->wait_count > 0 && i < rank->waits_count; i++) {
+            const coll_call_t *call = coll_call_of_request(rank->waits[i]);
+
+            if (call != NULL && call->schedule == NULL &&
+                atomic_load_explicit(&call->comm->coll->open_schedules, memory_order_acquire) > 0) {
+                coll_claim_t claim = coll_claim_of(call);
+
+                coll_compare_scheduled(call->comm->coll, call->number, &claim);
+            }
+        }
+    }
+}
