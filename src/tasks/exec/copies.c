@@ -332,7 +332,7 @@ static void store_early(exec_tasks_t *e, int32_t memory)
 {
     exec_memory_t *m = &e->memories[memory];
 
-    while (m->space.final_head >= 0 && e->in_flight == 0) {
+    while (m->space.final.head >= 0 && e->in_flight == 0) {
         int32_t data = xy_task_memory_pop_final(&m->space);
         const xy_task_copy_t *c = &m->space.copies[data];
 

@@ -9,11 +9,12 @@ xy_status_t xy_task_memory_init(xy_task_memory_t *memory, int32_t data, uint64_t
     size_t n = (size_t)data + 1;
 
     *memory = (xy_task_memory_t){.capacity = capacity};
-    memory->oldest = memory->newest = memory->final_head = memory->final_tail = -1;
+    memory->oldest = memory->newest = -1;
+    memory->final = XY_TASK_LIST_EMPTY;
     memory->copies = xy_calloc(n, sizeof(*memory->copies));
     memory->states = xy_calloc(n, 1);
-    memory->final_next = xy_calloc(n, sizeof(*memory->final_next));
-    if (memory->copies == NULL || memory->states == NULL || memory->final_next == NULL)
+    if (xy_task_links_init(&memory->final_links, data) != XY_OK || memory->copies == NULL ||
+        memory->states == NULL)
         return XY_ENOMEM;
     memset(memory->states, state, (size_t)data);
     return XY_OK;
@@ -23,7 +24,7 @@ void xy_task_memory_cleanup(xy_task_memory_t *memory)
 {
     xy_free(memory->copies);
     xy_free(memory->states);
-    xy_free(memory->final_next);
+    xy_task_links_cleanup(&memory->final_links);
 }
 
 void xy_task_memory_hold(xy_task_memory_t *memory, const xy_graph_t *graph, xy_op_id_t op)
@@ -45,28 +46,6 @@ void xy_task_memory_let_go(xy_task_memory_t *memory, const xy_graph_t *graph, xy
 
     for (int32_t i = 0; i < n; i++)
         memory->copies[a[i].data].pins--;
-}
-
-void xy_task_memory_push_final(xy_task_memory_t *memory, int32_t data)
-{
-    memory->final_next[data] = -1;
-    if (memory->final_tail >= 0)
-        memory->final_next[memory->final_tail] = data;
-    else
-        memory->final_head = data;
-    memory->final_tail = data;
-}
-
-int32_t xy_task_memory_pop_final(xy_task_memory_t *memory)
-{
-    int32_t data = memory->final_head;
-
-    if (data < 0)
-        return -1;
-    memory->final_head = memory->final_next[data];
-    if (memory->final_head < 0)
-        memory->final_tail = -1;
-    return data;
 }
 
 xy_status_t xy_task_check_fits(const xy_graph_t *graph, xy_op_id_t op, uint64_t capacity)

@@ -35,11 +35,11 @@ typedef struct {
 
 typedef struct {
     uint64_t capacity, used, leaving; /* leaving: will be free when written back */
-    int32_t oldest, newest;           /* of the copies, by use */
-    int32_t final_head, final_tail;   /* data that no task will write any more */
-    int32_t *final_next;              /* [data] */
-    xy_task_copy_t *copies;           /* [data] */
-    uint8_t *states;                  /* [data]: XY_TASK_HERE, XY_TASK_COMING, 0 */
+    int32_t oldest, newest; /* of the copies, by use; linked where the rest of a copy is */
+    xy_task_list_t final;   /* data that no task will write any more */
+    xy_task_links_t final_links;
+    xy_task_copy_t *copies; /* [data] */
+    uint8_t *states;        /* [data]: XY_TASK_HERE, XY_TASK_COMING, 0 */
 } xy_task_memory_t;
 
 /* All data in `state`. XY_ENOMEM (silent): may be cleaned up nevertheless. */
@@ -133,8 +133,15 @@ void xy_task_memory_hold(xy_task_memory_t *memory, const xy_graph_t *graph, xy_o
 void xy_task_memory_let_go(xy_task_memory_t *memory, const xy_graph_t *graph, xy_op_id_t op);
 
 /* Data that no task will write any more, in the order in which that became known; -1: none. */
-void xy_task_memory_push_final(xy_task_memory_t *memory, int32_t data);
-int32_t xy_task_memory_pop_final(xy_task_memory_t *memory);
+static inline void xy_task_memory_push_final(xy_task_memory_t *memory, int32_t data)
+{
+    xy_task_list_push(&memory->final, &memory->final_links, data);
+}
+
+static inline int32_t xy_task_memory_pop_final(xy_task_memory_t *memory)
+{
+    return xy_task_list_pop(&memory->final, &memory->final_links);
+}
 
 /* Can the task run at all where its data must be in a memory of so many bytes, all at once? And
  * does it name each datum once? XY_EINVAL: no (said, with what to do). */

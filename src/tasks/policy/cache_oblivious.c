@@ -404,7 +404,7 @@ static xy_op_id_t pick(void *state, int32_t worker)
     return c->order[at];
 }
 
-const xy_task_policy_t sched_task_cache_oblivious = {
+const xy_task_policy_t policy_cache_oblivious = {
     .name = "cache-oblivious",
     .describe = "Frigo and Strumpen's trapezoids, one part of the domain per worker",
     .eviction = "lru",

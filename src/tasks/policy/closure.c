@@ -89,8 +89,8 @@ static xy_status_t init_memory(closure_t *c, int32_t memory)
     m->capacity = plan_capacity(c, c->view->capacity[memory]);
     m->oldest = m->newest = m->out_head = m->out_tail = -1;
     for (int i = 0; i < CLOSURE_LISTS; i++)
-        m->frontier[i] = SCHED_QUEUE_EMPTY;
-    m->runnable[0] = m->runnable[1] = SCHED_QUEUE_EMPTY;
+        m->frontier[i] = XY_TASK_LIST_EMPTY;
+    m->runnable[0] = m->runnable[1] = XY_TASK_LIST_EMPTY;
     m->load_room = 256;
     m->loads = xy_calloc((size_t)m->load_room, sizeof(*m->loads));
     m->copies = xy_calloc((size_t)c->data_count + 1, sizeof(*m->copies));
@@ -450,7 +450,7 @@ static int32_t victim(void *state, int32_t memory, bool is_prefetch,
     return -1;
 }
 
-const xy_task_policy_t sched_task_closure = {
+const xy_task_policy_t policy_closure = {
     .name = "closure",
     .describe = "run all that the data at hand allow, then load what allows most (Xylem's own)",
     .eviction = "lru",

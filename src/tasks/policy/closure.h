@@ -2,9 +2,9 @@
 /*
  * The files of the policy closure:
  *
- *   task_closure.c        the policy: what the engine asks, answered from the plan
- *   task_closure_plan.c   the plan: what each memory will hold and run, a little ahead of time
- *   task_closure_parts.c  which memory each task belongs to at first
+ *   closure.c             the policy: what the engine asks, answered from the plan
+ *   closure_plan.c        the plan: what each memory will hold and run, a little ahead of time
+ *   closure_parts.c       which memory each task belongs to at first
  */
 #ifndef XY_TASKS_POLICY_CLOSURE_H
 #define XY_TASKS_POLICY_CLOSURE_H
@@ -80,10 +80,10 @@ typedef struct {
     double work;   /* seconds planned and not over */
     double left;   /* seconds of all tasks that belong to it and are not over */
     int32_t tasks; /* likewise, how many */
-    sched_queue_t frontier[CLOSURE_LISTS];
+    xy_task_list_t frontier[CLOSURE_LISTS];
     int32_t frontier_count;
-    sched_queue_t runnable[2]; /* those others wait for, the rest */
-    int32_t *loads;            /* ring of data to load, in the order of the plan */
+    xy_task_list_t runnable[2]; /* those others wait for, the rest */
+    int32_t *loads;             /* ring of data to load, in the order of the plan */
     int32_t load_first, load_count, load_room;
     int32_t awaiting;   /* tasks elsewhere that it waits for and that are about to run */
     double usual, peak; /* what loads free per byte, lately; at best */
@@ -128,11 +128,11 @@ typedef struct {
 
 enum { CLOSURE_LOOKAHEAD = 256 };
 
-/* task_closure_parts.c: fill in part, awaited_by, memories' speed. ENOMEM in silence. */
+/* closure_parts.c     : fill in part, awaited_by, memories' speed. ENOMEM in silence. */
 xy_status_t closure_parts(closure_t *c);
 
 /* Queues of tasks, linked through the tasks: a task is in one at most. */
-static inline void closure_push(closure_t *c, sched_queue_t *queue, xy_op_id_t op)
+static inline void closure_push(closure_t *c, xy_task_list_t *queue, xy_op_id_t op)
 {
     c->tasks[op].next = -1;
     c->tasks[op].prev = queue->tail;
@@ -144,7 +144,7 @@ static inline void closure_push(closure_t *c, sched_queue_t *queue, xy_op_id_t o
     queue->count++;
 }
 
-static inline void closure_take(closure_t *c, sched_queue_t *queue, xy_op_id_t op)
+static inline void closure_take(closure_t *c, xy_task_list_t *queue, xy_op_id_t op)
 {
     int32_t next = c->tasks[op].next, prev = c->tasks[op].prev;
 
@@ -159,7 +159,7 @@ static inline void closure_take(closure_t *c, sched_queue_t *queue, xy_op_id_t o
     queue->count--;
 }
 
-/* task_closure_plan.c */
+/* closure_plan.c      */
 void closure_frontier_add(closure_t *c, xy_op_id_t op, int32_t memory);
 void closure_frontier_remove(closure_t *c, xy_op_id_t op);
 /* Plan for a memory until it has enough to do. */
@@ -169,7 +169,7 @@ void closure_release(closure_t *c, xy_op_id_t op);
 /* The copy is of no use to the plan from now on. */
 void closure_out(closure_t *c, int32_t memory, int32_t data);
 /* The queue of those that can run: what others wait for comes first. */
-sched_queue_t *closure_runnable(closure_t *c, xy_op_id_t op);
+xy_task_list_t *closure_runnable(closure_t *c, xy_op_id_t op);
 void closure_set_runnable(closure_t *c, xy_op_id_t op);
 void closure_out_remove(closure_memory_t *m, int32_t data);
 

@@ -223,7 +223,7 @@ static void plan_load(closure_t *c, int32_t memory, int32_t data)
 
 /* ---- Tasks of the plan ---- */
 
-sched_queue_t *closure_runnable(closure_t *c, xy_op_id_t op)
+xy_task_list_t *closure_runnable(closure_t *c, xy_op_id_t op)
 {
     const closure_task_t *x = &c->tasks[op];
 

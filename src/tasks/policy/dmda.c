@@ -16,8 +16,8 @@
 
 typedef struct {
     double end; /* estimated, of what it was given */
-    sched_queue_t queue;
-    sched_near_t near;   /* dmdar: the same tasks, by what is missing */
+    xy_task_list_t queue;
+    policy_near_t near;  /* dmdar: the same tasks, by what is missing */
     xy_op_id_t fetching; /* next of the queue to prefetch for; -1: none */
 } lane_t;
 
@@ -25,8 +25,8 @@ typedef struct {
     const xy_task_view_t *view;
     xy_task_params_t params;
     bool is_ready_first;
-    sched_links_t links;
-    sched_near_links_t near_links; /* dmdar */
+    xy_task_links_t links;
+    policy_near_links_t near_links; /* dmdar */
     xy_task_uses_t uses;
     bool *has_left;    /* [ops] */
     double *estimate;  /* [ops] what it added to the end of its lane */
@@ -40,8 +40,8 @@ static void destroy(void *state)
 
     if (d == NULL)
         return;
-    sched_links_cleanup(&d->links);
-    sched_near_links_cleanup(&d->near_links);
+    xy_task_links_cleanup(&d->links);
+    policy_near_links_cleanup(&d->near_links);
     xy_task_uses_cleanup(&d->uses);
     xy_free(d->has_left);
     xy_free(d->estimate);
@@ -54,11 +54,11 @@ static xy_status_t init_near(dm_t *d)
     if (!d->is_ready_first)
         return XY_OK;
     d->has_left = xy_calloc((size_t)xy_graph_ops(d->view->graph) + 1, sizeof(*d->has_left));
-    if (d->has_left == NULL || sched_near_links_init(&d->near_links, d->view->graph) != XY_OK ||
+    if (d->has_left == NULL || policy_near_links_init(&d->near_links, d->view->graph) != XY_OK ||
         xy_task_uses_init(&d->uses, d->view->graph) != XY_OK)
         return XY_ENOMEM;
     for (int32_t w = 0; w < d->view->workers; w++)
-        sched_near_init(&d->lanes[w].near, d->view, d->view->memory_of[w], w, &d->near_links);
+        policy_near_init(&d->lanes[w].near, d->view, d->view->memory_of[w], w, &d->near_links);
     return XY_OK;
 }
 
@@ -75,13 +75,13 @@ static xy_status_t create_any(const xy_task_view_t *view, const xy_task_params_t
     d->is_ready_first = is_ready_first;
     d->lanes = xy_calloc((size_t)view->workers, sizeof(*d->lanes));
     d->estimate = xy_calloc((size_t)ops + 1, sizeof(*d->estimate));
-    if (d->lanes == NULL || d->estimate == NULL || sched_links_init(&d->links, ops) != XY_OK ||
+    if (d->lanes == NULL || d->estimate == NULL || xy_task_links_init(&d->links, ops) != XY_OK ||
         init_near(d) != XY_OK) {
         destroy(d);
         return xy_fail_memory("preparing the queues of workers");
     }
     for (int32_t w = 0; w < view->workers; w++) {
-        d->lanes[w].queue = SCHED_QUEUE_EMPTY;
+        d->lanes[w].queue = XY_TASK_LIST_EMPTY;
         d->lanes[w].fetching = -1;
     }
     *state_p = d;
@@ -142,9 +142,9 @@ static void ready(void *state, xy_op_id_t op)
     }
     d->lanes[best].end = best_end;
     d->estimate[op] = best_cost;
-    sched_queue_push(&d->lanes[best].queue, &d->links, op);
+    xy_task_list_push(&d->lanes[best].queue, &d->links, op);
     if (d->is_ready_first)
-        sched_near_push(&d->lanes[best].near, op);
+        policy_near_push(&d->lanes[best].near, op);
     if (d->lanes[best].fetching < 0)
         d->lanes[best].fetching = op;
 }
@@ -158,13 +158,13 @@ static xy_op_id_t pick(void *state, int32_t worker)
     if (op < 0)
         return -1;
     if (d->is_ready_first) {
-        op = sched_near_first(&lane->near);
-        sched_near_remove(&lane->near, op);
+        op = policy_near_first(&lane->near);
+        policy_near_remove(&lane->near, op);
         d->has_left[op] = true;
     }
     if (lane->fetching == op)
         lane->fetching = d->links.next[op];
-    sched_queue_remove(&lane->queue, &d->links, op);
+    xy_task_list_remove(&lane->queue, &d->links, op);
     return op;
 }
 
@@ -187,7 +187,7 @@ static void arrived(void *state, int32_t memory, int32_t data)
 
     for (int32_t w = 0; w < d->view->workers; w++)
         if (d->view->memory_of[w] == memory)
-            sched_near_arrived(&d->lanes[w].near, &d->uses, d->has_left, data);
+            policy_near_arrived(&d->lanes[w].near, &d->uses, d->has_left, data);
 }
 
 static int32_t prefetch_for(dm_t *d, lane_t *lane, int32_t memory)
@@ -214,7 +214,7 @@ static int32_t prefetch(void *state, int32_t memory)
     return data;
 }
 
-const xy_task_policy_t sched_task_dmda = {
+const xy_task_policy_t policy_dmda = {
     .name = "dmda",
     .pipeline = 1,
     .describe = "a task goes to the worker where it will end first, transfers included",
@@ -227,7 +227,7 @@ const xy_task_policy_t sched_task_dmda = {
     .prefetch = prefetch,
 };
 
-const xy_task_policy_t sched_task_dmdar = {
+const xy_task_policy_t policy_dmdar = {
     .name = "dmdar",
     .describe = "dmda, and a worker first runs what its memory holds most of",
     .eviction = "clean-first",

@@ -89,7 +89,7 @@ static xy_op_id_t pick(void *state, int32_t worker)
     return p == NULL ? -1 : (xy_op_id_t)(p - c->names);
 }
 
-const xy_task_policy_t sched_task_eager = {
+const xy_task_policy_t policy_eager = {
     .name = "eager",
     .pipeline = 1,
     .describe = "one central queue, first ready first served",
@@ -100,7 +100,7 @@ const xy_task_policy_t sched_task_eager = {
     .pick = pick,
 };
 
-const xy_task_policy_t sched_task_prio = {
+const xy_task_policy_t policy_prio = {
     .name = "prio",
     .describe = "one central queue, highest priority first",
     .eviction = "clean-first",

@@ -21,7 +21,7 @@
 static const char *const trials[] = {"closure", "modular-ready", "lws",   "prio",
                                      "dmdar",   "dmda",          "eager", NULL};
 
-const xy_task_policy_t sched_task_foresight = {
+const xy_task_policy_t policy_foresight = {
     .name = "foresight",
     .describe = "tries the others in virtual time and takes the first to end (the default)",
     .trials = trials,

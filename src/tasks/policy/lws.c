@@ -14,9 +14,9 @@
 
 typedef struct {
     const xy_task_view_t *view;
-    sched_links_t links;
-    sched_queue_t *queues; /* [workers] */
-    int32_t releasing;     /* whose end is making tasks ready; -1: the start */
+    xy_task_links_t links;
+    xy_task_list_t *queues; /* [workers] */
+    int32_t releasing;      /* whose end is making tasks ready; -1: the start */
     int32_t dealt, initial;
 } lws_t;
 
@@ -26,7 +26,7 @@ static void destroy(void *state)
 
     if (l == NULL)
         return;
-    sched_links_cleanup(&l->links);
+    xy_task_links_cleanup(&l->links);
     xy_free(l->queues);
     xy_free(l);
 }
@@ -43,12 +43,12 @@ static xy_status_t create(const xy_task_view_t *view, const xy_task_params_t *pa
     l->view = view;
     l->releasing = -1;
     l->queues = xy_calloc((size_t)view->workers, sizeof(*l->queues));
-    if (l->queues == NULL || sched_links_init(&l->links, ops) != XY_OK) {
+    if (l->queues == NULL || xy_task_links_init(&l->links, ops) != XY_OK) {
         destroy(l);
         return xy_fail_memory("preparing the queues of workers");
     }
     for (int32_t w = 0; w < view->workers; w++)
-        l->queues[w] = SCHED_QUEUE_EMPTY;
+        l->queues[w] = XY_TASK_LIST_EMPTY;
     for (int32_t i = 0; i < ops; i++)
         l->initial += xy_graph_predecessors(view->graph, i) == 0;
     *state_p = l;
@@ -64,7 +64,7 @@ static void ready(void *state, xy_op_id_t op)
         w = (int32_t)((int64_t)l->dealt * l->view->workers / (l->initial > 0 ? l->initial : 1));
         l->dealt++;
     }
-    sched_queue_push(&l->queues[w < l->view->workers ? w : 0], &l->links, op);
+    xy_task_list_push(&l->queues[w < l->view->workers ? w : 0], &l->links, op);
 }
 
 static xy_op_id_t steal(lws_t *l, int32_t victim)
@@ -72,7 +72,7 @@ static xy_op_id_t steal(lws_t *l, int32_t victim)
     xy_op_id_t op = l->queues[victim].tail;
 
     if (op >= 0)
-        sched_queue_remove(&l->queues[victim], &l->links, op);
+        xy_task_list_remove(&l->queues[victim], &l->links, op);
     return op;
 }
 
@@ -80,7 +80,7 @@ static xy_op_id_t pick(void *state, int32_t worker)
 {
     lws_t *l = state;
     int32_t n = l->view->workers;
-    xy_op_id_t op = sched_queue_pop(&l->queues[worker], &l->links);
+    xy_op_id_t op = xy_task_list_pop(&l->queues[worker], &l->links);
 
     for (int32_t d = 1; op < 0 && d <= n / 2; d++) {
         op = steal(l, (worker + d) % n);
@@ -96,7 +96,7 @@ static void done(void *state, int32_t worker, xy_op_id_t op)
     ((lws_t *)state)->releasing = worker;
 }
 
-const xy_task_policy_t sched_task_lws = {
+const xy_task_policy_t policy_lws = {
     .name = "lws",
     .pipeline = 1,
     .describe = "tasks stay with the worker that made them ready; idle workers steal nearby",

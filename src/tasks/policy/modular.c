@@ -20,13 +20,13 @@ enum { QUEUE_ROOM = 2 };
 typedef struct {
     const xy_task_view_t *view;
     xy_task_params_t params;
-    sched_near_t *root;             /* [memories]: all that wait, by what each memory lacks */
-    sched_near_links_t *root_links; /* [memories]; those without a worker have none */
+    policy_near_t *root;             /* [memories]: all that wait, by what each memory lacks */
+    policy_near_links_t *root_links; /* [memories]; those without a worker have none */
     xy_task_uses_t uses;
     bool *has_left; /* [ops] the root */
-    sched_links_t links;
-    sched_queue_t *queues; /* [workers] */
-    double *end;           /* [workers] estimated */
+    xy_task_links_t links;
+    xy_task_list_t *queues; /* [workers] */
+    double *end;            /* [workers] estimated */
 } modular_t;
 
 static void destroy(void *state)
@@ -36,12 +36,12 @@ static void destroy(void *state)
     if (s == NULL)
         return;
     for (int32_t m = 0; s->root_links != NULL && m < s->view->memories; m++)
-        sched_near_links_cleanup(&s->root_links[m]);
+        policy_near_links_cleanup(&s->root_links[m]);
     xy_free(s->root);
     xy_free(s->root_links);
     xy_task_uses_cleanup(&s->uses);
     xy_free(s->has_left);
-    sched_links_cleanup(&s->links);
+    xy_task_links_cleanup(&s->links);
     xy_free(s->queues);
     xy_free(s->end);
     xy_free(s);
@@ -57,18 +57,18 @@ static xy_status_t init(modular_t *s, const xy_task_view_t *view)
     s->queues = xy_calloc((size_t)view->workers, sizeof(*s->queues));
     s->end = xy_calloc((size_t)view->workers, sizeof(*s->end));
     if (s->root == NULL || s->root_links == NULL || s->has_left == NULL || s->queues == NULL ||
-        s->end == NULL || sched_links_init(&s->links, ops) != XY_OK ||
+        s->end == NULL || xy_task_links_init(&s->links, ops) != XY_OK ||
         xy_task_uses_init(&s->uses, view->graph) != XY_OK)
         return XY_ENOMEM;
     for (int32_t w = 0; w < view->workers; w++) {
         int32_t m = view->memory_of[w];
 
-        s->queues[w] = SCHED_QUEUE_EMPTY;
+        s->queues[w] = XY_TASK_LIST_EMPTY;
         if (s->root[m].links != NULL)
             continue;
-        if (sched_near_links_init(&s->root_links[m], view->graph) != XY_OK)
+        if (policy_near_links_init(&s->root_links[m], view->graph) != XY_OK)
             return XY_ENOMEM;
-        sched_near_init(&s->root[m], view, m, 0, &s->root_links[m]);
+        policy_near_init(&s->root[m], view, m, 0, &s->root_links[m]);
     }
     return XY_OK;
 }
@@ -96,7 +96,7 @@ static void ready(void *state, xy_op_id_t op)
 
     for (int32_t m = 0; m < s->view->memories; m++)
         if (s->root[m].links != NULL)
-            sched_near_push(&s->root[m], op);
+            policy_near_push(&s->root[m], op);
 }
 
 static void leave_root(modular_t *s, xy_op_id_t op)
@@ -104,7 +104,7 @@ static void leave_root(modular_t *s, xy_op_id_t op)
     s->has_left[op] = true;
     for (int32_t m = 0; m < s->view->memories; m++)
         if (s->root[m].links != NULL)
-            sched_near_remove(&s->root[m], op);
+            policy_near_remove(&s->root[m], op);
 }
 
 static void arrived(void *state, int32_t memory, int32_t data)
@@ -112,7 +112,7 @@ static void arrived(void *state, int32_t memory, int32_t data)
     modular_t *s = state;
 
     if (s->root[memory].links != NULL)
-        sched_near_arrived(&s->root[memory], &s->uses, s->has_left, data);
+        policy_near_arrived(&s->root[memory], &s->uses, s->has_left, data);
 }
 
 /* When it would end there; where that is not before `limit`, some time that is not either. */
@@ -153,30 +153,30 @@ static int32_t best_worker(const modular_t *s, xy_op_id_t op, int32_t puller, do
 
 static void pull(modular_t *s, int32_t worker)
 {
-    sched_near_t *root = &s->root[s->view->memory_of[worker]];
+    policy_near_t *root = &s->root[s->view->memory_of[worker]];
 
     while (s->queues[worker].count == 0 && root->count > 0) {
-        xy_op_id_t op = sched_near_first(root);
+        xy_op_id_t op = policy_near_first(root);
         double end;
         int32_t w = best_worker(s, op, worker, &end);
 
         leave_root(s, op);
         s->end[w] = end;
-        sched_queue_push(&s->queues[w], &s->links, op);
+        xy_task_list_push(&s->queues[w], &s->links, op);
     }
 }
 
 static xy_op_id_t pick(void *state, int32_t worker)
 {
     modular_t *s = state;
-    sched_queue_t *queue = &s->queues[worker];
+    xy_task_list_t *queue = &s->queues[worker];
     xy_op_id_t op;
 
     if (queue->count == 0)
         pull(s, worker);
-    op = sched_queue_nearest(queue, &s->links, s->view, s->view->memory_of[worker], INT32_MAX);
+    op = policy_list_nearest(queue, &s->links, s->view, s->view->memory_of[worker], INT32_MAX);
     if (op >= 0)
-        sched_queue_remove(queue, &s->links, op);
+        xy_task_list_remove(queue, &s->links, op);
     return op;
 }
 
@@ -189,7 +189,7 @@ static void done(void *state, int32_t worker, xy_op_id_t op)
         s->end[worker] = *s->view->now;
 }
 
-const xy_task_policy_t sched_task_modular = {
+const xy_task_policy_t policy_modular = {
     .name = "modular-ready",
     .describe = "from components: ready-aware root, minimum completion time, ready-aware queues",
     .eviction = "clean-first",

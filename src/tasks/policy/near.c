@@ -3,7 +3,7 @@
  * Waiting tasks by how many of their data a memory lacks. Finding the nearest one looks at the
  * first of a few lists instead of at all that wait.
  *
- * A copy that comes to a memory moves tasks to lower lists at once (sched_near_arrived); a copy
+ * A copy that comes to a memory moves tasks to lower lists at once (policy_near_arrived); a copy
  * that is gone is noticed when a task comes first and is counted again. So the lists hold tasks
  * that lack at most what the copies say, or more after an eviction, never less than they should
  * have been told of.
@@ -12,16 +12,16 @@
 
 enum { NOWHERE = 255, USES_MAX = 256 };
 
-xy_status_t sched_near_links_init(sched_near_links_t *l, const xy_graph_t *graph)
+xy_status_t policy_near_links_init(policy_near_links_t *l, const xy_graph_t *graph)
 {
     size_t ops = (size_t)xy_graph_ops(graph) + 1;
 
-    *l = (sched_near_links_t){0};
+    *l = (policy_near_links_t){0};
     l->list = xy_malloc(ops);
     l->lane = xy_calloc(ops, sizeof(*l->lane));
     if (l->list == NULL || l->lane == NULL ||
-        sched_links_init(&l->links, (int32_t)ops - 1) != XY_OK) {
-        sched_near_links_cleanup(l);
+        xy_task_links_init(&l->links, (int32_t)ops - 1) != XY_OK) {
+        policy_near_links_cleanup(l);
         return XY_ENOMEM;
     }
     for (size_t i = 0; i < ops; i++)
@@ -29,23 +29,23 @@ xy_status_t sched_near_links_init(sched_near_links_t *l, const xy_graph_t *graph
     return XY_OK;
 }
 
-void sched_near_links_cleanup(sched_near_links_t *l)
+void policy_near_links_cleanup(policy_near_links_t *l)
 {
     xy_free(l->list);
     xy_free(l->lane);
-    sched_links_cleanup(&l->links);
-    *l = (sched_near_links_t){0};
+    xy_task_links_cleanup(&l->links);
+    *l = (policy_near_links_t){0};
 }
 
-void sched_near_init(sched_near_t *near, const xy_task_view_t *view, int32_t memory, int32_t lane,
-                     sched_near_links_t *links)
+void policy_near_init(policy_near_t *near, const xy_task_view_t *view, int32_t memory, int32_t lane,
+                      policy_near_links_t *links)
 {
-    *near = (sched_near_t){.view = view, .links = links, .memory = memory, .lane = (int16_t)lane};
-    for (int i = 0; i < SCHED_NEAR_LISTS; i++)
-        near->lists[i] = SCHED_QUEUE_EMPTY;
+    *near = (policy_near_t){.view = view, .links = links, .memory = memory, .lane = (int16_t)lane};
+    for (int i = 0; i < POLICY_NEAR_LISTS; i++)
+        near->lists[i] = XY_TASK_LIST_EMPTY;
 }
 
-static uint8_t count_missing(const sched_near_t *near, xy_op_id_t op)
+static uint8_t count_missing(const policy_near_t *near, xy_op_id_t op)
 {
     const uint8_t *here = near->view->copies[near->memory];
     const xy_access_t *a;
@@ -53,39 +53,39 @@ static uint8_t count_missing(const sched_near_t *near, xy_op_id_t op)
 
     for (int32_t i = 0; i < n; i++)
         count += (a[i].mode & XY_ACCESS_READ) && here[a[i].data] == 0;
-    return (uint8_t)(count < SCHED_NEAR_LISTS ? count : SCHED_NEAR_LISTS - 1);
+    return (uint8_t)(count < POLICY_NEAR_LISTS ? count : POLICY_NEAR_LISTS - 1);
 }
 
-static void file(sched_near_t *near, xy_op_id_t op, uint8_t list)
+static void file(policy_near_t *near, xy_op_id_t op, uint8_t list)
 {
     near->links->list[op] = list;
-    sched_queue_push(&near->lists[list], &near->links->links, op);
+    xy_task_list_push(&near->lists[list], &near->links->links, op);
 }
 
-void sched_near_push(sched_near_t *near, xy_op_id_t op)
+void policy_near_push(policy_near_t *near, xy_op_id_t op)
 {
     near->count++;
     near->links->lane[op] = near->lane;
     file(near, op, count_missing(near, op));
 }
 
-void sched_near_remove(sched_near_t *near, xy_op_id_t op)
+void policy_near_remove(policy_near_t *near, xy_op_id_t op)
 {
     near->count--;
-    sched_queue_remove(&near->lists[near->links->list[op]], &near->links->links, op);
+    xy_task_list_remove(&near->lists[near->links->list[op]], &near->links->links, op);
     near->links->list[op] = NOWHERE;
 }
 
-xy_op_id_t sched_near_first(sched_near_t *near)
+xy_op_id_t policy_near_first(policy_near_t *near)
 {
-    for (int list = 0; list < SCHED_NEAR_LISTS; list++)
+    for (int list = 0; list < POLICY_NEAR_LISTS; list++)
         while (near->lists[list].count > 0) {
             xy_op_id_t op = near->lists[list].head;
             uint8_t missing = count_missing(near, op);
 
             if (missing <= list)
                 return op;
-            sched_queue_remove(&near->lists[list], &near->links->links, op);
+            xy_task_list_remove(&near->lists[list], &near->links->links, op);
             file(near, op, missing);
         }
     return -1;
@@ -103,8 +103,8 @@ static bool is_writer(const xy_graph_t *graph, xy_op_id_t op, int32_t data)
 
 /* Those that wait and use the datum lie between its first use that did not leave and the next
  * writer that did not. */
-void sched_near_arrived(sched_near_t *near, xy_task_uses_t *uses, const bool *has_left,
-                        int32_t data)
+void policy_near_arrived(policy_near_t *near, xy_task_uses_t *uses, const bool *has_left,
+                         int32_t data)
 {
     size_t i, end = uses->start[data + 1];
 
@@ -122,7 +122,7 @@ void sched_near_arrived(sched_near_t *near, xy_task_uses_t *uses, const bool *ha
             uint8_t missing = count_missing(near, op);
 
             if (missing != list) {
-                sched_queue_remove(&near->lists[list], &near->links->links, op);
+                xy_task_list_remove(&near->lists[list], &near->links->links, op);
                 file(near, op, missing);
             }
         }

@@ -4,15 +4,15 @@
 #include "tasks/policy/policy_internal.h"
 
 const xy_task_policy_t *const xy_task_policies[] = {
-    &sched_task_foresight,
-    &sched_task_closure,
-    &sched_task_eager,
-    &sched_task_prio,
-    &sched_task_dmda,
-    &sched_task_dmdar,
-    &sched_task_lws,
-    &sched_task_modular,
-    &sched_task_cache_oblivious,
+    &policy_foresight,
+    &policy_closure,
+    &policy_eager,
+    &policy_prio,
+    &policy_dmda,
+    &policy_dmdar,
+    &policy_lws,
+    &policy_modular,
+    &policy_cache_oblivious,
     NULL,
 };
 

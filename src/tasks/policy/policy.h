@@ -3,11 +3,13 @@
  * Scheduling policies: which task runs next, and where. This is the header that others include:
  *
  *   task.h      what a policy sees and decides; the list of policies
+ *   list.h      lists of tasks or data, linked by their numbers
  *   record.h    a trace of what tasks did, the same from both engines
  */
 #ifndef XY_TASKS_POLICY_POLICY_H
 #define XY_TASKS_POLICY_POLICY_H
 
+#include "tasks/policy/list.h"
 #include "tasks/policy/record.h"
 #include "tasks/policy/task.h"
 

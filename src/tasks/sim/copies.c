@@ -336,7 +336,7 @@ static void write_early(sim_tasks_t *s, int32_t memory)
 {
     sim_memory_t *m = &s->memories[memory];
 
-    while (m->space.final_head >= 0 && sim_way_is_idle(s, memory, 0)) {
+    while (m->space.final.head >= 0 && sim_way_is_idle(s, memory, 0)) {
         int32_t data = xy_task_memory_pop_final(&m->space);
 
         if (m->space.states[data] == XY_TASK_HERE && s->memories[0].space.states[data] == 0 &&
