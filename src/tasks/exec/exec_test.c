@@ -161,7 +161,7 @@ static void make_overwriting(program_t *p, uint64_t *seed)
         for (int k = 0; k < WORDS_MAX; k++)
             p->words[d][k] = p->expected[d][k] = testing_random(seed);
     }
-    for (int i = 0; i < 4 * OPS; i++) {
+    for (int i = 0; i < 2 * OPS; i++) {
         int32_t d = below(seed, DATA);
         xy_access_t a[3] = {{d, XY_ACCESS_WRITE},
                             {(d + 1 + below(seed, 5)) % DATA, XY_ACCESS_READ},
@@ -192,7 +192,7 @@ static void test_exchanged_places(void **state)
     program_t p;
 
     (void)state;
-    for (int round = 0; round < ROUNDS; round++)
+    for (int round = 0; round < ROUNDS / 2; round++)
         for (int i = 0; xy_task_policies[i] != NULL; i++) {
             xy_task_exec_t how = {
                 .policy = xy_task_policies[i]->name, .run = run_uneven, .arg = &p};
