@@ -10,7 +10,7 @@
 
 static bool is_packed(const xy_coll_request_t *q)
 {
-    return q->collective == XY_COLL_ALLGATHER && xy_direct_is_packed(q->count * q->element, 1);
+    return q->collective == XY_COLL_ALLGATHER && coll_direct_is_packed(q, 1);
 }
 
 static bool is_compact(const xy_coll_request_t *q)

@@ -10,8 +10,7 @@
 
 static bool is_packed(const xy_coll_request_t *q)
 {
-    return q->collective == XY_COLL_ALLTOALL &&
-           xy_direct_is_packed(q->count * q->element, (uint64_t)q->procs);
+    return q->collective == XY_COLL_ALLTOALL && coll_direct_is_packed(q, q->procs);
 }
 
 static bool is_tiled(const xy_coll_request_t *q)

@@ -8,16 +8,11 @@
  */
 #include "coll/build.h"
 
-static bool is_small(const xy_coll_request_t *q)
-{
-    return xy_direct_is_small(q->count * q->element);
-}
-
 static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 {
     double n = coll_vector_bytes(q), others = q->procs > 1 ? n * l->beta : 0.0;
 
-    if (is_small(q))
+    if (coll_direct_is_small(q))
         return n * l->copy + coll_cost_meet(q, l) + others;
     return 2 * coll_cost_meet(q, l) + others;
 }
@@ -25,7 +20,8 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 static void build(coll_build_t *b)
 {
     int root = b->q->root;
-    xy_spot_t data = coll_place(root, is_small(b->q) ? COLL_TEMPORARY : XY_BUFFER_RECEIVE, 0);
+    xy_spot_t data =
+        coll_place(root, coll_direct_is_small(b->q) ? COLL_TEMPORARY : XY_BUFFER_RECEIVE, 0);
 
     for (int r = 0; r < b->p; r++) {
         coll_direct_mark(b, r);
@@ -38,7 +34,7 @@ static void build(coll_build_t *b)
         if (r != root)
             coll_direct_copy_pieces(b, r, data, coll_place(r, XY_BUFFER_RECEIVE, 0), b->bytes);
     }
-    if (!is_small(b->q))
+    if (!coll_direct_is_small(b->q))
         coll_direct_meet(b);
 }
 

@@ -87,6 +87,10 @@ uint64_t coll_blocks(const coll_build_t *b, int first, int count);
 
 /* ---- Direct collectives (direct.h), one rank to a part ---- */
 
+/* Does a vector, or do `blocks` blocks, of this request go through what ranks leave for the others?
+ */
+bool coll_direct_is_small(const xy_coll_request_t *q);
+bool coll_direct_is_packed(const xy_coll_request_t *q, int blocks);
 /* What `rank` does begins here; called for all ranks in order, before a meeting. */
 void coll_direct_mark(coll_build_t *b, int rank);
 /* All ranks meet; what is added afterwards comes behind it. */

@@ -77,6 +77,7 @@ typedef struct {
                        allgather, reduce_scatter_block), per pair of ranks (alltoall) */
     uint64_t element;    /* bytes */
     bool is_commutative; /* of the reduction */
+    bool is_offloaded;   /* direct: a communication core does the pieces */
     /* [procs]: of each rank's block: gatherv, scatterv, allgatherv, reduce_scatter. */
     const uint64_t *counts;
     /* [procs][procs]: alltoallv and w: how much row sends to column. */

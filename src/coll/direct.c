@@ -7,6 +7,17 @@
  */
 #include "coll/build.h"
 
+bool coll_direct_is_small(const xy_coll_request_t *q)
+{
+    return !xy_direct_is_spread(1, q->is_offloaded) && xy_direct_is_small(q->count * q->element);
+}
+
+bool coll_direct_is_packed(const xy_coll_request_t *q, int blocks)
+{
+    return !xy_direct_is_spread(1, q->is_offloaded) &&
+           xy_direct_is_packed(q->count * q->element, (uint64_t)blocks);
+}
+
 void coll_direct_mark(coll_build_t *b, int rank)
 {
     b->mark[rank] = xy_graph_ops(b->graph);
@@ -123,13 +134,14 @@ void coll_direct_slices(coll_build_t *b,
                         void (*piece)(coll_build_t *b, int actor, uint64_t begin, uint64_t bytes))
 {
     uint64_t element = b->q->element;
-    int64_t n = xy_direct_block_elements(b->bytes, element);
+    int64_t n = xy_direct_block_elements(b->bytes, element, b->p,
+                                         xy_direct_is_spread(1, b->q->is_offloaded));
 
     for (int r = 0; r < b->p; r++) {
         int64_t begin, end;
 
         coll_direct_mark(b, r);
-        xy_direct_slice((int64_t)b->q->count, r, b->p, &begin, &end);
+        xy_direct_slice((int64_t)b->q->count, element, r, b->p, &begin, &end);
         for (; begin < end; begin += n) {
             int64_t elements = end - begin < n ? end - begin : n;
 
@@ -146,7 +158,11 @@ double coll_cost_meet(const xy_coll_request_t *q, const xy_coll_link_t *l)
 
 double coll_cost_slice(const xy_coll_request_t *q)
 {
-    uint64_t p = (uint64_t)q->procs;
+    int64_t begin, end, most = 0;
 
-    return (double)((q->count + p - 1) / p * q->element);
+    for (int r = 0; r < q->procs; r++) {
+        xy_direct_slice((int64_t)q->count, q->element, r, q->procs, &begin, &end);
+        most = end - begin > most ? end - begin : most;
+    }
+    return (double)most * (double)q->element;
 }

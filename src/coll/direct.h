@@ -24,11 +24,14 @@
 
 enum {
     XY_DIRECT_SMALL = 2048,      /* bytes that a group leaves for the others */
+    XY_DIRECT_LINE = 64,         /* bytes of a cache line */
     XY_DIRECT_PIECE = 128 << 10, /* bytes of a copy that make one piece */
     XY_DIRECT_TILE = 8, /* alltoall: sources read side by side, so that each receiver gets a run */
     XY_DIRECT_BLOCK = 32 << 10,      /* bytes of a block of a reduction; */
     XY_DIRECT_SHORT = 128 << 10,     /* vectors below this have smaller ones, */
     XY_DIRECT_SHORT_BLOCK = 8 << 10, /* so that several cores find some */
+    XY_DIRECT_SPREAD = 256 << 10,    /* a spread block reads no more bytes of all ranks together, */
+    XY_DIRECT_SPREAD_BLOCK = 256,    /* and has no more than two for each rank or so few bytes */
 };
 
 /* Pieces of a copy; piece i begins at i * XY_DIRECT_PIECE. A copy of nothing is one piece. */
@@ -39,21 +42,41 @@ static inline int64_t xy_direct_copy_pieces(uint64_t bytes)
     return (int64_t)((bytes + XY_DIRECT_PIECE - 1) / XY_DIRECT_PIECE);
 }
 
-/* Elements of `span` bytes that make a block of a reduction of vectors of `bytes` (0: not known to
- * all). */
-static inline int64_t xy_direct_block_elements(uint64_t bytes, size_t span)
+/* Was the work handed to a communication core (offloaded), and has no group more than one rank?
+ * Then nothing is left for the others: that core tells all ranks of the end, and there are no ranks
+ * of one group whose data would travel together. And as no core comes to help with the last pieces
+ * before its rank has computed, those of reductions are smaller. */
+static inline bool xy_direct_is_spread(int most_members, bool is_offloaded)
+{
+    return is_offloaded && most_members == 1;
+}
+
+/* Elements of `span` bytes that make a block of a reduction over `ranks` vectors of `bytes` (0: not
+ * known to all). */
+static inline int64_t xy_direct_block_elements(uint64_t bytes, size_t span, int ranks,
+                                               bool is_spread)
 {
     size_t block = bytes > 0 && bytes < XY_DIRECT_SHORT ? XY_DIRECT_SHORT_BLOCK : XY_DIRECT_BLOCK;
 
+    while (is_spread && block > XY_DIRECT_SHORT_BLOCK && block * (size_t)ranks > XY_DIRECT_SPREAD)
+        block /= 2;
+    while (is_spread && block > XY_DIRECT_SPREAD_BLOCK && bytes > 0 &&
+           bytes / block < 2 * (uint64_t)ranks)
+        block /= 2;
     return span > 0 && span < block ? (int64_t)(block / span) : 1;
 }
 
-/* The slice [*begin, *end) of group `group` of a vector of `count` elements. */
-static inline void xy_direct_slice(int64_t count, int group, int groups, int64_t *begin,
-                                   int64_t *end)
+/* The slice [*begin, *end) of group `group` of a vector of `count` elements of `span` bytes. Of a
+ * short vector only so many groups have one that each has a cache line of it. */
+static inline void xy_direct_slice(int64_t count, size_t span, int group, int groups,
+                                   int64_t *begin, int64_t *end)
 {
-    *begin = count * group / groups;
-    *end = count * (group + 1) / groups;
+    uint64_t lines = (uint64_t)count * span / XY_DIRECT_LINE;
+
+    if (lines < XY_DIRECT_SMALL / XY_DIRECT_LINE && (uint64_t)groups > lines)
+        groups = lines > 0 ? (int)lines : 1;
+    *begin = group < groups ? count * group / groups : count;
+    *end = group < groups ? count * (group + 1) / groups : count;
 }
 
 /* Do `bytes` of each rank (or pair of ranks) fit into what a group leaves for the others, when it

@@ -14,7 +14,7 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
     double n = coll_vector_bytes(q);
     double per_byte = (q->procs - 1) * (l->beta + l->gamma) + l->beta;
 
-    if (xy_direct_is_small(q->count * q->element))
+    if (coll_direct_is_small(q))
         return n * l->copy + coll_cost_meet(q, l) + n * per_byte;
     return 2 * coll_cost_meet(q, l) + coll_cost_slice(q) * per_byte;
 }
@@ -27,7 +27,7 @@ static void piece(coll_build_t *b, int actor, uint64_t begin, uint64_t bytes)
 
 static void build(coll_build_t *b)
 {
-    if (xy_direct_is_small(b->bytes)) {
+    if (coll_direct_is_small(b->q)) {
         coll_direct_leave(b);
         coll_direct_meet(b);
         coll_direct_piece(b);

@@ -10,8 +10,7 @@
 
 static bool is_packed(const xy_coll_request_t *q)
 {
-    return q->collective == XY_COLL_SCATTER &&
-           xy_direct_is_packed(q->count * q->element, (uint64_t)q->procs);
+    return q->collective == XY_COLL_SCATTER && coll_direct_is_packed(q, q->procs);
 }
 
 static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)

@@ -96,7 +96,7 @@ static int64_t allgather_depth(const coll_local_t *local, const coll_slot_t *slo
 /* Small contributions go through the slots: nobody has to wait until the others have read. */
 static xy_status_t allgather_prepare(coll_local_t *local, coll_slot_t *slot)
 {
-    slot->is_packed = xy_direct_is_packed(slot->bytes, (uint64_t)local->coll->most_members);
+    slot->is_packed = coll_is_packed(local, slot, local->coll->most_members);
     for (int m = 0; slot->is_packed && m < local->members; m++) {
         int64_t count;
         mpi_type_t *type;
@@ -275,8 +275,7 @@ static xy_status_t alltoall_prepare(coll_local_t *local, coll_slot_t *slot)
 {
     const mpi_coll_t *coll = local->coll;
 
-    slot->is_packed =
-        xy_direct_is_packed(slot->bytes, (uint64_t)coll->most_members * (uint64_t)coll->size);
+    slot->is_packed = coll_is_packed(local, slot, (int64_t)coll->most_members * coll->size);
     if (slot->is_packed) {
         for (int m = 0; m < local->members; m++)
             if (slot->calls[m]->is_in_place)

@@ -160,8 +160,7 @@ struct mpi_coll {
     _Atomic int open_schedules;
     /* The rest changes, so it lives in other cache lines. */
     _Alignas(XMPI_LINES) _Atomic long references;
-    int offload_arrivals[COLL_SLOTS]; /* the progress worker's: local groups that announced
-                                         themselves */
+    _Atomic int offload_arrivals[COLL_SLOTS]; /* local groups that have announced themselves */
 };
 
 /* `bytes` of memory of the calling worker, valid until it is asked again; the job ends when there
@@ -293,6 +292,19 @@ static inline const char *coll_data_of(const coll_local_t *local, const coll_slo
     return coll_left_by(local, slot, index);
 }
 
+/* See coll/direct.h. */
+static inline bool coll_is_spread(const coll_local_t *local, const coll_slot_t *slot)
+{
+    return xy_direct_is_spread(local->coll->most_members, slot->is_offloaded);
+}
+
+/* Does the data go through the slots, when a local group has `blocks` blocks of it there? */
+static inline bool coll_is_packed(const coll_local_t *local, const coll_slot_t *slot,
+                                  int64_t blocks)
+{
+    return !coll_is_spread(local, slot) && xy_direct_is_packed(slot->bytes, (uint64_t)blocks);
+}
+
 /* For the making of communicators: gather a pointer from every member, let one of them compute on
  * all, and give everybody what it made.
  *
@@ -332,10 +344,11 @@ void coll_copy_piece(const coll_slot_t *slot, void *to, int64_t to_count, const 
 /* The memory of one element of `type`, and how many elements make a block that stays in cache;
  * short vectors have smaller blocks, so that several cores find some. */
 size_t coll_span(const mpi_type_t *type);
-int64_t coll_block_elements(const coll_slot_t *slot, const mpi_type_t *type);
+int64_t coll_block_elements(const coll_local_t *local, const coll_slot_t *slot,
+                            const mpi_type_t *type);
 
-/* This local group's share [*begin, *end) of a vector of `count` elements. */
-void coll_slice(const coll_local_t *local, int64_t count, int64_t *begin, int64_t *end);
+/* This local group's share [*begin, *end) of the vector of `call`, in elements. */
+void coll_slice(const coll_local_t *local, const coll_call_t *call, int64_t *begin, int64_t *end);
 
 /* The local groups need an exit barrier after the work: always, or unless the data went through the
  * slots. */

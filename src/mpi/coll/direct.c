@@ -126,6 +126,19 @@ static void sync_begin(coll_local_t *local, coll_slot_t *slot, int phase)
         send_round(local, slot, phase, 0);
 }
 
+/* The last local group to arrive tells the progress worker, which so gets one packet, not one from
+ * each. acq_rel: what the others left in their slots comes with the packet. */
+static void offload(coll_local_t *local, const coll_slot_t *slot)
+{
+    mpi_coll_t *coll = local->coll;
+    _Atomic int *arrivals = &coll->offload_arrivals[slot->seq % COLL_SLOTS];
+
+    if (atomic_fetch_add_explicit(arrivals, 1, memory_order_acq_rel) + 1 < coll->locals)
+        return;
+    atomic_store_explicit(arrivals, 0, memory_order_relaxed);
+    send_packet(local, slot, coll->progress_worker, -1, PHASE_OFFLOAD, 0);
+}
+
 static void post_arrival(coll_local_t *local, coll_slot_t *slot)
 {
     const coll_ops_t *kind = slot->kind;
@@ -139,7 +152,7 @@ static void post_arrival(coll_local_t *local, coll_slot_t *slot)
     slot->is_returned = false;
     if (slot->is_offloaded) {
         slot->state = COLL_OFFLOADED;
-        send_packet(local, slot, local->coll->progress_worker, -1, PHASE_OFFLOAD, 0);
+        offload(local, slot);
     } else {
         slot->state = COLL_ENTRY_BARRIER;
         sync_begin(local, slot, 0);
@@ -433,15 +446,11 @@ static void offload_work(mpi_coll_t *coll, uint64_t seq)
     xy_free(offload.ends);
 }
 
-/* On the progress worker: a local group has all its members. */
+/* On the progress worker: all local groups have all their members. */
 static void offload_arrived(mpi_worker_t *worker, mpi_coll_t *coll, uint64_t seq)
 {
-    int *offload_arrivals = &coll->offload_arrivals[seq % COLL_SLOTS];
     mpi_trace_state_t before;
 
-    if (++*offload_arrivals < coll->locals)
-        return;
-    *offload_arrivals = 0;
     /* An offloaded local group keeps its slot as it is until it is returned: reading it is safe. */
     for (int p = 1; p < coll->locals; p++) {
         const coll_slot_t *other = slot_of(coll->local[p], seq);

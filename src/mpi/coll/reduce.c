@@ -23,8 +23,8 @@ static bool is_small(const coll_local_t *local, const coll_slot_t *slot)
 {
     const coll_call_t *call = slot->calls[0];
 
-    return xy_direct_is_small(slot->bytes) && mpi_type_is_contiguous(call->receive_type) &&
-           local->coll->is_ordered;
+    return xy_direct_is_small(slot->bytes) && !coll_is_spread(local, slot) &&
+           mpi_type_is_contiguous(call->receive_type) && local->coll->is_ordered;
 }
 
 static xy_status_t prepare(coll_local_t *local, coll_slot_t *slot)
@@ -81,11 +81,11 @@ static char *reduce_block(coll_local_t *local, coll_slot_t *slot, int64_t first,
 static int64_t slice_pieces(const coll_local_t *local, coll_slot_t *slot)
 {
     const coll_call_t *own = slot->calls[0];
-    int64_t begin, end, n = coll_block_elements(slot, own->receive_type);
+    int64_t begin, end, n = coll_block_elements(local, slot, own->receive_type);
 
     if (slot->is_small)
         return 1;
-    coll_slice(local, own->receive_count, &begin, &end);
+    coll_slice(local, own, &begin, &end);
     return (end - begin + n - 1) / n;
 }
 
@@ -102,10 +102,10 @@ static void put_block(void *to, const void *block, int64_t n, const mpi_type_t *
 static void slice_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece, int first, int end)
 {
     const mpi_type_t *type = slot->calls[0]->receive_type;
-    int64_t n = coll_block_elements(slot, type), begin, stop;
+    int64_t n = coll_block_elements(local, slot, type), begin, stop;
     char *block;
 
-    coll_slice(local, slot->calls[0]->receive_count, &begin, &stop);
+    coll_slice(local, slot->calls[0], &begin, &stop);
     begin += piece * n;
     n = stop - begin < n ? stop - begin : n;
     block = reduce_block(local, slot, begin, n);
@@ -188,7 +188,7 @@ static xy_status_t reduce_scatter_prepare(coll_local_t *local, coll_slot_t *slot
 /* The most blocks that a member of the local group receives. */
 static int64_t reduce_scatter_depth(const coll_local_t *local, const coll_slot_t *slot)
 {
-    int64_t most = 0, n = coll_block_elements(slot, slot->calls[0]->receive_type);
+    int64_t most = 0, n = coll_block_elements(local, slot, slot->calls[0]->receive_type);
 
     for (int m = 0; m < local->members; m++) {
         int64_t begin, count;
@@ -209,7 +209,8 @@ static void reduce_scatter_piece(coll_local_t *local, coll_slot_t *slot, int64_t
     coll_call_t *call = slot->calls[piece % local->members];
     const mpi_type_t *type = call->receive_type;
     char *out = call->copy ? (char *)call->copy - type->true_lb : call->receive;
-    int64_t n = coll_block_elements(slot, type), i = piece / local->members * n, begin, count;
+    int64_t n = coll_block_elements(local, slot, type), i = piece / local->members * n, begin,
+            count;
 
     scatter_range(call, call->rank, &begin, &count);
     if (i >= count)

@@ -13,17 +13,13 @@ static bool is_not_root(const coll_call_t *call)
     return call->rank != call->root;
 }
 
-static bool bcast_is_large(const coll_slot_t *slot)
-{
-    return !xy_direct_is_small(slot->bytes);
-}
-
 /* A small broadcast travels through the slot of the root's local group. */
 static xy_status_t bcast_prepare(coll_local_t *local, coll_slot_t *slot)
 {
     const mpi_coll_t *coll = local->coll;
 
-    if (!bcast_is_large(slot) && coll->local_of[slot->root] == local->index) {
+    slot->is_packed = xy_direct_is_small(slot->bytes) && !coll_is_spread(local, slot);
+    if (slot->is_packed && coll->local_of[slot->root] == local->index) {
         const coll_call_t *root = slot->calls[coll->place_of[slot->root]];
 
         mpi_type_pack(slot->data, root->send, root->send_count, root->send_type, 0, slot->bytes);
@@ -47,7 +43,7 @@ static void bcast_small(coll_local_t *local, coll_slot_t *slot)
 /* All members get piece i before piece i + 1: what is read stays in cache. */
 static int64_t bcast_pieces(const coll_local_t *local, coll_slot_t *slot)
 {
-    if (!bcast_is_large(slot))
+    if (slot->is_packed)
         return 1;
     return local->members * xy_direct_copy_pieces(slot->bytes);
 }
@@ -58,7 +54,7 @@ static void bcast_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
     coll_call_t *call;
     int64_t i = piece / local->members;
 
-    if (!bcast_is_large(slot)) {
+    if (slot->is_packed) {
         bcast_small(local, slot);
         return;
     }
@@ -77,7 +73,7 @@ const coll_ops_t coll_bcast = {.name = "MPI_Bcast",
                                .prepare = bcast_prepare,
                                .pieces = bcast_pieces,
                                .piece = bcast_piece,
-                               .needs_exit_barrier = bcast_is_large,
+                               .needs_exit_barrier = coll_exit_unpacked,
                                .may_return_early = is_not_root};
 
 /* Where the root keeps the data of `rank`, in elements of its type, and how many there are. */
@@ -110,7 +106,7 @@ static int64_t most_pieces(const coll_local_t *local, const coll_slot_t *slot, b
 /* Small contributions go through the slots. */
 static xy_status_t gather_prepare(coll_local_t *local, coll_slot_t *slot)
 {
-    slot->is_packed = xy_direct_is_packed(slot->bytes, (uint64_t)local->coll->most_members);
+    slot->is_packed = coll_is_packed(local, slot, local->coll->most_members);
     for (int m = 0; slot->is_packed && m < local->members; m++) {
         const coll_call_t *call = slot->calls[m];
 
@@ -189,7 +185,7 @@ static xy_status_t scatter_prepare(coll_local_t *local, coll_slot_t *slot)
     const mpi_coll_t *coll = local->coll;
     const coll_call_t *root;
 
-    slot->is_packed = xy_direct_is_packed(slot->bytes, (uint64_t)coll->size);
+    slot->is_packed = coll_is_packed(local, slot, coll->size);
     if (!slot->is_packed || coll->local_of[slot->root] != local->index)
         return XY_OK;
     root = slot->calls[coll->place_of[slot->root]];

@@ -7,9 +7,9 @@
 
 static int64_t pieces(const coll_local_t *local, coll_slot_t *slot)
 {
-    int64_t begin, end, n = coll_block_elements(slot, slot->calls[0]->receive_type);
+    int64_t begin, end, n = coll_block_elements(local, slot, slot->calls[0]->receive_type);
 
-    coll_slice(local, slot->calls[0]->receive_count, &begin, &end);
+    coll_slice(local, slot->calls[0], &begin, &end);
     return (end - begin + n - 1) / n;
 }
 
@@ -17,9 +17,9 @@ static int64_t pieces(const coll_local_t *local, coll_slot_t *slot)
 static int64_t range_of(const coll_local_t *local, const coll_slot_t *slot, int64_t piece,
                         int64_t *begin)
 {
-    int64_t end, n = coll_block_elements(slot, slot->calls[0]->receive_type);
+    int64_t end, n = coll_block_elements(local, slot, slot->calls[0]->receive_type);
 
-    coll_slice(local, slot->calls[0]->receive_count, begin, &end);
+    coll_slice(local, slot->calls[0], begin, &end);
     *begin += piece * n;
     return end - *begin < n ? end - *begin : n;
 }

@@ -57,14 +57,17 @@ size_t coll_span(const mpi_type_t *type)
     return (size_t)(type->true_extent > type->extent ? type->true_extent : type->extent);
 }
 
-int64_t coll_block_elements(const coll_slot_t *slot, const mpi_type_t *type)
+int64_t coll_block_elements(const coll_local_t *local, const coll_slot_t *slot,
+                            const mpi_type_t *type)
 {
-    return xy_direct_block_elements(slot->bytes, coll_span(type));
+    return xy_direct_block_elements(slot->bytes, coll_span(type), local->coll->size,
+                                    coll_is_spread(local, slot));
 }
 
-void coll_slice(const coll_local_t *local, int64_t count, int64_t *begin, int64_t *end)
+void coll_slice(const coll_local_t *local, const coll_call_t *call, int64_t *begin, int64_t *end)
 {
-    xy_direct_slice(count, local->index, local->coll->locals, begin, end);
+    xy_direct_slice(call->receive_count, coll_span(call->receive_type), local->index,
+                    local->coll->locals, begin, end);
 }
 
 bool coll_exit_always(const coll_slot_t *slot)
