@@ -141,7 +141,7 @@ static xy_status_t write_trace(const job_t *job, const xy_vec_t *points, const c
     node.costs = job->sweep.costs;
     node.ranks = p->ranks;
     node.split = p->times.split;
-    st = xy_sim_graph(p->collective, job->sweep.algorithm, p->ranks, p->size, &graph);
+    st = xy_sim_graph(&node, p->collective, job->sweep.algorithm, p->ranks, p->size, &graph);
     if (st == XY_OK)
         st = xy_sim_create(&node, &sim);
     if (st == XY_OK)

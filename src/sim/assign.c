@@ -25,6 +25,7 @@ static double op_seconds(const xy_sim_t *sim, const xy_op_t *op)
 {
     const xy_sim_costs_t *c = &sim->node.costs;
     double speed = op->kind == XY_OP_MOVE ? c->copy : c->reduce;
+    double alpha = sim_is_direct(sim) && op->is_direct ? 0 : c->alpha; /* no message */
 
     if (op->kind == XY_OP_NONE)
         return 0;
@@ -37,7 +38,25 @@ static double op_seconds(const xy_sim_t *sim, const xy_op_t *op)
     }
     if (sim->node.link != NULL)
         return xy_coll_seconds(op, sim->node.link);
-    return c->alpha + (speed > 0 ? (double)op->bytes / speed : 0);
+    if (sim_is_direct(sim) && op->bytes == 0) /* ranks meet: see progress_tasks.c */
+        return 0;
+    return alpha + (speed > 0 ? (double)op->bytes / speed : 0);
+}
+
+/* A reduction is slower than a copy, and takes less of the bandwidth. */
+static double op_weight(const xy_sim_t *sim, const xy_op_t *op)
+{
+    const xy_sim_costs_t *c = &sim->node.costs;
+
+    return op->kind > XY_OP_MOVE && c->copy > 0 && c->reduce > 0 ? c->reduce / c->copy : 1;
+}
+
+/* The part that takes no bandwidth. */
+static double op_fixed(const xy_sim_t *sim, const xy_op_t *op)
+{
+    if (op->kind < XY_OP_MOVE || sim_is_model(sim) || sim->node.link != NULL)
+        return 0;
+    return op->is_direct && sim_is_direct(sim) ? 0 : sim->node.costs.alpha;
 }
 
 /* Between hosts; what the model or a link says does not ask where ranks are. */
@@ -64,6 +83,31 @@ static int32_t op_domain(const xy_sim_t *sim, const sim_op_t *op)
     if (sim->host_of[from] != sim->host_of[to])
         return -1;
     return sim->cores.numa[from] * sim->numa_max + sim->cores.numa[to] -
+           sim->hosts[sim->host_of[to]].first_numa;
+}
+
+/* What a NUMA node has read of another stays in its caches: when pieces copy the same bytes to
+ * several ranks of a node, all but the first take them from there. */
+static bool is_cached(const xy_sim_t *sim, xy_hash_t *read, const xy_op_t *op)
+{
+    uint64_t numa, key;
+
+    if (!op->is_direct || op->kind != XY_OP_MOVE || op->from.offset >= UINT64_C(1) << 36)
+        return false;
+    numa = (uint64_t)sim->cores.numa[sim->core_of[op->to.rank]];
+    key = (uint64_t)op->from.rank << 48 | (uint64_t)op->from.buffer << 44 | numa << 36 |
+          op->from.offset;
+    if (xy_hash_get(read, key) != NULL)
+        return true;
+    xy_hash_set(read, key, read); /* without memory for it nothing is in a cache */
+    return false;
+}
+
+static int32_t cached_domain(const xy_sim_t *sim, const xy_op_t *op)
+{
+    int32_t to = sim->core_of[op->to.rank];
+
+    return sim->cores.numa[to] * sim->numa_max + sim->cores.numa[to] -
            sim->hosts[sim->host_of[to]].first_numa;
 }
 
@@ -116,6 +160,8 @@ static int choose_split(const xy_sim_t *sim, const shape_t *shape)
                         .base = 2,
                         .has_compute = true};
 
+    if (sim->is_direct)
+        return 0;
     if (sim->node.split != XY_SIM_SPLIT_AUTO)
         return sim->node.split;
     if (shape->height == 0 || sim->comm_count == 0 || shape->leaf_seconds <= 0)
@@ -130,6 +176,8 @@ static uint8_t who(const xy_sim_t *sim, const shape_t *shape, int32_t id)
 {
     const xy_op_t *op = sim->ops[id].op;
 
+    if (sim_is_direct(sim) && !op->is_direct && op->bytes > 0)
+        return SIM_BY_START; /* left for the others before the meeting */
     if (sim->split == 0 || op->level > sim->split)
         return SIM_BY_ENGINE;
     if (!shape->is_after_rest[id] && !shape->is_down[id])
@@ -139,7 +187,8 @@ static uint8_t who(const xy_sim_t *sim, const shape_t *shape, int32_t id)
 
 static int32_t thread_for(const xy_sim_t *sim, const sim_op_t *op)
 {
-    bool is_message = op->op->kind == XY_OP_MOVE && op->op->from.rank != op->op->to.rank;
+    bool is_message =
+        op->op->kind == XY_OP_MOVE && op->op->from.rank != op->op->to.rank && !op->op->is_direct;
     int32_t rank = is_message ? op->op->from.rank : op->op->actor;
 
     if (op->by != SIM_BY_ENGINE || sim->node.progress == XY_SIM_NONE)
@@ -172,6 +221,8 @@ static void assign(xy_sim_t *sim, const shape_t *shape)
                 }
             }
     }
+    for (int r = 0; r < sim->node.ranks && sim_is_direct(sim); r++)
+        sim->ranks[r].left++; /* it is over for everybody when it is over: sim_task_release() */
     for (int32_t i = sim->op_count - 1; i >= 0; i--) {
         const xy_op_id_t *after;
         int32_t n = xy_graph_successors(sim->graph, order[i], &after);
@@ -209,23 +260,44 @@ static xy_status_t find_levels(xy_sim_t *sim, const shape_t *shape)
     return XY_OK;
 }
 
+bool sim_graph_is_direct(const xy_graph_t *graph)
+{
+    for (int32_t id = 0; id < xy_graph_ops(graph); id++)
+        if (xy_graph_op(graph, id)->is_direct)
+            return true;
+    return false;
+}
+
 static xy_status_t prepare_ops(xy_sim_t *sim)
 {
+    xy_hash_t read; /* direct: what NUMA nodes have read */
+    double taken = 0;
+
     sim->op_count = xy_graph_ops(sim->graph);
     sim->ops = xy_calloc((size_t)sim->op_count + 1, sizeof(*sim->ops));
     if (sim->ops == NULL)
         return xy_fail_memory("a simulation");
+    sim->is_direct = sim_graph_is_direct(sim->graph);
+    xy_hash_init(&read, XY_HASH_U64);
     for (int32_t id = 0; id < sim->op_count; id++) {
         sim_op_t *op = &sim->ops[id];
 
         op->op = xy_graph_op(sim->graph, id);
+        op->is_chained = sim_is_direct(sim) && op->op->is_chained;
         op->seconds = op_seconds(sim, op->op);
+        op->weight = op_weight(sim, op->op);
+        op->fixed = op_fixed(sim, op->op);
         op->before = xy_graph_predecessors(sim->graph, id);
         op->is_remote = is_remote(sim, op->op);
         op->domain = op_domain(sim, op);
+        if (sim_is_direct(sim) && is_cached(sim, &read, op->op))
+            op->domain = cached_domain(sim, op->op);
         op->next = op->message = -1;
         sim->result.work += op->is_remote ? 0 : op->seconds;
+        taken += op->is_remote ? 0 : op->seconds * op->weight;
     }
+    sim->weight = sim->result.work > 0 && taken > 0 ? taken / sim->result.work : 1;
+    xy_hash_cleanup(&read);
     return sim_network_prepare(sim);
 }
 

@@ -22,6 +22,7 @@ void xy_sim_costs_default(xy_sim_costs_t *costs)
         .check = 1.3e-6,
         .wake = 2e-6,
         .task = 0.3e-6,
+        .packet = 0.05e-6,
         .smt_copy = 0.35,
         .smt_spin = 0.65,
         .piece = 128 * 1024,
@@ -42,6 +43,6 @@ double xy_sim_bound(const xy_sim_t *sim, double compute, double work)
     double cores = sim->node.ranks + comm, carried = 0;
 
     for (int i = 0; i < sim->domain_count; i++)
-        carried += sim->domains[i].capacity > 0 ? sim->domains[i].capacity : cores;
+        carried += sim->domains[i].capacity > 0 ? sim->domains[i].capacity / sim->weight : cores;
     return compute + fmax(0, work - compute * comm) / fmin(cores, carried);
 }

@@ -108,7 +108,8 @@ static void test_all_collectives(void **state)
         for (int n = 1; n <= 18; n += XYLEM_SANITIZED ? 17 : 6) {
             xy_graph_t *g;
 
-            assert_int_equal(xy_sim_graph((xy_collective_t)c, NULL, n, 4096, &g), XY_OK);
+            assert_int_equal(
+                xy_sim_graph(&(xy_sim_node_t){0}, (xy_collective_t)c, NULL, n, 4096, &g), XY_OK);
             check_collective(m, g, n);
             xy_graph_destroy(g);
         }

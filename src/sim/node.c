@@ -219,7 +219,7 @@ static void reset_unit(xy_sim_t *sim, int i)
     u->idlers = u->todo = u->polls = 0;
     u->is_held = u->is_idle = false;
     u->is_asleep = true;
-    u->turn_end = u->compute_rate = 0;
+    u->turn_end = u->compute_rate = u->flow = 0;
     xy_order_queue_init(&u->queue, sim->order, sim->order_threads);
 }
 
@@ -229,6 +229,7 @@ void sim_reset(xy_sim_t *sim)
     sim_hosts_reset(sim);
     sim_network_reset(sim);
     sim->instant_first = -1;
+    sim->arrivals = SIM_ARRIVING;
     sim->unfinished = sim->node.ranks;
     sim->result = (xy_sim_result_t){0};
     memset(sim->ranks, 0, (size_t)sim->node.ranks * sizeof(*sim->ranks));

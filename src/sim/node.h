@@ -82,7 +82,8 @@ typedef struct {
     double spin;     /* a thread without a collective looks for one before it yields */
     double check;    /* the supervisor of suspended threads looks at one of them */
     double wake;     /* a sleeping core begins */
-    double task;     /* take an operation from the shared graph */
+    double task;     /* take an operation from the shared graph, or a piece of the work */
+    double packet;   /* tell another core that a collective is over */
     double smt_copy; /* speed of two hardware threads of a core while one copies and one computes */
     double smt_spin; /* ... while one polls, spins or sends */
     uint64_t piece;  /* tasks: operations are cut into pieces of this size; 0: they are not */

@@ -83,7 +83,10 @@ void sim_op_ready(xy_sim_t *sim, int32_t id)
     if (op->level > sim->level) { /* model: its level did not begin yet */
         op->next = sim->level_first[op->level];
         sim->level_first[op->level] = id;
-    } else if (op->op->kind == XY_OP_NONE || (sim_is_model(sim) && op->seconds == 0)) {
+    } else if (op->is_chained) {
+        return; /* the unit that did the one before goes on with it */
+    } else if (op->op->kind == XY_OP_NONE ||
+               ((sim_is_model(sim) || sim_is_direct(sim)) && op->seconds == 0)) {
         op->next = -1; /* over at once, but not from here: a long chain of them would recurse */
         if (sim->instant_first < 0)
             sim->instant_first = id;
@@ -98,18 +101,21 @@ void sim_op_ready(xy_sim_t *sim, int32_t id)
 void sim_op_start(xy_sim_t *sim, int32_t unit, int32_t id, double overhead)
 {
     sim_unit_t *u = &sim->units[unit];
-    double seconds = overhead + sim->ops[id].seconds;
+    double seconds = overhead + sim->ops[id].seconds, fixed = overhead + sim->ops[id].fixed;
     int32_t domain = sim->ops[id].domain;
 
-    if (u->sibling >= 0 && sim->units[u->sibling].compute_rate > 0)
+    if (u->sibling >= 0 && sim->units[u->sibling].compute_rate > 0) {
         seconds /= sim_speed_beside(sim, id);
+        fixed /= sim_speed_beside(sim, id);
+    }
     u->op = id;
+    u->share.weight = sim->ops[id].weight;
     u->op_start = sim->clock.now;
     if (domain < 0 || sim->ops[id].message >= 0 || sim->domains[domain].capacity <= 0) {
         xy_vclock_set(&sim->clock, &u->event, sim->clock.now + seconds);
     } else {
-        xy_event_cancel(&u->event);
-        xy_share_start(&sim->domains[domain], u, seconds);
+        u->flow = fmax(0, seconds - fixed);
+        xy_vclock_set(&sim->clock, &u->event, sim->clock.now + fixed);
     }
     if (u->sibling >= 0)
         sim_compute_speed(sim, u->sibling);
@@ -183,6 +189,8 @@ static void over(xy_sim_t *sim, int32_t id)
         sim->level_left[op->level]--;
         sim_level_over(sim);
     }
+    if (sim_is_direct(sim) && sim->result.ops == (uint64_t)sim->op_count)
+        sim_task_release(sim);
 }
 
 void sim_instants_over(xy_sim_t *sim)
@@ -215,9 +223,10 @@ static void finished(xy_sim_t *sim, int32_t unit)
         sim_compute_speed(sim, u->sibling);
     if (is_start)
         sim_rank_in_start(sim, u->rank);
-    else if (sim_is_tasks(sim))
-        sim_task_next(sim, unit);
-    else
+    else if (sim_is_tasks(sim)) {
+        if (!sim_task_continue(sim, unit, id))
+            sim_task_next(sim, unit);
+    } else
         sim_turn_next(sim, unit);
 }
 
@@ -248,12 +257,20 @@ void sim_message_done(void *model, xy_flow_t *flow)
 void sim_unit_due(xy_event_t *event)
 {
     xy_sim_t *sim = event->owner;
-    const sim_unit_t *u = &sim->units[event->index];
+    sim_unit_t *u = &sim->units[event->index];
 
-    if (u->op >= 0)
+    if (u->op >= 0 && u->flow > 0) {
+        double flow = u->flow;
+
+        u->flow = 0;
+        xy_share_start(&sim->domains[sim->ops[u->op].domain], &u->share, flow);
+    } else if (u->op >= 0) {
         finished(sim, event->index);
-    else if (u->compute_rate > 0)
+    } else if (u->compute_rate > 0) {
         sim_rank_computed(sim, event->index);
-    else
+    } else if (sim->arrivals == SIM_GATHERING) {
+        sim_task_gathered(sim);
+    } else {
         sim_turn_due(sim, event->index);
+    }
 }

@@ -3,6 +3,12 @@
  * Tasks: the communication cores, and the ranks that are in Wait, take ready operations of the
  * whole graph. The one with the longest path behind it goes first; among free units one in the NUMA
  * node of the destination, communication cores before ranks.
+ *
+ * Direct collectives as the runtime does them: the ranks' start calls tell one communication core,
+ * which counts arrivals at a `poll` each; then pieces are taken in their order, each at a `task`
+ * and done to its end by one core; when all are done that core tells the ranks one after the other,
+ * again at a `poll` each. Without communication cores the ranks do all this in Wait, where they
+ * meet twice, in log2 rounds.
  */
 #include "sim/sim_internal.h"
 
@@ -81,20 +87,37 @@ static int32_t host_of_op(const xy_sim_t *sim, const sim_op_t *op)
     return sim_host_of_rank(sim, op->op->kind == XY_OP_MOVE ? op->op->from.rank : op->op->to.rank);
 }
 
+/* The communication core that hears of the last arrival. */
+static int32_t progress_unit(const xy_sim_t *sim)
+{
+    return sim->comm[sim->comm_count - 1];
+}
+
+/* The first piece is ready: all ranks have started. */
+static void gather(xy_sim_t *sim)
+{
+    sim->arrivals = SIM_GATHERING;
+    xy_vclock_set(&sim->clock, &sim->units[progress_unit(sim)].event,
+                  sim->clock.now + sim->node.costs.poll);
+}
+
 void sim_task_push(xy_sim_t *sim, int32_t op)
 {
     sim_host_t *host = &sim->hosts[host_of_op(sim, &sim->ops[op])];
     int32_t domain = sim->ops[op].domain, unit;
     int32_t numa = host->first_numa + (domain >= 0 ? domain % sim->numa_max : 0);
+    double key = sim_is_direct(sim) ? (double)op : -sim->ops[op].tail;
 
-    if (host->pool.count == 0 && host->idle.count > 0) {
+    if (sim_is_direct(sim) && sim->comm_count > 0 && sim->arrivals == SIM_ARRIVING)
+        gather(sim);
+    if (host->pool.count == 0 && host->idle.count > 0 && sim->arrivals != SIM_GATHERING) {
         unit = take_idle(sim, host, numa);
         if (unit >= 0) {
             begin(sim, unit, op);
             return;
         }
     }
-    if (xy_heap_push(&host->pool, -sim->ops[op].tail, &sim->ops[op]) != XY_OK)
+    if (xy_heap_push(&host->pool, key, &sim->ops[op]) != XY_OK)
         xy_vclock_out_of_memory(&sim->clock);
 }
 
@@ -125,9 +148,48 @@ void sim_task_next(xy_sim_t *sim, int32_t unit)
     }
     if (rank >= 0 && !sim_is_helper(sim, unit))
         return;
-    op = pool_pop(sim, unit);
+    op = sim->arrivals == SIM_GATHERING ? -1 : pool_pop(sim, unit);
     if (op >= 0)
         begin(sim, unit, op);
     else
         go_idle(sim, unit);
+}
+
+void sim_task_gathered(xy_sim_t *sim)
+{
+    sim_host_t *host = &sim->hosts[0];
+
+    sim->arrivals = SIM_GATHERED;
+    for (size_t i = host->idle.count; i > 0 && host->pool.count > 0; i--) {
+        int32_t unit = XY_VEC_AT(&host->idle, int32_t, i - 1);
+
+        host->idle.count = i - 1;
+        sim->units[unit].is_idle = false;
+        if (is_free(sim, unit))
+            sim_task_next(sim, unit);
+    }
+}
+
+bool sim_task_continue(xy_sim_t *sim, int32_t unit, int32_t op)
+{
+    if (op + 1 >= sim->op_count || !sim->ops[op + 1].is_chained)
+        return false;
+    sim_op_start(sim, unit, op + 1, 0);
+    return true;
+}
+
+void sim_task_release(xy_sim_t *sim)
+{
+    const xy_sim_costs_t *c = &sim->node.costs;
+    int rounds = 2 * xy_split_height(sim->node.ranks, 2);
+
+    for (int r = 0; r < sim->node.ranks; r++) {
+        sim_rank_t *rank = &sim->ranks[r];
+
+        rank->left--;
+        rank->released =
+            sim->clock.now + (sim->comm_count > 0 ? (r + 1) * c->packet : rounds * c->poll);
+        if (rank->phase == SIM_IN_WAIT)
+            sim_rank_finish(sim, r, rank->released + c->poll);
+    }
 }

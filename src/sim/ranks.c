@@ -14,7 +14,7 @@ static void begin_wait(xy_sim_t *sim, int32_t rank)
     r->wait_since = sim->clock.now;
     sim->units[unit].is_held = false;
     if (r->left == 0 && (!sim_is_tasks(sim) || sim_host(sim, unit)->pool.count == 0)) {
-        sim_rank_finish(sim, rank, sim->clock.now);
+        sim_rank_finish(sim, rank, fmax(sim->clock.now, r->released));
     } else if (sim_is_tasks(sim)) {
         sim_task_next(sim, unit);
         return;

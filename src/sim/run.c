@@ -73,7 +73,9 @@ xy_status_t xy_sim_run(xy_sim_t *sim, const xy_graph_t *graph, double compute, d
     if (xy_graph_ranks(graph) > sim->node.ranks)
         return xy_fail(XY_EINVAL, "a collective of %d ranks is simulated on a node with %d",
                        xy_graph_ranks(graph), sim->node.ranks);
-    if (sim_is_tasks(sim) && !sim_is_model(sim) && sim->node.costs.piece > 0)
+    /* Direct graphs are of pieces. */
+    if (sim_is_tasks(sim) && !sim_is_model(sim) && sim->node.costs.piece > 0 &&
+        !sim_graph_is_direct(graph))
         st = xy_graph_cut(graph, sim->node.costs.piece, &cut);
     sim->compute = compute;
     if (st == XY_OK)

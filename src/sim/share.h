@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One thing that many use at the same speed: the memory of a NUMA node, a link that all cross
- * alike. It feeds `capacity` users at full speed; when there are more, all get the same part of it.
+ * alike. It feeds `capacity` users at full speed, more of those that take less (their weight is
+ * below 1); when there are too many, all are slowed down alike.
  *
  *   xy_share_t memory;
  *   xy_share_init(&memory, &clock, 32, model, copied);
@@ -18,10 +19,16 @@
 
 #include "sim/event.h"
 
+/* The first member of what uses a share. */
+typedef struct {
+    double weight; /* of the speed of a user at full speed, what this one takes */
+} xy_share_user_t;
+
 typedef void (*xy_share_fn)(void *model, void *user);
 
 typedef struct {
     double capacity;          /* users at full speed */
+    double load;              /* the sum of the users' weights */
     double work, since, rate; /* seconds that each user got up to `since`, and gets since then */
     xy_heap_t users;          /* by the work at which they are over */
     xy_event_t event;
@@ -36,6 +43,6 @@ void xy_share_cleanup(xy_share_t *share);
 /* Without users, as in the beginning; the clock was reset. */
 void xy_share_reset(xy_share_t *share);
 /* Begin what takes `seconds` at full speed. Running out of memory is noted by the clock. */
-void xy_share_start(xy_share_t *share, void *user, double seconds);
+void xy_share_start(xy_share_t *share, xy_share_user_t *user, double seconds);
 
 #endif

@@ -7,6 +7,7 @@
 enum { USERS = 60 };
 
 typedef struct {
+    xy_share_user_t share;
     double start, seconds, end, expected;
     xy_event_t event;
 } user_t;
@@ -22,7 +23,7 @@ static void begin_user(xy_event_t *event)
 {
     model_t *m = event->owner;
 
-    xy_share_start(&m->share, &m->users[event->index], m->users[event->index].seconds);
+    xy_share_start(&m->share, &m->users[event->index].share, m->users[event->index].seconds);
 }
 
 static void done(void *model, void *user)
@@ -46,7 +47,8 @@ static void plain(user_t *users, int n, double capacity)
         double next = INFINITY, inside = 0, rate;
 
         for (int i = 0; i < n; i++)
-            inside += users[i].start <= now && users[i].expected < 0;
+            if (users[i].start <= now && users[i].expected < 0)
+                inside += users[i].share.weight;
         rate = inside > capacity ? capacity / inside : 1;
         for (int i = 0; i < n; i++)
             if (users[i].start > now)
@@ -76,6 +78,7 @@ static void test_against_plain(void **state)
         m = (model_t){.done = 0};
         xy_share_init(&m.share, &m.clock, capacity, &m, done);
         for (int i = 0; i < n; i++) {
+            m.users[i].share.weight = round % 2 == 0 ? 1 : (1 + testing_below(8)) / 8.0;
             m.users[i].start = testing_below(32) / 8.0;
             m.users[i].seconds = (1 + testing_below(256)) / 64.0;
             xy_event_init(&m.users[i].event, begin_user, &m, i);

@@ -15,12 +15,18 @@
 
 typedef enum { SIM_IN_START, SIM_IN_COMPUTE, SIM_IN_WAIT, SIM_DONE } sim_phase_t;
 
+/* Direct collectives under tasks: the pieces wait until a communication core has counted the ranks
+ * that have started. */
+typedef enum { SIM_ARRIVING, SIM_GATHERING, SIM_GATHERED } sim_arrivals_t;
+
 /* Who does an operation. */
 enum { SIM_BY_START, SIM_BY_ENGINE, SIM_BY_WAIT };
 
 typedef struct {
     const xy_op_t *op;
     double seconds;  /* of one core */
+    double weight;   /* of the bandwidth of a copy, what it takes */
+    double fixed;    /* of those seconds, what takes no bandwidth */
     double tail;     /* with all that must follow */
     int32_t before;  /* operations before it that are not over */
     int32_t next;    /* in the list of a thread, or of a level */
@@ -29,7 +35,8 @@ typedef struct {
     int32_t level;   /* model: when it may begin; 0: any time */
     int32_t message; /* that it sends over the network, and was not sent yet; -1 */
     uint8_t by;
-    bool is_remote; /* between hosts */
+    bool is_remote;  /* between hosts */
+    bool is_chained; /* direct: done by the unit that does the one before it */
 } sim_op_t;
 
 typedef struct {
@@ -41,6 +48,7 @@ typedef struct {
 
 /* A hardware thread: does one thing at a time. */
 typedef struct {
+    xy_share_user_t share;             /* first: what is shared hands it back */
     int32_t core, numa, host, sibling; /* sibling: unit, -1 */
     int32_t rank;                      /* that lives here, -1 */
     bool is_comm;
@@ -58,6 +66,7 @@ typedef struct {
     int32_t op;         /* being done; -1 */
     int32_t todo;       /* operations left of this turn */
     double op_start;
+    double flow; /* seconds of the operation that are still to share bandwidth */
     double compute_left, compute_rate, compute_since; /* rate 0: not computing */
     xy_trace_row_t *row;
 } sim_unit_t;
@@ -67,6 +76,7 @@ typedef struct {
     int32_t start_left; /* operations to do in the start call */
     int32_t left;       /* operations that concern the rank */
     double wait_since, finish;
+    double released; /* tasks, direct: when it gets to know of the end */
 } sim_rank_t;
 
 /* What shares memory: a node of the machine. */
@@ -128,6 +138,9 @@ struct xy_sim {
     sim_op_t *ops;
     int32_t op_count;
     int split;
+    bool is_direct; /* the graph is of pieces of shared memory (coll/direct.h) */
+    sim_arrivals_t arrivals;
+    double weight; /* of the bandwidth of a copy, what the operations take in the mean */
     xy_vclock_t clock;
     double compute;
     int32_t instant_first, instant_last; /* operations without work that are ready */
@@ -141,6 +154,7 @@ struct xy_sim {
 
 /* assign.c: the operations of a graph, who does each, and how long it takes. */
 xy_status_t sim_assign(xy_sim_t *sim, const xy_graph_t *graph);
+bool sim_graph_is_direct(const xy_graph_t *graph);
 void sim_assign_cleanup(xy_sim_t *sim);
 /* The ranks that are not over before the operation is: 0, 1, 2, 3. */
 bool sim_concerns(const xy_sim_t *sim, const sim_op_t *op, int which, int32_t *rank_p);
@@ -191,6 +205,10 @@ void sim_turn_next(xy_sim_t *sim, int32_t unit); /* the operation of a turn is o
 
 /* progress_tasks.c: units that take operations from the pool. */
 void sim_task_push(xy_sim_t *sim, int32_t op);
+void sim_task_gathered(xy_sim_t *sim); /* all arrivals were counted */
+/* The unit has done the operation: the next one of the same piece, if there is one. */
+bool sim_task_continue(xy_sim_t *sim, int32_t unit, int32_t op);
+void sim_task_release(xy_sim_t *sim);            /* direct: all is done */
 void sim_task_next(xy_sim_t *sim, int32_t unit); /* the unit has nothing to do */
 bool sim_is_helper(const xy_sim_t *sim, int32_t unit);
 
@@ -217,6 +235,12 @@ static inline sim_host_t *sim_host(xy_sim_t *sim, int32_t unit)
 static inline int32_t sim_host_of_rank(const xy_sim_t *sim, int32_t rank)
 {
     return sim->host_of[sim->core_of[rank]];
+}
+
+/* Is the engine of direct collectives simulated? It needs the memory of all ranks in sight. */
+static inline bool sim_is_direct(const xy_sim_t *sim)
+{
+    return sim->is_direct && sim->node.progress == XY_SIM_TASKS && sim->host_count == 1;
 }
 
 static inline bool sim_is_tasks(const xy_sim_t *sim)

@@ -83,6 +83,67 @@ static void test_tasks_win(void **state)
     xy_machine_destroy(m);
 }
 
+/* Short reductions of many ranks for each communication core: the tree, whose leaves the ranks do
+ * themselves, is faster by up to 2 us. See docs/simulate.md. */
+static bool may_lose(const xy_sim_point_t *p)
+{
+    return p->collective == XY_COLL_REDUCE && p->size <= 16 << 10 && p->ranks >= 11 * p->comm_cores;
+}
+
+static int check_never_slower(const xy_vec_t *points)
+{
+    int lost = 0;
+
+    for (size_t i = 0; i < points->count; i += 3) {
+        const xy_sim_point_t *p = &XY_VEC_AT(points, xy_sim_point_t, i);
+        double tasks = p[2].times.t_ovrl, split = p[1].times.t_ovrl;
+
+        if (tasks <= split * 1.0001)
+            continue;
+        lost++;
+        if (!may_lose(&p[2]) || tasks > split + 2e-6)
+            fail_msg("%s, %llu bytes, %d ranks: tasks %g, split-tree %g",
+                     xy_coll_name(p->collective), (unsigned long long)p->size, p->ranks, tasks,
+                     split);
+    }
+    return lost;
+}
+
+/* The engine that ships against the best split-tree: 1 KiB to 4 MiB on the three machines, 2 ranks
+ * to all cores but one. XYLEM_SOAK: every size and number of ranks. */
+static void test_never_slower(void **state)
+{
+    static const struct {
+        const char *machine;
+        int cores;
+    } machines[] = {{TESTING_KNL64, 64}, {TESTING_SKYLAKE48, 48}, {TESTING_HASWELL32, 32}};
+    bool is_soak = getenv("XYLEM_SOAK") != NULL;
+    int step = is_soak ? 1 : XYLEM_SANITIZED ? 40 : 13;
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        uint64_t sizes[13];
+        int ranks[64], count = 0, lost;
+        xy_vec_t points = XY_VEC_INIT(xy_sim_point_t);
+        xy_machine_t *m;
+        xy_sim_sweep_t sweep;
+
+        for (int k = 0; k < 13; k++) /* every second one: 1 KiB, 4 KiB, ..., 4 MiB */
+            sizes[is_soak ? k : k % 2 * 7 + k / 2] = UINT64_C(1024) << k;
+        for (int n = 2; n < machines[i].cores - 4; n += step)
+            ranks[count++] = n;
+        for (int k = 4; k >= 1; k--) /* few communication cores: the hardest */
+            ranks[count++] = machines[i].cores - k;
+        assert_int_equal(xy_machine_load(machines[i].machine, &m), XY_OK);
+        sweep = sweep_of(m, ranks, count, sizes, is_soak ? 13 : 7);
+        assert_int_equal(xy_sim_sweep(&sweep, &points), XY_OK);
+        lost = check_never_slower(&points);
+        assert_true(lost <= (int)points.count / 3 / 50);
+        xy_vec_cleanup(&points);
+        xy_machine_destroy(m);
+    }
+}
+
 static char *written(void (*write)(const xy_sim_sweep_t *, const xy_vec_t *, FILE *),
                      const xy_sim_sweep_t *sweep, const xy_vec_t *points)
 {
@@ -190,7 +251,8 @@ static void test_all_graphs(void **state)
     for (int c = 0; c < XY_COLL_COUNT; c++) {
         xy_graph_t *g;
 
-        assert_int_equal(xy_sim_graph((xy_collective_t)c, NULL, 7, 1000, &g), XY_OK);
+        assert_int_equal(xy_sim_graph(&(xy_sim_node_t){0}, (xy_collective_t)c, NULL, 7, 1000, &g),
+                         XY_OK);
         assert_true(xy_graph_ops(g) > 0);
         xy_graph_destroy(g);
     }
@@ -199,9 +261,8 @@ static void test_all_graphs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tasks_win),
-        cmocka_unit_test(test_writers),
-        cmocka_unit_test(test_finding),
+        cmocka_unit_test(test_tasks_win),  cmocka_unit_test(test_never_slower),
+        cmocka_unit_test(test_writers),    cmocka_unit_test(test_finding),
         cmocka_unit_test(test_all_graphs),
     };
 

@@ -33,8 +33,13 @@ static xy_status_t make_blocks(blocks_t *b, int n, uint64_t count)
 }
 
 /* Trees and chains are what overlap is studied with; the chooser knows nothing of it. */
-static const char *usual_algorithm(xy_collective_t collective)
+static const char *usual_algorithm(const xy_sim_node_t *node, xy_collective_t collective)
 {
+    bool is_one = node->machine == NULL || xy_machine_count(node->machine, XY_OBJ_NODE) <= 1;
+
+    if (node->progress == XY_SIM_TASKS && node->split == 0 && node->model == XY_SIM_MEASURED &&
+        is_one)
+        return xy_coll_direct(collective)->name;
     switch (collective) {
     case XY_COLL_BCAST:
     case XY_COLL_REDUCE:
@@ -53,15 +58,16 @@ static const char *usual_algorithm(xy_collective_t collective)
     }
 }
 
-xy_status_t xy_sim_graph(xy_collective_t collective, const char *name, int ranks, uint64_t size,
-                         xy_graph_t **graph_p)
+xy_status_t xy_sim_graph(const xy_sim_node_t *node, xy_collective_t collective, const char *name,
+                         int ranks, uint64_t size, xy_graph_t **graph_p)
 {
     bool is_bytes = collective == XY_COLL_ALLTOALLW;
     xy_coll_request_t q = {.collective = collective,
                            .procs = ranks,
                            .count = is_bytes ? size : (size + 7) / 8,
                            .element = is_bytes ? 1 : 8,
-                           .is_commutative = true};
+                           .is_commutative = true,
+                           .is_offloaded = node->progress == XY_SIM_TASKS};
     const xy_coll_algorithm_t *algorithm;
     blocks_t blocks = {0};
     xy_status_t st = make_blocks(&blocks, ranks, q.count);
@@ -73,7 +79,7 @@ xy_status_t xy_sim_graph(xy_collective_t collective, const char *name, int ranks
             q.send_offsets = q.receive_offsets = blocks.offset_rows;
         }
         st = xy_coll_choose(&q, &xy_coll_link_default,
-                            name != NULL ? name : usual_algorithm(collective), &algorithm);
+                            name != NULL ? name : usual_algorithm(node, collective), &algorithm);
     }
     if (st == XY_OK)
         st = xy_coll_build(&q, &xy_coll_link_default, algorithm, graph_p);
@@ -96,7 +102,7 @@ static xy_status_t whole_compute(const xy_sim_sweep_t *sweep, xy_collective_t co
         *seconds_p = sweep->compute;
         return XY_OK;
     }
-    st = xy_sim_graph(collective, sweep->algorithm, cores, size, &graph);
+    st = xy_sim_graph(&node, collective, sweep->algorithm, cores, size, &graph);
     if (st != XY_OK)
         return st;
     st = xy_sim_create(&node, &sim);
@@ -150,23 +156,25 @@ static xy_status_t measure_best(const xy_sim_sweep_t *sweep, const xy_graph_t *g
 static xy_status_t sweep_ways(const xy_sim_sweep_t *sweep, xy_collective_t collective,
                               uint64_t size, int ranks, double compute, xy_vec_t *points)
 {
-    xy_graph_t *graph;
-    xy_status_t st = xy_sim_graph(collective, sweep->algorithm, ranks, size, &graph);
+    xy_status_t st = XY_OK;
 
-    if (st != XY_OK)
-        return st;
     for (int w = 0; w < sweep->way_count && st == XY_OK; w++) {
+        xy_sim_node_t node = sweep->ways[w].node;
         xy_sim_point_t point = {.collective = collective, .size = size, .ranks = ranks, .way = w};
-        int split = sweep->ways[w].node.split;
+        xy_graph_t *graph;
 
-        st = split == XY_SIM_SPLIT_BEST ? measure_best(sweep, graph, compute, &point)
-                                        : measure(sweep, graph, compute, split, &point);
+        node.machine = sweep->machine;
+        st = xy_sim_graph(&node, collective, sweep->algorithm, ranks, size, &graph);
+        if (st != XY_OK)
+            break;
+        st = node.split == XY_SIM_SPLIT_BEST ? measure_best(sweep, graph, compute, &point)
+                                             : measure(sweep, graph, compute, node.split, &point);
+        xy_graph_destroy(graph);
         if (st == XY_OK && xy_vec_append(points, &point) != XY_OK)
             st = xy_fail_memory("the points of a sweep");
         if (sweep->progress != NULL)
             xy_progress_step(sweep->progress, 1);
     }
-    xy_graph_destroy(graph);
     return st;
 }
 

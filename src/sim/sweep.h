@@ -46,7 +46,7 @@ typedef struct {
     xy_sim_mode_t mode;
     double compute; /* equivalent-compute: seconds with a rank on every core; <= 0: as long as
                        the collective takes there without progress */
-    const char *algorithm; /* NULL: trees where there are some, else the cheapest */
+    const char *algorithm; /* NULL: what each way runs, see xy_sim_graph() */
     xy_sim_costs_t costs;
     xy_progress_t *progress; /* stepped once per point; or NULL */
 } xy_sim_sweep_t;
@@ -67,9 +67,11 @@ long xy_sim_sweep_points(const xy_sim_sweep_t *sweep);
  * failure. */
 xy_status_t xy_sim_sweep(const xy_sim_sweep_t *sweep, xy_vec_t *points);
 
-/* The graph of a collective with equal blocks. The caller owns it. */
-xy_status_t xy_sim_graph(xy_collective_t collective, const char *algorithm, int ranks,
-                         uint64_t size, xy_graph_t **graph_p);
+/* The graph of a collective with equal blocks, as a node of this kind runs it: the named algorithm,
+ * or `direct` where tasks run without a split, as the runtime does, or a tree where there is one,
+ * or the cheapest. The caller owns it. */
+xy_status_t xy_sim_graph(const xy_sim_node_t *node, xy_collective_t collective,
+                         const char *algorithm, int ranks, uint64_t size, xy_graph_t **graph_p);
 
 /* Write errors stay in the FILE's error flag. */
 void xy_sim_write_text(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file);

@@ -19,6 +19,7 @@
 /* The machines that ship as knl64 and skylake48, as strings: tests also run without libxml2. */
 #define TESTING_KNL64     "package:1 [numa] l2:32 core:2"
 #define TESTING_SKYLAKE48 "package:2 [numa] core:24"
+#define TESTING_HASWELL32 "package:2 numa:2 core:8 pu:2"
 
 /* The graph of an algorithm; `bytes` of the vector, of a rank's block, or of a pair's. */
 static inline xy_graph_t *testing_build(xy_collective_t collective, const char *name, int n,
