@@ -35,15 +35,15 @@ static void build(coll_build_t *b)
     for (int round = 0; round < 2 * (p - 1); round++)
         for (int r = 0; r < p; r++) {
             int left = (r + p - 1) % p, part = (left + 2 * p - round) % p;
-            uint64_t begin = coll_part(b->q, p, part);
-            uint64_t bytes = coll_part(b->q, p, part + 1) - begin;
+            uint64_t begin = coll_part_begin(b->q, p, part);
+            uint64_t bytes = coll_part_begin(b->q, p, part + 1) - begin;
             xy_spot_t from = coll_place(left, XY_BUFFER_RECEIVE, begin);
             xy_spot_t to = coll_place(r, XY_BUFFER_RECEIVE, begin);
 
             if (round == 0)
-                from = coll_at(coll_input(b, left), begin);
+                from = coll_shift(coll_input(b, left), begin);
             if (round < p - 1)
-                coll_combine(b, from, coll_at(coll_input(b, r), begin), to, bytes, true, 0);
+                coll_combine(b, from, coll_shift(coll_input(b, r), begin), to, bytes, true, 0);
             else
                 coll_move(b, from, to, bytes, 0);
         }

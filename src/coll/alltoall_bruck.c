@@ -59,8 +59,8 @@ static void turn(coll_build_t *b, int rank)
     uint64_t above = (uint64_t)(b->p - rank) * b->bytes, below = (uint64_t)rank * b->bytes;
     xy_spot_t input = coll_input(b, rank), blocks = coll_place(rank, BLOCKS, 0);
 
-    coll_move(b, coll_at(input, below), blocks, above, 0);
-    coll_move(b, input, coll_at(blocks, above), below, 0);
+    coll_move(b, coll_shift(input, below), blocks, above, 0);
+    coll_move(b, input, coll_shift(blocks, above), below, 0);
 }
 
 static void build(coll_build_t *b)

@@ -12,11 +12,6 @@
  */
 #include "coll/build.h"
 
-static bool applicable(const xy_coll_request_t *q)
-{
-    return q->count >= (uint64_t)q->procs;
-}
-
 static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 {
     int p = q->procs;
@@ -28,12 +23,12 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 /* Parts [first, end) from one node to another; all lie at their final place from the start. */
 static void move_parts(coll_build_t *b, int from, int to, int first, int end)
 {
-    uint64_t begin = coll_part(b->q, b->p, first);
+    uint64_t begin = coll_part_begin(b->q, b->p, first);
     int root = b->q->root;
 
     coll_move(b, coll_place((from + root) % b->p, XY_BUFFER_RECEIVE, begin),
               coll_place((to + root) % b->p, XY_BUFFER_RECEIVE, begin),
-              coll_part(b->q, b->p, end) - begin, 0);
+              coll_part_begin(b->q, b->p, end) - begin, 0);
 }
 
 /* The parts that node v has after the scatter: from v on, this many. */
@@ -69,7 +64,7 @@ const xy_coll_algorithm_t coll_bcast_scatter_allgather = {
     .formula = "(ceil(lg p) + p - 1) a + 2 (p-1)/p n b",
     .describe = "a tree scatters parts, a ring collects them; best for long messages",
     .needs = "at least one element per rank",
-    .applicable = applicable,
+    .applicable = coll_has_element_each,
     .cost = cost,
     .build = build,
 };

@@ -79,7 +79,7 @@ xy_spot_t coll_pair_sent(const coll_build_t *b, int from, int to)
 {
     const xy_coll_request_t *q = b->q;
 
-    return coll_at(
+    return coll_shift(
         coll_input(b, from),
         pair_offset(b, coll_is_in_place(b, from) ? q->receive_offsets : q->send_offsets, from, to));
 }
@@ -89,7 +89,7 @@ xy_spot_t coll_pair_received(const coll_build_t *b, int to, int from)
     return coll_place(to, XY_BUFFER_RECEIVE, pair_offset(b, b->q->receive_offsets, to, from));
 }
 
-uint64_t coll_part(const xy_coll_request_t *q, int parts, int i)
+uint64_t coll_part_begin(const xy_coll_request_t *q, int parts, int i)
 {
     uint64_t whole = q->count / (uint64_t)parts, rest = q->count % (uint64_t)parts;
     uint64_t larger = (uint64_t)i < rest ? (uint64_t)i : rest;
@@ -153,7 +153,7 @@ void coll_move_to_blocks(coll_build_t *b, xy_spot_t packed, int holder, coll_spr
         uint64_t bytes = coll_blocks(b, first, n);
 
         coll_move(b, packed, spread(b, holder, first), bytes, level);
-        packed = coll_at(packed, bytes);
+        packed = coll_shift(packed, bytes);
         first = (first + n) % b->p;
         count -= n;
     }
@@ -167,7 +167,7 @@ void coll_move_from_blocks(coll_build_t *b, int holder, coll_spread_fn spread, x
         uint64_t bytes = coll_blocks(b, first, n);
 
         coll_move(b, spread(b, holder, first), packed, bytes, level);
-        packed = coll_at(packed, bytes);
+        packed = coll_shift(packed, bytes);
         first = (first + n) % b->p;
         count -= n;
     }
@@ -186,7 +186,26 @@ void coll_move_blocks(coll_build_t *b, int from, int to, int first, int count)
     }
 }
 
+int coll_block_run(const xy_coll_request_t *q, const uint64_t *const *offsets, int first, int count)
+{
+    const uint64_t *row = offsets != NULL ? offsets[q->root] : NULL;
+    int p = q->procs, n = 1;
+
+    while (n < count && (row == NULL ? first + n < p
+                                     : row[(first + n) % p] == row[(first + n - 1) % p] +
+                                                                   q->counts[(first + n - 1) % p]))
+        n++;
+    return n;
+}
+
 /* ---- Powers of two ---- */
+
+int coll_subtree(int p, int v)
+{
+    int size = v & -v;
+
+    return v + size > p ? p - v : size;
+}
 
 int coll_log2_floor(int n)
 {
@@ -228,6 +247,11 @@ int coll_group_other(const coll_group_t *g, int member)
 int coll_group_member(const coll_group_t *g, int rank)
 {
     return rank < 2 * g->extra ? rank / 2 : rank - g->extra;
+}
+
+bool coll_has_element_each(const xy_coll_request_t *q)
+{
+    return q->count >= (uint64_t)q->procs;
 }
 
 bool coll_always(const xy_coll_request_t *q)

@@ -36,7 +36,7 @@ static inline xy_spot_t coll_place(int rank, int buffer, uint64_t offset)
     return (xy_spot_t){rank, buffer, offset};
 }
 
-static inline xy_spot_t coll_at(xy_spot_t place, uint64_t offset)
+static inline xy_spot_t coll_shift(xy_spot_t place, uint64_t offset)
 {
     place.offset += offset;
     return place;
@@ -64,7 +64,7 @@ xy_spot_t coll_pair_received(const coll_build_t *b, int to, int from);
 
 /* Where part i of `parts` of the vector begins, in bytes; part sizes differ by one element at
  * most. */
-uint64_t coll_part(const xy_coll_request_t *q, int parts, int i);
+uint64_t coll_part_begin(const xy_coll_request_t *q, int parts, int i);
 
 /* ---- Operations: skipped when they have no bytes, or copy a place onto itself ---- */
 
@@ -119,6 +119,8 @@ double coll_cost_slice(const xy_coll_request_t *q);
 
 int coll_log2_floor(int n); /* n >= 1 */
 int coll_log2_ceil(int n);
+/* Nodes of the subtree of node v > 0 of a binomial tree of p. */
+int coll_subtree(int p, int v);
 
 /* p ranks as a group of 2^k: the first `extra` pairs (2i, 2i+1) are one member each, for which its
  * keeper acts. Members are in the order of ranks, so that operations need not commute. */
@@ -135,6 +137,7 @@ int coll_group_member(const coll_group_t *g, int rank);
 /* ---- Answers for tables ---- */
 
 bool coll_always(const xy_coll_request_t *q);
+bool coll_has_element_each(const xy_coll_request_t *q); /* ... of the vector for each rank */
 
 /* ---- Costs ---- */
 
@@ -157,6 +160,11 @@ static inline double coll_vector_bytes(const xy_coll_request_t *q)
 double coll_cost_block(const xy_coll_request_t *q, int i);
 double coll_cost_total(const xy_coll_request_t *q);
 double coll_cost_largest(const xy_coll_request_t *q);
+
+/* How many of `count` blocks from rank `first` on (wrapping) follow each other at the root, where
+ * `offsets` (NULL: one after the other) says where they lie. */
+int coll_block_run(const xy_coll_request_t *q, const uint64_t *const *offsets, int first,
+                   int count);
 
 /* ---- Phases that several algorithms have ---- */
 

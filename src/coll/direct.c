@@ -97,7 +97,7 @@ void coll_direct_copy_pieces(coll_build_t *b, int actor, xy_spot_t from, xy_spot
 {
     for (uint64_t at = 0; at < bytes; at += XY_DIRECT_PIECE) {
         coll_direct_piece(b);
-        coll_direct_copy(b, actor, coll_at(from, at), coll_at(to, at),
+        coll_direct_copy(b, actor, coll_shift(from, at), coll_shift(to, at),
                          bytes - at < XY_DIRECT_PIECE ? bytes - at : XY_DIRECT_PIECE);
     }
 }
@@ -107,11 +107,12 @@ xy_spot_t coll_direct_reduce(coll_build_t *b, int actor, uint64_t begin, uint64_
     xy_spot_t block = coll_place(actor, COLL_TEMPORARY, begin);
 
     if (b->p == 1)
-        return coll_at(coll_input(b, 0), begin);
-    coll_direct_combine(b, actor, coll_at(coll_input(b, 0), begin),
-                        coll_at(coll_input(b, 1), begin), block, bytes, true);
+        return coll_shift(coll_input(b, 0), begin);
+    coll_direct_combine(b, actor, coll_shift(coll_input(b, 0), begin),
+                        coll_shift(coll_input(b, 1), begin), block, bytes, true);
     for (int r = 2; r < b->p; r++)
-        coll_direct_combine(b, actor, coll_at(coll_input(b, r), begin), block, block, bytes, false);
+        coll_direct_combine(b, actor, coll_shift(coll_input(b, r), begin), block, block, bytes,
+                            false);
     return block;
 }
 

@@ -19,13 +19,13 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 
 static void piece(coll_build_t *b, int actor, uint64_t begin, uint64_t bytes)
 {
-    coll_direct_copy(b, actor, coll_at(coll_input(b, 0), begin),
+    coll_direct_copy(b, actor, coll_shift(coll_input(b, 0), begin),
                      coll_place(actor, COLL_TEMPORARY, begin), bytes);
     for (int r = 1; r < b->p; r++) {
         xy_spot_t sum = coll_place(actor, COLL_TEMPORARY + (r - 1) % 2, begin);
 
         if (r < b->p - 1)
-            coll_direct_combine(b, actor, sum, coll_at(coll_input(b, r), begin),
+            coll_direct_combine(b, actor, sum, coll_shift(coll_input(b, r), begin),
                                 coll_place(actor, COLL_TEMPORARY + r % 2, begin), bytes, true);
         coll_direct_copy(b, actor, sum, coll_place(r, XY_BUFFER_RECEIVE, begin), bytes);
     }

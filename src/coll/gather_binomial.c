@@ -11,27 +11,6 @@
  */
 #include "coll/build.h"
 
-static int subtree(int p, int v)
-{
-    int size = v & -v;
-
-    return v + size > p ? p - v : size;
-}
-
-/* The end of the blocks' run that begins with rank `first` at the root. */
-static int run(const xy_coll_request_t *q, int first, int count)
-{
-    const uint64_t *row = q->receive_offsets != NULL ? q->receive_offsets[q->root] : NULL;
-    int n = 1;
-
-    while (n < count &&
-           (row == NULL ? first + n < q->procs
-                        : row[(first + n) % q->procs] == row[(first + n - 1) % q->procs] +
-                                                             q->counts[(first + n - 1) % q->procs]))
-        n++;
-    return n;
-}
-
 /* When node v has all its blocks; a message of several runs costs several a. */
 static double finish(const xy_coll_request_t *q, const xy_coll_link_t *l, int v, int levels)
 {
@@ -41,13 +20,14 @@ static double finish(const xy_coll_request_t *q, const xy_coll_link_t *l, int v,
     if (v > 0 && (levels == 0 || v + 1 >= p))
         return 0.0;
     for (int i = 0; i < levels && v + (1 << i) < p; i++) {
-        int child = v + (1 << i), size = subtree(p, child), messages = 0;
+        int child = v + (1 << i), size = coll_subtree(p, child), messages = 0;
         double ready = finish(q, l, child, i), bytes = 0.0;
 
         for (int k = 0; k < size; k++)
             bytes += coll_cost_block(q, child + k + q->root);
         for (int k = 0; k < size; messages++)
-            k += v == 0 ? run(q, (child + k + q->root) % p, size - k) : size;
+            k += v == 0 ? coll_block_run(q, q->receive_offsets, (child + k + q->root) % p, size - k)
+                        : size;
         t = (t > ready ? t : ready) + messages * l->alpha + bytes * l->beta;
     }
     return t;
@@ -61,7 +41,7 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 /* Where node v collects: the root in its receive buffer. */
 static void deliver(coll_build_t *b, int v, int parent, int level)
 {
-    int root = b->q->root, p = b->p, size = subtree(p, v);
+    int root = b->q->root, p = b->p, size = coll_subtree(p, v);
     int rank = (v + root) % p, up = (parent + root) % p;
     xy_spot_t packed = size == 1 ? coll_input(b, rank) : coll_place(rank, COLL_TEMPORARY, 0);
 

@@ -82,8 +82,8 @@ static void bytes_of_halved(const coll_build_t *b, const coll_group_t *g, int me
     int first, count;
 
     coll_halved(g, member, rounds, &first, &count);
-    *begin_p = coll_part(b->q, g->size, first);
-    *bytes_p = coll_part(b->q, g->size, first + count) - *begin_p;
+    *begin_p = coll_part_begin(b->q, g->size, first);
+    *bytes_p = coll_part_begin(b->q, g->size, first + count) - *begin_p;
 }
 
 /* What a member has before round t. */
@@ -104,9 +104,9 @@ void coll_phase_halve(coll_build_t *b, const coll_group_t *g, coll_acc_fn acc)
             uint64_t begin, bytes;
 
             bytes_of_halved(b, g, i, t + 1, &begin, &bytes);
-            coll_combine(b, coll_at(held(b, g, partner, t, acc), begin),
-                         coll_at(held(b, g, i, t, acc), begin),
-                         coll_at(acc(b, coll_group_rank(g, i)), begin), bytes, partner < i, 0);
+            coll_combine(b, coll_shift(held(b, g, partner, t, acc), begin),
+                         coll_shift(held(b, g, i, t, acc), begin),
+                         coll_shift(acc(b, coll_group_rank(g, i)), begin), bytes, partner < i, 0);
         }
 }
 
@@ -116,8 +116,8 @@ void coll_phase_halved_move(coll_build_t *b, const coll_group_t *g, coll_acc_fn 
     uint64_t begin, bytes;
 
     bytes_of_halved(b, g, member, rounds, &begin, &bytes);
-    coll_move(b, coll_at(acc(b, coll_group_rank(g, member)), begin),
-              coll_at(acc(b, coll_group_rank(g, to)), begin), bytes, 0);
+    coll_move(b, coll_shift(acc(b, coll_group_rank(g, member)), begin),
+              coll_shift(acc(b, coll_group_rank(g, to)), begin), bytes, 0);
 }
 
 double coll_cost_fold(const xy_coll_request_t *q, const xy_coll_link_t *l)

@@ -13,11 +13,6 @@
  */
 #include "coll/build.h"
 
-static bool applicable(const xy_coll_request_t *q)
-{
-    return q->count >= (uint64_t)q->procs;
-}
-
 static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 {
     if (q->procs == 1)
@@ -52,7 +47,7 @@ const xy_coll_algorithm_t coll_reduce_rabenseifner = {
     .formula = "2 lg p a + (p-1)/p n (2b + g); p no power of 2: p rounded down, + a + n (b + g)",
     .describe = "halve and share the sum, gather its parts; best for long vectors",
     .needs = "at least one element per rank",
-    .applicable = applicable,
+    .applicable = coll_has_element_each,
     .cost = cost,
     .build = build,
     .keeps_input = coll_always,

@@ -62,7 +62,7 @@ static xy_spot_t held(const coll_build_t *b, const coll_group_t *g, int member, 
     int rank = coll_group_rank(g, member);
     bool is_input = half == g->size / 2 && member >= g->extra;
 
-    return coll_at(is_input ? coll_input(b, rank) : coll_place(rank, COLL_TEMPORARY, 0), offset);
+    return coll_shift(is_input ? coll_input(b, rank) : coll_place(rank, COLL_TEMPORARY, 0), offset);
 }
 
 static void round_of(coll_build_t *b, const coll_group_t *g, int half)

@@ -27,9 +27,9 @@ static void take(coll_build_t *b, int r, int round)
 {
     int from = (r - round + b->p) % b->p;
     uint64_t begin = b->start[r], bytes = coll_block(b, r);
-    xy_spot_t theirs = coll_at(coll_input(b, from), begin);
+    xy_spot_t theirs = coll_shift(coll_input(b, from), begin);
     xy_spot_t sum = coll_place(r, XY_BUFFER_RECEIVE, 0), high = coll_place(r, COLL_TEMPORARY, 0);
-    xy_spot_t own = round == 1 ? coll_at(coll_input(b, r), begin) : sum;
+    xy_spot_t own = round == 1 ? coll_shift(coll_input(b, r), begin) : sum;
 
     if (b->q->is_commutative || from < r)
         coll_combine(b, theirs, own, sum, bytes, true, 0);
@@ -49,7 +49,7 @@ static void build(coll_build_t *b)
         for (int r = 0; r < p; r++)
             take(b, r, round);
     for (int r = 0; r < p; r++) {
-        xy_spot_t own = coll_at(coll_input(b, r), b->start[r]);
+        xy_spot_t own = coll_shift(coll_input(b, r), b->start[r]);
         xy_spot_t sum = coll_place(r, XY_BUFFER_RECEIVE, 0);
 
         if (p == 1)

@@ -136,7 +136,7 @@ static void take_snapshot(coll_build_t *b, int rank)
         for (int to = 0; to < b->p; to++) {
             uint64_t offset = b->q->receive_offsets[rank][to] * b->q->element;
 
-            coll_move(b, coll_at(input, offset), coll_at(copy, offset),
+            coll_move(b, coll_shift(input, offset), coll_shift(copy, offset),
                       coll_pair_bytes(b, rank, to), 0);
         }
         return;

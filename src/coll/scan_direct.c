@@ -15,11 +15,11 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 
 static void piece(coll_build_t *b, int actor, uint64_t begin, uint64_t bytes)
 {
-    coll_direct_copy(b, actor, coll_at(coll_input(b, 0), begin),
+    coll_direct_copy(b, actor, coll_shift(coll_input(b, 0), begin),
                      coll_place(0, XY_BUFFER_RECEIVE, begin), bytes);
     for (int r = 1; r < b->p; r++)
         coll_direct_combine(b, actor, coll_place(r - 1, XY_BUFFER_RECEIVE, begin),
-                            coll_at(coll_input(b, r), begin),
+                            coll_shift(coll_input(b, r), begin),
                             coll_place(r, XY_BUFFER_RECEIVE, begin), bytes, true);
 }
 

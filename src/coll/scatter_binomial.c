@@ -11,26 +11,6 @@
  */
 #include "coll/build.h"
 
-static int subtree(int p, int v)
-{
-    int size = v & -v;
-
-    return v + size > p ? p - v : size;
-}
-
-static int run(const xy_coll_request_t *q, int first, int count)
-{
-    const uint64_t *row = q->send_offsets != NULL ? q->send_offsets[q->root] : NULL;
-    int n = 1;
-
-    while (n < count &&
-           (row == NULL ? first + n < q->procs
-                        : row[(first + n) % q->procs] == row[(first + n - 1) % q->procs] +
-                                                             q->counts[(first + n - 1) % q->procs]))
-        n++;
-    return n;
-}
-
 /* When the subtree of node v, which has its blocks at time t, is served. */
 static double finish(const xy_coll_request_t *q, const xy_coll_link_t *l, int v, int levels,
                      double t)
@@ -45,11 +25,12 @@ static double finish(const xy_coll_request_t *q, const xy_coll_link_t *l, int v,
 
         if (child >= p)
             continue;
-        size = subtree(p, child);
+        size = coll_subtree(p, child);
         for (int k = 0; k < size; k++)
             bytes += coll_cost_block(q, child + k + q->root);
         for (int k = 0; k < size; messages++)
-            k += v == 0 ? run(q, (child + k + q->root) % p, size - k) : size;
+            k += v == 0 ? coll_block_run(q, q->send_offsets, (child + k + q->root) % p, size - k)
+                        : size;
         t += messages * l->alpha + bytes * l->beta;
         served = finish(q, l, child, i, t);
         end = served > end ? served : end;
@@ -64,7 +45,7 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 
 static void deliver(coll_build_t *b, int v, int parent, int level)
 {
-    int root = b->q->root, p = b->p, size = subtree(p, v);
+    int root = b->q->root, p = b->p, size = coll_subtree(p, v);
     int rank = (v + root) % p, up = (parent + root) % p;
     xy_spot_t packed = coll_place(rank, size == 1 ? XY_BUFFER_RECEIVE : COLL_TEMPORARY, 0);
 
