@@ -5,7 +5,7 @@
     tests/check_floors.py [ROOT]        check the tree at ROOT (default: this one)
     tests/check_floors.py --self-test   break small trees in every way, and see each one caught
 
-docs/architecture.md holds tables `| floor | room | ...`. A room may be a wing: its sub-rooms have
+docs/architecture.md holds tables `| layer | component | ...`. A room may be a wing: its sub-rooms have
 rows of their own (`| 7.2 | `src/mpi/datatype` |`), and the wing's own files, beside the sub-rooms, have
 the row `src/wing` again or none (then they stand above all sub-rooms). For each file of a room:
   - it includes no room of its own floor or above;
