@@ -87,7 +87,7 @@ static void test_tasks_win(void **state)
  * themselves, is faster by up to 2 us. See docs/simulate.md. */
 static bool may_lose(const xy_sim_point_t *p)
 {
-    return p->collective == XY_COLL_REDUCE && p->size <= 16 << 10 && p->ranks >= 11 * p->comm_cores;
+    return p->collective == XY_COLL_REDUCE && p->size <= 16 << 10 && p->ranks >= 8 * p->comm_cores;
 }
 
 static int check_never_slower(const xy_vec_t *points)
