@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench_nbc.h"
+#include "sched/sched.h"
 
 const char *const nbc_modes[] = {"cpu-exploit", "equivalent-compute", NULL};
 static const char *const kernels[] = {"product", "addition", NULL};
@@ -63,12 +64,11 @@ static const xy_option_t options[] = {
     {"let-arrive", 0, XY_OPT_CHOICE, "on|off", offsetof(nbc_values_t, let_arrive),
      .help = "measured: a start lets the other ranks of its core reach theirs first",
      .preset = "on", .choices = on_off},
-    {"threads", 0, XY_OPT_STRING, "PLACE", offsetof(nbc_values_t, threads),
-     .help = "of progress threads: numa, odd-even, bind, dedicated, smt", .preset = "numa"},
-    {"order", 0, XY_OPT_STRING, "ORDER", offsetof(nbc_values_t, order),
-     .help = "on a shared core: round-robin, suspend, semaphore, suspend-semaphore, "
-             "priority",
-     .preset = "semaphore"},
+    {"threads", 0, XY_OPT_CHOICE, "PLACE", offsetof(nbc_values_t, threads),
+     .help = "where progress threads live", .preset = "numa", .table = XY_TABLE(xy_threads_all)},
+    {"order", 0, XY_OPT_CHOICE, "ORDER", offsetof(nbc_values_t, order),
+     .help = "of progress threads that share a core", .preset = "semaphore",
+     .table = XY_TABLE(xy_order_all)},
     {"priority", 0, XY_OPT_LONG, "N", offsetof(nbc_values_t, priority), .min = 0, .max = 20,
      .help = "of progress threads, with --order priority", .preset = "10"},
     {"split", 0, XY_OPT_STRING, "S", offsetof(nbc_values_t, split),

@@ -17,6 +17,7 @@
 #include "base/progress.h"
 #include "base/random.h"
 #include "base/status.h"
+#include "base/table.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "base/xml.h"

@@ -24,16 +24,18 @@
 #include <stdio.h>
 
 #include "base/status.h"
+#include "base/table.h"
 #include "base/vec.h"
 
 typedef enum {
     XY_OPT_FLAG,    /* bool */
-    XY_OPT_STRING,  /* const char * (points into argv, the environment or the table) */
+    XY_OPT_STRING,  /* const char * (points into argv, the environment or the table); with `table`,
+                       the names that help and completion offer beside any other text */
     XY_OPT_LONG,    /* long, within [min, max] when min < max */
     XY_OPT_DOUBLE,  /* double, likewise */
     XY_OPT_SIZE,    /* uint64_t: 64K, 1MiB */
     XY_OPT_SECONDS, /* double: 20us, 1.5s */
-    XY_OPT_CHOICE,  /* const char *, one of `choices` */
+    XY_OPT_CHOICE,  /* const char *, one of `choices` or `table` */
     XY_OPT_LIST,    /* xy_vec_t of const char *: may be repeated */
     XY_OPT_PAIRS,   /* the same with two arguments each: "-env NAME VALUE" pushes both */
     XY_OPT_IGNORED, /* accepted and without effect; takes an argument if `argument` is set */
@@ -49,9 +51,13 @@ typedef struct {
     const char *env;            /* environment variable, or NULL */
     const char *preset;         /* default, as on the command line, or NULL */
     const char *const *choices; /* NULL-terminated */
+    xy_table_t table;           /* the same from a table of strategies, or NULL */
     const char *const *aliases; /* other names, NULL-terminated, or NULL */
     double min, max;
     const char *complete; /* completion: "file", "directory", or NULL; choices come by themselves */
+    /* Accepted for one more version: what to do instead, which a warning prints. NULL: it stays. An
+     * option that is leaving has no help. */
+    const char *leaving;
 } xy_option_t;
 
 typedef struct {

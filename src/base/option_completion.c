@@ -20,10 +20,13 @@ static void put_pattern(FILE *file, const xy_command_t *command, const xy_option
 
 static void put_argument(FILE *file, const xy_option_t *option)
 {
-    if (option->choices != NULL) {
-        fputs("            COMPREPLY=($(compgen -W \"", file);
-        for (const char *const *choice = option->choices; *choice != NULL; choice++)
-            fprintf(file, "%s%s", choice == option->choices ? "" : " ", *choice);
+    const char *choice = base_option_choice(option, 0);
+
+    if (choice != NULL) {
+        fprintf(file, "            COMPREPLY=($(compgen %s-W \"",
+                option->kind == XY_OPT_CHOICE ? "" : "-f ");
+        for (size_t i = 0; (choice = base_option_choice(option, i)) != NULL; i++)
+            fprintf(file, "%s%s", i == 0 ? "" : " ", choice);
         fputs("\" -- \"$cur\"))\n", file);
     } else if (option->complete != NULL && strcmp(option->complete, "directory") == 0) {
         fputs("            compopt -o filenames\n"

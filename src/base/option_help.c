@@ -54,11 +54,11 @@ static void fill(FILE *file, const char *text, int indent, int column)
 /* Default, environment and choices, which every option states in the same words. */
 static void add_facts(const xy_option_t *option, xy_text_t *text)
 {
-    const char *between = " (";
+    bool lists = base_option_lists_choices(option);
+    const char *between = " (", *choice;
 
-    if (base_option_lists_choices(option)) {
-        for (const char *const *choice = option->choices; *choice != NULL; choice++)
-            xy_text_addf(text, "%s%s", choice == option->choices ? " (one of " : ", ", *choice);
+    for (size_t i = 0; lists && (choice = base_option_choice(option, i)) != NULL; i++) {
+        xy_text_addf(text, "%s%s", i == 0 ? " (one of " : ", ", choice);
         between = "; ";
     }
     if (option->preset != NULL) {

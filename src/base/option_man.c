@@ -89,6 +89,29 @@ static void put_heading(FILE *file, const char *name)
     putc('\n', file);
 }
 
+/* In a sentence; the entries of a table one by one, with what they do. */
+static void put_choices(FILE *file, const xy_option_t *option)
+{
+    const char *choice;
+
+    for (size_t i = 0; (choice = base_option_choice(option, i)) != NULL; i++) {
+        if (option->choices != NULL)
+            fputs(i == 0 ? "One of \\fB" : "\\fR, \\fB", file);
+        else
+            fputs(i == 0 ? "One of\n.br\n\\fB" : ".br\n\\fB", file);
+        put_string(file, choice);
+        if (option->choices == NULL) {
+            fputs("\\fR: ", file);
+            put_string(file, xy_table_describe(option->table, i));
+            putc('\n', file);
+        }
+    }
+    if (option->choices != NULL)
+        fputs("\\fR.\n", file);
+    else if (option->table != NULL)
+        fputs(".br\n", file);
+}
+
 static void put_option(FILE *file, const xy_command_t *command, const xy_option_t *option)
 {
     const char *argument = base_option_argument(option);
@@ -114,14 +137,8 @@ static void put_option(FILE *file, const xy_command_t *command, const xy_option_
     }
     putc('\n', file);
     put_sentences(file, option->help);
-    if (base_option_lists_choices(option)) {
-        fputs("One of ", file);
-        for (const char *const *choice = option->choices; *choice != NULL; choice++) {
-            fputs(choice == option->choices ? "\\fB" : "\\fR, \\fB", file);
-            put_string(file, *choice);
-        }
-        fputs("\\fR.\n", file);
-    }
+    if (base_option_lists_choices(option))
+        put_choices(file, option);
     if (option->preset != NULL) {
         fputs("Default: ", file);
         put_string(file, option->preset);

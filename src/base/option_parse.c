@@ -12,7 +12,7 @@
 #include "base/option_table.h"
 #include "base/text.h"
 
-enum { MAX_OPTIONS = 256, MAX_NAMES = 3 * MAX_OPTIONS, CALL_SIZE = 128 };
+enum { MAX_OPTIONS = 256, MAX_NAMES = 3 * MAX_OPTIONS, MAX_CHOICES = 64, CALL_SIZE = 128 };
 
 typedef struct {
     const xy_command_t *command;
@@ -83,19 +83,21 @@ static xy_status_t set_flag(const char *text, bool *value_p, const origin_t *ori
 static xy_status_t set_choice(const xy_option_t *option, const char *text, const char **value_p,
                               const origin_t *origin)
 {
-    const char *nearest = xy_nearest_word(text, option->choices);
+    const char *choices[MAX_CHOICES + 1] = {NULL}, *choice, *nearest;
     char what[512] = "is none of";
     size_t used = strlen(what);
 
-    for (const char *const *choice = option->choices; *choice != NULL; choice++) {
-        if (strcmp(*choice, text) == 0) {
-            *value_p = *choice;
+    for (size_t i = 0; i < MAX_CHOICES && (choice = base_option_choice(option, i)) != NULL; i++) {
+        choices[i] = choice;
+        if (strcmp(choice, text) == 0) {
+            *value_p = choice;
             return XY_OK;
         }
         if (used < sizeof(what))
-            used += (size_t)snprintf(what + used, sizeof(what) - used, "%s %s",
-                                     choice == option->choices ? "" : ",", *choice);
+            used += (size_t)snprintf(what + used, sizeof(what) - used, "%s %s", i == 0 ? "" : ",",
+                                     choice);
     }
+    nearest = xy_nearest_word(text, choices);
     if (nearest != NULL && used < sizeof(what))
         snprintf(what + used, sizeof(what) - used, "; did you mean '%s'?", nearest);
     return fail_value(origin, text, what);
@@ -138,6 +140,13 @@ static xy_status_t set_number(const xy_option_t *option, const char *text, void 
     if (st == XY_OK)
         memcpy(value_p, &value, bytes);
     return st;
+}
+
+static void warn_leaving(const xy_option_t *option, const origin_t *origin)
+{
+    if (option->leaving != NULL)
+        xy_warn("%s %s has no effect any more and goes with the next version; %s", origin->intro,
+                origin->name, option->leaving);
 }
 
 static xy_status_t push_words(xy_vec_t *vec, const char *first, const char *second)
@@ -235,6 +244,7 @@ static xy_status_t apply(parser_t *p, const xy_option_t *option, const char *wri
     if (st != XY_OK)
         return st;
     given[option - p->command->options] = true;
+    warn_leaving(option, &origin);
     return set_value(option, p->values, words[0], words[1], &origin);
 }
 
@@ -357,6 +367,8 @@ static xy_status_t fill_rest(const parser_t *p)
             text = o->preset;
             origin.intro = "default of option";
             snprintf(origin.name, sizeof(origin.name), "--%s", o->name);
+        } else {
+            warn_leaving(o, &origin);
         }
         if (text == NULL || o->kind == XY_OPT_PAIRS)
             continue;

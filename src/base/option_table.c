@@ -57,6 +57,13 @@ const char *base_option_argument(const xy_option_t *option)
     return option->argument != NULL ? option->argument : names[option->kind];
 }
 
+const char *base_option_choice(const xy_option_t *option, size_t i)
+{
+    if (option->choices != NULL)
+        return option->choices[i];
+    return option->table != NULL ? xy_table_name(option->table, i) : NULL;
+}
+
 const char *base_option_dashes(const xy_command_t *command, const char *name)
 {
     bool is_letter = command->single_dash && name[1] == '\0';
@@ -66,8 +73,10 @@ const char *base_option_dashes(const xy_command_t *command, const char *name)
 
 bool base_option_lists_choices(const xy_option_t *option)
 {
-    for (const char *const *c = option->choices; c != NULL && *c != NULL; c++)
-        if (option->help == NULL || strstr(option->help, *c) == NULL)
+    const char *choice;
+
+    for (size_t i = 0; (choice = base_option_choice(option, i)) != NULL; i++)
+        if (option->help == NULL || strstr(option->help, choice) == NULL)
             return true;
     return false;
 }

@@ -24,6 +24,11 @@ const char *base_option_dashes(const xy_command_t *command, const char *name);
 /* Whether its choices still have to be listed: not where the help explains each of them. */
 bool base_option_lists_choices(const xy_option_t *option);
 
+/* Its i-th choice, from its list or its table; NULL: there are no more. `i` is at most their
+ * number.
+ */
+const char *base_option_choice(const xy_option_t *option, size_t i);
+
 /* "xylem machine": how the command is called. `size` bytes of buffer; returned. */
 char *base_command_call(const xy_command_t *command, char *buffer, size_t size);
 

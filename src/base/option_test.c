@@ -24,13 +24,19 @@ typedef struct {
     uint64_t size;
     double wait;
     const char *format;
-    const char *directory;
+    const char *directory, *way;
     xy_vec_t define;
     xy_vec_t env;
 } values_t;
 
 static const char *const formats[] = {"text", "json", NULL};
 static const char *const svg_aliases[] = {"picture", NULL};
+
+typedef struct {
+    const char *name, *describe;
+} way_t;
+static const way_t fast = {"fast", "in a hurry"}, slow = {"slow", "with care"};
+static const way_t *const ways[] = {&fast, &slow, NULL};
 
 static const xy_option_t options[] = {
     {"tree", 't', XY_OPT_FLAG, .offset = offsetof(values_t, tree), .help = "print the tree",
@@ -54,6 +60,15 @@ static const xy_option_t options[] = {
     {"env", 0, XY_OPT_PAIRS, NULL, offsetof(values_t, env), .help = "set a variable"},
     {"old", 0, XY_OPT_IGNORED, "X", .help = "has no effect"},
     {.name = "older", .kind = XY_OPT_IGNORED},
+    {.name = "oldest",
+     .kind = XY_OPT_IGNORED,
+     .argument = "X",
+     .env = "XYT_OLDEST",
+     .leaving = "use --wait"},
+    {"way", 'w', XY_OPT_CHOICE, "WAY", offsetof(values_t, way), .table = XY_TABLE(ways),
+     .help = "how to go"},
+    {"anyway", 0, XY_OPT_STRING, "WAY|FILE", offsetof(values_t, way), .table = XY_TABLE(ways),
+     .help = "how to go"},
     {0}};
 
 static xy_command_t command = {.name = "test",
@@ -75,6 +90,7 @@ static int reset(void **state)
     unsetenv("XYT_DEPTH");
     unsetenv("XYT_FORMAT");
     unsetenv("XYT_DEFINE");
+    unsetenv("XYT_OLDEST");
     command.positional_min = 0;
     command.positional_max = -1;
     command.stop_at_positional = false;
@@ -508,6 +524,38 @@ static void test_help_text(void **state)
 
 #define OPTION_TEST(test) cmocka_unit_test_setup_teardown(test, reset, cleanup)
 
+static void test_tables(void **state)
+{
+    char *text = printed(print_help);
+
+    (void)state;
+    assert_non_null(strstr(text, "--way WAY           how to go (one of fast, slow)\n"));
+    free(text);
+    text = printed(print_man);
+    assert_non_null(strstr(text, ".br\n\\fBslow\\fR: with care\n"));
+    free(text);
+    assert_int_equal(parse("--way slow"), XY_OK);
+    assert_ptr_equal(values.way, slow.name);
+    check_fails("-w solw", "option -w: 'solw' is none of fast, slow; did you mean 'slow'? See "
+                           "'xylem test --help'");
+    assert_int_equal(parse("--anyway solw"), XY_OK);
+    assert_string_equal(values.way, "solw");
+}
+
+static void test_leaving_options_warn(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--oldest 5 file"), XY_OK);
+    assert_int_equal(count, 1);
+    assert_string_equal(testing_said, "warning: option --oldest has no effect any more and goes "
+                                      "with the next version; use --wait");
+    assert_int_equal(parse(""), XY_OK);
+    assert_int_equal(testing_said_count, 0);
+    setenv("XYT_OLDEST", "1", 1);
+    assert_int_equal(parse(""), XY_OK);
+    assert_non_null(strstr(testing_said, "environment variable XYT_OLDEST has no effect"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -527,6 +575,8 @@ int main(void)
         OPTION_TEST(test_printers_know_all_options),
         OPTION_TEST(test_completion_in_bash),
         OPTION_TEST(test_help_text),
+        OPTION_TEST(test_tables),
+        OPTION_TEST(test_leaving_options_warn),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,32 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sched/order_internal.h"
 
-#include <string.h>
-
 const xy_order_t *const xy_order_all[] = {
     &sched_order_round_robin,       &sched_order_suspend,  &sched_order_semaphore,
     &sched_order_suspend_semaphore, &sched_order_priority, NULL,
 };
 
-enum { ORDER_COUNT = sizeof(xy_order_all) / sizeof(xy_order_all[0]) };
-
 xy_status_t xy_order_find(const char *name, const xy_order_t **order_p)
 {
-    const char *names[ORDER_COUNT];
-    const char *nearest;
+    const xy_order_t *found = xy_table_find(XY_TABLE(xy_order_all), name);
 
-    for (size_t i = 0; i < ORDER_COUNT; i++) {
-        names[i] = xy_order_all[i] != NULL ? xy_order_all[i]->name : NULL;
-        if (names[i] != NULL && strcmp(names[i], name) == 0) {
-            *order_p = xy_order_all[i];
-            return XY_OK;
-        }
-    }
-    nearest = xy_nearest_word(name, names);
-    return xy_fail(XY_EUSAGE, "no order of progress threads is called '%s'; %s%s", name,
-                   nearest != NULL ? "did you mean "
-                                   : "there are round-robin, suspend, semaphore, ",
-                   nearest != NULL ? nearest : "suspend-semaphore, priority");
+    if (found == NULL)
+        return xy_table_fail(XY_TABLE(xy_order_all), "order of progress threads", name);
+    *order_p = found;
+    return XY_OK;
 }
 
 void xy_order_queue_init(xy_order_queue_t *queue, const xy_order_t *order,

@@ -128,7 +128,7 @@ static void test_names(void **state)
     (void)state;
     testing_listen();
     assert_int_equal(xy_order_find("semafore", &order), XY_EUSAGE);
-    assert_non_null(strstr(testing_said, "did you mean semaphore"));
+    assert_non_null(strstr(testing_said, "did you mean 'semaphore'?"));
     assert_int_equal(xy_order_find("xyz", &order), XY_EUSAGE);
     assert_non_null(strstr(testing_said, "there are round-robin"));
 }

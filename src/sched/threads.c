@@ -9,25 +9,14 @@ const xy_threads_t *const xy_threads_all[] = {
     &sched_threads_dedicated, &sched_threads_smt,      NULL,
 };
 
-enum { THREADS_COUNT = sizeof(xy_threads_all) / sizeof(xy_threads_all[0]) };
-
 xy_status_t xy_threads_find(const char *name, const xy_threads_t **threads_p)
 {
-    const char *names[THREADS_COUNT];
-    const char *nearest;
+    const xy_threads_t *found = xy_table_find(XY_TABLE(xy_threads_all), name);
 
-    for (size_t i = 0; i < THREADS_COUNT; i++) {
-        names[i] = xy_threads_all[i] != NULL ? xy_threads_all[i]->name : NULL;
-        if (names[i] != NULL && strcmp(names[i], name) == 0) {
-            *threads_p = xy_threads_all[i];
-            return XY_OK;
-        }
-    }
-    nearest = xy_nearest_word(name, names);
-    return xy_fail(XY_EUSAGE, "no placement of progress threads is called '%s'; %s%s", name,
-                   nearest != NULL ? "did you mean "
-                                   : "there are numa, odd-even, bind, dedicated, ",
-                   nearest != NULL ? nearest : "smt");
+    if (found == NULL)
+        return xy_table_fail(XY_TABLE(xy_threads_all), "placement of progress threads", name);
+    *threads_p = found;
+    return XY_OK;
 }
 
 bool sched_is_comm(const xy_threads_query_t *query, int core)

@@ -185,7 +185,7 @@ static void test_smt(void **state)
     assert_memory_equal(node.thread_of, node.core_of, 4 * sizeof(int));
     close_node(&node);
     assert_int_equal(xy_threads_find("nume", &threads), XY_EUSAGE);
-    assert_non_null(strstr(testing_said, "did you mean numa"));
+    assert_non_null(strstr(testing_said, "did you mean 'numa'?"));
 }
 
 static void test_free_cores_limited(void **state)
