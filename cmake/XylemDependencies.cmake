@@ -46,6 +46,16 @@ function(xy_library_dependency variable header library disables)
   endif()
 endfunction()
 
+# xy_library_file(library variable): the name under which the dynamic linker finds a shared library.
+function(xy_library_file library variable)
+  get_filename_component(name ${library} NAME)
+  execute_process(COMMAND ${CMAKE_READELF} -d ${library} OUTPUT_VARIABLE dynamic ERROR_QUIET)
+  if(dynamic MATCHES "SONAME[^[]*\\[([^]]+)\\]")
+    set(name ${CMAKE_MATCH_1})
+  endif()
+  set(${variable} ${name} PARENT_SCOPE)
+endfunction()
+
 xy_dependency(HWLOC hwloc "the live machine is read flat from /sys, hwloc XML is not read")
 xy_dependency(LIBXML2 libxml-2.0 "machine files are not read (synthetic machines still are)")
 xy_dependency(CMOCKA cmocka "unit tests are not built")

@@ -20,10 +20,8 @@ static const xy_option_t options[] = {
      .help = "where to place: anything 'xylem machine' takes, or torus:8x8x8, mesh:32x32 (default: "
              "the machine this runs on)",
      .env = "XYLEM_MACHINE"},
-    {"strategy", 's', XY_OPT_STRING, "NAME", offsetof(values_t, strategy),
-     .help = "multisection, treematch, scotch, metis, bisection, mpipp, packed, round-robin or "
-             "random",
-     .preset = "multisection"},
+    {"strategy", 's', XY_OPT_CHOICE, "NAME", offsetof(values_t, strategy), .help = "how to place",
+     .preset = "multisection", .table = XY_TABLE(xy_strategies)},
     {"metric", 0, XY_OPT_CHOICE, "METRIC", offsetof(values_t, metric),
      .help = "what counts: bytes (size), messages (msg), or the mean size of a message (avg)",
      .preset = "size", .choices = metrics},
@@ -45,9 +43,7 @@ static const xy_option_t options[] = {
     {"restarts", 0, XY_OPT_LONG, "N", offsetof(values_t, restarts),
      .help = "random starts of mpipp", .preset = "5", .min = 1, .max = 1000},
     {"output", 'o', XY_OPT_CHOICE, "FORMAT", offsetof(values_t, output),
-     .help = "print the placement for a launcher: cores, xylem, rankfile, rankfile5, mpich, "
-             "mpich-hosts or slurm",
-     .choices = xy_place_format_names},
+     .help = "print the placement for a launcher", .choices = xy_place_format_names},
     {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json),
      .help = "print strategy, seconds, costs and the core of each process as JSON"},
     {"svg", 0, XY_OPT_STRING, "FILE", offsetof(values_t, svg),
@@ -70,6 +66,19 @@ typedef struct {
     double *load;
 } job_t;
 
+/* The launcher binds ranks to cores, not to hardware threads. */
+static xy_status_t keep_cores(xy_machine_t **machine_p)
+{
+    xy_machine_t *cores;
+    xy_status_t st = xy_cores_machine(*machine_p, &cores);
+
+    if (st == XY_OK) {
+        xy_machine_destroy(*machine_p);
+        *machine_p = cores;
+    }
+    return st;
+}
+
 static xy_status_t load_target(job_t *j)
 {
     const char *source = j->v->machine;
@@ -83,6 +92,8 @@ static xy_status_t load_target(job_t *j)
     if (source != NULL && xy_target_is_grid_text(source))
         return xy_target_grid(source, &weights, &j->target);
     st = xy_machine_load(source, &j->machine);
+    if (st == XY_OK && j->v->output != NULL && strcmp(j->v->output, "xylem") == 0)
+        st = keep_cores(&j->machine);
     return st == XY_OK ? xy_target_create(j->machine, &weights, &j->target) : st;
 }
 
@@ -172,8 +183,8 @@ static xy_status_t compare(const job_t *j)
             why[count] = "takes too long for so many processes";
             continue;
         }
-        if (!xy_strategy_is_built(s)) {
-            why[count] = "is not in this build";
+        if (!xy_strategy_is_available(s)) {
+            why[count] = "needs a library that is not here";
             continue;
         }
         st = compute(j, s->name, &rows[count]);

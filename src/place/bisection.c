@@ -7,6 +7,7 @@
  */
 #include "place/bisect.h"
 #include "place/strategy.h"
+#include "place/strategy_internal.h"
 
 static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 {
@@ -25,8 +26,9 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     return st;
 }
 
-const xy_strategy_t strategy_bisection = {
+const xy_strategy_t place_strategy_bisection = {
     .name = "bisection",
     .describe = "processes and leaves halved together, whatever the arities",
+    .needs_matrix = true,
     .place = place,
 };

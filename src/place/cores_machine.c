@@ -17,27 +17,30 @@ static xy_obj_t core_of_leaf(const xy_machine_t *m, xy_obj_t leaf)
     return core != XY_OBJ_NONE ? core : leaf;
 }
 
+/* The next leaf from `i` on that may be used and is not of the core `last`. */
+static uint32_t next_core(const xy_machine_t *m, uint32_t i, xy_obj_t last)
+{
+    while (i < m->leaves &&
+           (!xy_machine_is_usable(m, m->leaf[i]) || core_of_leaf(m, m->leaf[i]) == last))
+        i++;
+    return i;
+}
+
 xy_status_t xy_cores_init(xy_cores_t *cores, const xy_machine_t *m)
 {
-    xy_obj_t last_core = XY_OBJ_NONE, last_node = XY_OBJ_NONE;
+    xy_obj_t core = XY_OBJ_NONE, last_node = XY_OBJ_NONE;
     xy_cores_t made;
     xy_status_t st = place_cores_allocate(&made, (int)m->leaves);
 
     if (st != XY_OK)
         return st;
-    for (uint32_t i = 0; i < m->leaves; i++) {
-        xy_obj_t leaf = m->leaf[i], core, node;
+    for (uint32_t i = next_core(m, 0, core); i < m->leaves; i = next_core(m, i + 1, core)) {
+        xy_obj_t leaf = m->leaf[i], node = memory_of_leaf(m, leaf);
 
-        if (!xy_machine_is_usable(m, leaf))
-            continue;
-        core = core_of_leaf(m, leaf);
-        node = memory_of_leaf(m, leaf);
-        if (core == last_core)
-            continue;
         place_cores_append(&made,
                            m->physical[leaf] != XY_OBJ_NONE ? (int)m->physical[leaf] : (int)i,
                            node != last_node);
-        last_core = core;
+        core = core_of_leaf(m, leaf);
         last_node = node;
     }
     if (made.count == 0) {
@@ -46,4 +49,21 @@ xy_status_t xy_cores_init(xy_cores_t *cores, const xy_machine_t *m)
     }
     *cores = made;
     return XY_OK;
+}
+
+xy_status_t xy_cores_machine(const xy_machine_t *m, xy_machine_t **machine_p)
+{
+    xy_obj_t core = XY_OBJ_NONE;
+    xy_bitset_t leaves;
+    xy_status_t st;
+
+    if (xy_bitset_init(&leaves, m->leaves) != XY_OK)
+        return xy_fail_memory("listing the cores");
+    for (uint32_t i = next_core(m, 0, core); i < m->leaves; i = next_core(m, i + 1, core)) {
+        xy_bitset_set(&leaves, i);
+        core = core_of_leaf(m, m->leaf[i]);
+    }
+    st = xy_machine_restrict(m, &leaves, machine_p);
+    xy_bitset_cleanup(&leaves);
+    return st;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Placement files from anywhere: an error, or a core for each of 3 ranks. */
 #include "place/matrix_fuzz.h"
-#include "place/strategies.h"
+#include "place/strategy_internal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -7,10 +7,31 @@
 #include <string.h>
 
 #include "place/descend.h"
+#include "place/loaded.h"
 #include "place/repair.h"
+#include "place/strategy_internal.h"
 
 #if XYLEM_HAVE_METIS
 #include <metis.h>
+
+/* The functions of the library, once it is loaded. */
+static struct {
+    __typeof__(&METIS_SetDefaultOptions) set_default_options;
+    __typeof__(&METIS_PartGraphKway) part_graph_kway;
+    __typeof__(&METIS_PartGraphRecursive) part_graph_recursive;
+} metis;
+
+static const place_symbol_t symbols[] = {
+    {"METIS_SetDefaultOptions", &metis.set_default_options},
+    {"METIS_PartGraphKway", &metis.part_graph_kway},
+    {"METIS_PartGraphRecursive", &metis.part_graph_recursive},
+    {0},
+};
+
+static bool is_missing(void)
+{
+    return !place_library_load(XYLEM_METIS_FILE, symbols);
+}
 
 /* Edge weights as whole numbers from 1 to a million: METIS takes no others. */
 static void whole_weights(const place_graph_t *g, idx_t *weight)
@@ -45,9 +66,9 @@ static xy_status_t call(const place_graph_t *g, uint32_t parts, const uint64_t *
         imbalance = (real_t)(total / g->n);
     for (uint32_t i = 0; i < parts; i++)
         share[i] = (real_t)((double)room[i] / total);
-    METIS_SetDefaultOptions(options);
+    metis.set_default_options(options);
     options[METIS_OPTION_SEED] = (idx_t)(seed & 0x7fffffff);
-    rc = (parts > 8 ? METIS_PartGraphKway : METIS_PartGraphRecursive)(
+    rc = (parts > 8 ? metis.part_graph_kway : metis.part_graph_recursive)(
         &n, &one, first, to, NULL, NULL, w, &k, share, &imbalance, options, &cut, part);
     if (rc != METIS_OK)
         return rc == METIS_ERROR_MEMORY ? XY_ENOMEM : xy_fail(XY_EINVAL, "METIS refused the graph");
@@ -79,6 +100,8 @@ static xy_status_t cut(void *arg, const place_graph_t *g, const uint32_t *ids, u
 
 static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 {
+    if (is_missing())
+        return place_library_fail("metis", XYLEM_METIS_FILE);
     return place_descend(q, cut, (void *)(uintptr_t)q, leaf_of);
 }
 
@@ -87,15 +110,20 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 {
     (void)q, (void)leaf_of;
-    return xy_fail(XY_EUNSUPPORTED,
-                   "strategy metis: built without METIS; install libmetis-dev and build again");
+    return place_library_fail("metis", NULL);
+}
+
+static bool is_missing(void)
+{
+    return true;
 }
 
 #endif
 
-const xy_strategy_t strategy_metis = {
+const xy_strategy_t place_strategy_metis = {
     .name = "metis",
     .describe = "METIS cuts each level of the tree; repaired to exact sizes",
-    .is_missing = !XYLEM_HAVE_METIS,
+    .is_missing = is_missing,
+    .needs_matrix = true,
     .place = place,
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "place/strategy.h"
+#include "place/strategy_internal.h"
 
 enum { ROUNDS_MAX = 60 };
 
@@ -151,9 +152,10 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     return st;
 }
 
-const xy_strategy_t strategy_mpipp = {
+const xy_strategy_t place_strategy_mpipp = {
     .name = "mpipp",
     .describe = "pairwise exchanges from random starts, the best of several",
     .limit = 1024,
+    .needs_matrix = true,
     .place = place,
 };

@@ -21,6 +21,7 @@
 
 #include "place/descend.h"
 #include "place/lattice.h"
+#include "place/strategy_internal.h"
 
 /* Processes: between which two starts are tried, and from which on time counts more than the last
  * percent. */
@@ -184,8 +185,9 @@ static xy_status_t place_sorted(const xy_problem_t *q, uint32_t *leaf_of)
     return st;
 }
 
-const xy_strategy_t xy_strategy_multisection = {
+const xy_strategy_t place_strategy_multisection = {
     .name = "multisection",
     .describe = "multilevel cuts with exact sizes down the tree, then exchanges by real distances",
+    .needs_matrix = true,
     .place = place,
 };

@@ -2,7 +2,7 @@
 /*
  * Random: any leaf for any rank; what a placement has to beat.                Cost = O(n)
  */
-#include "place/strategy.h"
+#include "place/strategy_internal.h"
 
 static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 {
@@ -17,7 +17,7 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     for (uint32_t leaf = 0, i = 0; leaf < q->target->leaves; leaf++)
         for (uint32_t k = 0; k < q->capacity[leaf]; k++)
             slots[i++] = leaf;
-    for (; rank < q->graph->n; rank++) {
+    for (; rank < q->n; rank++) {
         uint32_t j = rank + place_random_below(&state, count - rank);
 
         leaf_of[rank] = slots[j];
@@ -27,7 +27,7 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     return XY_OK;
 }
 
-const xy_strategy_t strategy_random_order = {
+const xy_strategy_t place_strategy_random = {
     .name = "random",
     .describe = "any core for any rank",
     .place = place,

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Round robin: ranks in the order of the numbers that the operating system gives, host after host.
- * Firmware often numbers cores across packages, so that neighbours in number are far apart:
+ * Round robin: rank r on core r modulo the number of cores, which are counted as the operating
+ * system numbers them, host after host. Firmware often numbers cores across packages, so that
+ * neighbours in number are far apart:
  *
- *      leaves   0 1 | 2 3      physical   0 2 | 1 3      ranks   0 2 | 1 3      Cost = O(n log n)
+ *      leaves   0 1 | 2 3      physical   0 2 | 1 3      5 ranks   0+4 2 | 1 3      Cost = O(n log
+ * n)
  */
 #include <stdlib.h>
 
-#include "place/strategy.h"
+#include "place/strategy_internal.h"
 
 typedef struct {
     uint32_t host, physical, leaf;
@@ -35,15 +37,16 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     for (uint32_t i = 0; i < t->leaves; i++)
         order[i] = (place_t){t->host[i], t->physical[i], i};
     qsort(order, t->leaves, sizeof(*order), compare);
-    for (uint32_t i = 0; i < t->leaves; i++)
-        for (uint32_t k = 0; k < q->capacity[order[i].leaf] && rank < q->graph->n; k++)
-            leaf_of[rank++] = order[i].leaf;
+    for (uint32_t turn = 0; rank < q->n; turn++)
+        for (uint32_t i = 0; i < t->leaves && rank < q->n; i++)
+            if (!q->is_capacity_given || turn < q->capacity[order[i].leaf])
+                leaf_of[rank++] = order[i].leaf;
     xy_free(order);
     return XY_OK;
 }
 
-const xy_strategy_t strategy_round_robin = {
+const xy_strategy_t place_strategy_round_robin = {
     .name = "round-robin",
-    .describe = "ranks in the physical order of the cores",
+    .describe = "rank r on core r modulo cores, in physical order",
     .place = place,
 };

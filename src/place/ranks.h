@@ -25,19 +25,12 @@ typedef struct {
     int *numa_first; /* [numa_count + 1] the first core of each */
 } xy_cores_t;
 
-/* One strategy: writes core_of[0 .. ranks), each 0 .. cores->count-1. */
-typedef struct {
-    const char *name;
-    const char *describe; /* half a line */
-    void (*place)(const xy_cores_t *cores, int ranks, int *core_of);
-} xy_place_strategy_t;
-
-/* All of them, NULL-terminated; the first is the default. */
-extern const xy_place_strategy_t *const xy_place_strategies[];
-
 /* The usable cores of a machine of one node. On success the caller cleans up. EINVAL: none is
  * usable. Any thread. */
 xy_status_t xy_cores_init(xy_cores_t *cores, const xy_machine_t *machine);
+/* The machine without what may not be used and without all but one hardware thread of each core:
+ * its leaves are the cores of xy_cores_init. EINVAL: nothing is left. */
+xy_status_t xy_cores_machine(const xy_machine_t *machine, xy_machine_t **cores_p);
 /* The cores this process may use. Much faster than discovering the whole machine. */
 xy_status_t xy_cores_live(xy_cores_t *cores);
 /* Only those whose PU is in the set of operating system numbers. EINVAL: none is; said with the
@@ -48,7 +41,8 @@ xy_status_t xy_cores_restrict(xy_cores_t *cores, const xy_bitset_t *cpus);
 xy_status_t xy_cores_thin(const xy_cores_t *cores, int block, xy_cores_t *thin);
 void xy_cores_cleanup(xy_cores_t *cores);
 
-/* By the name of a strategy. EUSAGE: there is none of that name (said, with the nearest). */
+/* By a strategy of strategy.h that needs no matrix: the core of each rank is what xy_place_compute
+ * gives on the machine of these cores. EUSAGE: there is none of that name, or it needs a matrix. */
 xy_status_t xy_place_ranks(const char *strategy, const xy_cores_t *cores, int ranks, int *core_of);
 /* From a file of lines "RANK CPU" (CPU as the operating system counts; '#' begins a comment). Every
  * rank must have one line. Errors are said with file and line. */

@@ -10,10 +10,55 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "place/loaded.h"
 #include "place/repair.h"
+#include "place/strategy_internal.h"
 
 #if XYLEM_HAVE_SCOTCH
 #include <scotch.h>
+
+/* The functions of the library, once it is loaded. */
+static struct {
+    __typeof__(&SCOTCH_archInit) arch_init;
+    __typeof__(&SCOTCH_archExit) arch_exit;
+    __typeof__(&SCOTCH_archTleaf) arch_tleaf;
+    __typeof__(&SCOTCH_archSub) arch_sub;
+    __typeof__(&SCOTCH_archTorusX) arch_torus_x;
+    __typeof__(&SCOTCH_archMeshX) arch_mesh_x;
+    __typeof__(&SCOTCH_graphInit) graph_init;
+    __typeof__(&SCOTCH_graphBuild) graph_build;
+    __typeof__(&SCOTCH_graphExit) graph_exit;
+    __typeof__(&SCOTCH_graphMap) graph_map;
+    __typeof__(&SCOTCH_stratInit) strat_init;
+    __typeof__(&SCOTCH_stratGraphMapBuild) strat_graph_map_build;
+    __typeof__(&SCOTCH_stratExit) strat_exit;
+    __typeof__(&SCOTCH_randomSeed) random_seed;
+    __typeof__(&SCOTCH_randomReset) random_reset;
+} scotch;
+
+static const place_symbol_t symbols[] = {
+    {"SCOTCH_archInit", &scotch.arch_init},
+    {"SCOTCH_archExit", &scotch.arch_exit},
+    {"SCOTCH_archTleaf", &scotch.arch_tleaf},
+    {"SCOTCH_archSub", &scotch.arch_sub},
+    {"SCOTCH_archTorusX", &scotch.arch_torus_x},
+    {"SCOTCH_archMeshX", &scotch.arch_mesh_x},
+    {"SCOTCH_graphInit", &scotch.graph_init},
+    {"SCOTCH_graphBuild", &scotch.graph_build},
+    {"SCOTCH_graphExit", &scotch.graph_exit},
+    {"SCOTCH_graphMap", &scotch.graph_map},
+    {"SCOTCH_stratInit", &scotch.strat_init},
+    {"SCOTCH_stratGraphMapBuild", &scotch.strat_graph_map_build},
+    {"SCOTCH_stratExit", &scotch.strat_exit},
+    {"SCOTCH_randomSeed", &scotch.random_seed},
+    {"SCOTCH_randomReset", &scotch.random_reset},
+    {0},
+};
+
+static bool is_missing(void)
+{
+    return !place_library_load(XYLEM_SCOTCH_FILE, symbols);
+}
 
 /* The regular tree around the target: arity and link weight of each level, and where the target's
  * leaves are in it. */
@@ -100,12 +145,12 @@ static int build_architecture(const xy_problem_t *q, const hull_t *h, SCOTCH_Arc
     if (t->dimensions > 0) {
         for (int d = 0; d < t->dimensions; d++)
             size[d] = (SCOTCH_Num)t->size[d];
-        return (t->is_torus ? SCOTCH_archTorusX : SCOTCH_archMeshX)(arch, t->dimensions, size);
+        return (t->is_torus ? scotch.arch_torus_x : scotch.arch_mesh_x)(arch, t->dimensions, size);
     }
     if ((SCOTCH_Num)t->leaves == h->leaves)
-        return SCOTCH_archTleaf(arch, h->levels, h->arity, h->link);
-    return SCOTCH_archTleaf(whole, h->levels, h->arity, h->link) ||
-           SCOTCH_archSub(arch, whole, (SCOTCH_Num)t->leaves, h->leaf);
+        return scotch.arch_tleaf(arch, h->levels, h->arity, h->link);
+    return scotch.arch_tleaf(whole, h->levels, h->arity, h->link) ||
+           scotch.arch_sub(arch, whole, (SCOTCH_Num)t->leaves, h->leaf);
 }
 
 /* Scotch wants whole numbers as weights of edges. */
@@ -136,22 +181,22 @@ static int map(const xy_problem_t *q, const hull_t *h, SCOTCH_Num *work, SCOTCH_
     for (uint32_t i = 0; i <= g->n; i++)
         first[i] = (SCOTCH_Num)g->first[i];
     whole_weights(g, to, weight);
-    SCOTCH_randomSeed((SCOTCH_Num)(q->seed & 0x7fffffff));
-    SCOTCH_randomReset();
-    SCOTCH_archInit(&whole);
-    SCOTCH_archInit(&arch);
-    SCOTCH_graphInit(&graph);
-    SCOTCH_stratInit(&strat);
+    scotch.random_seed((SCOTCH_Num)(q->seed & 0x7fffffff));
+    scotch.random_reset();
+    scotch.arch_init(&whole);
+    scotch.arch_init(&arch);
+    scotch.graph_init(&graph);
+    scotch.strat_init(&strat);
     rc = build_architecture(q, h, &whole, &arch) ||
-         SCOTCH_graphBuild(&graph, 0, (SCOTCH_Num)g->n, first, NULL, NULL, NULL, edges, to,
-                           weight) ||
-         SCOTCH_stratGraphMapBuild(&strat, SCOTCH_STRATQUALITY, (SCOTCH_Num)q->target->leaves,
-                                   spare > 0.001 ? spare : 0.001) ||
-         SCOTCH_graphMap(&graph, &arch, &strat, answer);
-    SCOTCH_stratExit(&strat);
-    SCOTCH_graphExit(&graph);
-    SCOTCH_archExit(&arch);
-    SCOTCH_archExit(&whole);
+         scotch.graph_build(&graph, 0, (SCOTCH_Num)g->n, first, NULL, NULL, NULL, edges, to,
+                            weight) ||
+         scotch.strat_graph_map_build(&strat, SCOTCH_STRATQUALITY, (SCOTCH_Num)q->target->leaves,
+                                      spare > 0.001 ? spare : 0.001) ||
+         scotch.graph_map(&graph, &arch, &strat, answer);
+    scotch.strat_exit(&strat);
+    scotch.graph_exit(&graph);
+    scotch.arch_exit(&arch);
+    scotch.arch_exit(&whole);
     return rc;
 }
 
@@ -183,6 +228,8 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     hull_t h = {0};
     xy_status_t st = XY_OK;
 
+    if (is_missing())
+        return place_library_fail("scotch", XYLEM_SCOTCH_FILE);
     if (q->target->leaves == 1 || q->graph->n == 1) {
         memset(leaf_of, 0, (size_t)q->graph->n * sizeof(*leaf_of));
         return XY_OK;
@@ -203,15 +250,20 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 {
     (void)q, (void)leaf_of;
-    return xy_fail(XY_EUNSUPPORTED,
-                   "strategy scotch: built without Scotch; install libscotch-dev and build again");
+    return place_library_fail("scotch", NULL);
+}
+
+static bool is_missing(void)
+{
+    return true;
 }
 
 #endif
 
-const xy_strategy_t strategy_scotch = {
+const xy_strategy_t place_strategy_scotch = {
     .name = "scotch",
     .describe = "Scotch's static mapping with the weights of the links; repaired to exact sizes",
-    .is_missing = !XYLEM_HAVE_SCOTCH,
+    .is_missing = is_missing,
+    .needs_matrix = true,
     .place = place,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Placing: which leaf runs which process, by one of several strategies.
+ * Placing: which leaf runs which process, by one of several strategies. Some look at who talks to
+ * whom; others go along the leaves in some order.
  *
  *   xy_place_options_t options = {.strategy = "multisection"};
  *   xy_place_t *p;
@@ -58,10 +59,13 @@ xy_status_t xy_loads_parse(char *text, const char *path, uint32_t n, double *loa
 
 /* What a strategy is given. */
 typedef struct {
-    const place_graph_t *graph;
+    uint32_t n;                 /* processes */
+    const place_graph_t *graph; /* of who talks to whom; NULL: not known */
     const xy_target_t *target;
     const uint32_t *capacity; /* processes per leaf, at most; with several, exactly */
-    const double *height;     /* of the target's nodes: hops or weight */
+    bool is_capacity_given; /* by the caller; otherwise they are the shares of p/n, which a strategy
+                               that does not look at the graph may round in another way */
+    const double *height;   /* of the target's nodes: hops or weight */
     xy_objective_t objective;
     uint64_t seed;
     uint32_t restarts;
@@ -70,16 +74,19 @@ typedef struct {
 typedef struct {
     const char *name;
     const char *describe;
-    uint32_t limit;  /* more processes take too long; 0: none */
-    bool is_missing; /* not in this build */
-    /* Fill leaf_of. EUNSUPPORTED: not in this build; said. ENOMEM is silent. */
+    bool needs_matrix; /* it looks at who talks to whom; the others take any graph, and none */
+    uint32_t limit;    /* more processes take too long; 0: none */
+    /* The library it needs is not in this build or cannot be loaded; NULL: it needs none. */
+    bool (*is_missing)(void);
+    /* Fill leaf_of. EUNSUPPORTED: is_missing; with a message. ENOMEM is silent. */
     xy_status_t (*place)(const xy_problem_t *q, uint32_t *leaf_of);
 } xy_strategy_t;
 
-/* All of them, the default first; NULL-terminated. */
+/* All of them, the default first; NULL-terminated. The one table of 'xylem place', of 'mpiexec
+ * --place' and of reordering. */
 extern const xy_strategy_t *const xy_strategies[];
-/* Scotch and METIS may be missing in a build. */
-bool xy_strategy_is_built(const xy_strategy_t *strategy);
+/* Can it be used here? */
+bool xy_strategy_is_available(const xy_strategy_t *strategy);
 /* By name; NULL: the default. EUSAGE: unknown, said with the nearest. */
 xy_status_t xy_strategy_find(const char *name, const xy_strategy_t **strategy_p);
 
@@ -88,12 +95,7 @@ xy_status_t xy_strategy_find(const char *name, const xy_strategy_t **strategy_p)
  * capacities hold. Any thread; does not park. */
 xy_status_t xy_place_compute(const xy_matrix_t *m, const xy_target_t *t,
                              const xy_place_options_t *options, xy_place_t **place_p);
-/* The same by a strategy, whatever options->strategy says. A program that calls nothing else is
- * not linked to the libraries behind the others. */
-xy_status_t xy_place_by(const xy_strategy_t *strategy, const xy_matrix_t *m, const xy_target_t *t,
-                        const xy_place_options_t *options, xy_place_t **place_p);
-extern const xy_strategy_t xy_strategy_multisection; /* the default */
-void xy_place_destroy(xy_place_t *p);                /* NULL is fine */
+void xy_place_destroy(xy_place_t *p); /* NULL is fine */
 
 /* The cost of any placement. ENOMEM is said. */
 xy_status_t xy_place_evaluate(const xy_matrix_t *m, xy_metric_t metric, const xy_target_t *t,

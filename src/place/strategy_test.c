@@ -170,7 +170,7 @@ static void test_every_strategy_gives_a_balanced_placement(void **state)
                                     .restarts = 1};
             xy_place_t *p, *q;
 
-            if (!xy_strategy_is_built(xy_strategies[s]))
+            if (!xy_strategy_is_available(xy_strategies[s]))
                 continue;
             assert_int_equal(xy_place_compute(m, t, &o, &p), XY_OK);
             check_balance(p, t);
@@ -353,7 +353,7 @@ static void test_few_processes_stay_together(void **state)
         xy_place_options_t o = {.strategy = xy_strategies[s]->name};
         xy_place_t *p;
 
-        if (s == 2 || !xy_strategy_is_built(xy_strategies[s])) /* Scotch spreads them */
+        if (s == 2 || !xy_strategy_is_available(xy_strategies[s])) /* Scotch spreads them */
             continue;
         assert_int_equal(xy_place_compute(m, t, &o, &p), XY_OK);
         for (int r = 1; r < 4; r++)
@@ -377,7 +377,7 @@ static void test_loads_are_balanced(void **state)
         double carried[2] = {0, 0};
         xy_place_t *p;
 
-        if (!xy_strategy_is_built(xy_strategies[s]))
+        if (!xy_strategy_is_available(xy_strategies[s]))
             continue;
         assert_int_equal(xy_place_compute(m, t, &o, &p), XY_OK);
         for (int r = 0; r < 8; r++)
@@ -445,7 +445,7 @@ static void test_memory_runs_out(void **state)
     for (int s = 0; xy_strategies[s] != NULL; s++) {
         xy_place_options_t o = {.strategy = xy_strategies[s]->name, .restarts = 1};
 
-        for (long k = 1; xy_strategy_is_built(xy_strategies[s]); k++) {
+        for (long k = 1; xy_strategy_is_available(xy_strategies[s]); k++) {
             xy_place_t *p = NULL;
             xy_status_t st;
 

@@ -62,6 +62,7 @@ void xy_target_destroy(xy_target_t *t)
     xy_free(t->node_of);
     xy_free(t->logical);
     xy_free(t->host);
+    xy_free(t->numa);
     xy_free(t->physical);
     xy_free(t->cell);
     xy_free(t);
@@ -86,6 +87,7 @@ xy_target_t *place_target_allocate(uint32_t leaves, uint32_t nodes)
     ok = ok && (t->node_of = xy_calloc(leaves, sizeof(uint32_t))) != NULL;
     ok = ok && (t->logical = xy_calloc(leaves, sizeof(uint32_t))) != NULL;
     ok = ok && (t->host = xy_calloc(leaves, sizeof(uint32_t))) != NULL;
+    ok = ok && (t->numa = xy_calloc(leaves, sizeof(uint32_t))) != NULL;
     ok = ok && (t->physical = xy_calloc(leaves, sizeof(uint32_t))) != NULL;
     ok = ok && (t->cell = xy_calloc(leaves, sizeof(uint32_t))) != NULL;
     if (!ok) {
@@ -154,6 +156,21 @@ static void number_leaf(const xy_machine_t *m, xy_obj_t o, xy_target_t *t, uint3
                             : m->first_leaf[o] - (host != XY_OBJ_NONE ? m->first_leaf[host] : 0);
 }
 
+/* Leaves of one NUMA node are neighbours; those of a host without NUMA nodes are one. */
+static void number_nodes(const xy_machine_t *m, xy_target_t *t)
+{
+    xy_obj_t last = XY_OBJ_NONE;
+    uint32_t count = 0;
+
+    for (uint32_t leaf = 0; leaf < t->leaves; leaf++) {
+        xy_obj_t node = xy_machine_above(m, m->leaf[t->logical[leaf]], XY_OBJ_NUMA);
+
+        count += leaf > 0 && (node != last || t->host[leaf] != t->host[leaf - 1]);
+        last = node;
+        t->numa[leaf] = count;
+    }
+}
+
 /* Walk the machine in level order, keeping what branches and what is a leaf. */
 static void fill(const xy_machine_t *m, const double *weight, xy_obj_t *object, xy_target_t *t)
 {
@@ -211,6 +228,7 @@ xy_status_t xy_target_create(const xy_machine_t *m, const xy_weights_t *weights,
         return xy_fail_memory("preparing a machine for placing");
     }
     fill(m, weight, object, t);
+    number_nodes(m, t);
     xy_free(object);
     *target_p = t;
     return XY_OK;

@@ -165,6 +165,7 @@ static void branch(const place_t *places, span_t *spans, xy_target_t *t)
 static void fill(const place_t *places, span_t *spans, xy_target_t *t)
 {
     double hops[LEVELS + 2], weight[LEVELS + 2];
+    uint32_t count = 0; /* NUMA nodes before the one at hand */
 
     branch(places, spans, t);
     find_heights(spans, t->nodes, hops, weight);
@@ -173,8 +174,11 @@ static void fill(const place_t *places, span_t *spans, xy_target_t *t)
         t->weight[i] = weight[spans[i].level];
     }
     for (uint32_t leaf = 0; leaf < t->leaves; leaf++) {
+        count += leaf > 0 && (places[leaf].key[PACKAGE] != places[leaf - 1].key[PACKAGE] ||
+                              places[leaf].key[NUMA] != places[leaf - 1].key[NUMA]);
         t->logical[leaf] = places[leaf].index;
         t->physical[leaf] = places[leaf].cpu;
+        t->numa[leaf] = count;
     }
 }
 

@@ -158,7 +158,7 @@ static void check_capacities(uint64_t seed)
     assert_int_equal(xy_matrix_build(n, e, 200 + seed % 400, false, &m), XY_OK);
     assert_int_equal(xy_machine_synthetic("node:2 package:3 core:4", &machine), XY_OK);
     assert_int_equal(xy_target_create(machine, NULL, &t), XY_OK);
-    assert_int_equal(xy_place_by(&xy_strategy_multisection, m, t, &o, &p), XY_OK);
+    assert_int_equal(xy_place_compute(m, t, &o, &p), XY_OK);
     for (uint32_t i = 0; i < n; i++)
         used[p->leaf_of[i]]++;
     for (int i = 0; i < 24; i++)
@@ -188,7 +188,7 @@ static void test_too_little_room_is_said(void **state)
     testing_listen();
     assert_int_equal(xy_matrix_build(3, NULL, 0, false, &m), XY_OK);
     assert_int_equal(xy_target_live(NULL, 3, &t), XY_OK);
-    assert_int_equal(xy_place_by(&xy_strategy_multisection, m, t, &o, &p), XY_EINVAL);
+    assert_int_equal(xy_place_compute(m, t, &o, &p), XY_EINVAL);
     assert_string_equal(testing_said, "3 processes on leaves that may run 2");
     xy_target_destroy(t);
     xy_matrix_destroy(m);

@@ -17,6 +17,7 @@
  */
 #include <string.h>
 
+#include "place/strategy_internal.h"
 #include "place/treematch.h"
 
 enum { ARITIES_MAX = 96 };
@@ -181,9 +182,10 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     return st;
 }
 
-const xy_strategy_t strategy_treematch = {
+const xy_strategy_t place_strategy_treematch = {
     .name = "treematch",
     .describe = "groups of processes from the leaves up, by the shape of the tree alone",
     .limit = 20000,
+    .needs_matrix = true,
     .place = place,
 };

@@ -13,6 +13,18 @@ check treematch 0,4,1,5,2,6,3,7
 check packed 0,2,4,6,1,3,5,7
 check round-robin 0,1,2,3,4,5,6,7
 
+# More ranks than cores: round-robin goes round, packed keeps neighbours together.
+expect 0 "$XYLEM" place "$data/treematch8.mat" -m core:3 -s round-robin -o cores
+[ "$out" = 0,1,2,0,1,2,0,1 ] || die "round-robin gives $out"
+expect 0 "$XYLEM" place "$data/treematch8.mat" -m core:3 -s packed -o cores
+[ "$out" = 0,0,0,1,1,1,2,2 ] || die "packed gives $out"
+expect 0 "$XYLEM" place "$data/treematch8.mat" -m "numa:2 core:5" -s scatter_numa -o cores
+[ "$out" = 0,1,2,3,5,6,7,8 ] || die "scatter_numa gives $out"
+
+# For our own launcher the first hardware thread of each core is the core.
+expect 0 "$XYLEM" place "$data/treematch8.mat" -m "numa:2 core:4 pu:2" -s packed -o xylem
+[ "$(tr '\n' ' ' <<<"$out")" = "0 0 1 2 2 4 3 6 4 8 5 10 6 12 7 14 " ] || die "xylem: $out"
+
 expect 0 "$XYLEM" place "$data/treematch8.mat" -m 2x2x2 -s treematch --json
 says "$out" '"core_of":[0,2,4,6,1,3,5,7]'
 says "$out" '"hop_bytes":22016,'

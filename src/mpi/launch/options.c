@@ -3,12 +3,12 @@
 
 #include <stddef.h>
 
+#include "place/place.h"
+#include "sched/sched.h"
+
 #define AT(field) .offset = offsetof(mpi_launch_values_t, field)
 
 static const char *const progress_names[] = {"tasks", "threads", "none", NULL};
-static const char *const place_names[] = {"numa", "odd-even", "bind", "dedicated", "smt", NULL};
-static const char *const order_names[] = {"round-robin",       "suspend",  "semaphore",
-                                          "suspend-semaphore", "priority", NULL};
 static const char *const on_off[] = {"on", "off", NULL};
 static const char *const n_names[] = {"np", "c", NULL};
 static const char *const wdir_names[] = {"wd", NULL};
@@ -40,9 +40,13 @@ const xy_option_t mpi_launch_options[] = {
     {"timeout", 0, XY_OPT_SECONDS, "SECONDS", AT(timeout), .env = "MPIEXEC_TIMEOUT",
      .help = "end the job after so long, and say what each rank was doing"},
     {"place", 0, XY_OPT_STRING, "STRATEGY|FILE", AT(place), .env = "XYLEM_PLACE",
-     .preset = "scatter_numa", .complete = "file",
-     .help = "where ranks run: scatter_numa, scatter, packed, round-robin, or a file of lines "
-             "'RANK CORE'"},
+     .table = XY_TABLE(xy_strategies), .complete = "file",
+     .help =
+         "where ranks run: a file of lines 'RANK CORE', or a strategy of 'xylem place', some of "
+         "which need --matrix; without the option scatter_numa, with --matrix multisection"},
+    {"matrix", 0, XY_OPT_STRING, "FILE", AT(matrix), .env = "XYLEM_MATRIX", .complete = "file",
+     .help = "who sends how much to whom, for strategies that need it: any format that 'xylem "
+             "place' reads, such as what --monitor writes"},
     {"threads-per-rank", 0, XY_OPT_LONG, "T", AT(threads_per_rank), .min = 1, .max = 1 << 20,
      .env = "XYLEM_THREADS_PER_RANK",
      .help = "leave T cores to each rank; its OpenMP threads run there"},
@@ -60,13 +64,13 @@ const xy_option_t mpi_launch_options[] = {
              "pieces of the work (tasks), a progress thread of each rank does its part (threads), "
              "or all happens in Wait (none)"},
     {"progress-place", 0, XY_OPT_CHOICE, "PLACE", AT(progress_place), .env = "XYLEM_PROGRESS_PLACE",
-     .preset = "numa", .choices = place_names,
+     .preset = "numa", .table = XY_TABLE(xy_threads_all),
      .help = "where progress threads live: on the nearest communication core of the NUMA node "
              "(numa), in turn on all of them (odd-even), on the core of their rank (bind), each on "
              "a core of its own (dedicated), on the sibling hardware thread of their rank (smt); "
              "without --comm-cores all cores without ranks communicate"},
     {"progress-order", 0, XY_OPT_CHOICE, "ORDER", AT(progress_order), .env = "XYLEM_PROGRESS_ORDER",
-     .preset = "semaphore", .choices = order_names,
+     .preset = "semaphore", .table = XY_TABLE(xy_order_all),
      .help = "of progress threads that share a core: round-robin, suspend (those without a "
              "collective), semaphore (in the order of the data), suspend-semaphore, priority"},
     {"progress-priority", 0, XY_OPT_LONG, "N", AT(progress_priority), .min = 0, .max = 20,

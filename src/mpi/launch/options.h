@@ -20,7 +20,8 @@ typedef struct {
     double timeout;
     xy_vec_t privatize; /* each a list with commas */
     bool share_globals;
-    const char *place;
+    const char *place;  /* a strategy or a file; NULL: the default */
+    const char *matrix; /* a file */
     long threads_per_rank;
     uint64_t stack_size, eager;
     double spin;

@@ -44,14 +44,61 @@ xy_status_t mpi_placement_cores(const mpi_launch_values_t *values, xy_cores_t *c
     return st;
 }
 
-static xy_status_t place(const char *how, const xy_cores_t *cores, int ranks, int *core_of)
+/* By who talks to whom, on the tree that the cores are the leaves of. */
+static xy_status_t place_matrix(const char *strategy, const xy_matrix_t *m, const xy_cores_t *cores,
+                                int *core_of)
 {
-    for (int i = 0; xy_place_strategies[i] != NULL; i++)
-        if (strcmp(xy_place_strategies[i]->name, how) == 0)
-            return xy_place_ranks(how, cores, ranks, core_of);
+    xy_place_options_t options = {.strategy = strategy, .seed = 1};
+    xy_target_t *t;
+    xy_place_t *p;
+    xy_status_t st = xy_target_live(cores->cpu, (uint32_t)cores->count, &t);
+
+    if (st != XY_OK)
+        return st;
+    st = xy_place_compute(m, t, &options, &p);
+    if (st == XY_OK) {
+        for (uint32_t r = 0; r < m->n; r++)
+            core_of[r] = (int)t->logical[p->leaf_of[r]];
+        xy_place_destroy(p);
+    }
+    xy_target_destroy(t);
+    return st;
+}
+
+static xy_status_t read_and_place(const char *strategy, const char *path, const xy_cores_t *cores,
+                                  int ranks, int *core_of)
+{
+    xy_matrix_t *m;
+    xy_status_t st = xy_matrix_read(path, &m);
+
+    if (st != XY_OK)
+        return st;
+    if (m->n != (uint32_t)ranks)
+        st = xy_fail(XY_EINVAL, "%s: the matrix is of %u rank%s and the job has %d", path, m->n,
+                     m->n == 1 ? "" : "s", ranks);
+    else
+        st = place_matrix(strategy, m, cores, core_of);
+    xy_matrix_destroy(m);
+    return st;
+}
+
+static xy_status_t place(const mpi_launch_values_t *values, const xy_cores_t *cores, int ranks,
+                         int *core_of)
+{
+    const char *how = values->place != NULL    ? values->place
+                      : values->matrix != NULL ? xy_strategies[0]->name
+                                               : "scatter_numa";
+    const xy_strategy_t *strategy = xy_table_find(XY_TABLE(xy_strategies), how);
+
+    if (strategy != NULL && strategy->needs_matrix && values->matrix != NULL)
+        return read_and_place(how, values->matrix, cores, ranks, core_of);
+    if (values->matrix != NULL)
+        xy_warn("--matrix %s is not looked at: --place %s does not need it", values->matrix, how);
+    if (strategy != NULL)
+        return xy_place_ranks(how, cores, ranks, core_of);
     return access(how, F_OK) == 0 || strchr(how, '/') != NULL
                ? xy_place_read(how, cores, ranks, core_of)
-               : xy_place_ranks(how, cores, ranks, core_of);
+               : xy_table_fail(XY_TABLE(xy_strategies), "strategy or file", how);
 }
 
 /* Number the cores that have ranks, in machine order; core_of becomes worker_of. */
@@ -184,7 +231,7 @@ xy_status_t mpi_placement_make(const mpi_launch_values_t *values, int ranks, con
     if (st == XY_OK)
         st = allocate(p, ranks, 2 * (all.count + reserved)); /* siblings, too */
     if (st == XY_OK)
-        st = place(values->place, &p->cores, ranks, p->worker_of);
+        st = place(values, &p->cores, ranks, p->worker_of);
     if (st == XY_OK)
         st = number_workers(p, ranks);
     if (st == XY_OK)

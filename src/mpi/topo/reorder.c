@@ -175,7 +175,7 @@ static void place(task_t *task, const xy_matrix_t *m, uint32_t *capacity)
     xy_place_t *p;
 
     count_members(task->group, task->points, capacity);
-    if (xy_place_by(&xy_strategy_multisection, m, machine.target, &options, &p) != XY_OK)
+    if (xy_place_compute(m, machine.target, &options, &p) != XY_OK)
         return;
     task->is_done = is_better(task->group, m, p) &&
                     assign(task->group, task->points, p->leaf_of, task->member) == XY_OK;

@@ -1,33 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "place/place.h"
-
+/* Ranks on the cores of one host: by a strategy that needs no matrix, or from a file. */
 #include <string.h>
 
-#include "place/strategies.h"
+#include "place/strategy_internal.h"
 
-const xy_place_strategy_t *const xy_place_strategies[] = {&place_scatter_numa, &place_scatter,
-                                                          &place_packed, &place_round_robin, NULL};
-
-enum { STRATEGIES = sizeof(xy_place_strategies) / sizeof(xy_place_strategies[0]) };
-
-xy_status_t xy_place_ranks(const char *strategy, const xy_cores_t *cores, int ranks, int *core_of)
+/* What strategies that need no matrix look at: the leaves, not the tree above them. */
+static xy_status_t place_on(const xy_strategy_t *strategy, const xy_target_t *t, uint32_t ranks,
+                            uint32_t *leaf_of)
 {
-    const char *names[STRATEGIES] = {NULL};
-    const char *nearest;
+    uint32_t *capacity = place_capacities(ranks, t, NULL);
+    xy_problem_t q = {.n = ranks, .target = t, .capacity = capacity, .seed = 1};
+    xy_status_t st = capacity != NULL ? strategy->place(&q, leaf_of) : XY_ENOMEM;
 
-    for (int i = 0; xy_place_strategies[i] != NULL; i++) {
-        names[i] = xy_place_strategies[i]->name;
-        if (strcmp(names[i], strategy) == 0) {
-            xy_place_strategies[i]->place(cores, ranks, core_of);
-            return XY_OK;
-        }
-    }
-    nearest = xy_nearest_word(strategy, names);
-    return xy_fail(XY_EUSAGE,
-                   "no placement is called '%s', and no file is; %s%s%sthere are scatter_numa, "
-                   "scatter, packed and round-robin",
-                   strategy, nearest != NULL ? "did you mean '" : "",
-                   nearest != NULL ? nearest : "", nearest != NULL ? "'? " : "");
+    xy_free(capacity);
+    return st;
+}
+
+xy_status_t xy_place_ranks(const char *name, const xy_cores_t *cores, int ranks, int *core_of)
+{
+    const xy_strategy_t *strategy;
+    xy_target_t t = {.leaves = (uint32_t)cores->count,
+                     .numa = (uint32_t *)cores->numa,
+                     .physical = (uint32_t *)cores->cpu};
+    xy_status_t st = xy_strategy_find(name, &strategy);
+
+    if (st != XY_OK)
+        return st;
+    if (strategy->needs_matrix)
+        return xy_fail(XY_EUSAGE,
+                       "strategy %s places by who talks to whom; give it the communication matrix "
+                       "with --matrix FILE",
+                       name);
+    t.host = xy_calloc(t.leaves, sizeof(*t.host));
+    st = t.host != NULL ? place_on(strategy, &t, (uint32_t)ranks, (uint32_t *)core_of) : XY_ENOMEM;
+    xy_free(t.host);
+    return st == XY_ENOMEM ? xy_fail_memory("placing the ranks") : st;
 }
 
 static int core_with_cpu(const xy_cores_t *cores, long cpu)

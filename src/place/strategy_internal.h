@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tables of strategies, one per file, and what strategies share. Private to the component. */
+#ifndef XY_PLACE_STRATEGY_INTERNAL_H
+#define XY_PLACE_STRATEGY_INTERNAL_H
+
+#include "place/ranks.h"
+#include "place/strategy.h"
+
+extern const xy_strategy_t place_strategy_multisection;
+extern const xy_strategy_t place_strategy_treematch;
+extern const xy_strategy_t place_strategy_scotch;
+extern const xy_strategy_t place_strategy_metis;
+extern const xy_strategy_t place_strategy_bisection;
+extern const xy_strategy_t place_strategy_mpipp;
+extern const xy_strategy_t place_strategy_packed;
+extern const xy_strategy_t place_strategy_scatter;
+extern const xy_strategy_t place_strategy_scatter_numa;
+extern const xy_strategy_t place_strategy_round_robin;
+extern const xy_strategy_t place_strategy_random;
+
+/* Processes per leaf: one, or the whole shares of p / n when there are more processes; `given`
+ * wins. NULL: memory ran out, in silence. The caller frees them. */
+uint32_t *place_capacities(uint32_t n, const xy_target_t *t, const uint32_t *given);
+
+/*
+ * The slots of a target, for strategies that go along its leaves: each leaf has one, or as many as
+ * it may run where the caller said how many.
+ *
+ *   place_slots_t slots = place_slots(q);
+ *   leaf_of[0] = place_slots_leaf(&slots, 0);
+ *   leaf_of[1] = place_slots_leaf(&slots, 7);      (never backwards)
+ */
+typedef struct {
+    const xy_problem_t *q;
+    uint32_t leaf;
+    uint64_t end; /* the first slot behind those of `leaf` */
+} place_slots_t;
+
+uint32_t place_slots_of(const xy_problem_t *q, uint32_t leaf);
+/* Those of the leaves [begin, end). */
+uint64_t place_slots_count(const xy_problem_t *q, uint32_t begin, uint32_t end);
+place_slots_t place_slots(const xy_problem_t *q);
+uint32_t place_slots_leaf(place_slots_t *s, uint64_t slot);
+
+/* What xy_place_read does, from a text that is cut into pieces. */
+xy_status_t place_file_parse(char *text, const char *path, const xy_cores_t *cores, int ranks,
+                             int *core_of);
+
+#endif
