@@ -34,6 +34,7 @@
 #include <stdio.h>
 
 #include "base/base.h"
+#include "machine/sysfs.h"
 #include "machine/eco.h"
 
 typedef enum {

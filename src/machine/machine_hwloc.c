@@ -8,6 +8,7 @@
  * numbers.
  */
 #include "machine/machine_internal.h"
+#include "machine/sysfs.h"
 
 #if XYLEM_HAVE_HWLOC
 
@@ -261,7 +262,7 @@ xy_status_t machine_hwloc_live(xy_machine_t **machine_p)
 {
     import_t in = {.path = "this machine"};
     xy_bitset_t affinity;
-    xy_status_t st = machine_affinity(&affinity);
+    xy_status_t st = xy_sysfs_allowed(&affinity);
 
     if (st != XY_OK)
         return st;

@@ -115,7 +115,4 @@ xy_status_t machine_hwloc_parse(const char *data, size_t size, const char *path,
 xy_status_t machine_sysfs_live(const char *root, bool check_affinity, xy_machine_t **machine_p);
 xy_status_t machine_file_parse(const xy_xml_t *doc, xy_machine_t **machine_p);
 
-/* The physical numbers the calling thread may run on; the caller cleans the set up. */
-xy_status_t machine_affinity(xy_bitset_t *set);
-
 #endif

@@ -4,90 +4,26 @@
  * /sys/devices/system/cpu, and nothing more. Where even those are missing, one PU per online
  * processor.
  */
-#include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "machine/machine_internal.h"
-
-enum { CPUS_MAX = 1 << 16, FILE_MAX = 1 << 16 };
+#include "machine/sysfs.h"
 
 typedef struct {
     uint32_t cpu;
     long package, core;
 } place_t;
 
-xy_status_t machine_affinity(xy_bitset_t *set)
+static void read_online(const char *root, xy_bitset_t *set)
 {
-    for (size_t bits = 1024; bits <= CPUS_MAX; bits *= 4) {
-        size_t size = CPU_ALLOC_SIZE(bits);
-        cpu_set_t *mask = xy_calloc(1, size);
-        int rc;
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
 
-        if (mask == NULL || xy_bitset_init(set, bits) != XY_OK) {
-            xy_free(mask);
-            return xy_fail_memory("reading the affinity mask");
-        }
-        rc = sched_getaffinity(0, size, mask);
-        for (size_t i = 0; rc == 0 && i < bits; i++)
-            if (CPU_ISSET_S(i, size, mask))
-                xy_bitset_set(set, i);
-        xy_free(mask);
-        if (rc == 0)
-            return XY_OK;
-        xy_bitset_cleanup(set);
-        /* EINVAL: the kernel's mask is longer than ours. */
-        if (errno != EINVAL)
-            break;
-    }
-    return xy_fail(XY_EIO, "cannot read the affinity mask of this process: %s", strerror(errno));
-}
-
-/* The first line of a file that may not be there: NULL then, in silence. */
-static char *read_line(const char *root, const char *name)
-{
-    char *path = xy_sprintf("%s/devices/system/cpu/%s", root, name);
-    char *data = NULL;
-    size_t size;
-
-    if (path != NULL && access(path, R_OK) == 0 &&
-        xy_file_read(path, FILE_MAX, &data, &size) == XY_OK)
-        data[strcspn(data, "\n")] = '\0';
-    xy_free(path);
-    return data;
-}
-
-static long read_number(const char *root, unsigned cpu, const char *file, long otherwise)
-{
-    char *name = xy_sprintf("cpu%u/topology/%s", cpu, file);
-    char *line = name != NULL ? read_line(root, name) : NULL;
-    long value = otherwise;
-
-    if (line != NULL && (!xy_parse_long(line, &value) || value < 0))
-        value = otherwise;
-    xy_free(name);
-    xy_free(line);
-    return value;
-}
-
-static xy_status_t read_online(const char *root, xy_bitset_t *set)
-{
-    char *line = read_line(root, "online");
-    xy_status_t st = XY_OK;
-
-    if (line != NULL)
-        st = xy_bitset_parse(set, line, "/sys/devices/system/cpu/online");
-    if (line == NULL || st != XY_OK || xy_bitset_count(set) == 0) {
-        long n = sysconf(_SC_NPROCESSORS_ONLN);
-
-        for (long i = 0; i < (n < 1 ? 1 : n) && i < CPUS_MAX; i++)
-            xy_bitset_set(set, (size_t)i);
-    }
-    xy_free(line);
-    return XY_OK;
+    if (xy_sysfs_list(root, set, "cpu/online") && xy_bitset_count(set) > 0)
+        return;
+    for (long i = 0; i < (n < 1 ? 1 : n) && i < XY_SYSFS_CPUS_MAX; i++)
+        xy_bitset_set(set, (size_t)i);
 }
 
 static int compare(const void *a, const void *b)
@@ -111,9 +47,9 @@ static void read_places(const char *root, const xy_bitset_t *online, place_t *pl
 
         places[n] = (place_t){
             .cpu = cpu,
-            .package = read_number(root, cpu, "physical_package_id", 0),
+            .package = xy_sysfs_number(root, 0, "cpu/cpu%u/topology/physical_package_id", cpu),
             /* Without the file each processor is a core of its own. */
-            .core = read_number(root, cpu, "core_id", (long)i),
+            .core = xy_sysfs_number(root, (long)i, "cpu/cpu%u/topology/core_id", cpu),
         };
     }
     qsort(places, n, sizeof(*places), compare);
@@ -174,13 +110,13 @@ xy_status_t machine_sysfs_live(const char *root, bool check_affinity, xy_machine
     xy_bitset_t online, allowed = {0};
     place_t *places = NULL;
     size_t n;
-    xy_status_t st;
+    xy_status_t st = XY_OK;
 
-    if (xy_bitset_init(&online, CPUS_MAX) != XY_OK)
+    if (xy_bitset_init(&online, XY_SYSFS_CPUS_MAX) != XY_OK)
         return xy_fail_memory("reading /sys");
-    st = read_online(root, &online);
-    if (st == XY_OK && check_affinity)
-        st = machine_affinity(&allowed);
+    read_online(root, &online);
+    if (check_affinity)
+        st = xy_sysfs_allowed(&allowed);
     n = xy_bitset_count(&online);
     if (st == XY_OK)
         places = xy_calloc(n, sizeof(*places));

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "machine/machine.h"
 #include "measure/calibrate_internal.h"
 #include "measure/timing.h"
 
@@ -247,19 +248,12 @@ static xy_status_t list_cores(const xy_machine_t *m, xy_vec_t *pus)
  * distance distances[i]. The number of different ones; 0: not told. */
 static int list_distances(int pu, int nodes[8], long distances[8])
 {
-    char path[96];
-    int home = 0, count = 0, node = 0;
-    FILE *file = NULL;
+    int home = xy_sysfs_node(XY_SYSFS, pu), count = 0, node = 0;
+    char text[XY_SYSFS_TEXT_MAX], *at = text, *end;
 
-    for (home = 0; home < 1024; home++) {
-        snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/node%d", pu, home);
-        if (access(path, F_OK) == 0)
-            break;
-    }
-    snprintf(path, sizeof(path), "/sys/devices/system/node/node%d/distance", home);
-    file = fopen(path, "re");
-    /* NOLINTNEXTLINE(cert-err34-c) */
-    for (long d; file != NULL && fscanf(file, "%ld", &d) == 1; node++) {
+    if (!xy_sysfs_text(XY_SYSFS, text, "node/node%d/distance", home))
+        return 0;
+    for (long d = strtol(at, &end, 10); end != at; at = end, d = strtol(at, &end, 10), node++) {
         bool is_known = node == home;
 
         for (int i = 0; i < count; i++)
@@ -269,8 +263,6 @@ static int list_distances(int pu, int nodes[8], long distances[8])
             distances[count++] = d;
         }
     }
-    if (file != NULL)
-        fclose(file);
     return count;
 }
 

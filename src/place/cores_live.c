@@ -1,48 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The cores this process may use, from the few files of Linux that tell about hardware threads and
- * NUMA nodes. The machine room knows all of this and much more, but discovering a whole machine
- * takes ten times as long as starting a job.
- */
-#include <errno.h>
-#include <fcntl.h>
-#include <sched.h>
-#include <stdio.h>
+/* The cores this process may use, from the files of Linux that tell of hardware threads and NUMA
+ * nodes. */
 #include <string.h>
-#include <unistd.h>
 
+#include "machine/machine.h"
 #include "place/cores.h"
-
-enum { MAX_CPUS = 1 << 16, MAX_NODES = 1 << 12, TEXT = 4096, PATH = 512 };
-
-/* A list like "0-3,8" from a small file; false: it is not there, in silence. */
-static bool read_list(xy_bitset_t *set, const char *path)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    char text[TEXT];
-    ssize_t size;
-
-    if (fd < 0)
-        return false;
-    size = read(fd, text, sizeof(text) - 1);
-    close(fd);
-    if (size <= 0)
-        return false;
-    text[size] = '\0';
-    text[strcspn(text, "\n")] = '\0';
-    memset(set->words, 0, (set->bits + 63) / 64 * sizeof(uint64_t));
-    return text[0] != '\0' && xy_bitset_parse(set, text, path) == XY_OK;
-}
 
 /* The first usable hardware thread of a core stands for it. */
 static bool is_first_thread(const char *root, const xy_bitset_t *allowed, xy_bitset_t *siblings,
                             size_t cpu)
 {
-    char path[PATH];
-
-    snprintf(path, sizeof(path), "%s/devices/system/cpu/cpu%zu/topology/thread_siblings_list", root,
-             cpu);
-    if (!read_list(siblings, path))
+    if (!xy_sysfs_list(root, siblings, "cpu/cpu%zu/topology/thread_siblings_list", cpu))
         return true;
     for (size_t i = xy_bitset_next(siblings, 0); i < cpu; i = xy_bitset_next(siblings, i + 1))
         if (xy_bitset_has(allowed, i))
@@ -73,20 +41,14 @@ typedef struct {
 
 static void read_nodes(const char *root, const xy_bitset_t *allowed, sets_t *s, xy_cores_t *cores)
 {
-    char path[PATH];
-
-    for (size_t i = 0; i < allowed->bits; i++)
-        if (xy_bitset_has(allowed, i))
-            xy_bitset_set(&s->left, i);
-    snprintf(path, sizeof(path), "%s/devices/system/node/online", root);
-    if (!read_list(&s->nodes, path))
-        memset(s->nodes.words, 0, MAX_NODES / 8);
+    for (size_t i = xy_bitset_next(allowed, 0); i < allowed->bits;
+         i = xy_bitset_next(allowed, i + 1))
+        xy_bitset_set(&s->left, i);
+    xy_sysfs_list(root, &s->nodes, "node/online");
     for (size_t n = xy_bitset_next(&s->nodes, 0); n < s->nodes.bits;
-         n = xy_bitset_next(&s->nodes, n + 1)) {
-        snprintf(path, sizeof(path), "%s/devices/system/node/node%zu/cpulist", root, n);
-        if (read_list(&s->set, path))
+         n = xy_bitset_next(&s->nodes, n + 1))
+        if (xy_sysfs_list(root, &s->set, "node/node%zu/cpulist", n))
             append_node(root, allowed, &s->set, &s->left, &s->siblings, cores);
-    }
     append_node(root, allowed, NULL, &s->left, &s->siblings, cores); /* of no node */
 }
 
@@ -97,11 +59,11 @@ xy_status_t place_cores_read(const char *root, const xy_bitset_t *allowed, xy_co
     xy_status_t st = xy_bitset_init(&s.left, allowed->bits);
 
     if (st == XY_OK)
-        st = xy_bitset_init(&s.set, MAX_CPUS);
+        st = xy_bitset_init(&s.set, XY_SYSFS_CPUS_MAX);
     if (st == XY_OK)
-        st = xy_bitset_init(&s.siblings, MAX_CPUS);
+        st = xy_bitset_init(&s.siblings, XY_SYSFS_CPUS_MAX);
     if (st == XY_OK)
-        st = xy_bitset_init(&s.nodes, MAX_NODES);
+        st = xy_bitset_init(&s.nodes, XY_SYSFS_NODES_MAX);
     if (st != XY_OK)
         xy_fail_memory("listing the cores");
     else
@@ -117,33 +79,14 @@ xy_status_t place_cores_read(const char *root, const xy_bitset_t *allowed, xy_co
     return st;
 }
 
-static xy_status_t read_allowed(xy_bitset_t *set)
-{
-    size_t size = CPU_ALLOC_SIZE(MAX_CPUS);
-    cpu_set_t *mask = xy_calloc(1, size);
-    xy_status_t st = XY_OK;
-
-    if (mask == NULL)
-        return xy_fail_memory("listing the cores");
-    if (sched_getaffinity(0, size, mask) != 0)
-        st = xy_fail(XY_EIO, "cannot read the affinity mask of this process: %s", strerror(errno));
-    for (size_t i = 0; st == XY_OK && i < MAX_CPUS; i++)
-        if (CPU_ISSET_S(i, size, mask))
-            xy_bitset_set(set, i);
-    xy_free(mask);
-    return st;
-}
-
 xy_status_t xy_cores_live(xy_cores_t *cores)
 {
     xy_bitset_t allowed;
-    xy_status_t st = xy_bitset_init(&allowed, MAX_CPUS);
+    xy_status_t st = xy_sysfs_allowed(&allowed);
 
     if (st != XY_OK)
-        return xy_fail_memory("listing the cores");
-    st = read_allowed(&allowed);
-    if (st == XY_OK)
-        st = place_cores_read("/sys", &allowed, cores);
+        return st;
+    st = place_cores_read(XY_SYSFS, &allowed, cores);
     xy_bitset_cleanup(&allowed);
     return st;
 }

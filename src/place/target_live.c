@@ -3,16 +3,13 @@
  * The target of some processors of this machine, from the few files of Linux that say who shares
  * what. For programs that are not to wait for, or be linked to, the discovery of a whole machine.
  */
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
+#include "machine/machine.h"
 #include "place/target.h"
 #include "place/target_internal.h"
 
-enum { PACKAGE, NUMA, CACHE3, CACHE2, CORE, LEVELS, CACHES = 8, NODES = 1024, TEXT = 4096 };
+enum { PACKAGE, NUMA, CACHE3, CACHE2, CORE, LEVELS };
 
 /* A processor: what it shares with others, as numbers that are equal for those who share. */
 typedef struct {
@@ -20,71 +17,16 @@ typedef struct {
     uint32_t key[LEVELS + 1]; /* the last one is its own */
 } place_t;
 
-static bool read_text(const char *root, int cpu, const char *file, char text[TEXT])
-{
-    char path[512];
-    ssize_t size;
-    int fd;
-
-    snprintf(path, sizeof(path), "%s/devices/system/cpu/cpu%d/%s", root, cpu, file);
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    size = read(fd, text, TEXT - 1);
-    close(fd);
-    if (size <= 0)
-        return false;
-    text[size] = '\0';
-    return true;
-}
-
-/* The number a file begins with, such as the first of a list of processors. */
-static uint32_t read_first(const char *root, int cpu, const char *file, uint32_t otherwise)
-{
-    char text[TEXT];
-
-    return read_text(root, cpu, file, text) ? (uint32_t)strtoul(text, NULL, 10) : otherwise;
-}
-
-/* The first processor that shares the data cache of a level; 0 when there is no such cache. */
-static uint32_t read_cache(const char *root, int cpu, uint32_t level)
-{
-    for (int i = 0; i < CACHES; i++) {
-        char file[64], kind[TEXT];
-
-        snprintf(file, sizeof(file), "cache/index%d/level", i);
-        if (read_first(root, cpu, file, 0) != level)
-            continue;
-        snprintf(file, sizeof(file), "cache/index%d/type", i);
-        if (read_text(root, cpu, file, kind) && kind[0] == 'I')
-            continue;
-        snprintf(file, sizeof(file), "cache/index%d/shared_cpu_list", i);
-        return read_first(root, cpu, file, (uint32_t)cpu);
-    }
-    return 0;
-}
-
-/* A processor's directory has a link to its NUMA node. */
-static uint32_t read_node(const char *root, int cpu)
-{
-    for (uint32_t n = 0; n < NODES; n++) {
-        char path[512];
-
-        snprintf(path, sizeof(path), "%s/devices/system/cpu/cpu%d/node%u", root, cpu, n);
-        if (access(path, F_OK) == 0)
-            return n;
-    }
-    return 0;
-}
-
 static void read_place(const char *root, uint32_t index, int cpu, place_t *p)
 {
     *p = (place_t){.index = index, .cpu = (uint32_t)cpu};
-    p->key[PACKAGE] = read_first(root, cpu, "topology/physical_package_id", 0);
-    p->key[NUMA] = read_node(root, cpu);
-    p->key[CACHE3] = read_cache(root, cpu, 3);
-    p->key[CACHE2] = read_cache(root, cpu, 2);
-    p->key[CORE] = read_first(root, cpu, "topology/thread_siblings_list", (uint32_t)cpu);
+    p->key[PACKAGE] =
+        (uint32_t)xy_sysfs_number(root, 0, "cpu/cpu%d/topology/physical_package_id", cpu);
+    p->key[NUMA] = (uint32_t)xy_sysfs_node(root, cpu);
+    p->key[CACHE3] = (uint32_t)xy_sysfs_cache(root, cpu, 3);
+    p->key[CACHE2] = (uint32_t)xy_sysfs_cache(root, cpu, 2);
+    p->key[CORE] =
+        (uint32_t)xy_sysfs_number(root, cpu, "cpu/cpu%d/topology/thread_siblings_list", cpu);
     p->key[LEVELS] = index;
 }
 
@@ -210,5 +152,5 @@ xy_status_t place_target_read(const char *root, const int *cpus, uint32_t count,
 
 xy_status_t xy_target_live(const int *cpus, uint32_t count, xy_target_t **target_p)
 {
-    return place_target_read("/sys", cpus, count, target_p);
+    return place_target_read(XY_SYSFS, cpus, count, target_p);
 }

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where progress threads live: their cores, and workers for those that have none yet. */
-#include <sched.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
+#include "machine/machine.h"
 #include "mpi/launch/launch.h"
 #include "sched/sched.h"
 
@@ -16,38 +12,11 @@ static int core_index(const xy_cores_t *cores, int cpu)
     return -1;
 }
 
-/* Another hardware thread of the core of `cpu` that this process may use; -1: there is none. */
-static int sibling_of(int cpu)
-{
-    char path[96], *text;
-    size_t size;
-    cpu_set_t allowed;
-    xy_bitset_t set;
-    int found = -1;
-
-    snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list",
-             cpu);
-    if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0 || access(path, R_OK) != 0 ||
-        xy_file_read(path, 4096, &text, &size) != XY_OK)
-        return -1;
-    text[strcspn(text, "\n")] = '\0';
-    if (xy_bitset_init(&set, CPU_SETSIZE) == XY_OK) {
-        if (xy_bitset_parse(&set, text, path) == XY_OK)
-            for (size_t c = xy_bitset_next(&set, 0); c < set.bits && found < 0;
-                 c = xy_bitset_next(&set, c + 1))
-                if ((int)c != cpu && CPU_ISSET(c, &allowed))
-                    found = (int)c;
-        xy_bitset_cleanup(&set);
-    }
-    xy_free(text);
-    return found;
-}
-
 /* Hardware threads that every core with ranks has: 2 or 1. */
-static int count_pus(const mpi_placement_t *p)
+static int count_pus(const mpi_placement_t *p, const xy_bitset_t *allowed)
 {
     for (int w = 0; w < p->workers - p->comm_workers; w++)
-        if (sibling_of(p->cpus[w]) < 0)
+        if (xy_sysfs_sibling(XY_SYSFS, p->cpus[w], allowed) < 0)
             return 1;
     return 2;
 }
@@ -78,8 +47,8 @@ static int list_comm(const mpi_placement_t *p, const xy_cores_t *cores, int rank
     return count;
 }
 
-static xy_status_t place(const char *name, const xy_cores_t *cores, int ranks, int *core_of,
-                         int *comm, mpi_placement_t *p)
+static xy_status_t place(const char *name, const xy_cores_t *cores, int ranks,
+                         const xy_bitset_t *allowed, int *core_of, int *comm, mpi_placement_t *p)
 {
     const xy_threads_t *threads;
     xy_threads_query_t query = {.cores = cores, .ranks = ranks, .core_of = core_of, .comm = comm};
@@ -90,12 +59,14 @@ static xy_status_t place(const char *name, const xy_cores_t *cores, int ranks, i
     for (int r = 0; r < ranks; r++)
         core_of[r] = core_index(cores, p->cpus[p->worker_of[r]]);
     query.comm_count = list_comm(p, cores, ranks, core_of, comm);
-    query.pus = threads->on_sibling ? count_pus(p) : 1;
+    query.pus = threads->on_sibling ? count_pus(p, allowed) : 1;
     st = threads->place(&query, p->thread_worker_of);
     for (int r = 0; r < ranks && st == XY_OK; r++) {
         int cpu = cores->cpu[p->thread_worker_of[r]];
 
-        p->thread_worker_of[r] = worker_for(p, threads->on_sibling ? sibling_of(cpu) : cpu);
+        if (threads->on_sibling)
+            cpu = xy_sysfs_sibling(XY_SYSFS, cpu, allowed);
+        p->thread_worker_of[r] = worker_for(p, cpu);
     }
     return st;
 }
@@ -103,20 +74,27 @@ static xy_status_t place(const char *name, const xy_cores_t *cores, int ranks, i
 xy_status_t mpi_placement_threads(const mpi_launch_values_t *values, int ranks, mpi_placement_t *p)
 {
     xy_cores_t cores;
-    xy_status_t st = mpi_placement_cores(values, &cores);
+    xy_bitset_t allowed;
+    xy_status_t st = xy_sysfs_allowed(&allowed);
     int *core_of, *comm;
 
     if (st != XY_OK)
         return st;
+    st = mpi_placement_cores(values, &cores);
+    if (st != XY_OK) {
+        xy_bitset_cleanup(&allowed);
+        return st;
+    }
     core_of = xy_malloc((size_t)ranks * sizeof(*core_of));
     comm = xy_malloc((size_t)cores.count * sizeof(*comm));
     p->thread_worker_of = xy_malloc((size_t)ranks * sizeof(int));
     if (core_of == NULL || comm == NULL || p->thread_worker_of == NULL)
         st = xy_fail_memory("placing the progress threads");
     else
-        st = place(values->progress_place, &cores, ranks, core_of, comm, p);
+        st = place(values->progress_place, &cores, ranks, &allowed, core_of, comm, p);
     xy_free(core_of);
     xy_free(comm);
     xy_cores_cleanup(&cores);
+    xy_bitset_cleanup(&allowed);
     return st;
 }
