@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Linear probing in a table at most three quarters full. Removal moves later members of the probe
- * sequence back instead of leaving tombstones, so that a table under churn does not decay.
+ * Linear probing in a table at most three quarters full. Nothing is ever removed, so that a probe
+ * sequence ends at the first free slot.
  */
 #include "base/hash.h"
 
@@ -22,7 +22,7 @@ uint64_t xy_hash_u64(uint64_t key)
     return key ^ (key >> 31);
 }
 
-uint64_t xy_hash_bytes(const void *bytes, size_t n)
+static uint64_t hash_bytes(const void *bytes, size_t n)
 {
     const unsigned char *p = bytes;
     uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ n;
@@ -46,7 +46,7 @@ static uint64_t key_hash(const xy_hash_t *hash, uint64_t key)
 {
     if (hash->kind == XY_HASH_U64)
         return xy_hash_u64(key);
-    return xy_hash_bytes(key_string(key), strlen(key_string(key)));
+    return hash_bytes(key_string(key), strlen(key_string(key)));
 }
 
 static bool key_equal(const xy_hash_t *hash, uint64_t a, uint64_t b)
@@ -110,40 +110,4 @@ xy_status_t xy_hash_set(xy_hash_t *hash, uint64_t key, void *value)
 void *xy_hash_get(const xy_hash_t *hash, uint64_t key)
 {
     return hash->count == 0 ? NULL : hash->slots[find_slot(hash, key)].value;
-}
-
-void *xy_hash_remove(xy_hash_t *hash, uint64_t key)
-{
-    size_t mask = hash->capacity - 1;
-    size_t hole, i, home;
-    void *value;
-
-    if (hash->count == 0)
-        return NULL;
-    hole = find_slot(hash, key);
-    value = hash->slots[hole].value;
-    if (value == NULL)
-        return NULL;
-    for (i = (hole + 1) & mask; hash->slots[i].value != NULL; i = (i + 1) & mask) {
-        home = (size_t)key_hash(hash, hash->slots[i].key) & mask;
-        /* It may move back only if the hole is between its home and where it is. */
-        if (((i - home) & mask) >= ((i - hole) & mask)) {
-            hash->slots[hole] = hash->slots[i];
-            hole = i;
-        }
-    }
-    hash->slots[hole] = (xy_hash_slot_t){0};
-    hash->count--;
-    return value;
-}
-
-const xy_hash_slot_t *xy_hash_next(const xy_hash_t *hash, size_t *position)
-{
-    while (*position < hash->capacity) {
-        const xy_hash_slot_t *slot = &hash->slots[(*position)++];
-
-        if (slot->value != NULL)
-            return slot;
-    }
-    return NULL;
 }

@@ -39,13 +39,8 @@ void xy_hash_cleanup(xy_hash_t *hash);
 xy_status_t xy_hash_set(xy_hash_t *hash, uint64_t key,
                         void *value); /* value != NULL; silent XY_ENOMEM */
 void *xy_hash_get(const xy_hash_t *hash, uint64_t key);
-void *xy_hash_remove(xy_hash_t *hash, uint64_t key); /* the old value, or NULL */
 
-/* Walk: start with *position = 0; NULL at the end. The table must not change meanwhile. */
-const xy_hash_slot_t *xy_hash_next(const xy_hash_t *hash, size_t *position);
-
-/* The mixing functions themselves, for tables of other shapes. */
+/* The mixing function itself, for tables of other shapes. */
 uint64_t xy_hash_u64(uint64_t key);
-uint64_t xy_hash_bytes(const void *bytes, size_t n);
 
 #endif

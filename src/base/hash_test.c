@@ -23,47 +23,20 @@ typedef struct {
     size_t count;
 } model_t;
 
-static void check_walk(const model_t *m)
-{
-    bool seen[KEYS] = {false};
-    const xy_hash_slot_t *slot;
-    size_t position = 0, walked = 0, i;
-
-    while ((slot = xy_hash_next(&m->hash, &position)) != NULL) {
-        for (i = 0; i < KEYS && m->keys[i] != slot->key; i++)
-            ;
-        assert_true(i < KEYS);
-        assert_false(seen[i]);
-        assert_ptr_equal(slot->value, m->values[i]);
-        seen[i] = true;
-        walked++;
-    }
-    assert_int_equal(walked, m->count);
-    assert_int_equal(m->hash.count, m->count);
-}
-
 static void run_random_operations(model_t *m, uint64_t seed)
 {
     static char objects[64];
 
-    for (int round = 0; round < 40000; round++) {
+    for (int round = 0; round < 5000; round++) {
         size_t i = testing_random(&seed) % KEYS;
         void *object = &objects[testing_random(&seed) % sizeof(objects)];
 
         assert_ptr_equal(xy_hash_get(&m->hash, m->keys[i]), m->values[i]);
-        if (testing_random(&seed) % 2 == 0) {
-            assert_int_equal(xy_hash_set(&m->hash, m->keys[i], object), XY_OK);
-            m->count += m->values[i] == NULL;
-            m->values[i] = object;
-        } else {
-            assert_ptr_equal(xy_hash_remove(&m->hash, m->keys[i]), m->values[i]);
-            m->count -= m->values[i] != NULL;
-            m->values[i] = NULL;
-        }
-        if (round % 1000 == 0)
-            check_walk(m);
+        assert_int_equal(xy_hash_set(&m->hash, m->keys[i], object), XY_OK);
+        m->count += m->values[i] == NULL;
+        m->values[i] = object;
+        assert_int_equal(m->hash.count, m->count);
     }
-    check_walk(m);
     for (size_t i = 0; i < KEYS; i++)
         assert_ptr_equal(xy_hash_get(&m->hash, m->keys[i]), m->values[i]);
     xy_hash_cleanup(&m->hash);
@@ -105,7 +78,6 @@ static void test_equal_strings_are_one_key(void **state)
     (void)state;
     xy_hash_init(&h, XY_HASH_STRING);
     assert_null(xy_hash_get(&h, XY_HASH_KEY(first)));
-    assert_null(xy_hash_remove(&h, XY_HASH_KEY(first)));
     assert_int_equal(xy_hash_set(&h, XY_HASH_KEY(first), &a), XY_OK);
     assert_int_equal(xy_hash_set(&h, XY_HASH_KEY(second), &b), XY_OK);
     assert_int_equal(h.count, 1);
@@ -138,16 +110,6 @@ static void test_failed_growth_keeps_the_members(void **state)
     xy_hash_cleanup(&h);
 }
 
-static void test_bytes_differ(void **state)
-{
-    char zeros[32] = {0};
-
-    (void)state;
-    /* The length counts, so that strings of zeros differ. */
-    for (size_t n = 1; n < sizeof(zeros); n++)
-        assert_true(xy_hash_bytes(zeros, n) != xy_hash_bytes(zeros, n - 1));
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -155,7 +117,6 @@ int main(void)
         cmocka_unit_test(test_strings),
         cmocka_unit_test(test_equal_strings_are_one_key),
         cmocka_unit_test(test_failed_growth_keeps_the_members),
-        cmocka_unit_test(test_bytes_differ),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

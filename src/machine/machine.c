@@ -126,27 +126,6 @@ xy_obj_t xy_machine_object(const xy_machine_t *m, xy_obj_type_t type, uint32_t l
     return m->typed[m->typed_first[type] + logical];
 }
 
-xy_obj_t xy_machine_physical(const xy_machine_t *m, xy_obj_t scope, xy_obj_type_t type,
-                             uint32_t physical)
-{
-    for (xy_obj_t o = scope; o != XY_OBJ_NONE; o = machine_next(m, scope, o))
-        if (m->type[o] == type && m->physical[o] == physical)
-            return o;
-    return XY_OBJ_NONE;
-}
-
-int xy_machine_type_level(const xy_machine_t *m, xy_obj_type_t type)
-{
-    int level = -1;
-
-    for (uint32_t i = m->typed_first[type]; i < m->typed_first[type + 1]; i++) {
-        if (level >= 0 && m->level[m->typed[i]] != level)
-            return -2;
-        level = m->level[m->typed[i]];
-    }
-    return level;
-}
-
 xy_obj_t xy_machine_above(const xy_machine_t *m, xy_obj_t object, xy_obj_type_t type)
 {
     while (object != XY_OBJ_NONE && m->type[object] != type)
@@ -243,19 +222,6 @@ xy_link_t xy_machine_path(const xy_machine_t *m, xy_obj_t a, xy_obj_t b)
     if (route != NULL && route->link.bandwidth > 0)
         path.bandwidth = route->link.bandwidth;
     return path;
-}
-
-double xy_machine_weighted(const xy_machine_t *m, xy_obj_t a, xy_obj_t b, const double *weight)
-{
-    double sum = 0;
-
-    while (a != b) {
-        xy_obj_t *lower = a > b ? &a : &b;
-
-        sum += weight[m->level[*lower]];
-        *lower = m->parent[*lower];
-    }
-    return sum;
 }
 
 xy_link_t xy_machine_gpu_peer(const xy_machine_t *m, uint32_t a, uint32_t b)

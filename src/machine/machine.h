@@ -202,12 +202,6 @@ bool xy_obj_type_is_cache(xy_obj_type_t type);
 /* How many objects of a type, and the one with a logical number (XY_OBJ_NONE: none). */
 uint32_t xy_machine_count(const xy_machine_t *m, xy_obj_type_t type);
 xy_obj_t xy_machine_object(const xy_machine_t *m, xy_obj_type_t type, uint32_t logical);
-/* The object of a type with a physical number inside `scope` (a node, or the root when there are
- * no nodes). O(objects below). */
-xy_obj_t xy_machine_physical(const xy_machine_t *m, xy_obj_t scope, xy_obj_type_t type,
-                             uint32_t physical);
-/* The level of a type: -1 when there is none, -2 when they are on several levels. */
-int xy_machine_type_level(const xy_machine_t *m, xy_obj_type_t type);
 /* The nearest object of a type at or above `object`, or XY_OBJ_NONE. */
 xy_obj_t xy_machine_above(const xy_machine_t *m, xy_obj_t object, xy_obj_type_t type);
 /* Memory of the whole subtree, counting every memory once; 0 when none is known. */
@@ -225,13 +219,8 @@ uint32_t xy_machine_hops(const xy_machine_t *m, xy_obj_t a, xy_obj_t b);
 /* Latencies add up and the narrowest bandwidth counts, over the links of the path; or the route
  * that joins the topmost routed objects on both sides. Links that are not known count nothing. */
 xy_link_t xy_machine_path(const xy_machine_t *m, xy_obj_t a, xy_obj_t b);
-/* Sum over the links of the path of weight[level of the lower end]; m->depth weights. */
-double xy_machine_weighted(const xy_machine_t *m, xy_obj_t a, xy_obj_t b, const double *weight);
 /* The link between two GPUs of one group (a != b). */
 xy_link_t xy_machine_gpu_peer(const xy_machine_t *m, uint32_t a, uint32_t b);
-
-/* The same tree with the same numbers, names, links, GPUs and routes (not the same source). */
-bool xy_machine_equal(const xy_machine_t *a, const xy_machine_t *b);
 
 /* ---- Showing. Write errors stay in the FILE's error flag. ENOMEM is said. ---- */
 

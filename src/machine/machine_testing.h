@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "base/testing.h"
+#include "machine/machine_equal.h"
 #include "machine/machine_internal.h"
 
 static inline uint32_t random_below(uint64_t *state, uint32_t n)

@@ -130,20 +130,6 @@ double xy_matrix_value(const xy_matrix_t *m, xy_metric_t metric, size_t k)
     return m->bytes[k];
 }
 
-bool xy_matrix_equal(const xy_matrix_t *a, const xy_matrix_t *b)
-{
-    size_t count = a->first[a->n];
-
-    if (a->n != b->n || (a->messages == NULL) != (b->messages == NULL) ||
-        memcmp(a->first, b->first, ((size_t)a->n + 1) * sizeof(*a->first)) != 0)
-        return false;
-    for (size_t k = 0; k < count; k++)
-        if (a->to[k] != b->to[k] || a->bytes[k] != b->bytes[k] ||
-            (a->messages != NULL && a->messages[k] != b->messages[k]))
-            return false;
-    return true;
-}
-
 bool xy_metric_parse(const char *name, xy_metric_t *metric_p)
 {
     static const char *const names[] = {"size", "msg", "avg"};

@@ -76,7 +76,6 @@ xy_status_t xy_matrix_build(uint32_t n, xy_matrix_entry_t *entries, size_t count
 /* The value of entry k. XY_METRIC_MSG and XY_METRIC_AVG count one message per entry when messages
  * were not counted. */
 double xy_matrix_value(const xy_matrix_t *m, xy_metric_t metric, size_t k);
-bool xy_matrix_equal(const xy_matrix_t *a, const xy_matrix_t *b);
 bool xy_metric_parse(const char *name, xy_metric_t *metric_p);
 const char *xy_matrix_format_name(xy_matrix_format_t format); /* "mat", "market", ... */
 

@@ -12,6 +12,20 @@
 
 #include "base/testing.h"
 
+static bool is_equal(const xy_matrix_t *a, const xy_matrix_t *b)
+{
+    size_t count = a->first[a->n];
+
+    if (a->n != b->n || (a->messages == NULL) != (b->messages == NULL) ||
+        memcmp(a->first, b->first, ((size_t)a->n + 1) * sizeof(*a->first)) != 0)
+        return false;
+    for (size_t k = 0; k < count; k++)
+        if (a->to[k] != b->to[k] || a->bytes[k] != b->bytes[k] ||
+            (a->messages != NULL && a->messages[k] != b->messages[k]))
+            return false;
+    return true;
+}
+
 static xy_matrix_t *random_matrix(uint64_t *seed, bool is_symmetric, bool has_messages)
 {
     uint32_t n = 1 + (uint32_t)(testing_random(seed) % 20);
@@ -63,7 +77,7 @@ static void test_round_trips(void **state)
         xy_matrix_t *m = random_matrix(&seed, format == XY_MATRIX_METIS, has_messages);
         xy_matrix_t *back = again(m, format);
 
-        assert_true(xy_matrix_equal(m, back));
+        assert_true(is_equal(m, back));
         xy_matrix_destroy(m);
         xy_matrix_destroy(back);
     }
@@ -171,7 +185,7 @@ static void test_other_shapes(void **state)
     for (size_t i = 1; i < sizeof(same) / sizeof(same[0]); i++) {
         assert_int_equal(
             xy_matrix_parse(same[i].text, strlen(same[i].text), "f", same[i].format, &m), XY_OK);
-        assert_true(xy_matrix_equal(first, m));
+        assert_true(is_equal(first, m));
         xy_matrix_destroy(m);
     }
     xy_matrix_destroy(first);
