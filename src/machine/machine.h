@@ -34,8 +34,8 @@
 #include <stdio.h>
 
 #include "base/base.h"
-#include "machine/sysfs.h"
 #include "machine/eco.h"
+#include "machine/sysfs.h"
 
 typedef enum {
     XY_OBJ_MACHINE, /* the root, and only it */
