@@ -16,7 +16,7 @@ typedef struct {
     const char *hosts, *launcher, *compiler, *agent, *sizes, *held_out;
     xy_vec_t plugins, extra;
     uint64_t largest;
-    double first, time_max, seconds, tolerance, patience;
+    double time_max, seconds, tolerance;
     bool check, list, memory, messages, compute, quiet, fresh, json;
 } values_t;
 
@@ -34,8 +34,6 @@ static const xy_option_t options[] = {
      .help = "take the routines from this shared library"},
     {"threads", 't', XY_OPT_STRING, "LIST", offsetof(values_t, threads), .preset = "1",
      .help = "threads inside a kernel, with commas: one model for each number"},
-    {"first", 0, XY_OPT_DOUBLE, "N", offsetof(values_t, first), .preset = "100", .min = 1,
-     .max = 1e9, .help = "the smallest size; sizes double from there"},
     {"max-time", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, time_max), .preset = "500ms",
      .help = "sizes grow until one run takes this long"},
     {"seconds", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, seconds), .preset = "100s",
@@ -73,8 +71,6 @@ static const xy_option_t options[] = {
     {"agent", 0, XY_OPT_STRING, "COMMAND", offsetof(values_t, agent),
      .help =
          "with --hosts: what reaches a host, called with its name and a command; ssh by default"},
-    {"patience", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, patience), .preset = "10s",
-     .help = "with --hosts: how long a host may take to answer"},
     {"extra", 0, XY_OPT_LIST, "WORD", offsetof(values_t, extra),
      .help = "with --hosts or --messages: one more word for the launcher; may be repeated"},
     {"svg", 0, XY_OPT_STRING, "FILE", offsetof(values_t, svg),
@@ -90,6 +86,8 @@ static const xy_option_t options[] = {
      .help = "print the models (with --check: what holds) as JSON"},
     {"list", 'l', XY_OPT_FLAG, .offset = offsetof(values_t, list),
      .help = "print the kernels that can be measured"},
+    {"first", 0, XY_OPT_IGNORED, "N", .leaving = "sizes double from 100 on"},
+    {"patience", 0, XY_OPT_IGNORED, "TIME", .leaving = "a host has 30 seconds to answer"},
     {0}};
 
 enum { THREADS_MAX = 32, SIZES_MAX = 200 };
@@ -400,7 +398,6 @@ static xy_status_t calibrate_hosts(const values_t *v)
                                 .launcher = v->launcher,
                                 .compiler = v->compiler,
                                 .agent = v->agent,
-                                .patience = v->patience,
                                 .extra = &v->extra,
                                 .largest = (double)v->largest,
                                 .sizes = &sizes,
@@ -458,7 +455,6 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
                           .plugins = &v->plugins,
                           .blas = v->blas,
                           .criterion = v->criterion,
-                          .first = v->first,
                           .time_max = v->time_max,
                           .threads = threads,
                           .report = is_silent ? NULL : stdout,
@@ -499,7 +495,7 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 static const xy_section_t sections[] = {
     {"HOW IT IS MEASURED",
      "Each kernel runs in a process of its own, one of a single thread on one core, before each "
-     "visit the one where least is going on. Sizes double from --first on until a run takes "
+     "visit the one where least is going on. Sizes double from 100 on until a run takes "
      "--max-time; then some fifty sizes in between are added, more of them small ones, and later "
      "some more where the model misses by more than 2 % or jumps. All are visited in rounds, in "
      "random order, for a few runs each. Before, after and (kernels of the table, one thread) "

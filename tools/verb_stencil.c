@@ -10,7 +10,7 @@ typedef struct {
     const char *blocks, *graph, *machine, *policy, *eviction, *load, *memory, *trace, *pictures,
         *svg;
     const char *study, *csv, *page, *cells, *file;
-    long dim, points, iterations, gpus, cpus, pipeline, threads, every;
+    long dim, points, iterations, gpus, cpus, threads, every;
     double alpha, beta, cpu_speed, task_time, until;
     uint64_t block;
     bool json, proportional, list, real, no_check;
@@ -57,8 +57,8 @@ static const xy_option_t options[] = {
      .preset = "1", .help = "weight of transfers in completion times"},
     {"proportional", 0, XY_OPT_FLAG, .offset = offsetof(values_t, proportional),
      .help = "cache-oblivious: cut the domain in proportion to the load"},
-    {"pipeline", 0, XY_OPT_LONG, "N", offsetof(values_t, pipeline), .min = 1, .max = 8,
-     .help = "tasks a worker holds at once, the running one included (default: as the policy)"},
+    {"pipeline", 0, XY_OPT_IGNORED, "N",
+     .leaving = "a worker holds as many tasks as its policy says"},
     {"block", 0, XY_OPT_SIZE, "SIZE", offsetof(values_t, block), .preset = "3MiB",
      .help = "size of a block"},
     {"task-time", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, task_time), .preset = "267us",
@@ -186,7 +186,6 @@ static xy_status_t set_run(const values_t *v, xy_stencil_run_t *run)
     run->how = (xy_task_sim_t){.policy = v->policy,
                                .eviction = v->eviction,
                                .params = {v->alpha, v->beta, v->proportional},
-                               .pipeline = (int32_t)v->pipeline,
                                .trace = v->trace};
     if (v->memory != NULL && strcmp(v->memory, "none") == 0)
         run->memory = XY_TASK_NO_LIMIT;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The models of a store as JSON, for programs. */
+/*
+ * The models of a store as JSON, for programs: one object with the arrays "hosts", "constants",
+ * "kernels" and "messages". Times are in seconds; a model names the unit of its sizes.
+ */
 #include "cost/store.h"
 
 static void put_interval(xy_json_t *j, const xy_interval_t *v)

@@ -53,29 +53,29 @@ static void *answer(void *arg)
     return NULL;
 }
 
-static void play(table_t *t, cost_measure_t *measure_p)
+static void play(table_t *t, measure_time_t *measure_p)
 {
-    double times[BATCHES], end = cost_now() + 1;
+    double times[BATCHES], end = measure_now() + 1;
     int last = 0;
     long n = 0;
 
     while (!atomic_load(&t->is_ready))
         sched_yield();
-    for (; n < BATCHES && (n < 20 || cost_now() < end); n++) {
-        double begin = cost_now();
+    for (; n < BATCHES && (n < 20 || measure_now() < end); n++) {
+        double begin = measure_now();
 
         for (int i = 0; i < ROUNDS; i++) {
             atomic_store_explicit(&t->turn, last + 1, memory_order_release);
             last = await_turn(t, last + 1);
         }
-        times[n] = (cost_now() - begin) / (2 * ROUNDS);
+        times[n] = (measure_now() - begin) / (2 * ROUNDS);
     }
     atomic_store(&t->turn, -1);
     measure_p->repetitions = n;
-    measure_p->seconds = cost_median(times, n, &measure_p->spread);
+    measure_p->seconds = measure_median(times, n, &measure_p->spread);
 }
 
-static xy_status_t measure_pair(int a, int b, cost_measure_t *measure_p)
+static xy_status_t measure_pair(int a, int b, measure_time_t *measure_p)
 {
     static table_t table;
     pthread_t other;
@@ -106,8 +106,8 @@ xy_status_t calibrate_handover(const xy_calibration_t *c, const xy_machine_t *li
     for (uint32_t i = 0; i < live->leaves && st == XY_OK; i++) {
         xy_obj_t leaf = live->leaf[i];
         uint32_t hops;
-        cost_measure_t m;
-        double begin = cost_now();
+        measure_time_t m;
+        double begin = measure_now();
         char text[32];
 
         if (!xy_machine_is_usable(live, leaf) || live->physical[leaf] >= CPU_SETSIZE)
@@ -122,7 +122,7 @@ xy_status_t calibrate_handover(const xy_calibration_t *c, const xy_machine_t *li
             continue;
         seen = hops;
         st = measure_pair((int)live->physical[first], (int)live->physical[leaf], &m);
-        calibrate_step(c, cost_now() - begin);
+        calibrate_step(c, measure_now() - begin);
         if (st == XY_OK)
             st = xy_costs_set_constant(costs, "handover", live->physical[first],
                                        live->physical[leaf], m.seconds, m.spread, m.repetitions);

@@ -41,7 +41,7 @@ void calibrate_report(const xy_calibration_t *c, const xy_kernel_cost_t *k)
 xy_status_t xy_calibrate_constant(const xy_calibration_t *c, const char *name, const char *text,
                                   long from, long to, double *seconds, long n, xy_costs_t *costs)
 {
-    double spread, middle = cost_median(seconds, n, &spread);
+    double spread, middle = measure_median(seconds, n, &spread);
     char took[32];
 
     if (c->report != NULL)
@@ -53,24 +53,24 @@ static const char latency_name[] = "pace-latency", throughput_name[] = "pace-thr
 
 /* The pace of this core and of others like it, one after the other: one of them may be alone. The
  * usual latency is the first one's. */
-static cost_pace_t learn_everywhere(double seconds)
+static measure_speed_t learn_everywhere(double seconds)
 {
     enum { PLACES_MAX = 8 };
     cpu_set_t allowed, one;
-    cost_pace_t best = {0};
+    measure_speed_t best = {0};
     int places = 0;
 
     if (sched_getaffinity(0, sizeof(allowed), &allowed) != 0)
-        return cost_pace_learn(seconds);
+        return measure_speed_learn(seconds);
     places = CPU_COUNT(&allowed) < PLACES_MAX ? CPU_COUNT(&allowed) : PLACES_MAX;
     for (int cpu = 0, k = 0; cpu < CPU_SETSIZE && k < places; cpu++) {
-        cost_pace_t p;
+        measure_speed_t p;
 
         CPU_ZERO(&one);
         CPU_SET(cpu, &one);
         if (!CPU_ISSET(cpu, &allowed) || sched_setaffinity(0, sizeof(one), &one) != 0)
             continue;
-        p = cost_pace_learn(seconds / places);
+        p = measure_speed_learn(seconds / places);
         k++;
         if (best.latency == 0)
             best = p;
@@ -80,10 +80,10 @@ static cost_pace_t learn_everywhere(double seconds)
                 best.latency * fmin(best.throughput / best.latency, p.throughput / p.latency);
     }
     sched_setaffinity(0, sizeof(allowed), &allowed);
-    return best.latency > 0 ? best : cost_pace_learn(seconds);
+    return best.latency > 0 ? best : measure_speed_learn(seconds);
 }
 
-xy_status_t calibrate_keep_pace(xy_costs_t *costs, const cost_pace_t *pace)
+xy_status_t calibrate_keep_pace(xy_costs_t *costs, const measure_speed_t *pace)
 {
     xy_status_t st = xy_costs_set_constant(costs, latency_name, -1, -1, pace->latency, 0, 1);
 
@@ -94,12 +94,12 @@ xy_status_t calibrate_keep_pace(xy_costs_t *costs, const cost_pace_t *pace)
 
 /* The reference of all times of the store: as it was when the first was taken, with the least
  * ratio that was ever seen. */
-static xy_status_t learn_pace(const xy_calibration_t *c, xy_costs_t *costs, cost_pace_t *pace_p)
+static xy_status_t learn_pace(const xy_calibration_t *c, xy_costs_t *costs, measure_speed_t *pace_p)
 {
-    double begin = cost_now();
-    cost_pace_t now = learn_everywhere(1), known = calibrate_pace(costs);
+    double begin = measure_now();
+    measure_speed_t now = learn_everywhere(1), known = calibrate_pace(costs);
 
-    calibrate_step(c, cost_now() - begin);
+    calibrate_step(c, measure_now() - begin);
     if (known.latency > 0) {
         now.throughput = fmin(now.throughput / now.latency, known.throughput / known.latency);
         now.throughput *= known.latency;
@@ -109,26 +109,26 @@ static xy_status_t learn_pace(const xy_calibration_t *c, xy_costs_t *costs, cost
     return calibrate_keep_pace(costs, &now);
 }
 
-cost_pace_t calibrate_pace(const xy_costs_t *costs)
+measure_speed_t calibrate_pace(const xy_costs_t *costs)
 {
     const xy_constant_cost_t *latency = xy_costs_constant(costs, latency_name);
     const xy_constant_cost_t *throughput = xy_costs_constant(costs, throughput_name);
 
     if (latency == NULL || throughput == NULL || !(latency->seconds > 0))
-        return (cost_pace_t){0};
-    return (cost_pace_t){.latency = latency->seconds, .throughput = throughput->seconds};
+        return (measure_speed_t){0};
+    return (measure_speed_t){.latency = latency->seconds, .throughput = throughput->seconds};
 }
 
 bool xy_calibrate_kernel_name(size_t i, const char **name_p, const char **text_p)
 {
     size_t count = 0;
 
-    while (cost_kernels[count].name != NULL)
+    while (measure_kernels[count].name != NULL)
         count++;
     if (i >= count)
         return false;
-    *name_p = cost_kernels[i].name;
-    *text_p = cost_kernels[i].describe;
+    *name_p = measure_kernels[i].name;
+    *text_p = measure_kernels[i].describe;
     return true;
 }
 
@@ -139,14 +139,14 @@ static xy_status_t list_kernels(const xy_calibration_t *c, char *copy, xy_vec_t 
     char *save = NULL;
 
     for (char *name = strtok_r(copy, ",", &save); name != NULL; name = strtok_r(NULL, ",", &save)) {
-        const cost_kernel_t *k = cost_kernel_find(name);
+        const measure_kernel_t *k = measure_kernel_find(name);
         bool is_all = strcmp(name, "all") == 0;
 
         if (k == NULL && !is_all)
             return xy_fail(XY_EUSAGE,
                            "there is no kernel '%s'; 'xylem calibrate --list' names them", name);
-        for (const cost_kernel_t *all = cost_kernels; all->name != NULL; all++) {
-            cost_worker_options_t o = {.name = all->name, .library = c->blas};
+        for (const measure_kernel_t *all = measure_kernels; all->name != NULL; all++) {
+            measure_child_options_t o = {.name = all->name, .library = c->blas};
 
             if ((is_all || all == k) && xy_vec_append(list, &o) != XY_OK)
                 return xy_fail_memory("listing kernels");
@@ -159,7 +159,7 @@ static xy_status_t list_kernels(const xy_calibration_t *c, char *copy, xy_vec_t 
 static xy_status_t list_plugin(char *text, xy_vec_t *list)
 {
     char *equal = strchr(text, '='), *colon;
-    cost_worker_options_t o = {.name = text, .symbol = "kernel"};
+    measure_child_options_t o = {.name = text, .symbol = "kernel"};
 
     if (equal == NULL || equal == text || equal[1] == '\0')
         return xy_fail(XY_EUSAGE, "plug-in '%s' is no NAME=FILE.so or NAME=FILE.so:FUNCTION", text);
@@ -179,20 +179,19 @@ static xy_status_t calibrate_list(const xy_calibration_t *c, const xy_vec_t *lis
     static const long one = 1;
     const long *threads = c->threads != NULL ? c->threads : &one;
     size_t counts = c->threads != NULL ? c->threads_count : 1, left = list->count * counts;
-    double end = cost_now() + (c->seconds > 0 ? c->seconds : 60);
-    cost_pace_t pace = {0};
+    double end = measure_now() + (c->seconds > 0 ? c->seconds : 60);
+    measure_speed_t pace = {0};
     xy_status_t st = cost_lapack_load();
 
     if (st == XY_OK && list->count > 0)
         st = learn_pace(c, costs, &pace);
     for (size_t i = 0; i < list->count && st == XY_OK; i++)
         for (size_t t = 0; t < counts && st == XY_OK; t++, left--) {
-            cost_worker_options_t o = XY_VEC_AT(list, cost_worker_options_t, i);
+            measure_child_options_t o = XY_VEC_AT(list, measure_child_options_t, i);
 
             o.threads = threads[t];
-            o.patience = c->patience;
             o.pace = i + t > 0 ? calibrate_pace(costs) : pace;
-            st = calibrate_kernel(c, &o, fmax((end - cost_now()) / (double)left, 0.3), costs);
+            st = calibrate_kernel(c, &o, fmax((end - measure_now()) / (double)left, 0.3), costs);
             /* It was said; the others go on. */
             if (st == XY_EINVAL || st == XY_ENOENT) {
                 ++*failed_p;
@@ -206,7 +205,7 @@ static xy_status_t calibrate_list(const xy_calibration_t *c, const xy_vec_t *lis
 
 /* What is to be measured, by its words, which are owned. */
 typedef struct {
-    xy_vec_t kernels; /* of cost_worker_options_t */
+    xy_vec_t kernels; /* of measure_child_options_t */
     xy_vec_t words;   /* of char *, that they point into */
 } plan_t;
 
@@ -235,7 +234,7 @@ static xy_status_t plan_make(const xy_calibration_t *c, plan_t *plan)
     char *names;
     xy_status_t st;
 
-    *plan = (plan_t){XY_VEC_INIT(cost_worker_options_t), XY_VEC_INIT(char *)};
+    *plan = (plan_t){XY_VEC_INIT(measure_child_options_t), XY_VEC_INIT(char *)};
     names = keep_word(plan, c->kernels != NULL ? c->kernels : "dgemm,dtrtri");
     st = names != NULL ? list_kernels(c, names, &plan->kernels) : xy_fail_memory("listing kernels");
     for (size_t i = 0; st == XY_OK && c->plugins != NULL && i < c->plugins->count; i++) {

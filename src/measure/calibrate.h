@@ -7,7 +7,7 @@
  *   st = xy_calibrate_memory(&c, machine, costs);
  *   st = xy_costs_save(costs, NULL);
  *
- * Kernels run in a process of their own. Sizes double from `first` on until a run takes
+ * Kernels run in a process of their own. Sizes double from 100 on until a run takes
  * `time_max`; then sizes in between are added, and all are measured in rounds until none is in
  * doubt or the time is up. One that fails, crashes, hangs or is too noisy is said and gets no
  * model; the others go on. A main thread's business: not to be called from several threads.
@@ -30,10 +30,8 @@ typedef struct {
     const char *blas;        /* library of the kernels; NULL: the one that is installed */
     const char *criterion;   /* NULL: the default */
     const char *cluster;     /* NULL: XY_COSTS_LOCAL */
-    double first;            /* size; 0: 100 */
     double time_max;         /* seconds of the longest run; 0: 0.5 s */
     double seconds;          /* for everything one call measures; 0: 60 s */
-    double patience;         /* seconds until a kernel counts as hanging; 0: a minute */
     const long *threads;     /* numbers of threads, one model each; NULL: 1 */
     size_t threads_count;
     xy_vec_t *held_out; /* of xy_held_out_t, for each kernel, appended; NULL: none */

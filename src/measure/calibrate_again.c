@@ -8,7 +8,7 @@
 #include "measure/point.h"
 
 /* A plug-in is remembered as FILE:FUNCTION. `copy` holds the two words, cut. */
-static bool find_plugin(char *copy, cost_worker_options_t *o)
+static bool find_plugin(char *copy, measure_child_options_t *o)
 {
     char *colon = strrchr(copy, ':');
 
@@ -21,14 +21,12 @@ static bool find_plugin(char *copy, cost_worker_options_t *o)
 }
 
 /* How to run what a model was made of; false: it was no kernel that we can run again. */
-static bool find_worker(const xy_calibration_t *c, const xy_kernel_cost_t *k, char *copy,
-                        cost_worker_options_t *o)
+static bool find_worker(const xy_kernel_cost_t *k, char *copy, measure_child_options_t *o)
 {
-    *o = (cost_worker_options_t){
-        .name = k->name, .threads = k->threads, .patience = c->patience, .library = copy};
+    *o = (measure_child_options_t){.name = k->name, .threads = k->threads, .library = copy};
     if (strcmp(k->unit, "n") != 0)
         return false;
-    if (cost_kernel_find(k->name) != NULL && strchr(copy, ':') == NULL) {
+    if (measure_kernel_find(k->name) != NULL && strchr(copy, ':') == NULL) {
         o->library = *copy != '\0' ? copy : NULL;
         return true;
     }
@@ -37,47 +35,47 @@ static bool find_worker(const xy_calibration_t *c, const xy_kernel_cost_t *k, ch
 
 /* Visit each size, then those that remain doubtful again, for some time. */
 static xy_status_t visit_all(const xy_calibration_t *c, const xy_kernel_cost_t *k,
-                             cost_worker_t *worker, cost_point_t *points, size_t count)
+                             measure_child_t *worker, measure_point_t *points, size_t count)
 {
     bool is_paced = worker->options.pace.latency > 0, is_over = false;
-    double begin = cost_now(), end = INFINITY;
+    double begin = measure_now(), end = INFINITY;
 
-    for (int round = 0; !is_over && cost_now() < end; round++) {
+    for (int round = 0; !is_over && measure_now() < end; round++) {
         is_over = true;
-        for (size_t i = 0; i < count && cost_now() < end; i++) {
-            cost_point_t *p = &points[i];
-            double expected = xy_fit_value(&k->fit, p->x).seconds, start = cost_now();
+        for (size_t i = 0; i < count && measure_now() < end; i++) {
+            measure_point_t *p = &points[i];
+            double expected = xy_fit_value(&k->fit, p->x).seconds, start = measure_now();
             xy_status_t st;
 
-            if (round > 0 && !cost_point_is_doubtful(p, is_paced))
+            if (round > 0 && !measure_point_is_doubtful(p, is_paced))
                 continue;
-            st = cost_point_visit(worker, p->x, cost_point_time(expected), p);
-            calibrate_step(c, cost_now() - start);
+            st = measure_point_visit(worker, p->x, measure_point_time(expected), p);
+            calibrate_step(c, measure_now() - start);
             if (st != XY_OK)
                 return st;
             is_over = false;
         }
         if (round == 0)
-            end = cost_now() + fmax(c->seconds, 3 * (cost_now() - begin));
+            end = measure_now() + fmax(c->seconds, 3 * (measure_now() - begin));
     }
     return XY_OK;
 }
 
 static xy_status_t measure_all(const xy_calibration_t *c, const xy_kernel_cost_t *k,
-                               const cost_worker_options_t *o, xy_sample_t *samples, size_t count)
+                               const measure_child_options_t *o, xy_sample_t *samples, size_t count)
 {
-    cost_point_t *points = xy_calloc(count, sizeof(*points));
-    cost_worker_t worker;
-    xy_status_t st = points != NULL ? cost_worker_start(o, &worker) : xy_fail_memory("measuring");
+    measure_point_t *points = xy_calloc(count, sizeof(*points));
+    measure_child_t worker;
+    xy_status_t st = points != NULL ? measure_child_start(o, &worker) : xy_fail_memory("measuring");
 
     if (st == XY_OK) {
         for (size_t i = 0; i < count; i++)
             points[i].x = samples[i].x;
         st = visit_all(c, k, &worker, points, count);
-        cost_worker_stop(&worker);
+        measure_child_stop(&worker);
     }
     for (size_t i = 0; i < count && st == XY_OK; i++)
-        samples[i] = cost_point_sample(&points[i], strcmp(k->clock, XY_CLOCK_PACED) == 0);
+        samples[i] = measure_point_sample(&points[i], strcmp(k->clock, XY_CLOCK_PACED) == 0);
     xy_free(points);
     return st;
 }
@@ -85,13 +83,13 @@ static xy_status_t measure_all(const xy_calibration_t *c, const xy_kernel_cost_t
 xy_status_t xy_calibrate_measure(const xy_calibration_t *c, const xy_costs_t *costs,
                                  const xy_kernel_cost_t *k, xy_sample_t *samples, size_t count)
 {
-    cost_worker_options_t o;
+    measure_child_options_t o;
     char *copy = xy_strdup(k->library);
     xy_status_t st;
 
     if (copy == NULL)
         return xy_fail_memory("measuring");
-    if (find_worker(c, k, copy, &o)) {
+    if (find_worker(k, copy, &o)) {
         o.pace = calibrate_pace(costs);
         st = measure_all(c, k, &o, samples, count);
     } else {

@@ -11,12 +11,12 @@ void calibrate_report(const xy_calibration_t *c, const xy_kernel_cost_t *k);
 
 /* One kernel with its sizes, into the store. EINVAL, ENOENT: it was said, and the others may go on.
  */
-xy_status_t calibrate_kernel(const xy_calibration_t *c, const cost_worker_options_t *options,
+xy_status_t calibrate_kernel(const xy_calibration_t *c, const measure_child_options_t *options,
                              double seconds, xy_costs_t *costs);
 
 /* The reference pace of a store; zeros: it has none. */
-cost_pace_t calibrate_pace(const xy_costs_t *costs);
-xy_status_t calibrate_keep_pace(xy_costs_t *costs, const cost_pace_t *pace);
+measure_speed_t calibrate_pace(const xy_costs_t *costs);
+xy_status_t calibrate_keep_pace(xy_costs_t *costs, const measure_speed_t *pace);
 
 /* The hand-over of a cache line between the first PU and one at each distance. */
 xy_status_t calibrate_handover(const xy_calibration_t *c, const xy_machine_t *live,

@@ -19,12 +19,12 @@
 
 typedef struct {
     double n, seconds;
-    cost_pace_t pace;
+    measure_speed_t pace;
 } request_t;
 
 typedef struct {
     int code; /* 0; or what the kernel returned; NO_MEMORY */
-    cost_pool_t pool;
+    measure_pool_t pool;
     char text[128]; /* first answer: the library, or why there is none */
 } answer_t;
 
@@ -35,9 +35,9 @@ enum { NO_MEMORY = -1000 };
 typedef int (*plugin_fn)(size_t n);
 
 typedef struct {
-    const cost_worker_options_t *options;
-    const cost_kernel_t *kernel; /* NULL: a plug-in */
-    cost_kernel_state_t state;
+    const measure_child_options_t *options;
+    const measure_kernel_t *kernel; /* NULL: a plug-in */
+    measure_kernel_state_t state;
     plugin_fn plugin, plugin_prepare;
 } child_t;
 
@@ -103,7 +103,7 @@ static void *find_library(const child_t *c, answer_t *answer)
 
 static bool load_plugin(child_t *c, answer_t *answer)
 {
-    const cost_worker_options_t *o = c->options;
+    const measure_child_options_t *o = c->options;
     void *library = dlopen(o->library, RTLD_NOW | RTLD_LOCAL);
     char prepare[128];
 
@@ -157,15 +157,15 @@ static bool pin(const cpu_set_t *allowed, int cpu)
 
 /* The part of a millisecond in which others are on the core we run on; 1 where it is another kind
  * of core than that of the reference. */
-static double look_around(const cost_pace_t *reference)
+static double look_around(const measure_speed_t *reference)
 {
     enum { LOOKS = 60 };
     long busy = 0, slow = 0;
 
     for (int i = 0; i < LOOKS; i++) {
-        cost_pace_t now = cost_pace_now();
+        measure_speed_t now = measure_speed_now();
 
-        busy += !cost_pace_is_alone(&now, reference);
+        busy += !measure_speed_is_alone(&now, reference);
         slow += now.latency > 1.2 * reference->latency;
     }
     return slow > LOOKS / 2 ? 1 : (double)busy / LOOKS;
@@ -173,7 +173,7 @@ static double look_around(const cost_pace_t *reference)
 
 /* A kernel of one thread stays on one PU, so that it does not migrate in the middle of a run; here
  * a quiet one is chosen before each visit, the one that we are on first. */
-static void choose_place(const cpu_set_t *allowed, const cost_pace_t *reference)
+static void choose_place(const cpu_set_t *allowed, const measure_speed_t *reference)
 {
     enum { PLACES_MAX = 8 };
     int here = sched_getcpu(), best = here, tried = 0;
@@ -197,9 +197,9 @@ static void choose_place(const cpu_set_t *allowed, const cost_pace_t *reference)
     pin(allowed, best);
 }
 
-static int measure(child_t *c, const request_t *request, cost_pool_t *pool)
+static int measure(child_t *c, const request_t *request, measure_pool_t *pool)
 {
-    const cost_measure_limits_t limits = {
+    const measure_limits_t limits = {
         .tight = 0.005,
         .seconds_max = request->seconds,
         .runs_min = 1,
@@ -213,13 +213,13 @@ static int measure(child_t *c, const request_t *request, cost_pool_t *pool)
     if (c->kernel == NULL) {
         if (c->plugin_prepare != NULL)
             code = c->plugin_prepare(c->state.n);
-        return code != 0 ? code : cost_measure(run_plugin, NULL, c, &limits, pool);
+        return code != 0 ? code : measure_repeat(run_plugin, NULL, c, &limits, pool);
     }
     if (!c->kernel->prepare(&c->state))
         code = NO_MEMORY;
     else
-        code = cost_measure(c->kernel->run, c->kernel->before, &c->state, &limits, pool);
-    cost_kernel_release(&c->state);
+        code = measure_repeat(c->kernel->run, c->kernel->before, &c->state, &limits, pool);
+    measure_kernel_release(&c->state);
     return code;
 }
 
@@ -253,7 +253,7 @@ static bool receive_all(int fd, void *data, size_t size)
     return true;
 }
 
-static void serve(const cost_worker_options_t *options, int socket)
+static void serve(const measure_child_options_t *options, int socket)
 {
     child_t c = {.options = options};
     answer_t answer = {0};
@@ -268,11 +268,11 @@ static void serve(const cost_worker_options_t *options, int socket)
     for (int s = 1; s < 32; s++)
         signal(s, s == SIGINT || s == SIGPIPE ? SIG_IGN : SIG_DFL);
     if (options->symbol == NULL)
-        c.kernel = cost_kernel_find(options->name);
+        c.kernel = measure_kernel_find(options->name);
     answer.code = load(&c, &answer) ? 0 : 1;
     if (!send_all(socket, &answer, sizeof(answer)) || answer.code != 0)
         _exit(0);
-    cost_warm_up(0.2);
+    measure_warm_up(0.2);
     while (receive_all(socket, &request, sizeof(request))) {
         answer = (answer_t){0};
         if (stays)
@@ -286,7 +286,7 @@ static void serve(const cost_worker_options_t *options, int socket)
 
 /* ---- In the parent ---- */
 
-static void say_end(cost_worker_t *w, double n)
+static void say_end(measure_child_t *w, double n)
 {
     int status = 0;
 
@@ -303,12 +303,12 @@ static void say_end(cost_worker_t *w, double n)
 }
 
 /* An answer within `seconds`; said otherwise. */
-static xy_status_t await(cost_worker_t *w, double n, double seconds, answer_t *answer)
+static xy_status_t await(measure_child_t *w, double n, double seconds, answer_t *answer)
 {
     struct pollfd p = {.fd = w->socket, .events = POLLIN};
-    double end = cost_now() + seconds;
+    double end = measure_now() + seconds;
 
-    for (double left = seconds; left > 0; left = end - cost_now()) {
+    for (double left = seconds; left > 0; left = end - measure_now()) {
         int ready = poll(&p, 1, (int)(left * 1000) + 1);
 
         if (ready < 0 && errno == EINTR)
@@ -320,12 +320,12 @@ static xy_status_t await(cost_worker_t *w, double n, double seconds, answer_t *a
         say_end(w, n);
         return XY_EINVAL;
     }
-    cost_worker_stop(w);
+    measure_child_stop(w);
     return xy_fail(XY_EINVAL, "kernel %s did not end within %g s at size %g; it gets no model",
                    w->options.name, seconds, n);
 }
 
-static xy_status_t spawn(const cost_worker_options_t *options, cost_worker_t *w)
+static xy_status_t spawn(const measure_child_options_t *options, measure_child_t *w)
 {
     int ends[2];
 
@@ -345,18 +345,18 @@ static xy_status_t spawn(const cost_worker_options_t *options, cost_worker_t *w)
     return xy_fail_errno(errno, "a process", "start");
 }
 
-static double patience(const cost_worker_t *w)
+static double patience(const measure_child_t *w)
 {
     return w->options.patience > 0 ? w->options.patience : 60;
 }
 
-xy_status_t cost_worker_start(const cost_worker_options_t *options, cost_worker_t *worker_p)
+xy_status_t measure_child_start(const measure_child_options_t *options, measure_child_t *worker_p)
 {
-    cost_worker_t w = {.options = *options};
+    measure_child_t w = {.options = *options};
     answer_t answer;
     xy_status_t st;
 
-    if (options->symbol == NULL && cost_kernel_find(options->name) == NULL)
+    if (options->symbol == NULL && measure_kernel_find(options->name) == NULL)
         return xy_fail(XY_ENOENT, "there is no kernel '%s'; 'xylem calibrate --list' names them",
                        options->name);
     st = spawn(options, &w);
@@ -365,7 +365,7 @@ xy_status_t cost_worker_start(const cost_worker_options_t *options, cost_worker_
     if (st != XY_OK)
         return st;
     if (answer.code != 0) {
-        cost_worker_stop(&w);
+        measure_child_stop(&w);
         return xy_fail(XY_ENOENT, "kernel %s: %.*s", options->name, (int)sizeof(answer.text) - 1,
                        answer.text);
     }
@@ -374,7 +374,8 @@ xy_status_t cost_worker_start(const cost_worker_options_t *options, cost_worker_
     return XY_OK;
 }
 
-xy_status_t cost_worker_measure(cost_worker_t *w, double n, double seconds, cost_pool_t *pool_p)
+xy_status_t measure_child_measure(measure_child_t *w, double n, double seconds,
+                                  measure_pool_t *pool_p)
 {
     request_t request = {.n = n, .seconds = seconds, .pace = w->options.pace};
     answer_t answer;
@@ -398,7 +399,7 @@ xy_status_t cost_worker_measure(cost_worker_t *w, double n, double seconds, cost
     return XY_OK;
 }
 
-void cost_worker_stop(cost_worker_t *w)
+void measure_child_stop(measure_child_t *w)
 {
     if (w->pid <= 0)
         return;

@@ -61,22 +61,22 @@ static int remove_plugin(void **state)
 
 static xy_status_t try_kernel(const char *symbol, double n, const char *said)
 {
-    cost_worker_options_t o = {.name = symbol, .symbol = symbol, .library = plugin, .threads = 1};
-    cost_pool_t pool;
-    cost_worker_t w;
+    measure_child_options_t o = {.name = symbol, .symbol = symbol, .library = plugin, .threads = 1};
+    measure_pool_t pool;
+    measure_child_t w;
     xy_status_t st;
 
     if (plugin[0] == '\0')
         skip();
     testing_listen();
-    st = cost_worker_start(&o, &w);
+    st = measure_child_start(&o, &w);
     if (st == XY_OK) {
         w.options.patience = strcmp(symbol, "hang") == 0 ? 0.2 : 60;
-        st = cost_worker_measure(&w, n, 0.02, &pool);
+        st = measure_child_measure(&w, n, 0.02, &pool);
         if (st == XY_OK)
-            assert_true(cost_pool_sum(&pool).seconds > 0 && pool.repetitions >= 1);
-        cost_worker_stop(&w);
-        cost_worker_stop(&w); /* once more does no harm */
+            assert_true(measure_pool_sum(&pool).seconds > 0 && pool.repetitions >= 1);
+        measure_child_stop(&w);
+        measure_child_stop(&w); /* once more does no harm */
     }
     assert_int_equal(testing_said_count, st == XY_OK ? 0 : 1);
     if (said != NULL)
@@ -98,17 +98,17 @@ static void test_plugins(void **state)
 
 static void test_refusals(void **state)
 {
-    cost_worker_options_t o = {.name = "no such kernel", .threads = 1};
-    cost_worker_t w;
+    measure_child_options_t o = {.name = "no such kernel", .threads = 1};
+    measure_child_t w;
 
     (void)state;
     testing_listen();
-    assert_int_equal(cost_worker_start(&o, &w), XY_ENOENT);
+    assert_int_equal(measure_child_start(&o, &w), XY_ENOENT);
     o.name = "dgemm";
     o.library = "/nonexistent/libblas.so";
-    assert_int_equal(cost_worker_start(&o, &w), XY_ENOENT);
+    assert_int_equal(measure_child_start(&o, &w), XY_ENOENT);
     o.symbol = "kernel";
-    assert_int_equal(cost_worker_start(&o, &w), XY_ENOENT);
+    assert_int_equal(measure_child_start(&o, &w), XY_ENOENT);
     assert_int_equal(testing_said_count, 3);
     xy_error_handler_set(NULL, NULL);
 }
@@ -116,43 +116,43 @@ static void test_refusals(void **state)
 /* A worker that somebody ended between two measurements. */
 static void test_killed(void **state)
 {
-    cost_worker_options_t o = {
+    measure_child_options_t o = {
         .name = "kernel", .symbol = "kernel", .library = plugin, .threads = 1};
-    cost_point_t p = {0};
-    cost_worker_t w;
+    measure_point_t p = {0};
+    measure_child_t w;
 
     (void)state;
     if (plugin[0] == '\0')
         skip();
     testing_listen();
-    assert_int_equal(cost_worker_start(&o, &w), XY_OK);
-    assert_int_equal(cost_point_visit(&w, 50, 0.02, &p), XY_OK);
+    assert_int_equal(measure_child_start(&o, &w), XY_OK);
+    assert_int_equal(measure_point_visit(&w, 50, 0.02, &p), XY_OK);
     assert_true(p.visits == 1 && p.x == 50 && p.paced == p.seconds && p.paced > 0);
-    assert_int_equal(cost_point_visit(&w, 50, 0.02, &p), XY_OK);
+    assert_int_equal(measure_point_visit(&w, 50, 0.02, &p), XY_OK);
     assert_int_equal(p.visits, 2);
     kill(w.pid, SIGKILL);
-    assert_int_equal(cost_point_visit(&w, 50, 0.02, &p), XY_EINVAL);
+    assert_int_equal(measure_point_visit(&w, 50, 0.02, &p), XY_EINVAL);
     assert_int_equal(p.visits, 2);
-    assert_int_equal(cost_point_visit(&w, 50, 0.02, &p), XY_EINVAL);
-    cost_worker_stop(&w);
+    assert_int_equal(measure_point_visit(&w, 50, 0.02, &p), XY_EINVAL);
+    measure_child_stop(&w);
     xy_error_handler_set(NULL, NULL);
 }
 
 static void test_doubt(void **state)
 {
-    cost_point_t p = {.visits = 3, .repetitions = 8, .spread = 0.001, .error = 0.001};
+    measure_point_t p = {.visits = 3, .repetitions = 8, .spread = 0.001, .error = 0.001};
 
     (void)state;
-    assert_false(cost_point_is_doubtful(&p, true));
+    assert_false(measure_point_is_doubtful(&p, true));
     p.disturbed = 0.2;
-    assert_true(cost_point_is_doubtful(&p, true));
-    assert_false(cost_point_is_doubtful(&p, false));
+    assert_true(measure_point_is_doubtful(&p, true));
+    assert_false(measure_point_is_doubtful(&p, false));
     p.spread = 0.5;
-    assert_true(cost_point_is_doubtful(&p, false));
+    assert_true(measure_point_is_doubtful(&p, false));
     p.visits = COST_VISITS_MAX;
-    assert_false(cost_point_is_doubtful(&p, false));
-    p = (cost_point_t){.visits = 1, .repetitions = 100};
-    assert_true(cost_point_is_doubtful(&p, false));
+    assert_false(measure_point_is_doubtful(&p, false));
+    p = (measure_point_t){.visits = 1, .repetitions = 100};
+    assert_true(measure_point_is_doubtful(&p, false));
 }
 
 int main(void)

@@ -13,70 +13,70 @@ static const double alone = 1.12;
 
 static double time_throughput(void)
 {
-    double begin = cost_now();
+    double begin = measure_now();
 
     loop_throughput(TURNS);
-    return cost_now() - begin;
+    return measure_now() - begin;
 }
 
 static double time_latency(void)
 {
-    double begin = cost_now();
+    double begin = measure_now();
 
     loop_latency(TURNS);
-    return cost_now() - begin;
+    return measure_now() - begin;
 }
 
-cost_pace_t cost_pace_glance(void)
+measure_speed_t measure_speed_glance(void)
 {
-    cost_pace_t p = {.throughput = time_throughput()};
+    measure_speed_t p = {.throughput = time_throughput()};
 
     p.latency = time_latency();
     return p;
 }
 
-cost_pace_t cost_pace_now(void)
+measure_speed_t measure_speed_now(void)
 {
-    cost_pace_t a = cost_pace_glance(), b = cost_pace_glance();
+    measure_speed_t a = measure_speed_glance(), b = measure_speed_glance();
 
-    return (cost_pace_t){fmin(a.latency, b.latency), fmin(a.throughput, b.throughput)};
+    return (measure_speed_t){fmin(a.latency, b.latency), fmin(a.throughput, b.throughput)};
 }
 
-static double ratio(const cost_pace_t *p)
+static double ratio(const measure_speed_t *p)
 {
     return p->throughput / p->latency;
 }
 
-cost_pace_t cost_pace_learn(double seconds)
+measure_speed_t measure_speed_learn(double seconds)
 {
     static _Thread_local double latencies[LOOKS_MAX], ratios[LOOKS_MAX];
-    double end = cost_now() + seconds, spread;
-    cost_pace_t p;
+    double end = measure_now() + seconds, spread;
+    measure_speed_t p;
     long n = 0;
 
-    while (n < LOOKS_MAX && (n < 20 || cost_now() < end)) {
-        p = cost_pace_now();
+    while (n < LOOKS_MAX && (n < 20 || measure_now() < end)) {
+        p = measure_speed_now();
         latencies[n] = p.latency;
         ratios[n++] = ratio(&p);
     }
-    p.latency = cost_median(latencies, n, &spread);
-    cost_median(ratios, n, &spread);
+    p.latency = measure_median(latencies, n, &spread);
+    measure_median(ratios, n, &spread);
     /* Not the very least: an interrupt in the wrong loop makes a ratio of its own. */
     p.throughput = ratios[n / 100] * p.latency;
     return p;
 }
 
-double cost_pace_ratio(const cost_pace_t *now, const cost_pace_t *reference)
+double measure_speed_ratio(const measure_speed_t *now, const measure_speed_t *reference)
 {
     return ratio(now) / ratio(reference);
 }
 
-bool cost_pace_is_alone(const cost_pace_t *now, const cost_pace_t *reference)
+bool measure_speed_is_alone(const measure_speed_t *now, const measure_speed_t *reference)
 {
-    return cost_pace_ratio(now, reference) <= alone;
+    return measure_speed_ratio(now, reference) <= alone;
 }
 
-double cost_pace_scale(const cost_pace_t *now, const cost_pace_t *reference)
+double measure_speed_scale(const measure_speed_t *now, const measure_speed_t *reference)
 {
     return reference->latency / now->latency;
 }

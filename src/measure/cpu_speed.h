@@ -2,9 +2,9 @@
 /*
  * The pace of a core: how fast it runs, and whether it has itself to itself (private to the room).
  *
- *   cost_pace_t reference = cost_pace_learn(0.3), now = cost_pace_now();
- *   if (cost_pace_is_alone(&now, &reference))
- *       seconds *= cost_pace_scale(&now, &reference);
+ *   measure_speed_t reference = measure_speed_learn(0.3), now = measure_speed_now();
+ *   if (measure_speed_is_alone(&now, &reference))
+ *       seconds *= measure_speed_scale(&now, &reference);
  *
  * On a shared machine, a virtual one above all, a core changes under a measurement: its frequency
  * moves by a tenth, and when somebody wakes up on the other thread of the core, which a guest can
@@ -21,23 +21,23 @@
 
 typedef struct {
     double latency, throughput; /* seconds of the two loops; 0: not known */
-} cost_pace_t;
+} measure_speed_t;
 
 /* Both loops, the faster of two turns: about 20 microseconds. */
-cost_pace_t cost_pace_now(void);
+measure_speed_t measure_speed_now(void);
 /* One turn. */
-cost_pace_t cost_pace_glance(void);
+measure_speed_t measure_speed_glance(void);
 
 /* Look for `seconds`: the usual latency, and the throughput of a core that is alone, if it was for
  * a hundredth of the time. */
-cost_pace_t cost_pace_learn(double seconds);
+measure_speed_t measure_speed_learn(double seconds);
 
 /* How much longer the loop that fills the core takes than on a core that is alone, whatever the
  * frequency: 1 is alone, 2 is half a core. */
-double cost_pace_ratio(const cost_pace_t *now, const cost_pace_t *reference);
+double measure_speed_ratio(const measure_speed_t *now, const measure_speed_t *reference);
 /* Nobody else is on this core. */
-bool cost_pace_is_alone(const cost_pace_t *now, const cost_pace_t *reference);
+bool measure_speed_is_alone(const measure_speed_t *now, const measure_speed_t *reference);
 /* What a time at this pace is multiplied by to be one at the reference. */
-double cost_pace_scale(const cost_pace_t *now, const cost_pace_t *reference);
+double measure_speed_scale(const measure_speed_t *now, const measure_speed_t *reference);
 
 #endif

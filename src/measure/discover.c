@@ -11,7 +11,7 @@
 
 /* ---- The file ---- */
 
-static xy_status_t add_host(cost_asked_t *hosts, const char *name)
+static xy_status_t add_host(measure_discovery_t *hosts, const char *name)
 {
     char *copy;
 
@@ -26,7 +26,7 @@ static xy_status_t add_host(cost_asked_t *hosts, const char *name)
     return XY_OK;
 }
 
-xy_status_t cost_asked_read(const char *path, cost_asked_t *hosts)
+xy_status_t measure_discovery_read(const char *path, measure_discovery_t *hosts)
 {
     char *data, *save = NULL;
     size_t size;
@@ -67,7 +67,7 @@ static void ask(const char *agent, double patience, char *name, question_t *q)
     snprintf(limit, sizeof(limit), "-oConnectTimeout=%.0f", ceil(patience));
     *q = (question_t){.pid = -1, .out = -1};
     if (agent == NULL || copy != NULL)
-        q->pid = cost_command_start(agent != NULL ? with_agent : with_ssh, &q->out);
+        q->pid = measure_command_start(agent != NULL ? with_agent : with_ssh, &q->out);
     xy_free(copy);
 }
 
@@ -90,7 +90,7 @@ static char *await_answer(question_t *q, double deadline)
 {
     char *name = NULL;
 
-    if (q->pid > 0 && cost_command_wait(q->pid, deadline) == 0)
+    if (q->pid > 0 && measure_command_wait(q->pid, deadline) == 0)
         name = read_answer(q->out);
     if (q->out >= 0)
         close(q->out);
@@ -98,7 +98,7 @@ static char *await_answer(question_t *q, double deadline)
 }
 
 /* The host that calls itself like this one; NULL: there is none yet. */
-static const char *find_same(const cost_asked_t *hosts, const char *called)
+static const char *find_same(const measure_discovery_t *hosts, const char *called)
 {
     for (size_t i = 0; i < hosts->called.count; i++)
         if (strcmp(XY_VEC_AT(&hosts->called, char *, i), called) == 0)
@@ -107,7 +107,7 @@ static const char *find_same(const cost_asked_t *hosts, const char *called)
 }
 
 /* Keep a host, or say why not. It is owned here; `kept` come before it. */
-static xy_status_t judge(cost_asked_t *hosts, const char *agent, char *name, char *called,
+static xy_status_t judge(measure_discovery_t *hosts, const char *agent, char *name, char *called,
                          size_t *kept)
 {
     const char *same = called != NULL ? find_same(hosts, called) : NULL;
@@ -131,12 +131,12 @@ static xy_status_t judge(cost_asked_t *hosts, const char *agent, char *name, cha
     return XY_OK;
 }
 
-xy_status_t cost_asked_ask(const char *path, const char *agent, double patience,
-                           cost_asked_t *hosts)
+xy_status_t measure_discover(const char *path, const char *agent, double patience,
+                             measure_discovery_t *hosts)
 {
     size_t count = hosts->names.count, kept = 0;
     question_t *questions = xy_calloc(count, sizeof(*questions));
-    double deadline = cost_now() + patience;
+    double deadline = measure_now() + patience;
     xy_status_t st = XY_OK;
 
     if (questions == NULL)
@@ -161,8 +161,8 @@ xy_status_t cost_asked_ask(const char *path, const char *agent, double patience,
     return st;
 }
 
-void cost_asked_cleanup(cost_asked_t *hosts)
+void measure_discovery_cleanup(measure_discovery_t *hosts)
 {
-    cost_words_cleanup(&hosts->names);
-    cost_words_cleanup(&hosts->called);
+    measure_words_cleanup(&hosts->names);
+    measure_words_cleanup(&hosts->called);
 }

@@ -43,7 +43,7 @@ static void write_file(char *path, const char *data)
 }
 
 /* Read and ask the hosts of a file with these lines. */
-static xy_status_t ask(const char *lines, double patience, cost_asked_t *hosts)
+static xy_status_t ask(const char *lines, double patience, measure_discovery_t *hosts)
 {
     char list[] = "/tmp/xylem-list-XXXXXX", agent[] = "/tmp/xylem-agent-XXXXXX";
     xy_status_t st;
@@ -53,23 +53,23 @@ static xy_status_t ask(const char *lines, double patience, cost_asked_t *hosts)
     text[0] = '\0';
     xy_error_handler_set(keep, NULL);
     *hosts = COST_ASKED_INIT;
-    st = cost_asked_read(list, hosts);
+    st = measure_discovery_read(list, hosts);
     if (st == XY_OK)
-        st = cost_asked_ask(list, agent, patience, hosts);
+        st = measure_discover(list, agent, patience, hosts);
     xy_error_handler_set(NULL, NULL);
     unlink(list);
     unlink(agent);
     return st;
 }
 
-static const char *name(const cost_asked_t *hosts, size_t i)
+static const char *name(const measure_discovery_t *hosts, size_t i)
 {
     return XY_VEC_AT(&hosts->names, char *, i);
 }
 
 static void test_answers(void **state)
 {
-    cost_asked_t hosts;
+    measure_discovery_t hosts;
 
     (void)state;
     assert_int_equal(ask("# all of them\n refuses\n\none # the first\nempty\n"
@@ -84,22 +84,22 @@ static void test_answers(void **state)
     assert_non_null(strstr(text, "host refuses does not answer"));
     assert_non_null(strstr(text, "host empty does not answer"));
     assert_non_null(strstr(text, "host alias is left out: it calls itself node1, and so does one"));
-    cost_asked_cleanup(&hosts);
+    measure_discovery_cleanup(&hosts);
 }
 
 /* It is asked with the others, and named when the patience is over. */
 static void test_silent(void **state)
 {
-    cost_asked_t hosts;
-    double begin = cost_now();
+    measure_discovery_t hosts;
+    double begin = measure_now();
 
     (void)state;
     assert_int_equal(ask("hangs\n", 0.1, &hosts), XY_ENOENT);
-    assert_true(cost_now() - begin < 50);
+    assert_true(measure_now() - begin < 50);
     assert_int_equal(hosts.names.count, 0);
     assert_non_null(strstr(text, "host hangs does not answer"));
     assert_non_null(strstr(text, "no host of"));
-    cost_asked_cleanup(&hosts);
+    measure_discovery_cleanup(&hosts);
 }
 
 static void test_memory(void **state)
@@ -108,7 +108,7 @@ static void test_memory(void **state)
 
     (void)state;
     for (long k = 1; !is_over; k++) {
-        cost_asked_t hosts;
+        measure_discovery_t hosts;
         xy_status_t st;
 
         xy_memory_fail_at(k);
@@ -118,7 +118,7 @@ static void test_memory(void **state)
         /* A host whose name does not fit into memory counts as silent. */
         assert_true(st == XY_ENOMEM || (st == XY_OK && hosts.names.count >= 1));
         assert_true(st != XY_OK || hosts.names.count == hosts.called.count);
-        cost_asked_cleanup(&hosts);
+        measure_discovery_cleanup(&hosts);
         assert_true(k < 1000);
     }
 }

@@ -10,16 +10,21 @@
 /* The part of the time that latencies take; messages take the rest. */
 static const double latency_share = 0.2;
 
-/* One calibration under way. */
+/* How long a host may take to answer. */
+static const double answer_seconds = 30;
+
+/* One calibration under way. Hosts are numbered in two ways: by their line in the user's file, and
+ * by the rank of the process that the launcher starts on them. */
 typedef struct {
     const xy_hosts_calibration_t *c;
-    cost_asked_t hosts; /* that answer */
-    xy_vec_t rank_of;   /* of uint32_t: line of the file to process */
-    cost_launcher_t launcher;
-    xy_vec_t words;       /* of char *, owned: start the processes */
-    xy_latency_t *matrix; /* by lines of the file */
-    double *by_rank;      /* the same by processes */
-    double done, share;   /* of the bar: what is done, and the part that is being done */
+    measure_discovery_t hosts; /* the hosts of the file that answered, by line */
+    xy_vec_t rank_of;          /* of uint32_t: the rank of the host of each line */
+    measure_launcher_t launcher;
+    xy_vec_t words;       /* of char *, owned: the command line that starts the processes */
+    xy_latency_t *matrix; /* latencies between hosts, by line */
+    double *by_rank;      /* the same latencies, by rank */
+    double done;          /* the part of the progress bar that is filled, 0 to 1 */
+    double share;         /* the part of the bar that the step under way fills */
 } session_t;
 
 /* ---- Hosts ---- */
@@ -118,7 +123,7 @@ static xy_status_t measure_latencies(session_t *s)
     s->by_rank = xy_calloc((size_t)n * n, sizeof(*s->by_rank));
     if (s->by_rank == NULL)
         return xy_fail_memory("measuring latencies");
-    st = cost_probe_run(&s->words, arguments, 120 + (double)n, read_latency, s);
+    st = measure_probe_run(&s->words, arguments, 120 + (double)n, read_latency, s);
     for (uint32_t i = 0; st == XY_OK && i < n; i++)
         for (uint32_t j = 0; j < n; j++)
             s->matrix->second[(size_t)i * n + j] = s->by_rank[(size_t)rank(s, i) * n + rank(s, j)];
@@ -129,16 +134,16 @@ static xy_status_t measure_latencies(session_t *s)
 static xy_status_t measure_pair(session_t *s, uint32_t a, uint32_t b, uint32_t ca, uint32_t cb,
                                 xy_costs_t *costs)
 {
-    cost_pair_t pair = {.words = &s->words,
-                        .a = a < b ? a : b,
-                        .b = a < b ? b : a,
-                        .largest = s->c->largest,
-                        .sizes = s->c->sizes,
-                        .seconds = s->c->seconds,
-                        .step = show_step,
-                        .arg = s};
+    measure_bench_t pair = {.words = &s->words,
+                            .a = a < b ? a : b,
+                            .b = a < b ? b : a,
+                            .largest = s->c->largest,
+                            .sizes = s->c->sizes,
+                            .seconds = s->c->seconds,
+                            .step = show_step,
+                            .arg = s};
     xy_message_cost_t m = {0};
-    xy_status_t st = cost_pair_measure(&pair, &m);
+    xy_status_t st = measure_bench_run(&pair, &m);
 
     if (st != XY_OK)
         return st;
@@ -149,7 +154,7 @@ static xy_status_t measure_pair(session_t *s, uint32_t a, uint32_t b, uint32_t c
         return xy_fail_memory("storing a model");
     }
     if (s->c->report != NULL)
-        cost_pair_report(&m, s->c->report);
+        measure_bench_report(&m, s->c->report);
     return xy_costs_set_message(costs, &m);
 }
 
@@ -195,20 +200,19 @@ static xy_status_t store_hosts(const session_t *s, const xy_eco_t *eco, xy_costs
 static xy_status_t calibrate(session_t *s, xy_costs_t *costs)
 {
     xy_eco_t *eco;
-    xy_status_t st = cost_asked_read(s->c->hosts, &s->hosts);
+    xy_status_t st = measure_discovery_read(s->c->hosts, &s->hosts);
 
     if (st == XY_OK)
-        st = cost_launcher_find(s->c->launcher, &s->launcher);
+        st = measure_launcher_find(s->c->launcher, &s->launcher);
     if (st == XY_OK && s->launcher.kind != COST_SLURM)
-        st = cost_asked_ask(s->c->hosts, s->c->agent, s->c->patience > 0 ? s->c->patience : 10,
-                            &s->hosts);
+        st = measure_discover(s->c->hosts, s->c->agent, answer_seconds, &s->hosts);
     if (st == XY_OK)
         st = list_ranks(s);
     if (st == XY_OK)
-        st = cost_launcher_prepare(&s->launcher, s->c->compiler, &s->hosts.names);
+        st = measure_launcher_prepare(&s->launcher, s->c->compiler, &s->hosts.names);
     if (st == XY_OK)
-        st = cost_launcher_words(&s->launcher, s->hosts.names.count, s->c->agent, s->c->extra,
-                                 &s->words);
+        st = measure_launcher_words(&s->launcher, s->hosts.names.count, s->c->agent, s->c->extra,
+                                    &s->words);
     if (st == XY_OK)
         st = measure_latencies(s);
     if (st == XY_OK)
@@ -233,9 +237,9 @@ xy_status_t xy_calibrate_hosts(const xy_hosts_calibration_t *c, xy_costs_t *cost
                    .share = latency_share};
     xy_status_t st = calibrate(&s, costs);
 
-    cost_launcher_cleanup(&s.launcher);
-    cost_asked_cleanup(&s.hosts);
-    cost_words_cleanup(&s.words);
+    measure_launcher_cleanup(&s.launcher);
+    measure_discovery_cleanup(&s.hosts);
+    measure_words_cleanup(&s.words);
     xy_vec_cleanup(&s.rank_of);
     xy_free(s.by_rank);
     xy_latency_destroy(s.matrix);

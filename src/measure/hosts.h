@@ -20,7 +20,6 @@ typedef struct {
     const char *launcher;  /* NULL: mpirun, mpiexec or srun, whichever is here */
     const char *compiler;  /* NULL: mpicc */
     const char *agent;     /* how to reach a host: COMMAND HOST WORD...; NULL: ssh */
-    double patience;       /* seconds that a host has to answer; 0: 10 */
     const xy_vec_t *extra; /* of const char *: more words for the launcher; NULL: none */
     double rho;            /* of ECO; 0: 1.20 */
     double largest;        /* message in bytes; 0: 4 MiB */

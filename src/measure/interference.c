@@ -15,19 +15,19 @@ static const double slack = 1.08, below_slack = 0.93;
 
 /* What the handler and its process share: the handler runs on the thread it interrupts. */
 static struct {
-    const cost_pace_t *reference;
-    cost_watch_t sum;
+    const measure_speed_t *reference;
+    measure_interference_t sum;
     bool is_timed;
 } watch;
 
-static void add(const cost_pace_t *now)
+static void add(const measure_speed_t *now)
 {
-    double r = cost_pace_ratio(now, watch.reference), share = r > slack ? 1 / r : 1;
+    double r = measure_speed_ratio(now, watch.reference), share = r > slack ? 1 / r : 1;
 
     if (now->latency > latency_most * watch.reference->latency || r > ratio_most || r < ratio_least)
         return;
     watch.sum.looks++;
-    watch.sum.speed += share * cost_pace_scale(now, watch.reference);
+    watch.sum.speed += share * measure_speed_scale(now, watch.reference);
     watch.sum.disturbed += 1 - share;
     if (r < below_slack) {
         watch.sum.below++;
@@ -37,12 +37,12 @@ static void add(const cost_pace_t *now)
 
 static void on_timer(int signal)
 {
-    double begin = cost_now();
-    cost_pace_t now = cost_pace_glance();
+    double begin = measure_now();
+    measure_speed_t now = measure_speed_glance();
 
     (void)signal;
     add(&now);
-    watch.sum.spent += cost_now() - begin;
+    watch.sum.spent += measure_now() - begin;
 }
 
 static void set_timer(long microseconds)
@@ -53,12 +53,12 @@ static void set_timer(long microseconds)
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-void cost_watch_start(const cost_pace_t *reference, bool may_interrupt)
+void measure_interference_start(const measure_speed_t *reference, bool may_interrupt)
 {
-    cost_pace_t now = cost_pace_now();
+    measure_speed_t now = measure_speed_now();
 
     watch.reference = reference;
-    watch.sum = (cost_watch_t){0};
+    watch.sum = (measure_interference_t){0};
     watch.is_timed = may_interrupt;
     add(&now);
     if (may_interrupt) {
@@ -69,25 +69,25 @@ void cost_watch_start(const cost_pace_t *reference, bool may_interrupt)
     }
 }
 
-double cost_watch_spent(void)
+double measure_interference_spent(void)
 {
     return watch.sum.spent;
 }
 
-cost_watch_t cost_watch_stop(void)
+measure_interference_t measure_interference_stop(void)
 {
-    cost_watch_t w;
-    cost_pace_t now;
+    measure_interference_t w;
+    measure_speed_t now;
 
     if (watch.is_timed) {
         set_timer(0);
         signal(SIGALRM, SIG_IGN); /* one that is on its way */
     }
-    now = cost_pace_now();
+    now = measure_speed_now();
     add(&now);
     w = watch.sum;
     if (w.looks == 0)
-        return (cost_watch_t){.speed = 1, .disturbed = 1, .spent = w.spent};
+        return (measure_interference_t){.speed = 1, .disturbed = 1, .spent = w.spent};
     w.speed /= (double)w.looks;
     w.disturbed /= (double)w.looks;
     w.below_ratio /= (double)(w.below > 0 ? w.below : 1);

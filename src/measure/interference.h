@@ -2,9 +2,9 @@
 /*
  * Watching a run: at what pace the core went while something ran on it (private to the room).
  *
- *   cost_watch_start(&reference, true);
+ *   measure_interference_start(&reference, true);
  *   run();
- *   cost_watch_t w = cost_watch_stop();
+ *   measure_interference_t w = measure_interference_stop();
  *   seconds = (took - w.spent) * w.speed;      (as it would be at the reference pace, alone)
  *
  * Neighbours come and go within milliseconds, so looking before and after a long run tells little
@@ -35,14 +35,14 @@ typedef struct {
      * many, the reference was learnt while a neighbour was there. */
     long below;
     double below_ratio;
-} cost_watch_t;
+} measure_interference_t;
 
 /* `may_interrupt`: the timer is used, so that system calls of the run may return early (EINTR).
  * The reference must live until the end. */
-void cost_watch_start(const cost_pace_t *reference, bool may_interrupt);
+void measure_interference_start(const measure_speed_t *reference, bool may_interrupt);
 /* Take the time of the run first: this looks once more. */
-cost_watch_t cost_watch_stop(void);
+measure_interference_t measure_interference_stop(void);
 /* Seconds that looking has taken so far: what the time of a run is less of. */
-double cost_watch_spent(void);
+double measure_interference_spent(void);
 
 #endif

@@ -38,7 +38,7 @@ static double *allocate(size_t count)
     return p;
 }
 
-void cost_kernel_release(cost_kernel_state_t *s)
+void measure_kernel_release(measure_kernel_state_t *s)
 {
     free(s->a);
     free(s->b);
@@ -59,7 +59,7 @@ static void fill(double *x, size_t rows, size_t columns)
                 (i == j ? 2.0 : 0.0) + (double)((i + 3 * j) % 7) / (14.0 * (double)rows);
 }
 
-static bool prepare_two(cost_kernel_state_t *s)
+static bool prepare_two(measure_kernel_state_t *s)
 {
     s->a = allocate(s->n * s->n);
     s->b = allocate(s->n * s->n);
@@ -70,7 +70,7 @@ static bool prepare_two(cost_kernel_state_t *s)
     return true;
 }
 
-static bool prepare_three(cost_kernel_state_t *s)
+static bool prepare_three(measure_kernel_state_t *s)
 {
     s->c = allocate(s->n * s->n);
     if (s->c == NULL || !prepare_two(s))
@@ -79,7 +79,7 @@ static bool prepare_three(cost_kernel_state_t *s)
     return true;
 }
 
-static bool prepare_vectors(cost_kernel_state_t *s)
+static bool prepare_vectors(measure_kernel_state_t *s)
 {
     s->b = allocate(s->n);
     s->c = allocate(s->n);
@@ -90,7 +90,7 @@ static bool prepare_vectors(cost_kernel_state_t *s)
     return true;
 }
 
-static bool prepare_matrix_vector(cost_kernel_state_t *s)
+static bool prepare_matrix_vector(measure_kernel_state_t *s)
 {
     s->a = allocate(s->n * s->n);
     if (s->a == NULL || !prepare_vectors(s))
@@ -100,7 +100,7 @@ static bool prepare_matrix_vector(cost_kernel_state_t *s)
 }
 
 /* For routines that overwrite their matrix: a copy to start from again. */
-static bool prepare_factor(cost_kernel_state_t *s)
+static bool prepare_factor(measure_kernel_state_t *s)
 {
     s->spare = allocate(s->n);
     s->pivots = calloc(s->n + 1, sizeof(*s->pivots));
@@ -109,7 +109,7 @@ static bool prepare_factor(cost_kernel_state_t *s)
 
 static int restore(void *arg)
 {
-    cost_kernel_state_t *s = arg;
+    measure_kernel_state_t *s = arg;
 
     memcpy(s->a, s->b, s->n * s->n * sizeof(*s->a));
     return 0;
@@ -117,7 +117,7 @@ static int restore(void *arg)
 
 static int run_dgemm(void *arg)
 {
-    cost_kernel_state_t *s = arg;
+    measure_kernel_state_t *s = arg;
     int n = (int)s->n;
 
     ((gemm_fn)s->routine)(COLUMNS, PLAIN, PLAIN, n, n, n, 1, s->a, n, s->b, n, 0, s->c, n);
@@ -126,7 +126,7 @@ static int run_dgemm(void *arg)
 
 static int run_dsyrk(void *arg)
 {
-    cost_kernel_state_t *s = arg;
+    measure_kernel_state_t *s = arg;
     int n = (int)s->n;
 
     ((syrk_fn)s->routine)(COLUMNS, LOWER, PLAIN, n, n, 1, s->a, n, 0, s->b, n);
@@ -135,7 +135,7 @@ static int run_dsyrk(void *arg)
 
 static int run_dtrxm(void *arg)
 {
-    cost_kernel_state_t *s = arg;
+    measure_kernel_state_t *s = arg;
     int n = (int)s->n;
 
     ((trxm_fn)s->routine)(COLUMNS, LEFT, LOWER, PLAIN, NON_UNIT, n, n, 1, s->b, n, s->a, n);
@@ -144,7 +144,7 @@ static int run_dtrxm(void *arg)
 
 static int run_dgemv(void *arg)
 {
-    cost_kernel_state_t *s = arg;
+    measure_kernel_state_t *s = arg;
     int n = (int)s->n;
 
     ((gemv_fn)s->routine)(COLUMNS, PLAIN, n, n, 1, s->a, n, s->b, 1, 0, s->c, 1);
@@ -153,7 +153,7 @@ static int run_dgemv(void *arg)
 
 static int run_daxpy(void *arg)
 {
-    cost_kernel_state_t *s = arg;
+    measure_kernel_state_t *s = arg;
 
     ((axpy_fn)s->routine)((int)s->n, 1e-9, s->b, 1, s->c, 1);
     return 0;
@@ -161,7 +161,7 @@ static int run_daxpy(void *arg)
 
 static int run_ddot(void *arg)
 {
-    cost_kernel_state_t *s = arg;
+    measure_kernel_state_t *s = arg;
     volatile double kept = ((dot_fn)s->routine)((int)s->n, s->b, 1, s->c, 1);
 
     (void)kept;
@@ -170,21 +170,21 @@ static int run_ddot(void *arg)
 
 static int run_dtrtri(void *arg)
 {
-    cost_kernel_state_t *s = arg;
+    measure_kernel_state_t *s = arg;
 
     return ((trtri_fn)s->routine)(COLUMNS, 'L', 'N', (int)s->n, s->a, (int)s->n);
 }
 
 static int run_dpotrf(void *arg)
 {
-    cost_kernel_state_t *s = arg;
+    measure_kernel_state_t *s = arg;
 
     return ((potrf_fn)s->routine)(COLUMNS, 'L', (int)s->n, s->a, (int)s->n);
 }
 
 static int run_dgetrf(void *arg)
 {
-    cost_kernel_state_t *s = arg;
+    measure_kernel_state_t *s = arg;
     int n = (int)s->n;
 
     return ((getrf_fn)s->routine)(COLUMNS, n, n, s->a, n, s->pivots);
@@ -192,13 +192,13 @@ static int run_dgetrf(void *arg)
 
 static int run_dgeqrf(void *arg)
 {
-    cost_kernel_state_t *s = arg;
+    measure_kernel_state_t *s = arg;
     int n = (int)s->n;
 
     return ((geqrf_fn)s->routine)(COLUMNS, n, n, s->a, n, s->spare);
 }
 
-const cost_kernel_t cost_kernels[] = {
+const measure_kernel_t measure_kernels[] = {
     {"dgemm", "cblas_dgemm", "C = A B", prepare_three, run_dgemm, NULL},
     {"dtrtri", "LAPACKE_dtrtri", "inverse of a triangle", prepare_factor, run_dtrtri, restore},
     {"dsyrk", "cblas_dsyrk", "C = A A'", prepare_two, run_dsyrk, NULL},
@@ -213,14 +213,14 @@ const cost_kernel_t cost_kernels[] = {
     {0},
 };
 
-const cost_kernel_t *cost_kernel_find(const char *name)
+const measure_kernel_t *measure_kernel_find(const char *name)
 {
     static const char *const prefixes[] = {"cblas_", "LAPACKE_", "clapack_"};
 
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
         if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
             name += strlen(prefixes[i]);
-    for (const cost_kernel_t *k = cost_kernels; k->name != NULL; k++)
+    for (const measure_kernel_t *k = measure_kernels; k->name != NULL; k++)
         if (strcmp(k->name, name) == 0)
             return k;
     return NULL;

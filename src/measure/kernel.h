@@ -10,28 +10,28 @@
 
 #include "measure/timing.h"
 
-/* What a kernel works on; freed with cost_kernel_release. */
-typedef struct cost_kernel_state {
+/* What a kernel works on; freed with measure_kernel_release. */
+typedef struct measure_kernel_state {
     void (*routine)(void); /* cast to its type by the kernel */
     size_t n;
     double *a, *b, *c, *spare;
     int *pivots;
-} cost_kernel_state_t;
+} measure_kernel_state_t;
 
 typedef struct {
     const char *name;
     const char *symbol;
     const char *describe;
-    bool (*prepare)(cost_kernel_state_t *s); /* memory for n; false: it ran out */
-    cost_run_fn run;
-    cost_run_fn before; /* NULL: nothing is spoilt by a run */
-} cost_kernel_t;
+    bool (*prepare)(measure_kernel_state_t *s); /* memory for n; false: it ran out */
+    measure_run_fn run;
+    measure_run_fn before; /* NULL: nothing is spoilt by a run */
+} measure_kernel_t;
 
-extern const cost_kernel_t cost_kernels[]; /* ended by a NULL name */
+extern const measure_kernel_t measure_kernels[]; /* ended by a NULL name */
 
 /* By name, also as "cblas_dgemm", "LAPACKE_dtrtri" or "clapack_dtrtri"; NULL: none. */
-const cost_kernel_t *cost_kernel_find(const char *name);
+const measure_kernel_t *measure_kernel_find(const char *name);
 
-void cost_kernel_release(cost_kernel_state_t *s);
+void measure_kernel_release(measure_kernel_state_t *s);
 
 #endif

@@ -11,7 +11,7 @@
 
 /* ---- Words ---- */
 
-xy_status_t cost_words_push(xy_vec_t *words, const char *word)
+xy_status_t measure_words_push(xy_vec_t *words, const char *word)
 {
     char *copy = xy_strdup(word);
 
@@ -21,7 +21,7 @@ xy_status_t cost_words_push(xy_vec_t *words, const char *word)
     return xy_fail_memory("starting processes");
 }
 
-void cost_words_cleanup(xy_vec_t *words)
+void measure_words_cleanup(xy_vec_t *words)
 {
     for (size_t i = 0; i < words->count; i++)
         xy_free(XY_VEC_AT(words, char *, i));
@@ -34,7 +34,7 @@ static xy_status_t push_all(xy_vec_t *words, const char *const *list)
     xy_status_t st = XY_OK;
 
     for (; *list != NULL && st == XY_OK; list++)
-        st = cost_words_push(words, *list);
+        st = measure_words_push(words, *list);
     return st;
 }
 
@@ -53,7 +53,7 @@ static xy_status_t note_kind(void *arg, char *line)
     return XY_OK;
 }
 
-static bool try_launcher(cost_launcher_t *l, const char *name, bool *is_here_p)
+static bool try_launcher(measure_launcher_t *l, const char *name, bool *is_here_p)
 {
     char version[] = "--version";
     char *copy = xy_strdup(name);
@@ -61,17 +61,17 @@ static bool try_launcher(cost_launcher_t *l, const char *name, bool *is_here_p)
     int kind = -1, code = 0;
 
     if (copy != NULL)
-        cost_command_run(argv, 20, note_kind, &kind, &code);
+        measure_command_run(argv, 20, note_kind, &kind, &code);
     xy_free(copy);
     *is_here_p = code != 127;
     if (kind < 0)
         return false;
-    *l = (cost_launcher_t){.kind = (cost_launcher_kind_t)kind};
+    *l = (measure_launcher_t){.kind = (measure_launcher_kind_t)kind};
     snprintf(l->command, sizeof(l->command), "%s", name);
     return true;
 }
 
-xy_status_t cost_launcher_find(const char *wanted, cost_launcher_t *launcher_p)
+xy_status_t measure_launcher_find(const char *wanted, measure_launcher_t *launcher_p)
 {
     static const char *const names[] = {"mpirun", "mpiexec", "srun", NULL};
     bool is_here;
@@ -106,19 +106,19 @@ static xy_status_t ignore_line(void *arg, char *line)
     return XY_OK;
 }
 
-static xy_status_t build_program(cost_launcher_t *l, const char *wanted)
+static xy_status_t build_program(measure_launcher_t *l, const char *wanted)
 {
     char optimize[] = "-O2", quiet[] = "-w", o[] = "-o", lm[] = "-lm";
     char *compiler = xy_strdup(wanted != NULL ? wanted : "mpicc");
     char *argv[] = {compiler, optimize, quiet, o, l->program, l->source, lm, NULL};
     int code = 0;
-    xy_status_t st = compiler != NULL ? xy_out_write(l->source, print_text, cost_probe_source)
+    xy_status_t st = compiler != NULL ? xy_out_write(l->source, print_text, measure_probe_source)
                                       : xy_fail_memory("building the probe");
 
     if (st == XY_OK)
-        st = xy_out_write(l->loops, print_text, cost_probe_loops);
+        st = xy_out_write(l->loops, print_text, measure_probe_loops);
     if (st == XY_OK)
-        st = cost_command_run(argv, 120, ignore_line, NULL, &code);
+        st = measure_command_run(argv, 120, ignore_line, NULL, &code);
     if (st == XY_OK && code != 0)
         st = xy_fail(XY_ENOENT, "%s could not build the program that measures (exit code %d)",
                      compiler, code);
@@ -127,7 +127,7 @@ static xy_status_t build_program(cost_launcher_t *l, const char *wanted)
 }
 
 /* Homes are shared between hosts where anything is; /tmp is not. */
-static xy_status_t make_directory(cost_launcher_t *l)
+static xy_status_t make_directory(measure_launcher_t *l)
 {
     const char *home = getenv("HOME");
     bool has_home = home != NULL && *home != '\0' && strlen(home) < 32;
@@ -152,7 +152,7 @@ static xy_status_t make_directory(cost_launcher_t *l)
     return XY_OK;
 }
 
-static xy_status_t write_hosts(cost_launcher_t *l, const xy_vec_t *hosts)
+static xy_status_t write_hosts(measure_launcher_t *l, const xy_vec_t *hosts)
 {
     xy_text_t text = XY_TEXT_INIT;
     xy_status_t st;
@@ -167,7 +167,8 @@ static xy_status_t write_hosts(cost_launcher_t *l, const xy_vec_t *hosts)
     return st;
 }
 
-xy_status_t cost_launcher_prepare(cost_launcher_t *l, const char *compiler, const xy_vec_t *hosts)
+xy_status_t measure_launcher_prepare(measure_launcher_t *l, const char *compiler,
+                                     const xy_vec_t *hosts)
 {
     xy_status_t st = make_directory(l);
 
@@ -176,7 +177,7 @@ xy_status_t cost_launcher_prepare(cost_launcher_t *l, const char *compiler, cons
     return st == XY_OK && hosts != NULL ? write_hosts(l, hosts) : st;
 }
 
-void cost_launcher_cleanup(cost_launcher_t *l)
+void measure_launcher_cleanup(measure_launcher_t *l)
 {
     if (l->directory[0] == '\0')
         return;
@@ -193,7 +194,7 @@ void cost_launcher_cleanup(cost_launcher_t *l)
 
 /* ---- Its command line ---- */
 
-static xy_status_t push_open_mpi(const cost_launcher_t *l, const char *count, const char *agent,
+static xy_status_t push_open_mpi(const measure_launcher_t *l, const char *count, const char *agent,
                                  xy_vec_t *words)
 {
     const char *const first[] = {l->command, "-np", count, NULL};
@@ -211,7 +212,7 @@ static xy_status_t push_open_mpi(const cost_launcher_t *l, const char *count, co
     return st;
 }
 
-static xy_status_t push_hydra(const cost_launcher_t *l, const char *count, const char *agent,
+static xy_status_t push_hydra(const measure_launcher_t *l, const char *count, const char *agent,
                               xy_vec_t *words)
 {
     const char *const first[] = {l->command, "-n", count, NULL};
@@ -226,7 +227,7 @@ static xy_status_t push_hydra(const cost_launcher_t *l, const char *count, const
     return st;
 }
 
-static xy_status_t push_slurm(const cost_launcher_t *l, const char *count, xy_vec_t *words)
+static xy_status_t push_slurm(const measure_launcher_t *l, const char *count, xy_vec_t *words)
 {
     const char *const first[] = {l->command, "--ntasks", count, NULL};
     const char *const hosts[] = {"--distribution=arbitrary", NULL};
@@ -239,8 +240,8 @@ static xy_status_t push_slurm(const cost_launcher_t *l, const char *count, xy_ve
     return st;
 }
 
-xy_status_t cost_launcher_words(const cost_launcher_t *l, size_t count, const char *agent,
-                                const xy_vec_t *extra, xy_vec_t *words)
+xy_status_t measure_launcher_words(const measure_launcher_t *l, size_t count, const char *agent,
+                                   const xy_vec_t *extra, xy_vec_t *words)
 {
     char number[24];
     xy_status_t st;
@@ -253,6 +254,6 @@ xy_status_t cost_launcher_words(const cost_launcher_t *l, size_t count, const ch
     else
         st = push_slurm(l, number, words);
     for (size_t i = 0; st == XY_OK && extra != NULL && i < extra->count; i++)
-        st = cost_words_push(words, XY_VEC_AT(extra, const char *, i));
-    return st == XY_OK ? cost_words_push(words, l->program) : st;
+        st = measure_words_push(words, XY_VEC_AT(extra, const char *, i));
+    return st == XY_OK ? measure_words_push(words, l->program) : st;
 }

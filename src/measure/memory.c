@@ -41,7 +41,7 @@ typedef struct {
     point_t *point;
     int index;
     bool is_good;
-    cost_measure_t measure;
+    measure_time_t measure;
 } crew_t;
 
 static void reduce(double *restrict y, const double *restrict x, size_t n)
@@ -84,31 +84,31 @@ static char *take_memory(size_t bytes, int node)
     return p;
 }
 
-static void time_work(const point_t *p, char *to, const char *from, cost_measure_t *measure)
+static void time_work(const point_t *p, char *to, const char *from, measure_time_t *measure)
 {
-    double times[TIMES_MAX], begin = cost_now(), once, end = begin + p->seconds;
+    double times[TIMES_MAX], begin = measure_now(), once, end = begin + p->seconds;
     long batch = 1, n = 0;
 
     for (int i = 0; i < 3; i++) {
-        begin = cost_now();
+        begin = measure_now();
         work(p, to, from);
-        once = cost_now() - begin;
+        once = measure_now() - begin;
     }
     if (once < 10e-6)
         batch = (long)(10e-6 / fmax(once, 1e-9)) + 1;
-    for (double now = cost_now(), next; n < TIMES_MAX && (n < 3 || now < end); now = next, n++) {
+    for (double now = measure_now(), next; n < TIMES_MAX && (n < 3 || now < end); now = next, n++) {
         for (long i = 0; i < batch; i++)
             work(p, to, from);
-        next = cost_now();
+        next = measure_now();
         times[n] = (next - now) / (double)batch;
     }
     /* The others still measure: keep them company. */
-    while (cost_now() < end)
+    while (measure_now() < end)
         work(p, to, from);
-    *measure = cost_best(times, n);
+    *measure = measure_best(times, n);
     /* Several at once: the moments when the others are held up are not what is asked for. */
     if (p->cores > 1)
-        measure->seconds = cost_median(times, n, &measure->spread);
+        measure->seconds = measure_median(times, n, &measure->spread);
 }
 
 static void *run_crew(void *arg)
@@ -136,11 +136,11 @@ static void *run_crew(void *arg)
 }
 
 /* The mean over the cores. */
-static xy_status_t measure_point(point_t *p, cost_measure_t *measure_p)
+static xy_status_t measure_point(point_t *p, measure_time_t *measure_p)
 {
     crew_t *crew = xy_calloc((size_t)p->cores, sizeof(*crew));
     pthread_t *threads = xy_calloc((size_t)p->cores, sizeof(*threads));
-    cost_measure_t m = {0};
+    measure_time_t m = {0};
     int started = 0, error = 0;
 
     if (crew == NULL || threads == NULL) {
@@ -204,11 +204,11 @@ static xy_status_t measure_curve(const xy_calibration_t *c, point_t *p, long dis
 
     p->seconds = seconds / 18;
     for (p->bytes = 256; p->bytes <= (size_t)32 << 20 && st == XY_OK; p->bytes *= 2) {
-        cost_measure_t m = {0};
-        double begin = cost_now();
+        measure_time_t m = {0};
+        double begin = measure_now();
 
         st = measure_point(p, &m);
-        calibrate_step(c, cost_now() - begin);
+        calibrate_step(c, measure_now() - begin);
         if (st == XY_OK)
             samples[n++] = (xy_sample_t){.x = (double)p->bytes,
                                          .t = fmax(m.seconds, 1e-10),
@@ -290,7 +290,7 @@ xy_status_t xy_calibrate_memory(const xy_calibration_t *c, const xy_machine_t *l
         for (size_t k = 1; k <= pus.count; k = more_cores(k, pus.count))
             curves++;
         seconds = fmin(seconds / (2 * (curves + far) + 1), 2);
-        cost_warm_up(0.2);
+        measure_warm_up(0.2);
         for (int kind = 0; kinds[kind] != NULL && st == XY_OK; kind++) {
             point_t p = {.kind = kind, .pu = pus.data, .node = -1};
 
@@ -338,15 +338,15 @@ xy_status_t calibrate_memory_again(const xy_calibration_t *c, const xy_machine_t
         st = xy_fail(XY_EUNSUPPORTED, "%s by %ld cores at distance %ld cannot be measured here",
                      k->name, k->threads, k->distance);
     if (st == XY_OK)
-        cost_warm_up(0.05);
+        measure_warm_up(0.05);
     for (size_t i = 0; i < count && st == XY_OK; i++) {
-        cost_measure_t m = {0};
-        double begin = cost_now();
+        measure_time_t m = {0};
+        double begin = measure_now();
 
         p.bytes = (size_t)samples[i].x / sizeof(double) * sizeof(double);
         p.seconds = 0.1;
         st = measure_point(&p, &m);
-        calibrate_step(c, cost_now() - begin);
+        calibrate_step(c, measure_now() - begin);
         if (st == XY_OK)
             samples[i] = (xy_sample_t){.x = (double)p.bytes,
                                        .t = fmax(m.seconds, 1e-10),

@@ -14,42 +14,42 @@ enum { SIZES_MAX = 200, PASSES = 3, JUMPS_MAX = 7 };
 static const double jump = 0.10, near = 1.05;
 
 typedef struct {
-    const cost_pair_t *pair;
+    const measure_bench_t *pair;
     double done, share; /* of all there is to do: before this run, of this run */
     char library[128];
     char pace[COST_PACE_MAX]; /* of the first launch, for the others */
     xy_vec_t samples;         /* of xy_message_sample_t */
 } reading_t;
 
-static int launches(const cost_pair_t *pair)
+static int launches(const measure_bench_t *pair)
 {
     if (pair->launches <= 0)
         return 3;
     return pair->launches < COST_LAUNCHES_MAX ? pair->launches : COST_LAUNCHES_MAX;
 }
 
-xy_status_t cost_probe_run(const xy_vec_t *words, const char *const *arguments, double seconds,
-                           cost_line_fn line, void *arg)
+xy_status_t measure_probe_run(const xy_vec_t *words, const char *const *arguments, double seconds,
+                              measure_line_fn line, void *arg)
 {
-    const cost_last_t last = {.line = "end", .grace = 5};
+    const measure_last_t last = {.line = "end", .grace = 5};
     xy_vec_t all = XY_VEC_INIT(char *);
     char *end = NULL, life[32];
     int code = 0;
     xy_status_t st = XY_OK;
 
     for (size_t i = 0; i < words->count && st == XY_OK; i++)
-        st = cost_words_push(&all, XY_VEC_AT(words, char *, i));
+        st = measure_words_push(&all, XY_VEC_AT(words, char *, i));
     for (; *arguments != NULL && st == XY_OK; arguments++)
-        st = cost_words_push(&all, *arguments);
+        st = measure_words_push(&all, *arguments);
     /* The launcher's daemons on other hosts are out of reach of a signal: the probe ends itself. */
     snprintf(life, sizeof(life), "%.0f", ceil(seconds) + 5);
     if (st == XY_OK)
-        st = cost_words_push(&all, life);
+        st = measure_words_push(&all, life);
     if (st == XY_OK && xy_vec_append(&all, &end) != XY_OK)
         st = xy_fail_memory("starting processes");
     if (st == XY_OK)
-        st = cost_command_run_to(all.data, seconds, &last, line, arg, &code);
-    cost_words_cleanup(&all);
+        st = measure_command_run_to(all.data, seconds, &last, line, arg, &code);
+    measure_words_cleanup(&all);
     if (st == XY_OK && code != 0)
         st = xy_fail(XY_EIO, code == 124 ? "%s did not end within %g s" : "%s failed",
                      XY_VEC_AT(words, char *, 0), seconds);
@@ -81,7 +81,7 @@ static xy_status_t read_line(void *arg, char *line)
 
 static xy_status_t measure_sizes(reading_t *r, const double *sizes, size_t count)
 {
-    const cost_pair_t *p = r->pair;
+    const measure_bench_t *p = r->pair;
     char a[16], b[16], seconds[32], passes[16];
     xy_text_t list = XY_TEXT_INIT;
     xy_status_t st;
@@ -97,7 +97,7 @@ static xy_status_t measure_sizes(reading_t *r, const double *sizes, size_t count
     } else {
         const char *const arguments[] = {"pair", a, b, list.s, seconds, passes, r->pace, NULL};
 
-        st = cost_probe_run(p->words, arguments, COST_PROBE_LIMIT, read_line, r);
+        st = measure_probe_run(p->words, arguments, COST_PROBE_LIMIT, read_line, r);
     }
     xy_text_cleanup(&list);
     return st;
@@ -300,7 +300,7 @@ static size_t add_jumps(const reading_t *r, const xy_vec_t *merged, double sizes
 
 /* Whether sizes may be added after launch i: where there are many launches, each size deserves two.
  */
-static bool goes_on(const cost_pair_t *pair, int i)
+static bool goes_on(const measure_bench_t *pair, int i)
 {
     return i + (launches(pair) > 3 ? 2 : 1) < launches(pair);
 }
@@ -331,7 +331,7 @@ static xy_status_t measure_all(reading_t *r, double *sizes, size_t count, bool i
     return st;
 }
 
-xy_status_t cost_pair_measure(const cost_pair_t *pair, xy_message_cost_t *message_p)
+xy_status_t measure_bench_run(const measure_bench_t *pair, xy_message_cost_t *message_p)
 {
     reading_t r = {.pair = pair,
                    .share = 1.0 / launches(pair),
@@ -364,7 +364,7 @@ xy_status_t cost_pair_measure(const cost_pair_t *pair, xy_message_cost_t *messag
     return st;
 }
 
-void cost_pair_report(const xy_message_cost_t *m, FILE *report)
+void measure_bench_report(const xy_message_cost_t *m, FILE *report)
 {
     const xy_message_lines_t *k = &m->model.kind[XY_MESSAGE_BLOCKING];
     char latency[32], rate[32];

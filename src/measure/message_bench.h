@@ -2,8 +2,8 @@
 /*
  * Messages between two processes, measured by the probe and fitted (private to the room).
  *
- *   cost_pair_t pair = {.words = &words, .a = 0, .b = 1};      (words start the probe)
- *   st = cost_pair_measure(&pair, &message);
+ *   measure_bench_t pair = {.words = &words, .a = 0, .b = 1};      (words start the probe)
+ *   st = measure_bench_run(&pair, &message);
  */
 #ifndef XY_MEASURE_MESSAGE_BENCH_H
 #define XY_MEASURE_MESSAGE_BENCH_H
@@ -30,20 +30,20 @@ typedef struct {
     /* Called with how much of it is done, 0 to 1; may be NULL. */
     void (*step)(void *arg, double part);
     void *arg;
-} cost_pair_t;
+} measure_bench_t;
 
 /* Powers of two and what lies in the middle, in three launches; after the first and the second,
  * sizes are added between two where the time jumps, until the jump is between two that are 5 %
  * apart: protocols change there. On success the caller owns what *message_p points to, with no
  * clusters. EIO: the command failed, which was said. */
-xy_status_t cost_pair_measure(const cost_pair_t *pair, xy_message_cost_t *message_p);
+xy_status_t measure_bench_run(const measure_bench_t *pair, xy_message_cost_t *message_p);
 
 /* Run the probe with these arguments (ended by NULL) after `words`, reading its lines. It ends
  * itself soon after `seconds`. */
-xy_status_t cost_probe_run(const xy_vec_t *words, const char *const *arguments, double seconds,
-                           cost_line_fn line, void *arg);
+xy_status_t measure_probe_run(const xy_vec_t *words, const char *const *arguments, double seconds,
+                              measure_line_fn line, void *arg);
 
 /* One line about it. */
-void cost_pair_report(const xy_message_cost_t *m, FILE *report);
+void measure_bench_report(const xy_message_cost_t *m, FILE *report);
 
 #endif

@@ -22,12 +22,12 @@ static xy_status_t measure(const char *script, const xy_vec_t *sizes, xy_message
 {
     const char *const list[] = {"sh", "-c", script};
     xy_vec_t words = XY_VEC_INIT(const char *);
-    cost_pair_t pair = {.words = &words, .b = 1, .largest = 65536, .sizes = sizes};
+    measure_bench_t pair = {.words = &words, .b = 1, .largest = 65536, .sizes = sizes};
     xy_status_t st;
 
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(xy_vec_append(&words, &list[i]), XY_OK);
-    st = cost_pair_measure(&pair, m);
+    st = measure_bench_run(&pair, m);
     xy_vec_cleanup(&words);
     return st;
 }
@@ -109,7 +109,7 @@ static void test_held_out(void **state)
     const char *const list[] = {"sh", "-c", good};
     xy_vec_t words = XY_VEC_INIT(const char *), held_out = XY_VEC_INIT(uint64_t);
     xy_vec_t held = XY_VEC_INIT(xy_message_sample_t);
-    cost_pair_t pair = {
+    measure_bench_t pair = {
         .words = &words, .b = 1, .largest = 65536, .held_out = &held_out, .held = &held};
     uint64_t sizes[] = {100, 9000, 33333};
     xy_message_cost_t m = {0};
@@ -119,7 +119,7 @@ static void test_held_out(void **state)
         assert_int_equal(xy_vec_append(&words, &list[i]), XY_OK);
         assert_int_equal(xy_vec_append(&held_out, &sizes[i]), XY_OK);
     }
-    assert_int_equal(cost_pair_measure(&pair, &m), XY_OK);
+    assert_int_equal(measure_bench_run(&pair, &m), XY_OK);
     assert_int_equal(held.count, 6);
     for (size_t i = 0; i < 6; i++) {
         size_t size = i / 2; /* blocking and not */
@@ -169,25 +169,25 @@ static void test_bad(void **state)
 
 static void test_launchers(void **state)
 {
-    cost_launcher_t l;
+    measure_launcher_t l;
 
     (void)state;
     testing_listen();
-    assert_int_equal(cost_launcher_find("/nonexistent/mpirun", &l), XY_ENOENT);
-    assert_int_equal(cost_launcher_find("true", &l), XY_ENOENT);
+    assert_int_equal(measure_launcher_find("/nonexistent/mpirun", &l), XY_ENOENT);
+    assert_int_equal(measure_launcher_find("true", &l), XY_ENOENT);
     assert_int_equal(testing_said_count, 2);
     xy_error_handler_set(NULL, NULL);
 }
 
-static void expect_words(cost_launcher_kind_t kind, const char *hostfile, const char *agent,
+static void expect_words(measure_launcher_kind_t kind, const char *hostfile, const char *agent,
                          const char *expected)
 {
-    cost_launcher_t l = {.kind = kind, .command = "run", .program = "probe"};
+    measure_launcher_t l = {.kind = kind, .command = "run", .program = "probe"};
     xy_vec_t words = XY_VEC_INIT(char *);
     char all[512] = "";
 
     snprintf(l.hostfile, sizeof(l.hostfile), "%s", hostfile);
-    assert_int_equal(cost_launcher_words(&l, 4, agent, NULL, &words), XY_OK);
+    assert_int_equal(measure_launcher_words(&l, 4, agent, NULL, &words), XY_OK);
     for (size_t i = 0; i < words.count; i++) {
         const char *word = XY_VEC_AT(&words, char *, i);
 
@@ -195,7 +195,7 @@ static void expect_words(cost_launcher_kind_t kind, const char *hostfile, const 
             snprintf(all + strlen(all), sizeof(all) - strlen(all), "%s ", word);
     }
     assert_string_equal(all, expected);
-    cost_words_cleanup(&words);
+    measure_words_cleanup(&words);
 }
 
 static void test_words(void **state)

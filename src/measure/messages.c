@@ -15,7 +15,7 @@ typedef struct {
 static void step(void *arg, double part)
 {
     stopwatch_t *clock = arg;
-    double now = cost_now();
+    double now = measure_now();
 
     (void)part;
     calibrate_step(clock->c, now - clock->last);
@@ -61,25 +61,25 @@ static xy_status_t measure(const xy_calibration_t *c, const xy_messages_calibrat
                            const xy_vec_t *words, xy_costs_t *costs)
 {
     const char *cluster = m->cluster != NULL ? m->cluster : XY_COSTS_LOCAL;
-    stopwatch_t clock = {.c = c, .last = cost_now()};
+    stopwatch_t clock = {.c = c, .last = measure_now()};
     char pace[COST_PACE_MAX];
     xy_vec_t held = XY_VEC_INIT(xy_message_sample_t);
-    cost_pair_t pair = {.words = words,
-                        .b = 1,
-                        .largest = m->largest,
-                        .sizes = m->sizes,
-                        .seconds = m->seconds,
-                        .launches = 5,
-                        .held_out = m->held_out,
-                        .held = &held,
-                        .pace = pace,
-                        .step = step,
-                        .arg = &clock};
+    measure_bench_t pair = {.words = words,
+                            .b = 1,
+                            .largest = m->largest,
+                            .sizes = m->sizes,
+                            .seconds = m->seconds,
+                            .launches = 5,
+                            .held_out = m->held_out,
+                            .held = &held,
+                            .pace = pace,
+                            .step = step,
+                            .arg = &clock};
     xy_message_cost_t message = {0};
     xy_status_t st;
 
     recall_pace(costs, pace);
-    st = cost_pair_measure(&pair, &message);
+    st = measure_bench_run(&pair, &message);
     if (st == XY_OK && c->report != NULL)
         report_held(&message.model, &held, c->report);
     xy_vec_cleanup(&held);
@@ -92,7 +92,7 @@ static xy_status_t measure(const xy_calibration_t *c, const xy_messages_calibrat
         return xy_fail_memory("storing a model");
     }
     if (c->report != NULL)
-        cost_pair_report(&message, c->report);
+        measure_bench_report(&message, c->report);
     st = xy_costs_set_message(costs, &message);
     return st == XY_OK ? keep_pace(pace, costs) : st;
 }
@@ -100,20 +100,20 @@ static xy_status_t measure(const xy_calibration_t *c, const xy_messages_calibrat
 xy_status_t xy_calibrate_messages(const xy_calibration_t *c, const xy_messages_calibration_t *m,
                                   xy_costs_t *costs)
 {
-    cost_launcher_t launcher = {0};
+    measure_launcher_t launcher = {0};
     xy_vec_t words = XY_VEC_INIT(char *);
     xy_status_t st;
 
     if (m->words != NULL)
         return measure(c, m, m->words, costs);
-    st = cost_launcher_find(m->launcher, &launcher);
+    st = measure_launcher_find(m->launcher, &launcher);
     if (st == XY_OK)
-        st = cost_launcher_prepare(&launcher, m->compiler, NULL);
+        st = measure_launcher_prepare(&launcher, m->compiler, NULL);
     if (st == XY_OK)
-        st = cost_launcher_words(&launcher, 2, NULL, m->extra, &words);
+        st = measure_launcher_words(&launcher, 2, NULL, m->extra, &words);
     if (st == XY_OK)
         st = measure(c, m, &words, costs);
-    cost_words_cleanup(&words);
-    cost_launcher_cleanup(&launcher);
+    measure_words_cleanup(&words);
+    measure_launcher_cleanup(&launcher);
     return st;
 }

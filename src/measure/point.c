@@ -15,29 +15,29 @@ static const double unsteady = 2.5;
 
 enum { VISITS_MIN = 3, RUNS_MIN = 6, VISIT_RUNS = 8 };
 
-double cost_point_time(double expected)
+double measure_point_time(double expected)
 {
     return fmin(fmax(8 * expected, 0.1), fmax(expected, 0.2));
 }
 
 static int by_disturbance(const void *a, const void *b)
 {
-    const cost_run_t *p = a, *q = b;
+    const measure_run_t *p = a, *q = b;
 
     return (p->disturbed > q->disturbed) - (p->disturbed < q->disturbed);
 }
 
 /* Of each visit the same number of runs, those that were disturbed least: a bad visit lasts longer,
  * and must not have more to say for that. Runs that were told by another clock do not mix. */
-static void merge(cost_pool_t *pool, cost_pool_t *visit)
+static void merge(measure_pool_t *pool, measure_pool_t *visit)
 {
     long count = visit->is_paced && visit->count > VISIT_RUNS ? VISIT_RUNS : visit->count;
 
     if (pool->is_paced != visit->is_paced)
-        *pool = (cost_pool_t){.is_paced = visit->is_paced};
+        *pool = (measure_pool_t){.is_paced = visit->is_paced};
     qsort(visit->run, (size_t)visit->count, sizeof(*visit->run), by_disturbance);
     for (long i = 0; i < count; i++)
-        cost_pool_add(pool, visit->run[i]);
+        measure_pool_add(pool, visit->run[i]);
     pool->repetitions += visit->repetitions - count;
     pool->typical = visit->typical;
     pool->looks = visit->looks;
@@ -45,16 +45,17 @@ static void merge(cost_pool_t *pool, cost_pool_t *visit)
     pool->below_ratio = visit->below_ratio;
 }
 
-xy_status_t cost_point_visit(cost_worker_t *worker, double n, double seconds, cost_point_t *p)
+xy_status_t measure_point_visit(measure_child_t *worker, double n, double seconds,
+                                measure_point_t *p)
 {
-    cost_pool_t visit;
-    cost_measure_t m;
-    xy_status_t st = cost_worker_measure(worker, n, seconds, &visit);
+    measure_pool_t visit;
+    measure_time_t m;
+    xy_status_t st = measure_child_measure(worker, n, seconds, &visit);
 
     if (st != XY_OK)
         return st;
     merge(&p->pool, &visit);
-    m = cost_pool_sum(&p->pool);
+    m = measure_pool_sum(&p->pool);
     p->x = n;
     p->visits++;
     /* What the clock cannot see took at least something. */
@@ -67,7 +68,7 @@ xy_status_t cost_point_visit(cost_worker_t *worker, double n, double seconds, co
     return XY_OK;
 }
 
-bool cost_point_is_doubtful(const cost_point_t *p, bool is_paced)
+bool measure_point_is_doubtful(const measure_point_t *p, bool is_paced)
 {
     if (p->visits >= COST_VISITS_MAX)
         return false;
@@ -75,7 +76,7 @@ bool cost_point_is_doubtful(const cost_point_t *p, bool is_paced)
            p->spread > 2 * sure || (is_paced && p->disturbed > disturbed_most);
 }
 
-xy_sample_t cost_point_sample(const cost_point_t *p, bool is_paced)
+xy_sample_t measure_point_sample(const measure_point_t *p, bool is_paced)
 {
     return (xy_sample_t){.x = p->x,
                          .t = is_paced ? p->paced : p->seconds,

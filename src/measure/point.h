@@ -2,8 +2,8 @@
 /*
  * One size of a kernel, measured on several visits (private to the room).
  *
- *   while (cost_point_is_doubtful(&p, is_paced) && there is time)
- *       st = cost_point_visit(&worker, 1500, cost_point_time(0.1), &p);
+ *   while (measure_point_is_doubtful(&p, is_paced) && there is time)
+ *       st = measure_point_visit(&worker, 1500, measure_point_time(0.1), &p);
  *
  * Disturbances come and go by the second, so that sizes are visited in turn, each for a short time,
  * and again later, rather than each once for long. The runs of all visits are one pool.
@@ -21,22 +21,23 @@ typedef struct {
     double disturbed; /* cost/measure.h */
     long repetitions;
     int visits; /* 0: none yet */
-    cost_pool_t pool;
-} cost_point_t;
+    measure_pool_t pool;
+} measure_point_t;
 
 enum { COST_VISITS_MAX = 12 };
 
 /* Measure size n for about `seconds`, and add that to what earlier visits said. Fails as
- * cost_worker_measure does. */
-xy_status_t cost_point_visit(cost_worker_t *worker, double n, double seconds, cost_point_t *p);
+ * measure_child_measure does. */
+xy_status_t measure_point_visit(measure_child_t *worker, double n, double seconds,
+                                measure_point_t *p);
 
 /* Worth another visit: it was seen at too few times, it was disturbed (where pace is known:
  * `is_paced`), or its runs differ. */
-bool cost_point_is_doubtful(const cost_point_t *p, bool is_paced);
+bool measure_point_is_doubtful(const measure_point_t *p, bool is_paced);
 
-xy_sample_t cost_point_sample(const cost_point_t *p, bool is_paced);
+xy_sample_t measure_point_sample(const measure_point_t *p, bool is_paced);
 
 /* How long a visit to something that takes `expected` should be. */
-double cost_point_time(double expected);
+double measure_point_time(double expected);
 
 #endif

@@ -3,6 +3,6 @@
 #ifndef XY_MEASURE_PROBE_H
 #define XY_MEASURE_PROBE_H
 
-extern const char cost_probe_source[], cost_probe_loops[];
+extern const char measure_probe_source[], measure_probe_loops[];
 
 #endif

@@ -35,7 +35,7 @@ static void become(char *const argv[], int out, bool says_errors, pid_t parent)
     _exit(NOT_STARTED);
 }
 
-pid_t cost_command_start(char *const argv[], int *out_p)
+pid_t measure_command_start(char *const argv[], int *out_p)
 {
     int ends[2] = {-1, -1};
     pid_t parent = getpid(), pid;
@@ -59,7 +59,7 @@ static int code_of(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-int cost_command_wait(pid_t pid, double deadline)
+int measure_command_wait(pid_t pid, double deadline)
 {
     int status, sent = 0;
 
@@ -70,11 +70,11 @@ int cost_command_wait(pid_t pid, double deadline)
             return sent != 0 ? TOO_LATE : code_of(status);
         if (got < 0 && errno != EINTR)
             return NOT_STARTED;
-        if (cost_now() > deadline) {
+        if (measure_now() > deadline) {
             /* A launcher that is asked to end tells its processes elsewhere; if it does not, it is
              * not asked again. */
             sent = sent == 0 ? SIGTERM : SIGKILL;
-            deadline = cost_now() + 2;
+            deadline = measure_now() + 2;
             kill(-pid, sent);
             kill(pid, sent);
         }
@@ -85,10 +85,10 @@ int cost_command_wait(pid_t pid, double deadline)
 /* What a command prints, and when it has to be over. */
 typedef struct {
     xy_text_t text; /* not yet given to the reader */
-    cost_line_fn line;
+    measure_line_fn line;
     void *arg;
-    const cost_last_t *last; /* NULL: any line may be the last one */
-    bool is_over;            /* the last one came */
+    const measure_last_t *last; /* NULL: any line may be the last one */
+    bool is_over;               /* the last one came */
     double deadline;
 } reading_t;
 
@@ -103,7 +103,7 @@ static xy_status_t take_lines(reading_t *r)
         *end = '\0';
         if (r->last != NULL && !r->is_over && strcmp(begin, r->last->line) == 0) {
             r->is_over = true;
-            r->deadline = fmin(r->deadline, cost_now() + r->last->grace);
+            r->deadline = fmin(r->deadline, measure_now() + r->last->grace);
         } else {
             st = r->line(r->arg, begin);
         }
@@ -121,7 +121,7 @@ static xy_status_t read_output(int fd, reading_t *r)
     xy_status_t st = XY_OK;
     char buffer[4096];
 
-    while (st == XY_OK && cost_now() < r->deadline) {
+    while (st == XY_OK && measure_now() < r->deadline) {
         struct pollfd p = {.fd = fd, .events = POLLIN};
         int ready = poll(&p, 1, 200);
         ssize_t n;
@@ -140,20 +140,20 @@ static xy_status_t read_output(int fd, reading_t *r)
     return st;
 }
 
-xy_status_t cost_command_run(char *const argv[], double seconds, cost_line_fn line, void *arg,
-                             int *code_p)
+xy_status_t measure_command_run(char *const argv[], double seconds, measure_line_fn line, void *arg,
+                                int *code_p)
 {
-    return cost_command_run_to(argv, seconds, NULL, line, arg, code_p);
+    return measure_command_run_to(argv, seconds, NULL, line, arg, code_p);
 }
 
-xy_status_t cost_command_run_to(char *const argv[], double seconds, const cost_last_t *last,
-                                cost_line_fn line, void *arg, int *code_p)
+xy_status_t measure_command_run_to(char *const argv[], double seconds, const measure_last_t *last,
+                                   measure_line_fn line, void *arg, int *code_p)
 {
     reading_t r = {.text = XY_TEXT_INIT,
                    .line = line,
                    .arg = arg,
                    .last = last,
-                   .deadline = cost_now() + seconds};
+                   .deadline = measure_now() + seconds};
     int ends[2];
     pid_t parent = getpid(), pid;
     xy_status_t st;
@@ -170,7 +170,7 @@ xy_status_t cost_command_run_to(char *const argv[], double seconds, const cost_l
     }
     st = read_output(ends[0], &r);
     close(ends[0]);
-    *code_p = cost_command_wait(pid, st == XY_OK ? r.deadline : 0);
+    *code_p = measure_command_wait(pid, st == XY_OK ? r.deadline : 0);
     if (r.is_over)
         *code_p = 0;
     return st;

@@ -32,7 +32,7 @@ static int run(const char *text, double seconds, xy_status_t *st_p)
 
     snprintf(script, sizeof(script), "%s", text);
     lines[0] = '\0';
-    *st_p = cost_command_run(argv, seconds, keep, NULL, &code);
+    *st_p = measure_command_run(argv, seconds, keep, NULL, &code);
     return code;
 }
 
@@ -57,19 +57,19 @@ static void test_missing(void **state)
     int code = 0;
 
     (void)state;
-    assert_int_equal(cost_command_run(argv, 60, keep, NULL, &code), XY_OK);
+    assert_int_equal(measure_command_run(argv, 60, keep, NULL, &code), XY_OK);
     assert_int_equal(code, 127);
 }
 
 static void test_refused(void **state)
 {
     xy_status_t st;
-    double begin = cost_now();
+    double begin = measure_now();
 
     (void)state;
     run("echo refuse; sleep 100", 60, &st);
     assert_int_equal(st, XY_EPARSE);
-    assert_true(cost_now() - begin < 50);
+    assert_true(measure_now() - begin < 50);
 }
 
 /* It is asked to end, and made to when it does not listen. */
@@ -91,8 +91,8 @@ static void test_last(void **state)
                                           "echo a; echo end; kill -9 $$"};
     char sh[] = "sh", c[] = "-c", script[64];
     char *argv[] = {sh, c, script, NULL};
-    const cost_last_t last = {.line = "end", .grace = 0.2};
-    double begin = cost_now();
+    const measure_last_t last = {.line = "end", .grace = 0.2};
+    double begin = measure_now();
     int code;
 
     (void)state;
@@ -100,14 +100,14 @@ static void test_last(void **state)
         snprintf(script, sizeof(script), "%s", scripts[i]);
         lines[0] = '\0';
         code = -1;
-        assert_int_equal(cost_command_run_to(argv, 90, &last, keep, NULL, &code), XY_OK);
+        assert_int_equal(measure_command_run_to(argv, 90, &last, keep, NULL, &code), XY_OK);
         assert_int_equal(code, 0);
         assert_string_equal(lines, "<a>");
     }
-    assert_true(cost_now() - begin < 50);
+    assert_true(measure_now() - begin < 50);
     /* Without it, it counts how it ends. */
     snprintf(script, sizeof(script), "echo a; exit 3");
-    assert_int_equal(cost_command_run_to(argv, 90, &last, keep, NULL, &code), XY_OK);
+    assert_int_equal(measure_command_run_to(argv, 90, &last, keep, NULL, &code), XY_OK);
     assert_int_equal(code, 3);
 }
 
@@ -124,7 +124,7 @@ static void test_orphan(void **state)
         char sleep[] = "sleep", long_time[] = "1000";
         char *argv[] = {sleep, long_time, NULL};
 
-        child = cost_command_start(argv, NULL);
+        child = measure_command_start(argv, NULL);
         if (write(ends[1], &child, sizeof(child)) != sizeof(child))
             _exit(1);
         pause();

@@ -27,6 +27,7 @@ static const double aim = 0.02, near = 1.03;
 static const double outlier = 0.05, restless = 0.10;
 
 enum {
+    FIRST_SIZE = 100, /* sizes double from here */
     SAMPLES_MAX = 96,
     HELD_MAX = 40,
     GRID = 48,         /* so many sizes, about, before the model is asked where it misses */
@@ -36,10 +37,10 @@ enum {
 /* One kernel being measured. */
 typedef struct {
     const xy_calibration_t *c;
-    cost_worker_t worker;
+    measure_child_t worker;
     xy_kernel_cost_t result;
-    cost_point_t points[SAMPLES_MAX]; /* by size; `paced` is a guess until the first visit */
-    cost_point_t held[2 * HELD_MAX];  /* not shown to the model; each size twice */
+    measure_point_t points[SAMPLES_MAX]; /* by size; `paced` is a guess until the first visit */
+    measure_point_t held[2 * HELD_MAX];  /* not shown to the model; each size twice */
     size_t count, held_count;
     double deadline;
     uint64_t random;
@@ -52,26 +53,26 @@ static bool is_paced(const session_t *s)
 
 /* xorshift64*: sizes and their order are the same each time. */
 /* The reference was learnt while somebody was on the core: what was told by it is forgotten. */
-static void mend_reference(session_t *s, const cost_pool_t *seen)
+static void mend_reference(session_t *s, const measure_pool_t *seen)
 {
     if (seen->below < 20 || seen->below < seen->looks / 100)
         return;
     s->worker.options.pace.throughput *= seen->below_ratio;
     for (size_t i = 0; i < s->count + s->held_count; i++) {
-        cost_point_t *p = i < s->count ? &s->points[i] : &s->held[i - s->count];
+        measure_point_t *p = i < s->count ? &s->points[i] : &s->held[i - s->count];
 
-        p->pool = (cost_pool_t){0};
+        p->pool = (measure_pool_t){0};
         p->visits = 0;
     }
 }
 
-static xy_status_t visit(session_t *s, cost_point_t *p)
+static xy_status_t visit(session_t *s, measure_point_t *p)
 {
-    double begin = cost_now(), left = fmax(s->deadline - begin, 0.01);
+    double begin = measure_now(), left = fmax(s->deadline - begin, 0.01);
     xy_status_t st =
-        cost_point_visit(&s->worker, p->x, fmin(cost_point_time(p->paced), left / 3), p);
+        measure_point_visit(&s->worker, p->x, fmin(measure_point_time(p->paced), left / 3), p);
 
-    calibrate_step(s->c, cost_now() - begin);
+    calibrate_step(s->c, measure_now() - begin);
     if (st == XY_OK && is_paced(s))
         mend_reference(s, &p->pool);
     return st;
@@ -80,21 +81,21 @@ static xy_status_t visit(session_t *s, cost_point_t *p)
 /* Double from the first size; the last one is cut so that it takes about the longest time. */
 static xy_status_t measure_doubling(session_t *s)
 {
-    double n = s->c->first > 0 ? s->c->first : 100, expected = 0;
+    double n = FIRST_SIZE, expected = 0;
     double longest = s->c->time_max > 0 ? s->c->time_max : 0.5;
 
     while (s->count < SAMPLES_MAX / 3) {
-        cost_point_t *last = &s->points[s->count];
+        measure_point_t *last = &s->points[s->count];
         double growth = 8;
         xy_status_t st;
 
-        *last = (cost_point_t){.x = n, .paced = expected};
+        *last = (measure_point_t){.x = n, .paced = expected};
         st = visit(s, last);
         if (st != XY_OK)
             return st;
         s->count++;
         if (last->paced >= 0.7 * longest || n >= 1e9 ||
-            (s->count >= sizes_min && cost_now() > s->deadline))
+            (s->count >= sizes_min && measure_now() > s->deadline))
             break;
         if (s->count > 1 && last->paced > last[-1].paced)
             growth = fmin(last->paced / last[-1].paced, 64);
@@ -107,13 +108,13 @@ static xy_status_t measure_doubling(session_t *s)
 
 static int by_size(const void *a, const void *b)
 {
-    const cost_point_t *p = a, *q = b;
+    const measure_point_t *p = a, *q = b;
 
     return (p->x > q->x) - (p->x < q->x);
 }
 
 /* A guess, by a power law between two sizes. */
-static double guess(const cost_point_t *a, const cost_point_t *b, double x)
+static double guess(const measure_point_t *a, const measure_point_t *b, double x)
 {
     return a->paced * pow(x / a->x, log(b->paced / a->paced) / log(b->x / a->x));
 }
@@ -132,12 +133,12 @@ static double next_free(const session_t *s, double x, size_t count)
 /* A size between those of points i and i + 1, put at the end; not when they are too close. */
 static void add_between(session_t *s, size_t i, double part, size_t *end_p)
 {
-    const cost_point_t *a = &s->points[i], *b = a + 1;
+    const measure_point_t *a = &s->points[i], *b = a + 1;
     double x = next_free(s, round(a->x * pow(b->x / a->x, part)), *end_p);
 
     if (*end_p >= SAMPLES_MAX || x < near * a->x || b->x < near * x)
         return;
-    s->points[*end_p] = (cost_point_t){.x = x, .paced = guess(a, b, x)};
+    s->points[*end_p] = (measure_point_t){.x = x, .paced = guess(a, b, x)};
     ++*end_p;
 }
 
@@ -151,12 +152,12 @@ static void sort_in(session_t *s, size_t end)
  * size is a round number, at which kernels like to be fast. */
 static void add_ends(session_t *s, size_t *end_p)
 {
-    const cost_point_t *low = s->points, *high = low + s->count - 1;
+    const measure_point_t *low = s->points, *high = low + s->count - 1;
     const double sizes[] = {low->x + 1, low->x + 2, low->x + 3, round(0.98 * high->x)};
 
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]) && *end_p < SAMPLES_MAX; i++)
         if (sizes[i] > low->x && sizes[i] < high->x && next_free(s, sizes[i], *end_p) == sizes[i])
-            s->points[(*end_p)++] = (cost_point_t){
+            s->points[(*end_p)++] = (measure_point_t){
                 .x = sizes[i], .paced = i < 3 ? guess(low, low + 1, sizes[i]) : high->paced};
 }
 
@@ -198,7 +199,7 @@ static void add_held(session_t *s)
             i++;
         for (int twice = 0; twice < 2; twice++)
             s->held[s->held_count++] =
-                (cost_point_t){.x = x, .paced = guess(&s->points[i], &s->points[i + 1], x)};
+                (measure_point_t){.x = x, .paced = guess(&s->points[i], &s->points[i + 1], x)};
     }
 }
 
@@ -210,11 +211,11 @@ static xy_status_t fit(const session_t *s, bool by_pace, xy_fit_t *fit_p)
 
     for (size_t i = 0; i < s->count; i++)
         if (s->points[i].visits > 0)
-            samples[n++] = cost_point_sample(&s->points[i], by_pace);
+            samples[n++] = measure_point_sample(&s->points[i], by_pace);
     return xy_fit_compute(samples, n, &options, fit_p);
 }
 
-static double miss_of(const cost_point_t *p, const xy_fit_t *model)
+static double miss_of(const measure_point_t *p, const xy_fit_t *model)
 {
     return fabs(xy_fit_value(model, p->x).seconds - p->paced) / p->paced;
 }
@@ -239,11 +240,11 @@ static xy_status_t add_missed(session_t *s)
     if (st != XY_OK)
         return st;
     for (size_t i = 0; i + 1 < s->count; i++) {
-        const cost_point_t *p = &s->points[i], *q = p + 1;
+        const measure_point_t *p = &s->points[i], *q = p + 1;
         bool is_missed = q->visits > 0 && miss_of(q, &model) > fmax(aim, 2 * q->error);
 
         if ((was_missed || is_missed || is_jump(s, i, &model)) &&
-            4 * q->paced < s->deadline - cost_now())
+            4 * q->paced < s->deadline - measure_now())
             add_between(s, i, 0.5 + xy_random_unit(&s->random) / 8, &end);
         was_missed = is_missed;
     }
@@ -253,9 +254,9 @@ static xy_status_t add_missed(session_t *s)
 }
 
 /* One that stands out is measured again before it is believed. */
-static bool wants_visit(const session_t *s, const cost_point_t *p, const xy_fit_t *model)
+static bool wants_visit(const session_t *s, const measure_point_t *p, const xy_fit_t *model)
 {
-    return p->visits == 0 || cost_point_is_doubtful(p, is_paced(s)) ||
+    return p->visits == 0 || measure_point_is_doubtful(p, is_paced(s)) ||
            (model->count > 0 && p->visits < FAR_VISITS_MAX && miss_of(p, model) > 2 * aim);
 }
 
@@ -273,10 +274,10 @@ static xy_status_t visit_round(session_t *s, const xy_fit_t *model, size_t *visi
         order[k] = i;
     }
     for (size_t i = 0; i < all && st == XY_OK; i++) {
-        cost_point_t *p =
+        measure_point_t *p =
             order[i] < s->count ? &s->points[order[i]] : &s->held[order[i] - s->count];
 
-        if (!wants_visit(s, p, model) || 1.5 * p->paced > s->deadline - cost_now())
+        if (!wants_visit(s, p, model) || 1.5 * p->paced > s->deadline - measure_now())
             continue;
         st = visit(s, p);
         ++*visited_p;
@@ -290,7 +291,7 @@ static xy_status_t measure_rounds(session_t *s)
     size_t visited = 1;
     xy_status_t st = XY_OK;
 
-    for (int round = 0; st == XY_OK && visited > 0 && cost_now() < s->deadline; round++) {
+    for (int round = 0; st == XY_OK && visited > 0 && measure_now() < s->deadline; round++) {
         xy_fit_t model = {0};
 
         if (round >= ROUNDS_OF_GRID && round < ROUNDS_OF_GRID + ROUNDS_OF_MISSED)
@@ -339,7 +340,7 @@ static xy_status_t drop_outliers(session_t *s)
         return st;
     limit = fmax(outlier, 4 * model.error_mean);
     for (size_t i = 0; i < s->count; i++) {
-        const cost_point_t *p = &s->points[i];
+        const measure_point_t *p = &s->points[i];
 
         if (p->disturbed < restless || p->paced <= (1 + limit) * xy_fit_value(&model, p->x).seconds)
             s->points[kept++] = *p;
@@ -376,10 +377,10 @@ static xy_status_t choose_clock(session_t *s, bool *by_pace_p)
 static xy_status_t hand_over(const session_t *s, bool by_pace)
 {
     for (size_t i = 0; i + 1 < s->held_count; i += 2) {
-        const cost_point_t *a = &s->held[i], *b = a + 1;
+        const measure_point_t *a = &s->held[i], *b = a + 1;
         xy_held_out_t held = {.x = a->x,
-                              .t = cost_point_sample(a, by_pace).t,
-                              .again = cost_point_sample(b, by_pace).t};
+                              .t = measure_point_sample(a, by_pace).t,
+                              .again = measure_point_sample(b, by_pace).t};
 
         if (a->visits > 0 && b->visits > 0 && xy_vec_append(s->c->held_out, &held) != XY_OK)
             return xy_fail_memory("storing samples");
@@ -410,12 +411,12 @@ static xy_status_t conclude(session_t *s)
     if (k->samples == NULL || k->clock == NULL)
         return xy_fail_memory("storing samples");
     for (size_t i = 0; i < s->count; i++)
-        k->samples[i] = cost_point_sample(&s->points[i], by_pace);
+        k->samples[i] = measure_point_sample(&s->points[i], by_pace);
     k->sample_count = s->count;
     return hand_over(s, by_pace);
 }
 
-static xy_status_t name_result(session_t *s, const cost_worker_options_t *options)
+static xy_status_t name_result(session_t *s, const measure_child_options_t *options)
 {
     xy_kernel_cost_t *k = &s->result;
 
@@ -442,7 +443,7 @@ static xy_status_t measure_all(session_t *s)
     return measure_rounds(s);
 }
 
-xy_status_t calibrate_kernel(const xy_calibration_t *c, const cost_worker_options_t *options,
+xy_status_t calibrate_kernel(const xy_calibration_t *c, const measure_child_options_t *options,
                              double seconds, xy_costs_t *costs)
 {
     session_t *s = xy_calloc(1, sizeof(*s));
@@ -451,14 +452,14 @@ xy_status_t calibrate_kernel(const xy_calibration_t *c, const cost_worker_option
     if (s == NULL)
         return xy_fail_memory("measuring");
     s->c = c;
-    s->deadline = cost_now() + seconds;
+    s->deadline = measure_now() + seconds;
     s->random = 1;
-    st = cost_worker_start(options, &s->worker);
+    st = measure_child_start(options, &s->worker);
     if (st == XY_OK) {
         st = name_result(s, options);
         if (st == XY_OK)
             st = measure_all(s);
-        cost_worker_stop(&s->worker);
+        measure_child_stop(&s->worker);
     }
     if (st == XY_OK)
         st = conclude(s);

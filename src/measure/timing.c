@@ -19,7 +19,7 @@ static const double undisturbed = 0.01;
 /* A run that takes so long does not notice how warm the caches were. */
 static const double warm_enough = 10e-3;
 
-double cost_now(void)
+double measure_now(void)
 {
     struct timespec now;
 
@@ -27,7 +27,7 @@ double cost_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-double cost_waited(void)
+double measure_waited(void)
 {
     char text[64];
     unsigned long long ran, waited;
@@ -45,11 +45,11 @@ double cost_waited(void)
     return sscanf(text, "%llu %llu", &ran, &waited) == 2 ? (double)waited * 1e-9 : 0;
 }
 
-void cost_warm_up(double seconds)
+void measure_warm_up(double seconds)
 {
-    double end = cost_now() + seconds;
+    double end = measure_now() + seconds;
 
-    while (cost_now() < end)
+    while (measure_now() < end)
         for (volatile int i = 0; i < 10000; i++)
             continue;
 }
@@ -61,7 +61,7 @@ static int by_value(const void *a, const void *b)
     return (*p > *q) - (*p < *q);
 }
 
-double cost_median(double *values, long n, double *spread_p)
+double measure_median(double *values, long n, double *spread_p)
 {
     double middle, low, high;
 
@@ -82,11 +82,11 @@ double cost_median(double *values, long n, double *spread_p)
     return middle;
 }
 
-cost_measure_t cost_best(double *values, long n)
+measure_time_t measure_best(double *values, long n)
 {
-    cost_measure_t m = {.repetitions = n};
+    measure_time_t m = {.repetitions = n};
 
-    m.typical = cost_median(values, n, &m.spread);
+    m.typical = measure_median(values, n, &m.spread);
     m.seconds = m.paced = values[n > 1];
     m.spread = m.seconds > 0 ? (values[n > 2 ? 2 : n - 1] - values[0]) / m.seconds : 0;
     return m;
@@ -94,12 +94,12 @@ cost_measure_t cost_best(double *values, long n)
 
 /* ---- The pool ---- */
 
-static double rank_of(const cost_pool_t *pool, const cost_run_t *run)
+static double rank_of(const measure_pool_t *pool, const measure_run_t *run)
 {
     return pool->is_paced ? run->disturbed : run->seconds;
 }
 
-void cost_pool_add(cost_pool_t *pool, cost_run_t run)
+void measure_pool_add(measure_pool_t *pool, measure_run_t run)
 {
     long at = pool->repetitions++ % COST_POOL_MAX;
 
@@ -117,14 +117,14 @@ void cost_pool_add(cost_pool_t *pool, cost_run_t run)
 
 static int by_disturbance(const void *a, const void *b)
 {
-    const cost_run_t *p = a, *q = b;
+    const measure_run_t *p = a, *q = b;
 
     return (p->disturbed > q->disturbed) - (p->disturbed < q->disturbed);
 }
 
 /* Sorts; the number of runs that count, which come first: those that nobody disturbed if they are
  * some, else the half that was disturbed least. */
-static long choose_counted(cost_run_t *run, long n)
+static long choose_counted(measure_run_t *run, long n)
 {
     long half = n / 2 > COUNTED_MIN ? n / 2 : COUNTED_MIN, quiet = 0;
 
@@ -136,11 +136,11 @@ static long choose_counted(cost_run_t *run, long n)
     return half < n ? half : n;
 }
 
-static cost_measure_t sum_paced(const cost_pool_t *pool)
+static measure_time_t sum_paced(const measure_pool_t *pool)
 {
-    cost_run_t run[COST_POOL_MAX];
+    measure_run_t run[COST_POOL_MAX];
     double seconds[COST_POOL_MAX], paced[COST_POOL_MAX], ignored, range;
-    cost_measure_t m = {.repetitions = pool->repetitions, .typical = pool->typical};
+    measure_time_t m = {.repetitions = pool->repetitions, .typical = pool->typical};
 
     memcpy(run, pool->run, (size_t)pool->count * sizeof(*run));
     m.counted = choose_counted(run, pool->count);
@@ -149,8 +149,8 @@ static cost_measure_t sum_paced(const cost_pool_t *pool)
         paced[i] = run[i].paced;
     }
     m.disturbed = run[m.counted - 1].disturbed;
-    m.seconds = cost_median(seconds, m.counted, &ignored);
-    m.paced = cost_median(paced, m.counted, &ignored);
+    m.seconds = measure_median(seconds, m.counted, &ignored);
+    m.paced = measure_median(paced, m.counted, &ignored);
     range = (paced[3 * (m.counted - 1) / 4] - paced[(m.counted - 1) / 4]) / m.paced;
     m.spread = range / 2;
     /* For errors like Gauss's: 1.96 * 1.25 sigma / sqrt(n), and the quartiles are 1.35 sigma
@@ -159,18 +159,18 @@ static cost_measure_t sum_paced(const cost_pool_t *pool)
     return m;
 }
 
-cost_measure_t cost_pool_sum(const cost_pool_t *pool)
+measure_time_t measure_pool_sum(const measure_pool_t *pool)
 {
     double seconds[COST_POOL_MAX];
-    cost_measure_t m;
+    measure_time_t m;
 
     if (pool->count == 0)
-        return (cost_measure_t){0};
+        return (measure_time_t){0};
     if (pool->is_paced)
         return sum_paced(pool);
     for (long i = 0; i < pool->count; i++)
         seconds[i] = pool->run[i].seconds;
-    m = cost_best(seconds, pool->count);
+    m = measure_best(seconds, pool->count);
     m.repetitions = pool->repetitions;
     m.typical = pool->typical;
     return m;
@@ -179,48 +179,48 @@ cost_measure_t cost_pool_sum(const cost_pool_t *pool)
 /* ---- A series of runs ---- */
 
 typedef struct {
-    cost_run_fn run, before;
+    measure_run_fn run, before;
     void *arg;
-    const cost_measure_limits_t *limits;
-    cost_pool_t *pool;
+    const measure_limits_t *limits;
+    measure_pool_t *pool;
     double begin, all[RUNS_MAX]; /* every run by the wall clock */
     long count, batch;
     int code; /* what the run returned last */
 } series_t;
 
 /* Wait, not for long, until the core is alone. */
-static void await_quiet(const cost_pace_t *reference)
+static void await_quiet(const measure_speed_t *reference)
 {
-    double end = cost_now() + 0.02;
-    cost_pace_t now;
+    double end = measure_now() + 0.02;
+    measure_speed_t now;
 
     do
-        now = cost_pace_now();
-    while (!cost_pace_is_alone(&now, reference) && cost_now() < end);
+        now = measure_speed_now();
+    while (!measure_speed_is_alone(&now, reference) && measure_now() < end);
 }
 
 /* One timing of `batch` runs, per run, less what the thread waited and what watching took. */
 static double time_runs(series_t *s, long batch)
 {
     bool is_threaded = s->limits->is_threaded;
-    double waited = is_threaded ? 0 : cost_waited(), begin = cost_now(), took;
+    double waited = is_threaded ? 0 : measure_waited(), begin = measure_now(), took;
 
     for (long i = 0; i < batch; i++)
         if ((s->code = s->run(s->arg)) != 0)
             return 0;
-    took = cost_now() - begin;
+    took = measure_now() - begin;
     if (s->limits->reference != NULL)
-        took = fmax(took - cost_watch_spent(), 0.5 * took);
+        took = fmax(took - measure_interference_spent(), 0.5 * took);
     if (!is_threaded)
-        took = fmax(took - (cost_waited() - waited), 0.2 * took);
+        took = fmax(took - (measure_waited() - waited), 0.2 * took);
     return took / (double)batch;
 }
 
-static cost_run_t run_once(series_t *s, long batch)
+static measure_run_t run_once(series_t *s, long batch)
 {
-    const cost_pace_t *reference = s->limits->reference;
-    cost_run_t r = {0};
-    cost_watch_t w;
+    const measure_speed_t *reference = s->limits->reference;
+    measure_run_t r = {0};
+    measure_interference_t w;
 
     if (s->before != NULL && (s->code = s->before(s->arg)) != 0)
         return r;
@@ -229,9 +229,9 @@ static cost_run_t run_once(series_t *s, long batch)
         return r;
     }
     await_quiet(reference);
-    cost_watch_start(reference, s->limits->may_interrupt);
+    measure_interference_start(reference, s->limits->may_interrupt);
     r.seconds = time_runs(s, batch);
-    w = cost_watch_stop();
+    w = measure_interference_stop();
     r.paced = r.seconds * w.speed;
     r.disturbed = w.disturbed;
     s->pool->looks += w.looks;
@@ -241,10 +241,10 @@ static cost_run_t run_once(series_t *s, long batch)
     return r;
 }
 
-static void add_run(series_t *s, cost_run_t r)
+static void add_run(series_t *s, measure_run_t r)
 {
     s->all[s->count++] = r.seconds;
-    cost_pool_add(s->pool, r);
+    measure_pool_add(s->pool, r);
 }
 
 /* How many runs make a timing that the clock can resolve. */
@@ -260,15 +260,15 @@ static long choose_batch(double once, bool has_before)
 static bool is_enough(const series_t *s)
 {
     long least = s->limits->runs_min > 0 ? s->limits->runs_min : RUNS_MIN;
-    cost_measure_t m;
+    measure_time_t m;
 
     if (s->count < least)
         return false;
-    if (cost_now() - s->begin > s->limits->seconds_max || s->count == RUNS_MAX)
+    if (measure_now() - s->begin > s->limits->seconds_max || s->count == RUNS_MAX)
         return true;
     if (s->count % RUNS_ENOUGH != 0) /* sorting them takes a while, too */
         return false;
-    m = cost_pool_sum(s->pool);
+    m = measure_pool_sum(s->pool);
     return s->pool->is_paced ? m.error <= s->limits->tight && m.disturbed <= undisturbed
                              : m.spread <= s->limits->tight;
 }
@@ -276,7 +276,7 @@ static bool is_enough(const series_t *s)
 /* The first run meets cold caches and pages; the second tells how long one takes. */
 static void start(series_t *s)
 {
-    cost_run_t first = run_once(s, 1);
+    measure_run_t first = run_once(s, 1);
 
     if (s->code != 0)
         return;
@@ -289,8 +289,8 @@ static void start(series_t *s)
     s->batch = choose_batch(first.seconds, s->before != NULL);
 }
 
-int cost_measure(cost_run_fn run, cost_run_fn before, void *arg,
-                 const cost_measure_limits_t *limits, cost_pool_t *pool)
+int measure_repeat(measure_run_fn run, measure_run_fn before, void *arg,
+                   const measure_limits_t *limits, measure_pool_t *pool)
 {
     static _Thread_local series_t s;
     double spread;
@@ -300,18 +300,18 @@ int cost_measure(cost_run_fn run, cost_run_fn before, void *arg,
     s.arg = arg;
     s.limits = limits;
     s.pool = pool;
-    s.begin = cost_now();
+    s.begin = measure_now();
     s.count = s.code = 0;
     pool->is_paced = limits->reference != NULL;
     start(&s);
     while (s.code == 0 && !is_enough(&s)) {
-        cost_run_t r = run_once(&s, s.batch);
+        measure_run_t r = run_once(&s, s.batch);
 
         if (s.code == 0)
             add_run(&s, r);
     }
     if (s.code != 0)
         return s.code;
-    pool->typical = cost_median(s.all, s.count, &spread);
+    pool->typical = measure_median(s.all, s.count, &spread);
     return 0;
 }

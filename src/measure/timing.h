@@ -2,9 +2,9 @@
 /*
  * Timing something until the answer is tight (private to the room).
  *
- *   cost_pool_t pool = {0};
- *   code = cost_measure(run, NULL, arg, &limits, &pool);      (again later, into the same pool)
- *   cost_measure_t m = cost_pool_sum(&pool);
+ *   measure_pool_t pool = {0};
+ *   code = measure_repeat(run, NULL, arg, &limits, &pool);      (again later, into the same pool)
+ *   measure_time_t m = measure_pool_sum(&pool);
  *
  * A run is timed by the wall clock less the time this thread waited for a processor, which Linux
  * counts (schedstat): what others did meanwhile is no cost of the kernel. While it runs the pace of
@@ -32,58 +32,58 @@ typedef struct {
     double typical;   /* the median of all runs, disturbed or not */
     long repetitions; /* 0: it could not be run */
     long counted;     /* of them */
-} cost_measure_t;
+} measure_time_t;
 
 typedef struct {
     double seconds, paced, disturbed;
-} cost_run_t;
+} measure_run_t;
 
 enum { COST_POOL_MAX = 48 };
 
 /* The runs of one thing: when there are more, those that were disturbed least, and of these the
  * last; those that were fastest where there is no pace. */
 typedef struct {
-    cost_run_t run[COST_POOL_MAX];
+    measure_run_t run[COST_POOL_MAX];
     long count, repetitions;
     bool is_paced;
     double typical;     /* of the last visit */
     long looks, below;  /* cost/watch.h */
     double below_ratio; /* of the last visit */
-} cost_pool_t;
+} measure_pool_t;
 
 typedef struct {
-    double tight;                 /* relative */
-    double seconds_max;           /* in all; `runs_min` runs are made in any case */
-    long runs_min;                /* 0: three */
-    bool is_threaded;             /* it has threads of its own: the wall clock alone counts */
-    bool may_interrupt;           /* its system calls, if any, may return early */
-    const cost_pace_t *reference; /* NULL: pace does not matter */
-} cost_measure_limits_t;
+    double tight;                     /* relative */
+    double seconds_max;               /* in all; `runs_min` runs are made in any case */
+    long runs_min;                    /* 0: three */
+    bool is_threaded;                 /* it has threads of its own: the wall clock alone counts */
+    bool may_interrupt;               /* its system calls, if any, may return early */
+    const measure_speed_t *reference; /* NULL: pace does not matter */
+} measure_limits_t;
 
 /* Run once; nonzero: it failed, and the measurement ends. */
-typedef int (*cost_run_fn)(void *arg);
+typedef int (*measure_run_fn)(void *arg);
 
 /* `before` (may be NULL) puts things in order before each run, and is not timed. Runs that may meet
  * cold caches are not counted, and those of a few microseconds are timed in batches, unless there
  * is a `before`. Adds to the pool. Returns 0, or what the run returned. */
-int cost_measure(cost_run_fn run, cost_run_fn before, void *arg,
-                 const cost_measure_limits_t *limits, cost_pool_t *pool);
+int measure_repeat(measure_run_fn run, measure_run_fn before, void *arg,
+                   const measure_limits_t *limits, measure_pool_t *pool);
 
-void cost_pool_add(cost_pool_t *pool, cost_run_t run);
-cost_measure_t cost_pool_sum(const cost_pool_t *pool); /* zeros for an empty one */
+void measure_pool_add(measure_pool_t *pool, measure_run_t run);
+measure_time_t measure_pool_sum(const measure_pool_t *pool); /* zeros for an empty one */
 
 /* Seconds: the monotonic clock; the time this thread has waited for a processor (0 where the
  * kernel does not tell). */
-double cost_now(void);
-double cost_waited(void);
+double measure_now(void);
+double measure_waited(void);
 
 /* The median of `n` values, which are sorted, and half of its 95 % confidence interval, relative.
  */
-double cost_median(double *values, long n, double *spread_p);
+double measure_median(double *values, long n, double *spread_p);
 /* What `n` runs say, by K-best; the values are sorted. */
-cost_measure_t cost_best(double *values, long n);
+measure_time_t measure_best(double *values, long n);
 
 /* Keep a core busy until its frequency has risen. */
-void cost_warm_up(double seconds);
+void measure_warm_up(double seconds);
 
 #endif

@@ -36,20 +36,20 @@ static void test_median(void **state)
     double odd[] = {5, 1, 3}, even[] = {4, 1, 2, 3}, one[] = {2}, many[101], spread;
 
     (void)state;
-    assert_true(cost_median(odd, 3, &spread) == 3);
+    assert_true(measure_median(odd, 3, &spread) == 3);
     assert_true(spread == 2.0 / 3);
-    assert_true(cost_median(even, 4, &spread) == 2.5);
-    assert_true(cost_median(one, 1, &spread) == 2 && spread == 0);
+    assert_true(measure_median(even, 4, &spread) == 2.5);
+    assert_true(measure_median(one, 1, &spread) == 2 && spread == 0);
     /* One wild value moves neither the median nor its confidence interval. */
     for (int i = 0; i < 101; i++)
         many[i] = i == 50 ? 1e9 : 100 + i;
-    assert_true(cost_median(many, 101, &spread) < 153 && spread < 0.1);
+    assert_true(measure_median(many, 101, &spread) < 153 && spread < 0.1);
 }
 
 static void test_best(void **state)
 {
     double values[] = {9, 1.02, 50, 1, 1.01};
-    cost_measure_t m = cost_best(values, 5);
+    measure_time_t m = measure_best(values, 5);
 
     (void)state;
     assert_true(m.seconds == 1.01 && m.paced == 1.01 && m.typical == 1.02);
@@ -59,22 +59,22 @@ static void test_best(void **state)
 
 static void test_series(void **state)
 {
-    cost_pace_t reference = cost_pace_learn(0.01);
+    measure_speed_t reference = measure_speed_learn(0.01);
     /* One that seems always alone, and one that never does. */
-    cost_pace_t alone = {reference.latency, 1.6 * reference.throughput};
-    cost_pace_t never = {reference.latency, 0.4 * reference.throughput};
-    const cost_pace_t *paces[] = {NULL, &alone, &never};
+    measure_speed_t alone = {reference.latency, 1.6 * reference.throughput};
+    measure_speed_t never = {reference.latency, 0.4 * reference.throughput};
+    const measure_speed_t *paces[] = {NULL, &alone, &never};
 
     (void)state;
     for (int i = 0; i < 3; i++) {
         counter_t c = {0};
-        cost_measure_limits_t limits = {
+        measure_limits_t limits = {
             .tight = 1e9, .seconds_max = 0.3, .may_interrupt = true, .reference = paces[i]};
-        cost_pool_t pool = {0};
-        cost_measure_t m;
+        measure_pool_t pool = {0};
+        measure_time_t m;
 
-        assert_int_equal(cost_measure(run, before, &c, &limits, &pool), 0);
-        m = cost_pool_sum(&pool);
+        assert_int_equal(measure_repeat(run, before, &c, &limits, &pool), 0);
+        m = measure_pool_sum(&pool);
         assert_true(m.seconds > 0 && m.paced > 0 && m.repetitions >= 3);
         /* One or two that are not counted. */
         assert_true(c.runs == m.repetitions + 2 || c.runs == m.repetitions);
@@ -96,59 +96,60 @@ static void test_pool(void **state)
 
     (void)state;
     for (int round = 0; round < 50; round++) {
-        cost_pool_t pool = {.is_paced = true};
-        cost_measure_t m;
+        measure_pool_t pool = {.is_paced = true};
+        measure_time_t m;
         long n = 20 + (long)(testing_random(&seed) % 200), bad = 0;
 
         for (long i = 0; i < n; i++) {
             bool is_bad = 2 * bad < i && testing_random(&seed) % 3 == 0;
 
             bad += is_bad;
-            cost_pool_add(&pool, (cost_run_t){.seconds = is_bad ? 3 : 1 + 0.01 * (double)(i % 3),
-                                              .paced = is_bad ? 2 : 1,
-                                              .disturbed = is_bad ? 0.4 : 0});
+            measure_pool_add(&pool,
+                             (measure_run_t){.seconds = is_bad ? 3 : 1 + 0.01 * (double)(i % 3),
+                                             .paced = is_bad ? 2 : 1,
+                                             .disturbed = is_bad ? 0.4 : 0});
         }
-        m = cost_pool_sum(&pool);
+        m = measure_pool_sum(&pool);
         assert_true(m.paced == 1 && m.disturbed == 0 && m.spread == 0 && m.error == 0);
         assert_true(m.seconds >= 1 && m.seconds <= 1.02);
         assert_int_equal(m.repetitions, n);
         assert_true(m.counted >= 5 && m.counted <= COST_POOL_MAX);
         /* What comes later is heard. */
         for (int i = 0; i < 2 * COST_POOL_MAX; i++)
-            cost_pool_add(&pool, (cost_run_t){.seconds = 1, .paced = 1.5});
-        assert_true(cost_pool_sum(&pool).paced == 1.5);
+            measure_pool_add(&pool, (measure_run_t){.seconds = 1, .paced = 1.5});
+        assert_true(measure_pool_sum(&pool).paced == 1.5);
     }
-    assert_int_equal(cost_pool_sum(&(cost_pool_t){0}).repetitions, 0);
+    assert_int_equal(measure_pool_sum(&(measure_pool_t){0}).repetitions, 0);
 }
 
 /* Without a pace the fastest stay. */
 static void test_pool_of_times(void **state)
 {
-    cost_pool_t pool = {0};
+    measure_pool_t pool = {0};
 
     (void)state;
     for (int i = 0; i < 3 * COST_POOL_MAX; i++)
-        cost_pool_add(&pool, (cost_run_t){.seconds = 1000 - i, .paced = 1000 - i});
-    assert_true(cost_pool_sum(&pool).seconds == 1000 - 3 * COST_POOL_MAX + 2);
+        measure_pool_add(&pool, (measure_run_t){.seconds = 1000 - i, .paced = 1000 - i});
+    assert_true(measure_pool_sum(&pool).seconds == 1000 - 3 * COST_POOL_MAX + 2);
 }
 
 /* A watch sees a run that is long enough, and takes its own time out of it. */
 static void test_watch(void **state)
 {
-    cost_pace_t reference = cost_pace_learn(0.01);
-    cost_pace_t wrong = {reference.latency, 1.4 * reference.throughput};
-    cost_watch_t w;
+    measure_speed_t reference = measure_speed_learn(0.01);
+    measure_speed_t wrong = {reference.latency, 1.4 * reference.throughput};
+    measure_interference_t w;
 
     (void)state;
     for (int i = 0; i < 2; i++) {
         double end;
 
-        cost_watch_start(i == 0 ? &reference : &wrong, true);
-        end = cost_now() + 0.05;
-        while (cost_now() < end)
+        measure_interference_start(i == 0 ? &reference : &wrong, true);
+        end = measure_now() + 0.05;
+        while (measure_now() < end)
             continue;
-        assert_true(cost_watch_spent() > 0);
-        w = cost_watch_stop();
+        assert_true(measure_interference_spent() > 0);
+        w = measure_interference_stop();
         assert_true(w.speed > 0 && w.disturbed >= 0 && w.disturbed <= 1);
         assert_true(w.looks > 2 && w.below <= w.looks && w.spent < 0.05);
         assert_true(w.below == 0 || (w.below_ratio > 0.5 && w.below_ratio < 0.94));
@@ -158,25 +159,25 @@ static void test_watch(void **state)
 /* At half the latency of the reference, everything would take twice as long there. */
 static void test_paced(void **state)
 {
-    cost_pace_t now = {1e-6, 2e-6}, slow = {2e-6, 4e-6}, busy = {1e-6, 3e-6};
+    measure_speed_t now = {1e-6, 2e-6}, slow = {2e-6, 4e-6}, busy = {1e-6, 3e-6};
 
     (void)state;
-    assert_true(cost_pace_scale(&now, &slow) == 2);
-    assert_true(cost_pace_is_alone(&now, &slow));
-    assert_true(cost_pace_is_alone(&slow, &now));
-    assert_false(cost_pace_is_alone(&busy, &now));
+    assert_true(measure_speed_scale(&now, &slow) == 2);
+    assert_true(measure_speed_is_alone(&now, &slow));
+    assert_true(measure_speed_is_alone(&slow, &now));
+    assert_false(measure_speed_is_alone(&busy, &now));
 }
 
 static void test_failure(void **state)
 {
-    const cost_measure_limits_t limits = {.tight = 1e9, .seconds_max = 0.1};
+    const measure_limits_t limits = {.tight = 1e9, .seconds_max = 0.1};
 
     (void)state;
     for (int at = 1; at < 6; at++) {
         counter_t c = {.fail_at = at};
-        cost_pool_t pool = {0};
+        measure_pool_t pool = {0};
 
-        assert_int_equal(cost_measure(run, NULL, &c, &limits, &pool), 7);
+        assert_int_equal(measure_repeat(run, NULL, &c, &limits, &pool), 7);
         assert_int_equal(c.runs, at);
     }
 }

@@ -85,7 +85,7 @@ cc -O1 -shared -fPIC -o patient.so patient.c
 printf '10.77.0.%s\n' 4 1 8 2 5 3 7 1 >hosts
 export HOME=$WORK
 # shellcheck disable=SC2054 # a list of sizes
-options=(--patience 60s --agent "$WORK/agent" --launcher "mpirun.$MPI" --compiler "mpicc.$MPI"
+options=(--agent "$WORK/agent" --launcher "mpirun.$MPI" --compiler "mpicc.$MPI"
     --sizes 1,8K)
 case $MPI in
 openmpi)
