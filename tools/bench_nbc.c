@@ -12,69 +12,70 @@ static const char *const on_off[] = {"on", "off", NULL};
 
 static const xy_option_t options[] = {
     {"simulate", 0, XY_OPT_STRING, "MACHINE", offsetof(nbc_values_t, simulate),
-     .help = "do not measure: simulate this machine, a name, a file or a string as for 'xylem "
+     .help = "simulate this machine instead of measuring: a name, a file or a string as for 'xylem "
              "machine'",
      .complete = "file"},
     {"collective", 'c', XY_OPT_LIST, "NAME", offsetof(nbc_values_t, collectives),
      .help = "bcast, reduce, ...; may be repeated; 'all' for all 17 (default: all of them; "
              "simulated: reduce, bcast, gather, scatter, allreduce)"},
     {"algorithm", 'a', XY_OPT_STRING, "NAME", offsetof(nbc_values_t, algorithm),
-     .help = "of the collective (default: what suits; simulated: trees and chains, otherwise the "
-             "cheapest)"},
+     .help = "algorithm of the collective (default: chosen by the library; simulated: trees and "
+             "chains, otherwise the cheapest)"},
     {"size", 's', XY_OPT_LIST, "BYTES", offsetof(nbc_values_t, sizes),
-     .help = "of the vector, or of the block of a rank or pair; may be repeated (default: 1M; "
-             "simulated: 2M)"},
+     .help = "bytes of the vector, or of the block of a rank or pair; may be repeated (default: "
+             "1M; simulated: 2M)"},
     {"ranks", 'n', XY_OPT_STRING, "LIST", offsetof(nbc_values_t, ranks),
-     .help = "how many: 8,16,32 or 2..64 or 2..64:2 (default: 8; simulated: half of the cores)"},
+     .help = "numbers of ranks: 8,16,32 or 2..64 or 2..64:2 (default: 8; simulated: half of the "
+             "cores)"},
     {"mode", 'm', XY_OPT_CHOICE, "MODE", offsetof(nbc_values_t, mode),
      .help = "cpu-exploit: compute as long as the collective takes; equivalent-compute: a fixed "
-             "global work, shared by the ranks (default: the second when simulated or when there "
-             "are several numbers of ranks)",
+             "total work, shared by the ranks (default: the second if simulated or with several "
+             "numbers of ranks)",
      .choices = nbc_modes},
     {"kernel", 0, XY_OPT_CHOICE, "KERNEL", offsetof(nbc_values_t, kernel),
      .help = "measured: compute products of small matrices (high intensity) or sums (low)",
      .preset = "product", .choices = kernels},
     {"work", 0, XY_OPT_LONG, "N", offsetof(nbc_values_t, work), .min = 1, .max = 1000000,
-     .help = "measured, equivalent-compute: the global work is that of one product (or sum) of "
-             "matrices of this size",
+     .help = "measured, equivalent-compute: the total work is one product (or sum) of matrices of "
+             "this size",
      .preset = "512"},
     {"factor", 0, XY_OPT_DOUBLE, "F", offsetof(nbc_values_t, factor), .min = 1e-3, .max = 1e6,
      .help = "measured, cpu-exploit: compute F times as long as the collective takes",
      .preset = "1"},
     {"repetitions", 'r', XY_OPT_LONG, "N", offsetof(nbc_values_t, repetitions), .min = 1,
-     .max = 1000000, .help = "measured: of each time, in one run", .preset = "15"},
+     .max = 1000000, .help = "measured: repetitions of each time, in one run", .preset = "15"},
     {"limit", 0, XY_OPT_SECONDS, "TIME", offsetof(nbc_values_t, limit),
-     .help = "measured: end the repetitions of a collective after so long, but for three",
+     .help = "measured: end the repetitions of a collective after this time, but not before three",
      .preset = "5s"},
     {"turns", 0, XY_OPT_LONG, "N", offsetof(nbc_values_t, turns), .min = 1, .max = NBC_TURNS_MAX,
-     .help = "measured: runs of each library, one after the other in turn", .preset = "1"},
+     .help = "measured: runs of each library, in alternation", .preset = "1"},
     {"against", 0, XY_OPT_STRING, "LIST", offsetof(nbc_values_t, against),
-     .help = "measured: run the same program with these MPI libraries too: openmpi,mpich"},
+     .help = "measured: also run the same program with these MPI libraries: openmpi,mpich"},
     {"compute", 0, XY_OPT_SECONDS, "TIME", offsetof(nbc_values_t, compute),
-     .help = "simulated, equivalent-compute: of a rank when there is one on every core (default: "
-             "what the "
-             "collective takes there)"},
+     .help = "simulated, equivalent-compute: computation of a rank with one rank on every core "
+             "(default: the time of the collective there)"},
     {"progress", 'p', XY_OPT_LIST, "WAY", offsetof(nbc_values_t, progress),
      .help = "none, threads, split-tree (threads with S by the model; simulated: the best S), "
              "tasks; may be repeated (default: tasks; simulated: none, split-tree, tasks)"},
     {"comm-cores", 0, XY_OPT_LONG, "K", offsetof(nbc_values_t, comm_cores), .min = -1,
      .max = 1000000,
-     .help = "so many cores communicate (default: 1; simulated: all without a rank, and K at most)",
+     .help = "number of communication cores (default: 1; simulated: all cores without a rank, at "
+             "most K)",
      .preset = "-1"},
     {"let-arrive", 0, XY_OPT_CHOICE, "on|off", offsetof(nbc_values_t, let_arrive),
-     .help = "measured: a start lets the other ranks of its core reach theirs first",
-     .preset = "on", .choices = on_off},
+     .help = "measured: a start call first lets the other ranks of its core start", .preset = "on",
+     .choices = on_off},
     {"threads", 0, XY_OPT_CHOICE, "PLACE", offsetof(nbc_values_t, threads),
-     .help = "where progress threads live", .preset = "numa", .table = XY_TABLE(xy_threads_all)},
+     .help = "where progress threads run", .preset = "numa", .table = XY_TABLE(xy_threads_all)},
     {"order", 0, XY_OPT_CHOICE, "ORDER", offsetof(nbc_values_t, order),
-     .help = "of progress threads that share a core", .preset = "semaphore",
+     .help = "order of progress threads that share a core", .preset = "semaphore",
      .table = XY_TABLE(xy_order_all)},
     {"priority", 0, XY_OPT_LONG, "N", offsetof(nbc_values_t, priority), .min = 0, .max = 20,
-     .help = "of progress threads, with --order priority", .preset = "10"},
+     .help = "priority of progress threads, with --order priority", .preset = "10"},
     {"split", 0, XY_OPT_STRING, "S", offsetof(nbc_values_t, split),
      .help =
          "levels of a tree that the ranks do themselves, for threads and tasks: a number, auto, "
-         "off, and, measured, adaptive",
+         "off, or, when measured, adaptive",
      .preset = "off"},
     {"json", 0, XY_OPT_FLAG, .offset = offsetof(nbc_values_t, json), .help = "print JSON"},
     {"csv", 0, XY_OPT_STRING, "FILE", offsetof(nbc_values_t, csv),
@@ -231,20 +232,20 @@ const xy_command_t bench_nbc = {
     .description =
         "Measures start, computation and wait of nonblocking collectives here, or simulates them "
         "on a machine, and prints t_comm (start and wait), t_comp (the computation alone) and "
-        "t_ovrl (all three), from the first rank's beginning to the last one's end, and the "
-        "overlap: what of the shorter of the first two is gone from the third.\n"
+        "t_ovrl (all three), from the start of the first rank to the end of the last, and the "
+        "overlap: the part of the shorter of the first two that does not add to the third.\n"
         "\n"
         "The measuring program is plain MPI (share/xylem/bench/nbc.c). It is compiled with 'xylem "
-        "cc' and run with 'xylem run', and with --against by other MPI libraries too, the same "
+        "cc' and run with 'xylem run', and with --against also by other MPI libraries: the same "
         "ranks with the same computation on the same cores. Every result is checked against the "
         "blocking collective.\n"
         "\n"
-        "The column 'of sum' is t_ovrl to t_comm + t_comp, 'bound' tells how near t_ovrl is to the "
-        "work bound (the computation, or all work on all cores), 'to peer' is t_ovrl to that of "
-        "the better peer.",
+        "The column 'of sum' is t_ovrl / (t_comm + t_comp), 'bound' shows how near t_ovrl is to "
+        "the work bound (the computation, or the total work divided by all cores), 'to peer' is "
+        "t_ovrl divided by that of the better peer.",
     .examples =
         "xylem bench nbc --against openmpi,mpich --size 1M --factor 2\n"
-        "    all 17 collectives, beside other libraries\n"
+        "    all 17 collectives, compared with other libraries\n"
         "xylem bench nbc -c allreduce --ranks 2..64:2 --size 64K --size 1M --html sweep.html\n"
         "    time against the number of ranks, and the heat map of ranks and sizes\n"
         "xylem bench nbc --simulate knl64 -c reduce --ranks 32..63 --html reduce.html\n"

@@ -27,7 +27,7 @@ typedef struct {
 
 static const xy_option_t options[] = {
     {"size", 0, XY_OPT_LONG, "N", offsetof(values_t, size), .min = 16, .max = 8192,
-     .help = "of the matrices", .preset = "1024"},
+     .help = "size of the matrices", .preset = "1024"},
     {"repetitions", 'r', XY_OPT_LONG, "N", offsetof(values_t, repetitions), .min = 1, .max = 1000,
      .help = "products per line; the median counts", .preset = "3"},
     {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json), .help = "print JSON"},
@@ -304,12 +304,12 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 const xy_command_t bench_smt = {
     .name = "smt",
     .prefix = "xylem bench",
-    .summary = "what a copying thread does to a computing one, by where it runs",
+    .summary = "the effect of a copying thread on a computation, by placement",
     .description =
         "Measures a matrix product on one PU while a thread copies buffers of 4 KiB, 128 "
         "KiB and 2 MiB on another package, another core, the same PU, or the sibling "
         "hardware thread, with the L1 misses of the product where the kernel counts "
-        "them. Says which of these places the machine lacks.",
+        "them. Placements that the machine lacks are named.",
     .options = options,
     .values_size = sizeof(values_t),
     .run = run,

@@ -187,7 +187,7 @@ static xy_status_t run(const explain_values_t *values, int argc, char **argv)
 const explain_topic_t explain_cost = {
     .name = "cost",
     .synopsis = "KERNEL SIZE [THREADS]",
-    .summary = "what a kernel takes at a size, by which polynomial, and how far to trust it",
+    .summary = "the predicted time of a kernel, its polynomial and its error",
     .arguments_min = 2,
     .arguments_max = 3,
     .run = run,

@@ -120,7 +120,7 @@ static xy_status_t run(const explain_values_t *values, int argc, char **argv)
 const explain_topic_t explain_message = {
     .name = "message",
     .synopsis = "SIZE [CLUSTER CLUSTER]",
-    .summary = "what a message takes between two clusters, by each model",
+    .summary = "the time of a message between two clusters, predicted by each model",
     .arguments_min = 1,
     .arguments_max = 3,
     .run = run,

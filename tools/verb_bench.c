@@ -34,13 +34,13 @@ const xy_command_t verb_bench = {
     .synopsis = "BENCHMARK [OPTIONS]",
     .description =
         "Benchmarks:\n\n"
-        "nbc: nonblocking collectives. Three times, each of the slowest rank: start and "
+        "nbc: nonblocking collectives. Measures three times of the slowest rank: start and "
         "wait (t_comm), the computation alone (t_comp), start, computation, wait "
-        "(t_ovrl). The overlap is what of the shorter of the first two is gone from the "
-        "third.\n\n"
-        "smt: a matrix product beside a copying thread on another package, another core, "
-        "the same PU, the sibling hardware thread.\n\n"
-        "'xylem bench BENCHMARK --help' tells the options of each.",
+        "(t_ovrl). The overlap is the part of the shorter of the first two that does not "
+        "add to the third.\n\n"
+        "smt: a matrix product while another thread copies on another package, another "
+        "core, the same PU, or the sibling hardware thread.\n\n"
+        "'xylem bench BENCHMARK --help' prints the options of each.",
     .examples = "xylem bench nbc --simulate knl64 --ranks 32..63 --size 2M\n    compare ways of "
                 "progress on a simulated 64-core node\n",
     .positional_min = 1,

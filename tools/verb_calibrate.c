@@ -24,55 +24,58 @@ static const char *const criteria[] = {"relative", "adjusted", "r2", NULL};
 
 static const xy_option_t options[] = {
     {"output", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, output),
-     .help = "keep the costs in FILE instead of the user's cache", .complete = "file"},
+     .help = "store the costs in FILE instead of the user's cache", .complete = "file"},
     {"kernels", 'k', XY_OPT_STRING, "LIST", offsetof(values_t, kernels), .preset = "dgemm,dtrtri",
-     .help = "routines of BLAS and LAPACK to measure, with commas; 'all'; '' for none"},
+     .help = "routines of BLAS and LAPACK to measure, separated by commas; 'all'; '' for none"},
     {"plugin", 'p', XY_OPT_LIST, "NAME=FILE", offsetof(values_t, plugins),
-     .help = "also a function of one's own, int kernel(size_t n), in a shared object "
-             "(NAME=FILE:FUNCTION when it is called otherwise); may be repeated"},
+     .help = "also measure your own function int kernel(size_t n) in a shared object "
+             "(NAME=FILE:FUNCTION if it has another name); may be repeated"},
     {"blas", 0, XY_OPT_STRING, "LIBRARY", offsetof(values_t, blas),
      .help = "take the routines from this shared library"},
     {"threads", 't', XY_OPT_STRING, "LIST", offsetof(values_t, threads), .preset = "1",
-     .help = "threads inside a kernel, with commas: one model for each number"},
+     .help = "threads inside a kernel, separated by commas: one model for each number"},
     {"max-time", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, time_max), .preset = "500ms",
      .help = "sizes grow until one run takes this long"},
     {"seconds", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, seconds), .preset = "100s",
      .help = "time for all measurements together"},
     {"memory", 'm', XY_OPT_FLAG, .offset = offsetof(values_t, memory),
-     .help = "only copies, sums, the hand-over of cache lines and fibers"},
-    {"compute", 0, XY_OPT_FLAG, .offset = offsetof(values_t, compute), .help = "only kernels"},
+     .help = "measure only copies, sums, the hand-over of cache lines and fibers"},
+    {"compute", 0, XY_OPT_FLAG, .offset = offsetof(values_t, compute),
+     .help = "measure only kernels"},
     {"messages", 0, XY_OPT_FLAG, .offset = offsetof(values_t, messages),
-     .help = "only messages; with --launcher, by that MPI instead of Xylem's own"},
+     .help = "measure only messages; with --launcher, of that MPI instead of Xylem's own"},
     {"criterion", 0, XY_OPT_CHOICE, "WORD", offsetof(values_t, criterion), .choices = criteria,
-     .preset = "relative", .help = "what the best polynomial is"},
+     .preset = "relative", .help = "how the best polynomial is chosen"},
     {"check", 'c', XY_OPT_FLAG, .offset = offsetof(values_t, check),
-     .help = "measure a sample of kernels, messages, copies and sums again, and say which models "
-             "still hold; exit code 1 when one does not"},
+     .help =
+         "measure a sample of kernels, messages, copies and sums again, and report which models "
+         "are still valid; exit code 1 if one is not"},
     {"tolerance", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, tolerance), .preset = "0.1", .min = 0,
      .max = 100,
-     .help = "with --check: how far off a model that holds may be, beyond its own error"},
+     .help = "with --check: the error that a valid model may have beyond its own error"},
     {"fresh", 0, XY_OPT_FLAG, .offset = offsetof(values_t, fresh),
-     .help = "forget what was measured before instead of updating it"},
+     .help = "discard earlier measurements instead of updating them"},
     {"hosts", 0, XY_OPT_STRING, "FILE", offsetof(values_t, hosts),
-     .help = "measure messages between the hosts in FILE, one on each line, instead",
+     .help = "measure only messages between the hosts in FILE, which has one host per line",
      .complete = "file"},
     {"largest", 0, XY_OPT_SIZE, "SIZE", offsetof(values_t, largest), .preset = "4M",
      .help = "the largest message"},
     {"sizes", 0, XY_OPT_STRING, "LIST", offsetof(values_t, sizes),
-     .help = "sizes of messages, with commas, instead of powers of two and those between"},
+     .help = "sizes of messages, separated by commas, instead of powers of two and sizes between"},
     {"hold-out", 0, XY_OPT_STRING, "LIST", offsetof(values_t, held_out),
      .help =
-         "also measure messages of these sizes on this machine, twice, hide them from the model, "
-         "and print both times beside what it says"},
+         "also measure messages of these sizes on this machine, twice, without using them for the "
+         "model, and print both times beside its prediction"},
     {"launcher", 0, XY_OPT_STRING, "COMMAND", offsetof(values_t, launcher),
      .help = "with --hosts or --messages: the mpirun, mpiexec or srun to use"},
     {"compiler", 0, XY_OPT_STRING, "COMMAND", offsetof(values_t, compiler),
      .help = "with --hosts or --messages: the mpicc that belongs to it"},
     {"agent", 0, XY_OPT_STRING, "COMMAND", offsetof(values_t, agent),
      .help =
-         "with --hosts: what reaches a host, called with its name and a command; ssh by default"},
+         "with --hosts: the command that runs a command on a host, given the host's name and the "
+         "command; ssh by default"},
     {"extra", 0, XY_OPT_LIST, "WORD", offsetof(values_t, extra),
-     .help = "with --hosts or --messages: one more word for the launcher; may be repeated"},
+     .help = "with --hosts or --messages: one more argument for the launcher; may be repeated"},
     {"svg", 0, XY_OPT_STRING, "FILE", offsetof(values_t, svg),
      .help = "draw samples, models, intervals and errors into FILE ('-': standard output)",
      .complete = "file"},
@@ -83,7 +86,7 @@ static const xy_option_t options[] = {
     {"quiet", 'q', XY_OPT_FLAG, .offset = offsetof(values_t, quiet),
      .help = "print nothing but errors"},
     {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json),
-     .help = "print the models (with --check: what holds) as JSON"},
+     .help = "print the models (with --check: which are valid) as JSON"},
     {"list", 'l', XY_OPT_FLAG, .offset = offsetof(values_t, list),
      .help = "print the kernels that can be measured"},
     {"first", 0, XY_OPT_IGNORED, "N", .leaving = "sizes double from 100 on"},
@@ -494,36 +497,29 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 
 static const xy_section_t sections[] = {
     {"HOW IT IS MEASURED",
-     "Each kernel runs in a process of its own, one of a single thread on one core, before each "
-     "visit the one where least is going on. Sizes double from 100 on until a run takes "
-     "--max-time; then some fifty sizes in between are added, more of them small ones, and later "
-     "some more where the model misses by more than 2 % or jumps. All are visited in rounds, in "
-     "random order, for a few runs each. Before, after and (kernels of the table, one thread) "
-     "every "
-     "half millisecond during a run the pace of the core is taken: its frequency, and how much of "
-     "it others take. The run is told as it would be alone at the pace of the first calibration; "
-     "of "
-     "the runs of all visits, the median of those that nobody disturbed counts, or of the half "
-     "that "
-     "was disturbed least. A size is "
-     "visited three times at least, and up to twelve times while half of its 95 % confidence "
-     "interval is over 1 %, or its runs were disturbed, or the model of all misses it. "
-     "Time that a thread waited for a processor is left out (of a kernel with several threads it "
-     "is not), and so are the first two runs of a visit when they are short. A size whose runs "
-     "differ by more than 10 % is left out; when more than a quarter of the sizes are, or when the "
-     "kernel returns something else than 0, crashes, or does not end, it is said and there is no "
-     "model."},
+     "Each kernel runs in a separate process. A kernel of one thread runs on one core: before each "
+     "visit, the one with least other work. Sizes double from 100 until a run takes "
+     "--max-time; then about fifty sizes in between are added, more of them small ones, and later "
+     "some more where the error of the model is above 2 % or the time jumps. All sizes are visited "
+     "in rounds, in random order, for a few runs each. Before, after and (kernels of the table, "
+     "one thread) every half millisecond during a run the pace of the core is measured: its "
+     "frequency, and how much of it other threads use. The time of a run is scaled to what it "
+     "would have taken alone at the pace of the first calibration. The result is the median of the "
+     "undisturbed runs of all visits, or of the less disturbed half. A size is visited at least "
+     "three times, and up to twelve times while half of its 95 % confidence interval is over 1 %, "
+     "or its runs were disturbed, or the model is far from it. The time that a thread waited for a "
+     "processor does not count (except for kernels with several threads), and neither do the first "
+     "two runs of a visit when they are short. A size whose runs differ by more than 10 % is left "
+     "out. If more than a quarter of the sizes are left out, or if the kernel returns a value "
+     "other "
+     "than 0, crashes, or does not end, this is reported and there is no model."},
     {"HOSTS",
      "With --hosts, a small program is compiled with the installed mpicc and started on all hosts "
-     "that "
-     "answer, one process on each; its file is in the home directory, which the hosts must share. "
-     "Latencies of all pairs are measured in rounds in which no host takes part twice; Lowekamp's "
-     "ECO "
-     "algorithm finds the clusters (see xylem-machine(1)); then blocking and nonblocking messages "
-     "of "
-     "growing size are measured between two hosts of each cluster and between the first hosts of "
-     "each "
-     "two clusters."},
+     "that answer, one process on each; its file is in the home directory, which the hosts must "
+     "share. Latencies of all pairs are measured in rounds, with each host in at most one pair at "
+     "a time; Lowekamp's ECO algorithm finds the clusters (see xylem-machine(1)); then blocking "
+     "and nonblocking messages of growing size are measured between two hosts of each cluster and "
+     "between the first hosts of each two clusters."},
     {"ENVIRONMENT",
      "XYLEM_COSTS: the file of costs, instead of one in XDG_CACHE_HOME or ~/.cache. XYLEM_LAPACKE: "
      "the shared library with LAPACKE that fits the models."},
@@ -531,23 +527,20 @@ static const xy_section_t sections[] = {
 
 const xy_command_t verb_calibrate = {
     .name = "calibrate",
-    .summary = "measure this machine, and learn models of what things cost on it",
+    .summary = "measure this machine and fit cost models",
     .synopsis = "",
     .description =
-        "Measures copies and sums of memory against their size, by one core and by "
-        "several at once, "
-        "the hand-over of a cache line between cores, fibers, messages of Xylem's own MPI, "
-        "and compute kernels; fits models to them; and "
-        "keeps both in a file that other verbs read. It takes less than two minutes, "
-        "and is best run "
-        "while the machine does nothing else.\n\n"
-        "What was measured before is kept and updated.",
+        "Measures copies and sums of memory of different sizes, by one core and by several at "
+        "once, the hand-over of a cache line between cores, fibers, messages of Xylem's own MPI, "
+        "and compute kernels; fits models to them; and stores both in a file that other verbs "
+        "read. It takes less than two minutes. Run it while the machine is otherwise idle.\n\n"
+        "Earlier measurements are kept and updated.",
     .examples =
         "xylem calibrate\n    this machine, into the user's cache\n"
-        "xylem calibrate --check\n    is it still true?\n"
+        "xylem calibrate --check\n    are the models still valid?\n"
         "xylem calibrate -k all -t 1,4 -o costs.xml\n    all kernels, with one thread and "
         "with four\n"
-        "xylem calibrate -k '' -p sort=./sort.so\n    a kernel of one's own\n"
+        "xylem calibrate -k '' -p sort=./sort.so\n    your own kernel\n"
         "xylem calibrate --hosts hosts.txt -o cluster.xml\n    clusters and messages of several "
         "hosts\n",
     .options = options,

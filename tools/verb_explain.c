@@ -31,18 +31,16 @@ static const xy_option_t options[] = {
     {"ordered", 0, XY_OPT_FLAG, .offset = offsetof(explain_values_t, ordered),
      .help = "the reduction does not commute"},
     {"algorithm", 'a', XY_OPT_STRING, "NAME", offsetof(explain_values_t, algorithm),
-     .help = "force this one, as a program can"},
+     .help = "force this algorithm, as a program can"},
     {"latency", 0, XY_OPT_SECONDS, "TIME", offsetof(explain_values_t, latency),
-     .help = "a: of one message; not given: as calibrated, else 300ns"},
+     .help = "a: latency of one message (default: as calibrated, else 300ns)"},
     {"bandwidth", 0, XY_OPT_SIZE, "BYTES", offsetof(explain_values_t, bandwidth),
-     .help =
-         "1/b and 1/c: bytes copied in a second, from another rank or inside one; not given: as "
-         "calibrated, else 8e9"},
+     .help = "1/b and 1/c: bytes copied per second, from another rank or inside one (default: as "
+             "calibrated, else 8e9)"},
     {"reduce", 0, XY_OPT_SIZE, "BYTES", offsetof(explain_values_t, reduce),
-     .help = "1/g: bytes reduced in a second; not given: as calibrated, else 16e9"},
+     .help = "1/g: bytes reduced per second (default: as calibrated, else 16e9)"},
     {"costs", 0, XY_OPT_STRING, "FILE", offsetof(explain_values_t, costs),
-     .help = "costs as 'xylem calibrate' wrote them; the user's own by default",
-     .complete = "file"},
+     .help = "a cost file written by 'xylem calibrate' (default: the user's)", .complete = "file"},
     {"json", 0, XY_OPT_FLAG, .offset = offsetof(explain_values_t, json), .help = "print JSON"},
     {0}};
 
@@ -86,7 +84,7 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 
 const xy_command_t verb_explain = {
     .name = "explain",
-    .summary = "say how an answer comes about: candidates, costs, the choice",
+    .summary = "explain a choice: candidates, their costs, the result",
     .synopsis = "[TOPIC ARGUMENT...]",
     .description =
         "Without an argument, lists the topics.\n\n"
@@ -98,10 +96,9 @@ const xy_command_t verb_explain = {
         "forms are shown for blocks of equal size. In the formulas p is the number of ranks, n the "
         "bytes of --size, a the time of a message, b and c the time of a byte copied from another "
         "rank or inside one, g that of a byte reduced, lg the logarithm to base 2.\n\n"
-        "cost KERNEL SIZE [THREADS]: what a kernel takes at a size, by which "
-        "polynomial, and how far "
-        "that can be trusted.\n\n"
-        "message SIZE [CLUSTER CLUSTER]: what a message takes, by each model.",
+        "cost KERNEL SIZE [THREADS]: the predicted time of a kernel, the polynomial it comes "
+        "from, and its error.\n\n"
+        "message SIZE [CLUSTER CLUSTER]: the time of a message, predicted by each model.",
     .examples = "xylem explain coll allreduce -n 64 -s 1M\n    algorithms for a long vector\n"
                 "xylem explain coll bcast -n 64 -s 8 --json\n    the same for programs\n"
                 "xylem explain cost dgemm 1500\n    the model of a matrix product at n = 1500\n"

@@ -80,7 +80,7 @@ static xy_status_t run(const xy_command_t *command, const void *values_p, int ar
 
 const xy_command_t verb_help = {
     .name = "help",
-    .summary = "say what xylem or one of its verbs can do",
+    .summary = "describe xylem or one of its verbs",
     .synopsis = "[VERB]",
     .description = "Without an argument, lists the verbs. With one, describes it and its options.",
     .examples = "xylem help\n    the table of verbs\n"

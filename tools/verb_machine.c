@@ -16,7 +16,7 @@ typedef struct {
 
 static const xy_option_t options[] = {
     {"tree", 't', XY_OPT_FLAG, .offset = offsetof(values_t, tree),
-     .help = "print the tree (the default when nothing else is asked for)"},
+     .help = "print the tree (the default without other output options)"},
     {"svg", 0, XY_OPT_STRING, "FILE", offsetof(values_t, svg),
      .help = "draw nested boxes into FILE ('-': standard output)", .complete = "file"},
     {"xml", 0, XY_OPT_STRING, "FILE", offsetof(values_t, xml),
@@ -27,14 +27,15 @@ static const xy_option_t options[] = {
     {"only", 0, XY_OPT_STRING, "TYPE:N", offsetof(values_t, only),
      .help = "show only the part below one object, by its logical number: package:0"},
     {"usable", 'u', XY_OPT_FLAG, .offset = offsetof(values_t, usable),
-     .help = "leave out what the cgroup, the affinity mask or the file exclude"},
+     .help = "leave out objects that the cgroup, the affinity mask or the file excludes"},
     {"list", 'l', XY_OPT_FLAG, .offset = offsetof(values_t, list),
      .help = "print the names of the machines that ship with Xylem"},
     {"clusters", 0, XY_OPT_STRING, "FILE", offsetof(values_t, clusters),
-     .help = "find the clusters in a matrix of latencies ('-': standard input) instead",
+     .help = "find clusters in the matrix of latencies in FILE ('-': standard input)",
      .complete = "file"},
     {"rho", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, rho), .min = 1, .max = 1e6, .preset = "1.2",
-     .help = "with --clusters: how many times its cheapest edge another may cost within a cluster"},
+     .help = "with --clusters: the most that an edge inside a cluster may cost, relative to the "
+             "cheapest edge of its ends"},
     {0}};
 
 static int style(void)
@@ -184,18 +185,17 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 
 static const xy_section_t sections[] = {
     {"SOURCES",
-     "The live machine when SOURCE is left out or 'live'; the name of a machine that ships with "
+     "The live machine if SOURCE is left out or 'live'; the name of a machine that ships with "
      "Xylem (see --list); a file, Xylem's machine file or hwloc's XML ('-': standard input); or a "
-     "synthetic string: levels from the top, each with how many of it stand in one above, as in "
-     "'node:64 package:2 core:8', or bare numbers, '64x2x8'. Levels are site, cluster, switch, "
-     "node, package, numa, group, l3, l2, l1, core and pu; in parentheses may stand memory, size, "
-     "indexes, latency and bandwidth."},
+     "synthetic string: levels from the top, each with the number per object of the level above, "
+     "as in 'node:64 package:2 core:8', or bare numbers, '64x2x8'. Levels are site, cluster, "
+     "switch, node, package, numa, group, l3, l2, l1, core and pu; memory, size, indexes, latency "
+     "and bandwidth may follow in parentheses."},
     {"CLUSTERS",
-     "--clusters reads latencies between machines: text, one row per machine with the microseconds "
-     "to each of them, and an optional name in front; '#' starts a comment. Lowekamp's ECO "
-     "algorithm groups the machines that are about as near to each other as to anything else, and "
-     "the answer says why each cluster is one. In JSON, cluster_of has a number, from 1, for each "
-     "machine."},
+     "--clusters reads latencies between machines: text, one row per machine with an optional name "
+     "and the microseconds to each machine; '#' starts a comment. Lowekamp's ECO algorithm groups "
+     "machines with similar latencies, and the output explains each cluster. In JSON, cluster_of "
+     "has the cluster number, from 1, of each machine."},
     {"ENVIRONMENT", "XYLEM_MACHINES: directories, separated by colons, where machines are looked "
                     "for by name before those that ship with Xylem. NO_COLOR: no colours."},
     {0}};
@@ -205,9 +205,8 @@ const xy_command_t verb_machine = {
     .summary = "show a machine: its tree, memories, links and GPUs",
     .synopsis = "[SOURCE]",
     .description = "Prints the machine as a tree in which identical siblings are folded into one "
-                   "line, after a summary of what there is and what may be used.\n\n"
-                   "Nothing of the machine is measured: latencies and bandwidths are those of the "
-                   "file or string.",
+                   "line, after a summary of all objects and of the usable ones.\n\n"
+                   "Nothing is measured: latencies and bandwidths are those of the file or string.",
     .examples = "xylem machine\n    the machine this runs on\n"
                 "xylem machine haswell32 --svg haswell.svg\n    a picture of a shipped machine\n"
                 "xylem machine 'node:4 package:2 core:8' --xml small.xml\n    a machine file to "

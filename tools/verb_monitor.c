@@ -21,18 +21,19 @@ static const char *const libraries[] = {"openmpi", "mpich", NULL};
 
 static const xy_option_t options[] = {
     {"only", 0, XY_OPT_CHOICE, "KIND", offsetof(values_t, only),
-     .help = "which messages go to a file: all, those of the program, or those inside collectives",
+     .help = "which messages a file counts: all, those of the program, or those inside collectives",
      .preset = "all", .choices = kinds},
     {"mpi", 0, XY_OPT_CHOICE, "MPI", offsetof(values_t, mpi),
-     .help = "the MPI of the launcher, openmpi or mpich (default: what it says of itself)",
+     .help = "the MPI library of the launcher, openmpi or mpich (default: detected)",
      .choices = libraries},
     {"heatmap", 0, XY_OPT_STRING, "FILE", offsetof(values_t, heatmap),
-     .help = "draw the matrix as a heat map too", .complete = "file"},
+     .help = "also draw the matrix as a heat map", .complete = "file"},
     {"metric", 0, XY_OPT_CHOICE, "METRIC", offsetof(values_t, metric),
-     .help = "of the heat map: bytes (size), messages (msg), or the mean size of a message (avg)",
+     .help = "metric of the heat map: bytes (size), messages (msg), or the mean size of a message "
+             "(avg)",
      .preset = "size", .choices = metrics},
     {"slice", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, slice),
-     .help = "cut the run into slices of TIME, each with a matrix of its own in the directory"},
+     .help = "divide the run into slices of TIME and write a matrix for each to the directory"},
     {0}};
 
 /* Which MPI a launcher belongs to, by its --version; NULL: it does not say. */
@@ -246,13 +247,12 @@ const xy_command_t verb_monitor = {
     .summary = "count who sends how much to whom while a program runs under Open MPI or MPICH",
     .synopsis = "OUT -- MPIRUN ARGUMENTS...",
     .description =
-        "Runs the launcher with a library in front of its MPI that counts what every rank sends, "
-        "and writes the communication matrix to OUT in the format of its name (.csv, .mat, .mtx or "
-        ".graph). Any other OUT is a directory: a matrix of all, of the program, of the "
-        "collectives, of "
-        "each phase (MPI_Pcontrol begins one), slice of time and communicator, and a page with "
-        "their heat maps. The program is not changed; it must be a C program that ends with "
-        "MPI_Finalize.\n\n"
+        "Runs the launcher with a library that intercepts MPI calls and counts what every rank "
+        "sends, and writes the communication matrix to OUT in the format of its name (.csv, .mat, "
+        ".mtx or .graph). Any other OUT is a directory with matrices of all messages, of the "
+        "program, of the collectives, of each phase (MPI_Pcontrol begins one), time slice and "
+        "communicator, and a page with their heat maps. The program is not changed; it must be a C "
+        "program that ends with MPI_Finalize.\n\n"
         "Collective operations are counted as the messages of the algorithms that both libraries "
         "document: binomial trees, recursive doubling, rings and pairwise exchange.",
     .examples = "xylem monitor app.csv -- mpirun -n 8 ./app\n    the matrix of a run\n"

@@ -17,28 +17,28 @@ static const char *const costs[] = {"weighted", "hops", NULL};
 
 static const xy_option_t options[] = {
     {"machine", 'm', XY_OPT_STRING, "MACHINE", offsetof(values_t, machine),
-     .help = "where to place: anything 'xylem machine' takes, or torus:8x8x8, mesh:32x32 (default: "
-             "the machine this runs on)",
+     .help = "the machine: any source of 'xylem machine', or torus:8x8x8, mesh:32x32 (default: "
+             "this machine)",
      .env = "XYLEM_MACHINE"},
     {"strategy", 's', XY_OPT_CHOICE, "NAME", offsetof(values_t, strategy), .help = "how to place",
      .preset = "multisection", .table = XY_TABLE(xy_strategies)},
     {"metric", 0, XY_OPT_CHOICE, "METRIC", offsetof(values_t, metric),
-     .help = "what counts: bytes (size), messages (msg), or the mean size of a message (avg)",
+     .help = "traffic by bytes (size), messages (msg), or the mean size of a message (avg)",
      .preset = "size", .choices = metrics},
     {"cost", 0, XY_OPT_CHOICE, "COST", offsetof(values_t, cost),
-     .help = "what is made small: links by their weights (weighted) or each link once (hops)",
+     .help = "the cost to minimize: links by their weights (weighted) or each link as 1 (hops)",
      .preset = "weighted", .choices = costs},
     {"weights", 'w', XY_OPT_STRING, "W:W:...", offsetof(values_t, weights),
      .help =
          "weights of the links from the cores up (default 1:10:100:...); of a torus or mesh, by "
          "dimension (default 1)"},
     {"load", 0, XY_OPT_STRING, "FILE", offsetof(values_t, load),
-     .help = "work of each process, one number per line: cores that run several are balanced by it",
+     .help = "work of each process, one number per line, to balance cores with several processes",
      .complete = "file"},
     {"compare", 'c', XY_OPT_FLAG, .offset = offsetof(values_t, compare),
      .help = "place by all strategies and print a table"},
     {"seed", 0, XY_OPT_LONG, "N", offsetof(values_t, seed),
-     .help = "start of the random numbers; the same seed gives the same placement", .preset = "1",
+     .help = "seed of the random numbers; the same seed gives the same placement", .preset = "1",
      .min = 0, .max = 1e15},
     {"restarts", 0, XY_OPT_LONG, "N", offsetof(values_t, restarts),
      .help = "random starts of mpipp", .preset = "5", .min = 1, .max = 1000},
@@ -47,7 +47,7 @@ static const xy_option_t options[] = {
     {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json),
      .help = "print strategy, seconds, costs and the core of each process as JSON"},
     {"svg", 0, XY_OPT_STRING, "FILE", offsetof(values_t, svg),
-     .help = "draw the tree with the placement and what crosses each level", .complete = "file"},
+     .help = "draw the tree with the placement and the traffic on each level", .complete = "file"},
     {"heatmap", 0, XY_OPT_STRING, "FILE", offsetof(values_t, heatmap),
      .help = "draw the matrix as a heat map", .complete = "file"},
     {"write", 0, XY_OPT_STRING, "FILE", offsetof(values_t, write),
@@ -238,8 +238,8 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 static const xy_section_t sections[] = {
     {"MATRICES",
      "TreeMatch .mat (n rows of n numbers), Matrix Market .mtx, METIS .graph, CSV (source,target,"
-     "bytes[,messages] or n rows of n numbers), and what Open MPI's monitoring component writes "
-     "(.prof). Row: who sends; column: who receives."},
+     "bytes[,messages] or n rows of n numbers), and files of Open MPI's monitoring component "
+     "(.prof). Rows are senders, columns receivers."},
     {"LAUNCHERS",
      "rankfile: mpirun --rankfile FILE (Open MPI 4). rankfile5: mpirun --map-by "
      "rankfile:file=FILE (Open MPI 5). mpich: arguments of mpiexec; several hosts need MPICH 5. "
@@ -250,14 +250,14 @@ static const xy_section_t sections[] = {
 
 const xy_command_t verb_place = {
     .name = "place",
-    .summary = "put the processes of a communication matrix where they talk cheaply",
+    .summary = "place processes on cores by their communication matrix",
     .synopsis = "MATRIX",
     .description =
-        "Reads who sends how much to whom, and finds a core for each process so that those who "
-        "talk most are nearest in the machine. With more cores than processes the best of them are "
-        "used; with more processes than cores each core gets its share.\n\n"
+        "Reads who sends how much to whom, and finds a core for each process so that processes "
+        "that communicate much are near each other in the machine. With more cores than processes "
+        "the best cores are used; with more processes than cores each core gets its share.\n\n"
         "hop-bytes is the sum over all messages of bytes times links crossed; weighted counts each "
-        "link by its weight; the busiest link is what most bytes cross.",
+        "link by its weight; busiest link is the largest number of bytes that cross one link.",
     .examples = "xylem place app.mat --machine 16x2x8\n    the cores of all ranks\n"
                 "xylem place app.mat --compare\n    all strategies on this machine\n"
                 "xylem place app.mat -o rankfile >ranks\n    for mpirun --rankfile ranks\n",

@@ -80,8 +80,8 @@ const xy_command_t verb_run = {
  * is for the man pages: the wrappers are shell scripts. */
 static const xy_option_t wrapper_options[] = {
     {"show", 0, XY_OPT_FLAG, .help = "print the command instead of running it; also -showme"},
-    {"showme:compile", 0, XY_OPT_FLAG, .help = "print what is added to compile"},
-    {"showme:link", 0, XY_OPT_FLAG, .help = "print what is added to link"},
+    {"showme:compile", 0, XY_OPT_FLAG, .help = "print the options added for compiling"},
+    {"showme:link", 0, XY_OPT_FLAG, .help = "print the options added for linking"},
     {"showme:command", 0, XY_OPT_FLAG, .help = "print the name of the compiler"},
     {"showme:incdirs", 0, XY_OPT_FLAG, .help = "print the directory of mpi.h"},
     {"showme:libdirs", 0, XY_OPT_FLAG, .help = "print the directory of the library"},
@@ -95,8 +95,8 @@ static const xy_option_t wrapper_options[] = {
 
 static const xy_section_t wrapper_sections[] = {
     {"choice of the compiler",
-     "XYLEM_CC, OMPI_CC or MPICH_CC names the C compiler, XYLEM_CXX, OMPI_CXX or MPICH_CXX that of "
-     "C++; without them it is the one that Xylem was built with."},
+     "XYLEM_CC, OMPI_CC or MPICH_CC names the C compiler, XYLEM_CXX, OMPI_CXX or MPICH_CXX the C++ "
+     "compiler. The default is the compiler that Xylem was built with."},
     {0}};
 
 static const char wrapper_exit_status[] = "That of the compiler.";
@@ -106,8 +106,8 @@ const xy_command_t command_mpicc = {
     .prefix = "",
     .summary = "compile a C program with MPI",
     .synopsis = "ARGUMENT...",
-    .description = "Runs the C compiler with what MPI programs need: -I, -L, -l and an rpath, and "
-                   "nothing else. All arguments but those below go to the compiler as they are.",
+    .description = "Runs the C compiler with the options that MPI programs need: -I, -L, -l and an "
+                   "rpath. All arguments but those below are passed to the compiler.",
     .options = wrapper_options,
     .sections = wrapper_sections,
     .exit_status = wrapper_exit_status,
@@ -122,8 +122,8 @@ const xy_command_t command_mpicxx = {
     .summary = "compile a C++ program with MPI (also installed as mpic++ and mpiCC)",
     .synopsis = "ARGUMENT...",
     .description =
-        "Runs the C++ compiler with what MPI programs need: -I, -L, -l and an rpath, and "
-        "nothing else. All arguments but those below go to the compiler as they are.",
+        "Runs the C++ compiler with the options that MPI programs need: -I, -L, -l and an "
+        "rpath. All arguments but those below are passed to the compiler.",
     .options = wrapper_options,
     .sections = wrapper_sections,
     .exit_status = wrapper_exit_status,
@@ -134,8 +134,8 @@ const xy_command_t verb_cc = {
     .name = "cc",
     .summary = "compile a C program with MPI (also installed as mpicc)",
     .synopsis = "[-show] ARGUMENT...",
-    .description = "Runs the C compiler with what MPI programs need: -I, -L, -l and an rpath. "
-                   "'xylem cc -help:mpi' lists what it understands itself; everything else goes to "
+    .description = "Runs the C compiler with the options that MPI programs need: -I, -L, -l and an "
+                   "rpath. 'xylem cc -help:mpi' lists its own options; all others are passed to "
                    "the compiler.",
     .positional_max = -1,
     .complete = "file",
@@ -148,9 +148,9 @@ const xy_command_t verb_cxx = {
     .summary = "compile a C++ program with MPI (also installed as mpicxx)",
     .synopsis = "[-show] ARGUMENT...",
     .description =
-        "Runs the C++ compiler with what MPI programs need: -I, -L, -l and an rpath. "
-        "'xylem c++ -help:mpi' lists what it understands itself; everything else goes to "
-        "the compiler.",
+        "Runs the C++ compiler with the options that MPI programs need: -I, -L, -l and an "
+        "rpath. 'xylem c++ -help:mpi' lists its own options; all others are passed to the "
+        "compiler.",
     .positional_max = -1,
     .complete = "file",
     .is_raw = true,

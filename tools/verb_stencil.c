@@ -20,37 +20,37 @@ static const char *const graphs[] = {"red-black", "natural", "jacobi", NULL};
 
 static const xy_option_t options[] = {
     {"dim", 'd', XY_OPT_LONG, "N", offsetof(values_t, dim), .min = 1, .max = 3,
-     .help = "dimensions of the grid, when --blocks is one number (default: as --blocks says)"},
+     .help = "dimensions of the grid, when --blocks is one number (default: those of --blocks)"},
     {"blocks", 'b', XY_OPT_STRING, "N[xN[xN]]", offsetof(values_t, blocks), .preset = "366",
-     .help = "blocks of the grid; those at its ends are never written; 1, behind the first "
-             "dimension, for blocks that reach from end to end"},
+     .help = "blocks of the grid; those at its ends are never written; 1, after the first "
+             "dimension, for blocks that span the whole dimension"},
     {"points", 0, XY_OPT_LONG, "N", offsetof(values_t, points), .min = 3, .max = 9,
      .help = "points of the stencil: 3 in 1D, 5 or 9 in 2D, 7 in 3D"},
     {"iterations", 't', XY_OPT_LONG, "N", offsetof(values_t, iterations), .min = 1, .max = 1 << 20,
-     .preset = "100", .help = "how often each block is updated"},
+     .preset = "100", .help = "number of updates of each block"},
     {"graph", 'g', XY_OPT_CHOICE, "ORDER", offsetof(values_t, graph), .choices = graphs,
      .preset = "red-black", .help = "in place (red-black or natural order) or double-buffered"},
     {"machine", 'm', XY_OPT_STRING, "SOURCE", offsetof(values_t, machine), .preset = "attila",
      .env = "XYLEM_MACHINE",
      .help =
-         "a machine with GPUs, as 'xylem machine' reads it; real runs have this machine's cores"},
+         "a machine with GPUs, as for 'xylem machine'; real runs use the cores of this machine"},
     {"gpus", 0, XY_OPT_LONG, "N", offsetof(values_t, gpus), .min = 0, .max = 64, .preset = "1",
      .help = "GPUs to use; more than the machine has are copies of its last one; 0: all of them. "
              "Real runs use none"},
     {"memory", 0, XY_OPT_STRING, "SIZE", offsetof(values_t, memory),
-     .help = "memory of each GPU, or 'none' for no limit (default: what the machine says). Of real "
-             "runs: the cache of each core as policies see it (default: its second level), with "
-             "--file the memory that is used (default: a quarter of what there is)"},
+     .help = "memory of each GPU, or 'none' for no limit (default: that of the machine). In real "
+             "runs: the cache of each core that policies may fill (default: its L2), with --file "
+             "the memory to use (default: a quarter of main memory)"},
     {"cpus", 0, XY_OPT_LONG, "N", offsetof(values_t, cpus), .min = 0, .max = 256,
-     .help = "cores that compute too; of real runs: cores that compute (default: all that may be "
-             "used)"},
+     .help = "cores that compute beside the GPUs; in real runs: cores that compute (default: all "
+             "usable cores)"},
     {"cpu-speed", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, cpu_speed), .min = 1e-6, .max = 1e6,
-     .preset = "0.1", .help = "speed of a core, where a GPU is 1"},
+     .preset = "0.1", .help = "speed of a core, relative to a GPU"},
     {"policy", 'p', XY_OPT_STRING, "NAME", offsetof(values_t, policy),
-     .help = "who runs what next (see --list; default: foresight, in real runs closure)"},
+     .help = "scheduling policy (see --list; default: foresight, in real runs closure)"},
     {"eviction", 0, XY_OPT_STRING, "NAME", offsetof(values_t, eviction),
-     .help = "what a full memory gives up: lru, clean-first, belady-plan (default: as the policy "
-             "prefers)"},
+     .help = "what a full memory evicts: lru, clean-first, belady-plan (default: the choice of the "
+             "policy)"},
     {"alpha", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, alpha), .min = 1e-9, .max = 1e9,
      .preset = "1", .help = "weight of computation in completion times"},
     {"beta", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, beta), .min = 1e-9, .max = 1e9,
@@ -62,7 +62,7 @@ static const xy_option_t options[] = {
     {"block", 0, XY_OPT_SIZE, "SIZE", offsetof(values_t, block), .preset = "3MiB",
      .help = "size of a block"},
     {"task-time", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, task_time), .preset = "267us",
-     .help = "time of a task on a GPU; real runs take what they take"},
+     .help = "time of a task on a GPU, in virtual time"},
     {"load", 0, XY_OPT_STRING, "LOAD", offsetof(values_t, load), .preset = "even",
      .help = "even, static (half the time in the first half), dynamic (twice the time in a quarter "
              "that moves), or a file of factors"},
@@ -72,17 +72,17 @@ static const xy_option_t options[] = {
     {"cells", 0, XY_OPT_STRING, "N[xN[xN]]", offsetof(values_t, cells),
      .help = "cells of a block, 8 bytes each, instead of --block"},
     {"file", 'f', XY_OPT_STRING, "FILE", offsetof(values_t, file),
-     .help = "of real runs: the domain lives in this file; it is made if there is none, and "
-             "replaced when all is done",
+     .help = "in real runs: keep the domain in this file; it is created if it does not exist, and "
+             "replaced at the end of the run",
      .complete = "file"},
     {"no-check", 0, XY_OPT_FLAG, .offset = offsetof(values_t, no_check),
-     .help = "of real runs: do not run the plain loop to compare with"},
+     .help = "in real runs: do not compare with the plain loop"},
     {"until", 'u', XY_OPT_DOUBLE, "X", offsetof(values_t, until), .min = 1e-300, .max = 1e300,
      .help = "end before --iterations when no cell changes by more than X in an iteration"},
     {"every", 0, XY_OPT_LONG, "N", offsetof(values_t, every), .min = 1, .max = 1 << 20,
-     .preset = "10", .help = "of --until: look at every N-th iteration"},
+     .preset = "10", .help = "with --until: check every N-th iteration"},
     {"trace", 0, XY_OPT_STRING, "FILE", offsetof(values_t, trace),
-     .help = "record what happens, for 'xylem view'", .complete = "file"},
+     .help = "record a trace for 'xylem view'", .complete = "file"},
     {"pictures", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, pictures),
      .help = "write a page with pictures of the domain, the memories and the links",
      .complete = "file"},
@@ -94,13 +94,13 @@ static const xy_option_t options[] = {
     {"study", 0, XY_OPT_STRING, "FILE", offsetof(values_t, study),
      .help = "run all combinations of a table of policies, sizes and machines", .complete = "file"},
     {"csv", 0, XY_OPT_STRING, "FILE", offsetof(values_t, csv),
-     .help = "of a study: write the results as CSV ('-': standard output, the default)",
+     .help = "with --study: write the results as CSV ('-': standard output, the default)",
      .complete = "file"},
     {"page", 0, XY_OPT_STRING, "FILE", offsetof(values_t, page),
-     .help = "of a study: write a page with the curves", .complete = "file"},
+     .help = "with --study: write a page with the curves", .complete = "file"},
     {"threads", 0, XY_OPT_LONG, "N", offsetof(values_t, threads), .min = 0, .max = 64,
-     .help = "of a study: runs at the same time (default: one per core; real runs go one after the "
-             "other)"},
+     .help = "with --study: number of concurrent runs (default: one per core; real runs are "
+             "sequential)"},
     {0}};
 
 static xy_status_t set_grid(const values_t *v, xy_stencil_t *s)
@@ -315,14 +315,14 @@ const xy_command_t verb_stencil = {
     .summary = "schedule a stencil on GPUs with small memories, or compute it on cores",
     .description =
         "Builds the task graph of a stencil (one task per block and iteration), runs it in virtual "
-        "time on the GPUs of a machine under a scheduling policy, and says how long it takes and "
+        "time on the GPUs of a machine under a scheduling policy, and prints how long it takes and "
         "how much data moves.\n\n"
-        "The makespan ends when the last block is back in the main memory. The compute bound is "
-        "the work of all tasks shared by all workers without a gap; ratio is makespan divided by "
-        "it.\n\n"
-        "With --real the same tasks under the same policies compute on the cores of this machine. "
-        "Their times are then measured, and the compute bound is the time that was spent in "
-        "them.",
+        "The makespan ends when the last block is back in main memory. The compute bound is the "
+        "total work of all tasks divided by the workers; ratio is makespan divided by this "
+        "bound.\n\n"
+        "With --real the same tasks compute on the cores of this machine, under the same policies. "
+        "Times are then measured, and the compute bound is the total time spent in tasks divided "
+        "by the workers.",
     .examples =
         "xylem stencil --blocks 366\n    the default policy on one GPU\n"
         "xylem stencil --blocks 366 --gpus 2 --policy dmdar --json\n    another, on two\n"

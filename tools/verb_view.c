@@ -21,13 +21,13 @@ static const xy_option_t options[] = {
     {"svg", 0, XY_OPT_STRING, "FILE", offsetof(values_t, svg),
      .help = "draw a picture for documents", .complete = "file"},
     {"from", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, from),
-     .help = "the picture begins so long after the beginning"},
+     .help = "begin the picture this long after the start of the trace"},
     {"to", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, to),
-     .help = "... and ends so long after it (default: the end)"},
+     .help = "end the picture this long after the start of the trace (default: its end)"},
     {"last", 0, XY_OPT_SECONDS, "TIME", offsetof(values_t, last),
-     .help = "the picture shows this much before its end"},
+     .help = "show only this much time before the end of the picture"},
     {"summary", 's', XY_OPT_FLAG, .offset = offsetof(values_t, summary),
-     .help = "print the summary also when a file is written"},
+     .help = "print the summary even if a file is written"},
     {"json", 0, XY_OPT_FLAG, .offset = offsetof(values_t, json),
      .help = "print the summary as JSON"},
     {0}};
@@ -116,11 +116,11 @@ const xy_command_t verb_view = {
         "Reads a trace that Xylem recorded or simulated and shows what happened: the time of each "
         "row (a core, a rank) in each kind of state, its idle time, its overlap, and a small "
         "timeline.\n\n"
-        "Overlap is the share of the time with a message from or to the row under way in which the "
-        "row computed.\n\n"
+        "Overlap is the fraction of the time with messages in flight from or to the row in which "
+        "the row computed.\n\n"
         "A trace that is truncated or damaged, because its program crashed or still runs, is "
         "shown as far as it is readable, with one warning and exit code 0. The exit code is 1 "
-        "when nothing in it is readable or it is no trace.",
+        "if nothing in it is readable or it is not a trace.",
     .examples = "xylem view run.xyt\n    print the summary and a small timeline\n"
                 "xylem view run.xyt -o report.html\n    write one page for any browser\n"
                 "xylem view run.xyt --paje run.paje && vite run.paje\n    look at it in ViTE\n",

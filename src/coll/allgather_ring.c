@@ -33,7 +33,7 @@ const xy_coll_algorithm_t coll_allgather_ring = {
     .name = "ring",
     .collectives = 1u << XY_COLL_ALLGATHER | 1u << XY_COLL_ALLGATHERV,
     .formula = "n c + (p-1) (a + n b)",
-    .describe = "every block goes around; best for long blocks",
+    .describe = "every block passes all ranks in a ring; best for long blocks",
     .cost = cost,
     .build = build,
 };

@@ -47,7 +47,7 @@ const xy_coll_algorithm_t coll_alltoall_pairwise = {
     .name = "pairwise",
     .collectives = 1u << XY_COLL_ALLTOALL | 1u << XY_COLL_ALLTOALLV | 1u << XY_COLL_ALLTOALLW,
     .formula = "n c + (p-1) (a + n b)",
-    .describe = "every rank takes each of its blocks itself; no block is copied twice",
+    .describe = "every rank receives each block from its source; no block is copied twice",
     .cost = cost,
     .build = build,
 };

@@ -2,8 +2,8 @@
 /*
  * Barrier, dissemination.                        Cost = ceil(lg p) * a
  *
- * In round r every rank tells the one 2^r above it (wrapping) that it came this far. After round r
- * a rank has heard, through others, of the 2^(r+1) ranks up to itself. p = 4: round 0: 0->1 1->2
+ * In round r every rank signals the one 2^r above it (wrapping) that it came this far. After round
+ * r a rank has heard, through others, of the 2^(r+1) ranks up to itself. p = 4: round 0: 0->1 1->2
  * 2->3 3->0      round 1: 0->2 1->3 2->0 3->1
  *
  * Its messages carry no bytes, so their order is given by hand: round r of a rank comes after round
@@ -40,7 +40,7 @@ const xy_coll_algorithm_t coll_barrier_dissemination = {
     .name = "dissemination",
     .collectives = 1u << XY_COLL_BARRIER,
     .formula = "ceil(lg p) a",
-    .describe = "everybody hears of everybody in log2(p) rounds",
+    .describe = "every rank hears of every other in log2(p) rounds",
     .cost = cost,
     .build = build,
 };

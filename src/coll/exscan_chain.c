@@ -33,7 +33,7 @@ const xy_coll_algorithm_t coll_exscan_chain = {
     .name = "chain",
     .collectives = 1u << XY_COLL_EXSCAN,
     .formula = "a + n b + (p-2) (a + n (b + g))",
-    .describe = "from rank to rank; least work, a pipeline when cut",
+    .describe = "from rank to rank; least work, a pipeline when cut into pieces",
     .cost = cost,
     .build = build,
 };

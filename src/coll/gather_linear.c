@@ -37,7 +37,7 @@ const xy_coll_algorithm_t coll_gather_linear = {
     .name = "linear",
     .collectives = 1u << XY_COLL_GATHER | 1u << XY_COLL_GATHERV,
     .formula = "n c + (p-1) (a + n b)",
-    .describe = "the root takes every block itself; no block is copied twice",
+    .describe = "the root receives every block; no block is copied twice",
     .cost = cost,
     .build = build,
 };

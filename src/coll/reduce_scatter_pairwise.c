@@ -64,7 +64,7 @@ const xy_coll_algorithm_t coll_reduce_scatter_pairwise = {
     .name = "pairwise",
     .collectives = 1u << XY_COLL_REDUCE_SCATTER | 1u << XY_COLL_REDUCE_SCATTER_BLOCK,
     .formula = "(p-1) (a + n (b + g))",
-    .describe = "every rank takes each of its blocks itself; best for long blocks",
+    .describe = "every rank receives and adds its block from each rank; best for long blocks",
     .cost = cost,
     .build = build,
 };

@@ -38,7 +38,7 @@ const xy_coll_algorithm_t coll_scatter_linear = {
     .name = "linear",
     .collectives = 1u << XY_COLL_SCATTER | 1u << XY_COLL_SCATTERV,
     .formula = "(p-1) (a + n b)",
-    .describe = "every rank takes its block from the root; no block is copied twice",
+    .describe = "the root sends every block; no block is copied twice",
     .cost = cost,
     .build = build,
 };

@@ -29,6 +29,6 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 
 const xy_strategy_t place_strategy_random = {
     .name = "random",
-    .describe = "any core for any rank",
+    .describe = "a random core for each rank",
     .place = place,
 };

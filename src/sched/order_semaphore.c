@@ -12,7 +12,7 @@ static bool admits(const xy_order_thread_t *thread)
 
 const xy_order_t sched_order_semaphore = {
     .name = "semaphore",
-    .describe = "woken by the operation before; nobody polls",
+    .describe = "each thread is woken by the previous operation; no thread polls",
     .is_cyclic = true,
     .is_fifo = true,
     .admits = admits,

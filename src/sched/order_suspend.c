@@ -12,7 +12,7 @@ static bool admits(const xy_order_thread_t *thread)
 
 const xy_order_t sched_order_suspend = {
     .name = "suspend",
-    .describe = "in turn; threads without a collective are set aside",
+    .describe = "round-robin; threads without a collective are skipped",
     .is_cyclic = true,
     .has_supervisor = true,
     .admits = admits,

@@ -13,7 +13,7 @@ static bool admits(const xy_order_thread_t *thread)
 
 const xy_order_t sched_order_suspend_semaphore = {
     .name = "suspend-semaphore",
-    .describe = "semaphores, and threads without a collective set aside",
+    .describe = "semaphore; threads without a collective are skipped",
     .is_cyclic = true,
     .is_fifo = true,
     .has_supervisor = true,

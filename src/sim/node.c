@@ -67,8 +67,8 @@ static xy_status_t place_threads(xy_sim_t *sim, bool *on_sibling_p)
     if (st == XY_OK && sim_is_tasks(sim) && sim->comm_count == 0 &&
         (sim->node.help == XY_SIM_HELP_NOT || sim_is_model(sim)))
         return xy_fail(XY_EINVAL,
-                       "no core is left for communication and ranks do not help: nobody "
-                       "would progress; use fewer than %d ranks",
+                       "no core is left for communication and ranks do not help: the "
+                       "collective would not progress; use fewer than %d ranks",
                        sim->cores.count);
     return st;
 }

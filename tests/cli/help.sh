@@ -9,7 +9,7 @@ expect 0 "$XYLEM" -V
 
 expect 0 "$XYLEM" --help
 says "$out" "Usage: xylem [OPTION]... VERB"
-says "$out" "say what xylem or one of its verbs can do"
+says "$out" "describe xylem or one of its verbs"
 table=$out
 expect 0 "$XYLEM" help
 [ "$out" = "$table" ] || die "'xylem help' and 'xylem --help' differ"

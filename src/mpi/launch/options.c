@@ -38,7 +38,7 @@ const xy_option_t mpi_launch_options[] = {
     {"tag-output", 0, XY_OPT_FLAG, AT(tag_output),
      .help = "begin every line with rank and stream: '[1,0]<stdout>:'"},
     {"timeout", 0, XY_OPT_SECONDS, "SECONDS", AT(timeout), .env = "MPIEXEC_TIMEOUT",
-     .help = "end the job after so long, and say what each rank was doing"},
+     .help = "end the job after this time, and print what each rank was doing"},
     {"place", 0, XY_OPT_STRING, "STRATEGY|FILE", AT(place), .env = "XYLEM_PLACE",
      .table = XY_TABLE(xy_strategies), .complete = "file",
      .help =
@@ -55,39 +55,40 @@ const xy_option_t mpi_launch_options[] = {
     {"workers", 0, XY_OPT_LONG, "N", AT(workers), .min = 1, .max = 1 << 20, .env = "XYLEM_WORKERS",
      .help = "use at most N cores"},
     {"comm-cores", 0, XY_OPT_STRING, "K|LIST|auto", AT(comm_cores), .env = "XYLEM_COMM_CORES",
-     .help = "keep K cores (taken inside each NUMA node), or these, for communication: they move "
-             "nonblocking collectives on while the ranks compute; auto: as many as the model finds "
-             "best for the computation that earlier runs measured"},
+     .help = "reserve K cores (from each NUMA node in turn), or these, for communication: they "
+             "progress nonblocking collectives while the ranks compute; auto: the number that the "
+             "model finds best for the computation measured in earlier runs"},
     {"progress", 0, XY_OPT_CHOICE, "HOW", AT(progress), .env = "XYLEM_PROGRESS", .preset = "tasks",
      .choices = progress_names,
-     .help = "who moves nonblocking collectives on: communication cores and waiting ranks take "
-             "pieces of the work (tasks), a progress thread of each rank does its part (threads), "
-             "or all happens in Wait (none)"},
+     .help = "how nonblocking collectives progress: communication cores and waiting ranks take "
+             "pieces of the work (tasks), a progress thread per rank does the rank's part "
+             "(threads), or only in Wait (none)"},
     {"progress-place", 0, XY_OPT_CHOICE, "PLACE", AT(progress_place), .env = "XYLEM_PROGRESS_PLACE",
      .preset = "numa", .table = XY_TABLE(xy_threads_all),
-     .help = "where progress threads live: on the nearest communication core of the NUMA node "
-             "(numa), in turn on all of them (odd-even), on the core of their rank (bind), each on "
-             "a core of its own (dedicated), on the sibling hardware thread of their rank (smt); "
-             "without --comm-cores all cores without ranks communicate"},
+     .help = "where progress threads run: on the nearest communication core of the NUMA node "
+             "(numa), on all communication cores in turn (odd-even), on the core of their rank "
+             "(bind), each on a separate core (dedicated), on the sibling hardware thread of their "
+             "rank (smt); without --comm-cores all cores without ranks communicate"},
     {"progress-order", 0, XY_OPT_CHOICE, "ORDER", AT(progress_order), .env = "XYLEM_PROGRESS_ORDER",
      .preset = "semaphore", .table = XY_TABLE(xy_order_all),
-     .help = "of progress threads that share a core: round-robin, suspend (those without a "
-             "collective), semaphore (in the order of the data), suspend-semaphore, priority"},
+     .help = "order of progress threads that share a core: round-robin, suspend (skip threads "
+             "without a collective), semaphore (in the order of the data), suspend-semaphore, "
+             "priority"},
     {"progress-priority", 0, XY_OPT_LONG, "N", AT(progress_priority), .min = 0, .max = 20,
      .env = "XYLEM_PROGRESS_PRIORITY", .preset = "10",
-     .help = "of progress threads, with --progress-order priority; ranks have 0"},
+     .help = "priority of progress threads, with --progress-order priority; ranks have 0"},
     {"split", 0, XY_OPT_STRING, "S", AT(split), .env = "XYLEM_SPLIT", .preset = "off",
      .help = "split-tree for nonblocking bcast, reduce, gather, scatter and allreduce: the ranks "
              "do the S levels nearest the leaves themselves, in the start call or in Wait; a "
-             "number, auto (the model's), adaptive (the model's for the computation that was "
-             "measured), off"},
+             "number, auto (chosen by the model), adaptive (chosen for the measured computation), "
+             "off"},
     {"algorithm", 0, XY_OPT_LIST, "COLLECTIVE=NAME[,...]", AT(algorithm), .env = "XYLEM_ALGORITHM",
-     .help = "run this nonblocking collective by this algorithm: 'allreduce=ring'; 'xylem explain "
-             "coll' shows which there are"},
+     .help = "run this nonblocking collective with this algorithm: 'allreduce=ring'; 'xylem "
+             "explain coll' lists the algorithms"},
     {"let-arrive", 0, XY_OPT_CHOICE, "on|off", AT(let_arrive), .env = "XYLEM_LET_ARRIVE",
      .preset = "on", .choices = on_off,
-     .help = "with communication cores: a nonblocking start lets the other ranks of its core reach "
-             "theirs first"},
+     .help = "with communication cores: the start of a nonblocking collective first lets the other "
+             "ranks of its core start it"},
     {"machine", 0, XY_OPT_STRING, "TREE", AT(machine),
      .help = "reorder ranks (MPI_Cart_create and others) as if rank r ran on core r of this "
              "machine: '2x2x8', torus:8x8"},
@@ -95,28 +96,28 @@ const xy_option_t mpi_launch_options[] = {
      .env = "XYLEM_MONITOR",
      .help = "count who sends how much to whom and write the matrices there, for 'xylem place'"},
     {"monitor-slice", 0, XY_OPT_SECONDS, "TIME", AT(monitor_slice), .env = "XYLEM_MONITOR_SLICE",
-     .help = "with --monitor: a matrix for every TIME of the run, too"},
+     .help = "with --monitor: also write a matrix for every TIME of the run"},
     {"trace", 0, XY_OPT_STRING, "FILE", AT(trace), .complete = "file", .env = "XYLEM_TRACE",
      .help = "record what each core does (computing, progress, waiting, idle) and in which calls "
              "the ranks are, for 'xylem view'"},
     {"privatize", 0, XY_OPT_LIST, "LIB[,LIB]", AT(privatize),
-     .help = "give every rank its own copy of these shared libraries, too"},
+     .help = "also give every rank its own copy of these shared libraries"},
     {"share-globals", 0, XY_OPT_FLAG, AT(share_globals),
      .help = "do not copy the program: ranks share its global variables"},
     {"stack-size", 0, XY_OPT_SIZE, "SIZE", AT(stack_size), .env = "XYLEM_STACK_SIZE",
-     .preset = "8M", .help = "of each rank; memory is taken as it is used"},
+     .preset = "8M", .help = "stack size of each rank; memory is allocated as it is touched"},
     {"eager", 0, XY_OPT_SIZE, "SIZE", AT(eager), .env = "XYLEM_EAGER", .preset = "16K",
-     .help = "messages up to this size are copied when they are sent; larger ones wait for their "
-             "receiver and are copied once"},
+     .help = "messages up to this size are copied when they are sent; larger ones wait for the "
+             "receive and are copied once"},
     {"spin", 0, XY_OPT_SECONDS, "TIME", AT(spin), .env = "XYLEM_SPIN", .preset = "100us",
      .help =
          "how long an idle core looks for work before it sleeps; a communication core ten times as "
          "long"},
     {"host", 0, XY_OPT_STRING, "NAME", AT(host), .aliases = host_names,
-     .help = "this machine only; others are refused"},
+     .help = "accepted if it names this machine, refused otherwise"},
     {"hostfile", 0, XY_OPT_STRING, "FILE", AT(hostfile), .aliases = hostfile_names,
      .complete = "file", .help = "the same from a file"},
-    {"v", 0, XY_OPT_FLAG, AT(verbose), .aliases = verbose_names, .help = "say what runs where"},
+    {"v", 0, XY_OPT_FLAG, AT(verbose), .aliases = verbose_names, .help = "print what runs where"},
     {"q", 0, XY_OPT_FLAG, AT(quiet), .aliases = quiet_names, .help = "no warnings"},
     {"version", 0, XY_OPT_FLAG, AT(version), .aliases = version_names,
      .help = "print the version and exit"},
@@ -126,7 +127,7 @@ const xy_option_t mpi_launch_options[] = {
     {"rank-by", 0, XY_OPT_IGNORED, "WHAT", .help = NULL},
     {"ppn", 0, XY_OPT_IGNORED, "N", .aliases = ppn_names},
     {"oversubscribe", 0, XY_OPT_IGNORED, .aliases = oversubscribe_names,
-     .help = "accepted without effect: never refused"},
+     .help = "accepted without effect: always allowed"},
     {"allow-run-as-root", 0, XY_OPT_IGNORED, .help = "accepted without effect"},
     {"mca", 0, XY_OPT_PAIRS, "NAME VALUE", AT(ignored_pairs), .aliases = mca_names},
     {0}};
@@ -136,18 +137,18 @@ const char mpi_launch_description[] =
     "global variables, its own environment and its own streams; messages between ranks are copies "
     "in memory. There may be many more ranks than cores.\n"
     "\n"
-    "Different programs form one job when they are separated by ':'. Programs that do not use MPI "
-    "are run as N processes of their own, with the rank in their environment.\n"
+    "Several programs separated by ':' form one job. Programs that do not use MPI run as N "
+    "separate processes, with the rank in their environment.\n"
     "\n"
-    "The exit code is the first of a rank that is not 0, 128 plus the signal that ended a rank, "
-    "124 after the time limit, 126 for a program that cannot be executed, 127 for one that was not "
-    "found.";
+    "The exit code is the first nonzero exit code of a rank, 128 plus the signal that ended a "
+    "rank, 124 after the time limit, 126 for a program that cannot be executed, 127 for a program "
+    "that was not found.";
 
 const char mpi_launch_exit_status[] =
-    "0 when all ranks returned 0; otherwise the first exit code of a rank that is not 0, or 128 "
-    "plus the signal that ended a rank. 124 after the time limit, 126 for a program that cannot be "
-    "executed, 127 for one that was not found, 2 when the command line is wrong, 1 for any other "
-    "failure, such as a deadlock.";
+    "0 if all ranks returned 0; otherwise the first nonzero exit code of a rank, or 128 plus the "
+    "signal that ended a rank. 124 after the time limit, 126 for a program that cannot be "
+    "executed, 127 for a program that was not found, 2 if the command line is wrong, 1 for any "
+    "other failure, such as a deadlock.";
 
 const char mpi_launch_examples[] =
     "mpiexec -n 64 ./a.out\n    64 ranks on all cores\n"

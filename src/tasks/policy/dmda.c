@@ -217,7 +217,7 @@ static int32_t prefetch(void *state, int32_t memory)
 const xy_task_policy_t policy_dmda = {
     .name = "dmda",
     .pipeline = 1,
-    .describe = "a task goes to the worker where it will end first, transfers included",
+    .describe = "assigns a task to the worker where it will end first, transfers included",
     .eviction = "clean-first",
     .create = create_dmda,
     .destroy = destroy,
@@ -229,7 +229,7 @@ const xy_task_policy_t policy_dmda = {
 
 const xy_task_policy_t policy_dmdar = {
     .name = "dmdar",
-    .describe = "dmda, and a worker first runs what its memory holds most of",
+    .describe = "dmda, but a worker first runs the task with most of its data in memory",
     .eviction = "clean-first",
     .create = create_dmdar,
     .destroy = destroy,

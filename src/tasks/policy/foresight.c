@@ -23,7 +23,7 @@ static const char *const trials[] = {"closure", "modular-ready", "lws",   "prio"
 
 const xy_task_policy_t policy_foresight = {
     .name = "foresight",
-    .describe = "tries the others in virtual time and takes the first to end (the default)",
+    .describe = "tries the others in virtual time and chooses the fastest (the default)",
     .trials = trials,
     .frequent = 3,
 };

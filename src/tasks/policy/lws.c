@@ -8,7 +8,7 @@
  *
  *   queues 0: a b c   1: -         worker 1 steals c
  *
- * The first tasks, made ready by nobody, are dealt out in runs of equal length.
+ * The first tasks, which depend on no other, are dealt out in runs of equal length.
  */
 #include "tasks/policy/policy_internal.h"
 
