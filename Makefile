@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The front door. The build itself is CMake with presets (see CMakePresets.json); each target here
+# Entry points. The build itself is CMake with presets (see CMakePresets.json); each target here
 # is one script or one CMake command.
 
 PREFIX ?= /opt/xylem

@@ -156,8 +156,8 @@ typedef struct {
 XYLEM_API int xylem_tasks_create(xylem_tasks **tasks_p);
 XYLEM_API void xylem_tasks_free(xylem_tasks *t); /* NULL is fine */
 
-/* A datum, and a task with its accesses. Both return a number from 0 that goes up by one. What is
- * wrong is said at once and the number can be used nevertheless; the run then returns the error. A
+/* A datum, and a task with its accesses. Both return a number from 0 that goes up by one. Mistakes
+ * are reported at once, and the number can still be used; the run then returns the error. A
  * task names a datum once at most. */
 XYLEM_API int xylem_tasks_data(xylem_tasks *t, const xylem_data *data);
 XYLEM_API int xylem_tasks_add(xylem_tasks *t, const xylem_task *task, const xylem_access *accesses,

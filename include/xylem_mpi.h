@@ -26,8 +26,8 @@ extern "C" {
 /* A communicator of the same members whose ranks are numbered anew, by what the members have sent
  * to each other since they last called it, on any communicator: rank i of `comm` is taken to go on
  * as rank i of *newcomm, and those who talk most are put near each other in the machine. No rank
- * moves to another core; what belongs to rank i is the program's to hand over, from rank i of
- * `comm` to the rank of MPI_COMM_WORLD that has got the number (MPI_Group_translate_ranks tells).
+ * moves to another core; the program must send the data of rank i from rank i of
+ * `comm` to the rank of MPI_COMM_WORLD that now has the number (see MPI_Group_translate_ranks).
  *
  * Messages are counted from the beginning with `mpiexec --monitor DIR`. Without it the first call
  * begins to count for the members of `comm`, and its ranks keep their numbers; so they do when no

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Everything that is checked, in the order in which it fails fastest:
-#   dev      build with warnings as errors; all tests; the house, the documents, the install
+#   dev      build with warnings as errors; all tests; the source tree, the documents, the install
 #   lint     formatting, static analysis, sizes
 #   asan     build with clang; unit tests and some MPI programs under AddressSanitizer and
 #            UndefinedBehaviorSanitizer; each fuzz target for 3 seconds

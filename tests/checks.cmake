@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Checks of the house itself: floors, headers, documents, the installed tree, other builds. They
+# Checks of the source tree itself: layers, headers, documents, the installed tree, other builds. They
 # run once, in the plain builds; sanitizer builds leave them out.
 if(XYLEM_SANITIZE OR CMAKE_CROSSCOMPILING)
   return()

@@ -6,7 +6,7 @@
 #   tests/reuse_object.sh OTHER_BUILD COMPILER OPTION... -o OBJECT -c SOURCE
 #
 # Both trees must have the same compiler and flags. A difference shows in a source only by name:
-# XYLEM_HAVE_ or a header of the library; no header of the house may say XYLEM_HAVE_ (the test that
+# XYLEM_HAVE_ or a header of the library; no header of the source tree may say XYLEM_HAVE_ (the test that
 # uses this checks that).
 other=$1
 shift

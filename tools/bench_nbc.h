@@ -88,7 +88,7 @@ nbc_result_t *nbc_result_at(const nbc_study_t *study, size_t collective, size_t 
                             size_t library);
 
 /* The libraries that the options name, each with the program compiled in a folder of its own. A
- * peer that is not installed is said in one line and left out. */
+ * peer that is not installed is reported in one line and left out. */
 xy_status_t nbc_libraries_make(nbc_study_t *study);
 void nbc_libraries_cleanup(nbc_study_t *study);
 

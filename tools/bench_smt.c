@@ -46,7 +46,7 @@ typedef struct {
 typedef struct {
     int cpu;
     uint64_t bytes;
-    atomic_int stop; /* relaxed: only tells when to end; the join orders the rest */
+    atomic_int stop; /* relaxed: a flag to end; the join orders the rest */
     uint64_t copied;
     bool is_out_of_memory;
 } copier_t;

@@ -144,7 +144,7 @@ xy_status_t calibrate_own_messages(const xy_calibration_t *c, const xy_messages_
         return XY_OK;
     }
     one.seconds = fmin(seconds / (SIZES * fmax(count, 1)), 0.16);
-    /* The nearest other PU first: it is what is meant when nothing else is said. */
+    /* The nearest other PU first: it is the default. */
     for (int i = 1; i < count && st == XY_OK; i++)
         st = measure_level(c, &one, &levels[i], launcher, probe, costs);
     if (st == XY_OK && count > 0)

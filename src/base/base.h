@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ground floor: what every room uses and what knows nothing of machines or messages. This is
- * the header that other rooms include; each part is a chapter of its own.
+ * the header that other components include; each part is a chapter of its own.
  */
 #ifndef XY_BASE_BASE_H
 #define XY_BASE_BASE_H

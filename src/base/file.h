@@ -35,7 +35,7 @@ typedef struct xy_out xy_out_t;
 xy_status_t xy_out_open(const char *path, xy_out_t **out_p);
 /* For writing; the descriptor of a plain file can be read too. */
 FILE *xy_out_file(xy_out_t *out);
-/* Flush, check for errors (a full disk is said here), rename. Frees `out` in all cases. */
+/* Flush, check for errors (a full disk is reported here), rename. Frees `out` in all cases. */
 xy_status_t xy_out_commit(xy_out_t *out);
 /* Remove what was written. Frees `out`; NULL is fine. */
 void xy_out_cancel(xy_out_t *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writing beside and renaming. A temporary name is registered before the file exists: a signal
- * between the two finds a name that nobody else has (it is random), so removing it harms nobody,
+ * between the two finds a unique name (it is random), so removing it does no harm,
  * and no window is left in which the file could stay behind.
  *
  * What is not a regular file (a device, a pipe, an inherited descriptor) cannot be replaced by a

@@ -39,7 +39,7 @@ xy_status_t xy_fail_memory(const char *what);
 #endif
 
 /* Test hook: the k-th allocation from now on (1 is the next), on this thread, fails; 0 turns the
- * hook off. `hit` tells whether it failed since. */
+ * hook off. `hit` returns whether it failed since. */
 void xy_memory_fail_at(long k);
 int xy_memory_fail_hit(void);
 

@@ -77,9 +77,9 @@ struct xy_command {
     const xy_section_t *sections; /* more of the man page, ended by {0}; or NULL */
     size_t values_size;
     long positional_min, positional_max; /* max -1: any number */
-    bool stop_at_positional; /* what follows the first positional belongs to somebody else */
-    bool single_dash;        /* "-np 4" means the long option "np" (as mpiexec's users write) */
-    bool is_one_dash;        /* names have one dash and nothing else does: compilers */
+    bool stop_at_positional;             /* what follows the first positional is not parsed */
+    bool single_dash;     /* "-np 4" means the long option "np" (as mpiexec's users write) */
+    bool is_one_dash;     /* names have one dash and nothing else does: compilers */
     bool is_raw;          /* run() gets the arguments as they came (but --help), NULL as values */
     const char *prefix;   /* in usage lines, "xylem" when NULL; "" for a command of its own */
     const char *complete; /* completion of positionals: "file", "directory", "verb", or NULL */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parser and the three printers of option tables share. Private to the room. */
+/* What the parser and the three printers of option tables share. Private to the component. */
 #ifndef XY_BASE_OPTION_TABLE_H
 #define XY_BASE_OPTION_TABLE_H
 

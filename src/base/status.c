@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#define XY_STATUS_DEFINES /* the functions themselves, not what the analyzer is told of them */
+#define XY_STATUS_DEFINES /* the functions themselves, not their declarations for the analyzer */
 #include "base/status.h"
 
 #include <errno.h>
@@ -71,7 +71,7 @@ static void say(xy_status_t status, const char *message)
     n = snprintf(line, sizeof(line), "%s: %s\n", program, message);
     if (n > (int)sizeof(line) - 1)
         n = (int)sizeof(line) - 1;
-    /* One write, so that lines of several threads do not mix; nobody is left to tell if it fails.
+    /* One write, so that lines of several threads do not mix; a failure cannot be reported.
      */
     if (write(STDERR_FILENO, line, (size_t)n) < 0)
         return;

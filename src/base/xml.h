@@ -60,7 +60,7 @@ const char *xy_xml_path(const xy_xml_t *doc);
 const char *xy_xml_attr(const xy_xml_node_t *node, const char *name);
 
 /* Typed attributes: *value_p is untouched when the attribute is absent; a value that is no number
- * or is outside [min, max] is said with file and line. */
+ * or is outside [min, max] is reported with file and line. */
 xy_status_t xy_xml_attr_long(const xy_xml_t *doc, const xy_xml_node_t *node, const char *name,
                              long min, long max, long *value_p);
 xy_status_t xy_xml_attr_double(const xy_xml_t *doc, const xy_xml_node_t *node, const char *name,

@@ -129,7 +129,7 @@ typedef struct {
     int keeper; /* this rank, if it is in a pair, is its keeper; else the even ones are */
 } coll_group_t;
 
-coll_group_t coll_group(int p, int keeper); /* keeper -1: nobody in particular */
+coll_group_t coll_group(int p, int keeper); /* keeper -1: no particular rank */
 int coll_group_rank(const coll_group_t *g, int member);
 int coll_group_other(const coll_group_t *g, int member); /* its pair's other rank, or -1 */
 int coll_group_member(const coll_group_t *g, int rank);

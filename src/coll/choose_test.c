@@ -169,7 +169,7 @@ static void test_wrong(void **state)
     expect_wrong(q);
 }
 
-/* Memory that runs out anywhere is said once and leaves nothing behind. */
+/* A failed allocation anywhere is reported once and leaks nothing. */
 static void test_memory(void **state)
 {
     const bool in_place[5] = {true, true, true, true, true};

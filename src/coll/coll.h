@@ -10,7 +10,7 @@
  * The graph has one operation per message: its actor, the receiver, copies (or reduces) straight
  * from the buffer of the sender. XY_BUFFER_SEND and XY_BUFFER_RECEIVE are what the rank gave to the
  * call, as packed elements; a broadcast has XY_BUFFER_RECEIVE only. Buffers above are temporaries
- * of the sizes that the graph tells. Operations of tree algorithms carry their level.
+ * of the sizes given by the graph. Operations of tree algorithms carry their level.
  *
  * Two kinds of algorithms. *Direct* ones need the memory of all ranks in sight: they are what runs
  * inside a node unless another is asked for, without a graph being made (direct.h). The others are

@@ -43,9 +43,9 @@ static inline int64_t xy_direct_copy_pieces(uint64_t bytes)
 }
 
 /* Was the work handed to a communication core (offloaded), and has no group more than one rank?
- * Then nothing is left for the others: that core tells all ranks of the end, and there are no ranks
- * of one group whose data would travel together. And as no core comes to help with the last pieces
- * before its rank has computed, those of reductions are smaller. */
+ * Then nothing is left for the others: that core notifies all ranks of the end, and there are no
+ * ranks of one group whose data would travel together. And as no core comes to help with the last
+ * pieces before its rank has computed, those of reductions are smaller. */
 static inline bool xy_direct_is_spread(int most_members, bool is_offloaded)
 {
     return is_offloaded && most_members == 1;

@@ -2,7 +2,7 @@
 /*
  * Exclusive scan, binomial trees.                Cost = a + n b + rounds(p-1) (a + n (b + g))
  *
- * The scan of all ranks but the last, see scan_binomial.c, then everybody takes its left
+ * The scan of all ranks but the last, see scan_binomial.c, then every rank takes its left
  * neighbour's sum. Rank 0 gets nothing. p = 4: scan of 0 1 2: 0->1, 1->2     shift: 0->1 1->2 2->3
  */
 #include "coll/build.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Criteria (private to the room): which degree is best. Each is one file criterion_NAME.c that ends
- * in one table, listed in criterion.c.
+ * Criteria (private to the component): which degree is best. Each is one file criterion_NAME.c that
+ * ends in one table, listed in criterion.c.
  */
 #ifndef XY_COST_CRITERION_H
 #define XY_COST_CRITERION_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Least squares through LAPACKE (private to the room). The library is loaded when it is first
+ * Least squares through LAPACKE (private to the component). The library is loaded when it is first
  * needed, so that commands and programs that only read models carry no linear algebra, and start
  * none of its threads.
  */
@@ -12,7 +12,7 @@
 
 #include "base/base.h"
 
-/* Load it. EUNSUPPORTED is said with the remedy, each time. Any thread. */
+/* Load it. EUNSUPPORTED is reported with the remedy, each time. Any thread. */
 xy_status_t cost_lapack_load(void);
 
 /* Minimise |A c - b| by QR. `a` holds `terms` columns of `rows` values and is overwritten by Q;

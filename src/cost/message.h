@@ -69,7 +69,7 @@ typedef struct {
  * that misses no sample by 2 % is good whatever its R^2, which is small for what hardly changes.
  * `error_max`: relative error that ends an interval too; INFINITY: none does. On success the
  * caller frees lines_p->line; the lines are at least one. EINVAL is silent: x does not increase, or
- * there are no samples. ENOMEM is said. */
+ * there are no samples. ENOMEM is reported. */
 xy_status_t xy_progressive_fit(const double *x, const double *y, size_t count, double r2_min,
                                double error_max, xy_lines_t *lines_p);
 /* The value of the line for x; of the nearest one outside all of them. */

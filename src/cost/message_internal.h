@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Models of messages (private to the room). Each is one file message_NAME.c that ends in one
+ * Models of messages (private to the component). Each is one file message_NAME.c that ends in one
  * table, listed in message.c.
  */
 #ifndef XY_COST_MESSAGE_INTERNAL_H

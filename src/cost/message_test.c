@@ -96,7 +96,7 @@ static void test_predicts(void **state)
         assert_int_equal(xy_message_fit(samples, SIZES, &m), XY_OK);
         for (double bytes = 1.5; bytes < 8e6; bytes *= 1.37, n++) {
             if (bytes > 32768 && bytes < 65536)
-                continue; /* where the protocol changes nobody measured */
+                continue; /* not measured where the protocol changes */
             for (int k = 0; k < 2; k++) {
                 xy_estimate_t e = xy_message_value(&m, k ? "hockney" : NULL, 0, bytes);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Samples that contradict their neighbours (private to the room).
+ * Samples that contradict their neighbours (private to the component).
  *
  *            o           one or two samples that are far above where the samples before and after
  *   o  o  o     o  o     them, which agree with each other, put them: a disturbance that was not

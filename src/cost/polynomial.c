@@ -61,7 +61,7 @@ static bool solve(const cost_regression_t *r, size_t first, size_t points, int d
     return true;
 }
 
-/* Between two neighbours nothing but their own times tells what to expect: a polynomial that runs
+/* Between two neighbours only their own times show what to expect: a polynomial that runs
  * away there is of no use, however well it meets the samples. */
 static bool is_near_samples(const cost_regression_t *r, size_t first, size_t end,
                             const xy_interval_t *p)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One polynomial on a run of samples (private to the room). */
+/* One polynomial on a run of samples (private to the component). */
 #ifndef XY_COST_POLYNOMIAL_H
 #define XY_COST_POLYNOMIAL_H
 

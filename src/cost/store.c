@@ -248,7 +248,7 @@ const xy_constant_cost_t *xy_costs_constant(const xy_costs_t *costs, const char 
 
 /* ---- Which machine ---- */
 
-/* The processor's name; "" where the kernel tells none. */
+/* The processor's name; "" where the kernel has none. */
 static void read_processor(char *buffer, size_t size)
 {
     FILE *file = fopen("/proc/cpuinfo", "re");

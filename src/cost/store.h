@@ -13,7 +13,7 @@
  * it and models can be fitted again. What is written reads back as the same, bit for bit. Models
  * are read as they stand: no LAPACKE is needed.
  *
- * A store may be read from any thread while nobody changes it. Nothing parks.
+ * A store may be read from any thread while no thread changes it. Nothing parks.
  */
 #ifndef XY_COST_STORE_H
 #define XY_COST_STORE_H

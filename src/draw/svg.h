@@ -36,7 +36,7 @@ typedef struct {
 xy_svg_t xy_svg_begin(FILE *file, const xy_svg_head_t *head);
 void xy_svg_end(const xy_svg_t *svg);
 
-/* ---- Shapes: a class, where, and what a pointer over it tells (NULL: nothing) ---- */
+/* ---- Shapes: class, position, and tooltip (NULL: none) ---- */
 
 void xy_svg_rect(const xy_svg_t *svg, const char *class, double x, double y, double width,
                  double height, const char *tip);

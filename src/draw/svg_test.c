@@ -137,7 +137,7 @@ static void test_curve(void **state)
     testing_drawing_close(&d);
 }
 
-/* Entries that do not fit begin a line, and the height says so. */
+/* Entries that do not fit begin a line, and the height grows. */
 static void test_legend(void **state)
 {
     xy_legend_t entries[6];

@@ -17,7 +17,7 @@ static bool count_down(_Atomic int32_t *counter)
     return atomic_fetch_sub_explicit(counter, 1, memory_order_acq_rel) == 1;
 }
 
-/* `op` waits for one thing less. Returns 1 when that made it ready for anybody. */
+/* `op` waits for one thing less. Returns 1 when that made it ready for any thread. */
 static int release(xy_exec_t *e, xy_op_id_t op)
 {
     int32_t queue;

@@ -9,8 +9,8 @@
  *       xy_exec_do(e, op);
  *
  * An operation becomes ready when all before it are over and the ranks whose buffers it touches
- * have arrived. Whoever has time takes ready operations: communication cores, ranks that wait, one
- * thread or many; nobody ever waits in here, and there is no lock. A rank is over, and told so,
+ * have arrived. Any idle thread takes ready operations: communication cores, ranks that wait, one
+ * thread or many; no thread ever waits in here, and there is no lock. A rank is over, and notified,
  * when nothing will touch its own buffers any more; temporaries belong to the executor.
  *
  * With `queue` the caller says for each operation who gets it, by xy_exec_take_own: progress
@@ -29,13 +29,13 @@ typedef struct xy_exec xy_exec_t;
 
 typedef struct {
     /* out = left op right, `bytes` of whole elements. out is left, or right, or overlaps neither.
-     * Called by whoever does the operation. NULL: the graph has no reductions. */
+     * Called by the thread that does the operation. NULL: the graph has no reductions. */
     void (*reduce)(void *arg, const void *left, const void *right, void *out, uint64_t bytes);
     /* Copy `op->bytes`; NULL: memcpy. For data that is not packed in memory: `op` has the places.
      */
     void (*copy)(void *arg, const xy_op_t *op, void *to, const void *from);
-    /* Rank's buffers are its own again. Called once per rank, by whoever did the last operation
-     * that touched them (or by xy_exec_arrive); or NULL. */
+    /* Rank's buffers are its own again. Called once per rank, by the thread that did the last
+     * operation that touched them (or by xy_exec_arrive); or NULL. */
     void (*on_rank)(void *arg, int rank);
     /* All ranks came and all is done. Called once, last; the executor may be reset or destroyed in
      * it. Or NULL. */
@@ -45,8 +45,8 @@ typedef struct {
      * executor is made, with the `arg` above. NULL: the common one offers all. */
     int (*queue)(void *arg, const xy_op_t *op);
     int queues;
-    /* An operation came to `queue`, which is not the common one. Called by whoever made it ready;
-     * somebody may have taken it before. Or NULL. */
+    /* An operation came to `queue`, which is not the common one. Called by the thread that made it
+     * ready; another thread may have taken it before. Or NULL. */
     void (*on_ready)(void *arg, int queue);
 } xy_exec_options_t;
 
@@ -55,15 +55,15 @@ typedef struct {
  * is no `reduce` (said). XY_ENOMEM (said). */
 xy_status_t xy_exec_create(const xy_graph_t *graph, int ranks, const xy_exec_options_t *options,
                            xy_exec_t **exec_p);
-void xy_exec_destroy(xy_exec_t *exec); /* NULL is fine; nobody may be inside */
+void xy_exec_destroy(xy_exec_t *exec); /* NULL is fine; no thread may be inside */
 /* Back to before the first arrival, for another run of the same graph with another `arg`. Nobody
  * may be inside, and the last run must be over or have never begun. */
 void xy_exec_reset(xy_exec_t *exec, void *arg);
 
 /* The rest: any thread, at any time, at once; does not park. */
 
-/* `rank` takes part, with these buffers, which must have the bytes that xy_graph_buffer_bytes
- * tells; NULL where that is 0. Once per run. Returns how many operations became ready for
+/* `rank` takes part, with these buffers, which must have the sizes of xy_graph_buffer_bytes;
+ * NULL where that is 0. Once per run. Returns how many operations became ready for
  * xy_exec_take, so that the caller can wake as many cores. */
 int xy_exec_arrive(xy_exec_t *exec, int rank, const void *send, void *receive);
 

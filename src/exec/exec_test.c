@@ -79,7 +79,7 @@ static void test_arrivals(void **state)
     testing_case_close(&c);
 }
 
-/* Levels up to S are for their actors alone, the rest for anybody. */
+/* Levels up to S are for their actors alone, the rest for all threads. */
 static void test_split(void **state)
 {
     (void)state;

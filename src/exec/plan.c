@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The plan of an executor: what can be said of a graph before anybody arrives.
+ * The plan of an executor: what is known of a graph before any rank arrives.
  *
  * An operation must not begin before the ranks that it touches have arrived. Only some wait for an
  * arrival themselves: where a predecessor touches the same rank, that one has waited already, or
@@ -209,8 +209,9 @@ static void plan_ops(xy_exec_t *e)
 
 /* ---- Making and resetting ---- */
 
-/* Before anybody is inside: relaxed stores are enough, whoever hands out the executor publishes
- * them. Operations that wait for nothing (points in the order) are ready from the start. */
+/* Before any thread is inside: relaxed stores are enough, the thread that hands out the executor
+ * publishes them. Operations that wait for nothing (points in the order) are ready from the start.
+ */
 void xy_exec_reset(xy_exec_t *e, void *arg)
 {
     int32_t ops = xy_graph_ops(e->graph);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the room share: the executor itself. */
+/* What the files of the component share: the executor itself. */
 #ifndef XY_EXEC_PRIVATE_H
 #define XY_EXEC_PRIVATE_H
 
@@ -14,14 +14,14 @@ struct xy_exec {
     const xy_graph_t *graph;
     xy_exec_options_t options;
     int ranks, buffers;
-    int common;  /* the queue that is for everybody, after those that are not */
+    int common;  /* the common queue, after the private ones */
     char **base; /* [ranks * buffers]; user buffers are written by xy_exec_arrive, before the
                     operations that use them are released */
     char *temporaries;
 
     /* The plan, made once. */
     int32_t *waits;      /* [ops]: predecessors and arrivals that an operation waits for */
-    int32_t *queue_of;   /* [ops]: somebody's own queue, or `common` */
+    int32_t *queue_of;   /* [ops]: a private queue, or `common` */
     int32_t *gate_start; /* [ranks + 1] */
     xy_op_id_t *gates;   /* operations that an arrival releases, by rank */
     int32_t *owns;       /* [ranks]: operations that touch its own buffers, plus 1 */

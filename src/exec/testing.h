@@ -333,8 +333,8 @@ static inline uint64_t testing_result_bytes(const testing_case_t *c, int rank)
     return c->receive_bytes[rank];
 }
 
-/* `on_rank`: its buffers are as they must be, and nobody looks at them again: they are spoilt, so
- * that it would be seen. A rank leaves a barrier only when all came. */
+/* `on_rank`: its buffers have their final values and are not read again: they are overwritten, so
+ * that a late read would be noticed. A rank leaves a barrier only when all came. */
 static inline void testing_case_rank_over(void *arg, int rank)
 {
     testing_case_t *c = arg;

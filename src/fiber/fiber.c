@@ -74,7 +74,7 @@ static void fiber_free(xy_fiber_t *fiber)
     w->free_fibers = fiber;
 }
 
-/* `fiber` has ended and nobody runs on its stack any more. */
+/* `fiber` has ended and its stack is no longer in use. */
 void fiber_recycle(xy_worker_t *w, xy_fiber_t *fiber)
 {
     if (fiber->stack != NULL) {

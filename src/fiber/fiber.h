@@ -11,7 +11,7 @@
  * Scheduling is cooperative and a fiber never leaves its worker. So everything that only fibers of
  * one worker touch needs no lock and no atomic. A fiber gives way in park, yield and sleep only.
  *
- * A parked fiber comes back when somebody calls xy_fiber_ready (same worker) or xy_fiber_wake (any
+ * A parked fiber continues after a call of xy_fiber_ready (same worker) or xy_fiber_wake (any
  * thread) on it, exactly once per park. Ready fibers run in order of priority (0 first, 31 last),
  * and first come first served inside one priority.
  *
@@ -57,8 +57,8 @@ typedef struct {
      * watch; must not park. May be NULL. */
     void (*idle)(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber);
     /* Called once, on one worker, when every worker is asleep, no timer runs and fibers are still
-     * parked: nobody will ever wake them. Threads that are no workers are not foreseen: a pool that
-     * waits for their wakes leaves this NULL. */
+     * parked: nothing will ever wake them. Threads that are no workers are not foreseen: a pool
+     * that waits for their wakes leaves this NULL. */
     void (*stuck)(xy_pool_t *pool);
     /* Called on the faulting worker, on its signal stack, when `fiber` ran over its stack. Must not
      * return (it reports and ends the process). */

@@ -505,7 +505,7 @@ static void be_silent(void *arg, xy_status_t status, const char *message)
     snprintf(arg, 400, "%s", message);
 }
 
-/* Whatever allocation fails, creation says so, leaves nothing and works the next time. */
+/* Whatever allocation fails, creation reports it, leaks nothing and works the next time. */
 static void test_creation_fails(void **state)
 {
     char said[400] = "";

@@ -23,7 +23,7 @@ typedef struct {
     _Atomic long polls;
 } game_t;
 
-/* Fiber 0 keeps the clock. Both make the same number of turns; whoever is last lets the other end.
+/* Fiber 0 keeps the clock. Both make the same number of turns; the last one lets the other end.
  */
 static void keep_clock(void *arg)
 {

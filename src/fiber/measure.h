@@ -6,7 +6,7 @@
  *   st = xy_fiber_measure(XY_FIBER_SWITCH, NULL, seconds, 100);
  *
  * Each of the values is the mean of a batch that takes from 10 to 1000 microseconds, so that the
- * clock does not count and the batches that somebody disturbed stand out. A calibration keeps
+ * clock does not count and disturbed batches stand out. A calibration keeps
  * their median. From a thread that is no worker; blocks for a tenth of a second or so.
  */
 #ifndef XY_FIBER_MEASURE_H

@@ -245,7 +245,7 @@ static void threads_join(xy_pool_t *pool, int first, int started)
     for (int i = first; i < started; i++)
         pthread_join(pool->workers[i].thread, NULL);
     for (int i = started; i < pool->config.workers; i++)
-        fiber_mail_drain(&pool->workers[i]); /* the letter that nobody read */
+        fiber_mail_drain(&pool->workers[i]); /* unread wake-ups */
 }
 
 xy_status_t xy_pool_start(xy_pool_t *pool)

@@ -66,7 +66,7 @@ struct xy_fiber {
     uint8_t state, priority;
     uint8_t list;      /* which ready list, while FIBER_READY */
     bool is_signalled; /* ready came before park */
-    bool is_held;      /* somebody will call xy_fiber_release */
+    bool is_held;      /* its owner will call xy_fiber_release */
     void *tsan;
     xy_fiber_t *child, *sibling; /* in the timer heap */
     int64_t deadline;            /* ns of CLOCK_MONOTONIC */

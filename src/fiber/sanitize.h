@@ -119,7 +119,7 @@ static inline void fiber_sanitize_stack_end(unsigned id)
 #endif
 }
 
-/* The frames of the fiber that ended on [low, high) are gone, though nobody returned from them. */
+/* The frames of the fiber that ended on [low, high) are gone, although they did not return. */
 static inline void fiber_sanitize_stack_clear(void *low, void *high)
 {
 #if FIBER_ASAN

@@ -20,15 +20,16 @@
  *
  *   a) every `asleep` word is 1,   b) `sleepers` is still what its own counting left there.
  *
- * Let t be the moment of L's counting. By b) nobody counted out between t and the end of the
+ * Let t be the moment of L's counting. By b) no worker counted out between t and the end of the
  * check, so all that time every worker but L was in S4, where it posts nothing and does not set
  * its word; a word seen at 1 in a) was therefore 1 at t. A post made by a worker before t was made
  * before that worker counted itself in: either its target saw it in S3 and is not counted, or P3
- * set the target's word to 0 before t, and a) sees it. Hence no post is under way, nobody can make
- * one, and no timer runs (a worker with timers is not counted): no fiber will ever be woken. When
- * a) or b) fails, some worker is on its way out of S4 and will count itself in again, so the check
- * is made again by whoever is last then. Threads that are no workers are outside of this reasoning:
- * L looks into the mailboxes too, but a wake that such a thread will make later is not foreseen.
+ * set the target's word to 0 before t, and a) sees it. Hence no post is in progress, no worker can
+ * make one, and no timer runs (a worker with timers is not counted): no fiber will ever be woken.
+ * When a) or b) fails, some worker is on its way out of S4 and will count itself in again, so the
+ * check is made again by the worker that is last then. Threads that are no workers are outside of
+ * this reasoning: L looks into the mailboxes too, but a wake that such a thread will make later is
+ * not foreseen.
  */
 #include <errno.h>
 #include <linux/futex.h>

@@ -48,7 +48,7 @@ static inline void make_ready(xy_worker_t *w, xy_fiber_t *fiber)
         fiber->is_signalled = true;
 }
 
-/* Make everybody in the mailbox ready, first come first. */
+/* Make all fibers in the mailbox ready, first come first. */
 void fiber_mail_drain(xy_worker_t *w)
 {
     xy_fiber_t *letter = atomic_exchange_explicit(&w->head.mail, NULL, memory_order_acquire);
@@ -117,7 +117,7 @@ static inline void tell_idle(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber)
 }
 
 /* Poll and sleep until a fiber is ready; the root when the worker is to stop. On the stack of
- * whoever gave way last. */
+ * the fiber that ran last. */
 static __attribute__((noinline)) xy_fiber_t *wait_for_work(xy_worker_t *w)
 {
     xy_fiber_t *fiber;
@@ -299,7 +299,7 @@ void xy_fiber_exit(void)
     xy_worker_t *w = xy_worker_current;
     xy_fiber_t *self = w->head.current, *next;
 
-    self->state = FIBER_RUNNING; /* until nobody stands on its stack: see fiber_recycle */
+    self->state = FIBER_RUNNING; /* until its stack is unused: see fiber_recycle */
     w->last = NULL;
     w->head.current = NULL;
     if (atomic_fetch_sub_explicit(&w->pool->live, 1, memory_order_acq_rel) == 1)

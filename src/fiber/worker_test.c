@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Several workers: wakes between them, sleeping, stopping, and knowing that nobody can move. */
+/* Several workers: wakes between them, sleeping, stopping, and detecting deadlocks. */
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -91,11 +91,11 @@ static void play(void *arg)
         me->seed = me->seed * 1103515245 + 12345;
         give_token(&players[(me->seed >> 16) % (unsigned)player_count]);
     }
-    for (int i = 0; i < player_count; i++) /* the game is over: everybody learns */
+    for (int i = 0; i < player_count; i++) /* the game is over: wake all players */
         give_token(&players[i]);
 }
 
-/* `tokens` go round between `count` fibers on `workers` workers; all fibers end, nobody is stuck.
+/* `tokens` go round between `count` fibers on `workers` workers; all fibers end, none is stuck.
  */
 static void game(int workers, int count, int tokens, long passes, double spin)
 {

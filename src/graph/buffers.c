@@ -82,7 +82,7 @@ static bool cut_at(xy_vec_t *track, uint64_t offset)
     return true;
 }
 
-/* Put an interval that nobody touched yet in front of interval i. */
+/* Put an interval that no operation has touched yet in front of interval i. */
 static bool fill_gap(xy_vec_t *track, size_t i, uint64_t begin, uint64_t end)
 {
     if (!splice(track, i, i, 1))

@@ -12,7 +12,7 @@
 
 enum { RANKS = 3, BUFFERS = 2, BYTES = 64 };
 
-/* A move takes bytes, a reduction adds them up in a way that tells left from right. */
+/* A move takes bytes, a reduction adds them up in a way that distinguishes left from right. */
 static void apply(unsigned char memory[RANKS][BUFFERS][BYTES], const xy_op_t *op)
 {
     unsigned char *from = &memory[op->from.rank][op->from.buffer][op->from.offset];

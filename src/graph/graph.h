@@ -35,7 +35,7 @@
 xy_status_t xy_graph_create(xy_graph_t **graph_p);
 void xy_graph_destroy(xy_graph_t *graph); /* NULL is fine */
 
-/* Building. When memory runs out the graph remembers it and xy_graph_finalize says so: ids are
+/* Building. When memory runs out the graph remembers it and xy_graph_finalize reports it: ids are
  * always valid to pass on. `before` and `after` may repeat: an edge given twice counts once. */
 xy_op_id_t xy_graph_add(xy_graph_t *graph, const xy_op_t *op);
 void xy_graph_add_edge(xy_graph_t *graph, xy_op_id_t before, xy_op_id_t after);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the room share: the graph itself. */
+/* What the files of the component share: the graph itself. */
 #ifndef XY_GRAPH_GRAPH_INTERNAL_H
 #define XY_GRAPH_GRAPH_INTERNAL_H
 
@@ -18,7 +18,7 @@ typedef struct {
 
 /* Who touched something last. */
 typedef struct {
-    xy_op_id_t writer; /* -1: nobody */
+    xy_op_id_t writer; /* -1: none */
     int32_t readers;   /* since that write; -1: none */
 } graph_last_t;
 

@@ -134,7 +134,7 @@ static void test_cycles(void **state)
     }
 }
 
-/* What is built wrongly is said when the graph is finalized. */
+/* Mistakes in building are reported when the graph is finalized. */
 static void expect_wrong(xy_graph_t *g, const char *said)
 {
     testing_listen();
@@ -146,7 +146,7 @@ static void expect_wrong(xy_graph_t *g, const char *said)
 
 static void test_wrong(void **state)
 {
-    xy_spot_t nowhere = {0, XY_BUFFERS_MAX, 0}, nobody = {-1, 0, 0}, end = {0, 0, UINT64_MAX};
+    xy_spot_t nowhere = {0, XY_BUFFERS_MAX, 0}, no_rank = {-1, 0, 0}, end = {0, 0, UINT64_MAX};
     xy_graph_t *g = create();
 
     (void)state;
@@ -161,7 +161,7 @@ static void test_wrong(void **state)
     xy_graph_add_op(g, &(xy_op_t){.kind = XY_OP_MOVE, .from = nowhere, .bytes = 1});
     expect_wrong(g, "buffer");
     g = create();
-    xy_graph_add(g, &(xy_op_t){.kind = XY_OP_MOVE, .from = nobody});
+    xy_graph_add(g, &(xy_op_t){.kind = XY_OP_MOVE, .from = no_rank});
     expect_wrong(g, "buffer 0 of rank -1");
     g = create();
     xy_graph_add_op(g, &(xy_op_t){.kind = XY_OP_MOVE, .to = end, .bytes = 8});

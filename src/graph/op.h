@@ -42,8 +42,8 @@ typedef struct {
     int32_t actor; /* the rank (or worker) on whose behalf it is done: the receiver of a message */
     int32_t level; /* of a tree, 1 at the leaves; 0: not part of a tree. Split-tree cuts here */
     bool is_left;  /* REDUCE, COMBINE: `from` is the left operand */
-    /* Shared memory: whoever does it reads and writes the buffers itself; it is no message, and the
-     * ranks whose buffers they are take no part. */
+    /* Shared memory: the executing thread reads and writes the buffers itself; it is no message,
+     * and the ranks whose buffers they are take no part. */
     bool is_direct;
     /* Part of one piece of work with the operation added before it: the core that does that one
      * does this one next, before anything else. */
@@ -55,7 +55,7 @@ typedef struct {
     /* Tasks. */
     int32_t iteration;          /* for pictures and policies */
     int64_t position[3];        /* likewise: where in the domain */
-    const xy_task_code_t *code; /* belongs to the builder; NULL: the engine is told what to run */
+    const xy_task_code_t *code; /* belongs to the builder; NULL: the engine's caller supplies it */
 } xy_op_t;
 _Static_assert(sizeof(xy_op_t) == 128, "an operation is two lines of a cache");
 

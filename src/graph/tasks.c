@@ -6,12 +6,12 @@
 
 int32_t xy_graph_add_data(xy_graph_t *graph, const xy_data_t *data)
 {
-    graph_last_t nobody = {-1, -1};
+    graph_last_t none = {-1, -1};
     int32_t handle = (int32_t)graph->data.count;
 
     if (!graph_is_building(graph))
         return handle;
-    if (graph->data.count == INT32_MAX || xy_vec_append(&graph->lasts, &nobody) != XY_OK ||
+    if (graph->data.count == INT32_MAX || xy_vec_append(&graph->lasts, &none) != XY_OK ||
         xy_vec_append(&graph->data, data) != XY_OK)
         graph->is_out_of_memory = true;
     return handle;

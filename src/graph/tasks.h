@@ -23,7 +23,7 @@ typedef struct {
     uint64_t bytes;
     int32_t home;        /* memory where it lives at the beginning and the end; 0: main memory */
     int64_t position[3]; /* locality mark, for pictures; -1: none */
-    void *address;       /* in main memory; NULL: nowhere, in virtual time, or the engine is told */
+    void *address;       /* in main memory; NULL: none (virtual time), or given to the engine */
 } xy_data_t;
 
 /* Returns the handle: dense, from 0. */

@@ -38,7 +38,7 @@ xy_status_t xy_latency_create(uint32_t count, xy_latency_t **matrix_p);
 void xy_latency_destroy(xy_latency_t *matrix); /* NULL is fine */
 
 /* Text: one row per machine, in microseconds, separated by blanks or commas, with an optional name
- * in front; '#' starts a comment. EPARSE is said with file and line. */
+ * in front; '#' starts a comment. EPARSE is reported with file and line. */
 xy_status_t xy_latency_read(const char *path, xy_latency_t **matrix_p); /* "-": standard input */
 xy_status_t xy_latency_parse(const char *data, size_t size, const char *path,
                              xy_latency_t **matrix_p);

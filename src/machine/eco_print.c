@@ -4,7 +4,7 @@
 
 #include "machine/eco.h"
 
-/* A thousand names help nobody: the first ones, and how many more. */
+/* A thousand names are useless: print the first ones, and how many more. */
 static void print_members(const xy_eco_t *eco, const xy_latency_t *m, uint32_t c, FILE *file)
 {
     enum { SHOWN = 16 };

@@ -62,7 +62,7 @@ typedef uint32_t xy_obj_t;
 enum {
     XY_EXCLUDED_CGROUP = 1,   /* the container or administrator did not allow it */
     XY_EXCLUDED_AFFINITY = 2, /* the process was bound elsewhere */
-    XY_EXCLUDED_FILE = 4,     /* the machine file says so */
+    XY_EXCLUDED_FILE = 4,     /* excluded by the machine file */
     XY_EXCLUDED = 7,
     XY_OBJ_ROUTED = 8, /* an end of a route */
 };
@@ -108,7 +108,7 @@ typedef struct {
     xy_link_t link;
 } xy_route_t;
 
-/* Read only for everybody outside this room. */
+/* Read-only outside this component. */
 typedef struct {
     char *name;   /* never NULL */
     char *source; /* where it was read, for people; never NULL */
@@ -222,7 +222,7 @@ xy_link_t xy_machine_path(const xy_machine_t *m, xy_obj_t a, xy_obj_t b);
 /* The link between two GPUs of one group (a != b). */
 xy_link_t xy_machine_gpu_peer(const xy_machine_t *m, uint32_t a, uint32_t b);
 
-/* ---- Showing. Write errors stay in the FILE's error flag. ENOMEM is said. ---- */
+/* ---- Showing. Write errors stay in the FILE's error flag. ENOMEM is reported. ---- */
 
 enum { XY_MACHINE_COLOR = 1, XY_MACHINE_UTF8 = 2 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of this room share: the builder, through which every source makes its machine,
+ * What the files of the component share: the builder, through which every source makes its machine,
  * and small helpers.
  *
  *   machine_builder_t b;
@@ -87,7 +87,7 @@ typedef struct {
 uint32_t machine_numbering_next(machine_numbering_t *numbering, uint8_t type, uint32_t level);
 
 /* Classes of identical subtrees: two objects have the same class when what is below and on them is
- * the same. `exact` tells whether physical numbers count: they are compared within nodes (a node
+ * the same. With `exact` physical numbers count: they are compared within nodes (a node
  * and its objects fold whatever its own number). m->count entries the caller frees. */
 xy_status_t machine_fold(const xy_machine_t *m, bool exact, uint32_t **class_p);
 /* How many siblings from `object` to the last child of its parent have its class. */

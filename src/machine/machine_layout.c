@@ -293,7 +293,7 @@ static xy_status_t add_below(const layout_t *l, xy_obj_t o, bool is_single, uint
             st = add_object(l, c + i, is_folded ? run : 1, is_single && !is_folded, index, &last);
         c += run;
     }
-    /* A box of GPUs is told from a GPU by its children: an empty group has no box. */
+    /* A box of GPUs differs from a GPU by its children: an empty group has no box. */
     for (uint32_t i = 0; st == XY_OK && i < groups; i++)
         if (m->gpu_groups[group + i].gpu_count > 0)
             st = add_group(l, group + i, index, &last);

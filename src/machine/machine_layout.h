@@ -22,7 +22,7 @@ typedef struct {
     char note[64]; /* on the right, less visible: links */
 } layout_box_t;
 
-/* The boxes, the root first. The caller cleans the vector up. ENOMEM is said. */
+/* The boxes, the root first. The caller cleans the vector up. ENOMEM is reported. */
 xy_status_t machine_layout(const xy_machine_t *m, xy_vec_t *boxes);
 
 #endif

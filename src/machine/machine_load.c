@@ -257,6 +257,6 @@ xy_status_t xy_machine_load(const char *source, xy_machine_t **machine_p)
         return xy_machine_read(source, machine_p);
     if (looks_synthetic(source))
         return xy_machine_synthetic(source, machine_p);
-    /* A path that is not there is said as such. */
+    /* A path that does not exist is reported as such. */
     return strchr(source, '/') != NULL ? xy_machine_read(source, machine_p) : fail_unknown(source);
 }

@@ -53,7 +53,7 @@ static const char *excluded(const drawing_t *d, const layout_box_t *b)
     return b->first == 0 && d->m->gpus[b->gpu].flags & XY_EXCLUDED ? " x" : "";
 }
 
-/* What the pointer tells: numbers and the link upwards. NULL: nothing. */
+/* The tooltip: numbers and the link upwards. NULL: none. */
 static const char *tip_of(const drawing_t *d, const layout_box_t *b, char tip[TIP_MAX])
 {
     const xy_machine_t *m = d->m;

@@ -74,7 +74,7 @@ static measure_speed_t learn_everywhere(double seconds)
         k++;
         if (best.latency == 0)
             best = p;
-        /* Another kind of core tells nothing about this one. */
+        /* Another kind of core gives no information about this one. */
         if (fabs(p.latency / best.latency - 1) < 0.2)
             best.throughput =
                 best.latency * fmin(best.throughput / best.latency, p.throughput / p.latency);

@@ -9,8 +9,8 @@
  *
  * Kernels run in a process of their own. Sizes double from 100 on until a run takes
  * `time_max`; then sizes in between are added, and all are measured in rounds until none is in
- * doubt or the time is up. One that fails, crashes, hangs or is too noisy is said and gets no
- * model; the others go on. A main thread's business: not to be called from several threads.
+ * doubt or the time is up. One that fails, crashes, hangs or is too noisy is reported and gets no
+ * model; the others continue. Call it from one thread only.
  */
 #ifndef XY_MEASURE_CALIBRATE_H
 #define XY_MEASURE_CALIBRATE_H

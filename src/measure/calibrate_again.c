@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The kernel of a model, run again at sizes that somebody wants to know. */
+/* The kernel of a model, run again at given sizes. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the parts of a calibration share (private to the room). */
+/* What the parts of a calibration share (private to the component). */
 #ifndef XY_MEASURE_CALIBRATE_INTERNAL_H
 #define XY_MEASURE_CALIBRATE_INTERNAL_H
 
@@ -23,7 +23,7 @@ xy_status_t calibrate_handover(const xy_calibration_t *c, const xy_machine_t *li
                                xy_costs_t *costs);
 
 /* Copies or sums of a model again, at the sizes x of the samples; the rest of them is filled in.
- * EUNSUPPORTED: this machine has not so many cores, or no memory so far away; it is said. */
+ * EUNSUPPORTED: this machine has not so many cores, or no memory so far away; it is reported. */
 xy_status_t calibrate_memory_again(const xy_calibration_t *c, const xy_machine_t *live,
                                    const xy_kernel_cost_t *k, xy_sample_t *samples, size_t count);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A process that runs one kernel (private to the room): it may crash, hang or spoil its memory
+ * A process that runs one kernel (private to the component): it may crash, hang or spoil its memory
  * without harm.
  *
  *   measure_child_t w;

@@ -113,7 +113,7 @@ static void test_refusals(void **state)
     xy_error_handler_set(NULL, NULL);
 }
 
-/* A worker that somebody ended between two measurements. */
+/* A worker that was killed between two measurements. */
 static void test_killed(void **state)
 {
     measure_child_options_t o = {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The pace of a core: how fast it runs, and whether it has itself to itself (private to the room).
+ * The pace of a core: how fast it runs, and whether it has itself to itself (private to the
+ * component).
  *
  *   measure_speed_t reference = measure_speed_learn(0.3), now = measure_speed_now();
  *   if (measure_speed_is_alone(&now, &reference))
  *       seconds *= measure_speed_scale(&now, &reference);
  *
  * On a shared machine, a virtual one above all, a core changes under a measurement: its frequency
- * moves by a tenth, and when somebody wakes up on the other thread of the core, which a guest can
+ * moves by a tenth, and when other work starts on the sibling thread of the core, which a guest can
  * not even see, everything takes half as long again. Two loops of a few microseconds tell both:
  *
  *   latency     one operation waits for the next; alone or not, it takes so many cycles: frequency

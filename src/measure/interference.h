@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Watching a run: at what pace the core went while something ran on it (private to the room).
+ * Watching a run: at what pace the core went while something ran on it (private to the component).
  *
  *   measure_interference_start(&reference, true);
  *   run();
  *   measure_interference_t w = measure_interference_stop();
  *   seconds = (took - w.spent) * w.speed;      (as it would be at the reference pace, alone)
  *
- * Neighbours come and go within milliseconds, so looking before and after a long run tells little
+ * Neighbours come and go within milliseconds, so looking before and after a long run shows little
  * about it. A timer interrupts the run every half millisecond for one look of some microseconds:
  *
  *   before |  run . . | . . | . . | . . run  | after       alone here: speed 1

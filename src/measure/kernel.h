@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Compute kernels (private to the room): routines of BLAS and LAPACK from a table, and plug-ins.
+ * Compute kernels (private to the component): routines of BLAS and LAPACK from a table, and
+ * plug-ins.
  */
 #ifndef XY_MEASURE_KERNEL_H
 #define XY_MEASURE_KERNEL_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * An installed MPI: its launcher, and the probe compiled for it (private to the room).
+ * An installed MPI: its launcher, and the probe compiled for it (private to the component).
  *
  *   measure_launcher_t l;
  *   st = measure_launcher_find(NULL, &l);
@@ -41,7 +41,7 @@ void measure_launcher_cleanup(measure_launcher_t *l); /* removes the directory *
 xy_status_t measure_launcher_words(const measure_launcher_t *l, size_t count, const char *agent,
                                    const xy_vec_t *extra, xy_vec_t *words);
 
-/* A word more, in fresh memory. ENOMEM is said. */
+/* Append a word, in new memory. ENOMEM is reported. */
 xy_status_t measure_words_push(xy_vec_t *words, const char *word);
 void measure_words_cleanup(xy_vec_t *words);
 

@@ -244,8 +244,8 @@ static xy_status_t list_cores(const xy_machine_t *m, xy_vec_t *pus)
     return pus->count > 0 ? XY_OK : xy_fail(XY_EUNSUPPORTED, "no core may be used here");
 }
 
-/* Distances of the first core's NUMA node as the firmware tells: nodes[i] is the first one at
- * distance distances[i]. The number of different ones; 0: not told. */
+/* Distances of the first core's NUMA node as the firmware reports them: nodes[i] is the first one
+ * at distance distances[i]. The number of different ones; 0: unknown. */
 static int list_distances(int pu, int nodes[8], long distances[8])
 {
     int home = xy_sysfs_node(XY_SYSFS, pu), count = 0, node = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Messages between two processes, measured by the probe and fitted (private to the room).
+ * Messages between two processes, measured by the probe and fitted (private to the component).
  *
  *   measure_bench_t pair = {.words = &words, .a = 0, .b = 1};      (words start the probe)
  *   st = measure_bench_run(&pair, &message);

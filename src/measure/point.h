@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One size of a kernel, measured on several visits (private to the room).
+ * One size of a kernel, measured on several visits (private to the component).
  *
  *   while (measure_point_is_doubtful(&p, is_paced) && there is time)
  *       st = measure_point_visit(&worker, 1500, measure_point_time(0.1), &p);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The files of probe/, as strings (private to the room), made by cmake/EmbedText.cmake. */
+/* The files of probe/, as strings (private to the component), made by cmake/EmbedText.cmake. */
 #ifndef XY_MEASURE_PROBE_H
 #define XY_MEASURE_PROBE_H
 

@@ -71,7 +71,7 @@ int measure_command_wait(pid_t pid, double deadline)
         if (got < 0 && errno != EINTR)
             return NOT_STARTED;
         if (measure_now() > deadline) {
-            /* A launcher that is asked to end tells its processes elsewhere; if it does not, it is
+            /* A launcher that is asked to end signals its remote processes; if it does not, it is
              * not asked again. */
             sent = sent == 0 ? SIGTERM : SIGKILL;
             deadline = measure_now() + 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Commands run and read line by line (private to the room). */
+/* Commands run and read line by line (private to the component). */
 #ifndef XY_MEASURE_PROCESS_H
 #define XY_MEASURE_PROCESS_H
 

@@ -44,7 +44,7 @@ static void test_lines(void **state)
     assert_int_equal(run("echo one; printf 'two '; sleep 0.05; echo three; exit 3", 60, &st), 3);
     assert_int_equal(st, XY_OK);
     assert_string_equal(lines, "<one><two three>");
-    /* The rest of a line that nobody ended is no line. */
+    /* An unterminated rest is not a line. */
     run("echo a; printf b", 60, &st);
     assert_string_equal(lines, "<a>");
     assert_int_equal(run("kill -9 $$", 60, &st), 128 + SIGKILL);

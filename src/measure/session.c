@@ -52,7 +52,7 @@ static bool is_paced(const session_t *s)
 }
 
 /* xorshift64*: sizes and their order are the same each time. */
-/* The reference was learnt while somebody was on the core: what was told by it is forgotten. */
+/* The reference was measured while other work was on the core: discard what depends on it. */
 static void mend_reference(session_t *s, const measure_pool_t *seen)
 {
     if (seen->below < 20 || seen->below < seen->looks / 100)
@@ -373,7 +373,7 @@ static xy_status_t choose_clock(session_t *s, bool *by_pace_p)
     return XY_OK;
 }
 
-/* What was held out, for whoever asked. */
+/* The held-out samples, for the caller. */
 static xy_status_t hand_over(const session_t *s, bool by_pace)
 {
     for (size_t i = 0; i + 1 < s->held_count; i += 2) {

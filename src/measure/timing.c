@@ -122,7 +122,7 @@ static int by_disturbance(const void *a, const void *b)
     return (p->disturbed > q->disturbed) - (p->disturbed < q->disturbed);
 }
 
-/* Sorts; the number of runs that count, which come first: those that nobody disturbed if they are
+/* Sorts; the number of runs that count, which come first: the undisturbed ones if they are
  * some, else the half that was disturbed least. */
 static long choose_counted(measure_run_t *run, long n)
 {
@@ -273,7 +273,7 @@ static bool is_enough(const series_t *s)
                              : m.spread <= s->limits->tight;
 }
 
-/* The first run meets cold caches and pages; the second tells how long one takes. */
+/* The first run meets cold caches and pages; the second shows how long one takes. */
 static void start(series_t *s)
 {
     measure_run_t first = run_once(s, 1);

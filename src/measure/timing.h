@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Timing something until the answer is tight (private to the room).
+ * Timing something until the answer is tight (private to the component).
  *
  *   measure_pool_t pool = {0};
  *   code = measure_repeat(run, NULL, arg, &limits, &pool);      (again later, into the same pool)
@@ -10,7 +10,7 @@
  * counts (schedstat): what others did meanwhile is no cost of the kernel. While it runs the pace of
  * the core is watched (cost/watch.h), and the run is also told as it would be at the reference pace
  * on a core of its own. Runs of one thing are kept in a pool, which may be filled on several
- * visits. Those that nobody disturbed count, by their median; where they are fewer than five, the
+ * visits. The median of the undisturbed runs counts; where they are fewer than five, the
  * half that was disturbed least.
  *
  * Where pace does not matter, the K-best scheme (Bryant and O'Hallaron) is used: the second

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Balancing loads of leaves that run several processes. Private to the room. */
+/* Balancing loads of leaves that run several processes. Private to the component. */
 #ifndef XY_PLACE_BALANCE_H
 #define XY_PLACE_BALANCE_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Cutting a graph in two with exact sizes, multilevel. Private to the room.
+ * Cutting a graph in two with exact sizes, multilevel. Private to the component.
  *
  *   place_bisector_t b;
  *   st = place_bisector_init(&b, g->n, seed);

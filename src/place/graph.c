@@ -175,7 +175,7 @@ xy_status_t place_graph_sort(const place_graph_t *g, uint32_t *old, place_graph_
     return XY_OK;
 }
 
-/* The row of one class: edges of its members, those to the same class added up. `slot` tells
+/* The row of one class: edges of its members, those to the same class added up. `slot` gives
  * behind which entry a class already stands in the row being written: nothing of an earlier row
  * lies behind its beginning. */
 static uint32_t contract_row(const place_graph_t *g, const uint32_t *class_of,

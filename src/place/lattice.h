@@ -2,7 +2,7 @@
 /*
  * Patterns that are grids: processes of a 2D or 3D box that talk to their neighbours along the
  * axes, whatever their ranks. With coordinates a box can be cut into bricks directly. Private to
- * the room.
+ * the component.
  */
 #ifndef XY_PLACE_LATTICE_H
 #define XY_PLACE_LATTICE_H

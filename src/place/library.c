@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Placing for programs: the functions of xylem.h over those of this room. */
+/* Placing for programs: the functions of xylem.h over those of this component. */
 #include <xylem.h>
 
 #include "place/place.h"

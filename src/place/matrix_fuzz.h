@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the fuzz targets of this room share. */
+/* What the fuzz targets of this component share. */
 #ifndef XY_PLACE_MATRIX_FUZZ_H
 #define XY_PLACE_MATRIX_FUZZ_H
 

@@ -56,7 +56,7 @@ xy_status_t matrix_read_mat(matrix_reader_t *r)
     return read_dense(r, '#');
 }
 
-/* "# ranks 64" in front of a list says how many there are; otherwise the largest one tells. */
+/* "# ranks 64" in front of a list gives their number; otherwise it follows from the largest one. */
 static xy_status_t read_ranks(matrix_reader_t *r, uint64_t *ranks_p)
 {
     const char *word;

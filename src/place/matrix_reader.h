@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the readers of matrices share: lines, words and strict numbers. Private to the room. */
+/* What the readers of matrices share: lines, words and strict numbers. Private to the component. */
 #ifndef XY_PLACE_MATRIX_READER_H
 #define XY_PLACE_MATRIX_READER_H
 
@@ -33,7 +33,7 @@ xy_status_t matrix_next_whole(matrix_reader_t *r, const char *what, uint64_t min
                               uint64_t *value_p);
 /* The line must end here. */
 xy_status_t matrix_end_of_line(matrix_reader_t *r);
-/* Add an entry unless it is zero; ENOMEM is said. */
+/* Add an entry unless it is zero; ENOMEM is reported. */
 xy_status_t matrix_add(matrix_reader_t *r, uint64_t from, uint64_t to, double bytes,
                        double messages);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The parts of the default strategy. Private to the room. */
+/* The parts of the default strategy. Private to the component. */
 #ifndef XY_PLACE_MULTISECTION_H
 #define XY_PLACE_MULTISECTION_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Placement: who goes where. This is the header that other rooms include; each part is a chapter
- * of its own.
+ * Placement: who goes where. This is the header that other components include; each part is a
+ * chapter of its own.
  */
 #ifndef XY_PLACE_PLACE_H
 #define XY_PLACE_PLACE_H

@@ -56,7 +56,7 @@ static void draw_travel(const place_drawing_t *d, double x, double y)
         char text[64];
 
         if (h == 0 && by[0] == 0)
-            continue; /* nobody shares a cell */
+            continue; /* no two processes share a cell */
         snprintf(text, sizeof(text), "%.1f %% travel %d%s link%s", 100 * by[h] / total, h,
                  h == FARTHEST ? " or more" : "", h == 1 ? "" : "s");
         place_svg_bar(&d->svg, x, y, by[h] / total, text);

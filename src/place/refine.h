@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Improving a placement by exchanges, with the real distances. Private to the room.
+ * Improving a placement by exchanges, with the real distances. Private to the component.
  */
 #ifndef XY_PLACE_REFINE_H
 #define XY_PLACE_REFINE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Exchanges on a torus or mesh. A process wants to be beside those it talks to, so it tries their
- * leaves' neighbours in the grid and exchanges with whoever is there when that saves something.
+ * Exchanges on a torus or mesh. A process should be beside its partners, so it tries their
+ * leaves' neighbours in the grid and exchanges with the process there if that reduces the cost.
  */
 #include <string.h>
 

@@ -4,7 +4,7 @@
  *
  * Items live in groups; all places of a group are equal. For two groups that talk to each other,
  * items change places one pair after the other, the pair that gains most first, each item once, and
- * what comes after the best moment is taken back. A gain counts distances to everybody, not only
+ * what comes after the best moment is taken back. A gain counts distances to all items, not only
  * across the two groups, so that a move towards a third group under the same switch is worth what
  * it is worth.
  *
@@ -305,7 +305,7 @@ static xy_status_t collect_offers(refine_state_t *s, uint32_t *listed)
 }
 
 /* Work on the pairs of group `a` with groups of a higher number in which an exchange of the best
- * offers would gain, or the best offer against somebody who hardly matters. */
+ * offers would gain, or the best offer against an item of little weight. */
 static double improve_group(refine_state_t *s, uint32_t a)
 {
     const refine_offer_t *offers = s->offers.data;

@@ -163,7 +163,7 @@ static void put(const char *root, int cpu, const char *name, const char *text)
     fclose(file);
 }
 
-/* What Linux says of this shape; sharing is told by the first processor of those that share. */
+/* What Linux reports for this shape; sharing is given by the first processor that shares. */
 static void write_sys(const shape_t *s, const char *root)
 {
     for (int i = 0; i < count_of(s); i++) {

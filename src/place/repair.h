@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Answers of other libraries made legal. Private to the room. */
+/* Answers of other libraries made legal. Private to the component. */
 #ifndef XY_PLACE_REPAIR_H
 #define XY_PLACE_REPAIR_H
 

@@ -52,7 +52,7 @@ typedef struct {
 } xy_place_t;
 
 /* The load of each of `n` processes: one number per line, '#' begins a comment. On success the
- * caller frees *load_p. What is wrong is said with its line. */
+ * caller frees *load_p. Errors are reported with their line. */
 xy_status_t xy_loads_read(const char *path, uint32_t n, double **load_p);
 /* The same from a text that is cut into pieces, into load[n]. */
 xy_status_t xy_loads_parse(char *text, const char *path, uint32_t n, double *load);
@@ -97,7 +97,7 @@ xy_status_t xy_place_compute(const xy_matrix_t *m, const xy_target_t *t,
                              const xy_place_options_t *options, xy_place_t **place_p);
 void xy_place_destroy(xy_place_t *p); /* NULL is fine */
 
-/* The cost of any placement. ENOMEM is said. */
+/* The cost of any placement. ENOMEM is reported. */
 xy_status_t xy_place_evaluate(const xy_matrix_t *m, xy_metric_t metric, const xy_target_t *t,
                               const uint32_t *leaf_of, xy_place_cost_t *cost_p);
 

@@ -40,7 +40,7 @@ static int compare(const void *left, const void *right)
     return 0;
 }
 
-/* A part of the sorted places, and the level that tells them apart; LEVELS + 1: it is one. */
+/* A part of the sorted places, and the first level on which they differ; LEVELS + 1: it is one. */
 typedef struct {
     uint32_t begin, end;
     int level;
@@ -57,8 +57,8 @@ static int level_of(const place_t *places, uint32_t begin, uint32_t end)
     return level;
 }
 
-/* Heights of a node that branches at a level: of the links above it. Levels that tell nobody apart
- * have no links. */
+/* Heights of a node that branches at a level: of the links above it. Levels on which no places
+ * differ have no links. */
 static void find_heights(const span_t *spans, uint32_t nodes, double *hops, double *weight)
 {
     bool branches[LEVELS + 1] = {false};

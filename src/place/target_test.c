@@ -134,7 +134,8 @@ static void test_memory_runs_out(void **state)
     xy_memory_fail_at(0);
 }
 
-/* Leaves that may run none, one or several: none runs more, and what is said of costs holds. */
+/* Leaves that may run none, one or several: none runs more, and the documented properties of costs
+ * hold. */
 static void check_capacities(uint64_t seed)
 {
     xy_matrix_entry_t e[600];

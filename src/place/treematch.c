@@ -2,8 +2,8 @@
 /*
  * TreeMatch (Jeannot, Mercier, Tessier): from the leaves up, processes that talk are grouped.
  *
- * For a level of arity k, in turn: all groups of k are listed with what their members say to
- * everybody else; groups that share a member exclude each other; a set of groups of least weight
+ * For a level of arity k, in turn: all groups of k are listed with what their members send to
+ * all others; groups that share a member exclude each other; a set of groups of least weight
  * that share none is chosen, exactly when there are few, else by trying the lightest first and
  * other orders; each group becomes one process whose messages are the sums. Only the shape of the
  * tree counts, not its weights.

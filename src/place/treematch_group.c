@@ -26,7 +26,7 @@ bool treematch_can_list(uint64_t n, uint32_t k)
 
 typedef struct {
     uint32_t index; /* of its members: list.members[index * k ...] */
-    double weight;  /* said to everybody else */
+    double weight;  /* traffic to all other vertices */
 } group_t;
 
 typedef struct {
@@ -240,7 +240,7 @@ static int heavier(const void *a, const void *b)
     return x->v < y->v ? -1 : x->v > y->v;
 }
 
-/* Add to the group the free vertex that says most to its members, `link` tells how much. */
+/* Add to the group the free vertex with most traffic to its members, given by `link`. */
 static uint32_t grow(const place_graph_t *g, const uint32_t *group_of, const double *link,
                      const uint32_t *member, uint32_t count)
 {
@@ -284,7 +284,7 @@ static xy_status_t group_greedily(const place_graph_t *g, uint32_t k, uint32_t *
                 while (group_of[order[next].v] != UINT32_MAX)
                     next++;
                 v = order[next].v;
-            } else if (v == UINT32_MAX) { /* nobody talks to it: one of the most silent */
+            } else if (v == UINT32_MAX) { /* no traffic with it: one of those with least traffic */
                 while (group_of[order[g->n - 1 - spare].v] != UINT32_MAX)
                     spare++;
                 v = order[g->n - 1 - spare].v;

@@ -7,7 +7,7 @@
  *   xy_order_queue_init(&q, order, threads);       (threads: an array of the caller)
  *   threads[3].has_collective = true;
  *   xy_order_update(&q, 3);                        (after every change of a thread)
- *   t = xy_order_pick(&q);                         (-1: nobody; the core may sleep)
+ *   t = xy_order_pick(&q);                         (-1: none; the core may sleep)
  *
  * A thread that becomes eligible is put in front of those that wait, the newest first, unless the
  * order says otherwise. One that was picked goes to the back. A queue belongs to one core and one

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Who runs next, and where. Each policy is one file that ends in one table, and both engines, by
- * the real and by the virtual clock, use the same. This is the header that other rooms include;
- * each part is a chapter of its own:
+ * the real and by the virtual clock, use the same. This is the header that other components
+ * include; each part is a chapter of its own:
  *
  *   threads.h     on which core the progress thread of a rank lives
  *   order.h       which of the threads that share a core is the next

@@ -222,7 +222,7 @@ static void assign(xy_sim_t *sim, const shape_t *shape)
             }
     }
     for (int r = 0; r < sim->node.ranks && sim_is_direct(sim); r++)
-        sim->ranks[r].left++; /* it is over for everybody when it is over: sim_task_release() */
+        sim->ranks[r].left++; /* ends for all ranks at once: sim_task_release() */
     for (int32_t i = sim->op_count - 1; i >= 0; i--) {
         const xy_op_id_t *after;
         int32_t n = xy_graph_successors(sim->graph, order[i], &after);

@@ -52,7 +52,7 @@ int32_t sim_thread_take(xy_sim_t *sim, int32_t thread)
     return op;
 }
 
-/* Into the hands of whoever does it. */
+/* Hand it to the thread or list that executes it. */
 static void dispatch(xy_sim_t *sim, int32_t id)
 {
     int32_t thread = sim->ops[id].thread, rank;

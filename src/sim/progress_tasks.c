@@ -6,9 +6,9 @@
  *
  * Direct collectives as the runtime does them: the ranks' start calls tell one communication core,
  * which counts arrivals at a `poll` each; then pieces are taken in their order, each at a `task`
- * and done to its end by one core; when all are done that core tells the ranks one after the other,
- * again at a `poll` each. Without communication cores the ranks do all this in Wait, where they
- * meet twice, in log2 rounds.
+ * and done to its end by one core; when all are done that core notifies the ranks one after the
+ * other, again at a `poll` each. Without communication cores the ranks do all this in Wait, where
+ * they meet twice, in log2 rounds.
  */
 #include "sim/sim_internal.h"
 

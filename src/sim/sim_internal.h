@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the files of the room share: one simulation. */
+/* What the files of the component share: one simulation. */
 #ifndef XY_SIM_SIM_INTERNAL_H
 #define XY_SIM_SIM_INTERNAL_H
 
@@ -30,8 +30,8 @@ typedef struct {
     double tail;     /* with all that must follow */
     int32_t before;  /* operations before it that are not over */
     int32_t next;    /* in the list of a thread, or of a level */
-    int32_t thread;  /* who does it; -1: whoever is free (tasks) */
-    int32_t domain;  /* whose bandwidth it takes; -1: nobody's */
+    int32_t thread;  /* which executes it; -1: any free unit (tasks) */
+    int32_t domain;  /* whose bandwidth it takes; -1: none */
     int32_t level;   /* model: when it may begin; 0: any time */
     int32_t message; /* that it sends over the network, and was not sent yet; -1 */
     uint8_t by;
@@ -58,7 +58,7 @@ typedef struct {
     int32_t idlers;     /* threads here without a collective */
     int32_t polls;      /* threads here that wait for the network */
     bool is_held;       /* by the rank: in start, or computing */
-    bool is_asleep;     /* nobody is listed */
+    bool is_asleep;     /* no thread is listed */
     bool is_idle;       /* tasks: in a list of units without work */
     double turn_end;    /* of the fruitless turn under way */
     int32_t vain;       /* whose it is; -1 */

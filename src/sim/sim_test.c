@@ -117,7 +117,7 @@ static void test_longest_path(void **state)
 }
 
 /* The time that an algorithm states is the time it takes here, where the rules are the same:
- * messages cost what the link says, and nobody receives from several at once or copies while it
+ * messages cost what the link says, and no rank receives from several at once or copies while it
  * could send. */
 static void test_stated_times(void **state)
 {

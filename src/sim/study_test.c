@@ -43,7 +43,7 @@ static double free_bound(const xy_sim_point_t *p)
     return fmax(p->times.t_comp, (p->ranks * p->times.t_comp + p->times.work) / 64);
 }
 
-/* Where the memory lets tasks come near that: docs/overlap.md says so. */
+/* Where the memory lets tasks come near that: see docs/overlap.md. */
 static double free_limit(const xy_sim_point_t *p)
 {
     bool is_copy = p->collective == XY_COLL_GATHER || p->collective == XY_COLL_SCATTER;

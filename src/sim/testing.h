@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* For the unit tests of this room: collectives, and a node to run them on. */
+/* For the unit tests of this component: collectives, and a node to run them on. */
 #ifndef XY_SIM_TESTING_H
 #define XY_SIM_TESTING_H
 

@@ -2,7 +2,7 @@
 /*
  * The default policy against all others on small stencils in virtual time, where luck and borders
  * count most: never more than 2 % behind the best of those it tries, and never more than 5 % behind
- * cache-oblivious, which is told where in space tasks lie.
+ * cache-oblivious, which knows the positions of tasks.
  */
 #include <setjmp.h>
 #include <stdarg.h>

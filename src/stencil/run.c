@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One stencil on one machine under one policy, and what is said of it. */
+/* One stencil on one machine under one policy, and its report. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The real clock (private to the room): the processor's steady counter where there is one, else
- * CLOCK_MONOTONIC. xy_trace_clock() of record.h reads it.
+ * The real clock (private to the component): the processor's steady counter where there is one,
+ * else CLOCK_MONOTONIC. xy_trace_clock() of record.h reads it.
  */
 #ifndef XY_TRACE_CLOCK_H
 #define XY_TRACE_CLOCK_H

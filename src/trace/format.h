@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The file, shared by recorder and reader (private to the room). All numbers are little-endian.
+ * The file, shared by recorder and reader (private to the component). All numbers are
+ * little-endian.
  *
  *   file    header, then chunks in the order in which they were flushed
  *   header  64 bytes: magic, version, clock, start (ticks, monotonic ns, wall ns), checksum. Only a

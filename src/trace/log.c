@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A log is put in order once, so that everybody behind can rely on its invariants.
+ * A log is sorted once, so that all later code can rely on its invariants.
  */
 #include "trace/log.h"
 

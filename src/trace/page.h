@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The files of page/, as strings (private to the room). page.c is made of them at build time by
- * cmake/EmbedText.cmake.
+ * The files of page/, as strings (private to the component). page.c is made of them at build time
+ * by cmake/EmbedText.cmake.
  */
 #ifndef XY_TRACE_PAGE_H
 #define XY_TRACE_PAGE_H

@@ -309,7 +309,7 @@ static void add_clause(xy_text_t *text, uint64_t count, const char *format)
 }
 
 /* States left open and halves of messages are no damage by themselves in a file that was not
- * closed: the one reason is said, not its consequences. */
+ * closed: the one reason is reported, not its consequences. */
 static void say_damage(const xy_trace_log_t *log)
 {
     const xy_trace_damage_t *d = &log->damage;

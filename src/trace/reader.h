@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Between the files of the reader (private to the room). reader.c finds complete chunks and
+ * Between the files of the reader (private to the component). reader.c finds complete chunks and
  * definitions, reader_events.c decodes events, log.c puts the result in order.
  */
 #ifndef XY_TRACE_READER_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files that are cut, damaged, foreign: what is complete is read, the rest is said in one line. */
+/* Files that are cut, damaged, foreign: what is complete is read, the rest is reported in one line.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>

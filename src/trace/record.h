@@ -64,8 +64,8 @@ enum { XY_TRACE_NO_ID = -1, XY_TRACE_NO_LABEL = 0 };
 xy_status_t xy_trace_create(const char *path, const xy_trace_options_t *options,
                             xy_trace_t **trace_p);
 
-/* Flush every row and close the file; says the first write error of the whole recording (a full
- * disk). The trace and its rows are gone in all cases; nobody may be recording. NULL is fine. */
+/* Flush every row and close the file; reports the first write error of the whole recording (a full
+ * disk). The trace and its rows are gone in all cases; no thread may be recording. NULL is fine. */
 xy_status_t xy_trace_close(xy_trace_t *trace);
 
 /* Flush every row and say that the trace ends here, and nothing else: for a process that ends at

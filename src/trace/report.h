@@ -7,8 +7,8 @@
  *   printf("row 0 was idle for %.3f s\n", 1e-9 * sum->rows[0].idle);
  *   xy_trace_summary_free(sum);
  *
- * Write errors of the functions with a FILE stay in its error flag: whoever opened it (xy_out_t)
- * says them.
+ * Write errors of the functions with a FILE stay in its error flag: the code that opened it
+ * (xy_out_t) reports them.
  */
 #ifndef XY_TRACE_REPORT_H
 #define XY_TRACE_REPORT_H

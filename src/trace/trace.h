@@ -2,8 +2,8 @@
 /*
  * What happened: a trace is a set of rows (cores, ranks, links), each with states over time,
  * messages between rows, counters and marks. Both engines, in real and in virtual time, record the
- * same trace, and every picture is drawn from one. This is the header that other rooms include;
- * each part is a chapter of its own:
+ * same trace, and every picture is drawn from one. This is the header that other components
+ * include; each part is a chapter of its own:
  *
  *   record.h  recording, cheap enough to be always there
  *   log.h     reading a trace file into memory, whatever happened to the file

@@ -20,7 +20,7 @@ static int is_intra(MPI_Comm comm)
     return !is_inter;
 }
 
-/* One message to everybody else: linear and pairwise algorithms. */
+/* One message to every other rank: linear and pairwise algorithms. */
 static void to_all(MPI_Comm comm, const int *counts, MPI_Datatype type)
 {
     int rank, size;

@@ -3,7 +3,8 @@
  * Communicators: the names they are counted by, and the ranks of their members in MPI_COMM_WORLD.
  *
  * A communicator is named by the world rank of its first member and a number that this one gives;
- * the first member tells the others when the communicator is made, which is collective anyway.
+ * the first member sends it to the others when the communicator is made, which is collective
+ * anyway.
  */
 #include <limits.h>
 #include <stdlib.h>

@@ -93,7 +93,7 @@ void monitor_ring(MPI_Comm comm, double bytes)
         monitor_bytes(comm, (rank + 1) % size, bytes, MONITOR_COLLECTIVE);
 }
 
-/* Pairwise exchange: everybody gets its block from everybody. */
+/* Pairwise exchange: every rank gets its block from every other. */
 void monitor_halving(MPI_Comm comm, double bytes)
 {
     int rank, size;

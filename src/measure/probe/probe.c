@@ -12,12 +12,13 @@
  *           message I J BYTES BLOCKING NONBLOCKING SEND RECEIVE GAP
  *           pace WORD
  *
- * First come "library TEXT" and "host I NAME", "step K N" tells how far it is, and after "end"
- * there is nothing more to come. After LIFE seconds it ends itself, whoever else is gone by then.
+ * First come "library TEXT" and "host I NAME", "step K N" reports progress, and after "end"
+ * there is nothing more to come. After LIFE seconds it ends itself, even if other processes are
+ * gone.
  *
  * Short messages are timed in batches. All sizes are measured in each pass, in another order each
- * time. Before and after each timing both processes look at the pace of their core: one loop tells
- * its frequency, another, which fills the core, whether somebody else is on it. Of the timings of a
+ * time. Before and after each timing both processes measure the pace of their core: one loop shows
+ * its frequency, another, which fills the core, whether other work is on it. Of the timings of a
  * size those during which both cores were alone count, if there are enough, by their median, told
  * at the usual frequency of the two cores where that makes timings of one size agree better (a copy
  * follows the core, a wire does not). PACE is "-", or the WORD of an earlier run whose clock is to
@@ -82,7 +83,7 @@ static double best(const double *t, int n)
 
 typedef struct {
     double latency; /* seconds of a loop in which one operation waits for the next: frequency */
-    double ratio;   /* to it of a loop that fills the core: more when somebody else is on it */
+    double ratio;   /* to it of a loop that fills the core: more when other work is on it */
 } look_t;
 
 static look_t look(void)
@@ -252,7 +253,7 @@ static void say_pace(const pace_t *pace)
 
 /* ---- Latencies ---- */
 
-/* Round trips of a byte, the first two of which warm up. The byte tells the other one whether there
+/* Round trips of a byte, the first two of which warm up. The byte shows the other one whether there
  * are more to come; after half a second a few are enough. */
 static double ping(int other, int is_first, int repetitions)
 {
@@ -274,8 +275,9 @@ static double ping(int other, int is_first, int repetitions)
     return best(times, n);
 }
 
-/* The circle method: process n - 1 stays, the others turn; in each of the n - 1 rounds everybody
- * meets one other, and in all of them everybody once. An odd number has one that rests. */
+/* The circle method: process n - 1 stays, the others turn; in each of the n - 1 rounds every
+ * process meets one other, and in all of them every other once. An odd number has one that rests.
+ */
 static int opponent(int me, int round, int n)
 {
     if (me == n - 1)
@@ -640,7 +642,7 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
     say_pace(&report.pace);
 }
 
-/* All processes tell their hosts; process 0 prints them, and everybody learns whether there are
+/* All processes send their hosts; process 0 prints them, and all processes learn whether there are
  * several. */
 static int introduce(void)
 {
@@ -673,7 +675,7 @@ static int introduce(void)
 /* Before MPICH 4.2, MPI_Finalize over UCX may never end: it closes connections, which the other
  * side must answer, but may not any more, because it has closed its own and waits in a barrier that
  * does not look at the network. Where messages take long to arrive, it does not end as a rule. What
- * we came for is said, so we leave without it. */
+ * is needed has been printed, so the process ends without it. */
 static void leave(int is_many)
 {
     if (rank == 0)

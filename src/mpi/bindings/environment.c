@@ -65,7 +65,7 @@ static void nothing(void *const *inputs, int size, void *const *outputs)
     (void)outputs;
 }
 
-/* First the program's own clean-up, which may still use MPI; then everybody meets, so that no rank
+/* First the program's own clean-up, which may still use MPI; then a barrier, so that no rank
  * ends while another still takes its messages. */
 static int finalize(mpi_rank_t *self)
 {

@@ -2,7 +2,7 @@
 /*
  * Who is where: one line for each group of ranks that are in the same call, for reports of
  * deadlocks and aborts. Ranks of other workers are read without synchronisation: the report is made
- * when nobody moves any more, or when the job ends anyway.
+ * when no rank can progress, or when the job ends anyway.
  */
 #include "mpi/check/check.h"
 

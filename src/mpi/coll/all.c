@@ -93,7 +93,7 @@ static int64_t allgather_depth(const coll_local_t *local, const coll_slot_t *slo
     return most;
 }
 
-/* Small contributions go through the slots: nobody has to wait until the others have read. */
+/* Small contributions go through the slots: no rank has to wait until the others have read. */
 static xy_status_t allgather_prepare(coll_local_t *local, coll_slot_t *slot)
 {
     slot->is_packed = coll_is_packed(local, slot, local->coll->most_members);

@@ -106,14 +106,14 @@ struct coll_slot {
     uint64_t seq;
     coll_state_t state;
     int arrived;
-    const coll_ops_t *kind; /* of the first one heard of, here or elsewhere; NULL: nobody yet */
+    const coll_ops_t *kind; /* of the first arrival, here or elsewhere; NULL: none yet */
     uint32_t mode;          /* of its call: see coll_mode */
     int root, first;        /* its root, its rank */
     uint64_t bytes;         /* its size, where all must have the same */
     bool is_held;           /* the local group holds the communicator until it is finished */
     bool is_offloaded;      /* it goes to the progress worker */
     bool is_returned;       /* and has come back */
-    bool is_packed;         /* set by prepare: the data goes through the slots, nobody waits */
+    bool is_packed;         /* set by prepare: the data goes through the slots, no rank waits */
     bool is_streamed;       /* more data than caches hold: write past them */
     bool is_small;          /* set by prepare or pieces: the short way is taken */
     int round;
@@ -306,7 +306,7 @@ static inline bool coll_is_packed(const coll_local_t *local, const coll_slot_t *
 }
 
 /* For the making of communicators: gather a pointer from every member, let one of them compute on
- * all, and give everybody what it made.
+ * all, and give the result to all members.
  *
  * All members call it with the same `leader`. When all have arrived, leader(inputs, size, outputs)
  * runs once: inputs[i] is member i's `input`, outputs[i] its `output`, memory the leader may write.

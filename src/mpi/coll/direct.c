@@ -126,7 +126,7 @@ static void sync_begin(coll_local_t *local, coll_slot_t *slot, int phase)
         send_round(local, slot, phase, 0);
 }
 
-/* The last local group to arrive tells the progress worker, which so gets one packet, not one from
+/* The last local group to arrive notifies the progress worker, which gets one packet, not one from
  * each. acq_rel: what the others left in their slots comes with the packet. */
 static void offload(coll_local_t *local, const coll_slot_t *slot)
 {
@@ -169,7 +169,7 @@ static void complete_call(coll_call_t *call)
     mpi_request_complete(request);
 }
 
-/* Members whose buffers nobody else needs go on; the others wait for the exit barrier. */
+/* Members whose buffers no other member needs return; the others wait for the exit barrier. */
 static void release_early(coll_local_t *local, coll_slot_t *slot)
 {
     const coll_ops_t *kind = slot->kind;
@@ -191,7 +191,7 @@ static void release_early(coll_local_t *local, coll_slot_t *slot)
 
 static void take_backlog(coll_local_t *local);
 
-/* The slot is ready for its next collective before anybody is woken. */
+/* The slot is ready for its next collective before any rank is woken. */
 static void finish(coll_local_t *local, coll_slot_t *slot, const coll_ops_t *kind)
 {
     if (kind->finish != NULL)

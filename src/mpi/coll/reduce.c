@@ -3,10 +3,10 @@
  * Reduce, allreduce, reduce_scatter.
  *
  * Small: each local group reduces its members' data into its slot, then the local groups' results
- * are combined in order by whoever needs the result. Large: each local group takes a slice of the
- * vector and reduces it over all members, in blocks that stay in cache, straight from and to their
- * buffers. Both take the members in order of rank, so that operations need not commute and sums are
- * repeatable.
+ * are combined in order by each group that needs the result. Large: each local group takes a slice
+ * of the vector and reduces it over all members, in blocks that stay in cache, straight from and to
+ * their buffers. Both take the members in order of rank, so that operations need not commute and
+ * sums are repeatable.
  */
 #include <string.h>
 

@@ -2,8 +2,9 @@
 /*
  * Intercommunicators: made from two groups that do not overlap, and merged into one.
  *
- * The two leaders tell each other their groups through the peer communicator; the one with the
- * lower world rank makes what all share and sends it to the other; then each tells its own side.
+ * The two leaders exchange their groups through the peer communicator; the one with the
+ * lower world rank makes what all share and sends it to the other; then each passes it to its own
+ * side.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Making communicators. One member of the parent, the leader, makes for everybody what the members
+ * Making communicators. One member of the parent, the leader, makes what all members
  * of the new communicators share (mpi_coll_agree); each member then makes its own object from the
  * plan that the leader wrote for it:
  *
@@ -16,7 +16,7 @@
 #include "mpi/coll/coll.h"
 #include "mpi/object/object.h"
 
-/* What a member is told. It owns one reference of each group and collective part named. */
+/* What a member receives. It owns one reference of each group and collective part named. */
 typedef struct {
     xy_status_t status; /* not XY_OK: there is nothing else in it */
     int rank;           /* of this member in `group`; MPI_UNDEFINED: it is not a member */

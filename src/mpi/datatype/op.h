@@ -10,7 +10,7 @@
  * Predefined operations are tables of loops, one per kind of basic element, compiled for several
  * instruction sets; the best one is chosen when the program is loaded. They work on predefined
  * types only. Operations of the program work on any type; they are called on the calling rank's
- * stack, so whoever applies one must be a rank.
+ * stack, so only a rank may apply one.
  */
 #ifndef XY_MPI_DATATYPE_OP_H
 #define XY_MPI_DATATYPE_OP_H

@@ -58,7 +58,7 @@ const mpi_op_kernels_t *mpi_op_kernels_number(int i)
     return i < n ? known[i] : NULL;
 }
 
-/* Before any rank runs, so nobody sees the pointer change. A constructor rather than an indirect
+/* Before any rank runs, so no rank sees the pointer change. A constructor rather than an indirect
  * function: those are resolved before sanitizers have set up the process. */
 __attribute__((constructor)) static void choose_kernels(void)
 {

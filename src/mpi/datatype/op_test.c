@@ -333,7 +333,7 @@ static void fill(void *p, int n, const mpi_type_t *type)
     }
 }
 
-/* Equal data; the padding of pairs and of long doubles is anybody's. */
+/* Equal data; the padding of pairs and of long doubles is not compared. */
 static void check_equal(const mpi_type_t *type, int n, const void *x, const void *y)
 {
     size_t size = (size_t)type->extent;
@@ -360,7 +360,7 @@ static void check_equal(const mpi_type_t *type, int n, const void *x, const void
 
 /* ---- Properties -------------------------------------------------------------------------- */
 
-/* 32 bytes is the largest element; one more element tells whether the end is respected. */
+/* 32 bytes is the largest element; one more element shows whether the end is respected. */
 typedef struct {
     _Alignas(64) char byte[(MOST + 1) * 32];
 } vector_t;

@@ -14,7 +14,7 @@
  * however it was described.
  *
  * A type belongs to the rank that made it; other ranks may read it while a message of its owner is
- * pending. Predefined types belong to nobody and are never freed.
+ * pending. Predefined types have no owner and are never freed.
  */
 #ifndef XY_MPI_DATATYPE_TYPE_H
 #define XY_MPI_DATATYPE_TYPE_H

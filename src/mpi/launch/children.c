@@ -25,7 +25,7 @@ typedef struct {
 static child_t *children;
 static volatile sig_atomic_t child_count;
 
-/* Pass on what ends or tells a job. */
+/* Forward signals that end or notify a job. */
 static void forward(int number)
 {
     for (int i = 0; i < child_count; i++)

@@ -97,7 +97,7 @@ static xy_status_t request_allocate(request_t *r, int procs)
     return XY_OK;
 }
 
-/* The v and w variants: everybody is there, and has noted its blocks. */
+/* The v and w variants: all ranks have arrived and stored their blocks. */
 static void request_blocks(request_t *r, coll_call_t *const *calls)
 {
     xy_collective_t c = r->q.collective;
@@ -147,7 +147,7 @@ static xy_status_t request_make(const nbc_schedule_t *schedule, const nbc_shape_
 
 /* ---- The graph ---- */
 
-/* A named algorithm that cannot do this call gives way to one that can, and is told about once. */
+/* A named algorithm that cannot do this call is replaced by one that can, with one warning. */
 static xy_status_t choose(const xy_coll_request_t *q, const xy_coll_algorithm_t **algorithm_p)
 {
     static _Atomic unsigned said;

@@ -13,7 +13,7 @@
  * the others hold nothing up. Who does which operation:
  *
  *   start    (split) by the ranks, inside start calls: the last arrival that an operation waited
- *            for does it, so that nobody ever waits there
+ *            for does it, so that no rank ever waits there
  *   wait     (split) by ranks in Wait or Test, their own ones first
  *   thread   (threads) by the progress fiber of one rank: a copy by the sender's, a reduction by
  *            the receiver's
@@ -25,7 +25,8 @@
  * graph. The graphs of all others are built by the first and kept for the next time.
  *
  * Everything that ranks of a communicator share is behind the lock of its nbc_comm_t; a schedule is
- * counted: one for the run, one for each call that is not over, one for whoever works on it.
+ * counted: one for the run, one for each call that is not over, one for each thread that works on
+ * it.
  */
 #ifndef XY_MPI_NBC_NBC_H
 #define XY_MPI_NBC_NBC_H
@@ -123,8 +124,8 @@ void nbc_schedule_hold(nbc_schedule_t *schedule);
 void nbc_schedule_release(nbc_schedule_t *schedule);
 /* Do an operation that was taken, and wake who may take what became ready. */
 void nbc_do_op(nbc_schedule_t *schedule, xy_op_id_t op);
-/* What the executor tells: an operation came to a queue; `rank`'s call is over, which its worker
- * hears at once or in its mailbox; all is done. */
+/* Callbacks of the executor: an operation came to a queue; `rank`'s call is over, of which its
+ * worker is notified at once or in its mailbox; all is done. */
 void nbc_on_ready(void *schedule, int queue);
 void nbc_on_rank_over(void *schedule, int rank);
 void nbc_on_over(void *schedule);

@@ -259,7 +259,7 @@ static void test_messages_between_cores(void **state)
 }
 
 /* The communication core comes while the receiver is inside the library, and goes away again: the
- * receiver has to look for the message itself when it leaves. The collective of one rank tells when
+ * receiver has to look for the message itself when it leaves. The collective of one rank shows when
  * the core has come: it goes through the same ring, after the message. */
 static void visits(int rank, int size)
 {

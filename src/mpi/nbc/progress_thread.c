@@ -27,7 +27,7 @@ typedef struct nbc_core {
     nbc_thread_t **threads;    /* [count] */
     int count;
     int busy;         /* with a collective */
-    bool is_running;  /* somebody has the turn */
+    bool is_running;  /* a thread has the turn */
     int idle_turns;   /* in a row that found nothing to do */
     double idle_from; /* when the clock was first looked at since */
 } nbc_core_t;
@@ -128,7 +128,7 @@ static void post(nbc_thread_t *t)
     mpi_worker_t *worker = t->worker;
     void *first;
 
-    /* acq_rel: whoever takes the post sees what was left for the thread before. */
+    /* acq_rel: the one that takes the post sees what was stored for the thread before. */
     if (atomic_exchange_explicit(&t->is_posted, true, memory_order_acq_rel))
         return;
     first = atomic_load_explicit(&worker->mail[XMPI_MAIL_THREADS], memory_order_relaxed);
@@ -261,7 +261,7 @@ static void keep(nbc_core_t *core)
             update(core, core->threads[i]);
 }
 
-/* Who has the next turn; NULL: nobody. */
+/* The thread with the next turn; NULL: none. */
 static nbc_thread_t *next_thread(mpi_worker_t *worker)
 {
     nbc_core_t *core = worker->core;

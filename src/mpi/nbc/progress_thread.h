@@ -8,8 +8,8 @@
  * them is ready at any time, so that on a worker with ranks they take turns with those. A turn does
  * all that is ready for its thread.
  *
- * Nobody polls for ever: when no operation became ready for as long as an idle worker looks for
- * work, the turn stays with nobody, and the worker may sleep; the next operation that becomes ready
+ * No thread polls for ever: when no operation became ready for as long as an idle worker looks for
+ * work, no thread has the turn, and the worker may sleep; the next operation that becomes ready
  * starts it again. Fibers are made when they are first needed.
  */
 #ifndef XY_MPI_NBC_PROGRESS_THREAD_H

@@ -61,7 +61,7 @@ static nbc_cached_schedule_t *take_cached(nbc_comm_t *nbc, const nbc_shape_t *sh
     return cached;
 }
 
-/* Keep `cached`; the one that nobody used for longest goes instead, or NULL. Under the lock. */
+/* Keep `cached`; returns the least recently used one in its place, or NULL. Under the lock. */
 static nbc_cached_schedule_t *keep_cached(nbc_comm_t *nbc, nbc_cached_schedule_t *cached)
 {
     nbc_cached_schedule_t **link = &nbc->idle, *last;
@@ -140,7 +140,7 @@ void nbc_schedule_release(nbc_schedule_t *schedule)
     mpi_coll_release(coll);
 }
 
-/* ---- What the executor tells ---- */
+/* ---- Callbacks of the executor ---- */
 
 void nbc_on_over(void *arg)
 {

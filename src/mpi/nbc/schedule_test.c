@@ -3,7 +3,7 @@
  * Nonblocking collectives as graphs, under stress: many at once, on many communicators with
  * settings of their own, completed in any order by every kind of Wait and Test; with every way of
  * progress, order of progress threads, place for them and split. Each result is compared with that
- * of the blocking collective. Then what hints may say, and what is said about those that are wrong.
+ * of the blocking collective. Then valid hints, and the messages about wrong ones.
  */
 #include "mpi/p2p/testing.h"
 

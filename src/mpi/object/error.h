@@ -25,7 +25,7 @@ int mpi_error_raise(mpi_comm_t *comm, int code, const char *message);
 int mpi_error_memory(mpi_comm_t *comm, const char *what);
 int mpi_error_null(mpi_comm_t *comm, const char *argument);
 
-/* The same from code that has only a status of the lower rooms. */
+/* The same from code that has only a status of the lower components. */
 int mpi_error_status(mpi_comm_t *comm, xy_status_t status, const char *what);
 
 /* The class of a code (of itself, for a class); MPI_ERR_UNKNOWN when the program never added it. */

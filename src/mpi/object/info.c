@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Info objects are allowed before MPI_Init and after MPI_Finalize, and belong to whoever has the
+ * Info objects are allowed before MPI_Init and after MPI_Finalize, and belong to the holder of the
  * handle. Lists are short (hints), so a search is a walk.
  */
 #include "mpi/object/info.h"

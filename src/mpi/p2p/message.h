@@ -5,7 +5,7 @@
  * A message to a rank of the same worker meets its receive at once: one copy, no queue. A message
  * to another worker crosses a ring: up to 88 bytes inside the packet, up to the eager limit in a
  * buffer, above it as a pointer to the send request, from whose buffer the receiver copies (one
- * copy) before it tells the sender. A message that nobody waits for yet is kept.
+ * copy) before it notifies the sender. An unexpected message is queued.
  *
  * With communication cores, nonblocking calls leave the copy of a large message to one of them
  * (offload.c), and a large message to a worker whose ranks all compute is matched there (gate.h).
@@ -53,7 +53,7 @@ void mpi_send_throttle(mpi_rank_t *self, const mpi_transfer_t *t);
 /* What a receive from MPI_PROC_NULL reports. */
 extern const mpi_completion_t mpi_completion_null_peer;
 
-/* Ask to take back a send that nobody received yet. The request completes either way. */
+/* Try to cancel a send that has not been received yet. The request completes either way. */
 void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request);
 
 /* From a buffer into that of `receive`, whose completion is known. */

@@ -56,7 +56,7 @@ static void modes(int rank, int size)
     free(in);
 }
 
-/* Everybody sends to everybody without blocking, completed in every way. */
+/* Every rank sends to every rank without blocking, completed in every way. */
 static void nonblocking(int rank, int size)
 {
     enum { N = 3000 };
@@ -109,7 +109,7 @@ static void nonblocking(int rank, int size)
     free(in);
 }
 
-/* Messages of one sender overtake nobody, whatever their size and the receive's wildcards. */
+/* Messages of one sender do not overtake, whatever their size and the receive's wildcards. */
 static void ordering(int rank, int size)
 {
     enum { N = 300 };
@@ -241,7 +241,7 @@ static void cancels(int rank, int size)
     MPI_Wait(&request, &status);
     MPI_Test_cancelled(&status, &flag);
     CHECK(flag && value == 7);
-    /* A large send that nobody receives can be taken back. */
+    /* A large send that is not received can be cancelled. */
     MPI_Isend(big, 100000, MPI_INT, (rank + 1) % size, 78, MPI_COMM_WORLD, &request);
     MPI_Cancel(&request);
     MPI_Wait(&request, &status);

@@ -66,7 +66,7 @@ static bool first_line(char *const argv[], char *line, size_t size)
     return started && waitpid(pid, &status, 0) == pid && status == 0 && line[0] != '\0';
 }
 
-/* "ring.c:25"; false: the program does not say, or nobody can read it. */
+/* "ring.c:25"; false: the program has no line numbers, or they cannot be read. */
 static bool find_line(const char *program, size_t offset, char *line, size_t size)
 {
     char number[32];

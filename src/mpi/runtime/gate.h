@@ -4,7 +4,7 @@
  *
  * Matching, requests and ready lists belong to one worker, so a large message that arrives while
  * all its ranks compute would wait until one of them calls MPI. With communication cores it does
- * not: the sender tells such a core, which comes in through the gate while the worker is in the
+ * not: the sender notifies such a core, which comes in through the gate while the worker is in the
  * program's code, matches what the rings hold, and leaves; it copies outside.
  *
  *   worker                                    guest (one communication core for each worker)

@@ -42,7 +42,7 @@ struct mpi_layer {
      * not come to pass. */
     void (*job_end)(mpi_job_t *job);
 
-    /* `to` is a duplicate of the communicator `from`; nobody refers to `comm` any more. */
+    /* `to` is a duplicate of the communicator `from`; `comm` is no longer referenced. */
     void (*comm_duplicate)(const mpi_comm_t *from, mpi_comm_t *to);
     void (*comm_end)(mpi_comm_t *comm);
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Rings: what one worker tells another. One single-producer, single-consumer ring per ordered pair
- * of workers; a packet is two cache lines, and a small message fits in the first with its flag, so
- * that it crosses in one cache-line transfer.
+ * Rings: messages from one worker to another. One single-producer, single-consumer ring per ordered
+ * pair of workers; a packet is two cache lines, and a small message fits in the first with its
+ * flag, so that it crosses in one cache-line transfer.
  *
  *   mpi_packet_t *packet = mpi_ring_reserve(worker, to);
  *   packet->kind = XMPI_PACKET_DONE; packet->pointer = request;
@@ -25,7 +25,7 @@ typedef enum {
                         */
     XMPI_PACKET_RTS, /* a message whose bytes stay with the sender: `pointer` is its send request */
     XMPI_PACKET_DONE,   /* `pointer`: a send request of this worker whose bytes were taken */
-    XMPI_PACKET_CANCEL, /* `pointer`: a send request; drop its message if nobody took it */
+    XMPI_PACKET_CANCEL, /* `pointer`: a send request; drop its message if it was not received */
     XMPI_PACKET_COLL,   /* a step of a collective: `pointer` is its communicator's shared part */
     XMPI_PACKET_COPY,   /* `pointer`: a receive, and its `extra` a send, whose bytes wait for a copy
                          */

@@ -52,14 +52,14 @@ static bool take_chunk(slot_t *s)
     mpi_chunk_fn fn = atomic_load_explicit(&s->fn, memory_order_relaxed);
     void *arg = atomic_load_explicit(&s->arg, memory_order_relaxed);
 
-    /* The acquire pairs with the release below: whoever sees the chunks of the next job sees that
-     * this one was closed, and its swap fails. */
+    /* The acquire pairs with the release below: a worker that sees the chunks of the next job sees
+     * that this one was closed, and its swap fails. */
     if (chunk >= atomic_load_explicit(&s->chunks, memory_order_acquire))
         return false;
     /* Success proves that the fields read above belong to this generation. */
     if (!atomic_compare_exchange_strong_explicit(&s->ticket, &ticket, ticket + 1,
                                                  memory_order_acq_rel, memory_order_relaxed))
-        return true; /* somebody was faster; look again */
+        return true; /* another worker was faster; look again */
     fn(arg, chunk);
     atomic_fetch_add_explicit(&s->done, 1, memory_order_release);
     return true;
@@ -92,7 +92,7 @@ static void run_shared(slot_t *s, mpi_chunk_fn fn, void *arg, int64_t chunks)
     atomic_store_explicit(&s->chunks, chunks, memory_order_release);
     atomic_store_explicit(&s->ticket, generation << 32, memory_order_release);
     atomic_fetch_add_explicit(&open_slots, 1, memory_order_release);
-    /* Communication cores have nothing else to do: out of bed. Other workers help if awake. */
+    /* Communication cores have nothing else to do: wake them. Other workers help if awake. */
     for (int w = slot_count - mpi_job->comm_workers; w < slot_count; w++)
         if (&slots[w] != s)
             xy_worker_notify(mpi_job->worker[w].base);

@@ -14,7 +14,7 @@ enum { LABELS = 256 }; /* a power of two; more names than that go without label 
 
 struct mpi_trace {
     xy_trace_row_t *row;
-    atomic_flag is_busy; /* held while recording: its worker, and whoever ends the job */
+    atomic_flag is_busy; /* held by the recording worker, or by the thread that ends the job */
     uint64_t since;      /* when the current state began */
     mpi_trace_state_t now;
     uint32_t number; /* of the row */

@@ -5,7 +5,7 @@
  * One row per worker; its time is cut into states, each written when the next one begins:
  *   compute   a rank is in its own code
  *   MPI       a rank runs inside a call, which the label names
- *   progress  pieces of a collective or of a large copy, its own or somebody else's
+ *   progress  pieces of a collective or of a large copy, its own or another worker's
  *   wait      all ranks of the core wait, and it looks for work; a communication core likewise
  *   idle      it sleeps
  * While pieces of a nonblocking collective are worked on, a message from each core with members to

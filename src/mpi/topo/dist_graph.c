@@ -135,7 +135,7 @@ typedef struct {
 
 typedef void (*edge_fn)(mpi_topology_t **graphs, int *degrees, int from, int to, int weight);
 
-/* Call `fn` for every edge that anybody named, in the order of ranks. */
+/* Call `fn` for every edge that a rank gave, in the order of ranks. */
 static void each_edge(void *const *inputs, int size, mpi_topology_t **graphs, int *degrees,
                       edge_fn fn)
 {

@@ -45,8 +45,8 @@ typedef struct {
 
 /* Where a datum lies (place.c). */
 typedef struct {
-    int32_t user; /* worker that alone used the place since it was written; -1: nobody, -2: more */
-    bool is_dead; /* nobody will read what is there */
+    int32_t user; /* worker that alone used the place since it was written; -1: none, -2: several */
+    bool is_dead; /* no task will read what is there */
     uint64_t given; /* tasks that `user` must have run before another worker may write there */
 } exec_place_t;
 
@@ -113,7 +113,7 @@ struct exec_tasks {
     xy_task_view_t view;
     xy_task_result_t result;
     xy_status_t status; /* the first failure */
-    bool is_recording;  /* somebody wants to know what happened */
+    bool is_recording;  /* there is an observer */
     double start, now;
     int32_t depth; /* of the pipelines */
     int32_t data_count, ops, left;
@@ -175,7 +175,7 @@ void exec_record_cleanup(exec_tasks_t *e);
 void exec_worker_main(void *arg); /* a fiber; the argument is its exec_worker_t */
 bool exec_poll(xy_worker_t *host);
 void exec_announce(exec_tasks_t *e, xy_op_id_t op);
-/* Tell everybody that something changed. */
+/* Wake all workers: something changed. */
 void exec_wake(exec_tasks_t *e);
 /* Remember the first failure; all workers then end. */
 void exec_fail(exec_tasks_t *e, xy_status_t status);

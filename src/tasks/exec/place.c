@@ -4,7 +4,7 @@
  *
  * A task that only writes a datum does not care where it lies. If that place is not in the cache,
  * each line is read first, only to be overwritten; and what the cache gives up for it is written to
- * memory, even if nobody will read it. So such a datum takes the place of one that the cache gave
+ * memory, even if no task will read it. So such a datum takes the place of one that the cache gave
  * up just now and that is dead: the next task to touch it will only write it, too.
  *
  *     two arrays in turn, where a window of blocks moves to the right      x  dead   _  not written

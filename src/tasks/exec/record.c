@@ -2,7 +2,7 @@
 /*
  * What happens, kept until the end. Each worker writes into pages of its own, without a lock; what
  * happens to copies is written under the lock that it happens under. So a record is one reading
- * of the clock and half a line of a cache, and a run that nobody watches has neither.
+ * of the clock and half a cache line, and a run without an observer has neither.
  */
 #include "tasks/exec/exec_internal.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a real run tells of itself: all of it, once, in an order that can have been. */
+/* The record of a real run: complete, without repetition, in a possible order. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -259,7 +259,7 @@ static void ignore_task(void *arg, int32_t worker, xy_op_id_t op, double start, 
     (void)arg, (void)worker, (void)op, (void)start, (void)end;
 }
 
-/* Whatever lacks memory, it is said once; whoever wants to know less is told less. */
+/* A failed allocation is reported once; an observer gets only the records it asks for. */
 static void test_memory_runs_out(void **state)
 {
     static char memory[BYTES];

@@ -51,7 +51,7 @@ void exec_buffer_give(exec_tasks_t *e, int32_t data, void *buffer)
 
 enum { SHORT_FILE = -1 };
 
-/* Under the lock: of several threads that meet the same full disk, one says so. */
+/* Under the lock: of several threads that meet the same full disk, one reports it. */
 static void fail_transfer(exec_tasks_t *e, const exec_request_t *r, int err)
 {
     const char *path = e->how->store->path;

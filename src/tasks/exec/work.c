@@ -100,7 +100,7 @@ static void *address(const exec_tasks_t *e, const exec_worker_t *w, int32_t data
                                        : xy_graph_data_at(e->graph, data)->address;
 }
 
-/* Take its data: from now on nobody else may. It is the next of the batch. */
+/* Take its data: from now on no other worker may. It is the next of the batch. */
 static void begin(exec_tasks_t *e, exec_worker_t *w, xy_task_slot_t *slot)
 {
     const xy_access_t *a;
@@ -139,10 +139,10 @@ static void end(exec_tasks_t *e, exec_worker_t *w, xy_task_slot_t *slot)
 /*
  * Decisions about tasks of some microseconds, one at a time, would take as long as the tasks: the
  * lock, and the data of the policy that the task has pushed out of the cache. So a worker takes
- * several at once, as many as fit in BATCH_SECONDS. The policy is told that each is over as soon as
- * it is taken, and so can name those that come after it. Really they run one after the other, and a
- * task waits until those before it, on other workers, are over (`before`). Nobody waits for ever:
- * the order in which the policy thought them over is one in which they can run.
+ * several at once, as many as fit in BATCH_SECONDS. Each is reported to the policy as over as soon
+ * as it is taken, and so can name those that come after it. Really they run one after the other,
+ * and a task waits until those before it, on other workers, are over (`before`). Nobody waits for
+ * ever: the order in which the policy thought them over is one in which they can run.
  */
 static const double BATCH_SECONDS = 200e-6;
 
@@ -211,7 +211,7 @@ static void wait_for_others(exec_tasks_t *e, exec_worker_t *w, int32_t task)
         exec_record_pause(w, EXEC_WAIT, start - e->start, end - e->start);
 }
 
-/* true: somebody may have waited for it. */
+/* true: a worker may have waited for it. */
 static bool release_after(exec_tasks_t *e, xy_op_id_t op)
 {
     const xy_op_id_t *after;
@@ -236,8 +236,8 @@ static void perform(const exec_tasks_t *e, const xy_task_turn_t *turn)
 }
 
 /*
- * Release what it wrote, to those who come after it and to those who wait for places. Ring if
- * somebody waits: no ring is missed, because this writes `before` or `ran` and then reads
+ * Release what it wrote, to its successors and to workers that wait for places. Ring if
+ * a worker waits: no ring is missed, because this writes `before` or `ran` and then reads
  * `blocked`, a waiting worker writes `blocked` and then, before it sleeps, reads the other two, and
  * all of these have one order for all threads.
  */
@@ -346,7 +346,7 @@ void exec_worker_main(void *arg)
             exec_wake(e);
         }
     }
-    exec_wake(e); /* the end may have come from a task, which tells nobody */
+    exec_wake(e); /* the end may have come from a task, which wakes no worker */
     ring(e, EXEC_WAITS_FOR_TASKS);
     pthread_mutex_unlock(&e->lock);
 }

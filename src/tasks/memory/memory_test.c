@@ -148,7 +148,7 @@ static void test_list(void **state)
     xy_task_memory_cleanup(&memory);
 }
 
-/* A task that takes hold of what was leaving keeps it, and nobody else gets it meanwhile. */
+/* A task that takes hold of what was leaving keeps it, and no other task gets it meanwhile. */
 static void test_hold(void **state)
 {
     plain_t p = {.count = 0};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of the room share.
+ * What the files of the component share.
  *
  *   film.c      keeping what happens
  *   layout.c    where tasks and data lie

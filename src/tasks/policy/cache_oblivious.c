@@ -11,7 +11,7 @@
  *
  *   time                              odd parts are walked as in a mirror, so that both sides of a
  *    ^   \ 2 \ 4 \  / 4 / 2 /         border come to it at the same time; each worker keeps to its
- *    |   1\  3\   \/   /3  /1         order and waits where the graph says so
+ *    |   1\  3\   \/   /3  /1         order and waits where the graph requires
  *    +---------------------> position
  *
  * Time is the iteration where all dependencies inside an iteration point up the axes (natural

@@ -445,7 +445,7 @@ static int32_t victim(void *state, int32_t memory, bool is_prefetch,
             return d;
         }
         if (c->view->copies[memory][d] == 0)
-            closure_out_remove(m, d); /* gone already: somebody else wrote it */
+            closure_out_remove(m, d); /* gone already: another worker wrote it */
     }
     return -1;
 }

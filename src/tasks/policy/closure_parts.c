@@ -12,7 +12,7 @@
 
 enum { SLICES = 20 };
 
-/* Whether a walk has been at a task. One with the same data as an earlier one tells nothing new. */
+/* Whether a walk has been at a task. One with the same data as an earlier one adds nothing new. */
 enum { VISIT_TO_COME, VISIT_DONE, VISIT_NEVER };
 
 typedef struct {

@@ -243,7 +243,7 @@ static bool is_dead(closure_t *c, int32_t data)
     return first_unplanned(c, data) == c->data[data].end;
 }
 
-/* The plan uses the datum in a task: it is the last to go, or the first if nobody needs it. */
+/* The plan uses the datum in a task: it is the last to go, or the first if no task needs it. */
 static void plan_use(closure_t *c, int32_t memory, const xy_access_t *a)
 {
     closure_memory_t *m = &c->memories[memory];
@@ -448,7 +448,7 @@ static void count_uses(closure_t *c, int32_t freed, xy_op_id_t kept)
 
 /* What the freed tasks use least; among equals the least recently used, where one that must be
  * written back counts as used later than it was. The data of the kept task do not go. Whatever
- * comes later in the list is younger, so the first that nobody uses and that is old enough ends it.
+ * comes later in the list is younger, so the first that is unused and old enough ends it.
  */
 static int32_t choose_out(closure_t *c, int32_t memory)
 {
@@ -558,7 +558,7 @@ static void load_oldest(closure_t *c, int32_t memory)
 {
     closure_memory_t *m = &c->memories[memory];
 
-    /* A task too many in the ring is loaded when it is picked: nobody is left without work. */
+    /* A task too many in the ring is loaded when it is picked: no worker is left without work. */
     while (m->load_count < LOADS_AHEAD || (m->tasks == 0 && m->frontier[0].count == 0)) {
         xy_op_id_t oldest = -1;
 

@@ -129,7 +129,7 @@ static double end_on(const modular_t *s, xy_op_id_t op, int32_t worker, double l
                                                             slack / s->params.beta);
 }
 
-/* Who should have it: `puller`, unless somebody with room would end it earlier. */
+/* The worker to run it: `puller`, unless another one with room would end it earlier. */
 static int32_t best_worker(const modular_t *s, xy_op_id_t op, int32_t puller, double *end_p)
 {
     int32_t best = puller;

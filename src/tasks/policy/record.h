@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The trace of a run of tasks, from what an engine tells its observer: a row per worker with its
- * tasks, decisions and waits, a row per way between memories, and what each memory holds.
+ * The trace of a run of tasks, from what an engine reports to its observer: a row per worker with
+ * its tasks, decisions and waits, a row per way between memories, and what each memory holds.
  *
  *   xy_task_trace_t *trace;
  *   xy_task_trace_open("run.xyt", &view, XY_TASK_GPUS, "dmdar", NULL, &trace);

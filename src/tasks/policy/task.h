@@ -33,7 +33,7 @@ typedef struct {
     const uint8_t *const *copies;   /* [memories][data]: XY_TASK_HERE, XY_TASK_COMING */
     const double *transfer_latency; /* [from * memories + to] */
     const double *transfer_rate;    /* likewise, bytes per second; 0: no such way */
-    const uint64_t *arrivals;       /* [memories]: data that came so far; NULL: nobody counts */
+    const uint64_t *arrivals;       /* [memories]: data that came so far; NULL: not counted */
     const double *now;              /* seconds since the start */
 } xy_task_view_t;
 
@@ -45,7 +45,7 @@ typedef struct {
 typedef struct {
     const char *name;
     const char *describe; /* one line */
-    const char *eviction; /* what goes first when nobody asks for another */
+    const char *eviction; /* the default eviction */
     /* Not a policy of its own: the engine runs these in virtual time, ended by NULL, and takes the
      * one that ends first. The functions below are NULL. */
     const char *const *trials;

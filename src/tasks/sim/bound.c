@@ -70,7 +70,7 @@ xy_status_t sim_bound_init(sim_tasks_t *s)
 }
 
 /* What has begun counts as done, so that the bound holds whatever is on its way. A datum that
- * comes home when nobody will write it any more does not do so again. */
+ * comes home after its last write does not do so again. */
 void sim_bound_moves(sim_tasks_t *s, const sim_transfer_t *t)
 {
     if (s->must_load == NULL)

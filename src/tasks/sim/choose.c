@@ -14,7 +14,7 @@
 enum { TRIAL_TASKS = 100000, SHORT_TASKS = 4000 };
 static const double near_enough = 1.02;
 
-/* When it was done, with all or with its share; whoever was cut off has nothing to show. */
+/* When it was done, with all or with its share; a trial that was cut off has no time. */
 static double time_of(const xy_task_result_t *r, const sim_trial_t *trial)
 {
     if (trial->is_whole)
@@ -23,7 +23,7 @@ static double time_of(const xy_task_result_t *r, const sim_trial_t *trial)
 }
 
 /* Replace a choice by the policy that ends first; *spent_p is what finding out took. *result_p is
- * that of the best trial, and the return value tells whether it is one of the whole graph. */
+ * that of the best trial, and the return value is true if it is one of the whole graph. */
 static xy_status_t choose(const xy_graph_t *graph, const xy_task_platform_t *platform,
                           const xy_task_sim_t *how, const xy_task_policy_t **policy_p,
                           double *spent_p, xy_task_result_t *result_p, bool *is_whole_p)

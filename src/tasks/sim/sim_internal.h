@@ -23,7 +23,7 @@ typedef struct sim_transfer {
     xy_flow_t flow; /* first: the clock hands it back */
     int32_t data, from, to;
     double start;
-    bool is_stale; /* somebody writes the datum: what arrives is worthless */
+    bool is_stale; /* the datum is being written: what arrives is worthless */
     bool is_prefetch;
     struct sim_transfer *next;
 } sim_transfer_t;
@@ -38,7 +38,7 @@ typedef struct {
 typedef struct {
     xy_task_memory_t space; /* `own` of a copy: the transfer that brings it, or NULL */
     xy_task_gathering_t gathering;
-    int32_t prefetching; /* transfers under way that nobody waits for */
+    int32_t prefetching; /* transfers in progress that no task waits for */
 } sim_memory_t;
 
 typedef struct {
@@ -75,7 +75,7 @@ typedef struct {
     xy_flows_t links;              /* those that ways share */
     double work, work_left, speed; /* seconds of all tasks, of those not over; of all workers */
     double must_move, must_rate; /* bytes that still have to begin to move over the slowest link */
-    uint8_t *must_load;          /* [data] has it to be loaded yet? NULL: nobody asks */
+    uint8_t *must_load;          /* [data] has it to be loaded yet? NULL: not needed */
     int32_t depth;               /* of the pipelines */
     int32_t data_count, ops, left;
     bool is_changed; /* in this moment: something that a policy or a memory could make use of */

@@ -178,8 +178,8 @@ static void test_narrow_memory(void **state)
     xy_task_platform_destroy(p);
 }
 
-/* Each memory holds the data of the largest task and not a byte more, whoever it belongs to and
- * however many are held at once: somebody always goes on. */
+/* Each memory holds the data of the largest task and not a byte more, whatever it belongs to and
+ * however many are held at once: some task always progresses. */
 static void test_narrowest_memories(void **state)
 {
     (void)state;

@@ -190,7 +190,7 @@ class Painter {
     }
   }
 
-  // The text if it fits, else nothing: half a word helps nobody. Widths are kept.
+  // The text if it fits, else nothing: half a word is useless. Widths are cached.
   fit(text, room) {
     this.widths ??= new Map();
     let width = this.widths.get(text);

@@ -138,7 +138,7 @@ static xy_status_t add_module(gathering_t *g, mpi_elf_t *elf)
     return XY_OK;
 }
 
-/* Have the dynamic linker load a library for everybody. Its path is wanted to look into it. */
+/* Have the dynamic linker load a library for all ranks. Its path is needed to read it. */
 static xy_status_t open_shared(const mpi_elf_t *user, const char *name, char **path_p)
 {
     char *path = mpi_elf_find_library(user, name);

@@ -64,8 +64,8 @@ typedef struct {
     xy_vec_t needed; /* of const char * */
 } mpi_elf_t;
 
-/* Open and parse. A file that is no ELF file of this machine is no error: its kind says so. ENOENT,
- * EACCES and broken files are said. On success the caller owns *elf_p. */
+/* Open and parse. A file that is no ELF file of this machine is no error but has another kind.
+ * ENOENT, EACCES and broken files are reported. On success the caller owns *elf_p. */
 xy_status_t mpi_elf_open(const char *path, mpi_elf_t **elf_p);
 void mpi_elf_close(mpi_elf_t *elf); /* NULL is fine */
 

@@ -88,7 +88,7 @@ static void fill_data(const mpi_elf_t *elf, char *module_base)
     }
 }
 
-/* A large initialised part is mapped, so that pages nobody writes to stay shared; a small one is
+/* A large initialised part is mapped, so that unwritten pages stay shared; a small one is
  * copied, which saves the mapping. */
 enum { COPY_AT_MOST = 256 << 10 };
 

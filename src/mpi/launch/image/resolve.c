@@ -111,7 +111,7 @@ static xy_status_t fail_undefined(const mpi_module_t *module, const char *name)
                       name);
 }
 
-/* A symbol that another module, or nobody, defines. */
+/* A symbol that another module defines, or none. */
 static xy_status_t fix_outside(mpi_program_t *program, const mpi_module_t *module, uint64_t where,
                                size_t index, const ElfW(Sym) * symbol, int64_t addend)
 {

@@ -2,7 +2,7 @@
 /*
  * getopt, getopt_long and getopt_long_only with one state per rank.
  *
- * The C library keeps the position inside a group of short options where nobody can reach it, so
+ * The C library keeps the position inside a group of short options in a private variable, so
  * the functions are written here, after their manual: operands are moved behind the options as they
  * are met, unless the option string begins with '+' or POSIXLY_CORRECT is set; '-' gives operands
  * out as the argument of option 1; "--" ends the options.

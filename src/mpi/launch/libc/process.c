@@ -18,7 +18,7 @@ static void *shared_variable(const mpi_program_t *program, char *image, mpi_vari
                                                : dlsym(RTLD_DEFAULT, name);
 }
 
-/* With one image for all, the variables of getopt are everybody's. */
+/* With one image for all, all ranks share the variables of getopt. */
 static void choose_variables(mpi_process_t *process)
 {
     const mpi_program_t *program = process->program;

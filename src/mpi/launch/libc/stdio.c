@@ -313,7 +313,7 @@ XY_INTERPOSE int fflush_unlocked(FILE *file)
     return mpi_process_self != NULL ? fflush(file) : XY_CALL_NEXT(next, "fflush_unlocked")(file);
 }
 
-/* A rank that closes its standard streams leaves everybody else's open. */
+/* A rank that closes its standard streams leaves those of other ranks open. */
 XY_INTERPOSE int fclose(FILE *file)
 {
     static XY_NEXT(int, next, (FILE *));

@@ -38,7 +38,7 @@ XY_INTERPOSE int _dl_find_object(void *address, struct dl_find_object *result)
 }
 #endif
 
-/* The images of other ranks are nobody's business; there may be thousands. */
+/* The images of other ranks are not reported; there may be thousands. */
 XY_INTERPOSE int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, void *),
                                  void *argument)
 {
