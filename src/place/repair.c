@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "place/repair.h"
 
-#include <string.h>
+#include <math.h>
 
-/* Change the room that is left at a leaf and everywhere above it. */
+/* One process more at a leaf: less room there and everywhere above it. */
 static void take_room(const xy_target_t *t, uint32_t leaf, uint32_t *room)
 {
     uint32_t node = t->node_of[leaf];
@@ -32,7 +32,7 @@ static uint32_t nearest_room(const xy_target_t *t, uint32_t leaf, const uint32_t
     return t->first_leaf[node];
 }
 
-/* How much a process talks with others on its leaf, and with all. */
+/* How much a process talks with the others on its leaf; of equals, with all. */
 static double attachment(const place_graph_t *g, const uint32_t *leaf_of, uint32_t v)
 {
     double sum = 0;
@@ -42,46 +42,100 @@ static double attachment(const place_graph_t *g, const uint32_t *leaf_of, uint32
     return sum;
 }
 
+/* The processes of each leaf: those of `leaf` are occupants[first[leaf]] .. [first[leaf + 1]). */
+typedef struct {
+    uint32_t *first, *occupants;
+} residence_t;
+
+static void residence_cleanup(residence_t *r)
+{
+    xy_free(r->first);
+    xy_free(r->occupants);
+}
+
+static xy_status_t residence_init(residence_t *r, const xy_problem_t *q, const uint32_t *leaf_of)
+{
+    uint32_t leaves = q->target->leaves, n = q->graph->n;
+
+    r->first = xy_calloc((size_t)leaves + 2, sizeof(*r->first));
+    r->occupants = xy_malloc(((size_t)n + 1) * sizeof(*r->occupants));
+    if (r->first == NULL || r->occupants == NULL) {
+        residence_cleanup(r);
+        return XY_ENOMEM;
+    }
+    for (uint32_t v = 0; v < n; v++)
+        r->first[leaf_of[v] + 2]++;
+    for (uint32_t leaf = 0; leaf < leaves; leaf++)
+        r->first[leaf + 2] += r->first[leaf + 1];
+    for (uint32_t v = 0; v < n; v++)
+        r->occupants[r->first[leaf_of[v] + 1]++] = v;
+    return XY_OK;
+}
+
+static uint32_t occupants_number(const residence_t *r, uint32_t leaf)
+{
+    return r->first[leaf + 1] - r->first[leaf];
+}
+
+/* The room that is left at each node of the tree. */
+static void count_room(const xy_problem_t *q, const residence_t *r, uint32_t *room)
+{
+    const xy_target_t *t = q->target;
+
+    for (uint32_t leaf = 0; leaf < t->leaves; leaf++) {
+        uint32_t number = occupants_number(r, leaf);
+
+        room[t->node_of[leaf]] = number < q->capacity[leaf] ? q->capacity[leaf] - number : 0;
+    }
+    for (uint32_t i = t->nodes - 1; i > 0; i--)
+        room[t->parent[i]] += room[i];
+}
+
+/* Of the processes still on a leaf the one that is attached least; of equals the last. */
+static uint32_t least_attached(const xy_problem_t *q, const residence_t *r, const uint32_t *leaf_of,
+                               uint32_t leaf)
+{
+    uint32_t chosen = UINT32_MAX;
+    double least = INFINITY;
+
+    for (uint32_t i = r->first[leaf]; i < r->first[leaf + 1]; i++) {
+        uint32_t v = r->occupants[i];
+        double here;
+
+        if (leaf_of[v] != leaf)
+            continue;
+        here = attachment(q->graph, leaf_of, v);
+        if (here <= least) {
+            least = here;
+            chosen = v;
+        }
+    }
+    return chosen;
+}
+
 xy_status_t place_repair(const xy_problem_t *q, uint32_t *leaf_of)
 {
     const xy_target_t *t = q->target;
-    uint32_t n = q->graph->n;
     uint32_t *room = xy_calloc(t->nodes, sizeof(*room));
-    uint32_t *homeless = xy_malloc(((size_t)n + 1) * sizeof(*homeless)), count = 0;
-    uint32_t *resident = xy_malloc((size_t)t->leaves * sizeof(*resident));
+    residence_t r;
 
-    if (room == NULL || homeless == NULL || resident == NULL) {
+    if (room == NULL || residence_init(&r, q, leaf_of) != XY_OK) {
         xy_free(room);
-        xy_free(homeless);
-        xy_free(resident);
         return XY_ENOMEM;
     }
-    for (uint32_t leaf = 0; leaf < t->leaves; leaf++)
-        room[t->node_of[leaf]] = q->capacity[leaf];
-    for (uint32_t i = t->nodes - 1; i > 0; i--)
-        room[t->parent[i]] += room[i];
-    memset(resident, 0xff, (size_t)t->leaves * sizeof(*resident));
-    for (uint32_t v = 0; v < n; v++) {
-        uint32_t leaf = leaf_of[v];
+    count_room(q, &r, room);
+    for (uint32_t leaf = 0; leaf < t->leaves; leaf++) {
+        uint32_t number = occupants_number(&r, leaf);
 
-        if (room[t->node_of[leaf]] > 0) {
-            take_room(t, leaf, room);
-            resident[leaf] = v;
-        } else if (attachment(q->graph, leaf_of, v) >
-                   attachment(q->graph, leaf_of, resident[leaf])) {
-            homeless[count++] = resident[leaf];
-            resident[leaf] = v;
-        } else {
-            homeless[count++] = v;
+        for (; number > q->capacity[leaf]; number--) {
+            uint32_t v = least_attached(q, &r, leaf_of, leaf);
+
+            leaf_of[v] = nearest_room(t, leaf, room);
+            take_room(t, leaf_of[v], room);
         }
     }
-    for (uint32_t i = 0; i < count; i++) {
-        leaf_of[homeless[i]] = nearest_room(t, leaf_of[homeless[i]], room);
-        take_room(t, leaf_of[homeless[i]], room);
-    }
+    residence_cleanup(&r);
     xy_free(room);
-    xy_free(homeless);
-    xy_free(resident);
     return XY_OK;
 }
 
@@ -122,7 +176,7 @@ xy_status_t place_repair_parts(const place_graph_t *g, uint32_t parts, const uin
     for (uint32_t p = 0; p < parts; p++)
         while (count[p] > room[p]) {
             uint32_t chosen = UINT32_MAX, to = 0;
-            double least = 1e300;
+            double least = INFINITY;
 
             for (uint32_t v = 0; v < g->n; v++) {
                 double loss;

@@ -5,9 +5,9 @@
 
 #include "place/strategy.h"
 
-/* Leaves that hold more processes than their capacity give those that talk least with the rest of
- * the leaf to the nearest leaf with room; leaves that must hold several are filled. Silent
- * ENOMEM. */
+/* Leaves that hold more processes than their capacity give the one that talks least with the rest
+ * of the leaf to the nearest leaf with room, again and again; the capacities together hold all
+ * processes. Silent ENOMEM. */
 xy_status_t place_repair(const xy_problem_t *q, uint32_t *leaf_of);
 
 /* The same for a partition: part_of[v] < parts, at most room[part] vertices in each; vertices go
