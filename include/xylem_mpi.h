@@ -23,11 +23,11 @@
 extern "C" {
 #endif
 
-/* A communicator of the same members whose ranks are numbered anew, by what the members have sent
- * to each other since they last called it, on any communicator: rank i of `comm` is taken to go on
- * as rank i of *newcomm, and those who talk most are put near each other in the machine. No rank
- * moves to another core; the program must send the data of rank i from rank i of
- * `comm` to the rank of MPI_COMM_WORLD that now has the number (see MPI_Group_translate_ranks).
+/* A communicator of the same members with a new numbering, chosen by what the members have sent to
+ * each other since they last called it, on any communicator: rank i of *newcomm continues the work
+ * of rank i of `comm`, and ranks that communicate much are near each other in the machine. No rank
+ * moves to another core; the program must send the data of rank i from rank i of `comm` to the rank
+ * of MPI_COMM_WORLD that now has the number (see MPI_Group_translate_ranks).
  *
  * Messages are counted from the beginning with `mpiexec --monitor DIR`. Without it the first call
  * begins to count for the members of `comm`, and its ranks keep their numbers; so they do when no

@@ -131,7 +131,7 @@ static xy_status_t read_sizes(const nbc_values_t *v, nbc_lists_t *lists)
 
         if (!xy_parse_size(text, &size) || size > UINT64_C(1) << 40)
             return xy_fail(XY_EUSAGE,
-                           "--size %s is no size; give bytes up to 1T, such as 64K or 2M", text);
+                           "--size %s is not a size; give bytes up to 1T, such as 64K or 2M", text);
         if (xy_vec_append(&lists->sizes, &size) != XY_OK)
             return xy_fail_memory("the list of sizes");
     }
@@ -186,7 +186,7 @@ static xy_status_t read_ranks(const nbc_values_t *v, int usual, nbc_lists_t *lis
         st = parse_range(part, &first, &last, &step)
                  ? add_ranks(lists, first, last, step)
                  : xy_fail(XY_EUSAGE,
-                           "--ranks %s is no list of numbers; give 8,16 or 2..64 or 2..64:2",
+                           "--ranks %s is not a list of numbers; give 8,16 or 2..64 or 2..64:2",
                            v->ranks);
     xy_free(list);
     return st;

@@ -229,7 +229,7 @@ static xy_status_t run_all(nbc_study_t *study)
     return st;
 }
 
-/* Above other sessions' work where we may; busy machines are said. */
+/* Above other sessions' work where we may; busy machines are reported. */
 static void be_quiet(const nbc_study_t *study)
 {
     FILE *file = fopen("/proc/self/autogroup", "w");

@@ -43,11 +43,10 @@ static xy_status_t add_way(const nbc_values_t *v, job_t *job, const char *name, 
     else if (strcmp(name, "tasks") == 0)
         way.node.progress = XY_SIM_TASKS;
     else if (strcmp(name, "threads") != 0)
-        return xy_fail(XY_EUSAGE, "no way of progress is called '%s'; %s%s", name,
+        return xy_fail(XY_EUSAGE, "no progress mode is called '%s'; %s%s", name,
                        nearest != NULL ? "did you mean " : "there are none, threads, ",
                        nearest != NULL ? nearest : "split-tree, tasks");
-    return xy_vec_append(&job->ways, &way) == XY_OK ? XY_OK
-                                                    : xy_fail_memory("the ways of progress");
+    return xy_vec_append(&job->ways, &way) == XY_OK ? XY_OK : xy_fail_memory("the progress modes");
 }
 
 static xy_status_t read_ways(const nbc_values_t *v, job_t *job)

@@ -82,7 +82,7 @@ static void print_text(const xy_costs_t *costs, const xy_kernel_cost_t *k, doubl
     printf("%s\n", e.is_extrapolated ? " (extrapolated: outside of what was measured)" : "");
     print_intervals(k, e.interval);
     if (e.is_extrapolated)
-        printf("  beyond its end the power law that the model has there goes on\n");
+        printf("  beyond its end the power law of the model at its end is continued\n");
     else
         print_polynomial(&k->fit.intervals[e.interval]);
     print_neighbours(k, x);
@@ -154,10 +154,10 @@ static xy_status_t explain(const xy_costs_t *costs, const explain_values_t *v, i
     const xy_kernel_cost_t *k;
 
     if (argc > 2 && (!xy_parse_long(argv[2], &threads) || threads < 1))
-        return xy_fail(XY_EUSAGE, "'%s' is no number of threads", argv[2]);
+        return xy_fail(XY_EUSAGE, "'%s' is not a number of threads", argv[2]);
     if (!xy_parse_double(argv[1], &x)) {
         if (!xy_parse_size(argv[1], &bytes))
-            return xy_fail(XY_EUSAGE, "'%s' is no size", argv[1]);
+            return xy_fail(XY_EUSAGE, "'%s' is not a size", argv[1]);
         x = (double)bytes;
     }
     if (!(x >= 0))

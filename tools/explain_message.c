@@ -90,7 +90,7 @@ static xy_status_t explain(const xy_costs_t *costs, const explain_values_t *v, i
     uint64_t bytes;
 
     if (!xy_parse_size(argv[0], &bytes))
-        return xy_fail(XY_EUSAGE, "'%s' is no size; write for instance 64K", argv[0]);
+        return xy_fail(XY_EUSAGE, "'%s' is not a size; write for instance 64K", argv[0]);
     if (c == NULL && argc == 1 && costs->messages.count > 0)
         c = &XY_VEC_AT(&costs->messages, xy_message_cost_t, 0);
     if (c == NULL)

@@ -108,7 +108,7 @@ static xy_status_t parse_threads(const char *text, long threads[THREADS_MAX], si
         long k;
 
         if (!xy_parse_long(word, &k) || k < 1 || k > 4096 || n == THREADS_MAX) {
-            st = xy_fail(XY_EUSAGE, "--threads '%s' is no list such as 1,2,4", text);
+            st = xy_fail(XY_EUSAGE, "--threads '%s' is not a list such as 1,2,4", text);
             break;
         }
         threads[n++] = k;
@@ -130,7 +130,7 @@ static xy_status_t parse_sizes(const char *option, const char *text, xy_vec_t *s
         uint64_t bytes;
 
         if (!xy_parse_size(word, &bytes) || bytes < 1 || bytes > largest_message)
-            st = xy_fail(XY_EUSAGE, "%s: '%s' is no size from 1 byte to 1 GiB", option, word);
+            st = xy_fail(XY_EUSAGE, "%s: '%s' is not a size from 1 byte to 1 GiB", option, word);
         else if (sizes->count == SIZES_MAX)
             st = xy_fail(XY_EUSAGE, "%s: at most %d", option, SIZES_MAX);
         else if (xy_vec_append(sizes, &bytes) != XY_OK)
@@ -251,7 +251,7 @@ static xy_status_t measure_messages(const values_t *v, const xy_calibration_t *c
     return st;
 }
 
-/* What is measured is kept at once: who ends it halfway loses what was under way. */
+/* Each result is stored at once: an interrupted run loses only the current measurement. */
 static xy_status_t keep(const void *arg, xy_costs_t *costs)
 {
     const values_t *v = arg;

@@ -107,7 +107,7 @@ static xy_status_t set_grid(const values_t *v, xy_stencil_t *s)
 {
     *s = XY_STENCIL_DEFAULT;
     if (!xy_stencil_blocks_parse(v->blocks, s))
-        return xy_fail(XY_EUSAGE, "--blocks '%s' is no grid; write 366, 20x20 or 10x10x10",
+        return xy_fail(XY_EUSAGE, "--blocks '%s' is not a grid; write 366, 20x20 or 10x10x10",
                        v->blocks);
     if (v->dim > 0 && v->dim != s->dims) {
         if (s->dims != 1)
@@ -121,8 +121,8 @@ static xy_status_t set_grid(const values_t *v, xy_stencil_t *s)
     if (v->points > 0)
         s->points = (int)v->points;
     if (v->cells != NULL && !xy_stencil_cells_parse(v->cells, s))
-        return xy_fail(XY_EUSAGE, "--cells '%s' is no block of %d dimensions; write %s", v->cells,
-                       s->dims,
+        return xy_fail(XY_EUSAGE, "--cells '%s' is not a block of %d dimensions; write %s",
+                       v->cells, s->dims,
                        s->dims == 1   ? "8192"
                        : s->dims == 2 ? "4x2048"
                                       : "16x16x64");
@@ -190,7 +190,8 @@ static xy_status_t set_run(const values_t *v, xy_stencil_run_t *run)
     if (v->memory != NULL && strcmp(v->memory, "none") == 0)
         run->memory = XY_TASK_NO_LIMIT;
     else if (v->memory != NULL && (!xy_parse_size(v->memory, &run->memory) || run->memory == 0))
-        return xy_fail(XY_EUSAGE, "--memory '%s' is no size; write 200MiB, or 'none'", v->memory);
+        return xy_fail(XY_EUSAGE, "--memory '%s' is not a size; write 200MiB, or 'none'",
+                       v->memory);
     return set_grid(v, &run->grid);
 }
 

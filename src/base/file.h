@@ -28,7 +28,7 @@
 
 /* Read a whole regular file or pipe ("-": standard input) of at most `limit` bytes. On success the
  * caller owns *data_p, which is NUL-terminated behind its *size_p bytes. Directories, missing
- * files, missing permission and sizes beyond the limit are said with the remedy. */
+ * files, missing permission and sizes beyond the limit are reported with the remedy. */
 xy_status_t xy_file_read(const char *path, size_t limit, char **data_p, size_t *size_p);
 
 typedef struct xy_out xy_out_t;

@@ -40,7 +40,8 @@ struct xy_out {
     temporary_t *temporary; /* NULL when written directly */
 };
 
-/* Whoever exchanges a pointer out of its slot owns it: the signal handler or the file's owner. */
+/* The code that exchanges a pointer out of its slot owns it: the signal handler or the file's
+ * owner. */
 static _Atomic(temporary_t *) temporaries[MAX_TEMPORARIES];
 
 static bool temporary_register(temporary_t *temporary)

@@ -91,8 +91,8 @@ struct xy_command {
  * looked at. Accepted are "--name value", "--name=value", "-x value", "-xvalue", "-xyz" for flags,
  * "--no-name" for flags, and "--" before positional arguments that begin with a dash. On success
  * argv[0 .. *count_p) are the positional arguments, in order (argv is permuted). Errors (XY_EUSAGE)
- * are said with the nearest option and "see 'xylem VERB --help'"; a wrong environment variable is
- * said by its name. Lists are freed by xy_options_cleanup, also needed after a failure. */
+ * are reported with the nearest option and "see 'xylem VERB --help'"; a wrong environment variable
+ * is said by its name. Lists are freed by xy_options_cleanup, also needed after a failure. */
 xy_status_t xy_options_parse(const xy_command_t *command, int argc, char **argv, void *values,
                              int *count_p, bool *help_p);
 void xy_options_cleanup(const xy_command_t *command, void *values);

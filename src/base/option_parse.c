@@ -249,7 +249,7 @@ static xy_status_t apply(parser_t *p, const xy_option_t *option, const char *wri
 }
 
 /* "--name", "--name=value", "--no-name"; also "-name" in single-dash mode. False: no such option,
- * nothing was said. */
+ * nothing was reported. */
 static bool parse_long(parser_t *p, const char *argument, size_t dashes, xy_status_t *st_p)
 {
     const char *name = argument + dashes;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Status codes, and the one place where errors are said.
+ * Status codes, and the one place where errors are reported.
  *
- * Whoever detects an error says it once, in one line: what, where, what to do.
- * Whoever passes the status on is silent.
+ * The function that detects an error reports it once, in one line: what, where, what to do.
+ * Functions that pass the status on are silent.
  *
  *   if (n > limit)
  *       return xy_fail_at(XY_ELIMIT, file, line, "%ld cores declared; at most %ld are read", n,
@@ -56,7 +56,7 @@ void xy_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Where messages go. The default prints "xylem: MESSAGE\n" on standard error with one write.
  * `message` is valid during the call only. Set once, before threads start; NULL restores the
- * default. Tests use it to read what was said. */
+ * default. Tests use it to read messages. */
 typedef void (*xy_error_fn)(void *arg, xy_status_t status, const char *message);
 void xy_error_handler_set(xy_error_fn fn, void *arg);
 
@@ -64,7 +64,7 @@ void xy_error_handler_set(xy_error_fn fn, void *arg);
 void xy_error_program_set(const char *name);
 
 /* The analyzer sees one file at a time: here it learns that what reports a failure returns one, so
- * that it does not follow callers who would go on after it. */
+ * that it does not follow callers that would continue after it. */
 #if defined(__clang_analyzer__) && !defined(XY_STATUS_DEFINES)
 #define xy_fail(status, ...)             ((void)xy_fail(status, __VA_ARGS__), (status))
 #define xy_fail_at(status, ...)          ((void)xy_fail_at(status, __VA_ARGS__), (status))

@@ -45,7 +45,7 @@ typedef struct {
     xy_xml_limits_t limits;
     size_t nodes;
     int depth;
-    xy_status_t status; /* the first failure; it was said */
+    xy_status_t status; /* the first failure; it was reported */
     level_t levels[MAX_DEPTH];
 } builder_t;
 

@@ -2,7 +2,7 @@
 /*
  * Alltoall, pairwise.                            Cost = n c + (p-1) (a + n b)
  *
- * In round s every rank takes its block from the rank s below it (wrapping). Nobody is asked twice
+ * In round s every rank takes its block from the rank s below it (wrapping). No rank is read twice
  * in a round. p = 3: round 1: 0<-2 1<-0 2<-1     round 2: 0<-1 1<-2 2<-0
  */
 #include "coll/build.h"

@@ -150,11 +150,11 @@ int xy_coll_candidates(const xy_coll_request_t *q, const xy_coll_link_t *link,
                        xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX]);
 
 /* XY_EINVAL: procs < 1, a root that is none, an element of no bytes, vectors that are missing, or
- * more bytes than 2^62 (said). */
+ * more bytes than 2^62 (reported). */
 xy_status_t xy_coll_check(const xy_coll_request_t *q);
 
 /* The final graph; the caller owns it. XY_EINVAL: the request is not valid, or the algorithm not
- * applicable (said). XY_ENOMEM (said). The same request and link give the same graph. */
+ * applicable (reported). XY_ENOMEM (reported). The same request and link give the same graph. */
 xy_status_t xy_coll_build(const xy_coll_request_t *q, const xy_coll_link_t *link,
                           const xy_coll_algorithm_t *algorithm, xy_graph_t **graph_p);
 

@@ -95,7 +95,7 @@ static xy_spot_t held(const coll_build_t *b, const coll_group_t *g, int member, 
     return t == 0 && member >= g->extra ? coll_input(b, rank) : acc(b, rank);
 }
 
-/* Nobody writes what its partner reads in the same round: they keep different halves. */
+/* No rank writes what its partner reads in the same round: they keep different halves. */
 void coll_phase_halve(coll_build_t *b, const coll_group_t *g, coll_acc_fn acc)
 {
     for (int t = 0; t < g->rounds; t++)

@@ -154,7 +154,7 @@ static xy_status_t read_cluster(const reader_t *r, const xy_xml_node_t *node, xy
         else if (is_named(n, "Sample"))
             st = read_sample(r, n, k);
         else
-            st = fail_node(r, n, "is no part of a Cluster: Interval or Sample");
+            st = fail_node(r, n, "is not part of a Cluster: Interval or Sample");
     }
     return st;
 }
@@ -169,7 +169,7 @@ static xy_status_t read_kernel(const reader_t *r, const xy_xml_node_t *node)
         xy_kernel_cost_t k = {.threads = 1};
 
         if (!is_named(n, "Cluster"))
-            return fail_node(r, n, "is no part of a SeqKernel: Cluster");
+            return fail_node(r, n, "is not part of a SeqKernel: Cluster");
         st = read_text(node, "Name", &k.name);
         if (st == XY_OK)
             st = read_text(node, "Unit", &k.unit);
@@ -233,11 +233,11 @@ static xy_status_t read_kind(const reader_t *r, const xy_xml_node_t *node, xy_me
 
         if (is_named(n, "Latency")) {
             if (!xy_parse_double(n->text, &kind->latency) || !(kind->latency > 0))
-                st = fail_node(r, n, "is no positive number of seconds");
+                st = fail_node(r, n, "is not a positive number of seconds");
             continue;
         }
         if (!is_named(n, "Bandwidth") && !is_named(n, "Time"))
-            st = fail_node(r, n, "is no part of it: Latency, Bandwidth or Time");
+            st = fail_node(r, n, "is not part of it: Latency, Bandwidth or Time");
         for (const xy_xml_node_t *i = n->child; i != NULL && st == XY_OK; i = i->next)
             st = read_line(r, i, lines);
     }
@@ -291,7 +291,7 @@ static xy_status_t read_message_part(const reader_t *r, const xy_xml_node_t *n,
         return read_fields(r, n, plogp);
     if (is_named(n, "Sample"))
         return read_message_sample(r, n, model);
-    return fail_node(r, n, "is no part of a Message");
+    return fail_node(r, n, "is not part of a Message");
 }
 
 static xy_status_t read_message(const reader_t *r, const xy_xml_node_t *node)
@@ -355,7 +355,7 @@ static xy_status_t check_root(const xy_xml_t *doc)
 
     if (!is_named(root, "XylemCosts"))
         return xy_fail_at(XY_EPARSE, xy_xml_path(doc), root->line,
-                          "<%s> is no file of costs; 'xylem calibrate --output FILE' makes one",
+                          "<%s> is not a file of costs; 'xylem calibrate --output FILE' makes one",
                           root->name);
     if (version == NULL || !xy_parse_long(version, &number) || number != XY_COSTS_VERSION)
         return xy_fail_at(XY_EUNSUPPORTED, xy_xml_path(doc), root->line,

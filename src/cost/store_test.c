@@ -186,13 +186,13 @@ static void test_refusals(void **state)
     static const struct {
         const char *text, *said;
     } bad[] = {
-        {"<costs/>", "<costs> is no file of costs"},
+        {"<costs/>", "<costs> is not a file of costs"},
         {"<XylemCosts/>", "version (none); this Xylem reads version 1: calibrate again"},
         {"<XylemCosts version='2'/>", "version 2; this Xylem reads version 1"},
         {HEAD "<Kernel/></XylemCosts>", "unknown element 'Kernel'"},
         {HEAD "<SeqKernel/></XylemCosts>", "no Name"},
-        {HEAD "<SeqKernel Name='k'><x/></SeqKernel></XylemCosts>", "no part of a SeqKernel"},
-        {K "<x/></Cluster></SeqKernel></XylemCosts>", "no part of a Cluster"},
+        {HEAD "<SeqKernel Name='k'><x/></SeqKernel></XylemCosts>", "not part of a SeqKernel"},
+        {K "<x/></Cluster></SeqKernel></XylemCosts>", "not part of a Cluster"},
         {K "<Interval Start='1'/></Cluster></SeqKernel></XylemCosts>", "has no End"},
         {K "<Interval Start='1' End='2'/></Cluster></SeqKernel></XylemCosts>", "no Degree"},
         {K "<Interval Start='1' End='2' Degree='6'/></Cluster></SeqKernel></XylemCosts>", "Degree"},
@@ -215,8 +215,8 @@ static void test_refusals(void **state)
         {HEAD "<Message Cluster1='a'/></XylemCosts>", "needs Cluster1 and Cluster2"},
         {M "</Message></XylemCosts>", "has no Sample"},
         {M "<Blocking/></Message></XylemCosts>", "needs a Latency"},
-        {M "<Blocking><Latency>-1</Latency></Blocking></Message></XylemCosts>", "no positive"},
-        {M "<x/></Message></XylemCosts>", "no part of a Message"},
+        {M "<Blocking><Latency>-1</Latency></Blocking></Message></XylemCosts>", "not a positive"},
+        {M "<x/></Message></XylemCosts>", "not part of a Message"},
         {M "<Sample Size='2'/><Sample Size='1'/></Message></XylemCosts>", "sizes must grow"},
         {HEAD "<Constant Seconds='1'/></XylemCosts>", "no Name"},
         {HEAD "<Constant Name='x'/></XylemCosts>", "has no Seconds"},

@@ -52,11 +52,11 @@ typedef struct {
 
 /* An executor of `graph` (final; it must live longer) for ranks 0 .. ranks - 1, with its
  * temporaries, ready for a first run. XY_EINVAL: the graph has more ranks, or reductions and there
- * is no `reduce` (said). XY_ENOMEM (said). */
+ * is no `reduce` (reported). XY_ENOMEM (reported). */
 xy_status_t xy_exec_create(const xy_graph_t *graph, int ranks, const xy_exec_options_t *options,
                            xy_exec_t **exec_p);
 void xy_exec_destroy(xy_exec_t *exec); /* NULL is fine; no thread may be inside */
-/* Back to before the first arrival, for another run of the same graph with another `arg`. Nobody
+/* Back to before the first arrival, for another run of the same graph with another `arg`. No thread
  * may be inside, and the last run must be over or have never begun. */
 void xy_exec_reset(xy_exec_t *exec, void *arg);
 

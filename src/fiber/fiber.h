@@ -17,7 +17,7 @@
  *
  * When no fiber is ready, the worker polls (the `poll` function of the pool: messages from other
  * workers arrive there). It polls on the stack of the fiber that parked last: when that same fiber
- * becomes ready, going on costs no switch at all. After `spin_seconds` without work it sleeps in
+ * becomes ready, it continues without a switch. After `spin_seconds` without work it sleeps in
  * the kernel until a doorbell, a wake or its next timer. Whoever posts something that `poll` finds
  * rings the doorbell afterwards; it costs one load when the worker is awake.
  */
@@ -49,11 +49,11 @@ typedef struct {
     bool (*poll)(xy_worker_t *w);
     /* Called by worker `w` when `fiber` is about to run there (after each switch), before it does:
      * swaps what must be private to the fiber. `previous` ran there before; it is NULL when none
-     * did or when it has ended. Not called when a fiber parks and goes on with no other in between.
-     * Must not park. May be NULL. */
+     * did or when it has ended. Not called when a fiber parks and continues with no other in
+     * between. Must not park. May be NULL. */
     void (*switched)(xy_worker_t *w, xy_fiber_t *previous, xy_fiber_t *fiber);
     /* Called by worker `w` when it finds no ready fiber and begins to poll, when it falls asleep
-     * (then it polls again), and when it goes on with `fiber` (NULL: it stops). For those who
+     * (then it polls again), and when it continues with `fiber` (NULL: it stops). For those who
      * watch; must not park. May be NULL. */
     void (*idle)(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber);
     /* Called once, on one worker, when every worker is asleep, no timer runs and fibers are still
@@ -77,9 +77,9 @@ xy_status_t xy_pool_run(xy_pool_t *pool);
 
 /* The same on threads of the pool's own: start returns at once, join when every fiber has ended.
  * For callers that must stay what they are: a worker of another pool (join blocks it), or a thread
- * with something else to do meanwhile. When a thread cannot start (said), the others stop as soon
- * as each comes back to its scheduler, and join waits for that. Any thread that is no worker of
- * this pool. */
+ * with something else to do meanwhile. When a thread cannot start (reported), the others stop as
+ * soon as each comes back to its scheduler, and join waits for that. Any thread that is no worker
+ * of this pool. */
 xy_status_t xy_pool_start(xy_pool_t *pool);
 void xy_pool_join(xy_pool_t *pool);
 

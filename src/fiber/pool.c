@@ -224,7 +224,7 @@ static void run_prepare(xy_pool_t *pool)
     }
 }
 
-/* Threads for the workers from `first` on. When one cannot start, all are told to stop. Returns
+/* Threads for the workers from `first` on. When one cannot start, all are stopped. Returns
  * how many workers have a thread, those before `first` included. */
 static int threads_start(xy_pool_t *pool, int first, xy_status_t *st_p)
 {
@@ -293,7 +293,7 @@ xy_status_t xy_pool_adopt(xy_pool_t *pool, xy_fiber_t **fiber_p)
     xy_status_t st;
 
     if (pool->config.workers != 1 || xy_worker_current != NULL || pool->is_adopted)
-        return xy_fail(XY_EINVAL, "only a thread that is no worker can be adopted, and by a new "
+        return xy_fail(XY_EINVAL, "only a thread that is not a worker can be adopted, and by a new "
                                   "pool of one worker");
     st = pin_self(pool);
     if (st != XY_OK)

@@ -48,7 +48,7 @@
 #endif
 
 /* Before a switch to the stack [low, high); `fake_p` keeps ASan's fake stack of the leaving fiber,
- * NULL when it never comes back. `tsan` is the TSan fiber that goes on. */
+ * NULL when it never comes back. `tsan` is the TSan fiber that continues. */
 static inline void fiber_sanitize_leave(void **fake_p, const void *low, const void *high,
                                         void *tsan)
 {

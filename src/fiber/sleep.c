@@ -87,7 +87,7 @@ void xy_worker_ring_slow(xy_worker_t *worker)
         if (atomic_load_explicit(&worker->head.asleep, memory_order_relaxed) == FIBER_AWAKE)
             return;
     }
-    /* Whoever takes the word down wakes: one system call for many rings. */
+    /* The thread that takes the word down wakes: one system call for many rings. */
     if (atomic_exchange_explicit(&worker->head.asleep, FIBER_AWAKE, memory_order_acq_rel) !=
         FIBER_AWAKE)
         syscall(SYS_futex, &worker->head.asleep, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);

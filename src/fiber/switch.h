@@ -9,7 +9,7 @@
 #ifndef XY_FIBER_SWITCH_H
 #define XY_FIBER_SWITCH_H
 
-/* Save the running context in *save_p and go on in `to`. A context is used once. Registers that
+/* Save the running context in *save_p and continue in `to`. A context is used once. Registers that
  * calls preserve, and the floating-point modes, belong to the context; the signal mask does not
  * (a system call per switch otherwise). */
 void fiber_switch(void **save_p, void *to);

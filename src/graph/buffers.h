@@ -27,7 +27,7 @@ uint64_t xy_graph_buffer_bytes(const xy_graph_t *graph, int32_t rank, int32_t bu
  * the size of an element) becomes several of at most that, and a piece waits only for what touches
  * its own bytes; so a chain turns into a pipeline. Operations keep their actor, level and priority,
  * but none is chained any more. The caller owns *cut_p, which is final. XY_EINVAL: the graph has
- * data handles (said). XY_ENOMEM (said). */
+ * data handles (reported). XY_ENOMEM (reported). */
 xy_status_t xy_graph_cut(const xy_graph_t *graph, uint64_t piece, xy_graph_t **cut_p);
 
 #endif

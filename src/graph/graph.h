@@ -40,7 +40,7 @@ void xy_graph_destroy(xy_graph_t *graph); /* NULL is fine */
 xy_op_id_t xy_graph_add(xy_graph_t *graph, const xy_op_t *op);
 void xy_graph_add_edge(xy_graph_t *graph, xy_op_id_t before, xy_op_id_t after);
 /* XY_ENOMEM: memory ran out while building (said here). XY_EINVAL: the order has a cycle, or names
- * an operation, data or place that is none (said). After a failure it can only be destroyed. */
+ * an invalid operation, data or place (reported). After a failure it can only be destroyed. */
 xy_status_t xy_graph_finalize(xy_graph_t *graph);
 
 /* Reading, when the graph is final. */

@@ -71,7 +71,7 @@ void graph_last_write(xy_graph_t *graph, graph_last_t *last, xy_op_id_t op);
 
 /* buffers.c */
 void graph_tracks_cleanup(xy_graph_t *graph);
-/* XY_EINVAL (said): an operation names a place that is none. XY_ENOMEM (said). */
+/* XY_EINVAL (reported): an operation names an invalid place. XY_ENOMEM (reported). */
 xy_status_t graph_buffers_measure(xy_graph_t *graph);
 
 #endif

@@ -201,10 +201,10 @@ static void test_text(void **state)
         {"1 2 3\n", "f:1: 3 words for 1 machines"},
         {"0 1\n1 0 0 0\n", "f:2: 4 words for 2 machines"},
         {"a 0 1\n1 0\n", "f:2: 2 words, but line 1 has 3"},
-        {"0 1\n# x\nfast 0\n", "f:3: 'fast' is no latency"},
-        {"0 -1\n1 0\n", "f:1: '-1' is no latency"},
-        {"0 nan\n1 0\n", "f:1: 'nan' is no latency"},
-        {"0 1e999\n1 0\n", "f:1: '1e999' is no latency"},
+        {"0 1\n# x\nfast 0\n", "f:3: 'fast' is not a latency"},
+        {"0 -1\n1 0\n", "f:1: '-1' is not a latency"},
+        {"0 nan\n1 0\n", "f:1: 'nan' is not a latency"},
+        {"0 1e999\n1 0\n", "f:1: '1e999' is not a latency"},
     };
     static const char good[] = "10, 0,5\r\n20;5\t0 # names are numbers";
     xy_latency_t *m = NULL;

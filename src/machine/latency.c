@@ -77,7 +77,7 @@ static xy_status_t list_rows(char *data, size_t size, const char *path, xy_vec_t
 
     if (memchr(data, '\0', size) != NULL)
         return xy_fail_at(XY_EPARSE, path, 0,
-                          "is no text; a latency matrix has one row per machine");
+                          "is not text; a latency matrix has one row per machine");
     for (char *p = data, *end; p < data + size; p = end + 1) {
         row_t row = {.text = p, .line = ++number};
         char *hash, *q = p;
@@ -113,7 +113,7 @@ static xy_status_t read_row(xy_latency_t *m, uint32_t i, const row_t *row, const
         word = next_word(&p, row->end);
         if (!xy_parse_double(word, &us) || us < 0)
             return xy_fail_at(XY_EPARSE, path, row->line,
-                              "'%s' is no latency; write microseconds, 0 or more", word);
+                              "'%s' is not a latency; write microseconds, 0 or more", word);
         m->second[(size_t)i * m->count + j] = us / 1e6;
     }
     return XY_OK;

@@ -155,7 +155,7 @@ typedef struct {
 } xy_machine_t;
 
 /* ---- Making one. On success the caller owns *machine_p; on failure it is untouched and the cause
- * was said. ---- */
+ * was reported. ---- */
 
 /* Whatever `source` is: NULL or "live"; the name of a machine that ships with Xylem ("knl64"); a
  * file (Xylem's or hwloc's XML, "-" for standard input); a synthetic string. */

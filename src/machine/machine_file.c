@@ -106,8 +106,8 @@ static xy_status_t count_target(machine_reader_t *r, const xy_xml_node_t *use, i
     if (t == NULL)
         return XY_EPARSE;
     if (!object_type(t->node, &type))
-        return machine_file_fail(
-            r, use, "ref names an element that is no object of the tree:", xy_xml_attr(use, "ref"));
+        return machine_file_fail(r, use, "ref names an element that is not an object of the tree:",
+                                 xy_xml_attr(use, "ref"));
     if (t->is_open)
         return xy_fail_at(XY_EPARSE, r->path, use->line,
                           "cycle: '%.60s' (line %ld) holds itself through this reference",

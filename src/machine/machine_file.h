@@ -31,7 +31,7 @@ xy_status_t machine_file_fail(const machine_reader_t *r, const xy_xml_node_t *n,
                               const char *value);
 bool machine_file_is(const xy_xml_node_t *n, const char *name);
 
-/* The element whose id the attribute holds; NULL: there is none, which was said. */
+/* The element whose id the attribute holds; NULL: there is none, which was reported. */
 machine_target_t *machine_file_target(const machine_reader_t *r, const xy_xml_node_t *n,
                                       const char *attr);
 

@@ -28,11 +28,12 @@ xy_status_t machine_file_link(const machine_reader_t *r, const xy_xml_node_t *n,
 
     if (l != NULL && !machine_parse_latency(l, &link->latency))
         return xy_fail_at(XY_EPARSE, r->path, n->line,
-                          "%s=\"%.40s\" is no time; write seconds or 20us", latency, l);
+                          "%s=\"%.40s\" is not a time; write seconds or 20us", latency, l);
     if (b != NULL && !machine_parse_bandwidth(b, &link->bandwidth))
-        return xy_fail_at(XY_EPARSE, r->path, n->line,
-                          "%s=\"%.40s\" is no bandwidth above 0; write bytes per second or 10GB/s",
-                          bandwidth, b);
+        return xy_fail_at(
+            XY_EPARSE, r->path, n->line,
+            "%s=\"%.40s\" is not a bandwidth above 0; write bytes per second or 10GB/s", bandwidth,
+            b);
     return XY_OK;
 }
 
@@ -138,8 +139,8 @@ xy_status_t machine_file_numbering(machine_reader_t *r, const xy_xml_node_t *n, 
     xy_free(numbers);
     return good ? XY_OK
                 : xy_fail_at(XY_EPARSE, r->path, n->line,
-                             "os=\"%.40s\" is no list '0-3,8' of %u numbers, one for each %s", os,
-                             count, name);
+                             "os=\"%.40s\" is not a list '0-3,8' of %u numbers, one for each %s",
+                             os, count, name);
 }
 
 /* ---- GPUs ---- */

@@ -192,7 +192,7 @@ static xy_status_t calibrate_list(const xy_calibration_t *c, const xy_vec_t *lis
             o.threads = threads[t];
             o.pace = i + t > 0 ? calibrate_pace(costs) : pace;
             st = calibrate_kernel(c, &o, fmax((end - measure_now()) / (double)left, 0.3), costs);
-            /* It was said; the others go on. */
+            /* It was reported; the others continue. */
             if (st == XY_EINVAL || st == XY_ENOENT) {
                 ++*failed_p;
                 st = XY_OK;

@@ -94,7 +94,7 @@ xy_status_t xy_calibrate_conclude(const xy_vec_t *results);
 
 /* Measure the kernel of a model of the store again at the sizes x of the samples, and fill in the
  * rest of them, by the clock of the model. EUNSUPPORTED: it was no kernel ("copy"). EINVAL: it
- * failed; it was said. */
+ * failed; it was reported. */
 xy_status_t xy_calibrate_measure(const xy_calibration_t *c, const xy_costs_t *costs,
                                  const xy_kernel_cost_t *k, xy_sample_t *samples, size_t count);
 

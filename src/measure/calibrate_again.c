@@ -93,7 +93,7 @@ xy_status_t xy_calibrate_measure(const xy_calibration_t *c, const xy_costs_t *co
         o.pace = calibrate_pace(costs);
         st = measure_all(c, k, &o, samples, count);
     } else {
-        st = xy_fail(XY_EUNSUPPORTED, "'%s' is no kernel that can be run again", k->name);
+        st = xy_fail(XY_EUNSUPPORTED, "'%s' is not a kernel that can be run again", k->name);
     }
     xy_free(copy);
     return st;

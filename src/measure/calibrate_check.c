@@ -71,7 +71,7 @@ static xy_status_t check_one(const xy_calibration_t *c, const xy_machine_t *live
         samples[i].x = pick_size(low, high, i);
     st = is_memory ? calibrate_memory_again(c, live, k, samples, SIZES)
                    : xy_calibrate_measure(c, costs, k, samples, SIZES);
-    /* It was said; the others are checked. */
+    /* It was reported; the others are checked. */
     if (st == XY_EINVAL || st == XY_ENOENT || st == XY_EUNSUPPORTED)
         return add(c, &r, results);
     if (st != XY_OK)

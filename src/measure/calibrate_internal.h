@@ -9,7 +9,8 @@
 void calibrate_step(const xy_calibration_t *c, double seconds);
 void calibrate_report(const xy_calibration_t *c, const xy_kernel_cost_t *k);
 
-/* One kernel with its sizes, into the store. EINVAL, ENOENT: it was said, and the others may go on.
+/* One kernel with its sizes, into the store. EINVAL, ENOENT: it was reported, and the others may
+ * continue.
  */
 xy_status_t calibrate_kernel(const xy_calibration_t *c, const measure_child_options_t *options,
                              double seconds, xy_costs_t *costs);

@@ -36,7 +36,8 @@ typedef struct {
 xy_status_t measure_child_start(const measure_child_options_t *options, measure_child_t *worker_p);
 
 /* Measure size n in about `seconds`: one run at least. EINVAL: the kernel failed, crashed or did
- * not end; it was said, with what happened, and the worker is good for nothing but to be stopped.
+ * not end; it was reported, with what happened, and the worker is good for nothing but to be
+ * stopped.
  */
 xy_status_t measure_child_measure(measure_child_t *worker, double n, double seconds,
                                   measure_pool_t *pool_p);

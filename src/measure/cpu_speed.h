@@ -36,7 +36,7 @@ measure_speed_t measure_speed_learn(double seconds);
 /* How much longer the loop that fills the core takes than on a core that is alone, whatever the
  * frequency: 1 is alone, 2 is half a core. */
 double measure_speed_ratio(const measure_speed_t *now, const measure_speed_t *reference);
-/* Nobody else is on this core. */
+/* No other work is on this core. */
 bool measure_speed_is_alone(const measure_speed_t *now, const measure_speed_t *reference);
 /* What a time at this pace is multiplied by to be one at the reference. */
 double measure_speed_scale(const measure_speed_t *now, const measure_speed_t *reference);

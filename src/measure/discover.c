@@ -39,7 +39,7 @@ xy_status_t measure_discovery_read(const char *path, measure_discovery_t *hosts)
         line += strspn(line, " \t\r");
         line[strcspn(line, "# \t\r")] = '\0';
         if (*line == '-')
-            st = xy_fail_at(XY_EPARSE, path, 0, "'%s' is no name of a host", line);
+            st = xy_fail_at(XY_EPARSE, path, 0, "'%s' is not a name of a host", line);
         else if (*line != '\0')
             st = add_host(hosts, line);
     }
@@ -51,7 +51,7 @@ xy_status_t measure_discovery_read(const char *path, measure_discovery_t *hosts)
 
 /* ---- Questions ---- */
 
-/* One question under way. */
+/* One question in progress. */
 typedef struct {
     pid_t pid;
     int out; /* its answer; -1: none */

@@ -13,8 +13,8 @@ static const double latency_share = 0.2;
 /* How long a host may take to answer. */
 static const double answer_seconds = 30;
 
-/* One calibration under way. Hosts are numbered in two ways: by their line in the user's file, and
- * by the rank of the process that the launcher starts on them. */
+/* One calibration in progress. Hosts are numbered in two ways: by their line in the user's file,
+ * and by the rank of the process that the launcher starts on them. */
 typedef struct {
     const xy_hosts_calibration_t *c;
     measure_discovery_t hosts; /* the hosts of the file that answered, by line */
@@ -24,7 +24,7 @@ typedef struct {
     xy_latency_t *matrix; /* latencies between hosts, by line */
     double *by_rank;      /* the same latencies, by rank */
     double done;          /* the part of the progress bar that is filled, 0 to 1 */
-    double share;         /* the part of the bar that the step under way fills */
+    double share;         /* the part of the bar that the current step fills */
 } session_t;
 
 /* ---- Hosts ---- */

@@ -7,8 +7,8 @@
  *
  * Latencies of all pairs are measured in rounds in which every host takes part in one measurement,
  * so that there are about as many rounds as hosts; ECO finds the clusters; then messages of growing
- * size are measured inside each cluster and between each two, by one representative each. A main
- * thread's business.
+ * size are measured inside each cluster and between each two, by one representative each. Call it
+ * from one thread only.
  */
 #ifndef XY_MEASURE_HOSTS_H
 #define XY_MEASURE_HOSTS_H
@@ -30,8 +30,8 @@ typedef struct {
 } xy_hosts_calibration_t;
 
 /* Clusters, machines and messages go into `costs`. A host that does not answer, or is
- * another one by a second name, is warned of by its name and left out. ENOENT: no launcher or
- * compiler here, or no host answers. EIO: the launcher failed (what it says goes to standard
+ * listed under two names, is reported and left out. ENOENT: no launcher or compiler here, or no
+ * host answers. EIO: the launcher failed (what it says goes to standard
  * error). */
 xy_status_t xy_calibrate_hosts(const xy_hosts_calibration_t *c, xy_costs_t *costs);
 

@@ -35,7 +35,7 @@ typedef struct {
 /* Powers of two and what lies in the middle, in three launches; after the first and the second,
  * sizes are added between two where the time jumps, until the jump is between two that are 5 %
  * apart: protocols change there. On success the caller owns what *message_p points to, with no
- * clusters. EIO: the command failed, which was said. */
+ * clusters. EIO: the command failed, which was reported. */
 xy_status_t measure_bench_run(const measure_bench_t *pair, xy_message_cost_t *message_p);
 
 /* Run the probe with these arguments (ended by NULL) after `words`, reading its lines. It ends

@@ -16,7 +16,7 @@ static xy_status_t read_line(char *line, const char *path, long number, uint32_t
     if (word == NULL)
         return XY_OK;
     if (!xy_parse_double(word, &value) || value < 0 || value > XY_MATRIX_VALUE_MAX)
-        return xy_fail_at(XY_EPARSE, path, number, "'%.40s' is no load", word);
+        return xy_fail_at(XY_EPARSE, path, number, "'%.40s' is not a load", word);
     if (strtok_r(NULL, " \t\r", &rest) != NULL)
         return xy_fail_at(XY_EPARSE, path, number, "a line must be one load");
     if (*count_p == n)

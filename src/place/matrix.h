@@ -48,7 +48,7 @@ enum {
 #define XY_MATRIX_VALUE_MAX 1e100
 
 /* ---- Making one. On success the caller owns *matrix_p; on failure it is untouched and the cause
- * was said, with file and line for input. ---- */
+ * was reported, with file and line for input. ---- */
 
 /* A file of any of the formats, told from its name (.mat .mtx .graph .csv .prof) or its contents;
  * "-" is standard input. */

@@ -57,7 +57,7 @@ bool matrix_next_word(matrix_reader_t *r, const char **word_p, size_t *length_p)
 static xy_status_t fail_word(const matrix_reader_t *r, const char *word, size_t length,
                              const char *what, const char *why)
 {
-    return xy_fail_at(XY_EPARSE, r->path, r->line, "'%.*s' at column %ld is no %s: %s",
+    return xy_fail_at(XY_EPARSE, r->path, r->line, "'%.*s' at column %ld is not a %s: %s",
                       (int)(length < 40 ? length : 40), word, (long)(word - r->text) + 1, what,
                       why);
 }

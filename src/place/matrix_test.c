@@ -119,8 +119,9 @@ static void test_bad_input_is_one_line_with_its_place(void **state)
     expect_said(XY_MATRIX_MAT, "0 1\n", "f:1: 1 rows of 2 values; a matrix is square");
     expect_said(XY_MATRIX_MAT, "0 1\n1 0\n0 0\n", "f:3: more than 2 rows");
     expect_said(XY_MATRIX_MAT, "0 x\n1 0\n",
-                "f:1: 'x' at column 3 is no value: it is not a number");
-    expect_said(XY_MATRIX_MAT, "0 1\n-1 0\n", "f:2: '-1' at column 1 is no value: it is negative");
+                "f:1: 'x' at column 3 is not a value: it is not a number");
+    expect_said(XY_MATRIX_MAT, "0 1\n-1 0\n",
+                "f:2: '-1' at column 1 is not a value: it is negative");
     expect_said(XY_MATRIX_MAT, "0 nan\n1 0\n", "it is not finite");
     expect_said(XY_MATRIX_MAT, "0 inf\n1 0\n", "it is not finite");
     expect_said(XY_MATRIX_MAT, "0 1e101\n1 0\n", "it is too large");

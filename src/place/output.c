@@ -117,7 +117,7 @@ static xy_status_t print_mpich(const xy_place_t *p, const xy_target_t *t, const 
 }
 
 /* Hydra starts ranks in the order of the lines, and a line may bind its own ranks: any placement
- * can be said, to any version. It takes each line for a node of its own, though. */
+ * can be written, for any version. It takes each line for a node of its own, though. */
 static void print_mpich_hosts(const xy_place_t *p, const xy_target_t *t, const xy_machine_t *m,
                               FILE *file)
 {

@@ -36,7 +36,7 @@ void xy_place_print_text(const xy_place_t *p, const xy_target_t *t, FILE *file);
 void xy_place_print_json(const xy_place_t *p, const xy_target_t *t, xy_json_t *json);
 
 /* One matrix placed by the first `count` strategies of the registry: which costs least, and a line
- * for each. Where there is no placement (NULL), `why` says why not. */
+ * for each. Where there is no placement (NULL), `why` is the reason. */
 void xy_place_print_table(xy_place_t *const *places, const char *const *why, int count, FILE *file);
 
 /* The tree with the ranks on its leaves and what crosses each level. */

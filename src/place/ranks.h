@@ -45,7 +45,7 @@ void xy_cores_cleanup(xy_cores_t *cores);
  * gives on the machine of these cores. EUSAGE: there is none of that name, or it needs a matrix. */
 xy_status_t xy_place_ranks(const char *strategy, const xy_cores_t *cores, int ranks, int *core_of);
 /* From a file of lines "RANK CPU" (CPU as the operating system counts; '#' begins a comment). Every
- * rank must have one line. Errors are said with file and line. */
+ * rank must have one line. Errors are reported with file and line. */
 xy_status_t xy_place_read(const char *path, const xy_cores_t *cores, int ranks, int *core_of);
 
 #endif

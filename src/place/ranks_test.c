@@ -278,9 +278,9 @@ static void test_loads(void **state)
     loads_as("# of each\n 7 # first\r\n\n.5\n1e3", NULL);
     loads_as("7\n1\n", "2 loads for 3 processes");
     loads_as("7\n1\n1\n1\n", "loads:4: more than 3 loads");
-    loads_as("7\nx\n1\n", "loads:2: 'x' is no load");
-    loads_as("7\n-1\n1\n", "loads:2: '-1' is no load");
-    loads_as("7\n1e101\n1\n", "loads:2: '1e101' is no load");
+    loads_as("7\nx\n1\n", "loads:2: 'x' is not a load");
+    loads_as("7\n-1\n1\n", "loads:2: '-1' is not a load");
+    loads_as("7\n1e101\n1\n", "loads:2: '1e101' is not a load");
     loads_as("7 1 1\n", "loads:1: a line must be one load");
 }
 

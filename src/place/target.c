@@ -22,10 +22,11 @@ xy_status_t xy_weights_parse(const char *text, xy_weights_t *weights_p)
         memcpy(word, at, length);
         word[length] = '\0';
         if (!xy_parse_double(word, &value) || value < 0 || value > XY_MATRIX_VALUE_MAX)
-            return xy_fail(XY_EUSAGE,
-                           "weights '%.60s': '%s' is no weight; give numbers from the leaves up, "
-                           "like 1:10:100",
-                           text, word);
+            return xy_fail(
+                XY_EUSAGE,
+                "weights '%.60s': '%s' is not a weight; give numbers from the leaves up, "
+                "like 1:10:100",
+                text, word);
         w.value[w.count++] = value;
         if (at[length] == '\0')
             break;

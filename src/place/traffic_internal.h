@@ -12,7 +12,7 @@ typedef struct {
 } traffic_part_t;
 
 /* The rows of ranks being put together: init, add each from memory (`data` is followed by a NUL and
- * `path` named in messages), then finish, which says what is wrong unless `st` does already. finish
+ * `path` named in messages), then finish, which reports an error unless `st` is one already. finish
  * ends `rows` in any case; on success the caller cleans up *t. */
 typedef struct {
     xy_traffic_t traffic;

@@ -44,7 +44,7 @@ struct xy_event {
 
 typedef struct {
     double now;
-    /* Called when all events of a moment are over and time is about to go on, with `owner`; or
+    /* Called when all events of a moment are over and time is about to advance, with `owner`; or
      * NULL. It may set events, also for now. */
     void (*settle)(void *owner);
     void *owner;
@@ -77,7 +77,7 @@ void xy_vclock_set_last(xy_vclock_t *clock, xy_event_t *event);
 /* Let things happen until nothing is planned or xy_vclock_stop() was called: XY_OK. XY_ENOMEM: in
  * silence. */
 xy_status_t xy_vclock_run(xy_vclock_t *clock);
-/* The run under way, or the next one, ends before another event. */
+/* The current run, or the next one, ends before another event. */
 static inline void xy_vclock_stop(xy_vclock_t *clock)
 {
     clock->is_stopped = true;

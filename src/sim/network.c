@@ -81,7 +81,7 @@ static xy_status_t refuse(const xy_sim_t *sim, int32_t from, int32_t to, xy_link
                                              : "latency and bandwidth";
 
     return xy_fail(XY_EUNSUPPORTED,
-                   "machine %s says no %s between %s and %s, and a network is not simulated as "
+                   "machine %s gives no %s between %s and %s, and a network is not simulated as "
                    "memory; give its nodes both, as in <node latency=\"1us\" "
                    "bandwidth=\"12.5GB/s\"> or node:8(latency=1us bandwidth=12.5GB/s)",
                    sim->node.machine->name, lacks, name_of(sim, from, a), name_of(sim, to, b));

@@ -140,10 +140,10 @@ static void test_refused(void **state)
     static const struct {
         const char *machine, *words;
     } cases[] = {
-        {"node:4 core:8", "says no latency and bandwidth between node "},
-        {"node:4(latency=1us) core:8", "says no bandwidth between node "},
-        {"node:4(bandwidth=1GB/s) core:8", "says no latency between node "},
-        {"switch:4 core:8", "says no latency and bandwidth between switch "},
+        {"node:4 core:8", "gives no latency and bandwidth between node "},
+        {"node:4(latency=1us) core:8", "gives no bandwidth between node "},
+        {"node:4(bandwidth=1GB/s) core:8", "gives no latency between node "},
+        {"switch:4 core:8", "gives no latency and bandwidth between switch "},
     };
     xy_graph_t *g = testing_bcast(8, 1 << 20);
 

@@ -77,7 +77,7 @@ typedef struct {
     double numa;     /* ... that all cores together copy within one NUMA node */
     double link;     /* ... and from one NUMA node to another */
     double swap;     /* from one thread of a core to another */
-    double poll;     /* a thread looks at a collective that cannot go on */
+    double poll;     /* a thread polls a collective that cannot progress */
     double wait;     /* a rank in Wait looks for its end before it yields to threads of its core */
     double spin;     /* a thread without a collective looks for one before it yields */
     double check;    /* the supervisor of suspended threads looks at one of them */
@@ -130,7 +130,7 @@ void xy_sim_costs_default(xy_sim_costs_t *costs);
 
 /* Place ranks, threads and communication cores. The machine must live as long as the simulation.
  * EINVAL: more ranks than cores, no communication core for tasks without help; EUNSUPPORTED: the
- * machine lacks what the placement needs; EUSAGE: no such strategy. All are said. */
+ * machine lacks what the placement needs; EUSAGE: no such strategy. All are reported. */
 xy_status_t xy_sim_create(const xy_sim_node_t *node, xy_sim_t **sim_p);
 void xy_sim_destroy(xy_sim_t *sim); /* NULL is fine */
 
@@ -139,7 +139,7 @@ int xy_sim_comm_cores(const xy_sim_t *sim);
 /* Start, compute for so many seconds, wait. `finish` (one entry per rank, or NULL) gets when each
  * rank came out of Wait. With a trace, which has the virtual clock, every core becomes a row of it.
  * EINVAL: the graph is for another number of ranks. EUNSUPPORTED: the machine does not say the
- * latency or the bandwidth between two nodes. Both are said, and ENOMEM. */
+ * latency or the bandwidth between two nodes. Both are reported, and ENOMEM. */
 xy_status_t xy_sim_run(xy_sim_t *sim, const xy_graph_t *graph, double compute, double *finish,
                        xy_trace_t *trace, xy_sim_result_t *result_p);
 

@@ -84,7 +84,7 @@ void sim_op_ready(xy_sim_t *sim, int32_t id)
         op->next = sim->level_first[op->level];
         sim->level_first[op->level] = id;
     } else if (op->is_chained) {
-        return; /* the unit that did the one before goes on with it */
+        return; /* the unit that did the previous one continues with it */
     } else if (op->op->kind == XY_OP_NONE ||
                ((sim_is_model(sim) || sim_is_direct(sim)) && op->seconds == 0)) {
         op->next = -1; /* over at once, but not from here: a long chain of them would recurse */

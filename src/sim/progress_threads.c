@@ -3,7 +3,7 @@
  * Threads that share a hardware thread, in turns.
  *
  * Most turns are in vain, and between two events nothing can change that. So they are not simulated
- * one by one: the unit remembers when the fruitless turn under way ends, catches up when something
+ * one by one: the unit remembers when the current fruitless turn ends, catches up when something
  * happens (sync: whole rounds at once), and computes from the list when the thread that has become
  * ready will be reached (plan). Every change of a thread is therefore between a sync and a plan.
  */
@@ -98,7 +98,7 @@ void sim_turn_plan(xy_sim_t *sim, int32_t unit)
     xy_vclock_set(&sim->clock, &u->event, t >= 0 ? fmax(when, sim->clock.now) : INFINITY);
 }
 
-/* A rank whose turn in Wait is under way sees the end of its collective at once. */
+/* A rank that has its turn in Wait sees the end of its collective at once. */
 static bool sees_its_end(const xy_sim_t *sim, int32_t thread)
 {
     const sim_unit_t *u = &sim->units[sim->threads[thread].unit];

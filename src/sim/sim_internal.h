@@ -60,7 +60,7 @@ typedef struct {
     bool is_held;       /* by the rank: in start, or computing */
     bool is_asleep;     /* no thread is listed */
     bool is_idle;       /* tasks: in a list of units without work */
-    double turn_end;    /* of the fruitless turn under way */
+    double turn_end;    /* of the current fruitless turn */
     int32_t vain;       /* whose it is; -1 */
     int32_t thread;     /* at work; -1 */
     int32_t op;         /* being done; -1 */

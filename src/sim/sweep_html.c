@@ -165,7 +165,7 @@ static const char *describe_mode(const xy_sim_sweep_t *sweep)
     return sweep->is_measured
                ? "The computation lasts as long as the collective alone under the first library "
                  "and is the same for all (cpu-exploit)."
-               : "The computation lasts as long as the collective alone, in each way of progress "
+               : "The computation lasts as long as the collective alone, in each progress mode "
                  "(cpu-exploit).";
 }
 

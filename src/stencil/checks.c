@@ -3,9 +3,9 @@
  * Convergence as tasks, without a barrier.
  *
  * Every K iterations each task also writes how much its block changed, and a snapshot of the block.
- * A tree of small tasks finds the largest change, and its root decides. Meanwhile the blocks go on:
- * only the tasks that come K iterations later wait for the decision. If it says stop, the result is
- * the snapshot, and what was begun since then was in vain:
+ * A tree of small tasks finds the largest change, and its root decides. Meanwhile the blocks
+ * continue: only the tasks that come K iterations later wait for the decision. If it says stop, the
+ * result is the snapshot, and what was begun since then was in vain:
  *
  *   iteration   ...  cK        cK+1 ... (c+1)K        (c+1)K+1 ...
  *   blocks      ...  snapshot  go on                  wait for decision c

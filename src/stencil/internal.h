@@ -56,7 +56,7 @@ bool stencil_is_deciding(const xy_stencil_t *s, int t);
 /* Blocks at the ends of the grid are not. */
 bool stencil_is_written(const xy_stencil_t *s, int64_t cell);
 
-xy_status_t stencil_checks_data(stencil_grid_t *g); /* XY_ENOMEM (said) */
+xy_status_t stencil_checks_data(stencil_grid_t *g); /* XY_ENOMEM (reported) */
 /* What a task of iteration t accesses because of checks, STENCIL_CHECK_ACCESSES at most: the
  * snapshot and the residual that it writes come last. Returns how many. */
 int stencil_checks_access(const stencil_grid_t *g, int64_t cell, int t, xy_access_t *accesses);

@@ -21,7 +21,8 @@ static xy_status_t read_line(const char *path, long number, char *line, xy_vec_t
 
         if (!xy_parse_double(word, &value) || value <= 0 || value > FACTOR_MAX)
             return xy_fail_at(XY_EPARSE, path, number,
-                              "'%s' is no factor; write numbers greater than 0, 1e6 at most", word);
+                              "'%s' is not a factor; write numbers greater than 0, 1e6 at most",
+                              word);
         if (xy_vec_append(values, &value) != XY_OK)
             return xy_fail_memory("reading the load");
         ++*count_p;

@@ -50,7 +50,7 @@ xy_status_t stencil_real_choose(const stencil_real_t *r, const char **policy_p, 
 
 /* real_file.c */
 /* A file that is there must have the size of the domain and is not changed before the end; all
- * room that the run needs is taken now. XY_EINVAL, XY_EIO, XY_ENOMEM (said); then nothing has
+ * room that the run needs is taken now. XY_EINVAL, XY_EIO, XY_ENOMEM (reported); then nothing has
  * changed. */
 xy_status_t stencil_file_open(const char *path, const xy_stencil_t *s, const stencil_shape_t *shape,
                               const xy_graph_t *graph, stencil_file_t *file_p);

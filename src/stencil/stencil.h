@@ -59,7 +59,7 @@ typedef struct {
                     .task_seconds = 267e-6})
 
 /* The caller owns *graph_p, which is final. XY_EINVAL, XY_ELIMIT: the description makes no sense
- * or has more than 2^30 tasks (said). */
+ * or has more than 2^30 tasks (reported). */
 xy_status_t xy_stencil_build(const xy_stencil_t *stencil, xy_graph_t **graph_p);
 
 /* The seconds that a task takes. */
@@ -115,8 +115,8 @@ typedef struct {
  * In real time memory is, in core, what the policy believes the cache of a core to hold (0: its
  * second level), and with a file the bytes of memory that are used (0: a quarter of what there is).
  * The result means what exec/task.h says. A file that is there holds the first values and, at the
- * end, the last ones; one that is not is made. XY_EINVAL, XY_EIO, XY_ENOMEM (said): the file is as
- * it was before.
+ * end, the last ones; one that is not is made. XY_EINVAL, XY_EIO, XY_ENOMEM (reported): the file is
+ * as it was before.
  *
  * A simulated run that ends on convergence runs the plain loop to know when.
  */
@@ -137,7 +137,7 @@ void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_
 
 /* The page, or the files PREFIX-NAME.svg, of a film of this run: the domain against time and
  * against iterations, in 2D and 3D slices with a slider over time, the memories and the links.
- * XY_ENOMEM (said). */
+ * XY_ENOMEM (reported). */
 xy_status_t xy_stencil_film_page(const xy_film_t *film, const xy_stencil_run_t *run,
                                  const xy_stencil_result_t *result, FILE *file);
 xy_status_t xy_stencil_film_files(const xy_film_t *film, const xy_stencil_run_t *run,
@@ -160,7 +160,7 @@ xy_status_t xy_stencil_study_read(const char *path, const xy_stencil_run_t *base
 void xy_stencil_study_cleanup(xy_stencil_study_t *study);
 /* Run all on `threads` threads (0: one per core) with a progress bar; real runs one after the
  * other, as they would measure each other. A combination that cannot run keeps its status and is
- * said; the others go on. */
+ * reported; the others continue. */
 xy_status_t xy_stencil_study_run(xy_stencil_study_t *study, int threads);
 void xy_stencil_study_csv(const xy_stencil_study_t *study, FILE *file);
 void xy_stencil_study_json(const xy_stencil_study_t *study, FILE *file);

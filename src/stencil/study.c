@@ -54,7 +54,7 @@ static xy_status_t read_line(table_t *t, long number, const char *line, xy_arena
                           "real runs are on this machine; leave '%s' out, or --real", keys[key]);
     if (keys[key] == NULL)
         return xy_fail_at(XY_EPARSE, t->path, number,
-                          "'%.*s' is no column of a study; known are policy, blocks, machine, "
+                          "'%.*s' is not a column of a study; known are policy, blocks, machine, "
                           "gpus, memory, graph, iterations, load, block, eviction, cpus, cells",
                           (int)n, at);
     for (int found = 0;; found++) {
@@ -160,7 +160,7 @@ static xy_status_t combine(const table_t *t, size_t i, xy_stencil_run_t *run)
         at = i % (size_t)t->count[key];
         i /= (size_t)t->count[key];
         if (!set(run, key, t->values[key][at]))
-            return xy_fail_at(XY_EPARSE, t->path, t->lines[key][at], "'%s' is no value of %s",
+            return xy_fail_at(XY_EPARSE, t->path, t->lines[key][at], "'%s' is not a value of %s",
                               t->values[key][at], keys[key]);
     }
     return XY_OK;

@@ -18,7 +18,7 @@ struct xylem_tasks {
     xy_graph_t *graph;
     xy_arena_t *arena;  /* xy_task_code_t of the tasks, and copies of their arguments */
     xy_costs_t *costs;  /* NULL: not asked for yet */
-    xy_status_t status; /* the first thing that went wrong; it was said */
+    xy_status_t status; /* the first error; it was reported */
     int data, tasks;    /* added: the graph has fewer after memory ran out */
     bool is_final;
     bool has_code; /* every task can run in real time */

@@ -106,7 +106,7 @@ typedef struct xy_trace_log {
     struct xy_arena *arena; /* the names */
 } xy_trace_log_t;
 
-/* Read a trace file of at most 4 GiB. On success the caller owns *log_p, and damage was said in
+/* Read a trace file of at most 4 GiB. On success the caller owns *log_p, and damage was reported in
  * one warning. EPARSE: not a trace, or nothing in it is readable. EUNSUPPORTED: made by a later
  * version. Any thread. */
 xy_status_t xy_trace_read(const char *path, xy_trace_log_t **log_p);

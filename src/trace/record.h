@@ -80,7 +80,7 @@ xy_status_t xy_trace_row_create(xy_trace_t *trace, const char *name, const char 
 uint32_t xy_trace_row_number(const xy_trace_row_t *row); /* for xy_trace_link; 0 for NULL */
 
 /* Register a name, or find it again. They return 0, "no name", when `trace` is NULL or memory ran
- * out: recording goes on without. `colour` is 0xRRGGBB, 0: chosen by the role. Any thread. */
+ * out: recording continues without. `colour` is 0xRRGGBB, 0: chosen by the role. Any thread. */
 uint32_t xy_trace_kind(xy_trace_t *trace, const char *name, xy_trace_role_t role, uint32_t colour);
 uint32_t xy_trace_label(xy_trace_t *trace, const char *name);
 uint32_t xy_trace_counter_name(xy_trace_t *trace, const char *name, const char *unit);

@@ -23,7 +23,7 @@
 typedef struct {
     double compute;
     double idle;   /* in states of role idle, and outside of any state */
-    double flight; /* some message from or to this row was under way */
+    double flight; /* some message from or to this row was in flight */
     double hidden; /* ... and the row computed: hidden / flight is the overlap */
     uint64_t sent, received, bytes_sent, bytes_received;
 } xy_trace_row_summary_t;
@@ -52,7 +52,8 @@ void xy_trace_write_json(const xy_trace_log_t *log, const xy_trace_summary_t *su
 xy_status_t xy_trace_write_paje(const xy_trace_log_t *log, FILE *file);
 /* Chrome's trace event format: ui.perfetto.dev, chrome://tracing. */
 xy_status_t xy_trace_write_chrome(const xy_trace_log_t *log, FILE *file);
-/* A picture of the time from `begin` to `end` (of the log's clock). EINVAL: that is empty (said).
+/* A picture of the time from `begin` to `end` (of the log's clock). EINVAL: that is empty
+ * (reported).
  */
 xy_status_t xy_trace_write_svg(const xy_trace_log_t *log, int64_t begin, int64_t end, FILE *file);
 /* One self-contained page. */

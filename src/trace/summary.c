@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Time per kind and row, idle time, and overlap: the part of the time with messages under way in
+ * Time per kind and row, idle time, and overlap: the part of the time with messages in flight in
  * which the row computed. Everything is one walk over the states and one over the messages.
  */
 #include <stdlib.h>

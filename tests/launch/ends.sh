@@ -33,7 +33,7 @@ says "$err" "in MPI_Recv"
 ends 37 abort37 "MPI_ABORT was invoked on rank 2 in communicator MPI_COMM_WORLD with errorcode 37"
 ends 1 abort0 "MPI_ABORT was invoked on rank 2 in communicator MPI_COMM_WORLD with errorcode 0"
 ends 21 thread "rank 2 ended with exit code 21"
-ends 1 deadlock "deadlock: no rank can go on"
+ends 1 deadlock "deadlock: no rank can make progress"
 says "$err" "MPI_Recv"
 
 # A time limit, from the option and from the environment.

@@ -75,7 +75,7 @@ echo '<topology><object type="Nonsense"/></topology>' >hwloc.xml
 bad hwloc.xml "hwloc.xml"
 bad haswel32 "did you mean 'haswell32'?"
 bad "" ""
-bad $'two\nlines' "is no machine"
+bad $'two\nlines' "is not a machine"
 
 # Nobody may read it; root reads everything, so it steps down where it can.
 cp "$XYLEM_SOURCE_DIR/machines/knl64.xml" secret.xml

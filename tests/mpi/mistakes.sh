@@ -26,7 +26,7 @@ expect() {
     done
 }
 
-deadlock='^mpiexec: deadlock: no rank can go on$'
+deadlock='^mpiexec: deadlock: no rank can make progress$'
 expect 4 0 none
 expect 4 1 circle_recv "$deadlock" 'rank 0: in MPI_Recv from rank 3, tag 17 on MPI_COMM_WORLD' \
     'rank 3: in MPI_Recv from rank 2, tag 17 on MPI_COMM_WORLD'

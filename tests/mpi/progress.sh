@@ -25,7 +25,7 @@ refused() {
 }
 
 refused "needs a free core for each of the 40 ranks" --workers 1 --progress threads --progress-place dedicated
-refused "'x' is no split" --split x
+refused "'x' is not a split" --split x
 refused "there are binomial, scatter-allgather, chain" --algorithm bcast=ring
 refused "no collective 'bcats'" --algorithm bcats=chain
 refused "--progress" --progress task

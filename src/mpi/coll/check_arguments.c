@@ -39,7 +39,7 @@ static int check_type(const coll_call_t *call, MPI_Datatype handle, mpi_type_t *
     mpi_type_t *type = mpi_type_of(handle);
 
     if (type == NULL)
-        return mpi_error(call->comm, MPI_ERR_TYPE, "the datatype is no valid handle");
+        return mpi_error(call->comm, MPI_ERR_TYPE, "the datatype is not a valid handle");
     if (!type->is_committed)
         return mpi_error(call->comm, MPI_ERR_TYPE,
                          "the datatype was not committed; call MPI_Type_commit first");
@@ -83,7 +83,7 @@ int coll_check_op(coll_call_t *call, MPI_Op handle)
 {
     call->op = mpi_op_of(handle);
     if (call->op == NULL)
-        return mpi_error(call->comm, MPI_ERR_OP, "the operation is no valid handle");
+        return mpi_error(call->comm, MPI_ERR_OP, "the operation is not a valid handle");
     if (!mpi_op_is_valid_for(call->op, call->receive_type))
         return mpi_error(call->comm, MPI_ERR_OP, "%s is not defined for %s", call->op->name,
                          mpi_type_name(call->receive_type));

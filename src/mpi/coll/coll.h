@@ -65,7 +65,7 @@ typedef struct {
     void (*finish)(coll_local_t *local, coll_slot_t *slot);
     /* Must the local groups need an exit barrier after the work? NULL: no. */
     bool (*needs_exit_barrier)(const coll_slot_t *slot);
-    /* With needs_exit_barrier: may this member go on right after its local group's work? NULL: no.
+    /* With needs_exit_barrier: may this member return right after its local group's work? NULL: no.
      */
     bool (*may_return_early)(const coll_call_t *call);
 } coll_ops_t;

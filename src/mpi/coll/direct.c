@@ -463,7 +463,7 @@ static void offload_arrived(mpi_worker_t *worker, mpi_coll_t *coll, uint64_t seq
     for (int p = 0; p < coll->locals; p++)
         trace_flight(worker->trace, coll->local[p], slot_of(coll->local[p], seq));
     mpi_trace_end(worker->trace, before);
-    /* The last local group to be told may be the last to use the communicator. */
+    /* The last local group to be notified may be the last to use the communicator. */
     mpi_coll_hold(coll);
     for (int p = 0; p < coll->locals; p++) {
         int to = coll->worker_of[p];

@@ -38,7 +38,8 @@ int impl_comm_remote_size(MPI_Comm handle, int *size)
     if (!size)
         return mpi_error_null(comm, "size");
     if (!comm->remote)
-        return mpi_error(comm, MPI_ERR_COMM, "%s is no intercommunicator: it has no remote group",
+        return mpi_error(comm, MPI_ERR_COMM,
+                         "%s is not an intercommunicator: it has no remote group",
                          mpi_comm_name(comm));
     *size = comm->remote->size;
     return MPI_SUCCESS;

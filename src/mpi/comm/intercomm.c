@@ -200,7 +200,7 @@ int impl_intercomm_merge(MPI_Comm handle, int high, MPI_Comm *newcomm)
     if (!newcomm)
         return mpi_error_null(comm, "newintracomm");
     if (!comm->remote)
-        return mpi_error(comm, MPI_ERR_COMM, "%s is no intercommunicator", mpi_comm_name(comm));
+        return mpi_error(comm, MPI_ERR_COMM, "%s is not an intercommunicator", mpi_comm_name(comm));
     wish = (merge_wish_t){comm->owner->world, high != 0, comm->is_high};
     code = mpi_coll_agree(comm->merged, &wish, &plan, merge_leader);
     if (code == MPI_SUCCESS)

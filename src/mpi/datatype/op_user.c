@@ -48,7 +48,7 @@ int impl_op_free(MPI_Op *op)
     mpi_op_t *object = op ? mpi_op_of(*op) : NULL;
 
     if (!object)
-        return mpi_error(NULL, MPI_ERR_OP, "this is no operation");
+        return mpi_error(NULL, MPI_ERR_OP, "this is not an operation");
     if (object->is_predefined)
         return mpi_error(NULL, MPI_ERR_OP, "%s is predefined and cannot be freed", object->name);
     *op = MPI_OP_NULL;
@@ -61,7 +61,7 @@ int impl_op_commutative(MPI_Op op, int *commute)
     const mpi_op_t *object = mpi_op_of(op);
 
     if (!object)
-        return mpi_error(NULL, MPI_ERR_OP, "this is no operation");
+        return mpi_error(NULL, MPI_ERR_OP, "this is not an operation");
     *commute = object->is_commutative;
     return MPI_SUCCESS;
 }
@@ -76,9 +76,9 @@ int impl_reduce_local(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Da
         return mpi_error(NULL, MPI_ERR_COUNT, "the count is %lld; it must not be negative",
                          (long long)count);
     if (!type)
-        return mpi_error(NULL, MPI_ERR_TYPE, "this is no datatype");
+        return mpi_error(NULL, MPI_ERR_TYPE, "this is not a datatype");
     if (!object)
-        return mpi_error(NULL, MPI_ERR_OP, "this is no operation");
+        return mpi_error(NULL, MPI_ERR_OP, "this is not an operation");
     if (!mpi_op_is_valid_for(object, type))
         return mpi_op_error(object, type);
     mpi_op_apply(object, inbuf, inoutbuf, count, type);

@@ -22,12 +22,12 @@ static int check(packing_t *p, MPI_Comm comm, MPI_Count count, MPI_Datatype data
     p->comm = comm == MPI_COMM_NULL ? NULL : mpi_comm_of(comm);
     p->type = mpi_type_of(datatype);
     if (!p->comm)
-        return mpi_error(NULL, MPI_ERR_COMM, "this is no communicator");
+        return mpi_error(NULL, MPI_ERR_COMM, "this is not a communicator");
     if (count < 0)
         return mpi_error(p->comm, MPI_ERR_COUNT, "the count is %lld; it must not be negative",
                          (long long)count);
     if (!p->type)
-        return mpi_error(p->comm, MPI_ERR_TYPE, "this is no datatype");
+        return mpi_error(p->comm, MPI_ERR_TYPE, "this is not a datatype");
     if (!p->type->is_committed)
         return mpi_error(p->comm, MPI_ERR_TYPE, "%s has not been committed (MPI_Type_commit)",
                          mpi_type_name(p->type));

@@ -241,7 +241,7 @@ int mpi_type_check_make(MPI_Count count, const mpi_type_t *old, const MPI_Dataty
         return mpi_error(NULL, MPI_ERR_COUNT, "the count is %lld; it must not be negative",
                          (long long)count);
     if (!old)
-        return mpi_error(NULL, MPI_ERR_TYPE, "the old datatype is no datatype");
+        return mpi_error(NULL, MPI_ERR_TYPE, "the old datatype is not a datatype");
     if (!newtype)
         return mpi_error(NULL, MPI_ERR_ARG, "the address for the new datatype is NULL");
     return MPI_SUCCESS;

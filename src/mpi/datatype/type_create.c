@@ -186,7 +186,7 @@ int impl_type_commit(MPI_Datatype *datatype)
     mpi_type_t *type = datatype ? mpi_type_of(*datatype) : NULL;
 
     if (!type)
-        return mpi_error(NULL, MPI_ERR_TYPE, "this is no datatype");
+        return mpi_error(NULL, MPI_ERR_TYPE, "this is not a datatype");
     if (!type->is_predefined)
         type->is_committed = true;
     return MPI_SUCCESS;
@@ -198,7 +198,7 @@ int impl_type_free(MPI_Datatype *datatype)
     int error;
 
     if (!type)
-        return mpi_error(NULL, MPI_ERR_TYPE, "this is no datatype");
+        return mpi_error(NULL, MPI_ERR_TYPE, "this is not a datatype");
     if (type->is_predefined)
         return mpi_error(NULL, MPI_ERR_TYPE, "%s is predefined and cannot be freed", type->name);
     /* Attributes go with the last handle; MPI_Type_get_contents makes further ones. */

@@ -103,7 +103,7 @@ static int check_blocks(const blocks_t *b)
                              "the length of block %lld is %lld; it must be at least 0",
                              (long long)i, (long long)block_length(b, i));
         if (!block_type(b, i))
-            return mpi_error(NULL, MPI_ERR_TYPE, "the type of block %lld is no datatype",
+            return mpi_error(NULL, MPI_ERR_TYPE, "the type of block %lld is not a datatype",
                              (long long)i);
     }
     return MPI_SUCCESS;

@@ -102,7 +102,7 @@ static size_t bytes_in_part(const mpi_type_t *type, size_t elements)
 static int check_status(const MPI_Status *status, const mpi_type_t *type)
 {
     if (!type)
-        return mpi_error(NULL, MPI_ERR_TYPE, "this is no datatype");
+        return mpi_error(NULL, MPI_ERR_TYPE, "this is not a datatype");
     if (status == MPI_STATUS_IGNORE)
         return mpi_error(NULL, MPI_ERR_ARG, "the status is MPI_STATUS_IGNORE");
     return MPI_SUCCESS;

@@ -23,7 +23,7 @@ static const mpi_type_t *type_or_error(MPI_Datatype handle, int *error_p)
     *error_p = type ? MPI_SUCCESS
                     : mpi_error(NULL, MPI_ERR_TYPE, "%s",
                                 handle == MPI_DATATYPE_NULL ? "the datatype is MPI_DATATYPE_NULL"
-                                                            : "this is no datatype");
+                                                            : "this is not a datatype");
     return type;
 }
 
@@ -143,7 +143,7 @@ int impl_type_set_name(MPI_Datatype datatype, const char *type_name)
 
     if (!type || !type_name)
         return mpi_error(NULL, type ? MPI_ERR_ARG : MPI_ERR_TYPE, "%s",
-                         type ? "the name is NULL" : "this is no datatype");
+                         type ? "the name is NULL" : "this is not a datatype");
     /* All ranks of the process share the predefined types. */
     if (type->is_predefined)
         return mpi_error(NULL, MPI_ERR_TYPE, "%s is predefined and keeps its name", type->name);

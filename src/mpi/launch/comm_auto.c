@@ -118,7 +118,7 @@ static xy_status_t note_in(char *path, const char *program, int ranks, double wo
 
     if (slash != NULL && slash != path) {
         *slash = '\0';
-        mkdir(path, 0777); /* opening says what is wrong */
+        mkdir(path, 0777); /* opening reports the error */
         *slash = '/';
     }
     st = xy_out_open(path, &out);

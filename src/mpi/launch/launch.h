@@ -59,7 +59,7 @@ xy_status_t mpi_placement_make(const mpi_launch_values_t *values, int ranks, con
                                mpi_placement_t *p);
 void mpi_placement_cleanup(mpi_placement_t *p);
 /* Where progress threads live; may add communication cores. EUNSUPPORTED: the machine lacks what
- * the placement needs (said). */
+ * the placement needs (reported). */
 xy_status_t mpi_placement_threads(const mpi_launch_values_t *values, int ranks, mpi_placement_t *p);
 /* How many cores may be used. */
 xy_status_t mpi_placement_cores(const mpi_launch_values_t *values, xy_cores_t *cores);

@@ -47,7 +47,7 @@ extern const char mpi_launch_exit_status[];
 extern const char mpi_launch_examples[];
 extern const xy_command_t mpi_launch_command;
 
-/* One program of the job, with what was said for it. */
+/* One program of the job, with its options. */
 typedef struct {
     mpi_launch_values_t values;
     bool has_n;

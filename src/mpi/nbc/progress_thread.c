@@ -59,7 +59,7 @@ static xy_status_t create_cores(mpi_job_t *job, const xy_order_t *order, const i
     return st;
 }
 
-/* Where nothing else was said: dealt to the communication cores, or with their ranks. */
+/* The default: dealt to the communication cores, or with their ranks. */
 static mpi_worker_t *home_of(const mpi_job_t *job, const mpi_job_config_t *c, int r)
 {
     int first = job->workers - job->comm_workers;

@@ -248,7 +248,7 @@ static void wake(const nbc_schedule_t *schedule, int count)
         xy_worker_notify(schedule->coll->local[p]->worker->base);
 }
 
-/* The operation was under way for the cores of both its ranks. */
+/* The operation was in progress for the cores of both its ranks. */
 static void trace_op(mpi_trace_t *trace, const nbc_schedule_t *schedule, const xy_op_t *op)
 {
     const mpi_worker_t *from, *to;
@@ -452,7 +452,7 @@ static int arrive(nbc_schedule_t *schedule, int rank)
     return xy_exec_arrive(schedule->cached->exec, rank, m->send.base, m->receive.base);
 }
 
-/* Everybody's counts are known: the last one builds the graph, and all arrive at once. */
+/* The counts of all ranks are known: the last one builds the graph, and all arrive at once. */
 static int arrive_all(nbc_schedule_t *schedule, const coll_call_t *call)
 {
     nbc_shape_t shape;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Errors at the MPI boundary: an error class, one line that says what is wrong, and the error
+ * Errors at the MPI boundary: an error class, one line that describes it, and the error
  * handler of the communicator (fatal by default).
  *
  *   if (count < 0)

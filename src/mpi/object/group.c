@@ -205,7 +205,8 @@ static int comm_group(MPI_Comm handle, bool is_remote, MPI_Group *group)
     if (!group)
         return mpi_error_null(comm, "group");
     if (is_remote && !comm->remote)
-        return mpi_error(comm, MPI_ERR_COMM, "%s is no intercommunicator: it has no remote group",
+        return mpi_error(comm, MPI_ERR_COMM,
+                         "%s is not an intercommunicator: it has no remote group",
                          mpi_comm_name(comm));
     found = is_remote ? comm->remote : comm->group;
     mpi_group_hold(found, 1);

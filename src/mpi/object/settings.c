@@ -20,8 +20,8 @@ bool mpi_settings_progress(mpi_settings_t *s, const char *text, char why[XMPI_SE
             s->progress = (mpi_progress_t)i;
             return true;
         }
-    snprintf(why, XMPI_SETTINGS_WHY,
-             "'%s' is no way to make progress; there are tasks, threads, none", text);
+    snprintf(why, XMPI_SETTINGS_WHY, "'%s' is not a progress mode; there are tasks, threads, none",
+             text);
     return false;
 }
 
@@ -38,9 +38,10 @@ bool mpi_settings_split(mpi_settings_t *s, const char *text, char why[XMPI_SETTI
     else if (xy_parse_long(text, &levels) && levels >= 0 && levels <= SPLIT_MAX)
         s->split = (int)levels;
     else {
-        snprintf(why, XMPI_SETTINGS_WHY,
-                 "'%s' is no split; give a number of tree levels (0 to %d), auto, adaptive or off",
-                 text, SPLIT_MAX);
+        snprintf(
+            why, XMPI_SETTINGS_WHY,
+            "'%s' is not a split; give a number of tree levels (0 to %d), auto, adaptive or off",
+            text, SPLIT_MAX);
         return false;
     }
     return true;

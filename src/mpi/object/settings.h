@@ -33,7 +33,7 @@ struct mpi_info;
 
 enum { XMPI_SETTINGS_WHY = 256 };
 
-/* Read one of them from `text`. False: `why` says what is wrong and what could be there. */
+/* Read one of them from `text`. False: `why` describes the error and the valid values. */
 bool mpi_settings_progress(mpi_settings_t *s, const char *text, char why[XMPI_SETTINGS_WHY]);
 bool mpi_settings_split(mpi_settings_t *s, const char *text, char why[XMPI_SETTINGS_WHY]);
 bool mpi_settings_algorithm(mpi_settings_t *s, const char *text, char why[XMPI_SETTINGS_WHY]);

@@ -41,7 +41,7 @@ int impl_grequest_start(mpi_rank_t *self, MPI_Grequest_query_function *query,
 int impl_grequest_complete(MPI_Request handle)
 {
     if (handle == MPI_REQUEST_NULL || mpi_request_of(handle)->kind != XMPI_KIND_GENERALIZED)
-        return mpi_error(NULL, MPI_ERR_REQUEST, "this is no generalized request");
+        return mpi_error(NULL, MPI_ERR_REQUEST, "this is not a generalized request");
     mpi_request_complete(mpi_request_of(handle));
     return MPI_SUCCESS;
 }

@@ -3,7 +3,7 @@
 
 #include "mpi/object/object.h"
 
-/* The program is through with the whole; no message is under way. */
+/* The program is done with the whole; no message is in flight. */
 static void release(mpi_request_t *whole)
 {
     mpi_multi_request_t *multi = whole->extra;

@@ -19,7 +19,7 @@
 
 typedef struct mpi_multi_request {
     mpi_request_t *whole;
-    int pending;      /* messages under way, and one while more are being started */
+    int pending;      /* messages in flight, and one while more are being started */
     bool keeps;       /* the whole gets the status of the (last) receive */
     mpi_comm_t *comm; /* for the messages: the program's, or `hidden` */
     mpi_comm_t hidden;

@@ -54,7 +54,7 @@ struct mpi_request {
     mpi_request_t *next_free;
 };
 
-/* A fresh request of the calling rank from its worker's pool; NULL: memory ran out (said). */
+/* A fresh request of the calling rank from its worker's pool; NULL: memory ran out (reported). */
 mpi_request_t *mpi_request_new(mpi_rank_t *self, mpi_request_kind_t kind);
 /* Fill `request` (on the stack or from the pool) for an operation of `self`, and for one on `t`. */
 void mpi_request_init(mpi_request_t *request, mpi_rank_t *self, mpi_request_kind_t kind);
@@ -68,7 +68,7 @@ void mpi_request_complete(mpi_request_t *request);
 /* The same for a request whose owner may live on another worker. Called on `worker`. */
 void mpi_request_done(mpi_worker_t *worker, mpi_request_t *request);
 
-/* `self` is going to wait for `requests`, or tests (NULL): what asked for it moves on. */
+/* `self` is going to wait for `requests`, or tests (NULL): what asked for it progresses. */
 static inline void mpi_request_before_wait(mpi_rank_t *self, mpi_request_t *const *requests,
                                            int count)
 {

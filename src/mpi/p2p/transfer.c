@@ -21,7 +21,7 @@ static int check_buffer(mpi_comm_t *comm, const void *buffer, int64_t count, MPI
         return mpi_error(comm, MPI_ERR_COUNT, "the count is %lld; it must not be negative",
                          (long long)count);
     if (type == NULL)
-        return mpi_error(comm, MPI_ERR_TYPE, "the datatype is no valid handle");
+        return mpi_error(comm, MPI_ERR_TYPE, "the datatype is not a valid handle");
     if (!type->is_committed)
         return mpi_error(comm, MPI_ERR_TYPE,
                          "the datatype was not committed; call MPI_Type_commit first");

@@ -11,10 +11,11 @@ void mpi_enter_refused(const char *name, const void *site)
     if (self == NULL && mpi_job == NULL)
         xy_fail(XY_EINVAL, "%s was called before MPI_Init; call MPI_Init first", name);
     else if (self == NULL)
-        xy_fail(XY_EINVAL,
-                "%s was called from a thread that is no rank; only the thread that runs main may "
-                "call MPI",
-                name);
+        xy_fail(
+            XY_EINVAL,
+            "%s was called from a thread that is not a rank; only the thread that runs main may "
+            "call MPI",
+            name);
     else
         xy_fail(XY_EINVAL, "rank %d: %s was called %s", self->world, name,
                 self->phase == XMPI_RANK_BEFORE_INIT ? "before MPI_Init; call MPI_Init first"

@@ -151,7 +151,7 @@ static record_t *record_of(monitor_t *m, uint64_t pair)
     return &m->records[i];
 }
 
-/* From now on records are others. When memory runs out, the span goes on. */
+/* From now on records are others. When memory runs out, the span continues. */
 static void begin_span(monitor_t *m, mpi_span_t next)
 {
     if (xy_vec_append(&m->spans, &next) != XY_OK) {

@@ -135,7 +135,7 @@ extern mpi_job_t *mpi_job;
 /* The rank whose code runs on this thread; NULL outside of ranks. Set at each switch. */
 extern _Thread_local mpi_rank_t *mpi_self __attribute__((tls_model("initial-exec")));
 
-enum { XMPI_EAGER_LIMIT = 16 << 10 }; /* bytes, unless the launcher was told otherwise */
+enum { XMPI_EAGER_LIMIT = 16 << 10 }; /* bytes, the default of the launcher */
 #define XMPI_SPIN_SECONDS 100e-6
 
 /* Build the job: `size` ranks, worker_of[r] each. Creates the pool's `poll`, `switched` and `stuck`

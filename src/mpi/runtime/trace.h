@@ -9,7 +9,7 @@
  *   wait      all ranks of the core wait, and it looks for work; a communication core likewise
  *   idle      it sleeps
  * While pieces of a nonblocking collective are worked on, a message from each core with members to
- * itself is under way: what of it falls into computation is overlap.
+ * itself is in progress: the part of it during computation is overlap.
  *
  * The file is written beside its place as FILE.part and renamed when the job ends, however it ends.
  * Memory is bounded by the buffers of the rows. Off, each hook is one predicted branch.

@@ -16,11 +16,11 @@
 /* One side: where the block of each neighbour is. */
 typedef struct {
     const void *buffer;
-    int64_t count;               /* of a block, when `counts` has none */
-    coll_vector_t counts;        /* or one for each */
-    coll_vector_t displacements; /* in extents, or in bytes with `types`; none: one after another */
+    int64_t count;               /* of every block, when `counts` is empty */
+    coll_vector_t counts;        /* the count of each neighbour's block */
+    coll_vector_t displacements; /* in extents, or bytes with `types`; empty: contiguous blocks */
     MPI_Datatype type;
-    const MPI_Datatype *types; /* or one for each */
+    const MPI_Datatype *types; /* of each neighbour's block; NULL: `type` */
     bool is_one;               /* all neighbours get the same block */
 } mpi_blocks_t;
 

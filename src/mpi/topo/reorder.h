@@ -10,7 +10,7 @@
  *   code = mpi_comm_reorder(comm, points, grid_pattern, &grid, NULL, &made);
  *
  * The machine is the tree of the workers' cores, read from /sys when the first communicator is
- * reordered; or the one the launcher was told to imagine (--machine), where world rank r sits at
+ * reordered; or the one given to the launcher (--machine), where world rank r sits at
  * leaf r, and again from the first when there are more ranks.
  */
 #ifndef XY_MPI_TOPO_REORDER_H
@@ -39,7 +39,7 @@ int mpi_reorder_map(mpi_comm_t *comm, int points, mpi_pattern_fn pattern, const 
  * entries are sorted in place. */
 void mpi_reorder(const mpi_group_t *group, int points, xy_vec_t *entries, int *member);
 
-/* Is it the text of a machine to imagine? EUSAGE and others are said. */
+/* Is it the text of a machine to imagine? EUSAGE and others are reported. */
 xy_status_t mpi_reorder_check(const char *text);
 /* Forget the tree of the machine; with the job. */
 void mpi_reorder_cleanup(void);

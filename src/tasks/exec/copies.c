@@ -236,7 +236,7 @@ static void drop_empty(exec_tasks_t *e, int32_t memory, xy_op_id_t op)
             release(e, memory, a[i].data);
 }
 
-/* The youngest task that gathers gives back what it holds, so that older ones go on. */
+/* The youngest task that gathers gives back what it holds, so that older ones progress. */
 static bool give_back(exec_tasks_t *e, int32_t memory, const xy_task_slot_t *oldest)
 {
     exec_memory_t *m = &e->memories[memory];

@@ -10,7 +10,7 @@
  * What is a memory here? Policies decide by what is near a worker, so there must be something that
  * can be near:
  *
- *   in core      each worker has a memory of its own, its cache. Nobody can ask a cache what it
+ *   in core      each worker has a memory of its own, its cache. A cache cannot be asked what it
  *                holds, so it is modelled: what tasks of the worker touched, as much as fits, in
  *                the order that the policy or the eviction gives up. Nothing is copied; loads and
  *                stores are those of the model.

@@ -67,7 +67,7 @@ typedef struct exec_tasks exec_tasks_t;
 /* What the fiber of a worker is parked for. */
 typedef enum {
     EXEC_RUNS,             /* it is not parked */
-    EXEC_WAITS_FOR_CHANGE, /* there is nothing to do until `epoch` moves on from `seen` */
+    EXEC_WAITS_FOR_CHANGE, /* there is nothing to do until `epoch` differs from `seen` */
     EXEC_WAITS_FOR_TASKS,  /* others must run theirs before `awaited`, a task of its batch */
 } exec_wait_t;
 
@@ -166,8 +166,8 @@ void exec_record_end(const exec_tasks_t *e, exec_worker_t *w, xy_op_id_t op, xy_
 void exec_record_pause(exec_worker_t *w, exec_event_t event, double start, double end);
 void exec_record_transfer(exec_tasks_t *e, int32_t data, int32_t from, int32_t to, double start);
 void exec_record_memory(exec_tasks_t *e, int32_t memory);
-/* After the run: tell the observer all of it in the order of the ends. XY_ENOMEM (said): not all
- * was kept. */
+/* After the run: tell the observer all of it in the order of the ends. XY_ENOMEM (reported): not
+ * all was kept. */
 xy_status_t exec_tell(exec_tasks_t *e, const xy_task_observer_t *observer);
 void exec_record_cleanup(exec_tasks_t *e);
 
@@ -208,7 +208,7 @@ bool exec_places_are_free(const exec_tasks_t *e, exec_worker_t *w, int32_t task)
 
 /* store.c */
 xy_status_t exec_store_start(exec_tasks_t *e);
-/* Returns when all requests are over; after a failure, when those under way are. */
+/* Returns when all requests are over; after a failure, when those in progress are. */
 void exec_store_stop(exec_tasks_t *e);
 void exec_store_request(exec_tasks_t *e, int32_t data, bool is_write);
 /* A buffer for the datum; NULL: memory ran out, which is remembered. */

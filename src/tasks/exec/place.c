@@ -16,7 +16,7 @@
  * they are about data and not about places. Therefore both places must be ones that, since they
  * were last written, only the worker used that exchanges them: it does things in order. Whoever
  * else writes the dead datum later waits until that worker has done what it had taken when it gave
- * the place (`given`). Nobody waits for ever: all wait for what was decided before.
+ * the place (`given`). No worker waits for ever: all wait for what was decided before.
  */
 #include "tasks/exec/exec_internal.h"
 

@@ -141,7 +141,7 @@ static void end(exec_tasks_t *e, exec_worker_t *w, xy_task_slot_t *slot)
  * lock, and the data of the policy that the task has pushed out of the cache. So a worker takes
  * several at once, as many as fit in BATCH_SECONDS. Each is reported to the policy as over as soon
  * as it is taken, and so can name those that come after it. Really they run one after the other,
- * and a task waits until those before it, on other workers, are over (`before`). Nobody waits for
+ * and a task waits until those before it, on other workers, are over (`before`). No task waits for
  * ever: the order in which the policy thought them over is one in which they can run.
  */
 static const double BATCH_SECONDS = 200e-6;

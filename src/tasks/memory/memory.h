@@ -30,7 +30,7 @@ typedef struct {
     bool is_writing;  /* a task changes it right now: it cannot be copied */
     bool is_storing;  /* being written to a file: it must not change */
     bool is_prefetch; /* being read from a file, and no task asked for it */
-    void *own;        /* of the engine: the transfer under way, or the buffer */
+    void *own;        /* of the engine: the transfer in progress, or the buffer */
 } xy_task_copy_t;
 
 typedef struct {

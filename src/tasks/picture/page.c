@@ -90,7 +90,7 @@ static const char *const captions[FILM_PICTURES] = {
     "in time. Teeth are locality.",
     "The domain at six instants; the stronger the colour, the more iterations are done.",
     "What each memory holds, in the colour of its worker.",
-    "How many loads, stores and transfers between memories are under way.",
+    "How many loads, stores and transfers between memories are in progress.",
 };
 
 static const char *const headings[FILM_PICTURES] = {

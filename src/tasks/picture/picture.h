@@ -31,7 +31,7 @@ void xy_film_destroy(xy_film_t *film); /* NULL is fine */
 const xy_task_observer_t *xy_film_observer(const xy_film_t *film);
 
 /* The pictures that there is something to draw of, each to PREFIX-NAME.svg with the NAME time,
- * iteration, slices, memory or links. XY_EIO and the like (said). */
+ * iteration, slices, memory or links. XY_EIO and the like (reported). */
 xy_status_t xy_film_files(const xy_film_t *film, const xy_graph_t *graph, const char *prefix);
 
 typedef struct {
@@ -40,7 +40,7 @@ typedef struct {
 } xy_film_text_t;
 
 /* One self-contained page: all pictures and, in 2D and 3D, the slices with a slider over time.
- * XY_ENOMEM (said). */
+ * XY_ENOMEM (reported). */
 xy_status_t xy_film_page(const xy_film_t *film, const xy_graph_t *graph, const xy_film_text_t *text,
                          FILE *file);
 

@@ -53,7 +53,7 @@ typedef struct {
     xy_svg_t svg;     /* that is drawn */
 } film_layout_t;
 
-/* layout.c. The caller cleans up. XY_ENOMEM (said). */
+/* layout.c. The caller cleans up. XY_ENOMEM (reported). */
 xy_status_t film_layout_init(film_layout_t *l, const xy_film_t *film, const xy_graph_t *graph);
 void film_layout_cleanup(film_layout_t *l);
 int64_t film_place_of_data(const film_layout_t *l, int32_t data);
@@ -109,7 +109,7 @@ xy_status_t film_draw_iterations(film_layout_t *l);
 xy_status_t film_draw_slices(film_layout_t *l);
 
 /* page.c. Drawable: there are the positions, dimensions and events that the picture needs.
- * XY_ENOMEM (said). */
+ * XY_ENOMEM (reported). */
 bool film_is_drawable(const film_layout_t *l, film_picture_t picture);
 xy_status_t film_draw(film_layout_t *l, film_picture_t picture);
 

@@ -3,7 +3,7 @@
  * cache-oblivious: Frigo and Strumpen's order, the reference for stencils.
  *                                                      A decision costs O(1), the order O(tasks)
  *
- * The only policy that must be told about space: tasks carry a position and an iteration. The
+ * The only policy that needs positions: tasks carry a position and an iteration. The
  * domain is cut along its first dimension into one part per worker, and each part is walked in
  * trapezoids: one that is wide is cut by a slanted line, left before right; one that is not is cut
  * in time, early before late. At some depth of this recursion a trapezoid fits in the memory,

@@ -92,7 +92,7 @@ static int32_t missing(const closure_t *c, xy_op_id_t op, int32_t memory)
     return count;
 }
 
-/* Somebody waits for the task and it is about to run: its data are there, or all but one. */
+/* A worker waits for the task and it is about to run: its data are there, or all but one. */
 static void announce(closure_t *c, xy_op_id_t op, int by)
 {
     if (c->tasks[op].awaited_by >= 0)

@@ -8,7 +8,7 @@
  *
  *   ready (block, iteration):  (1,0) (3,0) (2,1)      eager takes (1,0), prio takes (2,1)
  *
- * until the band of blocks under way is wider than the memory and nothing is used twice.
+ * until the band of blocks in progress is wider than the memory and nothing is used twice.
  */
 #include "tasks/policy/policy_internal.h"
 

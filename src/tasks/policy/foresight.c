@@ -12,7 +12,7 @@
  * come first, as the others are then over soon; on graphs of more than 4000 tasks, where these were
  * never ahead by more than 2 % (bench/policies.c), only the first three are tried.
  *
- * cache-oblivious is not among them: it has to be told where in space tasks lie.
+ * cache-oblivious is not among them: it needs the positions of tasks.
  */
 #include <stddef.h>
 

@@ -24,7 +24,7 @@ typedef enum {
 typedef struct xy_task_trace xy_task_trace_t;
 
 /* Of the view only workers, memories and rates are looked at, and only now. `next` (or NULL) is
- * told everything too. The caller owns *trace_p. XY_EIO, XY_ENOMEM (said). */
+ * told everything too. The caller owns *trace_p. XY_EIO, XY_ENOMEM (reported). */
 xy_status_t xy_task_trace_open(const char *path, const xy_task_view_t *view,
                                xy_task_memories_t memories, const char *title,
                                const xy_task_observer_t *next, xy_task_trace_t **trace_p);

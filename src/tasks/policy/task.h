@@ -53,7 +53,7 @@ typedef struct {
     int32_t pipeline; /* tasks a worker holds at once, the running one included; 0: 2 */
     /* Data that no task writes any more go home as soon as their way is free. */
     bool is_writing_early;
-    /* XY_ENOMEM and XY_EINVAL (the graph lacks what the policy needs) are said. */
+    /* XY_ENOMEM and XY_EINVAL (the graph lacks what the policy needs) are reported. */
     xy_status_t (*create)(const xy_task_view_t *view, const xy_task_params_t *params,
                           void **state_p);
     void (*destroy)(void *state); /* NULL is fine */

@@ -102,7 +102,7 @@ xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *
         st = choose(graph, platform, how, &policy, &spent, &result, &is_whole);
     if (st != XY_OK)
         return st;
-    /* Somebody watches, or no trial went to the end: the chosen one runs once more. */
+    /* There is an observer, or no trial ran to the end: the chosen one runs once more. */
     if (!is_whole || how->trace != NULL || how->observer != NULL) {
         st = run_policy(graph, platform, how, policy, &again);
         if (st != XY_OK)

@@ -179,7 +179,7 @@ static bool make_room(sim_tasks_t *s, int32_t memory, uint64_t bytes, bool is_pr
 
 /* ---- Gathering ---- */
 
-/* The copy from which a transfer would end first, counting one that is under way. -1: none. */
+/* The copy from which a transfer would end first, counting one in progress. -1: none. */
 static int32_t best_source(const sim_tasks_t *s, int32_t data, int32_t to)
 {
     double best_seconds = 0, bytes = (double)sim_bytes(s, data);
@@ -252,7 +252,7 @@ static void drop_empty(sim_tasks_t *s, int32_t memory, xy_op_id_t op)
             release(s, memory, a[i].data);
 }
 
-/* The youngest task that gathers gives back what it holds, so that older ones go on. */
+/* The youngest task that gathers gives back what it holds, so that older ones progress. */
 static bool give_back(sim_tasks_t *s, int32_t memory, const xy_task_slot_t *oldest)
 {
     sim_memory_t *m = &s->memories[memory];

@@ -281,7 +281,7 @@ static void settle(sim_tasks_t *s)
         sim_memory_flush(s);
 }
 
-/* A trial need not go on: it has done its share, or ends after the best one before it. */
+/* A trial can stop: it has done its share, or ends after the best one before it. */
 static bool is_decided(sim_tasks_t *s)
 {
     if (s->trial.share > 0) {

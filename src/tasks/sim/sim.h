@@ -17,7 +17,7 @@
  *
  * Nothing can be stuck. A task whose data do not fit together in any memory is refused before the
  * start. When two tasks that gather their data hold what the other one lacks, the younger gives
- * back all it holds and starts again later, so the oldest of a memory always goes on.
+ * back all it holds and starts again later, so the oldest of a memory always progresses.
  *
  * The same graph, platform and options give the same result, to the last bit.
  */
@@ -53,7 +53,7 @@ typedef struct {
 
 #define XY_TASK_NO_LIMIT UINT64_MAX
 
-/* The caller owns *platform_p. XY_EINVAL: nothing to compute with (said). */
+/* The caller owns *platform_p. XY_EINVAL: nothing to compute with (reported). */
 xy_status_t xy_task_platform_from(const xy_machine_t *machine,
                                   const xy_task_platform_options_t *options,
                                   xy_task_platform_t **platform_p);
@@ -69,7 +69,7 @@ typedef struct {
 } xy_task_sim_t;
 
 /* XY_EINVAL: no such policy or eviction, a task does not fit, the policy cannot run the graph (all
- * said). XY_ENOMEM (said). Any thread. */
+ * reported). XY_ENOMEM (reported). Any thread. */
 xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *platform,
                              const xy_task_sim_t *how, xy_task_result_t *result_p);
 

@@ -56,7 +56,7 @@ typedef struct {
 /* What a run that only compares policies is allowed; 0: no limit. */
 typedef struct {
     double share;   /* of the work: then it ends */
-    double seconds; /* of the virtual clock: it need not go on when it cannot end before */
+    double seconds; /* of the virtual clock: it stops when it cannot end before */
     bool is_whole;  /* out: it went to the end */
     bool is_done;   /* out: to the end, or its share */
     double bound;   /* out: no policy ends before */

@@ -193,7 +193,7 @@ function timeBetween(row, sums, from, to) {
   return out.map((time, k) => Math.max(0, time - before[k]));
 }
 
-// Flights of a row: the times with a message from or to it under way, disjoint, with sums of their
+// Flights of a row: the times with a message from or to it in flight, disjoint, with sums of their
 // lengths and of the computing in them.
 function indexFlights(trace) {
   const lists = trace.rows.map(() => []), l = trace.links;

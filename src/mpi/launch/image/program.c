@@ -147,7 +147,8 @@ static xy_status_t check_kind(const mpi_elf_t *elf, const mpi_program_config_t *
                           "the program is linked to a fixed address, so that ranks cannot have "
                           "copies of it; compile and link it with -fPIE -pie (the compiler's "
                           "default), or run it with --share-globals");
-    return xy_fail_at(XY_EUNSUPPORTED, elf->path, 0, "this is no executable that can be loaded");
+    return xy_fail_at(XY_EUNSUPPORTED, elf->path, 0,
+                      "this is not an executable that can be loaded");
 }
 
 static xy_status_t find_main(mpi_program_t *program, const mpi_program_config_t *config)

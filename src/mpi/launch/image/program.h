@@ -105,7 +105,7 @@ xy_status_t mpi_program_load(const char *path, const mpi_program_config_t *confi
                              mpi_program_t **program_p);
 void mpi_program_destroy(mpi_program_t *program); /* no image may be in use; NULL is fine */
 
-/* Map image number `index`. Mappings that cannot be had are said with their cure. */
+/* Map image number `index`. Failures to map are reported with their remedy. */
 xy_status_t mpi_image_place(const mpi_program_t *program, int index, char **image_p);
 /* Store addresses. variables[v] is where the rank's variable v lives. */
 void mpi_image_fix(const mpi_program_t *program, char *image, void *const *variables);
@@ -131,7 +131,7 @@ static inline size_t mpi_module_offset(const mpi_module_t *module, uintptr_t add
     return module->offset + (address - module->elf->low);
 }
 
-/* Fill program->fixups; symbols that are nowhere are said. */
+/* Fill program->fixups; undefined symbols are reported. */
 xy_status_t mpi_program_resolve(mpi_program_t *program);
 /* Choose the modules and have the dynamic linker load what is shared. */
 xy_status_t mpi_program_gather(mpi_program_t *program, const mpi_program_config_t *config);

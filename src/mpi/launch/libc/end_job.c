@@ -91,7 +91,7 @@ void mpi_finish_rank(mpi_process_t *process, int code)
         mpi_finish_job(code);
     process->has_ended = true;
     mpi_go_inside(process->rank);
-    /* Nobody's code runs on this thread until the next switch. */
+    /* No rank's code runs on this thread until the next switch. */
     mpi_process_self = NULL;
     mpi_self = NULL;
     xy_fiber_exit();
@@ -105,7 +105,7 @@ void mpi_finish_abort(int code)
 
 void mpi_finish_stuck(void)
 {
-    mpi_launch_say("deadlock: no rank can go on");
+    mpi_launch_say("deadlock: no rank can make progress");
     mpi_job_report(mpi_job, 32);
     mpi_finish_job(1);
 }

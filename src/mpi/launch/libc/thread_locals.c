@@ -64,7 +64,7 @@ static char *program_block(const mpi_program_t *program)
 #endif
 }
 
-/* Sanitizers keep there what they know of the thread; they are told of switches (src/fiber). */
+/* Sanitizers keep there what they know of the thread; they are notified of switches (src/fiber). */
 static bool is_skipped(const char *path)
 {
     static const char *const names[] = {"libc.so",     "ld-linux",   "libmpi_abi.so", "linux-vdso",
