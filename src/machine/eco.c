@@ -162,7 +162,7 @@ static void average(xy_eco_t *eco)
 static xy_status_t check(const xy_latency_t *m, double rho)
 {
     if (m->count == 0)
-        return xy_fail(XY_EINVAL, "there are no machines to find clusters of");
+        return xy_fail(XY_EINVAL, "the matrix has no machines; clusters need at least one");
     if (!(rho >= 1))
         return xy_fail(XY_EINVAL, "rho is %g; clusters need at least 1", rho);
     for (uint32_t i = 0; i < m->count; i++)

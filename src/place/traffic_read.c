@@ -160,8 +160,8 @@ static xy_status_t number_communicators(traffic_rows_t *rows)
 xy_status_t traffic_rows_finish(traffic_rows_t *rows, xy_status_t st, xy_traffic_t *t)
 {
     if (st == XY_OK && rows->traffic.ranks == 0)
-        st = xy_fail(XY_ENOENT, "nothing was monitored: no rank came to MPI_Finalize, or the "
-                                "program is linked to another MPI than the launcher's");
+        st = xy_fail(XY_ENOENT, "nothing was monitored: no rank reached MPI_Finalize, or the "
+                                "program is linked with another MPI than the launcher's");
     if (st == XY_OK)
         st = number_communicators(rows);
     xy_vec_cleanup(&rows->names);

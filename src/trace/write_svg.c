@@ -208,7 +208,7 @@ xy_status_t xy_trace_write_svg(const xy_trace_log_t *log, int64_t begin, int64_t
     xy_status_t st = XY_OK;
 
     if (end <= begin)
-        return xy_fail(XY_EINVAL, "nothing to draw: the time asked for is empty");
+        return xy_fail(XY_EINVAL, "nothing to draw: the given time range is empty");
     p.times = xy_calloc(COLUMNS * log->kind_count, sizeof(*p.times));
     p.columns = xy_calloc(COLUMNS, sizeof(*p.columns));
     p.is_used = xy_calloc(log->kind_count, sizeof(*p.is_used));

@@ -141,7 +141,7 @@ xy_status_t exec_store_start(exec_tasks_t *e)
     e->buffer_bytes = largest_datum(e);
     while (e->store_started < EXEC_STORE_THREADS) {
         if (pthread_create(&e->store_threads[e->store_started], NULL, store_main, e) != 0)
-            return xy_fail(XY_ELIMIT, "the system starts no thread to read the file");
+            return xy_fail(XY_ELIMIT, "cannot start a thread to read the file");
         e->store_started++;
     }
     return XY_OK;

@@ -80,7 +80,7 @@ static void wait_for_change(exec_tasks_t *e, exec_worker_t *w)
     w->seen = epoch;
     if (is_stuck(e)) {
         exec_fail(e, xy_fail(XY_EINVAL,
-                             "policy %s left %d of %d tasks undone: it names none of the ready "
+                             "policy %s left %d of %d tasks undone: it chose none of the ready "
                              "ones",
                              e->policy->name, e->left, e->ops));
         return;

@@ -92,7 +92,7 @@ xy_status_t xy_task_platform_from(const xy_machine_t *machine,
         return xy_fail(XY_EINVAL, "machine %s has no GPU; name one that has, such as attila",
                        machine->name);
     if (gpus + cpus <= 0)
-        return xy_fail(XY_EINVAL, "nothing to compute with: no GPU and no core was asked for");
+        return xy_fail(XY_EINVAL, "nothing to compute with: give at least one GPU or core");
     p = platform_new(gpus + cpus, gpus + 1, (int32_t)machine->gpu_group_count);
     if (p == NULL)
         return xy_fail_memory("preparing the platform");

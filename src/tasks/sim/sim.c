@@ -243,7 +243,7 @@ static xy_status_t check_times(const sim_tasks_t *s)
     for (int32_t i = 0; i < s->ops; i++)
         work += xy_graph_op(s->graph, i)->seconds;
     if (!isfinite(2 * work / slowest))
-        return xy_fail(XY_EINVAL, "the tasks take longer together than there are numbers for");
+        return xy_fail(XY_EINVAL, "the total time of all tasks is too large");
     return XY_OK;
 }
 
@@ -321,7 +321,7 @@ static xy_status_t run(sim_tasks_t *s)
         return xy_fail_memory("simulating the tasks");
     if (s->left > 0 && !s->is_cut)
         return xy_fail(XY_EINVAL,
-                       "policy %s left %d of %d tasks undone: it names none of the "
+                       "policy %s left %d of %d tasks undone: it chose none of the "
                        "ready ones",
                        s->policy->name, s->left, s->ops);
     return XY_OK;
