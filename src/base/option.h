@@ -92,7 +92,7 @@ struct xy_command {
  * "--no-name" for flags, and "--" before positional arguments that begin with a dash. On success
  * argv[0 .. *count_p) are the positional arguments, in order (argv is permuted). Errors (XY_EUSAGE)
  * are reported with the nearest option and "see 'xylem VERB --help'"; a wrong environment variable
- * is said by its name. Lists are freed by xy_options_cleanup, also needed after a failure. */
+ * is reported by its name. Lists are freed by xy_options_cleanup, also needed after a failure. */
 xy_status_t xy_options_parse(const xy_command_t *command, int argc, char **argv, void *values,
                              int *count_p, bool *help_p);
 void xy_options_cleanup(const xy_command_t *command, void *values);

@@ -2,7 +2,7 @@
 /*
  * Progressive linear regression.
  *
- *   o---o---o          the line still explains the third sample: go on
+ *   o---o---o          the line still explains the third sample: continue
  *             \o---o   not the fourth: close at the third, and start the next line there
  */
 #include <math.h>

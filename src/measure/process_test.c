@@ -134,7 +134,7 @@ static void test_orphan(void **state)
     assert_int_equal(kill(child, 0), 0);
     kill(parent, SIGKILL);
     waitpid(parent, NULL, 0);
-    /* Nobody may be there to collect it: a zombie has ended, too. */
+    /* It may not be reaped: a zombie has ended, too. */
     for (int i = 0; i < 3000; i++) {
         char path[64], text[256] = "";
         FILE *file;

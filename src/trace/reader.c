@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * From bytes to chunks. A file is searched for the next complete chunk wherever the previous one
- * ended: after damage the search goes on byte by byte, so that a hole costs what is in it and no
+ * ended: after damage the search continues byte by byte, so that a hole costs what is in it and no
  * more.
  */
 #include "trace/reader.h"

@@ -62,7 +62,7 @@ static void from_root(MPI_Comm comm, int root, const int *counts, MPI_Datatype t
         to_all(comm, counts, type);
 }
 
-/* Blocks of all ranks but the next go on to the next. */
+/* Blocks of all ranks but the next are passed to the next. */
 static void ring_of(MPI_Comm comm, const int *counts, MPI_Datatype type)
 {
     int rank, size;

@@ -413,7 +413,7 @@ static double stream(const game_t *g, double length)
     return MPI_Wtime() - begin;
 }
 
-/* Both go on until the first says that it is over. */
+/* Both continue until the first signals the end. */
 static int goes_on(const game_t *g, int wanted)
 {
     char word = (char)wanted;
@@ -695,7 +695,7 @@ int main(int argc, char **argv)
 {
     int is_many;
 
-    /* Whoever started us may be gone: a launcher's daemon that dies takes us along, and when that
+    /* The parent may be gone: a launcher's daemon that dies takes us along, and when that
      * was not noticed, time does. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (argc > 1)

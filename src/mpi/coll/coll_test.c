@@ -403,7 +403,7 @@ static void reduce_scatter(int rank, int size)
     free(out);
 }
 
-/* Nobody leaves a barrier before all have come. */
+/* No rank leaves a barrier before all have come. */
 static void barrier(int rank, int size)
 {
     static _Atomic int come;

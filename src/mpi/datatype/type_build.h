@@ -41,7 +41,7 @@ void mpi_draft_record_count(mpi_draft_t *draft, MPI_Count value); /* int, or cou
 void mpi_draft_record_aint(mpi_draft_t *draft, MPI_Aint value);   /* address, or count when large */
 void mpi_draft_record_type(mpi_draft_t *draft, mpi_type_t *type); /* holds a reference */
 
-/* The type map goes on with `times` copies of `old`, of which the one lowest in memory is at
+/* The type map continues with `times` copies of `old`, of which the one lowest in memory is at
  * `low`, the highest at `high`. Does bounds, size and signature; the layout is separate. */
 void mpi_draft_add(mpi_draft_t *draft, const mpi_type_t *old, MPI_Aint low, MPI_Aint high,
                    int64_t times);

@@ -37,7 +37,7 @@ typedef struct {
 /* Records in the order of their ends, written by one thread at a time. */
 typedef struct exec_page exec_page_t;
 typedef struct {
-    exec_page_t *first, *last, *reading; /* reading: while they are told */
+    exec_page_t *first, *last, *reading; /* reading: while they are reported */
     int32_t count, told;                 /* in the last page; of those in the page being read */
     double end;                          /* of the last record */
     bool is_cut;                         /* memory ran out */

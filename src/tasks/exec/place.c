@@ -20,7 +20,7 @@
  */
 #include "tasks/exec/exec_internal.h"
 
-enum { NOBODY = -1, SEVERAL = -2 };
+enum { NO_USER = -1, SEVERAL = -2 };
 
 void exec_places_cleanup(exec_tasks_t *e)
 {
@@ -46,7 +46,7 @@ xy_status_t exec_places_init(exec_tasks_t *e)
     if (e->places == NULL)
         return XY_ENOMEM;
     for (int32_t d = 0; d < e->data_count; d++)
-        e->places[d].user = NOBODY;
+        e->places[d].user = NO_USER;
     return XY_OK;
 }
 
@@ -72,7 +72,7 @@ void exec_place_given_up(exec_tasks_t *e, int32_t memory, int32_t data)
 static bool is_exchangeable(const exec_tasks_t *e, const exec_worker_t *w, int32_t data)
 {
     return e->places[data].is_dead &&
-           (e->places[data].user == w->number || e->places[data].user == NOBODY);
+           (e->places[data].user == w->number || e->places[data].user == NO_USER);
 }
 
 void exec_place_exchange(exec_tasks_t *e, int32_t memory, int32_t data)
@@ -103,7 +103,7 @@ static void use(exec_tasks_t *e, exec_worker_t *w, const xy_access_t *a)
     exec_place_t *p = &e->places[a->data];
 
     if (!(a->mode & XY_ACCESS_WRITE)) {
-        p->user = p->user == NOBODY || p->user == w->number ? w->number : SEVERAL;
+        p->user = p->user == NO_USER || p->user == w->number ? w->number : SEVERAL;
         return;
     }
     if (p->given > 0 && p->user != w->number)

@@ -47,7 +47,7 @@ typedef struct {
     xy_task_pipeline_t pipeline;
     xy_task_slot_t *running;
     double start;
-    /* It was told that there is nothing for it when so many tasks were over and so many data had
+    /* The policy had nothing for it when so many tasks were over and so many data had
      * come to its memory. */
     bool is_refused;
     uint64_t refused_tasks, refused_arrivals;
