@@ -55,15 +55,21 @@ static char *on_terminal(void (*work)(void))
 {
     static char text[4096];
     int master = posix_openpt(O_RDWR | O_NOCTTY), slave;
+    size_t used = 0;
     ssize_t n;
 
     assert_true(master >= 0 && grantpt(master) == 0 && unlockpt(master) == 0);
     slave = open(ptsname(master), O_RDWR | O_NOCTTY);
     assert_true(slave >= 0);
     with_stderr(slave, work);
-    fcntl(master, F_SETFL, O_NONBLOCK);
-    n = read(master, text, sizeof(text) - 1);
-    text[n > 0 ? n : 0] = '\0';
+    /* What was written may arrive late and in parts: read up to a mark. */
+    assert_int_equal(write(slave, "\001", 1), 1);
+    while (used == 0 || text[used - 1] != '\001') {
+        n = read(master, text + used, sizeof(text) - 1 - used);
+        assert_true(n > 0);
+        used += (size_t)n;
+    }
+    text[used - 1] = '\0';
     close(slave);
     close(master);
     return text;

@@ -12,7 +12,8 @@
 
 enum { PATH = 512, CACHES = 8 };
 
-static void make_path(char path[PATH], const char *root, const char *name, va_list args)
+__attribute__((format(printf, 3, 0))) static void make_path(char path[PATH], const char *root,
+                                                            const char *name, va_list args)
 {
     int used = snprintf(path, PATH, "%s/devices/system/", root);
 

@@ -8,10 +8,22 @@ static int32_t owner(const xy_spot_t *place)
 }
 
 /* Those whose buffers it touches (temporaries belong to the runtime) and the one who does it. */
+/* The rank that has to see to an operation, or -1. What anyone on its host may do concerns no rank,
+ * but a message to another host may start in scratch memory, and without communication cores only
+ * ranks that still wait can send it: its sender stays. */
+static int32_t doer_of(const xy_sim_t *sim, const sim_op_t *op)
+{
+    if (op->thread >= 0)
+        return sim->threads[op->thread].rank;
+    if (!op->is_remote)
+        return -1;
+    return op->op->kind == XY_OP_MOVE ? op->op->from.rank : op->op->to.rank;
+}
+
 bool sim_concerns(const xy_sim_t *sim, const sim_op_t *op, int which, int32_t *rank_p)
 {
     bool has_places = op->op->kind >= XY_OP_MOVE;
-    int32_t doer = op->thread >= 0 ? sim->threads[op->thread].rank : -1;
+    int32_t doer = doer_of(sim, op);
     int32_t ranks[4] = {has_places ? doer : op->op->actor, has_places ? owner(&op->op->from) : -1,
                         has_places ? owner(&op->op->to) : -1,
                         op->op->kind == XY_OP_COMBINE ? owner(&op->op->other) : -1};
