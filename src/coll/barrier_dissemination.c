@@ -23,15 +23,11 @@ static void build(coll_build_t *b)
     for (int round = 0; round < rounds; round++)
         for (int r = 0; r < b->p; r++) {
             int from = (r - (1 << round) + b->p) % b->p;
-            xy_op_id_t op =
-                xy_graph_add(b->graph, &(xy_op_t){.kind = XY_OP_MOVE,
-                                                  .actor = r,
-                                                  .from = coll_place(from, COLL_TEMPORARY, 0),
-                                                  .to = coll_place(r, XY_BUFFER_RECEIVE, 0)});
+            xy_op_id_t op = coll_tell(b, from, r);
 
             if (round > 0) {
-                xy_graph_add_edge(b->graph, op - b->p, op);
-                xy_graph_add_edge(b->graph, (round - 1) * b->p + from, op);
+                coll_order(b, op - b->p, op);
+                coll_order(b, (round - 1) * b->p + from, op);
             }
         }
 }

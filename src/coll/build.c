@@ -99,6 +99,14 @@ uint64_t coll_part_begin(const xy_coll_request_t *q, int parts, int i)
 
 /* ---- Operations ---- */
 
+static void add(coll_build_t *b, const xy_op_t *op)
+{
+    if (b->visit != NULL)
+        b->visit(op, b->arg);
+    else
+        xy_graph_add_op(b->graph, op);
+}
+
 void coll_move(coll_build_t *b, xy_spot_t from, xy_spot_t to, uint64_t bytes, int level)
 {
     xy_op_t op = {.kind = XY_OP_MOVE,
@@ -109,7 +117,7 @@ void coll_move(coll_build_t *b, xy_spot_t from, xy_spot_t to, uint64_t bytes, in
                   .bytes = bytes};
 
     if (bytes > 0 && !coll_is_same(from, to))
-        xy_graph_add_op(b->graph, &op);
+        add(b, &op);
 }
 
 void coll_combine(coll_build_t *b, xy_spot_t from, xy_spot_t other, xy_spot_t to, uint64_t bytes,
@@ -125,7 +133,26 @@ void coll_combine(coll_build_t *b, xy_spot_t from, xy_spot_t other, xy_spot_t to
                   .bytes = bytes};
 
     if (bytes > 0)
-        xy_graph_add_op(b->graph, &op);
+        add(b, &op);
+}
+
+xy_op_id_t coll_tell(coll_build_t *b, int from, int to)
+{
+    xy_op_t op = {.kind = XY_OP_MOVE,
+                  .actor = to,
+                  .from = coll_place(from, COLL_TEMPORARY, 0),
+                  .to = coll_place(to, XY_BUFFER_RECEIVE, 0)};
+
+    if (b->visit == NULL)
+        return xy_graph_add(b->graph, &op);
+    b->visit(&op, b->arg);
+    return -1;
+}
+
+void coll_order(coll_build_t *b, xy_op_id_t before, xy_op_id_t after)
+{
+    if (b->visit == NULL)
+        xy_graph_add_edge(b->graph, before, after);
 }
 
 /* How many of `count` blocks from `first` on follow each other at `holder`. */

@@ -17,7 +17,9 @@ enum { COLL_TEMPORARY = XY_BUFFER_TEMPORARY, COLL_SNAPSHOT = XY_BUFFER_TEMPORARY
 struct coll_build {
     const xy_coll_request_t *q;
     const xy_coll_link_t *link;
-    xy_graph_t *graph;
+    xy_graph_t *graph;      /* NULL when the algorithm is walked: */
+    xy_coll_visit_fn visit; /* gets each operation instead */
+    void *arg;              /* of visit */
     int p;
     uint64_t bytes;  /* q->count * q->element */
     uint64_t *start; /* [p + 1]: where each rank's block begins when they lie one after the other */
@@ -72,6 +74,9 @@ void coll_move(coll_build_t *b, xy_spot_t from, xy_spot_t to, uint64_t bytes, in
 /* to = from op other (is_left: from is the left operand); other may be to. */
 void coll_combine(coll_build_t *b, xy_spot_t from, xy_spot_t other, xy_spot_t to, uint64_t bytes,
                   bool is_left, int level);
+/* A message of no bytes, which comes after what coll_order says; its id. */
+xy_op_id_t coll_tell(coll_build_t *b, int from, int to);
+void coll_order(coll_build_t *b, xy_op_id_t before, xy_op_id_t after);
 /* Like coll_move for `count` blocks of ranks first, first + 1, ... (wrapping): they lie one after
  * the other at `packed`; spread(b, rank) says where each lies on the other side. Neighbours on both
  * sides travel as one. */

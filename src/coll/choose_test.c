@@ -194,12 +194,73 @@ static void test_memory(void **state)
     }
 }
 
+typedef struct {
+    const xy_graph_t *graph;
+    int seen;
+} walk_t;
+
+static bool is_same_spot(xy_spot_t a, xy_spot_t b)
+{
+    return a.rank == b.rank && a.buffer == b.buffer && a.offset == b.offset;
+}
+
+static void compare_op(const xy_op_t *op, void *arg)
+{
+    walk_t *w = arg;
+    const xy_op_t *same;
+
+    assert_true(w->seen < xy_graph_ops(w->graph));
+    same = xy_graph_op(w->graph, w->seen++);
+    assert_int_equal(op->kind, same->kind);
+    assert_int_equal(op->actor, same->actor);
+    assert_int_equal(op->level, same->level);
+    assert_int_equal(op->bytes, same->bytes);
+    assert_true(is_same_spot(op->from, same->from) && is_same_spot(op->to, same->to));
+}
+
+/* Walking a scheduled algorithm shows the operations of its graph in their order; a direct one
+ * cannot be walked. */
+static void test_walk(void **state)
+{
+    uint64_t counts[20];
+
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        counts[i] = (uint64_t)i % 4;
+    for (const xy_coll_algorithm_t *const *a = xy_coll_algorithms(); *a != NULL; a++)
+        for (int p = 1; p <= 20; p++) {
+            xy_coll_request_t q = {.collective = (xy_collective_t)__builtin_ctz((*a)->collectives),
+                                   .procs = p,
+                                   .root = p / 2,
+                                   .count = 100,
+                                   .element = 8,
+                                   .is_commutative = true,
+                                   .counts = counts};
+            xy_graph_t *g;
+            walk_t w = {0};
+
+            testing_listen();
+            if (!xy_coll_is_applicable(*a, &q) || (*a)->is_direct) {
+                assert_int_equal(xy_coll_walk(&q, &xy_coll_link_default, *a, compare_op, &w),
+                                 XY_EINVAL);
+                assert_int_equal(testing_said_count, 1);
+                continue;
+            }
+            assert_int_equal(xy_coll_build(&q, &xy_coll_link_default, *a, &g), XY_OK);
+            w.graph = g;
+            assert_int_equal(xy_coll_walk(&q, &xy_coll_link_default, *a, compare_op, &w), XY_OK);
+            assert_int_equal(w.seen, xy_graph_ops(g));
+            xy_graph_destroy(g);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names),   cmocka_unit_test(test_always_one),
         cmocka_unit_test(test_choices), cmocka_unit_test(test_forced),
         cmocka_unit_test(test_wrong),   cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_walk),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -158,6 +158,13 @@ xy_status_t xy_coll_check(const xy_coll_request_t *q);
 xy_status_t xy_coll_build(const xy_coll_request_t *q, const xy_coll_link_t *link,
                           const xy_coll_algorithm_t *algorithm, xy_graph_t **graph_p);
 
+/* The operations of a scheduled algorithm one after the other, in the order in which it writes them
+ * down, without a graph: memory for the ranks, not for the operations. XY_EINVAL: likewise, or the
+ * algorithm is direct (said). XY_ENOMEM (said). */
+typedef void (*xy_coll_visit_fn)(const xy_op_t *op, void *arg);
+xy_status_t xy_coll_walk(const xy_coll_request_t *q, const xy_coll_link_t *link,
+                         const xy_coll_algorithm_t *algorithm, xy_coll_visit_fn visit, void *arg);
+
 /* The counting interpretation. `seconds` of one operation; of the whole graph, which must have been
  * added in a valid order, as those of xy_coll_build are. Negative: memory ran out, in silence. */
 double xy_coll_seconds(const xy_op_t *op, const xy_coll_link_t *link);

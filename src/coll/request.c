@@ -163,20 +163,33 @@ static void add_all(coll_build_t *b, const xy_coll_algorithm_t *algorithm)
     algorithm->build(b);
 }
 
+/* May it be built, and what every builder needs; the caller calls finish in any case. */
+static xy_status_t begin(coll_build_t *b, const xy_coll_algorithm_t *algorithm)
+{
+    xy_status_t st = xy_coll_check(b->q);
+
+    if (st != XY_OK)
+        return st;
+    if (!xy_coll_is_applicable(algorithm, b->q))
+        return xy_fail(XY_EINVAL, "%s cannot be done by the %s algorithm, which needs %s",
+                       xy_coll_name(b->q->collective), algorithm->name,
+                       algorithm->needs != NULL ? algorithm->needs : "another collective");
+    return measure_blocks(b);
+}
+
+static void finish(coll_build_t *b)
+{
+    xy_free(b->start);
+    xy_free(b->mark);
+}
+
 xy_status_t xy_coll_build(const xy_coll_request_t *q, const xy_coll_link_t *link,
                           const xy_coll_algorithm_t *algorithm, xy_graph_t **graph_p)
 {
     coll_build_t b = {
         .q = q, .link = link, .p = q->procs, .bytes = q->count * q->element, .met = -1};
-    xy_status_t st = xy_coll_check(q);
+    xy_status_t st = begin(&b, algorithm);
 
-    if (st != XY_OK)
-        return st;
-    if (!xy_coll_is_applicable(algorithm, q))
-        return xy_fail(XY_EINVAL, "%s cannot be done by the %s algorithm, which needs %s",
-                       xy_coll_name(q->collective), algorithm->name,
-                       algorithm->needs != NULL ? algorithm->needs : "another collective");
-    st = measure_blocks(&b);
     if (st == XY_OK)
         st = xy_graph_create(&b.graph);
     if (st == XY_OK) {
@@ -187,7 +200,26 @@ xy_status_t xy_coll_build(const xy_coll_request_t *q, const xy_coll_link_t *link
         else
             xy_graph_destroy(b.graph);
     }
-    xy_free(b.start);
-    xy_free(b.mark);
+    finish(&b);
+    return st;
+}
+
+xy_status_t xy_coll_walk(const xy_coll_request_t *q, const xy_coll_link_t *link,
+                         const xy_coll_algorithm_t *algorithm, xy_coll_visit_fn visit, void *arg)
+{
+    coll_build_t b = {.q = q,
+                      .link = link,
+                      .visit = visit,
+                      .arg = arg,
+                      .p = q->procs,
+                      .bytes = q->count * q->element};
+    xy_status_t st;
+
+    if (algorithm->is_direct) /* its operations are ordered by those of the graph before them */
+        return xy_fail(XY_EINVAL, "the %s algorithm has no messages to walk", algorithm->name);
+    st = begin(&b, algorithm);
+    if (st == XY_OK)
+        add_all(&b, algorithm);
+    finish(&b);
     return st;
 }
