@@ -19,6 +19,12 @@ total() { # FILES: sums of bytes and messages
     cat "$@" | awk -F, '/^[0-9]/ { bytes += $3; n += $4 } END { print bytes, n }'
 }
 
+# Three ranks, a number that is no power of two; one collective in each phase.
+printf '%s\n' 0:1,0,4,1 0:1,2,12,1 1:0,2,4,1 1:1,2,8,1 2:0,1,16,2 2:1,2,12,2 2:2,0,20,2 \
+    3:0,1,8,1 3:0,2,12,1 3:1,0,4,1 3:1,2,12,1 3:2,0,4,1 3:2,1,8,1 \
+    4:0,1,4,1 4:0,2,8,1 4:1,0,4,1 4:1,2,12,1 4:2,0,8,1 4:2,1,12,1 5:0,1,4,1 5:2,1,4,1 \
+    6:0,1,4,1 6:1,0,4,1 6:1,2,4,1 6:2,1,4,1 7:0,1,8,1 7:1,2,8,1 >expanded
+
 ran=0
 monitor() { # MPI LAUNCHER...
     local mpi=$1
@@ -51,8 +57,25 @@ monitor() { # MPI LAUNCHER...
     "mpicc.$mpi" "$here/hoods.c" -o "hoods.$mpi"
     expect 0 timeout 60 "$XYLEM" monitor hoods.csv --only collectives -- "$@" -n 4 "./hoods.$mpi"
     cmp "$XYLEM_SOURCE_DIR/tests/data/place/hoods.csv" hoods.csv || die "$mpi, neighbours: $(cat hoods.csv)"
+    "mpicc.$mpi" "$here/expanded.c" -o "expanded.$mpi"
+    expect 0 timeout 60 "$XYLEM" monitor "$mpi.expanded" -- "$@" -n 3 "./expanded.$mpi"
+    for phase in 0 1 2 3 4 5 6 7; do
+        sed -n "s/^[0-9]/$phase:&/p" "$mpi.expanded/phase-$phase.csv"
+    done >"$mpi.phases"
+    cmp expanded "$mpi.phases" || die "$mpi, collectives: $(cat "$mpi.phases")"
     ran=1
 }
+
+# The program sees the functions of MPI and nothing else of the monitor, which needs no library but MPI
+# and the C library.
+for library in "$XYLEM_BUILD_DIR"/lib/xylem/libxylem-monitor-*.so; do
+    [ -e "$library" ] || continue
+    seen=$(nm -D --defined-only "$library" | awk '$3 !~ /^MPI_/ { print $3 }')
+    [ -z "$seen" ] || die "$library has names of its own: $seen"
+    needed=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' |
+        grep -v -e '^libmpi' -e '^libm\.' -e '^libc\.' -e '^libpthread' -e '^ld-' || true)
+    [ -z "$needed" ] || die "$library needs $needed"
+done
 monitor openmpi mpirun.openmpi --oversubscribe
 monitor mpich mpiexec.mpich
 # The program gets its arguments and no more.

@@ -89,7 +89,7 @@ static const info_t *info_of(MPI_Comm comm)
     return info;
 }
 
-monitor_sent_t *monitor_bytes(MPI_Comm comm, int to, double bytes, int kind)
+monitor_sent_t *monitor_bytes(MPI_Comm comm, int to, double bytes, int messages, int kind)
 {
     monitor_name_t name = {0, 0};
     int partner = to;
@@ -106,7 +106,7 @@ monitor_sent_t *monitor_bytes(MPI_Comm comm, int to, double bytes, int kind)
     }
     if (partner == MPI_UNDEFINED) /* a spawned process is not in MPI_COMM_WORLD */
         return NULL;
-    return monitor_count(partner, name, bytes, kind);
+    return monitor_count(partner, name, bytes, messages, kind);
 }
 
 monitor_before_t monitor_before;
@@ -129,7 +129,7 @@ void monitor_other_message(MPI_Comm comm, int to, int count, MPI_Datatype type)
         return;
     if (!is_known)
         PMPI_Type_size(type, &size);
-    sent = monitor_bytes(comm, to, (double)size * count, MONITOR_PROGRAM);
+    sent = monitor_bytes(comm, to, (double)size * count, 1, MONITOR_PROGRAM);
     if (!monitor_is_threaded() && !monitor_is_sliced())
         monitor_before = (monitor_before_t){sent, comm, type, to, size};
 }

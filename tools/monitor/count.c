@@ -103,7 +103,8 @@ static entry_t *find(const entry_t *key)
     return e;
 }
 
-monitor_sent_t *monitor_count(int partner, monitor_name_t comm, double bytes, int kind)
+monitor_sent_t *monitor_count(int partner, monitor_name_t comm, double bytes, int messages,
+                              int kind)
 {
     int slice = slice_now();
     entry_t *e;
@@ -113,7 +114,7 @@ monitor_sent_t *monitor_count(int partner, monitor_name_t comm, double bytes, in
     e = find(&(entry_t){.partner = partner, .phase = table.phase, .slice = slice, .comm = comm});
     if (e != NULL) {
         e->sent.bytes[kind] += (long long)(bytes + 0.5);
-        e->sent.messages[kind]++;
+        e->sent.messages[kind] += messages;
     }
     if (table.is_threaded)
         pthread_mutex_unlock(&table.lock);

@@ -2,112 +2,74 @@
 /* Collective operations as the messages of the calling rank. */
 #include "monitor.h"
 
-static void where(MPI_Comm comm, int *rank, int *size)
+/* What this rank sends, and where it and the others are. */
+typedef struct {
+    const monitor_send_t *sends;
+    int count;
+    MPI_Comm comm;
+    int root, size;
+} expansion_t;
+
+/* Between two groups the roles are others; what is counted is then left to the groups' own calls.
+ */
+static expansion_t expand(MPI_Comm comm, xy_collective_t collective, int root)
 {
-    PMPI_Comm_rank(comm, rank);
-    PMPI_Comm_size(comm, size);
-}
+    expansion_t e = {.comm = comm, .root = root};
+    const monitor_schedule_t *schedule;
+    int is_inter = 0, rank;
 
-/* Binomial tree: ranks count from the root; a rank whose lowest set bit is b is a child of the rank
- * without it, and its own children have lower bits. `is_blocks`: whole subtrees travel. */
-static void tree(MPI_Comm comm, int root, double bytes, int is_down, int is_blocks)
-{
-    int rank, size, me, bit;
-
-    where(comm, &rank, &size);
-    me = (rank - root + size) % size;
-    for (bit = 1; bit < size && !(me & bit); bit <<= 1)
-        if (is_down && me + bit < size) {
-            int below = size - (me + bit) < bit ? size - (me + bit) : bit;
-
-            monitor_bytes(comm, (me + bit + root) % size, is_blocks ? bytes * below : bytes,
-                          MONITOR_COLLECTIVE);
-        }
-    if (!is_down && me != 0) {
-        int below = size - me < bit ? size - me : bit;
-
-        monitor_bytes(comm, (me - bit + root) % size, is_blocks ? bytes * below : bytes,
-                      MONITOR_COLLECTIVE);
+    PMPI_Comm_test_inter(comm, &is_inter);
+    if (is_inter)
+        return e;
+    PMPI_Comm_rank(comm, &rank);
+    PMPI_Comm_size(comm, &e.size);
+    if (root < 0 || root >= e.size)
+        return e; /* the library will say so */
+    schedule = monitor_schedule(collective, e.size, (rank - root + e.size) % e.size);
+    if (schedule != NULL) {
+        e.sends = schedule->sends;
+        e.count = schedule->count;
     }
+    return e;
 }
 
-void monitor_tree_down(MPI_Comm comm, int root, double bytes)
+static int receiver(const expansion_t *e, int i)
 {
-    tree(comm, root, bytes, 1, 0);
+    return (e->sends[i].to + e->root) % e->size;
 }
 
-void monitor_tree_up(MPI_Comm comm, int root, double bytes)
+static void count_send(const expansion_t *e, int i, double bytes)
 {
-    tree(comm, root, bytes, 0, 0);
+    monitor_bytes(e->comm, receiver(e, i), bytes, e->sends[i].messages, MONITOR_COLLECTIVE);
 }
 
-void monitor_tree_scatter(MPI_Comm comm, int root, double bytes)
+void monitor_collective(MPI_Comm comm, xy_collective_t collective, int root, int count,
+                        MPI_Datatype type)
 {
-    tree(comm, root, bytes, 1, 1);
+    expansion_t e = expand(comm, collective, root);
+    double bytes = e.count > 0 ? monitor_bytes_of(count, type) : 0;
+
+    for (int i = 0; i < e.count; i++)
+        count_send(&e, i, bytes * (double)e.sends[i].blocks);
 }
 
-void monitor_tree_gather(MPI_Comm comm, int root, double bytes)
+void monitor_collective_v(MPI_Comm comm, xy_collective_t collective, int root, const int *counts,
+                          MPI_Datatype type)
 {
-    tree(comm, root, bytes, 0, 1);
+    expansion_t e = expand(comm, collective, root);
+
+    for (int i = 0; i < e.count; i++)
+        count_send(&e, i, monitor_bytes_of(counts[receiver(&e, i)], type));
 }
 
-/* With a size that is no power of two the even ones of the first pairs hand over to their partner
- * and get the result back. */
-void monitor_doubling(MPI_Comm comm, double bytes)
+/* In a ring a rank gets from one other all blocks but its own. */
+void monitor_ring_v(MPI_Comm comm, const int *counts, MPI_Datatype type)
 {
-    int rank, size, power = 1, rest, me;
+    expansion_t e = expand(comm, XY_COLL_ALLGATHERV, 0);
+    double all = 0;
 
-    where(comm, &rank, &size);
-    while (2 * power <= size)
-        power *= 2;
-    rest = size - power;
-    if (rank < 2 * rest && rank % 2 == 0) {
-        monitor_bytes(comm, rank + 1, bytes, MONITOR_COLLECTIVE);
-        return;
-    }
-    me = rank < 2 * rest ? rank / 2 : rank - rest;
-    for (int bit = 1; bit < power; bit <<= 1) {
-        int other = me ^ bit;
-
-        monitor_bytes(comm, other < rest ? 2 * other + 1 : other + rest, bytes, MONITOR_COLLECTIVE);
-    }
-    if (rank < 2 * rest)
-        monitor_bytes(comm, rank - 1, bytes, MONITOR_COLLECTIVE);
-}
-
-void monitor_dissemination(MPI_Comm comm)
-{
-    int rank, size;
-
-    where(comm, &rank, &size);
-    for (int step = 1; step < size; step <<= 1)
-        monitor_bytes(comm, (rank + step) % size, 0, MONITOR_COLLECTIVE);
-}
-
-void monitor_ring(MPI_Comm comm, double bytes)
-{
-    int rank, size;
-
-    where(comm, &rank, &size);
-    for (int step = 1; step < size; step++)
-        monitor_bytes(comm, (rank + 1) % size, bytes, MONITOR_COLLECTIVE);
-}
-
-/* Pairwise exchange: every rank gets its block from every other. */
-void monitor_halving(MPI_Comm comm, double bytes)
-{
-    int rank, size;
-
-    where(comm, &rank, &size);
-    for (int step = 1; step < size; step++)
-        monitor_bytes(comm, (rank + step) % size, bytes / size, MONITOR_COLLECTIVE);
-}
-
-void monitor_chain(MPI_Comm comm, double bytes)
-{
-    int rank, size;
-
-    where(comm, &rank, &size);
-    if (rank + 1 < size)
-        monitor_bytes(comm, rank + 1, bytes, MONITOR_COLLECTIVE);
+    for (int r = 0; r < e.size; r++)
+        all += monitor_bytes_of(counts[r], type);
+    for (int i = 0; i < e.count; i++)
+        count_send(&e, i, all - monitor_bytes_of(counts[receiver(&e, i)], type));
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The library that `xylem monitor` puts in front of Open MPI or MPICH: it counts what each rank
- * sends and hands every call on (PMPI). It is compiled with that MPI's own compiler wrapper and
- * uses nothing of Xylem. At MPI_Finalize each rank writes $XYLEM_MONITOR_DIRECTORY/RANK.csv:
+ * sends and hands every call on (PMPI). It is compiled with that MPI's own compiler wrapper;
+ * of Xylem it has only the algorithms of collectives in it (schedule.h), hidden from the program.
+ * At MPI_Finalize each rank writes $XYLEM_MONITOR_DIRECTORY/RANK.csv:
  *
  *   # ranks 8 slice 0
  *   1,4096,2,0,0,0,0,0          target, bytes, messages, of the program (0); phase, slice of time,
@@ -14,6 +15,11 @@
 #include <stddef.h>
 
 #include <mpi.h>
+
+#include "schedule.h"
+
+/* Nothing of this is the program's to see. */
+#pragma GCC visibility push(hidden)
 
 enum { MONITOR_PROGRAM, MONITOR_COLLECTIVE, MONITOR_KINDS };
 
@@ -34,11 +40,13 @@ typedef struct {
     long long bytes[MONITOR_KINDS], messages[MONITOR_KINDS];
 } monitor_sent_t;
 
-/* Count a message to a rank of MPI_COMM_WORLD; where it was counted, or NULL: nowhere. */
-monitor_sent_t *monitor_count(int partner, monitor_name_t comm, double bytes, int kind);
-/* Count `bytes` to rank `to` of a communicator (of its remote group between two groups); where.
+/* Count messages of `bytes` in all to a rank of MPI_COMM_WORLD; where they were counted, or NULL:
+ * nowhere. */
+monitor_sent_t *monitor_count(int partner, monitor_name_t comm, double bytes, int messages,
+                              int kind);
+/* Count them to rank `to` of a communicator (of its remote group between two groups); where.
  * Nothing is counted for MPI_PROC_NULL. */
-monitor_sent_t *monitor_bytes(MPI_Comm comm, int to, double bytes, int kind);
+monitor_sent_t *monitor_bytes(MPI_Comm comm, int to, double bytes, int messages, int kind);
 
 /* The message before: most are like it. `sent` is NULL when nothing may be remembered: several
  * threads, slices of time, a new phase, a table that moved, a handle that may come back as another
@@ -49,7 +57,7 @@ typedef struct {
     MPI_Datatype type;
     int to, size; /* size: of the type */
 } monitor_before_t;
-__attribute__((visibility("hidden"))) extern monitor_before_t monitor_before;
+extern monitor_before_t monitor_before;
 
 /* With several threads nothing is remembered and nothing written. */
 static inline void monitor_forget(void)
@@ -74,16 +82,17 @@ static inline void monitor_message(MPI_Comm comm, int to, int count, MPI_Datatyp
     }
 }
 
-/* What the rank sends inside a collective operation, by the algorithms that both libraries document
- * for it: binomial trees, recursive doubling, rings and pairwise exchange. */
-void monitor_tree_down(MPI_Comm comm, int root, double bytes);    /* broadcast */
-void monitor_tree_up(MPI_Comm comm, int root, double bytes);      /* reduce */
-void monitor_tree_scatter(MPI_Comm comm, int root, double bytes); /* one block per rank */
-void monitor_tree_gather(MPI_Comm comm, int root, double bytes);
-void monitor_doubling(MPI_Comm comm, double bytes); /* allreduce */
-void monitor_dissemination(MPI_Comm comm);          /* barrier */
-void monitor_ring(MPI_Comm comm, double bytes);     /* allgather: p - 1 blocks on */
-void monitor_halving(MPI_Comm comm, double bytes);  /* reduce-scatter of all bytes */
-void monitor_chain(MPI_Comm comm, double bytes);    /* scan */
+/* Count what the rank sends inside a collective operation (schedule.h); root 0 where there is none.
+ * What is given is the vector (bcast, reductions) or the block of one rank, and looked at only by
+ * ranks that send and in one group. */
+void monitor_collective(MPI_Comm comm, xy_collective_t collective, int root, int count,
+                        MPI_Datatype type);
+/* With counts[r] for rank r: scatterv, alltoallv, reduce_scatter. */
+void monitor_collective_v(MPI_Comm comm, xy_collective_t collective, int root, const int *counts,
+                          MPI_Datatype type);
+/* With counts[r] from rank r: allgatherv. */
+void monitor_ring_v(MPI_Comm comm, const int *counts, MPI_Datatype type);
+
+#pragma GCC visibility pop
 
 #endif

@@ -18,7 +18,7 @@ static void count_block(MPI_Comm comm, int i, int to, const blocks_t *b)
         monitor_bytes(
             comm, to,
             monitor_bytes_of(b->counts ? b->counts[i] : b->count, b->types ? b->types[i] : b->type),
-            MONITOR_COLLECTIVE);
+            1, MONITOR_COLLECTIVE);
 }
 
 static void to_grid(MPI_Comm comm, const blocks_t *b)

@@ -99,7 +99,7 @@ static void start(MPI_Request request)
 {
     for (persistent_t *p = persistents; p != NULL; p = p->next)
         if (p->request == request) {
-            monitor_bytes(p->comm, p->to, p->bytes, MONITOR_PROGRAM);
+            monitor_bytes(p->comm, p->to, p->bytes, 1, MONITOR_PROGRAM);
             return;
         }
 }
