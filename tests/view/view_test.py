@@ -66,8 +66,11 @@ class Browser:
         return self.call("POST", "/execute/sync", {"script": script, "args": list(arguments)})
 
     def wait_frame(self):
-        """Until what was asked for is drawn, animations included."""
-        self.call("POST", "/execute/async", {"script": "setTimeout(arguments[0], 320)", "args": []})
+        """Until what was asked for is drawn, animations included: these last 250 ms, then one frame is
+        drawn, which a busy machine may do late."""
+        self.call("POST", "/execute/async", {"args": [], "script":
+                  "const done = arguments[0], frame = requestAnimationFrame;"
+                  "setTimeout(() => frame(() => frame(() => setTimeout(done, 0))), 320)"})
 
     def inspect(self):
         self.wait_frame()
