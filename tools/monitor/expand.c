@@ -47,7 +47,7 @@ void monitor_collective(MPI_Comm comm, xy_collective_t collective, int root, int
                         MPI_Datatype type)
 {
     expansion_t e = expand(comm, collective, root);
-    double bytes = e.count > 0 ? monitor_bytes_of(count, type) : 0;
+    double bytes = e.count > 0 && count > 0 ? monitor_bytes_of(count, type) : 0;
 
     for (int i = 0; i < e.count; i++)
         count_send(&e, i, bytes * (double)e.sends[i].blocks);
