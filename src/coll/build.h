@@ -183,10 +183,8 @@ void coll_phase_bcast(coll_build_t *b, int root);
 typedef xy_spot_t (*coll_acc_fn)(const coll_build_t *b, int rank);
 void coll_phase_fold(coll_build_t *b, const coll_group_t *g, coll_acc_fn acc);
 /* Reduce-scatter inside the group by recursive vector halving, distance doubling: afterwards acc of
- * member i holds part coll_halved(g, i, rounds). */
+ * member i holds one part. */
 void coll_phase_halve(coll_build_t *b, const coll_group_t *g, coll_acc_fn acc);
-/* The range of parts that member i is about after `rounds` rounds of halving. */
-void coll_halved(const coll_group_t *g, int member, int rounds, int *first_p, int *count_p);
 /* Copy `member`'s range after `rounds` rounds from its acc to that of another one. */
 void coll_phase_halved_move(coll_build_t *b, const coll_group_t *g, coll_acc_fn acc, int member,
                             int rounds, int to);

@@ -170,7 +170,4 @@ xy_status_t xy_coll_walk(const xy_coll_request_t *q, const xy_coll_link_t *link,
 double xy_coll_seconds(const xy_op_t *op, const xy_coll_link_t *link);
 double xy_coll_count(const xy_graph_t *graph, const xy_coll_link_t *link);
 
-/* Is it a tree, whose operations all have levels, so that split-tree can cut it? */
-bool xy_coll_is_tree(const xy_graph_t *graph);
-
 #endif

@@ -58,14 +58,3 @@ double xy_coll_count(const xy_graph_t *graph, const xy_coll_link_t *link)
     xy_free(ready);
     return end;
 }
-
-bool xy_coll_is_tree(const xy_graph_t *graph)
-{
-    for (xy_op_id_t i = 0; i < xy_graph_ops(graph); i++) {
-        const xy_op_t *op = xy_graph_op(graph, i);
-
-        if (op->level == 0 && op->from.rank != op->to.rank)
-            return false;
-    }
-    return xy_graph_ops(graph) > 0;
-}

@@ -62,8 +62,9 @@ void coll_phase_fold(coll_build_t *b, const coll_group_t *g, coll_acc_fn acc)
     }
 }
 
-/* In round t the lower half goes to the member without bit t. */
-void coll_halved(const coll_group_t *g, int member, int rounds, int *first_p, int *count_p)
+/* The range of parts that a member is about after `rounds` rounds of halving: in round t the lower
+ * half goes to the member without bit t. */
+static void halved(const coll_group_t *g, int member, int rounds, int *first_p, int *count_p)
 {
     int first = 0, count = g->size;
 
@@ -81,7 +82,7 @@ static void bytes_of_halved(const coll_build_t *b, const coll_group_t *g, int me
 {
     int first, count;
 
-    coll_halved(g, member, rounds, &first, &count);
+    halved(g, member, rounds, &first, &count);
     *begin_p = coll_part_begin(b->q, g->size, first);
     *bytes_p = coll_part_begin(b->q, g->size, first + count) - *begin_p;
 }

@@ -86,21 +86,11 @@ static double folded(const xy_split_t *s, int levels)
     return sum;
 }
 
-double xy_split_blocking(const xy_split_t *s)
-{
-    return spread(s, s->ranks, compute_cores(s), s->ranks);
-}
-
 double xy_split_compute(const xy_split_t *s)
 {
     if (s->has_compute)
         return s->compute;
     return spread(s, s->cores, s->cores, s->cores) * s->cores / compute_cores(s);
-}
-
-double xy_split_nonblocking(const xy_split_t *s, int levels)
-{
-    return spread(s, s->ranks, compute_cores(s), levels) + folded(s, levels);
 }
 
 double xy_split_overlapped(const xy_split_t *s, int levels)

@@ -17,8 +17,8 @@
  * other:
  *
  *   T_blocking       sum over all levels of the transfers of one node; H for binomial trees
- *   T_nonblocking(S) the same for levels 1..S, plus ceil(F(i) / communication cores) for the others
- *   T_overlapped(S)  levels 1..S, plus the larger of C and the others
+ *   T_overlapped(S)  the same for levels 1..S, plus the larger of C and of the others, which take
+ *                    ceil(F(i) / communication cores) each; with C = 0 the time of the collective
  *   C                T_blocking of all cores, times cores / ranks: the work of a program that would
  *                    compute as long as it communicates, shared among fewer ranks
  *
@@ -44,10 +44,8 @@ int xy_split_height(int ranks, int base);
 /* F: messages of level 1 .. H. They add up to ranks - 1. */
 int xy_split_messages(int ranks, int level, int base);
 
-double xy_split_blocking(const xy_split_t *split);
 double xy_split_compute(const xy_split_t *split);
 /* Infinite where there is no communication core for the remaining levels. */
-double xy_split_nonblocking(const xy_split_t *split, int levels);
 double xy_split_overlapped(const xy_split_t *split, int levels);
 
 /* The S of least T_overlapped, the smallest on ties. */

@@ -55,6 +55,22 @@ static void test_least_without_split(void **state)
     assert_true(fabs(least - 7.529) < 0.0005);
 }
 
+/* Without computation: the time of the collective alone. */
+static double alone(const xy_split_t *split, int levels)
+{
+    xy_split_t s = *split;
+
+    s.has_compute = true;
+    s.compute = 0;
+    return xy_split_overlapped(&s, levels);
+}
+
+/* All levels on the computing cores. */
+static double blocking(const xy_split_t *s)
+{
+    return alone(s, xy_split_height(s->ranks, s->base));
+}
+
 static void test_parts(void **state)
 {
     xy_split_t s = split(64, 48, false);
@@ -64,24 +80,24 @@ static void test_parts(void **state)
     assert_int_equal(xy_split_height(2, 2), 1);
     assert_int_equal(xy_split_height(64, 2), 6);
     assert_int_equal(xy_split_height(65, 2), 7);
-    assert_true(xy_split_blocking(&s) == 6.0);
+    assert_true(blocking(&s) == 6.0);
     assert_true(xy_split_compute(&s) == 8.0); /* 6 * 64 / 48 */
     /* 16 communication cores: levels of 24, 12, 6, 3, 1, 1 messages */
-    assert_true(xy_split_nonblocking(&s, 0) == 2 + 1 + 1 + 1 + 1 + 1);
+    assert_true(alone(&s, 0) == 2 + 1 + 1 + 1 + 1 + 1);
     assert_true(xy_split_overlapped(&s, 0) == 8.0);
-    assert_true(xy_split_nonblocking(&s, 1) == 6.0);
+    assert_true(alone(&s, 1) == 6.0);
     assert_true(xy_split_overlapped(&s, 2) == 10.0);
-    assert_true(xy_split_nonblocking(&s, 99) == 6.0);
+    assert_true(alone(&s, 99) == 6.0);
     s.is_doubling = true;
-    assert_true(xy_split_blocking(&s) == 63.0);
+    assert_true(blocking(&s) == 63.0);
     assert_true(xy_split_compute(&s) == 84.0);
-    assert_true(xy_split_nonblocking(&s, 0) == 2 + 2 + 4 + 8 + 16 + 32);
+    assert_true(alone(&s, 0) == 2 + 2 + 4 + 8 + 16 + 32);
     assert_true(xy_split_overlapped(&s, 3) == 7 + 84.0);
     s.has_compute = true;
     s.compute = 1.0;
     assert_true(xy_split_overlapped(&s, 3) == 63.0);
     s = split(64, 64, false);
-    assert_true(isinf(xy_split_nonblocking(&s, 5)));
+    assert_true(isinf(alone(&s, 5)));
     assert_int_equal(xy_split_best(&s), 6);
 }
 
@@ -92,14 +108,14 @@ static void test_shared_cores(void **state)
 
     (void)state;
     /* 4, 2, 1 messages on two cores; 3 cores would compute 2 transfers, 2 cores 3 */
-    assert_true(xy_split_blocking(&s) == 2 + 1 + 1);
+    assert_true(blocking(&s) == 2 + 1 + 1);
     assert_true(xy_split_compute(&s) == 3.0);
-    assert_true(xy_split_nonblocking(&s, 0) == 7.0);
-    assert_true(xy_split_nonblocking(&s, 1) == 2 + 3);
+    assert_true(alone(&s, 0) == 7.0);
+    assert_true(alone(&s, 1) == 2 + 3);
     assert_true(xy_split_overlapped(&s, 1) == 2 + 3.0);
     assert_int_equal(xy_split_best(&s), 1);
     s.compute_cores = s.cores = 8;
-    assert_true(xy_split_blocking(&s) == 3.0);
+    assert_true(blocking(&s) == 3.0);
 }
 
 /* Messages and the width of levels, counted node by node. */
@@ -126,7 +142,7 @@ static void test_levels(void **state)
                 sum += messages[level];
             }
             assert_int_equal(sum, ranks - 1);
-            assert_true(xy_split_blocking(&s) == root);
+            assert_true(blocking(&s) == root);
         }
 }
 

@@ -9,22 +9,23 @@ extern const cost_criterion_t criterion_adjusted;
 extern const cost_criterion_t criterion_r2;
 extern const cost_criterion_t criterion_relative;
 
-const cost_criterion_t *const cost_criteria[] = {
+/* The default first, ended by NULL. */
+static const cost_criterion_t *const criteria[] = {
     &criterion_relative,
     &criterion_adjusted,
     &criterion_r2,
     NULL,
 };
 
-enum { CRITERIA = sizeof(cost_criteria) / sizeof(cost_criteria[0]) };
+enum { CRITERIA = sizeof(criteria) / sizeof(criteria[0]) };
 
 const cost_criterion_t *cost_criterion_find(const char *name)
 {
     if (name == NULL)
-        return cost_criteria[0];
-    for (size_t i = 0; cost_criteria[i] != NULL; i++)
-        if (strcmp(cost_criteria[i]->name, name) == 0)
-            return cost_criteria[i];
+        return criteria[0];
+    for (size_t i = 0; criteria[i] != NULL; i++)
+        if (strcmp(criteria[i]->name, name) == 0)
+            return criteria[i];
     return NULL;
 }
 

@@ -29,8 +29,6 @@ typedef struct {
     double floor; /* scores below this are all perfect: what is left is rounding */
 } cost_criterion_t;
 
-extern const cost_criterion_t *const cost_criteria[]; /* the default first, ended by NULL */
-
 const cost_criterion_t *cost_criterion_find(const char *name); /* NULL: the default, or none */
 
 /* 1 - R^2: the share of the variance that is left; 0 when there is no variance to explain. */

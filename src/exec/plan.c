@@ -36,7 +36,8 @@ static int collect(const xy_op_t *op, int buffers, int ranks[EXEC_RANKS_MAX])
     return n;
 }
 
-int exec_op_ranks(const xy_op_t *op, int ranks[EXEC_RANKS_MAX])
+/* The distinct ranks whose buffers, of any kind, an operation touches. */
+static int op_ranks(const xy_op_t *op, int ranks[EXEC_RANKS_MAX])
 {
     return collect(op, XY_BUFFERS_MAX, ranks);
 }
@@ -125,10 +126,10 @@ static void find_covered(const xy_graph_t *g, uint8_t *covered)
         const xy_op_id_t *after;
         int32_t n = xy_graph_successors(g, id, &after);
         int mine[EXEC_RANKS_MAX], theirs[EXEC_RANKS_MAX];
-        int count = exec_op_ranks(xy_graph_op(g, id), mine);
+        int count = op_ranks(xy_graph_op(g, id), mine);
 
         for (int32_t s = 0; s < n; s++) {
-            int others = exec_op_ranks(xy_graph_op(g, after[s]), theirs);
+            int others = op_ranks(xy_graph_op(g, after[s]), theirs);
 
             for (int i = 0; i < others; i++)
                 for (int k = 0; k < count; k++)
@@ -143,7 +144,7 @@ static void visit_gates(xy_exec_t *e, const uint8_t *covered)
 {
     for (xy_op_id_t id = 0; id < xy_graph_ops(e->graph); id++) {
         int ranks[EXEC_RANKS_MAX];
-        int n = exec_op_ranks(xy_graph_op(e->graph, id), ranks);
+        int n = op_ranks(xy_graph_op(e->graph, id), ranks);
 
         for (int i = 0; i < n; i++) {
             if ((covered[id] >> i & 1) != 0)

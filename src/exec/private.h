@@ -40,9 +40,8 @@ static inline char **exec_base(const xy_exec_t *e, int rank, int buffer)
     return &e->base[(size_t)rank * (size_t)e->buffers + (size_t)buffer];
 }
 
-/* The distinct ranks whose buffers, of any kind, an operation touches: at most EXEC_RANKS_MAX. */
-int exec_op_ranks(const xy_op_t *op, int ranks[EXEC_RANKS_MAX]);
-/* Those whose own buffers it touches: send and receive, not temporaries. */
+/* The distinct ranks whose own buffers, send and receive but not temporaries, an operation touches:
+ * at most EXEC_RANKS_MAX. */
 int exec_op_owners(const xy_op_t *op, int ranks[EXEC_RANKS_MAX]);
 
 #endif

@@ -142,7 +142,6 @@ struct xy_pool {
 xy_status_t fiber_stack_get(fiber_stacks_t *stacks, fiber_stack_t **stack_p);
 void fiber_stack_put(fiber_stacks_t *stacks, fiber_stack_t *stack);
 void fiber_stacks_cleanup(fiber_stacks_t *stacks);
-size_t fiber_stack_guard_size(void);
 
 /* fiber.c */
 void fiber_recycle(xy_worker_t *w, xy_fiber_t *fiber);
@@ -157,9 +156,7 @@ uint32_t fiber_fence_init(void); /* 1: rings must fence */
 void fiber_worker_sleep(xy_worker_t *w);
 
 /* worker.c */
-void fiber_entry(void);
 void fiber_mail_drain(xy_worker_t *w);
-void fiber_mail_post(xy_worker_t *w, xy_fiber_t *letter);
 void fiber_worker_loop(xy_worker_t *w); /* on the thread's own stack, until stopped */
 
 /* overflow.c */

@@ -32,7 +32,7 @@ enum {
     COLOUR_BYTES = 256
 };
 
-size_t fiber_stack_guard_size(void)
+static size_t guard_size(void)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
@@ -125,7 +125,7 @@ static void slab_cut(fiber_stacks_t *stacks, fiber_slab_t *slab, size_t stride, 
 
 static xy_status_t slab_create(fiber_stacks_t *stacks)
 {
-    size_t guard = fiber_stack_guard_size(), stride = stacks->size + guard;
+    size_t guard = guard_size(), stride = stacks->size + guard;
     int count = stacks->made < SLAB_FIRST     ? SLAB_FIRST
                 : stacks->made > SLAB_LARGEST ? SLAB_LARGEST
                                               : stacks->made;

@@ -25,7 +25,7 @@ enum {
 
 /* A letter to an empty box leaves its mail_next alone (it is NULL), so that waking a fiber moves
  * one cache line: the box. */
-void fiber_mail_post(xy_worker_t *w, xy_fiber_t *letter)
+static void mail_post(xy_worker_t *w, xy_fiber_t *letter)
 {
     xy_fiber_t *first = atomic_load_explicit(&w->head.mail, memory_order_relaxed);
     xy_fiber_t *next = NULL;
@@ -93,7 +93,7 @@ void xy_fiber_wake(xy_fiber_t *fiber)
     if (w == xy_worker_current)
         make_ready(w, fiber);
     else
-        fiber_mail_post(w, fiber);
+        mail_post(w, fiber);
 }
 
 /* Choosing ------------------------------------------------------------------------------------ */
@@ -184,6 +184,8 @@ static inline void arrive(xy_worker_t *w, void *fake)
     }
 }
 
+static void entry(void);
+
 /* From `from`, which is running, to another fiber or the root. The only place that switches: the
  * processor predicts a return by the call it saw last, and that is right when all fibers return to
  * the same place. */
@@ -201,7 +203,7 @@ static __attribute__((noinline)) void go(xy_worker_t *w, xy_fiber_t *from, xy_fi
             w->switched(w, w->last, to);
         w->last = to;
         if (__builtin_expect(to->context == NULL, 0))
-            to->context = fiber_switch_prepare(to->low, to->high, fiber_entry);
+            to->context = fiber_switch_prepare(to->low, to->high, entry);
     }
     fiber_sanitize_leave(is_last ? NULL : &fake, to->low, to->high, to->tsan);
     fiber_switch(&from->context, to->context);
@@ -213,10 +215,10 @@ static void __attribute__((noinline)) finish(xy_pool_t *pool)
     if (atomic_exchange(&pool->is_stopping, true))
         return;
     for (int i = 0; i < pool->config.workers; i++)
-        fiber_mail_post(&pool->workers[i], &pool->workers[i].root);
+        mail_post(&pool->workers[i], &pool->workers[i].root);
 }
 
-void fiber_entry(void)
+static void entry(void)
 {
     xy_worker_t *w = xy_worker_current;
     xy_fiber_t *fiber = w->head.current;

@@ -258,7 +258,7 @@ static int configure(hwloc_topology_t t)
     return hwloc_topology_set_flags(t, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
 }
 
-xy_status_t machine_hwloc_live(xy_machine_t **machine_p)
+xy_status_t xy_machine_live(xy_machine_t **machine_p)
 {
     import_t in = {.path = "this machine"};
     xy_bitset_t affinity;
@@ -308,7 +308,7 @@ xy_status_t machine_hwloc_parse(const char *data, size_t size, const char *path,
 
 #else
 
-xy_status_t machine_hwloc_live(xy_machine_t **machine_p)
+xy_status_t xy_machine_live(xy_machine_t **machine_p)
 {
     return machine_sysfs_live("/sys", true, machine_p);
 }
@@ -323,8 +323,3 @@ xy_status_t machine_hwloc_parse(const char *data, size_t size, const char *path,
 }
 
 #endif
-
-xy_status_t xy_machine_live(xy_machine_t **machine_p)
-{
-    return machine_hwloc_live(machine_p);
-}

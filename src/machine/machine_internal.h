@@ -108,7 +108,6 @@ char *machine_format_bandwidth(double bytes_per_second, char buffer[48]);
 char *machine_format_bytes(uint64_t bytes, char buffer[48]);
 
 /* Sources. */
-xy_status_t machine_hwloc_live(xy_machine_t **machine_p);
 xy_status_t machine_hwloc_parse(const char *data, size_t size, const char *path,
                                 xy_machine_t **machine_p);
 /* `root` is "/sys" but for tests; `check_affinity` looks at the calling thread's mask. */

@@ -27,7 +27,8 @@ double measure_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-double measure_waited(void)
+/* Seconds that this thread has waited for a processor; 0 where the kernel does not tell. */
+static double time_waited(void)
 {
     char text[64];
     unsigned long long ran, waited;
@@ -203,7 +204,7 @@ static void await_quiet(const measure_speed_t *reference)
 static double time_runs(series_t *s, long batch)
 {
     bool is_threaded = s->limits->is_threaded;
-    double waited = is_threaded ? 0 : measure_waited(), begin = measure_now(), took;
+    double waited = is_threaded ? 0 : time_waited(), begin = measure_now(), took;
 
     for (long i = 0; i < batch; i++)
         if ((s->code = s->run(s->arg)) != 0)
@@ -212,7 +213,7 @@ static double time_runs(series_t *s, long batch)
     if (s->limits->reference != NULL)
         took = fmax(took - measure_interference_spent(), 0.5 * took);
     if (!is_threaded)
-        took = fmax(took - (measure_waited() - waited), 0.2 * took);
+        took = fmax(took - (time_waited() - waited), 0.2 * took);
     return took / (double)batch;
 }
 

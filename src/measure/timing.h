@@ -72,10 +72,8 @@ int measure_repeat(measure_run_fn run, measure_run_fn before, void *arg,
 void measure_pool_add(measure_pool_t *pool, measure_run_t run);
 measure_time_t measure_pool_sum(const measure_pool_t *pool); /* zeros for an empty one */
 
-/* Seconds: the monotonic clock; the time this thread has waited for a processor (0 where the
- * kernel does not tell). */
+/* Seconds of the monotonic clock. */
 double measure_now(void);
-double measure_waited(void);
 
 /* The median of `n` values, which are sorted, and half of its 95 % confidence interval, relative.
  */

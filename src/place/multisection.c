@@ -14,13 +14,13 @@
  * leaves, and of groups of them, with the real distances of the tree (refine_tree.c) remove what
  * the greedy order of the cuts left over.
  */
-#include "place/multisection.h"
-
 #include <math.h>
 #include <string.h>
 
+#include "place/bisect.h"
 #include "place/descend.h"
 #include "place/lattice.h"
+#include "place/refine.h"
 #include "place/strategy_internal.h"
 
 /* Processes: between which two starts are tried, and from which on time counts more than the last
@@ -34,7 +34,8 @@ static xy_status_t cut(void *arg, const place_graph_t *g, const uint32_t *ids, u
     return place_bisect_parts(arg, g, parts, room, part_of);
 }
 
-xy_status_t place_multisect(const xy_problem_t *q, double faithful, uint32_t *leaf_of)
+/* The cuts down the tree alone, without exchanges; `faithful` as in place_bisector_t. */
+static xy_status_t multisect(const xy_problem_t *q, double faithful, uint32_t *leaf_of)
 {
     place_bisector_t b;
     xy_status_t st = place_bisector_init(&b, q->graph->n, q->seed);
@@ -115,7 +116,7 @@ static xy_status_t start(const xy_problem_t *q, place_lattice_t *l, uint32_t num
     if (number == 0 && l->dimensions > 0)
         st = place_descend(q, cut_lattice, l, leaf_of);
     else
-        st = place_multisect(&again, is_faithful(q->graph->n, number) ? FAITHFUL : 0, leaf_of);
+        st = multisect(&again, is_faithful(q->graph->n, number) ? FAITHFUL : 0, leaf_of);
     if (st != XY_OK)
         return st;
     memcpy(before, leaf_of, bytes);

@@ -100,7 +100,7 @@ static void test_allreduce(void **state)
                                   .model = XY_SIM_MODEL_CONSTANT,
                                   .costs = {.copy = 1}};
             double front = s < xy_split_height(n, 2) ? s : xy_split_height(n, 2);
-            double engine = 2 * (xy_split_nonblocking(&m, s) - front);
+            double engine = 2 * (xy_split_overlapped(&m, s) - front);
             xy_sim_result_t r = testing_run(TESTING_KNL64, node, g, 5);
 
             assert_true(fabs(r.end - (2 * front + fmax(5, engine))) < 1e-9);

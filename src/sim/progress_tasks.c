@@ -12,7 +12,7 @@
  */
 #include "sim/sim_internal.h"
 
-bool sim_is_helper(const xy_sim_t *sim, int32_t unit)
+static bool is_helper(const xy_sim_t *sim, int32_t unit)
 {
     int32_t rank = sim->units[unit].rank;
 
@@ -24,7 +24,7 @@ static bool is_free(const xy_sim_t *sim, int32_t unit)
 {
     const sim_unit_t *u = &sim->units[unit];
 
-    return u->op < 0 && (u->is_comm || sim_is_helper(sim, unit));
+    return u->op < 0 && (u->is_comm || is_helper(sim, unit));
 }
 
 static int suits(const xy_sim_t *sim, int32_t unit, int32_t numa)
@@ -146,7 +146,7 @@ void sim_task_next(xy_sim_t *sim, int32_t unit)
         sim_op_start(sim, unit, sim_thread_take(sim, rank), 0);
         return;
     }
-    if (rank >= 0 && !sim_is_helper(sim, unit))
+    if (rank >= 0 && !is_helper(sim, unit))
         return;
     op = sim->arrivals == SIM_GATHERING ? -1 : pool_pop(sim, unit);
     if (op >= 0)

@@ -77,7 +77,8 @@ void sim_turn_sync(xy_sim_t *sim, int32_t unit)
     }
 }
 
-void sim_turn_plan(xy_sim_t *sim, int32_t unit)
+/* After a change of a thread of the unit: when its next turn is. */
+static void plan_turn(xy_sim_t *sim, int32_t unit)
 {
     sim_unit_t *u = &sim->units[unit];
     double when;
@@ -127,7 +128,7 @@ void sim_turn_changed(xy_sim_t *sim, int32_t thread)
         o->is_ready = t->count > 0 || (is_rank && sim->ranks[thread].left == 0);
         xy_order_update(&sim->units[t->unit].queue, thread);
     }
-    sim_turn_plan(sim, t->unit);
+    plan_turn(sim, t->unit);
 }
 
 void sim_turn_due(xy_sim_t *sim, int32_t unit)
@@ -140,7 +141,7 @@ void sim_turn_due(xy_sim_t *sim, int32_t unit)
     thread = u->queue.head;
     if (is_busy(u) || thread < 0 || u->turn_end > sim->clock.now ||
         !sim->order_threads[thread].is_ready) {
-        sim_turn_plan(sim, unit);
+        plan_turn(sim, unit);
         return;
     }
     xy_order_pick(&u->queue);

@@ -198,7 +198,6 @@ double sim_speed_beside(const xy_sim_t *sim, int32_t op);
 
 /* progress_threads.c: threads that share a unit. */
 void sim_turn_sync(xy_sim_t *sim, int32_t unit); /* before any change of a thread of the unit */
-void sim_turn_plan(xy_sim_t *sim, int32_t unit); /* after it */
 void sim_turn_changed(xy_sim_t *sim, int32_t thread);
 void sim_turn_due(xy_sim_t *sim, int32_t unit);
 void sim_turn_next(xy_sim_t *sim, int32_t unit); /* the operation of a turn is over */
@@ -210,7 +209,6 @@ void sim_task_gathered(xy_sim_t *sim); /* all arrivals were counted */
 bool sim_task_continue(xy_sim_t *sim, int32_t unit, int32_t op);
 void sim_task_release(xy_sim_t *sim);            /* direct: all is done */
 void sim_task_next(xy_sim_t *sim, int32_t unit); /* the unit has nothing to do */
-bool sim_is_helper(const xy_sim_t *sim, int32_t unit);
 
 /* record.c: the trace. */
 xy_status_t sim_record_begin(xy_sim_t *sim, xy_trace_t *trace);

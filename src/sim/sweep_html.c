@@ -65,9 +65,11 @@ static const char *name_for_people(const char *name)
     return name;
 }
 
-/* "Xylem hides 99 % of bcast, Open MPI 23 %; Xylem takes the least time.": the best first. Who
+/* What the sweep shows, in one sentence; "" where there is no result.
+ * "Xylem hides 99 % of bcast, Open MPI 23 %; Xylem takes the least time.": the best first. Who
  * hides much may still be slow, and measured ways compute the same, so that their times compare. */
-void sim_find(const xy_sim_sweep_t *sweep, const xy_vec_t *points, char *text, size_t size)
+static void find_result(const xy_sim_sweep_t *sweep, const xy_vec_t *points, char *text,
+                        size_t size)
 {
     enum { WAYS_MAX = 16 };
     const char *what =
@@ -174,7 +176,7 @@ void xy_sim_write_html(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE
     char title[128], finding[512];
 
     snprintf(title, sizeof(title), "Overlap on %s", sweep->title);
-    sim_find(sweep, points, finding, sizeof(finding));
+    find_result(sweep, points, finding, sizeof(finding));
     xy_page_begin(file, &(xy_page_t){.title = title, .finding = finding});
     xy_page_paragraph(
         file,

@@ -11,9 +11,6 @@ static inline double sim_overlap_of(const xy_sim_sweep_t *sweep, const xy_sim_po
     return sweep->is_measured ? point->overlap : xy_sim_overlap(&point->times);
 }
 
-/* What the sweep shows, in one sentence; "" where there is no result. */
-void sim_find(const xy_sim_sweep_t *sweep, const xy_vec_t *points, char *text, size_t size);
-
 /* The curves or bars of all collectives. */
 void sim_draw_panels(const xy_sim_sweep_t *sweep, const xy_vec_t *points, bool is_embedded,
                      FILE *file);

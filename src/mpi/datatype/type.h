@@ -109,9 +109,7 @@ typedef struct mpi_type {
     uint8_t basic;             /* mpi_basic_t when all elements are of one kind */
     MPI_Aint true_lb, true_extent;
     mpi_layout_t layout;
-    size_t elements;          /* basic elements in it */
-    uint64_t signature;       /* hash of the sequence of basic types */
-    uint64_t signature_power; /* base to the power of `elements`: makes the hash composable */
+    size_t elements; /* basic elements in it */
     mpi_contents_t contents;
     struct mpi_attributes *attributes;
     MPI_Datatype handle;    /* what the program holds */
@@ -181,9 +179,6 @@ void mpi_type_copy(void *target, int64_t target_count, const mpi_type_t *target_
 /* The number of basic elements in the first `bytes` data bytes of many `type`; -1 when the bytes
  * end inside an element. */
 int64_t mpi_type_elements(const mpi_type_t *type, size_t bytes);
-
-/* Hash of the basic types of `count` elements, and nothing else: equal for types that match. */
-uint64_t mpi_type_signature(const mpi_type_t *type, int64_t count);
 
 /* The attributes that the calling rank hung on a datatype, predefined ones included; or NULL. */
 const struct mpi_attributes *mpi_attributes_of_type(const mpi_type_t *type);

@@ -16,7 +16,6 @@ void mpi_draft_begin(mpi_draft_t *draft, int combiner, bool is_large)
         return;
     }
     draft->type->contents.combiner = combiner;
-    draft->type->signature_power = 1;
     draft->type->align = 1;
     draft->type->handle = (MPI_Datatype)(void *)draft->type;
     draft->type->handles = 1;
@@ -87,7 +86,7 @@ void mpi_draft_record_type(mpi_draft_t *draft, mpi_type_t *type)
     c->a_type[c->types++] = type->handle;
 }
 
-/* ---- Bounds and signature ---------------------------------------------------------------- */
+/* ---- Bounds -------------------------------------------------------------------------- */
 
 /* Only bounds given by MPI_Type_create_resized are collected; once there is one, it outweighs what
  * follows from the data. Without one the data decides, in settle_bounds. */
@@ -114,42 +113,10 @@ static void add_bounds(mpi_draft_t *draft, const mpi_type_t *old, MPI_Aint low, 
     draft->has_data = true;
 }
 
-static void append_signature(mpi_type_t *t, uint64_t value, uint64_t power)
-{
-    t->signature = t->signature * power + value;
-    t->signature_power *= power;
-}
-
-/* `times` copies in a row, by doubling. */
-static void repeat_signature(uint64_t *value, uint64_t *power, int64_t times)
-{
-    uint64_t v = *value, p = *power, result = 0, result_power = 1;
-
-    for (; times > 0; times >>= 1) {
-        if (times & 1) {
-            result = result * p + v;
-            result_power *= p;
-        }
-        v = v * p + v;
-        p *= p;
-    }
-    *value = result;
-    *power = result_power;
-}
-
-uint64_t mpi_type_signature(const mpi_type_t *type, int64_t count)
-{
-    uint64_t value = type->signature, power = type->signature_power;
-
-    repeat_signature(&value, &power, count);
-    return value;
-}
-
 void mpi_draft_add(mpi_draft_t *draft, const mpi_type_t *old, MPI_Aint low, MPI_Aint high,
                    int64_t times)
 {
     mpi_type_t *t = draft->type;
-    uint64_t value = old->signature, power = old->signature_power;
     size_t bytes, elements;
 
     if (draft->is_failed || times == 0)
@@ -164,8 +131,6 @@ void mpi_draft_add(mpi_draft_t *draft, const mpi_type_t *old, MPI_Aint low, MPI_
     t->basic = t->elements == 0 || t->basic == old->basic ? old->basic : XMPI_BASIC_NONE;
     t->elements += elements;
     t->align = old->align > t->align ? old->align : t->align;
-    repeat_signature(&value, &power, times);
-    append_signature(t, value, power);
 }
 
 void mpi_draft_set_bounds(mpi_draft_t *draft, MPI_Aint lb, MPI_Aint extent)

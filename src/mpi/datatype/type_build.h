@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Building a datatype: its bounds, its signature and the record of how it was made.
+ * Building a datatype: its bounds and the record of how it was made.
  *
  *   mpi_draft_t draft;
  *   mpi_draft_begin(&draft, MPI_COMBINER_CONTIGUOUS, false);
@@ -17,11 +17,6 @@
 #define XY_MPI_DATATYPE_TYPE_BUILD_H
 
 #include "mpi/datatype/datatype.h"
-
-/* Signatures are polynomials in this base, modulo 2^64, over the kinds of the elements: two of
- * them can be joined knowing nothing but value and length. */
-#define XMPI_SIGNATURE_BASE     UINT64_C(0x9e3779b97f4a7c15)
-#define XMPI_SIGNATURE_OF(kind) ((uint64_t)(kind)*UINT64_C(0xd6e8feb86659fd93))
 
 typedef struct {
     mpi_type_t *type;  /* NULL: there was no memory for it */
@@ -42,7 +37,7 @@ void mpi_draft_record_aint(mpi_draft_t *draft, MPI_Aint value);   /* address, or
 void mpi_draft_record_type(mpi_draft_t *draft, mpi_type_t *type); /* holds a reference */
 
 /* The type map continues with `times` copies of `old`, of which the one lowest in memory is at
- * `low`, the highest at `high`. Does bounds, size and signature; the layout is separate. */
+ * `low`, the highest at `high`. Does bounds and size; the layout is separate. */
 void mpi_draft_add(mpi_draft_t *draft, const mpi_type_t *old, MPI_Aint low, MPI_Aint high,
                    int64_t times);
 

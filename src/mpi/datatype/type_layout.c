@@ -22,7 +22,8 @@ static size_t leaf_size(const mpi_layout_t *layout)
     return last->before + last->length;
 }
 
-size_t mpi_layout_size(const mpi_layout_t *layout)
+/* Data bytes of one element. */
+static size_t layout_size(const mpi_layout_t *layout)
 {
     if (layout->depth > 0)
         return (size_t)layout->loops[0].count * layout->loops[0].size;
@@ -108,7 +109,7 @@ static bool repeat_unrolled(const mpi_layout_t *layout, int64_t count, MPI_Aint 
 bool mpi_layout_repeat(const mpi_layout_t *layout, int64_t count, MPI_Aint stride,
                        mpi_layout_t *result_p)
 {
-    size_t size = mpi_layout_size(layout);
+    size_t size = layout_size(layout);
     int spare;
 
     if (count <= 0 || size == 0) {
@@ -176,7 +177,7 @@ static void list_add_level(mpi_layout_list_t *list, const mpi_layout_t *layout, 
 void mpi_layout_list_add(mpi_layout_list_t *list, const mpi_layout_t *layout, MPI_Aint offset,
                          int64_t count, MPI_Aint stride)
 {
-    if (mpi_layout_size(layout) == 0)
+    if (layout_size(layout) == 0)
         return;
     if (continues_block(layout, stride)) {
         if (count > 0)

@@ -15,9 +15,6 @@
 
 void mpi_layout_cleanup(mpi_layout_t *layout);
 
-/* Data bytes of one element. */
-size_t mpi_layout_size(const mpi_layout_t *layout);
-
 bool mpi_layout_copy(const mpi_layout_t *layout, mpi_layout_t *copy_p);
 
 /* `count` times `layout`, `stride` bytes apart. */

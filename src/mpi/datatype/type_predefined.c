@@ -27,21 +27,18 @@ typedef struct {
 
 #define AT(id) [(uintptr_t)(MPI_##id) - XMPI_TYPE_FIRST]
 
-/* One element; `match` is the kind its signature shows. */
-#define BASIC_AS(id, ctype, kind, match)                                                           \
+/* One element. */
+#define BASIC(id, ctype, kind)                                                                     \
     AT(id) = {.size = sizeof(ctype),                                                               \
               .is_contiguous = true,                                                               \
               .true_extent = (MPI_Aint)sizeof(ctype),                                              \
               .layout = {.blocks = 1, .block = (mpi_block_t[]){{0, sizeof(ctype), 0}}},            \
               .basic = kind,                                                                       \
               .elements = 1,                                                                       \
-              .signature = XMPI_SIGNATURE_OF(match),                                               \
-              .signature_power = XMPI_SIGNATURE_BASE,                                              \
               COMMON(id, ctype)}
-#define BASIC(id, ctype, kind) BASIC_AS(id, ctype, kind, kind)
 
 /* A value and an index. The two are one block unless there is padding between them. */
-#define PAIR(id, pair, kind, vkind, ikind)                                                         \
+#define PAIR(id, pair, kind)                                                                       \
     AT(id) = {                                                                                     \
         .size = PAIR_SIZE(pair),                                                                   \
         .is_contiguous = sizeof(pair) == PAIR_SIZE(pair),                                          \
@@ -53,8 +50,6 @@ typedef struct {
                            {offsetof(pair, i), sizeof(((pair *)0)->i), sizeof(((pair *)0)->v)}}},  \
         .basic = kind,                                                                             \
         .elements = 2,                                                                             \
-        .signature = XMPI_SIGNATURE_OF(vkind) * XMPI_SIGNATURE_BASE + XMPI_SIGNATURE_OF(ikind),    \
-        .signature_power = XMPI_SIGNATURE_BASE * XMPI_SIGNATURE_BASE,                              \
         COMMON(id, pair)}
 #define PAIR_SIZE(pair) (sizeof(((pair *)0)->v) + sizeof(((pair *)0)->i))
 #define HAS_GAP(pair)   (offsetof(pair, i) != sizeof(((pair *)0)->v))
@@ -94,7 +89,7 @@ mpi_type_t mpi_type_table[XMPI_TYPE_TABLE] = {
     BASIC(COUNT, MPI_Count, XMPI_BASIC_INT64),
     BASIC(OFFSET, MPI_Offset, XMPI_BASIC_INT64),
     BASIC(BYTE, unsigned char, XMPI_BASIC_BYTE),
-    BASIC_AS(PACKED, unsigned char, XMPI_BASIC_CHARACTER, XMPI_BASIC_BYTE),
+    BASIC(PACKED, unsigned char, XMPI_BASIC_CHARACTER),
 
     BASIC(SHORT, short, XMPI_BASIC_INT16),
     BASIC(INT, int, XMPI_BASIC_INT32),
@@ -130,17 +125,15 @@ mpi_type_t mpi_type_table[XMPI_TYPE_TABLE] = {
     BASIC(CXX_DOUBLE_COMPLEX, double _Complex, XMPI_BASIC_COMPLEX_DOUBLE),
     BASIC(CXX_LONG_DOUBLE_COMPLEX, long double _Complex, XMPI_BASIC_COMPLEX_LONG_DOUBLE),
 
-    PAIR(FLOAT_INT, float_int_t, XMPI_BASIC_FLOAT_INT, XMPI_BASIC_FLOAT, XMPI_BASIC_INT32),
-    PAIR(DOUBLE_INT, double_int_t, XMPI_BASIC_DOUBLE_INT, XMPI_BASIC_DOUBLE, XMPI_BASIC_INT32),
-    PAIR(LONG_INT, long_int_t, XMPI_BASIC_LONG_INT, XMPI_BASIC_INT64, XMPI_BASIC_INT32),
-    PAIR(2INT, int_int_t, XMPI_BASIC_2INT, XMPI_BASIC_INT32, XMPI_BASIC_INT32),
-    PAIR(SHORT_INT, short_int_t, XMPI_BASIC_SHORT_INT, XMPI_BASIC_INT16, XMPI_BASIC_INT32),
-    PAIR(LONG_DOUBLE_INT, long_double_int_t, XMPI_BASIC_LONG_DOUBLE_INT, XMPI_BASIC_LONG_DOUBLE,
-         XMPI_BASIC_INT32),
-    PAIR(2REAL, float_float_t, XMPI_BASIC_2FLOAT, XMPI_BASIC_FLOAT, XMPI_BASIC_FLOAT),
-    PAIR(2DOUBLE_PRECISION, double_double_t, XMPI_BASIC_2DOUBLE, XMPI_BASIC_DOUBLE,
-         XMPI_BASIC_DOUBLE),
-    PAIR(2INTEGER, int_int_t, XMPI_BASIC_2INT, XMPI_BASIC_INT32, XMPI_BASIC_INT32),
+    PAIR(FLOAT_INT, float_int_t, XMPI_BASIC_FLOAT_INT),
+    PAIR(DOUBLE_INT, double_int_t, XMPI_BASIC_DOUBLE_INT),
+    PAIR(LONG_INT, long_int_t, XMPI_BASIC_LONG_INT),
+    PAIR(2INT, int_int_t, XMPI_BASIC_2INT),
+    PAIR(SHORT_INT, short_int_t, XMPI_BASIC_SHORT_INT),
+    PAIR(LONG_DOUBLE_INT, long_double_int_t, XMPI_BASIC_LONG_DOUBLE_INT),
+    PAIR(2REAL, float_float_t, XMPI_BASIC_2FLOAT),
+    PAIR(2DOUBLE_PRECISION, double_double_t, XMPI_BASIC_2DOUBLE),
+    PAIR(2INTEGER, int_int_t, XMPI_BASIC_2INT),
 
     BASIC(LOGICAL, int, XMPI_BASIC_LOGICAL32),
     BASIC(INTEGER, int, XMPI_BASIC_INT32),

@@ -486,25 +486,6 @@ static void check_elements(const pair_t *p)
     }
 }
 
-/* The hash follows from the sequence of elements alone: a struct that lists them has the same. */
-static void check_signature(const pair_t *p)
-{
-    static int lengths[MAP_MAX];
-    static MPI_Aint places[MAP_MAX];
-    static MPI_Datatype types[MAP_MAX];
-    MPI_Datatype list;
-
-    for (int i = 0; i < p->map.n; i++) {
-        lengths[i] = 1;
-        places[i] = 16 * i;
-        types[i] = p->map.entry[i].type;
-    }
-    assert_int_equal(PMPI_Type_create_struct(p->map.n, lengths, places, types, &list), 0);
-    assert_int_equal(mpi_type_signature(mpi_type_of(list), 3),
-                     mpi_type_signature(mpi_type_of(p->type), 3));
-    assert_int_equal(PMPI_Type_free(&list), 0);
-}
-
 /* Loops around blocks of one length, nested differently on the two sides. */
 static void check_vectors(void)
 {
@@ -540,7 +521,6 @@ static void test_random_types(void **state)
         other = random_in(0, 5);
         check_bounds(p);
         check_elements(p);
-        check_signature(p);
         if (fits(&p->map, count) && fits(&q->map, other)) {
             check_pack(p, count);
             check_copy(p, count, q, other);

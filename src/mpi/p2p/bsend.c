@@ -83,7 +83,8 @@ int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t)
     return send_copy(self, t, bytes);
 }
 
-void mpi_bsend_flush(mpi_rank_t *self)
+/* Wait until every buffered message of `self` has left. */
+static void flush(mpi_rank_t *self)
 {
     if (self->bsend == NULL || self->bsend->used == 0)
         return;
@@ -111,7 +112,7 @@ int impl_buffer_detach_c(mpi_rank_t *self, void *buffer_p, MPI_Count *size)
     *size = 0;
     if (self->bsend == NULL)
         return mpi_error(NULL, MPI_ERR_BUFFER, "no buffer is attached");
-    mpi_bsend_flush(self);
+    flush(self);
     *(void **)buffer_p = self->bsend->buffer;
     *size = (MPI_Count)self->bsend->size;
     xy_free(self->bsend);
@@ -130,7 +131,7 @@ int impl_buffer_detach(mpi_rank_t *self, void *buffer_addr, int *size)
 
 int impl_buffer_flush(mpi_rank_t *self)
 {
-    mpi_bsend_flush(self);
+    flush(self);
     return MPI_SUCCESS;
 }
 

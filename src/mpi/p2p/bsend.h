@@ -8,7 +8,4 @@
 /* Send through the attached buffer; MPI_ERR_BUFFER when it has no room left. */
 int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t);
 
-/* Wait until every buffered message of `self` has left; for Buffer_detach and Finalize. */
-void mpi_bsend_flush(mpi_rank_t *self);
-
 #endif

@@ -9,7 +9,7 @@
 
 enum { LINE_CELLS_MAX = 1 << 25, FRAMES = 6 };
 
-const char *const film_kind_names[FILM_KINDS] = {"loads", "stores", "transfers between memories"};
+static const char *const kind_names[FILM_KINDS] = {"loads", "stores", "transfers between memories"};
 
 int film_kind_colour(film_kind_t kind)
 {
@@ -67,7 +67,7 @@ void film_draw_kinds(const film_layout_t *l)
         is_there[film_kind_of(&XY_VEC_AT(&l->film->transfers, film_transfer_t, i))] = true;
     for (int k = 0; k < FILM_KINDS; k++)
         if (is_there[k])
-            legend[n++] = (xy_legend_t){film_kind_names[k],
+            legend[n++] = (xy_legend_t){kind_names[k],
                                         xy_colour_fill[film_kind_colour((film_kind_t)k)], false};
     xy_svg_legend(&l->svg, FILM_LEFT, 6, FILM_WIDE, legend, n);
 }

@@ -81,8 +81,6 @@ static inline film_kind_t film_kind_of(const film_transfer_t *t)
     return t->from == 0 ? FILM_LOAD : t->to == 0 ? FILM_STORE : FILM_PEER;
 }
 
-extern const char *const film_kind_names[FILM_KINDS];
-
 /* Numbers of colours, of which workers have other ones than transfers while they are few. */
 int film_colour(int32_t worker);
 int film_kind_colour(film_kind_t kind);

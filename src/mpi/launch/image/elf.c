@@ -35,14 +35,6 @@ const char *mpi_elf_string(const mpi_elf_t *elf, size_t offset)
     return offset < elf->strings_size ? elf->strings + offset : "";
 }
 
-bool mpi_elf_needs(const mpi_elf_t *elf, const char *soname)
-{
-    for (size_t i = 0; i < elf->needed.count; i++)
-        if (strcmp(XY_VEC_AT(&elf->needed, const char *, i), soname) == 0)
-            return true;
-    return false;
-}
-
 static const char *need_of_version(const mpi_elf_t *elf, unsigned index)
 {
     uintptr_t at = elf->version_needs.address;

@@ -4,7 +4,7 @@
  *
  *   mpi_elf_t *elf;
  *   st = mpi_elf_open("./a.out", &elf);
- *   if (elf->kind == XMPI_ELF_PIE && mpi_elf_needs(elf, "libmpi_abi.so.0")) ...
+ *   if (elf->kind == XMPI_ELF_PIE && elf->needed.count > 0) ...
  *   mpi_elf_close(elf);
  *
  * Files come from anywhere: every offset is checked before it is followed.
@@ -73,7 +73,6 @@ void mpi_elf_close(mpi_elf_t *elf); /* NULL is fine */
 const void *mpi_elf_at(const mpi_elf_t *elf, uintptr_t address, size_t size);
 /* A string of the dynamic string table; "" when the offset is wrong. */
 const char *mpi_elf_string(const mpi_elf_t *elf, size_t offset);
-bool mpi_elf_needs(const mpi_elf_t *elf, const char *soname);
 /* The symbol with a number; NULL: there is none. */
 const ElfW(Sym) * mpi_elf_symbol(const mpi_elf_t *elf, size_t index);
 /* The symbol this file defines under a name, or NULL. */
