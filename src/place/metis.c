@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "place/descend.h"
+#include "place/cut_tree.h"
 #include "place/loaded.h"
 #include "place/repair.h"
 #include "place/strategy_internal.h"
@@ -102,7 +102,7 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 {
     if (is_missing())
         return place_library_fail("metis", XYLEM_METIS_FILE);
-    return place_descend(q, cut, (void *)(uintptr_t)q, leaf_of);
+    return place_cut_tree(q, cut, (void *)(uintptr_t)q, leaf_of);
 }
 
 #else

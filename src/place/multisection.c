@@ -9,17 +9,17 @@
  *      with 8 leaves each        cut 24 into 8 + 16      cut 16 into 8 + 8
  *
  * Each cut is multilevel with refinement (bisect.c); a pattern that is a grid is also cut into
- * bricks (lattice_cut.c), and the better placement wins. When there is room to spare, the fewest
- * children that suffice are used, the largest first. Then exchanges between any two groups of
- * leaves, and of groups of them, with the real distances of the tree (refine_tree.c) remove what
+ * bricks (grid_pattern_cut.c), and the better placement wins. When there is room to spare, the
+ * fewest children that suffice are used, the largest first. Then exchanges between any two groups
+ * of leaves, and of groups of them, with the real distances of the tree (refine_tree.c) remove what
  * the greedy order of the cuts left over.
  */
 #include <math.h>
 #include <string.h>
 
 #include "place/bisect.h"
-#include "place/descend.h"
-#include "place/lattice.h"
+#include "place/cut_tree.h"
+#include "place/grid_pattern.h"
 #include "place/refine.h"
 #include "place/strategy_internal.h"
 
@@ -43,15 +43,15 @@ static xy_status_t multisect(const xy_problem_t *q, double faithful, uint32_t *l
     if (st != XY_OK)
         return st;
     b.faithful = faithful;
-    st = place_descend(q, cut, &b, leaf_of);
+    st = place_cut_tree(q, cut, &b, leaf_of);
     place_bisector_cleanup(&b);
     return st;
 }
 
-static xy_status_t cut_lattice(void *arg, const place_graph_t *g, const uint32_t *ids,
-                               uint32_t parts, const uint64_t *room, uint32_t *part_of)
+static xy_status_t cut_grid_pattern(void *arg, const place_graph_t *g, const uint32_t *ids,
+                                    uint32_t parts, const uint64_t *room, uint32_t *part_of)
 {
-    return place_lattice_cut(arg, g, ids, parts, room, part_of);
+    return place_grid_pattern_cut(arg, g, ids, parts, room, part_of);
 }
 
 static xy_status_t refine(const xy_problem_t *q, uint64_t seed, uint32_t *leaf_of)
@@ -105,7 +105,7 @@ static bool is_faithful(uint32_t n, uint32_t number)
 
 /* One placement: start number 0 of a pattern that is a grid cuts bricks. `before` is room for
  * another; is_sure: exchanges found nothing to do, and there is hardly anything to be had. */
-static xy_status_t start(const xy_problem_t *q, place_lattice_t *l, uint32_t number,
+static xy_status_t start(const xy_problem_t *q, place_grid_pattern_t *l, uint32_t number,
                          uint32_t *before, uint32_t *leaf_of, bool *is_sure)
 {
     size_t bytes = (size_t)q->graph->n * sizeof(*leaf_of);
@@ -114,7 +114,7 @@ static xy_status_t start(const xy_problem_t *q, place_lattice_t *l, uint32_t num
 
     again.seed = q->seed + number * UINT64_C(0x9e3779b97f4a7c15);
     if (number == 0 && l->dimensions > 0)
-        st = place_descend(q, cut_lattice, l, leaf_of);
+        st = place_cut_tree(q, cut_grid_pattern, l, leaf_of);
     else
         st = multisect(&again, is_faithful(q->graph->n, number) ? FAITHFUL : 0, leaf_of);
     if (st != XY_OK)
@@ -161,9 +161,10 @@ static xy_status_t place_sorted(const xy_problem_t *q, uint32_t *leaf_of)
     uint32_t n = q->graph->n, starts = n > TINY && n <= SMALL ? 2 : 1;
     uint32_t *other = xy_malloc((size_t)n * sizeof(*other));
     uint32_t *before = xy_malloc((size_t)n * sizeof(*before));
-    place_lattice_t l = {0};
+    place_grid_pattern_t l = {0};
     double least = 0;
-    xy_status_t st = other == NULL || before == NULL ? XY_ENOMEM : place_lattice_find(q->graph, &l);
+    xy_status_t st =
+        other == NULL || before == NULL ? XY_ENOMEM : place_grid_pattern_find(q->graph, &l);
 
     if (l.dimensions > 0 && n <= LARGE)
         starts = 2;
@@ -180,7 +181,7 @@ static xy_status_t place_sorted(const xy_problem_t *q, uint32_t *leaf_of)
             memcpy(leaf_of, other, (size_t)n * sizeof(*other));
         least = i == 0 || cost < least ? cost : least;
     }
-    place_lattice_cleanup(&l);
+    place_grid_pattern_cleanup(&l);
     xy_free(other);
     xy_free(before);
     return st;

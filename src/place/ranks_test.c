@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 /* clang-format on */
-#include "place/cores.h"
+#include "place/core_list.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -31,8 +31,8 @@ typedef struct {
 
 typedef struct {
     uint32_t n, k, count;
-    double *talk; /* n x n */
-    double *sum;  /* of each row */
+    double *traffic; /* n x n */
+    double *sum;     /* of each row */
     uint32_t *members;
     group_t *groups;
     uint8_t *is_taken;
@@ -44,7 +44,7 @@ typedef struct {
 
 static void list_cleanup(list_t *l)
 {
-    xy_free(l->talk);
+    xy_free(l->traffic);
     xy_free(l->sum);
     xy_free(l->members);
     xy_free(l->groups);
@@ -59,7 +59,7 @@ static xy_status_t list_init(list_t *l, const place_graph_t *g, uint32_t k)
     uint32_t n = g->n, count = (uint32_t)choose(n, k);
 
     *l = (list_t){.n = n, .k = k, .count = count, .best_weight = -1};
-    l->talk = xy_calloc((size_t)n * n, sizeof(*l->talk));
+    l->traffic = xy_calloc((size_t)n * n, sizeof(*l->traffic));
     l->sum = xy_calloc(n, sizeof(*l->sum));
     l->members = xy_malloc((size_t)count * k * sizeof(*l->members));
     l->groups = xy_malloc((size_t)count * sizeof(*l->groups));
@@ -67,14 +67,14 @@ static xy_status_t list_init(list_t *l, const place_graph_t *g, uint32_t k)
     l->chosen = xy_malloc((size_t)n * sizeof(*l->chosen));
     l->best = xy_malloc((size_t)n * sizeof(*l->best));
     l->first_of = xy_calloc((size_t)n + 1, sizeof(*l->first_of));
-    if (l->talk == NULL || l->sum == NULL || l->members == NULL || l->groups == NULL ||
+    if (l->traffic == NULL || l->sum == NULL || l->members == NULL || l->groups == NULL ||
         l->is_taken == NULL || l->chosen == NULL || l->best == NULL || l->first_of == NULL) {
         list_cleanup(l);
         return XY_ENOMEM;
     }
     for (uint32_t v = 0; v < n; v++)
         for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
-            l->talk[(size_t)v * n + g->to[e]] = g->w[e];
+            l->traffic[(size_t)v * n + g->to[e]] = g->w[e];
             l->sum[v] += g->w[e];
         }
     return XY_OK;
@@ -96,7 +96,7 @@ static void list_groups(list_t *l)
         for (uint32_t a = 0; a < l->k; a++) {
             group->weight += l->sum[m[a]];
             for (uint32_t b = 0; b < l->k; b++)
-                group->weight -= l->talk[(size_t)m[a] * l->n + m[b]];
+                group->weight -= l->traffic[(size_t)m[a] * l->n + m[b]];
         }
         l->first_of[m[0] + 1] = c + 1;
         if (c + 1 == l->count)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "place/cores.h"
+#include "place/core_list.h"
 
 xy_status_t place_cores_allocate(xy_cores_t *cores, int count)
 {

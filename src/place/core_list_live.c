@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "machine/machine.h"
-#include "place/cores.h"
+#include "place/core_list.h"
 
 /* The first usable hardware thread of a core stands for it. */
 static bool is_first_thread(const char *root, const xy_bitset_t *allowed, xy_bitset_t *siblings,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "place/descend.h"
+#include "place/cut_tree.h"
 
 #include <string.h>
 
@@ -164,7 +164,7 @@ static xy_status_t visit(walk_t *w, const place_graph_t *g, const uint32_t *ids,
     return st;
 }
 
-xy_status_t place_descend(const xy_problem_t *q, place_cut_fn cut, void *arg, uint32_t *leaf_of)
+xy_status_t place_cut_tree(const xy_problem_t *q, place_cut_fn cut, void *arg, uint32_t *leaf_of)
 {
     walk_t w = {.q = q, .cut = cut, .arg = arg, .leaf_of = leaf_of};
     uint32_t n = q->graph->n, *ids = xy_malloc(((size_t)n + 1) * sizeof(*ids));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Walking down the target while cutting the processes among children. Private to the component. */
-#ifndef XY_PLACE_DESCEND_H
-#define XY_PLACE_DESCEND_H
+#ifndef XY_PLACE_CUT_TREE_H
+#define XY_PLACE_CUT_TREE_H
 
 #include "place/strategy.h"
 
@@ -14,6 +14,6 @@ typedef xy_status_t (*place_cut_fn)(void *arg, const place_graph_t *g, const uin
 /* From the root down, cut the processes of each node among the children that are needed: the fewest
  * that hold them, the largest first. Leaves that are all alike are given out in order. Silent
  * ENOMEM. */
-xy_status_t place_descend(const xy_problem_t *q, place_cut_fn cut, void *arg, uint32_t *leaf_of);
+xy_status_t place_cut_tree(const xy_problem_t *q, place_cut_fn cut, void *arg, uint32_t *leaf_of);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The usable cores of a machine tree. */
-#include "place/cores.h"
+#include "place/core_list.h"
 
 /* What shares a memory: the NUMA node, or, where none is known, the node. */
 static xy_obj_t memory_of_leaf(const xy_machine_t *m, xy_obj_t leaf)

@@ -5,7 +5,7 @@
  * coordinate along this axis is (d - e + n - 1) / 2. The result is checked edge by edge, so that a
  * pattern that only looks like a grid is not taken for one.          Cost = O(edges)
  */
-#include "place/lattice.h"
+#include "place/grid_pattern.h"
 
 #include <string.h>
 
@@ -87,7 +87,7 @@ static bool next_axis(search_t *s, int found, uint32_t wanted)
     return best != UINT32_MAX && walk(s, best, s->steps[found + 1]);
 }
 
-static bool set_coordinates(search_t *s, place_lattice_t *l, uint8_t *is_seen)
+static bool set_coordinates(search_t *s, place_grid_pattern_t *l, uint8_t *is_seen)
 {
     for (uint32_t v = 0; v < s->g->n; v++) {
         uint64_t cell = 0;
@@ -120,7 +120,7 @@ static bool set_coordinates(search_t *s, place_lattice_t *l, uint8_t *is_seen)
     return true;
 }
 
-static bool find(search_t *s, int dimensions, place_lattice_t *l, uint8_t *is_seen)
+static bool find(search_t *s, int dimensions, place_grid_pattern_t *l, uint8_t *is_seen)
 {
     uint64_t cells = 1;
 
@@ -141,14 +141,14 @@ static bool find(search_t *s, int dimensions, place_lattice_t *l, uint8_t *is_se
     return cells == s->g->n && set_coordinates(s, l, is_seen);
 }
 
-void place_lattice_cleanup(place_lattice_t *l)
+void place_grid_pattern_cleanup(place_grid_pattern_t *l)
 {
     for (int k = 0; k < 3; k++)
         xy_free(l->at[k]);
-    *l = (place_lattice_t){0};
+    *l = (place_grid_pattern_t){0};
 }
 
-xy_status_t place_lattice_find(const place_graph_t *g, place_lattice_t *l)
+xy_status_t place_grid_pattern_find(const place_graph_t *g, place_grid_pattern_t *l)
 {
     search_t s = {.g = g};
     size_t bytes = ((size_t)g->n + 1) * sizeof(uint32_t);
@@ -156,7 +156,7 @@ xy_status_t place_lattice_find(const place_graph_t *g, place_lattice_t *l)
     uint8_t *is_seen = NULL;
     bool ok = true;
 
-    *l = (place_lattice_t){0};
+    *l = (place_grid_pattern_t){0};
     if (dimensions == 0)
         return XY_OK;
     for (int k = 0; k <= dimensions; k++)
@@ -166,7 +166,7 @@ xy_status_t place_lattice_find(const place_graph_t *g, place_lattice_t *l)
     ok = ok && (s.queue = xy_malloc(bytes)) != NULL;
     ok = ok && (is_seen = xy_calloc((size_t)g->n + 1, 1)) != NULL;
     if (!ok || !find(&s, dimensions, l, is_seen))
-        place_lattice_cleanup(l);
+        place_grid_pattern_cleanup(l);
     for (int k = 0; k <= 3; k++)
         xy_free(s.steps[k]);
     xy_free(s.queue);

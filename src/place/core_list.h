@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lists of cores as they are made, and the operating system's own list. */
-#ifndef XY_PLACE_CORES_H
-#define XY_PLACE_CORES_H
+#ifndef XY_PLACE_CORE_LIST_H
+#define XY_PLACE_CORE_LIST_H
 
 #include "place/place.h"
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "place/lattice.h"
+#include "place/grid_pattern.h"
 
 enum { TRIED = 6 };
 
@@ -27,7 +27,7 @@ typedef struct {
 } sorted_t;
 
 typedef struct {
-    const place_lattice_t *l;
+    const place_grid_pattern_t *l;
     const uint32_t *ids;
     const uint64_t *room;
     uint32_t *part_of;
@@ -44,7 +44,7 @@ static int compare(const void *a, const void *b)
 /* Sort vertices by an axis, then by the others in the order of the plan. */
 static void sort_by(const job_t *j, const plan_t *p, sorted_t *s, uint32_t n, int first)
 {
-    const place_lattice_t *l = j->l;
+    const place_grid_pattern_t *l = j->l;
 
     for (uint32_t i = 0; i < n; i++) {
         uint64_t key = l->at[p->axis[first]][j->ids[s[i].v]];
@@ -151,8 +151,9 @@ static double cut_of(const place_graph_t *g, const uint32_t *part_of)
     return cut;
 }
 
-xy_status_t place_lattice_cut(const place_lattice_t *l, const place_graph_t *g, const uint32_t *ids,
-                              uint32_t parts, const uint64_t *room, uint32_t *part_of)
+xy_status_t place_grid_pattern_cut(const place_grid_pattern_t *l, const place_graph_t *g,
+                                   const uint32_t *ids, uint32_t parts, const uint64_t *room,
+                                   uint32_t *part_of)
 {
     job_t j = {.l = l, .ids = ids, .room = room};
     plan_t plans[TRIED];

@@ -4,8 +4,8 @@
  * axes, whatever their ranks. With coordinates a box can be cut into bricks directly. Private to
  * the component.
  */
-#ifndef XY_PLACE_LATTICE_H
-#define XY_PLACE_LATTICE_H
+#ifndef XY_PLACE_GRID_PATTERN_H
+#define XY_PLACE_GRID_PATTERN_H
 
 #include "place/graph.h"
 
@@ -13,16 +13,17 @@ typedef struct {
     int dimensions; /* 2 or 3; 0: the pattern is no grid */
     uint32_t size[3];
     uint32_t *at[3]; /* coordinates of each vertex; NULL beyond the dimensions */
-} place_lattice_t;
+} place_grid_pattern_t;
 
 /* Find coordinates, or dimensions 0. Silent ENOMEM. */
-xy_status_t place_lattice_find(const place_graph_t *g, place_lattice_t *l);
-void place_lattice_cleanup(place_lattice_t *l);
+xy_status_t place_grid_pattern_find(const place_graph_t *g, place_grid_pattern_t *l);
+void place_grid_pattern_cleanup(place_grid_pattern_t *l);
 
 /* Cut g, the part of the grid whose vertices are ids[0 .. g->n) of the whole, into bricks of at
  * most room[i] vertices: slabs along one axis, columns in each slab, bricks in each column, in the
  * numbers that cut least. Silent ENOMEM. */
-xy_status_t place_lattice_cut(const place_lattice_t *l, const place_graph_t *g, const uint32_t *ids,
-                              uint32_t parts, const uint64_t *room, uint32_t *part_of);
+xy_status_t place_grid_pattern_cut(const place_grid_pattern_t *l, const place_graph_t *g,
+                                   const uint32_t *ids, uint32_t parts, const uint64_t *room,
+                                   uint32_t *part_of);
 
 #endif
