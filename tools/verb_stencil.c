@@ -234,37 +234,37 @@ static xy_status_t run_study(const values_t *v, const xy_stencil_run_t *base)
 }
 
 typedef struct {
-    const xy_film_t *film;
+    const xy_picture_t *picture;
     const xy_stencil_run_t *run;
     const xy_stencil_result_t *result;
-} film_page_t;
+} picture_page_t;
 
-static xy_status_t write_film(const void *arg, FILE *file)
+static xy_status_t write_pictures(const void *arg, FILE *file)
 {
-    const film_page_t *p = arg;
+    const picture_page_t *p = arg;
 
-    return xy_stencil_film_page(p->film, p->run, p->result, file);
+    return xy_stencil_picture_page(p->picture, p->run, p->result, file);
 }
 
 /* *has_run_p: there is a result, though a picture may lack. */
 static xy_status_t run_pictures(const values_t *v, xy_stencil_run_t *run,
                                 xy_stencil_result_t *result, bool *has_run_p)
 {
-    xy_film_t *film;
-    xy_status_t st = xy_film_create(&film);
+    xy_picture_t *picture;
+    xy_status_t st = xy_picture_create(&picture);
 
     if (st != XY_OK)
         return st;
-    run->how.observer = xy_film_observer(film);
+    run->how.observer = xy_picture_observer(picture);
     st = xy_stencil_run(run, result);
     *has_run_p = st == XY_OK;
     if (st == XY_OK && !run->is_real)
         run->grid.iterations = result->iterations; /* the graph that ran */
     if (st == XY_OK)
-        st = xy_out_write(v->pictures, write_film, &(film_page_t){film, run, result});
+        st = xy_out_write(v->pictures, write_pictures, &(picture_page_t){picture, run, result});
     if (st == XY_OK && v->svg != NULL)
-        st = xy_stencil_film_files(film, run, result, v->svg);
-    xy_film_destroy(film);
+        st = xy_stencil_picture_files(picture, run, result, v->svg);
+    xy_picture_destroy(picture);
     return st;
 }
 

@@ -135,13 +135,13 @@ void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_
 
 /* ---- Pictures ---- */
 
-/* The page, or the files PREFIX-NAME.svg, of a film of this run: the domain against time and
+/* The page, or the files PREFIX-NAME.svg, of the pictures of this run: the domain against time and
  * against iterations, in 2D and 3D slices with a slider over time, the memories and the links.
  * XY_ENOMEM (reported). */
-xy_status_t xy_stencil_film_page(const xy_film_t *film, const xy_stencil_run_t *run,
-                                 const xy_stencil_result_t *result, FILE *file);
-xy_status_t xy_stencil_film_files(const xy_film_t *film, const xy_stencil_run_t *run,
-                                  const xy_stencil_result_t *result, const char *prefix);
+xy_status_t xy_stencil_picture_page(const xy_picture_t *picture, const xy_stencil_run_t *run,
+                                    const xy_stencil_result_t *result, FILE *file);
+xy_status_t xy_stencil_picture_files(const xy_picture_t *picture, const xy_stencil_run_t *run,
+                                     const xy_stencil_result_t *result, const char *prefix);
 
 /* ---- A study: policies x sizes x machines ---- */
 

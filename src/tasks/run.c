@@ -97,7 +97,7 @@ static void copy_result(const xy_task_result_t *r, xylem_run_result *result)
 
 typedef struct {
     const xylem_tasks *tasks;
-    const xy_film_t *film;
+    const xy_picture_t *picture;
     const xy_task_result_t *result;
 } page_t;
 
@@ -115,7 +115,7 @@ static xy_status_t write_page(const void *arg, FILE *file)
              r->compute_bound > 0 ? r->makespan / r->compute_bound : 0,
              xy_format_seconds(r->compute_bound, b), (unsigned long long)r->loads,
              (unsigned long long)r->stores, (unsigned long long)r->peers);
-    return xy_film_page(p->film, p->tasks->graph, &(xy_film_text_t){title, text}, file);
+    return xy_picture_page(p->picture, p->tasks->graph, &(xy_picture_text_t){title, text}, file);
 }
 
 static xy_status_t run_on(const xylem_tasks *t, const xylem_run_options *o,
@@ -127,17 +127,17 @@ static xy_status_t run_on(const xylem_tasks *t, const xylem_run_options *o,
 static xy_status_t run_with_pictures(const xylem_tasks *t, const xylem_run_options *o,
                                      xy_task_result_t *r)
 {
-    xy_film_t *film;
-    xy_status_t st = xy_film_create(&film);
+    xy_picture_t *picture;
+    xy_status_t st = xy_picture_create(&picture);
 
     if (st != XY_OK)
         return st;
-    st = run_on(t, o, xy_film_observer(film), r);
+    st = run_on(t, o, xy_picture_observer(picture), r);
     if (st == XY_OK)
-        st = xy_out_write(o->page, write_page, &(page_t){t, film, r});
+        st = xy_out_write(o->page, write_page, &(page_t){t, picture, r});
     if (st == XY_OK && o->svg != NULL)
-        st = xy_film_files(film, t->graph, o->svg);
-    xy_film_destroy(film);
+        st = xy_picture_files(picture, t->graph, o->svg);
+    xy_picture_destroy(picture);
     return st;
 }
 

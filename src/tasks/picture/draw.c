@@ -9,108 +9,109 @@
 
 enum { LINE_CELLS_MAX = 1 << 25, FRAMES = 6 };
 
-static const char *const kind_names[FILM_KINDS] = {"loads", "stores", "transfers between memories"};
+static const char *const kind_names[PICTURE_KINDS] = {"loads", "stores",
+                                                      "transfers between memories"};
 
-int film_kind_colour(film_kind_t kind)
+int picture_kind_colour(picture_kind_t kind)
 {
-    static const int colours[FILM_KINDS] = {1, 5, 3};
+    static const int colours[PICTURE_KINDS] = {1, 5, 3};
 
     return colours[kind];
 }
 
-int film_colour(int32_t worker)
+int picture_colour(int32_t worker)
 {
     static const int colours[XY_COLOURS] = {0, 2, 6, 8, 4, 7, 3, 5, 1};
 
     return colours[worker % XY_COLOURS];
 }
 
-void film_begin(film_layout_t *l, const char *title, const char *x, const char *y)
+void picture_begin(picture_layout_t *l, const char *title, const char *x, const char *y)
 {
-    l->svg = xy_svg_begin(l->f, &(xy_svg_head_t){.width = FILM_WIDTH,
-                                                 .height = FILM_HEIGHT,
+    l->svg = xy_svg_begin(l->f, &(xy_svg_head_t){.width = PICTURE_WIDTH,
+                                                 .height = PICTURE_HEIGHT,
                                                  .title = title,
                                                  .is_embedded = l->is_embedded});
-    xy_svg_rect(&l->svg, "plot", FILM_LEFT, FILM_TOP, FILM_WIDE, FILM_HIGH, NULL);
-    xy_svg_text(&l->svg, "mid", FILM_LEFT + FILM_WIDE / 2.0, FILM_HEIGHT - 4, "%s", x);
-    xy_svg_text_up(&l->svg, "mid", 14, FILM_TOP + FILM_HIGH / 2.0, y);
+    xy_svg_rect(&l->svg, "plot", PICTURE_LEFT, PICTURE_TOP, PICTURE_WIDE, PICTURE_HIGH, NULL);
+    xy_svg_text(&l->svg, "mid", PICTURE_LEFT + PICTURE_WIDE / 2.0, PICTURE_HEIGHT - 4, "%s", x);
+    xy_svg_text_up(&l->svg, "mid", 14, PICTURE_TOP + PICTURE_HIGH / 2.0, y);
 }
 
-static void scale_x(const film_layout_t *l, double most, xy_tick_fn format)
+static void scale_x(const picture_layout_t *l, double most, xy_tick_fn format)
 {
-    xy_axis_t axis = {.high = most, .from = film_x(0), .to = film_x(1)};
+    xy_axis_t axis = {.high = most, .from = picture_x(0), .to = picture_x(1)};
 
-    xy_axis_draw_across(&l->svg, &axis, 8, film_y(0), film_y(1), format);
+    xy_axis_draw_across(&l->svg, &axis, 8, picture_y(0), picture_y(1), format);
 }
 
-void film_scale_time(const film_layout_t *l)
+void picture_scale_time(const picture_layout_t *l)
 {
     scale_x(l, l->end, xy_tick_seconds);
 }
 
 /* What is counted has whole numbers at its marks. */
-void film_scale_y(const film_layout_t *l, double most, bool is_upward)
+void picture_scale_y(const picture_layout_t *l, double most, bool is_upward)
 {
-    xy_axis_t axis = {.high = most, .from = film_y(is_upward), .to = film_y(!is_upward)};
+    xy_axis_t axis = {.high = most, .from = picture_y(is_upward), .to = picture_y(!is_upward)};
 
-    xy_axis_draw_up(&l->svg, &axis, most < 5 ? (int)fmax(most, 1) : 5, film_x(0), film_x(1),
+    xy_axis_draw_up(&l->svg, &axis, most < 5 ? (int)fmax(most, 1) : 5, picture_x(0), picture_x(1),
                     xy_tick_number);
 }
 
-void film_draw_kinds(const film_layout_t *l)
+void picture_draw_kinds(const picture_layout_t *l)
 {
-    bool is_there[FILM_KINDS] = {false};
-    xy_legend_t legend[FILM_KINDS];
+    bool is_there[PICTURE_KINDS] = {false};
+    xy_legend_t legend[PICTURE_KINDS];
     size_t n = 0;
 
-    for (size_t i = 0; i < l->film->transfers.count; i++)
-        is_there[film_kind_of(&XY_VEC_AT(&l->film->transfers, film_transfer_t, i))] = true;
-    for (int k = 0; k < FILM_KINDS; k++)
+    for (size_t i = 0; i < l->picture->transfers.count; i++)
+        is_there[picture_kind_of(&XY_VEC_AT(&l->picture->transfers, picture_transfer_t, i))] = true;
+    for (int k = 0; k < PICTURE_KINDS; k++)
         if (is_there[k])
-            legend[n++] = (xy_legend_t){kind_names[k],
-                                        xy_colour_fill[film_kind_colour((film_kind_t)k)], false};
-    xy_svg_legend(&l->svg, FILM_LEFT, 6, FILM_WIDE, legend, n);
+            legend[n++] = (xy_legend_t){
+                kind_names[k], xy_colour_fill[picture_kind_colour((picture_kind_t)k)], false};
+    xy_svg_legend(&l->svg, PICTURE_LEFT, 6, PICTURE_WIDE, legend, n);
 }
 
-static void stroke(const film_layout_t *l, double from, double to, double y)
+static void stroke(const picture_layout_t *l, double from, double to, double y)
 {
-    xy_svg_stroke(&l->svg, film_x(from), film_y(y), fmax(0.5, (to - from) * FILM_WIDE));
+    xy_svg_stroke(&l->svg, picture_x(from), picture_y(y), fmax(0.5, (to - from) * PICTURE_WIDE));
 }
 
-static void strokes_begin(const film_layout_t *l, int colour, double high)
+static void strokes_begin(const picture_layout_t *l, int colour, double high)
 {
     xy_svg_strokes_begin(&l->svg, xy_colour_line[colour], fmax(0.5, high));
 }
 
 /* ---- The domain against time ---- */
 
-static void draw_transfers(const film_layout_t *l, film_kind_t kind)
+static void draw_transfers(const picture_layout_t *l, picture_kind_t kind)
 {
-    double high = (double)FILM_HIGH / (double)l->cells;
+    double high = (double)PICTURE_HIGH / (double)l->cells;
 
-    strokes_begin(l, film_kind_colour(kind), 0.4 * high);
-    for (size_t i = 0; i < l->film->transfers.count; i += l->step) {
-        const film_transfer_t *t = &XY_VEC_AT(&l->film->transfers, film_transfer_t, i);
-        int64_t place = film_place_of_data(l, t->data);
+    strokes_begin(l, picture_kind_colour(kind), 0.4 * high);
+    for (size_t i = 0; i < l->picture->transfers.count; i += l->step) {
+        const picture_transfer_t *t = &XY_VEC_AT(&l->picture->transfers, picture_transfer_t, i);
+        int64_t place = picture_place_of_data(l, t->data);
 
-        if (place >= 0 && kind == film_kind_of(t))
+        if (place >= 0 && kind == picture_kind_of(t))
             stroke(l, t->start / l->end, t->end / l->end, ((double)place + 0.5) / (double)l->cells);
     }
     xy_svg_strokes_end(&l->svg);
 }
 
-void film_draw_time(film_layout_t *l)
+void picture_draw_time(picture_layout_t *l)
 {
-    film_begin(l, "Domain against time", "time", "position");
-    film_scale_time(l);
-    film_scale_y(l, (double)l->cells, false);
-    film_draw_kinds(l);
-    for (int k = 0; k < FILM_KINDS; k++)
-        draw_transfers(l, (film_kind_t)k);
+    picture_begin(l, "Domain against time", "time", "position");
+    picture_scale_time(l);
+    picture_scale_y(l, (double)l->cells, false);
+    picture_draw_kinds(l);
+    for (int k = 0; k < PICTURE_KINDS; k++)
+        draw_transfers(l, (picture_kind_t)k);
     for (int32_t w = 0; w < l->workers; w++) {
-        strokes_begin(l, film_colour(w), (double)FILM_HIGH / (double)l->cells);
-        for (size_t i = 0; i < l->film->tasks.count; i += l->step) {
-            const film_task_t *t = &XY_VEC_AT(&l->film->tasks, film_task_t, i);
+        strokes_begin(l, picture_colour(w), (double)PICTURE_HIGH / (double)l->cells);
+        for (size_t i = 0; i < l->picture->tasks.count; i += l->step) {
+            const picture_task_t *t = &XY_VEC_AT(&l->picture->tasks, picture_task_t, i);
 
             if (t->worker == w && l->place[t->op] >= 0)
                 stroke(l, t->start / l->end, t->end / l->end,
@@ -129,7 +130,7 @@ typedef struct {
 } moment_t;
 
 /* The number on the line of a cell; -1: it lies beside. */
-static int64_t on_line(const film_layout_t *l, int64_t place)
+static int64_t on_line(const picture_layout_t *l, int64_t place)
 {
     int64_t across = l->size[1] * l->size[2];
     int64_t middle = l->size[1] / 2 * l->size[2] + l->size[2] / 2;
@@ -137,15 +138,15 @@ static int64_t on_line(const film_layout_t *l, int64_t place)
     return place >= 0 && place % across == middle ? place / across : -1;
 }
 
-static moment_t *find_moments(const film_layout_t *l)
+static moment_t *find_moments(const picture_layout_t *l)
 {
     size_t count = (size_t)l->size[0] * (size_t)l->iterations;
     moment_t *m = xy_malloc((count + 1) * sizeof(*m));
 
     for (size_t i = 0; m != NULL && i < count; i++)
         m[i] = (moment_t){-1, 0};
-    for (size_t i = 0; m != NULL && i < l->film->tasks.count; i++) {
-        const film_task_t *t = &XY_VEC_AT(&l->film->tasks, film_task_t, i);
+    for (size_t i = 0; m != NULL && i < l->picture->tasks.count; i++) {
+        const picture_task_t *t = &XY_VEC_AT(&l->picture->tasks, picture_task_t, i);
         int64_t x = on_line(l, l->place[t->op]);
         moment_t *at;
 
@@ -160,7 +161,7 @@ static moment_t *find_moments(const film_layout_t *l)
 
 /* Where the line was at one instant: through the iterations that each cell had done. Cells where
  * nothing ever runs are no part of it. x and y have room for the line. */
-static void draw_isochrone(const film_layout_t *l, const moment_t *m, double time, double *x,
+static void draw_isochrone(const picture_layout_t *l, const moment_t *m, double time, double *x,
                            double *y)
 {
     size_t n = 0;
@@ -177,17 +178,17 @@ static void draw_isochrone(const film_layout_t *l, const moment_t *m, double tim
         }
         if (!has_any)
             continue;
-        x[n] = film_x((double)t / l->iterations);
-        y[n++] = film_y(((double)c + 0.5) / (double)l->size[0]);
+        x[n] = picture_x((double)t / l->iterations);
+        y[n++] = picture_y(((double)c + 0.5) / (double)l->size[0]);
     }
     xy_svg_curve(&l->svg, "halo", x, y, n);
     xy_svg_curve(&l->svg, "ink", x, y, n);
 }
 
-static void draw_runs(const film_layout_t *l, const moment_t *m, int32_t worker)
+static void draw_runs(const picture_layout_t *l, const moment_t *m, int32_t worker)
 {
     /* A little wider than a cell, or the background would shine through. */
-    strokes_begin(l, film_colour(worker), (double)FILM_HIGH / (double)l->size[0] + 0.3);
+    strokes_begin(l, picture_colour(worker), (double)PICTURE_HIGH / (double)l->size[0] + 0.3);
     for (int64_t x = 0; x < l->size[0]; x++)
         for (int32_t i = 0, from; i < l->iterations; i++) {
             const moment_t *row = &m[x * l->iterations];
@@ -201,15 +202,15 @@ static void draw_runs(const film_layout_t *l, const moment_t *m, int32_t worker)
     xy_svg_strokes_end(&l->svg);
 }
 
-static void draw_iterations(film_layout_t *l, const moment_t *m, double *line)
+static void draw_iterations(picture_layout_t *l, const moment_t *m, double *line)
 {
     int lines = (int)sqrt(l->iterations / 2.0);
 
     lines = lines > 3 ? lines : 3;
-    film_begin(l, "Domain against iteration", "iteration",
-               l->dims == 1 ? "position" : "position on the middle line");
+    picture_begin(l, "Domain against iteration", "iteration",
+                  l->dims == 1 ? "position" : "position on the middle line");
     scale_x(l, l->iterations, xy_tick_number);
-    film_scale_y(l, (double)l->size[0], false);
+    picture_scale_y(l, (double)l->size[0], false);
     for (int32_t w = 0; w < l->workers; w++)
         draw_runs(l, m, w);
     for (int i = 1; i <= lines; i++)
@@ -217,7 +218,7 @@ static void draw_iterations(film_layout_t *l, const moment_t *m, double *line)
     xy_svg_end(&l->svg);
 }
 
-xy_status_t film_draw_iterations(film_layout_t *l)
+xy_status_t picture_draw_iterations(picture_layout_t *l)
 {
     moment_t *m = (double)l->size[0] * l->iterations <= LINE_CELLS_MAX ? find_moments(l) : NULL;
     double *line = xy_malloc(2 * (size_t)l->size[0] * sizeof(*line));
@@ -235,12 +236,12 @@ typedef struct {
     int32_t done, worker;
 } cell_t;
 
-static void frame_fill(const film_layout_t *l, double time, cell_t *cells)
+static void frame_fill(const picture_layout_t *l, double time, cell_t *cells)
 {
     for (int64_t c = 0; c < l->cells; c++)
         cells[c] = (cell_t){0};
-    for (size_t i = 0; i < l->film->tasks.count; i++) {
-        const film_task_t *t = &XY_VEC_AT(&l->film->tasks, film_task_t, i);
+    for (size_t i = 0; i < l->picture->tasks.count; i++) {
+        const picture_task_t *t = &XY_VEC_AT(&l->picture->tasks, picture_task_t, i);
         int64_t c = l->place[t->op];
 
         if (c >= 0 && t->end <= time && l->iteration[t->op] >= cells[c].done)
@@ -249,7 +250,7 @@ static void frame_fill(const film_layout_t *l, double time, cell_t *cells)
 }
 
 /* The middle slice: rows are the first dimension, columns the second. */
-static void frame_draw(const film_layout_t *l, double left, double top, double side,
+static void frame_draw(const picture_layout_t *l, double left, double top, double side,
                        const cell_t *cells)
 {
     int64_t most = l->size[0] > l->size[1] ? l->size[0] : l->size[1];
@@ -260,7 +261,7 @@ static void frame_draw(const film_layout_t *l, double left, double top, double s
             const cell_t *c = &cells[(x * l->size[1] + y) * l->size[2] + l->size[2] / 2];
 
             if (c->done > 0)
-                xy_svg_cell(&l->svg, xy_colour_fill[film_colour(c->worker)],
+                xy_svg_cell(&l->svg, xy_colour_fill[picture_colour(c->worker)],
                             left + (double)y * unit, top + (double)x * unit, unit, unit,
                             0.15 + 0.85 * c->done / l->iterations, NULL);
         }
@@ -268,7 +269,7 @@ static void frame_draw(const film_layout_t *l, double left, double top, double s
                 NULL);
 }
 
-xy_status_t film_draw_slices(film_layout_t *l)
+xy_status_t picture_draw_slices(picture_layout_t *l)
 {
     enum { SIDE = 300, GAP = 30 };
     cell_t *cells = xy_malloc((size_t)l->cells * sizeof(*cells));

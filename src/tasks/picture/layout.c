@@ -2,7 +2,7 @@
 /* Where tasks and data lie: cells of the smallest box that holds all positions, row by row. */
 #include "tasks/picture/picture_internal.h"
 
-int64_t film_place_of_data(const film_layout_t *l, int32_t data)
+int64_t picture_place_of_data(const picture_layout_t *l, int32_t data)
 {
     const int64_t *p = xy_graph_data_at(l->graph, data)->position;
 
@@ -11,7 +11,7 @@ int64_t film_place_of_data(const film_layout_t *l, int32_t data)
     return (p[0] * l->size[1] + p[1]) * l->size[2] + p[2];
 }
 
-static void measure(film_layout_t *l)
+static void measure(picture_layout_t *l)
 {
     double cells = 1;
 
@@ -36,14 +36,14 @@ static void measure(film_layout_t *l)
     l->cells = l->dims > 0 ? (int64_t)cells : 1;
 }
 
-static int64_t place_of_op(const film_layout_t *l, xy_op_id_t op)
+static int64_t place_of_op(const picture_layout_t *l, xy_op_id_t op)
 {
     const xy_access_t *a;
     int32_t n = xy_graph_accesses(l->graph, op, &a);
     int64_t read = -1;
 
     for (int32_t i = 0; i < n; i++) {
-        int64_t place = film_place_of_data(l, a[i].data);
+        int64_t place = picture_place_of_data(l, a[i].data);
 
         if (place >= 0 && (a[i].mode & XY_ACCESS_WRITE))
             return place;
@@ -53,7 +53,7 @@ static int64_t place_of_op(const film_layout_t *l, xy_op_id_t op)
 }
 
 /* Iterations as the operations name them, or else counted place by place. */
-static xy_status_t number_iterations(film_layout_t *l)
+static xy_status_t number_iterations(picture_layout_t *l)
 {
     int32_t ops = xy_graph_ops(l->graph);
     bool is_named = false;
@@ -77,29 +77,30 @@ static xy_status_t number_iterations(film_layout_t *l)
     return XY_OK;
 }
 
-static void find_end(film_layout_t *l)
+static void find_end(picture_layout_t *l)
 {
-    for (size_t i = 0; i < l->film->tasks.count; i++) {
-        const film_task_t *t = &XY_VEC_AT(&l->film->tasks, film_task_t, i);
+    for (size_t i = 0; i < l->picture->tasks.count; i++) {
+        const picture_task_t *t = &XY_VEC_AT(&l->picture->tasks, picture_task_t, i);
 
         l->end = t->end > l->end ? t->end : l->end;
         l->workers = t->worker >= l->workers ? t->worker + 1 : l->workers;
     }
-    for (size_t i = 0; i < l->film->transfers.count; i++) {
-        const film_transfer_t *t = &XY_VEC_AT(&l->film->transfers, film_transfer_t, i);
+    for (size_t i = 0; i < l->picture->transfers.count; i++) {
+        const picture_transfer_t *t = &XY_VEC_AT(&l->picture->transfers, picture_transfer_t, i);
 
         l->end = t->end > l->end ? t->end : l->end;
     }
     l->end = l->end > 0 ? l->end : 1;
-    l->step = 1 + (l->film->tasks.count + l->film->transfers.count) / FILM_MARKS_MAX;
+    l->step = 1 + (l->picture->tasks.count + l->picture->transfers.count) / PICTURE_MARKS_MAX;
 }
 
-xy_status_t film_layout_init(film_layout_t *l, const xy_film_t *film, const xy_graph_t *graph)
+xy_status_t picture_layout_init(picture_layout_t *l, const xy_picture_t *picture,
+                                const xy_graph_t *graph)
 {
     size_t ops = (size_t)xy_graph_ops(graph);
 
-    *l = (film_layout_t){.film = film, .graph = graph};
-    if (film->is_out_of_memory)
+    *l = (picture_layout_t){.picture = picture, .graph = graph};
+    if (picture->is_out_of_memory)
         return xy_fail_memory("keeping what happened");
     measure(l);
     find_end(l);
@@ -108,13 +109,13 @@ xy_status_t film_layout_init(film_layout_t *l, const xy_film_t *film, const xy_g
     for (size_t i = 0; l->place != NULL && i < ops; i++)
         l->place[i] = l->dims > 0 ? place_of_op(l, (xy_op_id_t)i) : -1;
     if (l->place == NULL || l->iteration == NULL || number_iterations(l) != XY_OK) {
-        film_layout_cleanup(l);
+        picture_layout_cleanup(l);
         return xy_fail_memory("drawing what happened");
     }
     return XY_OK;
 }
 
-void film_layout_cleanup(film_layout_t *l)
+void picture_layout_cleanup(picture_layout_t *l)
 {
     xy_free(l->place);
     xy_free(l->iteration);

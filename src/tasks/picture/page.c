@@ -5,83 +5,84 @@
 
 enum { SLIDER_CELLS_MAX = 1 << 20 };
 
-static const char *const names[FILM_PICTURES] = {"time", "iteration", "slices", "memory", "links"};
+static const char *const names[PICTURE_VIEWS] = {"time", "iteration", "slices", "memory", "links"};
 
-bool film_is_drawable(const film_layout_t *l, film_picture_t picture)
+bool picture_is_drawable(const picture_layout_t *l, picture_view_t view)
 {
-    switch (picture) {
-    case FILM_PICTURE_TIME:
-    case FILM_PICTURE_ITERATION:
+    switch (view) {
+    case PICTURE_VIEW_TIME:
+    case PICTURE_VIEW_ITERATION:
         return l->dims > 0 && l->iterations > 0;
-    case FILM_PICTURE_SLICES:
+    case PICTURE_VIEW_SLICES:
         return l->dims > 1 && l->iterations > 0 && l->cells <= SLIDER_CELLS_MAX;
-    case FILM_PICTURE_MEMORY:
-        return l->film->rooms.count > 0;
+    case PICTURE_VIEW_MEMORY:
+        return l->picture->rooms.count > 0;
     default:
-        return l->film->transfers.count > 0;
+        return l->picture->transfers.count > 0;
     }
 }
 
-xy_status_t film_draw(film_layout_t *l, film_picture_t picture)
+xy_status_t picture_draw(picture_layout_t *l, picture_view_t view)
 {
-    switch (picture) {
-    case FILM_PICTURE_TIME:
-        film_draw_time(l);
+    switch (view) {
+    case PICTURE_VIEW_TIME:
+        picture_draw_time(l);
         return XY_OK;
-    case FILM_PICTURE_ITERATION:
-        return film_draw_iterations(l);
-    case FILM_PICTURE_SLICES:
-        return film_draw_slices(l);
-    case FILM_PICTURE_MEMORY:
-        film_draw_memory(l);
+    case PICTURE_VIEW_ITERATION:
+        return picture_draw_iterations(l);
+    case PICTURE_VIEW_SLICES:
+        return picture_draw_slices(l);
+    case PICTURE_VIEW_MEMORY:
+        picture_draw_memory(l);
         return XY_OK;
     default:
-        film_draw_links(l);
+        picture_draw_links(l);
         return XY_OK;
     }
 }
 
 typedef struct {
-    const film_layout_t *layout;
-    film_picture_t picture;
+    const picture_layout_t *layout;
+    picture_view_t view;
 } picture_file_t;
 
 static xy_status_t write_picture(const void *arg, FILE *file)
 {
     const picture_file_t *p = arg;
-    film_layout_t l = *p->layout;
+    picture_layout_t l = *p->layout;
 
     l.f = file;
-    return film_draw(&l, p->picture);
+    return picture_draw(&l, p->view);
 }
 
-static xy_status_t write_file(const film_layout_t *l, film_picture_t picture, const char *prefix)
+static xy_status_t write_file(const picture_layout_t *l, picture_view_t view, const char *prefix)
 {
-    char *path = xy_sprintf("%s-%s.svg", prefix, names[picture]);
-    xy_status_t st = path != NULL ? xy_out_write(path, write_picture, &(picture_file_t){l, picture})
+    char *path = xy_sprintf("%s-%s.svg", prefix, names[view]);
+    xy_status_t st = path != NULL ? xy_out_write(path, write_picture, &(picture_file_t){l, view})
                                   : xy_fail_memory("naming a picture");
 
     xy_free(path);
     return st;
 }
 
-xy_status_t xy_film_files(const xy_film_t *film, const xy_graph_t *graph, const char *prefix)
+xy_status_t xy_picture_files(const xy_picture_t *picture, const xy_graph_t *graph,
+                             const char *prefix)
 {
-    film_layout_t l;
-    xy_status_t st = film_layout_init(&l, film, graph);
+    picture_layout_t l;
+    xy_status_t st = picture_layout_init(&l, picture, graph);
 
     if (st != XY_OK)
         return st;
-    for (int i = 0; i < FILM_PICTURES && st == XY_OK; i++)
-        if (film_is_drawable(&l, (film_picture_t)i))
-            st = write_file(&l, (film_picture_t)i, prefix);
-    film_layout_cleanup(&l);
+    for (int i = 0; i < PICTURE_VIEWS && st == XY_OK; i++)
+        if (picture_is_drawable(&l, (picture_view_t)i))
+            st = write_file(&l, (picture_view_t)i, prefix);
+    picture_layout_cleanup(&l);
     return st;
 }
 
 /* ---- The page ---- */
 
-static const char *const captions[FILM_PICTURES] = {
+static const char *const captions[PICTURE_VIEWS] = {
     "A mark per task, in the colour of its worker; thin marks are transfers. Horizontal runs of "
     "one "
     "colour are reuse.",
@@ -93,11 +94,11 @@ static const char *const captions[FILM_PICTURES] = {
     "How many loads, stores and transfers between memories are in progress.",
 };
 
-static const char *const headings[FILM_PICTURES] = {
+static const char *const headings[PICTURE_VIEWS] = {
     "Domain against time", "Domain against iteration", "Slices", "Memories", "Links"};
 
 /* The first line is what was found, the others are the numbers behind it. */
-static void print_head(FILE *f, const xy_film_text_t *text)
+static void print_head(FILE *f, const xy_picture_text_t *text)
 {
     const char *all = text->text != NULL ? text->text : "";
     size_t first = strcspn(all, "\n");
@@ -120,8 +121,8 @@ static void print_tones(FILE *f)
 {
     fputs("const C=[", f);
     for (int w = 0; w < XY_COLOURS; w++)
-        fprintf(f, "['%s','%s'],", xy_colours[film_colour(w)].light,
-                xy_colours[film_colour(w)].dark);
+        fprintf(f, "['%s','%s'],", xy_colours[picture_colour(w)].light,
+                xy_colours[picture_colour(w)].dark);
     fputs("];\n", f);
 }
 
@@ -152,7 +153,7 @@ static const char player[] =
     "draw();\n</script>\n";
 
 /* The film: every slice of the domain at the instant that the slider shows. */
-static void print_slider(const film_layout_t *l)
+static void print_slider(const picture_layout_t *l)
 {
     fprintf(l->f,
             "<h2>Film</h2>\n<p><label>time <input id='when' type='range' min='0' max='1000' "
@@ -165,8 +166,8 @@ static void print_slider(const film_layout_t *l)
             l->dims > 2 ? " One picture per layer of the third dimension." : "",
             (long long)l->size[0], (long long)l->size[1], (long long)l->size[2], l->iterations,
             l->end);
-    for (size_t i = 0; i < l->film->tasks.count; i += l->step) {
-        const film_task_t *t = &XY_VEC_AT(&l->film->tasks, film_task_t, i);
+    for (size_t i = 0; i < l->picture->tasks.count; i += l->step) {
+        const picture_task_t *t = &XY_VEC_AT(&l->picture->tasks, picture_task_t, i);
 
         if (l->place[t->op] >= 0)
             fprintf(l->f, "%.6g,%lld,%d,%d,", t->end, (long long)l->place[t->op],
@@ -177,29 +178,29 @@ static void print_slider(const film_layout_t *l)
     fputs(player, l->f);
 }
 
-static xy_status_t print_pictures(film_layout_t *l)
+static xy_status_t print_pictures(picture_layout_t *l)
 {
     xy_status_t st = XY_OK;
 
-    for (int i = 0; i < FILM_PICTURES && st == XY_OK; i++) {
-        if (!film_is_drawable(l, (film_picture_t)i))
+    for (int i = 0; i < PICTURE_VIEWS && st == XY_OK; i++) {
+        if (!picture_is_drawable(l, (picture_view_t)i))
             continue;
         xy_page_heading(l->f, "%s", headings[i]);
-        st = film_draw(l, (film_picture_t)i);
+        st = picture_draw(l, (picture_view_t)i);
         xy_page_paragraph(
             l->f, "%s%s", captions[i],
-            i == FILM_PICTURE_TIME && l->step > 1 ? " Only some of the marks are drawn." : "");
-        if (i == FILM_PICTURE_SLICES)
+            i == PICTURE_VIEW_TIME && l->step > 1 ? " Only some of the marks are drawn." : "");
+        if (i == PICTURE_VIEW_SLICES)
             print_slider(l);
     }
     return st;
 }
 
-xy_status_t xy_film_page(const xy_film_t *film, const xy_graph_t *graph, const xy_film_text_t *text,
-                         FILE *file)
+xy_status_t xy_picture_page(const xy_picture_t *picture, const xy_graph_t *graph,
+                            const xy_picture_text_t *text, FILE *file)
 {
-    film_layout_t l;
-    xy_status_t st = film_layout_init(&l, film, graph);
+    picture_layout_t l;
+    xy_status_t st = picture_layout_init(&l, picture, graph);
 
     if (st != XY_OK)
         return st;
@@ -210,6 +211,6 @@ xy_status_t xy_film_page(const xy_film_t *film, const xy_graph_t *graph, const x
         xy_page_paragraph(file, "No datum has a position: there is no domain to draw.");
     st = print_pictures(&l);
     xy_page_end(file);
-    film_layout_cleanup(&l);
+    picture_layout_cleanup(&l);
     return st;
 }

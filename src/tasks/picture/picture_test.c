@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Films told by hand: what is drawn where, and memory that runs out. The pictures themselves are
- * compared with files by tests/film. */
+/* Pictures of runs told by hand: what is drawn where, and memory that runs out. The pictures
+ * themselves are compared with files by tests/stencil/pictures.sh. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -30,20 +30,20 @@ static xy_graph_t *line(int n, int dims)
     return g;
 }
 
-static xy_film_t *tell(int n)
+static xy_picture_t *tell(int n)
 {
     const xy_task_observer_t *o;
-    xy_film_t *film;
+    xy_picture_t *picture;
 
-    if (xy_film_create(&film) != XY_OK)
+    if (xy_picture_create(&picture) != XY_OK)
         return NULL;
-    o = xy_film_observer(film);
+    o = xy_picture_observer(picture);
     for (int i = 0; i < 2 * n; i++) {
         o->transfer(o->arg, i % n, i % 3, (i + 1) % 3, i, i + 0.5);
         o->memory(o->arg, 1 + i % 2, i, (uint64_t)i * 10);
         o->task(o->arg, i % 2, i, i, i + 1);
     }
-    return film;
+    return picture;
 }
 
 /* Marks of tasks and transfers: "M60 34h12.5". */
@@ -62,20 +62,20 @@ static int count_strokes(const char *text)
 }
 
 /* The picture, in memory that the caller frees; NULL: it was not drawn. */
-static char *picture(const xy_film_t *film, const xy_graph_t *g, film_picture_t which)
+static char *drawn(const xy_picture_t *picture, const xy_graph_t *g, picture_view_t which)
 {
     char *text = NULL;
     size_t size;
     FILE *f = open_memstream(&text, &size);
-    film_layout_t l;
+    picture_layout_t l;
     bool is_drawn;
 
-    assert_int_equal(film_layout_init(&l, film, g), XY_OK);
+    assert_int_equal(picture_layout_init(&l, picture, g), XY_OK);
     l.f = f;
-    is_drawn = film_is_drawable(&l, which);
+    is_drawn = picture_is_drawable(&l, which);
     if (is_drawn)
-        assert_int_equal(film_draw(&l, which), XY_OK);
-    film_layout_cleanup(&l);
+        assert_int_equal(picture_draw(&l, which), XY_OK);
+    picture_layout_cleanup(&l);
     fclose(f);
     if (is_drawn)
         return text;
@@ -86,54 +86,54 @@ static char *picture(const xy_film_t *film, const xy_graph_t *g, film_picture_t 
 static void test_marks(void **state)
 {
     xy_graph_t *g = line(5, 1);
-    xy_film_t *film = tell(5);
+    xy_picture_t *picture = tell(5);
     char *text;
 
     (void)state;
-    text = picture(film, g, FILM_PICTURE_TIME);
+    text = drawn(picture, g, PICTURE_VIEW_TIME);
     assert_int_equal(testing_count(text, "stroke-width=\""),
                      5); /* three kinds of transfers, two workers */
     assert_int_equal(count_strokes(text), 20);
     free(text);
-    text = picture(film, g, FILM_PICTURE_ITERATION);
+    text = drawn(picture, g, PICTURE_VIEW_ITERATION);
     assert_int_equal(count_strokes(text), 10); /* cell i: by worker i % 2, then by the other */
     assert_int_equal(testing_count(text, "<path class=\"ink\""), 3);
     free(text);
-    assert_null(picture(film, g, FILM_PICTURE_SLICES));
-    xy_film_destroy(film);
+    assert_null(drawn(picture, g, PICTURE_VIEW_SLICES));
+    xy_picture_destroy(picture);
     xy_graph_destroy(g);
 }
 
 static void test_dimensions(void **state)
 {
-    xy_film_t *film = tell(4);
+    xy_picture_t *picture = tell(4);
     char *text;
 
     (void)state;
     for (int dims = 0; dims < 3; dims++) {
         xy_graph_t *g = line(4, dims);
 
-        for (int i = 0; i < FILM_PICTURES; i++) {
-            bool is_wanted = i >= FILM_PICTURE_MEMORY || dims > (i == FILM_PICTURE_SLICES ? 1 : 0);
+        for (int i = 0; i < PICTURE_VIEWS; i++) {
+            bool is_wanted = i >= PICTURE_VIEW_MEMORY || dims > (i == PICTURE_VIEW_SLICES ? 1 : 0);
 
-            text = picture(film, g, (film_picture_t)i);
+            text = drawn(picture, g, (picture_view_t)i);
             assert_true((text != NULL) == is_wanted);
             free(text);
         }
         xy_graph_destroy(g);
     }
-    xy_film_destroy(film);
+    xy_picture_destroy(picture);
 }
 
 /* An instant: at 3.5 s the first three of five cells have done one iteration. */
 static void test_layout(void **state)
 {
     xy_graph_t *g = line(5, 2);
-    xy_film_t *film = tell(5);
-    film_layout_t l;
+    xy_picture_t *picture = tell(5);
+    picture_layout_t l;
 
     (void)state;
-    assert_int_equal(film_layout_init(&l, film, g), XY_OK);
+    assert_int_equal(picture_layout_init(&l, picture, g), XY_OK);
     assert_int_equal(l.dims, 2);
     assert_int_equal(l.size[0], 5);
     assert_int_equal(l.size[1], 2);
@@ -142,8 +142,8 @@ static void test_layout(void **state)
     assert_int_equal(l.place[3], 7);
     assert_int_equal(l.iteration[3], 0);
     assert_int_equal(l.iteration[8], 1);
-    film_layout_cleanup(&l);
-    xy_film_destroy(film);
+    picture_layout_cleanup(&l);
+    xy_picture_destroy(picture);
     xy_graph_destroy(g);
 }
 
@@ -155,12 +155,12 @@ static void test_out_of_memory(void **state)
     for (long k = 0; testing_fail_next(&k);) {
         FILE *f = fopen("/dev/null", "w");
         xy_status_t st = XY_ENOMEM;
-        xy_film_t *film;
+        xy_picture_t *picture;
 
-        film = tell(6);
-        if (film != NULL)
-            st = xy_film_page(film, g, &(xy_film_text_t){"a < b", "x & y"}, f);
-        xy_film_destroy(film);
+        picture = tell(6);
+        if (picture != NULL)
+            st = xy_picture_page(picture, g, &(xy_picture_text_t){"a < b", "x & y"}, f);
+        xy_picture_destroy(picture);
         fclose(f);
         assert_null(testing_fail_fault(&k, st));
     }

@@ -34,8 +34,8 @@ static char *describe(const xy_stencil_run_t *run, const xy_stencil_result_t *re
     return text;
 }
 
-xy_status_t xy_stencil_film_page(const xy_film_t *film, const xy_stencil_run_t *run,
-                                 const xy_stencil_result_t *result, FILE *file)
+xy_status_t xy_stencil_picture_page(const xy_picture_t *picture, const xy_stencil_run_t *run,
+                                    const xy_stencil_result_t *result, FILE *file)
 {
     char title[80], *text;
     xy_graph_t *graph;
@@ -45,22 +45,22 @@ xy_status_t xy_stencil_film_page(const xy_film_t *film, const xy_stencil_run_t *
         return st;
     snprintf(title, sizeof(title), "Stencil under %s", result->sim.policy);
     text = describe(run, result);
-    st = text != NULL ? xy_film_page(film, graph, &(xy_film_text_t){title, text}, file)
+    st = text != NULL ? xy_picture_page(picture, graph, &(xy_picture_text_t){title, text}, file)
                       : xy_fail_memory("drawing the stencil");
     free(text);
     xy_graph_destroy(graph);
     return st;
 }
 
-xy_status_t xy_stencil_film_files(const xy_film_t *film, const xy_stencil_run_t *run,
-                                  const xy_stencil_result_t *result, const char *prefix)
+xy_status_t xy_stencil_picture_files(const xy_picture_t *picture, const xy_stencil_run_t *run,
+                                     const xy_stencil_result_t *result, const char *prefix)
 {
     xy_graph_t *graph;
     xy_status_t st = build(run, result, &graph);
 
     if (st != XY_OK)
         return st;
-    st = xy_film_files(film, graph, prefix);
+    st = xy_picture_files(picture, graph, prefix);
     xy_graph_destroy(graph);
     return st;
 }
