@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The hand-over of a cache line: two threads on two PUs write one word in turn.
+ * How long a cache line takes from PU to PU: two threads on two PUs write one word in turn.
  *
- *   PU a   0 ---> 1 wait...  2 ---> 3          one hand-over is half a round trip
+ *   PU a   0 ---> 1 wait...  2 ---> 3          a transfer is half a round trip
  *   PU b     wait 1 ---> 2 wait...  3
  */
 #include <pthread.h>
@@ -18,9 +18,9 @@ typedef struct {
     _Alignas(128) atomic_int turn; /* even: the first writes; odd: the second; negative: over */
     _Alignas(128) int second_pu;
     atomic_bool is_ready;
-} table_t;
+} line_t;
 
-static void sit_on(int pu)
+static void bind_to(int pu)
 {
     cpu_set_t set;
 
@@ -30,7 +30,7 @@ static void sit_on(int pu)
 }
 
 /* Until the other has written; when others use its PU it may take long, so let them. */
-static int await_turn(table_t *t, int last)
+static int await_turn(line_t *t, int last)
 {
     int now;
 
@@ -41,19 +41,19 @@ static int await_turn(table_t *t, int last)
     return now;
 }
 
-static void *answer(void *arg)
+static void *partner(void *arg)
 {
-    table_t *t = arg;
+    line_t *t = arg;
     int now;
 
-    sit_on(t->second_pu);
+    bind_to(t->second_pu);
     atomic_store(&t->is_ready, true);
     for (int last = 0; (now = await_turn(t, last)) >= 0; last = now + 1)
         atomic_store_explicit(&t->turn, now + 1, memory_order_release); /* seen by await_turn */
     return NULL;
 }
 
-static void play(table_t *t, measure_time_t *measure_p)
+static void exchange(line_t *t, measure_time_t *measure_p)
 {
     double times[BATCHES], end = measure_now() + 1;
     int last = 0;
@@ -77,27 +77,27 @@ static void play(table_t *t, measure_time_t *measure_p)
 
 static xy_status_t measure_pair(int a, int b, measure_time_t *measure_p)
 {
-    static table_t table;
+    static line_t line;
     pthread_t other;
     cpu_set_t before;
     int error;
 
-    atomic_store(&table.turn, 0);
-    atomic_store(&table.is_ready, false);
-    table.second_pu = b;
-    error = pthread_create(&other, NULL, answer, &table);
+    atomic_store(&line.turn, 0);
+    atomic_store(&line.is_ready, false);
+    line.second_pu = b;
+    error = pthread_create(&other, NULL, partner, &line);
     if (error != 0)
         return xy_fail_errno(error, "a thread", "start");
     sched_getaffinity(0, sizeof(before), &before);
-    sit_on(a);
-    play(&table, measure_p);
+    bind_to(a);
+    exchange(&line, measure_p);
     sched_setaffinity(0, sizeof(before), &before);
     pthread_join(other, NULL);
     return XY_OK;
 }
 
-xy_status_t calibrate_handover(const xy_calibration_t *c, const xy_machine_t *live,
-                               xy_costs_t *costs)
+xy_status_t calibrate_cache_line(const xy_calibration_t *c, const xy_machine_t *live,
+                                 xy_costs_t *costs)
 {
     xy_obj_t first = XY_OBJ_NONE;
     uint32_t seen = 0;

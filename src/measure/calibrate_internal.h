@@ -20,8 +20,8 @@ measure_speed_t calibrate_pace(const xy_costs_t *costs);
 xy_status_t calibrate_keep_pace(xy_costs_t *costs, const measure_speed_t *pace);
 
 /* The hand-over of a cache line between the first PU and one at each distance. */
-xy_status_t calibrate_handover(const xy_calibration_t *c, const xy_machine_t *live,
-                               xy_costs_t *costs);
+xy_status_t calibrate_cache_line(const xy_calibration_t *c, const xy_machine_t *live,
+                                 xy_costs_t *costs);
 
 /* Copies or sums of a model again, at the sizes x of the samples; the rest of them is filled in.
  * EUNSUPPORTED: this machine has not so many cores, or no memory so far away; it is reported. */

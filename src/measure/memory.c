@@ -306,7 +306,7 @@ xy_status_t xy_calibrate_memory(const xy_calibration_t *c, const xy_machine_t *l
         }
     }
     xy_vec_cleanup(&pus);
-    return st == XY_OK ? calibrate_handover(c, live, costs) : st;
+    return st == XY_OK ? calibrate_cache_line(c, live, costs) : st;
 }
 
 /* The point that a model is of, with no size yet; false: there is no such thing here. */
