@@ -10,7 +10,7 @@
  * into the ring when it likes, here once or not at all. All accesses to the flags are sequentially
  * consistent, so each statement on one flag is one step.
  *
- * Defining NO_LOOK, NO_RETRY, NO_AWAIT, NO_REOPEN, LATE_CLEAR or NO_FENCE breaks one part; each lets
+ * Defining NO_PENDING, NO_RETRY, NO_AWAIT, NO_REOPEN, LATE_CLEAR or NO_FENCE breaks one part; each lets
  * the search find an error.
  */
 #ifndef CALLS
@@ -20,7 +20,7 @@
 #define POSTS 2
 #endif
 
-bool is_inside, guest, look;
+bool is_inside, is_helping, is_pending;
 byte ring;     /* packets that wait for the worker */
 byte told;     /* messages to the helper that it has not read yet */
 byte matching; /* processes that match just now */
@@ -37,13 +37,13 @@ inline close_gate()
 #ifdef NO_FENCE
     /* The store waits in the store buffer until the load is over. */
     if
-    :: guest -> is_inside = true; !guest
+    :: is_helping -> is_inside = true; !is_helping
     :: else -> is_inside = true
     fi
 #else
     is_inside = true;
 #ifndef NO_AWAIT
-    !guest
+    !is_helping
 #endif
 #endif
 }
@@ -54,13 +54,13 @@ inline open_gate()
     is_inside = false;
 #ifndef NO_REOPEN
     do
-    :: look ->
+    :: is_pending ->
         close_gate();
 #ifdef LATE_CLEAR
         match();
-        look = false;
+        is_pending = false;
 #else
-        look = false;
+        is_pending = false;
         match();
 #endif
         is_inside = false
@@ -102,13 +102,13 @@ end:
     do
     :: told > 0 ->
         told--;
-again:  guest = true;
+again:  is_helping = true;
         if
-        :: !is_inside -> match(); guest = false
+        :: !is_inside -> match(); is_helping = false
         :: else ->
-            guest = false;
-#ifndef NO_LOOK
-            look = true;
+            is_helping = false;
+#ifndef NO_PENDING
+            is_pending = true;
 #endif
 #ifndef NO_RETRY
             if

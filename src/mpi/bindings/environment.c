@@ -86,7 +86,7 @@ int impl_finalize(mpi_rank_t *self)
     int error = finalize(self);
 
     if (error == MPI_SUCCESS)
-        self->depth++; /* no guests any more: what comes now is the end of the fiber */
+        self->depth++; /* no helper comes in any more: what comes now is the end of the fiber */
     return error;
 }
 

@@ -261,7 +261,7 @@ static void test_messages_between_cores(void **state)
 /* The communication core comes while the receiver is inside the library, and goes away again: the
  * receiver has to look for the message itself when it leaves. The collective of one rank shows when
  * the core has come: it goes through the same ring, after the message. */
-static void visits(int rank, int size)
+static void tries_in_vain(int rank, int size)
 {
     char *buffer = bytes_of((char)(rank == 0), LARGE), one = 1, two = 0;
     MPI_Request request, marker;
@@ -293,7 +293,7 @@ static void test_receiver_inside(void **state)
     (void)state;
     ranks_comm_workers = 1;
     atomic_store(&stage, 0);
-    run_ranks(2, 2, 0, 1024, visits);
+    run_ranks(2, 2, 0, 1024, tries_in_vain);
     ranks_comm_workers = 0;
 }
 

@@ -26,7 +26,7 @@ const mpi_layer_t mpi_p2p_layer = {
                [XMPI_PACKET_DONE] = mpi_packet_done,
                [XMPI_PACKET_CANCEL] = mpi_packet_cancel,
                [XMPI_PACKET_COPY] = mpi_packet_copy,
-               [XMPI_PACKET_LOOK] = mpi_packet_look},
+               [XMPI_PACKET_MATCH] = mpi_packet_match},
     .gate_packet = {[XMPI_PACKET_EAGER] = mpi_packet_eager,
                     [XMPI_PACKET_RTS] = mpi_packet_rts_offload,
                     [XMPI_PACKET_DONE] = mpi_packet_done},

@@ -3,7 +3,7 @@
 
 #include "mpi/p2p/message.h"
 
-/* The communication core that serves `worker`: always the same one, so a gate has one guest. */
+/* The communication core that serves `worker`: always the same one, so a gate has one helper. */
 static int server_of(int worker)
 {
     return mpi_job->workers - 1 - worker % mpi_job->comm_workers;
@@ -16,11 +16,11 @@ void mpi_offload_copy(mpi_worker_t *worker, mpi_request_t *receive, mpi_request_
 
     receive->extra = sender;
     if (xy_worker_self() != worker->base) {
-        mpi_worker_t *guest = xy_worker_user(xy_worker_self());
+        mpi_worker_t *helper = xy_worker_user(xy_worker_self());
 
         receive->next_free =
-            atomic_load_explicit(&guest->mail[XMPI_MAIL_COPIES], memory_order_relaxed);
-        atomic_store_explicit(&guest->mail[XMPI_MAIL_COPIES], receive, memory_order_relaxed);
+            atomic_load_explicit(&helper->mail[XMPI_MAIL_COPIES], memory_order_relaxed);
+        atomic_store_explicit(&helper->mail[XMPI_MAIL_COPIES], receive, memory_order_relaxed);
         return;
     }
     packet = mpi_ring_reserve(worker, to);
@@ -65,14 +65,14 @@ void mpi_offload_match(mpi_worker_t *worker, int target)
     int to = server_of(target);
     mpi_packet_t *packet = mpi_ring_reserve(worker, to);
 
-    packet->kind = XMPI_PACKET_LOOK;
+    packet->kind = XMPI_PACKET_MATCH;
     packet->to = target;
     mpi_ring_commit(worker, to, packet);
 }
 
-void mpi_packet_look(mpi_worker_t *worker, int from, mpi_packet_t *packet)
+void mpi_packet_match(mpi_worker_t *worker, int from, mpi_packet_t *packet)
 {
     (void)from;
     (void)worker;
-    mpi_gate_visit(&mpi_job->worker[packet->to]);
+    mpi_gate_try_match(&mpi_job->worker[packet->to]);
 }

@@ -13,8 +13,8 @@
 
 enum { XMPI_OFFLOAD_FROM = 64 << 10 }; /* bytes from which on it is worth telling another core */
 
-/* Is a copy of `bytes`, found on behalf of `worker`, worth offloading? A guest (gate.h) always does
- * so: it must not keep the worker waiting. */
+/* Is a copy of `bytes`, found on behalf of `worker`, worth offloading? A helper (gate.h) always
+ * does so: it must not keep the worker waiting. */
 static inline bool mpi_offload_is_worth(const mpi_worker_t *worker, uint64_t bytes)
 {
     return bytes >= XMPI_OFFLOAD_FROM || xy_worker_self() != worker->base;
@@ -26,11 +26,11 @@ void mpi_offload_copy(mpi_worker_t *worker, mpi_request_t *receive, mpi_request_
 /* A large message has gone to worker `target`: a communication core shall match it if the ranks
  * there compute. */
 void mpi_offload_match(mpi_worker_t *worker, int target);
-/* On a communication core: make the copies that it found as a guest. */
+/* On a communication core: make the copies that it found as a helper. */
 void mpi_offload_progress(mpi_worker_t *worker);
 
 /* Handlers of packets. */
 void mpi_packet_copy(mpi_worker_t *worker, int from, mpi_packet_t *packet);
-void mpi_packet_look(mpi_worker_t *worker, int from, mpi_packet_t *packet);
+void mpi_packet_match(mpi_worker_t *worker, int from, mpi_packet_t *packet);
 
 #endif

@@ -4,36 +4,36 @@
 #include "mpi/runtime/packet.h"
 #include "mpi/runtime/rank.h"
 
-void mpi_gate_await_guest(mpi_gate_t *gate)
+void mpi_gate_await_helper(mpi_gate_t *gate)
 {
-    while (atomic_load(&gate->guest) != 0)
+    while (atomic_load(&gate->is_helping) != 0)
         xy_relax();
 }
 
-void mpi_gate_look(mpi_worker_t *worker)
+void mpi_gate_match_pending(mpi_worker_t *worker)
 {
     mpi_gate_t *gate = &worker->gate;
 
     do {
         mpi_gate_close(gate);
-        atomic_store(&gate->look, 0);
+        atomic_store(&gate->is_pending, 0);
         mpi_ring_drain_at_gate(worker);
         atomic_store(&gate->is_inside, 0);
-    } while (atomic_load(&gate->look) != 0);
+    } while (atomic_load(&gate->is_pending) != 0);
 }
 
-void mpi_gate_visit(mpi_worker_t *worker)
+void mpi_gate_try_match(mpi_worker_t *worker)
 {
     mpi_gate_t *gate = &worker->gate;
 
     do {
-        atomic_store(&gate->guest, 1);
+        atomic_store(&gate->is_helping, 1);
         if (atomic_load(&gate->is_inside) == 0) {
             mpi_ring_drain_at_gate(worker);
-            atomic_store(&gate->guest, 0);
+            atomic_store(&gate->is_helping, 0);
             return;
         }
-        atomic_store(&gate->guest, 0);
-        atomic_store(&gate->look, 1);
+        atomic_store(&gate->is_helping, 0);
+        atomic_store(&gate->is_pending, 1);
     } while (atomic_load(&gate->is_inside) == 0);
 }

@@ -7,14 +7,16 @@
  * not: the sender notifies such a core, which comes in through the gate while the worker is in the
  * program's code, matches what the rings hold, and leaves; it copies outside.
  *
- *   worker                                    guest (one communication core for each worker)
- *   close: is_inside := 1; wait for guest = 0  guest := 1; is_inside = 0? then match; guest := 0
- *   open:  is_inside := 0; look? then close,   else guest := 0; look := 1;
- *          match, open again                        is_inside = 0? then try again
+ *   worker                         helper (one communication core for each worker)
+ *   close: is_inside := 1;         is_helping := 1; is_inside = 0? then match, is_helping := 0
+ *          wait for !is_helping    else is_helping := 0; is_pending := 1;
+ *   open:  is_inside := 0;              is_inside = 0? then try again
+ *          is_pending? then close,
+ *          match, open again
  *
  * All of these are sequentially consistent: of two that raise their flags at the same time at least
- * one sees the other. When the guest finds the worker inside, either the worker sees `look` when it
- * opens, or the guest sees it gone.
+ * one sees the other. When the helper finds the worker inside, either the worker sees `is_pending`
+ * when it opens, or the helper sees it gone.
  *
  * A worker is inside whenever it runs the library or changes fibers, so the gate is closed around
  * every MPI call and around the calls of the C library that let other ranks run; calls may nest
@@ -29,30 +31,30 @@
 
 typedef struct mpi_gate {
     _Alignas(128) _Atomic uint32_t is_inside;
-    _Atomic uint32_t guest;
-    _Atomic uint32_t look;
+    _Atomic uint32_t is_helping; /* the helper is inside */
+    _Atomic uint32_t is_pending; /* the helper came in vain: the worker has to match */
 } mpi_gate_t;
 
 struct mpi_worker;
 
-void mpi_gate_await_guest(mpi_gate_t *gate);
-void mpi_gate_look(struct mpi_worker *worker);
+void mpi_gate_await_helper(mpi_gate_t *gate);
+void mpi_gate_match_pending(struct mpi_worker *worker);
 
 static inline void mpi_gate_close(mpi_gate_t *gate)
 {
     atomic_store(&gate->is_inside, 1);
-    if (__builtin_expect(atomic_load(&gate->guest) != 0, 0))
-        mpi_gate_await_guest(gate);
+    if (__builtin_expect(atomic_load(&gate->is_helping) != 0, 0))
+        mpi_gate_await_helper(gate);
 }
 
 static inline void mpi_gate_open(mpi_gate_t *gate, struct mpi_worker *worker)
 {
     atomic_store(&gate->is_inside, 0);
-    if (__builtin_expect(atomic_load(&gate->look) != 0, 0))
-        mpi_gate_look(worker);
+    if (__builtin_expect(atomic_load(&gate->is_pending) != 0, 0))
+        mpi_gate_match_pending(worker);
 }
 
 /* On a communication core: match what waits in the rings of `worker`, if it is not inside. */
-void mpi_gate_visit(struct mpi_worker *worker);
+void mpi_gate_try_match(struct mpi_worker *worker);
 
 #endif

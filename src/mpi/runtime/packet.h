@@ -29,7 +29,7 @@ typedef enum {
     XMPI_PACKET_COLL,   /* a step of a collective: `pointer` is its communicator's shared part */
     XMPI_PACKET_COPY,   /* `pointer`: a receive, and its `extra` a send, whose bytes wait for a copy
                          */
-    XMPI_PACKET_LOOK,   /* worker `to` has got a large message: match it if its ranks are busy */
+    XMPI_PACKET_MATCH,  /* worker `to` has got a large message: match it if its ranks are busy */
     XMPI_PACKET_KINDS
 } mpi_packet_kind_t;
 
