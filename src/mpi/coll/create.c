@@ -12,32 +12,35 @@ static mpi_worker_t *worker_of(const mpi_group_t *group, int rank)
 
 static void local_destroy(coll_local_t *local)
 {
-    if (local == NULL)
-        return;
-    xy_free(local->member);
-    xy_free(local->slots[0].calls);
-    free(local);
+    if (local != NULL)
+        free(local->slots[0].calls); /* where its memory begins */
 }
 
+static size_t whole_lines(size_t bytes)
+{
+    return (bytes + XMPI_LINES - 1) & ~(size_t)(XMPI_LINES - 1);
+}
+
+/* One piece of memory in cache lines of its own, since its worker writes to it in every collective,
+ * and what all workers read must not lie beside: the calls, the members, then the local group,
+ * whose data at the end stays untouched until it is needed. */
 static xy_status_t local_create(mpi_coll_t *coll, int index, mpi_worker_t *worker, int members,
                                 coll_local_t **local_p)
 {
-    /* The slots' data is aligned to cache lines, which malloc does not promise. */
-    coll_local_t *local = aligned_alloc(64, (sizeof(*local) + 63) & ~(size_t)63);
-    coll_call_t **calls = xy_calloc((size_t)members * COLL_SLOTS, sizeof(*calls));
-    int *member = xy_calloc((size_t)members, sizeof(*member));
+    size_t calls_size = (size_t)members * COLL_SLOTS * sizeof(coll_call_t *);
+    size_t head = whole_lines(calls_size + (size_t)members * sizeof(int));
+    char *memory = aligned_alloc(XMPI_LINES, head + whole_lines(sizeof(coll_local_t)));
+    coll_call_t **calls = (coll_call_t **)(void *)memory;
+    coll_local_t *local;
 
-    if (local == NULL || calls == NULL || member == NULL) {
-        free(local);
-        xy_free(calls);
-        xy_free(member);
+    if (memory == NULL)
         return XY_ENOMEM;
-    }
-    memset(local, 0, offsetof(coll_local_t, slots));
+    local = (coll_local_t *)(void *)(memory + head);
+    memset(memory, 0, head + offsetof(coll_local_t, slots));
     local->coll = coll;
     local->index = index;
     local->worker = worker;
-    local->member = member;
+    local->member = (int *)(void *)(memory + calls_size);
     for (int s = 0; s < COLL_SLOTS; s++) {
         memset(&local->slots[s], 0, sizeof(local->slots[s]));
         local->slots[s].data = local->data[s];
