@@ -123,7 +123,10 @@ def mutate(build, patch, tests):
 
 
 def run_one(build, path, mutant):
-    unshare = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rm"]
+    # Processes of its own, too: what a broken program leaves running ends with them.
+    unshare = ["unshare", "-m", "-p", "-f", "--kill-child", "--mount-proc"]
+    if os.geteuid() != 0:
+        unshare.append("-r")
     result = run(unshare + [sys.executable, str(Path(__file__).resolve()), "--inside", "--build", str(build),
                             str(path), *mutant["tests"]])
     word, _, log = result.stdout.partition("\n")
