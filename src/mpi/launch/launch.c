@@ -261,9 +261,11 @@ static xy_status_t make_ranks(launch_t *launch)
     for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++) {
         const mpi_part_t *part = part_at(launch, i);
 
-        if (part->program->is_shared)
+        if (part->program->is_shared) {
+            mpi_locals_fill(part->program, part->program->region);
             mpi_image_construct(part->program, part->program->region, part->argc, part->argv,
                                 part->environment);
+        }
         for (int r = part->first; r < part->first + part->count && st == XY_OK; r++)
             st = make_rank(launch, part, r);
     }

@@ -11,7 +11,15 @@ int mpi_launch_main(int argc, char **argv);
 
 enum { RESERVE = 64 << 10 };
 
-static _Thread_local _Alignas(64) volatile char reserve[RESERVE];
+/* Variables of programs may be aligned to a page. On aarch64 the block must begin where a program's
+ * begins, 16 bytes behind the thread pointer; a variable of the library aligns the pointer. */
+#if defined(__aarch64__)
+enum { ALIGNMENT = 16 };
+#else
+enum { ALIGNMENT = 4096 };
+#endif
+
+static _Thread_local _Alignas(ALIGNMENT) volatile char reserve[RESERVE];
 
 int main(int argc, char **argv)
 {

@@ -14,7 +14,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "mpi/launch/image/program.h"
+#include "mpi/launch/image/lookup.h"
 #include "mpi/launch/image/say.h"
 
 static const char *const runtimes[] = {
@@ -53,6 +53,21 @@ static bool is_listed(const xy_vec_t *list, const char *name)
     return false;
 }
 
+/* A program has copies of these; a shared library's go to the rank's streams all the same (the C
+ * library's functions see to it). */
+static bool is_stream(const char *name)
+{
+    int variable = mpi_lookup_variable(name);
+
+    return variable == XMPI_VARIABLE_STDIN || variable == XMPI_VARIABLE_STDOUT ||
+           variable == XMPI_VARIABLE_STDERR;
+}
+
+static bool defines(const mpi_elf_t *program, const char *name)
+{
+    return mpi_elf_lookup(program, name) != NULL && !is_stream(name);
+}
+
 /* Does the library use, without defining it, a symbol that the program defines? Only relocations
  * tell which symbols it uses. */
 static bool uses_program(const mpi_elf_t *library, const mpi_elf_t *program)
@@ -66,7 +81,7 @@ static bool uses_program(const mpi_elf_t *library, const mpi_elf_t *program)
             const ElfW(Sym) *symbol = mpi_elf_symbol(library, ELF64_R_SYM(entry[i].r_info));
 
             if (symbol != NULL && symbol->st_name != 0 && symbol->st_shndx == SHN_UNDEF &&
-                mpi_elf_lookup(program, mpi_elf_string(library, symbol->st_name)) != NULL)
+                defines(program, mpi_elf_string(library, symbol->st_name)))
                 return true;
         }
     }

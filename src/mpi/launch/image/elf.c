@@ -320,6 +320,9 @@ static xy_status_t parse(mpi_elf_t *elf)
     if (!segments_are_sane(elf))
         return xy_fail_at(XY_EPARSE, elf->path, 0, "the program headers are broken");
     measure(elf);
+    if (elf->tls != NULL && elf->tls->p_filesz > 0 &&
+        (elf->tls->p_vaddr < elf->low || elf->tls->p_vaddr + elf->tls->p_filesz > elf->high))
+        return xy_fail_at(XY_EPARSE, elf->path, 0, "the program headers are broken");
     for (int i = 0; i < elf->segment_count; i++) {
         if (elf->segments[i].p_type == PT_DYNAMIC)
             dynamic = &elf->segments[i];

@@ -101,14 +101,13 @@ static bool map_data(const mpi_elf_t *elf, char *module_base)
         uintptr_t first = s->p_vaddr & -page, end = (s->p_vaddr + s->p_filesz) & -page;
         off_t from = (off_t)(s->p_offset & -page);
 
-        if (s->p_type != PT_LOAD || s->p_vaddr < elf->writable || end <= first)
+        if (s->p_type != PT_LOAD || s->p_vaddr < elf->writable)
             continue;
-        if (end - first >= COPY_AT_MOST &&
-            mmap(module_base + (first - elf->low), end - first, PROT_READ | PROT_WRITE,
-                 MAP_PRIVATE | MAP_FIXED, elf->fd, from) == MAP_FAILED)
-            return false;
-        if (end - first < COPY_AT_MOST)
+        if (end < first + COPY_AT_MOST)
             end = s->p_vaddr;
+        else if (mmap(module_base + (first - elf->low), end - first, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_FIXED, elf->fd, from) == MAP_FAILED)
+            return false;
         memcpy(module_base + (end - elf->low), elf->bytes + s->p_offset + (end - s->p_vaddr),
                s->p_vaddr + s->p_filesz - end);
     }

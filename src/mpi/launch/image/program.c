@@ -114,26 +114,6 @@ static xy_status_t lay_out(mpi_program_t *program)
     return XY_OK;
 }
 
-static xy_status_t check_threads(mpi_program_t *program, size_t reserve)
-{
-    const mpi_elf_t *elf = ((mpi_module_t *)program->modules.data)->elf;
-    size_t align = elf->tls != NULL && elf->tls->p_align > 1 ? elf->tls->p_align : 1;
-
-    if (elf->tls == NULL)
-        return XY_OK;
-    if (round_up(elf->tls->p_memsz, align) > reserve || align > 64)
-        return xy_fail_at(
-            XY_ELIMIT, program->path, 0,
-            "the program has %zu bytes of thread-local variables (aligned to %zu); at "
-            "most %zu bytes (aligned to 64) can be private to a rank",
-            (size_t)elf->tls->p_memsz, align, reserve);
-    program->tls_size = elf->tls->p_memsz;
-    program->tls_init_size = elf->tls->p_filesz;
-    program->tls_init = elf->bytes + elf->tls->p_offset;
-    program->tls_align = align;
-    return XY_OK;
-}
-
 static xy_status_t check_kind(const mpi_elf_t *elf, const mpi_program_config_t *config)
 {
     if (elf->has_text_relocations)
@@ -179,7 +159,7 @@ static xy_status_t load(mpi_program_t *program, const mpi_program_config_t *conf
     if (st == XY_OK)
         st = check_kind(((mpi_module_t *)program->modules.data)->elf, config);
     if (st == XY_OK)
-        st = check_threads(program, config->tls_reserve);
+        st = mpi_program_place_locals(program, config->tls_reserve);
     if (st == XY_OK)
         st = lay_out(program);
     config->prepare_copies();

@@ -62,12 +62,16 @@ typedef struct {
     uint32_t kind;
 } mpi_fixup_t;
 
+/* What thread-local variables may be aligned to. */
+enum { XMPI_TLS_ALIGN = 4096 };
+
 typedef struct {
     mpi_elf_t *elf;
     size_t offset;   /* in the image, of the linked address elf->low */
     int code_fd;     /* where the read-only part is mapped from: the file, or a flat copy of it */
     off_t code_from; /* and at which offset */
     bool owns_code_fd;
+    ptrdiff_t tls; /* of its thread-local variables, from the thread pointer; 0: it has none */
 } mpi_module_t;
 
 typedef struct {
@@ -94,11 +98,9 @@ typedef struct mpi_program {
     size_t main;   /* offsets in the image */
     /* Offset of the program's own copy of a variable (a copy relocation), or 0. */
     size_t variable_at[XMPI_VARIABLES];
-    /* Thread-local variables of the program: */
-    size_t tls_size; /* 0: it has none */
-    size_t tls_init_size;
-    size_t tls_align;
-    const void *tls_init;
+    /* Thread-local variables of all modules, at the same distance from every thread pointer: */
+    ptrdiff_t tls_from;
+    size_t tls_size; /* 0: there are none */
 } mpi_program_t;
 
 xy_status_t mpi_program_load(const char *path, const mpi_program_config_t *config,
@@ -113,6 +115,9 @@ void mpi_image_fix(const mpi_program_t *program, char *image, void *const *varia
 void mpi_image_construct(const mpi_program_t *program, char *image, int argc, char **argv,
                          char **environment);
 void mpi_image_destruct(const mpi_program_t *program, char *image);
+
+/* Initial values of the thread-local variables, program->tls_size bytes. */
+void mpi_image_fill_locals(const mpi_program_t *program, char *image, char *locals);
 
 static inline void *mpi_image_at(char *image, size_t offset)
 {
@@ -135,6 +140,9 @@ static inline size_t mpi_module_offset(const mpi_module_t *module, uintptr_t add
 xy_status_t mpi_program_resolve(mpi_program_t *program);
 /* Choose the modules and have the dynamic linker load what is shared. */
 xy_status_t mpi_program_gather(mpi_program_t *program, const mpi_program_config_t *config);
+/* Give the modules' thread-local variables their places in the `reserve` bytes that the launcher's
+ * executable has set aside. */
+xy_status_t mpi_program_place_locals(mpi_program_t *program, size_t reserve);
 /* Make images findable by address. */
 xy_status_t mpi_program_register(const mpi_program_t *program);
 void mpi_program_unregister(const mpi_program_t *program);

@@ -156,8 +156,8 @@ FILE *mpi_stream_of(mpi_process_t *process, FILE *file);
 xy_status_t mpi_locals_init(mpi_process_t *process);
 /* `next` runs on this thread from now on. */
 void mpi_locals_switch(mpi_process_t *next);
-/* A new thread of the rank: its block gets the initial values. */
-void mpi_locals_fill(const mpi_process_t *process);
+/* This thread runs code of the image for the first time: its block gets the initial values. */
+void mpi_locals_fill(const mpi_program_t *program, char *image);
 /* How many bytes the host has set aside. */
 size_t mpi_locals_reserve(void);
 /* Find the libraries whose thread-local variables must follow the rank; after loading. */

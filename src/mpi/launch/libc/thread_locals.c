@@ -8,9 +8,6 @@
  * another runs. The same is done with the thread-local variables of the shared libraries the
  * program uses (the C++ runtime keeps the exceptions in flight there, OpenMP its teams). A program
  * and libraries without such variables cost nothing.
- *
- *   x86_64:   [ ... reserve ... | program's ]TP           aarch64:  TP[ 16 | program's | reserve
- * ... ]
  */
 #include <link.h>
 #include <string.h>
@@ -30,6 +27,12 @@ typedef struct {
 } tls_index_t;
 
 extern void *__tls_get_addr(tls_index_t *index);
+
+#if defined(__aarch64__)
+/* The executable's block begins 16 bytes behind the thread pointer, which must be aligned for
+ * programs whose variables are: a variable of any library does that. */
+static _Thread_local _Alignas(XMPI_TLS_ALIGN) char aligner __attribute__((used));
+#endif
 
 enum { MAX_LIBRARIES = 64 };
 
@@ -54,14 +57,7 @@ size_t mpi_locals_reserve(void)
 
 static char *program_block(const mpi_program_t *program)
 {
-    char *pointer = __builtin_thread_pointer();
-    size_t align = program->tls_align;
-
-#if defined(__aarch64__)
-    return pointer + (16 + align - 1) / align * align;
-#else
-    return pointer - (program->tls_size + align - 1) / align * align;
-#endif
+    return (char *)__builtin_thread_pointer() + program->tls_from;
 }
 
 /* Sanitizers keep there what they know of the thread; they are notified of switches (src/fiber). */
@@ -125,8 +121,10 @@ xy_status_t mpi_locals_init(mpi_process_t *process)
     if (saved == NULL)
         return xy_fail_memory("starting a rank");
     process->thread_locals = saved;
-    if (program->tls_size > 0)
-        memcpy(saved, program->tls_init, program->tls_init_size);
+    if (program->is_shared) /* the image's constructors have run on this thread */
+        memcpy(saved, program_block(program), program->tls_size);
+    else
+        mpi_image_fill_locals(program, process->image, saved);
     process->library_locals = saved + ((program->tls_size + 15) & ~(size_t)15);
     for (int i = 0; i < library_count; i++)
         memcpy(process->library_locals + libraries[i].offset, libraries[i].init,
@@ -171,14 +169,8 @@ void mpi_locals_switch(mpi_process_t *next)
     last = next;
 }
 
-void mpi_locals_fill(const mpi_process_t *process)
+void mpi_locals_fill(const mpi_program_t *program, char *image)
 {
-    const mpi_program_t *program = process->program;
-    char *block;
-
-    if (program->tls_size == 0)
-        return;
-    block = program_block(program);
-    memcpy(block, program->tls_init, program->tls_init_size);
-    memset(block + program->tls_init_size, 0, program->tls_size - program->tls_init_size);
+    if (program->tls_size > 0)
+        mpi_image_fill_locals(program, image, program_block(program));
 }

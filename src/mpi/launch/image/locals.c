@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Thread-local variables of the modules.
+ *
+ * The launcher's executable has a block of thread-local memory at a fixed distance from the thread
+ * pointer. The program's variables lie in it where the linker has counted them to be; those of the
+ * private libraries follow in the same block. So every module's variables are at the same distance
+ * from the thread pointer in all threads, whatever way the code has of addressing them.
+ *
+ *   x86_64:   [ reserve ... | library | program ]TP
+ *   aarch64:  TP[ 16 | program | library | ... reserve ]
+ */
+#include <string.h>
+
+#include "mpi/launch/image/program.h"
+
+static size_t round_up(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+#if defined(__aarch64__)
+enum { UPWARD = 1, FIRST = 16 };
+#else
+enum { UPWARD = 0, FIRST = 0 };
+#endif
+
+/* The dynamic linker's formula: `used` bytes are taken, counted from the thread pointer. A block
+ * need not begin at a multiple of its alignment, but where its address in the file does. */
+static size_t place(mpi_module_t *module, size_t used)
+{
+    const ElfW(Phdr) *tls = module->elf->tls;
+    size_t align = tls->p_align > 1 ? tls->p_align : 1;
+    size_t skew = -tls->p_vaddr & (align - 1);
+    size_t at;
+
+    if (!UPWARD) {
+        at = round_up(used + tls->p_memsz - skew, align) + skew;
+        module->tls = -(ptrdiff_t)at;
+        return at;
+    }
+    at = round_up(used, align);
+    if (at - used < skew)
+        at += align;
+    module->tls = (ptrdiff_t)(at - skew);
+    return at - skew + tls->p_memsz;
+}
+
+xy_status_t mpi_program_place_locals(mpi_program_t *program, size_t reserve)
+{
+    mpi_module_t *modules = program->modules.data;
+    size_t used = FIRST;
+
+    for (size_t i = 0; i < program->modules.count; i++) {
+        const ElfW(Phdr) *tls = modules[i].elf->tls;
+
+        if (tls == NULL)
+            continue;
+        if (tls->p_align > XMPI_TLS_ALIGN || (tls->p_align & (tls->p_align - 1)) != 0)
+            return xy_fail_at(XY_ELIMIT, modules[i].elf->path, 0,
+                              "thread-local variables aligned to %zu bytes; at most %d can be had",
+                              (size_t)tls->p_align, XMPI_TLS_ALIGN);
+        used = tls->p_memsz <= reserve ? place(&modules[i], used) : SIZE_MAX;
+        if (used > reserve + FIRST)
+            return xy_fail_at(
+                XY_ELIMIT, modules[i].elf->path, 0,
+                "%zu bytes of thread-local variables; at most %zu bytes of the program and of "
+                "the libraries that are copied with it can be private to a rank",
+                (size_t)tls->p_memsz, reserve);
+    }
+    program->tls_size = used - FIRST;
+    program->tls_from = UPWARD ? FIRST : -(ptrdiff_t)used;
+    return XY_OK;
+}
+
+/* The values come from the image, where addresses among them are right. */
+void mpi_image_fill_locals(const mpi_program_t *program, char *image, char *locals)
+{
+    const mpi_module_t *modules = program->modules.data;
+
+    memset(locals, 0, program->tls_size);
+    for (size_t i = 0; i < program->modules.count; i++) {
+        const ElfW(Phdr) *tls = modules[i].elf->tls;
+
+        if (tls != NULL)
+            memcpy(locals + (modules[i].tls - program->tls_from),
+                   mpi_image_at(image, mpi_module_offset(&modules[i], tls->p_vaddr)),
+                   tls->p_filesz);
+    }
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Finding what a symbol of an image means. Between the files of this part.
+ *
+ * The order is the dynamic linker's: the modules (the program, then its private libraries), then
+ * what is preloaded, this library, whose functions stand before those of the C library, and all
+ * other shared libraries.
+ */
+#ifndef XY_MPI_LAUNCH_IMAGE_LOOKUP_H
+#define XY_MPI_LAUNCH_IMAGE_LOOKUP_H
+
+#include "mpi/launch/image/program.h"
+
+/* The number of a variable that every rank has for itself, or -1. */
+int mpi_lookup_variable(const char *name);
+
+/* The first module that defines a name; a copy relocation asks behind the module that holds the
+ * copy. NULL: none does. */
+const mpi_module_t *mpi_lookup_inside(const mpi_program_t *program, const char *name,
+                                      const mpi_module_t *behind, const ElfW(Sym) * *symbol_p);
+
+/* The address outside of the modules, of this thread's where the variable is thread-local; NULL:
+ * there is none. `version` may be NULL. */
+void *mpi_lookup_outside(const char *name, const char *version);
+
+/* The block of thread-local variables that holds an address of this thread: the dynamic linker's
+ * number of its library and where in the block it is. */
+typedef struct {
+    unsigned long module, offset;
+} mpi_tls_index_t;
+
+bool mpi_lookup_block(const void *address, mpi_tls_index_t *index_p);
+
+/* One more store into every image. */
+xy_status_t mpi_fixup_add(mpi_program_t *program, uint64_t where, mpi_fixup_kind_t kind,
+                          int64_t value, uint64_t which);
+xy_status_t mpi_fixup_undefined(const mpi_module_t *module, const char *name);
+
+/* Relocations of thread-local variables (fix_locals.c). */
+bool mpi_fixup_is_local(unsigned type);
+/* A pair that names module and variable takes two relocations: the second goes over the first. */
+bool mpi_fixup_is_second(unsigned type);
+xy_status_t mpi_fixup_local(mpi_program_t *program, const mpi_module_t *module,
+                            const ElfW(Rela) * entry);
+
+#endif

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# Thread-local variables: of the program, of shared and of private libraries, in every way that
+# compilers address them, in ranks of several workers and in their threads.
+. "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
+
+right=$(for r in 0 1 2 3 4; do echo "$r: 0 wrong"; done)
+here=(-L. -Wl,-rpath,"\$ORIGIN" -llocals)
+all_ways() {
+    local how
+    for how in "" "--privatize locals" "--share-globals"; do
+        # shellcheck disable=SC2086
+        run 0 --workers 2 $how -n 5 ./locals
+        quiet
+        same "$out" "$right"
+        # shellcheck disable=SC2086
+        run 0 $how -n 1 ./locals
+        [ "$out$err" = "0: 0 wrong" ] || die "$*: one rank $how: $out$err"
+    done
+}
+
+dialects=(-ftls-model=global-dynamic -ftls-model=initial-exec)
+case $(uname -m) in
+x86_64) dialects+=(-mtls-dialect=gnu -mtls-dialect=gnu2) ;;
+aarch64) dialects+=(-mtls-dialect=trad -mtls-dialect=desc) ;;
+esac
+for dialect in "${dialects[@]}"; do
+    cc -O1 -shared -fPIC "$dialect" "$sources/locals_library.c" -o liblocals.so
+    build locals "${here[@]}"
+    all_ways "$dialect"
+done
+for how in -fPIC -O0 -DALIGNED=64 -DALIGNED=4096; do
+    build locals "$how" "${here[@]}"
+    all_ways "$how"
+done
