@@ -38,9 +38,35 @@ static void *from_thread(void *arg)
     exit(21);
 }
 
+/* Signals that end a process, and so the job. */
+static void end_by_signal(void)
+{
+    int ends[2];
+
+    if (strcmp(how, "alarm") == 0) {
+        alarm(1);
+        sleep(100);
+    }
+    if (strcmp(how, "pipe") == 0 && pipe(ends) == 0) {
+        close(ends[0]);
+        (void)!write(ends[1], "", 1);
+    }
+    if (strcmp(how, "xcpu") == 0)
+        raise(SIGXCPU);
+    if (strcmp(how, "realtime") == 0)
+        raise(SIGRTMIN + 3);
+    if (strcmp(how, "default") == 0) { /* as handlers do that want the usual end */
+        if (signal(SIGVTALRM, SIG_IGN) != SIG_DFL || signal(SIGVTALRM, SIG_DFL) != SIG_IGN)
+            exit(22);
+        raise(SIGVTALRM);
+    }
+}
+
 static void end_inside(void)
 {
     pthread_t thread;
+
+    end_by_signal();
 
     if (strcmp(how, "exit9") == 0)
         exit(9);
@@ -92,6 +118,17 @@ int main(int argc, char **argv)
         end_inside();
     if (strcmp(how, "sleep") == 0)
         sleep(100);
+    while (strcmp(how, "poll") == 0) { /* freed at once: what a report reads may be gone */
+        MPI_Comm comm;
+        int flag;
+
+        MPI_Comm_dup(MPI_COMM_SELF, &comm);
+        for (int i = 0; i < 1000; i++) {
+            MPI_Iprobe(MPI_ANY_SOURCE, i, comm, &flag, MPI_STATUS_IGNORE);
+            MPI_Get_address(big, &(MPI_Aint){0});
+        }
+        MPI_Comm_free(&comm);
+    }
     if (strncmp(how, "return", 6) != 0 && strcmp(how, "late") != 0)
         MPI_Barrier(MPI_COMM_WORLD); /* never ends: one is missing */
     MPI_Finalize();

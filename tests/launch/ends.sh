@@ -36,10 +36,23 @@ ends 21 thread "rank 2 ended with exit code 21"
 ends 1 deadlock "deadlock: no rank can make progress"
 says "$err" "MPI_Recv"
 
+# The other signals that end a process: with the rank they belong to.
+ends 142 alarm "rank 2: ended by SIGALRM (Alarm clock)"
+ends 141 pipe "rank 2: ended by SIGPIPE (Broken pipe)"
+ends 152 xcpu "rank 2: ended by SIGXCPU (CPU time limit exceeded)"
+ends 165 realtime "rank 2: ended by SIGRTMIN+3"
+ends 154 default "rank 2: ended by SIGVTALRM"
+
 # A time limit, from the option and from the environment.
 run 124 -n 3 --timeout 0.2 ./ends sleep
 says "$err" "time limit of 0.2 s"
 MPIEXEC_TIMEOUT=1 run 124 -n 3 ./ends sleep
+# Ranks that run while they are reported.
+for _ in {1..12}; do
+    run 124 -n 4 --timeout 0.2 ./ends poll
+    says "$err" "time limit of 0.2 s"
+    [[ $err == *"MPI_"* || $err == *"in its own code"* ]] || die "no report: $err"
+done
 
 # The place that is named is where it happened.
 run 139 -n 1 ./ends segv

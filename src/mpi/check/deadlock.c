@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Who is where: one line for each group of ranks that are in the same call, for reports of
- * deadlocks and aborts. Ranks of other workers are read without synchronisation: the report is made
- * when no rank can progress, or when the job ends anyway.
+ * deadlocks, time limits and aborts. Ranks of other workers may run meanwhile: they change what
+ * they are doing and free what they use. So every record is copied once, through the kernel
+ * (copy_memory.c), and only the copy is looked at: a copy may be of the past or half of it, but no
+ * pointer in it is followed without asking whether there is memory.
  */
 #include "mpi/check/check.h"
 
@@ -10,13 +12,53 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mpi/check/copy_memory.h"
 #include "mpi/object/object.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 
-enum { PENDING_SHOWN = 3, TEXT_SIZE = 1024 };
+enum { PENDING_SHOWN = 3, TEXT_SIZE = 1024, NAME_SIZE = 64, REQUESTS_MOST = 1 << 16 };
 
-static void describe_peer(const mpi_call_t *call, char *text, size_t size)
+/* A call with its own copies of what it points to. */
+typedef struct {
+    char name[NAME_SIZE]; /* "": none */
+    char comm[MPI_MAX_OBJECT_NAME];
+    const void *caller;
+    int peer, tag;
+} place_t;
+
+/* Ranks in the same place. */
+typedef struct {
+    char text[TEXT_SIZE];
+    xy_bitset_t members;
+} group_t;
+
+static void make_printable(char *text)
+{
+    for (; *text != '\0'; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7f)
+            *text = '?';
+}
+
+static void copy_call(const mpi_call_t *call, place_t *place)
+{
+    *place = (place_t){.caller = call->caller, .peer = call->peer, .tag = call->tag};
+    if (call->name == NULL || !check_copy_string(place->name, call->name, NAME_SIZE) ||
+        strncmp(place->name, "MPI_", 4) != 0) {
+        place->name[0] = '\0'; /* memory that is something else by now */
+        return;
+    }
+    if (call->comm == NULL)
+        return;
+    if (!check_copy_string(place->comm, (const char *)call->comm + offsetof(mpi_comm_t, name),
+                           sizeof(place->comm)))
+        place->comm[0] = '\0';
+    else if (place->comm[0] == '\0')
+        strcpy(place->comm, "an unnamed communicator");
+    make_printable(place->comm);
+}
+
+static void describe_peer(const place_t *call, char *text, size_t size)
 {
     bool sends = strstr(call->name, "end") != NULL;
     bool receives = strstr(call->name, "ecv") != NULL || strstr(call->name, "robe") != NULL;
@@ -50,33 +92,47 @@ static bool is_wait(const char *name)
 }
 
 /* "MPI_Recv with rank 1, tag 7 on MPI_COMM_WORLD, at ring.c:25". */
-static void describe_call(const mpi_call_t *call, char *text, size_t size)
+static void describe_call(const place_t *call, char *text, size_t size)
 {
     char peer[96] = "", site[160];
-    bool has_comm = call->comm != NULL && !is_wait(call->name);
+    bool has_comm = call->comm[0] != '\0' && !is_wait(call->name);
 
     if (has_peer(call->name))
         describe_peer(call, peer, sizeof(peer));
     mpi_caller_describe(call->caller, site, sizeof(site));
     snprintf(text, size, "%s%s%s%s%s%s", call->name, peer, has_comm ? " on " : "",
-             has_comm ? mpi_comm_name(call->comm) : "", site[0] != '\0' ? ", " : "", site);
+             has_comm ? call->comm : "", site[0] != '\0' ? ", " : "", site);
+}
+
+/* Is request `i` of those that the rank waits for pending? Its call is copied then. */
+static bool copy_pending(const mpi_rank_t *rank, int i, place_t *place)
+{
+    const mpi_request_t *address;
+    mpi_request_t request;
+
+    if (!check_copy_memory(&address, rank->waits + i, sizeof(address)) ||
+        !check_copy_memory(&request, address, sizeof(request)) || request.is_done ||
+        !request.is_active)
+        return false;
+    copy_call(&request.call, place);
+    return place->name[0] != '\0';
 }
 
 /* What a rank in MPI_Wait and its kin waits for: the first that are pending. */
 static void describe_pending(const mpi_rank_t *rank, char *text, size_t size)
 {
     int shown = 0, pending = 0;
+    int count = rank->waits_count < REQUESTS_MOST ? rank->waits_count : REQUESTS_MOST;
     size_t length = 0;
 
     text[0] = '\0';
-    for (int i = 0; i < rank->waits_count; i++) {
-        const mpi_request_t *request = rank->waits[i];
+    for (int i = 0; i < count; i++) {
+        place_t place;
         char call[256];
 
-        if (mpi_request_is_empty(mpi_request_handle((mpi_request_t *)(uintptr_t)request)) ||
-            request->is_done || request->call.name == NULL || pending++ >= PENDING_SHOWN)
+        if (!copy_pending(rank, i, &place) || pending++ >= PENDING_SHOWN)
             continue;
-        describe_call(&request->call, call, sizeof(call));
+        describe_call(&place, call, sizeof(call));
         length += (size_t)snprintf(text + length, size - length, "%s %s",
                                    shown++ == 0 ? ", for" : "; for", call);
         if (length >= size)
@@ -86,68 +142,77 @@ static void describe_pending(const mpi_rank_t *rank, char *text, size_t size)
         snprintf(text + length, size - length, "; and for %d more", pending - shown);
 }
 
-static void describe(const mpi_rank_t *rank, char *text, size_t size)
+static void describe(const mpi_rank_t *of, char *text, size_t size)
 {
-    char call[256], pending[TEXT_SIZE - 300] = "";
+    char call[384], pending[TEXT_SIZE - 400] = "";
+    mpi_rank_t rank;
+    place_t place;
 
-    if (rank->call.name == NULL) {
-        snprintf(text, size, "%s",
-                 rank->phase == XMPI_RANK_FINALIZED     ? "has called MPI_Finalize"
-                 : rank->phase == XMPI_RANK_BEFORE_INIT ? "has not called MPI_Init"
-                                                        : "in its own code");
+    if (!check_copy_memory(&rank, of, sizeof(rank))) {
+        snprintf(text, size, "not known: the system does not let a process read its own memory");
         return;
     }
-    describe_call(&rank->call, call, sizeof(call));
-    if (is_wait(rank->call.name))
-        describe_pending(rank, pending, sizeof(pending));
+    copy_call(&rank.call, &place);
+    if (place.name[0] == '\0') {
+        snprintf(text, size, "%s",
+                 rank.phase == XMPI_RANK_FINALIZED     ? "has called MPI_Finalize"
+                 : rank.phase == XMPI_RANK_BEFORE_INIT ? "has not called MPI_Init"
+                                                       : "in its own code");
+        return;
+    }
+    describe_call(&place, call, sizeof(call));
+    if (is_wait(place.name))
+        describe_pending(&rank, pending, sizeof(pending));
     snprintf(text, size, "in %s%s", call, pending);
 }
 
-/* The site is an address of a private image: ranks in one place of the program have equal offsets.
- */
-static bool is_same(const char *a, const char *b)
+static void print_group(const group_t *group)
 {
-    return strcmp(a, b) == 0;
-}
+    char *list = xy_bitset_format(&group->members);
 
-static void print_group(const xy_bitset_t *members, const char *text)
-{
-    char *list = xy_bitset_format(members);
-
-    fprintf(stderr, "  rank%s %s: %s\n", xy_bitset_count(members) > 1 ? "s" : "", list ? list : "?",
-            text);
+    fprintf(stderr, "  rank%s %s: %s\n", xy_bitset_count(&group->members) > 1 ? "s" : "",
+            list ? list : "?", group->text);
     xy_free(list);
 }
 
-/* Every rank once: the first that is not printed yet, with all that are in the same place. */
+/* The group of that text, a new one where there is none; NULL: there are `at_most`. The site in it
+ * is an offset in the program: it does not tell private images apart. */
+static group_t *find_group(group_t *groups, int *count_p, int at_most, size_t ranks,
+                           const char *text)
+{
+    group_t *group = groups;
+
+    for (; group < groups + *count_p; group++)
+        if (strcmp(group->text, text) == 0)
+            return group;
+    if (*count_p == at_most || xy_bitset_init(&group->members, ranks) != XY_OK)
+        return NULL;
+    strcpy(group->text, text);
+    ++*count_p;
+    return group;
+}
+
 void mpi_job_report(const mpi_job_t *job, int at_most)
 {
-    xy_bitset_t printed, members;
-    char text[TEXT_SIZE], other[TEXT_SIZE];
-    int lines = 0;
+    group_t *groups = xy_calloc((size_t)at_most, sizeof(*groups)), *group;
+    char text[TEXT_SIZE];
+    int count = 0, others = 0;
 
-    if (xy_bitset_init(&printed, (size_t)job->size) != XY_OK)
+    if (groups == NULL)
         return;
     for (int r = 0; r < job->size; r++) {
-        if (xy_bitset_has(&printed, (size_t)r))
-            continue;
-        if (lines++ == at_most) {
-            fprintf(stderr, "  and %zu ranks more\n",
-                    (size_t)job->size - xy_bitset_count(&printed));
-            break;
-        }
-        if (xy_bitset_init(&members, (size_t)job->size) != XY_OK)
-            break;
         describe(&job->ranks[r], text, sizeof(text));
-        for (int o = r; o < job->size; o++) {
-            describe(&job->ranks[o], other, sizeof(other));
-            if (is_same(text, other)) {
-                xy_bitset_set(&members, (size_t)o);
-                xy_bitset_set(&printed, (size_t)o);
-            }
-        }
-        print_group(&members, text);
-        xy_bitset_cleanup(&members);
+        group = find_group(groups, &count, at_most, (size_t)job->size, text);
+        if (group == NULL)
+            others++;
+        else
+            xy_bitset_set(&group->members, (size_t)r);
     }
-    xy_bitset_cleanup(&printed);
+    for (int i = 0; i < count; i++) {
+        print_group(&groups[i]);
+        xy_bitset_cleanup(&groups[i].members);
+    }
+    if (others > 0)
+        fprintf(stderr, "  and %d ranks more\n", others);
+    xy_free(groups);
 }

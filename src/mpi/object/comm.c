@@ -33,6 +33,8 @@ void mpi_comm_release(mpi_comm_t *comm)
 {
     if (--comm->references > 0)
         return;
+    if (comm->owner && comm->owner->call.comm == comm)
+        comm->owner->call.comm = NULL; /* a report would name what is gone */
     if (comm->merged)
         mpi_comm_release(comm->merged);
     mpi_layers_comm_end(comm);

@@ -5,51 +5,27 @@
  * A fault is named with its rank, its place and the MPI call it happened in, and ends the job with
  * 128 + the signal; when core files are wanted, by the signal itself. SIGINT, SIGTERM and their
  * like end the job, unless ranks have asked for them: then every rank's own handler is called, one
- * after the other, as each process of its own would have been.
+ * after the other, as each process of its own would have been. The other signals that end a process
+ * end the job with a line that names the rank, where the signal belongs to one.
  */
+#include "mpi/launch/libc/signals.h"
+
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <ucontext.h>
+#include <unistd.h>
 
-#include "mpi/check/check.h"
 #include "mpi/launch/libc/end_job.h"
-#include "mpi/launch/libc/interpose.h"
 
-static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS};
-static const int delivered[] = {SIGHUP, SIGINT, SIGQUIT, SIGUSR1, SIGUSR2, SIGTERM};
+static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
+static const int ending[] = {SIGALRM, SIGVTALRM, SIGPROF,   SIGXCPU, SIGXFSZ,
+                             SIGPIPE, SIGPOLL,   SIGSTKFLT, SIGPWR};
 
-enum {
-    FAULTS = sizeof(faults) / sizeof(faults[0]),
-    DELIVERED = sizeof(delivered) / sizeof(delivered[0])
-};
-
-typedef struct {
-    struct sigaction actions[DELIVERED];
-} rank_signals_t;
+enum { FAULTS = sizeof(faults) / sizeof(faults[0]), ENDING = sizeof(ending) / sizeof(ending[0]) };
 
 static mpi_process_t *processes;
-static rank_signals_t *_Atomic *tables; /* one per rank, made when it asks; NULL: none asked */
 static int process_count;
-
-static int delivered_index(int number)
-{
-    for (int i = 0; i < DELIVERED; i++)
-        if (delivered[i] == number)
-            return i;
-    return -1;
-}
-
-/* The C library's sigaction: this library's is for ranks. */
-static int set_action(int number, const struct sigaction *action, struct sigaction *old)
-{
-    static XY_NEXT(int, next, (int, const struct sigaction *, struct sigaction *));
-
-    return XY_CALL_NEXT(next, "sigaction")(number, action, old);
-}
 
 static void set_handler(int number, void (*handler)(int, siginfo_t *, void *))
 {
@@ -59,7 +35,7 @@ static void set_handler(int number, void (*handler)(int, siginfo_t *, void *))
     action.sa_sigaction = handler;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
     sigemptyset(&action.sa_mask);
-    set_action(number, &action, NULL);
+    signals_set(number, &action, NULL);
 }
 
 static void set_default(int number)
@@ -68,7 +44,7 @@ static void set_default(int number)
 
     memset(&action, 0, sizeof(action));
     action.sa_handler = SIG_DFL;
-    set_action(number, &action, NULL);
+    signals_set(number, &action, NULL);
 }
 
 static const void *program_counter(const void *context)
@@ -96,6 +72,8 @@ static const char *fault_name(int number)
         return "illegal instruction";
     case SIGABRT:
         return "aborted (SIGABRT)";
+    case SIGTRAP:
+        return "trap (SIGTRAP)";
     default:
         return "bad system call";
     }
@@ -121,6 +99,17 @@ static void describe_place(const void *address, char *text, size_t size)
                  (size_t)((const char *)address - image) - module->offset + module->elf->low);
 }
 
+/* A child that a rank has forked, and that has not become another program, is no rank: the signal
+ * does what it does to any process. */
+static bool is_of_child(int number)
+{
+    if (getpid() == mpi_process_pid)
+        return false;
+    set_default(number);
+    raise(number);
+    return true;
+}
+
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     mpi_process_t *process = mpi_process_self;
@@ -128,6 +117,8 @@ static void on_fault(int number, siginfo_t *info, void *context)
     const void *place = call != NULL ? mpi_self->call.caller : program_counter(context);
     char address[48] = "", where[512];
 
+    if (is_of_child(number))
+        return;
     if (number == SIGSEGV || number == SIGBUS)
         snprintf(address, sizeof(address), " (address %p)", info->si_addr);
     if (process != NULL) {
@@ -144,127 +135,121 @@ static void on_fault(int number, siginfo_t *info, void *context)
         raise(number);
 }
 
-static bool call_handler(int rank, int index, siginfo_t *info, void *context)
+/* "SIGALRM (Alarm clock)", "SIGRTMIN+3". */
+static void describe_signal(int number, char *text, size_t size)
 {
-    rank_signals_t *table = tables[rank];
-    struct sigaction *action = table != NULL ? &table->actions[index] : NULL;
+    const char *name = sigabbrev_np(number);
+
+    if (name != NULL)
+        snprintf(text, size, "SIG%s (%s)", name, sigdescr_np(number));
+    else if (number >= SIGRTMIN && number <= SIGRTMAX)
+        snprintf(text, size, "SIGRTMIN+%d", number - SIGRTMIN);
+    else
+        snprintf(text, size, "signal %d", number);
+}
+
+static bool makes_core(int number)
+{
+    return (number == SIGXCPU || number == SIGXFSZ || number == SIGQUIT) && wants_core();
+}
+
+static void end_by(int number)
+{
+    if (!makes_core(number))
+        mpi_finish_now(128 + number);
+    set_default(number);
+    raise(number);
+}
+
+/* The rank that a signal belongs to: the kernel sends SIGPIPE and SIGXFSZ to the thread that
+ * writes, raise sends to its own thread, and a timer is that of the rank that has set it last. The
+ * rest is sent to the process; the rank that it interrupts is any one. */
+static const mpi_process_t *rank_of(int number, const siginfo_t *info)
+{
+    int rank = signals_timer_rank(number);
+
+    if (number == SIGPIPE || number == SIGXFSZ || info->si_code == SI_TKILL)
+        return mpi_process_self;
+    return info->si_code == SI_KERNEL && rank >= 0 && rank < process_count ? &processes[rank]
+                                                                           : NULL;
+}
+
+static void on_ending(int number, siginfo_t *info, void *context)
+{
+    const mpi_process_t *process = rank_of(number, info);
+    const char *call = process != NULL && process == mpi_process_self && mpi_self != NULL
+                           ? mpi_self->call.name
+                           : NULL;
+    char what[64];
+
+    (void)context;
+    if (is_of_child(number))
+        return;
+    describe_signal(number, what, sizeof(what));
+    if (process != NULL)
+        mpi_launch_say("rank %d: ended by %s%s%s", process->world, what, call != NULL ? " in " : "",
+                       call != NULL ? call : "");
+    else
+        mpi_launch_say("ended by %s", what);
+    end_by(number);
+}
+
+static bool call_handler(int rank, siginfo_t *info, void *context)
+{
+    struct sigaction action;
     mpi_process_t *before = mpi_process_self;
 
-    if (action == NULL || action->sa_handler == SIG_DFL || processes[rank].has_ended)
+    if (!signals_take(rank, info->si_signo, &action) || action.sa_handler == SIG_DFL ||
+        processes[rank].has_ended)
         return false;
-    if (action->sa_handler == SIG_IGN)
+    if (action.sa_handler == SIG_IGN)
         return true;
     mpi_process_self = &processes[rank];
-    if ((action->sa_flags & SA_SIGINFO) != 0)
-        action->sa_sigaction(info->si_signo, info, context);
+    if ((action.sa_flags & SA_SIGINFO) != 0)
+        action.sa_sigaction(info->si_signo, info, context);
     else
-        action->sa_handler(info->si_signo);
+        action.sa_handler(info->si_signo);
     mpi_process_self = before;
     return true;
 }
 
 static void on_delivered(int number, siginfo_t *info, void *context)
 {
-    int code = errno, index = delivered_index(number);
+    int code = errno;
     bool is_handled = false;
+    char what[64];
 
     for (int r = 0; r < process_count; r++)
-        is_handled |= call_handler(r, index, info, context);
+        is_handled |= call_handler(r, info, context);
     errno = code;
-    if (is_handled)
+    if (is_handled || is_of_child(number))
         return;
-    if (number != SIGINT && number != SIGTERM)
-        mpi_launch_say("ended by signal %d", number);
-    mpi_finish_now(128 + number);
+    if (number != SIGINT && number != SIGTERM) {
+        describe_signal(number, what, sizeof(what));
+        mpi_launch_say("ended by %s", what);
+    }
+    end_by(number);
+}
+
+/* What the shell ignores (nohup) stays ignored. */
+static void set_unless_ignored(int number, void (*handler)(int, siginfo_t *, void *))
+{
+    struct sigaction old;
+
+    if (signals_set(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        set_handler(number, handler);
 }
 
 void mpi_signals_setup(mpi_process_t *all, int count)
 {
     processes = all;
-    process_count = 0;
-    tables = xy_calloc((size_t)count, sizeof(*tables));
-    if (tables != NULL)
-        process_count = count;
+    process_count = signals_tables_create(count) ? count : 0;
     for (int i = 0; i < FAULTS; i++)
         set_handler(faults[i], on_fault);
-    for (int i = 0; i < DELIVERED; i++) {
-        struct sigaction old;
-
-        /* What the shell ignores (nohup) stays ignored. */
-        if (set_action(delivered[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-            set_handler(delivered[i], on_delivered);
-    }
-}
-
-/* ---- What ranks ask for ---- */
-
-XY_INTERPOSE int sigaction(int number, const struct sigaction *action, struct sigaction *old)
-{
-    mpi_process_t *process = mpi_process_self;
-    int index = delivered_index(number);
-    rank_signals_t *table;
-
-    if (process == NULL || index < 0 || process_count == 0)
-        return set_action(number, action, old);
-    table = tables[process->world];
-    if (table == NULL && action != NULL) {
-        table = xy_calloc(1, sizeof(*table));
-        if (table == NULL) {
-            errno = ENOMEM;
-            return -1;
-        }
-        tables[process->world] = table;
-    }
-    if (old != NULL) {
-        memset(old, 0, sizeof(*old));
-        if (table != NULL)
-            *old = table->actions[index];
-    }
-    if (action != NULL)
-        table->actions[index] = *action;
-    return 0;
-}
-
-XY_INTERPOSE sighandler_t signal(int number, sighandler_t handler)
-{
-    static XY_NEXT(sighandler_t, next, (int, sighandler_t));
-    struct sigaction action, old;
-
-    if (mpi_process_self == NULL || delivered_index(number) < 0)
-        return XY_CALL_NEXT(next, "signal")(number, handler);
-    memset(&action, 0, sizeof(action));
-    action.sa_handler = handler;
-    action.sa_flags = SA_RESTART;
-    return sigaction(number, &action, &old) == 0 ? old.sa_handler : SIG_ERR;
-}
-
-static void *wait_for_timeout(void *argument)
-{
-    double seconds = *(double *)argument;
-    struct timespec left = {.tv_sec = (time_t)seconds,
-                            .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
-
-    while (clock_nanosleep(CLOCK_MONOTONIC, 0, &left, &left) == EINTR)
-        ;
-    mpi_launch_say("the time limit of %g s has passed", seconds);
-    mpi_job_report(mpi_job, 32);
-    mpi_finish_job(124);
-}
-
-xy_status_t mpi_timeout_start(double seconds)
-{
-    static double limit;
-    pthread_t thread;
-    sigset_t all, before;
-    int code;
-
-    limit = seconds;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    code = pthread_create(&thread, NULL, wait_for_timeout, &limit);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (code != 0)
-        return xy_fail_errno(code, "the time limit", "start a thread for");
-    pthread_detach(thread);
-    return XY_OK;
+    for (int i = 0; i < SIGNALS_DELIVERED; i++)
+        set_unless_ignored(signals_delivered[i], on_delivered);
+    for (int i = 0; i < ENDING; i++)
+        set_unless_ignored(ending[i], on_ending);
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
+        set_unless_ignored(number, on_ending);
 }
