@@ -8,6 +8,14 @@
 /* For mpi_job_config_t: all layers, the lowest first. */
 extern const mpi_layer_t *const mpi_layers[];
 
+/* The variable that says what mpiexec has made of a process: a rank (its children inherit that), or
+ * "process:SOCKET", one of N processes of a program that is not MPI's. */
+#define XMPI_LAUNCHED      "XYLEM_LAUNCHED"
+#define XMPI_LAUNCHED_RANK "rank"
+
+/* MPI_Init in a process that is no rank: ends it, with a message, when it is one of several. */
+void mpi_refuse_one_of_several(void);
+
 /* A program without a launcher calls MPI_Init: the calling thread becomes rank 0 of 1. */
 xy_status_t mpi_singleton_begin(void);
 

@@ -24,7 +24,10 @@ static int init(const char *name, const void *site, int required, int *provided)
     mpi_rank_t *self;
 
     if (!mpi_self && !mpi_job) {
-        xy_status_t status = mpi_singleton_begin();
+        xy_status_t status;
+
+        mpi_refuse_one_of_several();
+        status = mpi_singleton_begin();
         if (status != XY_OK)
             return mpi_error_status(NULL, status, "the program could not become a rank");
     }

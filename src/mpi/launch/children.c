@@ -3,6 +3,10 @@
  * Programs that do not use MPI (a script, hostname): N processes of their own, with the rank in
  * their environment, so that `mpiexec -n 4 hostname` does what people expect. Their lines are
  * collected through pipes and written whole, with tags if wanted.
+ *
+ * A process between mpiexec and the N, the collector, starts and reads them. It adopts what they
+ * leave behind (a subreaper) and holds one end of a pipe whose other end mpiexec holds: whatever
+ * ends the job, a time limit or SIGKILL for mpiexec, no process of the job is left.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,33 +14,45 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "mpi/launch/launch.h"
 #include "mpi/launch/libc/libc.h"
+#include "mpi/launch/process_tree.h"
+#include "mpi/launch/refused.h"
+
+enum { EXIT_TIME_LIMIT = 124, GRACE_SECONDS = 2 };
 
 typedef struct {
-    pid_t pid;
+    pid_t pid;    /* 0: has ended */
+    int status;   /* of waitpid */
     int pipes[2]; /* reading ends of its output and error; -1: closed */
     mpi_process_t process;
 } child_t;
 
-static child_t *children;
-static volatile sig_atomic_t child_count;
+/* What poll waits for: these, then the pipes of the children. */
+enum { SIGNALS, LIFELINE, REFUSED, FIRST_PIPE };
 
-/* Forward signals that end or notify a job. */
-static void forward(int number)
-{
-    for (int i = 0; i < child_count; i++)
-        if (children[i].pid > 0)
-            kill(children[i].pid, number);
-}
+static struct {
+    const xy_vec_t *parts;
+    int size;
+    child_t *children;
+    int running, open_pipes;
+    int lifeline; /* closed by the end of mpiexec */
+    int refused;  /* socket for those that call MPI_Init */
+    sigset_t mask_before;
+    struct pollfd *fds; /* [FIRST_PIPE + 2 * size] */
+} job;
 
 static void become(const mpi_part_t *part, char **environment, int rank, int pipes[2][2])
 {
     int nothing = rank == 0 ? -1 : open("/dev/null", O_RDONLY);
 
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sigprocmask(SIG_SETMASK, &job.mask_before, NULL);
     if (nothing >= 0)
         dup2(nothing, STDIN_FILENO);
     dup2(pipes[0][1], STDOUT_FILENO);
@@ -56,10 +72,10 @@ static void become(const mpi_part_t *part, char **environment, int rank, int pip
     _exit(XMPI_EXIT_NOT_EXECUTABLE);
 }
 
-static xy_status_t start(const mpi_part_t *part, int rank, int size)
+static xy_status_t start(const mpi_part_t *part, int rank)
 {
-    child_t *child = &children[rank];
-    char **environment = mpi_launch_rank_environment(part, rank, size);
+    child_t *child = &job.children[rank];
+    char **environment = mpi_launch_rank_environment(part, rank, job.size);
     int pipes[2][2];
 
     if (environment == NULL)
@@ -70,6 +86,7 @@ static xy_status_t start(const mpi_part_t *part, int rank, int size)
                            "rank %d: no pipe (%s); raise 'ulimit -n' or start fewer ranks", rank,
                            strerror(errno));
         child->pipes[i] = pipes[i][0];
+        job.fds[FIRST_PIPE + 2 * rank + i] = (struct pollfd){.fd = pipes[i][0], .events = POLLIN};
     }
     child->process.world = rank;
     child->process.out = (mpi_stream_t){.process = &child->process, .fd = STDOUT_FILENO};
@@ -82,98 +99,288 @@ static xy_status_t start(const mpi_part_t *part, int rank, int size)
     close(pipes[1][1]);
     if (child->pid < 0)
         return xy_fail_errno(errno, part->path, "start a process for");
-    child_count = rank + 1;
+    job.running++;
+    job.open_pipes += 2;
     return XY_OK;
 }
 
-/* Read once; false: the other end was closed. */
-static bool drain(child_t *child, int which)
+static xy_status_t start_all(void)
 {
+    xy_status_t st = XY_OK;
+
+    for (size_t p = 0; p < job.parts->count && st == XY_OK; p++) {
+        const mpi_part_t *part = &XY_VEC_AT(job.parts, mpi_part_t, p);
+
+        for (int r = part->first; r < part->first + part->count && st == XY_OK; r++)
+            st = start(part, r);
+    }
+    return st;
+}
+
+/* ---- While they run ---- */
+
+/* Read once; false: the other end was closed, or there is nothing and none waits for more. */
+static bool drain(int rank, int which)
+{
+    child_t *child = &job.children[rank];
     mpi_stream_t *stream = which == 0 ? &child->process.out : &child->process.err;
     char bytes[16384];
     ssize_t n = read(child->pipes[which], bytes, sizeof(bytes));
 
     if (n > 0)
         mpi_stream_take(stream, bytes, (size_t)n);
-    if (n > 0 || (n < 0 && (errno == EINTR || errno == EAGAIN)))
+    if (n > 0 || (n < 0 && errno == EINTR))
         return true;
     mpi_stream_flush(stream);
     close(child->pipes[which]);
     child->pipes[which] = -1;
+    job.fds[FIRST_PIPE + 2 * rank + which].fd = -1;
+    job.open_pipes--;
     return false;
 }
 
-static xy_status_t collect(int size)
+static void note_end(pid_t pid, int status)
 {
-    struct pollfd *fds = xy_calloc(2 * (size_t)size, sizeof(*fds));
-    int open_count = 2 * size;
-
-    if (fds == NULL)
-        return xy_fail_memory("reading from processes");
-    for (int i = 0; i < 2 * size; i++)
-        fds[i] = (struct pollfd){.fd = children[i / 2].pipes[i % 2], .events = POLLIN};
-    while (open_count > 0) {
-        if (poll(fds, 2 * (nfds_t)size, -1) < 0 && errno != EINTR)
-            break;
-        for (int i = 0; i < 2 * size; i++)
-            if (fds[i].fd >= 0 && fds[i].revents != 0 && !drain(&children[i / 2], i % 2)) {
-                fds[i].fd = -1;
-                open_count--;
-            }
-    }
-    xy_free(fds);
-    return XY_OK;
+    for (int r = 0; r < job.size; r++)
+        if (job.children[r].pid == pid) {
+            job.children[r].pid = 0;
+            job.children[r].status = status;
+            job.running--;
+            return;
+        }
 }
 
-static int wait_for_all(int size)
+static void reap(void)
 {
-    int first = 0;
+    int status;
+    pid_t pid;
 
-    for (int i = 0; i < size; i++) {
-        int status = 0, code;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        note_end(pid, status);
+}
 
-        while (waitpid(children[i].pid, &status, 0) < 0 && errno == EINTR)
-            ;
-        code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-        children[i].pid = 0;
-        if (code != 0 && first == 0) {
-            first = code;
-            if (WIFSIGNALED(status))
-                mpi_launch_say("rank %d was ended by signal %d", i, WTERMSIG(status));
-            else
-                mpi_launch_say("rank %d ended with exit code %d", i, code);
-        }
+static void forward(int number)
+{
+    for (int r = 0; r < job.size; r++)
+        if (job.children[r].pid > 0)
+            kill(job.children[r].pid, number);
+}
+
+static void take_signals(void)
+{
+    struct signalfd_siginfo info;
+
+    while (read(job.fds[SIGNALS].fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        if (info.ssi_signo == SIGCHLD)
+            reap();
+        else
+            forward((int)info.ssi_signo);
     }
-    return first;
+}
+
+/* ---- Ends ---- */
+
+/* All processes of the job, politely first; what they still print is printed. */
+static void end_all(void)
+{
+    forward(SIGTERM);
+    mpi_tree_end(GRACE_SECONDS, &job.running, note_end);
+    for (int r = 0; r < job.size; r++)
+        for (int i = 0; i < 2; i++)
+            if (job.children[r].pipes[i] >= 0 &&
+                fcntl(job.children[r].pipes[i], F_SETFL, O_NONBLOCK) == 0)
+                while (drain(r, i))
+                    ;
+}
+
+static int code_of(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+static int report_ends(void)
+{
+    for (int r = 0; r < job.size; r++) {
+        int status = job.children[r].status, code = code_of(status);
+
+        if (code == 0)
+            continue;
+        if (WIFSIGNALED(status))
+            mpi_launch_say("rank %d was ended by signal %d (%s)", r, WTERMSIG(status),
+                           strsignal(WTERMSIG(status)));
+        else
+            mpi_launch_say("rank %d ended with exit code %d", r, code);
+        return code;
+    }
+    return 0;
+}
+
+/* "  ranks 0,2-3: running", and those that have ended. */
+static void report_ranks(bool is_running)
+{
+    xy_bitset_t members;
+    char *list = NULL;
+
+    if (xy_bitset_init(&members, (size_t)job.size) != XY_OK)
+        return;
+    for (int r = 0; r < job.size; r++)
+        if ((job.children[r].pid > 0) == is_running)
+            xy_bitset_set(&members, (size_t)r);
+    if (xy_bitset_count(&members) > 0)
+        list = xy_bitset_format(&members);
+    if (list != NULL)
+        fprintf(stderr, "  rank%s %s: %s\n", xy_bitset_count(&members) > 1 ? "s" : "", list,
+                is_running ? "running" : "ended");
+    xy_free(list);
+    xy_bitset_cleanup(&members);
+}
+
+static int end_at_limit(double seconds)
+{
+    mpi_launch_say("the time limit of %g s has passed", seconds);
+    report_ranks(true);
+    report_ranks(false);
+    end_all();
+    return EXIT_TIME_LIMIT;
+}
+
+/* ---- The collector ---- */
+
+static xy_status_t watch_signals(void)
+{
+    static const int wanted[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+        sigaddset(&set, wanted[i]);
+    sigprocmask(SIG_BLOCK, &set, &job.mask_before);
+    job.fds[SIGNALS] =
+        (struct pollfd){.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), .events = POLLIN};
+    return job.fds[SIGNALS].fd >= 0 ? XY_OK : xy_fail_errno(errno, "signals", "watch");
+}
+
+/* The exit code. */
+static int collect(double limit)
+{
+    double deadline = xy_now() + limit;
+
+    while (job.running > 0 || job.open_pipes > 0) {
+        double left = deadline - xy_now();
+        int n;
+
+        if (limit > 0 && left <= 0)
+            return end_at_limit(limit);
+        n = poll(job.fds, FIRST_PIPE + 2 * (nfds_t)job.size,
+                 limit <= 0   ? -1
+                 : left > 1e6 ? 1000000000
+                              : (int)(left * 1000) + 1);
+        if (n < 0 && errno != EINTR)
+            return xy_status_exit_code(xy_fail_errno(errno, "the processes", "wait for"));
+        if (n <= 0)
+            continue;
+        if (job.fds[LIFELINE].revents != 0) {
+            end_all();
+            return 1;
+        }
+        if (job.fds[REFUSED].revents != 0 && mpi_refused_take(job.refused, job.parts)) {
+            end_all();
+            return 1;
+        }
+        take_signals();
+        for (int i = 0; i < 2 * job.size; i++)
+            if (job.fds[FIRST_PIPE + i].fd >= 0 && job.fds[FIRST_PIPE + i].revents != 0)
+                drain(i / 2, i % 2);
+    }
+    return report_ends();
+}
+
+static int run_collector(double limit)
+{
+    xy_status_t st;
+
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    job.children = xy_calloc((size_t)job.size, sizeof(*job.children));
+    job.fds = xy_calloc(FIRST_PIPE + 2 * (size_t)job.size, sizeof(*job.fds));
+    if (job.children == NULL || job.fds == NULL)
+        return xy_status_exit_code(xy_fail_memory("starting processes"));
+    for (int i = 0; i < FIRST_PIPE + 2 * job.size; i++)
+        job.fds[i] = (struct pollfd){.fd = -1};
+    for (int r = 0; r < job.size; r++)
+        job.children[r].pipes[0] = job.children[r].pipes[1] = -1;
+    job.fds[LIFELINE] = (struct pollfd){.fd = job.lifeline, .events = POLLIN};
+    job.fds[REFUSED] = (struct pollfd){.fd = job.refused, .events = POLLIN};
+    st = watch_signals();
+    if (st == XY_OK)
+        st = start_all();
+    if (st == XY_OK)
+        return collect(limit);
+    end_all();
+    return xy_status_exit_code(st);
+}
+
+/* ---- mpiexec itself ---- */
+
+static volatile sig_atomic_t collector;
+
+static void pass_on(int number)
+{
+    kill((pid_t)collector, number);
+}
+
+static int follow(void)
+{
+    int status = 0;
+
+    while (waitpid((pid_t)collector, &status, 0) < 0 && errno == EINTR)
+        ;
+    if (WIFSIGNALED(status)) { /* a broken pipe: end as the collector did */
+        signal(WTERMSIG(status), SIG_DFL);
+        raise(WTERMSIG(status));
+    }
+    return code_of(status);
+}
+
+static xy_status_t make_environments(const xy_vec_t *parts, const mpi_launch_values_t *values)
+{
+    char *as = mpi_refused_open(&job.refused);
+    xy_status_t st = as == NULL ? xy_fail_memory("starting processes") : XY_OK;
+
+    for (size_t i = 0; i < parts->count && st == XY_OK; i++)
+        st = mpi_launch_environment(&XY_VEC_AT(parts, mpi_part_t, i), values, as);
+    return st;
 }
 
 int mpi_launch_children(const xy_vec_t *parts, int size)
 {
-    static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
     const mpi_launch_values_t *values = XY_VEC_AT(parts, mpi_part_t, 0).values;
-    xy_status_t st = XY_OK;
+    xy_status_t st = make_environments(parts, values);
+    int ends[2];
 
+    if (st != XY_OK)
+        return xy_status_exit_code(st);
     mpi_streams_setup(values->tag_output     ? XMPI_TAG_STREAM
                       : values->prepend_rank ? XMPI_TAG_RANK
                                              : XMPI_TAG_NONE);
-    children = xy_calloc((size_t)size, sizeof(*children));
-    if (children == NULL)
-        return xy_status_exit_code(xy_fail_memory("starting processes"));
-    if (values->timeout > 0)
-        alarm((unsigned)(values->timeout < 1 ? 1 : values->timeout));
-    for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
-        signal(forwarded[i], forward);
-    for (size_t p = 0; p < parts->count && st == XY_OK; p++) {
-        const mpi_part_t *part = &XY_VEC_AT(parts, mpi_part_t, p);
+    job.parts = parts;
+    job.size = size;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return xy_status_exit_code(xy_fail_errno(errno, "the processes", "make a pipe for"));
+    job.lifeline = ends[0];
+    fflush(NULL);
+    collector = fork();
+    if (collector < 0)
+        return xy_status_exit_code(xy_fail_errno(errno, "the processes", "start"));
+    if (collector == 0) {
+        int code;
 
-        for (int r = part->first; r < part->first + part->count && st == XY_OK; r++)
-            st = start(part, r, size);
+        close(ends[1]);
+        code = run_collector(values->timeout);
+        fflush(NULL);
+        _exit(code);
     }
-    if (st == XY_OK)
-        st = collect(size);
-    if (st != XY_OK) {
-        forward(SIGTERM);
-        return xy_status_exit_code(st);
-    }
-    return wait_for_all(size);
+    for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
+        signal(passed_on[i], pass_on);
+    return follow();
 }

@@ -21,7 +21,7 @@ static bool exists(const char *path)
 }
 
 /* The first program of that name in PATH, then in the working directory. */
-static char *search_path(const char *name)
+char *mpi_launch_search(const char *name)
 {
     const char *list = getenv("PATH");
 
@@ -40,7 +40,7 @@ static char *search_path(const char *name)
 
 xy_status_t mpi_launch_find(const char *name, char **path_p, int *code_p)
 {
-    char *path = strchr(name, '/') != NULL ? xy_strdup(name) : search_path(name);
+    char *path = strchr(name, '/') != NULL ? xy_strdup(name) : mpi_launch_search(name);
     struct stat about;
 
     *code_p = XMPI_EXIT_NOT_FOUND;

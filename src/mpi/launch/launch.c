@@ -142,7 +142,7 @@ static xy_status_t make_environments(const launch_t *launch)
     if (setenv("OMP_NUM_THREADS", text, 0) != 0)
         return xy_fail_memory("making the environment");
     for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++)
-        st = mpi_launch_environment(part_at(launch, i), launch->values);
+        st = mpi_launch_environment(part_at(launch, i), launch->values, XMPI_LAUNCHED_RANK);
     for (char **entry = part_at(launch, 0)->environment; st == XY_OK && *entry != NULL; entry++)
         if (strchr(*entry, '=') != NULL && putenv(*entry) != 0)
             st = xy_fail_memory("making the environment");
@@ -337,7 +337,7 @@ static bool runs_alone(const launch_t *launch)
 static xy_status_t become(launch_t *launch)
 {
     mpi_part_t *part = part_at(launch, 0);
-    xy_status_t st = mpi_launch_environment(part, launch->values);
+    xy_status_t st = mpi_launch_environment(part, launch->values, XMPI_LAUNCHED_RANK);
     char **environment = st == XY_OK ? mpi_launch_rank_environment(part, 0, 1) : NULL;
 
     if (environment == NULL)
@@ -358,11 +358,8 @@ static xy_status_t start(launch_t *launch)
         return become(launch);
     if (part_at(launch, 0)->is_mpi)
         return run_ranks(launch);
-    for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++)
-        st = mpi_launch_environment(part_at(launch, i), launch->values);
-    if (st == XY_OK)
-        launch->code = mpi_launch_children(&launch->parts, launch->size);
-    return st;
+    launch->code = mpi_launch_children(&launch->parts, launch->size);
+    return XY_OK;
 }
 
 static xy_status_t launch_all(launch_t *launch, const xy_vec_t *contexts)

@@ -37,8 +37,13 @@ xy_status_t mpi_launch_find(const char *name, char **path_p, int *code_p);
 /* Is it linked with this library, directly or through a library of its own? */
 xy_status_t mpi_launch_inspect(mpi_part_t *part);
 
-/* The environment of a part: this process's, with what was set. Strings live for ever. */
-xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *first);
+/* The program of that name in PATH or the working directory; NULL: there is none, or no memory. */
+char *mpi_launch_search(const char *name);
+
+/* The environment of a part: this process's, with what was set, and XYLEM_LAUNCHED, which says what
+ * its ranks are (bindings.h). Strings live for ever. */
+xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *first,
+                                   const char *launched);
 /* The same with the variables that tell a rank who it is; in fresh memory. */
 char **mpi_launch_rank_environment(const mpi_part_t *part, int rank, int size);
 

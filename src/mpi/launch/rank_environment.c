@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "mpi/bindings/bindings.h"
 #include "mpi/launch/launch.h"
 
 extern char **environ;
@@ -61,18 +62,21 @@ static xy_status_t set_exports(char **list, const xy_vec_t *exports)
     return XY_OK;
 }
 
-xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *first)
+xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *first,
+                                   const char *launched)
 {
     size_t n = count(environ);
     size_t more =
         first->genv.count + first->x.count + part->values->env.count + part->values->x.count;
-    char **list = xy_calloc(n + more + 1, sizeof(char *));
+    char **list = xy_calloc(n + more + 2, sizeof(char *));
+    char *entry = xy_sprintf("%s=%s", XMPI_LAUNCHED, launched);
     xy_status_t st;
 
-    if (list == NULL)
+    if (list == NULL || entry == NULL)
         return xy_fail_memory("making the environment");
     memcpy(list, environ, n * sizeof(char *));
     part->environment = list;
+    set(list, entry);
     st = set_pairs(list, &first->genv);
     if (st == XY_OK)
         st = set_exports(list, &first->x);
