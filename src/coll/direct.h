@@ -32,6 +32,8 @@ enum {
     XY_DIRECT_SHORT_BLOCK = 8 << 10, /* so that several cores find some */
     XY_DIRECT_SPREAD = 256 << 10,    /* a spread block reads no more bytes of all ranks together, */
     XY_DIRECT_SPREAD_BLOCK = 256,    /* and has no more than two for each rank or so few bytes */
+    XY_DIRECT_NOTICES = 8,           /* groups that one core notifies of the end; idle cores share
+                                        them when there are more */
 };
 
 /* Pieces of a copy; piece i begins at i * XY_DIRECT_PIECE. A copy of nothing is one piece. */

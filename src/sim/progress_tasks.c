@@ -6,9 +6,9 @@
  *
  * Direct collectives as the runtime does them: the ranks' start calls tell one communication core,
  * which counts arrivals at a `poll` each; then pieces are taken in their order, each at a `task`
- * and done to its end by one core; when all are done that core notifies the ranks one after the
- * other, again at a `poll` each. Without communication cores the ranks do all this in Wait, where
- * they meet twice, in log2 rounds.
+ * and done to its end by one core. When all are done that core notifies the ranks, at a `packet`
+ * each; of many ranks, the free cores take XY_DIRECT_NOTICES each, at a `task`. Without
+ * communication cores the ranks do all this in Wait, where they meet twice, in log2 rounds.
  */
 #include "sim/sim_internal.h"
 
@@ -178,17 +178,40 @@ bool sim_task_continue(xy_sim_t *sim, int32_t unit, int32_t op)
     return true;
 }
 
+/* The cores that share in notifying the ranks. */
+static int notifiers(const xy_sim_t *sim)
+{
+    int n = sim->comm_count;
+
+    for (int r = 0; r < sim->node.ranks; r++)
+        n += is_helper(sim, sim->threads[r].unit);
+    return n;
+}
+
+/* How long after the end of the work rank `r` gets to know of it. */
+static double notice_delay(const xy_sim_t *sim, int r, int cores)
+{
+    const xy_sim_costs_t *c = &sim->node.costs;
+    int turn = r / XY_DIRECT_NOTICES / cores;
+
+    if (sim->comm_count == 0)
+        return 2 * xy_split_height(sim->node.ranks, 2) * c->poll;
+    if (sim->node.ranks <= XY_DIRECT_NOTICES || cores == 1)
+        return (r + 1) * c->packet;
+    return (turn + 1) * c->task +
+           (turn * XY_DIRECT_NOTICES + r % XY_DIRECT_NOTICES + 1) * c->packet;
+}
+
 void sim_task_release(xy_sim_t *sim)
 {
     const xy_sim_costs_t *c = &sim->node.costs;
-    int rounds = 2 * xy_split_height(sim->node.ranks, 2);
+    int cores = notifiers(sim);
 
     for (int r = 0; r < sim->node.ranks; r++) {
         sim_rank_t *rank = &sim->ranks[r];
 
         rank->left--;
-        rank->released =
-            sim->clock.now + (sim->comm_count > 0 ? (r + 1) * c->packet : rounds * c->poll);
+        rank->released = sim->clock.now + notice_delay(sim, r, cores);
         if (rank->phase == SIM_IN_WAIT)
             sim_rank_finish(sim, r, rank->released + c->poll);
     }

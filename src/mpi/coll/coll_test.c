@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "coll/coll.h"
+
 static int count;  /* elements of each contribution, set by the test */
 static int stride; /* roots 0, stride, 2 * stride, ... are tried */
 
@@ -616,6 +618,24 @@ static void test_progress(void **state)
     ranks_settings.progress = XMPI_PROGRESS_TASKS;
 }
 
+/* More local groups than one core notifies of the end of an offloaded collective. */
+static void test_many_groups(void **state)
+{
+    enum { WORKERS = 2 * XY_DIRECT_NOTICES + 3 };
+
+    (void)state;
+    count = 40;
+    stride = 7;
+    for (ranks_comm_workers = 0; ranks_comm_workers <= 2; ranks_comm_workers++) {
+        run_ranks(WORKERS + 1, WORKERS, 0, 1024, barrier);
+        run_ranks(WORKERS, WORKERS, 0, 1024, bcast);
+        run_ranks(WORKERS, WORKERS, 0, 1024, sums);
+        run_ranks(WORKERS, WORKERS, 0, 1024, gather_scatter);
+        run_ranks(WORKERS + 1, WORKERS, 0, 1024, many_at_once);
+    }
+    ranks_comm_workers = 0;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -627,6 +647,7 @@ int main(void)
         cmocka_unit_test(test_split),          cmocka_unit_test(test_many_at_once),
         cmocka_unit_test(test_large),          cmocka_unit_test(test_thousands),
         cmocka_unit_test(test_progress),       cmocka_unit_test(test_short_lived),
+        cmocka_unit_test(test_many_groups),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

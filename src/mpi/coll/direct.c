@@ -126,9 +126,47 @@ static void sync_begin(coll_local_t *local, coll_slot_t *slot, int phase)
         send_round(local, slot, phase, 0);
 }
 
+/* All local groups have arrived. An offloaded one keeps its slot as it is until it is returned, so
+ * reading it is safe. */
+static void compare_offloaded(mpi_coll_t *coll, uint64_t seq)
+{
+    for (int p = 1; p < coll->locals; p++) {
+        const coll_slot_t *other = slot_of(coll->local[p], seq);
+
+        note_call(coll, slot_of(coll->local[0], seq), other->first, other->kind, other->mode,
+                  other->root, other->bytes);
+    }
+}
+
+static void send_return(mpi_worker_t *worker, mpi_coll_t *coll, int p, uint64_t seq)
+{
+    int to = coll->worker_of[p];
+    mpi_packet_t *packet = mpi_ring_reserve(worker, to);
+
+    packet->kind = XMPI_PACKET_COLL;
+    packet->flags = PHASE_RETURN << 8;
+    packet->to = p;
+    packet->pointer = coll;
+    packet->bytes = seq;
+    mpi_ring_commit(worker, to, packet);
+}
+
+/* A barrier has no work that a communication core could do: the last local group to arrive ends it.
+ */
+static void return_all(coll_local_t *local, coll_slot_t *slot)
+{
+    mpi_coll_t *coll = local->coll;
+
+    compare_offloaded(coll, slot->seq);
+    for (int p = 0; p < coll->locals; p++)
+        if (p != local->index)
+            send_return(local->worker, coll, p, slot->seq);
+    slot->is_returned = true;
+}
+
 /* The last local group to arrive notifies the progress worker, which gets one packet, not one from
  * each. acq_rel: what the others left in their slots comes with the packet. */
-static void offload(coll_local_t *local, const coll_slot_t *slot)
+static void offload(coll_local_t *local, coll_slot_t *slot)
 {
     mpi_coll_t *coll = local->coll;
     _Atomic int *arrivals = &coll->offload_arrivals[slot->seq % COLL_SLOTS];
@@ -136,7 +174,10 @@ static void offload(coll_local_t *local, const coll_slot_t *slot)
     if (atomic_fetch_add_explicit(arrivals, 1, memory_order_acq_rel) + 1 < coll->locals)
         return;
     atomic_store_explicit(arrivals, 0, memory_order_relaxed);
-    send_packet(local, slot, coll->progress_worker, -1, PHASE_OFFLOAD, 0);
+    if (slot->kind->piece == NULL)
+        return_all(local, slot);
+    else
+        send_packet(local, slot, coll->progress_worker, -1, PHASE_OFFLOAD, 0);
 }
 
 static void post_arrival(coll_local_t *local, coll_slot_t *slot)
@@ -401,12 +442,15 @@ void coll_run(mpi_rank_t *self, coll_call_t *call)
     mpi_request_wait(self, &request);
 }
 
-/* All local groups of a collective as one job: the pieces of local group 0, then those of local
- * group 1, ... */
+/* ---- On the progress worker: a collective whose local groups have all their members ---- */
+
+/* All local groups as one job: the pieces of local group 0, then those of local group 1, ... */
 typedef struct {
     mpi_coll_t *coll;
     uint64_t seq;
-    int64_t *ends; /* [locals]: one past the last piece of each local group */
+    const mpi_worker_t *owner;
+    int64_t *ends; /* [locals]: one past the last piece of each local group; later: is it still to
+                      be notified? */
 } offload_t;
 
 static void offload_piece(void *arg, int64_t piece)
@@ -423,60 +467,77 @@ static void offload_piece(void *arg, int64_t piece)
     slot->kind->piece(local, slot, piece - (p > 0 ? offload->ends[p - 1] : 0));
 }
 
-static void offload_work(mpi_coll_t *coll, uint64_t seq)
+static void offload_work(offload_t *offload)
 {
-    offload_t offload = {coll, seq, xy_malloc((size_t)coll->locals * sizeof(*offload.ends))};
+    mpi_coll_t *coll = offload->coll;
     int64_t total = 0;
+
+    for (int p = 0; p < coll->locals; p++) {
+        coll_slot_t *slot = slot_of(coll->local[p], offload->seq);
+
+        if (slot->kind->piece != NULL)
+            total += slot->kind->pieces ? slot->kind->pieces(coll->local[p], slot) : 1;
+        offload->ends[p] = total;
+    }
+    for (int p = 0; p < coll->locals; p++)
+        slot_of(coll->local[p], offload->seq)->is_streamed = is_streamed(total);
+    mpi_parallel_run(offload_piece, offload, total);
+}
+
+/* The owner of a job waits for its helpers without polling, so a helper must not wait for any
+ * worker: what would have to, and what is its own, is left to the owner. */
+static void notify_piece(void *arg, int64_t piece)
+{
+    const offload_t *offload = arg;
+    mpi_coll_t *coll = offload->coll;
+    mpi_worker_t *worker = xy_worker_user(xy_worker_self());
+    int first = (int)piece * XY_DIRECT_NOTICES, end = first + XY_DIRECT_NOTICES;
+
+    for (int p = first; p < end && p < coll->locals; p++) {
+        int to = coll->worker_of[p];
+
+        offload->ends[p] =
+            worker != offload->owner && (to == worker->index || !mpi_ring_has_room(worker, to));
+        if (!offload->ends[p])
+            send_return(worker, coll, p, offload->seq);
+    }
+}
+
+/* Many local groups are notified by all idle workers together: the one who is told last would
+ * otherwise wait for a packet to each of the others. */
+static void offload_notify(offload_t *offload, mpi_worker_t *worker)
+{
+    mpi_coll_t *coll = offload->coll;
+    int locals = coll->locals;
+
+    /* The last local group to be notified may be the last to use the communicator. */
+    mpi_coll_hold(coll);
+    mpi_parallel_run(notify_piece, offload, (locals + XY_DIRECT_NOTICES - 1) / XY_DIRECT_NOTICES);
+    for (int p = 0; p < locals; p++)
+        if (offload->ends[p])
+            send_return(worker, coll, p, offload->seq);
+    mpi_coll_release(coll);
+}
+
+static void offload_arrived(mpi_worker_t *worker, mpi_coll_t *coll, uint64_t seq)
+{
+    offload_t offload = {coll, seq, worker,
+                         xy_malloc((size_t)coll->locals * sizeof(*offload.ends))};
+    mpi_trace_state_t before;
 
     if (offload.ends == NULL) {
         xy_fail_memory("working on a collective");
         mpi_job->abort(1);
         return;
     }
-    for (int p = 0; p < coll->locals; p++) {
-        coll_slot_t *slot = slot_of(coll->local[p], seq);
-
-        if (slot->kind->piece != NULL)
-            total += slot->kind->pieces ? slot->kind->pieces(coll->local[p], slot) : 1;
-        offload.ends[p] = total;
-    }
-    for (int p = 0; p < coll->locals; p++)
-        slot_of(coll->local[p], seq)->is_streamed = is_streamed(total);
-    mpi_parallel_run(offload_piece, &offload, total);
-    xy_free(offload.ends);
-}
-
-/* On the progress worker: all local groups have all their members. */
-static void offload_arrived(mpi_worker_t *worker, mpi_coll_t *coll, uint64_t seq)
-{
-    mpi_trace_state_t before;
-
-    /* An offloaded local group keeps its slot as it is until it is returned: reading it is safe. */
-    for (int p = 1; p < coll->locals; p++) {
-        const coll_slot_t *other = slot_of(coll->local[p], seq);
-
-        note_call(coll, slot_of(coll->local[0], seq), other->first, other->kind, other->mode,
-                  other->root, other->bytes);
-    }
+    compare_offloaded(coll, seq);
     before = mpi_trace_begin(worker->trace, slot_of(coll->local[0], seq)->kind->name);
-    offload_work(coll, seq);
+    offload_work(&offload);
     for (int p = 0; p < coll->locals; p++)
         trace_flight(worker->trace, coll->local[p], slot_of(coll->local[p], seq));
     mpi_trace_end(worker->trace, before);
-    /* The last local group to be notified may be the last to use the communicator. */
-    mpi_coll_hold(coll);
-    for (int p = 0; p < coll->locals; p++) {
-        int to = coll->worker_of[p];
-        mpi_packet_t *packet = mpi_ring_reserve(worker, to);
-
-        packet->kind = XMPI_PACKET_COLL;
-        packet->flags = PHASE_RETURN << 8;
-        packet->to = p;
-        packet->pointer = coll;
-        packet->bytes = seq;
-        mpi_ring_commit(worker, to, packet);
-    }
-    mpi_coll_release(coll);
+    offload_notify(&offload, worker);
+    xy_free(offload.ends);
 }
 
 void mpi_coll_packet(mpi_worker_t *worker, int from, mpi_packet_t *packet)

@@ -74,6 +74,17 @@ static inline mpi_packet_t *mpi_ring_reserve(mpi_worker_t *worker, int to)
     return &ring->packets[ring->tail % XMPI_RING_PACKETS];
 }
 
+/* May the next packet to worker `to` be reserved without waiting? */
+static inline bool mpi_ring_has_room(mpi_worker_t *worker, int to)
+{
+    mpi_ring_t *ring = worker->out[to];
+
+    /* The acquire pairs with the release in drain(), as in mpi_ring_wait_room. */
+    if (ring->tail - ring->head_seen == XMPI_RING_PACKETS)
+        ring->head_seen = atomic_load_explicit(&ring->head, memory_order_acquire);
+    return ring->tail - ring->head_seen < XMPI_RING_PACKETS;
+}
+
 /* What `turn` of the packet at `position` is when it is full. */
 static inline uint32_t mpi_ring_turn(uint32_t position)
 {
