@@ -56,6 +56,9 @@ typedef struct {
      * (then it polls again), and when it continues with `fiber` (NULL: it stops). For those who
      * watch; must not park. May be NULL. */
     void (*idle)(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber);
+    /* Called by worker `w` before it sleeps: a moment for what can wait. It must not park; what is
+     * posted meanwhile is found before the worker sleeps. May be NULL. */
+    void (*rest)(xy_worker_t *w);
     /* Called once, on one worker, when every worker is asleep, no timer runs and fibers are still
      * parked: nothing will ever wake them. Threads that are no workers are not foreseen: a pool
      * that waits for their wakes leaves this NULL. */

@@ -104,6 +104,7 @@ struct xy_worker {
     void *user;
     int64_t spin_ns;
     void (*idle)(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber);
+    void (*rest)(xy_worker_t *w);
     int index, cpu;
     fiber_stacks_t stacks;
     xy_fiber_t *free_fibers; /* by next */

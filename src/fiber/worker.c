@@ -139,6 +139,8 @@ static __attribute__((noinline)) xy_fiber_t *wait_for_work(xy_worker_t *w)
             fiber_timer_expire(w);
             if (w->ready.nonempty == 0 && spin_is_over(w, &start)) {
                 tell_idle(w, XY_IDLE_SLEEPS, NULL);
+                if (w->rest != NULL)
+                    w->rest(w);
                 fiber_worker_sleep(w);
                 tell_idle(w, XY_IDLE_POLLS, NULL);
                 fiber_timer_expire(w);

@@ -477,6 +477,37 @@ static void test_waiting_is_free(void **state)
     assert_true(used < 0.05 * SLOW);
 }
 
+static _Atomic int rests;
+static xy_fiber_t *resting;
+
+static void wake_before_sleep(xy_worker_t *w)
+{
+    if (xy_worker_index(w) == 0 && atomic_fetch_add(&rests, 1) == 0)
+        xy_fiber_wake(resting);
+}
+
+static void park_once(void *arg)
+{
+    (void)arg;
+    xy_fiber_park();
+}
+
+/* A worker without work calls `rest` and sees what that posted: else the pool would be stuck. */
+static void test_rest(void **state)
+{
+    xy_pool_config_t config = {.workers = 2, .stuck = count_stuck, .rest = wake_before_sleep};
+    xy_pool_t *pool;
+
+    (void)state;
+    atomic_store(&stuck_calls, 0);
+    atomic_store(&rests, 0);
+    assert_int_equal(xy_pool_create(&config, &pool), XY_OK);
+    assert_int_equal(xy_fiber_create(xy_pool_worker(pool, 0), park_once, NULL, &resting), XY_OK);
+    run_and_destroy(pool);
+    assert_true(atomic_load(&rests) > 0);
+    assert_int_equal(atomic_load(&stuck_calls), 0);
+}
+
 /* Threads of the pool's own: the caller stays what it is. -----------------------------------------
  */
 
@@ -601,6 +632,7 @@ int main(void)
         cmocka_unit_test(test_stop),
         cmocka_unit_test(test_foreign_thread),
         cmocka_unit_test(test_waiting_is_free),
+        cmocka_unit_test(test_rest),
         cmocka_unit_test(test_start_and_join),
         cmocka_unit_test(test_pool_in_a_fiber),
         cmocka_unit_test(test_start_fails),

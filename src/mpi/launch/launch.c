@@ -219,6 +219,7 @@ static xy_status_t make_job(launch_t *launch)
         .overflow = mpi_finish_overflow,
         .abort = mpi_finish_abort,
         .stuck = mpi_finish_stuck,
+        .rest = mpi_heap_rest,
         .imagined = launch->values->machine,
     };
 
@@ -284,6 +285,7 @@ static xy_status_t run_ranks(launch_t *launch)
     xy_status_t st;
 
     mpi_process_pid = getpid();
+    mpi_heap_setup();
     mpi_streams_setup(launch->values->tag_output     ? XMPI_TAG_STREAM
                       : launch->values->prepend_rank ? XMPI_TAG_RANK
                                                      : XMPI_TAG_NONE);

@@ -127,6 +127,7 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
                              .poll = mpi_poll,
                              .switched = switched,
                              .idle = c->is_traced ? mpi_trace_idle : NULL,
+                             .rest = c->rest,
                              .stuck = stuck,
                              .overflow = overflow,
                              .user = job};

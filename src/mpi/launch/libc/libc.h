@@ -4,6 +4,7 @@
 #define XY_MPI_LAUNCH_LIBC_LIBC_H
 
 #include "mpi/launch/libc/end_job.h"
+#include "mpi/launch/libc/heap.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
 

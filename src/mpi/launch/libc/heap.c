@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Growing. Each worker but the first allocates from an arena that consists of heaps of 64 MiB. A
+ * heap grows by as many pages as an allocation lacks, with one mprotect each: a program that
+ * allocates 1 GiB in pieces of 4 KiB makes 260,000 calls, and all workers share the lock they take.
+ * M_TOP_PAD counts only when a heap is created: with nearly the size of a heap, the heap is opened
+ * at once. Pages are still allocated as they are touched, and where the kernel uses huge pages, a
+ * touch finds 2 MiB that belong to the heap. Setting any of these parameters stops the C library
+ * from adjusting its limit for mmap, so this limit gets the value that it would reach.
+ *
+ * Giving back. The C library deletes the last heap of an arena when it and the one before it (less
+ * the pad) are free, and the first worker's heap shrinks by brk. All else stays: free memory below
+ * other allocations, which in an arena of many ranks is the usual case, and the last heap. So a
+ * worker that is about to sleep looks how much is free. If it is much more than what was left last
+ * time, malloc_trim returns whole free pages of all arenas. It leaves the top of the other workers'
+ * heaps, which can be returned only by a free that finds the pad low: each worker does that for
+ * itself, with the pad set low for a moment. A heap that another worker creates in this moment
+ * grows in small steps; nothing else is affected.
+ */
+#include "mpi/launch/libc/heap.h"
+
+#include <dlfcn.h>
+#include <malloc.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/launch/libc/interpose.h"
+
+enum {
+    HEAP = 64 << 20, /* HEAP_MAX_SIZE of the C library on 64-bit machines */
+    TOP_PAD =
+        HEAP - (128 << 10),    /* less than a heap: an empty one can go while this much is used */
+    TRIM_THRESHOLD = 2 * HEAP, /* of the first worker's heap, which keeps TOP_PAD */
+    MMAP_THRESHOLD = HEAP / 2, /* the largest that the C library accepts */
+    TRIMMING_FREE = 128 << 10, /* a free of 64 KiB or more looks at the top */
+    MUCH = 64 << 20,           /* free memory that is worth returning */
+    MUCH_SHARE = 8             /* and this share of what is in use */
+};
+
+/* Looking and returning may take one fiftieth of the time. Returned pages are cleared again when
+ * they are next used. */
+static const double rest_share = 50, least_pause = 1e-3, clear_bytes_per_second = 2e9;
+
+static _Atomic bool is_ours;                           /* the parameters are those set here */
+static atomic_flag is_looked_after = ATOMIC_FLAG_INIT; /* one worker at a time: protects `kept` */
+static size_t kept;                        /* free bytes after the last time, or fewer since */
+static _Atomic unsigned returns;           /* how often memory was returned */
+static _Thread_local unsigned own_returns; /* of them with this worker's top */
+static _Thread_local double next_look;
+
+static int set(int parameter, int value)
+{
+    static XY_NEXT(int, next, (int, int));
+
+    return XY_CALL_NEXT(next, "mallopt")(parameter, value);
+}
+
+static bool is_about_growth(int parameter)
+{
+    return parameter == M_TOP_PAD || parameter == M_TRIM_THRESHOLD ||
+           parameter == M_MMAP_THRESHOLD || parameter == M_MMAP_MAX;
+}
+
+/* A worker that returns memory sets parameters back to what they were: not over the user's. */
+XY_INTERPOSE int mallopt(int parameter, int value)
+{
+    if (is_about_growth(parameter) && is_ours) {
+        while (atomic_flag_test_and_set(&is_looked_after))
+            xy_relax();
+        is_ours = false;
+        atomic_flag_clear(&is_looked_after);
+    }
+    return set(parameter, value);
+}
+
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33) && __SIZEOF_POINTER__ == 8
+
+/* Is malloc the C library's, and not one that was preloaded or linked, or a sanitizer's? */
+static bool is_plain_malloc(void)
+{
+    void *function = dlsym(RTLD_DEFAULT, "malloc");
+    Dl_info found, library;
+
+    return function != NULL && dladdr(function, &found) != 0 &&
+           dladdr(dlsym(RTLD_DEFAULT, "gnu_get_libc_version"), &library) != 0 &&
+           found.dli_fbase == library.dli_fbase;
+}
+
+static bool is_set_by_user(void)
+{
+    static const char *const names[] = {"top_pad", "trim_threshold", "mmap_threshold", "mmap_max"};
+    static const char *const variables[] = {"MALLOC_TOP_PAD_", "MALLOC_TRIM_THRESHOLD_",
+                                            "MALLOC_MMAP_THRESHOLD_", "MALLOC_MMAP_MAX_"};
+    const char *tunables = getenv("GLIBC_TUNABLES");
+    char name[64];
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        snprintf(name, sizeof(name), "glibc.malloc.%s=", names[i]);
+        if (getenv(variables[i]) != NULL || (tunables != NULL && strstr(tunables, name) != NULL))
+            return true;
+    }
+    return false;
+}
+
+/* Where the kernel promises no more memory than it has, an open heap counts as used. */
+static bool is_memory_promised(void)
+{
+    FILE *file = fopen("/proc/sys/vm/overcommit_memory", "re");
+    int mode = 0;
+
+    if (file == NULL)
+        return true;
+    if (fscanf(file, "%d", &mode) != 1)
+        mode = 0;
+    fclose(file);
+    return mode != 2;
+}
+
+void mpi_heap_setup(void)
+{
+    if (!is_plain_malloc() || is_set_by_user() || !is_memory_promised())
+        return;
+    is_ours = set(M_TOP_PAD, TOP_PAD) != 0 && set(M_TRIM_THRESHOLD, TRIM_THRESHOLD) != 0 &&
+              set(M_MMAP_THRESHOLD, MMAP_THRESHOLD) != 0;
+}
+
+/* The memory comes from this worker's arena; freeing it returns the top. It is allocated before the
+ * pad is low, as it may need a new heap. */
+static void return_top(void)
+{
+    void *memory = malloc(TRIMMING_FREE);
+
+    set(M_TRIM_THRESHOLD, 0);
+    set(M_TOP_PAD, 0);
+    free(memory);
+    set(M_TOP_PAD, TOP_PAD);
+    set(M_TRIM_THRESHOLD, TRIM_THRESHOLD);
+}
+
+static size_t look(void)
+{
+    struct mallinfo2 now = mallinfo2();
+    size_t returned = 0;
+
+    if (now.fordblks < kept)
+        kept = now.fordblks;
+    if (now.fordblks - kept >= MUCH + now.uordblks / MUCH_SHARE) {
+        returned = now.fordblks - kept;
+        returns++;
+    }
+    if (own_returns != returns) {
+        own_returns = returns;
+        return_top();
+    }
+    if (returned > 0) {
+        malloc_trim(0);
+        kept = mallinfo2().fordblks;
+    }
+    return returned;
+}
+
+void mpi_heap_rest(xy_worker_t *worker)
+{
+    double begin, end;
+    size_t returned;
+
+    (void)worker;
+    if (!is_ours)
+        return;
+    begin = xy_now();
+    if (begin < next_look || atomic_flag_test_and_set(&is_looked_after))
+        return;
+    returned = is_ours ? look() : 0; /* mallopt may have come in between */
+    atomic_flag_clear(&is_looked_after);
+    end = xy_now();
+    next_look =
+        end + least_pause + rest_share * (end - begin + (double)returned / clear_bytes_per_second);
+}
+
+#else
+
+void mpi_heap_setup(void) {}
+
+void mpi_heap_rest(xy_worker_t *worker)
+{
+    (void)worker;
+}
+
+#endif
