@@ -9,3 +9,14 @@ quiet
 same "$out" "$(for r in 0 1 2 3 4; do echo "$r: 3 threads, 0 wrong, $r"; done)"
 run 0 -n 3 --threads-per-rank 2 ./threads
 same "$out" "$(for r in 0 1 2; do echo "$r: 2 threads, 0 wrong, $r"; done)"
+
+# What only the rank may do: the message names rank and call.
+build threads_calls -pthread
+run 1 -n 3 ./threads_calls rank
+says "$err" "rank 1: MPI_Comm_rank was called from a thread that is not a rank"
+run 3 -n 3 ./threads_calls type
+says "$err" "rank 1: MPI_Type_commit in a thread: "
+run 55 -n 3 ./threads_calls port
+says "$err" "rank 1: MPI_Close_port in a thread: "
+run 9 -n 3 ./threads_calls abort
+says "$err" "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD with errorcode 9"

@@ -101,6 +101,53 @@ static void check_added(void)
     CHECK_EQUAL(out, MPI_ERR_IO);
 }
 
+static int file_errors;
+
+static void count_file_error(MPI_File *file, int *code, ...)
+{
+    file_errors += *file == MPI_FILE_NULL ? *code : 1000;
+}
+
+/* What is not implemented honours the handler of its object: files return by default. */
+static void check_missing(void)
+{
+    MPI_Errhandler handler, found;
+    MPI_File file = MPI_FILE_NULL;
+    MPI_Session session;
+    MPI_Comm comm, made;
+    int number;
+
+    CHECK_EQUAL(MPI_File_open(MPI_COMM_WORLD, "f", MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+                MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_EQUAL(MPI_File_delete("f", MPI_INFO_NULL), MPI_ERR_UNSUPPORTED_OPERATION);
+    MPI_File_get_errhandler(MPI_FILE_NULL, &found);
+    CHECK(found == MPI_ERRORS_RETURN);
+    MPI_File_create_errhandler(count_file_error, &handler);
+    CHECK_EQUAL(MPI_File_set_errhandler(MPI_FILE_NULL, handler), MPI_SUCCESS);
+    MPI_Errhandler_free(&handler); /* it is kept */
+    MPI_File_open(MPI_COMM_WORLD, "f", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+    CHECK_EQUAL(file_errors, MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_EQUAL(MPI_File_call_errhandler(MPI_FILE_NULL, MPI_ERR_IO), MPI_SUCCESS);
+    CHECK_EQUAL(file_errors, MPI_ERR_UNSUPPORTED_OPERATION + MPI_ERR_IO);
+    MPI_File_get_errhandler(MPI_FILE_NULL, &found);
+    MPI_Errhandler_free(&found);
+    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+    MPI_Comm_create_errhandler(count_error, &handler);
+    CHECK_EQUAL(MPI_File_set_errhandler(MPI_FILE_NULL, handler), MPI_ERR_ERRHANDLER);
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, handler);
+    MPI_Errhandler_free(&handler);
+    CHECK_EQUAL(
+        MPI_Comm_spawn("x", MPI_ARGV_NULL, 1, MPI_INFO_NULL, 0, comm, &made, MPI_ERRCODES_IGNORE),
+        MPI_ERR_UNSUPPORTED_OPERATION);
+    check_seen(comm, 1, MPI_ERR_UNSUPPORTED_OPERATION);
+    MPI_Comm_free(&comm);
+    CHECK_EQUAL(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session),
+                MPI_ERR_UNSUPPORTED_OPERATION);
+    CHECK_EQUAL(MPI_T_category_changed(&number), MPI_T_ERR_NOT_SUPPORTED); /* no handler at all */
+}
+
 int main(int argc, char **argv)
 {
     int flag, provided, level;
@@ -117,6 +164,7 @@ int main(int argc, char **argv)
     MPI_Comm_get_parent(&parent);
     CHECK(parent == MPI_COMM_NULL);
     check_handlers();
+    check_missing();
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     CHECK_EQUAL(MPI_Init(&argc, &argv), MPI_ERR_OTHER);
     check_classes();

@@ -196,8 +196,8 @@ int impl_abi_get_info(MPI_Info *info)
 /* Allowed at any time, and with any communicator: the whole job ends. */
 int impl_abort(MPI_Comm comm, int errorcode)
 {
-    const mpi_rank_t *self = mpi_self;
-    const mpi_comm_t *object = self ? mpi_comm_of(comm) : NULL;
+    const mpi_rank_t *self = mpi_self ? mpi_self : mpi_thread_owner;
+    const mpi_comm_t *object = mpi_self ? mpi_comm_of(comm) : NULL;
 
     xy_fail(XY_EINTERRUPTED,
             "MPI_ABORT was invoked on rank %d in communicator %s with errorcode %d",

@@ -182,11 +182,25 @@ ENTER["any"] = ("mpi_rank_t *", "self", "_any")
 ENTER["local"] = ("mpi_noted_t ", "outer", "_local")
 
 
+def unsupported_call(function, site):
+    """The error of a function that is not there, raised on the object that it is called for."""
+    if function.name.startswith("T_"): # tools get a code: no handler is called
+        return "MPI_T_ERR_NOT_SUPPORTED"
+    if function.name.startswith(("File_", "Register_datarep")):
+        return f"unsupported_file({site})"
+    of_type = {p.type: p.name for p in reversed(function.parameters)}
+    if "MPI_Comm" in of_type:
+        return f"unsupported({site}, {of_type['MPI_Comm']})"
+    if "MPI_Errhandler" in of_type and not function.name.endswith("_set_errhandler"):
+        return f"unsupported_handler({site}, {of_type['MPI_Errhandler']})"
+    return f"unsupported({site}, MPI_COMM_NULL)"
+
+
 def body(function):
     site = f'"MPI_{function.name}", __builtin_return_address(0)'
     if function.kind == "none":
         cast = "" if function.result == "int" else f"({function.result})(intptr_t)"
-        return f"    return {cast}unsupported({site});\n"
+        return f"    return {cast}{unsupported_call(function, site)};\n"
     if function.kind in ("own", "bare"):
         return impl_call(function, "    return ") + "\n"
     kind, name, suffix = ENTER[function.kind]
@@ -221,12 +235,31 @@ UNSUPPORTED = """#include "mpi/object/object.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-static int unsupported(const char *name, const void *site)
+static const char missing[] = "this function is not implemented yet";
+
+static int unsupported(const char *name, const void *site, MPI_Comm comm)
 {
     mpi_rank_t *self = mpi_enter_any(name, site);
-    int error = mpi_error(NULL, MPI_ERR_UNSUPPORTED_OPERATION, "this function is not implemented yet");
+    mpi_comm_t *object = self ? mpi_comm_of(comm) : NULL;
+    int error = mpi_error_raise(object, MPI_ERR_UNSUPPORTED_OPERATION, missing);
 
     return mpi_leave_any(self, error);
+}
+
+static int unsupported_file(const char *name, const void *site)
+{
+    mpi_rank_t *self = mpi_enter_any(name, site);
+    int error = mpi_error_raise_file(MPI_ERR_UNSUPPORTED_OPERATION, missing);
+
+    return mpi_leave_any(self, error);
+}
+
+/* The object is not made: its handler deals with that. */
+static int unsupported_handler(const char *name, const void *site, MPI_Errhandler handler)
+{
+    if (handler == MPI_ERRORS_RETURN)
+        return MPI_ERR_UNSUPPORTED_OPERATION;
+    return unsupported(name, site, MPI_COMM_NULL);
 }
 
 """

@@ -2,6 +2,7 @@
 #include "mpi/object/env.h"
 
 #include "mpi/object/attr.h"
+#include "mpi/object/errhandler.h"
 #include "mpi/object/error.h"
 
 mpi_env_t *mpi_env_self(void)
@@ -16,6 +17,7 @@ mpi_env_t *mpi_env_self(void)
         return NULL;
     mpi_error_codes_init(&env->codes);
     mpi_keyvals_init(env);
+    env->file_errhandler = MPI_ERRORS_RETURN;
     self->env = env;
     return env;
 }
@@ -28,6 +30,7 @@ void mpi_env_cleanup(mpi_rank_t *rank)
         return;
     mpi_error_codes_cleanup(&env->codes);
     mpi_keyvals_cleanup(env);
+    mpi_errhandler_release(mpi_errhandler_of(env->file_errhandler));
     xy_free(env);
     rank->env = NULL;
 }

@@ -35,20 +35,28 @@ static int create(mpi_errhandler_t filled, MPI_Errhandler *handle_p)
     return MPI_SUCCESS;
 }
 
-/* Is `handle` usable with objects of `kind`? The predefined ones go with all. */
-static int check(mpi_comm_t *comm, MPI_Errhandler handle, mpi_handler_kind_t kind)
+/* Why `handle` cannot be used with objects of `kind`; NULL: it can. The predefined ones go with
+ * all. */
+static const char *refuse(MPI_Errhandler handle, mpi_handler_kind_t kind)
 {
     const mpi_errhandler_t *handler = mpi_errhandler_of(handle);
 
     if (handler ? handler->kind == kind
                 : handle == MPI_ERRORS_ARE_FATAL || handle == MPI_ERRORS_RETURN ||
                       handle == MPI_ERRORS_ABORT)
-        return MPI_SUCCESS;
-    if (!handler)
-        return mpi_error(comm, MPI_ERR_ERRHANDLER, "the error handler is %s",
-                         handle == MPI_ERRHANDLER_NULL ? "MPI_ERRHANDLER_NULL" : "not a handle");
-    return mpi_error(comm, MPI_ERR_ERRHANDLER,
-                     "the error handler was created for another kind of object");
+        return NULL;
+    if (handler)
+        return "the error handler was created for another kind of object";
+    return handle == MPI_ERRHANDLER_NULL ? "the error handler is MPI_ERRHANDLER_NULL"
+                                         : "the error handler is not a handle";
+}
+
+/* An object uses another handler from now on. */
+static void replace(MPI_Errhandler *place, MPI_Errhandler handle)
+{
+    mpi_errhandler_hold(mpi_errhandler_of(handle));
+    mpi_errhandler_release(mpi_errhandler_of(*place));
+    *place = handle;
 }
 
 int impl_comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
@@ -98,16 +106,14 @@ int impl_errhandler_free(MPI_Errhandler *errhandler)
 int impl_comm_set_errhandler(MPI_Comm handle, MPI_Errhandler errhandler)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
-    int code;
+    const char *why;
 
     if (!comm)
         return mpi_comm_refuse(handle);
-    code = check(comm, errhandler, XMPI_HANDLER_COMM);
-    if (code != MPI_SUCCESS)
-        return code;
-    mpi_errhandler_hold(mpi_errhandler_of(errhandler));
-    mpi_errhandler_release(mpi_errhandler_of(comm->errhandler));
-    comm->errhandler = errhandler;
+    why = refuse(errhandler, XMPI_HANDLER_COMM);
+    if (why)
+        return mpi_error_raise(comm, MPI_ERR_ERRHANDLER, why);
+    replace(&comm->errhandler, errhandler);
     return MPI_SUCCESS;
 }
 
@@ -134,4 +140,50 @@ int impl_comm_call_errhandler(MPI_Comm handle, int errorcode)
     return MPI_SUCCESS;
 }
 
-/* The names of MPI-1. */
+/* ---- Files: there are none yet, but the handler that they begin with can be chosen ---- */
+
+static int file_env(MPI_File file, mpi_env_t **env_p)
+{
+    if (file != MPI_FILE_NULL)
+        return mpi_error_raise_file(MPI_ERR_FILE, "the file is not a handle of an open file");
+    *env_p = mpi_env_self();
+    return *env_p ? MPI_SUCCESS : mpi_error_raise_file(MPI_ERR_NO_MEM, "memory ran out");
+}
+
+int impl_file_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
+{
+    const char *why = refuse(errhandler, XMPI_HANDLER_FILE);
+    mpi_env_t *env;
+    int code = file_env(file, &env);
+
+    if (code != MPI_SUCCESS)
+        return code;
+    if (why)
+        return mpi_error_raise_file(MPI_ERR_ERRHANDLER, why);
+    replace(&env->file_errhandler, errhandler);
+    return MPI_SUCCESS;
+}
+
+int impl_file_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
+{
+    mpi_env_t *env;
+    int code = file_env(file, &env);
+
+    if (code != MPI_SUCCESS)
+        return code;
+    if (!errhandler)
+        return mpi_error_raise_file(MPI_ERR_ARG, "the argument errhandler is NULL");
+    mpi_errhandler_hold(mpi_errhandler_of(env->file_errhandler));
+    *errhandler = env->file_errhandler;
+    return MPI_SUCCESS;
+}
+
+int impl_file_call_errhandler(MPI_File fh, int errorcode)
+{
+    mpi_env_t *env;
+    int code = file_env(fh, &env);
+
+    if (code == MPI_SUCCESS)
+        mpi_error_raise_file(errorcode, "the program raised this error");
+    return code;
+}

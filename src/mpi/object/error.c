@@ -48,8 +48,12 @@ static void say_fatal(const mpi_rank_t *self, int code, const char *message)
         snprintf(unnamed, sizeof unnamed, "error %d", code);
         name = unnamed;
     }
-    if (!self)
-        xy_fail(XY_EINVAL, "%s (%s)", message, name);
+    if (!self && mpi_thread_owner && mpi_thread_call)
+        xy_fail(XY_EINVAL, "rank %d: %s in a thread: %s (%s)", mpi_thread_owner->world,
+                mpi_thread_call, message, name);
+    else if (!self)
+        xy_fail(XY_EINVAL, "%s%s%s (%s)", mpi_thread_call ? mpi_thread_call : "",
+                mpi_thread_call ? ": " : "", message, name);
     else if (!self->call.name)
         xy_fail(XY_EINVAL, "rank %d: %s (%s)", self->world, message, name);
     else
@@ -57,41 +61,65 @@ static void say_fatal(const mpi_rank_t *self, int code, const char *message)
                 site_text(self->call.caller, site));
 }
 
-static int call_handler(mpi_rank_t *self, mpi_comm_t *comm, mpi_errhandler_t *handler, int code)
+/* The handler may free itself or its object, and may call MPI. */
+static void call_comm_handler(const mpi_errhandler_t *handler, mpi_comm_t *comm, int code)
 {
-    const mpi_call_t call = self->call;
     MPI_Comm handle = mpi_comm_handle(comm);
-    int given = code;
 
-    /* The handler may free itself or the communicator, and may call MPI. */
-    mpi_errhandler_hold(handler);
     mpi_comm_hold(comm);
-    handler->comm_fn(&handle, &given);
+    handler->comm_fn(&handle, &code);
     mpi_comm_release(comm);
-    mpi_errhandler_release(handler);
-    self->call = call;
-    return code;
 }
 
-int mpi_error_raise(mpi_comm_t *comm, int code, const char *message)
+static void call_file_handler(const mpi_errhandler_t *handler, mpi_comm_t *comm, int code)
 {
-    mpi_rank_t *self = mpi_self;
-    MPI_Errhandler handle;
+    MPI_File handle = MPI_FILE_NULL;
 
-    if (!comm && self && self->phase == XMPI_RANK_RUNNING)
-        comm = self->comm_self;
-    handle = self && comm ? comm->errhandler : MPI_ERRORS_ARE_FATAL;
+    (void)comm;
+    handler->file_fn(&handle, &code);
+}
+
+static int raise_error(MPI_Errhandler handle,
+                       void (*call)(const mpi_errhandler_t *, mpi_comm_t *, int), mpi_comm_t *comm,
+                       int code, const char *message)
+{
+    mpi_errhandler_t *handler = mpi_errhandler_of(handle);
+    mpi_rank_t *self = mpi_self;
+
     if (handle == MPI_ERRORS_RETURN)
         return code;
     if (self)
         mpi_go_inside(self); /* local calls have not done so */
-    if (handle != MPI_ERRORS_ARE_FATAL && handle != MPI_ERRORS_ABORT) {
-        code = call_handler(self, comm, mpi_errhandler_of(handle), code);
+    if (handler && self) {
+        const mpi_call_t noted = self->call;
+
+        mpi_errhandler_hold(handler);
+        call(handler, comm, code);
+        mpi_errhandler_release(handler);
+        self->call = noted;
         mpi_go_outside(self);
         return code;
     }
     say_fatal(self, code, message);
     mpi_abort(code > 0 && code < 126 ? code : 1);
+}
+
+int mpi_error_raise(mpi_comm_t *comm, int code, const char *message)
+{
+    const mpi_rank_t *self = mpi_self;
+
+    if (!comm && self && self->phase == XMPI_RANK_RUNNING)
+        comm = self->comm_self;
+    return raise_error(self && comm ? comm->errhandler : MPI_ERRORS_ARE_FATAL, call_comm_handler,
+                       comm, code, message);
+}
+
+int mpi_error_raise_file(int code, const char *message)
+{
+    const mpi_env_t *env = mpi_self ? mpi_self->env : NULL;
+
+    return raise_error(env ? env->file_errhandler : MPI_ERRORS_RETURN, call_file_handler, NULL,
+                       code, message);
 }
 
 int mpi_error(mpi_comm_t *comm, int error_class, const char *format, ...)

@@ -44,6 +44,8 @@ static inline mpi_rank_t *mpi_enter_any(const char *name, const void *site)
 {
     if (mpi_self)
         mpi_call_begin(mpi_self, name, site);
+    else
+        mpi_thread_call = name;
     return mpi_self;
 }
 
@@ -71,6 +73,8 @@ static inline mpi_noted_t mpi_enter_local(const char *name, const void *site)
         outer = (mpi_noted_t){self->call.name, self->call.caller};
         self->call.name = name;
         self->call.caller = site;
+    } else {
+        mpi_thread_call = name;
     }
     return outer;
 }

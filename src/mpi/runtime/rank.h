@@ -135,6 +135,10 @@ extern mpi_job_t *mpi_job;
 /* The rank whose code runs on this thread; NULL outside of ranks. Set at each switch. */
 extern _Thread_local mpi_rank_t *mpi_self __attribute__((tls_model("initial-exec")));
 
+/* On threads that a rank has made, which are no ranks: the rank, and the call that they are in. */
+extern _Thread_local mpi_rank_t *mpi_thread_owner __attribute__((tls_model("initial-exec")));
+extern _Thread_local const char *mpi_thread_call __attribute__((tls_model("initial-exec")));
+
 enum { XMPI_EAGER_LIMIT = 16 << 10 }; /* bytes, the default of the launcher */
 #define XMPI_SPIN_SECONDS 100e-6
 

@@ -25,6 +25,7 @@ static thread_t begin(void *argument)
 
     xy_free(argument);
     mpi_process_self = thread.process;
+    mpi_thread_owner = thread.process->rank;
     mpi_locals_fill(thread.process->program, thread.process->image);
     if (!thread.is_placed && thread.process->cores != NULL)
         sched_setaffinity(0, sizeof(cpu_set_t), thread.process->cores);
