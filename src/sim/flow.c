@@ -178,19 +178,52 @@ static void change_links(xy_flows_t *net, const xy_flow_path_t *path)
     xy_vclock_set_last(net->clock, &net->event);
 }
 
+static void change_group(xy_flows_t *net, int32_t link)
+{
+    net->pass++;
+    find_group(net, link);
+    advance_group(net);
+    find_rates(net);
+    plan_group(net);
+}
+
+/* Of a link that stands alone: no flow crosses it and another. */
+static bool is_alone(const xy_flow_link_t *l)
+{
+    return l->count == 0 || (l->count == 1 && l->paths[0]->link_count == 1);
+}
+
+/* What change_group would find for a link that stands alone, in a tenth of the instructions: the
+ * buses of GPUs do, most of the time. */
+static void change_alone(xy_flows_t *net, xy_flow_link_t *l)
+{
+    xy_flow_path_t *path;
+
+    l->is_changed = false;
+    if (l->count == 0) {
+        xy_event_cancel(&l->event);
+        return;
+    }
+    path = l->paths[0];
+    advance(path);
+    path->rate = fmin(path->most, l->rate / (double)path->flows.count);
+    xy_vclock_set(net->clock, &l->event, net->clock->now + fmax(0, path->left) / path->rate);
+}
+
 /* All changes of this moment. */
 static void changed_due(xy_event_t *event)
 {
     xy_flows_t *net = event->owner;
 
     for (int32_t i = 0; i < net->changed_count; i++) {
-        if (!net->links[net->changed[i]].is_changed)
+        xy_flow_link_t *l = &net->links[net->changed[i]];
+
+        if (!l->is_changed)
             continue; /* with a group before it */
-        net->pass++;
-        find_group(net, net->changed[i]);
-        advance_group(net);
-        find_rates(net);
-        plan_group(net);
+        if (is_alone(l))
+            change_alone(net, l);
+        else
+            change_group(net, net->changed[i]);
     }
     net->changed_count = 0;
 }

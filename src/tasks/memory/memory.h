@@ -149,13 +149,19 @@ xy_status_t xy_task_check_fits(const xy_graph_t *graph, xy_op_id_t op, uint64_t 
 
 /* ---- Giving up ---- */
 
-/* Could it go now, as far as this memory is concerned? */
-static inline bool xy_task_memory_is_free(const xy_task_memory_t *memory, int32_t data)
+/* Could a copy that has room, and so is in the list of use, go now? */
+static inline bool xy_task_memory_is_unused(const xy_task_memory_t *memory, int32_t data)
 {
     const xy_task_copy_t *c = &memory->copies[data];
 
-    return c->is_allocated && memory->states[data] == XY_TASK_HERE && c->pins == 0 &&
-           !c->is_evicting && !c->is_storing;
+    return c->pins == 0 && memory->states[data] == XY_TASK_HERE && !c->is_evicting &&
+           !c->is_storing;
+}
+
+/* Could it go now, as far as this memory is concerned? */
+static inline bool xy_task_memory_is_free(const xy_task_memory_t *memory, int32_t data)
+{
+    return memory->copies[data].is_allocated && xy_task_memory_is_unused(memory, data);
 }
 
 /* What only the engine knows: must a datum be written back before it goes, and when is it used
@@ -174,7 +180,7 @@ static inline int32_t xy_task_memory_latest(const xy_task_memory_t *memory,
     for (int32_t d = memory->oldest; d >= 0; d = memory->copies[d].next) {
         int64_t use;
 
-        if (!xy_task_memory_is_free(memory, d))
+        if (!xy_task_memory_is_unused(memory, d))
             continue;
         use = next_use(arg, d);
         if (use > latest) {
@@ -191,17 +197,19 @@ static inline int32_t xy_task_memory_victim(const xy_task_memory_t *memory,
                                             xy_task_dirty_fn is_dirty, xy_task_next_use_fn next_use,
                                             const void *arg)
 {
-    int32_t best = -1;
+    int32_t d = memory->oldest, best;
 
     if (eviction->is_by_next_use)
         return xy_task_memory_latest(memory, next_use, arg);
-    for (int32_t d = memory->oldest; d >= 0; d = memory->copies[d].next) {
-        if (!xy_task_memory_is_free(memory, d))
-            continue;
-        if (!eviction->is_clean_first || !is_dirty(arg, d))
+    while (d >= 0 && !xy_task_memory_is_unused(memory, d))
+        d = memory->copies[d].next;
+    best = d;
+    if (!eviction->is_clean_first)
+        return best;
+    /* Most copies that were written are dirty, so that is asked first. */
+    for (; d >= 0; d = memory->copies[d].next)
+        if (!is_dirty(arg, d) && xy_task_memory_is_unused(memory, d))
             return d;
-        best = best < 0 ? d : best;
-    }
     return best;
 }
 
