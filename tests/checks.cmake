@@ -49,6 +49,8 @@ xy_check(check.model_sleep COMMAND ${here}/models/run.sh ${here}/models/sleep.pm
          NO_FENCE NO_SCAN NO_REREAD)
 xy_check(check.model_gate COMMAND ${here}/models/run.sh ${here}/models/gate.pml
          NO_PENDING NO_RETRY NO_AWAIT NO_REOPEN LATE_CLEAR NO_FENCE)
+xy_check(check.model_ring COMMAND ${here}/models/run.sh ${here}/models/ring.pml
+         WAIT_IN_HANDLER NO_UNSPILL)
 
 # Every page with commands in it: they are run and their output is compared.
 xy_check(docs.runner_self COMMAND ${python} ${here}/docs_test.py --self-test)

@@ -1,25 +1,113 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/runtime/packet.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "mpi/runtime/layer.h"
 #include "mpi/runtime/parallel.h"
 
 enum { PUBLISH_EVERY = XMPI_RING_PACKETS / 4 };
 
-void mpi_ring_wait_room(mpi_worker_t *worker, mpi_ring_t *ring)
+/* ---- Room ---- */
+
+/* The ring that worker `to` reads. */
+static mpi_ring_t *ring_to(const mpi_worker_t *worker, int to)
+{
+    return &mpi_job->rings[worker->index * mpi_job->workers + to];
+}
+
+static bool has_room(mpi_ring_t *ring)
 {
     /* The acquire pairs with the release in drain(): the packets are free to write again. */
-    while ((ring->head_seen = atomic_load_explicit(&ring->head, memory_order_acquire)),
-           ring->tail - ring->head_seen == XMPI_RING_PACKETS) {
+    ring->head_seen = atomic_load_explicit(&ring->head, memory_order_acquire);
+    return ring->tail - ring->head_seen < XMPI_RING_PACKETS;
+}
+
+static void spill(mpi_worker_t *worker, int to)
+{
+    mpi_ring_t *ring = aligned_alloc(_Alignof(mpi_ring_t), sizeof(*ring));
+
+    if (ring == NULL) {
+        xy_fail_memory("keeping packets for a core that does not take them");
+        mpi_job->abort(1);
+        abort(); /* not reached: the launcher ended the process */
+    }
+    memset((void *)ring, 0, sizeof(*ring));
+    ring->reader = worker->base;
+    worker->out[to]->spill = ring;
+    worker->out[to] = ring;
+    worker->spills++;
+}
+
+/* The first packets of the spill go into the ring in front of it. */
+static void move_packets(mpi_ring_t *ring, mpi_ring_t *from)
+{
+    while (from->next != from->tail && has_room(ring)) {
+        const mpi_packet_t *packet = &from->packets[from->next++ % XMPI_RING_PACKETS];
+        mpi_packet_t *slot = &ring->packets[ring->tail % XMPI_RING_PACKETS];
+
+        memcpy((char *)slot + sizeof(slot->turn), (const char *)packet + sizeof(packet->turn),
+               sizeof(*packet) - sizeof(packet->turn));
+        atomic_store_explicit(&slot->turn, mpi_ring_turn(ring->tail), memory_order_release);
+        ring->tail++;
+    }
+    atomic_store_explicit(&from->head, from->next, memory_order_relaxed);
+}
+
+static void unspill_to(mpi_worker_t *worker, int to)
+{
+    mpi_ring_t *ring = ring_to(worker, to), *first;
+
+    while ((first = ring->spill) != NULL) {
+        move_packets(ring, first);
         xy_worker_notify(ring->reader);
-        mpi_poll(worker->base);
+        if (first->next != first->tail)
+            return;
+        ring->spill = first->spill;
+        if (worker->out[to] == first)
+            worker->out[to] = ring;
+        free(first);
+        worker->spills--;
     }
 }
 
-/* A handler may reserve packets, and reserve polls when a ring is full: drain can be entered again.
- * `next` is therefore advanced before the handler runs, and the packet is given back after it,
- * which is in order: `head` is published from `next` only by the outermost drain of a ring. Stops
- * at a packet that has no handler. */
+/* True: packets are left that wait for room. */
+static bool unspill(mpi_worker_t *worker)
+{
+    for (int to = 0; to < mpi_job->workers; to++)
+        if (to != worker->index)
+            unspill_to(worker, to);
+    return worker->spills > 0;
+}
+
+void mpi_ring_spills_destroy(mpi_worker_t *worker)
+{
+    for (int to = 0; worker->spills > 0 && to < mpi_job->workers; to++)
+        for (mpi_ring_t *ring = ring_to(worker, to)->spill, *next; ring != NULL; ring = next) {
+            next = ring->spill;
+            free(ring);
+            worker->spills--;
+        }
+}
+
+void mpi_ring_make_room(mpi_worker_t *worker, int to)
+{
+    if (has_room(worker->out[to]))
+        return;
+    if (worker->is_handling) {
+        spill(worker, to);
+        return;
+    }
+    do {
+        xy_worker_notify(ring_to(worker, to)->reader);
+        mpi_poll(worker->base);
+    } while (!has_room(worker->out[to]));
+}
+
+/* ---- Handling ---- */
+
+/* Stops at a packet that has no handler. Handlers do not wait, so none runs inside another. */
 static bool drain(mpi_worker_t *worker, int from, mpi_ring_t *ring, const mpi_packet_fn *handlers)
 {
     bool found = false;
@@ -34,13 +122,12 @@ static bool drain(mpi_worker_t *worker, int from, mpi_ring_t *ring, const mpi_pa
         handle = handlers[packet->kind];
         if (handle == NULL)
             return found;
-        ring->next = position + 1;
-        ring->busy++;
+        worker->is_handling = true;
         handle(worker, from, packet);
-        ring->busy--;
+        worker->is_handling = false;
+        ring->next = position + 1;
         found = true;
-        if (ring->busy == 0 &&
-            ring->next - atomic_load_explicit(&ring->head, memory_order_relaxed) >= PUBLISH_EVERY)
+        if (ring->next - atomic_load_explicit(&ring->head, memory_order_relaxed) >= PUBLISH_EVERY)
             atomic_store_explicit(&ring->head, ring->next, memory_order_release);
     }
 }
@@ -78,6 +165,8 @@ bool mpi_poll(xy_worker_t *base)
             found |= drain(worker, s, worker->in[s], mpi_dispatch.packet);
     if (__builtin_expect(has_mail(worker), 0))
         read_mail(worker);
+    if (__builtin_expect(worker->spills > 0, 0))
+        found |= unspill(worker);
     if (!found && !xy_worker_has_ready(base)) {
         mpi_parallel_help(worker->index);
         found = mpi_layers_help(worker);

@@ -8,8 +8,14 @@
  *   packet->kind = XMPI_PACKET_DONE; packet->pointer = request;
  *   mpi_ring_commit(worker, to, packet);
  *
- * The consumer's poll function hands each packet to the handler of its kind. reserve polls this
- * worker's own rings while the other's is full, so two workers never block each other.
+ * The consumer's poll function hands each packet to the handler of its kind.
+ *
+ * No ring stays full for ever. A rank that finds one full polls its worker's own rings until there
+ * is room; these polls handle packets, and handlers may answer. A handler never waits: the packet
+ * it handles would hold up the ring it came from, and two handlers on two workers would wait for
+ * each other. When a ring is full, a handler puts its packets into a second ring behind it, in the
+ * producer's memory (the *spill*), and the producer's polls move them on. While there is a spill,
+ * `out` names it, so that packets stay in order and reserve is the same for both.
  */
 #ifndef XY_MPI_RUNTIME_PACKET_H
 #define XY_MPI_RUNTIME_PACKET_H
@@ -55,22 +61,24 @@ typedef struct mpi_ring {
     _Alignas(128) mpi_packet_t packets[XMPI_RING_PACKETS];
     _Alignas(128) uint32_t tail;         /* producer's */
     uint32_t head_seen;                  /* producer's copy of head */
-    xy_worker_t *reader;                 /* the consumer's thread */
+    xy_worker_t *reader;                 /* the consumer's thread; of a spill, the producer's */
+    struct mpi_ring *spill;              /* producer's: the ring behind this one, or NULL */
     _Alignas(128) uint32_t next;         /* consumer's */
-    uint32_t busy;                       /* consumer's: handlers running, nested through reserve */
     _Alignas(128) _Atomic uint32_t head; /* published by the consumer, release; producer acquires */
 } mpi_ring_t;
 
 /* The next packet, to be filled. Fill it quickly and commit: the consumer looks at its line all the
  * time, and takes it away between two stores that are far apart. */
-void mpi_ring_wait_room(mpi_worker_t *worker, mpi_ring_t *ring);
+void mpi_ring_make_room(mpi_worker_t *worker, int to);
 
 static inline mpi_packet_t *mpi_ring_reserve(mpi_worker_t *worker, int to)
 {
     mpi_ring_t *ring = worker->out[to];
 
-    if (__builtin_expect(ring->tail - ring->head_seen == XMPI_RING_PACKETS, 0))
-        mpi_ring_wait_room(worker, ring);
+    if (__builtin_expect(ring->tail - ring->head_seen == XMPI_RING_PACKETS, 0)) {
+        mpi_ring_make_room(worker, to);
+        ring = worker->out[to];
+    }
     return &ring->packets[ring->tail % XMPI_RING_PACKETS];
 }
 
@@ -111,5 +119,8 @@ void mpi_ring_drain_at_gate(mpi_worker_t *worker);
 
 /* The pool's poll function. */
 bool mpi_poll(xy_worker_t *base);
+
+/* Free the spills of `worker`, at the end of the job. */
+void mpi_ring_spills_destroy(mpi_worker_t *worker);
 
 #endif

@@ -187,6 +187,7 @@ void mpi_job_destroy(mpi_job_t *job)
         destroy_rank(&job->ranks[r]);
     if (job->worker != NULL) {
         for (int w = 0; w < job->workers; w++) {
+            mpi_ring_spills_destroy(&job->worker[w]);
             mpi_buffers_cleanup(&job->worker[w]);
             xy_free(job->worker[w].scratch);
         }

@@ -91,6 +91,8 @@ struct mpi_worker {
     int index;
     struct mpi_ring **in;  /* in[s]: packets from worker s; NULL for s == index */
     struct mpi_ring **out; /* out[d]: packets to worker d */
+    bool is_handling;      /* a packet, and cannot wait */
+    int spills;            /* rings behind full ones (packet.h) */
     struct mpi_request *free_requests;
     struct mpi_message *free_messages;
     struct nbc_core *core; /* the progress threads that live here, or NULL */
