@@ -27,6 +27,7 @@ typedef struct nbc_core {
     nbc_thread_t **threads;    /* [count] */
     int count;
     int busy;         /* with a collective */
+    int ready;        /* with an operation to do now */
     bool is_running;  /* a thread has the turn */
     int idle_turns;   /* in a row that found nothing to do */
     double idle_from; /* when the clock was first looked at since */
@@ -186,12 +187,13 @@ static void take_inbox(nbc_thread_t *t)
 static void update(nbc_core_t *core, nbc_thread_t *t)
 {
     xy_order_thread_t *state = &core->states[t->index];
-    bool had_collective = state->has_collective;
+    bool had_collective = state->has_collective, was_ready = state->is_ready;
 
     take_inbox(t);
     state->has_collective = t->entries != NULL;
     state->is_ready = atomic_load_explicit(&t->ready, memory_order_acquire) > 0;
     core->busy += (int)state->has_collective - (int)had_collective;
+    core->ready += (int)state->is_ready - (int)was_ready;
     xy_order_update(&core->queue, t->index);
 }
 
@@ -245,6 +247,9 @@ static bool is_idle(nbc_core_t *core, double spin)
 
     if (core->busy == 0)
         return true;
+    /* One with something to do may be the last of many to get its turn, and ranks run between. */
+    if (core->ready > 0)
+        return false;
     if (core->idle_turns == 0 || core->idle_turns % CLOCK_EVERY != 0)
         return false;
     now = xy_now();

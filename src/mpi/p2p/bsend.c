@@ -86,6 +86,8 @@ int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t)
 /* Wait until every buffered message of `self` has left. */
 static void flush(mpi_rank_t *self)
 {
+    if (self->bsend != NULL && self->bsend->used > 0)
+        mpi_request_before_wait(self, NULL, 0);
     if (self->bsend == NULL || self->bsend->used == 0)
         return;
     self->bsend->is_flushing = true;

@@ -30,6 +30,8 @@ static mpi_message_t *find_or_wait(mpi_rank_t *self, const mpi_envelope_t *envel
 {
     mpi_entry_t *found;
 
+    if (mpi_match_find(&self->match, envelope) == NULL)
+        mpi_request_before_wait(self, NULL, 0); /* others may run, and messages arrive */
     while ((found = mpi_match_find(&self->match, envelope)) == NULL) {
         self->is_probing = true;
         xy_fiber_park();
@@ -43,6 +45,7 @@ static mpi_message_t *find_or_yield(mpi_rank_t *self, const mpi_envelope_t *enve
     mpi_entry_t *found = mpi_match_find(&self->match, envelope);
 
     if (found == NULL) {
+        mpi_request_before_wait(self, NULL, 0);
         xy_fiber_yield();
         found = mpi_match_find(&self->match, envelope);
     }

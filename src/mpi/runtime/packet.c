@@ -7,7 +7,10 @@
 #include "mpi/runtime/layer.h"
 #include "mpi/runtime/parallel.h"
 
-enum { PUBLISH_EVERY = XMPI_RING_PACKETS / 4 };
+enum {
+    PUBLISH_EVERY = XMPI_RING_PACKETS / 4,
+    HELP_EVERY = 16 /* polls between two that help whether or not fibers are ready */
+};
 
 /* ---- Room ---- */
 
@@ -170,6 +173,10 @@ bool mpi_poll(xy_worker_t *base)
     if (!found && !xy_worker_has_ready(base)) {
         mpi_parallel_help(worker->index);
         found = mpi_layers_help(worker);
+    } else if (__builtin_expect(++worker->polls % HELP_EVERY == 0, 0)) {
+        /* Ranks that poll, and ranks that send messages to and fro, are ready again and again, and
+         * what they wait for may depend on this work. */
+        found |= mpi_layers_help(worker);
     }
     return found;
 }

@@ -93,6 +93,7 @@ struct mpi_worker {
     struct mpi_ring **out; /* out[d]: packets to worker d */
     bool is_handling;      /* a packet, and cannot wait */
     int spills;            /* rings behind full ones (packet.h) */
+    unsigned polls;        /* that found fibers ready */
     struct mpi_request *free_requests;
     struct mpi_message *free_messages;
     struct nbc_core *core; /* the progress threads that live here, or NULL */
