@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "random.h"
+
+/* Elements of block b of a v-collective: the same for all who ask. */
+static int block_elements(const call_t *call, int a, int b)
+{
+    return (int)(hash((uint64_t)step, 11, (uint64_t)a, (uint64_t)b) % (uint64_t)(call->limit + 1));
+}
+
+static void fill(buffer_t *buffer, int first, int elements, int from, int to)
+{
+    for (int i = 0; i < elements; i++)
+        buffer_set(buffer, first + i, value_of(from, to, i));
+}
+
+static void expect(buffer_t *buffer, int first, int elements, int from, int to)
+{
+    for (int i = 0; i < elements; i++)
+        buffer_expect(buffer, first + i, value_of(from, to, i));
+}
+
+static form_t form_of(const call_t *call, int elements)
+{
+    return form_draw(&own_random, call->basic, elements);
+}
+
+static void over(call_t *call)
+{
+    buffer_seal(&call->pending->send);
+}
+
+/* ---- With equal blocks ---- */
+
+static void collective_barrier(call_t *call)
+{
+    if (call->is_blocking)
+        MPI_Barrier(call->handle);
+    else
+        MPI_Ibarrier(call->handle, &call->request);
+}
+
+static void collective_bcast(call_t *call)
+{
+    bool is_root = call->comm->rank == call->root;
+    int n = draw_elements(&shared_random, call->limit);
+    buffer_t *buffer = is_root ? &call->pending->send : &call->pending->receive;
+    MPI_Datatype type;
+    int count;
+
+    buffer_create(buffer, form_of(call, n), n, !is_root);
+    if (is_root)
+        fill(buffer, 0, n, call->root, 0);
+    else
+        expect(buffer, 0, n, call->root, 0);
+    over(call);
+    type = form_type(buffer->form);
+    count = form_count(buffer->form, n);
+    if (call->is_blocking)
+        MPI_Bcast(buffer->data, count, type, call->root, call->handle);
+    else
+        MPI_Ibcast(buffer->data, count, type, call->root, call->handle, &call->request);
+    form_type_release(type);
+}
+
+/* Send buffers of `out` elements and receive buffers of `in`; 0 blocks: not there. */
+typedef struct {
+    const void *send;
+    void *receive;
+    int send_count, receive_count;
+    MPI_Datatype send_type, receive_type;
+} sides_t;
+
+static void sides_create(call_t *call, int n, int out, int in, sides_t *s)
+{
+    pending_t *p = call->pending;
+
+    *s = (sides_t){.send_type = MPI_BYTE, .receive_type = MPI_BYTE};
+    if (out > 0) {
+        buffer_create(&p->send, form_of(call, n), n * out, false);
+        s->send = p->send.data;
+        s->send_type = form_type(p->send.form);
+        s->send_count = form_count(p->send.form, n);
+    }
+    if (in > 0) {
+        buffer_create(&p->receive, form_of(call, n), n * in, true);
+        s->receive = p->receive.data;
+        s->receive_type = form_type(p->receive.form);
+        s->receive_count = form_count(p->receive.form, n);
+    }
+}
+
+static void sides_destroy(const sides_t *s)
+{
+    form_type_release(s->send_type);
+    form_type_release(s->receive_type);
+}
+
+static void collective_gather(call_t *call)
+{
+    const comm_t *c = call->comm;
+    bool is_root = c->rank == call->root, in_place = is_root && call->is_in_place;
+    int n = draw_elements(&shared_random, call->limit / c->size);
+    sides_t s;
+
+    sides_create(call, n, in_place ? 0 : 1, is_root ? c->size : 0, &s);
+    if (!in_place)
+        fill(&call->pending->send, 0, n, c->rank, 0);
+    for (int r = 0; is_root && r < c->size; r++)
+        expect(&call->pending->receive, r * n, n, r, 0);
+    if (in_place) {
+        fill(&call->pending->receive, c->rank * n, n, c->rank, 0);
+        s.send = MPI_IN_PLACE;
+    }
+    over(call);
+    if (call->is_blocking)
+        MPI_Gather(s.send, s.send_count, s.send_type, s.receive, s.receive_count, s.receive_type,
+                   call->root, call->handle);
+    else
+        MPI_Igather(s.send, s.send_count, s.send_type, s.receive, s.receive_count, s.receive_type,
+                    call->root, call->handle, &call->request);
+    sides_destroy(&s);
+}
+
+static void collective_scatter(call_t *call)
+{
+    const comm_t *c = call->comm;
+    bool is_root = c->rank == call->root, in_place = is_root && call->is_in_place;
+    int n = draw_elements(&shared_random, call->limit / c->size);
+    sides_t s;
+
+    sides_create(call, n, is_root ? c->size : 0, in_place ? 0 : 1, &s);
+    for (int r = 0; is_root && r < c->size; r++)
+        fill(&call->pending->send, r * n, n, call->root, r);
+    if (!in_place)
+        expect(&call->pending->receive, 0, n, call->root, c->rank);
+    else
+        s.receive = MPI_IN_PLACE;
+    over(call);
+    if (call->is_blocking)
+        MPI_Scatter(s.send, s.send_count, s.send_type, s.receive, s.receive_count, s.receive_type,
+                    call->root, call->handle);
+    else
+        MPI_Iscatter(s.send, s.send_count, s.send_type, s.receive, s.receive_count, s.receive_type,
+                     call->root, call->handle, &call->request);
+    sides_destroy(&s);
+}
+
+static void collective_allgather(call_t *call)
+{
+    const comm_t *c = call->comm;
+    int n = draw_elements(&shared_random, call->limit / c->size);
+    sides_t s;
+
+    sides_create(call, n, call->is_in_place ? 0 : 1, c->size, &s);
+    for (int r = 0; r < c->size; r++)
+        expect(&call->pending->receive, r * n, n, r, 0);
+    if (call->is_in_place) {
+        fill(&call->pending->receive, c->rank * n, n, c->rank, 0);
+        s.send = MPI_IN_PLACE;
+    } else {
+        fill(&call->pending->send, 0, n, c->rank, 0);
+    }
+    over(call);
+    if (call->is_blocking)
+        MPI_Allgather(s.send, s.send_count, s.send_type, s.receive, s.receive_count, s.receive_type,
+                      call->handle);
+    else
+        MPI_Iallgather(s.send, s.send_count, s.send_type, s.receive, s.receive_count,
+                       s.receive_type, call->handle, &call->request);
+    sides_destroy(&s);
+}
+
+static void collective_alltoall(call_t *call)
+{
+    const comm_t *c = call->comm;
+    int n = draw_elements(&shared_random, call->limit / c->size);
+    sides_t s;
+
+    sides_create(call, n, call->is_in_place ? 0 : c->size, c->size, &s);
+    for (int r = 0; r < c->size; r++) {
+        fill(call->is_in_place ? &call->pending->receive : &call->pending->send, r * n, n, c->rank,
+             r);
+        expect(&call->pending->receive, r * n, n, r, c->rank);
+    }
+    if (call->is_in_place)
+        s.send = MPI_IN_PLACE;
+    over(call);
+    if (call->is_blocking)
+        MPI_Alltoall(s.send, s.send_count, s.send_type, s.receive, s.receive_count, s.receive_type,
+                     call->handle);
+    else
+        MPI_Ialltoall(s.send, s.send_count, s.send_type, s.receive, s.receive_count, s.receive_type,
+                      call->handle, &call->request);
+    sides_destroy(&s);
+}
+
+/* ---- With blocks of different lengths ---- */
+
+/* Counts and displacements of both sides; they live as long as the call. */
+typedef struct {
+    int *send_counts, *send_offsets, *receive_counts, *receive_offsets;
+} arrays_t;
+
+static void arrays_create(call_t *call, arrays_t *a)
+{
+    size_t n = (size_t)call->comm->size;
+    int *memory = calloc(4 * n, sizeof(*memory));
+
+    if (memory == NULL)
+        fail("no memory for counts");
+    call->pending->arrays = memory;
+    *a = (arrays_t){memory, memory + n, memory + 2 * n, memory + 3 * n};
+}
+
+/* Blocks with gaps, some of them in reverse order; returns one past the last element. */
+static int lay_out(const call_t *call, const int *counts, int *offsets)
+{
+    int n = call->comm->size, at = 0;
+    bool is_reverse = chance(&own_random, 30);
+
+    for (int k = 0; k < n; k++) {
+        int r = is_reverse ? n - 1 - k : k;
+
+        at += draw(&own_random, 3);
+        offsets[r] = at;
+        at += counts[r];
+    }
+    return at;
+}
+
+static form_t plain(const call_t *call)
+{
+    return (form_t){call->basic, PLAIN};
+}
+
+static void collective_gatherv(call_t *call)
+{
+    const comm_t *c = call->comm;
+    bool is_root = c->rank == call->root, in_place = is_root && call->is_in_place;
+    pending_t *p = call->pending;
+    MPI_Datatype type = basic_type(call->basic);
+    int n = block_elements(call, c->rank, 0);
+    arrays_t a;
+
+    arrays_create(call, &a);
+    for (int r = 0; r < c->size; r++)
+        a.receive_counts[r] = block_elements(call, r, 0);
+    if (is_root) {
+        buffer_create(&p->receive, plain(call), lay_out(call, a.receive_counts, a.receive_offsets),
+                      true);
+        for (int r = 0; r < c->size; r++)
+            expect(&p->receive, a.receive_offsets[r], a.receive_counts[r], r, 0);
+    }
+    if (in_place) {
+        fill(&p->receive, a.receive_offsets[c->rank], n, c->rank, 0);
+    } else {
+        buffer_create(&p->send, plain(call), n, false);
+        fill(&p->send, 0, n, c->rank, 0);
+    }
+    over(call);
+    if (call->is_blocking)
+        MPI_Gatherv(in_place ? MPI_IN_PLACE : p->send.data, n, type, p->receive.data,
+                    a.receive_counts, a.receive_offsets, type, call->root, call->handle);
+    else
+        MPI_Igatherv(in_place ? MPI_IN_PLACE : p->send.data, n, type, p->receive.data,
+                     a.receive_counts, a.receive_offsets, type, call->root, call->handle,
+                     &call->request);
+}
+
+static void collective_scatterv(call_t *call)
+{
+    const comm_t *c = call->comm;
+    bool is_root = c->rank == call->root, in_place = is_root && call->is_in_place;
+    pending_t *p = call->pending;
+    MPI_Datatype type = basic_type(call->basic);
+    int n = block_elements(call, c->rank, 0);
+    arrays_t a;
+
+    arrays_create(call, &a);
+    for (int r = 0; r < c->size; r++)
+        a.send_counts[r] = block_elements(call, r, 0);
+    if (is_root) {
+        buffer_create(&p->send, plain(call), lay_out(call, a.send_counts, a.send_offsets), false);
+        for (int r = 0; r < c->size; r++)
+            fill(&p->send, a.send_offsets[r], a.send_counts[r], call->root, r);
+    }
+    if (!in_place) {
+        buffer_create(&p->receive, plain(call), n, true);
+        expect(&p->receive, 0, n, call->root, c->rank);
+    }
+    over(call);
+    if (call->is_blocking)
+        MPI_Scatterv(p->send.data, a.send_counts, a.send_offsets, type,
+                     in_place ? MPI_IN_PLACE : p->receive.data, n, type, call->root, call->handle);
+    else
+        MPI_Iscatterv(p->send.data, a.send_counts, a.send_offsets, type,
+                      in_place ? MPI_IN_PLACE : p->receive.data, n, type, call->root, call->handle,
+                      &call->request);
+}
+
+static void collective_allgatherv(call_t *call)
+{
+    const comm_t *c = call->comm;
+    pending_t *p = call->pending;
+    MPI_Datatype type = basic_type(call->basic);
+    int n = block_elements(call, c->rank, 0);
+    const void *send = MPI_IN_PLACE;
+    arrays_t a;
+
+    arrays_create(call, &a);
+    for (int r = 0; r < c->size; r++)
+        a.receive_counts[r] = block_elements(call, r, 0);
+    buffer_create(&p->receive, plain(call), lay_out(call, a.receive_counts, a.receive_offsets),
+                  true);
+    for (int r = 0; r < c->size; r++)
+        expect(&p->receive, a.receive_offsets[r], a.receive_counts[r], r, 0);
+    if (call->is_in_place) {
+        fill(&p->receive, a.receive_offsets[c->rank], n, c->rank, 0);
+    } else {
+        buffer_create(&p->send, plain(call), n, false);
+        fill(&p->send, 0, n, c->rank, 0);
+        send = p->send.data;
+    }
+    over(call);
+    if (call->is_blocking)
+        MPI_Allgatherv(send, n, type, p->receive.data, a.receive_counts, a.receive_offsets, type,
+                       call->handle);
+    else
+        MPI_Iallgatherv(send, n, type, p->receive.data, a.receive_counts, a.receive_offsets, type,
+                        call->handle, &call->request);
+}
+
+/* In place both ranks of a pair send each other equally much. */
+static int pair_elements(const call_t *call, int from, int to)
+{
+    if (call->is_in_place && from > to)
+        return block_elements(call, to, from);
+    return block_elements(call, from, to);
+}
+
+static void fill_all(call_t *call, arrays_t *a)
+{
+    const comm_t *c = call->comm;
+    pending_t *p = call->pending;
+
+    arrays_create(call, a);
+    for (int r = 0; r < c->size; r++) {
+        a->send_counts[r] = pair_elements(call, c->rank, r);
+        a->receive_counts[r] = pair_elements(call, r, c->rank);
+    }
+    buffer_create(&p->receive, plain(call), lay_out(call, a->receive_counts, a->receive_offsets),
+                  true);
+    if (!call->is_in_place)
+        buffer_create(&p->send, plain(call), lay_out(call, a->send_counts, a->send_offsets), false);
+    for (int r = 0; r < c->size; r++) {
+        if (call->is_in_place)
+            fill(&p->receive, a->receive_offsets[r], a->send_counts[r], c->rank, r);
+        else
+            fill(&p->send, a->send_offsets[r], a->send_counts[r], c->rank, r);
+        expect(&p->receive, a->receive_offsets[r], a->receive_counts[r], r, c->rank);
+    }
+    over(call);
+}
+
+static void collective_alltoallv(call_t *call)
+{
+    pending_t *p = call->pending;
+    MPI_Datatype type = basic_type(call->basic);
+    const void *send;
+    arrays_t a;
+
+    fill_all(call, &a);
+    send = call->is_in_place ? MPI_IN_PLACE : p->send.data;
+    if (call->is_blocking)
+        MPI_Alltoallv(send, a.send_counts, a.send_offsets, type, p->receive.data, a.receive_counts,
+                      a.receive_offsets, type, call->handle);
+    else
+        MPI_Ialltoallv(send, a.send_counts, a.send_offsets, type, p->receive.data, a.receive_counts,
+                       a.receive_offsets, type, call->handle, &call->request);
+}
+
+static void collective_alltoallw(call_t *call)
+{
+    int n = call->comm->size;
+    pending_t *p = call->pending;
+    int bytes = (int)basic_size(call->basic);
+    MPI_Datatype *types = malloc((size_t)n * sizeof(*types));
+    const void *send;
+    arrays_t a;
+
+    fill_all(call, &a);
+    if (types == NULL)
+        fail("no memory for types");
+    for (int r = 0; r < n; r++) {
+        types[r] = basic_type(call->basic);
+        a.send_offsets[r] *= bytes;
+        a.receive_offsets[r] *= bytes;
+    }
+    send = call->is_in_place ? MPI_IN_PLACE : p->send.data;
+    if (call->is_blocking) {
+        MPI_Alltoallw(send, a.send_counts, a.send_offsets, types, p->receive.data, a.receive_counts,
+                      a.receive_offsets, types, call->handle);
+        free(types);
+    } else {
+        MPI_Ialltoallw(send, a.send_counts, a.send_offsets, types, p->receive.data,
+                       a.receive_counts, a.receive_offsets, types, call->handle, &call->request);
+        pending_keep(types);
+    }
+}
+
+/* ---- The step ---- */
+
+typedef struct {
+    const char *name;
+    void (*run)(call_t *call);
+    bool is_large; /* each rank has blocks for all others */
+} kind_t;
+
+static const kind_t kinds[] = {{"barrier", collective_barrier, false},
+                               {"bcast", collective_bcast, false},
+                               {"gather", collective_gather, false},
+                               {"scatter", collective_scatter, false},
+                               {"allgather", collective_allgather, true},
+                               {"alltoall", collective_alltoall, true},
+                               {"gatherv", collective_gatherv, true},
+                               {"scatterv", collective_scatterv, true},
+                               {"allgatherv", collective_allgatherv, true},
+                               {"alltoallv", collective_alltoallv, true},
+                               {"alltoallw", collective_alltoallw, true},
+                               {"reduce", collective_reduce, false},
+                               {"allreduce", collective_allreduce, false},
+                               {"scan", collective_scan, false},
+                               {"exscan", collective_exscan, false},
+                               {"reduce_scatter", collective_reduce_scatter, false},
+                               {"reduce_scatter_block", collective_reduce_scatter_block, false}};
+
+/* Elements of the largest buffer: all ranks together check at most about half a million. */
+static int limit_of(const kind_t *kind, random_t *random, int ranks)
+{
+    int limit = (chance(random, 10) ? 400000 : 20000) / ranks;
+
+    return kind->is_large && limit > 3000 ? 3000 : limit;
+}
+
+void step_collective(void)
+{
+    const comm_t *comm = comm_draw(&shared_random);
+    const kind_t *kind = &kinds[draw(&shared_random, (int)(sizeof(kinds) / sizeof(kinds[0])))];
+    call_t call = {.comm = comm, .handle = comm->handle};
+
+    call.is_blocking = chance(&shared_random, 25);
+    call.is_in_place = chance(&shared_random, 20);
+    call.basic = (basic_t)draw(&shared_random, BASIC_COUNT);
+    call.root = draw(&shared_random, 1 << 20);
+    call.limit = limit_of(kind, &shared_random, size);
+    if (kind->run == collective_gatherv || kind->run == collective_scatterv ||
+        kind->run == collective_allgatherv || kind->run == collective_alltoallv ||
+        kind->run == collective_alltoallw)
+        call.limit = draw_elements(&shared_random, call.limit / size);
+    if (comm->handle == MPI_COMM_NULL)
+        return;
+    call.root %= comm->size;
+    if (is_verbose)
+        fprintf(stderr, "%d: step %d: %s%s on communicator %d, root %d\n", rank, step, kind->name,
+                call.is_blocking ? "" : ", nonblocking", (int)(comm - comms), call.root);
+    call.pending = pending_create(kind->name);
+    kind->run(&call);
+    if (call.is_blocking)
+        pending_finish(call.pending, MPI_STATUS_IGNORE);
+    else
+        pending_add(call.pending, call.request, false);
+}

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Random programs: every rank derives the same list of steps from one seed and carries out its part
+ * of each. All results are checked.
+ *
+ * No program deadlocks, because all ranks take the steps in the same order, and a rank that blocks
+ * in step s waits only for what other ranks do in steps up to s:
+ *
+ *   - A rank starts its part of step s before it completes anything, and completes only what was
+ *     started in steps up to s. The rank that is furthest behind can therefore always go on.
+ *   - Messages of one step have a tag of their own, and the receives of the step match no others.
+ *   - Receives from anyone with any tag use a communicator of their own. A message of a later step
+ *     may match one of them, so their sends are `late`: a rank waits for those at the end only.
+ *
+ * What all ranks must agree on comes from shared_random, what each decides for itself (how it
+ * waits, when, for which requests first) from own_random. Both depend on the seed and on the step
+ * alone, so that steps can be left out to make a program smaller.
+ */
+#ifndef XY_TESTS_MPI_RANDOM_RANDOM_H
+#define XY_TESTS_MPI_RANDOM_RANDOM_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { COMMS_MAX = 8, STEPS_MAX = 30000 };
+
+/* ---- main.c: the run ---- */
+
+typedef struct {
+    uint64_t state;
+} random_t;
+
+extern int rank, size; /* in MPI_COMM_WORLD */
+extern int step;       /* the one in progress */
+extern random_t shared_random, own_random;
+extern bool is_verbose;
+
+uint64_t hash(uint64_t a, uint64_t b, uint64_t c, uint64_t d);
+/* 0 .. below - 1 */
+int draw(random_t *random, int below);
+bool chance(random_t *random, int percent);
+/* Report, with seed, step and rank, and end the job. */
+void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- data.c: elements, layouts and buffers ---- */
+
+typedef enum { BYTES, INTS, LONGS, DOUBLES, BASIC_COUNT } basic_t;
+typedef enum { PLAIN, STRIDED, SCATTERED, PADDED, LAYOUT_COUNT } layout_t;
+
+enum { PER_ITEM = 4 }; /* elements of an item of a layout that is not plain */
+
+typedef struct {
+    basic_t basic;
+    layout_t layout;
+} form_t;
+
+/* Memory of a call: `data` has `bytes`, with guards around it. `expected` is what it must be when
+ * the call is over; NULL: the program only sends from it. */
+typedef struct {
+    form_t form;
+    char *data, *expected;
+    size_t bytes;
+    uint64_t sum; /* of the data when it was last sealed */
+} buffer_t;
+
+void data_begin(void);
+void data_end(void);
+size_t basic_size(basic_t basic);
+MPI_Datatype basic_type(basic_t basic);
+/* A form for `elements` elements of `basic`, which fit into whole items. */
+form_t form_draw(random_t *random, basic_t basic, int elements);
+/* The datatype of a form; it may be one that was made for this call. Give it back after the call.
+ */
+MPI_Datatype form_type(form_t form);
+void form_type_release(MPI_Datatype type);
+int form_count(form_t form, int elements);
+/* Elements of an item. */
+int form_unit(form_t form);
+
+void buffer_create(buffer_t *buffer, form_t form, int elements, bool is_received);
+void buffer_destroy(buffer_t *buffer);
+/* Element i is (or, in a received buffer, will be) the value. */
+void buffer_set(buffer_t *buffer, int i, uint64_t value);
+void buffer_expect(buffer_t *buffer, int i, uint64_t value);
+/* Remember what a buffer that is sent contains. */
+void buffer_seal(buffer_t *buffer);
+void buffer_check(const buffer_t *buffer, const char *what);
+/* The value of element i that `from` sends to `to` in the current step. */
+uint64_t value_of(int from, int to, int i);
+uint64_t value_at(int at_step, int from, int to, int i);
+/* A number of elements, mostly small, at most `limit`. */
+int draw_elements(random_t *random, int limit);
+
+/* ---- comms.c: communicators ---- */
+
+typedef struct {
+    MPI_Comm handle; /* MPI_COMM_NULL where this rank is no member */
+    int *part;       /* [size]: the communicator that a rank of the world is in; -1: none */
+    int *place;      /* [size]: its rank there */
+    int size, rank;  /* of this rank's part */
+} comm_t;
+
+extern comm_t comms[COMMS_MAX];
+extern MPI_Comm wild; /* for receives that match everything */
+
+void comms_begin(void);
+void comms_end(void);
+comm_t *comm_draw(random_t *random);
+/* The world rank of `place` in the part of world rank `member`. */
+int comm_world(const comm_t *comm, int member, int place);
+int comm_part_size(const comm_t *comm, int member);
+void step_make_comm(void);
+void step_free_comm(void);
+
+/* ---- pending.c: what was started and is not over ---- */
+
+typedef struct pending {
+    const char *name;
+    int step;
+    buffer_t send, receive;
+    bool has_status; /* the three below are checked */
+    int source, tag, bytes;
+    bool is_wild; /* the status says what was received */
+    void *arrays; /* that must live as long */
+} pending_t;
+
+/* A new one for a call of this step. */
+pending_t *pending_create(const char *name);
+/* The call is over: check and destroy. */
+void pending_finish(pending_t *pending, const MPI_Status *status);
+/* The call goes on with this request. */
+void pending_add(pending_t *pending, MPI_Request request, bool is_late);
+/* Its request was freed: its buffers live until the end. */
+void pending_forget(pending_t *pending);
+/* Memory that must live until all is over. */
+void pending_keep(void *memory);
+/* Wait for this request, or test it until it is over. */
+void wait_somehow(MPI_Request *request, MPI_Status *status);
+/* Between two looks of a loop that polls. */
+void pause_somehow(void);
+/* Perhaps complete some, all but the late ones, or all. */
+void pending_complete_some(void);
+void pending_complete(bool with_late);
+/* Nothing is pending on any rank. */
+void pending_end(void);
+
+/* ---- messages.c, collectives.c, reductions.c ---- */
+
+void step_messages(void);
+void step_fan_in(void);
+void step_wild(void);
+void step_poll(void);
+void step_cancel(void);
+void step_persistent(void);
+void step_shift(void);
+void step_collective(void);
+
+/* A collective of this rank: on which communicator, who is the root, in place or not. */
+typedef struct {
+    pending_t *pending;
+    const comm_t *comm;
+    MPI_Comm handle;
+    int root, limit;
+    bool is_blocking, is_in_place;
+    MPI_Request request;
+    basic_t basic;
+} call_t;
+
+void reductions_begin(void);
+void reductions_end(void);
+void collective_reduce(call_t *call);
+void collective_allreduce(call_t *call);
+void collective_scan(call_t *call);
+void collective_exscan(call_t *call);
+void collective_reduce_scatter(call_t *call);
+void collective_reduce_scatter_block(call_t *call);
+
+#endif

@@ -1,0 +1,217 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random MPI programs with random options of the launcher.
+
+  run.py --count 300 --seed a1b2c3      300 programs; the seed is any text, a commit for instance
+  run.py --seconds 600 --seed x         as many as fit into ten minutes
+  run.py --replay 123456                program 123456, with its options: prints the command first
+  run.py --replay 123456 --minimize     the fewest of its steps that still fail
+
+Each program has a number, which decides what it does (random.h), the number of ranks and the options.
+What fails is printed with the command that runs it again. The last line is
+`random programs: N ran, N failed, seed S`.
+"""
+import argparse
+import concurrent.futures
+import hashlib
+import os
+import random
+import shlex
+import signal
+import subprocess
+import sys
+import time
+
+BUILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../build/dev")
+STEPS = 40
+
+
+def split_option(choose):
+    return choose.choice([[], [], [], ["--split", choose.choice(["1", "2", "3", "auto", "adaptive"])]])
+
+
+def algorithm_option(choose):
+    names = {"allreduce": ["ring", "rabenseifner", "recursive-doubling", "reduce-bcast"],
+             "bcast": ["binomial", "chain", "scatter-allgather"], "reduce": ["binomial", "rabenseifner"],
+             "gather": ["linear", "binomial"], "scatter": ["linear", "binomial"],
+             "allgather": ["ring", "bruck", "recursive-doubling"], "alltoall": ["pairwise", "bruck"],
+             "barrier": ["dissemination"], "scan": ["chain", "binomial"], "exscan": ["chain", "binomial"],
+             "reduce_scatter": ["halving", "pairwise"]}
+    if choose.random() < 0.75:
+        return []
+    chosen = choose.sample(sorted(names), choose.randint(1, 5))
+    return ["--algorithm", ",".join(name + "=" + choose.choice(names[name]) for name in chosen)]
+
+
+def progress_options(choose, has_comm_cores):
+    progress = choose.choice(["tasks", "tasks", "threads", "threads", "none"])
+    options = ["--progress", progress] if progress != "tasks" else []
+    if progress == "threads" or choose.random() < 0.1:
+        order = choose.choice(["round-robin", "suspend", "semaphore", "suspend-semaphore", "priority"])
+        options += ["--progress-order", order]
+        options += ["--progress-place", choose.choice(["numa", "odd-even", "bind"] if has_comm_cores else ["bind", "numa"])]
+        if order == "priority" and choose.random() < 0.7:
+            options += ["--progress-priority", str(choose.randint(0, 20))]
+    return options
+
+
+def options_of(choose, cores):
+    options = []
+    comm_cores = 0
+    workers = choose.choice([1, 2, cores, cores])
+    if workers < cores:
+        options += ["--workers", str(workers)]
+    if workers > 1 and choose.random() < 0.5:
+        comm_cores = choose.randint(1, max(1, workers // 2))
+        options += ["--comm-cores", str(comm_cores)]
+        if choose.random() < 0.25:
+            options += ["--let-arrive", "off"]
+    elif choose.random() < 0.2:
+        options += ["--comm-cores", choose.choice(["0", "auto"])]
+    options += progress_options(choose, comm_cores > 0)
+    options += split_option(choose) + algorithm_option(choose)
+    if choose.random() < 0.4:
+        options += ["--eager", choose.choice(["0", "64", "1K", "100K", "8M"])]
+    if choose.random() < 0.3:
+        options += ["--spin", choose.choice(["0", "1us", "20us", "1ms"])]
+    if choose.random() < 0.15:
+        options += ["--share-globals"] if False else []
+    return options
+
+
+def command_of(number, given):
+    choose = random.Random(number)
+    ranks = choose.choice([1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 24, choose.randint(1, 70), choose.randint(2, 32)])
+    ranks = min(ranks, given.ranks)
+    options = options_of(choose, given.cores)
+    return [given.mpiexec, "-n", str(ranks), *options, given.program, str(number), "--steps", str(given.steps)]
+
+
+def run(command, limit):
+    """Returns None when it ended well, else what it said."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                               start_new_session=True)
+    try:
+        output, _ = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, _ = process.communicate()
+        return "did not end in %d s\n" % limit + output.decode(errors="replace")
+    if process.returncode == 0:
+        return None
+    return "exit code %d\n" % process.returncode + output.decode(errors="replace")
+
+
+def report(number, command, said):
+    print("FAILED: program %d: %s" % (number, said.strip()[-3000:]))
+    print("  again: %s" % " ".join(shlex.quote(word) for word in command))
+    sys.stdout.flush()
+
+
+def fails(command, given, steps):
+    text = ",".join(str(step) for step in steps)
+    return any(run(command + ["--only", text], given.timeout) is not None for _ in range(given.tries))
+
+
+def minimize(command, given):
+    """Delta debugging: leave out parts, smaller and smaller, while it still fails."""
+    steps, parts = list(range(given.steps)), 2
+    while len(steps) > 1:
+        size = max(1, len(steps) // parts)
+        for first in range(0, len(steps), size):
+            rest = steps[:first] + steps[first + size:]
+            if rest and fails(command, given, rest):
+                steps, parts = rest, max(2, parts - 1)
+                print("still fails with %d steps" % len(rest), file=sys.stderr)
+                break
+        else:
+            if size == 1:
+                break
+            parts = min(len(steps), parts * 2)
+    print("fewest steps: %s --only %s --verbose" % (" ".join(command), ",".join(map(str, steps))))
+
+
+def replay(given):
+    command = command_of(given.replay, given)
+    print(" ".join(shlex.quote(word) for word in command), flush=True)
+    if given.minimize:
+        minimize(command, given)
+        return 0
+    said = run(command, given.timeout)
+    if said is not None:
+        report(given.replay, command, said)
+    return 0 if said is None else 1
+
+
+def numbers(given):
+    """The programs of a seed, until the time or the count is used up."""
+    end = time.monotonic() + given.seconds if given.seconds else None
+    at = given.first
+    while (given.count is None or at < given.first + given.count) and (end is None or time.monotonic() < end):
+        yield int.from_bytes(hashlib.sha256(("%s %d" % (given.seed, at)).encode()).digest()[:5], "big")
+        at += 1
+
+
+def run_all(given):
+    ran = failed = 0
+
+    def one(number):
+        command = command_of(number, given)
+        return number, command, run(command, given.timeout)
+
+    def take(results):
+        nonlocal ran, failed
+        for future in results:
+            number, command, said = future.result()
+            ran += 1
+            if said is not None:
+                failed += 1
+                report(number, command, said)
+
+    with concurrent.futures.ThreadPoolExecutor(given.jobs) as pool:
+        waiting = set()
+        for number in numbers(given):
+            if failed >= given.most_failures:
+                break
+            waiting.add(pool.submit(one, number))
+            if len(waiting) >= given.jobs:
+                done, waiting = concurrent.futures.wait(waiting, return_when=concurrent.futures.FIRST_COMPLETED)
+                take(done)
+        take(concurrent.futures.as_completed(waiting))
+    print("random programs: %d ran, %d failed, seed %s" % (ran, failed, given.seed))
+    return 0 if failed == 0 and ran > 0 else 1
+
+
+def commit():
+    try:
+        return subprocess.run(["git", "rev-parse", "HEAD"], cwd=os.path.dirname(os.path.abspath(__file__)), check=True,
+                              capture_output=True, text=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "xylem"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--mpiexec", default=os.path.join(BUILD, "bin/mpiexec"))
+    parser.add_argument("--program", default=os.path.join(BUILD, "tests/mpi/mpi_random"))
+    parser.add_argument("--seed", default=os.environ.get("XYLEM_SEED") or commit(), help="any text")
+    parser.add_argument("--first", type=int, default=0, help="begin with this one of the seed's programs")
+    parser.add_argument("--count", type=int)
+    parser.add_argument("--seconds", type=float)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--ranks", type=int, default=70, help="at most")
+    parser.add_argument("--steps", type=int, default=STEPS)
+    parser.add_argument("--timeout", type=float, default=120, help="seconds for one program")
+    parser.add_argument("--most-failures", type=int, default=10)
+    parser.add_argument("--replay", type=int, metavar="NUMBER")
+    parser.add_argument("--minimize", action="store_true")
+    parser.add_argument("--tries", type=int, default=3, help="runs of each attempt, with --minimize")
+    given = parser.parse_args()
+    if given.replay is not None:
+        return replay(given)
+    return run_all(given)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
