@@ -107,7 +107,8 @@ const xy_command_t command_mpicc = {
     .summary = "compile a C program with MPI",
     .synopsis = "ARGUMENT...",
     .description = "Runs the C compiler with the options that MPI programs need: -I, -L, -l and an "
-                   "rpath. All arguments but those below are passed to the compiler.",
+                   "rpath, and with gcc and clang -fstack-clash-protection. All arguments but "
+                   "those below are passed to the compiler.",
     .options = wrapper_options,
     .sections = wrapper_sections,
     .exit_status = wrapper_exit_status,
@@ -123,7 +124,8 @@ const xy_command_t command_mpicxx = {
     .synopsis = "ARGUMENT...",
     .description =
         "Runs the C++ compiler with the options that MPI programs need: -I, -L, -l and an "
-        "rpath. All arguments but those below are passed to the compiler.",
+        "rpath, and with gcc and clang -fstack-clash-protection. All arguments but those below are "
+        "passed to the compiler.",
     .options = wrapper_options,
     .sections = wrapper_sections,
     .exit_status = wrapper_exit_status,
@@ -135,7 +137,8 @@ const xy_command_t verb_cc = {
     .summary = "compile a C program with MPI (also installed as mpicc)",
     .synopsis = "[-show] ARGUMENT...",
     .description = "Runs the C compiler with the options that MPI programs need: -I, -L, -l and an "
-                   "rpath. 'xylem cc -help:mpi' lists its own options; all others are passed to "
+                   "rpath, and with gcc and clang -fstack-clash-protection. 'xylem cc -help:mpi' "
+                   "lists its own options; all others are passed to "
                    "the compiler.",
     .positional_max = -1,
     .complete = "file",
@@ -149,7 +152,8 @@ const xy_command_t verb_cxx = {
     .synopsis = "[-show] ARGUMENT...",
     .description =
         "Runs the C++ compiler with the options that MPI programs need: -I, -L, -l and an "
-        "rpath. 'xylem c++ -help:mpi' lists its own options; all others are passed to the "
+        "rpath, and with gcc and clang -fstack-clash-protection. 'xylem c++ -help:mpi' lists its "
+        "own options; all others are passed to the "
         "compiler.",
     .positional_max = -1,
     .complete = "file",

@@ -63,8 +63,9 @@ typedef struct {
      * parked: nothing will ever wake them. Threads that are no workers are not foreseen: a pool
      * that waits for their wakes leaves this NULL. */
     void (*stuck)(xy_pool_t *pool);
-    /* Called on the faulting worker, on its signal stack, when `fiber` ran over its stack. Must not
-     * return (it reports and ends the process). */
+    /* Called on the faulting worker, on its signal stack, when `fiber` ran over its stack, or at a
+     * switch that finds it below its stack, on the stack that it has reached. Must not return (it
+     * reports and ends the process). */
     void (*overflow)(xy_fiber_t *fiber);
     void *user; /* xy_pool_user */
 } xy_pool_config_t;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Running over a stack. The fault lies in the guard below the stack; the signal handler runs on a
- * stack of its own, one per worker, and calls the pool's `overflow` function. Faults elsewhere are
- * none of ours: they go to the handler that was there before, or end the process as they would
- * have.
+ * Running over a stack. The fault lies in the guard below the stack, or the stack pointer is below
+ * the fiber's stack already; the signal handler runs on a stack of its own, one per worker, and
+ * calls the pool's `overflow` function. Faults elsewhere are none of ours: they go to the handler
+ * that was there before, or end the process as they would have.
  */
+#include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "fiber/private.h"
@@ -32,6 +34,35 @@ static void chain(int number, siginfo_t *info, void *context)
     }
 }
 
+static const char *stack_pointer(const void *context)
+{
+#if defined(__x86_64__)
+    return (const char *)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RSP];
+#elif defined(__aarch64__)
+    return (const char *)((const ucontext_t *)context)->uc_mcontext.sp;
+#else
+    (void)context;
+    return NULL;
+#endif
+}
+
+/* A frame jumped over the guard: the fiber is on the stack of another, and what faults may lie
+ * anywhere. A program's own stacks are not in the slabs. */
+static bool has_jumped(const xy_worker_t *w, const xy_fiber_t *fiber, const char *sp)
+{
+    return sp != NULL && fiber->stack != NULL && sp < fiber->stack->low &&
+           fiber_stacks_contain(&w->stacks, sp);
+}
+
+/* A frame that begins on the stack and does not end there: what faults lies in it. */
+static bool is_in_frame(const xy_fiber_t *fiber, const char *sp, const char *p)
+{
+    const size_t red_zone = 128, furthest = (size_t)1 << 30;
+
+    return sp != NULL && sp < fiber->stack->low && (size_t)(fiber->stack->low - sp) < furthest &&
+           p >= sp - red_zone && p < fiber->stack->low;
+}
+
 static void handle(int number, siginfo_t *info, void *context)
 {
     xy_worker_t *w = xy_worker_current;
@@ -39,12 +70,22 @@ static void handle(int number, siginfo_t *info, void *context)
 
     if (fiber != NULL && fiber->stack != NULL && w->pool->config.overflow != NULL &&
         info->si_code > 0) {
-        const char *p = info->si_addr;
+        const char *p = info->si_addr, *sp = stack_pointer(context);
 
-        if (p >= fiber->stack->guard && p < fiber->stack->low)
+        if ((p >= fiber->stack->guard && p < fiber->stack->low) || has_jumped(w, fiber, sp) ||
+            is_in_frame(fiber, sp, p))
             w->pool->config.overflow(fiber);
     }
     chain(number, info, context);
+}
+
+void fiber_overflow_check(xy_worker_t *w, xy_fiber_t *fiber, const char *sp)
+{
+    if (!has_jumped(w, fiber, sp))
+        return;
+    if (w->pool->config.overflow != NULL)
+        w->pool->config.overflow(fiber);
+    abort();
 }
 
 static size_t signal_stack_size(void)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -39,6 +40,87 @@ static void overflow(void *arg)
     dig(&bottom, 1);
 }
 
+enum { JUMP = 200 << 10, FAR = 20 << 20 }; /* over the guard into a stack; out of all stacks */
+
+/* One frame over the guard: only its last bytes are touched, then a switch. */
+static __attribute__((noinline)) void jump(volatile char *above)
+{
+    volatile char frame[JUMP];
+
+    frame[0] = above[0];
+    xy_fiber_yield();
+    above[0] = frame[0];
+}
+
+static void overflow_by_jump(void *arg)
+{
+    volatile char here = 0;
+
+    (void)arg;
+    culprit = xy_fiber_self();
+    jump(&here);
+}
+
+/* The same, and a fault that is far from the guard before any switch. */
+static __attribute__((noinline)) void jump_and_fault(volatile char *above)
+{
+    volatile char frame[JUMP];
+
+    frame[0] = above[0];
+    *(volatile char *)(uintptr_t)(8 + (frame[0] & 1)) = 0;
+    above[0] = frame[0];
+}
+
+static void fault_after_jump(void *arg)
+{
+    volatile char here = 0;
+
+    (void)arg;
+    culprit = xy_fiber_self();
+    jump_and_fault(&here);
+}
+
+/* So far that there is no stack. */
+static __attribute__((noinline)) void jump_far(volatile char *above)
+{
+    volatile char frame[FAR];
+
+    frame[0] = above[0];
+    xy_fiber_yield();
+    above[0] = frame[0];
+}
+
+static void overflow_far(void *arg)
+{
+    volatile char here = 0;
+
+    (void)arg;
+    culprit = xy_fiber_self();
+    jump_far(&here);
+}
+
+/* A coroutine of the program's own, on memory below every stack, is no overflow. */
+static ucontext_t of_fiber, of_coroutine;
+static char coroutine_stack[256 << 10];
+
+static void coroutine(void)
+{
+    for (int i = 0; i < 100; i++)
+        xy_fiber_yield();
+}
+
+static void run_coroutine(void *arg)
+{
+    (void)arg;
+    getcontext(&of_coroutine);
+    of_coroutine.uc_stack.ss_sp = coroutine_stack;
+    of_coroutine.uc_stack.ss_size = sizeof(coroutine_stack);
+    of_coroutine.uc_link = &of_fiber;
+    makecontext(&of_coroutine, coroutine, 0);
+    swapcontext(&of_fiber, &of_coroutine);
+    _exit(46);
+}
+
 static void yield_often(void *arg)
 {
     for (int i = 0; i < 100000; i++)
@@ -67,7 +149,7 @@ static void run_pool(int workers, xy_fiber_fn bad)
     if (xy_pool_create(&config, &pool) != XY_OK)
         _exit(1);
     for (int i = 0; i < 9; i++)
-        xy_fiber_create(xy_pool_worker(pool, i % workers), i == 4 ? bad : yield_often, NULL, NULL);
+        xy_fiber_create(xy_pool_worker(pool, i % workers), i == 5 ? bad : yield_often, NULL, NULL);
     xy_pool_run(pool);
     _exit(2); /* nothing was noticed */
 }
@@ -100,6 +182,33 @@ static void test_overflow_is_named(void **state)
     }
 }
 
+static void test_jumps_are_named(void **state)
+{
+    (void)state;
+    if (FIBER_ASAN || FIBER_TSAN)
+        skip(); /* they have shadows of stacks, and no room for such frames */
+    for (int workers = 1; workers <= 2; workers++)
+        for (int i = 0; i < 3; i++) {
+            static const xy_fiber_fn ways[] = {overflow_by_jump, fault_after_jump, overflow_far};
+            int status = in_child(workers, ways[i], SIG_DFL);
+
+            assert_true(WIFEXITED(status));
+            assert_int_equal(WEXITSTATUS(status), 42);
+        }
+}
+
+static void test_own_stacks(void **state)
+{
+    int status;
+
+    (void)state;
+    if (FIBER_ASAN || FIBER_TSAN)
+        skip();
+    status = in_child(2, run_coroutine, SIG_DFL);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 46);
+}
+
 static void test_other_faults(void **state)
 {
     int status;
@@ -117,6 +226,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_overflow_is_named),
+        cmocka_unit_test(test_jumps_are_named),
+        cmocka_unit_test(test_own_stacks),
         cmocka_unit_test(test_other_faults),
     };
 

@@ -37,8 +37,9 @@ typedef struct fiber_stack {
 
 typedef struct fiber_slab {
     struct fiber_slab *next;
-    char *base;
+    char *base; /* of the mapping */
     size_t bytes;
+    char *first; /* its first guard */
     int count;
     fiber_stack_t stacks[];
 } fiber_slab_t;
@@ -58,16 +59,17 @@ struct xy_fiber {
     xy_fiber_fn fn;
     void *arg;
     fiber_stack_t *stack; /* NULL: an adopted thread's, or a root */
-    char *low, *high;
+    char *high;
+    void *tsan;
 
     /* Second line: what a switch touches. */
     _Alignas(XY_FIBER_LINE) void *context; /* NULL: has not run yet */
     xy_fiber_t *next, *prev;               /* in a ready list */
     uint8_t state, priority;
-    uint8_t list;      /* which ready list, while FIBER_READY */
-    bool is_signalled; /* ready came before park */
-    bool is_held;      /* its owner will call xy_fiber_release */
-    void *tsan;
+    uint8_t list;                /* which ready list, while FIBER_READY */
+    bool is_signalled;           /* ready came before park */
+    bool is_held;                /* its owner will call xy_fiber_release */
+    char *low;                   /* of its stack: a switch checks that it has not run over it */
     xy_fiber_t *child, *sibling; /* in the timer heap */
     int64_t deadline;            /* ns of CLOCK_MONOTONIC */
 
@@ -143,6 +145,7 @@ struct xy_pool {
 xy_status_t fiber_stack_get(fiber_stacks_t *stacks, fiber_stack_t **stack_p);
 void fiber_stack_put(fiber_stacks_t *stacks, fiber_stack_t *stack);
 void fiber_stacks_cleanup(fiber_stacks_t *stacks);
+bool fiber_stacks_contain(const fiber_stacks_t *stacks, const void *address);
 
 /* fiber.c */
 void fiber_recycle(xy_worker_t *w, xy_fiber_t *fiber);
@@ -165,5 +168,8 @@ xy_status_t fiber_overflow_init(xy_worker_t *w);
 void fiber_overflow_enter(xy_worker_t *w); /* on the worker's thread */
 void fiber_overflow_leave(xy_worker_t *w);
 void fiber_overflow_cleanup(xy_worker_t *w);
+/* A switch has found `fiber`, which runs, with its stack pointer `sp` below its stack. Returns when
+ * the program has stacks of its own (coroutines). */
+void fiber_overflow_check(xy_worker_t *w, xy_fiber_t *fiber, const char *sp) __attribute__((cold));
 
 #endif

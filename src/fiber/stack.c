@@ -5,10 +5,16 @@
  *
  *   | guard | stack 0 ........ | guard | stack 1 ........ |        (addresses grow to the right)
  *
+ * A frame that is larger than the guard could jump over it, into the stack below. Guards are as
+ * large as the kernel's own below the stack of a process, 1 MiB, or an eighth of a smaller stack;
+ * code that was compiled with -fstack-clash-protection, as mpicc does, touches every page on its
+ * way and never jumps; and what has jumped is noticed at the next switch (worker.c).
+ *
  * The kernel allows a process 65530 mappings by default (vm.max_map_count). Guards made by
  * MADV_GUARD_INSTALL (Linux 6.13) are marks in the page table and cost none; guards made by
- * mprotect cost two per stack. Ended fibers' stacks are used again, last in first out: the one
- * still in the cache comes first.
+ * mprotect cost two per stack. A page table covers 2 MiB: large stacks are laid out so that a guard
+ * and the top of the stack below it, which is in use, share one. Ended fibers' stacks are used
+ * again, last in first out: the one still in the cache comes first.
  */
 #include <errno.h>
 #include <string.h>
@@ -25,18 +31,32 @@
 #endif
 
 enum {
-    GUARD_BYTES = 64 << 10, /* larger than the frames of most functions, so that none jumps over */
+    GUARD_LEAST = 64 << 10,
+    GUARD_MOST = 1 << 20,
+    TABLE_BYTES = 2 << 20, /* what a page table covers, with pages of 4 KiB */
     SLAB_FIRST = 4,
     SLAB_LARGEST = 64,
     COLOURS = 8, /* tops of stacks fall on different cache sets: */
     COLOUR_BYTES = 256
 };
 
-static size_t guard_size(void)
+static size_t round_up(size_t n, size_t unit)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (n + unit - 1) / unit * unit;
+}
 
-    return page > GUARD_BYTES ? page : GUARD_BYTES;
+static size_t guard_size(size_t stack)
+{
+    size_t guard = stack / 8 > GUARD_LEAST ? stack / 8 : GUARD_LEAST;
+
+    guard = guard < GUARD_MOST ? guard : GUARD_MOST;
+    return round_up(guard, (size_t)sysconf(_SC_PAGESIZE));
+}
+
+/* From one stack to the next. */
+static size_t stride_of(size_t stack, size_t guard)
+{
+    return guard < GUARD_MOST ? stack + guard : round_up(stack + guard, TABLE_BYTES);
 }
 
 /* Does the kernel refuse to write there? Emulators accept advice they do not know, so the answer of
@@ -78,10 +98,10 @@ static xy_status_t fail_map(size_t bytes)
 
 static xy_status_t slab_map(size_t bytes, char **base_p)
 {
-    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+    char *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
 
-    if (base == MAP_FAILED)
+    if (base == (char *)MAP_FAILED)
         return fail_map(bytes);
     /* A huge page per stack would turn 4 KiB of touched memory into 2 MiB. Kernels without huge
      * pages refuse the advice; nothing is lost then. */
@@ -93,7 +113,7 @@ static xy_status_t slab_map(size_t bytes, char **base_p)
 static xy_status_t slab_guard(fiber_slab_t *slab, size_t stride, size_t guard)
 {
     for (int i = 0; i < slab->count; i++) {
-        char *p = slab->base + (size_t)i * stride;
+        char *p = slab->first + (size_t)i * stride;
 
         if (!guard_by_advice(p, guard) && mprotect(p, guard, PROT_NONE) != 0)
             return xy_fail(XY_ELIMIT,
@@ -109,7 +129,7 @@ static void slab_cut(fiber_stacks_t *stacks, fiber_slab_t *slab, size_t stride, 
     for (int i = slab->count - 1; i >= 0; i--) {
         fiber_stack_t *stack = &slab->stacks[i];
 
-        stack->guard = slab->base + (size_t)i * stride;
+        stack->guard = slab->first + (size_t)i * stride;
         stack->low = stack->guard + guard;
         stack->high = stack->guard + stride;
         stack->high -= (stacks->made + i) % COLOURS * COLOUR_BYTES;
@@ -125,7 +145,8 @@ static void slab_cut(fiber_stacks_t *stacks, fiber_slab_t *slab, size_t stride, 
 
 static xy_status_t slab_create(fiber_stacks_t *stacks)
 {
-    size_t guard = guard_size(), stride = stacks->size + guard;
+    size_t guard = guard_size(stacks->size), stride = stride_of(stacks->size, guard);
+    size_t spare = guard < GUARD_MOST ? 0 : TABLE_BYTES;
     int count = stacks->made < SLAB_FIRST     ? SLAB_FIRST
                 : stacks->made > SLAB_LARGEST ? SLAB_LARGEST
                                               : stacks->made;
@@ -135,10 +156,13 @@ static xy_status_t slab_create(fiber_stacks_t *stacks)
     if (slab == NULL)
         return xy_fail_memory("making stacks");
     slab->count = count;
-    slab->bytes = (size_t)count * stride;
+    slab->bytes = (size_t)count * stride + spare;
     st = slab_map(slab->bytes, &slab->base);
     if (st != XY_OK)
         goto free_slab;
+    slab->first = slab->base;
+    if (spare > 0) /* the upper half of a page table's range */
+        slab->first = slab->base + (TABLE_BYTES / 2 - (uintptr_t)slab->base) % TABLE_BYTES;
     st = slab_guard(slab, stride, guard);
     if (st != XY_OK)
         goto unmap;
@@ -169,6 +193,16 @@ xy_status_t fiber_stack_get(fiber_stacks_t *stacks, fiber_stack_t **stack_p)
     stack->used_before = true;
     *stack_p = stack;
     return XY_OK;
+}
+
+bool fiber_stacks_contain(const fiber_stacks_t *stacks, const void *address)
+{
+    const char *p = address;
+
+    for (const fiber_slab_t *slab = stacks->slabs; slab != NULL; slab = slab->next)
+        if (p >= slab->base && p < slab->base + slab->bytes)
+            return true;
+    return false;
 }
 
 void fiber_stack_put(fiber_stacks_t *stacks, fiber_stack_t *stack)

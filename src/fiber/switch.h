@@ -14,6 +14,21 @@
  * (a system call per switch otherwise). */
 void fiber_switch(void **save_p, void *to);
 
+/* Where the running stack ends now. */
+static inline const char *fiber_stack_pointer(void)
+{
+    const char *sp;
+
+#if defined(__x86_64__)
+    __asm__ volatile("movq %%rsp, %0" : "=r"(sp));
+#elif defined(__aarch64__)
+    __asm__ volatile("mov %0, sp" : "=r"(sp));
+#else
+    sp = __builtin_frame_address(0);
+#endif
+    return sp;
+}
+
 /* A context that calls `entry` on the empty stack [low, high). `entry` must not return. */
 void *fiber_switch_prepare(void *low, void *high, void (*entry)(void));
 

@@ -196,6 +196,8 @@ static __attribute__((noinline)) void go(xy_worker_t *w, xy_fiber_t *from, xy_fi
 {
     void *fake = NULL;
 
+    if (__builtin_expect(fiber_stack_pointer() < from->low, 0))
+        fiber_overflow_check(w, from, fiber_stack_pointer());
     if (__builtin_expect(to == &w->root, 0)) {
         w->head.current = NULL;
     } else {

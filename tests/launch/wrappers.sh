@@ -39,6 +39,14 @@ expect 0 "$bin/xylem" cc -showme:compile
 expect 0 "$bin/xylem" c++ -showme:compile
 [[ $out == -I* ]] || die "$out"
 
+# Stacks are protected where the compiler can, unless the program does not want it.
+expect 0 "$bin/mpicc" -cc=gcc-12 -show -fno-stack-clash-protection -c x.c
+[[ $out == "gcc-12 -I"*" -fstack-clash-protection -fno-stack-clash-protection -c x.c" ]] || die "$out"
+expect 0 "$bin/mpicxx" -cxx="ccache x86_64-linux-gnu-g++" -showme:compile
+says "$out" " -fstack-clash-protection"
+expect 0 "$bin/mpicc" -cc=nvcc -show -c x.c
+[[ $out != *protection* ]] || die "$out"
+
 # In two steps, and with spaces in names.
 mkdir "a dir"
 cp "$sources/private.c" "a dir/p q.c"

@@ -212,7 +212,7 @@ static xy_status_t make_job(launch_t *launch)
         .is_traced = launch->values->trace != NULL,
         .worker_of = launch->placement.worker_of,
         .cpus = launch->placement.cpus,
-        .stack_size = launch->values->stack_size,
+        .stack_size = mpi_launch_stack_size(launch->values, launch->size),
         .eager_limit = launch->values->eager,
         .spin_seconds = launch->values->spin,
         .switched = on_switch,
@@ -226,7 +226,7 @@ static xy_status_t make_job(launch_t *launch)
     launch->processes = xy_calloc((size_t)launch->size, sizeof(*launch->processes));
     if (launch->processes == NULL)
         return xy_fail_memory("starting the job");
-    mpi_finish_setup(launch->processes, launch->size);
+    mpi_finish_setup(launch->processes, launch->size, config.stack_size);
     return mpi_job_create(&config, &launch->job);
 }
 

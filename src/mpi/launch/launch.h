@@ -77,6 +77,10 @@ int mpi_comm_auto_cores(int cores, int ranks, double work);
 /* Remember what was measured; nothing to do where that is 0. */
 xy_status_t mpi_comm_auto_note(const char *program, int ranks, double work);
 
+/* Bytes of a rank's stack: what --stack-size says, or the limit that the shell has set, in bounds.
+ */
+size_t mpi_launch_stack_size(const mpi_launch_values_t *values, int ranks);
+
 /* Programs without MPI: `size` processes. The exit code. */
 int mpi_launch_children(const xy_vec_t *parts, int size);
 

@@ -105,7 +105,8 @@ const xy_option_t mpi_launch_options[] = {
     {"share-globals", 0, XY_OPT_FLAG, AT(share_globals),
      .help = "do not copy the program: ranks share its global variables"},
     {"stack-size", 0, XY_OPT_SIZE, "SIZE", AT(stack_size), .env = "XYLEM_STACK_SIZE",
-     .preset = "8M", .help = "stack size of each rank; memory is allocated as it is touched"},
+     .help = "stack size of each rank; memory is allocated as it is touched (default: 'ulimit -s', "
+             "but at most 1G, and 256G for all ranks together)"},
     {"eager", 0, XY_OPT_SIZE, "SIZE", AT(eager), .env = "XYLEM_EAGER", .preset = "16K",
      .help = "messages up to this size are copied when they are sent; larger ones wait for the "
              "receive and are copied once"},

@@ -12,11 +12,13 @@
 
 static mpi_process_t *processes;
 static int process_count;
+static size_t stack_size; /* of a rank */
 static _Atomic int first_code;
 static atomic_flag is_over = ATOMIC_FLAG_INIT;
 
-void mpi_finish_setup(mpi_process_t *all, int count)
+void mpi_finish_setup(mpi_process_t *all, int count, size_t stack)
 {
+    stack_size = stack;
     processes = all;
     process_count = count;
 }
@@ -112,9 +114,12 @@ void mpi_finish_stuck(void)
 
 void mpi_finish_overflow(mpi_rank_t *rank)
 {
-    mpi_launch_say("rank %d: stack overflow%s%s; a larger stack is given with --stack-size",
-                   rank != NULL ? rank->world : -1,
-                   rank != NULL && rank->call.name != NULL ? " in " : " in program code",
-                   rank != NULL && rank->call.name != NULL ? rank->call.name : "");
+    const char *call = rank != NULL ? rank->call.name : NULL;
+    char size[32];
+
+    mpi_launch_say("rank %d: stack overflow in %s; its stack has %s, --stack-size or 'ulimit -s' "
+                   "gives a larger one",
+                   rank != NULL ? rank->world : -1, call != NULL ? call : "program code",
+                   xy_format_size(stack_size, size));
     mpi_finish_now(128 + 11);
 }

@@ -7,8 +7,8 @@
 
 #include "mpi/launch/libc/process.h"
 
-/* The processes of the job, before any runs. */
-void mpi_finish_setup(mpi_process_t *processes, int count);
+/* The processes of the job and the bytes of their stacks, before any runs. */
+void mpi_finish_setup(mpi_process_t *processes, int count, size_t stack);
 /* The exit code so far: of the first rank that ended with another one than 0. */
 int mpi_finish_code(void);
 
