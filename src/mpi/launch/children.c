@@ -378,7 +378,7 @@ int mpi_launch_children(const xy_vec_t *parts, int size)
         close(ends[1]);
         code = run_collector(values->timeout);
         fflush(NULL);
-        _exit(code);
+        _exit(code == 0 && mpi_streams_failed() ? 1 : code);
     }
     for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
         signal(passed_on[i], pass_on);

@@ -385,6 +385,7 @@ int mpi_launch_main(int argc, char **argv)
     bool is_done;
     xy_status_t st;
 
+    mpi_streams_reserve();
     xy_error_program_set("mpiexec");
     st = mpi_launch_parse(argc - 1, argv + 1, &contexts, &is_done);
     if (st == XY_OK && !is_done) {
@@ -394,6 +395,8 @@ int mpi_launch_main(int argc, char **argv)
     }
     if (st != XY_OK && launch.code == 0)
         launch.code = xy_status_exit_code(st);
+    if (launch.code == 0 && mpi_streams_failed())
+        launch.code = 1;
     if (launch.processes == NULL)
         mpi_launch_parse_cleanup(&contexts);
     return launch.code;

@@ -54,7 +54,7 @@ void mpi_finish_job(int code)
     mpi_streams_flush_all(processes, process_count);
     fflush(stdout);
     mpi_trace_cut();
-    end_process(code);
+    end_process(code == 0 && mpi_streams_failed() ? 1 : code);
 }
 
 void mpi_finish_now(int code)

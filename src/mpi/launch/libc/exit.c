@@ -16,6 +16,8 @@ XY_INTERPOSE void exit(int code)
     /* A child made by fork is a process of its own. */
     if (mpi_process_self != NULL && getpid() == mpi_process_pid)
         mpi_process_exit(mpi_process_self, code);
+    if (mpi_process_self != NULL)
+        mpi_streams_flush(mpi_process_self);
     XY_CALL_NEXT(next, "exit")(code);
     __builtin_unreachable();
 }

@@ -2,7 +2,6 @@
 /* Reading from standard input: rank 0's is the process's, the others are at their end. */
 #include <stdarg.h>
 #include <stdio.h>
-#include <wchar.h>
 
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
@@ -11,10 +10,62 @@
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 #undef getc
 #undef getchar
+#undef fgetc_unlocked
+#undef getc_unlocked
+#undef getchar_unlocked
+#undef fread_unlocked
+
+/* The header gives these names to the newer functions. */
+int old_vfscanf(FILE *file, const char *format, va_list arguments) __asm__("vfscanf");
+int old_vscanf(const char *format, va_list arguments) __asm__("vscanf");
+int old_fscanf(FILE *file, const char *format, ...) __asm__("fscanf");
+int old_scanf(const char *format, ...) __asm__("scanf");
 
 static FILE *own(FILE *file)
 {
     return mpi_stream_of(mpi_process_self, file);
+}
+
+/* ---- Formatted input: three dialects, which differ in %a and in binary integers ---- */
+
+/* What programs compiled for C90 and C++98 call. */
+static int scan_old_from(FILE *file, const char *format, va_list arguments)
+{
+    static XY_NEXT(int, next, (FILE *, const char *, va_list));
+
+    return XY_CALL_NEXT(next, "vfscanf")(own(file), format, arguments);
+}
+
+XY_INTERPOSE int old_vfscanf(FILE *file, const char *format, va_list arguments)
+{
+    return scan_old_from(file, format, arguments);
+}
+
+XY_INTERPOSE int old_vscanf(const char *format, va_list arguments)
+{
+    return scan_old_from(stdin, format, arguments);
+}
+
+XY_INTERPOSE int old_fscanf(FILE *file, const char *format, ...)
+{
+    va_list arguments;
+    int n;
+
+    va_start(arguments, format);
+    n = scan_old_from(file, format, arguments);
+    va_end(arguments);
+    return n;
+}
+
+XY_INTERPOSE int old_scanf(const char *format, ...)
+{
+    va_list arguments;
+    int n;
+
+    va_start(arguments, format);
+    n = scan_old_from(stdin, format, arguments);
+    va_end(arguments);
+    return n;
 }
 
 static int scan_from(FILE *file, const char *format, va_list arguments)
@@ -64,6 +115,16 @@ static int scan_newer_from(FILE *file, const char *format, va_list arguments)
     return XY_CALL_NEXT(next, "__isoc23_vfscanf")(own(file), format, arguments);
 }
 
+XY_INTERPOSE int __isoc23_vfscanf(FILE *file, const char *format, va_list arguments)
+{
+    return scan_newer_from(file, format, arguments);
+}
+
+XY_INTERPOSE int __isoc23_vscanf(const char *format, va_list arguments)
+{
+    return scan_newer_from(stdin, format, arguments);
+}
+
 XY_INTERPOSE int __isoc23_fscanf(FILE *file, const char *format, ...)
 {
     va_list arguments;
@@ -86,6 +147,8 @@ XY_INTERPOSE int __isoc23_scanf(const char *format, ...)
     return n;
 }
 
+/* ---- Plain input ---- */
+
 XY_INTERPOSE int fgetc(FILE *file)
 {
     static XY_NEXT(int, next, (FILE *));
@@ -106,6 +169,11 @@ XY_INTERPOSE int _IO_getc(FILE *file)
 XY_INTERPOSE int getchar(void)
 {
     return fgetc(stdin);
+}
+
+XY_INTERPOSE int fgetc_unlocked(FILE *file)
+{
+    return fgetc(file);
 }
 
 XY_INTERPOSE int getc_unlocked(FILE *file)
@@ -132,11 +200,23 @@ XY_INTERPOSE char *fgets(char *buffer, int size, FILE *file)
     return XY_CALL_NEXT(next, "fgets")(buffer, size, own(file));
 }
 
+XY_INTERPOSE char *fgets_unlocked(char *buffer, int size, FILE *file)
+{
+    return fgets(buffer, size, file);
+}
+
 XY_INTERPOSE char *__fgets_chk(char *buffer, size_t room, int size, FILE *file)
 {
     static XY_NEXT(char *, next, (char *, size_t, int, FILE *));
 
     return XY_CALL_NEXT(next, "__fgets_chk")(buffer, room, size, own(file));
+}
+
+XY_INTERPOSE char *__fgets_unlocked_chk(char *buffer, size_t room, int size, FILE *file)
+{
+    static XY_NEXT(char *, next, (char *, size_t, int, FILE *));
+
+    return XY_CALL_NEXT(next, "__fgets_unlocked_chk")(buffer, room, size, own(file));
 }
 
 XY_INTERPOSE size_t fread(void *data, size_t size, size_t n, FILE *file)
@@ -146,11 +226,30 @@ XY_INTERPOSE size_t fread(void *data, size_t size, size_t n, FILE *file)
     return XY_CALL_NEXT(next, "fread")(data, size, n, own(file));
 }
 
+XY_INTERPOSE size_t fread_unlocked(void *data, size_t size, size_t n, FILE *file)
+{
+    return fread(data, size, n, file);
+}
+
 XY_INTERPOSE size_t __fread_chk(void *data, size_t room, size_t size, size_t n, FILE *file)
 {
     static XY_NEXT(size_t, next, (void *, size_t, size_t, size_t, FILE *));
 
     return XY_CALL_NEXT(next, "__fread_chk")(data, room, size, n, own(file));
+}
+
+XY_INTERPOSE size_t __fread_unlocked_chk(void *data, size_t room, size_t size, size_t n, FILE *file)
+{
+    static XY_NEXT(size_t, next, (void *, size_t, size_t, size_t, FILE *));
+
+    return XY_CALL_NEXT(next, "__fread_unlocked_chk")(data, room, size, n, own(file));
+}
+
+XY_INTERPOSE int getw(FILE *file)
+{
+    static XY_NEXT(int, next, (FILE *));
+
+    return XY_CALL_NEXT(next, "getw")(own(file));
 }
 
 XY_INTERPOSE ssize_t getdelim(char **line, size_t *size, int delimiter, FILE *file)
@@ -168,21 +267,4 @@ XY_INTERPOSE ssize_t __getdelim(char **line, size_t *size, int delimiter, FILE *
 XY_INTERPOSE ssize_t getline(char **line, size_t *size, FILE *file)
 {
     return getdelim(line, size, '\n', file);
-}
-
-XY_INTERPOSE wint_t fgetwc(FILE *file)
-{
-    static XY_NEXT(wint_t, next, (FILE *));
-
-    return XY_CALL_NEXT(next, "fgetwc")(own(file));
-}
-
-XY_INTERPOSE wint_t getwc(FILE *file)
-{
-    return fgetwc(file);
-}
-
-XY_INTERPOSE wint_t getwchar(void)
-{
-    return fgetwc(stdin);
 }

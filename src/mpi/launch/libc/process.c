@@ -8,6 +8,7 @@
 
 _Thread_local mpi_process_t *mpi_process_self;
 pid_t mpi_process_pid;
+bool mpi_process_is_child;
 
 typedef int (*main_fn)(int, char **, char **);
 

@@ -15,16 +15,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <wchar.h>
 
 #include "mpi/launch/image/image.h"
 #include "mpi/runtime/runtime.h"
 
-/* A standard stream of a rank: collects lines and writes whole ones. Protected by one lock for all
- * (stream.c). */
+/* A standard stream of a rank. Output collects lines and writes whole ones, protected by one lock
+ * for all (stream.c). */
 typedef struct {
     mpi_process_t *process;
-    FILE *file; /* what the program prints to */
-    int fd;     /* where whole lines go: 1 or 2 */
+    FILE *file;         /* what the program reads or prints to */
+    int fd;             /* where that comes from, or where whole lines go; -1: closed */
+    bool is_redirected; /* freopen: the descriptor is the rank's alone, and lines are not collected
+                         */
+    int orientation;    /* of fwide */
+    FILE *wide;         /* input: reads the descriptor as wide characters */
+    mbstate_t shift;    /* output: of wide characters */
     bool is_inside_line;
     char *partial; /* the beginning of a line that is not complete */
     size_t partial_size, partial_capacity;
@@ -68,7 +74,7 @@ struct mpi_process {
         int optind, opterr, optopt;
     } own;
 
-    mpi_stream_t out, err;
+    mpi_stream_t in, out, err;
     char line[1024];    /* buffer of `out` */
     char **environment; /* the array we own; the program may have put another in its place */
     size_t environment_capacity;
@@ -93,6 +99,8 @@ extern _Thread_local mpi_process_t *mpi_process_self
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
 extern pid_t mpi_process_pid __attribute__((visibility("hidden"))); /* of the job */
+/* This is a process that a rank made with fork. */
+extern bool mpi_process_is_child __attribute__((visibility("hidden")));
 
 /* Is the caller the fiber of a rank (and not a thread that one made)? */
 static inline bool mpi_process_is_rank(void)
@@ -139,18 +147,27 @@ void mpi_environment_remove(mpi_process_t *process, const char *name, size_t len
 /* ---- Streams (stream.c) ---- */
 typedef enum { XMPI_TAG_NONE, XMPI_TAG_RANK, XMPI_TAG_STREAM } mpi_tag_t;
 
+/* Descriptors 0 to 2 that the caller has closed are opened on nothing: what is opened next must not
+ * become somebody's input or output. First of all. */
+void mpi_streams_reserve(void);
 void mpi_streams_setup(mpi_tag_t tag);
 xy_status_t mpi_streams_open(mpi_process_t *process);
-/* Output has come: write whole lines, keep the rest. */
-void mpi_stream_take(mpi_stream_t *stream, const char *bytes, size_t size);
+/* Output has come: write whole lines, keep the rest. 0, or the error that lost it (reported). */
+int mpi_stream_take(mpi_stream_t *stream, const char *bytes, size_t size);
 /* Write what is incomplete, too. */
-void mpi_stream_flush(mpi_stream_t *stream);
+int mpi_stream_flush(mpi_stream_t *stream);
 /* Both streams of a rank that runs on this thread. */
 void mpi_streams_flush(mpi_process_t *process);
 /* Those of all ranks, from anywhere but a signal handler; a stream in use is left alone. */
 void mpi_streams_flush_all(mpi_process_t *processes, int count);
-/* The C library's own, behind the ranks' ones. */
+/* Was output lost? The job has failed then. */
+bool mpi_streams_failed(void);
+/* The rank's, in place of the C library's own. */
 FILE *mpi_stream_of(mpi_process_t *process, FILE *file);
+/* The standard stream of this rank that `file` is, or NULL. */
+mpi_stream_t *mpi_stream_find(mpi_process_t *process, const FILE *file);
+/* freopen of one of them. */
+FILE *mpi_stream_reopen(mpi_stream_t *stream, const char *path, const char *mode);
 
 /* ---- Thread-local variables (thread_locals.c) ---- */
 xy_status_t mpi_locals_init(mpi_process_t *process);

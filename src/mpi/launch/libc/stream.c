@@ -1,31 +1,70 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Standard output and standard error of ranks.
+ * Standard streams of ranks.
  *
  * A rank prints to a FILE of its own. What it flushes arrives here; whole lines are written at once
  * under one lock, so that no line is torn by another rank's, and the beginning of a line waits for
  * its end, for fflush or for the end of the rank. Standard input belongs to rank 0; the others read
- * an end of file.
+ * an end of file. freopen leads a stream to a file of the rank's own, without a new FILE: programs
+ * and the C library's macros hold its address.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
 
 static pthread_mutex_t output = PTHREAD_MUTEX_INITIALIZER;
 static mpi_tag_t tags;
-static FILE *nothing; /* the standard input of ranks other than 0 */
+static int nothing = -1; /* the standard input of ranks other than 0 */
 static FILE *shared[3];
+static _Atomic bool is_lost; /* output that could not be written */
 
 enum { TAG_SIZE = 48 };
 
+/* With the access that makes its use an error, as it would be with the descriptor closed. */
+void mpi_streams_reserve(void)
+{
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/* ---- Children made by fork: no lock is held by a thread that the child lacks, and what other
+ * ranks have not printed yet is theirs to print ---- */
+
+static void lock_output(void)
+{
+    static XY_NEXT(int, next, (pthread_mutex_t *));
+
+    XY_CALL_NEXT(next, "pthread_mutex_lock")(&output);
+}
+
+static void unlock_output(void)
+{
+    pthread_mutex_unlock(&output);
+}
+
+static void begin_child(void)
+{
+    unlock_output();
+    mpi_process_is_child = true;
+    mpi_self = NULL; /* one thread, no workers: every wait is the C library's own */
+}
+
 void mpi_streams_setup(mpi_tag_t tag)
 {
+    static bool is_registered;
+
+    if (!is_registered)
+        is_registered = pthread_atfork(lock_output, unlock_output, begin_child) == 0;
     tags = tag;
     shared[0] = stdin;
     shared[1] = stdout;
@@ -42,31 +81,65 @@ static int write_tag(const mpi_stream_t *stream, char tag[TAG_SIZE])
     return 0;
 }
 
-/* EAGAIN: the terminal or pipe is in non-blocking mode; wait as a blocking one would. */
-static void write_all(int fd, const char *bytes, size_t size)
+/* The C library's own: these are called with the lock held, when no other rank may run. */
+static ssize_t plain_write(int fd, const void *bytes, size_t size)
+{
+    static XY_NEXT(ssize_t, next, (int, const void *, size_t));
+
+    return XY_CALL_NEXT(next, "write")(fd, bytes, size);
+}
+
+static void await_room(int fd)
+{
+    static XY_NEXT(int, next, (struct pollfd *, nfds_t, int));
+    struct pollfd until = {.fd = fd, .events = POLLOUT};
+
+    XY_CALL_NEXT(next, "poll")(&until, 1, 1000);
+}
+
+/* EAGAIN: the terminal or pipe is in non-blocking mode; wait as a blocking one would. 0 or the
+ * error. */
+static int write_all(int fd, const char *bytes, size_t size)
 {
     while (size > 0) {
-        ssize_t n = write(fd, bytes, size);
-
-        struct pollfd until = {.fd = fd, .events = POLLOUT};
+        ssize_t n = plain_write(fd, bytes, size);
 
         if (n < 0 && errno == EAGAIN)
-            poll(&until, 1, 1000);
+            await_room(fd);
         else if (n < 0 && errno != EINTR)
-            return;
+            return errno;
         if (n > 0) {
             bytes += n;
             size -= (size_t)n;
         }
     }
+    return 0;
+}
+
+/* Output of the job that nobody will see is a failure of the job, reported once. A file of the
+ * rank's own is the program's to check. */
+static int write_out(const mpi_stream_t *stream, const char *bytes, size_t size)
+{
+    int code = write_all(stream->fd, bytes, size);
+
+    if (code != 0 && !stream->is_redirected && !atomic_exchange(&is_lost, true))
+        mpi_launch_say("rank %d: cannot write to standard %s: %s; what ranks print is lost",
+                       stream->process->world, stream->fd == STDOUT_FILENO ? "output" : "error",
+                       strerror(code));
+    return code;
+}
+
+bool mpi_streams_failed(void)
+{
+    return is_lost;
 }
 
 /* Write `size` bytes with a tag at the beginning of every line. */
-static void write_tagged(mpi_stream_t *stream, const char *bytes, size_t size)
+static int write_tagged(mpi_stream_t *stream, const char *bytes, size_t size)
 {
     xy_text_t text = XY_TEXT_INIT;
     char tag[TAG_SIZE];
-    int tag_size = write_tag(stream, tag);
+    int tag_size = write_tag(stream, tag), code = ENOMEM;
 
     while (size > 0) {
         const char *end = memchr(bytes, '\n', size);
@@ -80,18 +153,18 @@ static void write_tagged(mpi_stream_t *stream, const char *bytes, size_t size)
         size -= n;
     }
     if (!text.failed)
-        write_all(stream->fd, text.s, text.length);
+        code = write_out(stream, text.s, text.length);
     xy_text_cleanup(&text);
+    return code;
 }
 
-static void emit(mpi_stream_t *stream, const char *bytes, size_t size)
+static int emit(mpi_stream_t *stream, const char *bytes, size_t size)
 {
     if (size == 0)
-        return;
-    if (tags == XMPI_TAG_NONE)
-        write_all(stream->fd, bytes, size);
-    else
-        write_tagged(stream, bytes, size);
+        return 0;
+    if (tags == XMPI_TAG_NONE || stream->is_redirected)
+        return write_out(stream, bytes, size);
+    return write_tagged(stream, bytes, size);
 }
 
 static bool keep(mpi_stream_t *stream, const char *bytes, size_t size)
@@ -112,75 +185,125 @@ static bool keep(mpi_stream_t *stream, const char *bytes, size_t size)
     return true;
 }
 
-static void emit_partial(mpi_stream_t *stream)
+static int emit_partial(mpi_stream_t *stream)
 {
-    emit(stream, stream->partial, stream->partial_size);
+    int code = emit(stream, stream->partial, stream->partial_size);
+
     stream->partial_size = 0;
+    return code;
+}
+
+/* Whole lines behind what was kept, in one piece where memory allows. */
+static int emit_lines(mpi_stream_t *stream, const char *bytes, size_t size)
+{
+    int code = 0;
+
+    if (stream->partial_size == 0)
+        return emit(stream, bytes, size);
+    if (keep(stream, bytes, size))
+        return emit_partial(stream);
+    code = emit_partial(stream);
+    return code != 0 ? code : emit(stream, bytes, size);
 }
 
 /* Called with the lock held. Lines without an end are not kept for ever. */
-static void take(mpi_stream_t *stream, const char *bytes, size_t size)
+static int take(mpi_stream_t *stream, const char *bytes, size_t size)
 {
     enum { LONGEST_LINE = 1 << 20 };
     const char *last = memrchr(bytes, '\n', size);
     size_t whole = last != NULL ? (size_t)(last - bytes) + 1 : 0;
+    int code = whole > 0 ? emit_lines(stream, bytes, whole) : 0;
 
-    if (whole > 0 && stream->partial_size == 0) {
-        emit(stream, bytes, whole);
-    } else if (whole > 0) {
-        if (!keep(stream, bytes, whole)) {
-            emit_partial(stream);
-            emit(stream, bytes, whole);
-        }
-        emit_partial(stream);
-    }
-    if (whole == size)
-        return;
-    if (stream->partial_size > LONGEST_LINE || !keep(stream, bytes + whole, size - whole)) {
-        emit_partial(stream);
-        emit(stream, bytes + whole, size - whole);
-    }
+    if (whole == size || code != 0)
+        return code;
+    if (stream->partial_size <= LONGEST_LINE && keep(stream, bytes + whole, size - whole))
+        return 0;
+    code = emit_partial(stream);
+    return code != 0 ? code : emit(stream, bytes + whole, size - whole);
 }
 
-void mpi_stream_take(mpi_stream_t *stream, const char *bytes, size_t size)
+int mpi_stream_take(mpi_stream_t *stream, const char *bytes, size_t size)
 {
-    pthread_mutex_lock(&output);
-    take(stream, bytes, size);
-    pthread_mutex_unlock(&output);
+    int code;
+
+    lock_output();
+    code = take(stream, bytes, size);
+    unlock_output();
+    return code;
 }
+
+/* ---- What the FILE calls ---- */
 
 static ssize_t on_write(void *cookie, const char *bytes, size_t size)
 {
-    mpi_stream_take(cookie, bytes, size);
-    return (ssize_t)size;
+    mpi_stream_t *stream = cookie;
+    int code;
+
+    if (mpi_process_is_child && stream->process != mpi_process_self)
+        return (ssize_t)size;
+    code = stream->is_redirected ? write_all(stream->fd, bytes, size)
+                                 : mpi_stream_take(stream, bytes, size);
+    if (code == 0)
+        return (ssize_t)size;
+    errno = code;
+    return 0;
+}
+
+static ssize_t on_read(void *cookie, char *bytes, size_t size)
+{
+    static XY_NEXT(ssize_t, next, (int, void *, size_t));
+
+    return XY_CALL_NEXT(next, "read")(((const mpi_stream_t *)cookie)->fd, bytes, size);
+}
+
+/* Lines of several ranks on one descriptor have no positions. */
+static int on_seek(void *cookie, off64_t *offset, int whence)
+{
+    const mpi_stream_t *stream = cookie;
+    off64_t at;
+
+    if (stream != &stream->process->in && !stream->is_redirected) {
+        errno = ESPIPE;
+        return -1;
+    }
+    at = lseek64(stream->fd, *offset, whence);
+    if (at < 0)
+        return -1;
+    *offset = at;
+    return 0;
 }
 
 static xy_status_t open_stream(mpi_process_t *process, mpi_stream_t *stream, int fd)
 {
+    const cookie_io_functions_t calls = {.read = on_read, .write = on_write, .seek = on_seek};
+
     stream->process = process;
     stream->fd = fd;
-    stream->file = fopencookie(stream, "w", (cookie_io_functions_t){.write = on_write});
+    /* Open for both: what freopen gives it may be either, and the descriptor knows. */
+    stream->file = fopencookie(stream, stream == &process->in ? "r+" : "w+", calls);
     if (stream->file == NULL)
         return xy_fail_memory("opening a rank's streams");
-    if (fd == STDERR_FILENO)
+    if (stream == &process->err)
         setvbuf(stream->file, NULL, _IONBF, 0);
-    else
+    else if (stream == &process->out)
         setvbuf(stream->file, process->line, _IOLBF, sizeof(process->line));
     return XY_OK;
 }
 
 xy_status_t mpi_streams_open(mpi_process_t *process)
 {
-    xy_status_t st = open_stream(process, &process->out, STDOUT_FILENO);
+    xy_status_t st;
 
+    if (process->world != 0 && nothing < 0)
+        nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    st = open_stream(process, &process->in, process->world == 0 ? STDIN_FILENO : nothing);
+    if (st == XY_OK)
+        st = open_stream(process, &process->out, STDOUT_FILENO);
     if (st == XY_OK)
         st = open_stream(process, &process->err, STDERR_FILENO);
     if (st != XY_OK)
         return st;
-    if (process->world != 0 && nothing == NULL)
-        nothing = fopen("/dev/null", "re");
-    XMPI_PROCESS_VARIABLE(process, FILE *, XMPI_VARIABLE_STDIN) =
-        process->world == 0 || nothing == NULL ? shared[0] : nothing;
+    XMPI_PROCESS_VARIABLE(process, FILE *, XMPI_VARIABLE_STDIN) = process->in.file;
     XMPI_PROCESS_VARIABLE(process, FILE *, XMPI_VARIABLE_STDOUT) = process->out.file;
     XMPI_PROCESS_VARIABLE(process, FILE *, XMPI_VARIABLE_STDERR) = process->err.file;
     return XY_OK;
@@ -194,16 +317,28 @@ FILE *mpi_stream_of(mpi_process_t *process, FILE *file)
         return process->out.file;
     if (file == shared[2])
         return process->err.file;
-    if (file == shared[0] && process->world != 0 && nothing != NULL)
-        return nothing;
-    return file;
+    return file == shared[0] ? process->in.file : file;
 }
 
-void mpi_stream_flush(mpi_stream_t *stream)
+mpi_stream_t *mpi_stream_find(mpi_process_t *process, const FILE *file)
 {
-    pthread_mutex_lock(&output);
-    emit_partial(stream);
-    pthread_mutex_unlock(&output);
+    if (process == NULL)
+        return NULL;
+    if (file == process->out.file || file == shared[1])
+        return &process->out;
+    if (file == process->err.file || file == shared[2])
+        return &process->err;
+    return file == process->in.file || file == shared[0] ? &process->in : NULL;
+}
+
+int mpi_stream_flush(mpi_stream_t *stream)
+{
+    int code;
+
+    lock_output();
+    code = emit_partial(stream);
+    unlock_output();
+    return code;
 }
 
 void mpi_streams_flush(mpi_process_t *process)
