@@ -96,13 +96,13 @@ static xy_status_t add_collective(nbc_lists_t *lists, const char *name)
     if (strcmp(name, "all") == 0) {
         for (c = 0; c < XY_COLL_COUNT; c++)
             if (xy_vec_append(&lists->collectives, &c) != XY_OK)
-                return xy_fail_memory("the list of collectives");
+                return xy_fail_memory("reading the list of collectives");
         return XY_OK;
     }
     if (xy_coll_parse(name, &c))
         return xy_vec_append(&lists->collectives, &c) == XY_OK
                    ? XY_OK
-                   : xy_fail_memory("the list of collectives");
+                   : xy_fail_memory("reading the list of collectives");
     nearest = xy_nearest_word(name, xy_coll_names());
     return xy_fail(XY_EUSAGE, "no collective is called '%s'; %s%s", name,
                    nearest != NULL ? "did you mean " : "there are bcast, reduce, allreduce, ",
@@ -133,7 +133,7 @@ static xy_status_t read_sizes(const nbc_values_t *v, nbc_lists_t *lists)
             return xy_fail(XY_EUSAGE,
                            "--size %s is not a size; give bytes up to 1T, such as 64K or 2M", text);
         if (xy_vec_append(&lists->sizes, &size) != XY_OK)
-            return xy_fail_memory("the list of sizes");
+            return xy_fail_memory("reading the list of sizes");
     }
     return XY_OK;
 }
@@ -165,9 +165,10 @@ static xy_status_t add_ranks(nbc_lists_t *lists, long first, long last, long ste
 
         if (lists->ranks.count > 0 &&
             XY_VEC_AT(&lists->ranks, int, lists->ranks.count - 1) >= ranks)
-            return xy_fail(XY_EUSAGE, "--ranks must grow: %d comes again or too late", ranks);
+            return xy_fail(XY_EUSAGE, "--ranks must increase; %d is repeated or out of order",
+                           ranks);
         if (xy_vec_append(&lists->ranks, &ranks) != XY_OK)
-            return xy_fail_memory("the list of ranks");
+            return xy_fail_memory("reading the list of ranks");
     }
     return XY_OK;
 }
@@ -179,7 +180,7 @@ static xy_status_t read_ranks(const nbc_values_t *v, int usual, nbc_lists_t *lis
     xy_status_t st = XY_OK;
 
     if (list == NULL)
-        return xy_fail_memory("the list of ranks");
+        return xy_fail_memory("reading the list of ranks");
     if (v->ranks == NULL)
         st = add_ranks(lists, usual, usual, 1);
     while (v->ranks != NULL && st == XY_OK && (part = strsep(&rest, ",")) != NULL)
@@ -240,9 +241,10 @@ const xy_command_t bench_nbc = {
         "ranks with the same computation on the same cores. Every result is checked against the "
         "blocking collective.\n"
         "\n"
-        "The column 'of sum' is t_ovrl / (t_comm + t_comp), 'bound' shows how near t_ovrl is to "
-        "the work bound (the computation, or the total work divided by all cores), 'to peer' is "
-        "t_ovrl divided by that of the better peer.",
+        "The column 'of sum' is t_ovrl / (t_comm + t_comp), 'bound' is the work bound divided by "
+        "t_ovrl: 100 % means that no core was idle. The work bound is the larger of two times: the "
+        "computation alone, and all work, computation and communication, spread evenly over all "
+        "cores. 'to peer' is t_ovrl divided by that of the better peer.",
     .examples =
         "xylem bench nbc --against openmpi,mpich --size 1M --factor 2\n"
         "    all 17 collectives, compared with other libraries\n"

@@ -65,7 +65,7 @@ double nbc_median(const nbc_result_t *result, nbc_phase_t phase);
 /* In percent: the median over the turns, of the medians of their repetitions. */
 double nbc_overlap(const nbc_result_t *result);
 
-/* A library, or a way of progress of this one, that runs the program. */
+/* A library, or a progress mode of this one, that runs the program. */
 typedef struct {
     const char *name; /* in tables */
     const char *peer; /* NULL: Xylem's own */

@@ -261,7 +261,7 @@ static xy_status_t add(nbc_study_t *study, const char *name, const char *peer, c
 
     return xy_vec_append(&study->libraries, &library) == XY_OK
                ? XY_OK
-               : xy_fail_memory("the list of libraries");
+               : xy_fail_memory("reading the list of libraries");
 }
 
 static xy_status_t add_peers(nbc_study_t *study)
@@ -276,7 +276,7 @@ static xy_status_t add_peers(nbc_study_t *study)
 
         list += length + (list[length] == ',');
         if (name == NULL)
-            st = xy_fail_memory("the list of libraries");
+            st = xy_fail_memory("reading the list of libraries");
         else if (i < 0)
             st = xy_fail(XY_EUSAGE, "--against '%s': there are openmpi and mpich", name);
         else if (!is_in_path(peers[i].compiler) || !is_in_path(peers[i].launcher))

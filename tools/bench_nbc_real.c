@@ -208,8 +208,7 @@ static xy_status_t run_once(nbc_study_t *study, size_t ranks, size_t library, bo
             st = xy_fail(XY_EIO, "the benchmark failed with %d ranks; its messages are above",
                          count);
         else
-            xy_warn("%s did not end well with %d ranks: what it measured until then counts",
-                    lib->name, count);
+            xy_warn("%s failed with %d ranks; what it measured before is used", lib->name, count);
     }
     xy_text_cleanup(&arguments.collectives);
     xy_text_cleanup(&arguments.sizes);
@@ -240,7 +239,7 @@ static void be_quiet(const nbc_study_t *study)
         fclose(file);
     }
     if (getloadavg(load, 1) == 1 && load[0] > 0.5 * study->cores)
-        xy_warn("the machine is busy (load average %.1f on %d cores): times are not to be trusted",
+        xy_warn("the machine is busy (load average %.1f on %d cores): the times are not reliable",
                 load[0], study->cores);
 }
 
@@ -252,7 +251,7 @@ static xy_status_t make_results(nbc_study_t *study)
 
     for (size_t i = 0; i < count; i++)
         if (xy_vec_append(&study->results, &none) != XY_OK)
-            return xy_fail_memory("the results");
+            return xy_fail_memory("storing the results");
     xy_progress_start(&study->bar, "measuring", count * (uint64_t)study->values->turns);
     return XY_OK;
 }
@@ -276,8 +275,8 @@ static xy_status_t write_all(const nbc_study_t *study)
         const nbc_result_t *r = &XY_VEC_AT(&study->results, nbc_result_t, i);
 
         if (r->turns > 0 && !r->is_right)
-            st = xy_fail(XY_EIO, "a nonblocking collective left another result than the blocking "
-                                 "one; the table marks it");
+            st = xy_fail(XY_EIO, "the result of a nonblocking collective differs from that of the "
+                                 "blocking one; the table marks it");
     }
     return st == XY_OK ? xy_stdout_check() : st;
 }

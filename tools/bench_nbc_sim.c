@@ -46,7 +46,9 @@ static xy_status_t add_way(const nbc_values_t *v, job_t *job, const char *name, 
         return xy_fail(XY_EUSAGE, "no progress mode is called '%s'; %s%s", name,
                        nearest != NULL ? "did you mean " : "there are none, threads, ",
                        nearest != NULL ? nearest : "split-tree, tasks");
-    return xy_vec_append(&job->ways, &way) == XY_OK ? XY_OK : xy_fail_memory("the progress modes");
+    return xy_vec_append(&job->ways, &way) == XY_OK
+               ? XY_OK
+               : xy_fail_memory("reading the list of progress modes");
 }
 
 static xy_status_t read_ways(const nbc_values_t *v, job_t *job)

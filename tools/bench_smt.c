@@ -161,7 +161,7 @@ static xy_status_t measure(const product_t *p, int counter, int cpu, uint64_t by
     if (cpu >= 0)
         pthread_join(thread, NULL);
     if (copier.is_out_of_memory)
-        return xy_fail_memory("the copied buffer");
+        return xy_fail_memory("allocating a buffer");
     sort_samples(samples, repetitions);
     *median = samples[repetitions / 2];
     median->copied = (double)copier.copied / (xy_clock_seconds(CLOCK_MONOTONIC) - begin);
@@ -255,7 +255,7 @@ static xy_status_t run_places(const values_t *v, const product_t *p, const xy_ma
     xy_status_t st = XY_OK;
 
     if (first == XY_OBJ_NONE)
-        return xy_fail(XY_EUNSUPPORTED, "this machine does not tell the numbers of its PUs");
+        return xy_fail(XY_EUNSUPPORTED, "the numbers of this machine's PUs are not known");
     pin((int)m->physical[first]);
     counter = open_counter();
     xy_json_init(&j, stdout, true);
@@ -289,7 +289,7 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     (void)argc;
     (void)argv;
     if (memory == NULL)
-        return xy_fail_memory("the matrices");
+        return xy_fail_memory("allocating the matrices");
     for (size_t i = 0; i < 2 * elements; i++)
         memory[i] = (double)(i % 7) - 3;
     st = xy_machine_live(&m);

@@ -20,7 +20,7 @@ static xy_status_t use_given(const explain_values_t *v, question_t *q)
     bool reduce = xy_options_given("reduce");
 
     if ((bandwidth && v->bandwidth == 0) || (reduce && v->reduce == 0))
-        return xy_fail(XY_EUSAGE, "--bandwidth and --reduce are above 0");
+        return xy_fail(XY_EUSAGE, "--bandwidth and --reduce must be above 0");
     if (latency)
         q->link.alpha = v->latency;
     if (bandwidth)
@@ -66,8 +66,8 @@ static xy_status_t ask(const explain_values_t *v, xy_collective_t collective, qu
 
     if (v->element == 0 || v->size % v->element != 0)
         return xy_fail(XY_EUSAGE,
-                       "%llu bytes are no whole number of elements of %llu; give another --size or "
-                       "--element",
+                       "%llu bytes are not a whole number of elements of %llu bytes; give another "
+                       "--size or --element",
                        (unsigned long long)v->size, (unsigned long long)v->element);
     q->equal = xy_malloc(ranks * sizeof(*q->equal));
     q->rows = xy_malloc(ranks * sizeof(*q->rows));

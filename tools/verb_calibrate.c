@@ -216,7 +216,7 @@ static xy_status_t open_costs(const values_t *v, const xy_machine_t *live, const
         }
         xy_costs_destroy(costs);
         if (v->output != NULL)
-            return xy_fail(XY_EINVAL, "%s is of another machine; --fresh writes it anew", path);
+            return xy_fail(XY_EINVAL, "%s is from another machine; --fresh replaces it", path);
     }
     st = xy_costs_describe(live, &machine, &hardware);
     if (st != XY_OK)
@@ -411,7 +411,7 @@ static xy_status_t calibrate_hosts(const values_t *v)
 
     if (v->output == NULL)
         return xy_fail(XY_EUSAGE,
-                       "--hosts needs --output FILE: the user's cache is of one machine");
+                       "--hosts needs --output FILE: the user's cache describes one machine");
     st = parse_sizes("--sizes", v->sizes, &sizes);
     if (st == XY_OK)
         st = xy_costs_create(v->hosts, "hosts", &costs);

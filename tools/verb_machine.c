@@ -89,7 +89,8 @@ static xy_status_t find_object(const xy_machine_t *m, const char *text, xy_obj_t
 
     if (!xy_obj_type_parse(text, length, &type) || text[length] != ':' ||
         !xy_parse_long(text + length + 1, &number) || number < 0)
-        return xy_fail(XY_EUSAGE, "--only '%s' is no TYPE:N; write for instance package:0", text);
+        return xy_fail(XY_EUSAGE,
+                       "--only '%s' is not of the form TYPE:N; write for instance package:0", text);
     *object_p = number > UINT32_MAX ? XY_OBJ_NONE : xy_machine_object(m, type, (uint32_t)number);
     if (*object_p == XY_OBJ_NONE)
         return xy_fail(XY_ENOENT, "--only '%s': %s has %u of type %s, numbered from 0", text,

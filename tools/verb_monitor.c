@@ -80,7 +80,7 @@ static xy_status_t find_library(const char *mpi, char **path_p)
     char *path;
 
     if (length < 0)
-        return xy_fail_errno(errno, "/proc/self/exe", "cannot read");
+        return xy_fail_errno(errno, "/proc/self/exe", "read");
     self[length] = '\0';
     *strrchr(self, '/') = '\0';
     path = xy_sprintf("%s/../lib/xylem/libxylem-monitor-%s.so", self, mpi);
@@ -118,12 +118,12 @@ static xy_status_t run_program(char **argv, const char *library, const char *dir
         setenv("XYLEM_MONITOR_DIRECTORY", directory, 1);
         setenv("XYLEM_MONITOR_SLICE", seconds, 1);
         execvp(argv[0], argv);
-        xy_fail_errno(errno, argv[0], "cannot run");
+        xy_fail_errno(errno, argv[0], "run");
         _exit(errno == ENOENT ? 127 : 126);
     }
     xy_free(preload);
     if (child < 0)
-        return xy_fail_errno(errno, argv[0], "cannot run");
+        return xy_fail_errno(errno, argv[0], "run");
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
     *code_p = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -220,8 +220,8 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
         program++;
     argv[argc] = NULL; /* where options were taken out, the last word stands twice */
     if (*program == NULL)
-        return xy_fail(XY_EUSAGE, "a program is expected behind OUT: xylem monitor OUT -- mpirun "
-                                  "-n 8 ./app");
+        return xy_fail(XY_EUSAGE,
+                       "a program is expected after OUT: xylem monitor OUT -- mpirun -n 8 ./app");
     mpi = v->mpi != NULL ? v->mpi : ask_launcher(program);
     if (mpi == NULL)
         return xy_fail(XY_EUNSUPPORTED,
@@ -229,7 +229,7 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
                        program[0]);
     st = find_library(mpi, &library);
     if (st == XY_OK && mkdtemp(directory) == NULL)
-        st = xy_fail_errno(errno, directory, "cannot make");
+        st = xy_fail_errno(errno, directory, "create");
     if (st == XY_OK) {
         st = run_program(program, library, directory, v->slice, &code);
         if (st == XY_OK && code == 0)

@@ -154,10 +154,10 @@ static xy_status_t check_files(const values_t *v)
                                              : NULL;
 
     if (v->study != NULL && of_one != NULL)
-        return xy_fail(XY_EUSAGE, "%s is of a single run; leave it or --study out%s", of_one,
-                       v->pictures != NULL ? " (--page draws a study)" : "");
+        return xy_fail(XY_EUSAGE, "%s is for a single run; leave out either it or --study%s",
+                       of_one, v->pictures != NULL ? " (--page draws a study)" : "");
     if (v->study == NULL && of_study != NULL)
-        return xy_fail(XY_EUSAGE, "%s is of a study; add --study FILE%s", of_study,
+        return xy_fail(XY_EUSAGE, "%s is for a study; add --study FILE%s", of_study,
                        v->page != NULL ? ", or write -o FILE for a page of one run" : "");
     if (v->real && v->threads > 1)
         return xy_fail(XY_EUSAGE, "real runs of a study go one after the other, or they would "

@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The ground floor: what every room uses and what knows nothing of machines or messages. This is
- * the header that other components include; each part is a chapter of its own.
+ * What every component uses: it knows nothing of machines, messages or tasks. This is the header
+ * that other components include; each part is a chapter of its own:
+ *
+ *   status.h    status codes, and the one place where errors are reported
+ *   memory.h    malloc that can be made to fail, and an arena
+ *   vec.h hash.h heap.h bitset.h   containers
+ *   text.h random.h clock.h        numbers and sizes as text, repeatable random numbers, clocks
+ *   file.h xml.h json.h            files read whole and written safely, XML in, JSON out
+ *   option.h table.h               command lines, and tables of strategies, each described once
+ *   progress.h                     a progress bar on a terminal
+ *
+ * Containers belong to one thread at a time. Reporting and memory may be used from any thread, and
+ * nothing in here parks a fiber.
  */
 #ifndef XY_BASE_BASE_H
 #define XY_BASE_BASE_H

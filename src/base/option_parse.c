@@ -145,8 +145,8 @@ static xy_status_t set_number(const xy_option_t *option, const char *text, void 
 static void warn_leaving(const xy_option_t *option, const origin_t *origin)
 {
     if (option->leaving != NULL)
-        xy_warn("%s %s has no effect any more and goes with the next version; %s", origin->intro,
-                origin->name, option->leaving);
+        xy_warn("%s %s no longer has an effect and will be removed in the next version; %s",
+                origin->intro, origin->name, option->leaving);
 }
 
 static xy_status_t push_words(xy_vec_t *vec, const char *first, const char *second)

@@ -547,13 +547,14 @@ static void test_leaving_options_warn(void **state)
     (void)state;
     assert_int_equal(parse("--oldest 5 file"), XY_OK);
     assert_int_equal(count, 1);
-    assert_string_equal(testing_said, "warning: option --oldest has no effect any more and goes "
-                                      "with the next version; use --wait");
+    assert_string_equal(testing_said, "warning: option --oldest no longer has an effect and will "
+                                      "be removed in the next version; use --wait");
     assert_int_equal(parse(""), XY_OK);
     assert_int_equal(testing_said_count, 0);
     setenv("XYT_OLDEST", "1", 1);
     assert_int_equal(parse(""), XY_OK);
-    assert_non_null(strstr(testing_said, "environment variable XYT_OLDEST has no effect"));
+    assert_non_null(
+        strstr(testing_said, "environment variable XYT_OLDEST no longer has an effect"));
 }
 
 int main(void)

@@ -6,8 +6,7 @@
  * Functions that pass the status on are silent.
  *
  *   if (n > limit)
- *       return xy_fail_at(XY_ELIMIT, file, line, "%ld cores declared; at most %ld are read", n,
- * limit);
+ *       return xy_fail_at(XY_ELIMIT, file, line, "%ld cores; at most %ld are read", n, limit);
  *   ...
  *   st = read_levels(&tree);
  *   if (st != XY_OK)

@@ -93,20 +93,20 @@ xy_status_t xy_coll_check(const xy_coll_request_t *q)
         return xy_fail(XY_EINVAL, "there is no collective number %d", (int)q->collective);
     name = xy_coll_name(q->collective);
     if (q->procs < 1)
-        return xy_fail(XY_EINVAL, "%s of %d ranks; at least one takes part", name, q->procs);
+        return xy_fail(XY_EINVAL, "%s of %d ranks; at least one is needed", name, q->procs);
     if (is_one_of(q->collective, rooted) && (q->root < 0 || q->root >= q->procs))
-        return xy_fail(XY_EINVAL, "%s to or from root %d; ranks are 0 to %d", name, q->root,
+        return xy_fail(XY_EINVAL, "%s: the root is %d; ranks are 0 to %d", name, q->root,
                        q->procs - 1);
     if (q->element == 0 && q->collective != XY_COLL_BARRIER)
-        return xy_fail(XY_EINVAL, "%s of elements that have no bytes", name);
+        return xy_fail(XY_EINVAL, "%s: the size of an element is 0", name);
     if (is_one_of(q->collective, with_counts) && q->counts == NULL)
-        return xy_fail(XY_EINVAL, "%s without the counts of the ranks", name);
+        return xy_fail(XY_EINVAL, "%s: the counts of the ranks are missing", name);
     if (is_one_of(q->collective, with_matrix) &&
         (!has_rows(q->matrix, q->procs) || !has_rows(q->send_offsets, q->procs) ||
          !has_rows(q->receive_offsets, q->procs)))
-        return xy_fail(XY_EINVAL, "%s without all counts and offsets", name);
+        return xy_fail(XY_EINVAL, "%s: counts or offsets are missing", name);
     if (has_too_much(q))
-        return xy_fail(XY_EINVAL, "%s of more bytes than there can be", name);
+        return xy_fail(XY_EINVAL, "%s: the total size is too large", name);
     return XY_OK;
 }
 

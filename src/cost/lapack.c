@@ -62,9 +62,10 @@ xy_status_t cost_lapack_load(void)
         return XY_OK;
     if (getenv("XYLEM_LAPACKE") != NULL)
         return xy_fail(XY_EUNSUPPORTED,
-                       "models are fitted by LAPACKE, which XYLEM_LAPACKE=%s is not",
+                       "XYLEM_LAPACKE=%s is not a LAPACKE library, which fits the models; name "
+                       "another, or unset the variable",
                        getenv("XYLEM_LAPACKE"));
-    return xy_fail(XY_EUNSUPPORTED, "models are fitted by LAPACKE, which is not here; install "
+    return xy_fail(XY_EUNSUPPORTED, "LAPACKE, which fits the models, was not found; install "
                                     "liblapacke, or name the library in XYLEM_LAPACKE");
 }
 

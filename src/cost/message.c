@@ -81,7 +81,7 @@ static xy_status_t take_samples(const xy_message_sample_t *samples, size_t count
         return xy_fail(XY_EINVAL, "there are no messages to fit a model to");
     for (size_t i = 0; i < count; i++)
         if (!is_sane(&samples[i]))
-            return xy_fail(XY_EINVAL, "message %zu (%g bytes) has no time, or a negative one",
+            return xy_fail(XY_EINVAL, "the time of message %zu (%g bytes) is missing or negative",
                            i + 1, samples[i].bytes);
     model->samples = xy_calloc(count, sizeof(*model->samples));
     if (model->samples == NULL)

@@ -273,7 +273,7 @@ xy_status_t xy_costs_describe(const xy_machine_t *live, char **machine_p, char *
     char *machine, *hardware;
 
     if (uname(&name) != 0)
-        return xy_fail_errno(errno, "this machine", "ask for the name of");
+        return xy_fail_errno(errno, "the name of this machine", "read");
     read_processor(processor, sizeof(processor));
     machine = xy_strdup(name.nodename);
     hardware =

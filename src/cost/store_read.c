@@ -31,7 +31,7 @@ static bool is_named(const xy_xml_node_t *node, const char *name)
 
 static xy_status_t fail_node(const reader_t *r, const xy_xml_node_t *node, const char *what)
 {
-    return xy_fail_at(XY_EPARSE, xy_xml_path(r->doc), node->line, "%s: %s", node->name, what);
+    return xy_fail_at(XY_EPARSE, xy_xml_path(r->doc), node->line, "<%s> %s", node->name, what);
 }
 
 static xy_status_t read_fields(const reader_t *r, const xy_xml_node_t *node, const field_t *fields)
@@ -68,7 +68,7 @@ static xy_status_t read_params(const reader_t *r, const xy_xml_node_t *node, xy_
     while (params != NULL && !is_named(params, "Params"))
         params = params->next;
     if (params == NULL)
-        return fail_node(r, node, "no Params");
+        return fail_node(r, node, "has no Params");
     copy = xy_strdup(params->text);
     if (copy == NULL)
         return xy_fail_memory("reading costs");
@@ -80,7 +80,7 @@ static xy_status_t read_params(const reader_t *r, const xy_xml_node_t *node, xy_
         }
     xy_free(copy);
     return n == v->degree + 1 ? XY_OK
-                              : fail_node(r, params, "as many numbers as the Degree, and one more");
+                              : fail_node(r, params, "must have one number more than the Degree");
 }
 
 static xy_status_t read_interval(const reader_t *r, const xy_xml_node_t *node, xy_fit_t *fit)
@@ -101,10 +101,11 @@ static xy_status_t read_interval(const reader_t *r, const xy_xml_node_t *node, x
     if (st != XY_OK)
         return st;
     if (degree < 0)
-        return fail_node(r, node, "no Degree");
+        return fail_node(r, node, "has no Degree");
     v.degree = (int)degree;
     if (v.end < v.start || (fit->count > 0 && v.start != fit->intervals[fit->count - 1].end))
-        return fail_node(r, node, "does not start where the one before it ends, or ends before");
+        return fail_node(r, node,
+                         "does not start where the previous one ends, or ends before it starts");
     st = read_params(r, node, &v);
     if (st != XY_OK)
         return st;
@@ -154,7 +155,7 @@ static xy_status_t read_cluster(const reader_t *r, const xy_xml_node_t *node, xy
         else if (is_named(n, "Sample"))
             st = read_sample(r, n, k);
         else
-            st = fail_node(r, n, "is not part of a Cluster: Interval or Sample");
+            st = fail_node(r, n, "is not expected in a Cluster; give Interval or Sample");
     }
     return st;
 }
@@ -164,12 +165,12 @@ static xy_status_t read_kernel(const reader_t *r, const xy_xml_node_t *node)
     xy_status_t st = XY_OK;
 
     if (xy_xml_attr(node, "Name") == NULL)
-        return fail_node(r, node, "no Name");
+        return fail_node(r, node, "has no Name");
     for (const xy_xml_node_t *n = node->child; n != NULL && st == XY_OK; n = n->next) {
         xy_kernel_cost_t k = {.threads = 1};
 
         if (!is_named(n, "Cluster"))
-            return fail_node(r, n, "is not part of a SeqKernel: Cluster");
+            return fail_node(r, n, "is not expected in a SeqKernel; give Cluster");
         st = read_text(node, "Name", &k.name);
         if (st == XY_OK)
             st = read_text(node, "Unit", &k.unit);
@@ -205,14 +206,15 @@ static xy_status_t read_line(const reader_t *r, const xy_xml_node_t *node, xy_li
                               {"ErrorMax", &v.error_max, 0, false},
                               {0}};
     xy_status_t st = is_named(node, "Interval") ? read_fields(r, node, fields)
-                                                : fail_node(r, node, "is no Interval");
+                                                : fail_node(r, node, "is not an Interval");
 
     if (st == XY_OK)
         st = xy_xml_attr_long(r->doc, node, "Samples", 0, LONG_MAX, &v.samples);
     if (st != XY_OK)
         return st;
     if (v.end < v.start || (lines->count > 0 && v.start != lines->line[lines->count - 1].end))
-        return fail_node(r, node, "does not start where the one before it ends, or ends before");
+        return fail_node(r, node,
+                         "does not start where the previous one ends, or ends before it starts");
     more = xy_realloc_array(lines->line, lines->count + 1, sizeof(*more));
     if (more == NULL)
         return xy_fail_memory("reading costs");
@@ -226,7 +228,7 @@ static xy_status_t read_kind(const reader_t *r, const xy_xml_node_t *node, xy_me
     const field_t fields[] = {
         {"ErrorMean", &kind->error_mean, 0, false}, {"ErrorMax", &kind->error_max, 0, false}, {0}};
     xy_status_t st =
-        kind->latency > 0 ? fail_node(r, node, "is here twice") : read_fields(r, node, fields);
+        kind->latency > 0 ? fail_node(r, node, "appears twice") : read_fields(r, node, fields);
 
     for (const xy_xml_node_t *n = node->child; n != NULL && st == XY_OK; n = n->next) {
         xy_lines_t *lines = is_named(n, "Bandwidth") ? &kind->bandwidth : &kind->time;
@@ -237,7 +239,7 @@ static xy_status_t read_kind(const reader_t *r, const xy_xml_node_t *node, xy_me
             continue;
         }
         if (!is_named(n, "Bandwidth") && !is_named(n, "Time"))
-            st = fail_node(r, n, "is not part of it: Latency, Bandwidth or Time");
+            st = fail_node(r, n, "is not expected here; give Latency, Bandwidth or Time");
         for (const xy_xml_node_t *i = n->child; i != NULL && st == XY_OK; i = i->next)
             st = read_line(r, i, lines);
     }
@@ -262,7 +264,7 @@ static xy_status_t read_message_sample(const reader_t *r, const xy_xml_node_t *n
     if (st != XY_OK)
         return st;
     if (model->count > 0 && s.bytes <= model->samples[model->count - 1].bytes)
-        return fail_node(r, node, "sizes must grow");
+        return fail_node(r, node, "must have a larger size than the one before");
     more = xy_realloc_array(model->samples, model->count + 1, sizeof(*more));
     if (more == NULL)
         return xy_fail_memory("reading costs");
@@ -291,7 +293,7 @@ static xy_status_t read_message_part(const reader_t *r, const xy_xml_node_t *n,
         return read_fields(r, n, plogp);
     if (is_named(n, "Sample"))
         return read_message_sample(r, n, model);
-    return fail_node(r, n, "is not part of a Message");
+    return fail_node(r, n, "is not expected in a Message");
 }
 
 static xy_status_t read_message(const reader_t *r, const xy_xml_node_t *node)
@@ -326,7 +328,7 @@ static xy_status_t read_constant(const reader_t *r, const xy_xml_node_t *node)
     xy_status_t st = read_fields(r, node, fields);
 
     if (st == XY_OK && xy_xml_attr(node, "Name") == NULL)
-        st = fail_node(r, node, "no Name");
+        st = fail_node(r, node, "has no Name");
     if (st == XY_OK)
         st = xy_xml_attr_long(r->doc, node, "From", -1, LONG_MAX, &from);
     if (st == XY_OK)

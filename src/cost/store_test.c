@@ -191,8 +191,8 @@ static void test_refusals(void **state)
         {"<XylemCosts version='2'/>", "version 2; this Xylem reads version 1"},
         {HEAD "<Kernel/></XylemCosts>", "unknown element 'Kernel'"},
         {HEAD "<SeqKernel/></XylemCosts>", "no Name"},
-        {HEAD "<SeqKernel Name='k'><x/></SeqKernel></XylemCosts>", "not part of a SeqKernel"},
-        {K "<x/></Cluster></SeqKernel></XylemCosts>", "not part of a Cluster"},
+        {HEAD "<SeqKernel Name='k'><x/></SeqKernel></XylemCosts>", "not expected in a SeqKernel"},
+        {K "<x/></Cluster></SeqKernel></XylemCosts>", "not expected in a Cluster"},
         {K "<Interval Start='1'/></Cluster></SeqKernel></XylemCosts>", "has no End"},
         {K "<Interval Start='1' End='2'/></Cluster></SeqKernel></XylemCosts>", "no Degree"},
         {K "<Interval Start='1' End='2' Degree='6'/></Cluster></SeqKernel></XylemCosts>", "Degree"},
@@ -200,13 +200,13 @@ static void test_refusals(void **state)
          "no Params"},
         {K "<Interval Start='1' End='2' Degree='1'><Params>1</Params></Interval></Cluster>"
            "</SeqKernel></XylemCosts>",
-         "as many numbers"},
+         "one number more"},
         {K "<Interval Start='1' End='2' Degree='0'><Params>1 2</Params></Interval></Cluster>"
            "</SeqKernel></XylemCosts>",
-         "as many numbers"},
+         "one number more"},
         {K "<Interval Start='1' End='2' Degree='0'><Params>nan</Params></Interval></Cluster>"
            "</SeqKernel></XylemCosts>",
-         "as many numbers"},
+         "one number more"},
         {K "<Interval Start='3' End='2' Degree='0'><Params>1</Params></Interval></Cluster>"
            "</SeqKernel></XylemCosts>",
          "does not start where"},
@@ -216,8 +216,8 @@ static void test_refusals(void **state)
         {M "</Message></XylemCosts>", "has no Sample"},
         {M "<Blocking/></Message></XylemCosts>", "needs a Latency"},
         {M "<Blocking><Latency>-1</Latency></Blocking></Message></XylemCosts>", "not a positive"},
-        {M "<x/></Message></XylemCosts>", "not part of a Message"},
-        {M "<Sample Size='2'/><Sample Size='1'/></Message></XylemCosts>", "sizes must grow"},
+        {M "<x/></Message></XylemCosts>", "not expected in a Message"},
+        {M "<Sample Size='2'/><Sample Size='1'/></Message></XylemCosts>", "a larger size"},
         {HEAD "<Constant Seconds='1'/></XylemCosts>", "no Name"},
         {HEAD "<Constant Name='x'/></XylemCosts>", "has no Seconds"},
         {HEAD "<Machine Name='x'/></XylemCosts>", "needs Name and Cluster"},

@@ -18,7 +18,7 @@ const char *const xy_colour_fill[XY_COLOURS] = {"f0", "f1", "f2", "f3", "f4",
 const char *const xy_colour_line[XY_COLOURS] = {"s0", "s1", "s2", "s3", "s4",
                                                 "s5", "s6", "s7", "s8"};
 
-/* Names that stand on one page have different colours: ways of progress and libraries; policies;
+/* Names that stand on one page have different colours: progress modes and libraries; policies;
  * strategies. */
 static const struct {
     const char *name;

@@ -2,9 +2,10 @@
 /*
  * SVG: one document, its shapes and its text.
  *
- *   xy_svg_t svg = xy_svg_begin(file, &(xy_svg_head_t){.width = 640, .height = 330, .title =
- * "Costs"}); xy_svg_rect(&svg, "plot", 40, 20, 580, 280, NULL); xy_svg_text(&svg, "end note", 36,
- * 24, "%g us", time); xy_svg_end(&svg);
+ *   xy_svg_t svg = xy_svg_begin(file, &(xy_svg_head_t){.width = 640, .height = 330});
+ *   xy_svg_rect(&svg, "plot", 40, 20, 580, 280, NULL);
+ *   xy_svg_text(&svg, "end note", 36, 24, "%g us", time);
+ *   xy_svg_end(&svg);
  *
  * Looks are classes: the colours of colour.h, and
  *   title note end mid                 of text: heading, less important, where it is anchored

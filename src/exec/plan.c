@@ -237,10 +237,11 @@ void xy_exec_reset(xy_exec_t *e, void *arg)
 static xy_status_t check(const xy_graph_t *g, int ranks, const xy_exec_options_t *options)
 {
     if (xy_graph_ranks(g) > ranks)
-        return xy_fail(XY_EINVAL, "a graph of %d ranks is run by %d", xy_graph_ranks(g), ranks);
+        return xy_fail(XY_EINVAL, "a graph of %d ranks cannot be run by %d ranks",
+                       xy_graph_ranks(g), ranks);
     for (xy_op_id_t i = 0; i < xy_graph_ops(g); i++)
         if (xy_graph_op(g, i)->kind >= XY_OP_REDUCE && options->reduce == NULL)
-            return xy_fail(XY_EINVAL, "a graph with reductions is run without an operation");
+            return xy_fail(XY_EINVAL, "a graph with reductions needs an operation");
     return XY_OK;
 }
 

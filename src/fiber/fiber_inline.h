@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The inlined part of the fiber room: who runs, and the doorbell. Include fiber/fiber.h instead.
+ * The inlined part of the component: who runs, and the doorbell. Include fiber/fiber.h instead.
  *
  * The two structs are the beginnings of struct xy_fiber and struct xy_worker. They are shown so
  * that the compiler can inline what every message does; nothing else may touch their fields.

@@ -3,9 +3,10 @@
  * All batches of one measurement run inside one pool, so that threads and stacks are there when the
  * clock starts:
  *
- *   fiber 0   |ready 1, park|    |ready 1, park|   ...    two turns are one round; a batch is
- *   fiber 1                 |ready 0, park|   ...         many rounds between two looks at the
- * clock
+ *   fiber 0   |ready 1, park|             |ready 1, park|   ...
+ *   fiber 1                 |ready 0, park|             |ready 0, park|   ...
+ *
+ * Two turns are one round; a batch is many rounds between two looks at the clock.
  */
 #include "fiber/measure.h"
 

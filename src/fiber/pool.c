@@ -40,13 +40,14 @@ static void worker_init(xy_pool_t *pool, int index, uint32_t fenced)
 static xy_status_t config_check(const xy_pool_config_t *config)
 {
     if (config->workers < 1)
-        return xy_fail(XY_EINVAL, "%d workers wanted; at least one is needed", config->workers);
+        return xy_fail(XY_EINVAL, "%d workers were requested; at least one is needed",
+                       config->workers);
     if (config->stack_size > (SIZE_MAX >> 20))
         return xy_fail(XY_EINVAL, "a stack of %zu bytes is too large", config->stack_size);
     for (int i = 0; config->cpus != NULL && i < config->workers; i++)
         if (config->cpus[i] < 0 || (size_t)config->cpus[i] >= 8 * sizeof(fiber_cpuset_t))
-            return xy_fail(XY_EINVAL, "worker %d wants core %d, which no machine has", i,
-                           config->cpus[i]);
+            return xy_fail(XY_EINVAL, "worker %d was given core %d, a number that no machine has",
+                           i, config->cpus[i]);
     return XY_OK;
 }
 
@@ -141,8 +142,8 @@ static xy_status_t fail_thread(int err, const xy_worker_t *w)
 {
     if (err == EINVAL && w->cpu >= 0)
         return xy_fail(XY_EINVAL,
-                       "worker %d cannot run on core %d: it is not allowed to this "
-                       "process (see taskset -p, or the job's cpuset)",
+                       "worker %d cannot run on core %d: this process may not use that core (see "
+                       "taskset -p, or the job's cpuset)",
                        w->index, w->cpu);
     if (err == EAGAIN)
         return xy_fail(XY_ELIMIT,
@@ -294,8 +295,8 @@ xy_status_t xy_pool_adopt(xy_pool_t *pool, xy_fiber_t **fiber_p)
     xy_status_t st;
 
     if (pool->config.workers != 1 || xy_worker_current != NULL || pool->is_adopted)
-        return xy_fail(XY_EINVAL, "only a thread that is not a worker can be adopted, and by a new "
-                                  "pool of one worker");
+        return xy_fail(XY_EINVAL, "only a new pool of one worker can adopt a thread, and the "
+                                  "thread must not be a worker");
     st = pin_self(pool);
     if (st != XY_OK)
         return st;

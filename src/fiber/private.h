@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the files of the fiber room share. Unless a field says otherwise it belongs to the worker:
+ * What the files of the component share. Unless a field says otherwise it belongs to the worker:
  * only its thread touches it (or the creating thread, before the pool runs).
  */
 #ifndef XY_FIBER_PRIVATE_H

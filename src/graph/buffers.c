@@ -176,7 +176,8 @@ xy_op_id_t xy_graph_add_op(xy_graph_t *graph, const xy_op_t *op)
 static xy_status_t check_place(const xy_spot_t *place, uint64_t bytes)
 {
     if (place->rank < 0 || place->buffer < 0 || place->buffer >= XY_BUFFERS_MAX)
-        return xy_fail(XY_EINVAL, "an operation of a graph names buffer %d of rank %d",
+        return xy_fail(XY_EINVAL,
+                       "an operation of a graph names buffer %d of rank %d, which does not exist",
                        place->buffer, place->rank);
     if (place->offset + bytes < bytes)
         return xy_fail(XY_EINVAL, "an operation of a graph goes beyond the end of memory");

@@ -107,9 +107,10 @@ xy_status_t xy_graph_cut(const xy_graph_t *graph, uint64_t piece, xy_graph_t **c
     xy_status_t st;
 
     if (piece == 0 || graph->data.count > 0)
-        return xy_fail(XY_EINVAL, "a graph is cut into pieces of %llu bytes; %s",
+        return xy_fail(XY_EINVAL, "cannot cut a graph into pieces of %llu bytes; %s",
                        (unsigned long long)piece,
-                       piece == 0 ? "give a size" : "but graphs of data handles are not cut");
+                       piece == 0 ? "give a size above 0"
+                                  : "a graph of data handles cannot be cut");
     pieces = xy_calloc(graph->ops.count + 1, sizeof(*pieces));
     if (pieces == NULL)
         return xy_fail_memory("cutting a graph");

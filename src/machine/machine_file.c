@@ -214,7 +214,7 @@ static xy_status_t build_one(machine_reader_t *r, const xy_xml_node_t *n, uint8_
 
     object_type(n, &type);
     if (!machine_type_fits(parent, (uint8_t)type))
-        return xy_fail_at(XY_EPARSE, r->path, n->line, "a %s cannot stand in a %s",
+        return xy_fail_at(XY_EPARSE, r->path, n->line, "a %s cannot be inside a %s",
                           xy_obj_type_name(type), xy_obj_type_name(parent));
     if (r->builder.depth >= XY_MACHINE_DEPTH_MAX)
         return xy_fail_at(XY_ELIMIT, r->path, n->line, "more than %d levels", XY_MACHINE_DEPTH_MAX);

@@ -127,7 +127,7 @@ static void test_bad(void **state)
         {"<machine><use ref='nobody'/></machine>", XY_EPARSE, "no element has the id 'nobody'"},
         {"<machine><nodes/></machine>", XY_EPARSE, "node"},
         {"<machine><node latncy='1'/></machine>", XY_EPARSE, "latency"},
-        {"<machine><core><node/></core></machine>", XY_EPARSE, "a node cannot stand in a core"},
+        {"<machine><core><node/></core></machine>", XY_EPARSE, "a node cannot be inside a core"},
         {"<machine><l3 memory='1'/></machine>", XY_EPARSE, "memory"},
         {"<machine><node excluded='maybe'/></machine>", XY_EPARSE, "maybe"},
         {"<machine><node/><numbering type='node' os='0-1'/></machine>", XY_EPARSE, "1 numbers"},

@@ -175,12 +175,11 @@ static xy_status_t fail_unknown(const char *source)
         return st;
     if (xy_vec_append(&names, &end) == XY_OK)
         near = xy_nearest_word(source, names.data);
-    st = xy_fail(
-        XY_ENOENT,
-        "'%.100s' is not a machine: no file has this name, none ships with Xylem, and it is "
-        "no string like 'node:4 core:8'%s%s%s",
-        source, near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
-        near != NULL ? "'?" : "");
+    st = xy_fail(XY_ENOENT,
+                 "'%.100s' is not a machine: no file has this name, none ships with Xylem, and it "
+                 "is not a string like 'node:4 core:8'%s%s%s",
+                 source, near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+                 near != NULL ? "'?" : "");
     free_strings(&names);
     return st;
 }

@@ -187,7 +187,7 @@ static xy_status_t parse_attached(parser_t *p, level_t *level)
     if (st != XY_OK)
         return st;
     if (level->type != XY_OBJ_NUMA)
-        return fail(p, XY_EPARSE, "only numa can stand in brackets, not", p->at, length);
+        return fail(p, XY_EPARSE, "only numa can be in brackets, not", p->at, length);
     p->at += length;
     level->arity = 1;
     st = parse_attributes(p, level);

@@ -162,7 +162,9 @@ static xy_status_t list_plugin(char *text, xy_vec_t *list)
     measure_child_options_t o = {.name = text, .symbol = "kernel"};
 
     if (equal == NULL || equal == text || equal[1] == '\0')
-        return xy_fail(XY_EUSAGE, "plug-in '%s' is no NAME=FILE.so or NAME=FILE.so:FUNCTION", text);
+        return xy_fail(XY_EUSAGE,
+                       "plug-in '%s' is not of the form NAME=FILE.so or NAME=FILE.so:FUNCTION",
+                       text);
     *equal = '\0';
     o.library = equal + 1;
     colon = strrchr(equal + 1, ':');

@@ -96,8 +96,8 @@ static void *find_library(const child_t *c, answer_t *answer)
         snprintf(answer->text, sizeof(answer->text), "%.60s has no %s", c->options->library,
                  c->kernel->symbol);
     else
-        snprintf(answer->text, sizeof(answer->text), "no library here has %s; install libopenblas",
-                 c->kernel->symbol);
+        snprintf(answer->text, sizeof(answer->text),
+                 "no installed library has %s; install libopenblas", c->kernel->symbol);
     return library;
 }
 

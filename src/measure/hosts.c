@@ -86,7 +86,7 @@ static xy_status_t read_latency(void *arg, char *line)
     if (sscanf(line, "latency %u %u %lf", &i, &j, &seconds) != 3)
         return XY_OK;
     if (i >= n || j >= n || !(seconds >= 0))
-        return xy_fail(XY_EIO, "the probe said '%s', which makes no sense", line);
+        return xy_fail(XY_EIO, "the measuring program printed '%s', which is not a result", line);
     s->by_rank[(size_t)i * n + j] = s->by_rank[(size_t)j * n + i] = seconds;
     return XY_OK;
 }

@@ -79,17 +79,18 @@ xy_status_t measure_launcher_find(const char *wanted, measure_launcher_t *launch
     if (wanted != NULL && try_launcher(launcher_p, wanted, &is_here))
         return XY_OK;
     if (wanted != NULL)
-        return is_here
-                   ? xy_fail(XY_ENOENT, "'%s --version' names neither Open MPI, Hydra nor Slurm",
-                             wanted)
-                   : xy_fail(XY_ENOENT, "there is no '%s' here; install an MPI library", wanted);
+        return is_here ? xy_fail(XY_ENOENT,
+                                 "'%s --version' names neither Open MPI, Hydra nor Slurm; give the "
+                                 "launcher of one of these",
+                                 wanted)
+                       : xy_fail(XY_ENOENT, "'%s' was not found; install an MPI library", wanted);
     /* Inside an allocation its own launcher knows the hosts best. */
     if (getenv("SLURM_JOB_ID") != NULL && try_launcher(launcher_p, "srun", &is_here))
         return XY_OK;
     for (size_t i = 0; names[i] != NULL; i++)
         if (try_launcher(launcher_p, names[i], &is_here))
             return XY_OK;
-    return xy_fail(XY_ENOENT, "there is no mpirun, mpiexec or srun here; install an MPI library");
+    return xy_fail(XY_ENOENT, "neither mpirun, mpiexec nor srun was found; install an MPI library");
 }
 
 /* ---- The probe ---- */
@@ -120,7 +121,7 @@ static xy_status_t build_program(measure_launcher_t *l, const char *wanted)
     if (st == XY_OK)
         st = measure_command_run(argv, 120, ignore_line, NULL, &code);
     if (st == XY_OK && code != 0)
-        st = xy_fail(XY_ENOENT, "%s could not build the program that measures (exit code %d)",
+        st = xy_fail(XY_ENOENT, "%s could not compile the measuring program (exit code %d)",
                      compiler, code);
     xy_free(compiler);
     return st;

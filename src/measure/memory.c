@@ -241,7 +241,7 @@ static xy_status_t list_cores(const xy_machine_t *m, xy_vec_t *pus)
         if (xy_vec_append(pus, &pu) != XY_OK)
             return xy_fail_memory("listing cores");
     }
-    return pus->count > 0 ? XY_OK : xy_fail(XY_EUNSUPPORTED, "no core may be used here");
+    return pus->count > 0 ? XY_OK : xy_fail(XY_EUNSUPPORTED, "this process may not use any core");
 }
 
 /* Distances of the first core's NUMA node as the firmware reports them: nodes[i] is the first one

@@ -8,8 +8,8 @@
  *
  * A run is timed by the wall clock less the time this thread waited for a processor, which Linux
  * counts (schedstat): what others did meanwhile is no cost of the kernel. While it runs the pace of
- * the core is watched (cost/watch.h), and the run is also told as it would be at the reference pace
- * on a core of its own. Runs of one thing are kept in a pool, which may be filled on several
+ * the core is watched (interference.h), and the run is also given as it would be at the reference
+ * pace on a core of its own. Runs of one thing are kept in a pool, which may be filled on several
  * visits. The median of the undisturbed runs counts; where they are fewer than five, the
  * half that was disturbed least.
  *

@@ -24,7 +24,7 @@ static xy_status_t read_header(matrix_reader_t *r, header_t *h)
             return xy_fail_at(XY_EPARSE, r->path, r->line,
                               "expected '%%%%MatrixMarket matrix coordinate real general'");
     if (!word_is(word[0], length[0], "%%MatrixMarket") || !word_is(word[1], length[1], "matrix"))
-        return xy_fail_at(XY_EPARSE, r->path, r->line, "no matrix of Matrix Market");
+        return xy_fail_at(XY_EPARSE, r->path, r->line, "not a Matrix Market file");
     h->is_array = word_is(word[2], length[2], "array");
     h->is_pattern = word_is(word[3], length[3], "pattern");
     h->is_symmetric = word_is(word[4], length[4], "symmetric");

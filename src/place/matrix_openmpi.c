@@ -30,7 +30,7 @@ static xy_status_t read_line(matrix_reader_t *r, bool is_received, uint64_t *ran
     if (st != XY_OK)
         return st;
     if (!matrix_next_word(r, &word, &length) || length != 5 || memcmp(word, "bytes", 5) != 0)
-        return xy_fail_at(XY_EPARSE, r->path, r->line, "'bytes' is expected behind their number");
+        return xy_fail_at(XY_EPARSE, r->path, r->line, "'bytes' is expected after their number");
     st = matrix_next_value(r, "number of messages", &messages);
     if (st != XY_OK)
         return st;
@@ -55,7 +55,7 @@ xy_status_t matrix_read_openmpi(matrix_reader_t *r)
             if (length <= 3 && (*word == 'D' || *word == 'O' || *word == 'A'))
                 continue;
             return xy_fail_at(XY_EPARSE, r->path, r->line,
-                              "'%.*s' begins no line of Open MPI's monitoring",
+                              "no line of Open MPI's monitoring begins with '%.*s'",
                               (int)(length < 40 ? length : 40), word);
         }
         st = read_line(r, *word == 'R', &ranks);

@@ -128,7 +128,7 @@ xy_status_t matrix_end_of_line(matrix_reader_t *r)
 
     if (!matrix_next_word(r, &word, &length))
         return XY_OK;
-    return xy_fail_at(XY_EPARSE, r->path, r->line, "'%.*s' at column %ld is more than the line has",
+    return xy_fail_at(XY_EPARSE, r->path, r->line, "unexpected '%.*s' at column %ld",
                       (int)(length < 40 ? length : 40), word, (long)(word - r->text) + 1);
 }
 

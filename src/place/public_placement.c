@@ -35,7 +35,8 @@ int xylem_matrix_create(unsigned n, unsigned long entries, const unsigned *from,
     xy_status_t st;
 
     if (n > XY_MATRIX_RANKS_MAX)
-        return (int)xy_fail(XY_ELIMIT, "a matrix of %u ranks; at most %d", n, XY_MATRIX_RANKS_MAX);
+        return (int)xy_fail(XY_ELIMIT, "a matrix of %u ranks; at most %d are possible", n,
+                            XY_MATRIX_RANKS_MAX);
     for (unsigned long k = 0; k < entries; k++)
         if (from[k] >= n || to[k] >= n || !(bytes[k] >= 0 && bytes[k] <= XY_MATRIX_VALUE_MAX))
             return (int)xy_fail(XY_EINVAL,

@@ -69,7 +69,7 @@ xy_status_t xy_place_compute(const xy_matrix_t *m, const xy_target_t *t,
     if (st != XY_OK)
         return st;
     if (options->capacity != NULL && room_of(options->capacity, t) < m->n)
-        return xy_fail(XY_EINVAL, "%u processes on leaves that may run %llu", m->n,
+        return xy_fail(XY_EINVAL, "%u processes do not fit on leaves that may run %llu", m->n,
                        (unsigned long long)room_of(options->capacity, t));
     if (strategy->limit > 0 && m->n > strategy->limit)
         return xy_fail(XY_ELIMIT, "strategy %s takes too long for %u processes; at most %u",

@@ -190,7 +190,7 @@ static void test_too_little_room_is_said(void **state)
     assert_int_equal(xy_matrix_build(3, NULL, 0, false, &m), XY_OK);
     assert_int_equal(xy_target_live(NULL, 3, &t), XY_OK);
     assert_int_equal(xy_place_compute(m, t, &o, &p), XY_EINVAL);
-    assert_string_equal(testing_said, "3 processes on leaves that may run 2");
+    assert_string_equal(testing_said, "3 processes do not fit on leaves that may run 2");
     xy_target_destroy(t);
     xy_matrix_destroy(m);
 }

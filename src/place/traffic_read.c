@@ -180,7 +180,7 @@ xy_status_t xy_traffic_read(const char *directory, xy_traffic_t *t)
     xy_status_t st = XY_OK;
 
     if (d == NULL)
-        return xy_fail_errno(errno, directory, "cannot read");
+        return xy_fail_errno(errno, directory, "read");
     traffic_rows_init(&rows);
     while (st == XY_OK && (entry = readdir(d)) != NULL)
         st = read_file(directory, entry->d_name, &rows);

@@ -243,7 +243,7 @@ static xy_status_t find_levels(xy_sim_t *sim, const shape_t *shape)
     sim->level_left = xy_calloc((size_t)count, sizeof(*sim->level_left));
     sim->level_first = xy_malloc((size_t)count * sizeof(*sim->level_first));
     if (sim->level_left == NULL || sim->level_first == NULL)
-        return xy_fail_memory("a simulation");
+        return xy_fail_memory("simulating");
     sim->level_count = count;
     sim->level = 1;
     memset(sim->level_first, -1, (size_t)count * sizeof(*sim->level_first));
@@ -276,7 +276,7 @@ static xy_status_t prepare_ops(xy_sim_t *sim)
     sim->op_count = xy_graph_ops(sim->graph);
     sim->ops = xy_calloc((size_t)sim->op_count + 1, sizeof(*sim->ops));
     if (sim->ops == NULL)
-        return xy_fail_memory("a simulation");
+        return xy_fail_memory("simulating");
     sim->is_direct = sim_graph_is_direct(sim->graph);
     xy_hash_init(&read, XY_HASH_U64);
     for (int32_t id = 0; id < sim->op_count; id++) {
@@ -312,7 +312,7 @@ xy_status_t sim_assign(xy_sim_t *sim, const xy_graph_t *graph)
         return st;
     shape.is_down = xy_calloc(2 * ((size_t)sim->op_count + 1), 1);
     if (shape.is_down == NULL)
-        return xy_fail_memory("a simulation");
+        return xy_fail_memory("simulating");
     shape.is_after_rest = shape.is_down + sim->op_count + 1;
     look_at_edges(sim, &shape);
     find_directions(sim, &shape);

@@ -9,8 +9,9 @@
  *   st = xy_flows_init(&net, &clock, rates, 3, model, arrived);
  *   xy_flow_path_init(&path, &net, (int32_t[]){0, 2, 1}, 3, 0);    (the list stays the caller's)
  *   xy_flow_init(&message->flow, &path);
- *   xy_flow_start(&message->flow, 1e-6, 2 << 20);         (arrived(model, &message->flow) at its
- * end) xy_flow_path_cleanup(&path); xy_flows_cleanup(&net);
+ *   xy_flow_start(&message->flow, 1e-6, 2 << 20);         (at its end arrived(model, flow))
+ *   xy_flow_path_cleanup(&path);
+ *   xy_flows_cleanup(&net);
  *
  * Flows that come or go change only the rates of those that they share links with, directly or
  * through others, and all changes of one moment are reckoned with once. Flows of one path have the

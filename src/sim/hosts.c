@@ -53,7 +53,7 @@ xy_status_t sim_hosts_make(xy_sim_t *sim)
     sim->hosts = xy_calloc(cores, sizeof(*sim->hosts));
     sim->host_of = xy_calloc(cores, sizeof(*sim->host_of));
     if (sim->hosts == NULL || sim->host_of == NULL)
-        return xy_fail_memory("a simulated node");
+        return xy_fail_memory("simulating a node");
     find_hosts(sim);
     for (int h = 0; h < sim->host_count; h++) {
         sim_host_t *host = &sim->hosts[h];
@@ -114,7 +114,7 @@ static xy_status_t part_allocate(part_t *part, const sim_host_t *host)
     part->thread_of = xy_calloc(n, sizeof(int));
     if (part->cores.numa == NULL || part->cores.numa_first == NULL || part->core_of == NULL ||
         part->rank == NULL || part->comm == NULL || part->thread_of == NULL)
-        return xy_fail_memory("a simulated node");
+        return xy_fail_memory("simulating a node");
     return XY_OK;
 }
 

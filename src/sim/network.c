@@ -100,7 +100,7 @@ static xy_status_t make_path(xy_sim_t *sim, int32_t from, int32_t to, sim_path_t
     path = xy_arena_alloc(sim->network.arena, sizeof(*path) + (size_t)n * sizeof(int32_t));
     if (path == NULL ||
         xy_hash_set(&sim->network.paths, (uint64_t)from << 32 | (uint64_t)to, path) != XY_OK)
-        return xy_fail_memory("a simulated network");
+        return xy_fail_memory("simulating a network");
     path->latency = link.latency;
     path->bandwidth = link.bandwidth;
     path->next = sim->network.first_path;
@@ -169,7 +169,7 @@ xy_status_t sim_network_prepare(xy_sim_t *sim)
     memset(net->load, 0, (size_t)net->flows.link_count * sizeof(*net->load));
     net->messages = xy_calloc(n, sizeof(*net->messages));
     if (net->messages == NULL)
-        return xy_fail_memory("a simulation");
+        return xy_fail_memory("simulating");
     for (int32_t id = 0; id < sim->op_count && st == XY_OK; id++)
         if (sim->ops[id].is_remote)
             st = prepare_message(sim, id);
@@ -248,7 +248,7 @@ xy_status_t sim_network_make(xy_sim_t *sim)
         st = xy_flows_init(&net->flows, &sim->clock, rates, find_all(sim, rates, objects), sim,
                            sim_message_done);
     xy_free(rates);
-    return st == XY_OK ? XY_OK : xy_fail_memory("a simulated network");
+    return st == XY_OK ? XY_OK : xy_fail_memory("simulating a network");
 }
 
 void sim_network_reset(xy_sim_t *sim)

@@ -25,7 +25,7 @@ static xy_status_t place_ranks(xy_sim_t *sim)
     sim->comm = xy_calloc(cores, sizeof(int));
     sim->thread_of = xy_calloc(cores, sizeof(int));
     if (sim->core_of == NULL || sim->comm == NULL || sim->thread_of == NULL)
-        return xy_fail_memory("a simulated node");
+        return xy_fail_memory("simulating a node");
     return xy_place_ranks(name, &sim->cores, sim->node.ranks, sim->core_of);
 }
 
@@ -80,7 +80,7 @@ static xy_status_t make_units(xy_sim_t *sim, bool with_siblings)
     sim->unit_count = with_siblings ? n + sim->node.ranks : n;
     sim->units = xy_calloc((size_t)sim->unit_count, sizeof(*sim->units));
     if (sim->units == NULL)
-        return xy_fail_memory("a simulated node");
+        return xy_fail_memory("simulating a node");
     for (int i = 0; i < sim->unit_count; i++)
         sim->units[i] = (sim_unit_t){.sibling = -1, .rank = -1, .supervisor = -1};
     for (int c = 0; c < n; c++) {
@@ -114,7 +114,7 @@ static xy_status_t make_threads(xy_sim_t *sim, bool with_siblings)
     sim->order_threads = xy_calloc((size_t)sim->thread_count, sizeof(*sim->order_threads));
     sim->ranks = xy_calloc((size_t)n, sizeof(*sim->ranks));
     if (sim->threads == NULL || sim->order_threads == NULL || sim->ranks == NULL)
-        return xy_fail_memory("a simulated node");
+        return xy_fail_memory("simulating a node");
     for (int r = 0; r < n; r++) {
         sim->threads[r] = (sim_thread_t){.unit = sim->core_of[r], .rank = r};
         sim->threads[n + r] = (sim_thread_t){
@@ -144,7 +144,7 @@ static xy_status_t make_domains(xy_sim_t *sim)
     sim->domain_count = sim->cores.numa_count * n;
     sim->domains = xy_calloc((size_t)sim->domain_count, sizeof(*sim->domains));
     if (sim->domains == NULL)
-        return xy_fail_memory("a simulated node");
+        return xy_fail_memory("simulating a node");
     for (int i = 0; i < sim->domain_count; i++)
         xy_share_init(&sim->domains[i], &sim->clock, domain_capacity(sim, i), sim, sim_flow_done);
     return XY_OK;
@@ -157,7 +157,7 @@ xy_status_t xy_sim_create(const xy_sim_node_t *node, xy_sim_t **sim_p)
     xy_status_t st;
 
     if (sim == NULL)
-        return xy_fail_memory("a simulated node");
+        return xy_fail_memory("simulating a node");
     sim->node = *node;
     if (sim_is_model(sim))
         sim->node.progress = XY_SIM_TASKS;

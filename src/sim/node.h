@@ -30,11 +30,13 @@
  * Who does the operations:
  *
  *   none      the ranks, inside Wait
- *   threads   one progress thread per rank, on a core given by `threads`; those of one core run in
- * an `order`. Going from one thread to the next costs `swap`; a thread with nothing to do costs a
- * `poll`, one without any collective left a `spin`. A turn does what was ready when it began tasks
- * the communication cores take ready operations of the whole graph, the longest path first, at a
- * cost of `task` each; ranks that are in Wait help. Large operations are cut into pieces
+ *   threads   one progress thread per rank, on a core given by `threads`
+ *   tasks     the communication cores take ready operations of the whole graph
+ *
+ * Threads of one core run in an `order`. Going from one thread to the next costs `swap`; a thread
+ * with nothing to do costs a `poll`, one without any collective left a `spin`. A turn does what was
+ * ready when it began. With tasks, the operation on the longest path comes first, at a cost of
+ * `task` each; ranks that are in Wait help. Large operations are cut into pieces.
  *
  * With a split S, the S levels of a tree nearest to the leaves are done by the ranks themselves: in
  * the start call when they come first (reduce, gather), in Wait when they come last (bcast,

@@ -54,7 +54,7 @@ static xy_status_t run(xy_sim_t *sim, const xy_graph_t *graph, xy_trace_t *trace
     for (int r = 0; r < sim->node.ranks; r++)
         sim_rank_in_start(sim, r);
     if (xy_vclock_run(&sim->clock) != XY_OK)
-        return xy_fail_memory("a simulation");
+        return xy_fail_memory("simulating");
     if (sim->unfinished > 0)
         return xy_fail(XY_EINVAL,
                        "the simulated collective stopped at %g s with %d ranks in Wait: "
@@ -71,7 +71,8 @@ xy_status_t xy_sim_run(xy_sim_t *sim, const xy_graph_t *graph, double compute, d
     xy_status_t st = XY_OK;
 
     if (xy_graph_ranks(graph) > sim->node.ranks)
-        return xy_fail(XY_EINVAL, "a collective of %d ranks is simulated on a node with %d",
+        return xy_fail(XY_EINVAL,
+                       "a collective of %d ranks cannot run on a simulated node of %d ranks",
                        xy_graph_ranks(graph), sim->node.ranks);
     /* Direct graphs are of pieces. */
     if (sim_is_tasks(sim) && !sim_is_model(sim) && sim->node.costs.piece > 0 &&

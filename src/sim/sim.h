@@ -6,7 +6,7 @@
  *   share.h  one thing that many use alike: memory
  *   flow.h   links that are crossed by routes, max-min fair: networks, buses
  *   node.h   a model: graphs of collectives under placements and policies of progress
- *   sweep.h  many of them: tables, curves and heat maps over ranks, sizes and ways of progress
+ *   sweep.h  many of them: tables, curves and heat maps over ranks, sizes and progress modes
  */
 #ifndef XY_SIM_SIM_H
 #define XY_SIM_SIM_H

@@ -224,7 +224,7 @@ static void test_errors(void **state)
     node.threads = "bind";
     assert_int_equal(xy_sim_create(&node, &sim), XY_OK);
     assert_int_equal(xy_sim_run(sim, g, 0, NULL, NULL, &r), XY_EINVAL);
-    assert_non_null(strstr(testing_said, "9 ranks is simulated on a node with 8"));
+    assert_non_null(strstr(testing_said, "9 ranks cannot run on a simulated node of 8"));
     xy_sim_destroy(sim);
     xy_graph_destroy(g);
     xy_machine_destroy(m);

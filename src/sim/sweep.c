@@ -20,7 +20,7 @@ static xy_status_t make_blocks(blocks_t *b, int n, uint64_t count)
     b->counts = xy_calloc(2 * size, sizeof(*b->counts));
     b->rows = xy_calloc(2 * size, sizeof(*b->rows));
     if (b->counts == NULL || b->rows == NULL)
-        return xy_fail_memory("the blocks of a collective");
+        return xy_fail_memory("cutting a collective into blocks");
     b->offsets = b->counts + n;
     b->offset_rows = b->rows + n;
     for (int i = 0; i < n; i++) {
@@ -171,7 +171,7 @@ static xy_status_t sweep_ways(const xy_sim_sweep_t *sweep, xy_collective_t colle
                                              : measure(sweep, graph, compute, node.split, &point);
         xy_graph_destroy(graph);
         if (st == XY_OK && xy_vec_append(points, &point) != XY_OK)
-            st = xy_fail_memory("the points of a sweep");
+            st = xy_fail_memory("preparing the sweep");
         if (sweep->progress != NULL)
             xy_progress_step(sweep->progress, 1);
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sweeps: collectives x sizes x numbers of ranks x ways of progress on one simulated machine, and
+ * Sweeps: collectives x sizes x numbers of ranks x progress modes on one simulated machine, and
  * what is made of them: a table, CSV, JSON, curves, a heat map, a page.
  *
  *   xy_sim_sweep_t sweep = {.machine = m, .collectives = list, ..., .ways = ways, .way_count = 3};
@@ -10,7 +10,7 @@
  *   xy_sim_write_text(&sweep, &points, stdout);
  *   xy_vec_cleanup(&points);
  *
- * A way of progress is a node without machine, ranks and costs, with a name. A way whose split is
+ * A progress mode is a node without machine, ranks and costs, with a name. A mode whose split is
  * XY_SIM_SPLIT_BEST is simulated with every S, and the best one counts: what split-tree can reach
  * at all.
  */

@@ -26,12 +26,14 @@ static xy_status_t open_nameless(const char *directory, size_t bytes, int *fd_p)
         unlink(path);
     xy_free(path);
     if (fd < 0)
-        return xy_fail_errno(err, directory, "make a file in");
+        return xy_fail_errno(err, directory, "create a file in it");
     *fd_p = fd;
     err = posix_fallocate(fd, 0, (off_t)bytes);
     if (err != 0)
-        return xy_fail(XY_EIO, "no room for %s of the plain loop in %s: %s; see --no-check",
-                       xy_format_size(bytes, need), directory, strerror(err));
+        return xy_fail(
+            XY_EIO,
+            "not enough space for %s of the plain loop in %s: %s; --no-check runs without it",
+            xy_format_size(bytes, need), directory, strerror(err));
     return XY_OK;
 }
 

@@ -126,7 +126,7 @@ static xy_status_t map_memory(stencil_real_t *r)
     if (r->memory == MAP_FAILED) {
         r->memory = NULL;
         return xy_fail(XY_ENOMEM,
-                       "no memory for the %s of the domain; let it live in a file (--file)",
+                       "not enough memory for the %s of the domain; keep it in a file (--file)",
                        xy_format_size(r->memory_bytes, need));
     }
     (void)madvise(r->memory, r->memory_bytes, MADV_HUGEPAGE); /* only slower without */

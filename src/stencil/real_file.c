@@ -130,7 +130,9 @@ static xy_status_t make_work(stencil_file_t *f, const char *path, uint64_t bytes
     f->fd = fileno(xy_out_file(f->work));
     err = posix_fallocate(f->fd, 0, (off_t)bytes);
     if (err != 0)
-        return xy_fail(XY_EIO, "no room for a work file of %s beside %s: %s",
+        return xy_fail(XY_EIO,
+                       "not enough space for a work file of %s beside %s: %s; free some, or name a "
+                       "file elsewhere",
                        xy_format_size(bytes, need), path, strerror(err));
     return XY_OK;
 }

@@ -34,8 +34,8 @@ xy_status_t stencil_shape(xy_stencil_t *s, stencil_shape_t *shape_p)
         all *= (double)c[d];
         if (c[d] < 1 || all > (double)(INT64_MAX >> 8))
             return xy_fail(XY_EINVAL,
-                           "a block of %lld x %lld x %lld cells makes no sense; a cell takes 8 "
-                           "bytes",
+                           "a block of %lld x %lld x %lld cells is not possible; give at least 1 "
+                           "in each dimension, and fewer than 2^55 in all",
                            (long long)s->cells[0], (long long)s->cells[1], (long long)s->cells[2]);
     }
     s->block_bytes = (uint64_t)(c[0] * c[1] * c[2]) * sizeof(double);

@@ -51,7 +51,7 @@ static xy_status_t read_line(table_t *t, long number, const char *line, xy_arena
         key++;
     if ((key == MACHINE || key == GPUS) && t->is_real)
         return xy_fail_at(XY_EPARSE, t->path, number,
-                          "real runs are on this machine; leave '%s' out, or --real", keys[key]);
+                          "real runs use this machine; leave out '%s' or --real", keys[key]);
     if (keys[key] == NULL)
         return xy_fail_at(XY_EPARSE, t->path, number,
                           "'%.*s' is not a column of a study; known are policy, blocks, machine, "

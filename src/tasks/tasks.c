@@ -56,15 +56,15 @@ static void check_data(xylem_tasks *t, const xylem_data *data)
     if (data->bytes == 0)
         remember(t, xy_fail(XY_EINVAL, "datum %d has no bytes", number));
     if (data->home < 0)
-        remember(t, xy_fail(XY_EINVAL, "datum %d lives in memory %d; 0 is the main memory", number,
-                            data->home));
+        remember(t, xy_fail(XY_EINVAL, "datum %d is placed in memory %d; 0 is the main memory",
+                            number, data->home));
     if (data->dims < 0 || data->dims > 3)
-        remember(t, xy_fail(XY_EINVAL, "the position of datum %d has %d dimensions; 1 to 3", number,
-                            data->dims));
+        remember(t, xy_fail(XY_EINVAL, "the position of datum %d has %d dimensions; give 1 to 3",
+                            number, data->dims));
     for (int i = 0; i < data->dims && i < 3; i++)
         if (data->position[i] < 0)
-            remember(t, xy_fail(XY_EINVAL, "datum %d lies at %ld; positions begin with 0", number,
-                                data->position[i]));
+            remember(t, xy_fail(XY_EINVAL, "datum %d is at position %ld; positions start at 0",
+                                number, data->position[i]));
 }
 
 int xylem_tasks_data(xylem_tasks *t, const xylem_data *data)
@@ -161,7 +161,8 @@ int xylem_tasks_add(xylem_tasks *t, const xylem_task *task, const xylem_access *
     if (task->model != NULL)
         op.seconds = model_seconds(t, task);
     if (!(op.seconds >= 0) || !isfinite(op.seconds))
-        remember(t, xy_fail(XY_EINVAL, "task %d takes %g s", number, op.seconds));
+        remember(t, xy_fail(XY_EINVAL, "task %d takes %g s; give a time of 0 or more", number,
+                            op.seconds));
     if (task->run != NULL)
         op.code = make_code(t, task);
     else

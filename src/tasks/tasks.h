@@ -4,6 +4,9 @@
  *
  *   tasks.c   data and tasks: what they become in the graph
  *   run.c     options, the platform, the engine, the result
+ *
+ * The header is for these two files and their tests; programs include xylem.h. A xylem_tasks
+ * belongs to the program's thread that made it. Its first error is kept and returned by the run.
  */
 #ifndef XY_TASKS_TASKS_H
 #define XY_TASKS_TASKS_H

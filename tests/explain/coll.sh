@@ -66,11 +66,11 @@ wrong 2 "unknown topic" nonsense
 wrong 2 "did you mean 'allreduce'?" coll allredce
 wrong 2 "usage: xylem explain coll COLLECTIVE" coll
 wrong 2 "usage: xylem explain coll COLLECTIVE" coll bcast gather
-wrong 2 "no whole number of elements" coll bcast -s 13
-wrong 2 "no whole number of elements" coll bcast --element 0
+wrong 2 "not a whole number of elements" coll bcast -s 13
+wrong 2 "not a whole number of elements" coll bcast --element 0
 wrong 2 "above 0" coll bcast --bandwidth 0
 wrong 1 "were not measured" coll bcast --costs "$XYLEM_SOURCE_DIR/tests/data/cost/costs.xml"
 wrong 2 "-n" coll bcast -n 0
 wrong 1 "did you mean 'ring'?" coll allreduce -a rign
 wrong 1 "needs an operation that commutes" coll allreduce -a ring --ordered
-wrong 1 "more bytes than there can be" coll allgather -s 8000000T -n 16384
+wrong 1 "the total size is too large" coll allgather -s 8000000T -n 16384

@@ -41,11 +41,11 @@ done
 run 2 -n 2 --place treematch ./private
 says "$err" "strategy treematch places by who talks to whom; give it the communication matrix with --matrix FILE"
 run 1 -n 2 --matrix random.mat ./private
-says "$err" "random.mat: the matrix is of 13 ranks and the job has 2"
+says "$err" "random.mat: the matrix has 13 ranks and the job 2"
 run 1 -n 2 --matrix absent.mat ./private
 says "$err" "absent.mat"
 run 0 -n 13 --place packed --matrix random.mat ./private x
-says "$err" "warning: --matrix random.mat is not looked at: --place packed does not need it"
+says "$err" "warning: --matrix random.mat is ignored: --place packed does not need it"
 "$XYLEM" place random.mat -s treematch -o xylem >ranks 2>/dev/null
 run 0 -v -n 13 --place ranks ./private x
 [ "$(grep -c ' on core ' <<<"$err")" = 13 ] || die "$err"

@@ -65,7 +65,7 @@ cmp one.bin two.bin || die "two runs of 4 iterations are not one of 8"
 # A disk that is full: one line, and nothing is lost.
 before=$(cksum <one.bin)
 expect 1 bash -c 'trap "" XFSZ; ulimit -f 64; exec "$@"' _ "$XYLEM" stencil --real --blocks 16 --block 8KiB --iterations 8 --file one.bin --memory 48KiB
-says "$err" "no room for a work file"
+says "$err" "not enough space for a work file"
 one_line "$err"
 [ "$before" = "$(cksum <one.bin)" ] || die "one.bin has changed"
 [ "$(echo one.bin*)" = one.bin ] || die "something was left behind: $(echo one.bin*)"

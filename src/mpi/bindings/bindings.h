@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The top of the library: all its layers, and programs that run without a launcher. */
+/*
+ * The top of the library: the MPI functions themselves, the list of its layers, and programs that
+ * run without a launcher.
+ *
+ *   mpi_job_config_t config = {.layers = mpi_layers, ...};     (the launcher, and singletons)
+ *
+ * Entry points are generated from functions.def when the build is configured: each checks that the
+ * caller is a rank, and calls the function of the layer that does the work. No other part calls
+ * them.
+ */
 #ifndef XY_MPI_BINDINGS_BINDINGS_H
 #define XY_MPI_BINDINGS_BINDINGS_H
 

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reports about programs that do something wrong: today, where each rank is when none can move. */
+/*
+ * Reports about wrong programs: where each rank is when none can move, or when the job is ended.
+ *
+ *   mpi_job_report(job, 16);        (at most 16 lines, on standard error)
+ *
+ * Called once, by the thread that ends the job: ranks may still run and change what is read, so
+ * values are copied before they are used and a bad address is an answer, not a fault
+ * (copy_memory.h).
+ */
 #ifndef XY_MPI_CHECK_CHECK_H
 #define XY_MPI_CHECK_CHECK_H
 

@@ -1,5 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Communicators: making them, which is a collective, and the predefined ones. */
+/*
+ * Making communicators, which is a collective: duplicating, splitting, creating from groups,
+ * joining two groups; and the predefined ones. The objects themselves are in object/comm.h.
+ *
+ *   make.h   one member makes what all share; each makes its own object from a plan
+ *
+ * An object belongs to its rank and is touched by the rank's worker only. It is freed when the
+ * program has freed its handle and its last pending operation is over.
+ */
 #ifndef XY_MPI_COMM_COMM_H
 #define XY_MPI_COMM_COMM_H
 

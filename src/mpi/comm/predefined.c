@@ -40,7 +40,7 @@ static xy_status_t world_new(mpi_rank_t *rank, mpi_comm_t **comm_p)
         comm = predefined_new(rank, CONTEXT_WORLD, group, rank->world, "MPI_COMM_WORLD");
     if (!comm) {
         mpi_group_release(group);
-        return xy_fail_memory("MPI_COMM_WORLD");
+        return xy_fail_memory("making MPI_COMM_WORLD");
     }
     if (first)
         comm->coll = first->coll;
@@ -63,13 +63,13 @@ static xy_status_t self_new(mpi_rank_t *rank, mpi_comm_t **comm_p)
     xy_status_t status;
 
     if (!ranks)
-        return xy_fail_memory("MPI_COMM_SELF");
+        return xy_fail_memory("making MPI_COMM_SELF");
     ranks[0] = rank->world;
     group = mpi_group_create(ranks, 1);
     comm = group ? predefined_new(rank, CONTEXT_SELF, group, 0, "MPI_COMM_SELF") : NULL;
     if (!comm) {
         mpi_group_release(group);
-        return xy_fail_memory("MPI_COMM_SELF");
+        return xy_fail_memory("making MPI_COMM_SELF");
     }
     status = mpi_coll_create(group, CONTEXT_SELF, &comm->coll);
     if (status == XY_OK) {

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Datatypes and the operations of reductions on them. */
+/*
+ * Datatypes and the operations of reductions on them.
+ *
+ *   type.h   where the bytes of an element lie; packing and unpacking
+ *   op.h     what is done to two elements
+ *
+ * Messages and collectives of all layers above use both. Types and operations are counted by
+ * reference: the handle of the program is one reference, a pending operation another. A committed
+ * type never changes, so that any worker may pack and unpack with it.
+ */
 #ifndef XY_MPI_DATATYPE_DATATYPE_H
 #define XY_MPI_DATATYPE_DATATYPE_H
 

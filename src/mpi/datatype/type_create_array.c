@@ -114,9 +114,10 @@ static int check_subarray(int ndims, const MPI_Count *sizes, const MPI_Count *su
     for (int i = 0; i < ndims; i++)
         if (sizes[i] < 1 || subsizes[i] < 1 || subsizes[i] > sizes[i] || starts[i] < 0 ||
             starts[i] > sizes[i] - subsizes[i])
-            return mpi_error(NULL, MPI_ERR_ARG,
-                             "dimension %d: %lld from %lld on do not lie inside %lld", i,
-                             (long long)subsizes[i], (long long)starts[i], (long long)sizes[i]);
+            return mpi_error(
+                NULL, MPI_ERR_ARG,
+                "dimension %d: %lld elements from %lld on are not inside the %lld of the array", i,
+                (long long)subsizes[i], (long long)starts[i], (long long)sizes[i]);
     return MPI_SUCCESS;
 }
 

@@ -98,7 +98,7 @@ static xy_status_t start(const mpi_part_t *part, int rank)
     close(pipes[0][1]);
     close(pipes[1][1]);
     if (child->pid < 0)
-        return xy_fail_errno(errno, part->path, "start a process for");
+        return xy_fail_errno(errno, part->path, "start");
     job.running++;
     job.open_pipes += 2;
     return XY_OK;
@@ -276,7 +276,7 @@ static int collect(double limit)
                  : left > 1e6 ? 1000000000
                               : (int)(left * 1000) + 1);
         if (n < 0 && errno != EINTR)
-            return xy_status_exit_code(xy_fail_errno(errno, "the processes", "wait for"));
+            return xy_status_exit_code(xy_fail_errno(errno, "the pipes of the processes", "read"));
         if (n <= 0)
             continue;
         if (job.fds[LIFELINE].revents != 0) {
@@ -366,7 +366,7 @@ int mpi_launch_children(const xy_vec_t *parts, int size)
     job.parts = parts;
     job.size = size;
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return xy_status_exit_code(xy_fail_errno(errno, "the processes", "make a pipe for"));
+        return xy_status_exit_code(xy_fail_errno(errno, "a pipe to the processes", "create"));
     job.lifeline = ends[0];
     fflush(NULL);
     collector = fork();

@@ -57,7 +57,7 @@ xy_status_t mpi_launch_find(const char *name, char **path_p, int *code_p)
     if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
         xy_fail(XY_EACCES, "'%s' is a directory, not a program", path);
     else
-        xy_fail(XY_EACCES, "'%s' may not be executed; 'chmod +x %s' allows it", path, path);
+        xy_fail(XY_EACCES, "'%s' is not executable; 'chmod +x %s' makes it so", path, path);
     xy_free(path);
     return XY_EACCES;
 }

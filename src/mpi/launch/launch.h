@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * mpiexec: from a command line to an exit code. The executable is nothing but a call of this and a
- * block of thread-local memory (host.c).
+ * block of thread-local memory (main.c).
  */
 #ifndef XY_MPI_LAUNCH_LAUNCH_H
 #define XY_MPI_LAUNCH_LAUNCH_H

@@ -74,7 +74,7 @@ static xy_status_t read_and_place(const char *strategy, const char *path, const 
     if (st != XY_OK)
         return st;
     if (m->n != (uint32_t)ranks)
-        st = xy_fail(XY_EINVAL, "%s: the matrix is of %u rank%s and the job has %d", path, m->n,
+        st = xy_fail(XY_EINVAL, "%s: the matrix has %u rank%s and the job %d", path, m->n,
                      m->n == 1 ? "" : "s", ranks);
     else
         st = place_matrix(strategy, m, cores, core_of);
@@ -93,7 +93,7 @@ static xy_status_t place(const mpi_launch_values_t *values, const xy_cores_t *co
     if (strategy != NULL && strategy->needs_matrix && values->matrix != NULL)
         return read_and_place(how, values->matrix, cores, ranks, core_of);
     if (values->matrix != NULL)
-        xy_warn("--matrix %s is not looked at: --place %s does not need it", values->matrix, how);
+        xy_warn("--matrix %s is ignored: --place %s does not need it", values->matrix, how);
     if (strategy != NULL)
         return xy_place_ranks(how, cores, ranks, core_of);
     return access(how, F_OK) == 0 || strchr(how, '/') != NULL

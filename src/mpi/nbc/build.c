@@ -159,7 +159,7 @@ static xy_status_t choose(const xy_coll_request_t *q, const xy_coll_algorithm_t 
     st = xy_coll_choose(q, &nbc_link, NULL, algorithm_p);
     if (st == XY_OK && wanted != NULL &&
         (atomic_fetch_or(&said, 1u << q->collective) >> q->collective & 1) == 0)
-        xy_warn("%s by '%s' needs %s: '%s' is used for calls without", xy_coll_name(q->collective),
+        xy_warn("%s by '%s' needs %s; other calls use '%s'", xy_coll_name(q->collective),
                 wanted->name, wanted->needs, (*algorithm_p)->name);
     return st;
 }

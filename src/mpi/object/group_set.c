@@ -140,7 +140,8 @@ static int select_ranges(MPI_Group handle, int n, int ranges[][3], bool is_incl,
     if (!group)
         return mpi_group_refuse(NULL, handle);
     if (n < 0 || (n > 0 && !ranges))
-        return mpi_error(NULL, MPI_ERR_ARG, "the number of ranges is %d, at %p", n, (void *)ranges);
+        return mpi_error(NULL, MPI_ERR_ARG, "the number of ranges is %d, and the array is at %p", n,
+                         (void *)ranges);
     for (int i = 0; i < n; i++) {
         long length = range_length(ranges[i], group->size);
         if (length < 0)

@@ -262,7 +262,7 @@ int impl_info_get_string(MPI_Info handle, const char *key, int *buflen, char *va
     if (!flag || !buflen)
         return mpi_error_null(NULL, flag ? "buflen" : "flag");
     if (*buflen < 0 || (*buflen > 0 && !value))
-        return mpi_error(NULL, MPI_ERR_ARG, "the buffer has %d bytes at %p", *buflen,
+        return mpi_error(NULL, MPI_ERR_ARG, "the buffer of %d bytes is at %p", *buflen,
                          (void *)value);
     found = mpi_info_value(mpi_info_of(handle), key);
     *flag = found != NULL;

@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the handles of a program name, as far as it needs no communication: errors and their
- * handlers, info objects, attributes, groups, communicator objects, and the settings that hints
- * change.
+ * What the handles of a program name, as far as it needs no communication:
+ *
+ *   error.h errhandler.h   errors at the MPI boundary, and what handles them
+ *   info.h settings.h      hints, and the settings of nonblocking collectives that they change
+ *   attr.h                 values that the program attaches to objects
+ *   group.h comm.h         groups, and communicator objects
+ *   env.h status.h         what a rank has made besides, and the inside of MPI_Status
+ *
+ * Objects belong to the rank that made them and are touched by its worker only, but for groups,
+ * which never change and are shared by reference. Nothing in here parks; functions of the program
+ * (error handlers, attribute copies) run inside the call that needs them.
  */
 #ifndef XY_MPI_OBJECT_OBJECT_H
 #define XY_MPI_OBJECT_OBJECT_H

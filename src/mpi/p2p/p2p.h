@@ -1,5 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Point to point: requests, messages, and what is made of them. */
+/*
+ * Point to point: messages between two ranks, and the requests that stand for them.
+ *
+ *   request.h        operations that were started and not yet completed; waiting and testing
+ *   message.h        how bytes get from one rank to another
+ *   transfer.h       the arguments of a call and their checks
+ *   multi_request.h  one request for several messages
+ *   bsend.h          buffered sends
+ *   calls.h fast.h   what the MPI functions do; frequent ones are compiled into their entry points
+ *
+ * Requests, queues and buffers of a rank are touched by its worker only, without locks; what
+ * another worker does for a rank arrives as a packet. Calls may park the rank's fiber where MPI
+ * lets them block.
+ */
 #ifndef XY_MPI_P2P_P2P_H
 #define XY_MPI_P2P_P2P_H
 

@@ -78,7 +78,7 @@ static xy_status_t start_slices(double seconds)
     code = pthread_create(&thread, NULL, count_slices, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (code != 0)
-        return xy_fail_errno(code, "the slices of time", "start a thread for");
+        return xy_fail_errno(code, "a thread for the slices of time", "start");
     pthread_detach(thread);
     return XY_OK;
 }

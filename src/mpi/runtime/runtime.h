@@ -1,7 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The runtime of the MPI library: the job, its ranks and workers, the packets between workers, and
- * what all layers above use. It knows no MPI call; the layers above register with it (layer.h).
+ * The runtime of the MPI library. It knows no MPI call; the layers above register with it
+ * (layer.h).
+ *
+ *   rank.h                the job, its ranks and its workers
+ *   layer.h call.h        what layers add; entering and leaving a call
+ *   packet.h buffer.h     packets between workers, and buffers of eager messages
+ *   match.h               which message meets which receive
+ *   gate.h parallel.h     who may touch what a worker owns; work shared with idle workers
+ *   copy_stream.h         copies past the caches
+ *   caller.h trace.h monitor.h    where a call stands in the program; --trace; --monitor
+ *
+ * A job is made once per process, by the launcher or by MPI_Init without one, and lives to the end
+ * of the process. All that belongs to a rank is touched by its worker only, without locks.
  */
 #ifndef XY_MPI_RUNTIME_RUNTIME_H
 #define XY_MPI_RUNTIME_RUNTIME_H

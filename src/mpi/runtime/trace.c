@@ -141,7 +141,7 @@ static xy_status_t remember_path(const char *path)
     char directory[PATH_MAX] = "";
 
     if (path[0] != '/' && getcwd(directory, sizeof(directory)) == NULL)
-        return xy_fail_errno(errno, path, "find the directory of");
+        return xy_fail_errno(errno, path, "find its directory");
     all.path = xy_sprintf("%s%s%s", directory, path[0] != '/' ? "/" : "", path);
     all.part = all.path != NULL ? xy_sprintf("%s.part", all.path) : NULL;
     return all.part != NULL ? XY_OK : xy_fail_memory("starting a trace");

@@ -77,7 +77,7 @@ static int check_list(mpi_comm_t *comm, const char *what, int count, const int *
     if (count < 0)
         return mpi_error(comm, MPI_ERR_ARG, "the number of %s is %d", what, count);
     if (count > 0 && (!list || !weights || weights == MPI_WEIGHTS_EMPTY))
-        return mpi_error(comm, MPI_ERR_ARG, "there are %d %s, and no list or weights of them",
+        return mpi_error(comm, MPI_ERR_ARG, "there are %d %s, but the list or the weights are NULL",
                          count, what);
     for (int i = 0; i < count; i++)
         if (list[i] < 0 || list[i] >= comm->size)

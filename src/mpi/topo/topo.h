@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Virtual topologies, neighbourhood collectives, and communicators reordered for the machine. */
+/*
+ * Virtual topologies, neighbourhood collectives, and communicators reordered for the machine.
+ *
+ *   topology.h   who is whose neighbour in a communicator
+ *   neighbor.h   collectives between neighbours, made of messages
+ *   reorder.h    ranks renumbered so that partners are near each other
+ *
+ * A topology never changes; the communicators of one rank that were duplicated from one another
+ * share it. Reordering is a collective call, made where a topology is created with `reorder`.
+ */
 #ifndef XY_MPI_TOPO_TOPO_H
 #define XY_MPI_TOPO_TOPO_H
 

@@ -66,15 +66,15 @@ xy_status_t xy_task_check_fits(const xy_graph_t *graph, xy_op_id_t op, uint64_t 
                                op, a[i].data);
         if (one > capacity)
             return xy_fail(XY_EINVAL,
-                           "datum %d of task %d has %s and a memory holds %s; cut it into smaller "
-                           "blocks or give more memory",
+                           "datum %d of task %d takes %s, and a memory holds %s; cut it into "
+                           "smaller blocks or give more memory",
                            a[i].data, op, xy_format_size(one, need),
                            xy_format_size(capacity, have));
         bytes += one;
     }
     if (bytes > capacity)
         return xy_fail(XY_EINVAL,
-                       "the %d data of task %d have %s together and a memory holds %s; cut them "
+                       "the %d data of task %d take %s together, and a memory holds %s; cut them "
                        "into smaller blocks or give more memory",
                        n, op, xy_format_size(bytes, need), xy_format_size(capacity, have));
     return XY_OK;

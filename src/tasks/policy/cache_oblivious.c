@@ -116,10 +116,11 @@ static xy_status_t find_box(oblivious_t *c)
     for (int d = 0; d < 3; d++)
         c->extent[d] = c->marked == 0 ? 0 : high[d] - c->low[d] + 1;
     if (ops > 0 && (c->extent[0] < c->view->workers || c->extent[0] > (int64_t)ops + 2))
-        return xy_fail(XY_EINVAL,
-                       "cache-oblivious cuts the domain among %d workers, and the tasks are marked "
-                       "with %lld positions; mark them, or take another policy",
-                       c->view->workers, (long long)c->extent[0]);
+        return xy_fail(
+            XY_EINVAL,
+            "cache-oblivious needs at least as many positions as workers (%d) and about as many as "
+            "tasks at most; the tasks are marked with %lld; mark them, or use another policy",
+            c->view->workers, (long long)c->extent[0]);
     return XY_OK;
 }
 
@@ -220,8 +221,8 @@ static xy_status_t cut_times(oblivious_t *c)
     if (latest == NULL || waits == NULL || c->is_cut == NULL)
         st = xy_fail_memory("walking the domain");
     else if (!find_waits(c, latest, waits))
-        st = xy_fail(XY_EINVAL, "cache-oblivious needs tasks that wait only for earlier ones where "
-                                "others without a position lie between; take another policy");
+        st = xy_fail(XY_EINVAL, "cache-oblivious needs tasks that depend, through tasks without a "
+                                "position, on earlier iterations only; use another policy");
     for (int32_t t = 0, last = 0; t < c->time_count && st == XY_OK; t++)
         if (waits[t] > last) {
             c->is_cut[t] = true;
@@ -242,7 +243,7 @@ static xy_status_t find_times(oblivious_t *c)
         time_by_depth(c);
         if (!are_edges_fine(c))
             return xy_fail(XY_EINVAL, "cache-oblivious needs tasks whose marked positions are at "
-                                      "most 1 apart from what they depend on; take another policy");
+                                      "most 1 apart from what they depend on; use another policy");
     }
     for (int32_t i = 0, seen = 0; i < ops; i++) {
         if (!is_marked(c, i))
@@ -346,8 +347,9 @@ static xy_status_t make_order(oblivious_t *c, const xy_task_params_t *params)
     for (int32_t w = 0; w < c->view->workers && st == XY_OK; w++)
         st = walk_part(c, w);
     if (st == XY_OK && c->made != c->marked)
-        st = xy_fail(XY_EINVAL, "cache-oblivious needs one task per position and iteration; take "
-                                "another policy");
+        st = xy_fail(
+            XY_EINVAL,
+            "cache-oblivious needs one task per position and iteration; use another policy");
     forget_making(c);
     return st;
 }

@@ -219,17 +219,17 @@ static xy_status_t check_homes(const sim_tasks_t *s)
             bytes += xy_graph_data_at(s->graph, d)->home == m ? sim_bytes(s, d) : 0;
         if (room != 0 && bytes > room)
             return xy_fail(XY_EINVAL,
-                           "the data that live in memory %d have %s and it holds %s; let some "
-                           "live elsewhere or give more memory",
+                           "the data placed in memory %d take %s, and it holds %s; place some "
+                           "elsewhere, or give more memory",
                            m, xy_format_size(bytes, need), xy_format_size(room, have));
     }
     for (int32_t d = 0; d < s->data_count; d++)
         if (xy_graph_data_at(s->graph, d)->home < 0 ||
             xy_graph_data_at(s->graph, d)->home >= s->platform->memories)
-            return xy_fail(XY_EINVAL,
-                           "datum %d lives in memory %d; there are %d, and 0 is the main "
-                           "memory",
-                           d, xy_graph_data_at(s->graph, d)->home, s->platform->memories);
+            return xy_fail(
+                XY_EINVAL,
+                "datum %d is placed in memory %d; there are %d, and 0 is the main memory", d,
+                xy_graph_data_at(s->graph, d)->home, s->platform->memories);
     return XY_OK;
 }
 

@@ -270,7 +270,7 @@ static void test_what_cannot_work_is_said(void **state)
         xy_graph_add_data(guests, &(xy_data_t){.bytes = 1000, .home = home});
         assert_int_equal(xy_graph_finalize(guests), XY_OK);
         expect_refusal(guests, home == 1 ? small : wide, &(xy_task_sim_t){0},
-                       home == 1 ? "live in memory 1" : "lives in memory 3");
+                       home == 1 ? "placed in memory 1" : "is placed in memory 3");
         xy_graph_destroy(guests);
     }
     expect_refusal(g, small, &(xy_task_sim_t){0}, "datum 0 of task 0");

@@ -106,7 +106,8 @@ static xy_status_t lay_out(mpi_program_t *program)
         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (is_fixed ? MAP_FIXED_NOREPLACE : 0), -1, 0);
     if (program->region == MAP_FAILED) {
         program->region = NULL;
-        return xy_fail(XY_ENOMEM, "no room for %d copies of '%s'; start fewer ranks",
+        return xy_fail(XY_ENOMEM,
+                       "not enough address space for %d copies of '%s'; start fewer ranks",
                        program->images, program->path);
     }
     if (!is_fixed)

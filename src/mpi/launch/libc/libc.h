@@ -1,5 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a rank has instead of a process of its own, and the C library in front of the C library. */
+/*
+ * What a rank has instead of a process of its own, and the C library in front of the C library.
+ *
+ *   process.h     the state that is private to a rank: environment, streams, exit functions, locals
+ *   interpose.h   how a function is defined in front of the C library's
+ *   end_job.h     how a rank and the job end; signals and time limits
+ *   heap.h        how malloc grows and gives memory back
+ *
+ * The launcher makes one process object per rank before the ranks run. The functions in front are
+ * called by ranks, by their threads, and by any library: outside of a rank each does what the C
+ * library does.
+ */
 #ifndef XY_MPI_LAUNCH_LIBC_LIBC_H
 #define XY_MPI_LAUNCH_LIBC_LIBC_H
 

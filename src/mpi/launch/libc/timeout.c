@@ -65,5 +65,5 @@ xy_status_t mpi_timeout_start(double seconds)
 
     limit = seconds;
     code = start(end_at_limit, &limit);
-    return code == 0 ? XY_OK : xy_fail_errno(code, "the time limit", "start a thread for");
+    return code == 0 ? XY_OK : xy_fail_errno(code, "a thread for the time limit", "start");
 }
