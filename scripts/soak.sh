@@ -5,8 +5,8 @@
 #
 #   scripts/soak.sh [MINUTES [SEED]]     (30 minutes; a seed repeats the same choices)
 #
-# A quarter of the time goes to each part: random traffic between ranks, the whole suite under load,
-# fuzzing, mutants. What fails is printed as a command that shows it again. The last line is
+# A quarter of the time goes to each part: random programs, the whole suite under load, fuzzing,
+# mutants. What fails is printed as a command that shows it again. The last line is
 # `N passed, N failed`.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -18,7 +18,6 @@ case ${1:-} in
 esac
 part=$((${1:-30} * 60 / 4))
 seed=${2:-$(date +%s)}
-RANDOM=$((seed % 32768))
 passed=0 failed=0
 load=()
 
@@ -37,35 +36,19 @@ stop_load() {
 }
 trap stop_load EXIT
 
-one_of() {
-    shift $((RANDOM % $#))
-    echo "$1"
-}
-
-# A program of random messages, with settings nobody chose.
-random_program() {
-    local settings=()
-    read -ra settings <<<"$(one_of "" "--workers 1" "--comm-cores 1" "--progress none" "--progress threads" \
-        "--split 2 --comm-cores 1" "--split adaptive" "--comm-cores 1 --algorithm allreduce=rabenseifner,bcast=chain")"
-    local command=(build/dev/bin/mpiexec "${settings[@]}" -n "$(one_of 2 3 5 8 17 64 200)"
-        build/dev/tests/mpi/mpi_traffic 3 "$RANDOM")
-    if timeout 300 "${command[@]}" >build/logs/soak.log 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        say_bad "failed: ${command[*]}"
-        tail -5 build/logs/soak.log
-    fi
-}
-
+# Random programs with random options (tests/mpi/random), beside a load every second time.
 soak_random() {
-    local end=$((SECONDS + part))
+    local end=$((SECONDS + part)) batch=0 log=build/logs/soak-random.log ran bad
     while [ $SECONDS -lt $end ]; do
-        [ $((RANDOM % 2)) -eq 0 ] || start_load
-        for ((i = 0; i < 10 && SECONDS < end; i++)); do
-            random_program
-        done
+        [ $((batch % 2)) -eq 0 ] || start_load
+        tests/mpi/random/run.py --seed "$seed.$batch" --seconds $((end - SECONDS < 60 ? end - SECONDS + 1 : 60)) \
+            --pretend build/dev/tests/mpi/libmpi_more_cores.so --timeout 300 >"$log" 2>&1
         stop_load
+        grep -v '^random programs: ' "$log"
+        read -r ran bad < <(sed -nE 's/^random programs: ([0-9]+) ran, ([0-9]+) failed.*/\1 \2/p' "$log")
+        passed=$((passed + ${ran:-0} - ${bad:-0}))
+        failed=$((failed + ${bad:-1}))
+        batch=$((batch + 1))
     done
 }
 

@@ -22,6 +22,8 @@ logs=build/logs
 mkdir -p "$logs"
 passed=0 failed=0
 failures=() left_out=() wrapper=()
+XYLEM_SEED=${XYLEM_SEED:-$(git rev-parse HEAD 2>/dev/null || echo xylem)}
+export XYLEM_SEED
 export XYLEM_TIDY_FAST=${XYLEM_TIDY_FAST:-1} # the static analyzer is left to make lint
 jobs=$(($(nproc) * 2)) # many tests wait for something: two for each core keep it busy
 
@@ -77,7 +79,9 @@ fixed_addresses() {
     fi
 }
 
+# The random programs of a commit are always the same; the next commit has others.
 stage_dev() {
+    echo "   random programs of seed $XYLEM_SEED"
     build dev && run_tests dev "$jobs"
 }
 

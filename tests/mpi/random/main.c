@@ -17,7 +17,7 @@ random_t shared_random, own_random;
 bool is_verbose;
 
 static uint64_t seed;
-static int steps = 40;
+static int steps = 60;
 static const char *only;
 
 uint64_t hash(uint64_t a, uint64_t b, uint64_t c, uint64_t d)

@@ -6,6 +6,7 @@
   run.py --seconds 600 --seed x         as many as fit into ten minutes
   run.py --replay 123456                program 123456, with its options: prints the command first
   run.py --replay 123456 --minimize     the fewest of its steps that still fail
+  run.py --pretend more_cores.so ...    some of them with more cores than there are
 
 Each program has a number, which decides what it does (random.h), the number of ranks and the options.
 What fails is printed with the command that runs it again. The last line is
@@ -23,7 +24,7 @@ import sys
 import time
 
 BUILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../build/dev")
-STEPS = 40
+STEPS = 60
 
 
 def split_option(choose):
@@ -74,8 +75,6 @@ def options_of(choose, cores):
         options += ["--eager", choose.choice(["0", "64", "1K", "100K", "8M"])]
     if choose.random() < 0.3:
         options += ["--spin", choose.choice(["0", "1us", "20us", "1ms"])]
-    if choose.random() < 0.15:
-        options += ["--share-globals"] if False else []
     return options
 
 
@@ -83,8 +82,12 @@ def command_of(number, given):
     choose = random.Random(number)
     ranks = choose.choice([1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 24, choose.randint(1, 70), choose.randint(2, 32)])
     ranks = min(ranks, given.ranks)
-    options = options_of(choose, given.cores)
-    return [given.mpiexec, "-n", str(ranks), *options, given.program, str(number), "--steps", str(given.steps)]
+    cores, before = given.cores, []
+    if given.pretend and choose.random() < 0.3:
+        cores = choose.randint(3, 10)
+        before = ["env", "LD_PRELOAD=" + given.pretend, "XYLEM_TEST_CORES=%d" % cores]
+    options = options_of(choose, cores)
+    return [*before, given.mpiexec, "-n", str(ranks), *options, given.program, str(number), "--steps", str(given.steps)]
 
 
 def run(command, limit):
@@ -200,6 +203,7 @@ def main():
     parser.add_argument("--seconds", type=float)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--pretend", metavar="LIBRARY", help="made from more_cores.c")
     parser.add_argument("--ranks", type=int, default=70, help="at most")
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one program")
