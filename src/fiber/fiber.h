@@ -60,8 +60,8 @@ typedef struct {
      * posted meanwhile is found before the worker sleeps. May be NULL. */
     void (*rest)(xy_worker_t *w);
     /* Called once, on one worker, when every worker is asleep, no timer runs and fibers are still
-     * parked: nothing will ever wake them. Threads that are no workers are not foreseen: a pool
-     * that waits for their wakes leaves this NULL. */
+     * parked: nothing will ever wake them. A wake from a thread that is no worker is foreseen where
+     * the fiber waits in xy_fiber_park_outside. */
     void (*stuck)(xy_pool_t *pool);
     /* Called on the faulting worker, on its signal stack, when `fiber` ran over its stack, or at a
      * switch that finds it below its stack, on the stack that it has reached. Must not return (it
@@ -111,6 +111,9 @@ void xy_fiber_background_set(xy_fiber_t *fiber);
 /* Give way until ready or wake is called. A ready that came before the park (from poll, say) is not
  * lost: park then returns at once. */
 void xy_fiber_park(void);
+/* The same for a fiber that a thread which is no worker will wake: until then the pool is not
+ * stuck, whatever its other fibers do. */
+void xy_fiber_park_outside(void);
 /* Let the other ready fibers of the worker run once, the less urgent ones too (and poll); returns
  * at once when there is none. */
 void xy_fiber_yield(void);

@@ -137,6 +137,7 @@ struct xy_pool {
     /* Low half: workers asleep without a timer; high half: how often one of them woke. */
     _Alignas(XY_FIBER_LINE) _Atomic uint64_t sleepers;
     _Atomic bool is_stuck_said;
+    _Atomic int outside; /* fibers that a thread which is no worker will wake */
     _Alignas(XY_FIBER_LINE) _Atomic long live; /* fibers that have not ended */
     _Atomic bool is_stopping;
 };

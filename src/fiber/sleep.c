@@ -29,7 +29,8 @@
  * When a) or b) fails, some worker is on its way out of S4 and will count itself in again, so the
  * check is made again by the worker that is last then. Threads that are no workers are outside of
  * this reasoning: L looks into the mailboxes too, but a wake that such a thread will make later is
- * not foreseen.
+ * foreseen only where a fiber has said so (xy_fiber_park_outside): it counts itself in `outside`
+ * before its worker sleeps, and out when it runs again.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -99,7 +100,8 @@ static bool is_stuck(xy_pool_t *pool, uint64_t counted)
     int workers = pool->config.workers;
 
     if ((uint32_t)counted != (uint32_t)workers ||
-        atomic_load_explicit(&pool->live, memory_order_acquire) == 0)
+        atomic_load_explicit(&pool->live, memory_order_acquire) == 0 ||
+        atomic_load_explicit(&pool->outside, memory_order_acquire) != 0)
         return false;
     for (int i = 0; i < workers; i++) {
         xy_worker_head_t *head = &pool->workers[i].head;

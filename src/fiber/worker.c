@@ -260,6 +260,15 @@ void xy_fiber_park(void)
     give_way(w, self);
 }
 
+void xy_fiber_park_outside(void)
+{
+    _Atomic int *outside = &xy_worker_current->pool->outside;
+
+    atomic_fetch_add_explicit(outside, 1, memory_order_relaxed);
+    xy_fiber_park();
+    atomic_fetch_sub_explicit(outside, 1, memory_order_relaxed);
+}
+
 void xy_fiber_yield(void)
 {
     xy_worker_t *w = xy_worker_current;

@@ -447,6 +447,43 @@ static void test_foreign_thread(void **state)
     xy_pool_destroy(pool);
 }
 
+static void park_once_outside(void *arg)
+{
+    (void)arg;
+    xy_fiber_park_outside();
+}
+
+static void *wake_late(void *arg)
+{
+    usleep(50000);
+    xy_fiber_wake(arg);
+    return NULL;
+}
+
+/* All workers sleep until a thread that is none of them wakes a fiber; when that has ended, those
+ * that nothing will wake are noticed as ever. */
+static void test_outside_is_hope(void **state)
+{
+    (void)state;
+    for (int others = 0; others < 2; others++) {
+        xy_pool_t *pool = pool_of(2, 0, NULL);
+        xy_fiber_t *fiber;
+        pthread_t thread;
+
+        assert_int_equal(xy_fiber_create(xy_pool_worker(pool, 1), park_once_outside, NULL, &fiber),
+                         XY_OK);
+        if (others > 0)
+            assert_int_equal(xy_fiber_create(xy_pool_worker(pool, 0), park_for_ever, NULL, NULL),
+                             XY_OK);
+        assert_int_equal(pthread_create(&thread, NULL, wake_late, fiber), 0);
+        assert_int_equal(xy_pool_run(pool), XY_OK);
+        pthread_join(thread, NULL);
+        xy_fiber_release(fiber);
+        xy_pool_destroy(pool);
+        assert_int_equal(atomic_load(&stuck_calls), others);
+    }
+}
+
 static void nap(void *arg)
 {
     (void)arg;
@@ -627,6 +664,7 @@ int main(void)
         cmocka_unit_test(test_falling_asleep),
         cmocka_unit_test(test_wakes_in_order),
         cmocka_unit_test(test_stuck),
+        cmocka_unit_test(test_outside_is_hope),
         cmocka_unit_test(test_background),
         cmocka_unit_test(test_timer_is_hope),
         cmocka_unit_test(test_stop),
