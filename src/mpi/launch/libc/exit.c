@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* exit, atexit and their families end the rank, not the process. */
+#include <pthread.h>
 #include <stdlib.h>
+#include <threads.h>
 #include <unistd.h>
 
+#include "mpi/launch/libc/affinity.h"
 #include "mpi/launch/libc/end_job.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
@@ -48,6 +51,28 @@ XY_INTERPOSE void quick_exit(int code)
         mpi_process_exit_now(process, code);
     }
     XY_CALL_NEXT(next, "quick_exit")(code);
+    __builtin_unreachable();
+}
+
+/* The first thread of a process that ends as a thread leaves the others running. Cleanup handlers
+ * and objects on the stack of main are not visited. */
+XY_INTERPOSE void pthread_exit(void *value)
+{
+    static XY_NEXT(void, next, (void *));
+
+    if (mpi_process_is_rank())
+        mpi_threads_end_rank(mpi_process_self, 0, true);
+    XY_CALL_NEXT(next, "pthread_exit")(value);
+    __builtin_unreachable();
+}
+
+XY_INTERPOSE void thrd_exit(int value)
+{
+    static XY_NEXT(void, next, (int));
+
+    if (mpi_process_is_rank())
+        mpi_threads_end_rank(mpi_process_self, 0, true);
+    XY_CALL_NEXT(next, "thrd_exit")(value);
     __builtin_unreachable();
 }
 

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "mpi/launch/libc/block.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
 
@@ -21,9 +22,19 @@ int old_vscanf(const char *format, va_list arguments) __asm__("vscanf");
 int old_fscanf(FILE *file, const char *format, ...) __asm__("fscanf");
 int old_scanf(const char *format, ...) __asm__("scanf");
 
+/* The FILE to read from. Where its buffer is empty and its descriptor has nothing yet, the other
+ * ranks of the core run before the C library waits. */
 static FILE *own(FILE *file)
 {
-    return mpi_stream_of(mpi_process_self, file);
+    FILE *mine = mpi_stream_of(mpi_process_self, file);
+    const mpi_stream_t *stream;
+
+    if (mpi_process_self != NULL && mine->_IO_read_ptr >= mine->_IO_read_end &&
+        mpi_block_may(NULL)) {
+        stream = mpi_stream_find(mpi_process_self, mine);
+        mpi_descriptor_await_input(stream != NULL ? stream->fd : mine->_fileno);
+    }
+    return mine;
 }
 
 /* ---- Formatted input: three dialects, which differ in %a and in binary integers ---- */
@@ -190,7 +201,7 @@ XY_INTERPOSE int ungetc(int c, FILE *file)
 {
     static XY_NEXT(int, next, (int, FILE *));
 
-    return XY_CALL_NEXT(next, "ungetc")(c, own(file));
+    return XY_CALL_NEXT(next, "ungetc")(c, mpi_stream_of(mpi_process_self, file));
 }
 
 XY_INTERPOSE char *fgets(char *buffer, int size, FILE *file)

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mpi/launch/libc/end_job.h"
 
@@ -119,6 +120,8 @@ void mpi_process_run(void *argument)
     char **environment = XMPI_PROCESS_VARIABLE(process, char **, XMPI_VARIABLE_ENVIRON);
     main_fn run = (main_fn)mpi_image_at(process->image, program->main);
 
+    process->thread = pthread_self();
+    process->tid = gettid();
     if (!program->is_shared)
         mpi_image_construct(program, process->image, process->argc, process->argv, environment);
     mpi_process_exit(process, run(process->argc, process->argv, environment));

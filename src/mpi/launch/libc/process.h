@@ -9,7 +9,9 @@
 #ifndef XY_MPI_LAUNCH_LIBC_PROCESS_H
 #define XY_MPI_LAUNCH_LIBC_PROCESS_H
 
+#include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -57,6 +59,9 @@ typedef struct {
     char random_state[128];
 } mpi_random_t;
 
+/* Are there other ranks on its core? */
+typedef enum { XMPI_SHARING_UNKNOWN, XMPI_SHARING_ALONE, XMPI_SHARING_CORE } mpi_sharing_t;
+
 struct mpi_process {
     mpi_rank_t *rank;
     int world;
@@ -88,6 +93,13 @@ struct mpi_process {
 
     xy_vec_t atexit; /* of mpi_atexit_t */
     bool is_exiting, has_ended;
+    mpi_sharing_t sharing;
+
+    pthread_t thread; /* its worker's */
+    pid_t tid;
+    unsigned char *affinity; /* what it has asked for, or NULL */
+    size_t affinity_size;
+    _Atomic int thread_count; /* those it has made and that have not ended */
     int exit_code;
 
     char *thread_locals;    /* while the rank does not run; NULL: it has none */

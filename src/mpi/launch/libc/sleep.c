@@ -1,32 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Waiting for time to pass lets other ranks run. So do sched_yield and the forms of select and poll
- * that only wait.
- */
+/* Waiting for time to pass lets other ranks run, and so does sched_yield. */
 #include <errno.h>
-#include <poll.h>
 #include <sched.h>
-#include <sys/select.h>
+#include <threads.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "fiber/fiber.h"
+#include "mpi/launch/libc/block.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
 
 static bool is_valid(const struct timespec *t)
 {
     return t->tv_sec >= 0 && t->tv_nsec >= 0 && t->tv_nsec < 1000000000L;
-}
-
-/* Other ranks run meanwhile. */
-static void rank_sleep(double seconds)
-{
-    mpi_rank_t *self = mpi_self;
-
-    mpi_go_inside(self);
-    xy_fiber_sleep(seconds);
-    mpi_go_outside(self);
 }
 
 static double seconds_of(const struct timespec *t)
@@ -40,7 +26,7 @@ XY_INTERPOSE unsigned sleep(unsigned seconds)
 
     if (!mpi_process_is_rank())
         return XY_CALL_NEXT(next, "sleep")(seconds);
-    rank_sleep((double)seconds);
+    mpi_rank_sleep((double)seconds);
     return 0;
 }
 
@@ -50,7 +36,7 @@ XY_INTERPOSE int usleep(useconds_t microseconds)
 
     if (!mpi_process_is_rank())
         return XY_CALL_NEXT(next, "usleep")(microseconds);
-    rank_sleep(1e-6 * (double)microseconds);
+    mpi_rank_sleep(1e-6 * (double)microseconds);
     return 0;
 }
 
@@ -64,7 +50,7 @@ XY_INTERPOSE int nanosleep(const struct timespec *wanted, struct timespec *left)
         errno = EINVAL;
         return -1;
     }
-    rank_sleep(seconds_of(wanted));
+    mpi_rank_sleep(seconds_of(wanted));
     return 0;
 }
 
@@ -84,7 +70,7 @@ XY_INTERPOSE int clock_nanosleep(clockid_t clock, int flags, const struct timesp
     seconds =
         (double)(wanted->tv_sec - now.tv_sec) + 1e-9 * (double)(wanted->tv_nsec - now.tv_nsec);
     if (seconds > 0)
-        rank_sleep(seconds);
+        mpi_rank_sleep(seconds);
     return 0;
 }
 
@@ -94,30 +80,21 @@ XY_INTERPOSE int sched_yield(void)
 
     if (!mpi_process_is_rank())
         return XY_CALL_NEXT(next, "sched_yield")();
-    mpi_go_inside(mpi_self);
-    xy_fiber_yield();
-    mpi_go_outside(mpi_self);
+    mpi_rank_yield();
     return 0;
 }
 
-XY_INTERPOSE int select(int n, fd_set *in, fd_set *out, fd_set *except, struct timeval *limit)
+XY_INTERPOSE int thrd_sleep(const struct timespec *wanted, struct timespec *left)
 {
-    static XY_NEXT(int, next, (int, fd_set *, fd_set *, fd_set *, struct timeval *));
+    static XY_NEXT(int, next, (const struct timespec *, struct timespec *));
 
-    if (n != 0 || limit == NULL || !mpi_process_is_rank())
-        return XY_CALL_NEXT(next, "select")(n, in, out, except, limit);
-    rank_sleep((double)limit->tv_sec + 1e-6 * (double)limit->tv_usec);
-    limit->tv_sec = 0;
-    limit->tv_usec = 0;
+    if (!mpi_process_is_rank() || !is_valid(wanted))
+        return XY_CALL_NEXT(next, "thrd_sleep")(wanted, left);
+    mpi_rank_sleep(seconds_of(wanted));
     return 0;
 }
 
-XY_INTERPOSE int poll(struct pollfd *fds, nfds_t n, int milliseconds)
+XY_INTERPOSE void thrd_yield(void)
 {
-    static XY_NEXT(int, next, (struct pollfd *, nfds_t, int));
-
-    if (n != 0 || milliseconds < 0 || !mpi_process_is_rank())
-        return XY_CALL_NEXT(next, "poll")(fds, n, milliseconds);
-    rank_sleep(1e-3 * (double)milliseconds);
-    return 0;
+    sched_yield();
 }

@@ -6,6 +6,7 @@
 #include <stdio_ext.h>
 #include <unistd.h>
 
+#include "mpi/launch/libc/block.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
 
@@ -89,7 +90,10 @@ XY_INTERPOSE int fclose(FILE *file)
     static XY_NEXT(int, next, (FILE *));
     mpi_stream_t *stream = mpi_stream_find(mpi_process_self, file);
 
-    return stream != NULL ? close_stream(stream) : XY_CALL_NEXT(next, "fclose")(file);
+    if (stream != NULL)
+        return close_stream(stream);
+    mpi_descriptor_forget(file->_fileno);
+    return XY_CALL_NEXT(next, "fclose")(file);
 }
 
 XY_INTERPOSE FILE *freopen(const char *path, const char *mode, FILE *file)

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/launch/libc/block.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "fiber/fiber.h"
+#include "mpi/launch/libc/interpose.h"
+#include "mpi/launch/libc/process.h"
+
+/* The bounds of this library: what the linker puts at its two ends. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+/* ---- Who may park ---- */
+
+/* Found once per rank, when it first matters. */
+static bool shares_core(mpi_process_t *process)
+{
+    int home = mpi_job->home[process->world];
+
+    if (process->sharing == XMPI_SHARING_UNKNOWN) {
+        process->sharing = XMPI_SHARING_ALONE;
+        for (int r = 0; r < mpi_job->size && process->sharing == XMPI_SHARING_ALONE; r++)
+            if (r != process->world && mpi_job->home[r] == home)
+                process->sharing = XMPI_SHARING_CORE;
+    }
+    return process->sharing == XMPI_SHARING_CORE;
+}
+
+bool mpi_block_may(const void *caller)
+{
+    return mpi_process_is_rank() && mpi_self->call.name == NULL &&
+           ((const char *)caller < __ehdr_start || (const char *)caller >= _end) &&
+           shares_core(mpi_process_self);
+}
+
+/* ---- Threads that wait for ranks ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t has_work = PTHREAD_COND_INITIALIZER;
+static mpi_block_t *first, **last = &first;
+static int queued, waiting; /* calls that no thread has taken; threads without a call */
+
+static mpi_block_t *take(void)
+{
+    mpi_block_t *block;
+
+    pthread_mutex_lock(&lock);
+    while (first == NULL) {
+        waiting++;
+        pthread_cond_wait(&has_work, &lock);
+        waiting--;
+    }
+    block = first;
+    first = block->next;
+    if (first == NULL)
+        last = &first;
+    queued--;
+    pthread_mutex_unlock(&lock);
+    return block;
+}
+
+/* The block lies on the stack of the fiber: it is gone once that runs again. */
+static void *serve(void *unused)
+{
+    (void)unused;
+    for (;;) {
+        mpi_block_t *block = take();
+        xy_fiber_t *fiber = block->fiber;
+
+        block->fn(block->arg);
+        atomic_store_explicit(&block->is_done, true, memory_order_release);
+        xy_fiber_wake(fiber);
+    }
+    return NULL;
+}
+
+/* On the rank's cores, deaf to signals: those are for workers and for the program's threads. */
+static bool start_thread(const cpu_set_t *cores)
+{
+    static XY_NEXT(int, next, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *));
+    enum { STACK = 1 << 20 };
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int code;
+
+    if (pthread_attr_init(&attributes) != 0)
+        return false;
+    pthread_attr_setstacksize(&attributes, STACK);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    if (cores != NULL && CPU_COUNT(cores) > 0)
+        pthread_attr_setaffinity_np(&attributes, sizeof(*cores), cores);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    code = XY_CALL_NEXT(next, "pthread_create")(&thread, &attributes, serve, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    return code == 0;
+}
+
+/* Take it back; false: a thread has it already. */
+static bool withdraw(const mpi_block_t *block)
+{
+    bool is_found = false;
+
+    pthread_mutex_lock(&lock);
+    for (mpi_block_t **at = &first; *at != NULL && !is_found;)
+        if (*at == block) {
+            *at = block->next;
+            is_found = true;
+            queued--;
+        } else {
+            at = &(*at)->next;
+        }
+    if (is_found) {
+        last = &first;
+        while (*last != NULL)
+            last = &(*last)->next;
+    }
+    pthread_mutex_unlock(&lock);
+    return is_found;
+}
+
+bool mpi_block_start(mpi_block_t *block)
+{
+    bool has_thread;
+
+    block->fiber = mpi_self->fiber;
+    block->next = NULL;
+    atomic_init(&block->is_done, false);
+    pthread_mutex_lock(&lock);
+    *last = block;
+    last = &block->next;
+    has_thread = waiting >= ++queued;
+    if (has_thread)
+        pthread_cond_signal(&has_work);
+    pthread_mutex_unlock(&lock);
+    return has_thread || start_thread(mpi_process_self->cores) || !withdraw(block);
+}
+
+void mpi_block_wait(mpi_block_t *block)
+{
+    mpi_rank_t *self = mpi_self;
+
+    mpi_go_inside(self);
+    do
+        xy_fiber_park_outside();
+    while (!atomic_load_explicit(&block->is_done, memory_order_acquire));
+    mpi_go_outside(self);
+}
+
+void mpi_block_run(void (*fn)(void *), void *arg)
+{
+    mpi_block_t block = {.fn = fn, .arg = arg};
+
+    if (mpi_block_start(&block))
+        mpi_block_wait(&block);
+    else
+        fn(arg);
+}
+
+typedef struct {
+    long number;
+    const long *arguments;
+    long result;
+    int error;
+} call_t;
+
+static void make_call(void *arg)
+{
+    call_t *call = arg;
+    const long *a = call->arguments;
+
+    call->result = syscall(call->number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    call->error = errno;
+}
+
+long mpi_block_call(long number, const long arguments[6])
+{
+    call_t call = {.number = number, .arguments = arguments};
+
+    mpi_block_run(make_call, &call);
+    if (call.result < 0)
+        errno = call.error;
+    return call.result;
+}
+
+/* ---- Time ---- */
+
+void mpi_rank_yield(void)
+{
+    mpi_rank_t *self = mpi_self;
+
+    mpi_go_inside(self);
+    xy_fiber_yield();
+    mpi_go_outside(self);
+}
+
+void mpi_rank_sleep(double seconds)
+{
+    mpi_rank_t *self = mpi_self;
+
+    mpi_go_inside(self);
+    xy_fiber_sleep(seconds);
+    mpi_go_outside(self);
+}
+
+void mpi_rank_back_off(unsigned *round)
+{
+    enum { YIELDS = 64, LONGEST = 10 };
+    unsigned n = (*round)++;
+
+    if (n < YIELDS)
+        mpi_rank_yield();
+    else
+        mpi_rank_sleep(1e-6 * (double)(1u << (n - YIELDS < LONGEST ? n - YIELDS : LONGEST)));
+}
+
+double mpi_seconds_until(clockid_t clock, const struct timespec *deadline)
+{
+    struct timespec now;
+
+    clock_gettime(clock, &now);
+    return (double)(deadline->tv_sec - now.tv_sec) +
+           1e-9 * (double)(deadline->tv_nsec - now.tv_nsec);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Calls that wait in the kernel. The worker of a rank that waits would keep its other ranks
+ * waiting, too: such a call is handed to a thread that has nothing else to do, and the rank's fiber
+ * is parked until it returns.
+ *
+ *   XY_INTERPOSE int flock(int fd, int operation)
+ *   {
+ *       ...
+ *       if (!XY_MAY_PARK())
+ *           return XY_CALL_NEXT(next, "flock")(fd, operation);
+ *       return (int)mpi_block_call(SYS_flock, XY_ARGUMENTS(fd, operation));
+ */
+#ifndef XY_MPI_LAUNCH_LIBC_BLOCK_H
+#define XY_MPI_LAUNCH_LIBC_BLOCK_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <time.h>
+
+/* Is the caller a rank in its own code, with other ranks on its core? Calls of this library itself
+ * never park: it may hold locks, or be changing fibers. */
+#define XY_MAY_PARK() mpi_block_may(__builtin_return_address(0))
+bool mpi_block_may(const void *caller);
+
+/* Run fn(arg) on another thread while other ranks run; on this one where no thread can be had. */
+void mpi_block_run(void (*fn)(void *), void *arg);
+/* The same in two steps: what lies between them runs beside fn. */
+typedef struct mpi_block {
+    void (*fn)(void *);
+    void *arg;
+    struct xy_fiber *fiber;
+    struct mpi_block *next;
+    _Atomic bool is_done;
+} mpi_block_t;
+bool mpi_block_start(mpi_block_t *block);
+void mpi_block_wait(mpi_block_t *block);
+
+/* A system call on another thread; -1 with errno. */
+#define XY_ARGUMENTS(...) ((const long[6]){__VA_ARGS__})
+long mpi_block_call(long number, const long arguments[6]);
+
+/* Let the other ranks of the core run: once, and for a time. */
+void mpi_rank_yield(void);
+void mpi_rank_sleep(double seconds);
+/* One round of a loop that tries again and again: longer and longer pauses, up to a millisecond. */
+void mpi_rank_back_off(unsigned *round);
+/* Seconds until `deadline` on `clock`. */
+double mpi_seconds_until(clockid_t clock, const struct timespec *deadline);
+
+/* Lock it as a rank that lets others run (mutex.c); not one that checks its owner. */
+int mpi_mutex_lock(pthread_mutex_t *mutex);
+
+/* Descriptors (descriptor.c). Regular files never wait for another rank. */
+bool mpi_descriptor_is_file(int fd);
+void mpi_descriptor_forget(int fd);
+/* A rank is about to read a FILE whose buffer is empty: let others run until there is input. */
+void mpi_descriptor_await_input(int fd);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * exec: the new program would take the place of all ranks, which share one process. It is refused,
+ * unless the job is one rank, or the caller is a child that a rank has made. The environment is the
+ * rank's, and so is the PATH that is searched.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "mpi/launch/libc/interpose.h"
+#include "mpi/launch/libc/path.h"
+#include "mpi/runtime/runtime.h"
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+/* The job of one rank: as a process would, on all its cores again. */
+static void leave_job(mpi_process_t *process)
+{
+    mpi_streams_flush(process);
+    if (process->affinity != NULL)
+        syscall(SYS_sched_setaffinity, gettid(), process->affinity_size, process->affinity);
+    else if (process->cores != NULL)
+        syscall(SYS_sched_setaffinity, gettid(), sizeof(*process->cores), process->cores);
+}
+
+/* 0: go on. */
+static int refuse(const char *function, const char *path)
+{
+    mpi_process_t *process = mpi_process_self;
+
+    if (process == NULL || getpid() != mpi_process_pid)
+        return 0;
+    if (mpi_job->size == 1) {
+        leave_job(process);
+        return 0;
+    }
+    mpi_launch_say("rank %d: %s of '%s' is refused: it would replace all %d ranks, which share one "
+                   "process; start the program with posix_spawn, system, or fork and exec",
+                   process->world, function, path != NULL ? path : "", mpi_job->size);
+    errno = ENOTSUP;
+    return -1;
+}
+
+static int plain_execve(const char *path, char *const arguments[], char *const environment[])
+{
+    static XY_NEXT(int, next, (const char *, char *const[], char *const[]));
+
+    return XY_CALL_NEXT(next, "execve")(path, arguments, mpi_environment_for(environment));
+}
+
+XY_INTERPOSE int execve(const char *path, char *const arguments[], char *const environment[])
+{
+    return refuse("execve", path) != 0 ? -1 : plain_execve(path, arguments, environment);
+}
+
+XY_INTERPOSE int fexecve(int fd, char *const arguments[], char *const environment[])
+{
+    static XY_NEXT(int, next, (int, char *const[], char *const[]));
+
+    if (refuse("fexecve", "a descriptor") != 0)
+        return -1;
+    return XY_CALL_NEXT(next, "fexecve")(fd, arguments, mpi_environment_for(environment));
+}
+
+XY_INTERPOSE int execveat(int directory, const char *path, char *const arguments[],
+                          char *const environment[], int flags)
+{
+    static XY_NEXT(int, next, (int, const char *, char *const[], char *const[], int));
+
+    if (refuse("execveat", path) != 0)
+        return -1;
+    return XY_CALL_NEXT(next, "execveat")(directory, path, arguments,
+                                          mpi_environment_for(environment), flags);
+}
+
+XY_INTERPOSE int execv(const char *path, char *const arguments[])
+{
+    return refuse("execv", path) != 0 ? -1 : plain_execve(path, arguments, environ);
+}
+
+/* The C library's runs a script without a first line with the shell. */
+static int search_and_exec(const char *file, char *const arguments[], char *const environment[])
+{
+    static XY_NEXT(int, next, (const char *, char *const[], char *const[]));
+    char path[XMPI_PATH_SIZE];
+
+    return XY_CALL_NEXT(next, "execvpe")(mpi_path_find(file, path), arguments,
+                                         mpi_environment_for(environment));
+}
+
+XY_INTERPOSE int execvpe(const char *file, char *const arguments[], char *const environment[])
+{
+    return refuse("execvpe", file) != 0 ? -1 : search_and_exec(file, arguments, environment);
+}
+
+XY_INTERPOSE int execvp(const char *file, char *const arguments[])
+{
+    return refuse("execvp", file) != 0 ? -1 : search_and_exec(file, arguments, environ);
+}
+
+/* ---- The forms with a list ---- */
+
+static size_t count_list(va_list list)
+{
+    size_t n = 1;
+
+    while (va_arg(list, char *) != NULL)
+        n++;
+    return n;
+}
+
+static void fill_list(char **arguments, const char *first, size_t count, va_list list)
+{
+    arguments[0] = (char *)(uintptr_t)first;
+    for (size_t i = 1; i <= count; i++)
+        arguments[i] = va_arg(list, char *);
+}
+
+XY_INTERPOSE int execl(const char *path, const char *first, ...)
+{
+    va_list list, again;
+    size_t count;
+
+    if (refuse("execl", path) != 0)
+        return -1;
+    va_start(list, first);
+    va_copy(again, list);
+    count = count_list(list);
+    {
+        char **arguments = __builtin_alloca((count + 1) * sizeof(char *));
+
+        fill_list(arguments, first, count, again);
+        va_end(again);
+        va_end(list);
+        return plain_execve(path, arguments, environ);
+    }
+}
+
+XY_INTERPOSE int execlp(const char *file, const char *first, ...)
+{
+    va_list list, again;
+    size_t count;
+
+    if (refuse("execlp", file) != 0)
+        return -1;
+    va_start(list, first);
+    va_copy(again, list);
+    count = count_list(list);
+    {
+        char **arguments = __builtin_alloca((count + 1) * sizeof(char *));
+
+        fill_list(arguments, first, count, again);
+        va_end(again);
+        va_end(list);
+        return search_and_exec(file, arguments, environ);
+    }
+}
+
+/* The environment follows the end of the list. */
+XY_INTERPOSE int execle(const char *path, const char *first, ...)
+{
+    va_list list, again;
+    size_t count;
+
+    if (refuse("execle", path) != 0)
+        return -1;
+    va_start(list, first);
+    va_copy(again, list);
+    count = count_list(list);
+    {
+        char **arguments = __builtin_alloca((count + 1) * sizeof(char *));
+        char *const *environment;
+
+        fill_list(arguments, first, count, again);
+        environment = va_arg(again, char *const *);
+        va_end(again);
+        va_end(list);
+        return plain_execve(path, arguments, environment);
+    }
+}
+
+/* daemon ends the process that calls it. */
+XY_INTERPOSE int daemon(int keeps_directory, int keeps_streams)
+{
+    static XY_NEXT(int, next, (int, int));
+
+    if (refuse("daemon", "the background") != 0)
+        return -1;
+    return XY_CALL_NEXT(next, "daemon")(keeps_directory, keeps_streams);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * syscall(): those calls that have a function of their own in front of the C library do what it
+ * does. libnuma binds itself this way, std::atomic waits this way.
+ */
+#include <errno.h>
+#include <linux/futex.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "mpi/launch/libc/affinity.h"
+#include "mpi/launch/libc/block.h"
+#include "mpi/launch/libc/end_job.h"
+#include "mpi/launch/libc/interpose.h"
+
+static long plain(long number, const long a[6])
+{
+    static XY_NEXT(long, next, (long, ...));
+
+    return XY_CALL_NEXT(next, "syscall")(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+}
+
+static void end(mpi_process_t *process, long number, int code)
+{
+    if (number == SYS_exit_group)
+        mpi_finish_rank(process, code & 0377);
+    if (mpi_process_is_rank())
+        mpi_threads_end_rank(process, code, false);
+}
+
+/* A wait that would end at once does so here. */
+static long wait_for_word(const long a[6])
+{
+    int operation = (int)a[1] & FUTEX_CMD_MASK;
+
+    if ((operation != FUTEX_WAIT && operation != FUTEX_WAIT_BITSET) ||
+        __atomic_load_n((const int *)a[0], __ATOMIC_ACQUIRE) != (int)a[2])
+        return plain(SYS_futex, a);
+    return mpi_block_call(SYS_futex, a);
+}
+
+static long of_rank(mpi_process_t *process, long number, const long a[6])
+{
+    long result;
+
+    switch (number) {
+    case SYS_exit:
+    case SYS_exit_group:
+        end(process, number, (int)a[0]);
+        return plain(number, a);
+    case SYS_execve:
+        return execve((const char *)a[0], (char *const *)a[1], (char *const *)a[2]);
+    case SYS_sched_setaffinity:
+        result = mpi_affinity_set((pid_t)a[0], (size_t)a[1], (const void *)a[2]);
+        return result == XMPI_AFFINITY_PLAIN ? plain(number, a) : result;
+    case SYS_sched_getaffinity:
+        result = plain(number, a);
+        if (result > 0)
+            mpi_affinity_answer((pid_t)a[0], (size_t)result, (void *)a[2]);
+        return result;
+    default:
+        return plain(number, a);
+    }
+}
+
+XY_INTERPOSE long syscall(long number, ...)
+{
+    mpi_process_t *process = mpi_process_self;
+    va_list arguments;
+    long a[6];
+
+    va_start(arguments, number);
+    for (int i = 0; i < 6; i++)
+        a[i] = va_arg(arguments, long);
+    va_end(arguments);
+    if (number == SYS_futex)
+        return XY_MAY_PARK() ? wait_for_word(a) : plain(number, a);
+    if (process == NULL || getpid() != mpi_process_pid)
+        return plain(number, a);
+    return of_rank(process, number, a);
+}

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# A rank's affinity is the rank's: programs that bind all ranks to one core leave workers on theirs.
+. "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
+
+build affinity -pthread
+first=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
+cores=$(nproc)
+for how in sched pid tid pthread syscall; do
+    run 0 -n 4 --workers 2 ./affinity "$how" "$first"
+    same "$out" "$(for r in 0 1 2 3; do
+        echo "rank $r is bound 1 1 1, its thread 1, its worker stays 1"
+    done)"
+    [ "$cores" -lt 2 ] || [ "$(sort -u <<<"$err" | wc -l)" = 2 ] || die "workers are on one core: $err"
+done
