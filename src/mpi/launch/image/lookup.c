@@ -15,6 +15,9 @@ static const struct {
     {"__environ", XMPI_VARIABLE_ENVIRON}, {"_environ", XMPI_VARIABLE_ENVIRON},
     {"optarg", XMPI_VARIABLE_OPTARG},     {"optind", XMPI_VARIABLE_OPTIND},
     {"opterr", XMPI_VARIABLE_OPTERR},     {"optopt", XMPI_VARIABLE_OPTOPT},
+    {"tzname", XMPI_VARIABLE_TZNAME},     {"__tzname", XMPI_VARIABLE_TZNAME},
+    {"timezone", XMPI_VARIABLE_TIMEZONE}, {"__timezone", XMPI_VARIABLE_TIMEZONE},
+    {"daylight", XMPI_VARIABLE_DAYLIGHT}, {"__daylight", XMPI_VARIABLE_DAYLIGHT},
 };
 
 int mpi_lookup_variable(const char *name)

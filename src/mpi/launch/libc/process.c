@@ -13,14 +13,19 @@ bool mpi_process_is_child;
 
 typedef int (*main_fn)(int, char **, char **);
 
-static void *shared_variable(const mpi_program_t *program, char *image, mpi_variable_t variable,
-                             const char *name)
+static void *shared_variable(const mpi_program_t *program, char *image, mpi_variable_t variable)
 {
+    static const char *const names[XMPI_VARIABLES] = {
+        [XMPI_VARIABLE_OPTARG] = "optarg",    [XMPI_VARIABLE_OPTIND] = "optind",
+        [XMPI_VARIABLE_OPTERR] = "opterr",    [XMPI_VARIABLE_OPTOPT] = "optopt",
+        [XMPI_VARIABLE_TZNAME] = "tzname",    [XMPI_VARIABLE_TIMEZONE] = "timezone",
+        [XMPI_VARIABLE_DAYLIGHT] = "daylight"};
+
     return program->variable_at[variable] != 0 ? image + program->variable_at[variable]
-                                               : dlsym(RTLD_DEFAULT, name);
+                                               : dlsym(RTLD_DEFAULT, names[variable]);
 }
 
-/* With one image for all, all ranks share the variables of getopt. */
+/* With one image for all, all ranks share the variables of getopt and of the time zone. */
 static void choose_variables(mpi_process_t *process)
 {
     const mpi_program_t *program = process->program;
@@ -33,18 +38,15 @@ static void choose_variables(mpi_process_t *process)
         [XMPI_VARIABLE_OPTIND] = &process->own.optind,
         [XMPI_VARIABLE_OPTERR] = &process->own.opterr,
         [XMPI_VARIABLE_OPTOPT] = &process->own.optopt,
+        [XMPI_VARIABLE_TZNAME] = process->own.tzname,
+        [XMPI_VARIABLE_TIMEZONE] = &process->own.timezone,
+        [XMPI_VARIABLE_DAYLIGHT] = &process->own.daylight,
     };
 
     memcpy(process->variables, own, sizeof(own));
     if (program->is_shared) {
-        process->variables[XMPI_VARIABLE_OPTARG] =
-            shared_variable(program, process->image, XMPI_VARIABLE_OPTARG, "optarg");
-        process->variables[XMPI_VARIABLE_OPTIND] =
-            shared_variable(program, process->image, XMPI_VARIABLE_OPTIND, "optind");
-        process->variables[XMPI_VARIABLE_OPTERR] =
-            shared_variable(program, process->image, XMPI_VARIABLE_OPTERR, "opterr");
-        process->variables[XMPI_VARIABLE_OPTOPT] =
-            shared_variable(program, process->image, XMPI_VARIABLE_OPTOPT, "optopt");
+        for (int v = XMPI_VARIABLE_OPTARG; v < XMPI_VARIABLES; v++)
+            process->variables[v] = shared_variable(program, process->image, (mpi_variable_t)v);
         return;
     }
     for (int v = 0; v < XMPI_VARIABLES; v++)

@@ -77,6 +77,9 @@ struct mpi_process {
         char **environment;
         char *optarg;
         int optind, opterr, optopt;
+        char *tzname[2];
+        long timezone;
+        int daylight;
     } own;
 
     mpi_stream_t in, out, err;

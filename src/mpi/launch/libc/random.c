@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
@@ -195,37 +194,4 @@ XY_INTERPOSE char *strtok(char *s, const char *delimiters)
     if (process == NULL)
         return XY_CALL_NEXT(next, "strtok")(s, delimiters);
     return strtok_r(s, delimiters, &process->strtok_rest);
-}
-
-/* The functions of time that answer in static memory. */
-XY_INTERPOSE struct tm *gmtime(const time_t *when)
-{
-    static XY_NEXT(struct tm *, next, (const time_t *));
-    mpi_process_t *process = mpi_process_self;
-
-    return process == NULL ? XY_CALL_NEXT(next, "gmtime")(when) : gmtime_r(when, &process->time);
-}
-
-XY_INTERPOSE struct tm *localtime(const time_t *when)
-{
-    static XY_NEXT(struct tm *, next, (const time_t *));
-    mpi_process_t *process = mpi_process_self;
-
-    if (process == NULL)
-        return XY_CALL_NEXT(next, "localtime")(when);
-    tzset();
-    return localtime_r(when, &process->time);
-}
-
-XY_INTERPOSE char *asctime(const struct tm *tm)
-{
-    static XY_NEXT(char *, next, (const struct tm *));
-    mpi_process_t *process = mpi_process_self;
-
-    return process == NULL ? XY_CALL_NEXT(next, "asctime")(tm) : asctime_r(tm, process->time_text);
-}
-
-XY_INTERPOSE char *ctime(const time_t *when)
-{
-    return asctime(localtime(when));
 }
