@@ -56,9 +56,10 @@ typedef struct {
      * (then it polls again), and when it continues with `fiber` (NULL: it stops). For those who
      * watch; must not park. May be NULL. */
     void (*idle)(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber);
-    /* Called by worker `w` before it sleeps: a moment for what can wait. It must not park; what is
-     * posted meanwhile is found before the worker sleeps. May be NULL. */
-    void (*rest)(xy_worker_t *w);
+    /* Called by worker `w` before it sleeps: a moment for what can wait. Returns after how many
+     * seconds it must be called again if the worker still sleeps; 0: it need not. Must not park;
+     * what is posted meanwhile is found before the worker sleeps. May be NULL. */
+    double (*rest)(xy_worker_t *w);
     /* Called once, on one worker, when every worker is asleep, no timer runs and fibers are still
      * parked: nothing will ever wake them. A wake from a thread that is no worker is foreseen where
      * the fiber waits in xy_fiber_park_outside. */

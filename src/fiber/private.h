@@ -106,7 +106,7 @@ struct xy_worker {
     void *user;
     int64_t spin_ns;
     void (*idle)(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber);
-    void (*rest)(xy_worker_t *w);
+    double (*rest)(xy_worker_t *w);
     int index, cpu;
     fiber_stacks_t stacks;
     xy_fiber_t *free_fibers; /* by next */
@@ -158,7 +158,8 @@ void fiber_timer_expire(xy_worker_t *w); /* make ready whose time has come */
 
 /* sleep.c */
 uint32_t fiber_fence_init(void); /* 1: rings must fence */
-void fiber_worker_sleep(xy_worker_t *w);
+/* Until a ring, the next timer, or `deadline` (0: none). */
+void fiber_worker_sleep(xy_worker_t *w, int64_t deadline);
 
 /* worker.c */
 void fiber_mail_drain(xy_worker_t *w);

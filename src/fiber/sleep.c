@@ -137,10 +137,14 @@ static void sleep_until(xy_worker_t *w, int64_t deadline)
     atomic_store_explicit(&w->head.asleep, FIBER_AWAKE, memory_order_relaxed);
 }
 
-/* Sleep until a ring or the next timer; returns at once when there is work after all. */
-void fiber_worker_sleep(xy_worker_t *w)
+/* Sleep until a ring, the next timer or `deadline`; returns at once when there is work after all.
+ */
+void fiber_worker_sleep(xy_worker_t *w, int64_t deadline)
 {
-    bool is_timed = w->timers != NULL;
+    bool is_timed = w->timers != NULL || deadline != 0;
+
+    if (w->timers != NULL && (deadline == 0 || w->timers->deadline < deadline))
+        deadline = w->timers->deadline;
 
     atomic_store_explicit(&w->head.asleep, is_timed ? FIBER_ASLEEP_TIMED : FIBER_ASLEEP,
                           memory_order_relaxed);
@@ -151,7 +155,7 @@ void fiber_worker_sleep(xy_worker_t *w)
         return;
     }
     if (is_timed)
-        sleep_until(w, w->timers->deadline);
+        sleep_until(w, deadline);
     else
         sleep_until_rung(w);
 }

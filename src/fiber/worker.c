@@ -116,6 +116,13 @@ static inline void tell_idle(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber)
         w->idle(w, what, fiber);
 }
 
+static void rest_and_sleep(xy_worker_t *w)
+{
+    double again = w->rest != NULL ? w->rest(w) : 0;
+
+    fiber_worker_sleep(w, again > 0 ? fiber_now_ns() + (int64_t)(again * 1e9) : 0);
+}
+
 /* Poll and sleep until a fiber is ready; the root when the worker is to stop. On the stack of
  * the fiber that ran last. */
 static __attribute__((noinline)) xy_fiber_t *wait_for_work(xy_worker_t *w)
@@ -139,9 +146,7 @@ static __attribute__((noinline)) xy_fiber_t *wait_for_work(xy_worker_t *w)
             fiber_timer_expire(w);
             if (w->ready.nonempty == 0 && spin_is_over(w, &start)) {
                 tell_idle(w, XY_IDLE_SLEEPS, NULL);
-                if (w->rest != NULL)
-                    w->rest(w);
-                fiber_worker_sleep(w);
+                rest_and_sleep(w);
                 tell_idle(w, XY_IDLE_POLLS, NULL);
                 fiber_timer_expire(w);
                 start = 0;

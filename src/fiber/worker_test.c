@@ -517,10 +517,22 @@ static void test_waiting_is_free(void **state)
 static _Atomic int rests;
 static xy_fiber_t *resting;
 
-static void wake_before_sleep(xy_worker_t *w)
+static double wake_before_sleep(xy_worker_t *w)
 {
     if (xy_worker_index(w) == 0 && atomic_fetch_add(&rests, 1) == 0)
         xy_fiber_wake(resting);
+    return 0;
+}
+
+/* Not at once, and then only because it asked to be called again. */
+static double wake_later(xy_worker_t *w)
+{
+    if (xy_worker_index(w) != 0)
+        return 0;
+    if (atomic_fetch_add(&rests, 1) < 3)
+        return 1e-3;
+    xy_fiber_wake(resting);
+    return 0;
 }
 
 static void park_once(void *arg)
@@ -529,20 +541,25 @@ static void park_once(void *arg)
     xy_fiber_park();
 }
 
-/* A worker without work calls `rest` and sees what that posted: else the pool would be stuck. */
+/* A worker without work calls `rest`, also again where that asks for it, and sees what it posted:
+ * else the pool would be stuck. */
 static void test_rest(void **state)
 {
-    xy_pool_config_t config = {.workers = 2, .stuck = count_stuck, .rest = wake_before_sleep};
-    xy_pool_t *pool;
-
     (void)state;
-    atomic_store(&stuck_calls, 0);
-    atomic_store(&rests, 0);
-    assert_int_equal(xy_pool_create(&config, &pool), XY_OK);
-    assert_int_equal(xy_fiber_create(xy_pool_worker(pool, 0), park_once, NULL, &resting), XY_OK);
-    run_and_destroy(pool);
-    assert_true(atomic_load(&rests) > 0);
-    assert_int_equal(atomic_load(&stuck_calls), 0);
+    for (int later = 0; later < 2; later++) {
+        xy_pool_config_t config = {
+            .workers = 2, .stuck = count_stuck, .rest = later ? wake_later : wake_before_sleep};
+        xy_pool_t *pool;
+
+        atomic_store(&stuck_calls, 0);
+        atomic_store(&rests, 0);
+        assert_int_equal(xy_pool_create(&config, &pool), XY_OK);
+        assert_int_equal(xy_fiber_create(xy_pool_worker(pool, 0), park_once, NULL, &resting),
+                         XY_OK);
+        run_and_destroy(pool);
+        assert_true(atomic_load(&rests) > (later ? 3 : 0));
+        assert_int_equal(atomic_load(&stuck_calls), 0);
+    }
 }
 
 /* Threads of the pool's own: the caller stays what it is. -----------------------------------------

@@ -6,7 +6,7 @@
  *   heap open          MiB of the mapping that a small allocation of rank 1 lies in
  *   heap mallopt       the same after rank 1 has set M_TOP_PAD
  *   heap return MIB    grow, then free all but a piece every 2 MiB; "returned" when a quarter of
- *                      the memory is left, "kept" when that does not happen in a minute
+ *                      the memory is left, "kept" when that does not happen in 50 s
  *   heap cross MIB     the same; each rank frees the pieces of the one before it
  *   heap keep MIB      the same as return, but with two seconds
  */
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
     if (strcmp(what, "grow") == 0)
         grow(mib * PER_MIB);
     else if (strcmp(what, "return") == 0 || strcmp(what, "cross") == 0)
-        grow_and_return(mib, *what == 'c', 1200);
+        grow_and_return(mib, *what == 'c', 1000);
     else if (strcmp(what, "keep") == 0)
         grow_and_return(mib, 0, 40);
     else if (rank == 1)

@@ -169,8 +169,8 @@ typedef struct {
     void (*switched)(mpi_rank_t *previous, mpi_rank_t *next); /* NULL: nothing to swap */
     void (*overflow)(mpi_rank_t *rank);
     void (*abort)(int code);
-    void (*stuck)(void);               /* no rank can move: report and end */
-    void (*rest)(xy_worker_t *worker); /* before a worker sleeps; NULL: nothing to do */
+    void (*stuck)(void);                 /* no rank can move: report and end */
+    double (*rest)(xy_worker_t *worker); /* see xy_pool_config_t; NULL: nothing to do */
 } mpi_job_config_t;
 
 xy_status_t mpi_job_create(const mpi_job_config_t *config, mpi_job_t **job_p);

@@ -35,13 +35,14 @@ enum {
     TRIM_THRESHOLD = 2 * HEAP, /* of the first worker's heap, which keeps TOP_PAD */
     MMAP_THRESHOLD = HEAP / 2, /* the largest that the C library accepts */
     TRIMMING_FREE = 128 << 10, /* a free of 64 KiB or more looks at the top */
-    MUCH = 64 << 20,           /* free memory that is worth returning */
+    MUCH = 32 << 20,           /* free memory that is worth returning */
     MUCH_SHARE = 8             /* and this share of what is in use */
 };
 
-/* Looking and returning may take one fiftieth of the time. Returned pages are cleared again when
- * they are next used. */
-static const double rest_share = 50, least_pause = 1e-3, clear_bytes_per_second = 2e9;
+/* Looking may take one fiftieth of the time, and clearing pages again that were returned and then
+ * used a tenth. */
+static const double looking_share = 50, clearing_share = 10, least_pause = 1e-3,
+                    clear_bytes_per_second = 2e9;
 
 static _Atomic bool is_ours;                           /* the parameters are those set here */
 static atomic_flag is_looked_after = ATOMIC_FLAG_INIT; /* one worker at a time: protects `kept` */
@@ -161,31 +162,35 @@ static size_t look(void)
     return returned;
 }
 
-void mpi_heap_rest(xy_worker_t *worker)
+double mpi_heap_rest(xy_worker_t *worker)
 {
     double begin, end;
     size_t returned;
 
     (void)worker;
     if (!is_ours)
-        return;
+        return 0;
     begin = xy_now();
-    if (begin < next_look || atomic_flag_test_and_set(&is_looked_after))
-        return;
+    if (begin < next_look)
+        return next_look - begin;
+    if (atomic_flag_test_and_set(&is_looked_after))
+        return least_pause;
     returned = is_ours ? look() : 0; /* mallopt may have come in between */
     atomic_flag_clear(&is_looked_after);
     end = xy_now();
-    next_look =
-        end + least_pause + rest_share * (end - begin + (double)returned / clear_bytes_per_second);
+    next_look = end + least_pause + looking_share * (end - begin) +
+                clearing_share * (double)returned / clear_bytes_per_second;
+    return 0;
 }
 
 #else
 
 void mpi_heap_setup(void) {}
 
-void mpi_heap_rest(xy_worker_t *worker)
+double mpi_heap_rest(xy_worker_t *worker)
 {
     (void)worker;
+    return 0;
 }
 
 #endif

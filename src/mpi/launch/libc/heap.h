@@ -14,7 +14,8 @@
 #include "fiber/fiber.h"
 
 void mpi_heap_setup(void);
-/* Give memory back if ranks have freed much since the last time. From a worker; does not park. */
-void mpi_heap_rest(xy_worker_t *worker);
+/* Give memory back if ranks have freed much since the last time. From a worker; does not park.
+ * Returns after how many seconds it is to be called again; 0: it need not. */
+double mpi_heap_rest(xy_worker_t *worker);
 
 #endif
