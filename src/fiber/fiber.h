@@ -18,7 +18,9 @@
  * When no fiber is ready, the worker polls (the `poll` function of the pool: messages from other
  * workers arrive there). It polls on the stack of the fiber that parked last: when that same fiber
  * becomes ready, it continues without a switch. After `spin_seconds` without work it sleeps in
- * the kernel until a doorbell, a wake or its next timer. Whoever posts something that `poll` finds
+ * the kernel until a doorbell, a wake or its next timer. A worker that is often woken soon after it
+ * fell asleep polls longer, up to 20 times as long: waking costs both sides a system call.
+ * Whoever posts something that `poll` finds
  * rings the doorbell afterwards; it costs one load when the worker is awake.
  */
 #ifndef XY_FIBER_FIBER_H
@@ -41,7 +43,7 @@ typedef enum { XY_IDLE_POLLS, XY_IDLE_SLEEPS, XY_IDLE_ENDS } xy_idle_t;
 typedef struct {
     int workers;
     const int *cpus; /* cpus[w]: the OS index of the PU worker w is pinned to; NULL: not pinned */
-    double spin_seconds; /* how long an idle worker polls before it sleeps */
+    double spin_seconds; /* how long an idle worker polls before it sleeps, at least */
     size_t stack_size;   /* of fibers; rounded up to pages; 0: 8 MiB */
 
     /* Called by worker `w` between fibers and while it is idle; true: something was made ready.

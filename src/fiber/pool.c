@@ -30,7 +30,7 @@ static void worker_init(xy_pool_t *pool, int index, uint32_t fenced)
     w->idle = config->idle;
     w->rest = config->rest;
     w->switched = config->switched;
-    w->spin_ns = config->spin_seconds > 0 ? (int64_t)(config->spin_seconds * 1e9) : 0;
+    xy_worker_spin_set(w, config->spin_seconds > 0 ? config->spin_seconds : 0);
     w->stacks.size = align_up(config->stack_size == 0 ? default_stack : config->stack_size,
                               (size_t)sysconf(_SC_PAGESIZE));
     w->root.head.worker = w;

@@ -104,7 +104,8 @@ struct xy_worker {
 
     xy_pool_t *pool;
     void *user;
-    int64_t spin_ns;
+    int64_t spin_ns;     /* the least: what was configured */
+    int64_t spin_now_ns; /* what is used: see fiber_spin_adapt */
     void (*idle)(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber);
     double (*rest)(xy_worker_t *w);
     int index, cpu;
@@ -160,6 +161,8 @@ void fiber_timer_expire(xy_worker_t *w); /* make ready whose time has come */
 uint32_t fiber_fence_init(void); /* 1: rings must fence */
 /* Until a ring, the next timer, or `deadline` (0: none). */
 void fiber_worker_sleep(xy_worker_t *w, int64_t deadline);
+/* The worker slept for so long: how long to poll the next time. */
+void fiber_spin_adapt(xy_worker_t *w, int64_t slept_ns);
 
 /* worker.c */
 void fiber_mail_drain(xy_worker_t *w);

@@ -44,6 +44,23 @@
 
 #define ONE_WAKE (UINT64_C(1) << 32)
 
+/* Falling asleep interrupts every core of the job (S2), and waking takes the poster a system call
+ * and the sleeper some 10 to 50 us. A sleep that was shorter than the longest time of polling would
+ * better have been spent polling. Longer ones bring the time back: a job that waits for long sleeps
+ * after a few of them as early as it was configured to. */
+enum { SPIN_MOST = 20, SPIN_GROWS = 4 };
+
+void fiber_spin_adapt(xy_worker_t *w, int64_t slept_ns)
+{
+    int64_t most = SPIN_MOST * w->spin_ns;
+
+    if (slept_ns < most)
+        w->spin_now_ns = w->spin_now_ns > most / SPIN_GROWS ? most : SPIN_GROWS * w->spin_now_ns;
+    else
+        w->spin_now_ns =
+            w->spin_now_ns < SPIN_GROWS * w->spin_ns ? w->spin_ns : w->spin_now_ns / SPIN_GROWS;
+}
+
 uint32_t fiber_fence_init(void)
 {
     long supported = syscall(SYS_membarrier, MEMBARRIER_CMD_QUERY, 0, 0);

@@ -107,7 +107,7 @@ static bool spin_is_over(xy_worker_t *w, int64_t *start_p)
     now = fiber_now_ns();
     if (*start_p == 0)
         *start_p = now;
-    return now - *start_p >= w->spin_ns;
+    return now - *start_p >= w->spin_now_ns;
 }
 
 static inline void tell_idle(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber)
@@ -119,8 +119,13 @@ static inline void tell_idle(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber)
 static void rest_and_sleep(xy_worker_t *w)
 {
     double again = w->rest != NULL ? w->rest(w) : 0;
+    int64_t begin = fiber_now_ns(), end;
 
-    fiber_worker_sleep(w, again > 0 ? fiber_now_ns() + (int64_t)(again * 1e9) : 0);
+    fiber_worker_sleep(w, again > 0 ? begin + (int64_t)(again * 1e9) : 0);
+    end = fiber_now_ns();
+    /* Only what other workers do tells how long the next wait will be. */
+    if (!(again > 0) && (w->timers == NULL || w->timers->deadline > end))
+        fiber_spin_adapt(w, end - begin);
 }
 
 /* Poll and sleep until a fiber is ready; the root when the worker is to stop. On the stack of
@@ -349,7 +354,7 @@ bool xy_worker_has_ready(const xy_worker_t *worker)
 
 void xy_worker_spin_set(xy_worker_t *worker, double seconds)
 {
-    worker->spin_ns = (int64_t)(seconds * 1e9);
+    worker->spin_ns = worker->spin_now_ns = (int64_t)(seconds * 1e9);
 }
 
 int xy_worker_index(const xy_worker_t *worker)

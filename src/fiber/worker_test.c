@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "fiber/fiber.h"
+#include "fiber/private.h"
 #include "fiber/sanitize.h"
 
 enum { SLOW = FIBER_TSAN || FIBER_ASAN ? 20 : 1 };
@@ -562,6 +562,31 @@ static void test_rest(void **state)
     }
 }
 
+/* Short sleeps make a worker poll longer, up to a bound; long ones bring it back; a worker that
+ * does not poll never does. */
+static void test_spin_adapts(void **state)
+{
+    xy_pool_t *pool = pool_of(1, 100e-6, NULL);
+    xy_worker_t *w = xy_pool_worker(pool, 0);
+
+    (void)state;
+    assert_int_equal(w->spin_now_ns, 100000);
+    fiber_spin_adapt(w, 50000);
+    assert_int_equal(w->spin_now_ns, 400000);
+    for (int i = 0; i < 5; i++)
+        fiber_spin_adapt(w, 1999999);
+    assert_int_equal(w->spin_now_ns, 2000000);
+    fiber_spin_adapt(w, 2000000);
+    assert_int_equal(w->spin_now_ns, 500000);
+    for (int i = 0; i < 5; i++)
+        fiber_spin_adapt(w, 1000000000);
+    assert_int_equal(w->spin_now_ns, 100000);
+    xy_worker_spin_set(w, 0);
+    fiber_spin_adapt(w, 0);
+    assert_int_equal(w->spin_now_ns, 0);
+    xy_pool_destroy(pool);
+}
+
 /* Threads of the pool's own: the caller stays what it is. -----------------------------------------
  */
 
@@ -688,6 +713,7 @@ int main(void)
         cmocka_unit_test(test_foreign_thread),
         cmocka_unit_test(test_waiting_is_free),
         cmocka_unit_test(test_rest),
+        cmocka_unit_test(test_spin_adapts),
         cmocka_unit_test(test_start_and_join),
         cmocka_unit_test(test_pool_in_a_fiber),
         cmocka_unit_test(test_start_fails),
