@@ -13,6 +13,18 @@
 
 enum { CHUNK_FIBERS = 64 };
 
+const xy_fiber_layout_t xy_fiber_layout = {
+    .fiber_state = offsetof(xy_fiber_t, state),
+    .fiber_low = offsetof(xy_fiber_t, low),
+    .fiber_high = offsetof(xy_fiber_t, high),
+    .fiber_context = offsetof(xy_fiber_t, context),
+    .fiber_worker = offsetof(xy_fiber_t, head.worker),
+    .worker_thread = offsetof(xy_worker_t, thread),
+};
+_Static_assert(FIBER_PARKED == 0 && FIBER_READY == 1 && FIBER_RUNNING == 2 && FIBER_SLEEPING == 3 &&
+                   FIBER_ENDED == 4,
+               "debuggers know these numbers");
+
 static xy_status_t chunk_create(xy_worker_t *w)
 {
     size_t bytes = sizeof(fiber_chunk_t) + XY_FIBER_LINE + CHUNK_FIBERS * sizeof(xy_fiber_t);

@@ -145,6 +145,15 @@ bool xy_worker_has_ready(const xy_worker_t *worker); /* from the worker itself *
  * (an aborting job). Any thread. Does nothing to an adopted pool: its thread can simply exit. */
 void xy_pool_stop(xy_pool_t *pool);
 
+/* Where debuggers find what, in bytes from the beginning of a fiber or a worker. The state is one
+ * byte: 0 parked, 1 ready, 2 running, 3 sleeping, 4 ended. A fiber runs where the stack pointer of
+ * a thread lies between low and high; otherwise its registers are at `context` (switch_*.S), which
+ * is NULL before its first run. `thread` is a pthread_t. */
+typedef struct {
+    uint64_t fiber_state, fiber_low, fiber_high, fiber_context, fiber_worker, worker_thread;
+} xy_fiber_layout_t;
+extern const xy_fiber_layout_t xy_fiber_layout;
+
 /* Seconds of CLOCK_MONOTONIC. */
 double xy_now(void);
 

@@ -305,6 +305,8 @@ static xy_status_t run_ranks(launch_t *launch)
         st = make_job(launch);
     if (st == XY_OK)
         st = make_ranks(launch);
+    if (st == XY_OK)
+        st = mpi_launch_show(&launch->parts, launch->size, launch->values->debug_ranks);
     if (st != XY_OK)
         return st;
     if (launch->values->verbose)

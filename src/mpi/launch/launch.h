@@ -80,6 +80,9 @@ xy_status_t mpi_comm_auto_note(const char *program, int ranks, double work);
 /* Bytes of a rank's stack: what --stack-size says, or the limit that the shell has set, in bounds.
  */
 size_t mpi_launch_stack_size(const mpi_launch_values_t *values, int ranks);
+/* Make the ranks of a list (as --debug-ranks has it) known to debuggers; their images are placed.
+ */
+xy_status_t mpi_launch_show(const xy_vec_t *parts, int size, const char *list);
 
 /* Programs without MPI: `size` processes. The exit code. */
 int mpi_launch_children(const xy_vec_t *parts, int size);

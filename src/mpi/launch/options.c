@@ -100,6 +100,9 @@ const xy_option_t mpi_launch_options[] = {
     {"trace", 0, XY_OPT_STRING, "FILE", AT(trace), .complete = "file", .env = "XYLEM_TRACE",
      .help = "record what each core does (computing, progress, waiting, idle) and in which calls "
              "the ranks are, for 'xylem view'"},
+    {"debug-ranks", 0, XY_OPT_STRING, "LIST|all|none", AT(debug_ranks), .env = "XYLEM_DEBUG_RANKS",
+     .help = "the ranks whose code debuggers know, such as 0-3,8 (default: the first 64): each "
+             "costs a debugger time and memory"},
     {"privatize", 0, XY_OPT_LIST, "LIB[,LIB]", AT(privatize),
      .help = "also give every rank its own copy of these shared libraries"},
     {"share-globals", 0, XY_OPT_FLAG, AT(share_globals),

@@ -37,6 +37,7 @@ typedef struct {
     const char *trace;   /* a file */
     const char *machine; /* for reordering */
     const char *let_arrive;
+    const char *debug_ranks; /* a list, all or none; NULL: the first 64 */
     xy_vec_t ignored_pairs;
 } mpi_launch_values_t;
 

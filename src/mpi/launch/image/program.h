@@ -131,6 +131,12 @@ static inline void *mpi_image_at(char *image, size_t offset)
 char *mpi_image_find(const void *address, const mpi_program_t **program_p,
                      const mpi_module_t **module_p);
 
+/* Make the images of these ranks known to debuggers; `first` is the rank of image 0. Publish once,
+ * when all are placed. */
+xy_status_t mpi_images_show(const mpi_program_t *program, int first, const xy_bitset_t *ranks);
+void mpi_images_publish(void);
+extern struct r_debug *const mpi_images_list; /* where the images of these ranks are chained */
+
 /* ---- Between the files of this part ---- */
 
 /* The offset in the image of a linked address. */
@@ -146,6 +152,8 @@ xy_status_t mpi_program_gather(mpi_program_t *program, const mpi_program_config_
 /* Give the modules' thread-local variables their places in the `reserve` bytes that the launcher's
  * executable has set aside. */
 xy_status_t mpi_program_place_locals(mpi_program_t *program, size_t reserve);
+/* The name of a copy of the file for gdb, in fresh memory; NULL: it cannot be made. */
+char *mpi_elf_debug_copy(const mpi_elf_t *elf);
 /* Make images findable by address. */
 xy_status_t mpi_program_register(const mpi_program_t *program);
 void mpi_program_unregister(const mpi_program_t *program);

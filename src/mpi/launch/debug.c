@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * For debuggers: which ranks they see, and a table by which a script finds out what each rank does
+ * (tools/gdb/xylem.py). The table says where things are, so that the script works with a library
+ * that has no debugging information, on a process that is stopped anywhere, and on a core file.
+ */
+#include <stddef.h>
+#include <string.h>
+
+#include "mpi/launch/launch.h"
+#include "mpi/launch/libc/libc.h"
+#include "mpi/runtime/runtime.h"
+
+enum { SHOWN_BY_DEFAULT = 64, TABLE_VERSION = 1 };
+
+/* Numbers of 8 bytes each, in the order in which the script names them. An offset is in bytes from
+ * the beginning of the object. */
+typedef struct {
+    uint64_t version;
+    mpi_job_t *const *job;
+    uint64_t job_size, job_ranks;
+    uint64_t rank_bytes, rank_fiber, rank_phase, rank_call_name, rank_call_caller, rank_process;
+    uint64_t process_ended, process_exit_code, process_image, process_program;
+    uint64_t program_stride;
+    const xy_fiber_layout_t *fiber;
+    struct r_debug *const *images;
+} debug_table_t;
+
+#define AT(type, field) offsetof(type, field)
+
+extern const debug_table_t xylem_debug;
+__attribute__((visibility("default"), used)) const debug_table_t xylem_debug = {
+    .version = TABLE_VERSION,
+    .job = &mpi_job,
+    .job_size = AT(mpi_job_t, size),
+    .job_ranks = AT(mpi_job_t, ranks),
+    .rank_bytes = sizeof(mpi_rank_t),
+    .rank_fiber = AT(mpi_rank_t, fiber),
+    .rank_phase = AT(mpi_rank_t, phase),
+    .rank_call_name = AT(mpi_rank_t, call.name),
+    .rank_call_caller = AT(mpi_rank_t, call.caller),
+    .rank_process = AT(mpi_rank_t, process),
+    .process_ended = AT(mpi_process_t, has_ended),
+    .process_exit_code = AT(mpi_process_t, exit_code),
+    .process_image = AT(mpi_process_t, image),
+    .process_program = AT(mpi_process_t, program),
+    .program_stride = AT(mpi_program_t, stride),
+    .fiber = &xy_fiber_layout,
+    .images = &mpi_images_list,
+};
+
+static xy_status_t choose(xy_bitset_t *ranks, const char *list)
+{
+    size_t count = list == NULL ? SHOWN_BY_DEFAULT : 0;
+
+    if (list != NULL && strcmp(list, "all") == 0)
+        count = ranks->bits;
+    else if (list != NULL && strcmp(list, "none") != 0)
+        return xy_bitset_parse(ranks, list, "--debug-ranks");
+    for (size_t r = 0; r < count && r < ranks->bits; r++)
+        xy_bitset_set(ranks, r);
+    return XY_OK;
+}
+
+xy_status_t mpi_launch_show(const xy_vec_t *parts, int size, const char *list)
+{
+    xy_bitset_t ranks;
+    xy_status_t st;
+
+    if (xy_bitset_init(&ranks, (size_t)size) != XY_OK)
+        return xy_fail_memory("showing ranks to debuggers");
+    st = choose(&ranks, list);
+    for (size_t i = 0; i < parts->count && st == XY_OK; i++) {
+        const mpi_part_t *part = &XY_VEC_AT(parts, mpi_part_t, i);
+
+        st = mpi_images_show(part->program, part->first, &ranks);
+    }
+    xy_bitset_cleanup(&ranks);
+    if (st == XY_OK)
+        mpi_images_publish();
+    return st;
+}
