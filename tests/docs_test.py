@@ -8,19 +8,29 @@
 In a block that opens with ```console, a line that starts with `$ ` is a command (lines that start
 with `> ` go on with it) and the lines below it are what it prints, on both streams. A line `...`
 stands for any lines, `[...]` inside a line for any text. A command must succeed, unless the page
-shows its error (a line that starts with `xylem: ` or `mpiexec: `). ```console norun is not run.
+shows its error (a line that starts with `xylem: ` or `mpiexec: `). ```console norun is not run, and
+```console needs gdb only where there is a command gdb.
 
 All commands of a page run in one empty directory, where `examples`, `machines` and `tests` lead to
 the source tree, with the built command first in PATH.
 """
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 SECONDS = 60
+
+
+def has_tools(info):
+    """Are the commands there that a block needs? What is left out is said."""
+    missing = [name for name in info[info.index("needs") + 1:] if not shutil.which(name)] if "needs" in info else []
+    for name in missing:
+        print(f"left out: {name} is not installed")
+    return not missing
 
 
 def blocks(text):
@@ -31,7 +41,7 @@ def blocks(text):
         if fence is None and opening:
             fence, info, start, lines = opening.group(1), opening.group(2).split(), number, []
         elif fence is not None and line.strip() == fence:
-            if info[:1] == ["console"] and "norun" not in info[1:]:
+            if info[:1] == ["console"] and "norun" not in info[1:] and has_tools(info):
                 yield start + 1, lines
             fence = None
         elif fence is not None:
@@ -133,6 +143,8 @@ def self_test():
         (f"{fence}console\n$ echo xylem: no >&2; false\nxylem: no\n{fence}\n", 0),
         (f"{fence}console\n$ echo a \\\n>   b\na b\n{fence}\n", 0),
         (f"{fence}console\n$ echo x > f\n{fence}\ntext\n{fence}console\n$ cat f\nx\n{fence}\n", 0),
+        (f"{fence}console needs no-such-tool\n$ false\n{fence}\n", 0),
+        (f"{fence}console needs bash cat\n$ false\n{fence}\n", 1),
         (f"{fence}console norun\n$ false\n{fence}\n{fence}c\n$ false\n{fence}\n", 0),
     ]
     failures = 0
