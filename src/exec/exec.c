@@ -25,6 +25,8 @@ static int release(xy_exec_t *e, xy_op_id_t op)
     if (!count_down(&e->pending[op]))
         return 0;
     queue = e->queue_of[op];
+    if (queue != e->common)
+        atomic_fetch_add_explicit(&e->offered, 1, memory_order_relaxed);
     exec_ready_give(&e->queues[queue], e->slots, op);
     if (queue == e->common)
         return 1;
@@ -109,7 +111,15 @@ bool xy_exec_take(xy_exec_t *e, xy_op_id_t *op_p)
 
 bool xy_exec_take_own(xy_exec_t *e, int queue, xy_op_id_t *op_p)
 {
-    return exec_ready_take(&e->queues[queue], e->slots, op_p);
+    if (!exec_ready_take(&e->queues[queue], e->slots, op_p))
+        return false;
+    atomic_fetch_sub_explicit(&e->offered, 1, memory_order_relaxed);
+    return true;
+}
+
+bool xy_exec_has_own(const xy_exec_t *e)
+{
+    return atomic_load_explicit(&e->offered, memory_order_relaxed) > 0;
 }
 
 int xy_exec_queue_ops(const xy_exec_t *e, int queue)

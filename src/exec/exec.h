@@ -70,6 +70,8 @@ int xy_exec_arrive(xy_exec_t *exec, int rank, const void *send, void *receive);
 /* Take a ready operation. False: none right now. Who takes one must do it. */
 bool xy_exec_take(xy_exec_t *exec, xy_op_id_t *op_p);
 bool xy_exec_take_own(xy_exec_t *exec, int queue, xy_op_id_t *op_p);
+/* False: all queues but the common one are empty right now. */
+bool xy_exec_has_own(const xy_exec_t *exec);
 /* How many operations `queue` offers in one run. */
 int xy_exec_queue_ops(const xy_exec_t *exec, int queue);
 

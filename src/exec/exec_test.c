@@ -230,6 +230,16 @@ static void note_ready(void *arg, int queue)
     atomic_fetch_add(&c->arrived, 1 << 4 * queue);
 }
 
+/* The executor whose operations are looked at by the callback below. */
+static const xy_exec_t *looked_at;
+
+/* It is counted by the time anyone could take it. */
+static void note_counted(void *arg, int queue)
+{
+    assert_true(xy_exec_has_own(looked_at));
+    note_ready(arg, queue);
+}
+
 static void test_queues(void **state)
 {
     testing_case_t c = reduce_of(4);
@@ -239,7 +249,7 @@ static void test_queues(void **state)
                            .arg = &c,
                            .queue = queue_by_sender,
                            .queues = 3,
-                           .on_ready = note_ready};
+                           .on_ready = note_counted};
     xy_exec_t *e;
     xy_op_id_t op;
 
@@ -248,11 +258,14 @@ static void test_queues(void **state)
     assert_int_equal(xy_exec_create(g, 4, &o, &e), XY_OK);
     assert_int_equal(xy_exec_queue_ops(e, 0), 0);
     assert_int_equal(xy_exec_queue_ops(e, 1), 1);
+    assert_false(xy_exec_has_own(e));
+    looked_at = e;
     for (int r = 0; r < 4; r++)
         assert_int_equal(xy_exec_arrive(e, r, c.send[r], c.receive[r]), r == 3);
     assert_int_equal(c.arrived, 1 << 4);
     assert_false(xy_exec_take_own(e, 2, &op));
     assert_true(xy_exec_take_own(e, 1, &op)); /* 1 -> 0 */
+    assert_false(xy_exec_has_own(e));
     xy_exec_do(e, op);
     assert_true(xy_exec_take(e, &op)); /* 3 -> 2 */
     xy_exec_do(e, op);

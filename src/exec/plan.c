@@ -229,9 +229,13 @@ void xy_exec_reset(xy_exec_t *e, void *arg)
     for (int r = 0; r < e->ranks; r++)
         atomic_store_explicit(&e->rank_left[r], e->owns[r], memory_order_relaxed);
     atomic_store_explicit(&e->left, ops + e->ranks, memory_order_relaxed);
+    atomic_store_explicit(&e->offered, 0, memory_order_relaxed);
     for (int32_t i = 0; i < ops; i++)
-        if (e->waits[i] == 0)
+        if (e->waits[i] == 0) {
             exec_ready_give(&e->queues[e->queue_of[i]], e->slots, i);
+            if (e->queue_of[i] != e->common)
+                atomic_fetch_add_explicit(&e->offered, 1, memory_order_relaxed);
+        }
 }
 
 static xy_status_t check(const xy_graph_t *g, int ranks, const xy_exec_options_t *options)

@@ -32,6 +32,8 @@ struct xy_exec {
     _Atomic int32_t *rank_left; /* [ranks] */
     _Atomic int32_t *slots;     /* [ops], of all queues */
     exec_ready_t *queues;       /* [common + 1] */
+    _Atomic int32_t offered;    /* in private queues; counted before an operation can be taken, so
+                                   that 0 means that there is none */
     void *run_memory;           /* all of these; the queues are aligned in it */
 };
 

@@ -81,7 +81,6 @@ typedef struct nbc_schedule {
     int arrived;
     nbc_cached_schedule_t *cached;
     _Atomic int references;
-    _Atomic int start_ready, wait_ready;  /* operations in queues of these kinds */
     struct nbc_schedule *next;            /* of those of the communicator that are not complete */
     struct nbc_schedule *later, *earlier; /* of all that run */
     coll_call_t *calls[];                 /* [size] */

@@ -160,14 +160,12 @@ void nbc_on_ready(void *arg, int queue)
     nbc_schedule_t *schedule = arg;
     int rank = queue - NBC_QUEUE_RANKS;
 
-    if (queue == NBC_QUEUE_START) {
-        atomic_fetch_add_explicit(&schedule->start_ready, 1, memory_order_release);
-    } else if (rank < schedule->coll->size) {
-        atomic_fetch_add_explicit(&schedule->wait_ready, 1, memory_order_release);
+    if (queue == NBC_QUEUE_START)
+        return; /* the thread that made it ready looks for more */
+    if (rank < schedule->coll->size)
         xy_worker_notify(rank_of(schedule, rank)->worker->base);
-    } else {
+    else
         nbc_thread_post(rank_of(schedule, rank - schedule->coll->size)->progress_thread);
-    }
 }
 
 /* Messages of the graph that this member sends. */
@@ -277,11 +275,7 @@ void nbc_do_op(nbc_schedule_t *schedule, xy_op_id_t op)
 
 static bool take_start(nbc_schedule_t *schedule, xy_op_id_t *op_p)
 {
-    if (atomic_load_explicit(&schedule->start_ready, memory_order_acquire) <= 0 ||
-        !xy_exec_take_own(schedule->cached->exec, NBC_QUEUE_START, op_p))
-        return false;
-    atomic_fetch_sub_explicit(&schedule->start_ready, 1, memory_order_relaxed);
-    return true;
+    return xy_exec_take_own(schedule->cached->exec, NBC_QUEUE_START, op_p);
 }
 
 /* What ranks do when they wait: those of this worker first. */
@@ -289,15 +283,13 @@ static bool take_wait(nbc_schedule_t *schedule, const mpi_worker_t *worker, xy_o
 {
     const mpi_coll_t *coll = schedule->coll;
 
-    if (atomic_load_explicit(&schedule->wait_ready, memory_order_acquire) <= 0)
+    if (schedule->cached->shape.split <= 0 || !xy_exec_has_own(schedule->cached->exec))
         return false;
     for (int turn = 0; turn < 2; turn++)
         for (int r = 0; r < coll->size; r++)
             if ((coll->local[coll->local_of[r]]->worker == worker) == (turn == 0) &&
-                xy_exec_take_own(schedule->cached->exec, NBC_QUEUE_RANKS + r, op_p)) {
-                atomic_fetch_sub_explicit(&schedule->wait_ready, 1, memory_order_relaxed);
+                xy_exec_take_own(schedule->cached->exec, NBC_QUEUE_RANKS + r, op_p))
                 return true;
-            }
     return false;
 }
 
