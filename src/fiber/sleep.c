@@ -98,6 +98,12 @@ static void futex_wait(xy_worker_t *w, uint32_t value, int64_t deadline)
             value == FIBER_ASLEEP_TIMED ? &t : NULL, NULL, FUTEX_BITSET_MATCH_ANY);
 }
 
+/* sched_yield of a rank lets another rank run: this is the kernel's. */
+void xy_thread_yield(void)
+{
+    syscall(SYS_sched_yield);
+}
+
 void xy_worker_ring_slow(xy_worker_t *worker)
 {
     if (worker->head.fenced) {

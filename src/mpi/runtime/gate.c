@@ -6,8 +6,10 @@
 
 void mpi_gate_await_helper(mpi_gate_t *gate)
 {
+    unsigned looks = 0;
+
     while (atomic_load(&gate->is_helping) != 0)
-        xy_relax();
+        xy_back_off(&looks);
 }
 
 void mpi_gate_match_pending(mpi_worker_t *worker)

@@ -96,6 +96,8 @@ void mpi_ring_spills_destroy(mpi_worker_t *worker)
 
 void mpi_ring_make_room(mpi_worker_t *worker, int to)
 {
+    unsigned looks = 0;
+
     if (has_room(worker->out[to]))
         return;
     if (worker->is_handling) {
@@ -104,7 +106,8 @@ void mpi_ring_make_room(mpi_worker_t *worker, int to)
     }
     do {
         xy_worker_notify(ring_to(worker, to)->reader);
-        mpi_poll(worker->base);
+        if (!mpi_poll(worker->base))
+            xy_back_off(&looks);
     } while (!has_room(worker->out[to]));
 }
 

@@ -84,6 +84,7 @@ bool mpi_parallel_help(int worker)
 static void run_shared(slot_t *s, mpi_chunk_fn fn, void *arg, int64_t chunks)
 {
     uint64_t generation = (atomic_load_explicit(&s->ticket, memory_order_relaxed) >> 32) + 1;
+    unsigned looks = 0;
 
     s->is_open = true;
     atomic_store_explicit(&s->fn, fn, memory_order_relaxed);
@@ -100,7 +101,7 @@ static void run_shared(slot_t *s, mpi_chunk_fn fn, void *arg, int64_t chunks)
         continue;
     atomic_fetch_sub_explicit(&open_slots, 1, memory_order_relaxed);
     while (atomic_load_explicit(&s->done, memory_order_acquire) != chunks)
-        xy_relax();
+        xy_back_off(&looks);
     atomic_store_explicit(&s->ticket, generation << 32 | CLOSED, memory_order_relaxed);
     s->is_open = false;
 }
