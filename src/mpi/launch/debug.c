@@ -80,3 +80,18 @@ xy_status_t mpi_launch_show(const xy_vec_t *parts, int size, const char *list)
         mpi_images_publish();
     return st;
 }
+
+/* gprof counts calls, but its timer samples one program at a fixed place, and that is mpiexec. */
+void mpi_launch_warn_profiler(const xy_vec_t *parts)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        const mpi_program_t *program = XY_VEC_AT(parts, mpi_part_t, i).program;
+        const mpi_elf_t *elf = XY_VEC_AT(&program->modules, mpi_module_t, 0).elf;
+
+        if (mpi_elf_lookup(elf, "__gmon_start__") != NULL)
+            mpi_launch_say(
+                "%s is compiled with -pg, but gprof does not see where ranks spend their "
+                "time; use perf: perf record -g mpiexec ... (-q leaves this out)",
+                elf->path);
+    }
+}

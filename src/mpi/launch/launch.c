@@ -309,6 +309,8 @@ static xy_status_t run_ranks(launch_t *launch)
         st = mpi_launch_show(&launch->parts, launch->size, launch->values->debug_ranks);
     if (st != XY_OK)
         return st;
+    if (!launch->values->quiet)
+        mpi_launch_warn_profiler(&launch->parts);
     if (launch->values->verbose)
         say_placement(launch);
     mpi_signals_setup(launch->processes, launch->size);

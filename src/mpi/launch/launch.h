@@ -83,6 +83,8 @@ size_t mpi_launch_stack_size(const mpi_launch_values_t *values, int ranks);
 /* Make the ranks of a list (as --debug-ranks has it) known to debuggers; their images are placed.
  */
 xy_status_t mpi_launch_show(const xy_vec_t *parts, int size, const char *list);
+/* A word about programs compiled for a profiler that does not see ranks. */
+void mpi_launch_warn_profiler(const xy_vec_t *parts);
 
 /* Programs without MPI: `size` processes. The exit code. */
 int mpi_launch_children(const xy_vec_t *parts, int size);
