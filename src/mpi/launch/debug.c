@@ -49,10 +49,12 @@ __attribute__((visibility("default"), used)) const debug_table_t xylem_debug = {
     .images = &mpi_images_list,
 };
 
-static xy_status_t choose(xy_bitset_t *ranks, const char *list)
+xy_status_t mpi_launch_choose_shown(const char *list, int size, xy_bitset_t *ranks)
 {
     size_t count = list == NULL ? SHOWN_BY_DEFAULT : 0;
 
+    if (xy_bitset_init(ranks, (size_t)size) != XY_OK)
+        return xy_fail_memory("showing ranks to debuggers");
     if (list != NULL && strcmp(list, "all") == 0)
         count = ranks->bits;
     else if (list != NULL && strcmp(list, "none") != 0)
@@ -62,20 +64,12 @@ static xy_status_t choose(xy_bitset_t *ranks, const char *list)
     return XY_OK;
 }
 
-xy_status_t mpi_launch_show(const xy_vec_t *parts, int size, const char *list)
+xy_status_t mpi_launch_show(const xy_vec_t *parts)
 {
-    xy_bitset_t ranks;
-    xy_status_t st;
+    xy_status_t st = XY_OK;
 
-    if (xy_bitset_init(&ranks, (size_t)size) != XY_OK)
-        return xy_fail_memory("showing ranks to debuggers");
-    st = choose(&ranks, list);
-    for (size_t i = 0; i < parts->count && st == XY_OK; i++) {
-        const mpi_part_t *part = &XY_VEC_AT(parts, mpi_part_t, i);
-
-        st = mpi_images_show(part->program, part->first, &ranks);
-    }
-    xy_bitset_cleanup(&ranks);
+    for (size_t i = 0; i < parts->count && st == XY_OK; i++)
+        st = mpi_images_show(XY_VEC_AT(parts, mpi_part_t, i).program);
     if (st == XY_OK)
         mpi_images_publish();
     return st;

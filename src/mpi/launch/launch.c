@@ -20,7 +20,8 @@ typedef struct {
     mpi_placement_t placement;
     mpi_settings_t settings; /* of nonblocking collectives */
     mpi_process_t *processes;
-    xy_vec_t privat; /* of const char * */
+    xy_vec_t privat;   /* of const char * */
+    xy_bitset_t shown; /* ranks that debuggers know */
     mpi_job_t *job;
     int code; /* for failures with an exit code of their own */
 } launch_t;
@@ -152,18 +153,21 @@ static xy_status_t make_environments(const launch_t *launch)
 /* Parts that run the same file share its program: images are numbered through. */
 static xy_status_t load_programs(launch_t *launch)
 {
-    mpi_program_config_t config = {.is_shared = launch->values->share_globals,
+    mpi_program_config_t config = {.shown = &launch->shown,
+                                   .is_shared = launch->values->share_globals,
                                    .privat = &launch->privat,
                                    .tls_reserve = mpi_locals_reserve(),
                                    .is_verbose = launch->values->verbose,
                                    .capture_main = mpi_process_capture_main,
                                    .prepare_copies = mpi_process_prepare_cxx};
-    xy_status_t st = XY_OK;
+    xy_status_t st =
+        mpi_launch_choose_shown(launch->values->debug_ranks, launch->size, &launch->shown);
 
     for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++) {
         mpi_part_t *part = part_at(launch, i);
 
         config.images = part->count;
+        config.first = part->first;
         st = mpi_program_load(part->path, &config, &part->program);
     }
     return st == XY_OK ? mpi_locals_setup() : st;
@@ -306,7 +310,7 @@ static xy_status_t run_ranks(launch_t *launch)
     if (st == XY_OK)
         st = make_ranks(launch);
     if (st == XY_OK)
-        st = mpi_launch_show(&launch->parts, launch->size, launch->values->debug_ranks);
+        st = mpi_launch_show(&launch->parts);
     if (st != XY_OK)
         return st;
     if (!launch->values->quiet)

@@ -80,9 +80,10 @@ xy_status_t mpi_comm_auto_note(const char *program, int ranks, double work);
 /* Bytes of a rank's stack: what --stack-size says, or the limit that the shell has set, in bounds.
  */
 size_t mpi_launch_stack_size(const mpi_launch_values_t *values, int ranks);
-/* Make the ranks of a list (as --debug-ranks has it) known to debuggers; their images are placed.
- */
-xy_status_t mpi_launch_show(const xy_vec_t *parts, int size, const char *list);
+/* For debuggers: the ranks of a list, as --debug-ranks has it; and make them known when their
+ * images are placed. */
+xy_status_t mpi_launch_choose_shown(const char *list, int size, xy_bitset_t *ranks);
+xy_status_t mpi_launch_show(const xy_vec_t *parts);
 /* A word about programs compiled for a profiler that does not see ranks. */
 void mpi_launch_warn_profiler(const xy_vec_t *parts);
 

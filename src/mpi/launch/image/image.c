@@ -131,13 +131,23 @@ static bool place_module(const mpi_module_t *module, char *image)
     return map_data(elf, base);
 }
 
+static bool is_for_valgrind(const mpi_program_t *program, int index)
+{
+    static int is_there = -1;
+
+    if (is_there < 0)
+        is_there = mpi_valgrind_is_there();
+    return is_there > 0 && xy_bitset_has(program->shown, (size_t)(program->first + index));
+}
+
 xy_status_t mpi_image_place(const mpi_program_t *program, int index, char **image_p)
 {
     char *image = program->region + (size_t)index * program->stride;
     const mpi_module_t *modules = program->modules.data;
 
     for (size_t i = 0; i < program->modules.count; i++)
-        if (!place_module(&modules[i], image))
+        if (!(is_for_valgrind(program, index) && mpi_valgrind_map(&modules[i], image)) &&
+            !place_module(&modules[i], image))
             return fail_mapping(program, index);
     *image_p = image;
     return XY_OK;

@@ -120,7 +120,7 @@ static xy_status_t name_files(const mpi_program_t *program, char **names)
     return XY_OK;
 }
 
-xy_status_t mpi_images_show(const mpi_program_t *program, int first, const xy_bitset_t *ranks)
+xy_status_t mpi_images_show(const mpi_program_t *program)
 {
     const mpi_module_t *modules = program->modules.data;
     size_t count = program->modules.count;
@@ -130,7 +130,7 @@ xy_status_t mpi_images_show(const mpi_program_t *program, int first, const xy_bi
     for (int i = 0; i < program->images && st == XY_OK; i++) {
         shown_map_t *maps;
 
-        if (!xy_bitset_has(ranks, (size_t)(first + i)))
+        if (!xy_bitset_has(program->shown, (size_t)(program->first + i)))
             continue;
         maps = xy_calloc(count, sizeof(*maps));
         if (maps == NULL)
@@ -174,6 +174,7 @@ void mpi_images_publish(void)
 {
     debug_list_t *list = has_chain() ? dlsym(RTLD_DEFAULT, "_r_debug") : NULL;
 
+    mpi_valgrind_finish();
     if (last == NULL || list == NULL)
         return;
     images.base.r_version = 2;

@@ -182,6 +182,8 @@ xy_status_t mpi_program_load(const char *path, const mpi_program_config_t *confi
     program->modules = XY_VEC_INIT(mpi_module_t);
     program->fixups = XY_VEC_INIT(mpi_fixup_t);
     program->is_shared = config->is_shared;
+    program->first = config->first;
+    program->shown = config->shown;
     program->images = config->is_shared ? 1 : config->images;
     program->path = xy_strdup(path);
     st = program->path != NULL ? load(program, config) : xy_fail_memory("loading the program");

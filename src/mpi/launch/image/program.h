@@ -78,6 +78,9 @@ typedef struct {
 } mpi_module_t;
 
 typedef struct {
+    int first; /* the rank of image 0 */
+    /* The ranks that debuggers are to know; lives as long as the program. */
+    const xy_bitset_t *shown;
     int images;             /* how many there will be */
     bool is_shared;         /* one image for all: --share-globals */
     const xy_vec_t *privat; /* of const char *: names of libraries to copy, or NULL */
@@ -95,6 +98,8 @@ typedef struct mpi_program {
     xy_vec_t modules; /* of mpi_module_t; the program is the first */
     xy_vec_t fixups;  /* of mpi_fixup_t */
     bool is_shared;
+    int first;
+    const xy_bitset_t *shown;
     int images;
     size_t stride; /* bytes from image to image */
     char *region;  /* images * stride */
@@ -131,11 +136,11 @@ static inline void *mpi_image_at(char *image, size_t offset)
 char *mpi_image_find(const void *address, const mpi_program_t **program_p,
                      const mpi_module_t **module_p);
 
-/* Make the images of these ranks known to debuggers; `first` is the rank of image 0. Publish once,
- * when all are placed. */
-xy_status_t mpi_images_show(const mpi_program_t *program, int first, const xy_bitset_t *ranks);
+/* Make the images of the program's `shown` ranks known to debuggers. Publish once, when those of
+ * all programs are placed. */
+xy_status_t mpi_images_show(const mpi_program_t *program);
 void mpi_images_publish(void);
-extern struct r_debug *const mpi_images_list; /* where the images of these ranks are chained */
+extern struct r_debug *const mpi_images_list; /* where they are chained */
 
 /* ---- Between the files of this part ---- */
 
@@ -152,6 +157,11 @@ xy_status_t mpi_program_gather(mpi_program_t *program, const mpi_program_config_
 /* Give the modules' thread-local variables their places in the `reserve` bytes that the launcher's
  * executable has set aside. */
 xy_status_t mpi_program_place_locals(mpi_program_t *program, size_t reserve);
+/* Valgrind: is it there; place a module's copy so that it reads the symbols (false: it cannot be
+ * placed so); and remove the files that were needed for it. */
+bool mpi_valgrind_is_there(void);
+bool mpi_valgrind_map(const mpi_module_t *module, char *image);
+void mpi_valgrind_finish(void);
 /* The name of a copy of the file for gdb, in fresh memory; NULL: it cannot be made. */
 char *mpi_elf_debug_copy(const mpi_elf_t *elf);
 /* Make images findable by address. */

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# valgrind names the lines of rank code, in every rank.
+. "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
+sources=$XYLEM_SOURCE_DIR/tests/debug
+
+command -v valgrind >/dev/null || {
+    echo "left out: valgrind is not installed"
+    exit 77
+}
+build sanitized -O0
+
+# grind ARGUMENT...: mpiexec under memcheck; all it printed is in $out.
+grind() {
+    expect 0 timeout 240 valgrind --leak-check=full \
+        --suppressions="$XYLEM_SOURCE_DIR/tools/valgrind/xylem.supp" "$bin/mpiexec" "$@"
+    out=$out$'\n'$err
+}
+
+# line TEXT: the line of the program with this remark.
+line() {
+    grep -n "/\* $1 \*/" "$sources/sanitized.c" | cut -d: -f1
+}
+
+grind -n 2 ./sanitized
+says "$out" "ERROR SUMMARY: 0 errors"
+
+grind -n 3 ./sanitized heap
+says "$out" "Invalid write of size 1"
+[[ $out =~ "blunder (sanitized.c:$(line heap))" ]] || die "$out"
+says "$out" "main (sanitized.c:"
+[[ $out != *"???"* ]] || die "$out"
+
+# The leak of each rank, with its line; of those that debuggers are to know.
+grind -n 3 ./sanitized leak
+[ "$(grep -c "lose (sanitized.c:" <<<"$out")" -ge 1 ] || die "$out"
+says "$out" "17 bytes in 1 blocks are definitely lost"
+grind -n 3 --debug-ranks none ./sanitized heap
+says "$out" "Invalid write of size 1"
+[[ $out != *"blunder (sanitized.c:"* ]] || die "$out"
+
+# A private library has its lines as well.
+cat >helper.c <<END
+#include <stdlib.h>
+int helper_calls;
+__attribute__((noinline)) void helper_blunder(void)
+{
+    char *volatile p = malloc(8);
+    p[8] = (char)++helper_calls;
+    free(p);
+}
+END
+cat >user.c <<END
+#include <mpi.h>
+void helper_blunder(void);
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    helper_blunder();
+    MPI_Finalize();
+    return 0;
+}
+END
+gcc -g -shared -fPIC helper.c -o libhelper.so
+"$bin/mpicc" -g user.c -o user -L. -lhelper -Wl,-rpath,"$PWD"
+grind -n 2 --privatize helper ./user
+[[ $out =~ "helper_blunder (helper.c:6)" ]] || die "$out"
+[ -z "$(find /tmp -maxdepth 1 -name 'xylem-valgrind-*' -newer user.c)" ] || die "files were left in /tmp"
