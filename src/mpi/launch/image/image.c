@@ -137,7 +137,7 @@ static bool is_for_valgrind(const mpi_program_t *program, int index)
 
     if (is_there < 0)
         is_there = mpi_valgrind_is_there();
-    return is_there > 0 && xy_bitset_has(program->shown, (size_t)(program->first + index));
+    return is_there > 0 && xy_bitset_has(program->shown, (size_t)program->first + (size_t)index);
 }
 
 xy_status_t mpi_image_place(const mpi_program_t *program, int index, char **image_p)

@@ -130,7 +130,7 @@ xy_status_t mpi_images_show(const mpi_program_t *program)
     for (int i = 0; i < program->images && st == XY_OK; i++) {
         shown_map_t *maps;
 
-        if (!xy_bitset_has(program->shown, (size_t)(program->first + i)))
+        if (!xy_bitset_has(program->shown, (size_t)program->first + (size_t)i))
             continue;
         maps = xy_calloc(count, sizeof(*maps));
         if (maps == NULL)
@@ -145,10 +145,11 @@ xy_status_t mpi_images_show(const mpi_program_t *program)
 
 static bool has_chain(void)
 {
-    int major = 0, minor = 0;
+    char *rest;
+    long major = strtol(gnu_get_libc_version(), &rest, 10);
+    long minor = *rest == '.' ? strtol(rest + 1, NULL, 10) : 0;
 
-    return sscanf(gnu_get_libc_version(), "%d.%d", &major, &minor) == 2 &&
-           (major > 2 || (major == 2 && minor >= 35));
+    return major > 2 || (major == 2 && minor >= 35);
 }
 
 /* A debugger that is here already reads the lists when an object is loaded or goes. Any that was
