@@ -104,6 +104,10 @@ says "$out" '$7 = 300' # of rank 2, after the addition
 says "$out" "[Current rank is 2 (running)]"
 [ "$(lines 'sum 600')" = 2 ] || die "$out"
 
+# Before there are ranks, $_rank() is none of them: mpiexec has a main, too.
+debug --batch --ex 'break main if $_rank() == 1' --ex run --ex 'info ranks' -n 2 --workers 1 ./debugged
+[[ $out =~ 1\ +running\ +before\ MPI_Init\ main\ at ]] || die "$out"
+
 # A rank that waits is not stepped; wrong words are refused.
 out=$(timeout 120 "$XYLEM" gdb --batch --ex "break debugged.c:$add if rank == 1" --ex run --ex 'rank 2' \
     --ex next -n 3 --workers 1 ./debugged 2>&1) && die "stepped: $out"

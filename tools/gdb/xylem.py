@@ -475,7 +475,10 @@ class RankFunction(gdb.Function):
         super().__init__("_rank")
 
     def invoke(self):
-        number = rank_of_selection()[1]
+        try:
+            number = rank_of_selection()[1]
+        except gdb.GdbError: # no job yet: 'break main' stops in mpiexec's own main, too
+            number = None
         return -1 if number is None else number
 
 
