@@ -29,7 +29,14 @@ for dialect in "${dialects[@]}"; do
     build locals "${here[@]}"
     all_ways "$dialect"
 done
-for how in -fPIC -O0 -DALIGNED=64 -DALIGNED=4096; do
-    build locals "$how" "${here[@]}"
+for how in -DEXTERN "-DEXTERN -fPIC" -fPIC -O0 -DALIGNED=64 -DALIGNED=4096; do
+    # shellcheck disable=SC2086
+    build locals $how "${here[@]}"
     all_ways "$how"
 done
+
+# Those of the C++ library: std::call_once, std::promise, std::async.
+build once -pthread
+run 0 --workers 2 -n 4 ./once
+quiet
+same "$out" $'0 1 0 0 0\n1 2 1 2 3\n2 3 2 4 6\n3 4 3 6 9'

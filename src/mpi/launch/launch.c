@@ -83,6 +83,7 @@ static xy_status_t change_directory(const launch_t *launch)
                            "directory; give the same -wdir to each",
                            other);
     }
+    mpi_restart_keep_directory();
     if (directory != NULL && chdir(directory) != 0)
         return xy_fail_errno(errno, directory, "change to");
     return XY_OK;
@@ -158,6 +159,8 @@ static xy_status_t load_programs(launch_t *launch)
                                    .privat = &launch->privat,
                                    .tls_reserve = mpi_locals_reserve(),
                                    .is_verbose = launch->values->verbose,
+                                   .preloaded = mpi_restart_preloaded(),
+                                   .must_preload = mpi_restart_if_needed,
                                    .capture_main = mpi_process_capture_main,
                                    .prepare_copies = mpi_process_prepare_cxx};
     xy_status_t st =
@@ -366,8 +369,10 @@ static xy_status_t start(launch_t *launch)
         return st;
     if (runs_alone(launch))
         return become(launch);
-    if (part_at(launch, 0)->is_mpi)
-        return run_ranks(launch);
+    if (part_at(launch, 0)->is_mpi) {
+        st = mpi_restart_if_asked(&launch->parts);
+        return st == XY_OK ? run_ranks(launch) : st;
+    }
     launch->code = mpi_launch_children(&launch->parts, launch->size);
     return XY_OK;
 }
@@ -395,7 +400,9 @@ int mpi_launch_main(int argc, char **argv)
 
     mpi_streams_reserve();
     xy_error_program_set("mpiexec");
-    st = mpi_launch_parse(argc - 1, argv + 1, &contexts, &is_done);
+    st = mpi_restart_note(argc, argv);
+    if (st == XY_OK)
+        st = mpi_launch_parse(argc - 1, argv + 1, &contexts, &is_done);
     if (st == XY_OK && !is_done) {
         st = launch_all(&launch, &contexts);
         if (st == XY_OK && launch.processes != NULL)

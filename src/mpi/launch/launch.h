@@ -47,6 +47,17 @@ xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *
 /* The same with the variables that tell a rank who it is; in fresh memory. */
 char **mpi_launch_rank_environment(const mpi_part_t *part, int rank, int size);
 
+/* Starting again with other libraries preloaded (restart.c). First note how this process was
+ * started, then the directory that -wdir leaves. */
+xy_status_t mpi_restart_note(int argc, char **argv);
+void mpi_restart_keep_directory(void);
+/* What the dynamic linker was asked to preload, or NULL. */
+const char *mpi_restart_preloaded(void);
+/* Does not return where -x LD_PRELOAD asks for other libraries than those of this process; or where
+ * `libraries` (char *) must be added to them. */
+xy_status_t mpi_restart_if_asked(const xy_vec_t *parts);
+xy_status_t mpi_restart_if_needed(const xy_vec_t *libraries, bool is_verbose);
+
 /* Where ranks run. */
 typedef struct {
     xy_cores_t cores; /* that workers are bound to */

@@ -7,30 +7,43 @@
  *   - it uses a symbol of the program (a callback by name): whose?
  *   - the program has a copy of one of its variables (a copy relocation): the library would not see
  *     the ranks' values;
- *   - it needs a library that is copied.
+ *   - it stands before this library and defines functions of MPI: a tool that counts, per rank;
+ *   - it needs a library that is copied, or uses a symbol of one.
  * The C and C++ runtimes are never copied: what of their state programs rely on is made private by
  * other means.
  */
 #include <dlfcn.h>
 #include <string.h>
 
+#include "mpi/launch/image/collect.h"
 #include "mpi/launch/image/lookup.h"
 #include "mpi/launch/image/say.h"
 
+static const char *const base[] = {"libmpi_abi.so", "libc.so.",  "libm.so.", "libpthread.so.",
+                                   "libdl.so.",     "librt.so.", "ld-linux", NULL};
 static const char *const runtimes[] = {
-    "libmpi_abi.so",   "libc.so.",      "libm.so.",     "libpthread.so.", "libdl.so.",
-    "librt.so.",       "libstdc++.so.", "libgcc_s.so.", "ld-linux",       "libgomp.so.",
-    "libgfortran.so.", "libasan.so.",   "libubsan.so.", "libtsan.so.",    NULL};
+    "libstdc++.so.", "libgcc_s.so.", "libgomp.so.", "libgfortran.so.",
+    "libasan.so.",   "libubsan.so.", "libtsan.so.", NULL};
 
-static bool is_runtime(const char *name)
+static bool begins_with(const char *name, const char *const *list)
 {
-    for (size_t i = 0; runtimes[i] != NULL; i++)
-        if (strncmp(name, runtimes[i], strlen(runtimes[i])) == 0)
+    for (size_t i = 0; list[i] != NULL; i++)
+        if (strncmp(name, list[i], strlen(list[i])) == 0)
             return true;
     return false;
 }
 
-static const char *base_name(const char *path)
+bool mpi_library_is_base(const char *name)
+{
+    return begins_with(name, base);
+}
+
+bool mpi_library_is_runtime(const char *name)
+{
+    return begins_with(name, base) || begins_with(name, runtimes);
+}
+
+const char *mpi_library_base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -41,7 +54,7 @@ static const char *base_name(const char *path)
 static bool is_listed(const xy_vec_t *list, const char *name)
 {
     for (size_t i = 0; list != NULL && i < list->count; i++) {
-        const char *wanted = base_name(XY_VEC_AT(list, const char *, i));
+        const char *wanted = mpi_library_base_name(XY_VEC_AT(list, const char *, i));
         size_t n = strlen(wanted);
 
         if (strncmp(name, wanted, n) == 0 && (name[n] == '\0' || name[n] == '.'))
@@ -63,14 +76,14 @@ static bool is_stream(const char *name)
            variable == XMPI_VARIABLE_STDERR;
 }
 
-static bool defines(const mpi_elf_t *program, const char *name)
+static bool defines(const mpi_elf_t *module, const char *name)
 {
-    return mpi_elf_lookup(program, name) != NULL && !is_stream(name);
+    return mpi_elf_lookup(module, name) != NULL && !is_stream(name);
 }
 
-/* Does the library use, without defining it, a symbol that the program defines? Only relocations
- * tell which symbols it uses. */
-static bool uses_program(const mpi_elf_t *library, const mpi_elf_t *program)
+/* Does the library use, without defining it, a symbol that the program or a private library
+ * defines? Only relocations tell which symbols it uses. */
+static bool uses(const mpi_elf_t *library, const mpi_elf_t *module)
 {
     const mpi_elf_part_t *parts[] = {&library->rela, &library->plt};
 
@@ -81,7 +94,7 @@ static bool uses_program(const mpi_elf_t *library, const mpi_elf_t *program)
             const ElfW(Sym) *symbol = mpi_elf_symbol(library, ELF64_R_SYM(entry[i].r_info));
 
             if (symbol != NULL && symbol->st_name != 0 && symbol->st_shndx == SHN_UNDEF &&
-                defines(program, mpi_elf_string(library, symbol->st_name)))
+                defines(module, mpi_elf_string(library, symbol->st_name)))
                 return true;
         }
     }
@@ -119,24 +132,34 @@ static bool is_module(const gathering_t *g, const char *name)
     for (size_t i = 0; i < g->program->modules.count; i++) {
         const mpi_elf_t *elf = XY_VEC_AT(&g->program->modules, mpi_module_t, i).elf;
 
-        if (strcmp(base_name(elf->path), base_name(name)) == 0 ||
+        if (strcmp(mpi_library_base_name(elf->path), mpi_library_base_name(name)) == 0 ||
             (elf->soname != NULL && strcmp(elf->soname, name) == 0))
             return true;
     }
     return false;
 }
 
+/* A tool in the way of PMPI, linked to the program before MPI. */
+static bool is_tool(const mpi_elf_t *library, const mpi_elf_t *program)
+{
+    return mpi_library_stands_before(program, library, "libmpi_abi.so") &&
+           mpi_elf_defines_prefix(library, "MPI_");
+}
+
 static bool must_be_copied(const gathering_t *g, const mpi_elf_t *library)
 {
     const mpi_elf_t *program = XY_VEC_AT(&g->program->modules, mpi_module_t, 0).elf;
 
-    if (is_listed(g->config->privat, base_name(library->path)) ||
+    if (is_listed(g->config->privat, mpi_library_base_name(library->path)) ||
         (library->soname != NULL && is_listed(g->config->privat, library->soname)))
         return true;
     for (size_t i = 0; i < library->needed.count; i++)
         if (is_module(g, XY_VEC_AT(&library->needed, const char *, i)))
             return true;
-    return uses_program(library, program) || is_copied_by_program(library, program);
+    for (size_t i = 0; i < g->program->modules.count; i++)
+        if (uses(library, XY_VEC_AT(&g->program->modules, mpi_module_t, i).elf))
+            return true;
+    return is_copied_by_program(library, program) || is_tool(library, program);
 }
 
 static xy_status_t add_module(gathering_t *g, mpi_elf_t *elf)
@@ -153,8 +176,23 @@ static xy_status_t add_module(gathering_t *g, mpi_elf_t *elf)
     return XY_OK;
 }
 
+/* A library that wants more room for thread-local variables than is left can be loaded only when
+ * the process starts. */
+static xy_status_t fail_loading(const gathering_t *g, const mpi_elf_t *user, const char *name,
+                                const char *path)
+{
+    const char *why = dlerror();
+
+    if (why != NULL && strstr(why, "static TLS") != NULL &&
+        !mpi_preload_has(g->config->preloaded, name))
+        return mpi_preload_add(g->program, g->config->preloaded, path != NULL ? path : name);
+    return xy_fail(XY_ENOENT, "%s: cannot load the library '%s': %s", user->path, name,
+                   why != NULL ? why : "no reason given");
+}
+
 /* Have the dynamic linker load a library for all ranks. Its path is needed to read it. */
-static xy_status_t open_shared(const mpi_elf_t *user, const char *name, char **path_p)
+static xy_status_t open_shared(const gathering_t *g, const mpi_elf_t *user, const char *name,
+                               char **path_p)
 {
     char *path = mpi_elf_find_library(user, name);
     void *handle = dlopen(path != NULL ? path : name, RTLD_LAZY | RTLD_GLOBAL);
@@ -162,11 +200,10 @@ static xy_status_t open_shared(const mpi_elf_t *user, const char *name, char **p
 
     *path_p = NULL;
     if (handle == NULL) {
-        const char *why = dlerror();
+        xy_status_t st = fail_loading(g, user, name, path);
 
         xy_free(path);
-        return xy_fail(XY_ENOENT, "%s: cannot load the library '%s': %s", user->path, name,
-                       why != NULL ? why : "no reason given");
+        return st;
     }
     if (path == NULL && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map->l_name[0] == '/')
         path = xy_strdup(map->l_name);
@@ -179,7 +216,7 @@ static bool is_seen(const gathering_t *g, const char *name)
     for (size_t i = 0; i < g->seen.count; i++) {
         const mpi_elf_t *elf = XY_VEC_AT(&g->seen, mpi_elf_t *, i);
 
-        if (strcmp(base_name(elf->path), base_name(name)) == 0 ||
+        if (strcmp(mpi_library_base_name(elf->path), mpi_library_base_name(name)) == 0 ||
             (elf->soname != NULL && strcmp(elf->soname, name) == 0))
             return true;
     }
@@ -193,12 +230,12 @@ static xy_status_t look_at(gathering_t *g, const mpi_elf_t *user, const char *na
     mpi_elf_t *elf;
     xy_status_t st;
 
-    if (is_runtime(name) || is_module(g, name) || is_seen(g, name)) {
+    if (mpi_library_is_runtime(name) || is_module(g, name) || is_seen(g, name)) {
         xy_free(path);
         return XY_OK;
     }
     if (path == NULL) {
-        st = open_shared(user, name, &path);
+        st = open_shared(g, user, name, &path);
         if (st != XY_OK || path == NULL)
             return st;
     }
@@ -271,7 +308,7 @@ static xy_status_t load_shared(gathering_t *g)
 
             /* This library is there already, perhaps under another path than the program's. */
             if (strncmp(name, "libmpi_abi.so", 13) != 0 && !is_module(g, name))
-                st = open_shared(elf, name, &path);
+                st = open_shared(g, elf, name, &path);
             xy_free(path);
         }
     }
@@ -290,7 +327,7 @@ static xy_status_t check_list(const gathering_t *g)
         for (size_t m = 1; m < g->program->modules.count; m++) {
             const mpi_elf_t *elf = XY_VEC_AT(&g->program->modules, mpi_module_t, m).elf;
 
-            is_found |= is_listed(&one, base_name(elf->path)) ||
+            is_found |= is_listed(&one, mpi_library_base_name(elf->path)) ||
                         (elf->soname != NULL && is_listed(&one, elf->soname));
         }
         if (!is_found)
@@ -303,6 +340,65 @@ static xy_status_t check_list(const gathering_t *g)
     return XY_OK;
 }
 
+typedef struct {
+    const char *name;
+    char *path;
+} file_search_t;
+
+static int is_file(struct dl_phdr_info *info, size_t size, void *argument)
+{
+    file_search_t *search = argument;
+
+    (void)size;
+    if (strcmp(mpi_library_base_name(info->dlpi_name), search->name) != 0)
+        return 0;
+    search->path = xy_strdup(info->dlpi_name);
+    return 1;
+}
+
+/* A preloaded tool in the way of PMPI is copied; all else that is preloaded is shared. */
+static xy_status_t look_at_preloaded(gathering_t *g, const char *name, size_t length)
+{
+    char *entry = xy_sprintf("%.*s", (int)length, name);
+    file_search_t search = {.name = entry, .path = entry};
+    mpi_elf_t *elf;
+
+    if (entry == NULL)
+        return xy_fail_memory("loading the program");
+    if (strchr(entry, '/') == NULL && dl_iterate_phdr(is_file, &search) != 0)
+        xy_free(entry);
+    if (search.path == NULL || mpi_elf_open(search.path, &elf) != XY_OK)
+        elf = NULL; /* the dynamic linker has said what is wrong with it */
+    xy_free(search.path);
+    if (elf != NULL && mpi_elf_defines_prefix(elf, "MPI_"))
+        return add_module(g, elf);
+    mpi_elf_close(elf);
+    return XY_OK;
+}
+
+static xy_status_t choose_tools(gathering_t *g)
+{
+    const char *list = g->config->preloaded;
+    xy_status_t st = XY_OK;
+
+    while (st == XY_OK && list != NULL && *list != '\0') {
+        size_t n = strcspn(list, ": ");
+
+        if (n > 0)
+            st = look_at_preloaded(g, list, n);
+        list += n;
+        list += strspn(list, ": ");
+    }
+    return st;
+}
+
+static xy_status_t preload(gathering_t *g)
+{
+    xy_status_t st = mpi_preload_choose(g->program, &g->seen, g->config->preloaded);
+
+    return st == XY_OK ? g->config->must_preload(&g->program->preloads, g->config->is_verbose) : st;
+}
+
 xy_status_t mpi_program_gather(mpi_program_t *program, const mpi_program_config_t *config)
 {
     gathering_t g = {.program = program, .config = config, .seen = XY_VEC_INIT(mpi_elf_t *)};
@@ -312,11 +408,17 @@ xy_status_t mpi_program_gather(mpi_program_t *program, const mpi_program_config_
     if (st == XY_OK)
         st = add_module(&g, elf);
     if (st == XY_OK)
+        st = choose_tools(&g);
+    if (st == XY_OK)
         st = choose_modules(&g);
     if (st == XY_OK && !config->is_shared)
         st = check_list(&g);
     if (st == XY_OK)
+        st = preload(&g);
+    if (st == XY_OK)
         st = load_shared(&g);
+    if (st == XY_OK)
+        st = config->must_preload(&program->preloads, config->is_verbose);
     for (size_t i = 0; i < g.seen.count; i++)
         mpi_elf_close(XY_VEC_AT(&g.seen, mpi_elf_t *, i));
     xy_vec_cleanup(&g.seen);

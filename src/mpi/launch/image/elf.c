@@ -118,6 +118,29 @@ const ElfW(Sym) * mpi_elf_lookup(const mpi_elf_t *elf, const char *name)
     return NULL;
 }
 
+bool mpi_elf_defines_prefix(const mpi_elf_t *elf, const char *prefix)
+{
+    const uint32_t *head = elf->gnu_hash != 0 ? mpi_elf_at(elf, elf->gnu_hash, 16) : NULL;
+    const ElfW(Sym) * symbol;
+    const uint32_t *chain;
+    uintptr_t chains;
+
+    if (head == NULL)
+        return false;
+    /* The symbols that are defined are those behind the first hashed one; each has a chain word. */
+    chains = elf->gnu_hash + 16 + (uintptr_t)head[2] * sizeof(ElfW(Addr)) + 4 * (uintptr_t)head[0];
+    for (size_t i = head[1]; (symbol = mpi_elf_symbol(elf, i)) != NULL; i++) {
+        const char *name = mpi_elf_string(elf, symbol->st_name);
+
+        chain = mpi_elf_at(elf, chains + 4 * (i - head[1]), 4);
+        if (chain == NULL || (const char *)symbol == elf->strings)
+            return false;
+        if (symbol->st_shndx != SHN_UNDEF && strncmp(name, prefix, strlen(prefix)) == 0)
+            return true;
+    }
+    return false;
+}
+
 static bool segments_are_sane(const mpi_elf_t *elf)
 {
     for (int i = 0; i < elf->segment_count; i++) {
@@ -214,6 +237,9 @@ static void read_relocation_entry(mpi_elf_t *elf, const ElfW(Dyn) * d)
         break;
     case DT_TEXTREL:
         elf->has_text_relocations = true;
+        break;
+    case DT_FLAGS:
+        elf->has_static_tls = (d->d_un.d_val & DF_STATIC_TLS) != 0;
         break;
     case DT_VERNEED:
         elf->version_needs.address = d->d_un.d_ptr;

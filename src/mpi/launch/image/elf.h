@@ -59,6 +59,7 @@ typedef struct {
     mpi_elf_part_t preinit, init, fini; /* arrays of functions */
     uintptr_t init_function, fini_function;
     bool has_text_relocations;
+    bool has_static_tls; /* needs its thread-local variables at a fixed distance */
     const char *soname;
     const char *rpath, *runpath;
     xy_vec_t needed; /* of const char * */
@@ -77,6 +78,8 @@ const char *mpi_elf_string(const mpi_elf_t *elf, size_t offset);
 const ElfW(Sym) * mpi_elf_symbol(const mpi_elf_t *elf, size_t index);
 /* The symbol this file defines under a name, or NULL. */
 const ElfW(Sym) * mpi_elf_lookup(const mpi_elf_t *elf, const char *name);
+/* Does it define a symbol whose name begins so? */
+bool mpi_elf_defines_prefix(const mpi_elf_t *elf, const char *prefix);
 /* The version a symbol is wanted in ("GLIBC_2.34"), or NULL. */
 const char *mpi_elf_version(const mpi_elf_t *elf, size_t symbol);
 

@@ -9,6 +9,8 @@
  * The modules' own variables lie in the block of the launcher's executable (locals.c), which is
  * what the two words name. Those of other libraries are where the dynamic linker has put them.
  */
+#include <pthread.h>
+
 #include "mpi/launch/image/lookup.h"
 
 extern void *__tls_get_addr(mpi_tls_index_t *index);
@@ -69,6 +71,11 @@ bool mpi_fixup_is_local(unsigned type)
     return type == R_DISTANCE || type == R_LIBRARY || type == R_PLACE || type == R_DESCRIPTOR;
 }
 
+bool mpi_fixup_is_distance(unsigned type)
+{
+    return type == R_DISTANCE || type == R_DESCRIPTOR;
+}
+
 bool mpi_fixup_is_second(unsigned type)
 {
     return type == R_PLACE;
@@ -85,6 +92,29 @@ static ptrdiff_t executable_block(void)
     mpi_tls_index_t index = {.module = EXECUTABLE};
 
     return from_thread_pointer(__tls_get_addr(&index));
+}
+
+typedef struct {
+    const char *name, *version;
+    ptrdiff_t distance;
+} question_t;
+
+static void *ask(void *argument)
+{
+    question_t *q = argument;
+
+    q->distance = from_thread_pointer(mpi_lookup_outside(q->name, q->version));
+    return NULL;
+}
+
+/* Is a variable outside of the modules at this distance in other threads, too? */
+static bool is_fixed(const char *name, const char *version, ptrdiff_t distance)
+{
+    question_t question = {.name = name, .version = version};
+    pthread_t thread;
+
+    return pthread_create(&thread, NULL, ask, &question) == 0 && pthread_join(thread, NULL) == 0 &&
+           question.distance == distance;
 }
 
 typedef struct {
@@ -119,6 +149,12 @@ static xy_status_t find(const mpi_program_t *program, const mpi_module_t *module
     local->outside = mpi_lookup_outside(name, mpi_elf_version(module->elf, index));
     if (local->outside == NULL && ELF64_ST_BIND(symbol->st_info) != STB_WEAK)
         return mpi_fixup_undefined(module, name);
+    if (local->outside != NULL && mpi_fixup_is_distance((unsigned)ELF64_R_TYPE(entry->r_info)) &&
+        !is_fixed(name, mpi_elf_version(module->elf, index), from_thread_pointer(local->outside)))
+        return xy_fail_at(XY_EUNSUPPORTED, module->elf->path, 0,
+                          "the thread-local variable '%s' belongs to a library that could not be "
+                          "preloaded; LD_PRELOAD takes no path with blanks or colons",
+                          name);
     return XY_OK;
 }
 

@@ -38,6 +38,7 @@ xy_status_t mpi_fixup_undefined(const mpi_module_t *module, const char *name);
 
 /* Relocations of thread-local variables (fix_locals.c). */
 bool mpi_fixup_is_local(unsigned type);
+bool mpi_fixup_is_distance(unsigned type); /* and the variable must be at a fixed distance */
 /* A pair that names module and variable takes two relocations: the second goes over the first. */
 bool mpi_fixup_is_second(unsigned type);
 xy_status_t mpi_fixup_local(mpi_program_t *program, const mpi_module_t *module,

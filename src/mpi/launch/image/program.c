@@ -181,6 +181,7 @@ xy_status_t mpi_program_load(const char *path, const mpi_program_config_t *confi
         return xy_fail_memory("loading the program");
     program->modules = XY_VEC_INIT(mpi_module_t);
     program->fixups = XY_VEC_INIT(mpi_fixup_t);
+    program->preloads = XY_VEC_INIT(char *);
     program->is_shared = config->is_shared;
     program->first = config->first;
     program->shown = config->shown;
@@ -212,6 +213,9 @@ void mpi_program_destroy(mpi_program_t *program)
         munmap(program->region, program->stride * (size_t)program->images);
     xy_vec_cleanup(&program->modules);
     xy_vec_cleanup(&program->fixups);
+    for (size_t i = 0; i < program->preloads.count; i++)
+        xy_free(XY_VEC_AT(&program->preloads, char *, i));
+    xy_vec_cleanup(&program->preloads);
     xy_free(program->path);
     xy_free(program);
 }

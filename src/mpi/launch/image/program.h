@@ -86,6 +86,10 @@ typedef struct {
     const xy_vec_t *privat; /* of const char *: names of libraries to copy, or NULL */
     size_t tls_reserve;     /* bytes of thread-local memory that images may use */
     bool is_verbose;        /* say which libraries are copied */
+    const char *preloaded;  /* libraries, separated by colons or blanks; or NULL */
+    /* Called with libraries (char *) that must be preloaded and are not, or with none. Where there
+     * are some it starts the process again, or fails. */
+    xy_status_t (*must_preload)(const xy_vec_t *libraries, bool is_verbose);
     /* The main function, by starting the image at `entry` until it calls __libc_start_main; NULL:
      * it does not. */
     void *(*capture_main)(void *entry);
@@ -95,8 +99,9 @@ typedef struct {
 
 typedef struct mpi_program {
     char *path;
-    xy_vec_t modules; /* of mpi_module_t; the program is the first */
-    xy_vec_t fixups;  /* of mpi_fixup_t */
+    xy_vec_t modules;  /* of mpi_module_t; the program is the first */
+    xy_vec_t fixups;   /* of mpi_fixup_t */
+    xy_vec_t preloads; /* of char *: libraries that must be there when the process starts */
     bool is_shared;
     int first;
     const xy_bitset_t *shown;

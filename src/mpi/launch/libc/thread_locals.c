@@ -9,6 +9,7 @@
  * program uses (the C++ runtime keeps the exceptions in flight there, OpenMP its teams). A program
  * and libraries without such variables cost nothing.
  */
+#include <dlfcn.h>
 #include <link.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -16,6 +17,7 @@
 #include "mpi/launch/libc/process.h"
 
 typedef struct {
+    const char *path;
     size_t module; /* of the dynamic linker */
     size_t size, init_size;
     const void *init;
@@ -89,14 +91,43 @@ static int visit(struct dl_phdr_info *info, size_t size, void *argument)
         if (library_count == MAX_LIBRARIES)
             return 1;
         libraries[library_count++] =
-            (library_t){.module = info->dlpi_tls_modid,
+            (library_t){.path = info->dlpi_name,
+                        .module = info->dlpi_tls_modid,
                         .size = s->p_memsz,
                         .init_size = s->p_filesz,
-                        .init = (const void *)(info->dlpi_addr + s->p_vaddr),
-                        .offset = libraries_size};
-        libraries_size += (s->p_memsz + 15) & ~(size_t)15;
+                        .init = (const void *)(info->dlpi_addr + s->p_vaddr)};
     }
     return 0;
+}
+
+/* The heap is the process's, and so what an allocator knows of its threads: pieces in its caches
+ * belong to the worker, whichever rank has freed them. */
+static bool is_allocator(const char *path)
+{
+    void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    struct link_map *map = NULL, *owner = NULL;
+    void *found = handle != NULL ? dlsym(handle, "malloc") : NULL;
+    bool is_own = found != NULL && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 &&
+                  dladdr1(found, &(Dl_info){0}, (void **)&owner, RTLD_DL_LINKMAP) != 0 &&
+                  owner == map;
+
+    if (handle != NULL)
+        dlclose(handle);
+    return is_own;
+}
+
+static void leave_out_allocators(void)
+{
+    int kept = 0;
+
+    for (int i = 0; i < library_count; i++) {
+        if (is_allocator(libraries[i].path))
+            continue;
+        libraries[kept] = libraries[i];
+        libraries[kept++].offset = libraries_size;
+        libraries_size += (libraries[i].size + 15) & ~(size_t)15;
+    }
+    library_count = kept;
 }
 
 xy_status_t mpi_locals_setup(void)
@@ -107,6 +138,7 @@ xy_status_t mpi_locals_setup(void)
         return xy_fail(XY_ELIMIT,
                        "the program uses more than %d libraries with thread-local variables",
                        MAX_LIBRARIES);
+    leave_out_allocators();
     return XY_OK;
 }
 

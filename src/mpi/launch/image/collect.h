@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Choosing the libraries of an image. Between collect_libraries.c and preload.c. */
+#ifndef XY_MPI_LAUNCH_IMAGE_COLLECT_H
+#define XY_MPI_LAUNCH_IMAGE_COLLECT_H
+
+#include "mpi/launch/image/program.h"
+
+const char *mpi_library_base_name(const char *path);
+/* The C and C++ runtimes; and those of them that every process of the launcher has. */
+bool mpi_library_is_runtime(const char *name);
+bool mpi_library_is_base(const char *name);
+
+/* Does the program's list of libraries have `first` before the one whose name begins with `second`?
+ */
+bool mpi_library_stands_before(const mpi_elf_t *program, const mpi_elf_t *first,
+                               const char *second);
+
+/* Fill program->preloads: which of the libraries that are `shared` (mpi_elf_t *) must be there when
+ * the process starts and are not in the list `preloaded`. */
+xy_status_t mpi_preload_choose(mpi_program_t *program, const xy_vec_t *shared,
+                               const char *preloaded);
+xy_status_t mpi_preload_add(mpi_program_t *program, const char *preloaded, const char *library);
+/* Is a library, by its name without directories, in a list separated by colons or blanks? */
+bool mpi_preload_has(const char *list, const char *name);
+
+#endif

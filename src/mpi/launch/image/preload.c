@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Libraries that must be there when the process starts.
+ *
+ * The dynamic linker treats a library that comes later differently from one that the program is
+ * linked with in two ways. Its thread-local variables are at another distance from the thread
+ * pointer in each thread, unless they find room in a small reserve; and it stands behind the C
+ * library, so that an allocator or another library that puts its functions in front of those of the
+ * C library does not. Where either matters, the launcher starts again with the library preloaded.
+ */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "mpi/launch/image/collect.h"
+#include "mpi/launch/image/lookup.h"
+
+bool mpi_preload_has(const char *list, const char *name)
+{
+    const char *base = mpi_library_base_name(name);
+    size_t n = strlen(base);
+
+    while (list != NULL && *list != '\0') {
+        size_t length = strcspn(list, ": ");
+        const char *end = list + length;
+
+        if (length >= n && memcmp(end - n, base, n) == 0 &&
+            (length == n || end[-(long)n - 1] == '/'))
+            return true;
+        list = end + strspn(end, ": ");
+    }
+    return false;
+}
+
+xy_status_t mpi_preload_add(mpi_program_t *program, const char *preloaded, const char *library)
+{
+    char *copy;
+
+    for (size_t i = 0; i < program->preloads.count; i++)
+        if (strcmp(XY_VEC_AT(&program->preloads, char *, i), library) == 0)
+            return XY_OK;
+    if (mpi_preload_has(preloaded, library))
+        return XY_OK;
+    copy = xy_strdup(library);
+    if (copy == NULL || xy_vec_append(&program->preloads, &copy) != XY_OK)
+        return xy_fail_memory("loading the program");
+    return XY_OK;
+}
+
+/* Visit the symbols that a module uses without defining them. */
+typedef xy_status_t (*visit_fn)(const char *name, unsigned type, void *argument);
+
+static xy_status_t each_use(const mpi_elf_t *elf, visit_fn visit, void *argument)
+{
+    const mpi_elf_part_t *parts[] = {&elf->rela, &elf->plt};
+    xy_status_t st = XY_OK;
+
+    for (int p = 0; p < 2; p++) {
+        const ElfW(Rela) *entry = mpi_elf_at(elf, parts[p]->address, parts[p]->size);
+
+        for (size_t i = 0; entry != NULL && i < parts[p]->size / sizeof(*entry); i++) {
+            const ElfW(Sym) *symbol = mpi_elf_symbol(elf, ELF64_R_SYM(entry[i].r_info));
+
+            if (symbol != NULL && symbol->st_name != 0 && symbol->st_shndx == SHN_UNDEF &&
+                st == XY_OK)
+                st = visit(mpi_elf_string(elf, symbol->st_name),
+                           (unsigned)ELF64_R_TYPE(entry[i].r_info), argument);
+        }
+    }
+    return st;
+}
+
+typedef struct {
+    mpi_program_t *program;
+    const xy_vec_t *shared;
+    const char *preloaded;
+    size_t module; /* whose symbols are visited */
+} choice_t;
+
+static xy_status_t preload_runtimes(choice_t *c)
+{
+    const mpi_elf_t *elf = XY_VEC_AT(&c->program->modules, mpi_module_t, c->module).elf;
+    xy_status_t st = XY_OK;
+
+    for (size_t i = 0; i < elf->needed.count && st == XY_OK; i++) {
+        const char *name = XY_VEC_AT(&elf->needed, const char *, i);
+
+        if (mpi_library_is_runtime(name) && !mpi_library_is_base(name))
+            st = mpi_preload_add(c->program, c->preloaded, name);
+    }
+    return st;
+}
+
+/* A thread-local variable of a library, addressed by its distance from the thread pointer. */
+static xy_status_t choose_owner(choice_t *c, const char *name)
+{
+    const ElfW(Sym) * symbol;
+
+    if (mpi_lookup_inside(c->program, name, NULL, &symbol) != NULL)
+        return XY_OK;
+    for (size_t i = 0; i < c->shared->count; i++) {
+        const mpi_elf_t *elf = XY_VEC_AT(c->shared, mpi_elf_t *, i);
+
+        if (mpi_elf_lookup(elf, name) != NULL)
+            return mpi_preload_add(c->program, c->preloaded, elf->path);
+    }
+    return preload_runtimes(c);
+}
+
+bool mpi_library_stands_before(const mpi_elf_t *program, const mpi_elf_t *first, const char *second)
+{
+    for (size_t i = 0; i < program->needed.count; i++) {
+        const char *name = mpi_library_base_name(XY_VEC_AT(&program->needed, const char *, i));
+
+        if (strcmp(name, mpi_library_base_name(first->path)) == 0 ||
+            (first->soname != NULL && strcmp(name, first->soname) == 0))
+            return true;
+        if (strncmp(name, second, strlen(second)) == 0)
+            return false;
+    }
+    return false;
+}
+
+/* A function of the C library or of this one that a library of the program has put in front. */
+static xy_status_t choose_interposer(choice_t *c, const char *name)
+{
+    const mpi_elf_t *program = XY_VEC_AT(&c->program->modules, mpi_module_t, 0).elf;
+    void *found = NULL;
+    Dl_info info;
+
+    for (size_t i = 0; i < c->shared->count; i++) {
+        const mpi_elf_t *elf = XY_VEC_AT(c->shared, mpi_elf_t *, i);
+        const char *object;
+
+        if (mpi_elf_lookup(elf, name) == NULL)
+            continue;
+        found = found != NULL ? found : dlsym(RTLD_DEFAULT, name);
+        if (found == NULL || dladdr(found, &info) == 0)
+            return XY_OK;
+        object = mpi_library_base_name(info.dli_fname);
+        if (mpi_library_is_base(object) && mpi_library_stands_before(program, elf, object))
+            return mpi_preload_add(c->program, c->preloaded, elf->path);
+    }
+    return XY_OK;
+}
+
+static xy_status_t choose_for_use(const char *name, unsigned type, void *argument)
+{
+    return mpi_fixup_is_distance(type) ? choose_owner(argument, name)
+                                       : choose_interposer(argument, name);
+}
+
+/* Room for thread-local variables of libraries that come later is scarce: 1664 bytes by default,
+ * which runtimes share. */
+enum { SMALL = 256 };
+
+static xy_status_t choose_for_itself(choice_t *c, const mpi_elf_t *elf)
+{
+    bool is_allocator = mpi_elf_lookup(elf, "malloc") != NULL;
+    bool is_large = elf->has_static_tls && elf->tls != NULL && elf->tls->p_memsz > SMALL;
+
+    return is_allocator || is_large ? mpi_preload_add(c->program, c->preloaded, elf->path) : XY_OK;
+}
+
+xy_status_t mpi_preload_choose(mpi_program_t *program, const xy_vec_t *shared,
+                               const char *preloaded)
+{
+    choice_t c = {.program = program, .shared = shared, .preloaded = preloaded};
+    xy_status_t st = XY_OK;
+
+    for (size_t i = 0; i < shared->count && st == XY_OK; i++)
+        st = choose_for_itself(&c, XY_VEC_AT(shared, mpi_elf_t *, i));
+    for (c.module = 0; c.module < program->modules.count && st == XY_OK; c.module++)
+        st = each_use(XY_VEC_AT(&program->modules, mpi_module_t, c.module).elf, choose_for_use, &c);
+    return st;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Starting the launcher again with libraries preloaded: those that -x LD_PRELOAD=... names, and
+ * those that a program's libraries turn out to need (image/preload.c). The ranks and the processes
+ * they start see LD_PRELOAD as the user has set it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpi/bindings/bindings.h"
+#include "mpi/launch/launch.h"
+
+extern char **environ;
+
+/* What was added to LD_PRELOAD by the launcher that started this one. */
+static const char added_name[] = "XYLEM_PRELOADED";
+
+static struct {
+    char **argv;
+    int directory; /* where the launcher was started, before -wdir */
+    char *all;     /* LD_PRELOAD as the dynamic linker has read it; or NULL */
+    char *added;   /* the end of it, or NULL */
+    char *files;   /* `all` with whole paths */
+} start = {.directory = -1};
+
+static xy_status_t set(const char *name, const char *value)
+{
+    int code = value != NULL && *value != '\0' ? setenv(name, value, 1) : unsetenv(name);
+
+    return code == 0 ? XY_OK : xy_fail_memory("making the environment");
+}
+
+static char *copy(const char *text)
+{
+    return text != NULL ? xy_strdup(text) : NULL;
+}
+
+/* The same list with paths that hold in every directory. */
+static char *make_absolute(const char *list)
+{
+    char *here = getcwd(NULL, 0);
+    xy_text_t text = XY_TEXT_INIT;
+
+    while (list != NULL && *list != '\0') {
+        size_t n = strcspn(list, ": ");
+        bool is_relative = *list != '/' && memchr(list, '/', n) != NULL && here != NULL;
+
+        xy_text_addf(&text, "%s%s%s%.*s", text.length > 0 ? ":" : "", is_relative ? here : "",
+                     is_relative ? "/" : "", (int)n, list);
+        list += n;
+        list += strspn(list, ": ");
+    }
+    free(here);
+    return text.s;
+}
+
+xy_status_t mpi_restart_note(int argc, char **argv)
+{
+    size_t user;
+    char *list;
+    xy_status_t st;
+
+    /* Parsing the options reorders them. */
+    start.argv = xy_calloc((size_t)argc + 1, sizeof(char *));
+    if (start.argv == NULL)
+        return xy_fail_memory("starting the job");
+    memcpy(start.argv, argv, (size_t)argc * sizeof(char *));
+    start.all = copy(getenv("LD_PRELOAD"));
+    start.added = copy(getenv(added_name));
+    start.files = make_absolute(start.all);
+    if (start.added == NULL || start.all == NULL || strlen(start.added) > strlen(start.all))
+        return XY_OK;
+    user = strlen(start.all) - strlen(start.added);
+    list = xy_sprintf("%.*s", (int)(user > 0 ? user - 1 : 0), start.all);
+    if (list == NULL)
+        return xy_fail_memory("making the environment");
+    st = set("LD_PRELOAD", list);
+    xy_free(list);
+    return st == XY_OK ? set(added_name, NULL) : st;
+}
+
+void mpi_restart_keep_directory(void)
+{
+    start.directory = open(".", O_PATH | O_CLOEXEC);
+}
+
+const char *mpi_restart_preloaded(void)
+{
+    return start.files;
+}
+
+static xy_status_t start_again(const char *user, const char *added)
+{
+    const char *between = *user != '\0' && *added != '\0' ? ":" : "";
+    char *all = xy_sprintf("%s%s%s", user, between, added);
+    xy_status_t st = all != NULL ? XY_OK : xy_fail_memory("making the environment");
+
+    if (st == XY_OK)
+        st = set("LD_PRELOAD", all);
+    if (st == XY_OK)
+        st = set(added_name, added);
+    xy_free(all);
+    if (st != XY_OK)
+        return st;
+    if (start.directory >= 0 && fchdir(start.directory) != 0)
+        return xy_fail_errno(errno, ".", "change to");
+    execve("/proc/self/exe", start.argv, environ);
+    return xy_fail_errno(errno, "/proc/self/exe", "start again");
+}
+
+/* The value of LD_PRELOAD that a part's ranks will see. */
+static xy_status_t wanted(mpi_part_t *part, const mpi_launch_values_t *first, char **value_p)
+{
+    xy_status_t st = mpi_launch_environment(part, first, XMPI_LAUNCHED_RANK);
+
+    *value_p = NULL;
+    for (char **entry = part->environment; st == XY_OK && *entry != NULL; entry++)
+        if (strncmp(*entry, "LD_PRELOAD=", 11) == 0)
+            *value_p = *entry + 11;
+    xy_free(part->environment);
+    part->environment = NULL;
+    return st;
+}
+
+static bool is_same(const char *a, const char *b)
+{
+    return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
+}
+
+xy_status_t mpi_restart_if_asked(const xy_vec_t *parts)
+{
+    mpi_part_t *all = parts->data;
+    char *value, *other;
+    xy_status_t st = wanted(&all[0], all[0].values, &value);
+
+    for (size_t i = 1; i < parts->count && st == XY_OK; i++) {
+        st = wanted(&all[i], all[0].values, &other);
+        if (st == XY_OK && !is_same(value, other))
+            st = xy_fail(XY_EUNSUPPORTED,
+                         "LD_PRELOAD: all programs of a job run in one process, which has one list "
+                         "of preloaded libraries; give the same to each");
+    }
+    if (st != XY_OK || is_same(value, getenv("LD_PRELOAD")))
+        return st;
+    return start_again(value != NULL ? value : "", "");
+}
+
+xy_status_t mpi_restart_if_needed(const xy_vec_t *libraries, bool is_verbose)
+{
+    const char *user = getenv("LD_PRELOAD");
+    xy_text_t list = XY_TEXT_INIT;
+    xy_status_t st;
+
+    if (libraries->count == 0)
+        return XY_OK;
+    xy_text_add(&list, start.added != NULL ? start.added : "");
+    for (size_t i = 0; i < libraries->count; i++)
+        xy_text_addf(&list, "%s%s", list.length > 0 ? ":" : "",
+                     XY_VEC_AT(libraries, const char *, i));
+    if (list.failed)
+        return xy_fail_memory("making the environment");
+    if (is_verbose)
+        mpi_launch_say("starting again with these libraries loaded first: %s", list.s);
+    st = start_again(user != NULL ? user : "", list.s);
+    xy_text_cleanup(&list);
+    return st;
+}
