@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2054
 # Thread-local variables: of the program, of shared and of private libraries, in every way that
 # compilers address them, in ranks of several workers and in their threads.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"

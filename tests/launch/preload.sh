@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2054
 # Libraries in front of MPI and of the C library: preloaded before mpiexec, with -x, or linked.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
 
@@ -7,28 +7,29 @@ here=(-L. -Wl,-rpath,"\$ORIGIN" -Wl,--no-as-needed)
 
 # three_ways NAME WANT [ARGUMENT]: with libNAME.so in each of the three ways four ranks print WANT.
 three_ways() {
-    local name=$1 want=$2 argument=${3-}
+    local name=$1 want=$2
+    shift 2
     build preloaded
-    expect 0 env LD_PRELOAD="./lib$name.so" timeout 60 "$bin/mpiexec" --workers 2 -n 4 ./preloaded $argument
+    expect 0 env LD_PRELOAD="./lib$name.so" timeout 60 "$bin/mpiexec" --workers 2 -n 4 ./preloaded "$@"
     quiet
     same "$out" "$want"
-    run 0 --workers 2 -n 4 -x LD_PRELOAD="./lib$name.so" ./preloaded $argument
+    run 0 --workers 2 -n 4 -x LD_PRELOAD="./lib$name.so" ./preloaded "$@"
     quiet
     same "$out" "$want"
     mkdir -p elsewhere
-    run 0 --workers 2 -n 4 -wdir elsewhere -x LD_PRELOAD="./lib$name.so" ../preloaded $argument
+    run 0 --workers 2 -n 4 -wdir elsewhere -x LD_PRELOAD="./lib$name.so" ../preloaded "$@"
     quiet
     same "$out" "$want"
     build preloaded "${here[@]}" "-l$name"
-    run 0 --workers 2 -n 4 ./preloaded $argument
+    run 0 --workers 2 -n 4 ./preloaded "$@"
     quiet
     same "$out" "${want//.\/lib$name.so/}"
-    run 0 --share-globals --workers 2 -n 4 ./preloaded $argument
+    run 0 --share-globals --workers 2 -n 4 ./preloaded "$@"
     quiet
 }
 
 # A tool in the way of PMPI: each rank has its own.
-for how in -DPMPI; do
+for how in -DPMPI -DNEXT; do
     "$bin/mpicc" -shared -fPIC $how "$sources/tool.c" -o libtool.so
     three_ways tool "$(for r in 0 1 2 3; do echo "rank $r sent $r"; done)"
 done
@@ -40,6 +41,14 @@ three_ways interposer "$(for r in 0 1 2 3; do echo "$r is the interposer, preloa
 # An allocator: the C library's own allocations go to it, too, and its caches belong to threads.
 cc -O1 -shared -fPIC -fno-builtin -ftls-model=initial-exec "$sources/allocator.c" -o liballocator.so
 three_ways allocator "$(for r in 0 1 2 3; do echo "rank $r: 0 caches too many"; done)"
+
+# The same allocator as a part of the program: what the C library gives away comes from it.
+build preloaded -fno-builtin "$sources/allocator.c"
+run 0 --workers 2 -n 4 ./preloaded
+quiet
+same "$out" "$(for r in 0 1 2 3; do echo "rank $r: 0 caches too many"; done)"
+run 0 --share-globals --workers 2 -n 4 ./preloaded
+quiet
 
 # Real ones, where they are installed.
 build preloaded

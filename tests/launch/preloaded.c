@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program for libraries that stand in front of MPI and of the C library. Rank r sends r messages;
  * memory goes back and forth between it and the C library. */
+#define _GNU_SOURCE
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 extern int allocator_caches(void) __attribute__((weak));
 
@@ -16,9 +18,17 @@ static void use_memory(void)
         FILE *text = fmemopen((char[]){"one\ntwo\n"}, 8, "r");
 
         free(strdup("a copy"));
+        free(strndup("a copy", 3));
+        free(realpath(".", NULL));
+        free(getcwd(NULL, 0));
+        if (asprintf(&line, "%d", i) < 1)
+            printf("asprintf failed\n");
+        free(line);
+        line = i % 2 == 0 ? NULL : malloc(2);
+        capacity = i % 2 == 0 ? 0 : 2;
         for (int k = 0; k < 20; k++)
             pieces[k] = calloc((size_t)k + 1, 1 + (size_t)i * 13);
-        if (getline(&line, &capacity, text) != 4)
+        if (getline(&line, &capacity, text) != 4 || strcmp(line, "one\n") != 0)
             printf("getline failed\n");
         free(line);
         fclose(text);

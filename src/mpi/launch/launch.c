@@ -400,6 +400,7 @@ int mpi_launch_main(int argc, char **argv)
 
     mpi_streams_reserve();
     xy_error_program_set("mpiexec");
+    mpi_dl_setup();
     st = mpi_restart_note(argc, argv);
     if (st == XY_OK)
         st = mpi_launch_parse(argc - 1, argv + 1, &contexts, &is_done);

@@ -81,9 +81,8 @@ static bool defines(const mpi_elf_t *module, const char *name)
     return mpi_elf_lookup(module, name) != NULL && !is_stream(name);
 }
 
-/* Does the library use, without defining it, a symbol that the program or a private library
- * defines? Only relocations tell which symbols it uses. */
-static bool uses(const mpi_elf_t *library, const mpi_elf_t *module)
+/* Only relocations tell which symbols it uses. */
+bool mpi_library_uses(const mpi_elf_t *library, const mpi_elf_t *module)
 {
     const mpi_elf_part_t *parts[] = {&library->rela, &library->plt};
 
@@ -127,16 +126,29 @@ typedef struct {
     bool has_changed;
 } gathering_t;
 
-static bool is_module(const gathering_t *g, const char *name)
+bool mpi_library_is_module(const mpi_program_t *program, const char *name)
 {
-    for (size_t i = 0; i < g->program->modules.count; i++) {
-        const mpi_elf_t *elf = XY_VEC_AT(&g->program->modules, mpi_module_t, i).elf;
+    for (size_t i = 0; i < program->modules.count; i++) {
+        const mpi_elf_t *elf = XY_VEC_AT(&program->modules, mpi_module_t, i).elf;
 
         if (strcmp(mpi_library_base_name(elf->path), mpi_library_base_name(name)) == 0 ||
             (elf->soname != NULL && strcmp(elf->soname, name) == 0))
             return true;
     }
-    return false;
+    return program->parent != NULL && mpi_library_is_module(program->parent, name);
+}
+
+static bool is_module(const gathering_t *g, const char *name)
+{
+    return mpi_library_is_module(g->program, name);
+}
+
+static bool uses_module(const mpi_program_t *program, const mpi_elf_t *library)
+{
+    for (size_t i = 0; i < program->modules.count; i++)
+        if (mpi_library_uses(library, XY_VEC_AT(&program->modules, mpi_module_t, i).elf))
+            return true;
+    return program->parent != NULL && uses_module(program->parent, library);
 }
 
 /* A tool in the way of PMPI, linked to the program before MPI. */
@@ -156,10 +168,8 @@ static bool must_be_copied(const gathering_t *g, const mpi_elf_t *library)
     for (size_t i = 0; i < library->needed.count; i++)
         if (is_module(g, XY_VEC_AT(&library->needed, const char *, i)))
             return true;
-    for (size_t i = 0; i < g->program->modules.count; i++)
-        if (uses(library, XY_VEC_AT(&g->program->modules, mpi_module_t, i).elf))
-            return true;
-    return is_copied_by_program(library, program) || is_tool(library, program);
+    return uses_module(g->program, library) || is_copied_by_program(library, program) ||
+           is_tool(library, program);
 }
 
 static xy_status_t add_module(gathering_t *g, mpi_elf_t *elf)

@@ -14,7 +14,7 @@
 
 #include "mpi/launch/image/program.h"
 
-enum { MAX_PROGRAMS = 64 };
+enum { MAX_PROGRAMS = 256 };
 
 static const mpi_program_t *registered[MAX_PROGRAMS];
 static _Atomic int registered_count;
@@ -24,7 +24,8 @@ xy_status_t mpi_program_register(const mpi_program_t *program)
     int n = registered_count;
 
     if (n == MAX_PROGRAMS)
-        return xy_fail(XY_ELIMIT, "at most %d different programs can run together", MAX_PROGRAMS);
+        return xy_fail(XY_ELIMIT, "at most %d different programs and plug-ins can run together",
+                       MAX_PROGRAMS);
     registered[n] = program;
     registered_count = n + 1;
     return XY_OK;
@@ -153,8 +154,10 @@ xy_status_t mpi_image_place(const mpi_program_t *program, int index, char **imag
     return XY_OK;
 }
 
-static void fix(const mpi_fixup_t *fixup, char *image, void *const *variables)
+/* `images` are the one to fix and its parent's. */
+static void fix(const mpi_fixup_t *fixup, char *const *images, void *const *variables)
 {
+    char *image = images[0];
     void *to = image + fixup->where;
     uint64_t word = (uint64_t)fixup->value;
 
@@ -165,7 +168,7 @@ static void fix(const mpi_fixup_t *fixup, char *image, void *const *variables)
     case XMPI_FIXUP_IFUNC:
         return;
     case XMPI_FIXUP_IMAGE:
-        word += (uintptr_t)image;
+        word += (uintptr_t)images[fixup->which];
         break;
     case XMPI_FIXUP_VARIABLE:
         word += (uintptr_t)variables[fixup->which];
@@ -176,27 +179,67 @@ static void fix(const mpi_fixup_t *fixup, char *image, void *const *variables)
     memcpy(to, &word, sizeof(word));
 }
 
-static void fix_chosen(const mpi_fixup_t *fixup, char *image)
+static void fix_chosen(const mpi_fixup_t *fixup, char *const *images)
 {
-    uintptr_t (*choose)(void) = (uintptr_t(*)(void))(uintptr_t)(image + fixup->value);
+    uintptr_t (*choose)(void) =
+        (uintptr_t(*)(void))(uintptr_t)(images[fixup->which] + fixup->value);
     uintptr_t chosen = choose();
 
-    memcpy(image + fixup->where, &chosen, sizeof(chosen));
+    memcpy(images[0] + fixup->where, &chosen, sizeof(chosen));
+}
+
+static char *image_of_parent(const mpi_program_t *program, const char *image)
+{
+    const mpi_program_t *parent = program->parent;
+
+    return parent != NULL
+               ? parent->region + (size_t)mpi_image_index(program, image) * parent->stride
+               : NULL;
 }
 
 void mpi_image_fix(const mpi_program_t *program, char *image, void *const *variables)
 {
     const mpi_fixup_t *fixups = program->fixups.data;
+    char *images[2] = {image, image_of_parent(program, image)};
     bool has_chosen = false;
 
     for (size_t i = 0; i < program->fixups.count; i++) {
-        fix(&fixups[i], image, variables);
+        fix(&fixups[i], images, variables);
         has_chosen |= fixups[i].kind == XMPI_FIXUP_IFUNC;
     }
     /* The choosing functions run code of the image: everything else must be there. */
     for (size_t i = 0; has_chosen && i < program->fixups.count; i++)
         if (fixups[i].kind == XMPI_FIXUP_IFUNC)
-            fix_chosen(&fixups[i], image);
+            fix_chosen(&fixups[i], images);
+}
+
+static void *address_of(const mpi_module_t *module, const ElfW(Sym) * symbol, char *image)
+{
+    char *address = mpi_image_at(image, mpi_module_offset(module, symbol->st_value));
+
+    switch (ELF64_ST_TYPE(symbol->st_info)) {
+    case STT_TLS:
+        return (char *)__builtin_thread_pointer() + module->tls + symbol->st_value;
+    case STT_GNU_IFUNC:
+        return ((void *(*)(void))(uintptr_t)address)();
+    default:
+        return symbol->st_shndx == SHN_ABS ? (void *)(uintptr_t)symbol->st_value : address;
+    }
+}
+
+void *mpi_image_symbol(const mpi_program_t *program, char *image, const char *name,
+                       const mpi_module_t *behind)
+{
+    const mpi_module_t *modules = program->modules.data;
+    size_t first = behind != NULL ? (size_t)(behind - modules) + 1 : 0;
+
+    for (size_t i = first; i < program->modules.count; i++) {
+        const ElfW(Sym) *symbol = mpi_elf_lookup(modules[i].elf, name);
+
+        if (symbol != NULL)
+            return address_of(&modules[i], symbol, image);
+    }
+    return NULL;
 }
 
 typedef void (*init_fn)(int, char **, char **);

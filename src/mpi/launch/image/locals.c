@@ -49,7 +49,8 @@ static size_t place(mpi_module_t *module, size_t used)
 xy_status_t mpi_program_place_locals(mpi_program_t *program, size_t reserve)
 {
     mpi_module_t *modules = program->modules.data;
-    size_t used = FIRST;
+    mpi_program_t *root = program->parent != NULL ? program->parent : program;
+    size_t first = root->tls_used > 0 ? root->tls_used : FIRST, used = first;
 
     for (size_t i = 0; i < program->modules.count; i++) {
         const ElfW(Phdr) *tls = modules[i].elf->tls;
@@ -68,8 +69,10 @@ xy_status_t mpi_program_place_locals(mpi_program_t *program, size_t reserve)
                 "the libraries that are copied with it can be private to a rank",
                 (size_t)tls->p_memsz, reserve);
     }
-    program->tls_size = used - FIRST;
-    program->tls_from = UPWARD ? FIRST : -(ptrdiff_t)used;
+    program->tls_size = used - first;
+    program->tls_from = UPWARD ? (ptrdiff_t)first : -(ptrdiff_t)used;
+    root->tls_used = used;
+    root->tls_reserve = reserve;
     return XY_OK;
 }
 

@@ -32,7 +32,11 @@ const mpi_module_t *mpi_lookup_inside(const mpi_program_t *program, const char *
                                       const mpi_module_t *behind, const ElfW(Sym) * *symbol_p)
 {
     const mpi_module_t *modules = program->modules.data;
+    const mpi_module_t *found =
+        program->parent != NULL ? mpi_lookup_inside(program->parent, name, behind, symbol_p) : NULL;
 
+    if (found != NULL)
+        return found;
     for (size_t i = 0; i < program->modules.count; i++) {
         const ElfW(Sym) *symbol =
             &modules[i] != behind ? mpi_elf_lookup(modules[i].elf, name) : NULL;

@@ -171,8 +171,10 @@ static xy_status_t load(mpi_program_t *program, const mpi_program_config_t *conf
     return st == XY_OK ? find_main(program, config) : st;
 }
 
-xy_status_t mpi_program_load(const char *path, const mpi_program_config_t *config,
-                             mpi_program_t **program_p)
+typedef xy_status_t (*load_fn)(mpi_program_t *program, const mpi_program_config_t *config);
+
+static xy_status_t make(const char *path, const mpi_program_config_t *config, load_fn load_with,
+                        mpi_program_t *parent, mpi_program_t **program_p)
 {
     mpi_program_t *program = xy_calloc(1, sizeof(*program));
     xy_status_t st;
@@ -182,18 +184,61 @@ xy_status_t mpi_program_load(const char *path, const mpi_program_config_t *confi
     program->modules = XY_VEC_INIT(mpi_module_t);
     program->fixups = XY_VEC_INIT(mpi_fixup_t);
     program->preloads = XY_VEC_INIT(char *);
+    program->parent = parent;
     program->is_shared = config->is_shared;
     program->first = config->first;
     program->shown = config->shown;
     program->images = config->is_shared ? 1 : config->images;
     program->path = xy_strdup(path);
-    st = program->path != NULL ? load(program, config) : xy_fail_memory("loading the program");
+    st = program->path != NULL ? load_with(program, config) : xy_fail_memory("loading the program");
     if (st != XY_OK) {
         mpi_program_destroy(program);
         return st;
     }
     *program_p = program;
     return XY_OK;
+}
+
+xy_status_t mpi_program_load(const char *path, const mpi_program_config_t *config,
+                             mpi_program_t **program_p)
+{
+    return make(path, config, load, NULL, program_p);
+}
+
+static xy_status_t load_plugin(mpi_program_t *plugin, const mpi_program_config_t *config)
+{
+    xy_status_t st = mpi_program_gather(plugin, config);
+
+    if (st == XY_OK && ((mpi_module_t *)plugin->modules.data)->elf->has_text_relocations)
+        st = xy_fail_at(XY_EUNSUPPORTED, plugin->path, 0,
+                        "the code must be changed to be loaded; "
+                        "compile it with -fPIC");
+    if (st == XY_OK)
+        st = mpi_program_place_locals(plugin, config->tls_reserve);
+    if (st == XY_OK)
+        st = lay_out(plugin);
+    if (st == XY_OK)
+        st = mpi_program_resolve(plugin);
+    return st == XY_OK ? mpi_program_register(plugin) : st;
+}
+
+/* The process cannot be started again any more: the library is refused when it comes to that. */
+static xy_status_t ignore(const xy_vec_t *libraries, bool is_verbose)
+{
+    (void)libraries;
+    (void)is_verbose;
+    return XY_OK;
+}
+
+xy_status_t mpi_program_load_plugin(mpi_program_t *parent, const char *path,
+                                    mpi_program_t **plugin_p)
+{
+    mpi_program_config_t config = {.images = parent->images,
+                                   .is_shared = parent->is_shared,
+                                   .tls_reserve = parent->tls_reserve,
+                                   .must_preload = ignore};
+
+    return make(path, &config, load_plugin, parent, plugin_p);
 }
 
 void mpi_program_destroy(mpi_program_t *program)

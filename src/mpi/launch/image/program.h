@@ -61,7 +61,7 @@ typedef enum {
 typedef struct {
     uint64_t where; /* offset in the image */
     int64_t value;
-    uint32_t which;
+    uint32_t which; /* for an image or a function in it: 1 means the parent's */
     uint32_t kind;
 } mpi_fixup_t;
 
@@ -102,6 +102,9 @@ typedef struct mpi_program {
     xy_vec_t modules;  /* of mpi_module_t; the program is the first */
     xy_vec_t fixups;   /* of mpi_fixup_t */
     xy_vec_t preloads; /* of char *: libraries that must be there when the process starts */
+    struct mpi_program *parent;  /* of a plug-in: the program that loads it; or NULL */
+    struct mpi_program *plugins; /* those that are private; and the next in that list */
+    struct mpi_program *next;
     bool is_shared;
     int first;
     const xy_bitset_t *shown;
@@ -113,7 +116,8 @@ typedef struct mpi_program {
     size_t variable_at[XMPI_VARIABLES];
     /* Thread-local variables of all modules, at the same distance from every thread pointer: */
     ptrdiff_t tls_from;
-    size_t tls_size; /* 0: there are none */
+    size_t tls_size;              /* 0: there are none */
+    size_t tls_used, tls_reserve; /* of a program: of what is set aside for it and its plug-ins */
 } mpi_program_t;
 
 xy_status_t mpi_program_load(const char *path, const mpi_program_config_t *config,
@@ -128,6 +132,27 @@ void mpi_image_fix(const mpi_program_t *program, char *image, void *const *varia
 void mpi_image_construct(const mpi_program_t *program, char *image, int argc, char **argv,
                          char **environment);
 void mpi_image_destruct(const mpi_program_t *program, char *image);
+
+/* Which image of its program it is; and where the rank with an image of a program has its image of
+ * a plug-in. */
+static inline int mpi_image_index(const mpi_program_t *program, const char *image)
+{
+    return program->is_shared ? 0 : (int)((size_t)(image - program->region) / program->stride);
+}
+
+static inline char *mpi_image_of_plugin(const mpi_program_t *plugin, const char *image)
+{
+    return plugin->region + (size_t)mpi_image_index(plugin->parent, image) * plugin->stride;
+}
+
+/* The address of a symbol that a module behind `behind` defines (NULL: any); NULL: none. */
+void *mpi_image_symbol(const mpi_program_t *program, char *image, const char *name,
+                       const mpi_module_t *behind);
+
+/* A plug-in that uses symbols of the program must be private (plugin.c): a program of its own,
+ * which stays loaded. Calls must not overlap. */
+bool mpi_plugin_is_private(const mpi_program_t *program, const char *path);
+xy_status_t mpi_plugin_load(mpi_program_t *program, const char *path, mpi_program_t **plugin_p);
 
 /* Initial values of the thread-local variables, program->tls_size bytes. */
 void mpi_image_fill_locals(const mpi_program_t *program, char *image, char *locals);
@@ -157,6 +182,8 @@ static inline size_t mpi_module_offset(const mpi_module_t *module, uintptr_t add
 
 /* Fill program->fixups; undefined symbols are reported. */
 xy_status_t mpi_program_resolve(mpi_program_t *program);
+xy_status_t mpi_program_load_plugin(mpi_program_t *parent, const char *path,
+                                    mpi_program_t **plugin_p);
 /* Choose the modules and have the dynamic linker load what is shared. */
 xy_status_t mpi_program_gather(mpi_program_t *program, const mpi_program_config_t *config);
 /* Give the modules' thread-local variables their places in the `reserve` bytes that the launcher's

@@ -59,6 +59,13 @@ static xy_status_t fix_outside(mpi_program_t *program, const mpi_module_t *modul
                          found != NULL ? (int64_t)(intptr_t)found + addend : 0, 0);
 }
 
+static bool is_own(const mpi_program_t *program, const mpi_module_t *module)
+{
+    const mpi_module_t *modules = program->modules.data;
+
+    return module >= modules && module < modules + program->modules.count;
+}
+
 static xy_status_t fix_symbol(mpi_program_t *program, const mpi_module_t *module, uint64_t where,
                               size_t index, int64_t addend)
 {
@@ -71,7 +78,8 @@ static xy_status_t fix_symbol(mpi_program_t *program, const mpi_module_t *module
     if (index == 0)
         return mpi_fixup_add(program, where, XMPI_FIXUP_VALUE, addend, 0);
     name = mpi_elf_string(module->elf, symbol->st_name);
-    if (ELF64_ST_BIND(symbol->st_info) != STB_LOCAL && program->modules.count > 1 &&
+    if (ELF64_ST_BIND(symbol->st_info) != STB_LOCAL &&
+        (program->modules.count > 1 || program->parent != NULL) &&
         ELF64_ST_VISIBILITY(symbol->st_other) == STV_DEFAULT)
         owner = mpi_lookup_inside(program, name, NULL, &other);
     if (other != NULL)
@@ -83,10 +91,10 @@ static xy_status_t fix_symbol(mpi_program_t *program, const mpi_module_t *module
     if (symbol->st_shndx == SHN_ABS)
         return mpi_fixup_add(program, where, XMPI_FIXUP_VALUE, (int64_t)symbol->st_value + addend,
                              0);
-    return mpi_fixup_add(program, where,
-                         ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC ? XMPI_FIXUP_IFUNC
-                                                                         : XMPI_FIXUP_IMAGE,
-                         (int64_t)mpi_module_offset(owner, symbol->st_value) + addend, 0);
+    return mpi_fixup_add(
+        program, where,
+        ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC ? XMPI_FIXUP_IFUNC : XMPI_FIXUP_IMAGE,
+        (int64_t)mpi_module_offset(owner, symbol->st_value) + addend, !is_own(program, owner));
 }
 
 static xy_status_t fix_copy(mpi_program_t *program, const mpi_module_t *module, uint64_t where,

@@ -267,7 +267,7 @@ XY_INTERPOSE ssize_t getdelim(char **line, size_t *size, int delimiter, FILE *fi
 {
     static XY_NEXT(ssize_t, next, (char **, size_t *, int, FILE *));
 
-    return XY_CALL_NEXT(next, "getdelim")(line, size, delimiter, own(file));
+    return mpi_own_malloc_line(XY_CALL_NEXT(next, "getdelim"), line, size, delimiter, own(file));
 }
 
 XY_INTERPOSE ssize_t __getdelim(char **line, size_t *size, int delimiter, FILE *file)

@@ -105,6 +105,7 @@ xy_status_t mpi_process_init(mpi_process_t *process, const mpi_process_config_t 
     process->world = config->world;
     process->cores = config->cores;
     process->atexit = XY_VEC_INIT(mpi_atexit_t);
+    process->plugins = XY_VEC_INIT(const mpi_program_t *);
     st = place_image(process, config->index);
     if (st == XY_OK)
         st = copy_arguments(process, config->argc, config->argv);
@@ -112,6 +113,8 @@ xy_status_t mpi_process_init(mpi_process_t *process, const mpi_process_config_t 
         st = mpi_environment_init(process, config->environment);
     if (st == XY_OK)
         st = mpi_streams_open(process);
+    if (st == XY_OK)
+        mpi_own_malloc_find(process);
     return st == XY_OK ? mpi_locals_init(process) : st;
 }
 
@@ -157,6 +160,11 @@ void mpi_process_exit(mpi_process_t *process, int code)
     process->is_exiting = true;
     mpi_process_run_atexit(process, 1u << XMPI_ATEXIT_THREAD, NULL, code);
     mpi_process_run_atexit(process, 1u << XMPI_ATEXIT_CXA | 1u << XMPI_ATEXIT_ON_EXIT, NULL, code);
+    for (size_t i = process->plugins.count; i-- > 0;) {
+        const mpi_program_t *plugin = XY_VEC_AT(&process->plugins, const mpi_program_t *, i);
+
+        mpi_image_destruct(plugin, mpi_image_of_plugin(plugin, process->image));
+    }
     if (!process->program->is_shared)
         mpi_image_destruct(process->program, process->image);
     mpi_process_exit_now(process, code);

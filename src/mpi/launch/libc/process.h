@@ -105,8 +105,13 @@ struct mpi_process {
     _Atomic int thread_count; /* those it has made and that have not ended */
     int exit_code;
 
-    char *thread_locals;    /* while the rank does not run; NULL: it has none */
-    char *library_locals;   /* behind them */
+    char *thread_locals;  /* while the rank does not run; NULL: it has none */
+    char *library_locals; /* the same of the first `libraries` libraries and plug-ins */
+    int libraries;
+    xy_vec_t plugins;        /* of const mpi_program_t *: those that are private */
+    char *dl_error;          /* for dlerror; or NULL */
+    void *(*malloc)(size_t); /* the program\'s, where it defines one; or NULL */
+    void *(*realloc)(void *, size_t);
     const cpu_set_t *cores; /* for the threads it makes */
 };
 
@@ -190,9 +195,24 @@ xy_status_t mpi_locals_init(mpi_process_t *process);
 void mpi_locals_switch(mpi_process_t *next);
 /* This thread runs code of the image for the first time: its block gets the initial values. */
 void mpi_locals_fill(const mpi_program_t *program, char *image);
+/* The same on a new thread of a rank, for the program and its plug-ins. */
+void mpi_locals_begin(const mpi_process_t *process);
 /* How many bytes the host has set aside. */
 size_t mpi_locals_reserve(void);
 /* Find the libraries whose thread-local variables must follow the rank; after loading. */
 xy_status_t mpi_locals_setup(void);
+/* The same when a rank has loaded more: a private plug-in, or (NULL) shared libraries. */
+xy_status_t mpi_locals_extend(const mpi_program_t *plugin);
+
+/* ---- Programs with a malloc of their own (own_malloc.c) ---- */
+/* After the image is there. */
+void mpi_own_malloc_find(mpi_process_t *process);
+typedef ssize_t (*mpi_read_line_fn)(char **line, size_t *size, int delimiter, FILE *file);
+ssize_t mpi_own_malloc_line(mpi_read_line_fn read_line, char **line, size_t *size, int delimiter,
+                            FILE *file);
+
+/* ---- dlopen and dlsym (dl.c) ---- */
+/* Messages can be read with dlerror from now on, where a rank has asked. */
+void mpi_dl_setup(void);
 
 #endif

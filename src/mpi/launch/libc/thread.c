@@ -102,7 +102,7 @@ static thread_t begin(void *argument)
     add(argument);
     pthread_setspecific(at_end, argument);
     mpi_thread_owner = thread.process->rank;
-    mpi_locals_fill(thread.process->program, thread.process->image);
+    mpi_locals_begin(thread.process);
     if (!thread.is_placed)
         place(thread.process);
     return thread;

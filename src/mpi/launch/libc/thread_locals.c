@@ -11,6 +11,8 @@
  */
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -18,7 +20,8 @@
 
 typedef struct {
     const char *path;
-    size_t module; /* of the dynamic linker */
+    size_t module;      /* of the dynamic linker; 0: a private plug-in */
+    ptrdiff_t distance; /* whose block is that far from the thread pointer */
     size_t size, init_size;
     const void *init;
     size_t offset; /* in a rank's saved copy */
@@ -36,11 +39,12 @@ extern void *__tls_get_addr(tls_index_t *index);
 static _Thread_local _Alignas(XMPI_TLS_ALIGN) char aligner __attribute__((used));
 #endif
 
-enum { MAX_LIBRARIES = 64 };
+enum { MAX_LIBRARIES = 256 };
 
+/* Ranks that load more add to them; an entry does not change any more. */
 static library_t libraries[MAX_LIBRARIES];
-static int library_count;
-static size_t libraries_size;
+static _Atomic int library_count;
+static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 
 /* Addresses of the libraries' blocks on this thread; asked for once. */
 static _Thread_local void *blocks[MAX_LIBRARIES];
@@ -77,20 +81,36 @@ static bool is_skipped(const char *path)
     return *name == '\0'; /* the launcher itself */
 }
 
+static bool is_known(size_t module)
+{
+    int n = library_count;
+
+    for (int i = 0; i < n; i++)
+        if (libraries[i].module == module)
+            return true;
+    return false;
+}
+
+typedef struct {
+    library_t found[MAX_LIBRARIES];
+    int count;
+} search_t;
+
 static int visit(struct dl_phdr_info *info, size_t size, void *argument)
 {
+    search_t *search = argument;
+
     (void)size;
-    (void)argument;
-    if (info->dlpi_tls_modid == 0 || is_skipped(info->dlpi_name))
+    if (info->dlpi_tls_modid == 0 || is_skipped(info->dlpi_name) || is_known(info->dlpi_tls_modid))
         return 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *s = &info->dlpi_phdr[i];
 
         if (s->p_type != PT_TLS || s->p_memsz == 0)
             continue;
-        if (library_count == MAX_LIBRARIES)
+        if (search->count == MAX_LIBRARIES)
             return 1;
-        libraries[library_count++] =
+        search->found[search->count++] =
             (library_t){.path = info->dlpi_name,
                         .module = info->dlpi_tls_modid,
                         .size = s->p_memsz,
@@ -102,66 +122,115 @@ static int visit(struct dl_phdr_info *info, size_t size, void *argument)
 
 /* The heap is the process's, and so what an allocator knows of its threads: pieces in its caches
  * belong to the worker, whichever rank has freed them. */
-static bool is_allocator(const char *path)
+static bool is_allocator(void *handle)
 {
-    void *handle = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
     struct link_map *map = NULL, *owner = NULL;
-    void *found = handle != NULL ? dlsym(handle, "malloc") : NULL;
-    bool is_own = found != NULL && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 &&
-                  dladdr1(found, &(Dl_info){0}, (void **)&owner, RTLD_DL_LINKMAP) != 0 &&
-                  owner == map;
+    void *found = dlsym(handle, "malloc");
+
+    return found != NULL && dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 &&
+           dladdr1(found, &(Dl_info){0}, (void **)&owner, RTLD_DL_LINKMAP) != 0 && owner == map;
+}
+
+static size_t saved_size(int count)
+{
+    const library_t *last_one = &libraries[count - 1];
+
+    return count > 0 ? last_one->offset + ((last_one->size + 15) & ~(size_t)15) : 0;
+}
+
+static xy_status_t add(const library_t *library)
+{
+    int n = library_count;
+
+    if (n == MAX_LIBRARIES)
+        return xy_fail(XY_ELIMIT,
+                       "the program uses more than %d libraries with thread-local variables",
+                       MAX_LIBRARIES);
+    libraries[n] = *library;
+    libraries[n].offset = saved_size(n);
+    library_count = n + 1;
+    return XY_OK;
+}
+
+/* It must stay: ranks hold its variables. */
+static xy_status_t add_shared(const library_t *library)
+{
+    void *handle = dlopen(library->path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    bool is_left_out = handle == NULL || is_allocator(handle);
 
     if (handle != NULL)
         dlclose(handle);
-    return is_own;
+    return is_left_out ? XY_OK : add(library);
 }
 
-static void leave_out_allocators(void)
+static xy_status_t extend(const mpi_program_t *plugin)
 {
-    int kept = 0;
+    search_t *search = xy_calloc(1, sizeof(*search));
+    library_t own = {.path = plugin != NULL ? plugin->path : NULL};
+    xy_status_t st = search != NULL ? XY_OK : xy_fail_memory("loading the program");
 
-    for (int i = 0; i < library_count; i++) {
-        if (is_allocator(libraries[i].path))
-            continue;
-        libraries[kept] = libraries[i];
-        libraries[kept++].offset = libraries_size;
-        libraries_size += (libraries[i].size + 15) & ~(size_t)15;
-    }
-    library_count = kept;
+    if (st == XY_OK)
+        dl_iterate_phdr(visit, search);
+    for (int i = 0; st == XY_OK && i < search->count; i++)
+        st = add_shared(&search->found[i]);
+    xy_free(search);
+    if (st != XY_OK || plugin == NULL || plugin->tls_size == 0)
+        return st;
+    own.distance = plugin->tls_from;
+    own.size = plugin->tls_size;
+    for (int i = 0; i < library_count; i++)
+        if (libraries[i].module == 0 && libraries[i].distance == own.distance)
+            return XY_OK;
+    return add(&own);
+}
+
+xy_status_t mpi_locals_extend(const mpi_program_t *plugin)
+{
+    xy_status_t st;
+
+    pthread_mutex_lock(&adding);
+    st = extend(plugin);
+    pthread_mutex_unlock(&adding);
+    return st;
 }
 
 xy_status_t mpi_locals_setup(void)
 {
-    library_count = 0;
-    libraries_size = 0;
-    if (dl_iterate_phdr(visit, NULL) != 0)
-        return xy_fail(XY_ELIMIT,
-                       "the program uses more than %d libraries with thread-local variables",
-                       MAX_LIBRARIES);
-    leave_out_allocators();
-    return XY_OK;
+    return mpi_locals_extend(NULL);
+}
+
+/* A rank that has not run since a library came has its initial values. */
+static bool make_room(mpi_process_t *process)
+{
+    int n = library_count;
+    char *room = n > process->libraries ? xy_realloc(process->library_locals, saved_size(n)) : NULL;
+
+    if (room == NULL)
+        return n == process->libraries;
+    process->library_locals = room;
+    for (int i = process->libraries; i < n; i++) {
+        memset(room + libraries[i].offset, 0, libraries[i].size);
+        if (libraries[i].init_size > 0)
+            memcpy(room + libraries[i].offset, libraries[i].init, libraries[i].init_size);
+    }
+    process->libraries = n;
+    return true;
 }
 
 xy_status_t mpi_locals_init(mpi_process_t *process)
 {
     const mpi_program_t *program = process->program;
-    char *saved;
 
-    if (program->tls_size + libraries_size == 0)
-        return XY_OK;
-    saved = xy_calloc(1, program->tls_size + 16 + libraries_size);
-    if (saved == NULL)
-        return xy_fail_memory("starting a rank");
-    process->thread_locals = saved;
-    if (program->is_shared) /* the image's constructors have run on this thread */
-        memcpy(saved, program_block(program), program->tls_size);
-    else
-        mpi_image_fill_locals(program, process->image, saved);
-    process->library_locals = saved + ((program->tls_size + 15) & ~(size_t)15);
-    for (int i = 0; i < library_count; i++)
-        memcpy(process->library_locals + libraries[i].offset, libraries[i].init,
-               libraries[i].init_size);
-    return XY_OK;
+    if (program->tls_size > 0) {
+        process->thread_locals = xy_malloc(program->tls_size);
+        if (process->thread_locals == NULL)
+            return xy_fail_memory("starting a rank");
+        if (program->is_shared) /* the image's constructors have run on this thread */
+            memcpy(process->thread_locals, program_block(program), program->tls_size);
+        else
+            mpi_image_fill_locals(program, process->image, process->thread_locals);
+    }
+    return make_room(process) ? XY_OK : xy_fail_memory("starting a rank");
 }
 
 static void *library_block(int i)
@@ -169,31 +238,35 @@ static void *library_block(int i)
     if (blocks[i] == NULL) {
         tls_index_t index = {.module = libraries[i].module, .offset = 0};
 
-        blocks[i] = __tls_get_addr(&index);
+        blocks[i] = libraries[i].module != 0
+                        ? __tls_get_addr(&index)
+                        : (char *)__builtin_thread_pointer() + libraries[i].distance;
     }
     return blocks[i];
 }
 
 static void save(mpi_process_t *process)
 {
+    make_room(process);
     if (process->program->tls_size > 0)
         memcpy(process->thread_locals, program_block(process->program), process->program->tls_size);
-    for (int i = 0; i < library_count; i++)
+    for (int i = 0; i < process->libraries; i++)
         memcpy(process->library_locals + libraries[i].offset, library_block(i), libraries[i].size);
 }
 
-static void restore(const mpi_process_t *process)
+static void restore(mpi_process_t *process)
 {
+    make_room(process);
     if (process->program->tls_size > 0)
         memcpy(program_block(process->program), process->thread_locals, process->program->tls_size);
-    for (int i = 0; i < library_count; i++)
+    for (int i = 0; i < process->libraries; i++)
         memcpy(library_block(i), process->library_locals + libraries[i].offset, libraries[i].size);
 }
 
 void mpi_locals_switch(mpi_process_t *next)
 {
     mpi_process_self = next;
-    if (next == NULL || next == last || next->thread_locals == NULL)
+    if (next == NULL || next == last || (library_count == 0 && next->thread_locals == NULL))
         return;
     if (last != NULL && !last->has_ended)
         save(last);
@@ -205,4 +278,14 @@ void mpi_locals_fill(const mpi_program_t *program, char *image)
 {
     if (program->tls_size > 0)
         mpi_image_fill_locals(program, image, program_block(program));
+}
+
+void mpi_locals_begin(const mpi_process_t *process)
+{
+    mpi_locals_fill(process->program, process->image);
+    for (size_t i = 0; i < process->plugins.count; i++) {
+        const mpi_program_t *plugin = XY_VEC_AT(&process->plugins, const mpi_program_t *, i);
+
+        mpi_locals_fill(plugin, mpi_image_of_plugin(plugin, process->image));
+    }
 }

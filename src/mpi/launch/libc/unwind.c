@@ -38,6 +38,25 @@ XY_INTERPOSE int _dl_find_object(void *address, struct dl_find_object *result)
 }
 #endif
 
+static int visit_modules(const mpi_program_t *program, const char *image,
+                         int (*visit)(struct dl_phdr_info *, size_t, void *), void *argument)
+{
+    int result = 0;
+
+    for (size_t i = 0; result == 0 && i < program->modules.count; i++) {
+        const mpi_module_t *module = &XY_VEC_AT(&program->modules, mpi_module_t, i);
+        struct dl_phdr_info info = {
+            .dlpi_addr = load_address(module, image),
+            .dlpi_name = module->elf->path,
+            .dlpi_phdr = (const void *)(image + module->offset + module->elf->header->e_phoff),
+            .dlpi_phnum = (ElfW(Half))module->elf->segment_count,
+        };
+
+        result = visit(&info, sizeof(info), argument);
+    }
+    return result;
+}
+
 /* The images of other ranks are not reported; there may be thousands. */
 XY_INTERPOSE int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, void *),
                                  void *argument)
@@ -46,19 +65,14 @@ XY_INTERPOSE int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, voi
     const mpi_process_t *process = mpi_process_self;
     int result = XY_CALL_NEXT(next, "dl_iterate_phdr")(visit, argument);
 
-    if (process == NULL)
+    if (process == NULL || result != 0)
         return result;
-    for (size_t i = 0; result == 0 && i < process->program->modules.count; i++) {
-        const mpi_module_t *module = &XY_VEC_AT(&process->program->modules, mpi_module_t, i);
-        struct dl_phdr_info info = {
-            .dlpi_addr = load_address(module, process->image),
-            .dlpi_name = module->elf->path,
-            .dlpi_phdr =
-                (const void *)(process->image + module->offset + module->elf->header->e_phoff),
-            .dlpi_phnum = (ElfW(Half))module->elf->segment_count,
-        };
+    result = visit_modules(process->program, process->image, visit, argument);
+    for (size_t i = 0; result == 0 && i < process->plugins.count; i++) {
+        const mpi_program_t *plugin = XY_VEC_AT(&process->plugins, const mpi_program_t *, i);
 
-        result = visit(&info, sizeof(info), argument);
+        result =
+            visit_modules(plugin, mpi_image_of_plugin(plugin, process->image), visit, argument);
     }
     return result;
 }

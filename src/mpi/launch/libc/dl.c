@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * dlopen and dlsym in a rank. The dynamic linker does not know of images: a rank that asks for its
+ * own program (dlopen(NULL), RTLD_DEFAULT, RTLD_NEXT) is answered here, and so is one that loads a
+ * plug-in which uses the program's symbols and so must be private (image/plugin.c). All other
+ * questions go on to the C library, which looks at the address they come from: the functions jump
+ * there instead of calling it.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "mpi/launch/libc/interpose.h"
+#include "mpi/launch/libc/process.h"
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+/* The bounds of this library: what the linker puts at its two ends. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+typedef void *(*symbol_fn)(void *handle, const char *name);
+typedef void *(*open_fn)(const char *path, int flags);
+
+/* ---- What the C library has ---- */
+
+/* dlsym cannot be asked for itself: this library's is the first. */
+static void *real(const char *name)
+{
+    static const char *const versions[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17", NULL};
+
+    for (int i = 0; versions[i] != NULL; i++) {
+        void *found = dlvsym(RTLD_NEXT, name, versions[i]);
+
+        if (found != NULL)
+            return found;
+    }
+    return mpi_interpose_next(name);
+}
+
+static symbol_fn real_symbol(void)
+{
+    static symbol_fn found;
+
+    if (found == NULL)
+        found = (symbol_fn)real("dlsym");
+    return found;
+}
+
+static open_fn real_open(void)
+{
+    static open_fn found;
+
+    if (found == NULL)
+        found = (open_fn)real("dlopen");
+    return found;
+}
+
+/* ---- Messages: what is reported while a plug-in is loaded is for dlerror ---- */
+
+static _Thread_local mpi_process_t *loading;
+
+static void report(void *argument, xy_status_t status, const char *message)
+{
+    struct iovec parts[3] = {{.iov_base = (char[]){"mpiexec: "}, .iov_len = 9},
+                             {.iov_base = (void *)(uintptr_t)message, .iov_len = strlen(message)},
+                             {.iov_base = (char[]){"\n"}, .iov_len = 1}};
+    ssize_t ignored;
+
+    (void)argument;
+    (void)status;
+    if (loading != NULL) {
+        xy_free(loading->dl_error);
+        loading->dl_error = xy_strdup(message);
+        return;
+    }
+    ignored = writev(STDERR_FILENO, parts, 3);
+    (void)ignored;
+}
+
+void mpi_dl_setup(void)
+{
+    xy_error_handler_set(report, NULL);
+    dlerror(); /* finding the C library's, at first use, would clear what it has to say */
+}
+
+/* ---- Plug-ins that are private ---- */
+
+static bool is_plugin(const mpi_process_t *process, const void *handle)
+{
+    for (size_t i = 0; i < process->plugins.count; i++)
+        if (XY_VEC_AT(&process->plugins, const mpi_program_t *, i) == handle)
+            return true;
+    return false;
+}
+
+/* The rank gets its image of the plug-in. */
+static xy_status_t attach(mpi_process_t *process, const mpi_program_t *plugin)
+{
+    int index = mpi_image_index(process->program, process->image);
+    char **environment = XMPI_PROCESS_VARIABLE(process, char **, XMPI_VARIABLE_ENVIRON);
+    char *image;
+    xy_status_t st;
+
+    if (is_plugin(process, plugin))
+        return XY_OK;
+    st = mpi_image_place(plugin, index, &image);
+    if (st == XY_OK && xy_vec_append(&process->plugins, &plugin) != XY_OK)
+        st = xy_fail_memory("loading a plug-in");
+    if (st != XY_OK)
+        return st;
+    mpi_image_fix(plugin, image, process->variables);
+    mpi_locals_fill(plugin, image);
+    loading = NULL;
+    mpi_image_construct(plugin, image, process->argc, process->argv, environment);
+    return XY_OK;
+}
+
+static void *open_plugin(mpi_process_t *process, const char *path)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    mpi_program_t *plugin = NULL;
+    xy_status_t st;
+
+    loading = process;
+    pthread_mutex_lock(&lock);
+    st = mpi_plugin_load((mpi_program_t *)(uintptr_t)process->program, path, &plugin);
+    if (st == XY_OK)
+        st = mpi_locals_extend(plugin);
+    pthread_mutex_unlock(&lock);
+    if (st == XY_OK)
+        st = attach(process, plugin);
+    loading = NULL;
+    return st == XY_OK ? plugin : NULL;
+}
+
+/* ---- dlopen ---- */
+
+static bool is_here(const char *address)
+{
+    return address >= __ehdr_start && address < _end;
+}
+
+static bool is_of_image(const void *address)
+{
+    const mpi_program_t *program;
+    const mpi_module_t *module;
+
+    return mpi_image_find(address, &program, &module) != NULL;
+}
+
+/* The file that a rank means by a name: its program's own directories come first. In fresh memory;
+ * NULL: the dynamic linker must find it. */
+static char *find_file(const mpi_process_t *process, const char *path)
+{
+    return mpi_elf_find_library(XY_VEC_AT(&process->program->modules, mpi_module_t, 0).elf, path);
+}
+
+static bool must_be_private(mpi_process_t *process, const char *file)
+{
+    bool is_private;
+
+    loading = process; /* a broken file is the C library's to report */
+    is_private = file != NULL && mpi_plugin_is_private(process->program, file);
+    loading = NULL;
+    return is_private;
+}
+
+static void *open_for_rank(const char *path, int flags)
+{
+    mpi_process_t *process = mpi_process_self;
+    char *file;
+    void *handle;
+
+    if (path == NULL || *path == '\0')
+        return process;
+    file = find_file(process, path);
+    if (must_be_private(process, file))
+        handle = (flags & RTLD_NOLOAD) == 0 ? open_plugin(process, file) : NULL;
+    else
+        handle = real_open()(file != NULL ? file : path, flags);
+    xy_free(file);
+    if (handle != NULL)
+        mpi_locals_extend(NULL);
+    return handle;
+}
+
+/* The function that dlopen is for this caller. */
+__attribute__((visibility("hidden"), used)) void *mpi_dl_choose_open(const char *path, int flags,
+                                                                     const char *caller);
+void *mpi_dl_choose_open(const char *path, int flags, const char *caller)
+{
+    mpi_process_t *process = mpi_process_self;
+    char *file;
+    bool is_private;
+
+    (void)flags;
+    if (process == NULL || is_here(caller))
+        return (void *)real_open();
+    if (path == NULL || *path == '\0' || is_of_image(caller))
+        return (void *)open_for_rank;
+    file = find_file(process, path);
+    is_private = must_be_private(process, file);
+    xy_free(file);
+    return is_private ? (void *)open_for_rank : (void *)real_open();
+}
+
+/* ---- dlsym ---- */
+
+/* Behind the modules. A tool that is copied is preloaded as well: that twin of the caller is not
+ * meant by "next". */
+static void *find_next_outside(const char *name, const mpi_module_t *caller)
+{
+    static void *self;
+    void *found = real_symbol()(RTLD_DEFAULT, name);
+    const char *path = caller->elf->path;
+    Dl_info info;
+
+    if (found == NULL || dladdr(found, &info) == 0 ||
+        strcmp(basename(info.dli_fname), basename(path)) != 0)
+        return found;
+    if (self == NULL && dladdr(__ehdr_start, &info) != 0)
+        self = real_open()(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    return self != NULL ? real_symbol()(self, name) : NULL;
+}
+
+static void *find_next(const char *name, const void *caller)
+{
+    const mpi_program_t *program;
+    const mpi_module_t *module;
+    char *image = mpi_image_find(caller, &program, &module);
+    void *found = mpi_image_symbol(program, image, name, module);
+
+    return found != NULL ? found : find_next_outside(name, module);
+}
+
+static void *find_first(const mpi_process_t *process, const char *name)
+{
+    void *found = mpi_image_symbol(process->program, process->image, name, NULL);
+
+    return found != NULL ? found : real_symbol()(RTLD_DEFAULT, name);
+}
+
+static void *symbol_for_rank(void *handle, const char *name)
+{
+    mpi_process_t *process = mpi_process_self;
+    void *found;
+
+    if (handle == RTLD_NEXT)
+        return find_next(name, __builtin_return_address(0));
+    if (handle == RTLD_DEFAULT || handle == process)
+        return find_first(process, name);
+    found = mpi_image_symbol(handle, mpi_image_of_plugin(handle, process->image), name, NULL);
+    return found != NULL ? found : real_symbol()(RTLD_DEFAULT, name);
+}
+
+/* The function that dlsym is for this caller. */
+__attribute__((visibility("hidden"), used)) void *
+mpi_dl_choose_symbol(void *handle, const char *name, const char *caller);
+void *mpi_dl_choose_symbol(void *handle, const char *name, const char *caller)
+{
+    const mpi_process_t *process = mpi_process_self;
+    bool is_for_rank;
+
+    (void)name;
+    if (process == NULL || is_here(caller))
+        return (void *)real_symbol();
+    is_for_rank = handle == process || handle == RTLD_DEFAULT || is_plugin(process, handle) ||
+                  (handle == RTLD_NEXT && is_of_image(caller));
+    return is_for_rank ? (void *)symbol_for_rank : (void *)real_symbol();
+}
+
+/* Ask which function it is, with the arguments and where the call came from; then jump to it as if
+ * the caller had called it. */
+#if defined(__x86_64__)
+#define ENTRY(name, choose)                                                                        \
+    __asm__(".pushsection .text\n"                                                                 \
+            ".globl " name "\n"                                                                    \
+            ".type " name ", @function\n" name ":\n"                                               \
+            "    .cfi_startproc\n"                                                                 \
+            "    endbr64\n"                                                                        \
+            "    pushq %rdi\n"                                                                     \
+            "    .cfi_adjust_cfa_offset 8\n"                                                       \
+            "    pushq %rsi\n"                                                                     \
+            "    .cfi_adjust_cfa_offset 8\n"                                                       \
+            "    subq $8, %rsp\n"                                                                  \
+            "    .cfi_adjust_cfa_offset 8\n"                                                       \
+            "    movq 24(%rsp), %rdx\n"                                                            \
+            "    call " choose "\n"                                                                \
+            "    addq $8, %rsp\n"                                                                  \
+            "    .cfi_adjust_cfa_offset -8\n"                                                      \
+            "    popq %rsi\n"                                                                      \
+            "    .cfi_adjust_cfa_offset -8\n"                                                      \
+            "    popq %rdi\n"                                                                      \
+            "    .cfi_adjust_cfa_offset -8\n"                                                      \
+            "    jmp *%rax\n"                                                                      \
+            "    .cfi_endproc\n"                                                                   \
+            ".size " name ", . - " name "\n"                                                       \
+            ".popsection\n")
+#elif defined(__aarch64__)
+#define ENTRY(name, choose)                                                                        \
+    __asm__(".pushsection .text\n"                                                                 \
+            ".globl " name "\n"                                                                    \
+            ".type " name ", %function\n" name ":\n"                                               \
+            "    .cfi_startproc\n"                                                                 \
+            "    hint 34\n"                                                                        \
+            "    stp x29, x30, [sp, #-32]!\n"                                                      \
+            "    .cfi_def_cfa_offset 32\n"                                                         \
+            "    .cfi_offset 29, -32\n"                                                            \
+            "    .cfi_offset 30, -24\n"                                                            \
+            "    mov x29, sp\n"                                                                    \
+            "    stp x0, x1, [sp, #16]\n"                                                          \
+            "    mov x2, x30\n"                                                                    \
+            "    bl " choose "\n"                                                                  \
+            "    mov x16, x0\n"                                                                    \
+            "    ldp x0, x1, [sp, #16]\n"                                                          \
+            "    ldp x29, x30, [sp], #32\n"                                                        \
+            "    .cfi_restore 29\n"                                                                \
+            "    .cfi_restore 30\n"                                                                \
+            "    .cfi_def_cfa_offset 0\n"                                                          \
+            "    br x16\n"                                                                         \
+            "    .cfi_endproc\n"                                                                   \
+            ".size " name ", . - " name "\n"                                                       \
+            ".popsection\n")
+#endif
+#if defined(ENTRY)
+ENTRY("dlopen", "mpi_dl_choose_open");
+ENTRY("dlsym", "mpi_dl_choose_symbol");
+#endif
+
+/* ---- The rest ---- */
+
+static bool is_own(const mpi_process_t *process, const void *handle)
+{
+    return process != NULL && (handle == process || is_plugin(process, handle));
+}
+
+/* A plug-in stays until the rank ends, when its destructors run. */
+XY_INTERPOSE int dlclose(void *handle)
+{
+    static XY_NEXT(int, next, (void *));
+
+    return is_own(mpi_process_self, handle) ? 0 : XY_CALL_NEXT(next, "dlclose")(handle);
+}
+
+XY_INTERPOSE char *dlerror(void)
+{
+    static XY_NEXT(char *, next, (void));
+    mpi_process_t *process = mpi_process_self;
+    static _Thread_local char text[1024];
+
+    if (process == NULL || process->dl_error == NULL)
+        return XY_CALL_NEXT(next, "dlerror")();
+    strncpy(text, process->dl_error, sizeof(text) - 1);
+    xy_free(process->dl_error);
+    process->dl_error = NULL;
+    return text;
+}
+
+/* What is asked of the program is answered for the process that it runs in. */
+XY_INTERPOSE int dlinfo(void *handle, int request, void *result)
+{
+    static XY_NEXT(int, next, (void *, int, void *));
+
+    return XY_CALL_NEXT(next, "dlinfo")(
+        is_own(mpi_process_self, handle) ? real_open()(NULL, RTLD_LAZY) : handle, request, result);
+}
