@@ -14,7 +14,8 @@
  *
  * Until the commit the data is in a temporary file in the same directory. SIGINT, SIGTERM, SIGHUP,
  * SIGPIPE, SIGQUIT, SIGXCPU and SIGXFSZ remove such files when xy_out_guard_signals() was called.
- * A file that is replaced keeps its permissions, and links to it keep pointing to it. Devices,
+ * A file that is replaced keeps its permissions, and links to it keep pointing to it, but for links
+ * that another user has made in a directory where others may write: they are refused. Devices,
  * pipes and names such as /dev/fd/3 are written directly.
  */
 #ifndef XY_BASE_FILE_H
@@ -33,6 +34,9 @@ xy_status_t xy_file_read(const char *path, size_t limit, char **data_p, size_t *
 
 typedef struct xy_out xy_out_t;
 xy_status_t xy_out_open(const char *path, xy_out_t **out_p);
+/* The same for a name that the user has not chosen, a file in a directory that was: a link of that
+ * name is replaced, not followed. */
+xy_status_t xy_out_open_new(const char *path, xy_out_t **out_p);
 /* For writing; the descriptor of a plain file can be read too. */
 FILE *xy_out_file(xy_out_t *out);
 /* Flush, check for errors (a full disk is reported here), rename. Frees `out` in all cases. */

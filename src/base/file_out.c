@@ -124,6 +124,25 @@ void xy_scratch_release(xy_scratch_t *scratch)
         temporary_release(scratch);
 }
 
+/* Has another user laid this link where others may write, as anyone can in /tmp? The kernel does
+ * not follow such links when it is asked to open them (fs.protected_symlinks). */
+static bool is_planted(const char *link)
+{
+    const char *slash = strrchr(link, '/');
+    size_t length = slash == NULL ? 0 : (size_t)(slash - link);
+    char directory[4096] = ".";
+    struct stat of_link, of_directory;
+
+    if (length >= sizeof(directory)) /* longer than any path */
+        return true;
+    if (slash != NULL)
+        snprintf(directory, sizeof(directory), "%.*s/", (int)length, link);
+    if (lstat(link, &of_link) != 0 || stat(directory, &of_directory) != 0)
+        return false; /* it is gone: nothing is followed */
+    return (of_directory.st_mode & (S_IWGRP | S_IWOTH)) != 0 && of_link.st_uid != geteuid() &&
+           of_link.st_uid != of_directory.st_uid;
+}
+
 /* Follow links by hand: realpath() refuses a link to a file that does not exist yet. The caller
  * frees the answer; NULL with errno otherwise. */
 static char *resolve_links(const char *path)
@@ -136,6 +155,11 @@ static char *resolve_links(const char *path)
         n = readlink(current, buffer, sizeof(buffer) - 1);
         if (n < 0)
             return current;
+        if (is_planted(current)) {
+            xy_free(current);
+            errno = EACCES;
+            return NULL;
+        }
         buffer[n] = '\0';
         slash = buffer[0] == '/' ? NULL : strrchr(current, '/');
         next = slash == NULL ? xy_strdup(buffer)
@@ -244,11 +268,13 @@ static void keep_permissions(int fd, const struct stat *existing, const char *pa
 }
 
 static xy_status_t open_beside(xy_out_t *out, const char *path, const struct stat *existing,
-                               int *fd_p)
+                               bool follows, int *fd_p)
 {
     int fd;
 
-    out->target = resolve_links(path);
+    out->target = follows ? resolve_links(path) : xy_strdup(path);
+    if (out->target == NULL && !follows)
+        return xy_fail_memory("opening a file");
     if (out->target == NULL)
         return xy_fail_errno(errno, path, "write");
     /* A rename would replace a file that its owner has protected. */
@@ -263,25 +289,28 @@ static xy_status_t open_beside(xy_out_t *out, const char *path, const struct sta
     return XY_OK;
 }
 
-static xy_status_t open_descriptor(xy_out_t *out, const char *path, int *fd_p)
+static xy_status_t open_descriptor(xy_out_t *out, const char *path, bool follows, int *fd_p)
 {
     struct stat info;
-    int inherited = inherited_descriptor(path);
-    bool exists = stat(path, &info) == 0;
+    int inherited = follows ? inherited_descriptor(path) : -1;
+    bool exists = (follows ? stat(path, &info) : lstat(path, &info)) == 0;
+
+    if (exists && S_ISLNK(info.st_mode))
+        exists = false; /* the rename replaces it */
 
     if (exists && S_ISDIR(info.st_mode))
         return xy_fail_at(XY_EINVAL, path, 0, "this is a directory; name a file");
     if (inherited < 0 && (!exists || S_ISREG(info.st_mode)))
-        return open_beside(out, path, exists ? &info : NULL, fd_p);
+        return open_beside(out, path, exists ? &info : NULL, follows, fd_p);
     *fd_p = inherited >= 0 ? fcntl(inherited, F_DUPFD_CLOEXEC, 3)
                            : open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
     return *fd_p >= 0 ? XY_OK : xy_fail_errno(errno, path, "write");
 }
 
-xy_status_t xy_out_open(const char *path, xy_out_t **out_p)
+static xy_status_t out_open(const char *path, bool follows, xy_out_t **out_p)
 {
     xy_out_t *out = xy_calloc(1, sizeof(*out));
-    bool is_stdout = strcmp(path, "-") == 0;
+    bool is_stdout = follows && strcmp(path, "-") == 0;
     xy_status_t st;
     int fd = -1;
 
@@ -297,7 +326,7 @@ xy_status_t xy_out_open(const char *path, xy_out_t **out_p)
         *out_p = out;
         return XY_OK;
     }
-    st = open_descriptor(out, path, &fd);
+    st = open_descriptor(out, path, follows, &fd);
     if (st != XY_OK) {
         out_free(out);
         return st;
@@ -310,6 +339,16 @@ xy_status_t xy_out_open(const char *path, xy_out_t **out_p)
     }
     *out_p = out;
     return XY_OK;
+}
+
+xy_status_t xy_out_open(const char *path, xy_out_t **out_p)
+{
+    return out_open(path, true, out_p);
+}
+
+xy_status_t xy_out_open_new(const char *path, xy_out_t **out_p)
+{
+    return out_open(path, false, out_p);
 }
 
 FILE *xy_out_file(xy_out_t *out)

@@ -283,6 +283,47 @@ static void test_write_through_links(void **state)
     assert_int_equal(testing_said_count, 1);
 }
 
+/* A name that the user has not chosen: the link goes, what it points to stays. */
+static void test_new_files_follow_no_links(void **state)
+{
+    struct stat info;
+    xy_out_t *out;
+
+    (void)state;
+    write_plain("victim", "of another");
+    assert_int_equal(symlink("victim", "made-up"), 0);
+    assert_int_equal(xy_out_open_new("made-up", &out), XY_OK);
+    fputs("ours", xy_out_file(out));
+    assert_int_equal(xy_out_commit(out), XY_OK);
+    check_content("victim", "of another");
+    check_content("made-up", "ours");
+    assert_int_equal(lstat("made-up", &info), 0);
+    assert_true(S_ISREG(info.st_mode));
+}
+
+static void test_planted_links_are_refused(void **state)
+{
+    xy_out_t *out;
+
+    (void)state;
+    if (geteuid() != 0)
+        skip(); /* nobody else makes links here */
+    assert_int_equal(mkdir("open", 0700), 0);
+    write_plain("victim2", "of root");
+    assert_int_equal(symlink("../victim2", "open/link"), 0);
+    assert_int_equal(lchown("open/link", 12345, 12345), 0);
+    write_out("open/link", "allowed"); /* only the owner writes there */
+    check_content("victim2", "allowed");
+    assert_int_equal(chmod("open", 01777), 0);
+    testing_listen();
+    assert_int_equal(xy_out_open("open/link", &out), XY_EACCES);
+    assert_int_equal(testing_said_count, 1);
+    check_content("victim2", "allowed");
+    assert_int_equal(lchown("open/link", 0, 0), 0);
+    write_out("open/link", "of ourselves");
+    check_content("victim2", "of ourselves");
+}
+
 static void test_write_failures(void **state)
 {
     xy_out_t *out = NULL;
@@ -504,6 +545,8 @@ int main(void)
         IN_DIRECTORY(test_write_by_callback),
         IN_DIRECTORY(test_write_keeps_modes),
         IN_DIRECTORY(test_write_through_links),
+        IN_DIRECTORY(test_new_files_follow_no_links),
+        IN_DIRECTORY(test_planted_links_are_refused),
         IN_DIRECTORY(test_write_failures),
         IN_DIRECTORY(test_full_disk),
         IN_DIRECTORY(test_early_failure_is_said),

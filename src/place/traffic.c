@@ -145,8 +145,8 @@ static xy_status_t open_in(const char *directory, const char *name, const char *
                            xy_out_t **out_p)
 {
     char *path = xy_sprintf("%s/%s.%s", directory, name, ending);
-    xy_status_t st =
-        path == NULL ? xy_fail_memory("writing communication matrices") : xy_out_open(path, out_p);
+    xy_status_t st = path == NULL ? xy_fail_memory("writing communication matrices")
+                                  : xy_out_open_new(path, out_p);
 
     xy_free(path);
     return st;

@@ -3,6 +3,8 @@
  * The recorder. An event is encoded straight into its row's buffer, which is laid out as a chunk
  * of the file: a flush fills in the chunk's header and appends it with one write. O_APPEND makes
  * writes of several rows follow each other without a lock of ours.
+ *
+ * The file is FILE.part until the trace ends, then FILE: after a crash the part is found and read.
  */
 #include "trace/record.h"
 
@@ -12,6 +14,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -40,6 +43,7 @@ struct xy_trace {
     xy_trace_clock_t clock;
     size_t buffer;
     char *path;
+    char *part; /* the file while it is written; NULL: what cannot be renamed, a device or a pipe */
     atomic_int error;     /* errno of the first failed write; nothing is written after it */
     pthread_mutex_t lock; /* protects all that follows */
     xy_arena_t *arena;    /* names */
@@ -248,6 +252,7 @@ static void trace_free(xy_trace_t *trace)
     xy_arena_destroy(trace->arena);
     pthread_mutex_destroy(&trace->lock);
     xy_free(trace->path);
+    xy_free(trace->part);
     xy_free(trace);
 }
 
@@ -264,11 +269,48 @@ static xy_trace_t *trace_new(const char *path, const xy_trace_options_t *options
     trace->clock = options->clock;
     trace->buffer = options->buffer == 0 ? 65536 : options->buffer;
     trace->path = xy_strdup(path);
-    if (trace->path == NULL || xy_arena_create(&trace->arena) != XY_OK) {
+    trace->part = xy_sprintf("%s.part", path);
+    if (trace->path == NULL || trace->part == NULL || xy_arena_create(&trace->arena) != XY_OK) {
         trace_free(trace);
         return NULL;
     }
     return trace;
+}
+
+/* A new file in any case: what lies there under its name is an older part, or a link to a file of
+ * another. The descriptor, or -1 with errno. */
+static int part_create(const char *part)
+{
+    int fd = -1;
+
+    for (int i = 0; i < 100 && fd < 0; i++) {
+        if (unlink(part) != 0 && errno != ENOENT)
+            return -1;
+        fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC, 0666);
+        if (fd < 0 && errno != EEXIST)
+            return -1;
+    }
+    return fd;
+}
+
+static int file_open(xy_trace_t *trace)
+{
+    struct stat info;
+    bool exists = stat(trace->path, &info) == 0;
+
+    if (exists && S_ISDIR(info.st_mode)) {
+        errno = EISDIR;
+        return -1;
+    }
+    if (exists && !S_ISREG(info.st_mode)) {
+        xy_free(trace->part);
+        trace->part = NULL;
+        return open(trace->path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY);
+    }
+    /* The rename would replace a file that its owner has protected. */
+    if (exists && access(trace->path, W_OK) != 0)
+        return -1;
+    return part_create(trace->part);
 }
 
 xy_status_t xy_trace_create(const char *path, const xy_trace_options_t *options,
@@ -286,11 +328,13 @@ xy_status_t xy_trace_create(const char *path, const xy_trace_options_t *options,
     trace = trace_new(path, options);
     if (trace == NULL)
         return xy_fail_memory("starting a trace");
-    trace->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    trace->fd = file_open(trace);
     if (trace->fd < 0) {
         int err = errno;
 
         trace_free(trace);
+        if (err == EISDIR)
+            return xy_fail_at(XY_EINVAL, path, 0, "this is a directory; name a file");
         return xy_fail_errno(err, path, "write the trace");
     }
     header_append(trace);
@@ -305,6 +349,12 @@ void xy_trace_end(xy_trace_t *trace)
     for (xy_trace_row_t *row = trace->rows; row != NULL; row = row->next)
         xy_trace_flush(row);
     define(trace, TRACE_DEF_END, NULL, 0, NULL, NULL);
+    if (trace->part != NULL && rename(trace->part, trace->path) != 0) {
+        int none = 0;
+
+        atomic_compare_exchange_strong_explicit(&trace->error, &none, errno, memory_order_relaxed,
+                                                memory_order_relaxed);
+    }
 }
 
 xy_status_t xy_trace_close(xy_trace_t *trace)

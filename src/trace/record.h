@@ -59,8 +59,8 @@ typedef struct {
 
 enum { XY_TRACE_NO_ID = -1, XY_TRACE_NO_LABEL = 0 };
 
-/* Start a trace in the file `path`, which is replaced. `options` may be NULL. On success the
- * caller owns *trace_p. Any thread. */
+/* Start a trace in the file `path`, which is replaced when the trace ends; until then it is written
+ * as `path`.part. `options` may be NULL. On success the caller owns *trace_p. Any thread. */
 xy_status_t xy_trace_create(const char *path, const xy_trace_options_t *options,
                             xy_trace_t **trace_p);
 
@@ -68,9 +68,9 @@ xy_status_t xy_trace_create(const char *path, const xy_trace_options_t *options,
  * disk). The trace and its rows are gone in all cases; no thread may be recording. NULL is fine. */
 xy_status_t xy_trace_close(xy_trace_t *trace);
 
-/* Flush every row and say that the trace ends here, and nothing else: for a process that ends at
- * once, from a signal handler even. Other threads may still be recording; of the rows they use at
- * this very moment the last flush may be lost. */
+/* Flush every row, say that the trace ends here, give the file its name, and nothing else: for a
+ * process that ends at once, from a signal handler even. Other threads may still be recording; of
+ * the rows they use at this very moment the last flush may be lost. */
 void xy_trace_end(xy_trace_t *trace);
 
 /* A new row, shown in the order of creation. `group` (a node, a rank's host) gathers rows; NULL:

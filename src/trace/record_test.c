@@ -241,17 +241,18 @@ static void test_threads(void **state)
 static void test_flush(void **state)
 {
     struct stat before, after;
-    char path[64];
+    char path[64], part[80];
     recording_t r;
 
     (void)state;
     testing_path(path);
+    snprintf(part, sizeof(part), "%s.part", path);
     assert_int_equal(recording_start(&r, path, XY_TRACE_REAL), XY_OK);
-    assert_int_equal(stat(path, &before), 0);
+    assert_int_equal(stat(part, &before), 0);
     for (int i = 0; i < 300; i++) { /* 15 s at most; fewer bytes than a buffer has */
         xy_trace_mark(r.row[0], i, 0);
         nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
-        assert_int_equal(stat(path, &after), 0);
+        assert_int_equal(stat(part, &after), 0);
         if (after.st_size > before.st_size)
             break;
     }
@@ -320,6 +321,76 @@ static void test_bad_paths(void **state)
     assert_null(trace);
 }
 
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+static void check_text(const char *path, const char *text)
+{
+    char read[64] = "";
+    FILE *file = fopen(path, "r");
+
+    assert_non_null(file);
+    assert_non_null(fgets(read, sizeof(read), file));
+    fclose(file);
+    assert_string_equal(read, text);
+}
+
+/* Links under either name are replaced: what they point to stays as it is. */
+static void test_links_are_replaced(void **state)
+{
+    char path[64], part[80], victim[80];
+    struct stat info;
+    recording_t r;
+
+    (void)state;
+    testing_path(path);
+    snprintf(part, sizeof(part), "%s.part", path);
+    snprintf(victim, sizeof(victim), "%s.victim", path);
+    write_text(victim, "of another");
+    unlink(path);
+    assert_int_equal(symlink(victim, path), 0);
+    assert_int_equal(symlink(victim, part), 0);
+    assert_int_equal(recording_start(&r, path, XY_TRACE_VIRTUAL), XY_OK);
+    assert_int_equal(lstat(part, &info), 0);
+    assert_true(S_ISREG(info.st_mode));
+    assert_int_equal(xy_trace_close(r.trace), XY_OK);
+    check_text(victim, "of another");
+    assert_int_equal(lstat(path, &info), 0);
+    assert_true(S_ISREG(info.st_mode));
+    assert_int_equal(lstat(part, &info), -1);
+    xy_trace_log_free(read_clean(path));
+    unlink(path);
+    unlink(victim);
+}
+
+/* A device is written to, and stays one; a directory is refused before anything runs. */
+static void test_special_files(void **state)
+{
+    char path[64];
+    struct stat info;
+    recording_t r;
+
+    (void)state;
+    testing_path(path);
+    unlink(path);
+    assert_int_equal(recording_start(&r, "/dev/null", XY_TRACE_VIRTUAL), XY_OK);
+    assert_int_equal(xy_trace_close(r.trace), XY_OK);
+    assert_int_equal(stat("/dev/null", &info), 0);
+    assert_true(S_ISCHR(info.st_mode));
+    assert_int_equal(lstat("/dev/null.part", &info), -1);
+    assert_int_equal(mkdir(path, 0700), 0);
+    testing_listen();
+    assert_int_equal(xy_trace_create(path, NULL, &r.trace), XY_EINVAL);
+    assert_int_equal(testing_said_count, 1);
+    rmdir(path);
+}
+
 /* A full disk: said once, at the end; what was written before is readable. */
 static void test_full_disk(void **state)
 {
@@ -355,10 +426,16 @@ static void test_full_disk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_round_trip), cmocka_unit_test(test_other_events),
-        cmocka_unit_test(test_threads),    cmocka_unit_test(test_off),
-        cmocka_unit_test(test_memory),     cmocka_unit_test(test_bad_paths),
-        cmocka_unit_test(test_full_disk),  cmocka_unit_test(test_flush),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_other_events),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_off),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_bad_paths),
+        cmocka_unit_test(test_full_disk),
+        cmocka_unit_test(test_flush),
+        cmocka_unit_test(test_links_are_replaced),
+        cmocka_unit_test(test_special_files),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -46,3 +46,11 @@ if "$mpiexec" -n 2 --monitor /proc/nowhere "$program" 2>"$work/said"; then
     fail "an impossible directory was taken"
 fi
 grep -q '/proc/nowhere' "$work/said" || fail "the directory is not named: $(cat "$work/said")"
+
+# Files of others that links lead to stay as they are.
+echo 'of another' >"$work/victim"
+mkdir "$work/l"
+for name in all.csv program.csv index.html; do ln -s ../victim "$work/l/$name"; done
+"$mpiexec" -n 4 --monitor "$work/l" "$program"
+[ "$(cat "$work/victim")" = 'of another' ] || fail "written through a link"
+cmp "$work/m/program.csv" "$work/l/program.csv" || fail "no matrix in place of the link"

@@ -55,3 +55,11 @@ if "$mpiexec" -n 2 --trace "$work/none/t.xyt" "$program" 2>"$work/said"; then
     fail "an impossible file was taken"
 fi
 grep -q 'none/t.xyt' "$work/said" || fail "the file is not named: $(cat "$work/said")"
+
+# Files of others that links lead to stay as they are.
+echo 'of another' >"$work/victim"
+ln -s victim "$work/linked.xyt"
+ln -s victim "$work/linked.xyt.part"
+"$mpiexec" -n 2 --trace "$work/linked.xyt" "$program" well >/dev/null
+[ "$(cat "$work/victim")" = 'of another' ] || fail "written through a link"
+"$xylem" view "$work/linked.xyt" >/dev/null || fail "no trace in place of the link"

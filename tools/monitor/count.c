@@ -187,7 +187,7 @@ int MPI_Finalize(void)
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
     if (directory != NULL) {
         snprintf(path, sizeof(path), "%s/%d.csv", directory, rank);
-        file = fopen(path, "w");
+        file = fopen(path, "wxe"); /* a directory made for this run: nothing is there */
         if (file != NULL) {
             fprintf(file, "# ranks %d slice %.17g\n", size, table.slice_seconds);
             write_rows(file);

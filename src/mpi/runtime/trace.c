@@ -30,7 +30,7 @@ static struct {
     mpi_trace_t **workers;
     int count;
     uint32_t compute, call, progress, wait, idle;
-    char *path, *part; /* absolute: the program may change its directory */
+    char *path; /* absolute: the program may change its directory */
     pid_t pid;
 } all;
 
@@ -143,8 +143,7 @@ static xy_status_t remember_path(const char *path)
     if (path[0] != '/' && getcwd(directory, sizeof(directory)) == NULL)
         return xy_fail_errno(errno, path, "find its directory");
     all.path = xy_sprintf("%s%s%s", directory, path[0] != '/' ? "/" : "", path);
-    all.part = all.path != NULL ? xy_sprintf("%s.part", all.path) : NULL;
-    return all.part != NULL ? XY_OK : xy_fail_memory("starting a trace");
+    return all.path != NULL ? XY_OK : xy_fail_memory("starting a trace");
 }
 
 static xy_status_t add_row(mpi_job_t *job, int w)
@@ -182,7 +181,7 @@ xy_status_t mpi_trace_start(mpi_job_t *job, const char *path, const char *title)
     if (st == XY_OK && (all.workers == NULL || text == NULL))
         st = xy_fail_memory("starting a trace");
     if (st == XY_OK)
-        st = xy_trace_create(all.part, &(xy_trace_options_t){.title = text}, &all.file);
+        st = xy_trace_create(all.path, &(xy_trace_options_t){.title = text}, &all.file);
     if (st == XY_OK) {
         all.compute = xy_trace_kind(all.file, "compute", XY_TRACE_COMPUTE, 0);
         all.call = xy_trace_kind(all.file, "MPI", XY_TRACE_PROGRESS, 0x9467bd);
@@ -214,13 +213,10 @@ xy_status_t mpi_trace_finish(void)
     put_last();
     st = xy_trace_close(all.file);
     all.file = NULL;
-    if (st == XY_OK && rename(all.part, all.path) != 0)
-        st = xy_fail_errno(errno, all.path, "write the trace");
     for (int w = 0; w < all.count; w++)
         xy_free(all.workers[w]);
     xy_free(all.workers);
     xy_free(all.path);
-    xy_free(all.part);
     return st;
 }
 
@@ -243,6 +239,5 @@ void mpi_trace_cut(void)
     stop_workers();
     put_last();
     xy_trace_end(all.file);
-    rename(all.part, all.path);
     all.file = NULL;
 }
