@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -32,47 +33,83 @@ static ssize_t read_retry(int fd, void *data, size_t size)
     return n;
 }
 
+typedef struct {
+    int fd;
+    const char *name;
+    size_t limit;
+    xy_head_fn check; /* NULL: done, or there is none */
+    char *data;
+    size_t size, capacity;
+} reading_t;
+
+/* Look at the head as soon as it is there; `is_all`: no more will come. */
+static xy_status_t check_head(reading_t *r, bool is_all)
+{
+    xy_head_fn check = r->check;
+
+    if (check == NULL || (r->size < XY_FILE_HEAD && !is_all))
+        return XY_OK;
+    r->check = NULL;
+    return check(r->name, r->data, r->size);
+}
+
+/* Fill the memory that there is. *is_all_p: the end was reached. */
+static xy_status_t fill(reading_t *r, bool *is_all_p)
+{
+    xy_status_t st = XY_OK;
+
+    while (r->size + 1 < r->capacity && st == XY_OK && !*is_all_p) {
+        ssize_t n = read_retry(r->fd, r->data + r->size, r->capacity - 1 - r->size);
+
+        if (n < 0)
+            return xy_fail_errno(errno, r->name, "read");
+        r->size += (size_t)n;
+        *is_all_p = n == 0;
+        st = r->size > r->limit ? fail_too_large(r->name, r->limit) : check_head(r, n == 0);
+    }
+    return st;
+}
+
 /* Read to the end. `expected` is a first guess of the size; pipes and /proc files give none, and
  * any file may grow meanwhile. One byte more than the limit is asked for, to see it exceeded. */
-static xy_status_t read_all(int fd, const char *name, size_t expected, size_t limit, char **data_p,
-                            size_t *size_p)
+static xy_status_t read_all(reading_t *r, size_t expected, char **data_p, size_t *size_p)
 {
-    size_t capacity = expected + 2 > FIRST_CHUNK ? expected + 2 : FIRST_CHUNK;
-    size_t size = 0;
-    char *data = NULL, *larger;
-    ssize_t n;
+    bool is_all = false;
+    xy_status_t st = XY_OK;
 
-    for (;;) {
-        larger = xy_realloc(data, capacity);
+    r->capacity = expected + 2 > FIRST_CHUNK ? expected + 2 : FIRST_CHUNK;
+    while (st == XY_OK && !is_all) {
+        char *larger = xy_realloc(r->data, r->capacity);
+
         if (larger == NULL) {
-            xy_free(data);
-            return xy_fail_memory("reading a file");
-        }
-        data = larger;
-        while (size + 1 < capacity && (n = read_retry(fd, data + size, capacity - 1 - size)) != 0) {
-            if (n < 0) {
-                n = errno;
-                xy_free(data);
-                return xy_fail_errno((int)n, name, "read");
-            }
-            size += (size_t)n;
-            if (size > limit) {
-                xy_free(data);
-                return fail_too_large(name, limit);
-            }
-        }
-        if (size + 1 < capacity)
+            st = xy_fail_memory("reading a file");
             break;
-        capacity *= 2;
+        }
+        r->data = larger;
+        st = fill(r, &is_all);
+        r->capacity *= 2;
     }
-    data[size] = '\0';
-    *data_p = data;
-    *size_p = size;
+    if (st != XY_OK) {
+        xy_free(r->data);
+        return st;
+    }
+    r->data[r->size] = '\0';
+    *data_p = r->data;
+    *size_p = r->size;
     return XY_OK;
 }
 
-static xy_status_t read_open(int fd, const char *name, size_t limit, char **data_p, size_t *size_p)
+/* Devices without an end, such as /dev/zero; a terminal and /dev/null have one. */
+static bool is_endless(int fd, const struct stat *info)
 {
+    return S_ISBLK(info->st_mode) || (S_ISCHR(info->st_mode) && !isatty(fd) &&
+                                      info->st_rdev != makedev(1, 3) /* /dev/null */);
+}
+
+static xy_status_t read_open(int fd, const char *name, size_t limit, xy_head_fn check,
+                             char **data_p, size_t *size_p)
+{
+    reading_t reading = {.fd = fd, .name = name, .limit = limit, .check = check};
     struct stat info;
     size_t expected = 0;
 
@@ -80,15 +117,23 @@ static xy_status_t read_open(int fd, const char *name, size_t limit, char **data
         return xy_fail_errno(errno, name, "read");
     if (S_ISDIR(info.st_mode))
         return xy_fail_at(XY_EINVAL, name, 0, "this is a directory; name a file");
+    if (is_endless(fd, &info))
+        return xy_fail_at(XY_EINVAL, name, 0, "this is a device; name a file");
     if (S_ISREG(info.st_mode)) {
         if ((uintmax_t)info.st_size > limit)
             return fail_too_large(name, limit);
         expected = (size_t)info.st_size;
     }
-    return read_all(fd, name, expected, limit, data_p, size_p);
+    return read_all(&reading, expected, data_p, size_p);
 }
 
 xy_status_t xy_file_read(const char *path, size_t limit, char **data_p, size_t *size_p)
+{
+    return xy_file_read_known(path, limit, NULL, data_p, size_p);
+}
+
+xy_status_t xy_file_read_known(const char *path, size_t limit, xy_head_fn check, char **data_p,
+                               size_t *size_p)
 {
     xy_status_t st;
     int fd;
@@ -97,11 +142,11 @@ xy_status_t xy_file_read(const char *path, size_t limit, char **data_p, size_t *
     if (limit > SIZE_MAX / 4)
         limit = SIZE_MAX / 4;
     if (strcmp(path, "-") == 0)
-        return read_open(STDIN_FILENO, "standard input", limit, data_p, size_p);
+        return read_open(STDIN_FILENO, "standard input", limit, check, data_p, size_p);
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return xy_fail_errno(errno, path, "open");
-    st = read_open(fd, path, limit, data_p, size_p);
+    st = read_open(fd, path, limit, check, data_p, size_p);
     close(fd);
     return st;
 }

@@ -28,9 +28,16 @@
 #include "base/status.h"
 
 /* Read a whole regular file or pipe ("-": standard input) of at most `limit` bytes. On success the
- * caller owns *data_p, which is NUL-terminated behind its *size_p bytes. Directories, missing
- * files, missing permission and sizes beyond the limit are reported with the remedy. */
+ * caller owns *data_p, which is NUL-terminated behind its *size_p bytes. Directories, devices,
+ * missing files, missing permission and sizes beyond the limit are reported with the remedy. */
 xy_status_t xy_file_read(const char *path, size_t limit, char **data_p, size_t *size_p);
+
+/* The same for a file that is known by its first bytes: `check` sees at least XY_FILE_HEAD of them,
+ * or all there are, before the rest is read; what it does not accept (and reports) is not read. */
+enum { XY_FILE_HEAD = 64 };
+typedef xy_status_t (*xy_head_fn)(const char *path, const void *head, size_t size);
+xy_status_t xy_file_read_known(const char *path, size_t limit, xy_head_fn check, char **data_p,
+                               size_t *size_p);
 
 typedef struct xy_out xy_out_t;
 xy_status_t xy_out_open(const char *path, xy_out_t **out_p);

@@ -258,6 +258,50 @@ static void test_write_keeps_modes(void **state)
     }
 }
 
+static xy_status_t check_small(const char *path, const void *head, size_t size)
+{
+    (void)path;
+    assert_true(size == 3 || size >= XY_FILE_HEAD);
+    return memcmp(head, "abc", 3) == 0 ? XY_OK : XY_EPARSE;
+}
+
+/* What is not wanted is not read: a pipe that never ends is left after its head. */
+static void test_head_first(void **state)
+{
+    char zeros[100] = {0}, *data;
+    size_t size;
+    int ends[2];
+
+    (void)state;
+    write_plain("small", "abc");
+    assert_int_equal(xy_file_read_known("small", 1000, check_small, &data, &size), XY_OK);
+    assert_int_equal(size, 3);
+    assert_string_equal(data, "abc");
+    xy_free(data);
+    write_plain("other", "xbc");
+    assert_int_equal(xy_file_read_known("other", 1000, check_small, &data, &size), XY_EPARSE);
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], zeros, sizeof(zeros)), sizeof(zeros));
+    snprintf(zeros, sizeof(zeros), "/dev/fd/%d", ends[0]);
+    assert_int_equal(xy_file_read_known(zeros, 1000, check_small, &data, &size), XY_EPARSE);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+static void test_devices(void **state)
+{
+    char *data;
+    size_t size;
+
+    (void)state;
+    testing_listen();
+    assert_int_equal(xy_file_read("/dev/zero", (size_t)1 << 32, &data, &size), XY_EINVAL);
+    assert_string_equal(testing_said, "/dev/zero: this is a device; name a file");
+    assert_int_equal(xy_file_read("/dev/null", 10, &data, &size), XY_OK);
+    assert_int_equal(size, 0);
+    xy_free(data);
+}
+
 static void test_write_through_links(void **state)
 {
     char target[64];
@@ -544,6 +588,8 @@ int main(void)
         IN_DIRECTORY(test_write_appears_at_commit),
         IN_DIRECTORY(test_write_by_callback),
         IN_DIRECTORY(test_write_keeps_modes),
+        IN_DIRECTORY(test_head_first),
+        IN_DIRECTORY(test_devices),
         IN_DIRECTORY(test_write_through_links),
         IN_DIRECTORY(test_new_files_follow_no_links),
         IN_DIRECTORY(test_planted_links_are_refused),

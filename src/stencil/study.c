@@ -112,12 +112,28 @@ static bool set_load(const char *value, xy_stencil_t *s)
     return false;
 }
 
+static bool is_policy(const char *name)
+{
+    for (int i = 0; xy_task_policies[i] != NULL; i++)
+        if (strcmp(xy_task_policies[i]->name, name) == 0)
+            return true;
+    return false;
+}
+
+static bool is_eviction(const char *name)
+{
+    for (int i = 0; xy_task_evictions[i].name != NULL; i++)
+        if (strcmp(xy_task_evictions[i].name, name) == 0)
+            return true;
+    return false;
+}
+
 static bool set(xy_stencil_run_t *run, int key, const char *value)
 {
     switch (key) {
     case POLICY:
         run->how.policy = value;
-        return true;
+        return is_policy(value);
     case BLOCKS:
         return xy_stencil_blocks_parse(value, &run->grid);
     case MACHINE:
@@ -141,7 +157,7 @@ static bool set(xy_stencil_run_t *run, int key, const char *value)
         return xy_parse_size(value, &run->grid.block_bytes) && run->grid.block_bytes > 0;
     case EVICTION:
         run->how.eviction = value;
-        return true;
+        return is_eviction(value);
     case CPUS:
         return set_number(value, 1, &run->cpus);
     default:
@@ -160,8 +176,10 @@ static xy_status_t combine(const table_t *t, size_t i, xy_stencil_run_t *run)
         at = i % (size_t)t->count[key];
         i /= (size_t)t->count[key];
         if (!set(run, key, t->values[key][at]))
-            return xy_fail_at(XY_EPARSE, t->path, t->lines[key][at], "'%s' is not a value of %s",
-                              t->values[key][at], keys[key]);
+            return xy_fail_at(
+                XY_EPARSE, t->path, t->lines[key][at], "'%s' is not a value of %s%s",
+                t->values[key][at], keys[key],
+                key == POLICY || key == EVICTION ? "; 'xylem stencil --list' names them" : "");
     }
     return XY_OK;
 }
@@ -227,6 +245,30 @@ xy_status_t stencil_study_parse(char *text, const char *path, const xy_stencil_r
     return st;
 }
 
+/* Each machine once, before any run: a study may take hours. */
+static xy_status_t check_machines(const xy_stencil_study_t *study)
+{
+    const char *seen[VALUES_MAX];
+    xy_status_t st = XY_OK;
+    int count = 0;
+
+    for (size_t i = 0; i < study->count && st == XY_OK; i++) {
+        const char *name = study->runs[i].machine;
+        xy_machine_t *machine;
+        int k = 0;
+
+        while (k < count && seen[k] != name)
+            k++;
+        if (study->runs[i].is_real || name == NULL || k < count || count == VALUES_MAX)
+            continue;
+        seen[count++] = name;
+        st = xy_machine_load(name, &machine);
+        if (st == XY_OK)
+            xy_machine_destroy(machine);
+    }
+    return st;
+}
+
 xy_status_t xy_stencil_study_read(const char *path, const xy_stencil_run_t *base,
                                   xy_stencil_study_t *study_p)
 {
@@ -238,6 +280,11 @@ xy_status_t xy_stencil_study_read(const char *path, const xy_stencil_run_t *base
         return st;
     st = stencil_study_parse(text, path, base, study_p);
     xy_free(text);
+    if (st != XY_OK)
+        return st;
+    st = check_machines(study_p);
+    if (st != XY_OK)
+        xy_stencil_study_cleanup(study_p);
     return st;
 }
 

@@ -270,9 +270,11 @@ static xy_status_t scan(reader_t *r, const uint8_t *data, size_t size)
     return XY_OK;
 }
 
-static xy_status_t header_read(reader_t *r, const uint8_t *data, size_t size)
+_Static_assert((int)TRACE_HEADER_SIZE <= (int)XY_FILE_HEAD, "a header is in the head of a file");
+
+static xy_status_t header_check(const char *path, const void *head, size_t size)
 {
-    const char *path = r->log->path;
+    const uint8_t *data = head;
     size_t magic = size < 8 ? size : 8;
 
     if (size == 0)
@@ -289,6 +291,15 @@ static xy_status_t header_read(reader_t *r, const uint8_t *data, size_t size)
                        "%s: trace format %" PRIu32 ", this program reads %d; use the Xylem that "
                        "recorded it",
                        path, trace_get_u32(data + 8), TRACE_VERSION);
+    return XY_OK;
+}
+
+static xy_status_t header_read(reader_t *r, const uint8_t *data, size_t size)
+{
+    xy_status_t st = header_check(r->log->path, data, size);
+
+    if (st != XY_OK)
+        return st;
     r->log->clock = trace_get_u32(data + 12) == XY_TRACE_VIRTUAL ? XY_TRACE_VIRTUAL : XY_TRACE_REAL;
     r->start_ticks = r->last_ticks = trace_get_u64(data + 16);
     r->start_ns = r->last_ns = trace_get_u64(data + 24);
@@ -431,7 +442,7 @@ xy_status_t xy_trace_read(const char *path, xy_trace_log_t **log_p)
 {
     char *data;
     size_t size;
-    xy_status_t st = xy_file_read(path, FILE_LIMIT, &data, &size);
+    xy_status_t st = xy_file_read_known(path, FILE_LIMIT, header_check, &data, &size);
 
     if (st != XY_OK)
         return st;

@@ -41,6 +41,16 @@ for option in --csv=a.csv --page=a.html --threads=2; do
 done
 printf 'colour blue\n' >bad.txt
 expect 1 "$XYLEM" stencil --study bad.txt
+# Names are checked before anything runs: the first of these runs would take minutes.
+for table in 'policy eager closure nothing' 'eviction lru nothing' 'machine attila nothing'; do
+    printf 'blocks 900\niterations 900\n%s\n' "$table" >bad.txt
+    expect 1 timeout 20 "$XYLEM" stencil --study bad.txt --threads 1
+    one_line "$err"
+    says "$err" "nothing"
+done
+printf 'policy eager\npolicy nothing\n' >bad.txt
+expect 1 "$XYLEM" stencil --study bad.txt
+says "$err" "bad.txt:2: 'nothing' is not a value of policy; 'xylem stencil --list' names them"
 expect 1 "$XYLEM" stencil --blocks 20 --memory 5MiB
 expect 1 "$XYLEM" stencil --blocks 20 --policy nothing
 expect 2 "$XYLEM" stencil --blocks 20y

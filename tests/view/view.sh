@@ -92,6 +92,13 @@ if [ "$(id -u)" != 0 ]; then
     expect 1 "$XYLEM" view locked.xyt
     one_line "$err"
 fi
+# What is no trace is not read to its end, if it has one.
+expect 1 timeout 60 "$XYLEM" view /dev/zero
+one_line "$err"
+says "$err" "/dev/zero: this is a device; name a file"
+expect 1 timeout 60 "$XYLEM" view - < <(yes)
+one_line "$err"
+says "$err" "not a Xylem trace"
 expect 2 "$XYLEM" view
 one_line "$err"
 expect 1 "$XYLEM" view "$trace" -o no/such/directory/page.html
