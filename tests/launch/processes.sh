@@ -50,6 +50,7 @@ ctypes.CDLL(os.environ["LIBRARY"]).MPI_Init(None, None)
 END
 export LIBRARY=$XYLEM_BUILD_DIR/lib/libmpi_abi.so
 refused "python3 loads MPI while it runs" -n 4 python3 load.py
+refused "name the MPI programs themselves" -n 1 env ./private : -n 1 env ./private
 # The launcher of another MPI.
 PMI_RANK=0 PMI_SIZE=4 expect 1 ./private
 says "$err" "./private is one of 4 processes"
@@ -85,6 +86,26 @@ run 124 -n 2 --timeout 0.5 sh -c 'trap "" TERM; echo before; sleep 300; sleep 30
 same "$out" $'before\nbefore'
 [ -z "$(left)" ] || die "left behind: $(left)"
 
+# A program at a fixed address is its own process; the options of mpiexec hold for it, too.
+cat >fixed.c <<END
+#include <mpi.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int c, char **v)
+{
+    MPI_Init(&c, &v);
+    puts("here");
+    sleep(c > 1 ? 300 : 0);
+    MPI_Finalize();
+    return 0;
+}
+END
+"$bin/mpicc" -no-pie -fno-pie fixed.c -o fixed
+run 0 -n 1 -l ./fixed
+[ "$out" = "[0] here" ] || die "$out"
+run 124 -n 1 --timeout 1 ./fixed x
+says "$err" "the time limit of 1 s has passed"
+
 # mpiexec is killed: its processes go, those that they have started, too.
 "$bin/mpiexec" -n 2 sh -c 'sleep 300 & sleep 300; true' &
 pid=$!
@@ -102,6 +123,29 @@ run 143 -n 2 sh -c '[ $PMI_RANK = 0 ] || kill -TERM $$'
 says "$err" "rank 1 was ended by signal 15 (Terminated)"
 expect 7 timeout --preserve-status -s TERM 2 "$bin/mpiexec" -n 2 \
     sh -c 'trap "exit 7" TERM; while :; do sleep 0.1; done'
+# An interrupt of the terminal reaches each of them once.
+cat >terminal.py <<END
+import os, pty, sys, time
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+said, sent = b"", False
+while said.count(b"interrupted") < 2 and (data := os.read(fd, 1000)):
+    said += data
+    if not sent and said.count(b"ready") == 2:
+        os.write(fd, b"\x03")
+        sent = True
+try: # more of them would come at once; these end a second later
+    while data := os.read(fd, 1000):
+        said += data
+except OSError:
+    pass
+os.waitpid(pid, 0)
+print(said.count(b"interrupted"))
+END
+expect 0 timeout 60 python3 terminal.py "$bin/mpiexec" -n 2 \
+    sh -c 'trap "echo interrupted" INT; echo ready; n=0; while [ $n -lt 20 ]; do sleep 0.1; n=$((n + 1)); done'
+[ "$out" = 2 ] || die "interrupted $out times"
 # A reader that goes away ends them.
 set +o pipefail
 timeout 60 "$bin/mpiexec" -n 2 yes | head -1 >/dev/null

@@ -48,8 +48,8 @@ static const launcher_t *find_launcher(void)
     return NULL;
 }
 
-/* "RANK\0file of the program\0first argument": what mpiexec needs to say what to type. */
-static bool tell_mpiexec(const char *socket_name, const char *rank)
+/* "file of the program\0first argument": what mpiexec needs to say what to type. */
+static bool tell_mpiexec(const char *socket_name)
 {
     struct sockaddr_un to = {.sun_family = AF_UNIX};
     size_t length = strlen(socket_name);
@@ -62,7 +62,7 @@ static bool tell_mpiexec(const char *socket_name, const char *rank)
     memcpy(to.sun_path + 1, socket_name, length);
     if (readlink("/proc/self/exe", file, sizeof(file) - 1) < 0)
         file[0] = '\0';
-    n = snprintf(text, sizeof(text), "%s%c%s%c%s", rank, 0, file, 0, program_invocation_name);
+    n = snprintf(text, sizeof(text), "%s%c%s", file, 0, program_invocation_name);
     fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return false;
@@ -94,7 +94,7 @@ void mpi_refuse_one_of_several(void)
     if (launcher == NULL || (launched != NULL && strcmp(launched, XMPI_LAUNCHED_RANK) == 0))
         return;
     if (launched == NULL || strncmp(launched, process, strlen(process)) != 0 ||
-        !tell_mpiexec(launched + strlen(process), getenv("PMI_RANK")))
+        !tell_mpiexec(launched + strlen(process)))
         say(launcher);
     fflush(NULL);
     _exit(1);

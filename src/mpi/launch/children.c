@@ -173,7 +173,7 @@ static void take_signals(void)
     while (read(job.fds[SIGNALS].fd, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
         if (info.ssi_signo == SIGCHLD)
             reap();
-        else
+        else if (info.ssi_code != SI_KERNEL) /* the terminal's go to all processes */
             forward((int)info.ssi_signo);
     }
 }
@@ -323,9 +323,26 @@ static int run_collector(double limit)
 
 static volatile sig_atomic_t collector;
 
-static void pass_on(int number)
+static void pass_on(int number, siginfo_t *info, void *context)
 {
-    kill((pid_t)collector, number);
+    (void)context;
+    if (info->si_code != SI_KERNEL)
+        kill((pid_t)collector, number);
+}
+
+static void pass_on_signals(void)
+{
+    static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    struct sigaction action, old;
+
+    memset(&action, 0, sizeof(action));
+    action.sa_sigaction = pass_on;
+    action.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
+        /* What the shell ignores (nohup) stays ignored. */
+        if (sigaction(passed_on[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+            sigaction(passed_on[i], &action, NULL);
 }
 
 static int follow(void)
@@ -353,7 +370,6 @@ static xy_status_t make_environments(const xy_vec_t *parts, const mpi_launch_val
 
 int mpi_launch_children(const xy_vec_t *parts, int size)
 {
-    static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
     const mpi_launch_values_t *values = XY_VEC_AT(parts, mpi_part_t, 0).values;
     xy_status_t st = make_environments(parts, values);
     int ends[2];
@@ -380,7 +396,6 @@ int mpi_launch_children(const xy_vec_t *parts, int size)
         fflush(NULL);
         _exit(code == 0 && mpi_streams_failed() ? 1 : code);
     }
-    for (size_t i = 0; i < sizeof(passed_on) / sizeof(passed_on[0]); i++)
-        signal(passed_on[i], pass_on);
+    pass_on_signals();
     return follow();
 }

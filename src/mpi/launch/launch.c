@@ -347,6 +347,12 @@ static bool runs_alone(const launch_t *launch)
     return launch->size == 1 && part->is_mpi && part->is_fixed && !launch->values->share_globals;
 }
 
+/* What mpiexec does for a process that it has started, and cannot do when it becomes one. */
+static bool is_watched(const mpi_launch_values_t *values)
+{
+    return values->timeout > 0 || values->tag_output || values->prepend_rank;
+}
+
 static xy_status_t become(launch_t *launch)
 {
     mpi_part_t *part = part_at(launch, 0);
@@ -367,9 +373,9 @@ static xy_status_t start(launch_t *launch)
         st = find_programs(launch);
     if (st != XY_OK)
         return st;
-    if (runs_alone(launch))
+    if (runs_alone(launch) && !is_watched(launch->values))
         return become(launch);
-    if (part_at(launch, 0)->is_mpi) {
+    if (part_at(launch, 0)->is_mpi && !runs_alone(launch)) {
         st = mpi_restart_if_asked(&launch->parts);
         return st == XY_OK ? run_ranks(launch) : st;
     }

@@ -59,17 +59,6 @@ static size_t receive(int fd, char *text, size_t size)
     return (size_t)n;
 }
 
-static const mpi_part_t *part_of(const xy_vec_t *parts, long rank)
-{
-    for (size_t i = 0; i < parts->count; i++) {
-        const mpi_part_t *part = &XY_VEC_AT(parts, mpi_part_t, i);
-
-        if (rank >= part->first && rank < part->first + part->count)
-            return part;
-    }
-    return &XY_VEC_AT(parts, mpi_part_t, 0);
-}
-
 static bool is_same_file(const char *a, const char *b)
 {
     char *first = realpath(a, NULL), *second = realpath(b, NULL);
@@ -167,20 +156,32 @@ static void advise(xy_text_t *text, const mpi_part_t *part, const char *file, co
                      part->argv[0], name, part->count, part->argv[0], part->count, name);
 }
 
+/* Several programs: what stands before one of them cannot stand before mpiexec. */
+static void advise_several(xy_text_t *text, const xy_vec_t *parts, const char *name)
+{
+    const mpi_part_t *last = &XY_VEC_AT(parts, mpi_part_t, parts->count - 1);
+
+    xy_text_addf(text,
+                 "%s is one of %d processes, each of which would be a job of its own; name the MPI "
+                 "programs themselves: mpiexec -n N PROGRAM : -n N PROGRAM",
+                 name, last->first + last->count);
+}
+
 bool mpi_refused_take(int fd, const xy_vec_t *parts)
 {
     char message[8192], *file, *name;
     size_t size = receive(fd, message, sizeof(message)), used;
     xy_text_t text = XY_TEXT_INIT;
-    long rank = 0;
 
-    if (size == 0 || !xy_parse_long(message, &rank))
+    if (size == 0)
         return false;
-    used = strlen(message) + 1;
-    file = used < size ? message + used : message + size;
-    used += strlen(file) + 1;
+    file = message;
+    used = strlen(file) + 1;
     name = used < size ? message + used : file;
-    advise(&text, part_of(parts, rank), file, name);
+    if (parts->count > 1)
+        advise_several(&text, parts, name);
+    else
+        advise(&text, &XY_VEC_AT(parts, mpi_part_t, 0), file, name);
     if (!text.failed)
         mpi_launch_say("%s", text.s);
     xy_text_cleanup(&text);

@@ -99,11 +99,16 @@ static void describe_place(const void *address, char *text, size_t size)
                  (size_t)((const char *)address - image) - module->offset + module->elf->low);
 }
 
+static bool is_child(void)
+{
+    return getpid() != mpi_process_pid;
+}
+
 /* A child that a rank has forked, and that has not become another program, is no rank: the signal
  * does what it does to any process. */
 static bool is_of_child(int number)
 {
-    if (getpid() == mpi_process_pid)
+    if (!is_child())
         return false;
     set_default(number);
     raise(number);
@@ -220,7 +225,8 @@ static void on_delivered(int number, siginfo_t *info, void *context)
     char what[64];
 
     for (int r = 0; r < process_count; r++)
-        is_handled |= call_handler(r, info, context);
+        if (!is_child() || (mpi_process_self != NULL && mpi_process_self->world == r))
+            is_handled |= call_handler(r, info, context);
     errno = code;
     if (is_handled || is_of_child(number))
         return;
