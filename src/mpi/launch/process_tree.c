@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/launch/process_tree.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
@@ -21,7 +20,6 @@ static pid_t parent_of(pid_t pid)
     char path[64], text[512], *end;
     FILE *file;
     size_t n;
-    int parent = 0;
 
     snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
     file = fopen(path, "re");
@@ -31,9 +29,9 @@ static pid_t parent_of(pid_t pid)
     fclose(file);
     text[n] = '\0';
     end = strrchr(text, ')'); /* the name before it may contain anything */
-    if (end == NULL || sscanf(end + 1, " %*c %d", &parent) != 1)
+    if (end == NULL || strlen(end) < 4) /* ") S 123" */
         return 0;
-    return parent;
+    return (pid_t)strtol(end + 4, NULL, 10);
 }
 
 /* Children of this process, by birth or adopted. */
@@ -45,7 +43,7 @@ static void kill_children(void)
     if (all == NULL)
         return;
     for (struct dirent *entry; (entry = readdir(all)) != NULL;) {
-        pid_t pid = isdigit((unsigned char)entry->d_name[0]) ? atoi(entry->d_name) : 0;
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10); /* 0: another file */
 
         if (pid > 1 && parent_of(pid) == self)
             kill(pid, SIGKILL);

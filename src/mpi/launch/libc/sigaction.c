@@ -153,7 +153,6 @@ XY_INTERPOSE sighandler_t signal(int number, sighandler_t handler)
 }
 
 /* What signal is in programs that ask for a strict standard. */
-XY_INTERPOSE sighandler_t __sysv_signal(int number, sighandler_t handler);
 XY_INTERPOSE sighandler_t __sysv_signal(int number, sighandler_t handler)
 {
     static XY_NEXT(sighandler_t, next, (int, sighandler_t));
