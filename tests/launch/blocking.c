@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <mpi.h>
+#include <mqueue.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -20,8 +21,11 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
+#include <sys/ipc.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
 #include <sys/select.h>
+#include <sys/sem.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -42,6 +46,8 @@ typedef struct {
     _Atomic int word;
     _Atomic int step; /* what rank 1 has done */
     int pipe[2], back[2], sockets[2], listener;
+    int queue, set;
+    mqd_t messages;
     char big[1 << 20];
 } shared_t;
 
@@ -460,6 +466,39 @@ static void wait_popen(void)
     CHECK(WEXITSTATUS(status) == 5);
 }
 
+/* ---- Queues ---- */
+
+static void wait_queue(void)
+{
+    struct {
+        long type;
+        char text[4];
+    } message;
+    struct sembuf down = {.sem_num = 0, .sem_op = -1};
+
+    CHECK(msgrcv(shared->queue, &message, sizeof(message.text), 0, 0) == 4);
+    CHECK(semop(shared->set, &down, 1) == 0);
+    if (shared->messages >= 0)
+        CHECK(mq_receive(shared->messages, shared->big, sizeof(shared->big), NULL) == 4);
+}
+
+static void act_queue(void)
+{
+    struct {
+        long type;
+        char text[4];
+    } message = {.type = 1};
+    struct sembuf up = {.sem_num = 0, .sem_op = 1};
+
+    sched_yield();
+    CHECK(msgsnd(shared->queue, &message, sizeof(message.text), 0) == 0);
+    sched_yield();
+    CHECK(semop(shared->set, &up, 1) == 0);
+    sched_yield();
+    if (shared->messages >= 0)
+        CHECK(mq_send(shared->messages, message.text, 4, 0) == 0);
+}
+
 static const struct {
     const char *name;
     void (*wait)(void);
@@ -490,6 +529,7 @@ static const struct {
     {"waitid", wait_waitid, give},
     {"system", wait_system, act_fifo},
     {"popen", wait_popen, act_fifo},
+    {"queue", wait_queue, act_queue},
 };
 
 static void set_up(void)
@@ -514,6 +554,12 @@ static void set_up(void)
     unlink("socket");
     CHECK(bind(shared->listener, (struct sockaddr *)&a, sizeof(a)) == 0);
     CHECK(listen(shared->listener, 1) == 0);
+    shared->queue = msgget(IPC_PRIVATE, 0600);
+    shared->set = semget(IPC_PRIVATE, 1, 0600);
+    CHECK(shared->queue >= 0 && shared->set >= 0);
+    /* Not every machine has this kind. */
+    shared->messages = mq_open("/xylem-blocking-test", O_RDWR | O_CREAT, 0600, NULL);
+    mq_unlink("/xylem-blocking-test");
 }
 
 int main(int argc, char **argv)
@@ -542,6 +588,10 @@ int main(int argc, char **argv)
             all[i].act();
         }
         MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (rank == 0) {
+        msgctl(shared->queue, IPC_RMID, NULL);
+        semctl(shared->set, 0, IPC_RMID);
     }
     MPI_Finalize();
     return 0;

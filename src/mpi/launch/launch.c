@@ -285,6 +285,9 @@ static void say_placement(const launch_t *launch)
     for (int r = 0; r < launch->size; r++)
         mpi_launch_say("rank %d runs '%s' on core %d", r, launch->processes[r].program->path,
                        launch->placement.cpus[launch->placement.worker_of[r]]);
+    for (size_t i = 0; i < launch->parts.count; i++)
+        if (launch->size > launch->placement.workers - launch->placement.comm_workers)
+            mpi_block_tell(part_at(launch, i)->program);
 }
 
 static xy_status_t run_ranks(launch_t *launch)

@@ -42,12 +42,12 @@ bool mpi_block_may(const void *caller)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t has_work = PTHREAD_COND_INITIALIZER;
-static mpi_block_t *first, **last = &first;
+static mpi_blocked_t *first, **last = &first;
 static int queued, waiting; /* calls that no thread has taken; threads without a call */
 
-static mpi_block_t *take(void)
+static mpi_blocked_t *take(void)
 {
-    mpi_block_t *block;
+    mpi_blocked_t *block;
 
     pthread_mutex_lock(&lock);
     while (first == NULL) {
@@ -69,7 +69,7 @@ static void *serve(void *unused)
 {
     (void)unused;
     for (;;) {
-        mpi_block_t *block = take();
+        mpi_blocked_t *block = take();
         xy_fiber_t *fiber = block->fiber;
 
         block->fn(block->arg);
@@ -104,12 +104,12 @@ static bool start_thread(const cpu_set_t *cores)
 }
 
 /* Take it back; false: a thread has it already. */
-static bool withdraw(const mpi_block_t *block)
+static bool withdraw(const mpi_blocked_t *block)
 {
     bool is_found = false;
 
     pthread_mutex_lock(&lock);
-    for (mpi_block_t **at = &first; *at != NULL && !is_found;)
+    for (mpi_blocked_t **at = &first; *at != NULL && !is_found;)
         if (*at == block) {
             *at = block->next;
             is_found = true;
@@ -126,7 +126,7 @@ static bool withdraw(const mpi_block_t *block)
     return is_found;
 }
 
-bool mpi_block_start(mpi_block_t *block)
+bool mpi_block_start(mpi_blocked_t *block)
 {
     bool has_thread;
 
@@ -143,7 +143,7 @@ bool mpi_block_start(mpi_block_t *block)
     return has_thread || start_thread(mpi_process_self->cores) || !withdraw(block);
 }
 
-void mpi_block_wait(mpi_block_t *block)
+void mpi_block_wait(mpi_blocked_t *block)
 {
     mpi_rank_t *self = mpi_self;
 
@@ -156,7 +156,7 @@ void mpi_block_wait(mpi_block_t *block)
 
 void mpi_block_run(void (*fn)(void *), void *arg)
 {
-    mpi_block_t block = {.fn = fn, .arg = arg};
+    mpi_blocked_t block = {.fn = fn, .arg = arg};
 
     if (mpi_block_start(&block))
         mpi_block_wait(&block);

@@ -18,6 +18,8 @@
 #include <stdbool.h>
 #include <time.h>
 
+#include "mpi/launch/image/image.h"
+
 /* Is the caller a rank in its own code, with other ranks on its core? Calls of this library itself
  * never park: it may hold locks, or be changing fibers. */
 #define XY_MAY_PARK() mpi_block_may(__builtin_return_address(0))
@@ -26,15 +28,15 @@ bool mpi_block_may(const void *caller);
 /* Run fn(arg) on another thread while other ranks run; on this one where no thread can be had. */
 void mpi_block_run(void (*fn)(void *), void *arg);
 /* The same in two steps: what lies between them runs beside fn. */
-typedef struct mpi_block {
+typedef struct mpi_blocked {
     void (*fn)(void *);
     void *arg;
     struct xy_fiber *fiber;
-    struct mpi_block *next;
+    struct mpi_blocked *next;
     _Atomic bool is_done;
-} mpi_block_t;
-bool mpi_block_start(mpi_block_t *block);
-void mpi_block_wait(mpi_block_t *block);
+} mpi_blocked_t;
+bool mpi_block_start(mpi_blocked_t *block);
+void mpi_block_wait(mpi_blocked_t *block);
 
 /* A system call on another thread; -1 with errno. */
 #define XY_ARGUMENTS(...) ((const long[6]){__VA_ARGS__})
@@ -50,6 +52,10 @@ double mpi_seconds_until(clockid_t clock, const struct timespec *deadline);
 
 /* Lock it as a rank that lets others run (mutex.c); not one that checks its owner. */
 int mpi_mutex_lock(pthread_mutex_t *mutex);
+
+/* Which functions of a program still keep the other ranks of a core waiting: one line, if there are
+ * any (still_waits.c). */
+void mpi_block_tell(const mpi_program_t *program);
 
 /* Descriptors (descriptor.c). Regular files never wait for another rank. */
 bool mpi_descriptor_is_file(int fd);

@@ -42,7 +42,7 @@ static void wait_there(void *arg)
 /* False: there is no thread to be had. */
 static bool wait_elsewhere(wait_t *w, pthread_mutex_t *mutex)
 {
-    mpi_block_t block = {.fn = wait_there, .arg = w};
+    mpi_blocked_t block = {.fn = wait_there, .arg = w};
     int code;
 
     pthread_mutex_init(&w->own, NULL);

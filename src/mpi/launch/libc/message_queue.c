@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Queues and semaphores of System V, and queues of POSIX: a rank that waits for one lets the other
+ * ranks of its core run. */
+#include <errno.h>
+#include <mqueue.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/ipc.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "mpi/launch/libc/block.h"
+#include "mpi/launch/libc/interpose.h"
+#include "mpi/launch/libc/process.h"
+
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+/* ---- System V ---- */
+
+XY_INTERPOSE ssize_t msgrcv(int queue, void *message, size_t size, long type, int flags)
+{
+    static XY_NEXT(ssize_t, next, (int, void *, size_t, long, int));
+    bool may_park = XY_MAY_PARK();
+    ssize_t n = XY_CALL_NEXT(next, "msgrcv")(queue, message, size, type,
+                                             may_park ? flags | IPC_NOWAIT : flags);
+
+    if (!may_park || n >= 0 || errno != ENOMSG)
+        return n;
+    if ((flags & IPC_NOWAIT) == 0)
+        return mpi_block_call(SYS_msgrcv,
+                              XY_ARGUMENTS(queue, (long)message, (long)size, type, flags));
+    mpi_rank_yield();
+    return n;
+}
+
+XY_INTERPOSE int msgsnd(int queue, const void *message, size_t size, int flags)
+{
+    static XY_NEXT(int, next, (int, const void *, size_t, int));
+    bool may_park = XY_MAY_PARK();
+    int result =
+        XY_CALL_NEXT(next, "msgsnd")(queue, message, size, may_park ? flags | IPC_NOWAIT : flags);
+
+    if (!may_park || result == 0 || errno != EAGAIN)
+        return result;
+    if ((flags & IPC_NOWAIT) == 0)
+        return (int)mpi_block_call(SYS_msgsnd,
+                                   XY_ARGUMENTS(queue, (long)message, (long)size, flags));
+    mpi_rank_yield();
+    return result;
+}
+
+/* Can they be done now? More than these are left to the other thread at once. */
+static int try_operations(int set, const struct sembuf *operations, size_t n)
+{
+    enum { FEW = 16 };
+    struct sembuf copy[FEW];
+
+    if (n == 0 || n > FEW) {
+        errno = EAGAIN;
+        return -1;
+    }
+    memcpy(copy, operations, n * sizeof(*copy));
+    for (size_t i = 0; i < n; i++)
+        copy[i].sem_flg = (short)(copy[i].sem_flg | IPC_NOWAIT);
+    return (int)syscall(SYS_semtimedop, set, copy, n, NULL);
+}
+
+static bool is_patient(const struct sembuf *operations, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((operations[i].sem_flg & IPC_NOWAIT) != 0)
+            return false;
+    return true;
+}
+
+static int operate(int set, struct sembuf *operations, size_t n, const struct timespec *limit)
+{
+    int result = try_operations(set, operations, n);
+
+    if (result == 0 || errno != EAGAIN)
+        return result;
+    if (!is_patient(operations, n))
+        mpi_rank_yield();
+    return (int)mpi_block_call(SYS_semtimedop,
+                               XY_ARGUMENTS(set, (long)operations, (long)n, (long)limit));
+}
+
+XY_INTERPOSE int semop(int set, struct sembuf *operations, size_t n)
+{
+    static XY_NEXT(int, next, (int, struct sembuf *, size_t));
+
+    return XY_MAY_PARK() ? operate(set, operations, n, NULL)
+                         : XY_CALL_NEXT(next, "semop")(set, operations, n);
+}
+
+XY_INTERPOSE int semtimedop(int set, struct sembuf *operations, size_t n,
+                            const struct timespec *limit)
+{
+    static XY_NEXT(int, next, (int, struct sembuf *, size_t, const struct timespec *));
+
+    return XY_MAY_PARK() ? operate(set, operations, n, limit)
+                         : XY_CALL_NEXT(next, "semtimedop")(set, operations, n, limit);
+}
+
+/* ---- POSIX: a queue is a descriptor here ---- */
+
+static bool is_ready(mqd_t queue, short events)
+{
+    struct pollfd one = {.fd = queue, .events = events};
+    struct timespec none = {0, 0};
+
+    return syscall(SYS_ppoll, &one, 1, &none, NULL, 8) != 0;
+}
+
+static bool would_wait(mqd_t queue, short events)
+{
+    struct mq_attr attributes;
+
+    if (is_ready(queue, events))
+        return false;
+    if (mq_getattr(queue, &attributes) == 0 && (attributes.mq_flags & O_NONBLOCK) == 0)
+        return true;
+    mpi_rank_yield();
+    return false;
+}
+
+XY_INTERPOSE ssize_t mq_timedreceive(mqd_t queue, char *message, size_t size, unsigned *priority,
+                                     const struct timespec *deadline)
+{
+    static XY_NEXT(ssize_t, next, (mqd_t, char *, size_t, unsigned *, const struct timespec *));
+
+    if (!XY_MAY_PARK() || !would_wait(queue, POLLIN))
+        return XY_CALL_NEXT(next, "mq_timedreceive")(queue, message, size, priority, deadline);
+    return mpi_block_call(SYS_mq_timedreceive, XY_ARGUMENTS(queue, (long)message, (long)size,
+                                                            (long)priority, (long)deadline));
+}
+
+XY_INTERPOSE ssize_t mq_receive(mqd_t queue, char *message, size_t size, unsigned *priority)
+{
+    static XY_NEXT(ssize_t, next, (mqd_t, char *, size_t, unsigned *));
+
+    if (!XY_MAY_PARK() || !would_wait(queue, POLLIN))
+        return XY_CALL_NEXT(next, "mq_receive")(queue, message, size, priority);
+    return mpi_block_call(SYS_mq_timedreceive,
+                          XY_ARGUMENTS(queue, (long)message, (long)size, (long)priority));
+}
+
+XY_INTERPOSE int mq_timedsend(mqd_t queue, const char *message, size_t size, unsigned priority,
+                              const struct timespec *deadline)
+{
+    static XY_NEXT(int, next, (mqd_t, const char *, size_t, unsigned, const struct timespec *));
+
+    if (!XY_MAY_PARK() || !would_wait(queue, POLLOUT))
+        return XY_CALL_NEXT(next, "mq_timedsend")(queue, message, size, priority, deadline);
+    return (int)mpi_block_call(
+        SYS_mq_timedsend, XY_ARGUMENTS(queue, (long)message, (long)size, priority, (long)deadline));
+}
+
+XY_INTERPOSE int mq_send(mqd_t queue, const char *message, size_t size, unsigned priority)
+{
+    static XY_NEXT(int, next, (mqd_t, const char *, size_t, unsigned));
+
+    if (!XY_MAY_PARK() || !would_wait(queue, POLLOUT))
+        return XY_CALL_NEXT(next, "mq_send")(queue, message, size, priority);
+    return (int)mpi_block_call(SYS_mq_timedsend,
+                               XY_ARGUMENTS(queue, (long)message, (long)size, priority));
+}
