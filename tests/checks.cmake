@@ -25,6 +25,10 @@ xy_check(check.symbols COMMAND ${python} ${here}/check_symbols.py ${PROJECT_BINA
 xy_check(check.symbols_self COMMAND ${python} ${here}/check_symbols.py --self-test)
 xy_check(check.exports COMMAND ${python} ${here}/check_exports.py ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR})
 xy_check(check.exports_self COMMAND ${python} ${here}/check_exports.py --self-test)
+if(TARGET mpi_abi)
+  xy_check(check.private COMMAND ${python} ${here}/check_private.py $<TARGET_FILE:mpi_abi> ${PROJECT_SOURCE_DIR})
+  xy_check(check.private_self COMMAND ${python} ${here}/check_private.py --self-test)
+endif()
 xy_check(check.headers COMMAND ${python} ${here}/check_headers.py
          -D XYLEM_HAVE_HWLOC=${XYLEM_HAVE_HWLOC} -D XYLEM_HAVE_LIBXML2=${XYLEM_HAVE_LIBXML2}
          ${include_options} -I ${PROJECT_BINARY_DIR}/generated --public ${PROJECT_BINARY_DIR}/include
