@@ -10,6 +10,26 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifdef WITH_HWLOC
+#include <hwloc.h>
+
+/* All threads of the process, which is more than the rank's own. */
+static int bind_process(int core)
+{
+    hwloc_topology_t topology;
+    hwloc_cpuset_t set = hwloc_bitmap_alloc();
+    int result;
+
+    hwloc_topology_init(&topology);
+    hwloc_topology_load(topology);
+    hwloc_bitmap_only(set, (unsigned)core);
+    result = hwloc_set_cpubind(topology, set, HWLOC_CPUBIND_PROCESS);
+    hwloc_bitmap_free(set);
+    hwloc_topology_destroy(topology);
+    return result;
+}
+#endif
+
 static void *in_thread(void *arg)
 {
     cpu_set_t *set = arg;
@@ -36,6 +56,7 @@ static int kernel_cpu(void)
     return cpu;
 }
 
+#ifndef WITH_HWLOC
 static int bind_by(const char *how, const cpu_set_t *set)
 {
     if (strcmp(how, "sched") == 0)
@@ -48,6 +69,7 @@ static int bind_by(const char *how, const cpu_set_t *set)
         return pthread_setaffinity_np(pthread_self(), sizeof(*set), set);
     return (int)syscall(SYS_sched_setaffinity, 0, sizeof(*set), set);
 }
+#endif
 
 int main(int argc, char **argv)
 {
@@ -60,7 +82,11 @@ int main(int argc, char **argv)
     before = kernel_cpu();
     CPU_ZERO(&set);
     CPU_SET(core, &set);
+#ifdef WITH_HWLOC
+    if (bind_process(core) != 0)
+#else
     if (bind_by(argv[1], &set) != 0)
+#endif
         perror("bind");
     MPI_Barrier(MPI_COMM_WORLD);
     sched_getaffinity(0, sizeof(answer), &answer);

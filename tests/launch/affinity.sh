@@ -6,8 +6,17 @@
 build affinity -pthread
 first=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
 cores=$(nproc)
-for how in sched pid tid pthread syscall; do
-    run 0 -n 4 --workers 2 ./affinity "$how" "$first"
+methods="sched pid tid pthread syscall"
+if pkg-config --exists hwloc 2>/dev/null; then
+    # shellcheck disable=SC2046 # several words
+    "$bin/mpicc" -O1 -std=gnu11 -DWITH_HWLOC "$sources/affinity.c" -o affinity_hwloc -pthread \
+        $(pkg-config --cflags --libs hwloc)
+    methods="$methods hwloc"
+fi
+for how in $methods; do
+    program=./affinity
+    [ "$how" != hwloc ] || program=./affinity_hwloc
+    run 0 -n 4 --workers 2 "$program" "$how" "$first"
     same "$out" "$(for r in 0 1 2 3; do
         echo "rank $r is bound 1 1 1, its thread 1, its worker stays 1"
     done)"

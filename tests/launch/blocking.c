@@ -589,6 +589,7 @@ int main(int argc, char **argv)
         }
         MPI_Barrier(MPI_COMM_WORLD);
     }
+    MPI_Comm_free(&pair);
     if (rank == 0) {
         msgctl(shared->queue, IPC_RMID, NULL);
         semctl(shared->set, 0, IPC_RMID);

@@ -16,6 +16,8 @@ extern char **environ;
 
 static int rank;
 static char value[32];
+static char popen_tag[] = "TAG=popen", vfork_tag[] = "TAG=vfork", spawn_tag[] = "TAG=spawn";
+static char path_one[] = "PATH=bin1";
 
 static void *later(void *unused)
 {
@@ -63,13 +65,13 @@ static void children(void)
 
     snprintf(value, sizeof(value), "%d", rank);
     setenv("MINE", value, 1);
-    setenv("TAG", "popen", 1);
+    putenv(popen_tag);
     file = popen(text, "r");
     if (fgets(line, sizeof(line), file) != NULL)
         printf("%s", line);
     status = pclose(file);
     printf("%d: pclose %d\n", rank, WEXITSTATUS(status));
-    setenv("TAG", "vfork", 1);
+    putenv(vfork_tag);
     fflush(stdout);
     pid = vfork();
     if (pid == 0) {
@@ -78,12 +80,12 @@ static void children(void)
     }
     waitpid(pid, &status, 0);
     printf("%d: vfork %d\n", rank, WEXITSTATUS(status));
-    setenv("TAG", "spawn", 1);
+    putenv(spawn_tag);
     posix_spawn(&pid, "/bin/sh", NULL, NULL, arguments, environ);
     waitpid(pid, &status, 0);
     /* The PATH that is searched is the rank's, too. */
     if (rank == 1)
-        setenv("PATH", "bin1", 1);
+        putenv(path_one);
     pid = fork();
     if (pid == 0) {
         execlp("only1", "only1", (char *)NULL);

@@ -16,7 +16,7 @@ int main(int argc, char **argv)
     std::setlocale(LC_ALL, "C.UTF-8");
     std::wcin >> word;
     std::wcout << L"rank " << rank << L" \u00fc " << word << std::endl;
-    std::wcerr << L"e" << rank << L"\n";
+    std::wcerr << L"e" + std::to_wstring(rank) + L"\n"; // in one piece: each is flushed
     MPI_Finalize();
     return std::wcout ? 0 : 1;
 }

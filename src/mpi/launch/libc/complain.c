@@ -17,7 +17,6 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-#pragma GCC diagnostic ignored "-Wsuggest-attribute=format"
 
 static const char *program_name(void)
 {
