@@ -234,6 +234,53 @@ static void other_in_part(void)
         MPI_Barrier(half);
 }
 
+/* Ranks that have left a small rooted collective, and one that did not make the same call. */
+static void left_bcast(void)
+{
+    MPI_Bcast(numbers, rank == 2 ? 5 : 4, MPI_INT, 1, world);
+    MPI_Barrier(world);
+}
+
+static void left_large(void)
+{
+    MPI_Bcast(numbers, rank == 2 ? 2000 : 4, MPI_INT, 1, world);
+    MPI_Barrier(world);
+}
+
+static void left_reduce(void)
+{
+    if (rank == 2)
+        MPI_Barrier(world);
+    else
+        MPI_Reduce(numbers, others, 4, MPI_INT, MPI_SUM, 0, world);
+    MPI_Barrier(world);
+}
+
+static void left_root(void)
+{
+    MPI_Reduce(numbers, others, 4, MPI_INT, MPI_SUM, rank == 2 ? 0 : 2, world);
+    MPI_Barrier(world);
+}
+
+static void left_one_more(void)
+{
+    if (rank == 2)
+        MPI_Gather(numbers, 1, MPI_INT, others, 1, MPI_INT, 1, world);
+    MPI_Scan(numbers, others, 4, MPI_INT, MPI_SUM, world);
+}
+
+/* No data for rank 2: it goes on to the next collective. */
+static void left_empty(void)
+{
+    MPI_Allreduce(numbers, others, rank == 2 ? 0 : 4, MPI_INT, MPI_SUM, world);
+    MPI_Barrier(world);
+}
+
+static void left_empty_rooted(void)
+{
+    MPI_Bcast(numbers, rank == 2 ? 0 : 4, MPI_INT, 1, world);
+}
+
 static void too_long(void)
 {
     if (rank == 0)
@@ -298,6 +345,13 @@ int main(int argc, char **argv)
         MISTAKE(other_engine),
         MISTAKE(other_engine_blocking),
         MISTAKE(one_more),
+        MISTAKE(left_bcast),
+        MISTAKE(left_large),
+        MISTAKE(left_reduce),
+        MISTAKE(left_root),
+        MISTAKE(left_one_more),
+        MISTAKE(left_empty),
+        MISTAKE(left_empty_rooted),
         MISTAKE(too_long),
         MISTAKE(too_long_large),
         MISTAKE(abort_while_waiting),

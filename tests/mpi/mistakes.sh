@@ -70,6 +70,13 @@ disagree other_engine '[013] calls MPI_Ibarrier' '2 calls MPI_Ibcast with root 1
 disagree other_engine_blocking '[013] calls MPI_Barrier' '2 calls MPI_Ibcast with root 1'
 disagree one_more '[013] calls MPI_Barrier' '2 calls MPI_Ibcast with root 1'
 disagree other_in_part '2 calls MPI_Gather with root 0' '3 calls MPI_Alltoall'
+disagree left_bcast '[013] calls MPI_Bcast with 16 bytes' '2 calls MPI_Bcast with 20 bytes'
+disagree left_large '[013] calls MPI_Bcast with 16 bytes' '2 calls MPI_Bcast with 8000 bytes'
+disagree left_reduce '[013] calls MPI_Reduce with root 0' '2 calls MPI_Barrier'
+disagree left_root '[013] calls MPI_Reduce with root 2' '2 calls MPI_Reduce with root 0'
+disagree left_one_more '[013] calls MPI_Scan' '2 calls MPI_Gather with root 1'
+disagree left_empty '[013] calls MPI_Allreduce with 16 bytes' '2 calls MPI_Allreduce with 0 bytes'
+disagree left_empty_rooted '[013] calls MPI_Bcast with 16 bytes' '2 calls MPI_Bcast with 0 bytes'
 
 expect 4 15 too_long 'rank 1: MPI_Recv: .*40 bytes.*20.*MPI_ERR_TRUNCATE'
 expect 4 15 too_long_large 'rank 1: MPI_Recv: .*4194304 bytes.*4194300.*MPI_ERR_TRUNCATE'

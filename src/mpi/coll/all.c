@@ -165,6 +165,7 @@ static void allgather_piece(coll_local_t *local, coll_slot_t *slot, int64_t piec
 
 const coll_ops_t coll_allgather = {.name = "MPI_Allgather",
                                    .collective = XY_COLL_ALLGATHER,
+                                   .is_sized = true,
                                    .prepare = allgather_prepare,
                                    .pieces = allgather_pieces,
                                    .piece = allgather_piece,
@@ -381,6 +382,7 @@ static void alltoall_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece
 
 const coll_ops_t coll_alltoall = {.name = "MPI_Alltoall",
                                   .collective = XY_COLL_ALLTOALL,
+                                  .is_sized = true,
                                   .prepare = alltoall_prepare,
                                   .pieces = alltoall_pieces,
                                   .piece = alltoall_piece,

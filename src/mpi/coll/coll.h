@@ -40,6 +40,8 @@ enum {
 
 typedef struct coll_call coll_call_t;
 typedef struct coll_local coll_local_t;
+typedef struct coll_star coll_star_t;
+typedef struct coll_star_ops coll_star_ops_t;
 typedef struct coll_slot coll_slot_t;
 
 /* A vector of counts or displacements in either width; NULL data: none. */
@@ -59,6 +61,8 @@ typedef struct {
     const char *name;           /* "MPI_Bcast" */
     xy_collective_t collective; /* XY_COLL_COUNT: the agreement of calls that make communicators */
     bool is_rooted;
+    bool is_sized; /* all members give the same number of bytes: with none there is nothing to do */
+    const coll_star_ops_t *star; /* how a small one is done without a meeting (star.h); or NULL */
     xy_status_t (*prepare)(coll_local_t *local, coll_slot_t *slot);
     int64_t (*pieces)(const coll_local_t *local, coll_slot_t *slot); /* NULL: one */
     void (*piece)(coll_local_t *local, coll_slot_t *slot, int64_t piece);
@@ -75,8 +79,8 @@ struct coll_call {
     const coll_ops_t *kind;
     mpi_comm_t *comm;
     uint64_t number; /* among the collectives of the communicator, */
-    uint64_t seq;    /* and among those of them that are direct */
-    uint32_t mode;   /* of a direct one: coll_mode */
+    uint64_t seq;    /* and among those of them that meet, or are stars */
+    uint32_t mode;   /* of such a one: coll_mode */
     int rank;        /* in comm */
     int root;
     const void *send; /* MPI_IN_PLACE was resolved: see is_in_place */
@@ -130,11 +134,17 @@ struct coll_local {
     int index;
     mpi_worker_t *worker;
     int members;
-    int *member;          /* [members]: ranks in the communicator, increasing */
-    uint64_t finished;    /* collectives finished by this local group */
-    bool is_moving;       /* inside advance(): handlers may come back here, */
-    bool has_news;        /* and leave their news */
-    int unheld;           /* references of finished collectives, to be given back */
+    int *member;       /* [members]: ranks in the communicator, increasing */
+    uint64_t finished; /* collectives finished by this local group */
+    bool is_moving;    /* inside advance(): handlers may come back here, */
+    bool has_news;     /* and leave their news */
+    int unheld;        /* references of finished collectives, to be given back */
+    int open_stars;    /* slots of `star` in use */
+    coll_star_t *star; /* made when it is first needed */
+    /* The last collective without data that a member here has called; see coll_leave_empty. */
+    _Atomic(const coll_ops_t *) empty_kind;
+    _Atomic uint64_t empty_number;
+    _Atomic int empty_root, empty_rank;
     coll_call_t *backlog; /* calls whose slot is still in use, first come first */
     coll_slot_t slots[COLL_SLOTS];
     /* Apart from the slots, and untouched until small data comes: every rank has an
@@ -226,6 +236,11 @@ typedef struct {
  * engine does not want. */
 extern const coll_engine_ops_t coll_direct;
 
+static inline bool coll_is_empty(const coll_call_t *call)
+{
+    return call->bytes == 0 && call->kind->is_sized;
+}
+
 /* The one counter of collectives. Numbers are given when a call begins: deferred ones begin before
  * the next that is not. */
 static inline void coll_number(coll_call_t *call)
@@ -238,22 +253,49 @@ static inline void coll_number(coll_call_t *call)
 void coll_engine_register(const coll_engine_ops_t *engine);
 const coll_engine_ops_t *coll_engine_scheduled(void);
 
+/* A collective without data: nothing to do, and no rank to wait for. It has its number, which
+ * others see in the next collective that has data: a rank that gave other counts is found then. */
+void coll_leave_empty(coll_call_t *call);
+
 /* Two members say different things about collective `number`: report it once and end the job. */
 void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,
                    const coll_claim_t *b);
 /* Is a scheduled collective open that has the number of a direct one? */
 void coll_compare_scheduled(mpi_coll_t *coll, uint64_t number, const coll_claim_t *direct);
+/* Is another one known to the local group that has the number of a star? */
+void coll_compare_others(coll_local_t *local, uint64_t number, const coll_claim_t *star);
+/* Claims `a` and `b` about number `seq` of one kind of slots differ: in what they say, or (in their
+ * modes) in how many collectives of other kinds came before. */
+void coll_differ(coll_local_t *local, uint64_t seq, const coll_claim_t *a, uint32_t mode_a,
+                 const coll_claim_t *b, uint32_t mode_b);
 /* The same the other way round, for a scheduled call that is about to start: what is known on its
  * worker. */
 void coll_direct_compare(const coll_call_t *call);
 void coll_compare_stuck(void);
 
-/* What all calls of a direct collective have in common besides kind, root and size, in one word:
- * whether they are nonblocking, and how many scheduled collectives came before (where more than
- * 2^31 did, members that differ by a multiple of it are not told apart). */
-static inline uint32_t coll_mode(bool is_nonblocking, uint64_t scheduled)
+/* What all calls of a collective that meets, or of a star, have in common besides kind, root and
+ * size, in one word: whether they are nonblocking, and how many collectives that are not counted in
+ * `seq` came before (where more than 2^31 did, members that differ by a multiple of it are not told
+ * apart). */
+static inline uint32_t coll_mode(bool is_nonblocking, uint64_t apart)
 {
-    return (uint32_t)(scheduled << 1) | is_nonblocking;
+    return (uint32_t)(apart << 1) | is_nonblocking;
+}
+
+/* The number among all collectives of the communicator, modulo 2^31. */
+static inline uint64_t coll_number_of(uint64_t seq, uint32_t mode)
+{
+    return seq + (mode >> 1);
+}
+
+static inline bool coll_is_same_number(uint64_t a, uint64_t b)
+{
+    return (uint32_t)((a - b) << 1) == 0;
+}
+
+static inline bool coll_is_before(uint64_t a, uint64_t b)
+{
+    return (int32_t)(uint32_t)((a - b) << 1) < 0;
 }
 
 /* Member `rank`'s call of the same collective; valid in work and, for the own local group, in
@@ -320,6 +362,10 @@ static inline uint64_t coll_agree_name(const mpi_rank_t *self)
     return (uint64_t)(uintptr_t)self->call.name;
 }
 
+/* What a packet is about: rounds of the two disseminations, the way of an offloaded collective to
+ * the progress worker and back, a star. */
+enum { COLL_PHASE_ENTRY, COLL_PHASE_EXIT, COLL_PHASE_OFFLOAD, COLL_PHASE_RETURN, COLL_PHASE_STAR };
+
 /* Handler of XMPI_PACKET_COLL. */
 void mpi_coll_packet(mpi_worker_t *worker, int from, mpi_packet_t *packet);
 
@@ -363,6 +409,8 @@ static inline void *coll_element(const void *buffer, int64_t index, const mpi_ty
 
 /* Count the messages of a collective whose members here have all arrived, for the monitor. */
 void coll_count_messages(const coll_local_t *local, const coll_slot_t *slot);
+/* ... of one member's call of a star. */
+void coll_count_call(const coll_local_t *local, const coll_call_t *call);
 
 extern const mpi_layer_t mpi_coll_layer;
 

@@ -618,6 +618,34 @@ static void test_progress(void **state)
     ranks_settings.progress = XMPI_PROGRESS_TASKS;
 }
 
+/* All ranks but the last go through a broadcast from each of the others before the last one has
+ * called the first: it is behind by more than its local group has slots. */
+static void far_behind(int rank, int size)
+{
+    int late = size - 1, last_leaver = size - 2;
+
+    for (int turn = 0; turn < 3; turn++) {
+        if (rank == late)
+            MPI_Recv(NULL, 0, MPI_BYTE, last_leaver, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        for (int root = 0; root < last_leaver; root++) {
+            long v = rank == root ? value(root, turn, 3) : -1;
+
+            MPI_Bcast(&v, 1, MPI_LONG, root, MPI_COMM_WORLD);
+            CHECK(v == value(root, turn, 3));
+        }
+        if (rank == last_leaver)
+            MPI_Send(NULL, 0, MPI_BYTE, late, 0, MPI_COMM_WORLD);
+        MPI_Allreduce(MPI_IN_PLACE, &(long){rank}, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+    }
+}
+
+static void test_far_behind(void **state)
+{
+    (void)state;
+    run_ranks(10, 10, 0, 1024, far_behind);
+    run_ranks(6, 6, 0, 1024, far_behind);
+}
+
 /* More local groups than one core notifies of the end of an offloaded collective. */
 static void test_many_groups(void **state)
 {
@@ -647,7 +675,7 @@ int main(void)
         cmocka_unit_test(test_split),          cmocka_unit_test(test_many_at_once),
         cmocka_unit_test(test_large),          cmocka_unit_test(test_thousands),
         cmocka_unit_test(test_progress),       cmocka_unit_test(test_short_lived),
-        cmocka_unit_test(test_many_groups),
+        cmocka_unit_test(test_many_groups),    cmocka_unit_test(test_far_behind),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

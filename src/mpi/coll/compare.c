@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "mpi/coll/coll.h"
+#include "mpi/coll/star.h"
 
 enum { TEXT = 160 };
 
@@ -72,10 +73,60 @@ void coll_compare_scheduled(mpi_coll_t *coll, uint64_t number, const coll_claim_
         coll_disagree(coll, number, &other, direct);
 }
 
+/* What local group `index` knows of a collective that is not over there: of the slots of those that
+ * meet, then of the stars. False: of none in slot `i`. */
+static bool claim_of(const mpi_coll_t *coll, int index, int i, uint64_t *number_p,
+                     coll_claim_t *claim_p)
+{
+    const coll_local_t *local = coll->local[index];
+    const coll_slot_t *slot = &local->slots[i];
+
+    if (i >= COLL_SLOTS)
+        return coll_star_claim(local, i - COLL_SLOTS, number_p, claim_p);
+    *number_p = coll_number_of(slot->seq, slot->mode);
+    *claim_p =
+        (coll_claim_t){slot->kind, slot->bytes, slot->root, slot->first, (slot->mode & 1) != 0};
+    return slot->kind != NULL;
+}
+
+/* Do local groups `a` and `b` wait for different things? All workers are asleep. */
+static void compare_groups(const mpi_coll_t *coll, int a, int b)
+{
+    uint64_t number, other_number;
+    coll_claim_t claim, other;
+
+    for (int i = 0; i < COLL_SLOTS + STAR_SLOTS; i++)
+        for (int j = 0; j < COLL_SLOTS + STAR_SLOTS && claim_of(coll, a, i, &number, &claim); j++)
+            if (claim_of(coll, b, j, &other_number, &other) &&
+                coll_is_same_number(number, other_number) &&
+                (claim.kind != other.kind || claim.root != other.root ||
+                 claim.bytes != other.bytes || claim.is_nonblocking != other.is_nonblocking))
+                coll_disagree(coll, number, &claim, &other);
+}
+
+/* A group that waits in a star has perhaps sent nothing to the one that it disagrees with. */
+static void compare_waiting(const mpi_rank_t *rank)
+{
+    const mpi_coll_t *coll = NULL;
+
+    for (int i = 0; rank->wait_count > 0 && i < rank->waits_count; i++) {
+        const mpi_request_t *request = rank->waits[i];
+
+        if (request != mpi_request_of(MPI_REQUEST_NULL) && request->kind == XMPI_KIND_COLL &&
+            request->comm != NULL && request->comm->coll != coll) {
+            coll = request->comm->coll;
+            for (int p = 0; p < coll->locals; p++)
+                compare_groups(coll, coll->local_of[request->comm->rank], p);
+        }
+    }
+}
+
 /* No rank can move. One that waits for a direct collective has perhaps seen its number taken by a
  * scheduled one of another rank, when it could no longer compare them. */
 void coll_compare_stuck(void)
 {
+    for (int r = 0; r < mpi_job->size; r++)
+        compare_waiting(&mpi_job->ranks[r]);
     for (int r = 0; r < mpi_job->size; r++) {
         const mpi_rank_t *rank = &mpi_job->ranks[r];
 

@@ -120,6 +120,14 @@ static void count_call(const coll_local_t *local, const coll_slot_t *slot, const
     }
 }
 
+void coll_count_call(const coll_local_t *local, const coll_call_t *call)
+{
+    const coll_slot_t slot = {
+        .kind = call->kind, .root = call->root, .bytes = call->bytes, .is_small = true};
+
+    count_call(local, &slot, call);
+}
+
 void coll_count_messages(const coll_local_t *local, const coll_slot_t *slot)
 {
     for (int m = 0; m < local->members; m++)

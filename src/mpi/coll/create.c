@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "mpi/coll/coll.h"
+#include "mpi/coll/star.h"
 
 static mpi_worker_t *worker_of(const mpi_group_t *group, int rank)
 {
@@ -12,8 +13,10 @@ static mpi_worker_t *worker_of(const mpi_group_t *group, int rank)
 
 static void local_destroy(coll_local_t *local)
 {
-    if (local != NULL)
-        free(local->slots[0].calls); /* where its memory begins */
+    if (local == NULL)
+        return;
+    coll_star_destroy(local);
+    free(local->slots[0].calls); /* where its memory begins */
 }
 
 static size_t whole_lines(size_t bytes)

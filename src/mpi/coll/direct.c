@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "mpi/coll/coll.h"
+#include "mpi/coll/star.h"
 
 /* The work since the last begin was on a collective of `local`, wherever that is. */
 static inline void trace_flight(mpi_trace_t *trace, const coll_local_t *local,
@@ -17,32 +18,72 @@ static coll_slot_t *slot_of(coll_local_t *local, uint64_t seq)
     return &local->slots[seq % COLL_SLOTS];
 }
 
-/* Its number among all collectives of the communicator. */
-static uint64_t number_of(uint64_t seq, uint32_t mode)
+/* Another collective of the local group with this number, if there is one, is reported. */
+static void compare_slots(coll_local_t *local, uint64_t number, const coll_claim_t *claim)
 {
-    return seq + (mode >> 1);
+    for (int s = 0; s < COLL_SLOTS; s++) {
+        const coll_slot_t *slot = &local->slots[s];
+        coll_claim_t a = {slot->kind, slot->bytes, slot->root, slot->first, (slot->mode & 1) != 0};
+
+        if (slot->kind != NULL &&
+            coll_is_same_number(coll_number_of(slot->seq, slot->mode), number))
+            coll_disagree(local->coll, number, &a, claim);
+    }
 }
 
-/* Local groups differ about slot->seq: about this collective, or, when they have not made the same
- * number of scheduled ones, about one before it. */
-static void differ(mpi_coll_t *coll, const coll_slot_t *slot, const coll_claim_t *b, uint32_t mode)
+/* Has a rank of `local` called collective `number` without data? */
+static void compare_empty(const coll_local_t *local, uint64_t number, const coll_claim_t *claim)
 {
-    coll_claim_t a = {slot->kind, slot->bytes, slot->root, slot->first, (slot->mode & 1) != 0};
-    uint64_t number_a = number_of(slot->seq, slot->mode), number_b = number_of(slot->seq, mode);
+    coll_claim_t empty = {.kind = atomic_load_explicit(&local->empty_kind, memory_order_relaxed),
+                          .root = atomic_load_explicit(&local->empty_root, memory_order_relaxed),
+                          .rank = atomic_load_explicit(&local->empty_rank, memory_order_relaxed),
+                          .is_nonblocking = claim->is_nonblocking};
 
-    if (number_a < number_b)
-        coll_compare_scheduled(coll, number_a, &a);
-    else if (number_b < number_a)
-        coll_compare_scheduled(coll, number_b, b);
-    coll_disagree(coll, number_a < number_b ? number_a : number_b, &a, b);
+    if (empty.kind != NULL &&
+        coll_is_same_number(atomic_load_explicit(&local->empty_number, memory_order_relaxed),
+                            number))
+        coll_disagree(local->coll, number, &empty, claim);
+}
+
+void coll_compare_others(coll_local_t *local, uint64_t number, const coll_claim_t *star)
+{
+    /* acquire: pairs with the release of the engine that counted one up. */
+    if (atomic_load_explicit(&local->coll->open_schedules, memory_order_acquire) != 0)
+        coll_compare_scheduled(local->coll, number, star);
+    if (slot_of(local, local->finished)->kind != NULL)
+        compare_slots(local, number, star);
+    compare_empty(local, number, star);
+}
+
+/* Collective `number` of claim `a` is none of this kind for the rank of `b`: what is it? */
+static void compare_earlier(coll_local_t *local, uint64_t number, const coll_claim_t *a,
+                            const coll_claim_t *b)
+{
+    if (coll_engine_scheduled() != NULL)
+        coll_compare_scheduled(local->coll, number, a);
+    compare_empty(local->coll->local[local->coll->local_of[b->rank]], number, a);
+    coll_star_compare(local, number, a);
+    compare_slots(local, number, a);
+}
+
+void coll_differ(coll_local_t *local, uint64_t seq, const coll_claim_t *a, uint32_t mode_a,
+                 const coll_claim_t *b, uint32_t mode_b)
+{
+    uint64_t number_a = coll_number_of(seq, mode_a), number_b = coll_number_of(seq, mode_b);
+
+    if (coll_is_before(number_a, number_b))
+        compare_earlier(local, number_a, a, b);
+    else if (coll_is_before(number_b, number_a))
+        compare_earlier(local, number_b, b, a);
+    coll_disagree(local->coll, coll_is_before(number_a, number_b) ? number_a : number_b, a, b);
 }
 
 /* A member of this local group or of another is in this collective: the first sets what it is, the
  * others must agree. */
-static void note_call(mpi_coll_t *coll, coll_slot_t *slot, int rank, const coll_ops_t *kind,
+static void note_call(coll_local_t *local, coll_slot_t *slot, int rank, const coll_ops_t *kind,
                       uint32_t mode, int root, uint64_t bytes)
 {
-    coll_claim_t claim;
+    coll_claim_t claim, first;
 
     if (slot->kind == NULL) {
         slot->kind = kind;
@@ -51,33 +92,52 @@ static void note_call(mpi_coll_t *coll, coll_slot_t *slot, int rank, const coll_
         slot->first = rank;
         slot->bytes = bytes;
         /* acquire: pairs with the release of the engine that counted one up. */
-        if (__builtin_expect(atomic_load_explicit(&coll->open_schedules, memory_order_acquire) == 0,
-                             1))
+        if (__builtin_expect(
+                local->open_stars == 0 &&
+                    atomic_load_explicit(&local->coll->open_schedules, memory_order_acquire) == 0,
+                1))
             return;
         claim = (coll_claim_t){kind, bytes, root, rank, (mode & 1) != 0};
-        coll_compare_scheduled(coll, number_of(slot->seq, mode), &claim);
+        coll_star_compare(local, coll_number_of(slot->seq, mode), &claim);
+        if (coll_engine_scheduled() != NULL)
+            coll_compare_scheduled(local->coll, coll_number_of(slot->seq, mode), &claim);
     } else if (slot->kind != kind || slot->mode != mode || slot->root != root ||
                slot->bytes != bytes) {
         claim = (coll_claim_t){kind, bytes, root, rank, (mode & 1) != 0};
-        differ(coll, slot, &claim, mode);
+        first =
+            (coll_claim_t){slot->kind, slot->bytes, slot->root, slot->first, (slot->mode & 1) != 0};
+        coll_differ(local, slot->seq, &first, slot->mode, &claim, mode);
     }
+}
+
+void coll_leave_empty(coll_call_t *call)
+{
+    mpi_coll_t *coll = call->comm->coll;
+    coll_local_t *local = coll->local[coll->local_of[call->rank]];
+    coll_claim_t claim = coll_claim_of(call);
+
+    call->comm->apart++;
+    coll_star_compare(local, call->number, &claim);
+    atomic_store_explicit(&local->empty_kind, call->kind, memory_order_relaxed);
+    atomic_store_explicit(&local->empty_number, call->number, memory_order_relaxed);
+    atomic_store_explicit(&local->empty_root, call->root, memory_order_relaxed);
+    atomic_store_explicit(&local->empty_rank, call->rank, memory_order_relaxed);
 }
 
 void coll_direct_compare(const coll_call_t *call)
 {
     mpi_coll_t *coll = call->comm->coll;
-    uint64_t skipped = call->comm->scheduled, seq = call->number - skipped;
-    const coll_slot_t *slot = slot_of(coll->local[coll->local_of[call->rank]], seq);
+    uint64_t skipped = call->comm->apart, seq = call->number - skipped;
+    coll_local_t *local = coll->local[coll->local_of[call->rank]];
+    const coll_slot_t *slot = slot_of(local, seq);
     coll_claim_t a, b = coll_claim_of(call);
 
+    coll_star_compare(local, call->number, &b);
     if (slot->seq != seq || slot->kind == NULL || slot->mode >> 1 != coll_mode(false, skipped) >> 1)
         return;
     a = (coll_claim_t){slot->kind, slot->bytes, slot->root, slot->first, (slot->mode & 1) != 0};
     coll_disagree(coll, call->number, &a, &b);
 }
-
-/* What a packet is about, besides the rounds of the two dissemination phases 0 and 1. */
-enum { PHASE_OFFLOAD = 2, PHASE_RETURN = 3 };
 
 /* To local group `to`, or to the progress worker when that is -1. */
 static void send_packet(coll_local_t *local, const coll_slot_t *slot, int worker, int to, int phase,
@@ -133,8 +193,8 @@ static void compare_offloaded(mpi_coll_t *coll, uint64_t seq)
     for (int p = 1; p < coll->locals; p++) {
         const coll_slot_t *other = slot_of(coll->local[p], seq);
 
-        note_call(coll, slot_of(coll->local[0], seq), other->first, other->kind, other->mode,
-                  other->root, other->bytes);
+        note_call(coll->local[0], slot_of(coll->local[0], seq), other->first, other->kind,
+                  other->mode, other->root, other->bytes);
     }
 }
 
@@ -144,7 +204,7 @@ static void send_return(mpi_worker_t *worker, mpi_coll_t *coll, int p, uint64_t 
     mpi_packet_t *packet = mpi_ring_reserve(worker, to);
 
     packet->kind = XMPI_PACKET_COLL;
-    packet->flags = PHASE_RETURN << 8;
+    packet->flags = COLL_PHASE_RETURN << 8;
     packet->to = p;
     packet->pointer = coll;
     packet->bytes = seq;
@@ -177,13 +237,28 @@ static void offload(coll_local_t *local, coll_slot_t *slot)
     if (slot->kind->piece == NULL)
         return_all(local, slot);
     else
-        send_packet(local, slot, coll->progress_worker, -1, PHASE_OFFLOAD, 0);
+        send_packet(local, slot, coll->progress_worker, -1, COLL_PHASE_OFFLOAD, 0);
+}
+
+/* All members have come to this collective, so they have called all those before it: a star that
+ * lacks one of them was something else for it. */
+static void compare_left(coll_local_t *local, const coll_slot_t *slot)
+{
+    coll_claim_t claim = coll_claim_of(slot->calls[0]), left;
+    uint64_t number = coll_number_of(slot->seq, slot->mode);
+
+    while (coll_star_lacks(local, number, &number, &left)) {
+        compare_empty(local, number, &left);
+        coll_disagree(local->coll, number, &left, &claim);
+    }
 }
 
 static void post_arrival(coll_local_t *local, coll_slot_t *slot)
 {
     const coll_ops_t *kind = slot->kind;
 
+    if (local->open_stars > 0)
+        compare_left(local, slot);
     if (kind->prepare != NULL && kind->prepare(local, slot) != XY_OK) {
         xy_fail_memory("preparing a collective");
         mpi_job->abort(1);
@@ -372,7 +447,7 @@ static void store_call(coll_local_t *local, coll_call_t *call)
     coll_slot_t *slot = slot_of(local, call->seq);
     int place = local->coll->place_of[call->rank];
 
-    note_call(local->coll, slot, call->rank, call->kind, call->mode, call->root, call->bytes);
+    note_call(local, slot, call->rank, call->kind, call->mode, call->root, call->bytes);
     slot->calls[place] = call;
     slot->is_offloaded =
         call->is_nonblocking && local->coll->progress_worker >= 0 && !runs_program_code(call);
@@ -397,8 +472,8 @@ static void take_backlog(coll_local_t *local)
 
 static inline void arrive(coll_local_t *local, coll_call_t *call)
 {
-    call->seq = call->number - call->comm->scheduled;
-    call->mode = coll_mode(call->is_nonblocking, call->comm->scheduled);
+    call->seq = call->number - call->comm->apart;
+    call->mode = coll_mode(call->is_nonblocking, call->comm->apart);
     call->next = NULL;
     if (call->seq < local->finished + COLL_SLOTS) {
         store_call(local, call);
@@ -421,7 +496,7 @@ static coll_local_t *local_of(const mpi_comm_t *comm)
 static bool start(mpi_rank_t *self, coll_call_t *call)
 {
     coll_local_t *local = local_of(call->comm);
-    uint64_t seq = call->number - call->comm->scheduled;
+    uint64_t seq = call->number - call->comm->apart;
 
     (void)self;
     arrive(local, call);
@@ -433,12 +508,20 @@ void coll_run(mpi_rank_t *self, coll_call_t *call)
 {
     mpi_request_t request;
 
-    mpi_request_init(&request, self, XMPI_KIND_COLL);
-    call->request = &request;
     if (self->deferred != NULL)
         coll_flush_deferred(self);
     coll_number(call);
-    arrive(local_of(call->comm), call);
+    if (__builtin_expect(coll_is_empty(call), 0)) {
+        coll_leave_empty(call);
+        return;
+    }
+    mpi_request_init(&request, self, XMPI_KIND_COLL);
+    request.comm = call->comm;
+    call->request = &request;
+    if (coll_star_wants(call))
+        coll_star_start(call);
+    else
+        arrive(local_of(call->comm), call);
     mpi_request_wait(self, &request);
 }
 
@@ -548,19 +631,23 @@ void mpi_coll_packet(mpi_worker_t *worker, int from, mpi_packet_t *packet)
     coll_slot_t *slot;
 
     (void)from;
-    if (phase == PHASE_OFFLOAD) {
+    if (phase == COLL_PHASE_OFFLOAD) {
         offload_arrived(worker, coll, packet->bytes);
         return;
     }
     local = coll->local[packet->to];
+    if (phase == COLL_PHASE_STAR) {
+        coll_star_packet(local, packet);
+        return;
+    }
     slot = slot_of(local, packet->bytes);
-    if (phase == PHASE_RETURN) {
+    if (phase == COLL_PHASE_RETURN) {
         slot->is_returned = true;
     } else {
         if (phase == 0 && coll->locals == 2)
             slot->piggyback = packet->words[2];
         slot->rounds_received[phase] |= 1u << (packet->flags & 0xff);
-        note_call(coll, slot, packet->envelope.source,
+        note_call(local, slot, packet->envelope.source,
                   (const coll_ops_t *)(uintptr_t)packet->words[0], packet->envelope.context,
                   packet->envelope.tag, packet->words[1]);
     }

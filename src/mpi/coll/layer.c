@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What collectives add to the runtime. */
 #include "mpi/coll/coll.h"
+#include "mpi/coll/star.h"
 
 static void comm_end(mpi_comm_t *comm)
 {
-    if (comm->coll != NULL)
+    if (comm->coll == NULL)
+        return;
+    if (comm->remote != NULL)
         mpi_coll_release(comm->coll);
+    else
+        coll_star_release(comm->coll->local[comm->coll->local_of[comm->rank]]);
 }
 
 const mpi_layer_t mpi_coll_layer = {.packet = {[XMPI_PACKET_COLL] = mpi_coll_packet},

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "mpi/coll/coll.h"
+#include "mpi/coll/star.h"
 #include "mpi/runtime/runtime.h"
 
 static void *contribution(const coll_call_t *call)
@@ -129,6 +130,7 @@ static void allreduce_piece(coll_local_t *local, coll_slot_t *slot, int64_t piec
 
 const coll_ops_t coll_allreduce = {.name = "MPI_Allreduce",
                                    .collective = XY_COLL_ALLREDUCE,
+                                   .is_sized = true,
                                    .prepare = prepare,
                                    .pieces = slice_pieces,
                                    .piece = allreduce_piece,
@@ -144,9 +146,67 @@ static void reduce_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
         combine_parts(local, slot, slot->calls[coll->place_of[slot->root]]->receive);
 }
 
+static bool reduce_fits(const mpi_coll_t *coll, const coll_call_t *call)
+{
+    return xy_direct_is_packed(call->bytes, (uint64_t)coll->most_members) &&
+           mpi_type_is_contiguous(call->receive_type);
+}
+
+static void reduce_leave(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call)
+{
+    memcpy(slot->data + (size_t)local->coll->place_of[call->rank] * call->bytes, contribution(call),
+           call->bytes);
+}
+
+/* Local groups that do not hold neighbours leave the order to the root. */
+static void reduce_combine(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call)
+{
+    _Alignas(64) char result[COLL_SMALL];
+    void **sources;
+
+    if (local->members == 1 || !local->coll->is_ordered)
+        return;
+    sources = coll_scratch((size_t)local->members * sizeof(*sources));
+    for (int m = 0; m < local->members; m++)
+        sources[m] = slot->data + (size_t)m * call->bytes;
+    mpi_op_reduce_many(call->op, sources, local->members, result, call->receive_count,
+                       call->receive_type);
+    memcpy(slot->data, result, call->bytes);
+}
+
+/* What part `i` of the result was left as: of a local group, or of a rank. */
+static const char *reduce_part(const coll_local_t *local, const star_slot_t *slot,
+                               const coll_call_t *root, int i)
+{
+    const mpi_coll_t *coll = local->coll;
+    int group = coll->is_ordered ? i : coll->local_of[i];
+    int blocks = coll->is_ordered ? 1 : coll->local[group]->members;
+
+    return star_data_of(local, slot, group, (uint64_t)blocks * root->bytes) +
+           (coll->is_ordered ? 0 : (size_t)coll->place_of[i] * root->bytes);
+}
+
+static void reduce_take(const coll_local_t *local, const star_slot_t *slot, const coll_call_t *root)
+{
+    int last = (local->coll->is_ordered ? local->coll->locals : local->coll->size) - 1;
+
+    memcpy(root->receive, reduce_part(local, slot, root, last), root->bytes);
+    for (int i = last - 1; i >= 0; i--)
+        mpi_op_apply(root->op, reduce_part(local, slot, root, i), root->receive,
+                     root->receive_count, root->receive_type);
+}
+
+static const coll_star_ops_t reduce_star = {.goes_up = true,
+                                            .fits = reduce_fits,
+                                            .leave = reduce_leave,
+                                            .combine = reduce_combine,
+                                            .take = reduce_take};
+
 const coll_ops_t coll_reduce = {.name = "MPI_Reduce",
                                 .collective = XY_COLL_REDUCE,
                                 .is_rooted = true,
+                                .is_sized = true,
+                                .star = &reduce_star,
                                 .prepare = prepare,
                                 .pieces = slice_pieces,
                                 .piece = reduce_piece,
@@ -244,6 +304,7 @@ const coll_ops_t coll_reduce_scatter = {.name = "MPI_Reduce_scatter",
 
 const coll_ops_t coll_reduce_scatter_block = {.name = "MPI_Reduce_scatter_block",
                                               .collective = XY_COLL_REDUCE_SCATTER_BLOCK,
+                                              .is_sized = true,
                                               .prepare = reduce_scatter_prepare,
                                               .pieces = reduce_scatter_pieces,
                                               .piece = reduce_scatter_piece,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "mpi/coll/coll.h"
+#include "mpi/coll/star.h"
 #include "mpi/runtime/runtime.h"
 
 static bool is_not_root(const coll_call_t *call)
@@ -67,9 +68,34 @@ static void bcast_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
                         root->send_count, root->send_type, i);
 }
 
+static bool bcast_fits(const mpi_coll_t *coll, const coll_call_t *call)
+{
+    (void)coll;
+    return xy_direct_is_small(call->bytes);
+}
+
+static void bcast_leave(const coll_local_t *local, star_slot_t *slot, const coll_call_t *root)
+{
+    (void)local;
+    mpi_type_pack(slot->data, root->send, root->send_count, root->send_type, 0, root->bytes);
+}
+
+static void bcast_take(const coll_local_t *local, const star_slot_t *slot, const coll_call_t *call)
+{
+    int group = local->coll->local_of[call->root];
+
+    mpi_type_unpack(call->receive, call->receive_count, call->receive_type,
+                    star_data_of(local, slot, group, call->bytes), 0, call->bytes);
+}
+
+static const coll_star_ops_t bcast_star = {
+    .fits = bcast_fits, .leave = bcast_leave, .take = bcast_take};
+
 const coll_ops_t coll_bcast = {.name = "MPI_Bcast",
                                .collective = XY_COLL_BCAST,
                                .is_rooted = true,
+                               .is_sized = true,
+                               .star = &bcast_star,
                                .prepare = bcast_prepare,
                                .pieces = bcast_pieces,
                                .piece = bcast_piece,
@@ -161,9 +187,43 @@ static void gather_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
                         root->receive_type, call->send, call->send_count, call->send_type, i);
 }
 
+static bool gather_fits(const mpi_coll_t *coll, const coll_call_t *call)
+{
+    return xy_direct_is_packed(call->bytes, (uint64_t)coll->most_members);
+}
+
+static void gather_leave(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call)
+{
+    if (!call->is_in_place)
+        mpi_type_pack(slot->data + (size_t)local->coll->place_of[call->rank] * call->bytes,
+                      call->send, call->send_count, call->send_type, 0, call->bytes);
+}
+
+static void gather_take(const coll_local_t *local, const star_slot_t *slot, const coll_call_t *root)
+{
+    const mpi_coll_t *coll = local->coll;
+
+    for (int r = 0; r < coll->size; r++) {
+        int group = coll->local_of[r];
+        uint64_t bytes = (uint64_t)coll->local[group]->members * root->bytes;
+        const char *data = star_data_of(local, slot, group, bytes);
+
+        if (r != root->rank || !root->is_in_place)
+            mpi_type_unpack(
+                coll_element(root->receive, root->receive_count * r, root->receive_type),
+                root->receive_count, root->receive_type,
+                data + (size_t)coll->place_of[r] * root->bytes, 0, root->bytes);
+    }
+}
+
+static const coll_star_ops_t gather_star = {
+    .goes_up = true, .fits = gather_fits, .leave = gather_leave, .take = gather_take};
+
 const coll_ops_t coll_gather = {.name = "MPI_Gather",
                                 .collective = XY_COLL_GATHER,
                                 .is_rooted = true,
+                                .is_sized = true,
+                                .star = &gather_star,
                                 .prepare = gather_prepare,
                                 .pieces = gather_pieces,
                                 .piece = gather_piece,
@@ -236,9 +296,40 @@ static void scatter_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
                         i);
 }
 
+static bool scatter_fits(const mpi_coll_t *coll, const coll_call_t *call)
+{
+    return xy_direct_is_packed(call->bytes, (uint64_t)coll->size);
+}
+
+static void scatter_take(const coll_local_t *local, const star_slot_t *slot,
+                         const coll_call_t *call)
+{
+    const mpi_coll_t *coll = local->coll;
+    const char *data =
+        star_data_of(local, slot, coll->local_of[call->root], (uint64_t)coll->size * call->bytes);
+
+    if (!call->is_in_place)
+        mpi_type_unpack(call->receive, call->receive_count, call->receive_type,
+                        data + (size_t)call->rank * call->bytes, 0, call->bytes);
+}
+
+static void scatter_leave(const coll_local_t *local, star_slot_t *slot, const coll_call_t *root)
+{
+    for (int r = 0; r < local->coll->size; r++)
+        mpi_type_pack(slot->data + (size_t)r * root->bytes,
+                      coll_element(root->send, root->send_count * r, root->send_type),
+                      root->send_count, root->send_type, 0, root->bytes);
+    scatter_take(local, slot, root);
+}
+
+static const coll_star_ops_t scatter_star = {
+    .fits = scatter_fits, .leave = scatter_leave, .take = scatter_take};
+
 const coll_ops_t coll_scatter = {.name = "MPI_Scatter",
                                  .collective = XY_COLL_SCATTER,
                                  .is_rooted = true,
+                                 .is_sized = true,
+                                 .star = &scatter_star,
                                  .prepare = scatter_prepare,
                                  .pieces = scatter_pieces,
                                  .piece = scatter_piece,

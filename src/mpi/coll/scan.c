@@ -47,6 +47,7 @@ static void scan_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 
 const coll_ops_t coll_scan = {.name = "MPI_Scan",
                               .collective = XY_COLL_SCAN,
+                              .is_sized = true,
                               .pieces = pieces,
                               .piece = scan_piece,
                               .needs_exit_barrier = coll_exit_always};
@@ -82,6 +83,7 @@ static void exscan_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 
 const coll_ops_t coll_exscan = {.name = "MPI_Exscan",
                                 .collective = XY_COLL_EXSCAN,
+                                .is_sized = true,
                                 .pieces = pieces,
                                 .piece = exscan_piece,
                                 .needs_exit_barrier = coll_exit_always};

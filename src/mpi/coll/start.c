@@ -6,6 +6,7 @@
  * direct.c.
  */
 #include "mpi/coll/coll.h"
+#include "mpi/coll/star.h"
 #include "mpi/object/object.h"
 
 /* The engine that is asked first; NULL: all collectives are direct. Written before ranks run. */
@@ -90,16 +91,27 @@ static void yield_to_peers(const mpi_rank_t *self, const coll_call_t *call)
         xy_fiber_yield();
 }
 
+static const coll_engine_ops_t *engine_of(const coll_call_t *call)
+{
+    if (scheduled != NULL && scheduled->wants(call))
+        return scheduled;
+    return coll_star_wants(call) ? &coll_star : &coll_direct;
+}
+
 static void begin(mpi_rank_t *self, coll_call_t *call)
 {
-    bool is_scheduled = scheduled != NULL && scheduled->wants(call);
-    const coll_engine_ops_t *engine = is_scheduled ? scheduled : &coll_direct;
+    const coll_engine_ops_t *engine = engine_of(call);
     bool timed = is_timed(call, engine);
 
     coll_number(call);
-    if (is_scheduled) {
+    if (coll_is_empty(call)) {
+        coll_leave_empty(call);
+        mpi_request_complete(call->request);
+        return;
+    }
+    if (engine == scheduled) {
         coll_direct_compare(call);
-        call->comm->scheduled++;
+        call->comm->apart++;
     }
     self->schedules += timed;
     if (engine->start(self, call))

@@ -31,7 +31,8 @@ struct mpi_comm {
     mpi_group_t *remote; /* intercommunicator: the other group; NULL otherwise */
     mpi_coll_t *coll;    /* shared by the members */
     uint64_t coll_seq;   /* collectives this rank has started on it, */
-    uint64_t scheduled;  /* and how many of them as schedules */
+    uint64_t apart;      /* how many of them do not meet (coll/direct.c), */
+    uint64_t stars;      /* and how many of those are small rooted ones (coll/star.c) */
     mpi_rank_t *owner;
     long references; /* the handle, and each pending request */
     bool is_freed;

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Small rooted collectives, in which ranks leave as soon as they can: see star.c. */
+#ifndef XY_MPI_COLL_STAR_H
+#define XY_MPI_COLL_STAR_H
+
+#include "mpi/coll/coll.h"
+
+enum { STAR_SLOTS = 4 }; /* collectives that a local group may have left and not finished */
+
+/* What a local group knows about one of them. Its worker's, but for `data` (star.c). */
+typedef struct {
+    uint64_t seq;
+    coll_claim_t claim;  /* of the first to come, here or elsewhere; kind NULL: none yet */
+    uint32_t mode;       /* of its call: coll_mode */
+    int arrived;         /* members here that have called, */
+    int waiting;         /* and of them those that wait for the root's data, in `calls` */
+    int others;          /* at the root's group: the groups that have notified it */
+    bool is_rooted;      /* from the root: its data is there. To the root: it has taken this group's
+                          */
+    bool is_sending;     /* packets about it are on their way: it must not end */
+    coll_call_t *root;   /* to the root: its call */
+    coll_call_t **calls; /* [members of the local group], NULL: not waiting */
+    uint64_t *words; /* [locals]: the first bytes of the others' data, which came with packets */
+    char *data;      /* [COLL_SMALL], of the local group */
+} star_slot_t;
+
+/* What a kind of collective does as a star. Runs on the local group's worker; does not park. */
+struct coll_star_ops {
+    bool goes_up; /* data go to the root; else from it */
+    /* Small enough? All members come to the same answer. */
+    bool (*fits)(const mpi_coll_t *coll, const coll_call_t *call);
+    /* From the root: its data into the slot. To the root: those of each member. */
+    void (*leave)(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call);
+    /* To the root: all members here have left their data, `call` is the last. NULL: nothing. */
+    void (*combine)(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call);
+    /* From the root: the data of a member. To the root: those of the root. */
+    void (*take)(const coll_local_t *local, const star_slot_t *slot, const coll_call_t *call);
+};
+
+/* The first `bytes` of what local group `index` left. */
+const char *star_data_of(const coll_local_t *local, const star_slot_t *slot, int index,
+                         uint64_t bytes);
+
+void coll_star_destroy(coll_local_t *local);
+
+/* Is a call that has its arguments a star? */
+static inline bool coll_star_wants(const coll_call_t *call)
+{
+    const mpi_coll_t *coll = call->comm->coll;
+
+    return call->kind->star != NULL && coll->size > 1 &&
+           !(call->is_nonblocking && coll->progress_worker >= 0) &&
+           call->kind->star->fits(coll, call);
+}
+
+/* Start a call that has its number. Does not park. */
+void coll_star_start(coll_call_t *call);
+extern const coll_engine_ops_t coll_star;
+/* Handler of packets of the phase COLL_PHASE_STAR. */
+void coll_star_packet(coll_local_t *local, const mpi_packet_t *packet);
+/* A member gives its reference to the communicator back: now, or when all it has left is over. */
+void coll_star_release(coll_local_t *local);
+/* Does an open one of this local group have this number? Report it, if so. */
+void coll_star_compare(const coll_local_t *local, uint64_t number, const coll_claim_t *claim);
+/* An open one with a smaller number than `before` that not all members here have called. */
+bool coll_star_lacks(const coll_local_t *local, uint64_t before, uint64_t *number_p,
+                     coll_claim_t *claim_p);
+/* The i-th claim of an open one; false: there is none. */
+bool coll_star_claim(const coll_local_t *local, int i, uint64_t *number_p, coll_claim_t *claim_p);
+
+#endif
