@@ -14,7 +14,7 @@ void mpi_offload_copy(mpi_worker_t *worker, mpi_request_t *receive, mpi_request_
     int to = server_of(worker->index);
     mpi_packet_t *packet;
 
-    receive->extra = sender;
+    receive->partner = sender;
     if (xy_worker_self() != worker->base) {
         mpi_worker_t *helper = xy_worker_user(xy_worker_self());
 
@@ -32,9 +32,8 @@ void mpi_offload_copy(mpi_worker_t *worker, mpi_request_t *receive, mpi_request_
 static void make(mpi_worker_t *worker, mpi_request_t *receive)
 {
     mpi_trace_state_t before = mpi_trace_begin(worker->trace, "message");
-    mpi_request_t *sender = receive->extra;
+    mpi_request_t *sender = receive->partner;
 
-    receive->extra = NULL;
     mpi_copy_message(receive, sender->buffer, sender->count, sender->type);
     mpi_trace_end(worker->trace, before);
     mpi_request_done(worker, sender);

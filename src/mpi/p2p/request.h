@@ -50,7 +50,8 @@ struct mpi_request {
     mpi_completion_t completion;
     void (*start)(mpi_request_t *request);   /* persistent: MPI_Start */
     void (*release)(mpi_request_t *request); /* kind-specific clean-up; may be NULL */
-    void *extra;                             /* of the kind (collective, generalized) */
+    void *extra;            /* of the kind (collective, generalized), or of what it is part of */
+    mpi_request_t *partner; /* receive: the send whose bytes a communication core copies */
     mpi_request_t *next_free;
 };
 

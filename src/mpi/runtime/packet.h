@@ -33,7 +33,7 @@ typedef enum {
     XMPI_PACKET_DONE,   /* `pointer`: a send request of this worker whose bytes were taken */
     XMPI_PACKET_CANCEL, /* `pointer`: a send request; drop its message if it was not received */
     XMPI_PACKET_COLL,   /* a step of a collective: `pointer` is its communicator's shared part */
-    XMPI_PACKET_COPY,   /* `pointer`: a receive, and its `extra` a send, whose bytes wait for a copy
+    XMPI_PACKET_COPY,   /* `pointer`: a receive, and its `partner`, whose bytes wait for a copy
                          */
     XMPI_PACKET_MATCH,  /* worker `to` has got a large message: match it if its ranks are busy */
     XMPI_PACKET_KINDS
