@@ -15,10 +15,10 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 
 static void build(coll_build_t *b)
 {
-    uint64_t known = b->q->collective == XY_COLL_REDUCE_SCATTER ? 0 : b->bytes;
-    uint64_t n = (uint64_t)xy_direct_block_elements(known, b->q->element, b->p,
-                                                    xy_direct_is_spread(1, b->q->is_offloaded)) *
-                 b->q->element;
+    uint64_t n =
+        (uint64_t)xy_direct_block_elements((uint64_t)coll_cost_largest(b->q), b->q->element, b->p,
+                                           xy_direct_is_spread(1, b->q->is_offloaded)) *
+        b->q->element;
 
     coll_direct_meet(b);
     for (int r = 0; r < b->p; r++) {

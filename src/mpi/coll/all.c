@@ -209,35 +209,6 @@ static char *alltoall_send(const coll_call_t *call, int peer, int64_t *count, mp
                           type);
 }
 
-/* In place, the data to send is what lies in the receive buffer now: keep a copy of the bytes from
- * the first to the last that belongs to it. */
-static xy_status_t copy_in_place(coll_call_t *call, int size)
-{
-    char *low = NULL, *high = NULL;
-
-    for (int r = 0; r < size; r++) {
-        mpi_type_t *type;
-        int64_t count;
-        char *block = alltoall_receive(call, r, &count, &type);
-        char *begin = block + type->true_lb;
-        char *end = begin + (count - 1) * type->extent + type->true_extent;
-
-        if (count == 0)
-            continue;
-        low = low == NULL || begin < low ? begin : low;
-        high = high == NULL || end > high ? end : high;
-    }
-    call->send = call->receive;
-    if (low == NULL)
-        return XY_OK;
-    call->copy = xy_malloc((size_t)(high - low));
-    if (call->copy == NULL)
-        return XY_ENOMEM;
-    memcpy(call->copy, low, (size_t)(high - low));
-    call->send = (char *)call->copy + ((char *)call->receive - low);
-    return XY_OK;
-}
-
 /* Small blocks go through the slots: those of member m lie together, by receiver. */
 static void alltoall_pack(coll_local_t *local, coll_slot_t *slot)
 {
@@ -277,17 +248,11 @@ static xy_status_t alltoall_prepare(coll_local_t *local, coll_slot_t *slot)
     const mpi_coll_t *coll = local->coll;
 
     slot->is_packed = coll_is_packed(local, slot, (int64_t)coll->most_members * coll->size);
-    if (slot->is_packed) {
-        for (int m = 0; m < local->members; m++)
-            if (slot->calls[m]->is_in_place)
-                slot->calls[m]->send = slot->calls[m]->receive;
-        alltoall_pack(local, slot);
-        return XY_OK;
-    }
     for (int m = 0; m < local->members; m++)
-        if (slot->calls[m]->is_in_place &&
-            copy_in_place(slot->calls[m], local->coll->size) != XY_OK)
-            return XY_ENOMEM;
+        if (slot->calls[m]->is_in_place)
+            slot->calls[m]->send = slot->calls[m]->receive;
+    if (slot->is_packed)
+        alltoall_pack(local, slot);
     return XY_OK;
 }
 
@@ -340,6 +305,70 @@ static void exchange_piece(const coll_slot_t *slot, coll_call_t *from, coll_call
         coll_copy_piece(slot, place, room, to_type, data, count, from_type, i);
 }
 
+/* ---- In place: all members are; pairs of them swap their blocks ---- */
+
+static bool is_swapped(const coll_slot_t *slot)
+{
+    return slot->calls[0]->is_in_place;
+}
+
+/* One of two members has their swap among its pieces; all have about as many. */
+static bool has_swap(const coll_call_t *call, const coll_call_t *peer)
+{
+    bool is_lower = call->rank < peer->rank;
+
+    return call->rank != peer->rank && is_lower == (((call->rank + peer->rank) & 1) != 0);
+}
+
+static void swap_bytes(char *a, char *b, uint64_t bytes)
+{
+    char kept[4096];
+
+    for (uint64_t at = 0; at < bytes; at += sizeof(kept)) {
+        size_t n = bytes - at < sizeof(kept) ? bytes - at : sizeof(kept);
+
+        memcpy(kept, a + at, n);
+        memcpy(a + at, b + at, n);
+        memcpy(b + at, kept, n);
+    }
+}
+
+/* Piece `i` of the swap of two members. */
+static void swap_piece(const coll_call_t *call, const coll_call_t *peer, int64_t i)
+{
+    mpi_type_t *type, *peer_type;
+    int64_t count, peer_count;
+    char *block = alltoall_receive(call, peer->rank, &count, &type);
+    char *peer_block = alltoall_receive(peer, call->rank, &peer_count, &peer_type);
+    uint64_t bytes = (uint64_t)count * type->size, offset = (uint64_t)i * XY_DIRECT_PIECE;
+    char *kept;
+
+    if (!has_swap(call, peer))
+        return;
+    if (mpi_type_is_contiguous(type) && mpi_type_is_contiguous(peer_type)) {
+        if (offset < bytes)
+            swap_bytes(block + offset, peer_block + offset,
+                       bytes - offset < XY_DIRECT_PIECE ? bytes - offset : XY_DIRECT_PIECE);
+    } else if (i == 0 && bytes > 0) {
+        kept = coll_scratch(bytes);
+        mpi_type_pack(kept, block, count, type, 0, bytes);
+        coll_copy(block, count, type, peer_block, peer_count, peer_type);
+        mpi_type_unpack(peer_block, peer_count, peer_type, kept, 0, bytes);
+    }
+}
+
+static void swap_tile(coll_local_t *local, coll_slot_t *slot, int first)
+{
+    int size = local->coll->size;
+
+    for (int s = first; s < first + TILE && s < size; s++) {
+        const coll_call_t *peer = coll_call_of(local, slot, s);
+
+        for (int m = 0; m < local->members; m++)
+            swap_piece(slot->calls[m], peer, 0);
+    }
+}
+
 /* The most pieces of any block that a member of the local group receives. */
 static int64_t alltoall_depth(const coll_local_t *local, const coll_slot_t *slot)
 {
@@ -361,7 +390,7 @@ static int64_t alltoall_pieces(const coll_local_t *local, coll_slot_t *slot)
 {
     if (slot->is_packed)
         return 1;
-    slot->is_small = is_tiled(local, slot);
+    slot->is_small = is_swapped(slot) ? xy_direct_is_tiled(slot->bytes) : is_tiled(local, slot);
     if (slot->is_small)
         return (local->coll->size + TILE - 1) / TILE;
     return alltoall_depth(local, slot) * local->members * local->coll->size;
@@ -373,8 +402,14 @@ static void alltoall_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece
 
     if (slot->is_packed)
         alltoall_unpack(local, slot);
+    else if (slot->is_small && is_swapped(slot))
+        swap_tile(local, slot, (int)piece * TILE);
     else if (slot->is_small)
         exchange_tile(local, slot, (int)piece * TILE);
+    else if (is_swapped(slot))
+        swap_piece(slot->calls[piece % local->members],
+                   coll_call_of(local, slot, (int)(rest % local->coll->size)),
+                   rest / local->coll->size);
     else
         exchange_piece(slot, coll_call_of(local, slot, (int)(rest % local->coll->size)),
                        slot->calls[piece % local->members], rest / local->coll->size);

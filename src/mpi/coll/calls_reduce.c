@@ -71,6 +71,16 @@ int impl_reduce_scatter_block(mpi_rank_t *self, const void *sendbuf, void *recvb
                         comm, request);
 }
 
+/* All members give the same counts, so they can agree about the largest. */
+static int64_t largest(coll_vector_t counts, int size)
+{
+    int64_t most = 0;
+
+    for (int r = 0; r < size; r++)
+        most = coll_count_at(counts, r) > most ? coll_count_at(counts, r) : most;
+    return most;
+}
+
 int impl_reduce_scatter(mpi_rank_t *self, const void *sendbuf, void *recvbuf, coll_vector_t counts,
                         MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
@@ -79,5 +89,7 @@ int impl_reduce_scatter(mpi_rank_t *self, const void *sendbuf, void *recvbuf, co
 
     if (error == MPI_SUCCESS)
         error = coll_check_counts(&call, counts, type, &call.receive_type);
+    if (error == MPI_SUCCESS)
+        call.bytes = (uint64_t)largest(counts, call.comm->size) * call.receive_type->size;
     return coll_go(self, error, &call, request);
 }

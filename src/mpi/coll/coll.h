@@ -97,7 +97,8 @@ struct coll_call {
     /* All members must agree on it; 0 where sizes may differ. Of an agreement: the address of the
      * name of the MPI function (coll_agree_name). */
     uint64_t bytes;
-    void *copy; /* made by prepare or work, freed at the end */
+    void *copy; /* made by prepare, given back at the end */
+    size_t copy_size;
     mpi_request_t *request;
     coll_call_t *next;          /* in the backlog, among the deferred, or in a worker's mailbox */
     void *schedule, *rank_args; /* of the scheduled engine; NULL: a direct one */
@@ -176,6 +177,13 @@ struct mpi_coll {
 /* `bytes` of memory of the calling worker, valid until it is asked again; the job ends when there
  * is none. */
 void *coll_scratch(size_t bytes);
+
+/* Memory for a call's `copy`, and back. The worker keeps one that is not too large: memory that the
+ * C library takes from the kernel and gives back for each call costs more than most collectives,
+ * since every core of the process has to forget the pages. On the local group's worker. XY_ENOMEM
+ * is silent. */
+xy_status_t coll_copy_get(coll_local_t *local, coll_call_t *call, size_t bytes);
+void coll_copy_put(coll_local_t *local, coll_call_t *call);
 
 /* The shared part of a communicator over `group`. Called once per communicator, by one member,
  * before any other uses it. */

@@ -275,13 +275,13 @@ static void post_arrival(coll_local_t *local, coll_slot_t *slot)
     }
 }
 
-static void complete_call(coll_call_t *call)
+static void complete_call(coll_local_t *local, coll_call_t *call)
 {
     mpi_request_t *request = call->request;
 
     call->request = NULL;
-    xy_free(call->copy);
-    call->copy = NULL;
+    if (call->copy != NULL)
+        coll_copy_put(local, call);
     mpi_request_complete(request);
 }
 
@@ -301,7 +301,7 @@ static void release_early(coll_local_t *local, coll_slot_t *slot)
             coll_call_t *call = slot->calls[m];
 
             slot->calls[m] = NULL;
-            complete_call(call);
+            complete_call(local, call);
         }
 }
 
@@ -314,7 +314,7 @@ static void finish(coll_local_t *local, coll_slot_t *slot, const coll_ops_t *kin
         kind->finish(local, slot);
     for (int m = 0; m < local->members; m++)
         if (slot->calls[m] != NULL)
-            complete_call(slot->calls[m]);
+            complete_call(local, slot->calls[m]);
     if (slot->is_held)
         local->unheld++;
     slot->is_held = false;

@@ -237,9 +237,9 @@ static xy_status_t reduce_scatter_prepare(coll_local_t *local, coll_slot_t *slot
         scatter_range(call, call->rank, &begin, &count);
         if (!call->is_in_place || count == 0)
             continue;
-        call->copy =
-            xy_malloc((size_t)(count - 1) * (size_t)type->extent + (size_t)type->true_extent);
-        if (call->copy == NULL)
+        if (coll_copy_get(local, call,
+                          (size_t)(count - 1) * (size_t)type->extent + (size_t)type->true_extent) !=
+            XY_OK)
             return XY_ENOMEM;
     }
     return XY_OK;
@@ -296,6 +296,7 @@ static void reduce_scatter_finish(coll_local_t *local, coll_slot_t *slot)
 
 const coll_ops_t coll_reduce_scatter = {.name = "MPI_Reduce_scatter",
                                         .collective = XY_COLL_REDUCE_SCATTER,
+                                        .is_sized = true,
                                         .prepare = reduce_scatter_prepare,
                                         .pieces = reduce_scatter_pieces,
                                         .piece = reduce_scatter_piece,

@@ -22,6 +22,39 @@ void *coll_scratch(size_t bytes)
     return worker->scratch;
 }
 
+enum { MOST_KEPT = 8 << 20 }; /* bytes that a worker keeps for copies */
+
+xy_status_t coll_copy_get(coll_local_t *local, coll_call_t *call, size_t bytes)
+{
+    mpi_worker_t *worker = local->worker;
+
+    if (worker->spare_size >= bytes) {
+        call->copy = worker->spare;
+        call->copy_size = worker->spare_size;
+        worker->spare = NULL;
+        worker->spare_size = 0;
+        return XY_OK;
+    }
+    call->copy = xy_malloc(bytes);
+    call->copy_size = bytes;
+    return call->copy != NULL ? XY_OK : XY_ENOMEM;
+}
+
+/* The larger one of two stays. */
+void coll_copy_put(coll_local_t *local, coll_call_t *call)
+{
+    mpi_worker_t *worker = local->worker;
+    void *dropped = call->copy;
+
+    if (call->copy_size > worker->spare_size && call->copy_size <= MOST_KEPT) {
+        dropped = worker->spare;
+        worker->spare = call->copy;
+        worker->spare_size = call->copy_size;
+    }
+    xy_free(dropped);
+    call->copy = NULL;
+}
+
 int64_t coll_copy_pieces(int64_t count, const mpi_type_t *a, const mpi_type_t *b)
 {
     uint64_t bytes = (uint64_t)count * a->size;

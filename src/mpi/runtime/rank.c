@@ -190,6 +190,7 @@ void mpi_job_destroy(mpi_job_t *job)
             mpi_ring_spills_destroy(&job->worker[w]);
             mpi_buffers_cleanup(&job->worker[w]);
             xy_free(job->worker[w].scratch);
+            xy_free(job->worker[w].spare);
         }
         xy_free(job->worker[0].in);
     }

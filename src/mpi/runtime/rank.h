@@ -99,6 +99,8 @@ struct mpi_worker {
     struct nbc_core *core; /* the progress threads that live here, or NULL */
     void *scratch;         /* of collectives, grows on demand */
     size_t scratch_size;
+    void *spare; /* memory that a collective needed last and the next one may take */
+    size_t spare_size;
     struct mpi_trace *trace;                 /* what it does, recorded; or NULL */
     void *free_buffers[XMPI_BUFFER_CLASSES]; /* of eager messages, by power of two */
     int free_buffer_count[XMPI_BUFFER_CLASSES];
