@@ -74,6 +74,28 @@ static void gather(int root, MPI_Comm comm)
     free(all);
 }
 
+/* The blocks differ; the last rank's is the longest. */
+static void gatherv(int root, MPI_Comm comm)
+{
+    int *counts = malloc(2 * (size_t)size * sizeof(int)), *displs = counts + size;
+    int *all = malloc(3 * (size_t)size * sizeof(int)), own[2];
+
+    for (int i = 0; i < AHEAD; i++) {
+        for (int r = 0; r < size; r++) {
+            counts[r] = 1 + r % 2;
+            displs[r] = 3 * r;
+        }
+        own[0] = rank * 5 + i;
+        own[1] = -rank;
+        MPI_Gatherv(own, counts[rank], MPI_INT, all, counts, displs, MPI_INT, root, comm);
+        own[0] = own[1] = -1;
+        for (int r = 0; r < size && rank == root; r++)
+            CHECK(all[3 * r] == r * 5 + i && (counts[r] == 1 || all[3 * r + 1] == -r));
+    }
+    free(counts);
+    free(all);
+}
+
 typedef void (*collective_fn)(int root, MPI_Comm comm);
 
 /* `leaver` leaves, and then notifies `late`, which has not called yet. */
@@ -128,7 +150,8 @@ static void empty(void)
 
 int main(int argc, char **argv)
 {
-    static const collective_fn from_root[] = {bcast, scatter}, to_root[] = {reduce, gather};
+    static const collective_fn from_root[] = {bcast, scatter},
+                               to_root[] = {reduce, gather, gatherv};
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(world, &rank);
@@ -136,15 +159,15 @@ int main(int argc, char **argv)
     empty();
     for (int root = 0; root < size && size > 1; root += 1 + size / 4)
         for (int other = 0; other < size; other += 1 + size / 5)
-            for (int k = 0; k < 2 && other != root; k++) {
-                around(from_root[k], root, root, other); /* the root leaves */
-                freed(from_root[k], root, root, other);
+            for (int k = 0; k < 3 && other != root; k++) {
+                around(from_root[k % 2], root, root, other); /* the root leaves */
+                freed(from_root[k % 2], root, root, other);
                 around(to_root[k], root, other, root); /* a leaf leaves, the root is late */
                 freed(to_root[k], root, other, root);
                 for (int third = 0; third < size && size > 2; third += 1 + size / 3)
                     if (third != root && third != other) {
                         around(to_root[k], root, other, third); /* another leaf is late */
-                        around(from_root[k], root, other, third);
+                        around(from_root[k % 2], root, other, third);
                     }
                 MPI_Barrier(world);
             }

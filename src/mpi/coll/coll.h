@@ -395,6 +395,12 @@ int64_t coll_copy_pieces(int64_t count, const mpi_type_t *a, const mpi_type_t *b
 void coll_copy_piece(const coll_slot_t *slot, void *to, int64_t to_count, const mpi_type_t *to_type,
                      const void *from, int64_t from_count, const mpi_type_t *from_type, int64_t i);
 
+/* So much is written, by the number of pieces, that it goes past the caches. */
+static inline bool coll_is_streamed(int64_t pieces)
+{
+    return pieces >= XMPI_STREAM_FROM / XMPI_CHUNK;
+}
+
 /* The memory of one element of `type`, and how many elements make a block that stays in cache;
  * short vectors have smaller blocks, so that several cores find some. */
 size_t coll_span(const mpi_type_t *type);

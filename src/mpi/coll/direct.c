@@ -346,12 +346,6 @@ static void job_piece(void *arg, int64_t piece)
     job->slot->kind->piece(job->local, job->slot, piece);
 }
 
-/* How much is written, by the number of pieces of all local groups. */
-static bool is_streamed(int64_t pieces)
-{
-    return pieces >= XMPI_STREAM_FROM / XMPI_CHUNK;
-}
-
 static void coll_work(coll_local_t *local, coll_slot_t *slot)
 {
     const coll_ops_t *kind = slot->kind;
@@ -362,7 +356,7 @@ static void coll_work(coll_local_t *local, coll_slot_t *slot)
 
     if (kind->piece == NULL)
         return;
-    slot->is_streamed = is_streamed(pieces * local->coll->locals);
+    slot->is_streamed = coll_is_streamed(pieces * local->coll->locals);
     before = mpi_trace_begin(local->worker->trace, kind->name);
     if (!runs_program_code(slot->calls[0]))
         mpi_parallel_run(job_piece, &job, pieces);
@@ -563,7 +557,7 @@ static void offload_work(offload_t *offload)
         offload->ends[p] = total;
     }
     for (int p = 0; p < coll->locals; p++)
-        slot_of(coll->local[p], offload->seq)->is_streamed = is_streamed(total);
+        slot_of(coll->local[p], offload->seq)->is_streamed = coll_is_streamed(total);
     mpi_parallel_run(offload_piece, offload, total);
 }
 

@@ -152,10 +152,11 @@ static bool reduce_fits(const mpi_coll_t *coll, const coll_call_t *call)
            mpi_type_is_contiguous(call->receive_type);
 }
 
-static void reduce_leave(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call)
+static bool reduce_leave(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call)
 {
     memcpy(slot->data + (size_t)local->coll->place_of[call->rank] * call->bytes, contribution(call),
            call->bytes);
+    return true;
 }
 
 /* Local groups that do not hold neighbours leave the order to the root. */

@@ -74,10 +74,11 @@ static bool bcast_fits(const mpi_coll_t *coll, const coll_call_t *call)
     return xy_direct_is_small(call->bytes);
 }
 
-static void bcast_leave(const coll_local_t *local, star_slot_t *slot, const coll_call_t *root)
+static bool bcast_leave(const coll_local_t *local, star_slot_t *slot, const coll_call_t *root)
 {
     (void)local;
     mpi_type_pack(slot->data, root->send, root->send_count, root->send_type, 0, root->bytes);
+    return true;
 }
 
 static void bcast_take(const coll_local_t *local, const star_slot_t *slot, const coll_call_t *call)
@@ -192,11 +193,12 @@ static bool gather_fits(const mpi_coll_t *coll, const coll_call_t *call)
     return xy_direct_is_packed(call->bytes, (uint64_t)coll->most_members);
 }
 
-static void gather_leave(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call)
+static bool gather_leave(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call)
 {
     if (!call->is_in_place)
         mpi_type_pack(slot->data + (size_t)local->coll->place_of[call->rank] * call->bytes,
                       call->send, call->send_count, call->send_type, 0, call->bytes);
+    return true;
 }
 
 static void gather_take(const coll_local_t *local, const star_slot_t *slot, const coll_call_t *root)
@@ -233,6 +235,7 @@ const coll_ops_t coll_gather = {.name = "MPI_Gather",
 const coll_ops_t coll_gatherv = {.name = "MPI_Gatherv",
                                  .collective = XY_COLL_GATHERV,
                                  .is_rooted = true,
+                                 .star = &coll_gatherv_star,
                                  .prepare = gather_prepare,
                                  .pieces = gather_pieces,
                                  .piece = gather_piece,
@@ -313,13 +316,14 @@ static void scatter_take(const coll_local_t *local, const star_slot_t *slot,
                         data + (size_t)call->rank * call->bytes, 0, call->bytes);
 }
 
-static void scatter_leave(const coll_local_t *local, star_slot_t *slot, const coll_call_t *root)
+static bool scatter_leave(const coll_local_t *local, star_slot_t *slot, const coll_call_t *root)
 {
     for (int r = 0; r < local->coll->size; r++)
         mpi_type_pack(slot->data + (size_t)r * root->bytes,
                       coll_element(root->send, root->send_count * r, root->send_type),
                       root->send_count, root->send_type, 0, root->bytes);
     scatter_take(local, slot, root);
+    return true;
 }
 
 static const coll_star_ops_t scatter_star = {

@@ -128,6 +128,13 @@ const char *star_data_of(const coll_local_t *local, const star_slot_t *slot, int
     return slot_of(local->coll->local[index], slot->seq)->data;
 }
 
+const coll_call_t *star_call_of(const coll_local_t *local, const star_slot_t *slot, int rank)
+{
+    const mpi_coll_t *coll = local->coll;
+
+    return slot_of(coll->local[coll->local_of[rank]], slot->seq)->calls[coll->place_of[rank]];
+}
+
 /* ---- Agreement ---- */
 
 static uint64_t number_of(const star_slot_t *slot)
@@ -277,7 +284,7 @@ static bool has_all(const coll_local_t *local, const star_slot_t *slot)
                                                    : slot->is_rooted;
 }
 
-/* From the root: members that wait take what is there. */
+/* Members that wait take what the root has left, or leave as the root has taken theirs. */
 static void deliver(coll_local_t *local, star_slot_t *slot)
 {
     for (int m = 0; m < local->members && slot->waiting > 0; m++) {
@@ -287,9 +294,16 @@ static void deliver(coll_local_t *local, star_slot_t *slot)
             continue;
         slot->calls[m] = NULL;
         slot->waiting--;
-        call->kind->star->take(local, slot, call);
+        if (!call->kind->star->goes_up)
+            call->kind->star->take(local, slot, call);
         complete(call);
     }
+}
+
+static void keep_waiting(coll_local_t *local, star_slot_t *slot, coll_call_t *call)
+{
+    slot->calls[local->coll->place_of[call->rank]] = call;
+    slot->waiting++;
 }
 
 static void step_down(coll_local_t *local, star_slot_t *slot)
@@ -317,8 +331,7 @@ static void arrive_down(coll_local_t *local, star_slot_t *slot, coll_call_t *cal
         ops->take(local, slot, call);
         complete(call);
     } else {
-        slot->calls[local->coll->place_of[call->rank]] = call;
-        slot->waiting++;
+        keep_waiting(local, slot, call);
     }
     step_down(local, slot);
 }
@@ -334,22 +347,24 @@ static void step_up(coll_local_t *local, star_slot_t *slot)
         root->kind->star->take(local, slot, root);
         complete(root);
     }
+    deliver(local, slot);
     end(local, slot);
 }
 
 static void arrive_up(coll_local_t *local, star_slot_t *slot, coll_call_t *call)
 {
     const coll_star_ops_t *ops = call->kind->star;
-    bool is_last = slot->arrived == local->members;
+    bool is_last = slot->arrived == local->members, has_left = ops->leave(local, slot, call);
     coll_claim_t claim = slot->claim;
 
-    ops->leave(local, slot, call);
     if (is_last && ops->combine != NULL)
         ops->combine(local, slot, call);
     if (call->rank == claim.root)
         slot->root = call;
-    else
+    else if (has_left)
         complete(call);
+    else
+        keep_waiting(local, slot, call);
     if (is_last && root_group(local, slot) != local->index) {
         slot->is_sending = true;
         send(local, root_group(local, slot), slot->seq, &claim, slot->mode, first_word(slot));

@@ -13,7 +13,7 @@ typedef struct {
     coll_claim_t claim;  /* of the first to come, here or elsewhere; kind NULL: none yet */
     uint32_t mode;       /* of its call: coll_mode */
     int arrived;         /* members here that have called, */
-    int waiting;         /* and of them those that wait for the root's data, in `calls` */
+    int waiting;         /* and of them those that wait for the root, in `calls` */
     int others;          /* at the root's group: the groups that have notified it */
     bool is_rooted;      /* from the root: its data is there. To the root: it has taken this group's
                           */
@@ -29,17 +29,22 @@ struct coll_star_ops {
     bool goes_up; /* data go to the root; else from it */
     /* Small enough? All members come to the same answer. */
     bool (*fits)(const mpi_coll_t *coll, const coll_call_t *call);
-    /* From the root: its data into the slot. To the root: those of each member. */
-    void (*leave)(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call);
+    /* From the root: its data into the slot. To the root: those of each member. False: there is no
+     * room, and the member waits until the root has taken them from its buffer. */
+    bool (*leave)(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call);
     /* To the root: all members here have left their data, `call` is the last. NULL: nothing. */
     void (*combine)(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call);
     /* From the root: the data of a member. To the root: those of the root. */
     void (*take)(const coll_local_t *local, const star_slot_t *slot, const coll_call_t *call);
 };
 
+extern const coll_star_ops_t coll_gatherv_star;
+
 /* The first `bytes` of what local group `index` left. */
 const char *star_data_of(const coll_local_t *local, const star_slot_t *slot, int index,
                          uint64_t bytes);
+/* To the root: the call of a member that has not left its data; NULL: it has. */
+const coll_call_t *star_call_of(const coll_local_t *local, const star_slot_t *slot, int rank);
 
 void coll_star_destroy(coll_local_t *local);
 

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Gatherv as a star. No rank but the root knows all sizes, so each member decides whether there is
+ * room for its own block: it has an equal part of the slot, in which the size comes first. The root
+ * takes larger blocks from the members' buffers, in pieces, with the help of idle workers.
+ */
+#include <string.h>
+
+#include "mpi/coll/coll.h"
+#include "mpi/coll/star.h"
+#include "mpi/runtime/runtime.h"
+
+static bool fits(const mpi_coll_t *coll, const coll_call_t *call)
+{
+    (void)coll;
+    (void)call;
+    return true;
+}
+
+/* Bytes of a member's part of the slot. */
+static uint64_t part_of(const mpi_coll_t *coll)
+{
+    return COLL_SMALL / (uint64_t)coll->most_members / sizeof(uint64_t) * sizeof(uint64_t);
+}
+
+static bool leave(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call)
+{
+    uint64_t part = part_of(local->coll), bytes;
+    char *place = slot->data + (uint64_t)local->coll->place_of[call->rank] * part;
+
+    if (call->rank == call->root)
+        return true;
+    bytes = (uint64_t)call->send_count * call->send_type->size;
+    if (bytes + sizeof(bytes) > part)
+        return false;
+    memcpy(place, &bytes, sizeof(bytes));
+    mpi_type_pack(place + sizeof(bytes), call->send, call->send_count, call->send_type, 0, bytes);
+    return true;
+}
+
+typedef struct {
+    const coll_local_t *local;
+    const star_slot_t *slot;
+    const coll_call_t *root;
+    int kept;        /* ranks that have not left their data, */
+    int64_t depth;   /* and the most pieces that the block of one of them, or of the root, has */
+    coll_slot_t how; /* is_streamed */
+} job_t;
+
+static char *place_of(const coll_call_t *root, int rank)
+{
+    return coll_element(root->receive, coll_count_at(root->receive_displacements, rank),
+                        root->receive_type);
+}
+
+static void take_left(const job_t *job, int rank)
+{
+    const mpi_coll_t *coll = job->local->coll;
+    const coll_call_t *root = job->root;
+    const char *place = star_data_of(job->local, job->slot, coll->local_of[rank], COLL_SMALL) +
+                        (uint64_t)coll->place_of[rank] * part_of(coll);
+    int64_t count = coll_count_at(root->receive_counts, rank);
+    uint64_t bytes, room = (uint64_t)count * root->receive_type->size;
+
+    memcpy(&bytes, place, sizeof(bytes));
+    mpi_type_unpack(place_of(root, rank), count, root->receive_type, place + sizeof(bytes), 0,
+                    bytes < room ? bytes : room);
+}
+
+/* What was left is small: the root's core takes it, and looks who has not. */
+static void take_all_left(job_t *job)
+{
+    const coll_call_t *root = job->root;
+
+    for (int r = 0; r < job->local->coll->size; r++) {
+        int64_t n = coll_copy_pieces(coll_count_at(root->receive_counts, r), root->receive_type,
+                                     root->receive_type);
+
+        if (r != root->rank && star_call_of(job->local, job->slot, r) == NULL) {
+            take_left(job, r);
+            continue;
+        }
+        job->kept += r != root->rank;
+        job->depth = n > job->depth ? n : job->depth;
+    }
+}
+
+static void take_piece(void *arg, int64_t piece)
+{
+    const job_t *job = arg;
+    const coll_call_t *root = job->root;
+    int size = job->local->coll->size, r = (int)(piece % size);
+    const coll_call_t *call = r == root->rank ? root : star_call_of(job->local, job->slot, r);
+    int64_t count = coll_count_at(root->receive_counts, r), i = piece / size;
+
+    if (call != NULL && !call->is_in_place &&
+        i < coll_copy_pieces(count, root->receive_type, call->send_type))
+        coll_copy_piece(&job->how, place_of(root, r), count, root->receive_type, call->send,
+                        call->send_count, call->send_type, i);
+}
+
+static void take(const coll_local_t *local, const star_slot_t *slot, const coll_call_t *root)
+{
+    job_t job = {.local = local, .slot = slot, .root = root};
+    int64_t size = local->coll->size;
+
+    take_all_left(&job);
+    job.how.is_streamed = coll_is_streamed((job.kept + 1) * job.depth);
+    if (job.kept == 0 && job.depth == 1)
+        take_piece(&job, root->rank);
+    else
+        mpi_parallel_run(take_piece, &job, job.depth * size);
+}
+
+const coll_star_ops_t coll_gatherv_star = {
+    .goes_up = true, .fits = fits, .leave = leave, .take = take};
