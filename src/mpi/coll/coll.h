@@ -21,6 +21,8 @@
  * finished s - 2, and has four slots. So when a group has finished s, every group has posted s,
  * hence finished s - 2, and no group looks any more at what s - 2 left in its slot: slot s is free
  * for s + 4 when s is finished and s + 2 as well, which the arrival at s + 4 implies.
+ *
+ * Small rooted collectives do not meet, and ranks leave them early: star.c.
  */
 #ifndef XY_MPI_COLL_COLL_H
 #define XY_MPI_COLL_COLL_H
