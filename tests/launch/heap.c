@@ -9,6 +9,7 @@
  *                      the memory is left, "kept" when that does not happen in 50 s
  *   heap cross MIB     the same; each rank frees the pieces of the one before it
  *   heap keep MIB      the same as return, but with two seconds
+ *   heap stuck MIB     grow, free all, and wait for a message that does not come
  */
 #include <malloc.h>
 #include <mpi.h>
@@ -108,6 +109,14 @@ static void grow_and_return(int mib, int is_crossed, int steps)
         printf("%s\n", is_returned ? "returned" : "kept");
 }
 
+static void get_stuck(int mib)
+{
+    grow(mib * PER_MIB);
+    MPI_Barrier(MPI_COMM_WORLD);
+    release(pieces, mib * PER_MIB, 0);
+    MPI_Recv(&mib, 1, MPI_INT, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -122,6 +131,8 @@ int main(int argc, char **argv)
         grow(mib * PER_MIB);
     else if (strcmp(what, "return") == 0 || strcmp(what, "cross") == 0)
         grow_and_return(mib, *what == 'c', 1000);
+    else if (strcmp(what, "stuck") == 0)
+        get_stuck(mib);
     else if (strcmp(what, "keep") == 0)
         grow_and_return(mib, 0, 40);
     else if (rank == 1)

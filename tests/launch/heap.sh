@@ -50,6 +50,10 @@ done
 good env MALLOC_TRIM_THRESHOLD_=1000000000 MALLOC_TOP_PAD_=67108864 "$bin/mpiexec" -n 2 ./heap keep 200
 [ "$out" = kept ] || die "the memory is $out though the user keeps it"
 
+# A worker that is to look again is not taken for one that can wake others.
+run 1 -n 2 ./heap stuck 200
+says "$err" "deadlock"
+
 # Address space is not memory.
 run 0 -n 1000 ./many
 read -r _ kib <<<"$out"

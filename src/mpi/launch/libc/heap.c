@@ -40,8 +40,8 @@ enum {
 };
 
 /* Looking may take one fiftieth of the time, and clearing pages again that were returned and then
- * used a tenth. */
-static const double looking_share = 50, clearing_share = 10, least_pause = 1e-3,
+ * used a tenth; but a pause ends after some seconds, as a deadlock is not seen before. */
+static const double looking_share = 50, clearing_share = 10, least_pause = 1e-3, most_pause = 3,
                     clear_bytes_per_second = 2e9;
 
 static _Atomic bool is_ours;                           /* the parameters are those set here */
@@ -156,15 +156,18 @@ static size_t look(void)
         return_top();
     }
     if (returned > 0) {
+        size_t left;
+
         malloc_trim(0);
-        kept = mallinfo2().fordblks;
+        left = mallinfo2().fordblks;
+        kept = left < now.fordblks ? left : now.fordblks; /* ranks may have freed more meanwhile */
     }
     return returned;
 }
 
 double mpi_heap_rest(xy_worker_t *worker)
 {
-    double begin, end;
+    double begin, end, pause;
     size_t returned;
 
     (void)worker;
@@ -178,8 +181,9 @@ double mpi_heap_rest(xy_worker_t *worker)
     returned = is_ours ? look() : 0; /* mallopt may have come in between */
     atomic_flag_clear(&is_looked_after);
     end = xy_now();
-    next_look = end + least_pause + looking_share * (end - begin) +
-                clearing_share * (double)returned / clear_bytes_per_second;
+    pause = least_pause + looking_share * (end - begin) +
+            clearing_share * (double)returned / clear_bytes_per_second;
+    next_look = end + (pause < most_pause ? pause : most_pause);
     return 0;
 }
 
