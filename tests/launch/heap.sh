@@ -38,6 +38,10 @@ done
 good "$bin/mpiexec" -n 2 ./heap mallopt
 [ "$out" -le 1 ] || die "a heap of $out MiB after mallopt"
 
+# Under a limit on address space, each MiB counts.
+good bash -c "ulimit -v 8000000; exec '$bin/mpiexec' -n 2 ./heap open"
+[ "$out" -le 1 ] || die "a heap of $out MiB under ulimit -v"
+
 # What ranks free is returned though some pieces stay: their own, and others'.
 # (Less than 32 MiB and an eighth of what was in use then may stay.)
 for what in return cross; do

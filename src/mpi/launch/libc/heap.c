@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "mpi/launch/libc/interpose.h"
 
@@ -105,23 +106,35 @@ static bool is_set_by_user(void)
     return false;
 }
 
-/* Where the kernel promises no more memory than it has, an open heap counts as used. */
-static bool is_memory_promised(void)
+static bool is_limited(void)
+{
+    static const int kinds[] = {RLIMIT_AS, RLIMIT_DATA};
+    struct rlimit limit;
+
+    for (int i = 0; i < 2; i++)
+        if (getrlimit(kinds[i], &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+            return true;
+    return false;
+}
+
+/* An open heap counts as used where the kernel promises no more memory than it has, and under the
+ * limits of ulimit: an allocation would then fail because of its pad. */
+static bool is_address_space_free(void)
 {
     FILE *file = fopen("/proc/sys/vm/overcommit_memory", "re");
     int mode = 0;
 
-    if (file == NULL)
-        return true;
-    if (fscanf(file, "%d", &mode) != 1)
-        mode = 0;
-    fclose(file);
-    return mode != 2;
+    if (file != NULL) {
+        if (fscanf(file, "%d", &mode) != 1)
+            mode = 0;
+        fclose(file);
+    }
+    return mode != 2 && !is_limited();
 }
 
 void mpi_heap_setup(void)
 {
-    if (!is_plain_malloc() || is_set_by_user() || !is_memory_promised())
+    if (!is_plain_malloc() || is_set_by_user() || !is_address_space_free())
         return;
     is_ours = set(M_TOP_PAD, TOP_PAD) != 0 && set(M_TRIM_THRESHOLD, TRIM_THRESHOLD) != 0 &&
               set(M_MMAP_THRESHOLD, MMAP_THRESHOLD) != 0;
