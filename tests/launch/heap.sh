@@ -38,6 +38,10 @@ done
 good "$bin/mpiexec" -n 2 ./heap mallopt
 [ "$out" -le 1 ] || die "a heap of $out MiB after mallopt"
 
+"$bin/mpicc" -shared -fPIC -fno-builtin "$sources/own_malloc.c" -o libown_malloc.so
+good env LD_PRELOAD="$PWD/libown_malloc.so" "$bin/mpiexec" -n 2 ./heap open
+[ "$out" -le 1 ] || die "a heap of $out MiB with another malloc"
+
 # Under a limit on address space, each MiB counts.
 good bash -c "ulimit -v 8000000; exec '$bin/mpiexec' -n 2 ./heap open"
 [ "$out" -le 1 ] || die "a heap of $out MiB under ulimit -v"
