@@ -53,11 +53,11 @@ class Library:
         self.name, self.compiler, self.launcher = name, compiler, launcher
         self.environment = dict(os.environ, **(environment or {}))
         self.program = None
+        self.options = []  # of the launcher
 
-    def build(self, folder):
-        self.program = os.path.join(folder, "core-" + self.name)
-        subprocess.run([self.compiler, "-O2", "-o", self.program, os.path.join(HERE, "core.c")],
-                       check=True)
+    def build(self, folder, source=os.path.join(HERE, "core.c")):
+        self.program = os.path.join(folder, os.path.basename(source) + "-" + self.name)
+        subprocess.run([self.compiler, "-O2", "-o", self.program, source], check=True)
 
     def command(self, ranks, arguments):
         line = [self.launcher, "-n", str(ranks)]
@@ -68,7 +68,7 @@ class Library:
                 line += ["--mca", "mpi_yield_when_idle", "1", "--bind-to", "none"]
         elif self.name == "xylem-one-core":
             line += ["--cores", "0"]
-        return line + [self.program] + arguments
+        return line + self.options + [self.program] + arguments
 
     def run(self, ranks, arguments, limit):
         begin = time.perf_counter()
