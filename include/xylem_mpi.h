@@ -2,8 +2,7 @@
 /*
  * Xylem's MPI library: functions beyond MPI.
  *
- * Programs that include this header run with Xylem's
- * library only (libmpi_abi.so, `mpicc`).
+ * Programs that include this header run with Xylem's library only (libmpi_abi.so, `mpicc`).
  *
  *   #include <mpi.h>
  *   #include <xylem_mpi.h>

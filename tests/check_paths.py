@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Check that the files and folders that pages name are there.
+"""Check that the files and folders that pages and comments name are there.
 
-    tests/check_paths.py [ROOT]        check CONTRIBUTING.md, README.md and docs/ of the tree at ROOT
+    tests/check_paths.py [ROOT]        check CONTRIBUTING.md, README.md, docs/ and src/ of the tree at ROOT
     tests/check_paths.py --self-test   see that a wrong name is noticed
 
 A path is what stands between backticks and begins with src/, tools/, tests/, bench/, scripts/, cmake/,
 machines/, include/ or examples/; `*` stands for any text, capitals for a name of one's choice. The
-architecture page may reserve folders that do not exist yet.
+architecture page may reserve folders that do not exist yet. In a comment of a source it is any word that
+ends in .c or .h; the last part of it is looked for, and the parts before it where there are any.
 """
 import re
 import sys
@@ -28,6 +29,16 @@ def problems_of(text, name, exists):
     return found
 
 
+def problems_of_source(text, name, is_file):
+    """Comments that name a source that is not there."""
+    found = []
+    for comment in re.finditer(r"/\*.*?\*/", text, re.S):
+        for path in re.findall(r"(?<![\w<.-])[\w/]+\.[ch]\b(?!>)", comment[0]):
+            if not re.search(r"[A-Z]{2}", path) and not is_file(path):
+                found.append(f"{name}:{text.count(chr(10), 0, comment.start()) + 1}: there is no {path}")
+    return found
+
+
 def check(root):
     def exists(path):
         if "*" in path:
@@ -37,6 +48,12 @@ def check(root):
     found = []
     for page in pages:
         found += problems_of(page.read_text(encoding="utf-8"), str(page.relative_to(root)), exists)
+    sources = [*root.glob("src/**/*.[ch]"), *root.glob("tools/**/*.[ch]"), *root.glob("include/*.h"),
+               *root.glob("bench/**/*.[ch]"), *root.glob("examples/*.c")]
+    names = ["/" + str(path.relative_to(root)) for path in sources]
+    for path in sorted(sources):
+        found += problems_of_source(path.read_text(encoding="utf-8"), str(path.relative_to(root)),
+                                    lambda word: any(name.endswith("/" + word) for name in names))
     return found
 
 
@@ -45,7 +62,10 @@ def self_test():
              ("`xylem src`", 0)]
     bad = [text for text, wanted in cases if len(problems_of(text, "p.md", lambda p: p == "src/a.c")) != wanted]
     bad += ["reserved"] if problems_of("| 1 | `src/later` |", "docs/architecture.md", lambda p: False) else []
-    print(f"self-test: {len(cases) + 1} cases, {len(bad)} misjudged {bad or ''}")
+    sources = [("/* see a.c */", 0), ("/* see x/a.c, b.h */", 2), ("/* <b.h> */ b.h", 0), ("/* NAME.c */", 0)]
+    bad += [text for text, wanted in sources
+            if len(problems_of_source(text, "s.c", lambda word: word == "a.c")) != wanted]
+    print(f"self-test: {len(cases) + len(sources) + 1} cases, {len(bad)} misjudged {bad or ''}")
     return 1 if bad else 0
 
 

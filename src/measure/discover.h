@@ -2,7 +2,7 @@
 /*
  * Which hosts there are (private to the component).
  *
- *   measure_discovery_t hosts = COST_ASKED_INIT;
+ *   measure_discovery_t hosts = MEASURE_DISCOVERY_INIT;
  *   st = measure_discovery_read("hosts.txt", &hosts);
  *   st = measure_discover("hosts.txt", NULL, 10, &hosts);
  *   measure_discovery_cleanup(&hosts);
@@ -17,7 +17,7 @@ typedef struct {
     xy_vec_t called; /* of char *: as they call themselves; empty: not asked */
 } measure_discovery_t;
 
-#define COST_ASKED_INIT                                                                            \
+#define MEASURE_DISCOVERY_INIT                                                                            \
     (measure_discovery_t)                                                                          \
     {                                                                                              \
         .names = XY_VEC_INIT(char *), .called = XY_VEC_INIT(char *)                                \

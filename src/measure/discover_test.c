@@ -52,7 +52,7 @@ static xy_status_t ask(const char *lines, double patience, measure_discovery_t *
     write_file(agent, answers);
     text[0] = '\0';
     xy_error_handler_set(keep, NULL);
-    *hosts = COST_ASKED_INIT;
+    *hosts = MEASURE_DISCOVERY_INIT;
     st = measure_discovery_read(list, hosts);
     if (st == XY_OK)
         st = measure_discover(list, agent, patience, hosts);

@@ -231,7 +231,7 @@ static xy_status_t calibrate(session_t *s, xy_costs_t *costs)
 xy_status_t xy_calibrate_hosts(const xy_hosts_calibration_t *c, xy_costs_t *costs)
 {
     session_t s = {.c = c,
-                   .hosts = COST_ASKED_INIT,
+                   .hosts = MEASURE_DISCOVERY_INIT,
                    .words = XY_VEC_INIT(char *),
                    .rank_of = XY_VEC_INIT(uint32_t),
                    .share = latency_share};

@@ -18,7 +18,7 @@ typedef struct {
     double x, seconds, paced;
     double spread;    /* how far runs agree; 1: not at all */
     double error;     /* half the confidence interval, relative */
-    double disturbed; /* cost/measure.h */
+    double disturbed; /* timing.h */
     long repetitions;
     int visits; /* 0: none yet */
     measure_pool_t pool;

@@ -47,7 +47,7 @@ typedef struct {
     long count, repetitions;
     bool is_paced;
     double typical;     /* of the last visit */
-    long looks, below;  /* cost/watch.h */
+    long looks, below;  /* interference.h */
     double below_ratio; /* of the last visit */
 } measure_pool_t;
 

@@ -114,7 +114,7 @@ typedef struct {
  *
  * In real time memory is, in core, what the policy believes the cache of a core to hold (0: its
  * second level), and with a file the bytes of memory that are used (0: a quarter of what there is).
- * The result means what exec/task.h says. A file that is there holds the first values and, at the
+ * The result means what tasks/exec/exec.h says. A file that is there holds the first values and, at the
  * end, the last ones; one that is not is made. XY_EINVAL, XY_EIO, XY_ENOMEM (reported): the file is
  * as it was before.
  *

@@ -7,7 +7,8 @@
  *   transfer.h       the arguments of a call and their checks
  *   multi_request.h  one request for several messages
  *   bsend.h          buffered sends
- *   calls.h fast.h   what the MPI functions do; frequent ones are compiled into their entry points
+ *   fast.h           frequent calls, compiled into their entry points; the others are declared in a
+ *                    generated header
  *
  * Requests, queues and buffers of a rank are touched by its worker only, without locks; what
  * another worker does for a rank arrives as a packet. Calls may park the rank's fiber where MPI

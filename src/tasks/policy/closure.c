@@ -19,7 +19,7 @@
  *
  * Nothing here knows of stencils: no position, no iteration, only tasks, data and sizes.
  *
- * Several memories: data are put in a line and cut (task_closure_parts.c), tasks follow the datum
+ * Several memories: data are put in a line and cut (closure_parts.c), tasks follow the datum
  * they write. What lies across the border must be over, not only planned, before it counts; tasks
  * others wait for run first. Odd memories prefer the last of equals where even ones prefer the
  * first, so that neighbours come to their border together. A worker without work takes ready tasks
