@@ -9,6 +9,10 @@
  *   link.h      the four numbers that choose collective algorithms
  *   plot.h      pictures of the models
  *   lapack.h    whether the solver that fits models is installed
+ *
+ * `measure` fits models and fills the store; prediction, the chooser of collectives and the
+ * simulators ask it. A store is filled by one thread; once filled, any thread may ask. Nothing
+ * parks.
  */
 #ifndef XY_COST_COST_H
 #define XY_COST_COST_H

@@ -7,6 +7,10 @@
  *   flow.h   links that are crossed by routes, max-min fair: networks, buses
  *   node.h   a model: graphs of collectives under placements and policies of progress
  *   sweep.h  many of them: tables, curves and heat maps over ranks, sizes and progress modes
+ *
+ * `xylem bench nbc --simulate` uses node.h and sweep.h; src/tasks/sim is another model on the same
+ * event core. Simulations are deterministic, to the last bit. One simulation belongs to one thread
+ * at a time; several may run at once.
  */
 #ifndef XY_SIM_SIM_H
 #define XY_SIM_SIM_H

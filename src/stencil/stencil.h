@@ -9,6 +9,10 @@
  *
  * The blocks at the ends of the grid are read and never written. Tasks and data carry their
  * position and iteration, and the iteration is the priority.
+ *
+ * `xylem stencil` and the benchmarks use it: build a graph, or build and run one, in virtual or in
+ * real time (xy_stencil_run), or many of them as a study. One thread at a time per run; a real run
+ * starts workers of its own.
  */
 #ifndef XY_STENCIL_STENCIL_H
 #define XY_STENCIL_STENCIL_H
@@ -114,9 +118,9 @@ typedef struct {
  *
  * In real time memory is, in core, what the policy believes the cache of a core to hold (0: its
  * second level), and with a file the bytes of memory that are used (0: a quarter of what there is).
- * The result means what tasks/exec/exec.h says. A file that is there holds the first values and, at the
- * end, the last ones; one that is not is made. XY_EINVAL, XY_EIO, XY_ENOMEM (reported): the file is
- * as it was before.
+ * The result means what tasks/exec/exec.h says. A file that is there holds the first values and, at
+ * the end, the last ones; one that is not is made. XY_EINVAL, XY_EIO, XY_ENOMEM (reported): the
+ * file is as it was before.
  *
  * A simulated run that ends on convergence runs the plain loop to know when.
  */

@@ -8,6 +8,10 @@
  *   record.h  recording, cheap enough to be always there
  *   log.h     reading a trace file into memory, whatever happened to the file
  *   report.h  what is made of it: summary, Pajé, Chrome/Perfetto, the page
+ *
+ * The runtime, the simulators and the task engines record; `xylem view` reads and reports. A row is
+ * filled by one thread at a time without locks, and different rows by different threads; a log and
+ * a summary never change once they are made.
  */
 #ifndef XY_TRACE_TRACE_H
 #define XY_TRACE_TRACE_H

@@ -5,6 +5,9 @@
  *   task.h      what a policy sees and decides; the list of policies
  *   list.h      lists of tasks or data, linked by their numbers
  *   record.h    a trace of what tasks did, the same from both engines
+ *
+ * Both engines (src/tasks/sim, src/tasks/exec) ask a policy from one thread at a time; its state
+ * belongs to one run.
  */
 #ifndef XY_TASKS_POLICY_POLICY_H
 #define XY_TASKS_POLICY_POLICY_H
