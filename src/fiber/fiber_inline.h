@@ -53,7 +53,8 @@ static inline void xy_relax(void)
 void xy_thread_yield(void); /* the kernel may run another thread on this core */
 
 /* The same in a loop that ends when another thread has done something it is in the middle of. The
- * kernel may have preempted that thread, and needs a core to go on with it. *looks counts, from 0. */
+ * kernel may have preempted that thread, and needs a core to go on with it. *looks counts, from 0.
+ */
 static inline void xy_back_off(unsigned *looks)
 {
     if (++*looks % 1024 != 0)

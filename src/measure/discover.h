@@ -17,7 +17,7 @@ typedef struct {
     xy_vec_t called; /* of char *: as they call themselves; empty: not asked */
 } measure_discovery_t;
 
-#define MEASURE_DISCOVERY_INIT                                                                            \
+#define MEASURE_DISCOVERY_INIT                                                                     \
     (measure_discovery_t)                                                                          \
     {                                                                                              \
         .names = XY_VEC_INIT(char *), .called = XY_VEC_INIT(char *)                                \

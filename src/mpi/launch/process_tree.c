@@ -28,7 +28,7 @@ static pid_t parent_of(pid_t pid)
     n = fread(text, 1, sizeof(text) - 1, file);
     fclose(file);
     text[n] = '\0';
-    end = strrchr(text, ')'); /* the name before it may contain anything */
+    end = strrchr(text, ')');           /* the name before it may contain anything */
     if (end == NULL || strlen(end) < 4) /* ") S 123" */
         return 0;
     return (pid_t)strtol(end + 4, NULL, 10);

@@ -349,14 +349,13 @@ XY_INTERPOSE char *dlerror(void)
 {
     static XY_NEXT(char *, next, (void));
     mpi_process_t *process = mpi_process_self;
-    static _Thread_local char text[1024];
 
     if (process == NULL || process->dl_error == NULL)
         return XY_CALL_NEXT(next, "dlerror")();
-    strncpy(text, process->dl_error, sizeof(text) - 1);
-    xy_free(process->dl_error);
+    xy_free(process->dl_error_read);
+    process->dl_error_read = process->dl_error;
     process->dl_error = NULL;
-    return text;
+    return process->dl_error_read;
 }
 
 /* What is asked of the program is answered for the process that it runs in. */

@@ -110,6 +110,7 @@ struct mpi_process {
     int libraries;
     xy_vec_t plugins;        /* of const mpi_program_t *: those that are private */
     char *dl_error;          /* for dlerror; or NULL */
+    char *dl_error_read;     /* what dlerror returned last */
     void *(*malloc)(size_t); /* the program\'s, where it defines one; or NULL */
     void *(*realloc)(void *, size_t);
     const cpu_set_t *cores; /* for the threads it makes */

@@ -39,15 +39,16 @@ extern void *__tls_get_addr(tls_index_t *index);
 static _Thread_local _Alignas(XMPI_TLS_ALIGN) char aligner __attribute__((used));
 #endif
 
-enum { MAX_LIBRARIES = 256 };
+enum { MAX_LIBRARIES = 256, FIRST_LIBRARIES = 16 };
 
 /* Ranks that load more add to them; an entry does not change any more. */
 static library_t libraries[MAX_LIBRARIES];
 static _Atomic int library_count;
 static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 
-/* Addresses of the libraries' blocks on this thread; asked for once. */
-static _Thread_local void *blocks[MAX_LIBRARIES];
+/* Addresses of the first libraries' blocks on this thread; asked for once. Few: programs that load
+ * this library with dlopen have little room for thread-local variables of fixed places. */
+static _Thread_local void *blocks[FIRST_LIBRARIES];
 static _Thread_local mpi_process_t *last; /* whose content this thread's blocks have */
 
 size_t mpi_locals_reserve(void)
@@ -233,15 +234,20 @@ xy_status_t mpi_locals_init(mpi_process_t *process)
     return make_room(process) ? XY_OK : xy_fail_memory("starting a rank");
 }
 
+static void *find_block(int i)
+{
+    tls_index_t index = {.module = libraries[i].module, .offset = 0};
+
+    return libraries[i].module != 0 ? __tls_get_addr(&index)
+                                    : (char *)__builtin_thread_pointer() + libraries[i].distance;
+}
+
 static void *library_block(int i)
 {
-    if (blocks[i] == NULL) {
-        tls_index_t index = {.module = libraries[i].module, .offset = 0};
-
-        blocks[i] = libraries[i].module != 0
-                        ? __tls_get_addr(&index)
-                        : (char *)__builtin_thread_pointer() + libraries[i].distance;
-    }
+    if (i >= FIRST_LIBRARIES)
+        return find_block(i);
+    if (blocks[i] == NULL)
+        blocks[i] = find_block(i);
     return blocks[i];
 }
 
