@@ -506,6 +506,8 @@ def install():
         load_local_copies()
     except (gdb.error, gdb.GdbError):
         pass # nothing runs yet
+    except (OSError, struct.error) as error:
+        gdb.write(f"Variables that are not static are shown as the first rank has them: {error}\n")
 
 
 install()
