@@ -86,7 +86,7 @@ static bool enter(coll_local_t *local)
     if (__builtin_expect(local->star == NULL, 0)) {
         local->star = create(local);
         if (local->star == NULL) {
-            xy_fail_memory("a collective");
+            xy_fail_memory("starting a collective");
             mpi_job->abort(1);
             return false;
         }
@@ -516,7 +516,7 @@ static void keep_early(coll_local_t *local, const early_t *e)
     early_t **link = &local->star->early, *copy = xy_malloc(sizeof(*copy));
 
     if (copy == NULL) {
-        xy_fail_memory("a collective");
+        xy_fail_memory("keeping what a rank sent early");
         mpi_job->abort(1);
         return;
     }
