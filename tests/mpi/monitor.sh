@@ -19,12 +19,12 @@ for r in 0 1 2 3; do
     has program.csv "$r,$(((r + 1) % 4)),300,3"
     has program.csv "$r,$(((r + 3) % 4)),7,1"
     has phase-0.csv "$r,$(((r + 1) % 4)),300,3"
-    if [ "$r" != 1 ]; then has collectives.csv "1,$r,1000,1"; fi
+    if [ "$r" != 1 ]; then has collectives.csv "1,$r,1010,2"; fi
 done
 [ "$(grep -c '^[0-9]' "$work/m/program.csv")" = 8 ] || fail "program.csv has other pairs, too"
 [ "$(grep -c '^[0-9]' "$work/m/phase-0.csv")" = 4 ] || fail "phase-0.csv has other pairs, too"
 [ "$(grep -c '^[0-9]' "$work/m/collectives.csv")" = 3 ] || fail "collectives.csv has other pairs, too"
-has all.csv "1,2,1300,4"
+has all.csv "1,2,1310,5"
 grep -q 'Who talks to whom' "$work/m/index.html" || fail "no page"
 grep -Eq 'class="finding">[0-9]+ ranks sent .* in [0-9]+ messages' "$work/m/index.html" || fail "no finding"
 [ ! -e "$work/m/slice-0.csv" ] || fail "time was cut, and nobody asked for it"

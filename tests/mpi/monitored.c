@@ -22,6 +22,9 @@ int main(int argc, char **argv)
                  0, twin, MPI_STATUS_IGNORE);
     /* and 1000 bytes from rank 1 to all */
     MPI_Bcast(out, 1000, MPI_CHAR, 1 % size, MPI_COMM_WORLD);
+    /* and 10 bytes to each, where rank 1 keeps its own in place */
+    MPI_Scatter(out, 10, MPI_CHAR, rank == 1 % size ? MPI_IN_PLACE : in, 10, MPI_CHAR, 1 % size,
+                MPI_COMM_WORLD);
     MPI_Comm_free(&twin);
     MPI_Finalize();
     return 0;

@@ -19,12 +19,19 @@ static void count(const coll_local_t *local, int from, int to, uint64_t bytes)
         mpi_monitor_add(rank, world_of(coll, to), coll->context, bytes, true);
 }
 
+/* What is in place is the block that the root of a scatter keeps; elsewhere it is what is sent. */
+static bool sends_from_receive_buffer(const coll_call_t *call)
+{
+    return call->is_in_place && call->kind->collective != XY_COLL_SCATTER &&
+           call->kind->collective != XY_COLL_SCATTERV;
+}
+
 static uint64_t sent_bytes(const coll_call_t *call, int peer)
 {
     const mpi_type_t *type;
     int64_t n;
 
-    if (call->is_in_place) {
+    if (sends_from_receive_buffer(call)) {
         type = call->receive_types ? mpi_type_of(call->receive_types[peer]) : call->receive_type;
         n = call->receive_counts.data ? coll_count_at(call->receive_counts, peer)
                                       : call->receive_count;
