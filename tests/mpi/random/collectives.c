@@ -411,6 +411,80 @@ static void collective_alltoallw(call_t *call)
     }
 }
 
+/* ---- With neighbours ---- */
+
+static void neighbor_allgather(call_t *call, int n)
+{
+    const comm_t *c = call->comm;
+    int left = (c->rank + c->size - 1) % c->size, right = (c->rank + 1) % c->size;
+    sides_t s;
+
+    sides_create(call, n, 1, 2, &s);
+    fill(&call->pending->send, 0, n, c->rank, 0);
+    expect(&call->pending->receive, 0, n, left, 0);
+    expect(&call->pending->receive, n, n, right, 0);
+    over(call);
+    if (call->is_blocking)
+        MPI_Neighbor_allgather(s.send, s.send_count, s.send_type, s.receive, s.receive_count,
+                               s.receive_type, call->handle);
+    else
+        MPI_Ineighbor_allgather(s.send, s.send_count, s.send_type, s.receive, s.receive_count,
+                                s.receive_type, call->handle, &call->request);
+    sides_destroy(&s);
+}
+
+static void neighbor_alltoall(call_t *call, int n)
+{
+    const comm_t *c = call->comm;
+    int left = (c->rank + c->size - 1) % c->size, right = (c->rank + 1) % c->size;
+    sides_t s;
+
+    sides_create(call, n, 2, 2, &s);
+    fill(&call->pending->send, 0, n, c->rank, left);
+    fill(&call->pending->send, n, n, c->rank, right);
+    expect(&call->pending->receive, 0, n, left, c->rank);
+    expect(&call->pending->receive, n, n, right, c->rank);
+    over(call);
+    if (call->is_blocking)
+        MPI_Neighbor_alltoall(s.send, s.send_count, s.send_type, s.receive, s.receive_count,
+                              s.receive_type, call->handle);
+    else
+        MPI_Ineighbor_alltoall(s.send, s.send_count, s.send_type, s.receive, s.receive_count,
+                               s.receive_type, call->handle, &call->request);
+    sides_destroy(&s);
+}
+
+static void finish_call(call_t *call)
+{
+    if (call->is_blocking)
+        pending_finish(call->pending, MPI_STATUS_IGNORE);
+    else
+        pending_add(call->pending, call->request, false);
+}
+
+/* With two ranks both neighbours are the same one. */
+void step_neighbors(void)
+{
+    const comm_t *comm = comm_draw_ring(&shared_random);
+    int n = draw_elements(&shared_random, 3000), kind = draw(&shared_random, 2);
+    call_t call = {.comm = comm};
+
+    call.is_blocking = chance(&shared_random, 25);
+    call.basic = (basic_t)draw(&shared_random, BASIC_COUNT);
+    if (comm == NULL || comm->handle == MPI_COMM_NULL || comm->size < 3)
+        return;
+    call.handle = comm->handle;
+    if (is_verbose)
+        fprintf(stderr, "%d: step %d: neighbours on communicator %d\n", rank, step,
+                (int)(comm - comms));
+    call.pending = pending_create(kind == 0 ? "neighbor_allgather" : "neighbor_alltoall");
+    if (kind == 0)
+        neighbor_allgather(&call, n);
+    else
+        neighbor_alltoall(&call, n);
+    finish_call(&call);
+}
+
 /* ---- The step ---- */
 
 typedef struct {
@@ -468,8 +542,5 @@ void step_collective(void)
                 call.is_blocking ? "" : ", nonblocking", (int)(comm - comms), call.root);
     call.pending = pending_create(kind->name);
     kind->run(&call);
-    if (call.is_blocking)
-        pending_finish(call.pending, MPI_STATUS_IGNORE);
-    else
-        pending_add(call.pending, call.request, false);
+    finish_call(&call);
 }

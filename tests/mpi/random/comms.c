@@ -100,6 +100,19 @@ comm_t *comm_draw(random_t *random)
     return &comms[find_slot(false, chance(random, 40) ? 0 : draw(random, in_use()))];
 }
 
+const comm_t *comm_draw_ring(random_t *random)
+{
+    int first = draw(random, COMMS_MAX);
+
+    for (int c = 0; c < COMMS_MAX; c++) {
+        const comm_t *comm = &comms[(first + c) % COMMS_MAX];
+
+        if (comm->part != NULL && comm->is_ring)
+            return comm;
+    }
+    return NULL;
+}
+
 int comm_part_size(const comm_t *comm, int member)
 {
     int n = 0;
@@ -174,6 +187,39 @@ static void draw_hints(MPI_Info info)
         MPI_Info_set(info, "xylem_algorithm", algorithms[draw(&shared_random, 4)]);
 }
 
+/* The same ranks as a ring. */
+static void make_ring(comm_t *comm, const comm_t *parent)
+{
+    const int is_periodic = 1;
+
+    copy_members(comm, parent);
+    comm->is_ring = true;
+    if (parent->handle != MPI_COMM_NULL)
+        MPI_Cart_create(parent->handle, 1, &parent->size, &is_periodic, 0, &comm->handle);
+}
+
+/* Members of a new communicator by a group of every second rank, or of all; only they call. */
+static void create_group(comm_t *comm, const comm_t *parent)
+{
+    int stride = 1 + draw(&shared_random, 2);
+    MPI_Group all, some;
+
+    comm->part = ints(size);
+    comm->place = ints(size);
+    for (int r = 0; r < size; r++) {
+        comm->part[r] =
+            parent->part[r] >= 0 && parent->place[r] % stride == 0 ? parent->part[r] : -1;
+        comm->place[r] = parent->place[r] / stride;
+    }
+    if (comm->part[rank] < 0)
+        return;
+    MPI_Comm_group(parent->handle, &all);
+    MPI_Group_range_incl(all, 1, (int[1][3]){{0, parent->size - 1, stride}}, &some);
+    MPI_Comm_create_group(parent->handle, some, step, &comm->handle);
+    MPI_Group_free(&some);
+    MPI_Group_free(&all);
+}
+
 /* Made by all; members of the parent take part. */
 static void duplicate(comm_t *comm, const comm_t *parent)
 {
@@ -212,10 +258,20 @@ void step_make_comm(void)
     comm->handle = MPI_COMM_NULL;
     if (is_verbose)
         fprintf(stderr, "%d: step %d: new communicator %d\n", rank, step, slot);
-    if (chance(&shared_random, 50))
+    switch (draw(&shared_random, 6)) {
+    case 0:
+        make_ring(comm, parent);
+        break;
+    case 1:
+        create_group(comm, parent);
+        break;
+    case 2:
+    case 3:
         split(comm, parent);
-    else
+        break;
+    default:
         duplicate(comm, parent);
+    }
     settle(comm);
 }
 

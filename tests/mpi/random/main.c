@@ -83,8 +83,17 @@ typedef struct {
 
 static const kind_t kinds[] = {{step_collective, 45}, {step_messages, 20}, {step_fan_in, 6},
                                {step_wild, 6},        {step_poll, 6},      {step_cancel, 4},
-                               {step_persistent, 4},  {step_shift, 4},     {step_make_comm, 6},
-                               {step_free_comm, 2}};
+                               {step_persistent, 4},  {step_shift, 4},     {step_flood, 1},
+                               {step_make_comm, 7},   {step_free_comm, 2}, {step_neighbors, 4}};
+
+/* Ranks come to a step at different times. */
+static void compute_a_little(void)
+{
+    double end = MPI_Wtime() + 1e-6 * draw(&own_random, 100);
+
+    while (MPI_Wtime() < end)
+        continue;
+}
 
 static void take_step(void)
 {
@@ -95,6 +104,8 @@ static void take_step(void)
     for (int i = 0; i < count; i++)
         total += kinds[i].weight;
     at = draw(&shared_random, total);
+    if (chance(&own_random, 5))
+        compute_a_little();
     while (at >= kinds[k].weight)
         at -= kinds[k++].weight;
     kinds[k].run();
@@ -129,12 +140,14 @@ int main(int argc, char **argv)
     data_begin();
     reductions_begin();
     comms_begin();
+    messages_begin();
     for (step = 0; step < steps; step++)
         if (is_wanted(step))
             take_step();
     pending_complete(true);
     MPI_Barrier(MPI_COMM_WORLD); /* freed sends are over, too */
     pending_end();
+    messages_end();
     comms_end();
     reductions_end();
     data_end();

@@ -27,6 +27,29 @@ static uint64_t content(const message_t *m, int i)
 
 /* ---- Sending ---- */
 
+/* Messages that MPI_Bsend may send are small, so that all that are pending fit. */
+enum { ATTACHED = 4 << 20, BUFFERED_MAX = 1024 };
+static char *attached;
+
+void messages_begin(void)
+{
+    attached = malloc(ATTACHED);
+    if (attached == NULL)
+        fail("no memory for MPI_Bsend");
+    MPI_Buffer_attach(attached, ATTACHED);
+}
+
+void messages_end(void)
+{
+    void *buffer;
+    int bytes;
+
+    MPI_Buffer_detach(&buffer, &bytes);
+    if (buffer != (void *)attached || bytes != ATTACHED)
+        fail("MPI_Buffer_detach gave another buffer back");
+    free(attached);
+}
+
 static pending_t *make_send(const message_t *m)
 {
     pending_t *p = pending_create("a send");
@@ -42,7 +65,9 @@ static void send_blocking(pending_t *p, const message_t *m, MPI_Datatype type, b
 {
     int count = form_count(p->send.form, m->elements);
 
-    if (is_synchronous)
+    if (m->elements * (int)basic_size(m->basic) <= BUFFERED_MAX && chance(&own_random, 15))
+        MPI_Bsend(p->send.data, count, type, m->to, m->tag, m->comm);
+    else if (is_synchronous)
         MPI_Ssend(p->send.data, count, type, m->to, m->tag, m->comm);
     else
         MPI_Send(p->send.data, count, type, m->to, m->tag, m->comm);
@@ -142,15 +167,20 @@ static void receive_blocking(pending_t *p, const message_t *m, MPI_Datatype type
     pending_finish(p, &status);
 }
 
-/* Nothing else may be pending from the same rank with the same tag, for those that probe. */
-static void receive_somehow(const message_t *m)
+/* The tag is the step's, so that receives from any rank get the same messages in the same order. */
+static void receive_somehow(const message_t *message)
 {
-    pending_t *p = make_receive(m);
+    pending_t *p = make_receive(message);
+    const message_t *m = message;
+    message_t from_any = *message;
     MPI_Datatype type = form_type(p->receive.form);
     MPI_Status status;
     MPI_Request request;
 
     say("receive", m);
+    from_any.from = MPI_ANY_SOURCE;
+    if (chance(&own_random, 40))
+        m = &from_any;
     switch (draw(&own_random, 8)) {
     case 0:
         receive_blocking(p, m, type);
@@ -171,6 +201,27 @@ static void receive_somehow(const message_t *m)
                   m->comm, &request);
         pending_add(p, request, false);
     }
+    form_type_release(type);
+}
+
+static void send_later(const message_t *m)
+{
+    pending_t *p = make_send(m);
+    MPI_Datatype type = form_type(p->send.form);
+
+    send_nonblocking(p, m, type, false);
+    form_type_release(type);
+}
+
+static void receive_later(const message_t *m)
+{
+    pending_t *p = make_receive(m);
+    MPI_Datatype type = form_type(p->receive.form);
+    MPI_Request request;
+
+    MPI_Irecv(p->receive.data, form_count(p->receive.form, m->elements), type, m->from, m->tag,
+              m->comm, &request);
+    pending_add(p, request, false);
     form_type_release(type);
 }
 
@@ -202,6 +253,28 @@ void step_messages(void)
             send_somehow(&m);
         if (rank == to)
             receive_somehow(&m);
+    }
+}
+
+/* More messages than fit between two cores at once. */
+void step_flood(void)
+{
+    int from = draw(&shared_random, size), to = draw(&shared_random, size);
+    int messages = 300 + draw(&shared_random, 300), both = chance(&shared_random, 50);
+    message_t m = {MPI_COMM_WORLD, from, to, step, draw(&shared_random, 9), 0, LONGS};
+    message_t back = {MPI_COMM_WORLD, to, from, step, m.elements, 1, LONGS};
+
+    for (int i = 0; i < messages; i++) {
+        if (rank == to)
+            receive_later(&m);
+        if (both && rank == from)
+            receive_later(&back);
+    }
+    for (int i = 0; i < messages; i++) {
+        if (rank == from)
+            send_later(&m);
+        if (both && rank == to)
+            send_later(&back);
     }
 }
 
@@ -242,6 +315,7 @@ void step_fan_in(void)
     int elements = draw_elements(&shared_random, 3000);
     uint64_t who = hash((uint64_t)step, 7, shared_random.state, 0);
     int senders = 0, to;
+    MPI_Datatype type;
     message_t m;
     pending_t *p;
 
@@ -259,17 +333,12 @@ void step_fan_in(void)
         for (int i = 0; i < elements; i++)
             buffer_set(&p->send, i, value_of(0, to, i));
         buffer_seal(&p->send);
-        if (chance(&own_random, 40)) {
-            MPI_Datatype type = form_type(p->send.form);
-
+        type = form_type(p->send.form);
+        if (chance(&own_random, 40))
             send_blocking(p, &m, type, chance(&own_random, 40));
-            form_type_release(type);
-        } else {
-            MPI_Datatype type = form_type(p->send.form);
-
+        else
             send_nonblocking(p, &m, type, false);
-            form_type_release(type);
-        }
+        form_type_release(type);
     }
 }
 
@@ -457,45 +526,86 @@ void step_persistent(void)
     }
 }
 
+/* What a rank sends in a shift, and what it gets in its place. */
+static pending_t *make_shift(const message_t *out, const message_t *in, bool is_replaced)
+{
+    pending_t *p = make_receive(in);
+    buffer_t *sent = is_replaced ? &p->receive : &p->send;
+
+    p->name = "a shift";
+    if (!is_replaced)
+        buffer_create(&p->send, form_draw(&own_random, out->basic, out->elements), out->elements,
+                      false);
+    for (int i = 0; i < out->elements; i++)
+        buffer_set(sent, i, content(out, i));
+    for (int i = 0; i < in->elements; i++)
+        buffer_expect(&p->receive, i, content(in, i));
+    buffer_seal(&p->send);
+    return p;
+}
+
+static void shift_replaced(const message_t *out, const message_t *in)
+{
+    pending_t *p = make_shift(out, in, true);
+    MPI_Datatype type = form_type(p->receive.form);
+    int count = form_count(p->receive.form, in->elements);
+    MPI_Request request;
+    MPI_Status status;
+
+    if (chance(&own_random, 50)) {
+        MPI_Sendrecv_replace(p->receive.data, count, type, out->to, step, in->from, step, in->comm,
+                             &status);
+        pending_finish(p, &status);
+    } else {
+        MPI_Isendrecv_replace(p->receive.data, count, type, out->to, step, in->from, step, in->comm,
+                              &request);
+        pending_add(p, request, false);
+    }
+    form_type_release(type);
+}
+
+static void shift(const message_t *out, const message_t *in)
+{
+    pending_t *p = make_shift(out, in, false);
+    MPI_Datatype send_type = form_type(p->send.form), receive_type = form_type(p->receive.form);
+    int sent = form_count(p->send.form, out->elements),
+        received = form_count(p->receive.form, in->elements);
+    MPI_Request request;
+    MPI_Status status;
+
+    if (chance(&own_random, 50)) {
+        MPI_Sendrecv(p->send.data, sent, send_type, out->to, step, p->receive.data, received,
+                     receive_type, in->from, step, in->comm, &status);
+        pending_finish(p, &status);
+    } else {
+        MPI_Isendrecv(p->send.data, sent, send_type, out->to, step, p->receive.data, received,
+                      receive_type, in->from, step, in->comm, &request);
+        pending_add(p, request, false);
+    }
+    form_type_release(send_type);
+    form_type_release(receive_type);
+}
+
 /* Everyone to its neighbour. */
 void step_shift(void)
 {
     const comm_t *comm = comm_draw(&shared_random);
     basic_t basic = (basic_t)draw(&shared_random, BASIC_COUNT);
     int elements = draw_elements(&shared_random, 5000), distance = draw(&shared_random, 5);
-    int to, from;
     message_t out, in;
-    pending_t *p;
-    MPI_Datatype send_type, receive_type;
-    MPI_Status status;
-    MPI_Request request;
 
     if (comm->handle == MPI_COMM_NULL)
         return;
-    to = (comm->rank + distance) % comm->size;
-    from = (comm->rank + comm->size - distance % comm->size) % comm->size;
-    out = (message_t){comm->handle, comm->rank, to, step, elements, 0, basic};
-    in = (message_t){comm->handle, from, comm->rank, step, elements, 0, basic};
+    distance %= comm->size;
+    out = (message_t){
+        comm->handle, comm->rank, (comm->rank + distance) % comm->size, step, elements, 0, basic};
+    in = (message_t){comm->handle, (comm->rank + comm->size - distance) % comm->size,
+                     comm->rank,   step,
+                     elements,     0,
+                     basic};
     say("shift", &out);
-    p = make_receive(&in);
-    p->name = "a shift";
-    buffer_create(&p->send, form_draw(&own_random, basic, elements), elements, false);
-    for (int i = 0; i < elements; i++)
-        buffer_set(&p->send, i, content(&out, i));
-    buffer_seal(&p->send);
-    send_type = form_type(p->send.form);
-    receive_type = form_type(p->receive.form);
-    if (chance(&own_random, 50)) {
-        MPI_Sendrecv(p->send.data, form_count(p->send.form, elements), send_type, to, step,
-                     p->receive.data, form_count(p->receive.form, elements), receive_type, from,
-                     step, comm->handle, &status);
-        pending_finish(p, &status);
-    } else {
-        MPI_Isendrecv(p->send.data, form_count(p->send.form, elements), send_type, to, step,
-                      p->receive.data, form_count(p->receive.form, elements), receive_type, from,
-                      step, comm->handle, &request);
-        pending_add(p, request, false);
-    }
-    form_type_release(send_type);
-    form_type_release(receive_type);
+    if (chance(&own_random, 30))
+        shift_replaced(&out, &in);
+    else
+        shift(&out, &in);
 }

@@ -100,6 +100,7 @@ typedef struct {
     int *part;       /* [size]: the communicator that a rank of the world is in; -1: none */
     int *place;      /* [size]: its rank there */
     int size, rank;  /* of this rank's part */
+    bool is_ring;    /* periodic, of one dimension */
 } comm_t;
 
 extern comm_t comms[COMMS_MAX];
@@ -108,6 +109,8 @@ extern MPI_Comm wild; /* for receives that match everything */
 void comms_begin(void);
 void comms_end(void);
 comm_t *comm_draw(random_t *random);
+/* One that is a ring; NULL: there is none. */
+const comm_t *comm_draw_ring(random_t *random);
 /* The world rank of `place` in the part of world rank `member`. */
 int comm_world(const comm_t *comm, int member, int place);
 int comm_part_size(const comm_t *comm, int member);
@@ -148,7 +151,10 @@ void pending_end(void);
 
 /* ---- messages.c, collectives.c, reductions.c ---- */
 
+void messages_begin(void);
+void messages_end(void);
 void step_messages(void);
+void step_flood(void);
 void step_fan_in(void);
 void step_wild(void);
 void step_poll(void);
@@ -156,6 +162,7 @@ void step_cancel(void);
 void step_persistent(void);
 void step_shift(void);
 void step_collective(void);
+void step_neighbors(void);
 
 /* A collective of this rank: on which communicator, who is the root, in place or not. */
 typedef struct {

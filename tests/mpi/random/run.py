@@ -21,6 +21,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 BUILD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../build/dev")
@@ -74,6 +75,8 @@ def options_of(choose, cores):
     if choose.random() < 0.4:
         options += ["--eager", choose.choice(["0", "64", "1K", "100K", "8M"])]
     if choose.random() < 0.3:
+        options += ["--place", choose.choice(["packed", "random", "round-robin", "scatter"])]
+    if choose.random() < 0.3:
         options += ["--spin", choose.choice(["0", "1us", "20us", "1ms"])]
     return options
 
@@ -87,6 +90,10 @@ def command_of(number, given):
         cores = choose.randint(3, 10)
         before = ["env", "LD_PRELOAD=" + given.pretend, "XYLEM_TEST_CORES=%d" % cores]
     options = options_of(choose, cores)
+    if choose.random() < 0.05:
+        options += ["--trace", os.path.join(given.scratch, "%d.xyt" % number)]
+    if choose.random() < 0.05:
+        options += ["--monitor", os.path.join(given.scratch, "%d" % number)]
     return [*before, given.mpiexec, "-n", str(ranks), *options, given.program, str(number), "--steps", str(given.steps)]
 
 
@@ -212,9 +219,8 @@ def main():
     parser.add_argument("--minimize", action="store_true")
     parser.add_argument("--tries", type=int, default=3, help="runs of each attempt, with --minimize")
     given = parser.parse_args()
-    if given.replay is not None:
-        return replay(given)
-    return run_all(given)
+    with tempfile.TemporaryDirectory(prefix="random-") as given.scratch:
+        return replay(given) if given.replay is not None else run_all(given)
 
 
 if __name__ == "__main__":
