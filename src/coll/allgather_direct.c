@@ -2,9 +2,9 @@
 /*
  * Allgather, direct.                             Cost = 2 ceil(lg p) a + p n b
  *
- * All ranks meet, and each copies every block straight from where it lies: as one piece when all
- * together are short, else in pieces. Small blocks are left by every rank before the meeting: n c +
- * ceil(lg p) a + p n b, and no rank waits until its block was read.
+ * All ranks synchronize, and each copies every block straight from where it lies: as one piece when
+ * all together are short, else in pieces. Small blocks are left by every rank before the barrier: n
+ * c + ceil(lg p) a + p n b, and no rank waits until its block was read.
  */
 #include "coll/build.h"
 

@@ -3,7 +3,7 @@
  * Allreduce, direct.                             Cost = 2 ceil(lg p) a + n/p ((p-1) (b + g) + p b)
  *
  * As reduce_direct.c, but a block is written to the buffers of all ranks. A short vector is left by
- * every rank before the meeting, and each reduces what was left: n c + ceil(lg p) a + n ((p-1) (b +
+ * every rank before the barrier, and each reduces what was left: n c + ceil(lg p) a + n ((p-1) (b +
  * g) + 2 b), and no rank waits for another again.
  */
 #include "coll/build.h"

@@ -2,9 +2,9 @@
 /*
  * Alltoall, direct.                              Cost = 2 ceil(lg p) a + p n b
  *
- * All ranks meet, and each copies its blocks straight from where they lie: short ones of several
- * sources as one piece, long ones in pieces. When what a rank sends is small it is left before the
- * meeting: p n c + ceil(lg p) a + p n b, and no rank waits until its blocks were read.
+ * All ranks synchronize, and each copies its blocks straight from where they lie: short ones of
+ * several sources as one piece, long ones in pieces. When what a rank sends is small it is left
+ * before the barrier: p n c + ceil(lg p) a + p n b, and no rank waits until its blocks were read.
  */
 #include "coll/build.h"
 

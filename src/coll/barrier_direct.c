@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Barrier, direct: the meeting and nothing else.    Cost = ceil(lg p) a
+ * Barrier, direct: what begins all the others.      Cost = ceil(lg p) a
  */
 #include "coll/build.h"
 

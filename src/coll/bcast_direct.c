@@ -2,9 +2,9 @@
 /*
  * Broadcast, direct.                             Cost = 2 ceil(lg p) a + n b
  *
- * All ranks meet, and each copies the vector straight from the root's buffer, in pieces; the root
- * goes on when they meet again. A small vector is left by the root before the meeting and taken
- * from there: n c + ceil(lg p) a + n b, and the root does not wait.
+ * All ranks synchronize, and each copies the vector straight from the root's buffer, in pieces; the
+ * root returns after a second barrier. A small vector is left by the root before the first one and
+ * taken from there: n c + ceil(lg p) a + n b, and the root does not wait.
  */
 #include "coll/build.h"
 

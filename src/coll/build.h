@@ -25,8 +25,8 @@ struct coll_build {
     uint64_t *start; /* [p + 1]: where each rank's block begins when they lie one after the other */
     bool has_snapshots; /* inputs in place were copied first: the algorithm would spoil them */
     /* Direct algorithms: */
-    xy_op_id_t *mark;   /* [p + 1]: the first operation of each rank since the last meeting */
-    xy_op_id_t met;     /* the end of the last meeting for rank 0, the other ranks' follow; -1 */
+    xy_op_id_t *mark;   /* [p + 1]: the first operation of each rank since the last barrier */
+    xy_op_id_t met;     /* the end of the last barrier for rank 0, the other ranks' follow; -1 */
     bool has_marks;     /* there are marks since then */
     bool is_piece_open; /* the next operation continues a piece */
 };
@@ -96,9 +96,9 @@ uint64_t coll_blocks(const coll_build_t *b, int first, int count);
  */
 bool coll_direct_is_small(const xy_coll_request_t *q);
 bool coll_direct_is_packed(const xy_coll_request_t *q, int blocks);
-/* What `rank` does begins here; called for all ranks in order, before a meeting. */
+/* What `rank` does begins here; called for all ranks in order, before a barrier. */
 void coll_direct_mark(coll_build_t *b, int rank);
-/* All ranks meet; what is added afterwards comes behind it. */
+/* All ranks synchronize; what is added afterwards comes behind it. */
 void coll_direct_meet(coll_build_t *b);
 /* A new piece: the operations up to the next one are done by one core, one after the other. */
 void coll_direct_piece(coll_build_t *b);

@@ -21,7 +21,7 @@
  * receiver has; a copy inside a rank takes n*copy, a reduction there n*(copy + gamma). A rank sends
  * one message at a time and receives one at a time (both at once is fine), in the order of the
  * algorithm. A direct operation is no message: it takes n*beta (n*gamma more when it reduces), any
- * number of them read one buffer at once, and ranks meet by messages of no bytes. `cost` states
+ * number of them read one buffer at once, and a barrier is messages of no bytes. `cost` states
  * what that sums up to; xy_coll_count finds it by walking the graph. The formulas hold exactly for
  * equal blocks and copy <= beta; with unequal blocks each round is counted as long as its longest
  * message, and the count may be less.

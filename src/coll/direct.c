@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Phases of direct collectives, one rank to a part: what ranks leave for the others, the meeting,
- * the pieces of each rank, the parting.
+ * Phases of direct collectives, one rank to a part: what ranks leave for the others, the barrier,
+ * the pieces of each rank, the barrier at the end.
  *
- * Everything a rank adds lies between two marks, which is how a meeting finds what comes before it.
+ * Everything a rank adds lies between two marks, which is how a barrier finds what comes before it.
  */
 #include "coll/build.h"
 

@@ -3,13 +3,13 @@
  * Direct collectives: the rules by which their work is cut.
  *
  * The ranks of one node see each other's memory, so their default collective has no messages. The
- * ranks that share a core form a local group; the groups meet, and the work is then a list of
- * pieces that read and write the buffers of any rank and depend on nothing but the meeting:
+ * ranks that share a core form a local group; the groups synchronize, and the work is then a
+ * list of pieces that read and write the buffers of any rank and depend on this barrier only:
  *
  *   copies        in pieces of XY_DIRECT_PIECE bytes
  *   reductions    each group has a slice of the vector, cut into blocks that stay in cache
- *   small data    each group leaves what the others need in memory of its own before the meeting,
- * so that afterwards no rank has to wait until its buffers were read
+ *   small data    each group leaves what the others need in memory of its own before the barrier;
+ *                 afterwards no rank has to wait until its buffers were read
  *
  * The runtime does the pieces without making a graph of them; the algorithms called `direct` build
  * the graph of the same pieces. Both ask the functions here, so that what is explained, counted and

@@ -2,9 +2,9 @@
 /*
  * Gather, direct.                                Cost = 2 ceil(lg p) a + n b
  *
- * All ranks meet, and each copies its block straight into the root's buffer, in pieces. Small
- * blocks are left by every rank before the meeting and taken by the root: n c + ceil(lg p) a +
- * p n b, and no rank but the root waits.
+ * All ranks synchronize, and each copies its block straight into the root's buffer, in pieces.
+ * Small blocks are left by every rank before the barrier and taken by the root: n c + ceil(lg p) a
+ * + p n b, and no rank but the root waits.
  */
 #include "coll/build.h"
 

@@ -2,10 +2,10 @@
 /*
  * Reduce, direct.                                Cost = 2 ceil(lg p) a + n/p ((p-1) (b + g) + b)
  *
- * All ranks meet; each has a slice of the vector, reduces it over all ranks in blocks that stay in
- * cache, and writes it to the root's buffer. A short vector is left by every rank before the
- * meeting, and the root reduces what was left: n c + ceil(lg p) a + n ((p-1) (b + g) + b), and no
- * rank but the root waits. Ranks are taken in order: the operation need not commute.
+ * All ranks synchronize; each has a slice of the vector, reduces it over all ranks in blocks that
+ * stay in cache, and writes it to the root's buffer. A short vector is left by every rank before
+ * the barrier, and the root reduces what was left: n c + ceil(lg p) a + n ((p-1) (b + g) + b), and
+ * no rank but the root waits. Ranks are taken in order: the operation need not commute.
  */
 #include "coll/build.h"
 

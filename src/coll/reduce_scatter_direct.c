@@ -2,8 +2,8 @@
 /*
  * Reduce-scatter, direct.                        Cost = 2 ceil(lg p) a + n ((p-1) (b + g) + b)
  *
- * All ranks meet, and each reduces its block over all ranks, in blocks that stay in cache, straight
- * from their buffers. Ranks are taken in order: the operation need not commute.
+ * All ranks synchronize, and each reduces its block over all ranks, in blocks that stay in cache,
+ * straight from their buffers. Ranks are taken in order: the operation need not commute.
  */
 #include "coll/build.h"
 

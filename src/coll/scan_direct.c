@@ -2,8 +2,8 @@
 /*
  * Scan, direct.                                  Cost = 2 ceil(lg p) a + n/p (p b + (p-1) g)
  *
- * All ranks meet; each has a slice of the vector and walks it through the ranks in order, in blocks
- * that stay in cache.
+ * All ranks synchronize; each has a slice of the vector and walks it through the ranks in order, in
+ * blocks that stay in cache.
  */
 #include "coll/build.h"
 

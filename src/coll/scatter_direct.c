@@ -2,9 +2,9 @@
 /*
  * Scatter, direct.                               Cost = 2 ceil(lg p) a + n b
  *
- * All ranks meet, and each copies its block straight from the root's buffer, in pieces. When all
- * blocks together are small the root leaves them before the meeting: p n c + ceil(lg p) a + n b,
- * and it does not wait.
+ * All ranks synchronize, and each copies its block straight from the root's buffer, in pieces. When
+ * all blocks together are small the root leaves them before the barrier: p n c + ceil(lg p) a + n
+ * b, and it does not wait.
  */
 #include "coll/build.h"
 

@@ -38,7 +38,7 @@ static double op_seconds(const xy_sim_t *sim, const xy_op_t *op)
     }
     if (sim->node.link != NULL)
         return xy_coll_seconds(op, sim->node.link);
-    if (sim_is_direct(sim) && op->bytes == 0) /* ranks meet: see progress_tasks.c */
+    if (sim_is_direct(sim) && op->bytes == 0) /* a barrier: see progress_tasks.c */
         return 0;
     return alpha + (speed > 0 ? (double)op->bytes / speed : 0);
 }
@@ -177,7 +177,7 @@ static uint8_t who(const xy_sim_t *sim, const shape_t *shape, int32_t id)
     const xy_op_t *op = sim->ops[id].op;
 
     if (sim_is_direct(sim) && !op->is_direct && op->bytes > 0)
-        return SIM_BY_START; /* left for the others before the meeting */
+        return SIM_BY_START; /* left for the others before the barrier */
     if (sim->split == 0 || op->level > sim->split)
         return SIM_BY_ENGINE;
     if (!shape->is_after_rest[id] && !shape->is_down[id])

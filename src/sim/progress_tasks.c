@@ -8,7 +8,7 @@
  * which counts arrivals at a `poll` each; then pieces are taken in their order, each at a `task`
  * and done to its end by one core. When all are done that core notifies the ranks, at a `packet`
  * each; of many ranks, the free cores take XY_DIRECT_NOTICES each, at a `task`. Without
- * communication cores the ranks do all this in Wait, where they meet twice, in log2 rounds.
+ * communication cores the ranks do all this in Wait, where they synchronize twice, in log2 rounds.
  */
 #include "sim/sim_internal.h"
 

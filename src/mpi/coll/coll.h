@@ -64,7 +64,7 @@ typedef struct {
     xy_collective_t collective; /* XY_COLL_COUNT: the agreement of calls that make communicators */
     bool is_rooted;
     bool is_sized; /* all members give the same number of bytes: with none there is nothing to do */
-    const coll_star_ops_t *star; /* how a small one is done without a meeting (star.h); or NULL */
+    const coll_star_ops_t *star; /* how a small one is done without a barrier (star.h); or NULL */
     xy_status_t (*prepare)(coll_local_t *local, coll_slot_t *slot);
     int64_t (*pieces)(const coll_local_t *local, coll_slot_t *slot); /* NULL: one */
     void (*piece)(coll_local_t *local, coll_slot_t *slot, int64_t piece);
