@@ -122,14 +122,13 @@ static bool is_limited(void)
 static bool is_address_space_free(void)
 {
     FILE *file = fopen("/proc/sys/vm/overcommit_memory", "re");
-    int mode = 0;
+    int mode = '0';
 
     if (file != NULL) {
-        if (fscanf(file, "%d", &mode) != 1)
-            mode = 0;
+        mode = fgetc(file);
         fclose(file);
     }
-    return mode != 2 && !is_limited();
+    return mode != '2' && !is_limited();
 }
 
 void mpi_heap_setup(void)
