@@ -14,12 +14,12 @@ says "$out" "not private"
 
 cat >tls.c <<END
 #include <mpi.h>
-_Thread_local char much[200000];
+_Thread_local char much[300 << 20];
 int main(int c, char **v) { MPI_Init(&c, &v); much[c] = 1; MPI_Finalize(); return 0; }
 END
 "$bin/mpicc" tls.c -o tls
 run 1 -n 2 ./tls
-says "$err" "200000 bytes of thread-local variables"
+says "$err" "314572800 bytes of thread-local variables"
 ./tls || die "alone it must run"
 
 # Without MPI: processes of their own.

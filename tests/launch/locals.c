@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Thread-local variables of the program and of its library, in ranks and in their threads. -DEXTERN
- * names one of the library, -DALIGNED=N aligns one of the program. */
+ * names one of the library, -DALIGNED=N aligns one of the program, -DLARGE=N has one of N bytes. */
 #include <mpi.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -24,12 +24,19 @@ static _Thread_local int number = 5;
 static _Thread_local _Alignas(ALIGNED) char aligned[8] = "aligned";
 #endif
 
+#ifdef LARGE
+static _Thread_local char large[LARGE] = "large";
+#endif
+
 static int check(const char *where, int rank, int steps, int expected_level)
 {
     int got, wrong = 0;
 
 #ifdef ALIGNED
     wrong += (uintptr_t)aligned % ALIGNED != 0 || strcmp(aligned, "aligned") != 0;
+#endif
+#ifdef LARGE
+    wrong += strcmp(large, "large") != 0 || large[LARGE - 1] != 0;
 #endif
     wrong += strcmp(text, "text") != 0 || pointer != &target || number != 5;
     wrong += level != expected_level || locals_level() != &level;

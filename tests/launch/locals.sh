@@ -29,7 +29,7 @@ for dialect in "${dialects[@]}"; do
     build locals "${here[@]}"
     all_ways "$dialect"
 done
-for how in -DEXTERN "-DEXTERN -fPIC" -fPIC -O0 -DALIGNED=64 -DALIGNED=4096; do
+for how in -DEXTERN "-DEXTERN -fPIC" -fPIC -O0 -DALIGNED=64 -DALIGNED=4096 -DALIGNED=16384 -DLARGE=200000 "-DLARGE=100000 -DEXTERN"; do
     # shellcheck disable=SC2086
     build locals $how "${here[@]}"
     all_ways "$how"

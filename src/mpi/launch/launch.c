@@ -157,15 +157,16 @@ static xy_status_t load_programs(launch_t *launch)
     mpi_program_config_t config = {.shown = &launch->shown,
                                    .is_shared = launch->values->share_globals,
                                    .privat = &launch->privat,
-                                   .tls_reserve = mpi_locals_reserve(),
                                    .is_verbose = launch->values->verbose,
                                    .preloaded = mpi_restart_preloaded(),
                                    .must_preload = mpi_restart_if_needed,
+                                   .must_reserve = mpi_restart_larger,
                                    .capture_main = mpi_process_capture_main,
                                    .prepare_copies = mpi_process_prepare_cxx};
     xy_status_t st =
         mpi_launch_choose_shown(launch->values->debug_ranks, launch->size, &launch->shown);
 
+    config.tls_reserve = mpi_locals_reserve(&config.tls_align);
     for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++) {
         mpi_part_t *part = part_at(launch, i);
 

@@ -57,6 +57,8 @@ const char *mpi_restart_preloaded(void);
  * `libraries` (char *) must be added to them. */
 xy_status_t mpi_restart_if_asked(const xy_vec_t *parts);
 xy_status_t mpi_restart_if_needed(const xy_vec_t *libraries, bool is_verbose);
+/* Start again with more thread-local memory set aside, for the program at `path`. */
+xy_status_t mpi_restart_larger(const char *path, size_t size, size_t align);
 
 /* Where ranks run. */
 typedef struct {

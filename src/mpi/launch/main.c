@@ -12,7 +12,7 @@ int mpi_launch_main(int argc, char **argv);
 enum { RESERVE = 64 << 10 };
 
 /* Variables of programs may be aligned to a page. On aarch64 the block must begin where a program's
- * begins, 16 bytes behind the thread pointer; a variable of the library aligns the pointer. */
+ * usually begins, 16 bytes behind the thread pointer. */
 #if defined(__aarch64__)
 enum { ALIGNMENT = 16 };
 #else

@@ -4,10 +4,13 @@
  * those that a program's libraries turn out to need (image/preload.c). The ranks and the processes
  * they start see LD_PRELOAD as the user has set it.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "mpi/bindings/bindings.h"
@@ -92,7 +95,8 @@ const char *mpi_restart_preloaded(void)
     return start.files;
 }
 
-static xy_status_t start_again(const char *user, const char *added)
+/* `fd` is the executable; -1: the one that runs. */
+static xy_status_t start_again(const char *user, const char *added, int fd)
 {
     const char *between = *user != '\0' && *added != '\0' ? ":" : "";
     char *all = xy_sprintf("%s%s%s", user, between, added);
@@ -107,7 +111,10 @@ static xy_status_t start_again(const char *user, const char *added)
         return st;
     if (start.directory >= 0 && fchdir(start.directory) != 0)
         return xy_fail_errno(errno, ".", "change to");
-    execve("/proc/self/exe", start.argv, environ);
+    if (fd >= 0)
+        fexecve(fd, start.argv, environ);
+    else
+        execve("/proc/self/exe", start.argv, environ);
     return xy_fail_errno(errno, "/proc/self/exe", "start again");
 }
 
@@ -145,7 +152,7 @@ xy_status_t mpi_restart_if_asked(const xy_vec_t *parts)
     }
     if (st != XY_OK || is_same(value, getenv("LD_PRELOAD")))
         return st;
-    return start_again(value != NULL ? value : "", "");
+    return start_again(value != NULL ? value : "", "", -1);
 }
 
 xy_status_t mpi_restart_if_needed(const xy_vec_t *libraries, bool is_verbose)
@@ -164,7 +171,91 @@ xy_status_t mpi_restart_if_needed(const xy_vec_t *libraries, bool is_verbose)
         return xy_fail_memory("making the environment");
     if (is_verbose)
         mpi_launch_say("starting again with these libraries loaded first: %s", list.s);
-    st = start_again(user != NULL ? user : "", list.s);
+    st = start_again(user != NULL ? user : "", list.s, -1);
     xy_text_cleanup(&list);
+    return st;
+}
+
+/* ---- More thread-local memory ---- */
+
+/* The executable's program header says how much there is: a copy of it in memory says more. */
+static xy_status_t copy_executable(int *fd_p, ElfW(Ehdr) * header)
+{
+    char *bytes;
+    size_t size;
+    xy_status_t st = xy_file_read("/proc/self/exe", 64 << 20, &bytes, &size);
+
+    if (st != XY_OK)
+        return st;
+    *fd_p = memfd_create("mpiexec", MFD_CLOEXEC);
+    memcpy(header, bytes, sizeof(*header));
+    if (*fd_p < 0 || write(*fd_p, bytes, size) != (ssize_t)size)
+        st = xy_fail_errno(errno, "mpiexec", "copy to memory");
+    xy_free(bytes);
+    return st;
+}
+
+enum { SMALL = 64 }; /* what the thread pointer is aligned to in any case */
+
+static xy_status_t enlarge(int fd, const ElfW(Ehdr) * header, size_t size, size_t align)
+{
+    for (int i = 0; i < header->e_phnum; i++) {
+        off_t at = (off_t)(header->e_phoff + (size_t)i * header->e_phentsize);
+        ElfW(Phdr) segment;
+
+        if (pread(fd, &segment, sizeof(segment), at) != (ssize_t)sizeof(segment))
+            break;
+        if (segment.p_type != PT_TLS)
+            continue;
+        if (align > SMALL && align > segment.p_align)
+            segment.p_align = align;
+        size = size > segment.p_memsz ? size : segment.p_memsz;
+        /* It must end at the thread pointer (x86_64), wherever it begins in the file. */
+        segment.p_memsz = (size + segment.p_align - 1) / segment.p_align * segment.p_align +
+                          (-segment.p_vaddr & (segment.p_align - 1));
+        if (pwrite(fd, &segment, sizeof(segment), at) == (ssize_t)sizeof(segment))
+            return XY_OK;
+        break;
+    }
+    return xy_fail_errno(EIO, "mpiexec", "set thread-local memory aside");
+}
+
+/* The copy does not lie beside its library: that is preloaded. */
+static char *with_library(void)
+{
+    Dl_info info;
+
+    if (start.added != NULL && strstr(start.added, "libmpi_abi") != NULL)
+        return xy_strdup(start.added);
+    if (dladdr((void *)(uintptr_t)mpi_restart_larger, &info) == 0)
+        return NULL;
+    return xy_sprintf("%s%s%s", info.dli_fname, start.added != NULL ? ":" : "",
+                      start.added != NULL ? start.added : "");
+}
+
+enum { MOST = 256 << 20, MOST_ALIGNED = 1 << 20 };
+
+xy_status_t mpi_restart_larger(const char *path, size_t size, size_t align)
+{
+    const char *user = getenv("LD_PRELOAD");
+    ElfW(Ehdr) header;
+    char *added;
+    int fd;
+    xy_status_t st;
+
+    if (size > MOST || align > MOST_ALIGNED)
+        return xy_fail_at(XY_ELIMIT, path, 0,
+                          "%zu bytes of thread-local variables, aligned to %zu; at most %d bytes, "
+                          "aligned to %d, can be private to a rank",
+                          size, align, MOST, MOST_ALIGNED);
+    st = copy_executable(&fd, &header);
+    if (st == XY_OK)
+        st = enlarge(fd, &header, size, align);
+    added = st == XY_OK ? with_library() : NULL;
+    if (st == XY_OK && added == NULL)
+        st = xy_fail_memory("making the environment");
+    if (st == XY_OK)
+        st = start_again(user != NULL ? user : "", added, fd);
+    xy_free(added);
     return st;
 }

@@ -380,7 +380,8 @@ static xy_status_t look_at_preloaded(gathering_t *g, const char *name, size_t le
     if (search.path == NULL || mpi_elf_open(search.path, &elf) != XY_OK)
         elf = NULL; /* the dynamic linker has said what is wrong with it */
     xy_free(search.path);
-    if (elf != NULL && mpi_elf_defines_prefix(elf, "MPI_"))
+    if (elf != NULL && !mpi_library_is_base(mpi_library_base_name(elf->path)) &&
+        mpi_elf_defines_prefix(elf, "MPI_"))
         return add_module(g, elf);
     mpi_elf_close(elf);
     return XY_OK;

@@ -14,11 +14,16 @@
 
 #include "mpi/launch/image/program.h"
 
+/* The thread pointer is always aligned to as much. */
+enum { SMALL = 64 };
+
 static size_t round_up(size_t n, size_t to)
 {
     return (n + to - 1) / to * to;
 }
 
+/* Upward a block that is aligned to more begins later, and other libraries may have what is before
+ * it: only a program whose own variables are aligned so begins there, too. */
 #if defined(__aarch64__)
 enum { UPWARD = 1, FIRST = 16 };
 #else
@@ -46,33 +51,58 @@ static size_t place(mpi_module_t *module, size_t used)
     return at - skew + tls->p_memsz;
 }
 
-xy_status_t mpi_program_place_locals(mpi_program_t *program, size_t reserve)
+static bool begins_outside(const mpi_program_t *program, const mpi_program_config_t *config)
+{
+    const mpi_module_t *modules = program->modules.data;
+
+    for (size_t i = 0; UPWARD && i < program->modules.count; i++)
+        if (modules[i].elf->tls != NULL && config->tls_align > SMALL &&
+            modules[i].tls < (ptrdiff_t)config->tls_align)
+            return true;
+    return false;
+}
+
+static xy_status_t need_more(const mpi_program_t *program, const mpi_program_config_t *config,
+                             size_t size, size_t align)
+{
+    if (config->must_reserve != NULL)
+        return config->must_reserve(program->path, size, align);
+    return xy_fail_at(
+        XY_ELIMIT, program->path, 0,
+        "no room for the thread-local variables of this plug-in: %zu bytes, aligned to "
+        "%zu; link it to the program",
+        program->tls_size, align);
+}
+
+xy_status_t mpi_program_place_locals(mpi_program_t *program, const mpi_program_config_t *config)
 {
     mpi_module_t *modules = program->modules.data;
     mpi_program_t *root = program->parent != NULL ? program->parent : program;
-    size_t first = root->tls_used > 0 ? root->tls_used : FIRST, used = first;
+    size_t first = root->tls_used > 0 ? root->tls_used : FIRST, used = first, align = 1;
 
     for (size_t i = 0; i < program->modules.count; i++) {
         const ElfW(Phdr) *tls = modules[i].elf->tls;
 
         if (tls == NULL)
             continue;
-        if (tls->p_align > XMPI_TLS_ALIGN || (tls->p_align & (tls->p_align - 1)) != 0)
-            return xy_fail_at(XY_ELIMIT, modules[i].elf->path, 0,
-                              "thread-local variables aligned to %zu bytes; at most %d can be had",
-                              (size_t)tls->p_align, XMPI_TLS_ALIGN);
-        used = tls->p_memsz <= reserve ? place(&modules[i], used) : SIZE_MAX;
-        if (used > reserve + FIRST)
-            return xy_fail_at(
-                XY_ELIMIT, modules[i].elf->path, 0,
-                "%zu bytes of thread-local variables; at most %zu bytes of the program and of "
-                "the libraries that are copied with it can be private to a rank",
-                (size_t)tls->p_memsz, reserve);
+        if ((tls->p_align & (tls->p_align - 1)) != 0 || tls->p_memsz > SIZE_MAX / 8)
+            return xy_fail_at(XY_EPARSE, modules[i].elf->path, 0, "the program headers are broken");
+        used = place(&modules[i], used);
+        align = tls->p_align > align ? tls->p_align : align;
     }
     program->tls_size = used - first;
     program->tls_from = UPWARD ? (ptrdiff_t)first : -(ptrdiff_t)used;
+    if (used > config->tls_reserve + FIRST || align > config->tls_align)
+        return need_more(program, config, used - FIRST, align);
+    if (begins_outside(program, config))
+        return xy_fail_at(
+            XY_ELIMIT, program->path, 0,
+            "thread-local variables of a library are aligned to %zu bytes and those of "
+            "the program to less; align one of the program's as well",
+            align);
     root->tls_used = used;
-    root->tls_reserve = reserve;
+    root->tls_reserve = config->tls_reserve;
+    root->tls_align = config->tls_align;
     return XY_OK;
 }
 

@@ -160,7 +160,7 @@ static xy_status_t load(mpi_program_t *program, const mpi_program_config_t *conf
     if (st == XY_OK)
         st = check_kind(((mpi_module_t *)program->modules.data)->elf, config);
     if (st == XY_OK)
-        st = mpi_program_place_locals(program, config->tls_reserve);
+        st = mpi_program_place_locals(program, config);
     if (st == XY_OK)
         st = lay_out(program);
     config->prepare_copies();
@@ -214,7 +214,7 @@ static xy_status_t load_plugin(mpi_program_t *plugin, const mpi_program_config_t
                         "the code must be changed to be loaded; "
                         "compile it with -fPIC");
     if (st == XY_OK)
-        st = mpi_program_place_locals(plugin, config->tls_reserve);
+        st = mpi_program_place_locals(plugin, config);
     if (st == XY_OK)
         st = lay_out(plugin);
     if (st == XY_OK)
@@ -236,6 +236,7 @@ xy_status_t mpi_program_load_plugin(mpi_program_t *parent, const char *path,
     mpi_program_config_t config = {.images = parent->images,
                                    .is_shared = parent->is_shared,
                                    .tls_reserve = parent->tls_reserve,
+                                   .tls_align = parent->tls_align,
                                    .must_preload = ignore};
 
     return make(path, &config, load_plugin, parent, plugin_p);

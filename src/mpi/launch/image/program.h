@@ -65,9 +65,6 @@ typedef struct {
     uint32_t kind;
 } mpi_fixup_t;
 
-/* What thread-local variables may be aligned to. */
-enum { XMPI_TLS_ALIGN = 4096 };
-
 typedef struct {
     mpi_elf_t *elf;
     size_t offset;   /* in the image, of the linked address elf->low */
@@ -85,11 +82,15 @@ typedef struct {
     bool is_shared;         /* one image for all: --share-globals */
     const xy_vec_t *privat; /* of const char *: names of libraries to copy, or NULL */
     size_t tls_reserve;     /* bytes of thread-local memory that images may use */
+    size_t tls_align;       /* and what they are aligned to */
     bool is_verbose;        /* say which libraries are copied */
     const char *preloaded;  /* libraries, separated by colons or blanks; or NULL */
     /* Called with libraries (char *) that must be preloaded and are not, or with none. Where there
      * are some it starts the process again, or fails. */
     xy_status_t (*must_preload)(const xy_vec_t *libraries, bool is_verbose);
+    /* Called where the images need more thread-local memory, or more alignment. Starts the process
+     * again, or fails. NULL: it is too late for that. */
+    xy_status_t (*must_reserve)(const char *path, size_t size, size_t align);
     /* The main function, by starting the image at `entry` until it calls __libc_start_main; NULL:
      * it does not. */
     void *(*capture_main)(void *entry);
@@ -117,7 +118,8 @@ typedef struct mpi_program {
     /* Thread-local variables of all modules, at the same distance from every thread pointer: */
     ptrdiff_t tls_from;
     size_t tls_size;              /* 0: there are none */
-    size_t tls_used, tls_reserve; /* of a program: of what is set aside for it and its plug-ins */
+    size_t tls_used; /* of a program: of what is set aside for it and its plug-ins */
+    size_t tls_reserve, tls_align;
 } mpi_program_t;
 
 xy_status_t mpi_program_load(const char *path, const mpi_program_config_t *config,
@@ -186,9 +188,9 @@ xy_status_t mpi_program_load_plugin(mpi_program_t *parent, const char *path,
                                     mpi_program_t **plugin_p);
 /* Choose the modules and have the dynamic linker load what is shared. */
 xy_status_t mpi_program_gather(mpi_program_t *program, const mpi_program_config_t *config);
-/* Give the modules' thread-local variables their places in the `reserve` bytes that the launcher's
- * executable has set aside. */
-xy_status_t mpi_program_place_locals(mpi_program_t *program, size_t reserve);
+/* Give the modules' thread-local variables their places in what the launcher's executable has set
+ * aside. */
+xy_status_t mpi_program_place_locals(mpi_program_t *program, const mpi_program_config_t *config);
 /* Valgrind: is it there; place a module's copy so that it reads the symbols (false: it cannot be
  * placed so); and remove the files that were needed for it. */
 bool mpi_valgrind_is_there(void);

@@ -198,8 +198,8 @@ void mpi_locals_switch(mpi_process_t *next);
 void mpi_locals_fill(const mpi_program_t *program, char *image);
 /* The same on a new thread of a rank, for the program and its plug-ins. */
 void mpi_locals_begin(const mpi_process_t *process);
-/* How many bytes the host has set aside. */
-size_t mpi_locals_reserve(void);
+/* How many bytes the host has set aside, and what they are aligned to. */
+size_t mpi_locals_reserve(size_t *align_p);
 /* Find the libraries whose thread-local variables must follow the rank; after loading. */
 xy_status_t mpi_locals_setup(void);
 /* The same when a rank has loaded more: a private plug-in, or (NULL) shared libraries. */

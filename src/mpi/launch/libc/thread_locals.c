@@ -33,11 +33,7 @@ typedef struct {
 
 extern void *__tls_get_addr(tls_index_t *index);
 
-#if defined(__aarch64__)
-/* The executable's block begins 16 bytes behind the thread pointer, which must be aligned for
- * programs whose variables are: a variable of any library does that. */
-static _Thread_local _Alignas(XMPI_TLS_ALIGN) char aligner __attribute__((used));
-#endif
+enum { ALIGNMENT = 64 }; /* of the thread pointer, at least */
 
 enum { MAX_LIBRARIES = 256, FIRST_LIBRARIES = 16 };
 
@@ -51,14 +47,17 @@ static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local void *blocks[FIRST_LIBRARIES];
 static _Thread_local mpi_process_t *last; /* whose content this thread's blocks have */
 
-size_t mpi_locals_reserve(void)
+size_t mpi_locals_reserve(size_t *align_p)
 {
     const ElfW(Phdr) *segment = (const void *)getauxval(AT_PHDR);
     size_t count = getauxval(AT_PHNUM);
 
     for (size_t i = 0; segment != NULL && i < count; i++)
-        if (segment[i].p_type == PT_TLS)
+        if (segment[i].p_type == PT_TLS) {
+            *align_p = segment[i].p_align > ALIGNMENT ? segment[i].p_align : ALIGNMENT;
             return segment[i].p_memsz;
+        }
+    *align_p = 1;
     return 0;
 }
 
