@@ -35,6 +35,19 @@ for how in -DEXTERN "-DEXTERN -fPIC" -fPIC -O0 -DALIGNED=64 -DALIGNED=4096 -DALI
     all_ways "$how"
 done
 
+# A library that names a variable of another: both shared, either private, both private.
+for dialect in "${dialects[@]}"; do
+    cc -shared -fPIC "$dialect" -DOWNER "$sources/pair.c" -o libowner.so
+    cc -shared -fPIC "$dialect" -DUSER "$sources/pair.c" -o libuser.so -L. -lowner -Wl,-rpath,"\$ORIGIN"
+    build pair -L. -luser -lowner -Wl,-rpath,"\$ORIGIN"
+    for how in "" "--privatize user" "--privatize owner" "--privatize owner,user"; do
+        # shellcheck disable=SC2086
+        run 0 --workers 2 $how -n 4 ./pair
+        quiet
+        same "$out" $'0 5 same\n1 6 same\n2 7 same\n3 8 same'
+    done
+done
+
 # Those of the C++ library: std::call_once, std::promise, std::async.
 build once -pthread
 run 0 --workers 2 -n 4 ./once

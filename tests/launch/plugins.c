@@ -63,6 +63,7 @@ static void check_plugin(const char *path, int base)
     }
     again = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     expect(again == plugin, "another plug-in the second time");
+    expect(dlopen(path, RTLD_NOW | RTLD_NOLOAD) == plugin, "RTLD_NOLOAD does not find it");
     *(void **)&run = dlsym(plugin, "plugin_run");
     expect(run != NULL, "no function in the plug-in");
     expect(run(rank + 1) == base + 70 + rank + 1, "the first call");

@@ -12,8 +12,6 @@ bool mpi_library_is_base(const char *name);
 
 /* Does the library use, without defining it, a symbol that a module defines? */
 bool mpi_library_uses(const mpi_elf_t *library, const mpi_elf_t *module);
-/* Is it copied with the program, or with the program that has loaded this plug-in? */
-bool mpi_library_is_module(const mpi_program_t *program, const char *name);
 /* Does the program's list of libraries have `first` before the one whose name begins with `second`?
  */
 bool mpi_library_stands_before(const mpi_elf_t *program, const mpi_elf_t *first,

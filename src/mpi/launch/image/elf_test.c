@@ -33,6 +33,7 @@ static void read_all(const char *path)
             mpi_elf_lookup(elf, mpi_elf_string(elf, symbol->st_name));
         mpi_elf_version(elf, i);
     }
+    mpi_elf_defines_prefix(elf, "no_such_name");
     mpi_elf_close(elf);
 }
 
@@ -80,6 +81,9 @@ static void test_library_exports(void **state)
     assert_non_null(symbol);
     assert_string_equal(mpi_elf_string(elf, symbol->st_name), "getenv");
     assert_null(mpi_elf_lookup(elf, "no_such_function"));
+    assert_true(mpi_elf_defines_prefix(elf, "geten"));
+    assert_false(mpi_elf_defines_prefix(elf, "MPI_"));
+    assert_non_null(elf->tls);
     mpi_elf_close(elf);
 }
 

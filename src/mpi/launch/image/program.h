@@ -117,7 +117,7 @@ typedef struct mpi_program {
     size_t variable_at[XMPI_VARIABLES];
     /* Thread-local variables of all modules, at the same distance from every thread pointer: */
     ptrdiff_t tls_from;
-    size_t tls_size;              /* 0: there are none */
+    size_t tls_size; /* 0: there are none */
     size_t tls_used; /* of a program: of what is set aside for it and its plug-ins */
     size_t tls_reserve, tls_align;
 } mpi_program_t;
@@ -150,6 +150,9 @@ static inline char *mpi_image_of_plugin(const mpi_program_t *plugin, const char 
 /* The address of a symbol that a module behind `behind` defines (NULL: any); NULL: none. */
 void *mpi_image_symbol(const mpi_program_t *program, char *image, const char *name,
                        const mpi_module_t *behind);
+
+/* Is a library copied with the program, or with the program that has loaded this plug-in? */
+bool mpi_library_is_module(const mpi_program_t *program, const char *name);
 
 /* A plug-in that uses symbols of the program must be private (plugin.c): a program of its own,
  * which stays loaded. Calls must not overlap. */

@@ -118,6 +118,17 @@ static xy_status_t attach(mpi_process_t *process, const mpi_program_t *plugin)
     return XY_OK;
 }
 
+static void *find_plugin(const mpi_process_t *process, const char *path)
+{
+    for (size_t i = 0; i < process->plugins.count; i++) {
+        const mpi_program_t *plugin = XY_VEC_AT(&process->plugins, const mpi_program_t *, i);
+
+        if (strcmp(plugin->path, path) == 0)
+            return (void *)(uintptr_t)plugin;
+    }
+    return NULL;
+}
+
 static void *open_plugin(mpi_process_t *process, const char *path)
 {
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -151,6 +162,12 @@ static bool is_of_image(const void *address)
     return mpi_image_find(address, &program, &module) != NULL;
 }
 
+/* A library that is copied with the program: its symbols are found among the program's. */
+static bool is_linked(const mpi_process_t *process, const char *path)
+{
+    return strchr(path, '/') == NULL && mpi_library_is_module(process->program, path);
+}
+
 /* The file that a rank means by a name: its program's own directories come first. In fresh memory;
  * NULL: the dynamic linker must find it. */
 static char *find_file(const mpi_process_t *process, const char *path)
@@ -174,11 +191,12 @@ static void *open_for_rank(const char *path, int flags)
     char *file;
     void *handle;
 
-    if (path == NULL || *path == '\0')
+    if (path == NULL || *path == '\0' || is_linked(process, path))
         return process;
     file = find_file(process, path);
     if (must_be_private(process, file))
-        handle = (flags & RTLD_NOLOAD) == 0 ? open_plugin(process, file) : NULL;
+        handle =
+            (flags & RTLD_NOLOAD) == 0 ? open_plugin(process, file) : find_plugin(process, file);
     else
         handle = real_open()(file != NULL ? file : path, flags);
     xy_free(file);
@@ -199,7 +217,7 @@ void *mpi_dl_choose_open(const char *path, int flags, const char *caller)
     (void)flags;
     if (process == NULL || is_here(caller))
         return (void *)real_open();
-    if (path == NULL || *path == '\0' || is_of_image(caller))
+    if (path == NULL || *path == '\0' || is_of_image(caller) || is_linked(process, path))
         return (void *)open_for_rank;
     file = find_file(process, path);
     is_private = must_be_private(process, file);
