@@ -129,3 +129,9 @@ void xy_fiber_background_set(xy_fiber_t *fiber)
     fiber->stack->used_before = true; /* the pool's end finds it in use */
     atomic_fetch_sub_explicit(&fiber->head.worker->pool->live, 1, memory_order_acq_rel);
 }
+
+void xy_fiber_stack(const xy_fiber_t *fiber, void **low_p, void **high_p)
+{
+    *low_p = fiber->low;
+    *high_p = fiber->high;
+}

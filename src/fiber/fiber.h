@@ -126,6 +126,9 @@ void xy_fiber_sleep(double seconds);
 /* End the running fiber; does not return. */
 void xy_fiber_exit(void) __attribute__((noreturn));
 
+/* The bounds of its stack. */
+void xy_fiber_stack(const xy_fiber_t *fiber, void **low_p, void **high_p);
+
 /* Make a parked fiber ready: from its own worker (its fibers or its poll function). */
 void xy_fiber_ready(xy_fiber_t *fiber);
 /* Make a parked fiber ready from any thread; not from a signal handler. A thread that is no worker

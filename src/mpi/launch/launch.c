@@ -199,6 +199,12 @@ static void on_switch(mpi_rank_t *previous, mpi_rank_t *next)
     mpi_locals_switch(next->process);
 }
 
+static void on_switch_announced(mpi_rank_t *previous, mpi_rank_t *next)
+{
+    on_switch(previous, next);
+    mpi_sanitizer_switch(next->process);
+}
+
 static bool is_auto(const launch_t *launch)
 {
     return launch->values->comm_cores != NULL && strcmp(launch->values->comm_cores, "auto") == 0;
@@ -223,7 +229,7 @@ static xy_status_t make_job(launch_t *launch)
         .stack_size = mpi_launch_stack_size(launch->values, launch->size),
         .eager_limit = launch->values->eager,
         .spin_seconds = launch->values->spin,
-        .switched = on_switch,
+        .switched = mpi_sanitizer_has_stacks() ? on_switch_announced : on_switch,
         .overflow = mpi_finish_overflow,
         .abort = mpi_finish_abort,
         .stuck = mpi_finish_stuck,
@@ -332,8 +338,10 @@ static xy_status_t run_ranks(launch_t *launch)
         st = mpi_monitor_start(launch->job, launch->values->monitor_slice);
     if (st == XY_OK && launch->values->trace != NULL)
         st = mpi_trace_start(launch->job, launch->values->trace, part_at(launch, 0)->argv[0]);
+    mpi_sanitizer_enter();
     if (st == XY_OK)
         st = xy_pool_run(launch->job->pool);
+    mpi_sanitizer_leave();
     if (st == XY_OK)
         st = mpi_trace_finish();
     if (st == XY_OK && is_auto(launch))
@@ -411,6 +419,7 @@ int mpi_launch_main(int argc, char **argv)
     mpi_streams_reserve();
     xy_error_program_set("mpiexec");
     mpi_dl_setup();
+    mpi_sanitizer_setup();
     st = mpi_restart_note(argc, argv);
     if (st == XY_OK)
         st = mpi_launch_parse(argc - 1, argv + 1, &contexts, &is_done);

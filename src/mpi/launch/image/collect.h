@@ -22,6 +22,9 @@ bool mpi_library_stands_before(const mpi_elf_t *program, const mpi_elf_t *first,
 xy_status_t mpi_preload_choose(mpi_program_t *program, const xy_vec_t *shared,
                                const char *preloaded);
 xy_status_t mpi_preload_add(mpi_program_t *program, const char *preloaded, const char *library);
+/* The same for the runtime of a sanitizer, which goes first. EUNSUPPORTED: one that does not work
+ * with ranks (reported). */
+xy_status_t mpi_preload_sanitizer(mpi_program_t *program, const char *preloaded);
 /* Is a library, by its name without directories, in a list separated by colons or blanks? */
 bool mpi_preload_has(const char *list, const char *name);
 

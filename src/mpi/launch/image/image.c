@@ -43,6 +43,11 @@ void mpi_program_unregister(const mpi_program_t *program)
         }
 }
 
+const mpi_program_t *mpi_program_at(int index)
+{
+    return index < registered_count ? registered[index] : NULL;
+}
+
 char *mpi_image_find(const void *address, const mpi_program_t **program_p,
                      const mpi_module_t **module_p)
 {

@@ -165,7 +165,7 @@ xy_status_t mpi_preload_choose(mpi_program_t *program, const xy_vec_t *shared,
                                const char *preloaded)
 {
     choice_t c = {.program = program, .shared = shared, .preloaded = preloaded};
-    xy_status_t st = XY_OK;
+    xy_status_t st = mpi_preload_sanitizer(program, preloaded);
 
     for (size_t i = 0; i < shared->count && st == XY_OK; i++)
         st = choose_for_itself(&c, XY_VEC_AT(shared, mpi_elf_t *, i));

@@ -176,6 +176,8 @@ char *mpi_image_find(const void *address, const mpi_program_t **program_p,
 xy_status_t mpi_images_show(const mpi_program_t *program);
 void mpi_images_publish(void);
 extern struct r_debug *const mpi_images_list; /* where they are chained */
+/* The programs that are loaded, counted from 0; NULL: no more. */
+const mpi_program_t *mpi_program_at(int index);
 
 /* ---- Between the files of this part ---- */
 

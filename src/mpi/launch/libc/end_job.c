@@ -47,13 +47,18 @@ static void claim_the_end(void)
         pause();
 }
 
+void mpi_finish_flush(void)
+{
+    mpi_streams_flush_all(processes, process_count);
+    fflush(stdout);
+    mpi_trace_cut();
+}
+
 void mpi_finish_job(int code)
 {
     claim_the_end();
     mpi_process_self = NULL;
-    mpi_streams_flush_all(processes, process_count);
-    fflush(stdout);
-    mpi_trace_cut();
+    mpi_finish_flush();
     end_process(code == 0 && mpi_streams_failed() ? 1 : code);
 }
 
@@ -91,6 +96,7 @@ void mpi_finish_rank(mpi_process_t *process, int code)
         fail_rank(process, code, "");
     if (is_alone) /* a thread that the rank made has called exit */
         mpi_finish_job(code);
+    mpi_sanitizer_end(process);
     process->has_ended = true;
     mpi_go_inside(process->rank);
     /* No rank's code runs on this thread until the next switch. */

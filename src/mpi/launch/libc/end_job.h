@@ -16,6 +16,8 @@ int mpi_finish_code(void);
 void mpi_finish_rank(mpi_process_t *process, int code) __attribute__((noreturn));
 /* Flush and end the process; a message was printed. Any thread. */
 void mpi_finish_job(int code) __attribute__((noreturn));
+/* What it does before: write what ranks have printed and traced. */
+void mpi_finish_flush(void);
 /* The same from a signal handler: nothing is flushed. */
 void mpi_finish_now(int code) __attribute__((noreturn));
 

@@ -158,6 +158,7 @@ void mpi_process_run_atexit(mpi_process_t *process, unsigned kinds, const void *
 void mpi_process_exit(mpi_process_t *process, int code)
 {
     process->is_exiting = true;
+    process->last_frame = __builtin_frame_address(0);
     mpi_process_run_atexit(process, 1u << XMPI_ATEXIT_THREAD, NULL, code);
     mpi_process_run_atexit(process, 1u << XMPI_ATEXIT_CXA | 1u << XMPI_ATEXIT_ON_EXIT, NULL, code);
     for (size_t i = process->plugins.count; i-- > 0;) {

@@ -114,6 +114,8 @@ struct mpi_process {
     void *(*malloc)(size_t); /* the program\'s, where it defines one; or NULL */
     void *(*realloc)(void *, size_t);
     const cpu_set_t *cores; /* for the threads it makes */
+    const char *last_frame; /* of the program are the frames above it, when it has ended */
+    void *sanitizer_stack;  /* what the address sanitizer keeps of it while it does not run */
 };
 
 extern _Thread_local mpi_process_t *mpi_process_self
@@ -157,6 +159,20 @@ void mpi_process_run_atexit(mpi_process_t *process, unsigned kinds, const void *
  * C++ runtime, where there is one, made ready to be copied (cxx_runtime.c). */
 void *mpi_process_capture_main(void *entry);
 void mpi_process_prepare_cxx(void);
+
+/* ---- Sanitizers (sanitizer.c) ---- */
+/* Look for the runtime of one; when the launcher starts. */
+void mpi_sanitizer_setup(void);
+bool mpi_sanitizer_is_there(void);
+bool mpi_sanitizer_has_stacks(void); /* and wants to know of switches */
+/* The calling thread is about to run ranks. */
+void mpi_sanitizer_enter(void);
+/* `next` runs on this thread from now on; only where the sanitizer wants to know. */
+void mpi_sanitizer_switch(mpi_process_t *next);
+/* The rank that runs here ends; its frames are left as they are. */
+void mpi_sanitizer_end(const mpi_process_t *process);
+/* The calling thread runs on its own stack again. */
+void mpi_sanitizer_leave(void);
 
 /* ---- Environment (environment.c) ---- */
 xy_status_t mpi_environment_init(mpi_process_t *process, char *const *environment);

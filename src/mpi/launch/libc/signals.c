@@ -246,12 +246,22 @@ static void set_unless_ignored(int number, void (*handler)(int, siginfo_t *, voi
         set_handler(number, handler);
 }
 
+/* A sanitizer reports faults better; it names the rank as well (sanitizer.c). */
+static bool is_reported_elsewhere(int number)
+{
+    struct sigaction now;
+
+    return mpi_sanitizer_is_there() && signals_set(number, NULL, &now) == 0 &&
+           now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN;
+}
+
 void mpi_signals_setup(mpi_process_t *all, int count)
 {
     processes = all;
     process_count = signals_tables_create(count) ? count : 0;
     for (int i = 0; i < FAULTS; i++)
-        set_handler(faults[i], on_fault);
+        if (!is_reported_elsewhere(faults[i]))
+            set_handler(faults[i], on_fault);
     for (int i = 0; i < SIGNALS_DELIVERED; i++)
         set_unless_ignored(signals_delivered[i], on_delivered);
     for (int i = 0; i < ENDING; i++)

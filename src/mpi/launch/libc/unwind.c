@@ -48,12 +48,26 @@ static int visit_modules(const mpi_program_t *program, const char *image,
         struct dl_phdr_info info = {
             .dlpi_addr = load_address(module, image),
             .dlpi_name = module->elf->path,
-            .dlpi_phdr = (const void *)(image + module->offset + module->elf->header->e_phoff),
+            .dlpi_phdr = module->elf->segments,
             .dlpi_phnum = (ElfW(Half))module->elf->segment_count,
         };
 
         result = visit(&info, sizeof(info), argument);
     }
+    return result;
+}
+
+/* For sanitizers: the data of all images refers to memory that is not lost, and the lines of all
+ * are asked for. */
+static int visit_all(int (*visit)(struct dl_phdr_info *, size_t, void *), void *argument)
+{
+    const mpi_program_t *program;
+    int result = 0;
+
+    for (int p = 0; result == 0 && (program = mpi_program_at(p)) != NULL; p++)
+        for (int i = 0; result == 0 && i < program->images; i++)
+            result = visit_modules(program, program->region + (size_t)i * program->stride, visit,
+                                   argument);
     return result;
 }
 
@@ -65,8 +79,12 @@ XY_INTERPOSE int dl_iterate_phdr(int (*visit)(struct dl_phdr_info *, size_t, voi
     const mpi_process_t *process = mpi_process_self;
     int result = XY_CALL_NEXT(next, "dl_iterate_phdr")(visit, argument);
 
-    if (process == NULL || result != 0)
+    if (result != 0)
         return result;
+    if (mpi_sanitizer_is_there())
+        return visit_all(visit, argument);
+    if (process == NULL)
+        return 0;
     result = visit_modules(process->program, process->image, visit, argument);
     for (size_t i = 0; result == 0 && i < process->plugins.count; i++) {
         const mpi_program_t *plugin = XY_VEC_AT(&process->plugins, const mpi_program_t *, i);

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The runtimes of -fsanitize. That of the address sanitizer replaces malloc and much of the C
+ * library, so it must stand before everything else when the process starts; it also wants to find
+ * the functions of the C++ runtime that throw, if a rank will use them. That of the thread
+ * sanitizer watches threads, which ranks are not. A runtime that is part of the program cannot be
+ * shared by several ranks.
+ */
+#include <string.h>
+
+#include "mpi/launch/image/collect.h"
+
+static bool begins(const char *name, const char *with)
+{
+    return strncmp(name, with, strlen(with)) == 0;
+}
+
+static bool is_thread_sanitizer(const char *name)
+{
+    return begins(name, "libtsan.so") || begins(name, "libclang_rt.tsan");
+}
+
+static bool must_be_first(const char *name)
+{
+    return begins(name, "libasan.so") || begins(name, "libclang_rt.asan");
+}
+
+static xy_status_t refuse_threads(const mpi_elf_t *elf)
+{
+    return xy_fail_at(XY_EUNSUPPORTED, elf->path, 0,
+                      "the program is compiled with -fsanitize=thread, which watches threads, but "
+                      "ranks are none; -fsanitize=address,undefined works");
+}
+
+/* It finds nothing in ranks: a clean run would mean nothing. */
+static xy_status_t refuse_leaks(const mpi_elf_t *elf)
+{
+    return xy_fail_at(XY_EUNSUPPORTED, elf->path, 0,
+                      "-fsanitize=leak alone does not see ranks; -fsanitize=address finds leaks, "
+                      "too");
+}
+
+static xy_status_t check_own_runtime(const mpi_elf_t *elf)
+{
+    if (mpi_elf_lookup(elf, "__tsan_init") != NULL)
+        return refuse_threads(elf);
+    if (mpi_elf_lookup(elf, "__asan_init") != NULL || mpi_elf_lookup(elf, "__msan_init") != NULL ||
+        mpi_elf_lookup(elf, "__lsan_init") != NULL)
+        return xy_fail_at(XY_EUNSUPPORTED, elf->path, 0,
+                          "the runtime of the sanitizer is part of the program, and ranks must "
+                          "share it; link with gcc, or with clang and -shared-libasan");
+    return XY_OK;
+}
+
+static xy_status_t add(mpi_program_t *program, const mpi_elf_t *elf, const char *preloaded,
+                       const char *name)
+{
+    char *path = mpi_elf_find_library(elf, name);
+    xy_status_t st = mpi_preload_add(program, preloaded, path != NULL ? path : name);
+
+    xy_free(path);
+    return st;
+}
+
+xy_status_t mpi_preload_sanitizer(mpi_program_t *program, const char *preloaded)
+{
+    const mpi_elf_t *elf = XY_VEC_AT(&program->modules, mpi_module_t, 0).elf;
+    const char *const *needed = elf->needed.data;
+    xy_status_t st = check_own_runtime(elf);
+    bool is_found = false;
+
+    for (size_t i = 0; i < elf->needed.count && st == XY_OK; i++) {
+        if (is_thread_sanitizer(needed[i]))
+            st = refuse_threads(elf);
+        else if (begins(needed[i], "liblsan.so"))
+            st = refuse_leaks(elf);
+        else if (must_be_first(needed[i]))
+            st = add(program, elf, preloaded, needed[i]);
+        is_found |= must_be_first(needed[i]);
+    }
+    for (size_t i = 0; i < elf->needed.count && st == XY_OK && is_found; i++)
+        if (begins(needed[i], "libstdc++.so") || begins(needed[i], "libc++.so"))
+            st = add(program, elf, preloaded, needed[i]);
+    return st;
+}
