@@ -65,4 +65,38 @@ gcc -g -shared -fPIC helper.c -o libhelper.so
 "$bin/mpicc" -g user.c -o user -L. -lhelper -Wl,-rpath,"$PWD"
 grind -n 2 --privatize helper ./user
 says "$out" "helper_blunder (helper.c:6)"
+
+# So does a plug-in that uses symbols of the program and is private for that.
+cat >plugin.c <<END
+#include <stdlib.h>
+extern int used_by_plugin;
+void plugin_blunder(void)
+{
+    char *volatile p = malloc(8);
+    p[8] = (char)++used_by_plugin;
+    free(p);
+}
+END
+cat >loader.c <<END
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+int used_by_plugin;
+int main(int argc, char **argv)
+{
+    void *plugin;
+    MPI_Init(&argc, &argv);
+    plugin = dlopen("./plugin.so", RTLD_NOW);
+    if (plugin == NULL)
+        printf("%s\n", dlerror());
+    else
+        ((void (*)(void))dlsym(plugin, "plugin_blunder"))();
+    MPI_Finalize();
+    return used_by_plugin != 1;
+}
+END
+gcc -g -shared -fPIC plugin.c -o plugin.so
+"$bin/mpicc" -g -rdynamic loader.c -o loader -ldl
+grind -n 2 ./loader
+says "$out" "plugin_blunder (plugin.c:6)"
 [ -z "$(find /tmp -maxdepth 1 -name 'xylem-valgrind-*' -newer user.c)" ] || die "files were left in /tmp"

@@ -152,7 +152,8 @@ xy_status_t mpi_image_place(const mpi_program_t *program, int index, char **imag
     const mpi_module_t *modules = program->modules.data;
 
     for (size_t i = 0; i < program->modules.count; i++)
-        if (!(is_for_valgrind(program, index) && mpi_valgrind_map(&modules[i], image)) &&
+        if (!(is_for_valgrind(program, index) &&
+              mpi_valgrind_map(&modules[i], image, program->parent != NULL)) &&
             !place_module(&modules[i], image))
             return fail_mapping(program, index);
     *image_p = image;

@@ -233,7 +233,9 @@ static xy_status_t ignore(const xy_vec_t *libraries, bool is_verbose)
 xy_status_t mpi_program_load_plugin(mpi_program_t *parent, const char *path,
                                     mpi_program_t **plugin_p)
 {
-    mpi_program_config_t config = {.images = parent->images,
+    mpi_program_config_t config = {.first = parent->first,
+                                   .shown = parent->shown,
+                                   .images = parent->images,
                                    .is_shared = parent->is_shared,
                                    .tls_reserve = parent->tls_reserve,
                                    .tls_align = parent->tls_align,

@@ -197,9 +197,9 @@ xy_status_t mpi_program_gather(mpi_program_t *program, const mpi_program_config_
  * aside. */
 xy_status_t mpi_program_place_locals(mpi_program_t *program, const mpi_program_config_t *config);
 /* Valgrind: is it there; place a module's copy so that it reads the symbols (false: it cannot be
- * placed so); and remove the files that were needed for it. */
+ * placed so); and remove the files that were needed for it, which one `alone` does at once. */
 bool mpi_valgrind_is_there(void);
-bool mpi_valgrind_map(const mpi_module_t *module, char *image);
+bool mpi_valgrind_map(const mpi_module_t *module, char *image, bool is_alone);
 void mpi_valgrind_finish(void);
 /* The name of a copy of the file for gdb, in fresh memory; NULL: it cannot be made. */
 char *mpi_elf_debug_copy(const mpi_elf_t *elf);

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,17 +86,22 @@ static struct {
     const mpi_elf_t *elf;
     char *name;
 } files[MODULES];
-static char directory[] = "/tmp/xylem-valgrind-XXXXXX";
+static const char pattern[] = "/tmp/xylem-valgrind-XXXXXX";
+static char directory[sizeof(pattern)];
 static bool has_directory;
-static unsigned long names; /* so that none comes twice */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* ranks place plug-ins when they like */
+static unsigned long names;                              /* so that none comes twice */
 
 static char *new_name(const mpi_elf_t *elf)
 {
     const char *slash = strrchr(elf->path, '/');
 
-    if (!has_directory && mkdtemp(directory) == NULL)
+    if (!has_directory) {
+        memcpy(directory, pattern, sizeof(pattern));
+        has_directory = mkdtemp(directory) != NULL;
+    }
+    if (!has_directory)
         return NULL;
-    has_directory = true;
     return xy_sprintf("%s/%lu-%s", directory, names++, slash != NULL ? slash + 1 : elf->path);
 }
 
@@ -127,20 +133,37 @@ static const char *link_file(const mpi_elf_t *elf)
     return name;
 }
 
-bool mpi_valgrind_map(const mpi_module_t *module, char *image)
+static void remove_files(void)
 {
-    const char *name = is_usual(module->elf) ? link_file(module->elf) : NULL;
+    for (int i = 0; i < MODULES && files[i].elf != NULL; i++) {
+        if (files[i].name != NULL)
+            unlink(files[i].name);
+        xy_free(files[i].name);
+        files[i].name = NULL;
+        files[i].elf = NULL;
+    }
+    if (has_directory)
+        rmdir(directory);
+    has_directory = false;
+}
 
-    return name != NULL && map_segments(module->elf, name, image + module->offset);
+bool mpi_valgrind_map(const mpi_module_t *module, char *image, bool is_alone)
+{
+    const char *name;
+    bool is_done;
+
+    pthread_mutex_lock(&lock);
+    name = is_usual(module->elf) ? link_file(module->elf) : NULL;
+    is_done = name != NULL && map_segments(module->elf, name, image + module->offset);
+    if (is_alone)
+        remove_files();
+    pthread_mutex_unlock(&lock);
+    return is_done;
 }
 
 void mpi_valgrind_finish(void)
 {
-    for (int i = 0; i < MODULES && files[i].name != NULL; i++) {
-        unlink(files[i].name);
-        xy_free(files[i].name);
-        files[i].name = NULL;
-    }
-    if (has_directory)
-        rmdir(directory);
+    pthread_mutex_lock(&lock);
+    remove_files();
+    pthread_mutex_unlock(&lock);
 }
