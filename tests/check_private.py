@@ -28,7 +28,7 @@ def stem(name):
     name = re.sub(r"^__(\w+)_chk$", r"\1", name)
     name = re.sub(r"^__(getdelim)$", r"\1", name)
     name = re.sub(r"_unlocked$", "", name)
-    return re.sub(r"^(freopen|fseeko|ftello|lockf|fcntl)64$", r"\1", name)
+    return re.sub(r"^(freopen|fopen|fseeko|ftello|lockf|fcntl|open|openat)64$", r"\1", name)
 
 
 def read_table(text):

@@ -10,6 +10,7 @@
 #include <linux/futex.h>
 #include <mpi.h>
 #include <mqueue.h>
+#include <netdb.h>
 #include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
@@ -450,6 +451,43 @@ static void act_fifo(void)
     close(fd);
 }
 
+/* Each end waits for the other. */
+static void wait_open(void)
+{
+    FILE *file;
+    int fd = open("fifo", O_RDONLY);
+
+    CHECK(fd >= 0 && read(fd, &byte, 1) == 1 && byte == 'f');
+    close(fd);
+    file = fopen("fifo", "w");
+    CHECK(file != NULL && fputc('g', file) == 'g' && fclose(file) == 0);
+}
+
+static void act_open(void)
+{
+    FILE *file = fopen("fifo", "w");
+    int fd;
+
+    CHECK(file != NULL && fputc('f', file) == 'f' && fclose(file) == 0);
+    fd = open("fifo", O_RDONLY);
+    CHECK(fd >= 0 && read(fd, &byte, 1) == 1 && byte == 'g');
+    close(fd);
+}
+
+/* No server is asked: what can be seen is that the answer comes back. */
+static void look_up(void)
+{
+    struct addrinfo hints = {.ai_flags = AI_NUMERICHOST}, *found;
+    char name[64];
+
+    CHECK(getaddrinfo("127.0.0.1", "80", &hints, &found) == 0);
+    CHECK(getnameinfo(found->ai_addr, found->ai_addrlen, name, sizeof(name), NULL, 0,
+                      NI_NUMERICHOST) == 0);
+    CHECK(strcmp(name, "127.0.0.1") == 0);
+    freeaddrinfo(found);
+    CHECK(getaddrinfo("no address", NULL, &hints, &found) == EAI_NONAME);
+}
+
 static void wait_system(void)
 {
     CHECK(system("read -r line <fifo; test \"$line\" = text") == 0);
@@ -530,6 +568,8 @@ static const struct {
     {"system", wait_system, act_fifo},
     {"popen", wait_popen, act_fifo},
     {"queue", wait_queue, act_queue},
+    {"open", wait_open, act_open},
+    {"hosts", look_up, look_up},
 };
 
 static void set_up(void)

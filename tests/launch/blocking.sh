@@ -7,7 +7,7 @@ build blocking -pthread
 mkfifo fifo
 run 0 -n 2 --workers 1 ./blocking
 quiet
-[ "$(wc -l <<<"$out")" = 26 ] || die "$out"
+[ "$(wc -l <<<"$out")" = 28 ] || die "$out"
 run 0 -n 7 --workers 2 ./blocking
 quiet
 
@@ -16,7 +16,7 @@ run 0 -n 2 --workers 1 -v ./blocking read
 [[ $err != *"other ranks of the core wait"* ]] || die "$err"
 build sleeper
 run 0 -n 2 --workers 1 -v ./sleeper
-says "$err" "'./sleeper' calls getaddrinfo, pause: other ranks of the core wait meanwhile"
+says "$err" "'./sleeper' calls gethostbyname, pause: other ranks of the core wait meanwhile"
 
 # Rank 0 waits for its input, and the others go on: what they print appears before it comes.
 build prompt

@@ -38,6 +38,8 @@ static void reopen(void)
         dprintf(fileno(stdout), "%s", "");
     if (rank == 1 && (ftell(stdout) != 24 || fileno(stdout) < 3))
         fprintf(stderr, "ftell %ld fileno %d\n", ftell(stdout), fileno(stdout));
+    if (rank == 1 && fflush(stdout) == 0 && write(STDOUT_FILENO, "written\n", 8) != 8)
+        fprintf(stderr, "write\n");
     if (rank == 2 && freopen("out.2", "a", stdout) != NULL)
         puts("appended");
     if (rank == 3) {

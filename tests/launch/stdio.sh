@@ -8,7 +8,7 @@ build stdio
 run 0 -n 4 --workers 1 ./stdio reopen
 same "$out" $'before 0\nbefore 1\nbefore 2\nbefore 3\nprinted by 0\nx and more'
 same "$err" "complained by 0"
-[ "$(cat out.1)" = $'printed by 1\nx and more' ] || die "out.1: $(cat out.1)"
+[ "$(cat out.1)" = $'printed by 1\nx and more\nwritten' ] || die "out.1: $(cat out.1)"
 [ "$(cat out.2)" = $'printed by 2\nx and more\nappended' ] || die "out.2: $(cat out.2)"
 [ "$(cat out.3)" = $'printed by 3\nx and more' ] || die "out.3: $(cat out.3)"
 for r in 1 2 3; do

@@ -31,11 +31,29 @@ static bool shares_core(mpi_process_t *process)
     return process->sharing == XMPI_SHARING_CORE;
 }
 
+static bool is_inside(const void *caller)
+{
+    return (const char *)caller >= __ehdr_start && (const char *)caller < _end;
+}
+
 bool mpi_block_may(const void *caller)
 {
-    return mpi_process_is_rank() && mpi_self->call.name == NULL &&
-           ((const char *)caller < __ehdr_start || (const char *)caller >= _end) &&
+    return mpi_process_is_rank() && mpi_self->call.name == NULL && !is_inside(caller) &&
            shares_core(mpi_process_self);
+}
+
+int mpi_descriptor_of(int fd, const void *caller)
+{
+    const mpi_process_t *process = mpi_process_self;
+    const mpi_stream_t *stream;
+
+    if (fd < 0 || fd > STDERR_FILENO || process == NULL || mpi_process_is_child ||
+        is_inside(caller))
+        return fd;
+    if (fd == STDIN_FILENO)
+        return process->in.fd;
+    stream = fd == STDOUT_FILENO ? &process->out : &process->err;
+    return stream->is_redirected ? stream->fd : fd;
 }
 
 /* ---- Threads that wait for ranks ---- */

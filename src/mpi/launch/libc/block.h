@@ -57,6 +57,11 @@ int mpi_mutex_lock(pthread_mutex_t *mutex);
  * any (still_waits.c). */
 void mpi_block_tell(const mpi_program_t *program);
 
+/* What the descriptors 0 to 2 are to this rank: its own standard input (the end of it, but for rank
+ * 0), and the files that freopen gave it. For reading and writing. */
+#define XY_OWN_DESCRIPTOR(fd) mpi_descriptor_of(fd, __builtin_return_address(0))
+int mpi_descriptor_of(int fd, const void *caller);
+
 /* Descriptors (descriptor.c). Regular files never wait for another rank. */
 bool mpi_descriptor_is_file(int fd);
 void mpi_descriptor_forget(int fd);

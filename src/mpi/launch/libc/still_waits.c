@@ -5,12 +5,10 @@
 #include "mpi/launch/libc/block.h"
 #include "mpi/launch/libc/process.h"
 
-static const char *const names[] = {"GOMP_parallel", "__kmpc_fork_call", "getaddrinfo",
-                                    "gethostbyname", "gethostbyaddr",    "getnameinfo",
-                                    "pause",         "sigwait",          "sigwaitinfo",
-                                    "sigtimedwait",  "sigsuspend",       "aio_suspend",
-                                    "mkfifo",        "sendfile",         "splice",
-                                    "recvmmsg",      "sendmmsg",         "tcdrain"};
+static const char *const names[] = {
+    "GOMP_parallel", "__kmpc_fork_call", "gethostbyname", "gethostbyaddr", "pause",
+    "sigwait",       "sigwaitinfo",      "sigtimedwait",  "sigsuspend",    "aio_suspend",
+    "sendfile",      "splice",           "tcdrain"};
 
 enum { NAMES = sizeof(names) / sizeof(names[0]) };
 

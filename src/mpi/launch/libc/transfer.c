@@ -77,6 +77,7 @@ XY_INTERPOSE ssize_t read(int fd, void *buffer, size_t size)
 {
     static XY_NEXT(ssize_t, next, (int, void *, size_t));
 
+    fd = XY_OWN_DESCRIPTOR(fd);
     if (!XY_MAY_PARK() || !would_wait(fd, POLLIN))
         return XY_CALL_NEXT(next, "read")(fd, buffer, size);
     return mpi_block_call(SYS_read, XY_ARGUMENTS(fd, (long)buffer, (long)size));
@@ -86,6 +87,7 @@ XY_INTERPOSE ssize_t __read_chk(int fd, void *buffer, size_t size, size_t room)
 {
     static XY_NEXT(ssize_t, next, (int, void *, size_t, size_t));
 
+    fd = XY_OWN_DESCRIPTOR(fd);
     if (size > room || !XY_MAY_PARK() || !would_wait(fd, POLLIN))
         return XY_CALL_NEXT(next, "__read_chk")(fd, buffer, size, room);
     return mpi_block_call(SYS_read, XY_ARGUMENTS(fd, (long)buffer, (long)size));
@@ -95,6 +97,7 @@ XY_INTERPOSE ssize_t readv(int fd, const struct iovec *pieces, int count)
 {
     static XY_NEXT(ssize_t, next, (int, const struct iovec *, int));
 
+    fd = XY_OWN_DESCRIPTOR(fd);
     if (!XY_MAY_PARK() || !would_wait(fd, POLLIN))
         return XY_CALL_NEXT(next, "readv")(fd, pieces, count);
     return mpi_block_call(SYS_readv, XY_ARGUMENTS(fd, (long)pieces, count));
@@ -144,6 +147,17 @@ XY_INTERPOSE ssize_t recvmsg(int fd, struct msghdr *message, int flags)
     return mpi_block_call(SYS_recvmsg, XY_ARGUMENTS(fd, (long)message, flags));
 }
 
+XY_INTERPOSE int recvmmsg(int fd, struct mmsghdr *messages, unsigned n, int flags,
+                          struct timespec *limit)
+{
+    static XY_NEXT(int, next, (int, struct mmsghdr *, unsigned, int, struct timespec *));
+
+    if ((flags & MSG_DONTWAIT) != 0 || !XY_MAY_PARK() || is_nonblocking(fd))
+        return XY_CALL_NEXT(next, "recvmmsg")(fd, messages, n, flags, limit);
+    return (int)mpi_block_call(SYS_recvmmsg,
+                               XY_ARGUMENTS(fd, (long)messages, n, flags, (long)limit));
+}
+
 XY_INTERPOSE int accept4(int fd, struct sockaddr *from, socklen_t *from_size, int flags)
 {
     static XY_NEXT(int, next, (int, struct sockaddr *, socklen_t *, int));
@@ -168,6 +182,7 @@ XY_INTERPOSE ssize_t write(int fd, const void *bytes, size_t size)
 {
     static XY_NEXT(ssize_t, next, (int, const void *, size_t));
 
+    fd = XY_OWN_DESCRIPTOR(fd);
     if (!XY_MAY_PARK() || !would_wait_for_room(fd, size))
         return XY_CALL_NEXT(next, "write")(fd, bytes, size);
     return mpi_block_call(SYS_write, XY_ARGUMENTS(fd, (long)bytes, (long)size));
@@ -177,6 +192,7 @@ XY_INTERPOSE ssize_t writev(int fd, const struct iovec *pieces, int count)
 {
     static XY_NEXT(ssize_t, next, (int, const struct iovec *, int));
 
+    fd = XY_OWN_DESCRIPTOR(fd);
     if (!XY_MAY_PARK() || !would_wait_for_room(fd, size_of(pieces, count)))
         return XY_CALL_NEXT(next, "writev")(fd, pieces, count);
     return mpi_block_call(SYS_writev, XY_ARGUMENTS(fd, (long)pieces, count));
@@ -218,6 +234,15 @@ XY_INTERPOSE ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
         !send_would_wait(fd, size_of(message->msg_iov, (int)message->msg_iovlen), flags))
         return XY_CALL_NEXT(next, "sendmsg")(fd, message, flags);
     return mpi_block_call(SYS_sendmsg, XY_ARGUMENTS(fd, (long)message, flags));
+}
+
+XY_INTERPOSE int sendmmsg(int fd, struct mmsghdr *messages, unsigned n, int flags)
+{
+    static XY_NEXT(int, next, (int, struct mmsghdr *, unsigned, int));
+
+    if ((flags & MSG_DONTWAIT) != 0 || !XY_MAY_PARK() || is_nonblocking(fd))
+        return XY_CALL_NEXT(next, "sendmmsg")(fd, messages, n, flags);
+    return (int)mpi_block_call(SYS_sendmmsg, XY_ARGUMENTS(fd, (long)messages, n, flags));
 }
 
 XY_INTERPOSE int connect(int fd, const struct sockaddr *to, socklen_t to_size)
