@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The time of a call of every blocking collective for each power of two from 1 byte to 16 MiB: a
- * line "NAME BYTES SECONDS" each, the median of the repetitions, each the time of the slowest rank.
- * BYTES is the vector of bcast and the reductions, and the block of one rank (or pair of ranks) of
- * the others. Sizes whose buffers exceed 1 GiB on all ranks together are left out. Plain MPI.
+ * line "NAME BYTES SECONDS BUFFERS" each: the median of the repetitions, each the time of the
+ * slowest rank, and the bytes of a rank's buffers. "copy" is a plain memcpy on every rank, for
+ * comparison. BYTES is the vector of bcast and the reductions, and the block of one rank (or pair
+ * of ranks) of the others. Sizes whose buffers exceed 1 GiB on all ranks together are left out.
+ * Plain MPI.
  *
  *   cliffs REPETITIONS [NAME FIRST LAST]        of one collective (or "all"), FIRST to LAST bytes
  */
@@ -63,6 +65,11 @@ static void exscan(const data_t *d)
     MPI_Exscan(d->in, d->out, d->n, TYPE, MPI_SUM, COMM);
 }
 
+static void copy(const data_t *d)
+{
+    memcpy(d->out, d->in, (size_t)d->n);
+}
+
 static void gatherv(const data_t *d)
 {
     MPI_Gatherv(d->in, d->n, TYPE, d->out, d->counts, d->places, TYPE, 0, COMM);
@@ -101,6 +108,7 @@ typedef struct {
 } collective_t;
 
 static const collective_t collectives[] = {
+    {"copy", copy, 0, 0},
     {"bcast", bcast, 0, 0},
     {"gather", gather, 0, 1},
     {"gatherv", gatherv, 0, 1},
@@ -179,7 +187,7 @@ static void run(const collective_t *c, data_t *d, int repetitions, long long fir
         }
         seconds = measure(c, d, repetitions);
         if (d->rank == 0) {
-            printf("%s %lld %.4g\n", c->name, n, seconds);
+            printf("%s %lld %.4g %lld\n", c->name, n, seconds, bytes_of(c, d->size, n));
             fflush(stdout);
         }
     }

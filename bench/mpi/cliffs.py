@@ -7,7 +7,8 @@
 Every blocking collective, 1 byte to 16 MiB in steps of two, 2 to 64 ranks (buffers of all ranks: 1 GiB at
 most). Listed is every jump of more than 3 times between neighbouring sizes (`jump`), and every size that
 takes more than 20 % longer than the next larger one (`dip`). What looks like one is measured again, three
-times on its own, and listed only if it is one each time: noise is not. The last line counts them.
+times on its own, and listed only if it is one each time: noise is not. Where the buffers outgrow a cache a
+plain copy jumps as well: a jump must be 1.5 times that of copies of the same buffers. The last line counts them.
 """
 import argparse
 import os
@@ -15,34 +16,40 @@ import subprocess
 import sys
 import tempfile
 
-JUMP, DIP, AGAIN = 3.0, 1.2, 3
+JUMP, DIP, AGAIN, BEYOND_COPY = 3.0, 1.2, 3, 1.5
 
 
 def measure(prefix, program, ranks, *arguments):
-    """{collective: [(bytes, seconds), ...]} of one job."""
+    """{collective: [(bytes, seconds, bytes of buffers), ...]} of one job."""
     command = [os.path.join(prefix, "bin", "mpiexec"), "-n", str(ranks), program, *map(str, arguments)]
     lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split("\n")
     found = {}
     for line in filter(None, lines):
-        name, size, seconds = line.split()
-        found.setdefault(name, []).append((int(size), float(seconds)))
+        name, size, seconds, buffers = line.split()
+        found.setdefault(name, []).append((int(size), float(seconds), int(buffers)))
     return found
 
 
-def kind(small, large):
+def copy_jump(copies, buffers):
+    """How much longer copies take where their buffers grow to about this size, for one step at most."""
+    around = [b[1] / a[1] for a, b in zip(copies, copies[1:]) if buffers / 4 <= b[2] <= buffers * 2]
+    return max(around, default=1.0)
+
+
+def kind(small, large, copied=1.0):
     """What the times of two neighbouring sizes are: a jump, a dip, or None."""
-    if large > JUMP * small:
+    if large > max(JUMP, BEYOND_COPY * copied) * small:
         return "jump"
     return "dip" if small > DIP * large else None
 
 
-def is_still(prefix, program, ranks, name, sizes, what, repetitions):
+def is_still(prefix, program, ranks, name, sizes, what, copied, repetitions):
     """The last times of the pair, if each measurement of it alone says the same; else None."""
     times = None
     for _ in range(AGAIN):
         found = measure(prefix, program, ranks, repetitions, name, sizes[0], sizes[1])[name]
-        times = [seconds for _, seconds in found]
-        if len(times) != 2 or kind(*times) != what:
+        times = [seconds for _, seconds, _ in found]
+        if len(times) != 2 or kind(*times, copied) != what:
             return None
     return times
 
@@ -66,16 +73,18 @@ def main():
         print(f"{'':4} {'ranks':>5} {'collective':<20} {'bytes':>9} {'us':>10} {'bytes':>9} {'us':>10} {'ratio':>6}")
         for n in ranks:
             found = {}
-            names = options.only.split(",") if options.only else ["all"]
+            names = ["copy"] + options.only.split(",") if options.only else ["all"]
             for name in names:
                 found.update(measure(options.prefix, program, n, repetitions, name, *limits))
+            copies = found.pop("copy")
             for name, times in found.items():
                 points += len(times)
-                for (small, a), (large, b) in zip(times, times[1:]):
-                    what = kind(a, b)
+                for (small, a, _), (large, b, buffers) in zip(times, times[1:]):
+                    copied = copy_jump(copies, buffers)
+                    what = kind(a, b, copied)
                     if what is None:
                         continue
-                    again = is_still(options.prefix, program, n, name, (small, large), what, repetitions)
+                    again = is_still(options.prefix, program, n, name, (small, large), what, copied, repetitions)
                     if again is not None:
                         a, b = again
                         count += 1

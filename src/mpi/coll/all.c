@@ -210,37 +210,65 @@ static char *alltoall_send(const coll_call_t *call, int peer, int64_t *count, mp
 }
 
 /* Small blocks go through the slots: those of member m lie together, by receiver. */
+static bool is_plain(const coll_call_t *call)
+{
+    const mpi_type_t *send = call->is_in_place ? call->receive_type : call->send_type;
+
+    return call->receive_counts.data == NULL && call->receive_types == NULL &&
+           mpi_type_is_contiguous(call->receive_type) && mpi_type_is_contiguous(send);
+}
+
 static void alltoall_pack(coll_local_t *local, coll_slot_t *slot)
 {
-    int size = local->coll->size;
+    size_t size = (size_t)local->coll->size, n = slot->bytes;
 
-    for (int m = 0; m < local->members; m++)
-        for (int r = 0; r < size; r++) {
+    for (int m = 0; m < local->members; m++) {
+        const coll_call_t *call = slot->calls[m];
+        char *to = slot->data + (size_t)m * size * n;
+
+        if (is_plain(call)) {
+            memcpy(to, call->send, size * n);
+            continue;
+        }
+        for (size_t r = 0; r < size; r++) {
             mpi_type_t *type;
             int64_t count;
-            const char *data = alltoall_send(slot->calls[m], r, &count, &type);
+            const char *data = alltoall_send(call, (int)r, &count, &type);
 
-            mpi_type_pack(slot->data + ((size_t)m * (size_t)size + (size_t)r) * slot->bytes, data,
-                          count, type, 0, slot->bytes);
+            mpi_type_pack(to + r * n, data, count, type, 0, n);
         }
+    }
+}
+
+/* What the members of local group `group` have left for one of this one. */
+static void alltoall_unpack_group(coll_local_t *local, coll_slot_t *slot, coll_call_t *to,
+                                  int group)
+{
+    const coll_local_t *other = local->coll->local[group];
+    size_t n = slot->bytes, stride = (size_t)local->coll->size * n;
+    const char *data = coll_left_by(local, slot, group) + (size_t)to->rank * n;
+    bool plain = is_plain(to);
+
+    for (int m = 0; m < other->members; m++, data += stride) {
+        int from = other->member[m];
+        mpi_type_t *type;
+        int64_t count;
+        char *place;
+
+        if (plain) {
+            memcpy((char *)to->receive + (size_t)from * n, data, n);
+            continue;
+        }
+        place = alltoall_receive(to, from, &count, &type);
+        mpi_type_unpack(place, count, type, data, 0, n);
+    }
 }
 
 static void alltoall_unpack(coll_local_t *local, coll_slot_t *slot)
 {
-    const mpi_coll_t *coll = local->coll;
-
     for (int m = 0; m < local->members; m++)
-        for (int s = 0; s < coll->size; s++) {
-            coll_call_t *to = slot->calls[m];
-            size_t index = (size_t)coll->place_of[s] * (size_t)coll->size + (size_t)to->rank;
-            mpi_type_t *type;
-            int64_t count;
-            char *place = alltoall_receive(to, s, &count, &type);
-
-            mpi_type_unpack(place, count, type,
-                            coll_left_by(local, slot, coll->local_of[s]) + index * slot->bytes, 0,
-                            slot->bytes);
-        }
+        for (int g = 0; g < local->coll->locals; g++)
+            alltoall_unpack_group(local, slot, slot->calls[m], g);
 }
 
 static xy_status_t alltoall_prepare(coll_local_t *local, coll_slot_t *slot)
@@ -254,14 +282,6 @@ static xy_status_t alltoall_prepare(coll_local_t *local, coll_slot_t *slot)
     if (slot->is_packed)
         alltoall_pack(local, slot);
     return XY_OK;
-}
-
-static bool is_plain(const coll_call_t *call)
-{
-    const mpi_type_t *send = call->is_in_place ? call->receive_type : call->send_type;
-
-    return call->receive_counts.data == NULL && call->receive_types == NULL &&
-           mpi_type_is_contiguous(call->receive_type) && mpi_type_is_contiguous(send);
 }
 
 static bool all_are_plain(const coll_local_t *local, const coll_slot_t *slot)

@@ -350,11 +350,13 @@ static inline bool coll_is_spread(const coll_local_t *local, const coll_slot_t *
     return xy_direct_is_spread(local->coll->most_members, slot->is_offloaded);
 }
 
-/* Does the data go through the slots, when a local group has `blocks` blocks of it there? */
+/* Does the data go through the slots, when a local group has `blocks` blocks of it there? With one
+ * local group there is no other that a rank would have to wait for, and no use in the copy. */
 static inline bool coll_is_packed(const coll_local_t *local, const coll_slot_t *slot,
                                   int64_t blocks)
 {
-    return !coll_is_spread(local, slot) && xy_direct_is_packed(slot->bytes, (uint64_t)blocks);
+    return local->coll->locals > 1 && !coll_is_spread(local, slot) &&
+           xy_direct_is_packed(slot->bytes, (uint64_t)blocks);
 }
 
 /* For the making of communicators: gather a pointer from every member, let one of them compute on

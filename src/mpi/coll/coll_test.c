@@ -624,7 +624,7 @@ static void far_behind(int rank, int size)
 {
     int late = size - 1, last_leaver = size - 2;
 
-    for (int turn = 0; turn < 3; turn++) {
+    for (int turn = 0; turn < 2; turn++) {
         if (rank == late)
             MPI_Recv(NULL, 0, MPI_BYTE, last_leaver, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         for (int root = 0; root < last_leaver; root++) {
@@ -642,25 +642,20 @@ static void far_behind(int rank, int size)
 static void test_far_behind(void **state)
 {
     (void)state;
-    run_ranks(10, 10, 0, 1024, far_behind);
-    run_ranks(6, 6, 0, 1024, far_behind);
+    run_ranks(8, 8, 0, 1024, far_behind);
 }
 
 /* More local groups than one core notifies of the end of an offloaded collective. */
 static void test_many_groups(void **state)
 {
-    enum { WORKERS = 2 * XY_DIRECT_NOTICES + 3 };
+    enum { WORKERS = XY_DIRECT_NOTICES + 2 };
 
     (void)state;
     count = 40;
-    stride = 7;
-    for (ranks_comm_workers = 0; ranks_comm_workers <= 2; ranks_comm_workers++) {
-        run_ranks(WORKERS + 1, WORKERS, 0, 1024, barrier);
-        run_ranks(WORKERS, WORKERS, 0, 1024, bcast);
-        run_ranks(WORKERS, WORKERS, 0, 1024, sums);
-        run_ranks(WORKERS, WORKERS, 0, 1024, gather_scatter);
-        run_ranks(WORKERS + 1, WORKERS, 0, 1024, many_at_once);
-    }
+    stride = WORKERS - 1;
+    ranks_comm_workers = 1;
+    run_ranks(WORKERS, WORKERS, 0, 1024, bcast);
+    run_ranks(WORKERS, WORKERS, 0, 1024, gather_scatter);
     ranks_comm_workers = 0;
 }
 

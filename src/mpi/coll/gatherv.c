@@ -42,8 +42,8 @@ typedef struct {
     const coll_local_t *local;
     const star_slot_t *slot;
     const coll_call_t *root;
-    int kept;        /* ranks that have not left their data, */
-    int64_t depth;   /* and the most pieces that the block of one of them, or of the root, has */
+    uint64_t bytes;  /* of the root and of ranks that have not left their data, */
+    int64_t depth;   /* and the most pieces that the block of one of them has */
     coll_slot_t how; /* is_streamed */
 } job_t;
 
@@ -73,14 +73,14 @@ static void take_all_left(job_t *job)
     const coll_call_t *root = job->root;
 
     for (int r = 0; r < job->local->coll->size; r++) {
-        int64_t n = coll_copy_pieces(coll_count_at(root->receive_counts, r), root->receive_type,
-                                     root->receive_type);
+        int64_t count = coll_count_at(root->receive_counts, r);
+        int64_t n = coll_copy_pieces(count, root->receive_type, root->receive_type);
 
         if (r != root->rank && star_call_of(job->local, job->slot, r) == NULL) {
             take_left(job, r);
             continue;
         }
-        job->kept += r != root->rank;
+        job->bytes += (uint64_t)count * root->receive_type->size;
         job->depth = n > job->depth ? n : job->depth;
     }
 }
@@ -102,14 +102,15 @@ static void take_piece(void *arg, int64_t piece)
 static void take(const coll_local_t *local, const star_slot_t *slot, const coll_call_t *root)
 {
     job_t job = {.local = local, .slot = slot, .root = root};
-    int64_t size = local->coll->size;
+    int size = local->coll->size;
 
     take_all_left(&job);
-    job.how.is_streamed = coll_is_streamed((job.kept + 1) * job.depth);
-    if (job.kept == 0 && job.depth == 1)
-        take_piece(&job, root->rank);
-    else
+    job.how.is_streamed = coll_is_streamed((int64_t)(job.bytes / XY_DIRECT_PIECE));
+    if (job.bytes > XY_DIRECT_PIECE / 2)
         mpi_parallel_run(take_piece, &job, job.depth * size);
+    else /* not worth the help of others; none has a second piece */
+        for (int r = 0; r < size; r++)
+            take_piece(&job, r);
 }
 
 const coll_star_ops_t coll_gatherv_star = {

@@ -117,6 +117,18 @@ static void copy(const void *from, void *to, int64_t count, const mpi_type_t *ty
         mpi_type_copy(to, count, type, from, count, type, &bytes);
 }
 
+/* Vectors that do not fill a register of the widest instructions are left to plain code, whose own
+ * are narrower: what remains of them is done element by element. */
+enum { PLAIN_BELOW = 64 };
+
+static mpi_kernel_fn kernel_of(const mpi_op_t *op, const mpi_type_t *type, int64_t count)
+{
+    const mpi_op_kernels_t *kernels =
+        (uint64_t)count * type->size < PLAIN_BELOW ? &mpi_op_kernels_plain : mpi_op_kernels;
+
+    return kernels->fn[op->kind][type->basic];
+}
+
 void mpi_op_apply2(const mpi_op_t *op, const void *a, const void *b, void *out, int64_t count,
                    const mpi_type_t *type)
 {
@@ -134,7 +146,7 @@ void mpi_op_apply2(const mpi_op_t *op, const void *a, const void *b, void *out, 
         copy(b, out, count, type);
         break;
     default:
-        mpi_op_kernels->fn[op->kind][type->basic](a, b, out, (size_t)count);
+        kernel_of(op, type, count)(a, b, out, (size_t)count);
     }
 }
 
@@ -157,7 +169,7 @@ void mpi_op_reduce_many(const mpi_op_t *op, void *const *sources, int n, void *o
                         const mpi_type_t *type)
 {
     int64_t block = BLOCK_BYTES / type->extent;
-    mpi_kernel_fn kernel = mpi_op_kernels->fn[op->kind][type->basic];
+    mpi_kernel_fn kernel = kernel_of(op, type, count);
 
     if (op->kind == XMPI_OP_KIND_REPLACE)
         n = 1; /* the first one stays */
