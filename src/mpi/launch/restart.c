@@ -118,41 +118,54 @@ static xy_status_t start_again(const char *user, const char *added, int fd)
     return xy_fail_errno(errno, "/proc/self/exe", "start again");
 }
 
-/* The value of LD_PRELOAD that a part's ranks will see. */
+static bool is_own(const char *entry)
+{
+    for (char **given = environ; *given != NULL; given++)
+        if (*given == entry)
+            return false;
+    return true;
+}
+
+/* The value of LD_PRELOAD that a part's ranks will see, "" without one; free it. */
 static xy_status_t wanted(mpi_part_t *part, const mpi_launch_values_t *first, char **value_p)
 {
     xy_status_t st = mpi_launch_environment(part, first, XMPI_LAUNCHED_RANK);
+    const char *value = "";
 
-    *value_p = NULL;
-    for (char **entry = part->environment; st == XY_OK && *entry != NULL; entry++)
+    if (st != XY_OK)
+        return st;
+    for (char **entry = part->environment; *entry != NULL; entry++)
         if (strncmp(*entry, "LD_PRELOAD=", 11) == 0)
-            *value_p = *entry + 11;
+            value = *entry + 11;
+    *value_p = xy_strdup(value);
+    for (char **entry = part->environment; *entry != NULL; entry++)
+        if (is_own(*entry))
+            xy_free(*entry);
     xy_free(part->environment);
     part->environment = NULL;
-    return st;
-}
-
-static bool is_same(const char *a, const char *b)
-{
-    return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
+    return *value_p != NULL ? XY_OK : xy_fail_memory("making the environment");
 }
 
 xy_status_t mpi_restart_if_asked(const xy_vec_t *parts)
 {
     mpi_part_t *all = parts->data;
-    char *value, *other;
+    const char *user = getenv("LD_PRELOAD");
+    char *value = NULL, *other = NULL;
     xy_status_t st = wanted(&all[0], all[0].values, &value);
 
     for (size_t i = 1; i < parts->count && st == XY_OK; i++) {
         st = wanted(&all[i], all[0].values, &other);
-        if (st == XY_OK && !is_same(value, other))
+        if (st == XY_OK && strcmp(value, other) != 0)
             st = xy_fail(XY_EUNSUPPORTED,
                          "LD_PRELOAD: all programs of a job run in one process, which has one list "
                          "of preloaded libraries; give the same to each");
+        xy_free(other);
+        other = NULL;
     }
-    if (st != XY_OK || is_same(value, getenv("LD_PRELOAD")))
-        return st;
-    return start_again(value != NULL ? value : "", "", -1);
+    if (st == XY_OK && strcmp(value, user != NULL ? user : "") != 0)
+        st = start_again(value, "", -1);
+    xy_free(value);
+    return st;
 }
 
 xy_status_t mpi_restart_if_needed(const xy_vec_t *libraries, bool is_verbose)
