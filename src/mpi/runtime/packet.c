@@ -104,11 +104,12 @@ void mpi_ring_make_room(mpi_worker_t *worker, int to)
         spill(worker, to);
         return;
     }
+    /* Nothing stays in the spill either: this rank may not poll again for long. */
     do {
         xy_worker_notify(ring_to(worker, to)->reader);
         if (!mpi_poll(worker->base))
             xy_back_off(&looks);
-    } while (!has_room(worker->out[to]));
+    } while (worker->out[to] != ring_to(worker, to) || !has_room(worker->out[to]));
 }
 
 /* ---- Handling ---- */
