@@ -6,16 +6,18 @@
 
 right=$(for r in 0 1 2 3 4; do echo "$r: 0 wrong"; done)
 here=(-L. -Wl,-rpath,"\$ORIGIN" -llocals)
-all_ways() {
-    local how
-    for how in "" "--privatize locals" "--share-globals"; do
+# in_ways WHAT WAY...: five ranks and one, started in each way, find all variables right.
+in_ways() {
+    local what=$1 how
+    shift
+    for how in "$@"; do
         # shellcheck disable=SC2086
         run 0 --workers 2 $how -n 5 ./locals
         quiet
         same "$out" "$right"
         # shellcheck disable=SC2086
         run 0 $how -n 1 ./locals
-        [ "$out$err" = "0: 0 wrong" ] || die "$*: one rank $how: $out$err"
+        [ "$out$err" = "0: 0 wrong" ] || die "$what: one rank $how: $out$err"
     done
 }
 
@@ -27,12 +29,12 @@ esac
 for dialect in "${dialects[@]}"; do
     cc -O1 -shared -fPIC "$dialect" "$sources/locals_library.c" -o liblocals.so
     build locals "${here[@]}"
-    all_ways "$dialect"
+    in_ways "$dialect" "" "--privatize locals" --share-globals
 done
 for how in -DEXTERN "-DEXTERN -fPIC" -fPIC -O0 -DALIGNED=64 -DALIGNED=4096 -DALIGNED=16384 -DLARGE=200000 "-DLARGE=100000 -DEXTERN"; do
     # shellcheck disable=SC2086
     build locals $how "${here[@]}"
-    all_ways "$how"
+    in_ways "$how" "" "--privatize locals"
 done
 
 # A library that names a variable of another: both shared, either private, both private.

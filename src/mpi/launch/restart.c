@@ -16,8 +16,6 @@
 #include "mpi/bindings/bindings.h"
 #include "mpi/launch/launch.h"
 
-extern char **environ;
-
 /* What was added to LD_PRELOAD by the launcher that started this one. */
 static const char added_name[] = "XYLEM_PRELOADED";
 

@@ -53,12 +53,13 @@ static size_t place(mpi_module_t *module, size_t used)
 
 static bool begins_outside(const mpi_program_t *program, const mpi_program_config_t *config)
 {
-    const mpi_module_t *modules = program->modules.data;
+    for (size_t i = 0; UPWARD && i < program->modules.count; i++) {
+        const mpi_module_t *module = &XY_VEC_AT(&program->modules, mpi_module_t, i);
 
-    for (size_t i = 0; UPWARD && i < program->modules.count; i++)
-        if (modules[i].elf->tls != NULL && config->tls_align > SMALL &&
-            modules[i].tls < (ptrdiff_t)config->tls_align)
+        if (module->elf->tls != NULL && config->tls_align > SMALL &&
+            module->tls < (ptrdiff_t)config->tls_align)
             return true;
+    }
     return false;
 }
 

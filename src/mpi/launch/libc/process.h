@@ -111,7 +111,7 @@ struct mpi_process {
     xy_vec_t plugins;        /* of const mpi_program_t *: those that are private */
     char *dl_error;          /* for dlerror; or NULL */
     char *dl_error_read;     /* what dlerror returned last */
-    void *(*malloc)(size_t); /* the program\'s, where it defines one; or NULL */
+    void *(*malloc)(size_t); /* the program's, where it defines one; or NULL */
     void *(*realloc)(void *, size_t);
     const cpu_set_t *cores; /* for the threads it makes */
     const char *last_frame; /* of the program are the frames above it, when it has ended */
