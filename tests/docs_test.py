@@ -22,7 +22,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-SECONDS = 60
+SECONDS = 200 # of one command: only a hang takes that long, even on a loaded machine
 
 
 def has_tools(info):
