@@ -39,7 +39,7 @@ static bool is_inside(const void *caller)
 bool mpi_block_may(const void *caller)
 {
     return mpi_process_is_rank() && mpi_self->call.name == NULL && !is_inside(caller) &&
-           shares_core(mpi_process_self);
+           !mpi_locals_is_allocator(caller) && shares_core(mpi_process_self);
 }
 
 int mpi_descriptor_of(int fd, const void *caller)

@@ -44,7 +44,7 @@ XY_INTERPOSE int nanosleep(const struct timespec *wanted, struct timespec *left)
 {
     static XY_NEXT(int, next, (const struct timespec *, struct timespec *));
 
-    if (!mpi_process_is_rank())
+    if (!mpi_process_is_rank() || mpi_locals_is_allocator(__builtin_return_address(0)))
         return XY_CALL_NEXT(next, "nanosleep")(wanted, left);
     if (!is_valid(wanted)) {
         errno = EINVAL;
@@ -78,7 +78,7 @@ XY_INTERPOSE int sched_yield(void)
 {
     static XY_NEXT(int, next, (void));
 
-    if (!mpi_process_is_rank())
+    if (!mpi_process_is_rank() || mpi_locals_is_allocator(__builtin_return_address(0)))
         return XY_CALL_NEXT(next, "sched_yield")();
     mpi_rank_yield();
     return 0;

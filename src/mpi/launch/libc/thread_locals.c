@@ -152,12 +152,49 @@ static xy_status_t add(const library_t *library)
     return XY_OK;
 }
 
+static struct link_map *allocators[4];
+static _Atomic int allocator_count;
+
+static void note_allocator(void *handle)
+{
+    struct link_map *map = NULL;
+    int n = allocator_count;
+
+    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || n == 4)
+        return;
+    for (int i = 0; i < n; i++)
+        if (allocators[i] == map)
+            return;
+    allocators[n] = map;
+    allocator_count = n + 1;
+}
+
+bool mpi_locals_is_allocator(const void *code)
+{
+    int n = allocator_count;
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)
+    struct dl_find_object object;
+
+    if (n == 0 || _dl_find_object((void *)(uintptr_t)code, &object) != 0)
+        return false;
+    for (int i = 0; i < n; i++)
+        if (object.dlfo_link_map == allocators[i])
+            return true;
+#else
+    (void)code;
+    (void)n;
+#endif
+    return false;
+}
+
 /* It must stay: ranks hold its variables. */
 static xy_status_t add_shared(const library_t *library)
 {
     void *handle = dlopen(library->path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
     bool is_left_out = handle == NULL || is_allocator(handle);
 
+    if (handle != NULL && is_left_out)
+        note_allocator(handle);
     if (handle != NULL)
         dlclose(handle);
     return is_left_out ? XY_OK : add(library);
