@@ -50,6 +50,14 @@ same "$out" "$(for r in 0 1 2 3; do echo "rank $r: 0 caches too many"; done)"
 run 0 --share-globals --workers 2 -n 4 ./preloaded
 quiet
 
+# Functions of the C library in which ranks give way, called while MPI looks for work.
+cc -shared -fPIC "$sources/yielder.c" -o libyielder.so
+"$bin/mpicc" "$XYLEM_SOURCE_DIR/tests/mpi/polling.c" -o polling
+for way in sched_yield nanosleep iprobe; do
+    run 0 -n 24 --comm-cores 1 --split auto -x LD_PRELOAD=./libyielder.so ./polling $way
+    quiet
+done
+
 # Real ones, where they are installed.
 build preloaded
 for real in libjemalloc.so.2 libtcmalloc_minimal.so.4 libmimalloc.so.2; do

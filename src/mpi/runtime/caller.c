@@ -108,11 +108,14 @@ static void describe(const char *address, const Dl_info *info, char *text, size_
 
 void mpi_caller_describe(const void *site, char *text, size_t size)
 {
-    const char *address = (const char *)site - 1; /* in the call, not after it */
+    const char *address;
     Dl_info info;
 
     text[0] = '\0';
-    if (site == NULL || dladdr(address, &info) == 0 || info.dli_fbase == NULL)
+    if (site == NULL)
+        return;
+    address = (const char *)site - 1; /* in the call, not after it */
+    if (dladdr(address, &info) == 0 || info.dli_fbase == NULL)
         return;
     pthread_mutex_lock(&lock);
     describe(address, &info, text, size);

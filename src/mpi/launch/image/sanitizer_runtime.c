@@ -6,6 +6,7 @@
  * sanitizer watches threads, which ranks are not. A runtime that is part of the program cannot be
  * shared by several ranks.
  */
+#include <dlfcn.h>
 #include <string.h>
 
 #include "mpi/launch/image/collect.h"
@@ -25,8 +26,11 @@ static bool must_be_first(const char *name)
     return begins(name, "libasan.so") || begins(name, "libclang_rt.asan");
 }
 
-static xy_status_t refuse_threads(const mpi_elf_t *elf)
+/* A launcher that is itself compiled with it tells its runtime of all ranks. */
+static xy_status_t check_threads(const mpi_elf_t *elf)
 {
+    if (dlsym(RTLD_DEFAULT, "__tsan_init") != NULL)
+        return XY_OK;
     return xy_fail_at(XY_EUNSUPPORTED, elf->path, 0,
                       "the program is compiled with -fsanitize=thread, which watches threads, but "
                       "ranks are none; -fsanitize=address,undefined works");
@@ -43,7 +47,7 @@ static xy_status_t refuse_leaks(const mpi_elf_t *elf)
 static xy_status_t check_own_runtime(const mpi_elf_t *elf)
 {
     if (mpi_elf_lookup(elf, "__tsan_init") != NULL)
-        return refuse_threads(elf);
+        return check_threads(elf);
     if (mpi_elf_lookup(elf, "__asan_init") != NULL || mpi_elf_lookup(elf, "__msan_init") != NULL ||
         mpi_elf_lookup(elf, "__lsan_init") != NULL)
         return xy_fail_at(XY_EUNSUPPORTED, elf->path, 0,
@@ -71,7 +75,7 @@ xy_status_t mpi_preload_sanitizer(mpi_program_t *program, const char *preloaded)
 
     for (size_t i = 0; i < elf->needed.count && st == XY_OK; i++) {
         if (is_thread_sanitizer(needed[i]))
-            st = refuse_threads(elf);
+            st = check_threads(elf);
         else if (begins(needed[i], "liblsan.so"))
             st = refuse_leaks(elf);
         else if (must_be_first(needed[i]))

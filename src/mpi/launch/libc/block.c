@@ -2,6 +2,7 @@
 #include "mpi/launch/libc/block.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -36,10 +37,28 @@ static bool is_inside(const void *caller)
     return (const char *)caller >= __ehdr_start && (const char *)caller < _end;
 }
 
+static _Thread_local int held __attribute__((tls_model("initial-exec"))); /* mpi_block_lock */
+
+/* Interposers, sanitizers and allocators may stand between this library and its own functions, so
+ * the caller's address alone does not tell: a rank inside MPI, or one that is giving way already,
+ * may be on the stack of a poll. */
 bool mpi_block_may(const void *caller)
 {
-    return mpi_process_is_rank() && mpi_self->call.name == NULL && !is_inside(caller) &&
-           !mpi_locals_is_allocator(caller) && shares_core(mpi_process_self);
+    return mpi_process_is_rank() && mpi_self->call.name == NULL && !mpi_process_self->gives_way &&
+           held == 0 && !is_inside(caller) && !mpi_locals_is_allocator(caller) &&
+           shares_core(mpi_process_self);
+}
+
+void mpi_block_lock(pthread_mutex_t *lock)
+{
+    held++;
+    pthread_mutex_lock(lock);
+}
+
+void mpi_block_unlock(pthread_mutex_t *lock)
+{
+    pthread_mutex_unlock(lock);
+    held--;
 }
 
 int mpi_descriptor_of(int fd, const void *caller)
@@ -161,15 +180,28 @@ bool mpi_block_start(mpi_blocked_t *block)
     return has_thread || start_thread(mpi_process_self->cores) || !withdraw(block);
 }
 
+/* Fibers change between the two: what runs in a poll on this rank's stack must not do so again. */
+static void begin_to_give_way(mpi_process_t *process)
+{
+    mpi_go_inside(process->rank);
+    process->gives_way = true;
+}
+
+static void end_giving_way(mpi_process_t *process)
+{
+    process->gives_way = false;
+    mpi_go_outside(process->rank);
+}
+
 void mpi_block_wait(mpi_blocked_t *block)
 {
-    mpi_rank_t *self = mpi_self;
+    mpi_process_t *process = mpi_process_self;
 
-    mpi_go_inside(self);
+    begin_to_give_way(process);
     do
         xy_fiber_park_outside();
     while (!atomic_load_explicit(&block->is_done, memory_order_acquire));
-    mpi_go_outside(self);
+    end_giving_way(process);
 }
 
 void mpi_block_run(void (*fn)(void *), void *arg)
@@ -210,22 +242,46 @@ long mpi_block_call(long number, const long arguments[6])
 
 /* ---- Time ---- */
 
+/* Not in a function that MPI has called, nor under one of the functions below. */
+static bool can_give_way(const mpi_process_t *process)
+{
+    return process->rank->call.name == NULL && !process->gives_way && held == 0;
+}
+
 void mpi_rank_yield(void)
 {
-    mpi_rank_t *self = mpi_self;
+    static XY_NEXT(int, next, (void));
+    mpi_process_t *process = mpi_process_self;
 
-    mpi_go_inside(self);
+    if (!can_give_way(process)) {
+        XY_CALL_NEXT(next, "sched_yield")();
+        return;
+    }
+    begin_to_give_way(process);
     xy_fiber_yield();
-    mpi_go_outside(self);
+    end_giving_way(process);
+}
+
+static void sleep_in_place(double seconds)
+{
+    static XY_NEXT(int, next, (const struct timespec *, struct timespec *));
+    double whole = floor(seconds);
+    struct timespec pause = {.tv_sec = (time_t)whole, .tv_nsec = (long)(1e9 * (seconds - whole))};
+
+    XY_CALL_NEXT(next, "nanosleep")(&pause, NULL);
 }
 
 void mpi_rank_sleep(double seconds)
 {
-    mpi_rank_t *self = mpi_self;
+    mpi_process_t *process = mpi_process_self;
 
-    mpi_go_inside(self);
+    if (!can_give_way(process)) {
+        sleep_in_place(seconds);
+        return;
+    }
+    begin_to_give_way(process);
     xy_fiber_sleep(seconds);
-    mpi_go_outside(self);
+    end_giving_way(process);
 }
 
 void mpi_rank_back_off(unsigned *round)

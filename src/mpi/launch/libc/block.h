@@ -25,6 +25,11 @@
 #define XY_MAY_PARK() mpi_block_may(__builtin_return_address(0))
 bool mpi_block_may(const void *caller);
 
+/* For locks of this library: while a thread has one, none of its calls parks. The address of the
+ * caller does not tell where a sanitizer stands between. */
+void mpi_block_lock(pthread_mutex_t *lock);
+void mpi_block_unlock(pthread_mutex_t *lock);
+
 /* Run fn(arg) on another thread while other ranks run; on this one where no thread can be had. */
 void mpi_block_run(void (*fn)(void *), void *arg);
 /* The same in two steps: what lies between them runs beside fn. */

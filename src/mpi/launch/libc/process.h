@@ -96,6 +96,7 @@ struct mpi_process {
 
     xy_vec_t atexit; /* of mpi_atexit_t */
     bool is_exiting, has_ended;
+    bool gives_way; /* it is in a wait of the C library, and other ranks run (block.c) */
     mpi_sharing_t sharing;
 
     pthread_t thread; /* its worker's */

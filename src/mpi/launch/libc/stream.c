@@ -18,6 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpi/launch/libc/block.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
 
@@ -42,14 +43,12 @@ void mpi_streams_reserve(void)
 
 static void lock_output(void)
 {
-    static XY_NEXT(int, next, (pthread_mutex_t *));
-
-    XY_CALL_NEXT(next, "pthread_mutex_lock")(&output);
+    mpi_block_lock(&output);
 }
 
 static void unlock_output(void)
 {
-    pthread_mutex_unlock(&output);
+    mpi_block_unlock(&output);
 }
 
 static void begin_child(void)

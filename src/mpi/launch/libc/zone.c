@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "mpi/launch/libc/block.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
 
@@ -19,9 +20,7 @@ static char *zone_now; /* what the C library has; NULL: no TZ */
 
 static void lock_zone(void)
 {
-    static XY_NEXT(int, next, (pthread_mutex_t *));
-
-    XY_CALL_NEXT(next, "pthread_mutex_lock")(&lock);
+    mpi_block_lock(&lock);
 }
 
 static void plain_tzset(void)
@@ -80,7 +79,7 @@ XY_INTERPOSE void tzset(void)
     }
     lock_zone();
     enter_zone(process);
-    pthread_mutex_unlock(&lock);
+    mpi_block_unlock(&lock);
 }
 
 XY_INTERPOSE struct tm *localtime_r(const time_t *when, struct tm *result)
@@ -94,7 +93,7 @@ XY_INTERPOSE struct tm *localtime_r(const time_t *when, struct tm *result)
     lock_zone();
     enter_zone(process);
     answer = XY_CALL_NEXT(next, "localtime_r")(when, result);
-    pthread_mutex_unlock(&lock);
+    mpi_block_unlock(&lock);
     return answer;
 }
 
@@ -109,7 +108,7 @@ XY_INTERPOSE time_t mktime(struct tm *tm)
     lock_zone();
     enter_zone(process);
     when = XY_CALL_NEXT(next, "mktime")(tm);
-    pthread_mutex_unlock(&lock);
+    mpi_block_unlock(&lock);
     return when;
 }
 
