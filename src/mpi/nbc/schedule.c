@@ -246,15 +246,21 @@ static void wake(const nbc_schedule_t *schedule, int count)
         xy_worker_notify(schedule->coll->local[p]->worker->base);
 }
 
-/* The operation was in progress for the cores of both its ranks. */
+static const mpi_worker_t *worker_of(const mpi_coll_t *coll, int rank)
+{
+    return coll->local[coll->local_of[rank]]->worker;
+}
+
+/* The operation was in progress for the cores of both its ranks. It is over, and with it perhaps
+ * the communicator and its group: only what the schedule holds is there. */
 static void trace_op(mpi_trace_t *trace, const nbc_schedule_t *schedule, const xy_op_t *op)
 {
     const mpi_worker_t *from, *to;
 
     if (op->kind < XY_OP_MOVE)
         return;
-    from = rank_of(schedule, op->from.rank)->worker;
-    to = rank_of(schedule, op->to.rank)->worker;
+    from = worker_of(schedule->coll, op->from.rank);
+    to = worker_of(schedule->coll, op->to.rank);
     mpi_trace_put_message(trace, from, op->bytes);
     if (to != from)
         mpi_trace_put_message(trace, to, op->bytes);
