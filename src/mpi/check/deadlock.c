@@ -104,6 +104,12 @@ static void describe_call(const place_t *call, char *text, size_t size)
              has_comm ? call->comm : "", site[0] != '\0' ? ", " : "", site);
 }
 
+/* What was freed meanwhile may hold neither true nor false. */
+static bool is_set(const bool *flag)
+{
+    return *(const unsigned char *)flag != 0;
+}
+
 /* Is request `i` of those that the rank waits for pending? Its call is copied then. */
 static bool copy_pending(const mpi_rank_t *rank, int i, place_t *place)
 {
@@ -111,8 +117,8 @@ static bool copy_pending(const mpi_rank_t *rank, int i, place_t *place)
     mpi_request_t request;
 
     if (!check_copy_memory(&address, rank->waits + i, sizeof(address)) ||
-        !check_copy_memory(&request, address, sizeof(request)) || request.is_done ||
-        !request.is_active)
+        !check_copy_memory(&request, address, sizeof(request)) || is_set(&request.is_done) ||
+        !is_set(&request.is_active))
         return false;
     copy_call(&request.call, place);
     return place->name[0] != '\0';
