@@ -48,19 +48,24 @@ bool nbc_wants(const coll_call_t *call)
     return s->progress == XMPI_PROGRESS_THREADS || (s->split != XMPI_SPLIT_OFF && is_tree(c));
 }
 
+void nbc_shape_size(const coll_call_t *call, nbc_shape_t *shape)
+{
+    shape->collective = call->kind->collective;
+    shape->count = call->op != NULL ? (uint64_t)call->receive_count : call->bytes;
+    shape->element = call->op != NULL ? (uint64_t)call->receive_type->extent : 1;
+}
+
 void nbc_shape_make(const coll_call_t *call, nbc_shape_t *shape)
 {
     const mpi_settings_t *s = mpi_settings_of(call->comm);
     xy_collective_t c = call->kind->collective;
 
     *shape = (nbc_shape_t){0};
-    shape->collective = c;
+    nbc_shape_size(call, shape);
     shape->root = call->kind->is_rooted ? call->root : 0;
     shape->is_threads = s->progress == XMPI_PROGRESS_THREADS;
     shape->is_kept = !nbc_needs_all_counts(call) && c != XY_COLL_REDUCE_SCATTER;
     shape->is_in_place = may_be_in_place(c) && call->is_in_place;
-    shape->count = call->op != NULL ? (uint64_t)call->receive_count : call->bytes;
-    shape->element = call->op != NULL ? (uint64_t)call->receive_type->extent : 1;
     shape->algorithm = s->algorithm[c];
     if (s->split == XMPI_SPLIT_OFF || !is_tree(c))
         return;

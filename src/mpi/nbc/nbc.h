@@ -92,8 +92,8 @@ typedef struct nbc_comm {
     nbc_schedule_t *open;        /* not all have arrived */
     nbc_cached_schedule_t *idle; /* the one used last first */
     int idle_count;
-    double
-        computed[XY_COLL_COUNT]; /* seconds between start and Wait, a running mean; 0: none yet */
+    /* Seconds between start and Wait, a running mean; 0: none yet. */
+    double computed[XY_COLL_COUNT];
 } nbc_comm_t;
 
 static inline nbc_comm_t *nbc_of(const mpi_coll_t *coll)
@@ -142,7 +142,10 @@ xy_status_t nbc_rank_args_adjust(coll_call_t *call, bool is_in_place);
 /* The member's data is where the program wants it; frees the member. */
 void nbc_rank_args_finish(coll_call_t *call);
 
-/* The shape that a call asks for, by its settings. */
+/* What moves in a call: the collective, the elements and their size. */
+void nbc_shape_size(const coll_call_t *call, nbc_shape_t *shape);
+/* The shape that a call asks for, by its settings. With the lock of its communicator's nbc_comm_t
+ * for a collective that may be split. */
 void nbc_shape_make(const coll_call_t *call, nbc_shape_t *shape);
 /* A graph and executor for it; `calls` [size] are all there where nbc_needs_all_counts. Says what
  * is wrong. */

@@ -55,11 +55,11 @@ int nbc_split_levels(const coll_call_t *call, const nbc_shape_t *shape)
  * the tree's height shares them. */
 static double transfer_of(const coll_call_t *call)
 {
-    nbc_shape_t shape;
+    nbc_shape_t shape = {0};
     int height = xy_split_height(call->comm->size, 2);
     bool has_blocks = call->op == NULL && call->kind->collective > XY_COLL_BCAST;
 
-    nbc_shape_make(call, &shape);
+    nbc_shape_size(call, &shape);
     if (has_blocks && height > 0)
         shape.count = shape.count * (uint64_t)(call->comm->size - 1) / (uint64_t)height;
     return transfer_seconds(&shape) * (shape.collective == XY_COLL_ALLREDUCE ? 2.0 : 1.0);
