@@ -124,17 +124,10 @@ static void advise_wrapper(xy_text_t *text, const mpi_part_t *part, int program)
     add_arguments(text, part, program, part->argc);
 }
 
-static const char *last_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* An interpreter, perhaps behind a script of the same name that chooses the version. */
 static bool is_itself(const mpi_part_t *part, const char *file, const char *name)
 {
-    return is_same_file(part->path, file) || strcmp(last_name(part->argv[0]), last_name(name)) == 0;
+    return is_same_file(part->path, file) || strcmp(basename(part->argv[0]), basename(name)) == 0;
 }
 
 static void advise(xy_text_t *text, const mpi_part_t *part, const char *file, const char *name)

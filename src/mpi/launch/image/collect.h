@@ -5,7 +5,6 @@
 
 #include "mpi/launch/image/program.h"
 
-const char *mpi_library_base_name(const char *path);
 /* The C and C++ runtimes; and those of them that every process of the launcher has. */
 bool mpi_library_is_runtime(const char *name);
 bool mpi_library_is_base(const char *name);

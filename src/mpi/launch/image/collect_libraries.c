@@ -43,18 +43,11 @@ bool mpi_library_is_runtime(const char *name)
     return begins_with(name, base) || begins_with(name, runtimes);
 }
 
-const char *mpi_library_base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash != NULL ? slash + 1 : path;
-}
-
 /* "foo", "libfoo.so" and "libfoo.so.1" all name libfoo.so.1. */
 static bool is_listed(const xy_vec_t *list, const char *name)
 {
     for (size_t i = 0; list != NULL && i < list->count; i++) {
-        const char *wanted = mpi_library_base_name(XY_VEC_AT(list, const char *, i));
+        const char *wanted = basename(XY_VEC_AT(list, const char *, i));
         size_t n = strlen(wanted);
 
         if (strncmp(name, wanted, n) == 0 && (name[n] == '\0' || name[n] == '.'))
@@ -131,7 +124,7 @@ bool mpi_library_is_module(const mpi_program_t *program, const char *name)
     for (size_t i = 0; i < program->modules.count; i++) {
         const mpi_elf_t *elf = XY_VEC_AT(&program->modules, mpi_module_t, i).elf;
 
-        if (strcmp(mpi_library_base_name(elf->path), mpi_library_base_name(name)) == 0 ||
+        if (strcmp(basename(elf->path), basename(name)) == 0 ||
             (elf->soname != NULL && strcmp(elf->soname, name) == 0))
             return true;
     }
@@ -162,7 +155,7 @@ static bool must_be_copied(const gathering_t *g, const mpi_elf_t *library)
 {
     const mpi_elf_t *program = XY_VEC_AT(&g->program->modules, mpi_module_t, 0).elf;
 
-    if (is_listed(g->config->privat, mpi_library_base_name(library->path)) ||
+    if (is_listed(g->config->privat, basename(library->path)) ||
         (library->soname != NULL && is_listed(g->config->privat, library->soname)))
         return true;
     for (size_t i = 0; i < library->needed.count; i++)
@@ -226,7 +219,7 @@ static bool is_seen(const gathering_t *g, const char *name)
     for (size_t i = 0; i < g->seen.count; i++) {
         const mpi_elf_t *elf = XY_VEC_AT(&g->seen, mpi_elf_t *, i);
 
-        if (strcmp(mpi_library_base_name(elf->path), mpi_library_base_name(name)) == 0 ||
+        if (strcmp(basename(elf->path), basename(name)) == 0 ||
             (elf->soname != NULL && strcmp(elf->soname, name) == 0))
             return true;
     }
@@ -337,7 +330,7 @@ static xy_status_t check_list(const gathering_t *g)
         for (size_t m = 1; m < g->program->modules.count; m++) {
             const mpi_elf_t *elf = XY_VEC_AT(&g->program->modules, mpi_module_t, m).elf;
 
-            is_found |= is_listed(&one, mpi_library_base_name(elf->path)) ||
+            is_found |= is_listed(&one, basename(elf->path)) ||
                         (elf->soname != NULL && is_listed(&one, elf->soname));
         }
         if (!is_found)
@@ -360,7 +353,7 @@ static int is_file(struct dl_phdr_info *info, size_t size, void *argument)
     file_search_t *search = argument;
 
     (void)size;
-    if (strcmp(mpi_library_base_name(info->dlpi_name), search->name) != 0)
+    if (strcmp(basename(info->dlpi_name), search->name) != 0)
         return 0;
     search->path = xy_strdup(info->dlpi_name);
     return 1;
@@ -380,7 +373,7 @@ static xy_status_t look_at_preloaded(gathering_t *g, const char *name, size_t le
     if (search.path == NULL || mpi_elf_open(search.path, &elf) != XY_OK)
         elf = NULL; /* the dynamic linker has said what is wrong with it */
     xy_free(search.path);
-    if (elf != NULL && !mpi_library_is_base(mpi_library_base_name(elf->path)) &&
+    if (elf != NULL && !mpi_library_is_base(basename(elf->path)) &&
         mpi_elf_defines_prefix(elf, "MPI_"))
         return add_module(g, elf);
     mpi_elf_close(elf);

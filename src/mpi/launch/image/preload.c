@@ -16,7 +16,7 @@
 
 bool mpi_preload_has(const char *list, const char *name)
 {
-    const char *base = mpi_library_base_name(name);
+    const char *base = basename(name);
     size_t n = strlen(base);
 
     while (list != NULL && *list != '\0') {
@@ -109,9 +109,9 @@ static xy_status_t choose_owner(choice_t *c, const char *name)
 bool mpi_library_stands_before(const mpi_elf_t *program, const mpi_elf_t *first, const char *second)
 {
     for (size_t i = 0; i < program->needed.count; i++) {
-        const char *name = mpi_library_base_name(XY_VEC_AT(&program->needed, const char *, i));
+        const char *name = basename(XY_VEC_AT(&program->needed, const char *, i));
 
-        if (strcmp(name, mpi_library_base_name(first->path)) == 0 ||
+        if (strcmp(name, basename(first->path)) == 0 ||
             (first->soname != NULL && strcmp(name, first->soname) == 0))
             return true;
         if (strncmp(name, second, strlen(second)) == 0)
@@ -136,7 +136,7 @@ static xy_status_t choose_interposer(choice_t *c, const char *name)
         found = found != NULL ? found : dlsym(RTLD_DEFAULT, name);
         if (found == NULL || dladdr(found, &info) == 0)
             return XY_OK;
-        object = mpi_library_base_name(info.dli_fname);
+        object = basename(info.dli_fname);
         if (mpi_library_is_base(object) && mpi_library_stands_before(program, elf, object))
             return mpi_preload_add(c->program, c->preloaded, elf->path);
     }

@@ -12,10 +12,6 @@
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
 
-/* The bounds of this library: what the linker puts at its two ends. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char _end[] __attribute__((visibility("hidden")));
-
 /* ---- Who may park ---- */
 
 /* Found once per rank, when it first matters. */
@@ -32,20 +28,20 @@ static bool shares_core(mpi_process_t *process)
     return process->sharing == XMPI_SHARING_CORE;
 }
 
-static bool is_inside(const void *caller)
-{
-    return (const char *)caller >= __ehdr_start && (const char *)caller < _end;
-}
-
 static _Thread_local int held __attribute__((tls_model("initial-exec"))); /* mpi_block_lock */
 
 /* Interposers, sanitizers and allocators may stand between this library and its own functions, so
  * the caller's address alone does not tell: a rank inside MPI, or one that is giving way already,
  * may be on the stack of a poll. */
+static bool can_give_way(const mpi_process_t *process)
+{
+    return process->rank->call.name == NULL && !process->gives_way && held == 0;
+}
+
 bool mpi_block_may(const void *caller)
 {
-    return mpi_process_is_rank() && mpi_self->call.name == NULL && !mpi_process_self->gives_way &&
-           held == 0 && !is_inside(caller) && !mpi_locals_is_allocator(caller) &&
+    return mpi_process_is_rank() && can_give_way(mpi_process_self) &&
+           !mpi_interpose_is_own(caller) && !mpi_locals_is_allocator(caller) &&
            shares_core(mpi_process_self);
 }
 
@@ -67,7 +63,7 @@ int mpi_descriptor_of(int fd, const void *caller)
     const mpi_stream_t *stream;
 
     if (fd < 0 || fd > STDERR_FILENO || process == NULL || mpi_process_is_child ||
-        is_inside(caller))
+        mpi_interpose_is_own(caller))
         return fd;
     if (fd == STDIN_FILENO)
         return process->in.fd;
@@ -241,12 +237,6 @@ long mpi_block_call(long number, const long arguments[6])
 }
 
 /* ---- Time ---- */
-
-/* Not in a function that MPI has called, nor under one of the functions below. */
-static bool can_give_way(const mpi_process_t *process)
-{
-    return process->rank->call.name == NULL && !process->gives_way && held == 0;
-}
 
 void mpi_rank_yield(void)
 {

@@ -25,9 +25,7 @@ static const char *program_name(void)
 
 static const char *short_name(void)
 {
-    const char *name = program_name(), *slash = strrchr(name, '/');
-
-    return slash != NULL ? slash + 1 : name;
+    return basename(program_name());
 }
 
 /* "name:" and " " or "file:line: ", text and ": reason", in one piece. `code` < 0: without a

@@ -2,7 +2,8 @@
 /*
  * What is behind a descriptor: a regular file, which never waits for another rank, or something
  * that may (a pipe, a socket, a terminal). Asked once per descriptor and remembered until it is
- * closed, so that reading and writing files costs one load more.
+ * closed, so that reading and writing files costs one load more. What another thread asked before
+ * the descriptor was closed is forgotten after that.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -70,25 +71,28 @@ void mpi_descriptor_await_input(int fd)
 XY_INTERPOSE int close(int fd)
 {
     static XY_NEXT(int, next, (int));
+    int code = XY_CALL_NEXT(next, "close")(fd);
 
     mpi_descriptor_forget(fd);
-    return XY_CALL_NEXT(next, "close")(fd);
+    return code;
 }
 
 XY_INTERPOSE int dup2(int from, int to)
 {
     static XY_NEXT(int, next, (int, int));
+    int code = XY_CALL_NEXT(next, "dup2")(from, to);
 
     mpi_descriptor_forget(to);
-    return XY_CALL_NEXT(next, "dup2")(from, to);
+    return code;
 }
 
 XY_INTERPOSE int dup3(int from, int to, int flags)
 {
     static XY_NEXT(int, next, (int, int, int));
+    int code = XY_CALL_NEXT(next, "dup3")(from, to, flags);
 
     mpi_descriptor_forget(to);
-    return XY_CALL_NEXT(next, "dup3")(from, to, flags);
+    return code;
 }
 
 static void forget_from(unsigned first, unsigned last)
@@ -100,15 +104,16 @@ static void forget_from(unsigned first, unsigned last)
 XY_INTERPOSE int close_range(unsigned first, unsigned last, int flags)
 {
     static XY_NEXT(int, next, (unsigned, unsigned, int));
+    int code = XY_CALL_NEXT(next, "close_range")(first, last, flags);
 
     forget_from(first, last);
-    return XY_CALL_NEXT(next, "close_range")(first, last, flags);
+    return code;
 }
 
 XY_INTERPOSE void closefrom(int first)
 {
     static XY_NEXT(void, next, (int));
 
-    forget_from(first > 0 ? (unsigned)first : 0, REMEMBERED);
     XY_CALL_NEXT(next, "closefrom")(first);
+    forget_from(first > 0 ? (unsigned)first : 0, REMEMBERED);
 }

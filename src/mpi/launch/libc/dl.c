@@ -17,10 +17,6 @@
 
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-/* The bounds of this library: what the linker puts at its two ends. */
-extern const char __ehdr_start[] __attribute__((visibility("hidden")));
-extern const char _end[] __attribute__((visibility("hidden")));
-
 typedef void *(*symbol_fn)(void *handle, const char *name);
 typedef void *(*open_fn)(const char *path, int flags);
 
@@ -149,11 +145,6 @@ static void *open_plugin(mpi_process_t *process, const char *path)
 
 /* ---- dlopen ---- */
 
-static bool is_here(const char *address)
-{
-    return address >= __ehdr_start && address < _end;
-}
-
 static bool is_of_image(const void *address)
 {
     const mpi_program_t *program;
@@ -215,7 +206,7 @@ void *mpi_dl_choose_open(const char *path, int flags, const char *caller)
     bool is_private;
 
     (void)flags;
-    if (process == NULL || is_here(caller))
+    if (process == NULL || mpi_interpose_is_own(caller))
         return (void *)real_open();
     if (path == NULL || *path == '\0' || is_of_image(caller) || is_linked(process, path))
         return (void *)open_for_rank;
@@ -239,7 +230,7 @@ static void *find_next_outside(const char *name, const mpi_module_t *caller)
     if (found == NULL || dladdr(found, &info) == 0 ||
         strcmp(basename(info.dli_fname), basename(path)) != 0)
         return found;
-    if (self == NULL && dladdr(__ehdr_start, &info) != 0)
+    if (self == NULL && dladdr((void *)mpi_dl_setup, &info) != 0)
         self = real_open()(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     return self != NULL ? real_symbol()(self, name) : NULL;
 }
@@ -283,7 +274,7 @@ void *mpi_dl_choose_symbol(void *handle, const char *name, const char *caller)
     bool is_for_rank;
 
     (void)name;
-    if (process == NULL || is_here(caller))
+    if (process == NULL || mpi_interpose_is_own(caller))
         return (void *)real_symbol();
     is_for_rank = handle == process || handle == RTLD_DEFAULT || is_plugin(process, handle) ||
                   (handle == RTLD_NEXT && is_of_image(caller));

@@ -114,74 +114,66 @@ static size_t count_list(va_list list)
     return n;
 }
 
-static void fill_list(char **arguments, const char *first, size_t count, va_list list)
+typedef int (*exec_fn)(const char *path, char *const arguments[], char *const environment[]);
+
+/* On the stack: the caller may be a child that shares its memory with the rank (vfork). */
+static int exec_list(exec_fn run, const char *path, const char *first, va_list list,
+                     bool has_environment)
 {
+    va_list again;
+    char **arguments, *const *environment = environ;
+    size_t count;
+
+    va_copy(again, list);
+    count = count_list(list);
+    arguments = __builtin_alloca((count + 1) * sizeof(char *));
     arguments[0] = (char *)(uintptr_t)first;
     for (size_t i = 1; i <= count; i++)
-        arguments[i] = va_arg(list, char *);
+        arguments[i] = va_arg(again, char *);
+    if (has_environment)
+        environment = va_arg(again, char *const *);
+    va_end(again);
+    return run(path, arguments, environment);
 }
 
 XY_INTERPOSE int execl(const char *path, const char *first, ...)
 {
-    va_list list, again;
-    size_t count;
+    va_list list;
+    int code;
 
     if (refuse("execl", path) != 0)
         return -1;
     va_start(list, first);
-    va_copy(again, list);
-    count = count_list(list);
-    {
-        char **arguments = __builtin_alloca((count + 1) * sizeof(char *));
-
-        fill_list(arguments, first, count, again);
-        va_end(again);
-        va_end(list);
-        return plain_execve(path, arguments, environ);
-    }
+    code = exec_list(plain_execve, path, first, list, false);
+    va_end(list);
+    return code;
 }
 
 XY_INTERPOSE int execlp(const char *file, const char *first, ...)
 {
-    va_list list, again;
-    size_t count;
+    va_list list;
+    int code;
 
     if (refuse("execlp", file) != 0)
         return -1;
     va_start(list, first);
-    va_copy(again, list);
-    count = count_list(list);
-    {
-        char **arguments = __builtin_alloca((count + 1) * sizeof(char *));
-
-        fill_list(arguments, first, count, again);
-        va_end(again);
-        va_end(list);
-        return search_and_exec(file, arguments, environ);
-    }
+    code = exec_list(search_and_exec, file, first, list, false);
+    va_end(list);
+    return code;
 }
 
 /* The environment follows the end of the list. */
 XY_INTERPOSE int execle(const char *path, const char *first, ...)
 {
-    va_list list, again;
-    size_t count;
+    va_list list;
+    int code;
 
     if (refuse("execle", path) != 0)
         return -1;
     va_start(list, first);
-    va_copy(again, list);
-    count = count_list(list);
-    {
-        char **arguments = __builtin_alloca((count + 1) * sizeof(char *));
-        char *const *environment;
-
-        fill_list(arguments, first, count, again);
-        environment = va_arg(again, char *const *);
-        va_end(again);
-        va_end(list);
-        return plain_execve(path, arguments, environment);
-    }
+    code = exec_list(plain_execve, path, first, list, true);
+    va_end(list);
+    return code;
 }
 
 /* daemon ends the process that calls it. */

@@ -53,31 +53,7 @@ XY_INTERPOSE int open(const char *path, int flags, ...)
     return open_for(AT_FDCWD, path, flags, mode, XY_MAY_PARK());
 }
 
-XY_INTERPOSE int open64(const char *path, int flags, ...)
-{
-    mode_t mode = 0;
-    va_list arguments;
-
-    va_start(arguments, flags);
-    if (XY_HAS_MODE(flags))
-        mode = va_arg(arguments, mode_t);
-    va_end(arguments);
-    return open_for(AT_FDCWD, path, flags, mode, XY_MAY_PARK());
-}
-
 XY_INTERPOSE int openat(int directory, const char *path, int flags, ...)
-{
-    mode_t mode = 0;
-    va_list arguments;
-
-    va_start(arguments, flags);
-    if (XY_HAS_MODE(flags))
-        mode = va_arg(arguments, mode_t);
-    va_end(arguments);
-    return open_for(directory, path, flags, mode, XY_MAY_PARK());
-}
-
-XY_INTERPOSE int openat64(int directory, const char *path, int flags, ...)
 {
     mode_t mode = 0;
     va_list arguments;
@@ -116,15 +92,8 @@ XY_INTERPOSE FILE *fopen(const char *path, const char *mode)
     return s.file;
 }
 
-XY_INTERPOSE FILE *fopen64(const char *path, const char *mode)
-{
-    static XY_NEXT(FILE *, next, (const char *, const char *));
-    stream_t s = {.path = path, .mode = mode};
-
-    if (!XY_MAY_PARK() || !is_fifo(AT_FDCWD, path))
-        return XY_CALL_NEXT(next, "fopen64")(path, mode);
-    mpi_block_run(open_there, &s);
-    if (s.file == NULL)
-        errno = s.error;
-    return s.file;
-}
+/* Files are large in any case on 64-bit machines. */
+XY_INTERPOSE int open64(const char *path, int flags, ...) __attribute__((alias("open")));
+XY_INTERPOSE int openat64(int directory, const char *path, int flags, ...)
+    __attribute__((alias("openat")));
+XY_INTERPOSE FILE *fopen64(const char *path, const char *mode) __attribute__((alias("fopen")));

@@ -39,124 +39,22 @@ static FILE *own(FILE *file)
 
 /* ---- Formatted input: three dialects, which differ in %a and in binary integers ---- */
 
+#define XY_SCAN_CHARACTER char
+#define XY_SCAN_SOURCE    own
+
 /* What programs compiled for C90 and C++98 call. */
-static int scan_old_from(FILE *file, const char *format, va_list arguments)
-{
-    static XY_NEXT(int, next, (FILE *, const char *, va_list));
+#define XY_SCAN_NAME(kind) old_##kind##scanf
+#define XY_SCAN_NEXT       "vfscanf"
+#include "mpi/launch/libc/scan.inc"
 
-    return XY_CALL_NEXT(next, "vfscanf")(own(file), format, arguments);
-}
-
-XY_INTERPOSE int old_vfscanf(FILE *file, const char *format, va_list arguments)
-{
-    return scan_old_from(file, format, arguments);
-}
-
-XY_INTERPOSE int old_vscanf(const char *format, va_list arguments)
-{
-    return scan_old_from(stdin, format, arguments);
-}
-
-XY_INTERPOSE int old_fscanf(FILE *file, const char *format, ...)
-{
-    va_list arguments;
-    int n;
-
-    va_start(arguments, format);
-    n = scan_old_from(file, format, arguments);
-    va_end(arguments);
-    return n;
-}
-
-XY_INTERPOSE int old_scanf(const char *format, ...)
-{
-    va_list arguments;
-    int n;
-
-    va_start(arguments, format);
-    n = scan_old_from(stdin, format, arguments);
-    va_end(arguments);
-    return n;
-}
-
-static int scan_from(FILE *file, const char *format, va_list arguments)
-{
-    static XY_NEXT(int, next, (FILE *, const char *, va_list));
-
-    return XY_CALL_NEXT(next, "__isoc99_vfscanf")(own(file), format, arguments);
-}
-
-XY_INTERPOSE int __isoc99_vfscanf(FILE *file, const char *format, va_list arguments)
-{
-    return scan_from(file, format, arguments);
-}
-
-XY_INTERPOSE int __isoc99_vscanf(const char *format, va_list arguments)
-{
-    return scan_from(stdin, format, arguments);
-}
-
-XY_INTERPOSE int __isoc99_fscanf(FILE *file, const char *format, ...)
-{
-    va_list arguments;
-    int n;
-
-    va_start(arguments, format);
-    n = scan_from(file, format, arguments);
-    va_end(arguments);
-    return n;
-}
-
-XY_INTERPOSE int __isoc99_scanf(const char *format, ...)
-{
-    va_list arguments;
-    int n;
-
-    va_start(arguments, format);
-    n = scan_from(stdin, format, arguments);
-    va_end(arguments);
-    return n;
-}
+#define XY_SCAN_NAME(kind) __isoc99_##kind##scanf
+#define XY_SCAN_NEXT       "__isoc99_vfscanf"
+#include "mpi/launch/libc/scan.inc"
 
 /* What programs compiled for C23 call. */
-static int scan_newer_from(FILE *file, const char *format, va_list arguments)
-{
-    static XY_NEXT(int, next, (FILE *, const char *, va_list));
-
-    return XY_CALL_NEXT(next, "__isoc23_vfscanf")(own(file), format, arguments);
-}
-
-XY_INTERPOSE int __isoc23_vfscanf(FILE *file, const char *format, va_list arguments)
-{
-    return scan_newer_from(file, format, arguments);
-}
-
-XY_INTERPOSE int __isoc23_vscanf(const char *format, va_list arguments)
-{
-    return scan_newer_from(stdin, format, arguments);
-}
-
-XY_INTERPOSE int __isoc23_fscanf(FILE *file, const char *format, ...)
-{
-    va_list arguments;
-    int n;
-
-    va_start(arguments, format);
-    n = scan_newer_from(file, format, arguments);
-    va_end(arguments);
-    return n;
-}
-
-XY_INTERPOSE int __isoc23_scanf(const char *format, ...)
-{
-    va_list arguments;
-    int n;
-
-    va_start(arguments, format);
-    n = scan_newer_from(stdin, format, arguments);
-    va_end(arguments);
-    return n;
-}
+#define XY_SCAN_NAME(kind) __isoc23_##kind##scanf
+#define XY_SCAN_NEXT       "__isoc23_vfscanf"
+#include "mpi/launch/libc/scan.inc"
 
 /* ---- Plain input ---- */
 

@@ -5,6 +5,15 @@
 #include <stddef.h>
 #include <unistd.h>
 
+/* The bounds of this library: what the linker puts at its two ends. */
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+extern const char _end[] __attribute__((visibility("hidden")));
+
+bool mpi_interpose_is_own(const void *code)
+{
+    return (const char *)code >= __ehdr_start && (const char *)code < _end;
+}
+
 void *mpi_interpose_next(const char *symbol)
 {
     static const char message[] = "xylem: the C library lacks a function that it must have\n";

@@ -15,6 +15,7 @@
 #ifndef XY_MPI_LAUNCH_LIBC_INTERPOSE_H
 #define XY_MPI_LAUNCH_LIBC_INTERPOSE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define XY_INTERPOSE __attribute__((visibility("default"), used))
@@ -27,6 +28,9 @@
 
 /* dlsym(RTLD_NEXT); ends the process when there is none, which a C library cannot lack. */
 void *mpi_interpose_next(const char *symbol) __attribute__((visibility("hidden")));
+
+/* Is it an address in the code of this library? */
+bool mpi_interpose_is_own(const void *code) __attribute__((visibility("hidden")));
 
 static inline void *mpi_interpose_fill(void **slot, const char *symbol)
 {

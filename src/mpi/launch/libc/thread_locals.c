@@ -72,8 +72,7 @@ static bool is_skipped(const char *path)
     static const char *const names[] = {"libc.so",     "ld-linux",   "libmpi_abi.so", "linux-vdso",
                                         "libasan.so",  "liblsan.so", "libtsan.so",    "libubsan.so",
                                         "libclang_rt", NULL};
-    const char *slash = strrchr(path, '/');
-    const char *name = slash != NULL ? slash + 1 : path;
+    const char *name = basename(path);
 
     for (int i = 0; names[i] != NULL; i++)
         if (strncmp(name, names[i], strlen(names[i])) == 0)
@@ -152,7 +151,9 @@ static xy_status_t add(const library_t *library)
     return XY_OK;
 }
 
-static struct link_map *allocators[4];
+enum { MAX_ALLOCATORS = 4 };
+
+static struct link_map *allocators[MAX_ALLOCATORS];
 static _Atomic int allocator_count;
 
 static void note_allocator(void *handle)
@@ -160,7 +161,7 @@ static void note_allocator(void *handle)
     struct link_map *map = NULL;
     int n = allocator_count;
 
-    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || n == 4)
+    if (dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0 || n == MAX_ALLOCATORS)
         return;
     for (int i = 0; i < n; i++)
         if (allocators[i] == map)

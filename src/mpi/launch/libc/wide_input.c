@@ -92,119 +92,19 @@ XY_INTERPOSE wint_t getwchar_unlocked(void)
     return fgetwc(stdin);
 }
 
-static int scan_from(FILE *file, const wchar_t *format, va_list arguments)
-{
-    static XY_NEXT(int, next, (FILE *, const wchar_t *, va_list));
+/* ---- Formatted input: the dialects of input.c ---- */
 
-    return XY_CALL_NEXT(next, "__isoc99_vfwscanf")(reader(file), format, arguments);
-}
+#define XY_SCAN_CHARACTER wchar_t
+#define XY_SCAN_SOURCE    reader
 
-XY_INTERPOSE int __isoc99_vfwscanf(FILE *file, const wchar_t *format, va_list arguments)
-{
-    return scan_from(file, format, arguments);
-}
+#define XY_SCAN_NAME(kind) old_##kind##wscanf
+#define XY_SCAN_NEXT       "vfwscanf"
+#include "mpi/launch/libc/scan.inc"
 
-XY_INTERPOSE int __isoc99_vwscanf(const wchar_t *format, va_list arguments)
-{
-    return scan_from(stdin, format, arguments);
-}
+#define XY_SCAN_NAME(kind) __isoc99_##kind##wscanf
+#define XY_SCAN_NEXT       "__isoc99_vfwscanf"
+#include "mpi/launch/libc/scan.inc"
 
-XY_INTERPOSE int __isoc99_fwscanf(FILE *file, const wchar_t *format, ...)
-{
-    va_list arguments;
-    int n;
-
-    va_start(arguments, format);
-    n = scan_from(file, format, arguments);
-    va_end(arguments);
-    return n;
-}
-
-XY_INTERPOSE int __isoc99_wscanf(const wchar_t *format, ...)
-{
-    va_list arguments;
-    int n;
-
-    va_start(arguments, format);
-    n = scan_from(stdin, format, arguments);
-    va_end(arguments);
-    return n;
-}
-
-static int scan_old_from(FILE *file, const wchar_t *format, va_list arguments)
-{
-    static XY_NEXT(int, next, (FILE *, const wchar_t *, va_list));
-
-    return XY_CALL_NEXT(next, "vfwscanf")(reader(file), format, arguments);
-}
-
-XY_INTERPOSE int old_vfwscanf(FILE *file, const wchar_t *format, va_list arguments)
-{
-    return scan_old_from(file, format, arguments);
-}
-
-XY_INTERPOSE int old_vwscanf(const wchar_t *format, va_list arguments)
-{
-    return scan_old_from(stdin, format, arguments);
-}
-
-XY_INTERPOSE int old_fwscanf(FILE *file, const wchar_t *format, ...)
-{
-    va_list arguments;
-    int n;
-
-    va_start(arguments, format);
-    n = scan_old_from(file, format, arguments);
-    va_end(arguments);
-    return n;
-}
-
-XY_INTERPOSE int old_wscanf(const wchar_t *format, ...)
-{
-    va_list arguments;
-    int n;
-
-    va_start(arguments, format);
-    n = scan_old_from(stdin, format, arguments);
-    va_end(arguments);
-    return n;
-}
-
-static int scan_newer_from(FILE *file, const wchar_t *format, va_list arguments)
-{
-    static XY_NEXT(int, next, (FILE *, const wchar_t *, va_list));
-
-    return XY_CALL_NEXT(next, "__isoc23_vfwscanf")(reader(file), format, arguments);
-}
-
-XY_INTERPOSE int __isoc23_vfwscanf(FILE *file, const wchar_t *format, va_list arguments)
-{
-    return scan_newer_from(file, format, arguments);
-}
-
-XY_INTERPOSE int __isoc23_vwscanf(const wchar_t *format, va_list arguments)
-{
-    return scan_newer_from(stdin, format, arguments);
-}
-
-XY_INTERPOSE int __isoc23_fwscanf(FILE *file, const wchar_t *format, ...)
-{
-    va_list arguments;
-    int n;
-
-    va_start(arguments, format);
-    n = scan_newer_from(file, format, arguments);
-    va_end(arguments);
-    return n;
-}
-
-XY_INTERPOSE int __isoc23_wscanf(const wchar_t *format, ...)
-{
-    va_list arguments;
-    int n;
-
-    va_start(arguments, format);
-    n = scan_newer_from(stdin, format, arguments);
-    va_end(arguments);
-    return n;
-}
+#define XY_SCAN_NAME(kind) __isoc23_##kind##wscanf
+#define XY_SCAN_NEXT       "__isoc23_vfwscanf"
+#include "mpi/launch/libc/scan.inc"
