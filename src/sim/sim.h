@@ -6,7 +6,8 @@
  *   share.h  one thing that many use alike: memory
  *   flow.h   links that are crossed by routes, max-min fair: networks, buses
  *   node.h   a model: graphs of collectives under placements and policies of progress
- *   sweep.h  many of them: tables, curves and heat maps over ranks, sizes and progress modes
+ *   job.h    another: an MPI job, whose processes a driver walks through or runs
+ *   sweep.h  many graphs: tables, curves and heat maps over ranks, sizes and progress modes
  *
  * `xylem bench nbc --simulate` uses node.h and sweep.h; src/tasks/sim is another model on the same
  * event core. Simulations are deterministic, to the last bit. One simulation belongs to one thread
@@ -17,6 +18,7 @@
 
 #include "sim/event.h"
 #include "sim/flow.h"
+#include "sim/job.h"
 #include "sim/node.h"
 #include "sim/share.h"
 #include "sim/sweep.h"

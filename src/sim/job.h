@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A simulated MPI job: processes on the cores of a machine, by the virtual clock. A driver says
+ * what each process does; the job says when.
+ *
+ *   xy_vjob_config_t c = {.machine = m, .procs = 64, .core_of = core_of, .run = run, .owner = me};
+ *   xy_vjob_costs_default(&c.costs);
+ *   st = xy_vjob_create(&c, &job);
+ *   st = xy_vjob_run(job);             (calls run(me, p) whenever process p may go on)
+ *   seconds = xy_vjob_end(job);
+ *   xy_vjob_destroy(job);
+ *
+ *   void run(void *me, int32_t p)      (here: each process sends 8 bytes to the next one)
+ *   {
+ *       switch (step[p]++) {
+ *       case 0:
+ *           reqs[p][0] = xy_vjob_irecv(job, p, &(xy_vjob_p2p_t){.peer = before, .bytes = 8}, NULL);
+ *           reqs[p][1] = xy_vjob_isend(job, p, &(xy_vjob_p2p_t){.peer = after, .bytes = 8}, NULL);
+ *           if (!xy_vjob_wait(job, p, reqs[p], 2, XY_VJOB_ALL))
+ *               return;                                      (run() is called when it is over)
+ *           step[p]++;
+ *           // fall through
+ *       case 1:
+ *           xy_vjob_release(job, reqs[p][0]); ...
+ *           xy_vjob_finish(job, p);
+ *       }
+ *   }
+ *
+ * Each process has a time of its own, xy_vjob_now(). Computing, starting a send, a receive or a
+ * collective move it forward and return at once, ahead of the clock: messages meet by the order of
+ * the sends of a process, of the receives of a process and of arrivals, and none of these depends
+ * on when the calls are made. Waiting, testing and probing depend on it, so they return false where
+ * the clock must come first: the driver then leaves run(), and is called again when the process may
+ * go on, with the result in place. A driver with a thread of control per process switches to
+ * another one instead. Everything happens on the one thread that called xy_vjob_run().
+ *
+ * Two drivers that make the same calls get the same times, to the last bit. MPI calls are these:
+ *
+ *   MPI_Send          isend, wait            MPI_Sendrecv   irecv, isend, wait for both
+ *   MPI_Recv          irecv, wait            MPI_Bcast ...  collective, wait
+ *   MPI_Ssend, MPI_Bsend, MPI_Rsend: likewise, by the mode of the send
+ *
+ * ---- What a message costs ----
+ *
+ * Of n bytes, on a machine without other traffic; o_s and o_r are `send` and `receive` of the
+ * costs, seconds of the core of the sender and of the receiver, and no message of a process is
+ * handled while another one is:
+ *
+ *   in a node, n <= eager     o_s + n/copy  +  latency  +  o_r + n/copy
+ *   in a node, n > eager      o_s  +  latency  +  o_r + n/copy         (the receiver copies)
+ *   between nodes, n <= eager o_s + n/copy  +  L + n/B  +  o_r + n/copy
+ *   between nodes, n > eager  o_s + L  +  o_r + L  +  o_s + L + n/B  +  o_r   (ask, answer, data)
+ *
+ * L and B are latency and bandwidth of the machine between the two nodes. A message model of the
+ * store for the two clusters replaces the sum: what it says beyond the overheads and latencies is
+ * the copy, or, between nodes, latency. The send of an eager message is over when the sender has
+ * handed it out; that of a large one when the receiver has copied it (and a `latency` later), or
+ * when its data has crossed the network. A synchronous one is always sent like a large one. With
+ * `link`, every message takes link.alpha + n*link.beta and nothing else, as coll/coll.h counts.
+ *
+ * Contention: between nodes, messages of more than `packet` bytes are flows with max-min fair rates
+ * (flow.h); smaller ones cross all their links at once when the last packet has left each of them,
+ * in the order in which they were sent, and neither slow flows down nor are slowed down by them.
+ * Inside a node, copies of large messages share the memory (`numa`, share.h); small ones are in
+ * caches.
+ *
+ * Who does the receiver's part, the answer of a large message and the steps of a collective:
+ *
+ *   none      the process, inside wait, test and probe, in the order in which they became ready
+ *   tasks     the process where it is inside those; else the communication core of its node that
+ *             is free first; a process without one in its node: as with none
+ *   threads   the process where it is inside those; else a thread on the same core, which slows the
+ *             computation down by what it takes
+ *
+ * Processes that share a core take turns: one has the core until it waits, fails a test or ends;
+ * the next is the one that could go on first. A test or probe without success takes `test` seconds.
+ *
+ * ---- Order ----
+ *
+ * Things happen in the order of time. At one instant: in the order in which they were planned
+ * (event.h), where processes begin in the order of their numbers. Messages of one process to
+ * another are matched in the order of their sends, receives in the order in which they were
+ * started; a receive from any source takes the message that arrived first.
+ *
+ * Memory is linear in processes and messages in flight (and, with `path`, in the waits on the
+ * longest paths). One job belongs to one thread at a time.
+ */
+#ifndef XY_SIM_JOB_H
+#define XY_SIM_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "coll/coll.h"
+#include "cost/cost.h"
+#include "graph/graph.h"
+#include "machine/machine.h"
+#include "sim/node.h"
+#include "trace/trace.h"
+
+typedef struct xy_vjob xy_vjob_t;
+typedef struct xy_vreq xy_vreq_t;   /* of a send, a receive or a collective */
+typedef struct xy_vcomm xy_vcomm_t; /* a communicator */
+typedef struct xy_vcoll xy_vcoll_t; /* one collective of all its processes */
+
+enum { XY_VJOB_ANY = -1 }; /* source or tag */
+
+/* Seconds and bytes per second; 0 bandwidth: without limit. */
+typedef struct {
+    double send, receive; /* of a core, for each message */
+    double latency;       /* from core to core of a node */
+    double copy;          /* bytes per second that one core copies */
+    double reduce;        /* ... and reduces */
+    double numa;          /* ... that all cores of a NUMA node copy together */
+    double test;          /* a test or probe without success */
+    double swap;          /* from one process of a core to the next */
+    double task;          /* direct collectives: take a piece of the work */
+    double notice;        /* ... tell another core that it is over */
+    uint64_t eager;       /* bytes, inside a node and */
+    uint64_t eager_net;   /* between nodes: more is sent by ask, answer, data */
+    uint64_t packet;      /* bytes, between nodes: more is a flow */
+} xy_vjob_costs_t;
+
+/* Of this machine before anything was measured: the figures of xy_coll_link_default. */
+void xy_vjob_costs_default(xy_vjob_costs_t *costs);
+
+/* What is done with the data of a step of a collective. A step whose data comes from another
+ * process is captured when it is sent and delivered when it is received: the sender may go on in
+ * between. All others are done at once. */
+typedef enum { XY_VJOB_CAPTURE, XY_VJOB_DELIVER, XY_VJOB_DO } xy_vjob_phase_t;
+
+typedef struct {
+    const xy_machine_t *machine;
+    int32_t procs;
+    const int32_t *core_of; /* [procs] usable cores of the machine in its order, from 0 */
+    xy_sim_progress_t progress;
+    const int32_t *comm_cores; /* tasks: [comm_core_count] cores without a process */
+    int32_t comm_core_count;
+    xy_vjob_costs_t costs;
+    const xy_coll_link_t *link; /* messages take this, whatever the machine is; or NULL */
+    const xy_costs_t *store;    /* models of messages; or NULL */
+    const char *library;        /* whose collectives: NULL or "xylem"; "openmpi", "mpich" */
+    const char *algorithm;      /* of collectives that have it, instead; or NULL */
+    bool has_matrix;            /* count messages per pair of processes */
+    bool has_path;              /* find the critical path */
+    xy_trace_t *trace;          /* with XY_TRACE_VIRTUAL; or NULL */
+
+    void *owner; /* for the callbacks */
+    /* The process may go on, from the beginning or from where a call returned false. */
+    void (*run)(void *owner, int32_t proc);
+    /* The data of an eager or buffered send is to be kept: its buffer may change now. NULL: there
+     * is no data. */
+    void (*capture)(void *owner, void *send_data);
+    /* The data of a send goes to a receive that is about to be over. What was captured is not
+     * needed after that. NULL: likewise. */
+    void (*copy)(void *owner, void *send_data, void *receive_data);
+    /* A captured message will never be received. May be NULL. */
+    void (*drop)(void *owner, void *send_data);
+    /* A step of a collective; *slot_p is the driver's, from capture to deliver. NULL: likewise. */
+    void (*step)(void *owner, xy_vcoll_t *coll, const xy_op_t *op, xy_vjob_phase_t phase,
+                 void **slot_p);
+    /* The collective is over on all processes: its memory goes. May be NULL. */
+    void (*coll_over)(void *owner, xy_vcoll_t *coll);
+    /* Nothing can happen any more and some processes wait. xy_vjob_run() returns XY_EINVAL then,
+     * in silence. May be NULL. */
+    void (*stuck)(void *owner);
+} xy_vjob_config_t;
+
+/* The machine, the store and the trace must live as long as the job; arrays are copied. EINVAL: no
+ * process, no such core; EUNSUPPORTED: two nodes without a link that has figures; EUSAGE: no such
+ * library; ENOMEM. All are reported. */
+xy_status_t xy_vjob_create(const xy_vjob_config_t *config, xy_vjob_t **job_p);
+void xy_vjob_destroy(xy_vjob_t *job); /* NULL is fine */
+
+/* All processes from the beginning, until all have finished: XY_OK. XY_EINVAL: they are stuck. What
+ * failed inside a call (XY_ENOMEM, said; a collective that cannot be built) ends the run too. Once
+ * for each job. */
+xy_status_t xy_vjob_run(xy_vjob_t *job);
+/* The run ends before anything else happens, with this status (MPI_Abort). */
+void xy_vjob_stop(xy_vjob_t *job, xy_status_t status);
+
+/* ---- A process ---- */
+
+/* Its own time, seconds. */
+double xy_vjob_now(const xy_vjob_t *job, int32_t proc);
+/* It computes. True: go on. */
+bool xy_vjob_compute(xy_vjob_t *job, int32_t proc, double seconds);
+/* It does nothing until then (sleeps), without its core. */
+bool xy_vjob_sleep(xy_vjob_t *job, int32_t proc, double seconds);
+/* It waits until the clock has come to its time: whatever happened before has happened. */
+bool xy_vjob_sync(xy_vjob_t *job, int32_t proc);
+/* It is over: no calls any more. */
+void xy_vjob_finish(xy_vjob_t *job, int32_t proc);
+/* Following calls and waits of the process belong to this line (or whatever the number means). */
+void xy_vjob_set_line(xy_vjob_t *job, int32_t proc, uint32_t line);
+/* The name of the MPI call that begins, for traces; 0 (xy_trace_label) ends it. */
+void xy_vjob_set_call(xy_vjob_t *job, int32_t proc, uint32_t label);
+/* Block the process outside of any request, and let it go on `seconds` from the time of `proc` that
+ * calls this (for what the driver does itself). Only after xy_vjob_block() of `sleeper`. */
+void xy_vjob_block(xy_vjob_t *job, int32_t proc);
+void xy_vjob_unblock(xy_vjob_t *job, int32_t proc, double seconds, int32_t sleeper);
+
+/* ---- Messages ---- */
+
+typedef enum {
+    XY_VJOB_STANDARD,
+    XY_VJOB_SYNCHRONOUS,
+    XY_VJOB_READY,
+    XY_VJOB_BUFFERED,
+} xy_vjob_mode_t;
+
+typedef struct {
+    uint32_t context; /* messages meet in it only */
+    int32_t peer;     /* process of the job; a receive: or XY_VJOB_ANY */
+    int32_t tag;      /* a receive: or XY_VJOB_ANY */
+    xy_vjob_mode_t mode;
+    uint64_t bytes; /* of a receive: room, which nothing depends on */
+} xy_vjob_p2p_t;
+
+/* What was received, or found by a probe. */
+typedef struct {
+    int32_t source, tag;
+    uint64_t bytes;
+    void *send_data;
+    bool is_cancelled;
+} xy_vjob_status_t;
+
+/* `data` is the driver's, for its callbacks. NULL: memory ran out, which ends the run; the driver
+ * leaves run() then. */
+xy_vreq_t *xy_vjob_isend(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p, void *data);
+xy_vreq_t *xy_vjob_irecv(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p, void *data);
+/* Is a send of so many bytes eager? */
+bool xy_vjob_is_eager(const xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes);
+
+/* The driver needs the request no more. One that is not over goes when it is (MPI_Request_free).
+ * NULL is fine. */
+void xy_vjob_release(xy_vjob_t *job, xy_vreq_t *request);
+/* Is it over at the time of its process? What was found so stays so. */
+bool xy_vjob_is_done(const xy_vjob_t *job, const xy_vreq_t *request);
+/* Of a receive that is over; of a send: is_cancelled only. */
+void xy_vjob_status(const xy_vjob_t *job, const xy_vreq_t *request, xy_vjob_status_t *status);
+
+typedef enum { XY_VJOB_ALL, XY_VJOB_ONE } xy_vjob_how_t; /* all of them; at least one */
+
+/* Wait for them; NULL among them are not there. The array stays until the process goes on. True:
+ * over, go on. Without requests: over. */
+bool xy_vjob_wait(xy_vjob_t *job, int32_t proc, xy_vreq_t *const *requests, size_t count,
+                  xy_vjob_how_t how);
+/* Are they? True: go on; false: leave, and go on later. In both cases xy_vjob_flag() has the answer
+ * when the process goes on; without success that is `test` seconds later. */
+bool xy_vjob_test(xy_vjob_t *job, int32_t proc, xy_vreq_t *const *requests, size_t count,
+                  xy_vjob_how_t how);
+/* Wait for a message (is_waiting), or look for one; xy_vjob_flag() and xy_vjob_found() have the
+ * answer. With `take` the message is taken out and only the handle that comes with it receives it
+ * (MPI_Mprobe). */
+bool xy_vjob_probe(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p, bool is_waiting,
+                   bool take);
+bool xy_vjob_flag(const xy_vjob_t *job, int32_t proc);
+void xy_vjob_found(const xy_vjob_t *job, int32_t proc, xy_vjob_status_t *status);
+/* The message that the last probe took (NULL: none), and its receive (MPI_Imrecv). */
+typedef struct xy_vmsg xy_vmsg_t;
+xy_vmsg_t *xy_vjob_taken(const xy_vjob_t *job, int32_t proc);
+xy_vreq_t *xy_vjob_imrecv(xy_vjob_t *job, int32_t proc, xy_vmsg_t *message, void *data);
+/* Cancel a receive that no message has met, or a send that no receive has; the request is then over
+ * with is_cancelled. True: go on. */
+bool xy_vjob_cancel(xy_vjob_t *job, int32_t proc, xy_vreq_t *request);
+
+/* ---- Collectives ---- */
+
+/* The communicator of these processes, in the order of its ranks, with a context of its own for
+ * collectives; the same list for all of them. Found again by its context; gone with the job. NULL:
+ * memory ran out. */
+xy_vcomm_t *xy_vjob_comm(xy_vjob_t *job, uint32_t context, const int32_t *procs, int32_t count);
+
+/* What one process gives to the call. Arrays are in elements and are copied where needed. */
+typedef struct {
+    xy_collective_t collective;
+    int32_t root;
+    uint64_t count, element; /* as in xy_coll_request_t */
+    bool is_commutative, in_place;
+    /* gatherv, scatterv: [ranks], at the root; allgatherv, reduce_scatter: everywhere; alltoallv
+     * and w: what this process sends to each. */
+    const uint64_t *counts;
+} xy_vjob_coll_t;
+
+/* The process takes part: its next one of the communicator. Collectives of a communicator are
+ * started in the same order everywhere. NULL: it cannot be built, which ends the run. */
+xy_vreq_t *xy_vjob_collective(xy_vjob_t *job, int32_t proc, xy_vcomm_t *comm,
+                              const xy_vjob_coll_t *call, void *data);
+/* For `step`: what the process of this rank gave as data (NULL: it is not there yet), the graph
+ * (for the sizes of temporary buffers), the communicator's rank, a place for the driver's own. */
+void *xy_vjob_coll_data(const xy_vcoll_t *coll, int32_t rank);
+const xy_graph_t *xy_vjob_coll_graph(const xy_vcoll_t *coll);
+int32_t xy_vjob_coll_ranks(const xy_vcoll_t *coll);
+void **xy_vjob_coll_slot(xy_vcoll_t *coll);
+/* The algorithm that the emulated library has chosen. */
+const char *xy_vjob_coll_algorithm(const xy_vcoll_t *coll);
+
+/* ---- Results, when the run is over ---- */
+
+typedef struct {
+    double end;                          /* when it finished */
+    double compute, communication, idle; /* communication: its core moved or handled messages */
+    uint64_t messages, bytes;            /* that it sent, collectives included */
+    bool is_waiting;                     /* it never finished */
+    uint32_t line;                       /* where it was last */
+} xy_vjob_proc_t;
+
+double xy_vjob_end(const xy_vjob_t *job); /* of the last process */
+void xy_vjob_proc(const xy_vjob_t *job, int32_t proc, xy_vjob_proc_t *result);
+
+/* Messages of the program from one process to another, and of collectives. */
+typedef struct {
+    int32_t from, to;
+    uint64_t messages, bytes;
+    uint64_t coll_messages, coll_bytes;
+} xy_vjob_pair_t;
+
+typedef struct {
+    uint64_t messages, bytes; /* of the program */
+    uint64_t coll_messages, coll_bytes;
+    uint64_t collectives, events;
+} xy_vjob_totals_t;
+
+void xy_vjob_totals(const xy_vjob_t *job, xy_vjob_totals_t *totals);
+/* All pairs that exchanged something (`has_matrix`), by `from`, then `to`. Appends xy_vjob_pair_t.
+ * XY_ENOMEM is reported. */
+xy_status_t xy_vjob_matrix(const xy_vjob_t *job, xy_vec_t *pairs);
+
+/* The critical path (`has_path`): what the process that ended last waited for, and that for before.
+ * By line and kind, longest first; the seconds add up to xy_vjob_end(). Appends
+ * xy_vjob_path_part_t. */
+typedef enum {
+    XY_VJOB_COMPUTING,
+    XY_VJOB_CALLING,  /* overheads and copies of a core */
+    XY_VJOB_CARRYING, /* a message was on its way; of the line that waited for it */
+    XY_VJOB_SLEEPING, /* xy_vjob_sleep, xy_vjob_unblock; a turn of its core */
+} xy_vjob_kind_t;
+
+typedef struct {
+    uint32_t line;
+    xy_vjob_kind_t kind;
+    double seconds;
+} xy_vjob_path_part_t;
+
+xy_status_t xy_vjob_path(const xy_vjob_t *job, xy_vec_t *parts);
+
+#endif
