@@ -133,17 +133,18 @@ struct coll_slot {
 };
 
 struct coll_local {
+    /* What other local groups read, apart from what changes. */
     mpi_coll_t *coll;
     int index;
     mpi_worker_t *worker;
     int members;
-    int *member;       /* [members]: ranks in the communicator, increasing */
-    uint64_t finished; /* collectives finished by this local group */
-    bool is_moving;    /* inside advance(): handlers may come back here, */
-    bool has_news;     /* and leave their news */
-    int unheld;        /* references of finished collectives, to be given back */
-    int open_stars;    /* slots of `star` in use */
-    coll_star_t *star; /* made when it is first needed */
+    int *member;                            /* [members]: ranks in the communicator, increasing */
+    coll_star_t *star;                      /* made when it is first needed */
+    _Alignas(XMPI_LINES) uint64_t finished; /* collectives finished by this local group */
+    bool is_moving;                         /* inside advance(): handlers may come back here, */
+    bool has_news;                          /* and leave their news */
+    int unheld;     /* references of finished collectives, to be given back */
+    int open_stars; /* slots of `star` in use */
     /* The last collective without data that a member here has called; see coll_leave_empty. */
     _Atomic(const coll_ops_t *) empty_kind;
     _Atomic uint64_t empty_number;

@@ -17,7 +17,10 @@ static bool fits(const mpi_coll_t *coll, const coll_call_t *call)
     return true;
 }
 
-/* Bytes of a member's part of the slot. */
+/* The size of a block that stays in its member's buffer. */
+static const uint64_t NOT_LEFT = UINT64_MAX;
+
+/* Bytes of a member's part of the slot; 0: there are too many members. */
 static uint64_t part_of(const mpi_coll_t *coll)
 {
     return COLL_SMALL / (uint64_t)coll->most_members / sizeof(uint64_t) * sizeof(uint64_t);
@@ -31,8 +34,12 @@ static bool leave(const coll_local_t *local, star_slot_t *slot, const coll_call_
     if (call->rank == call->root)
         return true;
     bytes = (uint64_t)call->send_count * call->send_type->size;
-    if (bytes + sizeof(bytes) > part)
+    if (bytes + sizeof(bytes) > part) {
+        bytes = NOT_LEFT;
+        if (part > 0)
+            memcpy(place, &bytes, sizeof(bytes));
         return false;
+    }
     memcpy(place, &bytes, sizeof(bytes));
     mpi_type_pack(place + sizeof(bytes), call->send, call->send_count, call->send_type, 0, bytes);
     return true;
@@ -53,18 +60,38 @@ static char *place_of(const coll_call_t *root, int rank)
                         root->receive_type);
 }
 
-static void take_left(const job_t *job, int rank)
+/* What `rank` left: its size, and the bytes behind it; NOT_LEFT. */
+static uint64_t left_by(const job_t *job, int rank, const char **data_p)
 {
     const mpi_coll_t *coll = job->local->coll;
-    const coll_call_t *root = job->root;
+    uint64_t part = part_of(coll), bytes = NOT_LEFT;
     const char *place = star_data_of(job->local, job->slot, coll->local_of[rank], COLL_SMALL) +
-                        (uint64_t)coll->place_of[rank] * part_of(coll);
-    int64_t count = coll_count_at(root->receive_counts, rank);
-    uint64_t bytes, room = (uint64_t)count * root->receive_type->size;
+                        (uint64_t)coll->place_of[rank] * part;
 
-    memcpy(&bytes, place, sizeof(bytes));
-    mpi_type_unpack(place_of(root, rank), count, root->receive_type, place + sizeof(bytes), 0,
+    if (part > 0)
+        memcpy(&bytes, place, sizeof(bytes));
+    *data_p = place + sizeof(bytes);
+    return bytes;
+}
+
+static void take_left(const job_t *job, int rank, const char *data, uint64_t bytes)
+{
+    const coll_call_t *root = job->root;
+    int64_t count = coll_count_at(root->receive_counts, rank);
+    uint64_t room = (uint64_t)count * root->receive_type->size;
+
+    mpi_type_unpack(place_of(root, rank), count, root->receive_type, data, 0,
                     bytes < room ? bytes : room);
+}
+
+/* The call of a member whose data is in its buffer; NULL: it was left. */
+static const coll_call_t *unleft(const job_t *job, int rank)
+{
+    const char *data;
+
+    if (rank == job->root->rank)
+        return job->root;
+    return left_by(job, rank, &data) == NOT_LEFT ? star_call_of(job->local, job->slot, rank) : NULL;
 }
 
 /* What was left is small: the root's core takes it, and looks who has not. */
@@ -75,9 +102,11 @@ static void take_all_left(job_t *job)
     for (int r = 0; r < job->local->coll->size; r++) {
         int64_t count = coll_count_at(root->receive_counts, r);
         int64_t n = coll_copy_pieces(count, root->receive_type, root->receive_type);
+        const char *data;
+        uint64_t bytes = r != root->rank ? left_by(job, r, &data) : NOT_LEFT;
 
-        if (r != root->rank && star_call_of(job->local, job->slot, r) == NULL) {
-            take_left(job, r);
+        if (bytes != NOT_LEFT) {
+            take_left(job, r, data, bytes);
             continue;
         }
         job->bytes += (uint64_t)count * root->receive_type->size;
@@ -90,7 +119,7 @@ static void take_piece(void *arg, int64_t piece)
     const job_t *job = arg;
     const coll_call_t *root = job->root;
     int size = job->local->coll->size, r = (int)(piece % size);
-    const coll_call_t *call = r == root->rank ? root : star_call_of(job->local, job->slot, r);
+    const coll_call_t *call = unleft(job, r);
     int64_t count = coll_count_at(root->receive_counts, r), i = piece / size;
 
     if (call != NULL && !call->is_in_place &&

@@ -304,16 +304,32 @@ static bool scatter_fits(const mpi_coll_t *coll, const coll_call_t *call)
     return xy_direct_is_packed(call->bytes, (uint64_t)coll->size);
 }
 
+/* A block that comes with the packet saves a look into the root's memory. */
+static bool is_scattered_by_word(const coll_local_t *local, uint64_t bytes)
+{
+    return local->members == 1 && bytes <= sizeof(uint64_t);
+}
+
+static uint64_t scatter_word(const coll_local_t *local, const star_slot_t *slot, int group)
+{
+    const coll_local_t *to = local->coll->local[group];
+    uint64_t word = 0, bytes = slot->claim.bytes;
+
+    if (is_scattered_by_word(to, bytes))
+        memcpy(&word, slot->data + (size_t)to->member[0] * bytes, bytes);
+    return word;
+}
+
 static void scatter_take(const coll_local_t *local, const star_slot_t *slot,
                          const coll_call_t *call)
 {
-    const mpi_coll_t *coll = local->coll;
-    const char *data =
-        star_data_of(local, slot, coll->local_of[call->root], (uint64_t)coll->size * call->bytes);
+    int group = local->coll->local_of[call->root];
+    bool is_word = group != local->index && is_scattered_by_word(local, call->bytes);
+    const char *data = star_data_of(local, slot, group, is_word ? call->bytes : COLL_SMALL);
 
     if (!call->is_in_place)
         mpi_type_unpack(call->receive, call->receive_count, call->receive_type,
-                        data + (size_t)call->rank * call->bytes, 0, call->bytes);
+                        data + (is_word ? 0 : (size_t)call->rank * call->bytes), 0, call->bytes);
 }
 
 static bool scatter_leave(const coll_local_t *local, star_slot_t *slot, const coll_call_t *root)
@@ -327,7 +343,7 @@ static bool scatter_leave(const coll_local_t *local, star_slot_t *slot, const co
 }
 
 static const coll_star_ops_t scatter_star = {
-    .fits = scatter_fits, .leave = scatter_leave, .take = scatter_take};
+    .fits = scatter_fits, .leave = scatter_leave, .word = scatter_word, .take = scatter_take};
 
 const coll_ops_t coll_scatter = {.name = "MPI_Scatter",
                                  .collective = XY_COLL_SCATTER,

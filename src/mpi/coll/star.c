@@ -226,20 +226,24 @@ static void send(coll_local_t *local, int to, uint64_t seq, const coll_claim_t *
     mpi_ring_commit(local->worker, worker, packet);
 }
 
-static void send_all(coll_local_t *local, uint64_t seq, const coll_claim_t *claim, uint32_t mode,
-                     uint64_t word)
-{
-    for (int p = 0; p < local->coll->locals; p++)
-        if (p != local->index)
-            send(local, p, seq, claim, mode, word);
-}
-
 static uint64_t first_word(const star_slot_t *slot)
 {
     uint64_t word;
 
     memcpy(&word, slot->data, sizeof(word));
     return word;
+}
+
+/* The root's data to all other groups. */
+static void send_data(coll_local_t *local, const star_slot_t *slot)
+{
+    coll_claim_t claim = slot->claim;
+    const coll_star_ops_t *ops = claim.kind->star;
+
+    for (int p = 0; p < local->coll->locals; p++)
+        if (p != local->index)
+            send(local, p, slot->seq, &claim, slot->mode,
+                 ops->word != NULL ? ops->word(local, slot, p) : first_word(slot));
 }
 
 /* ---- Steps ---- */
@@ -265,17 +269,18 @@ static void recycle(coll_local_t *local, star_slot_t *slot)
 /* This group's part is over, and the other side is notified. */
 static void end(coll_local_t *local, star_slot_t *slot)
 {
-    uint64_t seq = slot->seq, word = 0;
+    uint64_t seq = slot->seq;
     coll_claim_t claim = slot->claim;
     uint32_t mode = slot->mode;
     bool is_root = root_group(local, slot) == local->index, goes_up = claim.kind->star->goes_up;
     int to = root_group(local, slot);
 
     recycle(local, slot);
-    if (goes_up && is_root)
-        send_all(local, seq, &claim, mode, word);
-    else if (!goes_up && !is_root)
-        send(local, to, seq, &claim, mode, word);
+    if (!goes_up && !is_root)
+        send(local, to, seq, &claim, mode, 0);
+    for (int p = 0; goes_up && is_root && p < local->coll->locals; p++)
+        if (p != local->index)
+            send(local, p, seq, &claim, mode, 0);
 }
 
 static bool has_all(const coll_local_t *local, const star_slot_t *slot)
@@ -320,12 +325,10 @@ static void arrive_down(coll_local_t *local, star_slot_t *slot, coll_call_t *cal
     const coll_star_ops_t *ops = call->kind->star;
 
     if (call->rank == slot->claim.root) {
-        coll_claim_t claim = slot->claim;
-
         ops->leave(local, slot, call);
         slot->is_rooted = slot->is_sending = true;
         complete(call);
-        send_all(local, slot->seq, &claim, slot->mode, first_word(slot));
+        send_data(local, slot);
         slot->is_sending = false;
     } else if (slot->is_rooted) {
         ops->take(local, slot, call);

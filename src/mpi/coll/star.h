@@ -5,7 +5,9 @@
 
 #include "mpi/coll/coll.h"
 
-enum { STAR_SLOTS = 4 }; /* collectives that a local group may have left and not finished */
+/* Collectives that a local group may have left and not finished. With few of them a rank that only
+ * gives waits for packets from those that take. */
+enum { STAR_SLOTS = 16 };
 
 /* What a local group knows about one of them. Its worker's, but for `data` (star.c). */
 typedef struct {
@@ -32,6 +34,9 @@ struct coll_star_ops {
     /* From the root: its data into the slot. To the root: those of each member. False: there is no
      * room, and the member waits until the root has taken them from its buffer. */
     bool (*leave)(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call);
+    /* From the root: the bytes that its packet to local group `group` carries. NULL: the first of
+     * the data. */
+    uint64_t (*word)(const coll_local_t *local, const star_slot_t *slot, int group);
     /* To the root: all members here have left their data, `call` is the last. NULL: nothing. */
     void (*combine)(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call);
     /* From the root: the data of a member. To the root: those of the root. */
