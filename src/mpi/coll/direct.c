@@ -152,7 +152,7 @@ static void send_packet(coll_local_t *local, const coll_slot_t *slot, int worker
     packet->pointer = coll;
     packet->bytes = slot->seq;
     packet->envelope =
-        (mpi_envelope_t){.context = slot->mode, .source = slot->first, .tag = slot->root};
+        (xy_envelope_t){.context = slot->mode, .source = slot->first, .tag = slot->root};
     packet->words[0] = (uint64_t)(uintptr_t)slot->kind;
     packet->words[1] = slot->bytes;
     if (coll->locals == 2)

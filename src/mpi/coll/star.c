@@ -218,7 +218,7 @@ static void send(coll_local_t *local, int to, uint64_t seq, const coll_claim_t *
     packet->pointer = coll;
     packet->bytes = seq;
     /* A rank of this group that has called, by which the receiver knows the group. */
-    packet->envelope = (mpi_envelope_t){
+    packet->envelope = (xy_envelope_t){
         .context = mode, .source = is_root ? claim->root : local->member[0], .tag = claim->root};
     packet->words[0] = (uint64_t)(uintptr_t)claim->kind;
     packet->words[1] = claim->bytes;

@@ -5,6 +5,9 @@
 
 #include "mpi/p2p/offload.h"
 
+_Static_assert((int)XY_MATCH_ANY_SOURCE == (int)MPI_ANY_SOURCE, "receives are matched as given");
+_Static_assert((int)XY_MATCH_ANY_TAG == (int)MPI_ANY_TAG, "receives are matched as given");
+
 /* A sender on the worker of its receiver lets it run once it has this many messages waiting. */
 enum { UNEXPECTED_BEFORE_YIELD = 1024 };
 
@@ -33,7 +36,7 @@ static void message_free(mpi_worker_t *worker, mpi_message_t *m)
 static void keep(mpi_rank_t *to, mpi_message_t *m)
 {
     m->to = to;
-    mpi_match_keep(&to->match, &m->entry);
+    xy_match_keep(&to->match, &m->entry);
     if (to->is_probing) {
         to->is_probing = false;
         xy_fiber_ready(to->fiber);
@@ -41,7 +44,7 @@ static void keep(mpi_rank_t *to, mpi_message_t *m)
 }
 
 /* The receive got `sent` bytes from `source`: fill its completion in. */
-static void set_received(mpi_request_t *receive, const mpi_envelope_t *envelope, uint64_t sent)
+static void set_received(mpi_request_t *receive, const xy_envelope_t *envelope, uint64_t sent)
 {
     receive->completion.source = envelope->source;
     receive->completion.tag = envelope->tag;
@@ -54,7 +57,7 @@ static void set_received(mpi_request_t *receive, const mpi_envelope_t *envelope,
 }
 
 /* Packed bytes into a receive's buffer. */
-static void receive_packed(mpi_request_t *receive, const mpi_envelope_t *envelope, const char *data,
+static void receive_packed(mpi_request_t *receive, const xy_envelope_t *envelope, const char *data,
                            uint64_t bytes)
 {
     set_received(receive, envelope, bytes);
@@ -81,7 +84,7 @@ void mpi_copy_message(mpi_request_t *receive, const void *buffer, int64_t count,
 
 /* A rendezvous meets its receive: copy, complete both. */
 static void receive_rendezvous(mpi_worker_t *worker, mpi_request_t *receive,
-                               const mpi_envelope_t *envelope, mpi_request_t *sender, bool offload)
+                               const xy_envelope_t *envelope, mpi_request_t *sender, bool offload)
 {
     set_received(receive, envelope, sender->bytes);
     if (offload && mpi_offload_is_worth(worker, sender->bytes)) {
@@ -127,9 +130,9 @@ static inline bool is_near(const mpi_rank_t *self, int to)
 
 /* Same worker: the matching tables of the receiver are ours to touch. */
 static bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t, uint64_t bytes,
-                      const mpi_envelope_t *envelope, mpi_request_t *request, bool offload)
+                      const xy_envelope_t *envelope, mpi_request_t *request, bool offload)
 {
-    mpi_entry_t *entry = mpi_match_arrive(&to->match, envelope);
+    xy_match_entry_t *entry = xy_match_arrive(&to->match, envelope);
     mpi_message_t *m;
 
     if (entry != NULL) {
@@ -162,7 +165,7 @@ static bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t,
 }
 
 static bool send_far(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t bytes,
-                     const mpi_envelope_t *envelope, mpi_request_t *request)
+                     const xy_envelope_t *envelope, mpi_request_t *request)
 {
     mpi_worker_t *worker = self->worker;
     int target = mpi_job->home[to];
@@ -191,7 +194,7 @@ static bool send_far(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t
 bool mpi_send_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request, bool offload)
 {
     int to = mpi_comm_world_rank(t->comm, t->peer);
-    mpi_envelope_t envelope = {t->comm->context, t->comm->rank, t->tag};
+    xy_envelope_t envelope = {t->comm->context, t->comm->rank, t->tag};
     uint64_t bytes = transfer_bytes(t);
 
     mpi_monitor_message(self, to, t->comm->context, bytes);
@@ -273,24 +276,24 @@ void mpi_recv_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *m
 
 void mpi_recv_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request, bool offload)
 {
-    mpi_entry_t *found;
+    xy_match_entry_t *found;
 
     mpi_request_describe(request, t);
-    request->entry.envelope = (mpi_envelope_t){t->comm->context, t->peer, t->tag};
-    found = mpi_match_find(&self->match, &request->entry.envelope);
+    request->entry.envelope = (xy_envelope_t){t->comm->context, t->peer, t->tag};
+    found = xy_match_find(&self->match, &request->entry.envelope);
     if (found == NULL) {
         request->is_posted = true;
-        mpi_match_post(&self->match, &request->entry);
+        xy_match_post(&self->match, &request->entry);
         return;
     }
-    mpi_match_drop(&self->match, found);
+    xy_match_drop(&self->match, found);
     mpi_recv_message(self, request, (mpi_message_t *)found, offload);
 }
 
 void mpi_packet_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet)
 {
     mpi_rank_t *to = &mpi_job->ranks[packet->to];
-    mpi_entry_t *entry = mpi_match_arrive(&to->match, &packet->envelope);
+    xy_match_entry_t *entry = xy_match_arrive(&to->match, &packet->envelope);
     mpi_message_t *m;
 
     (void)from;
@@ -319,12 +322,12 @@ void mpi_packet_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet)
 static inline void take_rts(mpi_worker_t *worker, mpi_packet_t *packet, bool offload)
 {
     mpi_rank_t *to = &mpi_job->ranks[packet->to];
-    mpi_entry_t *entry = mpi_match_arrive(&to->match, &packet->envelope);
+    xy_match_entry_t *entry = xy_match_arrive(&to->match, &packet->envelope);
     mpi_message_t *m;
 
     if (entry != NULL) {
         mpi_request_t *receive = (mpi_request_t *)entry;
-        mpi_envelope_t envelope = packet->envelope;
+        xy_envelope_t envelope = packet->envelope;
 
         receive->is_posted = false;
         receive_rendezvous(worker, receive, &envelope, packet->pointer, offload);
@@ -364,7 +367,7 @@ void mpi_packet_done(mpi_worker_t *worker, int from, mpi_packet_t *packet)
 /* The message of `sender` among the unexpected of `to`; NULL: it was received. */
 static mpi_message_t *find_unreceived(mpi_rank_t *to, const mpi_request_t *sender)
 {
-    for (mpi_entry_t *e = to->match.first; e != NULL; e = e->list_next)
+    for (xy_match_entry_t *e = to->match.first; e != NULL; e = e->list_next)
         if (((mpi_message_t *)e)->sender == sender)
             return (mpi_message_t *)e;
     return NULL;
@@ -376,7 +379,7 @@ static bool take_back(mpi_worker_t *worker, mpi_rank_t *to, const mpi_request_t 
 
     if (m == NULL)
         return false;
-    mpi_match_drop(&to->match, &m->entry);
+    xy_match_drop(&to->match, &m->entry);
     message_free(worker, m);
     return true;
 }
@@ -420,7 +423,7 @@ void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request)
 
 static void drop_unreceived(mpi_rank_t *rank)
 {
-    for (mpi_entry_t *e = rank->match.first, *next; e != NULL; e = next) {
+    for (xy_match_entry_t *e = rank->match.first, *next; e != NULL; e = next) {
         mpi_message_t *m = (mpi_message_t *)e;
 
         next = e->list_next;

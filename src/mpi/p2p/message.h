@@ -17,7 +17,7 @@
 
 /* A message that arrived before its receive. */
 typedef struct mpi_message {
-    mpi_entry_t entry; /* must be first */
+    xy_match_entry_t entry; /* must be first */
     uint64_t bytes;
     mpi_rank_t *to;
     mpi_request_t *sender; /* rendezvous: its send request; NULL: the bytes are in `data` */

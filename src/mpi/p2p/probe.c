@@ -4,7 +4,7 @@
 #include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 
-static int check(mpi_rank_t *self, int source, int tag, MPI_Comm comm, mpi_envelope_t *envelope,
+static int check(mpi_rank_t *self, int source, int tag, MPI_Comm comm, xy_envelope_t *envelope,
                  mpi_comm_t **comm_p)
 {
     mpi_transfer_t t;
@@ -12,7 +12,7 @@ static int check(mpi_rank_t *self, int source, int tag, MPI_Comm comm, mpi_envel
 
     if (error != MPI_SUCCESS)
         return error;
-    *envelope = (mpi_envelope_t){t.comm->context, source, tag};
+    *envelope = (xy_envelope_t){t.comm->context, source, tag};
     *comm_p = t.comm;
     return MPI_SUCCESS;
 }
@@ -26,13 +26,13 @@ static void describe(MPI_Status *status, const mpi_message_t *m)
 }
 
 /* Park until a message fits; whatever arrives readies the rank, which looks again. */
-static mpi_message_t *find_or_wait(mpi_rank_t *self, const mpi_envelope_t *envelope)
+static mpi_message_t *find_or_wait(mpi_rank_t *self, const xy_envelope_t *envelope)
 {
-    mpi_entry_t *found;
+    xy_match_entry_t *found;
 
-    if (mpi_match_find(&self->match, envelope) == NULL)
+    if (xy_match_find(&self->match, envelope) == NULL)
         mpi_request_before_wait(self, NULL, 0); /* others may run, and messages arrive */
-    while ((found = mpi_match_find(&self->match, envelope)) == NULL) {
+    while ((found = xy_match_find(&self->match, envelope)) == NULL) {
         self->is_probing = true;
         xy_fiber_park();
     }
@@ -40,21 +40,21 @@ static mpi_message_t *find_or_wait(mpi_rank_t *self, const mpi_envelope_t *envel
 }
 
 /* Look, and if there is nothing let the others run and look once more. */
-static mpi_message_t *find_or_yield(mpi_rank_t *self, const mpi_envelope_t *envelope)
+static mpi_message_t *find_or_yield(mpi_rank_t *self, const xy_envelope_t *envelope)
 {
-    mpi_entry_t *found = mpi_match_find(&self->match, envelope);
+    xy_match_entry_t *found = xy_match_find(&self->match, envelope);
 
     if (found == NULL) {
         mpi_request_before_wait(self, NULL, 0);
         xy_fiber_yield();
-        found = mpi_match_find(&self->match, envelope);
+        found = xy_match_find(&self->match, envelope);
     }
     return (mpi_message_t *)found;
 }
 
 static MPI_Message take(mpi_rank_t *self, mpi_message_t *m, mpi_comm_t *comm)
 {
-    mpi_match_drop(&self->match, &m->entry);
+    xy_match_drop(&self->match, &m->entry);
     m->comm = comm;
     mpi_comm_hold(comm);
     return (MPI_Message)(void *)m;
@@ -64,7 +64,7 @@ static MPI_Message take(mpi_rank_t *self, mpi_message_t *m, mpi_comm_t *comm)
 static int probe(mpi_rank_t *self, int source, int tag, MPI_Comm comm, int *flag,
                  MPI_Message *message, MPI_Status *status)
 {
-    mpi_envelope_t envelope;
+    xy_envelope_t envelope;
     mpi_message_t *m = NULL;
     mpi_comm_t *object;
     int error = check(self, source, tag, comm, &envelope, &object);

@@ -29,7 +29,7 @@ typedef struct {
 } mpi_completion_t;
 
 struct mpi_request {
-    mpi_entry_t entry; /* receive: in the posted table (must be first) */
+    xy_match_entry_t entry; /* receive: in the posted table (must be first) */
     mpi_request_kind_t kind;
     mpi_mode_t mode;
     bool is_done;

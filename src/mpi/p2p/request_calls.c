@@ -52,7 +52,7 @@ int impl_cancel(mpi_rank_t *self, MPI_Request *handle)
     if (request->kind == XMPI_KIND_SEND) {
         mpi_send_cancel(self, request);
     } else if (request->is_posted) {
-        mpi_match_unpost(&self->match, &request->entry);
+        xy_match_unpost(&self->match, &request->entry);
         request->is_posted = false;
         request->completion.is_cancelled = true;
         mpi_request_complete(request);

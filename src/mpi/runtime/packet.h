@@ -23,7 +23,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "mpi/runtime/match.h"
+#include "match/match.h"
 #include "mpi/runtime/rank.h"
 
 typedef enum {
@@ -46,7 +46,7 @@ typedef struct {
     uint16_t kind;
     uint16_t flags;
     int32_t to; /* world rank (p2p) or worker part (collectives) */
-    mpi_envelope_t envelope;
+    xy_envelope_t envelope;
     uint64_t bytes;
     void *pointer;
     union {

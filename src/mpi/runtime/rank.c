@@ -110,7 +110,7 @@ static xy_status_t create_ranks(mpi_job_t *job, const int *worker_of)
         rank->world = r;
         job->home[r] = worker_of ? worker_of[r] : 0;
         rank->worker = &job->worker[job->home[r]];
-        if (mpi_match_init(&rank->match) != XY_OK)
+        if (xy_match_init(&rank->match) != XY_OK)
             return XY_ENOMEM;
     }
     mpi_job = job;
@@ -172,7 +172,7 @@ fail:
 
 static void destroy_rank(mpi_rank_t *rank)
 {
-    mpi_match_cleanup(&rank->match);
+    xy_match_cleanup(&rank->match);
     if (rank->fiber != NULL)
         xy_fiber_release(rank->fiber);
 }

@@ -17,8 +17,13 @@
 
 #include "base/base.h"
 #include "fiber/fiber.h"
+#include "match/match.h"
 #include "mpi/runtime/gate.h"
-#include "mpi/runtime/match.h"
+
+/* In the context of messages that the program does not see: of calls that make communicators, and
+ * of neighbourhood collectives. */
+#define XMPI_CONTEXT_SHADOW    0x80000000u
+#define XMPI_CONTEXT_NEIGHBORS 0x40000000u
 
 enum { XMPI_LINES = 128 }; /* bytes that processors may fetch together: two cache lines */
 
@@ -64,7 +69,7 @@ struct mpi_rank {
     bool is_waiting;
     bool is_probing; /* parked in Probe: any unexpected message readies it */
     int thread_level;
-    mpi_match_t match;
+    xy_match_t match;
     mpi_comm_t *comm_self;
     mpi_process_t *process;
     struct mpi_bsend *bsend;     /* attached buffer, or NULL */

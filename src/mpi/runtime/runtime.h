@@ -6,7 +6,6 @@
  *   rank.h                the job, its ranks and its workers
  *   layer.h call.h        what layers add; entering and leaving a call
  *   packet.h buffer.h     packets between workers, and buffers of eager messages
- *   match.h               which message meets which receive
  *   gate.h parallel.h     who may touch what a worker owns; work shared with idle workers
  *   copy_stream.h         copies past the caches
  *   caller.h trace.h monitor.h    where a call stands in the program; --trace; --monitor
@@ -23,7 +22,6 @@
 #include "mpi/runtime/copy_stream.h"
 #include "mpi/runtime/gate.h"
 #include "mpi/runtime/layer.h"
-#include "mpi/runtime/match.h"
 #include "mpi/runtime/monitor.h"
 #include "mpi/runtime/packet.h"
 #include "mpi/runtime/parallel.h"

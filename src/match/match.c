@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mpi/runtime/match.h"
+#include "match/match.h"
 
 #include <stddef.h>
-
-#include "mpi.h"
 
 enum { BUCKETS_FIRST = 8 };
 
 /* Bit 0: any source, bit 1: any tag. */
-static unsigned wildcard_class(const mpi_envelope_t *e)
+static unsigned wildcard_class(const xy_envelope_t *e)
 {
-    return (e->source == MPI_ANY_SOURCE ? 1u : 0u) | (e->tag == MPI_ANY_TAG ? 2u : 0u);
+    return (e->source == XY_MATCH_ANY_SOURCE ? 1u : 0u) | (e->tag == XY_MATCH_ANY_TAG ? 2u : 0u);
 }
 
-static uint32_t hash_of(const mpi_envelope_t *e)
+static uint32_t hash_of(const xy_envelope_t *e)
 {
     uint64_t key = ((uint64_t)e->context << 32 | (uint32_t)e->source) * 0x9e3779b97f4a7c15u;
 
@@ -21,14 +19,14 @@ static uint32_t hash_of(const mpi_envelope_t *e)
     return (uint32_t)(key >> 32);
 }
 
-static bool same_envelope(const mpi_envelope_t *a, const mpi_envelope_t *b)
+static bool same_envelope(const xy_envelope_t *a, const xy_envelope_t *b)
 {
     return a->source == b->source && a->tag == b->tag && a->context == b->context;
 }
 
-static xy_status_t table_init(mpi_table_t *table, uint32_t buckets)
+static xy_status_t table_init(xy_match_table_t *table, uint32_t buckets)
 {
-    mpi_entry_t **heads = xy_calloc(2 * (size_t)buckets, sizeof(*heads));
+    xy_match_entry_t **heads = xy_calloc(2 * (size_t)buckets, sizeof(*heads));
 
     if (heads == NULL)
         return XY_ENOMEM;
@@ -38,7 +36,7 @@ static xy_status_t table_init(mpi_table_t *table, uint32_t buckets)
     return XY_OK;
 }
 
-static void bucket_append(mpi_table_t *table, mpi_entry_t *entry)
+static void bucket_append(xy_match_table_t *table, xy_match_entry_t *entry)
 {
     uint32_t b = entry->hash & table->mask;
 
@@ -53,28 +51,28 @@ static void bucket_append(mpi_table_t *table, mpi_entry_t *entry)
 
 /* Twice the buckets; entries of one hash keep their order. When memory runs out the table stays as
  * it is: slower, still right. */
-static void table_grow(mpi_table_t *table)
+static void table_grow(xy_match_table_t *table)
 {
-    mpi_table_t old = *table;
+    xy_match_table_t old = *table;
 
     if (table_init(table, 2 * (old.mask + 1)) != XY_OK)
         return;
     for (uint32_t b = 0; b <= old.mask; b++)
-        for (mpi_entry_t *e = old.heads[b], *next; e != NULL; e = next) {
+        for (xy_match_entry_t *e = old.heads[b], *next; e != NULL; e = next) {
             next = e->next;
             bucket_append(table, e);
         }
     xy_free(old.heads);
 }
 
-static void table_add(mpi_table_t *table, mpi_entry_t *entry)
+static void table_add(xy_match_table_t *table, xy_match_entry_t *entry)
 {
     if (table->count++ > 2 * table->mask)
         table_grow(table);
     bucket_append(table, entry);
 }
 
-static void table_remove(mpi_table_t *table, mpi_entry_t *entry)
+static void table_remove(xy_match_table_t *table, xy_match_entry_t *entry)
 {
     uint32_t b = entry->hash & table->mask;
 
@@ -89,18 +87,18 @@ static void table_remove(mpi_table_t *table, mpi_entry_t *entry)
     table->count--;
 }
 
-static mpi_entry_t *table_first(const mpi_table_t *table, const mpi_envelope_t *envelope)
+static xy_match_entry_t *table_first(const xy_match_table_t *table, const xy_envelope_t *envelope)
 {
-    mpi_entry_t *e = table->heads[hash_of(envelope) & table->mask];
+    xy_match_entry_t *e = table->heads[hash_of(envelope) & table->mask];
 
     while (e != NULL && !same_envelope(&e->envelope, envelope))
         e = e->next;
     return e;
 }
 
-xy_status_t mpi_match_init(mpi_match_t *match)
+xy_status_t xy_match_init(xy_match_t *match)
 {
-    *match = (mpi_match_t){0};
+    *match = (xy_match_t){0};
     if (table_init(&match->posted, BUCKETS_FIRST) != XY_OK)
         return XY_ENOMEM;
     if (table_init(&match->unexpected, BUCKETS_FIRST) != XY_OK) {
@@ -110,13 +108,13 @@ xy_status_t mpi_match_init(mpi_match_t *match)
     return XY_OK;
 }
 
-void mpi_match_cleanup(mpi_match_t *match)
+void xy_match_cleanup(xy_match_t *match)
 {
     xy_free(match->posted.heads);
     xy_free(match->unexpected.heads);
 }
 
-void mpi_match_post(mpi_match_t *match, mpi_entry_t *receive)
+void xy_match_post(xy_match_t *match, xy_match_entry_t *receive)
 {
     receive->hash = hash_of(&receive->envelope);
     receive->order = match->order++;
@@ -124,15 +122,15 @@ void mpi_match_post(mpi_match_t *match, mpi_entry_t *receive)
     table_add(&match->posted, receive);
 }
 
-void mpi_match_unpost(mpi_match_t *match, mpi_entry_t *receive)
+void xy_match_unpost(xy_match_t *match, xy_match_entry_t *receive)
 {
     match->wildcards[wildcard_class(&receive->envelope)]--;
     table_remove(&match->posted, receive);
 }
 
-mpi_entry_t *mpi_match_arrive(mpi_match_t *match, const mpi_envelope_t *envelope)
+xy_match_entry_t *xy_match_arrive(xy_match_t *match, const xy_envelope_t *envelope)
 {
-    mpi_entry_t *best = NULL;
+    xy_match_entry_t *best = NULL;
 
     if (match->posted.count == 0)
         return NULL;
@@ -145,25 +143,25 @@ mpi_entry_t *mpi_match_arrive(mpi_match_t *match, const mpi_envelope_t *envelope
         return best;
     }
     for (unsigned kind = 0; kind < 4; kind++) {
-        mpi_envelope_t key = *envelope;
-        mpi_entry_t *e;
+        xy_envelope_t key = *envelope;
+        xy_match_entry_t *e;
 
         if (match->wildcards[kind] == 0)
             continue;
         if (kind & 1)
-            key.source = MPI_ANY_SOURCE;
+            key.source = XY_MATCH_ANY_SOURCE;
         if (kind & 2)
-            key.tag = MPI_ANY_TAG;
+            key.tag = XY_MATCH_ANY_TAG;
         e = table_first(&match->posted, &key);
         if (e != NULL && (best == NULL || e->order < best->order))
             best = e;
     }
     if (best != NULL)
-        mpi_match_unpost(match, best);
+        xy_match_unpost(match, best);
     return best;
 }
 
-void mpi_match_keep(mpi_match_t *match, mpi_entry_t *message)
+void xy_match_keep(xy_match_t *match, xy_match_entry_t *message)
 {
     message->hash = hash_of(&message->envelope);
     message->order = match->order++;
@@ -177,7 +175,7 @@ void mpi_match_keep(mpi_match_t *match, mpi_entry_t *message)
     match->last = message;
 }
 
-void mpi_match_drop(mpi_match_t *match, mpi_entry_t *message)
+void xy_match_drop(xy_match_t *match, xy_match_entry_t *message)
 {
     table_remove(&match->unexpected, message);
     if (message->list_previous != NULL)
@@ -190,20 +188,20 @@ void mpi_match_drop(mpi_match_t *match, mpi_entry_t *message)
         match->last = message->list_previous;
 }
 
-static bool accepts(const mpi_envelope_t *receive, const mpi_envelope_t *message)
+static bool accepts(const xy_envelope_t *receive, const xy_envelope_t *message)
 {
     return receive->context == message->context &&
-           (receive->source == MPI_ANY_SOURCE || receive->source == message->source) &&
-           (receive->tag == MPI_ANY_TAG || receive->tag == message->tag);
+           (receive->source == XY_MATCH_ANY_SOURCE || receive->source == message->source) &&
+           (receive->tag == XY_MATCH_ANY_TAG || receive->tag == message->tag);
 }
 
-mpi_entry_t *mpi_match_find(const mpi_match_t *match, const mpi_envelope_t *envelope)
+xy_match_entry_t *xy_match_find(const xy_match_t *match, const xy_envelope_t *envelope)
 {
     if (match->unexpected.count == 0)
         return NULL;
     if (wildcard_class(envelope) == 0)
         return table_first(&match->unexpected, envelope);
-    for (mpi_entry_t *e = match->first; e != NULL; e = e->list_next)
+    for (xy_match_entry_t *e = match->first; e != NULL; e = e->list_next)
         if (accepts(envelope, &e->envelope))
             return e;
     return NULL;
