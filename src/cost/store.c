@@ -22,6 +22,7 @@ xy_status_t xy_costs_create(const char *machine, const char *hardware, xy_costs_
     c->messages = XY_VEC_INIT(xy_message_cost_t);
     c->constants = XY_VEC_INIT(xy_constant_cost_t);
     c->hosts = XY_VEC_INIT(xy_host_cost_t);
+    c->speeds = XY_VEC_INIT(xy_speed_cost_t);
     c->machine = xy_strdup(machine);
     c->hardware = xy_strdup(hardware);
     c->date = xy_strdup("");
@@ -43,6 +44,7 @@ void xy_kernel_cost_cleanup(xy_kernel_cost_t *k)
     xy_free(k->clock);
     xy_free(k->samples);
     xy_fit_cleanup(&k->fit);
+    xy_shape_cleanup(&k->shape);
     *k = (xy_kernel_cost_t){0};
 }
 
@@ -69,10 +71,15 @@ void xy_costs_destroy(xy_costs_t *c)
         xy_free(XY_VEC_AT(&c->hosts, xy_host_cost_t, i).name);
         xy_free(XY_VEC_AT(&c->hosts, xy_host_cost_t, i).cluster);
     }
+    for (size_t i = 0; i < c->speeds.count; i++) {
+        xy_free(XY_VEC_AT(&c->speeds, xy_speed_cost_t, i).cluster);
+        xy_free(XY_VEC_AT(&c->speeds, xy_speed_cost_t, i).like);
+    }
     xy_vec_cleanup(&c->kernels);
     xy_vec_cleanup(&c->messages);
     xy_vec_cleanup(&c->constants);
     xy_vec_cleanup(&c->hosts);
+    xy_vec_cleanup(&c->speeds);
     xy_free(c->machine);
     xy_free(c->hardware);
     xy_free(c->date);
@@ -196,6 +203,30 @@ xy_status_t xy_costs_set_host(xy_costs_t *costs, const char *name, const char *c
         xy_free(host.name);
         xy_free(host.cluster);
         return xy_fail_memory("storing a host");
+    }
+    return XY_OK;
+}
+
+xy_status_t xy_costs_set_speed(xy_costs_t *costs, const char *cluster, const char *like,
+                               double factor)
+{
+    xy_speed_cost_t speed = {.factor = factor};
+
+    for (size_t i = 0; i < costs->speeds.count; i++) {
+        xy_speed_cost_t *s = &XY_VEC_AT(&costs->speeds, xy_speed_cost_t, i);
+
+        if (strcmp(s->cluster, cluster) == 0 && strcmp(s->like, like) == 0) {
+            s->factor = factor;
+            return XY_OK;
+        }
+    }
+    speed.cluster = xy_strdup(cluster);
+    speed.like = xy_strdup(like);
+    if (speed.cluster == NULL || speed.like == NULL ||
+        xy_vec_append(&costs->speeds, &speed) != XY_OK) {
+        xy_free(speed.cluster);
+        xy_free(speed.like);
+        return xy_fail_memory("storing a speed");
     }
     return XY_OK;
 }

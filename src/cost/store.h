@@ -22,6 +22,7 @@
 
 #include "cost/fit.h"
 #include "cost/message.h"
+#include "cost/shape.h"
 #include "machine/machine.h"
 
 enum { XY_COSTS_VERSION = 1 };
@@ -48,6 +49,10 @@ typedef struct {
     xy_sample_t *samples;
     size_t sample_count;
     xy_fit_t fit; /* count 0: measured, but too noisy for a model */
+    /* The mean relative error at `held_count` sizes that the model was not shown; 0: none was. */
+    double held_out;
+    long held_count;
+    xy_shape_t shape; /* of a kernel with several sizes; `fit` is of equal ones */
 } xy_kernel_cost_t;
 
 typedef struct {
@@ -68,6 +73,12 @@ typedef struct {
     char *name, *cluster;
 } xy_host_cost_t;
 
+/* Kernels that were not measured on a cluster run `factor` times as fast as on another. */
+typedef struct {
+    char *cluster, *like;
+    double factor;
+} xy_speed_cost_t;
+
 typedef struct {
     char *machine;      /* name of the host, or of the file of hosts */
     char *hardware;     /* what it is, so that a file from elsewhere is noticed */
@@ -76,6 +87,7 @@ typedef struct {
     xy_vec_t messages;  /* of xy_message_cost_t */
     xy_vec_t constants; /* of xy_constant_cost_t */
     xy_vec_t hosts;     /* of xy_host_cost_t */
+    xy_vec_t speeds;    /* of xy_speed_cost_t */
 } xy_costs_t;
 
 /* An empty one for the machine with these words. On success the caller owns *costs_p. */
@@ -111,6 +123,8 @@ xy_status_t xy_costs_set_message(xy_costs_t *costs, xy_message_cost_t *message);
 xy_status_t xy_costs_set_constant(xy_costs_t *costs, const char *name, long from, long to,
                                   double seconds, double spread, long repetitions);
 xy_status_t xy_costs_set_host(xy_costs_t *costs, const char *name, const char *cluster);
+xy_status_t xy_costs_set_speed(xy_costs_t *costs, const char *cluster, const char *like,
+                               double factor);
 void xy_kernel_cost_cleanup(xy_kernel_cost_t *kernel);
 void xy_message_cost_cleanup(xy_message_cost_t *message);
 
@@ -124,5 +138,18 @@ const xy_message_cost_t *xy_costs_message(const xy_costs_t *costs, const char *c
 const xy_message_cost_t *xy_costs_message_by(const xy_costs_t *costs, const char *cluster1,
                                              const char *cluster2, const char *library);
 const xy_constant_cost_t *xy_costs_constant(const xy_costs_t *costs, const char *name);
+
+/* What a call of a kernel takes by its model, which has intervals. EINVAL, silent: it has another
+ * number of sizes, or one is negative. */
+xy_status_t xy_kernel_cost_value(const xy_kernel_cost_t *kernel, const double *sizes, size_t count,
+                                 xy_estimate_t *e_p);
+
+/* The same on a cluster (NULL: on the first that has it), with one thread. `name` may be that of a
+ * C function: "cblas_dgemm". One size is that of the model; several are those of the kernel, in the
+ * order of shape.h: m, n, k. A cluster without the kernel takes the time of the one it is like,
+ * over the factor (xy_costs_set_speed). e_p->error is the mean error at sizes that the model was
+ * not shown, where that is known. Silent. ENOENT: nothing is known about the kernel there. */
+xy_status_t xy_cost_kernel_value(const xy_costs_t *costs, const char *name, const char *cluster,
+                                 const double *sizes, size_t count, xy_estimate_t *e_p);
 
 #endif

@@ -42,11 +42,27 @@ static void check_round_trip(const xy_costs_t *costs)
     xy_costs_destroy(back);
 }
 
+/* One size and several, of equal and of thin shapes. */
+static void ask_sizes(const xy_costs_t *costs, const xy_kernel_cost_t *k)
+{
+    static const double sizes[][XY_SIZES_MAX] = {{7, 7, 7}, {1, 1000, 30}, {0, 5, 5}, {1e6, 1, 1}};
+
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+        for (size_t count = 1; count <= XY_SIZES_MAX; count++) {
+            xy_estimate_t e;
+
+            if (xy_cost_kernel_value(costs, k->name, k->cluster, sizes[i], count, &e) == XY_OK &&
+                !(e.seconds >= 0))
+                abort();
+        }
+}
+
 static void ask(const xy_costs_t *costs)
 {
     for (size_t i = 0; i < costs->kernels.count; i++) {
         const xy_kernel_cost_t *k = &XY_VEC_AT(&costs->kernels, xy_kernel_cost_t, i);
 
+        ask_sizes(costs, k);
         for (double x = 0; k->fit.count > 0 && x < 1e6; x = x * 3 + 1)
             if (!(xy_fit_value(&k->fit, x).seconds >= 0))
                 abort();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The models of a store as JSON, for programs: one object with the arrays "hosts", "constants",
- * "kernels" and "messages". Times are in seconds; a model names the unit of its sizes.
+ * The models of a store as JSON, for programs: one object with the arrays "hosts", "speeds",
+ * "constants", "kernels" and "messages". Times are in seconds; a model names the unit of its sizes.
  */
 #include "cost/store.h"
 
@@ -20,6 +20,40 @@ static void put_interval(xy_json_t *j, const xy_interval_t *v)
     xy_json_end(j);
 }
 
+static void put_powers(xy_json_t *j, const char *name, const unsigned char *powers, size_t count)
+{
+    xy_json_begin_array(j, name);
+    for (size_t i = 0; i < count; i++)
+        xy_json_int(j, NULL, powers[i]);
+    xy_json_end(j);
+}
+
+static void put_shape(xy_json_t *j, const xy_shape_t *shape)
+{
+    if (shape->sizes == 0)
+        return;
+    xy_json_begin_object(j, "shape");
+    xy_json_begin_array(j, "sizes");
+    for (size_t i = 0; i < shape->sizes; i++)
+        xy_json_string(j, NULL, shape->name[i]);
+    xy_json_end(j);
+    put_powers(j, "work", shape->work, shape->sizes);
+    xy_json_double(j, "aspect", shape->aspect);
+    xy_json_int(j, "samples", (int64_t)shape->sample_count);
+    xy_json_double(j, "error_mean", shape->error_mean);
+    xy_json_double(j, "error_max", shape->error_max);
+    xy_json_double(j, "held_out", shape->held_out);
+    xy_json_begin_array(j, "terms");
+    for (size_t i = 0; i < shape->count; i++) {
+        xy_json_begin_object(j, NULL);
+        put_powers(j, "powers", shape->term[i].power, shape->sizes);
+        xy_json_double(j, "factor", shape->term[i].factor);
+        xy_json_end(j);
+    }
+    xy_json_end(j);
+    xy_json_end(j);
+}
+
 static void put_kernel(xy_json_t *j, const xy_kernel_cost_t *k)
 {
     xy_json_begin_object(j, NULL);
@@ -33,6 +67,9 @@ static void put_kernel(xy_json_t *j, const xy_kernel_cost_t *k)
     xy_json_int(j, "samples", (int64_t)k->sample_count);
     xy_json_double(j, "error_mean", k->fit.error_mean);
     xy_json_double(j, "error_max", k->fit.error_max);
+    if (k->held_count > 0)
+        xy_json_double(j, "held_out", k->held_out);
+    put_shape(j, &k->shape);
     xy_json_begin_array(j, "intervals");
     for (size_t i = 0; i < k->fit.count; i++)
         put_interval(j, &k->fit.intervals[i]);
@@ -112,6 +149,17 @@ void xy_costs_print_json(const xy_costs_t *costs, FILE *file)
         xy_json_begin_object(&j, NULL);
         xy_json_string(&j, "name", h->name);
         xy_json_string(&j, "cluster", h->cluster);
+        xy_json_end(&j);
+    }
+    xy_json_end(&j);
+    xy_json_begin_array(&j, "speeds");
+    for (size_t i = 0; i < costs->speeds.count; i++) {
+        const xy_speed_cost_t *v = &XY_VEC_AT(&costs->speeds, xy_speed_cost_t, i);
+
+        xy_json_begin_object(&j, NULL);
+        xy_json_string(&j, "cluster", v->cluster);
+        xy_json_string(&j, "like", v->like);
+        xy_json_double(&j, "factor", v->factor);
         xy_json_end(&j);
     }
     xy_json_end(&j);

@@ -5,40 +5,30 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cost/store.h"
+#include "cost/store_internal.h"
 
 static const char *const root_attrs[] = {"version", "machine", "hardware", "date",
                                          "time",    "size",    NULL};
-static const char *const root_children[] = {"Machine", "Constant", "SeqKernel", "Message", NULL};
+static const char *const root_children[] = {"Machine",   "Speed",   "Constant",
+                                            "SeqKernel", "Message", NULL};
 static const double huge = 1e300;
 
-typedef struct {
-    const xy_xml_t *doc;
-    xy_costs_t *costs;
-} reader_t;
-
-typedef struct {
-    const char *name;
-    double *value;
-    double min;
-    bool is_required;
-} field_t;
-
-static bool is_named(const xy_xml_node_t *node, const char *name)
+bool costs_is_named(const xy_xml_node_t *node, const char *name)
 {
     return strcmp(node->name, name) == 0;
 }
 
-static xy_status_t fail_node(const reader_t *r, const xy_xml_node_t *node, const char *what)
+xy_status_t costs_fail_node(const costs_reader_t *r, const xy_xml_node_t *node, const char *what)
 {
     return xy_fail_at(XY_EPARSE, xy_xml_path(r->doc), node->line, "<%s> %s", node->name, what);
 }
 
-static xy_status_t read_fields(const reader_t *r, const xy_xml_node_t *node, const field_t *fields)
+xy_status_t costs_read_fields(const costs_reader_t *r, const xy_xml_node_t *node,
+                              const costs_field_t *fields)
 {
     xy_status_t st = XY_OK;
 
-    for (const field_t *f = fields; st == XY_OK && f->name != NULL; f++) {
+    for (const costs_field_t *f = fields; st == XY_OK && f->name != NULL; f++) {
         if (xy_xml_attr(node, f->name) != NULL)
             st = xy_xml_attr_double(r->doc, node, f->name, f->min, huge, f->value);
         else if (f->is_required)
@@ -49,7 +39,7 @@ static xy_status_t read_fields(const reader_t *r, const xy_xml_node_t *node, con
 }
 
 /* The attribute in fresh memory; an absent one reads "". */
-static xy_status_t read_text(const xy_xml_node_t *node, const char *name, char **text_p)
+xy_status_t costs_read_text(const xy_xml_node_t *node, const char *name, char **text_p)
 {
     const char *value = xy_xml_attr(node, name);
 
@@ -57,164 +47,28 @@ static xy_status_t read_text(const xy_xml_node_t *node, const char *name, char *
     return *text_p != NULL ? XY_OK : xy_fail_memory("reading costs");
 }
 
-/* ---- Kernels ---- */
-
-static xy_status_t read_params(const reader_t *r, const xy_xml_node_t *node, xy_interval_t *v)
-{
-    const xy_xml_node_t *params = node->child;
-    char *copy, *save = NULL;
-    int n = 0;
-
-    while (params != NULL && !is_named(params, "Params"))
-        params = params->next;
-    if (params == NULL)
-        return fail_node(r, node, "has no Params");
-    copy = xy_strdup(params->text);
-    if (copy == NULL)
-        return xy_fail_memory("reading costs");
-    for (char *word = strtok_r(copy, " \t\r\n", &save); word != NULL;
-         word = strtok_r(NULL, " \t\r\n", &save), n++)
-        if (n > v->degree || !xy_parse_double(word, &v->params[n])) {
-            n = -1;
-            break;
-        }
-    xy_free(copy);
-    return n == v->degree + 1 ? XY_OK
-                              : fail_node(r, params, "must have one number more than the Degree");
-}
-
-static xy_status_t read_interval(const reader_t *r, const xy_xml_node_t *node, xy_fit_t *fit)
-{
-    xy_interval_t v = {0}, *more;
-    long degree = -1;
-    const field_t fields[] = {{"Start", &v.start, 0, true},
-                              {"End", &v.end, 0, true},
-                              {"ErrorMean", &v.error_mean, 0, false},
-                              {"ErrorMax", &v.error_max, 0, false},
-                              {0}};
-    xy_status_t st = read_fields(r, node, fields);
-
-    if (st == XY_OK)
-        st = xy_xml_attr_long(r->doc, node, "Degree", 0, XY_FIT_DEGREE_MAX, &degree);
-    if (st == XY_OK)
-        st = xy_xml_attr_long(r->doc, node, "Samples", 0, LONG_MAX, &v.samples);
-    if (st != XY_OK)
-        return st;
-    if (degree < 0)
-        return fail_node(r, node, "has no Degree");
-    v.degree = (int)degree;
-    if (v.end < v.start || (fit->count > 0 && v.start != fit->intervals[fit->count - 1].end))
-        return fail_node(r, node,
-                         "does not start where the previous one ends, or ends before it starts");
-    st = read_params(r, node, &v);
-    if (st != XY_OK)
-        return st;
-    more = xy_realloc_array(fit->intervals, fit->count + 1, sizeof(*more));
-    if (more == NULL)
-        return xy_fail_memory("reading costs");
-    fit->intervals = more;
-    fit->intervals[fit->count++] = v;
-    return XY_OK;
-}
-
-static xy_status_t read_sample(const reader_t *r, const xy_xml_node_t *node, xy_kernel_cost_t *k)
-{
-    xy_sample_t s = {0}, *more;
-    const field_t fields[] = {{"Size", &s.x, 1e-300, true},
-                              {"Seconds", &s.t, 1e-300, true},
-                              {"Spread", &s.spread, 0, false},
-                              {0}};
-    xy_status_t st = read_fields(r, node, fields);
-
-    if (st == XY_OK)
-        st = xy_xml_attr_long(r->doc, node, "Repetitions", 0, LONG_MAX, &s.repetitions);
-    if (st != XY_OK)
-        return st;
-    more = xy_realloc_array(k->samples, k->sample_count + 1, sizeof(*more));
-    if (more == NULL)
-        return xy_fail_memory("reading costs");
-    k->samples = more;
-    k->samples[k->sample_count++] = s;
-    return XY_OK;
-}
-
-static xy_status_t read_cluster(const reader_t *r, const xy_xml_node_t *node, xy_kernel_cost_t *k)
-{
-    const field_t fields[] = {{"ErrorMean", &k->fit.error_mean, 0, false},
-                              {"ErrorMax", &k->fit.error_max, 0, false},
-                              {0}};
-    xy_status_t st = read_text(node, "Name", &k->cluster);
-
-    if (st == XY_OK)
-        st = read_fields(r, node, fields);
-    if (st == XY_OK)
-        st = xy_xml_attr_long(r->doc, node, "Samples", 0, LONG_MAX, &k->fit.samples);
-    for (const xy_xml_node_t *n = node->child; n != NULL && st == XY_OK; n = n->next) {
-        if (is_named(n, "Interval"))
-            st = read_interval(r, n, &k->fit);
-        else if (is_named(n, "Sample"))
-            st = read_sample(r, n, k);
-        else
-            st = fail_node(r, n, "is not expected in a Cluster; give Interval or Sample");
-    }
-    return st;
-}
-
-static xy_status_t read_kernel(const reader_t *r, const xy_xml_node_t *node)
-{
-    xy_status_t st = XY_OK;
-
-    if (xy_xml_attr(node, "Name") == NULL)
-        return fail_node(r, node, "has no Name");
-    for (const xy_xml_node_t *n = node->child; n != NULL && st == XY_OK; n = n->next) {
-        xy_kernel_cost_t k = {.threads = 1};
-
-        if (!is_named(n, "Cluster"))
-            return fail_node(r, n, "is not expected in a SeqKernel; give Cluster");
-        st = read_text(node, "Name", &k.name);
-        if (st == XY_OK)
-            st = read_text(node, "Unit", &k.unit);
-        if (st == XY_OK)
-            st = read_text(node, "Library", &k.library);
-        if (st == XY_OK)
-            st = read_text(node, "Criterion", &k.criterion);
-        if (st == XY_OK)
-            st = read_text(node, "Clock", &k.clock);
-        if (st == XY_OK)
-            st = xy_xml_attr_long(r->doc, node, "Threads", 1, LONG_MAX, &k.threads);
-        if (st == XY_OK)
-            st = xy_xml_attr_long(r->doc, node, "Distance", 0, LONG_MAX, &k.distance);
-        if (st == XY_OK)
-            st = read_cluster(r, n, &k);
-        if (st == XY_OK)
-            st = xy_costs_set_kernel(r->costs, &k);
-        else
-            xy_kernel_cost_cleanup(&k);
-    }
-    return st;
-}
-
 /* ---- Messages ---- */
 
-static xy_status_t read_line(const reader_t *r, const xy_xml_node_t *node, xy_lines_t *lines)
+static xy_status_t read_line(const costs_reader_t *r, const xy_xml_node_t *node, xy_lines_t *lines)
 {
     xy_line_t v = {0}, *more;
-    const field_t fields[] = {{"Start", &v.start, 0, true},
-                              {"End", &v.end, 0, true},
-                              {"a", &v.a, -huge, true},
-                              {"b", &v.b, -huge, true},
-                              {"ErrorMax", &v.error_max, 0, false},
-                              {0}};
-    xy_status_t st = is_named(node, "Interval") ? read_fields(r, node, fields)
-                                                : fail_node(r, node, "is not an Interval");
+    const costs_field_t fields[] = {{"Start", &v.start, 0, true},
+                                    {"End", &v.end, 0, true},
+                                    {"a", &v.a, -huge, true},
+                                    {"b", &v.b, -huge, true},
+                                    {"ErrorMax", &v.error_max, 0, false},
+                                    {0}};
+    xy_status_t st = costs_is_named(node, "Interval")
+                         ? costs_read_fields(r, node, fields)
+                         : costs_fail_node(r, node, "is not an Interval");
 
     if (st == XY_OK)
         st = xy_xml_attr_long(r->doc, node, "Samples", 0, LONG_MAX, &v.samples);
     if (st != XY_OK)
         return st;
     if (v.end < v.start || (lines->count > 0 && v.start != lines->line[lines->count - 1].end))
-        return fail_node(r, node,
-                         "does not start where the previous one ends, or ends before it starts");
+        return costs_fail_node(
+            r, node, "does not start where the previous one ends, or ends before it starts");
     more = xy_realloc_array(lines->line, lines->count + 1, sizeof(*more));
     if (more == NULL)
         return xy_fail_memory("reading costs");
@@ -223,48 +77,49 @@ static xy_status_t read_line(const reader_t *r, const xy_xml_node_t *node, xy_li
     return XY_OK;
 }
 
-static xy_status_t read_kind(const reader_t *r, const xy_xml_node_t *node, xy_message_lines_t *kind)
+static xy_status_t read_kind(const costs_reader_t *r, const xy_xml_node_t *node,
+                             xy_message_lines_t *kind)
 {
-    const field_t fields[] = {
+    const costs_field_t fields[] = {
         {"ErrorMean", &kind->error_mean, 0, false}, {"ErrorMax", &kind->error_max, 0, false}, {0}};
-    xy_status_t st =
-        kind->latency > 0 ? fail_node(r, node, "appears twice") : read_fields(r, node, fields);
+    xy_status_t st = kind->latency > 0 ? costs_fail_node(r, node, "appears twice")
+                                       : costs_read_fields(r, node, fields);
 
     for (const xy_xml_node_t *n = node->child; n != NULL && st == XY_OK; n = n->next) {
-        xy_lines_t *lines = is_named(n, "Bandwidth") ? &kind->bandwidth : &kind->time;
+        xy_lines_t *lines = costs_is_named(n, "Bandwidth") ? &kind->bandwidth : &kind->time;
 
-        if (is_named(n, "Latency")) {
+        if (costs_is_named(n, "Latency")) {
             if (!xy_parse_double(n->text, &kind->latency) || !(kind->latency > 0))
-                st = fail_node(r, n, "is not a positive number of seconds");
+                st = costs_fail_node(r, n, "is not a positive number of seconds");
             continue;
         }
-        if (!is_named(n, "Bandwidth") && !is_named(n, "Time"))
-            st = fail_node(r, n, "is not expected here; give Latency, Bandwidth or Time");
+        if (!costs_is_named(n, "Bandwidth") && !costs_is_named(n, "Time"))
+            st = costs_fail_node(r, n, "is not expected here; give Latency, Bandwidth or Time");
         for (const xy_xml_node_t *i = n->child; i != NULL && st == XY_OK; i = i->next)
             st = read_line(r, i, lines);
     }
     if (st == XY_OK && (!(kind->latency > 0) || kind->time.count == 0))
-        st = fail_node(r, node, "needs a Latency and a Time with intervals");
+        st = costs_fail_node(r, node, "needs a Latency and a Time with intervals");
     return st;
 }
 
-static xy_status_t read_message_sample(const reader_t *r, const xy_xml_node_t *node,
+static xy_status_t read_message_sample(const costs_reader_t *r, const xy_xml_node_t *node,
                                        xy_message_model_t *model)
 {
     xy_message_sample_t s = {0}, *more;
-    const field_t fields[] = {{"Size", &s.bytes, 0, true},
-                              {"Blocking", &s.blocking, 0, false},
-                              {"Nonblocking", &s.nonblocking, 0, false},
-                              {"Send", &s.send, 0, false},
-                              {"Receive", &s.receive, 0, false},
-                              {"Gap", &s.gap, 0, false},
-                              {0}};
-    xy_status_t st = read_fields(r, node, fields);
+    const costs_field_t fields[] = {{"Size", &s.bytes, 0, true},
+                                    {"Blocking", &s.blocking, 0, false},
+                                    {"Nonblocking", &s.nonblocking, 0, false},
+                                    {"Send", &s.send, 0, false},
+                                    {"Receive", &s.receive, 0, false},
+                                    {"Gap", &s.gap, 0, false},
+                                    {0}};
+    xy_status_t st = costs_read_fields(r, node, fields);
 
     if (st != XY_OK)
         return st;
     if (model->count > 0 && s.bytes <= model->samples[model->count - 1].bytes)
-        return fail_node(r, node, "must have a larger size than the one before");
+        return costs_fail_node(r, node, "must have a larger size than the one before");
     more = xy_realloc_array(model->samples, model->count + 1, sizeof(*more));
     if (more == NULL)
         return xy_fail_memory("reading costs");
@@ -273,45 +128,45 @@ static xy_status_t read_message_sample(const reader_t *r, const xy_xml_node_t *n
     return XY_OK;
 }
 
-static xy_status_t read_message_part(const reader_t *r, const xy_xml_node_t *n,
+static xy_status_t read_message_part(const costs_reader_t *r, const xy_xml_node_t *n,
                                      xy_message_model_t *model)
 {
-    const field_t loggp[] = {{"L", &model->loggp.latency, 0, true},
-                             {"o", &model->loggp.overhead, 0, true},
-                             {"g", &model->loggp.gap, 0, true},
-                             {"G", &model->loggp.per_byte, 0, true},
-                             {0}};
-    const field_t plogp[] = {{"L", &model->plogp_latency, 0, true}, {0}};
+    const costs_field_t loggp[] = {{"L", &model->loggp.latency, 0, true},
+                                   {"o", &model->loggp.overhead, 0, true},
+                                   {"g", &model->loggp.gap, 0, true},
+                                   {"G", &model->loggp.per_byte, 0, true},
+                                   {0}};
+    const costs_field_t plogp[] = {{"L", &model->plogp_latency, 0, true}, {0}};
 
-    if (is_named(n, "Blocking"))
+    if (costs_is_named(n, "Blocking"))
         return read_kind(r, n, &model->kind[XY_MESSAGE_BLOCKING]);
-    if (is_named(n, "Nonblocking"))
+    if (costs_is_named(n, "Nonblocking"))
         return read_kind(r, n, &model->kind[XY_MESSAGE_NONBLOCKING]);
-    if (is_named(n, "LogGP"))
-        return read_fields(r, n, loggp);
-    if (is_named(n, "PLogP"))
-        return read_fields(r, n, plogp);
-    if (is_named(n, "Sample"))
+    if (costs_is_named(n, "LogGP"))
+        return costs_read_fields(r, n, loggp);
+    if (costs_is_named(n, "PLogP"))
+        return costs_read_fields(r, n, plogp);
+    if (costs_is_named(n, "Sample"))
         return read_message_sample(r, n, model);
-    return fail_node(r, n, "is not expected in a Message");
+    return costs_fail_node(r, n, "is not expected in a Message");
 }
 
-static xy_status_t read_message(const reader_t *r, const xy_xml_node_t *node)
+static xy_status_t read_message(const costs_reader_t *r, const xy_xml_node_t *node)
 {
     xy_message_cost_t m = {0};
     xy_status_t st;
 
     if (xy_xml_attr(node, "Cluster1") == NULL || xy_xml_attr(node, "Cluster2") == NULL)
-        return fail_node(r, node, "needs Cluster1 and Cluster2");
-    st = read_text(node, "Cluster1", &m.cluster1);
+        return costs_fail_node(r, node, "needs Cluster1 and Cluster2");
+    st = costs_read_text(node, "Cluster1", &m.cluster1);
     if (st == XY_OK)
-        st = read_text(node, "Cluster2", &m.cluster2);
+        st = costs_read_text(node, "Cluster2", &m.cluster2);
     if (st == XY_OK)
-        st = read_text(node, "Library", &m.library);
+        st = costs_read_text(node, "Library", &m.library);
     for (const xy_xml_node_t *n = node->child; n != NULL && st == XY_OK; n = n->next)
         st = read_message_part(r, n, &m.model);
     if (st == XY_OK && m.model.count == 0)
-        st = fail_node(r, node, "has no Sample");
+        st = costs_fail_node(r, node, "has no Sample");
     if (st == XY_OK)
         return xy_costs_set_message(r->costs, &m);
     xy_message_cost_cleanup(&m);
@@ -320,15 +175,16 @@ static xy_status_t read_message(const reader_t *r, const xy_xml_node_t *node)
 
 /* ---- The rest ---- */
 
-static xy_status_t read_constant(const reader_t *r, const xy_xml_node_t *node)
+static xy_status_t read_constant(const costs_reader_t *r, const xy_xml_node_t *node)
 {
     double seconds = 0, spread = 0;
     long from = -1, to = -1, repetitions = 0;
-    const field_t fields[] = {{"Seconds", &seconds, 0, true}, {"Spread", &spread, 0, false}, {0}};
-    xy_status_t st = read_fields(r, node, fields);
+    const costs_field_t fields[] = {
+        {"Seconds", &seconds, 0, true}, {"Spread", &spread, 0, false}, {0}};
+    xy_status_t st = costs_read_fields(r, node, fields);
 
     if (st == XY_OK && xy_xml_attr(node, "Name") == NULL)
-        st = fail_node(r, node, "has no Name");
+        st = costs_fail_node(r, node, "has no Name");
     if (st == XY_OK)
         st = xy_xml_attr_long(r->doc, node, "From", -1, LONG_MAX, &from);
     if (st == XY_OK)
@@ -340,13 +196,25 @@ static xy_status_t read_constant(const reader_t *r, const xy_xml_node_t *node)
                        : st;
 }
 
-static xy_status_t read_host(const reader_t *r, const xy_xml_node_t *node)
+static xy_status_t read_host(const costs_reader_t *r, const xy_xml_node_t *node)
 {
     const char *name = xy_xml_attr(node, "Name"), *cluster = xy_xml_attr(node, "Cluster");
 
     if (name == NULL || cluster == NULL)
-        return fail_node(r, node, "needs Name and Cluster");
+        return costs_fail_node(r, node, "needs Name and Cluster");
     return xy_costs_set_host(r->costs, name, cluster);
+}
+
+static xy_status_t read_speed(const costs_reader_t *r, const xy_xml_node_t *node)
+{
+    const char *cluster = xy_xml_attr(node, "Cluster"), *like = xy_xml_attr(node, "Like");
+    double factor = 1;
+    const costs_field_t fields[] = {{"Factor", &factor, 1e-9, true}, {0}};
+    xy_status_t st = costs_read_fields(r, node, fields);
+
+    if (st == XY_OK && (cluster == NULL || like == NULL))
+        st = costs_fail_node(r, node, "needs Cluster and Like");
+    return st == XY_OK ? xy_costs_set_speed(r->costs, cluster, like, factor) : st;
 }
 
 static xy_status_t check_root(const xy_xml_t *doc)
@@ -355,7 +223,7 @@ static xy_status_t check_root(const xy_xml_t *doc)
     const char *version = xy_xml_attr(root, "version");
     long number = 0;
 
-    if (!is_named(root, "XylemCosts"))
+    if (!costs_is_named(root, "XylemCosts"))
         return xy_fail_at(XY_EPARSE, xy_xml_path(doc), root->line,
                           "<%s> is not a file of costs; 'xylem calibrate --output FILE' makes one",
                           root->name);
@@ -368,16 +236,18 @@ static xy_status_t check_root(const xy_xml_t *doc)
 
 static xy_status_t read_all(const xy_xml_t *doc, xy_costs_t *costs)
 {
-    reader_t r = {.doc = doc, .costs = costs};
+    costs_reader_t r = {.doc = doc, .costs = costs};
     xy_status_t st = XY_OK;
 
     for (const xy_xml_node_t *n = xy_xml_root(doc)->child; n != NULL && st == XY_OK; n = n->next) {
-        if (is_named(n, "Machine"))
+        if (costs_is_named(n, "Machine"))
             st = read_host(&r, n);
-        else if (is_named(n, "Constant"))
+        else if (costs_is_named(n, "Constant"))
             st = read_constant(&r, n);
-        else if (is_named(n, "SeqKernel"))
-            st = read_kernel(&r, n);
+        else if (costs_is_named(n, "SeqKernel"))
+            st = costs_read_kernel(&r, n);
+        else if (costs_is_named(n, "Speed"))
+            st = read_speed(&r, n);
         else
             st = read_message(&r, n);
     }
@@ -397,7 +267,7 @@ static xy_status_t read_document(const xy_xml_t *doc, xy_costs_t **costs_p)
     if (st != XY_OK)
         return st;
     xy_free(costs->date);
-    st = read_text(root, "date", &costs->date);
+    st = costs_read_text(root, "date", &costs->date);
     if (st == XY_OK)
         st = read_all(doc, costs);
     if (st == XY_OK)

@@ -39,6 +39,56 @@ static void write_interval(FILE *file, const xy_interval_t *interval)
     fputs("</Params></Interval>\n", file);
 }
 
+static void write_powers(FILE *file, const char *name, const unsigned char *powers, size_t count)
+{
+    fprintf(file, " %s=\"", name);
+    for (size_t i = 0; i < count; i++)
+        fprintf(file, "%s%d", i > 0 ? " " : "", powers[i]);
+    fputc('"', file);
+}
+
+static void write_shape_sample(FILE *file, const xy_shape_sample_t *s, size_t sizes)
+{
+    char text[32];
+
+    fputs("        <Sample Sizes=\"", file);
+    for (size_t i = 0; i < sizes; i++)
+        fprintf(file, "%s%s", i > 0 ? " " : "", xy_format_double(s->size[i], text));
+    fputc('"', file);
+    number(file, "Seconds", s->t);
+    number_if(file, "Spread", s->spread);
+    number_if(file, "HeldOut", s->is_held);
+    fputs("/>\n", file);
+}
+
+static void write_shape(FILE *file, const xy_shape_t *shape)
+{
+    char text[32];
+
+    if (shape->sizes == 0)
+        return;
+    fputs("      <Shape Sizes=\"", file);
+    for (size_t i = 0; i < shape->sizes; i++) {
+        fputs(i > 0 ? " " : "", file);
+        xy_xml_escape(file, shape->name[i]);
+    }
+    fputc('"', file);
+    write_powers(file, "Work", shape->work, shape->sizes);
+    number(file, "ErrorMean", shape->error_mean);
+    number(file, "ErrorMax", shape->error_max);
+    number_if(file, "HeldOut", shape->held_out);
+    number_if(file, "Aspect", shape->aspect);
+    fputs(">\n", file);
+    for (size_t i = 0; i < shape->count; i++) {
+        fputs("        <Term", file);
+        write_powers(file, "Powers", shape->term[i].power, shape->sizes);
+        fprintf(file, ">%s</Term>\n", xy_format_double(shape->term[i].factor, text));
+    }
+    for (size_t i = 0; i < shape->sample_count; i++)
+        write_shape_sample(file, &shape->samples[i], shape->sizes);
+    fputs("      </Shape>\n", file);
+}
+
 static void write_kernel(FILE *file, const xy_kernel_cost_t *k)
 {
     fputs("  <SeqKernel", file);
@@ -54,6 +104,10 @@ static void write_kernel(FILE *file, const xy_kernel_cost_t *k)
     fprintf(file, " Samples=\"%ld\"", k->fit.samples);
     number(file, "ErrorMean", k->fit.error_mean);
     number(file, "ErrorMax", k->fit.error_max);
+    if (k->held_count > 0) {
+        number(file, "HeldOut", k->held_out);
+        fprintf(file, " HeldOutSamples=\"%ld\"", k->held_count);
+    }
     fputs(">\n", file);
     for (size_t i = 0; i < k->fit.count; i++)
         write_interval(file, &k->fit.intervals[i]);
@@ -66,6 +120,7 @@ static void write_kernel(FILE *file, const xy_kernel_cost_t *k)
         number_if(file, "Spread", s->spread);
         fprintf(file, " Repetitions=\"%ld\"/>\n", s->repetitions);
     }
+    write_shape(file, &k->shape);
     fputs("    </Cluster>\n  </SeqKernel>\n", file);
 }
 
@@ -148,12 +203,15 @@ static void write_constant(FILE *file, const xy_constant_cost_t *c)
 
 void xy_costs_print_xml(const xy_costs_t *costs, FILE *file)
 {
-    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-          "<!-- Made by 'xylem calibrate'. Times are in seconds; sizes in the Unit of the kernel\n"
-          "     (n: order of a matrix, B: bytes), of messages in bytes; bandwidths in bytes per\n"
-          "     second. A kernel takes the sum of Params[k] * size^k on its interval; a message\n"
-          "     a * size + b (Time), or Latency + size / (a * size + b) (Bandwidth). -->\n",
-          file);
+    fputs(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<!-- Made by 'xylem calibrate'. Times are in seconds; sizes in the Unit of the kernel\n"
+        "     (n: order of a matrix, B: bytes), of messages in bytes; bandwidths in bytes per\n"
+        "     second. A kernel takes the sum of Params[k] * size^k on its interval; a message\n"
+        "     a * size + b (Time), or Latency + size / (a * size + b) (Bandwidth). A kernel with\n"
+        "     a Shape takes for other sizes than equal ones what equal sizes of the same Work\n"
+        "     take, times the ratio of Work + the sum of the Terms. -->\n",
+        file);
     fprintf(file, "<XylemCosts version=\"%d\"", XY_COSTS_VERSION);
     attribute(file, "machine", costs->machine);
     attribute(file, "hardware", costs->hardware);
@@ -163,6 +221,15 @@ void xy_costs_print_xml(const xy_costs_t *costs, FILE *file)
         fputs("  <Machine", file);
         attribute(file, "Name", XY_VEC_AT(&costs->hosts, xy_host_cost_t, i).name);
         attribute(file, "Cluster", XY_VEC_AT(&costs->hosts, xy_host_cost_t, i).cluster);
+        fputs("/>\n", file);
+    }
+    for (size_t i = 0; i < costs->speeds.count; i++) {
+        const xy_speed_cost_t *v = &XY_VEC_AT(&costs->speeds, xy_speed_cost_t, i);
+
+        fputs("  <Speed", file);
+        attribute(file, "Cluster", v->cluster);
+        attribute(file, "Like", v->like);
+        number(file, "Factor", v->factor);
         fputs("/>\n", file);
     }
     for (size_t i = 0; i < costs->constants.count; i++)

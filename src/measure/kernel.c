@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "cost/cost.h"
 
 enum { COLUMNS = 102, PLAIN = 111, UPPER = 121, LOWER = 122, NON_UNIT = 131, LEFT = 141 };
 
@@ -215,11 +216,7 @@ const measure_kernel_t measure_kernels[] = {
 
 const measure_kernel_t *measure_kernel_find(const char *name)
 {
-    static const char *const prefixes[] = {"cblas_", "LAPACKE_", "clapack_"};
-
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
-            name += strlen(prefixes[i]);
+    name = xy_kernel_base_name(name);
     for (const measure_kernel_t *k = measure_kernels; k->name != NULL; k++)
         if (strcmp(k->name, name) == 0)
             return k;

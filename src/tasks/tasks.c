@@ -93,7 +93,7 @@ int xylem_tasks_models(xylem_tasks *t, const char *path)
 /* What the model of a task says; 0 when there is none, which is remembered. */
 static double model_seconds(xylem_tasks *t, const xylem_task *task)
 {
-    const xy_kernel_cost_t *kernel;
+    xy_estimate_t e;
 
     if (t->costs == NULL) {
         xy_status_t st = (xy_status_t)xylem_tasks_models(t, NULL);
@@ -103,15 +103,14 @@ static double model_seconds(xylem_tasks *t, const xylem_task *task)
             return 0;
         }
     }
-    kernel = xy_costs_kernel(t->costs, task->model, NULL, 1);
-    if (kernel == NULL || kernel->fit.count == 0 || !(task->size >= 0)) {
+    if (xy_cost_kernel_value(t->costs, task->model, NULL, &task->size, 1, &e) != XY_OK) {
         remember(t, xy_fail(XY_EINVAL,
                             "no model gives the time of '%s' for size %g; 'xylem calibrate' "
                             "makes models, or name the seconds",
                             task->model, task->size));
         return 0;
     }
-    return xy_fit_value(&kernel->fit, task->size).seconds;
+    return e.seconds;
 }
 
 static void check_accesses(xylem_tasks *t, const xylem_access *a, int count, int number)
