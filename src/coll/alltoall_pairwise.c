@@ -7,21 +7,28 @@
  */
 #include "coll/build.h"
 
+/* Who rank r takes its block from in a round: the rank `round` below it (way 1) or above it (-1),
+ * or with the bits of `round` changed (0). */
+static int source(int p, int r, int round, int way)
+{
+    return way == 0 ? r ^ round : (r - way * round + p) % p;
+}
+
 static double bytes_of(const xy_coll_request_t *q, int from, int to)
 {
     return (double)(q->matrix != NULL ? q->matrix[from][to] : q->count) * (double)q->element;
 }
 
 /* Each round is as long as its longest message. */
-static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
+double coll_cost_exchange(const xy_coll_request_t *q, const xy_coll_link_t *l, int way)
 {
     double sum = 0.0;
 
     for (int round = 0; round < q->procs; round++) {
-        double most = bytes_of(q, 0, round);
+        double most = bytes_of(q, source(q->procs, 0, round, way), 0);
 
         for (int r = 1; r < q->procs && q->matrix != NULL; r++) {
-            double bytes = bytes_of(q, r, (r + round) % q->procs);
+            double bytes = bytes_of(q, source(q->procs, r, round, way), r);
 
             most = bytes > most ? bytes : most;
         }
@@ -30,17 +37,27 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
     return sum;
 }
 
-static void build(coll_build_t *b)
+void coll_phase_exchange(coll_build_t *b, int way)
 {
     int p = b->p;
 
     for (int round = 0; round < p; round++)
         for (int r = 0; r < p; r++) {
-            int from = (r - round + p) % p;
+            int from = source(p, r, round, way);
 
             coll_move(b, coll_pair_sent(b, from, r), coll_pair_received(b, r, from),
                       coll_pair_bytes(b, from, r), 0);
         }
+}
+
+static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
+{
+    return coll_cost_exchange(q, l, 1);
+}
+
+static void build(coll_build_t *b)
+{
+    coll_phase_exchange(b, 1);
 }
 
 const xy_coll_algorithm_t coll_alltoall_pairwise = {

@@ -18,18 +18,19 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 
 static void build(coll_build_t *b)
 {
-    int rounds = coll_log2_ceil(b->p);
+    for (int step = 1; step < b->p; step *= 2) {
+        xy_op_id_t op = -1;
 
-    for (int round = 0; round < rounds; round++)
         for (int r = 0; r < b->p; r++) {
-            int from = (r - (1 << round) + b->p) % b->p;
-            xy_op_id_t op = coll_tell(b, from, r);
+            int from = (r - step + b->p) % b->p;
 
-            if (round > 0) {
-                coll_order(b, op - b->p, op);
-                coll_order(b, (round - 1) * b->p + from, op);
-            }
+            op = coll_tell(b, from, r);
+            coll_order(b, b->mark[r], op);
+            coll_order(b, b->mark[from], op);
         }
+        for (int r = 0; r < b->p && op >= 0; r++) /* those of a round have followed each other */
+            b->mark[r] = op - b->p + 1 + r;
+    }
 }
 
 const xy_coll_algorithm_t coll_barrier_dissemination = {

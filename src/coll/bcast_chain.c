@@ -4,8 +4,8 @@
  *
  * The vector goes from rank to rank in k pieces; while a rank passes on one piece it gets the next.
  * The best k is sqrt((p - 2) n b / a), from the link that the graph is built for; at most 1024, as
- * the graph has k (p - 1) operations. p = 3, k = 2: step 1: 0-1->1       step 2: 0-2->1 1-1->2 step
- * 3: 1-2->2
+ * the graph has k (p - 1) operations; a request may give the size of a piece instead. p = 3, k = 2:
+ *   step 1: 0-1->1     step 2: 0-2->1 1-1->2     step 3: 1-2->2
  */
 #include <math.h>
 
@@ -19,6 +19,8 @@ static uint64_t piece_of(const xy_coll_request_t *q, const xy_coll_link_t *l)
     double n = coll_vector_bytes(q), best = 1.0;
     uint64_t pieces;
 
+    if (q->segment != 0)
+        return coll_piece(q, 1) / q->element;
     if (q->procs > 2 && n > 0.0)
         best = l->alpha > 0.0 ? sqrt((q->procs - 2) * n * l->beta / l->alpha) : PIECES_MAX;
     best = best < PIECES_MAX ? best : PIECES_MAX;

@@ -99,15 +99,47 @@ uint64_t coll_part_begin(const xy_coll_request_t *q, int parts, int i)
 
 /* ---- Operations ---- */
 
-static void add(coll_build_t *b, const xy_op_t *op)
+/* A place of a stage, in the collective that it is part of. */
+static xy_spot_t outside(const coll_build_t *b, xy_spot_t spot)
 {
-    if (b->visit != NULL)
-        b->visit(op, b->arg);
-    else
-        xy_graph_add_op(b->graph, op);
+    const coll_stage_t *s = b->stage;
+    int rank = s->ranks != NULL ? s->ranks[spot.rank] : spot.rank;
+
+    if (spot.buffer == XY_BUFFER_SEND)
+        return coll_shift(s->send(b->parent, rank), spot.offset);
+    if (spot.buffer == XY_BUFFER_RECEIVE)
+        return coll_shift(s->receive(b->parent, rank), spot.offset);
+    return coll_place(rank, spot.buffer + COLL_STAGE, spot.offset);
 }
 
-void coll_move(coll_build_t *b, xy_spot_t from, xy_spot_t to, uint64_t bytes, int level)
+/* The operation as the outermost collective has it. */
+static xy_op_t outermost(const coll_build_t **b_p, const xy_op_t *op)
+{
+    const coll_build_t *b = *b_p;
+    xy_op_t same = *op;
+
+    for (; b->parent != NULL; b = b->parent) {
+        same.from = outside(b, same.from);
+        same.to = outside(b, same.to);
+        if (same.kind == XY_OP_COMBINE)
+            same.other = outside(b, same.other);
+        same.actor = same.to.rank;
+    }
+    *b_p = b;
+    return same;
+}
+
+static xy_op_id_t add(const coll_build_t *b, const xy_op_t *op)
+{
+    xy_op_t same = outermost(&b, op);
+
+    if (b->visit == NULL)
+        return xy_graph_add_op(b->graph, &same);
+    b->visit(&same, b->arg);
+    return -1;
+}
+
+xy_op_id_t coll_move(coll_build_t *b, xy_spot_t from, xy_spot_t to, uint64_t bytes, int level)
 {
     xy_op_t op = {.kind = XY_OP_MOVE,
                   .actor = to.rank,
@@ -116,8 +148,9 @@ void coll_move(coll_build_t *b, xy_spot_t from, xy_spot_t to, uint64_t bytes, in
                   .to = to,
                   .bytes = bytes};
 
-    if (bytes > 0 && !coll_is_same(from, to))
-        add(b, &op);
+    if (bytes == 0 || coll_is_same(from, to))
+        return -1;
+    return add(b, &op);
 }
 
 void coll_combine(coll_build_t *b, xy_spot_t from, xy_spot_t other, xy_spot_t to, uint64_t bytes,
@@ -141,18 +174,32 @@ xy_op_id_t coll_tell(coll_build_t *b, int from, int to)
     xy_op_t op = {.kind = XY_OP_MOVE,
                   .actor = to,
                   .from = coll_place(from, COLL_TEMPORARY, 0),
-                  .to = coll_place(to, XY_BUFFER_RECEIVE, 0)};
+                  .to = coll_place(to, COLL_TEMPORARY, 0)};
+    const coll_build_t *whole = b;
 
-    if (b->visit == NULL)
-        return xy_graph_add(b->graph, &op);
-    b->visit(&op, b->arg);
+    op = outermost(&whole, &op);
+    op.to.buffer = XY_BUFFER_RECEIVE; /* the rank is not over before it has heard */
+    if (whole->visit == NULL)
+        return xy_graph_add(whole->graph, &op);
+    whole->visit(&op, whole->arg);
     return -1;
 }
 
 void coll_order(coll_build_t *b, xy_op_id_t before, xy_op_id_t after)
 {
-    if (b->visit == NULL)
+    while (b->parent != NULL)
+        b = b->parent;
+    if (b->visit == NULL && before >= 0 && after >= 0)
         xy_graph_add_edge(b->graph, before, after);
+}
+
+void coll_tell_next(coll_build_t *b, int from, int to)
+{
+    xy_op_id_t op = coll_tell(b, from, to);
+
+    coll_order(b, b->mark[from], op);
+    coll_order(b, b->mark[to], op);
+    b->mark[to] = op;
 }
 
 /* How many of `count` blocks from `first` on follow each other at `holder`. */
@@ -263,7 +310,7 @@ int coll_group_rank(const coll_group_t *g, int member)
 {
     if (member >= g->extra)
         return member + g->extra;
-    return 2 * member + (g->keeper == 2 * member + 1);
+    return 2 * member + (g->keeper < 0 || g->keeper == 2 * member + 1);
 }
 
 int coll_group_other(const coll_group_t *g, int member)
@@ -279,6 +326,32 @@ int coll_group_member(const coll_group_t *g, int rank)
 bool coll_has_element_each(const xy_coll_request_t *q)
 {
     return q->count >= (uint64_t)q->procs;
+}
+
+bool coll_has_element_per_member(const xy_coll_request_t *q)
+{
+    return q->count >= UINT64_C(1) << coll_log2_floor(q->procs);
+}
+
+bool coll_commutes(const xy_coll_request_t *q)
+{
+    return q->is_commutative;
+}
+
+bool coll_is_power(int p)
+{
+    return (p & (p - 1)) == 0;
+}
+
+uint64_t coll_piece(const xy_coll_request_t *q, uint64_t own)
+{
+    uint64_t whole = q->count > 0 ? q->count : 1, elements = q->segment / q->element;
+
+    if (q->segment == 0)
+        elements = own;
+    if (elements > whole)
+        elements = whole;
+    return (elements > 0 ? elements : 1) * q->element;
 }
 
 bool coll_always(const xy_coll_request_t *q)

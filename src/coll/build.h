@@ -13,6 +13,10 @@
 
 /* Temporaries of algorithms, then the copies of inputs that are in place. */
 enum { COLL_TEMPORARY = XY_BUFFER_TEMPORARY, COLL_SNAPSHOT = XY_BUFFER_TEMPORARY + 3 };
+/* So far behind are the temporaries of a stage. */
+enum { COLL_STAGE = COLL_SNAPSHOT + 1 - COLL_TEMPORARY };
+
+typedef struct coll_stage coll_stage_t;
 
 struct coll_build {
     const xy_coll_request_t *q;
@@ -21,11 +25,15 @@ struct coll_build {
     xy_coll_visit_fn visit; /* gets each operation instead */
     void *arg;              /* of visit */
     int p;
-    uint64_t bytes;  /* q->count * q->element */
+    uint64_t bytes;            /* q->count * q->element */
+    xy_status_t status;        /* XY_ENOMEM: a stage ran out of memory */
+    coll_build_t *parent;      /* a stage: operations are its, elsewhere */
+    const coll_stage_t *stage; /* where that is */
     uint64_t *start; /* [p + 1]: where each rank's block begins when they lie one after the other */
     bool has_snapshots; /* inputs in place were copied first: the algorithm would spoil them */
     /* Direct algorithms: */
-    xy_op_id_t *mark;   /* [p + 1]: the first operation of each rank since the last barrier */
+    xy_op_id_t *mark;   /* [p + 1]: the first operation of each rank since the last barrier;
+                           scheduled barriers: the last message that each heard, -1: none */
     xy_op_id_t met;     /* the end of the last barrier for rank 0, the other ranks' follow; -1 */
     bool has_marks;     /* there are marks since then */
     bool is_piece_open; /* the next operation continues a piece */
@@ -70,12 +78,15 @@ uint64_t coll_part_begin(const xy_coll_request_t *q, int parts, int i);
 
 /* ---- Operations: skipped when they have no bytes, or copy a place onto itself ---- */
 
-void coll_move(coll_build_t *b, xy_spot_t from, xy_spot_t to, uint64_t bytes, int level);
+xy_op_id_t coll_move(coll_build_t *b, xy_spot_t from, xy_spot_t to, uint64_t bytes, int level);
 /* to = from op other (is_left: from is the left operand); other may be to. */
 void coll_combine(coll_build_t *b, xy_spot_t from, xy_spot_t other, xy_spot_t to, uint64_t bytes,
                   bool is_left, int level);
 /* A message of no bytes, which comes after what coll_order says; its id. */
 xy_op_id_t coll_tell(coll_build_t *b, int from, int to);
+/* Barriers: a message after all that both have heard, which `to` has heard then. */
+void coll_tell_next(coll_build_t *b, int from, int to);
+/* before -1: nothing. */
 void coll_order(coll_build_t *b, xy_op_id_t before, xy_op_id_t after);
 /* Like coll_move for `count` blocks of ranks first, first + 1, ... (wrapping): they lie one after
  * the other at `packed`; spread(b, rank) says where each lies on the other side. Neighbours on both
@@ -131,15 +142,67 @@ int coll_subtree(int p, int v);
  * keeper acts. Members are in the order of ranks, so that operations need not commute. */
 typedef struct {
     int size, extra, rounds; /* size = 2^rounds */
-    int keeper; /* this rank, if it is in a pair, is its keeper; else the even ones are */
+    int keeper; /* this rank, if it is in a pair, is its keeper; the others' are the even ones. -1:
+                   the odd ranks are keepers */
 } coll_group_t;
 
-coll_group_t coll_group(int p, int keeper); /* keeper -1: no particular rank */
+coll_group_t coll_group(int p, int keeper);
 int coll_group_rank(const coll_group_t *g, int member);
 int coll_group_other(const coll_group_t *g, int member); /* its pair's other rank, or -1 */
 int coll_group_member(const coll_group_t *g, int rank);
 
+/* ---- Stages: collectives inside collectives ---- */
+
+/* A collective among some ranks, as a part of another one. Where its buffers are is said in places
+ * of the collective that it is part of; its temporaries are put behind those of that one. */
+struct coll_stage {
+    xy_coll_request_t q;
+    const int *ranks;                                   /* [q.procs]: who they are; NULL: all */
+    xy_spot_t (*send)(const coll_build_t *b, int rank); /* of the rank outside */
+    xy_spot_t (*receive)(const coll_build_t *b, int rank);
+};
+
+/* By the algorithm; NULL: by the one that the library of the request chooses. */
+void coll_stage(coll_build_t *b, const coll_stage_t *stage, const xy_coll_algorithm_t *a);
+/* The cost of two such stages: counted, as the second may begin before the first is over; of very
+ * many ranks their sum, which is a bound. */
+double coll_cost_composed(const xy_coll_request_t *q, const xy_coll_link_t *l,
+                          const xy_coll_algorithm_t *a, const xy_coll_request_t *first,
+                          const xy_coll_request_t *second);
+/* The request of a stage of the same kind of data: the library, the link and the operation. */
+xy_coll_request_t coll_stage_request(const xy_coll_request_t *q, xy_collective_t collective,
+                                     uint64_t count, uint64_t element);
+/* The cost found by counting the graph: for algorithms whose rounds overlap in irregular ways. */
+double coll_cost_counted(const xy_coll_request_t *q, const xy_coll_link_t *l,
+                         const xy_coll_algorithm_t *a);
+
+/* ---- Trees ---- */
+
+/* The i-th child, in the order in which they are served, of node v of p; -1: there are no more.
+ * Node 0 is the root, children have higher numbers. */
+typedef int (*coll_child_fn)(int p, int v, int i);
+int coll_child_binary(int p, int v, int i);
+int coll_child_knomial(int p, int v, int i); /* radix 4 */
+int coll_child_high(int p, int v, int i);    /* binomial; the parent is v without its highest bit */
+/* Rounds until all have heard, when a node serves one child in a round; and until the root has
+ * heard of all, when it hears of one child in a round. */
+int coll_tree_rounds_down(coll_child_fn child, int p, int v);
+int coll_tree_rounds_up(coll_child_fn child, int p, int v);
+/* `bytes` at `offset` of the receive buffer of the root go to all; rank (v + root) mod p is node v.
+ */
+void coll_phase_tree(coll_build_t *b, int root, coll_child_fn child);
+
+/* ---- Pieces ---- */
+
+/* Bytes of a piece of the vector for the request's segment; `own` elements where there is none. */
+uint64_t coll_piece(const xy_coll_request_t *q, uint64_t own);
+
 /* ---- Answers for tables ---- */
+
+bool coll_is_power(int p); /* of two */
+/* ... of the vector for each rank, their number rounded down to a power of two. */
+bool coll_has_element_per_member(const xy_coll_request_t *q);
+bool coll_commutes(const xy_coll_request_t *q);
 
 bool coll_always(const xy_coll_request_t *q);
 bool coll_has_element_each(const xy_coll_request_t *q); /* ... of the vector for each rank */
@@ -182,6 +245,18 @@ void coll_phase_bcast(coll_build_t *b, int root);
 /* Pairs fold into their keepers: `acc` of those then holds the sum. */
 typedef xy_spot_t (*coll_acc_fn)(const coll_build_t *b, int rank);
 void coll_phase_fold(coll_build_t *b, const coll_group_t *g, coll_acc_fn acc);
+/* Alltoall, in rounds: from the rank `round` below (way 1), above (-1), or with its bits changed
+ * (0).
+ */
+void coll_phase_exchange(coll_build_t *b, int way);
+double coll_cost_exchange(const xy_coll_request_t *q, const xy_coll_link_t *l, int way);
+
+/* Rabenseifner's phases with ranges cut by halves: phase_halves.c. The group's keepers are the even
+ * ranks of pairs. */
+void coll_halves_reduce(coll_build_t *b, const coll_group_t *g, coll_acc_fn acc);
+/* Copy the range of a member after `rounds` rounds from the acc of one rank to that of another. */
+void coll_halves_move(coll_build_t *b, coll_acc_fn acc, int member, int rounds, int from, int to);
+double coll_cost_halves(const xy_coll_request_t *q, const xy_coll_link_t *l); /* of the fold */
 /* Reduce-scatter inside the group by recursive vector halving, distance doubling: afterwards acc of
  * member i holds one part. */
 void coll_phase_halve(coll_build_t *b, const coll_group_t *g, coll_acc_fn acc);

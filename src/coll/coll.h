@@ -36,6 +36,7 @@
 
 #include "base/base.h"
 #include "coll/direct.h"
+#include "coll/library.h"
 #include "coll/split.h"
 #include "graph/graph.h"
 
@@ -69,7 +70,7 @@ const char *const *xy_coll_names(void);
 /* What is asked for, by all ranks together. Counts and offsets are in elements; alltoallw, where
  * elements differ, gives bytes and element = 1. Arrays belong to the caller and are looked at
  * during calls only. */
-typedef struct {
+struct xy_coll_request {
     xy_collective_t collective;
     int procs;
     int root;       /* bcast, gather, scatter, reduce */
@@ -93,34 +94,47 @@ typedef struct {
      * (alltoallv and w: by its offsets), or, scatter, the root's result stays in the send buffer.
      */
     const bool *in_place;
-} xy_coll_request_t;
+    /* Pipelined algorithms: bytes of a piece, at least one element. 0: the algorithm's own choice;
+     * XY_COLL_WHOLE: not cut. */
+    uint64_t segment;
+    /* What the rules of other libraries look at (library.h): */
+    const xy_coll_library_t *library; /* its rules choose the parts of compositions; NULL: the
+                                         cheapest scheduled ones */
+    bool is_nonblocking;
+    bool is_user_op;  /* the operation was made by the program; else it is one of MPI's */
+    const int *nodes; /* [procs]: the node of each rank, from 0; NULL: each has its own */
+};
 
-typedef struct {
+#define XY_COLL_WHOLE UINT64_MAX
+
+struct xy_coll_link {
     double alpha; /* seconds per message */
     double beta;  /* seconds per byte of a message */
     double gamma; /* seconds per byte reduced */
     double copy;  /* seconds per byte copied inside a rank */
-} xy_coll_link_t;
+};
 
 /* Cores of one node, before anything was measured: 300 ns, 8 GB/s, 16 GB/s, 8 GB/s. */
 extern const xy_coll_link_t xy_coll_link_default;
 
 typedef struct coll_build coll_build_t;
 
-typedef struct {
+struct xy_coll_algorithm {
     const char *name;     /* a word: "recursive-doubling" */
     uint32_t collectives; /* bit 1 << XY_COLL_... for each that it does */
     const char *formula; /* p ranks, n bytes of the vector or block, a b g as in the link, c copy */
     const char *describe; /* one line */
     const char *needs;    /* what is missing where it is not applicable; NULL: always is */
     bool is_direct;       /* else scheduled */
+    bool is_foreign;      /* what other libraries do: runs when it is named or their rules say so,
+                             and is never chosen by its cost */
     bool (*applicable)(const xy_coll_request_t *request); /* NULL: always */
     double (*cost)(const xy_coll_request_t *request, const xy_coll_link_t *link);
     void (*build)(coll_build_t *build);
     /* Does it read all of a rank's input before it writes there, when both are in one buffer? NULL:
      * no; what is in place is then copied first. */
     bool (*keeps_input)(const xy_coll_request_t *request);
-} xy_coll_algorithm_t;
+};
 
 /* All algorithms, NULL-terminated. */
 const xy_coll_algorithm_t *const *xy_coll_algorithms(void);
@@ -130,9 +144,10 @@ bool xy_coll_is_applicable(const xy_coll_algorithm_t *a, const xy_coll_request_t
 /* The direct algorithm of a collective: what runs inside a node by default. */
 const xy_coll_algorithm_t *xy_coll_direct(xy_collective_t collective);
 
-/* The applicable scheduled algorithm of least cost; on ties the one listed first. With a name, that
- * one, direct or scheduled: XY_EINVAL when the collective has no such algorithm or it is not
- * applicable, said with the names that are there or with what it needs. The request must be valid.
+/* The applicable scheduled algorithm of least cost, of Xylem's own; on ties the one listed first.
+ * With a name, that one, whatever it is: XY_EINVAL when the collective has no such algorithm or it
+ * is not applicable, said with the names that are there or with what it needs. The request must be
+ * valid.
  */
 xy_status_t xy_coll_choose(const xy_coll_request_t *q, const xy_coll_link_t *link, const char *name,
                            const xy_coll_algorithm_t **algorithm_p);
@@ -143,7 +158,7 @@ typedef struct {
     double seconds; /* 0 where it is not applicable */
 } xy_coll_candidate_t;
 
-enum { XY_COLL_CANDIDATES_MAX = 8 };
+enum { XY_COLL_CANDIDATES_MAX = 16 };
 /* All algorithms of the collective, cheapest first, those that are not applicable last; how many.
  */
 int xy_coll_candidates(const xy_coll_request_t *q, const xy_coll_link_t *link,

@@ -13,11 +13,6 @@
  */
 #include "coll/build.h"
 
-static bool applicable(const xy_coll_request_t *q)
-{
-    return q->is_commutative;
-}
-
 /* The first rank of a member. */
 static int bound(const coll_group_t *g, int member)
 {
@@ -87,12 +82,12 @@ static void build(coll_build_t *b)
     if (b->p == 1)
         coll_move(b, coll_input(b, 0), coll_place(0, XY_BUFFER_RECEIVE, 0), b->start[1], 0);
     for (int i = 0; i < g.extra; i++)
-        coll_combine(b, coll_input(b, 2 * i + 1), coll_input(b, 2 * i),
-                     coll_place(2 * i, COLL_TEMPORARY, 0), b->start[b->p], false, 0);
+        coll_combine(b, coll_input(b, 2 * i), coll_input(b, 2 * i + 1),
+                     coll_place(2 * i + 1, COLL_TEMPORARY, 0), b->start[b->p], true, 0);
     for (int half = g.size / 2; half >= 1; half /= 2)
         round_of(b, &g, half);
     for (int r = 0; r < 2 * g.extra; r++)
-        coll_move(b, coll_place(r & ~1, COLL_TEMPORARY, b->start[r]),
+        coll_move(b, coll_place(r | 1, COLL_TEMPORARY, b->start[r]),
                   coll_place(r, XY_BUFFER_RECEIVE, 0), coll_block(b, r), 0);
 }
 
@@ -108,7 +103,7 @@ const xy_coll_algorithm_t coll_reduce_scatter_halving = {
     .formula = "lg p a + (p-1) n (b + g); p no power of 2: about 2a + p n (b + g) + n b more",
     .describe = "recursive halving, log2(p) rounds; best for short blocks",
     .needs = "an operation that commutes",
-    .applicable = applicable,
+    .applicable = coll_commutes,
     .cost = cost,
     .build = build,
     .keeps_input = keeps_input,

@@ -3,27 +3,10 @@
 #include <string.h>
 
 #include "coll/build.h"
+#include "coll/list.h"
 
 const xy_coll_link_t xy_coll_link_default = {
     .alpha = 300e-9, .beta = 1.0 / 8e9, .gamma = 1.0 / 16e9, .copy = 1.0 / 8e9};
-
-extern const xy_coll_algorithm_t coll_barrier_dissemination;
-extern const xy_coll_algorithm_t coll_bcast_binomial, coll_bcast_scatter_allgather,
-    coll_bcast_chain;
-extern const xy_coll_algorithm_t coll_gather_binomial, coll_gather_linear;
-extern const xy_coll_algorithm_t coll_scatter_binomial, coll_scatter_linear;
-extern const xy_coll_algorithm_t coll_allgather_recursive_doubling, coll_allgather_bruck,
-    coll_allgather_ring;
-extern const xy_coll_algorithm_t coll_alltoall_pairwise, coll_alltoall_bruck;
-extern const xy_coll_algorithm_t coll_reduce_binomial, coll_reduce_rabenseifner;
-extern const xy_coll_algorithm_t coll_allreduce_recursive_doubling, coll_allreduce_rabenseifner,
-    coll_allreduce_ring, coll_allreduce_reduce_bcast;
-extern const xy_coll_algorithm_t coll_reduce_scatter_halving, coll_reduce_scatter_pairwise;
-extern const xy_coll_algorithm_t coll_scan_binomial, coll_scan_chain;
-extern const xy_coll_algorithm_t coll_exscan_binomial, coll_exscan_chain;
-extern const xy_coll_algorithm_t coll_barrier_direct, coll_bcast_direct, coll_gather_direct,
-    coll_scatter_direct, coll_allgather_direct, coll_alltoall_direct, coll_reduce_direct,
-    coll_allreduce_direct, coll_reduce_scatter_direct, coll_scan_direct, coll_exscan_direct;
 
 /* On equal costs the first one is chosen. */
 static const xy_coll_algorithm_t *const algorithms[] = {
@@ -63,6 +46,42 @@ static const xy_coll_algorithm_t *const algorithms[] = {
     &coll_reduce_scatter_direct,
     &coll_scan_direct,
     &coll_exscan_direct,
+    /* What other libraries do. */
+    &coll_barrier_linear,
+    &coll_barrier_recursive_doubling,
+    &coll_barrier_tree,
+    &coll_bcast_binary,
+    &coll_bcast_binomial_high,
+    &coll_bcast_knomial,
+    &coll_bcast_linear,
+    &coll_bcast_scatter_doubling,
+    &coll_bcast_scatter_ring,
+    &coll_bcast_split_binary,
+    &coll_gather_binomial_whole,
+    &coll_gather_linear_sync,
+    &coll_scatter_binomial_whole,
+    &coll_allgather_gather_bcast,
+    &coll_allgather_linear,
+    &coll_allgather_neighbor,
+    &coll_alltoall_linear,
+    &coll_alltoall_pairwise_xor,
+    &coll_reduce_binary,
+    &coll_reduce_chain,
+    &coll_reduce_in_order_binary,
+    &coll_reduce_linear,
+    &coll_reduce_rabenseifner_halves,
+    &coll_allreduce_linear,
+    &coll_allreduce_rabenseifner_halves,
+    &coll_allreduce_reduce_bcast_high,
+    &coll_allreduce_then,
+    &coll_reduce_scatter_butterfly,
+    &coll_reduce_scatter_mirrored,
+    &coll_reduce_scatter_recursive_doubling,
+    &coll_reduce_scatter_ring,
+    &coll_reduce_scatter_then,
+    &coll_reduce_scatter_binomial,
+    &coll_scan_recursive_doubling,
+    &coll_exscan_recursive_doubling,
     NULL,
 };
 
@@ -119,18 +138,20 @@ int xy_coll_candidates(const xy_coll_request_t *q, const xy_coll_link_t *link,
     return n;
 }
 
-static xy_status_t fail_unknown(const xy_coll_candidate_t *list, int n, const char *collective,
-                                const char *name)
+static xy_status_t fail_unknown(const xy_coll_request_t *q, const char *name)
 {
     const char *words[XY_COLL_CANDIDATES_MAX + 1] = {NULL};
+    const char *collective = xy_coll_name(q->collective), *nearest;
     xy_text_t text = XY_TEXT_INIT;
-    const char *nearest;
     xy_status_t st;
+    int n = 0;
 
-    for (int i = 0; i < n; i++) {
-        words[i] = list[i].algorithm->name;
-        xy_text_addf(&text, "%s%s", i > 0 ? ", " : "", words[i]);
-    }
+    for (size_t i = 0; algorithms[i] != NULL && n < XY_COLL_CANDIDATES_MAX; i++)
+        if (does(algorithms[i], q)) {
+            words[n] = algorithms[i]->name;
+            xy_text_addf(&text, "%s%s", n > 0 ? ", " : "", words[n]);
+            n++;
+        }
     nearest = xy_nearest_word(name, words);
     if (nearest != NULL)
         st = xy_fail(XY_EINVAL, "%s has no algorithm '%s'; did you mean '%s'?", collective, name,
@@ -142,20 +163,42 @@ static xy_status_t fail_unknown(const xy_coll_candidate_t *list, int n, const ch
     return st;
 }
 
+static xy_status_t choose_named(const xy_coll_request_t *q, const char *name,
+                                const xy_coll_algorithm_t **algorithm_p)
+{
+    const xy_coll_algorithm_t *const *a = algorithms;
+
+    while (*a != NULL && (!does(*a, q) || strcmp((*a)->name, name) != 0))
+        a++;
+    if (*a == NULL)
+        return fail_unknown(q, name);
+    if (!xy_coll_is_applicable(*a, q))
+        return xy_fail(XY_EINVAL, "the %s algorithm of %s needs %s", (*a)->name,
+                       xy_coll_name(q->collective), (*a)->needs);
+    *algorithm_p = *a;
+    return XY_OK;
+}
+
+/* Every collective has a scheduled algorithm of its own that can do any call. */
 xy_status_t xy_coll_choose(const xy_coll_request_t *q, const xy_coll_link_t *link, const char *name,
                            const xy_coll_algorithm_t **algorithm_p)
 {
-    xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX];
-    int n = xy_coll_candidates(q, link, list), i = 0;
+    const xy_coll_algorithm_t *best = NULL;
+    double least = 0.0;
 
-    while (i < n && (name != NULL ? strcmp(list[i].algorithm->name, name) != 0
-                                  : list[i].algorithm->is_direct))
-        i++;
-    if (i == n)
-        return fail_unknown(list, n, xy_coll_name(q->collective), name);
-    if (!list[i].is_applicable)
-        return xy_fail(XY_EINVAL, "the %s algorithm of %s needs %s", list[i].algorithm->name,
-                       xy_coll_name(q->collective), list[i].algorithm->needs);
-    *algorithm_p = list[i].algorithm;
+    if (name != NULL)
+        return choose_named(q, name, algorithm_p);
+    for (const xy_coll_algorithm_t *const *a = algorithms; *a != NULL; a++) {
+        double seconds;
+
+        if ((*a)->is_direct || (*a)->is_foreign || !xy_coll_is_applicable(*a, q))
+            continue;
+        seconds = (*a)->cost(q, link);
+        if (best == NULL || seconds < least) {
+            best = *a;
+            least = seconds;
+        }
+    }
+    *algorithm_p = best;
     return XY_OK;
 }

@@ -69,9 +69,10 @@ static void choose_matrix(xy_coll_request_t *q)
 static void choose_counts(xy_coll_request_t *q)
 {
     int p = q->procs;
+    bool is_equal = testing_below(4) == 0;
 
     for (int i = 0; i < p; i++)
-        counts[i] = (uint64_t)testing_below(COUNT_MAX);
+        counts[i] = is_equal && i > 0 ? counts[0] : (uint64_t)testing_below(COUNT_MAX);
     q->counts = counts;
     if (q->collective == XY_COLL_REDUCE_SCATTER || testing_below(3) == 0)
         return;

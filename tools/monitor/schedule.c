@@ -29,20 +29,6 @@ static const struct {
     [XY_COLL_EXSCAN] = {XY_COLL_EXSCAN, "chain"},
 };
 
-/* Recursive doubling with a number of ranks that is no power of two folds the first pairs into one
- * rank each: the odd one in Open MPI and MPICH, the even one in src/coll. So these two change
- * places. */
-static int folded(xy_collective_t collective, int size, int rank)
-{
-    int power = 1;
-
-    if (collective != XY_COLL_ALLREDUCE)
-        return rank;
-    while (2 * power <= size)
-        power *= 2;
-    return rank < 2 * (size - power) ? rank ^ 1 : rank;
-}
-
 /* ---- From an algorithm to a schedule ---- */
 
 typedef struct {
@@ -73,11 +59,10 @@ static void visit(const xy_op_t *op, void *arg)
 {
     walk_t *w = arg;
     const monitor_schedule_t *s = w->schedule;
-    int to = folded(s->collective, s->size, op->to.rank);
+    int to = op->to.rank;
     monitor_send_t *send;
 
-    if (op->from.rank == op->to.rank || w->has_failed ||
-        folded(s->collective, s->size, op->from.rank) != s->rank)
+    if (op->from.rank == op->to.rank || w->has_failed || op->from.rank != s->rank)
         return;
     if (s->count > 0 && s->sends[s->count - 1].to == to) {
         send = &w->schedule->sends[s->count - 1];

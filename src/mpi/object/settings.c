@@ -77,7 +77,7 @@ static const xy_coll_algorithm_t *find_algorithm(xy_collective_t collective, con
 static bool parse_pair(mpi_settings_t *s, char *pair, char *why)
 {
     char *name = strchr(pair, '=');
-    char names[160];
+    char names[200];
     xy_collective_t collective;
 
     if (name == NULL) {

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Broadcast, binary tree.                        Cost = rounds (a + n b)
+ *
+ * Every node has two children, see tree.c; rank (v + root) mod p is node v. p = 6:
+ *   0->1 0->2, 1->3 1->5 2->4
+ */
+#include "coll/build.h"
+
+static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
+{
+    return coll_tree_rounds_down(coll_child_binary, q->procs, 0) *
+           coll_message(l, coll_vector_bytes(q));
+}
+
+static void build(coll_build_t *b)
+{
+    coll_phase_tree(b, b->q->root, coll_child_binary);
+}
+
+const xy_coll_algorithm_t coll_bcast_binary = {
+    .name = "binary",
+    .collectives = 1u << XY_COLL_BCAST,
+    .formula = "rounds (a + n b), about 2 lg p of them",
+    .describe = "a tree of two children to a node",
+    .is_foreign = true,
+    .cost = cost,
+    .build = build,
+};
