@@ -19,6 +19,9 @@ typedef struct {
     double latency;             /* the same */
     const char *algorithm;
     bool ordered;
+    const char *library;
+    bool nonblocking;
+    long ranks_per_node;
 } explain_values_t;
 
 typedef struct {

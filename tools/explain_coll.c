@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* xylem explain coll: the algorithms of a collective, their costs, what runs inside a node and the
  * choice among the scheduled ones. */
+#include <limits.h>
+
 #include "coll/coll.h"
 #include "cost/cost.h"
 #include "explain.h"
@@ -9,9 +11,12 @@
 typedef struct {
     xy_coll_request_t request;
     xy_coll_link_t link;
-    const char *source;    /* of the link's numbers */
-    uint64_t *equal;       /* [ranks]: the same count for all */
-    const uint64_t **rows; /* [ranks]: all the same row */
+    const char *source;               /* of the link's numbers */
+    uint64_t *equal;                  /* [ranks]: the same count for all */
+    const uint64_t **rows;            /* [ranks]: all the same row */
+    int *nodes;                       /* [ranks] */
+    const xy_coll_library_t *library; /* that is asked about, or NULL */
+    xy_coll_choice_t choice;          /* its choice */
 } question_t;
 
 static xy_status_t use_given(const explain_values_t *v, question_t *q)
@@ -71,9 +76,11 @@ static xy_status_t ask(const explain_values_t *v, xy_collective_t collective, qu
                        (unsigned long long)v->size, (unsigned long long)v->element);
     q->equal = xy_malloc(ranks * sizeof(*q->equal));
     q->rows = xy_malloc(ranks * sizeof(*q->rows));
-    if (q->equal == NULL || q->rows == NULL)
+    q->nodes = xy_malloc(ranks * sizeof(*q->nodes));
+    if (q->equal == NULL || q->rows == NULL || q->nodes == NULL)
         return xy_fail_memory("explaining a collective");
     for (size_t i = 0; i < ranks; i++) {
+        q->nodes[i] = (int)i / (int)v->ranks_per_node;
         q->equal[i] = v->size / v->element;
         q->rows[i] = q->equal;
     }
@@ -82,16 +89,68 @@ static xy_status_t ask(const explain_values_t *v, xy_collective_t collective, qu
                                      .count = v->size / v->element,
                                      .element = v->element,
                                      .is_commutative = !v->ordered,
+                                     .is_nonblocking = v->nonblocking,
+                                     .nodes = q->nodes,
                                      .counts = q->equal};
     if (collective == XY_COLL_ALLTOALLV || collective == XY_COLL_ALLTOALLW)
         q->request.matrix = q->request.send_offsets = q->request.receive_offsets = q->rows;
     return xy_coll_check(&q->request);
 }
 
+/* What other libraries do is shown when it is asked for. */
+static int find_candidates(const question_t *q, const xy_coll_algorithm_t *chosen,
+                           xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX])
+{
+    int all = xy_coll_candidates(&q->request, &q->link, list), n = 0;
+
+    for (int i = 0; i < all; i++)
+        if (q->library != NULL || !list[i].algorithm->is_foreign || list[i].algorithm == chosen)
+            list[n++] = list[i];
+    return n;
+}
+
+/* "16 to 31", "4096 or more", "2" */
+static const char *format_range(uint64_t low, uint64_t high, bool is_open, char text[64])
+{
+    if (is_open)
+        snprintf(text, 64, "%llu or more", (unsigned long long)low);
+    else if (low == high)
+        snprintf(text, 64, "%llu", (unsigned long long)low);
+    else
+        snprintf(text, 64, "%llu to %llu", (unsigned long long)low, (unsigned long long)high);
+    return text;
+}
+
+static void print_rule(const question_t *q)
+{
+    const xy_coll_rule_t *r = q->choice.rule;
+    char procs[64], bytes[64];
+
+    printf("* %s: %s", q->library->describe, q->choice.algorithm->name);
+    if (r == NULL) {
+        puts(q->library->rules != NULL        ? ", as there is nothing to send"
+             : q->choice.algorithm->is_direct ? ", as all ranks are on one node"
+                                              : ", the cheapest of its own between nodes");
+        return;
+    }
+    printf(", by line %d of %s\n  %s ranks", r->line, q->library->table,
+           format_range((uint64_t)r->procs_min, (uint64_t)r->procs_max, r->procs_max == INT_MAX,
+                        procs));
+    if (r->bytes_min > 0 || r->bytes_max < UINT64_MAX)
+        printf("; %s of %s bytes", r->measured,
+               format_range(r->bytes_min, r->bytes_max, r->bytes_max == UINT64_MAX, bytes));
+    printf("%s%s: %s", r->when[0] != '\0' ? "; " : "", r->when, r->algorithm);
+    if (r->segment > 0)
+        printf(", in pieces of %llu bytes", (unsigned long long)r->segment);
+    printf(" (its name there: %s)\n", r->native);
+    if (r->inside[0] != '\0')
+        printf("  %s: %s\n", q->choice.is_fallback ? "it turns into another" : "inside", r->inside);
+}
+
 static void print_text(const question_t *q, const xy_coll_algorithm_t *chosen, bool is_forced)
 {
     xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX];
-    int n = xy_coll_candidates(&q->request, &q->link, list);
+    int n = find_candidates(q, chosen, list);
     char size[32], seconds[32], rate[32];
 
     if (q->request.collective == XY_COLL_BARRIER)
@@ -119,6 +178,10 @@ static void print_text(const question_t *q, const xy_coll_algorithm_t *chosen, b
         printf("%33s%s\n", "", a->describe);
     }
     putchar('\n');
+    if (q->library != NULL) {
+        print_rule(q);
+        return;
+    }
     if (is_forced) {
         printf("* forced: %s%s\n", chosen->name,
                chosen->is_direct ? ", as by default inside a node" : "");
@@ -147,10 +210,29 @@ static void json_candidate(xy_json_t *j, const xy_coll_candidate_t *c,
     xy_json_end(j);
 }
 
+static void json_library(xy_json_t *j, const question_t *q)
+{
+    const xy_coll_rule_t *r = q->choice.rule;
+
+    xy_json_begin_object(j, "library");
+    xy_json_string(j, "name", q->library->name);
+    xy_json_bool(j, "fallback", q->choice.is_fallback);
+    if (r != NULL) {
+        xy_json_string(j, "table", q->library->table);
+        xy_json_int(j, "line", r->line);
+        xy_json_string(j, "algorithm", r->algorithm);
+        xy_json_string(j, "native", r->native);
+        xy_json_string(j, "when", r->when);
+        xy_json_string(j, "inside", r->inside);
+        xy_json_int(j, "segment", (int64_t)r->segment);
+    }
+    xy_json_end(j);
+}
+
 static void print_json(const question_t *q, const xy_coll_algorithm_t *chosen, bool is_forced)
 {
     xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX];
-    int n = xy_coll_candidates(&q->request, &q->link, list);
+    int n = find_candidates(q, chosen, list);
     xy_json_t j;
 
     xy_json_init(&j, stdout, true);
@@ -168,6 +250,8 @@ static void print_json(const question_t *q, const xy_coll_algorithm_t *chosen, b
     xy_json_end(&j);
     xy_json_string(&j, "default", xy_coll_direct(q->request.collective)->name);
     xy_json_string(&j, "chosen", chosen->name);
+    if (q->library != NULL)
+        json_library(&j, q);
     xy_json_bool(&j, "forced", is_forced);
     xy_json_begin_array(&j, "candidates");
     for (int i = 0; i < n; i++)
@@ -185,6 +269,40 @@ static xy_status_t fail_collective(const char *name)
     return xy_fail(XY_EUSAGE, "unknown collective '%s'; see 'xylem explain --help'", name);
 }
 
+static xy_status_t find_library(const char *name, const xy_coll_library_t **library_p)
+{
+    enum { MOST = 8 };
+    const char *words[MOST] = {NULL};
+    const char *nearest;
+
+    *library_p = xy_coll_library_find(name);
+    if (*library_p != NULL)
+        return XY_OK;
+    for (int i = 0; i < MOST - 1 && xy_coll_libraries()[i] != NULL; i++)
+        words[i] = xy_coll_libraries()[i]->name;
+    nearest = xy_nearest_word(name, words);
+    if (nearest != NULL)
+        return xy_fail(XY_EUSAGE, "unknown library '%s'; did you mean '%s'?", name, nearest);
+    return xy_fail(XY_EUSAGE, "unknown library '%s'; there are xylem, openmpi and mpich", name);
+}
+
+/* Forced, by the rules of a library, or by cost. */
+static xy_status_t choose(const explain_values_t *v, question_t *q,
+                          const xy_coll_algorithm_t **chosen_p)
+{
+    xy_status_t st;
+
+    if (v->library == NULL)
+        return xy_coll_choose(&q->request, &q->link, v->algorithm, chosen_p);
+    if (v->algorithm != NULL)
+        return xy_fail(XY_EUSAGE, "--algorithm and --library exclude each other");
+    st = find_library(v->library, &q->library);
+    if (st == XY_OK)
+        st = xy_coll_library_choose(q->library, &q->request, &q->link, &q->choice);
+    *chosen_p = q->choice.algorithm;
+    return st;
+}
+
 static xy_status_t run(const explain_values_t *v, int argc, char **argv)
 {
     const xy_coll_algorithm_t *chosen;
@@ -199,13 +317,14 @@ static xy_status_t run(const explain_values_t *v, int argc, char **argv)
     if (st == XY_OK)
         st = ask(v, collective, &q);
     if (st == XY_OK)
-        st = xy_coll_choose(&q.request, &q.link, v->algorithm, &chosen);
+        st = choose(v, &q, &chosen);
     if (st == XY_OK && v->json)
         print_json(&q, chosen, v->algorithm != NULL);
     else if (st == XY_OK)
         print_text(&q, chosen, v->algorithm != NULL);
     xy_free(q.equal);
     xy_free(q.rows);
+    xy_free(q.nodes);
     return st;
 }
 

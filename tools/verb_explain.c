@@ -32,6 +32,14 @@ static const xy_option_t options[] = {
      .help = "the reduction does not commute"},
     {"algorithm", 'a', XY_OPT_STRING, "NAME", offsetof(explain_values_t, algorithm),
      .help = "force this algorithm, as a program can"},
+    {"library", 'l', XY_OPT_STRING, "NAME", offsetof(explain_values_t, library),
+     .help = "what this library would choose, and by which rule: xylem, openmpi (4.1) or mpich "
+             "(4.0)"},
+    {"nonblocking", 0, XY_OPT_FLAG, .offset = offsetof(explain_values_t, nonblocking),
+     .help = "with --library: the nonblocking call, which has rules of its own"},
+    {"ranks-per-node", 0, XY_OPT_LONG, "N", offsetof(explain_values_t, ranks_per_node), .min = 1,
+     .max = RANKS_MAX, .preset = "1",
+     .help = "with --library: so many consecutive ranks share a node"},
     {"latency", 0, XY_OPT_SECONDS, "TIME", offsetof(explain_values_t, latency),
      .help = "a: latency of one message (default: as calibrated, else 300ns)"},
     {"bandwidth", 0, XY_OPT_SIZE, "BYTES", offsetof(explain_values_t, bandwidth),
@@ -93,16 +101,20 @@ const xy_command_t verb_explain = {
         "gather, gatherv, scatter, scatterv, allgather, allgatherv, alltoall, alltoallv, "
         "alltoallw, "
         "reduce, allreduce, reduce_scatter, reduce_scatter_block, scan and exscan; the v and w "
-        "forms are shown for blocks of equal size. In the formulas p is the number of ranks, n the "
+        "forms are shown for blocks of equal size. With --library also those that only other "
+        "libraries use, and the rule by which this one chooses. In the formulas p is the number of "
+        "ranks, n the "
         "bytes of --size, a the time of a message, b and c the time of a byte copied from another "
         "rank or inside one, g that of a byte reduced, lg the logarithm to base 2.\n\n"
         "cost KERNEL SIZE [THREADS]: the predicted time of a kernel, the polynomial it comes "
         "from, and its error.\n\n"
         "message SIZE [CLUSTER CLUSTER]: the time of a message, predicted by each model.",
-    .examples = "xylem explain coll allreduce -n 64 -s 1M\n    algorithms for a long vector\n"
-                "xylem explain coll bcast -n 64 -s 8 --json\n    the same for programs\n"
-                "xylem explain cost dgemm 1500\n    the model of a matrix product at n = 1500\n"
-                "xylem explain message 64K C1 C2\n    64 KiB between two clusters\n",
+    .examples =
+        "xylem explain coll allreduce -n 64 -s 1M\n    algorithms for a long vector\n"
+        "xylem explain coll bcast -n 64 -s 8 --json\n    the same for programs\n"
+        "xylem explain coll bcast -n 64 -s 8 --library openmpi\n    what Open MPI would do\n"
+        "xylem explain cost dgemm 1500\n    the model of a matrix product at n = 1500\n"
+        "xylem explain message 64K C1 C2\n    64 KiB between two clusters\n",
     .options = options,
     .values_size = sizeof(explain_values_t),
     .positional_max = -1,
