@@ -5,56 +5,35 @@
  */
 #include "sim/sim_internal.h"
 
-static xy_obj_t host_of_leaf(const xy_machine_t *m, xy_obj_t leaf)
-{
-    xy_obj_t object = xy_machine_above(m, leaf, XY_OBJ_NODE);
-
-    if (object != XY_OBJ_NONE)
-        return object;
-    for (object = leaf; m->type[object] > XY_OBJ_NODE;)
-        object = m->parent[object];
-    return object;
-}
-
-static void begin_host(xy_sim_t *sim, xy_obj_t object, int core)
-{
-    sim_host_t *h = &sim->hosts[sim->host_count++];
-
-    *h = (sim_host_t){.object = object, .first = core, .first_numa = sim->cores.numa[core]};
-    h->idle = XY_VEC_INIT(int32_t);
-}
-
 /* The cores of sim->cores are the usable ones of the tree, in its order. */
-static void find_hosts(xy_sim_t *sim)
+static void find_hosts(xy_sim_t *sim, xy_obj_t *objects)
 {
-    const xy_machine_t *m = sim->node.machine;
-    xy_obj_t last_core = XY_OBJ_NONE;
-    int core = 0;
+    sim->host_count = sim_net_hosts(sim->node.machine, sim->host_of, objects);
+    for (int c = 0; c < sim->cores.count; c++) {
+        sim_host_t *h = &sim->hosts[sim->host_of[c]];
 
-    for (uint32_t i = 0; i < m->leaves; i++) {
-        xy_obj_t leaf = m->leaf[i], of = xy_machine_above(m, leaf, XY_OBJ_CORE), object;
-
-        of = of != XY_OBJ_NONE ? of : leaf;
-        if (!xy_machine_is_usable(m, leaf) || of == last_core)
+        if (h->count++ > 0)
             continue;
-        last_core = of;
-        object = host_of_leaf(m, leaf);
-        if (core == 0 || sim->hosts[sim->host_count - 1].object != object)
-            begin_host(sim, object, core);
-        sim->host_of[core++] = sim->host_count - 1;
-        sim->hosts[sim->host_count - 1].count++;
+        h->object = objects[sim->host_of[c]];
+        h->first = c;
+        h->first_numa = sim->cores.numa[c];
+        h->idle = XY_VEC_INIT(int32_t);
     }
 }
 
 xy_status_t sim_hosts_make(xy_sim_t *sim)
 {
     size_t cores = (size_t)sim->cores.count;
+    xy_obj_t *objects = xy_calloc(cores, sizeof(*objects));
 
     sim->hosts = xy_calloc(cores, sizeof(*sim->hosts));
     sim->host_of = xy_calloc(cores, sizeof(*sim->host_of));
-    if (sim->hosts == NULL || sim->host_of == NULL)
+    if (objects == NULL || sim->hosts == NULL || sim->host_of == NULL) {
+        xy_free(objects);
         return xy_fail_memory("simulating a node");
-    find_hosts(sim);
+    }
+    find_hosts(sim, objects);
+    xy_free(objects);
     for (int h = 0; h < sim->host_count; h++) {
         sim_host_t *host = &sim->hosts[h];
         int last = sim->cores.numa[host->first + host->count - 1];

@@ -10,6 +10,7 @@
 #include "sched/sched.h"
 #include "sim/event.h"
 #include "sim/flow.h"
+#include "sim/net.h"
 #include "sim/node.h"
 #include "sim/share.h"
 
@@ -88,14 +89,6 @@ typedef struct {
     xy_vec_t idle;                  /* int32_t units without work, the last to become so last */
 } sim_host_t;
 
-/* The way from one host to another. */
-typedef struct sim_path {
-    xy_flow_path_t path;
-    double latency, bandwidth;
-    struct sim_path *next; /* of all */
-    int32_t links[];
-} sim_path_t;
-
 typedef struct {
     xy_flow_t flow; /* first: the network hands it back */
     sim_path_t *path;
@@ -104,15 +97,9 @@ typedef struct {
     double rest; /* seconds of work of one core when it has come; 0: nothing is left to do */
 } sim_message_t;
 
-/* The links between hosts; each has two directions. */
 typedef struct {
-    xy_flows_t flows;
-    int32_t *link_of;  /* [objects up to the last host] the way up; the way down follows; -1 */
-    int32_t *route_of; /* [routes] likewise, from its first end to its second */
-    double *load;      /* [links] bytes of the graph that cross it */
-    xy_hash_t paths;   /* from << 32 | to, to sim_path_t; in the arena */
-    sim_path_t *first_path;
-    xy_arena_t *arena;
+    sim_net_t net;
+    double *load;            /* [links] bytes of the graph that cross it */
     sim_message_t *messages; /* of one run */
     int32_t message_count;
 } sim_network_t;
