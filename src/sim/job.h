@@ -138,13 +138,14 @@ typedef struct {
     const int32_t *comm_cores; /* tasks: [comm_core_count] cores without a process */
     int32_t comm_core_count;
     xy_vjob_costs_t costs;
-    const xy_coll_link_t *link; /* messages take this, whatever the machine is; or NULL */
-    const xy_costs_t *store;    /* models of messages; or NULL */
-    const char *library;        /* whose collectives: NULL or "xylem"; "openmpi", "mpich" */
-    const char *algorithm;      /* of collectives that have it, instead; or NULL */
-    bool has_matrix;            /* count messages per pair of processes */
-    bool has_path;              /* find the critical path */
-    xy_trace_t *trace;          /* with XY_TRACE_VIRTUAL; or NULL */
+    const xy_coll_link_t *link;  /* messages take this, whatever the machine is; or NULL */
+    const xy_costs_t *store;     /* models of messages; or NULL */
+    const char *message_library; /* whose models of messages (xy_costs_message_by); NULL: any */
+    const char *library;         /* whose collectives: NULL or "xylem"; "openmpi", "mpich" */
+    const char *algorithm;       /* of collectives that have it, instead; or NULL */
+    bool has_matrix;             /* count messages per pair of processes */
+    bool has_path;               /* find the critical path */
+    xy_trace_t *trace;           /* with XY_TRACE_VIRTUAL; or NULL */
 
     void *owner; /* for the callbacks */
     /* The process may go on, from the beginning or from where a call returned false. */
@@ -196,6 +197,8 @@ void xy_vjob_finish(xy_vjob_t *job, int32_t proc);
 void xy_vjob_set_line(xy_vjob_t *job, int32_t proc, uint32_t line);
 /* The name of the MPI call that begins, for traces; 0 (xy_trace_label) ends it. */
 void xy_vjob_set_call(xy_vjob_t *job, int32_t proc, uint32_t label);
+/* Likewise: what it computes from now on. */
+void xy_vjob_set_kernel(xy_vjob_t *job, int32_t proc, uint32_t label);
 /* Block the process outside of any request, and let it go on `seconds` from the time of `proc` that
  * calls this (for what the driver does itself). Only after xy_vjob_block() of `sleeper`. */
 void xy_vjob_block(xy_vjob_t *job, int32_t proc);
@@ -231,7 +234,7 @@ typedef struct {
 xy_vreq_t *xy_vjob_isend(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p, void *data);
 xy_vreq_t *xy_vjob_irecv(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p, void *data);
 /* Is a send of so many bytes eager? */
-bool xy_vjob_is_eager(const xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes);
+bool xy_vjob_is_eager(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes);
 
 /* The driver needs the request no more. One that is not over goes when it is (MPI_Request_free).
  * NULL is fine. */
@@ -279,6 +282,8 @@ typedef struct {
     int32_t root;
     uint64_t count, element; /* as in xy_coll_request_t */
     bool is_commutative, in_place;
+    bool is_nonblocking; /* for the rules of libraries, as */
+    bool is_user_op;     /* ... an operation that the program has made */
     /* gatherv, scatterv: [ranks], at the root; allgatherv, reduce_scatter: everywhere; alltoallv
      * and w: what this process sends to each. */
     const uint64_t *counts;

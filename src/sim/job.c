@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Making a simulated job, and running it. */
+#include "sim/job_internal.h"
+
+#include <string.h>
+
+#include "place/place.h"
+
+void *job_get(xy_vjob_t *job, job_pool_t *pool)
+{
+    void *object = pool->free;
+
+    if (object != NULL) {
+        memcpy(&pool->free, object, sizeof(pool->free));
+        return object;
+    }
+    object = xy_arena_alloc(job->arena, pool->size);
+    if (object == NULL)
+        job_fail(job, xy_fail_memory("simulating a job"));
+    return object;
+}
+
+void job_put(job_pool_t *pool, void *object)
+{
+    memcpy(object, &pool->free, sizeof(pool->free));
+    pool->free = object;
+}
+
+void job_fail(xy_vjob_t *job, xy_status_t status)
+{
+    if (job->status == XY_OK)
+        job->status = status;
+    xy_vclock_stop(&job->clock);
+}
+
+void xy_vjob_stop(xy_vjob_t *job, xy_status_t status)
+{
+    job->is_stopped = true;
+    job_fail(job, status);
+}
+
+/* ---- Making ---- */
+
+static xy_status_t find_cores(xy_vjob_t *job)
+{
+    xy_cores_t cores;
+    xy_status_t st = xy_cores_init(&cores, job->config.machine);
+    size_t n;
+
+    if (st != XY_OK)
+        return st;
+    n = (size_t)cores.count;
+    job->core_count = cores.count;
+    job->host_of = xy_calloc(n, sizeof(*job->host_of));
+    job->numa_of = xy_calloc(n, sizeof(*job->numa_of));
+    job->hosts = xy_calloc(n, sizeof(*job->hosts));
+    job->cores = xy_calloc(n, sizeof(*job->cores));
+    job->memory = xy_calloc((size_t)cores.numa_count, sizeof(*job->memory));
+    if (job->host_of == NULL || job->numa_of == NULL || job->hosts == NULL || job->cores == NULL ||
+        job->memory == NULL) {
+        st = xy_fail_memory("simulating a job");
+    } else {
+        memcpy(job->numa_of, cores.numa, n * sizeof(int));
+        job->numa_count = cores.numa_count;
+        job->host_count = sim_net_hosts(job->config.machine, job->host_of, job->hosts);
+        for (int i = 0; i < cores.count; i++) {
+            job->cores[i] = (job_core_t){.first = -1, .last = -1, .holder = -1};
+            xy_event_init(&job->cores[i].event, job_core_due, job, i);
+        }
+    }
+    xy_cores_cleanup(&cores);
+    return st;
+}
+
+static xy_status_t check_core(const xy_vjob_t *job, const char *what, int32_t number, int32_t core)
+{
+    if (core >= 0 && core < job->core_count)
+        return XY_OK;
+    return xy_fail(XY_EINVAL, "%s %d is on core %d, but machine %s has cores 0 to %d", what,
+                   (int)number, (int)core, job->config.machine->name, job->core_count - 1);
+}
+
+static xy_status_t place_comm_cores(xy_vjob_t *job)
+{
+    const xy_vjob_config_t *c = &job->config;
+
+    job->host = xy_calloc((size_t)job->host_count, sizeof(*job->host));
+    if (job->host == NULL)
+        return xy_fail_memory("simulating a job");
+    for (int32_t i = 0; i < c->comm_core_count; i++) {
+        xy_status_t st = check_core(job, "communication core", i, c->comm_cores[i]);
+        job_host_t *h;
+        double *busy;
+
+        if (st != XY_OK)
+            return st;
+        h = &job->host[job->host_of[c->comm_cores[i]]];
+        busy = xy_realloc_array(h->busy, (size_t)h->comm + 1, sizeof(*busy));
+        if (busy == NULL)
+            return xy_fail_memory("simulating a job");
+        h->busy = busy;
+        h->busy[h->comm++] = 0;
+    }
+    return XY_OK;
+}
+
+static xy_status_t make_procs(xy_vjob_t *job)
+{
+    const xy_vjob_config_t *c = &job->config;
+
+    job->procs = xy_calloc((size_t)c->procs, sizeof(*job->procs));
+    if (job->procs == NULL)
+        return xy_fail_memory("simulating a job");
+    for (int32_t i = 0; i < c->procs; i++) {
+        xy_status_t st = check_core(job, "process", i, c->core_of[i]);
+
+        if (st != XY_OK)
+            return st;
+        job_proc_init(job, i);
+        job->procs[i].core = c->core_of[i];
+        job->procs[i].host = job->host_of[c->core_of[i]];
+        job->cores[c->core_of[i]].procs++;
+        if (xy_match_init(&job->procs[i].match) != XY_OK)
+            return xy_fail_memory("simulating a job");
+    }
+    return XY_OK;
+}
+
+static xy_status_t make_network(xy_vjob_t *job)
+{
+    xy_status_t st = sim_net_make(&job->net, job->config.machine, job->hosts, job->host_count,
+                                  &job->clock, job, job_message_flowed);
+
+    if (st != XY_OK)
+        return st;
+    job->link_free = xy_calloc((size_t)job->net.flows.link_count + 1, sizeof(*job->link_free));
+    return job->link_free != NULL ? XY_OK : xy_fail_memory("simulating a job");
+}
+
+static void make_pools(xy_vjob_t *job)
+{
+    job->messages.size = sizeof(xy_vmsg_t);
+    job->requests.size = sizeof(xy_vreq_t);
+    job->nodes.size = sizeof(job_node_t);
+    job->locals.size = sizeof(job_local_t);
+    xy_hash_init(&job->ways, XY_HASH_U64);
+    xy_hash_init(&job->comms, XY_HASH_U64);
+    xy_hash_init(&job->shapes, XY_HASH_U64);
+    job->all_comms = XY_VEC_INIT(xy_vcomm_t *);
+    job->all_shapes = XY_VEC_INIT(job_shape_t *);
+}
+
+static xy_status_t make(xy_vjob_t *job)
+{
+    xy_status_t st;
+
+    if (job->config.procs < 1)
+        return xy_fail(XY_EINVAL, "a job has at least one process");
+    make_pools(job);
+    if (xy_arena_create(&job->arena) != XY_OK)
+        return xy_fail_memory("simulating a job");
+    st = find_cores(job);
+    if (st == XY_OK)
+        st = place_comm_cores(job);
+    if (st == XY_OK)
+        st = make_procs(job);
+    if (st == XY_OK)
+        st = make_network(job);
+    if (st == XY_OK)
+        st = job_record_begin(job);
+    return st;
+}
+
+xy_status_t xy_vjob_create(const xy_vjob_config_t *config, xy_vjob_t **job_p)
+{
+    xy_vjob_t *job = xy_calloc(1, sizeof(*job));
+    xy_status_t st;
+
+    if (job == NULL)
+        return xy_fail_memory("simulating a job");
+    job->config = *config;
+    job->costs = config->costs;
+    job->has_link = config->link != NULL;
+    if (job->has_link)
+        job->link = *config->link;
+    st = make(job);
+    if (st != XY_OK)
+        xy_vjob_destroy(job);
+    else
+        *job_p = job;
+    return st;
+}
+
+/* Messages that no receive has met. */
+static void drop_messages(xy_vjob_t *job, job_proc_t *p)
+{
+    for (xy_match_entry_t *e = p->match.first; e != NULL; e = e->list_next) {
+        xy_vmsg_t *m = (xy_vmsg_t *)e;
+
+        if (m->is_captured && job->config.drop != NULL)
+            job->config.drop(job->config.owner, m->send_data);
+    }
+}
+
+static void destroy_procs(xy_vjob_t *job)
+{
+    for (int32_t i = 0; job->procs != NULL && i < job->config.procs; i++) {
+        drop_messages(job, &job->procs[i]);
+        xy_match_cleanup(&job->procs[i].match);
+        xy_hash_cleanup(&job->procs[i].pairs);
+    }
+    xy_free(job->procs);
+}
+
+void xy_vjob_destroy(xy_vjob_t *job)
+{
+    if (job == NULL)
+        return;
+    destroy_procs(job);
+    job_colls_cleanup(job);
+    job_shapes_cleanup(job);
+    for (int h = 0; job->host != NULL && h < job->host_count; h++)
+        xy_free(job->host[h].busy);
+    for (int n = 0; job->memory != NULL && n < job->numa_count; n++)
+        xy_free(job->memory[n].ends);
+    sim_net_cleanup(&job->net);
+    xy_vclock_cleanup(&job->clock);
+    xy_hash_cleanup(&job->ways);
+    xy_hash_cleanup(&job->comms);
+    xy_hash_cleanup(&job->shapes);
+    xy_vec_cleanup(&job->all_comms);
+    xy_vec_cleanup(&job->all_shapes);
+    xy_arena_destroy(job->arena);
+    xy_free(job->link_free);
+    xy_free(job->host_of);
+    xy_free(job->numa_of);
+    xy_free(job->hosts);
+    xy_free(job->cores);
+    xy_free(job->memory);
+    xy_free(job->host);
+    xy_free(job);
+}
+
+/* ---- Running ---- */
+
+xy_status_t xy_vjob_run(xy_vjob_t *job)
+{
+    xy_status_t st;
+
+    for (int32_t i = 0; i < job->config.procs; i++)
+        job_proc_resume(job, &job->procs[i], 0);
+    st = xy_vclock_run(&job->clock);
+    if (st != XY_OK)
+        return job->status != XY_OK ? job->status : xy_fail_memory("simulating a job");
+    if (job->status != XY_OK || job->is_stopped)
+        return job->status;
+    if (job->finished == job->config.procs)
+        return XY_OK;
+    if (job->config.stuck != NULL)
+        job->config.stuck(job->config.owner);
+    return XY_EINVAL;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collectives of simulated jobs: their times, and what they do with data. */
+#include <math.h>
+
+#include "sim/job_testing.h"
+
+static const xy_coll_link_t textbook = {1e-6, 1e-9, 5e-10, 2.5e-10};
+
+/* One collective of `procs` processes, all beginning at 0: when the last one has it. */
+static double collective(testing_job_t *t, const char *machine, int procs,
+                         const testing_act_t *acts, const char *algorithm,
+                         const xy_coll_link_t *link)
+{
+    double end;
+
+    testing_job_init(t, machine, procs);
+    t->config.algorithm = algorithm;
+    t->config.link = link;
+    for (int i = 0; i < procs; i++)
+        t->procs[i].acts = acts;
+    end = testing_job_run(t);
+    assert_int_equal(t->status, XY_OK);
+    return end;
+}
+
+static double counted(const xy_coll_request_t *q, const xy_coll_algorithm_t *a)
+{
+    xy_graph_t *g;
+    double seconds;
+
+    assert_int_equal(xy_coll_build(q, &textbook, a, &g), XY_OK);
+    seconds = xy_coll_count(g, &textbook);
+    xy_graph_destroy(g);
+    return seconds;
+}
+
+static bool is_equal_blocks(xy_collective_t c)
+{
+    return c != XY_COLL_GATHERV && c != XY_COLL_SCATTERV && c != XY_COLL_ALLGATHERV &&
+           c != XY_COLL_ALLTOALLV && c != XY_COLL_ALLTOALLW && c != XY_COLL_REDUCE_SCATTER;
+}
+
+static void every_algorithm_takes_its_formula(void **state)
+{
+    static const int procs[] = {1, 2, 3, 5, 8, 13, 16};
+    static const uint64_t parts[] = {1, 12, 512}; /* equal ones, of any number of ranks */
+    const xy_coll_algorithm_t *const *list = xy_coll_algorithms();
+
+    (void)state;
+    for (int i = 0; list[i] != NULL; i++)
+        for (int c = 0; c < XY_COLL_COUNT; c++)
+            for (int k = 0; k < 21; k++) {
+                xy_coll_request_t q = {.collective = (xy_collective_t)c,
+                                       .procs = procs[k % 7],
+                                       .root = procs[k % 7] / 2,
+                                       .count = parts[k / 7] * (uint64_t)procs[k % 7] * 16,
+                                       .element = 8,
+                                       .is_commutative = true};
+                testing_act_t acts[] = {{.kind = DO_COLL,
+                                         .coll = {.collective = q.collective,
+                                                  .root = q.root,
+                                                  .count = q.count,
+                                                  .element = 8,
+                                                  .is_commutative = true}},
+                                        {0}};
+                testing_job_t t;
+                double end;
+
+                if (!is_equal_blocks(q.collective) || !xy_coll_is_applicable(list[i], &q))
+                    continue;
+                end = collective(&t, "core:16", q.procs, acts, list[i]->name, &textbook);
+                if (fabs(end - counted(&q, list[i])) > 1e-12 * end)
+                    fail_msg("%s %s of %d: %g, not %g", list[i]->name, xy_coll_name(c), q.procs,
+                             end, counted(&q, list[i]));
+                if (fabs(end - list[i]->cost(&q, &textbook)) > 1e-12 * end)
+                    fail_msg("%s %s of %d: %g, formula %g", list[i]->name, xy_coll_name(c), q.procs,
+                             end, list[i]->cost(&q, &textbook));
+                testing_job_cleanup(&t);
+            }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_algorithm_takes_its_formula),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A simulated job from inside (private to the component).
+ *
+ *   job.c          making it, and running it
+ *   job_proc.c     a process: its time, its turn on the core, when it goes on
+ *   job_work.c     what must be done for a process, and who does it
+ *   job_way.c      what a message costs between two nodes
+ *   job_message.c  sends, receives and the protocols between them
+ *   job_wait.c     waiting, testing, probing, cancelling
+ *   job_comm.c     communicators
+ *   job_coll.c     a collective: its steps, one after the other
+ *   job_shape.c    the graphs of collectives, each kept for the next of the same shape
+ *   job_steps.c    ... and their operations, made ready to be run
+ *   job_path.c     the critical path
+ *   job_result.c   what there is to say at the end
+ *   job_record.c   the trace
+ */
+#ifndef XY_SIM_JOB_INTERNAL_H
+#define XY_SIM_JOB_INTERNAL_H
+
+#include "match/match.h"
+#include "sim/event.h"
+#include "sim/flow.h"
+#include "sim/job.h"
+#include "sim/net.h"
+
+typedef struct job_item job_item_t;
+typedef struct job_node job_node_t;
+typedef struct job_way job_way_t;
+typedef struct job_shape job_shape_t;
+
+/* Objects of one size: those that were given back come first. */
+typedef struct {
+    size_t size;
+    void *free; /* the first bytes of each are the next one */
+} job_pool_t;
+
+/* Work for a process: how long it takes a core from `start` on, and what follows when it is over.
+ * `end` may be ahead of the clock. */
+struct job_item {
+    double (*seconds)(xy_vjob_t *job, job_item_t *item, double start);
+    void (*done)(xy_vjob_t *job, job_item_t *item, double end, job_node_t *because);
+    job_item_t *next;
+    double ready;     /* not before */
+    job_node_t *node; /* critical path: what made it ready; or NULL */
+    int32_t proc;
+};
+
+/* A stretch of time on a path: from the end of `before` to `at`. */
+struct job_node {
+    job_node_t *before; /* first: the next free one */
+    double at;
+    uint32_t line;
+    uint32_t uses;
+    uint8_t kind; /* xy_vjob_kind_t */
+};
+
+typedef enum { JOB_SEND, JOB_RECEIVE, JOB_COLLECTIVE } job_request_kind_t;
+
+struct xy_vreq {
+    xy_match_entry_t entry; /* receive: among those posted */
+    xy_event_t event;       /* collective: the process enters */
+    job_request_kind_t kind;
+    bool is_done, is_waited, is_released, is_posted, is_cancelled;
+    bool is_early; /* collective: it came before the sizes were known */
+    double done_at;
+    double posted_at;
+    int32_t proc;
+    void *data;
+    xy_vmsg_t *message; /* that it met; of a send: its own while it is on its way */
+    xy_vcoll_t *coll;
+    int32_t rank; /* in the collective */
+    xy_vjob_status_t status;
+    job_node_t *node;
+};
+
+/* Where a message is. */
+typedef enum {
+    JOB_INJECT, /* it is at the network */
+    JOB_ARRIVE, /* its first bytes, or the question, are at the receiver */
+    JOB_ANSWER, /* the answer is at the sender */
+    JOB_DATA,   /* its data flows */
+    JOB_WORK,   /* the receiver has work, and has come to it */
+    JOB_NOTICE, /* in a node: the sender hears that it was copied */
+} job_stage_t;
+
+struct xy_vmsg {
+    xy_match_entry_t entry; /* among those that no receive has met */
+    job_item_t item;
+    xy_event_t event;
+    xy_flow_t flow;
+    job_way_t *way;
+    job_stage_t stage;
+    bool is_eager, is_synchronous, is_captured;
+    bool is_arrived; /* its first byte: it can be matched */
+    bool is_there;   /* all that comes before the receiver does something */
+    bool is_met;     /* a step of a collective waits for it */
+    bool is_taken;   /* by a probe */
+    bool is_dead;    /* cancelled */
+    int32_t from, to;
+    uint64_t bytes;
+    double sent, data_at;
+    double send_busy, extra, receive_busy;
+    void *send_data;
+    xy_vreq_t *send, *receive; /* NULL: not there (any more) */
+    xy_vcoll_t *coll;          /* a step of it, instead of a receive */
+    int32_t op;
+    void *slot;
+    job_node_t *node;
+};
+
+typedef enum {
+    JOB_RUNNING,
+    JOB_WAITING,   /* in a call that does the work of the process */
+    JOB_PROBING,   /* likewise: waits for a message */
+    JOB_COMPUTING, /* threads: until its event */
+    JOB_RESUMING,  /* goes on at its event, or when it has the core */
+    JOB_TESTING,   /* has the core, and looks at its event */
+    JOB_PARKED,
+    JOB_FINISHED,
+} job_state_t;
+
+/* What a test, a probe or a cancel does when the clock has come. */
+typedef struct {
+    xy_vreq_t *const *requests;
+    size_t count, left;
+    xy_vjob_how_t how;
+    double until;     /* the last end of those that are over */
+    job_node_t *node; /* ... and what it came from */
+    bool has_until, is_sync, is_probe, is_waiting, takes;
+    xy_vreq_t *cancel;
+    xy_envelope_t envelope;
+} job_call_t;
+
+typedef struct {
+    double now;
+    job_state_t state;
+    int32_t core, host, number;
+    xy_event_t event;
+    xy_match_t match;
+    job_item_t *first, **last; /* work that nobody does yet */
+    job_call_t call;
+    bool flag;
+    xy_vjob_status_t found;
+    xy_vmsg_t *taken;
+    int32_t next; /* of those that want the core */
+    int32_t ahead;
+    uint32_t line, label, kernel;
+    job_node_t *node;
+    double thread_busy, compute_since; /* threads: until then; the computation that goes on */
+    double compute, communication;
+    uint64_t messages, bytes;
+    double end;
+    double call_since, wait_since; /* trace */
+    xy_trace_row_t *row;
+    xy_hash_t pairs; /* peer to xy_vjob_pair_t */
+} job_proc_t;
+
+typedef struct {
+    int32_t procs;
+    int32_t first, last; /* processes that want it; -1 */
+    int32_t holder;      /* the last process that had it; -1 */
+    double busy;         /* until then */
+    xy_event_t event;
+} job_core_t;
+
+/* Copies of large messages in a NUMA node: when each ends. */
+typedef struct {
+    double *ends;
+    int32_t count, capacity;
+} job_memory_t;
+
+typedef struct {
+    double *busy; /* [comm] of its communication cores */
+    int32_t comm;
+    job_way_t *way; /* inside it */
+} job_host_t;
+
+struct job_way {
+    sim_path_t *path; /* NULL: inside a node */
+    const xy_message_model_t *model;
+    double send, receive, latency;
+    uint64_t eager;
+    /* The last size that was asked for. */
+    uint64_t bytes;
+    bool was_eager;
+    double send_busy, extra, receive_busy;
+};
+
+struct xy_vcomm {
+    int32_t count;
+    int32_t *procs;      /* [count] */
+    int *nodes;          /* [count] of each, from 0 in the order in which they appear */
+    uint64_t *sequence;  /* [count] collectives that each has started */
+    xy_vcoll_t *oldest;  /* of those that are not over */
+    xy_vcoll_t **newest; /* where the next one goes */
+    xy_vcoll_t *free;
+    bool is_in_node;
+    xy_coll_link_t link; /* for the chooser */
+    uint64_t layout;     /* nodes and link */
+    xy_hash_t ranks;     /* process to rank + 1, where the numbers differ */
+};
+
+/* A step of a collective while it is not over. */
+typedef struct {
+    int32_t send_left, receive_left;
+    double send_at, receive_at; /* not before, when none is left */
+    xy_vmsg_t *message;         /* it has arrived and nothing more */
+} job_step_t;
+
+/* Work of a step that is no message. */
+typedef struct {
+    job_item_t item; /* first */
+    xy_event_t event;
+    xy_vcoll_t *coll;
+    int32_t op;
+} job_local_t;
+
+struct xy_vcoll {
+    xy_vcoll_t *next; /* of the communicator; of the free ones */
+    xy_vcomm_t *comm;
+    job_shape_t *shape; /* NULL: not known yet */
+    uint64_t number;
+    xy_vreq_t **requests;  /* [ranks] NULL: not there yet, or over */
+    void **data;           /* [ranks] */
+    job_step_t *steps;     /* with rank_at and rank_left behind them */
+    double *rank_at;       /* [ranks] when what has ended ended */
+    int32_t *rank_left;    /* [ranks] halves of steps that it waits for */
+    int32_t entered, left; /* ranks that have come; that are not over */
+    xy_vjob_coll_t call;   /* of the first, or of the root */
+    uint64_t *counts;      /* that were given, of all */
+    size_t count_room;
+    xy_event_t event; /* it becomes known */
+    void *slot;
+};
+
+struct xy_vjob {
+    xy_vjob_config_t config;
+    xy_vjob_costs_t costs;
+    xy_coll_link_t link;
+    bool has_link;
+    xy_vclock_t clock;
+    sim_net_t net;
+    double *link_free; /* [links] when the last packet has left it */
+    xy_arena_t *arena;
+    job_pool_t messages, requests, nodes, locals;
+    int core_count, host_count, numa_count;
+    int *host_of, *numa_of; /* [cores] */
+    xy_obj_t *hosts;
+    job_core_t *cores;
+    job_host_t *host;
+    job_memory_t *memory; /* [NUMA nodes] */
+    job_proc_t *procs;
+    xy_hash_t ways, comms, shapes;
+    xy_vec_t all_comms, all_shapes; /* of pointers */
+    int32_t finished;
+    bool is_stopped;
+    xy_status_t status;
+    xy_vjob_totals_t totals;
+    uint32_t kind_compute, kind_call, kind_wait;
+};
+
+/* job.c */
+void *job_get(xy_vjob_t *job, job_pool_t *pool); /* NULL: memory ran out; the run ends */
+void job_put(job_pool_t *pool, void *object);
+void job_fail(xy_vjob_t *job, xy_status_t status); /* reported before; the run ends */
+
+/* job_proc.c */
+void job_proc_init(xy_vjob_t *job, int32_t proc);
+/* The process goes on at this time, when it has the core; idle until then. */
+void job_proc_resume(xy_vjob_t *job, job_proc_t *p, double when);
+void job_core_due(xy_event_t *event);
+/* Its time moves on while its core works for it; while it does nothing. */
+void job_proc_busy(xy_vjob_t *job, job_proc_t *p, double until);
+void job_proc_idle(xy_vjob_t *job, job_proc_t *p, double until, job_node_t *because);
+
+/* job_work.c */
+/* There is work for a process now (or from item->ready on): it is done or kept. */
+void job_work(xy_vjob_t *job, job_item_t *item);
+/* There is work for the process that runs. It is kept; where others do it for the process, `event`
+ * comes when the clock has come to the time of the process, and calls job_work(). */
+void job_work_later(xy_vjob_t *job, job_item_t *item, xy_event_t *event);
+/* The process is in a call: what was kept and is ready. */
+void job_work_ready(xy_vjob_t *job, job_proc_t *p);
+/* The first that was kept: as if it came now. */
+void job_work_take(xy_vjob_t *job, job_proc_t *p);
+/* A copy that takes `seconds` where no other disturbs it. */
+double job_copy_seconds(xy_vjob_t *job, int32_t proc, double start, double seconds);
+
+/* job_way.c */
+job_way_t *job_way(xy_vjob_t *job, int32_t from, int32_t to); /* NULL: the run ends */
+void job_way_cost(xy_vjob_t *job, xy_vmsg_t *message);
+
+/* job_message.c */
+xy_vmsg_t *job_message_new(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes);
+/* The sender of a message has done its part. */
+void job_message_launch(xy_vjob_t *job, xy_vmsg_t *message, double end);
+/* A receive (or step) has met a message that is at the receiver. */
+void job_message_met(xy_vjob_t *job, xy_vmsg_t *message, bool is_now);
+void job_message_flowed(void *job, xy_flow_t *flow);
+void job_message_free(xy_vjob_t *job, xy_vmsg_t *message);
+xy_vreq_t *job_request_collective(xy_vjob_t *job, int32_t proc, void *data);
+void job_request_done(xy_vjob_t *job, xy_vreq_t *request, double at, job_node_t *because);
+xy_envelope_t job_envelope(const xy_vjob_p2p_t *p2p);
+void job_count_message(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes, bool is_coll);
+
+/* job_wait.c */
+void job_wait_done(xy_vjob_t *job, job_proc_t *p, xy_vreq_t *request); /* which it waits for */
+void job_test_due(xy_vjob_t *job, job_proc_t *p);
+/* A message is there that no receive has met. */
+void job_probe_arrived(xy_vjob_t *job, job_proc_t *p);
+
+/* job_coll.c: steps of a collective. */
+void job_coll_arrived(xy_vjob_t *job, xy_vmsg_t *message); /* the message of one */
+void job_coll_sent(xy_vjob_t *job, xy_vcoll_t *coll, int32_t op, double at, job_node_t *because);
+void job_coll_received(xy_vjob_t *job, xy_vcoll_t *coll, int32_t op, void *slot, double at,
+                       job_node_t *because);
+double job_coll_seconds(const xy_vcoll_t *coll, int32_t op); /* beyond the message */
+
+/* job_comm.c */
+int32_t job_comm_rank(const xy_vcomm_t *comm, int32_t proc);
+void job_colls_cleanup(xy_vjob_t *job);
+
+/* job_shape.c: a graph by its pieces of work. */
+typedef struct {
+    int32_t first, last;        /* operations of the graph; more than one: direct */
+    int32_t source, rank;       /* a message: from, to; else both the one that does it */
+    int32_t after, after_count; /* in `successors` */
+    uint64_t bytes;
+    double seconds; /* of a core: no message; else beyond the message, where it is received */
+    bool is_message;
+    int32_t next_send, next_receive; /* link: the next one of the source, of the rank; -1 */
+} job_op_t;
+
+/* Which half of the later step waits for which half of the earlier one. */
+enum { JOB_AFTER_SENT = 1, JOB_SENDING = 2 };
+
+typedef struct {
+    int32_t op;
+    uint8_t flags;
+} job_edge_t;
+
+struct job_shape {
+    xy_graph_t *graph;
+    const xy_coll_algorithm_t *algorithm;
+    xy_vjob_coll_t call; /* what it is the shape of, with */
+    uint64_t *counts;    /* ... and */
+    uint64_t layout;
+    int32_t ranks, count;
+    job_op_t *ops;
+    job_step_t *steps; /* how they begin */
+    job_edge_t *edges;
+    int32_t *rank_left;
+    int32_t *root_first; /* [ranks + 1] in `roots`: what waits for the rank alone, */
+    int32_t *roots;      /* 2 * step, and 1 more where it is the receiving half */
+    void *free_work;     /* memory for the steps of one collective */
+    job_shape_t *next;   /* of the same hash */
+};
+
+/* Does only the root know the sizes; does each process know its own only? */
+bool job_shape_needs_root(xy_collective_t collective);
+bool job_shape_needs_all(xy_collective_t collective);
+/* job_steps.c: of a shape that has its graph. */
+xy_status_t job_steps_make(const xy_vjob_t *job, job_shape_t *shape);
+
+xy_status_t job_shape_find(xy_vjob_t *job, const xy_vcomm_t *comm, const xy_vcoll_t *coll,
+                           job_shape_t **shape_p);
+void job_shapes_cleanup(xy_vjob_t *job);
+
+/* job_path.c: all of them do nothing without `has_path`. */
+job_node_t *job_node_use(job_node_t *node); /* NULL is fine */
+void job_node_drop(xy_vjob_t *job, job_node_t *node);
+void job_node_set(xy_vjob_t *job, job_node_t **place, job_node_t *node);
+void job_path_add(xy_vjob_t *job, job_proc_t *p, xy_vjob_kind_t kind);
+void job_path_jump(xy_vjob_t *job, job_proc_t *p, job_node_t *because);
+/* What follows a node, which it takes over, when another core has done something. */
+job_node_t *job_path_extend(xy_vjob_t *job, job_node_t *node, double at, uint32_t line);
+
+/* job_record.c: all of them do nothing without a trace. */
+xy_status_t job_record_begin(xy_vjob_t *job);
+void job_record_compute(xy_vjob_t *job, job_proc_t *p, double start, double end);
+void job_record_wait(xy_vjob_t *job, job_proc_t *p, double end); /* until then */
+void job_record_message(xy_vjob_t *job, const xy_vmsg_t *message, double end);
+
+static inline xy_vmsg_t *job_message_of(job_item_t *item)
+{
+    return (xy_vmsg_t *)((char *)item - offsetof(xy_vmsg_t, item));
+}
+
+#endif

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages: sends and receives, and what happens between them. A message goes through stages, at
+ * most one planned at a time:
+ *
+ *   eager               (inject) arrive; its data is there with it, or flows after it
+ *   large, in a node    arrive, is copied by the receiver, notice to the sender
+ *   large, in a network inject, arrive (a question), answer, flow
+ *
+ * Messages of one process to another arrive in the order of their sends, whatever their sizes: what
+ * arrives is the first byte, after a latency that all have, behind the packets that left before.
+ */
+#include "sim/job_internal.h"
+
+/* ---- Requests ---- */
+
+static void request_free(xy_vjob_t *job, xy_vreq_t *r)
+{
+    job_node_drop(job, r->node);
+    job_put(&job->requests, r);
+}
+
+static xy_vreq_t *request_new(xy_vjob_t *job, int32_t proc, job_request_kind_t kind, void *data)
+{
+    xy_vreq_t *r = job_get(job, &job->requests);
+
+    if (r == NULL)
+        return NULL;
+    r->kind = kind;
+    r->is_done = r->is_waited = r->is_released = r->is_posted = r->is_cancelled = false;
+    r->proc = proc;
+    r->data = data;
+    r->message = NULL;
+    r->coll = NULL;
+    r->node = NULL;
+    return r;
+}
+
+xy_vreq_t *job_request_collective(xy_vjob_t *job, int32_t proc, void *data)
+{
+    return request_new(job, proc, JOB_COLLECTIVE, data);
+}
+
+void job_request_done(xy_vjob_t *job, xy_vreq_t *r, double at, job_node_t *because)
+{
+    job_proc_t *p = &job->procs[r->proc];
+
+    r->is_done = true;
+    r->done_at = at;
+    r->message = NULL;
+    if (r->is_released) {
+        request_free(job, r);
+        return;
+    }
+    job_node_set(job, &r->node, because);
+    if (r->is_waited)
+        job_wait_done(job, p, r);
+}
+
+void xy_vjob_release(xy_vjob_t *job, xy_vreq_t *r)
+{
+    if (r == NULL)
+        return;
+    if (r->message != NULL && r->kind == JOB_SEND && r->is_done)
+        r->message->send = NULL;
+    r->is_released = true;
+    if (r->is_done)
+        request_free(job, r);
+}
+
+bool xy_vjob_is_done(const xy_vjob_t *job, const xy_vreq_t *r)
+{
+    return r->is_done && r->done_at <= job->procs[r->proc].now;
+}
+
+void xy_vjob_status(const xy_vjob_t *job, const xy_vreq_t *r, xy_vjob_status_t *status)
+{
+    (void)job;
+    *status = r->status;
+    status->is_cancelled = r->is_cancelled;
+}
+
+/* ---- Receiving ---- */
+
+void job_message_free(xy_vjob_t *job, xy_vmsg_t *m)
+{
+    if (m->send != NULL)
+        m->send->message = NULL;
+    job_node_drop(job, m->node);
+    job_node_drop(job, m->item.node);
+    job_put(&job->messages, m);
+}
+
+static void plan(xy_vjob_t *job, xy_vmsg_t *m, job_stage_t stage, double when)
+{
+    m->stage = stage;
+    xy_vclock_set(&job->clock, &m->event, when);
+}
+
+/* The sender's part is over. */
+static void sent(xy_vjob_t *job, xy_vmsg_t *m, double at)
+{
+    xy_vreq_t *send = m->send;
+
+    if (m->coll != NULL)
+        job_coll_sent(job, m->coll, m->op, at, m->node);
+    m->send = NULL;
+    if (send == NULL)
+        return;
+    send->message = NULL;
+    if (!send->is_done)
+        job_request_done(job, send, at, m->node);
+}
+
+/* A large message inside a node was copied: the sender hears of it. */
+static void notify(xy_vjob_t *job, xy_vmsg_t *m, double end, job_node_t *because)
+{
+    job_node_set(job, &m->node, because);
+    m->receive = NULL;
+    plan(job, m, JOB_NOTICE, end + m->way->latency);
+}
+
+static double receive_seconds(xy_vjob_t *job, job_item_t *item, double start)
+{
+    const xy_vmsg_t *m = job_message_of(item);
+
+    if (job->has_link)
+        return 0;
+    if (m->is_eager)
+        return m->receive_busy;
+    if (m->way->path != NULL)
+        return m->way->receive;
+    return m->way->receive +
+           job_copy_seconds(job, m->to, start + m->way->receive, m->receive_busy - m->way->receive);
+}
+
+static void receive_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t *because)
+{
+    xy_vmsg_t *m = job_message_of(item);
+    xy_vreq_t *r = m->receive;
+    bool is_copied_in_node = !m->is_eager && m->way->path == NULL;
+
+    if (job->config.copy != NULL)
+        job->config.copy(job->config.owner, m->send_data, r->data);
+    r->status = (xy_vjob_status_t){.source = m->from,
+                                   .tag = m->entry.envelope.tag,
+                                   .bytes = m->bytes,
+                                   .send_data = m->send_data};
+    job_record_message(job, m, end);
+    if (is_copied_in_node) {
+        notify(job, m, end, because);
+    } else {
+        sent(job, m, end);
+        job_message_free(job, m);
+    }
+    job_request_done(job, r, end, because);
+}
+
+static void step_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t *because)
+{
+    xy_vmsg_t *m = job_message_of(item);
+    xy_vcoll_t *coll = m->coll;
+    int32_t op = m->op;
+    bool is_copied_in_node = !m->is_eager && m->way->path == NULL;
+    void *slot = m->slot;
+
+    job_record_message(job, m, end);
+    if (is_copied_in_node)
+        notify(job, m, end, because);
+    else
+        job_message_free(job, m);
+    job_coll_received(job, coll, op, slot, end, because);
+}
+
+static double step_seconds(xy_vjob_t *job, job_item_t *item, double start)
+{
+    const xy_vmsg_t *m = job_message_of(item);
+    double seconds = receive_seconds(job, item, start);
+
+    return seconds + job_coll_seconds(m->coll, m->op);
+}
+
+static double answer_seconds(xy_vjob_t *job, job_item_t *item, double start)
+{
+    (void)job;
+    (void)start;
+    return job_message_of(item)->way->receive;
+}
+
+static void answer_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t *because)
+{
+    xy_vmsg_t *m = job_message_of(item);
+
+    job_node_set(job, &m->node, because);
+    plan(job, m, JOB_ANSWER, end + m->way->latency);
+}
+
+static double push_seconds(xy_vjob_t *job, job_item_t *item, double start)
+{
+    (void)job;
+    (void)start;
+    return job_message_of(item)->way->send;
+}
+
+static void push_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t *because)
+{
+    xy_vmsg_t *m = job_message_of(item);
+
+    job_node_set(job, &m->node, because);
+    m->stage = JOB_DATA;
+    xy_flow_init(&m->flow, &m->way->path->path);
+    xy_flow_start(&m->flow, end - job->clock.now + m->way->latency + m->extra, (double)m->bytes);
+}
+
+static void set_item(xy_vmsg_t *m, int32_t proc, double ready,
+                     double (*seconds)(xy_vjob_t *, job_item_t *, double),
+                     void (*done)(xy_vjob_t *, job_item_t *, double, job_node_t *))
+{
+    m->item.seconds = seconds;
+    m->item.done = done;
+    m->item.proc = proc;
+    m->item.ready = ready;
+    m->item.node = job_node_use(m->node);
+}
+
+static void to_receive(xy_vmsg_t *m, double ready)
+{
+    if (m->coll != NULL)
+        set_item(m, m->to, ready, step_seconds, step_done);
+    else
+        set_item(m, m->to, ready, receive_seconds, receive_done);
+}
+
+/* The receiver knows what to do with a message that has arrived. */
+void job_message_met(xy_vjob_t *job, xy_vmsg_t *m, bool is_now)
+{
+    double ready;
+
+    if (m->is_eager && !m->is_there)
+        return; /* when it has flowed */
+    ready = m->receive != NULL ? fmax(m->data_at, m->receive->posted_at) : m->data_at;
+    if (m->is_eager || m->way->path == NULL)
+        to_receive(m, ready);
+    else
+        set_item(m, m->to, ready, answer_seconds, answer_done);
+    if (is_now) {
+        job_work(job, &m->item);
+        return;
+    }
+    m->stage = JOB_WORK;
+    job_work_later(job, &m->item, &m->event);
+}
+
+void job_message_flowed(void *model, xy_flow_t *flow)
+{
+    xy_vjob_t *job = model;
+    xy_vmsg_t *m = (xy_vmsg_t *)((char *)flow - offsetof(xy_vmsg_t, flow));
+    double now = job->clock.now;
+
+    job->totals.events++;
+    m->is_there = true;
+    m->data_at = now;
+    if (m->is_eager) {
+        if (m->receive != NULL || m->is_met)
+            job_message_met(job, m, true);
+        return;
+    }
+    sent(job, m, now);
+    to_receive(m, now);
+    job_work(job, &m->item);
+}
+
+/* ---- On its way ---- */
+
+/* Behind all packets that left before on each of its links; a packet keeps them for itself, the
+ * first byte of a flow or a question does not. */
+static void inject(xy_vjob_t *job, xy_vmsg_t *m)
+{
+    const sim_path_t *path = m->way->path;
+    bool is_packet = m->is_eager && m->bytes <= job->costs.packet;
+    double start = job->clock.now;
+
+    for (int32_t i = 0; i < path->path.link_count; i++)
+        start = fmax(start, job->link_free[path->links[i]]);
+    for (int32_t i = 0; is_packet && i < path->path.link_count; i++)
+        job->link_free[path->links[i]] =
+            start + (double)m->bytes / job->net.flows.links[path->links[i]].rate;
+    m->is_there = !m->is_eager || is_packet;
+    m->data_at = start + m->way->latency;
+    if (is_packet)
+        m->data_at += (double)m->bytes / path->bandwidth + m->extra;
+    plan(job, m, JOB_ARRIVE, start + m->way->latency);
+}
+
+static void arrive(xy_vjob_t *job, xy_vmsg_t *m)
+{
+    job_proc_t *p = &job->procs[m->to];
+    xy_match_entry_t *entry;
+
+    if (m->is_dead) {
+        job_message_free(job, m);
+        return;
+    }
+    m->is_arrived = true;
+    if (!m->is_there) {
+        m->stage = JOB_DATA;
+        xy_flow_init(&m->flow, &m->way->path->path);
+        xy_flow_start(&m->flow, m->extra, (double)m->bytes);
+    }
+    if (m->coll != NULL) {
+        job_coll_arrived(job, m);
+        return;
+    }
+    entry = xy_match_arrive(&p->match, &m->entry.envelope);
+    if (entry != NULL) {
+        m->receive = (xy_vreq_t *)entry;
+        m->receive->is_posted = false;
+        m->receive->message = m;
+        job_message_met(job, m, true);
+        return;
+    }
+    xy_match_keep(&p->match, &m->entry);
+    if (p->state == JOB_PROBING)
+        job_probe_arrived(job, p);
+}
+
+static void message_due(xy_event_t *event)
+{
+    xy_vjob_t *job = event->owner;
+    xy_vmsg_t *m = (xy_vmsg_t *)((char *)event - offsetof(xy_vmsg_t, event));
+
+    job->totals.events++;
+    switch (m->stage) {
+    case JOB_INJECT:
+        inject(job, m);
+        break;
+    case JOB_ARRIVE:
+        arrive(job, m);
+        break;
+    case JOB_WORK:
+        job_work(job, &m->item);
+        break;
+    case JOB_ANSWER:
+        set_item(m, m->from, job->clock.now, push_seconds, push_done);
+        job_work(job, &m->item);
+        break;
+    case JOB_NOTICE:
+        sent(job, m, job->clock.now);
+        job_message_free(job, m);
+        break;
+    case JOB_DATA:
+        break; /* never planned: the network has it */
+    }
+}
+
+xy_vmsg_t *job_message_new(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes)
+{
+    xy_vmsg_t *m = job_get(job, &job->messages);
+
+    if (m == NULL)
+        return NULL;
+    if (m->event.due == NULL)
+        xy_event_init(&m->event, message_due, job, 0);
+    m->way = job->has_link ? NULL : job_way(job, from, to);
+    m->from = from;
+    m->to = to;
+    m->bytes = bytes;
+    m->send = m->receive = NULL;
+    m->coll = NULL;
+    m->slot = m->send_data = NULL;
+    m->node = m->item.node = NULL;
+    m->send_busy = m->receive_busy = m->extra = 0;
+    m->is_captured = m->is_taken = m->is_there = m->is_arrived = m->is_dead = m->is_met = false;
+    m->is_synchronous = false;
+    if (m->way != NULL || job->has_link)
+        return m;
+    job_put(&job->messages, m);
+    return NULL;
+}
+
+void job_message_launch(xy_vjob_t *job, xy_vmsg_t *m, double end)
+{
+    if (m->way != NULL && m->way->path != NULL) {
+        plan(job, m, JOB_INJECT, end);
+        return;
+    }
+    m->is_there = true;
+    m->data_at = end + (m->way != NULL ? m->way->latency : m->extra);
+    plan(job, m, JOB_ARRIVE, m->data_at);
+}
+
+static double message_send(xy_vjob_t *job, xy_vmsg_t *m, double start)
+{
+    double end;
+
+    job_way_cost(job, m);
+    m->sent = start;
+    end = start + m->send_busy;
+    job_message_launch(job, m, end);
+    return end;
+}
+
+/* ---- Calls ---- */
+
+static xy_envelope_t envelope_of(const xy_vjob_p2p_t *p2p, int32_t source)
+{
+    return (xy_envelope_t){.context = p2p->context,
+                           .source = source == XY_VJOB_ANY ? XY_MATCH_ANY_SOURCE : source,
+                           .tag = p2p->tag == XY_VJOB_ANY ? XY_MATCH_ANY_TAG : p2p->tag};
+}
+
+xy_envelope_t job_envelope(const xy_vjob_p2p_t *p2p)
+{
+    return envelope_of(p2p, p2p->peer);
+}
+
+xy_vreq_t *xy_vjob_isend(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p, void *data)
+{
+    job_proc_t *p = &job->procs[proc];
+    xy_vreq_t *r = request_new(job, proc, JOB_SEND, data);
+    xy_vmsg_t *m = r != NULL ? job_message_new(job, proc, p2p->peer, p2p->bytes) : NULL;
+
+    if (m == NULL)
+        return NULL;
+    m->entry.envelope = envelope_of(p2p, proc);
+    m->is_synchronous = p2p->mode == XY_VJOB_SYNCHRONOUS;
+    m->send_data = data;
+    m->send = r;
+    r->message = m;
+    job_proc_busy(job, p, message_send(job, m, p->now));
+    m->node = job_node_use(p->node);
+    job_count_message(job, proc, p2p->peer, p2p->bytes, false);
+    m->is_captured = (m->is_eager && !m->is_synchronous) || p2p->mode == XY_VJOB_BUFFERED;
+    if (!m->is_captured)
+        return r;
+    if (job->config.capture != NULL)
+        job->config.capture(job->config.owner, data);
+    r->is_done = true;
+    r->done_at = p->now;
+    return r;
+}
+
+xy_vreq_t *xy_vjob_irecv(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p, void *data)
+{
+    job_proc_t *p = &job->procs[proc];
+    xy_vreq_t *r = request_new(job, proc, JOB_RECEIVE, data);
+    xy_match_entry_t *found;
+
+    if (r == NULL)
+        return NULL;
+    r->entry.envelope = envelope_of(p2p, p2p->peer);
+    r->posted_at = p->now;
+    found = xy_match_find(&p->match, &r->entry.envelope);
+    if (found == NULL) {
+        xy_match_post(&p->match, &r->entry);
+        r->is_posted = true;
+        return r;
+    }
+    xy_match_drop(&p->match, found);
+    r->message = (xy_vmsg_t *)found;
+    r->message->receive = r;
+    job_message_met(job, r->message, false);
+    return r;
+}
+
+xy_vreq_t *xy_vjob_imrecv(xy_vjob_t *job, int32_t proc, xy_vmsg_t *message, void *data)
+{
+    xy_vreq_t *r = request_new(job, proc, JOB_RECEIVE, data);
+
+    if (r == NULL)
+        return NULL;
+    r->posted_at = job->procs[proc].now;
+    r->message = message;
+    message->receive = r;
+    job_message_met(job, message, false);
+    return r;
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The trace of a job: a row for each process, grouped by its node, with what it computes, its MPI
+ * calls, and inside these what it waits; messages as arrows from the start of the send to the end
+ * of the receive.
+ */
+#include "sim/job_internal.h"
+
+static uint64_t nanoseconds(double seconds)
+{
+    return (uint64_t)llround(seconds * 1e9);
+}
+
+static xy_status_t make_row(xy_vjob_t *job, job_proc_t *p)
+{
+    char name[32], group[32];
+
+    snprintf(name, sizeof(name), "rank %d", (int)p->number);
+    snprintf(group, sizeof(group), "node %d", (int)p->host);
+    return xy_trace_row_create(job->config.trace, name, group, &p->row);
+}
+
+xy_status_t job_record_begin(xy_vjob_t *job)
+{
+    xy_trace_t *t = job->config.trace;
+    xy_status_t st = XY_OK;
+
+    if (t == NULL)
+        return XY_OK;
+    job->kind_compute = xy_trace_kind(t, "compute", XY_TRACE_COMPUTE, 0);
+    job->kind_call = xy_trace_kind(t, "MPI", XY_TRACE_PROGRESS, 0);
+    job->kind_wait = xy_trace_kind(t, "wait", XY_TRACE_WAIT, 0);
+    for (int32_t i = 0; i < job->config.procs && st == XY_OK; i++)
+        st = make_row(job, &job->procs[i]);
+    return st;
+}
+
+void job_record_compute(xy_vjob_t *job, job_proc_t *p, double start, double end)
+{
+    xy_trace_state_at(p->row, nanoseconds(start), nanoseconds(end), job->kind_compute, p->number,
+                      p->kernel);
+}
+
+void job_record_wait(xy_vjob_t *job, job_proc_t *p, double end)
+{
+    xy_trace_state_at(p->row, nanoseconds(p->wait_since), nanoseconds(end), job->kind_wait,
+                      p->number, XY_TRACE_NO_LABEL);
+}
+
+void job_record_message(xy_vjob_t *job, const xy_vmsg_t *m, double end)
+{
+    const job_proc_t *from = &job->procs[m->from], *to = &job->procs[m->to];
+
+    if (to->row != NULL)
+        xy_trace_link_at(to->row, xy_trace_row_number(from->row), nanoseconds(m->sent),
+                         xy_trace_row_number(to->row), nanoseconds(end), m->bytes,
+                         XY_TRACE_NO_LABEL);
+}
+
+void xy_vjob_set_call(xy_vjob_t *job, int32_t proc, uint32_t label)
+{
+    job_proc_t *p = &job->procs[proc];
+
+    if (p->row != NULL && p->label != 0 && p->now > p->call_since)
+        xy_trace_state_at(p->row, nanoseconds(p->call_since), nanoseconds(p->now), job->kind_call,
+                          proc, p->label);
+    p->label = label;
+    p->call_since = p->now;
+}
+
+void xy_vjob_set_kernel(xy_vjob_t *job, int32_t proc, uint32_t label)
+{
+    job->procs[proc].kernel = label;
+}

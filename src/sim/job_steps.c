@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The steps of a collective: an operation of its graph, or the operations of one piece of a direct
+ * collective. A step that is a message has two halves, sending and receiving, each of which waits
+ * for others:
+ *
+ *   what the sender has got before         until it was received there
+ *   what the receiver has got before       until it was received there
+ *   what the receiver sends from the place that the message overwrites       until it was sent
+ *
+ * A half that waits for nothing of its rank waits for the rank to come.
+ */
+#include "sim/job_internal.h"
+
+#include <string.h>
+
+static int32_t source_of(const xy_op_t *op)
+{
+    if (op->kind == XY_OP_COMBINE && op->from.rank == op->to.rank)
+        return op->other.rank;
+    return op->from.rank;
+}
+
+static double rate_seconds(double bytes, double rate)
+{
+    return rate > 0 ? bytes / rate : 0;
+}
+
+/* Of a core: what is done beyond handing a message over. */
+static double seconds_of(const xy_vjob_t *job, const xy_op_t *op, bool is_message)
+{
+    double bytes = (double)op->bytes, seconds = 0;
+
+    if (job->has_link)
+        return xy_coll_seconds(op, &job->link);
+    if (op->kind == XY_OP_COMPUTE)
+        return op->seconds;
+    if (op->kind < XY_OP_MOVE)
+        return 0;
+    if (!is_message)
+        seconds = rate_seconds(bytes, job->costs.copy);
+    if (op->is_direct && !op->is_chained)
+        seconds += job->costs.task;
+    return op->kind == XY_OP_MOVE ? seconds : seconds + rate_seconds(bytes, job->costs.reduce);
+}
+
+static void make_op(const xy_vjob_t *job, job_shape_t *shape, int32_t id, int32_t *step_of)
+{
+    const xy_op_t *op = xy_graph_op(shape->graph, id);
+    job_op_t *step;
+
+    if (!op->is_chained || shape->count == 0) {
+        step = &shape->ops[shape->count++];
+        step->first = id;
+        step->rank = op->actor;
+        step->is_message = op->kind >= XY_OP_MOVE && !op->is_direct && source_of(op) != op->to.rank;
+        step->source = op->actor;
+        step->next_send = step->next_receive = -1;
+        step->bytes = op->bytes;
+        if (step->is_message) {
+            step->source = source_of(op);
+            step->rank = op->to.rank;
+        }
+    }
+    step = &shape->ops[shape->count - 1];
+    step->last = id;
+    step->seconds += seconds_of(job, op, step->is_message);
+    step_of[id] = shape->count - 1;
+}
+
+/* Which half of `b` waits for which half of `a`. */
+static uint8_t edge_flags(const xy_vjob_t *job, const job_op_t *a, const job_op_t *b)
+{
+    if (b->is_message && a->rank == b->source)
+        return JOB_SENDING;
+    if (a->rank == b->rank || job->has_link)
+        return 0;
+    if (a->is_message && a->source == b->rank)
+        return JOB_AFTER_SENT;
+    if (a->is_message && b->is_message && a->source == b->source)
+        return JOB_AFTER_SENT | JOB_SENDING;
+    return b->is_message ? JOB_SENDING : 0;
+}
+
+static void wait_for(job_shape_t *shape, const job_op_t *a, int32_t b, uint8_t flags, bool *knows)
+{
+    bool is_sending = flags & JOB_SENDING;
+    int32_t rank = is_sending ? shape->ops[b].source : shape->ops[b].rank;
+
+    *(is_sending ? &shape->steps[b].send_left : &shape->steps[b].receive_left) += 1;
+    if (a->rank == rank || (a->is_message && a->source == rank))
+        knows[2 * b + (is_sending ? 0 : 1)] = true;
+}
+
+static int32_t count_edges(const job_shape_t *shape, int32_t ops)
+{
+    int32_t n = 0;
+
+    for (int32_t id = 0; id < ops; id++) {
+        const xy_op_id_t *after;
+
+        n += xy_graph_successors(shape->graph, id, &after);
+    }
+    return n;
+}
+
+/* `knows` of a half: what it waits for has only happened when the rank is there. */
+static void make_edges(const xy_vjob_t *job, job_shape_t *shape, const int32_t *step_of,
+                       bool *knows)
+{
+    int32_t n = 0;
+
+    for (int32_t s = 0; s < shape->count; s++) {
+        job_op_t *step = &shape->ops[s];
+
+        step->after = n;
+        for (int32_t id = step->first; id <= step->last; id++) {
+            const xy_op_id_t *after;
+            int32_t count = xy_graph_successors(shape->graph, id, &after);
+
+            for (int32_t i = 0; i < count; i++) {
+                int32_t to = step_of[after[i]];
+                uint8_t flags = edge_flags(job, step, &shape->ops[to]);
+
+                if (to == s)
+                    continue;
+                shape->edges[n++] = (job_edge_t){to, flags};
+                wait_for(shape, step, to, flags, knows);
+            }
+        }
+        step->after_count = n - step->after;
+    }
+}
+
+/* Each rank sends one message at a time and receives one at a time, in the order of the algorithm.
+ */
+static void make_chains(job_shape_t *shape, int32_t *last, bool *knows)
+{
+    int32_t *last_send = last, *last_receive = last + shape->ranks;
+
+    memset(last, -1, 2 * (size_t)shape->ranks * sizeof(*last));
+    for (int32_t s = 0; s < shape->count; s++) {
+        job_op_t *step = &shape->ops[s];
+        int32_t *a = &last_send[step->source], *b = &last_receive[step->rank];
+
+        if (step->is_message && *a >= 0) {
+            shape->ops[*a].next_send = s;
+            wait_for(shape, &shape->ops[*a], s, JOB_SENDING, knows);
+        }
+        if (*b >= 0) {
+            shape->ops[*b].next_receive = s;
+            wait_for(shape, &shape->ops[*b], s, 0, knows);
+        }
+        if (step->is_message)
+            *a = s;
+        *b = s;
+    }
+}
+
+/* Halves that wait for their rank. */
+static void make_roots(job_shape_t *shape, const bool *knows)
+{
+    int32_t n = 0;
+
+    for (int32_t h = 0; h < 2 * shape->count; h++) {
+        const job_op_t *step = &shape->ops[h / 2];
+
+        if (!knows[h] && (h % 2 == 1 || step->is_message))
+            shape->root_first[(h % 2 == 1 ? step->rank : step->source) + 1]++;
+    }
+    for (int32_t r = 0; r < shape->ranks; r++)
+        shape->root_first[r + 1] += shape->root_first[r];
+    for (int32_t h = 2 * shape->count - 1; h >= 0; h--) {
+        const job_op_t *step = &shape->ops[h / 2];
+        job_step_t *begin = &shape->steps[h / 2];
+        int32_t rank = h % 2 == 1 ? step->rank : step->source;
+
+        if (knows[h] || (h % 2 == 0 && !step->is_message))
+            continue;
+        *(h % 2 == 1 ? &begin->receive_left : &begin->send_left) += 1;
+        shape->roots[--shape->root_first[rank + 1]] = h;
+        n++;
+    }
+    /* Filled from behind, each entry is now the first of its rank, one place too far. */
+    for (int32_t r = 0; r < shape->ranks; r++)
+        shape->root_first[r] = shape->root_first[r + 1];
+    shape->root_first[shape->ranks] = n;
+}
+
+static void count_ranks(job_shape_t *shape)
+{
+    for (int32_t s = 0; s < shape->count; s++) {
+        shape->rank_left[shape->ops[s].rank]++;
+        if (shape->ops[s].is_message)
+            shape->rank_left[shape->ops[s].source]++;
+    }
+}
+
+xy_status_t job_steps_make(const xy_vjob_t *job, job_shape_t *shape)
+{
+    int32_t ops = xy_graph_ops(shape->graph);
+    size_t n = (size_t)ops + 1, edges = (size_t)count_edges(shape, ops) + 1;
+    size_t ranks = (size_t)shape->ranks;
+    int32_t *step_of = xy_calloc(n + 2 * ranks, sizeof(*step_of));
+    bool *knows = xy_calloc(2 * n, sizeof(*knows));
+    bool is_made;
+
+    shape->ops = xy_calloc(n, sizeof(*shape->ops));
+    shape->steps = xy_calloc(n, sizeof(*shape->steps));
+    shape->edges = xy_calloc(edges, sizeof(*shape->edges));
+    shape->rank_left = xy_calloc(ranks, sizeof(*shape->rank_left));
+    shape->root_first = xy_calloc(ranks + 1, sizeof(*shape->root_first));
+    shape->roots = xy_calloc(2 * n, sizeof(*shape->roots));
+    is_made = step_of != NULL && knows != NULL && shape->ops != NULL && shape->steps != NULL &&
+              shape->edges != NULL && shape->rank_left != NULL && shape->root_first != NULL &&
+              shape->roots != NULL;
+    if (is_made) {
+        for (int32_t id = 0; id < ops; id++)
+            make_op(job, shape, id, step_of);
+        make_edges(job, shape, step_of, knows);
+        if (job->has_link)
+            make_chains(shape, step_of + n, knows);
+        make_roots(shape, knows);
+        count_ranks(shape);
+    }
+    xy_free(step_of);
+    xy_free(knows);
+    return is_made ? XY_OK : xy_fail_memory("simulating a collective");
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a message costs between two nodes, or inside one: see job.h. Where the store has a model for
+ * the clusters of both, the message takes in all what that says; overheads and latency are as
+ * before (or the model's), at most what the model gives to a message of no bytes.
+ */
+#include "sim/job_internal.h"
+
+#include <string.h>
+
+/* The cluster of a host in the store: that of the host's name, else the name of a cluster above it,
+ * else the machine alone. */
+static const char *cluster_of(const xy_vjob_t *job, int32_t host)
+{
+    const xy_machine_t *m = job->config.machine;
+    const char *name = xy_machine_object_name(m, job->hosts[host]);
+    xy_obj_t above = xy_machine_above(m, job->hosts[host], XY_OBJ_CLUSTER);
+
+    for (size_t i = 0; *name != '\0' && i < job->config.store->hosts.count; i++) {
+        const xy_host_cost_t *h = &XY_VEC_AT(&job->config.store->hosts, xy_host_cost_t, i);
+
+        if (strcmp(h->name, name) == 0)
+            return h->cluster;
+    }
+    if (above != XY_OBJ_NONE && *xy_machine_object_name(m, above) != '\0')
+        return xy_machine_object_name(m, above);
+    return XY_COSTS_LOCAL;
+}
+
+static const xy_message_model_t *find_model(const xy_vjob_t *job, int32_t from, int32_t to)
+{
+    const xy_message_cost_t *cost = NULL;
+
+    if (job->config.store == NULL)
+        return NULL;
+    cost = xy_costs_message_by(job->config.store, cluster_of(job, from), cluster_of(job, to),
+                               job->config.message_library);
+    if (cost == NULL || !xy_message_has(&cost->model, NULL, XY_MESSAGE_BLOCKING))
+        return NULL;
+    return &cost->model;
+}
+
+static double model_seconds(const job_way_t *way, uint64_t bytes)
+{
+    return xy_message_value(way->model, NULL, XY_MESSAGE_BLOCKING, (double)bytes).seconds;
+}
+
+/* Overheads and latency that leave nothing negative of what the model says. */
+static void fit_model(job_way_t *way)
+{
+    double least = model_seconds(way, 0), sum;
+
+    if (way->model->loggp.overhead > 0)
+        way->send = way->receive = way->model->loggp.overhead;
+    sum = way->send + way->receive + way->latency;
+    if (sum <= least || sum <= 0)
+        return;
+    way->send *= least / sum;
+    way->receive *= least / sum;
+    way->latency *= least / sum;
+}
+
+static job_way_t *make_way(xy_vjob_t *job, int32_t from, int32_t to)
+{
+    const xy_vjob_costs_t *c = &job->costs;
+    job_way_t *way = xy_arena_alloc(job->arena, sizeof(*way));
+
+    if (way == NULL) {
+        job_fail(job, xy_fail_memory("simulating a job"));
+        return NULL;
+    }
+    way->send = c->send;
+    way->receive = c->receive;
+    way->latency = c->latency;
+    way->eager = from == to ? c->eager : c->eager_net;
+    way->bytes = UINT64_MAX;
+    if (from != to) {
+        xy_status_t st = sim_net_path(&job->net, from, to, &way->path);
+
+        if (st != XY_OK) {
+            job_fail(job, st);
+            return NULL;
+        }
+        way->latency = way->path->latency;
+    }
+    way->model = find_model(job, from, to);
+    if (way->model != NULL)
+        fit_model(way);
+    return way;
+}
+
+job_way_t *job_way(xy_vjob_t *job, int32_t from, int32_t to)
+{
+    int32_t a = job->procs[from].host, b = job->procs[to].host;
+    uint64_t key = (uint64_t)a << 32 | (uint32_t)b;
+    job_way_t *way;
+
+    if (a == b && job->host[a].way != NULL)
+        return job->host[a].way;
+    way = a != b ? xy_hash_get(&job->ways, key) : NULL;
+    if (way != NULL)
+        return way;
+    way = make_way(job, a, b);
+    if (way == NULL)
+        return NULL;
+    if (a == b) {
+        job->host[a].way = way;
+    } else if (xy_hash_set(&job->ways, key, way) != XY_OK) {
+        job_fail(job, xy_fail_memory("simulating a job"));
+        return NULL;
+    }
+    return way;
+}
+
+static double seconds_of(double bytes, double rate)
+{
+    return rate > 0 ? bytes / rate : 0;
+}
+
+/* What the model says beyond everything else. */
+static double rest_of(const job_way_t *way, uint64_t bytes, bool is_eager)
+{
+    double rest = model_seconds(way, bytes) - way->send - way->receive - way->latency;
+
+    if (way->path == NULL)
+        return fmax(0, rest);
+    if (!is_eager)
+        rest -= way->send + way->receive + 2 * way->latency;
+    return fmax(0, rest - (double)bytes / way->path->bandwidth);
+}
+
+static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool is_eager)
+{
+    double copy = seconds_of((double)bytes, job->costs.copy);
+
+    way->bytes = bytes;
+    way->was_eager = is_eager;
+    way->send_busy = way->send;
+    way->receive_busy = way->receive;
+    way->extra = 0;
+    if (way->model != NULL) {
+        double rest = rest_of(way, bytes, is_eager);
+
+        if (way->path != NULL)
+            way->extra = rest;
+        else
+            way->receive_busy += is_eager ? rest / 2 : rest;
+        way->send_busy += way->path == NULL && is_eager ? rest / 2 : 0;
+    } else if (is_eager) {
+        way->send_busy += copy;
+        way->receive_busy += copy;
+    } else if (way->path == NULL) {
+        way->receive_busy += copy;
+    }
+}
+
+void job_way_cost(xy_vjob_t *job, xy_vmsg_t *m)
+{
+    job_way_t *way = m->way;
+
+    if (job->has_link) {
+        m->is_eager = true;
+        m->extra = job->link.alpha + (double)m->bytes * job->link.beta;
+        return;
+    }
+    m->is_eager = !m->is_synchronous && m->bytes <= way->eager;
+    if (m->bytes != way->bytes || m->is_eager != way->was_eager)
+        find_cost(job, way, m->bytes, m->is_eager);
+    m->send_busy = way->send_busy;
+    m->receive_busy = way->receive_busy;
+    m->extra = way->extra;
+}
+
+bool xy_vjob_is_eager(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes)
+{
+    const job_way_t *way = job_way(job, from, to);
+
+    return job->has_link || (way != NULL && bytes <= way->eager);
+}
+
+void xy_vjob_costs_default(xy_vjob_costs_t *costs)
+{
+    *costs = (xy_vjob_costs_t){
+        .send = 100e-9,
+        .receive = 100e-9,
+        .latency = 100e-9,
+        .copy = 8e9,
+        .reduce = 16e9,
+        .test = 1e-6,
+        .swap = 100e-9,
+        .eager = 4096,
+        .eager_net = 65536,
+        .packet = 8192,
+    };
+}

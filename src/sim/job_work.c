@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Work of a process that no call of its own does at once: receiving a message, answering one,
+ * sending the next one of a collective. The process does it while it is in a call that waits; else
+ * a communication core, a thread on its core, or nothing until it waits again.
+ */
+#include "sim/job_internal.h"
+
+/* By the process itself, when it has come to it. */
+static void handle(xy_vjob_t *job, job_proc_t *p, job_item_t *item)
+{
+    job_core_t *core = &job->cores[p->core];
+    job_node_t *node = item->node;
+
+    item->node = NULL;
+    job_proc_idle(job, p, item->ready, node);
+    job_node_drop(job, node);
+    if (core->procs > 1)
+        job_proc_idle(job, p, core->busy, NULL);
+    job_proc_busy(job, p, p->now + item->seconds(job, item, p->now));
+    if (core->procs > 1)
+        core->busy = fmax(core->busy, p->now);
+    item->done(job, item, p->now, p->node);
+}
+
+/* By another core, which has nothing to do with the time of the process. */
+static double elsewhere(xy_vjob_t *job, job_item_t *item, double start)
+{
+    double end = start + item->seconds(job, item, start);
+    job_node_t *node = item->node;
+
+    item->node = NULL;
+    node = job_path_extend(job, node, end, job->procs[item->proc].line);
+    item->done(job, item, end, node);
+    job_node_drop(job, node);
+    return end;
+}
+
+/* The core that can begin first; of several, the one that was busy last. */
+static double *choose_comm(const job_host_t *host, double at)
+{
+    double *best = &host->busy[0];
+
+    for (int32_t i = 1; i < host->comm; i++) {
+        double start = fmax(at, host->busy[i]), best_start = fmax(at, *best);
+
+        if (start < best_start || (start == best_start && host->busy[i] > *best))
+            best = &host->busy[i];
+    }
+    return best;
+}
+
+/* While the process computes, a thread on its core: that much later it has computed. */
+static void interrupt(xy_vjob_t *job, job_proc_t *p, job_item_t *item, double at)
+{
+    double start = fmax(at, p->thread_busy);
+
+    p->thread_busy = elsewhere(job, item, start);
+    p->communication += p->thread_busy - start;
+    xy_vclock_set(&job->clock, &p->event, p->event.when + (p->thread_busy - start));
+}
+
+static void keep(job_proc_t *p, job_item_t *item)
+{
+    item->next = NULL;
+    *p->last = item;
+    p->last = &item->next;
+}
+
+static bool has_helper(const xy_vjob_t *job, const job_proc_t *p)
+{
+    return job->config.progress == XY_SIM_THREADS ||
+           (job->config.progress == XY_SIM_TASKS && job->host[p->host].comm > 0);
+}
+
+void job_work(xy_vjob_t *job, job_item_t *item)
+{
+    job_proc_t *p = &job->procs[item->proc];
+    double at = fmax(job->clock.now, item->ready);
+    bool is_in_call =
+        p->state == JOB_WAITING || p->state == JOB_PROBING || p->state == JOB_FINISHED;
+    bool is_tasks = job->config.progress == XY_SIM_TASKS && job->host[p->host].comm > 0;
+
+    if (is_in_call && (!is_tasks || p->now <= at)) {
+        item->ready = at;
+        handle(job, p, item);
+    } else if (is_tasks) {
+        double *busy = choose_comm(&job->host[p->host], at);
+
+        *busy = elsewhere(job, item, fmax(at, *busy));
+    } else if (p->state == JOB_COMPUTING) {
+        interrupt(job, p, item, at);
+    } else {
+        keep(p, item);
+    }
+}
+
+void job_work_later(xy_vjob_t *job, job_item_t *item, xy_event_t *event)
+{
+    job_proc_t *p = &job->procs[item->proc];
+
+    if (has_helper(job, p))
+        xy_vclock_set(&job->clock, event, p->now);
+    else
+        keep(p, item);
+}
+
+static job_item_t *take(job_proc_t *p, job_item_t **place)
+{
+    job_item_t *item = *place;
+
+    *place = item->next;
+    if (p->last == &item->next)
+        p->last = place;
+    return item;
+}
+
+void job_work_take(xy_vjob_t *job, job_proc_t *p)
+{
+    job_work(job, take(p, &p->first));
+}
+
+void job_work_ready(xy_vjob_t *job, job_proc_t *p)
+{
+    bool is_any = p->first != NULL;
+
+    while (is_any) {
+        job_item_t **place = &p->first;
+
+        while (*place != NULL && (*place)->ready > p->now)
+            place = &(*place)->next;
+        is_any = *place != NULL;
+        if (is_any)
+            handle(job, p, take(p, place));
+    }
+}
+
+/* ---- Memory ---- */
+
+/* Copies of the same NUMA node at that time; those that are over by the clock go. */
+static int32_t count_copies(xy_vjob_t *job, job_memory_t *memory, double at)
+{
+    int32_t kept = 0, running = 0;
+
+    for (int32_t i = 0; i < memory->count; i++) {
+        if (memory->ends[i] <= job->clock.now)
+            continue;
+        running += memory->ends[i] > at;
+        memory->ends[kept++] = memory->ends[i];
+    }
+    memory->count = kept;
+    return running;
+}
+
+static void add_copy(xy_vjob_t *job, job_memory_t *memory, double end)
+{
+    if (memory->count == memory->capacity) {
+        int32_t capacity = memory->capacity == 0 ? 16 : 2 * memory->capacity;
+        double *ends = xy_realloc_array(memory->ends, (size_t)capacity, sizeof(*ends));
+
+        if (ends == NULL) {
+            job_fail(job, xy_fail_memory("simulating a job"));
+            return;
+        }
+        memory->ends = ends;
+        memory->capacity = capacity;
+    }
+    memory->ends[memory->count++] = end;
+}
+
+double job_copy_seconds(xy_vjob_t *job, int32_t proc, double start, double seconds)
+{
+    job_memory_t *memory = &job->memory[job->numa_of[job->procs[proc].core]];
+    double room = job->costs.numa, full = job->costs.copy;
+
+    if (room <= 0 || full <= 0 || room >= full * job->core_count)
+        return seconds;
+    room /= 1 + count_copies(job, memory, start);
+    if (room < full)
+        seconds *= full / room;
+    add_copy(job, memory, start + seconds);
+    return seconds;
+}
