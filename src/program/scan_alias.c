@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "program/scan_alias.h"
+
+#include <string.h>
+
+enum { SMALL_ARRAY = 16 }; /* floating-point numbers that may steer: box[3], limits[2] */
+
+typedef struct scan_place_in_node {
+    int key, id;
+    struct scan_place_in_node *next;
+} location_t;
+
+struct scan_node {
+    scan_node_t *parent, *pointee;
+    int objects;
+    bool is_many; /* an array or memory from malloc */
+    bool is_large;
+    location_t *locations;
+};
+
+static scan_node_t *new_node(xy_scan_t *scan)
+{
+    return scan_alloc(scan, sizeof(scan_node_t));
+}
+
+static scan_node_t *root(scan_node_t *n)
+{
+    while (n->parent != NULL) {
+        if (n->parent->parent != NULL)
+            n->parent = n->parent->parent;
+        n = n->parent;
+    }
+    return n;
+}
+
+static void join(scan_node_t *a, scan_node_t *b)
+{
+    while (a != NULL && b != NULL) {
+        scan_node_t *next_a, *next_b;
+
+        a = root(a);
+        b = root(b);
+        if (a == b)
+            return;
+        next_a = a->pointee;
+        next_b = b->pointee;
+        b->parent = a;
+        a->objects += b->objects;
+        a->is_many |= b->is_many;
+        a->is_large |= b->is_large;
+        a->pointee = next_a != NULL ? next_a : next_b;
+        a = next_a;
+        b = next_b;
+    }
+}
+
+static scan_node_t *pointee(xy_scan_t *scan, scan_node_t *n)
+{
+    n = root(n);
+    if (n->pointee == NULL)
+        n->pointee = new_node(scan);
+    return root(n->pointee);
+}
+
+static scan_node_t *object_node(xy_scan_t *scan, scan_node_t **slot, const scan_type_t *type)
+{
+    scan_node_t *n = *slot;
+    long count = 1;
+
+    if (n != NULL)
+        return root(n);
+    n = *slot = new_node(scan);
+    n->objects = 1;
+    for (const scan_type_t *t = type; t != NULL && t->kind == SCAN_ARRAY; t = t->of) {
+        n->is_many = true;
+        count = t->count < 0 || count > SMALL_ARRAY ? SMALL_ARRAY + 1 : count * t->count;
+    }
+    n->is_large = count > SMALL_ARRAY;
+    return n;
+}
+
+static scan_node_t *decl_node(xy_scan_t *scan, scan_decl_t *d)
+{
+    return object_node(scan, &d->node, d->is_function ? d->result : d->type);
+}
+
+const scan_expr_t *scan_strip(const scan_expr_t *e)
+{
+    while (e->kind == SCAN_E_CAST)
+        e = e->a;
+    return e;
+}
+
+static const scan_record_t *record_of(const scan_type_t *t)
+{
+    while (t != NULL && (t->kind == SCAN_POINTER || t->kind == SCAN_ARRAY))
+        t = t->of;
+    return t != NULL && t->kind == SCAN_STRUCT ? t->record : NULL;
+}
+
+static scan_field_t *find_field(const scan_expr_t *e)
+{
+    const scan_record_t *record = record_of(e->a->type);
+
+    if (record != NULL)
+        for (scan_field_t *f = record->fields; f != NULL; f = f->next)
+            if (strcmp(f->name, e->text) == 0)
+                return f;
+    return NULL;
+}
+
+static scan_node_t *targets(xy_scan_t *scan, scan_expr_t *e);
+
+/* The object that an lvalue names; NULL: none that is followed. */
+static scan_node_t *object(xy_scan_t *scan, scan_expr_t *e)
+{
+    scan_field_t *f;
+
+    switch (e->kind) {
+    case SCAN_E_NAME:
+        return decl_node(scan, e->decl);
+    case SCAN_E_MEMBER:
+        f = find_field(e);
+        return f != NULL ? object_node(scan, &f->node, f->type) : NULL;
+    case SCAN_E_INDEX:
+        return scan_strip(e->a)->type->kind == SCAN_ARRAY ? object(scan, e->a)
+                                                          : targets(scan, e->a);
+    case SCAN_E_UNARY:
+        return e->op == SCAN_OP_DEREF ? targets(scan, e->a) : NULL;
+    case SCAN_E_CAST:
+        return object(scan, e->a);
+    default:
+        return NULL;
+    }
+}
+
+static bool is_allocator(const char *name)
+{
+    static const char *const names[] = {"malloc", "calloc", "aligned_alloc", "valloc", NULL};
+
+    for (int i = 0; names[i] != NULL; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+static scan_node_t *fresh(xy_scan_t *scan, scan_expr_t *e, bool is_many)
+{
+    if (e->node == NULL) {
+        e->node = new_node(scan);
+        e->node->objects = 1;
+        e->node->is_many = e->node->is_large = is_many;
+    }
+    return root(e->node);
+}
+
+static scan_node_t *call_targets(xy_scan_t *scan, scan_expr_t *e)
+{
+    if (e->decl != NULL && e->decl->body != NULL)
+        return pointee(scan, decl_node(scan, e->decl));
+    if (e->decl != NULL && strcmp(e->decl->name, "realloc") == 0 && e->args != NULL)
+        return targets(scan, e->args);
+    return fresh(scan, e, e->decl != NULL && is_allocator(e->decl->name));
+}
+
+/* The objects that the value of a pointer may point to. */
+static scan_node_t *targets(xy_scan_t *scan, scan_expr_t *e)
+{
+    scan_node_t *a, *b;
+
+    if (e->type->kind == SCAN_ARRAY && e->kind != SCAN_E_STRING) {
+        a = object(scan, e);
+        return a != NULL ? a : fresh(scan, e, true);
+    }
+    switch (e->kind) {
+    case SCAN_E_NAME:
+    case SCAN_E_MEMBER:
+    case SCAN_E_INDEX:
+        a = object(scan, e);
+        return a != NULL ? pointee(scan, a) : fresh(scan, e, true);
+    case SCAN_E_UNARY:
+        a = object(scan, e->op == SCAN_OP_ADDRESS ? e->a : e);
+        if (a == NULL)
+            return fresh(scan, e, true);
+        return e->op == SCAN_OP_ADDRESS ? root(a) : pointee(scan, a);
+    case SCAN_E_CAST:
+    case SCAN_E_STEP:
+    case SCAN_E_ASSIGN:
+        return targets(scan, e->a);
+    case SCAN_E_BINARY:
+        return targets(scan, e->op == SCAN_OP_COMMA || e->a->type->kind == SCAN_INT ? e->b : e->a);
+    case SCAN_E_CHOICE:
+        a = targets(scan, e->b);
+        b = targets(scan, e->c);
+        join(a, b);
+        return root(a);
+    case SCAN_E_CALL:
+        return call_targets(scan, e);
+    default:
+        return fresh(scan, e, false);
+    }
+}
+
+static bool is_pointer(const scan_type_t *t)
+{
+    return t != NULL && (t->kind == SCAN_POINTER || t->kind == SCAN_ARRAY);
+}
+
+static bool is_null(const scan_expr_t *e)
+{
+    return e->kind == SCAN_E_INT && e->value == 0;
+}
+
+static void bind_value(xy_scan_t *scan, scan_node_t *to, scan_expr_t *e)
+{
+    if (is_pointer(e->type) && !is_null(e))
+        join(pointee(scan, to), targets(scan, e));
+}
+
+static void bind_list(xy_scan_t *scan, scan_node_t *to, scan_expr_t *e)
+{
+    for (scan_expr_t *a = e->args; a != NULL; a = a->next)
+        if (a->kind == SCAN_E_LIST)
+            bind_list(scan, to, a);
+        else
+            bind_value(scan, to, a);
+}
+
+static void bind_decl(xy_scan_t *scan, scan_decl_t *d)
+{
+    const scan_record_t *record = record_of(d->type);
+
+    if (d->init == NULL)
+        return;
+    if (d->init->kind != SCAN_E_LIST) {
+        if (d->type->kind == SCAN_POINTER)
+            bind_value(scan, decl_node(scan, d), d->init);
+    } else if (record == NULL) {
+        bind_list(scan, decl_node(scan, d), d->init);
+    } else {
+        /* Which member gets which value is not looked at: each may get any. */
+        for (scan_field_t *f = record->fields; f != NULL; f = f->next)
+            if (f->type->kind == SCAN_POINTER)
+                bind_list(scan, object_node(scan, &f->node, f->type), d->init);
+    }
+}
+
+static void bind_call(xy_scan_t *scan, scan_expr_t *e)
+{
+    scan_decl_t *p;
+
+    if (e->decl == NULL || e->decl->body == NULL)
+        return;
+    p = e->decl->params;
+    for (scan_expr_t *a = e->args; a != NULL && p != NULL; a = a->next, p = p->next)
+        bind_value(scan, decl_node(scan, p), a);
+}
+
+static void bind_expr(xy_scan_t *scan, scan_expr_t *e)
+{
+    scan_node_t *to;
+
+    if (e == NULL)
+        return;
+    bind_expr(scan, e->a);
+    bind_expr(scan, e->b);
+    bind_expr(scan, e->c);
+    for (scan_expr_t *a = e->args; a != NULL; a = a->next)
+        bind_expr(scan, a);
+    if (e->kind == SCAN_E_CALL)
+        bind_call(scan, e);
+    if (e->kind == SCAN_E_ASSIGN && e->op == 0 && is_pointer(e->a->type)) {
+        to = object(scan, e->a);
+        if (to != NULL)
+            bind_value(scan, to, e->b);
+    }
+}
+
+static void bind_stmt(xy_scan_t *scan, scan_decl_t *function, scan_stmt_t *s)
+{
+    for (; s != NULL; s = s->next) {
+        if (s->kind == SCAN_S_DECL) {
+            bind_expr(scan, s->decl->init);
+            bind_decl(scan, s->decl);
+        }
+        bind_expr(scan, s->cond);
+        bind_expr(scan, s->step);
+        if (s->kind == SCAN_S_RETURN && s->cond != NULL)
+            bind_value(scan, decl_node(scan, function), s->cond);
+        bind_stmt(scan, function, s->init);
+        bind_stmt(scan, function, s->body);
+        bind_stmt(scan, function, s->other);
+    }
+}
+
+void scan_alias_find(xy_scan_t *scan)
+{
+    for (scan_decl_t *d = scan->globals; d != NULL; d = d->next)
+        bind_decl(scan, d);
+    for (scan_decl_t *f = scan->functions; f != NULL; f = f->next)
+        bind_stmt(scan, f, f->body);
+}
+
+static int type_key(const scan_type_t *t)
+{
+    while (t->kind == SCAN_ARRAY)
+        t = t->of;
+    return (int)t->kind * 64 + (t->kind == SCAN_HANDLE ? t->handle[4] - 'A' : (int)t->bytes % 64);
+}
+
+static int locate(xy_scan_t *scan, scan_node_t *n, const scan_type_t *type, const char *name)
+{
+    int key = type_key(type);
+    scan_location_t *location;
+    location_t *l;
+
+    n = root(n);
+    for (l = n->locations; l != NULL; l = l->next)
+        if (l->key == key)
+            return l->id;
+    l = scan_alloc(scan, sizeof(*l));
+    l->key = key;
+    l->next = n->locations;
+    n->locations = l;
+    location = xy_vec_push(&scan->locations);
+    if (location == NULL)
+        scan_leave(scan, xy_fail_memory("slicing"));
+    l->id = (int)scan->locations.count - 1;
+    location->name = name;
+    location->is_data = key / 64 == SCAN_REAL && (n->is_large || n->objects == 0);
+    return l->id;
+}
+
+static void add_record(xy_scan_t *scan, scan_access_t *access, const scan_record_t *record)
+{
+    for (scan_field_t *f = record->fields; f != NULL; f = f->next) {
+        const scan_type_t *t = f->type;
+
+        while (t->kind == SCAN_ARRAY)
+            t = t->of;
+        if (t->kind == SCAN_STRUCT)
+            add_record(scan, access, t->record);
+        else if (access->count < SCAN_LOCATIONS_MAX)
+            access->ids[access->count++] =
+                locate(scan, object_node(scan, &f->node, f->type), f->type, f->name);
+    }
+}
+
+static scan_access_t access_node(xy_scan_t *scan, scan_node_t *n, const scan_type_t *type,
+                                 const char *name)
+{
+    scan_access_t access = {.count = 0};
+    const scan_type_t *t = type;
+
+    while (t != NULL && t->kind == SCAN_ARRAY)
+        t = t->of;
+    if (t != NULL && t->kind == SCAN_STRUCT)
+        add_record(scan, &access, t->record);
+    else if (n != NULL && t != NULL)
+        access.ids[access.count++] = locate(scan, n, type, name);
+    return access;
+}
+
+static const char *base_name(const scan_expr_t *e)
+{
+    while (e != NULL && e->kind != SCAN_E_NAME && e->kind != SCAN_E_MEMBER)
+        e = e->a;
+    if (e == NULL)
+        return "";
+    return e->kind == SCAN_E_NAME ? e->decl->name : e->text;
+}
+
+scan_access_t scan_access(xy_scan_t *scan, const scan_expr_t *lvalue)
+{
+    const scan_expr_t *e = scan_strip(lvalue);
+    scan_node_t *n = object(scan, (scan_expr_t *)(uintptr_t)e);
+    scan_access_t access = access_node(scan, n, e->type, base_name(e));
+
+    access.is_strong = n != NULL && e->kind == SCAN_E_NAME && access.count == 1 &&
+                       root(n)->objects == 1 && !root(n)->is_many;
+    return access;
+}
+
+scan_access_t scan_access_decl(xy_scan_t *scan, const scan_decl_t *d)
+{
+    scan_node_t *n = decl_node(scan, (scan_decl_t *)(uintptr_t)d);
+    scan_access_t access = access_node(scan, n, d->type, d->name);
+
+    /* A declaration makes a new object, whatever its type. */
+    access.is_strong = root(n)->objects == 1 && d->type->kind != SCAN_STRUCT;
+    return access;
+}
+
+scan_access_t scan_access_target(xy_scan_t *scan, const scan_expr_t *pointer)
+{
+    const scan_expr_t *e = scan_strip(pointer);
+    const scan_type_t *type = e->type;
+    scan_access_t access;
+
+    if (e->kind == SCAN_E_UNARY && e->op == SCAN_OP_ADDRESS)
+        return scan_access(scan, e->a);
+    if (!is_pointer(type) || is_null(e))
+        return (scan_access_t){.count = 0};
+    access = access_node(scan, targets(scan, (scan_expr_t *)(uintptr_t)e), type->of, base_name(e));
+    return access;
+}
+
+bool scan_is_data(const xy_scan_t *scan, const scan_access_t *access)
+{
+    for (int i = 0; i < access->count; i++)
+        if (!XY_VEC_AT(&scan->locations, scan_location_t, access->ids[i]).is_data)
+            return false;
+    return access->count > 0;
+}

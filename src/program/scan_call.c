@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Calls in the slice: of MPI, kernels, functions of the program and of the C library. */
+#include <string.h>
+
+#include "program/scan_slice.h"
+
+static bool is_listed(const char *const *names, const char *name)
+{
+    for (; names != NULL && *names != NULL; names++)
+        if (strcmp(*names, name) == 0)
+            return true;
+    return false;
+}
+
+bool scan_is_mpi(const scan_decl_t *function)
+{
+    return function != NULL && function->body == NULL &&
+           (strncmp(function->name, "MPI_", 4) == 0 || strncmp(function->name, "PMPI_", 5) == 0);
+}
+
+bool scan_is_kernel(const xy_scan_t *scan, const scan_decl_t *function)
+{
+    static const char *const prefixes[] = {"cblas_", "LAPACKE_", "clapack_", NULL};
+
+    if (function == NULL)
+        return false;
+    for (int i = 0; prefixes[i] != NULL; i++)
+        if (strncmp(function->name, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return is_listed(scan->options->kernels, function->name);
+}
+
+bool scan_is_exit(const char *name)
+{
+    static const char *const names[] = {"exit",  "_exit",     "_Exit", "quick_exit",
+                                        "abort", "MPI_Abort", NULL};
+
+    return is_listed(names, name);
+}
+
+bool scan_is_library(const char *name)
+{
+    static const char *const names[] = {
+        "sqrt",    "cbrt",     "exp",    "log",    "log2",    "log10",  "sin",    "cos",
+        "tan",     "atan",     "fabs",   "floor",  "ceil",    "round",  "trunc",  "rint",
+        "pow",     "fmod",     "fmin",   "fmax",   "hypot",   "atan2",  "abs",    "labs",
+        "llabs",   "lround",   "atoi",   "atol",   "atoll",   "atof",   "strtol", "strtoll",
+        "strtoul", "strtoull", "strtod", "strcmp", "strncmp", "strlen", "getenv", "getopt",
+        "malloc",  "calloc",   "memset", "memcpy", "memmove", NULL};
+
+    return is_listed(names, name);
+}
+
+/* Calls that ask, and send nothing: kept where the answer is needed. */
+static bool is_query(const char *name)
+{
+    static const char *const names[] = {
+        "MPI_Comm_rank",    "MPI_Comm_size",           "MPI_Comm_group",
+        "MPI_Comm_compare", "MPI_Comm_set_errhandler", "MPI_Comm_set_name",
+        "MPI_Initialized",  "MPI_Finalized",           "MPI_Cart_coords",
+        "MPI_Cart_rank",    "MPI_Cart_shift",          "MPI_Cart_get",
+        "MPI_Cartdim_get",  "MPI_Dims_create",         "MPI_Get_count",
+        "MPI_Get_elements", "MPI_Get_processor_name",  NULL};
+
+    return is_listed(names, name) || strncmp(name, "MPI_Group_", 10) == 0 ||
+           strncmp(name, "MPI_Type_", 9) == 0 || strncmp(name, "MPI_Op_", 7) == 0;
+}
+
+/* Calls without an effect on messages, of which `xylem predict` knows nothing. */
+static bool is_harmless(const char *name)
+{
+    static const char *const prefixes[] = {"MPI_Info_",
+                                           "MPI_Errhandler_",
+                                           "MPI_Error_",
+                                           "MPI_Get_",
+                                           "MPI_Pcontrol",
+                                           "MPI_Query_",
+                                           "MPI_Is_",
+                                           "MPI_Comm_get_",
+                                           "MPI_Comm_set_",
+                                           "MPI_T_",
+                                           "MPI_Keyval_",
+                                           "MPI_Attr_",
+                                           "MPI_Add_",
+                                           "MPI_Type_",
+                                           "MPI_Status_",
+                                           "MPI_Comm_create_keyval",
+                                           "MPI_Comm_free_keyval",
+                                           "MPI_Comm_delete_attr",
+                                           "MPI_Comm_call_errhandler",
+                                           "MPI_Comm_test_inter",
+                                           "MPI_Topo_test",
+                                           "MPI_Wtick",
+                                           "MPI_Comm_create_errhandler",
+                                           NULL};
+
+    for (int i = 0; prefixes[i] != NULL; i++)
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool walk_effects(scan_walk_t *w, scan_expr_t *args, scan_set_t live)
+{
+    bool is_kept = false;
+
+    for (scan_expr_t *a = args; a != NULL; a = a->next)
+        is_kept |= scan_walk_expr(w, a, live, false);
+    return is_kept;
+}
+
+/* ---- MPI --------------------------------------------------------------------------------- */
+
+static bool is_status(const char *argument)
+{
+    return strcmp(argument, "status") == 0 || strcmp(argument, "array_of_statuses") == 0;
+}
+
+/* Is it set by the call without being looked at? */
+static bool is_result(const xy_mpi_call_t *call, const char *argument)
+{
+    static const char *const names[] = {
+        "rank",        "size",      "flag",      "index",   "outcount",  "provided",
+        "rank_source", "rank_dest", "resultlen", "newcomm", "comm_cart", "newgroup",
+        "newtype",     "result",    "extent",    "lb",      "ndims",     "array_of_indices",
+        "count",       NULL};
+    static const char *const finishing[] = {"MPI_Wait", "MPI_Test", "MPI_Start", "MPI_Request_free",
+                                            NULL};
+
+    if (strcmp(argument, "request") == 0)
+        return !is_listed(finishing, call->name);
+    if (strcmp(argument, "op") == 0 || strcmp(argument, "group") == 0)
+        return strcmp(call->name, "MPI_Op_create") == 0 ||
+               strcmp(call->name, "MPI_Comm_group") == 0;
+    return is_listed(names, argument);
+}
+
+static bool is_received(const xy_mpi_call_t *call, const char *argument)
+{
+    if (strcmp(argument, "recvbuf") == 0 || strcmp(argument, "buffer") == 0)
+        return true;
+    return strcmp(argument, "buf") == 0 &&
+           (strstr(call->name, "recv") != NULL || strstr(call->name, "Recv") != NULL);
+}
+
+/* The value of an argument, -1 when it is no constant or matches anything. */
+static long long constant_of(const xy_mpi_call_t *call, scan_expr_t *args, const char *a,
+                             const char *b)
+{
+    int i = 0;
+
+    for (scan_expr_t *e = args; e != NULL && i < XY_MPI_ARGS_MAX; e = e->next, i++)
+        if (call->args[i] != NULL &&
+            (strcmp(call->args[i], a) == 0 || strcmp(call->args[i], b) == 0))
+            return e->kind == SCAN_E_INT && e->value >= 0 ? e->value : -1;
+    return -1;
+}
+
+static bool is_carried(const xy_scan_t *scan, long long datatype, long long tag)
+{
+    for (size_t i = 0; i < scan->carried.count; i++) {
+        const scan_carried_t *c = &XY_VEC_AT(&scan->carried, scan_carried_t, i);
+
+        if ((c->datatype < 0 || datatype < 0 || c->datatype == datatype) &&
+            (c->tag < 0 || tag < 0 || c->tag == tag))
+            return true;
+    }
+    return false;
+}
+
+/* What such a receive gets is what matching sends send: from now on they matter, too. */
+static void carry(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t *args)
+{
+    scan_carried_t c = {constant_of(call, args, "datatype", "recvtype"),
+                        constant_of(call, args, "tag", "recvtag")};
+
+    for (size_t i = 0; i < w->scan->carried.count; i++)
+        if (memcmp(&XY_VEC_AT(&w->scan->carried, scan_carried_t, i), &c, sizeof(c)) == 0)
+            return;
+    if (xy_vec_append(&w->scan->carried, &c) != XY_OK)
+        scan_leave(w->scan, xy_fail_memory("slicing"));
+    w->has_changed = true;
+}
+
+static bool is_point_to_point(const xy_mpi_call_t *call)
+{
+    for (int i = 0; i < XY_MPI_ARGS_MAX && call->args[i] != NULL; i++)
+        if (strcmp(call->args[i], "tag") == 0 || strcmp(call->args[i], "sendtag") == 0)
+            return true;
+    return false;
+}
+
+/* Is what this call sends needed where it arrives? */
+static bool is_sent_value_needed(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t *args,
+                                 scan_set_t live)
+{
+    int i = 0;
+
+    if (is_point_to_point(call))
+        return is_carried(w->scan, constant_of(call, args, "datatype", "sendtype"),
+                          constant_of(call, args, "tag", "sendtag"));
+    for (scan_expr_t *e = args; e != NULL; e = e->next, i++)
+        if (call->kinds[i] == XY_ARG_BUFFER && is_received(call, call->args[i]) && e->is_kept)
+            return true;
+    (void)live;
+    return false;
+}
+
+static bool is_in_place(const scan_expr_t *e)
+{
+    return e->kind == SCAN_E_INT && e->value == 1;
+}
+
+/* Buffers of variables that are kept; the rest is data. */
+static void walk_received(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t *args,
+                          scan_expr_t *e, scan_set_t live)
+{
+    scan_access_t access = scan_access_target(w->scan, e);
+
+    if (is_in_place(e) || scan_is_data(w->scan, &access) || !scan_set_has_any(w, live, &access)) {
+        scan_walk_expr(w, e, live, false);
+        return;
+    }
+    scan_walk_keep(w, &e->is_kept, live);
+    if (is_point_to_point(call))
+        carry(w, call, args);
+    scan_walk_expr(w, e, live, true);
+}
+
+static void walk_sent(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_needed)
+{
+    scan_access_t access = scan_access_target(w->scan, e);
+
+    if (!is_needed || is_in_place(e) || scan_is_data(w->scan, &access) || access.count == 0) {
+        scan_walk_expr(w, e, live, false);
+        return;
+    }
+    scan_walk_keep(w, &e->is_kept, live);
+    scan_set_add(w, live, &access, e->at.line);
+    scan_walk_expr(w, e, live, true);
+}
+
+static void walk_pointer(scan_walk_t *w, const xy_mpi_call_t *call, const char *name,
+                         scan_expr_t *e, scan_set_t live)
+{
+    scan_access_t access = scan_access_target(w->scan, e);
+
+    if (is_status(name) && strncmp(call->name, "MPI_Get_", 8) != 0) {
+        if (!scan_set_has_any(w, live, &access)) {
+            scan_walk_expr(w, e, live, false);
+            return;
+        }
+        scan_walk_keep(w, &e->is_kept, live);
+    } else if (is_result(call, name)) {
+        if (access.is_strong)
+            scan_set_remove(live, &access);
+    } else {
+        scan_set_add(w, live, &access, e->at.line);
+    }
+    scan_walk_expr(w, e, live, true);
+}
+
+static bool is_answer_needed(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t *args,
+                             scan_set_t live)
+{
+    int i = 0;
+
+    for (scan_expr_t *e = args; e != NULL; e = e->next, i++) {
+        scan_access_t access = scan_access_target(w->scan, e);
+
+        if (call->kinds[i] == XY_ARG_POINTER && scan_set_has_any(w, live, &access))
+            return true;
+    }
+    return false;
+}
+
+static void walk_mpi_args(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t *args,
+                          scan_set_t live)
+{
+    bool is_sent;
+    int i = 0;
+
+    /* First what the call sets, then what it reads. */
+    for (scan_expr_t *e = args; e != NULL; e = e->next, i++)
+        if (call->kinds[i] == XY_ARG_POINTER)
+            walk_pointer(w, call, call->args[i], e, live);
+        else if (call->kinds[i] == XY_ARG_BUFFER && is_received(call, call->args[i]))
+            walk_received(w, call, args, e, live);
+    is_sent = is_sent_value_needed(w, call, args, live);
+    i = 0;
+    for (scan_expr_t *e = args; e != NULL; e = e->next, i++)
+        if (call->kinds[i] == XY_ARG_VALUE)
+            scan_walk_need(w, e, live);
+        else if (call->kinds[i] == XY_ARG_IGNORED)
+            scan_walk_expr(w, e, live, false);
+        else if (call->kinds[i] == XY_ARG_BUFFER &&
+                 (!is_received(call, call->args[i]) || strstr(call->name, "_replace") != NULL))
+            walk_sent(w, e, live, is_sent);
+}
+
+static bool walk_mpi(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
+{
+    const char *name = e->decl->name + (e->decl->name[0] == 'P');
+    const xy_mpi_call_t *call = xy_mpi_call_find(name);
+    int count = 0;
+
+    if (strcmp(name, "MPI_Wtime") == 0)
+        return false;
+    if (call == NULL && is_harmless(name))
+        return walk_effects(w, e->args, live);
+    if (call == NULL)
+        scan_fail(w->scan, XY_EUNSUPPORTED, e->at,
+                  "%s cannot be simulated from a description; try 'xylem run --virtual'", name);
+    for (scan_expr_t *a = e->args; a != NULL; a = a->next)
+        count++;
+    if ((size_t)count != strlen(call->kinds))
+        scan_fail(w->scan, XY_EINVAL, e->at, "%s takes %zu arguments, not %d", name,
+                  strlen(call->kinds), count);
+    if (strcmp(name, "MPI_Abort") == 0 && (live[0] >> SCAN_LATER & 1) == 0)
+        return walk_effects(w, e->args, live);
+    if (is_query(name) && !is_answer_needed(w, call, e->args, live))
+        return walk_effects(w, e->args, live);
+    scan_walk_keep(w, &e->is_kept, live);
+    walk_mpi_args(w, call, e->args, live);
+    return true;
+}
+
+/* ---- Other functions --------------------------------------------------------------------- */
+
+static bool walk_kernel(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
+{
+    int i = 0;
+
+    scan_walk_keep(w, &e->is_kept, live);
+    for (scan_expr_t *a = e->args; a != NULL; a = a->next, i++)
+        if (scan_kernel_takes(e, i, a))
+            scan_walk_need(w, a, live);
+        else
+            scan_walk_expr(w, a, live, false);
+    return true;
+}
+
+static bool walk_own(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_needed)
+{
+    scan_flow_t *flow = e->decl->flow;
+    uint64_t later = live[0] & (uint64_t)1 << SCAN_LATER_IN_FUNCTION;
+    scan_decl_t *p = e->decl->params;
+
+    w->has_changed |= !flow->is_reached || (is_needed && !flow->needs_result);
+    flow->is_reached = true;
+    flow->needs_result |= is_needed;
+    live[0] &= ~((uint64_t)1 << SCAN_LATER_IN_FUNCTION);
+    w->has_changed |= scan_set_join(w, flow->exit, live);
+    live[0] |= later;
+    if (!is_needed && !flow->has_kept)
+        return walk_effects(w, e->args, live);
+    scan_walk_keep(w, &e->is_kept, live);
+    scan_set_join(w, live, flow->entry);
+    for (scan_expr_t *a = e->args; a != NULL; a = a->next, p = p != NULL ? p->next : NULL)
+        if (p != NULL && p->is_kept)
+            scan_walk_need(w, a, live);
+        else
+            scan_walk_expr(w, a, live, false);
+    return true;
+}
+
+static bool is_copy(const scan_decl_t *function)
+{
+    static const char *const names[] = {"memset", "memcpy", "memmove", NULL};
+
+    return function != NULL && is_listed(names, function->name);
+}
+
+/* Memory that is part of the slice is copied and cleared there, too. */
+static bool walk_copy(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
+{
+    scan_expr_t *from = e->args != NULL ? e->args->next : NULL;
+    scan_access_t to, access;
+
+    if (from == NULL)
+        return false;
+    to = scan_access_target(w->scan, e->args);
+    access = scan_access_target(w->scan, from);
+    if (scan_is_data(w->scan, &to) || !scan_set_has_any(w, live, &to))
+        return walk_effects(w, e->args, live);
+    scan_walk_keep(w, &e->is_kept, live);
+    scan_set_add(w, live, &access, e->at.line);
+    for (scan_expr_t *a = e->args; a != NULL; a = a->next)
+        scan_walk_need(w, a, live);
+    return true;
+}
+
+/* What a function without a body writes through its pointers, when it is needed, is unknown. */
+static bool walk_foreign(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
+{
+    bool is_free = e->decl != NULL && strcmp(e->decl->name, "free") == 0;
+    const scan_decl_t *p = e->decl != NULL ? e->decl->params : NULL;
+    bool is_reader = e->decl != NULL && strstr(e->decl->name, "scanf") != NULL;
+    bool is_kept = false;
+
+    for (scan_expr_t *a = e->args; a != NULL; a = a->next, p = p != NULL ? p->next : NULL) {
+        scan_access_t access = scan_access_target(w->scan, a);
+        bool is_written =
+            p != NULL ? p->type->kind == SCAN_POINTER && !p->type->of->is_const : is_reader;
+
+        if (is_written && !is_free && access.count > 0 && !scan_is_data(w->scan, &access) &&
+            scan_set_has_any(w, live, &access)) {
+            if (access.is_strong)
+                scan_set_remove(live, &access);
+            scan_walk_keep(w, &e->is_kept, live);
+            w->has_changed |= !a->is_unknown;
+            a->is_unknown = a->is_kept = true;
+            is_kept = w->loop == NULL || w->loop->is_kept;
+        }
+        is_kept |= scan_walk_expr(w, a, live, false);
+    }
+    return is_kept;
+}
+
+static bool walk_exit(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
+{
+    if ((live[0] >> SCAN_LATER & 1) == 0)
+        return false;
+    memset(live, 0, w->words * sizeof(uint64_t));
+    scan_walk_keep(w, &e->is_kept, live);
+    return true;
+}
+
+bool scan_walk_call(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_needed)
+{
+    bool is_kept = false;
+
+    if (scan_is_mpi(e->decl))
+        return walk_mpi(w, e, live);
+    if (scan_is_kernel(w->scan, e->decl))
+        return walk_kernel(w, e, live);
+    if (e->decl != NULL && e->decl->body != NULL)
+        return walk_own(w, e, live, is_needed);
+    if (e->decl != NULL && scan_is_exit(e->decl->name))
+        return walk_exit(w, e, live);
+    if (is_copy(e->decl))
+        return walk_copy(w, e, live);
+    if (!is_needed || e->decl == NULL || !scan_is_library(e->decl->name))
+        return walk_foreign(w, e, live);
+    for (scan_expr_t *a = e->args; a != NULL; a = a->next)
+        is_kept |= scan_walk_expr(w, a, live, true);
+    return is_kept;
+}
+
+bool scan_is_data_memory(const scan_type_t *pointer, const scan_expr_t *value)
+{
+    const scan_expr_t *e = scan_strip(value);
+
+    return pointer->kind == SCAN_POINTER && pointer->of->kind == SCAN_REAL &&
+           e->kind == SCAN_E_CALL && e->decl != NULL &&
+           (strcmp(e->decl->name, "malloc") == 0 || strcmp(e->decl->name, "calloc") == 0);
+}
+
+static bool is_unknowable_call(xy_scan_t *scan, const scan_expr_t *e)
+{
+    if (e->decl == NULL || scan_is_kernel(scan, e->decl))
+        return true;
+    if (scan_is_mpi(e->decl) || e->decl->body != NULL)
+        return false;
+    if (!scan_is_library(e->decl->name))
+        return true;
+    for (const scan_expr_t *a = e->args; a != NULL; a = a->next)
+        if (scan_is_unknowable(scan, a))
+            return true;
+    return false;
+}
+
+static bool is_unknowable_lvalue(xy_scan_t *scan, const scan_expr_t *e, bool is_read)
+{
+    scan_access_t access = scan_access(scan, e);
+
+    if (is_read && e->type->kind != SCAN_ARRAY &&
+        (scan_is_data(scan, &access) || e->type->kind == SCAN_OTHER))
+        return !(e->kind == SCAN_E_NAME && e->decl->is_function);
+    switch (e->kind) {
+    case SCAN_E_INDEX:
+        return scan_is_unknowable(scan, e->a) || scan_is_unknowable(scan, e->b);
+    case SCAN_E_MEMBER:
+    case SCAN_E_UNARY:
+        return scan_is_unknowable(scan, e->a);
+    default:
+        return false;
+    }
+}
+
+bool scan_is_unknowable(xy_scan_t *scan, const scan_expr_t *e)
+{
+    switch (e->kind) {
+    case SCAN_E_OTHER:
+        return true;
+    case SCAN_E_CALL:
+        return is_unknowable_call(scan, e);
+    case SCAN_E_NAME:
+    case SCAN_E_INDEX:
+    case SCAN_E_MEMBER:
+        return is_unknowable_lvalue(scan, e, true);
+    case SCAN_E_UNARY:
+        if (e->op == SCAN_OP_ADDRESS)
+            return is_unknowable_lvalue(scan, e->a, false);
+        if (e->op == SCAN_OP_DEREF)
+            return is_unknowable_lvalue(scan, e, true);
+        return scan_is_unknowable(scan, e->a);
+    case SCAN_E_LIST:
+        for (const scan_expr_t *a = e->args; a != NULL; a = a->next)
+            if (scan_is_unknowable(scan, a))
+                return true;
+        return false;
+    default:
+        return (e->a != NULL && scan_is_unknowable(scan, e->a)) ||
+               (e->b != NULL && scan_is_unknowable(scan, e->b)) ||
+               (e->c != NULL && scan_is_unknowable(scan, e->c));
+    }
+}

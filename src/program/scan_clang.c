@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* libclang parses; types, declarations and places of its tree. */
+#include "program/scan_clang.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+scan_clang_t clang;
+
+enum { FLAGS_MAX = 256 };
+
+xy_status_t scan_clang_load(void)
+{
+    static void *library;
+
+    if (library != NULL)
+        return XY_OK;
+    library = dlopen(XYLEM_LIBCLANG_FILE, RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        library = dlopen("libclang-19.so.19", RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        return xy_fail(XY_EUNSUPPORTED, "%s was not found: install libclang-19-dev",
+                       XYLEM_LIBCLANG_FILE);
+#define LOAD(name) *(void **)&clang.name = dlsym(library, "clang_" #name);
+    SCAN_CLANG_FUNCTIONS(LOAD)
+#undef LOAD
+#define IS_MISSING(name) || clang.name == NULL
+    if (false SCAN_CLANG_FUNCTIONS(IS_MISSING))
+        return xy_fail(XY_EUNSUPPORTED, "%s is older than libclang 19: install libclang-19-dev",
+                       XYLEM_LIBCLANG_FILE);
+#undef IS_MISSING
+    return XY_OK;
+}
+
+typedef struct {
+    xy_scan_t *scan;
+    scan_child_t *first, *last;
+    bool is_full;
+} visit_t;
+
+static enum CXChildVisitResult visit(CXCursor cursor, CXCursor parent, CXClientData data)
+{
+    visit_t *v = data;
+    scan_child_t *child = xy_arena_alloc(v->scan->arena, sizeof(*child));
+
+    (void)parent;
+    if (child == NULL) {
+        v->is_full = true;
+        return CXChildVisit_Break;
+    }
+    child->cursor = cursor;
+    if (v->last != NULL)
+        v->last->next = child;
+    else
+        v->first = child;
+    v->last = child;
+    return CXChildVisit_Continue;
+}
+
+scan_child_t *scan_children(xy_scan_t *scan, CXCursor cursor)
+{
+    visit_t v = {.scan = scan};
+
+    clang.visitChildren(cursor, visit, &v);
+    if (v.is_full)
+        scan_leave(scan, xy_fail_memory("reading C"));
+    return v.first;
+}
+
+char *scan_string(xy_scan_t *scan, CXString string)
+{
+    const char *s = clang.getCString(string);
+    char *copy = xy_arena_strndup(scan->arena, s != NULL ? s : "", s != NULL ? strlen(s) : 0);
+
+    clang.disposeString(string);
+    if (copy == NULL)
+        scan_leave(scan, xy_fail_memory("reading C"));
+    return copy;
+}
+
+bool scan_is_expression(CXCursor cursor)
+{
+    return clang.isExpression(clang.getCursorKind(cursor)) != 0;
+}
+
+static int find_file(xy_scan_t *scan, CXFile file, bool is_system)
+{
+    const char *path = scan_string(scan, clang.getFileName(file));
+    scan_file_t *f;
+
+    for (size_t i = scan->files.count; i-- > 0;)
+        if (strcmp(XY_VEC_AT(&scan->files, scan_file_t, i).path, path) == 0)
+            return (int)i;
+    f = xy_vec_push(&scan->files);
+    if (f == NULL)
+        scan_leave(scan, xy_fail_memory("reading C"));
+    f->path = path;
+    f->is_system = is_system;
+    return (int)scan->files.count - 1;
+}
+
+static scan_place_t place_of(xy_scan_t *scan, CXSourceLocation first, CXSourceLocation last)
+{
+    scan_place_t at = {.file = -1};
+    unsigned line = 0, offset = 0;
+    CXFile file = NULL;
+
+    clang.getExpansionLocation(first, &file, &line, NULL, &offset);
+    if (file == NULL)
+        return at;
+    if (file != scan->last_file) {
+        scan->last_number = find_file(scan, file, clang.Location_isInSystemHeader(first) != 0);
+        scan->last_file = file;
+    }
+    at.file = scan->last_number;
+    at.line = line;
+    at.first = offset;
+    clang.getExpansionLocation(last, &file, NULL, NULL, &offset);
+    at.last = offset;
+    return at;
+}
+
+scan_place_t scan_place(xy_scan_t *scan, CXCursor cursor)
+{
+    CXSourceRange range = clang.getCursorExtent(cursor);
+
+    return place_of(scan, clang.getRangeStart(range), clang.getRangeEnd(range));
+}
+
+static const scan_record_t *read_record(xy_scan_t *scan, CXType type)
+{
+    CXCursor cursor = clang.getTypeDeclaration(type);
+    const char *usr = scan_string(scan, clang.getCursorUSR(cursor));
+    scan_record_t *record = xy_hash_get(&scan->records, XY_HASH_KEY(usr));
+    scan_field_t **end;
+    const char *name;
+
+    if (record != NULL)
+        return record;
+    record = scan_alloc(scan, sizeof(*record));
+    name = scan_string(scan, clang.getTypeSpelling(type));
+    record->name = strncmp(name, "struct ", 7) == 0 ? name + 7 : name;
+    if (strchr(record->name, '(') != NULL) { /* "(unnamed at file.c:3:1)" */
+        char buffer[32];
+
+        snprintf(buffer, sizeof(buffer), "unnamed_%zu", scan->records.count);
+        record->name = scan_copy(scan, buffer);
+    }
+    if (xy_hash_set(&scan->records, XY_HASH_KEY(usr), record) != XY_OK)
+        scan_leave(scan, xy_fail_memory("reading C"));
+    end = &record->fields;
+    for (scan_child_t *c = scan_children(scan, cursor); c != NULL; c = c->next) {
+        if (clang.getCursorKind(c->cursor) != CXCursor_FieldDecl)
+            continue;
+        *end = scan_alloc(scan, sizeof(**end));
+        (*end)->name = scan_string(scan, clang.getCursorSpelling(c->cursor));
+        (*end)->type = scan_read_type(scan, clang.getCursorType(c->cursor));
+        (*end)->record = record;
+        end = &(*end)->next;
+    }
+    return record;
+}
+
+/* MPI_Comm is a pointer to struct MPI_ABI_Comm. */
+static const char *handle_name(xy_scan_t *scan, CXType pointee)
+{
+    const char *name = scan_string(scan, clang.getTypeSpelling(clang.getCanonicalType(pointee)));
+    char buffer[64];
+
+    if (strncmp(name, "struct MPI_ABI_", 15) != 0)
+        return NULL;
+    snprintf(buffer, sizeof(buffer), "MPI_%s", name + 15);
+    return scan_copy(scan, buffer);
+}
+
+static void read_scalar(scan_type_t *t, CXType type)
+{
+    switch (type.kind) {
+    case CXType_Void:
+        t->kind = SCAN_VOID;
+        break;
+    case CXType_Float:
+    case CXType_Double:
+    case CXType_LongDouble:
+        t->kind = SCAN_REAL;
+        break;
+    case CXType_Bool:
+    case CXType_Char_U:
+    case CXType_UChar:
+    case CXType_UShort:
+    case CXType_UInt:
+    case CXType_ULong:
+    case CXType_ULongLong:
+        t->is_unsigned = true;
+        t->kind = SCAN_INT;
+        break;
+    case CXType_Char_S:
+    case CXType_SChar:
+    case CXType_Short:
+    case CXType_Int:
+    case CXType_Long:
+    case CXType_LongLong:
+        t->kind = SCAN_INT;
+        break;
+    default:
+        break;
+    }
+    t->is_char = type.kind == CXType_Char_S || type.kind == CXType_Char_U;
+}
+
+static void read_derived(xy_scan_t *scan, scan_type_t *t, CXType type)
+{
+    CXCursor decl;
+
+    switch (type.kind) {
+    case CXType_Pointer:
+        t->handle = handle_name(scan, clang.getPointeeType(type));
+        t->kind = t->handle != NULL ? SCAN_HANDLE : SCAN_POINTER;
+        if (t->kind == SCAN_POINTER)
+            t->of = scan_read_type(scan, clang.getPointeeType(type));
+        break;
+    case CXType_ConstantArray:
+    case CXType_IncompleteArray:
+    case CXType_VariableArray:
+        t->kind = SCAN_ARRAY;
+        t->of = scan_read_type(scan, clang.getArrayElementType(type));
+        t->count = type.kind == CXType_ConstantArray ? (long)clang.getArraySize(type) : -1;
+        break;
+    case CXType_Enum:
+        t->kind = SCAN_INT;
+        t->is_enum = true;
+        break;
+    case CXType_Record:
+        decl = clang.getTypeDeclaration(type);
+        if (clang.getCursorKind(decl) == CXCursor_StructDecl) {
+            t->kind = SCAN_STRUCT;
+            t->record = read_record(scan, type);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+const scan_type_t *scan_read_type(xy_scan_t *scan, CXType type)
+{
+    scan_type_t *t = scan_alloc(scan, sizeof(*t));
+    CXType canonical = clang.getCanonicalType(type);
+    long long bytes = clang.Type_getSizeOf(canonical);
+
+    t->bytes = bytes > 0 ? (long)bytes : 0;
+    t->is_const = clang.isConstQualifiedType(canonical) != 0;
+    read_scalar(t, canonical);
+    if (t->kind == SCAN_OTHER)
+        read_derived(scan, t, canonical);
+    return t;
+}
+
+void scan_read_function(xy_scan_t *scan, scan_decl_t *d, CXCursor cursor)
+{
+    bool is_body = clang.isCursorDefinition(cursor) != 0;
+    scan_decl_t **end = &d->params;
+
+    d->is_function = true;
+    d->result = scan_read_type(scan, clang.getResultType(clang.getCursorType(cursor)));
+    if (d->body != NULL || (!is_body && d->params != NULL))
+        return;
+    d->params = NULL;
+    if (is_body)
+        d->at = scan_place(scan, cursor);
+    for (scan_child_t *c = scan_children(scan, cursor); c != NULL; c = c->next)
+        if (clang.getCursorKind(c->cursor) == CXCursor_ParmDecl) {
+            *end = scan_read_decl(scan, c->cursor);
+            (*end)->is_parameter = true;
+            end = &(*end)->next;
+        } else if (is_body && clang.getCursorKind(c->cursor) == CXCursor_CompoundStmt) {
+            d->body = scan_read_stmt(scan, c->cursor);
+        }
+}
+
+void scan_read_variable(xy_scan_t *scan, scan_decl_t *d, CXCursor cursor)
+{
+    CXCursor init = clang.Cursor_getVarDeclInitializer(cursor);
+    scan_expr_t **end = &d->dims;
+
+    if (!clang.Cursor_isNull(init) && d->init == NULL)
+        d->init = scan_read_expr(scan, init);
+    if (d->type->kind != SCAN_ARRAY || d->dims != NULL || d->init != NULL)
+        return;
+    for (scan_child_t *c = scan_children(scan, cursor); c != NULL; c = c->next)
+        if (scan_is_expression(c->cursor)) {
+            *end = scan_read_expr(scan, c->cursor);
+            end = &(*end)->next;
+        }
+}
+
+static void note_decl(xy_scan_t *scan, scan_decl_t *d, CXCursor cursor)
+{
+    enum CX_StorageClass storage = clang.Cursor_getStorageClass(cursor);
+
+    d->is_static = storage == CX_SC_Static;
+    d->is_extern = storage == CX_SC_Extern;
+    d->at = scan_place(scan, cursor);
+    d->is_system = d->at.file < 0 || XY_VEC_AT(&scan->files, scan_file_t, d->at.file).is_system;
+    d->id = (long)scan->decls.count;
+}
+
+scan_decl_t *scan_read_decl(xy_scan_t *scan, CXCursor cursor)
+{
+    const char *usr = scan_string(scan, clang.getCursorUSR(cursor));
+    scan_decl_t *d = *usr != '\0' ? xy_hash_get(&scan->decls, XY_HASH_KEY(usr)) : NULL;
+
+    if (d == NULL) {
+        d = scan_alloc(scan, sizeof(*d));
+        d->name = scan_string(scan, clang.getCursorSpelling(cursor));
+        note_decl(scan, d, cursor);
+        if (*usr != '\0' && xy_hash_set(&scan->decls, XY_HASH_KEY(usr), d) != XY_OK)
+            scan_leave(scan, xy_fail_memory("reading C"));
+    } else if (clang.getCursorKind(cursor) == CXCursor_VarDecl && d->init != NULL) {
+        return d;
+    }
+    /* `int a[]` may be completed by a later declaration. */
+    if (d->type == NULL || (d->type->kind == SCAN_ARRAY && d->type->count < 0 && d->dims == NULL))
+        d->type = scan_read_type(scan, clang.getCursorType(cursor));
+    return d;
+}
+
+static void read_top(xy_scan_t *scan, CXCursor cursor)
+{
+    enum CXCursorKind kind = clang.getCursorKind(cursor);
+    bool is_new;
+    scan_decl_t *d;
+
+    if (clang.Location_isInSystemHeader(clang.getCursorLocation(cursor)))
+        return;
+    if (kind == CXCursor_FunctionDecl) {
+        d = scan_read_decl(scan, cursor);
+        if (d->body == NULL && clang.isCursorDefinition(cursor)) {
+            d->is_system = false;
+            d->next = scan->functions;
+            scan->functions = d;
+        }
+        scan_read_function(scan, d, cursor);
+        if (d->body != NULL && strcmp(d->name, "main") == 0)
+            scan->main = d;
+    } else if (kind == CXCursor_VarDecl) {
+        d = scan_read_decl(scan, cursor);
+        is_new = !d->is_global;
+        d->is_global = true;
+        d->is_system = false;
+        scan_read_variable(scan, d, cursor);
+        if (is_new) {
+            d->next = scan->globals;
+            scan->globals = d;
+        }
+    }
+}
+
+/* The first error, as clang puts it. */
+static void check_errors(xy_scan_t *scan, CXTranslationUnit unit, const char *path)
+{
+    for (unsigned i = 0; i < clang.getNumDiagnostics(unit); i++) {
+        CXDiagnostic d = clang.getDiagnostic(unit, i);
+        bool is_error = clang.getDiagnosticSeverity(d) >= CXDiagnostic_Error;
+        CXSourceLocation at = clang.getDiagnosticLocation(d);
+        scan_place_t place = place_of(scan, at, at);
+        const char *text = scan_string(scan, clang.getDiagnosticSpelling(d));
+
+        clang.disposeDiagnostic(d);
+        if (is_error && place.file >= 0)
+            scan_fail(scan, XY_EPARSE, place, "%s", text);
+        if (is_error)
+            scan_leave(scan, xy_fail_at(XY_EPARSE, path, 0, "%s", text));
+    }
+}
+
+static int make_flags(const xy_scan_t *scan, const char *include, const char *flags[FLAGS_MAX])
+{
+    int count = 0;
+
+    flags[count++] = "-xc";
+    flags[count++] = "-std=gnu11";
+    flags[count++] = "-isystem";
+    flags[count++] = include;
+    /* Old programs call what they do not declare. */
+    flags[count++] = "-Wno-implicit-function-declaration";
+    flags[count++] = "-Wno-implicit-int";
+    flags[count++] = "-Wno-int-conversion";
+    flags[count++] = "-Wno-incompatible-function-pointer-types";
+    for (const char *const *f = scan->options->flags; f != NULL && *f != NULL; f++)
+        if (count < FLAGS_MAX)
+            flags[count++] = *f;
+    return count;
+}
+
+void scan_clang_parse(xy_scan_t *scan, const char *path)
+{
+    const char *flags[FLAGS_MAX];
+    int count = make_flags(scan, scan->options->include, flags);
+    CXTranslationUnit unit = NULL;
+    enum CXErrorCode error;
+
+    if (access(path, R_OK) != 0)
+        scan_leave(scan, xy_fail_errno(errno, path, "read"));
+    if (scan->index == NULL)
+        scan->index = clang.createIndex(0, 0);
+    error = clang.parseTranslationUnit2(scan->index, path, flags, count, NULL, 0, 0, &unit);
+    scan->unit = unit;
+    if (error != CXError_Success || unit == NULL)
+        scan_leave(scan, xy_fail_at(XY_EPARSE, path, 0,
+                                    "clang could not read it (error %d): check -I, -D and -std",
+                                    (int)error));
+    scan->last_file = NULL;
+    check_errors(scan, unit, path);
+    for (scan_child_t *c = scan_children(scan, clang.getTranslationUnitCursor(unit)); c != NULL;
+         c = c->next)
+        read_top(scan, c->cursor);
+    clang.disposeTranslationUnit(unit);
+    scan->unit = NULL;
+}
+
+void scan_clang_close(xy_scan_t *scan)
+{
+    if (scan->unit != NULL)
+        clang.disposeTranslationUnit(scan->unit);
+    if (scan->index != NULL)
+        clang.disposeIndex(scan->index);
+    scan->unit = scan->index = NULL;
+}

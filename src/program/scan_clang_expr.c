@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Expressions of clang's tree. */
+#include "program/scan_clang.h"
+
+static scan_expr_t *new_expr(xy_scan_t *scan, CXCursor cursor, scan_expr_kind_t kind)
+{
+    scan_expr_t *e = scan_alloc(scan, sizeof(*e));
+
+    e->kind = kind;
+    e->at = scan_place(scan, cursor);
+    e->type = scan_read_type(scan, clang.getCursorType(cursor));
+    return e;
+}
+
+/* Operands that are expressions: type names beside them are not. */
+static int operands(xy_scan_t *scan, CXCursor cursor, scan_expr_t *list[3])
+{
+    int count = 0;
+
+    for (scan_child_t *c = scan_children(scan, cursor); c != NULL && count < 3; c = c->next)
+        if (scan_is_expression(c->cursor))
+            list[count++] = scan_read_expr(scan, c->cursor);
+    return count;
+}
+
+/* A constant that clang evaluates: literals and sizeof, never names of variables, of which it
+ * gives the initial value. */
+static scan_expr_t *read_constant(xy_scan_t *scan, CXCursor cursor)
+{
+    scan_expr_t *e = new_expr(scan, cursor, SCAN_E_OTHER);
+    CXEvalResult result = clang.Cursor_Evaluate(cursor);
+
+    e->text = "an expression that is not evaluated";
+    if (result == NULL)
+        return e;
+    switch (clang.EvalResult_getKind(result)) {
+    case CXEval_Int:
+        e->kind = SCAN_E_INT;
+        e->value = clang.EvalResult_getAsLongLong(result);
+        break;
+    case CXEval_Float:
+        e->kind = SCAN_E_REAL;
+        e->real = clang.EvalResult_getAsDouble(result);
+        break;
+    default:
+        break;
+    }
+    clang.EvalResult_dispose(result);
+    return e;
+}
+
+static scan_expr_t *read_string(xy_scan_t *scan, CXCursor cursor)
+{
+    scan_expr_t *e = new_expr(scan, cursor, SCAN_E_STRING);
+
+    e->text = scan_string(scan, clang.getCursorSpelling(cursor));
+    return e;
+}
+
+static scan_expr_t *read_name(xy_scan_t *scan, CXCursor cursor)
+{
+    CXCursor referenced = clang.getCursorReferenced(cursor);
+    scan_expr_t *e = new_expr(scan, cursor, SCAN_E_NAME);
+
+    if (clang.getCursorKind(referenced) == CXCursor_EnumConstantDecl) {
+        e->kind = SCAN_E_INT;
+        e->value = clang.getEnumConstantDeclValue(referenced);
+        e->text = scan_string(scan, clang.getCursorSpelling(referenced));
+    } else if (clang.Cursor_isNull(referenced)) {
+        e->kind = SCAN_E_OTHER;
+        e->text = "a name that is not declared";
+    } else {
+        e->decl = scan_read_decl(scan, referenced);
+        e->decl->is_function = clang.getCursorKind(referenced) == CXCursor_FunctionDecl;
+    }
+    return e;
+}
+
+static scan_expr_t *read_call(xy_scan_t *scan, CXCursor cursor)
+{
+    CXCursor callee = clang.getCursorReferenced(cursor);
+    scan_expr_t *e = new_expr(scan, cursor, SCAN_E_CALL);
+    int count = clang.Cursor_getNumArguments(cursor);
+    scan_expr_t **end = &e->args;
+
+    if (!clang.Cursor_isNull(callee) && clang.getCursorKind(callee) == CXCursor_FunctionDecl) {
+        e->decl = scan_read_decl(scan, callee);
+        if (e->decl->result == NULL)
+            scan_read_function(scan, e->decl, callee);
+    } else {
+        e->a = scan_read_expr(scan, scan_children(scan, cursor)->cursor);
+    }
+    for (int i = 0; i < count; i++) {
+        *end = scan_read_expr(scan, clang.Cursor_getArgument(cursor, (unsigned)i));
+        end = &(*end)->next;
+    }
+    return e;
+}
+
+static const int binary_ops[] = {
+    [CXBinaryOperator_Mul] = '*',
+    [CXBinaryOperator_Div] = '/',
+    [CXBinaryOperator_Rem] = '%',
+    [CXBinaryOperator_Add] = '+',
+    [CXBinaryOperator_Sub] = '-',
+    [CXBinaryOperator_Shl] = SCAN_OP_SHL,
+    [CXBinaryOperator_Shr] = SCAN_OP_SHR,
+    [CXBinaryOperator_LT] = '<',
+    [CXBinaryOperator_GT] = '>',
+    [CXBinaryOperator_LE] = SCAN_OP_LE,
+    [CXBinaryOperator_GE] = SCAN_OP_GE,
+    [CXBinaryOperator_EQ] = SCAN_OP_EQ,
+    [CXBinaryOperator_NE] = SCAN_OP_NE,
+    [CXBinaryOperator_And] = '&',
+    [CXBinaryOperator_Xor] = '^',
+    [CXBinaryOperator_Or] = '|',
+    [CXBinaryOperator_LAnd] = SCAN_OP_AND,
+    [CXBinaryOperator_LOr] = SCAN_OP_OR,
+    [CXBinaryOperator_Assign] = 0,
+    [CXBinaryOperator_MulAssign] = '*',
+    [CXBinaryOperator_DivAssign] = '/',
+    [CXBinaryOperator_RemAssign] = '%',
+    [CXBinaryOperator_AddAssign] = '+',
+    [CXBinaryOperator_SubAssign] = '-',
+    [CXBinaryOperator_ShlAssign] = SCAN_OP_SHL,
+    [CXBinaryOperator_ShrAssign] = SCAN_OP_SHR,
+    [CXBinaryOperator_AndAssign] = '&',
+    [CXBinaryOperator_XorAssign] = '^',
+    [CXBinaryOperator_OrAssign] = '|',
+    [CXBinaryOperator_Comma] = SCAN_OP_COMMA,
+};
+
+static scan_expr_t *read_binary(xy_scan_t *scan, CXCursor cursor)
+{
+    enum CXBinaryOperatorKind op = clang.getCursorBinaryOperatorKind(cursor);
+    scan_expr_t *e = new_expr(scan, cursor, SCAN_E_BINARY), *list[3] = {0};
+
+    if (operands(scan, cursor, list) != 2 || (size_t)op >= sizeof(binary_ops) / sizeof(int))
+        return read_constant(scan, cursor);
+    if (op >= CXBinaryOperator_Assign && op <= CXBinaryOperator_OrAssign)
+        e->kind = SCAN_E_ASSIGN;
+    e->op = binary_ops[op];
+    e->a = list[0];
+    e->b = list[1];
+    return e;
+}
+
+static scan_expr_t *read_unary(xy_scan_t *scan, CXCursor cursor)
+{
+    scan_expr_t *e = new_expr(scan, cursor, SCAN_E_UNARY), *list[3] = {0};
+
+    if (operands(scan, cursor, list) != 1)
+        return read_constant(scan, cursor);
+    e->a = list[0];
+    switch (clang.getCursorUnaryOperatorKind(cursor)) {
+    case CXUnaryOperator_PostInc:
+    case CXUnaryOperator_PreInc:
+        e->kind = SCAN_E_STEP;
+        e->op = '+';
+        break;
+    case CXUnaryOperator_PostDec:
+    case CXUnaryOperator_PreDec:
+        e->kind = SCAN_E_STEP;
+        e->op = '-';
+        break;
+    case CXUnaryOperator_AddrOf:
+        e->op = SCAN_OP_ADDRESS;
+        break;
+    case CXUnaryOperator_Deref:
+        e->op = SCAN_OP_DEREF;
+        break;
+    case CXUnaryOperator_Minus:
+        e->op = '-';
+        break;
+    case CXUnaryOperator_Not:
+        e->op = '~';
+        break;
+    case CXUnaryOperator_LNot:
+        e->op = '!';
+        break;
+    default:
+        return e->a; /* + and __extension__ */
+    }
+    e->is_post = clang.getCursorUnaryOperatorKind(cursor) == CXUnaryOperator_PostInc ||
+                 clang.getCursorUnaryOperatorKind(cursor) == CXUnaryOperator_PostDec;
+    return e;
+}
+
+/* A conversion matters where it changes the kind of number or loses bits. */
+static bool is_conversion(const scan_type_t *to, const scan_type_t *from)
+{
+    if (to->kind == SCAN_INT && from->kind == SCAN_INT)
+        return to->bytes < from->bytes || (to->is_unsigned != from->is_unsigned && to->bytes >= 4);
+    return (to->kind == SCAN_INT && from->kind == SCAN_REAL) ||
+           (to->kind == SCAN_REAL && from->kind == SCAN_INT);
+}
+
+static bool is_other_number(const scan_type_t *a, const scan_type_t *b)
+{
+    return (a->kind == SCAN_INT || a->kind == SCAN_REAL) &&
+           (a->kind != b->kind || a->bytes != b->bytes || a->is_unsigned != b->is_unsigned);
+}
+
+static scan_expr_t *read_cast(xy_scan_t *scan, CXCursor cursor, bool is_written)
+{
+    scan_expr_t *e, *list[3] = {0};
+    int count = operands(scan, cursor, list);
+    const scan_type_t *type;
+
+    if (count != 1)
+        return read_constant(scan, cursor);
+    type = scan_read_type(scan, clang.getCursorType(cursor));
+    if (list[0]->kind == SCAN_E_INT && (type->kind == SCAN_HANDLE || type->kind == SCAN_POINTER)) {
+        list[0]->type = type;
+        list[0]->at = scan_place(scan, cursor);
+        return list[0];
+    }
+    if (list[0]->kind == SCAN_E_INT && type->kind == SCAN_INT && type->bytes >= 4) {
+        list[0]->type = type;
+        return list[0];
+    }
+    if (!is_conversion(type, list[0]->type) &&
+        !(is_written && is_other_number(type, list[0]->type)))
+        return list[0];
+    e = new_expr(scan, cursor, SCAN_E_CAST);
+    e->a = list[0];
+    e->is_post = !is_written; /* by itself: the language converts where it is emitted, too */
+    return e;
+}
+
+/* One entry of a list in braces; `.member = value` is an unexposed expression with its name. */
+static scan_expr_t *read_entry(xy_scan_t *scan, CXCursor cursor)
+{
+    scan_child_t *children = scan_children(scan, cursor);
+    scan_expr_t *e = NULL;
+    const char *field = NULL;
+
+    for (scan_child_t *c = children; c != NULL; c = c->next)
+        if (clang.getCursorKind(c->cursor) == CXCursor_MemberRef)
+            field = scan_string(scan, clang.getCursorSpelling(c->cursor));
+    if (field == NULL)
+        return scan_read_expr(scan, cursor);
+    for (scan_child_t *c = children; c != NULL; c = c->next)
+        if (scan_is_expression(c->cursor))
+            e = scan_read_expr(scan, c->cursor);
+    if (e != NULL)
+        e->field = field;
+    return e != NULL ? e : read_constant(scan, cursor);
+}
+
+static scan_expr_t *read_list(xy_scan_t *scan, CXCursor cursor)
+{
+    scan_expr_t *e = new_expr(scan, cursor, SCAN_E_LIST);
+    scan_expr_t **end = &e->args;
+
+    for (scan_child_t *c = scan_children(scan, cursor); c != NULL; c = c->next)
+        if (scan_is_expression(c->cursor)) {
+            *end = read_entry(scan, c->cursor);
+            end = &(*end)->next;
+        }
+    return e;
+}
+
+static scan_expr_t *read_operands(xy_scan_t *scan, CXCursor cursor, scan_expr_kind_t kind,
+                                  int count)
+{
+    scan_expr_t *e = new_expr(scan, cursor, kind), *list[3] = {0};
+
+    if (operands(scan, cursor, list) != count)
+        return read_constant(scan, cursor);
+    e->a = list[0];
+    e->b = list[1];
+    e->c = list[2];
+    if (kind == SCAN_E_MEMBER)
+        e->text = scan_string(scan, clang.getCursorSpelling(cursor));
+    return e;
+}
+
+scan_expr_t *scan_read_expr(xy_scan_t *scan, CXCursor cursor)
+{
+    scan_expr_t *list[3] = {0};
+
+    switch (clang.getCursorKind(cursor)) {
+    case CXCursor_DeclRefExpr:
+        return read_name(scan, cursor);
+    case CXCursor_CallExpr:
+        return read_call(scan, cursor);
+    case CXCursor_BinaryOperator:
+    case CXCursor_CompoundAssignOperator:
+        return read_binary(scan, cursor);
+    case CXCursor_UnaryOperator:
+        return read_unary(scan, cursor);
+    case CXCursor_ConditionalOperator:
+        return read_operands(scan, cursor, SCAN_E_CHOICE, 3);
+    case CXCursor_ArraySubscriptExpr:
+        return read_operands(scan, cursor, SCAN_E_INDEX, 2);
+    case CXCursor_MemberRefExpr:
+        return read_operands(scan, cursor, SCAN_E_MEMBER, 1);
+    case CXCursor_ParenExpr:
+        return operands(scan, cursor, list) == 1 ? list[0] : read_constant(scan, cursor);
+    case CXCursor_CStyleCastExpr:
+        return read_cast(scan, cursor, true);
+    case CXCursor_UnexposedExpr:
+        return read_cast(scan, cursor, false);
+    case CXCursor_StringLiteral:
+        return read_string(scan, cursor);
+    case CXCursor_InitListExpr:
+        return read_list(scan, cursor);
+    case CXCursor_CompoundLiteralExpr:
+        return operands(scan, cursor, list) == 1 ? list[0] : read_constant(scan, cursor);
+    default:
+        return read_constant(scan, cursor);
+    }
+}

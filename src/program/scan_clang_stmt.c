@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Statements of clang's tree. */
+#include <string.h>
+
+#include "program/scan_clang.h"
+
+static scan_stmt_t *new_stmt(xy_scan_t *scan, CXCursor cursor, scan_stmt_kind_t kind)
+{
+    scan_stmt_t *s = scan_alloc(scan, sizeof(*s));
+
+    s->kind = kind;
+    s->at = scan_place(scan, cursor);
+    return s;
+}
+
+/* A label's statement follows it in the block: `case 1: case 2: f();` becomes three entries. */
+static scan_stmt_t **append(xy_scan_t *scan, CXCursor cursor, scan_stmt_t **end)
+{
+    enum CXCursorKind kind = clang.getCursorKind(cursor);
+    scan_child_t *c = NULL;
+
+    if (kind == CXCursor_CaseStmt || kind == CXCursor_DefaultStmt) {
+        c = scan_children(scan, cursor);
+        *end = new_stmt(scan, cursor, kind == CXCursor_CaseStmt ? SCAN_S_CASE : SCAN_S_DEFAULT);
+        if (kind == CXCursor_CaseStmt && c != NULL) {
+            (*end)->cond = scan_read_expr(scan, c->cursor);
+            c = c->next;
+        }
+        if (c != NULL && c->next != NULL) /* case 1 ... 5 */
+            scan_fail(scan, XY_EINVAL, (*end)->at, "a range of cases is not understood");
+        if (c != NULL)
+            (*end)->at.last = scan_place(scan, c->cursor).first;
+        end = &(*end)->next;
+        return c != NULL ? append(scan, c->cursor, end) : end;
+    }
+    *end = scan_read_stmt(scan, cursor);
+    while (*end != NULL)
+        end = &(*end)->next;
+    if (kind == CXCursor_LabelStmt) {
+        c = scan_children(scan, cursor);
+        return c != NULL ? append(scan, c->cursor, end) : end;
+    }
+    return end;
+}
+
+static scan_stmt_t *read_block(xy_scan_t *scan, CXCursor cursor)
+{
+    scan_stmt_t *s = new_stmt(scan, cursor, SCAN_S_BLOCK), **end = &s->body;
+
+    for (scan_child_t *c = scan_children(scan, cursor); c != NULL; c = c->next)
+        end = append(scan, c->cursor, end);
+    return s;
+}
+
+/* `int a = 1, b;`: one statement for each name. */
+static scan_stmt_t *read_decls(xy_scan_t *scan, CXCursor cursor)
+{
+    scan_stmt_t *first = NULL, **end = &first;
+
+    for (scan_child_t *c = scan_children(scan, cursor); c != NULL; c = c->next)
+        if (clang.getCursorKind(c->cursor) == CXCursor_VarDecl) {
+            *end = new_stmt(scan, cursor, SCAN_S_DECL);
+            (*end)->decl = scan_read_decl(scan, c->cursor);
+            scan_read_variable(scan, (*end)->decl, c->cursor);
+            end = &(*end)->next;
+        }
+    return first != NULL ? first : new_stmt(scan, cursor, SCAN_S_EMPTY);
+}
+
+/* clang leaves out what is not there in `for (;;)`: the two semicolons say which parts are. */
+static void find_semicolons(xy_scan_t *scan, CXCursor cursor, long semicolon[2])
+{
+    CXTranslationUnit unit = scan->unit;
+    CXToken *tokens = NULL;
+    unsigned count = 0;
+    int depth = 0, found = 0;
+
+    semicolon[0] = semicolon[1] = -1;
+    clang.tokenize(unit, clang.getCursorExtent(cursor), &tokens, &count);
+    for (unsigned i = 0; i < count && found < 2; i++) {
+        CXString spelling = clang.getTokenSpelling(unit, tokens[i]);
+        const char *s = clang.getCString(spelling);
+        unsigned offset;
+
+        depth += (strcmp(s, "(") == 0) - (strcmp(s, ")") == 0);
+        if (depth == 1 && strcmp(s, ";") == 0) {
+            clang.getExpansionLocation(clang.getTokenLocation(unit, tokens[i]), NULL, NULL, NULL,
+                                       &offset);
+            semicolon[found++] = (long)offset;
+        }
+        clang.disposeString(spelling);
+    }
+    clang.disposeTokens(unit, tokens, count);
+}
+
+static scan_stmt_t *as_stmt(xy_scan_t *scan, CXCursor cursor)
+{
+    scan_stmt_t *s;
+
+    if (!scan_is_expression(cursor))
+        return scan_read_stmt(scan, cursor);
+    s = new_stmt(scan, cursor, SCAN_S_EXPR);
+    s->cond = scan_read_expr(scan, cursor);
+    return s;
+}
+
+static scan_stmt_t *read_for(xy_scan_t *scan, CXCursor cursor)
+{
+    scan_stmt_t *s = new_stmt(scan, cursor, SCAN_S_FOR);
+    scan_child_t *children = scan_children(scan, cursor);
+    int count = 0, part = 0;
+    long semicolon[2];
+
+    for (scan_child_t *c = children; c != NULL; c = c->next)
+        count++;
+    find_semicolons(scan, cursor, semicolon);
+    for (scan_child_t *c = children; c != NULL; c = c->next, part++) {
+        long at = scan_place(scan, c->cursor).first;
+
+        if (c->next == NULL) {
+            s->body = as_stmt(scan, c->cursor);
+            break;
+        }
+        if (count < 4 && semicolon[1] >= 0)
+            part = at > semicolon[1] ? 2 : at > semicolon[0] ? 1 : 0;
+        if (part == 0)
+            s->init = as_stmt(scan, c->cursor);
+        else if (part == 1)
+            s->cond = scan_read_expr(scan, c->cursor);
+        else
+            s->step = scan_read_expr(scan, c->cursor);
+    }
+    return s;
+}
+
+/* Conditions and parts in the order in which clang has them. */
+static scan_stmt_t *read_control(xy_scan_t *scan, CXCursor cursor, scan_stmt_kind_t kind)
+{
+    scan_stmt_t *s = new_stmt(scan, cursor, kind);
+    scan_child_t *c = scan_children(scan, cursor);
+
+    if (kind == SCAN_S_DO && c != NULL) {
+        s->body = as_stmt(scan, c->cursor);
+        c = c->next;
+    }
+    if (c != NULL) {
+        s->cond = scan_read_expr(scan, c->cursor);
+        c = c->next;
+    }
+    if (kind != SCAN_S_DO && c != NULL) {
+        s->body = as_stmt(scan, c->cursor);
+        c = c->next;
+    }
+    if (c != NULL)
+        s->other = as_stmt(scan, c->cursor);
+    return s;
+}
+
+scan_stmt_t *scan_read_stmt(xy_scan_t *scan, CXCursor cursor)
+{
+    switch (clang.getCursorKind(cursor)) {
+    case CXCursor_CompoundStmt:
+        return read_block(scan, cursor);
+    case CXCursor_DeclStmt:
+        return read_decls(scan, cursor);
+    case CXCursor_IfStmt:
+        return read_control(scan, cursor, SCAN_S_IF);
+    case CXCursor_WhileStmt:
+        return read_control(scan, cursor, SCAN_S_WHILE);
+    case CXCursor_DoStmt:
+        return read_control(scan, cursor, SCAN_S_DO);
+    case CXCursor_SwitchStmt:
+        return read_control(scan, cursor, SCAN_S_SWITCH);
+    case CXCursor_ReturnStmt:
+        return read_control(scan, cursor, SCAN_S_RETURN);
+    case CXCursor_ForStmt:
+        return read_for(scan, cursor);
+    case CXCursor_BreakStmt:
+        return new_stmt(scan, cursor, SCAN_S_BREAK);
+    case CXCursor_ContinueStmt:
+        return new_stmt(scan, cursor, SCAN_S_CONTINUE);
+    case CXCursor_NullStmt:
+        return new_stmt(scan, cursor, SCAN_S_EMPTY);
+    case CXCursor_GotoStmt:
+    case CXCursor_IndirectGotoStmt:
+    case CXCursor_LabelStmt:
+        return new_stmt(scan, cursor, SCAN_S_GOTO);
+    default:
+        return scan_is_expression(cursor) ? as_stmt(scan, cursor)
+                                          : new_stmt(scan, cursor, SCAN_S_OTHER);
+    }
+}

@@ -1,0 +1,601 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Elements for statements, functions and variables. */
+#include "program/scan_emit.h"
+
+#include <string.h>
+
+static const scan_type_t integer = {.kind = SCAN_INT, .bytes = 4};
+
+static void set(scan_emit_t *t, xy_node_t *node, const char *name, const char *value)
+{
+    xy_program_set(t->scan->program, node, name, value);
+}
+
+static void emit_stmts(scan_emit_t *t, scan_stmt_t *s);
+
+static void emit_inside(scan_emit_t *t, xy_node_t *node, scan_stmt_t *s)
+{
+    xy_node_t *at = t->at;
+
+    t->at = node;
+    if (s != NULL && s->kind == SCAN_S_BLOCK && s->next == NULL)
+        s = s->body;
+    emit_stmts(t, s);
+    t->at = at;
+}
+
+static const char *negated(xy_scan_t *scan, const scan_expr_t *e)
+{
+    const char *c = scan_print(scan, e);
+    size_t length = strlen(c) + 4;
+    char *text = scan_alloc(scan, length);
+
+    snprintf(text, length, "!(%s)", c);
+    return text;
+}
+
+/* Take away the element that was added last, if nothing is in it. */
+static void drop_if_empty(xy_node_t *node)
+{
+    xy_node_t *n;
+
+    if (node == NULL || node->child != NULL)
+        return;
+    n = node->parent->child;
+    if (n == node) {
+        node->parent->child = node->parent->last = NULL;
+        return;
+    }
+    while (n->next != node)
+        n = n->next;
+    n->next = NULL;
+    node->parent->last = n;
+}
+
+/* ---- Variables --------------------------------------------------------------------------- */
+
+static bool is_plain_list(const scan_type_t *type)
+{
+    while (type->kind == SCAN_ARRAY)
+        type = type->of;
+    return type->kind != SCAN_STRUCT;
+}
+
+static scan_expr_t *made(xy_scan_t *scan, scan_expr_kind_t kind, scan_expr_t *a,
+                         const scan_type_t *type)
+{
+    scan_expr_t *e = scan_alloc(scan, sizeof(*e));
+
+    e->kind = kind;
+    e->a = a;
+    e->at = a->at;
+    e->type = type;
+    return e;
+}
+
+static scan_expr_t *name_expr(xy_scan_t *scan, scan_decl_t *d)
+{
+    scan_expr_t *e = made(scan, SCAN_E_NAME, d->init, d->type);
+
+    e->a = NULL;
+    e->decl = d;
+    return e;
+}
+
+/* Members of a struct get their values one by one: those that nothing needs are not there. */
+static void emit_members(scan_emit_t *t, scan_expr_t *target, scan_expr_t *value)
+{
+    const scan_field_t *f;
+    scan_expr_t *e;
+    long long i = 0;
+
+    if (value->kind != SCAN_E_LIST) {
+        e = made(t->scan, SCAN_E_ASSIGN, target, target->type);
+        e->b = value;
+        scan_emit_before(t, value);
+        set(t, scan_emit_add(t, XY_NODE_DO, value->at), "c", scan_print(t->scan, e));
+        return;
+    }
+    f = target->type->kind == SCAN_STRUCT ? target->type->record->fields : NULL;
+    for (scan_expr_t *v = value->args; v != NULL; v = v->next, i++) {
+        if (target->type->kind == SCAN_STRUCT) {
+            for (; v->field != NULL && f != NULL && strcmp(f->name, v->field) != 0; f = f->next)
+                ;
+            if (f == NULL)
+                return;
+            e = made(t->scan, SCAN_E_MEMBER, target, f->type);
+            e->text = f->name;
+            if (f->is_named)
+                emit_members(t, e, v);
+            f = v->field != NULL ? target->type->record->fields : f->next;
+        } else if (target->type->kind == SCAN_ARRAY) {
+            e = made(t->scan, SCAN_E_INDEX, target, target->type->of);
+            e->b = made(t->scan, SCAN_E_INT, target, target->type->of);
+            e->b->a = NULL;
+            e->b->type = &integer;
+            e->b->value = i;
+            emit_members(t, e, v);
+        }
+    }
+}
+
+static void emit_variable(scan_emit_t *t, scan_decl_t *d, scan_place_t at, bool has_value)
+{
+    xy_node_t *node;
+
+    if (has_value && d->init->is_unknown)
+        scan_emit_effects(t, d->init);
+    else if (has_value && is_plain_list(d->type))
+        scan_emit_before(t, d->init);
+    node = scan_emit_add(t, XY_NODE_VARIABLE, at);
+    set(t, node, "name", d->emitted != NULL ? d->emitted : d->name);
+    set(t, node, "type", scan_print_type(t->scan, d->type, d->dims));
+    if (!has_value)
+        return;
+    if (d->init->is_unknown) {
+        scan_emit_unknown(t, d->emitted != NULL ? d->emitted : d->name,
+                          scan_reason(t->scan, d->init), d->init->at);
+    } else if (scan_is_data_memory(d->type, d->init)) {
+        set(t, node, "value", "malloc(1)");
+    } else if (d->init->kind != SCAN_E_LIST || is_plain_list(d->type)) {
+        set(t, node, "value", scan_print(t->scan, d->init));
+    } else if (t->function != NULL) {
+        emit_members(t, name_expr(t->scan, d), d->init);
+    }
+}
+
+/* Static variables of functions live outside of them, under a name of their own. */
+static void note_static(scan_emit_t *t, scan_decl_t *d)
+{
+    char buffer[256];
+
+    if (d->emitted != NULL)
+        return;
+    snprintf(buffer, sizeof(buffer), "%s_%s_%ld", t->function->name, d->name, d->id);
+    d->emitted = scan_copy(t->scan, buffer);
+    d->next = t->scan->globals;
+    t->scan->globals = d;
+}
+
+static void emit_decl(scan_emit_t *t, scan_stmt_t *s)
+{
+    scan_decl_t *d = s->decl;
+
+    if (d->is_static)
+        note_static(t, d);
+    else if (d->is_named && !d->is_extern)
+        emit_variable(t, d, s->at, s->is_kept && d->init != NULL);
+    else if (d->init != NULL)
+        scan_emit_effects(t, d->init);
+}
+
+/* ---- Control ----------------------------------------------------------------------------- */
+
+static void emit_if(scan_emit_t *t, scan_stmt_t *s)
+{
+    xy_node_t *node;
+
+    if (!s->is_kept || s->is_failure) {
+        scan_emit_effects(t, s->cond);
+        if (s->is_failure && s->other != NULL)
+            emit_inside(t, t->at, s->other);
+        return;
+    }
+    scan_emit_before(t, s->cond);
+    node = scan_emit_add(t, XY_NODE_IF, s->at);
+    set(t, node, "c", scan_print(t->scan, s->cond));
+    emit_inside(t, node, s->body);
+    if (s->other != NULL) {
+        xy_node_t *at = t->at, *other;
+
+        t->at = node;
+        other = scan_emit_add(t, XY_NODE_ELSE, s->other->at);
+        t->at = at;
+        emit_inside(t, other, s->other);
+        drop_if_empty(other);
+    }
+}
+
+/* Unknown values that a dropped loop computes are set once. */
+static void emit_loop_unknowns(scan_emit_t *t, scan_stmt_t *s);
+
+static void expr_unknowns(scan_emit_t *t, scan_expr_t *e)
+{
+    if (e == NULL)
+        return;
+    if ((e->kind == SCAN_E_ASSIGN && e->is_kept) || (e->kind == SCAN_E_CALL && e->is_kept)) {
+        scan_emit_effects(t, e);
+        return;
+    }
+    expr_unknowns(t, e->a);
+    expr_unknowns(t, e->b);
+    expr_unknowns(t, e->c);
+    for (scan_expr_t *a = e->args; a != NULL; a = a->next)
+        expr_unknowns(t, a);
+}
+
+static void emit_loop_unknowns(scan_emit_t *t, scan_stmt_t *s)
+{
+    for (; s != NULL; s = s->next) {
+        expr_unknowns(t, s->cond);
+        expr_unknowns(t, s->step);
+        emit_loop_unknowns(t, s->body);
+        emit_loop_unknowns(t, s->other);
+    }
+}
+
+static void emit_work(scan_emit_t *t, const scan_work_t *w)
+{
+    const char *path = scan_file_name(t->scan, w->loop->at.file);
+    const char *name = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+    xy_node_t *node = scan_emit_add(t, XY_NODE_COMPUTE, w->loop->at);
+    char buffer[320];
+
+    snprintf(buffer, sizeof(buffer), "%s:%ld", name, w->loop->at.line);
+    set(t, node, "name", buffer);
+    set(t, node, "count", scan_print_product(t->scan, w->factors));
+}
+
+static bool has_continue(const scan_stmt_t *s)
+{
+    for (; s != NULL; s = s->next)
+        if (s->kind == SCAN_S_CONTINUE && s->is_kept)
+            return true;
+        else if (s->kind != SCAN_S_FOR && s->kind != SCAN_S_WHILE && s->kind != SCAN_S_DO &&
+                 (has_continue(s->body) || has_continue(s->other)))
+            return true;
+    return false;
+}
+
+/* `if (!test) break;` where the test needs elements of its own. */
+static void emit_leave(scan_emit_t *t, xy_node_t *loop, scan_expr_t *test)
+{
+    xy_node_t *at = t->at, *node;
+
+    t->at = loop;
+    scan_emit_before(t, test);
+    node = scan_emit_add(t, XY_NODE_IF, test->at);
+    set(t, node, "c", negated(t->scan, test));
+    t->at = node;
+    scan_emit_add(t, XY_NODE_BREAK, test->at);
+    t->at = at;
+}
+
+/* The start of a for loop as text; what is no single expression comes before the loop. */
+static const char *emit_start(scan_emit_t *t, scan_stmt_t *init)
+{
+    scan_decl_t *d;
+    const char *type, *value;
+    size_t length;
+    char *text;
+
+    if (init == NULL)
+        return NULL;
+    d = init->decl;
+    if (init->kind == SCAN_S_EXPR && init->cond->kind == SCAN_E_ASSIGN && init->cond->is_kept &&
+        !scan_has_before(t->scan, init->cond))
+        return scan_print(t->scan, init->cond);
+    if (init->kind != SCAN_S_DECL || init->next != NULL || d->type->kind != SCAN_INT ||
+        !init->is_kept || d->init == NULL || scan_has_before(t->scan, d->init)) {
+        emit_stmts(t, init);
+        return NULL;
+    }
+    d->is_named = true;
+    type = scan_print_type(t->scan, d->type, NULL);
+    value = scan_print(t->scan, d->init);
+    length = strlen(type) + strlen(d->name) + strlen(value) + 8;
+    text = scan_alloc(t->scan, length);
+    snprintf(text, length, "%s %s = %s", type, d->name, value);
+    return text;
+}
+
+/* The kept ones of `i++, p++`. */
+static const char *kept_step(scan_emit_t *t, scan_expr_t *e)
+{
+    const char *a, *b;
+    size_t length;
+    char *text;
+
+    if (e->kind != SCAN_E_BINARY || e->op != SCAN_OP_COMMA) {
+        if (scan_has_before(t->scan, e))
+            scan_fail(t->scan, XY_EINVAL, e->at,
+                      "the step of this loop calls MPI or is not known: move it into the body");
+        return e->is_kept ? scan_print(t->scan, e) : NULL;
+    }
+    a = kept_step(t, e->a);
+    b = kept_step(t, e->b);
+    if (a == NULL || b == NULL)
+        return a != NULL ? a : b;
+    length = strlen(a) + strlen(b) + 3;
+    text = scan_alloc(t->scan, length);
+    snprintf(text, length, "%s, %s", a, b);
+    return text;
+}
+
+/* A declaration in front of the loop needs a block around both. */
+static void emit_kept_loop(scan_emit_t *t, scan_stmt_t *s)
+{
+    static const xy_node_kind_t kinds[] = {
+        [SCAN_S_FOR] = XY_NODE_FOR, [SCAN_S_WHILE] = XY_NODE_WHILE, [SCAN_S_DO] = XY_NODE_REPEAT};
+    bool is_split = s->cond != NULL && scan_has_before(t->scan, s->cond);
+    const char *test = s->cond == NULL || is_split ? "1" : scan_print(t->scan, s->cond);
+    xy_node_t *at = t->at, *node;
+    const char *start;
+
+    if (s->init != NULL && s->init->kind == SCAN_S_DECL && s->init->next != NULL)
+        t->at = scan_emit_add(t, XY_NODE_BLOCK, s->at);
+    start = emit_start(t, s->init);
+    node = scan_emit_add(t, kinds[s->kind], s->at);
+    if (s->kind == SCAN_S_FOR) {
+        set(t, node, "start", start);
+        set(t, node, "test", strcmp(test, "1") != 0 ? test : NULL);
+    } else {
+        set(t, node, "c", test);
+    }
+    if (s->step != NULL)
+        set(t, node, "step", kept_step(t, s->step));
+    if (is_split && s->kind != SCAN_S_DO)
+        emit_leave(t, node, s->cond);
+    emit_inside(t, node, s->body);
+    if (is_split && s->kind == SCAN_S_DO) {
+        if (has_continue(s->body))
+            scan_fail(t->scan, XY_EINVAL, s->at,
+                      "'continue' in a loop whose last test calls MPI or is not known: write it "
+                      "as a while loop");
+        emit_leave(t, node, s->cond);
+    }
+    t->at = at;
+}
+
+static void emit_loop(scan_emit_t *t, scan_stmt_t *s)
+{
+    if (s->is_kept) {
+        emit_kept_loop(t, s);
+        return;
+    }
+    emit_stmts(t, s->init);
+    for (const scan_work_t *w = s->work; w != NULL; w = w->next)
+        emit_work(t, w);
+    expr_unknowns(t, s->cond);
+    emit_loop_unknowns(t, s->body);
+}
+
+static void emit_switch(scan_emit_t *t, scan_stmt_t *s)
+{
+    xy_node_t *node;
+
+    if (!s->is_kept) {
+        scan_emit_effects(t, s->cond);
+        return;
+    }
+    scan_emit_before(t, s->cond);
+    node = scan_emit_add(t, XY_NODE_SWITCH, s->at);
+    set(t, node, "c", scan_print(t->scan, s->cond));
+    emit_inside(t, node, s->body);
+}
+
+static void emit_return(scan_emit_t *t, scan_stmt_t *s)
+{
+    bool has_value = s->cond != NULL && t->function->flow->needs_result;
+    xy_node_t *node;
+
+    if (!s->is_kept) {
+        if (s->cond != NULL)
+            scan_emit_effects(t, s->cond);
+        return;
+    }
+    if (has_value)
+        scan_emit_before(t, s->cond);
+    else if (s->cond != NULL)
+        scan_emit_effects(t, s->cond);
+    node = scan_emit_add(t, XY_NODE_RETURN, s->at);
+    if (has_value)
+        set(t, node, "c", scan_print(t->scan, s->cond));
+}
+
+static void emit_jump(scan_emit_t *t, scan_stmt_t *s)
+{
+    if (s->is_kept)
+        scan_emit_add(t, s->kind == SCAN_S_BREAK ? XY_NODE_BREAK : XY_NODE_CONTINUE, s->at);
+}
+
+static void emit_stmt(scan_emit_t *t, scan_stmt_t *s)
+{
+    xy_node_t *node;
+
+    switch (s->kind) {
+    case SCAN_S_EXPR:
+        scan_emit_effects(t, s->cond);
+        break;
+    case SCAN_S_DECL:
+        emit_decl(t, s);
+        break;
+    case SCAN_S_BLOCK:
+        node = scan_emit_add(t, XY_NODE_BLOCK, s->at);
+        emit_inside(t, node, s);
+        drop_if_empty(node);
+        break;
+    case SCAN_S_IF:
+        emit_if(t, s);
+        break;
+    case SCAN_S_FOR:
+    case SCAN_S_WHILE:
+    case SCAN_S_DO:
+        emit_loop(t, s);
+        break;
+    case SCAN_S_SWITCH:
+        emit_switch(t, s);
+        break;
+    case SCAN_S_CASE:
+        set(t, scan_emit_add(t, XY_NODE_CASE, s->at), "value", scan_print(t->scan, s->cond));
+        break;
+    case SCAN_S_DEFAULT:
+        scan_emit_add(t, XY_NODE_DEFAULT, s->at);
+        break;
+    case SCAN_S_BREAK:
+    case SCAN_S_CONTINUE:
+        emit_jump(t, s);
+        break;
+    case SCAN_S_RETURN:
+        emit_return(t, s);
+        break;
+    default:
+        break;
+    }
+}
+
+static void emit_stmts(scan_emit_t *t, scan_stmt_t *s)
+{
+    for (; s != NULL; s = s->next)
+        emit_stmt(t, s);
+}
+
+/* ---- Functions --------------------------------------------------------------------------- */
+
+/* Structs outside of functions get their values where the program starts. */
+static void emit_global_members(scan_emit_t *t)
+{
+    for (scan_decl_t *d = t->scan->globals; d != NULL; d = d->next)
+        if (d->is_named && d->init != NULL && d->init->kind == SCAN_E_LIST &&
+            !is_plain_list(d->type))
+            emit_members(t, name_expr(t->scan, d), d->init);
+}
+
+static void emit_function(scan_emit_t *t, scan_decl_t *f)
+{
+    xy_node_t *node = scan_emit_add(t, XY_NODE_FUNCTION, f->at), *p;
+    bool has_args = false;
+
+    set(t, node, "name", f->emitted != NULL ? f->emitted : f->name);
+    if (f->flow->needs_result)
+        set(t, node, "type", scan_print_type(t->scan, f->result, NULL));
+    for (scan_decl_t *d = f->params; d != NULL; d = d->next)
+        has_args |= f == t->scan->main && (d->is_named || d->is_kept);
+    t->function = f;
+    t->at = node;
+    for (scan_decl_t *d = f->params; d != NULL; d = d->next)
+        if (d->is_kept || has_args) {
+            p = scan_emit_add(t, XY_NODE_PARAMETER, d->at);
+            set(t, p, "name", d->name);
+            set(t, p, "type", scan_print_type(t->scan, d->type, NULL));
+        } else if (d->is_named) { /* it is only set */
+            p = scan_emit_add(t, XY_NODE_VARIABLE, d->at);
+            set(t, p, "name", d->name);
+            set(t, p, "type", scan_print_type(t->scan, d->type, NULL));
+        }
+    if (f == t->scan->main)
+        emit_global_members(t);
+    emit_stmts(t, f->body->body);
+    t->at = NULL;
+    t->function = NULL;
+}
+
+static void emit_record(scan_emit_t *t, scan_record_t *record);
+
+static void emit_record_of(scan_emit_t *t, const scan_type_t *type)
+{
+    while (type->kind == SCAN_ARRAY)
+        type = type->of;
+    if (type->kind == SCAN_STRUCT)
+        emit_record(t, (scan_record_t *)(uintptr_t)type->record);
+}
+
+static void emit_record(scan_emit_t *t, scan_record_t *record)
+{
+    xy_node_t *node, *field;
+    bool has_fields = false;
+
+    if (record->is_emitted || strcmp(record->name, "MPI_Status") == 0)
+        return;
+    record->is_emitted = true;
+    for (scan_field_t *f = record->fields; f != NULL; f = f->next)
+        if (f->is_named)
+            emit_record_of(t, f->type);
+    node = scan_emit_add(t, XY_NODE_STRUCT, (scan_place_t){.file = -1});
+    set(t, node, "name", record->name);
+    t->at = node;
+    for (scan_field_t *f = record->fields; f != NULL; f = f->next)
+        if (f->is_named) {
+            field = scan_emit_add(t, XY_NODE_FIELD, (scan_place_t){.file = -1});
+            set(t, field, "name", f->name);
+            set(t, field, "type", scan_print_type(t->scan, f->type, NULL));
+            has_fields = true;
+        }
+    if (!has_fields) { /* it is passed on, and nothing in it matters */
+        field = scan_emit_add(t, XY_NODE_FIELD, (scan_place_t){.file = -1});
+        set(t, field, "name", "unused");
+        set(t, field, "type", "int");
+    }
+    t->at = NULL;
+}
+
+static void emit_records(scan_emit_t *t)
+{
+    const xy_hash_t *records = &t->scan->records;
+
+    for (size_t i = 0; i < records->capacity; i++)
+        if (records->slots[i].value != NULL)
+            ((scan_record_t *)records->slots[i].value)->is_emitted = false;
+    for (size_t i = 0; i < records->capacity; i++) {
+        scan_record_t *record = records->slots[i].value;
+
+        if (record != NULL && record->is_named)
+            emit_record(t, record);
+    }
+}
+
+static void emit_program(scan_emit_t *t, const char *name)
+{
+    xy_scan_t *scan = t->scan;
+
+    xy_program_destroy(scan->program);
+    scan->program = NULL;
+    if (xy_program_create(name, &scan->program) != XY_OK)
+        scan_leave(scan, XY_ENOMEM);
+    scan->unknowns.count = 0;
+    emit_records(t);
+    for (scan_decl_t *d = scan->globals; d != NULL; d = d->next)
+        if (d->is_named)
+            emit_variable(t, d, d->at, d->init != NULL);
+    for (scan_decl_t *f = scan->functions; f != NULL; f = f->next)
+        if (f->flow->is_reached && !scan_is_kernel(scan, f) &&
+            (f == scan->main || f->flow->has_kept || f->flow->needs_result))
+            emit_function(t, f);
+}
+
+static size_t count_named(const xy_scan_t *scan)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < scan->decls.capacity; i++)
+        if (scan->decls.slots[i].value != NULL)
+            count += ((scan_decl_t *)scan->decls.slots[i].value)->is_named;
+    for (size_t i = 0; i < scan->records.capacity; i++) {
+        const scan_record_t *record = scan->records.slots[i].value;
+
+        if (record == NULL)
+            continue;
+        count += record->is_named;
+        for (const scan_field_t *f = record->fields; f != NULL; f = f->next)
+            count += f->is_named;
+    }
+    return count;
+}
+
+/* Variables, members and structs are declared when an element names them. Elements come behind
+ * their declarations, so it takes rounds until no new name appears. */
+void scan_emit(xy_scan_t *scan)
+{
+    const char *path = scan_file_name(scan, scan->main->at.file);
+    const char *name = strrchr(path, '/') != NULL ? strrchr(path, '/') + 1 : path;
+    scan_emit_t t = {.scan = scan};
+    size_t before;
+
+    do {
+        before = count_named(scan);
+        emit_program(&t, name);
+    } while (count_named(scan) != before);
+    emit_program(&t, name);
+    if (xy_program_failed(scan->program))
+        scan_leave(scan, xy_fail_memory("describing the program"));
+}

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Elements for the effects of expressions: calls of MPI and kernels, assignments, unknown values.
+ */
+#include <string.h>
+
+#include "program/scan_emit.h"
+
+xy_node_t *scan_emit_add(scan_emit_t *t, xy_node_kind_t kind, scan_place_t at)
+{
+    return xy_program_add(t->scan->program, t->at, kind, scan_file_name(t->scan, at.file), at.line);
+}
+
+static void set(scan_emit_t *t, xy_node_t *node, const char *name, const char *value)
+{
+    xy_program_set(t->scan->program, node, name, value);
+}
+
+static void emit_do(scan_emit_t *t, const char *text, scan_place_t at)
+{
+    set(t, scan_emit_add(t, XY_NODE_DO, at), "c", text);
+}
+
+/* ---- Unknown values ---------------------------------------------------------------------- */
+
+static const char *data_reason(xy_scan_t *scan, const scan_expr_t *e)
+{
+    scan_access_t access = scan_access(scan, e);
+    char buffer[160];
+
+    snprintf(buffer, sizeof(buffer), "computed from data (%s)",
+             access.count > 0 ? XY_VEC_AT(&scan->locations, scan_location_t, access.ids[0]).name
+                              : "not followed");
+    return scan_copy(scan, buffer);
+}
+
+const char *scan_reason(xy_scan_t *scan, const scan_expr_t *e)
+{
+    char buffer[160];
+
+    if (!scan_is_unknowable(scan, e))
+        return NULL;
+    if (e->kind == SCAN_E_CALL) {
+        for (const scan_expr_t *a = e->args; a != NULL && e->decl != NULL; a = a->next)
+            if (scan_is_library(e->decl->name) && scan_is_unknowable(scan, a))
+                return scan_reason(scan, a);
+        snprintf(buffer, sizeof(buffer), "result of %s%s",
+                 e->decl != NULL ? e->decl->name : "a function that a pointer names",
+                 e->decl != NULL ? "()" : "");
+        return scan_copy(scan, buffer);
+    }
+    for (const scan_expr_t *a = e->args; a != NULL; a = a->next)
+        if (scan_is_unknowable(scan, a))
+            return scan_reason(scan, a);
+    if (e->kind != SCAN_E_INDEX && e->kind != SCAN_E_MEMBER && e->kind != SCAN_E_NAME) {
+        if (e->a != NULL && scan_is_unknowable(scan, e->a))
+            return scan_reason(scan, e->a);
+        if (e->b != NULL && scan_is_unknowable(scan, e->b))
+            return scan_reason(scan, e->b);
+        if (e->c != NULL && scan_is_unknowable(scan, e->c))
+            return scan_reason(scan, e->c);
+    }
+    return e->kind == SCAN_E_OTHER ? e->text : data_reason(scan, e);
+}
+
+/* What --assume says about a name, or NULL. */
+static const char *assumed(const xy_scan_t *scan, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (const char *const *a = scan->options->assumed; a != NULL && *a != NULL; a++)
+        if (strncmp(*a, name, length) == 0 && (*a)[length] == '=')
+            return *a + length + 1;
+    return NULL;
+}
+
+static const char *join(xy_scan_t *scan, const char *a, const char *b, const char *c)
+{
+    size_t length = strlen(a) + strlen(b) + strlen(c) + 1;
+    char *text = scan_alloc(scan, length);
+
+    snprintf(text, length, "%s%s%s", a, b, c);
+    return text;
+}
+
+static void note_unknown(scan_emit_t *t, const char *name, const char *reason, scan_place_t at)
+{
+    scan_unknown_t *u = xy_vec_push(&t->scan->unknowns);
+
+    if (u == NULL)
+        scan_leave(t->scan, xy_fail_memory("describing the program"));
+    *u = (scan_unknown_t){name, reason, at};
+}
+
+/* The name of an unknown value, without what cannot be written in front of '='. */
+void scan_emit_unknown(scan_emit_t *t, const char *target, const char *reason, scan_place_t at)
+{
+    const char *value = assumed(t->scan, target);
+    xy_node_t *node;
+
+    if (value != NULL) {
+        emit_do(t, join(t->scan, target, " = ", value), at);
+        note_unknown(t, NULL, target, at); /* used */
+        return;
+    }
+    node = scan_emit_add(t, XY_NODE_UNKNOWN, at);
+    set(t, node, "name", target);
+    set(t, node, "reason", reason);
+    set(t, node, "target", target);
+    note_unknown(t, target, reason, at);
+}
+
+/* A variable for the unknown part of an expression: unknown_42, unknown_42b. */
+static void emit_stand_in(scan_emit_t *t, scan_expr_t *e)
+{
+    xy_node_t *node;
+    char buffer[64];
+
+    if (e->stand_in == NULL) {
+        snprintf(buffer, sizeof(buffer), "unknown_%ld_%d", e->at.line, ++t->scan->stand_ins);
+        e->stand_in = scan_copy(t->scan, buffer);
+    }
+    node = scan_emit_add(t, XY_NODE_VARIABLE, e->at);
+    set(t, node, "name", e->stand_in);
+    set(t, node, "type", e->type->kind == SCAN_REAL ? "double" : "long");
+    scan_emit_unknown(t, e->stand_in, scan_reason(t->scan, e), e->at);
+}
+
+/* ---- Calls ------------------------------------------------------------------------------- */
+
+static const char *mpi_argument(scan_emit_t *t, const xy_mpi_call_t *call, int i,
+                                const scan_expr_t *e)
+{
+    bool is_null = e->kind == SCAN_E_INT && e->value == 0;
+
+    switch (call->kinds[i]) {
+    case XY_ARG_BUFFER:
+        if (e->kind == SCAN_E_INT && e->value == 1)
+            return "MPI_IN_PLACE";
+        return e->is_kept ? scan_print(t->scan, scan_strip(e)) : NULL;
+    case XY_ARG_POINTER:
+        if (strcmp(call->args[i], "status") == 0 && (is_null || !e->is_kept) &&
+            strncmp(call->name, "MPI_Get_", 8) != 0)
+            return "MPI_STATUS_IGNORE";
+        if (strcmp(call->args[i], "array_of_statuses") == 0 && (is_null || !e->is_kept))
+            return "MPI_STATUSES_IGNORE";
+        return scan_print(t->scan, scan_strip(e));
+    case XY_ARG_VALUE:
+        return scan_print(t->scan, e);
+    default:
+        return NULL;
+    }
+}
+
+static void emit_mpi(scan_emit_t *t, scan_expr_t *e)
+{
+    const char *name = e->decl->name + (e->decl->name[0] == 'P');
+    const xy_mpi_call_t *call = xy_mpi_call_find(name);
+    const char *texts[XY_MPI_ARGS_MAX] = {NULL};
+    int count = 0;
+
+    for (scan_expr_t *a = e->args; a != NULL && count < XY_MPI_ARGS_MAX; a = a->next, count++) {
+        if (call->kinds[count] == XY_ARG_VALUE)
+            scan_emit_before(t, a);
+        else
+            scan_emit_effects(t, a);
+        texts[count] = mpi_argument(t, call, count, a);
+    }
+    xy_program_add_mpi(t->scan->program, t->at, scan_file_name(t->scan, e->at.file), e->at.line,
+                       name, count, texts);
+}
+
+static void emit_kernel(scan_emit_t *t, scan_expr_t *e)
+{
+    xy_node_t *node;
+    const char *sizes;
+    int i = 0;
+
+    for (scan_expr_t *a = e->args; a != NULL; a = a->next, i++)
+        if (scan_kernel_takes(e, i, a))
+            scan_emit_before(t, a);
+        else
+            scan_emit_effects(t, a);
+    node = scan_emit_add(t, XY_NODE_KERNEL, e->at);
+    set(t, node, "name", scan_kernel_name(e->decl));
+    sizes = scan_kernel_sizes(t->scan, e);
+    if (*sizes != '\0')
+        set(t, node, "sizes", sizes);
+}
+
+/* sscanf(text, "%d", &n) is n = atoi(text). */
+static bool emit_sscanf(scan_emit_t *t, scan_expr_t *e)
+{
+    static const struct {
+        const char *format, *function;
+    } simple[] = {{"\"%d\"", "atoi"},  {"\"%i\"", "atoi"},  {"\"%u\"", "atoi"},
+                  {"\"%ld\"", "atol"}, {"\"%lf\"", "atof"}, {"\"%f\"", "atof"}};
+    scan_expr_t *text = e->args, *format = text != NULL ? text->next : NULL;
+    scan_expr_t *target = format != NULL ? format->next : NULL;
+
+    if (target == NULL || target->next != NULL || strcmp(e->decl->name, "sscanf") != 0 ||
+        scan_strip(format)->kind != SCAN_E_STRING || scan_strip(target)->op != SCAN_OP_ADDRESS)
+        return false;
+    for (size_t i = 0; i < sizeof(simple) / sizeof(simple[0]); i++)
+        if (strcmp(scan_strip(format)->text, simple[i].format) == 0) {
+            const char *a = scan_print(t->scan, scan_strip(target)->a);
+            const char *b = scan_print(t->scan, text);
+
+            emit_do(t,
+                    join(t->scan, join(t->scan, a, " = ", simple[i].function), "(",
+                         join(t->scan, b, ")", "")),
+                    e->at);
+            return true;
+        }
+    return false;
+}
+
+static void emit_foreign(scan_emit_t *t, scan_expr_t *e)
+{
+    const char *reason;
+
+    for (scan_expr_t *a = e->args; a != NULL; a = a->next)
+        scan_emit_effects(t, a);
+    if (!e->is_kept || emit_sscanf(t, e))
+        return;
+    reason = join(t->scan, "set by ", e->decl != NULL ? e->decl->name : "a function",
+                  e->decl != NULL ? "()" : "");
+    for (scan_expr_t *a = e->args; a != NULL; a = a->next)
+        if (a->is_kept && a->is_unknown) {
+            const scan_expr_t *p = scan_strip(a);
+
+            if (p->kind == SCAN_E_UNARY && p->op == SCAN_OP_ADDRESS)
+                scan_emit_unknown(t, scan_print(t->scan, p->a), reason, e->at);
+            else
+                scan_emit_unknown(t, join(t->scan, scan_print(t->scan, p), "[0]", ""), reason,
+                                  e->at);
+        }
+}
+
+static void emit_call(scan_emit_t *t, scan_expr_t *e)
+{
+    const scan_decl_t *p = e->decl != NULL ? e->decl->params : NULL;
+
+    if (scan_is_mpi(e->decl) && e->is_kept) {
+        emit_mpi(t, e);
+    } else if (scan_is_kernel(t->scan, e->decl)) {
+        emit_kernel(t, e);
+    } else if (e->decl != NULL && e->decl->body != NULL && e->is_kept) {
+        for (scan_expr_t *a = e->args; a != NULL; a = a->next, p = p != NULL ? p->next : NULL)
+            if (p != NULL && p->is_kept)
+                scan_emit_before(t, a);
+            else
+                scan_emit_effects(t, a);
+        emit_do(t, scan_print(t->scan, e), e->at);
+    } else if (e->is_kept && e->decl != NULL && scan_is_exit(e->decl->name)) {
+        emit_do(t, strcmp(e->decl->name, "abort") == 0 ? "exit(1)" : scan_print(t->scan, e), e->at);
+    } else if (e->is_kept && e->decl != NULL && scan_is_library(e->decl->name)) {
+        emit_do(t, scan_print(t->scan, e), e->at); /* memset and memcpy */
+    } else {
+        emit_foreign(t, e);
+    }
+}
+
+/* ---- Effects ----------------------------------------------------------------------------- */
+
+static bool has_kept(const scan_expr_t *e)
+{
+    if (e == NULL)
+        return false;
+    if (e->is_kept)
+        return true;
+    for (const scan_expr_t *a = e->args; a != NULL; a = a->next)
+        if (has_kept(a))
+            return true;
+    return has_kept(e->a) || has_kept(e->b) || has_kept(e->c);
+}
+
+/* `test && f()` and `test ? f() : g()` as statements. */
+static void emit_choice(scan_emit_t *t, scan_expr_t *e)
+{
+    xy_node_t *at = t->at, *node;
+    scan_expr_t *then = e->b, *other = e->kind == SCAN_E_CHOICE ? e->c : NULL;
+
+    if (!has_kept(then) && !has_kept(other)) {
+        scan_emit_effects(t, e->a);
+        return;
+    }
+    scan_emit_before(t, e->a);
+    node = scan_emit_add(t, XY_NODE_IF, e->at);
+    set(t, node, "c",
+        e->op == SCAN_OP_OR ? join(t->scan, "!(", scan_print(t->scan, e->a), ")")
+                            : scan_print(t->scan, e->a));
+    t->at = node;
+    scan_emit_effects(t, then);
+    if (has_kept(other)) {
+        t->at = scan_emit_add(t, XY_NODE_ELSE, other->at);
+        scan_emit_effects(t, other);
+    }
+    t->at = at;
+}
+
+static void emit_assign(scan_emit_t *t, scan_expr_t *e)
+{
+    if (!e->is_kept) {
+        scan_emit_effects(t, e->a);
+        if (e->b != NULL)
+            scan_emit_effects(t, e->b);
+    } else if (e->b != NULL && e->b->is_unknown) {
+        scan_emit_effects(t, e->b);
+        scan_emit_unknown(t, scan_print(t->scan, e->a),
+                          scan_reason(t->scan, e->b) != NULL ? scan_reason(t->scan, e->b)
+                                                             : scan_reason(t->scan, e->a),
+                          e->at);
+    } else {
+        scan_emit_before(t, e);
+        emit_do(t, scan_print(t->scan, e), e->at);
+    }
+}
+
+void scan_emit_effects(scan_emit_t *t, scan_expr_t *e)
+{
+    if (e == NULL || !has_kept(e))
+        return;
+    if (e->kind == SCAN_E_ASSIGN || e->kind == SCAN_E_STEP)
+        emit_assign(t, e);
+    else if (e->kind == SCAN_E_CALL)
+        emit_call(t, e);
+    else if (e->kind == SCAN_E_CHOICE ||
+             (e->kind == SCAN_E_BINARY && (e->op == SCAN_OP_AND || e->op == SCAN_OP_OR)))
+        emit_choice(t, e);
+    else {
+        scan_emit_effects(t, e->a);
+        scan_emit_effects(t, e->b);
+        scan_emit_effects(t, e->c);
+        for (scan_expr_t *a = e->args; a != NULL; a = a->next)
+            scan_emit_effects(t, a);
+    }
+}
+
+static bool is_hoisted(const xy_scan_t *scan, const scan_expr_t *e)
+{
+    return e->kind == SCAN_E_CALL && e->is_kept &&
+           (scan_is_mpi(e->decl) || scan_is_kernel(scan, e->decl));
+}
+
+bool scan_has_before(const xy_scan_t *scan, const scan_expr_t *e)
+{
+    if (e == NULL)
+        return false;
+    if (e->is_unknown || is_hoisted(scan, e))
+        return true;
+    for (const scan_expr_t *a = e->args; a != NULL; a = a->next)
+        if (scan_has_before(scan, a))
+            return true;
+    return scan_has_before(scan, e->a) || scan_has_before(scan, e->b) ||
+           scan_has_before(scan, e->c);
+}
+
+void scan_emit_before(scan_emit_t *t, scan_expr_t *e)
+{
+    if (e == NULL || !scan_has_before(t->scan, e))
+        return;
+    if (e->is_unknown) {
+        scan_emit_effects(t, e);
+        emit_stand_in(t, e);
+        return;
+    }
+    if (is_hoisted(t->scan, e)) {
+        emit_call(t, e);
+        return;
+    }
+    if (e->kind == SCAN_E_CHOICE || e->op == SCAN_OP_AND || e->op == SCAN_OP_OR) {
+        if (scan_has_before(t->scan, e->b) || scan_has_before(t->scan, e->c))
+            scan_fail(t->scan, XY_EINVAL, e->at,
+                      "a call of MPI or of a kernel, or a value that is not known, depends on "
+                      "another part of its expression: write it as a statement of its own");
+    }
+    scan_emit_before(t, e->a);
+    scan_emit_before(t, e->b);
+    scan_emit_before(t, e->c);
+    for (scan_expr_t *a = e->args; a != NULL; a = a->next)
+        scan_emit_before(t, a);
+}

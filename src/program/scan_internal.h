@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parts of the scan: clang's tree (scan_clang.c) is copied into ours (scan_tree.h), which is
+ * bound (scan_alias.c), sliced (scan_slice.c) and described (scan_emit.c). */
+#ifndef XY_PROGRAM_SCAN_INTERNAL_H
+#define XY_PROGRAM_SCAN_INTERNAL_H
+
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdnoreturn.h>
+
+#include "program/scan.h"
+#include "program/scan_tree.h"
+
+struct xy_scan {
+    const xy_scan_options_t *options;
+    const char *const *paths;
+    int count;
+    xy_arena_t *arena;
+    jmp_buf leave; /* what cannot go on leaves from any depth: scan_leave() */
+    xy_status_t status;
+    void *index, *unit; /* of libclang, while it reads */
+    void *last_file;    /* of libclang, and its number in `files` */
+    int last_number;
+    xy_vec_t files; /* scan_file_t */
+    xy_hash_t decls, records;
+    scan_decl_t *functions, *globals; /* lists, last first */
+    scan_decl_t *main;
+    xy_program_t *program;
+    xy_vec_t locations; /* scan_location_t */
+    xy_vec_t carried;   /* scan_carried_t: messages that set variables of the slice */
+    xy_vec_t unknowns;  /* scan_unknown_t */
+    int stand_ins;      /* variables for parts of expressions that are not known */
+};
+
+/* End the scan from any depth, with what was said. No frame of another library is on the stack
+ * where they are called. */
+noreturn void scan_leave(xy_scan_t *scan, xy_status_t status);
+noreturn void scan_fail(xy_scan_t *scan, xy_status_t status, scan_place_t at, const char *format,
+                        ...) __attribute__((format(printf, 4, 5)));
+
+/* From the arena, zeroed; leave when memory runs out. */
+void *scan_alloc(xy_scan_t *scan, size_t size);
+char *scan_copy(xy_scan_t *scan, const char *s);
+
+/* Parse one more source into functions and globals. */
+void scan_clang_parse(xy_scan_t *scan, const char *path);
+/* Free what libclang still holds. */
+void scan_clang_close(xy_scan_t *scan);
+/* XY_EUNSUPPORTED, with a message: what to install. */
+xy_status_t scan_clang_load(void);
+
+const char *scan_file_name(const xy_scan_t *scan, int file);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The slice: which effects (assignments, calls), conditions and jumps are needed.
+ *
+ * Functions are walked backwards with the set of locations whose value is needed later. An
+ * assignment to one of them is kept, and what it reads becomes needed; a condition is needed when
+ * something inside is kept. What a function needs on entry is needed by its callers, and what they
+ * need after the call is needed at its end; this is repeated until nothing changes.
+ */
+#ifndef XY_PROGRAM_SCAN_SLICE_H
+#define XY_PROGRAM_SCAN_SLICE_H
+
+#include "program/scan_alias.h"
+
+typedef uint64_t *scan_set_t; /* bits of locations, after these two: */
+enum { SCAN_LATER_IN_FUNCTION, SCAN_LATER, SCAN_BITS };
+
+typedef struct scan_flow {
+    scan_set_t entry, exit; /* needed there */
+    bool is_reached, has_kept, needs_result;
+} scan_flow_t;
+
+/* A message whose contents are needed; -1: not a constant. */
+typedef struct {
+    long long datatype, tag;
+} scan_carried_t;
+
+typedef struct {
+    xy_scan_t *scan;
+    scan_decl_t *function;
+    size_t words;
+    bool has_changed;
+    scan_set_t break_set, continue_set, return_set;
+    const scan_stmt_t *break_target, *continue_target;
+    const scan_stmt_t *loop; /* the innermost around, NULL: none */
+    struct scan_free_set *free_sets;
+} scan_walk_t;
+
+void scan_slice(xy_scan_t *scan);
+
+/* Walk an expression backwards; `is_needed`: its value is. True: an effect in it is kept. */
+bool scan_walk_expr(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_needed);
+/* The same for a value that is needed, or else marked as unknown. */
+bool scan_walk_need(scan_walk_t *w, scan_expr_t *e, scan_set_t live);
+bool scan_walk_call(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_needed);
+
+void scan_walk_keep(scan_walk_t *w, bool *is_kept, scan_set_t live);
+bool scan_set_has_any(const scan_walk_t *w, scan_set_t set, const scan_access_t *access);
+void scan_set_add(scan_walk_t *w, scan_set_t set, const scan_access_t *access, long line);
+void scan_set_remove(scan_set_t set, const scan_access_t *access);
+bool scan_set_join(const scan_walk_t *w, scan_set_t set, const uint64_t *other);
+
+/* What the C library's functions do to the slice. */
+bool scan_is_library(const char *name); /* `xylem predict` evaluates it */
+bool scan_is_exit(const char *name);
+bool scan_is_kernel(const xy_scan_t *scan, const scan_decl_t *function);
+/* Is this argument of a kernel's call one of its sizes? */
+bool scan_kernel_takes(const scan_expr_t *call, int number, const scan_expr_t *arg);
+bool scan_is_mpi(const scan_decl_t *function);
+
+/* Its value depends on data, on time or on functions that are not there. */
+bool scan_is_unknowable(xy_scan_t *scan, const scan_expr_t *e);
+
+/* A pointer to floating-point numbers gets memory: how much does not matter. */
+bool scan_is_data_memory(const scan_type_t *pointer, const scan_expr_t *value);
+
+/* Mark the branches of a function that are failures. */
+void scan_failure_find(xy_scan_t *scan, const scan_decl_t *function, scan_stmt_t *body);
+
+/* Find the loops that were dropped, and how many passes they make. True: something changed. */
+bool scan_work_find(xy_scan_t *scan);
+
+#endif

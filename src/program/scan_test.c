@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <unistd.h>
+
+#include "program/scan.h"
+#include "program/testing.h"
+
+/* The description of one source, as text; the caller frees it. NULL: it failed. */
+static char *scan_with(const xy_scan_options_t *more, const char *source)
+{
+    xy_scan_options_t options = more != NULL ? *more : (xy_scan_options_t){0};
+    char path[] = "/tmp/xylem-scan-XXXXXX.c";
+    const char *paths[] = {path};
+    int fd = mkstemps(path, 2);
+    xy_scan_t *scan = NULL;
+    char *text = NULL;
+    xy_status_t st;
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, source, strlen(source)), (ssize_t)strlen(source));
+    close(fd);
+    options.include = XYLEM_INCLUDE_DIR;
+    testing_listen();
+    st = xy_scan_run(&options, 1, paths, &scan);
+    unlink(path);
+    if (st != XY_OK)
+        return NULL;
+    text = testing_print(xy_scan_program(scan));
+    xy_scan_free(scan);
+    return text;
+}
+
+static char *scan(const char *source)
+{
+    char *text = scan_with(NULL, source);
+
+    if (text == NULL)
+        print_error("%s\n", testing_said);
+    assert_non_null(text);
+    return text;
+}
+
+#define PROGRAM(body)                                                                              \
+    "#include <mpi.h>\n#include <stdio.h>\n#include <stdlib.h>\n"                                  \
+    "int main(int argc, char **argv)\n{\n    int rank, size;\n    MPI_Init(&argc, &argv);\n"       \
+    "    MPI_Comm_rank(MPI_COMM_WORLD, &rank);\n    MPI_Comm_size(MPI_COMM_WORLD, &size);\n" body  \
+    "    MPI_Finalize();\n    return 0;\n}\n"
+
+static void check_has(const char *source, const char *part)
+{
+    char *text = scan(source);
+
+    if (strstr(text, part) == NULL)
+        print_error("no '%s' in\n%s\n", part, text);
+    assert_non_null(strstr(text, part));
+    free(text);
+}
+
+static void check_lacks(const char *source, const char *part)
+{
+    char *text = scan(source);
+
+    if (strstr(text, part) != NULL)
+        print_error("'%s' in\n%s\n", part, text);
+    assert_null(strstr(text, part));
+    free(text);
+}
+
+static void check_refused(const char *source, const char *message)
+{
+    char *text = scan_with(NULL, source);
+
+    if (text != NULL || strstr(testing_said, message) == NULL)
+        print_error("'%s' instead of '%s'\n", testing_said, message);
+    assert_null(text);
+    assert_non_null(strstr(testing_said, message));
+}
+
+/* What steers messages is kept; what only fills their buffers is not. */
+static void test_slice(void **state)
+{
+    static const char send[] =
+        PROGRAM("int n = argc > 1 ? atoi(argv[1]) : 10, m = 7;\ndouble *a = malloc(n * 8);\n"
+                "m = n / 2;\nprintf(\"%d\\n\", m);\na[0] = n;\n"
+                "if (rank == 0) MPI_Send(a, n, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);\n");
+
+    (void)state;
+    check_has(send, "value=\"argc &gt; 1 ? atoi(argv[1]) : 10\"");
+    check_has(send, "<if c=\"rank == 0\"");
+    check_has(send, "<mpi call=\"MPI_Send\" count=\"n\" datatype=\"MPI_DOUBLE\" dest=\"1\"");
+    check_lacks(send, "name=\"a\"");
+    check_lacks(send, "m = n / 2");
+    check_lacks(send, "printf");
+}
+
+/* A variable that serves two loops is followed where it is needed, not where it has that name. */
+static void test_reused_variable(void **state)
+{
+    static const char source[] =
+        PROGRAM("static int a[100];\nint i;\nfor (i = 0; i < 100; i++) a[i] = i;\n"
+                "for (i = 1; i < size; i++)\n"
+                "    if (rank == 0) MPI_Send(a, 100, MPI_INT, i, 0, MPI_COMM_WORLD);\n"
+                "    else if (rank == i) MPI_Recv(a, 100, MPI_INT, 0, 0, MPI_COMM_WORLD, "
+                "MPI_STATUS_IGNORE);\n");
+
+    (void)state;
+    check_has(source, "count=\"100\" line=\"12\"");
+    check_has(source, "<for start=\"i = 1\" test=\"i &lt; size\" step=\"i++\"");
+    check_lacks(source, "a[i]");
+    check_lacks(source, "start=\"i = 0\"");
+}
+
+static void test_work(void **state)
+{
+    (void)state;
+    check_has(PROGRAM("double s = 0;\nfor (int i = 0; i < size; i++)\n"
+                      "for (int j = 2; j < 2 * rank; j += 3)\ns += i * j;\nprintf(\"%g\", s);\n"),
+              "count=\"size * (2 * rank / 3)\"");
+    /* A triangle: the outer loop stays. */
+    check_has(PROGRAM("double s = 0;\nfor (int i = 0; i < size; i++)\n"
+                      "for (int j = 0; j < i; j++)\ns += i * j;\nprintf(\"%g\", s);\n"),
+              "<for start=\"int i = 0\" test=\"i &lt; size\" step=\"i++\" line=\"11\">\n      "
+              "<compute name=");
+    check_has(PROGRAM("double s = 1;\nwhile (s < 100)\ns *= 1.5;\nprintf(\"%g\", s);\n"),
+              "count=\"1\" line=\"11\"");
+}
+
+static void test_functions(void **state)
+{
+    static const char source[] =
+        "#include <mpi.h>\ntypedef struct { int rank, size; double load; } world_t;\n"
+        "static void split(int n, int *first, int *count, const world_t *w, double *sum)\n"
+        "{\n*first = n * w->rank / w->size;\n*count = n / w->size;\n*sum = n;\n}\n"
+        "int main(int argc, char **argv)\n{\nworld_t w;\nint first, count;\ndouble sum[1000];\n"
+        "MPI_Init(&argc, &argv);\nMPI_Comm_rank(MPI_COMM_WORLD, &w.rank);\n"
+        "MPI_Comm_size(MPI_COMM_WORLD, &w.size);\nw.load = 1;\n"
+        "split(100, &first, &count, &w, sum);\n"
+        "MPI_Bcast(sum, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);\nMPI_Finalize();\n}\n";
+
+    (void)state;
+    check_has(source, "<do c=\"split(100, &amp;count, &amp;w)\"");
+    check_has(source, "<do c=\"*count = n / w-&gt;size\"");
+    check_has(source, "<field name=\"size\" type=\"int\"/>");
+    check_lacks(source, "first");
+    check_lacks(source, "load");
+}
+
+/* A value that the root reads reaches the others with the message. */
+static void test_carried(void **state)
+{
+    static const char source[] =
+        PROGRAM("int n = 0, m = 0;\nif (rank == 0) n = atoi(argv[1]);\n"
+                "MPI_Bcast(&n, 1, MPI_INT, 0, MPI_COMM_WORLD);\n"
+                "MPI_Bcast(&m, 1, MPI_INT, 0, MPI_COMM_WORLD);\n"
+                "for (int i = 0; i < n; i++) MPI_Barrier(MPI_COMM_WORLD);\n");
+
+    (void)state;
+    check_has(source, "<mpi call=\"MPI_Bcast\" buffer=\"&amp;n\" count=\"1\"");
+    check_lacks(source, "&amp;m");
+    check_has(
+        PROGRAM("int n = 5;\nif (rank == 0) MPI_Send(&n, 1, MPI_INT, 1, 3, MPI_COMM_WORLD);\n"
+                "if (rank == 1) { int k; MPI_Recv(&k, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, "
+                "MPI_STATUS_IGNORE);\nMPI_Send(argv, k, MPI_BYTE, 2, 4, MPI_COMM_WORLD); }\n"),
+        "<mpi call=\"MPI_Send\" buf=\"&amp;n\"");
+}
+
+static void test_unknown(void **state)
+{
+    static const char source[] =
+        PROGRAM("double *x = malloc(800), e = 1;\nint n = rand();\nwhile (e > 0.1) {\n"
+                "e = 0;\nfor (int i = 0; i < 100; i++) e += x[i];\n"
+                "MPI_Allreduce(MPI_IN_PLACE, x, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);\n}\n");
+    static const char *const assumed[] = {"n=100", NULL};
+    static const char *const wrong[] = {"k=100", NULL};
+    char *text;
+
+    (void)state;
+    check_has(source, "<unknown name=\"n\" reason=\"result of rand()\" target=\"n\"");
+    check_has(source, "<unknown name=\"e\" reason=\"computed from data (x)\" target=\"e\"");
+    check_has(source, "sendbuf=\"MPI_IN_PLACE\"");
+    text = scan_with(&(xy_scan_options_t){.assumed = assumed}, source);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "<do c=\"n = 100\""));
+    assert_null(strstr(text, "name=\"n\" reason"));
+    free(text);
+    assert_null(scan_with(&(xy_scan_options_t){.assumed = wrong}, source));
+    assert_non_null(strstr(testing_said, "no unknown value has that name"));
+}
+
+static void test_kernels(void **state)
+{
+    static const char source[] =
+        "#include <mpi.h>\n"
+        "void cblas_dgemm(int, int, int, int, int, int, double, const double *, int, "
+        "const double *, int, double, double *, int);\n"
+        "void relax(double *a, int rows, int columns) { for (int i = 0; i < rows; i++) a[i] = 0; "
+        "}\n"
+        "int main(int argc, char **argv)\n{\ndouble a[8];\nint n = argc;\nMPI_Init(&argc, &argv);\n"
+        "cblas_dgemm(101, 111, 111, n, 2, n / 2, 1.0, a, n, a, 2, 0.0, a, 2);\n"
+        "relax(a, n, 3);\nMPI_Finalize();\n}\n";
+    static const char *const kernels[] = {"relax", NULL};
+    char *text = scan_with(&(xy_scan_options_t){.kernels = kernels}, source);
+
+    (void)state;
+    assert_non_null(text);
+    assert_non_null(strstr(text, "<kernel name=\"dgemm\" sizes=\"n, 2, n / 2\""));
+    assert_non_null(strstr(text, "<kernel name=\"relax\" sizes=\"n, 3\""));
+    assert_null(strstr(text, "<function name=\"relax\""));
+    free(text);
+}
+
+/* Failures are assumed not to happen; what the slice can follow is tested. */
+static void test_failures(void **state)
+{
+    static const char source[] =
+        PROGRAM("double *a = malloc(80);\nif (a == NULL) MPI_Abort(MPI_COMM_WORLD, 1);\n"
+                "if (size < 2) { printf(\"two\\n\"); MPI_Abort(MPI_COMM_WORLD, 2); }\n"
+                "MPI_Barrier(MPI_COMM_WORLD);\n");
+
+    (void)state;
+    check_lacks(source, "errorcode=\"1\"");
+    check_has(source, "<if c=\"size &lt; 2\"");
+    check_has(source, "errorcode=\"2\"");
+}
+
+static void test_refused(void **state)
+{
+    (void)state;
+    check_refused("int main(void) { return x; }\n", ".c:1: use of undeclared identifier 'x'");
+    check_refused("#include <mpi.h>\nint f(void) { return 1; }\n", "no function main()");
+    check_refused("int main(void) { return 0; }\n", "calls no MPI function");
+    check_refused(PROGRAM("again: MPI_Barrier(MPI_COMM_WORLD);\nif (size > 3) goto again;\n"),
+                  "goto and labels are not understood in main()");
+    check_refused("#include <mpi.h>\nstatic void f(int n)\n"
+                  "{ MPI_Barrier(MPI_COMM_WORLD); if (n > 0) f(n - 1); }\n"
+                  "int main(void) { MPI_Init(0, 0); f(3); MPI_Finalize(); }\n",
+                  ".c:3: f() calls itself");
+    check_refused("#include <mpi.h>\nstatic void f(void) { MPI_Barrier(MPI_COMM_WORLD); }\n"
+                  "int main(void) { void (*p)(void) = f; MPI_Init(0, 0); p(); MPI_Finalize(); }\n",
+                  "a call through a function pointer");
+    check_refused(
+        PROGRAM("MPI_Win w;\nMPI_Win_create(0, 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &w);\n"),
+        "MPI_Win_create cannot be simulated");
+}
+
+/* With the k-th allocation failing, it fails in one message and loses nothing. */
+static void test_memory(void **state)
+{
+    static const char source[] = PROGRAM("for (int i = 0; i < size; i++) "
+                                         "MPI_Bcast(&rank, i, MPI_INT, 0, MPI_COMM_WORLD);\n");
+    char *text = scan(source);
+
+    (void)state;
+    free(text);
+    for (long k = 1;; k++) {
+        bool is_hit;
+
+        xy_memory_fail_at(k);
+        text = scan_with(NULL, source);
+        is_hit = xy_memory_fail_hit() != 0;
+        xy_memory_fail_at(0);
+        assert_true(is_hit || text != NULL);
+        free(text);
+        if (!is_hit)
+            break;
+        assert_null(text);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_slice),   cmocka_unit_test(test_reused_variable),
+        cmocka_unit_test(test_work),    cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_carried), cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_kernels), cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_refused), cmocka_unit_test(test_memory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* xylem scan: from C sources to a program description. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "program/program.h"
+#include "verbs.h"
+
+typedef struct {
+    const char *output, *show, *standard;
+    xy_vec_t includes, defines, kernels, assumed;
+    bool list;
+} values_t;
+
+static const char *const styles[] = {"text", "html", NULL};
+
+static const xy_option_t options[] = {
+    {"output", 'o', XY_OPT_STRING, "FILE", offsetof(values_t, output),
+     .help = "write the description there (\"-\": standard output)", .complete = "file"},
+    {"include", 'I', XY_OPT_LIST, "DIR", offsetof(values_t, includes),
+     .help = "look for headers there, too", .complete = "directory"},
+    {"define", 'D', XY_OPT_LIST, "NAME[=VALUE]", offsetof(values_t, defines),
+     .help = "define a macro"},
+    {"std", 0, XY_OPT_STRING, "STANDARD", offsetof(values_t, standard),
+     .help = "the C standard that the program follows: c89, gnu11, ...", .preset = "gnu11"},
+    {"kernel", 0, XY_OPT_LIST, "NAME", offsetof(values_t, kernels),
+     .help = "this function is a compute kernel, costed by a model of its own; cblas_*, LAPACKE_* "
+             "and clapack_* are without being named"},
+    {"assume", 0, XY_OPT_LIST, "NAME=VALUE", offsetof(values_t, assumed),
+     .help = "give a value that the source does not: a C expression"},
+    {"show", 0, XY_OPT_CHOICE, "STYLE", offsetof(values_t, show), .choices = styles,
+     .help = "print the sources with what was dropped in grey, or behind // where the output is "
+             "no terminal; html: a page"},
+    {"list", 0, XY_OPT_FLAG, .offset = offsetof(values_t, list),
+     .help = "print what was kept and why, and what is not known"},
+    {0}};
+
+/* -IDIR, -DNAME and -std=... as clang takes them, in fresh memory. */
+static xy_status_t make_flags(const values_t *v, char ***flags_p)
+{
+    size_t count = v->includes.count + v->defines.count + 1, n = 0;
+    char **flags = xy_calloc(count + 1, sizeof(*flags));
+    bool is_full = flags == NULL;
+
+    *flags_p = flags;
+    for (size_t i = 0; i < v->includes.count && !is_full; i++)
+        is_full |= (flags[n++] = xy_sprintf("-I%s", XY_VEC_AT(&v->includes, char *, i))) == NULL;
+    for (size_t i = 0; i < v->defines.count && !is_full; i++)
+        is_full |= (flags[n++] = xy_sprintf("-D%s", XY_VEC_AT(&v->defines, char *, i))) == NULL;
+    if (!is_full)
+        is_full |= (flags[n++] = xy_sprintf("-std=%s", v->standard)) == NULL;
+    return is_full ? xy_fail_memory("scanning a program") : XY_OK;
+}
+
+static void free_flags(char **flags)
+{
+    for (size_t i = 0; flags != NULL && flags[i] != NULL; i++)
+        xy_free(flags[i]);
+    xy_free(flags);
+}
+
+/* The list with a NULL behind it; the vector keeps the memory. */
+static const char *const *names(const xy_vec_t *list)
+{
+    xy_vec_t *v = (xy_vec_t *)(uintptr_t)list;
+
+    if (xy_vec_push(v) == NULL)
+        return NULL;
+    v->count--;
+    return v->data;
+}
+
+/* Where this command has its mpi.h: beside the directory that it is in, in an installed tree and in
+ * a build tree. */
+static xy_status_t find_include(char **include_p)
+{
+    char *path = realpath("/proc/self/exe", NULL), *slash;
+
+    for (int up = 0; up < 2 && path != NULL; up++) {
+        slash = strrchr(path, '/');
+        if (slash != NULL)
+            *slash = '\0';
+    }
+    *include_p = path != NULL ? xy_sprintf("%s/include", path) : NULL;
+    free(path);
+    return *include_p != NULL ? XY_OK : xy_fail_memory("scanning a program");
+}
+
+static xy_status_t print(const values_t *v, xy_scan_t *scan)
+{
+    xy_scan_style_t style = isatty(STDOUT_FILENO) ? XY_SCAN_COLOUR : XY_SCAN_PLAIN;
+
+    if (v->list)
+        xy_scan_list(scan, stdout);
+    if (v->show != NULL)
+        return xy_scan_show(scan, strcmp(v->show, "html") == 0 ? XY_SCAN_HTML : style, stdout);
+    return XY_OK;
+}
+
+static xy_status_t finish(const values_t *v, xy_scan_t *scan)
+{
+    bool is_shown = v->list || v->show != NULL;
+    xy_status_t st = print(v, scan);
+
+    if (st == XY_OK && (v->output != NULL || !is_shown))
+        st = xy_program_write(xy_scan_program(scan), v->output != NULL ? v->output : "-");
+    if (st == XY_OK && !v->list && xy_scan_unknowns(scan, stderr) > 0)
+        xy_warn("give these values with --assume NAME=VALUE, here or to 'xylem predict'");
+    return st;
+}
+
+static xy_status_t run(const xy_command_t *command, const void *values_p, int argc, char **argv)
+{
+    const values_t *v = values_p;
+    xy_scan_options_t o = {.kernels = names(&v->kernels), .assumed = names(&v->assumed)};
+    char **flags = NULL, *include = NULL;
+    xy_scan_t *scan = NULL;
+    xy_status_t st = make_flags(v, &flags);
+
+    (void)command;
+    if (st == XY_OK)
+        st = find_include(&include);
+    o.flags = (const char *const *)flags;
+    o.include = include;
+    if (st == XY_OK)
+        st = xy_scan_run(&o, argc, (const char *const *)argv, &scan);
+    if (st == XY_OK)
+        st = finish(v, scan);
+    xy_scan_free(scan);
+    free_flags(flags);
+    xy_free(include);
+    return st;
+}
+
+const xy_command_t verb_scan = {
+    .name = "scan",
+    .summary = "describe a C program: its messages, kernels and what steers them",
+    .synopsis = "FILE.c...",
+    .description =
+        "Reads the C sources of an MPI program (all of its files) and writes a description of "
+        "what matters for its run time: calls of MPI, calls of compute kernels, and the "
+        "statements that decide which of them are made, and with which sizes. The rest is "
+        "dropped; loops that are dropped leave the number of their passes. 'xylem predict' walks "
+        "the description for any number of processes on any machine.\n\n"
+        "Values that the source does not give (results of random numbers, of files that are "
+        "read, of floating-point data) are listed with their lines. Failures (memory that runs "
+        "out, MPI calls that do not succeed) are assumed not to happen.\n\n"
+        "Needs libclang 19.",
+    .examples = "xylem scan heat.c -o heat.xml\n    describe a program\n"
+                "xylem scan main.c grid.c -Iinclude -DN=100 --kernel relax -o p.xml\n"
+                "    several files, with a kernel of one's own\n"
+                "xylem scan cg.c --assume residual=1 --show=text\n"
+                "    look at what is kept\n",
+    .options = options,
+    .values_size = sizeof(values_t),
+    .positional_min = 1,
+    .positional_max = -1,
+    .complete = "file",
+    .run = run,
+};
