@@ -150,6 +150,24 @@ static void make_pools(xy_vjob_t *job)
     job->all_shapes = XY_VEC_INIT(job_shape_t *);
 }
 
+static xy_status_t find_library(xy_vjob_t *job)
+{
+    const char *name = job->config.library != NULL ? job->config.library : "xylem";
+    const xy_coll_library_t *const *all = xy_coll_libraries();
+    xy_text_t text = XY_TEXT_INIT;
+    xy_status_t st;
+
+    job->library = xy_coll_library_find(name);
+    if (job->library != NULL)
+        return XY_OK;
+    for (int i = 0; all[i] != NULL; i++)
+        xy_text_addf(&text, "%s%s", i > 0 ? ", " : "", all[i]->name);
+    st = xy_fail(XY_EUSAGE, "no MPI library '%s' is known; there are: %s", name,
+                 text.s != NULL ? text.s : "");
+    xy_text_cleanup(&text);
+    return st;
+}
+
 static xy_status_t make(xy_vjob_t *job)
 {
     xy_status_t st;
@@ -159,7 +177,9 @@ static xy_status_t make(xy_vjob_t *job)
     make_pools(job);
     if (xy_arena_create(&job->arena) != XY_OK)
         return xy_fail_memory("simulating a job");
-    st = find_cores(job);
+    st = find_library(job);
+    if (st == XY_OK)
+        st = find_cores(job);
     if (st == XY_OK)
         st = place_comm_cores(job);
     if (st == XY_OK)

@@ -22,7 +22,6 @@ static bool find_link(xy_vjob_t *job, xy_vcomm_t *comm)
     for (int32_t i = 1; i < comm->count && other == first; i++)
         if (job->procs[comm->procs[i]].host != job->procs[first].host)
             other = comm->procs[i];
-    comm->is_in_node = other == first;
     if (job->has_link) {
         comm->link = job->link;
         return true;

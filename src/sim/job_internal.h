@@ -196,7 +196,6 @@ struct xy_vcomm {
     xy_vcoll_t *oldest;  /* of those that are not over */
     xy_vcoll_t **newest; /* where the next one goes */
     xy_vcoll_t *free;
-    bool is_in_node;
     xy_coll_link_t link; /* for the chooser */
     uint64_t layout;     /* nodes and link */
     xy_hash_t ranks;     /* process to rank + 1, where the numbers differ */
@@ -238,6 +237,7 @@ struct xy_vcoll {
 struct xy_vjob {
     xy_vjob_config_t config;
     xy_vjob_costs_t costs;
+    const xy_coll_library_t *library;
     xy_coll_link_t link;
     bool has_link;
     xy_vclock_t clock;

@@ -33,6 +33,7 @@ static xy_vreq_t *request_new(xy_vjob_t *job, int32_t proc, job_request_kind_t k
     r->message = NULL;
     r->coll = NULL;
     r->node = NULL;
+    r->status = (xy_vjob_status_t){.source = XY_VJOB_ANY, .tag = XY_VJOB_ANY};
     return r;
 }
 

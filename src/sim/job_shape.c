@@ -148,20 +148,27 @@ static const xy_coll_algorithm_t *find_named(const char *name, const xy_coll_req
     return NULL;
 }
 
+/* Nonblocking ones that threads make progress with are schedules, also inside a node. */
+static bool is_scheduled(const xy_vjob_t *job, const xy_coll_request_t *q)
+{
+    return job->library->rules == NULL && q->is_nonblocking &&
+           job->config.progress == XY_SIM_THREADS;
+}
+
 static xy_status_t choose(const xy_vjob_t *job, const xy_vcomm_t *comm, xy_coll_request_t *q,
                           const xy_coll_algorithm_t **algorithm_p)
 {
+    xy_coll_choice_t choice;
+    xy_status_t st;
+
     *algorithm_p = find_named(job->config.algorithm, q);
     if (*algorithm_p != NULL)
         return XY_OK;
-    if (comm->is_in_node) {
-        *algorithm_p = xy_coll_direct(q->collective);
-        q->is_offloaded = job->config.progress == XY_SIM_TASKS &&
-                          job->host[job->procs[comm->procs[0]].host].comm > 0;
-        if (*algorithm_p != NULL && xy_coll_is_applicable(*algorithm_p, q))
-            return XY_OK;
-    }
-    return xy_coll_choose(q, &comm->link, NULL, algorithm_p);
+    if (is_scheduled(job, q))
+        return xy_coll_choose(q, &comm->link, NULL, algorithm_p);
+    st = xy_coll_library_choose(job->library, q, &comm->link, &choice);
+    *algorithm_p = choice.algorithm;
+    return st;
 }
 
 static xy_status_t build(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *shape)
@@ -171,7 +178,12 @@ static xy_status_t build(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape
                            .root = shape->call.root,
                            .count = shape->call.count,
                            .element = shape->call.element,
-                           .is_commutative = shape->call.is_commutative};
+                           .is_commutative = shape->call.is_commutative,
+                           .is_nonblocking = shape->call.is_nonblocking,
+                           .is_user_op = shape->call.is_user_op,
+                           .is_offloaded = job->config.progress == XY_SIM_TASKS &&
+                                           job->host[job->procs[comm->procs[0]].host].comm > 0,
+                           .nodes = comm->nodes};
     arrays_t arrays = {0};
     xy_status_t st = XY_OK;
 
