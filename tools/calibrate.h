@@ -14,6 +14,7 @@ xy_status_t calibrate_fibers(const xy_calibration_t *c, const xy_machine_t *live
  * common: "package"). `m`: the largest message; `seconds` for all of it. Without an mpiexec beside
  * this program it is warned, and XY_OK. */
 xy_status_t calibrate_own_messages(const xy_calibration_t *c, const xy_messages_calibration_t *m,
-                                   double seconds, const xy_machine_t *live, xy_costs_t *costs);
+                                   double seconds, const xy_machine_t *live, xy_costs_t *costs,
+                                   int *failed_p);
 
 #endif

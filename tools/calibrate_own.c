@@ -130,8 +130,18 @@ static xy_status_t measure_level(const xy_calibration_t *c, const xy_messages_ca
     return st;
 }
 
+/* One that is too noisy was reported; the others continue. */
+static xy_status_t count_failed(xy_status_t st, int *failed_p)
+{
+    if (st != XY_EINVAL)
+        return st;
+    ++*failed_p;
+    return XY_OK;
+}
+
 xy_status_t calibrate_own_messages(const xy_calibration_t *c, const xy_messages_calibration_t *m,
-                                   double seconds, const xy_machine_t *live, xy_costs_t *costs)
+                                   double seconds, const xy_machine_t *live, xy_costs_t *costs,
+                                   int *failed_p)
 {
     char launcher[PATH_MAX], probe[PATH_MAX];
     level_t levels[LEVELS_MAX];
@@ -143,11 +153,12 @@ xy_status_t calibrate_own_messages(const xy_calibration_t *c, const xy_messages_
         xy_warn("there is no mpiexec with its probe beside this program; messages are left out");
         return XY_OK;
     }
+    one.budget = seconds / fmax(count, 1);
     one.seconds = fmin(seconds / (SIZES * fmax(count, 1)), 0.16);
     /* The nearest other PU first: it is the default. */
     for (int i = 1; i < count && st == XY_OK; i++)
-        st = measure_level(c, &one, &levels[i], launcher, probe, costs);
+        st = count_failed(measure_level(c, &one, &levels[i], launcher, probe, costs), failed_p);
     if (st == XY_OK && count > 0)
-        st = measure_level(c, &one, &levels[0], launcher, probe, costs);
+        st = count_failed(measure_level(c, &one, &levels[0], launcher, probe, costs), failed_p);
     return st;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "calibrate.h"
+#include "fiber/fiber.h"
 #include "measure/measure.h"
 #include "verbs.h"
 
@@ -229,7 +230,7 @@ static xy_status_t open_costs(const values_t *v, const xy_machine_t *live, const
 
 /* Messages by Xylem's own MPI, or by the one that was named. */
 static xy_status_t measure_messages(const values_t *v, const xy_calibration_t *c, double seconds,
-                                    const xy_machine_t *live, xy_costs_t *costs)
+                                    const xy_machine_t *live, xy_costs_t *costs, int *failed_p)
 {
     xy_vec_t sizes = XY_VEC_INIT(uint64_t), held_out = XY_VEC_INIT(uint64_t);
     const xy_messages_calibration_t m = {.launcher = v->launcher,
@@ -238,14 +239,20 @@ static xy_status_t measure_messages(const values_t *v, const xy_calibration_t *c
                                          .largest = (double)v->largest,
                                          .sizes = &sizes,
                                          .held_out = &held_out,
-                                         .seconds = fmin(seconds / 75, 0.16)};
+                                         .seconds = fmin(seconds / 75, 0.16),
+                                         .budget = seconds};
     xy_status_t st = parse_sizes("--sizes", v->sizes, &sizes);
 
     if (st == XY_OK)
         st = parse_sizes("--hold-out", v->held_out, &held_out);
     if (st == XY_OK)
         st = v->launcher != NULL ? xy_calibrate_messages(c, &m, costs)
-                                 : calibrate_own_messages(c, &m, seconds, live, costs);
+                                 : calibrate_own_messages(c, &m, seconds, live, costs, failed_p);
+    /* Too noisy: it was reported, and what is there already is kept. */
+    if (st == XY_EINVAL) {
+        ++*failed_p;
+        st = XY_OK;
+    }
     xy_vec_cleanup(&sizes);
     xy_vec_cleanup(&held_out);
     return st;
@@ -266,6 +273,7 @@ static xy_status_t measure(const values_t *v, xy_calibration_t *c, const xy_mach
     const bool is_all = !v->memory && !v->messages && !v->compute;
     const int parts = v->memory + v->messages + v->compute;
     xy_progress_t bar;
+    const double begin = xy_now();
     double memory = is_all ? fmin(v->seconds / 4, 20) : v->seconds / parts;
     double messages = is_all ? fmin(v->seconds / 5, 20) : v->seconds / parts;
     xy_status_t st = XY_OK;
@@ -274,16 +282,17 @@ static xy_status_t measure(const values_t *v, xy_calibration_t *c, const xy_mach
     c->bar = &bar;
     c->seconds = memory;
     if (is_all || v->memory)
-        st = xy_calibrate_memory(c, live, costs);
+        st = xy_calibrate_memory(c, live, costs, failed_p);
     if (st == XY_OK && (is_all || v->memory))
         st = calibrate_fibers(c, live, costs);
     if (st == XY_OK && is_all)
         st = keep(v, costs);
     if (st == XY_OK && (is_all || v->messages))
-        st = measure_messages(v, c, messages, live, costs);
+        st = measure_messages(v, c, messages, live, costs, failed_p);
     if (st == XY_OK && is_all)
         st = keep(v, costs);
-    c->seconds = is_all ? v->seconds - memory - messages : v->seconds / parts;
+    /* What is left; and enough for a model, however long the others took. */
+    c->seconds = fmax(v->seconds - (xy_now() - begin), v->seconds / 4);
     if (st == XY_OK && (is_all || v->compute))
         st = xy_calibrate_kernels(c, costs, failed_p);
     xy_progress_stop(&bar);
@@ -324,6 +333,7 @@ static xy_status_t check_messages(const values_t *v, const xy_calibration_t *c,
         .launcher = v->launcher, .compiler = v->compiler, .extra = &v->extra, .sizes = &sizes};
     xy_calibration_t silent = *c;
     xy_costs_t *now;
+    int failed = 0;
     xy_status_t st = xy_calibrate_check_sizes(costs, &sizes);
 
     silent.report = NULL;
@@ -331,7 +341,7 @@ static xy_status_t check_messages(const values_t *v, const xy_calibration_t *c,
         st = xy_costs_create(costs->machine, costs->hardware, &now);
     if (st == XY_OK) {
         st = v->launcher != NULL ? xy_calibrate_messages(&silent, &m, now)
-                                 : calibrate_own_messages(&silent, &m, 20, live, now);
+                                 : calibrate_own_messages(&silent, &m, 20, live, now, &failed);
         if (st == XY_OK)
             st = xy_calibrate_check_messages(c, now, costs, v->tolerance, results);
         xy_costs_destroy(now);
@@ -393,6 +403,14 @@ static xy_status_t finish(const values_t *v, xy_costs_t *costs, const char *path
     return st;
 }
 
+static xy_status_t say_failed(int failed)
+{
+    if (failed == 0)
+        return XY_OK;
+    return xy_fail(XY_EINVAL, "%d model%s not stored; the others were, and earlier ones are kept",
+                   failed, failed == 1 ? " was" : "s were");
+}
+
 /* Several hosts: the store is about them, not about the one we run on. */
 static xy_status_t calibrate_hosts(const values_t *v)
 {
@@ -407,6 +425,7 @@ static xy_status_t calibrate_hosts(const values_t *v)
                                 .report = v->quiet || v->json ? NULL : stdout};
     xy_progress_t bar;
     xy_costs_t *costs;
+    int failed = 0;
     xy_status_t st;
 
     if (v->output == NULL)
@@ -418,10 +437,12 @@ static xy_status_t calibrate_hosts(const values_t *v)
     if (st == XY_OK) {
         xy_progress_start(&bar, "calibrating", 1000);
         c.bar = &bar;
-        st = xy_calibrate_hosts(&c, costs);
+        st = xy_calibrate_hosts(&c, costs, &failed);
         xy_progress_stop(&bar);
         if (st == XY_OK)
             st = finish(v, costs, v->output);
+        if (st == XY_OK)
+            st = say_failed(failed);
         xy_costs_destroy(costs);
     }
     xy_vec_cleanup(&sizes);
@@ -443,9 +464,8 @@ static xy_status_t calibrate(const values_t *v, xy_calibration_t *c, const xy_ma
     if (st == XY_OK)
         st = finish(v, costs, path);
     xy_costs_destroy(costs);
-    if (st == XY_OK && failed > 0)
-        st = xy_fail(XY_EINVAL, "%d kernel%s got no model; the others did", failed,
-                     failed == 1 ? "" : "s");
+    if (st == XY_OK)
+        st = say_failed(failed);
     return st;
 }
 
@@ -510,9 +530,20 @@ static const xy_section_t sections[] = {
      "or its runs were disturbed, or the model is far from it. The time that a thread waited for a "
      "processor does not count (except for kernels with several threads), and neither do the first "
      "two runs of a visit when they are short. A size whose runs differ by more than 10 % is left "
-     "out. If more than a quarter of the sizes are left out, or if the kernel returns a value "
-     "other "
-     "than 0, crashes, or does not end, this is reported and there is no model."},
+     "out.\n\n"
+     "Sizes of copies, sums and messages that contradict their neighbours are measured again; what "
+     "still does is not fitted. An interval of a model must pay for itself: it reduces the sum of "
+     "the squared relative errors by more than ln n times the squared noise (at least 1 %) for "
+     "each "
+     "coefficient that it adds and for its border. Every model is compared with sizes that it was "
+     "not shown; their mean error is printed as 'held out'.\n\n"
+     "A model is too noisy when more than a fifth of its sizes contradict their neighbours, when "
+     "runs of more than a quarter of them differ by more than 10 %, or when it misses its samples "
+     "or "
+     "the sizes that were held out by more than a fifth in the mean. This is reported, the "
+     "model is not stored, an earlier one is kept, and the exit code is 1 once all others are "
+     "stored. The same holds for a kernel that returns a value other than 0, crashes, or does not "
+     "end."},
     {"HOSTS",
      "With --hosts, a small program is compiled with the installed mpicc and started on all hosts "
      "that answer, one process on each; its file is in the home directory, which the hosts must "

@@ -6,6 +6,7 @@
  *   fit.h       samples (size, seconds) to polynomials on intervals, and their value anywhere
  *   message.h   samples (bytes, seconds) to models of messages: Hockney, LogGP, PLogP
  *   shape.h     kernels with several sizes: what other shapes than equal sizes take
+ *   outlier.h   samples that contradict their neighbours
  *   store.h     all of it in one XML file
  *   link.h      the four numbers that choose collective algorithms
  *   plot.h      pictures of the models
@@ -22,6 +23,7 @@
 #include "cost/lapack.h"
 #include "cost/link.h"
 #include "cost/message.h"
+#include "cost/outlier.h"
 #include "cost/plot.h"
 #include "cost/shape.h"
 #include "cost/store.h"

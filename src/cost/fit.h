@@ -7,10 +7,14 @@
  *   xy_estimate_t e = xy_fit_value(&fit, 1500);      (e.seconds, and how far it can be trusted)
  *   xy_fit_cleanup(&fit);
  *
- * One polynomial of degree 0 to 5 is fitted to all samples. Where three or more neighbouring
- * samples are missed by more than 5 %, they are fitted apart, and so on; then the borders move to
- * where they serve best, and neighbours that one polynomial can serve are joined again. Which
- * degree is best is for a criterion to say, named by a word (cost/criterion.h lists them).
+ * Samples that contradict their neighbours are left out. One polynomial of degree 0 to 5 is fitted
+ * to all others. Where three or more neighbouring samples are missed by more than 5 %, they are
+ * fitted apart, and so on; then the borders move to where they serve best, and neighbours that one
+ * polynomial can serve are joined again. An interval must pay for itself (Schwarz's criterion): it
+ * lessens the sum of the squared relative errors by more than ln n times the squared noise for each
+ * coefficient that it adds and for its border, or it is joined. The noise is what samples differ
+ * from their neighbours, at least 1 %. Which degree is best is for a criterion to say, named by a
+ * word (cost/criterion.h lists them).
  *
  * Inside the measured range a value is never negative. Outside it follows the power law that the
  * model has at the end of the range, and is marked.
@@ -47,6 +51,7 @@ typedef struct {
     xy_interval_t *intervals; /* by start */
     size_t count;
     long samples;
+    long dropped; /* of them: outliers (outlier.h), on which nothing was fitted; not stored */
     double error_mean, error_max;
 } xy_fit_t;
 
@@ -58,8 +63,9 @@ typedef struct {
 } xy_fit_options_t;
 
 typedef struct {
-    double seconds;       /* never negative */
-    double error;         /* the largest relative error seen on its interval */
+    double seconds; /* never negative */
+    double error;   /* relative: of a model in a store the mean at sizes that it was not shown,
+                       where that is known; else the largest on its interval */
     bool is_extrapolated; /* outside of what was measured */
     size_t interval;
 } xy_estimate_t;

@@ -10,7 +10,7 @@
 #include "cost/fit.h"
 #include "cost/testing.h"
 
-enum { SAMPLES = 200 };
+enum { SAMPLES = 200, KERNEL_SIZES = 48 };
 
 static double value(const double *c, int terms, double x)
 {
@@ -234,6 +234,74 @@ static void test_recovers_from_outliers(void **state)
     assert_true(bad <= ROUNDS / 10);
 }
 
+/* A kernel of two regimes, with 1 % of noise. */
+static void make_kernel(xy_sample_t samples[KERNEL_SIZES], uint64_t *seed)
+{
+    for (int i = 0; i < KERNEL_SIZES; i++) {
+        double x = round(100 * pow(20, i / (KERNEL_SIZES - 1.0)));
+        double t = x <= 500 ? 1e-6 + 4e-11 * pow(x, 3) : 2e-3 + 3e-11 * pow(x, 3) + 1e-9 * x * x;
+
+        samples[i] = (xy_sample_t){.x = x, .t = t * (1 + 0.01 * testing_noise(seed))};
+    }
+}
+
+/* One sample, whichever it is and however slow, changes the model by no more than a tenth at the
+ * other sizes, and makes no interval of its own. */
+static void test_one_spike(void **state)
+{
+    xy_sample_t clean[KERNEL_SIZES], spiked[KERNEL_SIZES];
+    uint64_t seed = 31;
+
+    (void)state;
+    if (!testing_has_lapacke())
+        skip();
+    for (int at = 0; at < KERNEL_SIZES; at++)
+        for (double slower = 1.6; slower < 2000; slower *= 20) {
+            xy_fit_t a, b;
+
+            make_kernel(clean, &seed);
+            memcpy(spiked, clean, sizeof(clean));
+            spiked[at].t *= slower;
+            assert_int_equal(xy_fit_compute(clean, KERNEL_SIZES, &(xy_fit_options_t){0}, &a),
+                             XY_OK);
+            assert_int_equal(xy_fit_compute(spiked, KERNEL_SIZES, &(xy_fit_options_t){0}, &b),
+                             XY_OK);
+            for (int i = 0; i < KERNEL_SIZES; i++)
+                assert_true(i == at || fabs(xy_fit_value(&b, clean[i].x).seconds /
+                                                xy_fit_value(&a, clean[i].x).seconds -
+                                            1) < 0.1);
+            assert_int_equal(b.dropped, 1);
+            assert_true(b.count <= a.count + 1);
+            xy_fit_cleanup(&a);
+            xy_fit_cleanup(&b);
+        }
+}
+
+/* Noise of 5 % is no reason for intervals. */
+static void test_few_intervals(void **state)
+{
+    uint64_t seed = 33;
+
+    (void)state;
+    if (!testing_has_lapacke())
+        skip();
+    for (int round = 0; round < 40; round++) {
+        xy_sample_t samples[KERNEL_SIZES];
+        xy_fit_t fit;
+
+        for (int i = 0; i < KERNEL_SIZES; i++) {
+            double x = 100 + 40 * i;
+
+            samples[i] =
+                (xy_sample_t){.x = x, .t = 3e-11 * pow(x, 3) * (1 + 0.1 * testing_noise(&seed))};
+        }
+        assert_int_equal(xy_fit_compute(samples, KERNEL_SIZES, &(xy_fit_options_t){0}, &fit),
+                         XY_OK);
+        assert_true(fit.count <= 2);
+        xy_fit_cleanup(&fit);
+    }
+}
+
 /* Whatever the samples: never negative, close to them, sane outside, intervals in order. */
 static void test_any_samples(void **state)
 {
@@ -338,6 +406,7 @@ int main(void)
         cmocka_unit_test(test_tables_10_to_13), cmocka_unit_test(test_measured),
         cmocka_unit_test(test_table_16),        cmocka_unit_test(test_recovers_polynomials),
         cmocka_unit_test(test_recovers_pieces), cmocka_unit_test(test_recovers_from_outliers),
+        cmocka_unit_test(test_one_spike),       cmocka_unit_test(test_few_intervals),
         cmocka_unit_test(test_any_samples),     cmocka_unit_test(test_extrapolation),
         cmocka_unit_test(test_refusals),        cmocka_unit_test(test_memory),
     };

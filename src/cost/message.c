@@ -130,7 +130,8 @@ xy_estimate_t xy_message_value(const xy_message_model_t *model, const char *name
         e.is_extrapolated = bytes < time->line[0].start || bytes > time->line[time->count - 1].end;
         while (e.interval + 1 < time->count && bytes > time->line[e.interval].end)
             e.interval++;
-        e.error = time->line[e.interval].error_max;
+        e.error = model->kind[kind].held_count > 0 ? model->kind[kind].held_out
+                                                   : time->line[e.interval].error_max;
     }
     return e;
 }

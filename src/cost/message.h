@@ -13,9 +13,12 @@
  *   loggp     T = L + 2o + (bytes - 1) G: one straight line, and what the processors spend of it
  *   plogp     T = L + g(bytes): the gap measured at each size (Kielmann)
  *
- * Intervals come from progressive linear regression: one is extended, sample by sample, while a
- * line explains it (R^2 >= 0.99) and misses no sample by more than 5 %; else it is closed and the
- * next starts at its last sample. Nothing here parks; models may be read from any thread.
+ * Samples that contradict their neighbours are left out. The intervals of `linear` are the cheapest
+ * explanation of the others: a new one must lessen the sum of the squared relative errors by more
+ * than 3 ln n times the squared noise, which is what samples differ from their neighbours, at least
+ * 1 %. Those of `hockney` come from progressive linear regression: one is extended, sample by
+ * sample, while a line explains it (R^2 >= 0.99); else it is closed and the next starts at its last
+ * sample. Nothing here parks; models may be read from any thread.
  */
 #ifndef XY_COST_MESSAGE_H
 #define XY_COST_MESSAGE_H
@@ -50,7 +53,11 @@ typedef struct {
     double latency;       /* of the smallest message, seconds; 0: this kind was not measured */
     xy_lines_t bandwidth; /* tau(L), bytes per second; may be empty: the latency is all there is */
     xy_lines_t time;      /* T(L), seconds */
-    double error_mean, error_max; /* of T(L), relative, over the samples */
+    double error_mean, error_max; /* of T(L), relative, over the samples that were fitted */
+    long dropped;                 /* outliers (outlier.h), which were not; not stored */
+    /* The mean relative error at `held_count` sizes that the model was not shown; 0: none was. */
+    double held_out;
+    long held_count;
 } xy_message_lines_t;
 
 typedef struct {

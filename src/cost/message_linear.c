@@ -2,7 +2,8 @@
 /*
  * Linear on intervals, the default: T(L) = b + a L, each interval with its own start-up b and
  * seconds per byte a. Protocols change with the size (short, eager, rendezvous, pipelined), and
- * each is a straight line of its own.
+ * each is a straight line of its own. The intervals are those of the cheapest explanation
+ * (segment.h): each pays for itself.
  *
  *   T |            /          outside: below the first size its line, never less than half of
  *     |      ___.-'           the smallest time; above the last size the last line
@@ -13,40 +14,84 @@
 
 #include "cost/message_internal.h"
 #include "cost/outlier.h"
+#include "cost/segment.h"
 
-static void measure_errors(const xy_message_model_t *model, xy_message_kind_t kind,
-                           xy_message_lines_t *lines)
+/* Errors below this are not worth an interval. */
+static const double quiet = 0.01;
+
+static void measure_errors(const double *x, const double *y, size_t n, xy_message_lines_t *lines)
 {
-    long n = 0;
+    for (size_t i = 0; i < n; i++) {
+        double error = fabs(xy_lines_value(&lines->time, x[i]) - y[i]) / y[i];
 
-    for (size_t i = 0; i < model->count; i++) {
-        double t = message_time(&model->samples[i], kind), error;
-
-        if (!(t > 0))
-            continue;
-        error = fabs(xy_lines_value(&lines->time, model->samples[i].bytes) - t) / t;
-        lines->error_mean += error;
+        lines->error_mean += error / (double)n;
         lines->error_max = fmax(lines->error_max, error);
-        n++;
     }
-    lines->error_mean /= n > 0 ? (double)n : 1;
 }
 
-/* Samples that contradict their neighbours are left out. The number that is left. */
-static size_t drop_outliers(double *x, double *y, size_t n, bool *is_out)
+/* Samples that contradict their neighbours are left out; at the ends, which are the range of the
+ * model, they get what their neighbours say. `room` is for n values. */
+static xy_status_t drop_outliers(double *x, double *y, size_t *n_p, bool *is_out, double *room,
+                                 long *dropped_p)
 {
-    size_t kept = 0;
+    size_t n = *n_p, kept = 0, count, first = !(x[0] > 0);
+    xy_status_t st;
 
     /* A message of no bytes has no logarithm. */
-    if (!(x[0] > 0))
-        return n;
-    cost_outliers(x, y, n, is_out);
-    for (size_t i = 0; i < n; i++) {
+    is_out[0] = false;
+    st = xy_outliers(x + first, y + first, n - first, is_out + first, &count, room + first);
+    for (size_t i = 0; st == XY_OK && i < n; i++) {
+        bool is_end = i == 0 || i + 1 == n;
+
         x[kept] = x[i];
-        y[kept] = y[i];
-        kept += !is_out[i];
+        y[kept] = is_out[i] && is_end ? room[i] : y[i];
+        kept += !is_out[i] || is_end;
+        *dropped_p += is_out[i];
     }
-    return kept;
+    *n_p = kept;
+    return st;
+}
+
+/* An interval begins where the one before it ends. */
+static xy_status_t take_lines(const cost_segment_t *segments, size_t count, const double *x,
+                              const double *y, xy_lines_t *lines)
+{
+    lines->line = xy_calloc(count, sizeof(*lines->line));
+    if (lines->line == NULL)
+        return xy_fail_memory("fitting a model");
+    for (size_t i = 0; i < count; i++) {
+        const cost_segment_t *s = &segments[i];
+        xy_line_t *line = &lines->line[i];
+
+        *line = (xy_line_t){.start = x[s->first > 0 ? s->first - 1 : 0],
+                            .end = x[s->end - 1],
+                            .a = s->c[1],
+                            .b = s->c[0] - s->c[1] * x[s->first],
+                            .samples = (long)(s->end - s->first)};
+        for (size_t k = s->first; k < s->end; k++)
+            line->error_max = fmax(line->error_max, fabs(line->a * x[k] + line->b - y[k]) / y[k]);
+    }
+    lines->count = count;
+    return XY_OK;
+}
+
+static xy_status_t fit_lines(const double *x, const double *y, size_t n, xy_lines_t *lines)
+{
+    size_t first = !(x[0] > 0), count;
+    cost_points_t points = {
+        .x = x, .y = y, .scale = y, .n = n, .terms = 2, .least = 2, .far = INFINITY};
+    cost_segment_t *segments = xy_calloc(n, sizeof(*segments));
+    xy_status_t st;
+
+    if (segments == NULL)
+        return xy_fail_memory("fitting a model");
+    st = cost_noise(x + first, y + first, n - first, quiet, false, &points.noise);
+    if (st == XY_OK)
+        st = cost_segments(&points, segments, &count, NULL);
+    if (st == XY_OK)
+        st = take_lines(segments, count, x, y, lines);
+    xy_free(segments);
+    return st;
 }
 
 static xy_status_t fit_kind(xy_message_model_t *model, xy_message_kind_t kind, double *x, double *y,
@@ -63,17 +108,19 @@ static xy_status_t fit_kind(xy_message_model_t *model, xy_message_kind_t kind, d
     }
     if (n == 0)
         return XY_OK;
-    lines->latency = y[0];
-    n = drop_outliers(x, y, n, is_out);
-    st = xy_progressive_fit(x, y, n, 0.99, 0.05, &lines->time);
+    st = drop_outliers(x, y, &n, is_out, y + model->count, &lines->dropped);
     if (st == XY_OK)
-        measure_errors(model, kind, lines);
+        st = fit_lines(x, y, n, &lines->time);
+    if (st == XY_OK) {
+        lines->latency = y[0];
+        measure_errors(x, y, n, lines);
+    }
     return st;
 }
 
 static xy_status_t fit(xy_message_model_t *model)
 {
-    double *x = xy_calloc(2 * model->count, sizeof(*x));
+    double *x = xy_calloc(3 * model->count, sizeof(*x));
     bool *is_out = xy_calloc(model->count, sizeof(*is_out));
     xy_status_t st = x != NULL && is_out != NULL ? XY_OK : xy_fail_memory("fitting a model");
 

@@ -10,7 +10,7 @@
 #include "cost/message.h"
 #include "cost/testing.h"
 
-enum { SIZES = 24 };
+enum { SIZES = 24, SIZES_OF_CURVE = 46 };
 
 /* Short messages in 2 us at 4 GB/s; from 32 KiB on a rendezvous: 6 us and 10 GB/s. */
 static double true_time(double bytes)
@@ -157,6 +157,102 @@ static void test_outliers(void **state)
     assert_true(bad <= ROUNDS / 5);
 }
 
+/* A curve of three protocols as a calibration samples it, with 1 % of noise. */
+static void make_curve(xy_message_sample_t samples[SIZES_OF_CURVE], uint64_t *seed)
+{
+    for (int i = 0; i < SIZES_OF_CURVE; i++) {
+        double bytes = ceil(pow(2, i / 2) * (i % 2 ? 1.5 : 1)) + (i == 1);
+        double t = bytes <= 4096    ? 2.5e-7 + bytes / 12e9
+                   : bytes <= 65536 ? 6e-7 + bytes / 9e9
+                                    : 2e-6 + bytes / 15e9;
+
+        samples[i] = (xy_message_sample_t){.bytes = bytes + (i > 1 ? 0 : i),
+                                           .blocking = t * (1 + 0.01 * testing_noise(seed))};
+    }
+}
+
+/* The largest change that spikes make to the model, at the sizes without them. */
+static double change(const xy_message_sample_t *clean, const xy_message_sample_t *spiked,
+                     size_t *intervals_p)
+{
+    xy_message_model_t a, b;
+    double worst = 0;
+
+    assert_int_equal(xy_message_fit(clean, SIZES_OF_CURVE, &a), XY_OK);
+    assert_int_equal(xy_message_fit(spiked, SIZES_OF_CURVE, &b), XY_OK);
+    for (int i = 0; i < SIZES_OF_CURVE; i++)
+        if (clean[i].blocking == spiked[i].blocking)
+            worst = fmax(worst, fabs(xy_message_value(&b, NULL, 0, clean[i].bytes).seconds /
+                                         xy_message_value(&a, NULL, 0, clean[i].bytes).seconds -
+                                     1));
+    *intervals_p = b.kind[0].time.count;
+    xy_message_cleanup(&a);
+    xy_message_cleanup(&b);
+    return worst;
+}
+
+/* One sample, whichever it is and however slow, changes the model by no more than 5 % elsewhere,
+ * and makes no interval of its own: 7.2 ms between 14 and 23 us is no model. */
+static void test_one_spike(void **state)
+{
+    xy_message_sample_t clean[SIZES_OF_CURVE], spiked[SIZES_OF_CURVE];
+    uint64_t seed = 21;
+
+    (void)state;
+    for (int at = 0; at < SIZES_OF_CURVE; at++)
+        for (double slower = 1.6; slower < 2000; slower *= 20) {
+            size_t intervals;
+
+            make_curve(clean, &seed);
+            memcpy(spiked, clean, sizeof(clean));
+            spiked[at].blocking *= slower;
+            assert_true(change(clean, spiked, &intervals) < (slower > 2 ? 0.05 : 0.2));
+            assert_true(intervals <= 4);
+        }
+}
+
+/* One in ten, up to 500 times too slow, wherever they fall: they change little, and intervals stay
+ * few. */
+static void test_many_spikes(void **state)
+{
+    xy_message_sample_t clean[SIZES_OF_CURVE], spiked[SIZES_OF_CURVE];
+    uint64_t seed = 22;
+    int much = 0;
+
+    (void)state;
+    for (int round = 0; round < 200; round++) {
+        size_t intervals;
+
+        make_curve(clean, &seed);
+        memcpy(spiked, clean, sizeof(clean));
+        for (int i = 0; i < SIZES_OF_CURVE; i++)
+            if (testing_random_below(&seed, 10) == 0)
+                spiked[i].blocking *= 1.3 * pow(400, (1 + testing_noise(&seed)) / 2);
+        much += change(clean, spiked, &intervals) > 0.1;
+        assert_true(intervals <= 6);
+    }
+    assert_true(much <= 10);
+}
+
+/* Noise of 5 % is no reason for intervals: as many as there are protocols, about. */
+static void test_few_intervals(void **state)
+{
+    xy_message_sample_t samples[SIZES_OF_CURVE];
+    uint64_t seed = 23;
+
+    (void)state;
+    for (int round = 0; round < 50; round++) {
+        xy_message_model_t m;
+
+        make_curve(samples, &seed);
+        for (int i = 0; i < SIZES_OF_CURVE; i++)
+            samples[i].blocking *= 1 + 0.05 * testing_noise(&seed);
+        assert_int_equal(xy_message_fit(samples, SIZES_OF_CURVE, &m), XY_OK);
+        assert_true(m.kind[0].time.count <= 6);
+        xy_message_cleanup(&m);
+    }
+}
+
 static void test_parameters(void **state)
 {
     xy_message_sample_t samples[SIZES];
@@ -237,10 +333,12 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_progressive), cmocka_unit_test(test_progressive_small),
-        cmocka_unit_test(test_predicts),    cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_outliers),    cmocka_unit_test(test_table_17),
-        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_progressive),   cmocka_unit_test(test_progressive_small),
+        cmocka_unit_test(test_predicts),      cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_outliers),      cmocka_unit_test(test_table_17),
+        cmocka_unit_test(test_one_spike),     cmocka_unit_test(test_many_spikes),
+        cmocka_unit_test(test_few_intervals), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

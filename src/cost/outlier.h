@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Samples that contradict their neighbours (private to the component).
+ * Samples that contradict their neighbours.
  *
- *            o           one or two samples that are far above where the samples before and after
- *   o  o  o     o  o     them, which agree with each other, put them: a disturbance that was not
- *                        noticed, or a size of its own, of which no polynomial can tell
- *   o  o  o  .  .  .     no outlier: the samples before and after do not agree, it is a jump
+ *            o           a few samples that are far above where the samples before and after them
+ *   o  o  o     o  o     put them: a disturbance that was not noticed, or a size of its own, of
+ *                        which no polynomial can tell
+ *   o  o  o  .  .  .     no outlier: the samples after it agree with it, it is a jump
  *
  * Only what is too slow is doubted: disturbances add.
  */
@@ -15,9 +15,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Mark the outliers among n samples with x increasing, all positive. The first two and the last two
- * are never marked, nor are more than an eighth: then it is no outlier but how things are, and none
- * is. The number of marks. */
-size_t cost_outliers(const double *x, const double *t, size_t n, bool *is_out);
+#include "base/base.h"
+
+/* Mark the outliers among n samples with x > 0 increasing and t > 0; *count_p: how many. They are
+ * those that the cheapest explanation by parabolas in logarithms leaves out (segment.h), at least a
+ * fifth above. `expected` (NULL: not wanted) gets what the parabola says at each sample. ENOMEM is
+ * reported. */
+xy_status_t xy_outliers(const double *x, const double *t, size_t n, bool *is_out, size_t *count_p,
+                        double *expected);
 
 #endif

@@ -14,6 +14,7 @@
 #include "cost/lapack.h"
 #include "cost/outlier.h"
 #include "cost/polynomial.h"
+#include "cost/segment.h"
 
 enum { PIECE_MIN = 3, SWEEPS_MAX = 8 };
 
@@ -26,7 +27,9 @@ typedef struct {
 typedef struct {
     cost_regression_t regression;
     double threshold;
-    size_t given;    /* samples of different sizes, outliers too */
+    double noise; /* relative; segment.h */
+    size_t given; /* samples of different sizes, outliers too */
+    long dropped;
     xy_vec_t pieces; /* of piece_t, in order */
 } refinement_t;
 
@@ -188,7 +191,17 @@ static void remove_piece(refinement_t *r, size_t i)
     xy_vec_pop(&r->pieces);
 }
 
-/* Join neighbours where one polynomial leaves no run of missed samples, and little is lost. */
+/* Whether two pieces lessen the squares of one by more than their coefficients must gain. */
+static bool pays(const refinement_t *r, const piece_t *both, const piece_t *a, const piece_t *b)
+{
+    double gain = squares(r, both) - squares(r, a) - squares(r, b);
+    double added = a->model.degree + b->model.degree - both->model.degree + 2;
+
+    return gain > r->noise * r->noise * log((double)r->regression.count) * added;
+}
+
+/* Join neighbours where one polynomial leaves no run of missed samples and little is lost, and
+ * where two do not pay. */
 static bool join_neighbours(refinement_t *r)
 {
     bool is_joined = false;
@@ -198,7 +211,8 @@ static bool join_neighbours(refinement_t *r)
         piece_t both = fit_piece(r, a->first, b->end);
         size_t from, to;
 
-        if (find_missed(r, &both, &from, &to) || is_cut_worth_it(r, &both, a->end)) {
+        if (pays(r, &both, a, b) &&
+            (find_missed(r, &both, &from, &to) || is_cut_worth_it(r, &both, a->end))) {
             i++;
             continue;
         }
@@ -231,7 +245,7 @@ static bool dissolve_pieces(refinement_t *r)
 
 static xy_status_t take_pieces(const refinement_t *r, xy_fit_t *fit_p)
 {
-    xy_fit_t fit = {.count = r->pieces.count, .samples = (long)r->given};
+    xy_fit_t fit = {.count = r->pieces.count, .samples = (long)r->given, .dropped = r->dropped};
 
     fit.intervals = xy_calloc(fit.count, sizeof(*fit.intervals));
     if (fit.intervals == NULL)
@@ -290,31 +304,37 @@ static size_t tidy_samples(xy_sample_t *samples, size_t count)
     return kept;
 }
 
-/* Samples that contradict their neighbours are not fitted. The number that is left. */
-static xy_status_t drop_outliers(xy_sample_t *samples, size_t *count_p)
+/* Leave out samples that contradict their neighbours, where that is wanted, and find the noise of
+ * the others. */
+static xy_status_t clean_samples(refinement_t *r, xy_sample_t *samples, bool keeps_all)
 {
-    size_t n = *count_p, kept = 0;
-    double *x = xy_calloc(2 * n, sizeof(*x)), *t;
+    size_t n = r->given, kept = 0, count;
+    double *x = xy_calloc(3 * n, sizeof(*x)), *t = x + n, *expected = t + n;
     bool *is_out = xy_calloc(n, sizeof(*is_out));
+    xy_status_t st = x != NULL && is_out != NULL ? XY_OK : xy_fail_memory("fitting a model");
 
-    if (x == NULL || is_out == NULL) {
-        xy_free(x);
-        xy_free(is_out);
-        return xy_fail_memory("fitting a model");
-    }
-    t = x + n;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; st == XY_OK && i < n; i++) {
         x[i] = samples[i].x;
         t[i] = samples[i].t;
     }
-    cost_outliers(x, t, n, is_out);
-    for (size_t i = 0; i < n; i++)
-        if (!is_out[i])
-            samples[kept++] = samples[i];
-    *count_p = kept;
+    if (st == XY_OK && !keeps_all)
+        st = xy_outliers(x, t, n, is_out, &count, expected);
+    for (size_t i = 0; st == XY_OK && i < n; i++)
+        /* The ends are the range of the model: they stay, with what their neighbours say. */
+        if (!is_out[i] || i == 0 || i + 1 == n) {
+            samples[kept] = samples[i];
+            samples[kept].t = t[kept] = is_out[i] ? expected[i] : t[i];
+            x[kept++] = x[i];
+            r->dropped += is_out[i];
+        } else {
+            r->dropped++;
+        }
+    r->regression.count = kept;
+    if (st == XY_OK)
+        st = cost_noise(x, t, kept, r->threshold / 5, false, &r->noise);
     xy_free(x);
     xy_free(is_out);
-    return XY_OK;
+    return st;
 }
 
 static xy_status_t check(const xy_sample_t *samples, size_t count, const xy_fit_options_t *options)
@@ -350,15 +370,14 @@ xy_status_t xy_fit_compute(const xy_sample_t *samples, size_t count,
     } else {
         memcpy(sorted, samples, count * sizeof(*sorted));
         r.given = r.regression.count = tidy_samples(sorted, count);
-        /* A single polynomial is what was asked for, of everything. */
-        if (!options->is_single)
-            st = drop_outliers(sorted, &r.regression.count);
         r.regression.samples = sorted;
         r.regression.criterion = cost_criterion_find(options->criterion);
         r.regression.degree_max = options->degree_max == 0  ? XY_FIT_DEGREE_MAX
                                   : options->degree_max < 0 ? 0
                                                             : options->degree_max;
         r.threshold = options->threshold > 0 ? options->threshold : 0.05;
+        /* A single polynomial is what was asked for, of everything. */
+        st = clean_samples(&r, sorted, options->is_single);
         if (st == XY_OK)
             st = compute(&r, options->is_single, fit_p);
     }

@@ -108,6 +108,8 @@ static void put_message(xy_json_t *j, const xy_message_cost_t *m)
         xy_json_begin_object(j, kinds[k]);
         xy_json_double(j, "latency", lines->latency);
         xy_json_double(j, "error_mean", lines->error_mean);
+        if (lines->held_count > 0)
+            xy_json_double(j, "held_out", lines->held_out);
         put_lines(j, "time", &lines->time);
         put_lines(j, "bandwidth", &lines->bandwidth);
         xy_json_end(j);

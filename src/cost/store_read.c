@@ -80,11 +80,15 @@ static xy_status_t read_line(const costs_reader_t *r, const xy_xml_node_t *node,
 static xy_status_t read_kind(const costs_reader_t *r, const xy_xml_node_t *node,
                              xy_message_lines_t *kind)
 {
-    const costs_field_t fields[] = {
-        {"ErrorMean", &kind->error_mean, 0, false}, {"ErrorMax", &kind->error_max, 0, false}, {0}};
+    const costs_field_t fields[] = {{"ErrorMean", &kind->error_mean, 0, false},
+                                    {"ErrorMax", &kind->error_max, 0, false},
+                                    {"HeldOut", &kind->held_out, 0, false},
+                                    {0}};
     xy_status_t st = kind->latency > 0 ? costs_fail_node(r, node, "appears twice")
                                        : costs_read_fields(r, node, fields);
 
+    if (st == XY_OK)
+        st = xy_xml_attr_long(r->doc, node, "HeldOutSamples", 0, LONG_MAX, &kind->held_count);
     for (const xy_xml_node_t *n = node->child; n != NULL && st == XY_OK; n = n->next) {
         xy_lines_t *lines = costs_is_named(n, "Bandwidth") ? &kind->bandwidth : &kind->time;
 

@@ -151,6 +151,10 @@ static void write_kind(FILE *file, const char *name, const xy_message_lines_t *k
     fprintf(file, "    <%s", name);
     number(file, "ErrorMean", kind->error_mean);
     number(file, "ErrorMax", kind->error_max);
+    if (kind->held_count > 0) {
+        number(file, "HeldOut", kind->held_out);
+        fprintf(file, " HeldOutSamples=\"%ld\"", kind->held_count);
+    }
     fprintf(file, ">\n      <Latency>%s</Latency>\n", xy_format_double(kind->latency, text));
     write_lines(file, "Bandwidth", &kind->bandwidth);
     write_lines(file, "Time", &kind->time);

@@ -19,23 +19,26 @@ void calibrate_step(const xy_calibration_t *c, double seconds)
 
 void calibrate_report(const xy_calibration_t *c, const xy_kernel_cost_t *k)
 {
-    char from[32], to[32];
+    bool is_bytes = strcmp(k->unit, "B") == 0;
+    char from[32], to[32], held[48] = "none held out";
 
     if (c->report == NULL)
         return;
-    if (strcmp(k->unit, "B") == 0) {
+    if (is_bytes) {
         xy_format_size((uint64_t)k->samples[0].x, from);
         xy_format_size((uint64_t)k->samples[k->sample_count - 1].x, to);
     } else {
         snprintf(from, sizeof(from), "%g", k->samples[0].x);
         snprintf(to, sizeof(to), "%g", k->samples[k->sample_count - 1].x);
     }
-    fprintf(
-        c->report,
-        "%-8s %2ld %s%s, %s to %s: %zu samples, %zu interval%s, error %.2g %% (at most %.2g %%)\n",
-        k->name, k->threads, strcmp(k->unit, "B") == 0 ? "core" : "thread",
-        k->threads == 1 ? "" : "s", from, to, k->sample_count, k->fit.count,
-        k->fit.count == 1 ? "" : "s", 100 * k->fit.error_mean, 100 * k->fit.error_max);
+    if (k->held_count > 0)
+        snprintf(held, sizeof(held), "held out %.2g %%", 100 * k->held_out);
+    fprintf(c->report,
+            "%-8s %2ld %s%s, %s to %s: %zu samples, %zu interval%s, error %.2g %% (at most %.2g "
+            "%%), %s\n",
+            k->name, k->threads, is_bytes ? "core" : "thread", k->threads == 1 ? "" : "s", from, to,
+            k->sample_count, k->fit.count, k->fit.count == 1 ? "" : "s", 100 * k->fit.error_mean,
+            100 * k->fit.error_max, held);
 }
 
 xy_status_t xy_calibrate_constant(const xy_calibration_t *c, const char *name, const char *text,

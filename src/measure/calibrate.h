@@ -10,7 +10,8 @@
  * Kernels run in a process of their own. Sizes double from 100 on until a run takes
  * `time_max`; then sizes in between are added, and all are measured in rounds until none is in
  * doubt or the time is up. One that fails, crashes, hangs or is too noisy is reported and gets no
- * model; the others continue. Call it from one thread only.
+ * model (an earlier one stays); the others continue. Each model has an error at sizes that it was
+ * not shown. Call it from one thread only.
  */
 #ifndef XY_MEASURE_CALIBRATE_H
 #define XY_MEASURE_CALIBRATE_H
@@ -34,10 +35,10 @@ typedef struct {
     double seconds;          /* for everything one call measures; 0: 60 s */
     const long *threads;     /* numbers of threads, one model each; NULL: 1 */
     size_t threads_count;
-    xy_vec_t *held_out; /* of xy_held_out_t, for each kernel, appended; NULL: none */
-    size_t held_out_count;
-    xy_progress_t *bar; /* in milliseconds of `seconds`; NULL: none */
-    FILE *report;       /* one line for each model; NULL: silent */
+    xy_vec_t *held_out;    /* of xy_held_out_t, for each kernel, appended; NULL: none */
+    size_t held_out_count; /* 0: a few, for the error of the model */
+    xy_progress_t *bar;    /* in milliseconds of `seconds`; NULL: none */
+    FILE *report;          /* one line for each model; NULL: silent */
     /* Called after each kernel that got a model, so that it can be kept whatever comes; NULL: not.
      * A failure ends the calibration. */
     xy_status_t (*keep)(const void *arg, xy_costs_t *costs);
@@ -54,9 +55,9 @@ xy_status_t xy_calibrate_kernels(const xy_calibration_t *c, xy_costs_t *costs, i
 
 /* Copies ("copy") and sums ("reduce": doubles, y += x) of bytes by one core and by several at once,
  * in memory of the nearest and of farther NUMA nodes; the hand-over of a cache line between PUs
- * ("handover"). */
+ * ("handover"). XY_OK when some were too noisy for a model too: *failed_p counts them on. */
 xy_status_t xy_calibrate_memory(const xy_calibration_t *c, const xy_machine_t *live,
-                                xy_costs_t *costs);
+                                xy_costs_t *costs, int *failed_p);
 
 /* One number that was measured `n` times elsewhere (a switch of fibers): its median goes into the
  * store under `name`, between two PUs or -1, and is reported as `text`. `seconds` is sorted. */

@@ -25,6 +25,7 @@ typedef struct {
     double *by_rank;      /* the same latencies, by rank */
     double done;          /* the part of the progress bar that is filled, 0 to 1 */
     double share;         /* the part of the bar that the current step fills */
+    int failed;           /* pairs that were too noisy */
 } session_t;
 
 /* ---- Hosts ---- */
@@ -180,6 +181,11 @@ static xy_status_t measure_clusters(session_t *s, const xy_eco_t *eco, xy_costs_
             s->share = (1 - latency_share) / pairs;
             if (a != b)
                 st = measure_pair(s, rank(s, a), rank(s, b), i, j, costs);
+            /* It was reported; the others continue. */
+            if (st == XY_EINVAL) {
+                s->failed++;
+                st = XY_OK;
+            }
         }
     return st;
 }
@@ -228,7 +234,7 @@ static xy_status_t calibrate(session_t *s, xy_costs_t *costs)
     return st;
 }
 
-xy_status_t xy_calibrate_hosts(const xy_hosts_calibration_t *c, xy_costs_t *costs)
+xy_status_t xy_calibrate_hosts(const xy_hosts_calibration_t *c, xy_costs_t *costs, int *failed_p)
 {
     session_t s = {.c = c,
                    .hosts = MEASURE_DISCOVERY_INIT,
@@ -237,6 +243,7 @@ xy_status_t xy_calibrate_hosts(const xy_hosts_calibration_t *c, xy_costs_t *cost
                    .share = latency_share};
     xy_status_t st = calibrate(&s, costs);
 
+    *failed_p += s.failed;
     measure_launcher_cleanup(&s.launcher);
     measure_discovery_cleanup(&s.hosts);
     measure_words_cleanup(&s.words);

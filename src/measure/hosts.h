@@ -3,7 +3,7 @@
  * Calibration of several hosts through the installed MPI library, one process on each.
  *
  *   xy_hosts_calibration_t c = {.hosts = "hosts.txt"};
- *   st = xy_calibrate_hosts(&c, costs);
+ *   st = xy_calibrate_hosts(&c, costs, &failed);
  *
  * Latencies of all pairs are measured in rounds in which every host takes part in one measurement,
  * so that there are about as many rounds as hosts; ECO finds the clusters; then messages of growing
@@ -29,10 +29,11 @@ typedef struct {
     FILE *report;          /* what is found; NULL: silent */
 } xy_hosts_calibration_t;
 
-/* Clusters, machines and messages go into `costs`. A host that does not answer, or is
+/* Clusters, machines and messages go into `costs`; a pair of clusters whose messages are too noisy
+ * is reported and has none, and *failed_p counts it on. A host that does not answer, or is
  * listed under two names, is reported and left out. ENOENT: no launcher or compiler here, or no
  * host answers. EIO: the launcher failed (what it says goes to standard
  * error). */
-xy_status_t xy_calibrate_hosts(const xy_hosts_calibration_t *c, xy_costs_t *costs);
+xy_status_t xy_calibrate_hosts(const xy_hosts_calibration_t *c, xy_costs_t *costs, int *failed_p);
 
 #endif

@@ -19,9 +19,10 @@
 
 #include "machine/machine.h"
 #include "measure/calibrate_internal.h"
+#include "measure/curve.h"
 #include "measure/timing.h"
 
-enum { TIMES_MAX = 400, SIZES_MAX = 24, BIND = 2 /* MPOL_BIND */ };
+enum { TIMES_MAX = 400, BIND = 2 /* MPOL_BIND */ };
 
 static const char *const kinds[] = {"copy", "reduce", NULL};
 
@@ -173,56 +174,76 @@ static xy_status_t measure_point(point_t *p, measure_time_t *measure_p)
     return XY_OK;
 }
 
-static xy_status_t fill_result(const xy_calibration_t *c, const point_t *p, long distance,
-                               const xy_sample_t *samples, size_t count, xy_kernel_cost_t *k)
+static xy_status_t name_result(const xy_calibration_t *c, const point_t *p, long distance,
+                               xy_kernel_cost_t *k)
 {
-    const xy_fit_options_t options = {.criterion = c->criterion, .degree_max = 2};
-
     k->name = xy_strdup(kinds[p->kind]);
     k->cluster = xy_strdup(c->cluster != NULL ? c->cluster : XY_COSTS_LOCAL);
     k->unit = xy_strdup("B");
     k->criterion = xy_strdup(c->criterion != NULL ? c->criterion : xy_fit_criteria()[0]);
     k->threads = p->cores;
     k->distance = distance;
-    k->samples = xy_calloc(count, sizeof(*k->samples));
-    if (k->name == NULL || k->cluster == NULL || k->unit == NULL || k->criterion == NULL ||
-        k->samples == NULL)
-        return xy_fail_memory("storing a model");
-    memcpy(k->samples, samples, count * sizeof(*samples));
-    k->sample_count = count;
-    return xy_fit_compute(samples, count, &options, &k->fit);
+    return k->name != NULL && k->cluster != NULL && k->unit != NULL && k->criterion != NULL
+               ? XY_OK
+               : xy_fail_memory("storing a model");
+}
+
+typedef struct {
+    const xy_calibration_t *c;
+    point_t *point;
+} curve_arg_t;
+
+static xy_status_t measure_size(void *arg, double x, double seconds, measure_time_t *m_p)
+{
+    const curve_arg_t *a = arg;
+    double begin = measure_now();
+    xy_status_t st;
+
+    a->point->bytes = (size_t)x;
+    a->point->seconds = seconds;
+    st = measure_point(a->point, m_p);
+    calibrate_step(a->c, measure_now() - begin);
+    return st;
 }
 
 /* All sizes of one kind, number of cores and distance. */
 static xy_status_t measure_curve(const xy_calibration_t *c, point_t *p, long distance,
                                  double seconds, xy_costs_t *costs)
 {
-    xy_sample_t samples[SIZES_MAX];
+    curve_arg_t arg = {.c = c, .point = p};
+    char what[96];
+    const measure_curve_t curve = {.what = what,
+                                   .measure = measure_size,
+                                   .arg = &arg,
+                                   .smallest = 256,
+                                   .largest = 32 << 20,
+                                   .grain = sizeof(double),
+                                   .seconds = seconds,
+                                   .options = {.criterion = c->criterion, .degree_max = 2}};
     xy_kernel_cost_t k = {0};
-    size_t n = 0;
-    xy_status_t st = XY_OK;
+    xy_status_t st = name_result(c, p, distance, &k);
 
-    p->seconds = seconds / 18;
-    for (p->bytes = 256; p->bytes <= (size_t)32 << 20 && st == XY_OK; p->bytes *= 2) {
-        measure_time_t m = {0};
-        double begin = measure_now();
-
-        st = measure_point(p, &m);
-        calibrate_step(c, measure_now() - begin);
-        if (st == XY_OK)
-            samples[n++] = (xy_sample_t){.x = (double)p->bytes,
-                                         .t = fmax(m.seconds, 1e-10),
-                                         .spread = m.spread,
-                                         .repetitions = m.repetitions};
-    }
+    snprintf(what, sizeof(what), "%s by %d core%s", kinds[p->kind], p->cores,
+             p->cores == 1 ? "" : "s");
+    if (distance > 0)
+        snprintf(what + strlen(what), sizeof(what) - strlen(what), " at distance %ld", distance);
     if (st == XY_OK)
-        st = fill_result(c, p, distance, samples, n, &k);
+        st = measure_curve_run(&curve, &k);
     if (st == XY_OK) {
         calibrate_report(c, &k);
         st = xy_costs_set_kernel(costs, &k);
     }
     xy_kernel_cost_cleanup(&k);
     return st;
+}
+
+/* One that is too noisy was reported; the others continue. */
+static xy_status_t count_failed(xy_status_t st, int *failed_p)
+{
+    if (st != XY_EINVAL)
+        return st;
+    ++*failed_p;
+    return XY_OK;
 }
 
 /* The first usable PU of each core, by its physical number. */
@@ -275,7 +296,7 @@ static size_t more_cores(size_t k, size_t all)
 }
 
 xy_status_t xy_calibrate_memory(const xy_calibration_t *c, const xy_machine_t *live,
-                                xy_costs_t *costs)
+                                xy_costs_t *costs, int *failed_p)
 {
     xy_vec_t pus = XY_VEC_INIT(int);
     int nodes[8], far;
@@ -296,12 +317,12 @@ xy_status_t xy_calibrate_memory(const xy_calibration_t *c, const xy_machine_t *l
 
             for (size_t k = 1; k <= pus.count && st == XY_OK; k = more_cores(k, pus.count)) {
                 p.cores = (int)k;
-                st = measure_curve(c, &p, 0, seconds, costs);
+                st = count_failed(measure_curve(c, &p, 0, seconds, costs), failed_p);
             }
             p.cores = 1;
             for (int i = 0; i < far && st == XY_OK; i++) {
                 p.node = nodes[i];
-                st = measure_curve(c, &p, distances[i], seconds, costs);
+                st = count_failed(measure_curve(c, &p, distances[i], seconds, costs), failed_p);
             }
         }
     }

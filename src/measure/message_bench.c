@@ -5,9 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/curve.h"
 #include "measure/launcher.h"
+#include "measure/timing.h"
 
-enum { SIZES_MAX = 200, PASSES = 3, JUMPS_MAX = 7 };
+enum { SIZES_MAX = 200, PASSES = 3, JUMPS_MAX = 7, HELD = 6, AGAIN_MAX = 2 };
 
 /* A time that is so far from the line through its neighbours on one side is a jump; it is looked at
  * until the sizes on both sides of it are as near as `near`. */
@@ -19,6 +21,10 @@ typedef struct {
     char library[128];
     char pace[COST_PACE_MAX]; /* of the first launch, for the others */
     xy_vec_t samples;         /* of xy_message_sample_t */
+    xy_vec_t held_out;        /* of uint64_t: sizes that the model is not shown */
+    xy_vec_t held;            /* of xy_message_sample_t: two of each of them */
+    double begin;             /* of the first launch */
+    int launched;
 } reading_t;
 
 static int launches(const measure_bench_t *pair)
@@ -79,6 +85,15 @@ static xy_status_t read_line(void *arg, char *line)
     return xy_vec_append(&r->samples, &m) == XY_OK ? XY_OK : xy_fail_memory("reading messages");
 }
 
+/* Whether another launch, as long as those before it, ends within the time. */
+static bool has_time(const reading_t *r)
+{
+    double taken = measure_now() - r->begin;
+
+    return !(r->pair->budget > 0) || r->launched == 0 ||
+           taken + taken / r->launched <= r->pair->budget;
+}
+
 static xy_status_t measure_sizes(reading_t *r, const double *sizes, size_t count)
 {
     const measure_bench_t *p = r->pair;
@@ -98,6 +113,7 @@ static xy_status_t measure_sizes(reading_t *r, const double *sizes, size_t count
         const char *const arguments[] = {"pair", a, b, list.s, seconds, passes, r->pace, NULL};
 
         st = measure_probe_run(p->words, arguments, COST_PROBE_LIMIT, read_line, r);
+        r->launched++;
     }
     xy_text_cleanup(&list);
     return st;
@@ -188,10 +204,8 @@ static xy_status_t merge_samples(xy_vec_t *samples, xy_vec_t *merged)
 
 static bool is_held(const reading_t *r, double bytes)
 {
-    const xy_vec_t *list = r->pair->held_out;
-
-    for (size_t i = 0; list != NULL && i < list->count; i++)
-        if ((double)XY_VEC_AT(list, uint64_t, i) == bytes)
+    for (size_t i = 0; i < r->held_out.count; i++)
+        if ((double)XY_VEC_AT(&r->held_out, uint64_t, i) == bytes)
             return true;
     return false;
 }
@@ -199,10 +213,8 @@ static bool is_held(const reading_t *r, double bytes)
 /* Sizes that are held out stand twice behind the others. */
 static size_t add_held(const reading_t *r, double sizes[SIZES_MAX], size_t count)
 {
-    const xy_vec_t *list = r->pair->held_out;
-
-    for (size_t i = 0; list != NULL && i < list->count && count + 2 <= SIZES_MAX; i++) {
-        sizes[count++] = (double)XY_VEC_AT(list, uint64_t, i);
+    for (size_t i = 0; i < r->held_out.count && count + 2 <= SIZES_MAX; i++) {
+        sizes[count++] = (double)XY_VEC_AT(&r->held_out, uint64_t, i);
         sizes[count] = sizes[count - 1];
         count++;
     }
@@ -228,7 +240,7 @@ static xy_status_t set_aside(reading_t *r, size_t first, xy_vec_t *aside)
 }
 
 /* The median over the launches of each entry of `aside`, which has `each` of them by launch. */
-static xy_status_t merge_held(const reading_t *r, const xy_vec_t *aside, size_t each)
+static xy_status_t merge_held(reading_t *r, const xy_vec_t *aside, size_t each)
 {
     for (size_t i = 0; i < each; i++) {
         xy_message_sample_t list[COST_LAUNCHES_MAX], one;
@@ -239,7 +251,8 @@ static xy_status_t merge_held(const reading_t *r, const xy_vec_t *aside, size_t 
         if (n == 0)
             break;
         one = merge(list, n);
-        if (r->pair->held != NULL && xy_vec_append(r->pair->held, &one) != XY_OK)
+        if (xy_vec_append(&r->held, &one) != XY_OK ||
+            (r->pair->held != NULL && xy_vec_append(r->pair->held, &one) != XY_OK))
             return xy_fail_memory("reading messages");
     }
     return XY_OK;
@@ -312,7 +325,7 @@ static xy_status_t measure_all(reading_t *r, double *sizes, size_t count, bool i
     size_t held = add_held(r, sizes, count) - count;
     xy_status_t st = XY_OK;
 
-    for (int i = 0; st == XY_OK && i < launches(r->pair); i++, r->done += r->share) {
+    for (int i = 0; st == XY_OK && i < launches(r->pair) && has_time(r); i++, r->done += r->share) {
         size_t first = r->samples.count;
 
         st = measure_sizes(r, sizes, add_held(r, sizes, count));
@@ -331,47 +344,217 @@ static xy_status_t measure_all(reading_t *r, double *sizes, size_t count, bool i
     return st;
 }
 
+/* ---- Contradictions ---- */
+
+static double time_of(const xy_message_sample_t *s, xy_message_kind_t kind)
+{
+    return kind == XY_MESSAGE_BLOCKING ? s->blocking : s->nonblocking;
+}
+
+/* Mark the sizes that contradict their neighbours, by either kind; *count_p: how many. */
+static xy_status_t find_outliers(const xy_vec_t *samples, bool is_out[SIZES_MAX], size_t *count_p)
+{
+    double x[SIZES_MAX], t[SIZES_MAX];
+    size_t at[SIZES_MAX];
+    bool marks[SIZES_MAX];
+    xy_status_t st = XY_OK;
+
+    *count_p = 0;
+    for (int kind = 0; kind < XY_MESSAGE_KINDS && st == XY_OK; kind++) {
+        size_t n = 0, marked;
+
+        for (size_t i = 0; i < samples->count && i < SIZES_MAX; i++) {
+            const xy_message_sample_t *s = &XY_VEC_AT(samples, xy_message_sample_t, i);
+
+            x[n] = s->bytes;
+            t[n] = time_of(s, (xy_message_kind_t)kind);
+            at[n] = i;
+            n += x[n] > 0 && t[n] > 0;
+        }
+        if (n > 0)
+            st = xy_outliers(x, t, n, marks, &marked, NULL);
+        for (size_t i = 0; i < n && st == XY_OK; i++)
+            if (marks[i] && !is_out[at[i]]) {
+                is_out[at[i]] = true;
+                ++*count_p;
+            }
+    }
+    return st;
+}
+
+static void take_faster(double *t, double other)
+{
+    if (other > 0 && other < *t)
+        *t = other;
+}
+
+/* Measure the marked sizes again, three times each in one launch; the faster counts, as
+ * disturbances only add. */
+static xy_status_t measure_marked(reading_t *r, const bool is_out[SIZES_MAX])
+{
+    xy_vec_t known = r->samples, merged = XY_VEC_INIT(xy_message_sample_t);
+    double sizes[SIZES_MAX];
+    size_t count = 0;
+    xy_status_t st;
+
+    for (size_t i = 0; i < known.count && i < SIZES_MAX; i++)
+        for (int k = 0; k < 3 && is_out[i] && count < SIZES_MAX; k++)
+            sizes[count++] = XY_VEC_AT(&known, xy_message_sample_t, i).bytes;
+    r->samples = XY_VEC_INIT(xy_message_sample_t);
+    st = measure_sizes(r, sizes, count);
+    if (st == XY_OK)
+        st = merge_samples(&r->samples, &merged);
+    for (size_t i = 0; st == XY_OK && i < known.count; i++)
+        for (size_t k = 0; k < merged.count; k++) {
+            xy_message_sample_t *old = &XY_VEC_AT(&known, xy_message_sample_t, i);
+            const xy_message_sample_t *new = &XY_VEC_AT(&merged, xy_message_sample_t, k);
+
+            if (old->bytes == new->bytes) {
+                take_faster(&old->blocking, new->blocking);
+                take_faster(&old->nonblocking, new->nonblocking);
+                take_faster(&old->gap, new->gap);
+            }
+        }
+    xy_vec_cleanup(&merged);
+    xy_vec_cleanup(&r->samples);
+    r->samples = known;
+    return st;
+}
+
+static xy_status_t measure_again(reading_t *r)
+{
+    xy_status_t st = XY_OK;
+
+    for (int k = 0; k < AGAIN_MAX && st == XY_OK && has_time(r); k++) {
+        bool is_out[SIZES_MAX] = {false};
+        size_t count;
+
+        st = find_outliers(&r->samples, is_out, &count);
+        if (st != XY_OK || count == 0)
+            return st;
+        st = measure_marked(r, is_out);
+    }
+    return st;
+}
+
+/* ---- The model ---- */
+
+/* The errors at the sizes that were held out, of the faster of both times; and whether to trust. */
+static xy_status_t judge(const reading_t *r, xy_message_model_t *model)
+{
+    char what[192];
+
+    snprintf(what, sizeof(what), "messages of %s",
+             r->library[0] != '\0' ? r->library : "the probe");
+    for (int k = 0; k < XY_MESSAGE_KINDS; k++) {
+        xy_message_lines_t *lines = &model->kind[k];
+        measure_trust_t trust = {.samples = (long)model->count,
+                                 .dropped = lines->dropped,
+                                 .error_mean = lines->error_mean};
+        xy_status_t st;
+
+        for (size_t i = 0; lines->latency > 0 && i + 1 < r->held.count; i += 2) {
+            const xy_message_sample_t *a = &XY_VEC_AT(&r->held, xy_message_sample_t, i);
+            double t = time_of(a, (xy_message_kind_t)k);
+
+            take_faster(&t, time_of(a + 1, (xy_message_kind_t)k));
+            if (t > 0)
+                measure_trust_held(
+                    &trust, xy_message_value(model, NULL, (xy_message_kind_t)k, a->bytes).seconds,
+                    t);
+        }
+        lines->held_out = trust.held_sum / fmax((double)trust.held, 1);
+        lines->held_count = trust.held;
+        st = measure_trust(what, &trust);
+        if (st != XY_OK)
+            return st;
+    }
+    return XY_OK;
+}
+
+/* What was asked for; else a few sizes between the others, by the golden ratio, unless these were
+ * chosen by the user. */
+static xy_status_t list_held(reading_t *r, const double *sizes, size_t count, bool is_given)
+{
+    const xy_vec_t *wanted = r->pair->held_out;
+    bool is_wanted = wanted != NULL && wanted->count > 0;
+    size_t n = is_wanted ? wanted->count : is_given || count < 8 ? 0 : HELD;
+
+    for (size_t k = 0; k < n; k++) {
+        double part = ((double)k + fmod(0.618034 * (double)(k + 1), 1)) / HELD;
+        uint64_t bytes = is_wanted ? XY_VEC_AT(wanted, uint64_t, k)
+                                   : (uint64_t)(sizes[0] * pow(sizes[count - 1] / sizes[0], part));
+        bool is_taken = is_held(r, (double)bytes);
+
+        for (size_t i = 0; !is_wanted && i < count; i++)
+            is_taken = is_taken || sizes[i] == (double)bytes;
+        if (!is_taken && xy_vec_append(&r->held_out, &bytes) != XY_OK)
+            return xy_fail_memory("listing sizes");
+    }
+    return XY_OK;
+}
+
+static xy_status_t fit_model(const reading_t *r, xy_message_cost_t *m)
+{
+    xy_status_t st = xy_message_fit(r->samples.data, r->samples.count, &m->model);
+
+    if (st == XY_OK)
+        st = judge(r, &m->model);
+    if (st == XY_OK) {
+        m->library = xy_strdup(r->library);
+        if (m->library == NULL)
+            st = xy_fail_memory("storing a model");
+    }
+    if (st != XY_OK)
+        xy_message_cost_cleanup(m);
+    return st;
+}
+
 xy_status_t measure_bench_run(const measure_bench_t *pair, xy_message_cost_t *message_p)
 {
     reading_t r = {.pair = pair,
                    .share = 1.0 / launches(pair),
                    .pace = "-",
-                   .samples = XY_VEC_INIT(xy_message_sample_t)};
+                   .begin = measure_now(),
+                   .samples = XY_VEC_INIT(xy_message_sample_t),
+                   .held_out = XY_VEC_INIT(uint64_t),
+                   .held = XY_VEC_INIT(xy_message_sample_t)};
     double sizes[SIZES_MAX] = {0};
     xy_message_cost_t m = {0};
     bool is_given = pair->sizes != NULL && pair->sizes->count > 0;
     size_t count = is_given ? take_sizes(pair->sizes, sizes)
                             : list_sizes(pair->largest > 0 ? pair->largest : 4 << 20, sizes);
-    xy_status_t st;
+    xy_status_t st = list_held(&r, sizes, count, is_given);
 
     if (pair->pace != NULL)
         snprintf(r.pace, sizeof(r.pace), "%s", pair->pace);
-    st = measure_all(&r, sizes, count, is_given);
+    if (st == XY_OK)
+        st = measure_all(&r, sizes, count, is_given);
+    if (st == XY_OK)
+        st = measure_again(&r);
     if (st == XY_OK && pair->pace != NULL)
         snprintf(pair->pace, COST_PACE_MAX, "%s", r.pace);
     if (st == XY_OK)
-        st = xy_message_fit(r.samples.data, r.samples.count, &m.model);
-    if (st == XY_OK) {
-        m.library = xy_strdup(r.library);
-        if (m.library == NULL) {
-            xy_message_cost_cleanup(&m);
-            st = xy_fail_memory("storing a model");
-        }
-    }
+        st = fit_model(&r, &m);
     if (st == XY_OK)
         *message_p = m;
     xy_vec_cleanup(&r.samples);
+    xy_vec_cleanup(&r.held_out);
+    xy_vec_cleanup(&r.held);
     return st;
 }
 
 void measure_bench_report(const xy_message_cost_t *m, FILE *report)
 {
     const xy_message_lines_t *k = &m->model.kind[XY_MESSAGE_BLOCKING];
-    char latency[32], rate[32];
+    char latency[32], rate[32], held[48] = "none held out";
     double slope = k->time.line[k->time.count - 1].a;
 
-    fprintf(report, "message  %s - %s: %s, %s, %zu samples, %zu intervals, error %.2g %% (%s)\n",
+    if (k->held_count > 0)
+        snprintf(held, sizeof(held), "held out %.2g %%", 100 * k->held_out);
+    fprintf(report,
+            "message  %s - %s: %s, %s, %zu samples, %zu interval%s, error %.2g %%, %s (%s)\n",
             m->cluster1, m->cluster2, xy_format_seconds(k->latency, latency),
             slope > 0 ? xy_format_bandwidth(1 / slope, rate) : "no bandwidth", m->model.count,
-            k->time.count, 100 * k->error_mean, m->library);
+            k->time.count, k->time.count == 1 ? "" : "s", 100 * k->error_mean, held, m->library);
 }

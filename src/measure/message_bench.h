@@ -19,11 +19,14 @@ typedef struct {
     unsigned a, b;         /* two of them */
     double largest;        /* bytes; 0: 4 MiB */
     const xy_vec_t *sizes; /* of uint64_t: these instead; NULL or empty: chosen here */
-    /* Of uint64_t: measured twice, but not shown to the model. NULL or empty: none. */
+    /* Of uint64_t: measured twice, but not shown to the model. NULL or empty: a few, unless `sizes`
+     * are given. */
     const xy_vec_t *held_out;
     xy_vec_t *held; /* of xy_message_sample_t: two of each that was held out, appended */
     double seconds; /* for one size; 0: 0.1 */
     int launches;   /* 0: three; up to COST_LAUNCHES_MAX */
+    double budget;  /* seconds: no launch is begun that would not end within them, but the first; 0:
+                       any */
     /* COST_PACE_MAX characters: the clock to use, a word of an earlier measurement or "-"; then the
      * one that was used. NULL: any. */
     char *pace;
@@ -34,8 +37,9 @@ typedef struct {
 
 /* Powers of two and what lies in the middle, in three launches; after the first and the second,
  * sizes are added between two where the time jumps, until the jump is between two that are 5 %
- * apart: protocols change there. On success the caller owns what *message_p points to, with no
- * clusters. EIO: the command failed, which was reported. */
+ * apart: protocols change there. Sizes that contradict their neighbours are measured again. On
+ * success the caller owns what *message_p points to, with no clusters. EIO: the command failed.
+ * EINVAL: it gave no times, or they are too noisy. Both are reported. */
 xy_status_t measure_bench_run(const measure_bench_t *pair, xy_message_cost_t *message_p);
 
 /* Run the probe with these arguments (ended by NULL) after `words`, reading its lines. It ends

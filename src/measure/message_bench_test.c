@@ -135,6 +135,37 @@ static void test_held_out(void **state)
     xy_vec_cleanup(&words);
 }
 
+/* A launch that would not end in time is not begun; the first one is, whatever it takes. */
+static void test_budget(void **state)
+{
+    char path[] = "/tmp/xylem-launches-XXXXXX", line[64];
+    const char *const list[] = {
+        "sh", "-c",
+        "echo launch >> $LAUNCHES; sleep 0.3; echo message 0 1 8 1e-6 1e-6 0 0 0; "
+        "echo message 0 1 16 1.1e-6 1.1e-6 0 0 0"};
+    xy_vec_t words = XY_VEC_INIT(const char *);
+    measure_bench_t pair = {.words = &words, .b = 1, .largest = 16, .launches = 9, .budget = 0.1};
+    xy_message_cost_t m = {0};
+    int fd = mkstemp(path), lines = 0;
+    FILE *launches;
+
+    (void)state;
+    assert_true(fd >= 0);
+    setenv("LAUNCHES", path, 1);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(xy_vec_append(&words, &list[i]), XY_OK);
+    assert_int_equal(measure_bench_run(&pair, &m), XY_OK);
+    launches = fdopen(fd, "r");
+    assert_non_null(launches);
+    while (fgets(line, sizeof(line), launches) != NULL)
+        lines++;
+    assert_int_equal(lines, 1);
+    fclose(launches);
+    unlink(path);
+    xy_message_cost_cleanup(&m);
+    xy_vec_cleanup(&words);
+}
+
 static void test_given_sizes(void **state)
 {
     xy_vec_t sizes = XY_VEC_INIT(uint64_t);
@@ -149,6 +180,42 @@ static void test_given_sizes(void **state)
     assert_true(m.model.samples[0].bytes == 3 && m.model.samples[1].bytes == 20000);
     xy_message_cost_cleanup(&m);
     xy_vec_cleanup(&sizes);
+}
+
+/* One timing in twelve takes 2 to 600 times as long, another one in each launch. */
+static char spikes[] =
+    "echo library A library 1.0; IFS=,; for s in $3; do "
+    "t=$(awk -v s=$s -v seed=$$ 'BEGIN {srand(seed * 131 + s * 17); t = (1e-6 + s * 1e-9) * "
+    "(1 + 0.01 * rand()); if (rand() < 1 / 12) t *= exp(log(2) + log(300) * rand()); print t}'); "
+    "echo message 0 1 $s $t $t 1e-7 2e-7 3e-7; done";
+
+/* No two timings of one size agree. */
+static char chaos[] = "echo library A library 1.0; IFS=,; for s in $3; do "
+                      "t=$(awk -v s=$s -v seed=$$ 'BEGIN {srand(seed * 131 + s * 17); print 1e-6 * "
+                      "exp(7 * rand())}'); "
+                      "echo message 0 1 $s $t $t 1e-7 2e-7 3e-7; done";
+
+/* What is disturbed is measured again; a model that cannot be trusted is none. */
+static void test_noisy(void **state)
+{
+    xy_message_cost_t m = {0};
+
+    (void)state;
+    assert_int_equal(measure(spikes, NULL, &m), XY_OK);
+    for (double bytes = 1; bytes <= 65536; bytes *= 1.3) {
+        double e = xy_message_value(&m.model, NULL, XY_MESSAGE_BLOCKING, bytes).seconds;
+
+        assert_true(fabs(e / (1e-6 + bytes * 1e-9) - 1) < 0.1);
+    }
+    assert_true(m.model.kind[0].held_count >= 4 && m.model.kind[0].held_out < 0.3);
+    assert_true(m.model.kind[0].time.count <= 4);
+    xy_message_cost_cleanup(&m);
+    testing_listen();
+    assert_int_equal(measure(chaos, NULL, &m), XY_EINVAL);
+    assert_int_equal(testing_said_count, 1);
+    assert_non_null(strstr(testing_said, "too noisy: messages of A library 1.0"));
+    assert_null(m.library);
+    xy_error_handler_set(NULL, NULL);
 }
 
 static void test_bad(void **state)
@@ -214,7 +281,7 @@ static xy_status_t calibrate(const char *text, const char *launcher)
 {
     char path[] = "/tmp/xylem-hosts-XXXXXX";
     xy_hosts_calibration_t c = {.hosts = path, .launcher = launcher, .agent = "false"};
-    int fd = mkstemp(path);
+    int fd = mkstemp(path), failed = 0;
     xy_costs_t *costs;
     xy_status_t st;
 
@@ -222,7 +289,7 @@ static xy_status_t calibrate(const char *text, const char *launcher)
     assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
     close(fd);
     assert_int_equal(xy_costs_create("hosts", "hosts", &costs), XY_OK);
-    st = xy_calibrate_hosts(&c, costs);
+    st = xy_calibrate_hosts(&c, costs, &failed);
     assert_int_equal(costs->messages.count, 0);
     xy_costs_destroy(costs);
     unlink(path);
@@ -245,7 +312,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_good),     cmocka_unit_test(test_jumps),
-        cmocka_unit_test(test_held_out), cmocka_unit_test(test_given_sizes),
+        cmocka_unit_test(test_held_out), cmocka_unit_test(test_noisy),
+        cmocka_unit_test(test_budget),   cmocka_unit_test(test_given_sizes),
         cmocka_unit_test(test_bad),      cmocka_unit_test(test_launchers),
         cmocka_unit_test(test_words),    cmocka_unit_test(test_bad_hosts),
     };

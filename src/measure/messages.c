@@ -70,6 +70,7 @@ static xy_status_t measure(const xy_calibration_t *c, const xy_messages_calibrat
                             .sizes = m->sizes,
                             .seconds = m->seconds,
                             .launches = 5,
+                            .budget = m->budget,
                             .held_out = m->held_out,
                             .held = &held,
                             .pace = pace,
@@ -80,7 +81,7 @@ static xy_status_t measure(const xy_calibration_t *c, const xy_messages_calibrat
 
     recall_pace(costs, pace);
     st = measure_bench_run(&pair, &message);
-    if (st == XY_OK && c->report != NULL)
+    if (st == XY_OK && c->report != NULL && m->held_out != NULL && m->held_out->count > 0)
         report_held(&message.model, &held, c->report);
     xy_vec_cleanup(&held);
     if (st != XY_OK)

@@ -26,6 +26,7 @@ typedef struct {
      * has them. NULL or empty: none. */
     const xy_vec_t *held_out;
     double seconds; /* for one size; 0: 0.1 */
+    double budget;  /* for everything: the number of launches is cut; 0: as long as it takes */
 } xy_messages_calibration_t;
 
 /* `c`: the bar and the report. ENOENT: no launcher or compiler. EIO: the command failed. */

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "measure/calibrate_internal.h"
+#include "measure/curve.h"
 #include "measure/point.h"
 
 /* However little time there is, a model has so many sizes. */
@@ -30,6 +31,7 @@ enum {
     FIRST_SIZE = 100, /* sizes double from here */
     SAMPLES_MAX = 96,
     HELD_MAX = 40,
+    HELD_MIN = 6,      /* sizes that are held out in any case */
     GRID = 48,         /* so many sizes, about, before the model is asked where it misses */
     FAR_VISITS_MAX = 8 /* of a size that stands out */
 };
@@ -187,7 +189,7 @@ static void add_held(session_t *s)
 {
     size_t wanted = s->c->held_out != NULL ? s->c->held_out_count : 0;
 
-    wanted = wanted < HELD_MAX ? wanted : HELD_MAX;
+    wanted = wanted < HELD_MIN ? HELD_MIN : wanted < HELD_MAX ? wanted : HELD_MAX;
     for (size_t k = 0; k < wanted && s->count > 1; k++) {
         double low = s->points[0].x, high = s->points[s->count - 1].x;
         double part = ((double)k + fmod(0.618034 * (double)k, 1)) / (double)wanted;
@@ -382,10 +384,34 @@ static xy_status_t hand_over(const session_t *s, bool by_pace)
                               .t = measure_point_sample(a, by_pace).t,
                               .again = measure_point_sample(b, by_pace).t};
 
-        if (a->visits > 0 && b->visits > 0 && xy_vec_append(s->c->held_out, &held) != XY_OK)
+        if (s->c->held_out != NULL && a->visits > 0 && b->visits > 0 &&
+            xy_vec_append(s->c->held_out, &held) != XY_OK)
             return xy_fail_memory("storing samples");
     }
     return XY_OK;
+}
+
+/* What the model says of the sizes that were held out, against the faster of both turns: it says
+ * what an undisturbed run takes. */
+static xy_status_t judge(session_t *s, bool by_pace)
+{
+    xy_kernel_cost_t *k = &s->result;
+    measure_trust_t trust = {
+        .samples = k->fit.samples, .dropped = k->fit.dropped, .error_mean = k->fit.error_mean};
+    char what[128];
+
+    for (size_t i = 0; i + 1 < s->held_count; i += 2) {
+        const measure_point_t *a = &s->held[i], *b = a + 1;
+        double t = a->visits > 0 ? measure_point_sample(a, by_pace).t : INFINITY;
+
+        t = b->visits > 0 ? fmin(t, measure_point_sample(b, by_pace).t) : t;
+        if (isfinite(t))
+            measure_trust_held(&trust, xy_fit_value(&k->fit, a->x).seconds, t);
+    }
+    k->held_out = trust.held_sum / fmax((double)trust.held, 1);
+    k->held_count = trust.held;
+    snprintf(what, sizeof(what), "kernel %.100s", k->name);
+    return measure_trust(what, &trust);
 }
 
 static xy_status_t conclude(session_t *s)
@@ -397,8 +423,8 @@ static xy_status_t conclude(session_t *s)
     if (is_too_noisy(s))
         return xy_fail(
             XY_EINVAL,
-            "kernel %s is too noisy (runs of the same size differ, for more than a quarter "
-            "of its sizes); it gets no model: run it on a quiet machine",
+            "too noisy: kernel %s (runs of the same size differ, for more than a quarter "
+            "of its sizes), run again on a quiet machine",
             k->name);
     drop_noisy(s);
     st = drop_outliers(s);
@@ -413,7 +439,8 @@ static xy_status_t conclude(session_t *s)
     for (size_t i = 0; i < s->count; i++)
         k->samples[i] = measure_point_sample(&s->points[i], by_pace);
     k->sample_count = s->count;
-    return hand_over(s, by_pace);
+    st = judge(s, by_pace);
+    return st == XY_OK ? hand_over(s, by_pace) : st;
 }
 
 static xy_status_t name_result(session_t *s, const measure_child_options_t *options)
@@ -432,6 +459,17 @@ static xy_status_t name_result(session_t *s, const measure_child_options_t *opti
                : xy_fail_memory("storing a model");
 }
 
+/* However little time there is, some of those that are held out are measured: before the others. */
+static xy_status_t visit_held(session_t *s)
+{
+    enum { FIRST = 3 };
+    xy_status_t st = XY_OK;
+
+    for (size_t k = 0; k < FIRST && st == XY_OK && s->held_count > 0; k++)
+        st = visit(s, &s->held[2 * (k * (s->held_count / 2 - 1) / FIRST)]);
+    return st;
+}
+
 static xy_status_t measure_all(session_t *s)
 {
     xy_status_t st = measure_doubling(s);
@@ -440,7 +478,8 @@ static xy_status_t measure_all(session_t *s)
         return st;
     add_grid(s);
     add_held(s);
-    return measure_rounds(s);
+    st = visit_held(s);
+    return st == XY_OK ? measure_rounds(s) : st;
 }
 
 xy_status_t calibrate_kernel(const xy_calibration_t *c, const measure_child_options_t *options,
