@@ -211,12 +211,27 @@ static bool is_in_place(const scan_expr_t *e)
     return e->kind == SCAN_E_INT && e->value == 1;
 }
 
+/* `rank == 0 ? MPI_IN_PLACE : buffer`: who has it in place matters. */
+static bool walk_in_place(scan_walk_t *w, scan_expr_t *buffer, scan_set_t live)
+{
+    scan_expr_t *e = (scan_expr_t *)(uintptr_t)scan_strip(buffer);
+
+    if (e->kind != SCAN_E_CHOICE ||
+        !(is_in_place(scan_strip(e->b)) || is_in_place(scan_strip(e->c))))
+        return false;
+    scan_walk_keep(w, &buffer->is_kept, live);
+    scan_walk_need(w, e->a, live);
+    return true;
+}
+
 /* Buffers of variables that are kept; the rest is data. */
 static void walk_received(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t *args,
                           scan_expr_t *e, scan_set_t live)
 {
     scan_access_t access = scan_access_target(w->scan, e);
 
+    if (walk_in_place(w, e, live))
+        return;
     if (is_in_place(e) || scan_is_data(w->scan, &access) || !scan_set_has_any(w, live, &access)) {
         scan_walk_expr(w, e, live, false);
         return;
@@ -231,6 +246,8 @@ static void walk_sent(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_n
 {
     scan_access_t access = scan_access_target(w->scan, e);
 
+    if (walk_in_place(w, e, live))
+        return;
     if (!is_needed || is_in_place(e) || scan_is_data(w->scan, &access) || access.count == 0) {
         scan_walk_expr(w, e, live, false);
         return;
@@ -320,7 +337,7 @@ static bool walk_mpi(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
         return walk_effects(w, e->args, live);
     if (is_query(name) && !is_answer_needed(w, call, e->args, live))
         return walk_effects(w, e->args, live);
-    scan_walk_keep(w, &e->is_kept, live);
+    scan_walk_keep_effect(w, &e->is_kept, live);
     walk_mpi_args(w, call, e->args, live);
     return true;
 }
@@ -331,7 +348,7 @@ static bool walk_kernel(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
 {
     int i = 0;
 
-    scan_walk_keep(w, &e->is_kept, live);
+    scan_walk_keep_effect(w, &e->is_kept, live);
     for (scan_expr_t *a = e->args; a != NULL; a = a->next, i++)
         if (scan_kernel_takes(e, i, a))
             scan_walk_need(w, a, live);
@@ -352,9 +369,12 @@ static bool walk_own(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_ne
     live[0] &= ~((uint64_t)1 << SCAN_LATER_IN_FUNCTION);
     w->has_changed |= scan_set_join(w, flow->exit, live);
     live[0] |= later;
-    if (!is_needed && !flow->has_kept)
+    if (!is_needed && !flow->has_effects)
         return walk_effects(w, e->args, live);
-    scan_walk_keep(w, &e->is_kept, live);
+    if (flow->has_effects)
+        scan_walk_keep_effect(w, &e->is_kept, live);
+    else
+        scan_walk_keep(w, &e->is_kept, live);
     scan_set_join(w, live, flow->entry);
     for (scan_expr_t *a = e->args; a != NULL; a = a->next, p = p != NULL ? p->next : NULL)
         if (p != NULL && p->is_kept)
@@ -383,7 +403,7 @@ static bool walk_copy(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
     access = scan_access_target(w->scan, from);
     if (scan_is_data(w->scan, &to) || !scan_set_has_any(w, live, &to))
         return walk_effects(w, e->args, live);
-    scan_walk_keep(w, &e->is_kept, live);
+    scan_walk_keep_effect(w, &e->is_kept, live);
     scan_set_add(w, live, &access, e->at.line);
     for (scan_expr_t *a = e->args; a != NULL; a = a->next)
         scan_walk_need(w, a, live);
@@ -407,7 +427,7 @@ static bool walk_foreign(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
             scan_set_has_any(w, live, &access)) {
             if (access.is_strong)
                 scan_set_remove(live, &access);
-            scan_walk_keep(w, &e->is_kept, live);
+            scan_walk_keep_effect(w, &e->is_kept, live);
             w->has_changed |= !a->is_unknown;
             a->is_unknown = a->is_kept = true;
             is_kept = w->loop == NULL || w->loop->is_kept;
@@ -422,7 +442,7 @@ static bool walk_exit(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
     if ((live[0] >> SCAN_LATER & 1) == 0)
         return false;
     memset(live, 0, w->words * sizeof(uint64_t));
-    scan_walk_keep(w, &e->is_kept, live);
+    scan_walk_keep_effect(w, &e->is_kept, live);
     return true;
 }
 

@@ -119,6 +119,15 @@ static void emit_members(scan_emit_t *t, scan_expr_t *target, scan_expr_t *value
     }
 }
 
+static void clear(scan_emit_t *t, const scan_decl_t *d)
+{
+    size_t length = 2 * strlen(d->name) + 32;
+    char *text = scan_alloc(t->scan, length);
+
+    snprintf(text, length, "memset(&%s, 0, sizeof(%s))", d->name, d->name);
+    set(t, scan_emit_add(t, XY_NODE_DO, d->at), "c", text);
+}
+
 static void emit_variable(scan_emit_t *t, scan_decl_t *d, scan_place_t at, bool has_value)
 {
     xy_node_t *node;
@@ -140,6 +149,7 @@ static void emit_variable(scan_emit_t *t, scan_decl_t *d, scan_place_t at, bool 
     } else if (d->init->kind != SCAN_E_LIST || is_plain_list(d->type)) {
         set(t, node, "value", scan_print(t->scan, d->init));
     } else if (t->function != NULL) {
+        clear(t, d); /* members without a value */
         emit_members(t, name_expr(t->scan, d), d->init);
     }
 }
@@ -203,7 +213,8 @@ static void expr_unknowns(scan_emit_t *t, scan_expr_t *e)
 {
     if (e == NULL)
         return;
-    if ((e->kind == SCAN_E_ASSIGN && e->is_kept) || (e->kind == SCAN_E_CALL && e->is_kept)) {
+    if ((e->kind == SCAN_E_ASSIGN && e->is_kept) ||
+        (e->kind == SCAN_E_CALL && e->is_kept && (e->decl == NULL || e->decl->body == NULL))) {
         scan_emit_effects(t, e);
         return;
     }
@@ -559,7 +570,7 @@ static void emit_program(scan_emit_t *t, const char *name)
             emit_variable(t, d, d->at, d->init != NULL);
     for (scan_decl_t *f = scan->functions; f != NULL; f = f->next)
         if (f->flow->is_reached && !scan_is_kernel(scan, f) &&
-            (f == scan->main || f->flow->has_kept || f->flow->needs_result))
+            (f == scan->main || f->flow->has_effects || f->flow->needs_result))
             emit_function(t, f);
 }
 

@@ -127,6 +127,21 @@ static void emit_stand_in(scan_emit_t *t, scan_expr_t *e)
 
 /* ---- Calls ------------------------------------------------------------------------------- */
 
+static bool is_in_place(const scan_expr_t *e)
+{
+    e = scan_strip(e);
+    return e->kind == SCAN_E_INT && e->value == 1;
+}
+
+/* A buffer of data that is in place on some processes; or one of variables that are kept. */
+static const char *print_buffer(scan_emit_t *t, const scan_expr_t *e)
+{
+    if (e->kind != SCAN_E_CHOICE || !(is_in_place(e->b) || is_in_place(e->c)))
+        return scan_print(t->scan, e);
+    return join(t->scan, scan_print(t->scan, e->a), " ? ",
+                is_in_place(e->b) ? "MPI_IN_PLACE : NULL" : "NULL : MPI_IN_PLACE");
+}
+
 static const char *mpi_argument(scan_emit_t *t, const xy_mpi_call_t *call, int i,
                                 const scan_expr_t *e)
 {
@@ -134,9 +149,9 @@ static const char *mpi_argument(scan_emit_t *t, const xy_mpi_call_t *call, int i
 
     switch (call->kinds[i]) {
     case XY_ARG_BUFFER:
-        if (e->kind == SCAN_E_INT && e->value == 1)
+        if (is_in_place(e))
             return "MPI_IN_PLACE";
-        return e->is_kept ? scan_print(t->scan, scan_strip(e)) : NULL;
+        return e->is_kept ? print_buffer(t, scan_strip(e)) : NULL;
     case XY_ARG_POINTER:
         if (strcmp(call->args[i], "status") == 0 && (is_null || !e->is_kept) &&
             strncmp(call->name, "MPI_Get_", 8) != 0)

@@ -127,7 +127,7 @@ static void visit_all(const visit_t *v)
         scan_place_t head = f->at;
 
         if (!f->flow->is_reached || scan_is_kernel(v->scan, f) ||
-            !(f == v->scan->main || f->flow->has_kept || f->flow->needs_result))
+            !(f == v->scan->main || f->flow->has_effects || f->flow->needs_result))
             continue;
         head.last = f->body->at.first + 1;
         v->kept(v->arg, head, f->name, "function");

@@ -87,6 +87,15 @@ void scan_walk_keep(scan_walk_t *w, bool *is_kept, scan_set_t live)
     live[0] |= (uint64_t)1 << SCAN_LATER_IN_FUNCTION | (uint64_t)1 << SCAN_LATER;
 }
 
+void scan_walk_keep_effect(scan_walk_t *w, bool *is_kept, scan_set_t live)
+{
+    scan_flow_t *flow = w->function->flow;
+
+    w->has_changed |= !flow->has_effects;
+    flow->has_effects = true;
+    scan_walk_keep(w, is_kept, live);
+}
+
 bool scan_walk_need(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
 {
     if (!scan_is_unknowable(w->scan, e))
@@ -130,6 +139,17 @@ static bool walk_inside(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is
     }
 }
 
+/* Is it (a part of) a variable that ends with the function? */
+static bool is_local(const scan_expr_t *e)
+{
+    while (e->kind == SCAN_E_CAST ||
+           (e->kind == SCAN_E_MEMBER && e->a->type->kind == SCAN_STRUCT) ||
+           (e->kind == SCAN_E_INDEX && e->a->type->kind == SCAN_ARRAY))
+        e = e->a;
+    return e->kind == SCAN_E_NAME && !e->decl->is_global && !e->decl->is_static &&
+           !e->decl->is_extern && !e->decl->is_system;
+}
+
 static bool walk_assign(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_needed)
 {
     scan_access_t access = scan_access(w->scan, e->a);
@@ -147,7 +167,10 @@ static bool walk_assign(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is
     if (access.is_strong)
         scan_set_remove(live, &access);
     is_kept = keeps(w, e->a, e->b != NULL && e->b->is_unknown);
-    scan_walk_keep(w, &e->is_kept, live);
+    if (is_local(e->a))
+        scan_walk_keep(w, &e->is_kept, live);
+    else
+        scan_walk_keep_effect(w, &e->is_kept, live);
     if (e->b != NULL && e->b->is_unknown) {
         scan_walk_expr(w, e->b, live, false);
     } else {
@@ -347,7 +370,9 @@ static bool walk_round(scan_walk_t *w, scan_stmt_t *s, scan_set_t test, scan_set
 
 static bool walk_work(scan_walk_t *w, scan_stmt_t *s, scan_set_t live)
 {
-    live[0] |= (uint64_t)1 << SCAN_LATER_IN_FUNCTION | (uint64_t)1 << SCAN_LATER;
+    bool is_kept = true;
+
+    scan_walk_keep_effect(w, &is_kept, live);
     for (scan_work_t *k = s->work; k != NULL; k = k->next)
         for (scan_expr_t *e = k->factors; e != NULL; e = e->next)
             scan_walk_expr(w, e, live, true);

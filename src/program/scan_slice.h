@@ -18,6 +18,7 @@ enum { SCAN_LATER_IN_FUNCTION, SCAN_LATER, SCAN_BITS };
 typedef struct scan_flow {
     scan_set_t entry, exit; /* needed there */
     bool is_reached, has_kept, needs_result;
+    bool has_effects; /* kept ones that its callers see, beside its result */
 } scan_flow_t;
 
 /* A message whose contents are needed; -1: not a constant. */
@@ -45,6 +46,8 @@ bool scan_walk_need(scan_walk_t *w, scan_expr_t *e, scan_set_t live);
 bool scan_walk_call(scan_walk_t *w, scan_expr_t *e, scan_set_t live, bool is_needed);
 
 void scan_walk_keep(scan_walk_t *w, bool *is_kept, scan_set_t live);
+/* The same for what callers of the function see. */
+void scan_walk_keep_effect(scan_walk_t *w, bool *is_kept, scan_set_t live);
 bool scan_set_has_any(const scan_walk_t *w, scan_set_t set, const scan_access_t *access);
 void scan_set_add(scan_walk_t *w, scan_set_t set, const scan_access_t *access, long line);
 void scan_set_remove(scan_set_t set, const scan_access_t *access);

@@ -40,8 +40,15 @@ static bool has_effect(const scan_expr_t *e)
 {
     if (e == NULL)
         return false;
-    return e->kind == SCAN_E_ASSIGN || e->kind == SCAN_E_STEP || e->kind == SCAN_E_CALL ||
-           has_effect(e->a) || has_effect(e->b) || has_effect(e->c);
+    if (e->kind == SCAN_E_CALL &&
+        (e->decl == NULL || (e->decl->body == NULL && !scan_is_library(e->decl->name)) ||
+         (e->decl->body != NULL && e->decl->flow->has_effects)))
+        return true;
+    for (const scan_expr_t *a = e->args; a != NULL; a = a->next)
+        if (has_effect(a))
+            return true;
+    return e->kind == SCAN_E_ASSIGN || e->kind == SCAN_E_STEP || has_effect(e->a) ||
+           has_effect(e->b) || has_effect(e->c);
 }
 
 static int turned(int op)
@@ -298,6 +305,9 @@ static bool is_changed_in(xy_scan_t *scan, const scan_expr_t *e, const scan_stmt
             (loop->cond != NULL && expr_changes(&c, loop->cond)) || stmt_changes(&c, loop->body))
             return true;
     }
+    for (const scan_expr_t *a = e->args; a != NULL; a = a->next)
+        if (is_changed_in(scan, a, loop))
+            return true;
     return is_changed_in(scan, e->a, loop) || is_changed_in(scan, e->b, loop) ||
            is_changed_in(scan, e->c, loop);
 }

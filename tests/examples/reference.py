@@ -5,7 +5,7 @@ expected(name, ranks, arguments) gives the lines, sorted.
 """
 import math
 
-ARGUMENTS = {"matrix_product": ["60"], "heat2d": ["64", "40"]}  # the sizes the tests use
+ARGUMENTS = {"matrix_product": ["60"], "fox": ["60"], "heat2d": ["64", "40"]}  # the sizes the tests use
 
 
 def hello(ranks):
@@ -82,7 +82,7 @@ def globals_(ranks):
     return [f"{ranks} of {ranks} ranks found their globals as they left them"]
 
 
-EXAMPLES = {"hello": hello, "ring": ring, "pi": pi, "matrix_product": matrix_product,
+EXAMPLES = {"hello": hello, "ring": ring, "pi": pi, "matrix_product": matrix_product, "fox": matrix_product,
             "heat2d": heat2d, "master_worker": master_worker, "overlap": overlap,
             "globals": globals_}
 
