@@ -4,20 +4,13 @@
  */
 #include <string.h>
 
+#include "base/base.h"
 #include "mpi/comm/comm.h"
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
 #include "mpi/topo/calls.h"
 #include "mpi/topo/reorder.h"
 #include "mpi/topo/topology.h"
-
-static void rank_to_coords(int rank, int ndims, const int *dims, int *coords)
-{
-    for (int d = ndims - 1; d >= 0; d--) {
-        coords[d] = rank % dims[d];
-        rank /= dims[d];
-    }
-}
 
 static mpi_topology_t *cart_new(int ndims, const int *dims, const int *periods, int rank)
 {
@@ -33,7 +26,7 @@ static mpi_topology_t *cart_new(int ndims, const int *dims, const int *periods, 
         cart->cart.dims[d] = dims[d];
         cart->cart.periods[d] = periods[d] != 0;
     }
-    rank_to_coords(rank, ndims, dims, cart->cart.coords);
+    xy_grid_coords(rank, ndims, dims, cart->cart.coords);
     return cart;
 }
 
@@ -153,7 +146,7 @@ int impl_cart_sub(MPI_Comm handle, const int *remain, MPI_Comm *newcomm)
 
 int impl_cart_rank(MPI_Comm handle, const int *coords, int *rank)
 {
-    int code = MPI_SUCCESS, found = 0;
+    int code = MPI_SUCCESS, found, bad = 0;
     mpi_comm_t *comm = mpi_topology_comm(handle, MPI_CART, &code);
     const mpi_topology_t *cart;
 
@@ -162,16 +155,11 @@ int impl_cart_rank(MPI_Comm handle, const int *coords, int *rank)
     cart = comm->topology;
     if (!rank || (cart->cart.ndims > 0 && !coords))
         return mpi_error_null(comm, rank ? "coords" : "rank");
-    for (int d = 0; d < cart->cart.ndims; d++) {
-        int dim = cart->cart.dims[d], place = coords[d];
-
-        if ((place < 0 || place >= dim) && !cart->cart.periods[d])
-            return mpi_error(comm, MPI_ERR_ARG,
-                             "coordinate %d is %d; the dimension has %d points and is not periodic",
-                             d, place, dim);
-        place %= dim;
-        found = found * dim + (place < 0 ? place + dim : place);
-    }
+    found = xy_grid_number(cart->cart.ndims, cart->cart.dims, cart->cart.periods, coords, &bad);
+    if (found < 0)
+        return mpi_error(comm, MPI_ERR_ARG,
+                         "coordinate %d is %d; the dimension has %d points and is not periodic",
+                         bad, coords[bad], cart->cart.dims[bad]);
     *rank = found;
     return MPI_SUCCESS;
 }
@@ -191,7 +179,7 @@ int impl_cart_coords(MPI_Comm handle, int rank, int maxdims, int *coords)
     if (maxdims < cart->cart.ndims || (cart->cart.ndims > 0 && !coords))
         return mpi_error(comm, MPI_ERR_DIMS, "there is room for %d coordinates; the grid has %d",
                          maxdims, cart->cart.ndims);
-    rank_to_coords(rank, cart->cart.ndims, cart->cart.dims, coords);
+    xy_grid_coords(rank, cart->cart.ndims, cart->cart.dims, coords);
     return MPI_SUCCESS;
 }
 
@@ -219,16 +207,10 @@ int impl_cart_get(MPI_Comm handle, int maxdims, int *dims, int *periods, int *co
 static int shifted(const mpi_comm_t *comm, int direction, long disp)
 {
     const mpi_topology_t *cart = comm->topology;
-    long dim = cart->cart.dims[direction], place = cart->cart.coords[direction] + disp, stride = 1;
+    int to = xy_grid_shift(comm->rank, cart->cart.ndims, cart->cart.dims, cart->cart.periods,
+                           direction, disp);
 
-    if (place < 0 || place >= dim) {
-        if (!cart->cart.periods[direction])
-            return MPI_PROC_NULL;
-        place = (place % dim + dim) % dim;
-    }
-    for (int d = direction + 1; d < cart->cart.ndims; d++)
-        stride *= cart->cart.dims[d];
-    return (int)(comm->rank + (place - cart->cart.coords[direction]) * stride);
+    return to >= 0 ? to : MPI_PROC_NULL;
 }
 
 int impl_cart_shift(MPI_Comm handle, int direction, int disp, int *source, int *dest)

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/grid.h"
+
+/* Coordinates and numbers are inverse; a shift is a change of one coordinate. */
+static void test_points(void **state)
+{
+    static const int dims[3] = {3, 4, 2}, periods[3] = {1, 0, 1};
+
+    (void)state;
+    for (int r = 0; r < 24; r++) {
+        int coords[3], bad = -1;
+
+        xy_grid_coords(r, 3, dims, coords);
+        assert_int_equal(coords[0] * 8 + coords[1] * 2 + coords[2], r);
+        assert_int_equal(xy_grid_number(3, dims, periods, coords, &bad), r);
+        for (int d = 0; d < 3; d++)
+            for (int steps = -5; steps <= 5; steps++) {
+                int moved[3] = {coords[0], coords[1], coords[2]};
+
+                moved[d] += steps;
+                assert_int_equal(xy_grid_shift(r, 3, dims, periods, d, steps),
+                                 xy_grid_number(3, dims, periods, moved, &bad));
+            }
+        assert_true(bad == 1);
+    }
+}
+
+/* The sides make n, do not grow, and no other choice has a smaller largest one. */
+static void test_factor(void **state)
+{
+    int dims[3] = {0, 0, 0}, set[2] = {0, 5}, wrong[2] = {7, 0}, full[2] = {3, 3};
+
+    (void)state;
+    assert_true(xy_grid_factor(16, 3, dims));
+    assert_int_equal(dims[0] * 100 + dims[1] * 10 + dims[2], 422);
+    for (int n = 1; n <= 400; n++) {
+        int two[2] = {0, 0}, least = n;
+
+        assert_true(xy_grid_factor(n, 2, two));
+        assert_int_equal(two[0] * two[1], n);
+        assert_true(two[0] >= two[1]);
+        for (int d = 1; d <= n; d++)
+            if (n % d == 0 && d >= n / d && d < least)
+                least = d;
+        assert_int_equal(two[0], least);
+    }
+    assert_true(xy_grid_factor(20, 2, set));
+    assert_int_equal(set[0], 4);
+    assert_false(xy_grid_factor(20, 2, wrong));
+    assert_false(xy_grid_factor(10, 2, full));
+    assert_true(xy_grid_factor(9, 2, full));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_points),
+                                       cmocka_unit_test(test_factor)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
