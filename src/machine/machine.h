@@ -186,6 +186,9 @@ xy_status_t xy_machine_restrict_usable(const xy_machine_t *m, xy_machine_t **mac
 
 void xy_machine_destroy(xy_machine_t *m); /* NULL is fine */
 
+/* What if all links and routes had so many times the latency and the bandwidth? Both > 0. */
+void xy_machine_scale(xy_machine_t *m, double latency, double bandwidth);
+
 /* The names of the machines that ship with Xylem, sorted, in fresh memory: the caller frees each
  * and the vector (of char *). XY_OK with an empty vector when none is found. */
 xy_status_t xy_machine_names(xy_vec_t *names);

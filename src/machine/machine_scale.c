@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "machine/machine.h"
+
+static void scale(xy_link_t *link, double latency, double bandwidth)
+{
+    link->latency *= latency; /* what is not known is 0 and stays so */
+    link->bandwidth *= bandwidth;
+}
+
+void xy_machine_scale(xy_machine_t *m, double latency, double bandwidth)
+{
+    for (uint32_t i = 0; i < m->link_count; i++)
+        scale(&m->links[i], latency, bandwidth);
+    for (uint32_t i = 0; i < m->route_count; i++)
+        scale(&m->routes[i].link, latency, bandwidth);
+}
