@@ -13,15 +13,16 @@ extern const xy_command_t verb_help;
 extern const xy_command_t verb_machine;
 extern const xy_command_t verb_monitor;
 extern const xy_command_t verb_place;
+extern const xy_command_t verb_predict;
 extern const xy_command_t verb_run;
 extern const xy_command_t verb_scan;
 extern const xy_command_t verb_stencil;
 extern const xy_command_t verb_view;
 
 const xy_command_t *const verbs[] = {
-    &verb_run,       &verb_cc,      &verb_cxx,   &verb_gdb,   &verb_machine,
-    &verb_calibrate, &verb_monitor, &verb_place, &verb_bench, &verb_stencil,
-    &verb_scan,      &verb_explain, &verb_view,  &verb_help,  NULL,
+    &verb_run,     &verb_cc,    &verb_cxx,  &verb_gdb,     &verb_machine, &verb_calibrate,
+    &verb_monitor, &verb_place, &verb_scan, &verb_predict, &verb_bench,   &verb_stencil,
+    &verb_explain, &verb_view,  &verb_help, NULL,
 };
 
 enum { VERB_COUNT = sizeof(verbs) / sizeof(verbs[0]) };

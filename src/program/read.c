@@ -79,7 +79,7 @@ static xy_status_t read_children(const xy_xml_t *doc, const xy_xml_node_t *x, xy
             return st;
         node = xy_program_add(program, parent, kind, xy_xml_attr(c, "file"), line);
         st = node != NULL ? read_node(doc, c, kind, node, program)
-                          : xy_fail_memory("a program description");
+                          : xy_fail_memory("describing a program");
         if (st != XY_OK)
             return st;
     }
@@ -98,7 +98,7 @@ static xy_status_t read_node(const xy_xml_t *doc, const xy_xml_node_t *x, xy_nod
             (kind != XY_NODE_PROGRAM || strcmp(a->name, "version") != 0))
             xy_program_set(program, node, a->name, a->value);
     if (xy_program_failed(program))
-        return xy_fail_memory("a program description");
+        return xy_fail_memory("describing a program");
     return read_children(doc, x, node, program);
 }
 

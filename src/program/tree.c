@@ -94,17 +94,17 @@ xy_status_t xy_program_create(const char *name, xy_program_t **program_p)
     xy_program_t *program = xy_calloc(1, sizeof(*program));
 
     if (program == NULL)
-        return xy_fail_memory("a program description");
+        return xy_fail_memory("describing a program");
     if (xy_arena_create(&program->arena) != XY_OK) {
         xy_free(program);
-        return xy_fail_memory("a program description");
+        return xy_fail_memory("describing a program");
     }
     program->root = xy_program_add(program, NULL, XY_NODE_PROGRAM, "", 0);
     if (name != NULL)
         xy_program_set(program, program->root, "name", name);
     if (program->is_failed) {
         xy_program_destroy(program);
-        return xy_fail_memory("a program description");
+        return xy_fail_memory("describing a program");
     }
     *program_p = program;
     return XY_OK;

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* getopt() as the GNU C library has it: arguments that are no options go to the end of argv. */
+#include "program/library.h"
+
+typedef struct {
+    process_t *p;
+    uint64_t argv;
+    int32_t argc, index;
+} options_t;
+
+static uint64_t pointer_at(const options_t *o, int32_t i)
+{
+    const void *from = process_at(o->p, o->argv + 8 * (uint64_t)i, 8);
+    uint64_t value = 0;
+
+    if (from != NULL)
+        memcpy(&value, from, 8);
+    return value;
+}
+
+static void set(process_t *p, uint64_t at, const void *value, size_t size)
+{
+    void *to = process_at(p, at, size);
+
+    if (to != NULL)
+        memcpy(to, value, size);
+}
+
+static bool is_option(const options_t *o, int32_t i)
+{
+    const char *s = process_string(o->p, pointer_at(o, i));
+
+    return s != NULL && s[0] == '-' && s[1] != '\0';
+}
+
+/* Bring the next option, with what belongs to it left behind it, to where the search is. */
+static bool find_option(options_t *o)
+{
+    int32_t i = o->index;
+    uint64_t moved;
+
+    while (i < o->argc && o->p->status == XY_OK && !is_option(o, i))
+        i++;
+    if (i >= o->argc || o->p->status != XY_OK)
+        return false;
+    moved = pointer_at(o, i);
+    for (; i > o->index; i--) {
+        uint64_t before = pointer_at(o, i - 1);
+
+        set(o->p, o->argv + 8 * (uint64_t)i, &before, 8);
+    }
+    set(o->p, o->argv + 8 * (uint64_t)o->index, &moved, 8);
+    return true;
+}
+
+/* The argument of an option: the rest of the word, or the next word that is left. */
+static int64_t argument(options_t *o, const char *word, uint64_t address, int letter, bool is_colon)
+{
+    process_t *p = o->p;
+    uint64_t value = address + (uint64_t)p->option;
+    int32_t found = letter;
+
+    o->index++;
+    if (word[p->option] == '\0') {
+        value = o->index < o->argc ? pointer_at(o, o->index) : 0;
+        if (o->index < o->argc)
+            o->index++;
+        else
+            found = is_colon ? ':' : '?';
+    }
+    set(p, CODE_OPTARG, &value, 8);
+    p->option = 0;
+    return found;
+}
+
+static int64_t next_letter(options_t *o, const char *letters)
+{
+    process_t *p = o->p;
+    uint64_t address = pointer_at(o, o->index);
+    const char *word = process_string(p, address), *known;
+    int32_t letter;
+
+    if (word == NULL)
+        return -1;
+    if (p->option == 0)
+        p->option = 1;
+    letter = word[p->option++];
+    known = letter != ':' ? strchr(letters, letter) : NULL;
+    set(p, CODE_OPTOPT, &letter, 4);
+    if (known != NULL && known[1] == ':')
+        return argument(o, word, address, letter, letters[0] == ':');
+    if (word[p->option] == '\0') {
+        o->index++;
+        p->option = 0;
+    }
+    return known != NULL ? letter : '?';
+}
+
+int64_t library_getopt(process_t *p, const int64_t *args)
+{
+    options_t o = {.p = p, .argv = (uint64_t)args[1], .argc = (int32_t)args[0]};
+    const char *letters = process_string(p, (uint64_t)args[2]), *word;
+    const void *at = process_at(p, CODE_OPTIND, 4);
+    int64_t found = -1;
+
+    if (letters == NULL || at == NULL)
+        return -1;
+    memcpy(&o.index, at, 4);
+    if (p->option == 0 && !find_option(&o))
+        return -1;
+    word = process_string(p, pointer_at(&o, o.index));
+    if (word != NULL && strcmp(word, "--") == 0)
+        o.index++;
+    else if (word != NULL)
+        found = next_letter(&o, letters);
+    set(p, CODE_OPTIND, &o.index, 4);
+    return found;
+}

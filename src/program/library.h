@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Functions of the C library that descriptions may call. */
+#ifndef XY_PROGRAM_LIBRARY_H
+#define XY_PROGRAM_LIBRARY_H
+
+#include "program/process.h"
+
+typedef struct {
+    const char *name;
+    char result;      /* 'd' double, 'i' int, 'l' long, 'u' size_t, 'p' pointer, 'v' nothing */
+    const char *args; /* of the same letters */
+    int64_t (*run)(process_t *p, const int64_t *args);
+} library_t;
+
+extern const library_t library[];
+/* The number of the function, or -1. */
+int library_find(const char *name, size_t length);
+
+int64_t library_getopt(process_t *p, const int64_t *args);
+
+#endif

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Descriptions that are walked: a division by zero is how they say that something is wrong. */
+#include "program/testing.h"
+
+#define WORLD          "comm='MPI_COMM_WORLD'"
+#define CHECK(c, line) "<do c='1 / (" c ")' line='" line "'/>"
+
+typedef struct {
+    const char *machine;
+    int32_t procs;
+    xy_predict_config_t config;
+} setup_t;
+
+static xy_status_t predict(const setup_t *s, const char *declarations, const char *body,
+                           xy_prediction_t **prediction_p, xy_program_t **program_p)
+{
+    static const char *const argv[] = {"prog", "7"};
+    char *text = xy_sprintf(
+        "<program version='1'>%s<function name='main' type='int' file='a.c' line='1'>"
+        "<parameter name='argc' type='int'/><parameter name='argv' type='char **'/>"
+        "<variable name='rank' type='int'/><variable name='size' type='int'/>"
+        "<variable name='st' type='MPI_Status'/><variable name='x' type='int'/>"
+        "<mpi call='MPI_Init'/><mpi call='MPI_Comm_rank' " WORLD " rank='&amp;rank'/>"
+        "<mpi call='MPI_Comm_size' " WORLD " size='&amp;size'/>%s<mpi call='MPI_Finalize' "
+        "line='99'/></function></program>",
+        declarations, body);
+    xy_predict_config_t c = s->config;
+    int32_t *core_of = xy_calloc((size_t)s->procs, sizeof(*core_of));
+    xy_machine_t *machine;
+    xy_status_t st;
+
+    testing_listen();
+    assert_int_equal(xy_program_parse(text, strlen(text), "p.xml", program_p), XY_OK);
+    assert_int_equal(
+        xy_machine_load(s->machine != NULL ? s->machine : "package:1 core:16", &machine), XY_OK);
+    for (int32_t r = 0; r < s->procs; r++)
+        core_of[r] = r % 16;
+    c.job.machine = machine;
+    c.job.procs = s->procs;
+    c.job.core_of = core_of;
+    c.job.has_matrix = c.job.has_path = true;
+    xy_vjob_costs_default(&c.job.costs);
+    c.argc = 2;
+    c.argv = argv;
+    c.message_error = -1;
+    st = xy_predict(*program_p, &c, prediction_p);
+    xy_machine_destroy(machine);
+    xy_free(core_of);
+    xy_free(text);
+    return st;
+}
+
+/* It must work, on so many processes. */
+static void check(int32_t procs, const char *body)
+{
+    setup_t s = {.procs = procs, .config = {.limit = 1000}};
+    xy_prediction_t *p = NULL;
+    xy_program_t *program;
+    xy_status_t st = predict(&s, "", body, &p, &program);
+
+    if (st != XY_OK)
+        fail_msg("%d processes: %s", procs, testing_said);
+    assert_true(p->seconds > 0);
+    xy_prediction_destroy(p);
+    xy_program_destroy(program);
+}
+
+static void check_all(const char *body)
+{
+    for (int32_t procs = 1; procs <= 9; procs++)
+        check(procs, body);
+}
+
+#define SEND(count, dest, tag)                                                                     \
+    "<mpi call='MPI_Send' buf='&amp;x' count='" count "' datatype='MPI_INT' dest='" dest           \
+    "' tag='" tag "' " WORLD " line='50'/>"
+#define RECV(count, source, tag)                                                                   \
+    "<mpi call='MPI_Recv' buf='&amp;x' count='" count "' datatype='MPI_INT' source='" source       \
+    "' tag='" tag "' " WORLD " status='&amp;st' line='60'/>"
+
+/* Data, statuses, wildcards. */
+static void test_messages(void **state)
+{
+    (void)state;
+    check_all("<do c='x = rank * 10'/><if c='rank &gt; 0'>" SEND(
+        "1", "0",
+        "rank + 5") "<else><variable name='sum' type='int'/>"
+                    "<for start='int i = 1' test='i &lt; size' step='i++'>" RECV(
+                        "1", "MPI_ANY_SOURCE", "MPI_ANY_TAG")
+                        CHECK("st.MPI_TAG == st.MPI_SOURCE + 5 &amp;&amp; x == st.MPI_SOURCE * 10",
+                              "3") "<variable name='n' type='int'/>"
+                                   "<mpi call='MPI_Get_count' status='&amp;st' datatype='MPI_INT' "
+                                   "count='&amp;n'/>" CHECK(
+                                       "n == 1",
+                                       "4") "<do c='sum += x'/></for>" CHECK("sum == size * (size "
+                                                                             "- 1) / 2 * 10",
+                                                                             "5") "</else></if>");
+}
+
+static void test_requests(void **state)
+{
+    (void)state;
+    check_all(
+        "<variable name='r' type='MPI_Request[4]'/><variable name='s' type='MPI_Status[4]'/>"
+        "<variable name='left' type='int' value='(rank + size - 1) % size'/>"
+        "<variable name='right' type='int' value='(rank + 1) % size'/>"
+        "<variable name='a' type='int'/><variable name='b' type='int'/>"
+        "<do c='x = rank'/>"
+        "<mpi call='MPI_Irecv' buf='&amp;a' count='1' datatype='MPI_INT' source='left' "
+        "tag='1' " WORLD " request='&amp;r[0]'/>"
+        "<mpi call='MPI_Irecv' buf='&amp;b' count='1' datatype='MPI_INT' source='right' "
+        "tag='2' " WORLD " request='r + 1'/>"
+        "<mpi call='MPI_Isend' buf='&amp;x' count='1' datatype='MPI_INT' dest='right' "
+        "tag='1' " WORLD " request='&amp;r[2]'/>"
+        "<mpi call='MPI_Issend' buf='&amp;x' count='1' datatype='MPI_INT' dest='left' "
+        "tag='2' " WORLD " request='&amp;r[3]'/>"
+        "<mpi call='MPI_Waitall' count='4' array_of_requests='r' array_of_statuses='s'/>" CHECK(
+            "a == left &amp;&amp; b == right &amp;&amp; s[0].MPI_SOURCE == left", "7")
+            CHECK("r[3] == MPI_REQUEST_NULL",
+                  "8") "<variable name='flag' type='int'/><variable name='tests' type='int'/>"
+                       "<mpi call='MPI_Irecv' buf='&amp;a' count='1' datatype='MPI_INT' "
+                       "source='left' tag='3' " WORLD " request='&amp;r[0]'/>" SEND(
+                           "1", "right",
+                           "3") "<while c='!flag'><mpi call='MPI_Test' request='&amp;r[0]' "
+                                "flag='&amp;flag' "
+                                "status='MPI_STATUS_IGNORE'/><do c='tests++'/></while>" CHECK(
+                                    "tests &gt; 0",
+                                    "9") "<variable name='p' type='MPI_Request'/>"
+                                         "<mpi call='MPI_Recv_init' buf='&amp;b' count='1' "
+                                         "datatype='MPI_INT' source='left' tag='4' " WORLD
+                                         " request='&amp;p'/>"
+                                         "<for start='int i = 0' test='i &lt; 3' step='i++'><do "
+                                         "c='x = i'/>"
+                                         "<mpi call='MPI_Start' request='&amp;p'/>" SEND(
+                                             "1", "right",
+                                             "4") "<mpi call='MPI_Wait' request='&amp;p' "
+                                                  "status='&amp;st'/>" CHECK("b == i",
+                                                                             "10") "</for>"
+                                                                                   "<mpi "
+                                                                                   "call='MPI_"
+                                                                                   "Request_free' "
+                                                                                   "request='&amp;"
+                                                                                   "p'/>");
+}
+
+static void test_collectives(void **state)
+{
+    (void)state;
+    check_all(
+        "<variable name='n' type='int' value='rank == size - 1 ? atoi(argv[1]) : 0'/>"
+        "<mpi call='MPI_Bcast' buffer='&amp;n' count='1' datatype='MPI_INT' root='size - 1' " WORLD
+        "/>" CHECK(
+            "n == 7",
+            "1") "<do c='x = rank + 1'/><variable name='sum' type='int'/>"
+                 "<mpi call='MPI_Allreduce' sendbuf='&amp;x' recvbuf='&amp;sum' count='1' "
+                 "datatype='MPI_INT' op='MPI_SUM' " WORLD "/>" CHECK(
+                     "sum == size * (size + 1) / 2",
+                     "2") "<mpi call='MPI_Scan' sendbuf='&amp;x' recvbuf='&amp;sum' count='1' "
+                          "datatype='MPI_INT' "
+                          "op='MPI_MAX' " WORLD "/>" CHECK(
+                              "sum == rank + 1",
+                              "3") "<do c='sum = -1'/>"
+                                   "<mpi call='MPI_Exscan' sendbuf='&amp;x' recvbuf='&amp;sum' "
+                                   "count='1' datatype='MPI_INT' "
+                                   "op='MPI_SUM' " WORLD "/>" CHECK(
+                                       "sum == (rank ? rank * (rank + 1) / 2 : -1)",
+                                       "4") "<variable name='all' type='int[size]'/>"
+                                            "<mpi call='MPI_Allgather' sendbuf='&amp;x' "
+                                            "sendcount='1' sendtype='MPI_INT' "
+                                            "recvbuf='all' recvcount='1' recvtype='MPI_INT' " WORLD
+                                            "/>" CHECK(
+                                                "all[size - 1] == size &amp;&amp; all[0] == 1",
+                                                "5") "<variable name='out' type='int[size]'/>"
+                                                     "<for start='int i = 0' test='i &lt; size' "
+                                                     "step='i++'><do c='out[i] = rank * 100 + i'/>"
+                                                     "</for><mpi call='MPI_Alltoall' sendbuf='out' "
+                                                     "sendcount='1' sendtype='MPI_INT' "
+                                                     "recvbuf='all' recvcount='1' "
+                                                     "recvtype='MPI_INT' " WORLD "/>" CHECK(
+                                                         "all[size - 1] == (size - 1) * 100 + rank",
+                                                         "6") "<mpi call='MPI_Scatter' "
+                                                              "sendbuf='out' sendcount='1' "
+                                                              "sendtype='MPI_INT' recvbuf='&amp;n' "
+                                                              "recvcount='1' recvtype='MPI_INT' "
+                                                              "root='0' " WORLD "/>" CHECK(
+                                                                  "n == rank",
+                                                                  "7") "<mpi "
+                                                                       "call='MPI_Barrier' " WORLD
+                                                                       "/>"
+                                                                       "<mpi call='MPI_Alltoallv' "
+                                                                       "sendcounts='out' "
+                                                                       "sdispls='out' "
+                                                                       "sendtype='MPI_BYTE' "
+                                                                       "recvcounts='all' "
+                                                                       "rdispls='all' "
+                                                                       "recvtype='MPI_BYTE' " WORLD
+                                                                       "/>"
+                                                                       "<variable name='r' "
+                                                                       "type='MPI_Request'/>"
+                                                                       "<mpi call='MPI_Ireduce' "
+                                                                       "sendbuf='&amp;x' "
+                                                                       "recvbuf='&amp;sum' "
+                                                                       "count='1' "
+                                                                       "datatype='MPI_INT' "
+                                                                       "op='MPI_PROD' "
+                                                                       "root='0' " WORLD
+                                                                       " request='&amp;r'/>"
+                                                                       "<mpi call='MPI_Wait' "
+                                                                       "request='&amp;r' "
+                                                                       "status='MPI_STATUS_IGNORE'/"
+                                                                       ">"
+                                                                       "<variable name='f' "
+                                                                       "type='int' value='1'/>"
+                                                                       "<for start='int i = 2' "
+                                                                       "test='i &lt;= size' "
+                                                                       "step='i++'><do c='f *= "
+                                                                       "i'/></for>" CHECK(
+                                                                           "rank || sum == f",
+                                                                           "8") "<mpi "
+                                                                                "call='MPI_Bcast' "
+                                                                                "count='0' "
+                                                                                "datatype='MPI_INT'"
+                                                                                " root='0' " WORLD
+                                                                                "/>");
+}
+
+static void test_communicators(void **state)
+{
+    (void)state;
+    check_all(
+        "<variable name='half' type='MPI_Comm'/><variable name='n' type='int'/>"
+        "<variable name='r' type='int'/>"
+        "<mpi call='MPI_Comm_split' " WORLD " color='rank % 2' key='-rank' newcomm='&amp;half'/>"
+        "<mpi call='MPI_Comm_rank' comm='half' rank='&amp;r'/>"
+        "<mpi call='MPI_Comm_size' comm='half' size='&amp;n'/>" CHECK(
+            "n == (size + (rank % 2 == 0)) / 2 &amp;&amp; r == n - 1 - rank / 2",
+            "1") "<do c='x = rank'/><mpi call='MPI_Bcast' buffer='&amp;x' count='1' "
+                 "datatype='MPI_INT' "
+                 "root='n - 1' comm='half'/>" CHECK(
+                     "x == rank % 2",
+                     "2") "<variable name='none' type='MPI_Comm'/>"
+                          "<mpi call='MPI_Comm_split' comm='half' color='r == 0 ? "
+                          "0 : MPI_UNDEFINED' key='0' "
+                          "newcomm='&amp;none'/>" CHECK("(none == MPI_COMM_NULL) == (r != 0)",
+                                                        "3") "<mpi call='MPI_Comm_free' "
+                                                             "comm='&amp;half'/>" CHECK(
+                                                                 "half == "
+                                                                 "MPI_COMM_NULL",
+                                                                 "4") "<variable "
+                                                                      "name='g' "
+                                                                      "type='MPI_"
+                                                                      "Group'/"
+                                                                      "><variable "
+                                                                      "name='h' "
+                                                                      "type='MPI_"
+                                                                      "Group'/>"
+                                                                      "<variable "
+                                                                      "name='list' "
+                                                                      "type='int[2]' "
+                                                                      "value='{0, "
+                                                                      "size - 1}'/>"
+                                                                      "<mpi "
+                                                                      "call='MPI_"
+                                                                      "Comm_group'"
+                                                                      " " WORLD " group='&amp;"
+                                                                      "g'/>"
+                                                                      "<mpi "
+                                                                      "call='MPI_"
+                                                                      "Group_incl' "
+                                                                      "group='g' "
+                                                                      "n='size &gt; "
+                                                                      "1 ? 2 : 1' "
+                                                                      "ranks='list' "
+                                                                      "newgroup='&"
+                                                                      "amp;h'/>"
+                                                                      "<mpi "
+                                                                      "call='MPI_"
+                                                                      "Comm_create'"
+                                                                      " " WORLD " group='h' "
+                                                                      "newcomm='&amp;"
+                                                                      "none'/>" CHECK("(none != "
+                                                                                      "MPI_COMM_"
+                                                                                      "NULL) == "
+                                                                                      "(rank == "
+                                                                                      "0 || rank "
+                                                                                      "== size - "
+                                                                                      "1)",
+                                                                                      "5"));
+}
+
+static void test_grids(void **state)
+{
+    (void)state;
+    check_all(
+        "<variable name='dims' type='int[2]'/><variable name='periods' type='int[2]' "
+        "value='{1, 0}'/><variable name='grid' type='MPI_Comm'/><variable name='at' "
+        "type='int[2]'/><variable name='up' type='int'/><variable name='down' type='int'/>"
+        "<mpi call='MPI_Dims_create' nnodes='size' ndims='2' dims='dims'/>" CHECK(
+            "dims[0] * dims[1] == size &amp;&amp; dims[0] &gt;= dims[1]",
+            "1") "<mpi call='MPI_Cart_create' comm_old='MPI_COMM_WORLD' ndims='2' dims='dims' "
+                 "periods='periods' reorder='1' comm_cart='&amp;grid'/>"
+                 "<mpi call='MPI_Cart_coords' comm='grid' rank='rank' maxdims='2' "
+                 "coords='at'/>" CHECK(
+                     "at[0] * dims[1] + at[1] == rank",
+                     "2") "<mpi call='MPI_Cart_shift' comm='grid' direction='1' disp='1' "
+                          "rank_source='&amp;up' "
+                          "rank_dest='&amp;down'/>" CHECK(
+                              "down == (at[1] + 1 &lt; dims[1] ? rank + 1 : MPI_PROC_NULL)",
+                              "3") "<mpi call='MPI_Sendrecv' sendbuf='&amp;rank' sendcount='1' "
+                                   "sendtype='MPI_INT' "
+                                   "dest='down' sendtag='0' recvbuf='&amp;x' recvcount='1' "
+                                   "recvtype='MPI_INT' source='up' "
+                                   "recvtag='0' comm='grid' status='&amp;st'/>" CHECK(
+                                       "up == MPI_PROC_NULL ? st.MPI_SOURCE == MPI_PROC_NULL : x "
+                                       "== up",
+                                       "4") "<variable name='row' type='MPI_Comm'/><variable "
+                                            "name='keep' type='int[2]' "
+                                            "value='{0, 1}'/><variable name='n' type='int'/>"
+                                            "<mpi call='MPI_Cart_sub' comm='grid' "
+                                            "remain_dims='keep' newcomm='&amp;row'/>"
+                                            "<mpi call='MPI_Comm_size' comm='row' "
+                                            "size='&amp;n'/>" CHECK("n == dims[1]", "5"));
+}
+
+/* Sizes count as MPI counts them. */
+static void test_types(void **state)
+{
+    setup_t s = {.procs = 2};
+    xy_prediction_t *p;
+    xy_program_t *program;
+
+    (void)state;
+    assert_int_equal(
+        predict(
+            &s, "",
+            "<variable name='v' type='MPI_Datatype'/><variable name='n' type='int'/>"
+            "<mpi call='MPI_Type_vector' count='3' blocklength='2' stride='10' "
+            "oldtype='MPI_DOUBLE' newtype='&amp;v'/><mpi call='MPI_Type_commit' "
+            "datatype='&amp;v'/><mpi call='MPI_Type_size' datatype='v' size='&amp;n'/>" CHECK(
+                "n == 48",
+                "1") "<if c='rank == 0'><mpi call='MPI_Send' count='5' datatype='v' dest='1' "
+                     "tag='0' " WORLD
+                     "/><else><mpi call='MPI_Recv' count='5' datatype='v' source='0' tag='0' " WORLD
+                     " status='MPI_STATUS_IGNORE'/></else></if>",
+            &p, &program),
+        XY_OK);
+    assert_int_equal(p->totals.messages, 1);
+    assert_int_equal(p->totals.bytes, 240);
+    assert_int_equal(XY_VEC_AT(&p->pairs, xy_vjob_pair_t, 0).bytes, 240);
+    xy_prediction_destroy(p);
+    xy_program_destroy(program);
+}
+
+static void check_bad(int32_t procs, const char *body, const char *message)
+{
+    setup_t s = {.procs = procs, .config = {.limit = 1000}};
+    xy_prediction_t *p = NULL;
+    xy_program_t *program;
+
+    assert_int_not_equal(predict(&s, "", body, &p, &program), XY_OK);
+    assert_null(p);
+    if (strcmp(testing_said, message) != 0)
+        fail_msg("said '%s', not '%s'", testing_said, message);
+    assert_int_equal(testing_said_count, 1);
+    xy_program_destroy(program);
+}
+
+static void test_bad(void **state)
+{
+    (void)state;
+    check_bad(4, RECV("1", "(rank + 1) % size", "0"),
+              "the processes wait for each other: 0-3 wait at a.c:60 (MPI_Recv)");
+    check_bad(3,
+              "<if c='rank == 1'>" RECV("1", "0", "0") "<else><if c='rank == 2'>" RECV(
+                  "1", "1", "3") "</if></else></if>",
+              "the processes wait for each other: 0 waits at a.c:99 (MPI_Finalize); 1 waits at "
+              "a.c:60 (MPI_Recv); 2 waits at a.c:60 (MPI_Recv)");
+    check_bad(2, SEND("1", "2", "0"),
+              "a.c:50: process 0: rank 2 does not exist; the communicator has 2");
+    check_bad(2, SEND("-1", "1", "0"), "a.c:50: process 0: the count is -1");
+    check_bad(1, "<mpi call='MPI_Barrier' comm='MPI_COMM_NULL' line='3'/>",
+              "a.c:3: process 0: the communicator is MPI_COMM_NULL");
+    check_bad(
+        1, "<mpi call='MPI_Cart_coords' rank='0' maxdims='1' coords='&amp;x' " WORLD " line='3'/>",
+        "a.c:3: process 0: the communicator has no Cartesian topology");
+    check_bad(1, "<mpi call='MPI_Wait' request='&amp;x' line='3'/>",
+              "a.c:3: process 0: no request");
+    check_bad(1, "<kernel name='dgemm' sizes='1, 2, 3'/><kernel name='dtrsm' sizes='1'/>",
+              "no model of dgemm, dtrsm; measure with 'xylem calibrate --kernel NAME', give "
+              "--costs FILE, or let them be free with --free-kernels");
+    check_bad(1, "<while c='1' line='4'><mpi call='MPI_Barrier' " WORLD "/></while>",
+              "a.c:4: process 0: loops have made 1001 passes; raise --limit if this is no endless "
+              "loop");
+}
+
+/* Costs of loops: by name, or one for all; the path says where the time went. */
+static void test_costs(void **state)
+{
+    static const xy_predict_given_t costs[] = {{"a", "2ms"}};
+    setup_t s = {.procs = 3,
+                 .config = {.loop_costs = costs, .loop_cost_count = 1, .cost_all = 1e-3}};
+    xy_prediction_t *p;
+    xy_program_t *program;
+    const xy_predict_line_t *first;
+
+    (void)state;
+    assert_int_equal(predict(&s, "",
+                             "<compute name='a' count='rank * 10' line='5'/>"
+                             "<compute name='b' count='5' line='6'/>",
+                             &p, &program),
+                     XY_OK);
+    assert_true(p->seconds > 0.045 && p->seconds < 0.0451);
+    assert_true(p->proc[1].compute > 0.02499 && p->proc[1].compute < 0.02501);
+    first = &XY_VEC_AT(&p->lines, xy_predict_line_t, 0);
+    assert_int_equal(first->line, 5);
+    assert_string_equal(first->what, "a");
+    assert_int_equal(p->kernels.count, 2);
+    assert_int_equal(p->kernel_calls, 0);
+    xy_prediction_destroy(p);
+    xy_program_destroy(program);
+    s.config.loop_cost_count = 0;
+    s.config.cost_all = 0;
+    s.config.allow_missing = true;
+    assert_int_equal(predict(&s, "", "<kernel name='a'/>", &p, &program), XY_OK);
+    assert_int_equal(p->kernel_calls, 3);
+    assert_true(XY_VEC_AT(&p->kernels, xy_predict_kernel_t, 0).is_missing);
+    xy_prediction_destroy(p);
+    xy_program_destroy(program);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_messages),    cmocka_unit_test(test_requests),
+        cmocka_unit_test(test_collectives), cmocka_unit_test(test_communicators),
+        cmocka_unit_test(test_grids),       cmocka_unit_test(test_types),
+        cmocka_unit_test(test_bad),         cmocka_unit_test(test_costs),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

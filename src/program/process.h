@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * A process of a description: its memory and where it is in the code. It runs until an MPI call
+ * must wait, and goes on there later.
+ *
+ * Addresses have the number of a block of memory above and an offset below. Block 0 has everything
+ * but what malloc() made: variables, literals, argv, frames. Every access is checked against the
+ * size of its block.
+ */
+#ifndef XY_PROGRAM_PROCESS_H
+#define XY_PROGRAM_PROCESS_H
+
+#include <string.h>
+
+#include "program/code.h"
+
+enum { PROCESS_BLOCK_BITS = 40, PROCESS_NULL = 16 };
+
+typedef struct {
+    uint8_t *data; /* NULL: freed */
+    uint64_t size;
+} block_t;
+
+typedef struct {
+    int32_t pc; /* where the caller goes on */
+    int32_t function;
+    int32_t made; /* blocks of arrays that the caller had made */
+    uint32_t frame;
+} frame_t;
+
+typedef struct process process_t;
+
+/* What MPI calls and kernels do is the business of the driver. Each returns true when the process
+ * may go on behind the call, false when it must stop: it is called again, with the same arguments,
+ * when process_run() is called next. After a failure (said) it calls process_fail(). */
+typedef struct {
+    bool (*mpi)(process_t *p, const code_site_t *site, int64_t *args);
+    bool (*kernel)(process_t *p, const code_site_t *site, const double *sizes);
+    bool (*compute)(process_t *p, const code_site_t *site, double count);
+    double (*now)(process_t *p);
+} process_ops_t;
+
+typedef struct {
+    const code_t *code;
+    const process_ops_t *ops;
+    int argc;
+    const char *const *argv;
+    int64_t pass_limit;   /* of loops, per process */
+    uint64_t stack_limit; /* bytes of frames */
+    uint64_t heap_limit;  /* bytes of malloc() */
+} process_config_t;
+
+struct process {
+    const process_config_t *config;
+    void *driver; /* of the driver, as is `phase`, 0 when a call begins */
+    int32_t rank;
+    int32_t phase;
+    uint8_t *memory; /* block 0 */
+    uint64_t used, capacity;
+    int64_t *stack;
+    int32_t depth, stack_capacity;
+    int32_t pc, function;
+    uint32_t frame;
+    xy_vec_t frames; /* of frame_t */
+    xy_vec_t blocks; /* of block_t: number i + 1 */
+    xy_vec_t made;   /* of int32_t: blocks that go with their frames */
+    uint64_t heap;
+    int64_t passes;
+    int32_t option; /* getopt: where it is in a cluster of letters */
+    bool is_over;
+    xy_status_t status;
+};
+
+xy_status_t process_init(process_t *p, const process_config_t *config, int32_t rank);
+void process_cleanup(process_t *p); /* of a zeroed one too */
+
+/* Go on until a call must wait (false) or the process is over, well or not (true). */
+bool process_run(process_t *p);
+
+/* Where it is. */
+uint32_t process_place(const process_t *p);
+/* Say what is wrong, with rank, file and line, and end the process; false. */
+bool process_fail(process_t *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool process_fail_memory(process_t *p);
+
+/* The memory at an address, or NULL (said). */
+void *process_at_slow(process_t *p, uint64_t address, uint64_t size);
+static inline void *process_at(process_t *p, uint64_t address, uint64_t size)
+{
+    if (address >= PROCESS_NULL && address < p->used && size <= p->used - address)
+        return p->memory + address;
+    return process_at_slow(p, address, size);
+}
+/* The string there, or NULL (said). */
+char *process_string(process_t *p, uint64_t address);
+
+/* Blocks; 0: it failed, which has been said. */
+uint64_t process_allocate(process_t *p, uint64_t size);
+bool process_release(process_t *p, uint64_t address);
+
+static inline double cell_real(int64_t cell)
+{
+    double value;
+
+    memcpy(&value, &cell, sizeof(value));
+    return value;
+}
+static inline int64_t real_cell(double value)
+{
+    int64_t cell;
+
+    memcpy(&cell, &value, sizeof(cell));
+    return cell;
+}
+
+#endif

@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The machine that runs the code of a process. */
+#include <math.h>
+
+#include "program/library.h"
+#include "program/process.h"
+
+static int64_t load(const void *at, int kind)
+{
+    int64_t value = 0;
+    float f;
+
+    memcpy(&value, at, kind == TYPE_F32 ? 0 : (size_t)type_basic((type_kind_t)kind)->size);
+    switch (kind) {
+    case TYPE_I8:
+        return (int8_t)value;
+    case TYPE_I16:
+        return (int16_t)value;
+    case TYPE_I32:
+        return (int32_t)value;
+    case TYPE_F32:
+        memcpy(&f, at, sizeof(f));
+        return real_cell(f);
+    default: /* unsigned ones and those of 64 bits; little endian, as all we build for */
+        return value;
+    }
+}
+
+static void store(void *at, int kind, int64_t value)
+{
+    float f;
+
+    if (kind == TYPE_F32) {
+        f = (float)cell_real(value);
+        memcpy(at, &f, sizeof(f));
+    } else {
+        memcpy(at, &value, (size_t)type_basic((type_kind_t)kind)->size);
+    }
+}
+
+/* Integers from a cell to a type: C's conversion. */
+static int64_t narrow(int64_t value, int to)
+{
+    switch (to) {
+    case TYPE_BOOL:
+        return value != 0;
+    case TYPE_I8:
+        return (int8_t)value;
+    case TYPE_U8:
+        return (uint8_t)value;
+    case TYPE_I16:
+        return (int16_t)value;
+    case TYPE_U16:
+        return (uint16_t)value;
+    case TYPE_I32:
+        return (int32_t)value;
+    case TYPE_U32:
+        return (uint32_t)value;
+    default:
+        return value;
+    }
+}
+
+static bool convert(process_t *p, int from, int to, int64_t *cell)
+{
+    bool is_real = from == TYPE_F32 || from == TYPE_F64;
+    double real = cell_real(*cell);
+
+    if (to == TYPE_F32 || to == TYPE_F64) {
+        if (!is_real)
+            real = from == TYPE_U64 ? (double)(uint64_t)*cell : (double)*cell;
+        *cell = real_cell(to == TYPE_F32 ? (float)real : real);
+        return true;
+    }
+    if (!is_real) {
+        *cell = narrow(*cell, to);
+        return true;
+    }
+    if (to == TYPE_BOOL) {
+        *cell = real != 0;
+        return true;
+    }
+    if (to == TYPE_U64 && real >= 0x1p63 && real < 0x1p64) {
+        *cell = (int64_t)(uint64_t)real;
+        return true;
+    }
+    if (!(real > -0x1p63 && real < 0x1p63))
+        return process_fail(p, "%g is beyond what an integer holds", real);
+    *cell = narrow((int64_t)real, to);
+    return true;
+}
+
+static bool grow_stack(process_t *p, int32_t depth)
+{
+    int32_t capacity = p->stack_capacity;
+    int64_t *stack;
+
+    while (capacity < depth)
+        capacity *= 2;
+    stack = xy_realloc_array(p->stack, (size_t)capacity, sizeof(*stack));
+    if (stack == NULL)
+        return process_fail_memory(p);
+    p->stack = stack;
+    p->stack_capacity = capacity;
+    return true;
+}
+
+static bool grow_memory(process_t *p, uint64_t need)
+{
+    uint64_t capacity = need * 2;
+    uint8_t *memory;
+
+    if (need > p->config->stack_limit)
+        return process_fail(p, "more than %llu MiB of variables: a recursion without end?",
+                            (unsigned long long)(p->config->stack_limit >> 20));
+    memory = xy_realloc(p->memory, capacity);
+    if (memory == NULL)
+        return process_fail_memory(p);
+    p->memory = memory;
+    p->capacity = capacity;
+    return true;
+}
+
+/* The address may be of the frame of a function that has just returned a struct: its memory is
+ * still there, below the capacity. */
+static bool copy_struct(process_t *p, uint64_t to, uint64_t from, uint64_t size)
+{
+    bool is_gone = from >= p->used && from + size <= p->capacity;
+    const void *source = is_gone ? p->memory + from : process_at(p, from, size);
+    void *target = source != NULL ? process_at(p, to, size) : NULL;
+
+    if (target == NULL)
+        return false;
+    memmove(target, source, size);
+    return true;
+}
+
+enum { CALLS_MAX = 100000 }; /* of functions inside each other */
+
+static bool call(process_t *p, int32_t index)
+{
+    const function_t *f = &XY_VEC_AT(&p->config->code->functions, function_t, index);
+    frame_t back = {.pc = p->pc, .function = p->function, .frame = p->frame};
+    uint32_t base = (uint32_t)p->used;
+
+    back.made = (int32_t)p->made.count;
+    if (p->used + (uint64_t)f->frame > p->capacity && !grow_memory(p, p->used + (uint64_t)f->frame))
+        return false;
+    if (p->depth + f->depth > p->stack_capacity && !grow_stack(p, p->depth + f->depth))
+        return false;
+    if (p->frames.count >= CALLS_MAX)
+        return process_fail(p, "%d calls inside each other: a recursion without end?", CALLS_MAX);
+    if (xy_vec_append(&p->frames, &back) != XY_OK)
+        return process_fail_memory(p);
+    p->used += (uint64_t)f->frame;
+    p->depth -= f->count;
+    memset(p->memory + base, 0, (size_t)f->frame);
+    for (int i = 0; i < f->count; i++)
+        if (f->parameters[i]->kind == TYPE_STRUCT &&
+            !copy_struct(p, base + (uint64_t)f->offsets[i], (uint64_t)p->stack[p->depth + i],
+                         f->parameters[i]->size))
+            return false;
+    for (int i = 0; i < f->count; i++)
+        if (f->parameters[i]->kind != TYPE_STRUCT)
+            store(p->memory + base + f->offsets[i],
+                  f->parameters[i]->kind == TYPE_POINTER ? TYPE_U64 : f->parameters[i]->kind,
+                  p->stack[p->depth + i]);
+    p->frame = base;
+    p->function = index;
+    p->pc = f->entry;
+    return true;
+}
+
+static void give_back(process_t *p)
+{
+    frame_t back = XY_VEC_AT(&p->frames, frame_t, p->frames.count - 1);
+
+    while (p->made.count > (size_t)back.made) {
+        process_release(p, (uint64_t)XY_VEC_AT(&p->made, int32_t, p->made.count - 1)
+                               << PROCESS_BLOCK_BITS);
+        xy_vec_pop(&p->made);
+    }
+    xy_vec_pop(&p->frames);
+    p->used = p->frame;
+    p->pc = back.pc;
+    p->function = back.function;
+    p->frame = back.frame;
+}
+
+/* An array that goes with its frame. */
+static bool make_array(process_t *p, int64_t bytes, int32_t offset)
+{
+    uint64_t address;
+    int32_t number;
+
+    if (bytes < 0)
+        return process_fail(p, "an array of a negative length");
+    address = process_allocate(p, (uint64_t)bytes);
+    number = (int32_t)(address >> PROCESS_BLOCK_BITS);
+    if (address == 0)
+        return false;
+    if (xy_vec_append(&p->made, &number) != XY_OK)
+        return process_fail_memory(p);
+    memcpy(p->memory + p->frame + offset, &address, 8);
+    return true;
+}
+
+static bool index_array(process_t *p, const code_dim_t *dim, int64_t *address, int64_t i)
+{
+    if (dim->count >= 0 && (i < 0 || i >= dim->count))
+        return process_fail(p, "index %lld of an array of %lld", (long long)i,
+                            (long long)dim->count);
+    *address = (int64_t)((uint64_t)*address + (uint64_t)i * dim->size);
+    return true;
+}
+
+static bool fail_unknown(process_t *p)
+{
+    const xy_vec_t *unknowns = &p->config->code->unknowns;
+    xy_text_t list = XY_TEXT_INIT;
+
+    for (size_t i = 0; i < unknowns->count; i++) {
+        const code_unknown_t *u = &XY_VEC_AT(unknowns, code_unknown_t, i);
+
+        if (!u->is_given)
+            xy_text_addf(&list, "%s %s (line %ld: %s)", list.length > 0 ? "," : "", u->name,
+                         u->place.line, u->reason);
+    }
+    process_fail(p, "not known:%s; give it with --assume NAME=VALUE", list.s);
+    xy_text_cleanup(&list);
+    return false;
+}
+
+static bool fail_passes(process_t *p)
+{
+    return process_fail(p, "loops have made %lld passes; raise --limit if this is no endless loop",
+                        (long long)p->passes);
+}
+
+/* Wrapping as the hardware does: what overflows is undefined in C anyway. */
+#define CELL_I32(v) ((int64_t)(int32_t)(v))
+#define CELL_U32(v) ((int64_t)(uint32_t)(v))
+#define CELL_I64(v) ((int64_t)(v))
+#define CELL_U64(v) ((int64_t)(v))
+#define CELL_F32(v) real_cell((float)(v))
+#define CELL_F64(v) real_cell(v)
+#define ARG_I32(c)  ((uint64_t)(c))
+#define ARG_U32(c)  ((uint64_t)(c))
+#define ARG_I64(c)  ((uint64_t)(c))
+#define ARG_U64(c)  ((uint64_t)(c))
+#define ARG_F32(c)  cell_real(c)
+#define ARG_F64(c)  cell_real(c)
+/* As the type orders them. */
+#define ORD_I32(c) (c)
+#define ORD_U32(c) (c)
+#define ORD_I64(c) (c)
+#define ORD_U64(c) ((uint64_t)(c))
+#define ORD_F32(c) cell_real(c)
+#define ORD_F64(c) cell_real(c)
+
+#define BINARY(name, kind, sign)                                                                   \
+    case OP_##name##_##kind:                                                                       \
+        top--;                                                                                     \
+        top[-1] = CELL_##kind(ARG_##kind(top[-1]) sign ARG_##kind(top[0]));                        \
+        break;
+#define ADD(op, kind)      BINARY(op, kind, +)
+#define SUBTRACT(op, kind) BINARY(op, kind, -)
+#define MULTIPLY(op, kind) BINARY(op, kind, *)
+#define COMPARE(name, kind, sign)                                                                  \
+    case OP_##name##_##kind:                                                                       \
+        top--;                                                                                     \
+        top[-1] = ORD_##kind(top[-1]) sign ORD_##kind(top[0]);                                     \
+        break;
+#define LESS(op, kind)       COMPARE(op, kind, <)
+#define LESS_EQUAL(op, kind) COMPARE(op, kind, <=)
+#define EQUAL(op, kind)      COMPARE(op, kind, ==)
+#define NOT_EQUAL(op, kind)  COMPARE(op, kind, !=)
+#define LOWER(name, kind)                                                                          \
+    case OP_##name##_##kind:                                                                       \
+        top--;                                                                                     \
+        if (ORD_##kind(top[0]) < ORD_##kind(top[-1]))                                              \
+            top[-1] = top[0];                                                                      \
+        break;
+#define HIGHER(name, kind)                                                                         \
+    case OP_##name##_##kind:                                                                       \
+        top--;                                                                                     \
+        if (ORD_##kind(top[0]) > ORD_##kind(top[-1]))                                              \
+            top[-1] = top[0];                                                                      \
+        break;
+#define NEGATE_F(kind)                                                                             \
+    case OP_NEGATE_##kind:                                                                         \
+        top[-1] = CELL_##kind(-cell_real(top[-1]));                                                \
+        break;
+#define NEGATE_I(op, kind)                                                                         \
+    case OP_NEGATE_##kind:                                                                         \
+        top[-1] = CELL_##kind(0 - (uint64_t)top[-1]);                                              \
+        break;
+#define DIVIDE(op, kind)                                                                           \
+    case OP_DIVIDE_##kind:                                                                         \
+        top--;                                                                                     \
+        if (top[0] == 0) {                                                                         \
+            p->pc = pc;                                                                            \
+            process_fail(p, "a division by zero");                                                 \
+            goto out;                                                                              \
+        }                                                                                          \
+        top[-1] = top[0] == -1 && ORD_##kind(top[0]) < 1                                           \
+                      ? CELL_##kind(0 - (uint64_t)top[-1])                                         \
+                      : CELL_##kind(ORD_##kind(top[-1]) / ORD_##kind(top[0]));                     \
+        break;
+#define MODULO(op, kind)                                                                           \
+    case OP_MODULO_##kind:                                                                         \
+        top--;                                                                                     \
+        if (top[0] == 0) {                                                                         \
+            p->pc = pc;                                                                            \
+            process_fail(p, "a division by zero");                                                 \
+            goto out;                                                                              \
+        }                                                                                          \
+        top[-1] = top[0] == -1 && ORD_##kind(top[0]) < 1                                           \
+                      ? 0                                                                          \
+                      : CELL_##kind(ORD_##kind(top[-1]) % ORD_##kind(top[0]));                     \
+        break;
+#define LEFT(op, kind)                                                                             \
+    case OP_LEFT_##kind:                                                                           \
+        top--;                                                                                     \
+        top[-1] = CELL_##kind((uint64_t)top[-1] << (top[0] & 63));                                 \
+        break;
+#define RIGHT(op, kind)                                                                            \
+    case OP_RIGHT_##kind:                                                                          \
+        top--;                                                                                     \
+        top[-1] = CELL_##kind(ORD_##kind(top[-1]) >> (top[0] & 63));                               \
+        break;
+
+/* Instructions about addresses and functions, which change more than the stack. False: stop. */
+static bool run_other(process_t *p, const insn_t *insn, int64_t *top)
+{
+    const code_t *code = p->config->code;
+    const code_site_t *site;
+    void *at;
+
+    switch (insn->op) {
+    case OP_LOAD:
+        at = process_at(p, (uint64_t)top[-1],
+                        insn->x == TYPE_POINTER ? 8 : type_basic((type_kind_t)insn->x)->size);
+        if (at == NULL)
+            return false;
+        top[-1] = load(at, insn->x == TYPE_POINTER ? TYPE_U64 : insn->x);
+        return true;
+    case OP_STORE:
+        at = process_at(p, (uint64_t)top[-2],
+                        insn->x == TYPE_POINTER ? 8 : type_basic((type_kind_t)insn->x)->size);
+        if (at == NULL)
+            return false;
+        store(at, insn->x == TYPE_POINTER ? TYPE_U64 : insn->x, top[-1]);
+        top[-2] = top[-1];
+        p->depth--;
+        return true;
+    case OP_COPY:
+        p->depth--;
+        return copy_struct(p, (uint64_t)top[-2], (uint64_t)top[-1], (uint64_t)insn->arg);
+    case OP_CALL:
+        return call(p, insn->arg);
+    case OP_LIBRARY:
+        top[-insn->x] = library[insn->arg].run(p, top - insn->x);
+        p->depth += 1 - insn->x;
+        return !p->is_over;
+    case OP_NEW:
+        p->depth--;
+        return make_array(p, top[-1], insn->arg);
+    case OP_UNKNOWN:
+        return fail_unknown(p);
+    default:
+        break;
+    }
+    site = &XY_VEC_AT(&code->sites, code_site_t, insn->arg);
+    if (insn->op == OP_MPI) {
+        if (!p->config->ops->mpi(p, site, top - site->count))
+            return false;
+    } else {
+        double sizes[XY_MPI_ARGS_MAX] = {1};
+
+        for (int i = 0; i < site->count; i++)
+            sizes[i] = cell_real(top[i - site->count]);
+        if (!(insn->op == OP_KERNEL ? p->config->ops->kernel(p, site, sizes)
+                                    : p->config->ops->compute(p, site, sizes[0])))
+            return false;
+    }
+    p->phase = 0;
+    p->depth -= site->count;
+    return !p->is_over;
+}
+
+#define LOCAL(type) (*(type *)(void *)(p->memory + p->frame + insn->arg))
+
+/* Run until something stops it; p->pc is then the instruction that did. */
+static void run(process_t *p)
+{
+    const insn_t *insns = p->config->code->insns.data;
+    const int64_t *pool = p->config->code->pool.data;
+    const code_dim_t *dims = p->config->code->dims.data;
+    int64_t *top = p->stack + p->depth, swap;
+    int32_t pc = p->pc;
+
+    for (;;) {
+        const insn_t *insn = &insns[pc++];
+
+        switch (insn->op) {
+        case OP_CONSTANT:
+            *top++ = insn->arg;
+            break;
+        case OP_POOL:
+            *top++ = pool[insn->arg];
+            break;
+        case OP_ADDRESS_LOCAL:
+            *top++ = (int64_t)p->frame + insn->arg;
+            break;
+        case OP_ADDRESS_GLOBAL:
+            *top++ = insn->arg;
+            break;
+        case OP_LOCAL_I32:
+            *top++ = LOCAL(int32_t);
+            break;
+        case OP_LOCAL_64:
+            *top++ = LOCAL(int64_t);
+            break;
+        case OP_LOCAL:
+            *top++ = load(p->memory + p->frame + insn->arg, insn->x);
+            break;
+        case OP_SET_LOCAL_I32:
+            LOCAL(int32_t) = (int32_t)top[-1];
+            break;
+        case OP_SET_LOCAL_64:
+            LOCAL(int64_t) = top[-1];
+            break;
+        case OP_SET_LOCAL:
+            store(p->memory + p->frame + insn->arg, insn->x, top[-1]);
+            break;
+        case OP_GLOBAL:
+            *top++ = load(p->memory + insn->arg, insn->x == TYPE_POINTER ? TYPE_U64 : insn->x);
+            break;
+        case OP_SET_GLOBAL:
+            store(p->memory + insn->arg, insn->x == TYPE_POINTER ? TYPE_U64 : insn->x, top[-1]);
+            break;
+        case OP_INDEX:
+            top--;
+            p->pc = pc;
+            if (!index_array(p, &dims[insn->arg], &top[-1], top[0]))
+                goto out;
+            break;
+        case OP_OFFSET:
+            top[-1] += insn->arg;
+            break;
+        case OP_DUP:
+            top[0] = top[-1];
+            top++;
+            break;
+        case OP_POP:
+            top--;
+            break;
+        case OP_SWAP:
+            swap = top[-1];
+            top[-1] = top[-2];
+            top[-2] = swap;
+            break;
+        case OP_JUMP:
+            pc = insn->arg;
+            break;
+        case OP_AGAIN:
+            if (++p->passes > p->config->pass_limit) {
+                p->pc = pc;
+                fail_passes(p);
+                goto out;
+            }
+            pc = insn->arg;
+            break;
+        case OP_JUMP_ZERO:
+            if (*--top == 0)
+                pc = insn->arg;
+            break;
+        case OP_JUMP_NOT:
+            if (*--top != 0)
+                pc = insn->arg;
+            break;
+        case OP_TRUE_F64:
+            top[-1] = cell_real(top[-1]) != 0;
+            break;
+        case OP_NOT:
+            top[-1] = top[-1] == 0;
+            break;
+        case OP_CONVERT:
+            p->pc = pc;
+            if (!convert(p, insn->x, insn->y, &top[-1]))
+                goto out;
+            break;
+        case OP_END:
+            p->is_over = true;
+            goto out;
+            CODE_ARITHMETIC(ADD, ADD)
+            CODE_ARITHMETIC(SUBTRACT, SUBTRACT)
+            CODE_ARITHMETIC(MULTIPLY, MULTIPLY)
+            CODE_ARITHMETIC(LESS, LESS)
+            CODE_ARITHMETIC(LESS_EQUAL, LESS_EQUAL)
+            CODE_ARITHMETIC(EQUAL, EQUAL)
+            CODE_ARITHMETIC(NOT_EQUAL, NOT_EQUAL)
+            CODE_ARITHMETIC(LOWER, LOWER)
+            CODE_ARITHMETIC(HIGHER, HIGHER)
+            CODE_INTEGERS(NEGATE_I, NEGATE)
+            NEGATE_F(F32)
+            NEGATE_F(F64)
+            BINARY(DIVIDE, F32, /)
+            BINARY(DIVIDE, F64, /)
+            CODE_INTEGERS(DIVIDE, DIVIDE)
+            CODE_INTEGERS(MODULO, MODULO)
+            CODE_INTEGERS(LEFT, LEFT)
+            CODE_INTEGERS(RIGHT, RIGHT)
+        case OP_AND:
+            top--;
+            top[-1] &= top[0];
+            break;
+        case OP_XOR:
+            top--;
+            top[-1] ^= top[0];
+            break;
+        case OP_OR:
+            top--;
+            top[-1] |= top[0];
+            break;
+        case OP_INVERT_I32:
+        case OP_INVERT_64:
+            top[-1] = ~top[-1];
+            break;
+        case OP_INVERT_U32:
+            top[-1] = (uint32_t)~top[-1];
+            break;
+        case OP_RETURN: /* statements leave nothing on the stack: the value is where it belongs */
+            give_back(p);
+            pc = p->pc;
+            break;
+        default:
+            p->pc = pc;
+            p->depth = (int32_t)(top - p->stack);
+            if (!run_other(p, insn, top))
+                goto out;
+            pc = p->pc;
+            top = p->stack + p->depth;
+        }
+    }
+out:
+    return;
+}
+
+bool process_run(process_t *p)
+{
+    if (p->pc < 0) {
+        p->pc = p->config->code->entry;
+        p->depth = 2;
+    } else {
+        p->pc--; /* the call that stopped is made again */
+    }
+    run(p);
+    return p->is_over;
+}

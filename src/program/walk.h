@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The walk of a description: every process runs its code (process.h), and its MPI calls are calls
+ * of a simulated job (sim/job.h), exactly those that a real run in virtual time makes.
+ */
+#ifndef XY_PROGRAM_WALK_H
+#define XY_PROGRAM_WALK_H
+
+#include "program/predict.h"
+#include "program/process.h"
+#include "sim/sim.h"
+
+typedef struct walk walk_t;
+typedef struct walker walker_t;
+
+/* A grid, of a communicator with a Cartesian topology. */
+typedef struct {
+    int ndims;
+    int *dims, *periods; /* [ndims] */
+} walk_cart_t;
+
+/* One collective in which data that is kept is moved, or whose members agree on something; until
+ * all are over. */
+typedef struct walk_meeting {
+    struct walk_meeting *next;
+    uint64_t number;
+    int32_t arrived, over;
+    uint8_t **given;        /* [size]: what each has brought */
+    uint64_t *bytes;        /* [size] */
+    uint8_t *result;        /* of a reduction, once it has been made */
+    struct walk_made *made; /* [size], of an agreement: what each gets */
+} walk_meeting_t;
+
+/* A communicator, one for all its members. */
+typedef struct walk_comm {
+    uint32_t context;
+    int32_t size;
+    int32_t *procs;    /* [size]; NULL: all processes in their order */
+    int32_t *sorted;   /* [2 * size]: process and rank, by process; made when needed */
+    xy_vcomm_t *vcomm; /* made when needed */
+    walk_cart_t cart;  /* dims NULL: none */
+    walk_meeting_t *meetings;
+    struct walk_comm *next; /* all there are */
+} walk_comm_t;
+
+typedef struct walk_made {
+    walk_comm_t *comm; /* NULL: MPI_COMM_NULL */
+    int32_t rank;
+} walk_made_t;
+
+/* What the handle of a communicator means to a process. */
+typedef struct {
+    walk_comm_t *comm; /* NULL: freed */
+    int32_t rank;
+    uint64_t number; /* of its next collective */
+} walk_member_t;
+
+/* A group: processes in the order of its ranks; the arrays live as long as the walk. */
+typedef struct {
+    const int32_t *procs; /* NULL: all in their order */
+    int32_t size;
+} walk_group_t;
+
+typedef struct {
+    uint64_t size;
+    int64_t extent;
+    int64_t basic;    /* handle of the basic type that all of it is; 0: of several */
+    uint64_t element; /* bytes of it */
+} walk_type_t;
+
+/* The data of a send that is kept: from capture to copy. */
+typedef struct {
+    walker_t *from;
+    uint64_t address, bytes;
+    uint8_t *data; /* once captured */
+} walk_data_t;
+
+typedef enum { WALK_SEND, WALK_RECEIVE, WALK_COLLECTIVE } walk_kind_t;
+
+/* A request. Of a persistent one, what Start begins. */
+typedef struct {
+    xy_vreq_t *vreq; /* NULL: done, or not active */
+    walk_kind_t kind;
+    bool is_used, is_persistent, is_active, is_done;
+    xy_vjob_p2p_t p2p;
+    uint64_t buffer;         /* address of data that is kept; 0: none */
+    walk_comm_t *comm;       /* for the source in the status */
+    const code_site_t *site; /* of a collective with data: its call */
+    int64_t *args;
+    int32_t rank;
+    uint64_t number;
+    xy_vjob_status_t status;
+} walk_request_t;
+
+/* One process. */
+struct walker {
+    process_t process; /* first */
+    walk_t *walk;
+    int32_t rank;
+    double ahead; /* seconds that it has computed and that the job has not been told of */
+    double ahead_most;
+    uint32_t ahead_place; /* which line has the most of it */
+    xy_vec_t comms, groups, types, requests;
+    int32_t free_request; /* where to look for one */
+    int32_t current[2];   /* requests of the call that waits */
+    xy_vreq_t **list;     /* what it waits for */
+    size_t list_capacity, list_count;
+    int32_t *of_list; /* their requests */
+    bool is_waiting;  /* the job has been asked, and the process goes on */
+    bool is_finalized, is_initialized;
+};
+
+struct walk {
+    const xy_predict_config_t *config;
+    code_t *code;
+    process_config_t process;
+    xy_vjob_t *job;
+    walker_t *walkers; /* [procs] */
+    int32_t procs;
+    walk_comm_t *comms; /* all */
+    walk_comm_t *world;
+    uint32_t next_context;
+    xy_arena_t *arena; /* groups, grids */
+    xy_vec_t models;   /* of walk_model_t, by the sites' `model` */
+    uint32_t *labels;  /* for the trace: of each site */
+    uint64_t kernel_calls;
+    xy_status_t status;
+};
+
+/* A kernel or loop of the description, with what it took. */
+typedef struct {
+    const char *name;
+    bool is_kernel, is_missing, is_extrapolated;
+    uint64_t calls;
+    double seconds, weighted_error; /* error: seconds times relative error */
+    double per_pass;                /* of a loop whose cost was given; else by the store */
+    /* The last answer of the store. */
+    int last_count;
+    double last_sizes[XY_SIZES_MAX];
+    const char *last_cluster;
+    xy_estimate_t last;
+} walk_model_t;
+
+enum {
+    WALK_COMM_FIRST = 0x1000, /* handles of what the program makes: the first of each kind */
+    WALK_TYPE_FIRST = 0x10000,
+    WALK_GROUP_FIRST = 0x1000000,
+    WALK_REQUEST_FIRST = 0x2000000,
+};
+
+/* A handler of an MPI call. As process_ops_t.mpi. */
+typedef bool (*walk_fn)(walker_t *w, const code_site_t *site, int64_t *args);
+
+typedef struct {
+    const char *name;
+    walk_fn run;
+    int32_t extra; /* what tells calls with the same handler apart */
+} walk_call_t;
+
+/* The tables of the files below, each ended by {0}. */
+extern const walk_call_t walk_calls_comm[], walk_calls_cart[], walk_calls_type[], walk_calls_p2p[],
+    walk_calls_wait[], walk_calls_coll[];
+/* The call that the site is; NULL: none. */
+const walk_call_t *walk_call_of(const code_site_t *site);
+int32_t walk_extra(const code_site_t *site);
+
+/* ---- Objects ---- */
+
+/* NULL (said): not a communicator. */
+walk_member_t *walk_comm(walker_t *w, int64_t handle);
+/* A new one; its members are copied. NULL: memory ran out (said). */
+walk_comm_t *walk_comm_new(walk_t *walk, const int32_t *procs, int32_t size);
+int32_t walk_comm_proc(const walk_comm_t *comm, int32_t rank);
+int32_t walk_comm_rank(walk_comm_t *comm, int32_t proc); /* -1: no member */
+xy_vcomm_t *walk_vcomm(walker_t *w, walk_comm_t *comm);
+/* Split the communicator, an agreement of its members; true: *made_p has what this one gets. */
+bool walk_split(walker_t *w, int64_t handle, int32_t color, int32_t key, walk_made_t *made_p);
+/* Give its handle to the program. */
+bool walk_give(walker_t *w, int64_t address, const walk_made_t *made);
+/* false (said): not a datatype. */
+bool walk_type(walker_t *w, int64_t handle, walk_type_t *type_p);
+
+/* ---- Memory of the process; false or 0 (said) when the address is wrong ---- */
+
+bool walk_set_int(walker_t *w, int64_t address, int32_t value);
+bool walk_set_handle(walker_t *w, int64_t address, int64_t value);
+bool walk_get_int(walker_t *w, int64_t address, int64_t index, int32_t *value_p);
+bool walk_get_handle(walker_t *w, int64_t address, int64_t index, int64_t *value_p);
+bool walk_set_status(walker_t *w, int64_t address, int32_t source, int32_t tag, uint64_t bytes);
+
+/* ---- Requests ---- */
+
+int32_t walk_request_new(walker_t *w);                     /* -1: memory ran out (said) */
+walk_request_t *walk_request(walker_t *w, int64_t handle); /* NULL (said) */
+walk_request_t *walk_request_at(walker_t *w, int32_t index);
+/* Wait for some that are pending; true: over. The same again after false. */
+bool walk_wait(walker_t *w, const int32_t *requests, int32_t count, bool any);
+void walk_request_free(walker_t *w, walk_request_t *r);
+
+/* ---- Collectives ---- */
+
+/* The member comes to its next collective and starts it; false: it failed. */
+bool walk_coll_start(walker_t *w, walk_member_t *m, const xy_vjob_coll_t *call, int32_t *request_p);
+/* A collective in which the members agree: `give` copies what this one brings. */
+walk_meeting_t *walk_meet(walker_t *w, walk_member_t *m, uint64_t number, const void *data,
+                          uint64_t bytes);
+walk_meeting_t *walk_meeting_find(walk_comm_t *comm, uint64_t number);
+/* One member needs it no more. */
+void walk_meeting_leave(walk_comm_t *comm, walk_meeting_t *meeting);
+void walk_meeting_free(walk_meeting_t *meeting, int32_t size);
+/* What is kept of the data of a collective: given when it starts, taken when it is over. */
+bool walk_data_give(walker_t *w, walk_member_t *m, uint64_t number, const code_site_t *site,
+                    const int64_t *args);
+bool walk_data_take(walker_t *w, walk_request_t *r);
+
+#endif

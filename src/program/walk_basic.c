@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of all calls; memory of processes; the calls that only look. */
+#include <mpi.h>
+#include <string.h>
+
+#include "program/walk.h"
+
+bool walk_set_int(walker_t *w, int64_t address, int32_t value)
+{
+    void *at = address != 0 ? process_at(&w->process, (uint64_t)address, 4) : NULL;
+
+    if (at != NULL)
+        memcpy(at, &value, 4);
+    return w->process.status == XY_OK;
+}
+
+bool walk_set_handle(walker_t *w, int64_t address, int64_t value)
+{
+    void *at = address != 0 ? process_at(&w->process, (uint64_t)address, 8) : NULL;
+
+    if (at != NULL)
+        memcpy(at, &value, 8);
+    return w->process.status == XY_OK;
+}
+
+bool walk_get_int(walker_t *w, int64_t address, int64_t index, int32_t *value_p)
+{
+    const void *at = process_at(&w->process, (uint64_t)address + 4 * (uint64_t)index, 4);
+
+    if (at != NULL)
+        memcpy(value_p, at, 4);
+    return at != NULL;
+}
+
+bool walk_get_handle(walker_t *w, int64_t address, int64_t index, int64_t *value_p)
+{
+    const void *at = process_at(&w->process, (uint64_t)address + 8 * (uint64_t)index, 8);
+
+    if (at != NULL)
+        memcpy(value_p, at, 8);
+    return at != NULL;
+}
+
+bool walk_set_status(walker_t *w, int64_t address, int32_t source, int32_t tag, uint64_t bytes)
+{
+    int32_t words[8] = {source, tag, MPI_SUCCESS};
+    void *at = address != 0 ? process_at(&w->process, (uint64_t)address, sizeof(words)) : NULL;
+
+    memcpy(&words[4], &bytes, sizeof(bytes));
+    if (at != NULL)
+        memcpy(at, words, sizeof(words));
+    return w->process.status == XY_OK;
+}
+
+static bool nothing(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    (void)w, (void)site, (void)args;
+    return true;
+}
+
+static bool init(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    w->is_initialized = true;
+    return site->count < 4 || walk_set_int(w, args[3], (int32_t)args[2]);
+}
+
+static bool initialized(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    return walk_set_int(w, args[0], walk_extra(site) ? w->is_finalized : w->is_initialized);
+}
+
+/* All wait for each other, as when a communicator is made. */
+static bool finalize(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    xy_vjob_coll_t agree = {.collective = XY_COLL_ALLREDUCE, .count = 1, .element = 8};
+    walk_member_t *world = walk_comm(w, (int64_t)(intptr_t)MPI_COMM_WORLD);
+
+    (void)site, (void)args;
+    agree.is_commutative = true;
+    if (w->process.phase == 0) {
+        if (!walk_coll_start(w, world, &agree, &w->current[0]))
+            return false;
+        w->process.phase = 1;
+    }
+    if (!walk_wait(w, w->current, 1, false))
+        return false;
+    walk_request_free(w, walk_request_at(w, w->current[0]));
+    w->is_finalized = true;
+    return true;
+}
+
+static bool abort_all(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    (void)site;
+    return process_fail(&w->process, "MPI_Abort(%lld)", (long long)args[1]);
+}
+
+static bool get_count(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    uint8_t *status = process_at(&w->process, (uint64_t)args[0], 32);
+    walk_type_t type;
+    uint64_t bytes, size;
+
+    if (status == NULL || !walk_type(w, args[1], &type))
+        return false;
+    memcpy(&bytes, status + 16, sizeof(bytes));
+    size = walk_extra(site) ? type.element : type.size;
+    return walk_set_int(w, args[2],
+                        size == 0           ? 0
+                        : bytes % size != 0 ? MPI_UNDEFINED
+                                            : (int32_t)(bytes / size));
+}
+
+static const walk_call_t calls_basic[] = {{"Init", init, 0},
+                                          {"Init_thread", init, 0},
+                                          {"Initialized", initialized, 0},
+                                          {"Finalized", initialized, 1},
+                                          {"Finalize", finalize, 0},
+                                          {"Abort", abort_all, 0},
+                                          {"Get_count", get_count, 0},
+                                          {"Get_elements", get_count, 1},
+                                          {"Comm_set_errhandler", nothing, 0},
+                                          {"Comm_set_name", nothing, 0},
+                                          {"Get_processor_name", nothing, 0},
+                                          {"Buffer_attach", nothing, 0},
+                                          {"Buffer_detach", nothing, 0},
+                                          {"Type_commit", nothing, 0},
+                                          {"Op_free", nothing, 0},
+                                          {0}};
+
+static const walk_call_t *const tables[] = {walk_calls_p2p,  walk_calls_wait, walk_calls_coll,
+                                            walk_calls_comm, walk_calls_cart, walk_calls_type,
+                                            calls_basic};
+
+const walk_call_t *walk_call_of(const code_site_t *site)
+{
+    for (size_t t = 0; t < sizeof(tables) / sizeof(tables[0]); t++)
+        for (const walk_call_t *call = tables[t]; call->name != NULL; call++)
+            if (strcmp(call->name, site->call->name + 4) == 0)
+                return call;
+    return NULL;
+}

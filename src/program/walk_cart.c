@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Communicators that are grids. */
+#include <mpi.h>
+
+#include "program/walk.h"
+
+static bool get_ints(walker_t *w, int64_t address, int32_t count, int *to)
+{
+    for (int32_t i = 0; i < count; i++)
+        if (!walk_get_int(w, address, i, &to[i]))
+            return false;
+    return true;
+}
+
+static bool check_points(walker_t *w, const walk_cart_t *cart, int32_t size, int32_t *points_p)
+{
+    int64_t points = 1;
+
+    for (int d = 0; d < cart->ndims; d++) {
+        if (cart->dims[d] < 1)
+            return process_fail(&w->process, "dims[%d] is %d", d, cart->dims[d]);
+        points *= cart->dims[d];
+        if (points > size)
+            return process_fail(&w->process, "the grid has more points than the %d ranks", size);
+    }
+    *points_p = (int32_t)points;
+    return true;
+}
+
+/* Room for a grid; false: memory ran out (said). */
+static bool cart_new(walker_t *w, int64_t ndims, walk_cart_t *cart)
+{
+    if (ndims < 0 || ndims > 1000)
+        return process_fail(&w->process, "a grid of %lld dimensions", (long long)ndims);
+    cart->ndims = (int)ndims;
+    cart->dims = xy_arena_alloc(w->walk->arena, 2 * (size_t)(ndims + 1) * sizeof(int));
+    if (cart->dims == NULL)
+        return process_fail_memory(&w->process);
+    cart->periods = cart->dims + ndims + 1;
+    return true;
+}
+
+static bool cart_create(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    const walk_member_t *m = walk_comm(w, args[0]);
+    walk_cart_t cart = {0};
+    walk_made_t made;
+    int32_t points = 0;
+
+    (void)site;
+    if (m == NULL || !cart_new(w, args[1], &cart) || !get_ints(w, args[2], cart.ndims, cart.dims) ||
+        !get_ints(w, args[3], cart.ndims, cart.periods) ||
+        !check_points(w, &cart, m->comm->size, &points) ||
+        !walk_split(w, args[0], m->rank < points ? 0 : MPI_UNDEFINED, m->rank, &made))
+        return false;
+    if (made.comm != NULL && made.comm->cart.dims == NULL)
+        made.comm->cart = cart;
+    return walk_give(w, args[5], &made);
+}
+
+/* The communicator of a call about grids. */
+static walk_member_t *cart_of(walker_t *w, int64_t handle)
+{
+    walk_member_t *m = walk_comm(w, handle);
+
+    if (m != NULL && m->comm->cart.dims == NULL) {
+        process_fail(&w->process, "the communicator has no Cartesian topology");
+        return NULL;
+    }
+    return m;
+}
+
+static bool cart_coords(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    const walk_member_t *m = cart_of(w, args[0]);
+    const walk_cart_t *cart;
+    int64_t rank = args[1];
+
+    (void)site;
+    if (m == NULL)
+        return false;
+    cart = &m->comm->cart;
+    if (rank < 0 || rank >= m->comm->size)
+        return process_fail(&w->process, "rank %lld does not exist", (long long)rank);
+    for (int d = cart->ndims - 1; d >= 0; d--) {
+        if (d < args[2] && !walk_set_int(w, args[3] + 4 * d, (int32_t)(rank % cart->dims[d])))
+            return false;
+        rank /= cart->dims[d];
+    }
+    return true;
+}
+
+static bool cart_rank(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    const walk_member_t *m = cart_of(w, args[0]);
+    int coords[1001], bad = 0, found;
+
+    (void)site;
+    if (m == NULL || !get_ints(w, args[1], m->comm->cart.ndims, coords))
+        return false;
+    found = xy_grid_number(m->comm->cart.ndims, m->comm->cart.dims, m->comm->cart.periods, coords,
+                           &bad);
+    if (found < 0)
+        return process_fail(&w->process, "coordinate %d is %d; the dimension has %d points", bad,
+                            coords[bad], m->comm->cart.dims[bad]);
+    return walk_set_int(w, args[2], found);
+}
+
+static bool cart_shift(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    const walk_member_t *m = cart_of(w, args[0]);
+    const walk_cart_t *cart;
+
+    (void)site;
+    if (m == NULL)
+        return false;
+    cart = &m->comm->cart;
+    if (args[1] < 0 || args[1] >= cart->ndims)
+        return process_fail(&w->process, "direction %lld of a grid of %d dimensions",
+                            (long long)args[1], cart->ndims);
+    for (int i = 0; i < 2; i++) {
+        int to = xy_grid_shift(m->rank, cart->ndims, cart->dims, cart->periods, (int)args[1],
+                               i == 0 ? -args[2] : args[2]);
+
+        if (!walk_set_int(w, args[3 + i], to >= 0 ? to : MPI_PROC_NULL))
+            return false;
+    }
+    return true;
+}
+
+static bool cart_get(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    const walk_member_t *m = cart_of(w, args[0]);
+    const walk_cart_t *cart;
+    int coords[1001];
+
+    (void)site;
+    if (m == NULL)
+        return false;
+    cart = &m->comm->cart;
+    xy_grid_coords(m->rank, cart->ndims, cart->dims, coords);
+    for (int d = 0; d < cart->ndims && d < args[1]; d++)
+        if (!walk_set_int(w, args[2] != 0 ? args[2] + 4 * d : 0, cart->dims[d]) ||
+            !walk_set_int(w, args[3] != 0 ? args[3] + 4 * d : 0, cart->periods[d]) ||
+            !walk_set_int(w, args[4] != 0 ? args[4] + 4 * d : 0, coords[d]))
+            return false;
+    return true;
+}
+
+static bool cart_sub(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    const walk_member_t *m = cart_of(w, args[0]);
+    int32_t color = 0, key = 0, remain;
+    walk_cart_t cart = {0}, *old;
+    int coords[1001], kept = 0;
+    walk_made_t made;
+
+    (void)site;
+    if (m == NULL || !cart_new(w, m->comm->cart.ndims, &cart))
+        return false;
+    old = &walk_comm(w, args[0])->comm->cart;
+    xy_grid_coords(m->rank, old->ndims, old->dims, coords);
+    for (int d = 0; d < old->ndims; d++) {
+        int32_t *place;
+
+        if (!walk_get_int(w, args[1], d, &remain))
+            return false;
+        place = remain ? &key : &color;
+        *place = *place * old->dims[d] + coords[d];
+        if (remain) {
+            cart.dims[kept] = old->dims[d];
+            cart.periods[kept++] = old->periods[d];
+        }
+    }
+    cart.ndims = kept;
+    if (!walk_split(w, args[0], color, key, &made))
+        return false;
+    if (made.comm->cart.dims == NULL)
+        made.comm->cart = cart;
+    return walk_give(w, args[2], &made);
+}
+
+static bool cartdim_get(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    const walk_member_t *m = cart_of(w, args[0]);
+
+    (void)site;
+    return m != NULL && walk_set_int(w, args[1], m->comm->cart.ndims);
+}
+
+static bool dims_create(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    int dims[1001];
+
+    (void)site;
+    if (args[0] < 1 || args[0] > INT32_MAX || args[1] < 0 || args[1] > 1000)
+        return process_fail(&w->process, "%lld nodes in %lld dimensions", (long long)args[0],
+                            (long long)args[1]);
+    if (!get_ints(w, args[2], (int32_t)args[1], dims))
+        return false;
+    for (int64_t d = 0; d < args[1]; d++)
+        if (dims[d] < 0)
+            return process_fail(&w->process, "dims[%lld] is %d", (long long)d, dims[d]);
+    if (!xy_grid_factor((int)args[0], (int)args[1], dims))
+        return process_fail(&w->process, "the dimensions that are set do not make %lld nodes",
+                            (long long)args[0]);
+    for (int64_t d = 0; d < args[1]; d++)
+        if (!walk_set_int(w, args[2] + 4 * d, dims[d]))
+            return false;
+    return true;
+}
+
+const walk_call_t walk_calls_cart[] = {
+    {"Cart_create", cart_create, 0}, {"Cart_coords", cart_coords, 0}, {"Cart_rank", cart_rank, 0},
+    {"Cart_shift", cart_shift, 0},   {"Cart_get", cart_get, 0},       {"Cart_sub", cart_sub, 0},
+    {"Cartdim_get", cartdim_get, 0}, {"Dims_create", dims_create, 0}, {0}};

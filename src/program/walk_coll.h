@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collectives of a walk: how their calls are laid out. */
+#ifndef XY_PROGRAM_WALK_COLL_H
+#define XY_PROGRAM_WALK_COLL_H
+
+#include "program/walk.h"
+
+enum { WALK_COLLECTIVE_MASK = 31 };
+
+/* Where in the call an argument is; -1: it has none. */
+typedef struct {
+    int8_t send, send_count, send_type, send_at;
+    int8_t receive, receive_count, receive_type, receive_at;
+    int8_t op, root, comm;
+} walk_layout_t;
+
+extern const walk_layout_t walk_layouts[XY_COLL_COUNT];
+
+bool walk_is_in_place(const code_site_t *site, const int64_t *args);
+/* Does the description keep data of this call? */
+bool walk_has_data(const code_site_t *site);
+/* accumulated = accumulated op next, of `count` elements; false: not known how. */
+bool walk_reduce(int64_t op, int64_t type, uint64_t count, void *accumulated, const void *next);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The little data that a description keeps: parameters that are broadcast, counts that are
+ * gathered. A member leaves a copy of what it gives when it comes to the collective, and takes what
+ * it gets when its own part is over: by then all that give something to it have come. Of messages
+ * the same: captured when they are sent, copied when they are received.
+ */
+#include <mpi.h>
+#include <string.h>
+
+#include "program/walk_coll.h"
+
+enum { DATA_MAX = 1 << 16 }; /* bytes of a member; more is no parameter */
+
+/* ---- Meetings ---- */
+
+walk_meeting_t *walk_meeting_find(walk_comm_t *comm, uint64_t number)
+{
+    walk_meeting_t *m = comm->meetings;
+
+    while (m != NULL && m->number != number)
+        m = m->next;
+    return m;
+}
+
+void walk_meeting_free(walk_meeting_t *meeting, int32_t size)
+{
+    for (int32_t r = 0; meeting->given != NULL && r < size; r++)
+        xy_free(meeting->given[r]);
+    xy_free(meeting->given);
+    xy_free(meeting->bytes);
+    xy_free(meeting->result);
+    xy_free(meeting->made);
+    xy_free(meeting);
+}
+
+static walk_meeting_t *meeting_new(walk_comm_t *comm, uint64_t number)
+{
+    walk_meeting_t *m = xy_calloc(1, sizeof(*m));
+
+    if (m == NULL)
+        return NULL;
+    m->number = number;
+    m->given = xy_calloc((size_t)comm->size, sizeof(*m->given));
+    m->bytes = xy_calloc((size_t)comm->size, sizeof(*m->bytes));
+    if (m->given == NULL || m->bytes == NULL) {
+        walk_meeting_free(m, comm->size);
+        return NULL;
+    }
+    m->next = comm->meetings;
+    comm->meetings = m;
+    return m;
+}
+
+walk_meeting_t *walk_meet(walker_t *w, walk_member_t *m, uint64_t number, const void *data,
+                          uint64_t bytes)
+{
+    walk_meeting_t *meeting = walk_meeting_find(m->comm, number);
+
+    if (meeting == NULL)
+        meeting = meeting_new(m->comm, number);
+    if (meeting != NULL && data != NULL) {
+        meeting->given[m->rank] = xy_malloc(bytes > 0 ? bytes : 1);
+        if (meeting->given[m->rank] != NULL)
+            memcpy(meeting->given[m->rank], data, bytes);
+        meeting->bytes[m->rank] = bytes;
+    }
+    if (meeting == NULL || (data != NULL && meeting->given[m->rank] == NULL)) {
+        process_fail_memory(&w->process);
+        return NULL;
+    }
+    meeting->arrived++;
+    return meeting;
+}
+
+void walk_meeting_leave(walk_comm_t *comm, walk_meeting_t *meeting)
+{
+    walk_meeting_t **at = &comm->meetings;
+
+    if (++meeting->over < comm->size)
+        return;
+    while (*at != meeting)
+        at = &(*at)->next;
+    *at = meeting->next;
+    walk_meeting_free(meeting, comm->size);
+}
+
+/* ---- Collectives ---- */
+
+static xy_collective_t collective_of(const code_site_t *site)
+{
+    return (xy_collective_t)(walk_extra(site) & WALK_COLLECTIVE_MASK);
+}
+
+bool walk_has_data(const code_site_t *site)
+{
+    const walk_layout_t *l = &walk_layouts[collective_of(site)];
+
+    return (l->send >= 0 && (site->given & 1u << l->send) != 0) ||
+           (l->receive >= 0 && (site->given & 1u << l->receive) != 0);
+}
+
+/* A pointer that is kept, and is one. */
+static int64_t address(const code_site_t *site, const int64_t *args, int position)
+{
+    return position >= 0 && (site->given & 1u << position) != 0 &&
+                   args[position] != (int64_t)(intptr_t)MPI_IN_PLACE
+               ? args[position]
+               : 0;
+}
+
+/* What this member brings, and how many bytes. 0: nothing. */
+static int64_t input(walker_t *w, const walk_member_t *m, const code_site_t *site,
+                     const int64_t *args, uint64_t *bytes_p)
+{
+    xy_collective_t c = collective_of(site);
+    const walk_layout_t *l = &walk_layouts[c];
+    int64_t from = address(site, args, l->send), to = address(site, args, l->receive);
+    int count = l->send_count, type_at = l->send_type;
+    bool is_in_receive = l->send_count < 0 || (from == 0 && walk_is_in_place(site, args));
+    uint64_t blocks = 1;
+    walk_type_t type;
+
+    if (is_in_receive) {
+        count = l->receive_count;
+        type_at = l->receive_type;
+        from = from != 0 ? from : to;
+    }
+    if (c == XY_COLL_BARRIER || c == XY_COLL_SCATTERV || c == XY_COLL_ALLTOALLV ||
+        c == XY_COLL_ALLTOALLW || c == XY_COLL_REDUCE_SCATTER || from == 0)
+        return 0;
+    if ((c == XY_COLL_BCAST || c == XY_COLL_SCATTER) && args[l->root] != m->rank)
+        return 0;
+    if (is_in_receive && (c == XY_COLL_ALLGATHERV || c == XY_COLL_GATHERV))
+        return 0;
+    if (!walk_type(w, args[type_at], &type))
+        return 0;
+    if (c == XY_COLL_SCATTER || c == XY_COLL_ALLTOALL || c == XY_COLL_REDUCE_SCATTER_BLOCK)
+        blocks = (uint64_t)m->comm->size;
+    *bytes_p = (uint64_t)args[count] * type.size * blocks;
+    if (is_in_receive && (c == XY_COLL_ALLGATHER || c == XY_COLL_GATHER))
+        from += m->rank * args[count] * type.extent;
+    return from;
+}
+
+bool walk_data_give(walker_t *w, walk_member_t *m, uint64_t number, const code_site_t *site,
+                    const int64_t *args)
+{
+    uint64_t bytes = 0;
+    int64_t from;
+    const void *data;
+
+    if (!walk_has_data(site))
+        return true;
+    from = input(w, m, site, args, &bytes);
+    data = from != 0 && bytes <= DATA_MAX ? process_at(&w->process, (uint64_t)from, bytes) : NULL;
+    return w->process.status == XY_OK && walk_meet(w, m, number, data, bytes) != NULL;
+}
+
+static bool put(walker_t *w, int64_t to, const uint8_t *data, uint64_t bytes)
+{
+    void *at = process_at(&w->process, (uint64_t)to, bytes);
+
+    if (at != NULL)
+        memcpy(at, data, bytes);
+    return at != NULL;
+}
+
+/* Blocks of all, one behind the other or where the displacements say. */
+static bool take_blocks(walker_t *w, const walk_request_t *r, const walk_meeting_t *meeting,
+                        const walk_layout_t *l, int64_t to)
+{
+    bool is_all = collective_of(r->site) == XY_COLL_ALLTOALL;
+    walk_type_t type;
+    int64_t block;
+
+    if (!walk_type(w, r->args[l->receive_type], &type))
+        return false;
+    for (int32_t i = 0; i < r->comm->size; i++) {
+        int32_t at = 0, count = (int32_t)r->args[l->receive_count];
+        uint64_t from = 0, bytes = meeting->bytes[i];
+
+        if (meeting->given[i] == NULL)
+            continue;
+        if (l->receive_at >= 0 && !walk_get_int(w, r->args[l->receive_at], i, &at))
+            return false;
+        block = l->receive_at >= 0 ? at * type.extent : (int64_t)i * count * type.extent;
+        if (is_all) {
+            bytes /= (uint64_t)r->comm->size;
+            from = bytes * (uint64_t)r->rank;
+        }
+        if (!put(w, to + block, meeting->given[i] + from, bytes))
+            return false;
+    }
+    return true;
+}
+
+/* The sum of the first `count` members, or of all, which is made once. */
+static bool take_reduced(walker_t *w, const walk_request_t *r, walk_meeting_t *meeting,
+                         const walk_layout_t *l, int64_t to, int32_t count)
+{
+    uint64_t bytes = meeting->bytes[0], elements;
+    uint8_t *sum = meeting->result;
+    bool is_known = meeting->given[0] != NULL, is_kept = count == r->comm->size;
+    walk_type_t type;
+
+    if (count == 0 || !is_known || !walk_type(w, r->args[l->receive_type], &type))
+        return w->process.status == XY_OK;
+    elements = bytes / type.element;
+    if (sum == NULL || !is_kept) {
+        sum = xy_malloc(bytes + 1);
+        if (sum == NULL)
+            return process_fail_memory(&w->process);
+        memcpy(sum, meeting->given[0], bytes);
+        for (int32_t i = 1; i < count && is_known; i++)
+            is_known = meeting->given[i] != NULL && meeting->bytes[i] == bytes &&
+                       walk_reduce(r->args[l->op], type.basic, elements, sum, meeting->given[i]);
+    }
+    if (is_kept && is_known)
+        meeting->result = sum;
+    if (is_known) {
+        bool is_block = collective_of(r->site) == XY_COLL_REDUCE_SCATTER_BLOCK;
+        uint64_t part = is_block ? bytes / (uint64_t)r->comm->size : bytes;
+
+        put(w, to, sum + (is_block ? part * (uint64_t)r->rank : 0), part);
+    }
+    if (sum != meeting->result)
+        xy_free(sum);
+    return w->process.status == XY_OK;
+}
+
+static bool take(walker_t *w, const walk_request_t *r, walk_meeting_t *meeting)
+{
+    xy_collective_t c = collective_of(r->site);
+    const walk_layout_t *l = &walk_layouts[c];
+    int64_t to = address(r->site, r->args, l->receive);
+    int32_t root = l->root >= 0 ? (int32_t)r->args[l->root] : 0;
+    uint64_t block;
+
+    if (to == 0)
+        return true;
+    switch (c) {
+    case XY_COLL_BCAST:
+        return r->rank == root || meeting->given[root] == NULL ||
+               put(w, to, meeting->given[root], meeting->bytes[root]);
+    case XY_COLL_GATHER:
+    case XY_COLL_GATHERV:
+        return r->rank != root || take_blocks(w, r, meeting, l, to);
+    case XY_COLL_ALLGATHER:
+    case XY_COLL_ALLGATHERV:
+    case XY_COLL_ALLTOALL:
+        return take_blocks(w, r, meeting, l, to);
+    case XY_COLL_SCATTER:
+        block = meeting->bytes[root] / (uint64_t)r->comm->size;
+        return meeting->given[root] == NULL ||
+               put(w, to, meeting->given[root] + block * (uint64_t)r->rank, block);
+    case XY_COLL_REDUCE:
+        return r->rank != root || take_reduced(w, r, meeting, l, to, r->comm->size);
+    case XY_COLL_ALLREDUCE:
+    case XY_COLL_REDUCE_SCATTER_BLOCK:
+        return take_reduced(w, r, meeting, l, to, r->comm->size);
+    case XY_COLL_SCAN:
+        return take_reduced(w, r, meeting, l, to, r->rank + 1);
+    case XY_COLL_EXSCAN:
+        return take_reduced(w, r, meeting, l, to, r->rank);
+    default:
+        return true;
+    }
+}
+
+bool walk_data_take(walker_t *w, walk_request_t *r)
+{
+    walk_meeting_t *meeting = walk_meeting_find(r->comm, r->number);
+
+    if (meeting == NULL)
+        return true;
+    take(w, r, meeting);
+    walk_meeting_leave(r->comm, meeting);
+    return w->process.status == XY_OK;
+}

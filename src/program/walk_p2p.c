@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Messages: starting them, as the MPI library does in virtual time. */
+#include <mpi.h>
+#include <string.h>
+
+#include "program/walk.h"
+
+/* ---- Requests ---- */
+
+walk_request_t *walk_request_at(walker_t *w, int32_t index)
+{
+    return &XY_VEC_AT(&w->requests, walk_request_t, index);
+}
+
+int32_t walk_request_new(walker_t *w)
+{
+    while ((size_t)w->free_request < w->requests.count &&
+           walk_request_at(w, w->free_request)->is_used)
+        w->free_request++;
+    if ((size_t)w->free_request == w->requests.count && xy_vec_push(&w->requests) == NULL) {
+        process_fail_memory(&w->process);
+        return -1;
+    }
+    *walk_request_at(w, w->free_request) = (walk_request_t){.is_used = true, .is_active = true};
+    return w->free_request++;
+}
+
+walk_request_t *walk_request(walker_t *w, int64_t handle)
+{
+    int64_t index = handle - WALK_REQUEST_FIRST;
+
+    if (index < 0 || (uint64_t)index >= w->requests.count ||
+        !walk_request_at(w, (int32_t)index)->is_used) {
+        process_fail(&w->process, "no request");
+        return NULL;
+    }
+    return walk_request_at(w, (int32_t)index);
+}
+
+void walk_request_free(walker_t *w, walk_request_t *r)
+{
+    int32_t index = (int32_t)(r - (walk_request_t *)w->requests.data);
+
+    xy_free(r->args);
+    r->args = NULL;
+    r->is_used = false;
+    if (index < w->free_request)
+        w->free_request = index;
+}
+
+/* ---- Starting ---- */
+
+static bool start(walker_t *w, walk_request_t *r)
+{
+    xy_vjob_t *job = w->walk->job;
+    walk_data_t *data = NULL;
+
+    r->is_active = true;
+    r->is_done = false;
+    if (r->p2p.peer == MPI_PROC_NULL) {
+        r->is_done = true;
+        r->status = (xy_vjob_status_t){.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG};
+        return true;
+    }
+    if (r->buffer != 0) {
+        data = xy_calloc(1, sizeof(*data));
+        if (data == NULL)
+            return process_fail_memory(&w->process);
+        *data = (walk_data_t){.from = w, .address = r->buffer, .bytes = r->p2p.bytes};
+    }
+    r->vreq = r->kind == WALK_SEND ? xy_vjob_isend(job, w->rank, &r->p2p, data)
+                                   : xy_vjob_irecv(job, w->rank, &r->p2p, data);
+    if (r->vreq == NULL)
+        return process_fail_memory(&w->process);
+    if (r->kind == WALK_SEND &&
+        (r->p2p.mode == XY_VJOB_BUFFERED || xy_vjob_is_done(job, r->vreq))) {
+        xy_vjob_release(job, r->vreq);
+        r->vreq = NULL;
+        r->is_done = true;
+    }
+    return true;
+}
+
+/* Where a message goes or comes from. */
+typedef struct {
+    walk_kind_t kind;
+    int64_t buffer, count, type, peer, tag, comm;
+    xy_vjob_mode_t mode;
+    bool has_buffer;
+} message_t;
+
+static bool describe(walker_t *w, const message_t *m, walk_request_t *r)
+{
+    const walk_member_t *member = walk_comm(w, m->comm);
+    bool is_send = m->kind == WALK_SEND;
+    walk_type_t type;
+
+    if (member == NULL || !walk_type(w, m->type, &type))
+        return false;
+    if (m->count < 0)
+        return process_fail(&w->process, "the count is %lld", (long long)m->count);
+    if (m->peer != MPI_PROC_NULL && (is_send || m->peer != MPI_ANY_SOURCE) &&
+        (m->peer < 0 || m->peer >= member->comm->size))
+        return process_fail(&w->process, "rank %lld does not exist; the communicator has %d",
+                            (long long)m->peer, member->comm->size);
+    if (m->tag < 0 && (is_send || m->tag != MPI_ANY_TAG))
+        return process_fail(&w->process, "the tag is %lld", (long long)m->tag);
+    r->kind = m->kind;
+    r->comm = member->comm;
+    r->buffer =
+        m->has_buffer && (uint64_t)m->count * type.size <= 1 << 20 ? (uint64_t)m->buffer : 0;
+    r->p2p = (xy_vjob_p2p_t){.context = member->comm->context,
+                             .tag = m->tag == MPI_ANY_TAG ? XY_VJOB_ANY : (int32_t)m->tag,
+                             .mode = m->mode,
+                             .bytes = (uint64_t)m->count * type.size};
+    r->p2p.peer = m->peer == MPI_PROC_NULL    ? MPI_PROC_NULL
+                  : m->peer == MPI_ANY_SOURCE ? XY_VJOB_ANY
+                                              : walk_comm_proc(member->comm, (int32_t)m->peer);
+    return true;
+}
+
+/* A request for the message, started; its number, or -1. */
+static int32_t begin(walker_t *w, const message_t *m)
+{
+    int32_t index = walk_request_new(w);
+
+    if (index < 0)
+        return -1;
+    return describe(w, m, walk_request_at(w, index)) && start(w, walk_request_at(w, index)) ? index
+                                                                                            : -1;
+}
+
+static xy_vjob_mode_t mode_of(int32_t extra)
+{
+    static const xy_vjob_mode_t modes[] = {XY_VJOB_STANDARD, XY_VJOB_SYNCHRONOUS, XY_VJOB_BUFFERED,
+                                           XY_VJOB_READY};
+
+    return modes[extra];
+}
+
+/* buf count datatype peer tag comm: the first six arguments of most calls. */
+static message_t message_of(walk_kind_t kind, const code_site_t *site, const int64_t *args)
+{
+    return (message_t){.kind = kind,
+                       .buffer = args[0],
+                       .has_buffer = (site->given & 1) != 0,
+                       .count = args[1],
+                       .type = args[2],
+                       .peer = args[3],
+                       .tag = args[4],
+                       .comm = args[5],
+                       .mode =
+                           kind == WALK_SEND ? mode_of(walk_extra(site) & 3) : XY_VJOB_STANDARD};
+}
+
+static bool set_status(walker_t *w, int64_t address, const walk_request_t *r)
+{
+    int32_t source = r->status.source;
+
+    if (source >= 0 && r->comm != NULL)
+        source = walk_comm_rank(r->comm, source);
+    return walk_set_status(w, address, source, r->status.tag, r->status.bytes);
+}
+
+static bool send_blocking(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    message_t m = message_of(WALK_SEND, site, args);
+
+    if (w->process.phase == 0) {
+        w->current[0] = begin(w, &m);
+        if (w->current[0] < 0)
+            return false;
+        w->process.phase = 1;
+    }
+    if (!walk_wait(w, w->current, 1, false))
+        return false;
+    walk_request_free(w, walk_request_at(w, w->current[0]));
+    return true;
+}
+
+static bool receive_blocking(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    message_t m = message_of(WALK_RECEIVE, site, args);
+    walk_request_t *r;
+
+    if (w->process.phase == 0) {
+        w->current[0] = begin(w, &m);
+        if (w->current[0] < 0)
+            return false;
+        w->process.phase = 1;
+    }
+    if (!walk_wait(w, w->current, 1, false))
+        return false;
+    r = walk_request_at(w, w->current[0]);
+    walk_request_free(w, r);
+    return set_status(w, args[6], r);
+}
+
+/* The receive is started first, and waited for first. */
+static bool exchange(walker_t *w, const message_t *send, const message_t *receive, int64_t status)
+{
+    if (w->process.phase == 0) {
+        w->current[0] = begin(w, receive);
+        w->current[1] = w->current[0] >= 0 ? begin(w, send) : -1;
+        if (w->current[1] < 0)
+            return false;
+        w->process.phase = 1;
+    }
+    if (w->process.phase == 1) {
+        if (!walk_wait(w, w->current, 1, false))
+            return false;
+        w->process.phase = 2;
+    }
+    if (!walk_wait(w, w->current + 1, 1, false))
+        return false;
+    walk_request_free(w, walk_request_at(w, w->current[0]));
+    walk_request_free(w, walk_request_at(w, w->current[1]));
+    return set_status(w, status, walk_request_at(w, w->current[0]));
+}
+
+static bool sendrecv(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    message_t send = {.kind = WALK_SEND,
+                      .buffer = args[0],
+                      .has_buffer = (site->given & 1) != 0,
+                      .count = args[1],
+                      .type = args[2],
+                      .peer = args[3],
+                      .tag = args[4],
+                      .comm = args[10]};
+    message_t receive = {.kind = WALK_RECEIVE,
+                         .buffer = args[5],
+                         .has_buffer = (site->given & 1 << 5) != 0,
+                         .count = args[6],
+                         .type = args[7],
+                         .peer = args[8],
+                         .tag = args[9],
+                         .comm = args[10]};
+
+    return exchange(w, &send, &receive, args[11]);
+}
+
+static bool sendrecv_replace(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    message_t send = {.kind = WALK_SEND,
+                      .buffer = args[0],
+                      .has_buffer = (site->given & 1) != 0,
+                      .count = args[1],
+                      .type = args[2],
+                      .peer = args[3],
+                      .tag = args[4],
+                      .comm = args[7]};
+    message_t receive = send;
+
+    receive.kind = WALK_RECEIVE;
+    receive.peer = args[5];
+    receive.tag = args[6];
+    return exchange(w, &send, &receive, args[8]);
+}
+
+/* Isend and its modes, Irecv (extra & 4). */
+static bool start_one(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    message_t m = message_of(walk_extra(site) & 4 ? WALK_RECEIVE : WALK_SEND, site, args);
+    int32_t index = begin(w, &m);
+
+    return index >= 0 && walk_set_handle(w, args[6], WALK_REQUEST_FIRST + index);
+}
+
+/* ---- Persistent requests ---- */
+
+static bool init(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    message_t m = message_of(walk_extra(site) & 4 ? WALK_RECEIVE : WALK_SEND, site, args);
+    int32_t index = walk_request_new(w);
+    walk_request_t *r;
+
+    if (index < 0)
+        return false;
+    r = walk_request_at(w, index);
+    r->is_persistent = true;
+    r->is_active = false;
+    return describe(w, &m, r) && walk_set_handle(w, args[6], WALK_REQUEST_FIRST + index);
+}
+
+/* Start, and Startall (extra). */
+static bool start_again(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    int64_t count = walk_extra(site) ? args[0] : 1, at = args[walk_extra(site)];
+
+    for (int64_t i = 0; i < count; i++) {
+        walk_request_t *r;
+        int64_t handle;
+
+        if (!walk_get_handle(w, at, i, &handle))
+            return false;
+        r = walk_request(w, handle);
+        if (r == NULL)
+            return false;
+        if (!r->is_persistent || r->is_active)
+            return process_fail(&w->process, r->is_active ? "the request is active"
+                                                          : "the request is not persistent");
+        if (!start(w, r))
+            return false;
+    }
+    return true;
+}
+
+/* ---- Probes ---- */
+
+static bool probe(walker_t *w, const code_site_t *site, int64_t *args)
+{
+    bool is_waiting = walk_extra(site) == 0;
+    int64_t status = args[is_waiting ? 3 : 4];
+    message_t m = {.kind = WALK_RECEIVE,
+                   .peer = args[0],
+                   .tag = args[1],
+                   .comm = args[2],
+                   .type = (int64_t)(intptr_t)MPI_BYTE};
+    walk_request_t look = {0};
+    bool is_found;
+
+    if (!describe(w, &m, &look))
+        return false;
+    if (m.peer == MPI_PROC_NULL)
+        return (is_waiting || walk_set_int(w, args[3], 1)) &&
+               walk_set_status(w, status, MPI_PROC_NULL, MPI_ANY_TAG, 0);
+    if (w->process.phase == 0) {
+        w->process.phase = 1;
+        if (!xy_vjob_probe(w->walk->job, w->rank, &look.p2p, is_waiting, false))
+            return false;
+    }
+    is_found = xy_vjob_flag(w->walk->job, w->rank);
+    if (is_found) {
+        xy_vjob_found(w->walk->job, w->rank, &look.status);
+        if (!set_status(w, status, &look))
+            return false;
+    }
+    return is_waiting || walk_set_int(w, args[3], is_found);
+}
+
+const walk_call_t walk_calls_p2p[] = {{"Send", send_blocking, 0},
+                                      {"Ssend", send_blocking, 1},
+                                      {"Bsend", send_blocking, 2},
+                                      {"Rsend", send_blocking, 3},
+                                      {"Recv", receive_blocking, 0},
+                                      {"Sendrecv", sendrecv, 0},
+                                      {"Sendrecv_replace", sendrecv_replace, 0},
+                                      {"Isend", start_one, 0},
+                                      {"Issend", start_one, 1},
+                                      {"Ibsend", start_one, 2},
+                                      {"Irsend", start_one, 3},
+                                      {"Irecv", start_one, 4},
+                                      {"Send_init", init, 0},
+                                      {"Ssend_init", init, 1},
+                                      {"Bsend_init", init, 2},
+                                      {"Rsend_init", init, 3},
+                                      {"Recv_init", init, 4},
+                                      {"Start", start_again, 0},
+                                      {"Startall", start_again, 1},
+                                      {"Probe", probe, 0},
+                                      {"Iprobe", probe, 1},
+                                      {0}};

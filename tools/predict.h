@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* xylem predict, between its files. */
+#ifndef XY_TOOLS_PREDICT_H
+#define XY_TOOLS_PREDICT_H
+
+#include "place/place.h"
+#include "program/program.h"
+
+typedef struct {
+    const char *machine, *hosts, *place, *progress, *comm_cores, *library, *algorithm, *costs;
+    const char *html, *trace, *matrix, *csv, *svg, *what_if;
+    xy_vec_t arg, assume, cost, sweep;
+    double cost_all;
+    uint64_t eager;
+    long procs, limit, lines;
+    bool json, oversubscribe, free_kernels;
+} predict_values_t;
+
+/* What is predicted: the description, and the machine with its models. */
+typedef struct {
+    const predict_values_t *v;
+    const char *name; /* of the program */
+    xy_program_t *program;
+    xy_machine_t *machine;
+    xy_costs_t *costs; /* or NULL */
+    xy_cores_t cores;
+    xy_obj_t *leaf_of; /* [cores.count] */
+    double speed;
+} predict_t;
+
+/* A prediction of it for some processes: all that one may change from one to the next. */
+typedef struct {
+    int32_t procs;
+    const char *const *argv; /* after the name of the program */
+    int argc;
+    const xy_predict_given_t *assumed;
+    size_t assumed_count;
+    const int32_t *core_of; /* NULL: as the options say */
+    const char *trace;      /* file; or NULL */
+    bool has_path, has_matrix;
+} predict_case_t;
+
+xy_status_t predict_load(predict_t *p, const predict_values_t *v);
+void predict_cleanup(predict_t *p);
+xy_status_t predict_run(const predict_t *p, const predict_case_t *c,
+                        xy_prediction_t **prediction_p);
+
+/* Cores by --hosts, --place or the default; [procs], which the caller frees. With a strategy that
+ * needs a matrix: by the default (and *needs_matrix_p). */
+xy_status_t predict_place(const predict_t *p, int32_t procs, int32_t **core_of_p,
+                          bool *needs_matrix_p);
+/* By the strategy of --place, from what a prediction has counted. */
+xy_status_t predict_place_again(const predict_t *p, const xy_prediction_t *counted,
+                                int32_t **core_of_p);
+xy_status_t predict_matrix(const xy_prediction_t *counted, xy_matrix_t **matrix_p);
+
+/* "bandwidth*2,latency/10": change the machine, the models and the speed. */
+xy_status_t predict_change(predict_t *p, const char *text);
+
+/* "NAME=TEXT" lists; the caller frees the array (whose strings it then owns) with given_free. */
+xy_status_t predict_given(const xy_vec_t *list, const char *option, xy_predict_given_t **given_p);
+void predict_given_free(xy_predict_given_t *given, size_t count);
+
+/* ---- Output ---- */
+
+void predict_print_text(const predict_t *p, const xy_prediction_t *r, FILE *file);
+void predict_print_json(const predict_t *p, const xy_prediction_t *r, FILE *file);
+xy_status_t predict_sweep(const predict_t *p);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a prediction says, for people and as JSON. */
+#include <math.h>
+#include <stddef.h>
+
+#include "predict.h"
+
+static void print_head(const predict_t *p, const xy_prediction_t *r, FILE *file)
+{
+    char time[32], bytes[32];
+
+    fprintf(file, "%s: %d process%s on %s: %s", p->name, r->procs, r->procs == 1 ? "" : "es",
+            p->machine->name, xy_format_seconds(r->seconds, time));
+    if (r->error >= 0)
+        fprintf(file, " (models off by %.2g %% on average)", 100 * r->error);
+    else
+        fputs(" (messages by the machine's figures: not calibrated)", file);
+    fprintf(file, "\n%llu messages, %s", (unsigned long long)r->totals.messages,
+            xy_format_size(r->totals.bytes, bytes));
+    if (r->totals.collectives > 0)
+        fprintf(file, "; %llu collectives with %llu messages, %s",
+                (unsigned long long)r->totals.collectives,
+                (unsigned long long)r->totals.coll_messages,
+                xy_format_size(r->totals.coll_bytes, bytes));
+    fprintf(file, "; %llu kernel call%s\n", (unsigned long long)r->kernel_calls,
+            r->kernel_calls == 1 ? "" : "s");
+}
+
+static void print_kernels(const xy_prediction_t *r, FILE *file)
+{
+    char time[32];
+
+    for (size_t i = 0; i < r->kernels.count; i++) {
+        const xy_predict_kernel_t *k = &XY_VEC_AT(&r->kernels, xy_predict_kernel_t, i);
+
+        if (k->is_missing)
+            fprintf(file, "%s %s is free: %s\n", k->is_kernel ? "kernel" : "loop", k->name,
+                    k->is_kernel ? "there is no model" : "give its cost with --cost NAME=TIME");
+        else
+            fprintf(file, "%s %s: %llu call%s, %s in all%s\n", k->is_kernel ? "kernel" : "loop",
+                    k->name, (unsigned long long)k->calls, k->calls == 1 ? "" : "s",
+                    xy_format_seconds(k->seconds, time),
+                    k->is_extrapolated ? ", in part beyond what was measured" : "");
+    }
+}
+
+static const char *what_of(const xy_predict_line_t *line)
+{
+    if (line->what != NULL)
+        return line->what;
+    return line->kind == XY_VJOB_COMPUTING ? "computation" : "waiting";
+}
+
+static void print_path(const predict_t *p, const xy_prediction_t *r, FILE *file)
+{
+    size_t most = (size_t)p->v->lines < r->lines.count ? (size_t)p->v->lines : r->lines.count;
+    char time[32];
+
+    if (r->lines.count == 0 || !(r->seconds > 0))
+        return;
+    fputs("\non the critical path:\n", file);
+    for (size_t i = 0; i < most; i++) {
+        const xy_predict_line_t *l = &XY_VEC_AT(&r->lines, xy_predict_line_t, i);
+
+        fprintf(file, "  %5.1f %%  %10s  %s:%ld  %s\n", 100 * l->seconds / r->seconds,
+                xy_format_seconds(l->seconds, time), l->file, l->line, what_of(l));
+    }
+}
+
+/* Mean, least and most over the processes. */
+static void print_share(const xy_prediction_t *r, const char *name, size_t offset, FILE *file)
+{
+    double sum = 0, low = 0, high = 0, value;
+    int32_t first = 0, last = 0;
+    char mean[32], least[32], most[32];
+
+    for (int32_t i = 0; i < r->procs; i++) {
+        value = *(const double *)(const void *)((const char *)&r->proc[i] + offset);
+        sum += value;
+        if (i == 0 || value < low)
+            low = value, first = i;
+        if (i == 0 || value > high)
+            high = value, last = i;
+    }
+    fprintf(file, "  %-14s %10s  (%s on process %d to %s on process %d)\n", name,
+            xy_format_seconds(sum / r->procs, mean), xy_format_seconds(low, least), first,
+            xy_format_seconds(high, most), last);
+}
+
+void predict_print_text(const predict_t *p, const xy_prediction_t *r, FILE *file)
+{
+    print_head(p, r, file);
+    print_kernels(r, file);
+    print_path(p, r, file);
+    fputs("\nper process:\n", file);
+    print_share(r, "computation", offsetof(xy_vjob_proc_t, compute), file);
+    print_share(r, "communication", offsetof(xy_vjob_proc_t, communication), file);
+    print_share(r, "idle", offsetof(xy_vjob_proc_t, idle), file);
+}
+
+static void print_processes(xy_json_t *j, const xy_prediction_t *r)
+{
+    xy_json_begin_array(j, "processes");
+    for (int32_t i = 0; i < r->procs; i++) {
+        const xy_vjob_proc_t *proc = &r->proc[i];
+
+        xy_json_begin_object(j, NULL);
+        xy_json_double(j, "end", proc->end);
+        xy_json_double(j, "compute", proc->compute);
+        xy_json_double(j, "communication", proc->communication);
+        xy_json_double(j, "idle", proc->idle);
+        xy_json_int(j, "messages", (int64_t)proc->messages);
+        xy_json_int(j, "bytes", (int64_t)proc->bytes);
+        xy_json_end(j);
+    }
+    xy_json_end(j);
+}
+
+static void print_lines(xy_json_t *j, const xy_prediction_t *r)
+{
+    xy_json_begin_array(j, "critical_path");
+    for (size_t i = 0; i < r->lines.count; i++) {
+        const xy_predict_line_t *l = &XY_VEC_AT(&r->lines, xy_predict_line_t, i);
+
+        xy_json_begin_object(j, NULL);
+        xy_json_string(j, "file", l->file);
+        xy_json_int(j, "line", l->line);
+        xy_json_string(j, "what", what_of(l));
+        xy_json_double(j, "seconds", l->seconds);
+        xy_json_end(j);
+    }
+    xy_json_end(j);
+}
+
+static void print_models(xy_json_t *j, const xy_prediction_t *r)
+{
+    xy_json_begin_array(j, "kernels");
+    for (size_t i = 0; i < r->kernels.count; i++) {
+        const xy_predict_kernel_t *k = &XY_VEC_AT(&r->kernels, xy_predict_kernel_t, i);
+
+        xy_json_begin_object(j, NULL);
+        xy_json_string(j, "name", k->name);
+        xy_json_bool(j, "is_loop", !k->is_kernel);
+        xy_json_bool(j, "is_free", k->is_missing);
+        xy_json_int(j, "calls", (int64_t)k->calls);
+        xy_json_double(j, "seconds", k->seconds);
+        xy_json_double(j, "error", k->error);
+        xy_json_bool(j, "is_extrapolated", k->is_extrapolated);
+        xy_json_end(j);
+    }
+    xy_json_end(j);
+}
+
+void predict_print_json(const predict_t *p, const xy_prediction_t *r, FILE *file)
+{
+    xy_json_t j;
+
+    xy_json_init(&j, file, true);
+    xy_json_begin_object(&j, NULL);
+    xy_json_string(&j, "program", p->name);
+    xy_json_string(&j, "machine", p->machine->name);
+    xy_json_int(&j, "ranks", r->procs);
+    xy_json_double(&j, "time", r->seconds);
+    xy_json_double(&j, "error", r->error >= 0 ? r->error : (double)NAN);
+    xy_json_int(&j, "messages", (int64_t)(r->totals.messages + r->totals.coll_messages));
+    xy_json_int(&j, "bytes", (int64_t)(r->totals.bytes + r->totals.coll_bytes));
+    xy_json_int(&j, "point_to_point_messages", (int64_t)r->totals.messages);
+    xy_json_int(&j, "point_to_point_bytes", (int64_t)r->totals.bytes);
+    xy_json_int(&j, "collectives", (int64_t)r->totals.collectives);
+    xy_json_int(&j, "kernel_calls", (int64_t)r->kernel_calls);
+    print_models(&j, r);
+    print_lines(&j, r);
+    print_processes(&j, r);
+    xy_json_end(&j);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One prediction, from the options. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "predict.h"
+
+/* ---- NAME=TEXT ---- */
+
+void predict_given_free(xy_predict_given_t *given, size_t count)
+{
+    for (size_t i = 0; given != NULL && i < count; i++)
+        xy_free((void *)(uintptr_t)given[i].name);
+    xy_free(given);
+}
+
+xy_status_t predict_given(const xy_vec_t *list, const char *option, xy_predict_given_t **given_p)
+{
+    xy_predict_given_t *given = xy_calloc(list->count + 1, sizeof(*given));
+
+    if (given == NULL)
+        return xy_fail_memory("reading the options");
+    for (size_t i = 0; i < list->count; i++) {
+        const char *text = XY_VEC_AT(list, const char *, i), *equal = strchr(text, '=');
+        char *copy = xy_strdup(text);
+
+        given[i].name = copy;
+        if (copy == NULL || equal == NULL || equal == text) {
+            predict_given_free(given, list->count);
+            return copy == NULL ? xy_fail_memory("reading the options")
+                                : xy_fail(XY_EUSAGE, "%s '%s': write NAME=VALUE", option, text);
+        }
+        copy[equal - text] = '\0';
+        given[i].text = copy + (equal - text) + 1;
+    }
+    *given_p = given;
+    return XY_OK;
+}
+
+/* ---- What if ---- */
+
+static void scale_messages(xy_costs_t *costs, double latency, double bandwidth)
+{
+    for (size_t i = 0; costs != NULL && i < costs->messages.count; i++)
+        for (int kind = 0; kind < XY_MESSAGE_KINDS; kind++) {
+            xy_message_lines_t *l =
+                &XY_VEC_AT(&costs->messages, xy_message_cost_t, i).model.kind[kind];
+
+            l->latency *= latency;
+            for (size_t j = 0; j < l->time.count; j++) {
+                l->time.line[j].a /= bandwidth;
+                l->time.line[j].b *= latency;
+            }
+        }
+}
+
+static xy_status_t change_one(predict_t *p, char *text)
+{
+    char *sign = strpbrk(text, "*/");
+    double factor;
+    bool is_known = true;
+
+    if (sign == NULL || !xy_parse_double(sign + 1, &factor) || !(factor > 0))
+        return xy_fail(XY_EUSAGE,
+                       "--what-if '%s': write bandwidth*2, latency/10 or speed*1.5, with commas "
+                       "between several",
+                       text);
+    if (*sign == '/')
+        factor = 1 / factor;
+    *sign = '\0';
+    if (strcmp(text, "bandwidth") == 0) {
+        xy_machine_scale(p->machine, 1, factor);
+        scale_messages(p->costs, 1, factor);
+    } else if (strcmp(text, "latency") == 0) {
+        xy_machine_scale(p->machine, factor, 1);
+        scale_messages(p->costs, factor, 1);
+    } else if (strcmp(text, "speed") == 0) {
+        p->speed *= factor;
+    } else {
+        is_known = false;
+    }
+    return is_known ? XY_OK
+                    : xy_fail(XY_EUSAGE, "--what-if '%s': bandwidth, latency or speed", text);
+}
+
+xy_status_t predict_change(predict_t *p, const char *text)
+{
+    char *copy = xy_strdup(text), *rest = copy, *item;
+    xy_status_t st = copy != NULL ? XY_OK : xy_fail_memory("reading the options");
+
+    while (st == XY_OK && (item = strsep(&rest, ",")) != NULL)
+        st = change_one(p, item);
+    xy_free(copy);
+    return st;
+}
+
+/* ---- Running ---- */
+
+static const char *const progress_names[] = {
+    [XY_SIM_NONE] = "none", [XY_SIM_THREADS] = "threads", [XY_SIM_TASKS] = "tasks"};
+
+/* The mean error of the models of messages; < 0: there are none. */
+static double message_error(const xy_costs_t *costs)
+{
+    double sum = 0;
+    int count = 0;
+
+    for (size_t i = 0; costs != NULL && i < costs->messages.count; i++) {
+        const xy_message_lines_t *l =
+            &XY_VEC_AT(&costs->messages, xy_message_cost_t, i).model.kind[XY_MESSAGE_BLOCKING];
+
+        if (l->time.count > 0) {
+            sum += l->error_mean;
+            count++;
+        }
+    }
+    return count > 0 ? sum / count : -1;
+}
+
+/* Cores for communication: "2" is the last two of each node that no process has. */
+static xy_status_t find_comm_cores(const predict_t *p, const int32_t *core_of, int32_t procs,
+                                   int32_t **list_p, int32_t *count_p)
+{
+    bool *used = xy_calloc((size_t)p->cores.count + 1, sizeof(*used));
+    int32_t *list = xy_calloc((size_t)p->cores.count + 1, sizeof(*list));
+    xy_obj_t last = XY_OBJ_NONE;
+    long most, taken = 0;
+
+    if (used == NULL || list == NULL || !xy_parse_long(p->v->comm_cores, &most) || most < 1) {
+        xy_free(list);
+        xy_free(used);
+        return xy_fail(XY_EUSAGE, "--comm-cores '%s' is no number of cores", p->v->comm_cores);
+    }
+    for (int32_t r = 0; r < procs; r++)
+        used[core_of[r]] = true;
+    for (int c = p->cores.count - 1; c >= 0; c--) {
+        xy_obj_t node = xy_machine_above(p->machine, p->leaf_of[c], XY_OBJ_NODE);
+
+        if (node != last)
+            taken = 0;
+        last = node;
+        if (!used[c] && taken < most) {
+            list[(*count_p)++] = c;
+            taken++;
+        }
+    }
+    xy_free(used);
+    *list_p = list;
+    return XY_OK;
+}
+
+typedef struct {
+    const char **cluster_of, **argv;
+    int32_t *node_of, *comm_cores;
+    xy_predict_given_t *loop_costs;
+    xy_trace_t *trace;
+} parts_t;
+
+static xy_status_t fill_places(const predict_t *p, xy_predict_config_t *c, parts_t *parts)
+{
+    int32_t procs = c->job.procs;
+
+    parts->cluster_of = xy_calloc((size_t)procs, sizeof(*parts->cluster_of));
+    parts->node_of = xy_calloc((size_t)procs, sizeof(*parts->node_of));
+    if (parts->cluster_of == NULL || parts->node_of == NULL)
+        return xy_fail_memory("predicting");
+    for (int32_t r = 0; r < procs; r++) {
+        xy_obj_t leaf = p->leaf_of[c->job.core_of[r]];
+        xy_obj_t cluster = xy_machine_above(p->machine, leaf, XY_OBJ_CLUSTER);
+        xy_obj_t node = xy_machine_above(p->machine, leaf, XY_OBJ_NODE);
+
+        if (cluster != XY_OBJ_NONE && *xy_machine_object_name(p->machine, cluster) != '\0')
+            parts->cluster_of[r] = xy_machine_object_name(p->machine, cluster);
+        parts->node_of[r] = node != XY_OBJ_NONE ? (int32_t)node : 0;
+    }
+    c->cluster_of = parts->cluster_of;
+    c->node_of = parts->node_of;
+    return XY_OK;
+}
+
+static xy_status_t fill_arguments(const predict_t *p, const predict_case_t *k,
+                                  xy_predict_config_t *c, parts_t *parts)
+{
+    parts->argv = xy_calloc((size_t)k->argc + 1, sizeof(*parts->argv));
+    if (parts->argv == NULL)
+        return xy_fail_memory("predicting");
+    parts->argv[0] = p->name;
+    for (int i = 0; i < k->argc; i++)
+        parts->argv[i + 1] = k->argv[i];
+    c->argc = k->argc + 1;
+    c->argv = parts->argv;
+    return predict_given(&p->v->cost, "--cost", &parts->loop_costs);
+}
+
+static xy_status_t fill_job(const predict_t *p, const predict_case_t *k, xy_predict_config_t *c,
+                            parts_t *parts)
+{
+    xy_trace_options_t options = {.title = p->name, .clock = XY_TRACE_VIRTUAL};
+    xy_status_t st = XY_OK;
+
+    c->job.machine = p->machine;
+    c->job.procs = k->procs;
+    c->job.core_of = k->core_of;
+    for (int i = 0; i < 3; i++)
+        if (strcmp(progress_names[i], p->v->progress) == 0)
+            c->job.progress = (xy_sim_progress_t)i;
+    xy_vjob_costs_default(&c->job.costs);
+    if (p->v->eager > 0)
+        c->job.costs.eager = c->job.costs.eager_net = p->v->eager;
+    c->job.store = p->costs;
+    c->job.library = p->v->library;
+    c->job.algorithm = p->v->algorithm;
+    c->job.has_matrix = k->has_matrix;
+    c->job.has_path = k->has_path;
+    if (p->v->comm_cores != NULL)
+        st = find_comm_cores(p, k->core_of, k->procs, &parts->comm_cores, &c->job.comm_core_count);
+    c->job.comm_cores = parts->comm_cores;
+    if (st == XY_OK && k->trace != NULL)
+        st = xy_trace_create(k->trace, &options, &parts->trace);
+    c->job.trace = parts->trace;
+    return st;
+}
+
+xy_status_t predict_run(const predict_t *p, const predict_case_t *k, xy_prediction_t **prediction_p)
+{
+    xy_predict_config_t c = {.costs = p->costs,
+                             .speed = p->speed,
+                             .assumed = k->assumed,
+                             .assumed_count = k->assumed_count,
+                             .loop_cost_count = p->v->cost.count,
+                             .cost_all = p->v->cost_all,
+                             .limit = p->v->limit,
+                             .allow_missing = p->v->free_kernels};
+    parts_t parts = {0};
+    xy_status_t st, closed;
+
+    c.message_error = message_error(p->costs);
+    st = fill_job(p, k, &c, &parts);
+    if (st == XY_OK)
+        st = fill_places(p, &c, &parts);
+    if (st == XY_OK)
+        st = fill_arguments(p, k, &c, &parts);
+    c.loop_costs = parts.loop_costs;
+    if (st == XY_OK)
+        st = xy_predict(p->program, &c, prediction_p);
+    if (parts.trace != NULL) {
+        closed = xy_trace_close(parts.trace);
+        st = st == XY_OK ? closed : st;
+    }
+    predict_given_free(parts.loop_costs, p->v->cost.count);
+    xy_free(parts.cluster_of);
+    xy_free(parts.node_of);
+    xy_free(parts.comm_cores);
+    xy_free(parts.argv);
+    return st;
+}

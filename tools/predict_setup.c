@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a prediction needs: the machine, the models, where processes run. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "predict.h"
+
+/* ---- Loading ---- */
+
+/* The first usable hardware thread of each core, as xy_cores_init counts them. */
+static xy_status_t find_leaves(predict_t *p)
+{
+    xy_obj_t last = XY_OBJ_NONE;
+    int core = 0;
+
+    p->leaf_of = xy_calloc((size_t)p->cores.count, sizeof(*p->leaf_of));
+    if (p->leaf_of == NULL)
+        return xy_fail_memory("listing the cores");
+    for (uint32_t i = 0; i < p->machine->leaves && core < p->cores.count; i++) {
+        xy_obj_t leaf = p->machine->leaf[i], of = xy_machine_above(p->machine, leaf, XY_OBJ_CORE);
+
+        of = of != XY_OBJ_NONE ? of : leaf;
+        if (!xy_machine_is_usable(p->machine, leaf) || of == last)
+            continue;
+        last = of;
+        p->leaf_of[core++] = leaf;
+    }
+    /* Numbers of the operating system begin again in each node: cores are counted through. */
+    for (int c = 0; c < p->cores.count; c++)
+        p->cores.cpu[c] = c;
+    return XY_OK;
+}
+
+xy_status_t predict_load(predict_t *p, const predict_values_t *v)
+{
+    xy_status_t st;
+
+    p->v = v;
+    p->speed = 1;
+    st = xy_machine_load(v->machine, &p->machine);
+    if (st == XY_OK)
+        st = xy_cores_init(&p->cores, p->machine);
+    if (st == XY_OK)
+        st = find_leaves(p);
+    if (st == XY_OK && v->costs != NULL)
+        st = xy_costs_load(v->costs, &p->costs);
+    return st;
+}
+
+void predict_cleanup(predict_t *p)
+{
+    xy_free(p->leaf_of);
+    xy_cores_cleanup(&p->cores);
+    xy_machine_destroy(p->machine);
+    xy_costs_destroy(p->costs);
+    xy_program_destroy(p->program);
+}
+
+/* ---- Places ---- */
+
+static xy_obj_t node_of(const predict_t *p, int core)
+{
+    return xy_machine_above(p->machine, p->leaf_of[core], XY_OBJ_NODE);
+}
+
+static xy_status_t find_node(const predict_t *p, const char *path, long line, const char *name,
+                             int *first_p)
+{
+    for (int c = 0; c < p->cores.count; c++) {
+        xy_obj_t node = node_of(p, c);
+
+        if (node != XY_OBJ_NONE && strcmp(xy_machine_object_name(p->machine, node), name) == 0) {
+            *first_p = c;
+            return XY_OK;
+        }
+    }
+    return xy_fail_at(XY_EINVAL, path, line, "the machine %s has no node '%s'", p->machine->name,
+                      name);
+}
+
+/* The first core of the node of each line. */
+static xy_status_t read_hosts(const predict_t *p, const char *path, xy_vec_t *firsts)
+{
+    size_t size;
+    char *data, *rest, *text;
+    xy_status_t st = xy_file_read(path, 64 << 20, &data, &size);
+    long line = 0;
+
+    if (st != XY_OK)
+        return st;
+    for (rest = data; st == XY_OK && (text = strsep(&rest, "\n")) != NULL;) {
+        int first;
+
+        line++;
+        text += strspn(text, " \t\r");
+        text[strcspn(text, " \t\r#")] = '\0';
+        if (*text == '\0')
+            continue;
+        st = find_node(p, path, line, text, &first);
+        if (st == XY_OK && xy_vec_append(firsts, &first) != XY_OK)
+            st = xy_fail_memory("reading the hosts");
+    }
+    if (st == XY_OK && firsts->count == 0)
+        st = xy_fail_at(XY_EINVAL, path, 0, "no hosts: write one name of a node per line");
+    xy_free(data);
+    return st;
+}
+
+/* Process i is on line i, and from the beginning again; on the next core of the node, likewise. */
+static xy_status_t place_hosts(const predict_t *p, int32_t procs, int32_t *core_of)
+{
+    xy_vec_t firsts = XY_VEC_INIT(int);
+    int32_t *used = xy_calloc((size_t)p->cores.count, sizeof(*used));
+    xy_status_t st = used != NULL ? read_hosts(p, p->v->hosts, &firsts)
+                                  : xy_fail_memory("placing the processes");
+
+    for (int32_t r = 0; st == XY_OK && r < procs; r++) {
+        int first = XY_VEC_AT(&firsts, int, (size_t)r % firsts.count), cores = 1;
+
+        while (first + cores < p->cores.count && node_of(p, first + cores) == node_of(p, first))
+            cores++;
+        core_of[r] = first + used[first]++ % cores;
+    }
+    xy_free(used);
+    xy_vec_cleanup(&firsts);
+    return st;
+}
+
+static xy_status_t place_by(const predict_t *p, const char *strategy, int32_t procs,
+                            int32_t *core_of)
+{
+    int *places = xy_calloc((size_t)procs, sizeof(*places));
+    bool is_file = strategy != NULL && xy_table_find(XY_TABLE(xy_strategies), strategy) == NULL;
+    xy_status_t st;
+
+    if (places == NULL)
+        return xy_fail_memory("placing the processes");
+    st = is_file ? xy_place_read(strategy, &p->cores, procs, places)
+                 : xy_place_ranks(strategy != NULL ? strategy : "scatter_numa", &p->cores, procs,
+                                  places);
+    for (int32_t r = 0; st == XY_OK && r < procs; r++)
+        core_of[r] = places[r];
+    xy_free(places);
+    return st;
+}
+
+static bool is_by_matrix(const char *strategy)
+{
+    const xy_strategy_t *s =
+        strategy != NULL ? xy_table_find(XY_TABLE(xy_strategies), strategy) : NULL;
+
+    return s != NULL && s->needs_matrix;
+}
+
+xy_status_t predict_place(const predict_t *p, int32_t procs, int32_t **core_of_p,
+                          bool *needs_matrix_p)
+{
+    int32_t *core_of = xy_calloc((size_t)procs, sizeof(*core_of));
+    xy_status_t st;
+
+    *needs_matrix_p = is_by_matrix(p->v->place);
+    if (core_of == NULL)
+        return xy_fail_memory("placing the processes");
+    if (procs > p->cores.count && !p->v->oversubscribe && p->v->hosts == NULL)
+        st = xy_fail(XY_EUSAGE,
+                     "%d processes on %s, which has %d core%s; give --oversubscribe to let "
+                     "processes share cores, or a larger machine",
+                     procs, p->machine->name, p->cores.count, p->cores.count == 1 ? "" : "s");
+    else if (p->v->hosts != NULL)
+        st = place_hosts(p, procs, core_of);
+    else
+        st = place_by(p, *needs_matrix_p ? NULL : p->v->place, procs, core_of);
+    if (st == XY_OK)
+        *core_of_p = core_of;
+    else
+        xy_free(core_of);
+    return st;
+}
+
+xy_status_t predict_matrix(const xy_prediction_t *counted, xy_matrix_t **matrix_p)
+{
+    xy_matrix_entry_t *entries = xy_calloc(counted->pairs.count + 1, sizeof(*entries));
+    xy_status_t st;
+
+    if (entries == NULL)
+        return xy_fail_memory("collecting the matrix");
+    for (size_t i = 0; i < counted->pairs.count; i++) {
+        const xy_vjob_pair_t *pair = &XY_VEC_AT(&counted->pairs, xy_vjob_pair_t, i);
+
+        entries[i] = (xy_matrix_entry_t){(uint32_t)pair->from, (uint32_t)pair->to,
+                                         (double)(pair->bytes + pair->coll_bytes),
+                                         (double)(pair->messages + pair->coll_messages)};
+    }
+    st = xy_matrix_build((uint32_t)counted->procs, entries, counted->pairs.count, true, matrix_p);
+    xy_free(entries);
+    return st;
+}
+
+/* The leaves of a machine of cores are the cores, in their order. */
+static xy_status_t place_matrix(const predict_t *p, const xy_matrix_t *matrix, int32_t *core_of)
+{
+    xy_machine_t *cores = NULL;
+    xy_target_t *target = NULL;
+    xy_place_options_t o = {.strategy = p->v->place, .seed = 1, .restarts = 5};
+    xy_place_t *place = NULL;
+    xy_status_t st = xy_cores_machine(p->machine, &cores);
+
+    if (st == XY_OK)
+        st = xy_target_create(cores, NULL, &target);
+    if (st == XY_OK)
+        st = xy_place_compute(matrix, target, &o, &place);
+    for (uint32_t r = 0; st == XY_OK && r < matrix->n; r++)
+        core_of[r] = (int32_t)place->leaf_of[r];
+    xy_place_destroy(place);
+    xy_target_destroy(target);
+    xy_machine_destroy(cores);
+    return st;
+}
+
+xy_status_t predict_place_again(const predict_t *p, const xy_prediction_t *counted,
+                                int32_t **core_of_p)
+{
+    int32_t *core_of = xy_calloc((size_t)counted->procs, sizeof(*core_of));
+    xy_matrix_t *matrix = NULL;
+    xy_status_t st = core_of != NULL ? predict_matrix(counted, &matrix)
+                                     : xy_fail_memory("placing the processes");
+
+    if (st == XY_OK)
+        st = place_matrix(p, matrix, core_of);
+    xy_matrix_destroy(matrix);
+    if (st == XY_OK)
+        *core_of_p = core_of;
+    else
+        xy_free(core_of);
+    return st;
+}

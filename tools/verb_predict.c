@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* xylem predict: how long a program will take, before it runs. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "predict.h"
+#include "verbs.h"
+
+#define AT(field) offsetof(predict_values_t, field)
+
+static const char *const progress[] = {"none", "threads", "tasks", NULL};
+static const char *const libraries[] = {"xylem", "openmpi", "mpich", NULL};
+
+static const xy_option_t options[] = {
+    {"np", 'n', XY_OPT_LONG, "P", AT(procs), .preset = "1", .min = 1, .max = 1e7,
+     .help = "processes"},
+    {"machine", 'm', XY_OPT_STRING, "MACHINE", AT(machine), .env = "XYLEM_MACHINE",
+     .help = "the machine, which need not exist: any source of 'xylem machine' (default: this "
+             "machine)"},
+    {"hosts", 0, XY_OPT_STRING, "FILE", AT(hosts), .complete = "file",
+     .help = "names of nodes of the machine, one per line: process i is on line i, and from the "
+             "beginning again"},
+    {"arg", 'a', XY_OPT_LIST, "TEXT", AT(arg), .help = "an argument of the program; repeated"},
+    {"assume", 0, XY_OPT_LIST, "NAME=VALUE", AT(assume),
+     .help = "a value that the description lists as unknown: a C expression of what is known at "
+             "that line"},
+    {"costs", 'c', XY_OPT_STRING, "FILE", AT(costs), .complete = "file",
+     .help = "models of kernels and messages, from 'xylem calibrate'"},
+    {"cost", 0, XY_OPT_LIST, "NAME=TIME", AT(cost),
+     .help = "what one pass of a loop outside of kernels takes, as in main.c:88=2ns"},
+    {"loop-cost", 0, XY_OPT_SECONDS, "TIME", AT(cost_all),
+     .help = "the same for all loops without --cost and without a model"},
+    {"free-kernels", 0, XY_OPT_FLAG, .offset = AT(free_kernels),
+     .help = "kernels without a model take no time; otherwise they are an error"},
+    {"place", 0, XY_OPT_STRING, "STRATEGY|FILE", AT(place), .table = XY_TABLE(xy_strategies),
+     .complete = "file",
+     .help = "where processes run: a strategy of 'xylem place' or a file of lines 'RANK CORE' "
+             "(default: scatter_numa). One that needs a matrix gets that of the program, and the "
+             "gain in time is printed"},
+    {"oversubscribe", 0, XY_OPT_FLAG, .offset = AT(oversubscribe),
+     .help = "processes may share cores"},
+    {"progress", 0, XY_OPT_CHOICE, "HOW", AT(progress), .preset = "tasks", .choices = progress,
+     .help = "who moves messages while a process computes: communication cores (tasks), a thread "
+             "on its core (threads), only the process itself when it waits (none)"},
+    {"comm-cores", 0, XY_OPT_STRING, "K", AT(comm_cores),
+     .help = "communication cores of each node, of those without a process"},
+    {"library", 'l', XY_OPT_CHOICE, "NAME", AT(library), .choices = libraries,
+     .help = "whose collectives (default: xylem)"},
+    {"algorithm", 0, XY_OPT_STRING, "NAME", AT(algorithm),
+     .help = "of collectives that have it, instead"},
+    {"eager", 0, XY_OPT_SIZE, "SIZE", AT(eager), .help = "larger messages wait for their receiver"},
+    {"limit", 0, XY_OPT_LONG, "N", AT(limit), .preset = "1000000000", .min = 1, .max = 1e18,
+     .help = "passes of loops in one process, after which the program is taken to be endless"},
+    {"json", 0, XY_OPT_FLAG, .offset = AT(json),
+     .help = "print time, messages, bytes, kernel_calls and each process as JSON"},
+    {"lines", 0, XY_OPT_LONG, "N", AT(lines), .preset = "10", .min = 0, .max = 1e6,
+     .help = "lines of the critical path to print"},
+    {"html", 'o', XY_OPT_STRING, "FILE", AT(html), .complete = "file",
+     .help = "write a page that shows the run over time"},
+    {"trace", 0, XY_OPT_STRING, "FILE", AT(trace), .complete = "file",
+     .help = "write the run as a trace for 'xylem view'"},
+    {"matrix", 0, XY_OPT_STRING, "FILE", AT(matrix), .complete = "file",
+     .help = "write who sends how much to whom, for 'xylem place', in the format of the name"},
+    {"sweep", 0, XY_OPT_LIST, "NAME=VALUES", AT(sweep),
+     .help = "predict for several values, as in n=1000,2000,4000 or P=1..64*2 or n=100..500+100; P "
+             "is the number of processes, {NAME} in --arg and --assume is replaced"},
+    {"csv", 0, XY_OPT_STRING, "FILE", AT(csv), .complete = "file",
+     .help = "with --sweep: write the times as CSV"},
+    {"svg", 0, XY_OPT_STRING, "FILE", AT(svg), .complete = "file",
+     .help = "with --sweep: draw the times"},
+    {"what-if", 0, XY_OPT_STRING, "CHANGE", AT(what_if),
+     .help = "predict once more with other links or faster cores and compare: bandwidth*2, "
+             "latency/10, speed*1.5, or several with commas"},
+    {0}};
+
+/* ---- Pages ---- */
+
+static xy_status_t write_page(const void *log, FILE *file)
+{
+    xy_trace_write_html(log, file);
+    return XY_OK;
+}
+
+/* A trace that is only needed for the page goes into a file of its own, and away. */
+static xy_status_t make_page(const char *trace, const char *html)
+{
+    xy_trace_log_t *log;
+    xy_status_t st = xy_trace_read(trace, &log);
+
+    if (st != XY_OK)
+        return st;
+    st = xy_out_write(html, write_page, log);
+    xy_trace_log_free(log);
+    return st;
+}
+
+/* ---- One prediction ---- */
+
+static xy_status_t write_matrix(const void *arg, FILE *file)
+{
+    const void *const *parts = arg;
+    const predict_values_t *v = parts[0];
+
+    return xy_matrix_write(parts[1], xy_matrix_guess(v->matrix, ""), file);
+}
+
+static xy_status_t save_matrix(const predict_t *p, const xy_prediction_t *r)
+{
+    xy_matrix_t *matrix;
+    xy_status_t st;
+
+    if (p->v->matrix == NULL)
+        return XY_OK;
+    st = predict_matrix(r, &matrix);
+    if (st != XY_OK)
+        return st;
+    st = xy_out_write(p->v->matrix, write_matrix, (const void *[]){p->v, matrix});
+    xy_matrix_destroy(matrix);
+    return st;
+}
+
+static void print_gain(const char *what, double before, double after)
+{
+    char a[32], b[32];
+
+    printf("\n%s: %s instead of %s, %.3g times as fast\n", what, xy_format_seconds(after, a),
+           xy_format_seconds(before, b), after > 0 ? before / after : 1.0);
+}
+
+/* Placed by what it sends: predict once more there. */
+static xy_status_t place_and_run(const predict_t *p, predict_case_t *k, int32_t **core_of_p,
+                                 xy_prediction_t **r_p, double *before_p)
+{
+    int32_t *core_of;
+    xy_prediction_t *r;
+    xy_status_t st = predict_place_again(p, *r_p, &core_of);
+
+    if (st != XY_OK)
+        return st;
+    xy_free(*core_of_p);
+    *core_of_p = core_of;
+    k->core_of = core_of;
+    k->trace = p->v->trace;
+    st = predict_run(p, k, &r);
+    if (st != XY_OK)
+        return st;
+    *before_p = (*r_p)->seconds;
+    xy_prediction_destroy(*r_p);
+    *r_p = r;
+    return XY_OK;
+}
+
+static xy_status_t compare(predict_t *p, const predict_case_t *k, const xy_prediction_t *r)
+{
+    predict_case_t changed = *k;
+    xy_prediction_t *other;
+    xy_status_t st = predict_change(p, p->v->what_if);
+
+    changed.trace = NULL;
+    changed.has_path = changed.has_matrix = false;
+    if (st == XY_OK)
+        st = predict_run(p, &changed, &other);
+    if (st != XY_OK)
+        return st;
+    print_gain(p->v->what_if, r->seconds, other->seconds);
+    xy_prediction_destroy(other);
+    return XY_OK;
+}
+
+static xy_status_t print(predict_t *p, const predict_case_t *k, const xy_prediction_t *r,
+                         double before)
+{
+    char what[128];
+
+    if (p->v->json) {
+        predict_print_json(p, r, stdout);
+        return XY_OK;
+    }
+    predict_print_text(p, r, stdout);
+    snprintf(what, sizeof(what), "placed by %s", p->v->place != NULL ? p->v->place : "");
+    if (before > 0)
+        print_gain(what, before, r->seconds);
+    return p->v->what_if != NULL ? compare(p, k, r) : XY_OK;
+}
+
+static xy_status_t run_case(predict_t *p, predict_case_t *k, const char *trace)
+{
+    int32_t *core_of = NULL;
+    xy_prediction_t *r = NULL;
+    bool needs_matrix = false;
+    double before = 0;
+    xy_status_t st = predict_place(p, k->procs, &core_of, &needs_matrix);
+
+    k->core_of = core_of;
+    k->has_matrix = needs_matrix || p->v->matrix != NULL;
+    k->has_path = true;
+    k->trace = needs_matrix ? NULL : trace;
+    if (st == XY_OK)
+        st = predict_run(p, k, &r);
+    if (st == XY_OK && needs_matrix) {
+        k->trace = trace;
+        st = place_and_run(p, k, &core_of, &r, &before);
+    }
+    if (st == XY_OK)
+        st = save_matrix(p, r);
+    if (st == XY_OK)
+        st = print(p, k, r, before);
+    xy_prediction_destroy(r);
+    xy_free(core_of);
+    return st;
+}
+
+static xy_status_t run_one(predict_t *p)
+{
+    const predict_values_t *v = p->v;
+    predict_case_t k = {.procs = (int32_t)v->procs,
+                        .argv = v->arg.data,
+                        .argc = (int)v->arg.count,
+                        .assumed_count = v->assume.count};
+    xy_predict_given_t *assumed = NULL;
+    char scratch[] = "/tmp/xylem-predict-XXXXXX";
+    const char *trace = v->trace;
+    int file = -1;
+    xy_status_t st = predict_given(&v->assume, "--assume", &assumed);
+
+    k.assumed = assumed;
+    if (st == XY_OK && v->html != NULL && trace == NULL) {
+        file = mkstemp(scratch);
+        if (file < 0)
+            st = xy_fail(XY_EIO, "no temporary file in /tmp");
+        trace = scratch;
+    }
+    if (st == XY_OK)
+        st = run_case(p, &k, trace);
+    if (st == XY_OK && v->html != NULL)
+        st = make_page(trace, v->html);
+    if (file >= 0) {
+        close(file);
+        unlink(scratch);
+    }
+    predict_given_free(assumed, v->assume.count);
+    return st;
+}
+
+/* The name without directory and ending. */
+static char *program_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path, *dot = strrchr(name, '.');
+
+    return xy_strndup(name, dot != NULL && dot > name ? (size_t)(dot - name) : strlen(name));
+}
+
+static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
+{
+    const predict_values_t *v = values;
+    predict_t p = {0};
+    char *name = program_name(argv[0]);
+    xy_status_t st = name != NULL ? XY_OK : xy_fail_memory("predicting");
+
+    (void)command, (void)argc;
+    p.name = name;
+    if (st == XY_OK && v->sweep.count == 0 && (v->csv != NULL || v->svg != NULL))
+        st = xy_fail(XY_EUSAGE, "%s is for --sweep", v->csv != NULL ? "--csv" : "--svg");
+    if (st == XY_OK)
+        st = xy_program_read(argv[0], &p.program);
+    if (st == XY_OK)
+        st = predict_load(&p, v);
+    if (st == XY_OK)
+        st = v->sweep.count > 0 ? predict_sweep(&p) : run_one(&p);
+    predict_cleanup(&p);
+    xy_free(name);
+    return st == XY_OK ? xy_stdout_check() : st;
+}
+
+static const char description[] =
+    "Predict how long a program takes on a machine, from its description: XML that people can read "
+    "and write, with one element per C statement that steers messages and kernels. Every process "
+    "walks the description with its rank and the program's arguments; its messages, collectives "
+    "and kernels cost what the machine and the models say, and wait for each other as they would. "
+    "Nothing is run, and equal input gives equal times, to the last bit.\n"
+    "\n"
+    "Printed are the time and how far the models may be off, messages and bytes, the lines of the "
+    "critical path (what the run would be shorter without) and what processes spend their time "
+    "with.";
+
+static const char examples[] =
+    "xylem predict fox.xml -n 64 -m haswell8x32 --arg 4096 --costs site.xml\n"
+    "    64 processes on eight nodes, by models that were calibrated there\n"
+    "xylem predict halo.xml -n 64 -m fattree1024 --place multisection\n"
+    "    placed by what the program sends, with the gain in time\n"
+    "xylem predict halo.xml -m fattree1024 --sweep P=4..1024*4 --arg '{P}' --svg scaling.svg\n"
+    "    a curve over the number of processes\n"
+    "xylem predict halo.xml -n 256 -m fattree1024 --what-if bandwidth*2\n"
+    "    is a faster network worth it?";
+
+const xy_command_t verb_predict = {
+    .name = "predict",
+    .summary = "say how long a program will take, before it runs",
+    .synopsis = "DESCRIPTION",
+    .description = description,
+    .examples = examples,
+    .options = options,
+    .values_size = sizeof(predict_values_t),
+    .positional_min = 1,
+    .positional_max = 1,
+    .complete = "file",
+    .run = run,
+};
