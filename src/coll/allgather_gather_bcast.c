@@ -16,13 +16,9 @@ static bool is_placed(const xy_coll_request_t *q)
     return q->receive_offsets != NULL;
 }
 
-static xy_spot_t send(const coll_build_t *b, int rank)
+static xy_spot_t row(const coll_build_t *b, int rank, const void *arg)
 {
-    return coll_input(b, rank);
-}
-
-static xy_spot_t row(const coll_build_t *b, int rank)
-{
+    (void)arg;
     return coll_place(rank, is_placed(b->q) ? COLL_TEMPORARY : XY_BUFFER_RECEIVE, 0);
 }
 
@@ -54,13 +50,13 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 
 static void build(coll_build_t *b)
 {
-    coll_stage_t gather = {gather_of(b->q), NULL, send, row};
-    coll_stage_t bcast = {bcast_of(b->q), NULL, NULL, row};
+    coll_stage_t gather = {gather_of(b->q), NULL, coll_stage_input, row, NULL};
+    coll_stage_t bcast = {bcast_of(b->q), NULL, NULL, row, NULL};
 
     coll_stage(b, &gather, &coll_gather_linear);
     coll_stage(b, &bcast, NULL);
     for (int r = 0; r < b->p && is_placed(b->q); r++)
-        coll_move_to_blocks(b, row(b, r), r, coll_received, 0, b->p, 0);
+        coll_move_to_blocks(b, row(b, r, NULL), r, coll_received, 0, b->p, 0);
 }
 
 const xy_coll_algorithm_t coll_allgather_gather_bcast = {

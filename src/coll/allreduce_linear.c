@@ -7,17 +7,6 @@
 #include "coll/build.h"
 #include "coll/list.h"
 
-static xy_spot_t send(const coll_build_t *b, int rank)
-{
-    return coll_input(b, rank);
-}
-
-static xy_spot_t receive(const coll_build_t *b, int rank)
-{
-    (void)b;
-    return coll_place(rank, XY_BUFFER_RECEIVE, 0);
-}
-
 static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 {
     xy_coll_request_t reduce = coll_stage_request(q, XY_COLL_REDUCE, q->count, q->element);
@@ -29,10 +18,10 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 static void build(coll_build_t *b)
 {
     const xy_coll_request_t *q = b->q;
-    coll_stage_t reduce = {coll_stage_request(q, XY_COLL_REDUCE, q->count, q->element), NULL, send,
-                           receive};
+    coll_stage_t reduce = {coll_stage_request(q, XY_COLL_REDUCE, q->count, q->element), NULL,
+                           coll_stage_input, coll_stage_result, NULL};
     coll_stage_t bcast = {coll_stage_request(q, XY_COLL_BCAST, q->count, q->element), NULL, NULL,
-                          receive};
+                          coll_stage_result, NULL};
 
     coll_stage(b, &reduce, &coll_reduce_linear);
     coll_stage(b, &bcast, &coll_bcast_linear);

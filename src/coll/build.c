@@ -106,9 +106,9 @@ static xy_spot_t outside(const coll_build_t *b, xy_spot_t spot)
     int rank = s->ranks != NULL ? s->ranks[spot.rank] : spot.rank;
 
     if (spot.buffer == XY_BUFFER_SEND)
-        return coll_shift(s->send(b->parent, rank), spot.offset);
+        return coll_shift(s->send(b->parent, rank, s->arg), spot.offset);
     if (spot.buffer == XY_BUFFER_RECEIVE)
-        return coll_shift(s->receive(b->parent, rank), spot.offset);
+        return coll_shift(s->receive(b->parent, rank, s->arg), spot.offset);
     return coll_place(rank, spot.buffer + COLL_STAGE, spot.offset);
 }
 

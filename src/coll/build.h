@@ -157,10 +157,17 @@ int coll_group_member(const coll_group_t *g, int rank);
  * of the collective that it is part of; its temporaries are put behind those of that one. */
 struct coll_stage {
     xy_coll_request_t q;
-    const int *ranks;                                   /* [q.procs]: who they are; NULL: all */
-    xy_spot_t (*send)(const coll_build_t *b, int rank); /* of the rank outside */
-    xy_spot_t (*receive)(const coll_build_t *b, int rank);
+    const int *ranks; /* [q.procs]: who they are; NULL: all */
+    xy_spot_t (*send)(const coll_build_t *b, int rank, const void *arg); /* of the rank outside */
+    xy_spot_t (*receive)(const coll_build_t *b, int rank, const void *arg);
+    const void *arg;
 };
+
+/* What a request needs on its way to operations: may the algorithm do it, then the operations, then
+ * in any case the end. */
+xy_status_t coll_build_begin(coll_build_t *b, const xy_coll_algorithm_t *algorithm);
+void coll_build_all(coll_build_t *b, const xy_coll_algorithm_t *algorithm);
+void coll_build_finish(coll_build_t *b);
 
 /* By the algorithm; NULL: by the one that the library of the request chooses. */
 void coll_stage(coll_build_t *b, const coll_stage_t *stage, const xy_coll_algorithm_t *a);
@@ -169,12 +176,34 @@ void coll_stage(coll_build_t *b, const coll_stage_t *stage, const xy_coll_algori
 double coll_cost_composed(const xy_coll_request_t *q, const xy_coll_link_t *l,
                           const xy_coll_algorithm_t *a, const xy_coll_request_t *first,
                           const xy_coll_request_t *second);
+/* Places that many stages have: what the rank gives to the whole, what it gets, a temporary. */
+xy_spot_t coll_stage_input(const coll_build_t *b, int rank, const void *arg);
+xy_spot_t coll_stage_result(const coll_build_t *b, int rank, const void *arg);
+xy_spot_t coll_stage_temporary(const coll_build_t *b, int rank, const void *arg);
 /* The request of a stage of the same kind of data: the library, the link and the operation. */
 xy_coll_request_t coll_stage_request(const xy_coll_request_t *q, xy_collective_t collective,
                                      uint64_t count, uint64_t element);
 /* The cost found by counting the graph: for algorithms whose rounds overlap in irregular ways. */
 double coll_cost_counted(const xy_coll_request_t *q, const xy_coll_link_t *l,
                          const xy_coll_algorithm_t *a);
+
+/* The nodes of the request, and who is on them. The leader of a node is its first rank. */
+typedef struct {
+    int count;
+    int *first;   /* [count + 1]: where the ranks of each begin in */
+    int *members; /* [p], by node, then by rank */
+    int *leaders; /* [count] */
+    int *node;    /* [p]: of each rank */
+    int *place;   /* [p]: which of the ranks of its node it is */
+} coll_nodes_t;
+
+/* NULL: memory ran out (said), and the build fails. The caller frees it with xy_free. */
+coll_nodes_t *coll_nodes_find(coll_build_t *b);
+int coll_nodes_size(const coll_nodes_t *n, int node);
+/* A stage among the ranks of a node, or among all leaders (-1), with this one of them as the root.
+ */
+coll_stage_t coll_nodes_stage(const coll_build_t *b, const coll_nodes_t *n, int node,
+                              xy_collective_t collective, int root);
 
 /* ---- Trees ---- */
 

@@ -101,8 +101,10 @@ struct xy_coll_request {
     const xy_coll_library_t *library; /* its rules choose the parts of compositions; NULL: the
                                          cheapest scheduled ones */
     bool is_nonblocking;
-    bool is_user_op;  /* the operation was made by the program; else it is one of MPI's */
-    const int *nodes; /* [procs]: the node of each rank, from 0; NULL: each has its own */
+    bool is_user_op; /* the operation was made by the program; else it is one of MPI's */
+    /* [procs]: the node of each rank; they are numbered from 0 in the order of their first ranks.
+     * NULL: each rank has its own. */
+    const int *nodes;
 };
 
 #define XY_COLL_WHOLE UINT64_MAX
@@ -164,8 +166,8 @@ enum { XY_COLL_CANDIDATES_MAX = 16 };
 int xy_coll_candidates(const xy_coll_request_t *q, const xy_coll_link_t *link,
                        xy_coll_candidate_t list[XY_COLL_CANDIDATES_MAX]);
 
-/* XY_EINVAL: procs < 1, a root that is none, an element of no bytes, vectors that are missing, or
- * more bytes than 2^62 (reported). */
+/* XY_EINVAL: procs < 1, a root that is none, an element of no bytes, vectors that are missing,
+ * nodes that are numbered otherwise, or more bytes than 2^62 (reported). */
 xy_status_t xy_coll_check(const xy_coll_request_t *q);
 
 /* The final graph; the caller owns it. XY_EINVAL: the request is not valid, or the algorithm not

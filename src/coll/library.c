@@ -47,22 +47,27 @@ static uint64_t sum_of(const xy_coll_request_t *q)
 {
     uint64_t sum = 0;
 
+    if (!is_of(q, with_counts))
+        return q->count * (uint64_t)q->procs;
     for (int i = 0; i < q->procs; i++)
-        if (is_of(q, with_counts))
-            sum += q->counts[i];
-        else if (!is_of(q, with_matrix))
-            sum += q->count;
-        else
-            for (int j = 0; j < q->procs; j++)
-                sum += q->matrix[i][j];
+        sum += q->counts[i];
     return sum;
+}
+
+static bool has_pairs(const xy_coll_request_t *q)
+{
+    for (int i = 0; i < q->procs; i++)
+        for (int j = 0; j < q->procs; j++)
+            if (q->matrix[i][j] > 0)
+                return true;
+    return false;
 }
 
 static bool has_data(const xy_coll_request_t *q)
 {
     if (q->collective == XY_COLL_BARRIER)
         return true;
-    return is_of(q, with_counts | with_matrix) ? sum_of(q) > 0 : q->count > 0;
+    return is_of(q, with_matrix) ? has_pairs(q) : sum_of(q) > 0;
 }
 
 static bool is_in_place(const xy_coll_request_t *q)
@@ -81,34 +86,26 @@ static bool has_equal_blocks(const xy_coll_request_t *q)
     return true;
 }
 
-/* Nodes are numbered in the order of their first ranks or not; only equality matters. */
 static bool is_one_node(const xy_coll_request_t *q)
 {
     for (int i = 1; i < q->procs; i++)
-        if (q->nodes == NULL || q->nodes[i] != q->nodes[0])
+        if (q->nodes == NULL || q->nodes[i] != 0)
             return false;
     return true;
 }
 
-/* Has some node several ranks, and are they consecutive everywhere? A node that comes again after
- * another one is not. Quadratic in the number of nodes' runs at worst. */
+/* Has some node several ranks, and are they consecutive everywhere? */
 static bool is_shared(const xy_coll_request_t *q, bool *is_consecutive_p)
 {
-    bool is_shared = false;
+    int nodes = 1;
 
     *is_consecutive_p = true;
-    for (int i = 1; q->nodes != NULL && i < q->procs; i++) {
-        if (q->nodes[i] == q->nodes[i - 1]) {
-            is_shared = true;
-            continue;
-        }
-        for (int j = 0; j < i && *is_consecutive_p; j++)
-            if (q->nodes[j] == q->nodes[i]) {
-                *is_consecutive_p = false;
-                is_shared = true;
-            }
-    }
-    return is_shared;
+    for (int i = 1; q->nodes != NULL && i < q->procs; i++)
+        if (q->nodes[i] == nodes)
+            nodes++;
+        else if (q->nodes[i] != q->nodes[i - 1])
+            *is_consecutive_p = false;
+    return q->nodes != NULL && nodes < q->procs;
 }
 
 /* All conditions that hold. */
@@ -191,6 +188,18 @@ static const struct {
 } builders[] = {
     {"binomial", 1u << XY_COLL_GATHER | 1u << XY_COLL_SCATTER, "binomial-whole"},
     {"binomial_high_bit", 0, "binomial-high"},
+    {"two_level_A", 0, "two-level"},
+    {"two_level_B", 0, "two-level-root"},
+    {"two_level_C", 0, "two-level"},
+    {"two_level_D", 0, "two-level-zero"},
+    {"two_level_scan", 0, "two-level"},
+    {"root to its leader; leaders bcast; intra-node bcast (flat nonblocking rules on each)", 0,
+     "two-level"},
+    {"intra-node reduce (not on root node); leaders reduce; intra-node reduce on root node", 0,
+     "two-level"},
+    {"intra-node reduce to leader; leaders allreduce by flat rules; intra-node bcast", 0,
+     "two-level"},
+    {"intra-node barrier; leaders barrier by flat rules; 1-byte intra-node bcast", 0, "two-level"},
     {"binomial_reduce_bcast", 0, "reduce-bcast-high"},
     {"binomial_reduce_then_linear_scatter", 0, "binomial-scatter"},
     {"gatherv_then_bcast", 0, "gather-then-bcast"},
@@ -302,7 +311,11 @@ static xy_status_t choose_own(const xy_coll_request_t *q, const xy_coll_link_t *
     return xy_coll_choose(q, link, NULL, &choice->algorithm);
 }
 
-static const char flat_rules[] = "flat rules on the whole communicator";
+static bool is_flat(const xy_coll_rule_t *rule)
+{
+    return strcmp(rule->algorithm, "flat rules on the whole communicator") == 0 ||
+           strcmp(rule->algorithm, "intra-node allreduce") == 0;
+}
 
 xy_status_t xy_coll_library_choose(const xy_coll_library_t *library, xy_coll_request_t *q,
                                    const xy_coll_link_t *link, xy_coll_choice_t *choice_p)
@@ -316,8 +329,7 @@ xy_status_t xy_coll_library_choose(const xy_coll_library_t *library, xy_coll_req
     q->segment = 0;
     if (library->rules == NULL || q->procs == 1)
         return choose_own(q, link, library->rules == NULL && is_one_node(q), choice_p);
-    if (xy_coll_library_rules(library, q, &choice.rule, 1) > 0 &&
-        strcmp(choice.rule->algorithm, flat_rules) == 0) {
+    if (xy_coll_library_rules(library, q, &choice.rule, 1) > 0 && is_flat(choice.rule)) {
         flat.nodes = NULL;
         xy_coll_library_rules(library, &flat, &choice.rule, 1);
     }

@@ -10,24 +10,6 @@
 #include "coll/build.h"
 #include "coll/list.h"
 
-static xy_spot_t send(const coll_build_t *b, int rank)
-{
-    return coll_input(b, rank);
-}
-
-/* The whole result, at rank 0. */
-static xy_spot_t whole(const coll_build_t *b, int rank)
-{
-    (void)b;
-    return coll_place(rank, COLL_TEMPORARY, 0);
-}
-
-static xy_spot_t receive(const coll_build_t *b, int rank)
-{
-    (void)b;
-    return coll_place(rank, XY_BUFFER_RECEIVE, 0);
-}
-
 static xy_coll_request_t reduce_of(const xy_coll_request_t *q)
 {
     uint64_t count = 0;
@@ -49,8 +31,8 @@ static xy_coll_request_t scatter_of(const xy_coll_request_t *q)
 
 static void build_of(coll_build_t *b, bool is_fixed)
 {
-    coll_stage_t reduce = {reduce_of(b->q), NULL, send, whole};
-    coll_stage_t scatter = {scatter_of(b->q), NULL, whole, receive};
+    coll_stage_t reduce = {reduce_of(b->q), NULL, coll_stage_input, coll_stage_temporary, NULL};
+    coll_stage_t scatter = {scatter_of(b->q), NULL, coll_stage_temporary, coll_stage_result, NULL};
 
     coll_stage(b, &reduce, is_fixed ? &coll_reduce_binomial : NULL);
     coll_stage(b, &scatter, is_fixed ? &coll_scatter_linear : NULL);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests: their names and checks, and the way from one to a graph. */
-#include <math.h>
 #include <string.h>
 
 #include "coll/build.h"
@@ -86,6 +85,18 @@ static bool has_rows(const uint64_t *const *rows, int procs)
     return rows != NULL;
 }
 
+static bool are_numbered(const int *nodes, int procs)
+{
+    int next = 0;
+
+    for (int i = 0; nodes != NULL && i < procs; i++) {
+        if (nodes[i] < 0 || nodes[i] > next)
+            return false;
+        next += nodes[i] == next;
+    }
+    return true;
+}
+
 xy_status_t xy_coll_check(const xy_coll_request_t *q)
 {
     const char *name;
@@ -106,6 +117,9 @@ xy_status_t xy_coll_check(const xy_coll_request_t *q)
         (!has_rows(q->matrix, q->procs) || !has_rows(q->send_offsets, q->procs) ||
          !has_rows(q->receive_offsets, q->procs)))
         return xy_fail(XY_EINVAL, "%s: counts or offsets are missing", name);
+    if (!are_numbered(q->nodes, q->procs))
+        return xy_fail(XY_EINVAL, "%s: nodes are not numbered in the order of their first ranks",
+                       name);
     if (has_too_much(q))
         return xy_fail(XY_EINVAL, "%s: the total size is too large", name);
     return XY_OK;
@@ -154,7 +168,7 @@ static bool is_moved_only(xy_collective_t collective)
     return collective < XY_COLL_ALLTOALL;
 }
 
-static void add_all(coll_build_t *b, const xy_coll_algorithm_t *algorithm)
+void coll_build_all(coll_build_t *b, const xy_coll_algorithm_t *algorithm)
 {
     const xy_coll_request_t *q = b->q;
 
@@ -166,8 +180,7 @@ static void add_all(coll_build_t *b, const xy_coll_algorithm_t *algorithm)
     algorithm->build(b);
 }
 
-/* May it be built, and what every builder needs; the caller calls finish in any case. */
-static xy_status_t begin(coll_build_t *b, const xy_coll_algorithm_t *algorithm)
+xy_status_t coll_build_begin(coll_build_t *b, const xy_coll_algorithm_t *algorithm)
 {
     xy_status_t st = xy_coll_check(b->q);
 
@@ -180,7 +193,7 @@ static xy_status_t begin(coll_build_t *b, const xy_coll_algorithm_t *algorithm)
     return measure_blocks(b);
 }
 
-static void finish(coll_build_t *b)
+void coll_build_finish(coll_build_t *b)
 {
     xy_free(b->start);
     xy_free(b->mark);
@@ -191,19 +204,19 @@ xy_status_t xy_coll_build(const xy_coll_request_t *q, const xy_coll_link_t *link
 {
     coll_build_t b = {
         .q = q, .link = link, .p = q->procs, .bytes = q->count * q->element, .met = -1};
-    xy_status_t st = begin(&b, algorithm);
+    xy_status_t st = coll_build_begin(&b, algorithm);
 
     if (st == XY_OK)
         st = xy_graph_create(&b.graph);
     if (st == XY_OK) {
-        add_all(&b, algorithm);
+        coll_build_all(&b, algorithm);
         st = b.status != XY_OK ? b.status : xy_graph_finalize(b.graph);
         if (st == XY_OK)
             *graph_p = b.graph;
         else
             xy_graph_destroy(b.graph);
     }
-    finish(&b);
+    coll_build_finish(&b);
     return st;
 }
 
@@ -220,107 +233,11 @@ xy_status_t xy_coll_walk(const xy_coll_request_t *q, const xy_coll_link_t *link,
 
     if (algorithm->is_direct) /* its operations are ordered by those of the graph before them */
         return xy_fail(XY_EINVAL, "the %s algorithm has no messages to walk", algorithm->name);
-    st = begin(&b, algorithm);
+    st = coll_build_begin(&b, algorithm);
     if (st == XY_OK) {
-        add_all(&b, algorithm);
+        coll_build_all(&b, algorithm);
         st = b.status;
     }
-    finish(&b);
+    coll_build_finish(&b);
     return st;
-}
-
-/* ---- Stages ---- */
-
-/* The stages of compositions of more ranks are not counted: a graph may have p^2 operations. */
-enum { COUNTED_MAX = 256 };
-
-xy_coll_request_t coll_stage_request(const xy_coll_request_t *q, xy_collective_t collective,
-                                     uint64_t count, uint64_t element)
-{
-    return (xy_coll_request_t){.collective = collective,
-                               .procs = q->procs,
-                               .count = count,
-                               .element = element,
-                               .is_commutative = q->is_commutative,
-                               .library = q->library,
-                               .is_nonblocking = q->is_nonblocking,
-                               .is_user_op = q->is_user_op};
-}
-
-static xy_status_t choose(xy_coll_request_t *q, const xy_coll_link_t *link,
-                          const xy_coll_algorithm_t **algorithm_p)
-{
-    xy_coll_choice_t choice;
-    xy_status_t st;
-
-    if (q->library == NULL)
-        return xy_coll_choose(q, link, NULL, algorithm_p);
-    st = xy_coll_library_choose(q->library, q, link, &choice);
-    *algorithm_p = choice.algorithm;
-    return st;
-}
-
-static double cost_stage(const xy_coll_request_t *q, const xy_coll_link_t *l)
-{
-    const xy_coll_algorithm_t *a;
-    xy_coll_request_t own = *q;
-
-    return choose(&own, l, &a) == XY_OK ? a->cost(&own, l) : INFINITY;
-}
-
-/* What ranks heard before is what the messages of the stage come after, and the other way round. */
-static void exchange_marks(coll_build_t *outer, coll_build_t *inner, bool is_in)
-{
-    for (int i = 0; i < inner->p; i++) {
-        int rank = inner->stage->ranks != NULL ? inner->stage->ranks[i] : i;
-
-        if (is_in)
-            inner->mark[i] = outer->mark[rank];
-        else
-            outer->mark[rank] = inner->mark[i];
-    }
-}
-
-void coll_stage(coll_build_t *b, const coll_stage_t *stage, const xy_coll_algorithm_t *a)
-{
-    xy_coll_request_t q = stage->q;
-    coll_build_t inner = {.q = &q, .link = b->link, .p = q.procs, .parent = b, .stage = stage};
-    xy_status_t st;
-
-    if (b->status != XY_OK)
-        return;
-    st = a == NULL ? choose(&q, b->link, &a) : XY_OK;
-    inner.bytes = q.count * q.element;
-    if (st == XY_OK)
-        st = begin(&inner, a);
-    if (st == XY_OK) {
-        exchange_marks(b, &inner, true);
-        add_all(&inner, a);
-        exchange_marks(b, &inner, false);
-        st = inner.status;
-    }
-    finish(&inner);
-    b->status = st;
-}
-
-double coll_cost_composed(const xy_coll_request_t *q, const xy_coll_link_t *l,
-                          const xy_coll_algorithm_t *a, const xy_coll_request_t *first,
-                          const xy_coll_request_t *second)
-{
-    if (q->procs <= COUNTED_MAX)
-        return coll_cost_counted(q, l, a);
-    return cost_stage(first, l) + cost_stage(second, l);
-}
-
-double coll_cost_counted(const xy_coll_request_t *q, const xy_coll_link_t *l,
-                         const xy_coll_algorithm_t *a)
-{
-    xy_graph_t *g;
-    double seconds;
-
-    if (xy_coll_build(q, l, a, &g) != XY_OK)
-        return INFINITY;
-    seconds = xy_coll_count(g, l);
-    xy_graph_destroy(g);
-    return seconds < 0.0 ? INFINITY : seconds;
 }

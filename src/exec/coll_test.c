@@ -23,6 +23,7 @@ enum { ALL_ROOTS = XYLEM_SANITIZED ? 9 : 33 }; /* of so many ranks; some of more
 /* ---- Random requests ---- */
 
 static bool in_place[PROCS_MAX];
+static int nodes[PROCS_MAX];
 static uint64_t counts[PROCS_MAX];
 static uint64_t cells[3][PROCS_MAX * PROCS_MAX]; /* matrix, send offsets, receive offsets */
 static const uint64_t *rows[3][PROCS_MAX];
@@ -96,6 +97,28 @@ static void choose_in_place(xy_coll_request_t *q)
     q->in_place = in_place;
 }
 
+/* What algorithms of other libraries look at: the nodes of ranks, consecutive on them or not, the
+ * size of pieces, and the library whose rules choose the parts of compositions. */
+static void choose_foreign(xy_coll_request_t *q)
+{
+    int count = 1, most = 1 + testing_below(q->procs);
+    bool is_consecutive = testing_below(2) == 0;
+
+    for (int i = 1; i < q->procs; i++) {
+        nodes[i] = is_consecutive ? count - testing_below(2) : testing_below(count + 1);
+        if (nodes[i] >= most)
+            nodes[i] = most - 1;
+        count += nodes[i] == count;
+    }
+    if (testing_below(4) > 0)
+        q->nodes = nodes;
+    if (testing_below(3) == 0)
+        q->segment = testing_below(3) == 0 ? XY_COLL_WHOLE : (uint64_t)(1 + testing_below(40));
+    if (testing_below(2) == 0)
+        q->library = xy_coll_libraries()[1 + testing_below(2)];
+    q->is_nonblocking = testing_below(2) == 0;
+}
+
 /* Those whose count is of a vector that algorithms cut into parts, not of a block per rank. */
 static bool is_vector(xy_collective_t k)
 {
@@ -135,6 +158,7 @@ static testing_case_t choose(xy_collective_t collective, int p, int root)
         for (int k = 0; k < 3; k++)
             rows[k][i] = &cells[k][i * p];
     choose_in_place(q);
+    choose_foreign(q);
     if (collective == XY_COLL_ALLTOALLV || collective == XY_COLL_ALLTOALLW)
         choose_matrix(q);
     else if (collective == XY_COLL_GATHERV || collective == XY_COLL_SCATTERV ||
