@@ -45,6 +45,32 @@ says "$out" "* chosen: binomial"
 expect 0 "$XYLEM" explain coll bcast -n 64 -s 1M --latency 0
 says "$out" "* chosen: chain"
 
+# What libraries would choose: the rule and what it turns into, every algorithm beside it.
+for c in $collectives; do
+    for l in xylem openmpi mpich; do
+        expect 0 "$XYLEM" explain coll "$c" -n 13 -s 4K --library "$l"
+        expect 0 "$XYLEM" explain coll "$c" -n 12 -s 4K --library "$l" --nonblocking --ranks-per-node 4 --json
+        says "$out" "\"name\": \"$l\""
+    done
+done
+expect 0 "$XYLEM" explain coll bcast -n 20 -s 8K --library openmpi
+says "$out" "* Open MPI 4.1: binomial-high, by line "
+says "$out" "vector of 4096 to 1048575 bytes"
+says "$out" "  knomial "
+expect 0 "$XYLEM" explain coll allreduce -n 20 -s 32 --library openmpi
+says "$out" "it turns into another: count<p -> recursive_doubling"
+expect 0 "$XYLEM" explain coll bcast -n 16 -s 1K --library mpich --ranks-per-node 4
+says "$out" "* MPICH 4.0: two-level, by line "
+expect 0 "$XYLEM" explain coll bcast -n 16 -s 1K --library xylem --ranks-per-node 16
+says "$out" "* Xylem: direct, as all ranks are on one node"
+expect 0 "$XYLEM" explain coll reduce -n 2 -s 128K --library openmpi --nonblocking
+says "$out" "in pieces of 8192 bytes"
+# Only what Xylem itself may choose is listed otherwise, but any can be forced.
+expect 0 "$XYLEM" explain coll bcast -n 20
+[[ $out != *knomial* ]] || die "knomial is listed without --library: $out"
+expect 0 "$XYLEM" explain coll bcast -n 20 --algorithm knomial
+says "$out" "* forced: knomial"
+
 # What is not given comes from the calibration of this machine, where there is one.
 says "$out" "(as given)"
 expect 0 "$XYLEM" explain coll bcast -n 64 -s 1M
@@ -72,5 +98,8 @@ wrong 2 "above 0" coll bcast --bandwidth 0
 wrong 1 "were not measured" coll bcast --costs "$XYLEM_SOURCE_DIR/tests/data/cost/costs.xml"
 wrong 2 "-n" coll bcast -n 0
 wrong 1 "did you mean 'ring'?" coll allreduce -a rign
+wrong 2 "did you mean 'openmpi'?" coll allreduce --library opnmpi
+wrong 2 "there are xylem, openmpi and mpich" coll allreduce --library lammmm
+wrong 2 "exclude each other" coll allreduce --library mpich -a ring
 wrong 1 "needs an operation that commutes" coll allreduce -a ring --ordered
 wrong 1 "the total size is too large" coll allgather -s 8000000T -n 16384
