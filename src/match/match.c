@@ -103,6 +103,7 @@ xy_status_t xy_match_init(xy_match_t *match)
         return XY_ENOMEM;
     if (table_init(&match->unexpected, BUCKETS_FIRST) != XY_OK) {
         xy_free(match->posted.heads);
+        match->posted.heads = NULL;
         return XY_ENOMEM;
     }
     return XY_OK;
