@@ -85,21 +85,22 @@ static xy_status_t place_comm_cores(xy_vjob_t *job)
     const xy_vjob_config_t *c = &job->config;
 
     job->host = xy_calloc((size_t)job->host_count, sizeof(*job->host));
-    if (job->host == NULL)
+    job->comm = xy_calloc((size_t)c->comm_core_count + 1, sizeof(*job->comm));
+    if (job->host == NULL || job->comm == NULL)
         return xy_fail_memory("simulating a job");
-    for (int32_t i = 0; i < c->comm_core_count; i++) {
+    for (int32_t i = c->comm_core_count - 1; i >= 0; i--) {
         xy_status_t st = check_core(job, "communication core", i, c->comm_cores[i]);
-        job_host_t *h;
-        double *busy;
+        job_comm_core_t *core = &job->comm[i];
+        job_host_t *host;
 
         if (st != XY_OK)
             return st;
-        h = &job->host[job->host_of[c->comm_cores[i]]];
-        busy = xy_realloc_array(h->busy, (size_t)h->comm + 1, sizeof(*busy));
-        if (busy == NULL)
-            return xy_fail_memory("simulating a job");
-        h->busy = busy;
-        h->busy[h->comm++] = 0;
+        core->host = job->host_of[c->comm_cores[i]];
+        xy_event_init(&core->event, job_comm_due, job, i);
+        host = &job->host[core->host];
+        host->has_comm = true;
+        core->next = host->idle;
+        host->idle = core;
     }
     return XY_OK;
 }
@@ -239,8 +240,6 @@ void xy_vjob_destroy(xy_vjob_t *job)
     destroy_procs(job);
     job_colls_cleanup(job);
     job_shapes_cleanup(job);
-    for (int h = 0; job->host != NULL && h < job->host_count; h++)
-        xy_free(job->host[h].busy);
     for (int n = 0; job->memory != NULL && n < job->numa_count; n++)
         xy_free(job->memory[n].ends);
     sim_net_cleanup(&job->net);
@@ -258,6 +257,7 @@ void xy_vjob_destroy(xy_vjob_t *job)
     xy_free(job->cores);
     xy_free(job->memory);
     xy_free(job->host);
+    xy_free(job->comm);
     xy_free(job);
 }
 

@@ -171,10 +171,19 @@ typedef struct {
     int32_t count, capacity;
 } job_memory_t;
 
+/* A communication core. */
+typedef struct job_comm_core {
+    xy_event_t event; /* it has done `item` */
+    job_item_t *item;
+    struct job_comm_core *next; /* idle ones of the host */
+    int32_t host;
+} job_comm_core_t;
+
 typedef struct {
-    double *busy; /* [comm] of its communication cores */
-    int32_t comm;
-    job_way_t *way; /* inside it */
+    bool has_comm;
+    job_comm_core_t *idle;
+    job_item_t *first, **last; /* work that waits for a communication core */
+    job_way_t *way;            /* inside it */
 } job_host_t;
 
 struct job_way {
@@ -250,6 +259,7 @@ struct xy_vjob {
     xy_obj_t *hosts;
     job_core_t *cores;
     job_host_t *host;
+    job_comm_core_t *comm;
     job_memory_t *memory; /* [NUMA nodes] */
     job_proc_t *procs;
     xy_hash_t ways, comms, shapes;
@@ -285,6 +295,7 @@ void job_work_later(xy_vjob_t *job, job_item_t *item, xy_event_t *event);
 void job_work_ready(xy_vjob_t *job, job_proc_t *p);
 /* The first that was kept: as if it came now. */
 void job_work_take(xy_vjob_t *job, job_proc_t *p);
+void job_comm_due(xy_event_t *event);
 /* A copy that takes `seconds` where no other disturbs it. */
 double job_copy_seconds(xy_vjob_t *job, int32_t proc, double start, double seconds);
 

@@ -182,7 +182,7 @@ static xy_status_t build(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape
                            .is_nonblocking = shape->call.is_nonblocking,
                            .is_user_op = shape->call.is_user_op,
                            .is_offloaded = job->config.progress == XY_SIM_TASKS &&
-                                           job->host[job->procs[comm->procs[0]].host].comm > 0,
+                                           job->host[job->procs[comm->procs[0]].host].has_comm,
                            .nodes = comm->nodes};
     arrays_t arrays = {0};
     xy_status_t st = XY_OK;

@@ -23,41 +23,66 @@ static void handle(xy_vjob_t *job, job_proc_t *p, job_item_t *item)
     item->done(job, item, p->now, p->node);
 }
 
-/* By another core, which has nothing to do with the time of the process. */
-static double elsewhere(xy_vjob_t *job, job_item_t *item, double start)
+static void comm_begin(xy_vjob_t *job, job_comm_core_t *core, job_item_t *item)
 {
-    double end = start + item->seconds(job, item, start);
+    double start = fmax(job->clock.now, item->ready);
+
+    core->item = item;
+    xy_vclock_set(&job->clock, &core->event, start + item->seconds(job, item, start));
+}
+
+void job_comm_due(xy_event_t *event)
+{
+    xy_vjob_t *job = event->owner;
+    job_comm_core_t *core = &job->comm[event->index];
+    job_host_t *host = &job->host[core->host];
+    job_item_t *item = core->item, *next = host->first;
     job_node_t *node = item->node;
 
     item->node = NULL;
-    node = job_path_extend(job, node, end, job->procs[item->proc].line);
-    item->done(job, item, end, node);
+    node = job_path_extend(job, node, job->clock.now, job->procs[item->proc].line);
+    if (next != NULL) {
+        host->first = next->next;
+        comm_begin(job, core, next);
+    } else {
+        core->next = host->idle;
+        host->idle = core;
+    }
+    item->done(job, item, job->clock.now, node);
     job_node_drop(job, node);
-    return end;
 }
 
-/* The core that can begin first; of several, the one that was busy last. */
-static double *choose_comm(const job_host_t *host, double at)
+/* By a communication core of the host, or by the first that has nothing else to do. */
+static void comm_work(xy_vjob_t *job, job_host_t *host, job_item_t *item)
 {
-    double *best = &host->busy[0];
+    job_comm_core_t *core = host->idle;
 
-    for (int32_t i = 1; i < host->comm; i++) {
-        double start = fmax(at, host->busy[i]), best_start = fmax(at, *best);
-
-        if (start < best_start || (start == best_start && host->busy[i] > *best))
-            best = &host->busy[i];
+    if (core != NULL) {
+        host->idle = core->next;
+        comm_begin(job, core, item);
+        return;
     }
-    return best;
+    item->next = NULL;
+    if (host->first == NULL)
+        host->last = &host->first;
+    *host->last = item;
+    host->last = &item->next;
 }
 
 /* While the process computes, a thread on its core: that much later it has computed. */
 static void interrupt(xy_vjob_t *job, job_proc_t *p, job_item_t *item, double at)
 {
     double start = fmax(at, p->thread_busy);
+    double end = start + item->seconds(job, item, start);
+    job_node_t *node = item->node;
 
-    p->thread_busy = elsewhere(job, item, start);
-    p->communication += p->thread_busy - start;
-    xy_vclock_set(&job->clock, &p->event, p->event.when + (p->thread_busy - start));
+    item->node = NULL;
+    p->thread_busy = end;
+    p->communication += end - start;
+    xy_vclock_set(&job->clock, &p->event, p->event.when + (end - start));
+    node = job_path_extend(job, node, end, p->line);
+    item->done(job, item, end, node);
+    job_node_drop(job, node);
 }
 
 static void keep(job_proc_t *p, job_item_t *item)
@@ -70,7 +95,7 @@ static void keep(job_proc_t *p, job_item_t *item)
 static bool has_helper(const xy_vjob_t *job, const job_proc_t *p)
 {
     return job->config.progress == XY_SIM_THREADS ||
-           (job->config.progress == XY_SIM_TASKS && job->host[p->host].comm > 0);
+           (job->config.progress == XY_SIM_TASKS && job->host[p->host].has_comm);
 }
 
 void job_work(xy_vjob_t *job, job_item_t *item)
@@ -79,15 +104,13 @@ void job_work(xy_vjob_t *job, job_item_t *item)
     double at = fmax(job->clock.now, item->ready);
     bool is_in_call =
         p->state == JOB_WAITING || p->state == JOB_PROBING || p->state == JOB_FINISHED;
-    bool is_tasks = job->config.progress == XY_SIM_TASKS && job->host[p->host].comm > 0;
+    bool is_tasks = job->config.progress == XY_SIM_TASKS && job->host[p->host].has_comm;
 
     if (is_in_call && (!is_tasks || p->now <= at)) {
         item->ready = at;
         handle(job, p, item);
     } else if (is_tasks) {
-        double *busy = choose_comm(&job->host[p->host], at);
-
-        *busy = elsewhere(job, item, fmax(at, *busy));
+        comm_work(job, &job->host[p->host], item);
     } else if (p->state == JOB_COMPUTING) {
         interrupt(job, p, item, at);
     } else {

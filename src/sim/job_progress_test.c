@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Simulated jobs: contention, and who makes progress while processes compute. */
+#include <math.h>
+
+#include "sim/job_testing.h"
+
+#define FOUR_NODES "node:4(latency=1us bandwidth=10GB/s) core:4"
+
+#define assert_close(a, b) assert_true(fabs((a) - (b)) <= 1e-9 * fabs(b))
+
+static testing_job_t t;
+
+/* Processes 0 and 1 of node 0 send to one process of each of nodes 1 and 2 (or both to node 1). */
+static double two_sends(uint64_t bytes, int32_t second_to)
+{
+    testing_act_t send[2][2] = {{{.kind = DO_SEND, .peer = 2, .bytes = bytes}, {0}},
+                                {{.kind = DO_SEND, .peer = 3, .bytes = bytes}, {0}}};
+    testing_act_t receive[2][2] = {{{.kind = DO_RECV, .peer = 0}, {0}},
+                                   {{.kind = DO_RECV, .peer = 1}, {0}}};
+    int32_t cores[] = {0, 1, 4, second_to};
+    double end;
+
+    testing_job_init(&t, FOUR_NODES, 4);
+    t.config.core_of = cores;
+    for (int i = 0; i < 2; i++) {
+        t.procs[i].acts = send[i];
+        t.procs[2 + i].acts = receive[i];
+    }
+    end = testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    testing_job_cleanup(&t);
+    return end;
+}
+
+static void messages_share_links(void **state)
+{
+    xy_vjob_costs_t c;
+    double fixed, n = 1 << 24, packet = 8192;
+
+    (void)state;
+    xy_vjob_costs_default(&c);
+    fixed = 2 * c.send + 6e-6 + 2 * c.receive;
+    assert_close(two_sends(1 << 24, 8), fixed + 2 * n / 10e9); /* the way out of node 0 */
+    assert_close(two_sends(1 << 24, 5), fixed + 2 * n / 10e9);
+    fixed = c.send + 2e-6 + c.receive + 2 * packet / c.copy;
+    assert_close(two_sends(8192, 8), fixed + 2 * packet / 10e9); /* one behind the other */
+    n = 32768;
+    fixed = c.send + 2e-6 + c.receive + 2 * n / c.copy;
+    assert_close(two_sends(32768, 8), fixed + 2 * n / 10e9); /* an eager flow */
+}
+
+static void copies_share_the_memory(void **state)
+{
+    testing_act_t acts[8][2];
+    double alone = 0;
+
+    (void)state;
+    for (int procs = 2; procs <= 8; procs += 6) {
+        testing_job_init(&t, "core:8", procs);
+        t.config.costs.numa = 2 * t.config.costs.copy;
+        for (int i = 0; i < procs; i++) {
+            acts[i][0] = (testing_act_t){
+                .kind = i % 2 == 0 ? DO_SEND : DO_RECV, .peer = i ^ 1, .bytes = 8000000};
+            acts[i][1] = (testing_act_t){.kind = DO_END};
+            t.procs[i].acts = acts[i];
+        }
+        if (procs == 2)
+            alone = testing_job_run(&t);
+        else
+            assert_true(testing_job_run(&t) > 1.9 * alone);
+        testing_job_cleanup(&t);
+    }
+}
+
+static void messages_of_a_process_keep_their_order(void **state)
+{
+    testing_act_t send[] = {{.kind = DO_ISEND, .peer = 1, .tag = 1, .bytes = 60000},
+                            {.kind = DO_ISEND, .peer = 1, .tag = 2, .bytes = 1 << 20},
+                            {.kind = DO_ISEND, .peer = 1, .tag = 3, .bytes = 8},
+                            {.kind = DO_ISEND, .peer = 1, .tag = 4, .bytes = 60000},
+                            {.kind = DO_ISEND, .peer = 1, .tag = 5, .bytes = 0},
+                            {.kind = DO_WAIT},
+                            {0}};
+    testing_act_t receive[8] = {{0}};
+    int32_t cores[] = {0, 4};
+
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        receive[i] = (testing_act_t){.kind = DO_IRECV, .peer = XY_VJOB_ANY, .tag = XY_VJOB_ANY};
+    receive[5].kind = DO_WAIT;
+    testing_job_init(&t, FOUR_NODES, 2);
+    t.config.core_of = cores;
+    t.procs[0].acts = send;
+    t.procs[1].acts = receive;
+    testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(t.procs[1].tags[i], i + 1);
+    testing_job_cleanup(&t);
+}
+
+/* ---- Progress ---- */
+
+/* 16 MiB from node to node while both compute `seconds`: when the receiver has it. */
+static double overlapped(xy_sim_progress_t progress, double seconds)
+{
+    static const int32_t comm[] = {3, 7};
+    testing_act_t send[] = {{.kind = DO_ISEND, .peer = 1, .bytes = 1 << 24},
+                            {.kind = DO_COMPUTE, .seconds = seconds},
+                            {.kind = DO_WAIT},
+                            {0}};
+    testing_act_t receive[] = {{.kind = DO_IRECV, .peer = 0, .bytes = 1 << 24},
+                               {.kind = DO_COMPUTE, .seconds = seconds},
+                               {.kind = DO_WAIT},
+                               {0}};
+    int32_t cores[] = {0, 4};
+    double end;
+
+    testing_job_init(&t, FOUR_NODES, 2);
+    t.config.core_of = cores;
+    t.config.progress = progress;
+    t.config.comm_cores = comm;
+    t.config.comm_core_count = progress == XY_SIM_TASKS ? 2 : 0;
+    t.procs[0].acts = send;
+    t.procs[1].acts = receive;
+    end = testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    testing_job_cleanup(&t);
+    return end;
+}
+
+static void large_messages_need_progress(void **state)
+{
+    double alone = overlapped(XY_SIM_NONE, 0), long_enough = 2 * alone;
+    xy_vjob_costs_t c;
+
+    (void)state;
+    xy_vjob_costs_default(&c);
+    assert_close(overlapped(XY_SIM_NONE, long_enough), long_enough + alone - c.send - 2e-6);
+    assert_close(overlapped(XY_SIM_TASKS, long_enough), long_enough + c.send);
+    assert_close(overlapped(XY_SIM_THREADS, long_enough), long_enough + 2 * c.receive);
+    assert_close(overlapped(XY_SIM_TASKS, 0), alone);
+    assert_close(overlapped(XY_SIM_THREADS, 0), alone);
+}
+
+/* A nonblocking allreduce of 8 KiB by 4 processes of one node while each computes. */
+static double allreduce(xy_sim_progress_t progress, const char *algorithm, double seconds)
+{
+    static const int32_t comm[] = {6, 7};
+    testing_act_t acts[] = {{.kind = DO_ICOLL,
+                             .coll = {.collective = XY_COLL_ALLREDUCE,
+                                      .count = 131072,
+                                      .element = 8,
+                                      .is_commutative = true,
+                                      .is_nonblocking = true}},
+                            {.kind = DO_COMPUTE, .seconds = seconds},
+                            {.kind = DO_WAIT},
+                            {0}};
+    double end;
+
+    testing_job_init(&t, "core:8", 4);
+    t.config.progress = progress;
+    t.config.comm_cores = comm;
+    t.config.comm_core_count = progress == XY_SIM_TASKS ? 2 : 0;
+    t.config.algorithm = algorithm;
+    for (int i = 0; i < 4; i++)
+        t.procs[i].acts = acts;
+    end = testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    testing_job_cleanup(&t);
+    return end;
+}
+
+static void collectives_need_progress(void **state)
+{
+    static const char *const algorithms[] = {NULL, "recursive-doubling", "ring"};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        double alone = allreduce(XY_SIM_NONE, algorithms[i], 0), computing = 3 * alone;
+        double none = allreduce(XY_SIM_NONE, algorithms[i], computing);
+        double tasks = allreduce(XY_SIM_TASKS, algorithms[i], computing);
+        double threads = allreduce(XY_SIM_THREADS, algorithms[i], computing);
+
+        assert_true(none > computing + 0.7 * alone);
+        assert_true(tasks < computing + 0.05 * alone);
+        assert_true(threads > computing && threads < none);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_share_links),
+        cmocka_unit_test(copies_share_the_memory),
+        cmocka_unit_test(messages_of_a_process_keep_their_order),
+        cmocka_unit_test(large_messages_need_progress),
+        cmocka_unit_test(collectives_need_progress),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
