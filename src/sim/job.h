@@ -127,7 +127,8 @@ void xy_vjob_costs_default(xy_vjob_costs_t *costs);
 
 /* What is done with the data of a step of a collective. A step whose data comes from another
  * process is captured when it is sent and delivered when it is received: the sender may go on in
- * between. All others are done at once. */
+ * between. Captured is what the sender has of it: of XY_OP_COMBINE `from`, `other`, or, where both
+ * are its own, what they give together. All other steps are done at once. */
 typedef enum { XY_VJOB_CAPTURE, XY_VJOB_DELIVER, XY_VJOB_DO } xy_vjob_phase_t;
 
 typedef struct {
