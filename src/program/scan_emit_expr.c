@@ -166,6 +166,13 @@ static const char *mpi_argument(scan_emit_t *t, const xy_mpi_call_t *call, int i
     }
 }
 
+/* Is the argument there with its effects? */
+static bool is_printed(const char *text)
+{
+    return text != NULL && strcmp(text, "MPI_STATUS_IGNORE") != 0 &&
+           strcmp(text, "MPI_STATUSES_IGNORE") != 0 && strcmp(text, "MPI_IN_PLACE") != 0;
+}
+
 static void emit_mpi(scan_emit_t *t, scan_expr_t *e)
 {
     const char *name = e->decl->name + (e->decl->name[0] == 'P');
@@ -174,11 +181,12 @@ static void emit_mpi(scan_emit_t *t, scan_expr_t *e)
     int count = 0;
 
     for (scan_expr_t *a = e->args; a != NULL && count < XY_MPI_ARGS_MAX; a = a->next, count++) {
-        if (call->kinds[count] == XY_ARG_VALUE)
+        texts[count] = mpi_argument(t, call, count, a);
+        if (is_printed(texts[count]))
             scan_emit_before(t, a);
         else
             scan_emit_effects(t, a);
-        texts[count] = mpi_argument(t, call, count, a);
+        texts[count] = mpi_argument(t, call, count, a); /* with what stands in for the unknown */
     }
     xy_program_add_mpi(t->scan->program, t->at, scan_file_name(t->scan, e->at.file), e->at.line,
                        name, count, texts);

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Scan small programs, and compare what the description does with what the program does.
+
+    tests/program/programs.py BUILD SOURCE [NAME...]
+
+Each program is compiled and run by mpiexec with --monitor, scanned, and walked by `xylem predict`: both must send
+the same bytes in the same messages between the same ranks, and find no value unknown. (Direct collectives read each
+other's memory and have no messages.)
+"""
+import csv
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SECONDS = 120  # of one command: only a hang takes that long
+
+# Arguments of runs; options of the scan; more sources. The rest runs without any.
+ARGUMENTS = {
+    "getopt": [[], ["-n", "77", "-s3", "-vv"]],
+    "arguments": [[], ["5", "--big"], ["--factor", "2.5", "10"]],
+    "carried": [["12"]],
+    "kernel": [["50"]],
+    "fox": [["60"]],
+    "heat2d": [["32", "5"]],
+    "matrix_product": [["30"]],
+}
+OPTIONS = {"kernel": ["--kernel", "smooth"], "macros": ["-DTWICE"]}
+EXAMPLES = ["fox", "heat2d", "master_worker", "matrix_product", "overlap", "pi", "ring"]
+RANKS = {"fox": [1, 2, 9, 15, 27], "figure_24": [3]}
+# Calls of kernels by P processes; how often loops by their name are begun.
+KERNEL_CALLS = {"kernel": lambda p: p * p, "fox": lambda p: p * p}
+LOOPS = {"figure_24": {"figure_24.c:7": 1, "figure_24.c:12": 2}}  # once on 0, once on each of the others
+# In these the order of arrival decides who gets what: only sums are the same in two runs.
+ANY_ORDER = {"tasks", "wildcard", "waitany", "master_worker"}
+
+
+def run(command, **options):
+    result = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=False, **options)
+    if result.returncode != 0:
+        raise RuntimeError(f"{' '.join(map(str, command))} ends with {result.returncode}:\n"
+                           f"{result.stdout}{result.stderr}")
+    return result
+
+
+def read_matrix(path):
+    """{(from, to): (bytes, messages)} of a CSV file."""
+    with open(path, encoding="utf-8") as file:
+        rows = [row for row in csv.reader(file) if row and row[0].isdigit()]
+    return {(int(a), int(b)): (int(float(c)), int(float(d))) for a, b, c, d in rows if a != b}
+
+
+def totals(matrix):
+    return tuple(map(sum, zip(*matrix.values()))) if matrix else (0, 0)
+
+
+class Tester:
+    def __init__(self, build, source):
+        self.bin = Path(build) / "bin"
+        self.source = Path(source) / "tests" / "program"
+        self.examples = Path(source) / "examples"
+        self.failed = 0
+
+    def sources(self, name):
+        folder = self.source / name
+        if name in EXAMPLES:
+            return [self.examples / f"{name}.c"]
+        return sorted(folder.glob("*.c")) if folder.is_dir() else [self.source / f"{name}.c"]
+
+    def names(self):
+        return sorted([p.stem for p in self.source.glob("*.c")] +
+                      [p.name for p in self.source.iterdir() if p.is_dir() and list(p.glob("*.c"))] + EXAMPLES)
+
+    def describe(self, name, work):
+        command = [self.bin / "xylem", "scan", *self.sources(name), *OPTIONS.get(name, [])]
+        result = run([*command, "-o", work / "p.xml"])
+        if result.stderr:
+            raise RuntimeError(f"something is not known:\n{result.stderr}")
+        if run(command).stdout != (work / "p.xml").read_text(encoding="utf-8"):
+            raise RuntimeError("two scans differ")
+
+    def compare(self, name, work, ranks, arguments):
+        run([self.bin / "mpiexec", "-n", str(ranks), "--monitor", work / "m", work / "p", *arguments])
+        real = read_matrix(work / "m" / "program.csv")
+        command = [self.bin / "xylem", "predict", work / "p.xml", "-n", str(ranks), "--machine", "node:1 core:32",
+                   "--free-kernels", "--matrix", work / "predicted.csv", "--json"]
+        for a in arguments:
+            command.append(f"--arg={a}")
+        answer = json.loads(run(command).stdout)
+        calls = answer["kernel_calls"]
+        loops = {k["name"]: k["calls"] for k in answer["kernels"] if k["is_loop"]}
+        if name in LOOPS and loops != LOOPS[name]:
+            raise RuntimeError(f"{ranks} ranks: loops are begun {loops} times")
+        if calls != KERNEL_CALLS.get(name, lambda p: 0)(ranks):
+            raise RuntimeError(f"{ranks} ranks {arguments}: {calls} calls of kernels")
+        predicted = read_matrix(work / "predicted.csv")
+        if name in ANY_ORDER:
+            real, predicted = totals(real)[1], totals(predicted)[1]
+        if real != predicted:
+            raise RuntimeError(f"{ranks} ranks {arguments}: the program sends\n{real}\nthe description\n{predicted}")
+
+    def test(self, name):
+        with tempfile.TemporaryDirectory() as folder:
+            work = Path(folder)
+            defines = [o for o in OPTIONS.get(name, []) if o.startswith("-D")]
+            run([self.bin / "mpicc", "-O1", *defines, *self.sources(name), "-o", work / "p"])
+            self.describe(name, work)
+            for ranks in RANKS.get(name, [1, 2, 4, 6]):
+                for arguments in ARGUMENTS.get(name, [[]]):
+                    self.compare(name, work, ranks, arguments)
+
+    def test_all(self, names):
+        for name in names or self.names():
+            try:
+                self.test(name)
+            except (RuntimeError, subprocess.TimeoutExpired, OSError) as error:
+                self.failed += 1
+                print(f"{name}: {error}\n")
+        print(f"{len(names or self.names())} programs, {self.failed} not as they run")
+        return 1 if self.failed else 0
+
+
+def main():
+    build, source, names = sys.argv[1], sys.argv[2], sys.argv[3:]
+    return Tester(build, source).test_all(names)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

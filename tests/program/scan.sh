@@ -1,0 +1,136 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# xylem scan: what it prints, what it refuses, and that nothing is written then.
+set -euo pipefail
+. "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
+programs=$XYLEM_SOURCE_DIR/tests/program
+
+# refused FILE "message": one line, exit code 1, no output file.
+refused() {
+    local code=0
+    "$XYLEM" scan "$1" -o out.xml 2>said || code=$?
+    [ "$code" = 1 ] || die "$1: exit code $code"
+    [ "$(wc -l <said)" = 1 ] || die "$1: more than one line: $(cat said)"
+    grep -qF "$2" said || die "$1: $(cat said)"
+    [ ! -e out.xml ] || die "$1: something was written"
+}
+
+printf '#include <mpi.h>\nint main(void)\n{\n    MPI_Init(0, 0;\n}\n' >syntax.c
+refused syntax.c "syntax.c:4: expected ')'"
+printf '#include <nowhere.h>\nint main(void) { return 0; }\n' >header.c
+refused header.c "header.c:1: 'nowhere.h' file not found"
+refused missing.c "missing.c"
+printf '#include <mpi.h>\nvoid f(void) { MPI_Barrier(MPI_COMM_WORLD); }\n' >no_main.c
+refused no_main.c "no_main.c: no function main()"
+printf 'int main(void) { return 0; }\n' >no_mpi.c
+refused no_mpi.c "no_mpi.c:1: main() calls no MPI function"
+cat >goto.c <<'END'
+#include <mpi.h>
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+again:
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (argc-- > 3)
+        goto again;
+    MPI_Finalize();
+}
+END
+refused goto.c "goto.c:5: goto and labels are not understood in main()"
+cat >recursion.c <<'END'
+#include <mpi.h>
+static void odd(int n);
+static void even(int n)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (n > 0)
+        odd(n - 1);
+}
+static void odd(int n)
+{
+    if (n > 0)
+        even(n - 1);
+}
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    even(4);
+    MPI_Finalize();
+}
+END
+refused recursion.c "recursion.c:12: even() calls itself"
+cat >pointer.c <<'END'
+#include <mpi.h>
+static void f(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+int main(int argc, char **argv)
+{
+    void (*call)(void) = f;
+    MPI_Init(&argc, &argv);
+    call();
+    MPI_Finalize();
+}
+END
+refused pointer.c "pointer.c:10: a call through a function pointer"
+printf '#include <mpi.h>\nint main(void) { MPI_Win w; MPI_Init(0, 0); MPI_Win_free(&w); MPI_Finalize(); }\n' >win.c
+refused win.c "win.c:2: MPI_Win_free cannot be simulated"
+code=0
+"$XYLEM" scan -o out.xml 2>said || code=$?
+[ "$code" = 2 ] || die "no file: exit code $code"
+
+# An old file stays when the scan fails.
+echo old >out.xml
+"$XYLEM" scan goto.c -o out.xml 2>said && die "goto was accepted"
+[ "$(cat out.xml)" = old ] || die "the old description is gone"
+
+# Kernels and macros from the command line; several files in any order.
+"$XYLEM" scan "$programs/kernel.c" --kernel smooth >kernel.xml
+grep -q '<kernel name="smooth" sizes="n / (rank + 1), i"' kernel.xml || die "no kernel: $(cat kernel.xml)"
+"$XYLEM" scan "$programs/macros.c" -D TWICE | grep -q 'test="i &lt; 2"' || die "-D TWICE"
+"$XYLEM" scan "$programs"/several/{layout,several}.c -o a.xml
+"$XYLEM" scan "$programs"/several/{several,layout}.c -o b.xml
+for f in a b; do
+    "$XYLEM" predict $f.xml -n 4 --machine 'node:1 core:4' --json >$f.json
+    sed -i '/"program"/d' $f.json
+done
+cmp a.json b.json || die "the order of the files matters"
+
+# What is shown: dropped lines behind //, without colours where the output is no terminal.
+"$XYLEM" scan "$programs/work.c" --show=text >shown.c
+grep -q '^//                c\[i\]\[j\] += a' shown.c || die "$(cat shown.c)"
+grep -q '^        MPI_Bcast(a, N \* N' shown.c || die "$(cat shown.c)"
+! grep -q $'\033' shown.c || die "colours in a file"
+diff <(sed 's,^//,,' shown.c) <(sed 's,^//,,' "$programs/work.c") || die "the text of the program changed"
+"$XYLEM" scan "$programs/work.c" --show=html >shown.html
+grep -q '<i>                c\[i\]\[j\] += a' shown.html || die "no grey in the page"
+"$XYLEM" scan "$programs/work.c" --list >list
+grep -Eq 'work.c:31 +MPI_Bcast +MPI$' list || die "$(cat list)"
+
+# Unknown values: listed, given, refused when there is none of that name.
+cat >unknown.c <<'END'
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int n;
+    MPI_Init(&argc, &argv);
+    if (scanf("%d", &n) != 1)
+        return 1;
+    for (int i = 0; i < n; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Finalize();
+    return 0;
+}
+END
+"$XYLEM" scan unknown.c -o unknown.xml 2>said
+grep -qF "unknown.c:7: n is not known: set by scanf()" said || die "$(cat said)"
+"$XYLEM" predict unknown.xml -n 2 --machine 'node:1 core:4' --assume n=5 --json | grep -q '"collectives": 6' ||
+    die "--assume of xylem predict"
+"$XYLEM" scan unknown.c --assume n=5 -o given.xml 2>said
+[ ! -s said ] || die "$(cat said)"
+"$XYLEM" predict given.xml -n 2 --machine 'node:1 core:4' --json | grep -q '"collectives": 6' || die "--assume of xylem scan"
+code=0
+"$XYLEM" scan unknown.c --assume m=5 2>said || code=$?
+[ "$code" = 2 ] || die "--assume m: exit code $code"
