@@ -159,6 +159,29 @@ static void test_noise_keeps_it_sane(void **state)
     }
 }
 
+/* Measured again without shapes, a kernel keeps those that it has. */
+static void test_shape_is_kept(void **state)
+{
+    xy_costs_t *costs = make_costs();
+    xy_kernel_cost_t again = {.name = xy_strdup("dgemm"),
+                              .cluster = xy_strdup("C1"),
+                              .unit = xy_strdup("n"),
+                              .threads = 1};
+    const double thin[] = {10, 1000, 10};
+    double before;
+
+    (void)state;
+    if (!testing_has_lapacke())
+        skip();
+    make_kernel("dgemm", dgemm_seconds, 0, 8, costs);
+    before = ask(costs, "dgemm", NULL, thin, 3);
+    fit_cubes(dgemm_seconds, &again.fit);
+    assert_int_equal(xy_costs_set_kernel(costs, &again), XY_OK);
+    assert_int_equal(costs->kernels.count, 1);
+    assert_true(ask(costs, "dgemm", NULL, thin, 3) == before);
+    xy_costs_destroy(costs);
+}
+
 static xy_status_t parse(const char *text, xy_costs_t **costs_p)
 {
     testing_listen();
@@ -305,13 +328,10 @@ static void test_bad_samples(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_thin_blocks),
-        cmocka_unit_test(test_equal_sizes_are_the_old_model),
-        cmocka_unit_test(test_noise_keeps_it_sane),
-        cmocka_unit_test(test_without_shape),
-        cmocka_unit_test(test_speeds),
-        cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_bad_files),
+        cmocka_unit_test(test_thin_blocks),   cmocka_unit_test(test_equal_sizes_are_the_old_model),
+        cmocka_unit_test(test_shape_is_kept), cmocka_unit_test(test_noise_keeps_it_sane),
+        cmocka_unit_test(test_without_shape), cmocka_unit_test(test_speeds),
+        cmocka_unit_test(test_round_trip),    cmocka_unit_test(test_bad_files),
         cmocka_unit_test(test_bad_samples),
     };
 

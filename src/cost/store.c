@@ -115,6 +115,10 @@ xy_status_t xy_costs_set_kernel(xy_costs_t *costs, xy_kernel_cost_t *kernel)
         if (is_same_kernel(&XY_VEC_AT(&costs->kernels, xy_kernel_cost_t, i), kernel))
             slot = &XY_VEC_AT(&costs->kernels, xy_kernel_cost_t, i);
     if (slot != NULL) {
+        if (kernel->shape.sizes == 0) {
+            kernel->shape = slot->shape;
+            slot->shape = (xy_shape_t){0};
+        }
         xy_kernel_cost_cleanup(slot);
     } else if ((slot = xy_vec_push(&costs->kernels)) == NULL) {
         xy_kernel_cost_cleanup(kernel);

@@ -116,8 +116,9 @@ void xy_costs_print_json(const xy_costs_t *costs, FILE *file);
 bool xy_costs_check(const xy_costs_t *costs, const xy_machine_t *live, const char *path);
 
 /* Put one in, in place of what had the same name, cluster, threads and distance (clusters and
- * library; name and PUs). Takes over everything the argument points to, which it zeroes; on failure
- * it is cleaned up too. NULL strings become "". */
+ * library; name and PUs). A kernel without a shape keeps that of the one before: it compares
+ * shapes with equal sizes, whatever these take. Takes over everything the argument points to, which
+ * it zeroes; on failure it is cleaned up too. NULL strings become "". */
 xy_status_t xy_costs_set_kernel(xy_costs_t *costs, xy_kernel_cost_t *kernel);
 xy_status_t xy_costs_set_message(xy_costs_t *costs, xy_message_cost_t *message);
 xy_status_t xy_costs_set_constant(xy_costs_t *costs, const char *name, long from, long to,

@@ -39,6 +39,12 @@ void calibrate_report(const xy_calibration_t *c, const xy_kernel_cost_t *k)
             k->name, k->threads, is_bytes ? "core" : "thread", k->threads == 1 ? "" : "s", from, to,
             k->sample_count, k->fit.count, k->fit.count == 1 ? "" : "s", 100 * k->fit.error_mean,
             100 * k->fit.error_max, held);
+    if (k->shape.sizes > 0)
+        fprintf(c->report,
+                "%-8s %2ld thread%s, %zu shapes: error %.2g %% (at most %.2g %%), held out "
+                "%.2g %%\n",
+                k->name, k->threads, k->threads == 1 ? "" : "s", k->shape.sample_count,
+                100 * k->shape.error_mean, 100 * k->shape.error_max, 100 * k->shape.held_out);
 }
 
 xy_status_t xy_calibrate_constant(const xy_calibration_t *c, const char *name, const char *text,
@@ -201,9 +207,9 @@ static xy_status_t calibrate_list(const xy_calibration_t *c, const xy_vec_t *lis
             if (st == XY_EINVAL || st == XY_ENOENT) {
                 ++*failed_p;
                 st = XY_OK;
-            } else if (st == XY_OK && c->keep != NULL) {
-                st = c->keep(c->arg, costs);
             }
+            if (st == XY_OK && c->keep != NULL)
+                st = c->keep(c->arg, costs);
         }
     return st;
 }

@@ -19,6 +19,7 @@
 
 typedef struct {
     double n, seconds;
+    double size[XY_SIZES_MAX]; /* of a kernel with several; n where there are fewer */
     measure_speed_t pace;
 } request_t;
 
@@ -210,6 +211,8 @@ static int measure(child_t *c, const request_t *request, measure_pool_t *pool)
     int code = 0;
 
     c->state.n = (size_t)request->n;
+    for (size_t i = 0; i < XY_SIZES_MAX; i++)
+        c->state.size[i] = (size_t)request->size[i];
     if (c->kernel == NULL) {
         if (c->plugin_prepare != NULL)
             code = c->plugin_prepare(c->state.n);
@@ -374,8 +377,9 @@ xy_status_t measure_child_start(const measure_child_options_t *options, measure_
     return XY_OK;
 }
 
-xy_status_t measure_child_measure(measure_child_t *w, double n, double seconds,
-                                  measure_pool_t *pool_p)
+/* `n` stands for all sizes in messages. */
+static xy_status_t ask(measure_child_t *w, double n, const double size[XY_SIZES_MAX],
+                       double seconds, measure_pool_t *pool_p)
 {
     request_t request = {.n = n, .seconds = seconds, .pace = w->options.pace};
     answer_t answer;
@@ -383,6 +387,7 @@ xy_status_t measure_child_measure(measure_child_t *w, double n, double seconds,
 
     if (w->pid <= 0)
         return XY_EINVAL;
+    memcpy(request.size, size, sizeof(request.size));
     if (!send_all(w->socket, &request, sizeof(request))) {
         say_end(w, n);
         return XY_EINVAL;
@@ -397,6 +402,24 @@ xy_status_t measure_child_measure(measure_child_t *w, double n, double seconds,
                        w->options.name, answer.code, n);
     *pool_p = answer.pool;
     return XY_OK;
+}
+
+xy_status_t measure_child_measure(measure_child_t *w, double n, double seconds,
+                                  measure_pool_t *pool_p)
+{
+    const double size[XY_SIZES_MAX] = {n, n, n};
+
+    return ask(w, n, size, seconds, pool_p);
+}
+
+xy_status_t measure_child_measure_sizes(measure_child_t *w, const double *sizes, size_t count,
+                                        double seconds, measure_pool_t *pool_p)
+{
+    double size[XY_SIZES_MAX] = {sizes[0], sizes[0], sizes[0]};
+
+    for (size_t i = 1; i < count && i < XY_SIZES_MAX; i++)
+        size[i] = sizes[i];
+    return ask(w, sizes[0], size, seconds, pool_p);
 }
 
 void measure_child_stop(measure_child_t *w)

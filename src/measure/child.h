@@ -42,6 +42,10 @@ xy_status_t measure_child_start(const measure_child_options_t *options, measure_
 xy_status_t measure_child_measure(measure_child_t *worker, double n, double seconds,
                                   measure_pool_t *pool_p);
 
+/* The same for a kernel of the table with several sizes, of which there are `count`. */
+xy_status_t measure_child_measure_sizes(measure_child_t *worker, const double *sizes, size_t count,
+                                        double seconds, measure_pool_t *pool_p);
+
 void measure_child_stop(measure_child_t *worker);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of kernels. Matrices are square, in columns, of order n; vectors have n elements. The
- * routines are found at run time, in whatever BLAS is installed; their types are those of the
- * reference C interfaces.
+ * The table of kernels. Matrices are in columns; vectors have n elements. The routines are found at
+ * run time, in whatever BLAS is installed; their types are those of the reference C interfaces.
  */
 #include "measure/kernel.h"
 
@@ -71,13 +70,58 @@ static bool prepare_two(measure_kernel_state_t *s)
     return true;
 }
 
-static bool prepare_three(measure_kernel_state_t *s)
+/* A of m x k, B of k x n, C of m x n. */
+static bool prepare_gemm(measure_kernel_state_t *s)
 {
-    s->c = allocate(s->n * s->n);
-    if (s->c == NULL || !prepare_two(s))
+    size_t m = s->size[0], n = s->size[1], k = s->size[2];
+
+    s->a = allocate(m * k);
+    s->b = allocate(k * n);
+    s->c = allocate(m * n);
+    if (s->a == NULL || s->b == NULL || s->c == NULL)
         return false;
-    memset(s->c, 0, s->n * s->n * sizeof(*s->c));
+    fill(s->a, m, k);
+    fill(s->b, k, n);
+    memset(s->c, 0, m * n * sizeof(*s->c));
     return true;
+}
+
+/* A of n x k, C of n x n. */
+static bool prepare_syrk(measure_kernel_state_t *s)
+{
+    size_t n = s->size[0], k = s->size[1];
+
+    s->a = allocate(n * k);
+    s->b = allocate(n * n);
+    if (s->a == NULL || s->b == NULL)
+        return false;
+    fill(s->a, n, k);
+    fill(s->b, n, n);
+    return true;
+}
+
+/* A triangle of m x m, and m x n that is overwritten, with a copy to start from again. */
+static bool prepare_triangle(measure_kernel_state_t *s)
+{
+    size_t m = s->size[0], n = s->size[1];
+
+    s->a = allocate(m * n);
+    s->b = allocate(m * m);
+    s->spare = allocate(m * n);
+    if (s->a == NULL || s->b == NULL || s->spare == NULL)
+        return false;
+    fill(s->a, m, n);
+    fill(s->b, m, m);
+    fill(s->spare, m, n);
+    return true;
+}
+
+static int restore_product(void *arg)
+{
+    measure_kernel_state_t *s = arg;
+
+    memcpy(s->a, s->spare, s->size[0] * s->size[1] * sizeof(*s->a));
+    return 0;
 }
 
 static bool prepare_vectors(measure_kernel_state_t *s)
@@ -91,12 +135,19 @@ static bool prepare_vectors(measure_kernel_state_t *s)
     return true;
 }
 
+/* A of m x n, x of n, y of m. */
 static bool prepare_matrix_vector(measure_kernel_state_t *s)
 {
-    s->a = allocate(s->n * s->n);
-    if (s->a == NULL || !prepare_vectors(s))
+    size_t m = s->size[0], n = s->size[1];
+
+    s->a = allocate(m * n);
+    s->b = allocate(n);
+    s->c = allocate(m);
+    if (s->a == NULL || s->b == NULL || s->c == NULL)
         return false;
-    fill(s->a, s->n, s->n);
+    fill(s->a, m, n);
+    fill(s->b, n, 1);
+    fill(s->c, m, 1);
     return true;
 }
 
@@ -119,36 +170,36 @@ static int restore(void *arg)
 static int run_dgemm(void *arg)
 {
     measure_kernel_state_t *s = arg;
-    int n = (int)s->n;
+    int m = (int)s->size[0], n = (int)s->size[1], k = (int)s->size[2];
 
-    ((gemm_fn)s->routine)(COLUMNS, PLAIN, PLAIN, n, n, n, 1, s->a, n, s->b, n, 0, s->c, n);
+    ((gemm_fn)s->routine)(COLUMNS, PLAIN, PLAIN, m, n, k, 1, s->a, m, s->b, k, 0, s->c, m);
     return 0;
 }
 
 static int run_dsyrk(void *arg)
 {
     measure_kernel_state_t *s = arg;
-    int n = (int)s->n;
+    int n = (int)s->size[0], k = (int)s->size[1];
 
-    ((syrk_fn)s->routine)(COLUMNS, LOWER, PLAIN, n, n, 1, s->a, n, 0, s->b, n);
+    ((syrk_fn)s->routine)(COLUMNS, LOWER, PLAIN, n, k, 1, s->a, n, 0, s->b, n);
     return 0;
 }
 
 static int run_dtrxm(void *arg)
 {
     measure_kernel_state_t *s = arg;
-    int n = (int)s->n;
+    int m = (int)s->size[0], n = (int)s->size[1];
 
-    ((trxm_fn)s->routine)(COLUMNS, LEFT, LOWER, PLAIN, NON_UNIT, n, n, 1, s->b, n, s->a, n);
+    ((trxm_fn)s->routine)(COLUMNS, LEFT, LOWER, PLAIN, NON_UNIT, m, n, 1, s->b, m, s->a, m);
     return 0;
 }
 
 static int run_dgemv(void *arg)
 {
     measure_kernel_state_t *s = arg;
-    int n = (int)s->n;
+    int m = (int)s->size[0], n = (int)s->size[1];
 
-    ((gemv_fn)s->routine)(COLUMNS, PLAIN, n, n, 1, s->a, n, s->b, 1, 0, s->c, 1);
+    ((gemv_fn)s->routine)(COLUMNS, PLAIN, m, n, 1, s->a, m, s->b, 1, 0, s->c, 1);
     return 0;
 }
 
@@ -200,11 +251,11 @@ static int run_dgeqrf(void *arg)
 }
 
 const measure_kernel_t measure_kernels[] = {
-    {"dgemm", "cblas_dgemm", "C = A B", prepare_three, run_dgemm, NULL},
+    {"dgemm", "cblas_dgemm", "C = A B", prepare_gemm, run_dgemm, NULL},
     {"dtrtri", "LAPACKE_dtrtri", "inverse of a triangle", prepare_factor, run_dtrtri, restore},
-    {"dsyrk", "cblas_dsyrk", "C = A A'", prepare_two, run_dsyrk, NULL},
-    {"dtrmm", "cblas_dtrmm", "triangle times matrix", prepare_two, run_dtrxm, restore},
-    {"dtrsm", "cblas_dtrsm", "triangular systems", prepare_two, run_dtrxm, restore},
+    {"dsyrk", "cblas_dsyrk", "C = A A'", prepare_syrk, run_dsyrk, NULL},
+    {"dtrmm", "cblas_dtrmm", "triangle times matrix", prepare_triangle, run_dtrxm, restore_product},
+    {"dtrsm", "cblas_dtrsm", "triangular systems", prepare_triangle, run_dtrxm, restore_product},
     {"dpotrf", "LAPACKE_dpotrf", "Cholesky", prepare_factor, run_dpotrf, restore},
     {"dgetrf", "LAPACKE_dgetrf", "LU with pivots", prepare_factor, run_dgetrf, restore},
     {"dgeqrf", "LAPACKE_dgeqrf", "QR", prepare_factor, run_dgeqrf, restore},

@@ -9,12 +9,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cost/cost.h"
 #include "measure/timing.h"
 
 /* What a kernel works on; freed with measure_kernel_release. */
 typedef struct measure_kernel_state {
-    void (*routine)(void); /* cast to its type by the kernel */
-    size_t n;
+    void (*routine)(void);     /* cast to its type by the kernel */
+    size_t n;                  /* the size of a kernel with one */
+    size_t size[XY_SIZES_MAX]; /* those of one with several, in the order of cost/shape.h */
     double *a, *b, *c, *spare;
     int *pivots;
 } measure_kernel_state_t;

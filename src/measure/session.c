@@ -16,6 +16,7 @@
 #include "measure/calibrate_internal.h"
 #include "measure/curve.h"
 #include "measure/point.h"
+#include "measure/shapes.h"
 
 /* However little time there is, a model has so many sizes. */
 static const size_t sizes_min = 3;
@@ -443,6 +444,55 @@ static xy_status_t conclude(session_t *s)
     return st == XY_OK ? hand_over(s, by_pace) : st;
 }
 
+/* ---- Several sizes ---- */
+
+typedef struct {
+    session_t *s;
+    bool by_pace;
+} shapes_arg_t;
+
+static xy_status_t measure_shape(void *arg, const double *sizes, double seconds, double *t_p)
+{
+    const shapes_arg_t *a = arg;
+    double begin = measure_now();
+    measure_pool_t pool;
+    measure_time_t m;
+    xy_status_t st = measure_child_measure_sizes(
+        &a->s->worker, sizes, xy_kernel_form(a->s->result.name)->sizes, seconds, &pool);
+
+    calibrate_step(a->s->c, measure_now() - begin);
+    if (st != XY_OK)
+        return st;
+    m = measure_pool_sum(&pool);
+    *t_p = a->by_pace ? m.paced : m.seconds;
+    return XY_OK;
+}
+
+/* The part of the time of a kernel that its shapes get; 0: it has none. */
+static double shapes_share(const measure_child_options_t *options)
+{
+    const xy_kernel_form_t *form = options->symbol == NULL ? xy_kernel_form(options->name) : NULL;
+
+    return form != NULL && form->beside_count > 0 ? 0.3 : 0;
+}
+
+/* Shapes that are too noisy leave the model of equal sizes as it is. EINVAL: they were reported. */
+static xy_status_t measure_shapes(session_t *s, double seconds)
+{
+    xy_kernel_cost_t *k = &s->result;
+    shapes_arg_t arg = {.s = s, .by_pace = strcmp(k->clock, XY_CLOCK_PACED) == 0};
+    char what[128];
+    const measure_shapes_t shapes = {.what = what,
+                                     .form = xy_kernel_form(k->name),
+                                     .cubes = &k->fit,
+                                     .measure = measure_shape,
+                                     .arg = &arg,
+                                     .seconds = seconds};
+
+    snprintf(what, sizeof(what), "kernel %.100s", k->name);
+    return measure_shapes_run(&shapes, &k->shape);
+}
+
 static xy_status_t name_result(session_t *s, const measure_child_options_t *options)
 {
     xy_kernel_cost_t *k = &s->result;
@@ -482,26 +532,38 @@ static xy_status_t measure_all(session_t *s)
     return st == XY_OK ? measure_rounds(s) : st;
 }
 
+/* Everything that is done with the process; the result may be without shapes, *shapes_p. */
+static xy_status_t measure_kernel(session_t *s, const measure_child_options_t *options,
+                                  double seconds, xy_status_t *shapes_p)
+{
+    double share = shapes_share(options);
+    xy_status_t st = name_result(s, options);
+
+    s->deadline = measure_now() + (1 - share) * seconds;
+    if (st == XY_OK)
+        st = measure_all(s);
+    if (st == XY_OK)
+        st = conclude(s);
+    if (st == XY_OK && share > 0)
+        *shapes_p = measure_shapes(s, share * seconds);
+    return *shapes_p == XY_OK || *shapes_p == XY_EINVAL ? st : *shapes_p;
+}
+
 xy_status_t calibrate_kernel(const xy_calibration_t *c, const measure_child_options_t *options,
                              double seconds, xy_costs_t *costs)
 {
     session_t *s = xy_calloc(1, sizeof(*s));
-    xy_status_t st;
+    xy_status_t st, shapes = XY_OK;
 
     if (s == NULL)
         return xy_fail_memory("measuring");
     s->c = c;
-    s->deadline = measure_now() + seconds;
     s->random = 1;
     st = measure_child_start(options, &s->worker);
     if (st == XY_OK) {
-        st = name_result(s, options);
-        if (st == XY_OK)
-            st = measure_all(s);
+        st = measure_kernel(s, options, seconds, &shapes);
         measure_child_stop(&s->worker);
     }
-    if (st == XY_OK)
-        st = conclude(s);
     if (st == XY_OK && is_paced(s))
         st = calibrate_keep_pace(costs, &s->worker.options.pace);
     if (st == XY_OK) {
@@ -510,5 +572,5 @@ xy_status_t calibrate_kernel(const xy_calibration_t *c, const measure_child_opti
     }
     xy_kernel_cost_cleanup(&s->result);
     xy_free(s);
-    return st;
+    return st == XY_OK ? shapes : st;
 }

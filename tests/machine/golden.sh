@@ -21,7 +21,7 @@ golden() {
     cmp "$WORK/$name.xml" "$WORK/$name.again.xml" || die "$name: changes when read and written"
 }
 
-for machine in attila fattree1024 grid5000 haswell32 haswell8x32 knl64 skylake48; do
+for machine in attila fattree1024 grid5000 grid5000-fox haswell32 haswell8x32 knl64 skylake48; do
     golden "$machine" "$machine"
 done
 golden asymmetric tests/data/machine/asymmetric.xml
