@@ -236,7 +236,7 @@ typedef struct {
     /* A collective of this number that not all members have started, if there is one. Any thread.
      */
     bool (*find)(mpi_coll_t *coll, uint64_t number, coll_claim_t *claim_p);
-    /* The rank computed so long between the start of a call and Wait. */
+    /* The rank computed so long between the start of a call and Wait. NULL: not of interest. */
     void (*measured)(const coll_call_t *call, double seconds);
     /* What it keeps with a communicator. XY_ENOMEM is silent. */
     xy_status_t (*comm_create)(mpi_coll_t *coll);
@@ -424,6 +424,33 @@ bool coll_exit_unpacked(const coll_slot_t *slot);
 static inline void *coll_element(const void *buffer, int64_t index, const mpi_type_t *type)
 {
     return (char *)(uintptr_t)buffer + index * type->extent;
+}
+
+/* ---- The sides of a call as blocks, reductions apart ---- */
+
+typedef struct {
+    const void *buffer;
+    int64_t count;
+    const mpi_type_t *type;
+    coll_vector_t counts, displacements;
+    const MPI_Datatype *types;
+} coll_side_t;
+
+typedef struct {
+    char *at;
+    int64_t count;
+    const mpi_type_t *type;
+} coll_block_t;
+
+coll_side_t coll_side_of(const coll_call_t *call, bool is_send);
+/* How many blocks a side has. What is in place is in the other; a broadcast has the receive side.
+ */
+int coll_side_blocks(const coll_call_t *call, bool is_send);
+coll_block_t coll_block_at(const coll_side_t *side, int i);
+
+static inline uint64_t coll_block_bytes(const coll_block_t *b)
+{
+    return (uint64_t)b->count * b->type->size;
 }
 
 /* Count the messages of a collective whose members here have all arrived, for the monitor. */

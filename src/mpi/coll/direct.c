@@ -512,7 +512,9 @@ void coll_run(mpi_rank_t *self, coll_call_t *call)
     mpi_request_init(&request, self, XMPI_KIND_COLL);
     request.comm = call->comm;
     call->request = &request;
-    if (coll_star_wants(call))
+    if (__builtin_expect(mpi_job->clock != NULL, 0))
+        coll_engine_scheduled()->start(self, call);
+    else if (coll_star_wants(call))
         coll_star_start(call);
     else
         arrive(local_of(call->comm), call);

@@ -27,7 +27,7 @@ const coll_engine_ops_t *coll_engine_scheduled(void)
 /* `split adaptive` and `--comm-cores auto` go by it. */
 static bool is_timed(const coll_call_t *call, const coll_engine_ops_t *engine)
 {
-    if (scheduled == NULL || call->kind->collective == XY_COLL_COUNT)
+    if (scheduled == NULL || scheduled->measured == NULL || call->kind->collective == XY_COLL_COUNT)
         return false;
     return mpi_job->measures ||
            (engine == scheduled && mpi_settings_of(call->comm)->split == XMPI_SPLIT_ADAPTIVE);
@@ -167,7 +167,7 @@ int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle)
         mpi_op_hold(call->op);
     *handle = mpi_request_handle(request);
     copy->is_nonblocking = true;
-    if (mpi_settings_of(call->comm)->progress == XMPI_PROGRESS_NONE)
+    if (mpi_settings_of(call->comm)->progress == XMPI_PROGRESS_NONE && mpi_job->clock == NULL)
         defer(self, copy);
     else
         begin(self, copy);

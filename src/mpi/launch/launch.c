@@ -8,6 +8,7 @@
 
 #include "mpi/bindings/bindings.h"
 #include "mpi/launch/libc/libc.h"
+#include "mpi/launch/virtual_time.h"
 #include "mpi/nbc/nbc.h"
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
@@ -20,8 +21,9 @@ typedef struct {
     mpi_placement_t placement;
     mpi_settings_t settings; /* of nonblocking collectives */
     mpi_process_t *processes;
-    xy_vec_t privat;   /* of const char * */
-    xy_bitset_t shown; /* ranks that debuggers know */
+    xy_vec_t privat;                         /* of const char * */
+    xy_bitset_t shown;                       /* ranks that debuggers know */
+    const virtual_config_t *in_virtual_time; /* or NULL */
     mpi_job_t *job;
     int code; /* for failures with an exit code of their own */
 } launch_t;
@@ -36,8 +38,11 @@ static mpi_part_t *part_at(const launch_t *launch, size_t i)
 static xy_status_t default_count(const mpi_launch_values_t *values, int *count_p)
 {
     xy_cores_t cores;
-    xy_status_t st = mpi_placement_cores(values, &cores);
+    xy_status_t st;
 
+    if (values->virtual_machine != NULL)
+        return mpi_virtual_cores(values, count_p);
+    st = mpi_placement_cores(values, &cores);
     if (st != XY_OK)
         return st;
     *count_p = cores.count;
@@ -223,7 +228,8 @@ static xy_status_t make_job(launch_t *launch)
         .thread_priority = (int)launch->values->progress_priority,
         .measures = is_auto(launch),
         .yield_on_start = strcmp(launch->values->let_arrive, "on") == 0,
-        .is_traced = launch->values->trace != NULL,
+        .is_traced = launch->values->trace != NULL && launch->in_virtual_time == NULL,
+        .in_virtual_time = launch->in_virtual_time,
         .worker_of = launch->placement.worker_of,
         .cpus = launch->placement.cpus,
         .stack_size = mpi_launch_stack_size(launch->values, launch->size),
@@ -289,12 +295,47 @@ static xy_status_t make_ranks(launch_t *launch)
 
 static void say_placement(const launch_t *launch)
 {
+    const virtual_config_t *v = launch->in_virtual_time;
+
+    for (int r = 0; v != NULL && r < launch->size; r++)
+        mpi_launch_say("rank %d runs '%s' on core %d of %s", r, launch->processes[r].program->path,
+                       v->job.core_of[r], v->job.machine->name);
+    if (v != NULL)
+        return;
     for (int r = 0; r < launch->size; r++)
         mpi_launch_say("rank %d runs '%s' on core %d", r, launch->processes[r].program->path,
                        launch->placement.cpus[launch->placement.worker_of[r]]);
     for (size_t i = 0; i < launch->parts.count; i++)
         if (launch->size > launch->placement.workers - launch->placement.comm_workers)
             mpi_block_tell(part_at(launch, i)->program);
+}
+
+/* In virtual time all of them run on one core here, wherever they are said to be. */
+static xy_status_t place_ranks(launch_t *launch)
+{
+    mpi_launch_values_t values = *launch->values;
+    xy_status_t st = XY_OK;
+
+    if (values.virtual_machine != NULL) {
+        st = mpi_virtual_prepare(launch->values, launch->size, part_at(launch, 0)->argv[0],
+                                 &launch->in_virtual_time);
+        values = mpi_virtual_real_values(launch->values);
+        launch->settings.progress = XMPI_PROGRESS_TASKS;
+    }
+    if (st != XY_OK)
+        return st;
+    return mpi_placement_make(&values, launch->size, part_at(launch, 0)->path, &launch->placement);
+}
+
+static xy_status_t start_trace(const launch_t *launch)
+{
+    const virtual_config_t *v = launch->in_virtual_time;
+
+    if (v != NULL && (v->trace != NULL || v->compute == VIRTUAL_COMPUTE_TRACE))
+        mpi_trace_virtual(launch->job);
+    if (launch->values->trace == NULL || v != NULL)
+        return XY_OK;
+    return mpi_trace_start(launch->job, launch->values->trace, part_at(launch, 0)->argv[0]);
 }
 
 static xy_status_t run_ranks(launch_t *launch)
@@ -310,8 +351,7 @@ static xy_status_t run_ranks(launch_t *launch)
     if (st == XY_OK && launch->values->machine != NULL)
         st = mpi_reorder_check(launch->values->machine);
     if (st == XY_OK)
-        st = mpi_placement_make(launch->values, launch->size, part_at(launch, 0)->path,
-                                &launch->placement);
+        st = place_ranks(launch);
     if (st == XY_OK)
         st = make_environments(launch);
     if (st == XY_OK)
@@ -336,13 +376,15 @@ static xy_status_t run_ranks(launch_t *launch)
     program_invocation_name = part_at(launch, 0)->argv[0];
     if (st == XY_OK && launch->values->monitor != NULL)
         st = mpi_monitor_start(launch->job, launch->values->monitor_slice);
-    if (st == XY_OK && launch->values->trace != NULL)
-        st = mpi_trace_start(launch->job, launch->values->trace, part_at(launch, 0)->argv[0]);
+    if (st == XY_OK)
+        st = start_trace(launch);
     mpi_sanitizer_enter();
     if (st == XY_OK)
         st = xy_pool_run(launch->job->pool);
     mpi_sanitizer_leave();
-    if (st == XY_OK)
+    if (st == XY_OK && launch->in_virtual_time != NULL)
+        st = mpi_virtual_finish(launch->values, launch->job);
+    else if (st == XY_OK)
         st = mpi_trace_finish();
     if (st == XY_OK && is_auto(launch))
         st = mpi_comm_auto_note(part_at(launch, 0)->path, launch->size, nbc_measured(launch->job));
@@ -385,6 +427,13 @@ static xy_status_t start(launch_t *launch)
         st = find_programs(launch);
     if (st != XY_OK)
         return st;
+    if (launch->values->virtual_machine != NULL &&
+        (runs_alone(launch) || !part_at(launch, 0)->is_mpi))
+        return xy_fail(XY_EUNSUPPORTED,
+                       "--virtual: '%s' %s; compile it with mpicc as a position-independent "
+                       "executable",
+                       part_at(launch, 0)->path,
+                       part_at(launch, 0)->is_mpi ? "has a fixed address" : "does not use MPI");
     if (runs_alone(launch) && !is_watched(launch->values))
         return become(launch);
     if (part_at(launch, 0)->is_mpi && !runs_alone(launch)) {

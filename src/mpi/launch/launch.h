@@ -76,6 +76,10 @@ typedef struct {
 xy_status_t mpi_placement_make(const mpi_launch_values_t *values, int ranks, const char *program,
                                mpi_placement_t *p);
 void mpi_placement_cleanup(mpi_placement_t *p);
+/* Only which of `cores` each rank gets, by --place and --matrix. `machine`: theirs, whose cores
+ * cores->cpu counts through; NULL: they are this machine's. */
+xy_status_t mpi_placement_place(const mpi_launch_values_t *values, const xy_cores_t *cores,
+                                const xy_machine_t *machine, int ranks, int *core_of);
 /* Where progress threads live; may add communication cores. EUNSUPPORTED: the machine lacks what
  * the placement needs (reported). */
 xy_status_t mpi_placement_threads(const mpi_launch_values_t *values, int ranks, mpi_placement_t *p);

@@ -20,8 +20,8 @@ static const char *const verbose_names[] = {"verbose", NULL};
 static const char *const version_names[] = {"V", NULL};
 static const char *const bind_names[] = {"bind-by", "binding", NULL};
 static const char *const mca_names[] = {"gmca", "omca", "prtemca", NULL};
-static const char *const oversubscribe_names[] = {"nooversubscribe", "report-bindings", "genvall",
-                                                  "envall", NULL};
+static const char *const oversubscribe_names[] = {"report-bindings", "genvall", "envall", NULL};
+static const char *const library_names[] = {"xylem", "openmpi", "mpich", NULL};
 static const char *const ppn_names[] = {"npernode", "N", "perhost", NULL};
 
 const xy_option_t mpi_launch_options[] = {
@@ -92,6 +92,29 @@ const xy_option_t mpi_launch_options[] = {
     {"machine", 0, XY_OPT_STRING, "TREE", AT(machine),
      .help = "reorder ranks (MPI_Cart_create and others) as if rank r ran on core r of this "
              "machine: '2x2x8', torus:8x8"},
+    {"virtual", 0, XY_OPT_STRING, "MACHINE", AT(virtual_machine), .complete = "machine",
+     .help =
+         "run in virtual time on this machine, which need not exist: any name, file or text that "
+         "'xylem machine' takes; messages and collectives cost what its model says, and clocks "
+         "and sleeps follow the virtual clock"},
+    {"compute", 0, XY_OPT_STRING, "HOW", AT(compute), .preset = "timed",
+     .help =
+         "with --virtual: what the program's own code costs: nothing (none); its processor time "
+         "here, times FACTOR (timed, timed:FACTOR); what the models of --costs say for BLAS and "
+         "LAPACK and nothing for the rest (model); what it took in a real run with --trace "
+         "(trace:FILE)"},
+    {"compute-call", 0, XY_OPT_LIST, "NAME=TIME[,...]", AT(compute_call),
+     .help = "with --virtual: a call of this function of another library takes so long"},
+    {"library", 0, XY_OPT_CHOICE, "NAME", AT(library), .choices = library_names, .preset = "xylem",
+     .help = "with --virtual: whose collectives are simulated: those of xylem, of openmpi 4.1, of "
+             "mpich 4.0"},
+    {"costs", 0, XY_OPT_STRING, "FILE", AT(costs), .complete = "file",
+     .help = "with --virtual: models of messages and kernels, from 'xylem calibrate'"},
+    {"share-data", 0, XY_OPT_SIZE, "SIZE", AT(share_data),
+     .help = "with --virtual: blocks of SIZE and more that all ranks allocate at the same place of "
+             "the program are one block, so that more ranks fit in memory; results are wrong then"},
+    {"json", 0, XY_OPT_STRING, "FILE", AT(json), .complete = "file",
+     .help = "with --virtual: write what the run took (- is standard output)"},
     {"monitor", 0, XY_OPT_STRING, "DIR", AT(monitor), .complete = "directory",
      .env = "XYLEM_MONITOR",
      .help = "count who sends how much to whom and write the matrices there, for 'xylem place'"},
@@ -131,8 +154,11 @@ const xy_option_t mpi_launch_options[] = {
     {"map-by", 0, XY_OPT_IGNORED, "WHAT", .help = "accepted without effect: see --place"},
     {"rank-by", 0, XY_OPT_IGNORED, "WHAT", .help = NULL},
     {"ppn", 0, XY_OPT_IGNORED, "N", .aliases = ppn_names},
-    {"oversubscribe", 0, XY_OPT_IGNORED, .aliases = oversubscribe_names,
-     .help = "accepted without effect: always allowed"},
+    {"oversubscribe", 0, XY_OPT_FLAG, AT(oversubscribe),
+     .help =
+         "with --virtual: ranks may share cores; otherwise accepted without effect: they always "
+         "may"},
+    {"nooversubscribe", 0, XY_OPT_IGNORED, .aliases = oversubscribe_names},
     {"allow-run-as-root", 0, XY_OPT_IGNORED, .help = "accepted without effect"},
     {"mca", 0, XY_OPT_PAIRS, "NAME VALUE", AT(ignored_pairs), .aliases = mca_names},
     {0}};

@@ -24,6 +24,7 @@ typedef struct {
     const char *matrix; /* a file */
     long threads_per_rank;
     uint64_t stack_size, eager;
+    bool has_eager; /* it was given */
     double spin;
     long workers;
     const char *cores;
@@ -34,8 +35,13 @@ typedef struct {
     xy_vec_t algorithm;  /* each a list with commas */
     const char *monitor; /* a directory */
     double monitor_slice;
-    const char *trace;   /* a file */
-    const char *machine; /* for reordering */
+    const char *trace;           /* a file */
+    const char *machine;         /* for reordering */
+    const char *virtual_machine; /* run in virtual time on it; NULL: in real time */
+    const char *compute, *library, *costs, *json;
+    xy_vec_t compute_call; /* NAME=SECONDS, each a list with commas */
+    uint64_t share_data;   /* bytes; 0: not */
+    bool oversubscribe;
     const char *let_arrive;
     const char *debug_ranks; /* a list, all or none; NULL: the first 64 */
     xy_vec_t ignored_pairs;

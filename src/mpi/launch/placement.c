@@ -44,14 +44,38 @@ xy_status_t mpi_placement_cores(const mpi_launch_values_t *values, xy_cores_t *c
     return st;
 }
 
+/* The cores of a machine that is not this one; cores->cpu counts them through. */
+static xy_status_t target_of(const xy_machine_t *machine, const xy_cores_t *cores,
+                             xy_target_t **target_p)
+{
+    xy_machine_t *all = NULL, *some = NULL;
+    xy_bitset_t leaves;
+    xy_status_t st = xy_cores_machine(machine, &all);
+
+    if (st != XY_OK)
+        return st;
+    st = xy_bitset_init(&leaves, all->leaves);
+    for (int c = 0; st == XY_OK && c < cores->count; c++)
+        xy_bitset_set(&leaves, (size_t)cores->cpu[c]);
+    st = st == XY_OK ? xy_machine_restrict(all, &leaves, &some)
+                     : xy_fail_memory("placing the ranks");
+    if (st == XY_OK)
+        st = xy_target_create(some, NULL, target_p);
+    xy_bitset_cleanup(&leaves);
+    xy_machine_destroy(some);
+    xy_machine_destroy(all);
+    return st;
+}
+
 /* By who talks to whom, on the tree that the cores are the leaves of. */
 static xy_status_t place_matrix(const char *strategy, const xy_matrix_t *m, const xy_cores_t *cores,
-                                int *core_of)
+                                const xy_machine_t *machine, int *core_of)
 {
     xy_place_options_t options = {.strategy = strategy, .seed = 1};
     xy_target_t *t;
     xy_place_t *p;
-    xy_status_t st = xy_target_live(cores->cpu, (uint32_t)cores->count, &t);
+    xy_status_t st = machine != NULL ? target_of(machine, cores, &t)
+                                     : xy_target_live(cores->cpu, (uint32_t)cores->count, &t);
 
     if (st != XY_OK)
         return st;
@@ -66,7 +90,7 @@ static xy_status_t place_matrix(const char *strategy, const xy_matrix_t *m, cons
 }
 
 static xy_status_t read_and_place(const char *strategy, const char *path, const xy_cores_t *cores,
-                                  int ranks, int *core_of)
+                                  const xy_machine_t *machine, int ranks, int *core_of)
 {
     xy_matrix_t *m;
     xy_status_t st = xy_matrix_read(path, &m);
@@ -77,13 +101,13 @@ static xy_status_t read_and_place(const char *strategy, const char *path, const 
         st = xy_fail(XY_EINVAL, "%s: the matrix has %u rank%s and the job %d", path, m->n,
                      m->n == 1 ? "" : "s", ranks);
     else
-        st = place_matrix(strategy, m, cores, core_of);
+        st = place_matrix(strategy, m, cores, machine, core_of);
     xy_matrix_destroy(m);
     return st;
 }
 
-static xy_status_t place(const mpi_launch_values_t *values, const xy_cores_t *cores, int ranks,
-                         int *core_of)
+xy_status_t mpi_placement_place(const mpi_launch_values_t *values, const xy_cores_t *cores,
+                                const xy_machine_t *machine, int ranks, int *core_of)
 {
     const char *how = values->place != NULL    ? values->place
                       : values->matrix != NULL ? xy_strategies[0]->name
@@ -91,7 +115,7 @@ static xy_status_t place(const mpi_launch_values_t *values, const xy_cores_t *co
     const xy_strategy_t *strategy = xy_table_find(XY_TABLE(xy_strategies), how);
 
     if (strategy != NULL && strategy->needs_matrix && values->matrix != NULL)
-        return read_and_place(how, values->matrix, cores, ranks, core_of);
+        return read_and_place(how, values->matrix, cores, machine, ranks, core_of);
     if (values->matrix != NULL)
         xy_warn("--matrix %s is ignored: --place %s does not need it", values->matrix, how);
     if (strategy != NULL)
@@ -231,7 +255,7 @@ xy_status_t mpi_placement_make(const mpi_launch_values_t *values, int ranks, con
     if (st == XY_OK)
         st = allocate(p, ranks, 2 * (all.count + reserved)); /* siblings, too */
     if (st == XY_OK)
-        st = place(values, &p->cores, ranks, p->worker_of);
+        st = mpi_placement_place(values, &p->cores, NULL, ranks, p->worker_of);
     if (st == XY_OK)
         st = number_workers(p, ranks);
     if (st == XY_OK)

@@ -8,20 +8,6 @@
 #include "mpi/nbc/nbc.h"
 #include "mpi/object/object.h"
 
-typedef struct {
-    char *at;
-    int64_t count;
-    const mpi_type_t *type;
-} block_t;
-
-typedef struct {
-    const void *buffer;
-    int64_t count;
-    const mpi_type_t *type;
-    coll_vector_t counts, displacements;
-    const MPI_Datatype *types;
-} arguments_t;
-
 static bool is(const coll_call_t *call, xy_collective_t collective)
 {
     return call->kind->collective == collective;
@@ -50,126 +36,82 @@ bool nbc_needs_all_counts(const coll_call_t *call)
            c == XY_COLL_ALLTOALLV || c == XY_COLL_ALLTOALLW;
 }
 
-static arguments_t arguments(const coll_call_t *c, bool is_send)
-{
-    if (is_send)
-        return (arguments_t){c->send,        c->send_count,         c->send_type,
-                             c->send_counts, c->send_displacements, c->send_types};
-    return (arguments_t){c->receive,        c->receive_count,         c->receive_type,
-                         c->receive_counts, c->receive_displacements, c->receive_types};
-}
-
-/* How many blocks the side of a call has, reductions apart. What is in place is in the other. */
-static int count_blocks(const coll_call_t *c, bool is_send)
-{
-    bool is_root = c->rank == c->root;
-    int all = c->comm->size;
-
-    if (is(c, XY_COLL_BCAST))
-        return is_send ? 0 : 1;
-    if (is_gather(c))
-        return is_send ? !(is_root && c->is_in_place) : is_root ? all : 0;
-    if (is_scatter(c))
-        return !is_send ? !(is_root && c->is_in_place) : is_root ? all : 0;
-    if (is_send && c->is_in_place)
-        return 0;
-    return (is(c, XY_COLL_ALLGATHER) || is(c, XY_COLL_ALLGATHERV)) && is_send ? 1 : all;
-}
-
-static block_t block_at(const arguments_t *a, int blocks, int i)
-{
-    char *buffer = (char *)(uintptr_t)a->buffer;
-
-    if (blocks > 1 && a->types != NULL)
-        return (block_t){buffer + coll_count_at(a->displacements, i), coll_count_at(a->counts, i),
-                         mpi_type_of(a->types[i])};
-    if (blocks > 1 && a->counts.data != NULL)
-        return (block_t){buffer + coll_count_at(a->displacements, i) * a->type->extent,
-                         coll_count_at(a->counts, i), a->type};
-    return (block_t){buffer + i * a->count * a->type->extent, a->count, a->type};
-}
-
-static uint64_t block_bytes(const block_t *b)
-{
-    return (uint64_t)b->count * b->type->size;
-}
-
-static bool is_direct(const arguments_t *a, int blocks)
+static bool is_direct(const coll_side_t *a, int blocks)
 {
     for (int i = 0; i < blocks; i++) {
-        block_t b = block_at(a, blocks, i);
+        coll_block_t b = coll_block_at(a, i);
 
-        if (block_bytes(&b) > 0 && !b.type->is_contiguous)
+        if (coll_block_bytes(&b) > 0 && !b.type->is_contiguous)
             return false;
     }
     return true;
 }
 
 /* The lowest address of any block: displacements may be negative. */
-static char *lowest(const arguments_t *a, int blocks)
+static char *lowest(const coll_side_t *a, int blocks)
 {
     char *low = NULL;
 
     for (int i = 0; i < blocks; i++) {
-        block_t b = block_at(a, blocks, i);
+        coll_block_t b = coll_block_at(a, i);
 
-        if (block_bytes(&b) > 0 && (low == NULL || b.at < low))
+        if (coll_block_bytes(&b) > 0 && (low == NULL || b.at < low))
             low = b.at;
     }
     return low;
 }
 
-static void pack_block(const nbc_side_t *s, const arguments_t *a, int i, uint64_t offset)
+static void pack_block(const nbc_side_t *s, const coll_side_t *a, int i, uint64_t offset)
 {
-    block_t b = block_at(a, s->blocks, i);
+    coll_block_t b = coll_block_at(a, i);
 
-    mpi_type_pack(s->base + offset, b.at, b.count, b.type, 0, block_bytes(&b));
+    mpi_type_pack(s->base + offset, b.at, b.count, b.type, 0, coll_block_bytes(&b));
 }
 
 /* Pack blocks first .. end - 1 of a side that is not direct. */
-static void pack(const nbc_side_t *s, const arguments_t *a, int first, int end)
+static void pack(const nbc_side_t *s, const coll_side_t *a, int first, int end)
 {
     uint64_t offset = 0;
 
     for (int i = 0; i < end; i++) {
-        block_t b = block_at(a, s->blocks, i);
+        coll_block_t b = coll_block_at(a, i);
 
         if (i >= first)
             pack_block(s, a, i, offset);
-        offset += block_bytes(&b);
+        offset += coll_block_bytes(&b);
     }
 }
 
-static void note_offsets(const arguments_t *a, nbc_side_t *s)
+static void note_offsets(const coll_side_t *a, nbc_side_t *s)
 {
     uint64_t packed = 0;
 
     for (int i = 0; i < s->blocks; i++) {
-        block_t b = block_at(a, s->blocks, i);
+        coll_block_t b = coll_block_at(a, i);
 
-        s->bytes[i] = block_bytes(&b);
+        s->bytes[i] = coll_block_bytes(&b);
         s->offsets[i] = s->is_packed ? packed : s->bytes[i] > 0 ? (uint64_t)(b.at - s->base) : 0;
         packed += s->bytes[i];
     }
 }
 
-static uint64_t total_bytes(const arguments_t *a, int blocks)
+static uint64_t total_bytes(const coll_side_t *a, int blocks)
 {
     uint64_t total = 0;
 
     for (int i = 0; i < blocks; i++) {
-        block_t b = block_at(a, blocks, i);
+        coll_block_t b = coll_block_at(a, i);
 
-        total += block_bytes(&b);
+        total += coll_block_bytes(&b);
     }
     return total;
 }
 
 static xy_status_t make_side(const coll_call_t *c, bool is_send, nbc_side_t *s)
 {
-    arguments_t a = arguments(c, is_send);
+    coll_side_t a = coll_side_of(c, is_send);
 
-    s->blocks = count_blocks(c, is_send);
+    s->blocks = coll_side_blocks(c, is_send);
     s->is_packed = !is_direct(&a, s->blocks);
     if (s->is_packed) {
         s->base = xy_malloc(total_bytes(&a, s->blocks) + 1);
@@ -193,7 +135,7 @@ static uint64_t offset_of(const nbc_side_t *s, const coll_call_t *c, int block)
 /* Input that lies in the receive buffer: it must be in the packed one. */
 static void pack_in_place(const coll_call_t *c, const nbc_side_t *s)
 {
-    arguments_t a = arguments(c, false);
+    coll_side_t a = coll_side_of(c, false);
 
     if (is(c, XY_COLL_BCAST))
         pack(s, &a, 0, c->rank == c->root ? 1 : 0);
@@ -297,16 +239,16 @@ xy_status_t nbc_rank_args_adjust(coll_call_t *call, bool is_in_place)
 
 static void unpack(const coll_call_t *call, const nbc_side_t *s)
 {
-    arguments_t a = arguments(call, false);
+    coll_side_t a = coll_side_of(call, false);
     uint64_t offset = 0;
 
     if (is(call, XY_COLL_BCAST) && call->rank == call->root)
         return;
     for (int i = 0; i < s->blocks; i++) {
-        block_t b = block_at(&a, s->blocks, i);
+        coll_block_t b = coll_block_at(&a, i);
 
-        mpi_type_unpack(b.at, b.count, b.type, s->base + offset, 0, block_bytes(&b));
-        offset += block_bytes(&b);
+        mpi_type_unpack(b.at, b.count, b.type, s->base + offset, 0, coll_block_bytes(&b));
+        offset += coll_block_bytes(&b);
     }
 }
 

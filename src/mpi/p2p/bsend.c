@@ -5,7 +5,7 @@
  * exceed what the program attached.
  */
 #include "mpi/p2p/bsend.h"
-#include "mpi/p2p/message.h"
+#include "mpi/p2p/engine.h"
 
 #include <limits.h>
 
@@ -61,11 +61,23 @@ static int send_copy(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes)
     return MPI_SUCCESS;
 }
 
+/* The engine keeps the data: it leaves at once as far as the attached buffer is concerned. */
+static int send_buffered(mpi_rank_t *self, const mpi_transfer_t *t)
+{
+    mpi_transfer_t buffered = *t;
+
+    buffered.mode = XMPI_MODE_BUFFERED;
+    mpi_send_start(self, &buffered, NULL, false);
+    return MPI_SUCCESS;
+}
+
 int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t)
 {
     uint64_t bytes = (uint64_t)t->count * mpi_type_size(t->type);
     mpi_bsend_t *b = self->bsend;
 
+    if (mpi_p2p_engine != NULL && bytes <= mpi_job->eager_limit)
+        return send_buffered(self, t);
     if (bytes <= mpi_job->eager_limit) {
         mpi_transfer_t eager = *t;
 
@@ -80,7 +92,7 @@ int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t)
                          "free; attach a larger one with MPI_Buffer_attach",
                          (unsigned long long)bytes, (unsigned long long)bytes + MPI_BSEND_OVERHEAD,
                          (unsigned long long)(b ? b->size - b->used : 0));
-    return send_copy(self, t, bytes);
+    return mpi_p2p_engine != NULL ? send_buffered(self, t) : send_copy(self, t, bytes);
 }
 
 /* Wait until every buffered message of `self` has left. */

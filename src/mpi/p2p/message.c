@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "mpi/p2p/engine.h"
 #include "mpi/p2p/offload.h"
 
 _Static_assert((int)XY_MATCH_ANY_SOURCE == (int)MPI_ANY_SOURCE, "receives are matched as given");
@@ -10,6 +11,8 @@ _Static_assert((int)XY_MATCH_ANY_TAG == (int)MPI_ANY_TAG, "receives are matched 
 
 /* A sender on the worker of its receiver lets it run once it has this many messages waiting. */
 enum { UNEXPECTED_BEFORE_YIELD = 1024 };
+
+const mpi_p2p_engine_t *mpi_p2p_engine;
 
 static mpi_message_t *message_new(mpi_worker_t *worker)
 {
@@ -43,8 +46,7 @@ static void keep(mpi_rank_t *to, mpi_message_t *m)
     }
 }
 
-/* The receive got `sent` bytes from `source`: fill its completion in. */
-static void set_received(mpi_request_t *receive, const xy_envelope_t *envelope, uint64_t sent)
+void mpi_receive_set(mpi_request_t *receive, const xy_envelope_t *envelope, uint64_t sent)
 {
     receive->completion.source = envelope->source;
     receive->completion.tag = envelope->tag;
@@ -60,7 +62,7 @@ static void set_received(mpi_request_t *receive, const xy_envelope_t *envelope, 
 static void receive_packed(mpi_request_t *receive, const xy_envelope_t *envelope, const char *data,
                            uint64_t bytes)
 {
-    set_received(receive, envelope, bytes);
+    mpi_receive_set(receive, envelope, bytes);
     bytes = receive->completion.bytes;
     if (bytes > 0 && mpi_type_is_contiguous(receive->type))
         memcpy(receive->buffer, data, bytes);
@@ -86,7 +88,7 @@ void mpi_copy_message(mpi_request_t *receive, const void *buffer, int64_t count,
 static void receive_rendezvous(mpi_worker_t *worker, mpi_request_t *receive,
                                const xy_envelope_t *envelope, mpi_request_t *sender, bool offload)
 {
-    set_received(receive, envelope, sender->bytes);
+    mpi_receive_set(receive, envelope, sender->bytes);
     if (offload && mpi_offload_is_worth(worker, sender->bytes)) {
         mpi_offload_copy(worker, receive, sender);
         return;
@@ -139,7 +141,7 @@ static bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t,
         mpi_request_t *receive = (mpi_request_t *)entry;
 
         receive->is_posted = false;
-        set_received(receive, envelope, bytes);
+        mpi_receive_set(receive, envelope, bytes);
         if (offload && mpi_offload_is_worth(self->worker, bytes)) {
             mpi_offload_copy(self->worker, receive, request);
             return false;
@@ -198,6 +200,8 @@ bool mpi_send_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *re
     uint64_t bytes = transfer_bytes(t);
 
     mpi_monitor_message(self, to, t->comm->context, bytes);
+    if (__builtin_expect(mpi_p2p_engine != NULL, 0))
+        return mpi_p2p_engine->send(self, t, bytes, request);
     if (is_near(self, to))
         return send_near(self, &mpi_job->ranks[to], t, bytes, &envelope, request, offload);
     return send_far(self, to, t, bytes, &envelope, request);
@@ -264,6 +268,10 @@ void mpi_send_throttle(mpi_rank_t *self, const mpi_transfer_t *t)
 
 void mpi_recv_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *m, bool offload)
 {
+    if (__builtin_expect(mpi_p2p_engine != NULL, 0)) {
+        mpi_p2p_engine->receive_message(self, request, m);
+        return;
+    }
     if (m->sender != NULL) {
         receive_rendezvous(self->worker, request, &m->entry.envelope, m->sender, offload);
     } else {
@@ -280,6 +288,10 @@ void mpi_recv_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *re
 
     mpi_request_describe(request, t);
     request->entry.envelope = (xy_envelope_t){t->comm->context, t->peer, t->tag};
+    if (__builtin_expect(mpi_p2p_engine != NULL, 0)) {
+        mpi_p2p_engine->receive(self, request);
+        return;
+    }
     found = xy_match_find(&self->match, &request->entry.envelope);
     if (found == NULL) {
         request->is_posted = true;
@@ -406,6 +418,10 @@ void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request)
     /* One that was over at once has no communicator. */
     if (request->is_done)
         return;
+    if (mpi_p2p_engine != NULL) {
+        mpi_p2p_engine->cancel(self, request);
+        return;
+    }
     to = mpi_comm_world_rank(request->comm, request->peer);
     if (is_near(self, to)) {
         if (take_back(self->worker, &mpi_job->ranks[to], request)) {

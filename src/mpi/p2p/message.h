@@ -56,6 +56,8 @@ extern const mpi_completion_t mpi_completion_null_peer;
 /* Try to cancel a send that has not been received yet. The request completes either way. */
 void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request);
 
+/* `receive` has got `sent` bytes: its completion. */
+void mpi_receive_set(mpi_request_t *receive, const xy_envelope_t *envelope, uint64_t sent);
 /* From a buffer into that of `receive`, whose completion is known. */
 void mpi_copy_message(mpi_request_t *receive, const void *buffer, int64_t count, mpi_type_t *type);
 

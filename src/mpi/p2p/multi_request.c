@@ -27,6 +27,8 @@ int mpi_multi_request_begin(mpi_rank_t *self, mpi_comm_t *comm, mpi_multi_reques
     multi->keeps = false;
     multi->comm = comm;
     multi->copy = NULL;
+    multi->parts = NULL;
+    whole->engine = NULL;
     whole->comm = comm;
     whole->call = self->call;
     whole->extra = multi;
@@ -42,6 +44,11 @@ void mpi_multi_request_hide(mpi_multi_request_t *multi)
      * never falls to 0. */
     multi->hidden = mpi_comm_shadow(multi->comm, XMPI_CONTEXT_NEIGHBORS);
     multi->comm = &multi->hidden;
+}
+
+mpi_request_t **mpi_multi_request_parts(const mpi_request_t *whole)
+{
+    return whole->release == release ? &((mpi_multi_request_t *)whole->extra)->parts : NULL;
 }
 
 static void less(mpi_multi_request_t *multi)
@@ -80,6 +87,8 @@ static int started(mpi_multi_request_t *multi, mpi_request_t *part)
     part->extra = multi;
     part->release = part_over;
     part->is_freed = true;
+    part->next_free = multi->parts;
+    multi->parts = part;
     return MPI_SUCCESS;
 }
 

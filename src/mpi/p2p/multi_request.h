@@ -23,7 +23,8 @@ typedef struct mpi_multi_request {
     bool keeps;       /* the whole gets the status of the (last) receive */
     mpi_comm_t *comm; /* for the messages: the program's, or `hidden` */
     mpi_comm_t hidden;
-    char *copy; /* from mpi_buffer_take, goes back at the end; or NULL */
+    char *copy;           /* from mpi_buffer_take, goes back at the end; or NULL */
+    mpi_request_t *parts; /* those that were in flight, by next_free; for engines (engine.h) */
 } mpi_multi_request_t;
 
 int mpi_multi_request_begin(mpi_rank_t *self, mpi_comm_t *comm, mpi_multi_request_t **multi_p);
@@ -32,6 +33,9 @@ void mpi_multi_request_hide(mpi_multi_request_t *multi);
 /* Start a message; `t->comm` is set here. MPI_PROC_NULL is fine. */
 int mpi_multi_request_receive(mpi_multi_request_t *multi, mpi_transfer_t *t);
 int mpi_multi_request_send(mpi_multi_request_t *multi, mpi_transfer_t *t);
+/* The list of the messages in flight, from which an engine takes those that are over; NULL: the
+ * request is no such whole. */
+mpi_request_t **mpi_multi_request_parts(const mpi_request_t *whole);
 /* All were started, or `error` came between: then what was started ends by itself. Waits when
  * `request` is NULL (the status goes to `status`). `multi` is no longer the caller's. */
 int mpi_multi_request_end(mpi_multi_request_t *multi, int error, MPI_Request *request,

@@ -7,6 +7,7 @@
  *   transfer.h       the arguments of a call and their checks
  *   multi_request.h  one request for several messages
  *   bsend.h          buffered sends
+ *   engine.h         who moves messages in virtual time
  *   fast.h           frequent calls, compiled into their entry points; the others are declared in a
  *                    generated header
  *
@@ -18,6 +19,7 @@
 #define XY_MPI_P2P_P2P_H
 
 #include "mpi/p2p/bsend.h"
+#include "mpi/p2p/engine.h"
 #include "mpi/p2p/message.h"
 #include "mpi/p2p/multi_request.h"
 #include "mpi/p2p/request.h"

@@ -54,10 +54,19 @@ static mpi_message_t *find_or_yield(mpi_rank_t *self, const xy_envelope_t *envel
 
 static MPI_Message take(mpi_rank_t *self, mpi_message_t *m, mpi_comm_t *comm)
 {
-    xy_match_drop(&self->match, &m->entry);
+    if (mpi_p2p_engine == NULL)
+        xy_match_drop(&self->match, &m->entry);
     m->comm = comm;
     mpi_comm_hold(comm);
     return (MPI_Message)(void *)m;
+}
+
+static mpi_message_t *find(mpi_rank_t *self, const xy_envelope_t *envelope, mpi_comm_t *comm,
+                           bool waits, bool takes)
+{
+    if (mpi_p2p_engine != NULL)
+        return mpi_p2p_engine->probe(self, envelope, comm, waits, takes);
+    return waits ? find_or_wait(self, envelope) : find_or_yield(self, envelope);
 }
 
 /* All four. flag: NULL waits; message: NULL leaves what was found where it is. */
@@ -73,7 +82,7 @@ static int probe(mpi_rank_t *self, int source, int tag, MPI_Comm comm, int *flag
         return error;
     if (source == MPI_PROC_NULL)
         mpi_status_set(status, &mpi_completion_null_peer);
-    else if ((m = flag ? find_or_yield(self, &envelope) : find_or_wait(self, &envelope)) != NULL)
+    else if ((m = find(self, &envelope, object, flag == NULL, message != NULL)) != NULL)
         describe(status, m);
     if (flag != NULL)
         *flag = m != NULL || source == MPI_PROC_NULL;

@@ -42,6 +42,7 @@ int impl_mrecv(mpi_rank_t *self, void *buffer, int64_t count, MPI_Datatype type,
     error = message_receive(self, buffer, count, type, message, &request);
     if (error != MPI_SUCCESS)
         return error;
+    mpi_request_wait(self, &request);
     mpi_status_set(status, &request.completion);
     error = mpi_request_raise(&request);
     mpi_comm_release(request.comm);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "mpi/p2p/request.h"
+#include "mpi/p2p/engine.h"
 
 #include <string.h>
 
@@ -106,7 +106,19 @@ void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request)
     self->wait_count = 1;
     self->waits = &request;
     self->waits_count = 1;
-    xy_fiber_park();
+    if (__builtin_expect(mpi_p2p_engine != NULL, 0))
+        mpi_p2p_engine->wait(self, &request, 1, false);
+    else
+        xy_fiber_park();
+}
+
+void mpi_request_look(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
+{
+    mpi_request_before_wait(self, NULL, 0);
+    if (mpi_p2p_engine != NULL)
+        mpi_p2p_engine->test(self, requests, count, any);
+    else
+        xy_fiber_yield();
 }
 
 void mpi_status_set(MPI_Status *status, const mpi_completion_t *completion)

@@ -50,8 +50,11 @@ struct mpi_request {
     mpi_completion_t completion;
     void (*start)(mpi_request_t *request);   /* persistent: MPI_Start */
     void (*release)(mpi_request_t *request); /* kind-specific clean-up; may be NULL */
-    void *extra;            /* of the kind (collective, generalized), or of what it is part of */
-    mpi_request_t *partner; /* receive: the send whose bytes a communication core copies */
+    void *extra; /* of the kind (collective, generalized), or of what it is part of */
+    union {
+        mpi_request_t *partner; /* receive: the send whose bytes a communication core copies */
+        void *engine;           /* what another engine has started (engine.h) */
+    };
     mpi_request_t *next_free;
 };
 
@@ -77,6 +80,9 @@ static inline void mpi_request_before_wait(mpi_rank_t *self, mpi_request_t *cons
         mpi_layers_wait(self, requests, count);
 }
 
+/* `self` tests, and not all of them (`any`: none) are done: what asked for it progresses, other
+ * ranks run. */
+void mpi_request_look(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any);
 /* Park until `request` is done. Polls first. */
 void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request);
 

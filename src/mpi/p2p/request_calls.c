@@ -13,10 +13,13 @@ int impl_request_free(MPI_Request *handle)
         return mpi_error(NULL, MPI_ERR_REQUEST, "the request is MPI_REQUEST_NULL");
     request = mpi_request_of(*handle);
     *handle = MPI_REQUEST_NULL;
-    if (request->is_done || !request->is_active)
+    if (request->is_done || !request->is_active) {
         mpi_request_free(request);
-    else
-        request->is_freed = true;
+        return MPI_SUCCESS;
+    }
+    request->is_freed = true;
+    if (mpi_p2p_engine != NULL)
+        mpi_p2p_engine->free(request);
     return MPI_SUCCESS;
 }
 
@@ -28,8 +31,9 @@ int impl_request_get_status(mpi_rank_t *self, MPI_Request handle, int *flag, MPI
         return MPI_SUCCESS;
     }
     if (!mpi_request_of(handle)->is_done) {
-        mpi_request_before_wait(self, NULL, 0);
-        xy_fiber_yield();
+        mpi_request_t *request = mpi_request_of(handle);
+
+        mpi_request_look(self, &request, 1, false);
     }
     *flag = mpi_request_of(handle)->is_done;
     if (*flag)
@@ -51,6 +55,8 @@ int impl_cancel(mpi_rank_t *self, MPI_Request *handle)
                          "a nonblocking collective cannot be cancelled");
     if (request->kind == XMPI_KIND_SEND) {
         mpi_send_cancel(self, request);
+    } else if (mpi_p2p_engine != NULL && !request->is_done) {
+        mpi_p2p_engine->cancel(self, request);
     } else if (request->is_posted) {
         xy_match_unpost(&self->match, &request->entry);
         request->is_posted = false;

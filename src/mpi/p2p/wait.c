@@ -2,7 +2,7 @@
 /* MPI_Wait and MPI_Test in all their forms but the first (fast.h). */
 #include "mpi/object/object.h"
 #include "mpi/p2p/calls.h"
-#include "mpi/p2p/request.h"
+#include "mpi/p2p/engine.h"
 #include "mpi/runtime/runtime.h"
 
 static MPI_Status *status_at(MPI_Status statuses[], int i)
@@ -20,11 +20,10 @@ static bool is_ready(MPI_Request handle)
     return !mpi_request_is_empty(handle) && mpi_request_of(handle)->is_done;
 }
 
-/* A test that finds nothing: the rank's own deferred collectives begin, other ranks run. */
-static void let_others_run(mpi_rank_t *self)
+/* A test that finds nothing: see mpi_request_look. */
+static void let_others_run(mpi_rank_t *self, int count, const MPI_Request requests[], bool any)
 {
-    mpi_request_before_wait(self, NULL, 0);
-    xy_fiber_yield();
+    mpi_request_look(self, (mpi_request_t *const *)(const void *)requests, count, any);
 }
 
 /* Park until all pending ones (or, with `any`, one of them) are done. */
@@ -43,7 +42,10 @@ static void wait_for(mpi_rank_t *self, int count, const MPI_Request requests[], 
     self->wait_count = any ? 1 : pending;
     self->waits = (mpi_request_t *const *)(const void *)requests;
     self->waits_count = count;
-    xy_fiber_park();
+    if (__builtin_expect(mpi_p2p_engine != NULL, 0))
+        mpi_p2p_engine->wait(self, self->waits, count, any);
+    else
+        xy_fiber_park();
     if (any)
         for (int i = 0; i < count; i++)
             if (is_pending(requests[i]))
@@ -184,7 +186,7 @@ int impl_test(mpi_rank_t *self, MPI_Request *request, int *flag, MPI_Status *sta
         return MPI_SUCCESS;
     }
     if (!mpi_request_of(*request)->is_done)
-        let_others_run(self);
+        let_others_run(self, 1, request, false);
     if (mpi_request_of(*request)->is_done)
         return mpi_request_finish(request, status, true);
     *flag = 0;
@@ -207,7 +209,7 @@ int impl_testall(mpi_rank_t *self, int count, MPI_Request requests[], int *flag,
     if (error != MPI_SUCCESS)
         return error;
     if (!all_done(count, requests))
-        let_others_run(self);
+        let_others_run(self, count, requests, false);
     *flag = all_done(count, requests);
     if (*flag)
         error = finish_all(count, requests, statuses);
@@ -223,7 +225,7 @@ int impl_testany(mpi_rank_t *self, int count, MPI_Request requests[], int *index
         return error;
     *index = find_ready(count, requests);
     if (*index == -1) {
-        let_others_run(self);
+        let_others_run(self, count, requests, true);
         *index = find_ready(count, requests);
     }
     *flag = *index != -1;
@@ -250,6 +252,6 @@ int impl_testsome(mpi_rank_t *self, int incount, MPI_Request requests[], int *ou
         return MPI_SUCCESS;
     }
     if (first == -1)
-        let_others_run(self);
+        let_others_run(self, incount, requests, true);
     return finish_some(incount, requests, outcount, indices, statuses);
 }

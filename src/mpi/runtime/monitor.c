@@ -171,6 +171,20 @@ static void look_at_clock(monitor_t *m)
         begin_span(m, (mpi_span_t){m->now.phase, slice, m->now.round});
 }
 
+void mpi_monitor_add_many(mpi_rank_t *self, int to, uint32_t context, uint64_t messages,
+                          uint64_t bytes)
+{
+    record_t *record = record_of(self->monitor, mpi_monitor_pair(to, context));
+
+    self->monitor->pair = XMPI_MONITOR_NONE; /* the table may have moved */
+    if (record == NULL) {
+        self->monitor->is_lossy = true;
+        return;
+    }
+    record->sent.bytes[1] += bytes;
+    record->sent.messages[1] += messages;
+}
+
 void mpi_monitor_add(mpi_rank_t *self, int to, uint32_t context, uint64_t bytes, bool collective)
 {
     const uint32_t hidden = XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS;

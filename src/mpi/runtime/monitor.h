@@ -65,6 +65,10 @@ xy_status_t mpi_monitor_take(mpi_rank_t *rank, uint32_t from, const int *index, 
 /* The slow half of the hook below, and what collectives count (coll/count_messages.c). */
 void mpi_monitor_add(mpi_rank_t *self, int to, uint32_t context, uint64_t bytes, bool collective);
 
+/* So many messages inside collectives at once. */
+void mpi_monitor_add_many(mpi_rank_t *self, int to, uint32_t context, uint64_t messages,
+                          uint64_t bytes);
+
 /* A message of `bytes` from `self` to world rank `to`: one branch without monitoring, a dozen
  * instructions when it goes where the one before went. */
 static inline void mpi_monitor_message(mpi_rank_t *self, int to, uint32_t context, uint64_t bytes)

@@ -28,7 +28,7 @@ static void switched(xy_worker_t *w, xy_fiber_t *previous, xy_fiber_t *fiber)
     /* A progress thread is no rank: what is private to the last one stays where it is. */
     if (mpi_self != NULL && config.switched != NULL)
         config.switched(previous ? xy_fiber_user(previous) : NULL, mpi_self);
-    if (mpi_self != NULL && mpi_self->trace != NULL)
+    if (mpi_self != NULL && mpi_self->trace != NULL && mpi_job->clock == NULL)
         mpi_trace_call(mpi_self->trace, mpi_self);
 }
 
@@ -158,10 +158,10 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
         st = create_ranks(job, c->worker_of);
     if (st == XY_OK)
         st = mpi_layers_begin(job, c);
-    if (st != XY_OK) {
+    if (st == XY_ENOMEM)
         xy_fail_memory("making the ranks");
+    if (st != XY_OK)
         goto fail;
-    }
     *job_p = job;
     return XY_OK;
 

@@ -133,7 +133,8 @@ struct mpi_job {
     _Atomic uint32_t next_context;
     double start_time;
     const int *cpus; /* of the workers, or NULL: they are not bound; lives as long as the job */
-    const char *imagined; /* the machine for reordering, instead of this one; or NULL */
+    const char *imagined;          /* the machine for reordering, instead of this one; or NULL */
+    const struct mpi_clock *clock; /* virtual time (clock.h); NULL: real time */
     bool is_singleton;
     /* Ends the whole job with an exit code after its message was printed; set by the launcher.
      * Does not return when called from a rank. */
@@ -170,6 +171,7 @@ typedef struct {
     const int *worker_of; /* [size] */
     const int *cpus;      /* [workers], or NULL; kept, not copied */
     const char *imagined; /* for reordering: the text of a machine, or NULL */
+    const struct virtual_config *in_virtual_time; /* see virtual/virtual.h; NULL: in real time */
     size_t stack_size;
     size_t eager_limit;
     double spin_seconds;
@@ -188,7 +190,7 @@ xy_status_t mpi_rank_start(mpi_job_t *job, int world, void (*body)(void *), void
 xy_status_t mpi_rank_adopt(mpi_job_t *job);
 
 /* Slow halves of the hooks of a trace (trace.h): the rank enters a call, or its own code. */
-void mpi_trace_call(struct mpi_trace *trace, const mpi_rank_t *self);
+void mpi_trace_call(struct mpi_trace *trace, mpi_rank_t *self);
 
 /* Around what changes fibers or touches what belongs to the worker. Nests. */
 static inline void mpi_go_inside(mpi_rank_t *self)

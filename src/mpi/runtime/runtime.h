@@ -8,6 +8,7 @@
  *   packet.h buffer.h     packets between workers, and buffers of eager messages
  *   gate.h parallel.h     who may touch what a worker owns; work shared with idle workers
  *   copy_stream.h         copies past the caches
+ *   clock.h               the clock of a job in virtual time
  *   caller.h trace.h monitor.h    where a call stands in the program; --trace; --monitor
  *
  * A job is made once per process, by the launcher or by MPI_Init without one, and lives to the end
@@ -19,6 +20,7 @@
 #include "mpi/runtime/buffer.h"
 #include "mpi/runtime/call.h"
 #include "mpi/runtime/caller.h"
+#include "mpi/runtime/clock.h"
 #include "mpi/runtime/copy_stream.h"
 #include "mpi/runtime/gate.h"
 #include "mpi/runtime/layer.h"

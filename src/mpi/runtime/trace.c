@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "mpi/runtime/clock.h"
 #include "trace/trace.h"
 
 enum { LABELS = 256 }; /* a power of two; more names than that go without label */
@@ -82,10 +83,14 @@ static void set_state(mpi_trace_t *trace, mpi_trace_state_t next)
     unlock(trace);
 }
 
-void mpi_trace_call(mpi_trace_t *trace, const mpi_rank_t *self)
+void mpi_trace_call(mpi_trace_t *trace, mpi_rank_t *self)
 {
     const char *name = self->call.name;
 
+    if (mpi_job->clock != NULL) {
+        mpi_job->clock->call(self);
+        return;
+    }
     set_state(trace, (mpi_trace_state_t){.kind = name != NULL ? all.call : all.compute,
                                          .label = name != NULL ? label_of(trace, name) : 0,
                                          .id = self->world});
@@ -94,7 +99,7 @@ void mpi_trace_call(mpi_trace_t *trace, const mpi_rank_t *self)
 void mpi_trace_idle(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber)
 {
     mpi_trace_t *trace = ((mpi_worker_t *)xy_worker_user(w))->trace;
-    const mpi_rank_t *rank = fiber != NULL ? xy_fiber_user(fiber) : NULL;
+    mpi_rank_t *rank = fiber != NULL ? xy_fiber_user(fiber) : NULL;
 
     if (trace == NULL)
         return;
@@ -168,6 +173,14 @@ static xy_status_t add_row(mpi_job_t *job, int w)
     job->worker[w].trace = all.workers[w] = trace;
     all.count = w + 1;
     return XY_OK;
+}
+
+void mpi_trace_virtual(mpi_job_t *job)
+{
+    static mpi_trace_t calls; /* no row: the clock takes them */
+
+    for (int r = 0; r < job->size; r++)
+        job->ranks[r].trace = &calls;
 }
 
 xy_status_t mpi_trace_start(mpi_job_t *job, const char *path, const char *title)

@@ -29,6 +29,8 @@ typedef struct {
 
 /* Record the workers of `job` from now on; before it runs, after mpi_job_create with is_traced. */
 xy_status_t mpi_trace_start(mpi_job_t *job, const char *path, const char *title);
+/* In virtual time the clock of the job is told of calls instead (clock.h). */
+void mpi_trace_virtual(mpi_job_t *job);
 /* The job is over: close and rename. Nothing to do without a trace. */
 xy_status_t mpi_trace_finish(void);
 /* The process ends at once: the same in silence. Any thread, signal handlers too; not in a child of

@@ -7,6 +7,7 @@
   run.py --replay 123456                program 123456, with its options: prints the command first
   run.py --replay 123456 --minimize     the fewest of its steps that still fail
   run.py --pretend more_cores.so ...    some of them with more cores than there are
+  run.py --virtual ...                  in virtual time, on machines that are not there
 
 Each program has a number, which decides what it does (random.h), the number of ranks and the options.
 What fails is printed with the command that runs it again. The last line is
@@ -81,10 +82,26 @@ def options_of(choose, cores):
     return options
 
 
+def virtual_options(choose):
+    """A job in virtual time: any machine, library and way of progress."""
+    machine = choose.choice(["haswell32", "haswell8x32", "fattree1024", "core:3",
+                             "node:2(latency=2us bandwidth=10GB/s) core:2", "numa:2 core:4"])
+    options = ["--virtual", machine, "--oversubscribe",
+               "--compute", choose.choice(["none", "none", "timed", "timed:0.5"])]
+    options += choose.choice([[], [], ["--workers", "2"], ["--workers", "1"]])
+    options += choose.choice([[], ["--progress", choose.choice(["tasks", "threads", "none"])]])
+    options += choose.choice([[], [], ["--library", choose.choice(["xylem", "openmpi", "mpich"])]])
+    options += choose.choice([[], [], ["--place", choose.choice(["packed", "random", "round-robin", "scatter"])]])
+    return options
+
+
 def command_of(number, given):
     choose = random.Random(number)
     ranks = choose.choice([1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 24, choose.randint(1, 70), choose.randint(2, 32)])
     ranks = min(ranks, given.ranks)
+    if given.virtual:
+        return [given.mpiexec, "-n", str(ranks), *virtual_options(choose), given.program, str(number),
+                "--steps", str(given.steps)]
     cores, before = given.cores, []
     if given.pretend and choose.random() < 0.3:
         cores = choose.randint(3, 10)
@@ -211,6 +228,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--pretend", metavar="LIBRARY", help="made from more_cores.c")
+    parser.add_argument("--virtual", action="store_true", help="in virtual time")
     parser.add_argument("--ranks", type=int, default=70, help="at most")
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one program")

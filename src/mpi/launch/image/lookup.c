@@ -104,7 +104,7 @@ static bool defines_versions(const struct link_map *map)
 /* A definition without a version serves every version, so the first one counts (that of a preloaded
  * library, say). The versioned one counts where the first lies in the same object, as another
  * version, or in one that defines versions and lacks this. */
-void *mpi_lookup_outside(const char *name, const char *version)
+static void *look_up(const char *name, const char *version)
 {
     void *first = dlsym(RTLD_DEFAULT, name);
     void *versioned = version != NULL ? dlvsym(RTLD_DEFAULT, name, version) : NULL;
@@ -115,4 +115,18 @@ void *mpi_lookup_outside(const char *name, const char *version)
     object = object_of(first);
     return object == NULL || object == object_of(versioned) || defines_versions(object) ? versioned
                                                                                         : first;
+}
+
+static void *(*substitute)(const char *name, void *found);
+
+void mpi_lookup_set_substitute(void *(*function)(const char *name, void *found))
+{
+    substitute = function;
+}
+
+void *mpi_lookup_outside(const char *name, const char *version)
+{
+    void *found = look_up(name, version);
+
+    return substitute != NULL ? substitute(name, found) : found;
 }

@@ -122,6 +122,9 @@ typedef struct mpi_program {
     size_t tls_reserve, tls_align;
 } mpi_program_t;
 
+/* What programs get instead of a symbol of another library; before they are loaded. */
+void mpi_lookup_set_substitute(void *(*function)(const char *name, void *found));
+
 xy_status_t mpi_program_load(const char *path, const mpi_program_config_t *config,
                              mpi_program_t **program_p);
 void mpi_program_destroy(mpi_program_t *program); /* no image may be in use; NULL is fine */

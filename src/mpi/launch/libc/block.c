@@ -107,7 +107,8 @@ static void *serve(void *unused)
 
         block->fn(block->arg);
         atomic_store_explicit(&block->is_done, true, memory_order_release);
-        xy_fiber_wake(fiber);
+        if (fiber != NULL)
+            xy_fiber_wake(fiber);
     }
     return NULL;
 }
@@ -163,7 +164,7 @@ bool mpi_block_start(mpi_blocked_t *block)
 {
     bool has_thread;
 
-    block->fiber = mpi_self->fiber;
+    block->fiber = mpi_job->clock == NULL ? mpi_self->fiber : NULL; /* it looks */
     block->next = NULL;
     atomic_init(&block->is_done, false);
     pthread_mutex_lock(&lock);
@@ -189,14 +190,32 @@ static void end_giving_way(mpi_process_t *process)
     mpi_go_outside(process->rank);
 }
 
+/* Virtual time stands still while the kernel works for a rank: most calls return soon, and runs are
+ * the same. What takes longer waits perhaps for another rank, whose turn comes with each look. */
+static void wait_in_virtual_time(mpi_rank_t *rank, mpi_blocked_t *block)
+{
+    static XY_NEXT(int, next, (const struct timespec *, struct timespec *));
+    const struct timespec pause = {0, 100000};
+    enum { ROUNDS = 1000 }; /* a tenth of a second */
+
+    for (int i = 0; !atomic_load_explicit(&block->is_done, memory_order_acquire); i++) {
+        if (i >= ROUNDS)
+            mpi_job->clock->look(rank);
+        XY_CALL_NEXT(next, "nanosleep")(&pause, NULL);
+    }
+}
+
 void mpi_block_wait(mpi_blocked_t *block)
 {
     mpi_process_t *process = mpi_process_self;
 
     begin_to_give_way(process);
-    do
-        xy_fiber_park_outside();
-    while (!atomic_load_explicit(&block->is_done, memory_order_acquire));
+    if (mpi_job->clock != NULL)
+        wait_in_virtual_time(process->rank, block);
+    else
+        do
+            xy_fiber_park_outside();
+        while (!atomic_load_explicit(&block->is_done, memory_order_acquire));
     end_giving_way(process);
 }
 
@@ -248,7 +267,7 @@ void mpi_rank_yield(void)
         return;
     }
     begin_to_give_way(process);
-    xy_fiber_yield();
+    mpi_clock_look(process->rank);
     end_giving_way(process);
 }
 
@@ -264,13 +283,20 @@ static void sleep_in_place(double seconds)
 void mpi_rank_sleep(double seconds)
 {
     mpi_process_t *process = mpi_process_self;
+    const mpi_clock_t *clock = mpi_job->clock;
+    bool parks = can_give_way(process);
 
-    if (!can_give_way(process)) {
+    if (!parks && clock == NULL)
         sleep_in_place(seconds);
+    else if (!parks)
+        clock->sleep(process->rank, seconds, false);
+    if (!parks)
         return;
-    }
     begin_to_give_way(process);
-    xy_fiber_sleep(seconds);
+    if (clock != NULL)
+        clock->sleep(process->rank, seconds, true);
+    else
+        xy_fiber_sleep(seconds);
     end_giving_way(process);
 }
 
@@ -289,7 +315,7 @@ double mpi_seconds_until(clockid_t clock, const struct timespec *deadline)
 {
     struct timespec now;
 
-    clock_gettime(clock, &now);
+    mpi_clock_gettime(clock, &now);
     return (double)(deadline->tv_sec - now.tv_sec) +
            1e-9 * (double)(deadline->tv_nsec - now.tv_nsec);
 }

@@ -52,6 +52,8 @@ void mpi_rank_yield(void);
 void mpi_rank_sleep(double seconds);
 /* One round of a loop that tries again and again: longer and longer pauses, up to a millisecond. */
 void mpi_rank_back_off(unsigned *round);
+/* clock_gettime as the calling rank sees it: in virtual time where the job is. */
+void mpi_clock_gettime(clockid_t clock, struct timespec *now);
 /* Seconds until `deadline` on `clock`. */
 double mpi_seconds_until(clockid_t clock, const struct timespec *deadline);
 

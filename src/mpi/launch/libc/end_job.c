@@ -98,6 +98,8 @@ void mpi_finish_rank(mpi_process_t *process, int code)
         mpi_finish_job(code);
     mpi_sanitizer_end(process);
     process->has_ended = true;
+    if (mpi_job->clock != NULL)
+        mpi_job->clock->end(process->rank);
     mpi_go_inside(process->rank);
     /* No rank's code runs on this thread until the next switch. */
     mpi_process_self = NULL;

@@ -6,6 +6,7 @@
  *   interpose.h   how a function is defined in front of the C library's
  *   end_job.h     how a rank and the job end; signals and time limits
  *   heap.h        how malloc grows and gives memory back
+ *   share_data.h  large blocks that are one for all ranks
  *
  * The launcher makes one process object per rank before the ranks run. The functions in front are
  * called by ranks, by their threads, and by any library: outside of a rank each does what the C
@@ -19,5 +20,6 @@
 #include "mpi/launch/libc/heap.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
+#include "mpi/launch/libc/share_data.h"
 
 #endif

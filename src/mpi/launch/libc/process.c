@@ -127,6 +127,8 @@ void mpi_process_run(void *argument)
 
     process->thread = pthread_self();
     process->tid = gettid();
+    if (mpi_job->clock != NULL)
+        mpi_job->clock->begin(process->rank);
     if (!program->is_shared)
         mpi_image_construct(program, process->image, process->argc, process->argv, environment);
     mpi_process_exit(process, run(process->argc, process->argv, environment));

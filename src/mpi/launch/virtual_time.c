@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/launch/virtual_time.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mpi/launch/launch.h"
+#include "mpi/launch/libc/libc.h"
+#include "mpi/launch/load_machine.h"
+
+static struct {
+    const mpi_loader_t *loader;
+    xy_machine_t *machine;
+    xy_costs_t *costs;
+    xy_cores_t cores;  /* of the machine; cpu[i] is i */
+    xy_obj_t *leaf_of; /* [cores] the first usable hardware thread of each */
+    const char **cluster_of;
+    virtual_call_t *calls;
+    size_t call_count;
+    bool shares;
+    int32_t *core_of, *comm;
+    int comm_count;
+    virtual_config_t config;
+} all;
+
+/* ---- The machine ---- */
+
+/* Beside the library that this code is in. */
+static xy_status_t open_loader(void)
+{
+    const char *slash;
+    char *path;
+    void *library;
+    Dl_info here;
+
+    if (all.loader != NULL)
+        return XY_OK;
+    if (dladdr((void *)(uintptr_t)&all, &here) == 0 || here.dli_fname == NULL)
+        return xy_fail(XY_EIO, "the MPI library does not find itself");
+    slash = strrchr(here.dli_fname, '/');
+    path = xy_sprintf("%.*s%s", slash != NULL ? (int)(slash + 1 - here.dli_fname) : 0,
+                      here.dli_fname, XMPI_LOADER_FILE);
+    if (path == NULL)
+        return xy_fail_memory("reading a machine");
+    library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    xy_free(path);
+    if (library == NULL)
+        return xy_fail(XY_ENOENT, "--virtual needs %s beside the MPI library: %s", XMPI_LOADER_FILE,
+                       dlerror());
+    all.loader = dlsym(library, XMPI_LOADER_SYMBOL);
+    if (all.loader == NULL)
+        return xy_fail(XY_EUNSUPPORTED, "%s is of another version", XMPI_LOADER_FILE);
+    all.loader->set_program("mpiexec");
+    return XY_OK;
+}
+
+/* As xy_cores_init counts them. */
+static xy_status_t find_leaves(void)
+{
+    xy_obj_t last = XY_OBJ_NONE;
+    int core = 0;
+
+    all.leaf_of = xy_calloc((size_t)all.cores.count, sizeof(*all.leaf_of));
+    if (all.leaf_of == NULL)
+        return xy_fail_memory("reading a machine");
+    for (uint32_t i = 0; i < all.machine->leaves && core < all.cores.count; i++) {
+        xy_obj_t leaf = all.machine->leaf[i], of = xy_machine_above(all.machine, leaf, XY_OBJ_CORE);
+
+        of = of != XY_OBJ_NONE ? of : leaf;
+        if (!xy_machine_is_usable(all.machine, leaf) || of == last)
+            continue;
+        last = of;
+        all.leaf_of[core++] = leaf;
+    }
+    return XY_OK;
+}
+
+static xy_status_t read_machine(const mpi_launch_values_t *values)
+{
+    xy_status_t st;
+
+    if (all.machine != NULL)
+        return XY_OK;
+    st = open_loader();
+    if (st == XY_OK)
+        st = all.loader->machine(values->virtual_machine, &all.machine);
+    if (st == XY_OK && values->costs != NULL)
+        st = all.loader->costs(values->costs, &all.costs);
+    if (st == XY_OK)
+        st = xy_cores_init(&all.cores, all.machine);
+    if (st == XY_OK)
+        st = find_leaves();
+    /* Numbers of the operating system begin again in each node: cores are counted through. */
+    for (int c = 0; st == XY_OK && c < all.cores.count; c++)
+        all.cores.cpu[c] = c;
+    return st;
+}
+
+xy_status_t mpi_virtual_cores(const mpi_launch_values_t *values, int *count_p)
+{
+    xy_status_t st = read_machine(values);
+
+    if (st == XY_OK)
+        *count_p = all.cores.count;
+    return st;
+}
+
+/* ---- Cores for communication ---- */
+
+static xy_obj_t node_of(int core)
+{
+    return xy_machine_above(all.machine, all.leaf_of[core], XY_OBJ_NODE);
+}
+
+/* The last K cores of each node. */
+static xy_status_t reserve_per_node(long k, xy_bitset_t *reserved)
+{
+    int end = all.cores.count, begin;
+
+    for (; end > 0; end = begin) {
+        xy_obj_t node = node_of(end - 1);
+
+        for (begin = end - 1; begin > 0 && node_of(begin - 1) == node; begin--)
+            ;
+        if (end - begin <= k)
+            return xy_fail(XY_EUSAGE,
+                           "--comm-cores %ld: a node of %s has %d cores, and the ranks "
+                           "need one",
+                           k, all.machine->name, end - begin);
+        for (int c = end - (int)k; c < end; c++)
+            xy_bitset_set(reserved, (size_t)c);
+    }
+    return XY_OK;
+}
+
+/* Cores that no rank gets leave `cores`. */
+static xy_status_t reserve(const char *text, xy_cores_t *cores)
+{
+    xy_bitset_t reserved, kept;
+    long k = 0;
+    xy_status_t st = xy_bitset_init(&reserved, (size_t)cores->count);
+
+    if (st == XY_OK && xy_bitset_init(&kept, (size_t)cores->count) != XY_OK) {
+        xy_bitset_cleanup(&reserved);
+        st = XY_ENOMEM;
+    }
+    if (st != XY_OK)
+        return xy_fail_memory("listing the cores");
+    st = xy_parse_long(text, &k) ? reserve_per_node(k, &reserved)
+                                 : xy_bitset_parse(&reserved, text, "--comm-cores");
+    all.comm = xy_calloc((size_t)cores->count, sizeof(*all.comm));
+    if (st == XY_OK && all.comm == NULL)
+        st = xy_fail_memory("listing the cores");
+    for (int c = 0; c < cores->count && st == XY_OK; c++)
+        if (xy_bitset_has(&reserved, (size_t)c))
+            all.comm[all.comm_count++] = c;
+        else
+            xy_bitset_set(&kept, (size_t)c);
+    if (st == XY_OK && all.comm_count > 0)
+        st = xy_cores_restrict(cores, &kept);
+    xy_bitset_cleanup(&reserved);
+    xy_bitset_cleanup(&kept);
+    return st;
+}
+
+/* ---- Ranks ---- */
+
+static xy_status_t check_room(const mpi_launch_values_t *values, int ranks)
+{
+    if (ranks <= all.cores.count || values->oversubscribe)
+        return XY_OK;
+    return xy_fail(XY_EUSAGE,
+                   "%d ranks on %s, which has %d core%s; give --oversubscribe to let ranks share "
+                   "cores, or a larger machine",
+                   ranks, all.machine->name, all.cores.count, all.cores.count == 1 ? "" : "s");
+}
+
+static xy_status_t place(const mpi_launch_values_t *values, int ranks)
+{
+    int *core_of = xy_calloc((size_t)ranks, sizeof(*core_of));
+    xy_cores_t cores = {0};
+    xy_status_t st = xy_cores_init(&cores, all.machine);
+
+    all.core_of = xy_calloc((size_t)ranks, sizeof(*all.core_of));
+    if (st == XY_OK && (core_of == NULL || all.core_of == NULL))
+        st = xy_fail_memory("placing the ranks");
+    for (int c = 0; st == XY_OK && c < cores.count; c++)
+        cores.cpu[c] = c;
+    if (st == XY_OK && values->comm_cores != NULL)
+        st = reserve(values->comm_cores, &cores);
+    if (st == XY_OK)
+        st = mpi_placement_place(values, &cores, all.machine, ranks, core_of);
+    for (int r = 0; r < ranks && st == XY_OK; r++)
+        all.core_of[r] = cores.cpu[core_of[r]];
+    xy_free(core_of);
+    xy_cores_cleanup(&cores);
+    return st;
+}
+
+/* ---- Options ---- */
+
+static xy_sim_progress_t progress_of(const char *name)
+{
+    return strcmp(name, "none") == 0      ? XY_SIM_NONE
+           : strcmp(name, "threads") == 0 ? XY_SIM_THREADS
+                                          : XY_SIM_TASKS;
+}
+
+static xy_status_t parse_compute(const char *text, virtual_config_t *c)
+{
+    static const char *const names[] = {"none", "timed", "model", NULL};
+
+    c->factor = 1;
+    for (int i = 0; names[i] != NULL; i++)
+        if (strcmp(text, names[i]) == 0) {
+            c->compute = (virtual_compute_t)i;
+            return XY_OK;
+        }
+    c->compute = VIRTUAL_COMPUTE_TIMED;
+    if (strncmp(text, "timed:", 6) == 0 && xy_parse_double(text + 6, &c->factor) && c->factor >= 0)
+        return XY_OK;
+    c->compute = VIRTUAL_COMPUTE_TRACE;
+    c->times = text + strlen("trace:");
+    if (strncmp(text, "trace:", 6) == 0 && *c->times != '\0')
+        return XY_OK;
+    return xy_fail(XY_EUSAGE, "--compute '%s': none, timed, timed:FACTOR, model or trace:FILE",
+                   text);
+}
+
+/* "NAME=SECONDS,..." */
+static xy_status_t add_calls(const char *text)
+{
+    char *rest = xy_strdup(text);
+
+    if (rest == NULL)
+        return xy_fail_memory("reading --compute-call");
+    for (char *item; (item = strsep(&rest, ",")) != NULL;) {
+        char *value = strchr(item, '=');
+        virtual_call_t *more = xy_realloc(all.calls, (all.call_count + 1) * sizeof(*all.calls));
+        virtual_call_t *call = more + all.call_count;
+
+        if (more == NULL)
+            return xy_fail_memory("reading --compute-call");
+        all.calls = more;
+        if (value == NULL || value == item || !xy_parse_seconds(value + 1, &call->seconds) ||
+            call->seconds < 0)
+            return xy_fail(XY_EUSAGE, "--compute-call '%s': NAME=TIME, as in dgemm_=1.5ms", item);
+        *value = '\0';
+        call->name = item;
+        all.call_count++;
+    }
+    return XY_OK;
+}
+
+static xy_status_t parse_calls(const mpi_launch_values_t *values)
+{
+    xy_status_t st = XY_OK;
+
+    for (size_t i = 0; i < values->compute_call.count && st == XY_OK; i++)
+        st = add_calls(XY_VEC_AT(&values->compute_call, const char *, i));
+    return st;
+}
+
+/* The name of the cluster that each rank is in, for the models. */
+static xy_status_t name_clusters(int ranks)
+{
+    all.cluster_of = xy_calloc((size_t)ranks, sizeof(*all.cluster_of));
+    if (all.cluster_of == NULL)
+        return xy_fail_memory("placing the ranks");
+    for (int r = 0; r < ranks; r++) {
+        xy_obj_t leaf = all.leaf_of[all.core_of[r]];
+        xy_obj_t cluster = xy_machine_above(all.machine, leaf, XY_OBJ_CLUSTER);
+
+        if (cluster != XY_OBJ_NONE && *xy_machine_object_name(all.machine, cluster) != '\0')
+            all.cluster_of[r] = xy_machine_object_name(all.machine, cluster);
+    }
+    return XY_OK;
+}
+
+static xy_status_t check_store(const virtual_config_t *c)
+{
+    if (c->compute != VIRTUAL_COMPUTE_MODEL || c->job.store != NULL)
+        return XY_OK;
+    return xy_fail(XY_EUSAGE, "--compute model needs models: give --costs FILE, which 'xylem "
+                              "calibrate' writes");
+}
+
+/* For the symbols of programs. */
+static void *substitute(const char *name, void *found)
+{
+    if (all.shares)
+        found = mpi_share_data_substitute(name, found);
+    return mpi_virtual_substitute(name, found);
+}
+
+mpi_launch_values_t mpi_virtual_real_values(const mpi_launch_values_t *values)
+{
+    mpi_launch_values_t real = *values;
+
+    real.workers = 1;
+    real.comm_cores = real.place = real.matrix = real.cores = NULL;
+    real.progress = "tasks";
+    real.threads_per_rank = 0;
+    return real;
+}
+
+static xy_status_t refuse(const mpi_launch_values_t *values)
+{
+    if (values->machine != NULL)
+        return xy_fail(XY_EUSAGE, "--machine: the machine is that of --virtual");
+    if (values->algorithm.count > 0)
+        return xy_fail(XY_EUSAGE,
+                       "--algorithm is for real runs; with --virtual, --library chooses");
+    if (values->monitor_slice > 0)
+        return xy_fail(XY_EUSAGE, "--monitor-slice cuts real time; not with --virtual");
+    return XY_OK;
+}
+
+xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, const char *program,
+                                const virtual_config_t **config_p)
+{
+    virtual_config_t *c = &all.config;
+    const char *slash;
+    xy_status_t st = refuse(values);
+
+    if (st == XY_OK)
+        st = read_machine(values);
+    if (st == XY_OK)
+        st = check_room(values, ranks);
+    if (st == XY_OK)
+        st = place(values, ranks);
+    if (st == XY_OK)
+        st = name_clusters(ranks);
+    if (st == XY_OK)
+        st = parse_compute(values->compute, c);
+    if (st == XY_OK)
+        st = parse_calls(values);
+    c->job.store = all.costs;
+    if (st == XY_OK)
+        st = check_store(c);
+    if (st != XY_OK)
+        return st;
+    c->cluster_of = all.cluster_of;
+    c->calls = all.calls;
+    c->call_count = all.call_count;
+    mpi_virtual_set_kernels(c);
+    mpi_share_data_from(values->share_data);
+    all.shares = values->share_data > 0;
+    mpi_lookup_set_substitute(substitute);
+    c->job.machine = all.machine;
+    c->job.procs = ranks;
+    c->job.core_of = all.core_of;
+    c->job.progress = progress_of(values->progress);
+    c->job.comm_cores = all.comm;
+    c->job.comm_core_count = all.comm_count;
+    xy_vjob_costs_default(&c->job.costs);
+    if (values->has_eager)
+        c->job.costs.eager = c->job.costs.eager_net = values->eager;
+    c->job.library = values->library;
+    c->job.has_matrix = values->monitor != NULL;
+    c->trace = values->trace;
+    slash = strrchr(program, '/');
+    c->title = xy_sprintf("%s, %d ranks on %s", slash != NULL ? slash + 1 : program, ranks,
+                          all.machine->name);
+    *config_p = c;
+    return XY_OK;
+}
+
+/* ---- The end ---- */
+
+static xy_status_t print_json(const void *unused, FILE *file)
+{
+    (void)unused;
+    mpi_virtual_print_json(file);
+    return XY_OK;
+}
+
+xy_status_t mpi_virtual_finish(const mpi_launch_values_t *values, mpi_job_t *job)
+{
+    xy_status_t st = mpi_virtual_finish_trace();
+
+    if (st == XY_OK && values->monitor != NULL)
+        st = mpi_virtual_monitor(job);
+    if (st == XY_OK && values->verbose)
+        mpi_virtual_say(stderr);
+    return st == XY_OK ? xy_out_write(values->json, print_json, NULL) : st;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* --virtual: a job in virtual time on a machine that need not exist. */
+#ifndef XY_MPI_LAUNCH_VIRTUAL_TIME_H
+#define XY_MPI_LAUNCH_VIRTUAL_TIME_H
+
+#include "mpi/launch/options.h"
+#include "mpi/virtual/virtual.h"
+
+/* Read the machine, once; how many cores it has. */
+xy_status_t mpi_virtual_cores(const mpi_launch_values_t *values, int *count_p);
+/* Place `ranks` on it: what the job is made with. *config_p lives to the end of the process. */
+xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, const char *program,
+                                const virtual_config_t **config_p);
+/* The options for the one real core that everything runs on. */
+mpi_launch_values_t mpi_virtual_real_values(const mpi_launch_values_t *values);
+/* The run is over. */
+xy_status_t mpi_virtual_finish(const mpi_launch_values_t *values, mpi_job_t *job);
+
+#endif

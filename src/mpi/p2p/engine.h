@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Who moves messages: this part itself (message.c), or, in virtual time, a simulated job. It
+ * registers before ranks run. A request that it has started and that is not done belongs to it:
+ * `engine` of the request is its own.
+ *
+ * Nothing completes behind the back of a rank: `wait` and `test` find out what is over, set is_done
+ * and call mpi_request_complete for parts of others (multi_request.h).
+ */
+#ifndef XY_MPI_P2P_ENGINE_H
+#define XY_MPI_P2P_ENGINE_H
+
+#include "mpi/p2p/message.h"
+
+typedef struct mpi_p2p_engine {
+    /* As mpi_send_start, mpi_recv_start and mpi_recv_message; a buffered send has no request. */
+    bool (*send)(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes, mpi_request_t *request);
+    void (*receive)(mpi_rank_t *self, mpi_request_t *request);
+    void (*receive_message)(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *message);
+    /* Until all that are pending, or with `any` at least one, are done; a look at them. */
+    void (*wait)(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any);
+    void (*test)(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any);
+    /* A message that fits, or NULL when there is none and `waits` is false. Valid until the rank
+     * does something else, unless `takes`. */
+    mpi_message_t *(*probe)(mpi_rank_t *self, const xy_envelope_t *envelope, mpi_comm_t *comm,
+                            bool waits, bool takes);
+    /* Of one that is not done: MPI_Cancel of a send or receive, MPI_Request_free. */
+    void (*cancel)(mpi_rank_t *self, mpi_request_t *request);
+    void (*free)(mpi_request_t *request);
+} mpi_p2p_engine_t;
+
+/* NULL: message.c. Written before ranks run. */
+extern const mpi_p2p_engine_t *mpi_p2p_engine;
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The clock of a job in virtual time (src/mpi/virtual): what a rank asks instead of the kernel. A
+ * job in real time has none, and mpi_job->clock is NULL.
+ *
+ * Ranks run one at a time, on one worker. A rank that asks for nothing but the time goes on at
+ * once: what its code and its looks at the clock take is charged to it, and the other ranks see it
+ * there when it next communicates or sleeps.
+ */
+#ifndef XY_MPI_RUNTIME_CLOCK_H
+#define XY_MPI_RUNTIME_CLOCK_H
+
+#include "mpi/runtime/rank.h"
+
+typedef struct mpi_clock {
+    /* The fiber of `self` begins: it gives way until its turn comes. And it ends. */
+    void (*begin)(mpi_rank_t *self);
+    void (*end)(mpi_rank_t *self);
+    /* `self` enters a call or leaves it (self->call); for traces. */
+    void (*call)(mpi_rank_t *self);
+    /* Seconds since the job began, for `self`. A look takes some time, so that a rank that waits
+     * for a moment in a loop reaches it. */
+    double (*now)(mpi_rank_t *self);
+    double tick; /* seconds: the smallest difference that `now` shows */
+    /* `self` does nothing for so long. `parks`: others run meanwhile; otherwise the time is charged
+     * to it, for callers that must not give way. */
+    void (*sleep)(mpi_rank_t *self, double seconds, bool parks);
+    /* `self` looked for something that has not happened yet (MPI_Test, MPI_Iprobe, sched_yield):
+     * that took some time, in which others run. */
+    void (*look)(mpi_rank_t *self);
+} mpi_clock_t;
+
+/* A look that found nothing: other ranks run. */
+static inline void mpi_clock_look(mpi_rank_t *self)
+{
+    if (__builtin_expect(mpi_job->clock != NULL, 0))
+        mpi_job->clock->look(self);
+    else
+        xy_fiber_yield();
+}
+
+#endif

@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The driver: the event loop of the simulated job as the scheduler of the ranks; and their clock.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "mpi/p2p/p2p.h"
+#include "mpi/virtual/private.h"
+
+virtual_t virtual;
+
+/* ---- Turns ---- */
+
+/* Callback of the job, on the driver: until the rank gives way again. */
+static void run(void *owner, int32_t proc)
+{
+    (void)owner;
+    virtual.ranks[proc].has_turn = true;
+    xy_fiber_ready(mpi_job->ranks[proc].fiber);
+    xy_fiber_park();
+}
+
+static void await_turn(mpi_rank_t *self)
+{
+    virtual_rank_t *rank = &virtual.ranks[self->world];
+
+    while (!rank->has_turn)
+        xy_fiber_park();
+}
+
+void virtual_give_way(mpi_rank_t *self)
+{
+    virtual.ranks[self->world].has_turn = false;
+    virtual.ranks[self->world].sends = 0;
+    xy_fiber_ready(virtual.driver);
+    await_turn(self);
+}
+
+void virtual_fail(void)
+{
+    mpi_job->abort(1);
+    abort(); /* not reached: the launcher ended the process */
+}
+
+static void drive(void *unused)
+{
+    (void)unused;
+    if (xy_vjob_run(virtual.job) != XY_OK)
+        virtual_fail();
+}
+
+/* Callback of the job, on the driver. */
+static void stuck(void *owner)
+{
+    (void)owner;
+    mpi_layers_stuck();
+    virtual.stuck();
+}
+
+/* ---- What code costs ---- */
+
+static int64_t processor_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static bool is_timed(void)
+{
+    return virtual.config->compute == VIRTUAL_COMPUTE_TIMED;
+}
+
+static void note_code(virtual_rank_t *rank)
+{
+    int64_t now;
+
+    if (!is_timed())
+        return;
+    now = processor_ns();
+    rank->ahead += virtual.config->factor * 1e-9 * (double)(now - rank->measured);
+    rank->measured = now;
+}
+
+void virtual_enter(mpi_rank_t *self)
+{
+    virtual_rank_t *rank = &virtual.ranks[self->world];
+    double seconds;
+
+    note_code(rank);
+    seconds = rank->ahead;
+    rank->ahead = 0;
+    if (seconds > 0 && !xy_vjob_compute(virtual.job, self->world, seconds))
+        virtual_give_way(self);
+}
+
+void virtual_leave(mpi_rank_t *self)
+{
+    if (is_timed())
+        virtual.ranks[self->world].measured = processor_ns();
+}
+
+/* ---- The clock ---- */
+
+static double now(mpi_rank_t *self)
+{
+    virtual_rank_t *rank = &virtual.ranks[self->world];
+
+    note_code(rank);
+    rank->ahead += VIRTUAL_CLOCK_SECONDS;
+    return xy_vjob_now(virtual.job, self->world) + rank->ahead;
+}
+
+static void rest(mpi_rank_t *self, double seconds, bool parks)
+{
+    if (!parks) {
+        virtual.ranks[self->world].ahead += seconds > 0 ? seconds : 0;
+        return;
+    }
+    virtual_enter(self);
+    if (!xy_vjob_sleep(virtual.job, self->world, seconds > 0 ? seconds : 0))
+        virtual_give_way(self);
+    /* What ranks print appears in the order of time. */
+    if (!xy_vjob_sync(virtual.job, self->world))
+        virtual_give_way(self);
+    virtual_leave(self);
+}
+
+void virtual_look(mpi_rank_t *self)
+{
+    rest(self, virtual.config->job.costs.test, true);
+}
+
+static void begin_rank(mpi_rank_t *self)
+{
+    await_turn(self);
+    virtual_leave(self);
+}
+
+static void end_rank(mpi_rank_t *self)
+{
+    virtual_enter(self);
+    xy_vjob_finish(virtual.job, self->world);
+    xy_fiber_ready(virtual.driver);
+}
+
+static void note_call(mpi_rank_t *self)
+{
+    const char *name = self->call.name;
+
+    if (virtual.config->compute == VIRTUAL_COMPUTE_TRACE && name != NULL)
+        virtual.ranks[self->world].ahead += virtual_times_before(self->world, name);
+    virtual_enter(self);
+    if (virtual.trace != NULL)
+        xy_vjob_set_call(virtual.job, self->world,
+                         name != NULL ? xy_trace_label(virtual.trace, name) : 0);
+    virtual_leave(self);
+}
+
+static const mpi_clock_t virtual_clock = {.begin = begin_rank,
+                                          .end = end_rank,
+                                          .call = note_call,
+                                          .now = now,
+                                          .tick = 1e-9,
+                                          .sleep = rest,
+                                          .look = virtual_look};
+
+/* ---- Beginning and end of the job ---- */
+
+static xy_status_t start_trace(const virtual_config_t *config)
+{
+    xy_trace_options_t options = {.title = config->title, .clock = XY_TRACE_VIRTUAL};
+
+    return config->trace != NULL ? xy_trace_create(config->trace, &options, &virtual.trace) : XY_OK;
+}
+
+static xy_status_t make_job(const virtual_config_t *config)
+{
+    xy_vjob_config_t c = config->job;
+
+    c.run = run;
+    c.capture = virtual_capture;
+    c.copy = virtual_copy;
+    c.drop = virtual_drop;
+    c.stuck = stuck;
+    c.trace = virtual.trace;
+    return xy_vjob_create(&c, &virtual.job);
+}
+
+static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *c)
+{
+    const virtual_config_t *config = c->in_virtual_time;
+    xy_status_t st;
+
+    if (config == NULL)
+        return XY_OK;
+    virtual = (virtual_t){.config = config, .worker = &job->worker[0], .stuck = c->stuck};
+    virtual.ranks = xy_calloc((size_t)job->size, sizeof(*virtual.ranks));
+    st = virtual.ranks != NULL ? start_trace(config) : xy_fail_memory("making the ranks");
+    if (st == XY_OK && config->compute == VIRTUAL_COMPUTE_TRACE)
+        st = virtual_times_read(config->times, job->size);
+    if (st == XY_OK)
+        st = make_job(config);
+    if (st == XY_OK)
+        st = xy_fiber_create(job->worker[0].base, drive, NULL, &virtual.driver);
+    if (st != XY_OK)
+        return st;
+    job->clock = &virtual_clock;
+    mpi_p2p_engine = &virtual_messages;
+    coll_engine_register(&virtual_colls);
+    return XY_OK;
+}
+
+static void end(mpi_job_t *job)
+{
+    (void)job;
+    xy_vjob_destroy(virtual.job);
+    xy_free(virtual.ranks);
+    mpi_p2p_engine = NULL;
+    virtual = (virtual_t){0};
+}
+
+const mpi_layer_t mpi_virtual_layer = {.job_begin = begin, .job_end = end};

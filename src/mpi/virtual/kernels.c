@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Functions of other libraries whose time is known: BLAS and LAPACK by the models of the store,
+ * others by what the user gave. A program that calls one gets a stub instead (kernel_*.S), which
+ * charges the time to the rank; the function itself then runs as always, and its result is right.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/virtual/private.h"
+
+enum { STUBS = 256, STUB_BYTES = 16 };
+
+/* Which arguments are sizes, without the letter of the precision. All stand in front of the first
+ * floating-point one. */
+static const struct {
+    const char *prefix, *name;
+    const char *sizes; /* numbers of arguments, one character each */
+} forms[] = {
+    {"cblas_", "gemm", "345"},   {"cblas_", "symm", "34"},   {"cblas_", "hemm", "34"},
+    {"cblas_", "syrk", "34"},    {"cblas_", "herk", "34"},   {"cblas_", "syr2k", "34"},
+    {"cblas_", "trmm", "56"},    {"cblas_", "trsm", "56"},   {"cblas_", "gemv", "23"},
+    {"cblas_", "ger", "12"},     {"cblas_", "symv", "2"},    {"cblas_", "trsv", "4"},
+    {"cblas_", "trmv", "4"},     {"cblas_", "axpy", "0"},    {"cblas_", "dot", "0"},
+    {"cblas_", "scal", "0"},     {"cblas_", "copy", "0"},    {"cblas_", "swap", "0"},
+    {"cblas_", "nrm2", "0"},     {"cblas_", "asum", "0"},    {"LAPACKE_", "getrf", "12"},
+    {"LAPACKE_", "potrf", "2"},  {"LAPACKE_", "potri", "2"}, {"LAPACKE_", "trtri", "3"},
+    {"LAPACKE_", "gesv", "12"},  {"LAPACKE_", "getri", "1"}, {"LAPACKE_", "getrs", "23"},
+    {"LAPACKE_", "geqrf", "12"}, {"LAPACKE_", "syev", "3"},  {"LAPACKE_", "gesvd", "34"},
+    {"clapack_", "getrf", "12"}, {"clapack_", "potrf", "2"}, {"clapack_", "trtri", "3"},
+    {"clapack_", "gesv", "12"},
+};
+
+typedef struct {
+    char *name;
+    void *function;
+    const char *sizes; /* NULL: `seconds` */
+    double seconds;
+} kernel_t;
+
+static struct {
+    const virtual_config_t *config;
+    kernel_t kernels[STUBS];
+    int count;
+} all;
+
+/* For the assembler. */
+extern const char virtual_kernel_stubs[] __attribute__((visibility("hidden")));
+void *virtual_kernel_called(int number, const uint64_t *registers, const uint64_t *stack)
+    __attribute__((visibility("hidden")));
+
+#if defined(__x86_64__)
+enum { REGISTERS = 6 };
+#else
+enum { REGISTERS = 8 };
+#endif
+
+/* Sizes are int. */
+static double argument(const uint64_t *registers, const uint64_t *stack, int i)
+{
+    return (double)(int)(i < REGISTERS ? registers[i] : stack[i - REGISTERS]);
+}
+
+/* Models are those of the rank's cluster, where they are, and else of any. */
+static double model_seconds(const mpi_rank_t *self, const kernel_t *k, const double *sizes,
+                            size_t count)
+{
+    const char *cluster = all.config->cluster_of[self->world];
+    xy_estimate_t e;
+
+    if (xy_cost_kernel_value(all.config->job.store, k->name, cluster, sizes, count, &e) != XY_OK &&
+        xy_cost_kernel_value(all.config->job.store, k->name, NULL, sizes, count, &e) != XY_OK) {
+        xy_fail(XY_ENOENT,
+                "--compute model: nothing is known of '%s'; measure it with 'xylem calibrate "
+                "--kernels', or give its time with --compute-call %s=SECONDS",
+                k->name, k->name);
+        virtual_fail();
+    }
+    return e.seconds;
+}
+
+void *virtual_kernel_called(int number, const uint64_t *registers, const uint64_t *stack)
+{
+    const kernel_t *k = &all.kernels[number];
+    double sizes[4], seconds = k->seconds;
+    size_t n = 0;
+
+    if (mpi_self == NULL || mpi_job->clock == NULL)
+        return k->function;
+    for (; k->sizes != NULL && k->sizes[n] != '\0'; n++)
+        sizes[n] = argument(registers, stack, k->sizes[n] - '0');
+    if (k->sizes != NULL)
+        seconds = model_seconds(mpi_self, k, sizes, n);
+    if (seconds > 0)
+        virtual.ranks[mpi_self->world].ahead += seconds;
+    return k->function;
+}
+
+/* ---- Which functions ---- */
+
+static const char *sizes_of(const char *name)
+{
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        size_t n = strlen(forms[i].prefix);
+
+        if (strncmp(name, forms[i].prefix, n) == 0 && name[n] != '\0' &&
+            strcmp(name + n + 1, forms[i].name) == 0)
+            return forms[i].sizes;
+    }
+    return NULL;
+}
+
+static bool find_given(const char *name, double *seconds_p)
+{
+    for (size_t i = 0; i < all.config->call_count; i++)
+        if (strcmp(all.config->calls[i].name, name) == 0) {
+            *seconds_p = all.config->calls[i].seconds;
+            return true;
+        }
+    return false;
+}
+
+void mpi_virtual_set_kernels(const virtual_config_t *config)
+{
+    all.config = config;
+}
+
+void *mpi_virtual_substitute(const char *name, void *found)
+{
+    kernel_t k = {.function = found};
+
+    if (found == NULL)
+        return found;
+    if (!find_given(name, &k.seconds)) {
+        k.sizes = all.config->compute == VIRTUAL_COMPUTE_MODEL ? sizes_of(name) : NULL;
+        if (k.sizes == NULL)
+            return found;
+    }
+    for (int i = 0; i < all.count; i++)
+        if (strcmp(all.kernels[i].name, name) == 0)
+            return (void *)(uintptr_t)(virtual_kernel_stubs + (size_t)i * STUB_BYTES);
+    k.name = all.count < STUBS ? xy_strdup(name) : NULL;
+    if (k.name == NULL)
+        return found;
+    all.kernels[all.count] = k;
+    return (void *)(uintptr_t)(virtual_kernel_stubs + (size_t)all.count++ * STUB_BYTES);
+}

@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages in virtual time. The simulated job matches; the data of a message is described by a
+ * virtual_send_t, which lives until the message is received or dropped and its request is over.
+ * Where the sender may write to its buffer before the message is received, the data is kept in a
+ * buffer; otherwise it goes straight from the sender's memory to the receiver's.
+ */
+#include <string.h>
+
+#include "mpi/object/object.h"
+#include "mpi/p2p/p2p.h"
+#include "mpi/virtual/private.h"
+
+enum { SMALL = 64, FEW = 16 };
+
+typedef struct virtual_send {
+    xy_envelope_t envelope; /* the source as a rank of the communicator */
+    const void *buffer;
+    int64_t count;
+    mpi_type_t *type; /* held; NULL: the data is packed in `packed` */
+    uint64_t bytes;
+    char *packed;
+    xy_vreq_t *request;        /* NULL: the program has it no more */
+    bool is_received;          /* or dropped */
+    struct virtual_send *next; /* among the free ones */
+    char small[SMALL];
+} virtual_send_t;
+
+static virtual_send_t *free_sends;
+
+static virtual_send_t *send_new(const mpi_transfer_t *t, uint64_t bytes)
+{
+    virtual_send_t *s = free_sends;
+
+    if (s != NULL) {
+        free_sends = s->next;
+    } else {
+        s = xy_malloc(sizeof(*s));
+        if (s == NULL) {
+            xy_fail_memory("sending a message");
+            virtual_fail();
+        }
+    }
+    s->envelope = (xy_envelope_t){t->comm->context, t->comm->rank, t->tag};
+    s->buffer = t->buffer;
+    s->count = t->count;
+    s->type = t->type;
+    s->bytes = bytes;
+    s->packed = NULL;
+    s->request = NULL;
+    s->is_received = false;
+    mpi_type_hold(t->type);
+    return s;
+}
+
+static void send_free_if_over(virtual_send_t *s)
+{
+    if (s->request != NULL || !s->is_received)
+        return;
+    s->next = free_sends;
+    free_sends = s;
+}
+
+/* The message has been received, or never will be. */
+static void send_received(virtual_send_t *s)
+{
+    if (s->packed != NULL && s->packed != s->small)
+        mpi_buffer_give(virtual.worker, s->packed);
+    if (s->type != NULL)
+        mpi_type_release(s->type);
+    s->is_received = true;
+    send_free_if_over(s);
+}
+
+/* ---- Callbacks of the job ---- */
+
+void virtual_capture(void *owner, void *send_data)
+{
+    virtual_send_t *s = send_data;
+
+    (void)owner;
+    if (s->packed != NULL)
+        return;
+    s->packed = s->bytes <= SMALL ? s->small : mpi_buffer_take(virtual.worker, s->bytes);
+    if (s->packed == NULL) {
+        xy_fail_memory("buffering a message");
+        virtual_fail();
+    }
+    if (s->bytes > 0 && mpi_type_is_contiguous(s->type))
+        memcpy(s->packed, s->buffer, s->bytes);
+    else if (s->bytes > 0)
+        mpi_type_pack(s->packed, s->buffer, s->count, s->type, 0, s->bytes);
+    mpi_type_release(s->type);
+    s->type = NULL;
+}
+
+void virtual_copy(void *owner, void *send_data, void *receive_data)
+{
+    virtual_send_t *s = send_data;
+    mpi_request_t *receive = receive_data;
+
+    (void)owner;
+    mpi_receive_set(receive, &s->envelope, s->bytes);
+    if (s->packed == NULL)
+        mpi_copy_message(receive, s->buffer, s->count, s->type);
+    else if (receive->completion.bytes > 0)
+        mpi_type_unpack(receive->buffer, receive->count, receive->type, s->packed, 0,
+                        receive->completion.bytes);
+    send_received(s);
+    if (receive->is_freed && receive->engine == NULL) /* by the program: no call will ask for it */
+        mpi_request_complete(receive);
+}
+
+void virtual_drop(void *owner, void *send_data)
+{
+    (void)owner;
+    send_received(send_data);
+}
+
+/* The program has its buffer back. */
+static void send_over(virtual_send_t *s, bool is_cancelled)
+{
+    if (is_cancelled && !s->is_received)
+        send_received(s); /* as what was captured, which was dropped */
+    xy_vjob_release(virtual.job, s->request);
+    s->request = NULL;
+    if (!s->is_received)
+        virtual_capture(NULL, s);
+    send_free_if_over(s);
+}
+
+/* ---- Starting ---- */
+
+static xy_vjob_mode_t mode_of(mpi_mode_t mode)
+{
+    static const xy_vjob_mode_t modes[] = {[XMPI_MODE_STANDARD] = XY_VJOB_STANDARD,
+                                           [XMPI_MODE_SYNCHRONOUS] = XY_VJOB_SYNCHRONOUS,
+                                           [XMPI_MODE_BUFFERED] = XY_VJOB_BUFFERED,
+                                           [XMPI_MODE_READY] = XY_VJOB_READY};
+
+    return modes[mode];
+}
+
+/* A rank that sends and sends would fill the memory with messages before others run. */
+static void throttle(mpi_rank_t *self)
+{
+    enum { SENDS = 256 };
+    virtual_rank_t *rank = &virtual.ranks[self->world];
+
+    if (++rank->sends < SENDS)
+        return;
+    rank->sends = 0;
+    if (!xy_vjob_sync(virtual.job, self->world))
+        virtual_give_way(self);
+}
+
+static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes,
+                       mpi_request_t *request)
+{
+    xy_vjob_p2p_t p2p = {.context = t->comm->context,
+                         .peer = mpi_comm_world_rank(t->comm, t->peer),
+                         .tag = t->tag,
+                         .mode = mode_of(t->mode),
+                         .bytes = bytes};
+    virtual_send_t *s = send_new(t, bytes);
+    bool is_over;
+
+    virtual_enter(self);
+    s->request = xy_vjob_isend(virtual.job, self->world, &p2p, s);
+    if (s->request == NULL)
+        virtual_fail();
+    is_over = request == NULL || xy_vjob_is_done(virtual.job, s->request);
+    if (is_over) {
+        send_over(s, false);
+    } else {
+        mpi_request_describe(request, t);
+        request->engine = s;
+    }
+    throttle(self);
+    virtual_leave(self);
+    return is_over;
+}
+
+static xy_vjob_p2p_t wanted(const xy_envelope_t *e, const mpi_comm_t *comm, uint64_t room)
+{
+    return (xy_vjob_p2p_t){
+        .context = e->context,
+        .peer = e->source == MPI_ANY_SOURCE ? XY_VJOB_ANY : mpi_comm_world_rank(comm, e->source),
+        .tag = e->tag == MPI_ANY_TAG ? XY_VJOB_ANY : e->tag,
+        .bytes = room};
+}
+
+static void start_receive(mpi_rank_t *self, mpi_request_t *request)
+{
+    xy_vjob_p2p_t p2p = wanted(&request->entry.envelope, request->comm, request->bytes);
+
+    virtual_enter(self);
+    request->engine = xy_vjob_irecv(virtual.job, self->world, &p2p, request);
+    if (request->engine == NULL)
+        virtual_fail();
+    virtual_leave(self);
+}
+
+static void receive_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *message)
+{
+    virtual_enter(self);
+    request->engine =
+        xy_vjob_imrecv(virtual.job, self->world, (xy_vmsg_t *)(void *)message->data, request);
+    if (request->engine == NULL)
+        virtual_fail();
+    xy_free(message);
+    virtual_leave(self);
+}
+
+/* ---- Waiting ---- */
+
+static bool is_pending(const mpi_request_t *request)
+{
+    return request != mpi_request_of(MPI_REQUEST_NULL) && request->is_active && !request->is_done;
+}
+
+static xy_vreq_t *vreq_of(const mpi_request_t *request)
+{
+    if (request->kind == XMPI_KIND_GENERALIZED)
+        return NULL;
+    if (request->kind == XMPI_KIND_COLL)
+        return ((virtual_part_t *)request->engine)->request;
+    if (request->kind == XMPI_KIND_SEND)
+        return ((virtual_send_t *)request->engine)->request;
+    return request->engine;
+}
+
+/* The job has it over: so is the request. */
+static void finish(mpi_request_t *request)
+{
+    xy_vreq_t *over = vreq_of(request);
+    xy_vjob_status_t status = {0};
+
+    request->is_waited = false;
+    if (request->kind == XMPI_KIND_COLL) {
+        virtual_part_finish(request->engine);
+    } else {
+        xy_vjob_status(virtual.job, over, &status);
+        request->completion.is_cancelled = status.is_cancelled;
+    }
+    if (request->kind == XMPI_KIND_SEND)
+        send_over(request->engine, status.is_cancelled);
+    else
+        xy_vjob_release(virtual.job, over);
+    request->engine = NULL;
+    mpi_request_complete(request);
+}
+
+/* Those parts of a whole that are over; the last one ends it. */
+static void finish_parts(mpi_request_t **link)
+{
+    bool is_end;
+
+    while (*link != NULL) {
+        mpi_request_t *part = *link;
+
+        if (!xy_vjob_is_done(virtual.job, vreq_of(part))) {
+            link = &part->next_free;
+            continue;
+        }
+        *link = part->next_free;
+        is_end = *link == NULL;
+        finish(part);
+        if (is_end)
+            return; /* the whole may be gone, and its list with it */
+    }
+}
+
+static void sweep(mpi_request_t *const *requests, int count)
+{
+    for (int i = 0; i < count; i++) {
+        mpi_request_t **parts;
+
+        if (!is_pending(requests[i]))
+            continue;
+        parts = mpi_multi_request_parts(requests[i]);
+        if (parts != NULL) {
+            requests[i]->is_waited = false;
+            finish_parts(parts);
+        } else if (vreq_of(requests[i]) != NULL &&
+                   xy_vjob_is_done(virtual.job, vreq_of(requests[i]))) {
+            finish(requests[i]);
+        }
+    }
+}
+
+/* What the job has to wait for: a list that is on the stack as long as it is short. */
+typedef struct {
+    xy_vreq_t **all;
+    size_t count, room;
+    xy_vreq_t *few[FEW];
+} list_t;
+
+static void add(list_t *list, xy_vreq_t *request)
+{
+    if (request == NULL)
+        return;
+    if (list->count == list->room) {
+        xy_vreq_t **more = xy_malloc(2 * list->room * sizeof(xy_vreq_t *));
+
+        if (more == NULL) {
+            xy_fail_memory("waiting for messages");
+            virtual_fail();
+        }
+        memcpy(more, list->all, list->count * sizeof(*more));
+        if (list->all != list->few)
+            xy_free(list->all);
+        list->all = more;
+        list->room *= 2;
+    }
+    list->all[list->count++] = request;
+}
+
+static void gather(list_t *list, mpi_request_t *const *requests, int count)
+{
+    list->all = list->few;
+    list->count = 0;
+    list->room = FEW;
+    for (int i = 0; i < count; i++) {
+        mpi_request_t **parts;
+
+        if (!is_pending(requests[i]))
+            continue;
+        parts = mpi_multi_request_parts(requests[i]);
+        if (parts == NULL)
+            add(list, vreq_of(requests[i]));
+        for (mpi_request_t *part = parts ? *parts : NULL; part != NULL; part = part->next_free)
+            add(list, vreq_of(part));
+    }
+}
+
+static void list_cleanup(list_t *list)
+{
+    if (list->all != list->few)
+        xy_free(list->all);
+}
+
+static int count_pending(mpi_request_t *const *requests, int count)
+{
+    int pending = 0;
+
+    for (int i = 0; i < count; i++)
+        pending += is_pending(requests[i]);
+    return pending;
+}
+
+/* A request of the program's own (MPI_Grequest_start) is over when it says so: until then the rank
+ * looks again and again. */
+static void await_all(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
+{
+    int most = any ? count_pending(requests, count) - 1 : 0; /* may be left */
+    list_t list;
+
+    do {
+        gather(&list, requests, count);
+        if (list.count == 0)
+            virtual_look(self);
+        else if (!xy_vjob_wait(virtual.job, self->world, list.all, list.count,
+                               any ? XY_VJOB_ONE : XY_VJOB_ALL))
+            virtual_give_way(self);
+        list_cleanup(&list);
+        sweep(requests, count);
+    } while (count_pending(requests, count) > most);
+}
+
+static void wait_for(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
+{
+    virtual_enter(self);
+    await_all(self, requests, count, any);
+    self->wait_count = 0;
+    virtual_leave(self);
+}
+
+static void test_for(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
+{
+    list_t list;
+
+    virtual_enter(self);
+    gather(&list, requests, count);
+    if (list.count == 0)
+        virtual_look(self);
+    else if (!xy_vjob_test(virtual.job, self->world, list.all, list.count,
+                           any ? XY_VJOB_ONE : XY_VJOB_ALL))
+        virtual_give_way(self);
+    if (list.count > 0 && xy_vjob_flag(virtual.job, self->world))
+        sweep(requests, count);
+    list_cleanup(&list);
+    virtual_leave(self);
+}
+
+/* ---- The rest ---- */
+
+static void describe(mpi_message_t *m, const xy_vjob_status_t *status)
+{
+    const virtual_send_t *s = status->send_data;
+
+    m->entry.envelope = s->envelope;
+    m->bytes = s->bytes;
+    m->sender = NULL;
+}
+
+static mpi_message_t *take(const mpi_rank_t *self, const xy_vjob_status_t *status)
+{
+    mpi_message_t *m = xy_malloc(sizeof(*m));
+
+    if (m == NULL) {
+        xy_fail_memory("taking a message");
+        virtual_fail();
+    }
+    describe(m, status);
+    m->data = (char *)(void *)xy_vjob_taken(virtual.job, self->world);
+    return m;
+}
+
+static mpi_message_t *probe(mpi_rank_t *self, const xy_envelope_t *envelope, mpi_comm_t *comm,
+                            bool waits, bool takes)
+{
+    xy_vjob_p2p_t p2p = wanted(envelope, comm, 0);
+    mpi_message_t *found = NULL;
+    xy_vjob_status_t status;
+
+    virtual_enter(self);
+    if (!xy_vjob_probe(virtual.job, self->world, &p2p, waits, takes))
+        virtual_give_way(self);
+    if (xy_vjob_flag(virtual.job, self->world)) {
+        xy_vjob_found(virtual.job, self->world, &status);
+        found = takes ? take(self, &status) : &virtual.ranks[self->world].found;
+        if (!takes)
+            describe(found, &status);
+    }
+    virtual_leave(self);
+    return found;
+}
+
+static void cancel(mpi_rank_t *self, mpi_request_t *request)
+{
+    virtual_enter(self);
+    if (!xy_vjob_cancel(virtual.job, self->world, vreq_of(request)))
+        virtual_give_way(self);
+    virtual_leave(self);
+}
+
+/* The program gave the handle up. Nothing of a send is needed any more; a receive ends when its
+ * data has come. */
+static void free_request(mpi_request_t *request)
+{
+    if (request->kind != XMPI_KIND_SEND && request->kind != XMPI_KIND_RECV)
+        return;
+    if (request->kind == XMPI_KIND_SEND)
+        send_over(request->engine, false);
+    else
+        xy_vjob_release(virtual.job, request->engine);
+    request->engine = NULL;
+    if (request->kind == XMPI_KIND_SEND)
+        mpi_request_complete(request);
+}
+
+const mpi_p2p_engine_t virtual_messages = {.send = start_send,
+                                           .receive = start_receive,
+                                           .receive_message = receive_message,
+                                           .wait = wait_for,
+                                           .test = test_for,
+                                           .probe = probe,
+                                           .cancel = cancel,
+                                           .free = free_request};

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Between the files of the part. */
+#ifndef XY_MPI_VIRTUAL_PRIVATE_H
+#define XY_MPI_VIRTUAL_PRIVATE_H
+
+#include "mpi/coll/coll.h"
+#include "mpi/virtual/virtual.h"
+
+typedef struct {
+    double ahead;     /* seconds that its code took, and that the job has not been told of */
+    int64_t measured; /* timed: processor time when the program's code began to run, ns */
+    bool has_turn;
+    int sends;           /* since it last gave way to others */
+    mpi_message_t found; /* what its last probe found */
+} virtual_rank_t;
+
+typedef struct {
+    const virtual_config_t *config;
+    xy_vjob_t *job;
+    mpi_worker_t *worker;
+    xy_fiber_t *driver;
+    virtual_rank_t *ranks; /* [size] */
+    xy_trace_t *trace;
+    void (*stuck)(void); /* reports, and ends the process */
+} virtual_t;
+
+extern virtual_t virtual;
+
+/* ---- Turns (drive.c) ---- */
+
+/* Around everything that a rank asks of the job: its code has run until now, and runs again. */
+void virtual_enter(mpi_rank_t *self);
+void virtual_leave(mpi_rank_t *self);
+/* A call of the job was false: others go on until it is the rank's turn again. */
+void virtual_give_way(mpi_rank_t *self);
+/* A call of the job failed, and has said why. */
+void virtual_fail(void) __attribute__((noreturn));
+/* As mpi_clock_t.look. */
+void virtual_look(mpi_rank_t *self);
+
+/* ---- Times of another run (times.c) ---- */
+
+xy_status_t virtual_times_read(const char *path, int size);
+/* Seconds that the code of the rank took before the call that it makes now. */
+double virtual_times_before(int rank, const char *name);
+
+/* ---- Messages (messages.c) ---- */
+
+extern const struct mpi_p2p_engine virtual_messages;
+/* Callbacks of the job. */
+void virtual_capture(void *owner, void *send_data);
+void virtual_copy(void *owner, void *send_data, void *receive_data);
+void virtual_drop(void *owner, void *send_data);
+
+/* ---- Collectives (colls.c) ---- */
+
+/* One member's part of a collective: the `engine` of its request. */
+typedef struct {
+    struct virtual_coll *coll;
+    xy_vreq_t *request;
+    coll_call_t *call;
+} virtual_part_t;
+
+extern const coll_engine_ops_t virtual_colls;
+/* The part of a member is over: it takes its data. */
+void virtual_part_finish(virtual_part_t *part);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a run in virtual time took. */
+#include "mpi/virtual/private.h"
+
+static const char *library_name(void)
+{
+    return virtual.config->job.library != NULL ? virtual.config->job.library : "xylem";
+}
+
+void mpi_virtual_say(FILE *file)
+{
+    xy_vjob_totals_t t;
+    char bytes[32], seconds[32];
+
+    xy_vjob_totals(virtual.job, &t);
+    fprintf(
+        file,
+        "mpiexec: virtual time: %s on %s, %d ranks; %llu messages with %s, %llu of them in %llu "
+        "collectives\n",
+        xy_format_seconds(xy_vjob_end(virtual.job), seconds), virtual.config->job.machine->name,
+        mpi_job->size, (unsigned long long)(t.messages + t.coll_messages),
+        xy_format_size(t.bytes + t.coll_bytes, bytes), (unsigned long long)t.coll_messages,
+        (unsigned long long)t.collectives);
+}
+
+static void print_totals(xy_json_t *json)
+{
+    xy_vjob_totals_t t;
+
+    xy_vjob_totals(virtual.job, &t);
+    xy_json_double(json, "time", xy_vjob_end(virtual.job));
+    xy_json_int(json, "messages", (int64_t)(t.messages + t.coll_messages));
+    xy_json_int(json, "bytes", (int64_t)(t.bytes + t.coll_bytes));
+    xy_json_int(json, "point_to_point_messages", (int64_t)t.messages);
+    xy_json_int(json, "point_to_point_bytes", (int64_t)t.bytes);
+    xy_json_int(json, "collectives", (int64_t)t.collectives);
+    xy_json_int(json, "events", (int64_t)t.events);
+}
+
+static void print_process(xy_json_t *json, int32_t p)
+{
+    xy_vjob_proc_t of;
+
+    xy_vjob_proc(virtual.job, p, &of);
+    xy_json_begin_object(json, NULL);
+    xy_json_int(json, "core", virtual.config->job.core_of[p]);
+    xy_json_double(json, "end", of.end);
+    xy_json_double(json, "compute", of.compute);
+    xy_json_double(json, "communication", of.communication);
+    xy_json_double(json, "idle", of.idle);
+    xy_json_int(json, "messages", (int64_t)of.messages);
+    xy_json_int(json, "bytes", (int64_t)of.bytes);
+    xy_json_end(json);
+}
+
+void mpi_virtual_print_json(FILE *file)
+{
+    xy_json_t json;
+
+    xy_json_init(&json, file, true);
+    xy_json_begin_object(&json, NULL);
+    xy_json_string(&json, "machine", virtual.config->job.machine->name);
+    xy_json_string(&json, "library", library_name());
+    xy_json_int(&json, "ranks", mpi_job->size);
+    print_totals(&json);
+    xy_json_begin_array(&json, "processes");
+    for (int32_t p = 0; p < mpi_job->size; p++)
+        print_process(&json, p);
+    xy_json_end(&json);
+    xy_json_end(&json);
+}
+
+xy_status_t mpi_virtual_monitor(mpi_job_t *job)
+{
+    xy_vec_t pairs = XY_VEC_INIT(xy_vjob_pair_t);
+    xy_status_t st = xy_vjob_matrix(virtual.job, &pairs);
+
+    for (size_t i = 0; i < pairs.count; i++) {
+        const xy_vjob_pair_t *p = &XY_VEC_AT(&pairs, xy_vjob_pair_t, i);
+
+        if (p->coll_messages > 0 && job->ranks[p->from].monitor != NULL)
+            mpi_monitor_add_many(&job->ranks[p->from], p->to, job->ranks[0].comm_world->context,
+                                 p->coll_messages, p->coll_bytes);
+    }
+    xy_vec_cleanup(&pairs);
+    return st;
+}
+
+xy_status_t mpi_virtual_finish_trace(void)
+{
+    xy_trace_t *trace = virtual.trace;
+
+    virtual.trace = NULL;
+    return trace != NULL ? xy_trace_close(trace) : XY_OK;
+}

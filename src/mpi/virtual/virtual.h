@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Virtual time: the ranks of a job are the processes of a simulated one (sim/job.h).
+ *
+ * The program runs as it is, on one worker; what its messages and collectives cost, and in which
+ * order they meet, is what the simulated job says. Its event loop runs in a fiber of its own, the
+ * driver, and is the scheduler: it lets one rank go on at a time, which runs until a call has to
+ * wait for the clock.
+ *
+ *   driver: xy_vjob_run -> run(p): ready the fiber of p, park     (drive.c)
+ *   rank p: ... xy_vjob_wait is false: ready the driver, park
+ *
+ * What the rest of the library asks for comes through three tables: the clock of the job
+ * (runtime/clock.h), the engine of messages (p2p/engine.h) and that of collectives (coll.h).
+ *
+ *   drive.c     the driver, turns, the clock, what code costs
+ *   messages.c  point to point: requests, data, probes
+ *   colls.c     collectives and agreements; data.h their data
+ *   kernels.c   functions whose time is known
+ *   times.c     the times of a run that was traced
+ *   report.c    what the run took
+ */
+#ifndef XY_MPI_VIRTUAL_VIRTUAL_H
+#define XY_MPI_VIRTUAL_VIRTUAL_H
+
+#include "mpi/runtime/runtime.h"
+#include "sim/sim.h"
+
+/* What the code of ranks between calls costs. */
+typedef enum {
+    VIRTUAL_COMPUTE_NONE,  /* nothing */
+    VIRTUAL_COMPUTE_TIMED, /* its processor time here, times `factor` */
+    VIRTUAL_COMPUTE_MODEL, /* kernels by their models; the rest nothing */
+    VIRTUAL_COMPUTE_TRACE, /* what it took in a run that was traced */
+} virtual_compute_t;
+
+/* A function of another library that takes so long, whatever it takes here. */
+typedef struct {
+    const char *name;
+    double seconds;
+} virtual_call_t;
+
+/* A look at a clock takes so long, seconds. */
+#define VIRTUAL_CLOCK_SECONDS 25e-9
+
+typedef struct virtual_config {
+    xy_vjob_config_t job; /* all but the callbacks and the trace */
+    virtual_compute_t compute;
+    double factor;
+    const char *const *cluster_of; /* [ranks]: for the models; NULL: its machine has none */
+    const virtual_call_t *calls;
+    size_t call_count;
+    const char *times;         /* the trace to take times from, or NULL */
+    const char *trace, *title; /* a file to write, or NULL */
+} virtual_config_t;
+
+/* For the symbols of programs: `found`, or a stub that charges what the function takes. */
+void mpi_virtual_set_kernels(const virtual_config_t *config);
+void *mpi_virtual_substitute(const char *name, void *found);
+
+/* The run is over: what it took, as text for people, or as JSON. */
+void mpi_virtual_say(FILE *file);
+void mpi_virtual_print_json(FILE *file);
+/* What collectives sent becomes part of what the monitor has counted. */
+xy_status_t mpi_virtual_monitor(mpi_job_t *job);
+/* The trace is complete. Nothing to do without one. */
+xy_status_t mpi_virtual_finish_trace(void);
+
+extern const mpi_layer_t mpi_virtual_layer;
+
+#endif

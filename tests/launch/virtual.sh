@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# Jobs in virtual time: clocks, costs, reports, and that two runs are the same.
+. "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
+
+build virtual -lm
+node='node:2(latency=2us bandwidth=10GB/s) core:2'
+
+# Clocks and sleeps: hours pass in no time. Loops that poll end.
+run 0 --virtual core:4 --compute none -n 3 ./virtual clocks sleeps clocks polling data
+quiet
+run 0 --virtual core:4 --compute timed -n 3 ./virtual data
+quiet
+run 0 --virtual "$node" --compute none --place packed -n 4 ./virtual sleeps polling data
+quiet
+run 0 --virtual core:2 --oversubscribe --compute none -n 7 ./virtual data
+quiet
+
+# What a message costs: o = 100 ns at either end, latency 100 ns, copies at 8 GB/s; above 4 KiB the
+# receiver copies alone. Between nodes there are two links of 2 us and 10 GB/s.
+run 0 --virtual core:2 --compute none -n 2 ./virtual ping:0 ping:800 ping:8000
+same "$out" "ping 0 600.00 ns
+ping 800 1000.00 ns
+ping 8000 2600.00 ns"
+run 0 --virtual "$node" --compute none --place packed -n 3 ./virtual ping:0 ping:800
+same "$out" "ping 0 8400.00 ns
+ping 800 8960.00 ns"
+
+# Receives from any rank take messages in the order of virtual time, and so does the output.
+run 0 --virtual core:8 --compute none -n 4 ./virtual order
+[ "$out" = "from 3 at 1.0
+from 2 at 2.0
+from 1 at 3.0" ] || die "order: $out"
+
+# Two runs are the same, to the last bit, on any number of cores.
+for workers in 1 2; do
+    run 0 --virtual "$node" --compute none --oversubscribe --workers $workers --json $workers.json \
+        --trace $workers.xyt -n 9 ./virtual data order time
+    quiet
+    printf '%s\n' "$out" >$workers.txt
+done
+cmp 1.json 2.json || die "the numbers differ"
+cmp 1.txt 2.txt || die "the output differs"
+cmp 1.xyt 2.xyt || die "the traces differ"
+grep -q '"time": [0-9.]*' 1.json || die "no time: $(cat 1.json)"
+expect 0 "$XYLEM" view --chrome 1.chrome 1.xyt
+grep -q MPI_Bcast 1.chrome || die "the trace has no calls"
+
+# Reports.
+run 1 --virtual core:4 --compute none -n 3 ./virtual deadlock
+[[ $err == *deadlock* && $err == *'MPI_Recv from rank 1, tag 9'* ]] || die "deadlock: $err"
+run 1 --virtual core:4 --compute none -n 2 ./virtual disagree
+[[ $err == *'ranks disagree about collective'*MPI_Bcast* ]] || die "disagree: $err"
+run 0 --virtual haswell8x32 --compute none -v -n 2 ./virtual barrier
+[[ $err == *'virtual time: '*' on haswell8x32, 2 ranks'* ]] || die "-v: $err"
+[[ $err == *"rank 0 runs './virtual' on core 0 of haswell8x32"* ]] || die "-v: $err"
+
+# Messages of collectives are those of the algorithm.
+run 0 --virtual core:4 --compute none --monitor monitor -n 4 ./virtual data
+[ -s monitor/traffic.xml ] || ls monitor/* >/dev/null || die "nothing was counted"
+
+# What code costs: calls by their name, and the times of a real run.
+run 0 --virtual core:4 --compute none --compute-call cos=2ms,sin=1s -n 1 ./virtual time cos time
+[ "$out" = "rank 0 ends at 0.000000025
+0.540
+rank 0 ends at 0.002000050" ] || die "compute-call: $out"
+run 0 --trace real.xyt -n 2 ./virtual data
+run 0 --virtual core:4 --compute trace:real.xyt --json traced.json -n 2 ./virtual data
+grep -q '"compute": 0\.[0-9]*[1-9]\|"compute": [0-9.]*e-' traced.json || die "$(cat traced.json)"
+
+# One block for all ranks instead of 64 times 8 MiB.
+run 0 --virtual core:64 --compute none --share-data 1M -n 64 ./virtual memory
+[ "${out% MiB}" -lt 200 ] || die "the memory is not shared: $out"
+
+# Mistakes.
+run 2 --virtual core:4 -n 5 ./virtual
+[[ $err == *'5 ranks on '*' 4 cores'*--oversubscribe* ]] || die "$err"
+run 2 --virtual core:4 --compute half -n 2 ./virtual
+[[ $err == *"--compute 'half'"* ]] || die "$err"
+run 2 --virtual core:4 --compute model -n 2 ./virtual
+[[ $err == *--costs* ]] || die "$err"
+run 2 --virtual core:4 --compute-call cos -n 2 ./virtual
+[[ $err == *'NAME=TIME'* ]] || die "$err"
+run 1 --virtual core:4 --compute trace:real.xyt -n 3 ./virtual
+[[ $err == *'real.xyt has no call of rank 2'* ]] || die "$err"
+run 1 --virtual core:4 --compute trace:virtual -n 2 ./virtual
+run 1 --virtual nosuch -n 2 ./virtual
+[[ $err == *"'nosuch' is not a machine"* ]] || die "$err"
+run 1 --virtual 'node:2 core:2' --place packed -n 4 ./virtual ping:8
+[[ $err == *'gives no latency and bandwidth'* ]] || die "$err"
+run 1 --virtual core:4 -n 2 /bin/true
+[[ $err == *'does not use MPI'* ]] || die "$err"
