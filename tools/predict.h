@@ -9,7 +9,7 @@
 typedef struct {
     const char *machine, *hosts, *place, *progress, *comm_cores, *library, *algorithm, *costs;
     const char *html, *trace, *matrix, *csv, *svg, *what_if;
-    xy_vec_t arg, assume, cost, sweep;
+    xy_vec_t arg, assume, cost, sweep, includes, defines, kernels;
     double cost_all;
     uint64_t eager;
     long procs, limit, lines;
@@ -20,7 +20,9 @@ typedef struct {
 typedef struct {
     const predict_values_t *v;
     const char *name; /* of the program */
-    xy_program_t *program;
+    const xy_program_t *program;
+    xy_program_t *read; /* where it was read; or */
+    xy_scan_t *scan;    /* made from C */
     xy_machine_t *machine;
     xy_costs_t *costs; /* or NULL */
     xy_cores_t cores;
@@ -40,7 +42,9 @@ typedef struct {
     bool has_path, has_matrix;
 } predict_case_t;
 
-xy_status_t predict_load(predict_t *p, const predict_values_t *v);
+/* A description, or C sources. */
+xy_status_t predict_read(predict_t *p, int count, char **paths);
+xy_status_t predict_load(predict_t *p);
 void predict_cleanup(predict_t *p);
 xy_status_t predict_run(const predict_t *p, const predict_case_t *c,
                         xy_prediction_t **prediction_p);

@@ -31,12 +31,11 @@ static xy_status_t find_leaves(predict_t *p)
     return XY_OK;
 }
 
-xy_status_t predict_load(predict_t *p, const predict_values_t *v)
+xy_status_t predict_load(predict_t *p)
 {
+    const predict_values_t *v = p->v;
     xy_status_t st;
 
-    p->v = v;
-    p->speed = 1;
     st = xy_machine_load(v->machine, &p->machine);
     if (st == XY_OK)
         st = xy_cores_init(&p->cores, p->machine);
@@ -53,7 +52,8 @@ void predict_cleanup(predict_t *p)
     xy_cores_cleanup(&p->cores);
     xy_machine_destroy(p->machine);
     xy_costs_destroy(p->costs);
-    xy_program_destroy(p->program);
+    xy_program_destroy(p->read);
+    xy_scan_free(p->scan);
 }
 
 /* ---- Places ---- */

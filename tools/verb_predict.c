@@ -26,6 +26,12 @@ static const xy_option_t options[] = {
     {"assume", 0, XY_OPT_LIST, "NAME=VALUE", AT(assume),
      .help = "a value that the description lists as unknown: a C expression of what is known at "
              "that line"},
+    {"include", 'I', XY_OPT_LIST, "DIR", AT(includes), .complete = "directory",
+     .help = "of C sources: look for headers there, too"},
+    {"define", 'D', XY_OPT_LIST, "NAME[=VALUE]", AT(defines),
+     .help = "of C sources: define a macro"},
+    {"kernel", 0, XY_OPT_LIST, "NAME", AT(kernels),
+     .help = "of C sources: this function is a compute kernel, as for 'xylem scan'"},
     {"costs", 'c', XY_OPT_STRING, "FILE", AT(costs), .complete = "file",
      .help = "models of kernels and messages, from 'xylem calibrate'"},
     {"cost", 0, XY_OPT_LIST, "NAME=TIME", AT(cost),
@@ -142,7 +148,6 @@ static xy_status_t place_and_run(const predict_t *p, predict_case_t *k, int32_t 
     xy_free(*core_of_p);
     *core_of_p = core_of;
     k->core_of = core_of;
-    k->trace = p->v->trace;
     st = predict_run(p, k, &r);
     if (st != XY_OK)
         return st;
@@ -256,18 +261,18 @@ static char *program_name(const char *path)
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     const predict_values_t *v = values;
-    predict_t p = {0};
+    predict_t p = {.v = v, .speed = 1};
     char *name = program_name(argv[0]);
     xy_status_t st = name != NULL ? XY_OK : xy_fail_memory("predicting");
 
-    (void)command, (void)argc;
+    (void)command;
     p.name = name;
     if (st == XY_OK && v->sweep.count == 0 && (v->csv != NULL || v->svg != NULL))
         st = xy_fail(XY_EUSAGE, "%s is for --sweep", v->csv != NULL ? "--csv" : "--svg");
     if (st == XY_OK)
-        st = xy_program_read(argv[0], &p.program);
+        st = predict_read(&p, argc, argv);
     if (st == XY_OK)
-        st = predict_load(&p, v);
+        st = predict_load(&p);
     if (st == XY_OK)
         st = v->sweep.count > 0 ? predict_sweep(&p) : run_one(&p);
     predict_cleanup(&p);
@@ -277,7 +282,8 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 
 static const char description[] =
     "Predict how long a program takes on a machine, from its description: XML that people can read "
-    "and write, with one element per C statement that steers messages and kernels. Every process "
+    "and write, with one element per C statement that steers messages and kernels. C sources are "
+    "described first, as by 'xylem scan'. Every process "
     "walks the description with its rank and the program's arguments; its messages, collectives "
     "and kernels cost what the machine and the models say, and wait for each other as they would. "
     "Nothing is run, and equal input gives equal times, to the last bit.\n"
@@ -299,13 +305,13 @@ static const char examples[] =
 const xy_command_t verb_predict = {
     .name = "predict",
     .summary = "say how long a program will take, before it runs",
-    .synopsis = "DESCRIPTION",
+    .synopsis = "DESCRIPTION.xml|FILE.c...",
     .description = description,
     .examples = examples,
     .options = options,
     .values_size = sizeof(predict_values_t),
     .positional_min = 1,
-    .positional_max = 1,
+    .positional_max = -1,
     .complete = "file",
     .run = run,
 };

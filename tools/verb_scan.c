@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "program/program.h"
+#include "scan_include.h"
 #include "verbs.h"
 
 typedef struct {
@@ -72,22 +73,6 @@ static const char *const *names(const xy_vec_t *list)
     return v->data;
 }
 
-/* Where this command has its mpi.h: beside the directory that it is in, in an installed tree and in
- * a build tree. */
-static xy_status_t find_include(char **include_p)
-{
-    char *path = realpath("/proc/self/exe", NULL), *slash;
-
-    for (int up = 0; up < 2 && path != NULL; up++) {
-        slash = strrchr(path, '/');
-        if (slash != NULL)
-            *slash = '\0';
-    }
-    *include_p = path != NULL ? xy_sprintf("%s/include", path) : NULL;
-    free(path);
-    return *include_p != NULL ? XY_OK : xy_fail_memory("scanning a program");
-}
-
 static xy_status_t print(const values_t *v, xy_scan_t *scan)
 {
     xy_scan_style_t style = isatty(STDOUT_FILENO) ? XY_SCAN_COLOUR : XY_SCAN_PLAIN;
@@ -121,7 +106,7 @@ static xy_status_t run(const xy_command_t *command, const void *values_p, int ar
 
     (void)command;
     if (st == XY_OK)
-        st = find_include(&include);
+        st = scan_find_include(&include);
     o.flags = (const char *const *)flags;
     o.include = include;
     if (st == XY_OK)

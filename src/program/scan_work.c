@@ -404,7 +404,8 @@ static bool find_in(xy_scan_t *scan, scan_stmt_t *s)
             continue;
         }
         if (!is_loop(s) || s->is_kept) {
-            has_changed |= find_in(scan, s->body) | find_in(scan, s->other);
+            has_changed |= find_in(scan, s->body);
+            has_changed |= find_in(scan, s->other);
             continue;
         }
         if (s->work != NULL)

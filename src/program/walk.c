@@ -173,6 +173,22 @@ static void run(void *owner, int32_t proc)
     }
 }
 
+walk_data_t *walk_data_new(walker_t *w, uint64_t address, uint64_t bytes)
+{
+    walk_data_t *d = xy_calloc(1, sizeof(*d));
+
+    if (d == NULL) {
+        process_fail_memory(&w->process);
+        return NULL;
+    }
+    *d = (walk_data_t){.from = w, .address = address, .bytes = bytes, .next = w->walk->data};
+    d->link = &w->walk->data;
+    if (d->next != NULL)
+        d->next->link = &d->next;
+    w->walk->data = d;
+    return d;
+}
+
 static void capture(void *owner, void *send_data)
 {
     walk_data_t *d = send_data;
@@ -196,6 +212,9 @@ static void drop(void *owner, void *send_data)
     (void)owner;
     if (d == NULL)
         return;
+    *d->link = d->next;
+    if (d->next != NULL)
+        d->next->link = d->link;
     xy_free(d->data);
     xy_free(d);
 }
@@ -361,6 +380,8 @@ xy_status_t walk_run(walk_t *walk)
 void walk_cleanup(walk_t *walk)
 {
     xy_vjob_destroy(walk->job);
+    while (walk->data != NULL) /* of messages that were never received */
+        drop(walk, walk->data);
     for (int32_t r = 0; walk->walkers != NULL && r < walk->procs; r++)
         walker_cleanup(&walk->walkers[r]);
     for (walk_comm_t *comm = walk->comms; comm != NULL; comm = comm->next) {

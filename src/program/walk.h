@@ -68,11 +68,12 @@ typedef struct {
     uint64_t element; /* bytes of it */
 } walk_type_t;
 
-/* The data of a send that is kept: from capture to copy. */
-typedef struct {
+/* One side of a message whose data is kept, until both have met. */
+typedef struct walk_data {
     walker_t *from;
     uint64_t address, bytes;
-    uint8_t *data; /* once captured */
+    uint8_t *data;                  /* of a send, once captured */
+    struct walk_data *next, **link; /* all there are */
 } walk_data_t;
 
 typedef enum { WALK_SEND, WALK_RECEIVE, WALK_COLLECTIVE } walk_kind_t;
@@ -123,6 +124,7 @@ struct walk {
     xy_arena_t *arena; /* groups, grids */
     xy_vec_t models;   /* of walk_model_t, by the sites' `model` */
     uint32_t *labels;  /* for the trace: of each site */
+    walk_data_t *data;
     uint64_t kernel_calls;
     xy_status_t status;
 };
@@ -196,6 +198,9 @@ walk_request_t *walk_request_at(walker_t *w, int32_t index);
 /* Wait for some that are pending; true: over. The same again after false. */
 bool walk_wait(walker_t *w, const int32_t *requests, int32_t count, bool any);
 void walk_request_free(walker_t *w, walk_request_t *r);
+
+/* The data of a message of this process; NULL: memory ran out (said). */
+walk_data_t *walk_data_new(walker_t *w, uint64_t address, uint64_t bytes);
 
 /* ---- Collectives ---- */
 

@@ -63,10 +63,9 @@ static bool start(walker_t *w, walk_request_t *r)
         return true;
     }
     if (r->buffer != 0) {
-        data = xy_calloc(1, sizeof(*data));
+        data = walk_data_new(w, r->buffer, r->p2p.bytes);
         if (data == NULL)
-            return process_fail_memory(&w->process);
-        *data = (walk_data_t){.from = w, .address = r->buffer, .bytes = r->p2p.bytes};
+            return false;
     }
     r->vreq = r->kind == WALK_SEND ? xy_vjob_isend(job, w->rank, &r->p2p, data)
                                    : xy_vjob_irecv(job, w->rank, &r->p2p, data);
