@@ -21,7 +21,7 @@ static const xy_option_t options[] = {
              "this machine)",
      .env = "XYLEM_MACHINE"},
     {"strategy", 's', XY_OPT_CHOICE, "NAME", offsetof(values_t, strategy), .help = "how to place",
-     .preset = "multisection", .table = XY_TABLE(xy_strategies)},
+     .preset = "auto", .table = XY_TABLE(xy_strategies)},
     {"metric", 0, XY_OPT_CHOICE, "METRIC", offsetof(values_t, metric),
      .help = "traffic by bytes (size), messages (msg), or the mean size of a message (avg)",
      .preset = "size", .choices = metrics},
@@ -188,6 +188,10 @@ static xy_status_t compare(const job_t *j)
             continue;
         }
         st = compute(j, s->name, &rows[count]);
+        if (st == XY_ELIMIT) { /* it has said so */
+            why[count] = "cannot place on this machine";
+            st = XY_OK;
+        }
     }
     if (st == XY_OK && j->v->json) {
         xy_json_t json;

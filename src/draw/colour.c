@@ -30,7 +30,7 @@ static const struct {
     {"prio", 5},         {"foresight", 6},   {"modular-ready", 7}, {"cache-oblivious", 8},
     {"multisection", 0}, {"packed", 1},      {"treematch", 2},     {"scotch", 3},
     {"metis", 4},        {"round-robin", 5}, {"bisection", 6},     {"random", 7},
-    {"mpipp", 8},
+    {"mpipp", 8},        {"auto", 0},
 };
 
 /* The next letter that counts, as a small one; 0 at the end. */

@@ -5,6 +5,7 @@
 
 typedef struct {
     const xy_problem_t *q;
+    uint32_t spare;
     place_cut_fn cut;
     void *arg;
     uint64_t *room_before; /* capacity of the leaves before each leaf */
@@ -50,26 +51,38 @@ static uint64_t largest_below(const walk_t *w, uint32_t node, uint64_t bound)
     return largest;
 }
 
-/* The children to use and their rooms; returns how many. One suffices: the smallest that does. */
+/* The smallest child that holds all, or the largest when there is to be spare room; UINT32_MAX:
+ * none does. */
+static uint32_t find_one(const walk_t *w, uint32_t node, uint32_t n)
+{
+    const xy_target_t *t = w->q->target;
+    uint64_t bound = UINT64_MAX, largest;
+
+    while ((largest = largest_below(w, node, bound)) >= n && (w->spare == 0 || bound == UINT64_MAX))
+        bound = largest;
+    for (uint32_t i = 0; bound != UINT64_MAX && i < t->child_count[node]; i++)
+        if (room_of(w, t->first_child[node] + i) == bound)
+            return t->first_child[node] + i;
+    return UINT32_MAX;
+}
+
+/* The children to use and their rooms; returns how many. */
 static uint32_t choose(const walk_t *w, uint32_t node, uint32_t n, uint32_t *chosen, uint64_t *room)
 {
     const xy_target_t *t = w->q->target;
     uint64_t bound = UINT64_MAX, have = 0, largest;
-    uint32_t count = 0;
+    uint32_t count = 0, spare = w->spare;
 
-    while ((largest = largest_below(w, node, bound)) >= n)
-        bound = largest;
-    if (bound != UINT64_MAX) {
-        for (uint32_t i = 0; count == 0; i++)
-            if (room_of(w, t->first_child[node] + i) == bound)
-                chosen[count++] = t->first_child[node] + i;
-        room[0] = bound;
-        return count;
+    chosen[0] = find_one(w, node, n);
+    if (chosen[0] != UINT32_MAX) {
+        room[0] = room_of(w, chosen[0]);
+        return 1;
     }
-    for (; have < n; bound = largest) {
-        largest = largest_below(w, node, bound);
-        for (uint32_t i = 0; i < t->child_count[node] && have < n; i++)
+    while ((largest = largest_below(w, node, bound)) > 0 && (have < n || spare > 0)) {
+        bound = largest;
+        for (uint32_t i = 0; i < t->child_count[node] && (have < n || spare > 0); i++)
             if (room_of(w, t->first_child[node] + i) == largest) {
+                spare -= have >= n;
                 chosen[count] = t->first_child[node] + i;
                 room[count++] = largest;
                 have += largest;
@@ -164,9 +177,10 @@ static xy_status_t visit(walk_t *w, const place_graph_t *g, const uint32_t *ids,
     return st;
 }
 
-xy_status_t place_cut_tree(const xy_problem_t *q, place_cut_fn cut, void *arg, uint32_t *leaf_of)
+xy_status_t place_cut_tree(const xy_problem_t *q, uint32_t spare, place_cut_fn cut, void *arg,
+                           uint32_t *leaf_of)
 {
-    walk_t w = {.q = q, .cut = cut, .arg = arg, .leaf_of = leaf_of};
+    walk_t w = {.q = q, .spare = spare, .cut = cut, .arg = arg, .leaf_of = leaf_of};
     uint32_t n = q->graph->n, *ids = xy_malloc(((size_t)n + 1) * sizeof(*ids));
     xy_status_t st = XY_ENOMEM;
 

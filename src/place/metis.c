@@ -13,6 +13,8 @@
 
 #if XYLEM_HAVE_METIS
 #include <metis.h>
+#include <pthread.h>
+#include <stdlib.h>
 
 /* The functions of the library, once it is loaded. */
 static struct {
@@ -28,29 +30,38 @@ static const place_symbol_t symbols[] = {
     {0},
 };
 
+/* METIS seeds rand() and draws from it: one at a time, and the program's own series goes on. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 static bool is_missing(void)
 {
     return !place_library_load(XYLEM_METIS_FILE, symbols);
 }
 
-/* Edge weights as whole numbers from 1 to a million: METIS takes no others. */
+/* Edge weights as whole numbers from 1 to a million: METIS takes no others, and adds them up in 32
+ * bits. */
 static void whole_weights(const place_graph_t *g, idx_t *weight)
 {
-    double most = 0;
+    double most = 0, sum = 0, scale;
 
-    for (uint32_t k = 0; k < g->first[g->n]; k++)
+    for (uint32_t k = 0; k < g->first[g->n]; k++) {
+        sum += g->w[k];
         if (g->w[k] > most)
             most = g->w[k];
+    }
+    scale = (double)(INT32_MAX / 4) / (sum / most) - 1;
+    scale = scale < 1 ? 1 : scale > 999999 ? 999999 : scale;
     for (uint32_t k = 0; k < g->first[g->n]; k++)
-        weight[k] = 1 + (idx_t)(g->w[k] / most * 999999);
+        weight[k] = 1 + (idx_t)(g->w[k] / most * scale);
 }
 
-static xy_status_t call(const place_graph_t *g, uint32_t parts, const uint64_t *room, uint64_t seed,
-                        idx_t *work, real_t *share, uint32_t *part_of)
+static xy_status_t call(const xy_problem_t *q, const place_graph_t *g, uint32_t parts,
+                        const uint64_t *room, idx_t *work, real_t *share, uint32_t *part_of)
 {
     idx_t n = (idx_t)g->n, one = 1, k = (idx_t)parts, cut, options[METIS_NOPTIONS];
     idx_t *first = work, *to = first + g->n + 1, *w = to + g->first[g->n], *part;
     real_t imbalance = 1.001f;
+    char state[256], *numbers;
     double total = 0;
     int rc;
 
@@ -67,11 +78,17 @@ static xy_status_t call(const place_graph_t *g, uint32_t parts, const uint64_t *
     for (uint32_t i = 0; i < parts; i++)
         share[i] = (real_t)((double)room[i] / total);
     metis.set_default_options(options);
-    options[METIS_OPTION_SEED] = (idx_t)(seed & 0x7fffffff);
+    options[METIS_OPTION_SEED] = (idx_t)(q->seed & 0x7fffffff);
+    pthread_mutex_lock(&lock);
+    numbers = initstate(1, state, sizeof(state));
     rc = (parts > 8 ? metis.part_graph_kway : metis.part_graph_recursive)(
         &n, &one, first, to, NULL, NULL, w, &k, share, &imbalance, options, &cut, part);
+    setstate(numbers);
+    pthread_mutex_unlock(&lock);
     if (rc != METIS_OK)
-        return rc == METIS_ERROR_MEMORY ? XY_ENOMEM : xy_fail(XY_EINVAL, "METIS refused the graph");
+        return rc == METIS_ERROR_MEMORY ? XY_ENOMEM
+               : q->is_trial            ? XY_EINVAL
+                                        : xy_fail(XY_EINVAL, "METIS refused the graph");
     for (uint32_t i = 0; i < g->n; i++)
         part_of[i] = (uint32_t)part[i];
     return XY_OK;
@@ -91,7 +108,7 @@ static xy_status_t cut(void *arg, const place_graph_t *g, const uint32_t *ids, u
             part_of[v] = 0;
         st = XY_OK;
     } else if (work != NULL && share != NULL) {
-        st = call(g, parts, room, q->seed, work, share, part_of);
+        st = call(q, g, parts, room, work, share, part_of);
     }
     xy_free(work);
     xy_free(share);
@@ -102,7 +119,7 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
 {
     if (is_missing())
         return place_library_fail("metis", XYLEM_METIS_FILE);
-    return place_cut_tree(q, cut, (void *)(uintptr_t)q, leaf_of);
+    return place_cut_tree(q, 0, cut, (void *)(uintptr_t)q, leaf_of);
 }
 
 #else

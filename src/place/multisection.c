@@ -25,7 +25,7 @@
 
 /* Processes: between which two starts are tried, and from which on time counts more than the last
  * percent. */
-enum { TINY = 128, SMALL = 2000, LARGE = 50000 };
+enum { TINY = 128, SMALL = 2000, LARGE = PLACE_LARGE };
 
 static xy_status_t cut(void *arg, const place_graph_t *g, const uint32_t *ids, uint32_t parts,
                        const uint64_t *room, uint32_t *part_of)
@@ -35,7 +35,8 @@ static xy_status_t cut(void *arg, const place_graph_t *g, const uint32_t *ids, u
 }
 
 /* The cuts down the tree alone, without exchanges; `faithful` as in place_bisector_t. */
-static xy_status_t multisect(const xy_problem_t *q, double faithful, uint32_t *leaf_of)
+static xy_status_t multisect(const xy_problem_t *q, uint32_t spare, double faithful,
+                             uint32_t *leaf_of)
 {
     place_bisector_t b;
     xy_status_t st = place_bisector_init(&b, q->graph->n, q->seed);
@@ -43,7 +44,7 @@ static xy_status_t multisect(const xy_problem_t *q, double faithful, uint32_t *l
     if (st != XY_OK)
         return st;
     b.faithful = faithful;
-    st = place_cut_tree(q, cut, &b, leaf_of);
+    st = place_cut_tree(q, spare, cut, &b, leaf_of);
     place_bisector_cleanup(&b);
     return st;
 }
@@ -52,29 +53,6 @@ static xy_status_t cut_grid_pattern(void *arg, const place_graph_t *g, const uin
                                     uint32_t parts, const uint64_t *room, uint32_t *part_of)
 {
     return place_grid_pattern_cut(arg, g, ids, parts, room, part_of);
-}
-
-static xy_status_t refine(const xy_problem_t *q, uint64_t seed, uint32_t *leaf_of)
-{
-    uint32_t sweeps = q->graph->n > LARGE ? 1 : 8;
-
-    if (q->target->dimensions > 0)
-        return place_refine_grid(q->graph, q->target, sweeps, q->objective == XY_OBJECTIVE_WEIGHTED,
-                                 leaf_of);
-    return place_refine_tree(q->graph, q->target, q->capacity, q->height, sweeps, seed, leaf_of);
-}
-
-static double cost_of(const xy_problem_t *q, const uint32_t *leaf_of)
-{
-    const place_graph_t *g = q->graph;
-    double sum = 0;
-
-    for (uint32_t v = 0; v < g->n; v++)
-        for (uint32_t k = g->first[v]; k < g->first[v + 1]; k++)
-            sum += g->w[k] * (q->objective == XY_OBJECTIVE_WEIGHTED
-                                  ? xy_target_weighted(q->target, leaf_of[v], leaf_of[g->to[k]])
-                                  : xy_target_hops(q->target, leaf_of[v], leaf_of[g->to[k]]));
-    return sum;
 }
 
 /* Are groups of leaves joined by the lightest edges alone? */
@@ -106,7 +84,7 @@ static bool is_faithful(uint32_t n, uint32_t number)
 /* One placement: start number 0 of a pattern that is a grid cuts bricks. `before` is room for
  * another; is_sure: exchanges found nothing to do, and there is hardly anything to be had. */
 static xy_status_t start(const xy_problem_t *q, place_grid_pattern_t *l, uint32_t number,
-                         uint32_t *before, uint32_t *leaf_of, bool *is_sure)
+                         uint32_t spare, uint32_t *before, uint32_t *leaf_of, bool *is_sure)
 {
     size_t bytes = (size_t)q->graph->n * sizeof(*leaf_of);
     xy_problem_t again = *q;
@@ -114,13 +92,13 @@ static xy_status_t start(const xy_problem_t *q, place_grid_pattern_t *l, uint32_
 
     again.seed = q->seed + number * UINT64_C(0x9e3779b97f4a7c15);
     if (number == 0 && l->dimensions > 0)
-        st = place_cut_tree(q, cut_grid_pattern, l, leaf_of);
+        st = place_cut_tree(q, 0, cut_grid_pattern, l, leaf_of);
     else
-        st = multisect(&again, is_faithful(q->graph->n, number) ? FAITHFUL : 0, leaf_of);
+        st = multisect(&again, spare, is_faithful(q->graph->n, number) ? FAITHFUL : 0, leaf_of);
     if (st != XY_OK)
         return st;
     memcpy(before, leaf_of, bytes);
-    st = refine(q, again.seed, leaf_of);
+    st = place_refine(q, q->capacity, again.seed, leaf_of);
     *is_sure = memcmp(before, leaf_of, bytes) == 0 && cuts_light_only(q, leaf_of);
     return st;
 }
@@ -154,11 +132,30 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     return st;
 }
 
-/* Problems that take a few milliseconds are solved from two starts, unless the first is
- * sure, and so are grids: bricks are quickly cut, but not always the best. */
+/* How many starts use the fewest parts of the machine that hold the processes. Problems that take a
+ * few milliseconds are solved from two, unless the first is sure, and so are grids: bricks are
+ * quickly cut, but not always the best. */
+static uint32_t count_starts(uint32_t n, const place_grid_pattern_t *l)
+{
+    return (n > TINY && n <= SMALL) || (l->dimensions > 0 && n <= LARGE) ? 2 : 1;
+}
+
+/* How many more leave room to spare where there is any: groups of processes that do not fill a part
+ * of the machine are not torn apart to fill it. */
+static uint32_t count_roomy(const xy_problem_t *q)
+{
+    uint64_t room = 0;
+
+    for (uint32_t i = 0; i < q->target->leaves; i++)
+        room += q->capacity[i];
+    if (room == q->n || q->n > LARGE)
+        return 0;
+    return q->n <= SMALL ? 2 : 1;
+}
+
 static xy_status_t place_sorted(const xy_problem_t *q, uint32_t *leaf_of)
 {
-    uint32_t n = q->graph->n, starts = n > TINY && n <= SMALL ? 2 : 1;
+    uint32_t n = q->graph->n, starts, roomy = count_roomy(q);
     uint32_t *other = xy_malloc((size_t)n * sizeof(*other));
     uint32_t *before = xy_malloc((size_t)n * sizeof(*before));
     place_grid_pattern_t l = {0};
@@ -166,20 +163,22 @@ static xy_status_t place_sorted(const xy_problem_t *q, uint32_t *leaf_of)
     xy_status_t st =
         other == NULL || before == NULL ? XY_ENOMEM : place_grid_pattern_find(q->graph, &l);
 
-    if (l.dimensions > 0 && n <= LARGE)
-        starts = 2;
-    for (uint32_t i = 0; st == XY_OK && i < starts; i++) {
+    starts = count_starts(n, &l);
+    for (uint32_t i = 0; st == XY_OK && i < starts + roomy; i++) {
         uint32_t *answer = i == 0 ? leaf_of : other;
+        uint32_t spare = i < starts ? 0 : i == starts ? UINT32_MAX : 1;
         bool is_sure = false;
         double cost;
 
-        st = start(q, &l, i, before, answer, &is_sure);
-        if (st != XY_OK || starts == 1 || (i == 0 && is_sure && l.dimensions == 0))
+        st = start(q, &l, i, spare, before, answer, &is_sure);
+        if (st != XY_OK || starts + roomy == 1)
             break;
-        cost = cost_of(q, answer);
+        cost = place_cost(q, answer);
         if (i > 0 && cost < least)
             memcpy(leaf_of, other, (size_t)n * sizeof(*other));
         least = i == 0 || cost < least ? cost : least;
+        if (i == 0 && is_sure && l.dimensions == 0)
+            i = starts - 1; /* the next with the fewest parts would be the same */
     }
     place_grid_pattern_cleanup(&l);
     xy_free(other);

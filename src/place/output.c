@@ -3,6 +3,7 @@
 #include "place/output.h"
 
 #include <math.h>
+#include <string.h>
 
 const char *const xy_place_format_names[] = {"cores", "xylem",       "rankfile", "rankfile5",
                                              "mpich", "mpich-hosts", "slurm",    NULL};
@@ -195,8 +196,10 @@ void xy_place_print_text(const xy_place_t *p, const xy_target_t *t, FILE *file)
 {
     char seconds[32];
 
-    fprintf(file, "%u processes on %u cores by %s in %s\n", p->n, t->leaves, p->strategy,
-            xy_format_seconds(p->seconds, seconds));
+    fprintf(file, "%u processes on %u cores by %s", p->n, t->leaves, p->strategy);
+    if (strcmp(p->strategy, p->winner) != 0)
+        fprintf(file, " (%s)", p->winner);
+    fprintf(file, " in %s\n", xy_format_seconds(p->seconds, seconds));
     fprintf(file, "hop-bytes %.6g, weighted %.6g, busiest link %.6g\n", p->cost.hop_bytes,
             p->cost.weighted, p->cost.max_load);
     for (uint32_t i = 0; i < p->n; i++)
@@ -208,6 +211,7 @@ void xy_place_print_json(const xy_place_t *p, const xy_target_t *t, xy_json_t *j
 {
     xy_json_begin_object(json, NULL);
     xy_json_string(json, "strategy", p->strategy);
+    xy_json_string(json, "winner", p->winner);
     xy_json_double(json, "seconds", p->seconds);
     xy_json_double(json, "hop_bytes", p->cost.hop_bytes);
     xy_json_double(json, "weighted", p->cost.weighted);

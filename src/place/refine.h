@@ -8,6 +8,9 @@
 #include "place/graph.h"
 #include "place/target.h"
 
+/* Processes from which on time counts more than the last percent. */
+enum { PLACE_LARGE = 50000 };
+
 /* On a tree: exchanges between the groups of leaves, then between the groups of groups, up to the
  * root. `capacity` is per leaf; `height` is target->hops or target->weight; leaf_of is changed in
  * place and costs no more than before. Silent ENOMEM. */

@@ -3,10 +3,19 @@
 #include "place/strategy_internal.h"
 
 const xy_strategy_t *const xy_strategies[] = {
-    &place_strategy_multisection, &place_strategy_treematch, &place_strategy_scotch,
-    &place_strategy_metis,        &place_strategy_bisection, &place_strategy_mpipp,
-    &place_strategy_packed,       &place_strategy_scatter,   &place_strategy_scatter_numa,
-    &place_strategy_round_robin,  &place_strategy_random,    NULL,
+    &place_strategy_auto,
+    &place_strategy_multisection,
+    &place_strategy_treematch,
+    &place_strategy_scotch,
+    &place_strategy_metis,
+    &place_strategy_bisection,
+    &place_strategy_mpipp,
+    &place_strategy_packed,
+    &place_strategy_scatter,
+    &place_strategy_scatter_numa,
+    &place_strategy_round_robin,
+    &place_strategy_random,
+    NULL,
 };
 
 bool xy_strategy_is_available(const xy_strategy_t *strategy)

@@ -7,6 +7,7 @@
  * A tree that is not regular, or of which leaves are missing, is put into the smallest regular one
  * and the rest is left out of it.                     Cost = O(edges * log leaves)
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,6 +55,9 @@ static const place_symbol_t symbols[] = {
     {"SCOTCH_randomReset", &scotch.random_reset},
     {0},
 };
+
+/* Scotch has one series of random numbers for all threads. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static bool is_missing(void)
 {
@@ -153,18 +157,36 @@ static int build_architecture(const xy_problem_t *q, const hull_t *h, SCOTCH_Arc
            scotch.arch_sub(arch, whole, (SCOTCH_Num)t->leaves, h->leaf);
 }
 
-/* Scotch wants whole numbers as weights of edges. */
-static void whole_weights(const place_graph_t *g, SCOTCH_Num *to, SCOTCH_Num *weight)
+/* Scotch wants whole numbers as weights of edges, and adds up their products with distances of at
+ * most `diameter` in its whole numbers. */
+static void whole_weights(const place_graph_t *g, double diameter, SCOTCH_Num *to,
+                          SCOTCH_Num *weight)
 {
-    double most = 0;
+    double most = 0, sum = 0, scale;
 
-    for (uint32_t k = 0; k < g->first[g->n]; k++)
+    for (uint32_t k = 0; k < g->first[g->n]; k++) {
+        sum += g->w[k];
         if (g->w[k] > most)
             most = g->w[k];
+    }
+    scale = (double)(SCOTCH_NUMMAX / 2) / diameter / (sum / most) - 1;
+    scale = scale < 1 ? 1 : scale > 9999 ? 9999 : scale;
     for (uint32_t k = 0; k < g->first[g->n]; k++) {
         to[k] = (SCOTCH_Num)g->to[k];
-        weight[k] = 1 + (SCOTCH_Num)(g->w[k] / most * 9999);
+        weight[k] = 1 + (SCOTCH_Num)(g->w[k] / most * scale);
     }
+}
+
+/* The longest way in the architecture. */
+static double diameter_of(const xy_target_t *t, const hull_t *h)
+{
+    double sum = 1;
+
+    for (int d = 0; d < t->dimensions; d++)
+        sum += t->size[d];
+    for (SCOTCH_Num l = 0; t->dimensions == 0 && l < h->levels; l++)
+        sum += 2 * (double)h->link[l];
+    return sum;
 }
 
 static int map(const xy_problem_t *q, const hull_t *h, SCOTCH_Num *work, SCOTCH_Num *answer)
@@ -180,7 +202,7 @@ static int map(const xy_problem_t *q, const hull_t *h, SCOTCH_Num *work, SCOTCH_
 
     for (uint32_t i = 0; i <= g->n; i++)
         first[i] = (SCOTCH_Num)g->first[i];
-    whole_weights(g, to, weight);
+    whole_weights(g, diameter_of(q->target, h), to, weight);
     scotch.random_seed((SCOTCH_Num)(q->seed & 0x7fffffff));
     scotch.random_reset();
     scotch.arch_init(&whole);
@@ -211,9 +233,14 @@ static xy_status_t place_in_hull(const xy_problem_t *q, const hull_t *h, uint32_
     xy_status_t st = XY_ENOMEM;
 
     if (work != NULL && answer != NULL && place != NULL) {
-        st = map(q, h, work, answer) == 0
-                 ? XY_OK
-                 : xy_fail(XY_EINVAL, "Scotch could not map the graph on this machine");
+        int rc;
+
+        pthread_mutex_lock(&lock);
+        rc = map(q, h, work, answer);
+        pthread_mutex_unlock(&lock);
+        st = rc == 0       ? XY_OK
+             : q->is_trial ? XY_EINVAL
+                           : xy_fail(XY_EINVAL, "Scotch could not map the graph on this machine");
         for (uint32_t v = 0; st == XY_OK && v < g->n; v++)
             leaf_of[v] = answer[v] < 0 ? 0 : place[answer[v]];
     }
@@ -236,7 +263,9 @@ static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
     }
     if (q->target->dimensions == 0) {
         if (!hull_arities(q, &h))
-            return xy_fail(XY_ELIMIT, "strategy scotch: the machine is too irregular");
+            return q->is_trial
+                       ? XY_ELIMIT
+                       : xy_fail(XY_ELIMIT, "strategy scotch: the machine is too irregular");
         st = hull_leaves(q->target, &h);
     }
     if (st == XY_OK)

@@ -41,16 +41,15 @@ static uint64_t room_of(const uint32_t *capacity, const xy_target_t *t)
 }
 
 /* Processor time: what a strategy takes does not depend on who else is using the machine. */
-static xy_status_t solve(const xy_strategy_t *strategy, const xy_problem_t *q,
-                         const xy_place_options_t *options, xy_place_t *p)
+static xy_status_t solve(const xy_strategy_t *strategy, const xy_problem_t *q, xy_place_t *p)
 {
     double begin = xy_clock_seconds(CLOCK_PROCESS_CPUTIME_ID);
     xy_status_t st = XY_OK;
 
     if (p->n > 0)
         st = strategy->place(q, p->leaf_of);
-    if (st == XY_OK && options->load != NULL)
-        st = place_balance(q, options->load, p->leaf_of);
+    if (st == XY_OK && q->load != NULL)
+        st = place_balance(q, q->load, p->leaf_of);
     p->seconds = xy_clock_seconds(CLOCK_PROCESS_CPUTIME_ID) - begin;
     if (st == XY_ENOMEM)
         return xy_fail_memory("placing");
@@ -92,11 +91,13 @@ xy_status_t xy_place_compute(const xy_matrix_t *m, const xy_target_t *t,
                           .height = is_hops ? t->hops : t->weight,
                           .objective = options->objective,
                           .seed = options->seed,
-                          .restarts = options->restarts > 0 ? options->restarts : 5};
+                          .restarts = options->restarts > 0 ? options->restarts : 5,
+                          .load = options->load,
+                          .winner_p = &p->winner};
 
-        p->strategy = strategy->name;
+        p->strategy = p->winner = strategy->name;
         p->n = m->n;
-        st = solve(strategy, &q, options, p);
+        st = solve(strategy, &q, p);
     }
     if (st == XY_OK)
         st = xy_place_evaluate(m, options->metric, t, p->leaf_of, &p->cost);

@@ -3,7 +3,7 @@
  * Placing: which leaf runs which process, by one of several strategies. Some look at who talks to
  * whom; others go along the leaves in some order.
  *
- *   xy_place_options_t options = {.strategy = "multisection"};
+ *   xy_place_options_t options = {.strategy = "auto"};
  *   xy_place_t *p;
  *   st = xy_place_compute(matrix, target, &options, &p);
  *   printf("rank 3 runs on leaf %u; hop-bytes %g\n", p->leaf_of[3], p->cost.hop_bytes);
@@ -33,7 +33,7 @@ typedef enum {
 } xy_objective_t;
 
 typedef struct {
-    const char *strategy; /* NULL: multisection */
+    const char *strategy; /* NULL: auto */
     xy_metric_t metric;
     xy_objective_t objective;
     uint64_t seed;
@@ -44,7 +44,8 @@ typedef struct {
 } xy_place_options_t;
 
 typedef struct {
-    const char *strategy;
+    const char *strategy; /* that was asked for */
+    const char *winner;   /* whose answer it is: of several that auto tried, or the same */
     uint32_t n;
     uint32_t *leaf_of; /* the target's leaf of each process */
     double seconds;    /* of processor time, spent in the strategy */
@@ -69,6 +70,9 @@ typedef struct {
     xy_objective_t objective;
     uint64_t seed;
     uint32_t restarts;
+    const double *load;    /* of each process, or NULL */
+    bool is_trial;         /* one of several: libraries that cannot solve it say nothing */
+    const char **winner_p; /* for a strategy that asks others: whose answer it gives */
 } xy_problem_t;
 
 typedef struct {

@@ -6,6 +6,7 @@
 #include "place/ranks.h"
 #include "place/strategy.h"
 
+extern const xy_strategy_t place_strategy_auto;
 extern const xy_strategy_t place_strategy_multisection;
 extern const xy_strategy_t place_strategy_treematch;
 extern const xy_strategy_t place_strategy_scotch;
@@ -21,6 +22,13 @@ extern const xy_strategy_t place_strategy_random;
 /* Processes per leaf: one, or the whole shares of p / n when there are more processes; `given`
  * wins. NULL: memory ran out, in silence. The caller frees them. */
 uint32_t *place_capacities(uint32_t n, const xy_target_t *t, const uint32_t *given);
+
+/* What a placement costs by the objective of the problem. */
+double place_cost(const xy_problem_t *q, const uint32_t *leaf_of);
+/* Cheaper by exchanges, never dearer. `capacity` is per leaf and holds what is there. Silent
+ * ENOMEM. */
+xy_status_t place_refine(const xy_problem_t *q, const uint32_t *capacity, uint64_t seed,
+                         uint32_t *leaf_of);
 
 /*
  * The slots of a target, for strategies that go along its leaves: each leaf has one, or as many as

@@ -5,22 +5,24 @@
  * For a level of arity k, in turn: all groups of k are listed with what their members send to
  * all others; groups that share a member exclude each other; a set of groups of least weight
  * that share none is chosen, exactly when there are few, else by trying the lightest first and
- * other orders; each group becomes one process whose messages are the sums. Only the shape of the
- * tree counts, not its weights.
+ * other orders; members change places while that leaves less between the groups; each group becomes
+ * one process whose messages are the sums. Only the shape of the tree counts on the way up, not its
+ * weights; of several ways up the cheapest is taken.
  *
  *      8 processes, arity 2:  28 groups   {0,4} {1,5} {2,6} {3,7}   then {04 15} {26 37}
  *
  * A tree with more leaves than processes gets silent ones. Where the groups are too many to list,
- * an arity that is no prime is taken in its factors, and groups grow greedily from the heaviest
- * pair. An irregular tree is walked in the order of the regular one around it.
- *                        Cost = C(p, k) groups per level, or O(p^2) where they are not listed
+ * they grow greedily from the heaviest pair; an arity that is no prime is also taken in its
+ * factors. An irregular tree is walked in the order of the regular one around it. Cost = C(p, k)
+ * groups per level, or O(p^2) where they are not listed
  */
 #include <string.h>
 
 #include "place/strategy_internal.h"
 #include "place/treematch.h"
 
-enum { ARITIES_MAX = 96 };
+/* Each way is gone at most TURNS_MAX times, and so often that it takes WORK processes together. */
+enum { ARITIES_MAX = 96, TINY = 32, WORK = 2048, TURNS_MAX = 8 };
 
 /* The arities from the leaves up. */
 typedef struct {
@@ -63,29 +65,9 @@ static void find_arities(const xy_problem_t *q, arities_t *a)
         push(a, 2);
 }
 
-/* Levels whose groups cannot be listed are split into their prime factors. */
-static void refine_arities(arities_t *a)
-{
-    arities_t fine = {.product = 1};
-    uint64_t items = a->product;
-
-    for (uint32_t i = 0; i < a->count; i++) {
-        uint32_t k = a->value[i];
-
-        if (treematch_can_list(items, k)) {
-            push(&fine, k);
-        } else {
-            for (uint32_t f = 2; k > 1; f++)
-                for (; k % f == 0; k /= f)
-                    push(&fine, f);
-        }
-        items /= a->value[i];
-    }
-    *a = fine;
-}
-
 /* Group the items of one level; their sequences of processes are joined in `sequence`. */
-static xy_status_t climb(place_graph_t *g, uint32_t k, uint32_t *sequence, uint32_t each)
+static xy_status_t climb(place_graph_t *g, uint32_t k, const treematch_way_t *way,
+                         uint32_t *sequence, uint32_t each)
 {
     uint32_t groups = g->n / k, *group_of = xy_malloc((size_t)g->n * sizeof(*group_of));
     uint32_t *joined = xy_malloc((size_t)g->n * each * sizeof(*joined));
@@ -94,7 +76,7 @@ static xy_status_t climb(place_graph_t *g, uint32_t k, uint32_t *sequence, uint3
     xy_status_t st = XY_ENOMEM;
 
     if (group_of != NULL && joined != NULL && filled != NULL)
-        st = treematch_group(g, k, group_of);
+        st = treematch_group(g, k, way, group_of);
     if (st == XY_OK)
         st = place_graph_contract(g, group_of, groups, &coarse);
     if (st == XY_OK) {
@@ -153,32 +135,64 @@ static xy_status_t pad(const place_graph_t *g, uint32_t n, place_graph_t *padded
     return XY_OK;
 }
 
-static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
+/* Once up the tree. */
+static xy_status_t match(const xy_problem_t *q, const arities_t *a, const treematch_way_t *way,
+                         uint32_t *leaf_of)
 {
-    arities_t a;
+    uint32_t n = (uint32_t)a->product, each = 1;
+    uint32_t *sequence = xy_malloc((size_t)n * sizeof(*sequence));
     place_graph_t g;
-    uint32_t *sequence, each = 1, n;
-    xy_status_t st;
+    xy_status_t st = sequence != NULL ? pad(q->graph, n, &g) : XY_ENOMEM;
 
-    find_arities(q, &a);
-    refine_arities(&a);
-    n = (uint32_t)a.product;
-    sequence = xy_malloc((size_t)n * sizeof(*sequence));
-    st = sequence != NULL ? pad(q->graph, n, &g) : XY_ENOMEM;
     if (st != XY_OK) {
         xy_free(sequence);
         return st;
     }
     for (uint32_t i = 0; i < n; i++)
         sequence[i] = i;
-    for (uint32_t i = 0; st == XY_OK && i < a.count; i++) {
-        st = climb(&g, a.value[i], sequence, each);
-        each *= a.value[i];
+    for (uint32_t i = 0; st == XY_OK && i < a->count; i++) {
+        st = climb(&g, a->value[i], way, sequence, each);
+        each *= a->value[i];
     }
     if (st == XY_OK)
         lay_out(q, sequence, n, leaf_of);
     place_graph_cleanup(&g);
     xy_free(sequence);
+    return st;
+}
+
+static uint32_t count_turns(uint32_t n)
+{
+    uint32_t turns = WORK / n;
+
+    if (n <= TINY) /* nearly every group is seen */
+        return 1;
+    return turns < 1 ? 1 : turns > TURNS_MAX ? TURNS_MAX : turns;
+}
+
+/* Groups that are equally good below may differ above, and going up cannot tell: several ways are
+ * gone where that takes little time, and the cheapest answer is taken. */
+static xy_status_t place(const xy_problem_t *q, uint32_t *leaf_of)
+{
+    uint32_t ways = 1 + 2 * count_turns(q->n);
+    uint32_t *other = xy_malloc((size_t)q->n * sizeof(*other));
+    double least = 0;
+    arities_t a;
+    xy_status_t st = other != NULL ? XY_OK : XY_ENOMEM;
+
+    find_arities(q, &a);
+    for (uint32_t i = 0; st == XY_OK && i < ways; i++) {
+        treematch_way_t way = {.is_plain = i == 0, .is_factored = i % 2 == 0, .seed = 1 + i / 2};
+        double cost;
+
+        st = match(q, &a, &way, other);
+        cost = st == XY_OK ? place_cost(q, other) : 0;
+        if (st == XY_OK && (i == 0 || cost < least)) {
+            memcpy(leaf_of, other, (size_t)q->n * sizeof(*other));
+            least = cost;
+        }
+    }
+    xy_free(other);
     return st;
 }
 

@@ -5,7 +5,11 @@
 
 #include "place/treematch.h"
 
-enum { LIST_MAX = 100000, EXACT_ITEMS = 16, EXACT_STEPS = 200000, ORDERS = 8 };
+/* What the groups in order may cost more. */
+#define CREDIT 1.001
+
+/* Groups that are listed; where exchanges follow, a tenth. */
+enum { LIST_MAX = 30000, EXACT_ITEMS = 16, EXACT_STEPS = 200000, ORDERS = 10, LESS = 10 };
 
 static uint64_t choose(uint64_t n, uint32_t k)
 {
@@ -19,14 +23,15 @@ static uint64_t choose(uint64_t n, uint32_t k)
     return c;
 }
 
-bool treematch_can_list(uint64_t n, uint32_t k)
+static bool can_list(uint64_t n, uint32_t k, const treematch_way_t *way)
 {
-    return k <= n && choose(n, k) <= LIST_MAX;
+    return k <= n && choose(n, k) <= (way->is_plain ? LIST_MAX : LIST_MAX / LESS);
 }
 
 typedef struct {
     uint32_t index; /* of its members: list.members[index * k ...] */
     double weight;  /* traffic to all other vertices */
+    double inside;  /* among its members, twice */
 } group_t;
 
 typedef struct {
@@ -38,7 +43,7 @@ typedef struct {
     uint8_t *is_taken;
     uint32_t *chosen, *best; /* n / k groups */
     double best_weight;
-    uint32_t steps;
+    uint32_t steps, steps_max;
     uint32_t *first_of; /* groups by their first member, for the exact search */
 } list_t;
 
@@ -92,12 +97,13 @@ static void list_groups(list_t *l)
         group_t *group = &l->groups[c];
         uint32_t i = l->k;
 
-        *group = (group_t){c, 0};
+        *group = (group_t){c, 0, 0};
         for (uint32_t a = 0; a < l->k; a++) {
             group->weight += l->sum[m[a]];
             for (uint32_t b = 0; b < l->k; b++)
-                group->weight -= l->traffic[(size_t)m[a] * l->n + m[b]];
+                group->inside += l->traffic[(size_t)m[a] * l->n + m[b]];
         }
+        group->weight -= group->inside;
         l->first_of[m[0] + 1] = c + 1;
         if (c + 1 == l->count)
             break;
@@ -146,7 +152,7 @@ static void search(list_t *l, uint32_t depth, double weight)
     }
     while (l->is_taken[v])
         v++;
-    for (uint32_t c = l->first_of[v]; c < l->first_of[v + 1] && l->steps < EXACT_STEPS; c++) {
+    for (uint32_t c = l->first_of[v]; c < l->first_of[v + 1] && l->steps < l->steps_max; c++) {
         const group_t *group = &l->groups[c];
 
         l->steps++;
@@ -169,7 +175,16 @@ static int lighter(const void *a, const void *b)
     return x->index < y->index ? -1 : x->index > y->index;
 }
 
-/* Step 3, by trying: groups in order of weight from the `skip`-th on, then what was skipped. */
+static int closer(const void *a, const void *b)
+{
+    const group_t *x = a, *y = b;
+
+    if (x->inside != y->inside)
+        return x->inside > y->inside ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+/* Step 3, by trying: groups in their order from the `skip`-th on, then what was skipped. */
 static void try_order(list_t *l, const group_t *sorted, uint32_t skip)
 {
     uint32_t depth = 0;
@@ -197,7 +212,8 @@ static int compare_index(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static xy_status_t group_by_list(const place_graph_t *g, uint32_t k, uint32_t *group_of)
+static xy_status_t group_by_list(const place_graph_t *g, uint32_t k, const treematch_way_t *way,
+                                 uint32_t *group_of)
 {
     list_t l;
     group_t *sorted;
@@ -211,9 +227,12 @@ static xy_status_t group_by_list(const place_graph_t *g, uint32_t k, uint32_t *g
         return XY_ENOMEM;
     }
     memcpy(sorted, l.groups, (size_t)l.count * sizeof(*sorted));
+    qsort(sorted, l.count, sizeof(*sorted), closer);
+    try_order(&l, sorted, 0);
     qsort(sorted, l.count, sizeof(*sorted), lighter);
     for (uint32_t skip = 0; skip < ORDERS && skip < l.count; skip++)
         try_order(&l, sorted, skip);
+    l.steps_max = way->is_plain ? EXACT_STEPS : EXACT_STEPS / LESS;
     if (l.n <= EXACT_ITEMS)
         search(&l, 0, 0);
     /* Numbered by first member, so that equal choices give the same answer everywhere. */
@@ -304,12 +323,106 @@ static xy_status_t group_greedily(const place_graph_t *g, uint32_t k, uint32_t *
     return XY_OK;
 }
 
-xy_status_t treematch_group(const place_graph_t *g, uint32_t k, uint32_t *group_of)
+/* Neighbours in number: programs often number their processes so that neighbours talk. */
+static void group_in_order(const place_graph_t *g, uint32_t k, uint32_t *group_of)
 {
+    for (uint32_t v = 0; v < g->n; v++)
+        group_of[v] = v / k;
+}
+
+/* Number groups by their first members, so that equal choices give the same answer everywhere. */
+static void renumber(uint32_t n, uint32_t *group_of, uint32_t *number)
+{
+    uint32_t next = 0;
+
+    memset(number, 0xff, (size_t)n * sizeof(*number));
+    for (uint32_t v = 0; v < n; v++) {
+        if (number[group_of[v]] == UINT32_MAX)
+            number[group_of[v]] = next++;
+        group_of[v] = number[group_of[v]];
+    }
+}
+
+static double cost_of(const place_graph_t *g, const uint32_t *group_of)
+{
+    double sum = 0;
+
+    for (uint32_t v = 0; v < g->n; v++)
+        for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++)
+            sum += group_of[v] != group_of[g->to[e]] ? g->w[e] : 0;
+    return sum;
+}
+
+static uint32_t least_factor(uint32_t k)
+{
+    for (uint32_t f = 2; f * f <= k; f++)
+        if (k % f == 0)
+            return f;
+    return k;
+}
+
+/* Groups of a prime number first, then groups of those: pairs of pairs. */
+static xy_status_t group_by_factors(const place_graph_t *g, uint32_t k, const treematch_way_t *way,
+                                    uint32_t *group_of)
+{
+    uint32_t f = least_factor(k), *above = xy_malloc((size_t)g->n / f * sizeof(*above));
+    place_graph_t coarse;
+    xy_status_t st = above != NULL ? treematch_group(g, f, way, group_of) : XY_ENOMEM;
+
+    if (st == XY_OK)
+        st = place_graph_contract(g, group_of, g->n / f, &coarse);
+    if (st == XY_OK) {
+        st = treematch_group(&coarse, k / f, way, above);
+        for (uint32_t v = 0; st == XY_OK && v < g->n; v++)
+            group_of[v] = above[group_of[v]];
+        place_graph_cleanup(&coarse);
+    }
+    xy_free(above);
+    return st;
+}
+
+static xy_status_t group_by_weight(const place_graph_t *g, uint32_t k, const treematch_way_t *way,
+                                   uint32_t *group_of)
+{
+    if (way->is_factored && least_factor(k) < k)
+        return group_by_factors(g, k, way, group_of);
+    return can_list(g->n, k, way) ? group_by_list(g, k, way, group_of)
+                                  : group_greedily(g, k, group_of);
+}
+
+/* The groups in order, and those that were found by weight, both improved by exchanges; the better
+ * ones. Between equals those in order: they are the more regular ones, for the levels above. */
+static xy_status_t group_well(const place_graph_t *g, uint32_t k, const treematch_way_t *way,
+                              uint32_t *other, uint32_t *group_of)
+{
+    xy_status_t st = group_by_weight(g, k, way, other);
+
+    group_in_order(g, k, group_of);
+    if (st == XY_OK && !way->is_plain)
+        st = treematch_exchange(g, k, way->seed, other);
+    if (st == XY_OK && !way->is_plain)
+        st = treematch_exchange(g, k, way->seed, group_of);
+    if (st == XY_OK && cost_of(g, other) * CREDIT < cost_of(g, group_of))
+        memcpy(group_of, other, (size_t)g->n * sizeof(*other));
+    return st;
+}
+
+xy_status_t treematch_group(const place_graph_t *g, uint32_t k, const treematch_way_t *way,
+                            uint32_t *group_of)
+{
+    uint32_t *other;
+    xy_status_t st;
+
     if (k == g->n) {
         memset(group_of, 0, (size_t)g->n * sizeof(*group_of));
         return XY_OK;
     }
-    return treematch_can_list(g->n, k) ? group_by_list(g, k, group_of)
-                                       : group_greedily(g, k, group_of);
+    other = xy_malloc((size_t)g->n * sizeof(*other));
+    if (other == NULL)
+        return XY_ENOMEM;
+    st = group_well(g, k, way, other, group_of);
+    if (st == XY_OK)
+        renumber(g->n, group_of, other);
+    xy_free(other);
+    return st;
 }

@@ -31,6 +31,7 @@ says "$out" '"hop_bytes":22016,'
 expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m 2x4 --compare
 says "$out" "all strategies cost the same"
 says "$out" multisection
+says "$out" auto
 says "$out" packed
 expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m torus:2x2x2 --compare --json
 python3 -c 'import json,sys

@@ -7,7 +7,7 @@ unset XYLEM_MATRIX
 build private
 strategies=$("$XYLEM" place --help | tr '\n' ' ' |
     sed 's/.*--strategy NAME *how to place (one of \([^;]*\);.*/\1/; s/[, ]\+/ /g')
-[[ $strategies == multisection*round-robin* ]] || die "no list of strategies: $strategies"
+[[ $strategies == auto*round-robin* ]] || die "no list of strategies: $strategies"
 
 # random_matrix RANKS SEED
 random_matrix() {

@@ -171,7 +171,8 @@ typedef struct {
 
 static void place(task_t *task, const xy_matrix_t *m, uint32_t *capacity)
 {
-    xy_place_options_t options = {.seed = 1, .capacity = capacity};
+    /* No other library comes into the program, and the program does not wait for all strategies. */
+    xy_place_options_t options = {.strategy = "multisection", .seed = 1, .capacity = capacity};
     xy_place_t *p;
 
     count_members(task->group, task->points, capacity);
