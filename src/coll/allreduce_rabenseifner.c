@@ -40,7 +40,9 @@ static void build(coll_build_t *b)
     coll_phase_halve(b, &g, acc);
     for (int t = g.rounds - 1; t >= 0; t--)
         for (int i = 0; i < g.size; i++)
-            coll_phase_halved_move(b, &g, acc, i ^ 1 << t, t + 1, i);
+            coll_phase_halved_move(b, &g, i ^ 1 << t, t + 1,
+                                   acc(b, coll_group_rank(&g, i ^ 1 << t)),
+                                   acc(b, coll_group_rank(&g, i)));
     for (int i = 0; i < g.extra; i++)
         coll_move(b, acc(b, coll_group_rank(&g, i)), acc(b, coll_group_other(&g, i)), b->bytes, 0);
 }

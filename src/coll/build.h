@@ -289,9 +289,9 @@ double coll_cost_halves(const xy_coll_request_t *q, const xy_coll_link_t *l); /*
 /* Reduce-scatter inside the group by recursive vector halving, distance doubling: afterwards acc of
  * member i holds one part. */
 void coll_phase_halve(coll_build_t *b, const coll_group_t *g, coll_acc_fn acc);
-/* Copy `member`'s range after `rounds` rounds from its acc to that of another one. */
-void coll_phase_halved_move(coll_build_t *b, const coll_group_t *g, coll_acc_fn acc, int member,
-                            int rounds, int to);
+/* Copy `member`'s range after `rounds` rounds from one vector to another. */
+void coll_phase_halved_move(coll_build_t *b, const coll_group_t *g, int member, int rounds,
+                            xy_spot_t from, xy_spot_t to);
 /* Scan of the first `ranks` ranks into `buffer` of each; rank 0's is its input, and is not copied.
  */
 void coll_phase_scan(coll_build_t *b, int ranks, int buffer);

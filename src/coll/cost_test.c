@@ -121,6 +121,12 @@ static void check_counts(const xy_coll_algorithm_t *a, xy_coll_request_t *q)
 /* Sanitizers are slow: 1, 6, 11 ranks and so on. */
 enum { PROCS_STEP = XYLEM_SANITIZED ? 5 : 1 };
 
+/* Of what only other libraries do, many of which are counted, not all numbers of ranks. */
+static bool is_left_out(const xy_coll_algorithm_t *a, int procs)
+{
+    return a->is_foreign && procs > 17 && procs != 24 && procs != 33 && procs != 64;
+}
+
 static void test_cost_is_count(void **state)
 {
     (void)state;
@@ -133,7 +139,7 @@ static void test_cost_is_count(void **state)
                                   c == XY_COLL_ALLGATHERV || c == XY_COLL_ALLTOALLV ||
                                   c == XY_COLL_ALLTOALLW || c == XY_COLL_REDUCE_SCATTER;
 
-                if (((*a)->collectives >> c & 1) == 0)
+                if (((*a)->collectives >> c & 1) == 0 || is_left_out(*a, q.procs))
                     continue;
                 if (has_counts)
                     check_counts(*a, &q);
@@ -159,10 +165,10 @@ static void test_uneven(void **state)
                 double cost, count;
                 xy_graph_t *g;
 
-                if (((*a)->collectives >> c & 1) == 0 || c == XY_COLL_ALLTOALLV ||
-                    c == XY_COLL_ALLTOALLW || c == XY_COLL_GATHERV || c == XY_COLL_SCATTERV ||
-                    c == XY_COLL_ALLGATHERV || c == XY_COLL_REDUCE_SCATTER ||
-                    !xy_coll_is_applicable(*a, &q))
+                if (((*a)->collectives >> c & 1) == 0 || is_left_out(*a, q.procs) ||
+                    c == XY_COLL_ALLTOALLV || c == XY_COLL_ALLTOALLW || c == XY_COLL_GATHERV ||
+                    c == XY_COLL_SCATTERV || c == XY_COLL_ALLGATHERV ||
+                    c == XY_COLL_REDUCE_SCATTER || !xy_coll_is_applicable(*a, &q))
                     continue;
                 assert_int_equal(xy_coll_build(&q, link, *a, &g), XY_OK);
                 count = xy_coll_count(g, link);

@@ -263,6 +263,8 @@ static const xy_coll_algorithm_t *builder_of(const xy_coll_library_t *library,
 {
     if (library == &openmpi && strcmp(word, "rabenseifner") == 0)
         return builder_named(q, "rabenseifner-halves");
+    if (library == &mpich && q->collective == XY_COLL_REDUCE && strcmp(word, "rabenseifner") == 0)
+        return builder_named(q, "rabenseifner-even");
     if (library == &openmpi && strcmp(word, "butterfly") == 0 && coll_is_power(q->procs) &&
         q->collective == XY_COLL_REDUCE_SCATTER_BLOCK)
         return builder_named(q, "mirrored");

@@ -185,6 +185,7 @@ static void test_surprises(void **state)
         /* MPICH leaves recursive doubling above 8 bytes, nonblocking above 2048. */
         {"mpich", XY_COLL_ALLREDUCE, 8, 8, 1, 0, 0, "recursive-doubling", false, XY_COLL_WHOLE},
         {"mpich", XY_COLL_ALLREDUCE, 8, 9, 1, 0, 0, "rabenseifner", false, XY_COLL_WHOLE},
+        {"mpich", XY_COLL_REDUCE, 8, 4096, 1, 0, 0, "rabenseifner-even", false, XY_COLL_WHOLE},
         {"mpich", XY_COLL_ALLREDUCE, 8, 2048, 1, 1, 0, "recursive-doubling", false, XY_COLL_WHOLE},
         /* Its tuning file says p < 8, and means 8 too. */
         {"mpich", XY_COLL_ALLTOALL, 8, 8, 1, 0, 0, "linear", false, XY_COLL_WHOLE},

@@ -111,14 +111,13 @@ void coll_phase_halve(coll_build_t *b, const coll_group_t *g, coll_acc_fn acc)
         }
 }
 
-void coll_phase_halved_move(coll_build_t *b, const coll_group_t *g, coll_acc_fn acc, int member,
-                            int rounds, int to)
+void coll_phase_halved_move(coll_build_t *b, const coll_group_t *g, int member, int rounds,
+                            xy_spot_t from, xy_spot_t to)
 {
     uint64_t begin, bytes;
 
     bytes_of_halved(b, g, member, rounds, &begin, &bytes);
-    coll_move(b, coll_shift(acc(b, coll_group_rank(g, member)), begin),
-              coll_shift(acc(b, coll_group_rank(g, to)), begin), bytes, 0);
+    coll_move(b, coll_shift(from, begin), coll_shift(to, begin), bytes, 0);
 }
 
 double coll_cost_fold(const xy_coll_request_t *q, const xy_coll_link_t *l)

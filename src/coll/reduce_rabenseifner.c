@@ -38,7 +38,9 @@ static void build(coll_build_t *b)
     for (int t = g.rounds - 1; t >= 0; t--)
         for (int i = 0; i < g.size; i++)
             if ((i ^ root) >> t == 0)
-                coll_phase_halved_move(b, &g, acc, i ^ 1 << t, t + 1, i);
+                coll_phase_halved_move(b, &g, i ^ 1 << t, t + 1,
+                                       acc(b, coll_group_rank(&g, i ^ 1 << t)),
+                                       acc(b, coll_group_rank(&g, i)));
 }
 
 const xy_coll_algorithm_t coll_reduce_rabenseifner = {

@@ -72,6 +72,7 @@ static const xy_coll_algorithm_t *const algorithms[] = {
     &coll_reduce_chain,
     &coll_reduce_in_order_binary,
     &coll_reduce_linear,
+    &coll_reduce_rabenseifner_even,
     &coll_reduce_rabenseifner_halves,
     &coll_reduce_two_level,
     &coll_reduce_two_level_zero,
