@@ -17,7 +17,8 @@ options=(-G Ninja -DXYLEM_WERROR=ON)
 
 case $variant in
 without-options)
-    options+=(-DXYLEM_WITH_HWLOC=OFF -DXYLEM_WITH_LIBXML2=OFF -DXYLEM_WITH_SCOTCH=OFF -DXYLEM_WITH_METIS=OFF)
+    options+=(-DXYLEM_WITH_HWLOC=OFF -DXYLEM_WITH_LIBXML2=OFF -DXYLEM_WITH_SCOTCH=OFF -DXYLEM_WITH_METIS=OFF
+        -DXYLEM_WITH_LIBCLANG=OFF)
     # Only a few files know of these libraries: the objects of all others are those of BUILD.
     if grep -rn XYLEM_HAVE_ "$source/src" "$source/include" --include='*.h'; then
         echo "a header that depends on options: keep them in the source that needs them"
@@ -73,6 +74,10 @@ ninja -C "$build" "${targets[@]}"
 if [ "$variant" = without-options ]; then
     ctest --test-dir "$build" -R '^(machine|place)\.' -E eco --output-on-failure --no-tests=error
     "$build/bin/xylem" machine "node:2 core:4"
+    if text=$("$build/bin/xylem" scan "$source/examples/ring.c" 2>&1) || ! grep -q 'install libclang-19-dev' <<<"$text"; then
+        echo "xylem scan without libclang says: $text"
+        exit 1
+    fi
 fi
 if [ "$variant" = aarch64 ] && command -v qemu-aarch64 >/dev/null; then
     xylem=$build/bin/xylem

@@ -31,7 +31,6 @@ if(TARGET mpi_abi)
 endif()
 xy_check(check.headers COMMAND ${python} ${here}/check_headers.py
          -D XYLEM_HAVE_HWLOC=${XYLEM_HAVE_HWLOC} -D XYLEM_HAVE_LIBXML2=${XYLEM_HAVE_LIBXML2}
-         -D XYLEM_HAVE_LIBCLANG=$<IF:$<TARGET_EXISTS:Xylem::LIBCLANG>,1,0>
          -I $<IF:$<TARGET_EXISTS:Xylem::LIBCLANG>,${XYLEM_LIBCLANG_HEADER},.>
          ${include_options} -I ${PROJECT_BINARY_DIR}/generated --public ${PROJECT_BINARY_DIR}/include
          ${PROJECT_SOURCE_DIR})

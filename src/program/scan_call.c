@@ -2,6 +2,7 @@
 /* Calls in the slice: of MPI, kernels, functions of the program and of the C library. */
 #include <string.h>
 
+#include "program/library.h"
 #include "program/scan_slice.h"
 
 static bool is_listed(const char *const *names, const char *name)
@@ -40,15 +41,7 @@ bool scan_is_exit(const char *name)
 
 bool scan_is_library(const char *name)
 {
-    static const char *const names[] = {
-        "sqrt",    "cbrt",     "exp",    "log",    "log2",    "log10",  "sin",    "cos",
-        "tan",     "atan",     "fabs",   "floor",  "ceil",    "round",  "trunc",  "rint",
-        "pow",     "fmod",     "fmin",   "fmax",   "hypot",   "atan2",  "abs",    "labs",
-        "llabs",   "lround",   "atoi",   "atol",   "atoll",   "atof",   "strtol", "strtoll",
-        "strtoul", "strtoull", "strtod", "strcmp", "strncmp", "strlen", "getenv", "getopt",
-        "malloc",  "calloc",   "memset", "memcpy", "memmove", NULL};
-
-    return is_listed(names, name);
+    return library_find(name, strlen(name)) >= 0;
 }
 
 /* Calls that ask, and send nothing: kept where the answer is needed. */

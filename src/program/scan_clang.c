@@ -207,6 +207,7 @@ static void read_scalar(scan_type_t *t, CXType type)
     default:
         break;
     }
+    t->is_bool = type.kind == CXType_Bool;
     t->is_char = type.kind == CXType_Char_S || type.kind == CXType_Char_U;
 }
 
@@ -258,6 +259,19 @@ const scan_type_t *scan_read_type(xy_scan_t *scan, CXType type)
     return t;
 }
 
+const scan_type_t *scan_decayed(xy_scan_t *scan, const scan_type_t *type)
+{
+    scan_type_t *t;
+
+    if (type->kind != SCAN_ARRAY)
+        return type;
+    t = scan_alloc(scan, sizeof(*t));
+    t->kind = SCAN_POINTER;
+    t->bytes = (long)sizeof(void *);
+    t->of = type->of;
+    return t;
+}
+
 void scan_read_function(xy_scan_t *scan, scan_decl_t *d, CXCursor cursor)
 {
     bool is_body = clang.isCursorDefinition(cursor) != 0;
@@ -274,6 +288,7 @@ void scan_read_function(xy_scan_t *scan, scan_decl_t *d, CXCursor cursor)
         if (clang.getCursorKind(c->cursor) == CXCursor_ParmDecl) {
             *end = scan_read_decl(scan, c->cursor);
             (*end)->is_parameter = true;
+            (*end)->type = scan_decayed(scan, (*end)->type);
             end = &(*end)->next;
         } else if (is_body && clang.getCursorKind(c->cursor) == CXCursor_CompoundStmt) {
             d->body = scan_read_stmt(scan, c->cursor);

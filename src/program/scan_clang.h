@@ -4,7 +4,7 @@
 #ifndef XY_PROGRAM_SCAN_CLANG_H
 #define XY_PROGRAM_SCAN_CLANG_H
 
-#if XYLEM_HAVE_LIBCLANG
+#if __has_include(<clang-c/Index.h>)
 #include <clang-c/Index.h>
 
 #include "program/scan_internal.h"
@@ -84,6 +84,8 @@ scan_child_t *scan_children(xy_scan_t *scan, CXCursor cursor);
 char *scan_string(xy_scan_t *scan, CXString string); /* into the arena */
 scan_place_t scan_place(xy_scan_t *scan, CXCursor cursor);
 const scan_type_t *scan_read_type(xy_scan_t *scan, CXType type);
+/* A parameter `int a[]` is a pointer, of which libclang says that it is an array. */
+const scan_type_t *scan_decayed(xy_scan_t *scan, const scan_type_t *type);
 scan_decl_t *scan_read_decl(xy_scan_t *scan, CXCursor cursor);
 /* Its parameters, and its body where it has one. */
 void scan_read_function(xy_scan_t *scan, scan_decl_t *decl, CXCursor cursor);

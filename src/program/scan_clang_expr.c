@@ -9,6 +9,9 @@ static scan_expr_t *new_expr(xy_scan_t *scan, CXCursor cursor, scan_expr_kind_t 
     e->kind = kind;
     e->at = scan_place(scan, cursor);
     e->type = scan_read_type(scan, clang.getCursorType(cursor));
+    if (kind == SCAN_E_BINARY || kind == SCAN_E_ASSIGN || kind == SCAN_E_STEP ||
+        kind == SCAN_E_CHOICE || kind == SCAN_E_CALL || kind == SCAN_E_CAST)
+        e->type = scan_decayed(scan, e->type);
     return e;
 }
 
@@ -71,6 +74,8 @@ static scan_expr_t *read_name(xy_scan_t *scan, CXCursor cursor)
         e->text = "a name that is not declared";
     } else {
         e->decl = scan_read_decl(scan, referenced);
+        if (e->decl->is_parameter)
+            e->type = e->decl->type;
         e->decl->is_function = clang.getCursorKind(referenced) == CXCursor_FunctionDecl;
     }
     return e;
@@ -276,6 +281,18 @@ static scan_expr_t *read_operands(xy_scan_t *scan, CXCursor cursor, scan_expr_ki
     return e;
 }
 
+/* `(point_t){1, 2}` is a list; an array without a name is not followed. */
+static scan_expr_t *read_literal(xy_scan_t *scan, CXCursor cursor)
+{
+    scan_expr_t *e, *list[3] = {0};
+
+    if (operands(scan, cursor, list) == 1 && list[0]->type->kind == SCAN_STRUCT)
+        return list[0];
+    e = new_expr(scan, cursor, SCAN_E_OTHER);
+    e->text = "an array without a name";
+    return e;
+}
+
 scan_expr_t *scan_read_expr(xy_scan_t *scan, CXCursor cursor)
 {
     scan_expr_t *list[3] = {0};
@@ -307,7 +324,7 @@ scan_expr_t *scan_read_expr(xy_scan_t *scan, CXCursor cursor)
     case CXCursor_InitListExpr:
         return read_list(scan, cursor);
     case CXCursor_CompoundLiteralExpr:
-        return operands(scan, cursor, list) == 1 ? list[0] : read_constant(scan, cursor);
+        return read_literal(scan, cursor);
     default:
         return read_constant(scan, cursor);
     }

@@ -83,7 +83,7 @@ static scan_expr_t *name_expr(xy_scan_t *scan, scan_decl_t *d)
 }
 
 /* Members of a struct get their values one by one: those that nothing needs are not there. */
-static void emit_members(scan_emit_t *t, scan_expr_t *target, scan_expr_t *value)
+void scan_emit_members(scan_emit_t *t, scan_expr_t *target, scan_expr_t *value)
 {
     const scan_field_t *f;
     scan_expr_t *e;
@@ -106,7 +106,7 @@ static void emit_members(scan_emit_t *t, scan_expr_t *target, scan_expr_t *value
             e = made(t->scan, SCAN_E_MEMBER, target, f->type);
             e->text = f->name;
             if (f->is_named)
-                emit_members(t, e, v);
+                scan_emit_members(t, e, v);
             f = v->field != NULL ? target->type->record->fields : f->next;
         } else if (target->type->kind == SCAN_ARRAY) {
             e = made(t->scan, SCAN_E_INDEX, target, target->type->of);
@@ -114,7 +114,7 @@ static void emit_members(scan_emit_t *t, scan_expr_t *target, scan_expr_t *value
             e->b->a = NULL;
             e->b->type = &integer;
             e->b->value = i;
-            emit_members(t, e, v);
+            scan_emit_members(t, e, v);
         }
     }
 }
@@ -150,7 +150,7 @@ static void emit_variable(scan_emit_t *t, scan_decl_t *d, scan_place_t at, bool 
         set(t, node, "value", scan_print(t->scan, d->init));
     } else if (t->function != NULL) {
         clear(t, d); /* members without a value */
-        emit_members(t, name_expr(t->scan, d), d->init);
+        scan_emit_members(t, name_expr(t->scan, d), d->init);
     }
 }
 
@@ -423,7 +423,7 @@ static void emit_stmt(scan_emit_t *t, scan_stmt_t *s)
         break;
     case SCAN_S_BLOCK:
         node = scan_emit_add(t, XY_NODE_BLOCK, s->at);
-        emit_inside(t, node, s);
+        emit_inside(t, node, s->body);
         drop_if_empty(node);
         break;
     case SCAN_S_IF:
@@ -469,7 +469,17 @@ static void emit_global_members(scan_emit_t *t)
     for (scan_decl_t *d = t->scan->globals; d != NULL; d = d->next)
         if (d->is_named && d->init != NULL && d->init->kind == SCAN_E_LIST &&
             !is_plain_list(d->type))
-            emit_members(t, name_expr(t->scan, d), d->init);
+            scan_emit_members(t, name_expr(t->scan, d), d->init);
+}
+
+/* A pointer to arrays is written as an array of them: "int[][3]". */
+static const char *parameter_type(scan_emit_t *t, const scan_type_t *type)
+{
+    scan_type_t array = {.kind = SCAN_ARRAY, .count = -1, .of = type->of};
+
+    if (type->kind != SCAN_POINTER || type->of->kind != SCAN_ARRAY)
+        array = *type;
+    return scan_print_type(t->scan, &array, NULL);
 }
 
 static void emit_function(scan_emit_t *t, scan_decl_t *f)
@@ -488,7 +498,7 @@ static void emit_function(scan_emit_t *t, scan_decl_t *f)
         if (d->is_kept || has_args) {
             p = scan_emit_add(t, XY_NODE_PARAMETER, d->at);
             set(t, p, "name", d->name);
-            set(t, p, "type", scan_print_type(t->scan, d->type, NULL));
+            set(t, p, "type", parameter_type(t, d->type));
         } else if (d->is_named) { /* it is only set */
             p = scan_emit_add(t, XY_NODE_VARIABLE, d->at);
             set(t, p, "name", d->name);

@@ -40,6 +40,8 @@ void scan_emit_effects(scan_emit_t *t, scan_expr_t *e);
 /* What must come before an element that prints `e`: calls of MPI and kernels, unknown values. */
 void scan_emit_before(scan_emit_t *t, scan_expr_t *e);
 bool scan_has_before(const xy_scan_t *scan, const scan_expr_t *e);
+/* Values of a list for the members of a struct, one by one. */
+void scan_emit_members(scan_emit_t *t, scan_expr_t *target, scan_expr_t *value);
 void scan_emit_unknown(scan_emit_t *t, const char *target, const char *reason, scan_place_t at);
 
 #endif

@@ -333,6 +333,8 @@ static void emit_assign(scan_emit_t *t, scan_expr_t *e)
                           scan_reason(t->scan, e->b) != NULL ? scan_reason(t->scan, e->b)
                                                              : scan_reason(t->scan, e->a),
                           e->at);
+    } else if (e->b != NULL && e->b->kind == SCAN_E_LIST) {
+        scan_emit_members(t, e->a, e->b);
     } else {
         scan_emit_before(t, e);
         emit_do(t, scan_print(t->scan, e), e->at);

@@ -310,6 +310,8 @@ static const char *number_name(const scan_type_t *t)
         return t->bytes == 4 ? "float" : "double";
     switch (t->bytes) {
     case 1:
+        if (t->is_bool)
+            return "_Bool";
         return t->is_char || !t->is_unsigned ? "char" : "unsigned char";
     case 2:
         return t->is_unsigned ? "unsigned short" : "short";

@@ -144,6 +144,22 @@ static void test_functions(void **state)
     check_lacks(source, "load");
 }
 
+/* Parameters that are written as arrays are pointers. */
+static void test_array_parameters(void **state)
+{
+    static const char source[] =
+        "#include <mpi.h>\nstatic void fill(int m[], int n, int k[][2])\n"
+        "{\nfor (int i = 0; i < n; i++) m[i] = k[i][1] = i;\n}\n"
+        "int main(int argc, char *argv[])\n{\nint counts[4], pairs[4][2];\n"
+        "MPI_Init(&argc, &argv);\nfill(counts, 4, pairs);\n"
+        "MPI_Bcast(0, counts[1] + pairs[2][1], MPI_INT, 0, MPI_COMM_WORLD);\nMPI_Finalize();\n}\n";
+
+    (void)state;
+    check_has(source, "<parameter name=\"m\" type=\"int *\"");
+    check_has(source, "<do c=\"m[i] = k[i][1] = i\"");
+    check_has(source, "<do c=\"fill(counts, 4, pairs)\"");
+}
+
 /* A value that the root reads reaches the others with the message. */
 static void test_carried(void **state)
 {
@@ -269,11 +285,17 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_slice),   cmocka_unit_test(test_reused_variable),
-        cmocka_unit_test(test_work),    cmocka_unit_test(test_functions),
-        cmocka_unit_test(test_carried), cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_kernels), cmocka_unit_test(test_failures),
-        cmocka_unit_test(test_refused), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_slice),
+        cmocka_unit_test(test_reused_variable),
+        cmocka_unit_test(test_work),
+        cmocka_unit_test(test_functions),
+        cmocka_unit_test(test_array_parameters),
+        cmocka_unit_test(test_carried),
+        cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_failures),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

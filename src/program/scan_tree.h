@@ -40,7 +40,7 @@ typedef enum {
 struct scan_type {
     scan_type_kind_t kind;
     long bytes; /* 0: not known */
-    bool is_unsigned, is_char, is_enum, is_const;
+    bool is_unsigned, is_char, is_bool, is_enum, is_const;
     const scan_type_t *of; /* pointer, array */
     long count;            /* array; -1: known at run time only */
     const scan_record_t *record;

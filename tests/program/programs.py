@@ -22,6 +22,7 @@ ARGUMENTS = {
     "getopt": [[], ["-n", "77", "-s3", "-vv"]],
     "arguments": [[], ["5", "--big"], ["--factor", "2.5", "10"]],
     "carried": [["12"]],
+    "option_table": [[], ["times", "3", "count", "50"]],
     "kernel": [["50"]],
     "fox": [["60"]],
     "heat2d": [["32", "5"]],
