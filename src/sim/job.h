@@ -34,6 +34,9 @@
  * go on, with the result in place. A driver with a thread of control per process switches to
  * another one instead. Everything happens on the one thread that called xy_vjob_run().
  *
+ * A send of which the job is ahead too far is not over at once: who waits for it waits for the
+ * clock, in no time, so that messages in flight stay bounded. Drivers need not see to that.
+ *
  * Two drivers that make the same calls get the same times, to the last bit. MPI calls are these:
  *
  *   MPI_Send          isend, wait            MPI_Sendrecv   irecv, isend, wait for both

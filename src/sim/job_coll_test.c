@@ -43,6 +43,7 @@ static bool is_equal_blocks(xy_collective_t c)
 static void every_algorithm_takes_its_formula(void **state)
 {
     static const int procs[] = {1, 2, 3, 5, 8, 13, 16};
+    static const int nodes[16];                   /* one */
     static const uint64_t parts[] = {1, 12, 512}; /* equal ones, of any number of ranks */
     const xy_coll_algorithm_t *const *list = xy_coll_algorithms();
 
@@ -55,7 +56,8 @@ static void every_algorithm_takes_its_formula(void **state)
                                        .root = procs[k % 7] / 2,
                                        .count = parts[k / 7] * (uint64_t)procs[k % 7] * 16,
                                        .element = 8,
-                                       .is_commutative = true};
+                                       .is_commutative = true,
+                                       .nodes = nodes};
                 testing_act_t acts[] = {{.kind = DO_COLL,
                                          .coll = {.collective = q.collective,
                                                   .root = q.root,

@@ -144,8 +144,8 @@ typedef struct {
     bool flag;
     xy_vjob_status_t found;
     xy_vmsg_t *taken;
-    int32_t next; /* of those that want the core */
-    int32_t ahead;
+    int32_t next;  /* of those that want the core */
+    int32_t ahead; /* sends since it last waited for the clock */
     uint32_t line, label, kernel;
     job_node_t *node;
     double thread_busy, compute_since; /* threads: until then; the computation that goes on */

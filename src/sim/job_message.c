@@ -12,6 +12,10 @@
  */
 #include "sim/job_internal.h"
 
+/* Sends of a process ahead of the clock; the last of them is only over when the clock has come
+ * there. Who waits for it lets the others run, so that messages in flight stay bounded. */
+enum { AHEAD_MAX = 256 };
+
 /* ---- Requests ---- */
 
 static void request_free(xy_vjob_t *job, xy_vreq_t *r)
@@ -109,7 +113,7 @@ static void sent(xy_vjob_t *job, xy_vmsg_t *m, double at)
     if (send == NULL)
         return;
     send->message = NULL;
-    if (!send->is_done)
+    if (!m->is_captured)
         job_request_done(job, send, at, m->node);
 }
 
@@ -415,6 +419,18 @@ xy_envelope_t job_envelope(const xy_vjob_p2p_t *p2p)
     return envelope_of(p2p, p2p->peer);
 }
 
+/* The clock has come to the end of a send: see AHEAD_MAX. */
+static void ahead_due(xy_event_t *event)
+{
+    xy_vreq_t *r = (xy_vreq_t *)((char *)event - offsetof(xy_vreq_t, event));
+
+    if (r->is_done) /* it was cancelled */
+        return;
+    if (r->message != NULL)
+        r->message->send = NULL;
+    job_request_done(event->owner, r, r->done_at, NULL);
+}
+
 xy_vreq_t *xy_vjob_isend(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p, void *data)
 {
     job_proc_t *p = &job->procs[proc];
@@ -436,8 +452,13 @@ xy_vreq_t *xy_vjob_isend(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p,
         return r;
     if (job->config.capture != NULL)
         job->config.capture(job->config.owner, data);
-    r->is_done = true;
     r->done_at = p->now;
+    r->is_done = ++p->ahead < AHEAD_MAX;
+    if (!r->is_done) {
+        p->ahead = 0;
+        xy_event_init(&r->event, ahead_due, job, 0);
+        xy_vclock_set(&job->clock, &r->event, p->now);
+    }
     return r;
 }
 

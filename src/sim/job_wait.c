@@ -5,10 +5,6 @@
  */
 #include "sim/job_internal.h"
 
-/* Waits that were over at once before the clock must come to the process: what it has sent ahead of
- * the clock stays bounded. */
-enum { AHEAD_MAX = 1024 };
-
 static bool is_over(const job_proc_t *p, const xy_vreq_t *r)
 {
     return r->is_done && r->done_at <= p->now;
@@ -100,13 +96,8 @@ bool xy_vjob_wait(xy_vjob_t *job, int32_t proc, xy_vreq_t *const *requests, size
     job_proc_t *p = &job->procs[proc];
 
     job_work_ready(job, p);
-    if (are_over(p, requests, count, how)) {
-        if (++p->ahead < AHEAD_MAX || p->now <= job->clock.now)
-            return true;
-        p->call = (job_call_t){.is_sync = true};
-        sync_later(job, p);
-        return false;
-    }
+    if (are_over(p, requests, count, how))
+        return true;
     begin_wait(job, p, requests, count, how);
     return false;
 }

@@ -236,6 +236,46 @@ static void sleepers_leave_their_core(void **state)
     testing_job_cleanup(&t);
 }
 
+static int in_flight, most_in_flight;
+
+static void count_captured(void *owner, void *send_data)
+{
+    (void)owner, (void)send_data;
+    most_in_flight = ++in_flight > most_in_flight ? in_flight : most_in_flight;
+}
+
+static void count_copied(void *owner, void *send_data, void *receive_data)
+{
+    (void)owner, (void)send_data, (void)receive_data;
+    in_flight--;
+}
+
+/* However far a sender could be ahead, and with what it does in no time. */
+static void messages_in_flight_are_bounded(void **state)
+{
+    enum { COUNT = 3000 };
+    static testing_act_t send[COUNT + 1], receive[COUNT + 1];
+    const xy_vjob_costs_t *c = &t.config.costs;
+
+    (void)state;
+    for (int i = 0; i < COUNT; i++) {
+        send[i] = (testing_act_t){.kind = DO_SEND, .peer = 1, .bytes = 8};
+        receive[i] = (testing_act_t){.kind = DO_RECV, .peer = 0};
+    }
+    testing_job_init(&t, "core:8", 2);
+    t.config.capture = count_captured;
+    t.config.copy = count_copied;
+    t.procs[0].acts = send;
+    t.procs[1].acts = receive;
+    in_flight = most_in_flight = 0;
+    testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    assert_int_equal(in_flight, 0);
+    assert_true(most_in_flight >= 2 && most_in_flight < 600);
+    assert_true(fabs(t.procs[0].times[COUNT - 1] - COUNT * (c->send + 8 / c->copy)) < 1e-15);
+    testing_job_cleanup(&t);
+}
+
 static void cores_that_are_not_there_are_refused(void **state)
 {
     int32_t cores[] = {0, 8};
@@ -263,6 +303,7 @@ int main(void)
         cmocka_unit_test(synchronous_sends_wait_for_their_receive),
         cmocka_unit_test(processes_of_a_core_take_turns),
         cmocka_unit_test(sleepers_leave_their_core),
+        cmocka_unit_test(messages_in_flight_are_bounded),
         cmocka_unit_test(cores_that_are_not_there_are_refused),
     };
 
