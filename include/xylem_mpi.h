@@ -36,6 +36,11 @@ extern "C" {
  * error handler of `comm` returns. The caller frees *newcomm. */
 __attribute__((visibility("default"))) int xylem_replace(MPI_Comm comm, MPI_Comm *newcomm);
 
+/* In virtual time (mpiexec --virtual) the calling rank computes for so many seconds, beside what
+ * --compute charges it; in real time nothing happens. For code whose time is known, and that is
+ * left out. Negative times count nothing. */
+__attribute__((visibility("default"))) void xylem_compute(double seconds);
+
 #ifdef __cplusplus
 }
 #endif

@@ -16,6 +16,7 @@
 #include <sys/times.h>
 #include <time.h>
 #include <unistd.h>
+#include <xylem_mpi.h>
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
@@ -193,6 +194,22 @@ static void memory(void)
     free(block);
 }
 
+/* A ring whose ranks may be put where they are near their neighbours. Ranks 0 and 2 of the world
+ * are on one node, 1 and 3 on the other. */
+static void ring(void)
+{
+    int periodic = 1, world[4], near = 0;
+    MPI_Comm comm;
+
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &periodic, 1, &comm);
+    MPI_Allgather(&rank, 1, MPI_INT, world, 1, MPI_INT, comm);
+    for (int i = 0; i < size; i++)
+        near += world[i] % 2 == world[(i + 1) % size] % 2;
+    if (rank == 0)
+        printf("neighbours on the same node: %d\n", near);
+    MPI_Comm_free(&comm);
+}
+
 static void take_part(const char *name)
 {
     if (strcmp(name, "clocks") == 0)
@@ -209,6 +226,10 @@ static void take_part(const char *name)
         check_data();
     else if (strcmp(name, "memory") == 0)
         memory();
+    else if (strcmp(name, "ring") == 0)
+        ring();
+    else if (strcmp(name, "compute") == 0)
+        xylem_compute(1.5);
     else if (strcmp(name, "cos") == 0)
         printf("%.3f\n", cos((double)size));
     else if (strcmp(name, "time") == 0)

@@ -55,15 +55,67 @@ run 0 --virtual haswell8x32 --compute none -v -n 2 ./virtual barrier
 [[ $err == *'virtual time: '*' on haswell8x32, 2 ranks'* ]] || die "-v: $err"
 [[ $err == *"rank 0 runs './virtual' on core 0 of haswell8x32"* ]] || die "-v: $err"
 
-# Messages of collectives are those of the algorithm.
-run 0 --virtual core:4 --compute none --monitor monitor -n 4 ./virtual data
-[ -s monitor/traffic.xml ] || ls monitor/* >/dev/null || die "nothing was counted"
+# Messages of collectives are those of the algorithm: the monitor and the numbers agree.
+run 0 --virtual core:4 --library openmpi --compute none --monitor monitor --json counts.json -n 4 \
+    ./virtual data
+counted() { awk -F, '/^[0-9]/ {n += $4} END {print n + 0}' "monitor/$1.csv"; }
+number() { sed -n "s/^  \"$1\": \([0-9]*\),.*/\1/p" counts.json; }
+[ "$(counted program)" = "$(number point_to_point_messages)" ] || die "messages of the program"
+[ "$(counted all)" = "$(number messages)" ] || die "messages: $(counted all)"
+[ "$(counted collectives)" -gt 40 ] || die "messages of collectives: $(counted collectives)"
+
+# Reordering knows the machine: a ring across nodes is folded into them.
+printf '0 0\n1 2\n2 1\n3 3\n' >apart.txt
+run 0 --virtual "$node" --compute none --place apart.txt -n 4 ./virtual ring
+[ "$out" = "neighbours on the same node: 2" ] || die "reordered: $out"
 
 # What code costs: calls by their name, and the times of a real run.
 run 0 --virtual core:4 --compute none --compute-call cos=2ms,sin=1s -n 1 ./virtual time cos time
 [ "$out" = "rank 0 ends at 0.000000025
 0.540
 rank 0 ends at 0.002000050" ] || die "compute-call: $out"
+cat >blas.c <<'END'
+void cblas_dgemm(int order, int ta, int tb, int m, int n, int k, double alpha, const double *a, int lda,
+                 const double *b, int ldb, double beta, double *c, int ldc)
+{
+    *c = order + ta + tb + alpha * *a * *b + beta * *c + lda + ldb + ldc + m + n + k;
+}
+void cblas_dtrmm(int order, int side, int uplo, int ta, int diag, int m, int n) {}
+END
+cat >kernel.c <<'END'
+#include <mpi.h>
+#include <stdio.h>
+void cblas_dgemm(int, int, int, int, int, int, double, const double *, int, const double *, int, double,
+                 double *, int);
+void cblas_dtrmm(int, int, int, int, int, int, int);
+int main(int argc, char **argv)
+{
+    double a = 2, b = 3, c = 10, begin;
+
+    MPI_Init(&argc, &argv);
+    begin = MPI_Wtime();
+    cblas_dgemm(101, 111, 112, 500, 500, 500, 0.5, &a, 7, &b, 8, 0.1, &c, 9);
+    printf("%.1f %.9f\n", c, MPI_Wtime() - begin);
+    if (argc > 1)
+        cblas_dtrmm(1, 2, 3, 4, 5, 60, 70);
+    MPI_Finalize();
+    return 0;
+}
+END
+cc -shared -fPIC blas.c -o libfakeblas.so
+"$bin/mpicc" kernel.c -o kernel -L. -lfakeblas -Wl,-rpath,"$PWD"
+costs=$XYLEM_SOURCE_DIR/tests/data/cost/costs.xml
+run 0 --virtual core:4 --compute model --costs "$costs" -n 1 ./kernel
+[ "$out" = "1852.0 0.003732025" ] || die "a kernel by its model: $out"
+run 0 --virtual core:4 --compute none --costs "$costs" -n 1 ./kernel
+[ "$out" = "1852.0 0.000000025" ] || die "a kernel for nothing: $out"
+run 1 --virtual core:4 --compute model --costs "$costs" -n 1 ./kernel more
+[[ $err == *"nothing is known of 'cblas_dtrmm'"* ]] || die "$err"
+run 0 --virtual core:4 --compute model --costs "$costs" --compute-call cblas_dtrmm=1us -n 1 ./kernel more
+run 0 --virtual core:4 --compute none -n 1 ./virtual time compute time
+[ "$out" = "rank 0 ends at 0.000000025
+rank 0 ends at 1.500000050" ] || die "xylem_compute: $out"
+run 0 -n 1 ./virtual compute
 run 0 --trace real.xyt -n 2 ./virtual data
 run 0 --virtual core:4 --compute trace:real.xyt --json traced.json -n 2 ./virtual data
 grep -q '"compute": 0\.[0-9]*[1-9]\|"compute": [0-9.]*e-' traced.json || die "$(cat traced.json)"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mpi/comm/comm.h"
+#include "mpi/virtual/virtual.h"
 
 /* Made once; leaders of several communicators may come at the same time. */
 static struct {
@@ -38,9 +39,34 @@ xy_status_t mpi_reorder_check(const char *text)
     return st;
 }
 
+/* Each rank has a place of its own on a machine that is not this one. */
+static bool is_elsewhere(void)
+{
+    return mpi_job->imagined != NULL || mpi_job->clock != NULL;
+}
+
+/* In virtual time, the cores of that machine. */
+static xy_status_t make_virtual(uint32_t *leaf_of, xy_target_t **target_p)
+{
+    const int32_t *core_of;
+    const xy_machine_t *m = mpi_virtual_machine(&core_of);
+    xy_machine_t *cores;
+    xy_status_t st = xy_cores_machine(m, &cores);
+
+    if (st != XY_OK)
+        return st;
+    st = xy_target_create(cores, NULL, target_p);
+    xy_machine_destroy(cores);
+    for (int r = 0; st == XY_OK && r < mpi_job->size; r++)
+        for (uint32_t leaf = 0; leaf < (*target_p)->leaves; leaf++)
+            if ((*target_p)->logical[leaf] == (uint32_t)core_of[r])
+                leaf_of[r] = leaf;
+    return st;
+}
+
 static xy_status_t make_machine(void)
 {
-    bool is_imagined = mpi_job->imagined != NULL;
+    bool is_imagined = is_elsewhere();
     uint32_t count = (uint32_t)(is_imagined ? mpi_job->size : mpi_job->workers);
     uint32_t *leaf_of = xy_calloc(count, sizeof(*leaf_of));
     xy_target_t *t = NULL;
@@ -48,12 +74,17 @@ static xy_status_t make_machine(void)
 
     if (leaf_of == NULL)
         return xy_fail_memory("reordering ranks");
-    st = is_imagined ? imagine(mpi_job->imagined, &t) : xy_target_live(mpi_job->cpus, count, &t);
+    if (mpi_job->clock != NULL)
+        st = make_virtual(leaf_of, &t);
+    else if (is_imagined)
+        st = imagine(mpi_job->imagined, &t);
+    else
+        st = xy_target_live(mpi_job->cpus, count, &t);
     if (st != XY_OK) {
         xy_free(leaf_of);
         return st;
     }
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < count && mpi_job->clock == NULL; i++)
         if (is_imagined)
             leaf_of[i] = i % t->leaves;
         else
@@ -87,7 +118,7 @@ static uint32_t leaf_of(const mpi_group_t *group, int rank)
 {
     int world = mpi_group_world(group, rank);
 
-    return machine.leaf_of[mpi_job->imagined != NULL ? world : mpi_job->home[world]];
+    return machine.leaf_of[is_elsewhere() ? world : mpi_job->home[world]];
 }
 
 /* How many numbers each leaf gets: its members; when not all members are needed, no leaf keeps more
@@ -201,7 +232,7 @@ static void work(task_t *task)
 /* All members at one core have no choice; few others have none either. */
 static bool is_one_core(const mpi_group_t *group)
 {
-    if (mpi_job->imagined != NULL)
+    if (is_elsewhere())
         return false;
     for (int r = 1; r < group->size; r++)
         if (mpi_job->home[mpi_group_world(group, r)] != mpi_job->home[mpi_group_world(group, 0)])

@@ -7,6 +7,12 @@ static const char *library_name(void)
     return virtual.config->job.library != NULL ? virtual.config->job.library : "xylem";
 }
 
+const xy_machine_t *mpi_virtual_machine(const int32_t **core_of_p)
+{
+    *core_of_p = virtual.config->job.core_of;
+    return virtual.config->job.machine;
+}
+
 void mpi_virtual_say(FILE *file)
 {
     xy_vjob_totals_t t;

@@ -58,6 +58,8 @@ typedef struct virtual_config {
 void mpi_virtual_set_kernels(const virtual_config_t *config);
 void *mpi_virtual_substitute(const char *name, void *found);
 
+/* The machine, and [size] the core of each rank there. */
+const xy_machine_t *mpi_virtual_machine(const int32_t **core_of_p);
 /* The run is over: what it took, as text for people, or as JSON. */
 void mpi_virtual_say(FILE *file);
 void mpi_virtual_print_json(FILE *file);
