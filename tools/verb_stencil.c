@@ -10,7 +10,7 @@ typedef struct {
     const char *blocks, *graph, *machine, *policy, *eviction, *load, *memory, *trace, *pictures,
         *svg;
     const char *study, *csv, *page, *cells, *file;
-    long dim, points, iterations, gpus, cpus, threads, every;
+    long rounds, dim, points, iterations, gpus, cpus, threads, every;
     double alpha, beta, cpu_speed, task_time, until;
     uint64_t block;
     bool json, proportional, list, real, no_check;
@@ -55,6 +55,8 @@ static const xy_option_t options[] = {
      .preset = "1", .help = "weight of computation in completion times"},
     {"beta", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, beta), .min = 1e-9, .max = 1e9,
      .preset = "1", .help = "weight of transfers in completion times"},
+    {"rounds", 0, XY_OPT_LONG, "N", offsetof(values_t, rounds), .min = 0, .max = 64,
+     .help = "relay: turns of each memory beyond the fewest that its size allows"},
     {"proportional", 0, XY_OPT_FLAG, .offset = offsetof(values_t, proportional),
      .help = "cache-oblivious: cut the domain in proportion to the load"},
     {"pipeline", 0, XY_OPT_IGNORED, "N",
@@ -185,7 +187,7 @@ static xy_status_t set_run(const values_t *v, xy_stencil_run_t *run)
                        v->file != NULL ? "file" : "no-check");
     run->how = (xy_task_sim_t){.policy = v->policy,
                                .eviction = v->eviction,
-                               .params = {v->alpha, v->beta, v->proportional},
+                               .params = {v->alpha, v->beta, v->proportional, (int32_t)v->rounds},
                                .trace = v->trace};
     if (v->memory != NULL && strcmp(v->memory, "none") == 0)
         run->memory = XY_TASK_NO_LIMIT;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What no schedule, or none that is known, does better. */
+/* What a good schedule moves, as a measure. */
 #include "stencil/stencil.h"
 
 /*
@@ -7,7 +7,7 @@
  * the window allows; then comes the next band, in the other direction, starting with the blocks
  * that are still there: K bands load K*B - (K-1)*room blocks, and store what they wrote.
  */
-uint64_t xy_stencil_least_volume(const xy_stencil_t *s, uint64_t room)
+uint64_t xy_stencil_window_volume(const xy_stencil_t *s, uint64_t room)
 {
     uint64_t blocks = (uint64_t)s->blocks[0], steps, bands, loads, stores;
 

@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+enum { TASKS_MAX = 30000000 }; /* a graph of more takes more than 10 GiB */
+
 static const int8_t offsets3[][3] = {{0, 0, 0}, {-1, 0, 0}, {1, 0, 0}};
 static const int8_t offsets5[][3] = {{0, 0, 0}, {-1, 0, 0}, {1, 0, 0}, {0, -1, 0}, {0, 1, 0}};
 static const int8_t offsets9[][3] = {{0, 0, 0},   {-1, 0, 0}, {1, 0, 0},  {0, -1, 0}, {0, 1, 0},
@@ -202,8 +204,15 @@ static xy_status_t check(const xy_stencil_t *s)
                            d + 1, (long long)s->blocks[d]);
         tasks *= (double)s->blocks[d];
     }
-    if (tasks > 1 << 30)
-        return xy_fail(XY_ELIMIT, "the stencil has %.3g tasks; at most 2^30 are built", tasks);
+    if (tasks > TASKS_MAX) {
+        char time[32];
+
+        return xy_fail(XY_ELIMIT,
+                       "the stencil has %.3g tasks, and runs have at most %.3g; one worker takes "
+                       "at least %s for them, more take their share; give fewer blocks or "
+                       "iterations",
+                       tasks, (double)TASKS_MAX, xy_format_seconds(tasks * s->task_seconds, time));
+    }
     return XY_OK;
 }
 

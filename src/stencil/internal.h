@@ -120,6 +120,9 @@ double stencil_ratio(const xy_stencil_result_t *r);
 const char *stencil_load_name(xy_stencil_load_t load);
 /* The policy that was asked for, or the default. */
 const char *stencil_policy_of(const xy_stencil_run_t *run);
+/* That, and what it chose: "foresight: relay, 2 more rounds, on 3 of 4 workers". */
+void stencil_format_policy(const xy_stencil_run_t *run, const xy_stencil_result_t *r,
+                           char buffer[160]);
 
 /* ---- real.c ---- */
 

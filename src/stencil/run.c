@@ -86,6 +86,7 @@ static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t 
     if (st != XY_OK)
         return st;
     r.iterations = grid.iterations;
+    r.workers = p->workers;
     st = xy_task_simulate(graph, p, &run->how, &r.sim);
     r.tasks = (uint64_t)xy_graph_ops(graph);
     r.data = (uint64_t)xy_graph_data_count(graph);
@@ -93,7 +94,7 @@ static xy_status_t run_on(const xy_stencil_run_t *run, const xy_task_platform_t 
         r.graph_bytes += xy_graph_data_at(graph, d)->bytes;
     r.bus_bound = bus_seconds(p, &r.sim);
     if (p->memories == 2 && p->capacity[1] != 0)
-        r.least_volume = xy_stencil_least_volume(&grid, p->capacity[1] / grid.block_bytes);
+        r.window_volume = xy_stencil_window_volume(&grid, p->capacity[1] / grid.block_bytes);
     xy_graph_destroy(graph);
     if (st == XY_OK)
         *result_p = r;
@@ -151,26 +152,30 @@ static void print_places(const xy_stencil_run_t *run, const xy_stencil_result_t 
 void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_t *r, FILE *file)
 {
     const xy_task_result_t *s = &r->sim;
-    char blocks[96], a[32], b[32];
+    char blocks[96], policy[160], a[32], b[32];
 
     stencil_format_blocks(&run->grid, blocks);
+    stencil_format_policy(run, r, policy);
     fprintf(file, "%s blocks (%s), %d iterations, %s order, %llu tasks\n", blocks,
             xy_format_size(r->graph_bytes, a), run->grid.iterations,
             xy_stencil_graph_name(run->grid.graph), (unsigned long long)r->tasks);
     print_places(run, r, file);
-    fprintf(file, "policy      %s\n", s->policy);
+    fprintf(file, "policy      %s\n", policy);
     fprintf(file, "makespan    %s, %.3f times the compute bound of %s\n",
             xy_format_seconds(s->makespan, a),
             s->compute_bound > 0 ? s->makespan / s->compute_bound : 0,
             xy_format_seconds(s->compute_bound, b));
+    if (s->bound > 1.02 * s->compute_bound)
+        fprintf(file, "bound       %s: every block must come and go once; makespan %.3f times it\n",
+                xy_format_seconds(s->bound, a), s->makespan / s->bound);
     fprintf(file, "last task   %s\n", xy_format_seconds(s->tasks_end, a));
     fprintf(file, "transfers   %llu loads, %llu stores, %llu between %s\n",
             (unsigned long long)s->loads, (unsigned long long)s->stores,
             (unsigned long long)s->peers, r->is_real ? "caches" : "GPUs");
-    if (r->least_volume > 0)
-        fprintf(file, "volume      %.2f times the least known (%llu blocks)\n",
-                (double)(s->loads + s->stores) / (double)r->least_volume,
-                (unsigned long long)r->least_volume);
+    if (r->window_volume > 0)
+        fprintf(file, "volume      %.2f times that of a sliding window (%llu blocks)\n",
+                (double)(s->loads + s->stores) / (double)r->window_volume,
+                (unsigned long long)r->window_volume);
     fprintf(file, "scheduling  %s, %.2f us per task\n", xy_format_seconds(s->scheduling_seconds, a),
             1e6 * s->scheduling_seconds / (double)r->tasks);
     print_ends(run, r, file);
@@ -192,6 +197,21 @@ static void json_real(xy_json_t *j, const xy_stencil_run_t *run, const xy_stenci
         xy_json_string(j, "file", run->file);
 }
 
+/* What the policy was given, of what there is. */
+static void json_choice(xy_json_t *j, const xy_stencil_result_t *r)
+{
+    const xy_task_result_t *s = &r->sim;
+
+    if (r->is_real)
+        return;
+    xy_json_string(j, "eviction", s->eviction);
+    xy_json_int(j, "rounds", s->extra_rounds);
+    xy_json_int(j, "workers_used", s->workers);
+    if (s->memory > 0)
+        xy_json_int(j, "memory_used", (int64_t)s->memory);
+    xy_json_int(j, "trials", s->trials);
+}
+
 void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_t *r, FILE *file)
 {
     const xy_task_result_t *s = &r->sim;
@@ -201,8 +221,9 @@ void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_
     stencil_format_blocks(&run->grid, blocks);
     xy_json_init(&j, file, true);
     xy_json_begin_object(&j, NULL);
-    xy_json_string(&j, "policy", run->how.policy != NULL ? run->how.policy : s->policy);
+    xy_json_string(&j, "policy", stencil_policy_of(run));
     xy_json_string(&j, "ran", s->policy);
+    json_choice(&j, r);
     xy_json_string(&j, "graph", xy_stencil_graph_name(run->grid.graph));
     xy_json_string(&j, "blocks", blocks);
     xy_json_int(&j, "iterations", r->iterations);
@@ -211,6 +232,8 @@ void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_
     xy_json_double(&j, "tasks_end", s->tasks_end);
     xy_json_double(&j, "compute_bound", s->compute_bound);
     xy_json_double(&j, "ratio", s->compute_bound > 0 ? s->makespan / s->compute_bound : 0);
+    if (!r->is_real)
+        xy_json_double(&j, "bound", s->bound);
     xy_json_double(&j, "bus_bound", r->bus_bound);
     xy_json_int(&j, "loads", (int64_t)s->loads);
     xy_json_int(&j, "stores", (int64_t)s->stores);
@@ -218,8 +241,8 @@ void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_
     xy_json_int(&j, "bytes_loaded", (int64_t)s->bytes_loaded);
     xy_json_int(&j, "bytes_stored", (int64_t)s->bytes_stored);
     xy_json_int(&j, "bytes_peer", (int64_t)s->bytes_peer);
-    if (r->least_volume > 0)
-        xy_json_int(&j, "least_volume", (int64_t)r->least_volume);
+    if (r->window_volume > 0)
+        xy_json_int(&j, "window_volume", (int64_t)r->window_volume);
     xy_json_int(&j, "evictions", (int64_t)s->evictions);
     xy_json_double(&j, "scheduling_seconds", s->scheduling_seconds);
     json_real(&j, run, r);

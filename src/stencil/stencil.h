@@ -63,7 +63,7 @@ typedef struct {
                     .task_seconds = 267e-6})
 
 /* The caller owns *graph_p, which is final. XY_EINVAL, XY_ELIMIT: the description makes no sense
- * or has more than 2^30 tasks (reported). */
+ * or has more than 3 * 10^7 tasks, whose graph would take more than 10 GiB (reported). */
 xy_status_t xy_stencil_build(const xy_stencil_t *stencil, xy_graph_t **graph_p);
 
 /* The seconds that a task takes. */
@@ -76,9 +76,10 @@ xy_status_t xy_stencil_read_load(const char *path, xy_stencil_t *s);
 
 /* ---- Bounds ---- */
 
-/* Loads plus stores, the last ones included, of the best schedule known on one memory of `room`
- * blocks (exact for 1D red-black; the formulas are in docs/stencil.md); 0: not known. */
-uint64_t xy_stencil_least_volume(const xy_stencil_t *s, uint64_t room);
+/* Loads plus stores, the last ones included, of a window of `room` blocks that slides over the
+ * domain on one GPU and goes back and forth (docs/stencil.md); 0: not known. A schedule may move a
+ * little less. */
+uint64_t xy_stencil_window_volume(const xy_stencil_t *s, uint64_t room);
 
 /* ---- Running one ---- */
 
@@ -99,18 +100,18 @@ typedef struct {
 
 typedef struct {
     xy_task_result_t sim;
-    uint64_t least_volume; /* blocks; 0: not known */
-    double bus_bound;      /* seconds that the volume moved takes on the links to the main memory */
-    uint64_t tasks, data;  /* of the graph */
-    uint64_t graph_bytes;  /* of all data */
-    int parts;             /* of natural order */
-    int iterations;        /* done; fewer than asked for when it converged */
+    uint64_t window_volume; /* blocks that a sliding window moves; 0: not known */
+    double bus_bound;     /* seconds that the volume moved takes on the links to the main memory */
+    uint64_t tasks, data; /* of the graph */
+    uint64_t graph_bytes; /* of all data */
+    int parts;            /* of natural order */
+    int iterations;       /* done; fewer than asked for when it converged */
     bool is_converged;
     double residual; /* the largest change of a cell in the last iteration that was checked */
+    int32_t workers;
     /* Real runs. */
     bool is_real, is_checked; /* is_checked: its bits are those of the plain loop */
-    int32_t workers;
-    const char *kernels; /* the instruction set */
+    const char *kernels;      /* the instruction set */
 } xy_stencil_result_t;
 
 /*

@@ -53,7 +53,7 @@ static void test_own_policy_is_near_the_bounds(void **state)
         for (int gpus = 1; gpus <= 2; gpus++) {
             xy_stencil_run_t run = attila(blocks, gpus, NULL);
             xy_stencil_result_t r = result_of(&run);
-            uint64_t least = xy_stencil_least_volume(&run.grid, 66);
+            uint64_t least = xy_stencil_window_volume(&run.grid, 66);
 
             assert_true(r.sim.makespan <= r.sim.compute_bound * (gpus == 1 ? 1.05 : 1.10));
             assert_true((double)(r.sim.loads + r.sim.stores) <= 1.3 * (double)least);
@@ -102,7 +102,7 @@ static void test_own_policy_is_never_far_behind(void **state)
 }
 
 /* The numbers of blocks moved that are known for the red-black graph in 66 blocks of memory. */
-static void test_least_volume(void **state)
+static void test_window_volume(void **state)
 {
     static const struct {
         int64_t blocks;
@@ -115,7 +115,7 @@ static void test_least_volume(void **state)
 
         s.blocks[0] = known[i].blocks;
         /* A final store more or less: the known values come from one run of one schedule. */
-        assert_in_range(xy_stencil_least_volume(&s, 66), known[i].volume - 4, known[i].volume + 4);
+        assert_in_range(xy_stencil_window_volume(&s, 66), known[i].volume - 4, known[i].volume + 4);
     }
 }
 
@@ -302,7 +302,7 @@ int main(void)
         cmocka_unit_test(test_own_policy_is_near_the_bounds),
         cmocka_unit_test(test_own_policy_balances),
         cmocka_unit_test(test_own_policy_is_never_far_behind),
-        cmocka_unit_test(test_least_volume),
+        cmocka_unit_test(test_window_volume),
         cmocka_unit_test(test_against_exhaustive_search),
         cmocka_unit_test(test_order_of_published_curves),
         cmocka_unit_test(test_bad_descriptions),

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What is made of a study: CSV and JSON; study_page.c draws it. */
+#include <string.h>
+
 #include "stencil/internal.h"
 
 const char *stencil_policy_of(const xy_stencil_run_t *run)
@@ -7,6 +9,31 @@ const char *stencil_policy_of(const xy_stencil_run_t *run)
     if (run->how.policy != NULL)
         return run->how.policy;
     return run->is_real ? "closure" : xy_task_policies[0]->name;
+}
+
+void stencil_format_policy(const xy_stencil_run_t *run, const xy_stencil_result_t *r,
+                           char buffer[160])
+{
+    const char *asked = stencil_policy_of(run);
+    const xy_task_result_t *s = &r->sim;
+    size_t n = (size_t)snprintf(buffer, 160, "%s", asked), size = 160;
+    char bytes[32];
+
+    if (strcmp(asked, s->policy) == 0)
+        return;
+    n += (size_t)snprintf(buffer + n, size - n, ": %s", s->policy);
+    if (s->trials == 0)
+        return; /* a real run: only the policy is chosen */
+    if (s->extra_rounds > 0)
+        n += (size_t)snprintf(buffer + n, size - n, ", %d more rounds", (int)s->extra_rounds);
+    if (s->memory > 0)
+        n += (size_t)snprintf(buffer + n, size - n, ", in %s of each memory",
+                              xy_format_size(s->memory, bytes));
+    if (s->workers < r->workers)
+        n += (size_t)snprintf(buffer + n, size - n, ", on %d of %d workers", (int)s->workers,
+                              (int)r->workers);
+    snprintf(buffer + n, size - n, ", eviction %s; the best of %d trials", s->eviction,
+             (int)s->trials);
 }
 
 double stencil_ratio(const xy_stencil_result_t *r)

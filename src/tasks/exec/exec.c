@@ -322,7 +322,7 @@ static xy_status_t find_policy(const char *name, const xy_task_policy_t **policy
     xy_status_t st = xy_task_policy_find(name != NULL ? name : "closure", policy_p);
 
     return st == XY_OK && (*policy_p)->trials != NULL
-               ? xy_task_policy_find((*policy_p)->trials[0], policy_p)
+               ? xy_task_policy_find((*policy_p)->trials[0].policy, policy_p)
                : st;
 }
 

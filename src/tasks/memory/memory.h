@@ -191,6 +191,8 @@ static inline int32_t xy_task_memory_latest(const xy_task_memory_t *memory,
     return best;
 }
 
+enum { XY_TASK_LOOKED_AT = 256 };
+
 /* What the eviction gives up; -1: nothing is free. */
 static inline int32_t xy_task_memory_victim(const xy_task_memory_t *memory,
                                             const xy_task_eviction_t *eviction,
@@ -206,8 +208,9 @@ static inline int32_t xy_task_memory_victim(const xy_task_memory_t *memory,
     best = d;
     if (!eviction->is_clean_first)
         return best;
-    /* Most copies that were written are dirty, so that is asked first. */
-    for (; d >= 0; d = memory->copies[d].next)
+    /* Most copies that were written are dirty, so that is asked first. A younger clean one is no
+     * better than a dirty one that is far older, and finding it takes as long as all else. */
+    for (int32_t i = 0; d >= 0 && i < XY_TASK_LOOKED_AT; i++, d = memory->copies[d].next)
         if (!is_dirty(arg, d) && xy_task_memory_is_unused(memory, d))
             return d;
     return best;

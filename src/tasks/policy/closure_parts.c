@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which memory each task belongs to at first. Data that tasks use together are neighbours; a walk
- * through the neighbours, breadth first from one end, puts them in a line, and the line is cut in
- * proportion to the work and the speed of the memories. A task belongs where the datum lies that
+ * Which memory each task belongs to at first. Data are put in a line (line.c), and the line is cut
+ * in proportion to the work and the speed of the memories. A task belongs where the datum lies that
  * it writes. The cut is made anew for each slice of the life of the data (their first versions,
  * ..., their last), so that it follows a load that moves.
  */
@@ -12,117 +11,23 @@
 
 enum { SLICES = 20 };
 
-/* Whether a walk has been at a task. One with the same data as an earlier one adds nothing new. */
-enum { VISIT_TO_COME, VISIT_DONE, VISIT_NEVER };
-
 typedef struct {
     closure_t *c;
-    int32_t *queue, *rank; /* [data] */
-    bool *is_seen;         /* [data] */
-    uint8_t *visit;        /* [ops] VISIT_ */
-    int32_t *first;        /* [data] the first task that belongs to it; -1: none */
-    int32_t *version;      /* [data], then [ops] */
-    int16_t *slices;       /* [versions] slice of each version */
-    double *weights;       /* [slices][data], by rank */
-    int64_t *cuts;         /* [slices][parts + 1] */
-    int32_t *key;          /* [ops] datum that says where a task belongs; -1: none */
-    double *speeds;        /* [parts] */
-    int16_t *memory_of;    /* [parts] */
+    int32_t *rank;      /* [data] */
+    int32_t *version;   /* [data], then [ops] */
+    int16_t *slices;    /* [versions] slice of each version */
+    double *weights;    /* [slices][data], by rank */
+    int64_t *cuts;      /* [slices][parts + 1] */
+    int32_t *key;       /* [ops] datum that says where a task belongs; -1: none */
+    double *speeds;     /* [parts] */
+    int16_t *memory_of; /* [parts] */
     int32_t parts;
 } parts_t;
 
-static int32_t key_datum(const closure_t *c, xy_op_id_t op)
-{
-    const closure_task_t *x = &c->tasks[op];
-
-    for (int32_t i = 0; i < x->access_count; i++)
-        if (x->accesses[i].mode & XY_ACCESS_WRITE)
-            return x->accesses[i].data;
-    return x->access_count > 0 ? x->accesses[0].data : -1;
-}
-
-static bool has_same_data(const closure_task_t *a, const closure_task_t *b)
-{
-    if (a->access_count != b->access_count)
-        return false;
-    for (int32_t i = 0; i < a->access_count; i++)
-        if (a->accesses[i].data != b->accesses[i].data)
-            return false;
-    return true;
-}
-
-/* Find the datum of each task, and the tasks that a walk can pass by: a loop over the same data
- * has many, and they lie far from each other. */
 static void find_keys(parts_t *p)
 {
-    closure_t *c = p->c;
-
-    for (int32_t d = 0; d < c->data_count; d++)
-        p->first[d] = -1;
-    for (int32_t i = 0; i < c->ops; i++) {
-        int32_t d = p->key[i] = key_datum(c, i);
-
-        if (d < 0)
-            continue;
-        if (p->first[d] < 0)
-            p->first[d] = i;
-        else if (has_same_data(&c->tasks[i], &c->tasks[p->first[d]]))
-            p->visit[i] = VISIT_NEVER;
-    }
-}
-
-/* Data in the order of a walk from `first`; returns how many were reached. */
-static int32_t walk(parts_t *p, int32_t first, int32_t count)
-{
-    closure_t *c = p->c;
-    int32_t tail = count;
-
-    p->is_seen[first] = true;
-    p->queue[tail++] = first;
-    for (int32_t head = count; head < tail; head++) {
-        const closure_datum_t *datum = &c->data[p->queue[head]];
-
-        for (const closure_use_t *use = datum->first; use < datum->end; use++) {
-            const closure_task_t *x = &c->tasks[use->task];
-
-            if (p->visit[use->task] != VISIT_TO_COME)
-                continue;
-            p->visit[use->task] = VISIT_DONE;
-            for (int32_t k = 0; k < x->access_count; k++)
-                if (!p->is_seen[x->accesses[k].data]) {
-                    p->is_seen[x->accesses[k].data] = true;
-                    p->queue[tail++] = x->accesses[k].data;
-                }
-        }
-    }
-    return tail;
-}
-
-/* Each component is walked twice: the end of the first walk is an end of the component. */
-static void line_up(parts_t *p)
-{
-    closure_t *c = p->c;
-    int32_t count = 0;
-
-    for (int32_t d = 0; d < c->data_count; d++) {
-        int32_t end;
-
-        if (p->is_seen[d])
-            continue;
-        end = walk(p, d, count);
-        for (int32_t i = count; i < end; i++) {
-            const closure_datum_t *datum = &c->data[p->queue[i]];
-
-            p->is_seen[p->queue[i]] = false;
-            for (const closure_use_t *use = datum->first; use < datum->end; use++)
-                if (p->visit[use->task] == VISIT_DONE)
-                    p->visit[use->task] = VISIT_TO_COME;
-        }
-        count = walk(p, p->queue[end - 1], count);
-    }
-    /* The end that was submitted first comes first. */
-    for (int32_t i = 0; i < count; i++)
-        p->rank[p->queue[i]] = p->queue[0] <= p->queue[count - 1] ? i : count - 1 - i;
+    for (int32_t i = 0; i < p->c->ops; i++)
+        p->key[i] = policy_key_datum(p->c->graph, i);
 }
 
 static int32_t slice_of(const parts_t *p, xy_op_id_t op)
@@ -214,11 +119,7 @@ static void find_awaited(closure_t *c)
 
 static void parts_cleanup(parts_t *p)
 {
-    xy_free(p->queue);
     xy_free(p->rank);
-    xy_free(p->is_seen);
-    xy_free(p->visit);
-    xy_free(p->first);
     xy_free(p->slices);
     xy_free(p->version);
     xy_free(p->weights);
@@ -235,11 +136,7 @@ xy_status_t closure_parts(closure_t *c)
     parts_t p = {.c = c};
     xy_status_t st = XY_ENOMEM;
 
-    p.queue = xy_calloc(data, sizeof(*p.queue));
     p.rank = xy_calloc(data, sizeof(*p.rank));
-    p.is_seen = xy_calloc(data, sizeof(*p.is_seen));
-    p.visit = xy_calloc(ops, sizeof(*p.visit));
-    p.first = xy_malloc(data * sizeof(*p.first));
     p.slices = xy_malloc(ops * sizeof(*p.slices)); /* a version is made by a task */
     p.version = xy_calloc(data + ops, sizeof(*p.version));
     p.weights = xy_calloc(data * SLICES, sizeof(*p.weights));
@@ -247,9 +144,9 @@ xy_status_t closure_parts(closure_t *c)
     p.key = xy_calloc(ops, sizeof(*p.key));
     p.speeds = xy_calloc(memories, sizeof(*p.speeds));
     p.memory_of = xy_calloc(memories, sizeof(*p.memory_of));
-    if (p.queue != NULL && p.rank != NULL && p.is_seen != NULL && p.visit != NULL &&
-        p.first != NULL && p.slices != NULL && p.version != NULL && p.weights != NULL &&
-        p.cuts != NULL && p.key != NULL && p.speeds != NULL && p.memory_of != NULL) {
+    if (p.rank != NULL && p.slices != NULL && p.version != NULL && p.weights != NULL &&
+        p.cuts != NULL && p.key != NULL && p.speeds != NULL && p.memory_of != NULL &&
+        policy_line_up(c->graph, p.rank) == XY_OK) {
         for (int32_t m = 0; m < c->view->memories; m++)
             if (c->memories[m].speed > 0) {
                 c->memories[m].is_mirrored = p.parts % 2 == 1;
@@ -261,7 +158,6 @@ xy_status_t closure_parts(closure_t *c)
         for (int32_t i = 0; i < c->ops; i++)
             c->tasks[i].part = p.memory_of[i % p.parts]; /* those without data stay there */
         find_keys(&p);
-        line_up(&p);
         weigh(&p);
         assign(&p);
         find_awaited(c);

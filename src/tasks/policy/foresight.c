@@ -3,14 +3,14 @@
  * foresight: try the good ones in virtual time, then do the best.   A decision costs those of all
  *
  * No rule is best for every graph on every machine. closure reaches the bound where data can be
- * used for long (stencils in one dimension, products, factorisations on one GPU); modular-ready is
- * hard to beat where several GPUs hold almost everything between them; lws where data are few and
- * tasks follow each other; dmdar, prio, dmda and eager win now and then, mostly on graphs that are
- * short. All know the costs before the run, so the virtual clock can tell which one ends first. A
- * trial stops as soon as it cannot end before the best one known, none follows one that comes near
- * what no schedule can beat, and on long graphs the first tasks decide. Those that win most often
- * come first, as the others are then over soon; on graphs of more than 4000 tasks, where these were
- * never ahead by more than 2 % (bench/policies.c), only the first three are tried.
+ * used for long on one GPU; relay where several GPUs share a link, and how many rounds are best
+ * depends on the sizes of everything; modular-ready is hard to beat where several GPUs hold almost
+ * everything between them; lws where data are few and tasks follow each other; dmdar, prio, dmda
+ * and eager win now and then, mostly on graphs that are short. All know the costs before the run,
+ * so the virtual clock can tell which one ends first. More GPUs or more memory than a rule makes
+ * good use of can be left alone: some trials do so.
+ *
+ * Those that win most often come first, as the others are then over soon.
  *
  * cache-oblivious is not among them: it needs the positions of tasks.
  */
@@ -18,12 +18,36 @@
 
 #include "tasks/policy/policy_internal.h"
 
-static const char *const trials[] = {"closure", "modular-ready", "lws",   "prio",
-                                     "dmdar",   "dmda",          "eager", NULL};
+static const xy_task_trial_t trials[] = {
+    {.policy = "closure"},
+    {.policy = "relay", .extra_rounds = 2, .is_for_several = true},
+    {.policy = "relay", .extra_rounds = 4, .is_for_several = true},
+    {.policy = "relay", .extra_rounds = 1, .is_for_several = true},
+    {.policy = "relay", .extra_rounds = 3, .is_for_several = true},
+    {.policy = "relay"},
+    {.policy = "relay", .extra_rounds = 6, .is_for_several = true},
+    {.policy = "modular-ready"},
+    {.policy = "closure", .memory = 0.84},
+    {.policy = "closure", .memory = 0.71},
+    {.policy = "relay", .extra_rounds = 8, .is_for_several = true},
+    {.policy = "relay", .extra_rounds = 5, .is_for_several = true},
+    {.policy = "modular-ready", .eviction = "belady-plan"},
+    {.policy = "closure", .memory = 0.5},
+    {.policy = "closure", .fewer = XY_TASK_ONE_LESS},
+    {.policy = "closure", .fewer = XY_TASK_HALF},
+    {.policy = "closure", .fewer = XY_TASK_ONE},
+    {.policy = "relay", .extra_rounds = 1, .fewer = XY_TASK_ONE_LESS},
+    {.policy = "relay", .extra_rounds = 1, .fewer = XY_TASK_HALF},
+    {.policy = "lws"},
+    {.policy = "prio", .is_for_short = true},
+    {.policy = "dmdar", .is_for_short = true},
+    {.policy = "dmda", .is_for_short = true},
+    {.policy = "eager", .is_for_short = true},
+    {0},
+};
 
 const xy_task_policy_t policy_foresight = {
     .name = "foresight",
     .describe = "tries the others in virtual time and chooses the fastest (the default)",
     .trials = trials,
-    .frequent = 3,
 };

@@ -6,6 +6,7 @@
 const xy_task_policy_t *const xy_task_policies[] = {
     &policy_foresight,
     &policy_closure,
+    &policy_relay,
     &policy_eager,
     &policy_prio,
     &policy_dmda,

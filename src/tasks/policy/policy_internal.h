@@ -42,7 +42,15 @@ xy_op_id_t policy_near_first(policy_near_t *near);
 void policy_near_arrived(policy_near_t *near, xy_task_uses_t *uses, const bool *has_left,
                          int32_t data);
 
+/* ---- Data in a line (line.c) ---- */
+
+/* The datum that says where a task belongs: the first it writes, or else reads; -1: none. */
+int32_t policy_key_datum(const xy_graph_t *graph, xy_op_id_t op);
+/* The place of each datum in a line in which those used together are near each other. ENOMEM in
+ * silence. */
+xy_status_t policy_line_up(const xy_graph_t *graph, int32_t *rank);
+
 extern const xy_task_policy_t policy_foresight, policy_closure, policy_eager, policy_prio,
-    policy_dmda, policy_dmdar, policy_lws, policy_modular, policy_cache_oblivious;
+    policy_dmda, policy_dmdar, policy_lws, policy_modular, policy_cache_oblivious, policy_relay;
 
 #endif

@@ -40,16 +40,30 @@ typedef struct {
 typedef struct {
     double alpha, beta;   /* weights of computation and transfer in completion times */
     bool is_proportional; /* cache-oblivious: cut the domain in proportion to the load */
+    int32_t extra_rounds; /* relay: turns of each memory beyond the fewest that its room allows */
 } xy_task_params_t;
+
+/* Workers that a trial leaves alone. */
+typedef enum { XY_TASK_ALL, XY_TASK_ONE_LESS, XY_TASK_HALF, XY_TASK_ONE } xy_task_fewer_t;
+
+/* What a policy that is a choice tries. */
+typedef struct {
+    const char *policy;   /* NULL: the end of the list */
+    const char *eviction; /* NULL: what the policy prefers */
+    int32_t extra_rounds; /* of relay */
+    double memory;        /* share of each memory to use; 0: all */
+    xy_task_fewer_t fewer;
+    bool is_for_short;   /* it wins on short graphs only, if ever */
+    bool is_for_several; /* memories */
+} xy_task_trial_t;
 
 typedef struct {
     const char *name;
     const char *describe; /* one line */
     const char *eviction; /* the default eviction */
-    /* Not a policy of its own: the engine runs these in virtual time, ended by NULL, and takes the
-     * one that ends first. The functions below are NULL. */
-    const char *const *trials;
-    int32_t frequent; /* of the trials: the others win on short graphs only, if ever */
+    /* Not a policy of its own: the engine runs these in virtual time and takes the one that ends
+     * first. The functions below are NULL. */
+    const xy_task_trial_t *trials;
     int32_t pipeline; /* tasks a worker holds at once, the running one included; 0: 2 */
     /* Data that no task writes any more go home as soon as their way is free. */
     bool is_writing_early;
@@ -156,10 +170,16 @@ typedef struct {
 
 typedef struct {
     const char *policy;            /* that ran: the one chosen, when it was a choice */
+    const char *eviction;          /* likewise */
+    int32_t extra_rounds;          /* likewise, of relay */
+    int32_t workers;               /* that it used */
+    uint64_t memory;               /* bytes of each memory that it used at most; 0: all of it */
+    int32_t trials;                /* that a choice made */
     double makespan;               /* until the last datum is home */
     double tasks_end;              /* until the last task is over */
     double scheduling_seconds;     /* real time spent in the policy */
     double compute_bound;          /* all work shared by all workers without a gap */
+    double bound;                  /* virtual time: no schedule ends before (bound.c) */
     uint64_t loads, stores, peers; /* transfers from and to the main memory, between others */
     uint64_t bytes_loaded, bytes_stored, bytes_peer;
     uint64_t tasks, evictions, given_back; /* given_back: younger tasks that had to start again */

@@ -7,6 +7,8 @@
  * What must move: every datum whose first use reads it, to wherever it is used; every datum that
  * is written, home. That holds as long as no worker computes in the main memory itself.
  */
+#include <math.h>
+
 #include "tasks/sim/sim_internal.h"
 
 /* The rate at which data leave the main memory and come home together, at best; false: ways out
@@ -82,6 +84,62 @@ void sim_bound_moves(sim_tasks_t *s, const sim_transfer_t *t)
                xy_graph_data_at(s->graph, t->data)->home == 0) {
         s->must_move -= (double)sim_bytes(s, t->data);
     }
+}
+
+/* The fastest way from the main memory, or home: seconds for so many bytes. */
+static double fastest(const sim_tasks_t *s, uint64_t bytes, bool is_home)
+{
+    const xy_task_platform_t *p = s->platform;
+    double best = -1;
+
+    for (int32_t m = 1; m < p->memories; m++) {
+        int32_t way = is_home ? m * p->memories : m;
+        double t;
+
+        if (p->rate[way] <= 0)
+            continue;
+        t = p->latency[way] + (double)bytes / p->rate[way];
+        best = best < 0 || t < best ? t : best;
+    }
+    return best > 0 ? best : 0;
+}
+
+static uint64_t largest_of(const sim_tasks_t *s, xy_op_id_t op, xy_access_mode_t mode)
+{
+    const xy_access_t *a;
+    uint64_t most = 0;
+
+    for (int32_t k = xy_graph_accesses(s->graph, op, &a) - 1; k >= 0; k--)
+        if ((a[k].mode & mode) && xy_graph_data_at(s->graph, a[k].data)->home == 0 &&
+            sim_bytes(s, a[k].data) > most)
+            most = sim_bytes(s, a[k].data);
+    return most;
+}
+
+/* Some task is the first: no worker computes before the largest datum that it reads has come. Some
+ * task is the last, and what it wrote goes home after it. */
+double sim_bound_start(const sim_tasks_t *s)
+{
+    double end = sim_bound_end(s), before = -1, after = -1;
+
+    if (s->must_load == NULL)
+        return end;
+    for (int32_t i = 0; i < s->ops; i++) {
+        const xy_op_id_t *list;
+
+        if (xy_graph_predecessors(s->graph, i) == 0) {
+            double t = fastest(s, largest_of(s, i, XY_ACCESS_READ), false);
+
+            before = before < 0 || t < before ? t : before;
+        }
+        if (xy_graph_successors(s->graph, i, &list) == 0) {
+            double t = fastest(s, largest_of(s, i, XY_ACCESS_WRITE), true);
+
+            after = after < 0 || t < after ? t : after;
+        }
+    }
+    before = fmax(before, 0) + s->work / s->speed + fmax(after, 0);
+    return fmax(before, end);
 }
 
 double sim_bound_end(const sim_tasks_t *s)

@@ -2,17 +2,38 @@
 /*
  * A policy that is a choice among others: each is tried in virtual time, and the one that ends
  * first runs. A trial stops as soon as it cannot end before the best one known (bound.c), so
- * that many can be tried for little more than the first few.
+ * that many can be tried for little more than the first few. How many is counted in accesses of
+ * tasks to data and not in seconds, so that the same graph and platform always give the same
+ * result.
  */
 #include <math.h>
 
 #include "tasks/sim/sim_internal.h"
 
 /* Trials of longer graphs end when the work of so many tasks is done; on graphs longer than that
- * policies that win seldom are not tried; what ends this near to the bound is not worth another
- * trial. */
-enum { TRIAL_TASKS = 100000, SHORT_TASKS = 4000 };
+ * policies that win seldom are not tried; no trial begins when the tasks of earlier ones have
+ * accessed so many data, which takes a few seconds; what ends this near to the bound is not worth
+ * another trial. */
+enum { TRIAL_TASKS = 100000, SHORT_TASKS = 4000, ACCESSES_OF_TRIALS = 3000000 };
 static const double near_enough = 1.02;
+
+typedef struct {
+    const xy_graph_t *graph;
+    const xy_task_platform_t *platform;
+    const xy_task_sim_t *how;
+    uint64_t largest_task; /* bytes of its data */
+    uint64_t accesses;     /* of all tasks */
+    bool is_at_home;       /* all data live in the main memory */
+    /* The best so far. */
+    const xy_task_trial_t *best; /* NULL: none yet */
+    double best_time;
+    xy_task_result_t result;
+    bool is_whole; /* the result is that of the whole graph */
+    /* Of all trials. */
+    double spent; /* seconds in policies */
+    uint64_t tasks;
+    int32_t count;
+} choice_t;
 
 /* When it was done, with all or with its share; a trial that was cut off has no time. */
 static double time_of(const xy_task_result_t *r, const sim_trial_t *trial)
@@ -22,96 +43,187 @@ static double time_of(const xy_task_result_t *r, const sim_trial_t *trial)
     return trial->is_done ? r->tasks_end : INFINITY;
 }
 
-/* Replace a choice by the policy that ends first; *spent_p is what finding out took. *result_p is
- * that of the best trial, and the return value is true if it is one of the whole graph. */
-static xy_status_t choose(const xy_graph_t *graph, const xy_task_platform_t *platform,
-                          const xy_task_sim_t *how, const xy_task_policy_t **policy_p,
-                          double *spent_p, xy_task_result_t *result_p, bool *is_whole_p)
+static void look_at_graph(choice_t *c)
 {
-    const char *const *trials = (*policy_p)->trials;
-    int32_t frequent = (*policy_p)->frequent;
-    bool is_long = xy_graph_ops(graph) > SHORT_TASKS;
-    double share =
-        xy_graph_ops(graph) > TRIAL_TASKS ? (double)TRIAL_TASKS / xy_graph_ops(graph) : 0;
-    double best = INFINITY;
-    xy_status_t st = XY_OK;
+    const xy_access_t *a;
 
-    *is_whole_p = false;
-    for (int i = 0; trials != NULL && trials[i] != NULL && st == XY_OK; i++) {
-        sim_trial_t trial = {.share = share};
-        const xy_task_policy_t *policy;
-        xy_task_result_t result;
-        double found;
+    c->is_at_home = true;
+    for (int32_t d = 0; d < xy_graph_data_count(c->graph); d++)
+        c->is_at_home = c->is_at_home && xy_graph_data_at(c->graph, d)->home == 0;
+    for (xy_op_id_t i = 0; i < xy_graph_ops(c->graph); i++) {
+        uint64_t bytes = 0;
+        int32_t n = xy_graph_accesses(c->graph, i, &a);
 
-        if (i > 0)
-            trial.seconds = best;
-        st = xy_task_policy_find(trials[i], &policy);
-        if (st == XY_OK)
-            st = sim_task_run(graph, platform, how, policy, NULL, &trial, &result);
-        if (st != XY_OK)
-            break;
-        *spent_p += result.scheduling_seconds;
-        found = time_of(&result, &trial);
-        if (i == 0 || found < best) {
-            best = found;
-            *policy_p = policy;
-            *result_p = result;
-            *is_whole_p = trial.is_whole;
-        }
-        if ((trial.is_whole && result.makespan <= near_enough * trial.bound) ||
-            (is_long && i + 1 == frequent))
-            break;
+        c->accesses += (uint64_t)n;
+        for (int32_t k = 0; k < n; k++)
+            bytes += xy_graph_data_at(c->graph, a[k].data)->bytes;
+        c->largest_task = bytes > c->largest_task ? bytes : c->largest_task;
     }
+}
+
+/* How many memories beside the main one a trial uses. */
+static int32_t memories_of(const choice_t *c, const xy_task_trial_t *t)
+{
+    int32_t all = c->platform->memories - 1;
+
+    return t->fewer == XY_TASK_ONE_LESS ? all - 1
+           : t->fewer == XY_TASK_HALF   ? all / 2
+           : t->fewer == XY_TASK_ONE    ? 1
+                                        : all;
+}
+
+static bool is_worth_trying(const choice_t *c, const xy_task_trial_t *t)
+{
+    int32_t all = c->platform->memories - 1, used = memories_of(c, t);
+
+    if (t->is_for_short && xy_graph_ops(c->graph) > SHORT_TASKS)
+        return false;
+    if (t->is_for_several && all < 2)
+        return false;
+    if (t->eviction != NULL && c->how->eviction != NULL)
+        return false; /* it was asked for one */
+    if (t->fewer != XY_TASK_ALL &&
+        (!c->is_at_home || used < 1 || used >= all || (t->fewer == XY_TASK_HALF && all < 4) ||
+         (t->fewer == XY_TASK_ONE && all < 3)))
+        return false;
+    if (t->memory > 0)
+        for (int32_t m = 1; m <= all; m++)
+            if (!c->is_at_home || c->platform->capacity[m] == 0 ||
+                t->memory * (double)c->platform->capacity[m] < (double)c->largest_task)
+                return false;
+    return true;
+}
+
+/* Run a trial, or with an observer what it stands for. */
+static xy_status_t run_trial(const choice_t *c, const xy_task_trial_t *t,
+                             const xy_task_observer_t *observer, sim_trial_t *trial,
+                             xy_task_result_t *result_p)
+{
+    const xy_task_policy_t *policy;
+    xy_task_platform_t *part = NULL;
+    xy_task_sim_t how = *c->how;
+    xy_status_t st = xy_task_policy_find(t->policy, &policy);
+
+    if (st != XY_OK)
+        return st;
+    if (t->eviction != NULL)
+        how.eviction = t->eviction;
+    if (t->extra_rounds > 0)
+        how.params.extra_rounds = t->extra_rounds;
+    if (t->fewer != XY_TASK_ALL || t->memory > 0)
+        st =
+            sim_platform_part(c->platform, memories_of(c, t), t->memory > 0 ? t->memory : 1, &part);
+    if (st == XY_OK)
+        st = sim_task_run(c->graph, part != NULL ? part : c->platform, &how, policy, observer,
+                          trial, result_p);
+    if (st == XY_OK && t->memory > 0)
+        result_p->memory = part->capacity[1];
+    xy_task_platform_destroy(part);
     return st;
 }
 
-static xy_status_t run_policy(const xy_graph_t *graph, const xy_task_platform_t *platform,
-                              const xy_task_sim_t *how, const xy_task_policy_t *policy,
-                              xy_task_result_t *result_p)
+static xy_status_t try(choice_t *c, const xy_task_trial_t *t, double share, bool *is_enough_p)
 {
-    const xy_task_observer_t *observer = how->observer;
-    xy_task_view_t view = {.workers = platform->workers,
-                           .memories = platform->memories,
-                           .memory_of = platform->memory_of,
-                           .transfer_rate = platform->rate};
+    sim_trial_t trial = {.share = share, .seconds = c->best != NULL ? c->best_time : 0};
+    xy_task_result_t result;
+    xy_status_t st = run_trial(c, t, NULL, &trial, &result);
+    double found;
+
+    if (st != XY_OK)
+        return st;
+    c->count++;
+    c->tasks += result.tasks;
+    c->spent += result.scheduling_seconds;
+    found = time_of(&result, &trial);
+    if (c->best == NULL || found < c->best_time) {
+        c->best = t;
+        c->best_time = found;
+        /* Bounds are those of all workers and memories, which only the first is sure to use. */
+        if (c->count > 1) {
+            result.compute_bound = c->result.compute_bound;
+            result.bound = c->result.bound;
+        }
+        c->result = result;
+        c->is_whole = trial.is_whole;
+    }
+    *is_enough_p = (c->is_whole && c->result.makespan <= near_enough * c->result.bound) ||
+                   (double)c->tasks * (double)c->accesses >=
+                       (double)ACCESSES_OF_TRIALS * xy_graph_ops(c->graph);
+    return XY_OK;
+}
+
+/* Find the trial that ends first. */
+static xy_status_t choose(choice_t *c, const xy_task_trial_t *trials)
+{
+    int32_t ops = xy_graph_ops(c->graph);
+    double share = ops > TRIAL_TASKS ? (double)TRIAL_TASKS / ops : 0;
+    bool is_enough = false;
+    xy_status_t st = XY_OK;
+
+    look_at_graph(c);
+    for (int i = 0; trials[i].policy != NULL && st == XY_OK && !is_enough; i++)
+        if (is_worth_trying(c, &trials[i]))
+            st = try(c, &trials[i], share, &is_enough);
+    return st;
+}
+
+static xy_status_t run_recorded(const choice_t *c, const xy_task_trial_t *t,
+                                xy_task_result_t *result_p)
+{
+    const xy_task_platform_t *p = c->platform;
+    const xy_task_observer_t *observer = c->how->observer;
+    xy_task_view_t view = {.workers = p->workers,
+                           .memories = p->memories,
+                           .memory_of = p->memory_of,
+                           .transfer_rate = p->rate};
     xy_task_trace_t *trace = NULL;
     xy_status_t closed, st = XY_OK;
 
-    if (how->trace != NULL)
-        st = xy_task_trace_open(how->trace, &view, XY_TASK_GPUS, policy->name, observer, &trace);
+    if (c->how->trace != NULL)
+        st = xy_task_trace_open(c->how->trace, &view, XY_TASK_GPUS, t->policy, observer, &trace);
     if (st != XY_OK)
         return st;
     if (trace != NULL)
         observer = xy_task_trace_observer(trace);
-    st = sim_task_run(graph, platform, how, policy, observer, NULL, result_p);
+    st = run_trial(c, t, observer, NULL, result_p);
     closed = xy_task_trace_close(trace);
     return st == XY_OK ? closed : st;
+}
+
+/* There is an observer, or no trial ran to the end: the chosen one runs once more. */
+static xy_status_t run_chosen(choice_t *c)
+{
+    xy_task_result_t again;
+    xy_status_t st = run_recorded(c, c->best, &again);
+
+    if (st != XY_OK)
+        return st;
+    /* A whole trial and its repetition are the same decisions: they count once. */
+    c->spent += c->is_whole ? 0 : again.scheduling_seconds;
+    again.compute_bound = c->result.compute_bound;
+    again.bound = c->result.bound;
+    c->result = again;
+    return XY_OK;
 }
 
 xy_status_t xy_task_simulate(const xy_graph_t *graph, const xy_task_platform_t *platform,
                              const xy_task_sim_t *how, xy_task_result_t *result_p)
 {
     const char *name = how->policy != NULL ? how->policy : xy_task_policies[0]->name;
+    choice_t c = {.graph = graph, .platform = platform, .how = how};
     const xy_task_policy_t *policy;
-    xy_task_result_t result, again;
-    bool is_whole = false;
-    double spent = 0;
     xy_status_t st = xy_task_policy_find(name, &policy);
 
+    if (st == XY_OK && policy->trials == NULL)
+        return run_recorded(&c, &(xy_task_trial_t){.policy = name}, result_p);
     if (st == XY_OK)
-        st = choose(graph, platform, how, &policy, &spent, &result, &is_whole);
+        st = choose(&c, policy->trials);
+    if (st == XY_OK && (!c.is_whole || how->trace != NULL || how->observer != NULL))
+        st = run_chosen(&c);
     if (st != XY_OK)
         return st;
-    /* There is an observer, or no trial ran to the end: the chosen one runs once more. */
-    if (!is_whole || how->trace != NULL || how->observer != NULL) {
-        st = run_policy(graph, platform, how, policy, &again);
-        if (st != XY_OK)
-            return st;
-        /* A whole trial and its repetition are the same decisions: they count once. */
-        spent += is_whole ? 0 : again.scheduling_seconds;
-        result = again;
-    }
-    result.scheduling_seconds = spent;
-    *result_p = result;
+    c.result.scheduling_seconds = c.spent;
+    c.result.trials = c.count;
+    *result_p = c.result;
     return XY_OK;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "tasks/sim/sim.h"
+#include "tasks/sim/sim_internal.h"
 
 void xy_task_platform_destroy(xy_task_platform_t *p)
 {
@@ -105,5 +105,42 @@ xy_status_t xy_task_platform_from(const xy_machine_t *machine,
     for (int32_t i = 0; i < cpus; i++)
         p->speed[gpus + i] = options->cpu_speed > 0 ? options->cpu_speed : 0.1;
     *platform_p = p;
+    return XY_OK;
+}
+
+/* A worker that the part keeps: one of the main memory, or of a memory that it has. */
+static bool is_kept(const xy_task_platform_t *p, int32_t worker, int32_t memories)
+{
+    return p->memory_of[worker] <= memories;
+}
+
+xy_status_t sim_platform_part(const xy_task_platform_t *whole, int32_t memories, double share,
+                              xy_task_platform_t **part_p)
+{
+    int32_t workers = 0, n = memories + 1;
+    xy_task_platform_t *p;
+
+    for (int32_t w = 0; w < whole->workers; w++)
+        workers += is_kept(whole, w, memories) ? 1 : 0;
+    p = platform_new(workers, n, whole->shared_count);
+    if (p == NULL)
+        return xy_fail_memory("preparing the platform");
+    for (int32_t w = 0, to = 0; w < whole->workers; w++)
+        if (is_kept(whole, w, memories)) {
+            p->memory_of[to] = whole->memory_of[w];
+            p->speed[to++] = whole->speed[w];
+        }
+    for (int32_t m = 1; m < n; m++)
+        p->capacity[m] = (uint64_t)(share * (double)whole->capacity[m]);
+    for (int32_t i = 0; i < n * n; i++) {
+        int32_t way = i / n * whole->memories + i % n;
+
+        p->latency[i] = whole->latency[way];
+        p->rate[i] = whole->rate[way];
+        p->shared[i] = whole->shared[way];
+    }
+    for (int32_t i = 0; i < whole->shared_count; i++)
+        p->shared_rate[i] = whole->shared_rate[i];
+    *part_p = p;
     return XY_OK;
 }

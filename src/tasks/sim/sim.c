@@ -347,9 +347,9 @@ static xy_status_t simulate(sim_tasks_t *s, const xy_task_sim_t *how)
         return st;
     sim_memory_settle_in(s);
     init_work(s);
-    if (s->is_trial && sim_bound_init(s) != XY_OK)
+    if (sim_bound_init(s) != XY_OK)
         return xy_fail_memory("preparing the simulation");
-    s->trial.bound = sim_bound_end(s);
+    s->result.bound = sim_bound_start(s);
     init_view(s);
     params.alpha = params.alpha > 0 ? params.alpha : 1;
     params.beta = params.beta > 0 || params.alpha < 0 ? params.beta : 1;
@@ -373,10 +373,12 @@ xy_status_t sim_task_run(const xy_graph_t *graph, const xy_task_platform_t *plat
     if (st != XY_OK)
         return st;
     s.result.policy = policy->name;
+    s.result.eviction = s.eviction->name;
+    s.result.extra_rounds = how->params.extra_rounds;
+    s.result.workers = platform->workers;
     s.depth = xy_task_pipeline_depth(policy, how->pipeline);
     s.ops = xy_graph_ops(graph);
     s.data_count = xy_graph_data_count(graph);
-    s.is_trial = trial != NULL;
     s.trial = trial != NULL ? *trial : (sim_trial_t){0};
     st = simulate(&s, how);
     cleanup(&s);
@@ -385,7 +387,6 @@ xy_status_t sim_task_run(const xy_graph_t *graph, const xy_task_platform_t *plat
     if (trial != NULL) {
         trial->is_whole = !s.is_cut;
         trial->is_done = !s.is_cut || s.trial.is_done;
-        trial->bound = s.trial.bound;
     }
     *result_p = s.result;
     return XY_OK;

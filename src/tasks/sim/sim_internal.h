@@ -59,7 +59,6 @@ typedef struct {
     double seconds; /* of the virtual clock: it stops when it cannot end before */
     bool is_whole;  /* out: it went to the end */
     bool is_done;   /* out: to the end, or its share */
-    double bound;   /* out: no policy ends before */
 } sim_trial_t;
 
 typedef struct {
@@ -79,7 +78,7 @@ typedef struct {
     int32_t depth;               /* of the pipelines */
     int32_t data_count, ops, left;
     bool is_changed; /* in this moment: something that a policy or a memory could make use of */
-    bool is_trial, is_cut;
+    bool is_cut;
     sim_trial_t trial;
 
     sim_memory_t *memories;
@@ -109,8 +108,9 @@ bool sim_way_is_idle(const sim_tasks_t *s, int32_t from, int32_t to);
 xy_status_t sim_bound_init(sim_tasks_t *s);
 /* A transfer begins. */
 void sim_bound_moves(sim_tasks_t *s, const sim_transfer_t *t);
-/* No schedule of what is left ends before. */
+/* No schedule of what is left ends before; before anything began, a little more is known. */
 double sim_bound_end(const sim_tasks_t *s);
+double sim_bound_start(const sim_tasks_t *s);
 
 /* sim.c */
 /* One policy on one graph; with a trial, maybe not to the end. */
@@ -118,6 +118,12 @@ xy_status_t sim_task_run(const xy_graph_t *graph, const xy_task_platform_t *plat
                          const xy_task_sim_t *how, const xy_task_policy_t *policy,
                          const xy_task_observer_t *observer, sim_trial_t *trial,
                          xy_task_result_t *result_p);
+
+/* platform.c */
+/* The first `memories` beside the main one, with this share of their room, and their workers.
+ * XY_ENOMEM (reported). */
+xy_status_t sim_platform_part(const xy_task_platform_t *whole, int32_t memories, double share,
+                              xy_task_platform_t **part_p);
 
 /* copies.c */
 void sim_memory_arrived(sim_tasks_t *s, const sim_transfer_t *t);
