@@ -39,6 +39,14 @@ bool process_fail_memory(process_t *p)
     return false;
 }
 
+bool process_stop(process_t *p)
+{
+    p->is_over = true;
+    if (p->status == XY_OK)
+        p->status = XY_EINVAL;
+    return false;
+}
+
 void *process_at_slow(process_t *p, uint64_t address, uint64_t size)
 {
     uint64_t number = address >> PROCESS_BLOCK_BITS;

@@ -82,6 +82,8 @@ uint32_t process_place(const process_t *p);
 /* Say what is wrong, with rank, file and line, and end the process; false. */
 bool process_fail(process_t *p, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool process_fail_memory(process_t *p);
+/* The same after a failure that has been said. */
+bool process_stop(process_t *p);
 
 /* The memory at an address, or NULL (said). */
 void *process_at_slow(process_t *p, uint64_t address, uint64_t size);

@@ -374,7 +374,7 @@ xy_status_t walk_run(walk_t *walk)
         st = make_job(walk);
     if (st == XY_OK)
         st = xy_vjob_run(walk->job);
-    return walk->status != XY_OK ? walk->status : st;
+    return st != XY_OK ? st : walk->status;
 }
 
 void walk_cleanup(walk_t *walk)

@@ -49,9 +49,8 @@ bool walk_coll_start(walker_t *w, walk_member_t *m, const xy_vjob_coll_t *call, 
     r->rank = m->rank;
     r->number = m->number++;
     r->vreq = xy_vjob_collective(w->walk->job, w->rank, comm, call, NULL);
-    if (r->vreq == NULL) /* it has been said why */
-        return w->process.status = w->process.status != XY_OK ? w->process.status : XY_EINVAL,
-               w->process.is_over = true, false;
+    if (r->vreq == NULL)
+        return process_stop(&w->process);
     *request_p = index;
     return true;
 }

@@ -111,7 +111,7 @@ xy_vcomm_t *walk_vcomm(walker_t *w, walk_comm_t *comm)
     if (all != comm->procs)
         xy_free(all);
     if (comm->vcomm == NULL)
-        process_fail_memory(&w->process);
+        process_stop(&w->process);
     return comm->vcomm;
 }
 

@@ -70,7 +70,7 @@ static bool start(walker_t *w, walk_request_t *r)
     r->vreq = r->kind == WALK_SEND ? xy_vjob_isend(job, w->rank, &r->p2p, data)
                                    : xy_vjob_irecv(job, w->rank, &r->p2p, data);
     if (r->vreq == NULL)
-        return process_fail_memory(&w->process);
+        return process_stop(&w->process);
     if (r->kind == WALK_SEND &&
         (r->p2p.mode == XY_VJOB_BUFFERED || xy_vjob_is_done(job, r->vreq))) {
         xy_vjob_release(job, r->vreq);
