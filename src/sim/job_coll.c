@@ -278,15 +278,17 @@ static void half_less(xy_vjob_t *job, xy_vcoll_t *coll, int32_t s, bool is_sendi
 static void enter(xy_vjob_t *job, xy_vcoll_t *coll, int32_t rank, double at)
 {
     const job_shape_t *shape = coll->shape;
-    job_node_t *node = job->procs[coll->comm->procs[rank]].node;
+    /* Steps that begin at once may move the process on along its path. */
+    job_node_t *node = job_node_use(job->procs[coll->comm->procs[rank]].node);
 
     if (shape->rank_left[rank] == 0) { /* it has nothing to do with it */
         coll->rank_left[rank] = 1;
         rank_less(job, coll, rank, at, node);
-        return;
+    } else {
+        for (int32_t i = shape->root_first[rank]; i < shape->root_first[rank + 1]; i++)
+            half_less(job, coll, shape->roots[i] / 2, shape->roots[i] % 2 == 0, at, node);
     }
-    for (int32_t i = shape->root_first[rank]; i < shape->root_first[rank + 1]; i++)
-        half_less(job, coll, shape->roots[i] / 2, shape->roots[i] % 2 == 0, at, node);
+    job_node_drop(job, node);
 }
 
 static void enter_due(xy_event_t *event)

@@ -20,7 +20,9 @@ static void handle(xy_vjob_t *job, job_proc_t *p, job_item_t *item)
     job_proc_busy(job, p, p->now + item->seconds(job, item, p->now));
     if (core->procs > 1)
         core->busy = fmax(core->busy, p->now);
-    item->done(job, item, p->now, p->node);
+    node = job_node_use(p->node); /* what follows may do more work of the process */
+    item->done(job, item, p->now, node);
+    job_node_drop(job, node);
 }
 
 static void comm_begin(xy_vjob_t *job, job_comm_core_t *core, job_item_t *item)
