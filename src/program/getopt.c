@@ -33,23 +33,48 @@ static bool is_option(const options_t *o, int32_t i)
     return s != NULL && s[0] == '-' && s[1] != '\0';
 }
 
-/* Bring the next option, with what belongs to it left behind it, to where the search is. */
-static bool find_option(options_t *o)
+/* Does the word end with a letter whose argument is the next word? */
+static bool takes_next(const char *word, const char *letters)
+{
+    for (word++; *word != '\0'; word++) {
+        const char *known = *word != ':' ? strchr(letters, *word) : NULL;
+
+        if (known != NULL && known[1] == ':')
+            return word[1] == '\0';
+    }
+    return false;
+}
+
+/* Put what is at `from` to `to`, and move what was between one place on. */
+static void bring(const options_t *o, int32_t from, int32_t to)
+{
+    uint64_t moved = pointer_at(o, from);
+
+    for (; from > to; from--) {
+        uint64_t before = pointer_at(o, from - 1);
+
+        set(o->p, o->argv + 8 * (uint64_t)from, &before, 8);
+    }
+    set(o->p, o->argv + 8 * (uint64_t)to, &moved, 8);
+}
+
+/* Bring the next option, with its argument, to where the search is. */
+static bool find_option(const options_t *o, const char *letters)
 {
     int32_t i = o->index;
-    uint64_t moved;
+    const char *word;
 
     while (i < o->argc && o->p->status == XY_OK && !is_option(o, i))
         i++;
     if (i >= o->argc || o->p->status != XY_OK)
         return false;
-    moved = pointer_at(o, i);
-    for (; i > o->index; i--) {
-        uint64_t before = pointer_at(o, i - 1);
-
-        set(o->p, o->argv + 8 * (uint64_t)i, &before, 8);
+    word = process_string(o->p, pointer_at(o, i));
+    if (word != NULL && strcmp(word, "--") != 0 && i + 1 < o->argc && takes_next(word, letters)) {
+        bring(o, i, o->index);
+        bring(o, i + 1, o->index + 1);
+    } else {
+        bring(o, i, o->index);
     }
-    set(o->p, o->argv + 8 * (uint64_t)o->index, &moved, 8);
     return true;
 }
 
@@ -106,7 +131,7 @@ int64_t library_getopt(process_t *p, const int64_t *args)
     if (letters == NULL || at == NULL)
         return -1;
     memcpy(&o.index, at, 4);
-    if (p->option == 0 && !find_option(&o))
+    if (p->option == 0 && !find_option(&o, letters))
         return -1;
     word = process_string(p, pointer_at(&o, o.index));
     if (word != NULL && strcmp(word, "--") == 0)

@@ -51,7 +51,7 @@ typedef struct {
 
 static xy_status_t open_fixture(fixture_t *f, const char *declarations, const char *body)
 {
-    static const char *const argv[] = {"prog", "-n", "12", "file", "-v", "-x3"};
+    static const char *const argv[] = {"prog", "-n", "12", "file", "-v", "-x", "3"};
     char *text = xy_sprintf("<program version='1'>%s<function name='main' type='int' file='a.c' "
                             "line='1'><parameter name='argc' type='int'/><parameter name='argv' "
                             "type='char **'/>%s</function></program>",
@@ -66,7 +66,7 @@ static xy_status_t open_fixture(fixture_t *f, const char *declarations, const ch
     st = code_compile(f->program, NULL, 0, &f->code);
     f->config = (process_config_t){.code = f->code,
                                    .ops = &ops,
-                                   .argc = 6,
+                                   .argc = 7,
                                    .argv = argv,
                                    .pass_limit = 100000,
                                    .stack_limit = 1 << 20,
@@ -159,7 +159,7 @@ static void test_expressions(void **state)
     CHECK("*p++ + *p", 2 + 3);
     CHECK("max(i, d) + min(1, 2u)", 8);
     CHECK("sqrt(i + 2.) + pow(2, 10) + abs(-3) + floor(-0.5)", 3 + 1024 + 3 - 1);
-    CHECK("atoi(argv[2]) + strlen(&quot;ab\\&quot;c&quot; &quot;d&quot;) + argc", 12 + 5 + 6);
+    CHECK("atoi(argv[2]) + strlen(&quot;ab\\&quot;c&quot; &quot;d&quot;) + argc", 12 + 5 + 7);
     CHECK("strcmp(argv[1], &quot;-n&quot;) == 0 ? strtol(argv[2], NULL, 16) : -1", 0x12);
     CHECK("MPI_Wtime() * MPI_ANY_SOURCE", -1.5);
 #undef CHECK
@@ -237,7 +237,7 @@ static void test_getopt(void **state)
     assert_true(noted[0] == 'n' && noted[1] == 12);
     assert_true(noted[2] == 'v');
     assert_true(noted[4] == 'x' && noted[5] == 3);
-    assert_true(noted[6] == 5 && noted[7] == 0);
+    assert_true(noted[6] == 6 && noted[7] == 0);
 }
 
 /* It goes on where it stopped, in the middle of functions. */
@@ -275,9 +275,9 @@ static void test_bad(void **state)
     check_bad("<variable name='x' type='foo'/>", "a type that is not known");
     check_bad("<variable name='x' type='int'/><do c='x.y'/>", "of what is no struct");
     check_bad("<mpi call='MPI_Send' line='3'/>", "a.c:3: MPI_Send needs count=");
-    check_bad("<do c='argc / (argc - 6)' line='5'/>", "a.c:5: process 3: a division by zero");
+    check_bad("<do c='argc / (argc - 7)' line='5'/>", "a.c:5: process 3: a division by zero");
     check_bad("<variable name='a' type='int[3]'/><do c='a[argc]' line='5'/>",
-              "a.c:5: process 3: index 6 of an array of 3");
+              "a.c:5: process 3: index 7 of an array of 3");
     check_bad("<variable name='p' type='int *'/><do c='*p' line='5'/>", "a pointer that is NULL");
     check_bad("<variable name='p' type='int *' value='malloc(8)'/><do c='p[2] = 1'/>",
               "byte 12 of an array of 8 bytes");

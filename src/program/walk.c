@@ -33,6 +33,16 @@ static void compute(walker_t *w, double seconds)
     }
 }
 
+/* For the trace: what it computes. */
+static void name_kernel(const walker_t *w)
+{
+    const code_place_t *place = &XY_VEC_AT(&w->walk->code->places, code_place_t, w->ahead_place);
+
+    xy_vjob_set_kernel(w->walk->job, w->rank,
+                       place->what != NULL ? xy_trace_label(w->walk->config->job.trace, place->what)
+                                           : 0);
+}
+
 static bool flush(walker_t *w)
 {
     double seconds = w->ahead;
@@ -40,6 +50,8 @@ static bool flush(walker_t *w)
     if (!(seconds > 0))
         return true;
     xy_vjob_set_line(w->walk->job, w->rank, w->ahead_place);
+    if (w->walk->labels != NULL)
+        name_kernel(w);
     w->ahead = w->ahead_most = 0;
     return xy_vjob_compute(w->walk->job, w->rank, seconds);
 }

@@ -172,6 +172,8 @@ static bool begin(walker_t *w, const code_site_t *site, const int64_t *args, int
         return false;
     call.root = l->root >= 0 ? (int32_t)args[l->root] : 0;
     call.in_place = walk_is_in_place(site, args);
+    call.is_nonblocking = (walk_extra(site) & WALK_NONBLOCKING) != 0;
+    call.is_user_op = l->op >= 0 && (args[l->op] == 1 || args[l->op] == 2);
     call.is_commutative = l->op < 0 || args[l->op] != 2;
     is_root = call.root == m->rank;
     if (call.root < 0 || call.root >= m->comm->size)
@@ -238,28 +240,39 @@ static bool nonblocking(walker_t *w, const code_site_t *site, int64_t *args)
     return walk_set_handle(w, args[site->count - 1], WALK_REQUEST_FIRST + index);
 }
 
-#define BOTH(Name, iname, COLL)                                                                    \
-    {Name, collective, XY_COLL_##COLL},                                                            \
-    {                                                                                              \
-        iname, nonblocking, XY_COLL_##COLL                                                         \
-    }
-
 const walk_call_t walk_calls_coll[] = {
-    BOTH("Barrier", "Ibarrier", BARRIER),
-    BOTH("Bcast", "Ibcast", BCAST),
-    BOTH("Gather", "Igather", GATHER),
-    BOTH("Gatherv", "Igatherv", GATHERV),
-    BOTH("Scatter", "Iscatter", SCATTER),
-    BOTH("Scatterv", "Iscatterv", SCATTERV),
-    BOTH("Allgather", "Iallgather", ALLGATHER),
-    BOTH("Allgatherv", "Iallgatherv", ALLGATHERV),
-    BOTH("Alltoall", "Ialltoall", ALLTOALL),
-    BOTH("Alltoallv", "Ialltoallv", ALLTOALLV),
-    BOTH("Alltoallw", "Ialltoallw", ALLTOALLW),
-    BOTH("Reduce", "Ireduce", REDUCE),
-    BOTH("Allreduce", "Iallreduce", ALLREDUCE),
-    BOTH("Reduce_scatter", "Ireduce_scatter", REDUCE_SCATTER),
-    BOTH("Reduce_scatter_block", "Ireduce_scatter_block", REDUCE_SCATTER_BLOCK),
-    BOTH("Scan", "Iscan", SCAN),
-    BOTH("Exscan", "Iexscan", EXSCAN),
+    {"Barrier", collective, XY_COLL_BARRIER},
+    {"Ibarrier", nonblocking, XY_COLL_BARRIER | WALK_NONBLOCKING},
+    {"Bcast", collective, XY_COLL_BCAST},
+    {"Ibcast", nonblocking, XY_COLL_BCAST | WALK_NONBLOCKING},
+    {"Gather", collective, XY_COLL_GATHER},
+    {"Igather", nonblocking, XY_COLL_GATHER | WALK_NONBLOCKING},
+    {"Gatherv", collective, XY_COLL_GATHERV},
+    {"Igatherv", nonblocking, XY_COLL_GATHERV | WALK_NONBLOCKING},
+    {"Scatter", collective, XY_COLL_SCATTER},
+    {"Iscatter", nonblocking, XY_COLL_SCATTER | WALK_NONBLOCKING},
+    {"Scatterv", collective, XY_COLL_SCATTERV},
+    {"Iscatterv", nonblocking, XY_COLL_SCATTERV | WALK_NONBLOCKING},
+    {"Allgather", collective, XY_COLL_ALLGATHER},
+    {"Iallgather", nonblocking, XY_COLL_ALLGATHER | WALK_NONBLOCKING},
+    {"Allgatherv", collective, XY_COLL_ALLGATHERV},
+    {"Iallgatherv", nonblocking, XY_COLL_ALLGATHERV | WALK_NONBLOCKING},
+    {"Alltoall", collective, XY_COLL_ALLTOALL},
+    {"Ialltoall", nonblocking, XY_COLL_ALLTOALL | WALK_NONBLOCKING},
+    {"Alltoallv", collective, XY_COLL_ALLTOALLV},
+    {"Ialltoallv", nonblocking, XY_COLL_ALLTOALLV | WALK_NONBLOCKING},
+    {"Alltoallw", collective, XY_COLL_ALLTOALLW},
+    {"Ialltoallw", nonblocking, XY_COLL_ALLTOALLW | WALK_NONBLOCKING},
+    {"Reduce", collective, XY_COLL_REDUCE},
+    {"Ireduce", nonblocking, XY_COLL_REDUCE | WALK_NONBLOCKING},
+    {"Allreduce", collective, XY_COLL_ALLREDUCE},
+    {"Iallreduce", nonblocking, XY_COLL_ALLREDUCE | WALK_NONBLOCKING},
+    {"Reduce_scatter", collective, XY_COLL_REDUCE_SCATTER},
+    {"Ireduce_scatter", nonblocking, XY_COLL_REDUCE_SCATTER | WALK_NONBLOCKING},
+    {"Reduce_scatter_block", collective, XY_COLL_REDUCE_SCATTER_BLOCK},
+    {"Ireduce_scatter_block", nonblocking, XY_COLL_REDUCE_SCATTER_BLOCK | WALK_NONBLOCKING},
+    {"Scan", collective, XY_COLL_SCAN},
+    {"Iscan", nonblocking, XY_COLL_SCAN | WALK_NONBLOCKING},
+    {"Exscan", collective, XY_COLL_EXSCAN},
+    {"Iexscan", nonblocking, XY_COLL_EXSCAN | WALK_NONBLOCKING},
     {0}};

@@ -5,7 +5,7 @@
 
 #include "program/walk.h"
 
-enum { WALK_COLLECTIVE_MASK = 31 };
+enum { WALK_COLLECTIVE_MASK = 31, WALK_NONBLOCKING = 32 };
 
 /* Where in the call an argument is; -1: it has none. */
 typedef struct {
