@@ -58,7 +58,7 @@ xy_status_t predict_place_again(const predict_t *p, const xy_prediction_t *count
                                 int32_t **core_of_p);
 xy_status_t predict_matrix(const xy_prediction_t *counted, xy_matrix_t **matrix_p);
 
-/* "bandwidth*2,latency/10": change the machine, the models and the speed. */
+/* "bandwidth*2,latency/10": change the machine, the models and the speed. NULL: only check. */
 xy_status_t predict_change(predict_t *p, const char *text);
 
 /* "NAME=TEXT" lists; the caller frees the array (whose strings it then owns) with given_free. */

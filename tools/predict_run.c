@@ -58,7 +58,7 @@ static xy_status_t change_one(predict_t *p, char *text)
 {
     char *sign = strpbrk(text, "*/");
     double factor;
-    bool is_known = true;
+    bool is_known;
 
     if (sign == NULL || !xy_parse_double(sign + 1, &factor) || !(factor > 0))
         return xy_fail(XY_EUSAGE,
@@ -68,19 +68,21 @@ static xy_status_t change_one(predict_t *p, char *text)
     if (*sign == '/')
         factor = 1 / factor;
     *sign = '\0';
-    if (strcmp(text, "bandwidth") == 0) {
-        xy_machine_scale(p->machine, 1, factor);
-        scale_messages(p->costs, 1, factor);
-    } else if (strcmp(text, "latency") == 0) {
-        xy_machine_scale(p->machine, factor, 1);
-        scale_messages(p->costs, factor, 1);
-    } else if (strcmp(text, "speed") == 0) {
+    is_known = strcmp(text, "bandwidth") == 0 || strcmp(text, "latency") == 0 ||
+               strcmp(text, "speed") == 0;
+    if (!is_known)
+        return xy_fail(XY_EUSAGE, "--what-if '%s': bandwidth, latency or speed", text);
+    if (p == NULL)
+        return XY_OK;
+    if (text[0] == 's') {
         p->speed *= factor;
     } else {
-        is_known = false;
+        double latency = text[0] == 'l' ? factor : 1, bandwidth = text[0] == 'b' ? factor : 1;
+
+        xy_machine_scale(p->machine, latency, bandwidth);
+        scale_messages(p->costs, latency, bandwidth);
     }
-    return is_known ? XY_OK
-                    : xy_fail(XY_EUSAGE, "--what-if '%s': bandwidth, latency or speed", text);
+    return XY_OK;
 }
 
 xy_status_t predict_change(predict_t *p, const char *text)

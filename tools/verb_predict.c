@@ -231,6 +231,8 @@ static xy_status_t run_one(predict_t *p)
     xy_status_t st = predict_given(&v->assume, "--assume", &assumed);
 
     k.assumed = assumed;
+    if (st == XY_OK && v->what_if != NULL)
+        st = predict_change(NULL, v->what_if);
     if (st == XY_OK && v->html != NULL && trace == NULL) {
         file = mkstemp(scratch);
         if (file < 0)
