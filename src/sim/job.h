@@ -203,10 +203,6 @@ void xy_vjob_set_line(xy_vjob_t *job, int32_t proc, uint32_t line);
 void xy_vjob_set_call(xy_vjob_t *job, int32_t proc, uint32_t label);
 /* Likewise: what it computes from now on. */
 void xy_vjob_set_kernel(xy_vjob_t *job, int32_t proc, uint32_t label);
-/* Block the process outside of any request, and let it go on `seconds` from the time of `proc` that
- * calls this (for what the driver does itself). Only after xy_vjob_block() of `sleeper`. */
-void xy_vjob_block(xy_vjob_t *job, int32_t proc);
-void xy_vjob_unblock(xy_vjob_t *job, int32_t proc, double seconds, int32_t sleeper);
 
 /* ---- Messages ---- */
 
@@ -237,8 +233,6 @@ typedef struct {
  * leaves run() then. */
 xy_vreq_t *xy_vjob_isend(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p, void *data);
 xy_vreq_t *xy_vjob_irecv(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p, void *data);
-/* Is a send of so many bytes eager? */
-bool xy_vjob_is_eager(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes);
 
 /* The driver needs the request no more. One that is not over goes when it is (MPI_Request_free).
  * NULL is fine. */
@@ -298,13 +292,10 @@ typedef struct {
 xy_vreq_t *xy_vjob_collective(xy_vjob_t *job, int32_t proc, xy_vcomm_t *comm,
                               const xy_vjob_coll_t *call, void *data);
 /* For `step`: what the process of this rank gave as data (NULL: it is not there yet), the graph
- * (for the sizes of temporary buffers), the communicator's rank, a place for the driver's own. */
+ * (for the sizes of temporary buffers), how many ranks there are. */
 void *xy_vjob_coll_data(const xy_vcoll_t *coll, int32_t rank);
 const xy_graph_t *xy_vjob_coll_graph(const xy_vcoll_t *coll);
 int32_t xy_vjob_coll_ranks(const xy_vcoll_t *coll);
-void **xy_vjob_coll_slot(xy_vcoll_t *coll);
-/* The algorithm that the emulated library has chosen. */
-const char *xy_vjob_coll_algorithm(const xy_vcoll_t *coll);
 
 /* ---- Results, when the run is over ---- */
 
@@ -344,7 +335,7 @@ typedef enum {
     XY_VJOB_COMPUTING,
     XY_VJOB_CALLING,  /* overheads and copies of a core */
     XY_VJOB_CARRYING, /* a message was on its way; of the line that waited for it */
-    XY_VJOB_SLEEPING, /* xy_vjob_sleep, xy_vjob_unblock; a turn of its core */
+    XY_VJOB_SLEEPING, /* xy_vjob_sleep; a turn of its core */
 } xy_vjob_kind_t;
 
 typedef struct {

@@ -377,7 +377,6 @@ static xy_vcoll_t *coll_new(xy_vjob_t *job, xy_vcomm_t *comm, uint64_t number)
     coll->number = number;
     coll->entered = 0;
     coll->left = comm->count;
-    coll->slot = NULL;
     coll->next = NULL;
     *comm->newest = coll;
     comm->newest = &coll->next;
@@ -481,14 +480,4 @@ const xy_graph_t *xy_vjob_coll_graph(const xy_vcoll_t *coll)
 int32_t xy_vjob_coll_ranks(const xy_vcoll_t *coll)
 {
     return coll->comm->count;
-}
-
-void **xy_vjob_coll_slot(xy_vcoll_t *coll)
-{
-    return &coll->slot;
-}
-
-const char *xy_vjob_coll_algorithm(const xy_vcoll_t *coll)
-{
-    return coll->shape->algorithm->name;
 }

@@ -77,8 +77,10 @@ static void step(void *owner, xy_vcoll_t *coll, const xy_op_t *op, xy_vjob_phase
                  void **slot_p)
 {
     const xy_spot_t *remote = is_other_remote(op) ? &op->other : &op->from;
+    int here = phase == XY_VJOB_CAPTURE ? remote->rank : op->actor;
 
     assert_ptr_equal(owner, &d);
+    assert_ptr_equal(xy_vjob_coll_data(coll, here), &d.ranks[here]);
     if (op->kind < XY_OP_MOVE)
         return;
     if (phase == XY_VJOB_CAPTURE) {

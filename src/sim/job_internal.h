@@ -117,7 +117,6 @@ typedef enum {
     JOB_COMPUTING, /* threads: until its event */
     JOB_RESUMING,  /* goes on at its event, or when it has the core */
     JOB_TESTING,   /* has the core, and looks at its event */
-    JOB_PARKED,
     JOB_FINISHED,
 } job_state_t;
 
@@ -240,7 +239,6 @@ struct xy_vcoll {
     uint64_t *counts;      /* that were given, of all */
     size_t count_room;
     xy_event_t event; /* it becomes known */
-    void *slot;
 };
 
 struct xy_vjob {

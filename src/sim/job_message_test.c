@@ -9,6 +9,8 @@
 
 #define assert_close(a, b) assert_true(fabs((a) - (b)) <= 1e-12 * fabs(b))
 
+static const xy_costs_t *store; /* or NULL */
+
 /* Seconds until process 1 has received `bytes` from process 0. */
 static double one_message(const char *machine, int receiver, uint64_t bytes, xy_vjob_mode_t mode)
 {
@@ -20,6 +22,7 @@ static double one_message(const char *machine, int receiver, uint64_t bytes, xy_
 
     testing_job_init(&t, machine, 2);
     t.config.core_of = cores;
+    t.config.store = store;
     t.procs[0].acts = send;
     t.procs[1].acts = receive;
     testing_job_run(&t);
@@ -52,10 +55,76 @@ static void a_message_takes_its_formula(void **state)
                  2 * c.send + 3 * LATENCY + 8 / 10e9 + 2 * c.receive);
 }
 
+/* ---- Models of messages ---- */
+
+static double modelled(double bytes)
+{
+    return bytes <= 16384 ? 5e-6 + bytes * 1e-9 : 9e-6 + bytes * 0.8e-9;
+}
+
+/* Between the clusters of both nodes, and inside each. */
+static xy_costs_t *make_store(double factor)
+{
+    xy_message_sample_t samples[12];
+    xy_costs_t *costs;
+
+    for (int i = 0; i < 12; i++) {
+        samples[i] = (xy_message_sample_t){.bytes = i == 0 ? 0 : 64 << (2 * i - 2)};
+        samples[i].blocking = factor * modelled(samples[i].bytes);
+    }
+    assert_int_equal(xy_costs_create("test", "test", &costs), XY_OK);
+    for (int k = 0; k < 2; k++) {
+        xy_message_cost_t m = {.cluster1 = xy_strdup("local"),
+                               .cluster2 = xy_strdup(k == 0 ? "local" : "other"),
+                               .library = xy_strdup("test")};
+
+        assert_int_equal(xy_message_fit(samples, 12, &m.model), XY_OK);
+        assert_int_equal(xy_costs_set_message(costs, &m), XY_OK);
+    }
+    return costs;
+}
+
+static void a_message_takes_what_was_measured(void **state)
+{
+    static const uint64_t sizes[] = {0, 64, 4096, 16384, 65536, 1 << 20, 1 << 24};
+    xy_costs_t *costs = make_store(1);
+
+    (void)state;
+    store = costs;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        const xy_message_cost_t *m = xy_costs_message(costs, "local", "local");
+        double n = (double)sizes[i];
+        double wanted = xy_message_value(&m->model, NULL, XY_MESSAGE_BLOCKING, n).seconds;
+
+        assert_close(one_message(TWO_NODES, 1, sizes[i], XY_VJOB_STANDARD), wanted);
+        if (sizes[i] <= 65536) /* beyond, asking and answering takes longer than was measured */
+            assert_close(one_message(TWO_NODES, 8, sizes[i], XY_VJOB_STANDARD), wanted);
+    }
+    store = NULL;
+    xy_costs_destroy(costs);
+}
+
+/* Where the model is faster than the overheads, they shrink. */
+static void measured_messages_may_be_fast(void **state)
+{
+    xy_costs_t *costs = make_store(0.01);
+
+    (void)state;
+    store = costs;
+    assert_close(one_message(TWO_NODES, 1, 0, XY_VJOB_STANDARD),
+                 xy_message_value(&xy_costs_message(costs, "local", "local")->model, NULL,
+                                  XY_MESSAGE_BLOCKING, 0)
+                     .seconds);
+    store = NULL;
+    xy_costs_destroy(costs);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_message_takes_its_formula),
+        cmocka_unit_test(a_message_takes_what_was_measured),
+        cmocka_unit_test(measured_messages_may_be_fast),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,19 +177,6 @@ bool xy_vjob_sync(xy_vjob_t *job, int32_t proc)
     return false;
 }
 
-void xy_vjob_block(xy_vjob_t *job, int32_t proc)
-{
-    job->procs[proc].state = JOB_PARKED;
-}
-
-void xy_vjob_unblock(xy_vjob_t *job, int32_t proc, double seconds, int32_t sleeper)
-{
-    job_proc_t *p = &job->procs[sleeper];
-
-    job_node_set(job, &p->call.node, job->procs[proc].node);
-    job_proc_resume(job, p, fmax(p->now, job->procs[proc].now + seconds));
-}
-
 void xy_vjob_finish(xy_vjob_t *job, int32_t proc)
 {
     job_proc_t *p = &job->procs[proc];

@@ -171,13 +171,6 @@ void job_way_cost(xy_vjob_t *job, xy_vmsg_t *m)
     m->extra = way->extra;
 }
 
-bool xy_vjob_is_eager(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes)
-{
-    const job_way_t *way = job_way(job, from, to);
-
-    return job->has_link || (way != NULL && bytes <= way->eager);
-}
-
 void xy_vjob_costs_default(xy_vjob_costs_t *costs)
 {
     *costs = (xy_vjob_costs_t){
