@@ -22,6 +22,8 @@ typedef struct {
     const char *library;
     bool nonblocking;
     long ranks_per_node;
+    uint64_t segment; /* 0: not given */
+    long radix;
 } explain_values_t;
 
 typedef struct {

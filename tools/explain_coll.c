@@ -90,6 +90,8 @@ static xy_status_t ask(const explain_values_t *v, xy_collective_t collective, qu
                                      .element = v->element,
                                      .is_commutative = !v->ordered,
                                      .is_nonblocking = v->nonblocking,
+                                     .segment = v->segment,
+                                     .radix = (int)v->radix,
                                      .nodes = q->nodes,
                                      .counts = q->equal};
     if (collective == XY_COLL_ALLTOALLV || collective == XY_COLL_ALLTOALLW)

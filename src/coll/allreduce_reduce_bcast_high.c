@@ -20,7 +20,7 @@ static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 static void build(coll_build_t *b)
 {
     coll_phase_reduce(b, 0, coll_place(0, XY_BUFFER_RECEIVE, 0));
-    coll_phase_tree(b, 0, coll_child_high);
+    coll_phase_tree(b, 0, coll_child_high, NULL);
 }
 
 const xy_coll_algorithm_t coll_allreduce_reduce_bcast_high = {

@@ -9,13 +9,12 @@
 
 static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 {
-    return coll_tree_rounds_down(coll_child_binary, q->procs, 0) *
-           coll_message(l, coll_vector_bytes(q));
+    return coll_cost_tree(q, l, coll_child_binary);
 }
 
 static void build(coll_build_t *b)
 {
-    coll_phase_tree(b, b->q->root, coll_child_binary);
+    coll_phase_tree(b, b->q->root, coll_child_binary, NULL);
 }
 
 const xy_coll_algorithm_t coll_bcast_binary = {

@@ -10,13 +10,12 @@
 
 static double cost(const xy_coll_request_t *q, const xy_coll_link_t *l)
 {
-    return coll_tree_rounds_down(coll_child_high, q->procs, 0) *
-           coll_message(l, coll_vector_bytes(q));
+    return coll_cost_tree(q, l, coll_child_high);
 }
 
 static void build(coll_build_t *b)
 {
-    coll_phase_tree(b, b->q->root, coll_child_high);
+    coll_phase_tree(b, b->q->root, coll_child_high, NULL);
 }
 
 const xy_coll_algorithm_t coll_bcast_binomial_high = {

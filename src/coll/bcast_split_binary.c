@@ -29,7 +29,7 @@ static void move_half(coll_build_t *b, int from, int to, bool is_second)
 static void build(coll_build_t *b)
 {
     for (int v = 0; v < b->p; v++)
-        for (int i = 0, c; (c = coll_child_binary(b->p, v, i)) >= 0; i++)
+        for (int i = 0, c; (c = coll_child_binary(b->q, v, i)) >= 0; i++)
             move_half(b, v, c, c % 2 == 0);
     for (int v = 1; v + 1 < b->p; v += 2) {
         move_half(b, v + 1, v, true);

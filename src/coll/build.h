@@ -207,19 +207,26 @@ coll_stage_t coll_nodes_stage(const coll_build_t *b, const coll_nodes_t *n, int 
 
 /* ---- Trees ---- */
 
-/* The i-th child, in the order in which they are served, of node v of p; -1: there are no more.
- * Node 0 is the root, children have higher numbers. */
-typedef int (*coll_child_fn)(int p, int v, int i);
-int coll_child_binary(int p, int v, int i);
-int coll_child_knomial(int p, int v, int i); /* radix 4 */
-int coll_child_high(int p, int v, int i);    /* binomial; the parent is v without its highest bit */
-/* Rounds until all have heard, when a node serves one child in a round; and until the root has
- * heard of all, when it hears of one child in a round. */
-int coll_tree_rounds_down(coll_child_fn child, int p, int v);
-int coll_tree_rounds_up(coll_child_fn child, int p, int v);
-/* `bytes` at `offset` of the receive buffer of the root go to all; rank (v + root) mod p is node v.
- */
-void coll_phase_tree(coll_build_t *b, int root, coll_child_fn child);
+/* The i-th child, in the order in which they are served, of node v of the ranks of the request; -1:
+ * there are no more. Node 0 is the root, children have higher numbers. */
+typedef int (*coll_child_fn)(const xy_coll_request_t *q, int v, int i);
+int coll_child_binary(const xy_coll_request_t *q, int v, int i);
+int coll_child_knomial(const xy_coll_request_t *q, int v, int i); /* of the request's radix */
+/* Binomial; the parent is v without its highest bit. */
+int coll_child_high(const xy_coll_request_t *q, int v, int i);
+/* The level of the message between node v > 0 and its parent, as split.h numbers them. */
+typedef int (*coll_level_fn)(const xy_coll_request_t *q, int v);
+int coll_level_knomial(const xy_coll_request_t *q, int v);
+/* The vector of the root goes to all, in pieces where the request has a segment; rank (v + root)
+ * mod p is node v. level NULL: none. */
+void coll_phase_tree(coll_build_t *b, int root, coll_child_fn child, coll_level_fn level);
+double coll_cost_tree(const xy_coll_request_t *q, const xy_coll_link_t *l, coll_child_fn child);
+/* The vectors of all are added up to the root of the request; a node hears of its children in the
+ * order in which they are served, or the other way round. The operation must commute. */
+void coll_phase_tree_up(coll_build_t *b, coll_child_fn child, coll_level_fn level,
+                        bool is_reversed);
+double coll_cost_tree_up(const xy_coll_request_t *q, const xy_coll_link_t *l, coll_child_fn child,
+                         bool is_reversed);
 
 /* ---- Pieces ---- */
 

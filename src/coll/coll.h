@@ -97,6 +97,7 @@ struct xy_coll_request {
     /* Pipelined algorithms: bytes of a piece, at least one element. 0: the algorithm's own choice;
      * XY_COLL_WHOLE: not cut. */
     uint64_t segment;
+    int radix; /* of k-nomial trees; below 2: 4 */
     /* What the rules of other libraries look at (library.h): */
     const xy_coll_library_t *library; /* its rules choose the parts of compositions; NULL: the
                                          cheapest scheduled ones */

@@ -179,6 +179,27 @@ static void test_uneven(void **state)
             }
 }
 
+/* Trees and chains in pieces, and of other radices: the same holds. */
+static void test_pieces(void **state)
+{
+    (void)state;
+    for (const xy_coll_algorithm_t *const *a = xy_coll_algorithms(); *a != NULL; a++)
+        for (int k = 0; k < 60; k++) {
+            xy_coll_request_t q = {.collective = k % 2 == 0 ? XY_COLL_BCAST : XY_COLL_REDUCE,
+                                   .procs = 1 + k * 7 % 40,
+                                   .count = (uint64_t)(1 + k * 13 % 97),
+                                   .element = 8,
+                                   .segment = (uint64_t)(1 + k * 29 % 200),
+                                   .radix = k % 7,
+                                   .is_commutative = true};
+
+            if (xy_coll_is_applicable(*a, &q) &&
+                (strcmp((*a)->name, "chain") == 0 || strcmp((*a)->name, "binary") == 0 ||
+                 strcmp((*a)->name, "knomial") == 0 || strcmp((*a)->name, "binomial-high") == 0))
+                check(*a, &q, true);
+        }
+}
+
 /* Messages of trees have the levels of the split-tree model. */
 static void test_levels(void **state)
 {
@@ -210,12 +231,37 @@ static void test_levels(void **state)
         }
 }
 
+static void test_levels_knomial(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 200; k++) {
+        xy_coll_request_t q = {.collective = k % 2 == 0 ? XY_COLL_BCAST : XY_COLL_REDUCE,
+                               .element = 1,
+                               .procs = 2 + k,
+                               .count = 5,
+                               .radix = 2 + k % 7,
+                               .is_commutative = true};
+        int messages[16] = {0};
+        const xy_coll_algorithm_t *a;
+        xy_graph_t *g;
+
+        assert_int_equal(xy_coll_choose(&q, links, "knomial", &a), XY_OK);
+        assert_int_equal(xy_coll_build(&q, links, a, &g), XY_OK);
+        for (int i = 0; i < xy_graph_ops(g); i++)
+            messages[xy_graph_op(g, i)->level]++;
+        for (int level = 1; level <= xy_split_height(q.procs, q.radix); level++)
+            assert_int_equal(messages[level], xy_split_messages(q.procs, level, q.radix));
+        assert_int_equal(messages[0], 0);
+        xy_graph_destroy(g);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cost_is_count),
-        cmocka_unit_test(test_uneven),
-        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_cost_is_count),  cmocka_unit_test(test_uneven),
+        cmocka_unit_test(test_pieces),         cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_levels_knomial),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,9 +21,9 @@ extern const xy_coll_algorithm_t coll_allgather_recursive_doubling, coll_allgath
 extern const xy_coll_algorithm_t coll_alltoall_pairwise, coll_alltoall_bruck, coll_alltoall_direct,
     coll_alltoall_linear, coll_alltoall_pairwise_xor;
 extern const xy_coll_algorithm_t coll_reduce_binomial, coll_reduce_rabenseifner, coll_reduce_direct,
-    coll_reduce_binary, coll_reduce_chain, coll_reduce_in_order_binary, coll_reduce_linear,
-    coll_reduce_rabenseifner_even, coll_reduce_rabenseifner_halves, coll_reduce_two_level,
-    coll_reduce_two_level_zero;
+    coll_reduce_binary, coll_reduce_chain, coll_reduce_in_order_binary, coll_reduce_knomial,
+    coll_reduce_linear, coll_reduce_rabenseifner_even, coll_reduce_rabenseifner_halves,
+    coll_reduce_two_level, coll_reduce_two_level_zero;
 extern const xy_coll_algorithm_t coll_allreduce_recursive_doubling, coll_allreduce_rabenseifner,
     coll_allreduce_ring, coll_allreduce_reduce_bcast, coll_allreduce_direct, coll_allreduce_linear,
     coll_allreduce_rabenseifner_halves, coll_allreduce_reduce_bcast_high, coll_allreduce_then,

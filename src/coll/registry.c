@@ -71,6 +71,7 @@ static const xy_coll_algorithm_t *const algorithms[] = {
     &coll_reduce_binary,
     &coll_reduce_chain,
     &coll_reduce_in_order_binary,
+    &coll_reduce_knomial,
     &coll_reduce_linear,
     &coll_reduce_rabenseifner_even,
     &coll_reduce_rabenseifner_halves,

@@ -71,6 +71,12 @@ expect 0 "$XYLEM" explain coll bcast -n 20
 expect 0 "$XYLEM" explain coll bcast -n 20 --algorithm knomial
 says "$out" "* forced: knomial"
 
+# Pieces make a pipeline of a tree.
+expect 0 "$XYLEM" explain coll bcast -n 16 -s 1M --algorithm knomial
+says "$out" "* knomial                788 us"
+expect 0 "$XYLEM" explain coll bcast -n 16 -s 1M --algorithm knomial --segment 64K --radix 2
+says "$out" "* knomial                543 us"
+
 # What is not given comes from the calibration of this machine, where there is one.
 says "$out" "(as given)"
 expect 0 "$XYLEM" explain coll bcast -n 64 -s 1M
