@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * dmda and dmdar: a queue per worker, and a task goes where it will end first.
+ * dmda, dmdar and dmdas: a queue per worker, and a task goes where it will end first.
  *                                            A decision costs O(workers)
  *
  *   end(worker) = end of its queue + alpha * computation + beta * transfer of what is missing
  *
  * The missing data of a queued task are prefetched as long as there is room. dmda takes the queue
- * in order; dmdar takes the task of the queue whose data are nearest to be there:
+ * in order; dmdar takes the task of the queue whose data are nearest to be there; dmdas that of the
+ * highest priority, among equals like dmdar:
  *
- *   queue (missing): a(2) b(1) c(0)        dmda runs a, dmdar runs c
+ *   queue (missing, priority): a(2,0) b(1,1) c(0,0)     dmda runs a, dmdar runs c, dmdas runs b
  */
 #include <math.h>
 
 #include "tasks/policy/policy_internal.h"
+
+enum { SORTED_LOOKED_AT = 64 };
 
 typedef struct {
     double end; /* estimated, of what it was given */
@@ -24,12 +27,12 @@ typedef struct {
 typedef struct {
     const xy_task_view_t *view;
     xy_task_params_t params;
-    bool is_ready_first;
+    bool is_ready_first, is_sorted;
     xy_task_links_t links;
     policy_near_links_t near_links; /* dmdar */
     xy_task_uses_t uses;
     bool *has_left;    /* [ops] */
-    double *estimate;  /* [ops] what it added to the end of its lane */
+    double *estimate;  /* [ops] seconds of computation that it added to the end of its lane */
     lane_t *lanes;     /* [workers] */
     int32_t releasing; /* whose task was the last to end */
 } dm_t;
@@ -100,6 +103,16 @@ static xy_status_t create_dmdar(const xy_task_view_t *view, const xy_task_params
     return create_any(view, params, true, state_p);
 }
 
+static xy_status_t create_dmdas(const xy_task_view_t *view, const xy_task_params_t *params,
+                                void **state_p)
+{
+    xy_status_t st = create_any(view, params, false, state_p);
+
+    if (st == XY_OK)
+        ((dm_t *)*state_p)->is_sorted = true;
+    return st;
+}
+
 static double start_on(const dm_t *d, int32_t worker)
 {
     return d->lanes[worker].end > *d->view->now ? d->lanes[worker].end : *d->view->now;
@@ -118,13 +131,56 @@ static double cost_on(const dm_t *d, xy_op_id_t op, int32_t worker, double limit
                                                            (limit - cost) / d->params.beta);
 }
 
+/* The lane ends later by the computation. Transfers go on meanwhile: they delay it only where they
+ * take longer than all that is before them, whatever weight they had in the choice. */
+static void give(dm_t *d, xy_op_id_t op, int32_t worker)
+{
+    lane_t *lane = &d->lanes[worker];
+    double arrival =
+        *d->view->now + xy_task_transfer_within(d->view, op, d->view->memory_of[worker], INFINITY);
+
+    d->estimate[op] = xy_task_seconds(d->view, op, worker);
+    lane->end = fmax(start_on(d, worker) + d->estimate[op], arrival);
+}
+
+/* Behind those of its priority and above; tasks of later iterations come near the head. */
+static void insert_sorted(dm_t *d, xy_task_list_t *queue, xy_op_id_t op)
+{
+    int32_t priority = xy_graph_op(d->view->graph, op)->priority;
+    xy_op_id_t at = queue->head;
+
+    while (at >= 0 && xy_graph_op(d->view->graph, at)->priority >= priority)
+        at = d->links.next[at];
+    xy_task_list_insert(queue, &d->links, op, at);
+}
+
+/* Of the tasks of the highest priority the one with the fewest missing data. */
+static xy_op_id_t first_sorted(const dm_t *d, const xy_task_list_t *queue, int32_t memory)
+{
+    int32_t priority = xy_graph_op(d->view->graph, queue->head)->priority;
+    xy_op_id_t best = queue->head, op = queue->head;
+    uint64_t fewest = UINT64_MAX;
+
+    for (int i = 0; op >= 0 && i < SORTED_LOOKED_AT; i++, op = d->links.next[op]) {
+        uint64_t missing = xy_task_missing(d->view, op, memory);
+
+        if (xy_graph_op(d->view->graph, op)->priority != priority)
+            break;
+        if (missing < fewest) {
+            fewest = missing;
+            best = op;
+        }
+    }
+    return best;
+}
+
 static void ready(void *state, xy_op_id_t op)
 {
     dm_t *d = state;
     /* The worker whose end made it ready holds some of its data: a good first bound, which spares
      * most of the others. */
     double limit = start_on(d, d->releasing) + cost_on(d, op, d->releasing, INFINITY);
-    double best_end = INFINITY, best_cost = 0;
+    double best_end = INFINITY;
     int32_t best = d->releasing;
 
     for (int32_t w = 0; w < d->view->workers; w++) {
@@ -136,13 +192,14 @@ static void ready(void *state, xy_op_id_t op)
         if (start + cost < best_end) {
             best = w;
             best_end = start + cost;
-            best_cost = cost;
             limit = best_end < limit ? best_end : limit;
         }
     }
-    d->lanes[best].end = best_end;
-    d->estimate[op] = best_cost;
-    xy_task_list_push(&d->lanes[best].queue, &d->links, op);
+    give(d, op, best);
+    if (d->is_sorted)
+        insert_sorted(d, &d->lanes[best].queue, op);
+    else
+        xy_task_list_push(&d->lanes[best].queue, &d->links, op);
     if (d->is_ready_first)
         policy_near_push(&d->lanes[best].near, op);
     if (d->lanes[best].fetching < 0)
@@ -161,6 +218,8 @@ static xy_op_id_t pick(void *state, int32_t worker)
         op = policy_near_first(&lane->near);
         policy_near_remove(&lane->near, op);
         d->has_left[op] = true;
+    } else if (d->is_sorted) {
+        op = first_sorted(d, &lane->queue, d->view->memory_of[worker]);
     }
     if (lane->fetching == op)
         lane->fetching = d->links.next[op];
@@ -237,5 +296,17 @@ const xy_task_policy_t policy_dmdar = {
     .pick = pick,
     .done = done,
     .arrived = arrived,
+    .prefetch = prefetch,
+};
+
+const xy_task_policy_t policy_dmdas = {
+    .name = "dmdas",
+    .describe = "dmda, but a worker first runs the task of the highest priority",
+    .eviction = "clean-first",
+    .create = create_dmdas,
+    .destroy = destroy,
+    .ready = ready,
+    .pick = pick,
+    .done = done,
     .prefetch = prefetch,
 };

@@ -5,10 +5,10 @@
  * No rule is best for every graph on every machine. closure reaches the bound where data can be
  * used for long on one GPU; relay where several GPUs share a link, and how many rounds are best
  * depends on the sizes of everything; modular-ready is hard to beat where several GPUs hold almost
- * everything between them; lws where data are few and tasks follow each other; dmdar, prio, dmda
- * and eager win now and then, mostly on graphs that are short. All know the costs before the run,
- * so the virtual clock can tell which one ends first. More GPUs or more memory than a rule makes
- * good use of can be left alone: some trials do so.
+ * everything between them; lws where data are few and tasks follow each other; darts, dmdar,
+ * dmdas, prio, dmda and eager win now and then, mostly on graphs that are short. All know the costs
+ * before the run, so the virtual clock can tell which one ends first. More GPUs or more memory than
+ * a rule makes good use of can be left alone: some trials do so.
  *
  * Those that win most often come first, as the others are then over soon.
  *
@@ -38,9 +38,11 @@ static const xy_task_trial_t trials[] = {
     {.policy = "closure", .fewer = XY_TASK_ONE},
     {.policy = "relay", .extra_rounds = 1, .fewer = XY_TASK_ONE_LESS},
     {.policy = "relay", .extra_rounds = 1, .fewer = XY_TASK_HALF},
+    {.policy = "darts"},
     {.policy = "lws"},
     {.policy = "prio", .is_for_short = true},
     {.policy = "dmdar", .is_for_short = true},
+    {.policy = "dmdas", .is_for_short = true},
     {.policy = "dmda", .is_for_short = true},
     {.policy = "eager", .is_for_short = true},
     {0},

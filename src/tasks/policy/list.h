@@ -53,6 +53,24 @@ static inline void xy_task_list_push(xy_task_list_t *list, xy_task_links_t *link
     list->count++;
 }
 
+/* Before `at`; -1: at the end. */
+static inline void xy_task_list_insert(xy_task_list_t *list, xy_task_links_t *links, int32_t number,
+                                       int32_t at)
+{
+    if (at < 0) {
+        xy_task_list_push(list, links, number);
+        return;
+    }
+    links->next[number] = at;
+    links->prev[number] = links->prev[at];
+    if (links->prev[at] >= 0)
+        links->next[links->prev[at]] = number;
+    else
+        list->head = number;
+    links->prev[at] = number;
+    list->count++;
+}
+
 static inline void xy_task_list_remove(xy_task_list_t *list, xy_task_links_t *links, int32_t number)
 {
     int32_t prev = links->prev[number], next = links->next[number];

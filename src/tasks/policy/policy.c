@@ -4,17 +4,9 @@
 #include "tasks/policy/policy_internal.h"
 
 const xy_task_policy_t *const xy_task_policies[] = {
-    &policy_foresight,
-    &policy_closure,
-    &policy_relay,
-    &policy_eager,
-    &policy_prio,
-    &policy_dmda,
-    &policy_dmdar,
-    &policy_lws,
-    &policy_modular,
-    &policy_cache_oblivious,
-    NULL,
+    &policy_foresight, &policy_closure,         &policy_relay,  &policy_eager, &policy_prio,
+    &policy_dmda,      &policy_dmdar,           &policy_dmdas,  &policy_darts, &policy_lws,
+    &policy_modular,   &policy_cache_oblivious, &policy_random, NULL,
 };
 
 enum { POLICY_COUNT = sizeof(xy_task_policies) / sizeof(xy_task_policies[0]) };

@@ -51,6 +51,7 @@ int32_t policy_key_datum(const xy_graph_t *graph, xy_op_id_t op);
 xy_status_t policy_line_up(const xy_graph_t *graph, int32_t *rank);
 
 extern const xy_task_policy_t policy_foresight, policy_closure, policy_eager, policy_prio,
-    policy_dmda, policy_dmdar, policy_lws, policy_modular, policy_cache_oblivious, policy_relay;
+    policy_dmda, policy_dmdar, policy_lws, policy_modular, policy_cache_oblivious, policy_relay,
+    policy_dmdas, policy_darts, policy_random;
 
 #endif
