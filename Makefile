@@ -4,7 +4,7 @@
 
 PREFIX ?= /opt/xylem
 
-.PHONY: help demo test mutants soak bench lint format install uninstall clean
+.PHONY: help demo test mutants soak bench lint format install uninstall package clean
 
 help:
 	@echo 'make demo       run MPI programs with 64 and 1000 ranks, show the machine and overlap (under a minute)'
@@ -16,6 +16,7 @@ help:
 	@echo 'make format     lay out all C files with clang-format'
 	@echo 'make install    install into PREFIX (now $(PREFIX)); DESTDIR is honoured'
 	@echo 'make uninstall  remove what the last make install put into PREFIX'
+	@echo 'make package    make build/package/xylem-*.deb, .rpm and .tar.gz (packaging/README.md)'
 	@echo 'make clean      remove build/'
 
 demo:
@@ -44,6 +45,9 @@ install:
 
 uninstall:
 	@scripts/install.sh --uninstall '$(PREFIX)'
+
+package:
+	@scripts/package.sh
 
 clean:
 	rm -rf build

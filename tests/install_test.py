@@ -48,6 +48,32 @@ def check_soname(prefix, version):
     expect(f"[{soname}]" in dynamic, f"the soname is not {soname}:\n{dynamic}")
 
 
+MODULE_COMMANDS = """
+set ModulesCurrentModulefile [lindex $argv 0]
+proc module-whatis {text} {}
+proc conflict {args} {}
+proc setenv {name value} {puts "$name=$value"}
+proc prepend-path {name value} {puts "$name=$value"}
+source $ModulesCurrentModulefile
+"""
+
+
+def check_module(prefix, version, work):
+    """The module file names paths of the moved tree that are there."""
+    module = prefix / "share/xylem/modulefiles/xylem" / version
+    expect(module.read_text(encoding="utf-8").startswith("#%Module1.0"), f"{module} is no module file")
+    if not shutil.which("tclsh"):
+        print("left out: tclsh is not installed")
+        return
+    script = work / "module.tcl"
+    script.write_text(MODULE_COMMANDS, encoding="utf-8")
+    found = dict(line.split("=", 1) for line in run("tclsh", script, module).splitlines())
+    expect(found.get("XYLEM_HOME") == str(prefix.resolve()), f"the module file says {found}")
+    for name, value in found.items():
+        expect(Path(value).is_dir(), f"the module file sets {name} to {value}, which is not there")
+    expect((Path(found["PATH"]) / "mpicc").exists(), "the module file leads to no mpicc")
+
+
 def check_pkg_config(prefix, source, work):
     env = dict(os.environ, PKG_CONFIG_PATH=str(prefix / "lib/pkgconfig"))
     version = run("pkg-config", "--modversion", "xylem", env=env).strip()
@@ -111,6 +137,7 @@ def main():
         check_soname(prefix, version)
         check_exports(prefix)
         check_command(prefix, version)
+        check_module(prefix, version, work)
         check_no_build_paths(prefix, build, source)
     return 0
 

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Packages (make package) and the module file for clusters.
+
+configure_file(${PROJECT_SOURCE_DIR}/packaging/xylem.modulefile.in ${PROJECT_BINARY_DIR}/modulefile @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/modulefile RENAME ${PROJECT_VERSION}
+  DESTINATION ${CMAKE_INSTALL_DATADIR}/xylem/modulefiles/xylem)
+install(FILES NEWS.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+set(CPACK_PACKAGE_VENDOR "The Xylem project")
+set(CPACK_PACKAGE_CONTACT "The Xylem project <xylem@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
+set(CPACK_PACKAGE_FILE_NAME xylem-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR})
+set(CPACK_STRIP_FILES OFF) # debuggers read the names of ranks' frames
+# Packages of a system go below /opt, clear of another MPI; an archive is a tree that runs anywhere.
+file(WRITE ${PROJECT_BINARY_DIR}/package.cmake "if(CPACK_GENERATOR MATCHES \"DEB|RPM\")
+  set(CPACK_PACKAGING_INSTALL_PREFIX /opt/xylem)
+endif()
+")
+set(CPACK_PROJECT_CONFIG_FILE ${PROJECT_BINARY_DIR}/package.cmake)
+set(CPACK_GENERATOR TGZ DEB)
+find_program(XYLEM_RPMBUILD rpmbuild)
+mark_as_advanced(XYLEM_RPMBUILD)
+if(XYLEM_RPMBUILD)
+  list(APPEND CPACK_GENERATOR RPM)
+endif()
+
+# What programs are linked with is found by dpkg-shlibdeps; what they load when it is needed, and the
+# compiler behind mpicc, is named here.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc, libc6-dev, python3, liblapacke, libopenblas0-pthread | libopenblas0")
+set(CPACK_RPM_PACKAGE_LICENSE BSD-3-Clause)
+set(CPACK_RPM_PACKAGE_AUTOREQPROV ON)
+# Its libmpi.so is for its own programs and must not satisfy those of others.
+set(CPACK_RPM_PACKAGE_AUTOPROV OFF)
+set(CPACK_RPM_SPEC_MORE_DEFINE "%define __requires_exclude ^(libmpi|libxylem)")
+include(CPack)
