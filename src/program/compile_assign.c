@@ -164,7 +164,7 @@ static void set_string(compiler_t *c, direct_t d, const expr_t *value)
         return;
     }
     for (size_t i = 0; i < value->length; i++) {
-        letter.integer = value->text[i];
+        letter.integer = (unsigned char)value->text[i];
         set_value(c, (direct_t){d.is_global, d.offset + (int32_t)i, d.type->of}, &letter);
     }
 }

@@ -109,7 +109,7 @@ static int64_t next_letter(options_t *o, const char *letters)
         return -1;
     if (p->option == 0)
         p->option = 1;
-    letter = word[p->option++];
+    letter = (unsigned char)word[p->option++];
     known = letter != ':' ? strchr(letters, letter) : NULL;
     set(p, CODE_OPTOPT, &letter, 4);
     if (known != NULL && known[1] == ':')

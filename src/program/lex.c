@@ -110,8 +110,10 @@ static token_t lex_character(const char *s)
     static const char escapes[] = "n\nt\tr\ra\ab\bf\fv\v\\\\'\'\"\"?\?";
     const char *e;
     const char *p = s + 1;
-    int value = (signed char)*p;
+    int value = (unsigned char)*p;
 
+    if (value >= 128) /* characters are signed */
+        value -= 256;
     if (*p == '\\') {
         p++;
         if (*p >= '0' && *p <= '7') {
@@ -123,7 +125,7 @@ static token_t lex_character(const char *s)
                 ;
             if (*e == '\0')
                 return bad(s);
-            value = e[1];
+            value = (unsigned char)e[1];
         }
     }
     if (*p == '\0' || p[1] != '\'')

@@ -64,7 +64,7 @@ void *process_at_slow(process_t *p, uint64_t address, uint64_t size)
         return NULL;
     }
     if (offset > block->size || size > block->size - offset) {
-        process_fail(p, "byte %llu of an array of %llu bytes", (unsigned long long)(offset + size),
+        process_fail(p, "byte %llu of an array of %llu bytes", (unsigned long long)offset + size,
                      (unsigned long long)block->size);
         return NULL;
     }

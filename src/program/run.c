@@ -391,7 +391,9 @@ static bool run_other(process_t *p, const insn_t *insn, int64_t *top)
 
 #define LOCAL(type) (*(type *)(void *)(p->memory + p->frame + insn->arg))
 
-/* Run until something stops it; p->pc is then the instruction that did. */
+/* Run until something stops it; p->pc is then the instruction that did. Arithmetic on cells is the
+ * same for several types.
+ * NOLINTBEGIN(bugprone-branch-clone,misc-redundant-expression) */
 static void run(process_t *p)
 {
     const insn_t *insns = p->config->code->insns.data;
@@ -547,6 +549,8 @@ static void run(process_t *p)
 out:
     return;
 }
+
+/* NOLINTEND(bugprone-branch-clone,misc-redundant-expression) */
 
 bool process_run(process_t *p)
 {

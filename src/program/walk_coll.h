@@ -9,9 +9,9 @@ enum { WALK_COLLECTIVE_MASK = 31, WALK_NONBLOCKING = 32 };
 
 /* Where in the call an argument is; -1: it has none. */
 typedef struct {
-    int8_t send, send_count, send_type, send_at;
-    int8_t receive, receive_count, receive_type, receive_at;
-    int8_t op, root, comm;
+    int send, send_count, send_type, send_at;
+    int receive, receive_count, receive_type, receive_at;
+    int op, root, comm;
 } walk_layout_t;
 
 extern const walk_layout_t walk_layouts[XY_COLL_COUNT];

@@ -26,8 +26,8 @@ first=$out
 expect 0 "$XYLEM" predict "$ring" -n 8 -m haswell8x32 --arg 5 --loop-cost 1us
 [ "$out" = "$first" ] || die "two predictions differ"
 expect 0 "$XYLEM" predict "$ring" -n 8 -m haswell8x32 --arg 5 --cost ring.c:15=3us --json
-[ "$(number ranks)" = 8 ] && [ "$(number point_to_point_messages)" = 40 ] || die "$out"
-[ "$(number point_to_point_bytes)" = 320000 ] && [ "$(number kernel_calls)" = 0 ] || die "$out"
+[ "$(number ranks) $(number point_to_point_messages)" = "8 40" ] || die "$out"
+[ "$(number point_to_point_bytes) $(number kernel_calls)" = "320000 0" ] || die "$out"
 [ "$(printf '%s\n' "$out" | grep -c '"idle"')" = 8 ] || die "not one entry per process"
 
 # Files: a matrix for xylem place, a page, a trace, curves.
@@ -39,7 +39,7 @@ grep -q '</html>' run.html || die "no page"
 expect 0 "$XYLEM" predict "$ring" -n 8 -m haswell8x32 --html other.html
 expect 0 "$XYLEM" predict "$ring" -m haswell8x32 --sweep 'n=1,10,P=2..8*2' --arg '{n}' \
     --csv times.csv --svg times.svg
-[ "$(wc -l <times.csv)" = 7 ] && [ "$(head -1 times.csv)" = n,P,seconds ] || die "$(cat times.csv)"
+[ "$(wc -l <times.csv) $(head -1 times.csv)" = "7 n,P,seconds" ] || die "$(cat times.csv)"
 grep -q '^10,8,' times.csv || die "$(cat times.csv)"
 grep -q '</svg>' times.svg || die "no picture"
 [ "$(sed -n 's/^1,2,//p' times.csv)" != "$(sed -n 's/^10,2,//p' times.csv)" ] || die "n has no effect"
