@@ -26,7 +26,7 @@ static xy_status_t choose(xy_coll_request_t *q, const xy_coll_link_t *link,
     xy_coll_choice_t choice;
     xy_status_t st;
 
-    if (q->library == NULL)
+    if (q->library == NULL || q->library->rules == NULL) /* a stage is never direct */
         return xy_coll_choose(q, link, NULL, algorithm_p);
     st = xy_coll_library_choose(q->library, q, link, &choice);
     *algorithm_p = choice.algorithm;

@@ -116,7 +116,7 @@ static void choose_foreign(xy_coll_request_t *q)
         q->segment = testing_below(3) == 0 ? XY_COLL_WHOLE : (uint64_t)(1 + testing_below(40));
     q->radix = testing_below(7);
     if (testing_below(2) == 0)
-        q->library = xy_coll_libraries()[1 + testing_below(2)];
+        q->library = xy_coll_libraries()[testing_below(3)];
     q->is_nonblocking = testing_below(2) == 0;
 }
 

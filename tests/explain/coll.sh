@@ -45,6 +45,15 @@ says "$out" "* chosen: binomial"
 expect 0 "$XYLEM" explain coll bcast -n 64 -s 1M --latency 0
 says "$out" "* chosen: chain"
 
+# What is not given comes from the calibration of this machine, where there is one.
+says "$out" "(as given)"
+expect 0 "$XYLEM" explain coll bcast -n 64 -s 1M
+says "$out" "(not calibrated)"
+printf 'alpha 1e-2\nbeta 1e-10\ngamma 1e-10\ncopy 2e-10\n' >"$WORK/mine.xml.link"
+expect 0 env XYLEM_COSTS="$WORK/mine.xml" "$XYLEM" explain coll bcast -n 64 -s 1M
+says "$out" "a = 10 ms, 1/b = 10 GB/s, 1/c = 5 GB/s, 1/g = 10 GB/s (calibrated)"
+says "$out" "* chosen: binomial"
+
 # What libraries would choose: the rule and what it turns into, every algorithm beside it.
 for c in $collectives; do
     for l in xylem openmpi mpich; do
@@ -76,15 +85,6 @@ expect 0 "$XYLEM" explain coll bcast -n 16 -s 1M --algorithm knomial
 says "$out" "* knomial                788 us"
 expect 0 "$XYLEM" explain coll bcast -n 16 -s 1M --algorithm knomial --segment 64K --radix 2
 says "$out" "* knomial                543 us"
-
-# What is not given comes from the calibration of this machine, where there is one.
-says "$out" "(as given)"
-expect 0 "$XYLEM" explain coll bcast -n 64 -s 1M
-says "$out" "(not calibrated)"
-printf 'alpha 1e-2\nbeta 1e-10\ngamma 1e-10\ncopy 2e-10\n' >"$WORK/mine.xml.link"
-expect 0 env XYLEM_COSTS="$WORK/mine.xml" "$XYLEM" explain coll bcast -n 64 -s 1M
-says "$out" "a = 10 ms, 1/b = 10 GB/s, 1/c = 5 GB/s, 1/g = 10 GB/s (calibrated)"
-says "$out" "* chosen: binomial"
 
 wrong() {
     local code=$1 said=$2
