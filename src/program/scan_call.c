@@ -19,6 +19,12 @@ bool scan_is_mpi(const scan_decl_t *function)
            (strncmp(function->name, "MPI_", 4) == 0 || strncmp(function->name, "PMPI_", 5) == 0);
 }
 
+bool scan_is_clock(const scan_decl_t *function)
+{
+    return function != NULL &&
+           (strcmp(function->name, "MPI_Wtime") == 0 || strcmp(function->name, "PMPI_Wtime") == 0);
+}
+
 bool scan_is_kernel(const xy_scan_t *scan, const scan_decl_t *function)
 {
     static const char *const prefixes[] = {"cblas_", "LAPACKE_", "clapack_", NULL};
@@ -314,8 +320,10 @@ static bool walk_mpi(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
     const xy_mpi_call_t *call = xy_mpi_call_find(name);
     int count = 0;
 
-    if (strcmp(name, "MPI_Wtime") == 0)
-        return false;
+    if (scan_is_clock(e->decl)) {
+        scan_walk_keep_effect(w, &e->is_kept, live);
+        return true;
+    }
     if (call == NULL && is_harmless(name))
         return walk_effects(w, e->args, live);
     if (call == NULL)

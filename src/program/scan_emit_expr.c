@@ -263,7 +263,9 @@ static void emit_call(scan_emit_t *t, scan_expr_t *e)
 {
     const scan_decl_t *p = e->decl != NULL ? e->decl->params : NULL;
 
-    if (scan_is_mpi(e->decl) && e->is_kept) {
+    if (scan_is_clock(e->decl)) {
+        emit_do(t, scan_print(t->scan, e), e->at);
+    } else if (scan_is_mpi(e->decl) && e->is_kept) {
         emit_mpi(t, e);
     } else if (scan_is_kernel(t->scan, e->decl)) {
         emit_kernel(t, e);
@@ -363,7 +365,7 @@ void scan_emit_effects(scan_emit_t *t, scan_expr_t *e)
 
 static bool is_hoisted(const xy_scan_t *scan, const scan_expr_t *e)
 {
-    return e->kind == SCAN_E_CALL && e->is_kept &&
+    return e->kind == SCAN_E_CALL && e->is_kept && !scan_is_clock(e->decl) &&
            (scan_is_mpi(e->decl) || scan_is_kernel(scan, e->decl));
 }
 

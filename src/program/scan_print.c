@@ -131,7 +131,11 @@ static void print_call(print_t *p, const scan_expr_t *e)
     bool is_own = e->decl != NULL && e->decl->body != NULL;
     bool is_first = true;
 
-    if (scan_is_mpi(e->decl) && strcmp(e->decl->name, "MPI_Wtime") != 0) {
+    if (scan_is_clock(e->decl)) {
+        xy_text_add(&p->text, "MPI_Wtime()");
+        return;
+    }
+    if (scan_is_mpi(e->decl)) {
         xy_text_add(&p->text, "0"); /* MPI_SUCCESS: the call stands in front */
         return;
     }

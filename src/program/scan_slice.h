@@ -59,6 +59,8 @@ bool scan_is_exit(const char *name);
 bool scan_is_kernel(const xy_scan_t *scan, const scan_decl_t *function);
 /* Is this argument of a kernel's call one of its sizes? */
 bool scan_kernel_takes(const scan_expr_t *call, int number, const scan_expr_t *arg);
+/* MPI_Wtime: looking at the clock takes time, and stands in expressions. */
+bool scan_is_clock(const scan_decl_t *function);
 bool scan_is_mpi(const scan_decl_t *function);
 
 /* Its value depends on data, on time or on functions that are not there. */

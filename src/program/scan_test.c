@@ -78,6 +78,8 @@ static void check_refused(const char *source, const char *message)
 /* What steers messages is kept; what only fills their buffers is not. */
 static void test_slice(void **state)
 {
+    static const char timed[] = PROGRAM("double t = MPI_Wtime();\nMPI_Barrier(MPI_COMM_WORLD);\n"
+                                        "printf(\"%g\", MPI_Wtime() - t);\n");
     static const char send[] =
         PROGRAM("int n = argc > 1 ? atoi(argv[1]) : 10, m = 7;\ndouble *a = malloc(n * 8);\n"
                 "m = n / 2;\nprintf(\"%d\\n\", m);\na[0] = n;\n"
@@ -90,6 +92,9 @@ static void test_slice(void **state)
     check_lacks(send, "name=\"a\"");
     check_lacks(send, "m = n / 2");
     check_lacks(send, "printf");
+    /* Looking at the clock takes time, whatever is done with it. */
+    check_has(timed, "<do c=\"MPI_Wtime()\" line=\"10\"");
+    check_has(timed, "<do c=\"MPI_Wtime()\" line=\"12\"");
 }
 
 /* A variable that serves two loops is followed where it is needed, not where it has that name. */
