@@ -193,8 +193,6 @@ double xy_vjob_now(const xy_vjob_t *job, int32_t proc);
 bool xy_vjob_compute(xy_vjob_t *job, int32_t proc, double seconds);
 /* It does nothing until then (sleeps), without its core. */
 bool xy_vjob_sleep(xy_vjob_t *job, int32_t proc, double seconds);
-/* It waits until the clock has come to its time: whatever happened before has happened. */
-bool xy_vjob_sync(xy_vjob_t *job, int32_t proc);
 /* It is over: no calls any more. */
 void xy_vjob_finish(xy_vjob_t *job, int32_t proc);
 /* Following calls and waits of the process belong to this line (or whatever the number means). */

@@ -127,7 +127,7 @@ typedef struct {
     xy_vjob_how_t how;
     double until;     /* the last end of those that are over */
     job_node_t *node; /* ... and what it came from */
-    bool has_until, is_sync, is_probe, is_waiting, takes;
+    bool has_until, is_probe, is_waiting, takes;
     xy_vreq_t *cancel;
     xy_envelope_t envelope;
 } job_call_t;

@@ -165,18 +165,6 @@ bool xy_vjob_sleep(xy_vjob_t *job, int32_t proc, double seconds)
     return false;
 }
 
-bool xy_vjob_sync(xy_vjob_t *job, int32_t proc)
-{
-    job_proc_t *p = &job->procs[proc];
-
-    if (p->now <= job->clock.now)
-        return true;
-    p->call = (job_call_t){.is_sync = true};
-    p->state = JOB_TESTING;
-    xy_vclock_set(&job->clock, &p->event, p->now);
-    return false;
-}
-
 void xy_vjob_finish(xy_vjob_t *job, int32_t proc)
 {
     job_proc_t *p = &job->procs[proc];

@@ -172,8 +172,6 @@ static bool call_now(xy_vjob_t *job, job_proc_t *p)
 {
     job_call_t *c = &p->call;
 
-    if (c->is_sync)
-        return true;
     if (c->cancel != NULL) {
         cancel_now(job, c->cancel);
         return true;

@@ -33,7 +33,6 @@ static void await_turn(mpi_rank_t *self)
 void virtual_give_way(mpi_rank_t *self)
 {
     virtual.ranks[self->world].has_turn = false;
-    virtual.ranks[self->world].sends = 0;
     xy_fiber_ready(virtual.driver);
     await_turn(self);
 }

@@ -141,19 +141,6 @@ static xy_vjob_mode_t mode_of(mpi_mode_t mode)
     return modes[mode];
 }
 
-/* A rank that sends and sends would fill the memory with messages before others run. */
-static void throttle(mpi_rank_t *self)
-{
-    enum { SENDS = 256 };
-    virtual_rank_t *rank = &virtual.ranks[self->world];
-
-    if (++rank->sends < SENDS)
-        return;
-    rank->sends = 0;
-    if (!xy_vjob_sync(virtual.job, self->world))
-        virtual_give_way(self);
-}
-
 static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes,
                        mpi_request_t *request)
 {
@@ -176,7 +163,6 @@ static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes
         mpi_request_describe(request, t);
         request->engine = s;
     }
-    throttle(self);
     virtual_leave(self);
     return is_over;
 }

@@ -10,7 +10,6 @@ typedef struct {
     double ahead;     /* seconds that its code took, and that the job has not been told of */
     int64_t measured; /* timed: processor time when the program's code began to run, ns */
     bool has_turn;
-    int sends;           /* since it last gave way to others */
     mpi_message_t found; /* what its last probe found */
 } virtual_rank_t;
 
