@@ -10,6 +10,8 @@
 
 static testing_job_t t;
 
+static uint64_t packet_bytes; /* 0: as it is */
+
 /* Processes 0 and 1 of node 0 send to one process of each of nodes 1 and 2 (or both to node 1). */
 static double two_sends(uint64_t bytes, int32_t second_to)
 {
@@ -21,6 +23,8 @@ static double two_sends(uint64_t bytes, int32_t second_to)
     double end;
 
     testing_job_init(&t, FOUR_NODES, 4);
+    if (packet_bytes > 0)
+        t.config.costs.packet = packet_bytes;
     t.config.core_of = cores;
     for (int i = 0; i < 2; i++) {
         t.procs[i].acts = send[i];
@@ -46,7 +50,10 @@ static void messages_share_links(void **state)
     assert_close(two_sends(8192, 8), fixed + 2 * packet / 10e9); /* one behind the other */
     n = 32768;
     fixed = c.send + 2e-6 + c.receive + 2 * n / c.copy;
+    assert_close(two_sends(32768, 8), fixed + 2 * n / 10e9);
+    packet_bytes = 1024;
     assert_close(two_sends(32768, 8), fixed + 2 * n / 10e9); /* an eager flow */
+    packet_bytes = 0;
 }
 
 static void copies_share_the_memory(void **state)
@@ -89,6 +96,7 @@ static void messages_of_a_process_keep_their_order(void **state)
         receive[i] = (testing_act_t){.kind = DO_IRECV, .peer = XY_VJOB_ANY, .tag = XY_VJOB_ANY};
     receive[5].kind = DO_WAIT;
     testing_job_init(&t, FOUR_NODES, 2);
+    t.config.costs.packet = 8192; /* eager ones of both kinds */
     t.config.core_of = cores;
     t.procs[0].acts = send;
     t.procs[1].acts = receive;

@@ -183,6 +183,6 @@ void xy_vjob_costs_default(xy_vjob_costs_t *costs)
         .swap = 100e-9,
         .eager = 4096,
         .eager_net = 65536,
-        .packet = 8192,
+        .packet = 65536,
     };
 }
