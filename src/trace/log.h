@@ -77,7 +77,7 @@ typedef struct {
     uint64_t states_open;    /* entered, never left */
     uint64_t states_clipped; /* ended after the state around them */
     uint64_t leaves_alone;   /* left without having been entered */
-    uint64_t links_alone;    /* one half only */
+    uint64_t links_alone;    /* received, but not sent */
 } xy_trace_damage_t;
 
 typedef struct xy_trace_log {
@@ -98,6 +98,7 @@ typedef struct xy_trace_log {
     size_t state_count;
     xy_trace_link_t *links; /* by start */
     size_t link_count;
+    uint64_t links_unreceived;  /* sent, and not among the links: never received */
     xy_trace_sample_t *samples; /* by counter, row, time */
     size_t sample_count;
     xy_trace_mark_t *marks; /* by time */

@@ -335,7 +335,7 @@ static void say_damage(const xy_trace_log_t *log)
         add_clause(&text, d->states_open, " states never left");
         add_clause(&text, d->leaves_alone, " states left but never entered");
         add_clause(&text, d->states_clipped, " states that end after the state around them");
-        add_clause(&text, d->links_alone, " messages with one end only");
+        add_clause(&text, d->links_alone, " messages that were received, but not sent");
     }
     if (text.length > 0 && !text.failed)
         xy_warn("%s: %s; showing what is readable", log->path, text.s);

@@ -234,7 +234,9 @@ static xy_status_t join_key(reader_t *r, const reader_half_t *out, size_t outs, 
     const reader_half_t *in = out + outs;
     size_t pairs = outs < ins ? outs : ins;
 
-    r->log->damage.links_alone += outs + ins - 2 * pairs;
+    /* A message that was sent and never received is no damage. */
+    r->log->links_unreceived += outs - pairs;
+    r->log->damage.links_alone += ins - pairs;
     for (size_t i = 0; i < pairs; i++) {
         xy_trace_link_t link = {.start = out[i].time,
                                 .end = in[i].time,

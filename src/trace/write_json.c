@@ -58,6 +58,7 @@ void xy_trace_write_json(const xy_trace_log_t *log, const xy_trace_summary_t *s,
     put_seconds(&j, "end", (double)log->end);
     xy_json_int(&j, "states", (int64_t)log->state_count);
     xy_json_int(&j, "messages", (int64_t)log->link_count);
+    xy_json_int(&j, "messages_unreceived", (int64_t)log->links_unreceived);
     xy_json_int(&j, "samples", (int64_t)log->sample_count);
     xy_json_int(&j, "marks", (int64_t)log->mark_count);
     xy_json_begin_array(&j, "rows");

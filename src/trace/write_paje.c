@@ -74,14 +74,16 @@ static int item_compare(const void *a, const void *b)
     return c;
 }
 
-/* Quotes cannot be escaped in Pajé, and some readers lose the end of an empty string. */
+/* Quotes cannot be escaped in Pajé, some readers lose the end of an empty string, and others print
+ * names between commas: "core 1, communication" becomes "core 1 communication". */
 static void put_string(FILE *file, const char *s)
 {
     if (*s == '\0')
         s = "-";
     putc('"', file);
     for (; *s != '\0'; s++)
-        putc((unsigned char)*s < ' ' ? ' ' : *s == '"' ? '\'' : *s, file);
+        if (*s != ',' || s[1] != ' ')
+            putc((unsigned char)*s < ' ' || *s == ',' ? ' ' : *s == '"' ? '\'' : *s, file);
     putc('"', file);
 }
 

@@ -138,18 +138,29 @@ static void draw_link(const picture_t *p, const xy_trace_link_t *l)
         xy_svg_line(&p->svg, "ink", a, y_of(l->from) + BAND / 2.0, b, y_of(l->to) + BAND / 2.0);
 }
 
-/* How many were messages of a row to itself. */
+/* How many were messages of a row to itself. They come by start: where one is drawn already, others
+ * would not be seen. */
 static size_t draw_links(const picture_t *p)
 {
+    column_t *drawn = p->columns; /* the rows are drawn: their columns are free */
     size_t between = 0, own = 0;
 
+    memset(drawn, 0, COLUMNS * sizeof(*drawn));
     for (size_t i = 0; i < p->log->link_count; i++) {
         const xy_trace_link_t *l = &p->log->links[i];
 
         if (l->end <= p->begin || l->start >= p->end)
             continue;
         between += l->from != l->to;
-        own += l->from == l->to;
+        if (l->from == l->to) {
+            double end = x_of(p, l->end < p->end ? l->end : p->end);
+
+            own++;
+            if (l->from < COLUMNS && end <= drawn[l->from].time)
+                continue;
+            if (l->from < COLUMNS)
+                drawn[l->from].time = end + 0.2;
+        }
         if (l->from == l->to || between <= LINKS_MAX)
             draw_link(p, l);
     }

@@ -332,11 +332,15 @@ static xy_status_t place_ranks(launch_t *launch)
 static xy_status_t start_trace(const launch_t *launch)
 {
     const virtual_config_t *v = launch->in_virtual_time;
+    xy_status_t st;
 
     if (v != NULL && (v->trace != NULL || v->compute == VIRTUAL_COMPUTE_TRACE))
         mpi_trace_virtual(launch->job);
     if (launch->values->trace == NULL || v != NULL)
         return XY_OK;
+    st = mpi_trace_filter(launch->values->trace_messages, launch->size);
+    if (st != XY_OK)
+        return st;
     return mpi_trace_start(launch->job, launch->values->trace, part_at(launch, 0)->argv[0]);
 }
 

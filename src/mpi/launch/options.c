@@ -121,8 +121,12 @@ const xy_option_t mpi_launch_options[] = {
     {"monitor-slice", 0, XY_OPT_SECONDS, "TIME", AT(monitor_slice), .env = "XYLEM_MONITOR_SLICE",
      .help = "with --monitor: also write a matrix for every TIME of the run"},
     {"trace", 0, XY_OPT_STRING, "FILE", AT(trace), .complete = "file", .env = "XYLEM_TRACE",
-     .help = "record what each core does (computing, progress, waiting, idle) and in which calls "
-             "the ranks are, for 'xylem view'"},
+     .help = "record what each core does (computing, progress, waiting, idle), in which calls "
+             "the ranks are, and their messages, for 'xylem view'"},
+    {"trace-messages", 0, XY_OPT_STRING, "all|none|SIZE|ranks:LIST", AT(trace_messages),
+     .env = "XYLEM_TRACE_MESSAGES",
+     .help = "with --trace: record all messages from rank to rank (default), none, those of at "
+             "least SIZE bytes, or those from or to these ranks, such as ranks:0-3,8"},
     {"debug-ranks", 0, XY_OPT_STRING, "LIST|all|none", AT(debug_ranks), .env = "XYLEM_DEBUG_RANKS",
      .help = "the ranks whose code debuggers know, such as 0-3,8 (default: the first 64): each "
              "costs a debugger time and memory"},

@@ -36,6 +36,7 @@ typedef struct {
     const char *monitor; /* a directory */
     double monitor_slice;
     const char *trace;           /* a file */
+    const char *trace_messages;  /* which; NULL: all */
     const char *machine;         /* for reordering */
     const char *virtual_machine; /* run in virtual time on it; NULL: in real time */
     const char *compute, *library, *costs, *json;

@@ -46,11 +46,38 @@ static void keep(mpi_rank_t *to, mpi_message_t *m)
     }
 }
 
+/* Into the trace: slow halves. */
+static __attribute__((noinline, cold)) void
+trace_sent(const mpi_rank_t *self, const mpi_transfer_t *t, int to, uint64_t bytes)
+{
+    mpi_trace_put_sent(self->trace, &(mpi_trace_message_t){.from = self->world,
+                                                           .to = to,
+                                                           .tag = t->tag,
+                                                           .context = t->comm->context,
+                                                           .bytes = bytes});
+}
+
+static __attribute__((noinline, cold)) void
+trace_received(const mpi_request_t *receive, const xy_envelope_t *envelope, uint64_t bytes)
+{
+    const mpi_rank_t *owner = receive->owner;
+
+    mpi_trace_put_received(
+        owner->trace,
+        &(mpi_trace_message_t){.from = mpi_comm_world_rank(receive->comm, envelope->source),
+                               .to = owner->world,
+                               .tag = envelope->tag,
+                               .context = envelope->context,
+                               .bytes = bytes});
+}
+
 void mpi_receive_set(mpi_request_t *receive, const xy_envelope_t *envelope, uint64_t sent)
 {
     receive->completion.source = envelope->source;
     receive->completion.tag = envelope->tag;
     receive->completion.bytes = sent;
+    if (__builtin_expect(receive->owner->trace != NULL, 0))
+        trace_received(receive, envelope, sent);
     if (sent > receive->bytes) {
         receive->completion.error = MPI_ERR_TRUNCATE;
         receive->completion.bytes = receive->bytes;
@@ -199,7 +226,11 @@ bool mpi_send_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *re
     xy_envelope_t envelope = {t->comm->context, t->comm->rank, t->tag};
     uint64_t bytes = transfer_bytes(t);
 
-    mpi_monitor_message(self, to, t->comm->context, bytes);
+    if (__builtin_expect(self->is_watched, 0)) {
+        mpi_monitor_message(self, to, t->comm->context, bytes);
+        if (self->trace != NULL)
+            trace_sent(self, t, to, bytes);
+    }
     if (__builtin_expect(mpi_p2p_engine != NULL, 0))
         return mpi_p2p_engine->send(self, t, bytes, request);
     if (is_near(self, to))

@@ -74,6 +74,7 @@ struct mpi_rank {
     mpi_process_t *process;
     struct mpi_bsend *bsend;     /* attached buffer, or NULL */
     struct mpi_monitor *monitor; /* counts what it sends, or NULL */
+    bool is_watched;             /* it has a monitor or a trace: what it sends is looked at */
     double computed, carried;    /* timed: seconds between start and Wait, seconds of transfers */
     struct nbc_thread *progress_thread; /* its progress thread */
     void *env; /* per-rank lists of the environment part (keyvals, infos, ...) */

@@ -33,6 +33,10 @@ static struct {
     uint32_t compute, call, progress, wait, idle;
     char *path; /* absolute: the program may change its directory */
     pid_t pid;
+    /* Which messages. */
+    bool no_messages;
+    uint64_t least_bytes;
+    xy_bitset_t ranks; /* no bits: all */
 } all;
 
 static uint32_t label_of(mpi_trace_t *trace, const char *name)
@@ -139,6 +143,67 @@ void mpi_trace_put_message(mpi_trace_t *trace, const mpi_worker_t *worker, uint6
     unlock(trace);
 }
 
+/* ---- Messages from rank to rank ---- */
+
+xy_status_t mpi_trace_filter(const char *which, int size)
+{
+    static const char ranks[] = "ranks:";
+
+    if (which == NULL || strcmp(which, "all") == 0)
+        return XY_OK;
+    if (strcmp(which, "none") == 0) {
+        all.no_messages = true;
+        return XY_OK;
+    }
+    if (strncmp(which, ranks, sizeof(ranks) - 1) == 0) {
+        if (xy_bitset_init(&all.ranks, (size_t)size) != XY_OK)
+            return xy_fail_memory("starting a trace");
+        return xy_bitset_parse(&all.ranks, which + sizeof(ranks) - 1, "--trace-messages");
+    }
+    if (!xy_parse_size(which, &all.least_bytes))
+        return xy_fail(XY_EUSAGE,
+                       "--trace-messages: '%s' is neither all, none, a size such as 64K, nor "
+                       "ranks:LIST such as ranks:0-3,8",
+                       which);
+    return XY_OK;
+}
+
+static bool is_wanted(const mpi_trace_message_t *m)
+{
+    if (all.file == NULL || all.no_messages || m->bytes < all.least_bytes)
+        return false;
+    return all.ranks.bits == 0 || xy_bitset_has(&all.ranks, (size_t)m->from) ||
+           xy_bitset_has(&all.ranks, (size_t)m->to);
+}
+
+/* Messages of one key meet their receives in the order in which they were sent. */
+static uint64_t key_of(const mpi_trace_message_t *m)
+{
+    uint64_t pair = (uint64_t)(uint32_t)m->from << 32 | (uint32_t)m->to;
+    uint64_t kind = (uint64_t)m->context << 32 | (uint32_t)m->tag;
+
+    pair *= UINT64_C(0x9e3779b97f4a7c15);
+    return (pair ^ pair >> 29 ^ kind) * UINT64_C(0xbf58476d1ce4e5b9) ^ kind >> 31;
+}
+
+void mpi_trace_put_sent(mpi_trace_t *trace, const mpi_trace_message_t *m)
+{
+    if (!is_wanted(m))
+        return;
+    lock(trace);
+    xy_trace_link_out(trace->row, key_of(m), m->bytes, trace->now.label);
+    unlock(trace);
+}
+
+void mpi_trace_put_received(mpi_trace_t *trace, const mpi_trace_message_t *m)
+{
+    if (!is_wanted(m))
+        return;
+    lock(trace);
+    xy_trace_link_in(trace->row, key_of(m));
+    unlock(trace);
+}
+
 /* ---- Beginning and end ---- */
 
 static xy_status_t remember_path(const char *path)
@@ -204,8 +269,10 @@ xy_status_t mpi_trace_start(mpi_job_t *job, const char *path, const char *title)
     }
     for (int w = 0; w < job->workers && st == XY_OK; w++)
         st = add_row(job, w);
-    for (int r = 0; r < job->size && st == XY_OK; r++)
+    for (int r = 0; r < job->size && st == XY_OK; r++) {
         job->ranks[r].trace = job->ranks[r].worker->trace;
+        job->ranks[r].is_watched = true;
+    }
     xy_free(text);
     return st;
 }
@@ -230,6 +297,7 @@ xy_status_t mpi_trace_finish(void)
         xy_free(all.workers[w]);
     xy_free(all.workers);
     xy_free(all.path);
+    xy_bitset_cleanup(&all.ranks);
     return st;
 }
 

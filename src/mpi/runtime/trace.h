@@ -9,7 +9,9 @@
  *   wait      all ranks of the core wait, and it looks for work; a communication core likewise
  *   idle      it sleeps
  * While pieces of a nonblocking collective are worked on, a message from each core with members to
- * itself is in progress: the part of it during computation is overlap.
+ * itself is in progress: the part of it during computation is overlap. A point-to-point message
+ * goes from the core of the sender, when it is sent, to that of the receiver, when it meets its
+ * receive; of many, only those that a filter lets through.
  *
  * The file is written beside its place as FILE.part and renamed when the job ends, however it ends.
  * Memory is bounded by the buffers of the rows. Off, each hook is one predicted branch.
@@ -31,6 +33,10 @@ typedef struct {
 xy_status_t mpi_trace_start(mpi_job_t *job, const char *path, const char *title);
 /* In virtual time the clock of the job is told of calls instead (clock.h). */
 void mpi_trace_virtual(mpi_job_t *job);
+/* Which point-to-point messages are recorded: "all" (also NULL), "none", a size (those with at
+ * least so many bytes), "ranks:LIST" (those from or to these ranks). Before mpi_trace_start.
+ * EUSAGE: none of these. */
+xy_status_t mpi_trace_filter(const char *which, int size);
 /* The job is over: close and rename. Nothing to do without a trace. */
 xy_status_t mpi_trace_finish(void);
 /* The process ends at once: the same in silence. Any thread, signal handlers too; not in a child of
@@ -45,6 +51,16 @@ mpi_trace_state_t mpi_trace_put_begin(mpi_trace_t *trace, const char *name);
 void mpi_trace_put_end(mpi_trace_t *trace, mpi_trace_state_t before);
 /* The work since the last begin was `bytes` of a collective that ranks of `worker` wait for. */
 void mpi_trace_put_message(mpi_trace_t *trace, const mpi_worker_t *worker, uint64_t bytes);
+
+/* A point-to-point message. Both ends say the same of it: ranks are those of MPI_COMM_WORLD. */
+typedef struct {
+    int from, to, tag;
+    uint32_t context;
+    uint64_t bytes;
+} mpi_trace_message_t;
+
+void mpi_trace_put_sent(mpi_trace_t *trace, const mpi_trace_message_t *m);
+void mpi_trace_put_received(mpi_trace_t *trace, const mpi_trace_message_t *m);
 
 /* Work on pieces begins on the worker of `trace` (NULL: not recorded); `name` lives for ever. */
 static inline mpi_trace_state_t mpi_trace_begin(mpi_trace_t *trace, const char *name)
