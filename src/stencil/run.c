@@ -172,6 +172,9 @@ void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_
     fprintf(file, "transfers   %llu loads, %llu stores, %llu between %s\n",
             (unsigned long long)s->loads, (unsigned long long)s->stores,
             (unsigned long long)s->peers, r->is_real ? "caches" : "GPUs");
+    if (s->moving_seconds > 0)
+        fprintf(file, "hidden      %.1f %% of the time in which data moved, the GPU computed\n",
+                100 * s->hidden_seconds / s->moving_seconds);
     if (r->window_volume > 0)
         fprintf(file, "volume      %.2f times that of a sliding window (%llu blocks)\n",
                 (double)(s->loads + s->stores) / (double)r->window_volume,
@@ -241,6 +244,8 @@ void xy_stencil_print_json(const xy_stencil_run_t *run, const xy_stencil_result_
     xy_json_int(&j, "bytes_loaded", (int64_t)s->bytes_loaded);
     xy_json_int(&j, "bytes_stored", (int64_t)s->bytes_stored);
     xy_json_int(&j, "bytes_peer", (int64_t)s->bytes_peer);
+    if (s->moving_seconds > 0)
+        xy_json_double(&j, "hidden", s->hidden_seconds / s->moving_seconds);
     if (r->window_volume > 0)
         xy_json_int(&j, "window_volume", (int64_t)r->window_volume);
     xy_json_int(&j, "evictions", (int64_t)s->evictions);

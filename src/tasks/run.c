@@ -133,6 +133,8 @@ static xy_status_t run_with_pictures(const xylem_tasks *t, const xylem_run_optio
     if (st != XY_OK)
         return st;
     st = run_on(t, o, xy_picture_observer(picture), r);
+    if (st == XY_OK && o->clock != XYLEM_REAL)
+        xy_picture_name_gpus(picture, r->workers - o->cpus);
     if (st == XY_OK)
         st = xy_out_write(o->page, write_page, &(page_t){t, picture, r});
     if (st == XY_OK && o->svg != NULL)

@@ -29,6 +29,14 @@ one_line "$err"
 says "$err" "the stencil has 1e+09 tasks, and runs have at most 3e+07"
 expect 0 "$XYLEM" stencil --blocks 12x12 --iterations 4 --gpus 2 --memory 90MiB -o film.html --trace run.xyt
 grep -q 'Domain against iteration' film.html || die "no picture"
+for words in 'GPU 0' 'GPU 1' 'a line every '; do
+    grep -q ">$words" film.html || die "the pictures do not say '$words'"
+done
+# How much of the transfers was hidden: one task hides nothing, a long run almost all.
+expect 0 "$XYLEM" stencil --blocks 3 --iterations 1
+grep -q '^hidden  *0.0 % ' <<<"$out" || die "hidden: $out"
+expect 0 "$XYLEM" stencil --blocks 366 --policy closure
+grep -Eq '^hidden +(9[0-9]|100)\.[0-9] % ' <<<"$out" || die "hidden: $out"
 grep -Eq 'class="finding">[a-z-]+ takes [0-9.]+ m?s, [0-9.]+ times the compute bound' film.html || die "no finding"
 expect 0 "$XYLEM" view run.xyt
 # The pictures of the documents are still what the policies do.

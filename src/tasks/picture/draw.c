@@ -7,21 +7,21 @@
 
 #include "tasks/picture/picture_internal.h"
 
-enum { LINE_CELLS_MAX = 1 << 25, FRAMES = 6 };
+enum { LINE_CELLS_MAX = 1 << 25, FRAMES = 6, WORKER_COLOURS = 6 };
 
 static const char *const kind_names[PICTURE_KINDS] = {"loads", "stores",
                                                       "transfers between memories"};
 
 int picture_kind_colour(picture_kind_t kind)
 {
-    static const int colours[PICTURE_KINDS] = {1, 5, 3};
+    static const int colours[PICTURE_KINDS] = {1, 7, 3};
 
     return colours[kind];
 }
 
 int picture_colour(int32_t worker)
 {
-    static const int colours[XY_COLOURS] = {0, 2, 6, 8, 4, 7, 3, 5, 1};
+    static const int colours[XY_COLOURS] = {0, 2, 6, 8, 4, 5, 7, 3, 1};
 
     return colours[worker % XY_COLOURS];
 }
@@ -58,10 +58,9 @@ void picture_scale_y(const picture_layout_t *l, double most, bool is_upward)
                     xy_tick_number);
 }
 
-void picture_draw_kinds(const picture_layout_t *l)
+static size_t kinds_of(const picture_layout_t *l, xy_legend_t *legend)
 {
     bool is_there[PICTURE_KINDS] = {false};
-    xy_legend_t legend[PICTURE_KINDS];
     size_t n = 0;
 
     for (size_t i = 0; i < l->picture->transfers.count; i++)
@@ -70,6 +69,31 @@ void picture_draw_kinds(const picture_layout_t *l)
         if (is_there[k])
             legend[n++] = (xy_legend_t){
                 kind_names[k], xy_colour_fill[picture_kind_colour((picture_kind_t)k)], false};
+    return n;
+}
+
+/* As many workers as have colours that transfers do not have. */
+static size_t workers_of(const picture_layout_t *l, xy_legend_t *legend, char names[][24])
+{
+    size_t n = 0;
+
+    for (int32_t w = 0; w < l->workers && n < WORKER_COLOURS; w++, n++) {
+        bool is_last = n + 1 == WORKER_COLOURS && w + 1 < l->workers, is_gpu = w < l->picture->gpus;
+
+        snprintf(names[n], sizeof(names[n]), "%s %d%s", is_gpu ? "GPU" : "core",
+                 is_gpu ? w : w - l->picture->gpus, is_last ? ", ..." : "");
+        legend[n] = (xy_legend_t){names[n], xy_colour_fill[picture_colour(w)], false};
+    }
+    return n;
+}
+
+void picture_draw_legend(const picture_layout_t *l, bool has_workers, bool has_transfers)
+{
+    xy_legend_t legend[WORKER_COLOURS + PICTURE_KINDS];
+    char names[WORKER_COLOURS][24];
+    size_t n = has_workers ? workers_of(l, legend, names) : 0;
+
+    n += has_transfers ? kinds_of(l, legend + n) : 0;
     xy_svg_legend(&l->svg, PICTURE_LEFT, 6, PICTURE_WIDE, legend, n);
 }
 
@@ -85,9 +109,21 @@ static void strokes_begin(const picture_layout_t *l, int colour, double high)
 
 /* ---- The domain against time ---- */
 
+/* The middle of a cell; in more than one dimension that of its row, as single cells would be too
+ * small to be seen. */
+static double row_of(const picture_layout_t *l, int64_t place)
+{
+    return ((double)(place / (l->size[1] * l->size[2])) + 0.5) / (double)l->size[0];
+}
+
+static double mark_high(const picture_layout_t *l)
+{
+    return (l->dims == 1 ? 1 : 0.8) * PICTURE_HIGH / (double)l->size[0];
+}
+
 static void draw_transfers(const picture_layout_t *l, picture_kind_t kind)
 {
-    double high = (double)PICTURE_HIGH / (double)l->cells;
+    double high = mark_high(l);
 
     strokes_begin(l, picture_kind_colour(kind), 0.4 * high);
     for (size_t i = 0; i < l->picture->transfers.count; i += l->step) {
@@ -95,27 +131,27 @@ static void draw_transfers(const picture_layout_t *l, picture_kind_t kind)
         int64_t place = picture_place_of_data(l, t->data);
 
         if (place >= 0 && kind == picture_kind_of(t))
-            stroke(l, t->start / l->end, t->end / l->end, ((double)place + 0.5) / (double)l->cells);
+            stroke(l, t->start / l->end, t->end / l->end, row_of(l, place));
     }
     xy_svg_strokes_end(&l->svg);
 }
 
 void picture_draw_time(picture_layout_t *l)
 {
-    picture_begin(l, "Domain against time", "time", "position");
+    picture_begin(l, "Domain against time", "time",
+                  l->dims == 1 ? "position" : "position in the first dimension");
     picture_scale_time(l);
-    picture_scale_y(l, (double)l->cells, false);
-    picture_draw_kinds(l);
+    picture_scale_y(l, (double)l->size[0], false);
+    picture_draw_legend(l, true, true);
     for (int k = 0; k < PICTURE_KINDS; k++)
         draw_transfers(l, (picture_kind_t)k);
     for (int32_t w = 0; w < l->workers; w++) {
-        strokes_begin(l, picture_colour(w), (double)PICTURE_HIGH / (double)l->cells);
+        strokes_begin(l, picture_colour(w), mark_high(l));
         for (size_t i = 0; i < l->picture->tasks.count; i += l->step) {
             const picture_task_t *t = &XY_VEC_AT(&l->picture->tasks, picture_task_t, i);
 
             if (t->worker == w && l->place[t->op] >= 0)
-                stroke(l, t->start / l->end, t->end / l->end,
-                       ((double)l->place[t->op] + 0.5) / (double)l->cells);
+                stroke(l, t->start / l->end, t->end / l->end, row_of(l, l->place[t->op]));
         }
         xy_svg_strokes_end(&l->svg);
     }
@@ -205,12 +241,16 @@ static void draw_runs(const picture_layout_t *l, const moment_t *m, int32_t work
 static void draw_iterations(picture_layout_t *l, const moment_t *m, double *line)
 {
     int lines = (int)sqrt(l->iterations / 2.0);
+    char step[32];
 
     lines = lines > 3 ? lines : 3;
     picture_begin(l, "Domain against iteration", "iteration",
                   l->dims == 1 ? "position" : "position on the middle line");
     scale_x(l, l->iterations, xy_tick_number);
     picture_scale_y(l, (double)l->size[0], false);
+    picture_draw_legend(l, true, false);
+    xy_svg_text(&l->svg, "end note", PICTURE_LEFT + PICTURE_WIDE, 16, "a line every %s",
+                xy_format_seconds(l->end / (lines + 1), step));
     for (int32_t w = 0; w < l->workers; w++)
         draw_runs(l, m, w);
     for (int i = 1; i <= lines; i++)

@@ -64,6 +64,7 @@ void picture_draw_memory(picture_layout_t *l)
                                  : "bytes used");
     picture_scale_time(l);
     picture_scale_y(l, most / unit, true);
+    picture_draw_legend(l, true, false);
     for (int32_t m = 1; m < memories; m++)
         draw_memory(l, m, most, x, y);
     xy_svg_end(&l->svg);
@@ -97,7 +98,7 @@ void picture_draw_links(picture_layout_t *l)
     picture_begin(l, "Links", "time", "transfers under way");
     picture_scale_time(l);
     picture_scale_y(l, most, true);
-    picture_draw_kinds(l);
+    picture_draw_legend(l, false, true);
     for (int k = 0; k < PICTURE_KINDS; k++) {
         xy_svg_strokes_begin(&l->svg, xy_colour_line[picture_kind_colour((picture_kind_t)k)],
                              (double)PICTURE_WIDE / BINS);

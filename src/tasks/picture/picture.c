@@ -56,3 +56,8 @@ const xy_task_observer_t *xy_picture_observer(const xy_picture_t *picture)
 {
     return &picture->observer;
 }
+
+void xy_picture_name_gpus(xy_picture_t *picture, int32_t gpus)
+{
+    picture->gpus = gpus;
+}

@@ -30,6 +30,9 @@ void xy_picture_destroy(xy_picture_t *picture); /* NULL is fine */
 /* To be given to an engine; belongs to the xy_picture_t. */
 const xy_task_observer_t *xy_picture_observer(const xy_picture_t *picture);
 
+/* The first `gpus` workers are GPUs, for their names; without this all are cores. */
+void xy_picture_name_gpus(xy_picture_t *picture, int32_t gpus);
+
 /* The pictures that there is something to draw of, each to PREFIX-NAME.svg with the NAME time,
  * iteration, slices, memory or links. XY_EIO and the like (reported). */
 xy_status_t xy_picture_files(const xy_picture_t *picture, const xy_graph_t *graph,

@@ -34,6 +34,7 @@ struct xy_picture {
     xy_task_observer_t observer;
     xy_vec_t tasks, transfers, rooms; /* of the three kinds above, by their ends */
     bool is_out_of_memory;
+    int32_t gpus; /* the first workers are GPUs, so many; the others are cores */
 };
 
 typedef struct {
@@ -104,8 +105,8 @@ typedef enum {
 void picture_begin(picture_layout_t *l, const char *title, const char *x, const char *y);
 void picture_scale_time(const picture_layout_t *l);
 void picture_scale_y(const picture_layout_t *l, double most, bool is_upward);
-/* What the colours of transfers mean, above the picture. */
-void picture_draw_kinds(const picture_layout_t *l);
+/* What the colours of workers and of transfers mean, above the picture. */
+void picture_draw_legend(const picture_layout_t *l, bool has_workers, bool has_transfers);
 void picture_draw_time(picture_layout_t *l);
 xy_status_t picture_draw_iterations(picture_layout_t *l);
 xy_status_t picture_draw_slices(picture_layout_t *l);

@@ -169,17 +169,20 @@ typedef struct {
 } xy_task_observer_t;
 
 typedef struct {
-    const char *policy;            /* that ran: the one chosen, when it was a choice */
-    const char *eviction;          /* likewise */
-    int32_t extra_rounds;          /* likewise, of relay */
-    int32_t workers;               /* that it used */
-    uint64_t memory;               /* bytes of each memory that it used at most; 0: all of it */
-    int32_t trials;                /* that a choice made */
-    double makespan;               /* until the last datum is home */
-    double tasks_end;              /* until the last task is over */
-    double scheduling_seconds;     /* real time spent in the policy */
-    double compute_bound;          /* all work shared by all workers without a gap */
-    double bound;                  /* virtual time: no schedule ends before (bound.c) */
+    const char *policy;        /* that ran: the one chosen, when it was a choice */
+    const char *eviction;      /* likewise */
+    int32_t extra_rounds;      /* likewise, of relay */
+    int32_t workers;           /* that it used */
+    uint64_t memory;           /* bytes of each memory that it used at most; 0: all of it */
+    int32_t trials;            /* that a choice made */
+    double makespan;           /* until the last datum is home */
+    double tasks_end;          /* until the last task is over */
+    double scheduling_seconds; /* real time spent in the policy */
+    double compute_bound;      /* all work shared by all workers without a gap */
+    double bound;              /* virtual time: no schedule ends before (bound.c) */
+    /* Virtual time, of all memories but the main one: how long data moved to or from it, and how
+     * much of that its workers computed. */
+    double moving_seconds, hidden_seconds;
     uint64_t loads, stores, peers; /* transfers from and to the main memory, between others */
     uint64_t bytes_loaded, bytes_stored, bytes_peer;
     uint64_t tasks, evictions, given_back; /* given_back: younger tasks that had to start again */

@@ -58,6 +58,8 @@ static void way_start(sim_tasks_t *s, int32_t way)
     w->active = t;
     sim_bound_moves(s, t);
     t->start = s->clock.now;
+    sim_overlap(s, t->from, 1, 0);
+    sim_overlap(s, t->to, 1, 0);
     xy_flow_start(&t->flow, s->platform->latency[way], (double)sim_bytes(s, t->data));
 }
 
@@ -121,6 +123,8 @@ void sim_transfer_done(void *sim, xy_flow_t *flow)
     s->ways[way].active = NULL;
     s->result.makespan = s->clock.now;
     s->arrivals[t->to]++;
+    sim_overlap(s, t->from, -1, 0);
+    sim_overlap(s, t->to, -1, 0);
     count(s, t);
     if (s->observer != NULL && s->observer->transfer != NULL)
         s->observer->transfer(s->observer->arg, t->data, t->from, t->to, t->start, s->clock.now);

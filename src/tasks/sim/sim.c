@@ -61,6 +61,7 @@ static void worker_start(sim_tasks_t *s, int32_t worker)
         if (a[i].mode & XY_ACCESS_WRITE)
             sim_memory_own(s, w->memory, a[i].data);
     w->start = s->clock.now;
+    sim_overlap(s, w->memory, 0, 1);
     xy_vclock_set(&s->clock, &w->event,
                   s->clock.now + xy_task_seconds(&s->view, w->running->op, worker));
 }
@@ -78,6 +79,7 @@ static void worker_due(xy_event_t *event)
     if (s->observer != NULL && s->observer->task != NULL)
         s->observer->task(s->observer->arg, worker, op, w->start, s->clock.now);
     s->is_changed = true;
+    sim_overlap(s, w->memory, 0, -1);
     xy_task_pipeline_free(&w->pipeline, w->running);
     w->running = NULL;
     s->is_over[op] = true;

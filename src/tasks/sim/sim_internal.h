@@ -38,7 +38,9 @@ typedef struct {
 typedef struct {
     xy_task_memory_t space; /* `own` of a copy: the transfer that brings it, or NULL */
     xy_task_gathering_t gathering;
-    int32_t prefetching; /* transfers in progress that no task waits for */
+    int32_t prefetching;       /* transfers in progress that no task waits for */
+    int32_t moving, computing; /* transfers to and from it in progress, workers that compute */
+    double since;              /* when that last changed */
 } sim_memory_t;
 
 typedef struct {
@@ -140,6 +142,21 @@ void sim_memory_finished(sim_tasks_t *s, int32_t memory, xy_op_id_t op);
 void sim_memory_settle_in(sim_tasks_t *s);
 /* All tasks are over: bring home what is not. To be called again whenever something arrived. */
 void sim_memory_flush(sim_tasks_t *s);
+
+/* What a memory is used for changes now: count how long transfers and tasks went on together. */
+static inline void sim_overlap(sim_tasks_t *s, int32_t memory, int32_t moving, int32_t computing)
+{
+    sim_memory_t *m = &s->memories[memory];
+    double seconds = s->clock.now - m->since;
+
+    if (memory == 0)
+        return;
+    s->result.moving_seconds += m->moving > 0 ? seconds : 0;
+    s->result.hidden_seconds += m->moving > 0 && m->computing > 0 ? seconds : 0;
+    m->since = s->clock.now;
+    m->moving += moving;
+    m->computing += computing;
+}
 
 static inline uint64_t sim_bytes(const sim_tasks_t *s, int32_t data)
 {
