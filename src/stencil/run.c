@@ -166,8 +166,10 @@ void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_
             s->compute_bound > 0 ? s->makespan / s->compute_bound : 0,
             xy_format_seconds(s->compute_bound, b));
     if (s->bound > 1.02 * s->compute_bound)
-        fprintf(file, "bound       %s: every block must come and go once; makespan %.3f times it\n",
-                xy_format_seconds(s->bound, a), s->makespan / s->bound);
+        fprintf(
+            file,
+            "bound       %s with the transfers that no schedule avoids; makespan %.3f times it\n",
+            xy_format_seconds(s->bound, a), s->makespan / s->bound);
     fprintf(file, "last task   %s\n", xy_format_seconds(s->tasks_end, a));
     fprintf(file, "transfers   %llu loads, %llu stores, %llu between %s\n",
             (unsigned long long)s->loads, (unsigned long long)s->stores,
