@@ -25,7 +25,10 @@ typedef struct {
     xy_scan_t *scan;    /* made from C */
     xy_machine_t *machine;
     xy_costs_t *costs; /* or NULL */
-    xy_cores_t cores;
+    xy_cores_t cores;  /* all of it; cpu[i] is i */
+    xy_cores_t ranks;  /* without those for communication; cpu[i] is the number in `cores` */
+    int32_t *comm;     /* cores for communication */
+    int32_t comm_count;
     xy_obj_t *leaf_of; /* [cores.count] */
     double speed;
 } predict_t;

@@ -119,41 +119,9 @@ static double message_error(const xy_costs_t *costs)
     return count > 0 ? sum / count : -1;
 }
 
-/* Cores for communication: "2" is the last two of each node that no process has. */
-static xy_status_t find_comm_cores(const predict_t *p, const int32_t *core_of, int32_t procs,
-                                   int32_t **list_p, int32_t *count_p)
-{
-    bool *used = xy_calloc((size_t)p->cores.count + 1, sizeof(*used));
-    int32_t *list = xy_calloc((size_t)p->cores.count + 1, sizeof(*list));
-    xy_obj_t last = XY_OBJ_NONE;
-    long most, taken = 0;
-
-    if (used == NULL || list == NULL || !xy_parse_long(p->v->comm_cores, &most) || most < 1) {
-        xy_free(list);
-        xy_free(used);
-        return xy_fail(XY_EUSAGE, "--comm-cores '%s' is no number of cores", p->v->comm_cores);
-    }
-    for (int32_t r = 0; r < procs; r++)
-        used[core_of[r]] = true;
-    for (int c = p->cores.count - 1; c >= 0; c--) {
-        xy_obj_t node = xy_machine_above(p->machine, p->leaf_of[c], XY_OBJ_NODE);
-
-        if (node != last)
-            taken = 0;
-        last = node;
-        if (!used[c] && taken < most) {
-            list[(*count_p)++] = c;
-            taken++;
-        }
-    }
-    xy_free(used);
-    *list_p = list;
-    return XY_OK;
-}
-
 typedef struct {
     const char **cluster_of, **argv;
-    int32_t *node_of, *comm_cores;
+    int32_t *node_of;
     xy_predict_given_t *loop_costs;
     xy_trace_t *trace;
 } parts_t;
@@ -214,10 +182,9 @@ static xy_status_t fill_job(const predict_t *p, const predict_case_t *k, xy_pred
     c->job.algorithm = p->v->algorithm;
     c->job.has_matrix = k->has_matrix;
     c->job.has_path = k->has_path;
-    if (p->v->comm_cores != NULL)
-        st = find_comm_cores(p, k->core_of, k->procs, &parts->comm_cores, &c->job.comm_core_count);
-    c->job.comm_cores = parts->comm_cores;
-    if (st == XY_OK && k->trace != NULL)
+    c->job.comm_cores = p->comm;
+    c->job.comm_core_count = p->comm_count;
+    if (k->trace != NULL)
         st = xy_trace_create(k->trace, &options, &parts->trace);
     c->job.trace = parts->trace;
     return st;
@@ -252,7 +219,6 @@ xy_status_t predict_run(const predict_t *p, const predict_case_t *k, xy_predicti
     predict_given_free(parts.loop_costs, p->v->cost.count);
     xy_free(parts.cluster_of);
     xy_free(parts.node_of);
-    xy_free(parts.comm_cores);
     xy_free(parts.argv);
     return st;
 }

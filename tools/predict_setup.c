@@ -31,6 +31,83 @@ static xy_status_t find_leaves(predict_t *p)
     return XY_OK;
 }
 
+/* ---- Cores for communication ---- */
+
+static xy_obj_t node_of(const predict_t *p, int core)
+{
+    return xy_machine_above(p->machine, p->leaf_of[core], XY_OBJ_NODE);
+}
+
+/* The last K cores of each node. */
+static xy_status_t reserve_per_node(const predict_t *p, long k, xy_bitset_t *reserved)
+{
+    int end = p->cores.count, begin;
+
+    for (; end > 0; end = begin) {
+        xy_obj_t node = node_of(p, end - 1);
+
+        for (begin = end - 1; begin > 0 && node_of(p, begin - 1) == node; begin--)
+            ;
+        if (end - begin <= k)
+            return xy_fail(XY_EUSAGE,
+                           "--comm-cores %ld: a node of %s has %d cores, and the processes need "
+                           "one",
+                           k, p->machine->name, end - begin);
+        for (int c = end - (int)k; c < end; c++)
+            xy_bitset_set(reserved, (size_t)c);
+    }
+    return XY_OK;
+}
+
+static xy_status_t list_reserved(predict_t *p, const char *text, xy_bitset_t *reserved,
+                                 xy_bitset_t *kept)
+{
+    long k = 0;
+    xy_status_t st = xy_parse_long(text, &k) && k >= 0
+                         ? reserve_per_node(p, k, reserved)
+                         : xy_bitset_parse(reserved, text, "--comm-cores");
+
+    for (int c = 0; c < p->cores.count && st == XY_OK; c++)
+        if (xy_bitset_has(reserved, (size_t)c))
+            p->comm[p->comm_count++] = c;
+        else
+            xy_bitset_set(kept, (size_t)c);
+    return st;
+}
+
+/* Cores that no process gets leave `ranks`. */
+static xy_status_t reserve(predict_t *p, const char *text)
+{
+    xy_bitset_t reserved, kept;
+    xy_status_t st = xy_bitset_init(&reserved, (size_t)p->cores.count);
+
+    if (st == XY_OK && xy_bitset_init(&kept, (size_t)p->cores.count) != XY_OK) {
+        xy_bitset_cleanup(&reserved);
+        st = XY_ENOMEM;
+    }
+    if (st != XY_OK)
+        return xy_fail_memory("listing the cores");
+    p->comm = xy_calloc((size_t)p->cores.count, sizeof(*p->comm));
+    st = p->comm != NULL ? list_reserved(p, text, &reserved, &kept)
+                         : xy_fail_memory("listing the cores");
+    if (st == XY_OK && p->comm_count > 0)
+        st = xy_cores_restrict(&p->ranks, &kept);
+    xy_bitset_cleanup(&reserved);
+    xy_bitset_cleanup(&kept);
+    return st;
+}
+
+static xy_status_t find_ranks(predict_t *p)
+{
+    xy_status_t st = xy_cores_init(&p->ranks, p->machine);
+
+    for (int c = 0; st == XY_OK && c < p->ranks.count; c++)
+        p->ranks.cpu[c] = c;
+    return st == XY_OK && p->v->comm_cores != NULL ? reserve(p, p->v->comm_cores) : st;
+}
+
+/* ---- All of it ---- */
+
 xy_status_t predict_load(predict_t *p)
 {
     const predict_values_t *v = p->v;
@@ -41,6 +118,8 @@ xy_status_t predict_load(predict_t *p)
         st = xy_cores_init(&p->cores, p->machine);
     if (st == XY_OK)
         st = find_leaves(p);
+    if (st == XY_OK)
+        st = find_ranks(p);
     if (st == XY_OK && v->costs != NULL)
         st = xy_costs_load(v->costs, &p->costs);
     return st;
@@ -49,6 +128,8 @@ xy_status_t predict_load(predict_t *p)
 void predict_cleanup(predict_t *p)
 {
     xy_free(p->leaf_of);
+    xy_free(p->comm);
+    xy_cores_cleanup(&p->ranks);
     xy_cores_cleanup(&p->cores);
     xy_machine_destroy(p->machine);
     xy_costs_destroy(p->costs);
@@ -58,16 +139,11 @@ void predict_cleanup(predict_t *p)
 
 /* ---- Places ---- */
 
-static xy_obj_t node_of(const predict_t *p, int core)
-{
-    return xy_machine_above(p->machine, p->leaf_of[core], XY_OBJ_NODE);
-}
-
 static xy_status_t find_node(const predict_t *p, const char *path, long line, const char *name,
                              int *first_p)
 {
-    for (int c = 0; c < p->cores.count; c++) {
-        xy_obj_t node = node_of(p, c);
+    for (int c = 0; c < p->ranks.count; c++) {
+        xy_obj_t node = node_of(p, p->ranks.cpu[c]);
 
         if (node != XY_OBJ_NONE && strcmp(xy_machine_object_name(p->machine, node), name) == 0) {
             *first_p = c;
@@ -117,9 +193,10 @@ static xy_status_t place_hosts(const predict_t *p, int32_t procs, int32_t *core_
     for (int32_t r = 0; st == XY_OK && r < procs; r++) {
         int first = XY_VEC_AT(&firsts, int, (size_t)r % firsts.count), cores = 1;
 
-        while (first + cores < p->cores.count && node_of(p, first + cores) == node_of(p, first))
+        while (first + cores < p->ranks.count &&
+               node_of(p, p->ranks.cpu[first + cores]) == node_of(p, p->ranks.cpu[first]))
             cores++;
-        core_of[r] = first + used[first]++ % cores;
+        core_of[r] = p->ranks.cpu[first + used[first]++ % cores];
     }
     xy_free(used);
     xy_vec_cleanup(&firsts);
@@ -135,11 +212,11 @@ static xy_status_t place_by(const predict_t *p, const char *strategy, int32_t pr
 
     if (places == NULL)
         return xy_fail_memory("placing the processes");
-    st = is_file ? xy_place_read(strategy, &p->cores, procs, places)
-                 : xy_place_ranks(strategy != NULL ? strategy : "scatter_numa", &p->cores, procs,
+    st = is_file ? xy_place_read(strategy, &p->ranks, procs, places)
+                 : xy_place_ranks(strategy != NULL ? strategy : "scatter_numa", &p->ranks, procs,
                                   places);
     for (int32_t r = 0; st == XY_OK && r < procs; r++)
-        core_of[r] = places[r];
+        core_of[r] = p->ranks.cpu[places[r]];
     xy_free(places);
     return st;
 }
@@ -203,8 +280,15 @@ static xy_status_t place_matrix(const predict_t *p, const xy_matrix_t *matrix, i
     xy_target_t *target = NULL;
     xy_place_options_t o = {.strategy = p->v->place, .seed = 1, .restarts = 5};
     xy_place_t *place = NULL;
-    xy_status_t st = xy_cores_machine(p->machine, &cores);
+    uint32_t *capacity = xy_calloc((size_t)p->cores.count, sizeof(*capacity));
+    xy_status_t st = capacity != NULL ? xy_cores_machine(p->machine, &cores)
+                                      : xy_fail_memory("placing the processes");
 
+    for (int c = 0; st == XY_OK && c < p->ranks.count; c++)
+        capacity[p->ranks.cpu[c]] =
+            (matrix->n + (uint32_t)p->ranks.count - 1) / (uint32_t)p->ranks.count;
+    if (p->comm_count > 0)
+        o.capacity = capacity;
     if (st == XY_OK)
         st = xy_target_create(cores, NULL, &target);
     if (st == XY_OK)
@@ -214,6 +298,7 @@ static xy_status_t place_matrix(const predict_t *p, const xy_matrix_t *matrix, i
     xy_place_destroy(place);
     xy_target_destroy(target);
     xy_machine_destroy(cores);
+    xy_free(capacity);
     return st;
 }
 

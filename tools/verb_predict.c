@@ -50,8 +50,8 @@ static const xy_option_t options[] = {
     {"progress", 0, XY_OPT_CHOICE, "HOW", AT(progress), .preset = "tasks", .choices = progress,
      .help = "who moves messages while a process computes: communication cores (tasks), a thread "
              "on its core (threads), only the process itself when it waits (none)"},
-    {"comm-cores", 0, XY_OPT_STRING, "K", AT(comm_cores),
-     .help = "communication cores of each node, of those without a process"},
+    {"comm-cores", 0, XY_OPT_STRING, "K|LIST", AT(comm_cores),
+     .help = "cores for communication alone: the last K of each node, or a list of cores"},
     {"library", 'l', XY_OPT_CHOICE, "NAME", AT(library), .choices = libraries,
      .help = "whose collectives (default: xylem)"},
     {"algorithm", 0, XY_OPT_STRING, "NAME", AT(algorithm),

@@ -20,6 +20,7 @@ CASES = [
     (2, "haswell8x32", []),
     (7, "haswell32", ["--progress", "none"]),
     (16, "haswell8x32", ["--place", "round-robin"]),
+    (14, "haswell8x32", ["--comm-cores", "3"]),
     (12, "haswell8x32", ["--library", "openmpi"]),
     (9, "fattree1024", ["--library", "mpich", "--progress", "threads"]),
 ]

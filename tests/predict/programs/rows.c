@@ -14,7 +14,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
 
     MPI_Dims_create(size, 2, dims);
-    MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &grid);
+    MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &grid);
     MPI_Cart_coords(grid, rank, 2, coords);
     MPI_Cart_sub(grid, keep, &row);
     keep[0] = 1;
