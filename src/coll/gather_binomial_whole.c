@@ -45,7 +45,7 @@ static void build(coll_build_t *b)
 {
     int root = b->q->root, p = b->p;
 
-    for (int v = 0; v < p; v += v == 0 ? 2 : 2)
+    for (int v = 0; v < p; v += 2)
         coll_move(b, coll_input(b, (v + root) % p), row(b, v), b->bytes, 0);
     for (int step = 1; step < p; step *= 2)
         for (int v = step; v < p; v += 2 * step)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All algorithms by their C names, each in a file of this name. */
+/* All algorithms by their C names. */
 #ifndef XY_COLL_LIST_H
 #define XY_COLL_LIST_H
 

@@ -55,36 +55,50 @@ static char *next_field(char **line)
     return field;
 }
 
+/* A number and the character behind it. */
+static uint64_t read_number(const char **text, char end)
+{
+    char *after;
+    uint64_t value = strtoull(*text, &after, 10);
+
+    assert_true(after > *text && *after == end);
+    *text = end != '\0' ? after + 1 : after;
+    return value;
+}
+
 /* "0>1*1/64,1>0*2/128": from, to, messages, bytes. */
 static void read_matrix(const char *text, matrix_t *m)
 {
-    int from, to, used;
-    unsigned long long messages, bytes;
-
     memset(m, 0, sizeof(*m));
-    while (sscanf(text, "%d>%d*%llu/%llu%n", &from, &to, &messages, &bytes, &used) == 4) {
-        assert_true(from >= 0 && from < PROCS_MAX && to >= 0 && to < PROCS_MAX);
-        m->messages[from][to] = messages;
-        m->bytes[from][to] = bytes;
-        text += used;
-        text += *text == ',';
+    while (*text != '\0') {
+        uint64_t from = read_number(&text, '>'), to = read_number(&text, '*');
+
+        assert_true(from < PROCS_MAX && to < PROCS_MAX);
+        m->messages[from][to] = read_number(&text, '/');
+        m->bytes[from][to] = read_number(&text, strchr(text, ',') != NULL ? ',' : '\0');
     }
-    assert_int_equal(*text, '\0');
+}
+
+static uint64_t read_field(char **line)
+{
+    const char *field = next_field(line);
+
+    return read_number(&field, '\0');
 }
 
 static void read_sample(char *line, sample_t *s)
 {
     static uint64_t counts[PROCS_MAX], cells[PROCS_MAX * PROCS_MAX];
     static const uint64_t *rows[PROCS_MAX];
-    unsigned long long bytes;
+    uint64_t bytes;
 
     memset(s, 0, sizeof(*s));
     assert_true(xy_coll_parse(next_field(&line), &s->q.collective));
-    s->q.procs = atoi(next_field(&line));
-    bytes = strtoull(next_field(&line), NULL, 10);
-    s->q.element = strtoull(next_field(&line), NULL, 10);
-    s->q.is_commutative = atoi(next_field(&line)) != 0;
-    s->q.root = atoi(next_field(&line));
+    s->q.procs = (int)read_field(&line);
+    bytes = read_field(&line);
+    s->q.element = read_field(&line);
+    s->q.is_commutative = read_field(&line) != 0;
+    s->q.root = (int)read_field(&line);
     next_field(&line); /* sums of the matrix */
     next_field(&line);
     s->functions = next_field(&line);

@@ -6,8 +6,6 @@
 #include "mpi/launch/options.h"
 #include "mpi/virtual/virtual.h"
 
-/* Options that mean nothing without --virtual were given without it. */
-xy_status_t mpi_virtual_check(const mpi_launch_values_t *values);
 /* Read the machine, once; how many cores it has. */
 xy_status_t mpi_virtual_cores(const mpi_launch_values_t *values, int *count_p);
 /* Place `ranks` on it: what the job is made with. *config_p lives to the end of the process. */
