@@ -32,6 +32,8 @@ xy_status_t xy_loads_parse(char *text, const char *path, uint32_t n, double *loa
     uint32_t count = 0;
     long number = 0;
 
+    if (strncmp(text, "\xef\xbb\xbf", 3) == 0) /* the mark of an encoding, from editors */
+        text += 3;
     for (char *line; st == XY_OK && (line = strsep(&text, "\n")) != NULL;)
         st = read_line(line, path, ++number, n, load, &count);
     if (st == XY_OK && count < n)

@@ -151,6 +151,12 @@ static bool has_suffix(const char *path, const char *suffix)
     return n > k && strcasecmp(path + n - k, suffix) == 0;
 }
 
+/* Editors on Windows begin a text with a mark of its encoding: how long it is. */
+static size_t mark_length(const char *data)
+{
+    return strncmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 xy_matrix_format_t xy_matrix_guess(const char *path, const char *data)
 {
     static const struct {
@@ -159,8 +165,10 @@ xy_matrix_format_t xy_matrix_guess(const char *path, const char *data)
     } suffixes[] = {{".mat", XY_MATRIX_MAT},   {".mtx", XY_MATRIX_MARKET},
                     {".mm", XY_MATRIX_MARKET}, {".graph", XY_MATRIX_METIS},
                     {".csv", XY_MATRIX_CSV},   {".prof", XY_MATRIX_OPENMPI}};
-    size_t line = strcspn(data, "\n");
+    size_t line;
 
+    data += mark_length(data);
+    line = strcspn(data, "\n");
     if (strncmp(data, "%%MatrixMarket", 14) == 0)
         return XY_MATRIX_MARKET;
     for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
@@ -182,7 +190,7 @@ xy_status_t xy_matrix_parse(const char *data, size_t size, const char *path,
                                                                 matrix_read_metis, matrix_read_csv,
                                                                 matrix_read_openmpi};
     matrix_reader_t r = {.path = path,
-                         .at = data,
+                         .at = data + mark_length(data),
                          .end = data + size,
                          .separators = "",
                          .entries = XY_VEC_INIT(xy_matrix_entry_t)};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "place/matrix.h"
+#include "place/place.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -192,6 +192,54 @@ static void test_other_shapes(void **state)
     xy_matrix_destroy(first);
 }
 
+/* Editors on Windows put a mark in front. */
+static void test_a_byte_order_mark_is_skipped(void **state)
+{
+    static const struct {
+        const char *name, *text;
+        xy_matrix_format_t format;
+    } marked[] = {
+        {"a.mat",
+         "\xef\xbb\xbf"
+         "0 5\n5 0\n",
+         XY_MATRIX_MAT},
+        {"-",
+         "\xef\xbb\xbf"
+         "0 5\n5 0\n",
+         XY_MATRIX_MAT},
+        {"-",
+         "\xef\xbb\xbf"
+         "source,target,bytes\n0,1,5\n1,0,5\n",
+         XY_MATRIX_CSV},
+        {"-",
+         "\xef\xbb\xbf"
+         "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 5\n2 1 5\n",
+         XY_MATRIX_MARKET},
+    };
+    double load[2];
+    char loads[] = "\xef\xbb\xbf"
+                   "1\n2\n";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(marked) / sizeof(marked[0]); i++) {
+        const char *text = marked[i].text;
+        xy_matrix_t *m;
+
+        assert_int_equal(xy_matrix_guess(marked[i].name, text), marked[i].format);
+        assert_int_equal(xy_matrix_parse(text, strlen(text), "f", marked[i].format, &m), XY_OK);
+        assert_int_equal(m->n, 2);
+        assert_true(m->first[2] == 2 && m->bytes[0] == 5);
+        xy_matrix_destroy(m);
+    }
+    testing_listen();
+    assert_int_not_equal(
+        xy_matrix_parse("\xef\xbb\xbf", 3, "f", XY_MATRIX_MAT, &(xy_matrix_t *){NULL}), XY_OK);
+    assert_int_equal(testing_said_count, 1);
+    xy_error_handler_set(NULL, NULL);
+    assert_int_equal(xy_loads_parse(loads, "f", 2, load), XY_OK);
+    assert_true(load[0] == 1 && load[1] == 2);
+}
+
 static void test_open_mpi_monitoring(void **state)
 {
     static const char text[] = "# POINT TO POINT\nE\t0\t1\t100 bytes\t2 msgs sent\t0,1\n"
@@ -242,6 +290,7 @@ int main(void)
         cmocka_unit_test(test_bad_input_is_one_line_with_its_place),
         cmocka_unit_test(test_formats_are_told_apart),
         cmocka_unit_test(test_other_shapes),
+        cmocka_unit_test(test_a_byte_order_mark_is_skipped),
         cmocka_unit_test(test_open_mpi_monitoring),
         cmocka_unit_test(test_memory_runs_out),
     };
