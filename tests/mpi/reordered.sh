@@ -21,6 +21,21 @@ for workers in 1 1000; do
     found=$("$mpiexec" --workers $workers -n 8 --machine 2x4 "$program" 4) || fail "exit code $?"
     [ "$found" = "$expected" ] || fail "$found"
 done
+# The same machine as a file, and one that ships with Xylem. Without libxml2 there are none.
+file=$(mktemp --suffix=.xml)
+trap 'rm -f "$file"' EXIT
+node='<node><core/><core/><core/><core/></node>'
+echo "<machine name=\"two\">$node$node</machine>" >"$file"
+if found=$("$mpiexec" -n 8 --machine "$file" "$program" 4 2>&1); then
+    [ "$found" = "$expected" ] || fail "from a file: $found"
+    "$mpiexec" -n 24 --machine haswell32 "$program" || fail "wrong on haswell32"
+else
+    grep -q "libxml2" <<<"$found" || fail "$found"
+fi
+if found=$("$mpiexec" -n 2 --machine haswel32 "$program" 2>&1) ||
+    ! grep -qE "did you mean 'haswell32'|libxml2|haswel32" <<<"$found"; then
+    fail "no machine of this name: $found"
+fi
 # More ranks than cores, a machine with holes in no place, and a torus.
 for machine in 3 2x2 5x7x3 torus:4x4; do
     "$mpiexec" -n 24 --machine $machine "$program" || fail "wrong on $machine"

@@ -310,6 +310,21 @@ static void say_placement(const launch_t *launch)
             mpi_block_tell(part_at(launch, i)->program);
 }
 
+/* The machine that ranks are reordered for. Names and files are read by another library, which is
+ * not opened for a text that describes the machine. */
+static xy_status_t imagine(const char *text)
+{
+    size_t word = strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    bool is_text = text[word] == ':' || strspn(text, "0123456789xX ") == strlen(text);
+    xy_machine_t *m;
+    xy_status_t st;
+
+    if (is_text && access(text, F_OK) != 0)
+        return mpi_reorder_check(text);
+    st = mpi_launch_machine(text, &m);
+    return st == XY_OK ? mpi_reorder_imagine(m) : st;
+}
+
 /* In virtual time all of them run on one core here, wherever they are said to be. */
 static xy_status_t place_ranks(launch_t *launch)
 {
@@ -353,7 +368,7 @@ static xy_status_t run_ranks(launch_t *launch)
                                                      : XMPI_TAG_NONE);
     st = read_settings(launch);
     if (st == XY_OK && launch->values->machine != NULL)
-        st = mpi_reorder_check(launch->values->machine);
+        st = imagine(launch->values->machine);
     if (st == XY_OK)
         st = place_ranks(launch);
     if (st == XY_OK)

@@ -89,9 +89,9 @@ const xy_option_t mpi_launch_options[] = {
      .preset = "on", .choices = on_off,
      .help = "with communication cores: the start of a nonblocking collective first lets the other "
              "ranks of its core start it"},
-    {"machine", 0, XY_OPT_STRING, "TREE", AT(machine),
+    {"machine", 0, XY_OPT_STRING, "MACHINE", AT(machine), .complete = "machine",
      .help = "reorder ranks (MPI_Cart_create and others) as if rank r ran on core r of this "
-             "machine: '2x2x8', torus:8x8"},
+             "machine: any name, file or text that 'xylem machine' reads, or torus:8x8"},
     {"virtual", 0, XY_OPT_STRING, "MACHINE", AT(virtual_machine), .complete = "machine",
      .help =
          "run in virtual time on this machine, which need not exist: any name, file or text that "

@@ -49,13 +49,20 @@ static xy_status_t open_loader(void)
     library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     xy_free(path);
     if (library == NULL)
-        return xy_fail(XY_ENOENT, "--virtual needs %s beside the MPI library: %s", XMPI_LOADER_FILE,
-                       dlerror());
+        return xy_fail(XY_ENOENT, "machines are read by %s beside the MPI library: %s",
+                       XMPI_LOADER_FILE, dlerror());
     all.loader = dlsym(library, XMPI_LOADER_SYMBOL);
     if (all.loader == NULL)
         return xy_fail(XY_EUNSUPPORTED, "%s is of another version", XMPI_LOADER_FILE);
     all.loader->set_program("mpiexec");
     return XY_OK;
+}
+
+xy_status_t mpi_launch_machine(const char *text, xy_machine_t **machine_p)
+{
+    xy_status_t st = open_loader();
+
+    return st == XY_OK ? all.loader->machine(text, machine_p) : st;
 }
 
 /* As xy_cores_init counts them. */

@@ -11,7 +11,8 @@
 static struct {
     pthread_mutex_t lock;
     xy_target_t *target;
-    uint32_t *leaf_of; /* of each worker, or of each world rank on an imagined machine */
+    uint32_t *leaf_of;            /* of each worker, or of each world rank on an imagined machine */
+    const xy_machine_t *imagined; /* instead of what the text describes; or NULL */
 } machine = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static xy_status_t imagine(const char *text, xy_target_t **target_p)
@@ -19,6 +20,8 @@ static xy_status_t imagine(const char *text, xy_target_t **target_p)
     xy_machine_t *m;
     xy_status_t st;
 
+    if (machine.imagined != NULL)
+        return xy_target_create(machine.imagined, NULL, target_p);
     if (xy_target_is_grid_text(text))
         return xy_target_grid(text, NULL, target_p);
     st = xy_machine_synthetic(text, &m);
@@ -62,6 +65,12 @@ static xy_status_t make_virtual(uint32_t *leaf_of, xy_target_t **target_p)
             if ((*target_p)->logical[leaf] == (uint32_t)core_of[r])
                 leaf_of[r] = leaf;
     return st;
+}
+
+xy_status_t mpi_reorder_imagine(const xy_machine_t *m)
+{
+    machine.imagined = m;
+    return mpi_reorder_check("");
 }
 
 static xy_status_t make_machine(void)

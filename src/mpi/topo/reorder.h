@@ -41,6 +41,8 @@ void mpi_reorder(const mpi_group_t *group, int points, xy_vec_t *entries, int *m
 
 /* Is it the text of a machine to imagine? EUSAGE and others are reported. */
 xy_status_t mpi_reorder_check(const char *text);
+/* Imagine this machine, whatever the text is; it outlives the job. Before ranks run. */
+xy_status_t mpi_reorder_imagine(const xy_machine_t *m);
 /* Forget the tree of the machine; with the job. */
 void mpi_reorder_cleanup(void);
 /* Forget the order that mpi_reorder_map keeps; part of the clean-up. */
