@@ -12,6 +12,7 @@
 typedef struct {
     const char *costs; /* file of costs; NULL: the user's own */
     bool json;
+    const char *machine; /* of place; NULL: this one */
     /* coll */
     long ranks;
     uint64_t size, element;

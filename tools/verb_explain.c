@@ -9,12 +9,10 @@
 extern const explain_topic_t explain_coll;
 extern const explain_topic_t explain_cost;
 extern const explain_topic_t explain_message;
+extern const explain_topic_t explain_place;
 
 static const explain_topic_t *const topics[] = {
-    &explain_coll,
-    &explain_cost,
-    &explain_message,
-    NULL,
+    &explain_coll, &explain_cost, &explain_message, &explain_place, NULL,
 };
 
 enum { RANKS_MAX = 1 << 14 };
@@ -53,6 +51,10 @@ static const xy_option_t options[] = {
      .help = "1/g: bytes reduced per second (default: as calibrated, else 16e9)"},
     {"costs", 0, XY_OPT_STRING, "FILE", offsetof(explain_values_t, costs),
      .help = "a cost file written by 'xylem calibrate' (default: the user's)", .complete = "file"},
+    {"machine", 'm', XY_OPT_STRING, "MACHINE", offsetof(explain_values_t, machine),
+     .help = "with place: any source of 'xylem machine', or torus:8x8x8, mesh:32x32 (default: this "
+             "machine)",
+     .env = "XYLEM_MACHINE", .complete = "machine"},
     {"json", 0, XY_OPT_FLAG, .offset = offsetof(explain_values_t, json), .help = "print JSON"},
     {0}};
 
@@ -112,13 +114,16 @@ const xy_command_t verb_explain = {
         "rank or inside one, g that of a byte reduced, lg the logarithm to base 2.\n\n"
         "cost KERNEL SIZE [THREADS]: the predicted time of a kernel, the polynomial it comes "
         "from, and its error.\n\n"
-        "message SIZE [CLUSTER CLUSTER]: the time of a message, predicted by each model.",
+        "message SIZE [CLUSTER CLUSTER]: the time of a message, predicted by each model.\n\n"
+        "place MATRIX [STRATEGY]: why a placement costs what it costs: what stays within each "
+        "level of the machine, the pairs that cost most, and what other strategies would give.",
     .examples =
         "xylem explain coll allreduce -n 64 -s 1M\n    algorithms for a long vector\n"
         "xylem explain coll bcast -n 64 -s 8 --json\n    the same for programs\n"
         "xylem explain coll bcast -n 64 -s 8 --library openmpi\n    what Open MPI would do\n"
         "xylem explain cost dgemm 1500\n    the model of a matrix product at n = 1500\n"
-        "xylem explain message 64K C1 C2\n    64 KiB between two clusters\n",
+        "xylem explain message 64K C1 C2\n    64 KiB between two clusters\n"
+        "xylem explain place app.mat -m 16x2x8\n    what is still far apart, and why\n",
     .options = options,
     .values_size = sizeof(explain_values_t),
     .positional_max = -1,

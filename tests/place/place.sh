@@ -62,6 +62,24 @@ says "$(cat heat.svg)" "bytes"
 expect 0 "$XYLEM" place lu.csv -m 2x2x2 -o cores --write back.mat
 cmp "$data/lu.C.8.mat" back.mat || die "the matrix changed on its way through CSV"
 
+# Why: levels, pairs, other strategies; as text and as JSON.
+expect 0 "$XYLEM" explain place "$data/treematch8.mat" -m 'package:2 l3:2 core:2'
+says "$out" "one package             808   8.7 %         3232        17776  13.0 %"
+says "$out" "ranks 1 and 2 on cores"
+says "$out" "packed         13.1067"
+expect 0 "$XYLEM" explain place "$data/treematch8.mat" packed -m 'package:2 l3:2 core:2' --json
+python3 -c 'import json,sys
+d = json.load(sys.stdin)
+assert d["strategy"] == "packed" and len(d["pairs"]) == 5, d
+assert abs(sum(l["weighted"] for l in d["levels"]) - d["weighted"]) < 1e-6 * d["weighted"], d
+assert d["pairs"][0]["weighted"] >= d["pairs"][4]["weighted"], d' <"$WORK/.out" || die "why: $out"
+expect 0 "$XYLEM" explain place "$data/lu.C.8.mat" treematch -m torus:2x2x2
+says "$out" "1 link "
+expect 1 "$XYLEM" explain place nothere.mat
+one_line "$err"
+printf '\357\273\2770 5\n5 0\n' >marked.mat
+expect 0 "$XYLEM" place marked.mat -m 2 -o cores
+
 # Loads.
 printf '7\n1\n1\n1\n1\n1\n1\n1\n' >loads
 expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m 2 --load loads -o cores
