@@ -67,10 +67,14 @@ static xy_status_t read_ways(const nbc_values_t *v, job_t *job)
 static xy_status_t read_job(const nbc_values_t *v, job_t *job)
 {
     static const char *const usual[] = {"reduce", "bcast", "gather", "scatter", "allreduce", NULL};
-    xy_status_t st = xy_machine_load(v->simulate, &job->machine);
+    xy_status_t st;
     int cores;
 
     job->ways = XY_VEC_INIT(xy_sim_way_t);
+    if (xy_options_given("compute") && !(v->compute > 0))
+        return xy_fail(XY_EUSAGE, "--compute must be above 0; without it ranks compute as long as "
+                                  "the collective takes");
+    st = xy_machine_load(v->simulate, &job->machine);
     if (st != XY_OK)
         return st;
     cores = (int)xy_machine_count(job->machine, XY_OBJ_CORE);

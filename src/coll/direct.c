@@ -92,13 +92,27 @@ void coll_direct_combine(coll_build_t *b, int actor, xy_spot_t from, xy_spot_t o
         add(b, actor, &op);
 }
 
+/* Pieces of a copy or of a slice: no graph has more than about COPIES_MAX copies or SLICES_MAX
+ * slices, each by each rank. Only very long buffers come in longer pieces than the runtime's. */
+enum { COPIES_MAX = 1 << 22, SLICES_MAX = 1 << 18 };
+
+static uint64_t times_longer(const coll_build_t *b, uint64_t pieces, uint64_t most)
+{
+    uint64_t pairs = (uint64_t)b->p * (uint64_t)b->p, each = most > pairs ? most / pairs : 1;
+
+    return (pieces + each - 1) / each;
+}
+
 void coll_direct_copy_pieces(coll_build_t *b, int actor, xy_spot_t from, xy_spot_t to,
                              uint64_t bytes)
 {
-    for (uint64_t at = 0; at < bytes; at += XY_DIRECT_PIECE) {
+    uint64_t longer = times_longer(b, bytes / XY_DIRECT_PIECE, COPIES_MAX);
+    uint64_t piece = (longer > 1 ? longer : 1) * XY_DIRECT_PIECE;
+
+    for (uint64_t at = 0; at < bytes; at += piece) {
         coll_direct_piece(b);
         coll_direct_copy(b, actor, coll_shift(from, at), coll_shift(to, at),
-                         bytes - at < XY_DIRECT_PIECE ? bytes - at : XY_DIRECT_PIECE);
+                         bytes - at < piece ? bytes - at : piece);
     }
 }
 
@@ -139,12 +153,13 @@ void coll_direct_slices(coll_build_t *b,
                                          xy_direct_is_spread(1, b->q->is_offloaded));
 
     for (int r = 0; r < b->p; r++) {
-        int64_t begin, end;
+        int64_t begin, end, step;
 
         coll_direct_mark(b, r);
         xy_direct_slice((int64_t)b->q->count, element, r, b->p, &begin, &end);
-        for (; begin < end; begin += n) {
-            int64_t elements = end - begin < n ? end - begin : n;
+        step = n * (int64_t)times_longer(b, (uint64_t)((end - begin) / n) | 1, SLICES_MAX);
+        for (; begin < end; begin += step) {
+            int64_t elements = end - begin < step ? end - begin : step;
 
             coll_direct_piece(b);
             piece(b, r, (uint64_t)begin * element, (uint64_t)elements * element);

@@ -2,6 +2,8 @@
 /* One run, and the three runs of a measurement. */
 #include "sim/sim_internal.h"
 
+enum { PIECES_MAX = 1 << 17 };
+
 /* All progress threads have a collective from the first moment; their supervisors look after them.
  */
 static void begin_threads(xy_sim_t *sim)
@@ -64,6 +66,21 @@ static xy_status_t run(xy_sim_t *sim, const xy_graph_t *graph, xy_trace_t *trace
     return XY_OK;
 }
 
+/* Bytes of a piece. A graph becomes at most about PIECES_MAX operations: with more, a simulated
+ * transfer of a terabyte would take hours, and the end of the last piece moves by less than one in
+ * thousands. */
+static uint64_t piece_of(const xy_sim_t *sim, const xy_graph_t *graph)
+{
+    double bytes = 0;
+    uint64_t piece = sim->node.costs.piece;
+
+    for (int32_t i = 0; i < xy_graph_ops(graph); i++)
+        bytes += (double)xy_graph_op(graph, i)->bytes;
+    if (bytes > (double)piece * PIECES_MAX)
+        piece = (uint64_t)(bytes / PIECES_MAX) / piece * piece + piece;
+    return piece;
+}
+
 xy_status_t xy_sim_run(xy_sim_t *sim, const xy_graph_t *graph, double compute, double *finish,
                        xy_trace_t *trace, xy_sim_result_t *result_p)
 {
@@ -77,7 +94,7 @@ xy_status_t xy_sim_run(xy_sim_t *sim, const xy_graph_t *graph, double compute, d
     /* Direct graphs are of pieces. */
     if (sim_is_tasks(sim) && !sim_is_model(sim) && sim->node.costs.piece > 0 &&
         !sim_graph_is_direct(graph))
-        st = xy_graph_cut(graph, sim->node.costs.piece, &cut);
+        st = xy_graph_cut(graph, piece_of(sim, graph), &cut);
     sim->compute = compute;
     if (st == XY_OK)
         st = run(sim, cut != NULL ? cut : graph, trace);

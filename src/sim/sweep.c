@@ -178,6 +178,11 @@ static xy_status_t sweep_ways(const xy_sim_sweep_t *sweep, xy_collective_t colle
     return st;
 }
 
+double xy_sim_bound_percent(const xy_sim_point_t *point)
+{
+    return point->times.t_ovrl > 0 ? 100 * point->bound / point->times.t_ovrl : 100;
+}
+
 long xy_sim_sweep_points(const xy_sim_sweep_t *sweep)
 {
     return (long)sweep->collective_count * sweep->size_count * sweep->rank_count * sweep->way_count;

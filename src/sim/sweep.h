@@ -83,4 +83,7 @@ void xy_sim_write_svg(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE 
 /* One self-contained page: curves, heat maps of the overlap over ranks and size, the table. */
 void xy_sim_write_html(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file);
 
+/* How much of the time of a point is its bound, in percent; all of it where it takes no time. */
+double xy_sim_bound_percent(const xy_sim_point_t *point);
+
 #endif

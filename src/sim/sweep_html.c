@@ -22,7 +22,7 @@ static double score_of(const xy_sim_sweep_t *sweep, const xy_vec_t *points, int 
 
         if (p->way != way || isnan(p->times.t_ovrl))
             continue;
-        sum += sweep->is_measured ? fmax(p->overlap, 0) : 100 * p->bound / p->times.t_ovrl;
+        sum += sweep->is_measured ? fmax(p->overlap, 0) : xy_sim_bound_percent(p);
         n++;
     }
     return n > 0 ? sum / n : NAN;
@@ -124,7 +124,7 @@ static void write_heats(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FIL
 static void write_row(const xy_sim_sweep_t *sweep, const xy_sim_point_t *p, FILE *file)
 {
     const xy_sim_times_t *t = &p->times;
-    double base = sweep->is_measured ? t->t_ovrl * t->t_ovrl / (t->t_comm + t->t_comp) : p->bound;
+    double sum = t->t_comm + t->t_comp;
     char text[32];
 
     if (isnan(t->t_ovrl))
@@ -141,7 +141,10 @@ static void write_row(const xy_sim_sweep_t *sweep, const xy_sim_point_t *p, FILE
     xy_page_cell(file, "%s", xy_format_seconds(t->t_comp, text));
     xy_page_cell(file, "%s", xy_format_seconds(t->t_ovrl, text));
     xy_page_cell(file, "%.1f %%", sim_overlap_of(sweep, p));
-    xy_page_cell(file, "%.1f %%", 100 * base / t->t_ovrl);
+    xy_page_cell(file, "%.1f %%",
+                 !sweep->is_measured ? xy_sim_bound_percent(p)
+                 : sum > 0           ? 100 * t->t_ovrl / sum
+                                     : 100);
 }
 
 static void write_table(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE *file)

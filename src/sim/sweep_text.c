@@ -24,7 +24,7 @@ void xy_sim_write_text(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE
                 p->comm_cores, sweep->ways[p->way].name, p->times.split,
                 xy_format_seconds(p->times.t_comm, comm), xy_format_seconds(p->times.t_comp, comp),
                 xy_format_seconds(p->times.t_ovrl, ovrl), xy_sim_overlap(&p->times),
-                100 * p->bound / p->times.t_ovrl);
+                xy_sim_bound_percent(p));
     }
 }
 
