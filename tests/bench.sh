@@ -33,6 +33,36 @@ expect 0 "$XYLEM" bench nbc --simulate skylake48 -c all -n 40 -s 64K -p threads 
 expect 0 "$XYLEM" bench nbc --simulate core:8 -c bcast -n 6 -p threads --order round-robin --trace t.xyt
 expect 0 "$XYLEM" view t.xyt
 
+# Nothing to send takes no time, and that is a number; a computation of no time is no default.
+expect 0 "$XYLEM" bench nbc --simulate knl64 -c reduce -s 0 -n 8 --html zero.html
+expect 0 "$XYLEM" bench nbc --simulate knl64 -c reduce -s 0 -n 8
+! grep -q 'nan %' zero.html || die "not a number on the page"
+! grep -qi -- '-nan\|nan%' <<<"$out" || die "not a number: $out"
+expect 2 "$XYLEM" bench nbc --simulate knl64 -c reduce -n 8 --compute 0
+says "$err" "--compute must be above 0"
+expect 2 "$XYLEM" bench nbc --simulate knl64 -c reduce -n 8 --compute=-1s
+one_line "$err"
+# Long buffers are cut into longer pieces: this takes a second, not hours.
+expect 0 timeout 120 "$XYLEM" bench nbc --simulate fattree1024 -c bcast -c allreduce -n 1000 -s 1T -p tasks
+expect 0 timeout 120 "$XYLEM" bench nbc --simulate knl64 -c bcast -c allreduce -n 60 -s 1T -p tasks
+
+# The model of split-tree: the values that are known for 64 cores.
+expect 0 "$XYLEM" explain split reduce -m knl64 -n 58 --svg split.svg
+says "$out" "*   2         7      8.6207"
+says "$out" "   52     7.385       1   8.3846  from here on"
+says "$out" "   62     6.194       3   9.1935  from here on"
+says "$out" "least T_ovrl: 7.5294 with 51 ranks"
+python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("split.svg")'
+expect 0 "$XYLEM" explain split gather -m skylake48 --json
+python3 -c 'import json,sys
+d = json.load(sys.stdin)
+best = [r["best"] for r in d["ranks"]]
+assert [2 + best.index(s) for s in (1, 2, 3)] == [44, 45, 46], best
+assert sum(d["messages"]) == 41, d["messages"]
+' <"$WORK/.out" || die "split: $out"
+expect 2 "$XYLEM" explain split scan -m knl64
+expect 2 "$XYLEM" explain split bcast -m knl64 -n 65
+
 expect 2 "$XYLEM" bench
 expect 2 "$XYLEM" bench nbx
 

@@ -12,7 +12,8 @@
 typedef struct {
     const char *costs; /* file of costs; NULL: the user's own */
     bool json;
-    const char *machine; /* of place; NULL: this one */
+    const char *machine; /* of place and split; NULL: this one */
+    const char *svg;     /* of split: a file for the picture */
     /* coll */
     long ranks;
     uint64_t size, element;

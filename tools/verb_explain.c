@@ -10,9 +10,10 @@ extern const explain_topic_t explain_coll;
 extern const explain_topic_t explain_cost;
 extern const explain_topic_t explain_message;
 extern const explain_topic_t explain_place;
+extern const explain_topic_t explain_split;
 
 static const explain_topic_t *const topics[] = {
-    &explain_coll, &explain_cost, &explain_message, &explain_place, NULL,
+    &explain_coll, &explain_cost, &explain_message, &explain_place, &explain_split, NULL,
 };
 
 enum { RANKS_MAX = 1 << 14 };
@@ -52,9 +53,11 @@ static const xy_option_t options[] = {
     {"costs", 0, XY_OPT_STRING, "FILE", offsetof(explain_values_t, costs),
      .help = "a cost file written by 'xylem calibrate' (default: the user's)", .complete = "file"},
     {"machine", 'm', XY_OPT_STRING, "MACHINE", offsetof(explain_values_t, machine),
-     .help = "with place: any source of 'xylem machine', or torus:8x8x8, mesh:32x32 (default: this "
-             "machine)",
+     .help = "with place and split: any source of 'xylem machine'; with place also torus:8x8x8, "
+             "mesh:32x32 (default: this machine)",
      .env = "XYLEM_MACHINE", .complete = "machine"},
+    {"svg", 0, XY_OPT_STRING, "FILE", offsetof(explain_values_t, svg),
+     .help = "with split: draw the curves", .complete = "file"},
     {"json", 0, XY_OPT_FLAG, .offset = offsetof(explain_values_t, json), .help = "print JSON"},
     {0}};
 
@@ -116,14 +119,19 @@ const xy_command_t verb_explain = {
         "from, and its error.\n\n"
         "message SIZE [CLUSTER CLUSTER]: the time of a message, predicted by each model.\n\n"
         "place MATRIX [STRATEGY]: why a placement costs what it costs: what stays within each "
-        "level of the machine, the pairs that cost most, and what other strategies would give.",
+        "level of the machine, the pairs that cost most, and what other strategies would give.\n\n"
+        "split COLLECTIVE: the model of split-tree on a node of --machine, of whose cores --ranks "
+        "(default: seven eighths) compute: messages of each level F(N, i), the time T_nb(S) of the "
+        "collective alone and T_ovrl(S) beside the computation C(N), and the numbers of ranks from "
+        "which on another S is the best.",
     .examples =
         "xylem explain coll allreduce -n 64 -s 1M\n    algorithms for a long vector\n"
         "xylem explain coll bcast -n 64 -s 8 --json\n    the same for programs\n"
         "xylem explain coll bcast -n 64 -s 8 --library openmpi\n    what Open MPI would do\n"
         "xylem explain cost dgemm 1500\n    the model of a matrix product at n = 1500\n"
         "xylem explain message 64K C1 C2\n    64 KiB between two clusters\n"
-        "xylem explain place app.mat -m 16x2x8\n    what is still far apart, and why\n",
+        "xylem explain place app.mat -m 16x2x8\n    what is still far apart, and why\n"
+        "xylem explain split reduce -m knl64 -n 58 --svg split.svg\n    how many levels ranks do\n",
     .options = options,
     .values_size = sizeof(explain_values_t),
     .positional_max = -1,
