@@ -250,10 +250,9 @@ static void emit_work(scan_emit_t *t, const scan_work_t *w)
 static bool has_continue(const scan_stmt_t *s)
 {
     for (; s != NULL; s = s->next)
-        if (s->kind == SCAN_S_CONTINUE && s->is_kept)
-            return true;
-        else if (s->kind != SCAN_S_FOR && s->kind != SCAN_S_WHILE && s->kind != SCAN_S_DO &&
-                 (has_continue(s->body) || has_continue(s->other)))
+        if ((s->kind == SCAN_S_CONTINUE && s->is_kept) ||
+            (s->kind != SCAN_S_FOR && s->kind != SCAN_S_WHILE && s->kind != SCAN_S_DO &&
+             (has_continue(s->body) || has_continue(s->other))))
             return true;
     return false;
 }

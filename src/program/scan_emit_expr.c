@@ -259,11 +259,26 @@ static void emit_foreign(scan_emit_t *t, scan_expr_t *e)
         }
 }
 
+/* What `xylem predict` calls itself: the clock, memset and memcpy. */
+static bool is_plain(const scan_expr_t *e)
+{
+    return e->decl != NULL && e->is_kept && e->decl->body == NULL && !scan_is_exit(e->decl->name) &&
+           (scan_is_clock(e->decl) || scan_is_library(e->decl->name));
+}
+
+static void emit_exit(scan_emit_t *t, const scan_expr_t *e)
+{
+    bool is_success = strcmp(e->decl->name, "abort") != 0 && e->args != NULL &&
+                      e->args->kind == SCAN_E_INT && e->args->value == 0;
+
+    emit_do(t, is_success ? "exit(0)" : "exit(1)", e->at);
+}
+
 static void emit_call(scan_emit_t *t, scan_expr_t *e)
 {
     const scan_decl_t *p = e->decl != NULL ? e->decl->params : NULL;
 
-    if (scan_is_clock(e->decl)) {
+    if (is_plain(e)) {
         emit_do(t, scan_print(t->scan, e), e->at);
     } else if (scan_is_mpi(e->decl) && e->is_kept) {
         emit_mpi(t, e);
@@ -277,9 +292,7 @@ static void emit_call(scan_emit_t *t, scan_expr_t *e)
                 scan_emit_effects(t, a);
         emit_do(t, scan_print(t->scan, e), e->at);
     } else if (e->is_kept && e->decl != NULL && scan_is_exit(e->decl->name)) {
-        emit_do(t, strcmp(e->decl->name, "abort") == 0 ? "exit(1)" : scan_print(t->scan, e), e->at);
-    } else if (e->is_kept && e->decl != NULL && scan_is_library(e->decl->name)) {
-        emit_do(t, scan_print(t->scan, e), e->at); /* memset and memcpy */
+        emit_exit(t, e);
     } else {
         emit_foreign(t, e);
     }

@@ -241,9 +241,8 @@ static bool stmt_changes(const change_t *c, const scan_stmt_t *s)
     for (; s != NULL; s = s->next)
         if ((s->cond != NULL && expr_changes(c, s->cond)) ||
             (s->step != NULL && expr_changes(c, s->step)) || stmt_changes(c, s->init) ||
-            stmt_changes(c, s->body) || stmt_changes(c, s->other))
-            return true;
-        else if (s->decl != NULL && s->decl->init != NULL && expr_changes(c, s->decl->init))
+            stmt_changes(c, s->body) || stmt_changes(c, s->other) ||
+            (s->decl != NULL && s->decl->init != NULL && expr_changes(c, s->decl->init)))
             return true;
     return false;
 }
