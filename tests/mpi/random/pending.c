@@ -5,7 +5,8 @@
 
 #include "random.h"
 
-enum { PENDING_MAX = 4096, CROWDED = 200 };
+/* Eight floods of a rank to itself, and more. */
+enum { PENDING_MAX = 1 << 16, CROWDED = 200 };
 
 /* Those before `early` may be waited for at any time, the others at the end. */
 static MPI_Request requests[PENDING_MAX];
