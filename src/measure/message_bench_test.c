@@ -141,8 +141,8 @@ static void test_budget(void **state)
     char path[] = "/tmp/xylem-launches-XXXXXX", line[64];
     const char *const list[] = {
         "sh", "-c",
-        "echo launch >> $LAUNCHES; sleep 0.3; echo message 0 1 8 1e-6 1e-6 0 0 0; "
-        "echo message 0 1 16 1.1e-6 1.1e-6 0 0 0"};
+        ("echo launch >> $LAUNCHES; sleep 0.3; echo message 0 1 8 1e-6 1e-6 0 0 0; "
+         "echo message 0 1 16 1.1e-6 1.1e-6 0 0 0")};
     xy_vec_t words = XY_VEC_INIT(const char *);
     measure_bench_t pair = {.words = &words, .b = 1, .largest = 16, .launches = 9, .budget = 0.1};
     xy_message_cost_t m = {0};
