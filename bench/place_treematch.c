@@ -250,10 +250,10 @@ static void compare(int k, const int *arity, int levels, uint64_t seed, summary_
     uint32_t n = 1, *leaf_of;
     char text[64] = "";
     double begin;
-    xy_machine_t *machine;
-    xy_target_t *t;
+    xy_machine_t *machine = NULL;
+    xy_target_t *t = NULL;
     xy_matrix_t *m;
-    xy_place_t *p;
+    xy_place_t *p = NULL;
     xy_place_cost_t peer;
     xy_place_options_t options = {.strategy = "treematch", .seed = 1};
 

@@ -314,7 +314,7 @@ static xy_status_t explain(const explain_values_t *v, const question_t *q)
 
 static xy_status_t run(const explain_values_t *v, int argc, char **argv)
 {
-    question_t q = {NULL};
+    question_t q = {0};
     xy_status_t st = xy_matrix_read(argv[0], &q.matrix);
 
     if (st == XY_OK)

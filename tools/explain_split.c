@@ -303,7 +303,7 @@ static xy_status_t ask(const explain_values_t *v, const xy_machine_t *m, questio
 
 static xy_status_t run(const explain_values_t *v, int argc, char **argv)
 {
-    question_t q = {NULL};
+    question_t q = {0};
     xy_machine_t *m = NULL;
     xy_status_t st = read_collective(argv[0], &q);
 

@@ -8,8 +8,8 @@
  *   pingpong   ranks 2k and 2k+1 send BYTES to and fro; the time of one message
  *   bcast scatter gather allreduce alltoall    BYTES for each rank (bcast, allreduce: in all)
  *   halo       a periodic grid of ranks, four neighbours, Isend, Irecv, Waitall
- *   cg         conjugate gradients on a line of BYTES/8 unknowns per rank: two neighbours of 8 B, two
- *              sums, and the sweeps over vectors between them
+ *   cg         conjugate gradients on a line of BYTES/8 unknowns per rank: two neighbours of 8 B,
+ *              two sums, and the sweeps over vectors between them
  */
 #include <mpi.h>
 #include <stdio.h>

@@ -161,7 +161,7 @@ static void test_outliers(void **state)
 static void make_curve(xy_message_sample_t samples[SIZES_OF_CURVE], uint64_t *seed)
 {
     for (int i = 0; i < SIZES_OF_CURVE; i++) {
-        double bytes = ceil(pow(2, i / 2) * (i % 2 ? 1.5 : 1)) + (i == 1);
+        double bytes = ceil((double)(1L << i / 2) * (i % 2 ? 1.5 : 1)) + (i == 1);
         double t = bytes <= 4096    ? 2.5e-7 + bytes / 12e9
                    : bytes <= 65536 ? 6e-7 + bytes / 9e9
                                     : 2e-6 + bytes / 15e9;

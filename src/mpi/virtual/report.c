@@ -24,7 +24,7 @@ void mpi_virtual_say(FILE *file)
         "mpiexec: virtual time: %s on %s, %d ranks; %llu messages with %s, %llu of them in %llu "
         "collectives\n",
         xy_format_seconds(xy_vjob_end(virtual.job), seconds), virtual.config->job.machine->name,
-        mpi_job->size, (unsigned long long)(t.messages + t.coll_messages),
+        mpi_job->size, (unsigned long long)t.messages + t.coll_messages,
         xy_format_size(t.bytes + t.coll_bytes, bytes), (unsigned long long)t.coll_messages,
         (unsigned long long)t.collectives);
 }

@@ -113,7 +113,9 @@ static void strokes_begin(const picture_layout_t *l, int colour, double high)
  * small to be seen. */
 static double row_of(const picture_layout_t *l, int64_t place)
 {
-    return ((double)(place / (l->size[1] * l->size[2])) + 0.5) / (double)l->size[0];
+    int64_t row = place / (l->size[1] * l->size[2]);
+
+    return ((double)row + 0.5) / (double)l->size[0];
 }
 
 static double mark_high(const picture_layout_t *l)
