@@ -62,9 +62,9 @@ static double window_volume(int blocks, int gpus)
 static void measure_ratios(void)
 {
     static const int sizes[] = {66, 166, 366, 666, 966};
-    int count = bench_is_quick() ? 3 : 5;
+    int count = bench_is_quick() ? 2 : 5, most = bench_is_quick() ? 2 : 8;
 
-    for (int gpus = 1; gpus <= 8; gpus *= 2)
+    for (int gpus = 1; gpus <= most; gpus *= 2)
         for (int i = 0; i < count; i++) {
             xy_stencil_result_t r;
             char name[80];
@@ -88,7 +88,7 @@ static void measure_imbalance(void)
     static const int sizes[] = {166, 366, 966, 1916};
 
     for (int load = XY_STENCIL_STATIC; load <= XY_STENCIL_DYNAMIC; load++)
-        for (int gpus = 1; gpus <= 4; gpus *= 2)
+        for (int gpus = 1; gpus <= (bench_is_quick() ? 2 : 4); gpus *= 2)
             for (int i = 0; i < (bench_is_quick() ? 1 : 4); i++) {
                 xy_stencil_run_t r = {.grid = XY_STENCIL_DEFAULT,
                                       .machine = "attila",
@@ -122,7 +122,7 @@ static void measure_decisions(void)
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        for (int gpus = 1; gpus <= 8; gpus *= 2) {
+        for (int gpus = 1; gpus <= (bench_is_quick() ? 1 : 8); gpus *= 2) {
             xy_stencil_result_t r =
                 run(cases[i].blocks, cases[i].iterations, gpus, cases[i].memory, cases[i].graph);
             char name[80];
@@ -182,7 +182,7 @@ int main(int argc, char **argv)
     int part;
 
     bench_init(argc, argv);
-    part = bench_is_quick() ? 10 : 1;
+    part = bench_is_quick() ? 50 : 1;
     measure_ratios();
     measure_imbalance();
     measure_decisions();

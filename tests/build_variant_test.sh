@@ -72,7 +72,7 @@ if [ "$variant" = without-options ]; then
 fi
 ninja -C "$build" "${targets[@]}"
 if [ "$variant" = without-options ]; then
-    ctest --test-dir "$build" -R '^(machine|place)\.' -E eco --output-on-failure --no-tests=error
+    ctest --test-dir "$build" -R '^(machine|place)\.' -E 'eco|auto' --output-on-failure --no-tests=error
     "$build/bin/xylem" machine "node:2 core:4"
     if text=$("$build/bin/xylem" scan "$source/examples/ring.c" 2>&1) || ! grep -q 'install libclang-19-dev' <<<"$text"; then
         echo "xylem scan without libclang says: $text"

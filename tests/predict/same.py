@@ -6,9 +6,11 @@
 
 Each program is described from its source and predicted, and compiled and run by `mpiexec
 --virtual`. Time, messages and bytes, of the job and of each process, must be equal as text, and so
-must the matrices of who sends how much to whom.
+must the matrices of who sends how much to whom. Each program takes three of the cases, all of them
+with XYLEM_SOAK.
 """
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -88,11 +90,12 @@ def main():
         work = pathlib.Path(name)
         library = pathlib.Path(__file__).with_name("dgemm.c")
         run([mpicc, "-shared", "-fPIC", str(library), "-o", str(work / "libdgemm.so")])
-        for source in map(pathlib.Path, sources):
+        for number, source in enumerate(map(pathlib.Path, sources)):
             binary = work / source.stem
             run([mpicc, "-O1", "-w", str(source), "-o", str(binary), "-lm",
                  f"-L{work}", "-Wl,--as-needed", "-ldgemm", f"-Wl,-rpath,{work}"])
-            for case in CASES:
+            few = [CASES[(number + step) % len(CASES)] for step in (0, 2, 5)]
+            for case in CASES if "XYLEM_SOAK" in os.environ else few:
                 if source.stem in EVEN and case[0] % 2:
                     continue
                 checked += 1
