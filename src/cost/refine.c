@@ -309,10 +309,14 @@ static size_t tidy_samples(xy_sample_t *samples, size_t count)
 static xy_status_t clean_samples(refinement_t *r, xy_sample_t *samples, bool keeps_all)
 {
     size_t n = r->given, kept = 0, count;
-    double *x = xy_calloc(3 * n, sizeof(*x)), *t = x + n, *expected = t + n;
+    double *x = xy_calloc(3 * n, sizeof(*x)), *t = x, *expected = x;
     bool *is_out = xy_calloc(n, sizeof(*is_out));
     xy_status_t st = x != NULL && is_out != NULL ? XY_OK : xy_fail_memory("fitting a model");
 
+    if (st == XY_OK) {
+        t += n;
+        expected += 2 * n;
+    }
     for (size_t i = 0; st == XY_OK && i < n; i++) {
         x[i] = samples[i].x;
         t[i] = samples[i].t;

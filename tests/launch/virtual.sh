@@ -127,6 +127,8 @@ run 0 --virtual core:64 --compute none --share-data 1M -n 64 ./virtual memory
 # Mistakes.
 run 2 --virtual core:4 -n 5 ./virtual
 [[ $err == *'5 ranks on '*' 4 cores'*--oversubscribe* ]] || die "$err"
+run 2 --json numbers.json -n 2 ./virtual
+[[ $err == *'--json is for runs in virtual time'* ]] || die "$err"
 run 2 --virtual core:4 --compute half -n 2 ./virtual
 [[ $err == *"--compute 'half'"* ]] || die "$err"
 run 2 --virtual core:4 --compute model -n 2 ./virtual

@@ -66,6 +66,8 @@ static xy_status_t add_part(launch_t *launch, const mpi_launch_context_t *contex
         return xy_fail_memory("starting the job");
     memcpy(part->argv, context->argv, (size_t)part->argc * sizeof(char *));
     st = mpi_launch_check_hosts(part->values);
+    if (st == XY_OK)
+        st = mpi_virtual_check(part->values);
     if (st == XY_OK && !context->has_n && is_only)
         st = default_count(part->values, &part->count);
     if (st == XY_OK && part->count > (1 << 24) - launch->size)

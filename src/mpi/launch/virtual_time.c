@@ -327,6 +327,19 @@ static xy_status_t refuse(const mpi_launch_values_t *values)
     return XY_OK;
 }
 
+xy_status_t mpi_virtual_check(const mpi_launch_values_t *values)
+{
+    const char *given = values->json != NULL             ? "--json"
+                        : values->costs != NULL          ? "--costs"
+                        : values->share_data > 0         ? "--share-data"
+                        : values->compute_call.count > 0 ? "--compute-call"
+                                                         : NULL;
+
+    if (values->virtual_machine != NULL || given == NULL)
+        return XY_OK;
+    return xy_fail(XY_EUSAGE, "%s is for runs in virtual time: give --virtual MACHINE too", given);
+}
+
 xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, const char *program,
                                 const virtual_config_t **config_p)
 {

@@ -136,6 +136,7 @@ struct mpi_job {
     const int *cpus; /* of the workers, or NULL: they are not bound; lives as long as the job */
     const char *imagined;          /* the machine for reordering, instead of this one; or NULL */
     const struct mpi_clock *clock; /* virtual time (clock.h); NULL: real time */
+    bool reads_real_time;          /* that clock reads one of the C library's itself */
     bool is_singleton;
     /* Ends the whole job with an exit code after its message was printed; set by the launcher.
      * Does not return when called from a rank. */

@@ -64,7 +64,9 @@ static int64_t processor_ns(void)
 {
     struct timespec t;
 
+    mpi_job->reads_real_time = true;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    mpi_job->reads_real_time = false;
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 

@@ -97,7 +97,7 @@ static int64_t rank_of(const making_t *m, xy_op_id_t op)
 /* Parts of a level along the line, so that bands of few levels have the same work. */
 static void split_levels(making_t *m)
 {
-    if (m->levels > INT32_MAX / PIECES)
+    if (m->levels > INT32_MAX / PIECES || m->data_count == 0)
         return;
     for (int32_t i = 0; i < m->ops; i++)
         m->level[i] = m->level[i] * PIECES + (int32_t)(rank_of(m, i) * PIECES / m->data_count);

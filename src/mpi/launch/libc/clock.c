@@ -19,13 +19,15 @@
 /* 2000-01-01 00:00:00 UTC */
 #define XMPI_VIRTUAL_EPOCH 946684800
 
-/* Does the caller see virtual time? This library itself does not, nor do allocators. */
+/* Does the caller see virtual time? This library itself does not, nor do allocators. A sanitizer
+ * may stand between this library and its own functions, so the caller's address alone does not
+ * tell. */
 #define IS_VIRTUAL() is_virtual(__builtin_return_address(0))
 static inline bool is_virtual(const void *caller)
 {
     return __builtin_expect(mpi_job != NULL && mpi_job->clock != NULL, 0) &&
-           mpi_process_is_rank() && !mpi_process_is_child && !mpi_interpose_is_own(caller) &&
-           !mpi_locals_is_allocator(caller);
+           mpi_process_is_rank() && !mpi_process_is_child && !mpi_job->reads_real_time &&
+           !mpi_interpose_is_own(caller) && !mpi_locals_is_allocator(caller);
 }
 
 static double now(void)
