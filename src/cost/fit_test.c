@@ -256,7 +256,7 @@ static void test_one_spike(void **state)
     if (!testing_has_lapacke())
         skip();
     for (int at = 0; at < KERNEL_SIZES; at++)
-        for (double slower = 1.6; slower < 2000; slower *= 20) {
+        for (double slower = 1.6; slower < 2000; slower *= XYLEM_SANITIZED ? 400 : 20) {
             xy_fit_t a, b;
 
             make_kernel(clean, &seed);
@@ -285,7 +285,7 @@ static void test_few_intervals(void **state)
     (void)state;
     if (!testing_has_lapacke())
         skip();
-    for (int round = 0; round < 40; round++) {
+    for (int round = 0; round < (XYLEM_SANITIZED ? 4 : 40); round++) {
         xy_sample_t samples[KERNEL_SIZES];
         xy_fit_t fit;
 
@@ -310,7 +310,7 @@ static void test_any_samples(void **state)
     (void)state;
     if (!testing_has_lapacke())
         skip();
-    for (int round = 0; round < 300; round++) {
+    for (int round = 0; round < (XYLEM_SANITIZED ? 20 : 300); round++) {
         size_t n = 1 + testing_random(&seed) % 24;
         xy_sample_t samples[24];
         xy_fit_options_t options = {.criterion = xy_fit_criteria()[testing_random(&seed) % 3]};
