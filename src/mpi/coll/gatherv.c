@@ -23,7 +23,7 @@ static const uint64_t NOT_LEFT = UINT64_MAX;
 /* Bytes of a member's part of the slot; 0: there are too many members. */
 static uint64_t part_of(const mpi_coll_t *coll)
 {
-    return COLL_SMALL / (uint64_t)coll->most_members / sizeof(uint64_t) * sizeof(uint64_t);
+    return STAR_DATA / (uint64_t)coll->most_members / sizeof(uint64_t) * sizeof(uint64_t);
 }
 
 static bool leave(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call)
@@ -65,7 +65,7 @@ static uint64_t left_by(const job_t *job, int rank, const char **data_p)
 {
     const mpi_coll_t *coll = job->local->coll;
     uint64_t part = part_of(coll), bytes = NOT_LEFT;
-    const char *place = star_data_of(job->local, job->slot, coll->local_of[rank], COLL_SMALL) +
+    const char *place = star_data_of(job->local, job->slot, coll->local_of[rank], STAR_DATA) +
                         (uint64_t)coll->place_of[rank] * part;
 
     if (part > 0)

@@ -63,7 +63,7 @@ static coll_star_t *create(const coll_local_t *local)
     size_t members = (size_t)local->members, locals = (size_t)local->coll->locals;
     size_t calls = STAR_SLOTS * members * sizeof(coll_call_t *);
     size_t head = whole_lines(sizeof(coll_star_t) + calls + STAR_SLOTS * locals * sizeof(uint64_t));
-    char *memory = aligned_alloc(XMPI_LINES, head + (size_t)STAR_SLOTS * COLL_SMALL);
+    char *memory = aligned_alloc(XMPI_LINES, head + (size_t)STAR_SLOTS * STAR_DATA);
     coll_star_t *star = (coll_star_t *)(void *)memory;
 
     if (memory == NULL)
@@ -75,7 +75,7 @@ static coll_star_t *create(const coll_local_t *local)
         slot->seq = s;
         slot->calls = (coll_call_t **)(void *)(star + 1) + s * members;
         slot->words = (uint64_t *)(void *)(memory + sizeof(*star) + calls) + s * locals;
-        slot->data = memory + head + s * COLL_SMALL;
+        slot->data = memory + head + s * STAR_DATA;
     }
     return star;
 }

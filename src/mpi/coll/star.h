@@ -8,6 +8,9 @@
 /* Collectives that a local group may have left and not finished. With few of them a rank that only
  * gives waits for packets from those that take. */
 enum { STAR_SLOTS = 16 };
+/* Bytes of a slot. Twice what a collective that all ranks know to be small needs: members of a
+ * gatherv decide for themselves whether their block fits. */
+enum { STAR_DATA = 2 * COLL_SMALL };
 
 /* What a local group knows about one of them. Its worker's, but for `data` (star.c). */
 typedef struct {
@@ -23,7 +26,7 @@ typedef struct {
     coll_call_t *root;   /* to the root: its call */
     coll_call_t **calls; /* [members of the local group], NULL: not waiting */
     uint64_t *words; /* [locals]: the first bytes of the others' data, which came with packets */
-    char *data;      /* [COLL_SMALL], of the local group */
+    char *data;      /* [STAR_DATA], of the local group */
 } star_slot_t;
 
 /* What a kind of collective does as a star. Runs on the local group's worker; does not park. */
