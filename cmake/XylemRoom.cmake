@@ -5,7 +5,7 @@
 # each other as "room/room.h".
 
 # In these nothing runs at the same time, and ThreadSanitizer has nothing to find.
-set(XYLEM_ROOMS_OF_ONE_THREAD coll graph machine place sim)
+set(XYLEM_ROOMS_OF_ONE_THREAD coll cost graph machine match place program sim stencil)
 
 function(xy_room name)
   cmake_parse_arguments(R "" "" "SOURCES;ROOMS;LIBS;DEFINES;TESTS;FUZZ" ${ARGN})

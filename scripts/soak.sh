@@ -55,7 +55,7 @@ soak_random() {
 # Batches, so that the end of the time ends no test half-way.
 soak_suite() {
     local end=$((SECONDS + part)) log=build/logs/soak-suite.log names line
-    mapfile -t names < <(ctest --test-dir build/dev -N -LE bench | sed -n 's/^ *Test *#[0-9]*: //p')
+    mapfile -t names < <(ctest --test-dir build/dev -N | sed -n 's/^ *Test *#[0-9]*: //p')
     start_load
     while [ $SECONDS -lt $end ]; do
         ctest --test-dir build/dev -j "$(nproc)" --output-on-failure \

@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Everything that is checked, in the order in which it fails fastest:
-#   dev      build with warnings as errors; all tests; the source tree, the documents, the install
+#   dev      build with warnings as errors; all tests but those that run benchmarks; the source tree,
+#            the documents, the install
 #   lint     formatting, static analysis, sizes
 #   asan     build with clang; unit tests and some MPI programs under AddressSanitizer and
-#            UndefinedBehaviorSanitizer; each fuzz target for 3 seconds
+#            UndefinedBehaviorSanitizer; each fuzz target for 2 seconds
 #   tsan     unit tests of what has threads and some MPI programs under ThreadSanitizer
 #   mutants  three small changes that each break a promise, chosen by the hash of the commit: a test
 #            must fail for each (mutants=all: every one of tests/mutants)
@@ -82,7 +83,7 @@ fixed_addresses() {
 # The random programs of a commit are always the same; the next commit has others.
 stage_dev() {
     echo "   random programs of seed $XYLEM_SEED"
-    build dev && run_tests dev "$jobs"
+    build dev && run_tests dev "$jobs" -LE bench
 }
 
 # Sanitizers slow programs down but find what others cannot; most whole-program tests stay with dev.

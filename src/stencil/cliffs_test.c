@@ -14,7 +14,7 @@
 
 #include "stencil/stencil.h"
 
-enum { SWEEP = 80, SHORT_SWEEP = 10, SEED = 20 };
+enum { SWEEP = 80, SHORT_SWEEP = 5, SEED = 20 };
 
 static uint64_t seed;
 
