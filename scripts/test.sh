@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Everything that is checked, in the order in which it fails fastest:
-#   dev      build with warnings as errors; all tests but those that run benchmarks; the source tree,
+#   dev      build with warnings as errors; all tests but those labelled bench or long; the source tree,
 #            the documents, the install
 #   lint     formatting, static analysis, sizes
 #   asan     build with clang; unit tests and some MPI programs under AddressSanitizer and
@@ -83,7 +83,7 @@ fixed_addresses() {
 # The random programs of a commit are always the same; the next commit has others.
 stage_dev() {
     echo "   random programs of seed $XYLEM_SEED"
-    build dev && run_tests dev "$jobs" -LE bench
+    build dev && run_tests dev "$jobs" -LE "bench|long"
 }
 
 # Sanitizers slow programs down but find what others cannot; most whole-program tests stay with dev.

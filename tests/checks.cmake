@@ -56,6 +56,7 @@ xy_check(check.model_sleep COMMAND ${here}/models/run.sh ${here}/models/sleep.pm
          NO_FENCE NO_SCAN NO_REREAD)
 xy_check(check.model_gate COMMAND ${here}/models/run.sh ${here}/models/gate.pml
          NO_PENDING NO_RETRY NO_AWAIT NO_REOPEN LATE_CLEAR NO_FENCE)
+set_tests_properties(check.model_gate PROPERTIES LABELS "check;long")
 xy_check(check.model_ring COMMAND ${here}/models/run.sh ${here}/models/ring.pml
          WAIT_IN_HANDLER NO_UNSPILL)
 
