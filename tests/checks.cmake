@@ -56,9 +56,11 @@ xy_check(check.model_sleep COMMAND ${here}/models/run.sh ${here}/models/sleep.pm
          NO_FENCE NO_SCAN NO_REREAD)
 xy_check(check.model_gate COMMAND ${here}/models/run.sh ${here}/models/gate.pml
          NO_PENDING NO_RETRY NO_AWAIT NO_REOPEN LATE_CLEAR NO_FENCE)
-set_tests_properties(check.model_gate PROPERTIES LABELS "check;long")
 xy_check(check.model_ring COMMAND ${here}/models/run.sh ${here}/models/ring.pml
          WAIT_IN_HANDLER NO_UNSPILL)
+# With what else takes long and hardly ever fails, for make soak.
+set_tests_properties(check.build_aarch64 check.model_sleep check.model_gate check.model_ring
+                     PROPERTIES LABELS "check;long")
 
 # Every page with commands in it: they are run and their output is compared.
 xy_check(docs.runner_self COMMAND ${python} ${here}/docs_test.py --self-test)
