@@ -10,6 +10,7 @@
  *   store.h     all of it in one XML file
  *   link.h      the four numbers that choose collective algorithms
  *   plot.h      pictures of the models
+ *   blas.h      which arguments of BLAS and LAPACK are sizes
  *   lapack.h    whether the solver that fits models is installed
  *
  * `measure` fits models and fills the store; prediction, the chooser of collectives and the
@@ -19,6 +20,7 @@
 #ifndef XY_COST_COST_H
 #define XY_COST_COST_H
 
+#include "cost/blas.h"
 #include "cost/fit.h"
 #include "cost/lapack.h"
 #include "cost/link.h"

@@ -2,6 +2,7 @@
 /* Calls in the slice: of MPI, kernels, functions of the program and of the C library. */
 #include <string.h>
 
+#include "cost/cost.h"
 #include "program/library.h"
 #include "program/scan_slice.h"
 
@@ -27,14 +28,8 @@ bool scan_is_clock(const scan_decl_t *function)
 
 bool scan_is_kernel(const xy_scan_t *scan, const scan_decl_t *function)
 {
-    static const char *const prefixes[] = {"cblas_", "LAPACKE_", "clapack_", NULL};
-
-    if (function == NULL)
-        return false;
-    for (int i = 0; prefixes[i] != NULL; i++)
-        if (strncmp(function->name, prefixes[i], strlen(prefixes[i])) == 0)
-            return true;
-    return is_listed(scan->options->kernels, function->name);
+    return function != NULL && (xy_kernel_base_name(function->name) != function->name ||
+                                is_listed(scan->options->kernels, function->name));
 }
 
 bool scan_is_exit(const char *name)

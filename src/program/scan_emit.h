@@ -21,8 +21,7 @@ const char *scan_print_type(xy_scan_t *scan, const scan_type_t *type, const scan
 const char *scan_print_product(xy_scan_t *scan, const scan_expr_t *factors);
 /* The name of a predefined handle ("MPI_INT"), or NULL. */
 const char *scan_handle_name(const char *type, long long value);
-/* The name and the sizes of a kernel: "dgemm" and "m, n, k". */
-const char *scan_kernel_name(const scan_decl_t *function);
+/* The sizes of a kernel: "m, n, k". */
 const char *scan_kernel_sizes(xy_scan_t *scan, const scan_expr_t *call);
 
 /* Why a value is not known. */

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "cost/cost.h"
 #include "program/scan_emit.h"
 
 xy_node_t *scan_emit_add(scan_emit_t *t, xy_node_kind_t kind, scan_place_t at)
@@ -204,7 +205,7 @@ static void emit_kernel(scan_emit_t *t, scan_expr_t *e)
         else
             scan_emit_effects(t, a);
     node = scan_emit_add(t, XY_NODE_KERNEL, e->at);
-    set(t, node, "name", scan_kernel_name(e->decl));
+    set(t, node, "name", xy_kernel_base_name(e->decl->name));
     sizes = scan_kernel_sizes(t->scan, e);
     if (*sizes != '\0')
         set(t, node, "sizes", sizes);

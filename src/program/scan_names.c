@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <string.h>
 
+#include "cost/cost.h"
 #include "program/scan_emit.h"
 
 typedef struct {
@@ -98,55 +99,6 @@ const char *scan_handle_name(const char *type, long long value)
 
 /* ---- Kernels ----------------------------------------------------------------------------- */
 
-/* Which arguments of BLAS and LAPACK are sizes, without the letter of the precision. */
-typedef struct {
-    const char *prefix, *name;
-    const char *sizes; /* numbers of arguments, one character each */
-} kernel_t;
-
-static const kernel_t kernels[] = {
-    {"cblas_", "gemm", "345"},   {"cblas_", "symm", "34"},   {"cblas_", "hemm", "34"},
-    {"cblas_", "syrk", "34"},    {"cblas_", "herk", "34"},   {"cblas_", "syr2k", "34"},
-    {"cblas_", "trmm", "56"},    {"cblas_", "trsm", "56"},   {"cblas_", "gemv", "23"},
-    {"cblas_", "ger", "12"},     {"cblas_", "symv", "2"},    {"cblas_", "trsv", "4"},
-    {"cblas_", "trmv", "4"},     {"cblas_", "axpy", "0"},    {"cblas_", "dot", "0"},
-    {"cblas_", "scal", "0"},     {"cblas_", "copy", "0"},    {"cblas_", "swap", "0"},
-    {"cblas_", "nrm2", "0"},     {"cblas_", "asum", "0"},    {"LAPACKE_", "getrf", "12"},
-    {"LAPACKE_", "potrf", "2"},  {"LAPACKE_", "potri", "2"}, {"LAPACKE_", "trtri", "3"},
-    {"LAPACKE_", "gesv", "12"},  {"LAPACKE_", "getri", "1"}, {"LAPACKE_", "getrs", "23"},
-    {"LAPACKE_", "geqrf", "12"}, {"LAPACKE_", "syev", "3"},  {"LAPACKE_", "gesvd", "34"},
-    {"clapack_", "getrf", "12"}, {"clapack_", "potrf", "2"}, {"clapack_", "trtri", "3"},
-    {"clapack_", "gesv", "12"},
-};
-
-static const char *after_prefix(const char *name, const char *prefix)
-{
-    size_t length = strlen(prefix);
-
-    return strncmp(name, prefix, length) == 0 ? name + length : NULL;
-}
-
-const char *scan_kernel_name(const scan_decl_t *function)
-{
-    static const char *const prefixes[] = {"cblas_", "LAPACKE_", "clapack_", NULL};
-
-    for (int i = 0; prefixes[i] != NULL; i++)
-        if (after_prefix(function->name, prefixes[i]) != NULL)
-            return after_prefix(function->name, prefixes[i]);
-    return function->name;
-}
-
-static const kernel_t *find_kernel(const char *name)
-{
-    for (size_t i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++) {
-        const char *rest = after_prefix(name, kernels[i].prefix);
-
-        if (rest != NULL && *rest != '\0' && strcmp(rest + 1, kernels[i].name) == 0)
-            return &kernels[i];
-    }
-    return NULL;
-}
-
 /* Leading dimensions, increments and choices are no sizes. */
 static bool is_size(const scan_decl_t *param, const scan_expr_t *arg)
 {
@@ -160,11 +112,11 @@ static bool is_size(const scan_decl_t *param, const scan_expr_t *arg)
 
 bool scan_kernel_takes(const scan_expr_t *call, int number, const scan_expr_t *arg)
 {
-    const kernel_t *k = find_kernel(call->decl->name);
+    const char *sizes = xy_blas_sizes(call->decl->name);
     const scan_decl_t *param = call->decl->params;
 
-    if (k != NULL)
-        return number < 10 && strchr(k->sizes, '0' + number) != NULL;
+    if (sizes != NULL)
+        return number < 10 && strchr(sizes, '0' + number) != NULL;
     for (int i = 0; i < number && param != NULL; i++)
         param = param->next;
     return is_size(param, arg);

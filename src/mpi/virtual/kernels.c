@@ -11,30 +11,10 @@
 
 enum { STUBS = 256, STUB_BYTES = 16 };
 
-/* Which arguments are sizes, without the letter of the precision. All stand in front of the first
- * floating-point one. */
-static const struct {
-    const char *prefix, *name;
-    const char *sizes; /* numbers of arguments, one character each */
-} forms[] = {
-    {"cblas_", "gemm", "345"},   {"cblas_", "symm", "34"},   {"cblas_", "hemm", "34"},
-    {"cblas_", "syrk", "34"},    {"cblas_", "herk", "34"},   {"cblas_", "syr2k", "34"},
-    {"cblas_", "trmm", "56"},    {"cblas_", "trsm", "56"},   {"cblas_", "gemv", "23"},
-    {"cblas_", "ger", "12"},     {"cblas_", "symv", "2"},    {"cblas_", "trsv", "4"},
-    {"cblas_", "trmv", "4"},     {"cblas_", "axpy", "0"},    {"cblas_", "dot", "0"},
-    {"cblas_", "scal", "0"},     {"cblas_", "copy", "0"},    {"cblas_", "swap", "0"},
-    {"cblas_", "nrm2", "0"},     {"cblas_", "asum", "0"},    {"LAPACKE_", "getrf", "12"},
-    {"LAPACKE_", "potrf", "2"},  {"LAPACKE_", "potri", "2"}, {"LAPACKE_", "trtri", "3"},
-    {"LAPACKE_", "gesv", "12"},  {"LAPACKE_", "getri", "1"}, {"LAPACKE_", "getrs", "23"},
-    {"LAPACKE_", "geqrf", "12"}, {"LAPACKE_", "syev", "3"},  {"LAPACKE_", "gesvd", "34"},
-    {"clapack_", "getrf", "12"}, {"clapack_", "potrf", "2"}, {"clapack_", "trtri", "3"},
-    {"clapack_", "gesv", "12"},
-};
-
 typedef struct {
     char *name;
     void *function;
-    const char *sizes; /* NULL: `seconds` */
+    const char *sizes; /* numbers of arguments (cost/blas.h); NULL: `seconds` */
     double seconds;
 } kernel_t;
 
@@ -98,18 +78,6 @@ void *virtual_kernel_called(int number, const uint64_t *registers, const uint64_
 
 /* ---- Which functions ---- */
 
-static const char *sizes_of(const char *name)
-{
-    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-        size_t n = strlen(forms[i].prefix);
-
-        if (strncmp(name, forms[i].prefix, n) == 0 && name[n] != '\0' &&
-            strcmp(name + n + 1, forms[i].name) == 0)
-            return forms[i].sizes;
-    }
-    return NULL;
-}
-
 static bool find_given(const char *name, double *seconds_p)
 {
     for (size_t i = 0; i < all.config->call_count; i++)
@@ -132,7 +100,7 @@ void *mpi_virtual_substitute(const char *name, void *found)
     if (found == NULL)
         return found;
     if (!find_given(name, &k.seconds)) {
-        k.sizes = all.config->compute == VIRTUAL_COMPUTE_MODEL ? sizes_of(name) : NULL;
+        k.sizes = all.config->compute == VIRTUAL_COMPUTE_MODEL ? xy_blas_sizes(name) : NULL;
         if (k.sizes == NULL)
             return found;
     }
