@@ -265,6 +265,25 @@ xy_vreq_t *xy_vjob_imrecv(xy_vjob_t *job, int32_t proc, xy_vmsg_t *message, void
  * with is_cancelled. True: go on. */
 bool xy_vjob_cancel(xy_vjob_t *job, int32_t proc, xy_vreq_t *request);
 
+/* ---- One-sided ---- */
+
+typedef struct {
+    int32_t peer;          /* process of the job; it takes no part, and may be the caller */
+    uint64_t bytes;        /* that go there */
+    bool is_answered;      /* and then */
+    uint64_t answer_bytes; /* ... that come back */
+} xy_vjob_remote_t;
+
+/* The process writes to memory of another one, or asks for some of it: each way takes as long as a
+ * message of that size alone, without contention; the caller's core is busy for the sending of the
+ * first. *end_p: when the last byte has arrived. False: memory ran out, which ends the run. */
+bool xy_vjob_remote(xy_vjob_t *job, int32_t proc, const xy_vjob_remote_t *remote, double *end_p);
+/* A request that is over at that time of the process. NULL: memory ran out, as above. */
+xy_vreq_t *xy_vjob_until(xy_vjob_t *job, int32_t proc, double time);
+/* The clock comes to the time of the process, so that what others do before is done. True: go on.
+ */
+bool xy_vjob_sync(xy_vjob_t *job, int32_t proc);
+
 /* ---- Collectives ---- */
 
 /* The communicator of these processes, in the order of its ranks, with a context of its own for

@@ -7,6 +7,7 @@
  *   job_work.c     what must be done for a process, and who does it
  *   job_way.c      what a message costs between two nodes
  *   job_message.c  sends, receives and the protocols between them
+ *   job_remote.c   reading and writing memory of another process
  *   job_wait.c     waiting, testing, probing, cancelling
  *   job_comm.c     communicators
  *   job_coll.c     a collective: its steps, one after the other
@@ -56,7 +57,7 @@ struct job_node {
     uint8_t kind; /* xy_vjob_kind_t */
 };
 
-typedef enum { JOB_SEND, JOB_RECEIVE, JOB_COLLECTIVE } job_request_kind_t;
+typedef enum { JOB_SEND, JOB_RECEIVE, JOB_COLLECTIVE, JOB_TIMED } job_request_kind_t;
 
 struct xy_vreq {
     xy_match_entry_t entry; /* receive: among those posted */
@@ -310,6 +311,7 @@ void job_message_met(xy_vjob_t *job, xy_vmsg_t *message, bool is_now);
 void job_message_flowed(void *job, xy_flow_t *flow);
 void job_message_free(xy_vjob_t *job, xy_vmsg_t *message);
 xy_vreq_t *job_request_collective(xy_vjob_t *job, int32_t proc, void *data);
+xy_vreq_t *job_request_timed(xy_vjob_t *job, int32_t proc);
 void job_request_done(xy_vjob_t *job, xy_vreq_t *request, double at, job_node_t *because);
 xy_envelope_t job_envelope(const xy_vjob_p2p_t *p2p);
 void job_count_message(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes, bool is_coll);

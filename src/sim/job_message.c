@@ -46,6 +46,11 @@ xy_vreq_t *job_request_collective(xy_vjob_t *job, int32_t proc, void *data)
     return request_new(job, proc, JOB_COLLECTIVE, data);
 }
 
+xy_vreq_t *job_request_timed(xy_vjob_t *job, int32_t proc)
+{
+    return request_new(job, proc, JOB_TIMED, NULL);
+}
+
 void job_request_done(xy_vjob_t *job, xy_vreq_t *r, double at, job_node_t *because)
 {
     job_proc_t *p = &job->procs[r->proc];

@@ -26,6 +26,9 @@ typedef enum {
     DO_COLL,
     DO_CANCEL, /* the last one that was started */
     DO_TEST,   /* once */
+    DO_PUT,    /* start: bytes to the peer */
+    DO_GET,    /* ... and from it */
+    DO_SYNC,
 } testing_kind_t;
 
 typedef struct {
@@ -94,9 +97,16 @@ static inline bool testing_start(testing_job_t *t, int32_t proc, const testing_a
 {
     testing_proc_t *p = &t->procs[proc];
     xy_vjob_p2p_t p2p = {act->context, act->peer, act->tag, act->mode, act->bytes};
+    xy_vjob_remote_t put = {.peer = act->peer, .bytes = act->bytes};
+    xy_vjob_remote_t get = {.peer = act->peer, .is_answered = true, .answer_bytes = act->bytes};
+    double end;
     xy_vreq_t *r;
 
-    if (act->kind == DO_ICOLL || act->kind == DO_COLL)
+    if (act->kind == DO_PUT || act->kind == DO_GET)
+        r = xy_vjob_remote(t->job, proc, act->kind == DO_PUT ? &put : &get, &end)
+                ? xy_vjob_until(t->job, proc, end)
+                : NULL;
+    else if (act->kind == DO_ICOLL || act->kind == DO_COLL)
         r = xy_vjob_collective(t->job, proc, t->world, &act->coll, p);
     else if (act->kind == DO_ISEND || act->kind == DO_SEND)
         r = xy_vjob_isend(t->job, proc, &p2p, p);
@@ -171,6 +181,8 @@ static inline bool testing_do(testing_job_t *t, int32_t proc, const testing_act_
     case DO_ISEND:
     case DO_IRECV:
     case DO_ICOLL:
+    case DO_PUT:
+    case DO_GET:
         return testing_start(t, proc, act);
     case DO_SEND:
     case DO_RECV:
@@ -210,6 +222,8 @@ static inline bool testing_do(testing_job_t *t, int32_t proc, const testing_act_
         }
         testing_collect(t, proc);
         return true;
+    case DO_SYNC:
+        return again || xy_vjob_sync(t->job, proc);
     case DO_CANCEL:
         return again || xy_vjob_cancel(t->job, proc, p->requests[p->count - 1]);
     case DO_END:
