@@ -19,6 +19,7 @@ typedef enum {
     XMPI_KIND_RECV,
     XMPI_KIND_COLL,
     XMPI_KIND_GENERALIZED,
+    XMPI_KIND_REMOTE, /* MPI_Rput and its like */
 } mpi_request_kind_t;
 
 typedef struct {

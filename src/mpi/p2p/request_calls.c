@@ -53,6 +53,9 @@ int impl_cancel(mpi_rank_t *self, MPI_Request *handle)
     if (request->kind == XMPI_KIND_COLL)
         return mpi_error(request->comm, MPI_ERR_REQUEST,
                          "a nonblocking collective cannot be cancelled");
+    if (request->kind == XMPI_KIND_REMOTE)
+        return mpi_error(request->comm, MPI_ERR_REQUEST,
+                         "a one-sided operation cannot be cancelled");
     if (request->kind == XMPI_KIND_SEND) {
         mpi_send_cancel(self, request);
     } else if (mpi_p2p_engine != NULL && !request->is_done) {

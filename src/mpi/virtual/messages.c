@@ -431,18 +431,18 @@ static void cancel(mpi_rank_t *self, mpi_request_t *request)
     virtual_leave(self);
 }
 
-/* The program gave the handle up. Nothing of a send is needed any more; a receive ends when its
- * data has come. */
+/* The program gave the handle up. Nothing of a send or of a one-sided operation is needed any more;
+ * a receive ends when its data has come. */
 static void free_request(mpi_request_t *request)
 {
-    if (request->kind != XMPI_KIND_SEND && request->kind != XMPI_KIND_RECV)
+    if (request->kind == XMPI_KIND_COLL || request->kind == XMPI_KIND_GENERALIZED)
         return;
     if (request->kind == XMPI_KIND_SEND)
         send_over(request->engine, false);
     else
         xy_vjob_release(virtual.job, request->engine);
     request->engine = NULL;
-    if (request->kind == XMPI_KIND_SEND)
+    if (request->kind != XMPI_KIND_RECV)
         mpi_request_complete(request);
 }
 

@@ -16,6 +16,7 @@
  *   drive.c     the driver, turns, the clock, what code costs
  *   messages.c  point to point: requests, data, probes
  *   colls.c     collectives and agreements; data.h their data
+ *   remote.c    one-sided: when accesses to the memory of others are over
  *   kernels.c   functions whose time is known
  *   times.c     the times of a run that was traced
  *   report.c    what the run took
@@ -67,6 +68,26 @@ void mpi_virtual_print_json(FILE *file);
 xy_status_t mpi_virtual_monitor(mpi_job_t *job);
 /* The trace is complete. Nothing to do without one. */
 xy_status_t mpi_virtual_finish_trace(void);
+
+/* One-sided operations, in virtual time only: their data moves at once, and what they take is
+ * charged. The ranks are world ranks. */
+
+/* Before an operation: whatever other ranks do earlier by the clock is done. May park. */
+void mpi_virtual_sync(mpi_rank_t *self);
+
+typedef struct {
+    int target;
+    uint64_t there;   /* bytes to the target */
+    bool is_answered; /* the origin needs what comes back: */
+    uint64_t back;    /* ... so many bytes */
+} mpi_virtual_access_t;
+
+/* Charge an operation; when it will be over. */
+double mpi_virtual_access(mpi_rank_t *self, const mpi_virtual_access_t *access);
+/* The rank waits until then. */
+void mpi_virtual_until(mpi_rank_t *self, double time);
+/* `request` (XMPI_KIND_REMOTE) is over then. */
+void mpi_virtual_request(mpi_rank_t *self, mpi_request_t *request, double time);
 
 extern const mpi_layer_t mpi_virtual_layer;
 
