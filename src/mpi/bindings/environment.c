@@ -221,17 +221,6 @@ int impl_pcontrol(const int level)
     return MPI_SUCCESS;
 }
 
-/* Cache lines, unless the program asks for more. */
-static size_t alignment_of(MPI_Info info)
-{
-    const char *text = mpi_info_value(mpi_info_of(info), "mpi_minimum_memory_alignment");
-    long wanted = 0;
-
-    if (text && xy_parse_long(text, &wanted) && wanted > 64 && (wanted & (wanted - 1)) == 0)
-        return (size_t)wanted;
-    return 64;
-}
-
 int impl_alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
     void *memory = NULL;
@@ -240,7 +229,8 @@ int impl_alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
         return mpi_error_null(NULL, "baseptr");
     if (size < 0)
         return mpi_error(NULL, MPI_ERR_ARG, "the size is %lld", (long long)size);
-    if (size > 0 && posix_memalign(&memory, alignment_of(info), (size_t)size) != 0)
+    if (size > 0 &&
+        posix_memalign(&memory, mpi_info_alignment(mpi_info_of(info)), (size_t)size) != 0)
         return mpi_error(NULL, MPI_ERR_NO_MEM, "memory ran out for %lld bytes", (long long)size);
     memcpy(baseptr, &memory, sizeof memory);
     return MPI_SUCCESS;

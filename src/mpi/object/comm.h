@@ -45,6 +45,7 @@ struct mpi_comm {
      * which side the owner is. Its collective part is what the members of both groups share. */
     mpi_comm_t *merged;
     bool is_high;
+    void *window; /* the MPI_Win whose own communicator this is: errors are raised on it; or NULL */
     char name[MPI_MAX_OBJECT_NAME];
 };
 

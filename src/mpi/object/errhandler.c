@@ -103,18 +103,32 @@ int impl_errhandler_free(MPI_Errhandler *errhandler)
     return MPI_SUCCESS;
 }
 
-int impl_comm_set_errhandler(MPI_Comm handle, MPI_Errhandler errhandler)
+int mpi_errhandler_set(mpi_comm_t *comm, mpi_handler_kind_t kind, MPI_Errhandler errhandler)
 {
-    mpi_comm_t *comm = mpi_comm_of(handle);
-    const char *why;
+    const char *why = refuse(errhandler, kind);
 
-    if (!comm)
-        return mpi_comm_refuse(handle);
-    why = refuse(errhandler, XMPI_HANDLER_COMM);
     if (why)
         return mpi_error_raise(comm, MPI_ERR_ERRHANDLER, why);
     replace(&comm->errhandler, errhandler);
     return MPI_SUCCESS;
+}
+
+int mpi_errhandler_get(mpi_comm_t *comm, MPI_Errhandler *errhandler)
+{
+    if (!errhandler)
+        return mpi_error_null(comm, "errhandler");
+    mpi_errhandler_hold(mpi_errhandler_of(comm->errhandler));
+    *errhandler = comm->errhandler;
+    return MPI_SUCCESS;
+}
+
+int impl_comm_set_errhandler(MPI_Comm handle, MPI_Errhandler errhandler)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    return mpi_errhandler_set(comm, XMPI_HANDLER_COMM, errhandler);
 }
 
 int impl_comm_get_errhandler(MPI_Comm handle, MPI_Errhandler *errhandler)
@@ -123,11 +137,7 @@ int impl_comm_get_errhandler(MPI_Comm handle, MPI_Errhandler *errhandler)
 
     if (!comm)
         return mpi_comm_refuse(handle);
-    if (!errhandler)
-        return mpi_error_null(comm, "errhandler");
-    mpi_errhandler_hold(mpi_errhandler_of(comm->errhandler));
-    *errhandler = comm->errhandler;
-    return MPI_SUCCESS;
+    return mpi_errhandler_get(comm, errhandler);
 }
 
 int impl_comm_call_errhandler(MPI_Comm handle, int errorcode)

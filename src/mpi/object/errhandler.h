@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "mpi.h"
+#include "mpi/runtime/runtime.h"
 
 typedef enum {
     XMPI_HANDLER_COMM,
@@ -34,6 +35,11 @@ static inline mpi_errhandler_t *mpi_errhandler_of(MPI_Errhandler handle)
 {
     return (uintptr_t)handle < 4096 ? NULL : (mpi_errhandler_t *)(void *)handle;
 }
+
+/* The handler of a communicator, or of the window that it belongs to; `kind` says what such a
+ * handler is made for. Both raise on `comm`. */
+int mpi_errhandler_set(mpi_comm_t *comm, mpi_handler_kind_t kind, MPI_Errhandler errhandler);
+int mpi_errhandler_get(mpi_comm_t *comm, MPI_Errhandler *errhandler);
 
 /* References; NULL is fine. The last release frees. */
 void mpi_errhandler_hold(mpi_errhandler_t *handler);

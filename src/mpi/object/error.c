@@ -65,9 +65,13 @@ static void say_fatal(const mpi_rank_t *self, int code, const char *message)
 static void call_comm_handler(const mpi_errhandler_t *handler, mpi_comm_t *comm, int code)
 {
     MPI_Comm handle = mpi_comm_handle(comm);
+    MPI_Win window = comm->window;
 
     mpi_comm_hold(comm);
-    handler->comm_fn(&handle, &code);
+    if (handler->kind == XMPI_HANDLER_WIN)
+        handler->win_fn(&window, &code);
+    else
+        handler->comm_fn(&handle, &code);
     mpi_comm_release(comm);
 }
 

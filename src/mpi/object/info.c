@@ -48,6 +48,16 @@ const char *mpi_info_value(const mpi_info_t *info, const char *key)
     return pair ? pair->value : NULL;
 }
 
+size_t mpi_info_alignment(const mpi_info_t *info)
+{
+    const char *text = mpi_info_value(info, "mpi_minimum_memory_alignment");
+    long wanted = 0;
+
+    if (text && xy_parse_long(text, &wanted) && wanted > 64 && (wanted & (wanted - 1)) == 0)
+        return (size_t)wanted;
+    return 64;
+}
+
 xy_status_t mpi_info_put(mpi_info_t *info, const char *key, const char *value)
 {
     mpi_pair_t *pair = find(info, key);
