@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Locks of targets. The state of all locks of a window is under one guard, and a rank that gets its
+ * lock at once touches nothing else: neither the target nor any other rank takes part.
+ *
+ * One that does not get it waits in a queue; the rank whose unlock makes the lock free takes it for
+ * the first in the queue and sends it a message without data, on the window's own communicator. So
+ * the wait is that of a receive: the fiber parks, virtual time goes on, a deadlock is found.
+ *
+ * Locks are granted in the order of the calls: a shared lock does not overtake an exclusive one of
+ * the same target that waits, and exclusive ones and MPI_Win_lock_all, which meet at all targets,
+ * have tickets.
+ */
+#include "mpi/rma/calls.h"
+#include "mpi/rma/rma.h"
+#include "mpi/rma/sync.h"
+#include "mpi/virtual/virtual.h"
+
+/* In a queue, on the stack of the rank that waits: gone as soon as that has got its message. */
+struct rma_waiter {
+    rma_waiter_t *next; /* in the queue of the target or of lock_all; then among the granted */
+    rma_waiter_t *next_exclusive, **exclusive_link;
+    uint64_t ticket;
+    int rank, target;
+    bool is_exclusive;
+};
+
+enum { ALL = -1 }; /* as a target */
+
+static const uint64_t newest = UINT64_MAX;
+
+void rma_locks_init(rma_shared_t *shared)
+{
+    for (int r = 0; r < shared->size; r++) {
+        shared->targets[r].owner = -1;
+        shared->targets[r].end = &shared->targets[r].first;
+    }
+    shared->end_all = &shared->first_all;
+    shared->end_exclusive = &shared->exclusive;
+}
+
+/* ---- Under the guard ---- */
+
+static bool may_lock(const rma_shared_t *shared, int target, bool is_exclusive, uint64_t ticket)
+{
+    const rma_target_t *t = &shared->targets[target];
+
+    if (!is_exclusive)
+        return t->owner < 0;
+    return t->owner < 0 && t->sharers == 0 && shared->all == 0 &&
+           (shared->first_all == NULL || ticket < shared->first_all->ticket);
+}
+
+static bool may_lock_all(const rma_shared_t *shared, uint64_t ticket)
+{
+    return shared->exclusives == 0 &&
+           (shared->exclusive == NULL || ticket < shared->exclusive->ticket);
+}
+
+static void take(rma_shared_t *shared, int target, bool is_exclusive, int rank)
+{
+    rma_target_t *t = &shared->targets[target];
+
+    if (is_exclusive) {
+        t->owner = rank;
+        shared->exclusives++;
+    } else {
+        t->sharers++;
+    }
+}
+
+static void push_exclusive(rma_shared_t *shared, rma_waiter_t *w)
+{
+    w->next_exclusive = NULL;
+    w->exclusive_link = shared->end_exclusive;
+    *shared->end_exclusive = w;
+    shared->end_exclusive = &w->next_exclusive;
+}
+
+static void pull_exclusive(rma_shared_t *shared, rma_waiter_t *w)
+{
+    *w->exclusive_link = w->next_exclusive;
+    if (w->next_exclusive != NULL)
+        w->next_exclusive->exclusive_link = w->exclusive_link;
+    else
+        shared->end_exclusive = w->exclusive_link;
+}
+
+static void push(rma_shared_t *shared, rma_waiter_t *w)
+{
+    rma_waiter_t ***end = w->target == ALL ? &shared->end_all : &shared->targets[w->target].end;
+
+    w->ticket = shared->tickets++;
+    w->next = NULL;
+    **end = w;
+    *end = &w->next;
+    if (w->is_exclusive)
+        push_exclusive(shared, w);
+}
+
+/* The first of a queue has got what it waits for. */
+static void grant(rma_waiter_t **first, rma_waiter_t ***end, rma_waiter_t ***granted)
+{
+    rma_waiter_t *w = *first;
+
+    *first = w->next;
+    if (w->next == NULL)
+        *end = first;
+    w->next = NULL;
+    **granted = w;
+    *granted = &w->next;
+}
+
+static void grant_target(rma_shared_t *shared, int target, rma_waiter_t ***granted)
+{
+    rma_target_t *t = &shared->targets[target];
+    rma_waiter_t *w;
+
+    while ((w = t->first) != NULL && may_lock(shared, target, w->is_exclusive, w->ticket)) {
+        take(shared, target, w->is_exclusive, w->rank);
+        if (w->is_exclusive)
+            pull_exclusive(shared, w);
+        grant(&t->first, &t->end, granted);
+    }
+}
+
+static void grant_all(rma_shared_t *shared, rma_waiter_t ***granted)
+{
+    while (shared->first_all != NULL && may_lock_all(shared, shared->first_all->ticket)) {
+        shared->all++;
+        grant(&shared->first_all, &shared->end_all, granted);
+    }
+}
+
+static void drop(rma_shared_t *shared, int target)
+{
+    rma_target_t *t = &shared->targets[target];
+
+    if (t->owner >= 0) {
+        t->owner = -1;
+        shared->exclusives--;
+    } else {
+        t->sharers--;
+    }
+}
+
+/* The last member has left MPI_Win_lock_all: exclusive locks of any target may be free. A grant
+ * takes at most the waiter itself out of the list. */
+static void grant_exclusives(rma_shared_t *shared, rma_waiter_t ***granted)
+{
+    for (rma_waiter_t *w = shared->exclusive, *next; w != NULL; w = next) {
+        next = w->next_exclusive;
+        grant_target(shared, w->target, granted);
+    }
+}
+
+/* ---- Taking and giving back ---- */
+
+/* Before the message arrives the waiter may not be touched any more: its rank may go on. */
+static void tell(mpi_rank_t *self, mpi_win_t *win, rma_waiter_t *granted)
+{
+    for (rma_waiter_t *w = granted, *next; w != NULL; w = next) {
+        int tag = w->target == ALL ? RMA_TAG_LOCK_ALL : RMA_TAG_LOCK + w->target;
+
+        next = w->next;
+        rma_send_note(self, win, w->rank, tag);
+    }
+}
+
+static void acquire(mpi_rank_t *self, mpi_win_t *win, int target, bool is_exclusive)
+{
+    rma_shared_t *shared = win->shared;
+    rma_waiter_t w = {.rank = win->rank, .target = target, .is_exclusive = is_exclusive};
+    bool is_free;
+
+    if (__builtin_expect(mpi_job->clock != NULL, 0))
+        mpi_virtual_sync(self); /* locks are taken in the order of the clock */
+    rma_guard_acquire(&shared->guard);
+    if (target == ALL)
+        is_free = shared->first_all == NULL && may_lock_all(shared, newest);
+    else
+        is_free =
+            shared->targets[target].first == NULL && may_lock(shared, target, is_exclusive, newest);
+    if (!is_free)
+        push(shared, &w);
+    else if (target == ALL)
+        shared->all++;
+    else
+        take(shared, target, is_exclusive, win->rank);
+    rma_guard_release(&shared->guard);
+    rma_note(win, target == ALL ? MPI_UNDEFINED : target);
+    if (!is_free)
+        rma_receive_note(self, win, MPI_ANY_SOURCE,
+                         target == ALL ? RMA_TAG_LOCK_ALL : RMA_TAG_LOCK + target);
+}
+
+/* In virtual time a lock is asked for and granted by messages without data, there and back; giving
+ * it back is a message that the rank does not wait for. MPI_Win_lock_all asks for nothing. */
+static void charge_lock(mpi_rank_t *self, const mpi_win_t *win, int target, bool is_answered)
+{
+    mpi_virtual_access_t access = {.is_answered = is_answered};
+    double end;
+
+    if (__builtin_expect(mpi_job->clock == NULL, 1))
+        return;
+    access.target = mpi_comm_world_rank(win->comm, target);
+    end = mpi_virtual_access(self, &access);
+    if (is_answered)
+        mpi_virtual_until(self, end);
+}
+
+static void give_back(mpi_rank_t *self, mpi_win_t *win, int target)
+{
+    rma_shared_t *shared = win->shared;
+    rma_waiter_t *granted = NULL, **end = &granted;
+
+    rma_guard_acquire(&shared->guard);
+    if (target != ALL) {
+        drop(shared, target);
+        grant_target(shared, target, &end);
+    } else if (--shared->all == 0) {
+        grant_exclusives(shared, &end);
+    }
+    grant_all(shared, &end);
+    rma_guard_release(&shared->guard);
+    tell(self, win, granted);
+}
+
+/* ---- The calls ---- */
+
+static int check_target(mpi_win_t *win, int rank)
+{
+    if ((unsigned)rank < (unsigned)win->size)
+        return MPI_SUCCESS;
+    return mpi_error(win->comm, MPI_ERR_RANK, "the target is rank %d; the window has ranks 0 to %d",
+                     rank, win->size - 1);
+}
+
+static int check_lock_assert(mpi_win_t *win, int assert)
+{
+    if ((assert & ~MPI_MODE_NOCHECK) == 0)
+        return MPI_SUCCESS;
+    return mpi_error(win->comm, MPI_ERR_ASSERT,
+                     "the assertion is %d; this call knows MPI_MODE_NOCHECK", assert);
+}
+
+static int check_locks(mpi_win_t *win)
+{
+    if (!win->has_no_locks)
+        return MPI_SUCCESS;
+    return mpi_error(win->comm, MPI_ERR_RMA_SYNC,
+                     "the hint no_locks of %s is true: it cannot be locked", win->comm->name);
+}
+
+static int check_lock(mpi_win_t *win, int lock_type, int rank, int assert)
+{
+    int error = check_locks(win);
+
+    if (error == MPI_SUCCESS && lock_type != MPI_LOCK_EXCLUSIVE && lock_type != MPI_LOCK_SHARED)
+        error = mpi_error(win->comm, MPI_ERR_LOCKTYPE,
+                          "the lock type is %d; it is neither MPI_LOCK_EXCLUSIVE nor "
+                          "MPI_LOCK_SHARED",
+                          lock_type);
+    if (error == MPI_SUCCESS)
+        error = check_lock_assert(win, assert);
+    if (error == MPI_SUCCESS && rank != MPI_PROC_NULL)
+        error = check_target(win, rank);
+    if (error != MPI_SUCCESS || win->access == RMA_ACCESS_NONE || win->access == RMA_ACCESS_FENCE)
+        return error;
+    if (win->access != RMA_ACCESS_LOCK)
+        return mpi_error(win->comm, MPI_ERR_RMA_SYNC, "%s is open", rma_access_name(win));
+    if (rank != MPI_PROC_NULL && rma_is_reached(win, rank))
+        return mpi_error(win->comm, MPI_ERR_RMA_SYNC, "rank %d is locked by this rank already",
+                         rank);
+    return MPI_SUCCESS;
+}
+
+/* MPI_MODE_NOCHECK says that no other lock is in the way: then this one is free at once. */
+int impl_win_lock(mpi_rank_t *self, int lock_type, int rank, int assert, MPI_Win handle)
+{
+    mpi_win_t *win = mpi_win_of(handle);
+    int error;
+
+    if (win == NULL)
+        return mpi_win_refuse(handle);
+    error = check_lock(win, lock_type, rank, assert);
+    if (error != MPI_SUCCESS || rank == MPI_PROC_NULL)
+        return error;
+    if (rma_reach(win, rank) != XY_OK)
+        return mpi_error_memory(win->comm, "a lock");
+    acquire(self, win, rank, lock_type == MPI_LOCK_EXCLUSIVE);
+    charge_lock(self, win, rank, true);
+    win->access = RMA_ACCESS_LOCK;
+    win->lock_count++;
+    return MPI_SUCCESS;
+}
+
+int impl_win_unlock(mpi_rank_t *self, int rank, MPI_Win handle)
+{
+    mpi_win_t *win = mpi_win_of(handle);
+    int error;
+
+    if (win == NULL)
+        return mpi_win_refuse(handle);
+    if (rank == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    error = check_target(win, rank);
+    if (error != MPI_SUCCESS)
+        return error;
+    if (win->access != RMA_ACCESS_LOCK || !rma_is_reached(win, rank))
+        return mpi_error(win->comm, MPI_ERR_RMA_SYNC,
+                         "rank %d is not locked by this rank; MPI_Win_lock comes first", rank);
+    rma_note(win, rank);
+    rma_settle(win);
+    charge_lock(self, win, rank, false);
+    rma_unreach(win, rank);
+    if (--win->lock_count == 0)
+        win->access = RMA_ACCESS_NONE;
+    give_back(self, win, rank);
+    return MPI_SUCCESS;
+}
+
+int impl_win_lock_all(mpi_rank_t *self, int assert, MPI_Win handle)
+{
+    mpi_win_t *win = mpi_win_of(handle);
+    int error;
+
+    if (win == NULL)
+        return mpi_win_refuse(handle);
+    error = check_locks(win);
+    if (error == MPI_SUCCESS)
+        error = check_lock_assert(win, assert);
+    if (error != MPI_SUCCESS)
+        return error;
+    if (win->access != RMA_ACCESS_NONE && win->access != RMA_ACCESS_FENCE)
+        return mpi_error(win->comm, MPI_ERR_RMA_SYNC, "%s is open", rma_access_name(win));
+    acquire(self, win, ALL, false);
+    win->access = RMA_ACCESS_LOCK_ALL;
+    return MPI_SUCCESS;
+}
+
+int impl_win_unlock_all(mpi_rank_t *self, MPI_Win handle)
+{
+    mpi_win_t *win = mpi_win_of(handle);
+
+    if (win == NULL)
+        return mpi_win_refuse(handle);
+    if (win->access != RMA_ACCESS_LOCK_ALL)
+        return mpi_error(win->comm, MPI_ERR_RMA_SYNC,
+                         "no epoch of MPI_Win_lock_all is open; MPI_Win_lock_all comes first");
+    rma_note(win, MPI_UNDEFINED);
+    rma_settle(win);
+    win->access = RMA_ACCESS_NONE;
+    give_back(self, win, ALL);
+    return MPI_SUCCESS;
+}
+
+/* ---- Flushing: operations are over when their call returns, so only their order is left ---- */
+
+/* Everything before is seen by all before anything after; an exchange of a word of the rank's own,
+ * which sanitizers understand, is as good as a fence. */
+static void order(void)
+{
+    _Atomic int word = 0;
+
+    atomic_exchange_explicit(&word, 1, memory_order_seq_cst);
+}
+
+static void complete(mpi_win_t *win)
+{
+    order();
+    rma_settle(win);
+}
+
+static int flush(int rank, MPI_Win handle)
+{
+    mpi_win_t *win = mpi_win_of(handle);
+    int error;
+
+    if (win == NULL)
+        return mpi_win_refuse(handle);
+    if (rank == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    error = rma_check_passive(win, rank);
+    if (error == MPI_SUCCESS)
+        complete(win);
+    return error;
+}
+
+static int flush_all(MPI_Win handle)
+{
+    mpi_win_t *win = mpi_win_of(handle);
+
+    if (win == NULL)
+        return mpi_win_refuse(handle);
+    if (win->access != RMA_ACCESS_LOCK && win->access != RMA_ACCESS_LOCK_ALL)
+        return mpi_error(win->comm, MPI_ERR_RMA_SYNC,
+                         "no rank is locked: this call needs an epoch of MPI_Win_lock or "
+                         "MPI_Win_lock_all");
+    complete(win);
+    return MPI_SUCCESS;
+}
+
+int impl_win_flush(int rank, MPI_Win win)
+{
+    return flush(rank, win);
+}
+
+int impl_win_flush_local(int rank, MPI_Win win)
+{
+    return flush(rank, win);
+}
+
+int impl_win_flush_all(MPI_Win win)
+{
+    return flush_all(win);
+}
+
+int impl_win_flush_local_all(MPI_Win win)
+{
+    return flush_all(win);
+}
+
+int impl_win_sync(MPI_Win handle)
+{
+    if (mpi_win_of(handle) == NULL)
+        return mpi_win_refuse(handle);
+    order();
+    return MPI_SUCCESS;
+}

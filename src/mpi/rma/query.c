@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a rank can ask of a window and keep with it: attributes, name, group, error handler. */
+#include <string.h>
+
+#include "mpi/rma/calls.h"
+#include "mpi/rma/rma.h"
+
+/* ---- Attributes ---- */
+
+/* The base is the value itself; of the others programs get the address. */
+static int predefined_get(mpi_win_t *win, int number, void *value_p, int *flag)
+{
+    const void *value = NULL;
+
+    if (value_p == NULL || flag == NULL)
+        return mpi_error_null(win->comm, value_p != NULL ? "flag" : "attribute_val");
+    switch (number) {
+    case MPI_WIN_BASE:
+        value = win->base;
+        break;
+    case MPI_WIN_SIZE:
+        value = &win->bytes;
+        break;
+    case MPI_WIN_DISP_UNIT:
+        value = &win->unit;
+        break;
+    case MPI_WIN_CREATE_FLAVOR:
+        value = &win->flavor;
+        break;
+    default:
+        value = &win->model;
+        break;
+    }
+    memcpy(value_p, &value, sizeof(value));
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+int impl_win_get_attr(MPI_Win handle, int win_keyval, void *attribute_val, int *flag)
+{
+    mpi_win_t *win = mpi_win_of(handle);
+
+    if (win == NULL)
+        return mpi_win_refuse(handle);
+    if (win_keyval >= MPI_WIN_BASE && win_keyval <= MPI_WIN_MODEL)
+        return predefined_get(win, win_keyval, attribute_val, flag);
+    return mpi_attribute_get(win->comm, XMPI_ATTR_WIN, win->attributes, win_keyval, attribute_val,
+                             flag);
+}
+
+int impl_win_set_attr(MPI_Win handle, int win_keyval, void *attribute_val)
+{
+    mpi_win_t *win = mpi_win_of(handle);
+
+    if (win == NULL)
+        return mpi_win_refuse(handle);
+    return mpi_attribute_set(win->comm, XMPI_ATTR_WIN, handle, &win->attributes, win_keyval,
+                             attribute_val);
+}
+
+int impl_win_delete_attr(MPI_Win handle, int win_keyval)
+{
+    mpi_win_t *win = mpi_win_of(handle);
+
+    if (win == NULL)
+        return mpi_win_refuse(handle);
+    return mpi_attribute_remove(win->comm, XMPI_ATTR_WIN, handle, win->attributes, win_keyval);
+}
+
+/* ---- Name, group ---- */
+
+int impl_win_set_name(MPI_Win handle, const char *win_name)
+{
+    mpi_win_t *win = mpi_win_of(handle);
+    size_t length;
+
+    if (win == NULL)
+        return mpi_win_refuse(handle);
+    if (win_name == NULL)
+        return mpi_error_null(win->comm, "win_name");
+    length = strnlen(win_name, sizeof(win->name) - 1); /* longer names are cut */
+    memcpy(win->name, win_name, length);
+    win->name[length] = '\0';
+    strcpy(win->comm->name, length > 0 ? win->name : "a window"); /* for reports */
+    return MPI_SUCCESS;
+}
+
+int impl_win_get_name(MPI_Win handle, char *win_name, int *resultlen)
+{
+    const mpi_win_t *win = mpi_win_of(handle);
+    const char *name = win != NULL ? win->name : "MPI_WIN_NULL";
+
+    if (win == NULL && handle != MPI_WIN_NULL)
+        return mpi_win_refuse(handle);
+    if (win_name == NULL || resultlen == NULL)
+        return mpi_error_null(win != NULL ? win->comm : NULL,
+                              win_name != NULL ? "resultlen" : "win_name");
+    strcpy(win_name, name);
+    *resultlen = (int)strlen(name);
+    return MPI_SUCCESS;
+}
+
+int impl_win_get_group(MPI_Win handle, MPI_Group *group)
+{
+    mpi_win_t *win = mpi_win_of(handle);
+
+    if (win == NULL)
+        return mpi_win_refuse(handle);
+    if (group == NULL)
+        return mpi_error_null(win->comm, "group");
+    mpi_group_hold(win->comm->group, 1);
+    *group = (MPI_Group)(void *)win->comm->group;
+    return MPI_SUCCESS;
+}
+
+/* ---- Error handlers ---- */
+
+int impl_win_set_errhandler(MPI_Win handle, MPI_Errhandler errhandler)
+{
+    mpi_win_t *win = mpi_win_of(handle);
+
+    if (win == NULL)
+        return mpi_win_refuse(handle);
+    return mpi_errhandler_set(win->comm, XMPI_HANDLER_WIN, errhandler);
+}
+
+int impl_win_get_errhandler(MPI_Win handle, MPI_Errhandler *errhandler)
+{
+    mpi_win_t *win = mpi_win_of(handle);
+
+    if (win == NULL)
+        return mpi_win_refuse(handle);
+    return mpi_errhandler_get(win->comm, errhandler);
+}
+
+int impl_win_call_errhandler(MPI_Win handle, int errorcode)
+{
+    mpi_win_t *win = mpi_win_of(handle);
+
+    if (win == NULL)
+        return mpi_win_refuse(handle);
+    mpi_error_raise(win->comm, errorcode, "the program raised this error");
+    return MPI_SUCCESS;
+}
+
+/* ---- Memory of others ---- */
+
+/* MPI_PROC_NULL means the lowest rank that has memory. NULL: it is not there to be asked for. */
+static const rma_place_t *find_place(const mpi_win_t *win, int rank)
+{
+    static const rma_place_t none = {NULL, 0, 1};
+
+    if (rank != MPI_PROC_NULL)
+        return (unsigned)rank < (unsigned)win->size ? &win->shared->places[rank] : NULL;
+    for (int r = 0; r < win->size; r++)
+        if (win->shared->places[r].size > 0)
+            return &win->shared->places[r];
+    return &none;
+}
+
+int impl_win_shared_query_c(MPI_Win handle, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
+                            void *baseptr)
+{
+    mpi_win_t *win = mpi_win_of(handle);
+    const rma_place_t *place;
+
+    if (win == NULL)
+        return mpi_win_refuse(handle);
+    if (size == NULL || disp_unit == NULL || baseptr == NULL)
+        return mpi_error_null(win->comm, size == NULL        ? "size"
+                                         : disp_unit == NULL ? "disp_unit"
+                                                             : "baseptr");
+    if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        return mpi_error(win->comm, MPI_ERR_RMA_FLAVOR,
+                         "%s is dynamic: the ranks know the addresses that they attach",
+                         win->comm->name);
+    place = find_place(win, rank);
+    if (place == NULL)
+        return mpi_error(win->comm, MPI_ERR_RANK, "the rank is %d; the window has ranks 0 to %d",
+                         rank, win->size - 1);
+    *size = place->size;
+    *disp_unit = place->unit;
+    memcpy(baseptr, &place->base, sizeof(place->base));
+    return MPI_SUCCESS;
+}
+
+int impl_win_shared_query(MPI_Win handle, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
+{
+    MPI_Aint wide;
+    int error =
+        impl_win_shared_query_c(handle, rank, size, disp_unit != NULL ? &wide : NULL, baseptr);
+
+    if (error == MPI_SUCCESS)
+        *disp_unit = (int)wide;
+    return error;
+}

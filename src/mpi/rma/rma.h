@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One-sided communication. All ranks live in this process, so the memory of a window is memory that
+ * every member can load from and store to: an operation is done by its origin at once, and a target
+ * never has to help.
+ *
+ * A window is one rma_shared_t for all members (where the memory of each is, its locks) and one
+ * mpi_win_t per member, which belongs to its rank: handle, attributes, and the epochs that this
+ * rank has opened. An operation does this:
+ *
+ *   mpi_win_t *win = mpi_win_of(handle);
+ *
+ *   if (win == NULL)
+ *       return mpi_win_refuse(handle);
+ *   error = rma_check_access(win, target);                     (is there an epoch?)
+ *   if (error == MPI_SUCCESS)
+ *       error = rma_find(win, target, disp, count, type, &address);     (where, and is it inside?)
+ *   if (error == MPI_SUCCESS)
+ *       mpi_type_copy(address, count, type, ...);
+ *
+ * ---- Order of memory ----
+ *
+ * Operations are plain copies, or atomics, of the origin's thread. What makes them visible is the
+ * synchronisation that follows; each has a release that another rank's call acquires:
+ *
+ *   fence               the barrier of the window's communicator (coll.h: packets, release/acquire)
+ *   post -> start       a message without data: the packet's `turn`, release/acquire
+ *   complete -> wait    likewise
+ *   unlock -> lock      rma_shared_t.guard, released by the unlock and acquired by the next lock;
+ *                       a rank that had to wait acquires with the message that grants the lock
+ *   flush -> ...        a sequentially consistent fence; the program then tells the target, by a
+ *                       message or by an atomic operation, which the target acquires
+ *   accumulate          rma_target_t.accumulate, or the atomic instruction that did it
+ *
+ * ---- Who may touch what ----
+ *
+ * mpi_win_t: its rank. rma_place_t: written before any member has the window, constant after that.
+ * The regions of dynamic windows: under rma_target_t.regions_guard. Locks: under
+ * rma_shared_t.guard. A guard is held for some instructions or one accumulate, never while a fiber
+ * parks.
+ */
+#ifndef XY_MPI_RMA_RMA_H
+#define XY_MPI_RMA_RMA_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mpi/comm/comm.h"
+#include "mpi/object/object.h"
+#include "mpi/p2p/p2p.h"
+
+/* ---- Guards ---- */
+
+/* A lock for a few instructions. The holder does not park. */
+typedef struct {
+    _Atomic int is_held;
+} rma_guard_t;
+
+static inline void rma_guard_acquire(rma_guard_t *guard)
+{
+    unsigned looks = 0;
+
+    while (atomic_exchange_explicit(&guard->is_held, 1, memory_order_acquire) != 0)
+        while (atomic_load_explicit(&guard->is_held, memory_order_relaxed) != 0)
+            xy_back_off(&looks);
+}
+
+/* Release: acquired by the next rma_guard_acquire. */
+static inline void rma_guard_release(rma_guard_t *guard)
+{
+    atomic_store_explicit(&guard->is_held, 0, memory_order_release);
+}
+
+/* ---- What all members share ---- */
+
+/* The memory of one member; not of dynamic windows. */
+typedef struct {
+    char *base;
+    MPI_Aint size, unit; /* bytes; of the displacements of others */
+} rma_place_t;
+
+/* Memory attached to a dynamic window. */
+typedef struct {
+    char *base;
+    MPI_Aint size;
+} rma_region_t;
+
+typedef struct rma_waiter rma_waiter_t; /* for a lock: locks.c */
+
+/* What changes for one target. */
+typedef struct {
+    _Alignas(64) rma_guard_t accumulate; /* around an accumulate that is no atomic instruction */
+    _Alignas(64) rma_guard_t regions_guard;
+    xy_vec_t regions; /* of rma_region_t, by address */
+    /* Under rma_shared_t.guard: */
+    int sharers;                /* shared locks, without those of MPI_Win_lock_all */
+    int owner;                  /* who has the exclusive lock; -1: none */
+    rma_waiter_t *first, **end; /* in the order of their calls */
+} rma_target_t;
+
+typedef struct {
+    int size;
+    int flavor;            /* MPI_WIN_FLAVOR_... */
+    rma_place_t *places;   /* [size] */
+    rma_target_t *targets; /* [size] */
+    void *memory;          /* of MPI_Win_allocate_shared: one block for all; or NULL */
+    _Atomic int references;
+    _Alignas(XMPI_LINES) rma_guard_t guard; /* of the locks of all targets, and of: */
+    int all;                                /* members inside MPI_Win_lock_all */
+    int exclusives;                         /* targets that are locked exclusively */
+    uint64_t tickets;                       /* waiters so far */
+    rma_waiter_t *first_all, **end_all;     /* that wait in MPI_Win_lock_all */
+    rma_waiter_t *exclusive;                /* that wait for exclusive locks, oldest first */
+    rma_waiter_t **end_exclusive;
+} rma_shared_t;
+
+/* ---- A member's window ---- */
+
+/* Which epoch the member has opened as an origin. */
+typedef enum {
+    RMA_ACCESS_NONE,
+    RMA_ACCESS_FENCE,      /* MPI_Win_fence was called, and nothing was done since: other epochs */
+    RMA_ACCESS_FENCE_USED, /* may begin; operations were done, so that a fence must follow */
+    RMA_ACCESS_START,      /* MPI_Win_start: the targets in `reached` */
+    RMA_ACCESS_LOCK,       /* MPI_Win_lock: likewise */
+    RMA_ACCESS_LOCK_ALL,
+} rma_access_t;
+
+typedef struct mpi_win {
+    rma_shared_t *shared;
+    rma_access_t access;
+    int rank, size;
+    uint64_t *reached; /* bit t: target t is locked or started; NULL: never needed so far */
+    mpi_comm_t *comm;  /* the window's own: barriers, messages that the program never sees, and the
+                        * error handler; its name is the window's */
+    mpi_rank_t *owner;
+    double over; /* virtual time: when all operations so far are over */
+    /* From here on: not in operations. */
+    int lock_count;           /* RMA_ACCESS_LOCK: targets in `reached` */
+    mpi_group_t *started;     /* of MPI_Win_start, or NULL; */
+    int *goals;               /* [started->size]: the ranks in the window */
+    mpi_group_t *posted;      /* of MPI_Win_post, or NULL */
+    MPI_Request *completions; /* [posted->size]: MPI_Win_complete of each, */
+    int *origins;             /* and its rank in the window; one piece of memory */
+    bool has_no_locks;        /* hint */
+    void *memory;             /* of MPI_Win_allocate, freed at the end; or NULL */
+    void *base;               /* as the attributes say */
+    MPI_Aint bytes;
+    int unit, flavor, model;
+    mpi_attributes_t *attributes;
+    mpi_info_t *info; /* the hints that are known, with their values */
+    char name[MPI_MAX_OBJECT_NAME];
+} mpi_win_t;
+
+/* NULL for MPI_WIN_NULL and what is no handle. */
+static inline mpi_win_t *mpi_win_of(MPI_Win handle)
+{
+    return (uintptr_t)handle < 4096 ? NULL : (mpi_win_t *)(void *)handle;
+}
+
+static inline MPI_Win mpi_win_handle(const mpi_win_t *win)
+{
+    return (MPI_Win)(void *)(uintptr_t)win;
+}
+
+/* ---- Errors ---- */
+
+/* An error of a window is raised on its communicator, `win->comm`, with mpi_error and its kin: that
+ * has the window's error handler, which gets the window.
+ *
+ * Raise MPI_ERR_WIN for a handle that mpi_win_of refused. */
+int mpi_win_refuse(MPI_Win handle);
+
+/* ---- For operations ---- */
+
+static inline bool rma_is_reached(const mpi_win_t *win, int target)
+{
+    return win->reached != NULL && (win->reached[target / 64] >> (target % 64) & 1) != 0;
+}
+
+/* Raise what is wrong: no epoch, another epoch, a target outside of it or of the window. */
+int rma_refuse_access(mpi_win_t *win, int target);
+
+/* May the rank start an operation on `target` (not MPI_PROC_NULL: such an operation does nothing)?
+ * MPI_SUCCESS or what was raised. */
+static inline int rma_check_access(mpi_win_t *win, int target)
+{
+    if (__builtin_expect((unsigned)target >= (unsigned)win->size, 0))
+        return rma_refuse_access(win, target);
+    switch (win->access) {
+    case RMA_ACCESS_FENCE:
+        win->access = RMA_ACCESS_FENCE_USED;
+        return MPI_SUCCESS;
+    case RMA_ACCESS_FENCE_USED:
+    case RMA_ACCESS_LOCK_ALL:
+        return MPI_SUCCESS;
+    case RMA_ACCESS_START:
+    case RMA_ACCESS_LOCK:
+        if (rma_is_reached(win, target))
+            return MPI_SUCCESS;
+        break;
+    case RMA_ACCESS_NONE:
+        break;
+    }
+    return rma_refuse_access(win, target);
+}
+
+/* The same for operations with a request (MPI_Rput ...): inside MPI_Win_lock or lock_all only. */
+int rma_check_passive(mpi_win_t *win, int target);
+
+/* Where `count` elements of `type` lie at displacement `disp` of `target`: the address that the
+ * type is relative to. MPI_ERR_RMA_RANGE is raised when a byte of them is outside of the target's
+ * memory, or, in a dynamic window, not attached. Without data: any displacement will do, and
+ * *address_p is not to be used. */
+int rma_find(mpi_win_t *win, int target, MPI_Aint disp, int64_t count, const mpi_type_t *type,
+             char **address_p);
+
+/* Around the read and write of an accumulate that is not one atomic instruction. All accumulates to
+ * a target must either take it or be atomic with all others that do not. */
+static inline rma_guard_t *rma_accumulate_guard(const mpi_win_t *win, int target)
+{
+    return &win->shared->targets[target].accumulate;
+}
+
+/* In virtual time: an operation on `target` is over at `end`; what completes it waits until then.
+ */
+static inline void rma_charge(mpi_win_t *win, int target, double end)
+{
+    (void)target;
+    if (end > win->over)
+        win->over = end;
+}
+
+/* The call is about this target; for reports. */
+static inline void rma_note(mpi_win_t *win, int target)
+{
+    mpi_self->call.comm = win->comm;
+    mpi_self->call.peer = target;
+}
+
+/* ---- Between the files of the windows ---- */
+
+/* What the open epoch of the origin is called: "an access epoch of MPI_Win_start". */
+const char *rma_access_name(const mpi_win_t *win);
+/* Note that `target` is reached; XY_ENOMEM is silent. And that it is no more. */
+xy_status_t rma_reach(mpi_win_t *win, int target);
+void rma_unreach(mpi_win_t *win, int target);
+/* The hints in `info` that are known, as far as their values make sense; the others keep theirs.
+ * XY_ENOMEM is silent. */
+xy_status_t rma_info_apply(mpi_win_t *win, const mpi_info_t *info);
+void rma_locks_init(rma_shared_t *shared);
+/* In virtual time: wait until the operations of the rank are over. Nothing in real time. */
+void rma_settle(mpi_win_t *win);
+
+#endif

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Making windows and freeing them, which are collectives. One member makes what all share; each
+ * then makes its own object, with a communicator of the window's own.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/rma/calls.h"
+#include "mpi/rma/rma.h"
+
+enum { LINE = 64 };
+
+/* What a member asks for. */
+typedef struct {
+    mpi_comm_t *comm; /* first: for mpi_comm_duplicate_leader */
+    int flavor;
+    rma_place_t place; /* shared memory: without a base */
+    size_t alignment;  /* of its part of shared memory; 0: it follows the one before */
+    bool has_failed;   /* there was no memory for it */
+} wish_t;
+
+typedef struct {
+    mpi_plan_t plan;      /* first, likewise */
+    rma_shared_t *shared; /* NULL: memory ran out */
+} answer_t;
+
+/* ---- What all members share ---- */
+
+static void *lines_alloc(size_t bytes)
+{
+    size_t whole = (bytes + XMPI_LINES - 1) & ~(size_t)(XMPI_LINES - 1);
+    void *memory = aligned_alloc(XMPI_LINES, whole);
+
+    if (memory != NULL)
+        memset(memory, 0, bytes);
+    return memory;
+}
+
+static void shared_destroy(rma_shared_t *shared)
+{
+    for (int r = 0; shared->targets != NULL && r < shared->size; r++)
+        xy_vec_cleanup(&shared->targets[r].regions);
+    free(shared->targets);
+    free(shared->memory);
+    xy_free(shared->places);
+    free(shared);
+}
+
+static size_t aligned(size_t offset, size_t alignment)
+{
+    return alignment == 0 ? offset : (offset + alignment - 1) & ~(alignment - 1);
+}
+
+/* Where the part of each member begins in one block: after the one before, or on cache lines of its
+ * own. Returns the size of the block, 0 where that is no number. */
+static size_t place_parts(rma_shared_t *shared, void *const *inputs, char *block)
+{
+    size_t bytes = 0;
+
+    for (int r = 0; r < shared->size; r++) {
+        const wish_t *wish = inputs[r];
+
+        if (__builtin_add_overflow(bytes, wish->alignment, &bytes))
+            return 0;
+        bytes = aligned(bytes - wish->alignment, wish->alignment);
+        if (block != NULL)
+            shared->places[r].base = block + bytes;
+        if (__builtin_add_overflow(bytes, (size_t)wish->place.size, &bytes))
+            return 0;
+    }
+    return bytes > 0 ? bytes : 1;
+}
+
+/* Pages come from the kernel when they are touched, on the core of the rank that does. */
+static bool place_shared_memory(rma_shared_t *shared, void *const *inputs)
+{
+    size_t bytes = place_parts(shared, inputs, NULL), most = LINE;
+
+    for (int r = 0; r < shared->size; r++)
+        if (((const wish_t *)inputs[r])->alignment > most)
+            most = ((const wish_t *)inputs[r])->alignment;
+    if (bytes == 0 || posix_memalign(&shared->memory, most, bytes) != 0) {
+        shared->memory = NULL;
+        return false;
+    }
+    place_parts(shared, inputs, shared->memory);
+    return true;
+}
+
+static rma_shared_t *shared_new(void *const *inputs, int size)
+{
+    const wish_t *first = inputs[0];
+    rma_shared_t *shared = lines_alloc(sizeof(*shared));
+
+    if (shared == NULL)
+        return NULL;
+    shared->size = size;
+    shared->flavor = first->flavor;
+    atomic_init(&shared->references, size);
+    shared->places = xy_calloc((size_t)size, sizeof(*shared->places));
+    shared->targets = lines_alloc((size_t)size * sizeof(*shared->targets));
+    if (shared->places == NULL || shared->targets == NULL) {
+        shared_destroy(shared);
+        return NULL;
+    }
+    for (int r = 0; r < size; r++) {
+        shared->places[r] = ((const wish_t *)inputs[r])->place;
+        shared->targets[r].regions = XY_VEC_INIT(rma_region_t);
+    }
+    rma_locks_init(shared);
+    if (first->flavor == MPI_WIN_FLAVOR_SHARED && !place_shared_memory(shared, inputs)) {
+        shared_destroy(shared);
+        return NULL;
+    }
+    return shared;
+}
+
+static void shared_release(rma_shared_t *shared)
+{
+    /* acq_rel: what the others did with it happens before it is freed */
+    if (atomic_fetch_sub_explicit(&shared->references, 1, memory_order_acq_rel) == 1)
+        shared_destroy(shared);
+}
+
+static void create_leader(void *const *inputs, int size, void *const *outputs)
+{
+    bool has_failed = false;
+    rma_shared_t *shared;
+
+    mpi_comm_duplicate_leader(inputs, size, outputs);
+    for (int r = 0; r < size; r++)
+        has_failed |= ((const wish_t *)inputs[r])->has_failed;
+    has_failed |= ((const answer_t *)outputs[0])->plan.status != XY_OK;
+    shared = has_failed ? NULL : shared_new(inputs, size);
+    for (int r = 0; r < size; r++)
+        ((answer_t *)outputs[r])->shared = shared;
+}
+
+/* ---- A member's object ---- */
+
+static void win_destroy(mpi_win_t *win)
+{
+    if (win->shared != NULL)
+        shared_release(win->shared);
+    free(win->memory);
+    mpi_info_destroy(win->info);
+    mpi_attributes_drop(win->attributes);
+    xy_free(win->reached);
+    if (win->comm != NULL) {
+        win->comm->window = NULL;
+        mpi_comm_release(win->comm);
+    }
+    xy_free(win);
+}
+
+static void win_describe(mpi_win_t *win, const rma_place_t *place)
+{
+    win->base = win->shared->places[win->rank].base;
+    win->bytes = place->size;
+    win->unit = place->unit > INT_MAX ? INT_MAX : (int)place->unit;
+    win->flavor = win->shared->flavor;
+    win->model = MPI_WIN_UNIFIED;
+}
+
+/* The object and its communicator, which has the default handler of windows. Raises on `parent`. */
+static int win_new(mpi_comm_t *parent, const answer_t *answer, mpi_win_t **win_p)
+{
+    mpi_win_t *win = xy_calloc(1, sizeof(*win));
+    mpi_comm_t *comm = NULL;
+    int error = mpi_comm_from_plan(parent, &answer->plan, &comm);
+
+    if (error == MPI_SUCCESS && win == NULL) {
+        mpi_comm_release(comm);
+        error = mpi_error_memory(parent, "a window");
+    }
+    if (error != MPI_SUCCESS) {
+        if (answer->plan.status == XY_OK && answer->shared != NULL)
+            shared_release(answer->shared);
+        xy_free(win);
+        return error;
+    }
+    win->comm = comm;
+    mpi_errhandler_release(mpi_errhandler_of(win->comm->errhandler));
+    win->comm->errhandler = MPI_ERRORS_ARE_FATAL;
+    win->comm->context |= XMPI_CONTEXT_SHADOW;
+    win->comm->window = mpi_win_handle(win);
+    strcpy(win->comm->name, "a window");
+    win->shared = answer->shared;
+    win->owner = parent->owner;
+    win->rank = win->comm->rank;
+    win->size = win->comm->size;
+    *win_p = win;
+    return MPI_SUCCESS;
+}
+
+/* All members come here with their wishes. `memory` is the window's from now on. */
+static int create(mpi_comm_t *parent, wish_t *wish, void *memory, MPI_Info info, mpi_win_t **win_p)
+{
+    answer_t answer;
+    mpi_win_t *win;
+    int error;
+
+    wish->comm = parent;
+    error = mpi_coll_agree(parent, wish, &answer, create_leader);
+    if (error == MPI_SUCCESS)
+        error = win_new(parent, &answer, &win);
+    if (error != MPI_SUCCESS) {
+        free(memory);
+        return error;
+    }
+    win->memory = memory;
+    if (win->shared == NULL || rma_info_apply(win, mpi_info_of(info)) != XY_OK) {
+        win_destroy(win);
+        return mpi_error_memory(parent, "a window");
+    }
+    win_describe(win, &wish->place);
+    *win_p = win;
+    return MPI_SUCCESS;
+}
+
+/* ---- The calls ---- */
+
+/* What all of them ask of their arguments. */
+static int check_arguments(MPI_Comm handle, MPI_Aint size, MPI_Aint unit, MPI_Info info,
+                           const MPI_Win *win, mpi_comm_t **comm_p)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+
+    if (comm == NULL)
+        return mpi_comm_refuse(handle);
+    mpi_self->call.comm = comm;
+    mpi_self->call.peer = MPI_UNDEFINED;
+    if (win == NULL)
+        return mpi_error_null(comm, "win");
+    if (comm->remote != NULL)
+        return mpi_error(comm, MPI_ERR_COMM, "%s is an intercommunicator: a window needs one group",
+                         mpi_comm_name(comm));
+    if (size < 0)
+        return mpi_error(comm, MPI_ERR_SIZE, "the size of the window is %lld bytes",
+                         (long long)size);
+    if (unit <= 0)
+        return mpi_error(comm, MPI_ERR_DISP, "the displacement unit is %lld; it must be at least 1",
+                         (long long)unit);
+    if (info != MPI_INFO_NULL && mpi_info_of(info) == NULL)
+        return mpi_error(comm, MPI_ERR_INFO, "the info argument is not an info object");
+    *comm_p = comm;
+    return MPI_SUCCESS;
+}
+
+int impl_win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm handle,
+                      MPI_Win *handle_p)
+{
+    wish_t wish = {.flavor = MPI_WIN_FLAVOR_CREATE, .place = {base, size, disp_unit}};
+    mpi_comm_t *comm;
+    mpi_win_t *win;
+    int error = check_arguments(handle, size, disp_unit, info, handle_p, &comm);
+
+    if (error == MPI_SUCCESS && base == NULL && size > 0)
+        error = mpi_error(comm, MPI_ERR_ARG,
+                          "the argument base is NULL, and the size is %lld bytes", (long long)size);
+    if (error == MPI_SUCCESS)
+        error = create(comm, &wish, NULL, info, &win);
+    if (error == MPI_SUCCESS)
+        *handle_p = mpi_win_handle(win);
+    return error;
+}
+
+int impl_win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm handle,
+                        void *baseptr, MPI_Win *handle_p)
+{
+    wish_t wish = {.flavor = MPI_WIN_FLAVOR_ALLOCATE, .place = {NULL, size, disp_unit}};
+    mpi_comm_t *comm;
+    mpi_win_t *win;
+    void *memory = NULL;
+    int error = check_arguments(handle, size, disp_unit, info, handle_p, &comm);
+
+    if (error == MPI_SUCCESS && baseptr == NULL)
+        error = mpi_error_null(comm, "baseptr");
+    if (error != MPI_SUCCESS)
+        return error;
+    wish.has_failed = size > 0 && posix_memalign(&memory, mpi_info_alignment(mpi_info_of(info)),
+                                                 (size_t)size) != 0;
+    if (wish.has_failed)
+        memory = NULL;
+    wish.place.base = memory;
+    error = create(comm, &wish, memory, info, &win);
+    if (error == MPI_SUCCESS) {
+        memcpy(baseptr, &win->base, sizeof(win->base));
+        *handle_p = mpi_win_handle(win);
+    }
+    return error;
+}
+
+static bool is_true(const mpi_info_t *info, const char *key)
+{
+    const char *value = mpi_info_value(info, key);
+
+    return value != NULL && strcmp(value, "true") == 0;
+}
+
+int impl_win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm handle,
+                               void *baseptr, MPI_Win *handle_p)
+{
+    wish_t wish = {.flavor = MPI_WIN_FLAVOR_SHARED, .place = {NULL, size, disp_unit}};
+    mpi_comm_t *comm;
+    mpi_win_t *win;
+    int error = check_arguments(handle, size, disp_unit, info, handle_p, &comm);
+
+    if (error == MPI_SUCCESS && baseptr == NULL)
+        error = mpi_error_null(comm, "baseptr");
+    if (error != MPI_SUCCESS)
+        return error;
+    if (is_true(mpi_info_of(info), "alloc_shared_noncontig") || comm->rank == 0)
+        wish.alignment = mpi_info_alignment(mpi_info_of(info));
+    error = create(comm, &wish, NULL, info, &win);
+    if (error == MPI_SUCCESS) {
+        memcpy(baseptr, &win->base, sizeof(win->base));
+        *handle_p = mpi_win_handle(win);
+    }
+    return error;
+}
+
+int impl_win_create_dynamic(MPI_Info info, MPI_Comm handle, MPI_Win *handle_p)
+{
+    wish_t wish = {.flavor = MPI_WIN_FLAVOR_DYNAMIC, .place = {NULL, 0, 1}};
+    mpi_comm_t *comm;
+    mpi_win_t *win;
+    int error = check_arguments(handle, 0, 1, info, handle_p, &comm);
+
+    if (error == MPI_SUCCESS)
+        error = create(comm, &wish, NULL, info, &win);
+    if (error == MPI_SUCCESS)
+        *handle_p = mpi_win_handle(win);
+    return error;
+}
+
+static void nothing(void *const *inputs, int size, void *const *outputs)
+{
+    (void)inputs;
+    (void)size;
+    (void)outputs;
+}
+
+static int refuse_open_epoch(mpi_win_t *win)
+{
+    if (win->access != RMA_ACCESS_NONE && win->access != RMA_ACCESS_FENCE)
+        return mpi_error(win->comm, MPI_ERR_RMA_SYNC, "%s is open", rma_access_name(win));
+    if (win->posted != NULL)
+        return mpi_error(win->comm, MPI_ERR_RMA_SYNC,
+                         "an exposure epoch of MPI_Win_post is open; MPI_Win_wait ends it");
+    return MPI_SUCCESS;
+}
+
+/* When all members have come here, no operation of theirs is on its way. */
+int impl_win_free(MPI_Win *handle_p)
+{
+    mpi_win_t *win = handle_p != NULL ? mpi_win_of(*handle_p) : NULL;
+    int error;
+
+    if (handle_p == NULL)
+        return mpi_error_null(NULL, "win");
+    if (win == NULL)
+        return mpi_win_refuse(*handle_p);
+    mpi_self->call.comm = win->comm;
+    mpi_self->call.peer = MPI_UNDEFINED;
+    error = refuse_open_epoch(win);
+    if (error != MPI_SUCCESS)
+        return error;
+    error = mpi_attributes_delete(XMPI_ATTR_WIN, *handle_p, &win->attributes);
+    if (error != MPI_SUCCESS)
+        return mpi_error_raise(win->comm, error, "the delete function of an attribute failed");
+    mpi_coll_agree(win->comm, NULL, NULL, nothing);
+    win_destroy(win);
+    *handle_p = MPI_WIN_NULL;
+    return MPI_SUCCESS;
+}
