@@ -92,15 +92,21 @@ static bool read_index(const char **s, size_t *value_p)
     return true;
 }
 
-static bool read_range(const char **s, size_t *first_p, size_t *last_p)
+static bool read_range(const char **s, size_t *first_p, size_t *last_p, size_t *step_p)
 {
     if (!read_index(s, first_p))
         return false;
     *last_p = *first_p;
+    *step_p = 1;
     if (**s == '-') {
         ++*s;
         if (!read_index(s, last_p) || *last_p < *first_p)
             return false;
+        if (**s == ':') {
+            ++*s;
+            if (!read_index(s, step_p) || *step_p == 0)
+                return false;
+        }
     }
     return **s == ',' || **s == '\0' || **s == '\n';
 }
@@ -108,13 +114,14 @@ static bool read_range(const char **s, size_t *first_p, size_t *last_p)
 xy_status_t xy_bitset_parse(xy_bitset_t *set, const char *list, const char *what)
 {
     const char *s = list;
-    size_t first, last;
+    size_t first, last, step;
     xy_bitset_t fresh;
 
     if (xy_bitset_init(&fresh, set->bits) != XY_OK)
         return xy_fail_memory("reading a list of numbers");
     while (*s != '\0' && *s != '\n') {
-        if (!read_range(&s, &first, &last) || (*s == ',' && (s[1] == '\0' || s[1] == '\n'))) {
+        if (!read_range(&s, &first, &last, &step) ||
+            (*s == ',' && (s[1] == '\0' || s[1] == '\n'))) {
             xy_bitset_cleanup(&fresh);
             return xy_fail(XY_EPARSE, "%s: '%s' is not a list of numbers; write it like 0-3,8",
                            what, list);
@@ -124,7 +131,7 @@ xy_status_t xy_bitset_parse(xy_bitset_t *set, const char *list, const char *what
             return xy_fail(XY_EPARSE, "%s: %zu in '%s' is too large; there are %zu, counted from 0",
                            what, last, list, set->bits);
         }
-        for (size_t i = first; i <= last; i++)
+        for (size_t i = first; i <= last; i += step <= last - i ? step : last - i + 1)
             xy_bitset_set(&fresh, i);
         s += *s == ',';
     }
@@ -133,18 +140,32 @@ xy_status_t xy_bitset_parse(xy_bitset_t *set, const char *list, const char *what
     return XY_OK;
 }
 
+/* The last of the numbers that follow `first` at a distance of `step`, with none between them. */
+static size_t end_of_steps(const xy_bitset_t *set, size_t first, size_t step)
+{
+    size_t last = first;
+
+    while (xy_bitset_next(set, last + 1) == last + step && xy_bitset_has(set, last + step))
+        last += step;
+    return last;
+}
+
 char *xy_bitset_format(const xy_bitset_t *set)
 {
     xy_text_t text = XY_TEXT_INIT;
-    size_t first, last;
+    size_t first, last, step;
 
     xy_text_add(&text, "");
     for (first = xy_bitset_next(set, 0); first < set->bits; first = xy_bitset_next(set, last + 1)) {
-        for (last = first; xy_bitset_has(set, last + 1);)
-            last++;
+        step = xy_bitset_next(set, first + 1) - first;
+        last = end_of_steps(set, first, step);
+        if (step > 1 && last < first + 3 * step) /* 1,3,5 is shorter than 1-5:2 */
+            last = first;
         xy_text_addf(&text, "%s%zu", text.length > 0 ? "," : "", first);
         if (last > first)
             xy_text_addf(&text, "-%zu", last);
+        if (last > first && step > 1)
+            xy_text_addf(&text, ":%zu", step);
     }
     if (text.failed)
         xy_text_cleanup(&text);

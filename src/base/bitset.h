@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Bit set of a fixed number of bits, and the list syntax of Linux: "0-3,8,10-12".
+ * Bit set of a fixed number of bits, and the list syntax of Linux, "0-3,8,10-12", with steps:
+ * "0-8:2" is 0,2,4,6,8.
  */
 #ifndef XY_BASE_BITSET_H
 #define XY_BASE_BITSET_H
@@ -27,7 +28,7 @@ size_t xy_bitset_next(const xy_bitset_t *set,
 
 /* Parse a list into an initialised set. EPARSE: said with `what` in front (the option or file). */
 xy_status_t xy_bitset_parse(xy_bitset_t *set, const char *list, const char *what);
-/* "0-3,8" in fresh memory the caller frees; NULL: memory ran out. */
+/* "0-3,8" or "0-4094:2" in fresh memory the caller frees; NULL: memory ran out. */
 char *xy_bitset_format(const xy_bitset_t *set);
 
 #endif
