@@ -489,6 +489,7 @@ int mpi_launch_main(int argc, char **argv)
     mpi_streams_reserve();
     xy_error_program_set("mpiexec");
     mpi_dl_setup();
+    mpi_threads_setup();
     mpi_sanitizer_setup();
     st = mpi_restart_note(argc, argv);
     if (st == XY_OK)

@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Executables rarely export their functions, so the dynamic linker knows little. The line is in the
- * program's debugging information, which addr2line of the compiler's own tools reads: reports are
- * rare and end the job, so a process for each place costs nothing that matters.
+ * program's debugging information (line.h). Reading it takes more stack than a rank may have left,
+ * and what reads it must not be taken for the rank's own code: it runs on a thread of its own.
  */
 #include "mpi/runtime/caller.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-enum { TEXT_SIZE = 160, REMEMBERED = 32 };
+#include "mpi/runtime/line.h"
+
+enum { TEXT_SIZE = 2 * XMPI_LINE_TEXT + 64, REMEMBERED = 32 };
 
 /* The places described last. */
 static struct {
@@ -28,6 +25,15 @@ static struct {
 static int remembered_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+static int (*create_thread)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
+                            void *) = pthread_create;
+
+void mpi_caller_set_threads(int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
+                                          void *))
+{
+    create_thread = create;
+}
+
 static uint64_t hash_of(const char *text)
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -37,87 +43,112 @@ static uint64_t hash_of(const char *text)
     return hash;
 }
 
-/* The first line that a command prints; false: it could not run or failed. */
-static bool first_line(char *const argv[], char *line, size_t size)
-{
-    posix_spawn_file_actions_t actions;
-    char *empty[] = {NULL};
-    int ends[2], status;
-    size_t length = 0;
-    ssize_t n;
-    pid_t pid;
-    bool started;
+/* An address in a file, and what is asked about it. */
+typedef struct {
+    const Dl_info *info;
+    size_t offset; /* from where the file begins in memory */
+    mpi_line_t line;
+    bool is_found;
+} question_t;
 
-    if (pipe(ends) != 0)
-        return false;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addclose(&actions, ends[0]);
-    started = posix_spawn(&pid, argv[0], &actions, NULL, argv, empty) == 0;
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    while (started && length < size - 1 &&
-           (n = read(ends[0], line + length, size - 1 - length)) > 0)
-        length += (size_t)n;
-    close(ends[0]);
-    line[length] = '\0';
-    line[strcspn(line, "\n")] = '\0';
-    return started && waitpid(pid, &status, 0) == pid && status == 0 && line[0] != '\0';
+static void *answer(void *arg)
+{
+    question_t *q = arg;
+
+    q->is_found = mpi_line_find(q->info->dli_fname, q->offset, &q->line);
+    return NULL;
 }
 
-/* "ring.c:25"; false: the program has no line numbers, or they cannot be read. */
-static bool find_line(const char *program, size_t offset, char *line, size_t size)
+static void ask_aside(question_t *q)
 {
-    char number[32];
-    char command[] = "/usr/bin/addr2line", basename_only[] = "-s", of[] = "-e";
-    char *argv[] = {command, basename_only, of, (char *)(uintptr_t)program, number, NULL};
+    pthread_attr_t attributes;
+    pthread_t thread;
+    bool is_running;
 
-    snprintf(number, sizeof(number), "0x%zx", offset);
-    if (!first_line(argv, line, size))
-        return false;
-    line[strcspn(line, " ")] = '\0'; /* " (discriminator 2)" */
-    return line[0] != '?' && strchr(line, ':') != NULL && strstr(line, ":?") == NULL;
+    if (pthread_attr_init(&attributes) != 0)
+        return;
+    pthread_attr_setstacksize(&attributes, XMPI_CALLER_STACK);
+    is_running = create_thread(&thread, &attributes, answer, q) == 0;
+    pthread_attr_destroy(&attributes);
+    if (is_running)
+        pthread_join(thread, NULL);
 }
 
-/* As mpi_caller_describe, for an address that is known to belong to `info`. */
-static void describe(const char *address, const Dl_info *info, char *text, size_t size)
+static void describe_line(const question_t *q, const char *address, char *text, size_t size)
 {
-    size_t offset = (size_t)(address - (const char *)info->dli_fbase);
-    uint64_t program = hash_of(info->dli_fname);
-    char line[TEXT_SIZE - 4];
-
-    for (int i = 0; i < remembered_count; i++)
-        if (remembered[i].offset == offset && remembered[i].program == program) {
-            snprintf(text, size, "%s", remembered[i].text);
-            return;
-        }
-    if (info->dli_fname != NULL && find_line(info->dli_fname, offset, line, sizeof(line)))
-        snprintf(text, size, "at %s", line);
-    else if (info->dli_sname != NULL)
-        snprintf(text, size, "in %s+0x%zx", info->dli_sname,
-                 (size_t)(address - (const char *)info->dli_saddr));
+    if (q->line.file[0] != '\0')
+        snprintf(text, size, "at %s:%d", q->line.file, q->line.number);
+    else if (q->info->dli_sname != NULL)
+        snprintf(text, size, "in %s+0x%zx", q->info->dli_sname,
+                 (size_t)(address - (const char *)q->info->dli_saddr));
+    else if (q->line.function[0] != '\0')
+        snprintf(text, size, "in %s", q->line.function);
     else
-        snprintf(text, size, "at offset 0x%zx of the program", offset);
-    if (remembered_count < REMEMBERED) {
-        remembered[remembered_count].offset = offset;
-        remembered[remembered_count].program = program;
-        snprintf(remembered[remembered_count++].text, TEXT_SIZE, "%s", text);
-    }
+        snprintf(text, size, "at offset 0x%zx of the program", q->offset);
+}
+
+static bool recall(const question_t *q, uint64_t program, char *text, size_t size)
+{
+    for (int i = 0; i < remembered_count; i++)
+        if (remembered[i].offset == q->offset && remembered[i].program == program) {
+            snprintf(text, size, "%s", remembered[i].text);
+            return true;
+        }
+    return false;
+}
+
+static void remember(const question_t *q, uint64_t program, const char *text)
+{
+    if (remembered_count == REMEMBERED)
+        return;
+    remembered[remembered_count].offset = q->offset;
+    remembered[remembered_count].program = program;
+    snprintf(remembered[remembered_count++].text, TEXT_SIZE, "%s", text);
+}
+
+static bool locate(const char *address, Dl_info *info, question_t *q)
+{
+    memset(q, 0, sizeof(*q));
+    q->info = info;
+    if (dladdr(address, info) == 0 || info->dli_fbase == NULL)
+        return false;
+    q->offset = (size_t)(address - (const char *)info->dli_fbase);
+    return true;
 }
 
 void mpi_caller_describe(const void *site, char *text, size_t size)
 {
-    const char *address;
+    const char *address = (const char *)site - 1; /* in the call, not after it */
+    uint64_t program;
     Dl_info info;
+    question_t q;
 
     text[0] = '\0';
-    if (site == NULL)
+    if (site == NULL || !locate(address, &info, &q))
         return;
-    address = (const char *)site - 1; /* in the call, not after it */
-    if (dladdr(address, &info) == 0 || info.dli_fbase == NULL)
-        return;
+    program = hash_of(info.dli_fname);
     pthread_mutex_lock(&lock);
-    describe(address, &info, text, size);
+    if (!recall(&q, program, text, size)) {
+        if (info.dli_fname != NULL)
+            ask_aside(&q);
+        describe_line(&q, address, text, size);
+        remember(&q, program, text);
+    }
     pthread_mutex_unlock(&lock);
+}
+
+void mpi_caller_describe_frame(const void *address, char *text, size_t size)
+{
+    char place[TEXT_SIZE];
+    Dl_info info;
+    question_t q;
+
+    text[0] = '\0';
+    if (!locate(address, &info, &q))
+        return;
+    if (info.dli_fname != NULL)
+        answer(&q);
+    describe_line(&q, address, place, sizeof(place));
+    snprintf(text, size, "%s%s%s", q.line.file[0] != '\0' ? q.line.function : "",
+             q.line.file[0] != '\0' && q.line.function[0] != '\0' ? " " : "", place);
 }

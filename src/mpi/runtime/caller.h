@@ -3,11 +3,23 @@
 #ifndef XY_MPI_RUNTIME_CALLER_H
 #define XY_MPI_RUNTIME_CALLER_H
 
+#include <pthread.h>
 #include <stddef.h>
 
+enum { XMPI_CALLER_STACK = 1 << 20 }; /* bytes that reading lines may need */
+
 /* What is known of the return address `site`, as "at ring.c:25" (the program has line numbers and
- * addr2line is installed), "in solve+0x1c", or "at offset 0x11d4 of the program"; "" when nothing
- * is. Runs addr2line once for each place of a program; any thread. */
+ * libdw is installed), "in solve+0x1c", or "at offset 0x11d4 of the program"; "" when nothing is.
+ * Any thread; makes one. */
 void mpi_caller_describe(const void *site, char *text, size_t size);
+
+/* The same for an address of code, on this thread: for the process that a fault has left behind.
+ * With the function in front, "solve at ring.c:25". */
+void mpi_caller_describe_frame(const void *address, char *text, size_t size);
+
+/* How threads are made that belong to no rank; before there are ranks. The C library's functions
+ * unless this is called. */
+void mpi_caller_set_threads(int (*create)(pthread_t *thread, const pthread_attr_t *attributes,
+                                          void *(*function)(void *), void *argument));
 
 #endif

@@ -232,6 +232,10 @@ typedef ssize_t (*mpi_read_line_fn)(char **line, size_t *size, int delimiter, FI
 ssize_t mpi_own_malloc_line(mpi_read_line_fn read_line, char **line, size_t *size, int delimiter,
                             FILE *file);
 
+/* ---- Threads (thread.c) ---- */
+/* Threads that the library makes for itself belong to no rank. */
+void mpi_threads_setup(void);
+
 /* ---- dlopen and dlsym (dl.c) ---- */
 /* Messages can be read with dlerror from now on, where a rank has asked. */
 void mpi_dl_setup(void);

@@ -143,6 +143,12 @@ static void cancel(thread_t *thread)
     xy_free(thread);
 }
 
+void mpi_threads_setup(void)
+{
+    mpi_caller_set_threads((int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
+                                    void *))mpi_interpose_next("pthread_create"));
+}
+
 XY_INTERPOSE int pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
                                 void *(*function)(void *), void *argument)
 {

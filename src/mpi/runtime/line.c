@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/runtime/line.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The part of libdwfl's interface that is used here, which has been stable since its first release:
+ * declared because the library is found at run time. */
+typedef struct dwfl dwfl_t;
+typedef struct dwfl_module dwfl_module_t;
+typedef struct dwfl_line dwfl_line_t;
+
+typedef struct {
+    int (*find_elf)(dwfl_module_t *, void **, const char *, uint64_t, char **, void **);
+    int (*find_debuginfo)(dwfl_module_t *, void **, const char *, uint64_t, const char *,
+                          const char *, uint32_t, char **);
+    int (*section_address)(dwfl_module_t *, void **, const char *, uint64_t, const char *, uint32_t,
+                           const void *, uint64_t *);
+    char **debuginfo_path;
+} callbacks_t;
+
+static struct {
+    dwfl_t *(*begin)(const callbacks_t *callbacks);
+    void (*end)(dwfl_t *dwfl);
+    dwfl_module_t *(*report_elf)(dwfl_t *dwfl, const char *name, const char *path, int fd,
+                                 uint64_t base, bool add_vaddr);
+    int (*report_end)(dwfl_t *dwfl, void *removed, void *arg);
+    const char *(*module_info)(dwfl_module_t *module, void ***userdata, uint64_t *start,
+                               uint64_t *end, uint64_t *dwarf_bias, uint64_t *symbol_bias,
+                               const char **main_file, const char **debug_file);
+    dwfl_line_t *(*module_getsrc)(dwfl_module_t *module, uint64_t address);
+    const char *(*lineinfo)(dwfl_line_t *line, uint64_t *address, int *number, int *column,
+                            uint64_t *time, uint64_t *length);
+    const char *(*module_addrname)(dwfl_module_t *module, uint64_t address);
+    int (*standard_find_debuginfo)(dwfl_module_t *, void **, const char *, uint64_t, const char *,
+                                   const char *, uint32_t, char **);
+} dw;
+
+static const struct {
+    const char *name;
+    void *function;
+} symbols[] = {
+    {"dwfl_begin", &dw.begin},
+    {"dwfl_end", &dw.end},
+    {"dwfl_report_elf", &dw.report_elf},
+    {"dwfl_report_end", &dw.report_end},
+    {"dwfl_module_info", &dw.module_info},
+    {"dwfl_module_getsrc", &dw.module_getsrc},
+    {"dwfl_lineinfo", &dw.lineinfo},
+    {"dwfl_module_addrname", &dw.module_addrname},
+    {"dwfl_standard_find_debuginfo", &dw.standard_find_debuginfo},
+};
+
+enum { FILES = 8 };
+
+/* The files that were asked for last: reading their tables is most of the work. */
+static struct {
+    char *path;
+    dwfl_t *dwfl;
+    dwfl_module_t *module; /* NULL: it cannot be read */
+} files[FILES];
+static int next_file;
+static char *no_path; /* where split-off information lies: the usual places */
+static callbacks_t callbacks = {.debuginfo_path = &no_path};
+
+static bool load(void)
+{
+    static enum { UNTRIED, LOADED, MISSING } state;
+    void *library;
+
+    if (state != UNTRIED)
+        return state == LOADED;
+    state = MISSING;
+    library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL)
+        return false;
+    for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
+        void *address = dlsym(library, symbols[i].name);
+
+        if (address == NULL)
+            return false;
+        memcpy(symbols[i].function, &address, sizeof(address));
+    }
+    callbacks.find_debuginfo = dw.standard_find_debuginfo;
+    state = LOADED;
+    return true;
+}
+
+static void open_file(const char *path, int at)
+{
+    const uint64_t base = (uint64_t)1 << 32; /* any; an address of 0 would mean none to some */
+
+    if (files[at].dwfl != NULL)
+        dw.end(files[at].dwfl);
+    free(files[at].path);
+    files[at].module = NULL;
+    files[at].path = strdup(path);
+    files[at].dwfl = dw.begin(&callbacks);
+    if (files[at].dwfl == NULL)
+        return;
+    files[at].module = dw.report_elf(files[at].dwfl, path, path, -1, base, true);
+    dw.report_end(files[at].dwfl, NULL, NULL);
+}
+
+static dwfl_module_t *module_of(const char *path)
+{
+    int at;
+
+    for (int i = 0; i < FILES; i++)
+        if (files[i].path != NULL && strcmp(files[i].path, path) == 0)
+            return files[i].module;
+    at = next_file++ % FILES;
+    open_file(path, at);
+    return files[at].module;
+}
+
+static void copy_name(char *to, const char *from)
+{
+    snprintf(to, XMPI_LINE_TEXT, "%s", from != NULL ? from : "");
+}
+
+static bool find(const char *path, size_t offset, mpi_line_t *line)
+{
+    dwfl_module_t *module = module_of(path);
+    dwfl_line_t *found;
+    const char *file = NULL, *slash;
+    uint64_t start;
+
+    if (module == NULL ||
+        dw.module_info(module, NULL, &start, NULL, NULL, NULL, NULL, NULL) == NULL)
+        return false;
+    found = dw.module_getsrc(module, start + offset);
+    if (found != NULL)
+        file = dw.lineinfo(found, NULL, &line->number, NULL, NULL, NULL);
+    slash = file != NULL ? strrchr(file, '/') : NULL;
+    copy_name(line->file, slash != NULL ? slash + 1 : file);
+    if (line->number <= 0)
+        line->file[0] = '\0';
+    copy_name(line->function, dw.module_addrname(module, start + offset));
+    return line->file[0] != '\0' || line->function[0] != '\0';
+}
+
+bool mpi_line_find(const char *path, size_t offset, mpi_line_t *line)
+{
+    /* No message waits for a server. */
+    const char *urls = getenv("DEBUGINFOD_URLS");
+    char *kept = urls != NULL ? strdup(urls) : NULL;
+    bool is_found;
+
+    memset(line, 0, sizeof(*line));
+    if (kept != NULL)
+        unsetenv("DEBUGINFOD_URLS");
+    is_found = load() && find(path, offset, line);
+    if (kept != NULL)
+        setenv("DEBUGINFOD_URLS", kept, 1);
+    free(kept);
+    return is_found;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Lines of source, from the debugging information of a program or a library.
+ *
+ *   mpi_line_t line;
+ *   if (mpi_line_find("./ring", 0x11d4, &line))
+ *       printf("%s:%d in %s\n", line.file, line.number, line.function);
+ *
+ * The information is read by libdw of the elfutils, which is loaded when it is first needed: it
+ * knows every version of the format, and finds debugging information that was split off the file.
+ * Without the library there are no lines.
+ */
+#ifndef XY_MPI_RUNTIME_LINE_H
+#define XY_MPI_RUNTIME_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { XMPI_LINE_TEXT = 128 };
+
+typedef struct {
+    char file[XMPI_LINE_TEXT]; /* without directories; "": the line is not known */
+    int number;
+    char function[XMPI_LINE_TEXT]; /* as in the symbol table; "": not known */
+} mpi_line_t;
+
+/* The line of the byte at `offset` from the lowest address of `path` in memory. False: nothing is
+ * known. Calls must not overlap; needs much stack (XMPI_CALLER_STACK). */
+bool mpi_line_find(const char *path, size_t offset, mpi_line_t *line);
+
+#endif
