@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "mpi/check/check.h"
+#include "mpi/launch/libc/crash.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/runtime/runtime.h"
 
@@ -123,11 +124,13 @@ void mpi_finish_stuck(void)
 void mpi_finish_overflow(mpi_rank_t *rank)
 {
     const char *call = rank != NULL ? rank->call.name : NULL;
-    char size[32];
+    char size[32], stack[4096];
 
+    mpi_crash_describe_stack(NULL, stack, sizeof(stack));
     mpi_launch_say("rank %d: stack overflow in %s; its stack has %s, --stack-size or 'ulimit -s' "
                    "gives a larger one",
                    rank != NULL ? rank->world : -1, call != NULL ? call : "program code",
                    xy_format_size(stack_size, size));
+    mpi_crash_say_stack(stack);
     mpi_finish_now(128 + 11);
 }

@@ -16,12 +16,14 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "mpi/launch/libc/crash.h"
 #include "mpi/launch/libc/end_job.h"
 
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
 static const int ending[] = {SIGALRM, SIGVTALRM, SIGPROF,   SIGXCPU, SIGXFSZ,
                              SIGPIPE, SIGPOLL,   SIGSTKFLT, SIGPWR};
 
+enum { STACK_TEXT = 4096 };
 enum { FAULTS = sizeof(faults) / sizeof(faults[0]), ENDING = sizeof(ending) / sizeof(ending[0]) };
 
 static mpi_process_t *processes;
@@ -86,8 +88,8 @@ static bool wants_core(void)
     return getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur != 0;
 }
 
-/* "at ./a.out+0x11d9", for addr2line; "" when the place is not in the program. */
-static void describe_place(const void *address, char *text, size_t size)
+/* ", at ./a.out+0x11d9", for addr2line; "" when the place is not in the program. */
+static void describe_offset(const void *address, char *text, size_t size)
 {
     const mpi_program_t *program;
     const mpi_module_t *module;
@@ -97,6 +99,18 @@ static void describe_place(const void *address, char *text, size_t size)
     if (image != NULL)
         snprintf(text, size, ", at %s+0x%zx", module->elf->path,
                  (size_t)((const char *)address - image) - module->offset + module->elf->low);
+}
+
+/* ", at ring.c:25" of the innermost function in `stack`, or what is known without lines. */
+static void describe_place(const char *stack, const void *address, char *text, size_t size)
+{
+    size_t line = strcspn(stack, "\n");
+    const char *at = memmem(stack, line, " at ", 4);
+
+    if (at != NULL && memchr(at, ':', line - (size_t)(at - stack)) != NULL)
+        snprintf(text, size, ",%.*s", (int)strcspn(at, "\n("), at);
+    else
+        describe_offset(address, text, size);
 }
 
 static bool is_child(void)
@@ -115,24 +129,34 @@ static bool is_of_child(int number)
     return true;
 }
 
+static void say_fault(int number, const siginfo_t *info, const void *context)
+{
+    const char *call = mpi_self != NULL ? mpi_self->call.name : NULL;
+    const void *pc = program_counter(context);
+    char address[48] = "", where[512], stack[STACK_TEXT];
+
+    if (number == SIGSEGV || number == SIGBUS)
+        snprintf(address, sizeof(address), " (address %p)", info->si_addr);
+    if (mpi_process_self == NULL) {
+        mpi_launch_say("%s%s outside of any rank", fault_name(number), address);
+        return;
+    }
+    mpi_crash_describe_stack(pc, stack, sizeof(stack));
+    describe_place(stack, call != NULL ? mpi_self->call.caller : pc, where, sizeof(where));
+    mpi_launch_say("rank %d: %s%s in %s%s", mpi_process_self->world, fault_name(number), address,
+                   call != NULL ? call : "program code", where);
+    mpi_crash_say_stack(stack);
+}
+
 static void on_fault(int number, siginfo_t *info, void *context)
 {
-    mpi_process_t *process = mpi_process_self;
-    const char *call = mpi_self != NULL ? mpi_self->call.name : NULL;
-    const void *place = call != NULL ? mpi_self->call.caller : program_counter(context);
-    char address[48] = "", where[512];
+    static atomic_flag is_said = ATOMIC_FLAG_INIT;
 
     if (is_of_child(number))
         return;
-    if (number == SIGSEGV || number == SIGBUS)
-        snprintf(address, sizeof(address), " (address %p)", info->si_addr);
-    if (process != NULL) {
-        describe_place(place, where, sizeof(where));
-        mpi_launch_say("rank %d: %s%s in %s%s", process->world, fault_name(number), address,
-                       call != NULL ? call : "program code", where);
-    } else {
-        mpi_launch_say("%s%s outside of any rank", fault_name(number), address);
-    }
+    while (atomic_flag_test_and_set(&is_said)) /* one report; the process ends with it */
+        pause();
+    say_fault(number, info, context);
     if (!wants_core())
         mpi_finish_now(128 + number);
     set_default(number); /* the instruction faults again, or raise comes back */
