@@ -25,6 +25,8 @@ typedef struct {
     char comm[MPI_MAX_OBJECT_NAME];
     const void *caller;
     int peer, tag;
+    int world; /* the peer's number in MPI_COMM_WORLD, where that is known and another one; or -1 */
+    bool is_started; /* by MPI_Start: `name` is the call that made the request */
 } place_t;
 
 /* Ranks in the same place. */
@@ -40,9 +42,24 @@ static void make_printable(char *text)
             *text = '?';
 }
 
+/* The number in the world of rank `peer` of a communicator that may be gone. */
+static int world_rank(const mpi_comm_t *comm, int peer)
+{
+    mpi_group_t group;
+    mpi_comm_t copy;
+    int world;
+
+    if (peer < 0 || !check_copy_memory(&copy, comm, sizeof(copy)) ||
+        !check_copy_memory(&group, copy.remote != NULL ? copy.remote : copy.group, sizeof(group)) ||
+        peer >= group.size || group.ranks == NULL ||
+        !check_copy_memory(&world, group.ranks + peer, sizeof(world)) || world == peer)
+        return -1;
+    return world;
+}
+
 static void copy_call(const mpi_call_t *call, place_t *place)
 {
-    *place = (place_t){.caller = call->caller, .peer = call->peer, .tag = call->tag};
+    *place = (place_t){.caller = call->caller, .peer = call->peer, .tag = call->tag, .world = -1};
     if (call->name == NULL || !check_copy_string(place->name, call->name, NAME_SIZE) ||
         strncmp(place->name, "MPI_", 4) != 0) {
         place->name[0] = '\0'; /* memory that is something else by now */
@@ -56,6 +73,7 @@ static void copy_call(const mpi_call_t *call, place_t *place)
     else if (place->comm[0] == '\0')
         strcpy(place->comm, "an unnamed communicator");
     make_printable(place->comm);
+    place->world = world_rank(call->comm, call->peer);
 }
 
 static void describe_peer(const place_t *call, char *text, size_t size)
@@ -72,6 +90,9 @@ static void describe_peer(const place_t *call, char *text, size_t size)
         snprintf(tag, sizeof(tag), "tag %d", call->tag);
     if (call->peer == MPI_ANY_SOURCE)
         snprintf(text, size, " %s any rank, %s", way, tag);
+    else if (call->world >= 0)
+        snprintf(text, size, " %s rank %d (%d in %s), %s", way, call->world, call->peer, call->comm,
+                 tag);
     else
         snprintf(text, size, " %s rank %d, %s", way, call->peer, tag);
 }
@@ -94,14 +115,15 @@ static bool is_wait(const char *name)
 /* "MPI_Recv with rank 1, tag 7 on MPI_COMM_WORLD, at ring.c:25". */
 static void describe_call(const place_t *call, char *text, size_t size)
 {
-    char peer[96] = "", site[160];
+    char peer[MPI_MAX_OBJECT_NAME + 96] = "", site[160];
     bool has_comm = call->comm[0] != '\0' && !is_wait(call->name);
 
     if (has_peer(call->name))
         describe_peer(call, peer, sizeof(peer));
     mpi_caller_describe(call->caller, site, sizeof(site));
-    snprintf(text, size, "%s%s%s%s%s%s", call->name, peer, has_comm ? " on " : "",
-             has_comm ? call->comm : "", site[0] != '\0' ? ", " : "", site);
+    snprintf(text, size, "%s%s%s%s%s%s%s", call->is_started ? "MPI_Start of " : "", call->name,
+             peer, has_comm ? " on " : "", has_comm ? call->comm : "", site[0] != '\0' ? ", " : "",
+             site);
 }
 
 /* What was freed meanwhile may hold neither true nor false. */
@@ -121,6 +143,7 @@ static bool copy_pending(const mpi_rank_t *rank, int i, place_t *place)
         !is_set(&request.is_active))
         return false;
     copy_call(&request.call, place);
+    place->is_started = is_set(&request.is_persistent);
     return place->name[0] != '\0';
 }
 

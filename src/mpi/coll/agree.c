@@ -34,6 +34,8 @@ int mpi_coll_agree(mpi_comm_t *comm, const void *input, void *output, mpi_leader
                         .leader = leader,
                         .bytes = coll_agree_name(mpi_self)};
 
+    mpi_self->call.comm = comm;
+    mpi_self->call.peer = MPI_UNDEFINED;
     coll_run(mpi_self, &call);
     return MPI_SUCCESS;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/object/comm.h"
 
+#include <stdio.h>
+
 #include "mpi/object/attr.h"
 #include "mpi/object/errhandler.h"
 #include "mpi/object/error.h"
@@ -25,6 +27,17 @@ MPI_Comm mpi_comm_handle(const mpi_comm_t *comm)
 const char *mpi_comm_name(const mpi_comm_t *comm)
 {
     return comm->name[0] ? comm->name : "an unnamed communicator";
+}
+
+const char *mpi_comm_describe_rank(const mpi_comm_t *comm, int rank, char text[XMPI_RANK_TEXT])
+{
+    int world = rank >= 0 ? mpi_comm_world_rank(comm, rank) : rank;
+
+    if (world == rank)
+        snprintf(text, XMPI_RANK_TEXT, "rank %d", rank);
+    else
+        snprintf(text, XMPI_RANK_TEXT, "rank %d (%d in %s)", world, rank, mpi_comm_name(comm));
+    return text;
 }
 
 /* What is left of a communicator once nothing refers to it. Its attributes went with the handle;

@@ -80,6 +80,11 @@ MPI_Comm mpi_comm_handle(const mpi_comm_t *comm);
 /* "MPI_COMM_WORLD" or the name the program gave. */
 const char *mpi_comm_name(const mpi_comm_t *comm);
 
+/* "rank 5", as the world numbers it, with its number in `comm` where that differs: "rank 5 (1 in
+ * half)". Returns `text`. */
+enum { XMPI_RANK_TEXT = MPI_MAX_OBJECT_NAME + 64 };
+const char *mpi_comm_describe_rank(const mpi_comm_t *comm, int rank, char text[XMPI_RANK_TEXT]);
+
 /* Raise MPI_ERR_COMM for a handle that mpi_comm_of refused. */
 int mpi_comm_refuse(MPI_Comm handle);
 

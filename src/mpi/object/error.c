@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "mpi/object/comm.h"
 #include "mpi/object/env.h"
@@ -41,6 +42,7 @@ void mpi_abort(int code)
 
 static void say_fatal(const mpi_rank_t *self, int code, const char *message)
 {
+    static atomic_flag is_said = ATOMIC_FLAG_INIT;
     char site[SITE_SIZE], unnamed[32];
     const char *name = mpi_error_class_name(mpi_error_class_of(code));
 
@@ -48,6 +50,8 @@ static void say_fatal(const mpi_rank_t *self, int code, const char *message)
         snprintf(unnamed, sizeof unnamed, "error %d", code);
         name = unnamed;
     }
+    while (atomic_flag_test_and_set(&is_said)) /* one report; the job ends with it */
+        pause();
     if (!self && mpi_thread_owner && mpi_thread_call)
         xy_fail(XY_EINVAL, "rank %d: %s in a thread: %s (%s)", mpi_thread_owner->world,
                 mpi_thread_call, message, name);
@@ -106,6 +110,12 @@ static int raise_error(MPI_Errhandler handle,
     }
     say_fatal(self, code, message);
     mpi_abort(code > 0 && code < 126 ? code : 1);
+}
+
+bool mpi_error_is_fatal(const mpi_comm_t *comm)
+{
+    return comm == NULL ||
+           (comm->errhandler != MPI_ERRORS_RETURN && mpi_errhandler_of(comm->errhandler) == NULL);
 }
 
 int mpi_error_raise(mpi_comm_t *comm, int code, const char *message)

@@ -18,6 +18,9 @@
 int mpi_error(mpi_comm_t *comm, int error_class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Would an error on `comm` end the job? Only then its line is printed. */
+bool mpi_error_is_fatal(const mpi_comm_t *comm);
+
 /* The same with a ready message and a class or a code. */
 int mpi_error_raise(mpi_comm_t *comm, int code, const char *message);
 /* The same for a call on files: their handler is that of MPI_FILE_NULL, which returns by default.

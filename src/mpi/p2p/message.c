@@ -71,7 +71,8 @@ trace_received(const mpi_request_t *receive, const xy_envelope_t *envelope, uint
                                .bytes = bytes});
 }
 
-void mpi_receive_set(mpi_request_t *receive, const xy_envelope_t *envelope, uint64_t sent)
+void mpi_receive_set(mpi_request_t *receive, const xy_envelope_t *envelope, uint64_t sent,
+                     const void *site)
 {
     receive->completion.source = envelope->source;
     receive->completion.tag = envelope->tag;
@@ -82,14 +83,15 @@ void mpi_receive_set(mpi_request_t *receive, const xy_envelope_t *envelope, uint
         receive->completion.error = MPI_ERR_TRUNCATE;
         receive->completion.bytes = receive->bytes;
         receive->completion.truncated_bytes = sent - receive->bytes;
+        receive->completion.sent_at = site;
     }
 }
 
 /* Packed bytes into a receive's buffer. */
 static void receive_packed(mpi_request_t *receive, const xy_envelope_t *envelope, const char *data,
-                           uint64_t bytes)
+                           uint64_t bytes, const void *site)
 {
-    mpi_receive_set(receive, envelope, bytes);
+    mpi_receive_set(receive, envelope, bytes, site);
     bytes = receive->completion.bytes;
     if (bytes > 0 && mpi_type_is_contiguous(receive->type))
         memcpy(receive->buffer, data, bytes);
@@ -115,7 +117,7 @@ void mpi_copy_message(mpi_request_t *receive, const void *buffer, int64_t count,
 static void receive_rendezvous(mpi_worker_t *worker, mpi_request_t *receive,
                                const xy_envelope_t *envelope, mpi_request_t *sender, bool offload)
 {
-    mpi_receive_set(receive, envelope, sender->bytes);
+    mpi_receive_set(receive, envelope, sender->bytes, sender->call.caller);
     if (offload && mpi_offload_is_worth(worker, sender->bytes)) {
         mpi_offload_copy(worker, receive, sender);
         return;
@@ -168,7 +170,7 @@ static bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t,
         mpi_request_t *receive = (mpi_request_t *)entry;
 
         receive->is_posted = false;
-        mpi_receive_set(receive, envelope, bytes);
+        mpi_receive_set(receive, envelope, bytes, self->call.caller);
         if (offload && mpi_offload_is_worth(self->worker, bytes)) {
             mpi_offload_copy(self->worker, receive, request);
             return false;
@@ -181,6 +183,7 @@ static bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t,
     m->entry.envelope = *envelope;
     m->bytes = bytes;
     m->sender = NULL;
+    m->site = self->call.caller;
     if (mpi_send_is_eager(t, bytes)) {
         m->data = bytes <= sizeof(m->small) ? m->small : buffer_or_abort(self->worker, bytes);
         pack(m->data, t, bytes);
@@ -191,6 +194,16 @@ static bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t,
     mpi_request_describe(request, t);
     keep(to, m);
     return false;
+}
+
+/* Of an eager packet: the bytes are in it, and `pointer` is where the sender called. Otherwise they
+ * are in the buffer `pointer`, and that is the first word. */
+enum { EAGER_INSIDE = 1 };
+
+static inline const void *site_of(const mpi_packet_t *packet)
+{
+    return packet->flags == EAGER_INSIDE ? packet->pointer
+                                         : (const void *)(uintptr_t)packet->words[0];
 }
 
 static bool send_far(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t bytes,
@@ -211,9 +224,15 @@ static bool send_far(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t
     packet->to = to;
     packet->envelope = *envelope;
     packet->bytes = bytes;
-    packet->pointer = eager ? (void *)buffer : (void *)request;
-    if (eager && buffer == NULL)
+    if (eager && buffer == NULL) {
+        packet->flags = EAGER_INSIDE;
+        packet->pointer = (void *)(uintptr_t)self->call.caller;
         pack(packet->data, t, bytes);
+    } else {
+        packet->flags = 0;
+        packet->pointer = eager ? (void *)buffer : (void *)request;
+        packet->words[0] = (uint64_t)(uintptr_t)self->call.caller;
+    }
     mpi_ring_commit(worker, target, packet);
     if (__builtin_expect(self->gate != NULL, 0) && !eager)
         mpi_offload_match(worker, target);
@@ -306,7 +325,7 @@ void mpi_recv_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *m
     if (m->sender != NULL) {
         receive_rendezvous(self->worker, request, &m->entry.envelope, m->sender, offload);
     } else {
-        receive_packed(request, &m->entry.envelope, m->data, m->bytes);
+        receive_packed(request, &m->entry.envelope, m->data, m->bytes, m->site);
         if (m->data != m->small)
             mpi_buffer_give(self->worker, m->data);
     }
@@ -344,18 +363,22 @@ void mpi_packet_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet)
         mpi_request_t *receive = (mpi_request_t *)entry;
 
         receive->is_posted = false;
-        receive_packed(receive, &packet->envelope, packet->pointer ? packet->pointer : packet->data,
-                       packet->bytes);
-        if (packet->pointer != NULL)
-            mpi_buffer_give(worker, packet->pointer);
+        if (packet->flags == EAGER_INSIDE) {
+            receive_packed(receive, &packet->envelope, packet->data, packet->bytes,
+                           packet->pointer);
+            return;
+        }
+        receive_packed(receive, &packet->envelope, packet->pointer, packet->bytes, site_of(packet));
+        mpi_buffer_give(worker, packet->pointer);
         return;
     }
     m = message_new(worker);
     m->entry.envelope = packet->envelope;
     m->bytes = packet->bytes;
     m->sender = NULL;
+    m->site = site_of(packet);
     m->data = packet->pointer;
-    if (m->data == NULL) {
+    if (packet->flags == EAGER_INSIDE) {
         m->data = m->small;
         memcpy(m->small, packet->data, packet->bytes);
     }
@@ -380,6 +403,7 @@ static inline void take_rts(mpi_worker_t *worker, mpi_packet_t *packet, bool off
     m->entry.envelope = packet->envelope;
     m->bytes = packet->bytes;
     m->sender = packet->pointer;
+    m->site = (const void *)(uintptr_t)packet->words[0];
     keep(to, m);
 }
 

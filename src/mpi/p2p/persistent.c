@@ -69,6 +69,19 @@ static int init(mpi_rank_t *self, const void *buffer, int64_t count, MPI_Datatyp
     return MPI_SUCCESS;
 }
 
+/* Reports name the call that made the request, with its arguments, and the place of the start. */
+static void start_named(mpi_request_t *request)
+{
+    mpi_rank_t *self = request->owner;
+    const mpi_call_t now = self->call;
+
+    self->call = request->call;
+    self->call.caller = now.caller;
+    request->call.caller = now.caller;
+    request->start(request);
+    self->call = now;
+}
+
 static int start(MPI_Request handle)
 {
     mpi_request_t *request;
@@ -84,8 +97,7 @@ static int start(MPI_Request handle)
     request->is_active = true;
     request->is_done = false;
     request->completion = (mpi_completion_t){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
-    request->call = request->owner->call;
-    request->start(request);
+    start_named(request);
     return MPI_SUCCESS;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/p2p/engine.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void mpi_request_init(mpi_request_t *request, mpi_rank_t *self, mpi_request_kind_t kind)
@@ -140,19 +141,42 @@ void mpi_status_set_empty(MPI_Status *status)
         status->MPI_ERROR = MPI_SUCCESS;
 }
 
+/* " (MPI_Irecv at ring.c:12, sent at ring.c:9)": what the call that finds it does not know. */
+static void describe_places(const mpi_request_t *request, char *text, size_t size)
+{
+    const mpi_call_t *now = &request->owner->call;
+    char receive[160] = "", sent[128] = "";
+
+    text[0] = '\0';
+    if (!mpi_error_is_fatal(request->comm)) /* and not shown */
+        return;
+    if (request->call.caller != now->caller)
+        mpi_caller_describe(request->call.caller, receive, sizeof(receive));
+    mpi_caller_describe(request->completion.sent_at, sent, sizeof(sent));
+    if (receive[0] != '\0' && sent[0] != '\0')
+        snprintf(text, size, " (%s %s, sent %s)", request->call.name, receive, sent);
+    else if (receive[0] != '\0')
+        snprintf(text, size, " (%s %s)", request->call.name, receive);
+    else if (sent[0] != '\0')
+        snprintf(text, size, " (sent %s)", sent);
+}
+
 int mpi_request_raise(const mpi_request_t *request)
 {
     const mpi_completion_t *o = &request->completion;
+    char peer[XMPI_RANK_TEXT], places[384];
 
     if (o->error == MPI_SUCCESS)
         return MPI_SUCCESS;
     if (o->error != MPI_ERR_TRUNCATE)
         return mpi_error(request->comm, o->error, "the operation failed");
+    describe_places(request, places, sizeof(places));
     return mpi_error(request->comm, MPI_ERR_TRUNCATE,
-                     "the message from rank %d with tag %d has %llu bytes; the receive has room "
-                     "for %llu",
-                     o->source, o->tag, (unsigned long long)o->bytes + o->truncated_bytes,
-                     (unsigned long long)o->bytes);
+                     "the message from %s with tag %d has %llu bytes; the receive has room for "
+                     "%llu%s",
+                     mpi_comm_describe_rank(request->comm, o->source, peer), o->tag,
+                     (unsigned long long)o->bytes + o->truncated_bytes,
+                     (unsigned long long)o->bytes, places);
 }
 
 int mpi_request_finish(MPI_Request *handle, MPI_Status *status, bool raise)

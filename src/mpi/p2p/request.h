@@ -26,7 +26,8 @@ typedef struct {
     int source, tag, error; /* as in MPI_Status */
     bool is_cancelled;
     uint64_t bytes;           /* received */
-    uint64_t truncated_bytes; /* sent, and not received for lack of room */
+    uint64_t truncated_bytes; /* sent, and not received for lack of room; and then: */
+    const void *sent_at;      /* where the sender called */
 } mpi_completion_t;
 
 struct mpi_request {

@@ -1,36 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/runtime/call.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+
+#include "mpi/runtime/caller.h"
 
 _Thread_local mpi_rank_t *mpi_thread_owner;
 _Thread_local const char *mpi_thread_call;
 
-static void refuse_thread(const char *name)
+static void refuse_thread(const char *name, const char *site)
 {
     static const char why[] = "was called from a thread that is not a rank; only the thread that "
                               "runs main may call MPI";
     const mpi_rank_t *owner = mpi_thread_owner;
 
     if (owner != NULL || mpi_job->size == 1)
-        xy_fail(XY_EINVAL, "rank %d: %s %s", owner != NULL ? owner->world : 0, name, why);
+        xy_fail(XY_EINVAL, "rank %d: %s %s%s", owner != NULL ? owner->world : 0, name, why, site);
     else
-        xy_fail(XY_EINVAL, "%s %s", name, why);
+        xy_fail(XY_EINVAL, "%s %s%s", name, why, site);
 }
 
 void mpi_enter_refused(const char *name, const void *site)
 {
     mpi_rank_t *self = mpi_self;
+    char place[256], where[sizeof(place) + 4] = "";
 
-    (void)site;
+    mpi_caller_describe(site, place, sizeof(place));
+    if (place[0] != '\0')
+        snprintf(where, sizeof(where), " (%s)", place);
     if (self == NULL && mpi_job == NULL)
-        xy_fail(XY_EINVAL, "%s was called before MPI_Init; call MPI_Init first", name);
+        xy_fail(XY_EINVAL, "%s was called before MPI_Init; call MPI_Init first%s", name, where);
     else if (self == NULL)
-        refuse_thread(name);
+        refuse_thread(name, where);
     else
-        xy_fail(XY_EINVAL, "rank %d: %s was called %s", self->world, name,
+        xy_fail(XY_EINVAL, "rank %d: %s was called %s%s", self->world, name,
                 self->phase == XMPI_RANK_BEFORE_INIT ? "before MPI_Init; call MPI_Init first"
-                                                     : "after MPI_Finalize; move it before");
+                                                     : "after MPI_Finalize; move it before",
+                where);
     if (mpi_job != NULL)
         mpi_job->abort(1);
     exit(1);

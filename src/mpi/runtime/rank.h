@@ -213,6 +213,7 @@ static inline void mpi_call_begin(mpi_rank_t *self, const char *name, const void
     mpi_go_inside(self);
     self->call.name = name;
     self->call.caller = site;
+    self->call.comm = NULL; /* that of the call before may be gone */
     if (__builtin_expect(self->trace != NULL, 0))
         mpi_trace_call(self->trace, self);
 }

@@ -19,6 +19,7 @@ typedef struct virtual_send {
     int64_t count;
     mpi_type_t *type; /* held; NULL: the data is packed in `packed` */
     uint64_t bytes;
+    const void *site; /* where the program called */
     char *packed;
     xy_vreq_t *request;        /* NULL: the program has it no more */
     bool is_received;          /* or dropped */
@@ -46,6 +47,7 @@ static virtual_send_t *send_new(const mpi_transfer_t *t, uint64_t bytes)
     s->count = t->count;
     s->type = t->type;
     s->bytes = bytes;
+    s->site = t->comm->owner->call.caller;
     s->packed = NULL;
     s->request = NULL;
     s->is_received = false;
@@ -100,7 +102,7 @@ void virtual_copy(void *owner, void *send_data, void *receive_data)
     mpi_request_t *receive = receive_data;
 
     (void)owner;
-    mpi_receive_set(receive, &s->envelope, s->bytes);
+    mpi_receive_set(receive, &s->envelope, s->bytes, s->site);
     if (s->packed == NULL)
         mpi_copy_message(receive, s->buffer, s->count, s->type);
     else if (receive->completion.bytes > 0)

@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Run the programs of this directory, wrong and right, and compare what is reported with their source.
+
+  run.py [--options "MPIEXEC OPTIONS"] MPIEXEC PROGRAM SOURCE... [-- NAME...]
+
+bugs.h says what the comments in the sources mean.
+"""
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+
+BUG = re.compile(r"/\*((?:(?!\*/).)*)\*/\s*BUG\((\w+)\)", re.S)
+FIELD = re.compile(r"^[ *]*(ranks|code|options|says|not|before|right): (.*?) *$", re.M)
+MARK = re.compile(r"// @(\w+)$")
+SECONDS = 60 # where failure is a hang
+
+
+def read(path):
+    """The programs of one source: (name, {field: [values]})."""
+    with open(path, encoding="utf-8") as source:
+        text = source.read()
+    name = os.path.basename(path)
+    bugs = list(BUG.finditer(text))
+    ends = [b.start() for b in bugs[1:]] + [len(text)]
+    shared = marks(text[:bugs[0].start()], 0, name) if bugs else {}
+    for bug, end in zip(bugs, ends):
+        own = {**shared, **marks(text[bug.end():end], text[:bug.end()].count("\n"), name)}
+        shared.update(own) # a function in front of a program stands behind the one before
+        fields = {}
+        for key, value in FIELD.findall(bug.group(1)):
+            fields.setdefault(key, []).append(re.sub(r"@(\w+)", lambda m: own[m.group(1)], value))
+        if "says" not in fields:
+            sys.exit(f"{path}: {bug.group(2)} says nothing")
+        yield bug.group(2), fields
+
+
+def marks(text, before, name):
+    return {m.group(1): f"{name}:{before + number}"
+            for number, line in enumerate(text.split("\n"), 1) if (m := MARK.search(line))}
+
+
+def pattern(text):
+    return re.compile(".*".join(re.escape(part) for part in text.split("*")) + r"(?!\d)")
+
+
+def run(command, fields, name, which):
+    full = command[:1] + fields.get("options", [""])[0].split() + command[2:]
+    full += ["-n", fields.get("ranks", ["2"])[0], command[1], name, which]
+    if "before" in fields:
+        full.append("before")
+    try:
+        done = subprocess.run(full, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return None, "it hangs"
+    return done.returncode, done.stderr.decode(errors="replace")
+
+
+def judge(command, name, fields):
+    """What is wrong with the reports about one pair, as lines."""
+    wrong = []
+    code, report = run(command, fields, name, "wrong")
+    lines = report.splitlines()
+    expected = int(fields.get("code", ["1"])[0])
+    if code != expected:
+        wrong.append(f"exit code {code}, expected {expected}")
+    for text in fields["says"]:
+        found = sum(1 for line in lines if pattern(text).search(line))
+        if found != 1:
+            wrong.append(f"{'does not say' if found == 0 else 'says more than once'}: {text}")
+    for text in fields.get("not", []):
+        if any(pattern(text).search(line) for line in lines):
+            wrong.append(f"says: {text}")
+    if wrong:
+        wrong.append("the report was:\n" + report)
+    if fields.get("right", ["yes"])[0] == "no":
+        return wrong
+    code, report = run(command, fields, name, "right")
+    if code != 0 or report:
+        wrong.append(f"the right one: exit code {code}, and says:\n{report}")
+    return wrong
+
+
+def main():
+    arguments, names = sys.argv[1:], None
+    if "--" in arguments:
+        at = arguments.index("--")
+        arguments, names = arguments[:at], arguments[at + 1:]
+    options = []
+    if arguments[0] == "--options":
+        options, arguments = arguments[1].split(), arguments[2:]
+    command = [arguments[0], arguments[1], *options]
+    bugs = [bug for path in arguments[2:] for bug in read(path) if not names or bug[0] in names]
+    os.environ.pop("DEBUGINFOD_URLS", None)
+    failures = 0
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
+        for (name, _), wrong in zip(bugs, pool.map(lambda b: judge(command, *b), bugs)):
+            failures += bool(wrong)
+            for line in wrong:
+                print(f"{name}: {line}")
+    print(f"{len(bugs)} pairs, {failures} failed")
+    sys.exit(failures > 0 or not bugs)
+
+
+main()
