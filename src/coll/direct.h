@@ -23,9 +23,10 @@
 #include <stdint.h>
 
 enum {
-    XY_DIRECT_SMALL = 2048,      /* bytes that a group leaves for the others */
-    XY_DIRECT_LINE = 64,         /* bytes of a cache line */
-    XY_DIRECT_PIECE = 128 << 10, /* bytes of a copy that make one piece */
+    XY_DIRECT_SMALL = 2048,       /* bytes that a group leaves for the others */
+    XY_DIRECT_GROUPED = 32 << 10, /* the same of a reduction, where a group has many ranks */
+    XY_DIRECT_LINE = 64,          /* bytes of a cache line */
+    XY_DIRECT_PIECE = 128 << 10,  /* bytes of a copy that make one piece */
     XY_DIRECT_TILE = 8, /* alltoall: sources read side by side, so that each receiver gets a run */
     XY_DIRECT_BLOCK = 32 << 10,      /* bytes of a block of a reduction; */
     XY_DIRECT_SHORT = 128 << 10,     /* vectors below this have smaller ones, */
@@ -92,6 +93,16 @@ static inline bool xy_direct_is_packed(uint64_t bytes, uint64_t blocks)
 static inline bool xy_direct_is_small(uint64_t bytes)
 {
     return bytes <= XY_DIRECT_SMALL;
+}
+
+/* Reductions of vectors: does each group reduce those of its own ranks and leave the result? One of
+ * many ranks does so with longer vectors, too: its ranks' buffers are in the cache of its core,
+ * while a slice of all vectors is read from, and written to, the caches of all cores. What is left
+ * is read by every group, so a group must have four times as many ranks as there are groups. */
+static inline bool xy_direct_is_grouped(uint64_t bytes, int groups, int most_members)
+{
+    return xy_direct_is_small(bytes) ||
+           (bytes <= XY_DIRECT_GROUPED && groups > 1 && 4 * groups <= most_members);
 }
 
 /* Allgather: are all blocks together so few bytes that a group puts them together as one piece? */

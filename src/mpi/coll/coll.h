@@ -138,8 +138,9 @@ struct coll_local {
     int index;
     mpi_worker_t *worker;
     int members;
-    int *member;                            /* [members]: ranks in the communicator, increasing */
-    coll_star_t *star;                      /* made when it is first needed */
+    int *member;       /* [members]: ranks in the communicator, increasing */
+    coll_star_t *star; /* made when it is first needed */
+    char *wide; /* [COLL_SLOTS][XY_DIRECT_GROUPED], the same: reductions that `data` cannot hold */
     _Alignas(XMPI_LINES) uint64_t finished; /* collectives finished by this local group */
     bool is_moving;                         /* inside advance(): handlers may come back here, */
     bool has_news;                          /* and leave their news */

@@ -16,6 +16,7 @@ static void local_destroy(coll_local_t *local)
     if (local == NULL)
         return;
     coll_star_destroy(local);
+    xy_free(local->wide);
     free(local->slots[0].calls); /* where its memory begins */
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Gatherv as a star. No rank but the root knows all sizes, so each member decides whether there is
- * room for its own block: it has an equal part of the slot, in which the size comes first. The root
- * takes larger blocks from the members' buffers, in pieces, with the help of idle workers.
+ * room for its own block: it has an equal part of the slot, in which the size comes first, and one
+ * of the slot's wide memory for a longer block. The root takes larger ones from the members'
+ * buffers, in pieces, with the help of idle workers.
  */
 #include <string.h>
 
@@ -20,29 +21,56 @@ static bool fits(const mpi_coll_t *coll, const coll_call_t *call)
 /* The size of a block that stays in its member's buffer. */
 static const uint64_t NOT_LEFT = UINT64_MAX;
 
-/* Bytes of a member's part of the slot; 0: there are too many members. */
-static uint64_t part_of(const mpi_coll_t *coll)
+enum { LONGEST = 2048 }; /* bytes of a block: copying a longer one twice costs more than waiting */
+
+/* Bytes of a member's part of `room`; 0: there are too many members. */
+static uint64_t share(const mpi_coll_t *coll, uint64_t room)
 {
-    return STAR_DATA / (uint64_t)coll->most_members / sizeof(uint64_t) * sizeof(uint64_t);
+    return room / (uint64_t)coll->most_members / sizeof(uint64_t) * sizeof(uint64_t);
+}
+
+static bool fits_part(const mpi_coll_t *coll, uint64_t bytes)
+{
+    return bytes + sizeof(bytes) <= share(coll, STAR_DATA);
+}
+
+static bool fits_wide(const mpi_coll_t *coll, uint64_t bytes)
+{
+    return bytes <= LONGEST && bytes <= share(coll, STAR_WIDE) && share(coll, STAR_DATA) > 0;
+}
+
+/* Where a block of `bytes` goes; NULL: it stays in its buffer. */
+static char *room_for(const coll_local_t *local, star_slot_t *slot, int rank, uint64_t bytes)
+{
+    const mpi_coll_t *coll = local->coll;
+    uint64_t place = (uint64_t)coll->place_of[rank];
+
+    if (fits_part(coll, bytes))
+        return slot->data + place * share(coll, STAR_DATA) + sizeof(bytes);
+    if (!fits_wide(coll, bytes))
+        return NULL;
+    if (slot->wide == NULL)
+        slot->wide = xy_malloc(STAR_WIDE);
+    return slot->wide != NULL ? slot->wide + place * share(coll, STAR_WIDE) : NULL;
 }
 
 static bool leave(const coll_local_t *local, star_slot_t *slot, const coll_call_t *call)
 {
-    uint64_t part = part_of(local->coll), bytes;
-    char *place = slot->data + (uint64_t)local->coll->place_of[call->rank] * part;
+    uint64_t part = share(local->coll, STAR_DATA), bytes;
+    char *room;
 
     if (call->rank == call->root)
         return true;
     bytes = (uint64_t)call->send_count * call->send_type->size;
-    if (bytes + sizeof(bytes) > part) {
+    room = room_for(local, slot, call->rank, bytes);
+    if (room != NULL)
+        mpi_type_pack(room, call->send, call->send_count, call->send_type, 0, bytes);
+    else
         bytes = NOT_LEFT;
-        if (part > 0)
-            memcpy(place, &bytes, sizeof(bytes));
-        return false;
-    }
-    memcpy(place, &bytes, sizeof(bytes));
-    mpi_type_pack(place + sizeof(bytes), call->send, call->send_count, call->send_type, 0, bytes);
-    return true;
+    if (part > 0)
+        memcpy(slot->data + (uint64_t)local->coll->place_of[call->rank] * part, &bytes,
+               sizeof(bytes));
+    return room != NULL;
 }
 
 typedef struct {
@@ -60,17 +88,20 @@ static char *place_of(const coll_call_t *root, int rank)
                         root->receive_type);
 }
 
-/* What `rank` left: its size, and the bytes behind it; NOT_LEFT. */
+/* What `rank` left: its size, and where its bytes are; NOT_LEFT. */
 static uint64_t left_by(const job_t *job, int rank, const char **data_p)
 {
     const mpi_coll_t *coll = job->local->coll;
-    uint64_t part = part_of(coll), bytes = NOT_LEFT;
-    const char *place = star_data_of(job->local, job->slot, coll->local_of[rank], STAR_DATA) +
-                        (uint64_t)coll->place_of[rank] * part;
+    int group = coll->local_of[rank];
+    uint64_t part = share(coll, STAR_DATA), place = (uint64_t)coll->place_of[rank],
+             bytes = NOT_LEFT;
+    const char *data = star_data_of(job->local, job->slot, group, STAR_DATA) + place * part;
 
     if (part > 0)
-        memcpy(&bytes, place, sizeof(bytes));
-    *data_p = place + sizeof(bytes);
+        memcpy(&bytes, data, sizeof(bytes));
+    *data_p = data + sizeof(bytes);
+    if (bytes != NOT_LEFT && !fits_part(coll, bytes))
+        *data_p = star_wide_of(job->local, job->slot, group) + place * share(coll, STAR_WIDE);
     return bytes;
 }
 

@@ -2,8 +2,9 @@
 /*
  * Reduce, allreduce, reduce_scatter.
  *
- * Small: each local group reduces its members' data into its slot, then the local groups' results
- * are combined in order by each group that needs the result. Large: each local group takes a slice
+ * Small: each local group reduces its members' data and leaves the result (in its slot, or in
+ * memory for longer vectors), then the local groups' results are combined in order by each group
+ * that needs them. Large: each local group takes a slice
  * of the vector and reduces it over all members, in blocks that stay in cache, straight from and to
  * their buffers. Both take the members in order of rank, so that operations need not commute and
  * sums are repeatable.
@@ -24,8 +25,26 @@ static bool is_small(const coll_local_t *local, const coll_slot_t *slot)
 {
     const coll_call_t *call = slot->calls[0];
 
-    return xy_direct_is_small(slot->bytes) && !coll_is_spread(local, slot) &&
-           mpi_type_is_contiguous(call->receive_type) && local->coll->is_ordered;
+    return xy_direct_is_grouped(slot->bytes, local->coll->locals, local->coll->most_members) &&
+           !coll_is_spread(local, slot) && mpi_type_is_contiguous(call->receive_type) &&
+           local->coll->is_ordered;
+}
+
+/* Where local group `index` leaves its part of the result. */
+static char *part_of(const coll_local_t *local, const coll_slot_t *slot, int index)
+{
+    size_t place = slot->seq % COLL_SLOTS;
+
+    if (xy_direct_is_small(slot->bytes))
+        return local->coll->local[index]->data[place];
+    return local->coll->local[index]->wide + place * XY_DIRECT_GROUPED;
+}
+
+static xy_status_t make_wide(coll_local_t *local)
+{
+    if (local->wide == NULL)
+        local->wide = xy_malloc((size_t)COLL_SLOTS * XY_DIRECT_GROUPED);
+    return local->wide != NULL ? XY_OK : XY_ENOMEM;
 }
 
 static xy_status_t prepare(coll_local_t *local, coll_slot_t *slot)
@@ -36,11 +55,13 @@ static xy_status_t prepare(coll_local_t *local, coll_slot_t *slot)
     slot->is_small = is_small(local, slot);
     if (!slot->is_small || slot->bytes == 0)
         return XY_OK;
+    if (!xy_direct_is_small(slot->bytes) && make_wide(local) != XY_OK)
+        return XY_ENOMEM;
     sources = coll_scratch((size_t)local->members * sizeof(*sources));
     for (int m = 0; m < local->members; m++)
         sources[m] = contribution(slot->calls[m]);
-    mpi_op_reduce_many(call->op, sources, local->members, slot->data, call->receive_count,
-                       call->receive_type);
+    mpi_op_reduce_many(call->op, sources, local->members, part_of(local, slot, local->index),
+                       call->receive_count, call->receive_type);
     return XY_OK;
 }
 
@@ -49,14 +70,22 @@ static bool is_large(const coll_slot_t *slot)
     return !slot->is_small;
 }
 
-/* The results of all local groups, combined, in `out` (COLL_SMALL bytes). */
+/* As coll_data_of, for parts of any length. */
+static const char *part_left_by(const coll_local_t *local, const coll_slot_t *slot, int index)
+{
+    if (xy_direct_is_small(slot->bytes))
+        return coll_data_of(local, slot, index, slot->bytes);
+    return part_of(local, slot, index);
+}
+
+/* The results of all local groups, combined, in `out`. */
 static void combine_parts(coll_local_t *local, coll_slot_t *slot, char *out)
 {
     const coll_call_t *call = slot->calls[0];
 
-    memcpy(out, coll_data_of(local, slot, local->coll->locals - 1, slot->bytes), slot->bytes);
+    memcpy(out, part_left_by(local, slot, local->coll->locals - 1), slot->bytes);
     for (int p = local->coll->locals - 2; p >= 0; p--)
-        mpi_op_apply(call->op, coll_data_of(local, slot, p, slot->bytes), out, call->receive_count,
+        mpi_op_apply(call->op, part_left_by(local, slot, p), out, call->receive_count,
                      call->receive_type);
 }
 
@@ -117,12 +146,15 @@ static void slice_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece, i
 
 static void allreduce_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 {
-    _Alignas(64) char result[COLL_SMALL];
+    _Alignas(64) char small[COLL_SMALL];
+    char *result = xy_direct_is_small(slot->bytes) ? small : NULL;
 
     if (is_large(slot)) {
         slice_piece(local, slot, piece, 0, local->coll->size);
         return;
     }
+    if (result == NULL)
+        result = coll_scratch(slot->bytes);
     combine_parts(local, slot, result);
     for (int m = 0; m < local->members; m++)
         memcpy(slot->calls[m]->receive, result, slot->bytes);

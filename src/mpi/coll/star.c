@@ -105,6 +105,8 @@ void coll_star_destroy(coll_local_t *local)
         xy_free(star->early);
         star->early = next;
     }
+    for (int s = 0; star != NULL && s < STAR_SLOTS; s++)
+        xy_free(star->slots[s].wide);
     free(star);
 }
 
@@ -126,6 +128,11 @@ const char *star_data_of(const coll_local_t *local, const star_slot_t *slot, int
     if (bytes <= sizeof(*slot->words))
         return (const char *)&slot->words[index];
     return slot_of(local->coll->local[index], slot->seq)->data;
+}
+
+const char *star_wide_of(const coll_local_t *local, const star_slot_t *slot, int index)
+{
+    return slot_of(local->coll->local[index], slot->seq)->wide;
 }
 
 const coll_call_t *star_call_of(const coll_local_t *local, const star_slot_t *slot, int rank)

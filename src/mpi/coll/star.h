@@ -11,6 +11,8 @@ enum { STAR_SLOTS = 16 };
 /* Bytes of a slot. Twice what a collective that all ranks know to be small needs: members of a
  * gatherv decide for themselves whether their block fits. */
 enum { STAR_DATA = 2 * COLL_SMALL };
+/* Bytes for a gatherv's longer blocks, in memory that is made when the first comes. */
+enum { STAR_WIDE = 64 << 10 };
 
 /* What a local group knows about one of them. Its worker's, but for `data` (star.c). */
 typedef struct {
@@ -27,6 +29,7 @@ typedef struct {
     coll_call_t **calls; /* [members of the local group], NULL: not waiting */
     uint64_t *words; /* [locals]: the first bytes of the others' data, which came with packets */
     char *data;      /* [STAR_DATA], of the local group */
+    char *wide;      /* [STAR_WIDE], likewise; NULL: not needed yet */
 } star_slot_t;
 
 /* What a kind of collective does as a star. Runs on the local group's worker; does not park. */
@@ -51,6 +54,8 @@ extern const coll_star_ops_t coll_gatherv_star;
 /* The first `bytes` of what local group `index` left. */
 const char *star_data_of(const coll_local_t *local, const star_slot_t *slot, int index,
                          uint64_t bytes);
+/* Its `wide`. */
+const char *star_wide_of(const coll_local_t *local, const star_slot_t *slot, int index);
 /* To the root: the call of a member that has not left its data; NULL: it has. */
 const coll_call_t *star_call_of(const coll_local_t *local, const star_slot_t *slot, int rank);
 
