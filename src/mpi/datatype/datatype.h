@@ -2,8 +2,9 @@
 /*
  * Datatypes and the operations of reductions on them.
  *
- *   type.h   where the bytes of an element lie; packing and unpacking
- *   op.h     what is done to two elements
+ *   type.h         where the bytes of an element lie; packing and unpacking
+ *   type_cursor.h  run after run of these bytes
+ *   op.h           what is done to two elements
  *
  * Messages and collectives of all layers above use both. Types and operations are counted by
  * reference: the handle of the program is one reference, a pending operation another. A committed
@@ -14,5 +15,6 @@
 
 #include "mpi/datatype/op.h"
 #include "mpi/datatype/type.h"
+#include "mpi/datatype/type_cursor.h"
 
 #endif

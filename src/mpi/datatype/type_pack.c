@@ -226,57 +226,8 @@ void mpi_type_unpack(void *target, int64_t count, const mpi_type_t *type, const 
 
 /* ---- Memory to memory -------------------------------------------------------------------- */
 
-/* A place in typed data: the next run of bytes and how to come to the one behind it. */
-typedef struct {
-    const mpi_type_t *type;
-    char *at;     /* address of the current innermost iteration */
-    size_t block; /* in the list */
-    size_t done;  /* bytes of that block already used */
-    int64_t index[XMPI_TYPE_DEPTH];
-} cursor_t;
-
-/* On to the next iteration of the loop at `level`, or of one around it where that ends. */
-static void cursor_next(cursor_t *c, int level)
-{
-    const mpi_layout_t *layout = &c->type->layout;
-
-    for (; level >= 0; level--) {
-        const mpi_loop_t *loop = &layout->loops[level];
-
-        if (++c->index[level] < loop->count) {
-            c->at += loop->stride;
-            return;
-        }
-        c->index[level] = 0;
-        c->at -= loop->stride * (loop->count - 1);
-    }
-    c->at += c->type->extent;
-}
-
-ALWAYS_INLINE char *cursor_run(const cursor_t *c, size_t *length_p)
-{
-    const mpi_block_t *b = &c->type->layout.block[c->block];
-
-    *length_p = b->length - c->done;
-    return c->at + b->offset + c->done;
-}
-
-ALWAYS_INLINE void cursor_advance(cursor_t *c, size_t n)
-{
-    const mpi_layout_t *layout = &c->type->layout;
-
-    c->done += n;
-    if (c->done < layout->block[c->block].length)
-        return;
-    c->done = 0;
-    if (++c->block < layout->blocks)
-        return;
-    c->block = 0;
-    cursor_next(c, layout->depth - 1);
-}
-
 /* Iterations left in the innermost loop, and its stride; without loops the elements are one. */
-static int64_t cursor_left(const cursor_t *c, MPI_Aint *stride_p)
+static int64_t cursor_left(const mpi_cursor_t *c, MPI_Aint *stride_p)
 {
     const mpi_layout_t *layout = &c->type->layout;
     int inner = layout->depth - 1;
@@ -286,14 +237,14 @@ static int64_t cursor_left(const cursor_t *c, MPI_Aint *stride_p)
 }
 
 /* Over `n` iterations of the innermost loop, at most those left. */
-static void cursor_skip(cursor_t *c, int64_t n, MPI_Aint stride)
+static void cursor_skip(mpi_cursor_t *c, int64_t n, MPI_Aint stride)
 {
     int inner = c->type->layout.depth - 1;
 
     c->at += (n - 1) * stride;
     if (inner >= 0)
         c->index[inner] += n - 1;
-    cursor_next(c, inner);
+    mpi_cursor_next(c, inner);
 }
 
 ALWAYS_INLINE void copy_strided_fixed(char *to, MPI_Aint to_stride, const char *from,
@@ -318,7 +269,7 @@ static void copy_strided(char *to, MPI_Aint to_stride, const char *from, MPI_Ain
 
 /* Loops around blocks of one length on both sides, the usual halo: whole inner loops at once.
  * Returns the bytes copied, all but the beginning of a last block. */
-static size_t copy_loops(cursor_t *to, cursor_t *from, size_t bytes)
+static size_t copy_loops(mpi_cursor_t *to, mpi_cursor_t *from, size_t bytes)
 {
     size_t length = to->type->layout.block->length;
     int64_t blocks = (int64_t)(bytes / length);
@@ -341,22 +292,22 @@ static size_t copy_loops(cursor_t *to, cursor_t *from, size_t bytes)
 static void copy_blockwise(char *target, const mpi_type_t *target_type, char *source,
                            const mpi_type_t *source_type, size_t bytes)
 {
-    cursor_t to = {.type = target_type, .at = target};
-    cursor_t from = {.type = source_type, .at = source};
+    mpi_cursor_t to = {.type = target_type, .at = target};
+    mpi_cursor_t from = {.type = source_type, .at = source};
 
     if (target_type->layout.blocks == 1 && source_type->layout.blocks == 1 &&
         target_type->layout.block->length == source_type->layout.block->length)
         bytes -= copy_loops(&to, &from, bytes);
     while (bytes > 0) {
         size_t n, m;
-        char *d = cursor_run(&to, &n);
-        char *s = cursor_run(&from, &m);
+        char *d = mpi_cursor_run(&to, &n);
+        char *s = mpi_cursor_run(&from, &m);
 
         n = n < m ? n : m;
         n = n < bytes ? n : bytes;
         move_block(d, s, n, true);
-        cursor_advance(&to, n);
-        cursor_advance(&from, n);
+        mpi_cursor_advance(&to, n);
+        mpi_cursor_advance(&from, n);
         bytes -= n;
     }
 }
