@@ -204,6 +204,21 @@ void mpi_trace_put_received(mpi_trace_t *trace, const mpi_trace_message_t *m)
     unlock(trace);
 }
 
+static uint32_t row_of(int rank)
+{
+    return mpi_job->worker[mpi_job->home[rank]].trace->number;
+}
+
+void mpi_trace_put_moved(mpi_trace_t *trace, const mpi_trace_message_t *m)
+{
+    if (!is_wanted(m))
+        return;
+    lock(trace);
+    xy_trace_link_at(trace->row, row_of(m->from), trace->since, row_of(m->to), xy_trace_clock(),
+                     m->bytes, trace->now.label);
+    unlock(trace);
+}
+
 /* ---- Beginning and end ---- */
 
 static xy_status_t remember_path(const char *path)

@@ -11,7 +11,8 @@
  * While pieces of a nonblocking collective are worked on, a message from each core with members to
  * itself is in progress: the part of it during computation is overlap. A point-to-point message
  * goes from the core of the sender, when it is sent, to that of the receiver, when it meets its
- * receive; of many, only those that a filter lets through.
+ * receive; of many, only those that a filter lets through. What a one-sided operation moves is
+ * such a message too, during its call.
  *
  * The file is written beside its place as FILE.part and renamed when the job ends, however it ends.
  * Memory is bounded by the buffers of the rows. Off, each hook is one predicted branch.
@@ -61,6 +62,9 @@ typedef struct {
 
 void mpi_trace_put_sent(mpi_trace_t *trace, const mpi_trace_message_t *m);
 void mpi_trace_put_received(mpi_trace_t *trace, const mpi_trace_message_t *m);
+/* The same without a second end: a rank of the worker of `trace` has moved it, in the call that it
+ * is in. */
+void mpi_trace_put_moved(mpi_trace_t *trace, const mpi_trace_message_t *m);
 
 /* Work on pieces begins on the worker of `trace` (NULL: not recorded); `name` lives for ever. */
 static inline mpi_trace_state_t mpi_trace_begin(mpi_trace_t *trace, const char *name)
