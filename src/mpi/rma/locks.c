@@ -369,7 +369,10 @@ static void order(void)
 static void complete(mpi_win_t *win)
 {
     order();
-    rma_settle(win);
+    if (__builtin_expect(mpi_job->clock != NULL, 0))
+        rma_settle(win); /* others run meanwhile */
+    else
+        rma_look(win);
 }
 
 static int flush(int rank, MPI_Win handle)
@@ -423,8 +426,11 @@ int impl_win_flush_local_all(MPI_Win win)
 
 int impl_win_sync(MPI_Win handle)
 {
-    if (mpi_win_of(handle) == NULL)
+    mpi_win_t *win = mpi_win_of(handle);
+
+    if (win == NULL)
         return mpi_win_refuse(handle);
     order();
+    rma_look(win);
     return MPI_SUCCESS;
 }

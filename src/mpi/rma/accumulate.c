@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * MPI_Accumulate and its family on data of any layout: the elements of the target are visited where
+ * they are, those of the origin and of the result go through a small buffer unless they already lie
+ * one behind the other.
+ */
+#include "mpi/rma/accumulate.h"
+
+#include <string.h>
+
+enum { STAGE = 4096 };
+
+/* Elements of the origin or of the result, some at a time. */
+typedef struct {
+    const rma_side_t *side; /* NULL: there is none */
+    const mpi_type_t *element;
+    bool is_direct; /* they lie in memory as the loops want them */
+    _Alignas(16) char stage[STAGE];
+} window_t;
+
+/* One extent of the element apart, from the address on. */
+static bool is_array(const rma_side_t *side, const mpi_type_t *element)
+{
+    return side->type->is_predefined || (side->type->is_contiguous && element->is_contiguous);
+}
+
+static void open_window(window_t *w, const rma_side_t *side, const mpi_type_t *element)
+{
+    w->side = side;
+    w->element = element;
+    w->is_direct =
+        side == NULL || (is_array(side, element) && (uintptr_t)side->address % element->align == 0);
+}
+
+/* Where elements from `first` on are, or are to be put. */
+static char *place(window_t *w, size_t first)
+{
+    if (w->side == NULL)
+        return NULL;
+    return w->is_direct ? w->side->address + first * (size_t)w->element->extent : w->stage;
+}
+
+/* `n` elements from `first` on come into the stage, and go from there. Packed, pairs have no
+ * padding. */
+static void load(window_t *w, size_t first, size_t n)
+{
+    size_t size = w->element->size;
+    char packed[STAGE];
+
+    if (w->is_direct)
+        return;
+    if (w->element->is_contiguous) {
+        mpi_type_pack(w->stage, w->side->address, w->side->count, w->side->type, first * size,
+                      n * size);
+        return;
+    }
+    mpi_type_pack(packed, w->side->address, w->side->count, w->side->type, first * size, n * size);
+    mpi_type_unpack(w->stage, (int64_t)n, w->element, packed, 0, n * size);
+}
+
+static void store(window_t *w, size_t first, size_t n)
+{
+    size_t size = w->element->size;
+    char packed[STAGE];
+
+    if (w->is_direct)
+        return;
+    if (w->element->is_contiguous) {
+        mpi_type_unpack(w->side->address, w->side->count, w->side->type, w->stage, first * size,
+                        n * size);
+        return;
+    }
+    mpi_type_pack(packed, w->stage, (int64_t)n, w->element, 0, n * size);
+    mpi_type_unpack(w->side->address, w->side->count, w->side->type, packed, first * size,
+                    n * size);
+}
+
+/* The next elements of the target that lie one extent apart, at most `n`. */
+static char *next_run(mpi_cursor_t *c, const mpi_type_t *element, size_t n, size_t *run_p)
+{
+    size_t length, left;
+    char *at = mpi_cursor_run(c, &length);
+
+    if (element->is_contiguous) {
+        *run_p = length / element->size < n ? length / element->size : n;
+        mpi_cursor_advance(c, *run_p * element->size);
+        return at;
+    }
+    *run_p = 1; /* a pair, perhaps in two runs */
+    for (left = element->size; left > 0; left -= length) {
+        mpi_cursor_run(c, &length);
+        length = length < left ? length : left;
+        mpi_cursor_advance(c, length);
+    }
+    return at;
+}
+
+/* Elements from `first` on of a target whose elements are an array; or those at the cursor. */
+static void update_target(const rma_update_t *u, const rma_side_t *target, mpi_cursor_t *c,
+                          size_t first, const char *origin, char *result, size_t n)
+{
+    size_t extent = (size_t)u->type->extent, run;
+
+    if (is_array(target, u->type)) {
+        rma_update(u, target->address + first * extent, origin, result, n);
+        return;
+    }
+    for (; n > 0; n -= run) {
+        char *at = next_run(c, u->type, n, &run);
+
+        rma_update(u, at, origin, result, run);
+        origin += origin != NULL ? run * extent : 0;
+        result += result != NULL ? run * extent : 0;
+    }
+}
+
+void rma_accumulate(const rma_update_t *u, const rma_side_t *target, const rma_side_t *origin,
+                    const rma_side_t *result)
+{
+    size_t left = target->bytes / u->type->size, most = left, first = 0;
+    mpi_cursor_t cursor = {.type = target->type, .at = target->address};
+    window_t in, out;
+
+    open_window(&in, origin, u->type);
+    open_window(&out, result, u->type);
+    if (!in.is_direct || !out.is_direct)
+        most = STAGE / (size_t)u->type->extent;
+    while (left > 0) {
+        size_t n = left < most ? left : most;
+
+        load(&in, first, n);
+        update_target(u, target, &cursor, first, place(&in, first), place(&out, first), n);
+        store(&out, first, n);
+        first += n;
+        left -= n;
+    }
+}

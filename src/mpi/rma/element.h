@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The elements of accumulates: what is done to each of them so that no other accumulate to the same
+ * element comes between.
+ *
+ * The standard asks for that where all of them name the same basic type, and so the type and the
+ * address of an element decide, alike for all origins and for all operations:
+ *
+ *   1, 2, 4 or 8 bytes at a multiple of that    one atomic instruction, or a loop around compare
+ *                                               and swap
+ *   everything else (long double, wide          under the guard of the target
+ *   complex and pairs, elements that are
+ *   not aligned)
+ *
+ * An origin that has the target locked exclusively is alone, and uses the loops of reductions.
+ *
+ *   rma_update_t u = {.op = op, .type = mpi_type_of(MPI_DOUBLE), .guard = guard};
+ *   rma_update(&u, address, origin, result, 10);
+ */
+#ifndef XY_MPI_RMA_ELEMENT_H
+#define XY_MPI_RMA_ELEMENT_H
+
+#include "mpi/rma/rma.h"
+
+typedef struct {
+    const mpi_op_t *op;
+    const mpi_type_t *type; /* of an element: predefined; `op` is defined for it */
+    rma_guard_t *guard;     /* of the target */
+    bool is_alone;          /* no other origin accumulates there now */
+} rma_update_t;
+
+/* The predefined type of the elements of `type`; NULL when they are not all of one kind. */
+const mpi_type_t *rma_element_of(const mpi_type_t *type);
+
+/* Are elements of `type` at `address` updated by atomic instructions? */
+static inline bool rma_is_atomic(const mpi_type_t *type, const void *address)
+{
+    size_t size = type->size;
+
+    return size <= 8 && (size & (size - 1)) == 0 && type->is_contiguous &&
+           ((uintptr_t)address & (size - 1)) == 0;
+}
+
+/* target[i] = target[i] op origin[i], and result[i] is what was there before, for `n` elements one
+ * extent apart. `result` may be NULL; `origin` is not looked at by MPI_NO_OP. Both are aligned as
+ * their type wants it, unless elements are updated by atomic instructions. */
+void rma_update(const rma_update_t *u, char *target, const char *origin, char *result, size_t n);
+
+/* *result is what was there, and if that equals *compare, it becomes *origin. One element of 1, 2,
+ * 4, 8 or 16 bytes. */
+void rma_compare_and_swap(const rma_update_t *u, char *target, const void *origin,
+                          const void *compare, void *result);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* MPI_Put and MPI_Get: copies, from memory to memory. */
+#include <string.h>
+
+#include "mpi/rma/calls.h"
+#include "mpi/rma/operation.h"
+
+/* Data of any layout; contiguous data that is large in chunks that idle workers take. */
+static void move(const rma_side_t *to, const rma_side_t *from)
+{
+    size_t bytes = from->bytes, copied;
+
+    if (bytes == 0 || to->address == from->address)
+        return; /* a type may have no data and the window no memory; and a copy onto itself */
+    if (!mpi_type_is_contiguous(to->type) || !mpi_type_is_contiguous(from->type))
+        mpi_type_copy(to->address, to->count, to->type, from->address, from->count, from->type,
+                      &copied);
+    else if (bytes == 8)
+        memcpy(to->address, from->address, 8); /* one load and one store */
+    else
+        mpi_copy(to->address, from->address, bytes);
+}
+
+static int check(rma_operation_t *o, rma_side_t *origin, const void *address, int64_t count,
+                 MPI_Datatype datatype, MPI_Aint disp, int64_t target_count,
+                 MPI_Datatype target_datatype)
+{
+    int error = rma_side_check(o->win, "origin", address, count, datatype, origin);
+
+    return error != MPI_SUCCESS ? error : rma_target_check(o, disp, target_count, target_datatype);
+}
+
+static int put(mpi_rank_t *self, rma_operation_t *o, const void *address, int64_t count,
+               MPI_Datatype datatype, MPI_Aint disp, int64_t target_count,
+               MPI_Datatype target_datatype)
+{
+    rma_side_t origin;
+    int error = check(o, &origin, address, count, datatype, disp, target_count, target_datatype);
+
+    if (error != MPI_SUCCESS)
+        return error;
+    if (__builtin_expect(origin.bytes > o->target.bytes, 0))
+        return rma_refuse_size(o->win, "origin", origin.bytes, "target", o->target.bytes);
+    rma_operation_sync(self);
+    move(&o->target, &origin);
+    rma_operation_end(self, o, origin.bytes, false, 0);
+    return MPI_SUCCESS;
+}
+
+static int get(mpi_rank_t *self, rma_operation_t *o, const void *address, int64_t count,
+               MPI_Datatype datatype, MPI_Aint disp, int64_t target_count,
+               MPI_Datatype target_datatype)
+{
+    rma_side_t origin;
+    int error = check(o, &origin, address, count, datatype, disp, target_count, target_datatype);
+
+    if (error != MPI_SUCCESS)
+        return error;
+    if (__builtin_expect(o->target.bytes > origin.bytes, 0))
+        return rma_refuse_size(o->win, "target", o->target.bytes, "origin", origin.bytes);
+    rma_operation_sync(self);
+    move(&origin, &o->target);
+    rma_operation_end(self, o, 0, true, o->target.bytes);
+    return MPI_SUCCESS;
+}
+
+int impl_put(mpi_rank_t *self, const void *origin_addr, MPI_Count origin_count,
+             MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+             MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    rma_operation_t o;
+    int error = rma_operation_begin(&o, win, target_rank, false);
+
+    if (error != MPI_SUCCESS || o.win == NULL)
+        return error;
+    return put(self, &o, origin_addr, origin_count, origin_datatype, target_disp, target_count,
+               target_datatype);
+}
+
+int impl_get(mpi_rank_t *self, void *origin_addr, MPI_Count origin_count,
+             MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+             MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    rma_operation_t o;
+    int error = rma_operation_begin(&o, win, target_rank, false);
+
+    if (error != MPI_SUCCESS || o.win == NULL)
+        return error;
+    return get(self, &o, origin_addr, origin_count, origin_datatype, target_disp, target_count,
+               target_datatype);
+}
+
+int impl_rput(mpi_rank_t *self, const void *origin_addr, MPI_Count origin_count,
+              MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+              MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
+              MPI_Request *request)
+{
+    rma_operation_t o;
+    int error = rma_operation_begin(&o, win, target_rank, true);
+
+    if (error == MPI_SUCCESS && o.win != NULL)
+        error = put(self, &o, origin_addr, origin_count, origin_datatype, target_disp, target_count,
+                    target_datatype);
+    return rma_operation_request(self, &o, error, request);
+}
+
+int impl_rget(mpi_rank_t *self, void *origin_addr, MPI_Count origin_count,
+              MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+              MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
+              MPI_Request *request)
+{
+    rma_operation_t o;
+    int error = rma_operation_begin(&o, win, target_rank, true);
+
+    if (error == MPI_SUCCESS && o.win != NULL)
+        error = get(self, &o, origin_addr, origin_count, origin_datatype, target_disp, target_count,
+                    target_datatype);
+    return rma_operation_request(self, &o, error, request);
+}
