@@ -41,8 +41,11 @@ static double message_halves(long n)
     double start = cpu_now();
 
     for (long i = 0; i < n; i += 2) {
-        xy_trace_link_out(row, (uint64_t)i, 4096, label);
-        xy_trace_link_in(row, (uint64_t)i);
+        xy_trace_message_t message = {
+            .key = (uint64_t)i, .bytes = 4096, .label = label, .rank = 1, .peer = 2};
+
+        xy_trace_sent(row, &message);
+        xy_trace_received(row, &message);
         bench_use(&row);
     }
     return cpu_now() - start;

@@ -26,24 +26,29 @@
 #define TRACE_DEFINITIONS 0xffffffffu
 
 enum {
-    TRACE_VERSION = 1,
+    TRACE_VERSION = 2, /* 1 had no messages with ranks, no calls, no collectives: it is read, too */
     TRACE_HEADER_SIZE = 64,
     TRACE_CHUNK_SIZE = 48,
     TRACE_PAYLOAD_MAX = 1 << 20,
-    TRACE_EVENT_MAX = 80, /* one type byte and seven varints of at most 10 bytes, rounded up */
+    TRACE_EVENT_MAX = 104, /* one type byte and ten varints of at most 10 bytes, rounded up */
     TRACE_NAME_MAX = 4096,
 };
 
-/* Events; the comments give what follows the type. dt: difference to the previous time, zigzag. */
+/* Events; the comments give what follows the type. dt: difference to the previous time, zigzag.
+ * Ranks are not negative. */
 enum {
-    TRACE_ENTER = 1, /* dt kind id(zigzag) label */
-    TRACE_LEAVE,     /* dt */
-    TRACE_STATE,     /* dt(start) duration kind id(zigzag) label */
-    TRACE_LINK,      /* dt(start) end-start(zigzag) from to bytes label */
-    TRACE_LINK_OUT,  /* dt key bytes label */
-    TRACE_LINK_IN,   /* dt key */
-    TRACE_COUNTER,   /* dt counter value(8 bytes) */
-    TRACE_MARK,      /* dt id(zigzag) label */
+    TRACE_ENTER = 1,  /* dt kind id(zigzag) label */
+    TRACE_LEAVE,      /* dt */
+    TRACE_STATE,      /* dt(start) duration kind id(zigzag) label */
+    TRACE_LINK,       /* dt(start) end-start(zigzag) from to bytes label */
+    TRACE_LINK_OUT,   /* dt key bytes label */
+    TRACE_LINK_IN,    /* dt key */
+    TRACE_COUNTER,    /* dt counter value(8 bytes) */
+    TRACE_MARK,       /* dt id(zigzag) label */
+    TRACE_SENT,       /* dt key bytes label rank peer: TRACE_LINK_OUT of a rank */
+    TRACE_RECEIVED,   /* dt key rank peer: TRACE_LINK_IN of a rank */
+    TRACE_CALL,       /* dt rank label site */
+    TRACE_COLLECTIVE, /* dt rank collective context first member members root count element */
 };
 
 /* Definitions. */
@@ -54,6 +59,7 @@ enum {
     TRACE_DEF_LABEL,     /* number name */
     TRACE_DEF_COUNTER,   /* number name unit */
     TRACE_DEF_END,       /* the recording was closed in order */
+    TRACE_DEF_SITE,      /* number name */
 };
 
 typedef struct {

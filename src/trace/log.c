@@ -41,6 +41,8 @@ void xy_trace_log_free(xy_trace_log_t *log)
     xy_free(log->links);
     xy_free(log->samples);
     xy_free(log->marks);
+    xy_free(log->steps);
+    xy_free(log->sites);
     xy_arena_destroy(log->arena);
     xy_free(log);
 }
@@ -94,6 +96,16 @@ static int mark_compare(const void *a, const void *b)
     return c != 0 ? c : order(x->id, y->id);
 }
 
+/* A rank is on one row, whose steps were read in their order. */
+static int step_compare(const void *a, const void *b)
+{
+    const xy_trace_step_t *x = a, *y = b;
+
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
 /* Recorded traces are nearly sorted; looking is cheaper than sorting. */
 static void sort(void *base, size_t n, size_t size, int (*compare)(const void *, const void *))
 {
@@ -132,6 +144,8 @@ static void find_span(xy_trace_log_t *log)
         span(log, &any, log->samples[i].time);
     for (size_t i = 0; i < log->mark_count; i++)
         span(log, &any, log->marks[i].time);
+    for (size_t i = 0; i < log->step_count; i++)
+        span(log, &any, log->steps[i].time);
 }
 
 static xy_status_t take(xy_vec_t *vec, void *array_p, size_t *count_p)
@@ -160,7 +174,9 @@ static xy_status_t take_all(reader_t *r)
     st = st == XY_OK ? take(&r->states, &log->states, &log->state_count) : st;
     st = st == XY_OK ? take(&r->links, &log->links, &log->link_count) : st;
     st = st == XY_OK ? take(&r->samples, &log->samples, &log->sample_count) : st;
-    return st == XY_OK ? take(&r->marks, &log->marks, &log->mark_count) : st;
+    st = st == XY_OK ? take(&r->marks, &log->marks, &log->mark_count) : st;
+    st = st == XY_OK ? take(&r->sites.items, &log->sites, &log->site_count) : st;
+    return st == XY_OK ? take(&r->steps, &log->steps, &log->step_count) : st;
 }
 
 /* Names that were used and never defined, because the chunk that did is lost. */
@@ -195,6 +211,9 @@ static xy_status_t name_all(xy_trace_log_t *log)
     for (size_t i = 0; i < log->label_count; i++)
         if (log->labels[i] == NULL)
             ok = (log->labels[i] = invent(log, "label", i)) != NULL && ok;
+    for (size_t i = 0; i < log->site_count; i++)
+        if (log->sites[i] == NULL)
+            log->sites[i] = "";
     for (size_t i = 0; i < log->counter_count; i++)
         if (log->counters[i].name == NULL) {
             log->counters[i].name = invent(log, "counter", i);
@@ -266,6 +285,9 @@ xy_status_t reader_finish(reader_t *r)
     sort(log->links, log->link_count, sizeof(*log->links), link_compare);
     sort(log->samples, log->sample_count, sizeof(*log->samples), sample_compare);
     sort(log->marks, log->mark_count, sizeof(*log->marks), mark_compare);
+    for (size_t i = 0; i < log->step_count; i++)
+        log->steps[i].order = i;
+    sort(log->steps, log->step_count, sizeof(*log->steps), step_compare);
     return nest(log);
 }
 

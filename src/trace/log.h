@@ -68,6 +68,27 @@ typedef struct {
     uint32_t row, label;
 } xy_trace_mark_t;
 
+typedef enum {
+    XY_TRACE_STEP_CALL,       /* label, site */
+    XY_TRACE_STEP_SENT,       /* peer, bytes, message */
+    XY_TRACE_STEP_RECEIVED,   /* peer, bytes, message */
+    XY_TRACE_STEP_COLLECTIVE, /* all below */
+} xy_trace_step_kind_t;
+
+/* What a rank did. */
+typedef struct {
+    int64_t time;
+    xy_trace_step_kind_t kind;
+    uint32_t rank, row;
+    uint32_t label, site; /* of a call: its name, and where it stands */
+    uint32_t peer;        /* to whom, from whom; the root */
+    size_t order;         /* among all that were recorded */
+    size_t message;       /* from 1: the same for both ends; 0: the other end is not there */
+    uint64_t bytes;       /* of a message; of a collective: elements, */
+    uint64_t element;     /* of so many bytes */
+    uint32_t collective, context, first, members, member; /* as in xy_trace_collective_t */
+} xy_trace_step_t;
+
 /* What was wrong with the file. */
 typedef struct {
     bool is_unfinished;     /* it was not closed in order */
@@ -103,6 +124,11 @@ typedef struct xy_trace_log {
     size_t sample_count;
     xy_trace_mark_t *marks; /* by time */
     size_t mark_count;
+    xy_trace_step_t *steps; /* by rank, in the order in which it took them */
+    size_t step_count;
+    const char **sites; /* [0] is "" */
+    size_t site_count;
+    size_t message_count; /* steps' messages are 1 to that */
     xy_trace_damage_t damage;
     struct xy_arena *arena; /* the names */
 } xy_trace_log_t;
@@ -111,6 +137,9 @@ typedef struct xy_trace_log {
  * one warning. EPARSE: not a trace, or nothing in it is readable. EUNSUPPORTED: made by a later
  * version. Any thread. */
 xy_status_t xy_trace_read(const char *path, xy_trace_log_t **log_p);
+
+/* Does the file begin as a trace does? In silence. */
+bool xy_trace_is_trace(const char *path);
 
 /* The same from memory; `path` is for messages and log->path. The log keeps nothing of `data`. */
 xy_status_t xy_trace_parse(const void *data, size_t size, const char *path, xy_trace_log_t **log_p);

@@ -111,20 +111,20 @@ static xy_status_t define_kind(reader_t *r, reader_cursor_t *c)
     return XY_OK;
 }
 
-static xy_status_t define_label(reader_t *r, reader_cursor_t *c)
+static xy_status_t define_name(reader_t *r, reader_table_t *table, reader_cursor_t *c)
 {
     uint64_t number = reader_varint(c);
-    const char *name = read_string(r, c), **label;
+    const char *name = read_string(r, c), **entry;
     uint32_t index;
 
     if (name == NULL)
         return XY_ENOMEM;
     if (c->failed || number == 0)
         return XY_OK;
-    label = reader_entry(&r->labels, number, &index);
-    if (label == NULL)
+    entry = reader_entry(table, number, &index);
+    if (entry == NULL)
         return XY_ENOMEM;
-    *label = name;
+    *entry = name;
     return XY_OK;
 }
 
@@ -167,7 +167,9 @@ static xy_status_t read_definition(reader_t *r, reader_cursor_t *c)
     case TRACE_DEF_KIND:
         return define_kind(r, c);
     case TRACE_DEF_LABEL:
-        return define_label(r, c);
+        return define_name(r, &r->labels, c);
+    case TRACE_DEF_SITE:
+        return define_name(r, &r->sites, c);
     case TRACE_DEF_COUNTER:
         return define_counter(r, c);
     case TRACE_DEF_END:
@@ -286,9 +288,10 @@ static xy_status_t header_check(const char *path, const void *head, size_t size)
         return xy_fail(XY_EPARSE, "%s: cut off in the header of the trace; record it again", path);
     if (trace_get_u32(data + TRACE_HEADER_SIZE - 4) != trace_checksum(data, TRACE_HEADER_SIZE - 4))
         return xy_fail(XY_EPARSE, "%s: the header of the trace is damaged; record it again", path);
-    if (trace_get_u32(data + 8) != TRACE_VERSION)
+    if (trace_get_u32(data + 8) < 1 || trace_get_u32(data + 8) > TRACE_VERSION)
         return xy_fail(XY_EUNSUPPORTED,
-                       "%s: trace format %" PRIu32 ", this program reads %d; use the Xylem that "
+                       "%s: trace format %" PRIu32
+                       ", this program reads up to %d; use the Xylem that "
                        "recorded it",
                        path, trace_get_u32(data + 8), TRACE_VERSION);
     return XY_OK;
@@ -349,23 +352,26 @@ static void reader_init(reader_t *r)
                     .kinds = {.items = XY_VEC_INIT(xy_trace_kind_info_t), .limit = KIND_LIMIT},
                     .labels.items = XY_VEC_INIT(const char *),
                     .counters.items = XY_VEC_INIT(xy_trace_counter_info_t),
+                    .sites.items = XY_VEC_INIT(const char *),
                     .states = XY_VEC_INIT(xy_trace_state_t),
                     .links = XY_VEC_INIT(xy_trace_link_t),
                     .samples = XY_VEC_INIT(xy_trace_sample_t),
                     .marks = XY_VEC_INIT(xy_trace_mark_t),
                     .halves = XY_VEC_INIT(reader_half_t),
+                    .steps = XY_VEC_INIT(xy_trace_step_t),
                     .open = XY_VEC_INIT(size_t)};
     xy_hash_init(&r->rows.index, XY_HASH_U64);
     xy_hash_init(&r->kinds.index, XY_HASH_U64);
     xy_hash_init(&r->labels.index, XY_HASH_U64);
     xy_hash_init(&r->counters.index, XY_HASH_U64);
+    xy_hash_init(&r->sites.index, XY_HASH_U64);
 }
 
 static void reader_cleanup(reader_t *r)
 {
-    reader_table_t *tables[] = {&r->rows, &r->kinds, &r->labels, &r->counters};
+    reader_table_t *tables[] = {&r->rows, &r->kinds, &r->labels, &r->counters, &r->sites};
     xy_vec_t *vecs[] = {&r->chunks, &r->states, &r->links, &r->samples,
-                        &r->marks,  &r->halves, &r->open};
+                        &r->marks,  &r->halves, &r->steps, &r->open};
 
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         xy_hash_cleanup(&tables[i]->index);
@@ -391,17 +397,18 @@ static xy_trace_log_t *log_new(const char *path)
     return log;
 }
 
-/* Entry 0 of kinds and labels is "no name". */
+/* Entry 0 of kinds, labels and sites is "no name". */
 static xy_status_t add_no_names(reader_t *r)
 {
     uint32_t index;
     xy_trace_kind_info_t *kind = reader_entry(&r->kinds, 0, &index);
     const char **label = reader_entry(&r->labels, 0, &index);
+    const char **site = reader_entry(&r->sites, 0, &index);
 
-    if (kind == NULL || label == NULL)
+    if (kind == NULL || label == NULL || site == NULL)
         return XY_ENOMEM;
     kind->name = "(no name)";
-    *label = "";
+    *label = *site = "";
     return XY_OK;
 }
 
@@ -436,6 +443,20 @@ xy_status_t xy_trace_parse(const void *data, size_t size, const char *path, xy_t
     say_damage(r.log);
     *log_p = r.log;
     return XY_OK;
+}
+
+bool xy_trace_is_trace(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char head[8];
+    bool is_trace;
+
+    if (file == NULL)
+        return false;
+    is_trace =
+        fread(head, 1, sizeof(head), file) == sizeof(head) && memcmp(head, TRACE_MAGIC, 8) == 0;
+    fclose(file);
+    return is_trace;
 }
 
 xy_status_t xy_trace_read(const char *path, xy_trace_log_t **log_p)

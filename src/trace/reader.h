@@ -29,13 +29,14 @@ typedef struct {
     int64_t time;
     uint32_t row, label;
     bool is_in;
+    size_t step; /* from 1: that it comes from; 0: none */
 } reader_half_t;
 
 typedef struct {
     xy_trace_log_t *log;
     xy_vec_t chunks; /* reader_chunk_t, of events */
-    reader_table_t rows, kinds, labels, counters;
-    xy_vec_t states, links, samples, marks, halves;
+    reader_table_t rows, kinds, labels, counters, sites;
+    xy_vec_t states, links, samples, marks, halves, steps;
     xy_vec_t open; /* size_t: states entered and not left, of the row being decoded */
     uint64_t start_ticks, start_ns, last_ticks, last_ns;
     double scale; /* ns per tick */

@@ -135,6 +135,76 @@ static xy_status_t read_half(decoder_t *d, bool is_in)
     return xy_vec_append(&r->halves, &half);
 }
 
+static uint32_t read_rank(decoder_t *d)
+{
+    uint64_t rank = reader_varint(&d->cursor);
+
+    if (rank > INT32_MAX)
+        d->cursor.failed = true;
+    return (uint32_t)rank;
+}
+
+/* A half of a message that says whose it is is a step of that rank, too. */
+static xy_status_t read_message(decoder_t *d, bool is_in)
+{
+    reader_t *r = d->reader;
+    xy_status_t st = XY_OK;
+    reader_half_t half = {.row = d->row, .is_in = is_in};
+    xy_trace_step_t step = {.row = d->row,
+                            .kind = is_in ? XY_TRACE_STEP_RECEIVED : XY_TRACE_STEP_SENT};
+
+    half.time = read_time(d);
+    half.key = reader_varint(&d->cursor);
+    if (!is_in) {
+        half.bytes = reader_varint(&d->cursor);
+        half.label = read_index(d, &r->labels, &st);
+    }
+    step.rank = read_rank(d);
+    step.peer = read_rank(d);
+    step.time = half.time;
+    step.bytes = half.bytes;
+    half.step = r->steps.count + 1;
+    if (st != XY_OK || d->cursor.failed)
+        return st;
+    st = xy_vec_append(&r->steps, &step);
+    return st == XY_OK ? xy_vec_append(&r->halves, &half) : st;
+}
+
+static xy_status_t read_call(decoder_t *d)
+{
+    reader_t *r = d->reader;
+    xy_status_t st = XY_OK;
+    xy_trace_step_t step = {.row = d->row, .kind = XY_TRACE_STEP_CALL};
+
+    step.time = read_time(d);
+    step.rank = read_rank(d);
+    step.label = read_index(d, &r->labels, &st);
+    step.site = read_index(d, &r->sites, &st);
+    if (st != XY_OK || d->cursor.failed)
+        return st;
+    return xy_vec_append(&r->steps, &step);
+}
+
+static xy_status_t read_collective(decoder_t *d)
+{
+    reader_t *r = d->reader;
+    xy_trace_step_t step = {.row = d->row, .kind = XY_TRACE_STEP_COLLECTIVE};
+
+    step.time = read_time(d);
+    step.rank = read_rank(d);
+    step.collective = read_rank(d);
+    step.context = (uint32_t)reader_varint(&d->cursor);
+    step.first = read_rank(d);
+    step.member = read_rank(d);
+    step.members = read_rank(d);
+    step.peer = read_rank(d);
+    step.bytes = reader_varint(&d->cursor);
+    step.element = reader_varint(&d->cursor);
+    if (step.member >= step.members || step.peer >= step.members)
+        d->cursor.failed = true;
+    return d->cursor.failed ? XY_OK : xy_vec_append(&r->steps, &step);
+}
+
 static xy_status_t read_counter(decoder_t *d)
 {
     reader_t *r = d->reader;
@@ -187,6 +257,14 @@ static xy_status_t read_event(decoder_t *d)
         return read_counter(d);
     case TRACE_MARK:
         return read_mark(d);
+    case TRACE_SENT:
+        return read_message(d, false);
+    case TRACE_RECEIVED:
+        return read_message(d, true);
+    case TRACE_CALL:
+        return read_call(d);
+    case TRACE_COLLECTIVE:
+        return read_collective(d);
     default:
         d->cursor.failed = true;
         return XY_OK;
@@ -228,6 +306,16 @@ static int half_compare(const void *a, const void *b)
     return x->time < y->time ? -1 : x->time > y->time;
 }
 
+static void join_steps(reader_t *r, const reader_half_t *out, const reader_half_t *in)
+{
+    xy_trace_step_t *steps = r->steps.data;
+
+    if (out->step == 0 || in->step == 0)
+        return;
+    steps[in->step - 1].bytes = out->bytes;
+    steps[out->step - 1].message = steps[in->step - 1].message = ++r->log->message_count;
+}
+
 /* Sorted halves of one key: first all outs, then all ins, each by time. */
 static xy_status_t join_key(reader_t *r, const reader_half_t *out, size_t outs, size_t ins)
 {
@@ -248,6 +336,7 @@ static xy_status_t join_key(reader_t *r, const reader_half_t *out, size_t outs, 
 
         if (st != XY_OK)
             return st;
+        join_steps(r, &out[i], &in[i]);
     }
     return XY_OK;
 }

@@ -141,7 +141,7 @@ static void test_foreign(void **state)
     data[8] = 9;
     trace_put_u32((uint8_t *)data + 60, trace_checksum((uint8_t *)data, 60));
     assert_int_equal(parse(data, size, &log), XY_EUNSUPPORTED);
-    assert_non_null(strstr(testing_said, "trace format 9, this program reads 1"));
+    assert_non_null(strstr(testing_said, "trace format 9, this program reads up to 2"));
     assert_int_equal(parse(data, 40, &log), XY_EPARSE);
     assert_null(log);
     xy_free(data);
@@ -149,6 +149,59 @@ static void test_foreign(void **state)
     assert_int_equal(xy_trace_read("/no/such/file", &log), XY_ENOENT);
     assert_int_equal(xy_trace_read("/tmp", &log) != XY_OK, 1);
     assert_null(log);
+}
+
+/* What ranks do: by rank, in their order, whatever the row. */
+static void test_steps(void **state)
+{
+    char path[64];
+    xy_trace_t *trace;
+    xy_trace_row_t *row;
+    xy_trace_log_t *log;
+    uint32_t send, site;
+    xy_trace_collective_t c = {.rank = 1,
+                               .collective = 3,
+                               .context = 77,
+                               .first = 5,
+                               .members = 2,
+                               .member = 1,
+                               .root = 1,
+                               .count = UINT64_C(1) << 40,
+                               .element = 8};
+
+    (void)state;
+    testing_path(path);
+    assert_int_equal(
+        xy_trace_create(path, &(xy_trace_options_t){.clock = XY_TRACE_VIRTUAL}, &trace), XY_OK);
+    assert_int_equal(xy_trace_row_create(trace, "r", NULL, &row), XY_OK);
+    send = xy_trace_label(trace, "MPI_Send");
+    site = xy_trace_site(trace, "a.out+0x11d4");
+    assert_int_equal(xy_trace_site(trace, "a.out+0x11d4"), site);
+    xy_trace_put_collective(row, 4, &c);
+    xy_trace_call_at(row, 5, 0, send, site);
+    xy_trace_put_sent(row, 6,
+                      &(xy_trace_message_t){.key = 9, .bytes = 100, .label = send, .peer = 1});
+    xy_trace_put_received(row, 6, &(xy_trace_message_t){.key = 9, .rank = 1});
+    xy_trace_call_at(row, 6, 0, send, 0);
+    assert_int_equal(xy_trace_close(trace), XY_OK);
+    assert_int_equal(xy_trace_read(path, &log), XY_OK);
+    assert_null(testing_log_fault(log));
+    assert_int_equal(log->step_count, 5);
+    assert_int_equal(log->steps[0].kind, XY_TRACE_STEP_CALL);
+    assert_string_equal(log->labels[log->steps[0].label], "MPI_Send");
+    assert_string_equal(log->sites[log->steps[0].site], "a.out+0x11d4");
+    assert_true(log->steps[1].kind == XY_TRACE_STEP_SENT && log->steps[1].peer == 1 &&
+                log->steps[1].message == 1);
+    assert_string_equal(log->sites[log->steps[2].site], "");
+    assert_true(log->steps[3].kind == XY_TRACE_STEP_COLLECTIVE && log->steps[3].context == 77 &&
+                log->steps[3].first == 5 && log->steps[3].collective == 3 &&
+                log->steps[3].peer == 1 && log->steps[3].members == 2 &&
+                log->steps[3].member == 1 && log->steps[3].bytes == UINT64_C(1) << 40 &&
+                log->steps[3].element == 8);
+    assert_true(log->steps[4].kind == XY_TRACE_STEP_RECEIVED && log->steps[4].bytes == 100 &&
+                log->steps[4].message == 1);
+    xy_trace_log_free(log);
+    remove(path);
 }
 
 /* Events that do not fit together: never entered, never left, overlapping, one half. */
@@ -168,10 +221,11 @@ static void test_odd_events(void **state)
     xy_trace_state_at(row, 10, 20, 1, 0, 0);  /* kind 1 is never defined */
     xy_trace_state_at(row, 15, 30, 99, 0, 7); /* ends behind the one around it */
     xy_trace_enter_at(row, 40, 0, 0, 0);
-    xy_trace_put_link_in(row, 45, 1);
-    xy_trace_put_link_out(row, 41, 9, 100, 0); /* the first of two is the one received */
-    xy_trace_put_link_out(row, 42, 9, 200, 0);
-    xy_trace_put_link_in(row, 44, 9);
+    xy_trace_put_received(row, 45, &(xy_trace_message_t){.key = 1});
+    /* The first of two is the one received. */
+    xy_trace_put_sent(row, 41, &(xy_trace_message_t){.key = 9, .bytes = 100, .peer = 2});
+    xy_trace_put_sent(row, 42, &(xy_trace_message_t){.key = 9, .bytes = 200, .peer = 2});
+    xy_trace_put_received(row, 44, &(xy_trace_message_t){.key = 9, .rank = 2});
     xy_trace_put_link(row, 3, 46, 0, 47, 8, 0); /* row 3 is never defined */
     assert_int_equal(xy_trace_close(trace), XY_OK);
     testing_listen();
@@ -186,6 +240,11 @@ static void test_odd_events(void **state)
     assert_true(log->states[2].is_open && log->states[2].end == log->end && log->end == 47);
     assert_int_equal(log->link_count, 2);
     assert_int_equal(log->links[0].bytes, 100);
+    assert_int_equal(log->step_count, 4);
+    assert_int_equal(log->steps[0].message, 0); /* received, and not sent */
+    assert_true(log->steps[1].message == 1 && log->steps[3].message == 1);
+    assert_int_equal(log->steps[2].message, 0);
+    assert_int_equal(log->steps[3].bytes, 100);
     assert_int_equal(log->row_count, 2);
     assert_string_equal(log->rows[1].name, "row 1");
     assert_string_equal(log->kinds[log->states[0].kind].name, "kind 1");
@@ -214,7 +273,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_truncation), cmocka_unit_test(test_damage),
         cmocka_unit_test(test_foreign),    cmocka_unit_test(test_odd_events),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_steps),      cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -47,7 +47,7 @@ struct xy_trace {
     atomic_int error;     /* errno of the first failed write; nothing is written after it */
     pthread_mutex_t lock; /* protects all that follows */
     xy_arena_t *arena;    /* names */
-    names_t kinds, labels, counters;
+    names_t kinds, labels, counters, sites;
     xy_trace_row_t *rows; /* the newest first */
     uint32_t row_count, sequence;
 };
@@ -155,21 +155,49 @@ void xy_trace_put_link(xy_trace_row_t *row, uint32_t from, uint64_t start, uint3
     row->at = trace_put_varint(p, label);
 }
 
-void xy_trace_put_link_out(xy_trace_row_t *row, uint64_t time, uint64_t key, uint64_t bytes,
-                           uint32_t label)
+void xy_trace_put_sent(xy_trace_row_t *row, uint64_t time, const xy_trace_message_t *message)
 {
-    uint8_t *p = event_begin(row, time, TRACE_LINK_OUT);
+    uint8_t *p = event_begin(row, time, TRACE_SENT);
 
-    p = trace_put_varint(p, key);
-    p = trace_put_varint(p, bytes);
-    row->at = trace_put_varint(p, label);
+    p = trace_put_varint(p, message->key);
+    p = trace_put_varint(p, message->bytes);
+    p = trace_put_varint(p, message->label);
+    p = trace_put_varint(p, message->rank);
+    row->at = trace_put_varint(p, message->peer);
 }
 
-void xy_trace_put_link_in(xy_trace_row_t *row, uint64_t time, uint64_t key)
+void xy_trace_put_received(xy_trace_row_t *row, uint64_t time, const xy_trace_message_t *message)
 {
-    uint8_t *p = event_begin(row, time, TRACE_LINK_IN);
+    uint8_t *p = event_begin(row, time, TRACE_RECEIVED);
 
-    row->at = trace_put_varint(p, key);
+    p = trace_put_varint(p, message->key);
+    p = trace_put_varint(p, message->rank);
+    row->at = trace_put_varint(p, message->peer);
+}
+
+void xy_trace_put_call(xy_trace_row_t *row, uint64_t time, uint32_t rank, uint32_t label,
+                       uint32_t site)
+{
+    uint8_t *p = event_begin(row, time, TRACE_CALL);
+
+    p = trace_put_varint(p, rank);
+    p = trace_put_varint(p, label);
+    row->at = trace_put_varint(p, site);
+}
+
+void xy_trace_put_collective(xy_trace_row_t *row, uint64_t time, const xy_trace_collective_t *c)
+{
+    uint8_t *p = event_begin(row, time, TRACE_COLLECTIVE);
+
+    p = trace_put_varint(p, c->rank);
+    p = trace_put_varint(p, c->collective);
+    p = trace_put_varint(p, c->context);
+    p = trace_put_varint(p, c->first);
+    p = trace_put_varint(p, c->member);
+    p = trace_put_varint(p, c->members);
+    p = trace_put_varint(p, c->root);
+    p = trace_put_varint(p, c->count);
+    row->at = trace_put_varint(p, c->element);
 }
 
 void xy_trace_put_counter(xy_trace_row_t *row, uint64_t time, uint32_t counter, double value)
@@ -249,6 +277,7 @@ static void trace_free(xy_trace_t *trace)
     xy_hash_cleanup(&trace->kinds.by_name);
     xy_hash_cleanup(&trace->labels.by_name);
     xy_hash_cleanup(&trace->counters.by_name);
+    xy_hash_cleanup(&trace->sites.by_name);
     xy_arena_destroy(trace->arena);
     pthread_mutex_destroy(&trace->lock);
     xy_free(trace->path);
@@ -266,6 +295,7 @@ static xy_trace_t *trace_new(const char *path, const xy_trace_options_t *options
     xy_hash_init(&trace->kinds.by_name, XY_HASH_STRING);
     xy_hash_init(&trace->labels.by_name, XY_HASH_STRING);
     xy_hash_init(&trace->counters.by_name, XY_HASH_STRING);
+    xy_hash_init(&trace->sites.by_name, XY_HASH_STRING);
     trace->clock = options->clock;
     trace->buffer = options->buffer == 0 ? 65536 : options->buffer;
     trace->path = xy_strdup(path);
@@ -449,19 +479,27 @@ uint32_t xy_trace_kind(xy_trace_t *trace, const char *name, xy_trace_role_t role
     return number;
 }
 
-uint32_t xy_trace_label(xy_trace_t *trace, const char *name)
+static uint32_t name_define(xy_trace_t *trace, names_t *names, uint8_t type, const char *name)
 {
     bool is_new = false;
     uint32_t number;
 
-    if (trace == NULL)
-        return 0;
     pthread_mutex_lock(&trace->lock);
-    number = name_intern(trace, &trace->labels, name, &is_new);
+    number = name_intern(trace, names, name, &is_new);
     if (is_new)
-        define(trace, TRACE_DEF_LABEL, &(uint64_t){number}, 1, name, NULL);
+        define(trace, type, &(uint64_t){number}, 1, name, NULL);
     pthread_mutex_unlock(&trace->lock);
     return number;
+}
+
+uint32_t xy_trace_label(xy_trace_t *trace, const char *name)
+{
+    return trace != NULL ? name_define(trace, &trace->labels, TRACE_DEF_LABEL, name) : 0;
+}
+
+uint32_t xy_trace_site(xy_trace_t *trace, const char *name)
+{
+    return trace != NULL ? name_define(trace, &trace->sites, TRACE_DEF_SITE, name) : 0;
 }
 
 uint32_t xy_trace_counter_name(xy_trace_t *trace, const char *name, const char *unit)

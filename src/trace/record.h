@@ -59,6 +59,23 @@ typedef struct {
 
 enum { XY_TRACE_NO_ID = -1, XY_TRACE_NO_LABEL = 0 };
 
+/* A message from rank to rank. Of one that is received, `bytes` and `label` are not looked at. */
+typedef struct {
+    uint64_t key, bytes;
+    uint32_t label, rank, peer; /* rank: whose half it is */
+} xy_trace_message_t;
+
+/* The part of one member in a collective. */
+typedef struct {
+    uint32_t rank;
+    uint32_t collective;      /* a number of those who record: xy_collective_t */
+    uint32_t context, first;  /* of the communicator, and the rank of its member 0: both name it */
+    uint32_t members, member; /* how many it has, and which of them this rank is */
+    uint32_t root;
+    uint64_t count, element; /* elements that it gives or gets (of all blocks, where they differ),
+                                and their bytes */
+} xy_trace_collective_t;
+
 /* Start a trace in the file `path`, which is replaced when the trace ends; until then it is written
  * as `path`.part. `options` may be NULL. On success the caller owns *trace_p. Any thread. */
 xy_status_t xy_trace_create(const char *path, const xy_trace_options_t *options,
@@ -84,6 +101,8 @@ uint32_t xy_trace_row_number(const xy_trace_row_t *row); /* for xy_trace_link; 0
 uint32_t xy_trace_kind(xy_trace_t *trace, const char *name, xy_trace_role_t role, uint32_t colour);
 uint32_t xy_trace_label(xy_trace_t *trace, const char *name);
 uint32_t xy_trace_counter_name(xy_trace_t *trace, const char *name, const char *unit);
+/* A place in a program that calls are made from: "PROGRAM+0xOFFSET". */
+uint32_t xy_trace_site(xy_trace_t *trace, const char *name);
 
 /* Append what `row` holds to the file now: before a risky step, or when a row falls asleep. */
 void xy_trace_flush(xy_trace_row_t *row);
@@ -96,9 +115,11 @@ void xy_trace_put_state(xy_trace_row_t *row, uint64_t start, uint64_t end, uint3
                         int64_t id, uint32_t label);
 void xy_trace_put_link(xy_trace_row_t *row, uint32_t from, uint64_t start, uint32_t to,
                        uint64_t end, uint64_t bytes, uint32_t label);
-void xy_trace_put_link_out(xy_trace_row_t *row, uint64_t time, uint64_t key, uint64_t bytes,
-                           uint32_t label);
-void xy_trace_put_link_in(xy_trace_row_t *row, uint64_t time, uint64_t key);
+void xy_trace_put_sent(xy_trace_row_t *row, uint64_t time, const xy_trace_message_t *message);
+void xy_trace_put_received(xy_trace_row_t *row, uint64_t time, const xy_trace_message_t *message);
+void xy_trace_put_call(xy_trace_row_t *row, uint64_t time, uint32_t rank, uint32_t label,
+                       uint32_t site);
+void xy_trace_put_collective(xy_trace_row_t *row, uint64_t time, const xy_trace_collective_t *c);
 void xy_trace_put_counter(xy_trace_row_t *row, uint64_t time, uint32_t counter, double value);
 void xy_trace_put_mark(xy_trace_row_t *row, uint64_t time, int64_t id, uint32_t label);
 uint64_t xy_trace_clock(void); /* ticks of the real clock */
@@ -147,19 +168,33 @@ static inline void xy_trace_link_at(xy_trace_row_t *row, uint32_t from, uint64_t
         xy_trace_put_link(row, from, start, to, end, bytes, label);
 }
 
-/* Or its two halves, each on its own row, joined by the reader: the n-th out of a key with the
- * n-th in of it, in time. */
-static inline void xy_trace_link_out(xy_trace_row_t *row, uint64_t key, uint64_t bytes,
-                                     uint32_t label)
+/* Or its two halves, each on its own row, joined by the reader: the n-th that was sent of a key
+ * with the n-th that was received of it, in time. */
+static inline void xy_trace_sent(xy_trace_row_t *row, const xy_trace_message_t *message)
 {
     if (__builtin_expect(row != NULL, 0))
-        xy_trace_put_link_out(row, xy_trace_clock(), key, bytes, label);
+        xy_trace_put_sent(row, xy_trace_clock(), message);
 }
 
-static inline void xy_trace_link_in(xy_trace_row_t *row, uint64_t key)
+static inline void xy_trace_received(xy_trace_row_t *row, const xy_trace_message_t *message)
 {
     if (__builtin_expect(row != NULL, 0))
-        xy_trace_put_link_in(row, xy_trace_clock(), key);
+        xy_trace_put_received(row, xy_trace_clock(), message);
+}
+
+/* What a rank does besides sending and receiving, in its order: it makes a call, and takes part in
+ * a collective. */
+static inline void xy_trace_call_at(xy_trace_row_t *row, uint64_t time, uint32_t rank,
+                                    uint32_t label, uint32_t site)
+{
+    if (__builtin_expect(row != NULL, 0))
+        xy_trace_put_call(row, time, rank, label, site);
+}
+
+static inline void xy_trace_collective(xy_trace_row_t *row, const xy_trace_collective_t *c)
+{
+    if (__builtin_expect(row != NULL, 0))
+        xy_trace_put_collective(row, xy_trace_clock(), c);
 }
 
 /* The counter has this value from now on. */

@@ -156,10 +156,12 @@ static void test_other_events(void **state)
     xy_trace_link_at(r.row[2], 0, 100, 3, 250, UINT64_MAX, r.label[1]);
     xy_trace_link_at(r.row[2], 1, 50, 0, 40, 8, 0); /* clocks of two machines */
     /* Halves of a key used twice, the second message received on another row. */
-    xy_trace_put_link_out(r.row[0], 300, 77, 10, r.label[0]);
-    xy_trace_put_link_out(r.row[0], 310, 77, 20, r.label[0]);
-    xy_trace_put_link_in(r.row[1], 330, 77);
-    xy_trace_put_link_in(r.row[2], 340, 77);
+    xy_trace_put_sent(r.row[0], 300,
+                      &(xy_trace_message_t){.key = 77, .bytes = 10, .label = r.label[0]});
+    xy_trace_put_sent(r.row[0], 310,
+                      &(xy_trace_message_t){.key = 77, .bytes = 20, .label = r.label[0]});
+    xy_trace_put_received(r.row[1], 330, &(xy_trace_message_t){.key = 77});
+    xy_trace_put_received(r.row[2], 340, &(xy_trace_message_t){.key = 77});
     xy_trace_counter_at(r.row[3], 7, r.counter[1], -1.5e300);
     xy_trace_mark_at(r.row[1], 9, 42, r.label[6]);
     xy_trace_state_at(r.row[1], 30, 20, r.kind[0], -5, 0); /* ends before it starts: empty */
@@ -270,8 +272,11 @@ static void test_off(void **state)
     assert_int_equal(xy_trace_counter_name(NULL, "c", NULL), 0);
     xy_trace_enter(NULL, 0, 0, 0);
     xy_trace_leave(NULL);
-    xy_trace_link_out(NULL, 0, 0, 0);
-    xy_trace_link_in(NULL, 0);
+    xy_trace_sent(NULL, NULL);
+    xy_trace_received(NULL, NULL);
+    xy_trace_call_at(NULL, 0, 0, 0, 0);
+    xy_trace_collective(NULL, NULL);
+    assert_int_equal(xy_trace_site(NULL, "x"), 0);
     xy_trace_counter(NULL, 0, 0);
     xy_trace_mark(NULL, 0, 0);
     xy_trace_flush(NULL);

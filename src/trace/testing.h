@@ -57,6 +57,15 @@ static inline const char *testing_log_fault(const xy_trace_log_t *log)
         if (i > 0 && l[-1].start > l->start)
             return "links out of order";
     }
+    for (size_t i = 0; i < log->step_count; i++) {
+        const xy_trace_step_t *s = &log->steps[i];
+
+        if (s->row >= log->row_count || s->label >= log->label_count ||
+            s->site >= log->site_count || s->message > log->message_count)
+            return "bad index in a step";
+        if (i > 0 && (s[-1].rank > s->rank || (s[-1].rank == s->rank && s[-1].order >= s->order)))
+            return "steps out of order";
+    }
     for (size_t i = 0; i < log->sample_count; i++)
         if (log->samples[i].row >= log->row_count || log->samples[i].counter >= log->counter_count)
             return "bad index in a sample";

@@ -207,6 +207,18 @@ void coll_flush_deferred(mpi_rank_t *self);
  * the request. */
 void coll_run(mpi_rank_t *self, coll_call_t *call);
 int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle);
+/* What it is, without its buffers; `counts` are in the scratch memory. What makes a communicator is
+ * an allreduce of eight bytes. */
+typedef struct {
+    xy_collective_t collective;
+    int root;
+    uint64_t count, element; /* elements of a block, and their bytes; or */
+    const uint64_t *counts;  /* ... [size], where blocks differ */
+} coll_shape_t;
+
+coll_shape_t coll_shape_of(const coll_call_t *call);
+/* Into the trace of `self`, which has one. */
+void coll_trace(const mpi_rank_t *self, const coll_call_t *call) __attribute__((cold));
 /* The call behind a request of coll_start; NULL: it is another one, or MPI_REQUEST_NULL. */
 coll_call_t *coll_call_of_request(const mpi_request_t *request);
 /* `self` is going to wait for these requests, or tests (NULL). */

@@ -509,6 +509,8 @@ void coll_run(mpi_rank_t *self, coll_call_t *call)
         coll_leave_empty(call);
         return;
     }
+    if (__builtin_expect(self->trace != NULL, 0))
+        coll_trace(self, call);
     mpi_request_init(&request, self, XMPI_KIND_COLL);
     request.comm = call->comm;
     call->request = &request;

@@ -193,6 +193,8 @@ xy_status_t mpi_rank_adopt(mpi_job_t *job);
 
 /* Slow halves of the hooks of a trace (trace.h): the rank enters a call, or its own code. */
 void mpi_trace_call(struct mpi_trace *trace, mpi_rank_t *self);
+/* ... and the call is a new one, of the program. */
+void mpi_trace_enter(struct mpi_trace *trace, mpi_rank_t *self);
 
 /* Around what changes fibers or touches what belongs to the worker. Nests. */
 static inline void mpi_go_inside(mpi_rank_t *self)
@@ -215,7 +217,7 @@ static inline void mpi_call_begin(mpi_rank_t *self, const char *name, const void
     self->call.caller = site;
     self->call.comm = NULL; /* that of the call before may be gone */
     if (__builtin_expect(self->trace != NULL, 0))
-        mpi_trace_call(self->trace, self);
+        mpi_trace_enter(self->trace, self);
 }
 
 static inline void mpi_call_end(mpi_rank_t *self)

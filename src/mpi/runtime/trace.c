@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/runtime/trace.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdatomic.h>
@@ -11,7 +12,10 @@
 #include "mpi/runtime/clock.h"
 #include "trace/trace.h"
 
-enum { LABELS = 256 }; /* a power of two; more names than that go without label */
+enum {
+    LABELS = 256, /* a power of two; more names than that go without label */
+    SITES = 64, /* likewise, at first: places that calls stand at, for each image of the program */
+};
 
 struct mpi_trace {
     xy_trace_row_t *row;
@@ -23,6 +27,11 @@ struct mpi_trace {
         const char *name; /* by its address: names of calls live for ever */
         uint32_t label;
     } labels[LABELS];
+    struct site {
+        const void *address;
+        uint32_t site;
+    } * sites; /* [site_room], by a hash of the address */
+    size_t site_room, site_count;
 };
 
 /* Of the job; set before it runs. */
@@ -55,6 +64,66 @@ static uint32_t label_of(mpi_trace_t *trace, const char *name)
     }
     return XY_TRACE_NO_LABEL;
 }
+
+/* ---- Places of calls ---- */
+
+static size_t site_place(const struct site *sites, size_t room, const void *address)
+{
+    size_t at = (size_t)((uintptr_t)address * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (room - 1);
+
+    while (sites[at].address != NULL && sites[at].address != address)
+        at = (at + 1) & (room - 1);
+    return at;
+}
+
+static bool sites_grow(mpi_trace_t *trace)
+{
+    size_t room = trace->site_room > 0 ? 2 * trace->site_room : SITES;
+    struct site *more = xy_calloc(room, sizeof(*more));
+
+    if (more == NULL)
+        return false;
+    for (size_t i = 0; i < trace->site_room; i++)
+        if (trace->sites[i].address != NULL)
+            more[site_place(more, room, trace->sites[i].address)] = trace->sites[i];
+    xy_free(trace->sites);
+    trace->sites = more;
+    trace->site_room = room;
+    return true;
+}
+
+/* Images of one program have its places at different addresses: they are named by the file and the
+ * offset in it. */
+static uint32_t site_name(const void *address)
+{
+    const char *inside = (const char *)address - 1; /* in the call, not behind it */
+    char name[PATH_MAX + 32];
+    Dl_info info;
+
+    if (dladdr(inside, &info) == 0 || info.dli_fname == NULL)
+        return 0;
+    snprintf(name, sizeof(name), "%s+0x%zx", info.dli_fname,
+             (size_t)(inside - (const char *)info.dli_fbase));
+    return xy_trace_site(all.file, name);
+}
+
+static uint32_t site_of(mpi_trace_t *trace, const void *address)
+{
+    size_t at;
+
+    if (address == NULL)
+        return 0;
+    if (2 * trace->site_count >= trace->site_room && !sites_grow(trace))
+        return 0;
+    at = site_place(trace->sites, trace->site_room, address);
+    if (trace->sites[at].address == NULL) {
+        trace->sites[at] = (struct site){address, site_name(address)};
+        trace->site_count++;
+    }
+    return trace->sites[at].site;
+}
+
+/* ---- States ---- */
 
 /* The lock is free but at the end of a job that is cut short: then it is never given back. */
 static void lock(mpi_trace_t *trace)
@@ -98,6 +167,26 @@ void mpi_trace_call(mpi_trace_t *trace, mpi_rank_t *self)
     set_state(trace, (mpi_trace_state_t){.kind = name != NULL ? all.call : all.compute,
                                          .label = name != NULL ? label_of(trace, name) : 0,
                                          .id = self->world});
+}
+
+void mpi_trace_enter(mpi_trace_t *trace, mpi_rank_t *self)
+{
+    mpi_trace_call(trace, self);
+    if (trace->row == NULL) /* in virtual time */
+        return;
+    lock(trace);
+    xy_trace_call_at(trace->row, trace->since, (uint32_t)self->world, trace->now.label,
+                     site_of(trace, self->call.caller));
+    unlock(trace);
+}
+
+void mpi_trace_put_collective(mpi_trace_t *trace, const xy_trace_collective_t *c)
+{
+    if (trace->row == NULL)
+        return;
+    lock(trace);
+    xy_trace_collective(trace->row, c);
+    unlock(trace);
 }
 
 void mpi_trace_idle(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber)
@@ -191,7 +280,11 @@ void mpi_trace_put_sent(mpi_trace_t *trace, const mpi_trace_message_t *m)
     if (!is_wanted(m))
         return;
     lock(trace);
-    xy_trace_link_out(trace->row, key_of(m), m->bytes, trace->now.label);
+    xy_trace_sent(trace->row, &(xy_trace_message_t){.key = key_of(m),
+                                                    .bytes = m->bytes,
+                                                    .label = trace->now.label,
+                                                    .rank = (uint32_t)m->from,
+                                                    .peer = (uint32_t)m->to});
     unlock(trace);
 }
 
@@ -200,7 +293,9 @@ void mpi_trace_put_received(mpi_trace_t *trace, const mpi_trace_message_t *m)
     if (!is_wanted(m))
         return;
     lock(trace);
-    xy_trace_link_in(trace->row, key_of(m));
+    xy_trace_received(trace->row, &(xy_trace_message_t){.key = key_of(m),
+                                                        .rank = (uint32_t)m->to,
+                                                        .peer = (uint32_t)m->from});
     unlock(trace);
 }
 
@@ -308,8 +403,10 @@ xy_status_t mpi_trace_finish(void)
     put_last();
     st = xy_trace_close(all.file);
     all.file = NULL;
-    for (int w = 0; w < all.count; w++)
+    for (int w = 0; w < all.count; w++) {
+        xy_free(all.workers[w]->sites);
         xy_free(all.workers[w]);
+    }
     xy_free(all.workers);
     xy_free(all.path);
     xy_bitset_cleanup(&all.ranks);

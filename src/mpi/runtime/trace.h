@@ -14,6 +14,9 @@
  * receive; of many, only those that a filter lets through. What a one-sided operation moves is
  * such a message too, during its call.
  *
+ * Beside what is drawn, each rank's calls are recorded, with the place that they stand at, and its
+ * parts in collectives: with its messages all that a later prediction needs of the run.
+ *
  * The file is written beside its place as FILE.part and renamed when the job ends, however it ends.
  * Memory is bounded by the buffers of the rows. Off, each hook is one predicted branch.
  */
@@ -21,6 +24,7 @@
 #define XY_MPI_RUNTIME_TRACE_H
 
 #include "mpi/runtime/rank.h"
+#include "trace/trace.h"
 
 typedef struct mpi_trace mpi_trace_t;
 
@@ -60,6 +64,8 @@ typedef struct {
     uint64_t bytes;
 } mpi_trace_message_t;
 
+/* The rank of the worker of `trace` takes part in a collective. */
+void mpi_trace_put_collective(mpi_trace_t *trace, const xy_trace_collective_t *c);
 void mpi_trace_put_sent(mpi_trace_t *trace, const mpi_trace_message_t *m);
 void mpi_trace_put_received(mpi_trace_t *trace, const mpi_trace_message_t *m);
 /* The same without a second end: a rank of the worker of `trace` has moved it, in the call that it

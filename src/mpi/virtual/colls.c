@@ -38,84 +38,19 @@ static bool is_agreement(const coll_call_t *call)
     return call->kind->collective == XY_COLL_COUNT;
 }
 
-/* The basic elements that a type is made of; bytes where they differ. All members of a collective
- * come to the same, however they describe their data. */
-static uint64_t element_of(const mpi_type_t *type)
-{
-    bool is_uniform = type->basic != XMPI_BASIC_NONE && type->elements > 0;
-
-    return is_uniform && type->size % type->elements == 0 ? type->size / type->elements : 1;
-}
-
-/* The side whose count and type say how large a block is. */
-static bool is_sent_side(const coll_call_t *call)
-{
-    switch (call->kind->collective) {
-    case XY_COLL_GATHER:
-    case XY_COLL_GATHERV:
-        return call->rank != call->root;
-    case XY_COLL_SCATTER:
-    case XY_COLL_SCATTERV:
-        return call->rank == call->root;
-    case XY_COLL_ALLTOALLV:
-        return !call->is_in_place;
-    default:
-        return false;
-    }
-}
-
-static const uint64_t *counts_in(coll_vector_t v, int n, uint64_t per_element)
-{
-    uint64_t *counts = coll_scratch((size_t)n * sizeof(*counts));
-
-    for (int r = 0; r < n; r++)
-        counts[r] = (uint64_t)coll_count_at(v, r) * per_element;
-    return counts;
-}
-
-/* Alltoallw: bytes to each. */
-static const uint64_t *bytes_to_each(const coll_call_t *call)
-{
-    coll_side_t side = coll_side_of(call, !call->is_in_place);
-    uint64_t *bytes = coll_scratch((size_t)call->comm->size * sizeof(*bytes));
-
-    for (int r = 0; r < call->comm->size; r++) {
-        coll_block_t b = coll_block_at(&side, r);
-
-        bytes[r] = coll_block_bytes(&b);
-    }
-    return bytes;
-}
-
 static xy_vjob_coll_t describe(const coll_call_t *call)
 {
-    xy_vjob_coll_t c = {.collective = call->kind->collective,
-                        .root = call->kind->is_rooted ? call->root : 0,
-                        .element = 1,
-                        .is_commutative = call->op == NULL || call->op->is_commutative,
-                        .in_place = call->is_in_place,
-                        .is_nonblocking = call->is_nonblocking,
-                        .is_user_op = call->op != NULL && !call->op->is_predefined};
-    coll_side_t side = coll_side_of(call, is_sent_side(call));
+    coll_shape_t shape = coll_shape_of(call);
 
-    if (is_agreement(call)) {
-        c.collective = XY_COLL_ALLREDUCE;
-        c.count = 1;
-        c.element = 8;
-        return c;
-    }
-    if (c.collective == XY_COLL_ALLTOALLW) {
-        c.counts = bytes_to_each(call);
-        return c;
-    }
-    if (side.type == NULL) /* a barrier; a root whose block is in place has its own side */
-        return c;
-    c.element = element_of(side.type);
-    if (side.counts.data != NULL)
-        c.counts = counts_in(side.counts, call->comm->size, side.type->size / c.element);
-    else
-        c.count = (uint64_t)side.count * side.type->size / c.element;
-    return c;
+    return (xy_vjob_coll_t){.collective = shape.collective,
+                            .root = shape.root,
+                            .count = shape.count,
+                            .element = shape.element,
+                            .counts = shape.counts,
+                            .is_commutative = call->op == NULL || call->op->is_commutative,
+                            .in_place = call->is_in_place,
+                            .is_nonblocking = call->is_nonblocking,
+                            .is_user_op = call->op != NULL && !call->op->is_predefined};
 }
 
 /* Contexts of messages are shared: all ranks have an MPI_COMM_SELF, parts of a split do not meet.
