@@ -71,7 +71,8 @@ void predict_given_free(xy_predict_given_t *given, size_t count);
 /* ---- Output ---- */
 
 void predict_print_text(const predict_t *p, const xy_prediction_t *r, FILE *file);
-void predict_print_json(const predict_t *p, const xy_prediction_t *r, FILE *file);
+/* `before`: its time before it was placed by what it sends; 0: it was not. */
+void predict_print_json(const predict_t *p, const xy_prediction_t *r, double before, FILE *file);
 xy_status_t predict_sweep(const predict_t *p);
 
 #endif

@@ -151,7 +151,7 @@ static void print_models(xy_json_t *j, const xy_prediction_t *r)
     xy_json_end(j);
 }
 
-void predict_print_json(const predict_t *p, const xy_prediction_t *r, FILE *file)
+void predict_print_json(const predict_t *p, const xy_prediction_t *r, double before, FILE *file)
 {
     xy_json_t j;
 
@@ -161,6 +161,8 @@ void predict_print_json(const predict_t *p, const xy_prediction_t *r, FILE *file
     xy_json_string(&j, "machine", p->machine->name);
     xy_json_int(&j, "ranks", r->procs);
     xy_json_double(&j, "time", r->seconds);
+    if (before > 0)
+        xy_json_double(&j, "time_before_placing", before);
     xy_json_double(&j, "error", r->error >= 0 ? r->error : (double)NAN);
     xy_json_int(&j, "messages", (int64_t)(r->totals.messages + r->totals.coll_messages));
     xy_json_int(&j, "bytes", (int64_t)(r->totals.bytes + r->totals.coll_bytes));

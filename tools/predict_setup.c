@@ -256,21 +256,7 @@ xy_status_t predict_place(const predict_t *p, int32_t procs, int32_t **core_of_p
 
 xy_status_t predict_matrix(const xy_prediction_t *counted, xy_matrix_t **matrix_p)
 {
-    xy_matrix_entry_t *entries = xy_calloc(counted->pairs.count + 1, sizeof(*entries));
-    xy_status_t st;
-
-    if (entries == NULL)
-        return xy_fail_memory("collecting the matrix");
-    for (size_t i = 0; i < counted->pairs.count; i++) {
-        const xy_vjob_pair_t *pair = &XY_VEC_AT(&counted->pairs, xy_vjob_pair_t, i);
-
-        entries[i] = (xy_matrix_entry_t){(uint32_t)pair->from, (uint32_t)pair->to,
-                                         (double)(pair->bytes + pair->coll_bytes),
-                                         (double)(pair->messages + pair->coll_messages)};
-    }
-    st = xy_matrix_build((uint32_t)counted->procs, entries, counted->pairs.count, true, matrix_p);
-    xy_free(entries);
-    return st;
+    return xy_pairs_matrix(&counted->pairs, counted->procs, matrix_p);
 }
 
 /* The leaves of a machine of cores are the cores, in their order. */

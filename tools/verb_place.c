@@ -3,17 +3,21 @@
 #include <string.h>
 
 #include "place/place.h"
+#include "place_predict.h"
 #include "verbs.h"
 
 typedef struct {
     const char *machine, *strategy, *metric, *cost, *weights, *load, *output, *svg, *heatmap,
         *write;
-    bool compare, json;
+    const char *baseline, *costs_file, *library;
+    double speed;
+    bool compare, json, predict;
     long seed, restarts;
 } values_t;
 
 static const char *const metrics[] = {"size", "msg", "avg", NULL};
 static const char *const costs[] = {"weighted", "hops", NULL};
+static const char *const libraries[] = {"xylem", "openmpi", "mpich", NULL};
 
 static const xy_option_t options[] = {
     {"machine", 'm', XY_OPT_STRING, "MACHINE", offsetof(values_t, machine),
@@ -37,6 +41,20 @@ static const xy_option_t options[] = {
      .complete = "file"},
     {"compare", 'c', XY_OPT_FLAG, .offset = offsetof(values_t, compare),
      .help = "place by all strategies and print a table"},
+    {"predict", 0, XY_OPT_FLAG, .offset = offsetof(values_t, predict),
+     .help = "predict what the run takes so placed, and by --baseline: a recorded run (a trace) "
+             "with its computation, a matrix as communication alone"},
+    {"baseline", 0, XY_OPT_CHOICE, "NAME", offsetof(values_t, baseline),
+     .help = "with --predict: the strategy to compare with", .preset = "scatter_numa",
+     .table = XY_TABLE(xy_strategies)},
+    {"costs", 0, XY_OPT_STRING, "FILE", offsetof(values_t, costs_file),
+     .help = "with --predict: models of messages, from 'xylem calibrate'", .complete = "file"},
+    {"library", 'l', XY_OPT_CHOICE, "NAME", offsetof(values_t, library),
+     .help = "with --predict: whose collectives (default: xylem)", .choices = libraries},
+    {"speed", 0, XY_OPT_DOUBLE, "FACTOR", offsetof(values_t, speed),
+     .help = "with --predict: cores of MACHINE compute so many times as fast as those of the "
+             "recorded run",
+     .preset = "1", .min = 1e-6, .max = 1e6},
     {"seed", 0, XY_OPT_LONG, "N", offsetof(values_t, seed),
      .help = "seed of the random numbers; the same seed gives the same placement", .preset = "1",
      .min = 0, .max = 1e15},
@@ -64,6 +82,8 @@ typedef struct {
     xy_machine_t *machine; /* NULL: a torus or mesh */
     xy_target_t *target;
     double *load;
+    place_predict_t *predict; /* NULL: no prediction */
+    double before;            /* what it predicts by the baseline */
 } job_t;
 
 /* The launcher binds ranks to cores, not to hardware threads. */
@@ -92,7 +112,8 @@ static xy_status_t load_target(job_t *j)
     if (source != NULL && xy_target_is_grid_text(source))
         return xy_target_grid(source, &weights, &j->target);
     st = xy_machine_load(source, &j->machine);
-    if (st == XY_OK && j->v->output != NULL && strcmp(j->v->output, "xylem") == 0)
+    if (st == XY_OK &&
+        (j->predict != NULL || (j->v->output != NULL && strcmp(j->v->output, "xylem") == 0)))
         st = keep_cores(&j->machine);
     return st == XY_OK ? xy_target_create(j->machine, &weights, &j->target) : st;
 }
@@ -141,72 +162,163 @@ static xy_status_t compute(const job_t *j, const char *strategy, xy_place_t **pl
     return xy_place_compute(j->matrix, j->target, &o, place_p);
 }
 
+/* What a run takes by the placement; -1 without --predict. */
+static xy_status_t predict(const job_t *j, const xy_place_t *place, double *seconds_p)
+{
+    *seconds_p = -1;
+    return j->predict != NULL && j->v->predict
+               ? place_predict_seconds(j->predict, place->leaf_of, seconds_p)
+               : XY_OK;
+}
+
+static xy_status_t print_launcher(const job_t *j, const xy_place_t *p)
+{
+    int format = 0;
+
+    while (strcmp(xy_place_format_names[format], j->v->output) != 0)
+        format++;
+    return xy_place_print(p, j->target, j->machine, (xy_place_format_t)format, stdout);
+}
+
+static void print_one(const job_t *j, const xy_place_t *p, double seconds)
+{
+    xy_json_t json;
+
+    if (j->v->json) {
+        xy_json_init(&json, stdout, false);
+        xy_place_print_json(p, j->target, seconds, &json);
+        return;
+    }
+    xy_place_print_text(p, j->target, stdout);
+    if (seconds >= 0)
+        place_predict_print(j->predict, seconds, j->before, j->v->baseline, stdout);
+}
+
 static xy_status_t place_one(const job_t *j)
 {
     xy_place_t *p;
+    double seconds = -1;
     xy_status_t st = compute(j, j->v->strategy, &p);
 
     if (st != XY_OK)
         return st;
     st = xy_out_write(j->v->svg, print_tree, &(tree_t){j, p});
-    if (st == XY_OK && j->v->output != NULL) {
-        int format = 0;
-
-        while (strcmp(xy_place_format_names[format], j->v->output) != 0)
-            format++;
-        st = xy_place_print(p, j->target, j->machine, (xy_place_format_t)format, stdout);
-    } else if (st == XY_OK && j->v->json) {
-        xy_json_t json;
-
-        xy_json_init(&json, stdout, false);
-        xy_place_print_json(p, j->target, &json);
-    } else if (st == XY_OK) {
-        xy_place_print_text(p, j->target, stdout);
-    }
+    if (st == XY_OK)
+        st = predict(j, p, &seconds);
+    if (st == XY_OK && j->v->output != NULL)
+        st = print_launcher(j, p);
+    else if (st == XY_OK)
+        print_one(j, p, seconds);
     xy_place_destroy(p);
     return st;
 }
 
 enum { ROWS_MAX = 32 };
 
+typedef struct {
+    xy_place_t *places[ROWS_MAX];
+    const char *why[ROWS_MAX];
+    double runs[ROWS_MAX];
+    int count;
+} rows_t;
+
+static xy_status_t add_row(const job_t *j, rows_t *rows)
+{
+    int i = rows->count++;
+    const xy_strategy_t *s = xy_strategies[i];
+    xy_status_t st;
+
+    if (s->limit > 0 && j->matrix->n > s->limit) {
+        rows->why[i] = "takes too long for so many processes";
+        return XY_OK;
+    }
+    if (!xy_strategy_is_available(s)) {
+        rows->why[i] = "needs a library that is not here";
+        return XY_OK;
+    }
+    st = compute(j, s->name, &rows->places[i]);
+    if (st == XY_ELIMIT) { /* it has said so */
+        rows->why[i] = "cannot place on this machine";
+        return XY_OK;
+    }
+    return st == XY_OK ? predict(j, rows->places[i], &rows->runs[i]) : st;
+}
+
+static void print_rows(const job_t *j, const rows_t *rows)
+{
+    xy_json_t json;
+
+    if (!j->v->json) {
+        xy_place_print_table(rows->places, rows->why, j->v->predict ? rows->runs : NULL,
+                             rows->count, stdout);
+        return;
+    }
+    xy_json_init(&json, stdout, false);
+    xy_json_begin_array(&json, NULL);
+    for (int i = 0; i < rows->count; i++)
+        if (rows->places[i] != NULL)
+            xy_place_print_json(rows->places[i], j->target, rows->runs[i], &json);
+    xy_json_end(&json);
+}
+
 static xy_status_t compare(const job_t *j)
 {
-    xy_place_t *rows[ROWS_MAX] = {NULL};
-    const char *why[ROWS_MAX] = {NULL};
+    rows_t rows = {.count = 0};
     xy_status_t st = XY_OK;
-    int count = 0;
 
-    for (; st == XY_OK && xy_strategies[count] != NULL && count < ROWS_MAX; count++) {
-        const xy_strategy_t *s = xy_strategies[count];
+    while (st == XY_OK && xy_strategies[rows.count] != NULL && rows.count < ROWS_MAX)
+        st = add_row(j, &rows);
+    if (st == XY_OK)
+        print_rows(j, &rows);
+    for (int i = 0; i < rows.count; i++)
+        xy_place_destroy(rows.places[i]);
+    return st;
+}
 
-        if (s->limit > 0 && j->matrix->n > s->limit) {
-            why[count] = "takes too long for so many processes";
-            continue;
-        }
-        if (!xy_strategy_is_available(s)) {
-            why[count] = "needs a library that is not here";
-            continue;
-        }
-        st = compute(j, s->name, &rows[count]);
-        if (st == XY_ELIMIT) { /* it has said so */
-            why[count] = "cannot place on this machine";
-            st = XY_OK;
-        }
-    }
-    if (st == XY_OK && j->v->json) {
-        xy_json_t json;
+/* ---- What there is to place ---- */
 
-        xy_json_init(&json, stdout, false);
-        xy_json_begin_array(&json, NULL);
-        for (int i = 0; i < count; i++)
-            if (rows[i] != NULL)
-                xy_place_print_json(rows[i], j->target, &json);
-        xy_json_end(&json);
-    } else if (st == XY_OK) {
-        xy_place_print_table(rows, why, count, stdout);
-    }
-    for (int i = 0; i < count; i++)
-        xy_place_destroy(rows[i]);
+/* A trace has its matrix only by the prediction of what its collectives send. */
+static xy_status_t read_matrix(job_t *j)
+{
+    bool is_trace = xy_trace_is_trace(j->path);
+    place_predict_options_t o = {j->v->machine, j->v->costs_file, j->v->library, j->v->speed};
+    xy_status_t st = is_trace || j->v->predict ? place_predict_open(&o, &j->predict) : XY_OK;
+
+    if (st != XY_OK)
+        return st;
+    if (is_trace)
+        return place_predict_trace(j->predict, j->path, &j->matrix);
+    st = xy_matrix_read(j->path, &j->matrix);
+    return st == XY_OK && j->predict != NULL ? place_predict_matrix(j->predict, j->matrix) : st;
+}
+
+static xy_status_t predict_baseline(job_t *j)
+{
+    xy_place_t *p;
+    xy_status_t st;
+
+    if (!j->v->predict)
+        return XY_OK;
+    st = compute(j, j->v->baseline, &p);
+    if (st != XY_OK)
+        return st;
+    st = predict(j, p, &j->before);
+    xy_place_destroy(p);
+    return st;
+}
+
+static xy_status_t place(job_t *j)
+{
+    xy_status_t st = j->v->load != NULL ? xy_loads_read(j->v->load, j->matrix->n, &j->load) : XY_OK;
+
+    if (st == XY_OK && j->matrix->n > j->target->leaves)
+        xy_warn("%s: %u processes for %u core%s, which run up to %u each", j->path, j->matrix->n,
+                j->target->leaves, j->target->leaves == 1 ? "" : "s",
+                (j->matrix->n + j->target->leaves - 1) / j->target->leaves);
+    if (st == XY_OK)
+        st = predict_baseline(j);
+    if (st == XY_OK)
+        st = j->v->compare ? compare(j) : place_one(j);
     return st;
 }
 
@@ -217,7 +329,7 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
 
     (void)command, (void)argc;
     xy_metric_parse(j.v->metric, &j.metric);
-    st = xy_matrix_read(j.path, &j.matrix);
+    st = read_matrix(&j);
     if (st == XY_OK)
         st = xy_out_write(j.v->heatmap, print_heatmap, &j);
     if (st == XY_OK)
@@ -225,13 +337,8 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     if (st == XY_OK)
         st = load_target(&j);
     if (st == XY_OK)
-        st = j.v->load != NULL ? xy_loads_read(j.v->load, j.matrix->n, &j.load) : XY_OK;
-    if (st == XY_OK && j.matrix->n > j.target->leaves)
-        xy_warn("%s: %u processes for %u core%s, which run up to %u each", j.path, j.matrix->n,
-                j.target->leaves, j.target->leaves == 1 ? "" : "s",
-                (j.matrix->n + j.target->leaves - 1) / j.target->leaves);
-    if (st == XY_OK)
-        st = j.v->compare ? compare(&j) : place_one(&j);
+        st = place(&j);
+    place_predict_close(j.predict);
     xy_target_destroy(j.target);
     xy_machine_destroy(j.machine);
     xy_matrix_destroy(j.matrix);
@@ -243,7 +350,9 @@ static const xy_section_t sections[] = {
     {"MATRICES",
      "TreeMatch .mat (n rows of n numbers), Matrix Market .mtx, METIS .graph, CSV (source,target,"
      "bytes[,messages] or n rows of n numbers), and files of Open MPI's monitoring component "
-     "(.prof). Rows are senders, columns receivers."},
+     "(.prof). Rows are senders, columns receivers. A trace of a real run (mpiexec --trace) is "
+     "one, "
+     "too: its messages, and those that its collectives have on MACHINE."},
     {"LAUNCHERS",
      "rankfile: mpirun --rankfile FILE (Open MPI 4). rankfile5: mpirun --map-by "
      "rankfile:file=FILE (Open MPI 5). mpich: arguments of mpiexec; several hosts need MPICH 5. "
@@ -255,7 +364,7 @@ static const xy_section_t sections[] = {
 const xy_command_t verb_place = {
     .name = "place",
     .summary = "place processes on cores by their communication matrix",
-    .synopsis = "MATRIX",
+    .synopsis = "MATRIX|TRACE",
     .description =
         "Reads who sends how much to whom, and finds a core for each process so that processes "
         "that communicate much are near each other in the machine. With more cores than processes "
@@ -264,6 +373,8 @@ const xy_command_t verb_place = {
         "link by its weight; busiest link is the largest number of bytes that cross one link.",
     .examples = "xylem place app.mat --machine 16x2x8\n    the cores of all ranks\n"
                 "xylem place app.mat --compare\n    all strategies on this machine\n"
+                "xylem place run.xyt -m haswell8x32 --predict\n    what a recorded run gains "
+                "there, in time\n"
                 "xylem place app.mat -o rankfile >ranks\n    for mpirun --rankfile ranks\n",
     .options = options,
     .sections = sections,

@@ -180,7 +180,7 @@ static xy_status_t print(predict_t *p, const predict_case_t *k, const xy_predict
     char what[128];
 
     if (p->v->json) {
-        predict_print_json(p, r, stdout);
+        predict_print_json(p, r, before, stdout);
         return XY_OK;
     }
     predict_print_text(p, r, stdout);

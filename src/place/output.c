@@ -207,7 +207,7 @@ void xy_place_print_text(const xy_place_t *p, const xy_target_t *t, FILE *file)
     fprintf(file, "\n");
 }
 
-void xy_place_print_json(const xy_place_t *p, const xy_target_t *t, xy_json_t *json)
+void xy_place_print_json(const xy_place_t *p, const xy_target_t *t, double run, xy_json_t *json)
 {
     xy_json_begin_object(json, NULL);
     xy_json_string(json, "strategy", p->strategy);
@@ -216,6 +216,8 @@ void xy_place_print_json(const xy_place_t *p, const xy_target_t *t, xy_json_t *j
     xy_json_double(json, "hop_bytes", p->cost.hop_bytes);
     xy_json_double(json, "weighted", p->cost.weighted);
     xy_json_double(json, "max_load", p->cost.max_load);
+    if (run >= 0)
+        xy_json_double(json, "predicted", run);
     xy_json_begin_array(json, "core_of");
     for (uint32_t i = 0; i < p->n; i++)
         xy_json_int(json, NULL, t->logical[p->leaf_of[i]]);
@@ -241,11 +243,12 @@ static void find_ends(xy_place_t *const *places, int count, const xy_place_t **b
     }
 }
 
-void xy_place_print_table(xy_place_t *const *places, const char *const *why, int count, FILE *file)
+void xy_place_print_table(xy_place_t *const *places, const char *const *why, const double *runs,
+                          int count, FILE *file)
 {
     const xy_place_t *best, *worst;
     double hops = INFINITY, weighted;
-    char seconds[32];
+    char seconds[32], run[32];
 
     find_ends(places, count, &best, &worst, &hops);
     weighted = best != NULL ? best->cost.weighted : 0;
@@ -254,17 +257,18 @@ void xy_place_print_table(xy_place_t *const *places, const char *const *why, int
     else if (weighted > 0)
         fprintf(file, "%s costs least, %s %.2f times as much\n", best->strategy, worst->strategy,
                 worst->cost.weighted / weighted);
-    fprintf(file, "%-13s %12s %8s %12s %8s %12s %12s\n", "strategy", "hop-bytes", "to best",
-            "weighted", "to best", "busiest link", "time");
+    fprintf(file, "%-13s %12s %8s %12s %8s %12s %12s%s\n", "strategy", "hop-bytes", "to best",
+            "weighted", "to best", "busiest link", "time", runs != NULL ? "    predicted" : "");
     for (int i = 0; i < count; i++) {
         const xy_place_t *p = places[i];
 
         if (p == NULL)
             fprintf(file, "%-13s %s\n", xy_strategies[i]->name, why[i]);
         else
-            fprintf(file, "%-13s %12.6g %8.4f %12.6g %8.4f %12.6g %12s\n", p->strategy,
+            fprintf(file, "%-13s %12.6g %8.4f %12.6g %8.4f %12.6g %12s%s%*s\n", p->strategy,
                     p->cost.hop_bytes, hops > 0 ? p->cost.hop_bytes / hops : 1, p->cost.weighted,
                     weighted > 0 ? p->cost.weighted / weighted : 1, p->cost.max_load,
-                    xy_format_seconds(p->seconds, seconds));
+                    xy_format_seconds(p->seconds, seconds), runs != NULL ? " " : "",
+                    runs != NULL ? 12 : 0, runs != NULL ? xy_format_seconds(runs[i], run) : "");
     }
 }

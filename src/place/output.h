@@ -32,12 +32,14 @@ xy_status_t xy_place_print(const xy_place_t *p, const xy_target_t *t, const xy_m
 
 /* For people: what it costs, and the core of each process. */
 void xy_place_print_text(const xy_place_t *p, const xy_target_t *t, FILE *file);
-/* For programs: the same as one object. */
-void xy_place_print_json(const xy_place_t *p, const xy_target_t *t, xy_json_t *json);
+/* For programs: the same as one object, with the seconds that a run takes so, unless negative. */
+void xy_place_print_json(const xy_place_t *p, const xy_target_t *t, double run, xy_json_t *json);
 
 /* One matrix placed by the first `count` strategies of the registry: which costs least, and a line
- * for each. Where there is no placement (NULL), `why` is the reason. */
-void xy_place_print_table(xy_place_t *const *places, const char *const *why, int count, FILE *file);
+ * for each. Where there is no placement (NULL), `why` is the reason. `runs`: the seconds that a run
+ * takes by each; or NULL. */
+void xy_place_print_table(xy_place_t *const *places, const char *const *why, const double *runs,
+                          int count, FILE *file);
 
 /* The tree with the ranks on its leaves and what crosses each level. */
 xy_status_t xy_place_print_svg(const xy_place_t *p, const xy_matrix_t *m, xy_metric_t metric,

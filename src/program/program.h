@@ -168,6 +168,7 @@ xy_status_t xy_program_parse(const char *data, size_t size, const char *path,
                              xy_program_t **program_p);
 
 #include "program/predict.h" /* from a description to a time */
+#include "program/replay.h"  /* from a recorded run to a time */
 #include "program/scan.h"    /* from C sources to a description */
 
 #endif

@@ -47,6 +47,24 @@ expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m 2x2x2 -o cores --seed 7
 expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m 3 -o cores
 expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m 5x7 -o cores
 
+# The gain in time: far pairs that talk come together.
+printf 'source,target,bytes,messages\n0,2,1e8,100\n2,0,1e8,100\n1,3,1e8,100\n3,1,1e8,100\n' >far.csv
+far='node:2(latency=1us bandwidth=1GB/s) core:2'
+expect 0 "$XYLEM" place far.csv -m "$far" --predict --baseline packed
+[[ $out =~ communication\ alone:.*\ instead\ of\ .*\ by\ packed,\ ([0-9]+)[.0-9]*\ times\ as\ fast ]] ||
+    die "no gain: $out"
+[ "${BASH_REMATCH[1]}" -ge 2 ] || die "a gain of ${BASH_REMATCH[1]}"
+expect 0 "$XYLEM" place far.csv -m "$far" --predict --compare
+says "$out" "predicted"
+expect 0 "$XYLEM" place far.csv -m "$far" --predict --compare --json
+python3 -c 'import json,sys
+rows = {r["strategy"]: r["predicted"] for r in json.load(sys.stdin)}
+assert 0 < rows["auto"] < rows["packed"] / 2, rows' <"$WORK/.out" || die "$out"
+expect 0 "$XYLEM" place far.csv -m "$far" --json
+[[ $out != *predicted* ]] || die "predicted without being asked: $out"
+expect 2 "$XYLEM" place far.csv -m torus:2x2 --predict
+says "$err" "has no latencies and bandwidths"
+
 # Pictures and conversions.
 expect 0 "$XYLEM" place "$data/lu.C.8.mat" -m 2x2x2 --svg tree.svg --heatmap heat.svg --write lu.csv
 says "$(cat tree.svg)" "cross these links"

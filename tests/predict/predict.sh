@@ -47,6 +47,9 @@ grep -q '</svg>' times.svg || die "no picture"
 # Placed by what it sends; other links, other cores.
 expect 0 "$XYLEM" predict "$ring" -n 64 -m haswell8x32 --place multisection
 says "$out" "placed by multisection: "
+expect 0 "$XYLEM" predict "$ring" -n 64 -m haswell8x32 --place multisection --json
+awk -v a="$(number time)" -v b="$(number time_before_placing)" 'BEGIN { exit !(a > 0 && b > a) }' ||
+    die "no gain in $(number time), before $(number time_before_placing)"
 expect 0 "$XYLEM" predict "$ring" -n 8 -m haswell8x32 --place round-robin --what-if 'latency*100,speed*2'
 says "$out" "latency*100,speed*2: "
 says "$out" " instead of "
