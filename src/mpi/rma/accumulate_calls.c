@@ -102,6 +102,22 @@ static bool is_alone(const mpi_rank_t *self, const rma_operation_t *o)
 
 /* ---- Accumulates ---- */
 
+/* A type without data has no kind, and nothing fits into it but nothing. */
+static int accumulate_nothing(mpi_rank_t *self, rma_operation_t *o, const arguments_t *a)
+{
+    rma_side_t origin = {0};
+    int error = MPI_SUCCESS;
+
+    if (a->op != MPI_NO_OP)
+        error =
+            rma_side_check(o->win, "origin", a->origin, a->origin_count, a->origin_type, &origin);
+    if (error == MPI_SUCCESS && origin.bytes > 0)
+        error = rma_refuse_size(o->win, "origin", origin.bytes, "target", 0);
+    if (error == MPI_SUCCESS)
+        rma_operation_end(self, o, 0, a->has_result, 0);
+    return error;
+}
+
 static int accumulate(mpi_rank_t *self, rma_operation_t *o, const arguments_t *a)
 {
     rma_update_t u = {.guard = rma_accumulate_guard(o->win, o->rank),
@@ -112,6 +128,8 @@ static int accumulate(mpi_rank_t *self, rma_operation_t *o, const arguments_t *a
 
     if (error == MPI_SUCCESS)
         error = rma_target_check(o, a->disp, a->count, a->type);
+    if (error == MPI_SUCCESS && o->target.bytes == 0)
+        return accumulate_nothing(self, o, a);
     if (error == MPI_SUCCESS)
         error = check_element(o, &u);
     if (error != MPI_SUCCESS)

@@ -10,7 +10,10 @@
  *                                               and swap
  *   everything else (long double, wide          under the guard of the target
  *   complex and pairs, elements that are
- *   not aligned)
+ *   not aligned), and MPI_BYTE and characters
+ *
+ * Bytes are what programs move structures with: under the guard, one operation on bytes that lie
+ * side by side is atomic as a whole, although the standard does not ask for it.
  *
  * An origin that has the target locked exclusively is alone, and uses the loops of reductions.
  *
@@ -32,13 +35,16 @@ typedef struct {
 /* The predefined type of the elements of `type`; NULL when they are not all of one kind. */
 const mpi_type_t *rma_element_of(const mpi_type_t *type);
 
+_Static_assert(XMPI_BASIC_BYTE < XMPI_BASIC_CHARACTER && XMPI_BASIC_CHARACTER < XMPI_BASIC_INT8,
+               "the kinds without arithmetic come first");
+
 /* Are elements of `type` at `address` updated by atomic instructions? */
 static inline bool rma_is_atomic(const mpi_type_t *type, const void *address)
 {
     size_t size = type->size;
 
     return size <= 8 && (size & (size - 1)) == 0 && type->is_contiguous &&
-           ((uintptr_t)address & (size - 1)) == 0;
+           ((uintptr_t)address & (size - 1)) == 0 && type->basic > XMPI_BASIC_CHARACTER;
 }
 
 /* target[i] = target[i] op origin[i], and result[i] is what was there before, for `n` elements one

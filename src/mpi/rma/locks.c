@@ -317,6 +317,8 @@ int impl_win_unlock(mpi_rank_t *self, int rank, MPI_Win handle)
     if (--win->lock_count == 0)
         win->access = RMA_ACCESS_NONE;
     give_back(self, win, rank);
+    if (mpi_job->clock == NULL)
+        rma_look(win);
     return MPI_SUCCESS;
 }
 
@@ -352,6 +354,7 @@ int impl_win_unlock_all(mpi_rank_t *self, MPI_Win handle)
     rma_settle(win);
     win->access = RMA_ACCESS_NONE;
     give_back(self, win, ALL);
+    rma_look(win);
     return MPI_SUCCESS;
 }
 

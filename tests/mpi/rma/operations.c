@@ -299,7 +299,10 @@ static void requests(void)
 static void nowhere(void)
 {
     int value = 7, zero = 0;
+    MPI_Datatype nothing;
 
+    MPI_Type_contiguous(0, MPI_DOUBLE, &nothing);
+    MPI_Type_commit(&nothing);
     fill(0);
     MPI_Put(&value, 1, MPI_INT, MPI_PROC_NULL, 1 << 30, 1, MPI_INT, win);
     MPI_Get(&value, 1, MPI_INT, MPI_PROC_NULL, -1, 1, MPI_INT, win);
@@ -307,10 +310,14 @@ static void nowhere(void)
     MPI_Fetch_and_op(&value, &zero, MPI_INT, MPI_PROC_NULL, 0, MPI_SUM, win);
     MPI_Compare_and_swap(&value, &value, &zero, MPI_INT, MPI_PROC_NULL, 0, win);
     MPI_Accumulate(NULL, 0, MPI_INT, right, 0, 0, MPI_INT, MPI_SUM, win);
+    MPI_Accumulate(NULL, 3, nothing, right, 0, 1, nothing, MPI_SUM, win);
+    MPI_Get_accumulate(NULL, 0, MPI_INT, NULL, 0, MPI_INT, right, 0, 5, nothing, MPI_SUM, win);
+    MPI_Put(NULL, 3, nothing, right, 0, 1, MPI_INT, win);
     MPI_Win_fence(0, win);
     CHECK_EQUAL(value, 7);
     CHECK_EQUAL(zero, 0);
     CHECK_EQUAL(cells[0], 0);
+    MPI_Type_free(&nothing);
 }
 
 /* Operations of one origin on one location are done in the order of their calls. */

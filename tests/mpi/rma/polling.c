@@ -59,6 +59,24 @@ static void wait_by_request(void)
     }
 }
 
+static void wait_by_lock(void)
+{
+    int found = 0;
+
+    while (found != turn) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
+        found = *flag;
+        MPI_Win_unlock(rank, win);
+    }
+}
+
+static void tell_by_lock(void)
+{
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right, 0, win);
+    MPI_Put(&turn, 1, MPI_INT, right, 0, 1, MPI_INT, win);
+    MPI_Win_unlock(right, win);
+}
+
 /* The unified model: what others have put is there after MPI_Win_sync. */
 static void wait_by_sync(void)
 {
@@ -83,6 +101,8 @@ int main(int argc, char **argv)
         start_at_last(ways[i], tell);
     }
     MPI_Win_unlock_all(win);
+    turn = 5;
+    start_at_last(wait_by_lock, tell_by_lock);
     MPI_Win_free(&win);
     MPI_Finalize();
     return 0;
