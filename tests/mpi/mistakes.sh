@@ -1,32 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# What is said about mistakes: mistakes.sh PROGRAM MPIEXEC [OPTION]... Nothing may hang: a run that
-# takes longer than a minute has failed.
-program=$1
-shift
-launcher=(timeout 60 "$@")
-failures=0
-message=
+# What is said about mistakes: mistakes.sh PROGRAM MPIEXEC [OPTION]...
+# shellcheck source=tests/mpi/expect.sh
+. "$(dirname "$0")/expect.sh"
 
-# expect RANKS CODE MISTAKE PATTERN...: the exit code, and each pattern on a line of standard error.
-expect() {
-    local ranks=$1 code=$2 mistake=$3 status pattern
-    shift 3
-    message=$("${launcher[@]}" -n "$ranks" "$program" "$mistake" 2>&1 >/dev/null)
-    status=$?
-    if [ "$status" -ne "$code" ]; then
-        echo "$mistake: exit code $status, expected $code: $message"
-        failures=$((failures + 1))
-    fi
-    for pattern do
-        if ! grep -q -E -e "$pattern" <<<"$message"; then
-            echo "$mistake: does not say '$pattern': $message"
-            failures=$((failures + 1))
-        fi
-    done
-}
-
-deadlock='^mpiexec: deadlock: no rank can make progress$'
 expect 4 0 none
 expect 4 1 circle_recv "$deadlock" 'rank 0: in MPI_Recv from rank 3, tag 17 on MPI_COMM_WORLD' \
     'rank 3: in MPI_Recv from rank 2, tag 17 on MPI_COMM_WORLD'

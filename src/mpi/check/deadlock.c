@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "mpi/check/copy_memory.h"
+#include "mpi/check/windows.h"
 #include "mpi/object/object.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
@@ -192,6 +193,8 @@ static void describe(const mpi_rank_t *of, char *text, size_t size)
     describe_call(&place, call, sizeof(call));
     if (is_wait(place.name))
         describe_pending(&rank, pending, sizeof(pending));
+    else if (strncmp(place.name, "MPI_Win_", 8) == 0)
+        check_describe_window(place.name, &rank.call, pending, sizeof(pending));
     snprintf(text, size, "in %s%s", call, pending);
 }
 

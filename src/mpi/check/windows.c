@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What a rank in a call of a window waits for, and who has it. As in deadlock.c every record is
+ * copied before it is looked at: the window may be freed meanwhile.
+ */
+#include "mpi/check/windows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "mpi/check/copy_memory.h"
+#include "mpi/rma/rma.h"
+
+/* What all members share of the window that the call is about. */
+static bool copy_shared(const mpi_call_t *call, rma_shared_t *shared)
+{
+    mpi_comm_t comm;
+    mpi_win_t win;
+
+    return call->comm != NULL && check_copy_memory(&comm, call->comm, sizeof(comm)) &&
+           comm.window != NULL && check_copy_memory(&win, comm.window, sizeof(win)) &&
+           check_copy_memory(shared, win.shared, sizeof(*shared));
+}
+
+static bool copy_target(const rma_shared_t *shared, int target, rma_target_t *t)
+{
+    return target >= 0 && target < shared->size &&
+           check_copy_memory(t, &shared->targets[target], sizeof(*t));
+}
+
+static void describe_lock(const mpi_call_t *call, char *text, size_t size)
+{
+    rma_shared_t shared;
+    rma_target_t t;
+
+    snprintf(text, size, ", for rank %d", call->peer);
+    size -= strlen(text);
+    text += strlen(text);
+    if (!copy_shared(call, &shared) || !copy_target(&shared, call->peer, &t))
+        return;
+    if (t.owner >= 0)
+        snprintf(text, size, ", which rank %d has locked exclusively", t.owner);
+    else if (t.sharers > 0)
+        snprintf(text, size, ", which has %d shared lock%s", t.sharers, t.sharers > 1 ? "s" : "");
+    else if (shared.all > 0)
+        snprintf(text, size, ", which %d rank%s locked by MPI_Win_lock_all", shared.all,
+                 shared.all > 1 ? "s have" : " has");
+}
+
+static void describe_lock_all(const mpi_call_t *call, char *text, size_t size)
+{
+    rma_shared_t shared;
+    rma_target_t t;
+
+    if (!copy_shared(call, &shared))
+        return;
+    for (int r = 0; copy_target(&shared, r, &t); r++)
+        if (t.owner >= 0) {
+            snprintf(text, size, ", for rank %d, which rank %d has locked exclusively", r, t.owner);
+            return;
+        }
+}
+
+void check_describe_window(const char *name, const mpi_call_t *call, char *text, size_t size)
+{
+    text[0] = '\0';
+    if (strcmp(name, "MPI_Win_lock") == 0)
+        describe_lock(call, text, size);
+    else if (strcmp(name, "MPI_Win_lock_all") == 0)
+        describe_lock_all(call, text, size);
+    else if (strcmp(name, "MPI_Win_start") == 0)
+        snprintf(text, size, ", for MPI_Win_post of rank %d", call->peer);
+    else if (strcmp(name, "MPI_Win_wait") == 0)
+        snprintf(text, size, ", for MPI_Win_complete of rank %d", call->peer);
+}
