@@ -65,7 +65,7 @@ static size_t place_parts(rma_shared_t *shared, void *const *inputs, char *block
         if (__builtin_add_overflow(bytes, wish->alignment, &bytes))
             return 0;
         bytes = aligned(bytes - wish->alignment, wish->alignment);
-        if (block != NULL)
+        if (block != NULL && wish->place.size > 0)
             shared->places[r].base = block + bytes;
         if (__builtin_add_overflow(bytes, (size_t)wish->place.size, &bytes))
             return 0;
