@@ -70,6 +70,9 @@ typedef struct {
      * switch that finds it below its stack, on the stack that it has reached. Must not return (it
      * reports and ends the process). */
     void (*overflow)(xy_fiber_t *fiber);
+    /* Called by a visitor's thread when it has come in (`enters`), and before it goes, also around
+     * the time that it waits. May be NULL. */
+    void (*visit)(xy_worker_t *w, xy_fiber_t *visitor, bool enters);
     void *user; /* xy_pool_user */
 } xy_pool_config_t;
 
@@ -147,6 +150,36 @@ bool xy_worker_has_ready(const xy_worker_t *worker); /* from the worker itself *
 /* End: stop all workers as soon as each comes back to its scheduler, leaving fibers where they are
  * (an aborting job). Any thread. Does nothing to an adopted pool: its thread can simply exit. */
 void xy_pool_stop(xy_pool_t *pool);
+
+/* ---- Visitors: threads that are no workers and act for one for a while (visit.c) ---- */
+
+/* From now on threads may visit `worker`, and its own thread says when it leaves for the program's
+ * code and when it comes back. Leaving has two steps, so that the caller can do what must come last
+ * in between. From its own thread; from a fiber. */
+void xy_worker_share(xy_worker_t *worker);
+void xy_worker_go_out(xy_worker_t *worker);
+void xy_worker_unlock(xy_worker_t *worker);
+void xy_worker_come_in(xy_worker_t *worker);
+bool xy_worker_is_out(const xy_worker_t *worker); /* from a visitor that is in */
+
+/* A visitor of `worker`, for one thread at a time. It is the running fiber of its thread from
+ * come_in to go_out; park, yield and sleep let others in. The thread must be counted
+ * (xy_pool_outside_add) while it may visit. */
+xy_status_t xy_visitor_create(xy_worker_t *worker, void *user, xy_fiber_t **visitor_p);
+void xy_visitor_destroy(xy_fiber_t *visitor);
+void xy_visitor_come_in(xy_fiber_t *visitor);
+void xy_visitor_go_out(xy_fiber_t *visitor);
+
+/* `count` more threads may visit workers of the pool: as long as one of them does not wait in a
+ * park, the pool is not stuck. Any thread. */
+void xy_pool_outside_add(xy_pool_t *pool, int count);
+
+/* The running fiber of a shared worker goes on where another thread calls carry: as a visitor that
+ * is in. carry returns when the fiber attaches itself again, which must be in, too, and continues
+ * on its worker. */
+void xy_fiber_detach(void);
+void xy_fiber_carry(xy_fiber_t *fiber);
+void xy_fiber_attach(void);
 
 /* Where debuggers find what, in bytes from the beginning of a fiber or a worker. The state is one
  * byte: 0 parked, 1 ready, 2 running, 3 sleeping, 4 ended. A fiber runs where the stack pointer of

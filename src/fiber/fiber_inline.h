@@ -29,10 +29,10 @@ typedef struct {
     /* Written by the worker alone. */
     xy_fiber_t *current;
     /* The one line that a wake from another worker touches: the stack of fibers woken from
-     * elsewhere, and whether the worker sleeps (0: awake). `fenced` never changes while it runs. */
+     * elsewhere, and whether the worker sleeps (0: awake). `fenced` changes at most once. */
     _Alignas(XY_FIBER_LINE) _Atomic(xy_fiber_t *) mail;
     _Atomic uint32_t asleep;
-    uint32_t fenced; /* no membarrier here: a ring must pay for its own fence */
+    _Atomic uint32_t fenced; /* without membarrier: a ring must pay for its own fence */
 } xy_worker_head_t;
 
 /* Fibers never change their thread, so the compiler may keep the address of this variable. */
@@ -92,8 +92,9 @@ static inline void xy_worker_notify(xy_worker_t *worker)
     xy_worker_head_t *head = (xy_worker_head_t *)worker;
 
     atomic_signal_fence(memory_order_seq_cst); /* the post stays before the load */
-    if (__builtin_expect(
-            (head->fenced | atomic_load_explicit(&head->asleep, memory_order_relaxed)) != 0, 0))
+    if (__builtin_expect((atomic_load_explicit(&head->fenced, memory_order_relaxed) |
+                          atomic_load_explicit(&head->asleep, memory_order_relaxed)) != 0,
+                         0))
         xy_worker_ring_slow(worker);
 }
 

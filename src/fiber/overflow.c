@@ -66,7 +66,10 @@ static bool is_in_frame(const xy_fiber_t *fiber, const char *sp, const char *p)
 static void handle(int number, siginfo_t *info, void *context)
 {
     xy_worker_t *w = xy_worker_current;
-    xy_fiber_t *fiber = w == NULL ? NULL : w->head.current;
+    xy_fiber_t *fiber = w == NULL ? fiber_detached : w->head.current;
+
+    if (w == NULL && fiber != NULL)
+        w = fiber->head.worker;
 
     if (fiber != NULL && fiber->stack != NULL && w->pool->config.overflow != NULL &&
         info->si_code > 0) {

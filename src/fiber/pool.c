@@ -106,7 +106,7 @@ static void worker_leave(xy_worker_t *w)
     xy_worker_current = NULL;
 }
 
-static void thread_stack(char **low_p, char **high_p)
+void fiber_thread_stack(char **low_p, char **high_p)
 {
     pthread_attr_t attr;
     void *low = NULL;
@@ -125,7 +125,7 @@ static void *worker_main(void *arg)
     xy_worker_t *w = arg;
 
     if (FIBER_ASAN)
-        thread_stack(&w->root.low, &w->root.high);
+        fiber_thread_stack(&w->root.low, &w->root.high);
     worker_enter(w);
     fiber_worker_loop(w);
     worker_leave(w);
@@ -300,7 +300,7 @@ xy_status_t xy_pool_adopt(xy_pool_t *pool, xy_fiber_t **fiber_p)
     st = pin_self(pool);
     if (st != XY_OK)
         return st;
-    thread_stack(&fiber->low, &fiber->high);
+    fiber_thread_stack(&fiber->low, &fiber->high);
     fiber->head.worker = w;
     fiber->state = FIBER_RUNNING;
     fiber->priority = XY_FIBER_PRIORITY_DEFAULT;

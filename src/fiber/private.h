@@ -18,6 +18,13 @@ enum {
     FIBER_RUNNING,
     FIBER_SLEEPING,
     FIBER_ENDED,
+    FIBER_AWAY, /* a visitor that waits, or a fiber on its way to a thread of its own */
+};
+
+/* What makes a park special. */
+enum {
+    FIBER_SIGNALLED = 1, /* ready came before park */
+    FIBER_VISITS = 2,    /* it runs on a thread that is not its worker's (visit.c) */
 };
 
 /* Worker's `asleep` word, which is also the futex. */
@@ -25,6 +32,7 @@ enum {
     FIBER_AWAKE,
     FIBER_ASLEEP,       /* until it is rung: counted in the pool's `sleepers` */
     FIBER_ASLEEP_TIMED, /* until it is rung or its next timer: not counted */
+    FIBER_ABSENT,       /* it runs the program's code; a ring wakes a visitor, which polls */
 };
 
 /* A stack of a slab: usable from low to high, its guard below low. `next` links free ones. */
@@ -67,13 +75,18 @@ struct xy_fiber {
     xy_fiber_t *next, *prev;               /* in a ready list */
     uint8_t state, priority;
     uint8_t list;                /* which ready list, while FIBER_READY */
-    bool is_signalled;           /* ready came before park */
+    uint8_t special;             /* FIBER_SIGNALLED, FIBER_VISITS */
     bool is_held;                /* its owner will call xy_fiber_release */
     char *low;                   /* of its stack: a switch checks that it has not run over it */
     xy_fiber_t *child, *sibling; /* in the timer heap */
     int64_t deadline;            /* ns of CLOCK_MONOTONIC */
 
     _Alignas(XY_FIBER_LINE) uint64_t deadline_order;
+
+    /* Of those that visit (visit.c). */
+    _Atomic uint32_t call; /* what its thread waits for; the futex */
+    xy_fiber_t *before;    /* who ran here when it came in */
+    xy_fiber_t *home;      /* a detached one: the context of its thread */
 };
 _Static_assert(sizeof(xy_fiber_t) == 3 * XY_FIBER_LINE, "a switch touches one line of each fiber");
 _Static_assert(offsetof(xy_fiber_t, head) == 0, "fiber_inline.h reads the head");
@@ -83,6 +96,15 @@ typedef struct {
     xy_fiber_t *first[XY_FIBER_PRIORITIES];
     xy_fiber_t *last[XY_FIBER_PRIORITIES];
 } fiber_queue_t;
+
+/* What visitors and the worker's own thread need of each other; under `lock` but for `poller`. */
+typedef struct {
+    _Alignas(XY_FIBER_LINE) _Atomic uint32_t lock; /* 0 free, 1 taken, 2 and threads sleep for it */
+    _Atomic int queued;                            /* threads that want it */
+    _Atomic(xy_fiber_t *) poller;                  /* the visitor that a ring wakes */
+    bool is_out;                                   /* the worker's thread runs the program's code */
+    xy_fiber_t *first, *last;                      /* visitors that wait, linked by next and prev */
+} fiber_share_t;
 
 typedef struct fiber_chunk {
     struct fiber_chunk *next;
@@ -100,6 +122,7 @@ struct xy_worker {
     uint64_t timer_order;
     uint32_t ticks;
     bool is_stopped;
+    bool is_shared; /* threads visit (visit.c); set once */
     fiber_queue_t ready;
 
     xy_pool_t *pool;
@@ -112,6 +135,7 @@ struct xy_worker {
     fiber_stacks_t stacks;
     xy_fiber_t *free_fibers; /* by next */
     fiber_chunk_t *chunks;
+    fiber_share_t share;
     pthread_t thread;
     void *signal_stack;
     stack_t signal_stack_before;
@@ -164,9 +188,31 @@ void fiber_worker_sleep(xy_worker_t *w, int64_t deadline);
 /* The worker slept for so long: how long to poll the next time. */
 void fiber_spin_adapt(xy_worker_t *w, int64_t slept_ns);
 
+void fiber_fence(void);
+void fiber_fence_by_rings(xy_worker_t *w);                                       /* from now on */
+void fiber_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline); /* 0: none */
+void fiber_futex_wake(_Atomic uint32_t *word);
+
+/* visit.c */
+extern _Thread_local xy_fiber_t *fiber_detached; /* that runs on this thread of its own, or NULL */
+void fiber_visitor_park(xy_worker_t *w, xy_fiber_t *self);
+void fiber_visitor_yield(xy_worker_t *w, xy_fiber_t *self);
+void fiber_visitor_sleep(xy_worker_t *w, xy_fiber_t *self, double seconds);
+void fiber_visitor_ready(xy_worker_t *w, xy_fiber_t *fiber);
+void fiber_visitor_ring(xy_worker_t *w); /* the worker is absent: wake the visitor that polls */
+/* The worker's own thread is idle: let visitors in for a moment; while it sleeps; and come back. */
+void fiber_share_breathe(xy_worker_t *w);
+void fiber_share_unlock(xy_worker_t *w);
+void fiber_share_lock(xy_worker_t *w);
+
 /* worker.c */
 void fiber_mail_drain(xy_worker_t *w);
+void fiber_worker_desert(xy_worker_t *w, xy_fiber_t *self); /* to the worker's own context */
+void fiber_arrive(xy_worker_t *w, void *fake);              /* after a switch of visit.c */
 void fiber_worker_loop(xy_worker_t *w); /* on the thread's own stack, until stopped */
+
+/* pool.c */
+void fiber_thread_stack(char **low_p, char **high_p); /* of the calling thread */
 
 /* overflow.c */
 xy_status_t fiber_overflow_init(xy_worker_t *w);

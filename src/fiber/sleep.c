@@ -30,7 +30,8 @@
  * check is made again by the worker that is last then. Threads that are no workers are outside of
  * this reasoning: L looks into the mailboxes too, but a wake that such a thread will make later is
  * foreseen only where a fiber has said so (xy_fiber_park_outside): it counts itself in `outside`
- * before its worker sleeps, and out when it runs again.
+ * before its worker sleeps, and out when it runs again. Threads that may visit a worker (visit.c)
+ * are counted in `outside` unless they wait in a park.
  */
 #include <errno.h>
 #include <linux/futex.h>
@@ -71,7 +72,7 @@ uint32_t fiber_fence_init(void)
     return 0;
 }
 
-static void fence(void)
+void fiber_fence(void)
 {
 #if FIBER_TSAN
     /* TSan knows no fences; a sequentially consistent exchange is one on the machine. */
@@ -84,18 +85,30 @@ static void fence(void)
 
 static void fence_all(const xy_worker_t *w)
 {
-    fence();
-    if (!w->head.fenced)
+    fiber_fence();
+    if (atomic_load_explicit(&w->head.fenced, memory_order_relaxed) == 0)
         syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
-static void futex_wait(xy_worker_t *w, uint32_t value, int64_t deadline)
+/* Every thread has passed a fence since, and so reads the word before it next rings. */
+void fiber_fence_by_rings(xy_worker_t *w)
+{
+    if (atomic_exchange(&w->head.fenced, 1) == 0)
+        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
+void fiber_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline)
 {
     struct timespec t = {.tv_sec = (time_t)(deadline / 1000000000),
                          .tv_nsec = (long)(deadline % 1000000000)};
 
-    syscall(SYS_futex, &w->head.asleep, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value,
-            value == FIBER_ASLEEP_TIMED ? &t : NULL, NULL, FUTEX_BITSET_MATCH_ANY);
+    syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value,
+            deadline != 0 ? &t : NULL, NULL, FUTEX_BITSET_MATCH_ANY);
+}
+
+void fiber_futex_wake(_Atomic uint32_t *word)
+{
+    syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
 }
 
 /* sched_yield of a rank lets another rank run: this is the kernel's. */
@@ -106,15 +119,19 @@ void xy_thread_yield(void)
 
 void xy_worker_ring_slow(xy_worker_t *worker)
 {
-    if (worker->head.fenced) {
-        fence();
+    uint32_t was;
+
+    if (atomic_load_explicit(&worker->head.fenced, memory_order_relaxed) != 0) {
+        fiber_fence();
         if (atomic_load_explicit(&worker->head.asleep, memory_order_relaxed) == FIBER_AWAKE)
             return;
     }
     /* The thread that takes the word down wakes: one system call for many rings. */
-    if (atomic_exchange_explicit(&worker->head.asleep, FIBER_AWAKE, memory_order_acq_rel) !=
-        FIBER_AWAKE)
-        syscall(SYS_futex, &worker->head.asleep, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
+    was = atomic_exchange_explicit(&worker->head.asleep, FIBER_AWAKE, memory_order_acq_rel);
+    if (was == FIBER_ABSENT)
+        fiber_visitor_ring(worker);
+    else if (was != FIBER_AWAKE)
+        fiber_futex_wake(&worker->head.asleep);
 }
 
 /* The check of the comment above; `counted` is what the caller's counting left in `sleepers`. */
@@ -146,7 +163,7 @@ static void sleep_until_rung(xy_worker_t *w)
     if (say)
         atomic_store_explicit(&w->head.asleep, FIBER_AWAKE, memory_order_relaxed);
     while (atomic_load_explicit(&w->head.asleep, memory_order_acquire) == FIBER_ASLEEP)
-        futex_wait(w, FIBER_ASLEEP, 0);
+        fiber_futex_wait(&w->head.asleep, FIBER_ASLEEP, 0);
     atomic_fetch_add(&pool->sleepers, ONE_WAKE - 1);
     if (say)
         pool->config.stuck(pool);
@@ -156,7 +173,7 @@ static void sleep_until(xy_worker_t *w, int64_t deadline)
 {
     while (atomic_load_explicit(&w->head.asleep, memory_order_acquire) == FIBER_ASLEEP_TIMED &&
            fiber_now_ns() < deadline)
-        futex_wait(w, FIBER_ASLEEP_TIMED, deadline);
+        fiber_futex_wait(&w->head.asleep, FIBER_ASLEEP_TIMED, deadline);
     atomic_store_explicit(&w->head.asleep, FIBER_AWAKE, memory_order_relaxed);
 }
 
@@ -177,8 +194,12 @@ void fiber_worker_sleep(xy_worker_t *w, int64_t deadline)
         atomic_store_explicit(&w->head.asleep, FIBER_AWAKE, memory_order_relaxed);
         return;
     }
+    if (w->is_shared)
+        fiber_share_unlock(w);
     if (is_timed)
         sleep_until(w, deadline);
     else
         sleep_until_rung(w);
+    if (w->is_shared)
+        fiber_share_lock(w);
 }

@@ -40,12 +40,20 @@ static void mail_post(xy_worker_t *w, xy_fiber_t *letter)
     xy_worker_notify(w);
 }
 
+static __attribute__((noinline, cold)) void signal_fiber(xy_worker_t *w, xy_fiber_t *fiber)
+{
+    if (fiber->state == FIBER_AWAY)
+        fiber_visitor_ready(w, fiber);
+    else
+        fiber->special |= FIBER_SIGNALLED;
+}
+
 static inline void make_ready(xy_worker_t *w, xy_fiber_t *fiber)
 {
     if (fiber->state == FIBER_PARKED)
         fiber_queue_push(&w->ready, fiber, fiber->priority);
     else
-        fiber->is_signalled = true;
+        signal_fiber(w, fiber);
 }
 
 /* Make all fibers in the mailbox ready, first come first. */
@@ -158,7 +166,9 @@ static __attribute__((noinline)) xy_fiber_t *wait_for_work(xy_worker_t *w)
                 polls = 0;
             }
         }
-        if (polls >= EAGER_POLLS)
+        if (__builtin_expect(w->is_shared, 0))
+            fiber_share_breathe(w);
+        else if (polls >= EAGER_POLLS)
             xy_relax();
     }
     tell_idle(w, XY_IDLE_ENDS, fiber != &w->root ? fiber : NULL);
@@ -257,13 +267,21 @@ static inline void give_way(xy_worker_t *w, xy_fiber_t *self)
     errno = error;
 }
 
+static __attribute__((noinline, cold)) void park_special(xy_worker_t *w, xy_fiber_t *self)
+{
+    if ((self->special & FIBER_SIGNALLED) != 0)
+        self->special &= (uint8_t)~FIBER_SIGNALLED;
+    else
+        fiber_visitor_park(w, self);
+}
+
 void xy_fiber_park(void)
 {
     xy_worker_t *w = xy_worker_current;
     xy_fiber_t *self = w->head.current;
 
-    if (__builtin_expect(self->is_signalled, 0)) {
-        self->is_signalled = false;
+    if (__builtin_expect(self->special != 0, 0)) {
+        park_special(w, self);
         return;
     }
     self->state = FIBER_PARKED;
@@ -285,6 +303,10 @@ void xy_fiber_yield(void)
     xy_fiber_t *self = w->head.current;
     unsigned list = self->priority, lowest;
 
+    if (__builtin_expect((self->special & FIBER_VISITS) != 0, 0)) {
+        fiber_visitor_yield(w, self);
+        return;
+    }
     look_at_mail(w);
     if (w->poll != NULL) {
         int error = errno;
@@ -294,6 +316,8 @@ void xy_fiber_yield(void)
     }
     if (w->timers != NULL && ++w->ticks % CLOCK_EVERY == 0)
         fiber_timer_expire(w);
+    if (__builtin_expect(w->is_shared, 0))
+        fiber_share_breathe(w);
     if (w->ready.nonempty == 0 && !w->is_stopped)
         return;
     /* Behind all others, the less urgent ones as well: a fiber that polls in a loop would keep the
@@ -311,6 +335,10 @@ void xy_fiber_sleep(double seconds)
 
     if (!(ns >= 1.0)) { /* also not a number */
         xy_fiber_yield();
+        return;
+    }
+    if ((self->special & FIBER_VISITS) != 0) {
+        fiber_visitor_sleep(w, self, seconds);
         return;
     }
     /* A century is for ever, and does not overflow. Never too early: round up. */
@@ -339,10 +367,22 @@ void xy_fiber_exit(void)
 
 void fiber_worker_loop(xy_worker_t *w)
 {
-    xy_fiber_t *next = choose(w);
+    xy_fiber_t *next;
 
-    if (next != &w->root)
+    /* It comes back to stop, or because a fiber has left with its stack (visit.c). */
+    while ((next = choose(w)) != &w->root)
         go(w, &w->root, next, false);
+}
+
+void fiber_worker_desert(xy_worker_t *w, xy_fiber_t *self)
+{
+    w->last = NULL;
+    go(w, self, &w->root, false);
+}
+
+void fiber_arrive(xy_worker_t *w, void *fake)
+{
+    arrive(w, fake);
 }
 
 /* Worker and pool properties ------------------------------------------------------------------ */
