@@ -16,12 +16,10 @@
 #include "mpi/coll/coll.h"
 #include "mpi/runtime/runtime.h"
 
-/* A rank is one fiber: MPI is called by it alone, whatever threads the program starts besides. */
-enum { THREAD_LEVEL_MOST = MPI_THREAD_FUNNELED };
-
 static int init(const char *name, const void *site, int required, int *provided)
 {
     mpi_rank_t *self;
+    int level;
 
     if (!mpi_self && !mpi_job) {
         xy_status_t status;
@@ -39,10 +37,13 @@ static int init(const char *name, const void *site, int required, int *provided)
         return mpi_leave(self,
                          mpi_error(NULL, MPI_ERR_OTHER, "MPI was already initialized%s",
                                    self->phase == XMPI_RANK_FINALIZED ? " and finalized" : ""));
-    self->thread_level = required < THREAD_LEVEL_MOST ? required : THREAD_LEVEL_MOST;
+    level = required < mpi_thread_level_most() ? required : mpi_thread_level_most();
     self->phase = XMPI_RANK_RUNNING;
+    self->thread_level = level;
     if (provided)
-        *provided = self->thread_level;
+        *provided = level;
+    if (level >= MPI_THREAD_SERIALIZED && mpi_threads_begin(self, level) != XY_OK)
+        mpi_job->abort(1);
     return mpi_leave(self, MPI_SUCCESS);
 }
 
@@ -88,20 +89,34 @@ int impl_finalize(mpi_rank_t *self)
 {
     int error = finalize(self);
 
-    if (error == MPI_SUCCESS)
-        self->depth++; /* no helper comes in any more: what comes now is the end of the fiber */
+    /* No helper comes in any more: what comes now is the end of the fiber. Threads of other ranks
+     * do. */
+    if (error == MPI_SUCCESS && !(self->gate != NULL && self->gate->is_shared))
+        self->depth++;
     return error;
+}
+
+/* The rank of the calling thread, whether or not that may call MPI; NULL: there is none. */
+static const mpi_rank_t *rank_here(void)
+{
+    if (mpi_self || mpi_thread_owner)
+        return mpi_self ? mpi_self : mpi_thread_owner;
+    return mpi_job && mpi_job->is_singleton ? &mpi_job->ranks[0] : NULL;
 }
 
 int impl_initialized(int *flag)
 {
-    *flag = mpi_self && mpi_self->phase != XMPI_RANK_BEFORE_INIT;
+    const mpi_rank_t *rank = rank_here();
+
+    *flag = rank && rank->phase != XMPI_RANK_BEFORE_INIT;
     return MPI_SUCCESS;
 }
 
 int impl_finalized(int *flag)
 {
-    *flag = mpi_self && mpi_self->phase == XMPI_RANK_FINALIZED;
+    const mpi_rank_t *rank = rank_here();
+
+    *flag = rank && rank->phase == XMPI_RANK_FINALIZED;
     return MPI_SUCCESS;
 }
 
@@ -113,10 +128,11 @@ int impl_query_thread(mpi_rank_t *self, int *provided)
     return MPI_SUCCESS;
 }
 
-/* Other threads may ask, so nothing is entered: they are not the main one. */
+/* Other threads may ask, so nothing is entered: they are not the main one. Inside a call that calls
+ * the program back, theirs is the rank as well. */
 int impl_is_thread_main(int *flag)
 {
-    *flag = mpi_self != NULL;
+    *flag = mpi_self != NULL && (mpi_thread_here == NULL || mpi_thread_here->is_main);
     return MPI_SUCCESS;
 }
 
@@ -200,7 +216,7 @@ int impl_abi_get_info(MPI_Info *info)
 /* Allowed at any time, and with any communicator: the whole job ends. */
 int impl_abort(MPI_Comm comm, int errorcode)
 {
-    const mpi_rank_t *self = mpi_self ? mpi_self : mpi_thread_owner;
+    const mpi_rank_t *self = rank_here();
     const mpi_comm_t *object = mpi_self ? mpi_comm_of(comm) : NULL;
 
     xy_fail(XY_EINTERRUPTED,

@@ -133,13 +133,13 @@ static bool is_set(const bool *flag)
     return *(const unsigned char *)flag != 0;
 }
 
-/* Is request `i` of those that the rank waits for pending? Its call is copied then. */
-static bool copy_pending(const mpi_rank_t *rank, int i, place_t *place)
+/* Is request `i` of those that one waits for pending? Its call is copied then. */
+static bool copy_pending(const mpi_waiter_t *waiter, int i, place_t *place)
 {
     const mpi_request_t *address;
     mpi_request_t request;
 
-    if (!check_copy_memory(&address, rank->waits + i, sizeof(address)) ||
+    if (!check_copy_memory(&address, waiter->waits + i, sizeof(address)) ||
         !check_copy_memory(&request, address, sizeof(request)) || is_set(&request.is_done) ||
         !is_set(&request.is_active))
         return false;
@@ -149,10 +149,10 @@ static bool copy_pending(const mpi_rank_t *rank, int i, place_t *place)
 }
 
 /* What a rank in MPI_Wait and its kin waits for: the first that are pending. */
-static void describe_pending(const mpi_rank_t *rank, char *text, size_t size)
+static void describe_pending(const mpi_waiter_t *waiter, char *text, size_t size)
 {
     int shown = 0, pending = 0;
-    int count = rank->waits_count < REQUESTS_MOST ? rank->waits_count : REQUESTS_MOST;
+    int count = waiter->waits_count < REQUESTS_MOST ? waiter->waits_count : REQUESTS_MOST;
     size_t length = 0;
 
     text[0] = '\0';
@@ -160,7 +160,7 @@ static void describe_pending(const mpi_rank_t *rank, char *text, size_t size)
         place_t place;
         char call[256];
 
-        if (!copy_pending(rank, i, &place) || pending++ >= PENDING_SHOWN)
+        if (!copy_pending(waiter, i, &place) || pending++ >= PENDING_SHOWN)
             continue;
         describe_call(&place, call, sizeof(call));
         length += (size_t)snprintf(text + length, size - length, "%s %s",
@@ -172,30 +172,32 @@ static void describe_pending(const mpi_rank_t *rank, char *text, size_t size)
         snprintf(text + length, size - length, "; and for %d more", pending - shown);
 }
 
-static void describe(const mpi_rank_t *of, char *text, size_t size)
+/* "in MPI_Recv ...", after `who`; false: in no call. */
+static bool describe_place(const char *who, const mpi_call_t *call, const mpi_waiter_t *waiter,
+                           char *text, size_t size)
 {
-    char call[384], pending[TEXT_SIZE - 400] = "";
-    mpi_rank_t rank;
+    char name[384], pending[TEXT_SIZE - 400] = "";
     place_t place;
 
-    if (!check_copy_memory(&rank, of, sizeof(rank))) {
-        snprintf(text, size, "not known: the system does not let a process read its own memory");
-        return;
-    }
-    copy_call(&rank.call, &place);
-    if (place.name[0] == '\0') {
-        snprintf(text, size, "%s",
-                 rank.phase == XMPI_RANK_FINALIZED     ? "has called MPI_Finalize"
-                 : rank.phase == XMPI_RANK_BEFORE_INIT ? "has not called MPI_Init"
-                                                       : "in its own code");
-        return;
-    }
-    describe_call(&place, call, sizeof(call));
+    copy_call(call, &place);
+    if (place.name[0] == '\0')
+        return false;
+    describe_call(&place, name, sizeof(name));
     if (is_wait(place.name))
-        describe_pending(&rank, pending, sizeof(pending));
+        describe_pending(waiter, pending, sizeof(pending));
     else if (strncmp(place.name, "MPI_Win_", 8) == 0)
-        check_describe_window(place.name, &rank.call, pending, sizeof(pending));
-    snprintf(text, size, "in %s%s", call, pending);
+        check_describe_window(place.name, call, pending, sizeof(pending));
+    snprintf(text, size, "%sin %s%s", who, name, pending);
+    return true;
+}
+
+static void describe(const mpi_rank_t *rank, char *text, size_t size)
+{
+    if (!describe_place("", &rank->call, &rank->own, text, size))
+        snprintf(text, size, "%s",
+                 rank->phase == XMPI_RANK_FINALIZED     ? "has called MPI_Finalize"
+                 : rank->phase == XMPI_RANK_BEFORE_INIT ? "has not called MPI_Init"
+                                                        : "in its own code");
 }
 
 static void print_group(const group_t *group)
@@ -224,27 +226,66 @@ static group_t *find_group(group_t *groups, int *count_p, int at_most, size_t ra
     return group;
 }
 
+typedef struct {
+    group_t *groups;
+    int count, at_most;
+    int ranks;
+} report_t;
+
+/* False: there are too many groups already. */
+static bool add_line(report_t *report, int rank, const char *text)
+{
+    group_t *group =
+        find_group(report->groups, &report->count, report->at_most, (size_t)report->ranks, text);
+
+    if (group != NULL)
+        xy_bitset_set(&group->members, (size_t)rank);
+    return group != NULL;
+}
+
+static void add_threads(report_t *report, const mpi_rank_t *rank)
+{
+    mpi_thread_t thread;
+    char text[TEXT_SIZE];
+
+    for (const mpi_thread_t *t = rank->threads;
+         t != NULL && check_copy_memory(&thread, t, sizeof(thread)); t = thread.next)
+        if (!thread.is_main &&
+            describe_place("a thread ", &thread.call, &thread.waiter, text, sizeof(text)))
+            add_line(report, rank->world, text);
+}
+
+static bool add_rank(report_t *report, const mpi_rank_t *of, int r)
+{
+    static const char unknown[] =
+        "not known: the system does not let a process read its own memory";
+    char text[TEXT_SIZE];
+    mpi_rank_t rank;
+    bool is_added;
+
+    if (!check_copy_memory(&rank, of, sizeof(rank)))
+        return add_line(report, r, unknown);
+    describe(&rank, text, sizeof(text));
+    is_added = add_line(report, r, text);
+    add_threads(report, &rank);
+    return is_added;
+}
+
 void mpi_job_report(const mpi_job_t *job, int at_most)
 {
-    group_t *groups = xy_calloc((size_t)at_most, sizeof(*groups)), *group;
-    char text[TEXT_SIZE];
-    int count = 0, others = 0;
+    report_t report = {.at_most = at_most, .ranks = job->size};
+    int others = 0;
 
-    if (groups == NULL)
+    report.groups = xy_calloc((size_t)at_most, sizeof(*report.groups));
+    if (report.groups == NULL)
         return;
-    for (int r = 0; r < job->size; r++) {
-        describe(&job->ranks[r], text, sizeof(text));
-        group = find_group(groups, &count, at_most, (size_t)job->size, text);
-        if (group == NULL)
-            others++;
-        else
-            xy_bitset_set(&group->members, (size_t)r);
-    }
-    for (int i = 0; i < count; i++) {
-        print_group(&groups[i]);
-        xy_bitset_cleanup(&groups[i].members);
+    for (int r = 0; r < job->size; r++)
+        others += !add_rank(&report, &job->ranks[r], r);
+    for (int i = 0; i < report.count; i++) {
+        print_group(&report.groups[i]);
+        xy_bitset_cleanup(&report.groups[i].members);
     }
     if (others > 0)
         fprintf(stderr, "  and %d ranks more\n", others);
-    xy_free(groups);
+    xy_free(report.groups);
 }

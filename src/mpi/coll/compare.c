@@ -105,12 +105,12 @@ static void compare_groups(const mpi_coll_t *coll, int a, int b)
 }
 
 /* A group that waits in a star has perhaps sent nothing to the one that it disagrees with. */
-static void compare_waiting(const mpi_rank_t *rank)
+static void compare_waiting(const mpi_waiter_t *waiter)
 {
     const mpi_coll_t *coll = NULL;
 
-    for (int i = 0; rank->wait_count > 0 && i < rank->waits_count; i++) {
-        const mpi_request_t *request = rank->waits[i];
+    for (int i = 0; waiter->count > 0 && i < waiter->waits_count; i++) {
+        const mpi_request_t *request = waiter->waits[i];
 
         if (request != mpi_request_of(MPI_REQUEST_NULL) && request->kind == XMPI_KIND_COLL &&
             request->comm != NULL && request->comm->coll != coll) {
@@ -121,24 +121,34 @@ static void compare_waiting(const mpi_rank_t *rank)
     }
 }
 
-/* No rank can move. One that waits for a direct collective has perhaps seen its number taken by a
- * scheduled one of another rank, when it could no longer compare them. */
-void coll_compare_stuck(void)
+/* One that waits for a direct collective has perhaps seen its number taken by a scheduled one of
+ * another rank, when it could no longer compare them. */
+static void compare_with_schedules(const mpi_waiter_t *waiter)
 {
-    for (int r = 0; r < mpi_job->size; r++)
-        compare_waiting(&mpi_job->ranks[r]);
-    for (int r = 0; r < mpi_job->size; r++) {
-        const mpi_rank_t *rank = &mpi_job->ranks[r];
+    for (int i = 0; waiter->count > 0 && i < waiter->waits_count; i++) {
+        const coll_call_t *call = coll_call_of_request(waiter->waits[i]);
 
-        for (int i = 0; rank->wait_count > 0 && i < rank->waits_count; i++) {
-            const coll_call_t *call = coll_call_of_request(rank->waits[i]);
+        if (call != NULL && call->schedule == NULL &&
+            atomic_load_explicit(&call->comm->coll->open_schedules, memory_order_acquire) > 0) {
+            coll_claim_t claim = coll_claim_of(call);
 
-            if (call != NULL && call->schedule == NULL &&
-                atomic_load_explicit(&call->comm->coll->open_schedules, memory_order_acquire) > 0) {
-                coll_claim_t claim = coll_claim_of(call);
-
-                coll_compare_scheduled(call->comm->coll, call->number, &claim);
-            }
+            coll_compare_scheduled(call->comm->coll, call->number, &claim);
         }
     }
+}
+
+static void for_all_waiters(void (*fn)(const mpi_waiter_t *waiter))
+{
+    for (int r = 0; r < mpi_job->size; r++) {
+        fn(&mpi_job->ranks[r].own);
+        for (const mpi_thread_t *t = mpi_job->ranks[r].threads; t != NULL; t = t->next)
+            fn(&t->waiter);
+    }
+}
+
+/* No rank can move. */
+void coll_compare_stuck(void)
+{
+    for_all_waiters(compare_waiting);
+    for_all_waiters(compare_with_schedules);
 }

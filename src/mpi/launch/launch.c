@@ -241,6 +241,8 @@ static xy_status_t make_job(launch_t *launch)
         .overflow = mpi_finish_overflow,
         .abort = mpi_finish_abort,
         .stuck = mpi_finish_stuck,
+        .detach = mpi_rank_detach,
+        .attach = mpi_rank_attach,
         .rest = mpi_heap_rest,
         .imagined = launch->values->machine,
     };

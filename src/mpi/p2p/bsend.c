@@ -17,7 +17,7 @@ typedef struct mpi_bsend {
     void *buffer; /* the program's; given back by detach */
     uint64_t size;
     uint64_t used;
-    bool is_flushing; /* the rank is parked until `used` is 0 */
+    mpi_waiter_t *flushers; /* parked until `used` is 0 */
 } mpi_bsend_t;
 
 static void release(mpi_request_t *request)
@@ -27,9 +27,9 @@ static void release(mpi_request_t *request)
 
     b->used -= request->bytes + MPI_BSEND_OVERHEAD;
     mpi_buffer_give(self->worker, request->buffer);
-    if (b->used == 0 && b->is_flushing) {
-        b->is_flushing = false;
-        xy_fiber_ready(self->fiber);
+    for (mpi_waiter_t *next; b->used == 0 && b->flushers != NULL; b->flushers = next) {
+        next = b->flushers->next;
+        xy_fiber_ready(b->flushers->fiber);
     }
 }
 
@@ -100,10 +100,11 @@ static void flush(mpi_rank_t *self)
 {
     if (self->bsend != NULL && self->bsend->used > 0)
         mpi_request_before_wait(self, NULL, 0);
-    if (self->bsend == NULL || self->bsend->used == 0)
-        return;
-    self->bsend->is_flushing = true;
-    xy_fiber_park();
+    while (self->bsend != NULL && self->bsend->used > 0) {
+        self->waiter->next = self->bsend->flushers;
+        self->bsend->flushers = self->waiter;
+        xy_fiber_park();
+    }
 }
 
 int impl_buffer_attach(mpi_rank_t *self, void *buffer, int64_t size)

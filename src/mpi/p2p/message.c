@@ -36,14 +36,23 @@ static void message_free(mpi_worker_t *worker, mpi_message_t *m)
     worker->free_messages = m;
 }
 
+static void ready_probers(mpi_rank_t *rank)
+{
+    mpi_waiter_t *waiter = rank->probers;
+
+    rank->probers = NULL;
+    for (mpi_waiter_t *next; waiter != NULL; waiter = next) {
+        next = waiter->next;
+        xy_fiber_ready(waiter->fiber);
+    }
+}
+
 static void keep(mpi_rank_t *to, mpi_message_t *m)
 {
     m->to = to;
     xy_match_keep(&to->match, &m->entry);
-    if (to->is_probing) {
-        to->is_probing = false;
-        xy_fiber_ready(to->fiber);
-    }
+    if (to->probers != NULL)
+        ready_probers(to);
 }
 
 /* Into the trace: slow halves. */
@@ -234,7 +243,7 @@ static bool send_far(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t
         packet->words[0] = (uint64_t)(uintptr_t)self->call.caller;
     }
     mpi_ring_commit(worker, target, packet);
-    if (__builtin_expect(self->gate != NULL, 0) && !eager)
+    if (__builtin_expect(self->gate != NULL, 0) && !eager && mpi_job->offloads)
         mpi_offload_match(worker, target);
     return eager;
 }

@@ -25,7 +25,7 @@ static void describe(MPI_Status *status, const mpi_message_t *m)
     mpi_status_set(status, &completion);
 }
 
-/* Park until a message fits; whatever arrives readies the rank, which looks again. */
+/* Park until a message fits; whatever arrives readies those that probe, and they look again. */
 static mpi_message_t *find_or_wait(mpi_rank_t *self, const xy_envelope_t *envelope)
 {
     xy_match_entry_t *found;
@@ -33,7 +33,8 @@ static mpi_message_t *find_or_wait(mpi_rank_t *self, const xy_envelope_t *envelo
     if (xy_match_find(&self->match, envelope) == NULL)
         mpi_request_before_wait(self, NULL, 0); /* others may run, and messages arrive */
     while ((found = xy_match_find(&self->match, envelope)) == NULL) {
-        self->is_probing = true;
+        self->waiter->next = self->probers;
+        self->probers = self->waiter;
         xy_fiber_park();
     }
     return (mpi_message_t *)found;

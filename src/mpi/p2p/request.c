@@ -9,13 +9,13 @@ void mpi_request_init(mpi_request_t *request, mpi_rank_t *self, mpi_request_kind
     request->kind = kind;
     request->mode = XMPI_MODE_STANDARD;
     request->is_done = false;
-    request->is_waited = false;
     request->is_persistent = false;
     request->is_active = true;
     request->is_posted = false;
     request->is_freed = false;
     request->is_message = false;
     request->owner = self;
+    request->waiter = NULL;
     request->comm = NULL;
     request->type = NULL;
     request->completion = (mpi_completion_t){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
@@ -70,13 +70,13 @@ void mpi_request_describe(mpi_request_t *request, const mpi_transfer_t *t)
 
 void mpi_request_complete(mpi_request_t *request)
 {
-    mpi_rank_t *owner = request->owner;
+    mpi_waiter_t *waiter = request->waiter;
 
     request->is_done = true;
-    if (request->is_waited) {
-        request->is_waited = false;
-        if (--owner->wait_count == 0)
-            xy_fiber_ready(owner->fiber);
+    if (waiter != NULL) {
+        request->waiter = NULL;
+        if (--waiter->count == 0)
+            xy_fiber_ready(waiter->fiber);
     } else if (request->is_freed) {
         mpi_request_free(request);
     }
@@ -100,13 +100,15 @@ void mpi_request_done(mpi_worker_t *worker, mpi_request_t *request)
 
 void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request)
 {
+    mpi_waiter_t *waiter = self->waiter;
+
     mpi_request_before_wait(self, &request, 1);
     if (request->is_done)
         return;
-    request->is_waited = true;
-    self->wait_count = 1;
-    self->waits = &request;
-    self->waits_count = 1;
+    request->waiter = waiter;
+    waiter->count = 1;
+    waiter->waits = &request;
+    waiter->waits_count = 1;
     if (__builtin_expect(mpi_p2p_engine != NULL, 0))
         mpi_p2p_engine->wait(self, &request, 1, false);
     else

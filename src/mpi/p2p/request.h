@@ -35,14 +35,14 @@ struct mpi_request {
     mpi_request_kind_t kind;
     mpi_mode_t mode;
     bool is_done;
-    bool is_waited;     /* its completion counts for the owner's wait_count */
     bool is_persistent; /* and then: */
     bool is_active;
     bool is_posted;  /* receive: sits in the posted table */
     bool is_freed;   /* the program gave the handle up; goes back to the pool when done */
     bool is_message; /* from MPI_Imrecv */
     mpi_rank_t *owner;
-    mpi_comm_t *comm; /* referenced while the request lives */
+    mpi_waiter_t *waiter; /* its completion counts for this one; or NULL */
+    mpi_comm_t *comm;     /* referenced while the request lives */
     void *buffer;
     int64_t count;
     mpi_type_t *type; /* referenced, or NULL */
@@ -68,7 +68,7 @@ void mpi_request_describe(mpi_request_t *request, const mpi_transfer_t *t);
 /* Give it back, with its references. */
 void mpi_request_free(mpi_request_t *request);
 
-/* Called on the owner's worker: the operation is over. Readies the owner if it waits for this. */
+/* Called on the owner's worker: the operation is over. Readies the one that waits for this. */
 void mpi_request_complete(mpi_request_t *request);
 
 /* The same for a request whose owner may live on another worker. Called on `worker`. */
@@ -85,7 +85,7 @@ static inline void mpi_request_before_wait(mpi_rank_t *self, mpi_request_t *cons
 /* `self` tests, and not all of them (`any`: none) are done: what asked for it progresses, other
  * ranks run. */
 void mpi_request_look(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any);
-/* Park until `request` is done. Polls first. */
+/* Park until `request` is done; one thread may wait for it at a time. Polls first. */
 void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request);
 
 static inline mpi_request_t *mpi_request_of(MPI_Request handle)

@@ -29,27 +29,28 @@ static void let_others_run(mpi_rank_t *self, int count, const MPI_Request reques
 /* Park until all pending ones (or, with `any`, one of them) are done. */
 static void wait_for(mpi_rank_t *self, int count, const MPI_Request requests[], bool any)
 {
+    mpi_waiter_t *waiter = self->waiter;
     int pending = 0;
 
     mpi_request_before_wait(self, (mpi_request_t *const *)(const void *)requests, count);
     for (int i = 0; i < count; i++)
         if (is_pending(requests[i])) {
-            mpi_request_of(requests[i])->is_waited = true;
+            mpi_request_of(requests[i])->waiter = waiter;
             pending++;
         }
     if (pending == 0)
         return;
-    self->wait_count = any ? 1 : pending;
-    self->waits = (mpi_request_t *const *)(const void *)requests;
-    self->waits_count = count;
+    waiter->count = any ? 1 : pending;
+    waiter->waits = (mpi_request_t *const *)(const void *)requests;
+    waiter->waits_count = count;
     if (__builtin_expect(mpi_p2p_engine != NULL, 0))
-        mpi_p2p_engine->wait(self, self->waits, count, any);
+        mpi_p2p_engine->wait(self, waiter->waits, count, any);
     else
         xy_fiber_park();
     if (any)
         for (int i = 0; i < count; i++)
             if (is_pending(requests[i]))
-                mpi_request_of(requests[i])->is_waited = false;
+                mpi_request_of(requests[i])->waiter = NULL;
 }
 
 /* The index of the first that is done; -1: none; MPI_UNDEFINED: nothing is active. */

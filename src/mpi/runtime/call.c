@@ -11,8 +11,12 @@ _Thread_local const char *mpi_thread_call;
 
 static void refuse_thread(const char *name, const char *site)
 {
-    static const char why[] = "was called from a thread that is not a rank; only the thread that "
-                              "runs main may call MPI";
+    const char *why = mpi_job->clock != NULL
+                          ? "was called from a thread that is not a rank; in virtual time only the "
+                            "thread that runs main may call MPI"
+                          : "was called from a thread that is not a rank; only the thread that "
+                            "runs main may call MPI, unless MPI_Init_thread is asked for "
+                            "MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE";
     const mpi_rank_t *owner = mpi_thread_owner;
 
     if (owner != NULL || mpi_job->size == 1)

@@ -17,9 +17,13 @@
 #include "mpi.h"
 #include "mpi/runtime/rank.h"
 
-/* MPI is not usable here (before MPI_Init, after MPI_Finalize, on a thread that is no rank): say so
- * and end the job. */
+/* MPI is not usable here (before MPI_Init, after MPI_Finalize, on a thread that may not call it):
+ * say so and end the job. */
 void mpi_enter_refused(const char *name, const void *site) __attribute__((noreturn, cold));
+/* The same as the functions below, where the caller is no rank: a thread of one, which enters the
+ * call if it may (thread.h). */
+mpi_rank_t *mpi_enter_thread(const char *name, const void *site) __attribute__((cold));
+mpi_rank_t *mpi_enter_any_thread(const char *name, const void *site) __attribute__((cold));
 
 /* The calling rank, with the call noted. */
 static inline mpi_rank_t *mpi_enter(const char *name, const void *site)
@@ -27,7 +31,7 @@ static inline mpi_rank_t *mpi_enter(const char *name, const void *site)
     mpi_rank_t *self = mpi_self;
 
     if (__builtin_expect(self == NULL || self->phase != XMPI_RANK_RUNNING, 0))
-        mpi_enter_refused(name, site);
+        return mpi_enter_thread(name, site);
     mpi_call_begin(self, name, site);
     return self;
 }
@@ -39,14 +43,15 @@ static inline int mpi_leave(mpi_rank_t *self, int error)
 }
 
 /* A call that is allowed at any time. NULL in a program without a launcher before MPI_Init, and on
- * threads that are no ranks. */
+ * threads that may not call MPI. */
 static inline mpi_rank_t *mpi_enter_any(const char *name, const void *site)
 {
-    if (mpi_self)
-        mpi_call_begin(mpi_self, name, site);
-    else
-        mpi_thread_call = name;
-    return mpi_self;
+    mpi_rank_t *self = mpi_self;
+
+    if (self == NULL)
+        return mpi_enter_any_thread(name, site);
+    mpi_call_begin(self, name, site);
+    return self;
 }
 
 static inline int mpi_leave_any(mpi_rank_t *self, int error)
@@ -69,13 +74,15 @@ static inline mpi_noted_t mpi_enter_local(const char *name, const void *site)
     mpi_rank_t *self = mpi_self;
     mpi_noted_t outer = {NULL, NULL};
 
-    if (self) {
-        outer = (mpi_noted_t){self->call.name, self->call.caller};
-        self->call.name = name;
-        self->call.caller = site;
-    } else {
-        mpi_thread_call = name;
+    if (self == NULL) {
+        mpi_enter_any_thread(name, site);
+        return outer;
     }
+    if (__builtin_expect(self->gate != NULL, 0))
+        mpi_gate_go_inside_local(self);
+    outer = (mpi_noted_t){self->call.name, self->call.caller};
+    self->call.name = name;
+    self->call.caller = site;
     return outer;
 }
 
@@ -86,6 +93,8 @@ static inline int mpi_leave_local(mpi_noted_t outer, int error)
     if (self) {
         self->call.name = outer.name;
         self->call.caller = outer.caller;
+        if (__builtin_expect(self->gate != NULL, 0))
+            mpi_gate_go_outside_local(self);
     }
     return error;
 }

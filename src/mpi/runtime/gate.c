@@ -3,6 +3,7 @@
 
 #include "mpi/runtime/packet.h"
 #include "mpi/runtime/rank.h"
+#include "mpi/runtime/thread.h"
 
 void mpi_gate_await_helper(mpi_gate_t *gate)
 {
@@ -10,6 +11,53 @@ void mpi_gate_await_helper(mpi_gate_t *gate)
 
     while (atomic_load(&gate->is_helping) != 0)
         xy_back_off(&looks);
+}
+
+void mpi_gate_go_inside(mpi_rank_t *self)
+{
+    mpi_thread_t *thread = mpi_thread_here;
+
+    if (thread != NULL) {
+        if (thread->depth++ == 0)
+            xy_visitor_come_in(thread->fiber);
+        return;
+    }
+    if (self->depth++ > 0)
+        return;
+    if (self->gate->is_shared)
+        xy_worker_come_in(self->worker->base);
+    mpi_gate_close(self->gate);
+}
+
+void mpi_gate_go_outside(mpi_rank_t *self)
+{
+    mpi_thread_t *thread = mpi_thread_here;
+    mpi_gate_t *gate = self->gate;
+
+    if (thread != NULL) {
+        if (--thread->depth == 0)
+            xy_visitor_go_out(thread->fiber);
+        return;
+    }
+    if (--self->depth > 0)
+        return;
+    if (gate->is_shared)
+        xy_worker_go_out(self->worker->base);
+    mpi_gate_open(gate, self->worker);
+    if (gate->is_shared)
+        xy_worker_unlock(self->worker->base);
+}
+
+void mpi_gate_go_inside_local(mpi_rank_t *self)
+{
+    if (self->gate->is_shared)
+        mpi_gate_go_inside(self);
+}
+
+void mpi_gate_go_outside_local(mpi_rank_t *self)
+{
+    if (self->gate->is_shared)
+        mpi_gate_go_outside(self);
 }
 
 void mpi_gate_match_pending(mpi_worker_t *worker)

@@ -21,21 +21,32 @@
  * A worker is inside whenever it runs the library or changes fibers, so the gate is closed around
  * every MPI call and around the calls of the C library that let other ranks run; calls may nest
  * (`depth`). There is a gate only where it is needed: with communication cores and at least two
- * other workers.
+ * other workers, or where threads of ranks may call MPI (thread.h). With threads a lock of the
+ * worker goes with it, which each has before it closes the gate.
  */
 #ifndef XY_MPI_RUNTIME_GATE_H
 #define XY_MPI_RUNTIME_GATE_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct mpi_gate {
     _Alignas(128) _Atomic uint32_t is_inside;
     _Atomic uint32_t is_helping; /* the helper is inside */
     _Atomic uint32_t is_pending; /* the helper came in vain: the worker has to match */
+    bool is_shared;              /* threads of its ranks come in, too */
 } mpi_gate_t;
 
 struct mpi_worker;
+struct mpi_rank;
+
+/* mpi_go_inside and mpi_go_outside (rank.h) of ranks with a gate. */
+void mpi_gate_go_inside(struct mpi_rank *self);
+void mpi_gate_go_outside(struct mpi_rank *self);
+/* The same for what only touches memory of the rank: other threads must not, at the same time. */
+void mpi_gate_go_inside_local(struct mpi_rank *self);
+void mpi_gate_go_outside_local(struct mpi_rank *self);
 
 void mpi_gate_await_helper(mpi_gate_t *gate);
 void mpi_gate_match_pending(struct mpi_worker *worker);

@@ -9,6 +9,7 @@
 #include "mpi/runtime/layer.h"
 #include "mpi/runtime/packet.h"
 #include "mpi/runtime/parallel.h"
+#include "mpi/runtime/thread.h"
 #include "mpi/runtime/trace.h"
 
 /* No rank runs on a communication core: it may look for work longer before it sleeps, so that
@@ -108,6 +109,7 @@ static xy_status_t create_ranks(mpi_job_t *job, const int *worker_of)
         mpi_rank_t *rank = &job->ranks[r];
 
         rank->world = r;
+        rank->waiter = &rank->own;
         job->home[r] = worker_of ? worker_of[r] : 0;
         rank->worker = &job->worker[job->home[r]];
         if (xy_match_init(&rank->match) != XY_OK)
@@ -130,12 +132,14 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
                              .rest = c->rest,
                              .stuck = stuck,
                              .overflow = overflow,
+                             .visit = mpi_thread_visit,
                              .user = job};
     xy_status_t st;
 
     if (job == NULL)
         return xy_fail_memory("making the job");
     config = *c;
+    mpi_threads_configure(c);
     mpi_layers_register(c->layers);
     job->size = c->size;
     job->workers = c->workers;
@@ -173,6 +177,7 @@ fail:
 static void destroy_rank(mpi_rank_t *rank)
 {
     xy_match_cleanup(&rank->match);
+    mpi_threads_cleanup(rank);
     if (rank->fiber != NULL)
         xy_fiber_release(rank->fiber);
 }
@@ -211,9 +216,11 @@ xy_status_t mpi_rank_start(mpi_job_t *job, int world, void (*body)(void *), void
     mpi_rank_t *rank = &job->ranks[world];
     xy_status_t st = xy_fiber_create(rank->worker->base, body, arg, &rank->fiber);
 
-    if (st == XY_OK)
-        xy_fiber_user_set(rank->fiber, rank);
-    return st;
+    if (st != XY_OK)
+        return st;
+    rank->own.fiber = rank->fiber;
+    xy_fiber_user_set(rank->fiber, rank);
+    return XY_OK;
 }
 
 xy_status_t mpi_rank_adopt(mpi_job_t *job)
@@ -222,6 +229,7 @@ xy_status_t mpi_rank_adopt(mpi_job_t *job)
 
     if (st != XY_OK)
         return st;
+    job->ranks[0].own.fiber = job->ranks[0].fiber;
     xy_fiber_user_set(job->ranks[0].fiber, &job->ranks[0]);
     mpi_self = &job->ranks[0];
     return XY_OK;

@@ -6,7 +6,8 @@
  * Ranks of a job are numbered by their world rank. A rank never leaves its worker, and everything
  * that belongs to a rank (its matching queues, its requests, its communicator objects) is touched
  * by that worker only: no locks. What another worker wants of it travels as a packet through the
- * rings (packet.h).
+ * rings (packet.h). Threads that a rank makes may act for the worker where the program has asked
+ * for it, one at a time (thread.h).
  */
 #ifndef XY_MPI_RUNTIME_RANK_H
 #define XY_MPI_RUNTIME_RANK_H
@@ -45,30 +46,40 @@ typedef struct {
     uint64_t bytes;
 } mpi_call_t;
 
+/* One that waits: a rank's fiber, or a thread of it. */
+typedef struct mpi_waiter {
+    xy_fiber_t *fiber;
+    mpi_request_t *const *waits; /* the requests it is parked for, and how many there are */
+    int waits_count;
+    int count;               /* completions still needed before the fiber is readied */
+    struct mpi_waiter *next; /* of those that wait for the same */
+} mpi_waiter_t;
+
 typedef enum { XMPI_RANK_BEFORE_INIT, XMPI_RANK_RUNNING, XMPI_RANK_FINALIZED } mpi_rank_phase_t;
 
 /* Ranks of different workers share no cache line. What every call touches comes first and fits in
  * two: with a thousand ranks on a core, each line is one that has left the caches since. */
 struct mpi_rank {
     _Alignas(XMPI_LINES) mpi_worker_t *worker; /* NULL: the rank lives in another process */
-    xy_fiber_t *fiber;
     mpi_comm_t *comm_world;
     struct mpi_trace *trace; /* of its worker, or NULL */
     mpi_gate_t *gate;        /* of its worker, or NULL */
+    mpi_waiter_t *waiter;    /* of the thread that is in a call: `own`, unless threads visit */
     mpi_rank_phase_t phase;
     int depth; /* calls that closed the gate */
     int world;
-    int wait_count; /* completions of flagged requests still needed before the fiber is readied */
-    mpi_request_t *const *waits; /* the requests it is parked for, and how many there are */
-    int waits_count;
     int schedules;              /* its collectives that run as schedules, or are timed */
-    mpi_call_t call;            /* 40 bytes */
+    mpi_call_t call;            /* 40 bytes; of the thread that is in a call */
     struct coll_call *deferred; /* collectives that begin in Wait (progress none) */
+    mpi_waiter_t own;
     /* From here on: not in every call. */
+    xy_fiber_t *fiber; /* that runs it: its own, or that of the thread that is in a call */
     struct coll_call **deferred_end;
-    bool is_waiting;
-    bool is_probing; /* parked in Probe: any unexpected message readies it */
+    mpi_waiter_t *probers; /* parked in Probe: any unexpected message readies them */
     int thread_level;
+    int thread_count;               /* made by the rank, and not ended (thread.c) */
+    struct mpi_thread *threads;     /* that have called MPI, once at least */
+    struct mpi_thread *main_thread; /* the rank itself, on a thread of its own; or NULL */
     xy_match_t match;
     mpi_comm_t *comm_self;
     mpi_process_t *process;
@@ -148,7 +159,8 @@ extern mpi_job_t *mpi_job;
 /* The rank whose code runs on this thread; NULL outside of ranks. Set at each switch. */
 extern _Thread_local mpi_rank_t *mpi_self __attribute__((tls_model("initial-exec")));
 
-/* On threads that a rank has made, which are no ranks: the rank, and the call that they are in. */
+/* On threads that a rank has made, which are no ranks: the rank, and the call that they are in, if
+ * they may not enter it. */
 extern _Thread_local mpi_rank_t *mpi_thread_owner __attribute__((tls_model("initial-exec")));
 extern _Thread_local const char *mpi_thread_call __attribute__((tls_model("initial-exec")));
 
@@ -180,7 +192,11 @@ typedef struct {
     void (*switched)(mpi_rank_t *previous, mpi_rank_t *next); /* NULL: nothing to swap */
     void (*overflow)(mpi_rank_t *rank);
     void (*abort)(int code);
-    void (*stuck)(void);                 /* no rank can move: report and end */
+    void (*stuck)(void); /* no rank can move: report and end */
+    /* A rank that shares its worker wants a thread of its own: begin one that calls
+     * mpi_thread_carry; and the rank is about to leave that thread. NULL: none can be had. */
+    xy_status_t (*detach)(mpi_rank_t *rank);
+    void (*attach)(mpi_rank_t *rank);
     double (*rest)(xy_worker_t *worker); /* see xy_pool_config_t; NULL: nothing to do */
 } mpi_job_config_t;
 
@@ -199,25 +215,49 @@ void mpi_trace_enter(struct mpi_trace *trace, mpi_rank_t *self);
 /* Around what changes fibers or touches what belongs to the worker. Nests. */
 static inline void mpi_go_inside(mpi_rank_t *self)
 {
-    if (__builtin_expect(self->gate != NULL, 0) && self->depth++ == 0)
-        mpi_gate_close(self->gate);
+    if (__builtin_expect(self->gate != NULL, 0))
+        mpi_gate_go_inside(self);
 }
 
 static inline void mpi_go_outside(mpi_rank_t *self)
 {
-    if (__builtin_expect(self->gate != NULL, 0) && --self->depth == 0)
-        mpi_gate_open(self->gate, self->worker);
+    if (__builtin_expect(self->gate != NULL, 0))
+        mpi_gate_go_outside(self);
+}
+
+/* The same for what is no MPI call, and counted also while there is no gate: one may come before
+ * it returns. */
+static inline void mpi_go_inside_counted(mpi_rank_t *self)
+{
+    if (self->gate != NULL)
+        mpi_gate_go_inside(self);
+    else
+        self->depth++;
+}
+
+static inline void mpi_go_outside_counted(mpi_rank_t *self)
+{
+    if (self->gate != NULL)
+        mpi_gate_go_outside(self);
+    else
+        self->depth--;
+}
+
+/* Note which call the thread is in. */
+static inline void mpi_call_note(mpi_rank_t *self, const char *name, const void *site)
+{
+    self->call.name = name;
+    self->call.caller = site;
+    self->call.comm = NULL; /* that of the call before may be gone */
+    if (__builtin_expect(self->trace != NULL, 0))
+        mpi_trace_enter(self->trace, self);
 }
 
 /* Enter and leave a call. `site` is __builtin_return_address(0) of the MPI function. */
 static inline void mpi_call_begin(mpi_rank_t *self, const char *name, const void *site)
 {
     mpi_go_inside(self);
-    self->call.name = name;
-    self->call.caller = site;
-    self->call.comm = NULL; /* that of the call before may be gone */
-    if (__builtin_expect(self->trace != NULL, 0))
-        mpi_trace_enter(self->trace, self);
+    mpi_call_note(self, name, site);
 }
 
 static inline void mpi_call_end(mpi_rank_t *self)

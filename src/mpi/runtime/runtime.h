@@ -7,12 +7,14 @@
  *   layer.h call.h        what layers add; entering and leaving a call
  *   packet.h buffer.h     packets between workers, and buffers of eager messages
  *   gate.h parallel.h     who may touch what a worker owns; work shared with idle workers
+ *   thread.h              threads of ranks that call MPI
  *   copy_stream.h         copies past the caches
  *   clock.h               the clock of a job in virtual time
  *   caller.h trace.h monitor.h    where a call stands in the program; --trace; --monitor
  *
  * A job is made once per process, by the launcher or by MPI_Init without one, and lives to the end
- * of the process. All that belongs to a rank is touched by its worker only, without locks.
+ * of the process. All that belongs to a rank is touched by its worker only, without locks; where
+ * threads of ranks call MPI, a lock goes with the worker.
  */
 #ifndef XY_MPI_RUNTIME_RUNTIME_H
 #define XY_MPI_RUNTIME_RUNTIME_H
@@ -28,6 +30,7 @@
 #include "mpi/runtime/packet.h"
 #include "mpi/runtime/parallel.h"
 #include "mpi/runtime/rank.h"
+#include "mpi/runtime/thread.h"
 #include "mpi/runtime/trace.h"
 
 #endif

@@ -209,6 +209,11 @@ void mpi_trace_idle(xy_worker_t *w, xy_idle_t what, xy_fiber_t *fiber)
     }
 }
 
+mpi_trace_state_t mpi_trace_state(const mpi_trace_t *trace)
+{
+    return trace->now;
+}
+
 mpi_trace_state_t mpi_trace_put_begin(mpi_trace_t *trace, const char *name)
 {
     mpi_trace_state_t before = trace->now;

@@ -80,6 +80,9 @@ static inline mpi_trace_state_t mpi_trace_begin(mpi_trace_t *trace, const char *
     return (mpi_trace_state_t){0};
 }
 
+/* What the core is doing now. */
+mpi_trace_state_t mpi_trace_state(const mpi_trace_t *trace);
+
 static inline void mpi_trace_end(mpi_trace_t *trace, mpi_trace_state_t before)
 {
     if (__builtin_expect(trace != NULL, 0))

@@ -224,7 +224,7 @@ static void finish(mpi_request_t *request)
     xy_vreq_t *over = vreq_of(request);
     xy_vjob_status_t status = {0};
 
-    request->is_waited = false;
+    request->waiter = NULL;
     if (request->kind == XMPI_KIND_COLL) {
         virtual_part_finish(request->engine);
     } else {
@@ -268,7 +268,7 @@ static void sweep(mpi_request_t *const *requests, int count)
             continue;
         parts = mpi_multi_request_parts(requests[i]);
         if (parts != NULL) {
-            requests[i]->is_waited = false;
+            requests[i]->waiter = NULL;
             finish_parts(parts);
         } else if (vreq_of(requests[i]) != NULL &&
                    xy_vjob_is_done(virtual.job, vreq_of(requests[i]))) {
@@ -360,7 +360,7 @@ static void wait_for(mpi_rank_t *self, mpi_request_t *const *requests, int count
 {
     virtual_enter(self);
     await_all(self, requests, count, any);
-    self->wait_count = 0;
+    self->waiter->count = 0;
     virtual_leave(self);
 }
 

@@ -14,6 +14,10 @@ void mpi_affinity_answer(pid_t id, size_t size, void *set);
 
 /* Threads that ranks have made (thread.c): is this one of them? */
 bool mpi_threads_has(mpi_process_t *process, pid_t id);
+/* A thread of this library, which belongs to no rank; with what a sanitizer does for new threads.
+ */
+int mpi_thread_create_plain(pthread_t *handle, const pthread_attr_t *attributes,
+                            void *(*function)(void *), void *argument);
 /* The rank ends as a thread does (pthread_exit): it waits for its other threads, then its process
  * is over with `code`; `runs_exit`: with its exit functions. */
 void mpi_threads_end_rank(mpi_process_t *process, int code, bool runs_exit)

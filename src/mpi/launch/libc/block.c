@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fiber/fiber.h"
+#include "mpi/launch/libc/affinity.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
 
@@ -19,6 +20,8 @@ static bool shares_core(mpi_process_t *process)
 {
     int home = mpi_job->home[process->world];
 
+    if (mpi_thread_here != NULL) /* on a thread of its own */
+        return false;
     if (process->sharing == XMPI_SHARING_UNKNOWN) {
         process->sharing = XMPI_SHARING_ALONE;
         for (int r = 0; r < mpi_job->size && process->sharing == XMPI_SHARING_ALONE; r++)
@@ -116,7 +119,6 @@ static void *serve(void *unused)
 /* On the rank's cores, deaf to signals: those are for workers and for the program's threads. */
 static bool start_thread(const cpu_set_t *cores)
 {
-    static XY_NEXT(int, next, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *));
     enum { STACK = 1 << 20 };
     sigset_t all, before;
     pthread_attr_t attributes;
@@ -131,7 +133,7 @@ static bool start_thread(const cpu_set_t *cores)
         pthread_attr_setaffinity_np(&attributes, sizeof(*cores), cores);
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    code = XY_CALL_NEXT(next, "pthread_create")(&thread, &attributes, serve, NULL);
+    code = mpi_thread_create_plain(&thread, &attributes, serve, NULL);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     pthread_attr_destroy(&attributes);
     return code == 0;
@@ -180,14 +182,14 @@ bool mpi_block_start(mpi_blocked_t *block)
 /* Fibers change between the two: what runs in a poll on this rank's stack must not do so again. */
 static void begin_to_give_way(mpi_process_t *process)
 {
-    mpi_go_inside(process->rank);
+    mpi_go_inside_counted(process->rank);
     process->gives_way = true;
 }
 
 static void end_giving_way(mpi_process_t *process)
 {
     process->gives_way = false;
-    mpi_go_outside(process->rank);
+    mpi_go_outside_counted(process->rank);
 }
 
 /* Virtual time stands still while the kernel works for a rank: most calls return soon, and runs are

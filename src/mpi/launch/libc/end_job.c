@@ -81,9 +81,11 @@ static void fail_rank(const mpi_process_t *process, int code, const char *how)
 void mpi_finish_rank(mpi_process_t *process, int code)
 {
     mpi_rank_phase_t phase = process->rank->phase;
-    bool is_alone = process->rank->fiber == NULL || xy_fiber_self() != process->rank->fiber;
+    bool is_alone;
     int none = 0;
 
+    mpi_thread_come_home(process->rank);
+    is_alone = process->rank->own.fiber == NULL || xy_fiber_self() != process->rank->own.fiber;
     process->exit_code = code;
     if (phase == XMPI_RANK_RUNNING) {
         fail_rank(process, code, " without calling MPI_Finalize");

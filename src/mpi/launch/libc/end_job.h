@@ -26,6 +26,10 @@ void mpi_finish_abort(int code);
 void mpi_finish_stuck(void);
 void mpi_finish_overflow(mpi_rank_t *rank);
 
+/* A rank moves to a thread of its own, and leaves it (thread.c; mpi_job_config_t). */
+xy_status_t mpi_rank_detach(mpi_rank_t *rank);
+void mpi_rank_attach(mpi_rank_t *rank);
+
 /* Signals (signals.c): faults name the rank; SIGINT and others end the job, unless ranks handle
  * them. */
 void mpi_signals_setup(mpi_process_t *processes, int count);

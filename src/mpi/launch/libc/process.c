@@ -127,6 +127,7 @@ void mpi_process_run(void *argument)
 
     process->thread = pthread_self();
     process->tid = gettid();
+    mpi_thread_rank_begins(process->rank);
     if (mpi_job->clock != NULL)
         mpi_job->clock->begin(process->rank);
     if (!program->is_shared)

@@ -4,7 +4,7 @@
  * the C library's state that programs rely on.
  *
  * Code of the C library that was put in front (libc/) asks mpi_process_self for the rank it
- * works for. Threads that a rank makes belong to it as well; only its fiber may call MPI.
+ * works for. Threads that a rank makes belong to it as well.
  */
 #ifndef XY_MPI_LAUNCH_LIBC_PROCESS_H
 #define XY_MPI_LAUNCH_LIBC_PROCESS_H
@@ -166,6 +166,7 @@ void mpi_process_prepare_cxx(void);
 void mpi_sanitizer_setup(void);
 bool mpi_sanitizer_is_there(void);
 bool mpi_sanitizer_has_stacks(void); /* and wants to know of switches */
+bool mpi_sanitizer_watches_threads(void);
 /* The calling thread is about to run ranks. */
 void mpi_sanitizer_enter(void);
 /* `next` runs on this thread from now on; only where the sanitizer wants to know. */
@@ -211,6 +212,8 @@ FILE *mpi_stream_reopen(mpi_stream_t *stream, const char *path, const char *mode
 xy_status_t mpi_locals_init(mpi_process_t *process);
 /* `next` runs on this thread from now on. */
 void mpi_locals_switch(mpi_process_t *next);
+/* The rank of this thread continues on another one. */
+void mpi_locals_leave(void);
 /* This thread runs code of the image for the first time: its block gets the initial values. */
 void mpi_locals_fill(const mpi_program_t *program, char *image);
 /* The same on a new thread of a rank, for the program and its plug-ins. */

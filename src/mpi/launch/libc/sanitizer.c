@@ -20,7 +20,7 @@ static struct {
     void (*unpoison)(const void *from, size_t size);
     void (*register_root)(const void *from, size_t size);
     void (*end_pause)(void);
-    bool is_there, has_stacks;
+    bool is_there, has_stacks, watches_threads;
 } runtime;
 
 /* Of this thread: whose stack was announced last, and its own. */
@@ -38,6 +38,11 @@ bool mpi_sanitizer_is_there(void)
 bool mpi_sanitizer_has_stacks(void)
 {
     return runtime.has_stacks;
+}
+
+bool mpi_sanitizer_watches_threads(void)
+{
+    return runtime.watches_threads;
 }
 
 /* The runtime has printed its report and is about to end the process. */
@@ -64,6 +69,7 @@ void mpi_sanitizer_setup(void)
     void (*pause)(void);
     void (*set_death)(void (*)(void));
 
+    runtime.watches_threads = find("__tsan_init") != NULL;
     *(void **)&pause = find("__lsan_disable");
     if (pause == NULL)
         return;

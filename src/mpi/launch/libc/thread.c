@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Threads of a rank: plain kernel threads that share the rank's environment and streams and run on
- * the rank's cores (not on the one of the worker that made them). They must not call MPI.
+ * the rank's cores (not on the one of the worker that made them). They may call MPI where the rank
+ * has asked for it (runtime/thread.h); a rank that then shares its core moves to such a thread,
+ * too.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <string.h>
 #include <threads.h>
 #include <unistd.h>
 
@@ -18,7 +22,6 @@
 typedef struct thread {
     mpi_process_t *process;
     void *(*function)(void *);
-    int (*c11_function)(void *);
     void *argument;
     bool is_placed; /* the program has said where it runs */
     pid_t tid;
@@ -53,6 +56,12 @@ static void add(thread_t *thread)
     pthread_mutex_unlock(&lock);
 }
 
+static void uncount(mpi_process_t *process)
+{
+    mpi_thread_count(process->rank, -1);
+    atomic_fetch_sub(&process->thread_count, 1);
+}
+
 /* However the thread ends: by return, pthread_exit or cancellation. */
 static void forget(void *argument)
 {
@@ -63,7 +72,8 @@ static void forget(void *argument)
     if (thread->next != NULL)
         thread->next->back = thread->back;
     pthread_mutex_unlock(&lock);
-    atomic_fetch_sub(&thread->process->thread_count, 1);
+    mpi_thread_end();
+    uncount(thread->process);
     xy_free(thread);
 }
 
@@ -115,11 +125,64 @@ static void *run(void *argument)
     return thread.function(thread.argument);
 }
 
-static int run_c11(void *argument)
+int mpi_thread_create_plain(pthread_t *handle, const pthread_attr_t *attributes,
+                            void *(*function)(void *), void *argument)
 {
-    thread_t thread = begin(argument);
+    static int (*first)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    mpi_process_t *process = mpi_process_self;
+    int code;
 
-    return thread.c11_function(thread.argument);
+    if (first == NULL)
+        *(void **)&first = dlsym(RTLD_DEFAULT, "pthread_create");
+    mpi_process_self = NULL;
+    code = first(handle, attributes, function, argument);
+    mpi_process_self = process;
+    return code;
+}
+
+/* ---- A rank on a thread of its own ---- */
+
+static void *carry(void *argument)
+{
+    mpi_process_t *process = argument;
+
+    mpi_locals_switch(process);
+    mpi_thread_owner = NULL;
+    process->thread = pthread_self();
+    process->tid = gettid();
+    place(process);
+    if (mpi_sanitizer_has_stacks())
+        mpi_sanitizer_switch(process);
+    mpi_thread_carry(process->rank);
+    return NULL;
+}
+
+xy_status_t mpi_rank_detach(mpi_rank_t *rank)
+{
+    mpi_process_t *process = rank->process;
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int code = pthread_attr_init(&attributes);
+
+    if (code == 0) {
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        mpi_locals_leave();
+        code = mpi_thread_create_plain(&thread, &attributes, carry, process);
+        pthread_attr_destroy(&attributes);
+    }
+    if (code != 0)
+        return xy_fail_errno(code, "a thread for a rank with threads that call MPI", "start");
+    if (mpi_sanitizer_has_stacks())
+        mpi_sanitizer_leave();
+    return XY_OK;
+}
+
+void mpi_rank_attach(mpi_rank_t *rank)
+{
+    (void)rank;
+    mpi_locals_leave();
+    if (mpi_sanitizer_has_stacks())
+        mpi_sanitizer_leave();
 }
 
 static bool has_affinity(const pthread_attr_t *attributes)
@@ -135,18 +198,36 @@ static void count(mpi_process_t *process)
 {
     pthread_once(&is_ready, make_key);
     atomic_fetch_add(&process->thread_count, 1);
+    mpi_thread_count(process->rank, 1);
 }
 
 static void cancel(thread_t *thread)
 {
-    atomic_fetch_sub(&thread->process->thread_count, 1);
+    uncount(thread->process);
     xy_free(thread);
 }
 
 void mpi_threads_setup(void)
 {
-    mpi_caller_set_threads((int (*)(pthread_t *, const pthread_attr_t *, void *(*)(void *),
-                                    void *))mpi_interpose_next("pthread_create"));
+    mpi_caller_set_threads(mpi_thread_create_plain);
+}
+
+/* What ThreadSanitizer begins its threads with, as far as it matters. */
+typedef struct {
+    void *(*function)(void *);
+    void *argument;
+} start_t;
+
+/* Its function, where it stands in front, must be the first on a new thread: before it, no code
+ * that it watches may run. Then the program's is in the argument. */
+static start_t *start_of_sanitizer(void *(*function)(void *), void *argument)
+{
+    Dl_info info;
+
+    if (!mpi_sanitizer_watches_threads() || dladdr((void *)function, &info) == 0 ||
+        info.dli_fname == NULL || strstr(info.dli_fname, "libtsan") == NULL)
+        return NULL;
+    return argument;
 }
 
 XY_INTERPOSE int pthread_create(pthread_t *handle, const pthread_attr_t *attributes,
@@ -154,41 +235,58 @@ XY_INTERPOSE int pthread_create(pthread_t *handle, const pthread_attr_t *attribu
 {
     static XY_NEXT(int, next, (pthread_t *, const pthread_attr_t *, void *(*)(void *), void *));
     mpi_process_t *process = mpi_process_self;
+    start_t *start;
     thread_t *thread;
     int code;
 
     if (process == NULL)
         return XY_CALL_NEXT(next, "pthread_create")(handle, attributes, function, argument);
+    start = start_of_sanitizer(function, argument);
     thread = xy_malloc(sizeof(*thread));
     if (thread == NULL)
         return EAGAIN;
     *thread = (thread_t){.process = process,
-                         .function = function,
-                         .argument = argument,
+                         .function = start != NULL ? start->function : function,
+                         .argument = start != NULL ? start->argument : argument,
                          .is_placed = has_affinity(attributes)};
     count(process);
-    code = XY_CALL_NEXT(next, "pthread_create")(handle, attributes, run, thread);
+    if (start != NULL)
+        *start = (start_t){run, thread};
+    code = XY_CALL_NEXT(next, "pthread_create")(handle, attributes, start != NULL ? function : run,
+                                                start != NULL ? argument : thread);
     if (code != 0)
         cancel(thread);
     return code;
 }
 
+/* The C library's threads of C11 are those of POSIX; thrd_join finds the int in the pointer. */
+typedef struct {
+    int (*function)(void *);
+    void *argument;
+} c11_start_t;
+
+static void *run_c11(void *argument)
+{
+    c11_start_t start = *(c11_start_t *)argument;
+
+    xy_free(argument);
+    return (void *)(intptr_t)start.function(start.argument);
+}
+
 XY_INTERPOSE int thrd_create(thrd_t *handle, int (*function)(void *), void *argument)
 {
     static XY_NEXT(int, next, (thrd_t *, int (*)(void *), void *));
-    mpi_process_t *process = mpi_process_self;
-    thread_t *thread;
+    c11_start_t *start;
     int code;
 
-    if (process == NULL)
+    if (mpi_process_self == NULL)
         return XY_CALL_NEXT(next, "thrd_create")(handle, function, argument);
-    thread = xy_malloc(sizeof(*thread));
-    if (thread == NULL)
+    start = xy_malloc(sizeof(*start));
+    if (start == NULL)
         return thrd_nomem;
-    *thread = (thread_t){.process = process, .c11_function = function, .argument = argument};
-    count(process);
-    code = XY_CALL_NEXT(next, "thrd_create")(handle, run_c11, thread);
-    if (code != thrd_success)
-        cancel(thread);
-    return code;
+    *start = (c11_start_t){function, argument};
+    code = pthread_create(handle, NULL, run_c11, start);
+    if (code != 0)
+        xy_free(start);
+    return code == 0 ? thrd_success : code == ENOMEM || code == EAGAIN ? thrd_nomem : thrd_error;
 }

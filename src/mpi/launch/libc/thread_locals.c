@@ -317,6 +317,13 @@ void mpi_locals_switch(mpi_process_t *next)
     last = next;
 }
 
+void mpi_locals_leave(void)
+{
+    if (last != NULL)
+        save(last);
+    last = NULL;
+}
+
 void mpi_locals_fill(const mpi_program_t *program, char *image)
 {
     if (program->tls_size > 0)

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/runtime/thread.h"
+
+#include <pthread.h>
+
+#include "mpi.h"
+#include "mpi/runtime/call.h"
+
+_Thread_local mpi_thread_t *mpi_thread_here;
+
+static xy_status_t (*detach)(mpi_rank_t *rank);
+static void (*attach)(mpi_rank_t *rank);
+
+void mpi_threads_configure(const mpi_job_config_t *config)
+{
+    detach = config->detach;
+    attach = config->attach;
+}
+
+int mpi_thread_level_most(void)
+{
+    return mpi_job->clock == NULL ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+}
+
+/* ---- How many there are ---- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static bool may_call(const mpi_rank_t *rank)
+{
+    return rank->thread_level >= MPI_THREAD_SERIALIZED;
+}
+
+void mpi_thread_count(mpi_rank_t *rank, int change)
+{
+    pthread_mutex_lock(&lock);
+    rank->thread_count += change;
+    if (may_call(rank))
+        xy_pool_outside_add(mpi_job->pool, change);
+    pthread_mutex_unlock(&lock);
+}
+
+/* Threads of a program without a launcher are not known before they call, and counted from then on:
+ * it is as if one more ran all the time. */
+static void begin_to_count(mpi_rank_t *rank, int level)
+{
+    pthread_mutex_lock(&lock);
+    rank->thread_level = level;
+    xy_pool_outside_add(mpi_job->pool, rank->thread_count + (mpi_job->is_singleton ? 1 : 0));
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- The records of threads ---- */
+
+static mpi_thread_t *find_unused(const mpi_rank_t *rank)
+{
+    for (mpi_thread_t *t = rank->threads; t != NULL; t = t->next)
+        if (!t->is_used && !t->is_main)
+            return t;
+    return NULL;
+}
+
+/* Requests may name its waiter as long as the rank lives: it is used again, and not freed. */
+static mpi_thread_t *make(mpi_rank_t *rank, xy_fiber_t *fiber)
+{
+    mpi_thread_t *t = xy_calloc(1, sizeof(*t));
+
+    if (t == NULL)
+        return NULL;
+    if (fiber == NULL && xy_visitor_create(rank->worker->base, rank, &fiber) != XY_OK) {
+        xy_free(t);
+        return NULL;
+    }
+    t->fiber = t->waiter.fiber = fiber;
+    t->rank = rank;
+    t->next = rank->threads;
+    rank->threads = t;
+    return t;
+}
+
+static pthread_key_t at_end;
+static pthread_once_t has_key = PTHREAD_ONCE_INIT;
+
+static void leave(void *thread)
+{
+    mpi_thread_t *t = thread;
+
+    mpi_thread_here = NULL;
+    pthread_mutex_lock(&lock);
+    t->is_used = false;
+    if (mpi_job->is_singleton)
+        xy_pool_outside_add(mpi_job->pool, -1);
+    pthread_mutex_unlock(&lock);
+}
+
+static void make_key(void)
+{
+    pthread_key_create(&at_end, leave);
+}
+
+void mpi_thread_end(void)
+{
+    mpi_thread_t *t = mpi_thread_here;
+
+    if (t == NULL || t->is_main)
+        return;
+    pthread_setspecific(at_end, NULL);
+    leave(t);
+}
+
+static mpi_thread_t *thread_of(mpi_rank_t *rank)
+{
+    mpi_thread_t *t;
+
+    pthread_once(&has_key, make_key);
+    pthread_mutex_lock(&lock);
+    t = find_unused(rank);
+    if (t == NULL)
+        t = make(rank, NULL);
+    if (t != NULL) {
+        t->is_used = true;
+        if (mpi_job->is_singleton)
+            xy_pool_outside_add(mpi_job->pool, 1);
+    }
+    pthread_mutex_unlock(&lock);
+    if (t == NULL) {
+        xy_fail_memory("letting a thread call MPI");
+        mpi_job->abort(1);
+    }
+    mpi_thread_here = t;
+    pthread_setspecific(at_end, t);
+    return t;
+}
+
+void mpi_threads_cleanup(mpi_rank_t *rank)
+{
+    for (mpi_thread_t *t = rank->threads, *next; t != NULL; t = next) {
+        next = t->next;
+        if (!t->is_main)
+            xy_visitor_destroy(t->fiber);
+        xy_free(t);
+    }
+    rank->threads = NULL;
+}
+
+/* ---- Calls ---- */
+
+/* The rank for which the calling thread may call MPI, or NULL. */
+static mpi_rank_t *rank_of_thread(void)
+{
+    mpi_rank_t *rank = mpi_thread_owner;
+
+    if (rank == NULL && mpi_job != NULL && mpi_job->is_singleton)
+        rank = &mpi_job->ranks[0];
+    if (rank == NULL || rank->phase != XMPI_RANK_RUNNING || !may_call(rank))
+        return NULL;
+    return rank;
+}
+
+static bool come_in(mpi_rank_t *rank)
+{
+    if (rank == NULL)
+        return false;
+    if (mpi_thread_here == NULL)
+        thread_of(rank);
+    mpi_gate_go_inside(rank);
+    return true;
+}
+
+mpi_rank_t *mpi_enter_thread(const char *name, const void *site)
+{
+    mpi_rank_t *rank = mpi_self == NULL ? rank_of_thread() : NULL;
+
+    if (!come_in(rank))
+        mpi_enter_refused(name, site);
+    mpi_call_note(rank, name, site);
+    return rank;
+}
+
+mpi_rank_t *mpi_enter_any_thread(const char *name, const void *site)
+{
+    mpi_rank_t *rank = rank_of_thread();
+
+    if (!come_in(rank)) {
+        mpi_thread_call = name;
+        return NULL;
+    }
+    mpi_call_note(rank, name, site);
+    return rank;
+}
+
+static void exchange_calls(mpi_call_t *a, mpi_call_t *b)
+{
+    mpi_call_t c = *a;
+
+    *a = *b;
+    *b = c;
+}
+
+static void go_in(mpi_thread_t *t, mpi_rank_t *rank)
+{
+    mpi_self = rank;
+    if (rank->worker->trace != NULL)
+        t->state = mpi_trace_state(rank->worker->trace);
+    if (t->is_main)
+        return;
+    exchange_calls(&rank->call, &t->call);
+    rank->waiter = &t->waiter;
+    rank->fiber = t->fiber;
+}
+
+static void go_away(mpi_thread_t *t, mpi_rank_t *rank)
+{
+    mpi_trace_end(rank->worker->trace, t->state);
+    if (t->is_main)
+        return;
+    exchange_calls(&rank->call, &t->call);
+    rank->waiter = &rank->own;
+    rank->fiber = rank->own.fiber;
+    mpi_self = NULL;
+}
+
+void mpi_thread_visit(xy_worker_t *w, xy_fiber_t *visitor, bool enters)
+{
+    mpi_thread_t *t = mpi_thread_here;
+    mpi_rank_t *rank = t->rank;
+    bool is_out = xy_worker_is_out(w);
+
+    (void)visitor;
+    if (enters) {
+        if (is_out)
+            mpi_gate_close(&rank->worker->gate);
+        go_in(t, rank);
+    } else {
+        go_away(t, rank);
+        if (is_out)
+            mpi_gate_open(&rank->worker->gate, rank->worker);
+    }
+}
+
+/* ---- Beginning ---- */
+
+/* Ranks of this worker that are in a call, or in a wait of the C library, leave it as if they had
+ * closed the gate. */
+static void share_worker(mpi_rank_t *self)
+{
+    mpi_worker_t *worker = self->worker;
+
+    if (worker->gate.is_shared)
+        return;
+    for (int r = 0; r < mpi_job->size; r++) {
+        mpi_rank_t *rank = &mpi_job->ranks[r];
+
+        if (mpi_job->home[r] != worker->index || rank->gate != NULL)
+            continue;
+        rank->gate = &worker->gate;
+        rank->depth += rank->call.name != NULL;
+    }
+    worker->gate.is_shared = true;
+    xy_worker_share(worker->base);
+}
+
+static bool shares_worker(const mpi_rank_t *self)
+{
+    if (self->worker->core != NULL)
+        return true;
+    for (int r = 0; r < mpi_job->size; r++)
+        if (r != self->world && mpi_job->home[r] == self->worker->index)
+            return true;
+    return false;
+}
+
+/* The calling code continues on the thread that `detach` has begun. */
+static xy_status_t move_to_thread(mpi_rank_t *self)
+{
+    mpi_thread_t *t = make(self, self->fiber);
+    xy_status_t st;
+
+    if (t == NULL)
+        return xy_fail_memory("giving a rank a thread of its own");
+    t->is_main = true;
+    t->depth = 1;
+    self->main_thread = t;
+    st = detach(self);
+    if (st == XY_OK)
+        xy_fiber_detach();
+    return st;
+}
+
+xy_status_t mpi_threads_begin(mpi_rank_t *self, int level)
+{
+    xy_status_t st = XY_OK;
+
+    share_worker(self);
+    begin_to_count(self, level);
+    if (detach != NULL && shares_worker(self))
+        st = move_to_thread(self);
+    return st;
+}
+
+void mpi_thread_carry(mpi_rank_t *rank)
+{
+    mpi_thread_here = rank->main_thread;
+    xy_fiber_carry(rank->own.fiber);
+    mpi_thread_here = NULL;
+}
+
+void mpi_thread_come_home(mpi_rank_t *rank)
+{
+    const mpi_thread_t *t = mpi_thread_here;
+
+    if (t == NULL || !t->is_main)
+        return;
+    mpi_gate_go_inside(rank);
+    attach(rank);
+    rank->depth = 1;
+    xy_fiber_attach();
+}
+
+void mpi_thread_rank_begins(mpi_rank_t *self)
+{
+    if (self->gate == NULL || !self->gate->is_shared)
+        return;
+    self->depth = 1;
+    mpi_gate_go_outside(self);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Threads of ranks that call MPI (MPI_THREAD_SERIALIZED and MPI_THREAD_MULTIPLE).
+ *
+ * A call of a thread acts for the rank on the rank's worker, as a visitor (fiber/fiber.h): it has
+ * the worker's lock while it runs, and none while it waits. The worker's own thread has that lock
+ * whenever it is not in the program's code, so the runtime needs no other: what belongs to a worker
+ * is still touched by one thread at a time. The locks begin with the first MPI_Init_thread on a
+ * worker that asks for threads; without it nothing is different.
+ *
+ * In a rank, `call`, `waiter` and `fiber` belong to the thread that is in a call. A visitor
+ * exchanges them as it comes and goes, so that they are those of the rank's own fiber otherwise.
+ *
+ * A rank whose worker has other ranks (or progress threads) moves to a thread of its own: where it
+ * waits for one of its threads, in a way that this library does not see, the others must run.
+ */
+#ifndef XY_MPI_RUNTIME_THREAD_H
+#define XY_MPI_RUNTIME_THREAD_H
+
+#include "mpi/runtime/rank.h"
+#include "mpi/runtime/trace.h"
+
+typedef struct mpi_thread {
+    xy_fiber_t *fiber; /* the visitor; of a rank on a thread of its own, the rank's */
+    mpi_rank_t *rank;
+    int depth; /* calls that it is in */
+    bool is_main;
+    bool is_used; /* a thread has it */
+    mpi_waiter_t waiter;
+    mpi_call_t call;         /* while it waits; what the rank's fiber does, while it is in */
+    mpi_trace_state_t state; /* of the worker, before it came in */
+    struct mpi_thread *next; /* of the rank */
+} mpi_thread_t;
+
+/* Of the calling thread; NULL: it has not called MPI, or it is a worker. */
+extern _Thread_local mpi_thread_t *mpi_thread_here __attribute__((tls_model("initial-exec")));
+
+/* The highest level of MPI_Init_thread that this job has. */
+int mpi_thread_level_most(void);
+/* `self`, which is in a call, may have threads that call MPI from now on; `level` is what it asked
+ * for. It may continue on another thread. */
+xy_status_t mpi_threads_begin(mpi_rank_t *self, int level);
+/* Continue `rank` on the calling thread until it comes home (see mpi_job_config_t.detach). */
+void mpi_thread_carry(mpi_rank_t *rank);
+/* A rank that ends is on its worker; called by the rank. Inside afterwards, if it was away. */
+void mpi_thread_come_home(mpi_rank_t *rank);
+/* The fiber of `self` begins: the worker leaves for the program's code. */
+void mpi_thread_rank_begins(mpi_rank_t *self);
+
+/* A rank has made a thread (1), or one has ended (-1). Any thread. */
+void mpi_thread_count(mpi_rank_t *rank, int change);
+/* The calling thread ends: it calls MPI no more. */
+void mpi_thread_end(void);
+
+/* When the job is made. */
+void mpi_threads_configure(const mpi_job_config_t *config);
+/* The pool's `visit`. */
+void mpi_thread_visit(xy_worker_t *w, xy_fiber_t *visitor, bool enters);
+/* At the end of the job. */
+void mpi_threads_cleanup(mpi_rank_t *rank);
+
+#endif
