@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* xylem machine: show what we run on. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -11,7 +12,7 @@
 typedef struct {
     bool tree, json, usable, list;
     const char *svg, *xml, *only, *clusters;
-    double rho;
+    double rho, rho_site;
 } values_t;
 
 static const xy_option_t options[] = {
@@ -36,6 +37,10 @@ static const xy_option_t options[] = {
     {"rho", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, rho), .min = 1, .max = 1e6, .preset = "1.2",
      .help = "with --clusters: the most that an edge inside a cluster may cost, relative to the "
              "cheapest edge of its ends"},
+    {"rho-site", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, rho_site), .min = 1, .max = 1e6,
+     .preset = "10",
+     .help = "with --clusters: the most that the latency between two clusters of a site may be, "
+             "relative to the latencies inside them"},
     {0}};
 
 static int style(void)
@@ -147,7 +152,7 @@ static xy_status_t show_clusters(const values_t *v)
 
     if (st != XY_OK)
         return st;
-    st = xy_eco_compute(matrix, v->rho, &eco);
+    st = xy_eco_compute(matrix, v->rho, fmax(v->rho, v->rho_site), &eco);
     if (st == XY_OK) {
         if (v->json)
             xy_eco_print_json(eco, matrix, stdout);
@@ -170,8 +175,8 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     if (v->list)
         return list_machines();
     if (v->clusters != NULL && (argc > 0 || v->svg || v->xml || v->only || v->usable || v->tree))
-        return xy_fail(XY_EUSAGE, "--clusters reads a matrix, not a machine: only --json and --rho "
-                                  "go with it");
+        return xy_fail(XY_EUSAGE, "--clusters reads a matrix, not a machine: only --json, --rho "
+                                  "and --rho-site go with it");
     if (v->clusters != NULL)
         return show_clusters(v);
     st = xy_machine_load(argc > 0 ? argv[0] : NULL, &m);

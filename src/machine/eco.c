@@ -15,6 +15,7 @@ typedef struct {
     uint32_t n;
     const xy_latency_t *matrix;
     double rho;
+    const double *own; /* what counts as an edge of each machine to itself; NULL: there is none */
     uint32_t *cluster;
     double *edge_min;   /* of each machine */
     double *inside_min; /* of each root; INFINITY: single */
@@ -62,7 +63,7 @@ static void list_edges(eco_t *e)
 {
     for (uint32_t i = 0; i < e->n; i++) {
         e->cluster[i] = i;
-        e->edge_min[i] = e->inside_min[i] = INFINITY;
+        e->edge_min[i] = e->inside_min[i] = e->own != NULL ? e->own[i] : INFINITY;
     }
     for (uint32_t i = 0; i < e->n; i++)
         for (uint32_t j = i + 1; j < e->n; j++) {
@@ -159,12 +160,15 @@ static void average(xy_eco_t *eco)
     }
 }
 
-static xy_status_t check(const xy_latency_t *m, double rho)
+static xy_status_t check(const xy_latency_t *m, double rho, double rho_site)
 {
     if (m->count == 0)
         return xy_fail(XY_EINVAL, "the matrix has no machines; clusters need at least one");
     if (!(rho >= 1))
         return xy_fail(XY_EINVAL, "rho is %g; clusters need at least 1", rho);
+    if (!(rho_site >= rho))
+        return xy_fail(XY_EINVAL, "rho of sites is %g; they need at least that of clusters, %g",
+                       rho_site, rho);
     for (uint32_t i = 0; i < m->count; i++)
         for (uint32_t j = 0; j < m->count; j++) {
             double s = m->second[(size_t)i * m->count + j];
@@ -177,47 +181,98 @@ static xy_status_t check(const xy_latency_t *m, double rho)
     return XY_OK;
 }
 
-static xy_status_t search(eco_t *e, xy_eco_t *eco)
+static xy_status_t eco_init(eco_t *e)
+{
+    size_t n = e->n;
+
+    e->cluster = xy_calloc(n, sizeof(*e->cluster));
+    e->edge_min = xy_calloc(2 * n, sizeof(*e->edge_min));
+    e->edges = xy_calloc(n * (n - 1) / 2 + 1, sizeof(*e->edges));
+    if (e->cluster == NULL || e->edge_min == NULL || e->edges == NULL)
+        return xy_fail_memory("finding clusters");
+    e->inside_min = e->edge_min + n;
+    return XY_OK;
+}
+
+static void eco_cleanup(eco_t *e)
+{
+    xy_free(e->edges);
+    xy_free(e->edge_min);
+    xy_free(e->cluster);
+}
+
+static xy_status_t find_clusters(eco_t *e, xy_eco_t *eco)
 {
     list_edges(e);
     join(e);
     eco->clusters = number_clusters(e, eco->cluster_of);
     eco->cluster = xy_calloc(eco->clusters, sizeof(*eco->cluster));
     eco->between = xy_calloc((size_t)eco->clusters * eco->clusters, sizeof(*eco->between));
-    if (eco->cluster == NULL || eco->between == NULL)
+    eco->site_of = xy_calloc(eco->clusters, sizeof(*eco->site_of));
+    if (eco->cluster == NULL || eco->between == NULL || eco->site_of == NULL)
         return xy_fail_memory("finding clusters");
     describe_clusters(e, eco);
     average(eco);
     return XY_OK;
 }
 
-xy_status_t xy_eco_compute(const xy_latency_t *matrix, double rho, xy_eco_t **eco_p)
+/* The latency that a cluster has of its own. A single machine has none: that of the nearest two
+ * machines anywhere stands for it, so that its only neighbours, however far, are not near. */
+static void own_latencies(const xy_eco_t *eco, double *own)
 {
-    size_t n = matrix->count;
+    double least = INFINITY;
+
+    for (uint32_t c = 0; c < eco->clusters; c++)
+        if (eco->cluster[c].machines > 1)
+            least = fmin(least, eco->cluster[c].inside);
+    for (uint32_t c = 0; c < eco->clusters; c++)
+        own[c] = eco->cluster[c].machines > 1 ? eco->cluster[c].inside_mean : least;
+}
+
+/* The same rule one level up, between clusters, where the latency inside a cluster counts as an
+ * edge: two clusters are not near because all others are farther. */
+static xy_status_t find_sites(xy_eco_t *eco, double rho)
+{
+    const xy_latency_t clusters = {.count = eco->clusters, .second = eco->between};
+    double *own = xy_calloc(eco->clusters, sizeof(*own));
+    eco_t e = {.n = eco->clusters, .matrix = &clusters, .rho = rho, .own = own};
+    xy_status_t st = own != NULL ? eco_init(&e) : xy_fail_memory("finding sites");
+
+    if (st == XY_OK) {
+        own_latencies(eco, own);
+        list_edges(&e);
+        join(&e);
+        eco->sites = number_clusters(&e, eco->site_of);
+    }
+    eco_cleanup(&e);
+    xy_free(own);
+    return st;
+}
+
+xy_status_t xy_eco_compute(const xy_latency_t *matrix, double rho, double rho_site,
+                           xy_eco_t **eco_p)
+{
     eco_t e = {.n = matrix->count, .matrix = matrix, .rho = rho};
     xy_eco_t *eco = NULL;
-    xy_status_t st = check(matrix, rho);
+    xy_status_t st = check(matrix, rho, rho_site);
 
     if (st != XY_OK)
         return st;
-    e.cluster = xy_calloc(n, sizeof(*e.cluster));
-    e.edge_min = xy_calloc(2 * n, sizeof(*e.edge_min));
-    e.edges = xy_calloc(n * (n - 1) / 2 + 1, sizeof(*e.edges));
+    st = eco_init(&e);
     eco = xy_calloc(1, sizeof(*eco));
     if (eco != NULL)
-        eco->cluster_of = xy_calloc(n, sizeof(*eco->cluster_of));
-    if (e.cluster == NULL || e.edge_min == NULL || e.edges == NULL || eco == NULL ||
-        eco->cluster_of == NULL) {
+        eco->cluster_of = xy_calloc(matrix->count, sizeof(*eco->cluster_of));
+    if (st == XY_OK && (eco == NULL || eco->cluster_of == NULL))
         st = xy_fail_memory("finding clusters");
-    } else {
-        e.inside_min = e.edge_min + n;
+    if (st == XY_OK) {
         eco->rho = rho;
+        eco->rho_site = rho_site;
         eco->machines = matrix->count;
-        st = search(&e, eco);
+        st = find_clusters(&e, eco);
     }
-    xy_free(e.edges);
-    xy_free(e.edge_min);
-    xy_free(e.cluster);
+    eco_cleanup(&e);
+    if (st == XY_OK)
+        st = find_sites(eco, rho_site);
     if (st == XY_OK)
         *eco_p = eco;
     else
@@ -230,6 +285,7 @@ void xy_eco_destroy(xy_eco_t *eco)
     if (eco == NULL)
         return;
     xy_free(eco->cluster_of);
+    xy_free(eco->site_of);
     xy_free(eco->cluster);
     xy_free(eco->between);
     xy_free(eco);

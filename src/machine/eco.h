@@ -5,13 +5,18 @@
  *   xy_latency_t *matrix;
  *   xy_eco_t *eco;
  *   st = xy_latency_read("latencies.txt", &matrix);
- *   st = xy_eco_compute(matrix, 1.20, &eco);
+ *   st = xy_eco_compute(matrix, XY_ECO_RHO, XY_ECO_RHO_SITE, &eco);
  *   cluster = eco->cluster_of[machine];
+ *   site = eco->site_of[cluster];
  *
  * Machines that are about as near to each other as to anything else form a cluster. Edges are
  * taken from the cheapest on; one joins the clusters of its ends unless it costs more than rho
  * times the cheapest edge of either end, or of either cluster. Whatever is measured later is
  * measured once in each cluster and once between each two.
+ *
+ * Clusters form sites by the same rule, one level up: an edge is the mean latency between two
+ * clusters, the mean latency inside a cluster counts as one of its edges, and rho is larger. (If it
+ * did not count, the two least distant of several sites would always be one.)
  *
  * All functions may be called from any thread; none parks.
  */
@@ -24,6 +29,11 @@
 #include "base/base.h"
 
 enum { XY_LATENCY_MACHINES_MAX = 16384 };
+
+/* Lowekamp's; and how much farther than inside a cluster the next one on its site may be: networks
+ * of a site are a few times slower than those of its clusters, networks between sites a hundred. */
+#define XY_ECO_RHO      1.20
+#define XY_ECO_RHO_SITE 10.0
 
 /* A full matrix; the diagonal means nothing. */
 typedef struct {
@@ -62,20 +72,22 @@ typedef struct {
 } xy_eco_cluster_t;
 
 typedef struct {
-    double rho;
-    uint32_t machines, clusters;
+    double rho, rho_site;
+    uint32_t machines, clusters, sites;
     uint32_t *cluster_of;      /* 0 .. clusters - 1, in order of their first machines */
+    uint32_t *site_of;         /* of each cluster, 0 .. sites - 1, in order of their first ones */
     xy_eco_cluster_t *cluster; /* clusters of them */
     double *between;           /* clusters x clusters: mean latency of all pairs; 0: no pair */
 } xy_eco_t;
 
 /* Both directions of a pair count as the cheaper one. On success the caller owns *eco_p. EINVAL: no
- * machines, a negative latency, rho below 1. */
-xy_status_t xy_eco_compute(const xy_latency_t *matrix, double rho, xy_eco_t **eco_p);
+ * machines, a negative latency, rho below 1, rho of sites below rho. */
+xy_status_t xy_eco_compute(const xy_latency_t *matrix, double rho, double rho_site,
+                           xy_eco_t **eco_p);
 void xy_eco_destroy(xy_eco_t *eco); /* NULL is fine */
 
 /* For people: each cluster, its machines, and why it is one. For programs: clusters are numbered
- * from 1 there, as C1, C2, ... */
+ * from 1 there, as C1, C2, ..., and so are sites, S1, ... */
 void xy_eco_print(const xy_eco_t *eco, const xy_latency_t *matrix, FILE *file);
 void xy_eco_print_json(const xy_eco_t *eco, const xy_latency_t *matrix, FILE *file);
 

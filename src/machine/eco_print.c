@@ -39,6 +39,25 @@ static void print_cluster(const xy_eco_t *eco, const xy_latency_t *m, uint32_t c
             cluster->reason == XY_ECO_FAR_MACHINE ? "its ends" : "their clusters");
 }
 
+static void print_sites(const xy_eco_t *eco, FILE *file)
+{
+    enum { SHOWN = 16 };
+
+    for (uint32_t s = 0; s < eco->sites; s++) {
+        uint32_t shown = 0, all = 0;
+
+        fprintf(file, "site S%u:", s + 1);
+        for (uint32_t c = 0; c < eco->clusters; c++) {
+            all += eco->site_of[c] == s;
+            if (eco->site_of[c] == s && shown < SHOWN)
+                fprintf(file, "%s C%u", shown++ > 0 ? "," : "", c + 1);
+        }
+        if (all > SHOWN)
+            fprintf(file, " and %u more", all - SHOWN);
+        fputc('\n', file);
+    }
+}
+
 static void print_table(const xy_eco_t *eco, FILE *file)
 {
     fputs("\nmean latency, microseconds\n      ", file);
@@ -59,10 +78,13 @@ static void print_table(const xy_eco_t *eco, FILE *file)
 
 void xy_eco_print(const xy_eco_t *eco, const xy_latency_t *matrix, FILE *file)
 {
-    fprintf(file, "%u machine%s in %u cluster%s (rho %g)\n", eco->machines,
-            eco->machines == 1 ? "" : "s", eco->clusters, eco->clusters == 1 ? "" : "s", eco->rho);
+    fprintf(file, "%u machine%s in %u cluster%s (rho %g) on %u site%s (rho %g)\n", eco->machines,
+            eco->machines == 1 ? "" : "s", eco->clusters, eco->clusters == 1 ? "" : "s", eco->rho,
+            eco->sites, eco->sites == 1 ? "" : "s", eco->rho_site);
     for (uint32_t c = 0; c < eco->clusters; c++)
         print_cluster(eco, matrix, c, file);
+    if (eco->clusters > 1)
+        print_sites(eco, file);
     if (eco->clusters > 1 && eco->clusters <= 12)
         print_table(eco, file);
 }
@@ -73,6 +95,7 @@ static void json_cluster(xy_json_t *json, const xy_eco_t *eco, uint32_t c)
 
     xy_json_begin_object(json, NULL);
     xy_json_int(json, "cluster", c + 1);
+    xy_json_int(json, "site", eco->site_of[c] + 1);
     xy_json_int(json, "machines", cluster->machines);
     xy_json_int(json, "representative", cluster->first);
     if (cluster->machines > 1) {
@@ -96,6 +119,8 @@ void xy_eco_print_json(const xy_eco_t *eco, const xy_latency_t *matrix, FILE *fi
     xy_json_init(&json, file, true);
     xy_json_begin_object(&json, NULL);
     xy_json_double(&json, "rho", eco->rho);
+    xy_json_double(&json, "rho_site", eco->rho_site);
+    xy_json_int(&json, "sites", eco->sites);
     xy_json_begin_array(&json, "machines");
     for (uint32_t i = 0; i < eco->machines; i++)
         xy_json_string(&json, NULL, matrix->name[i]);

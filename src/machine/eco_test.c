@@ -53,7 +53,7 @@ static void check_grid(const xy_latency_t *m, const int *order)
 {
     xy_eco_t *eco;
 
-    assert_int_equal(xy_eco_compute(m, 1.20, &eco), XY_OK);
+    assert_int_equal(xy_eco_compute(m, XY_ECO_RHO, XY_ECO_RHO_SITE, &eco), XY_OK);
     assert_int_equal(eco->clusters, 4);
     for (int i = 0; i < GRID; i++)
         for (int j = 0; j < GRID; j++)
@@ -115,7 +115,7 @@ static void test_grid(void **state)
 
     (void)state;
     assert_string_equal(m->name[8], "bordereau-63");
-    assert_int_equal(xy_eco_compute(m, 1.20, &eco), XY_OK);
+    assert_int_equal(xy_eco_compute(m, XY_ECO_RHO, XY_ECO_RHO_SITE, &eco), XY_OK);
     assert_memory_equal(eco->cluster_of, expected, sizeof(expected));
     assert_int_equal(eco->cluster[1].machines, 3);
     assert_int_equal(eco->cluster[3].first, 4);
@@ -124,20 +124,107 @@ static void test_grid(void **state)
     assert_true(eco->cluster[0].distance == m->second[4]);
     assert_true(eco->between[0 * 4 + 2] > 7173e-6 && eco->between[2 * 4 + 0] < 7174e-6);
     assert_true(eco->between[1 * 4 + 1] > 62.03e-6 && eco->between[1 * 4 + 1] < 62.05e-6);
+    /* C1 and C4 are on one site; C2 and C3 are not, though they are nearest to each other. */
+    assert_int_equal(eco->sites, 3);
+    assert_int_equal(eco->site_of[0], 0);
+    assert_int_equal(eco->site_of[1], 1);
+    assert_int_equal(eco->site_of[2], 2);
+    assert_int_equal(eco->site_of[3], 0);
     xy_eco_destroy(eco);
     /* A generous rho takes both clusters of one site for one. */
-    assert_int_equal(xy_eco_compute(m, 1.7, &eco), XY_OK);
+    assert_int_equal(xy_eco_compute(m, 1.7, XY_ECO_RHO_SITE, &eco), XY_OK);
     assert_int_equal(eco->clusters, 3);
     xy_eco_destroy(eco);
     xy_latency_destroy(m);
 }
 
+/* The latencies between clusters and their machines, whose names say where they are. */
+static void test_named_sites(void **state)
+{
+    FILE *file = fopen(XYLEM_SOURCE_DIR "/tests/data/cost/latency-grid5000.txt", "r");
+    double between[4][4];
+    char line[256], site[GRID][32];
+    uint32_t cluster[GRID], rows = 0, machines = 0;
+    xy_latency_t *m;
+    xy_eco_t *eco;
+
+    (void)state;
+    testing_listen();
+    assert_non_null(file);
+    while (fgets(line, sizeof(line), file) != NULL) {
+        double *row = between[rows < 4 ? rows : 0];
+
+        if (line[0] == '#')
+            continue;
+        if (sscanf(line, "%lf %lf %lf %lf", &row[0], &row[1], &row[2], &row[3]) == 4)
+            rows++;
+        else if (machines < GRID &&
+                 sscanf(line, "%*[^.].%31s C%u", site[machines], &cluster[machines]) == 2)
+            machines++;
+    }
+    fclose(file);
+    assert_int_equal(rows, 4);
+    assert_int_equal(machines, GRID);
+    assert_int_equal(xy_latency_create(GRID, &m), XY_OK);
+    for (uint32_t i = 0; i < GRID; i++)
+        for (uint32_t j = 0; j < GRID; j++)
+            m->second[i * GRID + j] = 1e-6 * between[cluster[i] - 1][cluster[j] - 1];
+    assert_int_equal(xy_eco_compute(m, XY_ECO_RHO, XY_ECO_RHO_SITE, &eco), XY_OK);
+    for (uint32_t i = 0; i < GRID; i++)
+        for (uint32_t j = 0; j < GRID; j++) {
+            uint32_t a = eco->cluster_of[i], b = eco->cluster_of[j];
+
+            assert_true((a == b) == (cluster[i] == cluster[j]));
+            assert_true((eco->site_of[a] == eco->site_of[b]) == (strcmp(site[i], site[j]) == 0));
+        }
+    xy_eco_destroy(eco);
+    xy_latency_destroy(m);
+}
+
+/* Sites of two clusters of two machines, and a machine alone on the last one: in whatever order, at
+ * whatever scale, with one-sided noise. */
+static void test_sites(void **state)
+{
+    static const uint32_t site_of[] = {0, 0, 0, 0, 1, 1, 1, 1, 2},
+                          cluster_of[] = {0, 0, 1, 1, 2, 2, 3, 3, 4};
+    int order[GRID] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+    uint64_t seed = 7;
+
+    (void)state;
+    testing_listen();
+    for (int round = 0; round < 3000; round += XYLEM_SANITIZED ? 10 : 1) {
+        double scale = 1e-7 * (1 + (double)random_below(&seed, 1000));
+        xy_latency_t *m;
+        xy_eco_t *eco;
+
+        for (int i = GRID - 1; i > 0; i--)
+            swap(&order[i], &order[random_below(&seed, (uint64_t)i + 1)]);
+        assert_int_equal(xy_latency_create(GRID, &m), XY_OK);
+        for (uint32_t i = 0; i < GRID; i++)
+            for (uint32_t j = 0; j < GRID; j++) {
+                int a = order[i], b = order[j];
+                double far = cluster_of[a] == cluster_of[b] ? 1 : site_of[a] == site_of[b] ? 4 : 40;
+
+                m->second[i * GRID + j] = scale * far * (1 + 0.1 * (noise(&seed) + 1) / 2);
+            }
+        assert_int_equal(xy_eco_compute(m, XY_ECO_RHO, XY_ECO_RHO_SITE, &eco), XY_OK);
+        assert_int_equal(eco->clusters, 5);
+        assert_int_equal(eco->sites, 3);
+        for (uint32_t i = 0; i < GRID; i++)
+            for (uint32_t j = 0; j < GRID; j++)
+                assert_true(
+                    (eco->site_of[eco->cluster_of[i]] == eco->site_of[eco->cluster_of[j]]) ==
+                    (site_of[order[i]] == site_of[order[j]]));
+        xy_eco_destroy(eco);
+        xy_latency_destroy(m);
+    }
+}
+
 /* g groups of n / g machines, `inside` and `outside` apart, with one-sided noise. */
-static void check_groups(uint32_t n, uint32_t groups, double outside, double error)
+static void check_groups(uint32_t n, uint32_t groups, double outside, double error, uint64_t seed)
 {
     xy_latency_t *m;
     xy_eco_t *eco;
-    uint64_t seed = n + groups;
 
     assert_int_equal(xy_latency_create(n, &m), XY_OK);
     for (uint32_t i = 0; i < n; i++)
@@ -150,7 +237,7 @@ static void check_groups(uint32_t n, uint32_t groups, double outside, double err
             m->second[i * n + j] = m->second[j * n + i] =
                 1e-6 * (i % groups == j % groups ? 10 : outside) * (1 + error * least);
         }
-    assert_int_equal(xy_eco_compute(m, 1.20, &eco), XY_OK);
+    assert_int_equal(xy_eco_compute(m, XY_ECO_RHO, XY_ECO_RHO_SITE, &eco), XY_OK);
     assert_int_equal(eco->clusters, groups < n ? groups : n);
     for (uint32_t i = 0; i < n; i++)
         assert_int_equal(eco->cluster_of[i], i % groups);
@@ -162,12 +249,20 @@ static void test_sizes(void **state)
 {
     (void)state;
     testing_listen();
-    check_groups(1, 1, 10, 0);
-    check_groups(2, 1, 10, 0);
-    check_groups(1000, 1, 100, 0.1);
-    check_groups(1000, 10, 100, 0.1);
-    check_groups(27, 3, 14, 0.1);
-    check_groups(1000, 500, 50, 0.1);
+    check_groups(1, 1, 10, 0, 1);
+    check_groups(2, 1, 10, 0, 2);
+    check_groups(1000, 1, 100, 0.1, 3);
+    check_groups(1000, 10, 100, 0.1, 4);
+    check_groups(1000, 500, 50, 0.1, 5);
+}
+
+/* Three clusters of nine, 1.4 times farther apart than inside or more, up to 30 % of noise. */
+static void test_noise(void **state)
+{
+    (void)state;
+    testing_listen();
+    for (uint64_t seed = 0; seed < (XYLEM_SANITIZED ? 100 : 2000); seed++)
+        check_groups(27, 3, 14 + (double)(seed % 7), 0.05 * (double)(seed % 7), seed);
 }
 
 static void test_refusals(void **state)
@@ -179,15 +274,16 @@ static void test_refusals(void **state)
     testing_listen();
     assert_int_equal(xy_latency_create(XY_LATENCY_MACHINES_MAX + 1, &m), XY_ELIMIT);
     assert_int_equal(xy_latency_create(0, &m), XY_OK);
-    assert_int_equal(xy_eco_compute(m, 1.20, &eco), XY_EINVAL);
+    assert_int_equal(xy_eco_compute(m, XY_ECO_RHO, XY_ECO_RHO_SITE, &eco), XY_EINVAL);
     xy_latency_destroy(m);
     assert_int_equal(xy_latency_create(2, &m), XY_OK);
     m->second[1] = m->second[2] = -1;
-    assert_int_equal(xy_eco_compute(m, 1.20, &eco), XY_EINVAL);
+    assert_int_equal(xy_eco_compute(m, XY_ECO_RHO, XY_ECO_RHO_SITE, &eco), XY_EINVAL);
     m->second[1] = m->second[2] = 1;
-    assert_int_equal(xy_eco_compute(m, 0.5, &eco), XY_EINVAL);
+    assert_int_equal(xy_eco_compute(m, 0.5, XY_ECO_RHO_SITE, &eco), XY_EINVAL);
+    assert_int_equal(xy_eco_compute(m, 1.5, 1.4, &eco), XY_EINVAL);
     assert_null(eco);
-    assert_int_equal(testing_said_count, 4);
+    assert_int_equal(testing_said_count, 5);
     xy_latency_destroy(m);
 }
 
@@ -236,7 +332,7 @@ static void test_memory(void **state)
 
         st = xy_latency_parse(text, strlen(text), "f", &m);
         if (st == XY_OK)
-            st = xy_eco_compute(m, 1.20, &eco);
+            st = xy_eco_compute(m, XY_ECO_RHO, XY_ECO_RHO_SITE, &eco);
         assert_null(testing_fail_fault(&k, st));
         assert_true(st != XY_OK || eco->clusters == 2);
         xy_eco_destroy(eco);
@@ -247,9 +343,11 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grid),  cmocka_unit_test(test_every_order),
-        cmocka_unit_test(test_sizes), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_text),  cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_grid),        cmocka_unit_test(test_every_order),
+        cmocka_unit_test(test_named_sites), cmocka_unit_test(test_sites),
+        cmocka_unit_test(test_sizes),       cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_text),
+        cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     xy_error_handler_set(ignore, NULL);
     if (xy_latency_parse((const char *)data, size, "fuzz", &m) != XY_OK)
         return 0;
-    if (xy_eco_compute(m, 1.20, &eco) == XY_OK) {
+    if (xy_eco_compute(m, XY_ECO_RHO, XY_ECO_RHO_SITE, &eco) == XY_OK) {
         FILE *sink = fopen("/dev/null", "w");
 
         for (uint32_t i = 0; i < eco->machines; i++)
