@@ -120,8 +120,9 @@ xy_status_t predict_load(predict_t *p)
         st = find_leaves(p);
     if (st == XY_OK)
         st = find_ranks(p);
-    if (st == XY_OK && v->costs != NULL)
-        st = xy_costs_load(v->costs, &p->costs);
+    if (st == XY_OK)
+        st = v->costs != NULL ? xy_costs_load(v->costs, &p->costs)
+                              : xy_costs_load_beside(v->machine, &p->costs);
     return st;
 }
 

@@ -33,7 +33,8 @@ static const xy_option_t options[] = {
     {"kernel", 0, XY_OPT_LIST, "NAME", AT(kernels),
      .help = "of C sources: this function is a compute kernel, as for 'xylem scan'"},
     {"costs", 'c', XY_OPT_STRING, "FILE", AT(costs), .complete = "file",
-     .help = "models of kernels and messages, from 'xylem calibrate'"},
+     .help = "models of kernels and messages, from 'xylem calibrate' (default: those in "
+             "the file of --machine, if 'xylem calibrate --hosts' made it)"},
     {"cost", 0, XY_OPT_LIST, "NAME=TIME", AT(cost),
      .help = "what one pass of a loop outside of kernels takes, as in main.c:88=2ns"},
     {"loop-cost", 0, XY_OPT_SECONDS, "TIME", AT(cost_all),

@@ -80,6 +80,7 @@ void xy_costs_destroy(xy_costs_t *c)
     xy_vec_cleanup(&c->constants);
     xy_vec_cleanup(&c->hosts);
     xy_vec_cleanup(&c->speeds);
+    xy_machine_destroy(c->platform);
     xy_free(c->machine);
     xy_free(c->hardware);
     xy_free(c->date);
@@ -381,8 +382,7 @@ static xy_status_t set_date(xy_costs_t *costs)
 
 static xy_status_t print_costs(const void *costs, FILE *file)
 {
-    xy_costs_print_xml(costs, file);
-    return XY_OK;
+    return xy_costs_print_xml(costs, file);
 }
 
 static xy_status_t save_to(xy_costs_t *costs, const char *path)

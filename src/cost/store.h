@@ -88,6 +88,9 @@ typedef struct {
     xy_vec_t constants; /* of xy_constant_cost_t */
     xy_vec_t hosts;     /* of xy_host_cost_t */
     xy_vec_t speeds;    /* of xy_speed_cost_t */
+    /* What several hosts are to a simulator: sites, clusters, nodes and links between them; NULL: a
+     * machine alone. Its nodes and clusters are called as above. */
+    xy_machine_t *platform;
 } xy_costs_t;
 
 /* An empty one for the machine with these words. On success the caller owns *costs_p. */
@@ -106,9 +109,13 @@ xy_status_t xy_costs_path(char **path_p);
 xy_status_t xy_costs_load(const char *path, xy_costs_t **costs_p);
 xy_status_t xy_costs_parse(const char *data, size_t size, const char *path, xy_costs_t **costs_p);
 
+/* The costs in the file that describes the machine (a source of xy_machine_load); NULL: it is not a
+ * file of costs. */
+xy_status_t xy_costs_load_beside(const char *machine, xy_costs_t **costs_p);
+
 /* Write it, with the directories above (NULL: the user's own). Sets the date. */
 xy_status_t xy_costs_save(xy_costs_t *costs, const char *path);
-void xy_costs_print_xml(const xy_costs_t *costs, FILE *file);
+xy_status_t xy_costs_print_xml(const xy_costs_t *costs, FILE *file);
 /* The models for programs: no samples. Write errors stay in the FILE's error flag. */
 void xy_costs_print_json(const xy_costs_t *costs, FILE *file);
 

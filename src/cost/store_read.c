@@ -9,8 +9,8 @@
 
 static const char *const root_attrs[] = {"version", "machine", "hardware", "date",
                                          "time",    "size",    NULL};
-static const char *const root_children[] = {"Machine",   "Speed",   "Constant",
-                                            "SeqKernel", "Message", NULL};
+static const char *const root_children[] = {"Machine", "Speed",   "Constant", "SeqKernel",
+                                            "Message", "machine", NULL};
 static const double huge = 1e300;
 
 bool costs_is_named(const xy_xml_node_t *node, const char *name)
@@ -252,6 +252,9 @@ static xy_status_t read_all(const xy_xml_t *doc, xy_costs_t *costs)
             st = costs_read_kernel(&r, n);
         else if (costs_is_named(n, "Speed"))
             st = read_speed(&r, n);
+        else if (costs_is_named(n, "machine"))
+            st = costs->platform != NULL ? costs_fail_node(&r, n, "appears twice")
+                                         : xy_machine_parse_element(doc, n, &costs->platform);
         else
             st = read_message(&r, n);
     }
@@ -303,6 +306,19 @@ static xy_status_t load_from(const char *path, xy_costs_t **costs_p)
     st = read_document(doc, costs_p);
     xy_xml_free(doc);
     return st;
+}
+
+xy_status_t xy_costs_load_beside(const char *machine, xy_costs_t **costs_p)
+{
+    char text[4096];
+    FILE *file = machine != NULL ? fopen(machine, "r") : NULL;
+    size_t n = file != NULL ? fread(text, 1, sizeof(text) - 1, file) : 0;
+
+    if (file != NULL)
+        fclose(file);
+    text[n] = '\0';
+    *costs_p = NULL;
+    return strstr(text, "<XylemCosts") != NULL ? load_from(machine, costs_p) : XY_OK;
 }
 
 xy_status_t xy_costs_load(const char *path, xy_costs_t **costs_p)

@@ -107,6 +107,9 @@ static xy_status_t make_store(xy_costs_t **costs_p)
     if (st == XY_OK)
         st = xy_costs_set_host(c, "n1", "C1");
     if (st == XY_OK)
+        st = xy_machine_synthetic("site:1 cluster:2 node:2(latency=1us bandwidth=1GB/s) core:2",
+                                  &c->platform);
+    if (st == XY_OK)
         *costs_p = c;
     else
         xy_costs_destroy(c);
@@ -127,6 +130,8 @@ static void test_round_trip(void **state)
     assert_int_equal(parse(first, &b), XY_OK);
     second = print(b);
     assert_string_equal(first, second);
+    assert_non_null(b->platform);
+    assert_int_equal(b->platform->leaves, 8);
     k = xy_costs_kernel(b, "dgemm", NULL, 2);
     assert_non_null(k);
     assert_memory_equal(k->fit.intervals, xy_costs_kernel(a, "dgemm", "C1", 2)->fit.intervals,

@@ -205,8 +205,10 @@ static void write_constant(FILE *file, const xy_constant_cost_t *c)
     fprintf(file, " Repetitions=\"%ld\"/>\n", c->repetitions);
 }
 
-void xy_costs_print_xml(const xy_costs_t *costs, FILE *file)
+xy_status_t xy_costs_print_xml(const xy_costs_t *costs, FILE *file)
 {
+    xy_status_t st = XY_OK;
+
     fputs(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<!-- Made by 'xylem calibrate'. Times are in seconds; sizes in the Unit of the kernel\n"
@@ -242,5 +244,8 @@ void xy_costs_print_xml(const xy_costs_t *costs, FILE *file)
         write_kernel(file, &XY_VEC_AT(&costs->kernels, xy_kernel_cost_t, i));
     for (size_t i = 0; i < costs->messages.count; i++)
         write_message(file, &XY_VEC_AT(&costs->messages, xy_message_cost_t, i));
+    if (costs->platform != NULL)
+        st = xy_machine_print_element(costs->platform, file);
     fputs("</XylemCosts>\n", file);
+    return st;
 }

@@ -35,7 +35,7 @@ static void check(const xy_xml_t *doc)
     FILE *sink = fopen("/dev/null", "w");
     xy_machine_t *m;
 
-    if (sink != NULL && machine_file_parse(doc, &m) == XY_OK) {
+    if (sink != NULL && machine_file_parse(doc, xy_xml_root(doc), &m) == XY_OK) {
         xy_machine_print_tree(m, 3, sink);
         xy_machine_print_svg(m, sink);
         xy_machine_print_json(m, sink);

@@ -168,10 +168,15 @@ xy_status_t xy_machine_live(xy_machine_t **machine_p);
  * "64x2x8". EPARSE and ELIMIT name the level. */
 xy_status_t xy_machine_synthetic(const char *text, xy_machine_t **machine_p);
 
-/* A machine file, Xylem's or hwloc's, from a path or from memory (`path` for messages). */
+/* A machine file, Xylem's or hwloc's, or a file of costs of several hosts (cost/store.h), which has
+ * one inside; from a path or from memory (`path` for messages). */
 xy_status_t xy_machine_read(const char *path, xy_machine_t **machine_p);
 xy_status_t xy_machine_parse(const char *data, size_t size, const char *path,
                              xy_machine_t **machine_p);
+
+/* The element <machine> of a larger document. */
+xy_status_t xy_machine_parse_element(const xy_xml_t *doc, const xy_xml_node_t *element,
+                                     xy_machine_t **machine_p);
 
 /* The part of `m` below `object`, under a new root. Physical numbers are kept. */
 xy_status_t xy_machine_subtree(const xy_machine_t *m, xy_obj_t object, xy_machine_t **machine_p);
@@ -237,6 +242,8 @@ xy_status_t xy_machine_print_tree(const xy_machine_t *m, int style, FILE *file);
 xy_status_t xy_machine_print_svg(const xy_machine_t *m, FILE *file);
 /* Xylem's machine file; reading it back gives an equal machine. */
 xy_status_t xy_machine_print_xml(const xy_machine_t *m, FILE *file);
+/* The same as an element of a larger document. */
+xy_status_t xy_machine_print_element(const xy_machine_t *m, FILE *file);
 /* All objects, GPUs and routes as flat arrays. */
 void xy_machine_print_json(const xy_machine_t *m, FILE *file);
 

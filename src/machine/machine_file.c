@@ -334,11 +334,11 @@ static xy_status_t check_size(machine_reader_t *r, const xy_xml_node_t *root)
     return st;
 }
 
-xy_status_t machine_file_parse(const xy_xml_t *doc, xy_machine_t **machine_p)
+xy_status_t machine_file_parse(const xy_xml_t *doc, const xy_xml_node_t *root,
+                               xy_machine_t **machine_p)
 {
     machine_reader_t r = {
         .doc = doc, .path = xy_xml_path(doc), .targets = XY_VEC_INIT(machine_target_t)};
-    const xy_xml_node_t *root = xy_xml_root(doc);
     const char *name = xy_xml_attr(root, "name");
     xy_status_t st;
 

@@ -112,6 +112,7 @@ xy_status_t machine_hwloc_parse(const char *data, size_t size, const char *path,
                                 xy_machine_t **machine_p);
 /* `root` is "/sys" but for tests; `check_affinity` looks at the calling thread's mask. */
 xy_status_t machine_sysfs_live(const char *root, bool check_affinity, xy_machine_t **machine_p);
-xy_status_t machine_file_parse(const xy_xml_t *doc, xy_machine_t **machine_p);
+xy_status_t machine_file_parse(const xy_xml_t *doc, const xy_xml_node_t *root,
+                               xy_machine_t **machine_p);
 
 #endif

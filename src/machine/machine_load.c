@@ -199,12 +199,28 @@ static bool looks_synthetic(const char *s)
     return strspn(s, "0123456789xX+-. ") == strlen(s);
 }
 
+/* A file of costs of several hosts describes them in one of its elements. */
+static const xy_xml_node_t *find_machine(const xy_xml_node_t *root)
+{
+    const xy_xml_node_t *n = root->child;
+
+    while (n != NULL && strcmp(n->name, "machine") != 0)
+        n = n->next;
+    return n;
+}
+
+xy_status_t xy_machine_parse_element(const xy_xml_t *doc, const xy_xml_node_t *element,
+                                     xy_machine_t **machine_p)
+{
+    return machine_file_parse(doc, element, machine_p);
+}
+
 xy_status_t xy_machine_parse(const char *data, size_t size, const char *path,
                              xy_machine_t **machine_p)
 {
     xy_xml_t *doc;
     const xy_xml_node_t *root;
-    bool is_hwloc;
+    bool is_hwloc, is_costs;
     xy_status_t st;
 
     st = xy_xml_parse(data, size, path, &xy_xml_default_limits, &doc);
@@ -212,8 +228,15 @@ xy_status_t xy_machine_parse(const char *data, size_t size, const char *path,
         return st;
     root = xy_xml_root(doc);
     is_hwloc = strcmp(root->name, "topology") == 0;
+    is_costs = strcmp(root->name, "XylemCosts") == 0;
+    if (is_costs && find_machine(root) != NULL)
+        root = find_machine(root);
     if (strcmp(root->name, "machine") == 0)
-        st = machine_file_parse(doc, machine_p);
+        st = machine_file_parse(doc, root, machine_p);
+    else if (is_costs)
+        st = xy_fail_at(XY_EPARSE, path, root->line,
+                        "these are costs of one machine, without a <machine>; 'xylem calibrate "
+                        "--hosts' writes a file that has both");
     else if (!is_hwloc)
         st = xy_fail_at(XY_EPARSE, path, root->line,
                         "the first element is <%.40s>; a machine file starts with <machine>, "

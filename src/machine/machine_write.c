@@ -231,7 +231,7 @@ static void write_routes(const writer_t *w)
 
 static void write_machine(const writer_t *w)
 {
-    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<machine", w->file);
+    fputs("<machine", w->file);
     attribute(w, "name", w->m->name);
     fputs(" version=\"1\"", w->file);
     write_bytes(w, "memory", w->m->bytes[0]);
@@ -243,6 +243,12 @@ static void write_machine(const writer_t *w)
 }
 
 xy_status_t xy_machine_print_xml(const xy_machine_t *m, FILE *file)
+{
+    fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", file);
+    return xy_machine_print_element(m, file);
+}
+
+xy_status_t xy_machine_print_element(const xy_machine_t *m, FILE *file)
 {
     uint32_t *classes, *gpu_numbers;
     xy_status_t st = machine_fold(m, true, &classes);

@@ -6,5 +6,8 @@
  */
 #include "mpi/launch/load_machine.h"
 
-__attribute__((visibility("default"))) const mpi_loader_t xylem_loader = {
-    .set_program = xy_error_program_set, .machine = xy_machine_load, .costs = xy_costs_load};
+__attribute__((visibility("default")))
+const mpi_loader_t xylem_loader = {.set_program = xy_error_program_set,
+                                   .machine = xy_machine_load,
+                                   .costs = xy_costs_load,
+                                   .costs_beside = xy_costs_load_beside};

@@ -13,6 +13,7 @@ typedef struct {
     void (*set_program)(const char *name); /* for messages */
     xy_status_t (*machine)(const char *source, xy_machine_t **machine_p);
     xy_status_t (*costs)(const char *path, xy_costs_t **costs_p);
+    xy_status_t (*costs_beside)(const char *machine, xy_costs_t **costs_p);
 } mpi_loader_t;
 
 extern const mpi_loader_t xylem_loader;

@@ -109,7 +109,9 @@ const xy_option_t mpi_launch_options[] = {
      .help = "with --virtual: whose collectives are simulated: those of xylem, of openmpi 4.1, of "
              "mpich 4.0"},
     {"costs", 0, XY_OPT_STRING, "FILE", AT(costs), .complete = "file",
-     .help = "with --virtual: models of messages and kernels, from 'xylem calibrate'"},
+     .help =
+         "with --virtual: models of messages and kernels, from 'xylem calibrate' (default: those "
+         "in the file of the machine, if 'xylem calibrate --hosts' made it)"},
     {"share-data", 0, XY_OPT_SIZE, "SIZE", AT(share_data),
      .help = "with --virtual: blocks of SIZE and more that all ranks allocate at the same place of "
              "the program are one block, so that more ranks fit in memory; results are wrong then"},

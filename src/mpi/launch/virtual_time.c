@@ -95,8 +95,9 @@ static xy_status_t read_machine(const mpi_launch_values_t *values)
     st = open_loader();
     if (st == XY_OK)
         st = all.loader->machine(values->virtual_machine, &all.machine);
-    if (st == XY_OK && values->costs != NULL)
-        st = all.loader->costs(values->costs, &all.costs);
+    if (st == XY_OK)
+        st = values->costs != NULL ? all.loader->costs(values->costs, &all.costs)
+                                   : all.loader->costs_beside(values->virtual_machine, &all.costs);
     if (st == XY_OK)
         st = xy_cores_init(&all.cores, all.machine);
     if (st == XY_OK)
