@@ -142,14 +142,15 @@ typedef struct {
     const int32_t *comm_cores; /* tasks: [comm_core_count] cores without a process */
     int32_t comm_core_count;
     xy_vjob_costs_t costs;
-    const xy_coll_link_t *link;  /* messages take this, whatever the machine is; or NULL */
-    const xy_costs_t *store;     /* models of messages; or NULL */
-    const char *message_library; /* whose models of messages (xy_costs_message_by); NULL: any */
-    const char *library;         /* whose collectives: NULL or "xylem"; "openmpi", "mpich" */
-    const char *algorithm;       /* of collectives that have it, instead; or NULL */
-    bool has_matrix;             /* count messages per pair of processes */
-    bool has_path;               /* find the critical path */
-    xy_trace_t *trace;           /* with XY_TRACE_VIRTUAL; or NULL */
+    const xy_coll_link_t *link; /* messages take this, whatever the machine is; or NULL */
+    const xy_costs_t *store;    /* models of messages; or NULL */
+    /* Whose collectives, and whose models of messages where the store has them: NULL or "xylem";
+     * "openmpi", "mpich". */
+    const char *library;
+    const char *algorithm; /* of collectives that have it, instead; or NULL */
+    bool has_matrix;       /* count messages per pair of processes */
+    bool has_path;         /* find the critical path */
+    xy_trace_t *trace;     /* with XY_TRACE_VIRTUAL; or NULL */
 
     void *owner; /* for the callbacks */
     /* The process may go on, from the beginning or from where a call returned false. */

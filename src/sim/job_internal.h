@@ -102,7 +102,7 @@ struct xy_vmsg {
     int32_t from, to;
     uint64_t bytes;
     double sent, data_at;
-    double send_busy, extra, receive_busy;
+    double send_busy, extra, spared, receive_busy;
     void *send_data;
     xy_vreq_t *send, *receive; /* NULL: not there (any more) */
     xy_vcoll_t *coll;          /* a step of it, instead of a receive */
@@ -194,7 +194,7 @@ struct job_way {
     /* The last size that was asked for. */
     uint64_t bytes;
     bool was_eager;
-    double send_busy, extra, receive_busy;
+    double send_busy, extra, spared, receive_busy;
 };
 
 struct xy_vcomm {

@@ -201,8 +201,11 @@ static void answer_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t
 {
     xy_vmsg_t *m = job_message_of(item);
 
+    double spared = fmin(m->spared, m->way->latency);
+
     job_node_set(job, &m->node, because);
-    plan(job, m, JOB_ANSWER, end + m->way->latency);
+    m->spared -= spared;
+    plan(job, m, JOB_ANSWER, end + m->way->latency - spared);
 }
 
 static double push_seconds(xy_vjob_t *job, job_item_t *item, double start)
@@ -219,7 +222,8 @@ static void push_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t *
     job_node_set(job, &m->node, because);
     m->stage = JOB_DATA;
     xy_flow_init(&m->flow, &m->way->path->path);
-    xy_flow_start(&m->flow, end - job->clock.now + m->way->latency + m->extra, (double)m->bytes);
+    xy_flow_start(&m->flow, end - job->clock.now + fmax(0, m->way->latency + m->extra - m->spared),
+                  (double)m->bytes);
 }
 
 static void set_item(xy_vmsg_t *m, int32_t proc, double ready,
@@ -379,7 +383,7 @@ xy_vmsg_t *job_message_new(xy_vjob_t *job, int32_t from, int32_t to, uint64_t by
     m->coll = NULL;
     m->slot = m->send_data = NULL;
     m->node = m->item.node = NULL;
-    m->send_busy = m->receive_busy = m->extra = 0;
+    m->send_busy = m->receive_busy = m->extra = m->spared = 0;
     m->is_captured = m->is_taken = m->is_there = m->is_arrived = m->is_dead = m->is_met = false;
     m->is_synchronous = false;
     if (m->way != NULL || job->has_link)

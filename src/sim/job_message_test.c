@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages of simulated jobs: what they cost, and which receive they meet. */
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "sim/job_testing.h"
 
@@ -97,10 +100,49 @@ static void a_message_takes_what_was_measured(void **state)
         double wanted = xy_message_value(&m->model, NULL, XY_MESSAGE_BLOCKING, n).seconds;
 
         assert_close(one_message(TWO_NODES, 1, sizes[i], XY_VJOB_STANDARD), wanted);
-        if (sizes[i] <= 65536) /* beyond, asking and answering takes longer than was measured */
-            assert_close(one_message(TWO_NODES, 8, sizes[i], XY_VJOB_STANDARD), wanted);
+        /* Also where asking and answering would take longer. */
+        assert_close(one_message(TWO_NODES, 8, sizes[i], XY_VJOB_STANDARD), wanted);
     }
     store = NULL;
+    xy_costs_destroy(costs);
+}
+
+#define CLUSTER                                                                                    \
+    "<machine><cluster name=\"C1\"><node count=\"2\" latency=\"1us\" bandwidth=\"10GB/s\">"        \
+    "<core count=\"8\"/></node></cluster></machine>"
+
+/* Between two nodes of a cluster: what was measured there. Inside one: not that. */
+static void nodes_of_a_cluster_are_no_node(void **state)
+{
+    char path[] = "/tmp/xylem-cluster-XXXXXX";
+    xy_costs_t *costs = make_store(1);
+    double without, between;
+    int fd = mkstemp(path);
+
+    (void)state;
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, CLUSTER, strlen(CLUSTER)), (ssize_t)strlen(CLUSTER));
+    close(fd);
+    without = one_message(path, 1, 4096, XY_VJOB_STANDARD);
+    for (int k = 0; k < 2; k++) {
+        xy_message_cost_t *m = &XY_VEC_AT(&costs->messages, xy_message_cost_t, k);
+
+        xy_free(m->cluster1);
+        xy_free(m->cluster2);
+        m->cluster1 = xy_strdup("C1");
+        m->cluster2 = xy_strdup(k == 0 ? "C1" : "other");
+    }
+    store = costs;
+    between = xy_message_value(&xy_costs_message(costs, "C1", "C1")->model, NULL,
+                               XY_MESSAGE_BLOCKING, 4096)
+                  .seconds;
+    assert_close(one_message(path, 8, 4096, XY_VJOB_STANDARD), between);
+    assert_close(one_message(path, 1, 4096, XY_VJOB_STANDARD), without);
+    /* Now it was measured inside a node, too. */
+    strcpy(XY_VEC_AT(&costs->messages, xy_message_cost_t, 1).cluster2, XY_COSTS_LOCAL);
+    assert_close(one_message(path, 1, 4096, XY_VJOB_STANDARD), between);
+    store = NULL;
+    unlink(path);
     xy_costs_destroy(costs);
 }
 
@@ -125,6 +167,7 @@ int main(void)
         cmocka_unit_test(a_message_takes_its_formula),
         cmocka_unit_test(a_message_takes_what_was_measured),
         cmocka_unit_test(measured_messages_may_be_fast),
+        cmocka_unit_test(nodes_of_a_cluster_are_no_node),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

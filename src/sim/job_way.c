@@ -27,14 +27,40 @@ static const char *cluster_of(const xy_vjob_t *job, int32_t host)
     return XY_COSTS_LOCAL;
 }
 
+/* How the library whose messages are simulated begins its own name. */
+static const char *message_library(const xy_vjob_t *job)
+{
+    const char *library = job->config.library;
+
+    return library != NULL && strcmp(library, "openmpi") == 0 ? "open mpi" : library;
+}
+
+/* The model between two clusters: of the library, or of whichever was measured. */
+static const xy_message_cost_t *between(const xy_vjob_t *job, const char *a, const char *b)
+{
+    const xy_message_cost_t *cost =
+        xy_costs_message_by(job->config.store, a, b, message_library(job));
+
+    return cost != NULL ? cost : xy_costs_message(job->config.store, a, b);
+}
+
+/* Inside a node: what was measured in one of its cluster, or on the machine alone. What two nodes
+ * of the cluster take is no model for it. */
+static const xy_message_cost_t *inside(const xy_vjob_t *job, int32_t host)
+{
+    const xy_message_cost_t *cost = between(job, cluster_of(job, host), XY_COSTS_LOCAL);
+
+    return cost != NULL ? cost : between(job, XY_COSTS_LOCAL, XY_COSTS_LOCAL);
+}
+
 static const xy_message_model_t *find_model(const xy_vjob_t *job, int32_t from, int32_t to)
 {
     const xy_message_cost_t *cost = NULL;
 
     if (job->config.store == NULL)
         return NULL;
-    cost = xy_costs_message_by(job->config.store, cluster_of(job, from), cluster_of(job, to),
-                               job->config.message_library);
+    cost =
+        from == to ? inside(job, from) : between(job, cluster_of(job, from), cluster_of(job, to));
     if (cost == NULL || !xy_message_has(&cost->model, NULL, XY_MESSAGE_BLOCKING))
         return NULL;
     return &cost->model;
@@ -117,7 +143,7 @@ static double seconds_of(double bytes, double rate)
     return rate > 0 ? bytes / rate : 0;
 }
 
-/* What the model says beyond everything else. */
+/* What the model says beyond everything else; < 0: it says less. */
 static double rest_of(const job_way_t *way, uint64_t bytes, bool is_eager)
 {
     double rest = model_seconds(way, bytes) - way->send - way->receive - way->latency;
@@ -126,7 +152,7 @@ static double rest_of(const job_way_t *way, uint64_t bytes, bool is_eager)
         return fmax(0, rest);
     if (!is_eager)
         rest -= way->send + way->receive + 2 * way->latency;
-    return fmax(0, rest - (double)bytes / way->path->bandwidth);
+    return rest - (double)bytes / way->path->bandwidth;
 }
 
 static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool is_eager)
@@ -137,14 +163,17 @@ static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool
     way->was_eager = is_eager;
     way->send_busy = way->send;
     way->receive_busy = way->receive;
-    way->extra = 0;
+    way->extra = way->spared = 0;
     if (way->model != NULL) {
         double rest = rest_of(way, bytes, is_eager);
 
-        if (way->path != NULL)
-            way->extra = rest;
-        else
+        if (way->path != NULL) {
+            way->extra = fmax(0, rest);
+            /* Measured messages are asked for faster, or not at all. */
+            way->spared = is_eager ? 0 : fmax(0, -rest);
+        } else {
             way->receive_busy += is_eager ? rest / 2 : rest;
+        }
         way->send_busy += way->path == NULL && is_eager ? rest / 2 : 0;
     } else if (is_eager) {
         way->send_busy += copy;
@@ -169,6 +198,7 @@ void job_way_cost(xy_vjob_t *job, xy_vmsg_t *m)
     m->send_busy = way->send_busy;
     m->receive_busy = way->receive_busy;
     m->extra = way->extra;
+    m->spared = way->spared;
 }
 
 void xy_vjob_costs_default(xy_vjob_costs_t *costs)

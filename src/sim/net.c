@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "sim/net.h"
 
+#include <math.h>
 #include <string.h>
 
 static const xy_route_t *route_between(const xy_machine_t *m, xy_obj_t a, xy_obj_t b)
@@ -92,10 +93,12 @@ static xy_status_t make_path(sim_net_t *net, int32_t from, int32_t to, sim_path_
         return xy_fail_memory("simulating a network");
     path->latency = link.latency;
     path->bandwidth = link.bandwidth;
+    for (int32_t i = 0; i < n; i++)
+        path->bandwidth = fmin(path->bandwidth, net->flows.links[links[i]].rate);
     path->next = net->first_path;
     net->first_path = path;
     memcpy(path->links, links, (size_t)n * sizeof(int32_t));
-    xy_flow_path_init(&path->path, &net->flows, path->links, n, link.bandwidth);
+    xy_flow_path_init(&path->path, &net->flows, path->links, n, path->bandwidth);
     *path_p = path;
     return XY_OK;
 }
