@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* xylem calibrate: measure this machine, or hosts, and learn what things cost. */
+#include <limits.h>
 #include <math.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -17,8 +18,8 @@ typedef struct {
     const char *hosts, *launcher, *compiler, *agent, *sizes, *held_out;
     xy_vec_t plugins, extra;
     uint64_t largest;
-    double time_max, seconds, tolerance;
-    bool check, list, memory, messages, compute, quiet, fresh, json;
+    double time_max, seconds, tolerance, rho, rho_site;
+    bool check, list, memory, messages, compute, quiet, fresh, json, every_host, only_between;
 } values_t;
 
 static const char *const criteria[] = {"relative", "adjusted", "r2", NULL};
@@ -57,8 +58,17 @@ static const xy_option_t options[] = {
     {"fresh", 0, XY_OPT_FLAG, .offset = offsetof(values_t, fresh),
      .help = "discard earlier measurements instead of updating them"},
     {"hosts", 0, XY_OPT_STRING, "FILE", offsetof(values_t, hosts),
-     .help = "measure only messages between the hosts in FILE, which has one host per line",
+     .help = "measure the hosts in FILE, which has one host per line: clusters, sites, messages "
+             "between them, kernels; the result is a machine, too",
      .complete = "file"},
+    {"every-host", 0, XY_OPT_FLAG, .offset = offsetof(values_t, every_host),
+     .help = "with --hosts: measure kernels on all hosts, not on one of each cluster"},
+    {"only-between", 0, XY_OPT_FLAG, .offset = offsetof(values_t, only_between),
+     .help = "with --hosts: measure no messages between processes of one host"},
+    {"rho", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, rho), .min = 1, .max = 1e6, .preset = "1.2",
+     .help = "with --hosts: as in xylem-machine(1), what makes a cluster"},
+    {"rho-site", 0, XY_OPT_DOUBLE, "X", offsetof(values_t, rho_site), .min = 1, .max = 1e6,
+     .preset = "10", .help = "with --hosts: as in xylem-machine(1), what makes a site"},
     {"largest", 0, XY_OPT_SIZE, "SIZE", offsetof(values_t, largest), .preset = "4M",
      .help = "the largest message"},
     {"sizes", 0, XY_OPT_STRING, "LIST", offsetof(values_t, sizes),
@@ -411,9 +421,41 @@ static xy_status_t say_failed(int failed)
                    failed, failed == 1 ? " was" : "s were");
 }
 
+/* The command that measures kernels on a host: this one, with the same options. */
+static xy_status_t list_kernel_words(const values_t *v, char self[PATH_MAX], char limit[32],
+                                     xy_vec_t *words)
+{
+    const char *const list[] = {self,         "calibrate",  "--quiet",  "--kernels",
+                                v->kernels,   "--threads",  v->threads, "--criterion",
+                                v->criterion, "--max-time", limit};
+    const bool is_all = !v->memory && !v->compute;
+    ssize_t n = readlink("/proc/self/exe", self, PATH_MAX - 1);
+    bool is_full = true;
+
+    self[n > 0 ? n : 0] = '\0';
+    snprintf(limit, 32, "%.0fus", 1e6 * v->time_max);
+    if (v->messages || (*v->kernels == '\0' && v->plugins.count == 0 && !v->memory))
+        return XY_OK;
+    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++)
+        is_full = is_full && xy_vec_append(words, &list[i]) == XY_OK;
+    if (is_all || v->compute)
+        is_full = is_full && xy_vec_append(words, &(const char *){"--compute"}) == XY_OK;
+    if (is_all || v->memory)
+        is_full = is_full && xy_vec_append(words, &(const char *){"--memory"}) == XY_OK;
+    if (v->blas != NULL)
+        is_full = is_full && xy_vec_append(words, &(const char *){"--blas"}) == XY_OK &&
+                  xy_vec_append(words, &v->blas) == XY_OK;
+    for (size_t i = 0; i < v->plugins.count; i++)
+        is_full = is_full && xy_vec_append(words, &(const char *){"--plugin"}) == XY_OK &&
+                  xy_vec_append(words, &XY_VEC_AT(&v->plugins, const char *, i)) == XY_OK;
+    return is_full ? XY_OK : xy_fail_memory("reading options");
+}
+
 /* Several hosts: the store is about them, not about the one we run on. */
 static xy_status_t calibrate_hosts(const values_t *v)
 {
+    char self[PATH_MAX], limit[32];
+    xy_vec_t kernels = XY_VEC_INIT(const char *);
     xy_vec_t sizes = XY_VEC_INIT(uint64_t);
     xy_hosts_calibration_t c = {.hosts = v->hosts,
                                 .launcher = v->launcher,
@@ -422,6 +464,11 @@ static xy_status_t calibrate_hosts(const values_t *v)
                                 .extra = &v->extra,
                                 .largest = (double)v->largest,
                                 .sizes = &sizes,
+                                .rho = v->rho,
+                                .rho_site = v->rho_site,
+                                .has_inside = !v->only_between,
+                                .kernels = &kernels,
+                                .on_every_host = v->every_host,
                                 .report = v->quiet || v->json ? NULL : stdout};
     xy_progress_t bar;
     xy_costs_t *costs;
@@ -432,6 +479,10 @@ static xy_status_t calibrate_hosts(const values_t *v)
         return xy_fail(XY_EUSAGE,
                        "--hosts needs --output FILE: the user's cache describes one machine");
     st = parse_sizes("--sizes", v->sizes, &sizes);
+    if (st == XY_OK)
+        st = list_kernel_words(v, self, limit, &kernels);
+    c.kernel_seconds = kernels.count > 0 ? v->seconds / 2 : 0;
+    c.budget = v->seconds - c.kernel_seconds;
     if (st == XY_OK)
         st = xy_costs_create(v->hosts, "hosts", &costs);
     if (st == XY_OK) {
@@ -446,6 +497,7 @@ static xy_status_t calibrate_hosts(const values_t *v)
         xy_costs_destroy(costs);
     }
     xy_vec_cleanup(&sizes);
+    xy_vec_cleanup(&kernels);
     return st;
 }
 
@@ -548,9 +600,14 @@ static const xy_section_t sections[] = {
      "With --hosts, a small program is compiled with the installed mpicc and started on all hosts "
      "that answer, one process on each; its file is in the home directory, which the hosts must "
      "share. Latencies of all pairs are measured in rounds, with each host in at most one pair at "
-     "a time; Lowekamp's ECO algorithm finds the clusters (see xylem-machine(1)); then blocking "
-     "and nonblocking messages of growing size are measured between two hosts of each cluster and "
-     "between the first hosts of each two clusters."},
+     "a time; Lowekamp's ECO algorithm finds the clusters and sites (see xylem-machine(1)); then "
+     "blocking and nonblocking messages of growing size are measured between two hosts of each "
+     "cluster, between the first hosts of each two clusters, and inside the first host of each "
+     "cluster. Streams between several pairs of hosts at once show which links they share. Kernels "
+     "are measured on the first host of each cluster by the same program, which must be installed "
+     "there; with --every-host on all, where the host in the middle stands for its cluster and "
+     "those that differ by more than 10 % are reported. The file is a machine as well: xylem "
+     "predict and mpiexec --virtual take it with all its models."},
     {"ENVIRONMENT",
      "XYLEM_COSTS: the file of costs, instead of one in XDG_CACHE_HOME or ~/.cache. XYLEM_LAPACKE: "
      "the shared library with LAPACKE that fits the models."},

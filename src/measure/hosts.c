@@ -1,32 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "measure/hosts.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "measure/discover.h"
-#include "measure/launcher.h"
+#include "measure/hosts_internal.h"
 #include "measure/message_bench.h"
 
 /* The part of the time that latencies take; messages take the rest. */
 static const double latency_share = 0.2;
 
+/* About so many sizes of messages are measured, with those at jumps. */
+static const double sizes_usual = 75;
+
 /* How long a host may take to answer. */
 static const double answer_seconds = 30;
-
-/* One calibration in progress. Hosts are numbered in two ways: by their line in the user's file,
- * and by the rank of the process that the launcher starts on them. */
-typedef struct {
-    const xy_hosts_calibration_t *c;
-    measure_discovery_t hosts; /* the hosts of the file that answered, by line */
-    xy_vec_t rank_of;          /* of uint32_t: the rank of the host of each line */
-    measure_launcher_t launcher;
-    xy_vec_t words;       /* of char *, owned: the command line that starts the processes */
-    xy_latency_t *matrix; /* latencies between hosts, by line */
-    double *by_rank;      /* the same latencies, by rank */
-    double done;          /* the part of the progress bar that is filled, 0 to 1 */
-    double share;         /* the part of the bar that the current step fills */
-    int failed;           /* pairs that were too noisy */
-} session_t;
 
 /* ---- Hosts ---- */
 
@@ -39,17 +28,33 @@ static bool is_same_host(const char *a, const char *b)
 
 /* Launchers put processes in an order of their own: process `rank` runs on a host that calls itself
  * `name`. */
-static void place_rank(session_t *s, uint32_t rank, const char *name)
+static void place_rank(hosts_session_t *s, uint32_t rank, const char *name)
 {
     for (size_t i = 0; i < s->hosts.called.count; i++)
         if (is_same_host(XY_VEC_AT(&s->hosts.called, char *, i), name))
             XY_VEC_AT(&s->rank_of, uint32_t, i) = rank;
 }
 
-static xy_status_t list_ranks(session_t *s)
+uint32_t hosts_rank(const hosts_session_t *s, uint32_t host)
 {
+    return XY_VEC_AT(&s->rank_of, uint32_t, host);
+}
+
+uint32_t hosts_next(const xy_eco_t *eco, uint32_t cluster, uint32_t after)
+{
+    uint32_t i = after + 1;
+
+    while (i < eco->machines && eco->cluster_of[i] != cluster)
+        i++;
+    return i;
+}
+
+static xy_status_t list_ranks(hosts_session_t *s)
+{
+    static const uint32_t one = 1;
+
     for (uint32_t i = 0; i < s->hosts.names.count; i++)
-        if (xy_vec_append(&s->rank_of, &i) != XY_OK)
+        if (xy_vec_append(&s->rank_of, &i) != XY_OK || xy_vec_append(&s->cores, &one) != XY_OK)
             return xy_fail_memory("listing processes");
     return XY_OK;
 }
@@ -59,7 +64,7 @@ static xy_status_t list_ranks(session_t *s)
 /* The bar is in thousandths of everything. */
 static void show_step(void *arg, double part)
 {
-    const session_t *s = arg;
+    const hosts_session_t *s = arg;
     uint64_t now = (uint64_t)(1000 * (s->done + s->share * part));
 
     if (s->c->bar != NULL && now > s->c->bar->done)
@@ -68,14 +73,16 @@ static void show_step(void *arg, double part)
 
 static xy_status_t read_latency(void *arg, char *line)
 {
-    session_t *s = arg;
+    hosts_session_t *s = arg;
     uint32_t i, j, n = s->matrix->count;
     double seconds;
     char name[256];
 
     /* NOLINTNEXTLINE(cert-err34-c) */
-    if (sscanf(line, "host %u %255s", &i, name) == 2) {
+    if (sscanf(line, "host %u %255s %u", &i, name, &j) == 3) {
         place_rank(s, i, name);
+        if (i < n)
+            s->cores_by_rank[i] = j;
         return XY_OK;
     }
     /* NOLINTNEXTLINE(cert-err34-c) */
@@ -92,12 +99,7 @@ static xy_status_t read_latency(void *arg, char *line)
     return XY_OK;
 }
 
-static uint32_t rank(const session_t *s, uint32_t host)
-{
-    return XY_VEC_AT(&s->rank_of, uint32_t, host);
-}
-
-static xy_status_t name_matrix(session_t *s)
+static xy_status_t name_matrix(hosts_session_t *s)
 {
     for (uint32_t i = 0; i < s->matrix->count; i++) {
         char *name = xy_strdup(XY_VEC_AT(&s->hosts.names, char *, i));
@@ -110,7 +112,7 @@ static xy_status_t name_matrix(session_t *s)
     return XY_OK;
 }
 
-static xy_status_t measure_latencies(session_t *s)
+static xy_status_t measure_latencies(hosts_session_t *s)
 {
     static const char *const arguments[] = {"latency", "20", NULL};
     xy_status_t st = xy_latency_create((uint32_t)s->hosts.names.count, &s->matrix);
@@ -122,25 +124,34 @@ static xy_status_t measure_latencies(session_t *s)
         return st;
     n = s->matrix->count;
     s->by_rank = xy_calloc((size_t)n * n, sizeof(*s->by_rank));
-    if (s->by_rank == NULL)
+    s->cores_by_rank = xy_calloc(n, sizeof(*s->cores_by_rank));
+    if (s->by_rank == NULL || s->cores_by_rank == NULL)
         return xy_fail_memory("measuring latencies");
     st = measure_probe_run(&s->words, arguments, 120 + (double)n, read_latency, s);
-    for (uint32_t i = 0; st == XY_OK && i < n; i++)
+    for (uint32_t i = 0; st == XY_OK && i < n; i++) {
+        uint32_t r = hosts_rank(s, i);
+
+        XY_VEC_AT(&s->cores, uint32_t, i) = s->cores_by_rank[r];
         for (uint32_t j = 0; j < n; j++)
-            s->matrix->second[(size_t)i * n + j] = s->by_rank[(size_t)rank(s, i) * n + rank(s, j)];
+            s->matrix->second[(size_t)i * n + j] = s->by_rank[(size_t)r * n + hosts_rank(s, j)];
+    }
     return st;
 }
 
-/* Messages between two processes whose hosts stand for their clusters. */
-static xy_status_t measure_pair(session_t *s, uint32_t a, uint32_t b, uint32_t ca, uint32_t cb,
-                                xy_costs_t *costs)
+/* Messages between two processes that the words start; `to`: the other cluster, or that they are on
+ * one host. */
+static xy_status_t measure_pair(hosts_session_t *s, const xy_vec_t *words, uint32_t a, uint32_t b,
+                                uint32_t cluster, const char *to, xy_costs_t *costs)
 {
-    measure_bench_t pair = {.words = &s->words,
+    double seconds = s->c->seconds > 0 ? s->c->seconds : 0.1;
+    measure_bench_t pair = {.words = words,
                             .a = a < b ? a : b,
                             .b = a < b ? b : a,
                             .largest = s->c->largest,
                             .sizes = s->c->sizes,
-                            .seconds = s->c->seconds,
+                            .seconds =
+                                s->budget > 0 ? fmin(seconds, s->budget / sizes_usual) : seconds,
+                            .budget = s->budget,
                             .step = show_step,
                             .arg = s};
     xy_message_cost_t m = {0};
@@ -148,8 +159,8 @@ static xy_status_t measure_pair(session_t *s, uint32_t a, uint32_t b, uint32_t c
 
     if (st != XY_OK)
         return st;
-    m.cluster1 = xy_sprintf("C%u", ca + 1);
-    m.cluster2 = xy_sprintf("C%u", cb + 1);
+    m.cluster1 = xy_sprintf("C%u", cluster + 1);
+    m.cluster2 = xy_strdup(to);
     if (m.cluster1 == NULL || m.cluster2 == NULL) {
         xy_message_cost_cleanup(&m);
         return xy_fail_memory("storing a model");
@@ -159,38 +170,105 @@ static xy_status_t measure_pair(session_t *s, uint32_t a, uint32_t b, uint32_t c
     return xy_costs_set_message(costs, &m);
 }
 
-static uint32_t second_of(const xy_eco_t *eco, uint32_t c)
+/* Too noisy: it was reported; the others continue. */
+static xy_status_t count_failed(hosts_session_t *s, xy_status_t st)
 {
-    for (uint32_t i = eco->cluster[c].first + 1; i < eco->machines; i++)
-        if (eco->cluster_of[i] == c)
-            return i;
-    return eco->cluster[c].first;
+    if (st != XY_EINVAL)
+        return st;
+    s->failed++;
+    return XY_OK;
 }
 
-static xy_status_t measure_clusters(session_t *s, const xy_eco_t *eco, xy_costs_t *costs)
+static void next_step(hosts_session_t *s, double steps)
 {
-    double pairs = eco->clusters * (eco->clusters + 1.0) / 2;
+    s->done += s->share;
+    s->share = (1 - latency_share) / steps;
+}
+
+/* Inside each cluster and between each two, by the first hosts of each. */
+static xy_status_t measure_clusters(hosts_session_t *s, double steps, xy_costs_t *costs)
+{
+    const xy_eco_t *eco = s->eco;
     xy_status_t st = XY_OK;
 
     for (uint32_t i = 0; i < eco->clusters && st == XY_OK; i++)
         for (uint32_t j = i; j < eco->clusters && st == XY_OK; j++) {
-            uint32_t a = eco->cluster[i].first,
-                     b = i == j ? second_of(eco, i) : eco->cluster[j].first;
+            uint32_t a = eco->cluster[i].first;
+            uint32_t b = i == j ? hosts_next(eco, i, a) : eco->cluster[j].first;
+            char to[16];
 
-            s->done += s->share;
-            s->share = (1 - latency_share) / pairs;
-            if (a != b)
-                st = measure_pair(s, rank(s, a), rank(s, b), i, j, costs);
-            /* It was reported; the others continue. */
-            if (st == XY_EINVAL) {
-                s->failed++;
-                st = XY_OK;
-            }
+            next_step(s, steps);
+            snprintf(to, sizeof(to), "C%u", j + 1);
+            if (b < eco->machines)
+                st = count_failed(s, measure_pair(s, &s->words, hosts_rank(s, a), hosts_rank(s, b),
+                                                  i, to, costs));
         }
     return st;
 }
 
-static xy_status_t store_hosts(const session_t *s, const xy_eco_t *eco, xy_costs_t *costs)
+/* Two processes on the first host of a cluster. */
+static xy_status_t measure_inside(hosts_session_t *s, uint32_t c, xy_costs_t *costs)
+{
+    xy_vec_t words = XY_VEC_INIT(char *);
+    measure_launcher_t one;
+    xy_status_t st =
+        measure_launcher_one_host(&s->launcher, s->matrix->name[s->eco->cluster[c].first], 2, &one);
+
+    if (st == XY_OK)
+        st = measure_launcher_words(&one, 2, s->c->agent, s->c->extra, &words);
+    if (st == XY_OK)
+        st = count_failed(s, measure_pair(s, &words, 0, 1, c, XY_COSTS_LOCAL, costs));
+    measure_words_cleanup(&words);
+    return st;
+}
+
+static xy_status_t measure_hosts(hosts_session_t *s, double steps, xy_costs_t *costs)
+{
+    xy_status_t st = XY_OK;
+
+    for (uint32_t c = 0; c < s->eco->clusters && st == XY_OK; c++) {
+        next_step(s, steps);
+        if (XY_VEC_AT(&s->cores, uint32_t, s->eco->cluster[c].first) > 1)
+            st = measure_inside(s, c, costs);
+    }
+    /* Slurm's launcher reads the file of hosts from there. */
+    if (s->launcher.kind == COST_SLURM)
+        setenv("SLURM_HOSTFILE", s->launcher.hostfile, 1);
+    return st;
+}
+
+static xy_status_t measure_messages(hosts_session_t *s, xy_costs_t *costs)
+{
+    double n = s->eco->clusters, steps = n * (n + 1) / 2 + n;
+    xy_status_t st;
+
+    s->budget = s->c->budget / steps;
+    st = measure_clusters(s, steps, costs);
+    return st == XY_OK && s->c->has_inside ? measure_hosts(s, steps, costs) : st;
+}
+
+static xy_status_t describe(hosts_session_t *s, xy_costs_t *costs)
+{
+    measure_platform_t p = {
+        .eco = s->eco, .matrix = s->matrix, .cores = s->cores.data, .costs = costs};
+    measure_share_t *clusters = NULL, *sites = NULL;
+    xy_machine_t *machine;
+    xy_status_t st = hosts_measure_shares(s, costs, &clusters, &sites);
+
+    p.between_clusters = clusters;
+    p.between_sites = sites;
+    if (st == XY_OK)
+        st = measure_platform_make(&p, s->c->hosts, &machine);
+    if (st == XY_OK) {
+        xy_machine_destroy(costs->platform);
+        costs->platform = machine;
+    }
+    xy_free(clusters);
+    xy_free(sites);
+    return st;
+}
+
+static xy_status_t store_hosts(const hosts_session_t *s, const xy_eco_t *eco, xy_costs_t *costs)
 {
     xy_status_t st = XY_OK;
 
@@ -203,9 +281,8 @@ static xy_status_t store_hosts(const session_t *s, const xy_eco_t *eco, xy_costs
     return st;
 }
 
-static xy_status_t calibrate(session_t *s, xy_costs_t *costs)
+static xy_status_t start(hosts_session_t *s)
 {
-    xy_eco_t *eco;
     xy_status_t st = measure_discovery_read(s->c->hosts, &s->hosts);
 
     if (st == XY_OK)
@@ -219,28 +296,39 @@ static xy_status_t calibrate(session_t *s, xy_costs_t *costs)
     if (st == XY_OK)
         st = measure_launcher_words(&s->launcher, s->hosts.names.count, s->c->agent, s->c->extra,
                                     &s->words);
+    return st;
+}
+
+static xy_status_t calibrate(hosts_session_t *s, xy_costs_t *costs)
+{
+    double rho = s->c->rho > 0 ? s->c->rho : XY_ECO_RHO;
+    double rho_site = s->c->rho_site > 0 ? s->c->rho_site : XY_ECO_RHO_SITE;
+    xy_status_t st = start(s);
+
     if (st == XY_OK)
         st = measure_latencies(s);
     if (st == XY_OK)
-        st = xy_eco_compute(s->matrix, s->c->rho > 0 ? s->c->rho : 1.20, &eco);
+        st = xy_eco_compute(s->matrix, rho, fmax(rho, rho_site), &s->eco);
     if (st != XY_OK)
         return st;
     if (s->c->report != NULL)
-        xy_eco_print(eco, s->matrix, s->c->report);
-    st = store_hosts(s, eco, costs);
+        xy_eco_print(s->eco, s->matrix, s->c->report);
+    st = store_hosts(s, s->eco, costs);
     if (st == XY_OK)
-        st = measure_clusters(s, eco, costs);
-    xy_eco_destroy(eco);
-    return st;
+        st = measure_messages(s, costs);
+    if (st == XY_OK)
+        st = describe(s, costs);
+    return st == XY_OK ? hosts_measure_kernels(s, costs) : st;
 }
 
 xy_status_t xy_calibrate_hosts(const xy_hosts_calibration_t *c, xy_costs_t *costs, int *failed_p)
 {
-    session_t s = {.c = c,
-                   .hosts = MEASURE_DISCOVERY_INIT,
-                   .words = XY_VEC_INIT(char *),
-                   .rank_of = XY_VEC_INIT(uint32_t),
-                   .share = latency_share};
+    hosts_session_t s = {.c = c,
+                         .hosts = MEASURE_DISCOVERY_INIT,
+                         .words = XY_VEC_INIT(char *),
+                         .rank_of = XY_VEC_INIT(uint32_t),
+                         .cores = XY_VEC_INIT(uint32_t),
+                         .share = latency_share};
     xy_status_t st = calibrate(&s, costs);
 
     *failed_p += s.failed;
@@ -248,7 +336,10 @@ xy_status_t xy_calibrate_hosts(const xy_hosts_calibration_t *c, xy_costs_t *cost
     measure_discovery_cleanup(&s.hosts);
     measure_words_cleanup(&s.words);
     xy_vec_cleanup(&s.rank_of);
+    xy_vec_cleanup(&s.cores);
     xy_free(s.by_rank);
+    xy_free(s.cores_by_rank);
+    xy_eco_destroy(s.eco);
     xy_latency_destroy(s.matrix);
     return st;
 }

@@ -66,7 +66,7 @@ static bool try_launcher(measure_launcher_t *l, const char *name, bool *is_here_
     *is_here_p = code != 127;
     if (kind < 0)
         return false;
-    *l = (measure_launcher_t){.kind = (measure_launcher_kind_t)kind};
+    *l = (measure_launcher_t){.kind = (measure_launcher_kind_t)kind, .per_host = 1};
     snprintf(l->command, sizeof(l->command), "%s", name);
     return true;
 }
@@ -149,19 +149,30 @@ static xy_status_t make_directory(measure_launcher_t *l)
     l->guards[2] = xy_scratch_guard(l->program);
     l->guards[3] = xy_scratch_guard(l->hostfile);
     l->guards[4] = xy_scratch_guard(l->loops);
+    snprintf(l->hostfile, sizeof(l->hostfile), "%s/host", l->directory);
+    l->guards[5] = xy_scratch_guard(l->hostfile);
     l->hostfile[0] = '\0';
     return XY_OK;
 }
 
-static xy_status_t write_hosts(measure_launcher_t *l, const xy_vec_t *hosts)
+/* Slurm wants one line for each process. */
+static void add_host(const measure_launcher_t *l, const char *host, xy_text_t *text)
+{
+    if (l->kind == COST_OPEN_MPI)
+        xy_text_addf(text, "%s slots=%d\n", host, l->per_host);
+    else
+        for (int k = 0; k < (l->kind == COST_SLURM ? l->per_host : 1); k++)
+            xy_text_addf(text, "%s\n", host);
+}
+
+static xy_status_t write_hosts(measure_launcher_t *l, const char *name, const xy_vec_t *hosts)
 {
     xy_text_t text = XY_TEXT_INIT;
     xy_status_t st;
 
-    snprintf(l->hostfile, sizeof(l->hostfile), "%s/hosts", l->directory);
+    snprintf(l->hostfile, sizeof(l->hostfile), "%s/%s", l->directory, name);
     for (size_t i = 0; i < hosts->count; i++)
-        xy_text_addf(&text, "%s%s\n", XY_VEC_AT(hosts, char *, i),
-                     l->kind == COST_OPEN_MPI ? " slots=1" : "");
+        add_host(l, XY_VEC_AT(hosts, char *, i), &text);
     st = text.failed ? xy_fail_memory("writing hosts")
                      : xy_out_write(l->hostfile, print_text, text.s);
     xy_text_cleanup(&text);
@@ -175,13 +186,33 @@ xy_status_t measure_launcher_prepare(measure_launcher_t *l, const char *compiler
 
     if (st == XY_OK)
         st = build_program(l, compiler);
-    return st == XY_OK && hosts != NULL ? write_hosts(l, hosts) : st;
+    return st == XY_OK && hosts != NULL ? write_hosts(l, "hosts", hosts) : st;
+}
+
+xy_status_t measure_launcher_one_host(const measure_launcher_t *l, const char *host, int count,
+                                      measure_launcher_t *one_p)
+{
+    xy_vec_t hosts = XY_VEC_INIT(const char *);
+    measure_launcher_t one = *l;
+    xy_status_t st = xy_vec_append(&hosts, &host) == XY_OK ? XY_OK : xy_fail_memory("naming hosts");
+
+    one.per_host = count;
+    if (st == XY_OK)
+        st = write_hosts(&one, "host", &hosts);
+    if (st == XY_OK)
+        *one_p = one;
+    xy_vec_cleanup(&hosts);
+    return st;
 }
 
 void measure_launcher_cleanup(measure_launcher_t *l)
 {
+    char one[96];
+
     if (l->directory[0] == '\0')
         return;
+    snprintf(one, sizeof(one), "%s/host", l->directory);
+    unlink(one);
     unlink(l->source);
     unlink(l->loops);
     unlink(l->program);
@@ -217,9 +248,12 @@ static xy_status_t push_hydra(const measure_launcher_t *l, const char *count, co
                               xy_vec_t *words)
 {
     const char *const first[] = {l->command, "-n", count, NULL};
-    const char *const hosts[] = {"-f", l->hostfile, "-ppn", "1", NULL};
+    char each[16];
+    const char *const hosts[] = {"-f", l->hostfile, "-ppn", each, NULL};
     const char *const reach[] = {"-launcher", "ssh", "-launcher-exec", agent, NULL};
     xy_status_t st = push_all(words, first);
+
+    snprintf(each, sizeof(each), "%d", l->per_host);
 
     if (st == XY_OK && l->hostfile[0] != '\0')
         st = push_all(words, hosts);

@@ -22,7 +22,8 @@ typedef struct {
     char directory[64]; /* ours, with the files below; "": not prepared */
     char source[96], loops[96], program[96];
     char hostfile[96]; /* "": this machine */
-    xy_scratch_t *guards[5];
+    int per_host;      /* processes on each of its hosts */
+    xy_scratch_t *guards[6];
 } measure_launcher_t;
 
 /* The launcher of this name (NULL: mpirun, mpiexec or srun, whichever is here). ENOENT: none, or
@@ -34,6 +35,11 @@ xy_status_t measure_launcher_find(const char *wanted, measure_launcher_t *launch
 xy_status_t measure_launcher_prepare(measure_launcher_t *l, const char *compiler,
                                      const xy_vec_t *hosts);
 void measure_launcher_cleanup(measure_launcher_t *l); /* removes the directory */
+
+/* `l`, prepared, for `count` processes on one host: *one_p has a file of hosts of its own in the
+ * same directory, which goes with `l`; only measure_launcher_words may be called with it. */
+xy_status_t measure_launcher_one_host(const measure_launcher_t *l, const char *host, int count,
+                                      measure_launcher_t *one_p);
 
 /* The words that start `count` processes of the probe, appended to `words` (of char *): the caller
  * frees them, also on failure. `agent`: how to reach a host; `extra` (of const char *): more words

@@ -249,7 +249,7 @@ static void test_launchers(void **state)
 static void expect_words(measure_launcher_kind_t kind, const char *hostfile, const char *agent,
                          const char *expected)
 {
-    measure_launcher_t l = {.kind = kind, .command = "run", .program = "probe"};
+    measure_launcher_t l = {.kind = kind, .command = "run", .program = "probe", .per_host = 1};
     xy_vec_t words = XY_VEC_INIT(char *);
     char all[512] = "";
 

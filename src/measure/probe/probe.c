@@ -12,7 +12,13 @@
  *           message I J BYTES BLOCKING NONBLOCKING SEND RECEIVE GAP
  *           pace WORD
  *
- * First come "library TEXT" and "host I NAME", "step K N" reports progress, and after "end"
+ *   probe together SETS SECONDS LIFE
+ *       streams of messages of so many bytes between all pairs of a set at once, so long
+ *       (4096@0:2,1:3;65536@0:4,1:5: two sets of two pairs): how much they carry together, in units
+ *       of what the first pair carries alone:
+ *           together SET PAIRS TIMES
+ *
+ * First come "library TEXT" and "host I NAME CORES", "step K N" reports progress, and after "end"
  * there is nothing more to come. After LIFE seconds it ends itself, even if other processes are
  * gone.
  *
@@ -425,6 +431,12 @@ static int goes_on(const game_t *g, int wanted)
     return word;
 }
 
+/* What takes milliseconds is not disturbed by microseconds: fewer are enough. */
+static int least_runs(double seconds, int usual)
+{
+    return isfinite(seconds) && seconds > 2e-3 && usual > 2 ? 2 : usual;
+}
+
 /* One timing of `batch` round trips, per message, with looks before and after; the first one gets
  * the looks of the other. */
 static timing_t time_batch(const game_t *g, void (*trip)(const game_t *), int batch)
@@ -453,7 +465,9 @@ static double time_trips(const game_t *g, void (*trip)(const game_t *), int batc
     double end = MPI_Wtime() + seconds, best_time = INFINITY;
     int n = -1; /* the first one warms up */
 
-    for (; goes_on(g, n < least || (n < TIMINGS_MAX && MPI_Wtime() < end)); n++) {
+    for (; goes_on(g, n < least_runs(best_time * batch, least) ||
+                          (n < TIMINGS_MAX && MPI_Wtime() < end));
+         n++) {
         timing_t t = time_batch(g, trip, batch);
 
         if (n < 0)
@@ -469,11 +483,13 @@ typedef double (*once_fn)(const game_t *g, double argument);
 
 static double time_once(const game_t *g, once_fn once, double argument, double seconds)
 {
-    double times[RUNS_MAX], end = MPI_Wtime() + seconds;
+    double times[RUNS_MAX], begin = MPI_Wtime(), end = begin + seconds, first = INFINITY;
     int n = 0;
 
-    while (goes_on(g, n < RUNS_MIN || (n < RUNS_MAX && MPI_Wtime() < end)))
+    while (goes_on(g, n < least_runs(first, RUNS_MIN) || (n < RUNS_MAX && MPI_Wtime() < end))) {
         times[n++] = once(g, argument);
+        first = fmin(first, MPI_Wtime() - begin);
+    }
     return quartile(times, n);
 }
 
@@ -642,15 +658,99 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
     say_pace(&report.pace);
 }
 
+/* ---- Several pairs at once ---- */
+
+typedef struct {
+    int a, b;
+} pair_t;
+
+/* The pairs of a set; how many. */
+static int read_set(char *text, int *bytes_p, pair_t *pairs, int most)
+{
+    char *save = NULL, *at = strchr(text, '@');
+    int n = 0;
+
+    *bytes_p = number(text);
+    text = at != NULL ? at + 1 : text;
+
+    for (char *word = strtok_r(text, ",", &save); word != NULL && n < most;
+         word = strtok_r(NULL, ",", &save)) {
+        char *colon = strchr(word, ':');
+
+        if (colon != NULL)
+            pairs[n++] = (pair_t){number(word), number(colon + 1)};
+    }
+    return n;
+}
+
+/* Bytes per second of a stream that lasts so long. */
+static double stream_rate(const game_t *g, double seconds)
+{
+    double begin, took, all = 0;
+
+    stream(g, WINDOW); /* warms up */
+    begin = MPI_Wtime();
+    do {
+        stream(g, WINDOW);
+        all += (double)WINDOW * g->bytes;
+        took = MPI_Wtime() - begin;
+    } while (goes_on(g, took < seconds));
+    return all / took;
+}
+
+/* The first `count` pairs at once; the sum of their rates, at process 0. */
+static double rate_together(const pair_t *pairs, int count, int bytes, double seconds)
+{
+    char *buffer = calloc(1, (size_t)bytes + 1);
+    double mine = 0, sum = 0;
+
+    if (buffer == NULL)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; i < count; i++)
+        if (rank == pairs[i].a || rank == pairs[i].b) {
+            game_t g = {.buffer = buffer, .bytes = bytes, .is_first = rank == pairs[i].a};
+
+            g.other = g.is_first ? pairs[i].b : pairs[i].a;
+            mine = stream_rate(&g, seconds);
+            mine = g.is_first ? mine : 0;
+        }
+    rest();
+    MPI_Reduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    free(buffer);
+    return sum;
+}
+
+static void measure_together(char *text, double seconds)
+{
+    pair_t *pairs = calloc((size_t)size, sizeof(*pairs));
+    char *save = NULL;
+    int set = 0;
+
+    if (pairs == NULL)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    for (char *word = strtok_r(text, ";", &save); word != NULL;
+         word = strtok_r(NULL, ";", &save), set++) {
+        int bytes, count = read_set(word, &bytes, pairs, size);
+        double alone = rate_together(pairs, 1, bytes, seconds);
+        double all = rate_together(pairs, count, bytes, seconds);
+
+        if (rank == 0)
+            printf("together %d %d %.9g\n", set, count, all / fmax(alone, 1));
+    }
+    free(pairs);
+}
+
 /* All processes send their hosts; process 0 prints them, and all processes learn whether there are
  * several. */
 static int introduce(void)
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING], name[MPI_MAX_PROCESSOR_NAME] = {0};
     char *names = calloc((size_t)size, sizeof(name));
-    int length, is_many = 0;
+    int length, is_many = 0, cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    int *all = calloc((size_t)size, sizeof(*all));
 
-    if (names == NULL)
+    if (names == NULL || all == NULL)
         MPI_Abort(MPI_COMM_WORLD, 1);
     MPI_Get_processor_name(name, &length);
     MPI_Allgather(name, sizeof(name), MPI_CHAR, names, sizeof(name), MPI_CHAR, MPI_COMM_WORLD);
@@ -661,13 +761,15 @@ static int introduce(void)
             *c = ' ';
     if (rank == 0)
         printf("library %s\n", text);
+    MPI_Gather(&cores, 1, MPI_INT, all, 1, MPI_INT, 0, MPI_COMM_WORLD);
     for (int i = 0; i < size; i++) {
         const char *other = names + (size_t)i * sizeof(name);
 
         if (rank == 0)
-            printf("host %d %s\n", i, other);
+            printf("host %d %s %d\n", i, other, all[i]);
         is_many |= strcmp(other, names) != 0;
     }
+    free(all);
     free(names);
     return is_many;
 }
@@ -709,6 +811,8 @@ int main(int argc, char **argv)
     else if (argc > 7 && strcmp(argv[1], "pair") == 0)
         measure_pair(number(argv[2]), number(argv[3]), argv[4], strtod(argv[5], NULL),
                      number(argv[6]), argv[7]);
+    else if (argc > 3 && strcmp(argv[1], "together") == 0)
+        measure_together(argv[2], strtod(argv[3], NULL));
     leave(is_many);
     return 0;
 }
