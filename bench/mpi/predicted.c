@@ -1,15 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One communication pattern, timed by the program itself: seconds of one round, the longest of all
+ * Communication patterns, timed by the program itself: seconds of one round, the longest of all
  * ranks, by whatever clock MPI_Wtime has.
  *
- *   predicted PATTERN BYTES ROUNDS
+ *   predicted PATTERN BYTES ROUNDS ...      (three words for each pattern)
  *
  *   pingpong   ranks 2k and 2k+1 send BYTES to and fro; the time of one message
+ *   across     the same between ranks k and k + size/2, all at once
  *   bcast scatter gather allreduce alltoall    BYTES for each rank (bcast, allreduce: in all)
  *   halo       a periodic grid of ranks, four neighbours, Isend, Irecv, Waitall
  *   cg         conjugate gradients on a line of BYTES/8 unknowns per rank: two neighbours of 8 B,
  *              two sums, and the sweeps over vectors between them
+ *   fox        product of two matrices of order BYTES by rotation: each rank has a block of rows of
+ *              A, which moves on after each step, and a block of columns of B (BYTES: a multiple of
+ *              the ranks)
+ *
+ * Other ways to the same end:
+ *
+ *   bcast-linear, reduce-bcast (of allreduce), alltoall-pairs    sends of the root, two calls, one
+ *              Sendrecv after the other
+ *   PATTERN~   ranks dealt out like cards: neighbours are half of the ranks apart
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -17,41 +27,95 @@
 #include <string.h>
 
 static char *in, *out;
+static MPI_Comm comm;
 static int rank, size, bytes;
+
+static void play(int peer)
+{
+    if (peer >= size || peer == rank)
+        return;
+    if (rank < peer) {
+        MPI_Send(in, bytes, MPI_BYTE, peer, 0, comm);
+        MPI_Recv(out, bytes, MPI_BYTE, peer, 0, comm, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Recv(out, bytes, MPI_BYTE, peer, 0, comm, MPI_STATUS_IGNORE);
+        MPI_Send(in, bytes, MPI_BYTE, peer, 0, comm);
+    }
+}
 
 static void pingpong(void)
 {
-    int peer = rank ^ 1;
+    play(rank ^ 1);
+}
 
-    if (peer >= size)
-        return;
-    if (rank < peer) {
-        MPI_Send(in, bytes, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
-        MPI_Recv(out, bytes, MPI_BYTE, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    } else {
-        MPI_Recv(out, bytes, MPI_BYTE, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        MPI_Send(in, bytes, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
+static void across(void)
+{
+    play(rank < size / 2 ? rank + size / 2 : rank - size / 2);
+}
+
+static void bcast(void)
+{
+    MPI_Bcast(in, bytes, MPI_BYTE, 0, comm);
+}
+
+static void bcast_linear(void)
+{
+    if (rank > 0)
+        MPI_Recv(in, bytes, MPI_BYTE, 0, 0, comm, MPI_STATUS_IGNORE);
+    for (int r = 1; rank == 0 && r < size; r++)
+        MPI_Send(in, bytes, MPI_BYTE, r, 0, comm);
+}
+
+static void scatter(void)
+{
+    MPI_Scatter(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, 0, comm);
+}
+
+static void gather(void)
+{
+    MPI_Gather(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, 0, comm);
+}
+
+static void allreduce(void)
+{
+    MPI_Allreduce(in, out, bytes / 8, MPI_DOUBLE, MPI_SUM, comm);
+}
+
+static void reduce_bcast(void)
+{
+    MPI_Reduce(in, out, bytes / 8, MPI_DOUBLE, MPI_SUM, 0, comm);
+    MPI_Bcast(out, bytes, MPI_BYTE, 0, comm);
+}
+
+static void alltoall(void)
+{
+    MPI_Alltoall(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, comm);
+}
+
+static void alltoall_pairs(void)
+{
+    for (int i = 1; i < size; i++) {
+        int to = (rank + i) % size, from = (rank + size - i) % size;
+
+        MPI_Sendrecv(in + (size_t)to * bytes, bytes, MPI_BYTE, to, 0, out + (size_t)from * bytes,
+                     bytes, MPI_BYTE, from, 0, comm, MPI_STATUS_IGNORE);
     }
 }
 
 static void halo(void)
 {
-    static int dims[2], near[4];
+    int dims[2] = {0, 0}, near[4];
     MPI_Request requests[8];
 
-    if (dims[0] == 0) {
-        MPI_Dims_create(size, 2, dims);
-        near[0] = (rank + dims[1]) % size;
-        near[1] = (rank + size - dims[1]) % size;
-        near[2] = rank / dims[1] * dims[1] + (rank + 1) % dims[1];
-        near[3] = rank / dims[1] * dims[1] + (rank + dims[1] - 1) % dims[1];
-    }
+    MPI_Dims_create(size, 2, dims);
+    near[0] = (rank + dims[1]) % size;
+    near[1] = (rank + size - dims[1]) % size;
+    near[2] = rank / dims[1] * dims[1] + (rank + 1) % dims[1];
+    near[3] = rank / dims[1] * dims[1] + (rank + dims[1] - 1) % dims[1];
     for (int i = 0; i < 4; i++)
-        MPI_Irecv(out + (size_t)i * bytes, bytes, MPI_BYTE, near[i ^ 1], i, MPI_COMM_WORLD,
-                  &requests[i]);
+        MPI_Irecv(out + (size_t)i * bytes, bytes, MPI_BYTE, near[i ^ 1], i, comm, &requests[i]);
     for (int i = 0; i < 4; i++)
-        MPI_Isend(in + (size_t)i * bytes, bytes, MPI_BYTE, near[i], i, MPI_COMM_WORLD,
-                  &requests[4 + i]);
+        MPI_Isend(in + (size_t)i * bytes, bytes, MPI_BYTE, near[i], i, comm, &requests[4 + i]);
     MPI_Waitall(8, requests, MPI_STATUSES_IGNORE);
 }
 
@@ -61,7 +125,7 @@ static double dot(const double *a, const double *b, int n)
 
     for (int i = 0; i < n; i++)
         sum += a[i] * b[i];
-    MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, comm);
     return all;
 }
 
@@ -69,11 +133,13 @@ static double dot(const double *a, const double *b, int n)
 static void cg(void)
 {
     static double *x, *r, *p, *q, rho;
+    static int unknowns;
     int n = bytes / 8, left = rank > 0 ? rank - 1 : MPI_PROC_NULL;
     int right = rank + 1 < size ? rank + 1 : MPI_PROC_NULL;
     double alpha, beta, next;
 
-    if (x == NULL) {
+    if (unknowns != n) {
+        unknowns = n;
         x = calloc((size_t)n, 8);
         r = malloc((size_t)n * 8);
         q = malloc((size_t)n * 8);
@@ -82,9 +148,9 @@ static void cg(void)
             r[i] = p[i + 1] = 1;
         rho = dot(r, r, n);
     }
-    MPI_Sendrecv(&p[1], 1, MPI_DOUBLE, left, 1, &p[n + 1], 1, MPI_DOUBLE, right, 1, MPI_COMM_WORLD,
+    MPI_Sendrecv(&p[1], 1, MPI_DOUBLE, left, 1, &p[n + 1], 1, MPI_DOUBLE, right, 1, comm,
                  MPI_STATUS_IGNORE);
-    MPI_Sendrecv(&p[n], 1, MPI_DOUBLE, right, 2, &p[0], 1, MPI_DOUBLE, left, 2, MPI_COMM_WORLD,
+    MPI_Sendrecv(&p[n], 1, MPI_DOUBLE, right, 2, &p[0], 1, MPI_DOUBLE, left, 2, comm,
                  MPI_STATUS_IGNORE);
     for (int i = 0; i < n; i++)
         q[i] = 2.01 * p[i + 1] - p[i] - p[i + 2];
@@ -100,60 +166,125 @@ static void cg(void)
         p[i + 1] = r[i] + beta * p[i + 1];
 }
 
-static void round_of(const char *what)
+/* C (b x b) += A (b x n) * B^T (b x n). */
+static void multiply(int b, int n, const double *left, const double *right, double *c)
 {
-    if (strcmp(what, "pingpong") == 0)
-        pingpong();
-    else if (strcmp(what, "bcast") == 0)
-        MPI_Bcast(in, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
-    else if (strcmp(what, "scatter") == 0)
-        MPI_Scatter(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
-    else if (strcmp(what, "gather") == 0)
-        MPI_Gather(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, 0, MPI_COMM_WORLD);
-    else if (strcmp(what, "allreduce") == 0)
-        MPI_Allreduce(in, out, bytes / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    else if (strcmp(what, "alltoall") == 0)
-        MPI_Alltoall(in, bytes, MPI_BYTE, out, bytes, MPI_BYTE, MPI_COMM_WORLD);
-    else if (strcmp(what, "halo") == 0)
-        halo();
-    else if (strcmp(what, "cg") == 0)
-        cg();
-    else {
+    for (int i = 0; i < b; i++)
+        for (int j = 0; j < b; j++) {
+            double sum = 0;
+
+            for (int k = 0; k < n; k++)
+                sum += left[(size_t)i * n + k] * right[(size_t)j * n + k];
+            c[(size_t)i * b + j] += sum;
+        }
+}
+
+static void fox(void)
+{
+    static double *a, *b, *c;
+    static int order;
+    int n = bytes, block = n / size, up = (rank + size - 1) % size, down = (rank + 1) % size;
+
+    if (order != n) {
+        order = n;
+        a = calloc((size_t)block * n, 8);
+        b = calloc((size_t)block * n, 8);
+        c = calloc((size_t)block * n, 8);
+    }
+    for (int step = 0; step < size; step++) {
+        multiply(block, n, a, b, c + (size_t)((rank + step) % size) * block * block);
+        MPI_Sendrecv_replace(a, block * n, MPI_DOUBLE, up, 3, down, 3, comm, MPI_STATUS_IGNORE);
+    }
+}
+
+static const struct {
+    const char *name;
+    void (*round)(void);
+    int is_matrix; /* BYTES is the order of a matrix, not the size of a message */
+} patterns[] = {{"pingpong", pingpong, 0},
+                {"across", across, 0},
+                {"bcast", bcast, 0},
+                {"bcast-linear", bcast_linear, 0},
+                {"scatter", scatter, 0},
+                {"gather", gather, 0},
+                {"allreduce", allreduce, 0},
+                {"reduce-bcast", reduce_bcast, 0},
+                {"alltoall", alltoall, 0},
+                {"alltoall-pairs", alltoall_pairs, 0},
+                {"halo", halo, 0},
+                {"cg", cg, 0},
+                {"fox", fox, 1}};
+
+/* The ranks as they are, or dealt out. */
+static void set_comm(int is_dealt)
+{
+    static MPI_Comm dealt = MPI_COMM_NULL;
+
+    comm = MPI_COMM_WORLD;
+    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_size(comm, &size);
+    if (!is_dealt)
+        return;
+    if (dealt == MPI_COMM_NULL)
+        MPI_Comm_split(comm, 0, rank < (size + 1) / 2 ? 2 * rank : 2 * (rank - (size + 1) / 2) + 1,
+                       &dealt);
+    comm = dealt;
+    MPI_Comm_rank(comm, &rank);
+}
+
+static double time_rounds(void (*round)(void), int rounds)
+{
+    double begin, mine, all;
+
+    round();
+    MPI_Barrier(comm);
+    begin = MPI_Wtime();
+    for (int i = 0; i < rounds; i++)
+        round();
+    MPI_Barrier(comm);
+    mine = (MPI_Wtime() - begin) / rounds;
+    if (round == pingpong || round == across)
+        mine /= 2;
+    MPI_Reduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    return all;
+}
+
+static void run(const char *what, int length, int rounds)
+{
+    size_t name = strcspn(what, "~"), blocks, k = 0, count = sizeof(patterns) / sizeof(*patterns);
+    double seconds;
+
+    while (k < count && (strncmp(what, patterns[k].name, name) != 0 || patterns[k].name[name]))
+        k++;
+    if (k == count) {
         fprintf(stderr, "predicted: there is no '%s'\n", what);
         MPI_Abort(MPI_COMM_WORLD, 2);
+        return;
     }
+    set_comm(what[name] == '~');
+    bytes = length;
+    blocks = patterns[k].is_matrix ? 1 : size > 4 ? (size_t)size : 4;
+    in = calloc((size_t)bytes + 8, blocks);
+    out = calloc((size_t)bytes + 8, blocks);
+    seconds = time_rounds(patterns[k].round, rounds);
+    if (rank == 0 || comm != MPI_COMM_WORLD) {
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        if (rank == 0)
+            printf("%s %d seconds %.9g\n", what, length, seconds);
+    }
+    free(in);
+    free(out);
 }
 
 int main(int argc, char **argv)
 {
-    double begin, mine, all;
-    int rounds;
-
     MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (argc != 4) {
-        fprintf(stderr, "usage: predicted PATTERN BYTES ROUNDS\n");
+    if (argc < 4 || argc % 3 != 1) {
+        fprintf(stderr, "usage: predicted PATTERN BYTES ROUNDS ...\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    bytes = atoi(argv[2]);
-    rounds = atoi(argv[3]);
-    in = calloc((size_t)bytes + 8, size > 4 ? (size_t)size : 4);
-    out = calloc((size_t)bytes + 8, size > 4 ? (size_t)size : 4);
-    round_of(argv[1]);
-    MPI_Barrier(MPI_COMM_WORLD);
-    begin = MPI_Wtime();
-    for (int i = 0; i < rounds; i++)
-        round_of(argv[1]);
-    MPI_Barrier(MPI_COMM_WORLD);
-    mine = (MPI_Wtime() - begin) / rounds;
-    if (strcmp(argv[1], "pingpong") == 0)
-        mine /= 2;
-    MPI_Reduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (rank == 0)
-        printf("seconds %.9g\n", all);
-    free(in);
-    free(out);
+    for (int i = 1; i + 2 < argc; i += 3)
+        run(argv[i], atoi(argv[i + 1]), atoi(argv[i + 2]));
     MPI_Finalize();
     return 0;
 }

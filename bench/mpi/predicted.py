@@ -39,6 +39,42 @@ def seconds_of(output):
     return float(output.split("seconds")[1].split()[0])
 
 
+def seconds_by_row(output):
+    """{(what, size): seconds} of what predicted.c printed."""
+    words = [line.split() for line in output.splitlines()]
+    return {(w[0], int(w[1])): float(w[3]) for w in words if len(w) == 4 and w[2] == "seconds"}
+
+
+def error_of(predicted, times):
+    """The error, how much two measurements differ, and the median."""
+    middle = statistics.median(times)
+    even, odd = statistics.median(times[0::2]), statistics.median(times[1::2] or times)
+    return abs(predicted - middle) / middle, abs(even - odd) / middle, middle
+
+
+def base_of(what):
+    """The pattern that this one is another way to do."""
+    return {"bcast-linear": "bcast", "reduce-bcast": "allreduce", "alltoall-pairs": "alltoall"}.get(what, what.rstrip("~"))
+
+
+def count_ranked(rows, measured, predicted):
+    """In words: alternatives that differ by more than 15 %, and how many of them are ranked right."""
+    right, wrong = 0, []
+    for row in rows:
+        other = (base_of(row[0]),) + tuple(row[1:])
+        if other == tuple(row) or any(not x.get(k) for x in (measured, predicted) for k in (row, other)):
+            continue
+        a, b = statistics.median(measured[row]), statistics.median(measured[other])
+        if max(a, b) < 1.15 * min(a, b):
+            continue
+        if (a < b) == (predicted[row] < predicted[other]):
+            right += 1
+        else:
+            wrong.append(" ".join(str(w) for w in row))
+    return "# %d of %d pairs of alternatives that differ by more than 15 %% ranked right%s" % (
+        right, right + len(wrong), "; wrong: " + ", ".join(wrong) if wrong else "")
+
+
 def calibrate(prefix, library, costs, seconds):
     command = [os.path.join(prefix, "bin", "xylem"), "calibrate", "--messages", "-o", costs, "--seconds", str(seconds)]
     if library.name != "xylem":
@@ -95,10 +131,7 @@ def hockney(measured):
 
 
 def row(what, size, ranks, times, predicted, smpi):
-    middle = statistics.median(times)
-    even, odd = statistics.median(times[0::2]), statistics.median(times[1::2] or times)
-    spread = abs(even - odd) / middle
-    error = abs(predicted - middle) / middle
+    error, spread, middle = error_of(predicted, times)
     others = "%10s %6.0f %%" % (text(smpi), 100 * abs(smpi - middle) / middle) if smpi else ""
     print("%-10s %6d %5d  %10s %10s %6.1f %% %6.1f %% %s" % (what, size, ranks, text(middle), text(predicted),
                                                              100 * error, 100 * spread, others), flush=True)
