@@ -16,7 +16,7 @@
 #define XY_MEASURE_PLATFORM_H
 
 #include "cost/cost.h"
-#include "machine/eco.h"
+#include "machine/machine.h"
 
 /* `pairs` streams at once carried `times` as much as the first of them alone; 0 pairs: not
  * measured.
