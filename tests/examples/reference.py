@@ -48,6 +48,16 @@ def heat2d(_ranks, n, steps):
     return [f"plate of {n} x {n} points after {steps} steps: checksum {checksum}"]
 
 
+def histogram(ranks):
+    bins = [0] * (16 * ranks)
+    for rank in range(ranks):
+        state = rank + 1
+        for _ in range(2000):
+            state = (state * 1664525 + 1013904223) % 2**32
+            bins[(state >> 8) % len(bins)] += 1
+    return [f"{sum(bins)} numbers in {len(bins)} bins; the fullest has {max(bins)}"]
+
+
 def master_worker(_ranks):
     limit = 60000
     sieve = bytearray([1]) * limit
@@ -83,7 +93,7 @@ def globals_(ranks):
 
 
 EXAMPLES = {"hello": hello, "ring": ring, "pi": pi, "matrix_product": matrix_product, "fox": matrix_product,
-            "heat2d": heat2d, "master_worker": master_worker, "overlap": overlap,
+            "heat2d": heat2d, "histogram": histogram, "master_worker": master_worker, "overlap": overlap,
             "globals": globals_}
 
 
