@@ -105,6 +105,18 @@ static void freed(void)
     MPI_Win_fence(0, win);
 }
 
+/* No epoch, and then a place that is not in the window. */
+static void put_outside(void)
+{
+    MPI_Put(&rank, 1, MPI_INT, 2, 0, 1, MPI_INT, win);
+}
+
+static void put_too_far(void)
+{
+    MPI_Win_fence(0, win);
+    MPI_Put(&rank, 1, MPI_INT, 2, 16, 1, MPI_INT, win);
+}
+
 static void none(void) {}
 
 int main(int argc, char **argv)
@@ -126,6 +138,8 @@ int main(int argc, char **argv)
                     {"fence_in_lock", fence_in_lock},
                     {"free_in_lock_all", free_in_lock_all},
                     {"complete_without_start", complete_without_start},
+                    {"put_outside", put_outside},
+                    {"put_too_far", put_too_far},
                     {"freed", freed}};
     int *base;
 

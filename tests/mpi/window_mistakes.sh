@@ -31,5 +31,8 @@ expect 4 50 free_in_lock_all \
     'MPI_Win_free: an access epoch of MPI_Win_lock_all is open .*MPI_ERR_RMA_SYNC'
 expect 4 50 complete_without_start \
     'MPI_Win_complete: no access epoch of MPI_Win_start is open; .*MPI_ERR_RMA_SYNC'
+expect 4 50 put_outside 'MPI_Put: no epoch is open; MPI_Win_fence.*MPI_ERR_RMA_SYNC'
+expect 4 48 put_too_far \
+    'MPI_Put: 1 x MPI_INT at displacement 16 .* not inside the 64 bytes of rank 2 .*MPI_ERR_RMA_RANGE'
 expect 4 56 freed 'MPI_Win_fence: the window is MPI_WIN_NULL.*freed .*MPI_ERR_WIN'
 exit $((failures > 0))
