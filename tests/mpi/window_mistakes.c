@@ -44,6 +44,21 @@ static void lock_circle(void)
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, (rank + 1) % 4, 0, win);
 }
 
+/* The same in a window that numbers its ranks the other way round. */
+static void lock_reversed(void)
+{
+    MPI_Comm reversed;
+    MPI_Win other;
+    int *base;
+
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -rank, &reversed);
+    MPI_Win_allocate(64, 1, MPI_INFO_NULL, reversed, &base, &other);
+    MPI_Win_set_name(other, "stack");
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 3 - rank, 0, other);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, (4 - rank) % 4, 0, other);
+}
+
 static void start_without_post(void)
 {
     MPI_Win_start(all, 0, win);
@@ -129,6 +144,7 @@ int main(int argc, char **argv)
                     {"lock_shared_held", lock_shared_held},
                     {"lock_all_held", lock_all_held},
                     {"lock_circle", lock_circle},
+                    {"lock_reversed", lock_reversed},
                     {"start_without_post", start_without_post},
                     {"wait_without_complete", wait_without_complete},
                     {"fence_without_0", fence_without_0},

@@ -15,6 +15,8 @@ expect 4 1 lock_all_held "$deadlock" \
 expect 4 1 lock_circle "$deadlock" \
     'rank 0: in MPI_Win_lock .*, for rank 1, which rank 1 has locked exclusively' \
     'rank 3: in MPI_Win_lock .*, for rank 0, which rank 0 has locked exclusively'
+expect 4 1 lock_reversed "$deadlock" \
+    'rank 3: in MPI_Win_lock on stack, .*, for rank 2 \(1 in stack\), which rank 2 \(1 in stack\) has locked'
 expect 4 1 start_without_post "$deadlock" \
     'ranks 0-3: in MPI_Win_start on table, at .*, for MPI_Win_post of rank 0'
 expect 4 1 wait_without_complete "$deadlock" \

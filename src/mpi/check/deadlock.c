@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "mpi/check/copy_memory.h"
+#include "mpi/check/deadlock.h"
 #include "mpi/check/windows.h"
 #include "mpi/object/object.h"
 #include "mpi/p2p/p2p.h"
@@ -43,8 +44,7 @@ static void make_printable(char *text)
             *text = '?';
 }
 
-/* The number in the world of rank `peer` of a communicator that may be gone. */
-static int world_rank(const mpi_comm_t *comm, int peer)
+int check_world_rank(const mpi_comm_t *comm, int peer)
 {
     mpi_group_t group;
     mpi_comm_t copy;
@@ -74,7 +74,7 @@ static void copy_call(const mpi_call_t *call, place_t *place)
     else if (place->comm[0] == '\0')
         strcpy(place->comm, "an unnamed communicator");
     make_printable(place->comm);
-    place->world = world_rank(call->comm, call->peer);
+    place->world = check_world_rank(call->comm, call->peer);
 }
 
 static void describe_peer(const place_t *call, char *text, size_t size)

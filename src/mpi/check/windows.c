@@ -9,7 +9,26 @@
 #include <string.h>
 
 #include "mpi/check/copy_memory.h"
+#include "mpi/check/deadlock.h"
 #include "mpi/rma/rma.h"
+
+typedef struct {
+    char text[MPI_MAX_OBJECT_NAME + 64];
+} name_t;
+
+/* "rank 3", or "rank 3 (1 in table)" where the window numbers its ranks in another way. */
+static name_t name_of(const mpi_call_t *call, int rank)
+{
+    int world = call->comm != NULL ? check_world_rank(call->comm, rank) : -1;
+    char window[MPI_MAX_OBJECT_NAME];
+    name_t name;
+
+    if (world < 0 || !check_copy_string(window, call->comm->name, sizeof(window)))
+        snprintf(name.text, sizeof(name.text), "rank %d", rank);
+    else
+        snprintf(name.text, sizeof(name.text), "rank %d (%d in %s)", world, rank, window);
+    return name;
+}
 
 /* What all members share of the window that the call is about. */
 static bool copy_shared(const mpi_call_t *call, rma_shared_t *shared)
@@ -28,23 +47,29 @@ static bool copy_target(const rma_shared_t *shared, int target, rma_target_t *t)
            check_copy_memory(t, &shared->targets[target], sizeof(*t));
 }
 
+static void describe_owner(const mpi_call_t *call, int target, int owner, char *text, size_t size)
+{
+    snprintf(text, size, ", for %s, which %s has locked exclusively", name_of(call, target).text,
+             name_of(call, owner).text);
+}
+
 static void describe_lock(const mpi_call_t *call, char *text, size_t size)
 {
     rma_shared_t shared;
     rma_target_t t;
+    name_t target = name_of(call, call->peer);
 
-    snprintf(text, size, ", for rank %d", call->peer);
-    size -= strlen(text);
-    text += strlen(text);
+    snprintf(text, size, ", for %s", target.text);
     if (!copy_shared(call, &shared) || !copy_target(&shared, call->peer, &t))
         return;
     if (t.owner >= 0)
-        snprintf(text, size, ", which rank %d has locked exclusively", t.owner);
+        describe_owner(call, call->peer, t.owner, text, size);
     else if (t.sharers > 0)
-        snprintf(text, size, ", which has %d shared lock%s", t.sharers, t.sharers > 1 ? "s" : "");
+        snprintf(text, size, ", for %s, which has %d shared lock%s", target.text, t.sharers,
+                 t.sharers > 1 ? "s" : "");
     else if (shared.all > 0)
-        snprintf(text, size, ", which %d rank%s locked by MPI_Win_lock_all", shared.all,
-                 shared.all > 1 ? "s have" : " has");
+        snprintf(text, size, ", for %s, which %d rank%s locked by MPI_Win_lock_all", target.text,
+                 shared.all, shared.all > 1 ? "s have" : " has");
 }
 
 static void describe_lock_all(const mpi_call_t *call, char *text, size_t size)
@@ -56,7 +81,7 @@ static void describe_lock_all(const mpi_call_t *call, char *text, size_t size)
         return;
     for (int r = 0; copy_target(&shared, r, &t); r++)
         if (t.owner >= 0) {
-            snprintf(text, size, ", for rank %d, which rank %d has locked exclusively", r, t.owner);
+            describe_owner(call, r, t.owner, text, size);
             return;
         }
 }
@@ -69,7 +94,7 @@ void check_describe_window(const char *name, const mpi_call_t *call, char *text,
     else if (strcmp(name, "MPI_Win_lock_all") == 0)
         describe_lock_all(call, text, size);
     else if (strcmp(name, "MPI_Win_start") == 0)
-        snprintf(text, size, ", for MPI_Win_post of rank %d", call->peer);
+        snprintf(text, size, ", for MPI_Win_post of %s", name_of(call, call->peer).text);
     else if (strcmp(name, "MPI_Win_wait") == 0)
-        snprintf(text, size, ", for MPI_Win_complete of rank %d", call->peer);
+        snprintf(text, size, ", for MPI_Win_complete of %s", name_of(call, call->peer).text);
 }

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Between the files of reports. */
+#ifndef XY_MPI_CHECK_DEADLOCK_H
+#define XY_MPI_CHECK_DEADLOCK_H
+
+#include "mpi/runtime/runtime.h"
+
+/* The number in MPI_COMM_WORLD of rank `peer` of a communicator that may be gone; -1: the same, or
+ * not known. */
+int check_world_rank(const mpi_comm_t *comm, int peer);
+
+#endif
