@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Check that each header compiles alone, twice in a row, with every compiler that is here.
+"""Check that each header compiles alone, twice in a row; public ones with every compiler that is here.
 
     tests/check_headers.py [-D NAME=VALUE | -I DIR]... [--public DIR] [ROOT]
 
-Headers of include/, or of the DIR that has all that are installed, are also compiled as C++ and as plain C99-style user code would include them:
-without the project's own include paths and definitions.
+Headers of include/, or of the DIR that has all that are installed, are also compiled as C++ and as plain
+C99-style user code would include them: without the project's own include paths and definitions.
 """
 import argparse
 import concurrent.futures
@@ -30,8 +30,8 @@ def jobs_for(root, public, extra):
     for header in sorted((root / "src").rglob("*.h")):
         name = header.relative_to(root / "src")
         text = f'#include "{name}"\n#include "{name}"\n'
-        for compiler in compilers:
-            yield header, [compiler, "-std=c11", "-x", "c"] + WARNINGS + inside, text
+        # What a header lacks, it lacks with any compiler.
+        yield header, compilers[:1] + ["-std=c11", "-x", "c"] + WARNINGS + inside, text
     for header in sorted(public.rglob("*.h")) if public.is_dir() else ():
         name = header.relative_to(public)
         text = f"#include <{name}>\n#include <{name}>\n"

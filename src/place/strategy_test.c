@@ -156,7 +156,7 @@ static void check_cost(const xy_place_t *p, const xy_matrix_t *m, const xy_targe
 static void test_every_strategy_gives_a_balanced_placement(void **state)
 {
     (void)state;
-    for (uint64_t seed = 1; seed <= (XYLEM_SANITIZED ? 20 : 120); seed++) {
+    for (uint64_t seed = 1; seed <= (XYLEM_SANITIZED ? 8 : 120); seed++) {
         uint64_t random = seed;
         xy_target_t *t = random_target(seed);
         uint32_t n = 1 + (uint32_t)(testing_random(&random) % (t->leaves + t->leaves / 2 + 3));
@@ -214,7 +214,7 @@ static void test_small_ones_are_near_the_best_there_is(void **state)
     int count = 0;
 
     (void)state;
-    for (uint64_t seed = 1; seed <= 25; seed++) {
+    for (uint64_t seed = 1; seed <= (XYLEM_SANITIZED ? 5 : 25); seed++) {
         xy_machine_t *machine = NULL;
         xy_target_t *t;
         uint64_t random = seed;
@@ -485,8 +485,10 @@ static void test_memory_runs_out(void **state)
         xy_place_options_t o = {.strategy = xy_strategies[s]->name, .restarts = 1};
 
         /* The first asks all the others, each of which has its turn: some of its many. */
-        for (long k = 1; xy_strategy_is_available(xy_strategies[s]);
-             k += s == 0 && k > 20 ? 37 : 1) {
+        for (long k = 1; xy_strategy_is_available(xy_strategies[s]); k += k <= 20           ? 1
+                                                                          : s == 0          ? 37
+                                                                          : XYLEM_SANITIZED ? 5
+                                                                                            : 1) {
             xy_place_t *p = NULL;
             xy_status_t st;
 

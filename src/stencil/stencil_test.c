@@ -40,7 +40,7 @@ static double ratio_of(const xy_stencil_run_t *run)
 
 /* Builds with sanitizers, many times slower, look at a few of the cases. */
 #if XYLEM_SANITIZED
-enum { BLOCKS_MAX = 166, BLOCKS_STEP = 200, DIMS_MAX = 2, SEARCH_MAX = 5, ITERATIONS = 2 };
+enum { BLOCKS_MAX = 66, BLOCKS_STEP = 200, DIMS_MAX = 2, SEARCH_MAX = 5, ITERATIONS = 2 };
 #else
 enum { BLOCKS_MAX = 666, BLOCKS_STEP = 200, DIMS_MAX = 3, SEARCH_MAX = 7, ITERATIONS = 6 };
 #endif

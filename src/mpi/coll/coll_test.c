@@ -482,7 +482,7 @@ static void split(int rank, int size)
 #if defined(__SANITIZE_THREAD__)
 enum { RANKS_STEP = 11, THOUSANDS = 256 };
 #elif XYLEM_SANITIZED
-enum { RANKS_STEP = 5, THOUSANDS = 1024 };
+enum { RANKS_STEP = 8, THOUSANDS = 512 };
 #else
 enum { RANKS_STEP = 1, THOUSANDS = 4096 };
 #endif
