@@ -76,22 +76,12 @@ typedef struct {
     const int *dims, *periods;
 } grid_t;
 
-/* Each point talks equally much with its neighbours along every dimension. */
 static xy_status_t grid_pattern(void *const *args, int size, xy_vec_t *entries)
 {
     const grid_t *grid = args[0];
 
     (void)size;
-    for (int r = 0; r < grid->points; r++)
-        for (int d = grid->ndims - 1, stride = 1; d >= 0; stride *= grid->dims[d--]) {
-            int dim = grid->dims[d], at = r / stride % dim;
-            int to = at + 1 < dim ? r + stride : grid->periods[d] ? r - at * stride : r;
-            xy_matrix_entry_t e = {(uint32_t)r, (uint32_t)to, 1, 1};
-
-            if (to != r && xy_vec_append(entries, &e) != XY_OK)
-                return XY_ENOMEM;
-        }
-    return XY_OK;
+    return xy_place_grid_pattern(grid->ndims, grid->dims, grid->periods, grid->points, entries);
 }
 
 static int cart_create(MPI_Comm handle, int ndims, const int *dims, const int *periods,

@@ -53,18 +53,8 @@ static xy_status_t make_virtual(uint32_t *leaf_of, xy_target_t **target_p)
 {
     const int32_t *core_of;
     const xy_machine_t *m = mpi_virtual_machine(&core_of);
-    xy_machine_t *cores;
-    xy_status_t st = xy_cores_machine(m, &cores);
 
-    if (st != XY_OK)
-        return st;
-    st = xy_target_create(cores, NULL, target_p);
-    xy_machine_destroy(cores);
-    for (int r = 0; st == XY_OK && r < mpi_job->size; r++)
-        for (uint32_t leaf = 0; leaf < (*target_p)->leaves; leaf++)
-            if ((*target_p)->logical[leaf] == (uint32_t)core_of[r])
-                leaf_of[r] = leaf;
-    return st;
+    return xy_place_core_leaves(m, core_of, mpi_job->size, leaf_of, target_p);
 }
 
 xy_status_t mpi_reorder_imagine(const xy_machine_t *m)
@@ -130,114 +120,6 @@ static uint32_t leaf_of(const mpi_group_t *group, int rank)
     return machine.leaf_of[is_elsewhere() ? world : mpi_job->home[world]];
 }
 
-/* How many numbers each leaf gets: its members; when not all members are needed, no leaf keeps more
- * than it must. */
-static void count_members(const mpi_group_t *group, int points, uint32_t *capacity)
-{
-    uint32_t leaves = machine.target->leaves;
-    uint64_t room;
-
-    for (int r = 0; r < group->size; r++)
-        capacity[leaf_of(group, r)]++;
-    for (uint32_t most = 1;; most++) {
-        room = 0;
-        for (uint32_t i = 0; i < leaves; i++)
-            room += capacity[i] < most ? capacity[i] : most;
-        if (room < (uint64_t)points)
-            continue;
-        for (uint32_t i = 0; i < leaves; i++)
-            capacity[i] = capacity[i] < most ? capacity[i] : most;
-        return;
-    }
-}
-
-/* Members of the leaves in order; those who may keep their number do. */
-static xy_status_t assign(const mpi_group_t *group, int points, const uint32_t *wanted, int *member)
-{
-    uint32_t leaves = machine.target->leaves;
-    int *first = xy_malloc((size_t)leaves * sizeof(int)),
-        *next = xy_malloc((size_t)group->size * sizeof(int)); /* free members of each leaf */
-
-    if (first == NULL || next == NULL) {
-        xy_free(first);
-        xy_free(next);
-        return XY_ENOMEM;
-    }
-    for (uint32_t i = 0; i < leaves; i++)
-        first[i] = -1;
-    for (int r = group->size - 1; r >= 0; r--) {
-        uint32_t leaf = leaf_of(group, r);
-
-        if (r < points && wanted[r] == leaf) {
-            member[r] = r;
-            continue;
-        }
-        next[r] = first[leaf];
-        first[leaf] = r;
-    }
-    for (int i = 0; i < points; i++)
-        if (leaf_of(group, i) != wanted[i]) {
-            member[i] = first[wanted[i]];
-            first[wanted[i]] = next[member[i]];
-        }
-    xy_free(first);
-    xy_free(next);
-    return XY_OK;
-}
-
-/* Is the placement better than the order there is? */
-static bool is_better(const mpi_group_t *group, const xy_matrix_t *m, const xy_place_t *p)
-{
-    uint32_t *now = xy_malloc(((size_t)m->n + 1) * sizeof(*now));
-    xy_place_cost_t cost = {0};
-    bool better;
-
-    for (uint32_t i = 0; now != NULL && i < m->n; i++)
-        now[i] = leaf_of(group, (int)i);
-    better = now != NULL &&
-             xy_place_evaluate(m, XY_METRIC_SIZE, machine.target, now, &cost) == XY_OK &&
-             p->cost.weighted < cost.weighted * (1 - 1e-9);
-    xy_free(now);
-    return better;
-}
-
-typedef struct {
-    const mpi_group_t *group;
-    int points;
-    xy_vec_t *entries;
-    int *member;
-    bool is_done;
-} task_t;
-
-static void place(task_t *task, const xy_matrix_t *m, uint32_t *capacity)
-{
-    /* No other library comes into the program, and the program does not wait for all strategies. */
-    xy_place_options_t options = {.strategy = "multisection", .seed = 1, .capacity = capacity};
-    xy_place_t *p;
-
-    count_members(task->group, task->points, capacity);
-    if (xy_place_compute(m, machine.target, &options, &p) != XY_OK)
-        return;
-    task->is_done = is_better(task->group, m, p) &&
-                    assign(task->group, task->points, p->leaf_of, task->member) == XY_OK;
-    xy_place_destroy(p);
-}
-
-static void work(task_t *task)
-{
-    uint32_t *capacity;
-    xy_matrix_t *m;
-
-    if (get_machine() != XY_OK || xy_matrix_build((uint32_t)task->points, task->entries->data,
-                                                  task->entries->count, false, &m) != XY_OK)
-        return;
-    capacity = xy_calloc(machine.target->leaves, sizeof(*capacity));
-    if (capacity != NULL)
-        place(task, m, capacity);
-    xy_free(capacity);
-    xy_matrix_destroy(m);
-}
-
 /* All members at one core have no choice; few others have none either. */
 static bool is_one_core(const mpi_group_t *group)
 {
@@ -249,16 +131,27 @@ static bool is_one_core(const mpi_group_t *group)
     return true;
 }
 
-/* On the stack of the rank, of which it takes some kilobytes however many ranks there are. Whatever
- * fails, the old order is right, too. */
+static void reorder(const mpi_group_t *group, int points, xy_vec_t *entries, int *member)
+{
+    uint32_t *leaves = xy_malloc((size_t)group->size * sizeof(*leaves));
+
+    for (int r = 0; leaves != NULL && r < group->size; r++)
+        leaves[r] = leaf_of(group, r);
+    if (leaves != NULL)
+        xy_place_reorder(machine.target, leaves, group->size, points, entries, member);
+    for (int i = 0; leaves == NULL && i < points; i++)
+        member[i] = i;
+    xy_free(leaves);
+}
+
+/* Whatever fails, the old order is right, too. */
 void mpi_reorder(const mpi_group_t *group, int points, xy_vec_t *entries, int *member)
 {
-    task_t task = {.group = group, .points = points, .entries = entries, .member = member};
-
-    if (points > 1 && entries->count > 0 && !is_one_core(group))
-        work(&task);
-    for (int i = 0; !task.is_done && i < points; i++)
-        member[i] = i;
+    if (points > 1 && entries->count > 0 && !is_one_core(group) && get_machine() == XY_OK)
+        reorder(group, points, entries, member);
+    else
+        for (int i = 0; i < points; i++)
+            member[i] = i;
 }
 
 /* ---- All members together ---- */
