@@ -8,7 +8,7 @@
 
 typedef struct {
     const char *machine, *hosts, *place, *progress, *comm_cores, *library, *algorithm, *costs;
-    const char *html, *trace, *matrix, *csv, *svg, *what_if;
+    const char *html, *trace, *matrix, *csv, *svg, *what_if, *from_trace;
     xy_vec_t arg, assume, cost, sweep, includes, defines, kernels;
     double cost_all;
     uint64_t eager;
@@ -31,6 +31,7 @@ typedef struct {
     int32_t comm_count;
     xy_obj_t *leaf_of; /* [cores.count] */
     double speed;
+    xy_learned_t *learned; /* values of a recorded run; or NULL */
 } predict_t;
 
 /* A prediction of it for some processes: all that one may change from one to the next. */
@@ -49,6 +50,8 @@ typedef struct {
 xy_status_t predict_read(predict_t *p, int count, char **paths);
 xy_status_t predict_load(predict_t *p);
 void predict_cleanup(predict_t *p);
+/* Values from --from-trace; once, when all is loaded. */
+xy_status_t predict_learn(predict_t *p);
 xy_status_t predict_run(const predict_t *p, const predict_case_t *c,
                         xy_prediction_t **prediction_p);
 

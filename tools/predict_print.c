@@ -26,6 +26,25 @@ static void print_head(const predict_t *p, const xy_prediction_t *r, FILE *file)
             r->kernel_calls == 1 ? "" : "s");
 }
 
+static void print_learned(const predict_t *p, FILE *file)
+{
+    xy_vec_t names = XY_VEC_INIT(xy_learned_name_t);
+
+    if (p->learned != NULL)
+        xy_learned_names(p->learned, &names);
+    for (size_t i = 0; i < names.count; i++) {
+        const xy_learned_name_t *n = &XY_VEC_AT(&names, xy_learned_name_t, i);
+
+        fprintf(file, "%s (line %ld) from %s: %zu value%s", n->name, n->line, p->v->from_trace,
+                n->values, n->values == 1 ? "" : "s");
+        if (n->least == n->most)
+            fprintf(file, ", %g\n", n->least);
+        else
+            fprintf(file, ", %g to %g\n", n->least, n->most);
+    }
+    xy_vec_cleanup(&names);
+}
+
 static void print_kernels(const xy_prediction_t *r, FILE *file)
 {
     char time[32];
@@ -90,6 +109,7 @@ static void print_share(const xy_prediction_t *r, const char *name, size_t offse
 void predict_print_text(const predict_t *p, const xy_prediction_t *r, FILE *file)
 {
     print_head(p, r, file);
+    print_learned(p, file);
     print_kernels(r, file);
     print_path(p, r, file);
     fputs("\nper process:\n", file);

@@ -126,6 +126,14 @@ typedef struct {
     xy_trace_t *trace;
 } parts_t;
 
+static void parts_cleanup(const predict_t *p, parts_t *parts)
+{
+    predict_given_free(parts->loop_costs, p->v->cost.count);
+    xy_free(parts->cluster_of);
+    xy_free(parts->node_of);
+    xy_free(parts->argv);
+}
+
 static xy_status_t fill_places(const predict_t *p, xy_predict_config_t *c, parts_t *parts)
 {
     int32_t procs = c->job.procs;
@@ -190,6 +198,56 @@ static xy_status_t fill_job(const predict_t *p, const predict_case_t *k, xy_pred
     return st;
 }
 
+/* For the processes of the recorded run, wherever they find room. */
+static xy_status_t learn(predict_t *p, const xy_recorded_t *recorded, const int32_t *core_of,
+                         const xy_predict_given_t *assumed)
+{
+    predict_case_t k = {.procs = xy_recorded_procs(recorded),
+                        .argv = p->v->arg.data,
+                        .argc = (int)p->v->arg.count,
+                        .core_of = core_of};
+    xy_predict_config_t c = {.costs = p->costs,
+                             .assumed = assumed,
+                             .assumed_count = p->v->assume.count,
+                             .cost_all = p->v->cost_all,
+                             .limit = p->v->limit,
+                             .allow_missing = true};
+    parts_t parts = {0};
+    xy_status_t st = fill_job(p, &k, &c, &parts);
+
+    if (st == XY_OK)
+        st = fill_places(p, &c, &parts);
+    if (st == XY_OK)
+        st = fill_arguments(p, &k, &c, &parts);
+    if (st == XY_OK)
+        st = xy_predict_learn(p->program, &c, recorded, &p->learned);
+    parts_cleanup(p, &parts);
+    return st;
+}
+
+xy_status_t predict_learn(predict_t *p)
+{
+    xy_recorded_t *recorded;
+    xy_predict_given_t *assumed = NULL;
+    int32_t *core_of, procs;
+    xy_status_t st = xy_recorded_read(p->v->from_trace, &recorded);
+
+    if (st != XY_OK)
+        return st;
+    procs = xy_recorded_procs(recorded);
+    core_of = xy_calloc((size_t)procs, sizeof(*core_of));
+    st = core_of != NULL ? predict_given(&p->v->assume, "--assume", &assumed)
+                         : xy_fail_memory("following a recorded run");
+    for (int32_t r = 0; st == XY_OK && r < procs; r++)
+        core_of[r] = p->ranks.cpu[r % p->ranks.count];
+    if (st == XY_OK)
+        st = learn(p, recorded, core_of, assumed);
+    predict_given_free(assumed, p->v->assume.count);
+    xy_free(core_of);
+    xy_recorded_destroy(recorded);
+    return st;
+}
+
 xy_status_t predict_run(const predict_t *p, const predict_case_t *k, xy_prediction_t **prediction_p)
 {
     xy_predict_config_t c = {.costs = p->costs,
@@ -199,7 +257,8 @@ xy_status_t predict_run(const predict_t *p, const predict_case_t *k, xy_predicti
                              .loop_cost_count = p->v->cost.count,
                              .cost_all = p->v->cost_all,
                              .limit = p->v->limit,
-                             .allow_missing = p->v->free_kernels};
+                             .allow_missing = p->v->free_kernels,
+                             .learned = p->learned};
     parts_t parts = {0};
     xy_status_t st, closed;
 
@@ -216,9 +275,6 @@ xy_status_t predict_run(const predict_t *p, const predict_case_t *k, xy_predicti
         closed = xy_trace_close(parts.trace);
         st = st == XY_OK ? closed : st;
     }
-    predict_given_free(parts.loop_costs, p->v->cost.count);
-    xy_free(parts.cluster_of);
-    xy_free(parts.node_of);
-    xy_free(parts.argv);
+    parts_cleanup(p, &parts);
     return st;
 }

@@ -134,6 +134,7 @@ void predict_cleanup(predict_t *p)
     xy_cores_cleanup(&p->cores);
     xy_machine_destroy(p->machine);
     xy_costs_destroy(p->costs);
+    xy_learned_destroy(p->learned);
     xy_program_destroy(p->read);
     xy_scan_free(p->scan);
 }

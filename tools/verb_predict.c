@@ -26,6 +26,9 @@ static const xy_option_t options[] = {
     {"assume", 0, XY_OPT_LIST, "NAME=VALUE", AT(assume),
      .help = "a value that the description lists as unknown: a C expression of what is known at "
              "that line"},
+    {"from-trace", 0, XY_OPT_STRING, "FILE", AT(from_trace), .complete = "file",
+     .help = "take values that are listed as unknown from a real run of the program with the same "
+             "arguments, recorded with 'mpiexec --trace', of any number of processes"},
     {"include", 'I', XY_OPT_LIST, "DIR", AT(includes), .complete = "directory",
      .help = "of C sources: look for headers there, too"},
     {"define", 'D', XY_OPT_LIST, "NAME[=VALUE]", AT(defines),
@@ -276,6 +279,8 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
         st = predict_read(&p, argc, argv);
     if (st == XY_OK)
         st = predict_load(&p);
+    if (st == XY_OK && v->from_trace != NULL)
+        st = predict_learn(&p);
     if (st == XY_OK)
         st = v->sweep.count > 0 ? predict_sweep(&p) : run_one(&p);
     predict_cleanup(&p);

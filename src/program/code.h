@@ -53,8 +53,9 @@ typedef enum {
     OP_MPI,     /* sites[arg] */
     OP_KERNEL,
     OP_COMPUTE,
-    OP_UNKNOWN, /* unknowns[arg] was not given */
-    OP_END,     /* of the process */
+    OP_UNKNOWN,  /* unknowns[arg] was not given */
+    OP_RECORDED, /* push its value, of a recorded run, as a double */
+    OP_END,      /* of the process */
     CODE_ARITHMETIC(CODE_ENUM, ADD) CODE_ARITHMETIC(CODE_ENUM, SUBTRACT)
         CODE_ARITHMETIC(CODE_ENUM, MULTIPLY) CODE_ARITHMETIC(CODE_ENUM, DIVIDE)
             CODE_INTEGERS(CODE_ENUM, MODULO) CODE_INTEGERS(CODE_ENUM, LEFT)

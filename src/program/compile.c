@@ -284,17 +284,20 @@ static void compile_unknown(compiler_t *c, const xy_node_t *node)
         .name = needed(c, node, "name"), .reason = needed(c, node, "reason"), .place = c->place};
     const char *target = xy_node_attr(node, "target");
     const code_assume_t *assumed = find_assumed(c, unknown.name);
-    expr_t set = {.kind = EXPR_ASSIGN};
+    expr_t recorded = {.kind = EXPR_RECORDED, .integer = (int64_t)c->code->unknowns.count};
+    expr_t set = {.kind = EXPR_ASSIGN, .b = &recorded};
+    const type_t *type;
 
     unknown.is_given = assumed != NULL || target == NULL;
-    if (assumed != NULL && target != NULL) {
+    if (target != NULL)
         set.a = parse(c, target);
+    if (assumed != NULL && target != NULL)
         set.b = parse(c, assumed->text);
-        if (c->status == XY_OK)
-            discard(c, &set);
-    } else if (target != NULL) {
-        emit(c, OP_UNKNOWN, 0, 0, (int64_t)c->code->unknowns.count);
-    }
+    type = set.a != NULL && c->status == XY_OK ? compile_type_of(c, set.a) : NULL;
+    if (type != NULL && (assumed != NULL || type_is_arithmetic(type)))
+        discard(c, &set);
+    else if (type != NULL)
+        emit(c, OP_UNKNOWN, 0, 0, recorded.integer);
     if (xy_vec_append(&c->code->unknowns, &unknown) != XY_OK)
         compile_fail_memory(c);
 }

@@ -58,6 +58,8 @@ void emit_load(compiler_t *c, const type_t *type);
 /* Emit the value of `e`; its type, or NULL when it failed. Arrays and structs are their addresses.
  */
 const type_t *compile_value(compiler_t *c, const expr_t *e);
+/* The type that it would have; nothing is emitted. */
+const type_t *compile_type_of(compiler_t *c, const expr_t *e);
 /* The same, converted. */
 bool compile_value_as(compiler_t *c, const expr_t *e, const type_t *type);
 /* Emit the address of `e`; the type of what is there. `is_end`: an index may be one behind the

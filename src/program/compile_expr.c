@@ -325,7 +325,7 @@ static const type_t *logical(compiler_t *c, const expr_t *e)
 }
 
 /* The type of an expression, without code. */
-static const type_t *type_of(compiler_t *c, const expr_t *e)
+const type_t *compile_type_of(compiler_t *c, const expr_t *e)
 {
     size_t insns = c->code->insns.count, at = c->code->at.count;
     int32_t depth = c->depth;
@@ -344,8 +344,8 @@ static const type_t *choose(compiler_t *c, const expr_t *e)
 
     if (type == NULL || !emit_truth(c, type))
         return NULL;
-    b = type_of(c, e->b);
-    d = b != NULL ? type_of(c, e->c) : NULL;
+    b = compile_type_of(c, e->b);
+    d = b != NULL ? compile_type_of(c, e->c) : NULL;
     if (d == NULL)
         return NULL;
     type = type_is_arithmetic(b) && type_is_arithmetic(d) ? compile_common(b, d) : b;
@@ -399,7 +399,7 @@ static const type_t *address_of(compiler_t *c, const expr_t *e)
 
 static const type_t *size_of(compiler_t *c, const expr_t *e)
 {
-    const type_t *type = e->type != NULL ? e->type : type_of(c, e->a);
+    const type_t *type = e->type != NULL ? e->type : compile_type_of(c, e->a);
 
     if (type == NULL)
         return NULL;
@@ -430,6 +430,9 @@ static const type_t *value(compiler_t *c, const expr_t *e)
     case EXPR_INTEGER:
         emit_integer(c, e->integer);
         return e->type;
+    case EXPR_RECORDED:
+        emit(c, OP_RECORDED, 0, 0, e->integer);
+        return type_basic(TYPE_F64);
     case EXPR_REAL:
         emit_real(c, e->real);
         return e->type;

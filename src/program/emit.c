@@ -49,6 +49,7 @@ static int effect(op_t op)
     case OP_LOCAL:
     case OP_GLOBAL:
     case OP_DUP:
+    case OP_RECORDED:
         return 1;
     case OP_STORE:
     case OP_COPY:

@@ -28,7 +28,8 @@ typedef enum {
     EXPR_CHOOSE, /* a ? b : c */
     EXPR_ASSIGN, /* a = b; with op: a op= b */
     EXPR_COMMA,
-    EXPR_LIST, /* { ... }: a by next; of initial values only */
+    EXPR_LIST,     /* { ... }: a by next; of initial values only */
+    EXPR_RECORDED, /* unknown number `integer` (compile.c); no text has it */
 } expr_kind_t;
 
 typedef enum {

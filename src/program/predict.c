@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "program/walk_driver.h"
+#include "program/walk_oracle.h"
 
 /* ---- Models ---- */
 
@@ -259,20 +260,42 @@ void xy_prediction_destroy(xy_prediction_t *prediction)
     xy_free(prediction);
 }
 
+static xy_status_t prepare(walk_t *walk, const xy_program_t *program)
+{
+    const xy_predict_config_t *c = walk->config;
+    xy_status_t st = code_compile(program, c->assumed, c->assumed_count, &walk->code);
+
+    if (st == XY_OK)
+        st = xy_arena_create(&walk->arena);
+    return st == XY_OK ? prepare_sites(walk) : st;
+}
+
 xy_status_t xy_predict(const xy_program_t *program, const xy_predict_config_t *config,
                        xy_prediction_t **prediction_p)
 {
     walk_t walk = {.config = config, .models = XY_VEC_INIT(walk_model_t)};
-    xy_status_t st = code_compile(program, config->assumed, config->assumed_count, &walk.code);
+    xy_status_t st = prepare(&walk, program);
 
-    if (st == XY_OK)
-        st = xy_arena_create(&walk.arena);
-    if (st == XY_OK)
-        st = prepare_sites(&walk);
     if (st == XY_OK)
         st = walk_run(&walk);
     if (st == XY_OK)
         st = finish(&walk, prediction_p);
+    walk_cleanup(&walk);
+    return st;
+}
+
+xy_status_t xy_predict_learn(const xy_program_t *program, const xy_predict_config_t *config,
+                             const xy_recorded_t *recorded, xy_learned_t **learned_p)
+{
+    walk_t walk = {.config = config, .models = XY_VEC_INIT(walk_model_t)};
+    xy_status_t st = prepare(&walk, program);
+
+    if (st == XY_OK) {
+        walk.oracle = walk_oracle_new(recorded, walk.code);
+        st = walk.oracle != NULL ? walk_run(&walk) : xy_fail_memory("following a recorded run");
+    }
+    if (st == XY_OK)
+        *learned_p = walk_oracle_take(walk.oracle);
     walk_cleanup(&walk);
     return st;
 }

@@ -17,6 +17,7 @@
 
 #include "cost/cost.h"
 #include "program/program.h"
+#include "program/recorded.h"
 #include "sim/sim.h"
 
 /* A value that is not known, or what a pass of a loop costs: NAME=TEXT. */
@@ -40,6 +41,7 @@ typedef struct {
     double cost_all;    /* seconds per pass of all others; 0: they are free */
     long limit;         /* passes of loops per process; 0: 10^9 */
     bool allow_missing; /* kernels without a model are free; else an error that lists them */
+    const xy_learned_t *learned; /* values of a recorded run (recorded.h); or NULL */
 } xy_predict_config_t;
 
 typedef struct {
@@ -77,5 +79,10 @@ typedef struct {
 xy_status_t xy_predict(const xy_program_t *program, const xy_predict_config_t *config,
                        xy_prediction_t **prediction_p);
 void xy_prediction_destroy(xy_prediction_t *prediction); /* NULL is fine */
+
+/* Values from a recorded run; `config` is for its processes. EINVAL (said): walk and run part. On
+ * success the caller owns *learned_p. */
+xy_status_t xy_predict_learn(const xy_program_t *program, const xy_predict_config_t *config,
+                             const xy_recorded_t *recorded, xy_learned_t **learned_p);
 
 #endif

@@ -23,6 +23,10 @@ bool process_fail(process_t *p, const char *format, ...)
     p->is_over = true;
     if (p->status != XY_OK)
         return false;
+    if (p->is_silent) {
+        p->status = XY_EINVAL;
+        return false;
+    }
     va_start(args, format);
     vsnprintf(text, sizeof(text), format, args);
     va_end(args);
@@ -183,6 +187,58 @@ xy_status_t process_init(process_t *p, const process_config_t *config, int32_t r
         return XY_OK;
     process_cleanup(p);
     return XY_ENOMEM;
+}
+
+static bool copy_vec(xy_vec_t *to, const xy_vec_t *from)
+{
+    void *data;
+
+    *to = (xy_vec_t){.size = from->size};
+    if (from->count == 0)
+        return true;
+    data = xy_vec_push_many(to, from->count);
+    if (data != NULL)
+        memcpy(data, from->data, from->count * from->size);
+    return data != NULL;
+}
+
+/* Each block becomes one of its own; on failure the rest is not there. */
+static bool copy_blocks(process_t *p)
+{
+    for (size_t i = 0; i < p->blocks.count; i++) {
+        block_t *block = &XY_VEC_AT(&p->blocks, block_t, i);
+        const uint8_t *from = block->data;
+
+        if (from == NULL)
+            continue;
+        block->data = xy_malloc(block->size + 1);
+        if (block->data == NULL) {
+            p->blocks.count = i;
+            return false;
+        }
+        memcpy(block->data, from, block->size);
+    }
+    return true;
+}
+
+xy_status_t process_copy(process_t *p, const process_t *from)
+{
+    bool ok;
+
+    *p = *from;
+    p->memory = xy_malloc(from->capacity);
+    p->stack = xy_malloc((size_t)from->stack_capacity * sizeof(*p->stack));
+    ok = copy_vec(&p->frames, &from->frames) & copy_vec(&p->made, &from->made);
+    if (!copy_vec(&p->blocks, &from->blocks))
+        p->blocks.count = 0, ok = false;
+    ok = copy_blocks(p) && ok && p->memory != NULL && p->stack != NULL;
+    if (!ok) {
+        process_cleanup(p);
+        return XY_ENOMEM;
+    }
+    memcpy(p->memory, from->memory, from->capacity);
+    memcpy(p->stack, from->stack, (size_t)from->stack_capacity * sizeof(*p->stack));
+    return XY_OK;
 }
 
 void process_cleanup(process_t *p)

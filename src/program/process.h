@@ -38,6 +38,9 @@ typedef struct {
     bool (*kernel)(process_t *p, const code_site_t *site, const double *sizes);
     bool (*compute)(process_t *p, const code_site_t *site, double count);
     double (*now)(process_t *p);
+    /* The value of an unknown of the code, from a recorded run. False without a failure: there is
+     * none. May be NULL: there never is. */
+    bool (*recorded)(process_t *p, int32_t unknown, double *value_p);
 } process_ops_t;
 
 typedef struct {
@@ -68,11 +71,14 @@ struct process {
     int64_t passes;
     int32_t option; /* getopt: where it is in a cluster of letters */
     bool is_over;
+    bool is_silent; /* what is wrong is not said */
     xy_status_t status;
 };
 
 xy_status_t process_init(process_t *p, const process_config_t *config, int32_t rank);
 void process_cleanup(process_t *p); /* of a zeroed one too */
+/* One that goes on by itself from where `from` is. XY_ENOMEM in silence. */
+xy_status_t process_copy(process_t *p, const process_t *from);
 
 /* Go on until a call must wait (false) or the process is over, well or not (true). */
 bool process_run(process_t *p);

@@ -231,6 +231,18 @@ static bool fail_unknown(process_t *p)
     return false;
 }
 
+/* A value that is not known, where the driver has it. */
+static bool ask(process_t *p, int32_t unknown, int64_t *top)
+{
+    double value;
+
+    if (p->config->ops->recorded == NULL || !p->config->ops->recorded(p, unknown, &value))
+        return p->is_over ? false : fail_unknown(p);
+    *top = real_cell(value);
+    p->depth++;
+    return true;
+}
+
 static bool fail_passes(process_t *p)
 {
     return process_fail(p, "loops have made %lld passes; raise --limit if this is no endless loop",
@@ -368,6 +380,8 @@ static bool run_other(process_t *p, const insn_t *insn, int64_t *top)
         return make_array(p, top[-1], insn->arg);
     case OP_UNKNOWN:
         return fail_unknown(p);
+    case OP_RECORDED:
+        return ask(p, insn->arg, top);
     default:
         break;
     }

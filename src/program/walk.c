@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "program/walk_driver.h"
+#include "program/walk_oracle.h"
 
 /* A look at a clock takes so long, seconds: as in real runs by the virtual clock. */
 #define CLOCK_SECONDS 25e-9
@@ -159,14 +160,27 @@ static bool run_mpi(process_t *p, const code_site_t *site, int64_t *args)
         strcmp(site->call->name, "MPI_Init_thread") != 0 &&
         strcmp(site->call->name, "MPI_Initialized") != 0)
         return process_fail(p, "%s before MPI_Init", site->call->name);
+    if (w->walk->oracle != NULL && !w->is_followed && !walk_oracle_follow(w, site))
+        return false;
+    w->is_followed = true;
     is_over = ((walk_fn)site->run)(w, site, args);
+    w->is_followed = !is_over;
     if (is_over && w->walk->labels != NULL)
         xy_vjob_set_call(job, w->rank, 0);
     return is_over;
 }
 
+static bool recorded(process_t *p, int32_t unknown, double *value_p)
+{
+    walker_t *w = walker_of(p);
+
+    if (w->walk->oracle != NULL)
+        return walk_oracle_ask(w, unknown, value_p);
+    return w->walk->config->learned != NULL && walk_learned_next(w, unknown, value_p);
+}
+
 static const process_ops_t ops = {
-    .mpi = run_mpi, .kernel = run_kernel, .compute = run_loop, .now = now};
+    .mpi = run_mpi, .kernel = run_kernel, .compute = run_loop, .now = now, .recorded = recorded};
 
 /* ---- The job's callbacks ---- */
 
@@ -177,6 +191,8 @@ static void run(void *owner, int32_t proc)
 
     if (!w->process.is_over && !process_run(&w->process))
         return;
+    if (w->process.status == XY_OK && walk->oracle != NULL)
+        walk_oracle_end(w);
     if (w->process.status != XY_OK) {
         walk->status = w->process.status;
         xy_vjob_stop(walk->job, w->process.status);
@@ -322,6 +338,8 @@ static xy_status_t walker_init(walk_t *walk, walker_t *w, int32_t rank)
     w->groups = XY_VEC_INIT(walk_group_t);
     w->types = XY_VEC_INIT(walk_type_t);
     w->requests = XY_VEC_INIT(walk_request_t);
+    if (walk->oracle != NULL)
+        w->recorded_next = walk_oracle_first(walk->oracle, rank);
     self.comm = walk_comm_new(walk, &rank, 1);
     if (self.comm == NULL)
         return XY_ENOMEM;
@@ -341,6 +359,7 @@ static void walker_cleanup(walker_t *w)
     xy_vec_cleanup(&w->requests);
     xy_free(w->list);
     xy_free(w->of_list);
+    xy_free(w->learned_at);
 }
 
 static xy_status_t make_walkers(walk_t *walk)
@@ -408,6 +427,9 @@ void walk_cleanup(walk_t *walk)
     xy_free(walk->walkers);
     xy_free(walk->labels);
     xy_vec_cleanup(&walk->models);
+    walk_oracle_free(walk->oracle);
+    xy_target_destroy(walk->target);
+    xy_free(walk->leaf_of);
     xy_arena_destroy(walk->arena);
     code_destroy(walk->code);
 }

@@ -6,12 +6,21 @@
 #ifndef XY_PROGRAM_WALK_H
 #define XY_PROGRAM_WALK_H
 
+#include "place/place.h"
 #include "program/predict.h"
 #include "program/process.h"
 #include "sim/sim.h"
 
 typedef struct walk walk_t;
 typedef struct walker walker_t;
+
+/* The last order of ranks that a grid was given (MPI_Cart_create with reorder): all members of its
+ * communicator ask for the same. */
+typedef struct {
+    const struct walk_comm *comm; /* NULL: none yet */
+    int ndims, *dims, *periods;   /* dims, periods: of the arena */
+    int32_t *number;              /* [size of comm] the new rank of each; -1: none */
+} walk_order_t;
 
 /* A grid, of a communicator with a Cartesian topology. */
 typedef struct {
@@ -109,6 +118,9 @@ struct walker {
     int32_t *of_list; /* their requests */
     bool is_waiting;  /* the job has been asked, and the process goes on */
     bool is_finalized, is_initialized;
+    bool is_followed;     /* the call that it is in was compared with the recorded one */
+    size_t recorded_next; /* the recorded call that is next, where a run is followed */
+    size_t *learned_at;   /* [unknowns] values that it has taken; or NULL: none */
 };
 
 struct walk {
@@ -126,6 +138,10 @@ struct walk {
     uint32_t *labels;  /* for the trace: of each site */
     walk_data_t *data;
     uint64_t kernel_calls;
+    walk_order_t order;
+    xy_target_t *target;        /* of the machine's cores, and */
+    uint32_t *leaf_of;          /* ... [procs] where processes are on it; NULL: not needed yet */
+    struct walk_oracle *oracle; /* the recorded run that is followed; or NULL */
     xy_status_t status;
 };
 
@@ -181,6 +197,8 @@ bool walk_split(walker_t *w, int64_t handle, int32_t color, int32_t key, walk_ma
 bool walk_give(walker_t *w, int64_t address, const walk_made_t *made);
 /* false (said): not a datatype. */
 bool walk_type(walker_t *w, int64_t handle, walk_type_t *type_p);
+/* The same in silence. */
+bool walk_type_find(const walker_t *w, int64_t handle, walk_type_t *type_p);
 
 /* ---- Memory of the process; false or 0 (said) when the address is wrong ---- */
 

@@ -66,7 +66,7 @@ static const struct {
     PAIR(MPI_LONG_DOUBLE_INT, 20, 10),
 };
 
-bool walk_type(walker_t *w, int64_t handle, walk_type_t *type_p)
+bool walk_type_find(const walker_t *w, int64_t handle, walk_type_t *type_p)
 {
     int64_t index = handle - WALK_TYPE_FIRST;
 
@@ -79,7 +79,12 @@ bool walk_type(walker_t *w, int64_t handle, walk_type_t *type_p)
             *type_p = (walk_type_t){basic[i].size, basic[i].size, handle, basic[i].element};
             return true;
         }
-    return process_fail(&w->process, "no datatype");
+    return false;
+}
+
+bool walk_type(walker_t *w, int64_t handle, walk_type_t *type_p)
+{
+    return walk_type_find(w, handle, type_p) || process_fail(&w->process, "no datatype");
 }
 
 /* The new type goes where the program wants its handle. */
