@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Communicators that are grids. */
 #include <mpi.h>
+#include <string.h>
 
 #include "program/walk.h"
 
@@ -40,18 +41,98 @@ static bool cart_new(walker_t *w, int64_t ndims, walk_cart_t *cart)
     return true;
 }
 
+/* ---- Other numbers, as in runs ---- */
+
+static bool is_known(const walk_order_t *o, const walk_comm_t *comm, const walk_cart_t *cart)
+{
+    size_t bytes = (size_t)cart->ndims * sizeof(int);
+
+    return o->comm == comm && o->ndims == cart->ndims && memcmp(o->dims, cart->dims, bytes) == 0 &&
+           memcmp(o->periods, cart->periods, bytes) == 0;
+}
+
+static xy_status_t find_machine(walk_t *walk)
+{
+    const xy_vjob_config_t *job = &walk->config->job;
+    xy_status_t st;
+
+    if (walk->leaf_of != NULL)
+        return XY_OK;
+    walk->leaf_of = xy_calloc((size_t)walk->procs, sizeof(*walk->leaf_of));
+    if (walk->leaf_of == NULL)
+        return xy_fail_memory("reordering ranks");
+    st =
+        xy_place_core_leaves(job->machine, job->core_of, walk->procs, walk->leaf_of, &walk->target);
+    return st;
+}
+
+static xy_status_t order_by(walk_t *walk, const walk_comm_t *comm, const walk_cart_t *cart,
+                            int32_t points, uint32_t *leaf_of, int *member)
+{
+    xy_vec_t entries = XY_VEC_INIT(xy_matrix_entry_t);
+    xy_status_t st =
+        xy_place_grid_pattern(cart->ndims, cart->dims, cart->periods, points, &entries);
+
+    for (int32_t r = 0; r < comm->size; r++)
+        leaf_of[r] = walk->leaf_of[walk_comm_proc(comm, r)];
+    if (st == XY_OK)
+        xy_place_reorder(walk->target, leaf_of, comm->size, points, &entries, member);
+    xy_vec_cleanup(&entries);
+    return st;
+}
+
+static xy_status_t find_order(walk_t *walk, const walk_comm_t *comm, const walk_cart_t *cart,
+                              int32_t points)
+{
+    uint32_t *leaf_of = xy_calloc((size_t)comm->size, sizeof(*leaf_of));
+    int *member = xy_calloc((size_t)points + 1, sizeof(*member));
+    int32_t *number = xy_arena_alloc(walk->arena, (size_t)comm->size * sizeof(*number));
+    xy_status_t st = find_machine(walk);
+
+    if (st == XY_OK && (leaf_of == NULL || member == NULL || number == NULL))
+        st = xy_fail_memory("reordering ranks");
+    if (st == XY_OK && order_by(walk, comm, cart, points, leaf_of, member) != XY_OK)
+        st = xy_fail_memory("reordering ranks");
+    if (st == XY_OK) {
+        for (int32_t r = 0; r < comm->size; r++)
+            number[r] = -1;
+        for (int32_t i = 0; i < points; i++)
+            number[member[i]] = i;
+        walk->order = (walk_order_t){comm, cart->ndims, cart->dims, cart->periods, number};
+    }
+    xy_free(leaf_of);
+    xy_free(member);
+    return st;
+}
+
+/* The rank that the member gets in the grid; -1: none. */
+static bool number_of(walker_t *w, const walk_member_t *m, const walk_cart_t *cart, int32_t points,
+                      bool may_reorder, int32_t *number_p)
+{
+    const walk_order_t *o = &w->walk->order;
+
+    *number_p = m->rank < points ? m->rank : -1;
+    if (!may_reorder)
+        return true;
+    if (!is_known(o, m->comm, cart) && find_order(w->walk, m->comm, cart, points) != XY_OK)
+        return process_stop(&w->process);
+    *number_p = o->number[m->rank];
+    return true;
+}
+
 static bool cart_create(walker_t *w, const code_site_t *site, int64_t *args)
 {
     const walk_member_t *m = walk_comm(w, args[0]);
     walk_cart_t cart = {0};
     walk_made_t made;
-    int32_t points = 0;
+    int32_t points = 0, number = -1;
 
     (void)site;
     if (m == NULL || !cart_new(w, args[1], &cart) || !get_ints(w, args[2], cart.ndims, cart.dims) ||
         !get_ints(w, args[3], cart.ndims, cart.periods) ||
         !check_points(w, &cart, m->comm->size, &points) ||
-        !walk_split(w, args[0], m->rank < points ? 0 : MPI_UNDEFINED, m->rank, &made))
+        !number_of(w, m, &cart, points, args[4] != 0, &number) ||
+        !walk_split(w, args[0], number >= 0 ? 0 : MPI_UNDEFINED, number, &made))
         return false;
     if (made.comm != NULL && made.comm->cart.dims == NULL)
         made.comm->cart = cart;
