@@ -160,4 +160,10 @@ xy_status_t xy_kernel_cost_value(const xy_kernel_cost_t *kernel, const double *s
 xy_status_t xy_cost_kernel_value(const xy_costs_t *costs, const char *name, const char *cluster,
                                  const double *sizes, size_t count, xy_estimate_t *e_p);
 
+/* What code takes on a cluster of `there` (NULL, or one without them: the first that has the
+ * kernels) for each second that it takes here: the geometric mean over the kernels that both know,
+ * at sizes that both have measured. How many there are; 0: the factor is 1. */
+size_t xy_costs_relative(const xy_costs_t *here, const xy_costs_t *there, const char *cluster,
+                         double *factor_p);
+
 #endif

@@ -144,3 +144,47 @@ run 1 --virtual 'node:2 core:2' --place packed -n 4 ./virtual ping:8
 [[ $err == *'gives no latency and bandwidth'* ]] || die "$err"
 run 1 --virtual core:4 -n 2 /bin/true
 [[ $err == *'does not use MPI'* ]] || die "$err"
+
+# What is measured here takes on the machine what its kernels take there: three times as long.
+sed 's/<Params>.*<\/Params>/<Params>0 0 0 1e-11<\/Params>/' "$costs" >here.xml
+sed 's/<Params>.*<\/Params>/<Params>0 0 0 3e-11<\/Params>/' "$costs" >there.xml
+run 0 --virtual core:4 --compute timed --costs there.xml --costs-here here.xml -v -n 2 ./virtual barrier
+[[ $err == *'code takes 3 times what it takes here (by 1 kernels)'* ]] || die "timed: $err"
+run 0 --virtual core:4 --compute timed --costs there.xml --costs-here there.xml -v -n 2 ./virtual barrier
+[[ $err == *'code takes 1 times what it takes here'* ]] || die "timed: $err"
+XYLEM_COSTS=$PWD/nothing.xml run 0 --virtual core:4 --compute timed --costs there.xml -n 2 ./virtual barrier
+[[ $err == *'whose speed is not known; give --compute timed:FACTOR'* ]] || die "timed: $err"
+XYLEM_COSTS=$PWD/here.xml run 0 --virtual core:4 --compute timed --costs there.xml -v -n 2 ./virtual barrier
+[[ $err == *'code takes 3 times what it takes here'* ]] || die "timed: $err"
+run 2 --virtual core:4 --compute none --costs there.xml --costs-here here.xml -n 2 ./virtual barrier
+[[ $err == *'--costs-here scales --compute timed'* ]] || die "timed: $err"
+run 2 --costs-here here.xml -n 2 ./virtual barrier
+[[ $err == *'--costs-here is for runs in virtual time'* ]] || die "timed: $err"
+
+# However many functions have a known time, all are charged; too many are refused when called.
+many() { # COUNT: ./many, which calls that many functions of a library, and $calls for --compute-call
+    calls=
+    {
+        for ((i = 0; i < $1; i++)); do echo "void f$i(void) {}"; done
+    } >many_library.c
+    {
+        echo '#include <mpi.h>'
+        echo '#include <stdio.h>'
+        for ((i = 0; i < $1; i++)); do echo "void f$i(void);"; done
+        echo 'int main(void) { double t; MPI_Init(0, 0); t = MPI_Wtime();'
+        for ((i = 0; i < $1; i++)); do
+            echo "f$i();"
+            calls+=",f$i=1ms"
+        done
+        echo 'printf("%.0f ms\n", 1e3 * (MPI_Wtime() - t)); MPI_Finalize(); return 0; }'
+    } >many.c
+    calls=${calls#,}
+    cc -shared -fPIC -o libmany.so many_library.c
+    "$bin/mpicc" -o many many.c -L. -lmany -Wl,-rpath,"$PWD"
+}
+many 300
+run 0 --virtual core:4 --compute none --compute-call "$calls" -n 1 ./many
+same "$out" "300 ms"
+many 1024
+run 1 --virtual core:4 --compute none --compute-call "$calls" -n 1 ./many
+[[ $err == *'calls more than 1023 functions whose time is known'* ]] || die "many: $err"

@@ -100,7 +100,8 @@ const xy_option_t mpi_launch_options[] = {
     {"compute", 0, XY_OPT_STRING, "HOW", AT(compute), .preset = "timed",
      .help =
          "with --virtual: what the program's own code costs: nothing (none); its processor time "
-         "here, times FACTOR (timed, timed:FACTOR); what the models of --costs say for BLAS and "
+         "here, times FACTOR (timed:FACTOR) or scaled by --costs (timed); what the models of "
+         "--costs say for BLAS and "
          "LAPACK and nothing for the rest (model); what it took in a real run with --trace "
          "(trace:FILE)"},
     {"compute-call", 0, XY_OPT_LIST, "NAME=TIME[,...]", AT(compute_call),
@@ -112,6 +113,10 @@ const xy_option_t mpi_launch_options[] = {
      .help =
          "with --virtual: models of messages and kernels, from 'xylem calibrate' (default: those "
          "in the file of the machine, if 'xylem calibrate --hosts' made it)"},
+    {"costs-here", 0, XY_OPT_STRING, "FILE", AT(costs_here), .complete = "file",
+     .help = "with --virtual and --costs: models of the machine that this runs on, which scale "
+             "--compute timed by what the same kernels take on both (default: the user's own, from "
+             "'xylem calibrate')"},
     {"share-data", 0, XY_OPT_SIZE, "SIZE", AT(share_data),
      .help = "with --virtual: blocks of SIZE and more that all ranks allocate at the same place of "
              "the program are one block, so that more ranks fit in memory; results are wrong then"},

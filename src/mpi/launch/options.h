@@ -39,7 +39,7 @@ typedef struct {
     const char *trace_messages;  /* which; NULL: all */
     const char *machine;         /* for reordering */
     const char *virtual_machine; /* run in virtual time on it; NULL: in real time */
-    const char *compute, *library, *costs, *json;
+    const char *compute, *library, *costs, *costs_here, *json;
     xy_vec_t compute_call; /* NAME=SECONDS, each a list with commas */
     uint64_t share_data;   /* bytes; 0: not */
     bool oversubscribe;

@@ -15,7 +15,8 @@
 static struct {
     const mpi_loader_t *loader;
     xy_machine_t *machine;
-    xy_costs_t *costs;
+    xy_costs_t *costs, *here; /* of the machine; of the one that we run on */
+    double *factor_of;
     xy_cores_t cores;  /* of the machine; cpu[i] is i */
     xy_obj_t *leaf_of; /* [cores] the first usable hardware thread of each */
     const char **cluster_of;
@@ -289,6 +290,93 @@ static xy_status_t name_clusters(int ranks)
     return XY_OK;
 }
 
+/* ---- What code takes there that is measured here ---- */
+
+/* The models of this machine; NULL without a message: there are none. */
+static xy_status_t load_here(const char *path)
+{
+    char *own = NULL;
+    bool exists;
+    xy_status_t st;
+
+    if (path != NULL)
+        return all.loader->costs(path, &all.here);
+    st = xy_costs_path(&own);
+    if (st != XY_OK)
+        return st;
+    exists = access(own, R_OK) == 0;
+    st = exists ? all.loader->costs(own, &all.here) : XY_OK;
+    xy_free(own);
+    return st;
+}
+
+static size_t find_factors(int ranks)
+{
+    size_t kernels = 0;
+
+    for (int r = 0; r < ranks; r++)
+        if (r > 0 && all.cluster_of[r] == all.cluster_of[r - 1])
+            all.factor_of[r] = all.factor_of[r - 1];
+        else
+            kernels = xy_costs_relative(all.here, all.costs, all.cluster_of[r], &all.factor_of[r]);
+    return kernels;
+}
+
+static void say_factors(int ranks, size_t kernels)
+{
+    double least = all.factor_of[0], most = least;
+
+    for (int r = 1; r < ranks; r++) {
+        least = all.factor_of[r] < least ? all.factor_of[r] : least;
+        most = all.factor_of[r] > most ? all.factor_of[r] : most;
+    }
+    if (least == most)
+        fprintf(stderr, "mpiexec: code takes %.3g times what it takes here (by %zu kernels)\n",
+                least, kernels);
+    else
+        fprintf(stderr,
+                "mpiexec: code takes %.3g to %.3g times what it takes here (by %zu kernels)\n",
+                least, most, kernels);
+}
+
+/* Times that are measured here become those of the machine, where both have models of the same
+ * kernels. */
+static xy_status_t scale_times(const mpi_launch_values_t *values, int ranks, virtual_config_t *c)
+{
+    static const char how[] =
+        "; give --compute timed:FACTOR, or '--costs-here FILE' with models of "
+        "this machine, which 'xylem calibrate' writes";
+    size_t kernels;
+    xy_status_t st;
+
+    if (values->costs_here != NULL && (strcmp(values->compute, "timed") != 0 || all.costs == NULL))
+        return xy_fail(XY_EUSAGE,
+                       "--costs-here scales --compute timed to the models of --costs FILE");
+    if (strcmp(values->compute, "timed") != 0 || all.costs == NULL)
+        return XY_OK;
+    st = load_here(values->costs_here);
+    if (st != XY_OK)
+        return st;
+    if (all.here == NULL) {
+        xy_warn("--compute timed: code takes what it takes here, whose speed is not known%s", how);
+        return XY_OK;
+    }
+    all.factor_of = xy_calloc((size_t)ranks, sizeof(*all.factor_of));
+    if (all.factor_of == NULL)
+        return xy_fail_memory("placing the ranks");
+    kernels = find_factors(ranks);
+    if (kernels == 0) {
+        xy_warn("--compute timed: code takes what it takes here: no kernel has a model of both "
+                "machines at common sizes%s",
+                how);
+        return XY_OK;
+    }
+    c->factor_of = all.factor_of;
+    if (values->verbose)
+        say_factors(ranks, kernels);
+    return XY_OK;
+}
+
 static xy_status_t check_store(const virtual_config_t *c)
 {
     if (c->compute != VIRTUAL_COMPUTE_MODEL || c->job.store != NULL)
@@ -332,6 +420,7 @@ xy_status_t mpi_virtual_check(const mpi_launch_values_t *values)
 {
     const char *given = values->json != NULL             ? "--json"
                         : values->costs != NULL          ? "--costs"
+                        : values->costs_here != NULL     ? "--costs-here"
                         : values->share_data > 0         ? "--share-data"
                         : values->compute_call.count > 0 ? "--compute-call"
                                                          : NULL;
@@ -363,6 +452,8 @@ xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, co
     c->job.store = all.costs;
     if (st == XY_OK)
         st = check_store(c);
+    if (st == XY_OK)
+        st = scale_times(values, ranks, c);
     if (st != XY_OK)
         return st;
     c->cluster_of = all.cluster_of;

@@ -82,7 +82,7 @@ static void note_code(virtual_rank_t *rank)
     if (!is_timed())
         return;
     now = processor_ns();
-    rank->ahead += virtual.config->factor * 1e-9 * (double)(now - rank->measured);
+    rank->ahead += rank->factor * 1e-9 * (double)(now - rank->measured);
     rank->measured = now;
 }
 
@@ -203,6 +203,8 @@ static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *c)
         return XY_OK;
     virtual = (virtual_t){.config = config, .worker = &job->worker[0], .stuck = c->stuck};
     virtual.ranks = xy_calloc((size_t)job->size, sizeof(*virtual.ranks));
+    for (int r = 0; virtual.ranks != NULL && r < job->size; r++)
+        virtual.ranks[r].factor = config->factor_of != NULL ? config->factor_of[r] : config->factor;
     st = virtual.ranks != NULL ? start_trace(config) : xy_fail_memory("making the ranks");
     if (st == XY_OK && config->compute == VIRTUAL_COMPUTE_TRACE)
         st = virtual_times_read(config->times, job->size);

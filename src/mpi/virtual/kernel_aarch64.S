@@ -10,7 +10,7 @@
         .p2align 4
 virtual_kernel_stubs:
         .set    number, 0
-        .rept   256
+        .rept   1024                            /* as in kernels.c */
         .p2align 4
         hint    #34                             /* bti c */
         mov     w16, #number

@@ -9,6 +9,7 @@
 typedef struct {
     double ahead;     /* seconds that its code took, and that the job has not been told of */
     int64_t measured; /* timed: processor time when the program's code began to run, ns */
+    double factor;    /* timed: what a second of its code takes there */
     bool has_turn;
     mpi_message_t found; /* what its last probe found */
 } virtual_rank_t;

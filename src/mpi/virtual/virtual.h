@@ -30,7 +30,7 @@
 /* What the code of ranks between calls costs. */
 typedef enum {
     VIRTUAL_COMPUTE_NONE,  /* nothing */
-    VIRTUAL_COMPUTE_TIMED, /* its processor time here, times `factor` */
+    VIRTUAL_COMPUTE_TIMED, /* its processor time here, times a factor */
     VIRTUAL_COMPUTE_MODEL, /* kernels by their models; the rest nothing */
     VIRTUAL_COMPUTE_TRACE, /* what it took in a run that was traced */
 } virtual_compute_t;
@@ -48,6 +48,7 @@ typedef struct virtual_config {
     xy_vjob_config_t job; /* all but the callbacks and the trace */
     virtual_compute_t compute;
     double factor;
+    const double *factor_of;       /* [ranks] instead, by the cluster of each; or NULL */
     const char *const *cluster_of; /* [ranks]: for the models; NULL: its machine has none */
     const virtual_call_t *calls;
     size_t call_count;
