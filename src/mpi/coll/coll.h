@@ -280,6 +280,8 @@ const coll_engine_ops_t *coll_engine_scheduled(void);
 /* A collective without data: nothing to do, and no rank to wait for. It has its number, which
  * others see in the next collective that has data: a rank that gave other counts is found then. */
 void coll_leave_empty(coll_call_t *call);
+/* Has a member called collective `number` without data? Then they disagree. */
+void coll_compare_empty(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *claim);
 
 /* Two members say different things about collective `number`: report it once and end the job. */
 void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,

@@ -45,6 +45,12 @@ static void compare_empty(const coll_local_t *local, uint64_t number, const coll
         coll_disagree(local->coll, number, &empty, claim);
 }
 
+void coll_compare_empty(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *claim)
+{
+    for (int p = 0; p < coll->locals; p++)
+        compare_empty(coll->local[p], number, claim);
+}
+
 void coll_compare_others(coll_local_t *local, uint64_t number, const coll_claim_t *star)
 {
     /* acquire: pairs with the release of the engine that counted one up. */
@@ -118,6 +124,8 @@ void coll_leave_empty(coll_call_t *call)
 
     call->comm->apart++;
     coll_star_compare(local, call->number, &claim);
+    if (mpi_job->clock != NULL)
+        coll_compare_scheduled(coll, call->number, &claim);
     atomic_store_explicit(&local->empty_kind, call->kind, memory_order_relaxed);
     atomic_store_explicit(&local->empty_number, call->number, memory_order_relaxed);
     atomic_store_explicit(&local->empty_root, call->root, memory_order_relaxed);

@@ -131,6 +131,7 @@ static void join(coll_call_t *call)
         link = find_open(call->comm->coll, call->number);
     }
     compare(c, call);
+    coll_compare_empty(c->coll, c->number, &c->claim);
     if (virtual_data_give(&c->data, call) != XY_OK)
         fail_memory();
     c->parts[call->rank] = (virtual_part_t){.coll = c, .call = call};
