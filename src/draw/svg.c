@@ -109,6 +109,31 @@ void xy_svg_line(const xy_svg_t *svg, const char *class, double x0, double y0, d
     fputs("\"/>\n", svg->file);
 }
 
+void xy_svg_arrow(const xy_svg_t *svg, const char *class, double x0, double y0, double x1,
+                  double y1)
+{
+    double dx = x1 - x0, dy = y1 - y0, length = hypot(dx, dy);
+    double head = length < 14 ? length / 2 : 7, wide = 0.4 * head;
+
+    if (length > 0) {
+        dx *= head / length;
+        dy *= head / length;
+        wide /= head;
+    }
+    fprintf(svg->file, "<path class=\"%s", class);
+    put(svg, "\" d=\"M", x0);
+    put(svg, " ", y0);
+    put(svg, "L", x1);
+    put(svg, " ", y1);
+    put(svg, "M", x1 - dx - wide * dy);
+    put(svg, " ", y1 - dy + wide * dx);
+    put(svg, "L", x1);
+    put(svg, " ", y1);
+    put(svg, "L", x1 - dx + wide * dy);
+    put(svg, " ", y1 - dy - wide * dx);
+    fputs("\"/>\n", svg->file);
+}
+
 void xy_svg_circle(const xy_svg_t *svg, const char *class, double x, double y, double radius,
                    const char *tip)
 {
@@ -255,8 +280,9 @@ void xy_svg_legend(const xy_svg_t *svg, double left, double top, double width,
 
         place_entry(width, e, &x, &y);
         snprintf(class, sizeof(class), "%s thick", e->class);
-        if (e->is_line)
-            xy_svg_line(svg, class, left + x, top + y + 10, left + x + 24, top + y + 10);
+        if (e->mark != XY_LEGEND_BOX)
+            (e->mark == XY_LEGEND_ARROW ? xy_svg_arrow : xy_svg_line)(
+                svg, class, left + x, top + y + 10, left + x + 24, top + y + 10);
         else
             xy_svg_rect(svg, e->class, left + x + 8, top + y + 4, 13, 13, NULL);
         xy_svg_text(svg, "", left + x + ENTRY, top + y + 14, "%s", e->name);

@@ -46,6 +46,9 @@ void xy_svg_cell(const xy_svg_t *svg, const char *class, double x, double y, dou
                  double height, double opacity, const char *tip);
 void xy_svg_line(const xy_svg_t *svg, const char *class, double x0, double y0, double x1,
                  double y1);
+/* The same with an open head at the end, no longer than the line. */
+void xy_svg_arrow(const xy_svg_t *svg, const char *class, double x0, double y0, double x1,
+                  double y1);
 void xy_svg_circle(const xy_svg_t *svg, const char *class, double x, double y, double radius,
                    const char *tip);
 /* Through n points, broken where one is no number. */
@@ -74,10 +77,12 @@ void xy_svg_text_up(const xy_svg_t *svg, const char *class, double x, double y, 
 /* About how wide a text is. */
 double xy_text_width(const char *text);
 
+typedef enum { XY_LEGEND_BOX = false, XY_LEGEND_LINE = true, XY_LEGEND_ARROW } xy_legend_mark_t;
+
 typedef struct {
     const char *name;
     const char *class; /* of a line, or of a rectangle */
-    bool is_line;
+    xy_legend_mark_t mark;
 } xy_legend_t;
 
 /* From (left, top) to the right, in as many lines as `width` takes, and how high they are. */

@@ -46,6 +46,7 @@ static void draw_something(const xy_svg_t *svg)
         break;
     case 2:
         xy_svg_line(svg, "grid", x[0], y[0], x[1], y[1]);
+        xy_svg_arrow(svg, "ink", x[0], y[0], x[1], y[1]);
         break;
     case 3:
         xy_svg_circle(svg, "f1", x[0], y[0], x[1], tip);
@@ -144,7 +145,7 @@ static void test_legend(void **state)
 
     (void)state;
     for (int i = 0; i < 6; i++)
-        entries[i] = (xy_legend_t){"a longer name", "s0", true};
+        entries[i] = (xy_legend_t){"a longer name", "s0", XY_LEGEND_LINE};
     assert_true(xy_legend_height(2000, entries, 6) == 20);
     assert_true(xy_legend_height(300, entries, 6) == 60);
     assert_true(xy_legend_height(10, entries, 6) == 120);

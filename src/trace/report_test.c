@@ -259,6 +259,7 @@ static void test_picture(void **state)
                           .links = links,
                           .link_count = 2};
     char *text;
+    const char *arrow;
     size_t size;
     FILE *file = open_memstream(&text, &size);
 
@@ -274,8 +275,12 @@ static void test_picture(void **state)
     }
     assert_non_null(strstr(text, ">first &lt;&amp;</text>"));
     assert_non_null(strstr(text, ">7</text>"));
-    assert_non_null(strstr(text, "<path class=\"ink\""));
     assert_non_null(strstr(text, ">collective</text>"));
+    assert_non_null(strstr(text, ">message</text>"));
+    /* A message has a head, which is drawn to its end and back. */
+    arrow = strstr(text, "<path class=\"message\" d=\"M");
+    assert_non_null(arrow);
+    assert_int_equal(strcspn(strchr(arrow, 'L'), "M") < strcspn(strchr(arrow, 'L'), ">"), 1);
     free(text);
     testing_listen();
     assert_int_equal(xy_trace_write_svg(&log, 5, 5, stdout), XY_EINVAL);

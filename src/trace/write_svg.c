@@ -4,7 +4,7 @@
  * narrow columns; each shows the kind of state that took most of it, so that its size does not
  * depend on the number of states. A column of a state with a rank or task carries its number where
  * there is room. A message of a row to itself (a collective that is worked on) is a line under the
- * row, others go from row to row while they are few.
+ * row, others are arrows from row to row; of many, some.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -26,6 +26,7 @@ enum {
 
 static const xy_ink_t inks[] = {
     {".own", "stroke", "#1f2430", "#e6e9ef"},
+    {".message", "stroke", "#1f2430", "#e6e9ef"},
     {".border", "stroke", "#fff", "#14161a"},
     {NULL, NULL, NULL, NULL},
 };
@@ -134,37 +135,60 @@ static void draw_link(const picture_t *p, const xy_trace_link_t *l)
 
     if (l->from == l->to)
         xy_svg_line(&p->svg, "own", a, y_of(l->from) + BAND + 4, b, y_of(l->from) + BAND + 4);
+    else if (l->end > p->end)
+        xy_svg_line(&p->svg, "message", a, y_of(l->from) + BAND / 2.0, b, y_of(l->to) + BAND / 2.0);
     else
-        xy_svg_line(&p->svg, "ink", a, y_of(l->from) + BAND / 2.0, b, y_of(l->to) + BAND / 2.0);
+        xy_svg_arrow(&p->svg, "message", a, y_of(l->from) + BAND / 2.0, b,
+                     y_of(l->to) + BAND / 2.0);
 }
 
-/* How many were messages of a row to itself. They come by start: where one is drawn already, others
- * would not be seen. */
-static size_t draw_links(const picture_t *p)
+typedef struct {
+    size_t own, between; /* messages in sight: of a row to itself, to others */
+} links_t;
+
+static bool is_in_sight(const picture_t *p, const xy_trace_link_t *l)
+{
+    return l->end > p->begin && l->start < p->end;
+}
+
+static links_t count_links(const picture_t *p)
+{
+    links_t n = {0, 0};
+
+    for (size_t i = 0; i < p->log->link_count; i++)
+        if (is_in_sight(p, &p->log->links[i])) {
+            n.own += p->log->links[i].from == p->log->links[i].to;
+            n.between += p->log->links[i].from != p->log->links[i].to;
+        }
+    return n;
+}
+
+/* Those of a row to itself come by start: where one is drawn already, others would not be seen. Of
+ * others every `step`-th is drawn. */
+static links_t draw_links(const picture_t *p)
 {
     column_t *drawn = p->columns; /* the rows are drawn: their columns are free */
-    size_t between = 0, own = 0;
+    links_t n = count_links(p);
+    size_t step = n.between / LINKS_MAX + 1, between = 0;
 
     memset(drawn, 0, COLUMNS * sizeof(*drawn));
     for (size_t i = 0; i < p->log->link_count; i++) {
         const xy_trace_link_t *l = &p->log->links[i];
 
-        if (l->end <= p->begin || l->start >= p->end)
+        if (!is_in_sight(p, l))
             continue;
-        between += l->from != l->to;
         if (l->from == l->to) {
             double end = x_of(p, l->end < p->end ? l->end : p->end);
 
-            own++;
             if (l->from < COLUMNS && end <= drawn[l->from].time)
                 continue;
             if (l->from < COLUMNS)
                 drawn[l->from].time = end + 0.2;
         }
-        if (l->from == l->to || between <= LINKS_MAX)
+        if (l->from == l->to || between++ % step == 0)
             draw_link(p, l);
     }
-    return own;
+    return n;
 }
 
 static void draw_axis(const picture_t *p)
@@ -176,21 +200,27 @@ static void draw_axis(const picture_t *p)
     xy_axis_draw_across(&p->svg, &axis, 8, y, y + 6, xy_tick_seconds);
 }
 
-static void draw_legend(const picture_t *p, bool has_own)
+static void draw_legend(const picture_t *p, links_t links)
 {
     xy_legend_t entries[LEGEND_MAX];
-    char classes[LEGEND_MAX][16];
+    char classes[LEGEND_MAX][16], name[48];
+    size_t step = links.between / LINKS_MAX + 1;
     size_t n = 0;
 
-    for (size_t k = 0; k < p->log->kind_count && n < LEGEND_MAX - 1; k++) {
+    for (size_t k = 0; k < p->log->kind_count && n < LEGEND_MAX - 2; k++) {
         if (!p->is_used[k])
             continue;
         snprintf(classes[n], sizeof(classes[n]), "k%zu", k);
-        entries[n] = (xy_legend_t){p->log->kinds[k].name, classes[n], false};
+        entries[n] = (xy_legend_t){p->log->kinds[k].name, classes[n], XY_LEGEND_BOX};
         n++;
     }
-    if (has_own)
-        entries[n++] = (xy_legend_t){"collective", "own", true};
+    if (links.own > 0)
+        entries[n++] = (xy_legend_t){"collective", "own", XY_LEGEND_LINE};
+    snprintf(name, sizeof(name), "message");
+    if (step > 1)
+        snprintf(name, sizeof(name), "message (1 of %zu is drawn)", step);
+    if (links.between > 0)
+        entries[n++] = (xy_legend_t){name, "message", XY_LEGEND_ARROW};
     xy_svg_legend(&p->svg, p->left - 8, 12, WIDTH, entries, n);
 }
 
@@ -199,8 +229,10 @@ static void write_kinds(const xy_trace_log_t *log, xy_text_t *style)
 {
     for (size_t k = 0; k < log->kind_count; k++)
         xy_text_addf(style, ".k%zu{fill:#%06" PRIx32 "}", k, log->kinds[k].colour);
-    xy_text_add(style, "svg .id{text-anchor:middle;fill:#fff;font-size:11px}"
-                       ".own{stroke-width:3}.border{stroke-width:.6}\n");
+    xy_text_add(
+        style,
+        "svg .id{text-anchor:middle;fill:#fff;font-size:11px}"
+        ".own{stroke-width:3}.message{fill:none;stroke-width:1.1}.border{stroke-width:.6}\n");
 }
 
 static double label_width(const xy_trace_log_t *log)
@@ -235,7 +267,7 @@ xy_status_t xy_trace_write_svg(const xy_trace_log_t *log, int64_t begin, int64_t
     for (size_t r = 0; r < log->row_count && st == XY_OK; r++)
         st = draw_row(&p, r);
     if (st == XY_OK) {
-        draw_legend(&p, draw_links(&p) > 0);
+        draw_legend(&p, draw_links(&p));
         draw_axis(&p);
         xy_svg_end(&p.svg);
     }

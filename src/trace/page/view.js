@@ -79,7 +79,7 @@ function scroll(by) {
 }
 function toggleArrows() {
   painter.showArrows = !painter.showArrows;
-  byId("arrows").setAttribute("aria-pressed", painter.showArrows);
+  for (const id of ["arrows", "legend-arrows"]) byId(id)?.setAttribute("aria-pressed", painter.showArrows);
   repaint();
 }
 
@@ -111,6 +111,13 @@ function fillLegend() {
     });
     return node;
   }));
+  if (trace.links.count === 0) return;
+  const arrows = element("button", { id: "legend-arrows", className: "kind", title: "Hide or show (M)" },
+    element("span", { textContent: "\u2192" }), element("b", { textContent: "message" }),
+    element("span", { textContent: trace.links.count.toLocaleString() }));
+  arrows.setAttribute("aria-pressed", painter.showArrows);
+  arrows.addEventListener("click", toggleArrows);
+  byId("legend").append(arrows);
 }
 
 // Time per kind, idle and overlap of one row in the window.
