@@ -265,8 +265,8 @@ static xy_status_t prepare(walk_t *walk, const xy_program_t *program)
     const xy_predict_config_t *c = walk->config;
     xy_status_t st = code_compile(program, c->assumed, c->assumed_count, &walk->code);
 
-    if (st == XY_OK)
-        st = xy_arena_create(&walk->arena);
+    if (st == XY_OK && xy_arena_create(&walk->arena) != XY_OK)
+        st = xy_fail_memory("predicting");
     return st == XY_OK ? prepare_sites(walk) : st;
 }
 

@@ -39,7 +39,7 @@ bool process_fail_memory(process_t *p)
 {
     p->is_over = true;
     if (p->status == XY_OK)
-        p->status = xy_fail_memory("predicting");
+        p->status = p->is_silent ? XY_ENOMEM : xy_fail_memory("predicting");
     return false;
 }
 

@@ -364,14 +364,16 @@ static void walker_cleanup(walker_t *w)
 
 static xy_status_t make_walkers(walk_t *walk)
 {
+    bool ok;
+
     walk->walkers = xy_calloc((size_t)walk->procs, sizeof(*walk->walkers));
     walk->world = walk_comm_new(walk, NULL, walk->procs);
-    if (walk->walkers == NULL || walk->world == NULL)
-        return xy_fail_memory("making the processes");
-    for (int32_t r = 0; r < walk->procs; r++)
-        if (walker_init(walk, &walk->walkers[r], r) != XY_OK)
-            return xy_fail_memory("making the processes");
-    return XY_OK;
+    ok = walk->walkers != NULL && walk->world != NULL;
+    for (int32_t r = 0; ok && r < walk->procs; r++)
+        ok = walker_init(walk, &walk->walkers[r], r) == XY_OK;
+    if (ok || walk->status != XY_OK) /* which has been said */
+        return walk->status;
+    return xy_fail_memory("making the processes");
 }
 
 static xy_status_t make_job(walk_t *walk)

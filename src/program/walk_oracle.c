@@ -268,6 +268,8 @@ static bool look_ahead(walker_t *w, double value, copy_t *c)
         skip(o, c->next, c->end) == c->end)
         c->matched += 3; /* it ends where the recorded one does */
     process_cleanup(&c->process);
+    if (c->process.status == XY_ENOMEM)
+        return process_fail_memory(&w->process);
     return true;
 }
 
