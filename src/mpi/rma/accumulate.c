@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { STAGE = 4096 };
+enum { STAGE = 4096, TURN = 64 << 10 };
 
 /* Elements of the origin or of the result, some at a time. */
 typedef struct {
@@ -109,27 +109,35 @@ static void update_target(const rma_update_t *u, const rma_side_t *target, mpi_c
         char *at = next_run(c, u->type, n, &run);
 
         rma_update(u, at, origin, result, run);
-        origin += origin != NULL ? run * extent : 0;
-        result += result != NULL ? run * extent : 0;
+        if (origin != NULL)
+            origin += run * extent;
+        if (result != NULL)
+            result += run * extent;
     }
 }
 
-void rma_accumulate(const rma_update_t *u, const rma_side_t *target, const rma_side_t *origin,
+/* A long update gives others a turn from time to time. */
+void rma_accumulate(const rma_update_t *update, const rma_side_t *target, const rma_side_t *origin,
                     const rma_side_t *result)
 {
-    size_t left = target->bytes / u->type->size, most = left, first = 0;
+    rma_update_t u = *update;
+    size_t left = target->bytes / u.type->size, most = TURN / (size_t)u.type->extent, first = 0;
     mpi_cursor_t cursor = {.type = target->type, .at = target->address};
     window_t in, out;
 
-    open_window(&in, origin, u->type);
-    open_window(&out, result, u->type);
+    open_window(&in, origin, u.type);
+    open_window(&out, result, u.type);
     if (!in.is_direct || !out.is_direct)
-        most = STAGE / (size_t)u->type->extent;
+        most = STAGE / (size_t)u.type->extent;
     while (left > 0) {
         size_t n = left < most ? left : most;
+        bool is_long;
 
         load(&in, first, n);
-        update_target(u, target, &cursor, first, place(&in, first), place(&out, first), n);
+        is_long = rma_long_begin(&u, n);
+        update_target(&u, target, &cursor, first, place(&in, first), place(&out, first), n);
+        if (is_long)
+            rma_long_end(&u);
         store(&out, first, n);
         first += n;
         left -= n;

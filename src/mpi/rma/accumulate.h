@@ -8,8 +8,8 @@
 
 /* All elements of the target, each as rma_update does it. `origin` is NULL with MPI_NO_OP, `result`
  * where what was there is not wanted; otherwise they have as many elements as the target, or more,
- * of the same kind: u->type. */
-void rma_accumulate(const rma_update_t *u, const rma_side_t *target, const rma_side_t *origin,
+ * of the same kind: update->type. */
+void rma_accumulate(const rma_update_t *update, const rma_side_t *target, const rma_side_t *origin,
                     const rma_side_t *result);
 
 #endif

@@ -100,6 +100,12 @@ static bool is_alone(const mpi_rank_t *self, const rma_operation_t *o)
            o->win->shared->targets[o->rank].owner == o->win->rank;
 }
 
+/* Threads that the program has made are no workers. */
+static mpi_worker_t *worker_of(const mpi_rank_t *self)
+{
+    return xy_worker_self() == self->worker->base ? self->worker : NULL;
+}
+
 /* ---- Accumulates ---- */
 
 /* A type without data has no kind, and nothing fits into it but nothing. */
@@ -120,7 +126,8 @@ static int accumulate_nothing(mpi_rank_t *self, rma_operation_t *o, const argume
 
 static int accumulate(mpi_rank_t *self, rma_operation_t *o, const arguments_t *a)
 {
-    rma_update_t u = {.guard = rma_accumulate_guard(o->win, o->rank),
+    rma_update_t u = {.updates = &o->win->shared->targets[o->rank].updates,
+                      .worker = worker_of(self),
                       .is_alone = is_alone(self, o)};
     rma_side_t origin, result;
     bool has_origin;
@@ -300,7 +307,9 @@ int impl_compare_and_swap(mpi_rank_t *self, const void *origin_addr, const void 
         error = check_swap(&o, origin_addr, compare_addr, result_addr);
     if (error != MPI_SUCCESS)
         return error;
-    u = (rma_update_t){.type = o.target.type, .guard = rma_accumulate_guard(o.win, o.rank)};
+    u = (rma_update_t){.type = o.target.type,
+                       .updates = &o.win->shared->targets[o.rank].updates,
+                       .worker = worker_of(self)};
     rma_operation_sync(self);
     rma_compare_and_swap(&u, o.target.address, origin_addr, compare_addr, result_addr);
     rma_operation_end(self, &o, 2 * u.type->size, true, u.type->size);

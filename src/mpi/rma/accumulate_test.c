@@ -55,7 +55,9 @@ static const MPI_Op ops[] = {
 };
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]), OPS = sizeof(ops) / sizeof(ops[0]) };
 
-static rma_guard_t guard;
+static rma_updates_t updates;
+static mpi_worker_t workers[THREADS];
+static mpi_job_t job = {.workers = THREADS, .worker = workers};
 
 /* ---- Data of any layout ---- */
 
@@ -81,7 +83,7 @@ static void shuffle(int *numbers, int n)
 /* `per` elements at random slots, some before the address; `count` times, an extent apart. */
 static void make_scattered(data_t *d, const mpi_type_t *element, int per, int count)
 {
-    int slots[SLOTS], low = testing_below(per + 1), stride = 2 * per;
+    int slots[2 * SLOTS], low = testing_below(per + 1), stride = 2 * per;
     MPI_Aint at[SLOTS], extent = element->extent;
     MPI_Datatype inner;
 
@@ -236,7 +238,7 @@ static void try_one(const mpi_type_t *element, const mpi_op_t *op, bool is_alone
     static char t[ROOM], r[ROOM];
     int per = 1 + testing_below(8), count = 1 + testing_below(6);
     int shift = testing_below(3) == 0 ? 1 + testing_below(7) : 0;
-    rma_update_t u = {.op = op, .guard = &guard, .is_alone = is_alone};
+    rma_update_t u = {.op = op, .updates = &updates, .is_alone = is_alone};
     bool has_result = op->kind == XMPI_OP_KIND_NO_OP || testing_below(2) == 0;
 
     data_init(&target, element, per, count, testing_below(3), shift);
@@ -280,7 +282,8 @@ static void long_vectors(void **state)
     enum { MANY = 10000 };
     double *to = malloc(2 * MANY * sizeof(double)), *from = malloc(MANY * sizeof(double));
     double *old = malloc(3 * MANY * sizeof(double));
-    rma_update_t u = {.op = mpi_op_of(MPI_SUM), .type = mpi_type_of(MPI_DOUBLE), .guard = &guard};
+    rma_update_t u = {
+        .op = mpi_op_of(MPI_SUM), .type = mpi_type_of(MPI_DOUBLE), .updates = &updates};
     MPI_Datatype every_second, every_third;
     rma_side_t t, f, r;
 
@@ -327,7 +330,7 @@ typedef struct {
     rma_update_t update;
     char *at;
     int number;
-    int64_t seen; /* the sum of what was there before */
+    uint64_t seen; /* the sum of what was there before, as far as that is a whole number */
 } thread_t;
 
 /* Add one. */
@@ -335,7 +338,7 @@ static void *add_ones(void *arg)
 {
     thread_t *t = arg;
     _Alignas(16) char one[32] = {0}, old[32];
-    int64_t before = 0;
+    uint64_t before = 0;
 
     switch (t->update.type->basic) {
     case XMPI_BASIC_FLOAT:
@@ -359,14 +362,15 @@ static void *add_ones(void *arg)
     return NULL;
 }
 
-static int64_t run_threads(void *(*body)(void *), const rma_update_t *update, char *at)
+static uint64_t run_threads(void *(*body)(void *), const rma_update_t *update, char *at)
 {
     pthread_t ids[THREADS];
     thread_t threads[THREADS];
-    int64_t seen = 0;
+    uint64_t seen = 0;
 
     for (int i = 0; i < THREADS; i++) {
         threads[i] = (thread_t){.update = *update, .at = at, .number = i};
+        threads[i].update.worker = i == 0 ? NULL : &workers[i]; /* and a thread that is none */
         assert_int_equal(pthread_create(&ids[i], NULL, body, &threads[i]), 0);
     }
     for (int i = 0; i < THREADS; i++) {
@@ -413,10 +417,10 @@ static void sums_lose_nothing(void **state)
         for (int shift = 0; shift <= 1; shift++) {
             _Alignas(64) char memory[128] = {0};
             rma_update_t u = {
-                .op = mpi_op_of(MPI_SUM), .type = mpi_type_of(types[i]), .guard = &guard};
+                .op = mpi_op_of(MPI_SUM), .type = mpi_type_of(types[i]), .updates = &updates};
             /* misaligned by a byte, across the border of a cache line */
             char *at = memory + (shift ? 61 : 64);
-            int64_t seen = run_threads(add_ones, &u, at);
+            uint64_t seen = run_threads(add_ones, &u, at);
 
             assert_true(value_of(u.type, at) == total);
             if (u.type->basic == XMPI_BASIC_INT32 || u.type->basic == XMPI_BASIC_UINT64)
@@ -432,7 +436,8 @@ static void small_sums_wrap(void **state)
     (void)state;
     for (int i = 0; i < 2; i++) {
         _Alignas(64) char memory[64] = {0};
-        rma_update_t u = {.op = mpi_op_of(MPI_SUM), .type = mpi_type_of(types[i]), .guard = &guard};
+        rma_update_t u = {
+            .op = mpi_op_of(MPI_SUM), .type = mpi_type_of(types[i]), .updates = &updates};
 
         run_threads(add_ones, &u, memory);
         assert_true((int)value_of(u.type, memory) == THREADS * TURNS % (i == 0 ? 1 << 8 : 1 << 16));
@@ -463,7 +468,7 @@ static void pairs_stay_together(void **state)
 {
     _Alignas(16) char memory[16] = {0};
     rma_update_t u = {
-        .op = mpi_op_of(MPI_REPLACE), .type = mpi_type_of(MPI_DOUBLE_INT), .guard = &guard};
+        .op = mpi_op_of(MPI_REPLACE), .type = mpi_type_of(MPI_DOUBLE_INT), .updates = &updates};
     int one = 1;
 
     (void)state;
@@ -500,13 +505,124 @@ static void swaps_lose_nothing(void **state)
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         for (int shift = 0; shift <= 1; shift++) {
             _Alignas(64) char memory[128] = {0};
-            rma_update_t u = {.type = mpi_type_of(types[i]), .guard = &guard};
+            rma_update_t u = {.type = mpi_type_of(types[i]), .updates = &updates};
             char *at = memory + (shift ? 61 : 64);
 
             run_threads(swap_up, &u, at);
             assert_true((int64_t)value_of(u.type, at) ==
                         THREADS * (TURNS / 4) % (types[i] == MPI_UINT16_T ? 1 << 16 : 1 << 30));
         }
+}
+
+/* Long updates by the loops of reductions, and, as long as they go on, short ones by atomic
+ * instructions: two threads each. */
+
+enum { LONG = 2048 };
+
+static _Atomic int long_left;
+
+static void *add_long_or_short(void *arg)
+{
+    static const int64_t ones[LONG] = {[0 ... LONG - 1] = 1};
+    thread_t *t = arg;
+    const rma_side_t from = {(char *)(uintptr_t)ones, LONG, mpi_type_of(MPI_INT64_T), sizeof(ones)};
+    const rma_side_t to = {t->at, LONG, mpi_type_of(MPI_INT64_T), sizeof(ones)};
+
+    if (t->number % 2 == 0) {
+        for (int i = 0; i < TURNS; i++)
+            rma_accumulate(&t->update, &to, &from, NULL);
+        t->seen = (uint64_t)TURNS * LONG;
+        long_left--;
+        return NULL;
+    }
+    for (; long_left > 0; t->seen++)
+        rma_update(&t->update, t->at + t->seen * 13 % LONG * sizeof(int64_t), (const char *)ones,
+                   NULL, 1);
+    return NULL;
+}
+
+static void long_and_short_updates_lose_nothing(void **state)
+{
+    static _Alignas(64) int64_t all[LONG];
+    rma_update_t u = {
+        .op = mpi_op_of(MPI_SUM), .type = mpi_type_of(MPI_INT64_T), .updates = &updates};
+    uint64_t added;
+    int64_t sum = 0;
+
+    (void)state;
+    long_left = THREADS / 2;
+    added = run_threads(add_long_or_short, &u, (char *)all);
+    for (int i = 0; i < LONG; i++)
+        sum += all[i];
+    assert_int_equal(sum, (int64_t)added);
+}
+
+static _Atomic int begun, ended;
+
+static void *add_one_and_say(void *arg)
+{
+    thread_t *t = arg;
+    int64_t one = 1;
+
+    begun = 1;
+    rma_update(&t->update, t->at, (char *)&one, NULL, 1);
+    ended = 1;
+    return NULL;
+}
+
+static void *begin_long_and_say(void *arg)
+{
+    thread_t *t = arg;
+
+    begun = 1;
+    assert_true(rma_long_begin(&t->update, LONG));
+    ended = 1;
+    rma_long_end(&t->update);
+    return NULL;
+}
+
+/* `body` begins, and does not end before `go` is called. */
+static void assert_waits(void *(*body)(void *), thread_t *t, void (*go)(rma_update_t *),
+                         rma_update_t *by)
+{
+    pthread_t id;
+
+    begun = ended = 0;
+    assert_int_equal(pthread_create(&id, NULL, body, t), 0);
+    while (!begun)
+        usleep(1000);
+    usleep(20000); /* time enough to go wrong */
+    assert_int_equal(ended, 0);
+    go(by);
+    assert_int_equal(pthread_join(id, NULL), 0);
+    assert_int_equal(ended, 1);
+}
+
+static void end_update(rma_update_t *u)
+{
+    u->worker->is_updating = 0;
+}
+
+static void long_and_short_updates_wait_for_each_other(void **state)
+{
+    int64_t value = 0;
+    rma_update_t mine = {.op = mpi_op_of(MPI_SUM),
+                         .type = mpi_type_of(MPI_INT64_T),
+                         .updates = &updates,
+                         .worker = &workers[0]};
+    thread_t t = {.update = mine, .at = (char *)&value};
+
+    (void)state;
+    t.update.worker = &workers[1];
+    assert_true(rma_long_begin(&mine, LONG));
+    assert_waits(add_one_and_say, &t, rma_long_end, &mine);
+    assert_int_equal(value, 1);
+    t.update.worker = NULL; /* a thread that is no worker */
+    assert_true(rma_long_begin(&mine, LONG));
+    assert_waits(add_one_and_say, &t, rma_long_end, &mine);
+    assert_int_equal(value, 2);
+    workers[0].is_updating = 1;
+    assert_waits(begin_long_and_say, &t, end_update, &mine);
 }
 
 int main(void)
@@ -519,7 +635,10 @@ int main(void)
         cmocka_unit_test(small_sums_wrap),
         cmocka_unit_test(pairs_stay_together),
         cmocka_unit_test(swaps_lose_nothing),
+        cmocka_unit_test(long_and_short_updates_lose_nothing),
+        cmocka_unit_test(long_and_short_updates_wait_for_each_other),
     };
 
+    mpi_job = &job;
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -210,7 +210,7 @@ static void update_atomic(const rma_update_t *u, char *target, const char *origi
         update_8(u, way, target, origin, result, n);
 }
 
-/* ---- Under the guard, or alone ---- */
+/* ---- Without atomic instructions ---- */
 
 static void copy(char *to, const char *from, size_t n, const mpi_type_t *type)
 {
@@ -245,45 +245,135 @@ static bool is_aligned(const mpi_type_t *type, const void *address)
     return (uintptr_t)address % type->align == 0;
 }
 
-void rma_update(const rma_update_t *u, char *target, const char *origin, char *result, size_t n)
+static void update_alone(const rma_update_t *u, char *target, const char *origin, char *result,
+                         size_t n)
 {
-    if (u->is_alone && n >= FEW && u->type->is_contiguous && is_aligned(u->type, target) &&
-        is_aligned(u->type, origin)) {
+    if (n < FEW && rma_is_atomic(u->type, target)) {
+        update_atomic(u, target, origin, result, n);
+    } else if (u->type->is_contiguous && is_aligned(u->type, target) &&
+               is_aligned(u->type, origin)) {
         if (result != NULL)
             memcpy(result, target, n * u->type->size);
         if (u->op->kind != XMPI_OP_KIND_NO_OP)
             mpi_op_apply(u->op, origin, target, (int64_t)n, u->type);
-        return;
+    } else {
+        update_staged(u, target, origin, result, n);
     }
-    if (rma_is_atomic(u->type, target)) {
+}
+
+/* ---- Atomic instructions and long updates ---- */
+
+/* An atomic instruction may follow. False: under the guard. */
+static bool enter(const rma_update_t *u)
+{
+    if (u->worker != NULL) {
+        atomic_exchange_explicit(&u->worker->is_updating, 1, memory_order_seq_cst);
+        if (atomic_load_explicit(&u->updates->is_long, memory_order_seq_cst) == 0)
+            return true;
+        atomic_store_explicit(&u->worker->is_updating, 0, memory_order_release);
+    }
+    rma_guard_acquire(&u->updates->guard);
+    return false;
+}
+
+/* Release: acquired by the long update that waits for it, or with the guard. */
+static void leave(const rma_update_t *u, bool is_free)
+{
+    if (is_free)
+        atomic_store_explicit(&u->worker->is_updating, 0, memory_order_release);
+    else
+        rma_guard_release(&u->updates->guard);
+}
+
+/* Elements from which on waiting for other workers pays. */
+static size_t long_from(void)
+{
+    return 32 + 4 * (size_t)mpi_job->workers;
+}
+
+static void await_workers(void)
+{
+    for (int w = 0; w < mpi_job->workers; w++) {
+        unsigned looks = 0;
+
+        while (atomic_load_explicit(&mpi_job->worker[w].is_updating, memory_order_seq_cst) != 0)
+            xy_back_off(&looks);
+    }
+}
+
+bool rma_long_begin(rma_update_t *u, size_t elements)
+{
+    if (u->is_alone || elements < long_from())
+        return false;
+    rma_guard_acquire(&u->updates->guard);
+    atomic_store_explicit(&u->updates->is_long, 1, memory_order_seq_cst);
+    await_workers();
+    u->is_alone = true;
+    return true;
+}
+
+void rma_long_end(rma_update_t *u)
+{
+    u->is_alone = false;
+    atomic_store_explicit(&u->updates->is_long, 0, memory_order_release);
+    rma_guard_release(&u->updates->guard);
+}
+
+void rma_update(const rma_update_t *u, char *target, const char *origin, char *result, size_t n)
+{
+    bool is_free;
+
+    if (u->is_alone) {
+        update_alone(u, target, origin, result, n);
+    } else if (rma_is_atomic(u->type, target)) {
+        is_free = enter(u);
         update_atomic(u, target, origin, result, n);
-        return;
+        leave(u, is_free);
+    } else {
+        rma_guard_acquire(&u->updates->guard);
+        update_staged(u, target, origin, result, n);
+        rma_guard_release(&u->updates->guard);
     }
-    rma_guard_acquire(u->guard);
-    update_staged(u, target, origin, result, n);
-    rma_guard_release(u->guard);
+}
+
+/* ---- Compare and swap ---- */
+
+static void swap_atomic(size_t size, char *target, const void *origin, const void *compare,
+                        void *result)
+{
+    if (size == 8)
+        swap_64(target, origin, compare, result);
+    else if (size == 4)
+        swap_32(target, origin, compare, result);
+    else if (size == 2)
+        swap_16(target, origin, compare, result);
+    else
+        swap_8(target, origin, compare, result);
+}
+
+static void swap_plain(size_t size, char *target, const void *origin, const void *compare,
+                       void *result)
+{
+    char old[16];
+
+    memcpy(old, target, size);
+    if (memcmp(old, compare, size) == 0)
+        memcpy(target, origin, size);
+    memcpy(result, old, size);
 }
 
 void rma_compare_and_swap(const rma_update_t *u, char *target, const void *origin,
                           const void *compare, void *result)
 {
-    size_t size = u->type->size;
-    char old[16];
+    bool is_free;
 
-    if (!rma_is_atomic(u->type, target)) {
-        rma_guard_acquire(u->guard);
-        memcpy(old, target, size);
-        if (memcmp(old, compare, size) == 0)
-            memcpy(target, origin, size);
-        rma_guard_release(u->guard);
-        memcpy(result, old, size);
-    } else if (size == 8) {
-        swap_64(target, origin, compare, result);
-    } else if (size == 4) {
-        swap_32(target, origin, compare, result);
-    } else if (size == 2) {
-        swap_16(target, origin, compare, result);
+    if (rma_is_atomic(u->type, target)) {
+        is_free = enter(u);
+        swap_atomic(u->type->size, target, origin, compare, result);
+        leave(u, is_free);
     } else {
-        swap_8(target, origin, compare, result);
+        rma_guard_acquire(&u->updates->guard);
+        swap_plain(u->type->size, target, origin, compare, result);
+        rma_guard_release(&u->updates->guard);
     }
 }

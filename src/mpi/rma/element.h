@@ -15,9 +15,21 @@
  * Bytes are what programs move structures with: under the guard, one operation on bytes that lie
  * side by side is atomic as a whole, although the standard does not ask for it.
  *
- * An origin that has the target locked exclusively is alone, and uses the loops of reductions.
+ * Atomic instructions one by one are slow for a long vector. A long update therefore uses the loops
+ * of reductions, under the guard and while no worker is at an atomic instruction:
  *
- *   rma_update_t u = {.op = op, .type = mpi_type_of(MPI_DOUBLE), .guard = guard};
+ *   a worker                              a long update
+ *   is_updating of the worker = 1         takes the guard
+ *   is_long of the target?                is_long of the target = 1
+ *     no: the atomic instruction          waits until is_updating of each worker is 0
+ *     yes: the same under the guard       the loops
+ *   is_updating = 0                       is_long = 0, gives the guard back
+ *
+ * Both write first and then read, in the one order of sequentially consistent atomics, so one of
+ * the two sees the other. Threads that are no workers always take the guard. An origin that has
+ * locked the target exclusively is alone and needs none of it.
+ *
+ *   rma_update_t u = {.op = op, .type = mpi_type_of(MPI_DOUBLE), .updates = &target->updates};
  *   rma_update(&u, address, origin, result, 10);
  */
 #ifndef XY_MPI_RMA_ELEMENT_H
@@ -28,8 +40,9 @@
 typedef struct {
     const mpi_op_t *op;
     const mpi_type_t *type; /* of an element: predefined; `op` is defined for it */
-    rma_guard_t *guard;     /* of the target */
-    bool is_alone;          /* no other origin accumulates there now */
+    rma_updates_t *updates; /* of the target */
+    mpi_worker_t *worker;   /* that the calling thread is; NULL: none */
+    bool is_alone;          /* nothing else is updated there now */
 } rma_update_t;
 
 /* The predefined type of the elements of `type`; NULL when they are not all of one kind. */
@@ -51,6 +64,11 @@ static inline bool rma_is_atomic(const mpi_type_t *type, const void *address)
  * extent apart. `result` may be NULL; `origin` is not looked at by MPI_NO_OP. Both are aligned as
  * their type wants it, unless elements are updated by atomic instructions. */
 void rma_update(const rma_update_t *u, char *target, const char *origin, char *result, size_t n);
+
+/* Around an update of so many elements that it is long: the target is this update's alone. False:
+ * it is short, or alone already. */
+bool rma_long_begin(rma_update_t *u, size_t elements);
+void rma_long_end(rma_update_t *u);
 
 /* *result is what was there, and if that equals *compare, it becomes *origin. One element of 1, 2,
  * 4, 8 or 16 bytes. */

@@ -30,7 +30,7 @@
  *                       a rank that had to wait acquires with the message that grants the lock
  *   flush -> ...        a sequentially consistent fence; the program then tells the target, by a
  *                       message or by an atomic operation, which the target acquires
- *   accumulate          rma_target_t.accumulate, or the atomic instruction that did it
+ *   accumulate          rma_target_t.updates, or the atomic instruction that did it
  *
  * ---- Who may touch what ----
  *
@@ -88,9 +88,15 @@ typedef struct {
 
 typedef struct rma_waiter rma_waiter_t; /* for a lock: locks.c */
 
+/* How accumulates to one target keep out of each other's way: element.h. */
+typedef struct {
+    rma_guard_t guard;   /* around what is no atomic instruction */
+    _Atomic int is_long; /* and around which there are none */
+} rma_updates_t;
+
 /* What changes for one target. */
 typedef struct {
-    _Alignas(64) rma_guard_t accumulate; /* around an accumulate that is no atomic instruction */
+    _Alignas(64) rma_updates_t updates;
     _Alignas(64) rma_guard_t regions_guard;
     xy_vec_t regions; /* of rma_region_t, by address */
     /* Under rma_shared_t.guard: */
@@ -216,13 +222,6 @@ int rma_check_passive(mpi_win_t *win, int target);
  * *address_p is not to be used. */
 int rma_find(mpi_win_t *win, int target, MPI_Aint disp, int64_t count, const mpi_type_t *type,
              char **address_p);
-
-/* Around the read and write of an accumulate that is not one atomic instruction. All accumulates to
- * a target must either take it or be atomic with all others that do not. */
-static inline rma_guard_t *rma_accumulate_guard(const mpi_win_t *win, int target)
-{
-    return &win->shared->targets[target].accumulate;
-}
 
 /* In virtual time: an operation on `target` is over at `end`; what completes it waits until then.
  */

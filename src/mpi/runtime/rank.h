@@ -123,6 +123,7 @@ struct mpi_worker {
     int free_buffer_count[XMPI_BUFFER_CLASSES];
     _Alignas(XMPI_LINES) _Atomic(void *) mail[XMPI_MAIL_KINDS]; /* left by any thread */
     mpi_gate_t gate;
+    _Alignas(XMPI_LINES) _Atomic int is_updating; /* one-sided: see rma/element.h */
 };
 
 struct mpi_job {
