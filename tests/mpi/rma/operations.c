@@ -352,14 +352,16 @@ static void wrong_arguments(void)
 {
     int value = 1;
     double real = 1;
-    MPI_Datatype mixed, loose, parts[] = {MPI_INT, MPI_DOUBLE};
-    int lengths[] = {1, 1};
+    MPI_Datatype mixed, loose, before, parts[] = {MPI_INT, MPI_DOUBLE};
+    int lengths[] = {1, 1}, minus_one = -1;
     MPI_Aint at[] = {0, 8};
     MPI_Request r;
 
     MPI_Type_create_struct(2, lengths, at, parts, &mixed);
     MPI_Type_commit(&mixed);
     MPI_Type_contiguous(2, MPI_INT, &loose); /* never committed */
+    MPI_Type_create_indexed_block(1, 1, &minus_one, MPI_INT, &before);
+    MPI_Type_commit(&before);
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     fill(0);
     REFUSED(MPI_Put(&value, 1, MPI_INT, size, 0, 1, MPI_INT, win), MPI_ERR_RANK);
@@ -370,6 +372,7 @@ static void wrong_arguments(void)
     REFUSED(MPI_Get(NULL, 1, MPI_INT, right, 0, 1, MPI_INT, win), MPI_ERR_BUFFER);
     REFUSED(MPI_Put(&value, 1, MPI_INT, right, CELLS, 1, MPI_INT, win), MPI_ERR_RMA_RANGE);
     REFUSED(MPI_Put(&value, 1, MPI_INT, right, -1, 1, MPI_INT, win), MPI_ERR_RMA_RANGE);
+    REFUSED(MPI_Put(&value, 1, MPI_INT, right, 0, 1, before, win), MPI_ERR_RMA_RANGE);
     REFUSED(MPI_Get(cells, 2, MPI_INT, right, CELLS - 1, 2, MPI_INT, win), MPI_ERR_RMA_RANGE);
     REFUSED(MPI_Put(cells, 2, MPI_INT, right, 0, 1, MPI_INT, win), MPI_ERR_TRUNCATE);
     REFUSED(MPI_Get(&value, 1, MPI_INT, right, 0, 2, MPI_INT, win), MPI_ERR_TRUNCATE);
@@ -388,6 +391,7 @@ static void wrong_arguments(void)
     MPI_Win_set_errhandler(win, MPI_ERRORS_ARE_FATAL);
     MPI_Type_free(&mixed);
     MPI_Type_free(&loose);
+    MPI_Type_free(&before);
 }
 
 static void first_of_two(void *in, void *inout, int *count, MPI_Datatype *type)

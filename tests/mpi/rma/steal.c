@@ -50,11 +50,10 @@ static void make_windows(void)
 {
     long n = rank == 0 ? tasks : 0;
 
-    MPI_Win_allocate(sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &counter,
-                     &counter_win);
-    MPI_Win_allocate(rank == 0 ? 2 * sizeof(double) : 0, sizeof(double), MPI_INFO_NULL,
-                     MPI_COMM_WORLD, &sum, &sum_win);
-    MPI_Win_allocate(n, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &marks, &mark_win);
+    /* Whole cache lines: see bfs.c. */
+    MPI_Win_allocate(64, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &counter, &counter_win);
+    MPI_Win_allocate(64, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &sum, &sum_win);
+    MPI_Win_allocate((n + 63) / 64 * 64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &marks, &mark_win);
     MPI_Win_lock_all(0, counter_win);
     MPI_Win_lock_all(0, sum_win);
     MPI_Win_lock_all(0, mark_win);

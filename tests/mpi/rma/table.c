@@ -125,7 +125,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     inserts = argc > 1 ? atol(argv[1]) : 400;
-    slots_per_rank = 2 * inserts / size + 1;
+    slots_per_rank = (2 * inserts / size + 8) / 8 * 8; /* see bfs.c */
     slots = slots_per_rank * size;
     make_tables();
     for (long i = rank; i < inserts; i += size)
