@@ -39,6 +39,7 @@ static void allgather_block(const coll_slot_t *slot, coll_call_t *from, coll_cal
     const char *data = contribution(from, &count, &type);
     char *place = receive_block(to, from->rank, &room);
 
+    coll_check_room(from, count, type, to, room, to->receive_type);
     if (i < coll_copy_pieces(room, to->receive_type, type))
         coll_copy_piece(slot, place, room, to->receive_type, data, count, type, i);
 }
@@ -321,6 +322,7 @@ static void exchange_piece(const coll_slot_t *slot, coll_call_t *from, coll_call
     char *place = alltoall_receive(to, from->rank, &room, &to_type);
     char *data = alltoall_send(from, to->rank, &count, &from_type);
 
+    coll_check_room(from, count, from_type, to, room, to_type);
     if (i < coll_copy_pieces(room, to_type, from_type))
         coll_copy_piece(slot, place, room, to_type, data, count, from_type, i);
 }
@@ -363,6 +365,7 @@ static void swap_piece(const coll_call_t *call, const coll_call_t *peer, int64_t
     uint64_t bytes = (uint64_t)count * type->size, offset = (uint64_t)i * XY_DIRECT_PIECE;
     char *kept;
 
+    coll_check_room(peer, peer_count, peer_type, call, count, type);
     if (!has_swap(call, peer))
         return;
     if (mpi_type_is_contiguous(type) && mpi_type_is_contiguous(peer_type)) {

@@ -28,7 +28,7 @@ static int allgather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount,
     else if (error == MPI_SUCCESS)
         error = coll_check_buffer(&call, recvbuf, recvcount, recvtype, &call.receive_type);
     if (error == MPI_SUCCESS && counts.data == NULL)
-        call.bytes = (uint64_t)recvcount * call.receive_type->size;
+        error = coll_check_sides(&call, &call.bytes);
     return coll_go(self, error, &call, request);
 }
 
@@ -57,7 +57,8 @@ int impl_alltoall(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_
                         .send_count = sendcount,
                         .receive = recvbuf,
                         .receive_count = recvcount,
-                        .is_in_place = sendbuf == MPI_IN_PLACE};
+                        .is_in_place = sendbuf == MPI_IN_PLACE,
+                        .what = sendbuf == MPI_IN_PLACE ? COLL_WHAT_IN_PLACE : COLL_WHAT_NONE};
     int error = coll_check_comm(self, comm, &call);
 
     if (error == MPI_SUCCESS && !call.is_in_place)
@@ -65,7 +66,7 @@ int impl_alltoall(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_
     if (error == MPI_SUCCESS)
         error = coll_check_buffer(&call, recvbuf, recvcount, recvtype, &call.receive_type);
     if (error == MPI_SUCCESS)
-        call.bytes = (uint64_t)recvcount * call.receive_type->size;
+        error = coll_check_sides(&call, &call.bytes);
     return coll_go(self, error, &call, request);
 }
 
@@ -81,7 +82,8 @@ int impl_alltoallv(mpi_rank_t *self, const void *sendbuf, coll_vector_t sendcoun
                         .receive = recvbuf,
                         .receive_counts = recvcounts,
                         .receive_displacements = rdispls,
-                        .is_in_place = sendbuf == MPI_IN_PLACE};
+                        .is_in_place = sendbuf == MPI_IN_PLACE,
+                        .what = sendbuf == MPI_IN_PLACE ? COLL_WHAT_IN_PLACE : COLL_WHAT_NONE};
     int error = coll_check_comm(self, comm, &call);
 
     if (error == MPI_SUCCESS && !call.is_in_place)
@@ -105,7 +107,8 @@ int impl_alltoallw(mpi_rank_t *self, const void *sendbuf, coll_vector_t sendcoun
                         .receive_counts = recvcounts,
                         .receive_displacements = rdispls,
                         .receive_types = recvtypes,
-                        .is_in_place = sendbuf == MPI_IN_PLACE};
+                        .is_in_place = sendbuf == MPI_IN_PLACE,
+                        .what = sendbuf == MPI_IN_PLACE ? COLL_WHAT_IN_PLACE : COLL_WHAT_NONE};
     int error = coll_check_comm(self, comm, &call);
 
     if (error == MPI_SUCCESS && !call.is_in_place)

@@ -21,6 +21,7 @@ int coll_check_comm(mpi_rank_t *self, MPI_Comm handle, coll_call_t *call)
         if (mpi_coll_create(comm->group, comm->context, &comm->coll) != XY_OK)
             return mpi_error(comm, MPI_ERR_NO_MEM, "no memory for collectives");
         mpi_coll_hold(comm->coll);
+        mpi_coll_join(comm);
     }
     call->comm = comm;
     return MPI_SUCCESS;
@@ -58,6 +59,19 @@ int coll_check_buffer(const coll_call_t *call, const void *buffer, int64_t count
     return check_type(call, type, type_p);
 }
 
+int coll_check_sides(const coll_call_t *call, uint64_t *bytes_p)
+{
+    uint64_t room = (uint64_t)call->receive_count * call->receive_type->size;
+    uint64_t sent = call->is_in_place ? room : (uint64_t)call->send_count * call->send_type->size;
+
+    *bytes_p = room;
+    if (sent <= room)
+        return MPI_SUCCESS;
+    return mpi_error(call->comm, MPI_ERR_TRUNCATE,
+                     "%llu bytes are sent to each rank, and there is room for %llu from each",
+                     (unsigned long long)sent, (unsigned long long)room);
+}
+
 int coll_check_counts(const coll_call_t *call, coll_vector_t counts, MPI_Datatype type,
                       mpi_type_t **type_p)
 {
@@ -84,6 +98,7 @@ int coll_check_op(coll_call_t *call, MPI_Op handle)
     call->op = mpi_op_of(handle);
     if (call->op == NULL)
         return mpi_error(call->comm, MPI_ERR_OP, "the operation is not a valid handle");
+    call->what = (uint8_t)(COLL_WHAT_OP + call->op->kind);
     if (!mpi_op_is_valid_for(call->op, call->receive_type))
         return mpi_error(call->comm, MPI_ERR_OP, "%s is not defined for %s", call->op->name,
                          mpi_type_name(call->receive_type));

@@ -83,6 +83,7 @@ struct coll_call {
     uint64_t number; /* among the collectives of the communicator, */
     uint64_t seq;    /* and among those of them that meet, or are stars */
     uint32_t mode;   /* of such a one: coll_mode */
+    uint8_t what;    /* besides: an operation, MPI_IN_PLACE; see coll_what_t */
     int rank;        /* in comm */
     int root;
     const void *send; /* MPI_IN_PLACE was resolved: see is_in_place */
@@ -171,6 +172,8 @@ struct mpi_coll {
     int *local_of;       /* [size]: the local group of a member, */
     int *place_of;       /* and its place there */
     void *scheduled;     /* of the scheduled engine */
+    /* [size]: the members' communicator objects, for reports; NULL: freed */
+    _Atomic(mpi_comm_t *) *comms;
     /* Scheduled collectives that not all members have started. */
     _Atomic int open_schedules;
     /* The rest changes, so it lives in other cache lines. */
@@ -226,17 +229,33 @@ void coll_before_wait(mpi_rank_t *self, mpi_request_t *const *requests, int coun
 
 /* ---- Engines: who runs a collective ---- */
 
+/* What members must agree about besides the kind, the root and the size. */
+typedef enum {
+    COLL_WHAT_NONE,
+    COLL_WHAT_OP, /* + mpi_op_kind_t: the operation of a reduction */
+    COLL_WHAT_IN_PLACE = COLL_WHAT_OP + XMPI_OP_KINDS, /* alltoall, where all must be */
+    COLL_WHAT_KINDS
+} coll_what_t;
+
 /* What a member says about a collective; all must say the same. */
 typedef struct {
     const coll_ops_t *kind;
     uint64_t bytes;
     int root, rank; /* in the communicator */
     bool is_nonblocking;
+    uint8_t what;
 } coll_claim_t;
 
 static inline coll_claim_t coll_claim_of(const coll_call_t *call)
 {
-    return (coll_claim_t){call->kind, call->bytes, call->root, call->rank, call->is_nonblocking};
+    return (coll_claim_t){call->kind, call->bytes,          call->root,
+                          call->rank, call->is_nonblocking, call->what};
+}
+
+/* Do two members say the same? Blocking and nonblocking is a difference that some cannot see. */
+static inline bool coll_is_same_claim(const coll_claim_t *a, const coll_claim_t *b)
+{
+    return a->kind == b->kind && a->root == b->root && a->bytes == b->bytes && a->what == b->what;
 }
 
 typedef struct {
@@ -269,8 +288,11 @@ static inline bool coll_is_empty(const coll_call_t *call)
  * the next that is not. */
 static inline void coll_number(coll_call_t *call)
 {
-    call->rank = call->comm->rank;
-    call->number = call->comm->coll_seq++;
+    mpi_comm_t *comm = call->comm;
+
+    call->rank = comm->rank;
+    comm->sites[comm->coll_seq % XMPI_COMM_SITES] = comm->owner->call.caller;
+    call->number = comm->coll_seq++;
 }
 
 /* The engine of the layer above registers before there are communicators; NULL: none did. */
@@ -282,6 +304,22 @@ const coll_engine_ops_t *coll_engine_scheduled(void);
 void coll_leave_empty(coll_call_t *call);
 /* Has a member called collective `number` without data? Then they disagree. */
 void coll_compare_empty(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *claim);
+
+/* `comm`, whose `coll` is set, is the object of a member: reports name it. */
+void mpi_coll_join(mpi_comm_t *comm);
+
+/* `from` has more for `to` than that has room for: report it once and end the job. */
+void coll_refuse_excess(const coll_call_t *from, const coll_call_t *to, uint64_t sent,
+                        uint64_t room) __attribute__((cold));
+
+static inline void coll_check_room(const coll_call_t *from, int64_t count, const mpi_type_t *type,
+                                   const coll_call_t *to, int64_t room, const mpi_type_t *to_type)
+{
+    uint64_t sent = (uint64_t)count * type->size, most = (uint64_t)room * to_type->size;
+
+    if (__builtin_expect(sent > most, 0))
+        coll_refuse_excess(from, to, sent, most);
+}
 
 /* Two members say different things about collective `number`: report it once and end the job. */
 void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,
@@ -300,28 +338,44 @@ void coll_direct_compare(const coll_call_t *call);
 void coll_compare_stuck(void);
 
 /* What all calls of a collective that meets, or of a star, have in common besides kind, root and
- * size, in one word: whether they are nonblocking, and how many collectives that are not counted in
- * `seq` came before (where more than 2^31 did, members that differ by a multiple of it are not told
- * apart). */
-static inline uint32_t coll_mode(bool is_nonblocking, uint64_t apart)
+ * size, in one word: whether they are nonblocking, coll_what_t, and how many collectives that are
+ * not counted in `seq` came before (where more than 2^26 did, members that differ by a multiple of
+ * it are not told apart). */
+enum { COLL_MODE_BITS = 6 };
+_Static_assert(COLL_WHAT_KINDS <= 1 << (COLL_MODE_BITS - 1), "it has its place in the mode");
+
+static inline uint32_t coll_mode(const coll_call_t *call, uint64_t apart)
 {
-    return (uint32_t)(apart << 1) | is_nonblocking;
+    return (uint32_t)(apart << COLL_MODE_BITS) | (uint32_t)call->what << 1 | call->is_nonblocking;
 }
 
-/* The number among all collectives of the communicator, modulo 2^31. */
+static inline uint32_t coll_mode_apart(uint32_t mode)
+{
+    return mode >> COLL_MODE_BITS;
+}
+
+/* The claim of a slot or a packet. */
+static inline coll_claim_t coll_claim_make(const coll_ops_t *kind, uint64_t bytes, int root,
+                                           int rank, uint32_t mode)
+{
+    return (coll_claim_t){kind, bytes,           root,
+                          rank, (mode & 1) != 0, (mode >> 1) & ((1 << (COLL_MODE_BITS - 1)) - 1)};
+}
+
+/* The number among all collectives of the communicator, modulo 2^26. */
 static inline uint64_t coll_number_of(uint64_t seq, uint32_t mode)
 {
-    return seq + (mode >> 1);
+    return seq + coll_mode_apart(mode);
 }
 
 static inline bool coll_is_same_number(uint64_t a, uint64_t b)
 {
-    return (uint32_t)((a - b) << 1) == 0;
+    return (uint32_t)((a - b) << COLL_MODE_BITS) == 0;
 }
 
 static inline bool coll_is_before(uint64_t a, uint64_t b)
 {
-    return (int32_t)(uint32_t)((a - b) << 1) < 0;
+    return (int32_t)(uint32_t)((a - b) << COLL_MODE_BITS) < 0;
 }
 
 /* Member `rank`'s call of the same collective; valid in work and, for the own local group, in

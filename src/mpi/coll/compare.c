@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mpi/coll/coll.h"
 #include "mpi/coll/star.h"
@@ -29,40 +30,147 @@ static const char *name_of(const coll_claim_t *c, char text[TEXT])
     return text;
 }
 
-/* "rank 2 calls MPI_Bcast with root 1". */
-static void describe(const mpi_coll_t *coll, const coll_claim_t *c, bool is_about_bytes,
-                     char text[TEXT])
+/* The object of a member, which may be gone. */
+static const mpi_comm_t *comm_of(const mpi_coll_t *coll, int rank)
 {
-    const int *ranks = coll->group->ranks;
-    char name[TEXT], detail[48] = "";
+    return atomic_load_explicit(&coll->comms[rank], memory_order_acquire);
+}
 
-    if (is_about_bytes && !is_agreement(c))
+static int world_of(const mpi_coll_t *coll, int rank)
+{
+    return coll->group->ranks ? coll->group->ranks[rank] : rank;
+}
+
+/* " at ring.c:25", where member `rank` called collective `number`; "" when it has called many
+ * since. */
+static const char *place_of(const mpi_coll_t *coll, int rank, uint64_t number, char text[TEXT])
+{
+    const mpi_comm_t *comm = comm_of(coll, rank);
+
+    text[0] = '\0';
+    if (comm == NULL || coll_is_before(number + XMPI_COMM_SITES, comm->coll_seq) ||
+        !coll_is_before(number, comm->coll_seq))
+        return text;
+    text[0] = ' ';
+    mpi_caller_describe(comm->sites[number % XMPI_COMM_SITES], text + 1, TEXT - 1);
+    return text[1] != '\0' ? text : text + 1;
+}
+
+/* What claims `a` and `b` differ in. */
+typedef enum { ABOUT_KIND, ABOUT_ROOT, ABOUT_BYTES, ABOUT_WHAT } about_t;
+
+static about_t difference(const coll_claim_t *a, const coll_claim_t *b)
+{
+    if (a->kind != b->kind || a->is_nonblocking != b->is_nonblocking || is_agreement(a))
+        return ABOUT_KIND;
+    if (a->root != b->root)
+        return ABOUT_ROOT;
+    return a->what != b->what ? ABOUT_WHAT : ABOUT_BYTES;
+}
+
+/* " with MPI_SUM", " in place", " not in place". */
+static void describe_what(const coll_claim_t *c, char text[TEXT])
+{
+    int op = c->what - COLL_WHAT_OP;
+
+    if (op < 0 || c->what == COLL_WHAT_IN_PLACE) {
+        snprintf(text, TEXT, "%s in place", c->what == COLL_WHAT_IN_PLACE ? "" : " not");
+        return;
+    }
+    snprintf(text, TEXT, " with a user-defined operation");
+    for (int i = 0; i < XMPI_OP_TABLE && op != XMPI_OP_KIND_USER; i++)
+        if (mpi_op_table[i].is_predefined && (int)mpi_op_table[i].kind == op)
+            snprintf(text, TEXT, " with %s", mpi_op_table[i].name);
+}
+
+static void describe_root(const mpi_coll_t *coll, const coll_claim_t *c, char text[TEXT])
+{
+    const mpi_comm_t *comm = comm_of(coll, c->rank);
+    int world = world_of(coll, c->root);
+
+    if (world == c->root)
+        snprintf(text, TEXT, " with root %d", c->root);
+    else if (comm != NULL && comm->name[0] != '\0')
+        snprintf(text, TEXT, " with root %d (%d in %s)", world, c->root, comm->name);
+    else
+        snprintf(text, TEXT, " with root %d (%d in it)", world, c->root);
+}
+
+/* "rank 2 calls MPI_Bcast with root 1 at ring.c:25". */
+static void describe(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *c, about_t about,
+                     char text[3 * TEXT])
+{
+    char name[TEXT], detail[TEXT] = "", place[TEXT];
+
+    if (about == ABOUT_BYTES)
         snprintf(detail, sizeof(detail), " with %llu bytes", (unsigned long long)c->bytes);
+    else if (about == ABOUT_WHAT)
+        describe_what(c, detail);
     else if (c->kind->is_rooted)
-        snprintf(detail, sizeof(detail), " with root %d", c->root);
-    snprintf(text, TEXT, "rank %d calls %s%s", ranks ? ranks[c->rank] : c->rank, name_of(c, name),
-             detail);
+        describe_root(coll, c, detail);
+    snprintf(text, 3 * TEXT, "rank %d calls %s%s%s", world_of(coll, c->rank), name_of(c, name),
+             detail, place_of(coll, c->rank, number, place));
+}
+
+/* "MPI_COMM_WORLD"; "a communicator of 4 ranks". */
+static const char *describe_comm(const mpi_coll_t *coll, char text[TEXT])
+{
+    const mpi_comm_t *comm = NULL;
+
+    for (int r = 0; r < coll->size && comm == NULL; r++) /* some may have freed theirs */
+        comm = comm_of(coll, r);
+    if (comm != NULL && comm->name[0] != '\0')
+        snprintf(text, TEXT, "%s", comm->name);
+    else
+        snprintf(text, TEXT, "a communicator of %d ranks", coll->size);
+    return text;
+}
+
+/* Several workers may find something at the same time; the others wait for the end. */
+static void claim_report(void)
+{
+    static atomic_flag is_reported = ATOMIC_FLAG_INIT;
+
+    while (atomic_flag_test_and_set(&is_reported))
+        pause();
 }
 
 void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,
                    const coll_claim_t *b)
 {
-    static _Atomic bool is_reported; /* several workers may find it at the same time */
-    bool is_same = a->kind == b->kind && a->is_nonblocking == b->is_nonblocking;
-    char text_a[TEXT], text_b[TEXT];
+    about_t about = difference(a, b);
+    char text_a[3 * TEXT], text_b[3 * TEXT], comm[TEXT];
 
     /* The same function may be named by another copy of its name. */
-    if (is_same && is_agreement(a) &&
+    if (a->kind == b->kind && a->is_nonblocking == b->is_nonblocking && is_agreement(a) &&
         strcmp((const char *)(uintptr_t)a->bytes, (const char *)(uintptr_t)b->bytes) == 0)
         return;
-    describe(coll, a, is_same && a->root == b->root, text_a);
-    describe(coll, b, is_same && a->root == b->root, text_b);
-    if (!atomic_exchange(&is_reported, true))
-        xy_fail(XY_EINVAL,
-                "ranks disagree about collective %llu of a communicator of %d ranks: %s, %s; all "
-                "members must make the same calls in the same order",
-                (unsigned long long)number + 1, coll->size, text_a, text_b);
+    claim_report();
+    describe(coll, number, a, about, text_a);
+    describe(coll, number, b, about, text_b);
+    xy_fail(XY_EINVAL,
+            "ranks disagree about collective %llu of %s: %s, %s; all members must make the same "
+            "calls in the same order",
+            (unsigned long long)number + 1, describe_comm(coll, comm), text_a, text_b);
     mpi_job->abort(1);
+}
+
+void coll_refuse_excess(const coll_call_t *from, const coll_call_t *to, uint64_t sent,
+                        uint64_t room)
+{
+    const mpi_coll_t *coll = from->comm->coll;
+    coll_claim_t claim = coll_claim_of(from);
+    char name[TEXT], here[TEXT], there[TEXT], comm[TEXT];
+
+    claim_report();
+    xy_fail(XY_EINVAL,
+            "%s on %s: rank %d sends %llu bytes to rank %d%s, which has room for %llu%s; the "
+            "counts and types of both must describe the same data",
+            name_of(&claim, name), describe_comm(coll, comm), world_of(coll, from->rank),
+            (unsigned long long)sent, world_of(coll, to->rank),
+            place_of(coll, from->rank, from->number, here), (unsigned long long)room,
+            place_of(coll, to->rank, to->number, there));
+    mpi_job->abort(MPI_ERR_TRUNCATE);
 }
 
 void coll_compare_scheduled(mpi_coll_t *coll, uint64_t number, const coll_claim_t *direct)
@@ -84,8 +192,7 @@ static bool claim_of(const mpi_coll_t *coll, int index, int i, uint64_t *number_
     if (i >= COLL_SLOTS)
         return coll_star_claim(local, i - COLL_SLOTS, number_p, claim_p);
     *number_p = coll_number_of(slot->seq, slot->mode);
-    *claim_p =
-        (coll_claim_t){slot->kind, slot->bytes, slot->root, slot->first, (slot->mode & 1) != 0};
+    *claim_p = coll_claim_make(slot->kind, slot->bytes, slot->root, slot->first, slot->mode);
     return slot->kind != NULL;
 }
 
@@ -99,8 +206,8 @@ static void compare_groups(const mpi_coll_t *coll, int a, int b)
         for (int j = 0; j < COLL_SLOTS + STAR_SLOTS && claim_of(coll, a, i, &number, &claim); j++)
             if (claim_of(coll, b, j, &other_number, &other) &&
                 coll_is_same_number(number, other_number) &&
-                (claim.kind != other.kind || claim.root != other.root ||
-                 claim.bytes != other.bytes || claim.is_nonblocking != other.is_nonblocking))
+                (!coll_is_same_claim(&claim, &other) ||
+                 claim.is_nonblocking != other.is_nonblocking))
                 coll_disagree(coll, number, &claim, &other);
 }
 

@@ -96,6 +96,7 @@ static void destroy(mpi_coll_t *coll)
     xy_free(coll->worker_of);
     xy_free(coll->local_of);
     xy_free(coll->place_of);
+    xy_free(coll->comms);
     if (coll->scheduled != NULL)
         coll_engine_scheduled()->comm_destroy(coll);
     free(coll);
@@ -119,8 +120,9 @@ xy_status_t mpi_coll_create(mpi_group_t *group, uint32_t context, mpi_coll_t **c
     coll->worker_of = xy_calloc((size_t)most, sizeof(int));
     coll->local_of = xy_calloc((size_t)group->size, sizeof(int));
     coll->place_of = xy_calloc((size_t)group->size, sizeof(int));
+    coll->comms = xy_calloc((size_t)group->size, sizeof(*coll->comms));
     if (coll->local == NULL || coll->worker_of == NULL || coll->local_of == NULL ||
-        coll->place_of == NULL)
+        coll->place_of == NULL || coll->comms == NULL)
         goto fail;
     st = create_locals(coll, counts, counts + mpi_job->workers);
     if (st == XY_OK && coll_engine_scheduled() != NULL)
@@ -146,6 +148,11 @@ fail:
     if (coll != NULL)
         destroy(coll);
     return st;
+}
+
+void mpi_coll_join(mpi_comm_t *comm)
+{
+    atomic_store_explicit(&comm->coll->comms[comm->rank], comm, memory_order_release);
 }
 
 void mpi_coll_hold(mpi_coll_t *coll)

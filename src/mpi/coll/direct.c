@@ -23,7 +23,8 @@ static void compare_slots(coll_local_t *local, uint64_t number, const coll_claim
 {
     for (int s = 0; s < COLL_SLOTS; s++) {
         const coll_slot_t *slot = &local->slots[s];
-        coll_claim_t a = {slot->kind, slot->bytes, slot->root, slot->first, (slot->mode & 1) != 0};
+        coll_claim_t a =
+            coll_claim_make(slot->kind, slot->bytes, slot->root, slot->first, slot->mode);
 
         if (slot->kind != NULL &&
             coll_is_same_number(coll_number_of(slot->seq, slot->mode), number))
@@ -37,7 +38,8 @@ static void compare_empty(const coll_local_t *local, uint64_t number, const coll
     coll_claim_t empty = {.kind = atomic_load_explicit(&local->empty_kind, memory_order_relaxed),
                           .root = atomic_load_explicit(&local->empty_root, memory_order_relaxed),
                           .rank = atomic_load_explicit(&local->empty_rank, memory_order_relaxed),
-                          .is_nonblocking = claim->is_nonblocking};
+                          .is_nonblocking = claim->is_nonblocking,
+                          .what = claim->what};
 
     if (empty.kind != NULL &&
         coll_is_same_number(atomic_load_explicit(&local->empty_number, memory_order_relaxed),
@@ -103,15 +105,14 @@ static void note_call(coll_local_t *local, coll_slot_t *slot, int rank, const co
                     atomic_load_explicit(&local->coll->open_schedules, memory_order_acquire) == 0,
                 1))
             return;
-        claim = (coll_claim_t){kind, bytes, root, rank, (mode & 1) != 0};
+        claim = coll_claim_make(kind, bytes, root, rank, mode);
         coll_star_compare(local, coll_number_of(slot->seq, mode), &claim);
         if (coll_engine_scheduled() != NULL)
             coll_compare_scheduled(local->coll, coll_number_of(slot->seq, mode), &claim);
     } else if (slot->kind != kind || slot->mode != mode || slot->root != root ||
                slot->bytes != bytes) {
-        claim = (coll_claim_t){kind, bytes, root, rank, (mode & 1) != 0};
-        first =
-            (coll_claim_t){slot->kind, slot->bytes, slot->root, slot->first, (slot->mode & 1) != 0};
+        claim = coll_claim_make(kind, bytes, root, rank, mode);
+        first = coll_claim_make(slot->kind, slot->bytes, slot->root, slot->first, slot->mode);
         coll_differ(local, slot->seq, &first, slot->mode, &claim, mode);
     }
 }
@@ -141,9 +142,10 @@ void coll_direct_compare(const coll_call_t *call)
     coll_claim_t a, b = coll_claim_of(call);
 
     coll_star_compare(local, call->number, &b);
-    if (slot->seq != seq || slot->kind == NULL || slot->mode >> 1 != coll_mode(false, skipped) >> 1)
+    if (slot->seq != seq || slot->kind == NULL ||
+        coll_mode_apart(slot->mode) != coll_mode_apart(coll_mode(call, skipped)))
         return;
-    a = (coll_claim_t){slot->kind, slot->bytes, slot->root, slot->first, (slot->mode & 1) != 0};
+    a = coll_claim_make(slot->kind, slot->bytes, slot->root, slot->first, slot->mode);
     coll_disagree(coll, call->number, &a, &b);
 }
 
@@ -475,7 +477,7 @@ static void take_backlog(coll_local_t *local)
 static inline void arrive(coll_local_t *local, coll_call_t *call)
 {
     call->seq = call->number - call->comm->apart;
-    call->mode = coll_mode(call->is_nonblocking, call->comm->apart);
+    call->mode = coll_mode(call, call->comm->apart);
     call->next = NULL;
     if (call->seq < local->finished + COLL_SLOTS) {
         store_call(local, call);

@@ -111,8 +111,13 @@ static void take_left(const job_t *job, int rank, const char *data, uint64_t byt
     int64_t count = coll_count_at(root->receive_counts, rank);
     uint64_t room = (uint64_t)count * root->receive_type->size;
 
-    mpi_type_unpack(place_of(root, rank), count, root->receive_type, data, 0,
-                    bytes < room ? bytes : room);
+    if (bytes > room) {
+        coll_call_t from = *root; /* the member may have returned */
+
+        from.rank = rank;
+        coll_refuse_excess(&from, root, bytes, room);
+    }
+    mpi_type_unpack(place_of(root, rank), count, root->receive_type, data, 0, bytes);
 }
 
 /* The call of a member whose data is in its buffer; NULL: it was left. */
@@ -153,6 +158,8 @@ static void take_piece(void *arg, int64_t piece)
     const coll_call_t *call = unleft(job, r);
     int64_t count = coll_count_at(root->receive_counts, r), i = piece / size;
 
+    if (call != NULL && !call->is_in_place)
+        coll_check_room(call, call->send_count, call->send_type, root, count, root->receive_type);
     if (call != NULL && !call->is_in_place &&
         i < coll_copy_pieces(count, root->receive_type, call->send_type))
         coll_copy_piece(&job->how, place_of(root, r), count, root->receive_type, call->send,

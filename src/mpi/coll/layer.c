@@ -7,6 +7,8 @@ static void comm_end(mpi_comm_t *comm)
 {
     if (comm->coll == NULL)
         return;
+    if (comm->remote == NULL)
+        atomic_store_explicit(&comm->coll->comms[comm->rank], NULL, memory_order_relaxed);
     if (comm->remote != NULL)
         mpi_coll_release(comm->coll);
     else

@@ -183,6 +183,7 @@ static void gather_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
     root = coll_call_of(local, slot, slot->root);
     place = place_at_root(root->receive_displacements, root->receive_count, call->rank);
     count = count_at_root(root->receive_counts, root->receive_count, call->rank);
+    coll_check_room(call, call->send_count, call->send_type, root, count, root->receive_type);
     if (i < coll_copy_pieces(count, root->receive_type, call->send_type))
         coll_copy_piece(slot, coll_element(root->receive, place, root->receive_type), count,
                         root->receive_type, call->send, call->send_count, call->send_type, i);
@@ -293,6 +294,7 @@ static void scatter_piece(coll_local_t *local, coll_slot_t *slot, int64_t piece)
     root = coll_call_of(local, slot, slot->root);
     place = place_at_root(root->send_displacements, root->send_count, call->rank);
     count = count_at_root(root->send_counts, root->send_count, call->rank);
+    coll_check_room(root, count, root->send_type, call, call->receive_count, call->receive_type);
     if (i < coll_copy_pieces(call->receive_count, call->receive_type, root->send_type))
         coll_copy_piece(slot, call->receive, call->receive_count, call->receive_type,
                         coll_element(root->send, place, root->send_type), count, root->send_type,

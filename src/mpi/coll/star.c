@@ -500,7 +500,7 @@ void coll_star_start(coll_call_t *call)
     star_slot_t *slot;
 
     call->seq = comm->stars++;
-    call->mode = coll_mode(call->is_nonblocking, call->number - call->seq);
+    call->mode = coll_mode(call, call->number - call->seq);
     comm->apart++;
     if (!enter(local))
         return;
@@ -542,11 +542,9 @@ void coll_star_packet(coll_local_t *local, const mpi_packet_t *packet)
     early_t e = {.from = local->coll->local_of[packet->envelope.source],
                  .seq = packet->bytes,
                  .word = packet->words[2],
-                 .claim = {.kind = (const coll_ops_t *)(uintptr_t)packet->words[0],
-                           .bytes = packet->words[1],
-                           .root = packet->envelope.tag,
-                           .rank = packet->envelope.source,
-                           .is_nonblocking = (packet->envelope.context & 1) != 0},
+                 .claim = coll_claim_make((const coll_ops_t *)(uintptr_t)packet->words[0],
+                                          packet->words[1], packet->envelope.tag,
+                                          packet->envelope.source, packet->envelope.context),
                  .mode = packet->envelope.context};
     star_slot_t *slot;
 

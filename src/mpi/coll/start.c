@@ -104,6 +104,7 @@ static void begin(mpi_rank_t *self, coll_call_t *call)
     bool timed = is_timed(call, engine);
 
     coll_number(call);
+    call->comm->sites[call->number % XMPI_COMM_SITES] = call->request->call.caller;
     if (coll_is_empty(call)) {
         coll_leave_empty(call);
         mpi_request_complete(call->request);

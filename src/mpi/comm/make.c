@@ -121,6 +121,7 @@ static mpi_comm_t *comm_new_inter(const mpi_comm_t *parent, const mpi_plan_t *pl
         return NULL;
     }
     merged->coll = plan->coll;
+    mpi_coll_join(merged);
     comm->merged = merged;
     comm->remote = plan->remote;
     comm->is_high = plan->is_high;
@@ -141,8 +142,10 @@ int mpi_comm_from_plan(mpi_comm_t *parent, const mpi_plan_t *plan, mpi_comm_t **
         comm = comm_new_inter(parent, plan);
     } else {
         comm = comm_new(parent, plan->context, plan->group, plan->rank);
-        if (comm)
+        if (comm) {
             comm->coll = plan->coll;
+            mpi_coll_join(comm);
+        }
     }
     if (!comm) {
         plan_release(plan);

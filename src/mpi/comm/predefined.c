@@ -48,6 +48,7 @@ static xy_status_t world_new(mpi_rank_t *rank, mpi_comm_t **comm_p)
         status = mpi_coll_create(group, CONTEXT_WORLD, &comm->coll);
     if (status == XY_OK) {
         mpi_coll_hold(comm->coll);
+        mpi_coll_join(comm);
         *comm_p = comm;
     } else {
         mpi_comm_release(comm);

@@ -425,8 +425,7 @@ static nbc_schedule_t *join(coll_call_t *call, bool *is_last_p)
     }
     if (schedule == NULL)
         return NULL;
-    if (claim.kind != schedule->claim.kind || claim.root != schedule->claim.root ||
-        claim.bytes != schedule->claim.bytes)
+    if (!coll_is_same_claim(&claim, &schedule->claim))
         coll_disagree(schedule->coll, call->number, &schedule->claim, &claim);
     schedule->calls[call->rank] = call;
     call->schedule = schedule;

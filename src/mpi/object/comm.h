@@ -23,6 +23,8 @@ typedef struct {
     int *ranks; /* NULL: the identity, rank i is world rank i */
 } mpi_group_t;
 
+enum { XMPI_COMM_SITES = 4 }; /* a power of two */
+
 struct mpi_comm {
     uint32_t context; /* point to point */
     int rank;         /* of the owner */
@@ -33,6 +35,7 @@ struct mpi_comm {
     uint64_t coll_seq;   /* collectives this rank has started on it, */
     uint64_t apart;      /* how many of them do not meet (coll/direct.c), */
     uint64_t stars;      /* and how many of those are small rooted ones (coll/star.c) */
+    const void *sites[XMPI_COMM_SITES]; /* where the program called the last ones, for reports */
     mpi_rank_t *owner;
     long references; /* the handle, and each pending request */
     bool is_freed;

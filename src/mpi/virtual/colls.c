@@ -104,8 +104,7 @@ static void compare(const virtual_coll_t *c, const coll_call_t *call)
 {
     coll_claim_t claim = coll_claim_of(call);
 
-    if (claim.kind != c->claim.kind || claim.root != c->claim.root ||
-        claim.bytes != c->claim.bytes || claim.is_nonblocking != c->claim.is_nonblocking)
+    if (!coll_is_same_claim(&claim, &c->claim) || claim.is_nonblocking != c->claim.is_nonblocking)
         coll_disagree(c->coll, c->number, &c->claim, &claim);
 }
 
