@@ -12,7 +12,8 @@
  *       if (wrong || rank == 0)
  *           MPI_Recv(...); // @here
  *
- * with stars for the pluses. `@here` is the line that ends with that mark, `*` any text. Fields:
+ * with stars for the pluses. `@here` is the
+ * line that ends with that mark, `*` any text. Fields:
  *
  *   ranks     how many (2)
  *   code      the exit code of the wrong one (1)

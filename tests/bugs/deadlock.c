@@ -103,3 +103,97 @@ BUG(dup_without_0)
     MPI_Comm_dup(world, &made);                            // @dup
     MPI_Comm_free(&made);
 }
+
+/* says:   cause: rank 0 waits for a message with tag 1 from rank 1, rank 1 waits for a message with
+ * tag 1 from rank 2, rank 2 waits for a message with tag 1 from rank 0 ranks: 3 */
+BUG(circle_of_three)
+{
+    int next = (rank + 1) % size, previous = (rank + size - 1) % size;
+
+    if (!wrong)
+        MPI_Send(numbers, 1, MPI_INT, previous, 1, world);
+    MPI_Recv(others, 1, MPI_INT, next, 1, world, ignore);
+}
+
+/* Too large to be kept.
+ * says:   cause: rank 0 waits until rank 1 receives its message with tag 6, rank 1 waits until rank
+ * 0 receives its message with tag 6
+ */
+BUG(send_send)
+{
+    if (wrong || rank == 0) {
+        MPI_Send(numbers, LARGE, MPI_INT, 1 - rank, 6, world);
+        MPI_Recv(others, LARGE, MPI_INT, 1 - rank, 6, world, ignore);
+    } else {
+        MPI_Recv(others, LARGE, MPI_INT, 1 - rank, 6, world, ignore);
+        MPI_Send(numbers, LARGE, MPI_INT, 1 - rank, 6, world);
+    }
+}
+
+/* ranks: 3
+ * says:   cause: rank 2 waits for a message with tag 7 from rank 0; rank 0 has called MPI_Finalize
+ * not: is there */
+BUG(partner_has_ended)
+{
+    if (!wrong && rank == 0)
+        MPI_Send(numbers, 1, MPI_INT, 2, 7, world);
+    if (rank == 2)
+        MPI_Recv(others, 1, MPI_INT, 0, 7, world, ignore);
+}
+
+/* says:   cause: rank 1 waits for a message with tag 7 from rank 0; rank 0 has called MPI_Finalize;
+ * a message with tag 8 from rank 0 is there, sent at @send
+ */
+BUG(other_tag)
+{
+    if (rank == 0)
+        MPI_Send(numbers, 1, MPI_INT, 1, wrong ? 8 : 7, world); // @send
+    else
+        MPI_Recv(others, 1, MPI_INT, 0, 7, world, ignore);
+}
+
+/* says:   cause: rank 0 waits for a message with tag 3 from rank 1, rank 1 waits in MPI_Barrier for
+ * rank 0
+ */
+BUG(barrier_and_recv)
+{
+    if (rank == 0)
+        MPI_Recv(others, 1, MPI_INT, 1, 3, world, ignore);
+    else if (!wrong)
+        MPI_Send(numbers, 1, MPI_INT, 0, 3, world);
+    MPI_Barrier(world);
+}
+
+/* ranks: 3
+ * says:   cause: rank 1 waits for a message with tag 4 from any rank; no rank will send one */
+BUG(from_any)
+{
+    if (rank == 1)
+        MPI_Recv(others, 1, MPI_INT, MPI_ANY_SOURCE, 4, world, ignore);
+    if (!wrong && rank == 2)
+        MPI_Send(numbers, 1, MPI_INT, 1, 4, world);
+    MPI_Barrier(world);
+}
+
+/* says:   cause: rank 1 waits for a message with tag 5 from rank 0; rank 0 has called MPI_Finalize
+ */
+BUG(probe)
+{
+    if (rank == 1)
+        MPI_Probe(0, 5, world, ignore);
+    else if (!wrong)
+        MPI_Send(numbers, 1, MPI_INT, 1, 5, world);
+    if (!wrong && rank == 1)
+        MPI_Recv(others, 1, MPI_INT, 0, 5, world, ignore);
+}
+
+/* ranks: 4096
+ * says: ranks 0-4094:2: in MPI_Recv
+ * says: ranks 1-4095:2: in MPI_Finalize on MPI_COMM_WORLD, at main.c:*
+ * says:   cause: rank 0 waits for a message with tag 2 from any rank; no rank will send one
+ * right: no */
+BUG(many)
+{
+    if (rank % 2 == 0)
+        MPI_Recv(others, 1, MPI_INT, MPI_ANY_SOURCE, 2, world, ignore);
+}

@@ -73,3 +73,87 @@ BUG(truncated_elsewhere)
         MPI_Recv(others, wrong ? 1 : 2, MPI_INT, 0, 2, down, ignore); // @recv
     MPI_Comm_free(&down);
 }
+
+/* code: 0
+ * says: rank 1: 1 message never received: from rank 0, tag 3, 4 bytes, sent at @here */
+BUG(never_received)
+{
+    if (rank == 0)
+        MPI_Send(numbers, 1, MPI_INT, 1, 3, world); // @here
+    else if (!wrong)
+        MPI_Recv(others, 1, MPI_INT, 0, 3, world, ignore);
+}
+
+/* code: 0
+ * says: rank 0: 3 messages never received; the first: from rank 1, tag 3, 400 bytes, sent at @here
+ */
+BUG(several_never_received)
+{
+    for (int i = 0; i < 3; i++)
+        if (rank == 1)
+            MPI_Send(numbers, 100, MPI_INT, 0, 3, world); // @here
+        else if (!wrong)
+            MPI_Recv(others, 100, MPI_INT, 1, 3, world, ignore);
+}
+
+/* code: 0
+ * says: rank 0: 1 request never completed: that of MPI_Ibarrier (at @here); complete it with
+ * MPI_Wait or MPI_Test before MPI_Finalize says: rank 1: 1 request never completed: that of
+ * MPI_Ibarrier (at @here) */
+BUG(never_completed)
+{
+    MPI_Request request;
+
+    MPI_Ibarrier(world, &request); // @here
+    if (!wrong)
+        MPI_Wait(&request, ignore);
+}
+
+/* code: 0
+ * says: rank 1: 1 request never completed: that of MPI_Irecv (at @here) */
+BUG(receive_never_completed)
+{
+    MPI_Request request;
+
+    if (rank == 1) {
+        MPI_Irecv(others, 1, MPI_INT, 0, 3, world, &request); // @here
+        if (!wrong)
+            MPI_Wait(&request, ignore);
+    } else if (!wrong) {
+        MPI_Send(numbers, 1, MPI_INT, 1, 3, world);
+    }
+}
+
+/* A request that is freed is no mistake.
+ * code: 0
+ * says: rank 0: 1 request never completed: that of MPI_Isend (at @here) */
+BUG(send_never_completed)
+{
+    MPI_Request request;
+
+    if (rank == 1) {
+        MPI_Recv(others, 1, MPI_INT, 0, 3, world, ignore);
+        return;
+    }
+    MPI_Isend(numbers, 1, MPI_INT, 1, 3, world, &request); // @here
+    if (!wrong)
+        MPI_Request_free(&request);
+}
+
+/* code: 0
+ * says: rank 0: 1 request never completed: that of MPI_Send_init (at @start) */
+BUG(start_never_completed)
+{
+    MPI_Request request;
+
+    if (rank == 1) {
+        MPI_Recv(others, 1, MPI_INT, 0, 3, world, ignore);
+        return;
+    }
+    MPI_Send_init(numbers, 1, MPI_INT, 1, 3, world, &request);
+    MPI_Start(&request); // @start
+    if (!wrong) {
+        MPI_Wait(&request, ignore);
+        MPI_Request_free(&request);
+    }
+}

@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 BUG = re.compile(r"/\*((?:(?!\*/).)*)\*/\s*BUG\((\w+)\)", re.S)
-FIELD = re.compile(r"^[ *]*(ranks|code|options|says|not|before|right): (.*?) *$", re.M)
+FIELD = re.compile(r" (ranks|code|options|says|not|before|right): ")
 MARK = re.compile(r"// @(\w+)$")
 SECONDS = 60 # where failure is a hang
 
@@ -30,11 +30,18 @@ def read(path):
         own = {**shared, **marks(text[bug.end():end], text[:bug.end()].count("\n"), name)}
         shared.update(own) # a function in front of a program stands behind the one before
         fields = {}
-        for key, value in FIELD.findall(bug.group(1)):
+        for key, value in read_fields(bug.group(1)):
             fields.setdefault(key, []).append(re.sub(r"@(\w+)", lambda m: own[m.group(1)], value))
         if "says" not in fields:
             sys.exit(f"{path}: {bug.group(2)} says nothing")
         yield bug.group(2), fields
+
+
+def read_fields(comment):
+    """(key, value); the layout of the comment does not matter."""
+    words = " ".join(re.sub(r"^ *\* ?", "", line).strip() for line in comment.split("\n"))
+    parts = FIELD.split(" " + words)[1:]
+    return [(key, value.strip()) for key, value in zip(parts[::2], parts[1::2])]
 
 
 def marks(text, before, name):

@@ -14,8 +14,8 @@ same "$out" "$(for r in 0 1 2; do echo "$r: 2 threads, 0 wrong, $r"; done)"
 build threads_calls -pthread
 run 1 -n 3 ./threads_calls rank
 says "$err" "rank 1: MPI_Comm_rank was called from a thread that is not a rank"
-run 3 -n 3 ./threads_calls type
-says "$err" "rank 1: MPI_Type_commit in a thread: "
+run 13 -n 3 ./threads_calls type
+says "$err" "rank 1: MPI_Type_commit in a thread: the argument datatype is NULL"
 run 55 -n 3 ./threads_calls port
 says "$err" "rank 1: MPI_Close_port in a thread: "
 run 9 -n 3 ./threads_calls abort

@@ -13,6 +13,7 @@
 
 #include "mpi/bindings/bindings.h"
 #include "mpi/bindings/calls.h"
+#include "mpi/check/check.h"
 #include "mpi/coll/coll.h"
 #include "mpi/runtime/runtime.h"
 
@@ -81,6 +82,7 @@ static int finalize(mpi_rank_t *self)
     code = mpi_coll_agree(self->comm_world, NULL, NULL, nothing);
     if (code != MPI_SUCCESS)
         return code;
+    mpi_rank_look_back(self);
     self->phase = XMPI_RANK_FINALIZED;
     return MPI_SUCCESS;
 }

@@ -196,6 +196,23 @@ def unsupported_call(function, site):
     return f"unsupported({site}, MPI_COMM_NULL)"
 
 
+# Pointers to one object, which the function writes to or changes.
+OUTPUT = re.compile(r"^(?:int|MPI_(?:Aint|Comm|Count|Datatype|Errhandler|Group|Info|Message|Op|Request|Win)) \*$")
+
+
+def checked_call(function):
+    """Outputs that are NULL are refused, on the communicator that the function is called for."""
+    outputs = [p.name for p in function.parameters if not p.is_array and OUTPUT.match(p.base)]
+    comm = next((p.name for p in function.parameters if p.type == "MPI_Comm"), None)
+    where = f"mpi_comm_of({comm})" if comm and function.kind != "any" else "NULL"
+    if not outputs or function.kind == "fast":
+        return impl_call(function, "    int error = ") + "\n\n"
+    checks = "".join(f"    {'else ' if i else ''}if (__builtin_expect({name} == NULL, 0))\n"
+                     f"        error = mpi_error_null({where}, \"{name}\");\n"
+                     for i, name in enumerate(outputs))
+    return f"    int error;\n\n{checks}    else\n" + impl_call(function, "        error = ") + "\n"
+
+
 def body(function):
     site = f'"MPI_{function.name}", __builtin_return_address(0)'
     if function.kind == "none":
@@ -205,8 +222,8 @@ def body(function):
         return impl_call(function, "    return ") + "\n"
     kind, name, suffix = ENTER[function.kind]
     return (f"    {kind}{name} = mpi_enter{suffix}({site});\n"
-            + impl_call(function, "    int error = ")
-            + f"\n\n    return mpi_leave{suffix}({name}, error);\n")
+            + checked_call(function)
+            + f"    return mpi_leave{suffix}({name}, error);\n")
 
 
 def definition(function):

@@ -29,6 +29,8 @@ static int allgather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount,
         error = coll_check_buffer(&call, recvbuf, recvcount, recvtype, &call.receive_type);
     if (error == MPI_SUCCESS && counts.data == NULL)
         error = coll_check_sides(&call, &call.bytes);
+    if (error == MPI_SUCCESS)
+        error = coll_check_memory(&call);
     return coll_go(self, error, &call, request);
 }
 
@@ -67,6 +69,8 @@ int impl_alltoall(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_
         error = coll_check_buffer(&call, recvbuf, recvcount, recvtype, &call.receive_type);
     if (error == MPI_SUCCESS)
         error = coll_check_sides(&call, &call.bytes);
+    if (error == MPI_SUCCESS)
+        error = coll_check_memory(&call);
     return coll_go(self, error, &call, request);
 }
 
@@ -90,6 +94,8 @@ int impl_alltoallv(mpi_rank_t *self, const void *sendbuf, coll_vector_t sendcoun
         error = coll_check_counts(&call, sendcounts, sendtype, &call.send_type);
     if (error == MPI_SUCCESS)
         error = coll_check_counts(&call, recvcounts, recvtype, &call.receive_type);
+    if (error == MPI_SUCCESS)
+        error = coll_check_memory(&call);
     return coll_go(self, error, &call, request);
 }
 
@@ -119,5 +125,7 @@ int impl_alltoallw(mpi_rank_t *self, const void *sendbuf, coll_vector_t sendcoun
         error = coll_check_counts(&call, recvcounts, MPI_DATATYPE_NULL, NULL);
     if (error == MPI_SUCCESS)
         error = coll_check_types(&call, recvtypes);
+    if (error == MPI_SUCCESS)
+        error = coll_check_memory(&call);
     return coll_go(self, error, &call, request);
 }

@@ -32,6 +32,8 @@ int impl_reduce(mpi_rank_t *self, const void *sendbuf, void *recvbuf, int64_t co
 
     if (error == MPI_SUCCESS)
         error = coll_check_root(&call);
+    if (error == MPI_SUCCESS)
+        error = coll_check_memory(&call);
     return coll_go(self, error, &call, request);
 }
 
@@ -40,9 +42,11 @@ static int whole_vector(mpi_rank_t *self, const coll_ops_t *kind, const void *se
                         MPI_Request *request)
 {
     coll_call_t call = {.kind = kind};
+    int error = fill_in(self, &call, sendbuf, recvbuf, count, type, op, comm);
 
-    return coll_go(self, fill_in(self, &call, sendbuf, recvbuf, count, type, op, comm), &call,
-                   request);
+    if (error == MPI_SUCCESS)
+        error = coll_check_memory(&call);
+    return coll_go(self, error, &call, request);
 }
 
 int impl_allreduce(mpi_rank_t *self, const void *sendbuf, void *recvbuf, int64_t count,
@@ -91,5 +95,7 @@ int impl_reduce_scatter(mpi_rank_t *self, const void *sendbuf, void *recvbuf, co
         error = coll_check_counts(&call, counts, type, &call.receive_type);
     if (error == MPI_SUCCESS)
         call.bytes = (uint64_t)largest(counts, call.comm->size) * call.receive_type->size;
+    if (error == MPI_SUCCESS)
+        error = coll_check_memory(&call);
     return coll_go(self, error, &call, request);
 }

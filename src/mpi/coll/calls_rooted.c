@@ -26,6 +26,8 @@ int impl_bcast(mpi_rank_t *self, void *buffer, int64_t count, MPI_Datatype type,
         call.send = call.receive = buffer;
         call.send_count = call.receive_count = count;
         call.bytes = (uint64_t)count * call.receive_type->size;
+        if (buffer == NULL)
+            error = coll_refuse_memory(&call);
     }
     return coll_go(self, error, &call, request);
 }
@@ -70,6 +72,8 @@ static int gather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_
     if (error == MPI_SUCCESS && !is_vector)
         call.bytes = call.comm->rank == root ? (uint64_t)recvcount * call.receive_type->size
                                              : (uint64_t)sendcount * call.send_type->size;
+    if (error == MPI_SUCCESS)
+        error = coll_check_memory(&call);
     return coll_go(self, error, &call, request);
 }
 
@@ -116,6 +120,8 @@ static int scatter(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, col
     if (error == MPI_SUCCESS && !is_vector)
         call.bytes = call.comm->rank == root ? (uint64_t)sendcount * call.send_type->size
                                              : (uint64_t)recvcount * call.receive_type->size;
+    if (error == MPI_SUCCESS)
+        error = coll_check_memory(&call);
     return coll_go(self, error, &call, request);
 }
 

@@ -59,6 +59,62 @@ int coll_check_buffer(const coll_call_t *call, const void *buffer, int64_t count
     return check_type(call, type, type_p);
 }
 
+static int refuse_null(const coll_call_t *call, const char *side)
+{
+    return mpi_error(call->comm, MPI_ERR_BUFFER, "the %s buffer is NULL and there is data for it",
+                     side);
+}
+
+static int refuse_alias(const coll_call_t *call)
+{
+    return mpi_error(call->comm, MPI_ERR_BUFFER,
+                     "the send and the receive buffer are the same memory; pass MPI_IN_PLACE");
+}
+
+/* Does one side have data? Types of the program may have absolute addresses. */
+static bool has_data(const coll_call_t *call, bool is_send)
+{
+    coll_side_t side = coll_side_of(call, is_send);
+    int blocks = coll_side_blocks(call, is_send);
+
+    if (side.types != NULL || (blocks > 0 && !side.type->is_predefined))
+        return false;
+    for (int i = 0; i < blocks; i++)
+        if (coll_block_at(&side, i).count > 0)
+            return true;
+    return false;
+}
+
+static int refuse_reduction(const coll_call_t *call)
+{
+    bool gives = !call->is_in_place, gets = !call->kind->is_rooted || call->rank == call->root;
+
+    if (call->bytes == 0 || !call->receive_type->is_predefined)
+        return MPI_SUCCESS;
+    if (gives && call->send == NULL)
+        return refuse_null(call, "send");
+    if (gets && call->receive == NULL)
+        return refuse_null(call, "receive");
+    return gives && gets && call->send == call->receive ? refuse_alias(call) : MPI_SUCCESS;
+}
+
+int coll_refuse_memory(const coll_call_t *given)
+{
+    coll_call_t call = *given;
+    bool gives, gets;
+
+    call.rank = call.comm->rank;
+    if (call.op != NULL)
+        return refuse_reduction(&call);
+    gives = has_data(&call, true);
+    gets = has_data(&call, false);
+    if (gives && call.send == NULL)
+        return refuse_null(&call, "send");
+    if (gets && call.receive == NULL)
+        return refuse_null(&call, "receive");
+    return gives && gets && call.send == call.receive ? refuse_alias(&call) : MPI_SUCCESS;
+}
+
 int coll_check_sides(const coll_call_t *call, uint64_t *bytes_p)
 {
     uint64_t room = (uint64_t)call->receive_count * call->receive_type->size;

@@ -13,10 +13,19 @@ int coll_check_root(const coll_call_t *call);
 /* A buffer of `count` elements of `type`, whose object goes to *type_p. */
 int coll_check_buffer(const coll_call_t *call, const void *buffer, int64_t count, MPI_Datatype type,
                       mpi_type_t **type_p);
-/* One count for each member; its type, when `type_p` is not NULL. */
 /* A block is as large on both sides, all of which have the same: not larger where it is sent. Its
  * bytes. */
 int coll_check_sides(const coll_call_t *call, uint64_t *bytes_p);
+/* No buffer with data is NULL, and the two are not the same. The call has all its arguments. */
+int coll_refuse_memory(const coll_call_t *call) __attribute__((cold));
+static inline int coll_check_memory(const coll_call_t *call)
+{
+    if (__builtin_expect(call->send != NULL && call->receive != NULL && call->send != call->receive,
+                         1))
+        return MPI_SUCCESS;
+    return coll_refuse_memory(call);
+}
+/* One count for each member; its type, when `type_p` is not NULL. */
 int coll_check_counts(const coll_call_t *call, coll_vector_t counts, MPI_Datatype type,
                       mpi_type_t **type_p);
 int coll_check_types(const coll_call_t *call, const MPI_Datatype types[]);

@@ -36,8 +36,13 @@ mpi_request_t *mpi_request_new(mpi_rank_t *self, mpi_request_kind_t kind)
             xy_fail_memory("making a request");
             return NULL;
         }
+        request->next_made = self->worker->all_requests;
+        self->worker->all_requests = request;
     }
     mpi_request_init(request, self, kind);
+    request->call.name = self->call.name;
+    request->call.caller = self->call.caller;
+    self->open_requests++;
     return request;
 }
 
@@ -51,6 +56,8 @@ void mpi_request_free(mpi_request_t *request)
         mpi_type_release(request->type);
     if (request->comm != NULL)
         mpi_comm_release(request->comm);
+    request->is_active = false;
+    request->owner->open_requests--;
     request->next_free = worker->free_requests;
     worker->free_requests = request;
 }

@@ -58,6 +58,7 @@ struct mpi_request {
         void *engine;           /* what another engine has started (engine.h) */
     };
     mpi_request_t *next_free;
+    mpi_request_t *next_made; /* among all of its worker */
 };
 
 /* A fresh request of the calling rank from its worker's pool; NULL: memory ran out (reported). */

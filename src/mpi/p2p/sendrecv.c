@@ -64,6 +64,12 @@ static int sendrecv(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MP
     if (error == MPI_SUCCESS)
         error = mpi_transfer_check(self, comm, recvbuf, recvcount, recvtype, source, recvtag, true,
                                    &receive);
+    if (error == MPI_SUCCESS && sendbuf == recvbuf && sendcount > 0 && recvcount > 0 &&
+        dest != MPI_PROC_NULL && source != MPI_PROC_NULL && send.type->is_predefined &&
+        receive.type->is_predefined)
+        error = mpi_error(send.comm, MPI_ERR_BUFFER,
+                          "the send and the receive buffer are the same memory; use "
+                          "MPI_Sendrecv_replace");
     if (error == MPI_SUCCESS)
         error = request ? start(self, &send, &receive, NULL, request)
                         : exchange(self, &send, &receive, status);

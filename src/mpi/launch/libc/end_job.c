@@ -120,6 +120,7 @@ void mpi_finish_stuck(void)
 {
     mpi_launch_say("deadlock: no rank can make progress");
     mpi_job_report(mpi_job, 32);
+    mpi_job_explain(mpi_job);
     mpi_finish_job(1);
 }
 
