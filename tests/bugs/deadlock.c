@@ -152,8 +152,8 @@ BUG(other_tag)
         MPI_Recv(others, 1, MPI_INT, 0, 7, world, ignore);
 }
 
-/* says:   cause: rank 0 waits for a message with tag 3 from rank 1, rank 1 waits in MPI_Barrier for
- * rank 0
+/* says:   cause: rank 0 waits for a message with tag 3 from rank 1, rank 1 waits in MPI_Barrier on
+ * MPI_COMM_WORLD for rank 0
  */
 BUG(barrier_and_recv)
 {
@@ -196,4 +196,22 @@ BUG(many)
 {
     if (rank % 2 == 0)
         MPI_Recv(others, 1, MPI_INT, MPI_ANY_SOURCE, 2, world, ignore);
+}
+
+/* Two communicators, in another order.
+ * says:   cause: rank 0 waits in MPI_Barrier on first for rank 1, rank 1 waits in MPI_Barrier on
+ * second for rank 0
+ */
+BUG(other_order)
+{
+    MPI_Comm first, second;
+
+    MPI_Comm_dup(world, &first);
+    MPI_Comm_dup(world, &second);
+    MPI_Comm_set_name(first, "first");
+    MPI_Comm_set_name(second, "second");
+    MPI_Barrier(wrong && rank == 1 ? second : first);
+    MPI_Barrier(wrong && rank == 1 ? first : second);
+    MPI_Comm_free(&first);
+    MPI_Comm_free(&second);
 }

@@ -47,7 +47,7 @@ BUG(crash)
 }
 
 /* code: 139
- * says: rank 0: segmentation fault (address *) in MPI_Allreduce, at @here
+ * says: segmentation fault (address *) in MPI_Allreduce, at @here
  * says:   crash_in_mpi at @here */
 BUG(crash_in_mpi)
 {

@@ -157,3 +157,22 @@ BUG(start_never_completed)
         MPI_Request_free(&request);
     }
 }
+
+/* says: rank 1 has no receive for a ready send with tag 9, at @here; post the receive before
+ * MPI_Rsend, or use MPI_Send
+ */
+BUG(not_ready)
+{
+    MPI_Request request;
+
+    if (rank == 1 && !wrong)
+        MPI_Irecv(others, 1, MPI_INT, 0, 9, world, &request);
+    MPI_Barrier(world);
+    if (rank == 0)
+        MPI_Rsend(numbers, 1, MPI_INT, 1, 9, world); // @here
+    MPI_Barrier(world);
+    if (rank == 1 && wrong)
+        MPI_Irecv(others, 1, MPI_INT, 0, 9, world, &request);
+    if (rank == 1)
+        MPI_Wait(&request, ignore);
+}

@@ -173,7 +173,8 @@ static void add_link(char *text, const graph_t *graph, int rank)
     else if (wait->kind == WAIT_SEND)
         add(text, "rank %d waits until %s receives its message%s", rank, from, tag);
     else
-        add(text, "rank %d waits in %s for %s", rank, wait->call, from);
+        add(text, "rank %d waits in %s on %s for %s", rank, wait->call, mpi_comm_name(wait->comm),
+            from);
 }
 
 /* A message that this receive does not take: it was meant, perhaps. False: there is none. */

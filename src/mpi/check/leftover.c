@@ -60,34 +60,52 @@ static void look_for_messages(mpi_rank_t *self)
         warn_message(self, first, count);
 }
 
-static bool is_left(const mpi_rank_t *self, const mpi_request_t *request)
+static bool is_left(const mpi_request_t *request)
 {
     /* Messages that a collective or a window has sent have `extra`: they are part of another. */
     bool is_part = request->extra != NULL && request->kind <= XMPI_KIND_RECV;
 
-    return request->owner == self && request->is_active && !request->is_freed && !is_part;
+    return request->is_active && !request->is_freed && !is_part && request->call.name != NULL;
 }
 
-static void look_for_requests(mpi_rank_t *self)
+/* Those of one rank; false: no more lines may be printed. */
+static bool warn_requests(const mpi_worker_t *worker, const mpi_rank_t *rank)
 {
     const mpi_request_t *first = NULL;
     char site[160];
     const char *end;
     int count = 0;
 
-    for (const mpi_request_t *r = self->worker->all_requests; r != NULL; r = r->next_made)
-        if (is_left(self, r)) {
-            first = r; /* the one that was made first is the last of the list */
+    for (const mpi_request_t *r = worker->all_requests; r != NULL; r = r->next_made)
+        if (is_left(r) && r->owner == rank) {
+            first = r; /* the one whose memory was made first is the last of the list */
             count++;
         }
-    if (count == 0 || !may_warn(&end))
-        return;
+    if (count == 0)
+        return true;
+    if (!may_warn(&end))
+        return false;
     mpi_caller_describe(first->call.caller, site, sizeof(site));
-    xy_warn(
-        "rank %d: %d request%s never completed%s %s%s%s%s; complete it with MPI_Wait or MPI_Test "
-        "before MPI_Finalize%s",
-        self->world, count, count > 1 ? "s" : "", count > 1 ? "; one of them:" : ": that of",
-        first->call.name, site[0] != '\0' ? " (" : "", site, site[0] != '\0' ? ")" : "", end);
+    xy_warn("rank %d: %d request%s never completed%s %s%s%s%s; complete it with MPI_Wait or "
+            "MPI_Test before MPI_Finalize%s",
+            rank->world, count, count > 1 ? "s" : "", count > 1 ? "; one of them:" : ": that of",
+            first->call.name, site[0] != '\0' ? " (" : "", site, site[0] != '\0' ? ")" : "", end);
+    return true;
+}
+
+/* All ranks are in MPI_Finalize: the first to come here looks for all of its worker. */
+static void look_for_requests(mpi_worker_t *worker)
+{
+    bool has_some = false;
+
+    if (worker->has_looked_back)
+        return;
+    worker->has_looked_back = true;
+    for (const mpi_request_t *r = worker->all_requests; r != NULL && !has_some; r = r->next_made)
+        has_some = is_left(r);
+    for (int r = 0; has_some && r < mpi_job->size; r++)
+        if (mpi_job->home[r] == worker->index)
+            has_some = warn_requests(worker, &mpi_job->ranks[r]);
 }
 
 void mpi_rank_look_back(mpi_rank_t *self)
@@ -97,6 +115,5 @@ void mpi_rank_look_back(mpi_rank_t *self)
     mpi_poll(self->worker->base); /* what was sent before the others came here has arrived */
     if (self->match.first != NULL)
         look_for_messages(self);
-    if (self->open_requests > 0)
-        look_for_requests(self);
+    look_for_requests(self->worker);
 }

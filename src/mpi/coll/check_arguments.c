@@ -8,8 +8,7 @@ int coll_check_comm(mpi_rank_t *self, MPI_Comm handle, coll_call_t *call)
     mpi_comm_t *comm = mpi_comm_of(handle);
 
     if (comm == NULL)
-        return mpi_error(NULL, MPI_ERR_COMM, "the communicator is %s",
-                         handle == MPI_COMM_NULL ? "MPI_COMM_NULL" : "not a valid handle");
+        return mpi_comm_refuse(handle);
     self->call.comm = comm;
     self->call.peer = MPI_UNDEFINED;
     if (comm->remote != NULL)

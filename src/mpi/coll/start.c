@@ -104,7 +104,6 @@ static void begin(mpi_rank_t *self, coll_call_t *call)
     bool timed = is_timed(call, engine);
 
     coll_number(call);
-    call->comm->sites[call->number % XMPI_COMM_SITES] = call->request->call.caller;
     if (coll_is_empty(call)) {
         coll_leave_empty(call);
         mpi_request_complete(call->request);
@@ -136,11 +135,15 @@ static void defer(mpi_rank_t *self, coll_call_t *call)
 
 void coll_flush_deferred(mpi_rank_t *self)
 {
+    const void *now = self->call.caller;
+
     while (self->deferred != NULL) {
         coll_call_t *call = self->deferred;
 
         self->deferred = call->next;
+        self->call.caller = call->request->call.caller; /* reports name where it was started */
         begin(self, call);
+        self->call.caller = now;
     }
 }
 

@@ -176,6 +176,7 @@ int impl_comm_free(MPI_Comm *handle_p)
     if (code != MPI_SUCCESS)
         return mpi_error_raise(comm, code, "the delete function of an attribute failed");
     comm->is_freed = true;
+    comm->freed_at = comm->owner->call.caller;
     mpi_comm_release(comm);
     *handle_p = MPI_COMM_NULL;
     return MPI_SUCCESS;

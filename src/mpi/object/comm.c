@@ -4,13 +4,38 @@
 #include <stdio.h>
 
 #include "mpi/object/attr.h"
+#include "mpi/object/env.h"
 #include "mpi/object/errhandler.h"
 #include "mpi/object/error.h"
 #include "mpi/object/group.h"
 #include "mpi/object/info.h"
 
+/* A communicator that was freed not long ago, of the calling rank; or NULL. */
+static const mpi_comm_t *find_buried(MPI_Comm handle)
+{
+    const mpi_env_t *env = mpi_self ? mpi_self->env : NULL;
+
+    for (int i = 0; env && i < XMPI_BURIED; i++)
+        if (env->buried[i] && (MPI_Comm)(void *)env->buried[i] == handle)
+            return env->buried[i];
+    return NULL;
+}
+
+static int refuse_buried(const mpi_comm_t *comm)
+{
+    char place[160];
+
+    mpi_caller_describe(comm->freed_at, place, sizeof(place));
+    return mpi_error(NULL, MPI_ERR_COMM, "the communicator, %s, was freed%s%s", mpi_comm_name(comm),
+                     place[0] ? " " : "", place);
+}
+
 int mpi_comm_refuse(MPI_Comm handle)
 {
+    const mpi_comm_t *buried = find_buried(handle);
+
+    if (buried)
+        return refuse_buried(buried);
     return mpi_error(NULL, MPI_ERR_COMM, "the communicator is %s",
                      handle == MPI_COMM_NULL ? "MPI_COMM_NULL" : "not a communicator");
 }
@@ -40,6 +65,21 @@ const char *mpi_comm_describe_rank(const mpi_comm_t *comm, int rank, char text[X
     return text;
 }
 
+/* The object stays for a while, so that its handle is recognised: with no members it is refused. */
+static void bury(mpi_comm_t *comm)
+{
+    mpi_env_t *env = comm->owner && comm->owner == mpi_self ? mpi_env_self() : NULL;
+
+    if (!env) {
+        xy_free(comm);
+        return;
+    }
+    comm->size = 0;
+    xy_free(env->buried[env->next_buried]);
+    env->buried[env->next_buried] = comm;
+    env->next_buried = (env->next_buried + 1) % XMPI_BURIED;
+}
+
 /* What is left of a communicator once nothing refers to it. Its attributes went with the handle;
  * only world, which is never freed, may still have some when the job is over. */
 void mpi_comm_release(mpi_comm_t *comm)
@@ -58,7 +98,7 @@ void mpi_comm_release(mpi_comm_t *comm)
         mpi_info_destroy(mpi_info_of(comm->info));
     mpi_attributes_drop(comm->attributes);
     xy_free(comm->settings);
-    xy_free(comm);
+    bury(comm);
 }
 
 mpi_comm_t mpi_comm_shadow(const mpi_comm_t *comm, uint32_t context)

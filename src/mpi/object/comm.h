@@ -39,6 +39,7 @@ struct mpi_comm {
     mpi_rank_t *owner;
     long references; /* the handle, and each pending request */
     bool is_freed;
+    const void *freed_at; /* where the program did that */
     MPI_Errhandler errhandler;
     struct mpi_attributes *attributes;
     struct mpi_topology *topology; /* or NULL */
@@ -52,15 +53,18 @@ struct mpi_comm {
     char name[MPI_MAX_OBJECT_NAME];
 };
 
-/* The object behind a handle for the calling rank; NULL for MPI_COMM_NULL and what is no handle.
- * Predefined handles are small numbers. */
+/* The object behind a handle for the calling rank; NULL for MPI_COMM_NULL, for one that was freed
+ * not long ago, and for what is no handle. Predefined handles are small numbers. */
 static inline mpi_comm_t *mpi_comm_of(MPI_Comm handle)
 {
+    mpi_comm_t *comm;
+
     if (handle == MPI_COMM_WORLD)
         return mpi_self->comm_world;
     if (__builtin_expect((uintptr_t)handle < 4096, 0))
         return handle == MPI_COMM_SELF ? mpi_self->comm_self : NULL;
-    return (mpi_comm_t *)(void *)handle;
+    comm = (mpi_comm_t *)(void *)handle;
+    return __builtin_expect(comm->size > 0, 1) ? comm : NULL;
 }
 
 /* The world rank of member `rank` (of the remote group in an intercommunicator). */

@@ -31,6 +31,8 @@ void mpi_env_cleanup(mpi_rank_t *rank)
     mpi_error_codes_cleanup(&env->codes);
     mpi_keyvals_cleanup(env);
     mpi_errhandler_release(mpi_errhandler_of(env->file_errhandler));
+    for (int i = 0; i < XMPI_BURIED; i++)
+        xy_free(env->buried[i]);
     xy_free(env);
     rank->env = NULL;
 }

@@ -11,11 +11,15 @@
 #include "mpi/runtime/runtime.h"
 
 /* What a rank has made. Of one rank, so no locks; created when first needed. */
+enum { XMPI_BURIED = 8 };
+
 typedef struct {
     xy_vec_t codes;   /* of mpi_code_t: error classes and codes the program added (errclass.c) */
     xy_vec_t keyvals; /* of struct mpi_keyval *: index + XMPI_KEYVAL_FIRST is the number (attr.c) */
     xy_vec_t shared;  /* attributes of objects that all ranks share (attr.c) */
-    MPI_Errhandler file_errhandler; /* of MPI_FILE_NULL: what files begin with */
+    MPI_Errhandler file_errhandler;  /* of MPI_FILE_NULL: what files begin with */
+    mpi_comm_t *buried[XMPI_BURIED]; /* communicators freed last, to name them (comm.c) */
+    int next_buried;
     int predefined[8]; /* values of the predefined attributes; programs get pointers to them */
 } mpi_env_t;
 

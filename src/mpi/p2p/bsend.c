@@ -166,6 +166,7 @@ static int bsend(mpi_rank_t *self, const void *buffer, int64_t count, MPI_Dataty
         error = mpi_bsend(self, &t);
     if (error == MPI_SUCCESS && request != NULL) {
         request->is_done = true;
+        request->call = self->call;
         *handle = mpi_request_handle(request);
     } else if (request != NULL) {
         mpi_request_free(request);

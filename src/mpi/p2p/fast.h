@@ -95,6 +95,8 @@ FAST int impl_irecv(mpi_rank_t *self, void *buffer, int64_t count, MPI_Datatype 
 FAST int impl_wait(mpi_rank_t *self, MPI_Request *request, MPI_Status *status)
 {
     if (mpi_request_is_empty(*request)) {
+        if (mpi_request_is_over(*request))
+            return mpi_request_refuse_over(*request);
         mpi_status_set_empty(status);
         return MPI_SUCCESS;
     }

@@ -33,6 +33,7 @@ int impl_grequest_start(mpi_rank_t *self, MPI_Grequest_query_function *query,
     }
     *g = (grequest_t){query, free_fn, cancel, state};
     request->extra = g;
+    request->call = self->call;
     request->release = release;
     *handle = mpi_request_handle(request);
     return MPI_SUCCESS;

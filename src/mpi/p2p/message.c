@@ -168,6 +168,20 @@ static inline bool is_near(const mpi_rank_t *self, int to)
     return mpi_job->home[to] == self->worker->index;
 }
 
+/* A ready send has met no receive. The sender may have returned: no handler can be called. */
+static __attribute__((noinline, cold)) void refuse_unready(const mpi_rank_t *to, int tag,
+                                                           const void *site)
+{
+    char place[160];
+
+    mpi_caller_describe(site, place, sizeof(place));
+    xy_fail(XY_EINVAL,
+            "rank %d has no receive for a ready send with tag %d%s%s; post the receive before "
+            "MPI_Rsend, or use MPI_Send",
+            to->world, tag, place[0] != '\0' ? ", " : "", place);
+    mpi_job->abort(1);
+}
+
 /* Same worker: the matching tables of the receiver are ours to touch. */
 static bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t, uint64_t bytes,
                       const xy_envelope_t *envelope, mpi_request_t *request, bool offload)
@@ -188,6 +202,8 @@ static bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t,
         mpi_request_complete(receive);
         return true;
     }
+    if (__builtin_expect(t->mode == XMPI_MODE_READY, 0))
+        refuse_unready(to, t->tag, self->call.caller);
     m = message_new(self->worker);
     m->entry.envelope = *envelope;
     m->bytes = bytes;
@@ -207,12 +223,12 @@ static bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t,
 
 /* Of an eager packet: the bytes are in it, and `pointer` is where the sender called. Otherwise they
  * are in the buffer `pointer`, and that is the first word. */
-enum { EAGER_INSIDE = 1 };
+enum { EAGER_INSIDE = 1, MESSAGE_READY = 2 /* of a ready send */ };
 
 static inline const void *site_of(const mpi_packet_t *packet)
 {
-    return packet->flags == EAGER_INSIDE ? packet->pointer
-                                         : (const void *)(uintptr_t)packet->words[0];
+    return packet->flags & EAGER_INSIDE ? packet->pointer
+                                        : (const void *)(uintptr_t)packet->words[0];
 }
 
 static bool send_far(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t bytes,
@@ -242,6 +258,8 @@ static bool send_far(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t
         packet->pointer = eager ? (void *)buffer : (void *)request;
         packet->words[0] = (uint64_t)(uintptr_t)self->call.caller;
     }
+    if (__builtin_expect(t->mode == XMPI_MODE_READY, 0))
+        packet->flags |= MESSAGE_READY;
     mpi_ring_commit(worker, target, packet);
     if (__builtin_expect(self->gate != NULL, 0) && !eager && mpi_job->offloads)
         mpi_offload_match(worker, target);
@@ -372,7 +390,7 @@ void mpi_packet_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet)
         mpi_request_t *receive = (mpi_request_t *)entry;
 
         receive->is_posted = false;
-        if (packet->flags == EAGER_INSIDE) {
+        if (packet->flags & EAGER_INSIDE) {
             receive_packed(receive, &packet->envelope, packet->data, packet->bytes,
                            packet->pointer);
             return;
@@ -381,13 +399,15 @@ void mpi_packet_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet)
         mpi_buffer_give(worker, packet->pointer);
         return;
     }
+    if (__builtin_expect(packet->flags & MESSAGE_READY, 0))
+        refuse_unready(to, packet->envelope.tag, site_of(packet));
     m = message_new(worker);
     m->entry.envelope = packet->envelope;
     m->bytes = packet->bytes;
     m->sender = NULL;
     m->site = site_of(packet);
     m->data = packet->pointer;
-    if (packet->flags == EAGER_INSIDE) {
+    if (packet->flags & EAGER_INSIDE) {
         m->data = m->small;
         memcpy(m->small, packet->data, packet->bytes);
     }
@@ -408,6 +428,8 @@ static inline void take_rts(mpi_worker_t *worker, mpi_packet_t *packet, bool off
         receive_rendezvous(worker, receive, &envelope, packet->pointer, offload);
         return;
     }
+    if (__builtin_expect(packet->flags & MESSAGE_READY, 0))
+        refuse_unready(to, packet->envelope.tag, (const void *)(uintptr_t)packet->words[0]);
     m = message_new(worker);
     m->entry.envelope = packet->envelope;
     m->bytes = packet->bytes;

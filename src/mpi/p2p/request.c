@@ -40,9 +40,6 @@ mpi_request_t *mpi_request_new(mpi_rank_t *self, mpi_request_kind_t kind)
         self->worker->all_requests = request;
     }
     mpi_request_init(request, self, kind);
-    request->call.name = self->call.name;
-    request->call.caller = self->call.caller;
-    self->open_requests++;
     return request;
 }
 
@@ -57,7 +54,6 @@ void mpi_request_free(mpi_request_t *request)
     if (request->comm != NULL)
         mpi_comm_release(request->comm);
     request->is_active = false;
-    request->owner->open_requests--;
     request->next_free = worker->free_requests;
     worker->free_requests = request;
 }
@@ -186,6 +182,17 @@ int mpi_request_raise(const mpi_request_t *request)
                      mpi_comm_describe_rank(request->comm, o->source, peer), o->tag,
                      (unsigned long long)o->bytes + o->truncated_bytes,
                      (unsigned long long)o->bytes, places);
+}
+
+int mpi_request_refuse_over(MPI_Request handle)
+{
+    const mpi_call_t *call = &mpi_request_of(handle)->call;
+    char place[160];
+
+    mpi_caller_describe(call->caller, place, sizeof(place));
+    return mpi_error(NULL, MPI_ERR_REQUEST,
+                     "the request was completed or freed before; it was that of %s%s%s", call->name,
+                     place[0] != '\0' ? " " : "", place);
 }
 
 int mpi_request_finish(MPI_Request *handle, MPI_Status *status, bool raise)

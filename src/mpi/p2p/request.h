@@ -115,6 +115,16 @@ static inline bool mpi_request_is_empty(MPI_Request handle)
     return handle == MPI_REQUEST_NULL || !mpi_request_of(handle)->is_active;
 }
 
+/* A handle that was completed or freed before, and kept. Another request may have its memory by
+ * now; it is not told apart then. */
+static inline bool mpi_request_is_over(MPI_Request handle)
+{
+    return handle != MPI_REQUEST_NULL && !mpi_request_of(handle)->is_active &&
+           !mpi_request_of(handle)->is_persistent;
+}
+/* Raise it. */
+int mpi_request_refuse_over(MPI_Request handle);
+
 /* The empty status, and an completion as a status, which leaves MPI_ERROR alone. MPI_STATUS_IGNORE
  * is fine. */
 void mpi_status_set_empty(MPI_Status *status);

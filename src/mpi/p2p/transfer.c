@@ -38,8 +38,7 @@ int mpi_transfer_refuse(MPI_Comm handle, const void *buffer, int64_t count, MPI_
     int error;
 
     if (comm == NULL)
-        return mpi_error(NULL, MPI_ERR_COMM, "the communicator is %s",
-                         handle == MPI_COMM_NULL ? "MPI_COMM_NULL" : "not a valid handle");
+        return mpi_comm_refuse(handle);
     error = check_buffer(comm, buffer, count, type);
     if (error == MPI_SUCCESS)
         error = check_peer(comm, peer, receive);

@@ -73,7 +73,7 @@ static int finish_one_of_many(MPI_Request *request, MPI_Status *status)
 
     if (mpi_request_is_empty(*request)) {
         mpi_status_set_empty(status);
-        error = MPI_SUCCESS;
+        error = mpi_request_is_over(*request) ? mpi_request_refuse_over(*request) : MPI_SUCCESS;
     } else {
         error = mpi_request_finish(request, status, status == MPI_STATUS_IGNORE);
     }
@@ -183,6 +183,8 @@ int impl_test(mpi_rank_t *self, MPI_Request *request, int *flag, MPI_Status *sta
 {
     *flag = 1;
     if (mpi_request_is_empty(*request)) {
+        if (mpi_request_is_over(*request))
+            return mpi_request_refuse_over(*request);
         mpi_status_set_empty(status);
         return MPI_SUCCESS;
     }

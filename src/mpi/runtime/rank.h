@@ -76,7 +76,6 @@ struct mpi_rank {
     xy_fiber_t *fiber; /* that runs it: its own, or that of the thread that is in a call */
     struct coll_call **deferred_end;
     mpi_waiter_t *probers; /* parked in Probe: any unexpected message readies them */
-    int open_requests;     /* of the program: those that it has not completed */
     int thread_level;
     int thread_count;               /* made by the rank, and not ended (thread.c) */
     struct mpi_thread *threads;     /* that have called MPI, once at least */
@@ -114,6 +113,7 @@ struct mpi_worker {
     unsigned polls;        /* that found fibers ready */
     struct mpi_request *free_requests;
     struct mpi_request *all_requests; /* that were ever made: in use or free */
+    bool has_looked_back;             /* for those that were never completed */
     struct mpi_message *free_messages;
     struct nbc_core *core; /* the progress threads that live here, or NULL */
     void *scratch;         /* of collectives, grows on demand */

@@ -118,8 +118,7 @@ int mpi_neighbor_exchange(mpi_rank_t *self, MPI_Comm handle, const mpi_blocks_t 
     int error;
 
     if (comm == NULL)
-        return mpi_error(NULL, MPI_ERR_COMM, "the communicator is %s",
-                         handle == MPI_COMM_NULL ? "MPI_COMM_NULL" : "not a valid handle");
+        return mpi_comm_refuse(handle);
     self->call.comm = comm;
     self->call.peer = MPI_UNDEFINED;
     error = find_neighbors(comm, &n);
