@@ -20,3 +20,14 @@ run 55 -n 3 ./threads_calls port
 says "$err" "rank 1: MPI_Close_port in a thread: "
 run 9 -n 3 ./threads_calls abort
 says "$err" "MPI_ABORT was invoked on rank 1 in communicator MPI_COMM_WORLD with errorcode 9"
+
+# Those that may call MPI: of all kinds, with cores of their own and on one.
+build thread_kinds -fopenmp -pthread
+for options in "-n 1" "-n 2" "-n 4 --workers 1"; do
+    # shellcheck disable=SC2086
+    run 0 $options ./thread_kinds
+    same "$out" passed
+    quiet
+done
+run 1 -n 2 --virtual "node:1 core:4" ./threads_calls rank
+says "$err" "rank 1: MPI_Comm_rank was called from a thread that is not a rank; in virtual time only"

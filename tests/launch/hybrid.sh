@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# MPI and OpenMP, where every thread communicates: the same answer with ranks on cores of their own
+# and on one, with all ways of progress, and with other MPI libraries where they are installed.
+. "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
+
+answer=9180552.3960078564
+build hybrid -fopenmp -ffp-contract=off
+for options in "-n 1" "-n 2" "-n 2 --workers 1" "-n 6" "-n 6 --workers 1" "-n 3 --comm-cores 1" \
+    "-n 3 --progress threads" "-n 3 --progress none"; do
+    # shellcheck disable=SC2086
+    run 0 $options ./hybrid
+    same "$out" "$answer"
+    quiet
+done
+
+# Messages of threads are counted, and recorded: 20 steps, 4 threads, one message each way.
+run 0 -n 3 --monitor counts --trace trace ./hybrid 20
+grep -qx "0,1,10240,80" counts/program.csv || die "0 to 1: $(grep '^0,1' counts/program.csv)"
+expect 0 "$bin/xylem" view trace
+says "$out" " 480 messages (60 KiB)"
+
+# In virtual time there are no such threads: the program asks, and is told.
+run 3 --virtual "node:1 core:4" -n 2 ./hybrid
+says "$err" "hybrid: rank "
+
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+for library in openmpi mpich; do
+    command -v mpicc.$library >other.txt && command -v mpiexec.$library >other.txt || continue
+    mpicc.$library -O1 -fopenmp -ffp-contract=off "$sources/hybrid.c" -o hybrid.$library || die "$library: mpicc"
+    same "$(timeout 120 mpiexec.$library -n 2 ./hybrid.$library)" "$answer"
+done
