@@ -15,6 +15,7 @@ static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
         nbc_link =
             (xy_coll_link_t){calibrated.alpha, calibrated.beta, calibrated.gamma, calibrated.copy};
     coll_engine_register(&nbc_engine);
+    job->has_progress_threads = job->settings->progress == XMPI_PROGRESS_THREADS;
     return nbc_threads_init(job, config);
 }
 

@@ -143,6 +143,7 @@ struct mpi_job {
     _Atomic bool is_monitored;     /* ranks have monitors */
     struct mpi_settings *settings; /* of communicators without hints */
     struct nbc_thread *threads;    /* [size] */
+    bool has_progress_threads;     /* they move collectives, unless a communicator says otherwise */
     bool measures;                 /* what ranks do between start and Wait */
     size_t eager_limit;            /* bytes; above: rendezvous, one copy */
     _Atomic uint32_t next_context;
