@@ -62,9 +62,9 @@ typedef struct {
      * seconds it must be called again if the worker still sleeps; 0: it need not. Must not park;
      * what is posted meanwhile is found before the worker sleeps. May be NULL. */
     double (*rest)(xy_worker_t *w);
-    /* Called once, on one worker, when every worker is asleep, no timer runs and fibers are still
-     * parked: nothing will ever wake them. A wake from a thread that is no worker is foreseen where
-     * the fiber waits in xy_fiber_park_outside. */
+    /* Called once, on one worker or a visitor's thread, when every worker is asleep, no timer runs
+     * and fibers are still parked: nothing will ever wake them. A wake from a thread that is no
+     * worker is foreseen where the fiber waits in xy_fiber_park_outside. */
     void (*stuck)(xy_pool_t *pool);
     /* Called on the faulting worker, on its signal stack, when `fiber` ran over its stack, or at a
      * switch that finds it below its stack, on the stack that it has reached. Must not return (it

@@ -189,9 +189,15 @@ void fiber_worker_sleep(xy_worker_t *w, int64_t deadline);
 void fiber_spin_adapt(xy_worker_t *w, int64_t slept_ns);
 
 void fiber_fence(void);
-void fiber_fence_by_rings(xy_worker_t *w);                                       /* from now on */
-void fiber_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline); /* 0: none */
+void fiber_fence_by_rings(xy_worker_t *w); /* from now on */
+/* Until `deadline`; 0: none. `mask` tells waits apart, and means nothing. */
+void fiber_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline, uint32_t mask);
 void fiber_futex_wake(_Atomic uint32_t *word);
+
+/* still.c */
+#define FIBER_ANY_MASK     UINT32_MAX
+#define FIBER_VISITOR_MASK UINT32_C(0x7669736b) /* of a visitor that waits */
+bool fiber_threads_are_still(void);             /* all of the process but this one, for ever */
 
 /* visit.c */
 extern _Thread_local xy_fiber_t *fiber_detached; /* that runs on this thread of its own, or NULL */
@@ -199,6 +205,10 @@ void fiber_visitor_park(xy_worker_t *w, xy_fiber_t *self);
 void fiber_visitor_yield(xy_worker_t *w, xy_fiber_t *self);
 void fiber_visitor_sleep(xy_worker_t *w, xy_fiber_t *self, double seconds);
 void fiber_visitor_ready(xy_worker_t *w, xy_fiber_t *fiber);
+bool fiber_waits_elsewhere(xy_pool_t *pool);
+/* ns after which one that waits asks whether all do, at first and at last. */
+#define FIBER_ASK_FIRST INT64_C(100000000)
+#define FIBER_ASK_MOST  INT64_C(1600000000)
 void fiber_visitor_ring(xy_worker_t *w); /* the worker is absent: wake the visitor that polls */
 /* The worker's own thread is idle: let visitors in for a moment; while it sleeps; and come back. */
 void fiber_share_breathe(xy_worker_t *w);

@@ -97,13 +97,13 @@ void fiber_fence_by_rings(xy_worker_t *w)
         syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
 }
 
-void fiber_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline)
+void fiber_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline, uint32_t mask)
 {
     struct timespec t = {.tv_sec = (time_t)(deadline / 1000000000),
                          .tv_nsec = (long)(deadline % 1000000000)};
 
     syscall(SYS_futex, word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value,
-            deadline != 0 ? &t : NULL, NULL, FUTEX_BITSET_MATCH_ANY);
+            deadline != 0 ? &t : NULL, NULL, mask);
 }
 
 void fiber_futex_wake(_Atomic uint32_t *word)
@@ -153,6 +153,20 @@ static bool is_stuck(xy_pool_t *pool, uint64_t counted)
     return atomic_load_explicit(&pool->sleepers, memory_order_acquire) == counted;
 }
 
+/* Until it is rung. Threads of the program that may ring are perhaps stuck themselves, in ways that
+ * are not counted here: true. */
+static bool sleep_beside_threads(xy_worker_t *w)
+{
+    for (int64_t pause = FIBER_ASK_FIRST;; pause = pause < FIBER_ASK_MOST ? 2 * pause : pause) {
+        fiber_futex_wait(&w->head.asleep, FIBER_ASLEEP, fiber_now_ns() + pause, FIBER_VISITOR_MASK);
+        if (atomic_load_explicit(&w->head.asleep, memory_order_acquire) != FIBER_ASLEEP)
+            return false;
+        if (atomic_load_explicit(&w->pool->outside, memory_order_acquire) != 0 &&
+            fiber_waits_elsewhere(w->pool))
+            return true;
+    }
+}
+
 static void sleep_until_rung(xy_worker_t *w)
 {
     xy_pool_t *pool = w->pool;
@@ -160,10 +174,12 @@ static void sleep_until_rung(xy_worker_t *w)
     bool say = pool->config.stuck != NULL && is_stuck(pool, counted) &&
                !atomic_exchange(&pool->is_stuck_said, true);
 
+    if (w->is_shared && !say)
+        say = sleep_beside_threads(w);
     if (say)
         atomic_store_explicit(&w->head.asleep, FIBER_AWAKE, memory_order_relaxed);
     while (atomic_load_explicit(&w->head.asleep, memory_order_acquire) == FIBER_ASLEEP)
-        fiber_futex_wait(&w->head.asleep, FIBER_ASLEEP, 0);
+        fiber_futex_wait(&w->head.asleep, FIBER_ASLEEP, 0, FIBER_ANY_MASK);
     atomic_fetch_add(&pool->sleepers, ONE_WAKE - 1);
     if (say)
         pool->config.stuck(pool);
@@ -173,7 +189,7 @@ static void sleep_until(xy_worker_t *w, int64_t deadline)
 {
     while (atomic_load_explicit(&w->head.asleep, memory_order_acquire) == FIBER_ASLEEP_TIMED &&
            fiber_now_ns() < deadline)
-        fiber_futex_wait(&w->head.asleep, FIBER_ASLEEP_TIMED, deadline);
+        fiber_futex_wait(&w->head.asleep, FIBER_ASLEEP_TIMED, deadline, FIBER_ANY_MASK);
     atomic_store_explicit(&w->head.asleep, FIBER_AWAKE, memory_order_relaxed);
 }
 

@@ -19,7 +19,8 @@
  *     and looks when it gives it back.
  *
  * A thread is counted in the pool's `outside` unless it waits in a park: who wakes it counts it in
- * first. So the pool is stuck only when all its visitors wait, too.
+ * first. So the pool is stuck only when all its visitors wait, too, or when those that do not wait
+ * here can be seen to wait for ever elsewhere (still.c).
  *
  * A fiber may leave its worker for a thread of its own: it is detached, and visits from there. What
  * runs on its stack stays on it; only the thread changes, when nothing of the other worker's
@@ -50,9 +51,6 @@ enum {
     COURTESY = 256,   /* looks during which those that want the lock may take it */
 };
 
-#define CHECK_FIRST_NS INT64_C(100000000) /* after which one that waits asks whether all do */
-#define CHECK_MOST_NS  INT64_C(1600000000)
-
 /* ---- The lock ---- */
 
 static bool try_lock(fiber_share_t *s)
@@ -79,7 +77,7 @@ void fiber_share_lock(xy_worker_t *w)
         xy_relax();
     }
     while (atomic_exchange_explicit(&s->lock, 2, memory_order_acquire) != 0)
-        fiber_futex_wait(&s->lock, 2, 0);
+        fiber_futex_wait(&s->lock, 2, 0, FIBER_ANY_MASK);
     atomic_fetch_sub_explicit(&s->queued, 1, memory_order_relaxed);
 }
 
@@ -304,27 +302,48 @@ void xy_visitor_go_out(xy_fiber_t *visitor)
     give_back(visitor->head.worker, visitor);
 }
 
-/* All others may wait as well: a worker that falls asleep finds out. */
+static bool all_asleep(xy_pool_t *pool)
+{
+    for (int i = 0; i < pool->config.workers; i++)
+        if (atomic_load_explicit(&pool->workers[i].head.asleep, memory_order_relaxed) !=
+            FIBER_ASLEEP)
+            return false;
+    return true;
+}
+
+/* Do those that do not wait here wait for ever in other ways? True at most once. */
+bool fiber_waits_elsewhere(xy_pool_t *pool)
+{
+    return pool->config.stuck != NULL && fiber_threads_are_still() &&
+           !atomic_exchange(&pool->is_stuck_said, true);
+}
+
+/* All others may wait as well. When each waits in a park, a worker that falls asleep finds out;
+ * otherwise the kernel knows. */
 static void ask_whether_stuck(xy_pool_t *pool)
 {
-    if (atomic_load_explicit(&pool->outside, memory_order_acquire) == 0)
+    if (pool->config.stuck == NULL)
+        return;
+    if (atomic_load_explicit(&pool->outside, memory_order_acquire) == 0 && all_asleep(pool))
         xy_worker_ring_slow(&pool->workers[0]);
+    else if (fiber_waits_elsewhere(pool))
+        pool->config.stuck(pool);
 }
 
 static void sleep_for_call(xy_worker_t *w, xy_fiber_t *self)
 {
-    int64_t pause = CHECK_FIRST_NS;
+    int64_t pause = FIBER_ASK_FIRST;
     uint32_t none = CALL_NONE;
 
     if (!atomic_compare_exchange_strong_explicit(&self->call, &none, CALL_SLEEPS,
                                                  memory_order_acq_rel, memory_order_acquire))
         return;
     for (;;) {
-        fiber_futex_wait(&self->call, CALL_SLEEPS, fiber_now_ns() + pause);
+        fiber_futex_wait(&self->call, CALL_SLEEPS, fiber_now_ns() + pause, FIBER_VISITOR_MASK);
         if (atomic_load_explicit(&self->call, memory_order_acquire) != CALL_SLEEPS)
             return;
         ask_whether_stuck(w->pool);
-        pause = pause < CHECK_MOST_NS ? 2 * pause : pause;
+        pause = pause < FIBER_ASK_MOST ? 2 * pause : pause;
     }
 }
 

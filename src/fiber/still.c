@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Can any thread of the process still move?
+ *
+ * Threads of the program wait for each other in ways that the pool does not see: pthread_join, a
+ * barrier of OpenMP, a condition. In the kernel all of them are the same: a futex without a time
+ * limit, which only another thread can wake. When every thread is there, and visitors wait in their
+ * parks, none will ever run again, but for the one that looks.
+ *
+ * The kernel shows the system call of each thread in /proc/self/task/N/syscall. A look takes time,
+ * and threads may run meanwhile; so there are two, and each thread must be in the same call, and
+ * must not have been scheduled since the first: then all of them were still between the two. A
+ * futex of other processes (a semaphore in shared memory) has other threads to wake it; those are
+ * told by the flag, and pthread_join, which lacks it too, by what it waits for: the number of a
+ * thread here.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fiber/private.h"
+
+typedef struct {
+    unsigned long number, address, operation, value, timeout, unused, mask;
+    unsigned long switches;
+} call_t;
+
+enum { TEXT_SIZE = 256 };
+
+static bool read_text(long thread, const char *what, char text[TEXT_SIZE])
+{
+    char path[64];
+    ssize_t size;
+    int fd;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%ld/%s", thread, what);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    size = read(fd, text, TEXT_SIZE - 1);
+    close(fd);
+    text[size > 0 ? size : 0] = '\0';
+    return size > 0;
+}
+
+/* The number of the call, its arguments, and how often the thread was scheduled. False: it runs, or
+ * cannot be looked at. */
+static bool read_call(long thread, call_t *call)
+{
+    char text[TEXT_SIZE];
+
+    return read_text(thread, "syscall", text) &&
+           sscanf(text, "%lu %lx %lx %lx %lx %lx %lx", &call->number, &call->address,
+                  &call->operation, &call->value, &call->timeout, &call->unused,
+                  &call->mask) == 7 &&
+           read_text(thread, "schedstat", text) &&
+           sscanf(text, "%*u %*u %lu", &call->switches) == 1;
+}
+
+static bool is_thread(unsigned long number)
+{
+    char path[64];
+
+    snprintf(path, sizeof(path), "/proc/self/task/%lu", number);
+    return access(path, F_OK) == 0;
+}
+
+/* Does it wait for a thread of this process, without a time limit? */
+static bool waits_for_ever(const call_t *call)
+{
+    unsigned long operation = call->operation & (unsigned long)FUTEX_CMD_MASK;
+
+    if (call->number != SYS_futex ||
+        (operation != FUTEX_WAIT && operation != FUTEX_WAIT_BITSET && operation != FUTEX_LOCK_PI))
+        return false;
+    if ((uint32_t)call->mask == FIBER_VISITOR_MASK && operation == FUTEX_WAIT_BITSET)
+        return true; /* it looks at the clock, but does nothing for others */
+    return call->timeout == 0 &&
+           ((call->operation & FUTEX_PRIVATE_FLAG) != 0 || is_thread(call->value));
+}
+
+/* Add up what all threads but this one do; false: one of them may move. */
+static bool look_at_all(uint64_t *sum)
+{
+    DIR *directory = opendir("/proc/self/task");
+    long self = (long)gettid();
+    bool is_still = directory != NULL;
+
+    *sum = 0;
+    for (struct dirent *e; is_still && (e = readdir(directory)) != NULL;) {
+        long thread = strtol(e->d_name, NULL, 10);
+        call_t call = {0};
+
+        if (thread <= 0 || thread == self)
+            continue;
+        is_still = read_call(thread, &call) && waits_for_ever(&call);
+        *sum = (*sum ^ (uint64_t)thread) * UINT64_C(0x9e3779b97f4a7c15) + call.address;
+        *sum = (*sum ^ call.switches) * UINT64_C(0xbf58476d1ce4e5b9) + call.operation;
+    }
+    if (directory != NULL)
+        closedir(directory);
+    return is_still;
+}
+
+/* Another that looks at the same time is not still: one at a time, and again after a moment. */
+bool fiber_threads_are_still(void)
+{
+    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+    const struct timespec moment = {0, 5000000};
+    bool is_still = false;
+    uint64_t first, second;
+
+    if (pthread_mutex_trylock(&one) != 0)
+        return false;
+    for (int i = 0; i < 3 && !is_still; i++) {
+        if (i > 0)
+            clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
+        is_still = look_at_all(&first) && look_at_all(&second) && first == second;
+    }
+    pthread_mutex_unlock(&one);
+    return is_still;
+}
