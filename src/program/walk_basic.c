@@ -72,7 +72,8 @@ static bool initialized(walker_t *w, const code_site_t *site, int64_t *args)
 /* All wait for each other, as when a communicator is made. */
 static bool finalize(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    xy_vjob_coll_t agree = {.collective = XY_COLL_ALLREDUCE, .count = 1, .element = 8};
+    xy_vjob_coll_t agree = {
+        .collective = XY_COLL_ALLREDUCE, .count = 1, .element = 8, .is_agreement = true};
     walk_member_t *world = walk_comm(w, (int64_t)(intptr_t)MPI_COMM_WORLD);
 
     (void)site, (void)args;

@@ -178,7 +178,8 @@ static bool split_all(walk_t *walk, walk_meeting_t *meeting, int32_t size)
 /* Split the communicator; true: *made_p has what this member gets. */
 bool walk_split(walker_t *w, int64_t handle, int32_t color, int32_t key, walk_made_t *made_p)
 {
-    xy_vjob_coll_t agree = {.collective = XY_COLL_ALLREDUCE, .count = 1, .element = 8};
+    xy_vjob_coll_t agree = {
+        .collective = XY_COLL_ALLREDUCE, .count = 1, .element = 8, .is_agreement = true};
     walk_member_t *m = walk_comm(w, handle);
     walk_meeting_t *meeting;
 

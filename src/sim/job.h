@@ -300,6 +300,7 @@ typedef struct {
     bool is_commutative, in_place;
     bool is_nonblocking; /* for the rules of libraries, as */
     bool is_user_op;     /* ... an operation that the program has made */
+    bool is_agreement;   /* of a call that makes a communicator: a direct one counts no data */
     /* gatherv, scatterv: [ranks], at the root; allgatherv, reduce_scatter: everywhere; alltoallv
      * and w: what this process sends to each. */
     const uint64_t *counts;

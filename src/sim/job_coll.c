@@ -332,6 +332,8 @@ static bool find_shape(xy_vjob_t *job, xy_vcoll_t *coll)
         job_fail(job, st);
         return false;
     }
+    if (job->config.has_matrix && coll->shape->algorithm->is_direct && !coll->call.is_agreement)
+        job_count_direct(job, coll);
     return get_work(job, coll);
 }
 

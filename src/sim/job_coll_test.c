@@ -81,10 +81,63 @@ static void every_algorithm_takes_its_formula(void **state)
             }
 }
 
+/* Data that direct collectives read is in the matrix, as the monitor of a real run counts it. */
+static void direct_ones_are_in_the_matrix(void **state)
+{
+    static const testing_act_t acts[] = {
+        {.kind = DO_COLL,
+         .coll = {.collective = XY_COLL_BCAST, .root = 1, .count = 1000, .element = 8}},
+        {.kind = DO_COLL,
+         .coll = {.collective = XY_COLL_ALLREDUCE,
+                  .count = 1000,
+                  .element = 8,
+                  .is_commutative = true}},
+        {.kind = DO_COLL,
+         .coll =
+             {.collective = XY_COLL_ALLREDUCE, .count = 2, .element = 8, .is_commutative = true}},
+        {.kind = DO_COLL,
+         .coll = {.collective = XY_COLL_ALLREDUCE,
+                  .count = 1,
+                  .element = 8,
+                  .is_commutative = true,
+                  .is_agreement = true}},
+        {.kind = DO_COLL,
+         .coll = {.collective = XY_COLL_GATHER, .root = 2, .count = 3, .element = 8}},
+        {0}};
+    xy_vec_t pairs = XY_VEC_INIT(xy_vjob_pair_t);
+    testing_job_t t;
+
+    (void)state;
+    testing_job_init(&t, "core:4", 4);
+    t.config.has_matrix = true;
+    for (int i = 0; i < 4; i++)
+        t.procs[i].acts = acts;
+    testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    assert_int_equal(xy_vjob_matrix(t.job, &pairs), XY_OK);
+    assert_int_equal(pairs.count, 12);
+    for (size_t i = 0; i < pairs.count; i++) {
+        const xy_vjob_pair_t *p = &XY_VEC_AT(&pairs, xy_vjob_pair_t, i);
+        /* Slices of a quarter, there and back; then two numbers of all to all. */
+        uint64_t bytes = 2 * 2000 + 16, messages = 3;
+
+        bytes += p->from == 1 ? 8000 : 0;
+        messages += p->from == 1;
+        bytes += p->to == 2 ? 24 : 0;
+        messages += p->to == 2;
+        assert_int_equal(p->coll_bytes, bytes);
+        assert_int_equal(p->coll_messages, messages);
+        assert_int_equal(p->messages, 0);
+    }
+    xy_vec_cleanup(&pairs);
+    testing_job_cleanup(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_algorithm_takes_its_formula),
+        cmocka_unit_test(direct_ones_are_in_the_matrix),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

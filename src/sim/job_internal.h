@@ -13,6 +13,7 @@
  *   job_coll.c     a collective: its steps, one after the other
  *   job_shape.c    the graphs of collectives, each kept for the next of the same shape
  *   job_steps.c    ... and their operations, made ready to be run
+ *   job_direct.c   what direct collectives count in the matrix
  *   job_path.c     the critical path
  *   job_result.c   what there is to say at the end
  *   job_record.c   the trace
@@ -314,6 +315,10 @@ xy_vreq_t *job_request_collective(xy_vjob_t *job, int32_t proc, void *data);
 xy_vreq_t *job_request_timed(xy_vjob_t *job, int32_t proc);
 void job_request_done(xy_vjob_t *job, xy_vreq_t *request, double at, job_node_t *because);
 xy_envelope_t job_envelope(const xy_vjob_p2p_t *p2p);
+/* In the matrix alone: data of a collective. */
+void job_count_pair(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes);
+/* job_direct.c: all of a collective that is direct. */
+void job_count_direct(xy_vjob_t *job, const xy_vcoll_t *coll);
 void job_count_message(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes, bool is_coll);
 
 /* job_wait.c */

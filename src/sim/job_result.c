@@ -22,6 +22,11 @@ static void count_pair(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes,
     *(is_coll ? &pair->coll_bytes : &pair->bytes) += bytes;
 }
 
+void job_count_pair(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes)
+{
+    count_pair(job, from, to, bytes, true);
+}
+
 void job_count_message(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes, bool is_coll)
 {
     xy_vjob_totals_t *t = &job->totals;

@@ -50,6 +50,7 @@ static xy_vjob_coll_t describe(const coll_call_t *call)
                             .is_commutative = call->op == NULL || call->op->is_commutative,
                             .in_place = call->is_in_place,
                             .is_nonblocking = call->is_nonblocking,
+                            .is_agreement = is_agreement(call),
                             .is_user_op = call->op != NULL && !call->op->is_predefined};
 }
 
