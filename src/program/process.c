@@ -228,10 +228,10 @@ xy_status_t process_copy(process_t *p, const process_t *from)
     *p = *from;
     p->memory = xy_malloc(from->capacity);
     p->stack = xy_malloc((size_t)from->stack_capacity * sizeof(*p->stack));
-    ok = copy_vec(&p->frames, &from->frames) & copy_vec(&p->made, &from->made);
-    if (!copy_vec(&p->blocks, &from->blocks))
-        p->blocks.count = 0, ok = false;
-    ok = copy_blocks(p) && ok && p->memory != NULL && p->stack != NULL;
+    ok = copy_vec(&p->frames, &from->frames);
+    ok = copy_vec(&p->made, &from->made) && ok;
+    ok = copy_vec(&p->blocks, &from->blocks) && copy_blocks(p) && ok;
+    ok = ok && p->memory != NULL && p->stack != NULL;
     if (!ok) {
         process_cleanup(p);
         return XY_ENOMEM;

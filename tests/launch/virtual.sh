@@ -176,7 +176,7 @@ many() { # COUNT: ./many, which calls that many functions of a library, and $cal
             echo "f$i();"
             calls+=",f$i=1ms"
         done
-        echo 'printf("%.0f ms\n", 1e3 * (MPI_Wtime() - t)); MPI_Finalize(); return 0; }'
+        printf '%s\n' 'printf("%.0f ms\n", 1e3 * (MPI_Wtime() - t)); MPI_Finalize(); return 0; }'
     } >many.c
     calls=${calls#,}
     cc -shared -fPIC -o libmany.so many_library.c
