@@ -276,6 +276,13 @@ static void left_empty(void)
     MPI_Barrier(world);
 }
 
+/* The one without data comes first, and has gone on when the others come. */
+static void left_empty_first(void)
+{
+    MPI_Allreduce(numbers, others, rank == 0 ? 0 : 4, MPI_INT, MPI_SUM, world);
+    MPI_Barrier(world);
+}
+
 static void left_empty_rooted(void)
 {
     MPI_Bcast(numbers, rank == 2 ? 0 : 4, MPI_INT, 1, world);
@@ -351,6 +358,7 @@ int main(int argc, char **argv)
         MISTAKE(left_root),
         MISTAKE(left_one_more),
         MISTAKE(left_empty),
+        MISTAKE(left_empty_first),
         MISTAKE(left_empty_rooted),
         MISTAKE(too_long),
         MISTAKE(too_long_large),

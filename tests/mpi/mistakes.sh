@@ -54,6 +54,7 @@ disagree left_reduce '[013] calls MPI_Reduce with root 0' '2 calls MPI_Barrier'
 disagree left_root '[013] calls MPI_Reduce with root 2' '2 calls MPI_Reduce with root 0'
 disagree left_one_more '[013] calls MPI_Scan' '2 calls MPI_Gather with root 1'
 disagree left_empty '[013] calls MPI_Allreduce with 16 bytes' '2 calls MPI_Allreduce with 0 bytes'
+disagree left_empty_first '[123] calls MPI_Allreduce with 16 bytes' '0 calls MPI_Allreduce with 0 bytes'
 disagree left_empty_rooted '[013] calls MPI_Bcast with 16 bytes' '2 calls MPI_Bcast with 0 bytes'
 
 expect 4 15 too_long 'rank 1: MPI_Recv: .*40 bytes.*20.*MPI_ERR_TRUNCATE'
