@@ -47,7 +47,10 @@ int xy_grid_shift(int number, int ndims, const int *dims, const int *periods, in
     return (int)(number + (place - at) * stride);
 }
 
-enum { DIVISORS = 1536 }; /* the most that an int has */
+enum {
+    DIVISORS = 1600, /* the most that an int has: 2095133040 */
+    MOST = 32        /* no int has more factors above 1; further dimensions are 1 */
+};
 
 /* The divisors of n in increasing order; returns their number. */
 static int divisors_of(int n, int *divisors)
@@ -65,6 +68,19 @@ static int divisors_of(int n, int *divisors)
     return low + DIVISORS - high;
 }
 
+/* A search for factors that are close to each other: the largest and the smallest differ least, and
+ * of such ones the surface of the grid is least, the sum of n / factor. All are divisors, so that
+ * it is exact. */
+typedef struct {
+    int n;
+    int count;
+    const int *divisors; /* of n, ended by 0 */
+    int factors[MOST];   /* of the branch that is looked at */
+    int best[MOST];
+    int spread; /* of the best */
+    long long surface;
+} search_t;
+
 /* value to the power of count >= n ? */
 static bool reaches(int value, int count, int n)
 {
@@ -75,35 +91,76 @@ static bool reaches(int value, int count, int n)
     return product >= n;
 }
 
-/* Write `count` factors of n, none above `limit`, into dims; false: there are none. `divisors` are
- * those of a multiple of n, ended by 0. */
-static bool factor(int n, int count, int limit, const int *divisors, int *dims)
+/* The least number that does: the smallest of `count` factors of n is no larger. */
+static int root_of(int n, int count)
 {
-    if (count == 1) {
-        dims[0] = n;
-        return n <= limit;
+    int low = 1, high = n;
+
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+
+        if (reaches(middle, count, n))
+            high = middle;
+        else
+            low = middle + 1;
     }
-    for (const int *d = divisors; *d > 0 && *d <= limit && *d <= n; d++) {
-        if (n % *d != 0 || !reaches(*d, count, n))
+    return low;
+}
+
+static void keep(search_t *s, int last, long long surface)
+{
+    int spread = s->factors[0] - last;
+
+    if (spread > s->spread || (spread == s->spread && surface >= s->surface))
+        return;
+    s->spread = spread;
+    s->surface = surface;
+    memcpy(s->best, s->factors, sizeof s->best);
+}
+
+/* Factors `at` and further are those of `rest`, none larger than the one before; `surface` is that
+ * of the factors before. With larger factors the smallest gets smaller, so that a spread that is
+ * too large ends the loop; no factors have less surface than equal ones. */
+static void factor(search_t *s, int at, int rest, long long surface)
+{
+    int left = s->count - at, limit = at > 0 ? s->factors[at - 1] : rest;
+
+    if (left == 1) {
+        s->factors[at] = rest;
+        if (rest <= limit)
+            keep(s, rest, surface + s->n / rest);
+        return;
+    }
+    for (const int *d = s->divisors; *d > 0 && *d <= limit && *d <= rest; d++) {
+        int largest = at > 0 ? s->factors[0] : *d, root;
+        long long with = surface + s->n / *d;
+
+        if (rest % *d != 0 || !reaches(*d, left, rest))
             continue;
-        dims[0] = *d;
-        if (factor(n / *d, count - 1, *d, divisors, dims + 1))
-            return true;
+        root = root_of(rest / *d, left - 1);
+        if (largest - root > s->spread)
+            return;
+        if (largest - root == s->spread && with + (long long)(left - 1) * s->n / root >= s->surface)
+            continue;
+        s->factors[at] = *d;
+        factor(s, at + 1, rest / *d, with);
     }
-    return false;
 }
 
 /* The free entries of dims get the factors of n. */
 static void fill(int n, int free_dims, int ndims, int *dims)
 {
-    enum { MOST = 32 }; /* no int has more factors above 1; further dimensions are 1 */
-    int divisors[DIVISORS + 1], factors[MOST], next = 0;
+    int divisors[DIVISORS + 1], next = 0;
+    search_t search = {.n = n,
+                       .count = free_dims < MOST ? free_dims : MOST,
+                       .divisors = divisors,
+                       .spread = INT_MAX};
 
     divisors[divisors_of(n, divisors)] = 0;
-    factor(n, free_dims < MOST ? free_dims : MOST, INT_MAX, divisors, factors);
+    factor(&search, 0, n, 0);
     for (int i = 0; i < ndims; i++) {
         if (dims[i] == 0) {
-            dims[i] = next < MOST ? factors[next] : 1;
+            dims[i] = next < MOST ? search.best[next] : 1;
             next++;
         }
     }

@@ -24,9 +24,10 @@ int xy_grid_shift(int number, int ndims, const int *dims, const int *periods, in
                   long steps);
 
 /* The most nearly cubic grid of n >= 1 points: the entries of dims that are 0 get its sides, in
- * non-increasing order. Of all factorisations the one whose largest factor is least, then the
- * second largest, and so on: 16 in 3 is 4 2 2. False: the entries that are set do not divide n, or
- * none is 0 and they do not make n. No entry is negative. */
+ * non-increasing order. Of all factorisations it is one whose largest and smallest side differ
+ * least, and of those the one of least surface: 5040 in 3 is 21 16 15, and not 20 18 14. False: the
+ * entries that are set do not divide n, or none is 0 and they do not make n. No entry is negative.
+ */
 bool xy_grid_factor(int n, int ndims, int *dims);
 
 #endif

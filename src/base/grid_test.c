@@ -32,7 +32,7 @@ static void test_points(void **state)
     }
 }
 
-/* The sides make n, do not grow, and no other choice has a smaller largest one. */
+/* The sides make n and do not grow; in two dimensions no other choice has a smaller largest one. */
 static void test_factor(void **state)
 {
     int dims[3] = {0, 0, 0}, set[2] = {0, 5}, wrong[2] = {7, 0}, full[2] = {3, 3};
@@ -58,10 +58,51 @@ static void test_factor(void **state)
     assert_true(xy_grid_factor(9, 2, full));
 }
 
+/* Is the grid a x b x c better than the one in dims? */
+static bool is_better(int a, int b, int c, const int *dims)
+{
+    int surface = a * b + a * c + b * c;
+    int spread = dims[0] - dims[2];
+
+    return a - c < spread ||
+           (a - c == spread && surface < dims[0] * dims[1] + dims[0] * dims[2] + dims[1] * dims[2]);
+}
+
+/* No grid of as many points has sides that are closer to each other; numbers with many divisors
+ * take no time. */
+static void test_spread(void **state)
+{
+    int known[3] = {0, 0, 0};
+
+    (void)state;
+    for (int n = 1; n <= 6000; n = n < 600 ? n + 1 : n + 60) {
+        int dims[3] = {0, 0, 0};
+
+        assert_true(xy_grid_factor(n, 3, dims));
+        assert_int_equal(dims[0] * dims[1] * dims[2], n);
+        assert_true(dims[0] >= dims[1] && dims[1] >= dims[2]);
+        for (int a = 1; a <= n; a++)
+            for (int b = 1; n % a == 0 && b <= a && b <= n / a; b++)
+                if (n / a % b == 0 && n / a / b <= b)
+                    assert_false(is_better(a, b, n / a / b, dims));
+    }
+    assert_true(xy_grid_factor(5040, 3, known));
+    assert_int_equal(known[0] * 10000 + known[1] * 100 + known[2], 211615);
+    for (int ndims = 1; ndims <= 40; ndims++) {
+        int dims[40] = {0};
+        long long product = 1;
+
+        assert_true(xy_grid_factor(2095133040, ndims, dims));
+        for (int d = 0; d < ndims; d++)
+            product *= dims[d];
+        assert_int_equal(product, 2095133040);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_points),
-                                       cmocka_unit_test(test_factor)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_points), cmocka_unit_test(test_factor),
+                                       cmocka_unit_test(test_spread)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
