@@ -21,6 +21,9 @@ static const char *const version_names[] = {"V", NULL};
 static const char *const bind_names[] = {"bind-by", "binding", NULL};
 static const char *const mca_names[] = {"gmca", "omca", "prtemca", NULL};
 static const char *const oversubscribe_names[] = {"report-bindings", "genvall", "envall", NULL};
+static const char *const cleanup_names[] = {"disable-auto-cleanup", "print-all-exitcodes",
+                                            "print-rank-map",       "disable-hostname-propagation",
+                                            "display-map",          NULL};
 static const char *const library_names[] = {"xylem", "openmpi", "mpich", NULL};
 static const char *const ppn_names[] = {"npernode", "N", "perhost", NULL};
 
@@ -170,7 +173,8 @@ const xy_option_t mpi_launch_options[] = {
          "with --virtual: ranks may share cores; otherwise accepted without effect: they always "
          "may"},
     {"nooversubscribe", 0, XY_OPT_IGNORED, .aliases = oversubscribe_names},
-    {"allow-run-as-root", 0, XY_OPT_IGNORED, .help = "accepted without effect"},
+    {"allow-run-as-root", 0, XY_OPT_IGNORED, .aliases = cleanup_names,
+     .help = "accepted without effect"},
     {"mca", 0, XY_OPT_PAIRS, "NAME VALUE", AT(ignored_pairs), .aliases = mca_names},
     {0}};
 
