@@ -196,12 +196,54 @@ def unsupported_call(function, site):
     return f"unsupported({site}, MPI_COMM_NULL)"
 
 
+# Pointers that may be NULL: to what the caller need not give or does not want.
+MAY_BE_NULL = {"argc", "argv", "sourceweights", "destweights", ("Info_get_string", "value"),
+               ("Init_thread", "provided")}
+HAVE_CLASSES = {"key", ("Info_set", "value")}  # texts whose errors have classes of their own
+# Objects with error handlers of their own: what is done on them checks its arguments itself.
+OTHER_OBJECTS = {"MPI_Win", "MPI_File", "MPI_Session"}
+
+
+def is_needed(function, parameter):
+    """NULL is never right: a place for one result, or a text."""
+    base = parameter.base.removeprefix("const ")
+    if parameter.is_array or not base.endswith("*") or base.startswith(("void", "MPI_Status", "MPI_F08_status")):
+        return False
+    if base.endswith(("function *", "function_c *")) or (base != "char *" and "const" in parameter.base):
+        return False
+    names = {parameter.name, (function.name, parameter.name)}
+    return not (names & MAY_BE_NULL or ("const" in parameter.base and names & HAVE_CLASSES))
+
+
+def null_checks(function, site):
+    """Arguments that must not be NULL come before all others, in every function."""
+    types = {p.type for p in function.parameters}
+    if function.result != "int" or types & OTHER_OBJECTS:
+        return ""
+    comm = next((p.name for p in function.parameters if p.type == "MPI_Comm"), "MPI_COMM_NULL")
+    return "".join(f"    if (__builtin_expect(!{p.name}, 0))\n"
+                   f'        return mpi_refuse_null({site}, {comm}, "{p.name}");\n'
+                   for p in function.parameters if is_needed(function, p))
+
+
+# The handle of no object, for what a function makes: it is what the program gets when that fails.
+NO_OBJECT = {"MPI_Comm *": "MPI_COMM_NULL", "MPI_Datatype *": "MPI_DATATYPE_NULL",
+             "MPI_Group *": "MPI_GROUP_NULL", "MPI_Info *": "MPI_INFO_NULL"}
+
+
+def no_object(function):
+    made = [p for p in function.parameters if p.base in NO_OBJECT and not p.is_array
+            and (p.name.startswith("new") or p.name in ("comm_cart", "comm_graph", "comm_dist_graph"))]
+    return "".join(f"    if (__builtin_expect(error != MPI_SUCCESS, 0))\n"
+                   f"        *{p.name} = {NO_OBJECT[p.base]};\n" for p in made)
+
+
 # Pointers to one object, which the function writes to or changes.
 OUTPUT = re.compile(r"^(?:int|MPI_(?:Aint|Comm|Count|Datatype|Errhandler|Group|Info|Message|Op|Request|Win)) \*$")
 
 
 def checked_call(function):
-    """Outputs that are NULL are refused, on the communicator that the function is called for."""
+    """The same for functions of objects with error handlers of their own, which come later."""
     outputs = [p.name for p in function.parameters if not p.is_array and OUTPUT.match(p.base)]
     comm = next((p.name for p in function.parameters if p.type == "MPI_Comm"), None)
     where = f"mpi_comm_of({comm})" if comm and function.kind != "any" else "NULL"
@@ -218,9 +260,14 @@ def body(function):
     if function.kind == "none":
         cast = "" if function.result == "int" else f"({function.result})(intptr_t)"
         return f"    return {cast}{unsupported_call(function, site)};\n"
+    checks = null_checks(function, site)
     if function.kind in ("own", "bare"):
-        return impl_call(function, "    return ") + "\n"
+        return checks + impl_call(function, "    return ") + "\n"
     kind, name, suffix = ENTER[function.kind]
+    if checks:
+        enter = f"    {kind}{name};\n    int error;\n\n{checks}    {name} = mpi_enter{suffix}({site});\n"
+        return (enter + impl_call(function, "    error = ") + f"\n{no_object(function)}"
+                f"    return mpi_leave{suffix}({name}, error);\n")
     return (f"    {kind}{name} = mpi_enter{suffix}({site});\n"
             + checked_call(function)
             + f"    return mpi_leave{suffix}({name}, error);\n")

@@ -89,8 +89,6 @@ static int idup(mpi_rank_t *self, MPI_Comm handle, bool has_info, MPI_Info info,
 
     if (!comm)
         return mpi_comm_refuse(handle);
-    if (!newcomm || !request_p)
-        return mpi_error_null(comm, newcomm ? "request" : "newcomm");
     made = prepare(comm, mpi_info_of(has_info ? info : comm->info), newcomm, &code);
     if (!made)
         return code;

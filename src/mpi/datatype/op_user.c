@@ -81,6 +81,10 @@ int impl_reduce_local(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Da
         return mpi_error(NULL, MPI_ERR_OP, "this is not an operation");
     if (!mpi_op_is_valid_for(object, type))
         return mpi_op_error(object, type);
+    if (inbuf == MPI_IN_PLACE || inoutbuf == MPI_IN_PLACE)
+        return mpi_error(NULL, MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed for a buffer");
+    if (inbuf == inoutbuf && count > 0 && type->size > 0)
+        return mpi_error(NULL, MPI_ERR_BUFFER, "both buffers are at the same address");
     mpi_op_apply(object, inbuf, inoutbuf, count, type);
     return MPI_SUCCESS;
 }

@@ -98,16 +98,11 @@ int impl_unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
     return error;
 }
 
-static int pack_size(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, MPI_Count limit,
-                     MPI_Count *size)
+int impl_pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
 {
     packing_t p = {0};
-    int error;
+    int error = check(&p, comm, incount, datatype);
 
-    error = check(&p, comm, count, datatype);
-    if (error == MPI_SUCCESS && p.bytes > (size_t)limit)
-        error = mpi_error(p.comm, MPI_ERR_VALUE_TOO_LARGE, "%zu bytes do not fit in the result",
-                          p.bytes);
     if (error == MPI_SUCCESS)
         *size = (MPI_Count)p.bytes;
     return error;
@@ -115,15 +110,10 @@ static int pack_size(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, MPI_
 
 int impl_pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
 {
-    MPI_Count bytes;
-    int error = pack_size(incount, datatype, comm, INT_MAX, &bytes);
+    MPI_Count bytes = 0;
+    int error = impl_pack_size_c(incount, datatype, comm, &bytes);
 
     if (error == MPI_SUCCESS)
-        *size = (int)bytes;
+        *size = bytes > INT_MAX ? MPI_UNDEFINED : (int)bytes;
     return error;
-}
-
-int impl_pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
-{
-    return pack_size(incount, datatype, comm, INT64_MAX, size);
 }

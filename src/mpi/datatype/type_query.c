@@ -131,8 +131,10 @@ int impl_type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
     const mpi_type_t *type = type_or_error(datatype, &error);
 
     if (type) {
-        strcpy(type_name, type->name);
-        *resultlen = (int)strlen(type->name);
+        const char *given = type->is_predefined ? mpi_env_name(type) : NULL;
+
+        strcpy(type_name, given ? given : type->name);
+        *resultlen = (int)strlen(type_name);
     }
     return error;
 }
@@ -141,12 +143,11 @@ int impl_type_set_name(MPI_Datatype datatype, const char *type_name)
 {
     mpi_type_t *type = mpi_type_of(datatype);
 
-    if (!type || !type_name)
-        return mpi_error(NULL, type ? MPI_ERR_ARG : MPI_ERR_TYPE, "%s",
-                         type ? "the name is NULL" : "this is not a datatype");
-    /* All ranks of the process share the predefined types. */
+    if (!type)
+        return mpi_error(NULL, MPI_ERR_TYPE, "this is not a datatype");
+    /* All ranks of the process share the predefined types: their new names are of this rank. */
     if (type->is_predefined)
-        return mpi_error(NULL, MPI_ERR_TYPE, "%s is predefined and keeps its name", type->name);
+        return mpi_env_set_name(type, type_name) ? MPI_SUCCESS : mpi_error_memory(NULL, "a name");
     snprintf(type->name, sizeof type->name, "%s", type_name);
     return MPI_SUCCESS;
 }

@@ -82,8 +82,6 @@ int mpi_keyval_create(mpi_keyval_t filled, int *number_p)
     mpi_env_t *env = mpi_env_self();
     mpi_keyval_t *keyval, **place;
 
-    if (!number_p)
-        return mpi_error_null(NULL, "keyval");
     keyval = env ? xy_malloc(sizeof *keyval) : NULL;
     place = keyval ? keyval_place(env) : NULL;
     if (!place) {
@@ -111,13 +109,14 @@ int mpi_keyval_free(mpi_attr_kind_t kind, int *number_p)
 {
     mpi_keyval_t *keyval;
 
-    if (!number_p)
-        return mpi_error_null(NULL, "keyval");
     keyval = keyval_find(kind, *number_p);
-    if (!keyval || keyval->is_freed)
+    if (!keyval)
         return refuse_keyval(NULL, *number_p);
-    keyval->is_freed = true;
-    keyval_release(keyval);
+    /* While attributes still use the key it may be freed again: copies of its number are known. */
+    if (!keyval->is_freed) {
+        keyval->is_freed = true;
+        keyval_release(keyval);
+    }
     *number_p = MPI_KEYVAL_INVALID;
     return MPI_SUCCESS;
 }
@@ -282,8 +281,8 @@ int mpi_attribute_get(mpi_comm_t *comm, mpi_attr_kind_t kind, const mpi_attribut
     const mpi_keyval_t *keyval = keyval_find(kind, number);
     const attribute_t *attribute;
 
-    if (!value_p || !flag)
-        return mpi_error_null(comm, value_p ? "flag" : "attribute_val");
+    if (!value_p)
+        return mpi_error_null(comm, "attribute_val");
     if (!keyval)
         return refuse_keyval(comm, number);
     attribute = attribute_find(attributes, keyval);
@@ -315,8 +314,8 @@ static int predefined_get(mpi_comm_t *comm, int number, void *value_p, int *flag
     mpi_env_t *env = mpi_env_self();
     int *place, value;
 
-    if (!value_p || !flag)
-        return mpi_error_null(comm, value_p ? "flag" : "attribute_val");
+    if (!value_p)
+        return mpi_error_null(comm, "attribute_val");
     if (!env)
         return mpi_error_memory(comm, "the predefined attributes");
     switch (number) {
@@ -425,5 +424,3 @@ int impl_win_free_keyval(int *win_keyval)
 {
     return mpi_keyval_free(XMPI_ATTR_WIN, win_keyval);
 }
-
-/* The names of MPI-1. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/object/env.h"
 
+#include <stdio.h>
+
 #include "mpi/object/attr.h"
 #include "mpi/object/errhandler.h"
 #include "mpi/object/error.h"
@@ -17,9 +19,39 @@ mpi_env_t *mpi_env_self(void)
         return NULL;
     mpi_error_codes_init(&env->codes);
     mpi_keyvals_init(env);
+    env->names = XY_VEC_INIT(mpi_named_t);
     env->file_errhandler = MPI_ERRORS_RETURN;
     self->env = env;
     return env;
+}
+
+static mpi_named_t *find_name(const mpi_env_t *env, const void *object)
+{
+    for (size_t i = 0; env && i < env->names.count; i++)
+        if (XY_VEC_AT(&env->names, mpi_named_t, i).object == object)
+            return &XY_VEC_AT(&env->names, mpi_named_t, i);
+    return NULL;
+}
+
+const char *mpi_env_name(const void *object)
+{
+    const mpi_named_t *named = mpi_self ? find_name(mpi_self->env, object) : NULL;
+
+    return named ? named->name : NULL;
+}
+
+bool mpi_env_set_name(const void *object, const char *name)
+{
+    mpi_env_t *env = mpi_env_self();
+    mpi_named_t *named = find_name(env, object);
+
+    if (!named)
+        named = env ? xy_vec_push(&env->names) : NULL;
+    if (!named)
+        return false;
+    named->object = object;
+    snprintf(named->name, sizeof named->name, "%s", name);
+    return true;
 }
 
 void mpi_env_cleanup(mpi_rank_t *rank)
@@ -30,6 +62,7 @@ void mpi_env_cleanup(mpi_rank_t *rank)
         return;
     mpi_error_codes_cleanup(&env->codes);
     mpi_keyvals_cleanup(env);
+    xy_vec_cleanup(&env->names);
     mpi_errhandler_release(mpi_errhandler_of(env->file_errhandler));
     for (int i = 0; i < XMPI_BURIED; i++)
         xy_free(env->buried[i]);

@@ -10,6 +10,11 @@
 #include "mpi.h"
 #include "mpi/runtime/runtime.h"
 
+typedef struct {
+    const void *object;
+    char name[MPI_MAX_OBJECT_NAME];
+} mpi_named_t;
+
 /* What a rank has made. Of one rank, so no locks; created when first needed. */
 enum { XMPI_BURIED = 8 };
 
@@ -17,6 +22,7 @@ typedef struct {
     xy_vec_t codes;   /* of mpi_code_t: error classes and codes the program added (errclass.c) */
     xy_vec_t keyvals; /* of struct mpi_keyval *: index + XMPI_KEYVAL_FIRST is the number (attr.c) */
     xy_vec_t shared;  /* attributes of objects that all ranks share (attr.c) */
+    xy_vec_t names;   /* of mpi_named_t: names given to objects that all ranks share */
     MPI_Errhandler file_errhandler;  /* of MPI_FILE_NULL: what files begin with */
     mpi_comm_t *buried[XMPI_BURIED]; /* communicators freed last, to name them (comm.c) */
     int next_buried;
@@ -25,6 +31,10 @@ typedef struct {
 
 /* The calling rank's; NULL: memory ran out, or the caller is no rank (both silent). */
 mpi_env_t *mpi_env_self(void);
+/* The name that the calling rank gave to an object that all ranks share; NULL: none. */
+const char *mpi_env_name(const void *object);
+/* Longer names are cut. False: memory ran out. */
+bool mpi_env_set_name(const void *object, const char *name);
 /* Frees rank->env. When the job ends; the rank must not run any more. */
 void mpi_env_cleanup(mpi_rank_t *rank);
 

@@ -118,12 +118,20 @@ bool mpi_error_is_fatal(const mpi_comm_t *comm)
            (comm->errhandler != MPI_ERRORS_RETURN && mpi_errhandler_of(comm->errhandler) == NULL);
 }
 
+/* Where errors of no object go. */
+static mpi_comm_t *common_comm(const mpi_rank_t *self)
+{
+    if (self->comm_self->errhandler == MPI_ERRORS_ARE_FATAL)
+        return self->comm_world;
+    return self->comm_self;
+}
+
 int mpi_error_raise(mpi_comm_t *comm, int code, const char *message)
 {
     const mpi_rank_t *self = mpi_self;
 
     if (!comm && self && self->phase == XMPI_RANK_RUNNING)
-        comm = self->comm_self;
+        comm = common_comm(self);
     return raise_error(self && comm ? comm->errhandler : MPI_ERRORS_ARE_FATAL, call_comm_handler,
                        comm, code, message);
 }
@@ -170,4 +178,14 @@ int mpi_error_memory(mpi_comm_t *comm, const char *what)
 int mpi_error_null(mpi_comm_t *comm, const char *argument)
 {
     return mpi_error(comm, MPI_ERR_ARG, "the argument %s is NULL", argument);
+}
+
+int mpi_refuse_null(const char *name, const void *site, MPI_Comm comm, const char *argument)
+{
+    mpi_rank_t *self = mpi_enter_any(name, site);
+    mpi_comm_t *object = self && self->phase == XMPI_RANK_RUNNING ? mpi_comm_of(comm) : NULL;
+
+    if (object && object->errhandler == MPI_ERRORS_ARE_FATAL)
+        object = NULL;
+    return mpi_leave_any(self, mpi_error_null(object, argument));
 }

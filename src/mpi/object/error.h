@@ -12,9 +12,10 @@
 #include "mpi.h"
 #include "mpi/runtime/runtime.h"
 
-/* Raise `error_class` on `comm` (NULL: MPI_COMM_SELF's handler is used, as MPI-4 says). The line
- * printed by the fatal handler names the rank, the current call (self->call) and its site. Returns
- * the class when the handler returns. */
+/* Raise `error_class` on `comm`. NULL: on MPI_COMM_SELF, as MPI-4 says, and on MPI_COMM_WORLD where
+ * that one has the fatal handler, as MPI-3 said and programs expect. The line printed by the fatal
+ * handler names the rank, the current call (self->call) and its site. Returns the class when the
+ * handler returns. */
 int mpi_error(mpi_comm_t *comm, int error_class, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
@@ -30,6 +31,10 @@ int mpi_error_raise_file(int code, const char *message);
 /* Common lines: memory ran out for `what`; the argument called `argument` must not be NULL. */
 int mpi_error_memory(mpi_comm_t *comm, const char *what);
 int mpi_error_null(mpi_comm_t *comm, const char *argument);
+/* What the MPI function `name` returns for a NULL argument, before it is entered. Raised on `comm`
+ * (its handle, or MPI_COMM_NULL); when its handler is fatal, as an error of no object. */
+int mpi_refuse_null(const char *name, const void *site, MPI_Comm comm, const char *argument)
+    __attribute__((cold));
 
 /* The same from code that has only a status of the lower components. */
 int mpi_error_status(mpi_comm_t *comm, xy_status_t status, const char *what);

@@ -108,8 +108,6 @@ int impl_group_size(MPI_Group handle, int *size)
 
     if (!group)
         return mpi_group_refuse(NULL, handle);
-    if (!size)
-        return mpi_error_null(NULL, "size");
     *size = group->size;
     return MPI_SUCCESS;
 }
@@ -120,8 +118,6 @@ int impl_group_rank(MPI_Group handle, int *rank)
 
     if (!group)
         return mpi_group_refuse(NULL, handle);
-    if (!rank)
-        return mpi_error_null(NULL, "rank");
     *rank = mpi_group_rank(group, mpi_self->world);
     return MPI_SUCCESS;
 }
@@ -175,8 +171,6 @@ int impl_group_compare(MPI_Group group1, MPI_Group group2, int *result)
 
     if (!a || !b)
         return mpi_group_refuse(NULL, a ? group2 : group1);
-    if (!result)
-        return mpi_error_null(NULL, "result");
     found = mpi_group_compare(a, b);
     if (found < 0)
         return mpi_error_memory(NULL, "the comparison of groups");
@@ -186,8 +180,6 @@ int impl_group_compare(MPI_Group group1, MPI_Group group2, int *result)
 
 int impl_group_free(MPI_Group *group)
 {
-    if (!group)
-        return mpi_error_null(NULL, "group");
     if (!mpi_group_of(*group))
         return mpi_group_refuse(NULL, *group);
     mpi_group_release(mpi_group_of(*group));
@@ -202,8 +194,6 @@ static int comm_group(MPI_Comm handle, bool is_remote, MPI_Group *group)
 
     if (!comm)
         return mpi_comm_refuse(handle);
-    if (!group)
-        return mpi_error_null(comm, "group");
     if (is_remote && !comm->remote)
         return mpi_error(comm, MPI_ERR_COMM,
                          "%s is not an intercommunicator: it has no remote group",

@@ -57,8 +57,6 @@ static int combine(MPI_Group group1, MPI_Group group2, operation_t operation, MP
 
     if (!a || !b)
         return mpi_group_refuse(NULL, a ? group2 : group1);
-    if (!newgroup)
-        return mpi_error_null(NULL, "newgroup");
     marks = xy_calloc((size_t)mpi_job->size, 1);
     ranks = xy_malloc(((size_t)a->size + (size_t)b->size + 1) * sizeof *ranks);
     if (!marks || !ranks) {
@@ -87,8 +85,8 @@ static int select_ranks(MPI_Group handle, int n, const int *list, bool is_incl, 
         return mpi_group_refuse(NULL, handle);
     if (n < 0)
         return mpi_error(NULL, MPI_ERR_ARG, "the number of ranks is %d", n);
-    if (!newgroup || (n > 0 && !list))
-        return mpi_error_null(NULL, newgroup ? "ranks" : "newgroup");
+    if (n > 0 && !list)
+        return mpi_error_null(NULL, "ranks");
     marks = xy_calloc((size_t)group->size + 1, 1);
     ranks = xy_malloc(((size_t)group->size + 1) * sizeof *ranks);
     if (!marks || !ranks) {

@@ -253,8 +253,6 @@ int impl_info_get(MPI_Info handle, const char *key, int valuelen, char *value, i
 
     if (code != MPI_SUCCESS)
         return code;
-    if (!flag || !value)
-        return mpi_error_null(NULL, flag ? "value" : "flag");
     if (valuelen < 0)
         return mpi_error(NULL, MPI_ERR_ARG, "the length is %d", valuelen);
     found = mpi_info_value(mpi_info_of(handle), key);
@@ -271,8 +269,6 @@ int impl_info_get_string(MPI_Info handle, const char *key, int *buflen, char *va
 
     if (code != MPI_SUCCESS)
         return code;
-    if (!flag || !buflen)
-        return mpi_error_null(NULL, flag ? "buflen" : "flag");
     if (*buflen < 0 || (*buflen > 0 && !value))
         return mpi_error(NULL, MPI_ERR_ARG, "the buffer of %d bytes is at %p", *buflen,
                          (void *)value);
@@ -293,8 +289,6 @@ int impl_info_get_valuelen(MPI_Info handle, const char *key, int *valuelen, int 
 
     if (code != MPI_SUCCESS)
         return code;
-    if (!flag || !valuelen)
-        return mpi_error_null(NULL, flag ? "valuelen" : "flag");
     found = mpi_info_value(mpi_info_of(handle), key);
     *flag = found != NULL;
     if (found)
@@ -308,8 +302,6 @@ int impl_info_get_nthkey(MPI_Info handle, int n, char *key)
 
     if (code != MPI_SUCCESS)
         return code;
-    if (!key)
-        return mpi_error_null(NULL, "key");
     if (n < 0 || (size_t)n >= mpi_info_of(handle)->pairs.count)
         return mpi_error(NULL, MPI_ERR_ARG, "there is no key number %d; the object has %zu keys", n,
                          mpi_info_of(handle)->pairs.count);
@@ -319,8 +311,6 @@ int impl_info_get_nthkey(MPI_Info handle, int n, char *key)
 
 int impl_info_free(MPI_Info *info)
 {
-    if (!info)
-        return mpi_error_null(NULL, "info");
     if (!mpi_info_of(*info))
         return refuse(*info);
     if (*info == MPI_INFO_ENV)
@@ -352,28 +342,25 @@ static int info_create_env(int argc, char **argv, MPI_Info *handle_p)
 
 int impl_info_create(MPI_Info *info)
 {
-    return info ? give(info_new(), info) : mpi_error_null(NULL, "info");
+    return give(info_new(), info);
 }
 
 int impl_info_create_env(int argc, char *argv[], MPI_Info *info)
 {
-    return info ? info_create_env(argc, argv, info) : mpi_error_null(NULL, "info");
+    return info_create_env(argc, argv, info);
 }
 
 int impl_info_dup(MPI_Info info, MPI_Info *newinfo)
 {
     if (!mpi_info_of(info))
         return refuse(info);
-    return newinfo ? give(mpi_info_copy(mpi_info_of(info)), newinfo)
-                   : mpi_error_null(NULL, "newinfo");
+    return give(mpi_info_copy(mpi_info_of(info)), newinfo);
 }
 
 int impl_info_get_nkeys(MPI_Info info, int *nkeys)
 {
     if (!mpi_info_of(info))
         return refuse(info);
-    if (!nkeys)
-        return mpi_error_null(NULL, "nkeys");
     *nkeys = (int)mpi_info_of(info)->pairs.count;
     return MPI_SUCCESS;
 }

@@ -92,8 +92,6 @@ static int cart_create(MPI_Comm handle, int ndims, const int *dims, const int *p
 
     if (!comm)
         return mpi_comm_refuse(handle);
-    if (!newcomm)
-        return mpi_error_null(comm, "comm_cart");
     code = check_grid(comm, ndims, dims, periods, &points);
     if (code == MPI_SUCCESS && may_reorder)
         code = mpi_comm_reorder(comm, points, grid_pattern, &(grid_t){ndims, points, dims, periods},
@@ -113,8 +111,8 @@ int impl_cart_sub(MPI_Comm handle, const int *remain, MPI_Comm *newcomm)
     if (!comm)
         return code;
     cart = comm->topology;
-    if (!newcomm || (cart->cart.ndims > 0 && !remain))
-        return mpi_error_null(comm, newcomm ? "remain_dims" : "newcomm");
+    if (cart->cart.ndims > 0 && !remain)
+        return mpi_error_null(comm, "remain_dims");
     lists = xy_malloc(2 * (size_t)cart->cart.ndims * sizeof *lists + 1);
     if (!lists)
         return mpi_error_memory(comm, "a Cartesian topology");
@@ -143,8 +141,8 @@ int impl_cart_rank(MPI_Comm handle, const int *coords, int *rank)
     if (!comm)
         return code;
     cart = comm->topology;
-    if (!rank || (cart->cart.ndims > 0 && !coords))
-        return mpi_error_null(comm, rank ? "coords" : "rank");
+    if (cart->cart.ndims > 0 && !coords)
+        return mpi_error_null(comm, "coords");
     found = xy_grid_number(cart->cart.ndims, cart->cart.dims, cart->cart.periods, coords, &bad);
     if (found < 0)
         return mpi_error(comm, MPI_ERR_ARG,
@@ -213,8 +211,6 @@ int impl_cart_shift(MPI_Comm handle, int direction, int disp, int *source, int *
     if (direction < 0 || direction >= comm->topology->cart.ndims)
         return mpi_error(comm, MPI_ERR_DIMS, "the direction is %d; the grid has %d dimensions",
                          direction, comm->topology->cart.ndims);
-    if (!source || !dest)
-        return mpi_error_null(comm, source ? "rank_dest" : "rank_source");
     *source = shifted(comm, direction, -(long)disp);
     *dest = shifted(comm, direction, disp);
     return MPI_SUCCESS;
@@ -227,8 +223,6 @@ int impl_cartdim_get(MPI_Comm handle, int *ndims)
 
     if (!comm)
         return code;
-    if (!ndims)
-        return mpi_error_null(comm, "ndims");
     *ndims = comm->topology->cart.ndims;
     return MPI_SUCCESS;
 }
@@ -240,8 +234,6 @@ int impl_cart_map(MPI_Comm handle, int ndims, const int *dims, const int *period
 
     if (!comm)
         return mpi_comm_refuse(handle);
-    if (!newrank)
-        return mpi_error_null(comm, "newrank");
     code = check_grid(comm, ndims, dims, periods, &points);
     if (code == MPI_SUCCESS)
         code = mpi_reorder_map(comm, points, grid_pattern, &(grid_t){ndims, points, dims, periods},

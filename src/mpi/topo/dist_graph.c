@@ -105,9 +105,8 @@ static int create_adjacent(MPI_Comm handle, int indegree, const int *sources,
 
     if (!comm)
         return mpi_comm_refuse(handle);
-    if (!newcomm || comm->remote)
-        return mpi_error(comm, MPI_ERR_COMM, "%s is an intercommunicator, or newcomm is NULL",
-                         mpi_comm_name(comm));
+    if (comm->remote)
+        return mpi_error(comm, MPI_ERR_COMM, "%s is an intercommunicator", mpi_comm_name(comm));
     code = check_list(comm, "sources", indegree, sources, sourceweights);
     if (code == MPI_SUCCESS)
         code = check_list(comm, "destinations", outdegree, destinations, destweights);
@@ -203,9 +202,8 @@ static int create(MPI_Comm handle, const edges_t *edges, bool may_reorder, MPI_C
 
     if (!comm)
         return mpi_comm_refuse(handle);
-    if (!newcomm || comm->remote)
-        return mpi_error(comm, MPI_ERR_COMM, "%s is an intercommunicator, or newcomm is NULL",
-                         mpi_comm_name(comm));
+    if (comm->remote)
+        return mpi_error(comm, MPI_ERR_COMM, "%s is an intercommunicator", mpi_comm_name(comm));
     code = check_list(comm, "sources", edges->n, edges->sources, MPI_UNWEIGHTED);
     if (code == MPI_SUCCESS && edges->n > 0 && !edges->degrees)
         code = mpi_error_null(comm, "degrees");
@@ -229,8 +227,6 @@ int impl_dist_graph_neighbors_count(MPI_Comm handle, int *indegree, int *outdegr
 
     if (!comm)
         return code;
-    if (!indegree || !outdegree || !weighted)
-        return mpi_error_null(comm, "indegree, outdegree or weighted");
     *indegree = comm->topology->dist.indegree;
     *outdegree = comm->topology->dist.outdegree;
     *weighted = comm->topology->dist.is_weighted;

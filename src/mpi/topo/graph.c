@@ -92,8 +92,6 @@ static int graph_create(MPI_Comm handle, int nnodes, const int *index, const int
 
     if (!comm)
         return mpi_comm_refuse(handle);
-    if (!newcomm)
-        return mpi_error_null(comm, "comm_graph");
     code = check_graph(comm, nnodes, index, edges);
     if (code == MPI_SUCCESS && may_reorder && nnodes > 0)
         code = mpi_comm_reorder(comm, nnodes, graph_pattern, &(graph_t){nnodes, index, edges}, NULL,
@@ -112,8 +110,6 @@ int impl_graphdims_get(MPI_Comm handle, int *nnodes, int *nedges)
 
     if (!comm)
         return code;
-    if (!nnodes || !nedges)
-        return mpi_error_null(comm, nnodes ? "nedges" : "nnodes");
     *nnodes = comm->topology->graph.nnodes;
     *nedges = comm->topology->graph.index[*nnodes - 1];
     return MPI_SUCCESS;
@@ -174,8 +170,6 @@ int impl_graph_map(MPI_Comm handle, int nnodes, const int *index, const int *edg
 
     if (!comm)
         return mpi_comm_refuse(handle);
-    if (!newrank)
-        return mpi_error_null(comm, "newrank");
     code = check_graph(comm, nnodes, index, edges);
     if (code == MPI_SUCCESS)
         code =
