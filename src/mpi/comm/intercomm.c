@@ -124,23 +124,16 @@ static int check_create(mpi_comm_t *local, int local_leader, MPI_Comm peer_handl
     return MPI_SUCCESS;
 }
 
-int impl_intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer_handle,
-                          int remote_leader, int tag, MPI_Comm *newcomm)
+/* The arguments are good. */
+static int create(mpi_comm_t *local, int local_leader, mpi_comm_t *peer, int remote_leader, int tag,
+                  mpi_comm_t **made_p)
 {
-    mpi_comm_t *local = mpi_comm_of(local_handle), *made;
     mpi_plan_t mine, plan, *told = NULL;
     int code;
 
-    if (!local)
-        return mpi_comm_refuse(local_handle);
-    if (!newcomm)
-        return mpi_error_null(local, "newintercomm");
-    code = check_create(local, local_leader, peer_handle, remote_leader, tag);
-    if (code != MPI_SUCCESS)
-        return code;
     if (local->rank == local_leader) {
         const mpi_call_t call = local->owner->call;
-        code = leaders_meet(local, mpi_comm_of(peer_handle), remote_leader, tag, &mine);
+        code = leaders_meet(local, peer, remote_leader, tag, &mine);
         local->owner->call = call;
         /* The others wait for a plan: they must hear of the failure. */
         if (code != MPI_SUCCESS)
@@ -152,9 +145,85 @@ int impl_intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer
         return code;
     if (plan.status == XY_EINVAL)
         return mpi_error(local, MPI_ERR_COMM, "the two groups have a rank in common");
-    code = mpi_comm_from_plan(local, &plan, &made);
+    return mpi_comm_from_plan(local, &plan, made_p);
+}
+
+int impl_intercomm_create(MPI_Comm local_handle, int local_leader, MPI_Comm peer_handle,
+                          int remote_leader, int tag, MPI_Comm *newcomm)
+{
+    mpi_comm_t *local = mpi_comm_of(local_handle), *made;
+    int code;
+
+    if (!local)
+        return mpi_comm_refuse(local_handle);
+    code = check_create(local, local_leader, peer_handle, remote_leader, tag);
+    if (code == MPI_SUCCESS)
+        code = create(local, local_leader, mpi_comm_of(peer_handle), remote_leader, tag, &made);
     if (code == MPI_SUCCESS)
         *newcomm = mpi_comm_handle(made);
+    return code;
+}
+
+/* Leaders are ranks of their groups; the remote ones count at the local leader only. */
+static int check_leaders(mpi_parent_t *parent, const mpi_group_t *local, int local_leader,
+                         MPI_Group remote_handle, int remote_leader)
+{
+    const mpi_group_t *remote = mpi_group_of(remote_handle);
+
+    if (local_leader < 0 || local_leader >= local->size)
+        return mpi_error(&parent->comm, MPI_ERR_RANK,
+                         "the local leader is %d; the group has %d ranks", local_leader,
+                         local->size);
+    if (mpi_group_world(local, local_leader) != parent->comm.owner->world)
+        return MPI_SUCCESS;
+    if (!remote)
+        return mpi_group_refuse(&parent->comm, remote_handle);
+    if (remote_leader < 0 || remote_leader >= remote->size)
+        return mpi_error(&parent->comm, MPI_ERR_RANK,
+                         "the remote leader is %d; the group has %d ranks", remote_leader,
+                         remote->size);
+    return MPI_SUCCESS;
+}
+
+/* The local group meets first, and its leader then that of the other group, in world. */
+static int create_from_groups(mpi_parent_t *parent, mpi_group_t *local, int local_leader,
+                              const mpi_group_t *remote, int remote_leader, mpi_comm_t **made_p)
+{
+    bool is_leader = mpi_group_world(local, local_leader) == parent->comm.owner->world;
+    int peer = is_leader ? mpi_group_world(remote, remote_leader) : MPI_PROC_NULL;
+    mpi_comm_t *side = NULL;
+    int code = mpi_comm_from_group(&parent->comm, local, (int)parent->tag, &side);
+
+    if (code != MPI_SUCCESS)
+        return code;
+    code = create(side, local_leader, &parent->comm, peer, (int)parent->tag, made_p);
+    mpi_comm_release(side);
+    return code;
+}
+
+int impl_intercomm_create_from_groups(mpi_rank_t *self, MPI_Group local_group, int local_leader,
+                                      MPI_Group remote_group, int remote_leader,
+                                      const char *stringtag, MPI_Info info,
+                                      MPI_Errhandler errhandler, MPI_Comm *newintercomm)
+{
+    mpi_comm_t *made = NULL;
+    mpi_parent_t parent;
+    int code = mpi_parent_begin(self, stringtag, errhandler, &parent);
+
+    if (code == MPI_SUCCESS)
+        code = mpi_parent_check(&parent, local_group);
+    if (code == MPI_SUCCESS)
+        code = check_leaders(&parent, mpi_group_of(local_group), local_leader, remote_group,
+                             remote_leader);
+    if (code == MPI_SUCCESS)
+        code = create_from_groups(&parent, mpi_group_of(local_group), local_leader,
+                                  mpi_group_of(remote_group), remote_leader, &made);
+    if (made)
+        code = mpi_comm_copy_info(&parent.comm, mpi_info_of(info), made);
+    if (made && code != MPI_SUCCESS)
+        mpi_comm_release(made);
+    if (code == MPI_SUCCESS)
+        *newintercomm = mpi_comm_handle(made);
     return code;
 }
 
@@ -197,8 +266,6 @@ int impl_intercomm_merge(MPI_Comm handle, int high, MPI_Comm *newcomm)
 
     if (!comm)
         return mpi_comm_refuse(handle);
-    if (!newcomm)
-        return mpi_error_null(comm, "newintracomm");
     if (!comm->remote)
         return mpi_error(comm, MPI_ERR_COMM, "%s is not an intercommunicator", mpi_comm_name(comm));
     wish = (merge_wish_t){comm->owner->world, high != 0, comm->is_high};

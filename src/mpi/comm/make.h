@@ -44,6 +44,22 @@ int mpi_comm_from_plan(mpi_comm_t *parent, const mpi_plan_t *plan, mpi_comm_t **
 
 /* Split `parent` (both kinds) as MPI_Comm_split does. Collective; parks. */
 int mpi_comm_split(mpi_comm_t *parent, int color, int key, mpi_comm_t **comm_p);
+/* A communicator of `group`, which only its members call; they are members of `parent`. Parks. */
+int mpi_comm_from_group(mpi_comm_t *parent, mpi_group_t *group, int tag, mpi_comm_t **comm_p);
+/* Give `made` the hints in `info` (NULL: none). */
+int mpi_comm_copy_info(mpi_comm_t *parent, const mpi_info_t *info, mpi_comm_t *made);
+
+/* What stands for the parent where a communicator is made of groups alone: world, with the error
+ * handler that the new one gets, and a tag that is made of the program's text. */
+typedef struct {
+    mpi_comm_t comm;
+    unsigned tag;
+} mpi_parent_t;
+
+int mpi_parent_begin(mpi_rank_t *self, const char *stringtag, MPI_Errhandler errhandler,
+                     mpi_parent_t *parent);
+/* Raises when `group` is none, or has members and the rank is none of them. */
+int mpi_parent_check(mpi_parent_t *parent, MPI_Group group);
 /* The new context of the same group(s), without attributes and hints. Collective; parks. */
 int mpi_comm_duplicate(mpi_comm_t *parent, mpi_comm_t **comm_p);
 /* Its leader: the input of each member points to its own object of the parent, the output is an

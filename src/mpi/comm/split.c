@@ -17,7 +17,7 @@ static int give(int code, const mpi_comm_t *made, MPI_Comm *newcomm)
     return code;
 }
 
-static int copy_info(mpi_comm_t *parent, const mpi_info_t *info, mpi_comm_t *made)
+int mpi_comm_copy_info(mpi_comm_t *parent, const mpi_info_t *info, mpi_comm_t *made)
 {
     mpi_info_t *copy;
 
@@ -39,13 +39,11 @@ static int dup(MPI_Comm handle, bool has_info, MPI_Info info, MPI_Comm *newcomm)
 
     if (!comm)
         return mpi_comm_refuse(handle);
-    if (!newcomm)
-        return mpi_error_null(comm, "newcomm");
     code = mpi_comm_duplicate(comm, &made);
     if (code != MPI_SUCCESS)
         return code;
     mpi_layers_comm_duplicate(comm, made);
-    code = copy_info(comm, mpi_info_of(has_info ? info : comm->info), made);
+    code = mpi_comm_copy_info(comm, mpi_info_of(has_info ? info : comm->info), made);
     if (code == MPI_SUCCESS) {
         code = mpi_attributes_copy(XMPI_ATTR_COMM, handle, comm->attributes, &made->attributes);
         if (code != MPI_SUCCESS)
@@ -63,13 +61,28 @@ int impl_comm_split(MPI_Comm handle, int color, int key, MPI_Comm *newcomm)
 
     if (!comm)
         return mpi_comm_refuse(handle);
-    if (!newcomm)
-        return mpi_error_null(comm, "newcomm");
     if (color < 0 && color != MPI_UNDEFINED)
         return mpi_error(comm, MPI_ERR_ARG,
                          "the color is %d; it must be 0 or more, or MPI_UNDEFINED", color);
     code = mpi_comm_split(comm, color, key, &made);
     return give(code, made, newcomm);
+}
+
+/* Hardware that can be told apart: ranks are bound to their core. */
+static const char machine_uri[] = "xylem://machine", core_uri[] = "xylem://core";
+
+/* Which of it the rank is restricted to: one machine, and there one core. */
+int impl_get_hw_resource_info(MPI_Info *hw_info)
+{
+    mpi_info_t *made = mpi_info_copy(NULL);
+
+    if (!made || mpi_info_put(made, machine_uri, "true") != XY_OK ||
+        mpi_info_put(made, core_uri, "true") != XY_OK) {
+        mpi_info_destroy(made);
+        return mpi_error_memory(NULL, "an info object");
+    }
+    *hw_info = (MPI_Info)(void *)made;
+    return MPI_SUCCESS;
 }
 
 /* The resource that a guided split names: those known here are memory and cores. */
@@ -81,9 +94,10 @@ static int guided_color(const mpi_comm_t *comm, MPI_Info info)
         type = mpi_info_value(mpi_info_of(info), "mpi_pset_name");
     if (!type)
         return MPI_UNDEFINED;
-    if (strcmp(type, "mpi_shared_memory") == 0 || strcmp(type, "mpi://WORLD") == 0)
+    if (strcmp(type, "mpi_shared_memory") == 0 || strcmp(type, "mpi://WORLD") == 0 ||
+        strcmp(type, machine_uri) == 0)
         return 0;
-    if (strcmp(type, "core") == 0 || strcmp(type, "hwthread") == 0)
+    if (strcmp(type, "core") == 0 || strcmp(type, "hwthread") == 0 || strcmp(type, core_uri) == 0)
         return comm->owner->worker->index;
     return strcmp(type, "mpi://SELF") == 0 ? comm->rank : MPI_UNDEFINED;
 }
@@ -119,8 +133,6 @@ int impl_comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_
 
     if (!comm)
         return mpi_comm_refuse(handle);
-    if (!newcomm)
-        return mpi_error_null(comm, "newcomm");
     if (type == MPI_COMM_TYPE_SHARED)
         color = 0;
     else if (type == MPI_COMM_TYPE_HW_UNGUIDED)
@@ -133,85 +145,6 @@ int impl_comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_
         return mpi_error(comm, MPI_ERR_ARG, "%d is not a type of split", type);
     if (code == MPI_SUCCESS)
         code = mpi_comm_split(comm, color, key, &made);
-    return give(code, made, newcomm);
-}
-
-/* The members of each group find each other by the group's first member. */
-int impl_comm_create(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *newcomm)
-{
-    mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
-    const mpi_group_t *group = mpi_group_of(group_handle);
-    int rank, color = 0, code;
-
-    if (!comm)
-        return mpi_comm_refuse(handle);
-    if (!group)
-        return mpi_group_refuse(comm, group_handle);
-    if (!newcomm)
-        return mpi_error_null(comm, "newcomm");
-    rank = mpi_group_rank(group, comm->owner->world);
-    if (rank == MPI_UNDEFINED)
-        color = MPI_UNDEFINED;
-    else if (!comm->remote)
-        color = mpi_group_world(group, 0);
-    code = mpi_comm_split(comm, color, rank, &made);
-    return give(code, made, newcomm);
-}
-
-/* The first member makes the shared part and the plan travels down a binomial tree of the group:
- * only the members take part. */
-static int spread_plan(mpi_comm_t *comm, const mpi_group_t *group, int rank, int tag,
-                       mpi_plan_t *plan)
-{
-    const mpi_call_t call = comm->owner->call;
-    mpi_comm_t shadow = mpi_comm_shadow(comm, XMPI_CONTEXT_SHADOW);
-    MPI_Comm handle = (MPI_Comm)(void *)&shadow;
-    int code = MPI_SUCCESS, bit = 1;
-
-    for (; bit < group->size && !(rank & bit); bit <<= 1)
-        continue;
-    if (rank > 0)
-        code = impl_recv(comm->owner, plan, sizeof *plan, MPI_BYTE,
-                         mpi_group_rank(comm->group, mpi_group_world(group, rank - bit)), tag,
-                         handle, MPI_STATUS_IGNORE);
-    for (bit >>= 1; bit > 0 && code == MPI_SUCCESS; bit >>= 1)
-        if (rank + bit < group->size)
-            code = impl_send(comm->owner, plan, sizeof *plan, MPI_BYTE,
-                             mpi_group_rank(comm->group, mpi_group_world(group, rank + bit)), tag,
-                             handle);
-    comm->owner->call = call;
-    return code;
-}
-
-int impl_comm_create_group(MPI_Comm handle, MPI_Group group_handle, int tag, MPI_Comm *newcomm)
-{
-    mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
-    mpi_group_t *group = mpi_group_of(group_handle);
-    mpi_plan_t plan;
-    int rank, code;
-
-    if (!comm)
-        return mpi_comm_refuse(handle);
-    if (!group)
-        return mpi_group_refuse(comm, group_handle);
-    if (!newcomm)
-        return mpi_error_null(comm, "newcomm");
-    if (comm->remote)
-        return mpi_error(comm, MPI_ERR_COMM, "%s is an intercommunicator", mpi_comm_name(comm));
-    if (tag < 0)
-        return mpi_error(comm, MPI_ERR_TAG, "the tag is %d; it must not be negative", tag);
-    rank = mpi_group_rank(group, comm->owner->world);
-    if (rank == MPI_UNDEFINED)
-        return give(MPI_SUCCESS, NULL, newcomm);
-    if (rank == 0) {
-        mpi_group_hold(group, 1);
-        plan = mpi_plan_intra(group);
-    }
-    code = spread_plan(comm, group, rank, tag, &plan);
-    if (code != MPI_SUCCESS)
-        return code;
-    plan.rank = rank;
-    code = mpi_comm_from_plan(comm, &plan, &made);
     return give(code, made, newcomm);
 }
 

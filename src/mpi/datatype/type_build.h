@@ -47,6 +47,10 @@ void mpi_draft_set_bounds(mpi_draft_t *draft, MPI_Aint lb, MPI_Aint extent);
 /* Hand the type out, or clean up and raise the error. Returns an MPI error code. */
 int mpi_draft_finish(mpi_draft_t *draft, MPI_Datatype *newtype);
 
+/* Part i of a derived type, in the order of the type map: a type and how often it comes. False: it
+ * has no such part. Only structs have more than one. */
+bool mpi_type_part(const mpi_type_t *type, size_t i, const mpi_type_t **part_p, size_t *times_p);
+
 /* The usual checks of a constructor: MPI_SUCCESS, or an error that has been raised. */
 int mpi_type_check_make(MPI_Count count, const mpi_type_t *old, const MPI_Datatype *newtype);
 

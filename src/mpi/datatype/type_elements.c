@@ -13,8 +13,7 @@
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
 
-/* Part i of a type (a type and how often it comes); false behind the last. */
-static bool part_of(const mpi_type_t *type, size_t i, const mpi_type_t **part_p, size_t *times_p)
+bool mpi_type_part(const mpi_type_t *type, size_t i, const mpi_type_t **part_p, size_t *times_p)
 {
     const mpi_contents_t *c = &type->contents;
 
@@ -51,7 +50,7 @@ static int64_t elements_in_part(const mpi_type_t *type, size_t bytes)
             return 0;
         return type->elements == 2 && bytes == pair_value_size(type) ? 1 : -1;
     }
-    for (size_t i = 0; bytes > 0 && part_of(type, i, &part, &times); i++) {
+    for (size_t i = 0; bytes > 0 && mpi_type_part(type, i, &part, &times); i++) {
         size_t whole = part->size > 0 ? bytes / part->size : 0;
 
         whole = whole < times ? whole : times;
@@ -87,7 +86,7 @@ static size_t bytes_in_part(const mpi_type_t *type, size_t elements)
 
     if (type->is_predefined)
         return elements == 0 ? 0 : pair_value_size(type);
-    for (size_t i = 0; elements > 0 && part_of(type, i, &part, &times); i++) {
+    for (size_t i = 0; elements > 0 && mpi_type_part(type, i, &part, &times); i++) {
         size_t whole = part->elements > 0 ? elements / part->elements : 0;
 
         whole = whole < times ? whole : times;

@@ -44,6 +44,7 @@ struct mpi_comm {
     struct mpi_attributes *attributes;
     struct mpi_topology *topology; /* or NULL */
     MPI_Info info;
+    struct mpi_bsend *bsend;       /* attached buffer, or NULL */
     struct mpi_settings *settings; /* what the hints changed; NULL: the job's */
     /* Intercommunicator: the hidden intracommunicator of both groups, the low group first, and on
      * which side the owner is. Its collective part is what the members of both groups share. */

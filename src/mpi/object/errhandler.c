@@ -25,8 +25,6 @@ static int create(mpi_errhandler_t filled, MPI_Errhandler *handle_p)
 
     if (!filled.comm_fn)
         return mpi_error_null(NULL, "errhandler_fn");
-    if (!handle_p)
-        return mpi_error_null(NULL, "errhandler");
     handler = xy_malloc(sizeof *handler);
     if (!handler)
         return mpi_error_memory(NULL, "an error handler");
@@ -35,9 +33,7 @@ static int create(mpi_errhandler_t filled, MPI_Errhandler *handle_p)
     return MPI_SUCCESS;
 }
 
-/* Why `handle` cannot be used with objects of `kind`; NULL: it can. The predefined ones go with
- * all. */
-static const char *refuse(MPI_Errhandler handle, mpi_handler_kind_t kind)
+const char *mpi_errhandler_refuse(MPI_Errhandler handle, mpi_handler_kind_t kind)
 {
     const mpi_errhandler_t *handler = mpi_errhandler_of(handle);
 
@@ -93,8 +89,6 @@ int impl_session_create_errhandler(MPI_Session_errhandler_function *session_errh
 
 int impl_errhandler_free(MPI_Errhandler *errhandler)
 {
-    if (!errhandler)
-        return mpi_error_null(NULL, "errhandler");
     if (*errhandler == MPI_ERRHANDLER_NULL)
         return mpi_error(NULL, MPI_ERR_ERRHANDLER, "the error handler is MPI_ERRHANDLER_NULL");
     /* MPI_Errhandler_get returns predefined handles too, and programs free what they got. */
@@ -105,7 +99,7 @@ int impl_errhandler_free(MPI_Errhandler *errhandler)
 
 int mpi_errhandler_set(mpi_comm_t *comm, mpi_handler_kind_t kind, MPI_Errhandler errhandler)
 {
-    const char *why = refuse(errhandler, kind);
+    const char *why = mpi_errhandler_refuse(errhandler, kind);
 
     if (why)
         return mpi_error_raise(comm, MPI_ERR_ERRHANDLER, why);
@@ -162,7 +156,7 @@ static int file_env(MPI_File file, mpi_env_t **env_p)
 
 int impl_file_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
 {
-    const char *why = refuse(errhandler, XMPI_HANDLER_FILE);
+    const char *why = mpi_errhandler_refuse(errhandler, XMPI_HANDLER_FILE);
     mpi_env_t *env;
     int code = file_env(file, &env);
 

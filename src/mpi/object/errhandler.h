@@ -41,6 +41,10 @@ static inline mpi_errhandler_t *mpi_errhandler_of(MPI_Errhandler handle)
 int mpi_errhandler_set(mpi_comm_t *comm, mpi_handler_kind_t kind, MPI_Errhandler errhandler);
 int mpi_errhandler_get(mpi_comm_t *comm, MPI_Errhandler *errhandler);
 
+/* Why `handle` cannot be used with objects of `kind`; NULL: it can. The predefined ones go with
+ * all. */
+const char *mpi_errhandler_refuse(MPI_Errhandler handle, mpi_handler_kind_t kind);
+
 /* References; NULL is fine. The last release frees. */
 void mpi_errhandler_hold(mpi_errhandler_t *handler);
 void mpi_errhandler_release(mpi_errhandler_t *handler);

@@ -2,7 +2,8 @@
 /*
  * Buffered sends. The attached buffer is an account, not a store: messages that do not leave at
  * once are copied into memory of the library, and their sizes plus MPI_BSEND_OVERHEAD may not
- * exceed what the program attached.
+ * exceed what the program attached to the communicator, or else to the rank. The automatic buffer
+ * has no end.
  */
 #include "mpi/p2p/bsend.h"
 #include "mpi/p2p/engine.h"
@@ -10,30 +11,75 @@
 #include <limits.h>
 
 #include "mpi/object/object.h"
-#include "mpi/p2p/calls.h"
+#include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 
-typedef struct mpi_bsend {
+/* Messages between two flushes, that have not left. */
+typedef struct epoch {
+    struct mpi_bsend *account;
+    long pending;
+    mpi_request_t
+        *flush; /* over when these messages and all before have left; NULL: the last one */
+    struct epoch *next;
+} epoch_t;
+
+/* An attached buffer. */
+struct mpi_bsend {
     void *buffer; /* the program's; given back by detach */
     uint64_t size;
     uint64_t used;
-    mpi_waiter_t *flushers; /* parked until `used` is 0 */
-} mpi_bsend_t;
+    epoch_t *first, *last; /* of those that a flush waits for, and the one that is open */
+};
 
-static void release(mpi_request_t *request)
+static void epochs_free(mpi_bsend_t *b)
 {
-    mpi_rank_t *self = request->owner;
-    mpi_bsend_t *b = self->bsend;
+    while (b->first != NULL) {
+        epoch_t *epoch = b->first;
 
-    b->used -= request->bytes + MPI_BSEND_OVERHEAD;
-    mpi_buffer_give(self->worker, request->buffer);
-    for (mpi_waiter_t *next; b->used == 0 && b->flushers != NULL; b->flushers = next) {
-        next = b->flushers->next;
-        xy_fiber_ready(b->flushers->fiber);
+        b->first = epoch->next;
+        xy_free(epoch);
     }
 }
 
-static int send_copy(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes)
+static bool epoch_open(mpi_bsend_t *b)
+{
+    epoch_t *epoch = xy_calloc(1, sizeof(*epoch));
+
+    if (epoch == NULL)
+        return false;
+    epoch->account = b;
+    if (b->last != NULL)
+        b->last->next = epoch;
+    else
+        b->first = epoch;
+    b->last = epoch;
+    return true;
+}
+
+/* Flushes are over in their order. */
+static void settle(mpi_bsend_t *b)
+{
+    while (b->first->flush != NULL && b->first->pending == 0) {
+        epoch_t *epoch = b->first;
+
+        b->first = epoch->next;
+        mpi_request_complete(epoch->flush);
+        xy_free(epoch);
+    }
+}
+
+static void release(mpi_request_t *request)
+{
+    epoch_t *epoch = request->extra;
+    mpi_bsend_t *b = epoch->account;
+
+    b->used -= request->bytes + MPI_BSEND_OVERHEAD;
+    mpi_buffer_give(request->owner->worker, request->buffer);
+    epoch->pending--;
+    settle(b);
+}
+
+static int send_copy(mpi_rank_t *self, mpi_bsend_t *b, const mpi_transfer_t *t, uint64_t bytes)
 {
     char *copy = mpi_buffer_take(self->worker, bytes);
     mpi_transfer_t packed = {.comm = t->comm,
@@ -49,10 +95,14 @@ static int send_copy(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes)
         return mpi_error(t->comm, MPI_ERR_NO_MEM, "no memory to buffer %llu bytes",
                          (unsigned long long)bytes);
     mpi_type_pack(copy, t->buffer, t->count, t->type, 0, bytes);
-    self->bsend->used += bytes + MPI_BSEND_OVERHEAD;
     error = mpi_isend(self, &packed, &request);
-    if (error != MPI_SUCCESS)
+    if (error != MPI_SUCCESS) {
+        mpi_buffer_give(self->worker, copy);
         return error;
+    }
+    b->used += bytes + MPI_BSEND_OVERHEAD;
+    b->last->pending++;
+    request->extra = b->last;
     request->release = release;
     if (request->is_done)
         mpi_request_free(request);
@@ -74,7 +124,7 @@ static int send_buffered(mpi_rank_t *self, const mpi_transfer_t *t)
 int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t)
 {
     uint64_t bytes = (uint64_t)t->count * mpi_type_size(t->type);
-    mpi_bsend_t *b = self->bsend;
+    mpi_bsend_t *b = t->comm->bsend != NULL ? t->comm->bsend : self->bsend;
 
     if (mpi_p2p_engine != NULL && bytes <= mpi_job->eager_limit)
         return send_buffered(self, t);
@@ -86,53 +136,117 @@ int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t)
         mpi_send_throttle(self, &eager);
         return MPI_SUCCESS;
     }
-    if (b == NULL || b->size - b->used < bytes + MPI_BSEND_OVERHEAD)
+    if (b == NULL ||
+        (b->buffer != MPI_BUFFER_AUTOMATIC && b->size - b->used < bytes + MPI_BSEND_OVERHEAD))
         return mpi_error(t->comm, MPI_ERR_BUFFER,
                          "a message of %llu bytes needs %llu bytes of attached buffer and %llu are "
                          "free; attach a larger one with MPI_Buffer_attach",
                          (unsigned long long)bytes, (unsigned long long)bytes + MPI_BSEND_OVERHEAD,
                          (unsigned long long)(b ? b->size - b->used : 0));
-    return mpi_p2p_engine != NULL ? send_buffered(self, t) : send_copy(self, t, bytes);
+    return mpi_p2p_engine != NULL ? send_buffered(self, t) : send_copy(self, b, t, bytes);
 }
 
-/* Wait until every buffered message of `self` has left. */
-static void flush(mpi_rank_t *self)
+/* ---- Buffers of ranks and of communicators ----------------------------------------------- */
+
+static int attach(mpi_comm_t *comm, mpi_bsend_t **place, void *buffer, int64_t size)
 {
-    if (self->bsend != NULL && self->bsend->used > 0)
-        mpi_request_before_wait(self, NULL, 0);
-    while (self->bsend != NULL && self->bsend->used > 0) {
-        self->waiter->next = self->bsend->flushers;
-        self->bsend->flushers = self->waiter;
-        xy_fiber_park();
+    mpi_bsend_t *b;
+
+    if (size < 0)
+        return mpi_error(comm, MPI_ERR_ARG, "the size is %lld", (long long)size);
+    if (*place != NULL)
+        return mpi_error(comm, MPI_ERR_BUFFER, "a buffer is attached already; detach it first");
+    b = xy_calloc(1, sizeof(*b));
+    if (b == NULL || !epoch_open(b)) {
+        xy_free(b);
+        return mpi_error_memory(comm, "the account of a buffer");
     }
+    b->buffer = buffer;
+    b->size = buffer == MPI_BUFFER_AUTOMATIC ? 0 : (uint64_t)size;
+    *place = b;
+    return MPI_SUCCESS;
+}
+
+/* A request that is over when every buffered message so far has left. */
+static int flush(mpi_rank_t *self, mpi_comm_t *comm, mpi_bsend_t *b, MPI_Request *handle)
+{
+    mpi_request_t *request = mpi_request_new(self, XMPI_KIND_FLUSH);
+
+    if (request == NULL)
+        return mpi_error_memory(comm, "a request");
+    request->call = self->call;
+    if (b == NULL || b->used == 0) {
+        request->is_done = true;
+    } else {
+        epoch_t *closed = b->last;
+
+        if (!epoch_open(b)) {
+            mpi_request_free(request);
+            return mpi_error_memory(comm, "a flush");
+        }
+        closed->flush = request;
+        settle(b);
+    }
+    *handle = mpi_request_handle(request);
+    return MPI_SUCCESS;
+}
+
+/* Wait until every buffered message has left. */
+static int flush_now(mpi_rank_t *self, mpi_comm_t *comm, mpi_bsend_t *b)
+{
+    MPI_Request handle;
+    int error;
+
+    if (b == NULL || b->used == 0)
+        return MPI_SUCCESS;
+    error = flush(self, comm, b, &handle);
+    return error != MPI_SUCCESS ? error : impl_wait(self, &handle, MPI_STATUS_IGNORE);
+}
+
+void mpi_bsend_destroy(mpi_bsend_t *b)
+{
+    if (b != NULL)
+        epochs_free(b);
+    xy_free(b);
+}
+
+static int detach(mpi_rank_t *self, mpi_comm_t *comm, mpi_bsend_t **place, void *buffer_p,
+                  MPI_Count *size)
+{
+    mpi_bsend_t *b = *place;
+    int error;
+
+    *size = 0;
+    if (buffer_p == NULL)
+        return mpi_error_null(comm, "buffer_addr");
+    *(void **)buffer_p = NULL;
+    if (b == NULL)
+        return mpi_error(comm, MPI_ERR_BUFFER, "no buffer is attached");
+    do
+        error = flush_now(self, comm, b);
+    while (error == MPI_SUCCESS && b->used > 0); /* another thread may still send */
+    if (error != MPI_SUCCESS)
+        return error;
+    *(void **)buffer_p = b->buffer;
+    *size = (MPI_Count)b->size;
+    *place = NULL;
+    mpi_bsend_destroy(b);
+    return MPI_SUCCESS;
+}
+
+static int narrow(MPI_Count size)
+{
+    return size > INT_MAX ? MPI_UNDEFINED : (int)size;
 }
 
 int impl_buffer_attach(mpi_rank_t *self, void *buffer, int64_t size)
 {
-    if (size < 0)
-        return mpi_error(NULL, MPI_ERR_ARG, "the size is %lld", (long long)size);
-    if (self->bsend != NULL)
-        return mpi_error(NULL, MPI_ERR_BUFFER, "a buffer is attached already; detach it first");
-    self->bsend = xy_calloc(1, sizeof(*self->bsend));
-    if (self->bsend == NULL)
-        return mpi_error(NULL, MPI_ERR_NO_MEM, "no memory");
-    self->bsend->buffer = buffer;
-    self->bsend->size = (uint64_t)size;
-    return MPI_SUCCESS;
+    return attach(NULL, &self->bsend, buffer, size);
 }
 
-int impl_buffer_detach_c(mpi_rank_t *self, void *buffer_p, MPI_Count *size)
+int impl_buffer_detach_c(mpi_rank_t *self, void *buffer_addr, MPI_Count *size)
 {
-    *(void **)buffer_p = NULL;
-    *size = 0;
-    if (self->bsend == NULL)
-        return mpi_error(NULL, MPI_ERR_BUFFER, "no buffer is attached");
-    flush(self);
-    *(void **)buffer_p = self->bsend->buffer;
-    *size = (MPI_Count)self->bsend->size;
-    xy_free(self->bsend);
-    self->bsend = NULL;
-    return MPI_SUCCESS;
+    return detach(self, NULL, &self->bsend, buffer_addr, size);
 }
 
 int impl_buffer_detach(mpi_rank_t *self, void *buffer_addr, int *size)
@@ -140,15 +254,59 @@ int impl_buffer_detach(mpi_rank_t *self, void *buffer_addr, int *size)
     MPI_Count large;
     int error = impl_buffer_detach_c(self, buffer_addr, &large);
 
-    *size = large > INT_MAX ? MPI_UNDEFINED : (int)large;
+    *size = narrow(large);
     return error;
 }
 
 int impl_buffer_flush(mpi_rank_t *self)
 {
-    flush(self);
-    return MPI_SUCCESS;
+    return flush_now(self, NULL, self->bsend);
 }
+
+int impl_buffer_iflush(mpi_rank_t *self, MPI_Request *request)
+{
+    return flush(self, NULL, self->bsend, request);
+}
+
+int impl_comm_attach_buffer(mpi_rank_t *self, MPI_Comm handle, void *buffer, MPI_Count size)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+
+    (void)self;
+    return comm ? attach(comm, &comm->bsend, buffer, size) : mpi_comm_refuse(handle);
+}
+
+int impl_comm_detach_buffer_c(mpi_rank_t *self, MPI_Comm handle, void *buffer_addr, MPI_Count *size)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+
+    return comm ? detach(self, comm, &comm->bsend, buffer_addr, size) : mpi_comm_refuse(handle);
+}
+
+int impl_comm_detach_buffer(mpi_rank_t *self, MPI_Comm handle, void *buffer_addr, int *size)
+{
+    MPI_Count large = 0;
+    int error = impl_comm_detach_buffer_c(self, handle, buffer_addr, &large);
+
+    *size = narrow(large);
+    return error;
+}
+
+int impl_comm_flush_buffer(mpi_rank_t *self, MPI_Comm handle)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+
+    return comm ? flush_now(self, comm, comm->bsend) : mpi_comm_refuse(handle);
+}
+
+int impl_comm_iflush_buffer(mpi_rank_t *self, MPI_Comm handle, MPI_Request *request)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle);
+
+    return comm ? flush(self, comm, comm->bsend, request) : mpi_comm_refuse(handle);
+}
+
+/* ---- Sends ------------------------------------------------------------------------------- */
 
 static int bsend(mpi_rank_t *self, const void *buffer, int64_t count, MPI_Datatype type, int dest,
                  int tag, MPI_Comm comm, MPI_Request *handle)

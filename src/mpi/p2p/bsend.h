@@ -5,7 +5,11 @@
 
 #include "mpi/p2p/transfer.h"
 
+typedef struct mpi_bsend mpi_bsend_t;
+
 /* Send through the attached buffer; MPI_ERR_BUFFER when it has no room left. */
 int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t);
+/* The account of a buffer goes; no message is in it. NULL is fine. */
+void mpi_bsend_destroy(mpi_bsend_t *bsend);
 
 #endif

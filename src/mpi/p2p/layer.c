@@ -16,8 +16,18 @@ static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
 
 static void end(mpi_job_t *job)
 {
+    for (int r = 0; r < job->size; r++) {
+        mpi_bsend_destroy(job->ranks[r].bsend);
+        job->ranks[r].bsend = NULL;
+    }
     mpi_messages_cleanup(job);
     mpi_requests_cleanup(job);
+}
+
+/* Its requests are over: they hold it. */
+static void comm_end(mpi_comm_t *comm)
+{
+    mpi_bsend_destroy(comm->bsend);
 }
 
 const mpi_layer_t mpi_p2p_layer = {
@@ -33,4 +43,5 @@ const mpi_layer_t mpi_p2p_layer = {
     .mail = {[XMPI_MAIL_COPIES] = mpi_offload_progress},
     .job_begin = begin,
     .job_end = end,
+    .comm_end = comm_end,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Request_free, MPI_Request_get_status and MPI_Cancel. */
+/* MPI_Request_free and MPI_Cancel. */
 #include "mpi/object/object.h"
 #include "mpi/p2p/calls.h"
 #include "mpi/p2p/p2p.h"
@@ -23,24 +23,6 @@ int impl_request_free(MPI_Request *handle)
     return MPI_SUCCESS;
 }
 
-int impl_request_get_status(mpi_rank_t *self, MPI_Request handle, int *flag, MPI_Status *status)
-{
-    *flag = 1;
-    if (mpi_request_is_empty(handle)) {
-        mpi_status_set_empty(status);
-        return MPI_SUCCESS;
-    }
-    if (!mpi_request_of(handle)->is_done) {
-        mpi_request_t *request = mpi_request_of(handle);
-
-        mpi_request_look(self, &request, 1, false);
-    }
-    *flag = mpi_request_of(handle)->is_done;
-    if (*flag)
-        mpi_status_set(status, &mpi_request_of(handle)->completion);
-    return MPI_SUCCESS;
-}
-
 int impl_cancel(mpi_rank_t *self, MPI_Request *handle)
 {
     mpi_request_t *request;
@@ -56,6 +38,8 @@ int impl_cancel(mpi_rank_t *self, MPI_Request *handle)
     if (request->kind == XMPI_KIND_REMOTE)
         return mpi_error(request->comm, MPI_ERR_REQUEST,
                          "a one-sided operation cannot be cancelled");
+    if (request->kind == XMPI_KIND_FLUSH)
+        return mpi_error(NULL, MPI_ERR_REQUEST, "the flush of a buffer cannot be cancelled");
     if (request->kind == XMPI_KIND_SEND) {
         mpi_send_cancel(self, request);
     } else if (mpi_p2p_engine != NULL && !request->is_done) {
@@ -66,17 +50,5 @@ int impl_cancel(mpi_rank_t *self, MPI_Request *handle)
         request->completion.is_cancelled = true;
         mpi_request_complete(request);
     }
-    return MPI_SUCCESS;
-}
-
-int impl_test_cancelled(const MPI_Status *status, int *flag)
-{
-    *flag = mpi_status_is_cancelled(status);
-    return MPI_SUCCESS;
-}
-
-int impl_status_set_cancelled(MPI_Status *status, int flag)
-{
-    mpi_status_set_cancelled(status, flag != 0);
     return MPI_SUCCESS;
 }

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Communicators of groups: MPI_Comm_create, which all members of the parent call, and those that
+ * only the members of the group call: MPI_Comm_create_group, MPI_Comm_create_from_group.
+ */
+#include <limits.h>
+
+#include "mpi/comm/calls.h"
+#include "mpi/comm/make.h"
+#include "mpi/object/object.h"
+#include "mpi/runtime/runtime.h"
+
+/* Give the program the handle of a new communicator. */
+static int give(int code, const mpi_comm_t *made, MPI_Comm *newcomm)
+{
+    if (code == MPI_SUCCESS)
+        *newcomm = made ? mpi_comm_handle(made) : MPI_COMM_NULL;
+    return code;
+}
+
+/* Every member of the group must be one of the communicator (of its local group). */
+static int check_members(mpi_comm_t *comm, const mpi_group_t *group)
+{
+    int *index = mpi_group_index(comm->group), missing = -1;
+
+    if (!index)
+        return mpi_error_memory(comm, "the ranks of a communicator");
+    for (int i = 0; i < group->size && missing < 0; i++)
+        if (index[mpi_group_world(group, i)] == MPI_UNDEFINED)
+            missing = i;
+    xy_free(index);
+    if (missing < 0)
+        return MPI_SUCCESS;
+    return mpi_error(comm, MPI_ERR_GROUP,
+                     "rank %d of the group, rank %d of MPI_COMM_WORLD, is not in %s", missing,
+                     mpi_group_world(group, missing), mpi_comm_name(comm));
+}
+
+/* The members of each group find each other by the group's first member. */
+int impl_comm_create(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *newcomm)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
+    const mpi_group_t *group = mpi_group_of(group_handle);
+    int rank, color = 0, code;
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    if (!group)
+        return mpi_group_refuse(comm, group_handle);
+    code = check_members(comm, group);
+    if (code != MPI_SUCCESS)
+        return code;
+    rank = mpi_group_rank(group, comm->owner->world);
+    if (rank == MPI_UNDEFINED)
+        color = MPI_UNDEFINED;
+    else if (!comm->remote)
+        color = mpi_group_world(group, 0);
+    code = mpi_comm_split(comm, color, rank, &made);
+    return give(code, made, newcomm);
+}
+
+/* The first member makes the shared part and the plan travels down a binomial tree of the group:
+ * only the members take part. */
+static int spread_plan(mpi_comm_t *comm, const mpi_group_t *group, int rank, int tag,
+                       mpi_plan_t *plan)
+{
+    const mpi_call_t call = comm->owner->call;
+    mpi_comm_t shadow = mpi_comm_shadow(comm, XMPI_CONTEXT_SHADOW);
+    MPI_Comm handle = (MPI_Comm)(void *)&shadow;
+    int code = MPI_SUCCESS, bit = 1;
+
+    for (; bit < group->size && !(rank & bit); bit <<= 1)
+        continue;
+    if (rank > 0)
+        code = impl_recv(comm->owner, plan, sizeof *plan, MPI_BYTE,
+                         mpi_group_rank(comm->group, mpi_group_world(group, rank - bit)), tag,
+                         handle, MPI_STATUS_IGNORE);
+    for (bit >>= 1; bit > 0 && code == MPI_SUCCESS; bit >>= 1)
+        if (rank + bit < group->size)
+            code = impl_send(comm->owner, plan, sizeof *plan, MPI_BYTE,
+                             mpi_group_rank(comm->group, mpi_group_world(group, rank + bit)), tag,
+                             handle);
+    comm->owner->call = call;
+    return code;
+}
+
+int mpi_comm_from_group(mpi_comm_t *parent, mpi_group_t *group, int tag, mpi_comm_t **comm_p)
+{
+    int rank = mpi_group_rank(group, parent->owner->world), code;
+    mpi_plan_t plan;
+
+    if (rank == 0) {
+        mpi_group_hold(group, 1);
+        plan = mpi_plan_intra(group);
+    }
+    code = spread_plan(parent, group, rank, tag, &plan);
+    if (code != MPI_SUCCESS)
+        return code;
+    plan.rank = rank;
+    return mpi_comm_from_plan(parent, &plan, comm_p);
+}
+
+int impl_comm_create_group(MPI_Comm handle, MPI_Group group_handle, int tag, MPI_Comm *newcomm)
+{
+    mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
+    mpi_group_t *group = mpi_group_of(group_handle);
+    int code;
+
+    if (!comm)
+        return mpi_comm_refuse(handle);
+    if (!group)
+        return mpi_group_refuse(comm, group_handle);
+    if (comm->remote)
+        return mpi_error(comm, MPI_ERR_COMM, "%s is an intercommunicator", mpi_comm_name(comm));
+    if (tag < 0)
+        return mpi_error(comm, MPI_ERR_TAG, "the tag is %d; it must not be negative", tag);
+    code = check_members(comm, group);
+    if (code == MPI_SUCCESS && mpi_group_rank(group, comm->owner->world) != MPI_UNDEFINED)
+        code = mpi_comm_from_group(comm, group, tag, &made);
+    return give(code, made, newcomm);
+}
+
+/* ---- Without a parent -------------------------------------------------------------------- */
+
+int mpi_parent_begin(mpi_rank_t *self, const char *stringtag, MPI_Errhandler errhandler,
+                     mpi_parent_t *parent)
+{
+    parent->comm = mpi_comm_shadow(self->comm_world, 0);
+    if (mpi_errhandler_refuse(errhandler, XMPI_HANDLER_COMM))
+        return mpi_error_raise(NULL, MPI_ERR_ERRHANDLER,
+                               mpi_errhandler_refuse(errhandler, XMPI_HANDLER_COMM));
+    parent->comm.errhandler = errhandler;
+    parent->tag = 0;
+    for (const char *c = stringtag; *c; c++)
+        parent->tag = parent->tag * 31 + (unsigned char)*c;
+    parent->tag &= INT_MAX;
+    return MPI_SUCCESS;
+}
+
+int mpi_parent_check(mpi_parent_t *parent, MPI_Group handle)
+{
+    const mpi_group_t *group = mpi_group_of(handle);
+
+    if (!group)
+        return mpi_group_refuse(&parent->comm, handle);
+    if (group->size > 0 && mpi_group_rank(group, parent->comm.owner->world) == MPI_UNDEFINED)
+        return mpi_error(&parent->comm, MPI_ERR_GROUP, "this rank is not in the group");
+    return MPI_SUCCESS;
+}
+
+int impl_comm_create_from_group(mpi_rank_t *self, MPI_Group group, const char *stringtag,
+                                MPI_Info info, MPI_Errhandler errhandler, MPI_Comm *newcomm)
+{
+    mpi_comm_t *made = NULL;
+    mpi_parent_t parent;
+    int code = mpi_parent_begin(self, stringtag, errhandler, &parent);
+
+    if (code == MPI_SUCCESS)
+        code = mpi_parent_check(&parent, group);
+    if (code == MPI_SUCCESS && mpi_group_of(group)->size > 0)
+        code = mpi_comm_from_group(&parent.comm, mpi_group_of(group), (int)parent.tag, &made);
+    if (made)
+        code = mpi_comm_copy_info(&parent.comm, mpi_info_of(info), made);
+    if (made && code != MPI_SUCCESS)
+        mpi_comm_release(made);
+    return give(code, made, newcomm);
+}
