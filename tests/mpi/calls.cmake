@@ -16,3 +16,21 @@ if(TARGET mpiexec)
                    $<TARGET_FILE:mpi_buffers> virtual)
   set_tests_properties(mpi.buffers.3_virtual PROPERTIES LABELS mpi TIMEOUT ${XYLEM_TEST_TIMEOUT})
 endif()
+
+# Many objects, and a million requests. What is compared between two runs is processor time, of which
+# sanitizers take their share.
+if(TARGET mpiexec)
+  add_executable(mpi_objects objects.c)
+  target_include_directories(mpi_objects PRIVATE ${XYLEM_INCLUDES})
+  target_link_libraries(mpi_objects PRIVATE mpi_abi)
+  target_link_options(mpi_objects PRIVATE -pie)
+  xy_sanitized(mpi_objects)
+  add_test(NAME mpi.objects COMMAND $<TARGET_FILE:mpiexec> -n 64 $<TARGET_FILE:mpi_objects> objects)
+  set_tests_properties(mpi.objects PROPERTIES LABELS "mpi;sanitize" TIMEOUT ${XYLEM_TEST_TIMEOUT})
+  if(NOT XYLEM_SANITIZE)
+    add_test(NAME mpi.objects.requests COMMAND $<TARGET_FILE:mpiexec> -n 4 $<TARGET_FILE:mpi_objects> requests)
+    add_test(NAME mpi.objects.scale COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/objects.sh $<TARGET_FILE:mpiexec>
+                                            $<TARGET_FILE:mpi_objects>)
+    set_tests_properties(mpi.objects.requests mpi.objects.scale PROPERTIES LABELS "mpi;long" TIMEOUT 600)
+  endif()
+endif()

@@ -20,7 +20,7 @@ typedef enum {
     XMPI_KIND_COLL,
     XMPI_KIND_GENERALIZED,
     XMPI_KIND_REMOTE, /* MPI_Rput and its like */
-    XMPI_KIND_FLUSH, /* of an attached buffer */
+    XMPI_KIND_FLUSH,  /* of an attached buffer */
 } mpi_request_kind_t;
 
 typedef struct {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * random SEED [--steps N] [--only LIST] [--verbose]
+ * random SEED [--steps N] [--only LIST] [--threads] [--verbose]
  *
  * Runs the random program of this seed (random.h). --only takes some of its steps, '3,7-9';
- * --verbose prints each step of each rank to standard error.
+ * --threads lets ranks have threads that call MPI; --verbose prints each step of each rank to
+ * standard error.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ bool is_verbose;
 static uint64_t seed;
 static int steps = 60;
 static const char *only;
+static bool has_threads;
 
 uint64_t hash(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
@@ -84,7 +86,8 @@ typedef struct {
 static const kind_t kinds[] = {{step_collective, 45}, {step_messages, 20}, {step_fan_in, 6},
                                {step_wild, 6},        {step_poll, 6},      {step_cancel, 4},
                                {step_persistent, 4},  {step_shift, 4},     {step_flood, 1},
-                               {step_make_comm, 7},   {step_free_comm, 2}, {step_neighbors, 4}};
+                               {step_make_comm, 7},   {step_free_comm, 2}, {step_neighbors, 4},
+                               {step_window, 5},      {step_threads, 5}};
 
 /* Ranks come to a step at different times. */
 static void compute_a_little(void)
@@ -115,7 +118,7 @@ static void take_step(void)
 static void read_arguments(int argc, char **argv)
 {
     if (argc < 2) {
-        fprintf(stderr, "random SEED [--steps N] [--only LIST] [--verbose]\n");
+        fprintf(stderr, "random SEED [--steps N] [--only LIST] [--threads] [--verbose]\n");
         exit(2);
     }
     seed = strtoull(argv[1], NULL, 0);
@@ -124,6 +127,8 @@ static void read_arguments(int argc, char **argv)
             steps = atoi(argv[++i]);
         else if (strcmp(argv[i], "--only") == 0 && i + 1 < argc)
             only = argv[++i];
+        else if (strcmp(argv[i], "--threads") == 0)
+            has_threads = true;
         else if (strcmp(argv[i], "--verbose") == 0)
             is_verbose = true;
     }
@@ -133,20 +138,24 @@ static void read_arguments(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    int provided;
+
     read_arguments(argc, argv);
-    MPI_Init(&argc, &argv);
+    MPI_Init_thread(&argc, &argv, has_threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     data_begin();
     reductions_begin();
     comms_begin();
     messages_begin();
+    threads_begin(provided);
     for (step = 0; step < steps; step++)
         if (is_wanted(step))
             take_step();
     pending_complete(true);
     MPI_Barrier(MPI_COMM_WORLD); /* freed sends are over, too */
     pending_end();
+    threads_end();
     messages_end();
     comms_end();
     reductions_end();

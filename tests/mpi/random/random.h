@@ -149,7 +149,7 @@ void pending_complete(bool with_late);
 /* Nothing is pending on any rank. */
 void pending_end(void);
 
-/* ---- messages.c, collectives.c, reductions.c ---- */
+/* ---- messages.c, collectives.c, reductions.c, windows.c ---- */
 
 void messages_begin(void);
 void messages_end(void);
@@ -163,6 +163,13 @@ void step_persistent(void);
 void step_shift(void);
 void step_collective(void);
 void step_neighbors(void);
+void step_window(void);
+
+/* ---- threads.c: threads that call MPI, where the library allows it ---- */
+
+void threads_begin(int provided);
+void threads_end(void);
+void step_threads(void);
 
 /* A collective of this rank: on which communicator, who is the root, in place or not. */
 typedef struct {

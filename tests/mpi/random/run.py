@@ -111,7 +111,9 @@ def command_of(number, given):
         options += ["--trace", os.path.join(given.scratch, "%d.xyt" % number)]
     if choose.random() < 0.05:
         options += ["--monitor", os.path.join(given.scratch, "%d" % number)]
-    return [*before, given.mpiexec, "-n", str(ranks), *options, given.program, str(number), "--steps", str(given.steps)]
+    threads = ["--threads"] if choose.random() < 0.2 else []
+    return [*before, given.mpiexec, "-n", str(ranks), *options, given.program, str(number), "--steps", str(given.steps),
+            *threads]
 
 
 def run(command, limit):
