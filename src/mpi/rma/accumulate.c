@@ -117,8 +117,10 @@ static void update_target(const rma_update_t *u, const rma_side_t *target, mpi_c
 }
 
 /* A long update gives others a turn from time to time. */
-void rma_accumulate(const rma_update_t *update, const rma_side_t *target, const rma_side_t *origin,
-                    const rma_side_t *result)
+static __attribute__((noinline)) void accumulate_many(const rma_update_t *update,
+                                                      const rma_side_t *target,
+                                                      const rma_side_t *origin,
+                                                      const rma_side_t *result)
 {
     rma_update_t u = *update;
     size_t left = target->bytes / u.type->size, most = TURN / (size_t)u.type->extent, first = 0;
@@ -142,4 +144,21 @@ void rma_accumulate(const rma_update_t *update, const rma_side_t *target, const 
         first += n;
         left -= n;
     }
+}
+
+/* One element that an atomic instruction updates, wherever the others are. */
+static bool is_one(const rma_update_t *u, const rma_side_t *side)
+{
+    return side == NULL || (side->type->is_predefined && side->bytes == u->type->size);
+}
+
+void rma_accumulate(const rma_update_t *update, const rma_side_t *target, const rma_side_t *origin,
+                    const rma_side_t *result)
+{
+    if (is_one(update, target) && is_one(update, origin) && is_one(update, result) &&
+        rma_is_atomic(update->type, target->address))
+        rma_update(update, target->address, origin != NULL ? origin->address : NULL,
+                   result != NULL ? result->address : NULL, 1);
+    else
+        accumulate_many(update, target, origin, result);
 }

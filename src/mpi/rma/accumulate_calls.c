@@ -252,6 +252,35 @@ int impl_rget_accumulate(mpi_rank_t *self, const void *origin_addr, MPI_Count or
 
 /* ---- Single elements ---- */
 
+static rma_update_t update_at(const mpi_rank_t *self, const mpi_win_t *win, int target)
+{
+    return (rma_update_t){.updates = &win->shared->targets[target].updates,
+                          .worker = worker_of(self)};
+}
+
+/* One element that an atomic instruction updates. False: the long way does it, or finds out what is
+ * wrong. */
+static bool fetch_fast(const mpi_rank_t *self, const void *origin, void *result,
+                       MPI_Datatype datatype, int target, MPI_Aint disp, MPI_Op handle, MPI_Win win)
+{
+    const mpi_op_t *op = mpi_op_of(handle);
+    size_t bytes;
+    char *there = rma_fast(self, win, target, disp, 1, datatype, &bytes);
+    rma_update_t u;
+
+    if (there == NULL || op == NULL || !op->is_predefined || result == NULL ||
+        (origin == NULL && op->kind != XMPI_OP_KIND_NO_OP) ||
+        !rma_is_atomic(mpi_type_of(datatype), there))
+        return false;
+    u = update_at(self, mpi_win_of(win), target);
+    u.op = op;
+    u.type = mpi_type_of(datatype);
+    if (!mpi_op_is_valid_for(u.op, u.type))
+        return false;
+    rma_update(&u, there, origin, result, 1);
+    return true;
+}
+
 int impl_fetch_and_op(mpi_rank_t *self, const void *origin_addr, void *result_addr,
                       MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op,
                       MPI_Win win)
@@ -259,8 +288,11 @@ int impl_fetch_and_op(mpi_rank_t *self, const void *origin_addr, void *result_ad
     arguments_t a = {origin_addr, 1,           datatype, true,     result_addr, 1,
                      datatype,    target_disp, 1,        datatype, op};
     rma_operation_t o;
-    int error = rma_operation_begin(&o, win, target_rank, false);
+    int error;
 
+    if (fetch_fast(self, origin_addr, result_addr, datatype, target_rank, target_disp, op, win))
+        return MPI_SUCCESS;
+    error = rma_operation_begin(&o, win, target_rank, false);
     if (error != MPI_SUCCESS || o.win == NULL)
         return error;
     if (mpi_type_of(datatype) != NULL && !mpi_type_of(datatype)->is_predefined)
@@ -307,9 +339,8 @@ int impl_compare_and_swap(mpi_rank_t *self, const void *origin_addr, const void 
         error = check_swap(&o, origin_addr, compare_addr, result_addr);
     if (error != MPI_SUCCESS)
         return error;
-    u = (rma_update_t){.type = o.target.type,
-                       .updates = &o.win->shared->targets[o.rank].updates,
-                       .worker = worker_of(self)};
+    u = update_at(self, o.win, o.rank);
+    u.type = o.target.type;
     rma_operation_sync(self);
     rma_compare_and_swap(&u, o.target.address, origin_addr, compare_addr, result_addr);
     rma_operation_end(self, &o, 2 * u.type->size, true, u.type->size);

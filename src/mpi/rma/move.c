@@ -15,10 +15,17 @@ static void move(const rma_side_t *to, const rma_side_t *from)
     if (!mpi_type_is_contiguous(to->type) || !mpi_type_is_contiguous(from->type))
         mpi_type_copy(to->address, to->count, to->type, from->address, from->count, from->type,
                       &copied);
-    else if (bytes == 8)
-        memcpy(to->address, from->address, 8); /* one load and one store */
     else
         mpi_copy(to->address, from->address, bytes);
+}
+
+/* The same of plain bytes. */
+static inline void move_bytes(char *to, const char *from, size_t bytes)
+{
+    if (bytes == 8)
+        memcpy(to, from, 8); /* one load and one store */
+    else
+        mpi_copy(to, from, bytes);
 }
 
 static int check(rma_operation_t *o, rma_side_t *origin, const void *address, int64_t count,
@@ -69,8 +76,18 @@ int impl_put(mpi_rank_t *self, const void *origin_addr, MPI_Count origin_count,
              MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     rma_operation_t o;
-    int error = rma_operation_begin(&o, win, target_rank, false);
+    size_t bytes;
+    char *there = NULL;
+    int error;
 
+    if (origin_datatype == target_datatype && origin_count == target_count && origin_addr != NULL)
+        there =
+            rma_fast(self, win, target_rank, target_disp, target_count, target_datatype, &bytes);
+    if (__builtin_expect(there != NULL, 1)) {
+        move_bytes(there, origin_addr, bytes);
+        return MPI_SUCCESS;
+    }
+    error = rma_operation_begin(&o, win, target_rank, false);
     if (error != MPI_SUCCESS || o.win == NULL)
         return error;
     return put(self, &o, origin_addr, origin_count, origin_datatype, target_disp, target_count,
@@ -82,8 +99,18 @@ int impl_get(mpi_rank_t *self, void *origin_addr, MPI_Count origin_count,
              MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     rma_operation_t o;
-    int error = rma_operation_begin(&o, win, target_rank, false);
+    size_t bytes;
+    char *there = NULL;
+    int error;
 
+    if (origin_datatype == target_datatype && origin_count == target_count && origin_addr != NULL)
+        there =
+            rma_fast(self, win, target_rank, target_disp, target_count, target_datatype, &bytes);
+    if (__builtin_expect(there != NULL, 1)) {
+        move_bytes(origin_addr, there, bytes);
+        return MPI_SUCCESS;
+    }
+    error = rma_operation_begin(&o, win, target_rank, false);
     if (error != MPI_SUCCESS || o.win == NULL)
         return error;
     return get(self, &o, origin_addr, origin_count, origin_datatype, target_disp, target_count,
