@@ -183,6 +183,7 @@ static xy_status_t fill_job(const predict_t *p, const predict_case_t *k, xy_pred
         if (strcmp(progress_names[i], p->v->progress) == 0)
             c->job.progress = (xy_sim_progress_t)i;
     xy_vjob_costs_default(&c->job.costs);
+    c->job.costs.keeps_eager = p->v->eager > 0;
     if (p->v->eager > 0)
         c->job.costs.eager = c->job.costs.eager_net = p->v->eager;
     c->job.store = p->costs;

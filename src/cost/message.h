@@ -70,6 +70,9 @@ typedef struct {
     xy_message_lines_t kind[XY_MESSAGE_KINDS];
     xy_loggp_t loggp;
     double plogp_latency; /* L of PLogP; its functions are in the samples. 0: not measured */
+    /* Bytes of the largest message whose send ended before its receive began; 0: not measured.
+     * Larger ones wait for their receiver. The fit does not set it. */
+    double eager;
 } xy_message_model_t;
 
 /* Progressive linear regression of y > 0 against x, increasing. R^2 is that of the thesis; a line

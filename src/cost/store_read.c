@@ -158,6 +158,7 @@ static xy_status_t read_message_part(const costs_reader_t *r, const xy_xml_node_
 static xy_status_t read_message(const costs_reader_t *r, const xy_xml_node_t *node)
 {
     xy_message_cost_t m = {0};
+    const costs_field_t fields[] = {{"Eager", &m.model.eager, 0, false}, {0}};
     xy_status_t st;
 
     if (xy_xml_attr(node, "Cluster1") == NULL || xy_xml_attr(node, "Cluster2") == NULL)
@@ -167,6 +168,8 @@ static xy_status_t read_message(const costs_reader_t *r, const xy_xml_node_t *no
         st = costs_read_text(node, "Cluster2", &m.cluster2);
     if (st == XY_OK)
         st = costs_read_text(node, "Library", &m.library);
+    if (st == XY_OK)
+        st = costs_read_fields(r, node, fields);
     for (const xy_xml_node_t *n = node->child; n != NULL && st == XY_OK; n = n->next)
         st = read_message_part(r, n, &m.model);
     if (st == XY_OK && m.model.count == 0)

@@ -82,6 +82,7 @@ static xy_status_t add_message(xy_costs_t *c, uint64_t *seed)
         return xy_fail_memory("testing");
     }
     st = xy_message_fit(samples, 12, &m.model);
+    m.model.eager = 4040;
     if (st == XY_OK)
         return xy_costs_set_message(c, &m);
     xy_message_cost_cleanup(&m);
@@ -142,6 +143,7 @@ static void test_round_trip(void **state)
     assert_null(xy_costs_kernel(b, "dgemm", NULL, 3));
     m = xy_costs_message(b, "C<2>&\"", "C1");
     assert_non_null(m);
+    assert_true(m->model.eager == 4040);
     for (double bytes = 1; bytes < 5000; bytes *= 1.3)
         for (const char *const *name = xy_message_models(); *name != NULL; name++)
             for (int kind = 0; kind < 2; kind++) {

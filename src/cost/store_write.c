@@ -169,6 +169,7 @@ static void write_message(FILE *file, const xy_message_cost_t *m)
     attribute(file, "Cluster1", m->cluster1);
     attribute(file, "Cluster2", m->cluster2);
     attribute(file, "Library", m->library);
+    number_if(file, "Eager", model->eager);
     fputs(">\n", file);
     write_kind(file, "Blocking", &model->kind[XY_MESSAGE_BLOCKING]);
     write_kind(file, "Nonblocking", &model->kind[XY_MESSAGE_NONBLOCKING]);

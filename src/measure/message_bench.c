@@ -23,6 +23,7 @@ typedef struct {
     xy_vec_t samples;         /* of xy_message_sample_t */
     xy_vec_t held_out;        /* of uint64_t: sizes that the model is not shown */
     xy_vec_t held;            /* of xy_message_sample_t: two of each of them */
+    double eager;             /* bytes, of the last launch; 0: not measured */
     double begin;             /* of the first launch */
     int launched;
 } reading_t;
@@ -71,6 +72,9 @@ static xy_status_t read_line(void *arg, char *line)
     if (sscanf(line, "library %127[^\n]", r->library) == 1)
         return XY_OK;
     if (sscanf(line, "pace %63s", r->pace) == 1)
+        return XY_OK;
+    /* NOLINTNEXTLINE(cert-err34-c) */
+    if (sscanf(line, "eager %lf", &r->eager) == 1)
         return XY_OK;
     /* NOLINTNEXTLINE(cert-err34-c) */
     if (sscanf(line, "step %u %u", &i, &j) == 2) {
@@ -498,6 +502,7 @@ static xy_status_t fit_model(const reading_t *r, xy_message_cost_t *m)
 {
     xy_status_t st = xy_message_fit(r->samples.data, r->samples.count, &m->model);
 
+    m->model.eager = st == XY_OK && r->eager > 0 ? r->eager : 0;
     if (st == XY_OK)
         st = judge(r, &m->model);
     if (st == XY_OK) {

@@ -186,6 +186,8 @@ static xy_status_t make(xy_vjob_t *job)
     if (st == XY_OK)
         st = make_procs(job);
     if (st == XY_OK)
+        job_way_find_copy(job);
+    if (st == XY_OK)
         st = make_network(job);
     if (st == XY_OK)
         st = job_record_begin(job);

@@ -247,6 +247,7 @@ struct xy_vjob {
     xy_vjob_config_t config;
     xy_vjob_costs_t costs;
     const xy_coll_library_t *library;
+    const xy_message_model_t *copy_model; /* messages inside the first node; or NULL */
     xy_coll_link_t link;
     bool has_link;
     xy_vclock_t clock;
@@ -301,6 +302,10 @@ double job_copy_seconds(xy_vjob_t *job, int32_t proc, double start, double secon
 
 /* job_way.c */
 job_way_t *job_way(xy_vjob_t *job, int32_t from, int32_t to); /* NULL: the run ends */
+/* What a core needs to copy so many bytes; and where the figures come from, once there are
+ * processes. */
+double job_way_copy(const xy_vjob_t *job, uint64_t bytes);
+void job_way_find_copy(xy_vjob_t *job);
 void job_way_cost(xy_vjob_t *job, xy_vmsg_t *message);
 
 /* job_message.c */

@@ -146,6 +146,42 @@ static void nodes_of_a_cluster_are_no_node(void **state)
     xy_costs_destroy(costs);
 }
 
+/* The limit that was measured holds, unless the user gives another. A send of 10000 bytes whose
+ * receive comes a second later is over at once, or when it comes. */
+static double send_ends(double measured, bool keeps)
+{
+    testing_act_t send[] = {{.kind = DO_SEND, .peer = 1, .bytes = 10000}, {0}};
+    testing_act_t receive[] = {
+        {.kind = DO_COMPUTE, .seconds = 1}, {.kind = DO_RECV, .peer = 0, .bytes = 10000}, {0}};
+    int32_t cores[] = {0, 8};
+    xy_costs_t *costs = make_store(1);
+    testing_job_t t;
+    double end;
+
+    XY_VEC_AT(&costs->messages, xy_message_cost_t, 0).model.eager = measured;
+    testing_job_init(&t, TWO_NODES, 2);
+    t.config.core_of = cores;
+    t.config.store = costs;
+    t.config.costs.keeps_eager = keeps;
+    t.procs[0].acts = send;
+    t.procs[1].acts = receive;
+    testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    end = t.procs[0].times[0];
+    testing_job_cleanup(&t);
+    xy_costs_destroy(costs);
+    return end;
+}
+
+static void measured_limits_hold(void **state)
+{
+    (void)state;
+    assert_true(send_ends(0, false) < 0.1); /* not measured: 64 KiB */
+    assert_true(send_ends(10000, false) < 0.1);
+    assert_true(send_ends(9999, false) > 1);
+    assert_true(send_ends(9999, true) < 0.1);
+}
+
 /* Where the model is faster than the overheads, they shrink. */
 static void measured_messages_may_be_fast(void **state)
 {
@@ -168,6 +204,7 @@ int main(void)
         cmocka_unit_test(a_message_takes_what_was_measured),
         cmocka_unit_test(measured_messages_may_be_fast),
         cmocka_unit_test(nodes_of_a_cluster_are_no_node),
+        cmocka_unit_test(measured_limits_hold),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ static double seconds_of(const xy_vjob_t *job, const xy_op_t *op, bool is_messag
     if (op->kind < XY_OP_MOVE)
         return 0;
     if (!is_message)
-        seconds = rate_seconds(bytes, job->costs.copy);
+        seconds = job_way_copy(job, op->bytes);
     if (op->is_direct && !op->is_chained)
         seconds += job->costs.task;
     return op->kind == XY_OP_MOVE ? seconds : seconds + rate_seconds(bytes, job->costs.reduce);

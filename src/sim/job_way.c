@@ -86,6 +86,23 @@ static void fit_model(job_way_t *way)
     way->latency *= least / sum;
 }
 
+/* The limit that was measured there, or else between other nodes of the same kind: it belongs to
+ * the library. */
+static void set_eager(const xy_vjob_t *job, bool is_inside, job_way_t *way)
+{
+    const xy_costs_t *store = job->config.store;
+    double eager = way->model != NULL ? way->model->eager : 0;
+
+    for (size_t i = 0; store != NULL && i < store->messages.count && !(eager > 0); i++) {
+        const xy_message_cost_t *m = &XY_VEC_AT(&store->messages, xy_message_cost_t, i);
+
+        if ((strcmp(m->cluster2, XY_COSTS_LOCAL) == 0) == is_inside)
+            eager = m->model.eager;
+    }
+    if (eager > 0)
+        way->eager = (uint64_t)eager;
+}
+
 static job_way_t *make_way(xy_vjob_t *job, int32_t from, int32_t to)
 {
     const xy_vjob_costs_t *c = &job->costs;
@@ -112,6 +129,8 @@ static job_way_t *make_way(xy_vjob_t *job, int32_t from, int32_t to)
     way->model = find_model(job, from, to);
     if (way->model != NULL)
         fit_model(way);
+    if (!c->keeps_eager)
+        set_eager(job, from == to, way);
     return way;
 }
 
@@ -181,6 +200,27 @@ static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool
     } else if (way->path == NULL) {
         way->receive_busy += copy;
     }
+}
+
+/* A core copies from another's memory, as the receiver of a large message does: what the model
+ * says beyond a message of no bytes. Small messages are copied twice. */
+double job_way_copy(const xy_vjob_t *job, uint64_t bytes)
+{
+    const xy_message_model_t *model = job->copy_model;
+    double eager = (double)job->costs.eager, seconds;
+
+    if (model == NULL)
+        return seconds_of((double)bytes, job->costs.copy);
+    if (model->eager > 0)
+        eager = model->eager;
+    seconds = xy_message_value(model, NULL, XY_MESSAGE_BLOCKING, (double)bytes).seconds -
+              xy_message_value(model, NULL, XY_MESSAGE_BLOCKING, 0).seconds;
+    return fmax(0, (double)bytes <= eager ? seconds / 2 : seconds);
+}
+
+void job_way_find_copy(xy_vjob_t *job)
+{
+    job->copy_model = find_model(job, job->procs[0].host, job->procs[0].host);
 }
 
 void job_way_cost(xy_vjob_t *job, xy_vmsg_t *m)

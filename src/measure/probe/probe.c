@@ -11,6 +11,8 @@
  *       messages of these sizes (with commas) between I and J, and the clock of their times:
  *           message I J BYTES BLOCKING NONBLOCKING SEND RECEIVE GAP
  *           pace WORD
+ *       and the largest message whose send ends before its receive begins, if there is one:
+ *           eager BYTES
  *
  *   probe together SETS SECONDS LIFE
  *       streams of messages of so many bytes between all pairs of a set at once, so long
@@ -581,6 +583,47 @@ static void conclude(size_data_t *data, pool_t *pools, int count, int passes, co
     }
 }
 
+/* Whether a send of so many bytes ends before its receive begins; both sides know. The receiver
+ * begins it when it hears the answer. */
+static int is_eager(const game_t *g, int bytes)
+{
+    MPI_Request request;
+    int is_over = 0;
+
+    if (g->is_first) {
+        double end = MPI_Wtime() + 0.01;
+
+        MPI_Isend(g->buffer, bytes, MPI_CHAR, g->other, TAG + 1, MPI_COMM_WORLD, &request);
+        while (!is_over && MPI_Wtime() < end)
+            MPI_Test(&request, &is_over, MPI_STATUS_IGNORE);
+        MPI_Send(&is_over, 1, MPI_INT, g->other, TAG, MPI_COMM_WORLD);
+        if (!is_over)
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Recv(&is_over, 1, MPI_INT, g->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(g->buffer, bytes, MPI_CHAR, g->other, TAG + 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    return is_over;
+}
+
+/* The largest eager message, below `largest`; 0: none is, or all are. */
+static int find_eager(const game_t *g, int largest)
+{
+    int low = 0, high = largest;
+
+    if (is_eager(g, largest))
+        return 0;
+    while (high - low > 1) {
+        int middle = low + (high - low) / 2;
+
+        if (is_eager(g, middle))
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* A barrier in which those that have nothing to do leave the processor and the network alone. */
 static void rest(void)
 {
@@ -619,6 +662,7 @@ static int read_sizes(char *text, size_data_t *data, pool_t *pools)
 typedef struct {
     double results[SIZES_MAX][FIGURES];
     pace_t pace;
+    int eager;
 } report_t;
 
 static void measure_pair(int a, int b, char *text, double seconds, int passes, const char *given)
@@ -640,6 +684,7 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
         if (g.buffer == NULL)
             MPI_Abort(MPI_COMM_WORLD, 1);
         passes = measure_sizes(g, data, count, seconds, passes);
+        report.eager = find_eager(&g, (int)largest);
         free(g.buffer);
     }
     rest();
@@ -656,6 +701,8 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
                report.results[i][0], report.results[i][1], report.results[i][2],
                report.results[i][3], report.results[i][4]);
     say_pace(&report.pace);
+    if (report.eager > 0)
+        printf("eager %d\n", report.eager);
 }
 
 /* ---- Several pairs at once ---- */

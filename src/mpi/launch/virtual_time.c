@@ -470,6 +470,7 @@ xy_status_t mpi_virtual_prepare(const mpi_launch_values_t *values, int ranks, co
     c->job.comm_cores = all.comm;
     c->job.comm_core_count = all.comm_count;
     xy_vjob_costs_default(&c->job.costs);
+    c->job.costs.keeps_eager = values->has_eager;
     if (values->has_eager)
         c->job.costs.eager = c->job.costs.eager_net = values->eager;
     c->job.library = values->library;
