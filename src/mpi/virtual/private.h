@@ -20,6 +20,7 @@ typedef struct {
     mpi_worker_t *worker;
     xy_fiber_t *driver;
     virtual_rank_t *ranks; /* [size] */
+    int64_t clock_ns;      /* timed: what a look at the processor's time takes of it */
     xy_trace_t *trace;
     void (*stuck)(void); /* reports, and ends the process */
 } virtual_t;
