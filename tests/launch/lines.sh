@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2054
 # Messages name lines: of the program, of its libraries, and when the debugging information lies in
 # another file.
 . "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"

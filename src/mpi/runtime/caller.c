@@ -118,13 +118,16 @@ static bool locate(const char *address, Dl_info *info, question_t *q)
 
 void mpi_caller_describe(const void *site, char *text, size_t size)
 {
-    const char *address = (const char *)site - 1; /* in the call, not after it */
+    const char *address;
     uint64_t program;
     Dl_info info;
     question_t q;
 
     text[0] = '\0';
-    if (site == NULL || !locate(address, &info, &q))
+    if (site == NULL)
+        return;
+    address = (const char *)site - 1; /* in the call, not after it */
+    if (!locate(address, &info, &q))
         return;
     program = hash_of(info.dli_fname);
     pthread_mutex_lock(&lock);
