@@ -187,10 +187,11 @@ static bool claim_of(const mpi_coll_t *coll, int index, int i, uint64_t *number_
                      coll_claim_t *claim_p)
 {
     const coll_local_t *local = coll->local[index];
-    const coll_slot_t *slot = &local->slots[i];
+    const coll_slot_t *slot;
 
     if (i >= COLL_SLOTS)
         return coll_star_claim(local, i - COLL_SLOTS, number_p, claim_p);
+    slot = &local->slots[i];
     *number_p = coll_number_of(slot->seq, slot->mode);
     *claim_p = coll_claim_make(slot->kind, slot->bytes, slot->root, slot->first, slot->mode);
     return slot->kind != NULL;
