@@ -6,21 +6,24 @@
 
 expect 4 0 none
 expect 4 1 lock_held "$deadlock" \
-    'ranks 0,2-3: in MPI_Win_lock on table, at .*, for rank 0, which rank 1 has locked exclusively' \
-    'rank 1: in MPI_Recv from rank 2'
+    'ranks 0,2-3: in MPI_Win_lock on table, .*, for rank 0, which rank 1 has locked exclusively' \
+    'rank 1: in MPI_Recv from rank 2' \
+    '  cause: rank 1 waits for a message .*, rank 2 waits in MPI_Win_lock on table for rank 0, which rank 1 has locked$'
 expect 4 1 lock_shared_held "$deadlock" \
-    'ranks 0,2-3: in MPI_Win_lock on table, at .*, for rank 0, which has 1 shared lock$'
+    'ranks 0,2-3: in MPI_Win_lock on table, .*, for rank 0, which has 1 shared lock$'
 expect 4 1 lock_all_held "$deadlock" \
-    'ranks 0,2-3: in MPI_Win_lock_all on table, at .*, for rank 0, which rank 1 has locked exclusively'
+    'ranks 0,2-3: in MPI_Win_lock_all on table, .*, for rank 0, which rank 1 has locked exclusively'
 expect 4 1 lock_circle "$deadlock" \
     'rank 0: in MPI_Win_lock .*, for rank 1, which rank 1 has locked exclusively' \
-    'rank 3: in MPI_Win_lock .*, for rank 0, which rank 0 has locked exclusively'
+    'rank 3: in MPI_Win_lock .*, for rank 0, which rank 0 has locked exclusively' \
+    '  cause: rank 0 waits in MPI_Win_lock on table for rank 1, which rank 1 has locked, rank 1 waits .*'
 expect 4 1 lock_reversed "$deadlock" \
     'rank 3: in MPI_Win_lock on stack, .*, for rank 2 \(1 in stack\), which rank 2 \(1 in stack\) has locked'
 expect 4 1 start_without_post "$deadlock" \
-    'ranks 0-3: in MPI_Win_start on table, at .*, for MPI_Win_post of rank 0'
+    'ranks 0-3: in MPI_Win_start on table, .*, for MPI_Win_post of rank 0' \
+    '  cause: rank 0 waits in MPI_Win_start on table for rank 0$'
 expect 4 1 wait_without_complete "$deadlock" \
-    'rank 0: in MPI_Win_wait on table, at .*, for MPI_Win_complete of rank 0'
+    'rank 0: in MPI_Win_wait on table, .*, for MPI_Win_complete of rank 0'
 expect 4 1 fence_without_0 'ranks disagree .*MPI_Win_fence.*MPI_Win_free|MPI_Win_free.*MPI_Win_fence'
 expect 4 1 fence_and_free 'ranks disagree .*MPI_Win_fence.*MPI_Win_free|MPI_Win_free.*MPI_Win_fence'
 

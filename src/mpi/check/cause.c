@@ -14,13 +14,14 @@
 #include <string.h>
 
 #include "mpi/check/check.h"
+#include "mpi/check/windows.h"
 #include "mpi/coll/coll.h"
 #include "mpi/object/object.h"
 #include "mpi/p2p/p2p.h"
 
 enum { SENTENCE = 1200, LINKS_SHOWN = 4 };
 
-typedef enum { WAIT_NONE, WAIT_RECEIVE, WAIT_SEND, WAIT_COLLECTIVE } wait_kind_t;
+typedef enum { WAIT_NONE, WAIT_RECEIVE, WAIT_SEND, WAIT_COLLECTIVE, WAIT_WINDOW } wait_kind_t;
 
 /* What a rank waits for. */
 typedef struct {
@@ -29,6 +30,7 @@ typedef struct {
     int peer; /* rank in comm, or MPI_ANY_SOURCE */
     int tag;
     const char *call;
+    int target; /* of a lock that `peer` has: rank in comm; or MPI_UNDEFINED */
 } wait_t;
 
 static bool is_ending(const mpi_rank_t *rank)
@@ -52,6 +54,12 @@ static wait_t wait_of_request(const mpi_rank_t *rank, const mpi_request_t *reque
 
     if (request->comm == NULL)
         wait.kind = WAIT_NONE;
+    else if (request->comm->window != NULL && wait.kind == WAIT_RECEIVE) {
+        wait.kind = WAIT_WINDOW;
+        wait.target = MPI_UNDEFINED;
+        if (wait.peer == MPI_ANY_SOURCE)
+            wait.peer = check_lock_owner(&rank->call, &wait.target);
+    }
     return wait;
 }
 
@@ -172,6 +180,9 @@ static void add_link(char *text, const graph_t *graph, int rank)
         add(text, "rank %d waits for a message%s from %s", rank, tag, from);
     else if (wait->kind == WAIT_SEND)
         add(text, "rank %d waits until %s receives its message%s", rank, from, tag);
+    else if (wait->kind == WAIT_WINDOW && wait->target >= 0)
+        add(text, "rank %d waits in %s on %s for rank %d, which %s has locked", rank, wait->call,
+            mpi_comm_name(wait->comm), mpi_comm_world_rank(wait->comm, wait->target), from);
     else
         add(text, "rank %d waits in %s on %s for %s", rank, wait->call, mpi_comm_name(wait->comm),
             from);

@@ -72,18 +72,31 @@ static void describe_lock(const mpi_call_t *call, char *text, size_t size)
                  shared.all, shared.all > 1 ? "s have" : " has");
 }
 
-static void describe_lock_all(const mpi_call_t *call, char *text, size_t size)
+int check_lock_owner(const mpi_call_t *call, int *target_p)
 {
+    bool is_one = call->peer >= 0; /* else any target will do */
     rma_shared_t shared;
     rma_target_t t;
 
     if (!copy_shared(call, &shared))
-        return;
-    for (int r = 0; copy_target(&shared, r, &t); r++)
+        return MPI_UNDEFINED;
+    for (int r = is_one ? call->peer : 0; copy_target(&shared, r, &t); r++) {
         if (t.owner >= 0) {
-            describe_owner(call, r, t.owner, text, size);
-            return;
+            *target_p = r;
+            return t.owner;
         }
+        if (is_one)
+            break;
+    }
+    return MPI_UNDEFINED;
+}
+
+static void describe_lock_all(const mpi_call_t *call, char *text, size_t size)
+{
+    int target, owner = check_lock_owner(call, &target);
+
+    if (owner != MPI_UNDEFINED)
+        describe_owner(call, target, owner, text, size);
 }
 
 void check_describe_window(const char *name, const mpi_call_t *call, char *text, size_t size)
