@@ -294,7 +294,7 @@ static void offer_passes(candidates_t *list, const walk_oracle_t *o, size_t firs
 {
     enum { PERIOD = 256, MOST = 100000 };
     int32_t keys[PERIOD];
-    size_t i = first, length = 0, at, same = 0;
+    size_t i = first, length = 0, at, same = 0, passes;
 
     if (first >= end)
         return;
@@ -306,8 +306,9 @@ static void offer_passes(candidates_t *list, const walk_oracle_t *o, size_t firs
     for (i = first, at = 0; i < end && same < MOST && key_at(o, i) == keys[at % length];
          i = skip(o, i + 1, end), at++)
         same++;
+    passes = same / length;
     for (int more = 0; more < 3; more++)
-        offer(list, (double)(same / length) + (double)(more == 2 ? -1 : more));
+        offer(list, (double)passes + (double)(more == 2 ? -1 : more));
 }
 
 static void make_candidates(const walker_t *w, const xy_vec_t *values, candidates_t *list)
@@ -326,9 +327,13 @@ static void make_candidates(const walker_t *w, const xy_vec_t *values, candidate
     for (int calls = 0; calls < 4 && i < end; calls++, i = skip(o, i + 1, end)) {
         const recorded_call_t *call = call_at(o, i);
 
-        for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++)
-            if ((call->has_bytes || call->is_received) && call->bytes % (uint64_t)sizes[s] == 0)
-                offer(list, (double)(call->bytes / (uint64_t)sizes[s]));
+        for (size_t s = 0; s < sizeof(sizes) / sizeof(sizes[0]); s++) {
+            uint64_t elements = call->bytes / (uint64_t)sizes[s];
+
+            if ((call->has_bytes || call->is_received) &&
+                elements * (uint64_t)sizes[s] == call->bytes)
+                offer(list, (double)elements);
+        }
     }
     for (size_t p = 0; p < sizeof(plain) / sizeof(plain[0]); p++)
         offer(list, plain[p]);
