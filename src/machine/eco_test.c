@@ -256,6 +256,25 @@ static void test_sizes(void **state)
     check_groups(1000, 500, 50, 0.1, 5);
 }
 
+/* c and d are near; a is nearest to them, but not near enough for them, and b nearest to a: 13 is
+ * more than 1.2 times the 10 that a has elsewhere. */
+static void test_machine_bound(void **state)
+{
+    static const char text[] = "a 0 13 10 10\nb 13 0 20 20\nc 10 20 0 5\nd 10 20 5 0\n";
+    xy_latency_t *m;
+    xy_eco_t *eco;
+
+    (void)state;
+    testing_listen();
+    assert_int_equal(xy_latency_parse(text, strlen(text), "f", &m), XY_OK);
+    assert_int_equal(xy_eco_compute(m, XY_ECO_RHO, XY_ECO_RHO_SITE, &eco), XY_OK);
+    assert_int_equal(eco->clusters, 3);
+    assert_int_equal(eco->cluster_of[2], eco->cluster_of[3]);
+    assert_int_equal(eco->sites, 1);
+    xy_eco_destroy(eco);
+    xy_latency_destroy(m);
+}
+
 /* Three clusters of nine, 1.4 times farther apart than inside or more, up to 30 % of noise. */
 static void test_noise(void **state)
 {
@@ -343,11 +362,11 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_grid),        cmocka_unit_test(test_every_order),
-        cmocka_unit_test(test_named_sites), cmocka_unit_test(test_sites),
-        cmocka_unit_test(test_sizes),       cmocka_unit_test(test_noise),
-        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_text),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_grid),          cmocka_unit_test(test_every_order),
+        cmocka_unit_test(test_named_sites),   cmocka_unit_test(test_sites),
+        cmocka_unit_test(test_sizes),         cmocka_unit_test(test_noise),
+        cmocka_unit_test(test_machine_bound), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_text),          cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
