@@ -135,6 +135,68 @@ static void other_barrier(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* A persistent collective meets no nonblocking one; */
+static void other_persistent(void)
+{
+    MPI_Request request;
+
+    if (rank == 2) {
+        MPI_Iallreduce(numbers, others, 4, MPI_INT, MPI_SUM, world, &request);
+    } else {
+        MPI_Allreduce_init(numbers, others, 4, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* requests are made in the same order, and may be started in any; */
+static void other_init(void)
+{
+    MPI_Request request[2];
+
+    MPI_Bcast_init(numbers, 1, MPI_INT, rank == 2, world, MPI_INFO_NULL, &request[0]);
+    MPI_Bcast_init(numbers, 1, MPI_INT, rank != 2, world, MPI_INFO_NULL, &request[1]);
+    MPI_Startall(2, request);
+    MPI_Waitall(2, request, MPI_STATUSES_IGNORE);
+}
+
+/* and who waits for one that others do not start is named. */
+static void persistent_without_0(void)
+{
+    MPI_Request request;
+
+    MPI_Allreduce_init(numbers, others, 1, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, &request);
+    if (rank == 0)
+        circle_any();
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+/* Ranks 0 and 1 on one side of an intercommunicator, 2 and 3 on the other. */
+static void inter_bcast(int root)
+{
+    MPI_Comm half, inter;
+
+    MPI_Comm_split(world, rank / 2, rank, &half);
+    MPI_Intercomm_create(half, 0, world, rank < 2 ? 2 : 0, 6, &inter);
+    MPI_Bcast(numbers, 1, MPI_INT, root, inter);
+}
+
+static void inter_other_root(void)
+{
+    inter_bcast(rank < 2 ? 0 : rank == 2 ? MPI_PROC_NULL : MPI_ROOT);
+}
+
+static void inter_no_root(void)
+{
+    inter_bcast(rank < 2 ? 0 : MPI_PROC_NULL);
+}
+
+static void inter_two_sides(void)
+{
+    inter_bcast(MPI_PROC_NULL);
+}
+
 /* Calls that make communicators are told apart, and from the end. */
 static void other_maker(void)
 {
@@ -343,6 +405,12 @@ int main(int argc, char **argv)
         MISTAKE(other_size),
         MISTAKE(other_nonblocking),
         MISTAKE(other_barrier),
+        MISTAKE(other_persistent),
+        MISTAKE(other_init),
+        MISTAKE(persistent_without_0),
+        MISTAKE(inter_other_root),
+        MISTAKE(inter_no_root),
+        MISTAKE(inter_two_sides),
         MISTAKE(other_in_part),
         MISTAKE(other_maker),
         MISTAKE(other_maker_first),

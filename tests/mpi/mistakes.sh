@@ -22,12 +22,16 @@ expect 4 1 last_one_left "$deadlock" 'ranks 0-2: in MPI_Recv from rank 3, tag 28
     'rank 3: .*MPI_Finalize'
 expect 4 1 nonblocking_without_0 "$deadlock" 'rank 0: in MPI_Recv from any rank' \
     'ranks 1-3: in MPI_Wait'
+expect 4 1 other_persistent "$deadlock" 'rank 2: in MPI_Wait, at .*, for MPI_Iallreduce on MPI_COMM_WORLD' \
+    'ranks 0-1,3: in MPI_Wait, at .*, for MPI_Start of MPI_Allreduce_init on MPI_COMM_WORLD'
+expect 4 1 persistent_without_0 "$deadlock" 'rank 0: in MPI_Recv from any rank' \
+    'ranks 1-3: in MPI_Wait, at .*, for MPI_Start of MPI_Allreduce_init on MPI_COMM_WORLD, at '
 
 # Either of two ranks that disagree may be named first.
 disagree() {
     local mistake=$1 one=$2 other=$3
     local place=' at mistakes\.c:[0-9]+'
-    expect 4 1 "$mistake" 'ranks disagree about collective [0-9]+ of (MPI_COMM_WORLD|a communicator of 2 ranks): ' \
+    expect 4 1 "$mistake" 'ranks disagree about collective [0-9]+ of (MPI_COMM_WORLD|a communicator of 2 ranks|an intercommunicator of 2 and 2 ranks): ' \
         "(rank $one$place, rank $other$place|rank $other$place, rank $one$place); all members must make the same calls"
     if [ "$(grep -c 'ranks disagree' <<<"$message")" -gt 1 ]; then
         echo "$mistake: is reported more than once: $message"
@@ -39,6 +43,12 @@ disagree other_root '[013] calls MPI_Bcast with root 1' '2 calls MPI_Bcast with 
 disagree other_size '[013] calls MPI_Allreduce with 16 bytes' '2 calls MPI_Allreduce with 20 bytes'
 disagree other_nonblocking '[013] calls MPI_Iscan' '2 calls MPI_Ibarrier'
 disagree other_barrier '[013] calls MPI_Barrier' '2 calls MPI_Ibarrier'
+disagree other_init '[013] calls MPI_Start of MPI_Bcast_init with root [01]' \
+    '2 calls MPI_Start of MPI_Bcast_init with root [01]'
+disagree inter_other_root '[01] calls MPI_Bcast with root 2 \(0 in the other group\)' '3 calls MPI_Bcast with root MPI_ROOT'
+disagree inter_no_root '[01] calls MPI_Bcast with root 2 \(0 in the other group\)' '2 calls MPI_Bcast with root MPI_PROC_NULL'
+disagree inter_two_sides '[01] calls MPI_Bcast with root MPI_PROC_NULL' \
+    '[23] calls MPI_Bcast with root MPI_PROC_NULL'
 disagree other_maker '[013] calls MPI_Comm_dup' '2 calls MPI_Comm_split'
 disagree other_maker_first '0 calls MPI_Comm_dup' '[123] calls MPI_Comm_split'
 disagree other_topology '[013] calls MPI_Comm_dup' '2 calls MPI_Cart_create'

@@ -20,7 +20,7 @@ import sys
 LINE = re.compile(r"^(\w+) +(\w+) (\w+)\((.*)\)(?: = (\w+))?$")
 SECTION = re.compile(r"^\[(\w+)((?: \w+)*)\]$")
 KINDS = {"self", "fast", "call", "any", "local", "own", "bare", "none"}
-FORMS = {"c", "I"}
+FORMS = {"c", "I", "init"}
 WIDE = {"int": "MPI_Count", "MPI_Aint": "MPI_Count"}
 WIDTH = 100
 SPDX = "/* SPDX-License-Identifier: BSD-3-Clause */\n"
@@ -46,7 +46,7 @@ class Function:
         closed = parameters.removesuffix(", ...")
         self.parameters = [] if closed == "void" else [Parameter(p) for p in closed.split(", ")]
         self.base = self  # the function whose implementation this one shares
-        self.has_request_form = False
+        self.has_request_form = self.has_init_form = False
         self.vectors = set()  # parameters that are arrays of either width
         self.counts = set()  # parameters that are numbers of either width
 
@@ -90,17 +90,20 @@ def read(path):
 
 def find_base(function, functions):
     """Let the forms that the section names share the implementation of the plain function."""
-    name, is_large, is_started = function.same_as or function.name, bool(function.same_as), False
+    name, is_large = function.same_as or function.name, bool(function.same_as)
+    is_started = is_init = False
     if function.same_as and (name not in functions or functions[name].same_as):
         sys.exit(f"functions.def: MPI_{function.name} cannot be the same as MPI_{name}")
     if "c" in function.forms and name.endswith("_c"):
         name, is_large = name[:-2], True
     if "I" in function.forms and name.startswith("I") and name[1:].capitalize() in functions:
         name, is_started = name[1:].capitalize(), True
+    if "init" in function.forms and name.removesuffix("_init") in functions and name.endswith("_init"):
+        name, is_init = name.removesuffix("_init"), True
     base = functions.get(name)
     if base is function or base is None or base.kind != function.kind:
         return
-    own = function.parameters[:-1] if is_started else function.parameters
+    own = function.parameters[:len(function.parameters) - is_started - 2 * is_init]
     if len(own) != len(base.parameters):
         return
     vectors, counts = set(), set()
@@ -114,7 +117,8 @@ def find_base(function, functions):
         elif not function.same_as: # else the compiler says whether they fit
             return
     function.base = base
-    base.has_request_form |= is_started
+    base.has_request_form |= is_started or is_init
+    base.has_init_form |= is_init
     base.vectors |= vectors
     base.counts |= counts
 
@@ -156,7 +160,14 @@ def impl_prototype(function):
             texts.append(p.text)
     if function.has_request_form:
         texts.append("MPI_Request *request")
+    if function.has_init_form:
+        texts.append("bool is_persistent")
     return wrapped(f"{function.result} {function.impl}", texts or ["void"], ");")
+
+
+def is_plain(function):
+    """Not an MPI_X_init, which has an info and a request more than MPI_X."""
+    return len(function.parameters) < len(function.base.parameters) + 2
 
 
 def impl_call(function, head):
@@ -173,6 +184,8 @@ def impl_call(function, head):
             arguments.append(own.name)
     if base.has_request_form:
         arguments.append(function.parameters[-1].name if is_started else "NULL")
+    if base.has_init_form:
+        arguments.append("false" if is_plain(function) else "true")
     return wrapped(head + base.impl, arguments or [""], ");")
 
 
@@ -264,13 +277,15 @@ def body(function):
     if function.kind in ("own", "bare"):
         return checks + impl_call(function, "    return ") + "\n"
     kind, name, suffix = ENTER[function.kind]
+    # The hints of persistent collectives change nothing: there is nothing that they could.
+    ignored = "" if is_plain(function) else "    (void)info;\n"
     if checks:
         enter = f"    {kind}{name};\n    int error;\n\n{checks}    {name} = mpi_enter{suffix}({site});\n"
         return (enter + impl_call(function, "    error = ") + f"\n{no_object(function)}"
-                f"    return mpi_leave{suffix}({name}, error);\n")
+                f"{ignored}    return mpi_leave{suffix}({name}, error);\n")
     return (f"    {kind}{name} = mpi_enter{suffix}({site});\n"
             + checked_call(function)
-            + f"    return mpi_leave{suffix}({name}, error);\n")
+            + f"{ignored}    return mpi_leave{suffix}({name}, error);\n")
 
 
 def definition(function):
@@ -344,8 +359,9 @@ def calls_header(component, functions):
     needs += '#include "mpi/runtime/runtime.h"\n'
     text = (f"{SPDX}/*\n * What src/mpi/{component} implements: the work of each MPI function, between entering"
             " and leaving\n * the call. impl_x does MPI_X and the forms that share it: MPI_X_c (counts of"
-            " either width) and\n * MPI_Ix (request; NULL: block). Written by src/mpi/bindings/generate.py from"
-            f" functions.def.\n */\n#ifndef {guard}\n#define {guard}\n\n{needs}\n")
+            " either width),\n * MPI_Ix (request; NULL: block) and MPI_X_init (is_persistent: the request is"
+            " to be started).\n * Written by src/mpi/bindings/generate.py from functions.def.\n"
+            f" */\n#ifndef {guard}\n#define {guard}\n\n{needs}\n")
     return text + "\n".join(impl_prototype(shared[name]) for name in sorted(shared)) + "\n\n#endif\n"
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Allgather(v), MPI_Alltoall(v, w) and their nonblocking forms. */
+/* MPI_Allgather(v), MPI_Alltoall(v, w) and their nonblocking and persistent forms. */
 #include "mpi/coll/calls.h"
 #include "mpi/coll/check_arguments.h"
 #include "mpi/runtime/runtime.h"
@@ -9,7 +9,7 @@ static const coll_vector_t none;
 static int allgather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount,
                      MPI_Datatype sendtype, void *recvbuf, int64_t recvcount, coll_vector_t counts,
                      coll_vector_t displs, MPI_Datatype recvtype, MPI_Comm comm,
-                     MPI_Request *request)
+                     MPI_Request *request, bool is_persistent)
 {
     coll_call_t call = {.kind = counts.data != NULL ? &coll_allgatherv : &coll_allgather,
                         .send = sendbuf,
@@ -21,38 +21,46 @@ static int allgather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount,
                         .is_in_place = sendbuf == MPI_IN_PLACE};
     int error = coll_check_comm(self, comm, &call);
 
+    if (error == COLL_IS_INTER) {
+        coll_given_t send = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+        coll_given_t receive = {recvbuf, recvcount, counts, displs, recvtype, NULL};
+
+        return coll_inter_move(self, &call,
+                               counts.data != NULL ? &coll_inter_allgatherv : &coll_inter_allgather,
+                               &send, &receive, request, is_persistent);
+    }
     if (error == MPI_SUCCESS && !call.is_in_place)
         error = coll_check_buffer(&call, sendbuf, sendcount, sendtype, &call.send_type);
     if (error == MPI_SUCCESS && counts.data != NULL)
-        error = coll_check_counts(&call, counts, recvtype, &call.receive_type);
+        error = coll_check_counts(&call, call.comm->size, counts, recvtype, &call.receive_type);
     else if (error == MPI_SUCCESS)
         error = coll_check_buffer(&call, recvbuf, recvcount, recvtype, &call.receive_type);
     if (error == MPI_SUCCESS && counts.data == NULL)
         error = coll_check_sides(&call, &call.bytes);
     if (error == MPI_SUCCESS)
         error = coll_check_memory(&call);
-    return coll_go(self, error, &call, request);
+    return coll_go(self, error, &call, request, is_persistent);
 }
 
 int impl_allgather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
                    void *recvbuf, int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                   MPI_Request *request)
+                   MPI_Request *request, bool is_persistent)
 {
     return allgather(self, sendbuf, sendcount, sendtype, recvbuf, recvcount, none, none, recvtype,
-                     comm, request);
+                     comm, request, is_persistent);
 }
 
 int impl_allgatherv(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
                     void *recvbuf, coll_vector_t counts, coll_vector_t displs,
-                    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+                    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request, bool is_persistent)
 {
     return allgather(self, sendbuf, sendcount, sendtype, recvbuf, 0, counts, displs, recvtype, comm,
-                     request);
+                     request, is_persistent);
 }
 
 int impl_alltoall(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
                   void *recvbuf, int64_t recvcount, MPI_Datatype recvtype, MPI_Comm comm,
-                  MPI_Request *request)
+                  MPI_Request *request, bool is_persistent)
 {
     coll_call_t call = {.kind = &coll_alltoall,
                         .send = sendbuf,
@@ -63,6 +71,13 @@ int impl_alltoall(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_
                         .what = sendbuf == MPI_IN_PLACE ? COLL_WHAT_IN_PLACE : COLL_WHAT_NONE};
     int error = coll_check_comm(self, comm, &call);
 
+    if (error == COLL_IS_INTER) {
+        coll_given_t send = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+        coll_given_t receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype};
+
+        return coll_inter_move(self, &call, &coll_inter_alltoall, &send, &receive, request,
+                               is_persistent);
+    }
     if (error == MPI_SUCCESS && !call.is_in_place)
         error = coll_check_buffer(&call, sendbuf, sendcount, sendtype, &call.send_type);
     if (error == MPI_SUCCESS)
@@ -71,13 +86,13 @@ int impl_alltoall(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_
         error = coll_check_sides(&call, &call.bytes);
     if (error == MPI_SUCCESS)
         error = coll_check_memory(&call);
-    return coll_go(self, error, &call, request);
+    return coll_go(self, error, &call, request, is_persistent);
 }
 
 int impl_alltoallv(mpi_rank_t *self, const void *sendbuf, coll_vector_t sendcounts,
                    coll_vector_t sdispls, MPI_Datatype sendtype, void *recvbuf,
                    coll_vector_t recvcounts, coll_vector_t rdispls, MPI_Datatype recvtype,
-                   MPI_Comm comm, MPI_Request *request)
+                   MPI_Comm comm, MPI_Request *request, bool is_persistent)
 {
     coll_call_t call = {.kind = &coll_alltoallv,
                         .send = sendbuf,
@@ -90,19 +105,26 @@ int impl_alltoallv(mpi_rank_t *self, const void *sendbuf, coll_vector_t sendcoun
                         .what = sendbuf == MPI_IN_PLACE ? COLL_WHAT_IN_PLACE : COLL_WHAT_NONE};
     int error = coll_check_comm(self, comm, &call);
 
+    if (error == COLL_IS_INTER) {
+        coll_given_t send = {sendbuf, 0, sendcounts, sdispls, sendtype, NULL};
+        coll_given_t receive = {recvbuf, 0, recvcounts, rdispls, recvtype, NULL};
+
+        return coll_inter_move(self, &call, &coll_inter_alltoallv, &send, &receive, request,
+                               is_persistent);
+    }
     if (error == MPI_SUCCESS && !call.is_in_place)
-        error = coll_check_counts(&call, sendcounts, sendtype, &call.send_type);
+        error = coll_check_counts(&call, call.comm->size, sendcounts, sendtype, &call.send_type);
     if (error == MPI_SUCCESS)
-        error = coll_check_counts(&call, recvcounts, recvtype, &call.receive_type);
+        error = coll_check_counts(&call, call.comm->size, recvcounts, recvtype, &call.receive_type);
     if (error == MPI_SUCCESS)
         error = coll_check_memory(&call);
-    return coll_go(self, error, &call, request);
+    return coll_go(self, error, &call, request, is_persistent);
 }
 
 int impl_alltoallw(mpi_rank_t *self, const void *sendbuf, coll_vector_t sendcounts,
                    coll_vector_t sdispls, const MPI_Datatype sendtypes[], void *recvbuf,
                    coll_vector_t recvcounts, coll_vector_t rdispls, const MPI_Datatype recvtypes[],
-                   MPI_Comm comm, MPI_Request *request)
+                   MPI_Comm comm, MPI_Request *request, bool is_persistent)
 {
     coll_call_t call = {.kind = &coll_alltoallw,
                         .send = sendbuf,
@@ -117,15 +139,22 @@ int impl_alltoallw(mpi_rank_t *self, const void *sendbuf, coll_vector_t sendcoun
                         .what = sendbuf == MPI_IN_PLACE ? COLL_WHAT_IN_PLACE : COLL_WHAT_NONE};
     int error = coll_check_comm(self, comm, &call);
 
+    if (error == COLL_IS_INTER) {
+        coll_given_t send = {sendbuf, 0, sendcounts, sdispls, MPI_DATATYPE_NULL, sendtypes};
+        coll_given_t receive = {recvbuf, 0, recvcounts, rdispls, MPI_DATATYPE_NULL, recvtypes};
+
+        return coll_inter_move(self, &call, &coll_inter_alltoallw, &send, &receive, request,
+                               is_persistent);
+    }
     if (error == MPI_SUCCESS && !call.is_in_place)
-        error = coll_check_counts(&call, sendcounts, MPI_DATATYPE_NULL, NULL);
+        error = coll_check_counts(&call, call.comm->size, sendcounts, MPI_DATATYPE_NULL, NULL);
     if (error == MPI_SUCCESS && !call.is_in_place)
-        error = coll_check_types(&call, sendtypes);
+        error = coll_check_types(&call, call.comm->size, sendtypes);
     if (error == MPI_SUCCESS)
-        error = coll_check_counts(&call, recvcounts, MPI_DATATYPE_NULL, NULL);
+        error = coll_check_counts(&call, call.comm->size, recvcounts, MPI_DATATYPE_NULL, NULL);
     if (error == MPI_SUCCESS)
-        error = coll_check_types(&call, recvtypes);
+        error = coll_check_types(&call, call.comm->size, recvtypes);
     if (error == MPI_SUCCESS)
         error = coll_check_memory(&call);
-    return coll_go(self, error, &call, request);
+    return coll_go(self, error, &call, request, is_persistent);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Reduce, MPI_Allreduce, MPI_Reduce_scatter(_block), MPI_Scan, MPI_Exscan and their
- * nonblocking forms. */
+ * nonblocking and persistent forms. */
 #include "mpi/coll/calls.h"
 #include "mpi/coll/check_arguments.h"
 #include "mpi/runtime/runtime.h"
@@ -25,54 +25,73 @@ static int fill_in(mpi_rank_t *self, coll_call_t *call, const void *sendbuf, voi
 }
 
 int impl_reduce(mpi_rank_t *self, const void *sendbuf, void *recvbuf, int64_t count,
-                MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
+                MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm, MPI_Request *request,
+                bool is_persistent)
 {
     coll_call_t call = {.kind = &coll_reduce, .root = root};
     int error = fill_in(self, &call, sendbuf, recvbuf, count, type, op, comm);
 
+    if (error == COLL_IS_INTER) {
+        coll_given_t receive = {.buffer = recvbuf, .count = count, .type = type};
+
+        return coll_inter_reduce_vectors(self, &call, &coll_inter_reduce, sendbuf, &receive, op,
+                                         request, is_persistent);
+    }
     if (error == MPI_SUCCESS)
         error = coll_check_root(&call);
     if (error == MPI_SUCCESS)
         error = coll_check_memory(&call);
-    return coll_go(self, error, &call, request);
+    return coll_go(self, error, &call, request, is_persistent);
 }
 
-static int whole_vector(mpi_rank_t *self, const coll_ops_t *kind, const void *sendbuf,
-                        void *recvbuf, int64_t count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-                        MPI_Request *request)
+/* `inter`: what it is on an intercommunicator; NULL: not defined there. */
+static int whole_vector(mpi_rank_t *self, const coll_ops_t *kind, const coll_ops_t *inter,
+                        const void *sendbuf, void *recvbuf, int64_t count, MPI_Datatype type,
+                        MPI_Op op, MPI_Comm comm, MPI_Request *request, bool is_persistent)
 {
     coll_call_t call = {.kind = kind};
     int error = fill_in(self, &call, sendbuf, recvbuf, count, type, op, comm);
 
+    if (error == COLL_IS_INTER) {
+        coll_given_t receive = {.buffer = recvbuf, .count = count, .type = type};
+
+        return coll_inter_reduce_vectors(self, &call, inter, sendbuf, &receive, op, request,
+                                         is_persistent);
+    }
     if (error == MPI_SUCCESS)
         error = coll_check_memory(&call);
-    return coll_go(self, error, &call, request);
+    return coll_go(self, error, &call, request, is_persistent);
 }
 
 int impl_allreduce(mpi_rank_t *self, const void *sendbuf, void *recvbuf, int64_t count,
-                   MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+                   MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request *request,
+                   bool is_persistent)
 {
-    return whole_vector(self, &coll_allreduce, sendbuf, recvbuf, count, type, op, comm, request);
+    return whole_vector(self, &coll_allreduce, &coll_inter_allreduce, sendbuf, recvbuf, count, type,
+                        op, comm, request, is_persistent);
 }
 
 int impl_scan(mpi_rank_t *self, const void *sendbuf, void *recvbuf, int64_t count,
-              MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+              MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request *request, bool is_persistent)
 {
-    return whole_vector(self, &coll_scan, sendbuf, recvbuf, count, type, op, comm, request);
+    return whole_vector(self, &coll_scan, NULL, sendbuf, recvbuf, count, type, op, comm, request,
+                        is_persistent);
 }
 
 int impl_exscan(mpi_rank_t *self, const void *sendbuf, void *recvbuf, int64_t count,
-                MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+                MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request *request,
+                bool is_persistent)
 {
-    return whole_vector(self, &coll_exscan, sendbuf, recvbuf, count, type, op, comm, request);
+    return whole_vector(self, &coll_exscan, NULL, sendbuf, recvbuf, count, type, op, comm, request,
+                        is_persistent);
 }
 
 int impl_reduce_scatter_block(mpi_rank_t *self, const void *sendbuf, void *recvbuf,
                               int64_t recvcount, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
-                              MPI_Request *request)
+                              MPI_Request *request, bool is_persistent)
 {
-    return whole_vector(self, &coll_reduce_scatter_block, sendbuf, recvbuf, recvcount, type, op,
-                        comm, request);
+    return whole_vector(self, &coll_reduce_scatter_block, &coll_inter_reduce_scatter_block, sendbuf,
+                        recvbuf, recvcount, type, op, comm, request, is_persistent);
 }
 
 /* All members give the same counts, so they can agree about the largest. */
@@ -86,16 +105,23 @@ static int64_t largest(coll_vector_t counts, int size)
 }
 
 int impl_reduce_scatter(mpi_rank_t *self, const void *sendbuf, void *recvbuf, coll_vector_t counts,
-                        MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+                        MPI_Datatype type, MPI_Op op, MPI_Comm comm, MPI_Request *request,
+                        bool is_persistent)
 {
     coll_call_t call = {.kind = &coll_reduce_scatter, .receive_counts = counts};
     int error = fill_in(self, &call, sendbuf, recvbuf, 0, type, op, comm);
 
+    if (error == COLL_IS_INTER) {
+        coll_given_t receive = {.buffer = recvbuf, .counts = counts, .type = type};
+
+        return coll_inter_reduce_vectors(self, &call, &coll_inter_reduce_scatter, sendbuf, &receive,
+                                         op, request, is_persistent);
+    }
     if (error == MPI_SUCCESS)
-        error = coll_check_counts(&call, counts, type, &call.receive_type);
+        error = coll_check_counts(&call, call.comm->size, counts, type, &call.receive_type);
     if (error == MPI_SUCCESS)
         call.bytes = (uint64_t)largest(counts, call.comm->size) * call.receive_type->size;
     if (error == MPI_SUCCESS)
         error = coll_check_memory(&call);
-    return coll_go(self, error, &call, request);
+    return coll_go(self, error, &call, request, is_persistent);
 }

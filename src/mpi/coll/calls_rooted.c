@@ -1,22 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Barrier, MPI_Bcast, MPI_Gather(v), MPI_Scatter(v) and their nonblocking forms. */
+/* MPI_Barrier, MPI_Bcast, MPI_Gather(v), MPI_Scatter(v) and their nonblocking and persistent forms.
+ */
 #include "mpi/coll/calls.h"
 #include "mpi/coll/check_arguments.h"
 #include "mpi/runtime/runtime.h"
 
-int impl_barrier(mpi_rank_t *self, MPI_Comm comm, MPI_Request *request)
+int impl_barrier(mpi_rank_t *self, MPI_Comm comm, MPI_Request *request, bool is_persistent)
 {
     coll_call_t call = {.kind = &coll_barrier};
+    int error = coll_check_comm(self, comm, &call);
 
-    return coll_go(self, coll_check_comm(self, comm, &call), &call, request);
+    if (error != MPI_SUCCESS)
+        return error == COLL_IS_INTER ? coll_inter_meet(self, &call, request, is_persistent)
+                                      : error;
+    return coll_go(self, error, &call, request, is_persistent);
 }
 
 int impl_bcast(mpi_rank_t *self, void *buffer, int64_t count, MPI_Datatype type, int root,
-               MPI_Comm comm, MPI_Request *request)
+               MPI_Comm comm, MPI_Request *request, bool is_persistent)
 {
     coll_call_t call = {.kind = &coll_bcast, .root = root};
     int error = coll_check_comm(self, comm, &call);
 
+    if (error == COLL_IS_INTER) {
+        coll_given_t given = {.buffer = buffer, .count = count, .type = type};
+
+        return coll_inter_move(self, &call, &coll_inter_bcast, &given, &given, request,
+                               is_persistent);
+    }
     if (error == MPI_SUCCESS)
         error = coll_check_root(&call);
     if (error == MPI_SUCCESS)
@@ -29,7 +40,7 @@ int impl_bcast(mpi_rank_t *self, void *buffer, int64_t count, MPI_Datatype type,
         if (buffer == NULL)
             error = coll_refuse_memory(&call);
     }
-    return coll_go(self, error, &call, request);
+    return coll_go(self, error, &call, request, is_persistent);
 }
 
 /* What the root alone gives: its regular blocks (count) or its vector of them. */
@@ -39,7 +50,7 @@ static int check_root_side(const coll_call_t *call, const void *buffer, int64_t 
     if (call->comm->rank != call->root)
         return MPI_SUCCESS;
     if (counts.data != NULL)
-        return coll_check_counts(call, counts, type, type_p);
+        return coll_check_counts(call, call->comm->size, counts, type, type_p);
     return coll_check_buffer(call, buffer, count, type, type_p);
 }
 
@@ -49,7 +60,8 @@ static int check_root_side(const coll_call_t *call, const void *buffer, int64_t 
 
 static int gather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
                   void *recvbuf, int64_t recvcount, coll_vector_t counts, coll_vector_t displs,
-                  MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+                  MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request,
+                  bool is_persistent)
 {
     bool is_vector = recvcount == VECTOR;
     coll_call_t call = {.kind = is_vector ? &coll_gatherv : &coll_gather,
@@ -63,6 +75,13 @@ static int gather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_
                         .is_in_place = sendbuf == MPI_IN_PLACE};
     int error = coll_check_comm(self, comm, &call);
 
+    if (error == COLL_IS_INTER) {
+        coll_given_t send = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
+        coll_given_t receive = {recvbuf, recvcount, counts, displs, recvtype, NULL};
+
+        return coll_inter_move(self, &call, is_vector ? &coll_inter_gatherv : &coll_inter_gather,
+                               &send, &receive, request, is_persistent);
+    }
     if (error == MPI_SUCCESS)
         error = coll_check_root(&call);
     if (error == MPI_SUCCESS)
@@ -74,30 +93,31 @@ static int gather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_
                                              : (uint64_t)sendcount * call.send_type->size;
     if (error == MPI_SUCCESS)
         error = coll_check_memory(&call);
-    return coll_go(self, error, &call, request);
+    return coll_go(self, error, &call, request, is_persistent);
 }
 
 static const coll_vector_t none;
 
 int impl_gather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
                 void *recvbuf, int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                MPI_Request *request)
+                MPI_Request *request, bool is_persistent)
 {
     return gather(self, sendbuf, sendcount, sendtype, recvbuf, recvcount, none, none, recvtype,
-                  root, comm, request);
+                  root, comm, request, is_persistent);
 }
 
 int impl_gatherv(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
                  void *recvbuf, coll_vector_t counts, coll_vector_t displs, MPI_Datatype recvtype,
-                 int root, MPI_Comm comm, MPI_Request *request)
+                 int root, MPI_Comm comm, MPI_Request *request, bool is_persistent)
 {
     return gather(self, sendbuf, sendcount, sendtype, recvbuf, VECTOR, counts, displs, recvtype,
-                  root, comm, request);
+                  root, comm, request, is_persistent);
 }
 
 static int scatter(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, coll_vector_t counts,
                    coll_vector_t displs, MPI_Datatype sendtype, void *recvbuf, int64_t recvcount,
-                   MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+                   MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request,
+                   bool is_persistent)
 {
     bool is_vector = sendcount == VECTOR;
     coll_call_t call = {.kind = is_vector ? &coll_scatterv : &coll_scatter,
@@ -111,6 +131,13 @@ static int scatter(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, col
                         .is_in_place = recvbuf == MPI_IN_PLACE};
     int error = coll_check_comm(self, comm, &call);
 
+    if (error == COLL_IS_INTER) {
+        coll_given_t send = {sendbuf, sendcount, counts, displs, sendtype, NULL};
+        coll_given_t receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype};
+
+        return coll_inter_move(self, &call, is_vector ? &coll_inter_scatterv : &coll_inter_scatter,
+                               &send, &receive, request, is_persistent);
+    }
     if (error == MPI_SUCCESS)
         error = coll_check_root(&call);
     if (error == MPI_SUCCESS)
@@ -122,21 +149,21 @@ static int scatter(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, col
                                              : (uint64_t)recvcount * call.receive_type->size;
     if (error == MPI_SUCCESS)
         error = coll_check_memory(&call);
-    return coll_go(self, error, &call, request);
+    return coll_go(self, error, &call, request, is_persistent);
 }
 
 int impl_scatter(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
                  void *recvbuf, int64_t recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
-                 MPI_Request *request)
+                 MPI_Request *request, bool is_persistent)
 {
     return scatter(self, sendbuf, sendcount, none, none, sendtype, recvbuf, recvcount, recvtype,
-                   root, comm, request);
+                   root, comm, request, is_persistent);
 }
 
 int impl_scatterv(mpi_rank_t *self, const void *sendbuf, coll_vector_t counts, coll_vector_t displs,
                   MPI_Datatype sendtype, void *recvbuf, int64_t recvcount, MPI_Datatype recvtype,
-                  int root, MPI_Comm comm, MPI_Request *request)
+                  int root, MPI_Comm comm, MPI_Request *request, bool is_persistent)
 {
     return scatter(self, sendbuf, VECTOR, counts, displs, sendtype, recvbuf, recvcount, recvtype,
-                   root, comm, request);
+                   root, comm, request, is_persistent);
 }

@@ -11,10 +11,9 @@ int coll_check_comm(mpi_rank_t *self, MPI_Comm handle, coll_call_t *call)
         return mpi_comm_refuse(handle);
     self->call.comm = comm;
     self->call.peer = MPI_UNDEFINED;
+    call->comm = comm;
     if (comm->remote != NULL)
-        return mpi_error(comm, MPI_ERR_UNSUPPORTED_OPERATION,
-                         "collectives on intercommunicators are not supported; merge it with "
-                         "MPI_Intercomm_merge first");
+        return COLL_IS_INTER;
     /* A communicator of one rank gets its shared part when it is first needed. */
     if (comm->coll == NULL) {
         if (mpi_coll_create(comm->group, comm->context, &comm->coll) != XY_OK)
@@ -22,7 +21,6 @@ int coll_check_comm(mpi_rank_t *self, MPI_Comm handle, coll_call_t *call)
         mpi_coll_hold(comm->coll);
         mpi_coll_join(comm);
     }
-    call->comm = comm;
     return MPI_SUCCESS;
 }
 
@@ -127,10 +125,10 @@ int coll_check_sides(const coll_call_t *call, uint64_t *bytes_p)
                      (unsigned long long)sent, (unsigned long long)room);
 }
 
-int coll_check_counts(const coll_call_t *call, coll_vector_t counts, MPI_Datatype type,
+int coll_check_counts(const coll_call_t *call, int n, coll_vector_t counts, MPI_Datatype type,
                       mpi_type_t **type_p)
 {
-    for (int r = 0; r < call->comm->size; r++)
+    for (int r = 0; r < n; r++)
         if (coll_count_at(counts, r) < 0)
             return mpi_error(call->comm, MPI_ERR_COUNT,
                              "the count for rank %d is %lld; it must not be negative", r,
@@ -138,12 +136,12 @@ int coll_check_counts(const coll_call_t *call, coll_vector_t counts, MPI_Datatyp
     return type_p == NULL ? MPI_SUCCESS : check_type(call, type, type_p);
 }
 
-int coll_check_types(const coll_call_t *call, const MPI_Datatype types[])
+int coll_check_types(const coll_call_t *call, int n, const MPI_Datatype types[])
 {
     mpi_type_t *type;
     int error = MPI_SUCCESS;
 
-    for (int r = 0; r < call->comm->size && error == MPI_SUCCESS; r++)
+    for (int r = 0; r < n && error == MPI_SUCCESS; r++)
         error = check_type(call, types[r], &type);
     return error;
 }

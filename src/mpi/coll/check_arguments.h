@@ -7,7 +7,11 @@
 #include "mpi/coll/coll.h"
 #include "mpi/runtime/runtime.h"
 
-/* The communicator, into call->comm; intracommunicators only. */
+/* What coll_check_comm returns for an intercommunicator, which is no error: calls_inter.c goes on.
+ */
+enum { COLL_IS_INTER = -1 };
+
+/* The communicator, into call->comm. */
 int coll_check_comm(mpi_rank_t *self, MPI_Comm handle, coll_call_t *call);
 int coll_check_root(const coll_call_t *call);
 /* A buffer of `count` elements of `type`, whose object goes to *type_p. */
@@ -25,22 +29,45 @@ static inline int coll_check_memory(const coll_call_t *call)
         return MPI_SUCCESS;
     return coll_refuse_memory(call);
 }
-/* One count for each member; its type, when `type_p` is not NULL. */
-int coll_check_counts(const coll_call_t *call, coll_vector_t counts, MPI_Datatype type,
+/* `n` counts, one for each member; their type, when `type_p` is not NULL. */
+int coll_check_counts(const coll_call_t *call, int n, coll_vector_t counts, MPI_Datatype type,
                       mpi_type_t **type_p);
-int coll_check_types(const coll_call_t *call, const MPI_Datatype types[]);
+int coll_check_types(const coll_call_t *call, int n, const MPI_Datatype types[]);
 /* The operation, into call->op; call->receive_type is set. */
 int coll_check_op(coll_call_t *call, MPI_Op handle);
 
-/* Run it (request NULL) or start it, unless the checks found an error. */
-static inline int coll_go(mpi_rank_t *self, int error, coll_call_t *call, MPI_Request *request)
+/* Run it (request NULL), start it, or make a persistent request, unless the checks found an error.
+ */
+static inline int coll_go(mpi_rank_t *self, int error, coll_call_t *call, MPI_Request *request,
+                          bool is_persistent)
 {
     if (error != MPI_SUCCESS)
         return error;
     if (request != NULL)
-        return coll_start(self, call, request);
+        return is_persistent ? coll_init(self, call, request) : coll_start(self, call, request);
     coll_run(self, call);
     return MPI_SUCCESS;
 }
+
+/* ---- On intercommunicators (calls_inter.c) ---- */
+
+/* One side of a call as the program gave it. */
+typedef struct {
+    const void *buffer;
+    int64_t count;
+    coll_vector_t counts, displacements;
+    MPI_Datatype type;
+    const MPI_Datatype *types;
+} coll_given_t;
+
+/* `call` has the communicator and the root of the program; check the rest and go. */
+int coll_inter_move(mpi_rank_t *self, coll_call_t *call, const coll_ops_t *kind,
+                    const coll_given_t *send, const coll_given_t *receive, MPI_Request *request,
+                    bool is_persistent);
+/* The same for reductions: `counts` of reduce_scatter, or `count`. */
+int coll_inter_reduce_vectors(mpi_rank_t *self, coll_call_t *call, const coll_ops_t *kind,
+                              const void *sendbuf, const coll_given_t *receive, MPI_Op op,
+                              MPI_Request *request, bool is_persistent);
+int coll_inter_meet(mpi_rank_t *self, coll_call_t *call, MPI_Request *request, bool is_persistent);
 
 #endif

@@ -64,6 +64,8 @@ typedef struct {
     xy_collective_t collective; /* XY_COLL_COUNT: the agreement of calls that make communicators */
     bool is_rooted;
     bool is_sized; /* all members give the same number of bytes: with none there is nothing to do */
+    bool is_inter; /* on an intercommunicator: inter.c */
+    bool stays;    /* the workers of the ranks do it: not all members know the operation */
     const coll_star_ops_t *star; /* how a small one is done without a barrier (star.h); or NULL */
     xy_status_t (*prepare)(coll_local_t *local, coll_slot_t *slot);
     int64_t (*pieces)(const coll_local_t *local, coll_slot_t *slot); /* NULL: one */
@@ -75,6 +77,10 @@ typedef struct {
      */
     bool (*may_return_early)(const coll_call_t *call);
 } coll_ops_t;
+
+/* What a program does with a collective: it waits for it, starts it, or starts it again and again.
+ * All members must do the same. */
+typedef enum { COLL_BLOCKING, COLL_NONBLOCKING, COLL_PERSISTENT } coll_how_t;
 
 /* One member's call. */
 struct coll_call {
@@ -96,7 +102,7 @@ struct coll_call {
     mpi_op_t *op;
     void (*leader)(void *const *inputs, int size, void *const *outputs); /* agree */
     bool is_in_place;
-    bool is_nonblocking;
+    coll_how_t how;
     /* All members must agree on it; 0 where sizes may differ. Of an agreement: the address of the
      * name of the MPI function (coll_agree_name). */
     uint64_t bytes;
@@ -106,6 +112,8 @@ struct coll_call {
     coll_call_t *next;          /* in the backlog, among the deferred, or in a worker's mailbox */
     void *schedule, *rank_args; /* of the scheduled engine; NULL: a direct one */
     double left;                /* when the start returned, until Wait; 0: not measured */
+    /* Alltoallw that is started: copies of send_types and receive_types, whose objects it holds. */
+    MPI_Datatype *types;
 };
 
 typedef enum { COLL_ARRIVING, COLL_ENTRY_BARRIER, COLL_EXIT_BARRIER, COLL_OFFLOADED } coll_state_t;
@@ -166,6 +174,8 @@ struct mpi_coll {
     int rounds;           /* ceil(log2(locals)) */
     coll_local_t **local; /* [locals] */
     int most_members;     /* of a local group */
+    int lows; /* of an intercommunicator's two groups: members of the low one, which come first;
+                 0: an intracommunicator */
     bool is_ordered; /* the members of local group i all come before those of local group i + 1 */
     int progress_worker; /* worker that moves nonblocking collectives on; -1: none */
     int *worker_of;      /* [locals]: its worker's index */
@@ -174,6 +184,8 @@ struct mpi_coll {
     void *scheduled;     /* of the scheduled engine */
     /* [size]: the members' communicator objects, for reports; NULL: freed */
     _Atomic(mpi_comm_t *) *comms;
+    /* Of persistent collectives that not all members have made a request for (persistent.c). */
+    struct coll_persistent *persistent;
     /* Scheduled collectives that not all members have started. */
     _Atomic int open_schedules;
     /* The rest changes, so it lives in other cache lines. */
@@ -210,6 +222,13 @@ void coll_flush_deferred(mpi_rank_t *self);
  * the request. */
 void coll_run(mpi_rank_t *self, coll_call_t *call);
 int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle);
+/* A persistent request for `call`: MPI_Start starts it. */
+int coll_init(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle);
+/* The shared part of the `id`-th persistent collective of a communicator, with a reference for the
+ * caller, a member; NULL: memory ran out. Any thread; does not park. */
+mpi_coll_t *coll_persistent_join(mpi_coll_t *parent, uint64_t id);
+/* A communicator goes: so do the parts that some members have not joined. */
+void coll_persistent_cleanup(mpi_coll_t *parent);
 /* What it is, without its buffers; `counts` are in the scratch memory. What makes a communicator is
  * an allreduce of eight bytes. */
 typedef struct {
@@ -220,6 +239,9 @@ typedef struct {
 } coll_shape_t;
 
 coll_shape_t coll_shape_of(const coll_call_t *call);
+/* The basic elements that a type is made of; bytes where they differ. All members of a collective
+ * come to the same, however they describe their data. */
+uint64_t coll_basic_bytes(const mpi_type_t *type);
 /* Into the trace of `self`, which has one. */
 void coll_trace(const mpi_rank_t *self, const coll_call_t *call) __attribute__((cold));
 /* The call behind a request of coll_start; NULL: it is another one, or MPI_REQUEST_NULL. */
@@ -242,14 +264,13 @@ typedef struct {
     const coll_ops_t *kind;
     uint64_t bytes;
     int root, rank; /* in the communicator */
-    bool is_nonblocking;
+    coll_how_t how;
     uint8_t what;
 } coll_claim_t;
 
 static inline coll_claim_t coll_claim_of(const coll_call_t *call)
 {
-    return (coll_claim_t){call->kind, call->bytes,          call->root,
-                          call->rank, call->is_nonblocking, call->what};
+    return (coll_claim_t){call->kind, call->bytes, call->root, call->rank, call->how, call->what};
 }
 
 /* Do two members say the same? Blocking and nonblocking is a difference that some cannot see. */
@@ -270,6 +291,8 @@ typedef struct {
     bool (*find)(mpi_coll_t *coll, uint64_t number, coll_claim_t *claim_p);
     /* The rank computed so long between the start of a call and Wait. NULL: not of interest. */
     void (*measured)(const coll_call_t *call, double seconds);
+    /* A persistent call that is not active goes: what was kept for it. NULL: nothing is. */
+    void (*forget)(coll_call_t *call);
     /* What it keeps with a communicator. XY_ENOMEM is silent. */
     xy_status_t (*comm_create)(mpi_coll_t *coll);
     void (*comm_destroy)(mpi_coll_t *coll);
@@ -278,6 +301,27 @@ typedef struct {
 /* Through memory that all members see: blocking calls, and nonblocking ones that the scheduled
  * engine does not want. */
 extern const coll_engine_ops_t coll_direct;
+
+/* In place of the root, for the others of its group on an intercommunicator: the root is another
+ * member of the low, or of the high group. They know neither which, nor how much data there is. */
+enum { COLL_ROOT_LOW = -2, COLL_ROOT_HIGH = -3 };
+
+/* How many members a call exchanges data with, which is the length of its vectors: all, or the
+ * other group of an intercommunicator. And the first of them. */
+static inline int coll_peers(const coll_call_t *call)
+{
+    const mpi_comm_t *comm = call->comm;
+    int lows = comm->coll->lows;
+
+    return lows == 0 ? comm->size : comm->rank < lows ? comm->size - lows : lows;
+}
+
+static inline int coll_peers_first(const coll_call_t *call)
+{
+    int lows = call->comm->coll->lows;
+
+    return call->comm->rank < lows ? lows : 0;
+}
 
 static inline bool coll_is_empty(const coll_call_t *call)
 {
@@ -321,6 +365,8 @@ static inline void coll_check_room(const coll_call_t *from, int64_t count, const
         coll_refuse_excess(from, to, sent, most);
 }
 
+/* Do two members say the same? */
+bool coll_claims_agree(const mpi_coll_t *coll, const coll_claim_t *a, const coll_claim_t *b);
 /* Two members say different things about collective `number`: report it once and end the job. */
 void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,
                    const coll_claim_t *b);
@@ -338,15 +384,15 @@ void coll_direct_compare(const coll_call_t *call);
 void coll_compare_stuck(void);
 
 /* What all calls of a collective that meets, or of a star, have in common besides kind, root and
- * size, in one word: whether they are nonblocking, coll_what_t, and how many collectives that are
- * not counted in `seq` came before (where more than 2^26 did, members that differ by a multiple of
+ * size, in one word: how they are called, coll_what_t, and how many collectives that are
+ * not counted in `seq` came before (where more than 2^25 did, members that differ by a multiple of
  * it are not told apart). */
-enum { COLL_MODE_BITS = 6 };
-_Static_assert(COLL_WHAT_KINDS <= 1 << (COLL_MODE_BITS - 1), "it has its place in the mode");
+enum { COLL_MODE_BITS = 7 };
+_Static_assert(COLL_WHAT_KINDS <= 1 << (COLL_MODE_BITS - 2), "it has its place in the mode");
 
 static inline uint32_t coll_mode(const coll_call_t *call, uint64_t apart)
 {
-    return (uint32_t)(apart << COLL_MODE_BITS) | (uint32_t)call->what << 1 | call->is_nonblocking;
+    return (uint32_t)(apart << COLL_MODE_BITS) | (uint32_t)call->what << 2 | (uint32_t)call->how;
 }
 
 static inline uint32_t coll_mode_apart(uint32_t mode)
@@ -358,11 +404,15 @@ static inline uint32_t coll_mode_apart(uint32_t mode)
 static inline coll_claim_t coll_claim_make(const coll_ops_t *kind, uint64_t bytes, int root,
                                            int rank, uint32_t mode)
 {
-    return (coll_claim_t){kind, bytes,           root,
-                          rank, (mode & 1) != 0, (mode >> 1) & ((1 << (COLL_MODE_BITS - 1)) - 1)};
+    return (coll_claim_t){kind,
+                          bytes,
+                          root,
+                          rank,
+                          (coll_how_t)(mode & 3),
+                          (mode >> 2) & ((1 << (COLL_MODE_BITS - 2)) - 1)};
 }
 
-/* The number among all collectives of the communicator, modulo 2^26. */
+/* The number among all collectives of the communicator, modulo 2^25. */
 static inline uint64_t coll_number_of(uint64_t seq, uint32_t mode)
 {
     return seq + coll_mode_apart(mode);
@@ -458,6 +508,12 @@ extern const coll_ops_t coll_allgather, coll_allgatherv;
 extern const coll_ops_t coll_alltoall, coll_alltoallv, coll_alltoallw;
 extern const coll_ops_t coll_reduce, coll_allreduce, coll_scan, coll_exscan;
 extern const coll_ops_t coll_reduce_scatter, coll_reduce_scatter_block;
+extern const coll_ops_t coll_inter_bcast, coll_inter_gather, coll_inter_gatherv;
+extern const coll_ops_t coll_inter_scatter, coll_inter_scatterv;
+extern const coll_ops_t coll_inter_allgather, coll_inter_allgatherv;
+extern const coll_ops_t coll_inter_alltoall, coll_inter_alltoallv, coll_inter_alltoallw;
+extern const coll_ops_t coll_inter_reduce, coll_inter_allreduce;
+extern const coll_ops_t coll_inter_reduce_scatter, coll_inter_reduce_scatter_block;
 
 /* `count` elements of `type` from one place to another, where the counts and types may differ. */
 void coll_copy(void *to, int64_t to_count, const mpi_type_t *to_type, const void *from,
@@ -521,6 +577,18 @@ static inline uint64_t coll_block_bytes(const coll_block_t *b)
 {
     return (uint64_t)b->count * b->type->size;
 }
+
+/* ---- Intercommunicators (inter.c) ---- */
+
+/* Does this member give, or get, anything? Does it give the same to all? */
+bool coll_inter_gives(const coll_call_t *call);
+bool coll_inter_gets(const coll_call_t *call);
+bool coll_inter_gives_one(const coll_call_t *call);
+/* What it gives to, or gets from, member `peer` of the other group; count 0: nothing. Not of
+ * reductions. */
+coll_block_t coll_inter_block(const coll_call_t *call, bool is_send, int peer);
+/* Elements of the vector that it gives to a reduction. */
+int64_t coll_inter_vector(const coll_call_t *call);
 
 /* Count the messages of a collective whose members here have all arrived, for the monitor. */
 void coll_count_messages(const coll_local_t *local, const coll_slot_t *slot);

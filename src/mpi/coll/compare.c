@@ -18,16 +18,37 @@ static bool is_agreement(const coll_claim_t *c)
     return c->kind->collective == XY_COLL_COUNT;
 }
 
-/* "MPI_Barrier" or "MPI_Ibarrier"; an agreement has the name of the call that asks for it. */
+/* "MPI_Barrier", "MPI_Ibarrier" or "MPI_Start of MPI_Barrier_init"; an agreement has the name of
+ * the call that asks for it. */
 static const char *name_of(const coll_claim_t *c, char text[TEXT])
 {
     if (is_agreement(c))
         return (const char *)(uintptr_t)c->bytes;
-    if (!c->is_nonblocking)
+    if (c->how == COLL_BLOCKING)
         return c->kind->name;
+    if (c->how == COLL_PERSISTENT) {
+        snprintf(text, TEXT, "MPI_Start of %s_init", c->kind->name);
+        return text;
+    }
     snprintf(text, TEXT, "MPI_I%s", c->kind->name + strlen("MPI_"));
     text[5] = (char)tolower((unsigned char)text[5]);
     return text;
+}
+
+/* Is `root`, known or not, in the group that a member of the root's group names? */
+static bool is_of_group(const mpi_coll_t *coll, int open, int root)
+{
+    return root < 0 ? root == open : (root >= coll->lows) == (open == COLL_ROOT_HIGH);
+}
+
+bool coll_claims_agree(const mpi_coll_t *coll, const coll_claim_t *a, const coll_claim_t *b)
+{
+    if (a->kind != b->kind || a->how != b->how)
+        return false;
+    if (a->root < 0 || b->root < 0)
+        return a->root < 0 ? is_of_group(coll, a->root, b->root)
+                           : is_of_group(coll, b->root, a->root);
+    return coll_is_same_claim(a, b);
 }
 
 /* The object of a member, which may be gone. */
@@ -61,7 +82,7 @@ typedef enum { ABOUT_KIND, ABOUT_ROOT, ABOUT_BYTES, ABOUT_WHAT } about_t;
 
 static about_t difference(const coll_claim_t *a, const coll_claim_t *b)
 {
-    if (a->kind != b->kind || a->is_nonblocking != b->is_nonblocking || is_agreement(a))
+    if (a->kind != b->kind || a->how != b->how || is_agreement(a))
         return ABOUT_KIND;
     if (a->root != b->root)
         return ABOUT_ROOT;
@@ -86,9 +107,16 @@ static void describe_what(const coll_claim_t *c, char text[TEXT])
 static void describe_root(const mpi_coll_t *coll, const coll_claim_t *c, char text[TEXT])
 {
     const mpi_comm_t *comm = comm_of(coll, c->rank);
-    int world = world_of(coll, c->root);
+    int world = c->root < 0 ? c->root : world_of(coll, c->root);
 
-    if (world == c->root)
+    if (c->root < 0)
+        snprintf(text, TEXT, " with root MPI_PROC_NULL");
+    else if (coll->lows > 0 && c->root == c->rank)
+        snprintf(text, TEXT, " with root MPI_ROOT");
+    else if (coll->lows > 0)
+        snprintf(text, TEXT, " with root %d (%d in the other group)", world,
+                 c->root >= coll->lows ? c->root - coll->lows : c->root);
+    else if (world == c->root)
         snprintf(text, TEXT, " with root %d", c->root);
     else if (comm != NULL && comm->name[0] != '\0')
         snprintf(text, TEXT, " with root %d (%d in %s)", world, c->root, comm->name);
@@ -121,6 +149,9 @@ static const char *describe_comm(const mpi_coll_t *coll, char text[TEXT])
         comm = comm_of(coll, r);
     if (comm != NULL && comm->name[0] != '\0')
         snprintf(text, TEXT, "%s", comm->name);
+    else if (coll->lows > 0)
+        snprintf(text, TEXT, "an intercommunicator of %d and %d ranks", coll->lows,
+                 coll->size - coll->lows);
     else
         snprintf(text, TEXT, "a communicator of %d ranks", coll->size);
     return text;
@@ -142,7 +173,7 @@ void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *
     char text_a[3 * TEXT], text_b[3 * TEXT], comm[TEXT];
 
     /* The same function may be named by another copy of its name. */
-    if (a->kind == b->kind && a->is_nonblocking == b->is_nonblocking && is_agreement(a) &&
+    if (a->kind == b->kind && a->how == b->how && is_agreement(a) &&
         strcmp((const char *)(uintptr_t)a->bytes, (const char *)(uintptr_t)b->bytes) == 0)
         return;
     claim_report();
@@ -207,9 +238,21 @@ static void compare_groups(const mpi_coll_t *coll, int a, int b)
         for (int j = 0; j < COLL_SLOTS + STAR_SLOTS && claim_of(coll, a, i, &number, &claim); j++)
             if (claim_of(coll, b, j, &other_number, &other) &&
                 coll_is_same_number(number, other_number) &&
-                (!coll_is_same_claim(&claim, &other) ||
-                 claim.is_nonblocking != other.is_nonblocking))
+                !coll_claims_agree(coll, &claim, &other))
                 coll_disagree(coll, number, &claim, &other);
+}
+
+/* Where the collective of a request takes place; NULL: it is none. A persistent one has a place of
+ * its own. */
+static const mpi_comm_t *comm_of_request(const mpi_request_t *request)
+{
+    const coll_call_t *call = coll_call_of_request(request);
+
+    if (call != NULL)
+        return call->comm;
+    if (request == mpi_request_of(MPI_REQUEST_NULL) || request->kind != XMPI_KIND_COLL)
+        return NULL;
+    return request->comm;
 }
 
 /* A group that waits in a star has perhaps sent nothing to the one that it disagrees with. */
@@ -218,13 +261,12 @@ static void compare_waiting(const mpi_waiter_t *waiter)
     const mpi_coll_t *coll = NULL;
 
     for (int i = 0; waiter->count > 0 && i < waiter->waits_count; i++) {
-        const mpi_request_t *request = waiter->waits[i];
+        const mpi_comm_t *comm = comm_of_request(waiter->waits[i]);
 
-        if (request != mpi_request_of(MPI_REQUEST_NULL) && request->kind == XMPI_KIND_COLL &&
-            request->comm != NULL && request->comm->coll != coll) {
-            coll = request->comm->coll;
+        if (comm != NULL && comm->coll != coll) {
+            coll = comm->coll;
             for (int p = 0; p < coll->locals; p++)
-                compare_groups(coll, coll->local_of[request->comm->rank], p);
+                compare_groups(coll, coll->local_of[comm->rank], p);
         }
     }
 }

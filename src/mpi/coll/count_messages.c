@@ -76,11 +76,54 @@ static uint64_t scattered_bytes(const coll_call_t *call, int peer)
     return (uint64_t)n * call->receive_type->size;
 }
 
+/* Reductions between two groups: vectors go to the root; or their slices to the first member of
+ * each local group, and what they become to those who want it. */
+static void count_inter_vectors(const coll_local_t *local, const coll_call_t *call)
+{
+    const mpi_coll_t *coll = local->coll;
+    uint64_t slice = call->bytes / (uint64_t)coll->locals;
+
+    if (call->kind->is_rooted) {
+        if (coll_inter_gives(call))
+            count(local, call->rank, call->root, call->bytes);
+        return;
+    }
+    for (int p = 0; p < coll->locals; p++)
+        count(local, call->rank, coll->local[p]->member[0], slice);
+    if (call->rank != local->member[0])
+        return;
+    for (int r = 0; r < coll->size; r++) {
+        uint64_t shares = call->kind->collective == XY_COLL_ALLREDUCE ? 1
+                          : r < coll->lows                            ? (uint64_t)coll->lows
+                                           : (uint64_t)(coll->size - coll->lows);
+
+        count(local, call->rank, r, slice / shares);
+    }
+}
+
+static void count_inter(const coll_local_t *local, const coll_call_t *call)
+{
+    if (call->op != NULL) {
+        count_inter_vectors(local, call);
+        return;
+    }
+    for (int p = 0; p < coll_peers(call); p++) {
+        coll_block_t b = coll_inter_block(call, true, p);
+
+        if (b.count > 0)
+            count(local, call->rank, coll_peers_first(call) + p, coll_block_bytes(&b));
+    }
+}
+
 static void count_call(const coll_local_t *local, const coll_slot_t *slot, const coll_call_t *call)
 {
     int size = local->coll->size;
     bool is_root = call->rank == slot->root;
 
+    if (call->kind->is_inter) {
+        count_inter(local, call);
+        return;
+    }
     switch (slot->kind->collective) {
     case XY_COLL_BCAST:
         for (int r = 0; is_root && r < size; r++)

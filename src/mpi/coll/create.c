@@ -90,6 +90,7 @@ static bool find_order(const mpi_coll_t *coll)
 
 static void destroy(mpi_coll_t *coll)
 {
+    coll_persistent_cleanup(coll);
     for (int p = 0; p < coll->locals; p++)
         local_destroy(coll->local[p]);
     xy_free(coll->local);

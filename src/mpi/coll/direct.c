@@ -38,7 +38,7 @@ static void compare_empty(const coll_local_t *local, uint64_t number, const coll
     coll_claim_t empty = {.kind = atomic_load_explicit(&local->empty_kind, memory_order_relaxed),
                           .root = atomic_load_explicit(&local->empty_root, memory_order_relaxed),
                           .rank = atomic_load_explicit(&local->empty_rank, memory_order_relaxed),
-                          .is_nonblocking = claim->is_nonblocking,
+                          .how = claim->how,
                           .what = claim->what};
 
     if (empty.kind != NULL &&
@@ -86,6 +86,17 @@ void coll_differ(coll_local_t *local, uint64_t seq, const coll_claim_t *a, uint3
     coll_disagree(local->coll, coll_is_before(number_a, number_b) ? number_a : number_b, a, b);
 }
 
+/* The first to come did not know the root: the others of the root's group on an intercommunicator.
+ */
+static void learn_root(coll_slot_t *slot, const coll_claim_t *claim)
+{
+    if (slot->root >= 0)
+        return;
+    slot->root = claim->root;
+    slot->first = claim->rank;
+    slot->bytes = claim->bytes;
+}
+
 /* A member of this local group or of another is in this collective: the first sets what it is, the
  * others must agree. */
 static void note_call(coll_local_t *local, coll_slot_t *slot, int rank, const coll_ops_t *kind,
@@ -113,7 +124,10 @@ static void note_call(coll_local_t *local, coll_slot_t *slot, int rank, const co
                slot->bytes != bytes) {
         claim = coll_claim_make(kind, bytes, root, rank, mode);
         first = coll_claim_make(slot->kind, slot->bytes, slot->root, slot->first, slot->mode);
-        coll_differ(local, slot->seq, &first, slot->mode, &claim, mode);
+        if (mode == slot->mode && coll_claims_agree(local->coll, &first, &claim))
+            learn_root(slot, &claim);
+        else
+            coll_differ(local, slot->seq, &first, slot->mode, &claim, mode);
     }
 }
 
@@ -368,12 +382,12 @@ static void coll_work(coll_local_t *local, coll_slot_t *slot)
         return;
     slot->is_streamed = coll_is_streamed(pieces * local->coll->locals);
     before = mpi_trace_begin(local->worker->trace, kind->name);
-    if (!runs_program_code(slot->calls[0]))
+    if (!kind->stays && !runs_program_code(slot->calls[0]))
         mpi_parallel_run(job_piece, &job, pieces);
     else
         for (int64_t i = 0; i < pieces; i++)
             job_piece(&job, i);
-    if (slot->calls[0]->is_nonblocking)
+    if (slot->calls[0]->how != COLL_BLOCKING)
         trace_flight(local->worker->trace, local, slot);
     mpi_trace_end(local->worker->trace, before);
 }
@@ -453,8 +467,8 @@ static void store_call(coll_local_t *local, coll_call_t *call)
 
     note_call(local, slot, call->rank, call->kind, call->mode, call->root, call->bytes);
     slot->calls[place] = call;
-    slot->is_offloaded =
-        call->is_nonblocking && local->coll->progress_worker >= 0 && !runs_program_code(call);
+    slot->is_offloaded = call->how != COLL_BLOCKING && local->coll->progress_worker >= 0 &&
+                         !call->kind->stays && !runs_program_code(call);
     slot->arrived++;
 }
 

@@ -8,9 +8,7 @@ static bool is_agreement(const coll_call_t *call)
     return call->kind->collective == XY_COLL_COUNT;
 }
 
-/* The basic elements that a type is made of; bytes where they differ. All members of a collective
- * come to the same, however they describe their data. */
-static uint64_t element_of(const mpi_type_t *type)
+uint64_t coll_basic_bytes(const mpi_type_t *type)
 {
     bool is_uniform = type->basic != XMPI_BASIC_NONE && type->elements > 0;
 
@@ -72,7 +70,7 @@ coll_shape_t coll_shape_of(const coll_call_t *call)
     }
     if (side.type == NULL) /* a barrier; a root whose block is in place has its own side */
         return s;
-    s.element = element_of(side.type);
+    s.element = coll_basic_bytes(side.type);
     if (side.counts.data != NULL)
         s.counts = counts_in(side.counts, call->comm->size, side.type->size / s.element);
     else
@@ -83,19 +81,22 @@ coll_shape_t coll_shape_of(const coll_call_t *call)
 void coll_trace(const mpi_rank_t *self, const coll_call_t *call)
 {
     const mpi_group_t *group = call->comm->coll->group;
-    coll_shape_t s = coll_shape_of(call);
-    xy_trace_collective_t c = {.rank = (uint32_t)self->world,
-                               .collective = (uint32_t)s.collective,
-                               .context = call->comm->context,
-                               .first = group->ranks != NULL ? (uint32_t)group->ranks[0] : 0,
-                               .members = (uint32_t)call->comm->size,
-                               .member = (uint32_t)call->comm->rank,
-                               .root = (uint32_t)s.root,
-                               .count = s.count,
-                               .element = s.element};
+    coll_shape_t s;
+    xy_trace_collective_t c;
 
-    if (s.root < 0 || s.root >= call->comm->size) /* of an intercommunicator */
+    if (call->kind->is_inter) /* which no description of a program has */
         return;
+    s = coll_shape_of(call);
+    c = (xy_trace_collective_t){.rank = (uint32_t)self->world,
+                                .collective = (uint32_t)s.collective,
+                                .context = call->comm->context,
+                                .first = group->ranks != NULL ? (uint32_t)group->ranks[0] : 0,
+                                .members = (uint32_t)call->comm->size,
+                                .member = (uint32_t)call->comm->rank,
+                                .root = (uint32_t)s.root,
+                                .count = s.count,
+                                .element = s.element};
+
     for (int r = 0; s.counts != NULL && r < call->comm->size; r++)
         c.count += s.counts[r];
     mpi_trace_put_collective(self->trace, &c);

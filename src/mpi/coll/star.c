@@ -479,6 +479,8 @@ void coll_star_release(coll_local_t *local)
 {
     if (local->star != NULL && (local->open_stars > 0 || local->star->depth > 0))
         local->star->unreleased++;
+    else if (local->is_moving) /* a request that the program freed was the last to hold it */
+        local->unheld++;
     else
         mpi_coll_release(local->coll);
 }

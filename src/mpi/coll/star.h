@@ -67,7 +67,7 @@ static inline bool coll_star_wants(const coll_call_t *call)
     const mpi_coll_t *coll = call->comm->coll;
 
     return call->kind->star != NULL && coll->size > 1 &&
-           !(call->is_nonblocking && coll->progress_worker >= 0) &&
+           !(call->how != COLL_BLOCKING && coll->progress_worker >= 0) &&
            call->kind->star->fits(coll, call);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The start of nonblocking collectives: it numbers the call, picks the engine and takes care of
- * what the engines have in common: deferred starts, the yield to ranks of the same core, the time
- * that a rank computes between start and Wait. Blocking ones, which are always direct, start in
- * direct.c.
+ * The start of nonblocking and persistent collectives: it numbers the call, picks the engine and
+ * takes care of what the engines have in common: deferred starts, the yield to ranks of the same
+ * core, the time that a rank computes between start and Wait. Blocking ones, which are always
+ * direct, start in direct.c.
  */
 #include "mpi/coll/coll.h"
 #include "mpi/coll/star.h"
@@ -43,18 +43,77 @@ static void measure(coll_call_t *call)
     scheduled->measured(call, seconds);
 }
 
+/* ---- What a call that is started refers to ---- */
+
+/* A program may free its datatypes when a call has been started, so the call holds those that its
+ * vectors name, and has a list of its own. */
+static xy_status_t hold_types(coll_call_t *call)
+{
+    size_t n = (size_t)coll_peers(call);
+
+    call->types = xy_malloc(2 * n * sizeof(MPI_Datatype));
+    if (call->types == NULL)
+        return XY_ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        call->types[i] = call->is_in_place ? call->receive_types[i] : call->send_types[i];
+        call->types[n + i] = call->receive_types[i];
+        mpi_type_hold(mpi_type_of(call->types[i]));
+        mpi_type_hold(mpi_type_of(call->types[n + i]));
+    }
+    call->send_types = call->types;
+    call->receive_types = call->types + n;
+    return XY_OK;
+}
+
+static xy_status_t hold_arguments(coll_call_t *call)
+{
+    if (call->receive_types != NULL && hold_types(call) != XY_OK)
+        return XY_ENOMEM;
+    mpi_comm_hold(call->comm);
+    if (call->send_type != NULL)
+        mpi_type_hold(call->send_type);
+    if (call->receive_type != NULL)
+        mpi_type_hold(call->receive_type);
+    if (call->op != NULL)
+        mpi_op_hold(call->op);
+    return XY_OK;
+}
+
+/* A member gives its reference to the shared part of a persistent collective back. */
+static void leave_part(const mpi_comm_t *comm)
+{
+    mpi_coll_t *coll = comm->coll;
+
+    atomic_store_explicit(&coll->comms[comm->rank], NULL, memory_order_relaxed);
+    coll_star_release(coll->local[coll->local_of[comm->rank]]);
+}
+
+/* What the engines keep between the starts of a persistent one. */
+static void forget(coll_call_t *call)
+{
+    if (scheduled != NULL && scheduled->forget != NULL)
+        scheduled->forget(call);
+}
+
 static void release_call(mpi_request_t *request)
 {
     coll_call_t *call = request->extra;
 
     if (call->left > 0.0)
         measure(call);
+    if (call->how == COLL_PERSISTENT)
+        forget(call);
+    for (int i = 0; call->types != NULL && i < 2 * coll_peers(call); i++)
+        mpi_type_release(mpi_type_of(call->types[i]));
+    xy_free(call->types);
     if (call->send_type != NULL)
         mpi_type_release(call->send_type);
     if (call->receive_type != NULL)
         mpi_type_release(call->receive_type);
     if (call->op != NULL)
         mpi_op_release(call->op);
+    if (call->how == COLL_PERSISTENT)
+        leave_part(call->comm);
     xy_free(call);
 }
 
@@ -133,6 +192,12 @@ static void defer(mpi_rank_t *self, coll_call_t *call)
     self->deferred_end = &call->next;
 }
 
+/* Those of the communicator, whose hints may have changed since the request was made. */
+static void take_settings(const coll_call_t *call)
+{
+    call->comm->settings = call->request->comm->settings;
+}
+
 void coll_flush_deferred(mpi_rank_t *self)
 {
     const void *now = self->call.caller;
@@ -142,40 +207,105 @@ void coll_flush_deferred(mpi_rank_t *self)
 
         self->deferred = call->next;
         self->call.caller = call->request->call.caller; /* reports name where it was started */
+        if (call->how == COLL_PERSISTENT)
+            take_settings(call);
         begin(self, call);
         self->call.caller = now;
     }
 }
 
-int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle)
+static void begin_or_defer(mpi_rank_t *self, coll_call_t *call)
+{
+    if (mpi_settings_of(call->comm)->progress == XMPI_PROGRESS_NONE && mpi_job->clock == NULL)
+        defer(self, call);
+    else
+        begin(self, call);
+}
+
+/* A request and a copy of `call` that belongs to it, at the beginning of `size` bytes. */
+static int make_request(mpi_rank_t *self, const coll_call_t *call, coll_how_t how, size_t size,
+                        mpi_request_t **request_p)
 {
     mpi_request_t *request = mpi_request_new(self, XMPI_KIND_COLL);
-    coll_call_t *copy = xy_malloc(sizeof(*copy));
+    coll_call_t *copy = xy_malloc(size);
 
-    if (request == NULL || copy == NULL) {
+    if (copy != NULL)
+        *copy = *call;
+    if (request == NULL || copy == NULL || hold_arguments(copy) != XY_OK) {
         xy_free(copy);
         if (request != NULL)
             mpi_request_free(request);
-        return mpi_error(call->comm, MPI_ERR_NO_MEM, "no memory for a nonblocking collective");
+        return mpi_error(call->comm, MPI_ERR_NO_MEM, "no memory for a collective");
     }
-    *copy = *call;
+    copy->how = how;
     copy->request = request;
     request->extra = copy;
     request->release = release_call;
     request->comm = call->comm;
     request->call = self->call;
-    mpi_comm_hold(call->comm);
-    if (call->send_type != NULL)
-        mpi_type_hold(call->send_type);
-    if (call->receive_type != NULL)
-        mpi_type_hold(call->receive_type);
-    if (call->op != NULL)
-        mpi_op_hold(call->op);
+    *request_p = request;
+    return MPI_SUCCESS;
+}
+
+int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle)
+{
+    mpi_request_t *request;
+    int error = make_request(self, call, COLL_NONBLOCKING, sizeof(*call), &request);
+
+    if (error != MPI_SUCCESS)
+        return error;
     *handle = mpi_request_handle(request);
-    copy->is_nonblocking = true;
-    if (mpi_settings_of(call->comm)->progress == XMPI_PROGRESS_NONE && mpi_job->clock == NULL)
-        defer(self, copy);
-    else
-        begin(self, copy);
+    begin_or_defer(self, request->extra);
+    return MPI_SUCCESS;
+}
+
+/* ---- Persistent ---- */
+
+/* A persistent call, and the communicator object that stands for its own shared part: the numbers
+ * of its starts are there. */
+typedef struct {
+    coll_call_t call; /* must be first */
+    mpi_comm_t comm;
+} persistent_t;
+
+/* MPI_Start: all that the call needs has been checked and is held. */
+static void start_again(mpi_request_t *request)
+{
+    coll_call_t *call = request->extra;
+
+    if (call->left > 0.0) { /* Test found the last one over, and no Wait ended the measurement */
+        call->left = 0.0;
+        request->owner->schedules--;
+    }
+    call->request = request;
+    take_settings(call);
+    begin_or_defer(request->owner, call);
+}
+
+int coll_init(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle)
+{
+    mpi_comm_t *comm = call->comm;
+    mpi_coll_t *coll = coll_persistent_join(comm->coll, ++comm->persistent);
+    mpi_request_t *request;
+    persistent_t *made;
+    int error;
+
+    if (coll == NULL)
+        return mpi_error(comm, MPI_ERR_NO_MEM, "no memory for a persistent collective");
+    error = make_request(self, call, COLL_PERSISTENT, sizeof(*made), &request);
+    if (error != MPI_SUCCESS) {
+        mpi_coll_release(coll);
+        return error;
+    }
+    made = request->extra;
+    made->comm = mpi_comm_shadow(comm, 0);
+    made->comm.coll = coll;
+    made->comm.coll_seq = made->comm.apart = made->comm.stars = 0;
+    made->call.comm = &made->comm;
+    mpi_coll_join(&made->comm);
+    request->is_persistent = true;
+    request->is_active = false;
+    request->start = start_again;
+    *handle = mpi_request_handle(request);
     return MPI_SUCCESS;
 }

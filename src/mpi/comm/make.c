@@ -66,6 +66,7 @@ void mpi_plan_inter(mpi_group_t *low, mpi_group_t *high, mpi_plan_t *low_p, mpi_
                        .merged_context = merged.context};
 
     if (plan.status == XY_OK) {
+        plan.coll->lows = low->size;
         /* Every member of both sides uses both groups. */
         mpi_group_hold(low, low->size + high->size - 1);
         mpi_group_hold(high, low->size + high->size - 1);

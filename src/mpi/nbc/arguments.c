@@ -163,13 +163,28 @@ static void make_reduction(const coll_call_t *c, nbc_rank_args_t *m)
     m->receive.base = c->receive;
 }
 
+/* A persistent call starts again: all is where it was but the data. */
+static void pack_again(const coll_call_t *call, const nbc_rank_args_t *m)
+{
+    coll_side_t send = coll_side_of(call, true);
+
+    if (m->receive.is_packed)
+        pack_in_place(call, &m->receive);
+    if (m->send.is_packed)
+        pack(&m->send, &send, 0, m->send.blocks);
+}
+
 xy_status_t nbc_rank_args_make(coll_call_t *call)
 {
     size_t all = (size_t)call->comm->size;
-    nbc_rank_args_t *m = xy_calloc(1, sizeof(*m));
+    nbc_rank_args_t *m = call->rank_args;
     xy_status_t st = XY_OK;
 
-    call->rank_args = m;
+    if (m != NULL) {
+        pack_again(call, m);
+        return XY_OK;
+    }
+    call->rank_args = m = xy_calloc(1, sizeof(*m));
     if (m == NULL)
         return XY_ENOMEM;
     if (nbc_needs_all_counts(call)) {
@@ -229,7 +244,8 @@ xy_status_t nbc_rank_args_adjust(coll_call_t *call, bool is_in_place)
         memcpy(m->receive.base + offset, m->send.base, bytes);
         return XY_OK;
     }
-    m->input = xy_malloc(bytes);
+    if (m->input == NULL)
+        m->input = xy_malloc(bytes);
     if (m->input == NULL)
         return XY_ENOMEM;
     memcpy(m->input, m->receive.base + offset, bytes);
@@ -254,12 +270,22 @@ static void unpack(const coll_call_t *call, const nbc_side_t *s)
 
 void nbc_rank_args_finish(coll_call_t *call)
 {
+    const nbc_rank_args_t *m = call->rank_args;
+
+    if (m->receive.is_packed)
+        unpack(call, &m->receive);
+    if (call->how != COLL_PERSISTENT)
+        nbc_rank_args_destroy(call);
+}
+
+void nbc_rank_args_destroy(coll_call_t *call)
+{
     nbc_rank_args_t *m = call->rank_args;
 
-    if (m->receive.is_packed) {
-        unpack(call, &m->receive);
+    if (m == NULL)
+        return;
+    if (m->receive.is_packed)
         xy_free(m->receive.base);
-    }
     if (m->send.is_packed)
         xy_free(m->send.base);
     xy_free(m->input);

@@ -39,7 +39,7 @@ bool nbc_wants(const coll_call_t *call)
     const mpi_settings_t *s = mpi_settings_of(call->comm);
     xy_collective_t c;
 
-    if (call->comm->size < 2 || call->kind->collective == XY_COLL_COUNT ||
+    if (call->comm->size < 2 || call->kind->is_inter || call->kind->collective == XY_COLL_COUNT ||
         (call->op != NULL && !call->op->is_predefined))
         return false;
     c = call->kind->collective;
@@ -64,7 +64,8 @@ void nbc_shape_make(const coll_call_t *call, nbc_shape_t *shape)
     nbc_shape_size(call, shape);
     shape->root = call->kind->is_rooted ? call->root : 0;
     shape->is_threads = s->progress == XMPI_PROGRESS_THREADS;
-    shape->is_kept = !nbc_needs_all_counts(call) && c != XY_COLL_REDUCE_SCATTER;
+    shape->is_kept = call->how == COLL_PERSISTENT ||
+                     (!nbc_needs_all_counts(call) && c != XY_COLL_REDUCE_SCATTER);
     shape->is_in_place = may_be_in_place(c) && call->is_in_place;
     shape->algorithm = s->algorithm[c];
     if (s->split == XMPI_SPLIT_OFF || !is_tree(c))

@@ -22,7 +22,8 @@
  * Operations of the program (MPI_Op_create) run on a worker of a rank: such reductions are direct
  * always. Data that is not contiguous is packed in the start call and unpacked at the end. In the v
  * and w variants a rank does not know the counts of others: the last one to arrive builds the
- * graph. The graphs of all others are built by the first and kept for the next time.
+ * graph. The graphs of all others are built by the first and kept for the next time; those of
+ * persistent collectives all are, since their counts stay.
  *
  * Everything that ranks of a communicator share is behind the lock of its nbc_comm_t; a schedule is
  * counted: one for the run, one for each call that is not over, one for each thread that works on
@@ -42,7 +43,7 @@ typedef struct {
     xy_collective_t collective;
     bool is_in_place;
     bool is_threads;
-    bool is_kept; /* counts fit in here: it may be used again */
+    bool is_kept; /* counts fit in here, or stay: it may be used again */
     int root;
     int split;
     uint64_t count, element;
@@ -135,12 +136,13 @@ bool nbc_wants(const coll_call_t *call);
 /* What ranks did between start and Wait is the computation that `adaptive` and `--comm-cores auto`
  * go by. */
 void nbc_measured_call(const coll_call_t *call, double seconds);
-/* Fill call->rank_args; packs. XY_ENOMEM is silent. */
+/* Fill call->rank_args, unless a start before has; packs. XY_ENOMEM is silent. */
 xy_status_t nbc_rank_args_make(coll_call_t *call);
 /* The schedule takes what is in place for `is_in_place`, whatever this member said. */
 xy_status_t nbc_rank_args_adjust(coll_call_t *call, bool is_in_place);
-/* The member's data is where the program wants it; frees the member. */
+/* The member's data is where the program wants it. Frees the member, unless it starts again. */
 void nbc_rank_args_finish(coll_call_t *call);
+void nbc_rank_args_destroy(coll_call_t *call); /* there may be none */
 
 /* What moves in a call: the collective, the elements and their size. */
 void nbc_shape_size(const coll_call_t *call, nbc_shape_t *shape);

@@ -452,11 +452,16 @@ static int arrive(nbc_schedule_t *schedule, int rank)
 /* The counts of all ranks are known: the last one builds the graph, and all arrive at once. */
 static int arrive_all(nbc_schedule_t *schedule, const coll_call_t *call)
 {
+    nbc_comm_t *nbc = nbc_of(schedule->coll);
     nbc_shape_t shape;
+    xy_status_t st;
     int ready = 0;
 
+    pthread_mutex_lock(&nbc->lock);
     nbc_shape_make(call, &shape);
-    if (give_cached(schedule, &shape, call) != XY_OK) {
+    st = give_cached(schedule, &shape, call);
+    pthread_mutex_unlock(&nbc->lock);
+    if (st != XY_OK) {
         fail();
         return 0;
     }
@@ -530,5 +535,6 @@ const coll_engine_ops_t nbc_engine = {.name = "scheduled",
                                       .start = start,
                                       .find = find,
                                       .measured = nbc_measured_call,
+                                      .forget = nbc_rank_args_destroy,
                                       .comm_create = comm_create,
                                       .comm_destroy = comm_destroy};

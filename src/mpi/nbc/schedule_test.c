@@ -439,6 +439,70 @@ static void test_thousands(void **state)
     run(5, 2, 1, XMPI_PROGRESS_TASKS, XMPI_SPLIT_OFF);
 }
 
+/* ---- Persistent collectives ---- */
+
+/* The graph that the last start left, once no thread looks at it any more. */
+static const nbc_cached_schedule_t *left_by_start(nbc_comm_t *nbc)
+{
+    const nbc_cached_schedule_t *idle = NULL;
+
+    while (idle == NULL) {
+        MPI_Iprobe(MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, &(int){0}, MPI_STATUS_IGNORE);
+        pthread_mutex_lock(&nbc->lock);
+        idle = nbc->idle;
+        CHECK(nbc->idle_count <= 1);
+        pthread_mutex_unlock(&nbc->lock);
+    }
+    return idle;
+}
+
+/* The counts of others are not known to a rank, so the graph of the nonblocking form is built each
+ * time; that of the persistent one is built once. */
+static void start_again(int rank, int size)
+{
+    int counts[8], starts[8], other[8];
+    long out[8] = {0}, in[8];
+    const nbc_cached_schedule_t *graph = NULL;
+    MPI_Request r[2];
+    nbc_comm_t *nbc;
+
+    for (int i = 0; i < size; i++) {
+        counts[i] = 1;
+        other[i] = (rank + i) % 2;
+        starts[i] = i;
+    }
+    MPI_Alltoallv_init(out, counts, starts, MPI_LONG, in, counts, starts, MPI_LONG, MPI_COMM_WORLD,
+                       MPI_INFO_NULL, &r[0]);
+    MPI_Alltoallv_init(out, other, starts, MPI_LONG, in, other, starts, MPI_LONG, MPI_COMM_WORLD,
+                       MPI_INFO_NULL, &r[1]);
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < size; i++)
+            out[i] = rank * 100 + i * 10 + round;
+        for (int k = 0; k < 2; k++) {
+            MPI_Start(&r[k]);
+            MPI_Wait(&r[k], MPI_STATUS_IGNORE);
+            MPI_Barrier(MPI_COMM_WORLD);
+        }
+        for (int i = 0; i < size; i++)
+            CHECK(in[i] == i * 100 + rank * 10 + round);
+        nbc = nbc_of(coll_call_of_request(mpi_request_of(r[0]))->comm->coll);
+        if (graph == NULL)
+            graph = left_by_start(nbc);
+        CHECK(graph == left_by_start(nbc));
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Request_free(&r[0]);
+    MPI_Request_free(&r[1]);
+}
+
+static void test_persistent(void **state)
+{
+    (void)state;
+    ranks_settings.progress = XMPI_PROGRESS_THREADS;
+    run_ranks(6, 2, 0, 1 << 14, start_again);
+    ranks_settings.progress = XMPI_PROGRESS_TASKS;
+}
+
 /* ---- What hints say ---- */
 
 static void read_hints(int rank, int size)
@@ -520,6 +584,7 @@ int main(void)
         cmocka_unit_test(test_tasks),      cmocka_unit_test(test_threads),
         cmocka_unit_test(test_hints),      cmocka_unit_test(test_thousands),
         cmocka_unit_test(test_read_hints), cmocka_unit_test(test_wrong_hints),
+        cmocka_unit_test(test_persistent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

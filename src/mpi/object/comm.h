@@ -35,6 +35,7 @@ struct mpi_comm {
     uint64_t coll_seq;   /* collectives this rank has started on it, */
     uint64_t apart;      /* how many of them do not meet (coll/direct.c), */
     uint64_t stars;      /* and how many of those are small rooted ones (coll/star.c) */
+    uint64_t persistent; /* persistent collectives this rank has made requests for */
     const void *sites[XMPI_COMM_SITES]; /* where the program called the last ones, for reports */
     mpi_rank_t *owner;
     long references; /* the handle, and each pending request */

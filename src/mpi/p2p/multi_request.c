@@ -3,6 +3,13 @@
 
 #include "mpi/object/object.h"
 
+static void messages_release(mpi_multi_messages_t *m)
+{
+    for (int i = 0; i < m->receives + m->sends; i++)
+        mpi_type_release(m->messages[i].type);
+    xy_free(m);
+}
+
 /* The program is done with the whole; no message is in flight. */
 static void release(mpi_request_t *whole)
 {
@@ -10,6 +17,8 @@ static void release(mpi_request_t *whole)
 
     if (multi->copy != NULL)
         mpi_buffer_give(whole->owner->worker, multi->copy);
+    if (multi->messages != NULL)
+        messages_release(multi->messages);
     xy_free(multi);
 }
 
@@ -28,6 +37,7 @@ int mpi_multi_request_begin(mpi_rank_t *self, mpi_comm_t *comm, mpi_multi_reques
     multi->comm = comm;
     multi->copy = NULL;
     multi->parts = NULL;
+    multi->messages = NULL;
     whole->engine = NULL;
     whole->comm = comm;
     whole->call = self->call;
@@ -130,4 +140,49 @@ int mpi_multi_request_end(mpi_multi_request_t *multi, int error, MPI_Request *re
     }
     mpi_request_wait(whole->owner, whole);
     return mpi_request_finish(&handle, status, true);
+}
+
+/* ---- Persistent ---- */
+
+mpi_multi_messages_t *mpi_multi_messages_new(int receives, int sends)
+{
+    size_t n = (size_t)receives + (size_t)sends;
+    mpi_multi_messages_t *m = xy_calloc(1, sizeof(*m) + n * sizeof(m->messages[0]));
+
+    if (m == NULL)
+        return NULL;
+    m->receives = receives;
+    m->sends = sends;
+    return m;
+}
+
+/* MPI_Start. What goes wrong is found by Wait. */
+static void start_again(mpi_request_t *whole)
+{
+    mpi_multi_request_t *multi = whole->extra;
+    mpi_multi_messages_t *m = multi->messages;
+    int error = MPI_SUCCESS;
+
+    multi->pending = 1;
+    multi->parts = NULL;
+    for (int i = 0; i < m->receives + m->sends && error == MPI_SUCCESS; i++)
+        error = i < m->receives ? mpi_multi_request_receive(multi, &m->messages[i])
+                                : mpi_multi_request_send(multi, &m->messages[i]);
+    if (error != MPI_SUCCESS)
+        whole->completion.error = error;
+    less(multi);
+}
+
+void mpi_multi_request_persist(mpi_multi_request_t *multi, mpi_multi_messages_t *messages,
+                               MPI_Request *request)
+{
+    mpi_request_t *whole = multi->whole;
+
+    for (int i = 0; i < messages->receives + messages->sends; i++)
+        mpi_type_hold(messages->messages[i].type);
+    multi->messages = messages;
+    whole->is_persistent = true;
+    whole->is_active = false;
+    whole->start = start_again;
+    *request = mpi_request_handle(whole);
 }

@@ -17,6 +17,12 @@
 
 #include "mpi/p2p/message.h"
 
+/* What MPI_Start of a persistent one starts: receives first, so that messages find their place. */
+typedef struct {
+    int receives, sends;
+    mpi_transfer_t messages[]; /* [receives + sends], whose types are held */
+} mpi_multi_messages_t;
+
 typedef struct mpi_multi_request {
     mpi_request_t *whole;
     int pending;      /* messages in flight, and one while more are being started */
@@ -25,6 +31,7 @@ typedef struct mpi_multi_request {
     mpi_comm_t hidden;
     char *copy;           /* from mpi_buffer_take, goes back at the end; or NULL */
     mpi_request_t *parts; /* those that were in flight, by next_free; for engines (engine.h) */
+    mpi_multi_messages_t *messages; /* persistent; or NULL */
 } mpi_multi_request_t;
 
 int mpi_multi_request_begin(mpi_rank_t *self, mpi_comm_t *comm, mpi_multi_request_t **multi_p);
@@ -40,5 +47,12 @@ mpi_request_t **mpi_multi_request_parts(const mpi_request_t *whole);
  * `request` is NULL (the status goes to `status`). `multi` is no longer the caller's. */
 int mpi_multi_request_end(mpi_multi_request_t *multi, int error, MPI_Request *request,
                           MPI_Status *status);
+
+/* Memory for the messages of a persistent one; NULL: there is none. */
+mpi_multi_messages_t *mpi_multi_messages_new(int receives, int sends);
+/* `multi`, of which nothing was started, becomes a persistent request that starts `messages`, which
+ * are its own from here on. */
+void mpi_multi_request_persist(mpi_multi_request_t *multi, mpi_multi_messages_t *messages,
+                               MPI_Request *request);
 
 #endif

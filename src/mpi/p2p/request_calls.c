@@ -33,8 +33,7 @@ int impl_cancel(mpi_rank_t *self, MPI_Request *handle)
     if (request->kind == XMPI_KIND_GENERALIZED)
         return mpi_grequest_cancel(request);
     if (request->kind == XMPI_KIND_COLL)
-        return mpi_error(request->comm, MPI_ERR_REQUEST,
-                         "a nonblocking collective cannot be cancelled");
+        return mpi_error(request->comm, MPI_ERR_REQUEST, "a collective cannot be cancelled");
     if (request->kind == XMPI_KIND_REMOTE)
         return mpi_error(request->comm, MPI_ERR_REQUEST,
                          "a one-sided operation cannot be cancelled");

@@ -6,7 +6,7 @@
  *   int PMPI_Barrier(MPI_Comm comm)
  *   {
  *       mpi_rank_t *self = mpi_enter("MPI_Barrier", __builtin_return_address(0));
- *       int error = impl_barrier(self, comm, NULL);
+ *       int error = impl_barrier(self, comm, NULL, false);
  *
  *       return mpi_leave(self, error);
  *   }

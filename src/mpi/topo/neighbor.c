@@ -89,31 +89,75 @@ static mpi_transfer_t block_at(const mpi_blocks_t *b, int i, int peer, int tag)
                             .mode = XMPI_MODE_STANDARD};
 }
 
-/* Receives first, so that messages find their place. On a grid neighbours 2d and 2d + 1 are those
- * below and above in dimension d, and tags tell the ways apart. */
+/* On a grid neighbours 2d and 2d + 1 are those below and above in dimension d, and tags tell the
+ * ways apart. */
+static mpi_transfer_t receive_at(const neighbors_t *n, const mpi_blocks_t *receive, int i)
+{
+    return block_at(receive, i, n->sources[i], n->is_grid ? i ^ 1 : 0);
+}
+
+static mpi_transfer_t send_at(const neighbors_t *n, const mpi_blocks_t *send, int i)
+{
+    return block_at(send, i, n->destinations[i], n->is_grid ? i : 0);
+}
+
+/* Receives first, so that messages find their place. */
 static int start_all(mpi_multi_request_t *multi, const neighbors_t *n, const mpi_blocks_t *send,
                      const mpi_blocks_t *receive)
 {
     int error = MPI_SUCCESS;
 
     for (int i = 0; i < n->in && error == MPI_SUCCESS; i++) {
-        mpi_transfer_t t = block_at(receive, i, n->sources[i], n->is_grid ? i ^ 1 : 0);
+        mpi_transfer_t t = receive_at(n, receive, i);
 
         error = mpi_multi_request_receive(multi, &t);
     }
     for (int i = 0; i < n->out && error == MPI_SUCCESS; i++) {
-        mpi_transfer_t t = block_at(send, i, n->destinations[i], n->is_grid ? i : 0);
+        mpi_transfer_t t = send_at(n, send, i);
 
         error = mpi_multi_request_send(multi, &t);
     }
     return error;
 }
 
+static int persist(mpi_rank_t *self, mpi_comm_t *comm, const neighbors_t *n,
+                   const mpi_blocks_t *send, const mpi_blocks_t *receive, MPI_Request *request)
+{
+    mpi_multi_messages_t *m = mpi_multi_messages_new(n->in, n->out);
+    mpi_multi_request_t *multi;
+    int error = m == NULL ? mpi_error_memory(comm, "a request")
+                          : mpi_multi_request_begin(self, comm, &multi);
+
+    if (error != MPI_SUCCESS) {
+        xy_free(m);
+        return error;
+    }
+    for (int i = 0; i < n->in; i++)
+        m->messages[i] = receive_at(n, receive, i);
+    for (int i = 0; i < n->out; i++)
+        m->messages[n->in + i] = send_at(n, send, i);
+    mpi_multi_request_hide(multi);
+    mpi_multi_request_persist(multi, m, request);
+    return MPI_SUCCESS;
+}
+
+static int exchange(mpi_rank_t *self, mpi_comm_t *comm, const neighbors_t *n,
+                    const mpi_blocks_t *send, const mpi_blocks_t *receive, MPI_Request *request)
+{
+    mpi_multi_request_t *multi;
+    int error = mpi_multi_request_begin(self, comm, &multi);
+
+    if (error != MPI_SUCCESS)
+        return error;
+    mpi_multi_request_hide(multi);
+    error = start_all(multi, n, send, receive);
+    return mpi_multi_request_end(multi, error, request, MPI_STATUS_IGNORE);
+}
+
 int mpi_neighbor_exchange(mpi_rank_t *self, MPI_Comm handle, const mpi_blocks_t *send,
-                          const mpi_blocks_t *receive, MPI_Request *request)
+                          const mpi_blocks_t *receive, MPI_Request *request, bool is_persistent)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
-    mpi_multi_request_t *multi;
     neighbors_t n;
     int error;
 
@@ -128,12 +172,8 @@ int mpi_neighbor_exchange(mpi_rank_t *self, MPI_Comm handle, const mpi_blocks_t 
     if (error == MPI_SUCCESS)
         error = check_blocks(comm, receive, n.in);
     if (error == MPI_SUCCESS)
-        error = mpi_multi_request_begin(self, comm, &multi);
-    if (error == MPI_SUCCESS) {
-        mpi_multi_request_hide(multi);
-        error = start_all(multi, &n, send, receive);
-        error = mpi_multi_request_end(multi, error, request, MPI_STATUS_IGNORE);
-    }
+        error = is_persistent ? persist(self, comm, &n, send, receive, request)
+                              : exchange(self, comm, &n, send, receive, request);
     xy_free(n.heap);
     return error;
 }

@@ -24,8 +24,8 @@ typedef struct {
     bool is_one;               /* all neighbours get the same block */
 } mpi_blocks_t;
 
-/* Exchange with all neighbours; request NULL: wait. */
+/* Exchange with all neighbours; request NULL: wait; persistent: when MPI_Start says so. */
 int mpi_neighbor_exchange(mpi_rank_t *self, MPI_Comm comm, const mpi_blocks_t *send,
-                          const mpi_blocks_t *receive, MPI_Request *request);
+                          const mpi_blocks_t *receive, MPI_Request *request, bool is_persistent);
 
 #endif

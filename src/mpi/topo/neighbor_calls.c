@@ -6,53 +6,56 @@
 
 int impl_neighbor_allgather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount,
                             MPI_Datatype sendtype, void *recvbuf, int64_t recvcount,
-                            MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+                            MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request,
+                            bool is_persistent)
 {
     mpi_blocks_t send = {.buffer = sendbuf, .count = sendcount, .type = sendtype, .is_one = true};
     mpi_blocks_t receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype};
 
-    return mpi_neighbor_exchange(self, comm, &send, &receive, request);
+    return mpi_neighbor_exchange(self, comm, &send, &receive, request, is_persistent);
 }
 
 int impl_neighbor_allgatherv(mpi_rank_t *self, const void *sendbuf, int64_t sendcount,
                              MPI_Datatype sendtype, void *recvbuf, coll_vector_t recvcounts,
                              coll_vector_t displs, MPI_Datatype recvtype, MPI_Comm comm,
-                             MPI_Request *request)
+                             MPI_Request *request, bool is_persistent)
 {
     mpi_blocks_t send = {.buffer = sendbuf, .count = sendcount, .type = sendtype, .is_one = true};
     mpi_blocks_t receive = {
         .buffer = recvbuf, .counts = recvcounts, .displacements = displs, .type = recvtype};
 
-    return mpi_neighbor_exchange(self, comm, &send, &receive, request);
+    return mpi_neighbor_exchange(self, comm, &send, &receive, request, is_persistent);
 }
 
 int impl_neighbor_alltoall(mpi_rank_t *self, const void *sendbuf, int64_t sendcount,
                            MPI_Datatype sendtype, void *recvbuf, int64_t recvcount,
-                           MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+                           MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request,
+                           bool is_persistent)
 {
     mpi_blocks_t send = {.buffer = sendbuf, .count = sendcount, .type = sendtype};
     mpi_blocks_t receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype};
 
-    return mpi_neighbor_exchange(self, comm, &send, &receive, request);
+    return mpi_neighbor_exchange(self, comm, &send, &receive, request, is_persistent);
 }
 
 int impl_neighbor_alltoallv(mpi_rank_t *self, const void *sendbuf, coll_vector_t sendcounts,
                             coll_vector_t sdispls, MPI_Datatype sendtype, void *recvbuf,
                             coll_vector_t recvcounts, coll_vector_t rdispls, MPI_Datatype recvtype,
-                            MPI_Comm comm, MPI_Request *request)
+                            MPI_Comm comm, MPI_Request *request, bool is_persistent)
 {
     mpi_blocks_t send = {
         .buffer = sendbuf, .counts = sendcounts, .displacements = sdispls, .type = sendtype};
     mpi_blocks_t receive = {
         .buffer = recvbuf, .counts = recvcounts, .displacements = rdispls, .type = recvtype};
 
-    return mpi_neighbor_exchange(self, comm, &send, &receive, request);
+    return mpi_neighbor_exchange(self, comm, &send, &receive, request, is_persistent);
 }
 
 int impl_neighbor_alltoallw(mpi_rank_t *self, const void *sendbuf, coll_vector_t sendcounts,
                             const MPI_Aint *sdispls, const MPI_Datatype *sendtypes, void *recvbuf,
                             coll_vector_t recvcounts, const MPI_Aint *rdispls,
-                            const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request)
+                            const MPI_Datatype *recvtypes, MPI_Comm comm, MPI_Request *request,
+                            bool is_persistent)
 {
     mpi_blocks_t send = {.buffer = sendbuf,
                          .counts = sendcounts,
@@ -63,5 +66,5 @@ int impl_neighbor_alltoallw(mpi_rank_t *self, const void *sendbuf, coll_vector_t
                             .displacements = {rdispls, true},
                             .types = recvtypes};
 
-    return mpi_neighbor_exchange(self, comm, &send, &receive, request);
+    return mpi_neighbor_exchange(self, comm, &send, &receive, request, is_persistent);
 }

@@ -3,8 +3,15 @@
  * Collectives in virtual time: the simulated job has the algorithm and its messages, data.c the
  * data. All are compared as they arrive, so that members that disagree are found at once. What
  * makes a communicator (an agreement) takes as long as an allreduce of eight bytes.
+ *
+ * On an intercommunicator, a rooted collective takes as long as the same one on a communicator of
+ * the root and the other group, and the others of the root's group have no part in it; what all
+ * exchange as long as an alltoallw of both groups in which nothing goes to the own one; reductions
+ * that all get something of as long as an allreduce of both groups.
  */
 #include "mpi/virtual/data.h"
+
+#include <string.h>
 
 #include "mpi/object/object.h"
 #include "mpi/virtual/private.h"
@@ -13,6 +20,7 @@ typedef struct virtual_coll {
     coll_claim_t claim; /* of the first to come */
     uint64_t number;
     int arrived, over; /* members */
+    bool has_root;     /* intercommunicator: the root has come */
     mpi_coll_t *coll;  /* held */
     virtual_data_t data;
     struct virtual_coll *next; /* not all have arrived */
@@ -23,6 +31,7 @@ typedef struct virtual_coll {
 typedef struct {
     xy_vcomm_t *comm; /* made when it is first needed */
     virtual_coll_t *open;
+    xy_vcomm_t **rooted; /* intercommunicator: [size], of a root and the other group; or NULL */
 } virtual_comm_t;
 
 static void fail_memory(void)
@@ -38,10 +47,77 @@ static bool is_agreement(const coll_call_t *call)
     return call->kind->collective == XY_COLL_COUNT;
 }
 
+/* ---- Between two groups ---- */
+
+/* Bytes to each member of both groups. */
+static const uint64_t *inter_bytes_to_each(const coll_call_t *call)
+{
+    uint64_t *bytes = coll_scratch((size_t)call->comm->size * sizeof(*bytes));
+
+    memset(bytes, 0, (size_t)call->comm->size * sizeof(*bytes));
+    for (int p = 0; p < coll_peers(call); p++) {
+        coll_block_t b = coll_inter_block(call, true, p);
+
+        bytes[coll_peers_first(call) + p] = b.count > 0 ? coll_block_bytes(&b) : 0;
+    }
+    return bytes;
+}
+
+/* The counts of a root: it comes first, and has no block of its own. */
+static const uint64_t *inter_root_bytes(const coll_call_t *call, bool is_send)
+{
+    int n = coll_peers(call);
+    uint64_t *bytes = coll_scratch((size_t)(n + 1) * sizeof(*bytes));
+
+    bytes[0] = 0;
+    for (int p = 0; p < n; p++) {
+        coll_block_t b = coll_inter_block(call, is_send, p);
+
+        bytes[p + 1] = b.count > 0 ? coll_block_bytes(&b) : 0;
+    }
+    return bytes;
+}
+
+/* Of a member that has a part in it. */
+static xy_vjob_coll_t inter_describe(const coll_call_t *call)
+{
+    bool is_root = call->root == call->rank;
+    xy_vjob_coll_t c = {.collective = call->kind->collective,
+                        .element = 1,
+                        .is_commutative = call->op == NULL || call->op->is_commutative,
+                        .is_nonblocking = call->how != COLL_BLOCKING,
+                        .is_user_op = call->op != NULL && !call->op->is_predefined};
+
+    if (call->op != NULL) {
+        if (!call->kind->is_rooted)
+            c.collective = XY_COLL_ALLREDUCE;
+        c.element = coll_basic_bytes(call->receive_type);
+        c.count = call->bytes / c.element;
+    } else if (c.collective == XY_COLL_BCAST) {
+        c.count = call->bytes;
+    } else if (call->kind->is_rooted) {
+        bool is_gather = c.collective == XY_COLL_GATHER || c.collective == XY_COLL_GATHERV;
+        coll_side_t side = coll_side_of(call, is_gather);
+
+        c.collective = is_gather ? XY_COLL_GATHERV : XY_COLL_SCATTERV;
+        if (is_root)
+            c.counts = inter_root_bytes(call, !is_gather);
+        else
+            c.count = (uint64_t)side.count * side.type->size;
+    } else {
+        c.collective = XY_COLL_ALLTOALLW;
+        c.counts = inter_bytes_to_each(call);
+    }
+    return c;
+}
+
 static xy_vjob_coll_t describe(const coll_call_t *call)
 {
-    coll_shape_t shape = coll_shape_of(call);
+    coll_shape_t shape;
 
+    if (call->kind->is_inter)
+        return inter_describe(call);
+    shape = coll_shape_of(call);
     return (xy_vjob_coll_t){.collective = shape.collective,
                             .root = shape.root,
                             .count = shape.count,
@@ -49,16 +125,30 @@ static xy_vjob_coll_t describe(const coll_call_t *call)
                             .counts = shape.counts,
                             .is_commutative = call->op == NULL || call->op->is_commutative,
                             .in_place = call->is_in_place,
-                            .is_nonblocking = call->is_nonblocking,
+                            .is_nonblocking = call->how != COLL_BLOCKING,
                             .is_agreement = is_agreement(call),
                             .is_user_op = call->op != NULL && !call->op->is_predefined};
 }
 
 /* Contexts of messages are shared: all ranks have an MPI_COMM_SELF, parts of a split do not meet.
  */
-static xy_vcomm_t *comm_of(mpi_coll_t *coll)
+static xy_vcomm_t *comm_new(const int32_t *procs, int n)
 {
     static uint32_t comms;
+    xy_vcomm_t *comm = xy_vjob_comm(virtual.job, ++comms, procs, n);
+
+    if (comm == NULL)
+        virtual_fail();
+    return comm;
+}
+
+static int32_t proc_of(const mpi_coll_t *coll, int rank)
+{
+    return coll->group->ranks != NULL ? coll->group->ranks[rank] : rank;
+}
+
+static xy_vcomm_t *comm_of(mpi_coll_t *coll)
+{
     virtual_comm_t *comm = coll->scheduled;
     int32_t *procs;
 
@@ -66,11 +156,31 @@ static xy_vcomm_t *comm_of(mpi_coll_t *coll)
         return comm->comm;
     procs = coll_scratch((size_t)coll->size * sizeof(*procs));
     for (int r = 0; r < coll->size; r++)
-        procs[r] = coll->group->ranks != NULL ? coll->group->ranks[r] : r;
-    comm->comm = xy_vjob_comm(virtual.job, ++comms, procs, coll->size);
-    if (comm->comm == NULL)
-        virtual_fail();
+        procs[r] = proc_of(coll, r);
+    comm->comm = comm_new(procs, coll->size);
     return comm->comm;
+}
+
+/* The root, then the members of the other group. */
+static xy_vcomm_t *rooted_comm_of(mpi_coll_t *coll, int root)
+{
+    virtual_comm_t *comm = coll->scheduled;
+    bool is_high = root >= coll->lows;
+    int first = is_high ? 0 : coll->lows, n = is_high ? coll->lows : coll->size - coll->lows;
+    int32_t *procs;
+
+    if (comm->rooted == NULL)
+        comm->rooted = xy_calloc((size_t)coll->size, sizeof(*comm->rooted));
+    if (comm->rooted == NULL)
+        fail_memory();
+    if (comm->rooted[root] != NULL)
+        return comm->rooted[root];
+    procs = coll_scratch((size_t)(n + 1) * sizeof(*procs));
+    procs[0] = proc_of(coll, root);
+    for (int r = 0; r < n; r++)
+        procs[r + 1] = proc_of(coll, first + r);
+    comm->rooted[root] = comm_new(procs, n + 1);
+    return comm->rooted[root];
 }
 
 /* ---- Arriving ---- */
@@ -101,12 +211,26 @@ static virtual_coll_t **find_open(const mpi_coll_t *coll, uint64_t number)
     return link;
 }
 
-static void compare(const virtual_coll_t *c, const coll_call_t *call)
+static void compare(virtual_coll_t *c, const coll_call_t *call)
 {
     coll_claim_t claim = coll_claim_of(call);
 
-    if (!coll_is_same_claim(&claim, &c->claim) || claim.is_nonblocking != c->claim.is_nonblocking)
+    if (!coll_claims_agree(c->coll, &c->claim, &claim))
         coll_disagree(c->coll, c->number, &c->claim, &claim);
+    if (c->claim.root < 0)
+        c->claim = claim; /* which may know the root */
+}
+
+/* All have come: does the one that others take for the root say so itself? */
+static void compare_root(const virtual_coll_t *c)
+{
+    coll_claim_t root = c->claim;
+
+    if (!root.kind->is_inter || !root.kind->is_rooted || c->has_root)
+        return;
+    root.rank = root.root;
+    root.root = root.root >= c->coll->lows ? COLL_ROOT_HIGH : COLL_ROOT_LOW;
+    coll_disagree(c->coll, c->number, &c->claim, &root);
 }
 
 /* All are here, and stay until the agreement is over. */
@@ -136,15 +260,18 @@ static void join(coll_call_t *call)
         fail_memory();
     c->parts[call->rank] = (virtual_part_t){.coll = c, .call = call};
     call->request->engine = &c->parts[call->rank];
+    c->has_root |= call->root == call->rank;
     if (++c->arrived < c->coll->size)
         return;
     *link = c->next;
+    compare_root(c);
     if (is_agreement(call))
         lead(c);
 }
 
 static bool start(mpi_rank_t *self, coll_call_t *call)
 {
+    bool is_rooted = call->kind->is_inter && call->kind->is_rooted;
     virtual_part_t *part;
     xy_vcomm_t *comm;
     xy_vjob_coll_t c;
@@ -152,7 +279,13 @@ static bool start(mpi_rank_t *self, coll_call_t *call)
     virtual_enter(self);
     join(call);
     part = call->request->engine;
-    comm = comm_of(call->comm->coll);
+    if (is_rooted && call->root < 0) { /* its group has the root, and it is another */
+        virtual_part_finish(part);
+        virtual_leave(self);
+        mpi_request_complete(call->request);
+        return false;
+    }
+    comm = is_rooted ? rooted_comm_of(call->comm->coll, call->root) : comm_of(call->comm->coll);
     c = describe(call);
     part->request = xy_vjob_collective(virtual.job, self->world, comm, &c, NULL);
     if (part->request == NULL)
@@ -200,6 +333,7 @@ static xy_status_t create(mpi_coll_t *coll)
 
 static void destroy(mpi_coll_t *coll)
 {
+    xy_free(((virtual_comm_t *)coll->scheduled)->rooted);
     xy_free(coll->scheduled);
 }
 

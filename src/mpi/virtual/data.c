@@ -18,6 +18,7 @@ void virtual_data_cleanup(virtual_data_t *data)
     }
     xy_free(data->inputs);
     xy_free(data->result);
+    xy_free(data->high_result);
     *data = (virtual_data_t){0};
 }
 
@@ -28,6 +29,8 @@ static int64_t vector_count(const coll_call_t *call)
 {
     int64_t n = call->receive_count;
 
+    if (call->kind->is_inter)
+        return coll_inter_vector(call);
     if (call->kind->collective == XY_COLL_REDUCE_SCATTER_BLOCK)
         n *= call->comm->size;
     if (call->receive_counts.data != NULL)
@@ -257,6 +260,116 @@ static void take_blocks(const virtual_data_t *data, const coll_call_t *call)
     }
 }
 
+/* ---- Between two groups ---- */
+
+static xy_status_t inter_give_blocks(virtual_input_t *input, const coll_call_t *call)
+{
+    bool is_one = coll_inter_gives_one(call);
+    int peers = coll_peers(call), n = is_one ? 1 : peers, first = 0;
+
+    /* The same for all, but only the root of a gather meets it. */
+    if (is_one && call->kind->is_rooted && call->root != call->rank)
+        first = call->root - coll_peers_first(call);
+    input->offsets = xy_calloc((size_t)n + 1, sizeof(uint64_t));
+    if (input->offsets == NULL)
+        return XY_ENOMEM;
+    for (int i = 0; i < n; i++) {
+        coll_block_t b = coll_inter_block(call, true, first + i);
+
+        input->offsets[i + 1] = input->offsets[i] + (b.count > 0 ? coll_block_bytes(&b) : 0);
+    }
+    input->memory = xy_malloc(input->offsets[n] + 1);
+    if (input->memory == NULL)
+        return XY_ENOMEM;
+    for (int i = 0; i < n; i++) {
+        coll_block_t b = coll_inter_block(call, true, first + i);
+
+        if (b.count > 0)
+            mpi_type_pack(input->memory + input->offsets[i], b.at, b.count, b.type, 0,
+                          coll_block_bytes(&b));
+    }
+    return XY_OK;
+}
+
+/* The place of a member in its own group. */
+static int inter_place(const coll_call_t *call)
+{
+    return coll_peers_first(call) == 0 ? call->rank - coll_peers(call) : call->rank;
+}
+
+static void inter_take_blocks(const virtual_data_t *data, const coll_call_t *call)
+{
+    int first = coll_peers_first(call);
+
+    for (int p = 0; p < coll_peers(call); p++) {
+        coll_block_t b = coll_inter_block(call, false, p);
+
+        if (b.count > 0)
+            take_block(&data->inputs[first + p], coll_inter_gives_one(call) ? 0 : inter_place(call),
+                       &b);
+    }
+}
+
+/* What the vectors of the other group become. Both groups give the same type. */
+static xy_status_t inter_make_result(virtual_data_t *data, const coll_call_t *call)
+{
+    bool is_high = coll_peers_first(call) == 0;
+    char **result = is_high ? &data->high_result : &data->result;
+    int first = coll_peers_first(call), n = coll_peers(call);
+    void **sources;
+
+    if (*result != NULL)
+        return XY_OK;
+    *result = xy_malloc(vector_bytes(call));
+    if (*result == NULL)
+        return XY_ENOMEM;
+    sources = coll_scratch((size_t)n * sizeof(*sources));
+    for (int r = 0; r < n; r++)
+        sources[r] = vector_at(call, data->inputs[first + r].memory);
+    mpi_op_reduce_many(call->op, sources, n, vector_at(call, *result), vector_count(call),
+                       call->receive_type);
+    return XY_OK;
+}
+
+static xy_status_t inter_take_vector(virtual_data_t *data, const coll_call_t *call)
+{
+    const mpi_type_t *type = call->receive_type;
+    bool is_scattered = call->kind->collective == XY_COLL_REDUCE_SCATTER ||
+                        call->kind->collective == XY_COLL_REDUCE_SCATTER_BLOCK;
+    int place = is_scattered ? inter_place(call) : 0;
+    int64_t first = 0, n = call->receive_count;
+
+    if (inter_make_result(data, call) != XY_OK)
+        return XY_ENOMEM;
+    for (int r = 0; r < place; r++)
+        first += call->receive_counts.data != NULL ? coll_count_at(call->receive_counts, r) : n;
+    if (call->receive_counts.data != NULL)
+        n = coll_count_at(call->receive_counts, place);
+    coll_copy(call->receive, n, type,
+              coll_element(
+                  vector_at(call, coll_peers_first(call) == 0 ? data->high_result : data->result),
+                  first, type),
+              n, type);
+    return XY_OK;
+}
+
+static xy_status_t inter_give(virtual_input_t *input, const coll_call_t *call)
+{
+    if (!coll_inter_gives(call))
+        return XY_OK;
+    return call->op != NULL ? give_vector(input, call) : inter_give_blocks(input, call);
+}
+
+static xy_status_t inter_take(virtual_data_t *data, const coll_call_t *call)
+{
+    if (!coll_inter_gets(call))
+        return XY_OK;
+    if (call->op != NULL)
+        return inter_take_vector(data, call);
+    inter_take_blocks(data, call);
+    return XY_OK;
+}
+
 /* ---- Both ---- */
 
 static bool has_data(const coll_call_t *call)
@@ -270,6 +383,8 @@ xy_status_t virtual_data_give(virtual_data_t *data, const coll_call_t *call)
 
     if (!has_data(call))
         return XY_OK;
+    if (call->kind->is_inter)
+        return inter_give(input, call);
     return call->op != NULL ? give_vector(input, call) : give_blocks(input, call);
 }
 
@@ -277,6 +392,8 @@ xy_status_t virtual_data_take(virtual_data_t *data, const coll_call_t *call)
 {
     if (!has_data(call))
         return XY_OK;
+    if (call->kind->is_inter)
+        return inter_take(data, call);
     if (call->op != NULL)
         return take_reduction(data, call);
     take_blocks(data, call);

@@ -25,6 +25,7 @@ typedef struct {
     int size;
     virtual_input_t *inputs; /* [size] */
     char *result;            /* of a reduction, once it has been made; or NULL */
+    char *high_result;       /* the same for the high group of an intercommunicator */
     int prefixes;            /* of a scan: so many inputs have become the sum up to them */
 } virtual_data_t;
 
