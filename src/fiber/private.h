@@ -193,6 +193,7 @@ void fiber_fence_by_rings(xy_worker_t *w); /* from now on */
 /* Until `deadline`; 0: none. `mask` tells waits apart, and means nothing. */
 void fiber_futex_wait(_Atomic uint32_t *word, uint32_t value, int64_t deadline, uint32_t mask);
 void fiber_futex_wake(_Atomic uint32_t *word);
+void fiber_thread_sleep(double seconds); /* the kernel's: sleep of a rank lets others run */
 
 /* still.c */
 #define FIBER_ANY_MASK     UINT32_MAX

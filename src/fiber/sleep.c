@@ -111,6 +111,15 @@ void fiber_futex_wake(_Atomic uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
 }
 
+void fiber_thread_sleep(double seconds)
+{
+    _Atomic uint32_t word = 0;
+    int64_t end = fiber_now_ns() + (int64_t)(1e9 * (seconds < 1e9 ? seconds : 1e9)) + 1;
+
+    while (fiber_now_ns() < end)
+        fiber_futex_wait(&word, 0, end, FIBER_ANY_MASK);
+}
+
 /* sched_yield of a rank lets another rank run: this is the kernel's. */
 void xy_thread_yield(void)
 {

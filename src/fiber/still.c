@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "fiber/private.h"
@@ -110,18 +109,17 @@ static bool look_at_all(uint64_t *sum)
 /* Another that looks at the same time is not still: one at a time, and again after a moment. */
 bool fiber_threads_are_still(void)
 {
-    static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
-    const struct timespec moment = {0, 5000000};
+    static atomic_flag one = ATOMIC_FLAG_INIT;
     bool is_still = false;
     uint64_t first, second;
 
-    if (pthread_mutex_trylock(&one) != 0)
+    if (atomic_flag_test_and_set(&one))
         return false;
     for (int i = 0; i < 3 && !is_still; i++) {
         if (i > 0)
-            clock_nanosleep(CLOCK_MONOTONIC, 0, &moment, NULL);
+            fiber_thread_sleep(0.005);
         is_still = look_at_all(&first) && look_at_all(&second) && first == second;
     }
-    pthread_mutex_unlock(&one);
+    atomic_flag_clear(&one);
     return is_still;
 }

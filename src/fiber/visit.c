@@ -29,7 +29,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "fiber/private.h"
 #include "fiber/queue.h"
@@ -400,13 +399,10 @@ void fiber_visitor_yield(xy_worker_t *w, xy_fiber_t *self)
 
 void fiber_visitor_sleep(xy_worker_t *w, xy_fiber_t *self, double seconds)
 {
-    double whole = seconds < 1e9 ? (double)(int64_t)seconds : 1e9;
-    struct timespec pause = {.tv_sec = (time_t)whole,
-                             .tv_nsec = seconds < 1e9 ? (long)(1e9 * (seconds - whole)) : 0};
     int error = errno;
 
     give_back(w, self);
-    clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    fiber_thread_sleep(seconds);
     fiber_share_lock(w);
     take_over(w, self);
     errno = error;

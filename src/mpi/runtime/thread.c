@@ -282,9 +282,11 @@ static xy_status_t move_to_thread(mpi_rank_t *self)
     t->depth = 1;
     self->main_thread = t;
     st = detach(self);
-    if (st == XY_OK)
-        xy_fiber_detach();
-    return st;
+    if (st != XY_OK)
+        return st;
+    mpi_self = NULL; /* no rank's code runs on this thread until the next switch */
+    xy_fiber_detach();
+    return XY_OK;
 }
 
 xy_status_t mpi_threads_begin(mpi_rank_t *self, int level)

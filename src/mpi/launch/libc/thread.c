@@ -174,6 +174,7 @@ xy_status_t mpi_rank_detach(mpi_rank_t *rank)
         return xy_fail_errno(code, "a thread for a rank with threads that call MPI", "start");
     if (mpi_sanitizer_has_stacks())
         mpi_sanitizer_leave();
+    mpi_process_self = NULL;
     return XY_OK;
 }
 
