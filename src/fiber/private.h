@@ -206,7 +206,9 @@ void fiber_visitor_park(xy_worker_t *w, xy_fiber_t *self);
 void fiber_visitor_yield(xy_worker_t *w, xy_fiber_t *self);
 void fiber_visitor_sleep(xy_worker_t *w, xy_fiber_t *self, double seconds);
 void fiber_visitor_ready(xy_worker_t *w, xy_fiber_t *fiber);
-bool fiber_waits_elsewhere(xy_pool_t *pool);
+/* Do those that do not wait here wait for ever in other ways, and nothing has come for the one that
+ * asks, whose `word` is `value` then? True at most once. */
+bool fiber_waits_elsewhere(xy_pool_t *pool, _Atomic uint32_t *word, uint32_t value);
 /* ns after which one that waits asks whether all do, at first and at last. */
 #define FIBER_ASK_FIRST INT64_C(100000000)
 #define FIBER_ASK_MOST  INT64_C(1600000000)

@@ -171,7 +171,7 @@ static bool sleep_beside_threads(xy_worker_t *w)
         if (atomic_load_explicit(&w->head.asleep, memory_order_acquire) != FIBER_ASLEEP)
             return false;
         if (atomic_load_explicit(&w->pool->outside, memory_order_acquire) != 0 &&
-            fiber_waits_elsewhere(w->pool))
+            fiber_waits_elsewhere(w->pool, &w->head.asleep, FIBER_ASLEEP))
             return true;
     }
 }

@@ -310,22 +310,23 @@ static bool all_asleep(xy_pool_t *pool)
     return true;
 }
 
-/* Do those that do not wait here wait for ever in other ways? True at most once. */
-bool fiber_waits_elsewhere(xy_pool_t *pool)
+/* Others may have called the one that asks while it looked, and then fallen asleep. */
+bool fiber_waits_elsewhere(xy_pool_t *pool, _Atomic uint32_t *word, uint32_t value)
 {
     return pool->config.stuck != NULL && fiber_threads_are_still() &&
+           atomic_load_explicit(word, memory_order_acquire) == value &&
            !atomic_exchange(&pool->is_stuck_said, true);
 }
 
 /* All others may wait as well. When each waits in a park, a worker that falls asleep finds out;
  * otherwise the kernel knows. */
-static void ask_whether_stuck(xy_pool_t *pool)
+static void ask_whether_stuck(xy_pool_t *pool, xy_fiber_t *self)
 {
     if (pool->config.stuck == NULL)
         return;
     if (atomic_load_explicit(&pool->outside, memory_order_acquire) == 0 && all_asleep(pool))
         xy_worker_ring_slow(&pool->workers[0]);
-    else if (fiber_waits_elsewhere(pool))
+    else if (fiber_waits_elsewhere(pool, &self->call, CALL_SLEEPS))
         pool->config.stuck(pool);
 }
 
@@ -341,7 +342,7 @@ static void sleep_for_call(xy_worker_t *w, xy_fiber_t *self)
         fiber_futex_wait(&self->call, CALL_SLEEPS, fiber_now_ns() + pause, FIBER_VISITOR_MASK);
         if (atomic_load_explicit(&self->call, memory_order_acquire) != CALL_SLEEPS)
             return;
-        ask_whether_stuck(w->pool);
+        ask_whether_stuck(w->pool, self);
         pause = pause < FIBER_ASK_MOST ? 2 * pause : pause;
     }
 }

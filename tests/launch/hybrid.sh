@@ -26,7 +26,8 @@ says "$err" "hybrid: rank "
 
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 for library in openmpi mpich; do
-    command -v mpicc.$library >other.txt && command -v mpiexec.$library >other.txt || continue
+    command -v mpicc.$library mpiexec.$library >other.txt || continue
+    [ "$(wc -l <other.txt)" -eq 2 ] || continue
     mpicc.$library -O1 -fopenmp -ffp-contract=off "$sources/hybrid.c" -o hybrid.$library || die "$library: mpicc"
     same "$(timeout 120 mpiexec.$library -n 2 ./hybrid.$library)" "$answer"
 done
