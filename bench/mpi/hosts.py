@@ -193,7 +193,7 @@ class Mpi:
 def rounds_of(what, size):
     if what in ("pingpong", "across") and size < 65536:
         return 20
-    return 2 if size > 65536 else 6
+    return 1 if size > 65536 else 6
 
 
 def arguments_of(rows):
@@ -346,7 +346,7 @@ def main():
         mpi = Mpi(options.mpi, grid)
         costs = os.path.join(folder, "grid.xml")
         calibrate(prefix, mpi, costs, seconds, "64,4K,16K,48K,80K,160K,400K" if options.quick else
-                  "1,64,512,2K,8K,16K,32K,60K,80K,128K,192K,256K,512K")
+                  "64,2K,8K,16K,32K,60K,80K,128K,256K")
         if options.keep:
             shutil.copy(costs, options.keep)
         programs = [os.path.join(folder, "predicted-" + w) for w in (mpi.name, "xylem")]
