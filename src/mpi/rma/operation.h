@@ -50,8 +50,10 @@ static inline int rma_side_check(mpi_win_t *win, const char *name, const void *a
     if (__builtin_expect(type == NULL || !type->is_committed || count < 0 || address == NULL, 0)) {
         int error = rma_side_refuse(win, name, address, count, datatype);
 
-        if (error != MPI_SUCCESS || type == NULL)
+        if (error != MPI_SUCCESS)
             return error;
+        if (type == NULL)
+            return MPI_ERR_TYPE; /* never: it was refused */
     }
     *side = (rma_side_t){(char *)(uintptr_t)address, count, type, (size_t)count * type->size};
     return MPI_SUCCESS;
