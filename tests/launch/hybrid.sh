@@ -14,6 +14,15 @@ for options in "-n 1" "-n 2" "-n 2 --workers 1" "-n 6" "-n 6 --workers 1" "-n 3 
     quiet
 done
 
+# A main thread that waits outside of MPI does not keep the ranks from running that its thread waits for.
+build hybrid_wait -fopenmp
+for options in "-n 2" "-n 2 --workers 1" "-n 5 --workers 1"; do
+    # shellcheck disable=SC2086
+    run 0 $options ./hybrid_wait
+    same "$out" "0 wrong"
+    quiet
+done
+
 # Messages of threads are counted, and recorded: 20 steps, 4 threads, one message each way.
 run 0 -n 3 --monitor counts --trace trace ./hybrid 20
 grep -qx "0,1,10240,80" counts/program.csv || die "0 to 1: $(grep '^0,1' counts/program.csv)"
