@@ -65,7 +65,14 @@ static xy_status_t hold_types(coll_call_t *call)
     return XY_OK;
 }
 
-static xy_status_t hold_arguments(coll_call_t *call)
+static void release_types(coll_call_t *call)
+{
+    for (int i = 0; i < 2 * coll_peers(call); i++)
+        mpi_type_release(mpi_type_of(call->types[i]));
+    xy_free(call->types);
+}
+
+static inline xy_status_t hold_arguments(coll_call_t *call)
 {
     if (call->receive_types != NULL && hold_types(call) != XY_OK)
         return XY_ENOMEM;
@@ -95,25 +102,31 @@ static void forget(coll_call_t *call)
         scheduled->forget(call);
 }
 
+/* What only persistent calls and those with vectors of datatypes have. */
+static void release_more(coll_call_t *call)
+{
+    if (call->how == COLL_PERSISTENT)
+        forget(call);
+    if (call->types != NULL)
+        release_types(call);
+    if (call->how == COLL_PERSISTENT)
+        leave_part(call->comm);
+}
+
 static void release_call(mpi_request_t *request)
 {
     coll_call_t *call = request->extra;
 
     if (call->left > 0.0)
         measure(call);
-    if (call->how == COLL_PERSISTENT)
-        forget(call);
-    for (int i = 0; call->types != NULL && i < 2 * coll_peers(call); i++)
-        mpi_type_release(mpi_type_of(call->types[i]));
-    xy_free(call->types);
+    if (__builtin_expect(call->how == COLL_PERSISTENT || call->types != NULL, 0))
+        release_more(call);
     if (call->send_type != NULL)
         mpi_type_release(call->send_type);
     if (call->receive_type != NULL)
         mpi_type_release(call->receive_type);
     if (call->op != NULL)
         mpi_op_release(call->op);
-    if (call->how == COLL_PERSISTENT)
-        leave_part(call->comm);
     xy_free(call);
 }
 
@@ -214,7 +227,7 @@ void coll_flush_deferred(mpi_rank_t *self)
     }
 }
 
-static void begin_or_defer(mpi_rank_t *self, coll_call_t *call)
+static inline void begin_or_defer(mpi_rank_t *self, coll_call_t *call)
 {
     if (mpi_settings_of(call->comm)->progress == XMPI_PROGRESS_NONE && mpi_job->clock == NULL)
         defer(self, call);
@@ -223,8 +236,10 @@ static void begin_or_defer(mpi_rank_t *self, coll_call_t *call)
 }
 
 /* A request and a copy of `call` that belongs to it, at the beginning of `size` bytes. */
-static int make_request(mpi_rank_t *self, const coll_call_t *call, coll_how_t how, size_t size,
-                        mpi_request_t **request_p)
+static inline __attribute__((always_inline)) int make_request(mpi_rank_t *self,
+                                                              const coll_call_t *call,
+                                                              coll_how_t how, size_t size,
+                                                              mpi_request_t **request_p)
 {
     mpi_request_t *request = mpi_request_new(self, XMPI_KIND_COLL);
     coll_call_t *copy = xy_malloc(size);
@@ -249,7 +264,7 @@ static int make_request(mpi_rank_t *self, const coll_call_t *call, coll_how_t ho
 
 int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle)
 {
-    mpi_request_t *request;
+    mpi_request_t *request = NULL;
     int error = make_request(self, call, COLL_NONBLOCKING, sizeof(*call), &request);
 
     if (error != MPI_SUCCESS)
@@ -286,7 +301,7 @@ int coll_init(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle)
 {
     mpi_comm_t *comm = call->comm;
     mpi_coll_t *coll = coll_persistent_join(comm->coll, ++comm->persistent);
-    mpi_request_t *request;
+    mpi_request_t *request = NULL;
     persistent_t *made;
     int error;
 
