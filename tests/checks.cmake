@@ -59,7 +59,7 @@ xy_check(check.model_gate COMMAND ${here}/models/run.sh ${here}/models/gate.pml
 xy_check(check.model_ring COMMAND ${here}/models/run.sh ${here}/models/ring.pml
          WAIT_IN_HANDLER NO_UNSPILL)
 # With what else takes long and hardly ever fails, for make soak.
-set_tests_properties(check.build_aarch64 check.model_sleep check.model_gate check.model_ring
+set_tests_properties(check.build_aarch64 check.build_without-options check.model_sleep check.model_gate check.model_ring
                      PROPERTIES LABELS "check;long")
 
 # Every page with commands in it: they are run and their output is compared.

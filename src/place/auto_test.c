@@ -125,7 +125,7 @@ static void check_default(const xy_matrix_t *m, const xy_target_t *t, xy_objecti
 
 static void test_no_strategy_is_better_than_the_default(void **state)
 {
-    uint64_t cases = is_soak() ? 20000 : XYLEM_SANITIZED ? 100 : 800;
+    uint64_t cases = is_soak() ? 20000 : XYLEM_SANITIZED ? 60 : 300;
 
     (void)state;
     for (uint64_t i = 1; i <= cases; i++) {

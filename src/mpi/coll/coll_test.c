@@ -484,7 +484,7 @@ enum { RANKS_STEP = 11, THOUSANDS = 256 };
 #elif XYLEM_SANITIZED
 enum { RANKS_STEP = 8, THOUSANDS = 512 };
 #else
-enum { RANKS_STEP = 1, THOUSANDS = 4096 };
+enum { RANKS_STEP = 2, THOUSANDS = 4096 };
 #endif
 
 /* Those who leave a broadcast early free the communicator at once. */
