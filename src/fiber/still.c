@@ -47,18 +47,39 @@ static bool read_text(long thread, const char *what, char text[TEXT_SIZE])
     return size > 0;
 }
 
+/* `count` numbers, decimal or with 0x, with blanks between them. */
+static bool read_numbers(const char *text, unsigned long *numbers, int count)
+{
+    for (int i = 0; i < count; i++) {
+        char *end;
+
+        numbers[i] = strtoul(text, &end, 0);
+        if (end == text)
+            return false;
+        text = end;
+    }
+    return true;
+}
+
 /* The number of the call, its arguments, and how often the thread was scheduled. False: it runs, or
  * cannot be looked at. */
 static bool read_call(long thread, call_t *call)
 {
+    unsigned long call_words[7], time_words[3];
     char text[TEXT_SIZE];
 
-    return read_text(thread, "syscall", text) &&
-           sscanf(text, "%lu %lx %lx %lx %lx %lx %lx", &call->number, &call->address,
-                  &call->operation, &call->value, &call->timeout, &call->unused,
-                  &call->mask) == 7 &&
-           read_text(thread, "schedstat", text) &&
-           sscanf(text, "%*u %*u %lu", &call->switches) == 1;
+    if (!read_text(thread, "syscall", text) || !read_numbers(text, call_words, 7) ||
+        !read_text(thread, "schedstat", text) || !read_numbers(text, time_words, 3))
+        return false;
+    *call = (call_t){.number = call_words[0],
+                     .address = call_words[1],
+                     .operation = call_words[2],
+                     .value = call_words[3],
+                     .timeout = call_words[4],
+                     .unused = call_words[5],
+                     .mask = call_words[6],
+                     .switches = time_words[2]};
+    return true;
 }
 
 static bool is_thread(unsigned long number)

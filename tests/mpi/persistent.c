@@ -93,7 +93,7 @@ static bool may_be_in_place(const op_t *o)
     if (o->kind == REDUCE || o->kind == GATHER || o->kind == GATHERV || o->kind == SCATTER ||
         o->kind == SCATTERV)
         return rank == o->root;
-    return o->kind >= ALLGATHER && o->kind != SCATTER;
+    return o->kind >= ALLGATHER;
 }
 
 /* All ranks make the same choices. */

@@ -219,10 +219,12 @@ static void check_own(const window_t *w)
         check_block(w, w->memory + (size_t)o * (size_t)w->block, o, w->comm->rank);
         times += (uint64_t)additions(o, w->comm->rank);
     }
-    for (uint64_t i = 0; i < COUNTERS; i++)
-        if (counters[i] != times * (i + 1))
-            fail("window: counter %d is %llu and should be %llu", (int)i,
-                 (unsigned long long)counters[i], (unsigned long long)(times * (i + 1)));
+    for (uint64_t i = 0; i < COUNTERS; i++) {
+        unsigned long long is = counters[i], should = times * (i + 1);
+
+        if (is != should)
+            fail("window: counter %d is %llu and should be %llu", (int)i, is, should);
+    }
 }
 
 /* What another one has, by a get of everything. */
