@@ -5,7 +5,7 @@
 #            the documents, the install
 #   lint     formatting, static analysis, sizes
 #   asan     build with clang; unit tests and some MPI programs under AddressSanitizer and
-#            UndefinedBehaviorSanitizer; each fuzz target for 2 seconds
+#            UndefinedBehaviorSanitizer; each fuzz target for a second
 #   tsan     unit tests of what has threads and some MPI programs under ThreadSanitizer
 #   mutants  three small changes that each break a promise, chosen by the hash of the commit: a test
 #            must fail for each (mutants=all: every one of tests/mutants)

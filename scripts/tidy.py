@@ -7,8 +7,8 @@
 A file that was clean is not analysed again while its preprocessed text, its options, the checks
 and clang-tidy stay the same: BUILD/tidy/ holds one empty file per clean state, named by its hash.
 
-XYLEM_TIDY_FAST=1 leaves out the static analyzer, which takes most of the time: `make test` does
-that, `make lint` does not.
+XYLEM_TIDY_FAST=1 leaves out the static analyzer, which takes most of the time, and tests:
+`make test` does that, `make lint` does not.
 """
 import concurrent.futures
 import hashlib
@@ -28,7 +28,8 @@ def wanted(entries):
     seen = {}
     for entry in entries:
         path = (Path(entry["directory"]) / entry["file"]).resolve()
-        if path.suffix == ".c" and ROOT in path.parents and (ROOT / "build") not in path.parents:
+        if (path.suffix == ".c" and ROOT in path.parents and (ROOT / "build") not in path.parents
+                and not (FAST and is_test(path))):
             seen.setdefault(path, entry)
     return seen
 

@@ -5,14 +5,14 @@
 #   tests/fuzz.sh TARGET SEEDS_DIR
 #
 # Seeds are copied into the build tree beside the target, where the corpus grows from run to run
-# and where a finding is kept. XYLEM_FUZZ_SECONDS changes the 2 seconds: give it hours after a
+# and where a finding is kept. XYLEM_FUZZ_SECONDS changes the 1 second: give it hours after a
 # change of what reads files.
 set -euo pipefail
 
 [ $# -eq 2 ] || { sed -n '3,9s/^# \{0,1\}//p' "$0"; exit 2; }
 target=$(realpath "$1")
 seeds=$2
-seconds=${XYLEM_FUZZ_SECONDS:-2}
+seconds=${XYLEM_FUZZ_SECONDS:-1}
 work=$(dirname "$target")/$(basename "$target").d
 corpus=$work/corpus
 findings=$work/findings
