@@ -37,84 +37,76 @@ static int check(rma_operation_t *o, rma_side_t *origin, const void *address, in
     return error != MPI_SUCCESS ? error : rma_target_check(o, disp, target_count, target_datatype);
 }
 
-static int put(mpi_rank_t *self, rma_operation_t *o, const void *address, int64_t count,
-               MPI_Datatype datatype, MPI_Aint disp, int64_t target_count,
-               MPI_Datatype target_datatype)
+/* From the origin to the target (put) or back, once there is an operation. */
+static int transfer(mpi_rank_t *self, rma_operation_t *o, bool is_put, void *address, int64_t count,
+                    MPI_Datatype datatype, MPI_Aint disp, int64_t target_count,
+                    MPI_Datatype target_datatype)
 {
     rma_side_t origin;
+    const rma_side_t *from = is_put ? &origin : &o->target, *to = is_put ? &o->target : &origin;
     int error = check(o, &origin, address, count, datatype, disp, target_count, target_datatype);
 
     if (error != MPI_SUCCESS)
         return error;
-    if (__builtin_expect(origin.bytes > o->target.bytes, 0))
-        return rma_refuse_size(o->win, "origin", origin.bytes, "target", o->target.bytes);
+    if (__builtin_expect(from->bytes > to->bytes, 0))
+        return rma_refuse_size(o->win, is_put ? "origin" : "target", from->bytes,
+                               is_put ? "target" : "origin", to->bytes);
     rma_operation_sync(self);
-    move(&o->target, &origin);
-    rma_operation_end(self, o, origin.bytes, false, 0);
+    move(to, from);
+    rma_operation_end(self, o, is_put ? from->bytes : 0, !is_put, is_put ? 0 : from->bytes);
     return MPI_SUCCESS;
 }
 
-static int get(mpi_rank_t *self, rma_operation_t *o, const void *address, int64_t count,
-               MPI_Datatype datatype, MPI_Aint disp, int64_t target_count,
-               MPI_Datatype target_datatype)
+/* MPI_Put and MPI_Get: most have the same plain type on both sides, and are over at once. */
+static inline __attribute__((always_inline)) int
+call(mpi_rank_t *self, bool is_put, void *address, int64_t count, MPI_Datatype datatype, int target,
+     MPI_Aint disp, int64_t target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    rma_side_t origin;
-    int error = check(o, &origin, address, count, datatype, disp, target_count, target_datatype);
+    rma_operation_t o;
+    size_t bytes;
+    char *there = NULL;
+    int error;
 
-    if (error != MPI_SUCCESS)
+    if (datatype == target_datatype && count == target_count && address != NULL)
+        there = rma_fast(self, win, target, disp, target_count, target_datatype, &bytes);
+    if (__builtin_expect(there != NULL, 1)) {
+        move_bytes(is_put ? there : address, is_put ? address : there, bytes);
+        return MPI_SUCCESS;
+    }
+    error = rma_operation_begin(&o, win, target, false);
+    if (error != MPI_SUCCESS || o.win == NULL)
         return error;
-    if (__builtin_expect(o->target.bytes > origin.bytes, 0))
-        return rma_refuse_size(o->win, "target", o->target.bytes, "origin", origin.bytes);
-    rma_operation_sync(self);
-    move(&origin, &o->target);
-    rma_operation_end(self, o, 0, true, o->target.bytes);
-    return MPI_SUCCESS;
+    return transfer(self, &o, is_put, address, count, datatype, disp, target_count,
+                    target_datatype);
+}
+
+static int call_with_request(mpi_rank_t *self, bool is_put, void *address, int64_t count,
+                             MPI_Datatype datatype, int target, MPI_Aint disp, int64_t target_count,
+                             MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+    rma_operation_t o;
+    int error = rma_operation_begin(&o, win, target, true);
+
+    if (error == MPI_SUCCESS && o.win != NULL)
+        error = transfer(self, &o, is_put, address, count, datatype, disp, target_count,
+                         target_datatype);
+    return rma_operation_request(self, &o, error, request);
 }
 
 int impl_put(mpi_rank_t *self, const void *origin_addr, MPI_Count origin_count,
              MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
              MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    rma_operation_t o;
-    size_t bytes;
-    char *there = NULL;
-    int error;
-
-    if (origin_datatype == target_datatype && origin_count == target_count && origin_addr != NULL)
-        there =
-            rma_fast(self, win, target_rank, target_disp, target_count, target_datatype, &bytes);
-    if (__builtin_expect(there != NULL, 1)) {
-        move_bytes(there, origin_addr, bytes);
-        return MPI_SUCCESS;
-    }
-    error = rma_operation_begin(&o, win, target_rank, false);
-    if (error != MPI_SUCCESS || o.win == NULL)
-        return error;
-    return put(self, &o, origin_addr, origin_count, origin_datatype, target_disp, target_count,
-               target_datatype);
+    return call(self, true, (void *)(uintptr_t)origin_addr, origin_count, origin_datatype,
+                target_rank, target_disp, target_count, target_datatype, win);
 }
 
 int impl_get(mpi_rank_t *self, void *origin_addr, MPI_Count origin_count,
              MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
              MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    rma_operation_t o;
-    size_t bytes;
-    char *there = NULL;
-    int error;
-
-    if (origin_datatype == target_datatype && origin_count == target_count && origin_addr != NULL)
-        there =
-            rma_fast(self, win, target_rank, target_disp, target_count, target_datatype, &bytes);
-    if (__builtin_expect(there != NULL, 1)) {
-        move_bytes(origin_addr, there, bytes);
-        return MPI_SUCCESS;
-    }
-    error = rma_operation_begin(&o, win, target_rank, false);
-    if (error != MPI_SUCCESS || o.win == NULL)
-        return error;
-    return get(self, &o, origin_addr, origin_count, origin_datatype, target_disp, target_count,
-               target_datatype);
+    return call(self, false, origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                target_count, target_datatype, win);
 }
 
 int impl_rput(mpi_rank_t *self, const void *origin_addr, MPI_Count origin_count,
@@ -122,13 +114,9 @@ int impl_rput(mpi_rank_t *self, const void *origin_addr, MPI_Count origin_count,
               MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
               MPI_Request *request)
 {
-    rma_operation_t o;
-    int error = rma_operation_begin(&o, win, target_rank, true);
-
-    if (error == MPI_SUCCESS && o.win != NULL)
-        error = put(self, &o, origin_addr, origin_count, origin_datatype, target_disp, target_count,
-                    target_datatype);
-    return rma_operation_request(self, &o, error, request);
+    return call_with_request(self, true, (void *)(uintptr_t)origin_addr, origin_count,
+                             origin_datatype, target_rank, target_disp, target_count,
+                             target_datatype, win, request);
 }
 
 int impl_rget(mpi_rank_t *self, void *origin_addr, MPI_Count origin_count,
@@ -136,11 +124,6 @@ int impl_rget(mpi_rank_t *self, void *origin_addr, MPI_Count origin_count,
               MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win,
               MPI_Request *request)
 {
-    rma_operation_t o;
-    int error = rma_operation_begin(&o, win, target_rank, true);
-
-    if (error == MPI_SUCCESS && o.win != NULL)
-        error = get(self, &o, origin_addr, origin_count, origin_datatype, target_disp, target_count,
-                    target_datatype);
-    return rma_operation_request(self, &o, error, request);
+    return call_with_request(self, false, origin_addr, origin_count, origin_datatype, target_rank,
+                             target_disp, target_count, target_datatype, win, request);
 }
