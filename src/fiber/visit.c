@@ -10,9 +10,9 @@
  *
  * Who polls. A worker that is idle polls as always. While it is in the program's code it is
  * absent: then the first visitor that waits is the poller. It sleeps too; a ring at the worker's
- * door wakes it, and it comes in and polls. Nobody is told when the poller changes: whoever gives
- * the lock back names the poller, sets the door to ABSENT and looks once more for what came before
- * that, as a worker does that falls asleep (sleep.c). So
+ * door wakes it, and it comes in and polls. A change of the poller needs no message: the thread
+ * that gives the lock back names the poller, sets the door to ABSENT and looks once more for what
+ * came before that, as a worker does that falls asleep (sleep.c). So
  *
  *   - a post is seen by that look, or it rings;
  *   - a ring that finds its poller ready already is not lost: that one is on its way to the lock,
