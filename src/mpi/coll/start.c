@@ -190,7 +190,7 @@ static void begin(mpi_rank_t *self, coll_call_t *call)
     self->schedules += timed;
     if (engine->start(self, call))
         yield_to_peers(self, call);
-    /* The call cannot be gone: the program has not got its request yet. */
+    /* The call is not gone: no request is freed before its start returns. */
     if (timed)
         call->left = xy_now();
 }
@@ -211,6 +211,22 @@ static void take_settings(const coll_call_t *call)
     call->comm->settings = call->request->comm->settings;
 }
 
+/* The program may have freed the request of a call that has not begun: nothing of it goes before
+ * its start has returned. */
+static void begin_deferred(mpi_rank_t *self, coll_call_t *call)
+{
+    mpi_request_t *request = call->request;
+    bool was_freed = request->is_freed;
+
+    request->is_freed = false;
+    begin(self, call);
+    if (!was_freed)
+        return;
+    request->is_freed = true;
+    if (request->is_done)
+        mpi_request_free(request);
+}
+
 void coll_flush_deferred(mpi_rank_t *self)
 {
     const void *now = self->call.caller;
@@ -222,7 +238,7 @@ void coll_flush_deferred(mpi_rank_t *self)
         self->call.caller = call->request->call.caller; /* reports name where it was started */
         if (call->how == COLL_PERSISTENT)
             take_settings(call);
-        begin(self, call);
+        begin_deferred(self, call);
         self->call.caller = now;
     }
 }
