@@ -62,7 +62,8 @@ static void list_new(xy_order_queue_t *queue, int32_t thread)
 {
     int32_t before = queue->head;
 
-    queue->threads[thread].current = queue->threads[thread].base;
+    queue->threads[thread].current =
+        (int8_t)(queue->order->has_priorities ? queue->threads[thread].base : 0);
     if (queue->order->is_fifo) {
         sched_order_insert(queue, thread, -1);
         return;

@@ -38,6 +38,7 @@ static void changed(xy_order_queue_t *queue, int32_t thread)
 const xy_order_t sched_order_priority = {
     .name = "priority",
     .describe = "the most urgent kind of thread first; urgency drops with each turn",
+    .has_priorities = true,
     .admits = admits,
     .changed = changed,
     .requeue = requeue,

@@ -37,6 +37,21 @@ static void test_round_robin(void **state)
     expect_picks(&q, "210210");
 }
 
+/* Priorities are those of one order: with the others no thread is urgent. */
+static void test_no_priority(void **state)
+{
+    (void)state;
+    for (int i = 0; xy_order_all[i] != NULL; i++) {
+        xy_order_thread_t thread = {.base = 7, .has_collective = true, .is_ready = true};
+        xy_order_queue_t q;
+
+        xy_order_queue_init(&q, xy_order_all[i], &thread);
+        xy_order_update(&q, 0);
+        assert_int_equal(thread.current, q.order->has_priorities ? 7 : 0);
+        assert_int_equal(q.order->has_priorities, strcmp(q.order->name, "priority") == 0);
+    }
+}
+
 static void test_suspend(void **state)
 {
     xy_order_thread_t threads[4] = {{.has_collective = true}, {0}, {.has_collective = true}};
@@ -139,6 +154,7 @@ int main(void)
         cmocka_unit_test(test_round_robin),     cmocka_unit_test(test_suspend),
         cmocka_unit_test(test_semaphore),       cmocka_unit_test(test_priority),
         cmocka_unit_test(test_lists_are_whole), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_no_priority),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

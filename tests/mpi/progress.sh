@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# The options of progress: what is refused says why in one line, and `auto` remembers what it measured.
+# The options of progress: what is refused says why in one line, `auto` remembers what it measured, and
+# progress threads do not keep ready ranks waiting.
 #
 #   progress.sh MPIEXEC NBC
 set -euo pipefail
@@ -46,3 +47,17 @@ says "computes as long as it communicates" -v --comm-cores auto -n 3
 grep -q "^3 .*$(basename "$nbc")\$" "$work/costs.xml.overlap"
 says "measured before" -v --comm-cores auto -n 3
 says "allreduce" -n 4 --progress threads --progress-order priority --progress-priority 3
+
+# Threads on the core of their ranks: ranks that are ready run between the turns of threads that poll, so
+# that few turns are in vain. A thread that kept its ranks from running would poll thousands of times.
+if [ "$(nproc)" -ge 2 ]; then
+    for order in round-robin suspend semaphore suspend-semaphore priority; do
+        "$mpiexec" -v -n 6 --comm-cores 1 --progress threads --progress-place bind --progress-order $order \
+            "$nbc" --repetitions 20 --size 1024 --collective gather --kernels 1 >"$work/out" 2>&1
+        read -r turns vain < <(sed -n 's/.*had \([0-9]*\) turns, \([0-9]*\) of them.*/\1 \2/p' "$work/out")
+        if [ "$turns" -lt 200 ] || [ "$vain" -gt $((5 * (turns - vain))) ]; then
+            echo "$order: $vain of $turns turns in vain" >&2
+            exit 1
+        fi
+    done
+fi

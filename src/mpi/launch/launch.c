@@ -314,6 +314,15 @@ static void say_placement(const launch_t *launch)
             mpi_block_tell(part_at(launch, i)->program);
 }
 
+static void say_turns(const mpi_job_t *job)
+{
+    uint64_t vain, turns = nbc_threads_turns(job, &vain);
+
+    if (turns > 0)
+        mpi_launch_say("progress threads had %llu turns, %llu of them in vain",
+                       (unsigned long long)turns, (unsigned long long)vain);
+}
+
 /* The machine that ranks are reordered for. Names and files are read by another library, which is
  * not opened for a text that describes the machine. */
 static xy_status_t imagine(const char *text)
@@ -413,6 +422,8 @@ static xy_status_t run_ranks(launch_t *launch)
         st = mpi_comm_auto_note(part_at(launch, 0)->path, launch->size, nbc_measured(launch->job));
     if (st == XY_OK && launch->values->monitor != NULL)
         st = mpi_monitor_write(launch->job, launch->values->monitor);
+    if (st == XY_OK && launch->values->verbose)
+        say_turns(launch->job);
     return st;
 }
 

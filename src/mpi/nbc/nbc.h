@@ -112,6 +112,10 @@ void nbc_complete(mpi_worker_t *worker);
  * 0: nothing was measured. All ranks have ended. */
 double nbc_measured(const mpi_job_t *job);
 
+/* Turns of progress threads and of their supervisors, and how many of them found nothing to do. All
+ * ranks have ended. */
+uint64_t nbc_threads_turns(const mpi_job_t *job, uint64_t *vain_p);
+
 /* The scheduled engine of collectives. */
 extern const coll_engine_ops_t nbc_engine;
 

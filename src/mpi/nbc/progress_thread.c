@@ -31,6 +31,7 @@ typedef struct nbc_core {
     bool is_running;  /* a thread has the turn */
     int idle_turns;   /* in a row that found nothing to do */
     double idle_from; /* when the clock was first looked at since */
+    uint64_t turns, vain;
 } nbc_core_t;
 
 /* ---- Making them ---- */
@@ -120,6 +121,19 @@ void nbc_threads_cleanup(mpi_job_t *job)
             xy_free(job->worker[w].core);
         }
     xy_free(job->threads);
+}
+
+uint64_t nbc_threads_turns(const mpi_job_t *job, uint64_t *vain_p)
+{
+    uint64_t turns = 0;
+
+    *vain_p = 0;
+    for (int w = 0; w < job->workers; w++)
+        if (job->worker[w].core != NULL) {
+            turns += job->worker[w].core->turns;
+            *vain_p += job->worker[w].core->vain;
+        }
+    return turns;
 }
 
 /* ---- From other workers ---- */
@@ -266,17 +280,24 @@ static void keep(nbc_core_t *core)
             update(core, core->threads[i]);
 }
 
+/* Only the supervisor is left: it would find nothing, and keep ready ranks from running. */
+static bool is_alone(const nbc_core_t *core)
+{
+    return core->queue.listed == 1 && core->states[core->count].is_listed;
+}
+
 /* The thread with the next turn; NULL: none. */
 static nbc_thread_t *next_thread(mpi_worker_t *worker)
 {
     nbc_core_t *core = worker->core;
 
     for (;;) {
-        int32_t t;
+        int32_t t = -1;
 
         if (take_posts(worker))
             core->idle_turns = 0;
-        t = is_idle(core, XMPI_SPIN_SECONDS) ? -1 : xy_order_pick(&core->queue);
+        if (!is_idle(core, XMPI_SPIN_SECONDS) && !is_alone(core))
+            t = xy_order_pick(&core->queue);
         if (t < 0) {
             core->idle_turns = 0;
             return NULL;
@@ -285,6 +306,8 @@ static nbc_thread_t *next_thread(mpi_worker_t *worker)
             return core->threads[t];
         keep(core);
         core->idle_turns++;
+        core->turns++;
+        core->vain++;
     }
 }
 
@@ -320,10 +343,13 @@ static void thread_main(void *arg)
     nbc_core_t *core = t->worker->core;
 
     for (;;) {
-        if (turn(t))
+        core->turns++;
+        if (turn(t)) {
             core->idle_turns = 0;
-        else
+        } else {
             core->idle_turns++;
+            core->vain++;
+        }
         update(core, t);
         next = next_thread(t->worker);
         if (next == t) {
