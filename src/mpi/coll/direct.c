@@ -171,7 +171,7 @@ static void send_packet(coll_local_t *local, const coll_slot_t *slot, int worker
     mpi_packet_t *packet = mpi_ring_reserve(local->worker, worker);
 
     packet->kind = XMPI_PACKET_COLL;
-    packet->flags = (uint16_t)(phase << 8 | round);
+    packet->step = (uint16_t)(phase << 8 | round);
     packet->to = to;
     packet->pointer = coll;
     packet->bytes = slot->seq;
@@ -228,7 +228,7 @@ static void send_return(mpi_worker_t *worker, mpi_coll_t *coll, int p, uint64_t 
     mpi_packet_t *packet = mpi_ring_reserve(worker, to);
 
     packet->kind = XMPI_PACKET_COLL;
-    packet->flags = COLL_PHASE_RETURN << 8;
+    packet->step = COLL_PHASE_RETURN << 8;
     packet->to = p;
     packet->pointer = coll;
     packet->bytes = seq;
@@ -648,7 +648,7 @@ static void offload_arrived(mpi_worker_t *worker, mpi_coll_t *coll, uint64_t seq
 void mpi_coll_packet(mpi_worker_t *worker, int from, mpi_packet_t *packet)
 {
     mpi_coll_t *coll = packet->pointer;
-    int phase = packet->flags >> 8;
+    int phase = packet->step >> 8;
     coll_local_t *local;
     coll_slot_t *slot;
 
@@ -668,7 +668,7 @@ void mpi_coll_packet(mpi_worker_t *worker, int from, mpi_packet_t *packet)
     } else {
         if (phase == 0 && coll->locals == 2)
             slot->piggyback = packet->words[2];
-        slot->rounds_received[phase] |= 1u << (packet->flags & 0xff);
+        slot->rounds_received[phase] |= 1u << (packet->step & 0xff);
         note_call(local, slot, packet->envelope.source,
                   (const coll_ops_t *)(uintptr_t)packet->words[0], packet->envelope.context,
                   packet->envelope.tag, packet->words[1]);

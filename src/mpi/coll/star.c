@@ -220,7 +220,7 @@ static void send(coll_local_t *local, int to, uint64_t seq, const coll_claim_t *
     bool is_root = coll->local_of[claim->root] == local->index;
 
     packet->kind = XMPI_PACKET_COLL;
-    packet->flags = COLL_PHASE_STAR << 8;
+    packet->step = COLL_PHASE_STAR << 8;
     packet->to = to;
     packet->pointer = coll;
     packet->bytes = seq;

@@ -4,6 +4,7 @@
  *
  *   type.h         where the bytes of an element lie; packing and unpacking
  *   type_cursor.h  run after run of these bytes
+ *   signature.h    which elements it has: do sender and receiver mean the same?
  *   op.h           what is done to two elements
  *
  * Messages and collectives of all layers above use both. Types and operations are counted by
@@ -14,6 +15,7 @@
 #define XY_MPI_DATATYPE_DATATYPE_H
 
 #include "mpi/datatype/op.h"
+#include "mpi/datatype/signature.h"
 #include "mpi/datatype/type.h"
 #include "mpi/datatype/type_cursor.h"
 

@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include "mpi.h"
+#include "mpi/datatype/signature.h"
 
 /* The kinds of basic elements, as reductions distinguish them. */
 typedef enum {
@@ -107,6 +108,7 @@ typedef struct mpi_type {
     bool is_lb_set, is_ub_set; /* by MPI_Type_create_resized, here or in a part */
     uint8_t align;             /* of the strictest basic element */
     uint8_t basic;             /* mpi_basic_t when all elements are of one kind */
+    uint16_t signature;        /* signature.h */
     MPI_Aint true_lb, true_extent;
     mpi_layout_t layout;
     size_t elements; /* basic elements in it */

@@ -129,6 +129,10 @@ void mpi_draft_add(mpi_draft_t *draft, const mpi_type_t *old, MPI_Aint low, MPI_
         draft->is_too_large = true;
     elements = old->elements * (size_t)times;
     t->basic = t->elements == 0 || t->basic == old->basic ? old->basic : XMPI_BASIC_NONE;
+    if (t->elements == 0)
+        t->signature = old->signature;
+    else if (!mpi_signatures_are_equal(t->signature, old->signature))
+        draft->is_mixed = true;
     t->elements += elements;
     t->align = old->align > t->align ? old->align : t->align;
 }
@@ -195,6 +199,8 @@ int mpi_draft_finish(mpi_draft_t *draft, MPI_Datatype *newtype)
         return mpi_error(NULL, MPI_ERR_NO_MEM, "memory ran out while making a datatype");
     }
     settle_bounds(draft);
+    if (draft->is_mixed)
+        draft->type->signature = mpi_signature_of_parts(draft->type);
     draft->type->is_contiguous = is_contiguous(draft->type);
     *newtype = draft->type->handle;
     return MPI_SUCCESS;

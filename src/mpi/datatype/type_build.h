@@ -24,6 +24,7 @@ typedef struct {
     bool is_failed;    /* memory ran out */
     bool is_too_large; /* sizes left the range of MPI_Count */
     bool has_data;
+    bool is_mixed;        /* parts of different signatures */
     MPI_Aint ub, true_ub; /* as lb and true_lb of the type; ub counts when it is set */
     size_t ints_room, aints_room, counts_room, types_room;
 } mpi_draft_t;

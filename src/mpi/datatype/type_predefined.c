@@ -27,13 +27,16 @@ typedef struct {
 
 #define AT(id) [(uintptr_t)(MPI_##id) - XMPI_TYPE_FIRST]
 
-/* One element. */
-#define BASIC(id, ctype, kind)                                                                     \
+/* One element; and one that is received as any other, and any other as it. */
+#define BASIC(id, ctype, kind)   ELEMENT(id, ctype, kind, (uintptr_t)(MPI_##id) - XMPI_TYPE_FIRST)
+#define UNTYPED(id, ctype, kind) ELEMENT(id, ctype, kind, XMPI_SIGNATURE_ANY)
+#define ELEMENT(id, ctype, kind, number)                                                           \
     AT(id) = {.size = sizeof(ctype),                                                               \
               .is_contiguous = true,                                                               \
               .true_extent = (MPI_Aint)sizeof(ctype),                                              \
               .layout = {.blocks = 1, .block = (mpi_block_t[]){{0, sizeof(ctype), 0}}},            \
               .basic = kind,                                                                       \
+              .signature = (uint16_t)(number),                                                     \
               .elements = 1,                                                                       \
               COMMON(id, ctype)}
 
@@ -49,6 +52,7 @@ typedef struct {
                            {0, HAS_GAP(pair) ? sizeof(((pair *)0)->v) : PAIR_SIZE(pair), 0},       \
                            {offsetof(pair, i), sizeof(((pair *)0)->i), sizeof(((pair *)0)->v)}}},  \
         .basic = kind,                                                                             \
+        .signature = (uint16_t)((uintptr_t)(MPI_##id) - XMPI_TYPE_FIRST),                          \
         .elements = 2,                                                                             \
         COMMON(id, pair)}
 #define PAIR_SIZE(pair) (sizeof(((pair *)0)->v) + sizeof(((pair *)0)->i))
@@ -88,8 +92,8 @@ mpi_type_t mpi_type_table[XMPI_TYPE_TABLE] = {
     BASIC(AINT, MPI_Aint, XMPI_BASIC_INT64),
     BASIC(COUNT, MPI_Count, XMPI_BASIC_INT64),
     BASIC(OFFSET, MPI_Offset, XMPI_BASIC_INT64),
-    BASIC(BYTE, unsigned char, XMPI_BASIC_BYTE),
-    BASIC(PACKED, unsigned char, XMPI_BASIC_CHARACTER),
+    UNTYPED(BYTE, unsigned char, XMPI_BASIC_BYTE),
+    UNTYPED(PACKED, unsigned char, XMPI_BASIC_CHARACTER),
 
     BASIC(SHORT, short, XMPI_BASIC_INT16),
     BASIC(INT, int, XMPI_BASIC_INT32),

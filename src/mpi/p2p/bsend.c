@@ -79,13 +79,26 @@ static void release(mpi_request_t *request)
     settle(b);
 }
 
+/* What the copy is sent as: elements, where all are of one kind, so that the receiver's type can
+ * be compared. */
+static mpi_type_t *packed_type(const mpi_type_t *type)
+{
+    mpi_type_t *element =
+        type->signature < XMPI_TYPE_TABLE ? &mpi_type_table[type->signature] : NULL;
+
+    if (element != NULL && element->is_predefined && mpi_type_is_contiguous(element))
+        return element;
+    return mpi_type_of(MPI_BYTE);
+}
+
 static int send_copy(mpi_rank_t *self, mpi_bsend_t *b, const mpi_transfer_t *t, uint64_t bytes)
 {
     char *copy = mpi_buffer_take(self->worker, bytes);
+    mpi_type_t *type = packed_type(t->type);
     mpi_transfer_t packed = {.comm = t->comm,
                              .buffer = copy,
-                             .count = (int64_t)bytes,
-                             .type = mpi_type_of(MPI_BYTE),
+                             .count = (int64_t)(bytes / type->size),
+                             .type = type,
                              .peer = t->peer,
                              .tag = t->tag};
     mpi_request_t *request;

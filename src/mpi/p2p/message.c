@@ -81,7 +81,7 @@ trace_received(const mpi_request_t *receive, const xy_envelope_t *envelope, uint
 }
 
 void mpi_receive_set(mpi_request_t *receive, const xy_envelope_t *envelope, uint64_t sent,
-                     const void *site)
+                     uint16_t signature, const void *site)
 {
     receive->completion.source = envelope->source;
     receive->completion.tag = envelope->tag;
@@ -94,13 +94,15 @@ void mpi_receive_set(mpi_request_t *receive, const xy_envelope_t *envelope, uint
         receive->completion.truncated_bytes = sent - receive->bytes;
         receive->completion.sent_at = site;
     }
+    if (__builtin_expect(signature != receive->type->signature, 0))
+        mpi_receive_compare(receive, signature, site);
 }
 
 /* Packed bytes into a receive's buffer. */
 static void receive_packed(mpi_request_t *receive, const xy_envelope_t *envelope, const char *data,
-                           uint64_t bytes, const void *site)
+                           uint64_t bytes, uint16_t signature, const void *site)
 {
-    mpi_receive_set(receive, envelope, bytes, site);
+    mpi_receive_set(receive, envelope, bytes, signature, site);
     bytes = receive->completion.bytes;
     if (bytes > 0 && mpi_type_is_contiguous(receive->type))
         memcpy(receive->buffer, data, bytes);
@@ -126,7 +128,7 @@ void mpi_copy_message(mpi_request_t *receive, const void *buffer, int64_t count,
 static void receive_rendezvous(mpi_worker_t *worker, mpi_request_t *receive,
                                const xy_envelope_t *envelope, mpi_request_t *sender, bool offload)
 {
-    mpi_receive_set(receive, envelope, sender->bytes, sender->call.caller);
+    mpi_receive_set(receive, envelope, sender->bytes, sender->type->signature, sender->call.caller);
     if (offload && mpi_offload_is_worth(worker, sender->bytes)) {
         mpi_offload_copy(worker, receive, sender);
         return;
@@ -193,7 +195,7 @@ static bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t,
         mpi_request_t *receive = (mpi_request_t *)entry;
 
         receive->is_posted = false;
-        mpi_receive_set(receive, envelope, bytes, self->call.caller);
+        mpi_receive_set(receive, envelope, bytes, t->type->signature, self->call.caller);
         if (offload && mpi_offload_is_worth(self->worker, bytes)) {
             mpi_offload_copy(self->worker, receive, request);
             return false;
@@ -209,6 +211,7 @@ static bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t,
     m->bytes = bytes;
     m->sender = NULL;
     m->site = self->call.caller;
+    m->signature = t->type->signature;
     if (mpi_send_is_eager(t, bytes)) {
         m->data = bytes <= sizeof(m->small) ? m->small : buffer_or_abort(self->worker, bytes);
         pack(m->data, t, bytes);
@@ -249,6 +252,7 @@ static bool send_far(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t
     packet->to = to;
     packet->envelope = *envelope;
     packet->bytes = bytes;
+    packet->signature = t->type->signature;
     if (eager && buffer == NULL) {
         packet->flags = EAGER_INSIDE;
         packet->pointer = (void *)(uintptr_t)self->call.caller;
@@ -352,7 +356,7 @@ void mpi_recv_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *m
     if (m->sender != NULL) {
         receive_rendezvous(self->worker, request, &m->entry.envelope, m->sender, offload);
     } else {
-        receive_packed(request, &m->entry.envelope, m->data, m->bytes, m->site);
+        receive_packed(request, &m->entry.envelope, m->data, m->bytes, m->signature, m->site);
         if (m->data != m->small)
             mpi_buffer_give(self->worker, m->data);
     }
@@ -392,10 +396,11 @@ void mpi_packet_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet)
         receive->is_posted = false;
         if (packet->flags & EAGER_INSIDE) {
             receive_packed(receive, &packet->envelope, packet->data, packet->bytes,
-                           packet->pointer);
+                           packet->signature, packet->pointer);
             return;
         }
-        receive_packed(receive, &packet->envelope, packet->pointer, packet->bytes, site_of(packet));
+        receive_packed(receive, &packet->envelope, packet->pointer, packet->bytes,
+                       packet->signature, site_of(packet));
         mpi_buffer_give(worker, packet->pointer);
         return;
     }
@@ -406,6 +411,7 @@ void mpi_packet_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet)
     m->bytes = packet->bytes;
     m->sender = NULL;
     m->site = site_of(packet);
+    m->signature = packet->signature;
     m->data = packet->pointer;
     if (packet->flags & EAGER_INSIDE) {
         m->data = m->small;

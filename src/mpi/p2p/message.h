@@ -24,6 +24,7 @@ typedef struct mpi_message {
     mpi_comm_t *comm;      /* of a message taken by Mprobe */
     char *data;            /* `small`, or a buffer of the pool */
     const void *site;      /* where the sender called */
+    uint16_t signature;    /* of what was sent */
     struct mpi_message *next_free;
     char small[XMPI_PACKET_INLINE];
 } mpi_message_t;
@@ -57,9 +58,12 @@ extern const mpi_completion_t mpi_completion_null_peer;
 /* Try to cancel a send that has not been received yet. The request completes either way. */
 void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request);
 
-/* `receive` has got `sent` bytes, of a call at `site`: its completion. */
+/* `receive` has got `sent` bytes with a type signature, of a call at `site`: its completion. */
 void mpi_receive_set(mpi_request_t *receive, const xy_envelope_t *envelope, uint64_t sent,
-                     const void *site);
+                     uint16_t signature, const void *site);
+/* It has another signature: warn if the elements are others than the sender's (mismatch.c). */
+void mpi_receive_compare(const mpi_request_t *receive, uint16_t signature, const void *site)
+    __attribute__((cold));
 /* From a buffer into that of `receive`, whose completion is known. */
 void mpi_copy_message(mpi_request_t *receive, const void *buffer, int64_t count, mpi_type_t *type);
 

@@ -43,8 +43,12 @@ enum { XMPI_PACKET_INLINE = 88, XMPI_RING_PACKETS = 256 };
 
 typedef struct {
     _Atomic uint32_t turn; /* release by the producer, acquire by the consumer: lap + 1 when full */
-    uint16_t kind;
-    uint16_t flags;
+    uint8_t kind;
+    uint8_t flags;
+    union {
+        uint16_t signature; /* p2p: of the sender's datatype */
+        uint16_t step;      /* collectives: phase and round */
+    };
     int32_t to; /* world rank (p2p) or worker part (collectives) */
     xy_envelope_t envelope;
     uint64_t bytes;

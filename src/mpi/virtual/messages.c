@@ -20,6 +20,7 @@ typedef struct virtual_send {
     mpi_type_t *type; /* held; NULL: the data is packed in `packed` */
     uint64_t bytes;
     const void *site; /* where the program called */
+    uint16_t signature;
     char *packed;
     xy_vreq_t *request;        /* NULL: the program has it no more */
     bool is_received;          /* or dropped */
@@ -48,6 +49,7 @@ static virtual_send_t *send_new(const mpi_transfer_t *t, uint64_t bytes)
     s->type = t->type;
     s->bytes = bytes;
     s->site = t->comm->owner->call.caller;
+    s->signature = t->type->signature;
     s->packed = NULL;
     s->request = NULL;
     s->is_received = false;
@@ -102,7 +104,7 @@ void virtual_copy(void *owner, void *send_data, void *receive_data)
     mpi_request_t *receive = receive_data;
 
     (void)owner;
-    mpi_receive_set(receive, &s->envelope, s->bytes, s->site);
+    mpi_receive_set(receive, &s->envelope, s->bytes, s->signature, s->site);
     if (s->packed == NULL)
         mpi_copy_message(receive, s->buffer, s->count, s->type);
     else if (receive->completion.bytes > 0)
