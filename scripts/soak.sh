@@ -5,7 +5,8 @@
 #
 #   scripts/soak.sh [MINUTES [SEED]]     (30 minutes; a seed repeats the same choices)
 #
-# A quarter of the time goes to each part: random programs, the whole suite under load, fuzzing,
+# First come the tests of the simulated node with all points of which make test takes a sample. Then a
+# quarter of the time goes to each part: random programs, the whole suite under load, fuzzing,
 # mutants. What fails is printed as a command that shows it again. The last line is
 # `N passed, N failed`.
 set -uo pipefail
@@ -13,7 +14,7 @@ cd "$(dirname "$0")/.." || exit
 . scripts/lib.sh
 
 case ${1:-} in
--h | --help) sed -n '3,11s/^# \{0,1\}//p' "$0"; exit 0 ;;
+-h | --help) sed -n '3,13s/^# \{0,1\}//p' "$0"; exit 0 ;;
 *[!0-9]*) echo "soak: '$1' is no number of minutes" >&2; exit 2 ;;
 esac
 part=$((${1:-30} * 60 / 4))
@@ -70,6 +71,13 @@ soak_suite() {
     stop_load
 }
 
+soak_points() {
+    local log=build/logs/soak-points.log
+    XYLEM_SOAK=1 ctest --test-dir build/dev -j "$(nproc)" --timeout 600 --output-on-failure \
+        -R '^sim\.(split|study)$' >"$log" 2>&1 || { failed=$((failed + 1)); tail -30 "$log"; }
+    passed=$((passed + $(grep -cE ' Passed +[0-9.]+ sec' "$log")))
+}
+
 soak_fuzz() {
     if ! command -v clang >/dev/null; then
         echo "left out: fuzzing (clang is not installed)"
@@ -99,6 +107,8 @@ if ! { cmake --preset dev && cmake --build --preset dev; } >build/logs/soak-buil
     say_bad "the build failed (log: build/logs/soak-build.log)"
     exit 1
 fi
+say_step "points"
+soak_points
 for name in random suite fuzz mutants; do
     say_step "$name ($part s, seed $seed)"
     "soak_$name"

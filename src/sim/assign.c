@@ -15,8 +15,6 @@
 typedef struct {
     bool goes_up, goes_down;
     int32_t height;         /* highest level; 0: no tree */
-    uint64_t leaf, root;    /* largest operation of level 1, and of the highest */
-    double leaf_seconds;    /* ... of level 1 */
     uint8_t *is_down;       /* per operation: part of a one-to-all tree */
     uint8_t *is_after_rest; /* per operation: something before it is not part of the start call */
 } shape_t;
@@ -119,11 +117,7 @@ static void look_at_edges(const xy_sim_t *sim, shape_t *shape)
         int32_t n = xy_graph_successors(sim->graph, id, &after);
 
         if (op->level > shape->height)
-            shape->height = op->level, shape->root = 0;
-        if (op->level == shape->height && op->bytes > shape->root)
-            shape->root = op->bytes;
-        if (op->level == 1 && op->bytes > shape->leaf)
-            shape->leaf = op->bytes, shape->leaf_seconds = sim->ops[id].seconds;
+            shape->height = op->level;
         for (int32_t i = 0; i < n && op->level > 0; i++) {
             int32_t level = sim->ops[after[i]].op->level;
 
@@ -151,25 +145,6 @@ static void find_directions(const xy_sim_t *sim, shape_t *shape)
                 shape->is_down[order[i]] || (op->level > 0 && sim->ops[after[j]].op->level > 0 &&
                                              op->level > sim->ops[after[j]].op->level);
     }
-}
-
-static int choose_split(const xy_sim_t *sim, const shape_t *shape)
-{
-    xy_split_t model = {.cores = sim->node.ranks + sim->comm_count,
-                        .ranks = sim->node.ranks,
-                        .base = 2,
-                        .has_compute = true};
-
-    if (sim->is_direct)
-        return 0;
-    if (sim->node.split != XY_SIM_SPLIT_AUTO)
-        return sim->node.split;
-    if (shape->height == 0 || sim->comm_count == 0 || shape->leaf_seconds <= 0)
-        return 0;
-    model.is_doubling = shape->root > shape->leaf;
-    model.compute =
-        sim->compute / shape->leaf_seconds / (shape->goes_up && shape->goes_down ? 2 : 1);
-    return xy_split_best(&model);
 }
 
 static uint8_t who(const xy_sim_t *sim, const shape_t *shape, int32_t id)
@@ -316,7 +291,7 @@ xy_status_t sim_assign(xy_sim_t *sim, const xy_graph_t *graph)
     shape.is_after_rest = shape.is_down + sim->op_count + 1;
     look_at_edges(sim, &shape);
     find_directions(sim, &shape);
-    sim->split = sim->result.split = choose_split(sim, &shape);
+    sim->split = sim->result.split = sim->is_direct ? 0 : sim->node.split;
     assign(sim, &shape);
     st = find_levels(sim, &shape);
     xy_free(shape.is_down);

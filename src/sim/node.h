@@ -69,7 +69,10 @@ typedef enum { XY_SIM_HELP_ALL, XY_SIM_HELP_OWN, XY_SIM_HELP_NOT } xy_sim_help_t
  * and the communication cores do whatever is not split off, without help. */
 typedef enum { XY_SIM_MEASURED, XY_SIM_MODEL_CONSTANT, XY_SIM_MODEL_GROWING } xy_sim_model_t;
 
-enum { XY_SIM_SPLIT_AUTO = -1 }; /* the S that the model finds best for the given computation */
+enum {
+    XY_SIM_SPLIT_AUTO = -1, /* the best for the given computation: see xy_sim_split_best */
+    XY_SIM_SPLIT_LEVELS = 32
+};
 
 /* Seconds, bytes and bytes per second. 0 bandwidth: without limit. */
 typedef struct {
@@ -148,6 +151,23 @@ xy_status_t xy_sim_run(xy_sim_t *sim, const xy_graph_t *graph, double compute, d
 /* The three times of a benchmark of overlap. compute < 0: as long as t_comm (cpu-exploit). */
 xy_status_t xy_sim_measure(xy_sim_t *sim, const xy_graph_t *graph, double compute,
                            xy_sim_times_t *times_p);
+
+/* Split-tree on this node, for every S up to the height of the tree. */
+typedef struct {
+    int height;
+    double compute;                         /* the expected computation */
+    double alone[XY_SIM_SPLIT_LEVELS + 1];  /* [S]: T_nb, nothing to compute */
+    double beside[XY_SIM_SPLIT_LEVELS + 1]; /* T_ovrl beside the expected computation */
+    double own[XY_SIM_SPLIT_LEVELS + 1];    /* what is never hidden: the ranks do it */
+} xy_sim_split_t;
+
+/* Three runs for each S. compute < 0: as long as the collective alone. The errors of xy_sim_run. */
+xy_status_t xy_sim_split_times(xy_sim_t *sim, const xy_graph_t *graph, double compute,
+                               xy_sim_split_t *times_p);
+/* T_ovrl beside any computation; the expected one was simulated. */
+double xy_sim_split_overlapped(const xy_sim_split_t *times, int levels, double compute);
+/* The S of least T_ovrl, the smallest on ties. */
+int xy_sim_split_best(const xy_sim_split_t *times, double compute);
 
 /* 100 * (t_comm + t_comp - t_ovrl) / min(t_comm, t_comp), within 0 .. 100. */
 double xy_sim_overlap(const xy_sim_times_t *times);

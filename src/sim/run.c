@@ -81,16 +81,12 @@ static uint64_t piece_of(const xy_sim_t *sim, const xy_graph_t *graph)
     return piece;
 }
 
-xy_status_t xy_sim_run(xy_sim_t *sim, const xy_graph_t *graph, double compute, double *finish,
-                       xy_trace_t *trace, xy_sim_result_t *result_p)
+static xy_status_t run_cut(xy_sim_t *sim, const xy_graph_t *graph, double compute, double *finish,
+                           xy_trace_t *trace, xy_sim_result_t *result_p)
 {
     xy_graph_t *cut = NULL;
     xy_status_t st = XY_OK;
 
-    if (xy_graph_ranks(graph) > sim->node.ranks)
-        return xy_fail(XY_EINVAL,
-                       "a collective of %d ranks cannot run on a simulated node of %d ranks",
-                       xy_graph_ranks(graph), sim->node.ranks);
     /* Direct graphs are of pieces. */
     if (sim_is_tasks(sim) && !sim_is_model(sim) && sim->node.costs.piece > 0 &&
         !sim_graph_is_direct(graph))
@@ -108,7 +104,29 @@ xy_status_t xy_sim_run(xy_sim_t *sim, const xy_graph_t *graph, double compute, d
     return st;
 }
 
-xy_status_t xy_sim_measure(xy_sim_t *sim, const xy_graph_t *graph, double compute,
+static xy_status_t check_ranks(const xy_sim_t *sim, const xy_graph_t *graph)
+{
+    if (xy_graph_ranks(graph) <= sim->node.ranks)
+        return XY_OK;
+    return xy_fail(XY_EINVAL, "a collective of %d ranks cannot run on a simulated node of %d ranks",
+                   xy_graph_ranks(graph), sim->node.ranks);
+}
+
+xy_status_t xy_sim_run(xy_sim_t *sim, const xy_graph_t *graph, double compute, double *finish,
+                       xy_trace_t *trace, xy_sim_result_t *result_p)
+{
+    int asked = sim->node.split;
+    xy_status_t st = check_ranks(sim, graph);
+
+    if (st == XY_OK && asked == XY_SIM_SPLIT_AUTO)
+        st = sim_split_choose(sim, graph, compute);
+    if (st == XY_OK)
+        st = run_cut(sim, graph, compute, finish, trace, result_p);
+    sim->node.split = asked;
+    return st;
+}
+
+static xy_status_t measure(xy_sim_t *sim, const xy_graph_t *graph, double compute,
                            xy_sim_times_t *times_p)
 {
     xy_sim_result_t alone, together;
@@ -122,5 +140,20 @@ xy_status_t xy_sim_measure(xy_sim_t *sim, const xy_graph_t *graph, double comput
     if (st == XY_OK)
         *times_p = (xy_sim_times_t){alone.end,     compute,          together.end,
                                     together.work, together.network, together.split};
+    return st;
+}
+
+/* The S of a measurement is the best beside the computation; the collective alone has the same. */
+xy_status_t xy_sim_measure(xy_sim_t *sim, const xy_graph_t *graph, double compute,
+                           xy_sim_times_t *times_p)
+{
+    int asked = sim->node.split;
+    xy_status_t st = check_ranks(sim, graph);
+
+    if (st == XY_OK && asked == XY_SIM_SPLIT_AUTO)
+        st = sim_split_choose(sim, graph, compute);
+    if (st == XY_OK)
+        st = measure(sim, graph, compute, times_p);
+    sim->node.split = asked;
     return st;
 }

@@ -146,6 +146,9 @@ void sim_assign_cleanup(xy_sim_t *sim);
 /* The ranks that are not over before the operation is: 0, 1, 2, 3. */
 bool sim_concerns(const xy_sim_t *sim, const sim_op_t *op, int which, int32_t *rank_p);
 
+/* split.c: the S of this node becomes the best for the computation; < 0: as long as t_comm. */
+xy_status_t sim_split_choose(xy_sim_t *sim, const xy_graph_t *graph, double compute);
+
 /* hosts.c: what shares memory. */
 xy_status_t sim_hosts_make(xy_sim_t *sim);
 xy_status_t sim_hosts_place(xy_sim_t *sim, const xy_threads_t *threads, int pus);
