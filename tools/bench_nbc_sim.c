@@ -32,7 +32,7 @@ static xy_status_t add_way(const nbc_values_t *v, job_t *job, const char *name, 
                         {.progress = XY_SIM_THREADS,
                          .comm_cores = (int)v->comm_cores,
                          .threads = v->threads,
-                         .order = v->order,
+                         .order = strcmp(v->order, "auto") == 0 ? "semaphore" : v->order,
                          .priority = (int)v->priority,
                          .split = split}};
 
@@ -146,6 +146,7 @@ static xy_status_t write_trace(const job_t *job, const xy_vec_t *points, const c
     node.costs = job->sweep.costs;
     node.ranks = p->ranks;
     node.split = p->times.split;
+    node.threads = p->threads;
     st = xy_sim_graph(&node, p->collective, job->sweep.algorithm, p->ranks, p->size, &graph);
     if (st == XY_OK)
         st = xy_sim_create(&node, &sim);

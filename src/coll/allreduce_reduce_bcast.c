@@ -29,6 +29,7 @@ const xy_coll_algorithm_t coll_allreduce_reduce_bcast = {
     .collectives = 1u << XY_COLL_ALLREDUCE,
     .formula = "ceil(lg p) (2a + n (2b + g))",
     .describe = "reduce up a binomial tree, broadcast down; can be split",
+    .has_levels = true,
     .cost = cost,
     .build = build,
     .keeps_input = coll_always,

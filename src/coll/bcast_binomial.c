@@ -23,6 +23,7 @@ const xy_coll_algorithm_t coll_bcast_binomial = {
     .collectives = 1u << XY_COLL_BCAST,
     .formula = "ceil(lg p) (a + n b)",
     .describe = "one tree, log2(p) rounds; best for short messages",
+    .has_levels = true,
     .cost = cost,
     .build = build,
 };

@@ -23,6 +23,7 @@ const xy_coll_algorithm_t coll_bcast_knomial = {
     .collectives = 1u << XY_COLL_BCAST,
     .formula = "rounds (a + n b), up to (m-1) logm(p) of them; m = 4",
     .describe = "a flat tree: m - 1 children on each of logm(p) levels",
+    .has_levels = true,
     .is_foreign = true,
     .cost = cost,
     .build = build,

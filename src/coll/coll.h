@@ -131,6 +131,7 @@ struct xy_coll_algorithm {
     bool is_direct;       /* else scheduled */
     bool is_foreign;      /* what other libraries do: runs when it is named or their rules say so,
                              and is never chosen by its cost */
+    bool has_levels;      /* its operations know their level of a tree: split-tree can cut it */
     bool (*applicable)(const xy_coll_request_t *request); /* NULL: always */
     double (*cost)(const xy_coll_request_t *request, const xy_coll_link_t *link);
     void (*build)(coll_build_t *build);

@@ -76,6 +76,7 @@ const xy_coll_algorithm_t coll_gather_binomial = {
     .collectives = 1u << XY_COLL_GATHER | 1u << XY_COLL_GATHERV,
     .formula = "n c + ceil(lg p) a + (p-1) n b",
     .describe = "one tree, log2(p) rounds; best for short blocks",
+    .has_levels = true,
     .cost = cost,
     .build = build,
 };

@@ -45,6 +45,7 @@ const xy_coll_algorithm_t coll_reduce_binomial = {
     .collectives = 1u << XY_COLL_REDUCE,
     .formula = "ceil(lg p) (a + n (b + g))",
     .describe = "one tree, log2(p) rounds; best for short messages",
+    .has_levels = true,
     .cost = cost,
     .build = build,
     .keeps_input = coll_always,

@@ -25,6 +25,7 @@ const xy_coll_algorithm_t coll_reduce_knomial = {
     .formula = "rounds (a + n (b + g)), up to (m-1) logm(p) of them; m = 4",
     .describe = "a flat tree: m - 1 children on each of logm(p) levels",
     .needs = "an operation that commutes",
+    .has_levels = true,
     .is_foreign = true,
     .applicable = coll_commutes,
     .cost = cost,

@@ -82,6 +82,7 @@ const xy_coll_algorithm_t coll_scatter_binomial = {
     .collectives = 1u << XY_COLL_SCATTER | 1u << XY_COLL_SCATTERV,
     .formula = "ceil(lg p) a + (p-1) n b",
     .describe = "one tree, log2(p) rounds; best for short blocks",
+    .has_levels = true,
     .cost = cost,
     .build = build,
 };

@@ -7,8 +7,11 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+#include "coll/coll.h"
 
 static xy_split_t split(int cores, int ranks, bool is_doubling)
 {
@@ -146,12 +149,51 @@ static void test_levels(void **state)
         }
 }
 
+static int levels_of(const xy_coll_algorithm_t *a, xy_collective_t c, int procs)
+{
+    xy_coll_request_t q = {
+        .collective = c, .procs = procs, .count = 64, .element = 8, .is_commutative = true};
+    xy_graph_t *graph;
+    int levels = 0;
+
+    assert_int_equal(xy_coll_build(&q, &xy_coll_link_default, a, &graph), XY_OK);
+    for (xy_op_id_t i = 0; i < xy_graph_ops(graph); i++)
+        if (xy_graph_op(graph, i)->level > levels)
+            levels = xy_graph_op(graph, i)->level;
+    xy_graph_destroy(graph);
+    return levels;
+}
+
+/* Algorithms that say so have the levels of one tree; knomial trees those of base 4. */
+static void test_algorithms(void **state)
+{
+    static const xy_collective_t trees[] = {XY_COLL_BCAST, XY_COLL_REDUCE, XY_COLL_GATHER,
+                                            XY_COLL_SCATTER, XY_COLL_ALLREDUCE};
+    int found = 0;
+
+    (void)state;
+    for (int i = 0; xy_coll_algorithms()[i] != NULL; i++) {
+        const xy_coll_algorithm_t *a = xy_coll_algorithms()[i];
+        int base = strcmp(a->name, "knomial") == 0 ? 4 : 2;
+
+        for (int t = 0; t < 5; t++) {
+            if ((a->collectives >> trees[t] & 1) == 0 || a->is_direct)
+                continue;
+            if (!a->has_levels)
+                continue;
+            assert_int_equal(levels_of(a, trees[t], 20), xy_split_height(20, base));
+            found++;
+        }
+    }
+    assert_int_equal(found, 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_switches), cmocka_unit_test(test_least_without_split),
         cmocka_unit_test(test_parts),    cmocka_unit_test(test_shared_cores),
-        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_levels),   cmocka_unit_test(test_algorithms),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

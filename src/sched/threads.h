@@ -32,6 +32,7 @@ typedef struct {
     const char *name;
     const char *describe; /* half a line */
     bool on_sibling;      /* on the second hardware thread of the core */
+    bool is_usual;        /* every machine has what it needs: a model may choose it */
     /* Write thread_of[0 .. ranks). Says what the machine lacks (XY_EUNSUPPORTED). */
     xy_status_t (*place)(const xy_threads_query_t *query, int *thread_of);
 } xy_threads_t;

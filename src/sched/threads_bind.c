@@ -18,5 +18,6 @@ static xy_status_t place(const xy_threads_query_t *query, int *thread_of)
 const xy_threads_t sched_threads_bind = {
     .name = "bind",
     .describe = "on the core of their rank; costs no core, overlaps nothing",
+    .is_usual = true,
     .place = place,
 };

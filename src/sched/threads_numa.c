@@ -51,5 +51,6 @@ static xy_status_t place(const xy_threads_query_t *query, int *thread_of)
 const xy_threads_t sched_threads_numa = {
     .name = "numa",
     .describe = "on the nearest free core of the same NUMA node",
+    .is_usual = true,
     .place = place,
 };

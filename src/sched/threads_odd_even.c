@@ -21,5 +21,6 @@ static xy_status_t place(const xy_threads_query_t *query, int *thread_of)
 const xy_threads_t sched_threads_odd_even = {
     .name = "odd-even",
     .describe = "consecutive ranks on different free cores; for scan and exscan",
+    .is_usual = true,
     .place = place,
 };

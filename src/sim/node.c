@@ -11,6 +11,24 @@ static int pus_per_core(const xy_machine_t *m)
     return cores > 0 && pus >= 2 * cores ? 2 : 1;
 }
 
+static xy_status_t copy_cores(xy_sim_t *sim)
+{
+    const int *list = sim->node.core_list;
+
+    for (int r = 0; r < sim->node.ranks; r++) {
+        bool is_free = list[r] >= 0 && list[r] < sim->cores.count;
+
+        for (int i = 0; i < r; i++)
+            is_free &= list[i] != list[r];
+        if (!is_free)
+            return xy_fail(XY_EINVAL,
+                           "rank %d on core %d: there are cores 0 to %d, for one rank each", r,
+                           list[r], sim->cores.count - 1);
+        sim->core_of[r] = list[r];
+    }
+    return XY_OK;
+}
+
 static xy_status_t place_ranks(xy_sim_t *sim)
 {
     const char *name = sim->node.placement;
@@ -26,7 +44,9 @@ static xy_status_t place_ranks(xy_sim_t *sim)
     sim->thread_of = xy_calloc(cores, sizeof(int));
     if (sim->core_of == NULL || sim->comm == NULL || sim->thread_of == NULL)
         return xy_fail_memory("simulating a node");
-    return xy_place_ranks(name, &sim->cores, sim->node.ranks, sim->core_of);
+    return sim->node.core_list != NULL
+               ? copy_cores(sim)
+               : xy_place_ranks(name, &sim->cores, sim->node.ranks, sim->core_of);
 }
 
 /* Cores for communication that were named. */

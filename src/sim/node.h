@@ -98,6 +98,7 @@ typedef struct {
     const xy_machine_t *machine;
     int ranks;             /* at most one per core */
     const char *placement; /* of ranks; NULL: scatter, or scatter_numa with several nodes */
+    const int *core_list;  /* [ranks], all different, instead; or NULL */
     int comm_cores;        /* at most so many of the cores without a rank of a node; -1: all */
     const int *comm_list;  /* these `comm_cores` cores, growing, instead; or NULL */
     xy_sim_progress_t progress;

@@ -21,6 +21,9 @@
 #include "sim/node.h"
 
 enum { XY_SIM_SPLIT_BEST = -2 };
+/* A mode whose threads live here is simulated in each place that every machine has, and the best
+ * one counts. */
+#define XY_SIM_THREADS_AUTO "auto"
 
 typedef struct {
     const char *name;
@@ -56,6 +59,7 @@ typedef struct {
     uint64_t size;
     int ranks, way;
     int comm_cores;
+    const char *threads;  /* where they lived; NULL: there are none, or it was measured */
     xy_sim_times_t times; /* not numbers where there is no result (measured) */
     double bound;
     double overlap; /* percent, measured only: simulated, it follows from the times */

@@ -62,6 +62,8 @@ void xy_sim_write_json(const xy_sim_sweep_t *sweep, const xy_vec_t *points, FILE
         xy_json_int(&j, "ranks", p->ranks);
         xy_json_int(&j, "comm_cores", p->comm_cores);
         xy_json_string(&j, "progress", sweep->ways[p->way].name);
+        if (p->threads != NULL)
+            xy_json_string(&j, "threads", p->threads);
         xy_json_int(&j, "split", p->times.split);
         xy_json_double(&j, "t_comm", p->times.t_comm);
         xy_json_double(&j, "t_comp", p->times.t_comp);

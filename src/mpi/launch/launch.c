@@ -192,6 +192,11 @@ static xy_status_t read_settings(launch_t *launch)
 
     if (!mpi_settings_progress(s, v->progress, why))
         return xy_fail(XY_EUSAGE, "--progress: %s", why);
+    if (!mpi_settings_place(s, v->progress_place, why))
+        return xy_fail(XY_EUSAGE, "--progress-place: %s", why);
+    if (!mpi_settings_order(s, v->progress_order, why))
+        return xy_fail(XY_EUSAGE, "--progress-order: %s", why);
+    s->priority = (int)v->progress_priority;
     if (!mpi_settings_split(s, v->split, why))
         return xy_fail(XY_EUSAGE, "--split: %s", why);
     for (size_t i = 0; i < v->algorithm.count; i++)
@@ -225,15 +230,15 @@ static xy_status_t make_job(launch_t *launch)
         .workers = launch->placement.workers,
         .comm_workers = launch->placement.comm_workers,
         .settings = &launch->settings,
-        .thread_worker_of = launch->placement.thread_worker_of,
-        .order = launch->values->progress_order,
-        .thread_priority = (int)launch->values->progress_priority,
+        .thread_worker_of = (const int *const *)launch->placement.thread_worker_of,
         .measures = is_auto(launch),
         .yield_on_start = strcmp(launch->values->let_arrive, "on") == 0,
         .is_traced = launch->values->trace != NULL && launch->in_virtual_time == NULL,
         .in_virtual_time = launch->in_virtual_time,
         .worker_of = launch->placement.worker_of,
         .cpus = launch->placement.cpus,
+        .node = {launch->placement.numas, launch->placement.numa_cores,
+                 launch->placement.node_core_of},
         .stack_size = mpi_launch_stack_size(launch->values, launch->size),
         .eager_limit = launch->values->eager,
         .spin_seconds = launch->values->spin,
@@ -314,13 +319,17 @@ static void say_placement(const launch_t *launch)
             mpi_block_tell(part_at(launch, i)->program);
 }
 
-static void say_turns(const mpi_job_t *job)
+static void say_progress(const mpi_job_t *job)
 {
-    uint64_t vain, turns = nbc_threads_turns(job, &vain);
+    xy_text_t text = XY_TEXT_INIT;
+    char *rest;
 
-    if (turns > 0)
-        mpi_launch_say("progress threads had %llu turns, %llu of them in vain",
-                       (unsigned long long)turns, (unsigned long long)vain);
+    nbc_threads_tell(job, &text);
+    nbc_splits_tell(&text);
+    rest = text.failed ? NULL : text.s;
+    for (char *line; (line = strsep(&rest, "\n")) != NULL && *line != '\0';)
+        mpi_launch_say("%s", line);
+    xy_text_cleanup(&text);
 }
 
 /* The machine that ranks are reordered for. Names and files are read by another library, which is
@@ -352,7 +361,8 @@ static xy_status_t place_ranks(launch_t *launch)
     }
     if (st != XY_OK)
         return st;
-    return mpi_placement_make(&values, launch->size, part_at(launch, 0)->path, &launch->placement);
+    return mpi_placement_make(&values, &launch->settings, launch->size, part_at(launch, 0)->path,
+                              &launch->placement);
 }
 
 static xy_status_t start_trace(const launch_t *launch)
@@ -423,7 +433,7 @@ static xy_status_t run_ranks(launch_t *launch)
     if (st == XY_OK && launch->values->monitor != NULL)
         st = mpi_monitor_write(launch->job, launch->values->monitor);
     if (st == XY_OK && launch->values->verbose)
-        say_turns(launch->job);
+        say_progress(launch->job);
     return st;
 }
 

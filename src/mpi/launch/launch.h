@@ -10,6 +10,7 @@
 
 #include "mpi/launch/image/image.h"
 #include "mpi/launch/options.h"
+#include "mpi/object/object.h"
 #include "place/place.h"
 
 __attribute__((visibility("default"))) int mpi_launch_main(int argc, char **argv);
@@ -66,15 +67,18 @@ typedef struct {
     int *worker_of;   /* [ranks] */
     int workers;      /* those of ranks, then communication cores */
     int comm_workers;
-    int *thread_worker_of; /* [ranks] of progress threads; NULL: there are none */
+    int *
+        *thread_worker_of; /* of progress threads: see mpi_job_config_t; NULL: none are asked for */
     int *cpus;             /* [workers] */
-    cpu_set_t *rank_set;   /* [workers] for the threads of ranks */
-    int threads;           /* for OpenMP */
+    int *node_core_of;     /* [workers]: see mpi_node_t */
+    int numas, numa_cores;
+    cpu_set_t *rank_set; /* [workers] for the threads of ranks */
+    int threads;         /* for OpenMP */
 } mpi_placement_t;
 
 /* `program` is the first one of the job, for --comm-cores auto. */
-xy_status_t mpi_placement_make(const mpi_launch_values_t *values, int ranks, const char *program,
-                               mpi_placement_t *p);
+xy_status_t mpi_placement_make(const mpi_launch_values_t *values, const mpi_settings_t *settings,
+                               int ranks, const char *program, mpi_placement_t *p);
 void mpi_placement_cleanup(mpi_placement_t *p);
 /* Only which of `cores` each rank gets, by --place and --matrix. `machine`: theirs, whose cores
  * cores->cpu counts through; NULL: they are this machine's. */
@@ -82,7 +86,8 @@ xy_status_t mpi_placement_place(const mpi_launch_values_t *values, const xy_core
                                 const xy_machine_t *machine, int ranks, int *core_of);
 /* Where progress threads live; may add communication cores. EUNSUPPORTED: the machine lacks what
  * the placement needs (reported). */
-xy_status_t mpi_placement_threads(const mpi_launch_values_t *values, int ranks, mpi_placement_t *p);
+xy_status_t mpi_placement_threads(const mpi_launch_values_t *values, const mpi_settings_t *settings,
+                                  int ranks, mpi_placement_t *p);
 /* How many cores may be used. */
 xy_status_t mpi_placement_cores(const mpi_launch_values_t *values, xy_cores_t *cores);
 

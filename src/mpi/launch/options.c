@@ -66,17 +66,18 @@ const xy_option_t mpi_launch_options[] = {
      .help = "how nonblocking collectives progress: communication cores and waiting ranks take "
              "pieces of the work (tasks), a progress thread per rank does the rank's part "
              "(threads), or only in Wait (none)"},
-    {"progress-place", 0, XY_OPT_CHOICE, "PLACE", AT(progress_place), .env = "XYLEM_PROGRESS_PLACE",
-     .preset = "numa", .table = XY_TABLE(xy_threads_all),
+    {"progress-place", 0, XY_OPT_STRING, "[COLLECTIVE=]PLACE[,...]", AT(progress_place),
+     .env = "XYLEM_PROGRESS_PLACE", .preset = "auto", .table = XY_TABLE(xy_threads_all),
      .help = "where progress threads run: on the nearest communication core of the NUMA node "
              "(numa), on all communication cores in turn (odd-even), on the core of their rank "
              "(bind), each on a separate core (dedicated), on the sibling hardware thread of their "
-             "rank (smt); without --comm-cores all cores without ranks communicate"},
-    {"progress-order", 0, XY_OPT_CHOICE, "ORDER", AT(progress_order), .env = "XYLEM_PROGRESS_ORDER",
-     .preset = "semaphore", .table = XY_TABLE(xy_order_all),
+             "rank (smt), where the model finds it best for each collective (auto); without "
+             "--comm-cores all cores without ranks communicate"},
+    {"progress-order", 0, XY_OPT_STRING, "[COLLECTIVE=]ORDER[,...]", AT(progress_order),
+     .env = "XYLEM_PROGRESS_ORDER", .preset = "auto", .table = XY_TABLE(xy_order_all),
      .help = "order of progress threads that share a core: round-robin, suspend (skip threads "
              "without a collective), semaphore (in the order of the data), suspend-semaphore, "
-             "priority"},
+             "priority, the best by the model (auto)"},
     {"progress-priority", 0, XY_OPT_LONG, "N", AT(progress_priority), .min = 0, .max = 20,
      .env = "XYLEM_PROGRESS_PRIORITY", .preset = "10",
      .help = "priority of progress threads, with --progress-order priority; ranks have 0"},

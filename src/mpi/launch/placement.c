@@ -233,8 +233,40 @@ static xy_status_t allocate(mpi_placement_t *p, int ranks, int cores)
     return xy_fail_memory("placing the ranks");
 }
 
-xy_status_t mpi_placement_make(const mpi_launch_values_t *values, int ranks, const char *program,
-                               mpi_placement_t *p)
+/* Where each worker is on a node of NUMA nodes that are all as large as the largest. */
+static xy_status_t describe_node(mpi_placement_t *p, const xy_cores_t *cores)
+{
+    p->node_core_of = xy_malloc((size_t)p->workers * sizeof(int));
+    if (p->node_core_of == NULL)
+        return xy_fail_memory("placing the ranks");
+    p->numas = cores->numa_count;
+    for (int n = 0; n < cores->numa_count; n++)
+        if (cores->numa_first[n + 1] - cores->numa_first[n] > p->numa_cores)
+            p->numa_cores = cores->numa_first[n + 1] - cores->numa_first[n];
+    for (int w = 0; w < p->workers; w++) {
+        p->node_core_of[w] = -1;
+        for (int c = 0; c < cores->count; c++)
+            if (cores->cpu[c] == p->cpus[w])
+                p->node_core_of[w] =
+                    cores->numa[c] * p->numa_cores + c - cores->numa_first[cores->numa[c]];
+    }
+    return XY_OK;
+}
+
+static xy_status_t make_node(const mpi_launch_values_t *values, mpi_placement_t *p)
+{
+    xy_cores_t cores;
+    xy_status_t st = mpi_placement_cores(values, &cores);
+
+    if (st != XY_OK)
+        return st;
+    st = describe_node(p, &cores);
+    xy_cores_cleanup(&cores);
+    return st;
+}
+
+xy_status_t mpi_placement_make(const mpi_launch_values_t *values, const mpi_settings_t *settings,
+                               int ranks, const char *program, mpi_placement_t *p)
 {
     int block = (int)values->threads_per_rank;
     int *comm, reserved = 0, automatic = -1;
@@ -263,7 +295,9 @@ xy_status_t mpi_placement_make(const mpi_launch_values_t *values, int ranks, con
     for (; st == XY_OK && p->comm_workers < reserved; p->comm_workers++)
         p->cpus[p->workers++] = comm[p->comm_workers];
     if (st == XY_OK && strcmp(values->progress, "threads") == 0)
-        st = mpi_placement_threads(values, ranks, p);
+        st = mpi_placement_threads(values, settings, ranks, p);
+    if (st == XY_OK)
+        st = make_node(values, p);
     xy_free(comm);
     p->threads = block > 0 ? block : all.count / ranks > 1 ? all.count / ranks : 1;
     xy_cores_cleanup(&all);
@@ -276,8 +310,11 @@ void mpi_placement_cleanup(mpi_placement_t *p)
 {
     xy_cores_cleanup(&p->cores);
     xy_free(p->worker_of);
+    for (int i = 0; p->thread_worker_of != NULL && xy_threads_all[i] != NULL; i++)
+        xy_free(p->thread_worker_of[i]);
     xy_free(p->thread_worker_of);
     xy_free(p->cpus);
+    xy_free(p->node_core_of);
     xy_free(p->rank_set);
     memset(p, 0, sizeof(*p));
 }

@@ -47,54 +47,96 @@ static int list_comm(const mpi_placement_t *p, const xy_cores_t *cores, int rank
     return count;
 }
 
-static xy_status_t place(const char *name, const xy_cores_t *cores, int ranks,
-                         const xy_bitset_t *allowed, int *core_of, int *comm, mpi_placement_t *p)
-{
-    const xy_threads_t *threads;
-    xy_threads_query_t query = {.cores = cores, .ranks = ranks, .core_of = core_of, .comm = comm};
-    xy_status_t st = xy_threads_find(name, &threads);
+/* What the placements of one job have in common. */
+typedef struct {
+    xy_threads_query_t query;
+    const xy_bitset_t *allowed;
+    int *core_of, *comm;
+} question_t;
 
-    if (st != XY_OK)
-        return st;
-    for (int r = 0; r < ranks; r++)
-        core_of[r] = core_index(cores, p->cpus[p->worker_of[r]]);
-    query.comm_count = list_comm(p, cores, ranks, core_of, comm);
-    query.pus = threads->on_sibling ? count_pus(p, allowed) : 1;
-    st = threads->place(&query, p->thread_worker_of);
-    for (int r = 0; r < ranks && st == XY_OK; r++) {
-        int cpu = cores->cpu[p->thread_worker_of[r]];
+static xy_status_t place(const question_t *q, const xy_threads_t *threads, int *worker_of,
+                         mpi_placement_t *p)
+{
+    xy_threads_query_t query = q->query;
+    xy_status_t st;
+
+    query.pus = threads->on_sibling ? count_pus(p, q->allowed) : 1;
+    st = threads->place(&query, worker_of);
+    for (int r = 0; r < query.ranks && st == XY_OK; r++) {
+        int cpu = query.cores->cpu[worker_of[r]];
 
         if (threads->on_sibling)
-            cpu = xy_sysfs_sibling(XY_SYSFS, cpu, allowed);
-        p->thread_worker_of[r] = worker_for(p, cpu);
+            cpu = xy_sysfs_sibling(XY_SYSFS, cpu, q->allowed);
+        worker_of[r] = worker_for(p, cpu);
     }
     return st;
 }
 
-xy_status_t mpi_placement_threads(const mpi_launch_values_t *values, int ranks, mpi_placement_t *p)
+/* Those that the model may choose, and those that were asked for. */
+static bool is_wanted(const xy_threads_t *threads, const mpi_settings_t *settings)
+{
+    for (int c = 0; c < XY_COLL_COUNT; c++)
+        if (settings->place[c] == threads || (settings->place[c] == NULL && threads->is_usual))
+            return true;
+    return false;
+}
+
+static xy_status_t place_all(const question_t *q, const mpi_settings_t *settings,
+                             mpi_placement_t *p)
+{
+    xy_status_t st = XY_OK;
+
+    for (int i = 0; xy_threads_all[i] != NULL && st == XY_OK; i++) {
+        if (!is_wanted(xy_threads_all[i], settings))
+            continue;
+        p->thread_worker_of[i] = xy_malloc((size_t)q->query.ranks * sizeof(int));
+        st = p->thread_worker_of[i] != NULL ? place(q, xy_threads_all[i], p->thread_worker_of[i], p)
+                                            : xy_fail_memory("placing the progress threads");
+    }
+    return st;
+}
+
+static xy_status_t make_tables(const mpi_settings_t *settings, const xy_cores_t *cores, int ranks,
+                               const xy_bitset_t *allowed, mpi_placement_t *p)
+{
+    question_t q = {.query = {.cores = cores, .ranks = ranks}, .allowed = allowed};
+    size_t places = 0;
+    xy_status_t st = XY_OK;
+
+    while (xy_threads_all[places] != NULL)
+        places++;
+    q.core_of = xy_malloc((size_t)ranks * sizeof(*q.core_of));
+    q.comm = xy_malloc((size_t)cores->count * sizeof(*q.comm));
+    p->thread_worker_of = xy_calloc(places, sizeof(*p->thread_worker_of));
+    if (q.core_of == NULL || q.comm == NULL || p->thread_worker_of == NULL) {
+        st = xy_fail_memory("placing the progress threads");
+    } else {
+        for (int r = 0; r < ranks; r++)
+            q.core_of[r] = core_index(cores, p->cpus[p->worker_of[r]]);
+        q.query.core_of = q.core_of;
+        q.query.comm = q.comm;
+        q.query.comm_count = list_comm(p, cores, ranks, q.core_of, q.comm);
+        st = place_all(&q, settings, p);
+    }
+    xy_free(q.core_of);
+    xy_free(q.comm);
+    return st;
+}
+
+xy_status_t mpi_placement_threads(const mpi_launch_values_t *values, const mpi_settings_t *settings,
+                                  int ranks, mpi_placement_t *p)
 {
     xy_cores_t cores;
     xy_bitset_t allowed;
     xy_status_t st = xy_sysfs_allowed(&allowed);
-    int *core_of, *comm;
 
     if (st != XY_OK)
         return st;
     st = mpi_placement_cores(values, &cores);
-    if (st != XY_OK) {
-        xy_bitset_cleanup(&allowed);
-        return st;
+    if (st == XY_OK) {
+        st = make_tables(settings, &cores, ranks, &allowed, p);
+        xy_cores_cleanup(&cores);
     }
-    core_of = xy_malloc((size_t)ranks * sizeof(*core_of));
-    comm = xy_malloc((size_t)cores.count * sizeof(*comm));
-    p->thread_worker_of = xy_malloc((size_t)ranks * sizeof(int));
-    if (core_of == NULL || comm == NULL || p->thread_worker_of == NULL)
-        st = xy_fail_memory("placing the progress threads");
-    else
-        st = place(values->progress_place, &cores, ranks, &allowed, core_of, comm, p);
-    xy_free(core_of);
-    xy_free(comm);
-    xy_cores_cleanup(&cores);
     xy_bitset_cleanup(&allowed);
     return st;
 }

@@ -14,7 +14,7 @@ static bool may_be_in_place(xy_collective_t c)
            c == XY_COLL_REDUCE_SCATTER_BLOCK;
 }
 
-static bool is_tree(xy_collective_t c)
+bool nbc_is_tree(xy_collective_t c)
 {
     return c == XY_COLL_BCAST || c == XY_COLL_REDUCE || c == XY_COLL_GATHER ||
            c == XY_COLL_SCATTER || c == XY_COLL_ALLREDUCE;
@@ -45,7 +45,7 @@ bool nbc_wants(const coll_call_t *call)
     c = call->kind->collective;
     if (s->algorithm[c] != NULL)
         return !s->algorithm[c]->is_direct;
-    return s->progress == XMPI_PROGRESS_THREADS || (s->split != XMPI_SPLIT_OFF && is_tree(c));
+    return s->progress == XMPI_PROGRESS_THREADS || (s->split != XMPI_SPLIT_OFF && nbc_is_tree(c));
 }
 
 void nbc_shape_size(const coll_call_t *call, nbc_shape_t *shape)
@@ -68,12 +68,18 @@ void nbc_shape_make(const coll_call_t *call, nbc_shape_t *shape)
                      (!nbc_needs_all_counts(call) && c != XY_COLL_REDUCE_SCATTER);
     shape->is_in_place = may_be_in_place(c) && call->is_in_place;
     shape->algorithm = s->algorithm[c];
-    if (s->split == XMPI_SPLIT_OFF || !is_tree(c))
+    if (s->split == XMPI_SPLIT_OFF || !nbc_is_tree(c))
         return;
     if (shape->algorithm == NULL)
         shape->algorithm = tree_algorithm(c);
-    if (shape->algorithm == tree_algorithm(c))
-        shape->split = nbc_split_levels(call, shape);
+    shape->is_split = shape->algorithm->has_levels;
+}
+
+/* With a split, or progress threads, the model may be asked. */
+void nbc_shape_choose(const coll_call_t *call, nbc_shape_t *shape, nbc_way_t *way)
+{
+    if (shape->is_split || shape->is_threads)
+        nbc_model_choose(call, shape, way);
 }
 
 /* ---- The request ---- */
@@ -124,10 +130,11 @@ static void request_blocks(request_t *r, coll_call_t *const *calls)
     }
 }
 
-static xy_status_t request_make(const nbc_schedule_t *schedule, const nbc_shape_t *shape,
+/* `calls`: of all members, where their counts are needed; else NULL. */
+static xy_status_t request_make(coll_call_t *const *calls, const nbc_shape_t *shape,
                                 const coll_call_t *call, request_t *r)
 {
-    int procs = schedule->coll->size;
+    int procs = call->comm->coll->size;
 
     *r = (request_t){.q = {.collective = shape->collective,
                            .procs = procs,
@@ -138,7 +145,7 @@ static xy_status_t request_make(const nbc_schedule_t *schedule, const nbc_shape_
     if (request_allocate(r, procs) != XY_OK)
         return xy_fail_memory("starting a collective");
     if (nbc_needs_all_counts(call)) {
-        request_blocks(r, schedule->calls);
+        request_blocks(r, calls);
         return XY_OK;
     }
     for (int i = 0; i < procs; i++)
@@ -198,6 +205,19 @@ static xy_status_t build(const xy_coll_request_t *q, nbc_shape_t *shape, xy_grap
     }
     if (st == XY_OK)
         *graph_p = graph;
+    return st;
+}
+
+xy_status_t nbc_graph_make(const coll_call_t *call, const nbc_shape_t *shape, xy_graph_t **graph_p)
+{
+    nbc_shape_t whole = *shape;
+    request_t r;
+    xy_status_t st = request_make(NULL, shape, call, &r);
+
+    whole.is_threads = true; /* not cut */
+    if (st == XY_OK)
+        st = build(&r.q, &whole, graph_p);
+    xy_free(r.memory);
     return st;
 }
 
@@ -271,7 +291,7 @@ xy_status_t nbc_cached_make(nbc_schedule_t *schedule, const nbc_shape_t *shape,
     cached->shape = *shape;
     cached->ranks = ranks;
     schedule->cached = cached;
-    st = request_make(schedule, shape, call, &r);
+    st = request_make(schedule->calls, shape, call, &r);
     if (st == XY_OK)
         st = build(&r.q, &built, &cached->graph);
     xy_free(r.memory);

@@ -16,7 +16,9 @@ static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
             (xy_coll_link_t){calibrated.alpha, calibrated.beta, calibrated.gamma, calibrated.copy};
     coll_engine_register(&nbc_engine);
     job->has_progress_threads = job->settings->progress == XMPI_PROGRESS_THREADS;
-    return nbc_threads_init(job, config);
+    nbc_splits_reset();
+    (void)config;
+    return XY_OK;
 }
 
 static void on_wait(mpi_rank_t *self, mpi_request_t *const *requests, int count)
@@ -32,5 +34,5 @@ const mpi_layer_t mpi_nbc_layer = {
     .help = nbc_help,
     .wait = on_wait,
     .job_begin = begin,
-    .job_end = nbc_threads_cleanup,
+    .job_end = nbc_families_cleanup,
 };

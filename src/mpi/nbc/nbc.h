@@ -37,15 +37,26 @@
 
 #include "exec/exec.h"
 #include "mpi/coll/coll.h"
+#include "sched/sched.h"
+
+/* How the progress threads of a collective run. */
+typedef struct {
+    const xy_threads_t *place;
+    const xy_order_t *order;
+    int priority; /* 0 where the order has none */
+} nbc_way_t;
+
+typedef struct nbc_family nbc_family_t;
 
 /* What an executor is made for. */
 typedef struct {
     xy_collective_t collective;
     bool is_in_place;
     bool is_threads;
-    bool is_kept; /* counts fit in here, or stay: it may be used again */
+    bool is_kept;  /* counts fit in here, or stay: it may be used again */
+    bool is_split; /* a tree whose leaf levels may be the ranks' to do */
     int root;
-    int split;
+    int split; /* so many of them */
     uint64_t count, element;
     const xy_coll_algorithm_t *algorithm;
 } nbc_shape_t;
@@ -79,6 +90,7 @@ typedef struct nbc_schedule {
     const mpi_op_t *op;
     mpi_type_t *type; /* of a reduction; held */
     mpi_progress_t progress;
+    nbc_family_t *family; /* of the progress threads; NULL: there are none */
     int arrived;
     nbc_cached_schedule_t *cached;
     _Atomic int references;
@@ -93,6 +105,8 @@ typedef struct nbc_comm {
     nbc_schedule_t *open;        /* not all have arrived */
     nbc_cached_schedule_t *idle; /* the one used last first */
     int idle_count;
+    struct nbc_forecast *forecasts;
+    int forecast_count;
     /* Seconds between start and Wait, a running mean; 0: none yet. */
     double computed[XY_COLL_COUNT];
 } nbc_comm_t;
@@ -112,9 +126,12 @@ void nbc_complete(mpi_worker_t *worker);
  * 0: nothing was measured. All ranks have ended. */
 double nbc_measured(const mpi_job_t *job);
 
-/* Turns of progress threads and of their supervisors, and how many of them found nothing to do. All
- * ranks have ended. */
-uint64_t nbc_threads_turns(const mpi_job_t *job, uint64_t *vain_p);
+/* Which progress threads there were, what they did, and how many turns they had, supervisors
+ * included: lines of text. All ranks have ended. */
+void nbc_threads_tell(const mpi_job_t *job, xy_text_t *text);
+/* The same for the levels of split-tree. */
+void nbc_splits_tell(xy_text_t *text);
+void nbc_splits_reset(void); /* before a job */
 
 /* The scheduled engine of collectives. */
 extern const coll_engine_ops_t nbc_engine;
@@ -137,6 +154,7 @@ void nbc_on_over(void *schedule);
 /* Members may have counts that others do not know. */
 bool nbc_needs_all_counts(const coll_call_t *call);
 bool nbc_wants(const coll_call_t *call);
+bool nbc_is_tree(xy_collective_t collective);
 /* What ranks did between start and Wait is the computation that `adaptive` and `--comm-cores auto`
  * go by. */
 void nbc_measured_call(const coll_call_t *call, double seconds);
@@ -159,7 +177,17 @@ xy_status_t nbc_cached_make(nbc_schedule_t *schedule, const nbc_shape_t *shape,
                             const coll_call_t *call, nbc_cached_schedule_t **cached_p);
 void nbc_cached_destroy(nbc_cached_schedule_t *cached);
 
-/* Split-tree: how many levels, for a call that is a tree. */
+/* Choose what the settings leave to the model: the levels of a split, and how progress threads run.
+ * With the lock of the communicator's nbc_comm_t. */
+void nbc_shape_choose(const coll_call_t *call, nbc_shape_t *shape, nbc_way_t *way);
+/* The graph that progress threads would execute, of a call whose counts are known. */
+xy_status_t nbc_graph_make(const coll_call_t *call, const nbc_shape_t *shape, xy_graph_t **graph_p);
+
+/* ---- The model (model.c) ---- */
+
+void nbc_model_choose(const coll_call_t *call, nbc_shape_t *shape, nbc_way_t *way);
+void nbc_model_forget(nbc_comm_t *nbc);
+/* Split-tree by the published model, for calls that cannot be simulated. */
 int nbc_split_levels(const coll_call_t *call, const nbc_shape_t *shape);
 
 /* What messages cost, for choosing algorithms: calibrated, or the default. */

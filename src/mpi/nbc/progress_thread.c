@@ -2,139 +2,12 @@
 #include "mpi/nbc/progress_thread.h"
 
 /* Operations of one schedule that are a thread's to do. */
-typedef struct entry {
+typedef struct nbc_entry {
     nbc_schedule_t *schedule; /* held */
     int queue;
     int left; /* operations not done */
-    struct entry *next;
+    struct nbc_entry *next;
 } entry_t;
-
-struct nbc_thread {
-    mpi_worker_t *worker;
-    int index; /* among those of its worker */
-    xy_fiber_t *fiber;
-    entry_t *entries;         /* the worker's, oldest first */
-    _Atomic(entry_t *) inbox; /* new ones, left by any thread, most recent first */
-    _Atomic int ready;        /* operations that became ready, less those done */
-    _Atomic bool is_posted;   /* in its worker's mailbox */
-    nbc_thread_t *next_post;
-};
-
-/* Those of one worker. */
-typedef struct nbc_core {
-    xy_order_queue_t queue;
-    xy_order_thread_t *states; /* [count + 1]: the last is the supervisor of suspended ones */
-    nbc_thread_t **threads;    /* [count] */
-    int count;
-    int busy;         /* with a collective */
-    int ready;        /* with an operation to do now */
-    bool is_running;  /* a thread has the turn */
-    int idle_turns;   /* in a row that found nothing to do */
-    double idle_from; /* when the clock was first looked at since */
-    uint64_t turns, vain;
-} nbc_core_t;
-
-/* ---- Making them ---- */
-
-static xy_status_t core_create(int count, const xy_order_t *order, nbc_core_t **core_p)
-{
-    nbc_core_t *core = xy_calloc(1, sizeof(*core));
-
-    if (core == NULL)
-        return XY_ENOMEM;
-    *core_p = core;
-    core->states = xy_calloc((size_t)count + 1, sizeof(*core->states));
-    core->threads = xy_calloc((size_t)count, sizeof(*core->threads));
-    if (core->states == NULL || core->threads == NULL)
-        return XY_ENOMEM;
-    xy_order_queue_init(&core->queue, order, core->states);
-    return XY_OK;
-}
-
-static xy_status_t create_cores(mpi_job_t *job, const xy_order_t *order, const int *counts)
-{
-    xy_status_t st = XY_OK;
-
-    for (int w = 0; w < job->workers && st == XY_OK; w++)
-        if (counts[w] > 0)
-            st = core_create(counts[w], order, &job->worker[w].core);
-    return st;
-}
-
-/* The default: dealt to the communication cores, or with their ranks. */
-static mpi_worker_t *home_of(const mpi_job_t *job, const mpi_job_config_t *c, int r)
-{
-    int first = job->workers - job->comm_workers;
-
-    if (c->thread_worker_of != NULL)
-        return &job->worker[c->thread_worker_of[r]];
-    if (job->comm_workers > 0)
-        return &job->worker[first + (int)((long)r * job->comm_workers / job->size)];
-    return job->ranks[r].worker;
-}
-
-static void settle(nbc_core_t *core, nbc_thread_t *t, int priority)
-{
-    t->index = core->count++;
-    core->threads[t->index] = t;
-    core->states[t->index].base = (int8_t)priority;
-    xy_order_update(&core->queue, t->index);
-}
-
-xy_status_t nbc_threads_init(mpi_job_t *job, const mpi_job_config_t *c)
-{
-    int *counts = xy_calloc((size_t)job->workers, sizeof(*counts));
-    const xy_order_t *order;
-    xy_status_t st = xy_order_find(c->order != NULL ? c->order : "semaphore", &order);
-
-    job->threads = xy_calloc((size_t)job->size, sizeof(*job->threads));
-    if (st == XY_OK && (counts == NULL || job->threads == NULL))
-        st = XY_ENOMEM;
-    for (int r = 0; r < job->size && st == XY_OK; r++) {
-        mpi_rank_t *rank = &job->ranks[r];
-
-        rank->progress_thread = &job->threads[r];
-        rank->progress_thread->worker = home_of(job, c, r);
-        counts[rank->progress_thread->worker->index]++;
-    }
-    if (st == XY_OK)
-        st = create_cores(job, order, counts);
-    for (int r = 0; r < job->size && st == XY_OK; r++)
-        settle(job->threads[r].worker->core, &job->threads[r], c->thread_priority);
-    for (int w = 0; w < job->workers && st == XY_OK && order->has_supervisor; w++)
-        if (job->worker[w].core != NULL) {
-            nbc_core_t *core = job->worker[w].core;
-
-            core->states[core->count].is_supervisor = true;
-            xy_order_update(&core->queue, core->count);
-        }
-    xy_free(counts);
-    return st;
-}
-
-void nbc_threads_cleanup(mpi_job_t *job)
-{
-    for (int w = 0; job->worker != NULL && w < job->workers; w++)
-        if (job->worker[w].core != NULL) {
-            xy_free(job->worker[w].core->states);
-            xy_free(job->worker[w].core->threads);
-            xy_free(job->worker[w].core);
-        }
-    xy_free(job->threads);
-}
-
-uint64_t nbc_threads_turns(const mpi_job_t *job, uint64_t *vain_p)
-{
-    uint64_t turns = 0;
-
-    *vain_p = 0;
-    for (int w = 0; w < job->workers; w++)
-        if (job->worker[w].core != NULL) {
-            turns += job->worker[w].core->turns;
-            *vain_p += job->worker[w].core->vain;
-        }
-    return turns;
-}
 
 /* ---- From other workers ---- */
 
@@ -211,20 +84,29 @@ static void update(nbc_core_t *core, nbc_thread_t *t)
     xy_order_update(&core->queue, t->index);
 }
 
-/* True: there was news. */
-static bool take_posts(mpi_worker_t *worker)
+static void know(mpi_worker_t *worker, nbc_core_t *core)
+{
+    if (core->is_known)
+        return;
+    core->is_known = true;
+    core->next = worker->cores;
+    worker->cores = core;
+}
+
+/* What others have left for the threads of this worker. */
+static void take_posts(mpi_worker_t *worker)
 {
     nbc_thread_t *t =
         atomic_exchange_explicit(&worker->mail[XMPI_MAIL_THREADS], NULL, memory_order_acquire);
-    bool found = t != NULL;
 
     for (nbc_thread_t *next; t != NULL; t = next) {
         next = t->next_post;
         /* From here on it may be posted again. */
         atomic_exchange_explicit(&t->is_posted, false, memory_order_acq_rel);
-        update(worker->core, t);
+        know(worker, t->core);
+        update(t->core, t);
+        t->core->idle_turns = 0;
     }
-    return found;
 }
 
 static bool turn(nbc_thread_t *t)
@@ -287,15 +169,11 @@ static bool is_alone(const nbc_core_t *core)
 }
 
 /* The thread with the next turn; NULL: none. */
-static nbc_thread_t *next_thread(mpi_worker_t *worker)
+static nbc_thread_t *next_thread(nbc_core_t *core)
 {
-    nbc_core_t *core = worker->core;
-
     for (;;) {
         int32_t t = -1;
 
-        if (take_posts(worker))
-            core->idle_turns = 0;
         if (!is_idle(core, XMPI_SPIN_SECONDS) && !is_alone(core))
             t = xy_order_pick(&core->queue);
         if (t < 0) {
@@ -336,11 +214,22 @@ static void give_turn(nbc_core_t *core, nbc_thread_t *t)
     }
 }
 
+/* Threads of families in which none has the turn get it if they have something to do. */
+static void start_others(mpi_worker_t *worker)
+{
+    for (nbc_core_t *core = worker->cores; core != NULL; core = core->next) {
+        nbc_thread_t *next = core->is_running ? NULL : next_thread(core);
+
+        if (next != NULL)
+            give_turn(core, next);
+    }
+}
+
 /* A fiber that has the turn; it hands over and parks until it is picked again. */
 static void thread_main(void *arg)
 {
     nbc_thread_t *t = arg, *next;
-    nbc_core_t *core = t->worker->core;
+    nbc_core_t *core = t->core;
 
     for (;;) {
         core->turns++;
@@ -351,7 +240,8 @@ static void thread_main(void *arg)
             core->vain++;
         }
         update(core, t);
-        next = next_thread(t->worker);
+        nbc_threads_news(t->worker);
+        next = next_thread(core);
         if (next == t) {
             set_urgency(core, t);
             xy_fiber_yield(); /* ranks of this worker, and its rings */
@@ -366,12 +256,8 @@ static void thread_main(void *arg)
 
 void nbc_threads_news(mpi_worker_t *worker)
 {
-    nbc_core_t *core = worker->core;
-    nbc_thread_t *next;
-
-    if (core->is_running)
-        return; /* who has the turn will see it */
-    next = next_thread(worker);
-    if (next != NULL)
-        give_turn(core, next);
+    if (atomic_load_explicit(&worker->mail[XMPI_MAIL_THREADS], memory_order_relaxed) == NULL)
+        return;
+    take_posts(worker);
+    start_others(worker);
 }

@@ -3,10 +3,13 @@
  * Progress threads: one fiber per rank that executes the rank's part of its nonblocking
  * collectives, on a worker that the placement chose.
  *
- * The threads of one worker share it in an order (sched/order.h), the same tables that the
- * simulated node uses: the one that ends its turn picks the next and hands over. At most one of
- * them is ready at any time, so that on a worker with ranks they take turns with those. A turn does
- * all that is ready for its thread.
+ * Where threads live and in which order those of a core run may differ from communicator to
+ * communicator and from collective to collective. Threads of the same place, order and priority are
+ * a family; it is made when the first collective asks for it. The threads of a family on one worker
+ * share it in their order (sched/order.h), the same tables that the simulated node uses: the one
+ * that ends its turn picks the next and hands over. At most one of them is ready at any time, so
+ * that on a worker with ranks and other families they take turns with those. A turn does all that
+ * is ready for its thread.
  *
  * No thread polls for ever: when no operation became ready for as long as an idle worker looks for
  * work, no thread has the turn, and the worker may sleep; the next operation that becomes ready
@@ -19,9 +22,48 @@
 #include "sched/sched.h"
 
 typedef struct nbc_thread nbc_thread_t;
+typedef struct nbc_core nbc_core_t;
 
-xy_status_t nbc_threads_init(mpi_job_t *job, const mpi_job_config_t *config);
-void nbc_threads_cleanup(mpi_job_t *job);
+struct nbc_thread {
+    mpi_worker_t *worker;
+    nbc_core_t *core;
+    int index; /* among those of its core */
+    xy_fiber_t *fiber;
+    struct nbc_entry *entries;         /* the worker's, oldest first */
+    _Atomic(struct nbc_entry *) inbox; /* new ones, left by any thread, most recent first */
+    _Atomic int ready;                 /* operations that became ready, less those done */
+    _Atomic bool is_posted;            /* in its worker's mailbox */
+    nbc_thread_t *next_post;
+};
+
+/* Those of one family on one worker. All but `all` belongs to the worker. */
+struct nbc_core {
+    xy_order_queue_t queue;
+    xy_order_thread_t *states; /* [count + 1]: the last is the supervisor of suspended ones */
+    nbc_thread_t **threads;    /* [count] */
+    int count;
+    int busy;         /* with a collective */
+    int ready;        /* with an operation to do now */
+    bool is_known;    /* in the worker's list */
+    bool is_running;  /* a thread has the turn */
+    int idle_turns;   /* in a row that found nothing to do */
+    double idle_from; /* when the clock was first looked at since */
+    uint64_t turns, vain;
+    nbc_core_t *next; /* of its worker */
+};
+
+struct nbc_family {
+    nbc_way_t way;
+    nbc_thread_t *threads; /* [size of the job] */
+    nbc_core_t *cores;     /* [workers of the job] */
+    /* Calls of each collective that it served. */
+    _Atomic uint64_t calls[XY_COLL_COUNT];
+    nbc_family_t *next;
+};
+
+/* The family of a way, made if there is none yet; NULL: no memory (reported). Any thread. */
+nbc_family_t *nbc_family_find(const nbc_way_t *way);
+void nbc_families_cleanup(mpi_job_t *job);
 
 /* `schedule` has operations for the thread, in `queue` of its executor. Before they become ready;
  * any thread. */

@@ -35,6 +35,7 @@ static void comm_destroy(mpi_coll_t *coll)
         next = cached->next;
         nbc_cached_destroy(cached);
     }
+    nbc_model_forget(nbc);
     pthread_mutex_destroy(&nbc->lock);
     xy_free(nbc);
 }
@@ -155,6 +156,11 @@ static mpi_rank_t *rank_of(const nbc_schedule_t *schedule, int rank)
     return &mpi_job->ranks[group->ranks != NULL ? group->ranks[rank] : rank];
 }
 
+static nbc_thread_t *thread_of(const nbc_schedule_t *schedule, int rank)
+{
+    return &schedule->family->threads[rank_of(schedule, rank)->world];
+}
+
 void nbc_on_ready(void *arg, int queue)
 {
     nbc_schedule_t *schedule = arg;
@@ -165,7 +171,7 @@ void nbc_on_ready(void *arg, int queue)
     if (rank < schedule->coll->size)
         xy_worker_notify(rank_of(schedule, rank)->worker->base);
     else
-        nbc_thread_post(rank_of(schedule, rank - schedule->coll->size)->progress_thread);
+        nbc_thread_post(thread_of(schedule, rank - schedule->coll->size));
 }
 
 /* Messages of the graph that this member sends. */
@@ -383,9 +389,20 @@ static nbc_schedule_t *schedule_new(const coll_call_t *call)
 
 /* A graph and executor for the schedule, fresh or used before; the schedule can be worked on
  * afterwards. */
-static xy_status_t give_cached(nbc_schedule_t *schedule, const nbc_shape_t *shape,
+static xy_status_t give_cached(nbc_schedule_t *schedule, nbc_shape_t *shape,
                                const coll_call_t *call)
 {
+    nbc_way_t way = {0};
+
+    nbc_shape_make(call, shape);
+    nbc_shape_choose(call, shape, &way);
+    if (shape->is_threads) {
+        schedule->family = nbc_family_find(&way);
+        if (schedule->family == NULL)
+            return XY_ENOMEM;
+        atomic_fetch_add_explicit(&schedule->family->calls[shape->collective], 1,
+                                  memory_order_relaxed);
+    }
     schedule->cached = shape->is_kept ? take_cached(nbc_of(schedule->coll), shape) : NULL;
     if (schedule->cached != NULL)
         xy_exec_reset(schedule->cached->exec, schedule);
@@ -417,7 +434,6 @@ static nbc_schedule_t *join(coll_call_t *call, bool *is_last_p)
     if (schedule == NULL) {
         schedule = schedule_new(call);
         if (schedule != NULL && !nbc_needs_all_counts(call)) {
-            nbc_shape_make(call, &shape);
             if (give_cached(schedule, &shape, call) != XY_OK)
                 return NULL;
         }
@@ -445,7 +461,7 @@ static int arrive(nbc_schedule_t *schedule, int rank)
     int queue = NBC_QUEUE_RANKS + schedule->coll->size + rank;
 
     if (schedule->cached->shape.is_threads && xy_exec_queue_ops(schedule->cached->exec, queue) > 0)
-        nbc_thread_add(rank_of(schedule, rank)->progress_thread, schedule, queue);
+        nbc_thread_add(thread_of(schedule, rank), schedule, queue);
     return xy_exec_arrive(schedule->cached->exec, rank, m->send.base, m->receive.base);
 }
 
@@ -458,7 +474,6 @@ static int arrive_all(nbc_schedule_t *schedule, const coll_call_t *call)
     int ready = 0;
 
     pthread_mutex_lock(&nbc->lock);
-    nbc_shape_make(call, &shape);
     st = give_cached(schedule, &shape, call);
     pthread_mutex_unlock(&nbc->lock);
     if (st != XY_OK) {

@@ -20,9 +20,11 @@ enum { MANY = 3000, USUAL = 60 };
 #endif
 enum { COMMS = 6, COLLECTIVES = 17, LARGE = 40000 };
 
-static uint64_t seed;               /* of what all ranks do alike */
-static int waves, at_once;          /* collectives: so many times, so many at once */
-static const char *hints[COMMS][3]; /* xylem_progress, xylem_split, xylem_algorithm; or NULL */
+static uint64_t seed;      /* of what all ranks do alike */
+static int waves, at_once; /* collectives: so many times, so many at once */
+/* Values of the keys below, or NULL. */
+enum { KEYS = 5 };
+static const char *hints[COMMS][KEYS];
 
 static uint64_t next_random(uint64_t *s)
 {
@@ -309,7 +311,8 @@ static void compare(op_t *o)
 
 static void make_comms(int rank, int size, MPI_Comm comms[COMMS])
 {
-    static const char *const keys[3] = {"xylem_progress", "xylem_split", "xylem_algorithm"};
+    static const char *const keys[KEYS] = {"xylem_progress", "xylem_split", "xylem_algorithm",
+                                           "xylem_progress_place", "xylem_progress_order"};
 
     for (int c = 0; c < COMMS; c++) {
         MPI_Comm base;
@@ -318,7 +321,7 @@ static void make_comms(int rank, int size, MPI_Comm comms[COMMS])
         MPI_Comm_split(MPI_COMM_WORLD, c % 3 == 2 ? rank % 2 : 0, c % 3 == 1 ? size - rank : rank,
                        &base);
         MPI_Info_create(&info);
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < KEYS; k++)
             if (hints[c][k] != NULL)
                 MPI_Info_set(info, keys[k], hints[c][k]);
         MPI_Comm_dup_with_info(base, info, &comms[c]);
@@ -389,23 +392,44 @@ static void test_tasks(void **state)
     }
 }
 
+static void set_threads(const char *place, const char *order)
+{
+    char why[XMPI_SETTINGS_WHY];
+
+    assert_true(mpi_settings_place(&ranks_settings, place, why));
+    assert_true(mpi_settings_order(&ranks_settings, order, why));
+    ranks_settings.priority = 10;
+}
+
 /* Every order, and threads on communication workers, in turn on them, and with their ranks. */
 static void test_threads(void **state)
 {
-    static const int own[] = {0, 0, 0, 1, 1, 1, 1}, in_turn[] = {2, 3, 2, 3, 2, 3, 2};
-    static const int *const places[] = {NULL, own, in_turn};
+    static const char *const places[] = {"numa", "bind", "odd-even"};
 
     (void)state;
     no_hints();
     for (int i = 0; xy_order_all[i] != NULL; i++)
         for (int p = 0; p < 3; p++) {
-            ranks_order = xy_order_all[i]->name;
-            ranks_thread_worker_of = places[p];
+            set_threads(places[p], xy_order_all[i]->name);
             run(7, 2, 2, XMPI_PROGRESS_THREADS, (i + p) % 3 == 0 ? 1 : XMPI_SPLIT_OFF);
         }
-    ranks_thread_worker_of = NULL;
-    ranks_order = NULL;
     run(5, 5, 0, XMPI_PROGRESS_THREADS, XMPI_SPLIT_OFF);
+}
+
+/* Places and orders that differ from collective to collective, and what the model chooses,
+ * simulated (a worker for each rank) or by rule. */
+static void test_threads_differ(void **state)
+{
+    static const int splits[] = {XMPI_SPLIT_OFF, XMPI_SPLIT_ADAPTIVE};
+
+    (void)state;
+    no_hints();
+    run(4, 4, 1, XMPI_PROGRESS_TASKS, XMPI_SPLIT_AUTO);
+    for (int i = 0; i < 2; i++) {
+        run(4, 4, 2, XMPI_PROGRESS_THREADS, splits[i]);
+        set_threads("scan=bind,exscan=numa,alltoall=odd-even", "priority,bcast=round-robin");
+        run(6, 3, 2, XMPI_PROGRESS_THREADS, splits[i]);
+    }
 }
 
 /* Communicators that move in different ways, all at once. */
@@ -419,6 +443,8 @@ static void test_hints(void **state)
     hints[2][1] = "adaptive";
     hints[3][1] = "1";
     hints[3][0] = "threads";
+    hints[3][3] = "bind,scan=odd-even";
+    hints[3][4] = "priority,gather=round-robin";
     hints[3][2] = "bcast=direct,allreduce=direct";
     hints[4][2] = "allreduce=ring,bcast=chain,scan=binomial,alltoall=bruck,allgather=bruck,"
                   "reduce=rabenseifner,gather=linear,reduce_scatter=halving";
@@ -503,7 +529,136 @@ static void test_persistent(void **state)
     ranks_settings.progress = XMPI_PROGRESS_TASKS;
 }
 
+/* ---- What the model chooses ---- */
+
+static xy_text_t told; /* of the job that ran last */
+
+static void listen(mpi_job_t *job)
+{
+    xy_text_cleanup(&told);
+    told = (xy_text_t)XY_TEXT_INIT;
+    nbc_threads_tell(job, &told);
+    nbc_splits_tell(&told);
+    assert_false(told.failed);
+}
+
+static void expect_told(const char *text)
+{
+    if (told.s == NULL || strstr(told.s, text) == NULL)
+        fail_msg("expected '%s', got:\n%s", text, told.s != NULL ? told.s : "nothing");
+}
+
+/* A reduction, a scan and a broadcast of `bytes_of_each` bytes. */
+static int bytes_of_each;
+
+static void three(int rank, int size)
+{
+    int n = bytes_of_each / (int)sizeof(long);
+    long *in = calloc((size_t)n, sizeof(long)), *out = calloc((size_t)n, sizeof(long));
+    MPI_Request request;
+
+    in[0] = rank + 1;
+    in[n - 1] = 1;
+    MPI_Ireduce(in, out, n, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(rank > 0 || (out[0] == size * (size + 1) / 2 && out[n - 1] == size));
+    MPI_Iscan(in, out, n, MPI_LONG, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(out[0] == (rank + 1) * (rank + 2) / 2 && out[n - 1] == rank + 1);
+    MPI_Ibcast(out, n, MPI_LONG, size - 1, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(out[n - 1] == size);
+    free(in);
+    free(out);
+}
+
+/* `ranks` on the cores of a node, one each, placed as the launcher does; the others communicate. */
+static void run_on_node(const char *machine, int ranks, int split)
+{
+    int core_of[64], comm[64];
+    xy_machine_t *m;
+    xy_cores_t cores;
+
+    assert_int_equal(xy_machine_synthetic(machine, &m), XY_OK);
+    assert_int_equal(xy_cores_init(&cores, m), XY_OK);
+    assert_int_equal(xy_place_ranks("scatter_numa", &cores, ranks, core_of), XY_OK);
+    ranks_comm_workers = xy_threads_free_cores(&cores, ranks, core_of, -1, comm);
+    memcpy(core_of + ranks, comm, (size_t)ranks_comm_workers * sizeof(int));
+    ranks_node = (mpi_node_t){cores.numa_count, cores.numa_first[1], core_of};
+    ranks_settings.progress = XMPI_PROGRESS_THREADS;
+    ranks_settings.split = split;
+    ranks_finish = listen;
+    run_ranks(ranks, ranks, 0, 1 << 14, three);
+    ranks_finish = NULL;
+    ranks_node = (mpi_node_t){0};
+    ranks_comm_workers = 0;
+    ranks_settings = (mpi_settings_t){.split = XMPI_SPLIT_OFF};
+    xy_cores_cleanup(&cores);
+    xy_machine_destroy(m);
+}
+
+static void test_model(void **state)
+{
+    (void)state;
+    bytes_of_each = 64 << 10;
+    /* The published model finds S = 0 for the reduction, which takes a fourth longer: it does not
+     * know that two of the NUMA nodes have one communication core only. */
+    run_on_node("numa:4 core:8", 26, XMPI_SPLIT_AUTO);
+    expect_told("reduce with S = 1, 1 call");
+    expect_told("(odd-even, semaphore) did scan 1");
+    xy_text_cleanup(&told);
+}
+
+/* Ranks share cores: chains in turn on the communication cores, trees on the nearest. */
+static void test_rule(void **state)
+{
+    (void)state;
+    bytes_of_each = 4 << 10;
+    ranks_comm_workers = 2;
+    ranks_settings.progress = XMPI_PROGRESS_THREADS;
+    ranks_finish = listen;
+    run_ranks(6, 2, 0, 1 << 14, three);
+    ranks_finish = NULL;
+    ranks_comm_workers = 0;
+    ranks_settings = (mpi_settings_t){.split = XMPI_SPLIT_OFF};
+    expect_told("(odd-even, semaphore) did scan 1;");
+    expect_told("(numa, semaphore) did bcast 1, reduce 1;");
+    /* One communication core for four with ranks is too few. */
+    ranks_comm_workers = 1;
+    ranks_settings.progress = XMPI_PROGRESS_THREADS;
+    ranks_finish = listen;
+    run_ranks(16, 6, 0, 1 << 14, three);
+    ranks_finish = NULL;
+    ranks_comm_workers = 0;
+    ranks_settings = (mpi_settings_t){.split = XMPI_SPLIT_OFF};
+    expect_told("(odd-even, semaphore) did scan 1;");
+    expect_told("(bind, semaphore) did bcast 1, reduce 1;");
+    xy_text_cleanup(&told);
+}
+
 /* ---- What hints say ---- */
+
+static void check_hint(MPI_Info info, const char *key, const char *expected)
+{
+    char text[64];
+    int flag, length = sizeof(text);
+
+    MPI_Info_get_string(info, key, &length, text, &flag);
+    CHECK(flag && strcmp(text, expected) == 0);
+}
+
+static void check_refused(MPI_Comm comm, const char *key, const char *value)
+{
+    MPI_Info info;
+    int class;
+
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, value);
+    MPI_Error_class(MPI_Comm_set_info(comm, info), &class);
+    CHECK(class == MPI_ERR_INFO_VALUE);
+    MPI_Info_free(&info);
+}
 
 static void read_hints(int rank, int size)
 {
@@ -516,6 +671,9 @@ static void read_hints(int rank, int size)
     MPI_Info_create(&info);
     MPI_Info_set(info, "xylem_split", "adaptive");
     MPI_Info_set(info, "xylem_algorithm", "bcast=chain");
+    MPI_Info_set(info, "xylem_progress_place", "scan=odd-even,bcast=numa");
+    MPI_Info_set(info, "xylem_progress_order", "priority");
+    MPI_Info_set(info, "xylem_progress_priority", "7");
     MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
     MPI_Info_free(&info);
     MPI_Comm_dup(comm, &copy);
@@ -528,7 +686,18 @@ static void read_hints(int rank, int size)
     length = sizeof(text);
     MPI_Info_get_string(info, "xylem_progress", &length, text, &flag);
     CHECK(flag && strcmp(text, "tasks") == 0);
+    check_hint(info, "xylem_progress_place", "bcast=numa,scan=odd-even");
+    check_hint(info, "xylem_progress_order", "priority");
+    check_hint(info, "xylem_progress_priority", "7");
     MPI_Info_free(&info);
+    MPI_Comm_get_info(MPI_COMM_WORLD, &info);
+    check_hint(info, "xylem_progress_place", "auto");
+    check_hint(info, "xylem_progress_order", "auto");
+    MPI_Info_free(&info);
+    check_refused(comm, "xylem_progress_priority", "21");
+    check_refused(comm, "xylem_progress_place", "smt"); /* no worker is on a sibling */
+    check_refused(comm, "xylem_progress_place", "scan=dedicated");
+    check_refused(comm, "xylem_progress_order", "fifo");
     MPI_Comm_set_info(comm, MPI_INFO_NULL);
     CHECK(comm != copy && mpi_settings_of(mpi_comm_of(comm))->split == XMPI_SPLIT_OFF);
     CHECK(mpi_settings_of(mpi_comm_of(copy))->split == XMPI_SPLIT_ADAPTIVE);
@@ -569,6 +738,9 @@ static void test_wrong_hints(void **state)
     expect_refused(mpi_settings_progress, "task", "there are tasks, threads, none");
     expect_refused(mpi_settings_split, "-1", "auto, adaptive or off");
     expect_refused(mpi_settings_split, "65", "0 to 64");
+    expect_refused(mpi_settings_place, "scan=near", "there are numa, odd-even, bind");
+    expect_refused(mpi_settings_place, "scam=numa", "did you mean scan");
+    expect_refused(mpi_settings_order, "fifo", "semaphore, suspend-semaphore, priority, auto");
     expect_refused(mpi_settings_algorithm, "ring", "COLLECTIVE=ALGORITHM");
     expect_refused(mpi_settings_algorithm, "allredce=ring", "did you mean allreduce");
     expect_refused(mpi_settings_algorithm, "bcast=ring", "there are binomial, scatter-allgather");
@@ -584,7 +756,8 @@ int main(void)
         cmocka_unit_test(test_tasks),      cmocka_unit_test(test_threads),
         cmocka_unit_test(test_hints),      cmocka_unit_test(test_thousands),
         cmocka_unit_test(test_read_hints), cmocka_unit_test(test_wrong_hints),
-        cmocka_unit_test(test_persistent),
+        cmocka_unit_test(test_persistent), cmocka_unit_test(test_threads_differ),
+        cmocka_unit_test(test_model),      cmocka_unit_test(test_rule),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

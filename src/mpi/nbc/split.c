@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Split-tree in the runtime: how many leaf levels run on the cores of the ranks.
+ * Split-tree in the runtime, where calls cannot be simulated (model.c), because ranks share cores:
+ * how many leaf levels run on the cores of the ranks.
  *
  * The model (coll/split.h) wants the ranks, the cores they share, the communication cores and the
  * computation C, in transfers of the buffer. `auto` takes the model's own C; `adaptive` the time
@@ -31,7 +32,7 @@ static int comm_cores(const coll_call_t *call)
 int nbc_split_levels(const coll_call_t *call, const nbc_shape_t *shape)
 {
     const mpi_coll_t *coll = call->comm->coll;
-    int wanted = mpi_settings_of(call->comm)->split, height = xy_split_height(coll->size, 2);
+    int wanted = mpi_settings_of(call->comm)->split;
     double computed = nbc_of(coll)->computed[shape->collective];
     xy_split_t model = {.cores = coll->locals + comm_cores(call),
                         .ranks = coll->size,
@@ -40,8 +41,6 @@ int nbc_split_levels(const coll_call_t *call, const nbc_shape_t *shape)
                         .is_doubling = shape->collective == XY_COLL_GATHER ||
                                        shape->collective == XY_COLL_SCATTER};
 
-    if (wanted >= 0)
-        return wanted < height ? wanted : height;
     if (wanted == XMPI_SPLIT_ADAPTIVE && computed > 0.0) {
         model.has_compute = true;
         /* An allreduce goes through the tree twice, each time beside half of the computation. */

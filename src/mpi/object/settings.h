@@ -3,9 +3,14 @@
  * How the nonblocking collectives of a communicator move: the job's settings come from the command
  * line, and info keys change them for one communicator.
  *
- *   xylem_progress    tasks, threads or none
- *   xylem_split       a number of levels, auto, adaptive or off
- *   xylem_algorithm   COLLECTIVE=ALGORITHM, several with commas: "allreduce=ring,bcast=chain"
+ *   xylem_progress           tasks, threads or none
+ *   xylem_progress_place     where progress threads live: a place of sched/threads.h or auto, for
+ *                            all collectives or COLLECTIVE=PLACE: "numa,scan=odd-even"
+ *   xylem_progress_order     the same of sched/order.h: "bcast=priority"
+ *   xylem_progress_priority  0 to 20, for the order `priority`
+ *   xylem_split              a number of levels, auto, adaptive or off
+ *   xylem_algorithm          COLLECTIVE=ALGORITHM, several with commas:
+ * "allreduce=ring,bcast=chain"
  *
  * All members must give the same values at the same point of their program, as for every hint: the
  * settings decide how a call is made, and each member decides by its own.
@@ -16,6 +21,7 @@
 #include "coll/coll.h"
 #include "mpi.h"
 #include "mpi/runtime/runtime.h"
+#include "sched/sched.h"
 
 /* Who moves nonblocking collectives on: see coll/ and nbc/. */
 typedef enum { XMPI_PROGRESS_TASKS, XMPI_PROGRESS_NONE, XMPI_PROGRESS_THREADS } mpi_progress_t;
@@ -26,6 +32,10 @@ enum { XMPI_SPLIT_OFF = -1, XMPI_SPLIT_AUTO = -2, XMPI_SPLIT_ADAPTIVE = -3 };
 typedef struct mpi_settings {
     mpi_progress_t progress;
     int split;
+    int priority; /* of progress threads, with the order `priority` */
+    /* Of progress threads; NULL: the best by the model. */
+    const xy_threads_t *place[XY_COLL_COUNT];
+    const xy_order_t *order[XY_COLL_COUNT];
     const xy_coll_algorithm_t *algorithm[XY_COLL_COUNT]; /* forced; NULL: the chooser's */
 } mpi_settings_t;
 
@@ -35,8 +45,13 @@ enum { XMPI_SETTINGS_WHY = 256 };
 
 /* Read one of them from `text`. False: `why` describes the error and the valid values. */
 bool mpi_settings_progress(mpi_settings_t *s, const char *text, char why[XMPI_SETTINGS_WHY]);
+bool mpi_settings_place(mpi_settings_t *s, const char *text, char why[XMPI_SETTINGS_WHY]);
+bool mpi_settings_order(mpi_settings_t *s, const char *text, char why[XMPI_SETTINGS_WHY]);
 bool mpi_settings_split(mpi_settings_t *s, const char *text, char why[XMPI_SETTINGS_WHY]);
 bool mpi_settings_algorithm(mpi_settings_t *s, const char *text, char why[XMPI_SETTINGS_WHY]);
+
+/* Number of a place in xy_threads_all. */
+int mpi_settings_place_index(const xy_threads_t *place);
 
 /* The settings in force for a communicator. */
 const mpi_settings_t *mpi_settings_of(const mpi_comm_t *comm);

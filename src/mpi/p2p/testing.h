@@ -67,10 +67,11 @@ static void ranks_main(void *arg)
 /* Communication cores of the next jobs, and how nonblocking collectives move. */
 static int ranks_comm_workers;
 static mpi_settings_t ranks_settings = {.split = XMPI_SPLIT_OFF};
-static const int *ranks_thread_worker_of;
-static const char *ranks_order;
-/* Called before the ranks of a job run, or NULL. */
+static const int *const *ranks_thread_worker_of;
+static mpi_node_t ranks_node;
+/* Called before the ranks of a job run, and after; or NULL. */
 static void (*ranks_prepare)(mpi_job_t *job);
+static void (*ranks_finish)(mpi_job_t *job);
 
 /* Ranks are dealt in blocks to the workers (`spread` 0) or round robin (1). */
 static inline void run_ranks(int n, int workers, int spread, size_t eager, void (*body)(int, int))
@@ -82,7 +83,7 @@ static inline void run_ranks(int n, int workers, int spread, size_t eager, void 
                           .comm_workers = ranks_comm_workers,
                           .settings = &ranks_settings,
                           .thread_worker_of = ranks_thread_worker_of,
-                          .order = ranks_order,
+                          .node = ranks_node,
                           .yield_on_start = true,
                           .worker_of = worker_of,
                           .stack_size = 256 << 10,
@@ -102,6 +103,8 @@ static inline void run_ranks(int n, int workers, int spread, size_t eager, void 
     if (ranks_prepare != NULL)
         ranks_prepare(job);
     assert_int_equal(xy_pool_run(job->pool), XY_OK);
+    if (ranks_finish != NULL)
+        ranks_finish(job);
     mpi_job_destroy(job);
     free(worker_of);
 }

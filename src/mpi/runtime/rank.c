@@ -145,10 +145,12 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     job->workers = c->workers;
     job->comm_workers = c->comm_workers;
     job->yield_on_start = c->yield_on_start;
+    job->thread_worker_of = c->thread_worker_of;
     job->measures = c->measures;
     job->eager_limit = c->eager_limit;
     job->abort = c->abort;
     job->cpus = c->cpus;
+    job->node = c->node;
     job->imagined = c->imagined;
     job->start_time = xy_now();
     atomic_init(&job->next_context, 8); /* below: world and self */

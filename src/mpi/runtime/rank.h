@@ -87,8 +87,7 @@ struct mpi_rank {
     struct mpi_monitor *monitor; /* counts what it sends, or NULL */
     bool is_watched;             /* it has a monitor or a trace: what it sends is looked at */
     double computed, carried;    /* timed: seconds between start and Wait, seconds of transfers */
-    struct nbc_thread *progress_thread; /* its progress thread */
-    void *env; /* per-rank lists of the environment part (keyvals, infos, ...) */
+    void *env;                   /* per-rank lists of the environment part (keyvals, infos, ...) */
 };
 
 enum { XMPI_BUFFER_CLASSES = 10 }; /* 128 bytes to 64 KiB */
@@ -115,8 +114,8 @@ struct mpi_worker {
     struct mpi_request *all_requests; /* that were ever made: in use or free */
     bool has_looked_back;             /* for those that were never completed */
     struct mpi_message *free_messages;
-    struct nbc_core *core; /* the progress threads that live here, or NULL */
-    void *scratch;         /* of collectives, grows on demand */
+    struct nbc_core *cores; /* of progress threads that live here and had something to do */
+    void *scratch;          /* of collectives, grows on demand */
     size_t scratch_size;
     void *spare; /* memory that a collective needed last and the next one may take */
     size_t spare_size;
@@ -127,6 +126,14 @@ struct mpi_worker {
     mpi_gate_t gate;
     _Alignas(XMPI_LINES) _Atomic int is_updating; /* one-sided: see rma/element.h */
 };
+
+/* The cores of the job as a node: NUMA nodes of equally many cores, some of which may be unused,
+ * for models. Core c is the (c mod cores)-th of NUMA node c / cores. */
+typedef struct {
+    int numas, cores;
+    const int
+        *core_of; /* [workers]; -1: a sibling of another. NULL: worker w is on core w of one */
+} mpi_node_t;
 
 struct mpi_job {
     int size; /* of MPI_COMM_WORLD */
@@ -140,15 +147,16 @@ struct mpi_job {
     int comm_workers;    /* the last ones: communication cores, without ranks */
     bool yield_on_start; /* a nonblocking start lets the other ranks of its worker reach theirs */
     bool offloads;       /* communication cores make the large copies of nonblocking messages */
-    _Atomic bool is_monitored;     /* ranks have monitors */
-    struct mpi_settings *settings; /* of communicators without hints */
-    struct nbc_thread *threads;    /* [size] */
-    bool has_progress_threads;     /* they move collectives, unless a communicator says otherwise */
-    bool measures;                 /* what ranks do between start and Wait */
-    size_t eager_limit;            /* bytes; above: rendezvous, one copy */
+    _Atomic bool is_monitored;          /* ranks have monitors */
+    struct mpi_settings *settings;      /* of communicators without hints */
+    const int *const *thread_worker_of; /* see mpi_job_config_t */
+    bool has_progress_threads; /* they move collectives, unless a communicator says otherwise */
+    bool measures;             /* what ranks do between start and Wait */
+    size_t eager_limit;        /* bytes; above: rendezvous, one copy */
     _Atomic uint32_t next_context;
     double start_time;
     const int *cpus; /* of the workers, or NULL: they are not bound; lives as long as the job */
+    mpi_node_t node;
     const char *imagined;          /* the machine for reordering, instead of this one; or NULL */
     const struct mpi_clock *clock; /* virtual time (clock.h); NULL: real time */
     bool reads_real_time;          /* that clock reads one of the C library's itself */
@@ -181,13 +189,13 @@ typedef struct {
     const struct mpi_settings *settings; /* of nonblocking collectives; NULL: tasks */
     bool measures;                       /* what ranks do between start and Wait */
     bool yield_on_start;
-    /* [size]: where progress threads live; NULL: on communication cores, or with their ranks */
-    const int *thread_worker_of;
-    const char *order;    /* of those that share a worker; NULL: semaphore */
-    int thread_priority;  /* with the order `priority`: 0 .. 20 */
+    /* Where progress threads live: for each place, as in xy_threads_all, the worker of each rank's;
+     * NULL: on communication cores, or with their ranks. Kept, not copied. */
+    const int *const *thread_worker_of;
     bool is_traced;       /* mpi_trace_start follows */
     const int *worker_of; /* [size] */
     const int *cpus;      /* [workers], or NULL; kept, not copied */
+    mpi_node_t node;      /* the array is kept, not copied */
     const char *imagined; /* for reordering: the text of a machine, or NULL */
     const struct virtual_config *in_virtual_time; /* see virtual/virtual.h; NULL: in real time */
     size_t stack_size;

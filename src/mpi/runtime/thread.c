@@ -262,7 +262,7 @@ static void share_worker(mpi_rank_t *self)
 
 static bool shares_worker(const mpi_rank_t *self)
 {
-    if (mpi_job->has_progress_threads && self->worker->core != NULL)
+    if (mpi_job->has_progress_threads) /* any of them may come to live here */
         return true;
     for (int r = 0; r < mpi_job->size; r++)
         if (r != self->world && mpi_job->home[r] == self->worker->index)

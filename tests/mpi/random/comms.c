@@ -174,11 +174,18 @@ static void split(comm_t *comm, const comm_t *parent)
 static void draw_hints(MPI_Info info)
 {
     static const char *const progress[] = {"tasks", "threads", "none"};
+    static const char *const places[] = {"numa", "bind", "scan=bind,exscan=odd-even", "auto"};
+    static const char *const orders[] = {"round-robin", "priority,bcast=suspend",
+                                         "reduce=suspend-semaphore", "auto"};
     static const char *const splits[] = {"1", "2", "auto", "adaptive", "off"};
     static const char *const algorithms[] = {
         "allreduce=ring", "bcast=chain", "allgather=bruck,reduce=binomial",
         "alltoall=pairwise,gather=binomial,barrier=dissemination"};
 
+    if (chance(&shared_random, 30))
+        MPI_Info_set(info, "xylem_progress_place", places[draw(&shared_random, 4)]);
+    if (chance(&shared_random, 30))
+        MPI_Info_set(info, "xylem_progress_order", orders[draw(&shared_random, 4)]);
     if (chance(&shared_random, 60))
         MPI_Info_set(info, "xylem_progress", progress[draw(&shared_random, 3)]);
     if (chance(&shared_random, 40))

@@ -50,9 +50,9 @@ def progress_options(choose, has_comm_cores):
     progress = choose.choice(["tasks", "tasks", "threads", "threads", "none"])
     options = ["--progress", progress] if progress != "tasks" else []
     if progress == "threads" or choose.random() < 0.1:
-        order = choose.choice(["round-robin", "suspend", "semaphore", "suspend-semaphore", "priority"])
+        order = choose.choice(["auto", "round-robin", "suspend", "semaphore", "suspend-semaphore", "priority"])
         options += ["--progress-order", order]
-        options += ["--progress-place", choose.choice(["numa", "odd-even", "bind"] if has_comm_cores else ["bind", "numa"])]
+        options += ["--progress-place", choose.choice(["auto", "numa", "odd-even", "bind"] if has_comm_cores else ["auto", "bind", "numa"])]
         if order == "priority" and choose.random() < 0.7:
             options += ["--progress-priority", str(choose.randint(0, 20))]
     return options
