@@ -33,15 +33,19 @@ int coll_side_blocks(const coll_call_t *c, bool is_send)
     }
 }
 
+/* A buffer that is not needed may be NULL. */
+static char *place_at(const coll_side_t *a, int64_t offset)
+{
+    return (char *)((uintptr_t)a->buffer + (uintptr_t)offset);
+}
+
 coll_block_t coll_block_at(const coll_side_t *a, int i)
 {
-    char *buffer = (char *)(uintptr_t)a->buffer;
-
     if (a->types != NULL)
-        return (coll_block_t){buffer + coll_count_at(a->displacements, i),
+        return (coll_block_t){place_at(a, coll_count_at(a->displacements, i)),
                               coll_count_at(a->counts, i), mpi_type_of(a->types[i])};
     if (a->counts.data != NULL)
-        return (coll_block_t){buffer + coll_count_at(a->displacements, i) * a->type->extent,
+        return (coll_block_t){place_at(a, coll_count_at(a->displacements, i) * a->type->extent),
                               coll_count_at(a->counts, i), a->type};
-    return (coll_block_t){buffer + i * a->count * a->type->extent, a->count, a->type};
+    return (coll_block_t){place_at(a, i * a->count * a->type->extent), a->count, a->type};
 }
