@@ -171,6 +171,7 @@ static void check_dist(int p, int me)
                                    out, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph);
     MPI_Dist_graph_neighbors(graph, 1, found, MPI_UNWEIGHTED, 1, found + 1, MPI_UNWEIGHTED);
     CHECK(found[0] == (me + p - 1) % p && found[1] == out[0]);
+    CHECK_EQUAL(MPI_Dist_graph_neighbors(graph, 0, NULL, NULL, 0, NULL, NULL), MPI_SUCCESS);
     MPI_Comm_free(&graph);
     free(sources);
     free(source_weights);

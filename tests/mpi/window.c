@@ -247,6 +247,36 @@ static void check_handlers(void)
     MPI_Win_free(&win);
 }
 
+/* A NULL argument is an error of the window, or, where its handler is fatal, of no object. */
+static void check_null(void)
+{
+    MPI_Win win = created(NULL, 0);
+    MPI_Errhandler handler;
+    int value = 0;
+
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    CHECK_EQUAL(MPI_Rput(&value, 0, MPI_INT, 0, 0, 0, MPI_INT, win, NULL), MPI_ERR_ARG);
+    CHECK_EQUAL(MPI_Win_get_group(win, NULL), MPI_ERR_ARG);
+    CHECK_EQUAL(MPI_Win_get_group(MPI_WIN_NULL, NULL), MPI_ERR_ARG);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+    MPI_Win_create_errhandler(handle, &handler);
+    MPI_Win_set_errhandler(win, handler);
+    MPI_Errhandler_free(&handler);
+    handled_win = MPI_WIN_NULL;
+    CHECK_EQUAL(MPI_Rput(&value, 0, MPI_INT, 0, 0, 0, MPI_INT, win, NULL), MPI_ERR_ARG);
+    CHECK(handled_win == win && handled_code == MPI_ERR_ARG);
+    handled_code = MPI_SUCCESS;
+    CHECK_EQUAL(MPI_Win_set_name(win, NULL), MPI_ERR_ARG);
+    CHECK_EQUAL(handled_code, MPI_ERR_ARG);
+    handled_code = MPI_SUCCESS;
+    CHECK_EQUAL(MPI_Win_test(win, NULL), MPI_ERR_ARG);
+    CHECK_EQUAL(handled_code, MPI_ERR_ARG);
+    handled_code = MPI_SUCCESS;
+    CHECK_EQUAL(MPI_Win_shared_query(win, 0, NULL, &value, &handler), MPI_ERR_ARG);
+    CHECK_EQUAL(handled_code, MPI_ERR_ARG);
+    MPI_Win_free(&win);
+}
+
 /* ---- Dynamic windows ---- */
 
 static void check_attach(void)
@@ -332,6 +362,7 @@ int main(int argc, char **argv)
     check_hints();
     check_keyvals();
     check_handlers();
+    check_null();
     check_attach();
     check_arguments();
     MPI_Finalize();

@@ -213,8 +213,6 @@ def unsupported_call(function, site):
 MAY_BE_NULL = {"argc", "argv", "sourceweights", "destweights", ("Info_get_string", "value"),
                ("Init_thread", "provided")}
 HAVE_CLASSES = {"key", ("Info_set", "value")}  # texts whose errors have classes of their own
-# Objects with error handlers of their own: what is done on them checks its arguments itself.
-OTHER_OBJECTS = {"MPI_Win", "MPI_File", "MPI_Session"}
 
 
 def is_needed(function, parameter):
@@ -230,12 +228,14 @@ def is_needed(function, parameter):
 
 def null_checks(function, site):
     """Arguments that must not be NULL come before all others, in every function."""
-    types = {p.type for p in function.parameters}
-    if function.result != "int" or types & OTHER_OBJECTS:
+    if function.result != "int":
         return ""
-    comm = next((p.name for p in function.parameters if p.type == "MPI_Comm"), "MPI_COMM_NULL")
+    of_type = {p.type: p.name for p in reversed(function.parameters)}
+    refuse, where = "mpi_refuse_null", of_type.get("MPI_Comm", "MPI_COMM_NULL")
+    if "MPI_Win" in of_type:
+        refuse, where = "mpi_win_refuse_null", of_type["MPI_Win"]
     return "".join(f"    if (__builtin_expect(!{p.name}, 0))\n"
-                   f'        return mpi_refuse_null({site}, {comm}, "{p.name}");\n'
+                   f'        return {refuse}({site}, {where}, "{p.name}");\n'
                    for p in function.parameters if is_needed(function, p))
 
 
@@ -249,23 +249,6 @@ def no_object(function):
             and (p.name.startswith("new") or p.name in ("comm_cart", "comm_graph", "comm_dist_graph"))]
     return "".join(f"    if (__builtin_expect(error != MPI_SUCCESS, 0))\n"
                    f"        *{p.name} = {NO_OBJECT[p.base]};\n" for p in made)
-
-
-# Pointers to one object, which the function writes to or changes.
-OUTPUT = re.compile(r"^(?:int|MPI_(?:Aint|Comm|Count|Datatype|Errhandler|Group|Info|Message|Op|Request|Win)) \*$")
-
-
-def checked_call(function):
-    """The same for functions of objects with error handlers of their own, which come later."""
-    outputs = [p.name for p in function.parameters if not p.is_array and OUTPUT.match(p.base)]
-    comm = next((p.name for p in function.parameters if p.type == "MPI_Comm"), None)
-    where = f"mpi_comm_of({comm})" if comm and function.kind != "any" else "NULL"
-    if not outputs or function.kind == "fast":
-        return impl_call(function, "    int error = ") + "\n\n"
-    checks = "".join(f"    {'else ' if i else ''}if (__builtin_expect({name} == NULL, 0))\n"
-                     f"        error = mpi_error_null({where}, \"{name}\");\n"
-                     for i, name in enumerate(outputs))
-    return f"    int error;\n\n{checks}    else\n" + impl_call(function, "        error = ") + "\n"
 
 
 def body(function):
@@ -284,7 +267,7 @@ def body(function):
         return (enter + impl_call(function, "    error = ") + f"\n{no_object(function)}"
                 f"{ignored}    return mpi_leave{suffix}({name}, error);\n")
     return (f"    {kind}{name} = mpi_enter{suffix}({site});\n"
-            + checked_call(function)
+            + impl_call(function, "    int error = ") + "\n\n"
             + f"{ignored}    return mpi_leave{suffix}({name}, error);\n")
 
 
@@ -304,6 +287,8 @@ ABOUT = SPDX + """/*
 def calls_file(component, functions):
     what = f"The MPI functions that src/mpi/{component} implements, under their two names."
     includes = [f"mpi/{component}/calls.h", "mpi/object/object.h"]
+    if component == "rma":
+        includes.insert(1, "mpi/rma/rma.h")
     if any(f.kind == "fast" for f in functions):
         includes.insert(1, f"mpi/{component}/fast.h")
     return (ABOUT.format(what=what) + "".join(f'#include "{name}"\n' for name in includes) + "\n"

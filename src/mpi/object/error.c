@@ -180,12 +180,17 @@ int mpi_error_null(mpi_comm_t *comm, const char *argument)
     return mpi_error(comm, MPI_ERR_ARG, "the argument %s is NULL", argument);
 }
 
+int mpi_error_null_on(mpi_comm_t *object, const char *argument)
+{
+    bool is_fatal = object && object->errhandler == MPI_ERRORS_ARE_FATAL;
+
+    return mpi_error_null(is_fatal ? NULL : object, argument);
+}
+
 int mpi_refuse_null(const char *name, const void *site, MPI_Comm comm, const char *argument)
 {
     mpi_rank_t *self = mpi_enter_any(name, site);
-    mpi_comm_t *object = self && self->phase == XMPI_RANK_RUNNING ? mpi_comm_of(comm) : NULL;
+    bool is_running = self && self->phase == XMPI_RANK_RUNNING;
 
-    if (object && object->errhandler == MPI_ERRORS_ARE_FATAL)
-        object = NULL;
-    return mpi_leave_any(self, mpi_error_null(object, argument));
+    return mpi_leave_any(self, mpi_error_null_on(is_running ? mpi_comm_of(comm) : NULL, argument));
 }

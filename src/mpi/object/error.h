@@ -35,6 +35,8 @@ int mpi_error_null(mpi_comm_t *comm, const char *argument);
  * (its handle, or MPI_COMM_NULL); when its handler is fatal, as an error of no object. */
 int mpi_refuse_null(const char *name, const void *site, MPI_Comm comm, const char *argument)
     __attribute__((cold));
+/* The same inside the function, on an object that may have none. */
+int mpi_error_null_on(mpi_comm_t *object, const char *argument) __attribute__((cold));
 
 /* The same from code that has only a status of the lower components. */
 int mpi_error_status(mpi_comm_t *comm, xy_status_t status, const char *what);

@@ -12,8 +12,8 @@ static int predefined_get(mpi_win_t *win, int number, void *value_p, int *flag)
 {
     const void *value = NULL;
 
-    if (value_p == NULL || flag == NULL)
-        return mpi_error_null(win->comm, value_p != NULL ? "flag" : "attribute_val");
+    if (value_p == NULL)
+        return mpi_error_null(win->comm, "attribute_val");
     switch (number) {
     case MPI_WIN_BASE:
         value = win->base;
@@ -76,8 +76,6 @@ int impl_win_set_name(MPI_Win handle, const char *win_name)
 
     if (win == NULL)
         return mpi_win_refuse(handle);
-    if (win_name == NULL)
-        return mpi_error_null(win->comm, "win_name");
     length = strnlen(win_name, sizeof(win->name) - 1); /* longer names are cut */
     memcpy(win->name, win_name, length);
     win->name[length] = '\0';
@@ -92,9 +90,6 @@ int impl_win_get_name(MPI_Win handle, char *win_name, int *resultlen)
 
     if (win == NULL && handle != MPI_WIN_NULL)
         return mpi_win_refuse(handle);
-    if (win_name == NULL || resultlen == NULL)
-        return mpi_error_null(win != NULL ? win->comm : NULL,
-                              win_name != NULL ? "resultlen" : "win_name");
     strcpy(win_name, name);
     *resultlen = (int)strlen(name);
     return MPI_SUCCESS;
@@ -106,8 +101,6 @@ int impl_win_get_group(MPI_Win handle, MPI_Group *group)
 
     if (win == NULL)
         return mpi_win_refuse(handle);
-    if (group == NULL)
-        return mpi_error_null(win->comm, "group");
     mpi_group_hold(win->comm->group, 1);
     *group = (MPI_Group)(void *)win->comm->group;
     return MPI_SUCCESS;
@@ -166,10 +159,8 @@ int impl_win_shared_query_c(MPI_Win handle, int rank, MPI_Aint *size, MPI_Aint *
 
     if (win == NULL)
         return mpi_win_refuse(handle);
-    if (size == NULL || disp_unit == NULL || baseptr == NULL)
-        return mpi_error_null(win->comm, size == NULL        ? "size"
-                                         : disp_unit == NULL ? "disp_unit"
-                                                             : "baseptr");
+    if (baseptr == NULL)
+        return mpi_error_null(win->comm, "baseptr");
     if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC)
         return mpi_error(win->comm, MPI_ERR_RMA_FLAVOR,
                          "%s is dynamic: the ranks know the addresses that they attach",
@@ -187,8 +178,7 @@ int impl_win_shared_query_c(MPI_Win handle, int rank, MPI_Aint *size, MPI_Aint *
 int impl_win_shared_query(MPI_Win handle, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
 {
     MPI_Aint wide;
-    int error =
-        impl_win_shared_query_c(handle, rank, size, disp_unit != NULL ? &wide : NULL, baseptr);
+    int error = impl_win_shared_query_c(handle, rank, size, &wide, baseptr);
 
     if (error == MPI_SUCCESS)
         *disp_unit = (int)wide;

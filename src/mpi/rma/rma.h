@@ -178,6 +178,10 @@ static inline MPI_Win mpi_win_handle(const mpi_win_t *win)
  *
  * Raise MPI_ERR_WIN for a handle that mpi_win_of refused. */
 int mpi_win_refuse(MPI_Win handle);
+/* What the MPI function `name` returns for a NULL argument, before it is entered: see
+ * mpi_refuse_null. */
+int mpi_win_refuse_null(const char *name, const void *site, MPI_Win handle, const char *argument)
+    __attribute__((cold));
 
 /* ---- For operations ---- */
 

@@ -250,6 +250,8 @@ int impl_dist_graph_neighbors(MPI_Comm handle, int maxin, int *sources, int *sou
         maxin = graph->dist.indegree;
     if (maxout > graph->dist.outdegree)
         maxout = graph->dist.outdegree;
+    if (graph->dist.is_weighted && ((maxin > 0 && !sourceweights) || (maxout > 0 && !destweights)))
+        return mpi_error_null(comm, maxin > 0 && !sourceweights ? "sourceweights" : "destweights");
     copy(sources, graph->dist.sources, maxin);
     copy(destinations, graph->dist.destinations, maxout);
     if (graph->dist.is_weighted && sourceweights != MPI_UNWEIGHTED)
