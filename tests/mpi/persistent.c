@@ -568,6 +568,43 @@ static void test_neighbors(void)
     MPI_Comm_free(&ring);
 }
 
+/* Ranks may start them in different orders; blocks of different sizes would not fit. A nonblocking
+ * one matches none of them. */
+static void test_neighbors_in_any_order(void)
+{
+    enum { REQUESTS = 3 };
+    int periods[1] = {1}, sum = 0;
+    long send[REQUESTS], recv[REQUESTS][2 * REQUESTS], plain[2];
+    MPI_Request requests[REQUESTS], other;
+    MPI_Comm ring;
+
+    MPI_Cart_create(comm, 1, &size, periods, 0, &ring);
+    for (int q = 0; q < REQUESTS; q++)
+        MPI_Neighbor_allgather_init(send, q + 1, MPI_LONG, recv[q], q + 1, MPI_LONG, ring,
+                                    MPI_INFO_NULL, &requests[q]);
+    for (int round = 0; round < ROUNDS; round++) {
+        for (int i = 0; i < REQUESTS; i++)
+            send[i] = value(round, rank, 0, i);
+        for (int k = 0; k < REQUESTS; k++)
+            MPI_Start(&requests[(k + round + rank) % REQUESTS]);
+        MPI_Ineighbor_allgather(&send[0], 1, MPI_LONG, plain, 1, MPI_LONG, ring, &other);
+        MPI_Waitall(REQUESTS, requests, MPI_STATUSES_IGNORE);
+        MPI_Wait(&other, MPI_STATUS_IGNORE);
+        for (int side = 0; side < 2; side++) {
+            int from = (rank + (side == 0 ? size - 1 : 1)) % size;
+
+            for (int q = 0; q < REQUESTS; q++)
+                for (int i = 0; i <= q; i++)
+                    sum += recv[q][side * (q + 1) + i] != value(round, from, 0, i);
+            sum += plain[side] != value(round, from, 0, 0);
+        }
+        CHECK_EQUAL(sum, 0);
+    }
+    for (int q = 0; q < REQUESTS; q++)
+        MPI_Request_free(&requests[q]);
+    MPI_Comm_free(&ring);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Datatype type = MPI_LONG;
@@ -587,6 +624,7 @@ int main(int argc, char **argv)
     test_errors();
     test_many();
     test_neighbors();
+    test_neighbors_in_any_order();
     MPI_Type_free(&gaps);
     MPI_Comm_free(&comm);
     MPI_Finalize();

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/topo/neighbor.h"
 
+#include <limits.h>
+
 #include "mpi/object/object.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
@@ -89,16 +91,26 @@ static mpi_transfer_t block_at(const mpi_blocks_t *b, int i, int peer, int tag)
                             .mode = XMPI_MODE_STANDARD};
 }
 
-/* On a grid neighbours 2d and 2d + 1 are those below and above in dimension d, and tags tell the
- * ways apart. */
-static mpi_transfer_t receive_at(const neighbors_t *n, const mpi_blocks_t *receive, int i)
+/* Ranks may start persistent ones in different orders, so their messages have tags of their own;
+ * all others have those from 0 on. Members make the requests in the same order, which numbers them.
+ * Returns the first tag of such a number. */
+static int persistent_tag(const neighbors_t *n, uint64_t number)
 {
-    return block_at(receive, i, n->sources[i], n->is_grid ? i ^ 1 : 0);
+    int ways = n->is_grid && n->in > 0 ? n->in : 1;
+
+    return ways * (int)(1 + number % (uint64_t)(INT_MAX / ways - 2));
 }
 
-static mpi_transfer_t send_at(const neighbors_t *n, const mpi_blocks_t *send, int i)
+/* On a grid neighbours 2d and 2d + 1 are those below and above in dimension d, and tags tell the
+ * ways apart. */
+static mpi_transfer_t receive_at(const neighbors_t *n, const mpi_blocks_t *receive, int i, int tag)
 {
-    return block_at(send, i, n->destinations[i], n->is_grid ? i : 0);
+    return block_at(receive, i, n->sources[i], tag + (n->is_grid ? i ^ 1 : 0));
+}
+
+static mpi_transfer_t send_at(const neighbors_t *n, const mpi_blocks_t *send, int i, int tag)
+{
+    return block_at(send, i, n->destinations[i], tag + (n->is_grid ? i : 0));
 }
 
 /* Receives first, so that messages find their place. */
@@ -108,12 +120,12 @@ static int start_all(mpi_multi_request_t *multi, const neighbors_t *n, const mpi
     int error = MPI_SUCCESS;
 
     for (int i = 0; i < n->in && error == MPI_SUCCESS; i++) {
-        mpi_transfer_t t = receive_at(n, receive, i);
+        mpi_transfer_t t = receive_at(n, receive, i, 0);
 
         error = mpi_multi_request_receive(multi, &t);
     }
     for (int i = 0; i < n->out && error == MPI_SUCCESS; i++) {
-        mpi_transfer_t t = send_at(n, send, i);
+        mpi_transfer_t t = send_at(n, send, i, 0);
 
         error = mpi_multi_request_send(multi, &t);
     }
@@ -124,6 +136,7 @@ static int persist(mpi_rank_t *self, mpi_comm_t *comm, const neighbors_t *n,
                    const mpi_blocks_t *send, const mpi_blocks_t *receive, MPI_Request *request)
 {
     mpi_multi_messages_t *m = mpi_multi_messages_new(n->in, n->out);
+    int tag = persistent_tag(n, ++comm->persistent);
     mpi_multi_request_t *multi;
     int error = m == NULL ? mpi_error_memory(comm, "a request")
                           : mpi_multi_request_begin(self, comm, &multi);
@@ -133,9 +146,9 @@ static int persist(mpi_rank_t *self, mpi_comm_t *comm, const neighbors_t *n,
         return error;
     }
     for (int i = 0; i < n->in; i++)
-        m->messages[i] = receive_at(n, receive, i);
+        m->messages[i] = receive_at(n, receive, i, tag);
     for (int i = 0; i < n->out; i++)
-        m->messages[n->in + i] = send_at(n, send, i);
+        m->messages[n->in + i] = send_at(n, send, i, tag);
     mpi_multi_request_hide(multi);
     mpi_multi_request_persist(multi, m, request);
     return MPI_SUCCESS;
