@@ -4,19 +4,18 @@
 
 #include "random.h"
 
-/* Elements of block b of a v-collective: the same for all who ask. */
-static int block_elements(const call_t *call, int a, int b)
+int block_elements(const call_t *call, int a, int b)
 {
     return (int)(hash((uint64_t)step, 11, (uint64_t)a, (uint64_t)b) % (uint64_t)(call->limit + 1));
 }
 
-static void fill(buffer_t *buffer, int first, int elements, int from, int to)
+void block_fill(buffer_t *buffer, int first, int elements, int from, int to)
 {
     for (int i = 0; i < elements; i++)
         buffer_set(buffer, first + i, value_of(from, to, i));
 }
 
-static void expect(buffer_t *buffer, int first, int elements, int from, int to)
+void block_expect(buffer_t *buffer, int first, int elements, int from, int to)
 {
     for (int i = 0; i < elements; i++)
         buffer_expect(buffer, first + i, value_of(from, to, i));
@@ -36,10 +35,7 @@ static void over(call_t *call)
 
 static void collective_barrier(call_t *call)
 {
-    if (call->is_blocking)
-        MPI_Barrier(call->handle);
-    else
-        MPI_Ibarrier(call->handle, &call->request);
+    COLLECTIVE(call, Barrier, Ibarrier, call->handle);
 }
 
 static void collective_bcast(call_t *call)
@@ -52,16 +48,13 @@ static void collective_bcast(call_t *call)
 
     buffer_create(buffer, form_of(call, n), n, !is_root);
     if (is_root)
-        fill(buffer, 0, n, call->root, 0);
+        block_fill(buffer, 0, n, call->root, 0);
     else
-        expect(buffer, 0, n, call->root, 0);
+        block_expect(buffer, 0, n, call->root, 0);
     over(call);
     type = form_type(buffer->form);
     count = form_count(buffer->form, n);
-    if (call->is_blocking)
-        MPI_Bcast(buffer->data, count, type, call->root, call->handle);
-    else
-        MPI_Ibcast(buffer->data, count, type, call->root, call->handle, &call->request);
+    COLLECTIVE(call, Bcast, Ibcast, buffer->data, count, type, call->root, call->handle);
     form_type_release(type);
 }
 
@@ -107,20 +100,16 @@ static void collective_gather(call_t *call)
 
     sides_create(call, n, in_place ? 0 : 1, is_root ? c->size : 0, &s);
     if (!in_place)
-        fill(&call->pending->send, 0, n, c->rank, 0);
+        block_fill(&call->pending->send, 0, n, c->rank, 0);
     for (int r = 0; is_root && r < c->size; r++)
-        expect(&call->pending->receive, r * n, n, r, 0);
+        block_expect(&call->pending->receive, r * n, n, r, 0);
     if (in_place) {
-        fill(&call->pending->receive, c->rank * n, n, c->rank, 0);
+        block_fill(&call->pending->receive, c->rank * n, n, c->rank, 0);
         s.send = MPI_IN_PLACE;
     }
     over(call);
-    if (call->is_blocking)
-        MPI_Gather(s.send, s.send_count, s.send_type, s.receive, s.receive_count, s.receive_type,
-                   call->root, call->handle);
-    else
-        MPI_Igather(s.send, s.send_count, s.send_type, s.receive, s.receive_count, s.receive_type,
-                    call->root, call->handle, &call->request);
+    COLLECTIVE(call, Gather, Igather, s.send, s.send_count, s.send_type, s.receive, s.receive_count,
+               s.receive_type, call->root, call->handle);
     sides_destroy(&s);
 }
 
@@ -133,18 +122,14 @@ static void collective_scatter(call_t *call)
 
     sides_create(call, n, is_root ? c->size : 0, in_place ? 0 : 1, &s);
     for (int r = 0; is_root && r < c->size; r++)
-        fill(&call->pending->send, r * n, n, call->root, r);
+        block_fill(&call->pending->send, r * n, n, call->root, r);
     if (!in_place)
-        expect(&call->pending->receive, 0, n, call->root, c->rank);
+        block_expect(&call->pending->receive, 0, n, call->root, c->rank);
     else
         s.receive = MPI_IN_PLACE;
     over(call);
-    if (call->is_blocking)
-        MPI_Scatter(s.send, s.send_count, s.send_type, s.receive, s.receive_count, s.receive_type,
-                    call->root, call->handle);
-    else
-        MPI_Iscatter(s.send, s.send_count, s.send_type, s.receive, s.receive_count, s.receive_type,
-                     call->root, call->handle, &call->request);
+    COLLECTIVE(call, Scatter, Iscatter, s.send, s.send_count, s.send_type, s.receive,
+               s.receive_count, s.receive_type, call->root, call->handle);
     sides_destroy(&s);
 }
 
@@ -156,20 +141,16 @@ static void collective_allgather(call_t *call)
 
     sides_create(call, n, call->is_in_place ? 0 : 1, c->size, &s);
     for (int r = 0; r < c->size; r++)
-        expect(&call->pending->receive, r * n, n, r, 0);
+        block_expect(&call->pending->receive, r * n, n, r, 0);
     if (call->is_in_place) {
-        fill(&call->pending->receive, c->rank * n, n, c->rank, 0);
+        block_fill(&call->pending->receive, c->rank * n, n, c->rank, 0);
         s.send = MPI_IN_PLACE;
     } else {
-        fill(&call->pending->send, 0, n, c->rank, 0);
+        block_fill(&call->pending->send, 0, n, c->rank, 0);
     }
     over(call);
-    if (call->is_blocking)
-        MPI_Allgather(s.send, s.send_count, s.send_type, s.receive, s.receive_count, s.receive_type,
-                      call->handle);
-    else
-        MPI_Iallgather(s.send, s.send_count, s.send_type, s.receive, s.receive_count,
-                       s.receive_type, call->handle, &call->request);
+    COLLECTIVE(call, Allgather, Iallgather, s.send, s.send_count, s.send_type, s.receive,
+               s.receive_count, s.receive_type, call->handle);
     sides_destroy(&s);
 }
 
@@ -181,19 +162,15 @@ static void collective_alltoall(call_t *call)
 
     sides_create(call, n, call->is_in_place ? 0 : c->size, c->size, &s);
     for (int r = 0; r < c->size; r++) {
-        fill(call->is_in_place ? &call->pending->receive : &call->pending->send, r * n, n, c->rank,
-             r);
-        expect(&call->pending->receive, r * n, n, r, c->rank);
+        block_fill(call->is_in_place ? &call->pending->receive : &call->pending->send, r * n, n,
+                   c->rank, r);
+        block_expect(&call->pending->receive, r * n, n, r, c->rank);
     }
     if (call->is_in_place)
         s.send = MPI_IN_PLACE;
     over(call);
-    if (call->is_blocking)
-        MPI_Alltoall(s.send, s.send_count, s.send_type, s.receive, s.receive_count, s.receive_type,
-                     call->handle);
-    else
-        MPI_Ialltoall(s.send, s.send_count, s.send_type, s.receive, s.receive_count, s.receive_type,
-                      call->handle, &call->request);
+    COLLECTIVE(call, Alltoall, Ialltoall, s.send, s.send_count, s.send_type, s.receive,
+               s.receive_count, s.receive_type, call->handle);
     sides_destroy(&s);
 }
 
@@ -215,10 +192,9 @@ static void arrays_create(call_t *call, arrays_t *a)
     *a = (arrays_t){memory, memory + n, memory + 2 * n, memory + 3 * n};
 }
 
-/* Blocks with gaps, some of them in reverse order; returns one past the last element. */
-static int lay_out(const call_t *call, const int *counts, int *offsets)
+int lay_out(int n, const int *counts, int *offsets)
 {
-    int n = call->comm->size, at = 0;
+    int at = 0;
     bool is_reverse = chance(&own_random, 30);
 
     for (int k = 0; k < n; k++) {
@@ -249,25 +225,21 @@ static void collective_gatherv(call_t *call)
     for (int r = 0; r < c->size; r++)
         a.receive_counts[r] = block_elements(call, r, 0);
     if (is_root) {
-        buffer_create(&p->receive, plain(call), lay_out(call, a.receive_counts, a.receive_offsets),
-                      true);
+        buffer_create(&p->receive, plain(call),
+                      lay_out(c->size, a.receive_counts, a.receive_offsets), true);
         for (int r = 0; r < c->size; r++)
-            expect(&p->receive, a.receive_offsets[r], a.receive_counts[r], r, 0);
+            block_expect(&p->receive, a.receive_offsets[r], a.receive_counts[r], r, 0);
     }
     if (in_place) {
-        fill(&p->receive, a.receive_offsets[c->rank], n, c->rank, 0);
+        block_fill(&p->receive, a.receive_offsets[c->rank], n, c->rank, 0);
     } else {
         buffer_create(&p->send, plain(call), n, false);
-        fill(&p->send, 0, n, c->rank, 0);
+        block_fill(&p->send, 0, n, c->rank, 0);
     }
     over(call);
-    if (call->is_blocking)
-        MPI_Gatherv(in_place ? MPI_IN_PLACE : p->send.data, n, type, p->receive.data,
-                    a.receive_counts, a.receive_offsets, type, call->root, call->handle);
-    else
-        MPI_Igatherv(in_place ? MPI_IN_PLACE : p->send.data, n, type, p->receive.data,
-                     a.receive_counts, a.receive_offsets, type, call->root, call->handle,
-                     &call->request);
+    COLLECTIVE(call, Gatherv, Igatherv, in_place ? MPI_IN_PLACE : p->send.data, n, type,
+               p->receive.data, a.receive_counts, a.receive_offsets, type, call->root,
+               call->handle);
 }
 
 static void collective_scatterv(call_t *call)
@@ -283,22 +255,18 @@ static void collective_scatterv(call_t *call)
     for (int r = 0; r < c->size; r++)
         a.send_counts[r] = block_elements(call, r, 0);
     if (is_root) {
-        buffer_create(&p->send, plain(call), lay_out(call, a.send_counts, a.send_offsets), false);
+        buffer_create(&p->send, plain(call), lay_out(c->size, a.send_counts, a.send_offsets),
+                      false);
         for (int r = 0; r < c->size; r++)
-            fill(&p->send, a.send_offsets[r], a.send_counts[r], call->root, r);
+            block_fill(&p->send, a.send_offsets[r], a.send_counts[r], call->root, r);
     }
     if (!in_place) {
         buffer_create(&p->receive, plain(call), n, true);
-        expect(&p->receive, 0, n, call->root, c->rank);
+        block_expect(&p->receive, 0, n, call->root, c->rank);
     }
     over(call);
-    if (call->is_blocking)
-        MPI_Scatterv(p->send.data, a.send_counts, a.send_offsets, type,
-                     in_place ? MPI_IN_PLACE : p->receive.data, n, type, call->root, call->handle);
-    else
-        MPI_Iscatterv(p->send.data, a.send_counts, a.send_offsets, type,
-                      in_place ? MPI_IN_PLACE : p->receive.data, n, type, call->root, call->handle,
-                      &call->request);
+    COLLECTIVE(call, Scatterv, Iscatterv, p->send.data, a.send_counts, a.send_offsets, type,
+               in_place ? MPI_IN_PLACE : p->receive.data, n, type, call->root, call->handle);
 }
 
 static void collective_allgatherv(call_t *call)
@@ -313,24 +281,20 @@ static void collective_allgatherv(call_t *call)
     arrays_create(call, &a);
     for (int r = 0; r < c->size; r++)
         a.receive_counts[r] = block_elements(call, r, 0);
-    buffer_create(&p->receive, plain(call), lay_out(call, a.receive_counts, a.receive_offsets),
+    buffer_create(&p->receive, plain(call), lay_out(c->size, a.receive_counts, a.receive_offsets),
                   true);
     for (int r = 0; r < c->size; r++)
-        expect(&p->receive, a.receive_offsets[r], a.receive_counts[r], r, 0);
+        block_expect(&p->receive, a.receive_offsets[r], a.receive_counts[r], r, 0);
     if (call->is_in_place) {
-        fill(&p->receive, a.receive_offsets[c->rank], n, c->rank, 0);
+        block_fill(&p->receive, a.receive_offsets[c->rank], n, c->rank, 0);
     } else {
         buffer_create(&p->send, plain(call), n, false);
-        fill(&p->send, 0, n, c->rank, 0);
+        block_fill(&p->send, 0, n, c->rank, 0);
         send = p->send.data;
     }
     over(call);
-    if (call->is_blocking)
-        MPI_Allgatherv(send, n, type, p->receive.data, a.receive_counts, a.receive_offsets, type,
-                       call->handle);
-    else
-        MPI_Iallgatherv(send, n, type, p->receive.data, a.receive_counts, a.receive_offsets, type,
-                        call->handle, &call->request);
+    COLLECTIVE(call, Allgatherv, Iallgatherv, send, n, type, p->receive.data, a.receive_counts,
+               a.receive_offsets, type, call->handle);
 }
 
 /* In place both ranks of a pair send each other equally much. */
@@ -351,16 +315,17 @@ static void fill_all(call_t *call, arrays_t *a)
         a->send_counts[r] = pair_elements(call, c->rank, r);
         a->receive_counts[r] = pair_elements(call, r, c->rank);
     }
-    buffer_create(&p->receive, plain(call), lay_out(call, a->receive_counts, a->receive_offsets),
+    buffer_create(&p->receive, plain(call), lay_out(c->size, a->receive_counts, a->receive_offsets),
                   true);
     if (!call->is_in_place)
-        buffer_create(&p->send, plain(call), lay_out(call, a->send_counts, a->send_offsets), false);
+        buffer_create(&p->send, plain(call), lay_out(c->size, a->send_counts, a->send_offsets),
+                      false);
     for (int r = 0; r < c->size; r++) {
         if (call->is_in_place)
-            fill(&p->receive, a->receive_offsets[r], a->send_counts[r], c->rank, r);
+            block_fill(&p->receive, a->receive_offsets[r], a->send_counts[r], c->rank, r);
         else
-            fill(&p->send, a->send_offsets[r], a->send_counts[r], c->rank, r);
-        expect(&p->receive, a->receive_offsets[r], a->receive_counts[r], r, c->rank);
+            block_fill(&p->send, a->send_offsets[r], a->send_counts[r], c->rank, r);
+        block_expect(&p->receive, a->receive_offsets[r], a->receive_counts[r], r, c->rank);
     }
     over(call);
 }
@@ -374,12 +339,8 @@ static void collective_alltoallv(call_t *call)
 
     fill_all(call, &a);
     send = call->is_in_place ? MPI_IN_PLACE : p->send.data;
-    if (call->is_blocking)
-        MPI_Alltoallv(send, a.send_counts, a.send_offsets, type, p->receive.data, a.receive_counts,
-                      a.receive_offsets, type, call->handle);
-    else
-        MPI_Ialltoallv(send, a.send_counts, a.send_offsets, type, p->receive.data, a.receive_counts,
-                       a.receive_offsets, type, call->handle, &call->request);
+    COLLECTIVE(call, Alltoallv, Ialltoallv, send, a.send_counts, a.send_offsets, type,
+               p->receive.data, a.receive_counts, a.receive_offsets, type, call->handle);
 }
 
 static void collective_alltoallw(call_t *call)
@@ -400,116 +361,113 @@ static void collective_alltoallw(call_t *call)
         a.receive_offsets[r] *= bytes;
     }
     send = call->is_in_place ? MPI_IN_PLACE : p->send.data;
-    if (call->is_blocking) {
-        MPI_Alltoallw(send, a.send_counts, a.send_offsets, types, p->receive.data, a.receive_counts,
-                      a.receive_offsets, types, call->handle);
-        free(types);
-    } else {
-        MPI_Ialltoallw(send, a.send_counts, a.send_offsets, types, p->receive.data,
-                       a.receive_counts, a.receive_offsets, types, call->handle, &call->request);
+    COLLECTIVE(call, Alltoallw, Ialltoallw, send, a.send_counts, a.send_offsets, types,
+               p->receive.data, a.receive_counts, a.receive_offsets, types, call->handle);
+    if (call->how == NONBLOCKING || call->how == PERSISTENT)
         pending_keep(types);
-    }
+    else
+        free(types);
 }
 
 /* ---- With neighbours ---- */
 
-static void neighbor_allgather(call_t *call, int n)
+static void neighbor_allgather(call_t *call)
 {
     const comm_t *c = call->comm;
     int left = (c->rank + c->size - 1) % c->size, right = (c->rank + 1) % c->size;
+    int n = call->limit;
     sides_t s;
 
     sides_create(call, n, 1, 2, &s);
-    fill(&call->pending->send, 0, n, c->rank, 0);
-    expect(&call->pending->receive, 0, n, left, 0);
-    expect(&call->pending->receive, n, n, right, 0);
+    block_fill(&call->pending->send, 0, n, c->rank, 0);
+    block_expect(&call->pending->receive, 0, n, left, 0);
+    block_expect(&call->pending->receive, n, n, right, 0);
     over(call);
-    if (call->is_blocking)
-        MPI_Neighbor_allgather(s.send, s.send_count, s.send_type, s.receive, s.receive_count,
-                               s.receive_type, call->handle);
-    else
-        MPI_Ineighbor_allgather(s.send, s.send_count, s.send_type, s.receive, s.receive_count,
-                                s.receive_type, call->handle, &call->request);
+    COLLECTIVE(call, Neighbor_allgather, Ineighbor_allgather, s.send, s.send_count, s.send_type,
+               s.receive, s.receive_count, s.receive_type, call->handle);
     sides_destroy(&s);
 }
 
-static void neighbor_alltoall(call_t *call, int n)
+static void neighbor_alltoall(call_t *call)
 {
     const comm_t *c = call->comm;
     int left = (c->rank + c->size - 1) % c->size, right = (c->rank + 1) % c->size;
+    int n = call->limit;
     sides_t s;
 
     sides_create(call, n, 2, 2, &s);
-    fill(&call->pending->send, 0, n, c->rank, left);
-    fill(&call->pending->send, n, n, c->rank, right);
-    expect(&call->pending->receive, 0, n, left, c->rank);
-    expect(&call->pending->receive, n, n, right, c->rank);
+    block_fill(&call->pending->send, 0, n, c->rank, left);
+    block_fill(&call->pending->send, n, n, c->rank, right);
+    block_expect(&call->pending->receive, 0, n, left, c->rank);
+    block_expect(&call->pending->receive, n, n, right, c->rank);
     over(call);
-    if (call->is_blocking)
-        MPI_Neighbor_alltoall(s.send, s.send_count, s.send_type, s.receive, s.receive_count,
-                              s.receive_type, call->handle);
-    else
-        MPI_Ineighbor_alltoall(s.send, s.send_count, s.send_type, s.receive, s.receive_count,
-                               s.receive_type, call->handle, &call->request);
+    COLLECTIVE(call, Neighbor_alltoall, Ineighbor_alltoall, s.send, s.send_count, s.send_type,
+               s.receive, s.receive_count, s.receive_type, call->handle);
     sides_destroy(&s);
 }
 
-static void finish_call(call_t *call)
+void collective_finish(call_t *call)
 {
-    if (call->is_blocking)
+    call->pending->is_active = true;
+    if (call->how == BLOCKING)
         pending_finish(call->pending, MPI_STATUS_IGNORE);
     else
         pending_add(call->pending, call->request, false);
 }
 
+static const kind_t neighbor_kinds[] = {{"neighbor_allgather", neighbor_allgather, false, false},
+                                        {"neighbor_alltoall", neighbor_alltoall, false, false}};
+
 /* With two ranks both neighbours are the same one. */
-void step_neighbors(void)
+const kind_t *neighbors_draw(call_t *call)
 {
     const comm_t *comm = comm_draw_ring(&shared_random);
     int n = draw_elements(&shared_random, 3000), kind = draw(&shared_random, 2);
-    call_t call = {.comm = comm};
 
-    call.is_blocking = chance(&shared_random, 25);
-    call.basic = (basic_t)draw(&shared_random, BASIC_COUNT);
+    *call = (call_t){.comm = comm, .limit = n};
+    call->how = chance(&shared_random, 25) ? BLOCKING : NONBLOCKING;
+    call->basic = (basic_t)draw(&shared_random, BASIC_COUNT);
     if (comm == NULL || comm->handle == MPI_COMM_NULL || comm->size < 3)
+        return NULL;
+    call->handle = comm->handle;
+    return &neighbor_kinds[kind];
+}
+
+void step_neighbors(void)
+{
+    call_t call;
+    const kind_t *kind = neighbors_draw(&call);
+
+    if (kind == NULL)
         return;
-    call.handle = comm->handle;
     if (is_verbose)
         fprintf(stderr, "%d: step %d: neighbours on communicator %d\n", rank, step,
-                (int)(comm - comms));
-    call.pending = pending_create(kind == 0 ? "neighbor_allgather" : "neighbor_alltoall");
-    if (kind == 0)
-        neighbor_allgather(&call, n);
-    else
-        neighbor_alltoall(&call, n);
-    finish_call(&call);
+                (int)(call.comm - comms));
+    call.pending = pending_create(kind->name);
+    kind->run(&call);
+    collective_finish(&call);
 }
 
 /* ---- The step ---- */
 
-typedef struct {
-    const char *name;
-    void (*run)(call_t *call);
-    bool is_large; /* each rank has blocks for all others */
-} kind_t;
-
-static const kind_t kinds[] = {{"barrier", collective_barrier, false},
-                               {"bcast", collective_bcast, false},
-                               {"gather", collective_gather, false},
-                               {"scatter", collective_scatter, false},
-                               {"allgather", collective_allgather, true},
-                               {"alltoall", collective_alltoall, true},
-                               {"gatherv", collective_gatherv, true},
-                               {"scatterv", collective_scatterv, true},
-                               {"allgatherv", collective_allgatherv, true},
-                               {"alltoallv", collective_alltoallv, true},
-                               {"alltoallw", collective_alltoallw, true},
-                               {"reduce", collective_reduce, false},
-                               {"allreduce", collective_allreduce, false},
-                               {"scan", collective_scan, false},
-                               {"exscan", collective_exscan, false},
-                               {"reduce_scatter", collective_reduce_scatter, false},
-                               {"reduce_scatter_block", collective_reduce_scatter_block, false}};
+static const kind_t kinds[] = {
+    {"barrier", collective_barrier, false, false},
+    {"bcast", collective_bcast, false, false},
+    {"gather", collective_gather, false, false},
+    {"scatter", collective_scatter, false, false},
+    {"allgather", collective_allgather, true, false},
+    {"alltoall", collective_alltoall, true, false},
+    {"gatherv", collective_gatherv, true, true},
+    {"scatterv", collective_scatterv, true, true},
+    {"allgatherv", collective_allgatherv, true, true},
+    {"alltoallv", collective_alltoallv, true, true},
+    {"alltoallw", collective_alltoallw, true, true},
+    {"reduce", collective_reduce, false, false},
+    {"allreduce", collective_allreduce, false, false},
+    {"scan", collective_scan, false, false},
+    {"exscan", collective_exscan, false, false},
+    {"reduce_scatter", collective_reduce_scatter, false, false},
+    {"reduce_scatter_block", collective_reduce_scatter_block, false, false}};
 
 /* Elements of the largest buffer: all ranks together check at most about half a million. */
 static int limit_of(const kind_t *kind, random_t *random, int ranks)
@@ -519,28 +477,36 @@ static int limit_of(const kind_t *kind, random_t *random, int ranks)
     return kind->is_large && limit > 3000 ? 3000 : limit;
 }
 
-void step_collective(void)
+const kind_t *collective_draw(call_t *call)
 {
     const comm_t *comm = comm_draw(&shared_random);
     const kind_t *kind = &kinds[draw(&shared_random, (int)(sizeof(kinds) / sizeof(kinds[0])))];
-    call_t call = {.comm = comm, .handle = comm->handle};
 
-    call.is_blocking = chance(&shared_random, 25);
-    call.is_in_place = chance(&shared_random, 20);
-    call.basic = (basic_t)draw(&shared_random, BASIC_COUNT);
-    call.root = draw(&shared_random, 1 << 20);
-    call.limit = limit_of(kind, &shared_random, size);
-    if (kind->run == collective_gatherv || kind->run == collective_scatterv ||
-        kind->run == collective_allgatherv || kind->run == collective_alltoallv ||
-        kind->run == collective_alltoallw)
-        call.limit = draw_elements(&shared_random, call.limit / size);
+    *call = (call_t){.comm = comm, .handle = comm->handle};
+    call->how = chance(&shared_random, 25) ? BLOCKING : NONBLOCKING;
+    call->is_in_place = chance(&shared_random, 20);
+    call->basic = (basic_t)draw(&shared_random, BASIC_COUNT);
+    call->root = draw(&shared_random, 1 << 20);
+    call->limit = limit_of(kind, &shared_random, size);
+    if (kind->has_counts)
+        call->limit = draw_elements(&shared_random, call->limit / size);
     if (comm->handle == MPI_COMM_NULL)
+        return NULL;
+    call->root %= comm->size;
+    return kind;
+}
+
+void step_collective(void)
+{
+    call_t call;
+    const kind_t *kind = collective_draw(&call);
+
+    if (kind == NULL)
         return;
-    call.root %= comm->size;
     if (is_verbose)
         fprintf(stderr, "%d: step %d: %s%s on communicator %d, root %d\n", rank, step, kind->name,
-                call.is_blocking ? "" : ", nonblocking", (int)(comm - comms), call.root);
+                call.how == BLOCKING ? "" : ", nonblocking", (int)(call.comm - comms), call.root);
     call.pending = pending_create(kind->name);
     kind->run(&call);
-    finish_call(&call);
+    collective_finish(&call);
 }

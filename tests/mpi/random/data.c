@@ -144,6 +144,18 @@ void buffer_create(buffer_t *buffer, form_t form, int elements, bool is_received
     buffer->sum = 0;
 }
 
+void buffer_refill(buffer_t *buffer, const buffer_t *from)
+{
+    if (buffer->bytes != from->bytes || (buffer->data == NULL) != (from->data == NULL) ||
+        (buffer->expected == NULL) != (from->expected == NULL))
+        fail("a buffer of %zu bytes was made again with %zu", buffer->bytes, from->bytes);
+    if (from->data != NULL)
+        memcpy(buffer->data, from->data, from->bytes);
+    if (from->expected != NULL)
+        memcpy(buffer->expected, from->expected, from->bytes);
+    buffer->sum = from->sum;
+}
+
 void buffer_destroy(buffer_t *buffer)
 {
     if (buffer->data != NULL)
@@ -238,7 +250,7 @@ uint64_t value_at(int at_step, int from, int to, int i)
 
 uint64_t value_of(int from, int to, int i)
 {
-    return value_at(step, from, to, i);
+    return value_at(step + turn * STEPS_MAX, from, to, i);
 }
 
 int draw_elements(random_t *random, int limit)

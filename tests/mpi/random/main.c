@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * random SEED [--steps N] [--only LIST] [--threads] [--verbose]
+ * random SEED [--steps N] [--only LIST] [--threads] [--plain] [--verbose]
  *
  * Runs the random program of this seed (random.h). --only takes some of its steps, '3,7-9';
- * --threads lets ranks have threads that call MPI; --verbose prints each step of each rank to
+ * --threads lets ranks have threads that call MPI; --plain leaves out persistent collectives and
+ * those between two groups; --verbose prints each step of each rank to
  * standard error.
  */
 #include <stdarg.h>
@@ -13,14 +14,14 @@
 
 #include "random.h"
 
-int rank, size, step;
+int rank, size, step, turn;
 random_t shared_random, own_random;
 bool is_verbose;
 
 static uint64_t seed;
 static int steps = 60;
 static const char *only;
-static bool has_threads;
+static bool has_threads, is_plain;
 
 uint64_t hash(uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
@@ -81,13 +82,28 @@ static bool is_wanted(int s)
 typedef struct {
     void (*run)(void);
     int weight;
-} kind_t;
+} step_t;
 
-static const kind_t kinds[] = {{step_collective, 45}, {step_messages, 20}, {step_fan_in, 6},
-                               {step_wild, 6},        {step_poll, 6},      {step_cancel, 4},
-                               {step_persistent, 4},  {step_shift, 4},     {step_flood, 1},
-                               {step_make_comm, 7},   {step_free_comm, 2}, {step_neighbors, 4},
-                               {step_window, 5},      {step_threads, 5}};
+static const step_t kinds[] = {{step_collective, 45},
+                               {step_messages, 20},
+                               {step_fan_in, 6},
+                               {step_wild, 6},
+                               {step_poll, 6},
+                               {step_cancel, 4},
+                               {step_persistent, 4},
+                               {step_shift, 4},
+                               {step_flood, 1},
+                               {step_make_comm, 7},
+                               {step_free_comm, 2},
+                               {step_neighbors, 4},
+                               {step_window, 5},
+                               {step_threads, 5},
+                               /* not in plain programs: */
+                               {step_repeated, 7},
+                               {step_repeat, 9},
+                               {step_make_inter, 4},
+                               {step_inter, 10}};
+enum { PLAIN_KINDS = 14 };
 
 /* Ranks come to a step at different times. */
 static void compute_a_little(void)
@@ -100,7 +116,8 @@ static void compute_a_little(void)
 
 static void take_step(void)
 {
-    int count = (int)(sizeof(kinds) / sizeof(kinds[0])), total = 0, at, k = 0;
+    int count = is_plain ? PLAIN_KINDS : (int)(sizeof(kinds) / sizeof(kinds[0]));
+    int total = 0, at, k = 0;
 
     shared_random.state = hash(seed, (uint64_t)step, 1, 0);
     own_random.state = hash(seed, (uint64_t)step, 2, (uint64_t)rank);
@@ -118,7 +135,8 @@ static void take_step(void)
 static void read_arguments(int argc, char **argv)
 {
     if (argc < 2) {
-        fprintf(stderr, "random SEED [--steps N] [--only LIST] [--threads] [--verbose]\n");
+        fprintf(stderr,
+                "random SEED [--steps N] [--only LIST] [--threads] [--plain] [--verbose]\n");
         exit(2);
     }
     seed = strtoull(argv[1], NULL, 0);
@@ -129,6 +147,8 @@ static void read_arguments(int argc, char **argv)
             only = argv[++i];
         else if (strcmp(argv[i], "--threads") == 0)
             has_threads = true;
+        else if (strcmp(argv[i], "--plain") == 0)
+            is_plain = true;
         else if (strcmp(argv[i], "--verbose") == 0)
             is_verbose = true;
     }
@@ -153,6 +173,8 @@ int main(int argc, char **argv)
         if (is_wanted(step))
             take_step();
     pending_complete(true);
+    repeated_end();
+    inter_end();
     MPI_Barrier(MPI_COMM_WORLD); /* freed sends are over, too */
     pending_end();
     threads_end();

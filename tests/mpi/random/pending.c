@@ -27,7 +27,7 @@ pending_t *pending_create(const char *name)
     return p;
 }
 
-static void destroy(pending_t *p)
+void pending_destroy(pending_t *p)
 {
     buffer_destroy(&p->send);
     buffer_destroy(&p->receive);
@@ -64,7 +64,9 @@ void pending_finish(pending_t *p, const MPI_Status *status)
         check_status(p, status);
     buffer_check(&p->send, p->name);
     buffer_check(&p->receive, p->name);
-    destroy(p);
+    p->is_active = false;
+    if (!p->is_persistent)
+        pending_destroy(p);
 }
 
 void pending_add(pending_t *p, MPI_Request request, bool is_late)
@@ -162,6 +164,19 @@ static void swap(int i, int j)
     requests[j] = request;
     pendings[j] = p;
     late[j] = is_late;
+}
+
+void pending_await(pending_t *p)
+{
+    MPI_Status status;
+    int i = 0;
+
+    while (i < count && pendings[i] != p)
+        i++;
+    if (i == count)
+        fail("%s of step %d is not pending", p->name, p->step);
+    wait_somehow(&requests[i], &status);
+    finish(i, &status);
 }
 
 /* Put the ones that may be waited for in front, in a random order; returns their number. */
@@ -315,5 +330,5 @@ void pending_complete(bool with_late)
 void pending_end(void)
 {
     while (forgotten_count > 0)
-        destroy(forgotten[--forgotten_count]);
+        pending_destroy(forgotten[--forgotten_count]);
 }

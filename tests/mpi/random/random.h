@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { COMMS_MAX = 8, STEPS_MAX = 30000 };
+enum { COMMS_MAX = 8, INTERS_MAX = 4, STEPS_MAX = 30000 };
 
 /* ---- main.c: the run ---- */
 
@@ -34,6 +34,7 @@ typedef struct {
 
 extern int rank, size; /* in MPI_COMM_WORLD */
 extern int step;       /* the one in progress */
+extern int turn;       /* of a persistent call: how often it was started before; else 0 */
 extern random_t shared_random, own_random;
 extern bool is_verbose;
 
@@ -87,7 +88,9 @@ void buffer_expect(buffer_t *buffer, int i, uint64_t value);
 /* Remember what a buffer that is sent contains. */
 void buffer_seal(buffer_t *buffer);
 void buffer_check(const buffer_t *buffer, const char *what);
-/* The value of element i that `from` sends to `to` in the current step. */
+/* Take over the contents of one that was made in the same way. */
+void buffer_refill(buffer_t *buffer, const buffer_t *from);
+/* The value of element i that `from` sends to `to` in the current step and turn. */
 uint64_t value_of(int from, int to, int i);
 uint64_t value_at(int at_step, int from, int to, int i);
 /* A number of elements, mostly small, at most `limit`. */
@@ -125,8 +128,9 @@ typedef struct pending {
     buffer_t send, receive;
     bool has_status; /* the three below are checked */
     int source, tag, bytes;
-    bool is_wild; /* the status says what was received */
-    void *arrays; /* that must live as long */
+    bool is_wild;                  /* the status says what was received */
+    void *arrays;                  /* that must live as long */
+    bool is_persistent, is_active; /* it is kept when it is over, and can be started again */
 } pending_t;
 
 /* A new one for a call of this step. */
@@ -135,6 +139,9 @@ pending_t *pending_create(const char *name);
 void pending_finish(pending_t *pending, const MPI_Status *status);
 /* The call goes on with this request. */
 void pending_add(pending_t *pending, MPI_Request request, bool is_late);
+/* Wait for this one, which is active. */
+void pending_await(pending_t *pending);
+void pending_destroy(pending_t *pending);
 /* Its request was freed: its buffers live until the end. */
 void pending_forget(pending_t *pending);
 /* Memory that must live until all is over. */
@@ -149,7 +156,7 @@ void pending_complete(bool with_late);
 /* Nothing is pending on any rank. */
 void pending_end(void);
 
-/* ---- messages.c, collectives.c, reductions.c, windows.c ---- */
+/* ---- messages.c, collectives.c, repeated.c, inter.c, windows.c ---- */
 
 void messages_begin(void);
 void messages_end(void);
@@ -164,6 +171,14 @@ void step_shift(void);
 void step_collective(void);
 void step_neighbors(void);
 void step_window(void);
+/* Make a persistent collective and start it; start some again. */
+void step_repeated(void);
+void step_repeat(void);
+void repeated_end(void);
+/* Collectives between two groups. */
+void step_make_inter(void);
+void step_inter(void);
+void inter_end(void);
 
 /* ---- threads.c: threads that call MPI, where the library allows it ---- */
 
@@ -171,16 +186,58 @@ void threads_begin(int provided);
 void threads_end(void);
 void step_threads(void);
 
+/* How a collective is called. REFILL: not at all; its buffers are made, for another start. */
+typedef enum { BLOCKING, NONBLOCKING, PERSISTENT, REFILL } how_t;
+
 /* A collective of this rank: on which communicator, who is the root, in place or not. */
 typedef struct {
     pending_t *pending;
-    const comm_t *comm;
+    const comm_t *comm; /* between two groups: its rank and size are those of the own group */
     MPI_Comm handle;
     int root, limit;
-    bool is_blocking, is_in_place;
+    bool is_in_place;
+    how_t how;
     MPI_Request request;
     basic_t basic;
+    /* Between two groups: the own one, its peers, the place of the root and its group. */
+    int side, peers, root_place, root_side;
 } call_t;
+
+typedef struct {
+    const char *name;
+    void (*run)(call_t *call);
+    bool is_large; /* each rank has blocks for all others */
+    bool has_counts;
+} kind_t;
+
+/* Call MPI_`name`, MPI_`started` or MPI_`name`_init. */
+#define COLLECTIVE(call, name, started, ...)                                                       \
+    do {                                                                                           \
+        if ((call)->how == BLOCKING)                                                               \
+            MPI_##name(__VA_ARGS__);                                                               \
+        else if ((call)->how == NONBLOCKING)                                                       \
+            MPI_##started(__VA_ARGS__, &(call)->request);                                          \
+        else if ((call)->how == PERSISTENT)                                                        \
+            MPI_##name##_init(__VA_ARGS__, MPI_INFO_NULL, &(call)->request);                       \
+    } while (0)
+
+/* Elements of the block from `a` to `b` of a collective with counts: the same for all who ask. */
+int block_elements(const call_t *call, int a, int b);
+void block_fill(buffer_t *buffer, int first, int elements, int from, int to);
+void block_expect(buffer_t *buffer, int first, int elements, int from, int to);
+/* Blocks with gaps, some of them in reverse order; returns one past the last element. */
+int lay_out(int blocks, const int *counts, int *offsets);
+/* A kind of collective, and what all ranks agree on; NULL: this one has no part in it. */
+const kind_t *collective_draw(call_t *call);
+const kind_t *neighbors_draw(call_t *call);
+const kind_t *inter_draw(call_t *call);
+/* It has been called: check it, or leave it to its request. */
+void collective_finish(call_t *call);
+/* Members of the two groups, as senders. */
+static inline int inter_id(int side, int place)
+{
+    return side * 4096 + place;
+}
 
 void reductions_begin(void);
 void reductions_end(void);
@@ -190,5 +247,9 @@ void collective_scan(call_t *call);
 void collective_exscan(call_t *call);
 void collective_reduce_scatter(call_t *call);
 void collective_reduce_scatter_block(call_t *call);
+void inter_reduce(call_t *call);
+void inter_allreduce(call_t *call);
+void inter_reduce_scatter(call_t *call);
+void inter_reduce_scatter_block(call_t *call);
 
 #endif

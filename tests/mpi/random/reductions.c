@@ -83,12 +83,13 @@ void reductions_end(void)
     MPI_Op_free(&ops[7].handle);
 }
 
-static uint64_t fold(const op_t *op, int ranks, int i)
+/* Of `ranks` ranks, from `first` on. */
+static uint64_t fold(const op_t *op, int first, int ranks, int i)
 {
-    uint64_t value = value_of(0, 0, i);
+    uint64_t value = value_of(first, 0, i);
 
     for (int r = 1; r < ranks; r++)
-        value = op->combine(value, value_of(r, 0, i));
+        value = op->combine(value, value_of(first + r, 0, i));
     return value;
 }
 
@@ -105,7 +106,7 @@ typedef struct {
 static void expect(call_t *call, const op_t *op, int ranks, int first, int n)
 {
     for (int i = 0; i < n; i++)
-        buffer_expect(&call->pending->receive, i, fold(op, ranks, first + i));
+        buffer_expect(&call->pending->receive, i, fold(op, 0, ranks, first + i));
 }
 
 /* `results` elements come back to this rank, which has a receive buffer if they are not negative.
@@ -138,11 +139,8 @@ void collective_reduce(call_t *call)
     create(call, n, is_root ? n : -1, is_root && call->is_in_place, &r);
     if (is_root)
         expect(call, r.op, call->comm->size, 0, n);
-    if (call->is_blocking)
-        MPI_Reduce(r.send, r.receive, n, r.type, r.op->handle, call->root, call->handle);
-    else
-        MPI_Ireduce(r.send, r.receive, n, r.type, r.op->handle, call->root, call->handle,
-                    &call->request);
+    COLLECTIVE(call, Reduce, Ireduce, r.send, r.receive, n, r.type, r.op->handle, call->root,
+               call->handle);
 }
 
 void collective_allreduce(call_t *call)
@@ -152,10 +150,8 @@ void collective_allreduce(call_t *call)
 
     create(call, n, n, call->is_in_place, &r);
     expect(call, r.op, call->comm->size, 0, n);
-    if (call->is_blocking)
-        MPI_Allreduce(r.send, r.receive, n, r.type, r.op->handle, call->handle);
-    else
-        MPI_Iallreduce(r.send, r.receive, n, r.type, r.op->handle, call->handle, &call->request);
+    COLLECTIVE(call, Allreduce, Iallreduce, r.send, r.receive, n, r.type, r.op->handle,
+               call->handle);
 }
 
 void collective_scan(call_t *call)
@@ -165,10 +161,7 @@ void collective_scan(call_t *call)
 
     create(call, n, n, call->is_in_place, &r);
     expect(call, r.op, call->comm->rank + 1, 0, n);
-    if (call->is_blocking)
-        MPI_Scan(r.send, r.receive, n, r.type, r.op->handle, call->handle);
-    else
-        MPI_Iscan(r.send, r.receive, n, r.type, r.op->handle, call->handle, &call->request);
+    COLLECTIVE(call, Scan, Iscan, r.send, r.receive, n, r.type, r.op->handle, call->handle);
 }
 
 /* Rank 0 gets nothing that is defined; this library leaves its buffer alone. */
@@ -180,10 +173,7 @@ void collective_exscan(call_t *call)
     create(call, n, n, call->is_in_place, &r);
     if (call->comm->rank > 0)
         expect(call, r.op, call->comm->rank, 0, n);
-    if (call->is_blocking)
-        MPI_Exscan(r.send, r.receive, n, r.type, r.op->handle, call->handle);
-    else
-        MPI_Iexscan(r.send, r.receive, n, r.type, r.op->handle, call->handle, &call->request);
+    COLLECTIVE(call, Exscan, Iexscan, r.send, r.receive, n, r.type, r.op->handle, call->handle);
 }
 
 void collective_reduce_scatter(call_t *call)
@@ -203,11 +193,8 @@ void collective_reduce_scatter(call_t *call)
     }
     create(call, total, counts[c->rank], call->is_in_place, &r);
     expect(call, r.op, c->size, first, counts[c->rank]);
-    if (call->is_blocking)
-        MPI_Reduce_scatter(r.send, r.receive, counts, r.type, r.op->handle, call->handle);
-    else
-        MPI_Ireduce_scatter(r.send, r.receive, counts, r.type, r.op->handle, call->handle,
-                            &call->request);
+    COLLECTIVE(call, Reduce_scatter, Ireduce_scatter, r.send, r.receive, counts, r.type,
+               r.op->handle, call->handle);
 }
 
 void collective_reduce_scatter_block(call_t *call)
@@ -218,9 +205,93 @@ void collective_reduce_scatter_block(call_t *call)
 
     create(call, n * c->size, n, call->is_in_place, &r);
     expect(call, r.op, c->size, c->rank * n, n);
-    if (call->is_blocking)
-        MPI_Reduce_scatter_block(r.send, r.receive, n, r.type, r.op->handle, call->handle);
-    else
-        MPI_Ireduce_scatter_block(r.send, r.receive, n, r.type, r.op->handle, call->handle,
-                                  &call->request);
+    COLLECTIVE(call, Reduce_scatter_block, Ireduce_scatter_block, r.send, r.receive, n, r.type,
+               r.op->handle, call->handle);
+}
+
+/* ---- Between two groups: the result is that of the other one ---- */
+
+/* n elements go out, and `results` come back; negative: no buffer. */
+static void inter_create(call_t *call, int n, int results, reduction_t *r)
+{
+    const op_t *op = &ops[draw(&shared_random, OPS)];
+    form_t form = {op->basic, PLAIN};
+    pending_t *p = call->pending;
+
+    *r = (reduction_t){.op = op, .type = basic_type(op->basic)};
+    if (n >= 0)
+        buffer_create(&p->send, form, n, false);
+    for (int i = 0; i < n; i++)
+        buffer_set(&p->send, i, value_of(inter_id(call->side, call->comm->rank), 0, i));
+    if (results >= 0)
+        buffer_create(&p->receive, form, results, true);
+    buffer_seal(&p->send);
+    r->send = p->send.data;
+    r->receive = p->receive.data;
+}
+
+static void inter_expect(call_t *call, const op_t *op, int first, int n)
+{
+    for (int i = 0; i < n; i++)
+        buffer_expect(&call->pending->receive, i,
+                      fold(op, inter_id(!call->side, 0), call->peers, first + i));
+}
+
+void inter_reduce(call_t *call)
+{
+    bool is_of_root = call->side == call->root_side, is_root = call->root == MPI_ROOT;
+    int n = draw_elements(&shared_random, call->limit);
+    reduction_t r;
+
+    inter_create(call, is_of_root ? -1 : n, is_root ? n : -1, &r);
+    if (is_root)
+        inter_expect(call, r.op, 0, n);
+    COLLECTIVE(call, Reduce, Ireduce, r.send, r.receive, n, r.type, r.op->handle, call->root,
+               call->handle);
+}
+
+void inter_allreduce(call_t *call)
+{
+    int n = draw_elements(&shared_random, call->limit);
+    reduction_t r;
+
+    inter_create(call, n, n, &r);
+    inter_expect(call, r.op, 0, n);
+    COLLECTIVE(call, Allreduce, Iallreduce, r.send, r.receive, n, r.type, r.op->handle,
+               call->handle);
+}
+
+/* Both groups have vectors of the same length, and share the other's out among themselves. */
+void inter_reduce_scatter(call_t *call)
+{
+    int own = call->comm->size, total = draw_elements(&shared_random, call->limit), first = 0;
+    int *counts = malloc((size_t)own * sizeof(*counts));
+    reduction_t r;
+
+    if (counts == NULL)
+        fail("no memory for counts");
+    call->pending->arrays = counts;
+    for (int o = 0, left = total; o < own; o++) {
+        uint64_t drawn = hash((uint64_t)step, 13, (uint64_t)o, (uint64_t)call->side);
+
+        counts[o] = o == own - 1 ? left : (int)(drawn % (uint64_t)(left + 1));
+        left -= counts[o];
+        first += o < call->comm->rank ? counts[o] : 0;
+    }
+    inter_create(call, total, counts[call->comm->rank], &r);
+    inter_expect(call, r.op, first, counts[call->comm->rank]);
+    COLLECTIVE(call, Reduce_scatter, Ireduce_scatter, r.send, r.receive, counts, r.type,
+               r.op->handle, call->handle);
+}
+
+void inter_reduce_scatter_block(call_t *call)
+{
+    int own = call->comm->size;
+    int n = draw_elements(&shared_random, call->limit / own / call->peers) * call->peers;
+    reduction_t r;
+
+    inter_create(call, n * own, n, &r);
+    inter_expect(call, r.op, call->comm->rank * n, n);
+    COLLECTIVE(call, Reduce_scatter_block, Ireduce_scatter_block, r.send, r.receive, n, r.type,
+               r.op->handle, call->handle);
 }
