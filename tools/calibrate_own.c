@@ -33,7 +33,8 @@ static int list_levels(const xy_machine_t *live, level_t levels[LEVELS_MAX])
             continue;
         if (first == XY_OBJ_NONE) {
             first = leaf;
-            levels[n++] = (level_t){(int)live->physical[leaf], (int)live->physical[leaf], "pu"};
+            levels[n++] =
+                (level_t){(int)live->physical[leaf], (int)live->physical[leaf], XY_COSTS_PU};
             continue;
         }
         /* Leaves are in tree order: a new distance is a greater one. */

@@ -29,6 +29,8 @@ enum { XY_COSTS_VERSION = 1 };
 
 /* The cluster of a machine alone. */
 #define XY_COSTS_LOCAL "local"
+/* Between ranks that share one PU. */
+#define XY_COSTS_PU "pu"
 
 /* What times are of: the wall clock (what "" is, too); or the wall clock as it would be at the pace
  * of the core that the constants "pace-latency" and "pace-throughput" tell. */

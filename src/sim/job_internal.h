@@ -104,6 +104,7 @@ struct xy_vmsg {
     uint64_t bytes;
     double sent, data_at;
     double send_busy, extra, spared, receive_busy;
+    double late; /* more work of the receiver, where its receive comes later than the message */
     void *send_data;
     xy_vreq_t *send, *receive; /* NULL: not there (any more) */
     xy_vcoll_t *coll;          /* a step of it, instead of a receive */
@@ -145,8 +146,9 @@ typedef struct {
     bool flag;
     xy_vjob_status_t found;
     xy_vmsg_t *taken;
-    int32_t next;  /* of those that want the core */
-    int32_t ahead; /* sends since it last waited for the clock */
+    int32_t next;      /* of those that want the core */
+    int32_t ahead;     /* sends since it last waited for the clock */
+    double arrival[2]; /* of its last message to another core of the node, to its own */
     uint32_t line, label, kernel;
     job_node_t *node;
     double thread_busy, compute_since; /* threads: until then; the computation that goes on */
@@ -184,18 +186,19 @@ typedef struct {
     bool has_comm;
     job_comm_core_t *idle;
     job_item_t *first, **last; /* work that waits for a communication core */
-    job_way_t *way;            /* inside it */
+    job_way_t *way, *same;     /* between its cores, inside one */
 } job_host_t;
 
 struct job_way {
     sim_path_t *path; /* NULL: inside a node */
+    bool is_same;     /* ... between processes of one core */
     const xy_message_model_t *model;
     double send, receive, latency;
     uint64_t eager;
     /* The last size that was asked for. */
     uint64_t bytes;
     bool was_eager;
-    double send_busy, extra, spared, receive_busy;
+    double send_busy, extra, spared, receive_busy, late;
 };
 
 struct xy_vcomm {

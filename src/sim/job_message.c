@@ -383,7 +383,7 @@ xy_vmsg_t *job_message_new(xy_vjob_t *job, int32_t from, int32_t to, uint64_t by
     m->coll = NULL;
     m->slot = m->send_data = NULL;
     m->node = m->item.node = NULL;
-    m->send_busy = m->receive_busy = m->extra = m->spared = 0;
+    m->send_busy = m->receive_busy = m->extra = m->spared = m->late = 0;
     m->is_captured = m->is_taken = m->is_there = m->is_arrived = m->is_dead = m->is_met = false;
     m->is_synchronous = false;
     if (m->way != NULL || job->has_link)
@@ -399,7 +399,13 @@ void job_message_launch(xy_vjob_t *job, xy_vmsg_t *m, double end)
         return;
     }
     m->is_there = true;
-    m->data_at = end + (m->way != NULL ? m->way->latency : m->extra);
+    m->data_at = end + m->extra;
+    if (m->way != NULL) {
+        double *last = &job->procs[m->from].arrival[m->way->is_same];
+
+        /* A short one does not overtake a long one, which takes longer. */
+        *last = m->data_at = fmax(m->data_at + m->way->latency, *last);
+    }
     plan(job, m, JOB_ARRIVE, m->data_at);
 }
 
@@ -490,6 +496,7 @@ xy_vreq_t *xy_vjob_irecv(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p,
     xy_match_drop(&p->match, found);
     r->message = (xy_vmsg_t *)found;
     r->message->receive = r;
+    r->message->receive_busy += r->message->late;
     job_message_met(job, r->message, false);
     return r;
 }

@@ -53,14 +53,28 @@ static const xy_message_cost_t *inside(const xy_vjob_t *job, int32_t host)
     return cost != NULL ? cost : between(job, XY_COSTS_LOCAL, XY_COSTS_LOCAL);
 }
 
-static const xy_message_model_t *find_model(const xy_vjob_t *job, int32_t from, int32_t to)
+/* Ranks of one core are Xylem's alone: processes of another library never run side by side. */
+static const xy_message_cost_t *on_core(const xy_vjob_t *job)
+{
+    const char *library = message_library(job);
+
+    return xy_costs_message_by(job->config.store, XY_COSTS_PU, XY_COSTS_PU,
+                               library != NULL ? library : "xylem");
+}
+
+static const xy_message_model_t *find_model(const xy_vjob_t *job, int32_t from, int32_t to,
+                                            bool is_same)
 {
     const xy_message_cost_t *cost = NULL;
 
     if (job->config.store == NULL)
         return NULL;
-    cost =
-        from == to ? inside(job, from) : between(job, cluster_of(job, from), cluster_of(job, to));
+    if (is_same)
+        cost = on_core(job);
+    else if (from == to)
+        cost = inside(job, from);
+    else
+        cost = between(job, cluster_of(job, from), cluster_of(job, to));
     if (cost == NULL || !xy_message_has(&cost->model, NULL, XY_MESSAGE_BLOCKING))
         return NULL;
     return &cost->model;
@@ -71,13 +85,22 @@ static double model_seconds(const job_way_t *way, uint64_t bytes)
     return xy_message_value(way->model, NULL, XY_MESSAGE_BLOCKING, (double)bytes).seconds;
 }
 
-/* Overheads and latency that leave nothing negative of what the model says. */
-static void fit_model(job_way_t *way)
+/* Overheads and latency that leave nothing negative of what the model says. On one core there is no
+ * latency: the sender works, then the receiver, with a switch in between that is counted when it
+ * happens. */
+static void fit_model(const xy_vjob_t *job, job_way_t *way)
 {
     double least = model_seconds(way, 0), sum;
 
+    if (way->is_same) {
+        way->latency = 0;
+        way->send = way->receive = fmax(0, least - job->costs.swap) / 2;
+        return;
+    }
     if (way->model->loggp.overhead > 0)
         way->send = way->receive = way->model->loggp.overhead;
+    if (way->path == NULL && way->model->loggp.overhead > 0)
+        way->latency = fmax(0, least - way->send - way->receive);
     sum = way->send + way->receive + way->latency;
     if (sum <= least || sum <= 0)
         return;
@@ -103,7 +126,7 @@ static void set_eager(const xy_vjob_t *job, bool is_inside, job_way_t *way)
         way->eager = (uint64_t)eager;
 }
 
-static job_way_t *make_way(xy_vjob_t *job, int32_t from, int32_t to)
+static job_way_t *make_way(xy_vjob_t *job, int32_t from, int32_t to, bool is_same)
 {
     const xy_vjob_costs_t *c = &job->costs;
     job_way_t *way = xy_arena_alloc(job->arena, sizeof(*way));
@@ -126,9 +149,12 @@ static job_way_t *make_way(xy_vjob_t *job, int32_t from, int32_t to)
         }
         way->latency = way->path->latency;
     }
-    way->model = find_model(job, from, to);
+    way->model = find_model(job, from, to, is_same);
+    way->is_same = is_same && way->model != NULL;
+    if (is_same && way->model == NULL)
+        way->model = find_model(job, from, to, false);
     if (way->model != NULL)
-        fit_model(way);
+        fit_model(job, way);
     if (!c->keeps_eager)
         set_eager(job, from == to, way);
     return way;
@@ -137,19 +163,20 @@ static job_way_t *make_way(xy_vjob_t *job, int32_t from, int32_t to)
 job_way_t *job_way(xy_vjob_t *job, int32_t from, int32_t to)
 {
     int32_t a = job->procs[from].host, b = job->procs[to].host;
+    bool is_same = job->procs[from].core == job->procs[to].core;
     uint64_t key = (uint64_t)a << 32 | (uint32_t)b;
-    job_way_t *way;
+    job_way_t **inside = is_same ? &job->host[a].same : &job->host[a].way, *way;
 
-    if (a == b && job->host[a].way != NULL)
-        return job->host[a].way;
+    if (a == b && *inside != NULL)
+        return *inside;
     way = a != b ? xy_hash_get(&job->ways, key) : NULL;
     if (way != NULL)
         return way;
-    way = make_way(job, a, b);
+    way = make_way(job, a, b, is_same);
     if (way == NULL)
         return NULL;
     if (a == b) {
-        job->host[a].way = way;
+        *inside = way;
     } else if (xy_hash_set(&job->ways, key, way) != XY_OK) {
         job_fail(job, xy_fail_memory("simulating a job"));
         return NULL;
@@ -167,11 +194,22 @@ static double rest_of(const job_way_t *way, uint64_t bytes, bool is_eager)
 {
     double rest = model_seconds(way, bytes) - way->send - way->receive - way->latency;
 
+    if (way->is_same)
+        rest -= model_seconds(way, 0) - way->send - way->receive; /* the switch */
     if (way->path == NULL)
         return fmax(0, rest);
     if (!is_eager)
         rest -= way->send + way->receive + 2 * way->latency;
     return rest - (double)bytes / way->path->bandwidth;
+}
+
+/* How far apart messages of a stream arrive, by the samples; 0: not measured. */
+static double gap_of(const xy_message_model_t *model, uint64_t bytes)
+{
+    if (!xy_message_has(model, "plogp", XY_MESSAGE_BLOCKING))
+        return 0;
+    return xy_message_value(model, "plogp", XY_MESSAGE_BLOCKING, (double)bytes).seconds -
+           model->plogp_latency;
 }
 
 static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool is_eager)
@@ -182,7 +220,7 @@ static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool
     way->was_eager = is_eager;
     way->send_busy = way->send;
     way->receive_busy = way->receive;
-    way->extra = way->spared = 0;
+    way->extra = way->spared = way->late = 0;
     if (way->model != NULL) {
         double rest = rest_of(way, bytes, is_eager);
 
@@ -194,6 +232,9 @@ static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool
             way->receive_busy += is_eager ? rest / 2 : rest;
         }
         way->send_busy += way->path == NULL && is_eager ? rest / 2 : 0;
+        /* A message that came before its receive lies where another core has just written. */
+        if (way->path == NULL && is_eager && !way->is_same)
+            way->late = fmax(0, gap_of(way->model, bytes) - way->receive_busy);
     } else if (is_eager) {
         way->send_busy += copy;
         way->receive_busy += copy;
@@ -220,7 +261,16 @@ double job_way_copy(const xy_vjob_t *job, uint64_t bytes)
 
 void job_way_find_copy(xy_vjob_t *job)
 {
-    job->copy_model = find_model(job, job->procs[0].host, job->procs[0].host);
+    int32_t host = job->procs[0].host;
+    const xy_message_model_t *same = NULL;
+
+    job->copy_model = find_model(job, host, host, false);
+    if (job->config.store != NULL)
+        same = find_model(job, host, host, true);
+    /* Two processes of a core: one message is one switch, beside what sender and receiver do. */
+    if (same != NULL)
+        job->costs.swap =
+            fmin(job->costs.swap, xy_message_value(same, NULL, XY_MESSAGE_BLOCKING, 0).seconds / 3);
 }
 
 void job_way_cost(xy_vjob_t *job, xy_vmsg_t *m)
@@ -239,6 +289,7 @@ void job_way_cost(xy_vjob_t *job, xy_vmsg_t *m)
     m->receive_busy = way->receive_busy;
     m->extra = way->extra;
     m->spared = way->spared;
+    m->late = way->late;
 }
 
 void xy_vjob_costs_default(xy_vjob_costs_t *costs)

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Processes that share a core, with models of messages: what each of them costs. */
+#include <math.h>
+
+#include "sim/job_testing.h"
+
+#define NODE              "node:1 core:2"
+#define assert_near(a, b) assert_true(fabs((a) - (b)) <= 1e-9 * fabs(b))
+
+/* Between cores a message takes 1 us + n ns, of which sender and receiver work 0.1 us each when it
+ * has no bytes; inside one 0.3 us + n/10 ns. A stream between cores has 3 n ns between messages. */
+static const double work = 0.1e-6, between_cores = 1e-6, inside_core = 0.3e-6;
+
+static void add_model(xy_costs_t *costs, const char *cluster, double least, double per_byte,
+                      double gap)
+{
+    xy_message_cost_t m = {.cluster1 = xy_strdup(cluster),
+                           .cluster2 = xy_strdup(cluster),
+                           .library = xy_strdup("Xylem 1.0")};
+    xy_message_sample_t samples[8];
+
+    for (int i = 0; i < 8; i++) {
+        double n = i == 0 ? 0 : 100 << (2 * i);
+
+        samples[i] = (xy_message_sample_t){.bytes = n,
+                                           .blocking = least + n * per_byte,
+                                           .send = work,
+                                           .receive = work,
+                                           .gap = work + n * gap};
+    }
+    assert_int_equal(xy_message_fit(samples, 8, &m.model), XY_OK);
+    m.model.eager = 10000;
+    assert_int_equal(xy_costs_set_message(costs, &m), XY_OK);
+}
+
+static xy_costs_t *make_store(bool has_pu)
+{
+    xy_costs_t *costs;
+
+    assert_int_equal(xy_costs_create("test", "test", &costs), XY_OK);
+    add_model(costs, XY_COSTS_LOCAL, between_cores, 1e-9, 3e-9);
+    if (has_pu)
+        add_model(costs, XY_COSTS_PU, inside_core, 0.1e-9, 0.1e-9);
+    return costs;
+}
+
+static void begin(testing_job_t *t, int procs, const int32_t *cores, const xy_costs_t *store)
+{
+    testing_job_init(t, NODE, procs);
+    t->config.core_of = cores;
+    t->config.store = store;
+}
+
+/* A round trip of so many bytes between two processes, halved. */
+static double trip(int other_core, uint64_t bytes, bool has_pu)
+{
+    testing_act_t first[] = {{.kind = DO_SEND, .peer = 1, .bytes = bytes},
+                             {.kind = DO_RECV, .peer = 1, .bytes = bytes},
+                             {0}};
+    testing_act_t second[] = {{.kind = DO_RECV, .peer = 0, .bytes = bytes},
+                              {.kind = DO_SEND, .peer = 0, .bytes = bytes},
+                              {0}};
+    int32_t cores[] = {0, other_core};
+    xy_costs_t *store = make_store(has_pu);
+    testing_job_t t;
+    double end;
+
+    begin(&t, 2, cores, store);
+    t.procs[0].acts = first;
+    t.procs[1].acts = second;
+    testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    end = t.procs[0].times[1];
+    testing_job_cleanup(&t);
+    xy_costs_destroy(store);
+    return end / 2;
+}
+
+static double modelled(const char *cluster, double bytes)
+{
+    xy_costs_t *store = make_store(true);
+    const xy_message_cost_t *m = xy_costs_message(store, cluster, cluster);
+    double seconds = xy_message_value(&m->model, NULL, XY_MESSAGE_BLOCKING, bytes).seconds;
+
+    xy_costs_destroy(store);
+    return seconds;
+}
+
+static void one_core_has_its_own_model(void **state)
+{
+    static const uint64_t sizes[] = {0, 1000, 9000, 102400};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        assert_near(trip(1, sizes[i], true), modelled(XY_COSTS_LOCAL, (double)sizes[i]));
+        assert_near(trip(0, sizes[i], true), modelled(XY_COSTS_PU, (double)sizes[i]));
+        /* Not measured: that between cores, and switches. */
+        assert_true(trip(0, sizes[i], false) > 0.9 * modelled(XY_COSTS_LOCAL, (double)sizes[i]));
+    }
+}
+
+/* Eight processes of one core send to eight of the other. While one waits, the others work: the
+ * latency counts once, not eight times. */
+static void who_waits_leaves_the_core(void **state)
+{
+    testing_act_t send[8][2], receive[8][2];
+    int32_t cores[16];
+    xy_costs_t *store = make_store(true);
+    double swap = inside_core / 3, latency = between_cores - 2 * work, end = 0;
+    testing_job_t t;
+
+    (void)state;
+    for (int i = 0; i < 16; i++)
+        cores[i] = i / 8;
+    begin(&t, 16, cores, store);
+    t.config.costs.swap = 1; /* the model of one core says less */
+    for (int i = 0; i < 8; i++) {
+        send[i][0] = (testing_act_t){.kind = DO_SEND, .peer = 8 + i};
+        receive[i][0] = (testing_act_t){.kind = DO_RECV, .peer = i};
+        send[i][1] = receive[i][1] = (testing_act_t){0};
+        t.procs[i].acts = send[i];
+        t.procs[8 + i].acts = receive[i];
+    }
+    testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    for (int i = 8; i < 16; i++)
+        end = fmax(end, t.procs[i].times[0]);
+    assert_true(end >= 8 * work + latency + work);
+    assert_true(end <= 16 * (work + swap) + latency + work);
+    testing_job_cleanup(&t);
+    xy_costs_destroy(store);
+}
+
+/* When process 1 has received 1000 bytes from another core, for which it asks so late. */
+static double received(double late)
+{
+    testing_act_t send[] = {{.kind = DO_SEND, .peer = 1, .bytes = 1000}, {0}};
+    testing_act_t receive[] = {{.kind = DO_COMPUTE, .seconds = late},
+                               {.kind = DO_SYNC},
+                               {.kind = DO_RECV, .peer = 0, .bytes = 1000},
+                               {0}};
+    int32_t cores[] = {0, 1};
+    xy_costs_t *store = make_store(true);
+    testing_job_t t;
+    double end;
+
+    begin(&t, 2, cores, store);
+    t.procs[0].acts = send;
+    t.procs[1].acts = receive;
+    testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    end = t.procs[1].times[2];
+    testing_job_cleanup(&t);
+    xy_costs_destroy(store);
+    return end;
+}
+
+/* It lies in memory that its sender wrote: receiving it takes as long as messages of a stream are
+ * apart, not only the receiver's part of one that was waited for. */
+static void a_message_that_waits_is_cold(void **state)
+{
+    (void)state;
+    assert_near(received(0), between_cores + 1000e-9);
+    assert_near(received(1), 1 + work + 3000e-9);
+}
+
+/* A short message behind a long one that is sent to the same process. */
+static void none_is_overtaken(void **state)
+{
+    testing_act_t send[] = {{.kind = DO_SEND, .peer = 1, .tag = 1, .bytes = 9000},
+                            {.kind = DO_SEND, .peer = 1, .tag = 2},
+                            {0}};
+    testing_act_t receive[] = {{.kind = DO_RECV, .peer = 0, .tag = XY_VJOB_ANY, .bytes = 9000},
+                               {.kind = DO_RECV, .peer = 0, .tag = XY_VJOB_ANY, .bytes = 9000},
+                               {0}};
+    int32_t cores[] = {0, 1};
+    xy_costs_t *store = make_store(true);
+    testing_job_t t;
+
+    (void)state;
+    begin(&t, 2, cores, store);
+    t.procs[0].acts = send;
+    t.procs[1].acts = receive;
+    testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    assert_int_equal(t.procs[1].tags[0], 1);
+    assert_int_equal(t.procs[1].tags[1], 2);
+    testing_job_cleanup(&t);
+    xy_costs_destroy(store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_core_has_its_own_model),
+        cmocka_unit_test(who_waits_leaves_the_core),
+        cmocka_unit_test(a_message_that_waits_is_cold),
+        cmocka_unit_test(none_is_overtaken),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
