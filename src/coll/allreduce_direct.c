@@ -25,8 +25,28 @@ static void piece(coll_build_t *b, int actor, uint64_t begin, uint64_t bytes)
         coll_direct_copy(b, actor, block, coll_place(r, XY_BUFFER_RECEIVE, begin), bytes);
 }
 
+/* Each group puts the result together, and its ranks take it. */
+static void build_grouped(coll_build_t *b)
+{
+    coll_direct_leave_groups(b);
+    coll_direct_meet(b);
+    for (int r = 0; r < b->p; r++) {
+        int first = coll_direct_first(b, b->q->groups[r]);
+        xy_spot_t result = coll_place(first, COLL_TEMPORARY + 1, 0);
+
+        coll_direct_piece(b);
+        if (r == first)
+            coll_direct_combine_groups(b, r, result);
+        coll_direct_copy(b, r, result, coll_place(r, XY_BUFFER_RECEIVE, 0), b->bytes);
+    }
+}
+
 static void build(coll_build_t *b)
 {
+    if (coll_direct_is_grouped(b)) {
+        build_grouped(b);
+        return;
+    }
     if (!coll_direct_is_small(b->q)) {
         coll_direct_meet(b);
         coll_direct_slices(b, piece);

@@ -28,7 +28,10 @@ static void build(coll_build_t *b)
         if (r == root)
             coll_move(b, coll_place(r, XY_BUFFER_RECEIVE, 0), data, b->bytes, 0);
     }
-    coll_direct_meet(b);
+    if (coll_direct_is_small(b->q))
+        coll_direct_from_root(b);
+    else
+        coll_direct_meet(b);
     for (int r = 0; r < b->p; r++) {
         coll_direct_mark(b, r);
         if (r != root)

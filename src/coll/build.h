@@ -101,7 +101,7 @@ void coll_move_blocks(coll_build_t *b, int from, int to, int first, int count);
 /* Bytes of `count` blocks from `first` on, wrapping. */
 uint64_t coll_blocks(const coll_build_t *b, int first, int count);
 
-/* ---- Direct collectives (direct.h), one rank to a part ---- */
+/* ---- Direct collectives (direct.h), one rank to a part, or one group of the request ---- */
 
 /* Does a vector, or do `blocks` blocks, of this request go through what ranks leave for the others?
  */
@@ -111,6 +111,18 @@ bool coll_direct_is_packed(const xy_coll_request_t *q, int blocks);
 void coll_direct_mark(coll_build_t *b, int rank);
 /* All ranks synchronize; what is added afterwards comes behind it. */
 void coll_direct_meet(coll_build_t *b);
+/* Only what the root has done comes before it; only what all others have done, and behind it is the
+ * root alone: no rank waits for more. Without groups as coll_direct_meet. */
+void coll_direct_from_root(coll_build_t *b);
+void coll_direct_to_root(coll_build_t *b);
+/* The first rank of a group. */
+int coll_direct_first(const coll_build_t *b, int group);
+/* Does each group reduce the vectors of its ranks first? Then: it leaves the result, with its first
+ * rank. */
+bool coll_direct_is_grouped(const coll_build_t *b);
+void coll_direct_leave_groups(coll_build_t *b);
+/* What the groups have left, to one place. */
+void coll_direct_combine_groups(coll_build_t *b, int actor, xy_spot_t to);
 /* A new piece: the operations up to the next one are done by one core, one after the other. */
 void coll_direct_piece(coll_build_t *b);
 void coll_direct_copy(coll_build_t *b, int actor, xy_spot_t from, xy_spot_t to, uint64_t bytes);

@@ -106,6 +106,10 @@ struct xy_coll_request {
     /* [procs]: the node of each rank; they are numbered from 0 in the order of their first ranks.
      * NULL: each rank has its own. */
     const int *nodes;
+    /* Direct: [procs]: the group of each rank, those that share its core, numbered likewise. What
+     * is built is then what the runtime does with several ranks to a part. NULL: each rank is one.
+     */
+    const int *groups;
 };
 
 #define XY_COLL_WHOLE UINT64_MAX

@@ -24,12 +24,201 @@ void coll_direct_mark(coll_build_t *b, int rank)
     b->has_marks = true;
 }
 
+/* ---- Groups ---- */
+
+static int count_groups(const coll_build_t *b)
+{
+    int count = 0;
+
+    for (int r = 0; b->q->groups != NULL && r < b->p; r++)
+        count += b->q->groups[r] == count;
+    return count;
+}
+
+int coll_direct_first(const coll_build_t *b, int group)
+{
+    int r = 0;
+
+    while (b->q->groups[r] != group)
+        r++;
+    return r;
+}
+
+/* An operation without data: the rank comes (which takes a piece's time), or goes on (no time). */
+static xy_op_id_t add_point(coll_build_t *b, int rank, bool is_coming)
+{
+    xy_spot_t place = coll_place(rank, COLL_TEMPORARY, 0);
+
+    return xy_graph_add(b->graph, &(xy_op_t){.kind = is_coming ? XY_OP_MOVE : XY_OP_COMPUTE,
+                                             .actor = rank,
+                                             .from = place,
+                                             .to = place,
+                                             .is_direct = true});
+}
+
+static xy_op_id_t add_word(coll_build_t *b, int from, int to)
+{
+    return xy_graph_add(b->graph, &(xy_op_t){.kind = XY_OP_MOVE,
+                                             .actor = to,
+                                             .from = coll_place(from, COLL_TEMPORARY, 0),
+                                             .to = coll_place(to, XY_BUFFER_RECEIVE, 0)});
+}
+
+/* Every rank comes, after what it has done and the last barrier; the first of these operations, the
+ * others' follow. */
+static xy_op_id_t add_arrivals(coll_build_t *b)
+{
+    xy_op_id_t first = xy_graph_ops(b->graph);
+
+    b->mark[b->p] = first;
+    for (int r = 0; r < b->p; r++) {
+        xy_op_id_t op = add_point(b, r, true);
+
+        for (xy_op_id_t i = b->mark[r]; b->has_marks && i < b->mark[r + 1]; i++)
+            xy_graph_add_edge(b->graph, i, op);
+        if (b->met >= 0)
+            xy_graph_add_edge(b->graph, b->met + r, op);
+    }
+    b->has_marks = false;
+    return first;
+}
+
+/* All ranks of a group have come: it is `rank` that notices. */
+static xy_op_id_t add_group(coll_build_t *b, int group, int rank, xy_op_id_t arrivals)
+{
+    xy_op_id_t op = add_point(b, rank, false);
+
+    for (int r = 0; r < b->p; r++)
+        if (b->q->groups[r] == group)
+            xy_graph_add_edge(b->graph, arrivals + r, op);
+    return op;
+}
+
+/* Dissemination between the first ranks of the groups. */
+static void meet_groups(coll_build_t *b)
+{
+    int count = count_groups(b), rounds = coll_log2_ceil(count);
+    xy_op_id_t arrivals = add_arrivals(b), groups = xy_graph_ops(b->graph), last = groups;
+
+    for (int g = 0; g < count; g++)
+        add_group(b, g, coll_direct_first(b, g), arrivals);
+    for (int round = 0; round < rounds; round++) {
+        xy_op_id_t words = xy_graph_ops(b->graph);
+
+        for (int g = 0; g < count; g++) {
+            int from = (g - (1 << round) + count) % count;
+            xy_op_id_t op = add_word(b, coll_direct_first(b, from), coll_direct_first(b, g));
+
+            xy_graph_add_edge(b->graph, last + g, op);
+            xy_graph_add_edge(b->graph, last + from, op);
+        }
+        last = words;
+    }
+    b->met = xy_graph_ops(b->graph);
+    for (int r = 0; r < b->p; r++)
+        xy_graph_add_edge(b->graph, last + b->q->groups[r], add_point(b, r, false));
+}
+
+/* The last rank of a group, which comes last as a rule, notifies the root. */
+static int last_of(const coll_build_t *b, int group)
+{
+    int r = b->p - 1;
+
+    while (b->q->groups[r] != group)
+        r--;
+    return r;
+}
+
+/* The word of a group from the root, or to it. */
+static xy_op_id_t add_root_word(coll_build_t *b, int group, bool is_up)
+{
+    int root = b->q->root;
+
+    return is_up ? add_word(b, last_of(b, group), root)
+                 : add_word(b, root, coll_direct_first(b, group));
+}
+
+/* Each of these words has an answer, later, for which no rank waits: its work on both sides is that
+ * of another word behind it. */
+static void add_answers(coll_build_t *b, xy_op_id_t words, int count, bool is_up)
+{
+    for (int g = 0; g < count; g++)
+        if (g != b->q->groups[b->q->root])
+            xy_graph_add_edge(b->graph, words + g, add_root_word(b, g, is_up));
+}
+
+void coll_direct_from_root(coll_build_t *b)
+{
+    int root = b->q->root, count = count_groups(b);
+    xy_op_id_t arrivals, words;
+
+    if (count == 0) {
+        coll_direct_meet(b);
+        return;
+    }
+    arrivals = add_arrivals(b);
+    words = xy_graph_ops(b->graph);
+    for (int g = 0; g < count; g++) {
+        bool is_own = g == b->q->groups[root];
+        xy_op_id_t op = is_own ? add_point(b, root, false) : add_root_word(b, g, false);
+
+        xy_graph_add_edge(b->graph, arrivals + root, op);
+    }
+    add_answers(b, words, count, false);
+    b->met = xy_graph_ops(b->graph);
+    for (int r = 0; r < b->p; r++) {
+        xy_op_id_t op = add_point(b, r, false);
+
+        xy_graph_add_edge(b->graph, arrivals + r, op);
+        if (r != root)
+            xy_graph_add_edge(b->graph, words + b->q->groups[r], op);
+    }
+}
+
+void coll_direct_to_root(coll_build_t *b)
+{
+    int root = b->q->root, count = count_groups(b);
+    xy_op_id_t arrivals, words;
+
+    if (count == 0) {
+        coll_direct_meet(b);
+        return;
+    }
+    arrivals = add_arrivals(b);
+    words = xy_graph_ops(b->graph);
+    for (int g = 0; g < count; g++) {
+        if (g == b->q->groups[root]) {
+            add_group(b, g, root, arrivals);
+            continue;
+        }
+        add_root_word(b, g, true);
+        for (int r = 0; r < b->p; r++)
+            if (b->q->groups[r] == g)
+                xy_graph_add_edge(b->graph, arrivals + r, words + g);
+    }
+    add_answers(b, words, count, true);
+    b->met = xy_graph_ops(b->graph);
+    for (int r = 0; r < b->p; r++) {
+        xy_op_id_t op = add_point(b, r, false);
+
+        xy_graph_add_edge(b->graph, arrivals + r, op);
+        for (int g = 0; r == root && g < count; g++)
+            xy_graph_add_edge(b->graph, words + g, op);
+    }
+}
+
+/* ---- Barriers ---- */
+
 /* Dissemination: round r of a rank comes after round r - 1 of itself and of the one it hears from,
  * and the first round after all that this one has done. */
 void coll_direct_meet(coll_build_t *b)
 {
     int rounds = coll_log2_ceil(b->p);
 
+    if (b->q->groups != NULL) {
+        meet_groups(b);
+        return;
+    }
     b->mark[b->p] = xy_graph_ops(b->graph);
     for (int round = 0; round < rounds; round++)
         for (int r = 0; r < b->p; r++) {
@@ -145,18 +334,81 @@ void coll_direct_leave(coll_build_t *b)
     }
 }
 
+/* The ranks of a group must follow one another where the order of operands counts. */
+static bool is_ordered(const coll_build_t *b)
+{
+    for (int r = 1; r < b->p; r++)
+        if (b->q->groups[r] < b->q->groups[r - 1])
+            return false;
+    return true;
+}
+
+bool coll_direct_is_grouped(const coll_build_t *b)
+{
+    int groups = count_groups(b), most = 0;
+
+    if (groups == 0 || (!b->q->is_commutative && !is_ordered(b)))
+        return false;
+    for (int g = 0; g < groups; g++) {
+        int members = 0;
+
+        for (int r = 0; r < b->p; r++)
+            members += b->q->groups[r] == g;
+        most = members > most ? members : most;
+    }
+    return xy_direct_is_grouped(b->bytes, groups, most);
+}
+
+void coll_direct_leave_groups(coll_build_t *b)
+{
+    for (int r = 0; r < b->p; r++) {
+        int first = coll_direct_first(b, b->q->groups[r]);
+        xy_spot_t left = coll_place(first, COLL_TEMPORARY, 0);
+
+        coll_direct_mark(b, r);
+        coll_direct_piece(b);
+        if (r == first)
+            coll_direct_copy(b, r, coll_input(b, r), left, b->bytes);
+        else
+            coll_direct_combine(b, r, coll_input(b, r), left, left, b->bytes, false);
+    }
+}
+
+void coll_direct_combine_groups(coll_build_t *b, int actor, xy_spot_t to)
+{
+    int groups = count_groups(b);
+
+    for (int g = groups - 1; g >= 0; g--) {
+        xy_spot_t left = coll_place(coll_direct_first(b, g), COLL_TEMPORARY, 0);
+
+        if (g == groups - 1)
+            coll_direct_copy(b, actor, left, to, b->bytes);
+        else
+            coll_direct_combine(b, actor, left, to, to, b->bytes, true);
+    }
+}
+
+/* Who reduces part i of how many. */
+static int actor_of(const coll_build_t *b, int part)
+{
+    return b->q->groups != NULL ? coll_direct_first(b, part) : part;
+}
+
 void coll_direct_slices(coll_build_t *b,
                         void (*piece)(coll_build_t *b, int actor, uint64_t begin, uint64_t bytes))
 {
     uint64_t element = b->q->element;
     int64_t n = xy_direct_block_elements(b->bytes, element, b->p,
                                          xy_direct_is_spread(1, b->q->is_offloaded));
+    int parts = b->q->groups != NULL ? count_groups(b) : b->p;
 
-    for (int r = 0; r < b->p; r++) {
+    for (int r = 0, part = 0; r < b->p; r++) {
         int64_t begin, end, step;
 
         coll_direct_mark(b, r);
-        xy_direct_slice((int64_t)b->q->count, element, r, b->p, &begin, &end);
+        if (part == parts || actor_of(b, part) != r)
+            continue;
+        xy_direct_slice((int64_t)b->q->count, element, part++, parts, &begin, &end);
         step = n * (int64_t)times_longer(b, (uint64_t)((end - begin) / n) | 1, SLICES_MAX);
         for (; begin < end; begin += step) {
             int64_t elements = end - begin < step ? end - begin : step;

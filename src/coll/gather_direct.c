@@ -27,7 +27,7 @@ static void build_packed(coll_build_t *b)
     int root = b->q->root;
 
     coll_direct_leave(b);
-    coll_direct_meet(b);
+    coll_direct_to_root(b);
     coll_direct_piece(b);
     for (int r = 0; r < b->p; r++)
         if (r != root || !coll_is_in_place(b, root))

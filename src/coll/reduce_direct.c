@@ -25,8 +25,20 @@ static void piece(coll_build_t *b, int actor, uint64_t begin, uint64_t bytes)
                      coll_place(b->q->root, XY_BUFFER_RECEIVE, begin), bytes);
 }
 
+static void build_grouped(coll_build_t *b)
+{
+    coll_direct_leave_groups(b);
+    coll_direct_to_root(b);
+    coll_direct_piece(b);
+    coll_direct_combine_groups(b, b->q->root, coll_place(b->q->root, XY_BUFFER_RECEIVE, 0));
+}
+
 static void build(coll_build_t *b)
 {
+    if (coll_direct_is_small(b->q) && coll_direct_is_grouped(b)) {
+        build_grouped(b);
+        return;
+    }
     if (coll_direct_is_small(b->q)) {
         coll_direct_leave(b);
         coll_direct_meet(b);

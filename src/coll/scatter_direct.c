@@ -36,9 +36,12 @@ static void build(coll_build_t *b)
 {
     int root = b->q->root;
 
-    if (is_packed(b->q))
+    if (is_packed(b->q)) {
         leave(b);
-    coll_direct_meet(b);
+        coll_direct_from_root(b);
+    } else {
+        coll_direct_meet(b);
+    }
     for (int r = 0; r < b->p; r++) {
         coll_direct_mark(b, r);
         if (r != root || !coll_is_in_place(b, root))

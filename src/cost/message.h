@@ -73,7 +73,11 @@ typedef struct {
     /* Bytes of the largest message whose send ended before its receive began; 0: not measured.
      * Larger ones wait for their receiver. The fit does not set it. */
     double eager;
+    /* Collectives of the two processes, seconds; 0: not measured. Likewise not set by the fit. */
+    double barrier, bcast; /* an MPI_Barrier, an MPI_Bcast of XY_MESSAGE_BCAST bytes */
 } xy_message_model_t;
+
+enum { XY_MESSAGE_BCAST = 4096 };
 
 /* Progressive linear regression of y > 0 against x, increasing. R^2 is that of the thesis; a line
  * that misses no sample by 2 % is good whatever its R^2, which is small for what hardly changes.

@@ -158,7 +158,10 @@ static xy_status_t read_message_part(const costs_reader_t *r, const xy_xml_node_
 static xy_status_t read_message(const costs_reader_t *r, const xy_xml_node_t *node)
 {
     xy_message_cost_t m = {0};
-    const costs_field_t fields[] = {{"Eager", &m.model.eager, 0, false}, {0}};
+    const costs_field_t fields[] = {{"Eager", &m.model.eager, 0, false},
+                                    {"Barrier", &m.model.barrier, 0, false},
+                                    {"Bcast", &m.model.bcast, 0, false},
+                                    {0}};
     xy_status_t st;
 
     if (xy_xml_attr(node, "Cluster1") == NULL || xy_xml_attr(node, "Cluster2") == NULL)

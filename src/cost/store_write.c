@@ -170,6 +170,8 @@ static void write_message(FILE *file, const xy_message_cost_t *m)
     attribute(file, "Cluster2", m->cluster2);
     attribute(file, "Library", m->library);
     number_if(file, "Eager", model->eager);
+    number_if(file, "Barrier", model->barrier);
+    number_if(file, "Bcast", model->bcast);
     fputs(">\n", file);
     write_kind(file, "Blocking", &model->kind[XY_MESSAGE_BLOCKING]);
     write_kind(file, "Nonblocking", &model->kind[XY_MESSAGE_NONBLOCKING]);

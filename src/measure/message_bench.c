@@ -24,7 +24,9 @@ typedef struct {
     xy_vec_t held_out;        /* of uint64_t: sizes that the model is not shown */
     xy_vec_t held;            /* of xy_message_sample_t: two of each of them */
     double eager;             /* bytes, of the last launch; 0: not measured */
-    double begin;             /* of the first launch */
+    double barrier[COST_LAUNCHES_MAX], bcast[COST_LAUNCHES_MAX]; /* seconds, of each launch */
+    int met;                                                     /* launches that told them */
+    double begin;                                                /* of the first launch */
     int launched;
 } reading_t;
 
@@ -76,6 +78,12 @@ static xy_status_t read_line(void *arg, char *line)
     /* NOLINTNEXTLINE(cert-err34-c) */
     if (sscanf(line, "eager %lf", &r->eager) == 1)
         return XY_OK;
+    if (r->met < COST_LAUNCHES_MAX &&
+        /* NOLINTNEXTLINE(cert-err34-c) */
+        sscanf(line, "meet %lf %lf", &r->barrier[r->met], &r->bcast[r->met]) == 2) {
+        r->met++;
+        return XY_OK;
+    }
     /* NOLINTNEXTLINE(cert-err34-c) */
     if (sscanf(line, "step %u %u", &i, &j) == 2) {
         if (r->pair->step != NULL && j > 0 && i <= j)
@@ -498,11 +506,15 @@ static xy_status_t list_held(reading_t *r, const double *sizes, size_t count, bo
     return XY_OK;
 }
 
-static xy_status_t fit_model(const reading_t *r, xy_message_cost_t *m)
+static xy_status_t fit_model(reading_t *r, xy_message_cost_t *m)
 {
     xy_status_t st = xy_message_fit(r->samples.data, r->samples.count, &m->model);
 
     m->model.eager = st == XY_OK && r->eager > 0 ? r->eager : 0;
+    if (st == XY_OK && r->met > 0) {
+        m->model.barrier = fmax(0, middle(r->barrier, (size_t)r->met));
+        m->model.bcast = fmax(0, middle(r->bcast, (size_t)r->met));
+    }
     if (st == XY_OK)
         st = judge(r, &m->model);
     if (st == XY_OK) {

@@ -38,26 +38,41 @@ static bool find_link(xy_vjob_t *job, xy_vcomm_t *comm)
     return true;
 }
 
-/* Nodes by their first appearance: what rules of libraries depend on. */
-static bool find_layout(const xy_vjob_t *job, xy_vcomm_t *comm)
+/* Number `values` by their first appearance, and mix the numbers into *layout. */
+static bool number(const int32_t *values, int32_t count, int *numbers, uint64_t *layout)
 {
     xy_hash_t seen;
-    uint64_t bits[2], layout = 0;
     bool is_made = true;
 
     xy_hash_init(&seen, XY_HASH_U64);
-    for (int32_t i = 0; i < comm->count && is_made; i++) {
-        uint64_t host = (uint64_t)job->procs[comm->procs[i]].host;
-        uintptr_t node = (uintptr_t)xy_hash_get(&seen, host);
+    for (int32_t i = 0; i < count && is_made; i++) {
+        uintptr_t n = (uintptr_t)xy_hash_get(&seen, (uint64_t)values[i]);
 
-        if (node == 0) {
-            node = seen.count + 1;
-            is_made = xy_hash_set(&seen, host, (void *)node) == XY_OK;
+        if (n == 0) {
+            n = seen.count + 1;
+            is_made = xy_hash_set(&seen, (uint64_t)values[i], (void *)n) == XY_OK;
         }
-        comm->nodes[i] = (int)node - 1;
-        layout = xy_hash_u64(layout + node);
+        numbers[i] = (int)n - 1;
+        *layout = xy_hash_u64(*layout + n);
     }
     xy_hash_cleanup(&seen);
+    return is_made;
+}
+
+/* What rules of libraries and direct collectives depend on. */
+static bool find_layout(const xy_vjob_t *job, xy_vcomm_t *comm)
+{
+    int32_t *values = xy_malloc((size_t)comm->count * sizeof(*values));
+    uint64_t bits[2], layout = 0;
+    bool is_made = values != NULL;
+
+    for (int32_t i = 0; is_made && i < comm->count; i++)
+        values[i] = job->procs[comm->procs[i]].host;
+    is_made = is_made && number(values, comm->count, comm->nodes, &layout);
+    for (int32_t i = 0; is_made && i < comm->count; i++)
+        values[i] = job->procs[comm->procs[i]].core;
+    is_made = is_made && number(values, comm->count, comm->groups, &layout);
+    xy_free(values);
     memcpy(&bits[0], &comm->link.alpha, sizeof(bits[0]));
     memcpy(&bits[1], &comm->link.beta, sizeof(bits[1]));
     comm->layout = xy_hash_u64(xy_hash_u64(layout + bits[0]) + bits[1]);
@@ -74,8 +89,10 @@ static bool fill(xy_vjob_t *job, xy_vcomm_t *comm, const int32_t *procs, int32_t
     comm->count = count;
     comm->procs = xy_arena_alloc(job->arena, n * sizeof(*comm->procs));
     comm->nodes = xy_arena_alloc(job->arena, n * sizeof(*comm->nodes));
+    comm->groups = xy_arena_alloc(job->arena, n * sizeof(*comm->groups));
     comm->sequence = xy_arena_alloc(job->arena, n * sizeof(*comm->sequence));
-    if (comm->procs == NULL || comm->nodes == NULL || comm->sequence == NULL)
+    if (comm->procs == NULL || comm->nodes == NULL || comm->groups == NULL ||
+        comm->sequence == NULL)
         return false;
     memcpy(comm->procs, procs, n * sizeof(*procs));
     for (int32_t i = 0; i < count && is_made; i++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Processes that share a core, with models of messages: what each of them costs. */
 #include <math.h>
+#include <string.h>
 
 #include "sim/job_testing.h"
 
@@ -189,6 +190,106 @@ static void none_is_overtaken(void **state)
     xy_costs_destroy(store);
 }
 
+/* ---- Direct collectives ---- */
+
+static const double barrier = 0.5e-6, bcast = 8e-6, alone = 0.3e-6; /* `alone`: two of one core */
+
+static int count_words(xy_collective_t collective, uint64_t count, const int *groups)
+{
+    xy_coll_request_t q = {.collective = collective,
+                           .procs = 8,
+                           .root = 3,
+                           .count = count,
+                           .element = 8,
+                           .is_commutative = true,
+                           .groups = groups};
+    const xy_coll_algorithm_t *const *list = xy_coll_algorithms();
+    xy_graph_t *graph = NULL;
+    int words = 0;
+
+    for (int i = 0; list[i] != NULL && graph == NULL; i++)
+        if (list[i]->is_direct && xy_coll_is_applicable(list[i], &q))
+            assert_int_equal(xy_coll_build(&q, &xy_coll_link_default, list[i], &graph), XY_OK);
+    for (int32_t id = 0; id < xy_graph_ops(graph); id++) {
+        const xy_op_t *op = xy_graph_op(graph, id);
+
+        words += op->kind == XY_OP_MOVE && !op->is_direct && op->from.rank != op->to.rank;
+    }
+    xy_graph_destroy(graph);
+    return words;
+}
+
+/* Groups synchronize, not ranks: between two groups a barrier is a word each way. In a small one
+ * with a root there is a word for each other group, and its answer. */
+static void groups_talk_and_not_ranks(void **state)
+{
+    static const int two[] = {0, 0, 0, 0, 1, 1, 1, 1}, four[] = {0, 1, 2, 3, 0, 1, 2, 3};
+
+    (void)state;
+    assert_int_equal(count_words(XY_COLL_BARRIER, 1, NULL), 3 * 8);
+    assert_int_equal(count_words(XY_COLL_BARRIER, 1, two), 2);
+    assert_int_equal(count_words(XY_COLL_BARRIER, 1, four), 2 * 4);
+    assert_int_equal(count_words(XY_COLL_ALLREDUCE, 8, two), 2);
+    assert_int_equal(count_words(XY_COLL_ALLREDUCE, 10000, two), 2 * 2);
+    assert_int_equal(count_words(XY_COLL_BCAST, 8, two), 2);
+    assert_int_equal(count_words(XY_COLL_BCAST, 8, four), 2 * 3);
+    assert_int_equal(count_words(XY_COLL_BCAST, 10000, two), 2 * 2);
+    assert_int_equal(count_words(XY_COLL_SCATTER, 8, four), 2 * 3);
+    assert_int_equal(count_words(XY_COLL_GATHER, 8, four), 2 * 3);
+    assert_int_equal(count_words(XY_COLL_REDUCE, 8, two), 2);
+}
+
+/* Seconds of one collective of so many processes on the first `count` cores; *root_p: when process
+ * 0 has it. */
+static double collective(int procs, int count, xy_collective_t which, uint64_t bytes,
+                         double *root_p)
+{
+    testing_act_t acts[] = {
+        {.kind = DO_COLL,
+         .coll = {.collective = which, .count = bytes, .element = 1, .is_commutative = true}},
+        {0}};
+    xy_costs_t *store = make_store(true);
+    int32_t cores[64];
+    testing_job_t t;
+    double end = 0;
+
+    for (size_t i = 0; i < store->messages.count; i++) {
+        xy_message_cost_t *m = &XY_VEC_AT(&store->messages, xy_message_cost_t, i);
+        bool is_pu = strcmp(m->cluster1, XY_COSTS_PU) == 0;
+
+        m->model.barrier = is_pu ? alone : barrier;
+        m->model.bcast = is_pu ? 0 : bcast;
+    }
+    for (int i = 0; i < procs; i++)
+        cores[i] = i * count / procs;
+    begin(&t, procs, cores, store);
+    for (int i = 0; i < procs; i++)
+        t.procs[i].acts = acts;
+    testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    for (int i = 0; i < procs; i++)
+        end = fmax(end, t.procs[i].times[0]);
+    if (root_p != NULL)
+        *root_p = t.procs[0].times[0];
+    testing_job_cleanup(&t);
+    xy_costs_destroy(store);
+    return end;
+}
+
+/* Two cores take what was measured there; more ranks take what each adds on its core. */
+static void direct_ones_take_what_was_measured(void **state)
+{
+    double swap = inside_core / 3, task = alone / 2 - swap, root, more;
+
+    (void)state;
+    assert_near(collective(2, 2, XY_COLL_BARRIER, 0, NULL), barrier);
+    assert_near(collective(2, 2, XY_COLL_BCAST, XY_MESSAGE_BCAST, NULL), bcast);
+    more = collective(64, 2, XY_COLL_BARRIER, 0, NULL);
+    assert_true(more >= barrier + 31 * (task + swap) && more <= barrier + 33 * (task + 2 * swap));
+    /* The root of a small broadcast does not wait. */
+    assert_true(collective(2, 2, XY_COLL_BCAST, 8, &root) > root);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +297,8 @@ int main(void)
         cmocka_unit_test(who_waits_leaves_the_core),
         cmocka_unit_test(a_message_that_waits_is_cold),
         cmocka_unit_test(none_is_overtaken),
+        cmocka_unit_test(groups_talk_and_not_ranks),
+        cmocka_unit_test(direct_ones_take_what_was_measured),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

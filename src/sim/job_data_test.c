@@ -291,26 +291,28 @@ static void check(xy_vjob_config_t *config, xy_collective_t collective, uint64_t
 
 static void every_collective_moves_its_data(void **state)
 {
-    static const char *const machines[] = {"core:8", "node:3(latency=1us bandwidth=1GB/s) core:4"};
+    static const char *const machines[] = {"core:8", "node:3(latency=1us bandwidth=1GB/s) core:4",
+                                           "core:8"};
     static const char *const libraries[] = {"xylem", "openmpi", "mpich"};
-    static const int32_t cores[2][PROCS] = {{0, 1, 2, 3, 4, 5}, {0, 4, 1, 5, 8, 9}};
-    static const int32_t comm[2][2] = {{6, 7}, {3, 7}};
+    static const int32_t cores[3][PROCS] = {
+        {0, 1, 2, 3, 4, 5}, {0, 4, 1, 5, 8, 9}, {1, 0, 0, 1, 0, 2}};
+    static const int32_t comm[3][2] = {{6, 7}, {3, 7}, {6, 7}};
 
     (void)state;
-    for (int k = 0; k < 2 * 3 * 3; k++) {
+    for (int k = 0; k < 3 * 3 * 3; k++) {
         xy_machine_t *machine;
         xy_vjob_config_t config = {.procs = PROCS,
-                                   .core_of = cores[k % 2],
-                                   .library = libraries[k / 2 % 3],
-                                   .progress = (xy_sim_progress_t)(k / 6),
-                                   .comm_cores = comm[k % 2],
-                                   .comm_core_count = k / 6 == XY_SIM_TASKS ? 2 : 0,
+                                   .core_of = cores[k % 3],
+                                   .library = libraries[k / 3 % 3],
+                                   .progress = (xy_sim_progress_t)(k / 9),
+                                   .comm_cores = comm[k % 3],
+                                   .comm_core_count = k / 9 == XY_SIM_TASKS ? 2 : 0,
                                    .owner = &d,
                                    .run = run,
                                    .step = step,
                                    .coll_over = coll_over};
 
-        assert_int_equal(xy_machine_load(machines[k % 2], &machine), XY_OK);
+        assert_int_equal(xy_machine_load(machines[k % 3], &machine), XY_OK);
         config.machine = machine;
         xy_vjob_costs_default(&config.costs);
         config.costs.eager = config.costs.eager_net = 256; /* both protocols */

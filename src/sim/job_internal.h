@@ -205,12 +205,13 @@ struct xy_vcomm {
     int32_t count;
     int32_t *procs;      /* [count] */
     int *nodes;          /* [count] of each, from 0 in the order in which they appear */
+    int *groups;         /* [count] cores, likewise */
     uint64_t *sequence;  /* [count] collectives that each has started */
     xy_vcoll_t *oldest;  /* of those that are not over */
     xy_vcoll_t **newest; /* where the next one goes */
     xy_vcoll_t *free;
     xy_coll_link_t link; /* for the chooser */
-    uint64_t layout;     /* nodes and link */
+    uint64_t layout;     /* nodes, cores and link */
     xy_hash_t ranks;     /* process to rank + 1, where the numbers differ */
 };
 
@@ -250,7 +251,11 @@ struct xy_vjob {
     xy_vjob_config_t config;
     xy_vjob_costs_t costs;
     const xy_coll_library_t *library;
-    const xy_message_model_t *copy_model; /* messages inside the first node; or NULL */
+    /* Messages between the cores of the first node, and inside a core; or NULL. */
+    const xy_message_model_t *copy_model, *core_model;
+    /* A word from core to core in a direct collective: seconds of both cores together, without data
+     * and with. 0: a message of no bytes. */
+    double word[2];
     xy_coll_link_t link;
     bool has_link;
     xy_vclock_t clock;
@@ -307,9 +312,11 @@ double job_copy_seconds(xy_vjob_t *job, int32_t proc, double start, double secon
 job_way_t *job_way(xy_vjob_t *job, int32_t from, int32_t to); /* NULL: the run ends */
 /* What a core needs to copy so many bytes; and where the figures come from, once there are
  * processes. */
-double job_way_copy(const xy_vjob_t *job, uint64_t bytes);
+double job_way_copy(const xy_vjob_t *job, uint64_t bytes, bool is_same);
 void job_way_find_copy(xy_vjob_t *job);
 void job_way_cost(xy_vjob_t *job, xy_vmsg_t *message);
+/* The same of a word of a direct collective, which may be between two pieces of work. */
+void job_way_word(const xy_vjob_t *job, xy_vmsg_t *message, bool has_work);
 
 /* job_message.c */
 xy_vmsg_t *job_message_new(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes);
@@ -372,6 +379,7 @@ struct job_shape {
     uint64_t *counts;    /* ... and */
     uint64_t layout;
     int32_t ranks, count;
+    bool has_work; /* direct: something is copied between two barriers */
     job_op_t *ops;
     job_step_t *steps; /* how they begin */
     job_edge_t *edges;
@@ -386,7 +394,7 @@ struct job_shape {
 bool job_shape_needs_root(xy_collective_t collective);
 bool job_shape_needs_all(xy_collective_t collective);
 /* job_steps.c: of a shape that has its graph. */
-xy_status_t job_steps_make(const xy_vjob_t *job, job_shape_t *shape);
+xy_status_t job_steps_make(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *shape);
 
 xy_status_t job_shape_find(xy_vjob_t *job, const xy_vcomm_t *comm, const xy_vcoll_t *coll,
                            job_shape_t **shape_p);

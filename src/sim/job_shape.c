@@ -183,7 +183,8 @@ static xy_status_t build(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape
                            .is_user_op = shape->call.is_user_op,
                            .is_offloaded = job->config.progress == XY_SIM_TASKS &&
                                            job->host[job->procs[comm->procs[0]].host].has_comm,
-                           .nodes = comm->nodes};
+                           .nodes = comm->nodes,
+                           .groups = job->has_link ? NULL : comm->groups};
     arrays_t arrays = {0};
     xy_status_t st = XY_OK;
 
@@ -198,7 +199,7 @@ static xy_status_t build(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape
     xy_free(arrays.rows);
     xy_free(arrays.numbers);
     xy_free(arrays.in_place);
-    return st == XY_OK ? job_steps_make(job, shape) : st;
+    return st == XY_OK ? job_steps_make(job, comm, shape) : st;
 }
 
 static void destroy(job_shape_t *shape)

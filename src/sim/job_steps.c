@@ -26,10 +26,24 @@ static double rate_seconds(double bytes, double rate)
     return rate > 0 ? bytes / rate : 0;
 }
 
-/* Of a core: what is done beyond handing a message over. */
-static double seconds_of(const xy_vjob_t *job, const xy_op_t *op, bool is_message)
+/* Does the core that does it find the data in its own caches? */
+static bool is_at_home(const xy_vcomm_t *comm, const xy_op_t *op)
 {
-    double bytes = (double)op->bytes, seconds = 0;
+    return comm->groups[op->from.rank] == comm->groups[op->actor] &&
+           comm->groups[op->to.rank] == comm->groups[op->actor];
+}
+
+/* A sum reads twice what a copy reads and writes as much; without models it has a rate. */
+static double reduce_seconds(const xy_vjob_t *job, double bytes, double copy)
+{
+    return job->copy_model != NULL ? copy / 2 : rate_seconds(bytes, job->costs.reduce);
+}
+
+/* Of a core: what is done beyond handing a message over. */
+static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const xy_op_t *op,
+                         bool is_message)
+{
+    double bytes = (double)op->bytes, seconds = 0, copy;
 
     if (job->has_link)
         return xy_coll_seconds(op, &job->link);
@@ -37,14 +51,16 @@ static double seconds_of(const xy_vjob_t *job, const xy_op_t *op, bool is_messag
         return op->seconds;
     if (op->kind < XY_OP_MOVE)
         return 0;
+    copy = job_way_copy(job, op->bytes, is_at_home(comm, op));
     if (!is_message)
-        seconds = job_way_copy(job, op->bytes);
+        seconds = copy;
     if (op->is_direct && !op->is_chained)
         seconds += job->costs.task;
-    return op->kind == XY_OP_MOVE ? seconds : seconds + rate_seconds(bytes, job->costs.reduce);
+    return op->kind == XY_OP_MOVE ? seconds : seconds + reduce_seconds(job, bytes, copy);
 }
 
-static void make_op(const xy_vjob_t *job, job_shape_t *shape, int32_t id, int32_t *step_of)
+static void make_op(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *shape, int32_t id,
+                    int32_t *step_of)
 {
     const xy_op_t *op = xy_graph_op(shape->graph, id);
     job_op_t *step;
@@ -64,7 +80,7 @@ static void make_op(const xy_vjob_t *job, job_shape_t *shape, int32_t id, int32_
     }
     step = &shape->ops[shape->count - 1];
     step->last = id;
-    step->seconds += seconds_of(job, op, step->is_message);
+    step->seconds += seconds_of(job, comm, op, step->is_message);
     step_of[id] = shape->count - 1;
 }
 
@@ -187,6 +203,16 @@ static void make_roots(job_shape_t *shape, const bool *knows)
     shape->root_first[shape->ranks] = n;
 }
 
+/* Direct: does it end with a barrier after work? */
+static bool has_work(const job_shape_t *shape)
+{
+    bool has_data = false;
+
+    for (int32_t s = 0; s < shape->count; s++)
+        has_data = has_data || shape->ops[s].bytes > 0;
+    return has_data && shape->algorithm->is_direct && shape->ops[shape->count - 1].bytes == 0;
+}
+
 static void count_ranks(job_shape_t *shape)
 {
     for (int32_t s = 0; s < shape->count; s++) {
@@ -196,7 +222,7 @@ static void count_ranks(job_shape_t *shape)
     }
 }
 
-xy_status_t job_steps_make(const xy_vjob_t *job, job_shape_t *shape)
+xy_status_t job_steps_make(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *shape)
 {
     int32_t ops = xy_graph_ops(shape->graph);
     size_t n = (size_t)ops + 1, edges = (size_t)count_edges(shape, ops) + 1;
@@ -216,12 +242,13 @@ xy_status_t job_steps_make(const xy_vjob_t *job, job_shape_t *shape)
               shape->roots != NULL;
     if (is_made) {
         for (int32_t id = 0; id < ops; id++)
-            make_op(job, shape, id, step_of);
+            make_op(job, comm, shape, id, step_of);
         make_edges(job, shape, step_of, knows);
         if (job->has_link)
             make_chains(shape, step_of + n, knows);
         make_roots(shape, knows);
         count_ranks(shape);
+        shape->has_work = shape->count > 0 && has_work(shape);
     }
     xy_free(step_of);
     xy_free(knows);

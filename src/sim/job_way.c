@@ -243,34 +243,71 @@ static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool
     }
 }
 
-/* A core copies from another's memory, as the receiver of a large message does: what the model
- * says beyond a message of no bytes. Small messages are copied twice. */
-double job_way_copy(const xy_vjob_t *job, uint64_t bytes)
+/* What a core needs to copy so many bytes that the model's receiver copies once: what it says
+ * beyond a message of no bytes. Small messages are copied twice and lie in other memory in between,
+ * so of them the rate of the first larger ones counts. */
+static double model_copy(const xy_message_model_t *model, double eager, double bytes)
 {
-    const xy_message_model_t *model = job->copy_model;
-    double eager = (double)job->costs.eager, seconds;
+    double least = xy_message_value(model, NULL, XY_MESSAGE_BLOCKING, 0).seconds;
+    double size = fmax(bytes, 1.5 * eager);
+    double seconds = xy_message_value(model, NULL, XY_MESSAGE_BLOCKING, size).seconds - least;
 
-    if (model == NULL)
-        return seconds_of((double)bytes, job->costs.copy);
-    if (model->eager > 0)
-        eager = model->eager;
-    seconds = xy_message_value(model, NULL, XY_MESSAGE_BLOCKING, (double)bytes).seconds -
-              xy_message_value(model, NULL, XY_MESSAGE_BLOCKING, 0).seconds;
-    return fmax(0, (double)bytes <= eager ? seconds / 2 : seconds);
+    return size > 0 ? fmax(0, seconds) * (bytes / size) : 0;
 }
 
+double job_way_copy(const xy_vjob_t *job, uint64_t bytes, bool is_same)
+{
+    const xy_message_model_t *model = job->copy_model;
+    double eager = (double)job->costs.eager;
+
+    if (is_same && job->core_model != NULL)
+        model = job->core_model;
+    if (model == NULL)
+        return seconds_of((double)bytes, job->costs.copy);
+    return model_copy(model, model->eager > 0 ? model->eager : eager, (double)bytes);
+}
+
+/* What direct collectives of two cores were measured to take, beside coming there and copying. In a
+ * barrier both cores write to each other at once and work all the time; in one with work they also
+ * offer it to each other, which counts with the two barriers around it; to the first, to the piece
+ * and to the second a core comes. */
+static void find_words(xy_vjob_t *job)
+{
+    const xy_message_model_t *m = job->copy_model;
+    double copy = job_way_copy(job, XY_MESSAGE_BCAST, false);
+
+    if (m == NULL || !(m->barrier > 0))
+        return;
+    job->word[0] = fmax(0, m->barrier - job->costs.task);
+    job->word[1] = fmax(job->word[0], (m->bcast - copy - 3 * job->costs.task) / 2);
+}
+
+/* Two processes of a core: of a message a third is the switch, beside what sender and receiver do;
+ * to come to a direct collective is what a barrier takes beside it, or work like a send. */
 void job_way_find_copy(xy_vjob_t *job)
 {
     int32_t host = job->procs[0].host;
-    const xy_message_model_t *same = NULL;
+    double least;
 
+    if (job->config.store == NULL)
+        return;
     job->copy_model = find_model(job, host, host, false);
-    if (job->config.store != NULL)
-        same = find_model(job, host, host, true);
-    /* Two processes of a core: one message is one switch, beside what sender and receiver do. */
-    if (same != NULL)
-        job->costs.swap =
-            fmin(job->costs.swap, xy_message_value(same, NULL, XY_MESSAGE_BLOCKING, 0).seconds / 3);
+    job->core_model = find_model(job, host, host, true);
+    if (job->core_model != NULL) {
+        least = xy_message_value(job->core_model, NULL, XY_MESSAGE_BLOCKING, 0).seconds;
+        job->costs.swap = fmin(job->costs.swap, least / 3);
+        if (!(job->costs.task > 0))
+            job->costs.task = fmax(least / 6, job->core_model->barrier / 2 - job->costs.swap);
+    }
+    find_words(job);
+}
+
+void job_way_word(const xy_vjob_t *job, xy_vmsg_t *m, bool has_work)
+{
+    if (!(job->word[has_work] > 0) || m->way == NULL || m->way->path != NULL || m->way->is_same)
+        return;
+    m->send_busy = m->receive_busy = job->word[has_work] / 2;
+    m->extra = -m->way->latency;
 }
 
 void job_way_cost(xy_vjob_t *job, xy_vmsg_t *m)

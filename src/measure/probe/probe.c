@@ -13,6 +13,8 @@
  *           pace WORD
  *       and the largest message whose send ends before its receive begins, if there is one:
  *           eager BYTES
+ *       and, where the two are alone, how long they take for a barrier and a broadcast of 4 KiB:
+ *           meet SECONDS SECONDS
  *
  *   probe together SETS SECONDS LIFE
  *       streams of messages of so many bytes between all pairs of a set at once, so long
@@ -640,6 +642,34 @@ static int find_eager(const game_t *g, int largest)
     return low;
 }
 
+/* ---- Collectives of two ---- */
+
+enum { BCAST = 4096 };
+
+static void twice_barrier(const game_t *g)
+{
+    (void)g;
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void twice_bcast(const game_t *g)
+{
+    char *buffer = rank == 0 ? g->out : g->in;
+
+    MPI_Bcast(buffer, BCAST, MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Bcast(buffer, BCAST, MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+
+/* Seconds of one; buffers have room for a broadcast. */
+static void measure_meetings(const game_t *g, double seconds, double times[2])
+{
+    int batch = 100;
+
+    times[0] = time_trips(g, twice_barrier, batch, RUNS_MIN, seconds, NULL);
+    times[1] = time_trips(g, twice_bcast, batch, RUNS_MIN, seconds, NULL);
+}
+
 /* A barrier in which those that have nothing to do leave the processor and the network alone. */
 static void rest(void)
 {
@@ -679,6 +709,7 @@ typedef struct {
     double results[SIZES_MAX][FIGURES];
     pace_t pace;
     int eager;
+    double meet[2];
 } report_t;
 
 static void measure_pair(int a, int b, char *text, double seconds, int passes, const char *given)
@@ -687,7 +718,7 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
     static pool_t pools[KINDS * SIZES_MAX];
     static report_t report;
     int count = read_sizes(text, data, pools), is_playing = rank == a || rank == b;
-    double largest = 1;
+    double largest = BCAST;
 
     passes = passes < 1 ? 1 : passes > PASSES_MAX ? PASSES_MAX : passes;
     for (int i = 0; i < count; i++)
@@ -703,6 +734,8 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
         memset(g.out, 1, (size_t)largest); /* pages of its own */
         passes = measure_sizes(g, data, count, seconds, passes);
         report.eager = find_eager(&g, (int)largest);
+        if (size == 2)
+            measure_meetings(&g, seconds, report.meet);
         free(g.out);
         free(g.in);
     }
@@ -722,6 +755,8 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
     say_pace(&report.pace);
     if (report.eager > 0)
         printf("eager %d\n", report.eager);
+    if (size == 2)
+        printf("meet %.9g %.9g\n", report.meet[0], report.meet[1]);
 }
 
 /* ---- Several pairs at once ---- */

@@ -107,7 +107,7 @@ static const int64_t short_ns = 20000;
 /* A call that began so short a time ago still checks its arguments, which its model has counted; so
  * are the way out of one call and into the next, which take longer here than where no simulator has
  * used the caches in between. */
-static const int64_t call_ns = 1000, between_ns = 100;
+static const int64_t call_ns = 1000, between_ns = 250;
 
 static void note_code(virtual_rank_t *rank)
 {
