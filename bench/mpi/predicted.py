@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Predicted times beside measured ones, on this machine.
 
-  bench/mpi/predicted.py PREFIX [--quick] [--only WORD] [--costs FILE]
+  bench/mpi/predicted.py PREFIX [--quick] [--only WORD] [--libraries LIST] [--ranks LIST] [--turns N]
 
 PREFIX is where Xylem is installed (or build/release). Each turn calibrates messages and then runs every
 program (predicted.c) with real ranks: 2 to 64 under Xylem, 2 under Open MPI and MPICH. The prediction is
@@ -110,9 +110,9 @@ def predict(prefix, program, library, ranks, arguments, costs):
 class Smpi:
     """SMPI with one host per rank behind links of the given latency and bandwidth."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, is_wanted):
         self.folder, self.program = folder, os.path.join(folder, "predicted-smpi")
-        self.is_there = shutil.which("smpicc") is not None and subprocess.run(
+        self.is_there = is_wanted and shutil.which("smpicc") is not None and subprocess.run(
             ["smpicc", "-O2", "-o", self.program, os.path.join(HERE, "predicted.c")], capture_output=True).returncode == 0
 
     def predict(self, ranks, arguments, link):
@@ -170,19 +170,26 @@ def main():
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--only", default="")
     parser.add_argument("--libraries", default="xylem,openmpi,mpich")
+    parser.add_argument("--ranks", help="of Xylem, with commas")
+    parser.add_argument("--turns", type=int)
+    parser.add_argument("--without-smpi", action="store_true")
+    parser.add_argument("--keep", help="copy the files of the calibrations there, with the library's name in front")
     parser.add_argument("--json")
     options = parser.parse_args()
     rows = [r for r in ROWS if options.only in r[0] and (not options.quick or r[1] in (4096, 256))]
     if options.quick:
         RANKS["xylem"] = [2, 4]
+    if options.ranks:
+        RANKS["xylem"] = [int(n) for n in options.ranks.split(",")]
     turns, seconds = (2, 3) if options.quick else (7, 8)
+    turns = options.turns or turns
     quiet()
     own = os.path.join(os.path.abspath(options.prefix), "bin")
     libraries = [Library("xylem", os.path.join(own, "mpicc"), os.path.join(own, "mpiexec"))]
     libraries += [p for p in peers(["openmpi", "mpich"])]
     kept = []
     with tempfile.TemporaryDirectory() as folder:
-        smpi = Smpi(folder)
+        smpi = Smpi(folder, not options.without_smpi)
         source = os.path.join(HERE, "predicted.c")
         print("%-10s %6s %5s  %10s %10s %8s %8s %s" % ("what", "bytes", "ranks", "measured", "predicted", "error", "twice",
                                                        "smpi" if smpi.is_there else ""))
@@ -190,6 +197,8 @@ def main():
             costs = os.path.join(folder, library.name + ".xml")
             library.build(folder, source)
             measured = measure(library, rows, turns, options.prefix, costs, seconds)
+            if options.keep and os.path.exists(costs):
+                shutil.copy(costs, os.path.join(os.path.dirname(options.keep), library.name + "-" + os.path.basename(options.keep)))
             own_program = libraries[0].program or libraries[0].build(folder, source) or libraries[0].program
             link = hockney({key[:2]: value for key, value in measured.items() if key[2] == 2})
             errors, missed, others, found = [], 0, [], {}

@@ -147,6 +147,7 @@ static void make_pools(xy_vjob_t *job)
     xy_hash_init(&job->ways, XY_HASH_U64);
     xy_hash_init(&job->comms, XY_HASH_U64);
     xy_hash_init(&job->shapes, XY_HASH_U64);
+    xy_hash_init(&job->streams, XY_HASH_U64);
     job->all_comms = XY_VEC_INIT(xy_vcomm_t *);
     job->all_shapes = XY_VEC_INIT(job_shape_t *);
 }
@@ -185,8 +186,10 @@ static xy_status_t make(xy_vjob_t *job)
         st = place_comm_cores(job);
     if (st == XY_OK)
         st = make_procs(job);
-    if (st == XY_OK)
+    if (st == XY_OK) {
         job_way_find_copy(job);
+        job_cache_init(job);
+    }
     if (st == XY_OK)
         st = make_network(job);
     if (st == XY_OK)
@@ -249,6 +252,7 @@ void xy_vjob_destroy(xy_vjob_t *job)
     xy_hash_cleanup(&job->ways);
     xy_hash_cleanup(&job->comms);
     xy_hash_cleanup(&job->shapes);
+    xy_hash_cleanup(&job->streams);
     xy_vec_cleanup(&job->all_comms);
     xy_vec_cleanup(&job->all_shapes);
     xy_arena_destroy(job->arena);

@@ -123,6 +123,7 @@ typedef struct {
     uint64_t eager;       /* bytes, inside a node and */
     uint64_t eager_net;   /* between nodes: more is sent by ask, answer, data */
     uint64_t packet;      /* bytes, between nodes: more is a flow */
+    uint64_t socket;      /* bytes, between nodes that have a model: more keeps its sender */
     bool keeps_eager;     /* both limits hold, whatever the models of the store say */
 } xy_vjob_costs_t;
 

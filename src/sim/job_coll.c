@@ -111,10 +111,12 @@ static void local_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t 
 static double local_seconds(xy_vjob_t *job, job_item_t *item, double start)
 {
     const job_local_t *local = (const job_local_t *)item;
+    job_op_t *step = &local->coll->shape->ops[local->op];
 
-    (void)job;
     (void)start;
-    return local->coll->shape->ops[local->op].seconds;
+    return job_cache_copy(job, job->procs[item->proc].core, step->bytes,
+                          local->coll->call.collective == XY_COLL_BCAST, step->seconds,
+                          &step->seen);
 }
 
 /* With `link`: both sides of a message, or what is no message. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Processes that share a core, with models of messages: what each of them costs. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "sim/job_testing.h"
@@ -18,18 +19,18 @@ static void add_model(xy_costs_t *costs, const char *cluster, double least, doub
     xy_message_cost_t m = {.cluster1 = xy_strdup(cluster),
                            .cluster2 = xy_strdup(cluster),
                            .library = xy_strdup("Xylem 1.0")};
-    xy_message_sample_t samples[8];
+    xy_message_sample_t samples[16];
 
-    for (int i = 0; i < 8; i++) {
-        double n = i == 0 ? 0 : 100 << (2 * i);
+    for (int i = 0; i < 16; i++) {
+        double n = i == 0 ? 0 : 100 << i;
 
         samples[i] = (xy_message_sample_t){.bytes = n,
-                                           .blocking = least + n * per_byte,
+                                           .blocking = least + n * per_byte * (n > 3e4 ? 3 : 1),
                                            .send = work,
                                            .receive = work,
                                            .gap = work + n * gap};
     }
-    assert_int_equal(xy_message_fit(samples, 8, &m.model), XY_OK);
+    assert_int_equal(xy_message_fit(samples, 16, &m.model), XY_OK);
     m.model.eager = 10000;
     assert_int_equal(xy_costs_set_message(costs, &m), XY_OK);
 }
@@ -161,7 +162,7 @@ static double received(double late)
 static void a_message_that_waits_is_cold(void **state)
 {
     (void)state;
-    assert_near(received(0), between_cores + 1000e-9);
+    assert_near(received(0), modelled(XY_COSTS_LOCAL, 1000));
     assert_near(received(1), 1 + work + 3000e-9);
 }
 
@@ -290,6 +291,56 @@ static void direct_ones_take_what_was_measured(void **state)
     assert_true(collective(2, 2, XY_COLL_BCAST, 8, &root) > root);
 }
 
+/* ---- Caches ---- */
+
+#define CACHED "node:1 l2:1(size=512KiB) core:2"
+
+/* Process 0 sends 25 KiB to each of `others`, all of its core, so many times. Seconds of a message
+ * of the last round. */
+static double round_of(const char *machine, int others, int rounds)
+{
+    testing_act_t *send = calloc((size_t)(others * rounds) + 1, sizeof(*send));
+    testing_act_t *receive = calloc((size_t)rounds + 1, sizeof(*receive));
+    int32_t *cores = calloc((size_t)others + 1, sizeof(*cores));
+    xy_costs_t *store = make_store(true);
+    testing_job_t t;
+    double end;
+
+    assert_true(send != NULL && receive != NULL && cores != NULL);
+    for (int i = 0; i < others * rounds; i++)
+        send[i] = (testing_act_t){.kind = DO_SEND, .peer = 1 + i % others, .bytes = 25600};
+    for (int i = 0; i < rounds; i++)
+        receive[i] = (testing_act_t){.kind = DO_RECV, .peer = 0, .bytes = 25600};
+    testing_job_init(&t, machine, others + 1);
+    t.config.core_of = cores;
+    t.config.store = store;
+    for (int p = 0; p <= others; p++)
+        t.procs[p].acts = p == 0 ? send : receive;
+    testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    end = t.procs[0].times[others * rounds - 1] - t.procs[0].times[others * (rounds - 1) - 1];
+    testing_job_cleanup(&t);
+    xy_costs_destroy(store);
+    free(send);
+    free(receive);
+    free(cores);
+    return end / others;
+}
+
+/* Up to the size of the cache a message takes what was measured; when three times as much lies
+ * between two of the same, what the largest that was measured take, by their bytes. */
+static void what_left_the_cache_takes_longer(void **state)
+{
+    double hot = round_of(CACHED, 2, 3), warm = round_of(CACHED, 8, 3);
+    double cold = round_of(CACHED, 40, 3), flat = round_of(NODE, 40, 3);
+
+    (void)state;
+    assert_near(warm, hot);
+    assert_true(cold > 1.5 * hot);
+    assert_near(round_of(CACHED, 80, 3), cold); /* it cannot get colder */
+    assert_near(flat, round_of(NODE, 2, 3));    /* the size is not known */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,6 +350,7 @@ int main(void)
         cmocka_unit_test(none_is_overtaken),
         cmocka_unit_test(groups_talk_and_not_ranks),
         cmocka_unit_test(direct_ones_take_what_was_measured),
+        cmocka_unit_test(what_left_the_cache_takes_longer),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

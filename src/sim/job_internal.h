@@ -6,6 +6,7 @@
  *   job_proc.c     a process: its time, its turn on the core, when it goes on
  *   job_work.c     what must be done for a process, and who does it
  *   job_way.c      what a message costs between two nodes
+ *   job_cache.c    ... when its data has left the cache
  *   job_message.c  sends, receives and the protocols between them
  *   job_remote.c   reading and writing memory of another process
  *   job_wait.c     waiting, testing, probing, cancelling
@@ -165,6 +166,7 @@ typedef struct {
     int32_t first, last; /* processes that want it; -1 */
     int32_t holder;      /* the last process that had it; -1 */
     double busy;         /* until then */
+    double touched;      /* bytes that its copies have read and written */
     xy_event_t event;
 } job_core_t;
 
@@ -256,6 +258,7 @@ struct xy_vjob {
     /* A word from core to core in a direct collective: seconds of both cores together, without data
      * and with. 0: a message of no bytes. */
     double word[2];
+    double cache, far; /* bytes of a core's cache, 0: not known; seconds per byte from beyond it */
     xy_coll_link_t link;
     bool has_link;
     xy_vclock_t clock;
@@ -272,6 +275,7 @@ struct xy_vjob {
     job_memory_t *memory; /* [NUMA nodes] */
     job_proc_t *procs;
     xy_hash_t ways, comms, shapes;
+    xy_hash_t streams; /* from and to: how far the core was when it last copied such a message */
     xy_vec_t all_comms, all_shapes; /* of pointers */
     int32_t finished;
     bool is_stopped;
@@ -314,9 +318,18 @@ job_way_t *job_way(xy_vjob_t *job, int32_t from, int32_t to); /* NULL: the run e
  * processes. */
 double job_way_copy(const xy_vjob_t *job, uint64_t bytes, bool is_same);
 void job_way_find_copy(xy_vjob_t *job);
+/* Until the first line of what another core has written is there: with models. */
+double job_way_line(const xy_vjob_t *job);
 void job_way_cost(xy_vjob_t *job, xy_vmsg_t *message);
 /* The same of a word of a direct collective, which may be between two pieces of work. */
 void job_way_word(const xy_vjob_t *job, xy_vmsg_t *message, bool has_work);
+
+/* job_cache.c: the seconds of a copy with what it takes more, and note that it was made. is_shared:
+ * others have the same source. */
+void job_cache_init(xy_vjob_t *job);
+double job_cache_copy(xy_vjob_t *job, int32_t core, uint64_t bytes, bool is_shared, double seconds,
+                      double *last);
+double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *message, double seconds);
 
 /* job_message.c */
 xy_vmsg_t *job_message_new(xy_vjob_t *job, int32_t from, int32_t to, uint64_t bytes);
@@ -360,6 +373,7 @@ typedef struct {
     int32_t after, after_count; /* in `successors` */
     uint64_t bytes;
     double seconds; /* of a core: no message; else beyond the message, where it is received */
+    double seen;    /* how far the core was when it last did it: job_cache.c */
     bool is_message;
     int32_t next_send, next_receive; /* link: the next one of the source, of the rank; -1 */
 } job_op_t;

@@ -141,7 +141,8 @@ static double receive_seconds(xy_vjob_t *job, job_item_t *item, double start)
     if (m->way->path != NULL)
         return m->way->receive;
     return m->way->receive +
-           job_copy_seconds(job, m->to, start + m->way->receive, m->receive_busy - m->way->receive);
+           job_copy_seconds(job, m->to, start + m->way->receive,
+                            job_cache_message(job, m, m->receive_busy - m->way->receive));
 }
 
 static void receive_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t *because)
@@ -215,12 +216,21 @@ static double push_seconds(xy_vjob_t *job, job_item_t *item, double start)
     return job_message_of(item)->way->send;
 }
 
+/* Is the send over when the sender's system has its data? Where messages were measured they are
+ * those of sockets, which take so many bytes at once. */
+static bool is_handed_over(const xy_vjob_t *job, const xy_vmsg_t *m)
+{
+    return m->way->model != NULL && m->bytes <= job->costs.socket;
+}
+
 static void push_done(xy_vjob_t *job, job_item_t *item, double end, job_node_t *because)
 {
     xy_vmsg_t *m = job_message_of(item);
 
     job_node_set(job, &m->node, because);
     m->stage = JOB_DATA;
+    if (is_handed_over(job, m))
+        sent(job, m, end);
     xy_flow_init(&m->flow, &m->way->path->path);
     xy_flow_start(&m->flow, end - job->clock.now + fmax(0, m->way->latency + m->extra - m->spared),
                   (double)m->bytes);
@@ -279,7 +289,8 @@ void job_message_flowed(void *model, xy_flow_t *flow)
             job_message_met(job, m, true);
         return;
     }
-    sent(job, m, now);
+    if (!is_handed_over(job, m))
+        sent(job, m, now);
     to_receive(m, now);
     job_work(job, &m->item);
 }

@@ -182,6 +182,47 @@ static void measured_limits_hold(void **state)
     assert_true(send_ends(9999, true) < 0.1);
 }
 
+/* A large message between nodes that was asked for is the system's: its send is over before its
+ * data has crossed, and four of them share the link. What a socket does not take keeps its sender.
+ */
+static double four_sends(bool has_model, uint64_t bytes, double *last_p)
+{
+    testing_act_t send[5], receive[] = {{.kind = DO_RECV, .peer = 0, .bytes = bytes}, {0}};
+    int32_t cores[] = {0, 8, 9, 10, 11};
+    xy_costs_t *costs = make_store(1);
+    testing_job_t t;
+    double end;
+
+    for (int i = 0; i < 4; i++)
+        send[i] = (testing_act_t){.kind = DO_SEND, .peer = 1 + i, .bytes = bytes};
+    send[4] = (testing_act_t){0};
+    testing_job_init(&t, TWO_NODES, 5);
+    t.config.core_of = cores;
+    t.config.store = has_model ? costs : NULL;
+    t.procs[0].acts = send;
+    for (int i = 1; i < 5; i++)
+        t.procs[i].acts = receive;
+    testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    end = t.procs[0].times[3];
+    *last_p = t.procs[4].times[0];
+    testing_job_cleanup(&t);
+    xy_costs_destroy(costs);
+    return end;
+}
+
+static void sockets_take_what_is_sent(void **state)
+{
+    double last, end = four_sends(true, 1 << 20, &last);
+
+    (void)state;
+    assert_true(end < 0.2 * last);
+    end = four_sends(true, (1 << 20) + 1, &last);
+    assert_true(end > 0.9 * last);
+    end = four_sends(false, 1 << 20, &last);
+    assert_true(end > 0.9 * last);
+}
+
 /* Where the model is faster than the overheads, they shrink. */
 static void measured_messages_may_be_fast(void **state)
 {
@@ -205,6 +246,7 @@ int main(void)
         cmocka_unit_test(measured_messages_may_be_fast),
         cmocka_unit_test(nodes_of_a_cluster_are_no_node),
         cmocka_unit_test(measured_limits_hold),
+        cmocka_unit_test(sockets_take_what_is_sent),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,11 +33,22 @@ static bool is_at_home(const xy_vcomm_t *comm, const xy_op_t *op)
            comm->groups[op->to.rank] == comm->groups[op->actor];
 }
 
+/* Does it read what another core has just left for it? */
+static bool is_fresh(const xy_vcomm_t *comm, const xy_op_t *op)
+{
+    return op->bytes > 0 && op->from.buffer >= XY_BUFFER_TEMPORARY &&
+           comm->groups[op->from.rank] != comm->groups[op->actor];
+}
+
 /* A sum reads twice what a copy reads and writes as much; without models it has a rate. */
 static double reduce_seconds(const xy_vjob_t *job, double bytes, double copy)
 {
     return job->copy_model != NULL ? copy / 2 : rate_seconds(bytes, job->costs.reduce);
 }
+
+/* Of a copy: a direct reduction reads a block of one vector after the other, and what it has so far
+ * stays in the first cache. */
+#define READ_ONLY 0.75
 
 /* Of a core: what is done beyond handing a message over. */
 static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const xy_op_t *op,
@@ -52,11 +63,17 @@ static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const xy_
     if (op->kind < XY_OP_MOVE)
         return 0;
     copy = job_way_copy(job, op->bytes, is_at_home(comm, op));
+    if (op->is_direct && is_fresh(comm, op))
+        copy += job_way_line(job);
     if (!is_message)
         seconds = copy;
+    if (op->is_direct && op->kind != XY_OP_MOVE && job->copy_model != NULL)
+        seconds *= READ_ONLY;
     if (op->is_direct && !op->is_chained)
         seconds += job->costs.task;
-    return op->kind == XY_OP_MOVE ? seconds : seconds + reduce_seconds(job, bytes, copy);
+    if (op->kind == XY_OP_MOVE || (op->is_direct && job->copy_model != NULL))
+        return seconds;
+    return seconds + reduce_seconds(job, bytes, copy);
 }
 
 static void make_op(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *shape, int32_t id,

@@ -267,6 +267,11 @@ double job_way_copy(const xy_vjob_t *job, uint64_t bytes, bool is_same)
     return model_copy(model, model->eager > 0 ? model->eager : eager, (double)bytes);
 }
 
+double job_way_line(const xy_vjob_t *job)
+{
+    return job->copy_model != NULL ? fmax(0, job->copy_model->loggp.latency) : 0;
+}
+
 /* What direct collectives of two cores were measured to take, beside coming there and copying. In a
  * barrier both cores write to each other at once and work all the time; in one with work they also
  * offer it to each other, which counts with the two barriers around it; to the first, to the piece
@@ -342,5 +347,6 @@ void xy_vjob_costs_default(xy_vjob_costs_t *costs)
         .eager = 4096,
         .eager_net = 65536,
         .packet = 65536,
+        .socket = 1 << 20,
     };
 }
