@@ -106,7 +106,9 @@ xy_vcomm_t *walk_vcomm(walker_t *w, walk_comm_t *comm)
         for (int32_t r = 0; all != NULL && r < comm->size; r++)
             all[r] = r;
     }
-    if (all != NULL)
+    if (all == NULL)
+        process_fail_memory(&w->process);
+    else
         comm->vcomm = xy_vjob_comm(w->walk->job, comm->context, all, comm->size);
     if (all != comm->procs)
         xy_free(all);
