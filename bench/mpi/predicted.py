@@ -83,8 +83,9 @@ def calibrate(prefix, library, costs, seconds):
     if library.name != "xylem":
         command += ["--launcher", library.launcher, "--compiler", library.compiler]
         if library.name == "openmpi":
-            command += ["--extra", "--allow-run-as-root"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+            # as the programs run: core.Library.command
+            command += ["--extra=" + w for w in ("--allow-run-as-root", "--mca", "btl_vader_single_copy_mechanism", "none")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=library.environment)
     if done.returncode != 0 or done.stderr:
         print("# calibrate %s: %s" % (library.name, (done.stderr or done.stdout).strip().split("\n")[-1]), flush=True)
 

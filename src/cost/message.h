@@ -75,6 +75,7 @@ typedef struct {
     double eager;
     /* Collectives of the two processes, seconds; 0: not measured. Likewise not set by the fit. */
     double barrier, bcast; /* an MPI_Barrier, an MPI_Bcast of XY_MESSAGE_BCAST bytes */
+    double copy;           /* a copy of as many bytes by one process */
 } xy_message_model_t;
 
 enum { XY_MESSAGE_BCAST = 4096 };

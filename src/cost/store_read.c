@@ -161,6 +161,7 @@ static xy_status_t read_message(const costs_reader_t *r, const xy_xml_node_t *no
     const costs_field_t fields[] = {{"Eager", &m.model.eager, 0, false},
                                     {"Barrier", &m.model.barrier, 0, false},
                                     {"Bcast", &m.model.bcast, 0, false},
+                                    {"Copy", &m.model.copy, 0, false},
                                     {0}};
     xy_status_t st;
 

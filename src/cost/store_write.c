@@ -172,6 +172,7 @@ static void write_message(FILE *file, const xy_message_cost_t *m)
     number_if(file, "Eager", model->eager);
     number_if(file, "Barrier", model->barrier);
     number_if(file, "Bcast", model->bcast);
+    number_if(file, "Copy", model->copy);
     fputs(">\n", file);
     write_kind(file, "Blocking", &model->kind[XY_MESSAGE_BLOCKING]);
     write_kind(file, "Nonblocking", &model->kind[XY_MESSAGE_NONBLOCKING]);

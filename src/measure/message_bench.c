@@ -19,14 +19,14 @@ typedef struct {
     const measure_bench_t *pair;
     double done, share; /* of all there is to do: before this run, of this run */
     char library[128];
-    char pace[COST_PACE_MAX]; /* of the first launch, for the others */
-    xy_vec_t samples;         /* of xy_message_sample_t */
-    xy_vec_t held_out;        /* of uint64_t: sizes that the model is not shown */
-    xy_vec_t held;            /* of xy_message_sample_t: two of each of them */
-    double eager;             /* bytes, of the last launch; 0: not measured */
-    double barrier[COST_LAUNCHES_MAX], bcast[COST_LAUNCHES_MAX]; /* seconds, of each launch */
-    int met;                                                     /* launches that told them */
-    double begin;                                                /* of the first launch */
+    char pace[COST_PACE_MAX];          /* of the first launch, for the others */
+    xy_vec_t samples;                  /* of xy_message_sample_t */
+    xy_vec_t held_out;                 /* of uint64_t: sizes that the model is not shown */
+    xy_vec_t held;                     /* of xy_message_sample_t: two of each of them */
+    double eager;                      /* bytes, of the last launch; 0: not measured */
+    double meet[3][COST_LAUNCHES_MAX]; /* seconds: barrier, bcast, copy, of each launch */
+    int met;                           /* launches that told them */
+    double begin;                      /* of the first launch */
     int launched;
 } reading_t;
 
@@ -80,7 +80,8 @@ static xy_status_t read_line(void *arg, char *line)
         return XY_OK;
     if (r->met < COST_LAUNCHES_MAX &&
         /* NOLINTNEXTLINE(cert-err34-c) */
-        sscanf(line, "meet %lf %lf", &r->barrier[r->met], &r->bcast[r->met]) == 2) {
+        sscanf(line, "meet %lf %lf %lf", &r->meet[0][r->met], &r->meet[1][r->met],
+               &r->meet[2][r->met]) == 3) {
         r->met++;
         return XY_OK;
     }
@@ -512,8 +513,9 @@ static xy_status_t fit_model(reading_t *r, xy_message_cost_t *m)
 
     m->model.eager = st == XY_OK && r->eager > 0 ? r->eager : 0;
     if (st == XY_OK && r->met > 0) {
-        m->model.barrier = fmax(0, middle(r->barrier, (size_t)r->met));
-        m->model.bcast = fmax(0, middle(r->bcast, (size_t)r->met));
+        m->model.barrier = fmax(0, middle(r->meet[0], (size_t)r->met));
+        m->model.bcast = fmax(0, middle(r->meet[1], (size_t)r->met));
+        m->model.copy = fmax(0, middle(r->meet[2], (size_t)r->met));
     }
     if (st == XY_OK)
         st = judge(r, &m->model);

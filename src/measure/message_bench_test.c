@@ -17,7 +17,7 @@
 static char good[] = "echo library A library 1.0; echo step 1 2; IFS=,; for s in $3; do "
                      "t=$(awk -v s=$s 'BEGIN {print 1e-6 + s * 1e-9 + (s >= 10000) * 1e-4}'); "
                      "echo message 0 1 $s $t $t 1e-7 2e-7 3e-7; done; echo step 2 2; "
-                     "echo meet 2e-7 9e-7";
+                     "echo meet 2e-7 9e-7 6e-8";
 
 static xy_status_t measure(const char *script, const xy_vec_t *sizes, xy_message_cost_t *m)
 {
@@ -71,7 +71,7 @@ static void test_good(void **state)
         assert_true(fabs(e - t) < 0.03 * t);
     }
     expect_bracket(&m.model, 10000);
-    assert_true(m.model.barrier == 2e-7 && m.model.bcast == 9e-7);
+    assert_true(m.model.barrier == 2e-7 && m.model.bcast == 9e-7 && m.model.copy == 6e-8);
     xy_message_cost_cleanup(&m);
 }
 

@@ -449,6 +449,7 @@ xy_vreq_t *xy_vjob_collective(xy_vjob_t *job, int32_t proc, xy_vcomm_t *comm,
 
     if (coll == NULL)
         return NULL;
+    job_proc_busy(job, p, p->now + job->call);
     r->coll = coll;
     r->rank = rank;
     r->is_early = false;

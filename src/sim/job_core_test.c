@@ -291,6 +291,32 @@ static void direct_ones_take_what_was_measured(void **state)
     assert_true(collective(2, 2, XY_COLL_BCAST, 8, &root) > root);
 }
 
+/* A call of another library's collective takes what its barrier of two takes beside the message. */
+static void calls_of_others_take_time(void **state)
+{
+    double end[2];
+
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        testing_act_t acts[] = {{.kind = DO_COLL, .coll = {.collective = XY_COLL_BARRIER}}, {0}};
+        xy_costs_t *store = make_store(false);
+        int32_t cores[] = {0, 1};
+        testing_job_t t;
+
+        XY_VEC_AT(&store->messages, xy_message_cost_t, 0).model.barrier =
+            k == 0 ? 0 : between_cores + 0.5e-6;
+        begin(&t, 2, cores, store);
+        t.config.library = "openmpi";
+        t.procs[0].acts = t.procs[1].acts = acts;
+        testing_job_run(&t);
+        assert_int_equal(t.status, XY_OK);
+        end[k] = t.procs[0].times[0];
+        testing_job_cleanup(&t);
+        xy_costs_destroy(store);
+    }
+    assert_near(end[1], end[0] + 0.5e-6);
+}
+
 /* ---- Caches ---- */
 
 #define CACHED "node:1 l2:1(size=512KiB) core:2"
@@ -351,6 +377,7 @@ int main(void)
         cmocka_unit_test(groups_talk_and_not_ranks),
         cmocka_unit_test(direct_ones_take_what_was_measured),
         cmocka_unit_test(what_left_the_cache_takes_longer),
+        cmocka_unit_test(calls_of_others_take_time),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

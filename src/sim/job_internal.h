@@ -258,6 +258,7 @@ struct xy_vjob {
     /* A word from core to core in a direct collective: seconds of both cores together, without data
      * and with. 0: a message of no bytes. */
     double word[2];
+    double call; /* of a collective of another library, beside its messages: seconds of a process */
     double cache, far; /* bytes of a core's cache, 0: not known; seconds per byte from beyond it */
     xy_coll_link_t link;
     bool has_link;

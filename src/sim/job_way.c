@@ -229,7 +229,14 @@ static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool
             /* Measured messages are asked for faster, or not at all. */
             way->spared = is_eager ? 0 : fmax(0, -rest);
         } else {
-            way->receive_busy += is_eager ? rest / 2 : rest;
+            double work = is_eager ? rest / 2 : rest;
+
+            /* Where both cores move a large message, piece by piece, each works for less than it
+             * takes: as far apart as those of a stream are. */
+            if (!is_eager && !way->is_same && gap_of(way->model, bytes) > way->receive)
+                work = fmin(work, gap_of(way->model, bytes) - way->receive);
+            way->receive_busy += work;
+            way->extra = is_eager ? 0 : rest - work;
         }
         way->send_busy += way->path == NULL && is_eager ? rest / 2 : 0;
         /* A message that came before its receive lies where another core has just written. */
@@ -264,6 +271,8 @@ double job_way_copy(const xy_vjob_t *job, uint64_t bytes, bool is_same)
         model = job->core_model;
     if (model == NULL)
         return seconds_of((double)bytes, job->costs.copy);
+    if (is_same && job->core_model == NULL && model->copy > 0)
+        return model->copy * (double)bytes / XY_MESSAGE_BCAST;
     return model_copy(model, model->eager > 0 ? model->eager : eager, (double)bytes);
 }
 
@@ -272,10 +281,11 @@ double job_way_line(const xy_vjob_t *job)
     return job->copy_model != NULL ? fmax(0, job->copy_model->loggp.latency) : 0;
 }
 
-/* What direct collectives of two cores were measured to take, beside coming there and copying. In a
- * barrier both cores write to each other at once and work all the time; in one with work they also
- * offer it to each other, which counts with the two barriers around it; to the first, to the piece
- * and to the second a core comes. */
+/* Of another library, a barrier of two processes is one message each way, at once; the rest is the
+ * call itself, as that of any collective. What direct collectives of two cores were measured to
+ * take, beside coming there and copying. In a barrier both cores write to each other at once and
+ * work all the time; in one with work they also offer it to each other, which counts with the two
+ * barriers around it; to the first, to the piece and to the second a core comes. */
 static void find_words(xy_vjob_t *job)
 {
     const xy_message_model_t *m = job->copy_model;
@@ -283,6 +293,10 @@ static void find_words(xy_vjob_t *job)
 
     if (m == NULL || !(m->barrier > 0))
         return;
+    if (job->library->rules != NULL) {
+        job->call = fmax(0, m->barrier - xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, 0).seconds);
+        return;
+    }
     job->word[0] = fmax(0, m->barrier - job->costs.task);
     job->word[1] = fmax(job->word[0], (m->bcast - copy - 3 * job->costs.task) / 2);
 }

@@ -13,8 +13,9 @@
  *           pace WORD
  *       and the largest message whose send ends before its receive begins, if there is one:
  *           eager BYTES
- *       and, where the two are alone, how long they take for a barrier and a broadcast of 4 KiB:
- *           meet SECONDS SECONDS
+ *       and, where the two are alone, how long they take for a barrier, a broadcast of 4 KiB, and
+ *       one of them for a copy of as much:
+ *           meet SECONDS SECONDS SECONDS
  *
  *   probe together SETS SECONDS LIFE
  *       streams of messages of so many bytes between all pairs of a set at once, so long
@@ -661,13 +662,22 @@ static void twice_bcast(const game_t *g)
     MPI_Bcast(buffer, BCAST, MPI_CHAR, 0, MPI_COMM_WORLD);
 }
 
+static void twice_copy(const game_t *g)
+{
+    for (int i = 0; i < 2; i++) {
+        memcpy(g->in, g->out, BCAST);
+        __asm__ volatile("" : : "r"(g->in) : "memory"); /* not to be left out */
+    }
+}
+
 /* Seconds of one; buffers have room for a broadcast. */
-static void measure_meetings(const game_t *g, double seconds, double times[2])
+static void measure_meetings(const game_t *g, double seconds, double times[3])
 {
     int batch = 100;
 
     times[0] = time_trips(g, twice_barrier, batch, RUNS_MIN, seconds, NULL);
     times[1] = time_trips(g, twice_bcast, batch, RUNS_MIN, seconds, NULL);
+    times[2] = time_trips(g, twice_copy, batch, RUNS_MIN, seconds / 10, NULL);
 }
 
 /* A barrier in which those that have nothing to do leave the processor and the network alone. */
@@ -709,7 +719,7 @@ typedef struct {
     double results[SIZES_MAX][FIGURES];
     pace_t pace;
     int eager;
-    double meet[2];
+    double meet[3];
 } report_t;
 
 static void measure_pair(int a, int b, char *text, double seconds, int passes, const char *given)
@@ -756,7 +766,7 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
     if (report.eager > 0)
         printf("eager %d\n", report.eager);
     if (size == 2)
-        printf("meet %.9g %.9g\n", report.meet[0], report.meet[1]);
+        printf("meet %.9g %.9g %.9g\n", report.meet[0], report.meet[1], report.meet[2]);
 }
 
 /* ---- Several pairs at once ---- */
