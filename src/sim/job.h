@@ -62,10 +62,10 @@
  * `link`, every message takes link.alpha + n*link.beta and nothing else, as coll/coll.h counts.
  *
  * Contention: between nodes, messages of more than `packet` bytes are flows with max-min fair rates
- * (flow.h); smaller ones cross all their links at once when the last packet has left each of them,
- * in the order in which they were sent, and neither slow flows down nor are slowed down by them.
- * Inside a node, copies of large messages share the memory (`numa`, share.h); small ones are in
- * caches.
+ * (flow.h); smaller ones cross their links one after the other, each when the last packet has left
+ * it, in the order in which they were sent, and neither slow flows down nor are slowed down by
+ * them. Inside a node, copies of large messages share the memory (`numa`, share.h); small ones are
+ * in caches.
  *
  * Who does the receiver's part, the answer of a large message and the steps of a collective:
  *

@@ -297,24 +297,30 @@ void job_message_flowed(void *model, xy_flow_t *flow)
 
 /* ---- On its way ---- */
 
-/* Behind all packets that left before on each of its links; a packet keeps them for itself, the
- * first byte of a flow or a question does not. */
+/* Link after link, each behind the packets that came to it before, and on the next one as soon as
+ * it is free: a packet keeps each link for itself while its bytes cross it, the first byte of a
+ * flow or a question does not. One that waits for a link is in front of it and not on those before.
+ */
 static void inject(xy_vjob_t *job, xy_vmsg_t *m)
 {
     const sim_path_t *path = m->way->path;
     bool is_packet = m->is_eager && m->bytes <= job->costs.packet;
-    double start = job->clock.now;
+    double first = job->clock.now, last = first;
 
-    for (int32_t i = 0; i < path->path.link_count; i++)
-        start = fmax(start, job->link_free[path->links[i]]);
-    for (int32_t i = 0; is_packet && i < path->path.link_count; i++)
-        job->link_free[path->links[i]] =
-            start + (double)m->bytes / job->net.flows.links[path->links[i]].rate;
+    for (int32_t i = 0; i < path->path.link_count; i++) {
+        double *link_free = &job->link_free[path->links[i]];
+        double seconds = (double)m->bytes / job->net.flows.links[path->links[i]].rate;
+
+        first = fmax(first, *link_free);
+        if (is_packet)
+            *link_free = first + seconds;
+        last = fmax(last, first + seconds);
+    }
     m->is_there = !m->is_eager || is_packet;
-    m->data_at = start + m->way->latency;
+    m->data_at = first + m->way->latency;
     if (is_packet)
-        m->data_at += (double)m->bytes / path->bandwidth + m->extra;
-    plan(job, m, JOB_ARRIVE, start + m->way->latency);
+        m->data_at = last + m->way->latency + m->extra;
+    plan(job, m, JOB_ARRIVE, first + m->way->latency);
 }
 
 static void arrive(xy_vjob_t *job, xy_vmsg_t *m)

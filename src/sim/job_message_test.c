@@ -223,6 +223,35 @@ static void sockets_take_what_is_sent(void **state)
     assert_true(end > 0.9 * last);
 }
 
+#define FOUR_NODES "node:4(latency=1us bandwidth=1GB/s) core:1"
+
+/* Two packets for node 1, and one for node 3 behind the second: that waits in front of the line of
+ * node 1, and its own line is free again when it has left it. */
+static void a_waiting_packet_blocks_no_other_line(void **state)
+{
+    testing_act_t first[] = {{.kind = DO_SEND, .peer = 1, .tag = 1, .bytes = 60000}, {0}};
+    testing_act_t second[] = {{.kind = DO_SEND, .peer = 1, .tag = 2, .bytes = 60000},
+                              {.kind = DO_SEND, .peer = 3, .bytes = 8},
+                              {0}};
+    testing_act_t two[] = {
+        {.kind = DO_RECV, .peer = 0, .tag = 1}, {.kind = DO_RECV, .peer = 2, .tag = 2}, {0}};
+    testing_act_t one[] = {{.kind = DO_RECV, .peer = 2}, {0}};
+    testing_job_t t;
+
+    (void)state;
+    testing_job_init(&t, FOUR_NODES, 4);
+    t.procs[0].acts = first;
+    t.procs[1].acts = two;
+    t.procs[2].acts = second;
+    t.procs[3].acts = one;
+    testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    /* 60 us on the line, copies of 7.5 us, latencies and overheads of a few. */
+    assert_true(t.procs[3].times[0] > 60e-6 && t.procs[3].times[0] < 85e-6);
+    assert_true(t.procs[1].times[1] > 120e-6 && t.procs[1].times[1] < 145e-6);
+    testing_job_cleanup(&t);
+}
+
 /* Where the model is faster than the overheads, they shrink. */
 static void measured_messages_may_be_fast(void **state)
 {
@@ -247,6 +276,7 @@ int main(void)
         cmocka_unit_test(nodes_of_a_cluster_are_no_node),
         cmocka_unit_test(measured_limits_hold),
         cmocka_unit_test(sockets_take_what_is_sent),
+        cmocka_unit_test(a_waiting_packet_blocks_no_other_line),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
