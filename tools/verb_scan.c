@@ -7,11 +7,12 @@
 
 #include "program/program.h"
 #include "scan_include.h"
+#include "scan_trace.h"
 #include "verbs.h"
 
 typedef struct {
-    const char *output, *show, *standard;
-    xy_vec_t includes, defines, kernels, assumed;
+    const char *output, *show, *standard, *from_trace;
+    xy_vec_t includes, defines, kernels, assumed, arguments;
     bool list;
 } values_t;
 
@@ -31,6 +32,12 @@ static const xy_option_t options[] = {
              "and clapack_* are without being named"},
     {"assume", 0, XY_OPT_LIST, "NAME=VALUE", offsetof(values_t, assumed),
      .help = "give a value that the source does not: a C expression"},
+    {"from-trace", 0, XY_OPT_STRING, "FILE", offsetof(values_t, from_trace),
+     .help = "take values that the source does not give from a run, recorded with 'mpiexec "
+             "--trace': those that had one value in all of it",
+     .complete = "file"},
+    {"arg", 0, XY_OPT_LIST, "WORD", offsetof(values_t, arguments),
+     .help = "an argument of the program in that run"},
     {"show", 0, XY_OPT_CHOICE, "STYLE", offsetof(values_t, show), .choices = styles,
      .help = "print the sources with what was dropped in grey, or behind // where the output is "
              "no terminal; html: a page"},
@@ -96,11 +103,36 @@ static xy_status_t finish(const values_t *v, xy_scan_t *scan)
     return st;
 }
 
+/* The values of a run into the options, and the sources once more with them. */
+static xy_status_t scan_again(const values_t *v, xy_scan_options_t *o, int count,
+                              const char *const *paths, xy_vec_t *assumed, xy_scan_t **scan_p)
+{
+    xy_status_t st = XY_OK;
+
+    for (size_t i = 0; i < v->assumed.count && st == XY_OK; i++) {
+        char *text = xy_strdup(XY_VEC_AT(&v->assumed, char *, i));
+
+        if (text == NULL || xy_vec_append(assumed, &text) != XY_OK) {
+            xy_free(text);
+            st = xy_fail_memory("scanning a program");
+        }
+    }
+    if (st == XY_OK)
+        st = scan_from_trace(v->from_trace, &v->arguments, xy_scan_program(*scan_p), assumed);
+    if (st != XY_OK)
+        return st;
+    xy_scan_free(*scan_p);
+    *scan_p = NULL;
+    o->assumed = names(assumed);
+    return xy_scan_run(o, count, paths, scan_p);
+}
+
 static xy_status_t run(const xy_command_t *command, const void *values_p, int argc, char **argv)
 {
     const values_t *v = values_p;
     xy_scan_options_t o = {.kernels = names(&v->kernels), .assumed = names(&v->assumed)};
     char **flags = NULL, *include = NULL;
+    xy_vec_t assumed = XY_VEC_INIT(char *);
     xy_scan_t *scan = NULL;
     xy_status_t st = make_flags(v, &flags);
 
@@ -111,9 +143,14 @@ static xy_status_t run(const xy_command_t *command, const void *values_p, int ar
     o.include = include;
     if (st == XY_OK)
         st = xy_scan_run(&o, argc, (const char *const *)argv, &scan);
+    if (st == XY_OK && v->from_trace != NULL)
+        st = scan_again(v, &o, argc, (const char *const *)argv, &assumed, &scan);
     if (st == XY_OK)
         st = finish(v, scan);
     xy_scan_free(scan);
+    for (size_t i = 0; i < assumed.count; i++)
+        xy_free(XY_VEC_AT(&assumed, char *, i));
+    xy_vec_cleanup(&assumed);
     free_flags(flags);
     xy_free(include);
     return st;
@@ -136,6 +173,8 @@ const xy_command_t verb_scan = {
     .examples = "xylem scan heat.c -o heat.xml\n    describe a program\n"
                 "xylem scan main.c grid.c -Iinclude -DN=100 --kernel relax -o p.xml\n"
                 "    several files, with a kernel of one's own\n"
+                "xylem scan cg.c --from-trace run.xyt -o cg.xml\n"
+                "    values that are read from files, from a recorded run\n"
                 "xylem scan cg.c --assume residual=1 --show=text\n"
                 "    look at what is kept\n",
     .options = options,

@@ -80,6 +80,37 @@ fi
 grep -q 'is not told by kernel.xyt' said || fail "$(cat said)"
 grep -q 'give it with --assume' said || fail "$(cat said)"
 
+# A description has room for what has one value; what has several stays open, and is named.
+"$xylem" scan learned.c --from-trace run.xyt -o learned.xml 2>said
+grep -q 'error (line 28) has [0-9]* values in run.xyt, from 0 to 1, and stays open' said || fail "$(cat said)"
+grep -q '<unknown name="error"' learned.xml || fail "a value that changes was made a constant"
+cat >file.c <<'END'
+#include <mpi.h>
+#include <stdio.h>
+int main(int argc, char **argv)
+{
+    int steps = 0, n = 0;
+    static double x[1000];
+    MPI_Init(&argc, &argv);
+    FILE *input = fopen(argv[1], "r");
+    if (fscanf(input, "%d %d", &steps, &n) != 2)
+        return 1;
+    for (int i = 0; i < steps; i++)
+        MPI_Bcast(x, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    MPI_Finalize();
+}
+END
+echo 7 300 >input
+"$mpicc" -g file.c -o file
+"$mpiexec" -n 2 --trace file.xyt ./file input
+"$xylem" scan file.c --from-trace file.xyt --arg input -o file.xml 2>said
+[ ! -s said ] || fail "$(cat said)"
+"$xylem" predict file.xml -n 8 -m haswell8x32 --arg other --json >file.json
+grep -q '"collectives": 8,' file.json || fail "not seven broadcasts and the end: $(grep collectives file.json)"
+if "$xylem" scan file.c --from-trace missing.xyt >/dev/null 2>said; then
+    fail "a trace that is not there was taken"
+fi
+
 # A trace of another program, of a program without lines, of nothing.
 if "$xylem" predict learned.c -n 4 -m haswell8x32 --from-trace kernel.xyt >said 2>&1; then
     fail "a trace of another program was taken"
