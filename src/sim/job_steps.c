@@ -33,10 +33,11 @@ static bool is_at_home(const xy_vcomm_t *comm, const xy_op_t *op)
            comm->groups[op->to.rank] == comm->groups[op->actor];
 }
 
-/* Does it read what another core has just left for it? */
-static bool is_fresh(const xy_vcomm_t *comm, const xy_op_t *op)
+/* Does it read what another core has just left for it? What a root leaves comes with its word. */
+static bool is_fresh(const xy_vcomm_t *comm, const job_shape_t *shape, const xy_op_t *op)
 {
-    return op->bytes > 0 && op->from.buffer >= XY_BUFFER_TEMPORARY &&
+    return op->is_direct && op->bytes > 0 && op->from.buffer >= XY_BUFFER_TEMPORARY &&
+           shape->call.collective != XY_COLL_BCAST && shape->call.collective != XY_COLL_SCATTER &&
            comm->groups[op->from.rank] != comm->groups[op->actor];
 }
 
@@ -51,8 +52,8 @@ static double reduce_seconds(const xy_vjob_t *job, double bytes, double copy)
 #define READ_ONLY 0.75
 
 /* Of a core: what is done beyond handing a message over. */
-static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const xy_op_t *op,
-                         bool is_message)
+static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const job_shape_t *shape,
+                         const xy_op_t *op, bool is_message)
 {
     double bytes = (double)op->bytes, seconds = 0, copy;
 
@@ -63,7 +64,7 @@ static double seconds_of(const xy_vjob_t *job, const xy_vcomm_t *comm, const xy_
     if (op->kind < XY_OP_MOVE)
         return 0;
     copy = job_way_copy(job, op->bytes, is_at_home(comm, op));
-    if (op->is_direct && is_fresh(comm, op))
+    if (is_fresh(comm, shape, op))
         copy += job_way_line(job);
     if (!is_message)
         seconds = copy;
@@ -97,7 +98,7 @@ static void make_op(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *s
     }
     step = &shape->ops[shape->count - 1];
     step->last = id;
-    step->seconds += seconds_of(job, comm, op, step->is_message);
+    step->seconds += seconds_of(job, comm, shape, op, step->is_message);
     step_of[id] = shape->count - 1;
 }
 

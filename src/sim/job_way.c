@@ -282,10 +282,11 @@ double job_way_line(const xy_vjob_t *job)
 }
 
 /* Of another library, a barrier of two processes is one message each way, at once; the rest is the
- * call itself, as that of any collective. What direct collectives of two cores were measured to
- * take, beside coming there and copying. In a barrier both cores write to each other at once and
- * work all the time; in one with work they also offer it to each other, which counts with the two
- * barriers around it; to the first, to the piece and to the second a core comes. */
+ * call itself, as that of any collective; at most half a message, as it may be two of them. What
+ * direct collectives of two cores were measured to take, beside coming there and copying. In a
+ * barrier both cores write to each other at once and work all the time; in one with work they also
+ * offer it to each other, which counts with the two barriers around it; to the first, to the piece
+ * and to the second a core comes. */
 static void find_words(xy_vjob_t *job)
 {
     const xy_message_model_t *m = job->copy_model;
@@ -294,7 +295,9 @@ static void find_words(xy_vjob_t *job)
     if (m == NULL || !(m->barrier > 0))
         return;
     if (job->library->rules != NULL) {
-        job->call = fmax(0, m->barrier - xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, 0).seconds);
+        double least = xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, 0).seconds;
+
+        job->call = fmin(fmax(0, m->barrier - least), least / 2);
         return;
     }
     job->word[0] = fmax(0, m->barrier - job->costs.task);
