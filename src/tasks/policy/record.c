@@ -19,7 +19,9 @@ struct xy_task_trace {
     const xy_task_observer_t *next;
     xy_trace_t *trace;
     xy_task_memories_t kind;
+    const xy_graph_t *graph;
     int32_t memories;
+    int32_t *worker_of;       /* [memories] the first that computes there; -1: none */
     xy_trace_row_t **workers; /* [workers] */
     xy_trace_row_t **rooms;   /* [memories] */
     way_t *ways;              /* [memories * memories] */
@@ -97,6 +99,21 @@ static void on_task(void *arg, int32_t worker, xy_op_id_t op, double start, doub
         t->next->task(t->next->arg, worker, op, start, end);
 }
 
+/* A transfer is a message of the GPUs at its ends, so that their overlap is how much of their
+ * transfers was hidden. Caches are loaded by the tasks themselves, and a file by any worker. */
+static void put_message(const xy_task_trace_t *t, int32_t data, int32_t from, int32_t to,
+                        uint64_t start, uint64_t end)
+{
+    int32_t a = from != 0 ? t->worker_of[from] : t->worker_of[to];
+    int32_t b = to != 0 ? t->worker_of[to] : t->worker_of[from];
+
+    if (t->kind != XY_TASK_GPUS || a < 0 || b < 0)
+        return;
+    xy_trace_link_at(t->workers[b], xy_trace_row_number(t->workers[a]), start,
+                     xy_trace_row_number(t->workers[b]), end,
+                     xy_graph_data_at(t->graph, data)->bytes, XY_TRACE_NO_LABEL);
+}
+
 static void on_transfer(void *arg, int32_t data, int32_t from, int32_t to, double start, double end)
 {
     xy_task_trace_t *t = arg;
@@ -104,6 +121,7 @@ static void on_transfer(void *arg, int32_t data, int32_t from, int32_t to, doubl
 
     xy_trace_state_at(find_lane(t, way_of(t, from, to), ns(start), ns(end)), ns(start), ns(end),
                       kind, data, XY_TRACE_NO_LABEL);
+    put_message(t, data, from, to, ns(start), ns(end));
     if (t->next != NULL && t->next->transfer != NULL)
         t->next->transfer(t->next->arg, data, from, to, start, end);
 }
@@ -149,6 +167,14 @@ static xy_status_t open_rows(xy_task_trace_t *t, const xy_task_view_t *view)
     return st;
 }
 
+static void find_workers(xy_task_trace_t *t, const xy_task_view_t *view)
+{
+    for (int32_t m = 0; m < t->memories; m++)
+        t->worker_of[m] = -1;
+    for (int32_t w = view->workers - 1; w >= 0; w--)
+        t->worker_of[view->memory_of[w]] = w;
+}
+
 static void open_names(xy_task_trace_t *t)
 {
     t->task = xy_trace_kind(t->trace, "task", XY_TRACE_COMPUTE, 0);
@@ -178,10 +204,12 @@ xy_status_t xy_task_trace_open(const char *path, const xy_task_view_t *view,
     t->next = next;
     t->kind = memories;
     t->memories = view->memories;
+    t->graph = view->graph;
+    t->worker_of = xy_malloc(n * sizeof(*t->worker_of));
     t->workers = xy_calloc((size_t)view->workers, sizeof(*t->workers));
     t->ways = xy_calloc(n * n, sizeof(*t->ways));
     t->rooms = xy_calloc(n, sizeof(*t->rooms));
-    st = t->workers != NULL && t->ways != NULL && t->rooms != NULL
+    st = t->workers != NULL && t->ways != NULL && t->rooms != NULL && t->worker_of != NULL
              ? xy_trace_create(path, &options, &t->trace)
              : xy_fail_memory("recording the tasks");
     if (st == XY_OK)
@@ -191,6 +219,7 @@ xy_status_t xy_task_trace_open(const char *path, const xy_task_view_t *view,
         return st;
     }
     open_names(t);
+    find_workers(t, view);
     *trace_p = t;
     return XY_OK;
 }
@@ -211,6 +240,7 @@ xy_status_t xy_task_trace_close(xy_task_trace_t *trace)
     xy_free(trace->workers);
     xy_free(trace->ways);
     xy_free(trace->rooms);
+    xy_free(trace->worker_of);
     xy_free(trace);
     return opened != XY_OK ? opened : st;
 }

@@ -2,6 +2,7 @@
 /*
  * The trace of a run of tasks, from what an engine reports to its observer: a row per worker with
  * its tasks, decisions and waits, a row per way between memories, and what each memory holds.
+ * Transfers of GPUs are also messages.
  *
  *   xy_task_trace_t *trace;
  *   xy_task_trace_open("run.xyt", &view, XY_TASK_GPUS, "dmdar", NULL, &trace);
@@ -23,8 +24,8 @@ typedef enum {
 
 typedef struct xy_task_trace xy_task_trace_t;
 
-/* Of the view only workers, memories and rates are looked at, and only now. `next` (or NULL) is
- * told everything too. The caller owns *trace_p. XY_EIO, XY_ENOMEM (reported). */
+/* Of the view workers, memories and rates are looked at, and only now; the graph must stay. `next`
+ * (or NULL) is told everything too. The caller owns *trace_p. XY_EIO, XY_ENOMEM (reported). */
 xy_status_t xy_task_trace_open(const char *path, const xy_task_view_t *view,
                                xy_task_memories_t memories, const char *title,
                                const xy_task_observer_t *next, xy_task_trace_t **trace_p);

@@ -172,7 +172,8 @@ static xy_status_t run_recorded(const choice_t *c, const xy_task_trial_t *t,
 {
     const xy_task_platform_t *p = c->platform;
     const xy_task_observer_t *observer = c->how->observer;
-    xy_task_view_t view = {.workers = p->workers,
+    xy_task_view_t view = {.graph = c->graph,
+                           .workers = p->workers,
                            .memories = p->memories,
                            .memory_of = p->memory_of,
                            .transfer_rate = p->rate};
