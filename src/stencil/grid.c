@@ -124,6 +124,7 @@ static void add_iteration(stencil_grid_t *g, int t)
 {
     const xy_stencil_t *s = g->s;
     int64_t n = s->blocks[0];
+    const int64_t *cuts = g->cuts + xy_task_slice(t, s->iterations) * ((int64_t)g->parts + 1);
 
     if (s->graph == XY_STENCIL_RED_BLACK) {
         add_rows(g, 1, n - 1, 1, 0, t);
@@ -132,7 +133,7 @@ static void add_iteration(stencil_grid_t *g, int t)
         add_rows(g, 1, n - 1, 1, -1, t);
     } else {
         for (int p = 0; p < g->parts; p++)
-            add_rows(g, 1 + g->cuts[p], 1 + g->cuts[p + 1], p % 2 == 0 ? 1 : -1, -1, t);
+            add_rows(g, 1 + cuts[p], 1 + cuts[p + 1], p % 2 == 0 ? 1 : -1, -1, t);
     }
     stencil_checks_add(g, t);
 }
@@ -158,21 +159,21 @@ static xy_status_t cut(stencil_grid_t *g)
 {
     const xy_stencil_t *s = g->s;
     int64_t n = s->blocks[0] - 2;
-    double *work = xy_calloc((size_t)n + 1, sizeof(*work));
+    double *work = xy_calloc(XY_TASK_SLICES * (size_t)n + 1, sizeof(*work));
     double *speed = xy_calloc((size_t)g->parts, sizeof(*speed));
 
-    g->cuts = xy_calloc((size_t)g->parts + 1, sizeof(*g->cuts));
+    g->cuts = xy_calloc(XY_TASK_SLICES * ((size_t)g->parts + 1), sizeof(*g->cuts));
     if (work == NULL || speed == NULL || g->cuts == NULL) {
         xy_free(work);
         xy_free(speed);
         return xy_fail_memory("cutting the grid");
     }
-    for (int64_t x = 0; x < n; x++)
-        for (int t = 0; t < s->iterations; t++)
-            work[x] += xy_stencil_seconds(s, x + 1, t);
+    for (int t = 0; t < s->iterations; t++)
+        for (int64_t x = 0; x < n; x++)
+            work[xy_task_slice(t, s->iterations) * n + x] += xy_stencil_seconds(s, x + 1, t);
     for (int p = 0; p < g->parts; p++)
         speed[p] = 1;
-    xy_task_cut(s->is_proportional ? work : NULL, n, speed, g->parts, g->cuts);
+    xy_task_cut_slices(s->is_proportional ? work : NULL, n, speed, g->parts, g->cuts);
     xy_free(work);
     xy_free(speed);
     return XY_OK;

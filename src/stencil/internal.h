@@ -31,7 +31,7 @@ typedef struct {
     xy_graph_t *graph;
     int64_t cells;
     int32_t base[2]; /* first handle of each array */
-    int64_t *cuts;   /* [parts + 1] in the first dimension */
+    int64_t *cuts;   /* [slices][parts + 1] in the first dimension */
     int parts;
 
     /* Checks, by parity: */

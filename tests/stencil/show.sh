@@ -39,6 +39,30 @@ expect 0 "$XYLEM" stencil --blocks 366 --policy closure
 grep -Eq '^hidden +(9[0-9]|100)\.[0-9] % ' <<<"$out" || die "hidden: $out"
 grep -Eq 'class="finding">[a-z-]+ takes [0-9.]+ m?s, [0-9.]+ times the compute bound' film.html || die "no finding"
 expect 0 "$XYLEM" view run.xyt
+# The view says the same of the trace, on one GPU and on two that hand data to each other.
+for gpus in 1 2; do
+    expect 0 "$XYLEM" stencil --blocks 60 --iterations 10 --memory 48MiB --gpus $gpus --trace run.xyt --json
+    printf '%s\n' "$out" >stencil.json
+    expect 0 "$XYLEM" view run.xyt --json
+    printf '%s\n' "$out" >view.json
+    python3 -c '
+import json
+run, view = json.load(open("stencil.json")), json.load(open("view.json"))
+assert abs(view["total"]["overlap"] - run["hidden"]) < 1e-6, (view["total"], run["hidden"])
+assert view["messages"] == run["loads"] + run["stores"] + run["peers"], (view["messages"], run)
+'
+done
+# --proportional cuts the domain anew where the load has moved: without, both halves take turns to wait.
+for option in --json --proportional; do
+    expect 0 "$XYLEM" stencil --blocks 166 --gpus 2 --memory none --graph natural --policy cache-oblivious \
+        --load dynamic --json "$option"
+    printf '%s\n' "$out" >"cut$option.json"
+done
+python3 -c '
+import json
+fixed, moved = (json.load(open(f"cut--{name}.json"))["makespan"] for name in ("json", "proportional"))
+assert moved < 0.93 * fixed, (fixed, moved)
+'
 # The pictures of the documents are still what the policies do.
 for policy in eager dmdar cache-oblivious closure; do
     order=red-black

@@ -16,13 +16,15 @@
  *
  * Time is the iteration where all dependencies inside an iteration point up the axes (natural
  * order), otherwise the depth in the graph (red-black). In both, what a task needs lies at most one
- * position away per step. An uneven load stays where it was cut.
+ * position away per step. An uneven load stays where it was cut; in proportion to the load the
+ * domain is cut anew where the load has moved, and the walk is then cut in time.
  *
  * Tasks without a position run as soon as they are ready, on any worker. What follows them may wait
  * for far more than its neighbours: the walk is then cut in time, so that all they wait for comes
  * before.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "tasks/policy/policy_internal.h"
 
@@ -44,8 +46,11 @@ typedef struct {
     int32_t *time;  /* [ops] */
     int32_t *part;  /* [ops] */
     int64_t low[3], extent[3];
-    int64_t *cuts;     /* [workers + 1] in the first dimension */
-    xy_op_id_t *index; /* [time][position] of one part; -1: no task */
+    int64_t *cuts; /* [slices][workers + 1] in the first dimension */
+    int32_t iteration_low, iteration_count;
+    int32_t first_alike[XY_TASK_SLICES]; /* the first of the slices around it with the same cuts */
+    int32_t *slice_at;                   /* [time]: first_alike of its tasks */
+    xy_op_id_t *index;                   /* [time][position] of one part; -1: no task */
     int32_t time_low, time_count, made;
     int64_t box[3]; /* extents of the part being walked */
 } oblivious_t;
@@ -57,6 +62,8 @@ static void forget_making(oblivious_t *c)
     xy_free(c->cuts);
     xy_free(c->index);
     xy_free(c->is_cut);
+    xy_free(c->slice_at);
+    c->slice_at = NULL;
     c->time = c->part = NULL;
     c->cuts = NULL;
     c->index = NULL;
@@ -83,12 +90,26 @@ static bool is_marked(const oblivious_t *c, xy_op_id_t op)
     return xy_graph_op(c->view->graph, op)->position[0] >= 0;
 }
 
+/* The first of the slices that are cut as the task's is. */
+static int32_t slice_of(const oblivious_t *c, xy_op_id_t op)
+{
+    int32_t iteration = xy_graph_op(c->view->graph, op)->iteration - c->iteration_low;
+
+    return c->first_alike[xy_task_slice(iteration, c->iteration_count)];
+}
+
+static const int64_t *cuts_of(const oblivious_t *c, int32_t slice)
+{
+    return c->cuts + (int64_t)slice * (c->view->workers + 1);
+}
+
 /* Position of a task within its part, mirrored on odd ones. */
 static void local(const oblivious_t *c, xy_op_id_t op, int64_t x[3])
 {
     const int64_t *p = xy_graph_op(c->view->graph, op)->position;
+    const int64_t *cuts = cuts_of(c, slice_of(c, op));
     int32_t part = c->part[op];
-    int64_t first = c->cuts[part], last = c->cuts[part + 1] - 1;
+    int64_t first = cuts[part], last = cuts[part + 1] - 1;
 
     x[0] = part % 2 == 0 ? p[0] - c->low[0] - first : last - (p[0] - c->low[0]);
     x[1] = p[1] - c->low[1];
@@ -124,23 +145,59 @@ static xy_status_t find_box(oblivious_t *c)
     return XY_OK;
 }
 
-static xy_status_t cut_parts(oblivious_t *c, bool is_proportional)
+static void find_iterations(oblivious_t *c)
+{
+    int32_t high = 0;
+    bool is_first = true;
+
+    for (int32_t i = 0; i < xy_graph_ops(c->view->graph); i++) {
+        int32_t t = xy_graph_op(c->view->graph, i)->iteration;
+
+        if (!is_marked(c, i))
+            continue;
+        c->iteration_low = is_first || t < c->iteration_low ? t : c->iteration_low;
+        high = is_first || t > high ? t : high;
+        is_first = false;
+    }
+    c->iteration_count = high - c->iteration_low + 1;
+}
+
+static void assign_parts(oblivious_t *c)
+{
+    for (int32_t i = 0; i < xy_graph_ops(c->view->graph); i++) {
+        int64_t x = xy_graph_op(c->view->graph, i)->position[0] - c->low[0];
+
+        c->part[i] = 0;
+        if (!is_marked(c, i))
+            continue;
+        while (x >= cuts_of(c, slice_of(c, i))[c->part[i] + 1])
+            c->part[i]++;
+    }
+}
+
+/* Cut the domain: equally, in proportion to the load, or to the load of each slice. */
+static xy_status_t cut_parts(oblivious_t *c, bool is_proportional, bool is_sliced)
 {
     const xy_graph_t *g = c->view->graph;
-    double *work = xy_calloc((size_t)c->extent[0] + 1, sizeof(*work));
+    int64_t n = c->extent[0];
+    size_t size = ((size_t)c->view->workers + 1) * sizeof(*c->cuts);
+    double *work = xy_calloc(XY_TASK_SLICES * (size_t)n + 1, sizeof(*work));
 
     if (work == NULL)
         return xy_fail_memory("cutting the domain");
     for (int32_t i = 0; i < xy_graph_ops(g); i++)
-        if (is_marked(c, i))
-            work[xy_graph_op(g, i)->position[0] - c->low[0]] += xy_graph_op(g, i)->seconds;
-    xy_task_cut(is_proportional ? work : NULL, c->extent[0], c->view->speed, c->view->workers,
-                c->cuts);
+        if (is_marked(c, i)) {
+            const xy_op_t *op = xy_graph_op(g, i);
+            int32_t slice = xy_task_slice(op->iteration - c->iteration_low, c->iteration_count);
+
+            work[(is_sliced ? slice * n : 0) + op->position[0] - c->low[0]] += op->seconds;
+        }
+    xy_task_cut_slices(is_proportional ? work : NULL, n, c->view->speed, c->view->workers, c->cuts);
     xy_free(work);
-    for (int32_t i = 0; i < xy_graph_ops(g); i++)
-        while (is_marked(c, i) &&
-               xy_graph_op(g, i)->position[0] - c->low[0] >= c->cuts[c->part[i] + 1])
-            c->part[i]++;
+    for (int32_t s = 1; s < XY_TASK_SLICES; s++)
+        c->first_alike[s] =
+            memcmp(cuts_of(c, s), cuts_of(c, s - 1), size) == 0 ? c->first_alike[s - 1] : s;
+    assign_parts(c);
     return XY_OK;
 }
 
@@ -148,7 +205,8 @@ static bool is_edge_fine(const oblivious_t *c, xy_op_id_t a, xy_op_id_t b)
 {
     int64_t x[3], y[3], dt = (int64_t)c->time[b] - c->time[a];
 
-    if (!is_marked(c, a) || !is_marked(c, b) || c->part[a] != c->part[b])
+    if (!is_marked(c, a) || !is_marked(c, b) || c->part[a] != c->part[b] ||
+        slice_of(c, a) != slice_of(c, b))
         return true; /* borders are waited for, and others come after a cut in time */
     local(c, a, x);
     local(c, b, y);
@@ -224,7 +282,7 @@ static xy_status_t cut_times(oblivious_t *c)
         st = xy_fail(XY_EINVAL, "cache-oblivious needs tasks that depend, through tasks without a "
                                 "position, on earlier iterations only; use another policy");
     for (int32_t t = 0, last = 0; t < c->time_count && st == XY_OK; t++)
-        if (waits[t] > last) {
+        if (waits[t] > last || (t > 0 && c->slice_at[t] != c->slice_at[t - 1])) {
             c->is_cut[t] = true;
             last = t;
         }
@@ -253,7 +311,36 @@ static xy_status_t find_times(oblivious_t *c)
         seen++;
     }
     c->time_count = c->marked == 0 ? 0 : high - c->time_low + 1;
-    return cut_times(c);
+    return XY_OK;
+}
+
+/* Each time belongs to slices with the same cuts, and slices come one after the other. XY_EINVAL:
+ * not so (not reported). */
+static xy_status_t find_slices(oblivious_t *c)
+{
+    xy_free(c->slice_at);
+    c->slice_at = xy_malloc(((size_t)c->time_count + 1) * sizeof(*c->slice_at));
+    if (c->slice_at == NULL)
+        return xy_fail_memory("walking the domain");
+    for (int32_t t = 0; t < c->time_count; t++)
+        c->slice_at[t] = -1;
+    for (int32_t i = 0; i < xy_graph_ops(c->view->graph); i++) {
+        int32_t *slice;
+
+        if (!is_marked(c, i))
+            continue;
+        slice = &c->slice_at[c->time[i] - c->time_low];
+        if (*slice >= 0 && *slice != slice_of(c, i))
+            return XY_EINVAL;
+        *slice = slice_of(c, i);
+    }
+    for (int32_t t = 1; t < c->time_count; t++) {
+        if (c->slice_at[t] < 0)
+            c->slice_at[t] = c->slice_at[t - 1];
+        if (c->slice_at[t] < c->slice_at[t - 1])
+            return XY_EINVAL;
+    }
+    return XY_OK;
 }
 
 static size_t cell(const oblivious_t *c, int64_t t, const int64_t x[3])
@@ -301,17 +388,37 @@ static void walk(oblivious_t *c, int64_t t0, int64_t t1, const side_t s[3])
     walk(c, t0 + half, t1, b);
 }
 
+static int64_t width_of(const oblivious_t *c, int32_t slice, int32_t part)
+{
+    return cuts_of(c, slice)[part + 1] - cuts_of(c, slice)[part];
+}
+
+/* One walk from each cut in time to the next. */
+static void walk_times(oblivious_t *c, int32_t part)
+{
+    side_t sides[3] = {{0}};
+
+    for (int d = 0; d < 3; d++)
+        sides[d].x1 = c->box[d];
+    for (int32_t t = 1, from = 0; t <= c->time_count; t++)
+        if (t == c->time_count || c->is_cut[t]) {
+            sides[0].x1 = width_of(c, c->slice_at[from], part);
+            if (sides[0].x1 > 0)
+                walk(c, from, t, sides);
+            from = t;
+        }
+}
+
 static xy_status_t walk_part(oblivious_t *c, int32_t part)
 {
     int32_t ops = xy_graph_ops(c->view->graph);
-    side_t sides[3] = {{0}};
     size_t cells;
 
-    c->box[0] = c->cuts[part + 1] - c->cuts[part];
+    c->box[0] = 0;
     c->box[1] = c->extent[1];
     c->box[2] = c->extent[2];
-    for (int d = 0; d < 3; d++)
-        sides[d].x1 = c->box[d];
+    for (int32_t s = 0; s < XY_TASK_SLICES; s++)
+        c->box[0] = width_of(c, s, part) > c->box[0] ? width_of(c, s, part) : c->box[0];
     cells = (size_t)(c->box[0] * c->box[1] * c->box[2]) * (size_t)c->time_count;
     xy_free(c->index);
     c->index = xy_malloc((cells + 1) * sizeof(*c->index));
@@ -327,23 +434,34 @@ static xy_status_t walk_part(oblivious_t *c, int32_t part)
             c->index[cell(c, c->time[i] - c->time_low, x)] = i;
         }
     c->start[part] = c->next[part] = c->made;
-    for (int32_t t = 1, from = 0; t <= c->time_count && c->box[0] > 0; t++)
-        if (t == c->time_count || c->is_cut[t]) {
-            walk(c, from, t, sides);
-            from = t;
-        }
+    walk_times(c, part);
     c->start[part + 1] = c->made;
     return XY_OK;
+}
+
+static xy_status_t cut_all(oblivious_t *c, bool is_proportional, bool is_sliced)
+{
+    xy_status_t st = cut_parts(c, is_proportional, is_sliced);
+
+    if (st == XY_OK)
+        st = find_times(c);
+    if (st == XY_OK)
+        st = find_slices(c);
+    return st;
 }
 
 static xy_status_t make_order(oblivious_t *c, const xy_task_params_t *params)
 {
     xy_status_t st = find_box(c);
 
+    if (st == XY_OK) {
+        find_iterations(c);
+        st = cut_all(c, params->is_proportional, params->is_proportional);
+        if (st == XY_EINVAL && c->slice_at != NULL) /* its slices mix: one cut for all of them */
+            st = cut_all(c, params->is_proportional, false);
+    }
     if (st == XY_OK)
-        st = cut_parts(c, params->is_proportional);
-    if (st == XY_OK)
-        st = find_times(c);
+        st = cut_times(c);
     for (int32_t w = 0; w < c->view->workers && st == XY_OK; w++)
         st = walk_part(c, w);
     if (st == XY_OK && c->made != c->marked)
@@ -371,7 +489,7 @@ static xy_status_t create(const xy_task_view_t *view, const xy_task_params_t *pa
     c->loose = xy_calloc(ops, sizeof(*c->loose));
     c->time = xy_calloc(ops, sizeof(*c->time));
     c->part = xy_calloc(ops, sizeof(*c->part));
-    c->cuts = xy_calloc(workers, sizeof(*c->cuts));
+    c->cuts = xy_calloc(XY_TASK_SLICES * workers, sizeof(*c->cuts));
     if (c->loose == NULL || c->order == NULL || c->start == NULL || c->next == NULL ||
         c->is_ready == NULL || c->time == NULL || c->part == NULL || c->cuts == NULL)
         st = xy_fail_memory("preparing the order of tasks");

@@ -5,11 +5,7 @@
  * it writes. The cut is made anew for each slice of the life of the data (their first versions,
  * ..., their last), so that it follows a load that moves.
  */
-#include <string.h>
-
 #include "tasks/policy/closure.h"
-
-enum { SLICES = 20 };
 
 typedef struct {
     closure_t *c;
@@ -51,7 +47,7 @@ static void weigh(parts_t *p)
             versions = p->version[d];
     }
     for (int32_t v = 0; v < versions; v++)
-        p->slices[v] = (int16_t)((int64_t)v * SLICES / versions);
+        p->slices[v] = (int16_t)xy_task_slice(v, versions);
     for (int32_t i = 0; i < c->ops; i++) {
         int32_t d = p->key[i];
 
@@ -60,39 +56,11 @@ static void weigh(parts_t *p)
     }
 }
 
-/* How much longer than the ideal the slowest part takes. */
-static double imbalance(const parts_t *p, const double *weights, const int64_t *cuts)
-{
-    double total = 0, speed = 0, worst = 0;
-
-    for (int32_t k = 0; k < p->parts; k++) {
-        double work = 0;
-
-        for (int64_t i = cuts[k]; i < cuts[k + 1]; i++)
-            work += weights[i];
-        total += work;
-        speed += p->speeds[k];
-        if (work / p->speeds[k] > worst)
-            worst = work / p->speeds[k];
-    }
-    return total > 0 ? worst * speed / total : 1;
-}
-
 static void assign(parts_t *p)
 {
     closure_t *c = p->c;
-    size_t cuts_size = ((size_t)p->parts + 1) * sizeof(*p->cuts);
 
-    for (int32_t s = 0; s < SLICES; s++) {
-        const double *weights = p->weights + (int64_t)s * c->data_count;
-        int64_t *cuts = p->cuts + (int64_t)s * (p->parts + 1);
-
-        /* A cut that is still good stays: moving it moves data. */
-        if (s > 0)
-            memcpy(cuts, cuts - (p->parts + 1), cuts_size);
-        if (s == 0 || imbalance(p, weights, cuts) > 1.02)
-            xy_task_cut(weights, c->data_count, p->speeds, p->parts, cuts);
-    }
+    xy_task_cut_slices(p->weights, c->data_count, p->speeds, p->parts, p->cuts);
     for (int32_t i = 0; i < c->ops; i++) {
         const int64_t *cuts = p->cuts + (int64_t)slice_of(p, i) * (p->parts + 1);
         int32_t k = 0;
@@ -139,8 +107,8 @@ xy_status_t closure_parts(closure_t *c)
     p.rank = xy_calloc(data, sizeof(*p.rank));
     p.slices = xy_malloc(ops * sizeof(*p.slices)); /* a version is made by a task */
     p.version = xy_calloc(data + ops, sizeof(*p.version));
-    p.weights = xy_calloc(data * SLICES, sizeof(*p.weights));
-    p.cuts = xy_calloc((memories + 1) * SLICES, sizeof(*p.cuts));
+    p.weights = xy_calloc(data * XY_TASK_SLICES, sizeof(*p.weights));
+    p.cuts = xy_calloc((memories + 1) * XY_TASK_SLICES, sizeof(*p.cuts));
     p.key = xy_calloc(ops, sizeof(*p.key));
     p.speeds = xy_calloc(memories, sizeof(*p.speeds));
     p.memory_of = xy_calloc(memories, sizeof(*p.memory_of));

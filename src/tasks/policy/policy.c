@@ -128,3 +128,39 @@ void xy_task_cut(const double *weights, int64_t n, const double *speed, int32_t 
     }
     cuts[workers] = n;
 }
+
+/* How much longer than the ideal the slowest part takes. */
+static double imbalance(const double *weights, const double *speed, int32_t workers,
+                        const int64_t *cuts)
+{
+    double total = 0, fast = 0, worst = 0;
+
+    for (int32_t w = 0; w < workers; w++) {
+        double work = 0;
+
+        for (int64_t i = cuts[w]; i < cuts[w + 1]; i++)
+            work += weights[i];
+        total += work;
+        fast += speed[w];
+        worst = work / speed[w] > worst ? work / speed[w] : worst;
+    }
+    return total > 0 ? worst * fast / total : 1;
+}
+
+void xy_task_cut_slices(const double *weights, int64_t n, const double *speed, int32_t workers,
+                        int64_t *cuts)
+{
+    for (int32_t s = 0; s < XY_TASK_SLICES; s++, cuts += workers + 1) {
+        const double *mine = weights != NULL ? weights + s * n : NULL;
+
+        if (s > 0)
+            memcpy(cuts, cuts - (workers + 1), ((size_t)workers + 1) * sizeof(*cuts));
+        if (s == 0 || (mine != NULL && imbalance(mine, speed, workers, cuts) > 1.02))
+            xy_task_cut(mine, n, speed, workers, cuts);
+    }
+}
+
+int32_t xy_task_slice(int64_t step, int64_t steps)
+{
+    return (int32_t)(step * XY_TASK_SLICES / steps);
+}
