@@ -21,7 +21,7 @@
 
 #include "tasks/policy/relay.h"
 
-enum { ROUNDS_MAX = 64, SPARE_DATA = 4, DEPTHS_MAX = 4, PIECES = 8 };
+enum { ROUNDS_MAX = 64, SPARE_DATA = 4, DEPTHS_MAX = 4, PIECES = 8, TASKS_TRIED = 2000000 };
 
 typedef struct {
     const xy_graph_t *graph;
@@ -282,22 +282,41 @@ static bool is_fitting(making_t *m, const relay_order_t *o, const xy_task_view_t
     return true;
 }
 
+static bool is_fitting_in(making_t *m, relay_order_t *o, const xy_task_view_t *view, int32_t rounds)
+{
+    cut_bands(m, o, rounds);
+    deal(m, o);
+    return is_fitting(m, o, view);
+}
+
+/* The fewest rounds for which the windows fit; `limit` if they never do. A try looks at all tasks:
+ * on large graphs only the first few are made one by one, then it is seen whether any fits, and
+ * the rest is found by halves, as more rounds need less room. */
+static int32_t find_rounds(making_t *m, relay_order_t *o, const xy_task_view_t *view, int32_t limit)
+{
+    int32_t low = 0, high = limit, tries = TASKS_TRIED / (m->ops + 1) + 2;
+
+    while (low + 1 < high) { /* none fits up to low; high does, or is the limit */
+        int32_t rounds = tries > 0 ? low + 1 : tries == 0 ? high - 1 : low + (high - low) / 2;
+
+        tries--;
+        if (is_fitting_in(m, o, view, rounds))
+            high = rounds;
+        else
+            low = rounds;
+    }
+    return high;
+}
+
 /* The fewest rounds for which the windows fit, and then some. */
 static void make_bands(making_t *m, relay_order_t *o, const xy_task_view_t *view, int32_t extra)
 {
-    int32_t rounds = 1, limit = ROUNDS_MAX;
+    int32_t rounds, limit = ROUNDS_MAX;
 
     if (limit * o->lanes > m->levels)
         limit = m->levels / o->lanes + 1;
-    for (;; rounds++) {
-        cut_bands(m, o, rounds);
-        deal(m, o);
-        if (rounds >= limit || is_fitting(m, o, view))
-            break;
-    }
-    if (extra == 0)
-        return;
-    cut_bands(m, o, rounds + extra < limit ? rounds + extra : limit);
+    rounds = find_rounds(m, o, view, limit) + extra;
+    cut_bands(m, o, rounds < limit ? rounds : limit);
     deal(m, o);
 }
 

@@ -15,6 +15,8 @@
  * accessed so many data, which takes a few seconds; what ends this near to the bound is not worth
  * another trial. */
 enum { TRIAL_TASKS = 100000, SHORT_TASKS = 4000, ACCESSES_OF_TRIALS = 3000000 };
+/* Where a trial is a part of the run, what comes before it counts as this part of all tasks. */
+enum { PREPARATION = 8 };
 static const double near_enough = 1.02;
 
 typedef struct {
@@ -132,7 +134,7 @@ static xy_status_t try(choice_t *c, const xy_task_trial_t *t, double share, bool
     if (st != XY_OK)
         return st;
     c->count++;
-    c->tasks += result.tasks;
+    c->tasks += result.tasks + (share > 0 ? (uint64_t)xy_graph_ops(c->graph) / PREPARATION : 0);
     c->spent += result.scheduling_seconds;
     found = time_of(&result, &trial);
     if (c->best == NULL || found < c->best_time) {
