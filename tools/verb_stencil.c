@@ -9,7 +9,7 @@
 typedef struct {
     const char *blocks, *graph, *machine, *policy, *eviction, *load, *memory, *trace, *pictures,
         *svg;
-    const char *study, *csv, *page, *cells, *file;
+    const char *study, *csv, *page, *over, *cells, *file;
     long rounds, dim, points, iterations, gpus, cpus, threads, every;
     double alpha, beta, cpu_speed, task_time, until;
     uint64_t block;
@@ -100,6 +100,10 @@ static const xy_option_t options[] = {
      .complete = "file"},
     {"page", 0, XY_OPT_STRING, "FILE", offsetof(values_t, page),
      .help = "with --study: write a page with the curves", .complete = "file"},
+    {"over", 0, XY_OPT_STRING, "NAME", offsetof(values_t, over),
+     .help =
+         "with --page: the parameter of the study that the curves are drawn over (default: the "
+         "first of blocks, gpus, memory, iterations, block, cpus and others with several values)"},
     {"threads", 0, XY_OPT_LONG, "N", offsetof(values_t, threads), .min = 0, .max = 64,
      .help = "with --study: number of concurrent runs (default: one per core; real runs are "
              "sequential)"},
@@ -152,6 +156,7 @@ static xy_status_t check_files(const values_t *v)
                                                : NULL;
     const char *of_study = v->csv != NULL    ? "--csv"
                            : v->page != NULL ? "--page"
+                           : v->over != NULL ? "--over"
                            : v->threads != 0 ? "--threads"
                                              : NULL;
 
@@ -161,6 +166,8 @@ static xy_status_t check_files(const values_t *v)
     if (v->study == NULL && of_study != NULL)
         return xy_fail(XY_EUSAGE, "%s is for a study; add --study FILE%s", of_study,
                        v->page != NULL ? ", or write -o FILE for a page of one run" : "");
+    if (v->over != NULL && v->page == NULL)
+        return xy_fail(XY_EUSAGE, "--over is for the page of a study; add --page FILE");
     if (v->real && v->threads > 1)
         return xy_fail(XY_EUSAGE, "real runs of a study go one after the other, or they would "
                                   "measure each other; leave --threads out");
@@ -226,6 +233,12 @@ static xy_status_t run_study(const values_t *v, const xy_stencil_run_t *base)
 
     if (st != XY_OK)
         return st;
+    if (v->over != NULL)
+        st = xy_stencil_study_over(&study, v->over);
+    if (st != XY_OK) {
+        xy_stencil_study_cleanup(&study);
+        return st;
+    }
     ran = xy_stencil_study_run(&study, (int)v->threads);
     if (v->json)
         xy_stencil_study_json(&study, stdout);

@@ -124,6 +124,37 @@ const char *stencil_policy_of(const xy_stencil_run_t *run);
 void stencil_format_policy(const xy_stencil_run_t *run, const xy_stencil_result_t *r,
                            char buffer[160]);
 
+/* ---- study_axis.c: what the pictures of a study are drawn over ---- */
+
+typedef enum {
+    STENCIL_OVER_BLOCKS,
+    STENCIL_OVER_GPUS,
+    STENCIL_OVER_MEMORY,
+    STENCIL_OVER_ITERATIONS,
+    STENCIL_OVER_BLOCK,
+    STENCIL_OVER_CPUS,
+    STENCIL_OVER_CELLS,
+    STENCIL_OVER_MACHINE,
+    STENCIL_OVER_GRAPH,
+    STENCIL_OVER_LOAD,
+    STENCIL_OVER_EVICTION,
+    STENCIL_AXES
+} stencil_axis_t;
+
+/* What was asked for, or else the first parameter that has several values. */
+stencil_axis_t stencil_axis_of(const xy_stencil_study_t *study);
+const char *stencil_axis_title(stencil_axis_t axis);
+/* How its numbers are written; NULL: it has words. */
+typedef char *(*stencil_tick_fn)(double value, char buffer[32]);
+stencil_tick_fn stencil_axis_tick(stencil_axis_t axis, const xy_stencil_study_t *study);
+double stencil_axis_number(stencil_axis_t axis, const xy_stencil_run_t *run,
+                           const xy_stencil_result_t *r);
+const char *stencil_axis_word(stencil_axis_t axis, const xy_stencil_run_t *run,
+                              const xy_stencil_result_t *r, char buffer[96]);
+/* Do two runs differ at most in this parameter and in their policies? */
+bool stencil_axis_is_alone(stencil_axis_t axis, const xy_stencil_run_t *a,
+                           const xy_stencil_run_t *b);
+
 /* ---- real.c ---- */
 
 xy_status_t stencil_real_run(const xy_stencil_run_t *run, xy_stencil_result_t *result_p);

@@ -155,6 +155,7 @@ typedef struct {
     xy_stencil_result_t *results;
     xy_status_t *status;
     size_t count;
+    int over;               /* set by xy_stencil_study_over */
     struct xy_arena *words; /* what the runs point to */
 } xy_stencil_study_t;
 
@@ -169,6 +170,9 @@ void xy_stencil_study_cleanup(xy_stencil_study_t *study);
 xy_status_t xy_stencil_study_run(xy_stencil_study_t *study, int threads);
 void xy_stencil_study_csv(const xy_stencil_study_t *study, FILE *file);
 void xy_stencil_study_json(const xy_stencil_study_t *study, FILE *file);
+/* Draw over this parameter (a name of the table), not over the first that has several values.
+ * XY_EUSAGE: there is none of this name (reported). */
+xy_status_t xy_stencil_study_over(xy_stencil_study_t *study, const char *name);
 /* One self-contained page with the curves of makespan and volume. */
 void xy_stencil_study_page(const xy_stencil_study_t *study, FILE *file);
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The page of a study: which policy is best, and for each machine, graph and load two pictures, of
- * all policies over the size of the domain, and the table of their numbers.
+ * The page of a study: which policy is best, and two pictures of all policies over one parameter
+ * for each combination of the others, with the table of their numbers.
  */
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "draw/draw.h"
 #include "stencil/internal.h"
 
 enum { WIDTH = 720, HEIGHT = 360, LEFT = 56, RIGHT = 16, TOP = 34, BOTTOM = 46 };
-enum { POLICIES_MAX = 32, SIZES_MAX = 512, BAR_SIZES = 2 };
+enum { POLICIES_MAX = 32, PLACES_MAX = 512, BAR_PLACES = 2 };
 
 typedef double (*value_fn)(const xy_stencil_run_t *run, const xy_stencil_result_t *r);
 
@@ -38,39 +39,32 @@ static double passes(const xy_stencil_run_t *run, const xy_stencil_result_t *r)
 
 /* ---- Which runs belong together ---- */
 
-/* The same lines of the table but for policy and size belong to one picture. */
-static bool is_same_picture(const xy_stencil_run_t *a, const xy_stencil_run_t *b)
-{
-    return strcmp(a->machine, b->machine) == 0 && a->gpus == b->gpus && a->cpus == b->cpus &&
-           a->memory == b->memory && a->grid.graph == b->grid.graph &&
-           a->grid.dims == b->grid.dims && a->grid.points == b->grid.points &&
-           a->grid.iterations == b->grid.iterations && a->grid.load == b->grid.load &&
-           a->grid.block_bytes == b->grid.block_bytes && a->how.eviction == b->how.eviction &&
-           memcmp(a->grid.cells, b->grid.cells, sizeof(a->grid.cells)) == 0;
-}
-
 static bool is_in(const xy_stencil_study_t *study, size_t first, size_t i)
 {
-    return study->status[i] == XY_OK && is_same_picture(&study->runs[first], &study->runs[i]);
+    return study->status[i] == XY_OK &&
+           stencil_axis_is_alone(stencil_axis_of(study), &study->runs[first], &study->runs[i]);
 }
 
 static bool is_first_of_picture(const xy_stencil_study_t *study, size_t i)
 {
     for (size_t k = 0; k < i; k++)
-        if (study->status[k] == XY_OK && is_same_picture(&study->runs[k], &study->runs[i]))
+        if (study->status[k] == XY_OK && is_in(study, k, i))
             return false;
     return study->status[i] == XY_OK;
 }
 
-/* A picture: its runs, their policies in the order of the study, their sizes, growing. */
+/* A picture: its runs, their policies in the order of the study, their places on the axis: numbers,
+ * growing, or, where the axis has words, the number of the run that has the word first. */
 typedef struct {
     const xy_stencil_study_t *study;
     size_t first;
     value_fn value;
+    stencil_axis_t axis;
+    stencil_tick_fn tick; /* NULL: words */
     const char *policies[POLICIES_MAX];
     int policy_count;
-    double sizes[SIZES_MAX];
-    int size_count;
+    double places[PLACES_MAX];
+    int place_count;
     xy_axis_t across, up;
     xy_svg_t svg;
 } picture_t;
@@ -84,32 +78,47 @@ static void add_policy(picture_t *p, const char *policy)
         p->policies[p->policy_count++] = policy;
 }
 
-static void add_size(picture_t *p, double size)
+static double place_of(const picture_t *p, size_t run)
+{
+    const xy_stencil_study_t *s = p->study;
+    char a[96], b[96];
+    size_t i = p->first;
+
+    if (p->tick != NULL)
+        return stencil_axis_number(p->axis, &s->runs[run], &s->results[run]);
+    while (i < run && (!is_in(s, p->first, i) ||
+                       strcmp(stencil_axis_word(p->axis, &s->runs[i], &s->results[i], a),
+                              stencil_axis_word(p->axis, &s->runs[run], &s->results[run], b)) != 0))
+        i++;
+    return (double)i;
+}
+
+static void add_place(picture_t *p, double place)
 {
     int at = 0;
 
-    while (at < p->size_count && p->sizes[at] < size)
+    while (at < p->place_count && p->places[at] < place)
         at++;
-    if ((at < p->size_count && p->sizes[at] == size) || p->size_count == SIZES_MAX)
+    if ((at < p->place_count && p->places[at] == place) || p->place_count == PLACES_MAX)
         return;
-    memmove(&p->sizes[at + 1], &p->sizes[at], (size_t)(p->size_count - at) * sizeof(double));
-    p->sizes[at] = size;
-    p->size_count++;
+    memmove(&p->places[at + 1], &p->places[at], (size_t)(p->place_count - at) * sizeof(double));
+    p->places[at] = place;
+    p->place_count++;
 }
 
-/* Of one policy and size; not a number where it did not run. */
-static double value_at(const picture_t *p, const char *policy, double size)
+/* Of one policy and place; not a number where it did not run. */
+static double value_at(const picture_t *p, const char *policy, double place)
 {
     for (size_t i = p->first; i < p->study->count; i++)
-        if (is_in(p->study, p->first, i) && (double)p->study->results[i].graph_bytes == size &&
-            strcmp(stencil_policy_of(&p->study->runs[i]), policy) == 0)
+        if (strcmp(stencil_policy_of(&p->study->runs[i]), policy) == 0 &&
+            is_in(p->study, p->first, i) && place_of(p, i) == place)
             return p->value(&p->study->runs[i], &p->study->results[i]);
     return NAN;
 }
 
 static bool has_bars(const picture_t *p)
 {
-    return p->size_count <= BAR_SIZES;
+    return p->tick == NULL || p->place_count <= BAR_PLACES;
 }
 
 /* Bars begin at 0; curves are by doubling. */
@@ -124,7 +133,7 @@ static void scale(picture_t *p)
             continue;
         y = p->value(&p->study->runs[i], &p->study->results[i]);
         add_policy(p, stencil_policy_of(&p->study->runs[i]));
-        add_size(p, (double)p->study->results[i].graph_bytes);
+        add_place(p, place_of(p, i));
         low = y > 0 && y < low ? y : low;
         high = fmax(y, high);
     }
@@ -133,8 +142,8 @@ static void scale(picture_t *p)
     p->up =
         has_bars(p) ? (xy_axis_t){.high = high} : (xy_axis_t){XY_SCALE_DOUBLING, low, high, 0, 0};
     xy_axis_widen(&p->up, 6);
-    p->across = (xy_axis_t){.low = p->sizes[0],
-                            .high = p->sizes[p->size_count - 1],
+    p->across = (xy_axis_t){.low = p->places[0],
+                            .high = p->places[p->place_count - 1],
                             .from = LEFT + 10,
                             .to = WIDTH - RIGHT - 30};
 }
@@ -144,15 +153,15 @@ static void scale(picture_t *p)
 static void draw_curve(const picture_t *p, const char *policy)
 {
     int colour = xy_colour_of(policy), n = 0;
-    double x[SIZES_MAX], y[SIZES_MAX];
+    double x[PLACES_MAX], y[PLACES_MAX];
     char class[16], tip[96];
 
-    for (int i = 0; i < p->size_count; i++) {
-        double value = value_at(p, policy, p->sizes[i]);
+    for (int i = 0; i < p->place_count; i++) {
+        double value = value_at(p, policy, p->places[i]);
 
         if (isnan(value))
             continue;
-        x[n] = xy_axis_at(&p->across, p->sizes[i]);
+        x[n] = xy_axis_at(&p->across, p->places[i]);
         y[n++] = xy_axis_at(&p->up, value);
         snprintf(tip, sizeof(tip), "%.40s: %.4g", policy, value);
         xy_svg_circle(&p->svg, xy_colour_fill[colour], x[n - 1], y[n - 1], 3, tip);
@@ -161,28 +170,42 @@ static void draw_curve(const picture_t *p, const char *policy)
     xy_svg_curve(&p->svg, class, x, y, (size_t)n);
 }
 
+static const char *word_at(const picture_t *p, int place, char buffer[96])
+{
+    size_t run = (size_t)p->places[place];
+
+    return stencil_axis_word(p->axis, &p->study->runs[run], &p->study->results[run], buffer);
+}
+
 static void draw_bars(const picture_t *p)
 {
-    xy_bars_t bars = {&p->up, LEFT, WIDTH - RIGHT, p->size_count, p->policy_count};
-    char tip[96], label[32];
+    xy_bars_t bars = {&p->up, LEFT, WIDTH - RIGHT, p->place_count, p->policy_count};
+    char tip[96], label[32], word[96];
 
-    for (int s = 0; s < p->size_count; s++) {
+    for (int s = 0; s < p->place_count; s++) {
         for (int i = 0; i < p->policy_count; i++) {
-            double value = value_at(p, p->policies[i], p->sizes[s]);
+            double value = value_at(p, p->policies[i], p->places[s]);
 
             snprintf(tip, sizeof(tip), "%.40s: %.4g", p->policies[i], value);
             snprintf(label, sizeof(label), "%.3g", value);
             xy_bars_draw(&p->svg, &bars, s, i, value, xy_colour_fill[xy_colour_of(p->policies[i])],
                          label, tip);
         }
-        xy_bars_name(&p->svg, &bars, s, xy_tick_size(p->sizes[s], label));
+        if (p->tick != NULL)
+            p->tick(p->places[s], label);
+        xy_bars_name(&p->svg, &bars, s, p->tick != NULL ? label : word_at(p, s, word));
     }
 }
 
 static void draw(FILE *f, const xy_stencil_study_t *study, size_t first, value_fn fn,
                  const char *title)
 {
-    picture_t p = {.study = study, .first = first, .value = fn};
+    stencil_axis_t axis = stencil_axis_of(study);
+    picture_t p = {.study = study,
+                   .first = first,
+                   .value = fn,
+                   .axis = axis,
+                   .tick = stencil_axis_tick(axis, study)};
     xy_legend_t legend[POLICIES_MAX];
     double above;
 
@@ -204,13 +227,13 @@ static void draw(FILE *f, const xy_stencil_study_t *study, size_t first, value_f
     if (has_bars(&p)) {
         draw_bars(&p);
     } else {
-        xy_axis_draw_values(&p.svg, &p.across, p.sizes, (size_t)p.size_count, p.up.to, p.up.from,
-                            xy_tick_size);
+        xy_axis_draw_values(&p.svg, &p.across, p.places, (size_t)p.place_count, p.up.to, p.up.from,
+                            p.tick);
         for (int i = 0; i < p.policy_count; i++)
             draw_curve(&p, p.policies[i]);
     }
-    xy_svg_text(&p.svg, "note mid", (LEFT + WIDTH - RIGHT) / 2.0, p.up.from + 36,
-                "size of the domain");
+    xy_svg_text(&p.svg, "note mid", (LEFT + WIDTH - RIGHT) / 2.0, p.up.from + 36, "%s",
+                stencil_axis_title(axis));
     xy_svg_end(&p.svg);
 }
 
@@ -269,33 +292,61 @@ static void find(const xy_stencil_study_t *study, char *text, size_t size)
                  study->count > (size_t)p.policy_count ? " (geometric means)" : "");
 }
 
-static void print_heading(FILE *f, const xy_stencil_run_t *run, const xy_stencil_result_t *r)
+static void append(char *text, size_t size, const char *format, ...)
 {
-    char what[256], with[64] = "", size[32];
+    size_t n = strlen(text);
+    va_list args;
 
-    if (run->is_real)
-        snprintf(what, sizeof(what), "This machine, %d core%s", (int)r->workers,
-                 r->workers == 1 ? "" : "s");
-    else if (run->cpus > 0)
-        snprintf(what, sizeof(what), "%.180s, %d GPU%s, %d core%s", run->machine, run->gpus,
-                 run->gpus == 1 ? "" : "s", run->cpus, run->cpus == 1 ? "" : "s");
-    else
-        snprintf(what, sizeof(what), "%.180s, %d GPU%s", run->machine, run->gpus,
-                 run->gpus == 1 ? "" : "s");
-    if (run->memory == XY_TASK_NO_LIMIT)
-        snprintf(with, sizeof(with), " without a limit of memory");
-    else if (run->memory > 0)
-        snprintf(with, sizeof(with), " with %s", xy_format_size(run->memory, size));
-    xy_page_heading(f, "%s%s", what, with);
-    xy_page_paragraph(f, "%s time; %s order, %dD, %d points, %d iterations, %s load%s%s.",
-                      run->is_real ? "Real" : "Virtual", xy_stencil_graph_name(run->grid.graph),
-                      run->grid.dims, run->grid.points, run->grid.iterations,
-                      stencil_load_name(run->grid.load),
-                      run->how.eviction != NULL ? ", eviction " : "",
-                      run->how.eviction != NULL ? run->how.eviction : "");
+    va_start(args, format);
+    vsnprintf(text + n, size - n, format, args);
+    va_end(args);
 }
 
-static void print_row(FILE *f, const xy_stencil_run_t *run, const xy_stencil_result_t *r)
+/* Where it runs; what the picture is drawn over is left out. */
+static void print_place(FILE *f, const xy_stencil_run_t *run, const xy_stencil_result_t *r,
+                        stencil_axis_t axis)
+{
+    int cores = run->is_real ? r->workers : run->cpus;
+    char what[256], size[32];
+
+    snprintf(what, sizeof(what), "%.180s",
+             run->is_real                   ? "This machine"
+             : axis == STENCIL_OVER_MACHINE ? "Several machines"
+                                            : run->machine);
+    if (!run->is_real && axis != STENCIL_OVER_GPUS)
+        append(what, sizeof(what), ", %d GPU%s", run->gpus, run->gpus == 1 ? "" : "s");
+    if (cores > 0 && axis != STENCIL_OVER_CPUS)
+        append(what, sizeof(what), ", %d core%s", cores, cores == 1 ? "" : "s");
+    if (run->memory == XY_TASK_NO_LIMIT && axis != STENCIL_OVER_MEMORY)
+        append(what, sizeof(what), " without a limit of memory");
+    else if (run->memory > 0 && axis != STENCIL_OVER_MEMORY)
+        append(what, sizeof(what), " with %s", xy_format_size(run->memory, size));
+    xy_page_heading(f, "%s", what);
+}
+
+static void print_heading(FILE *f, const xy_stencil_run_t *run, const xy_stencil_result_t *r,
+                          stencil_axis_t axis)
+{
+    char what[256] = "", blocks[96];
+
+    print_place(f, run, r, axis);
+    stencil_format_blocks(&run->grid, blocks);
+    if (axis != STENCIL_OVER_BLOCKS)
+        append(what, sizeof(what), ", %s blocks", blocks);
+    if (axis != STENCIL_OVER_GRAPH)
+        append(what, sizeof(what), ", %s order", xy_stencil_graph_name(run->grid.graph));
+    append(what, sizeof(what), ", %dD, %d points", run->grid.dims, run->grid.points);
+    if (axis != STENCIL_OVER_ITERATIONS)
+        append(what, sizeof(what), ", %d iterations", run->grid.iterations);
+    if (axis != STENCIL_OVER_LOAD)
+        append(what, sizeof(what), ", %s load", stencil_load_name(run->grid.load));
+    if (axis != STENCIL_OVER_EVICTION && run->how.eviction != NULL)
+        append(what, sizeof(what), ", eviction %s", run->how.eviction);
+    xy_page_paragraph(f, "%s time; %s.", run->is_real ? "Real" : "Virtual", what + 2);
+}
+
+static void print_row(FILE *f, const xy_stencil_run_t *run, const xy_stencil_result_t *r,
+                      stencil_axis_t axis)
 {
     const xy_task_result_t *s = &r->sim;
     const char *policy = stencil_policy_of(run);
@@ -306,6 +357,8 @@ static void print_row(FILE *f, const xy_stencil_run_t *run, const xy_stencil_res
         xy_page_cell(f, "%s (%s)", policy, s->policy);
     else
         xy_page_cell(f, "%s", policy);
+    if (axis != STENCIL_OVER_BLOCKS)
+        xy_page_cell(f, "%s", stencil_axis_word(axis, run, r, text));
     stencil_format_blocks(&run->grid, text);
     xy_page_cell(f, "%s", text);
     xy_page_cell(f, "%s", xy_format_size(r->graph_bytes, text));
@@ -319,14 +372,21 @@ static void print_row(FILE *f, const xy_stencil_run_t *run, const xy_stencil_res
 
 static void print_table(FILE *f, const xy_stencil_study_t *study, size_t first)
 {
-    static const char *const columns[] = {
-        "policy", "blocks", "domain",  "makespan",          "/ bound",
-        "loads",  "stores", "between", "decision per task", NULL};
+    stencil_axis_t axis = stencil_axis_of(study);
+    bool is_more = axis != STENCIL_OVER_BLOCKS; /* which has a column anyway */
+    const char *columns[] = {"policy",   stencil_axis_title(axis),
+                             "blocks",   "domain",
+                             "makespan", "/ bound",
+                             "loads",    "stores",
+                             "between",  "decision per task",
+                             NULL};
 
+    if (!is_more)
+        memmove(&columns[1], &columns[2], sizeof(columns) - 2 * sizeof(columns[0]));
     xy_page_table_begin(f, "Numbers", columns);
     for (size_t i = first; i < study->count; i++)
         if (is_in(study, first, i))
-            print_row(f, &study->runs[i], &study->results[i]);
+            print_row(f, &study->runs[i], &study->results[i], axis);
     xy_page_table_end(f, "Numbers");
 }
 
@@ -341,10 +401,13 @@ static void print_failures(FILE *f, const xy_stencil_study_t *study)
                           study->count);
 }
 
-void xy_stencil_study_page(const xy_stencil_study_t *study, FILE *f)
+void xy_stencil_study_page(const xy_stencil_study_t *whole, FILE *f)
 {
+    stencil_axis_t axis = stencil_axis_of(whole);
+    xy_stencil_study_t drawn = *whole, *study = &drawn;
     char finding[512];
 
+    drawn.over = (int)axis + 1; /* chosen once */
     find(study, finding, sizeof(finding));
     xy_page_begin(f, &(xy_page_t){.title = "Stencil study", .finding = finding});
     print_failures(f, study);
@@ -353,7 +416,7 @@ void xy_stencil_study_page(const xy_stencil_study_t *study, FILE *f)
 
         if (!is_first_of_picture(study, i))
             continue;
-        print_heading(f, run, &study->results[i]);
+        print_heading(f, run, &study->results[i], axis);
         if (run->is_real)
             draw(f, study, i, pace, "nanoseconds per cell and iteration");
         else

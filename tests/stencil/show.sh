@@ -77,6 +77,21 @@ grep -q '<rect class="f1"' study.html || die "two sizes are no bars"
 [ "$(wc -l <study.csv)" = 5 ] || die "study.csv has $(wc -l <study.csv) lines"
 head -1 study.csv | grep -q '^policy,ran,clock,machine,gpus,cpus,' || die "other columns: $(head -1 study.csv)"
 [ "$(grep -c ',virtual,attila,1,0,' study.csv)" = 4 ] || die "study.csv does not say virtual"
+# Pictures over any parameter: each value has its place, and its name is under it.
+printf 'policy eager dmdar\nblocks 16\niterations 5\ngpus 1 2 3\ngraph red-black jacobi\nmemory 48MiB none\n' >over.txt
+expect 0 "$XYLEM" stencil --study over.txt --page gpus.html
+grep -q '>GPUs<' gpus.html || die "not over the first parameter that varies"
+[ "$(grep -c '<circle' gpus.html)" = 48 ] || die "not three places for two policies in each of eight pictures"
+for words in graph:red-black:jacobi memory:'48 MiB':'no limit'; do
+    IFS=: read -r name one other <<<"$words"
+    expect 0 "$XYLEM" stencil --study over.txt --page "$name.html" --over "$name"
+    grep -q ">$one<" "$name.html" && grep -q ">$other<" "$name.html" || die "over $name: no bars with its words"
+done
+expect 2 "$XYLEM" stencil --study over.txt --page a.html --over colour
+one_line "$err"
+says "$err" "a study is not drawn over 'colour'; known are blocks, gpus,"
+expect 2 "$XYLEM" stencil --study over.txt --over gpus
+one_line "$err"
 for option in --trace=a.xyt -oa.html --svg=a; do
     expect 2 "$XYLEM" stencil --study study.txt "$option"
     one_line "$err"
