@@ -72,6 +72,8 @@ def check_module(prefix, version, work):
     for name, value in found.items():
         expect(Path(value).is_dir(), f"the module file sets {name} to {value}, which is not there")
     expect((Path(found["PATH"]) / "mpicc").exists(), "the module file leads to no mpicc")
+    expect((prefix / "share/man/man1/xylem.1").exists(), "no man page beside PATH")
+    expect("MANPATH" not in found, "the module file sets MANPATH, which hides the system's man pages")
 
 
 def check_pkg_config(prefix, source, work):
