@@ -4,7 +4,6 @@
  * for each combination of the others, with the table of their numbers.
  */
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "draw/draw.h"
@@ -292,56 +291,53 @@ static void find(const xy_stencil_study_t *study, char *text, size_t size)
                  study->count > (size_t)p.policy_count ? " (geometric means)" : "");
 }
 
-static void append(char *text, size_t size, const char *format, ...)
-{
-    size_t n = strlen(text);
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text + n, size - n, format, args);
-    va_end(args);
-}
-
 /* Where it runs; what the picture is drawn over is left out. */
 static void print_place(FILE *f, const xy_stencil_run_t *run, const xy_stencil_result_t *r,
                         stencil_axis_t axis)
 {
     int cores = run->is_real ? r->workers : run->cpus;
     char what[256], size[32];
+    size_t n;
 
-    snprintf(what, sizeof(what), "%.180s",
-             run->is_real                   ? "This machine"
-             : axis == STENCIL_OVER_MACHINE ? "Several machines"
-                                            : run->machine);
+    n = (size_t)snprintf(what, sizeof(what), "%.180s",
+                         run->is_real                   ? "This machine"
+                         : axis == STENCIL_OVER_MACHINE ? "Several machines"
+                                                        : run->machine);
     if (!run->is_real && axis != STENCIL_OVER_GPUS)
-        append(what, sizeof(what), ", %d GPU%s", run->gpus, run->gpus == 1 ? "" : "s");
+        n += (size_t)snprintf(what + n, sizeof(what) - n, ", %d GPU%s", run->gpus,
+                              run->gpus == 1 ? "" : "s");
     if (cores > 0 && axis != STENCIL_OVER_CPUS)
-        append(what, sizeof(what), ", %d core%s", cores, cores == 1 ? "" : "s");
+        n += (size_t)snprintf(what + n, sizeof(what) - n, ", %d core%s", cores,
+                              cores == 1 ? "" : "s");
     if (run->memory == XY_TASK_NO_LIMIT && axis != STENCIL_OVER_MEMORY)
-        append(what, sizeof(what), " without a limit of memory");
+        snprintf(what + n, sizeof(what) - n, " without a limit of memory");
     else if (run->memory > 0 && axis != STENCIL_OVER_MEMORY)
-        append(what, sizeof(what), " with %s", xy_format_size(run->memory, size));
+        snprintf(what + n, sizeof(what) - n, " with %s", xy_format_size(run->memory, size));
     xy_page_heading(f, "%s", what);
 }
 
 static void print_heading(FILE *f, const xy_stencil_run_t *run, const xy_stencil_result_t *r,
                           stencil_axis_t axis)
 {
-    char what[256] = "", blocks[96];
+    char what[256], blocks[96];
+    size_t n = 0;
 
     print_place(f, run, r, axis);
     stencil_format_blocks(&run->grid, blocks);
     if (axis != STENCIL_OVER_BLOCKS)
-        append(what, sizeof(what), ", %s blocks", blocks);
+        n += (size_t)snprintf(what + n, sizeof(what) - n, ", %s blocks", blocks);
     if (axis != STENCIL_OVER_GRAPH)
-        append(what, sizeof(what), ", %s order", xy_stencil_graph_name(run->grid.graph));
-    append(what, sizeof(what), ", %dD, %d points", run->grid.dims, run->grid.points);
+        n += (size_t)snprintf(what + n, sizeof(what) - n, ", %s order",
+                              xy_stencil_graph_name(run->grid.graph));
+    n += (size_t)snprintf(what + n, sizeof(what) - n, ", %dD, %d points", run->grid.dims,
+                          run->grid.points);
     if (axis != STENCIL_OVER_ITERATIONS)
-        append(what, sizeof(what), ", %d iterations", run->grid.iterations);
+        n += (size_t)snprintf(what + n, sizeof(what) - n, ", %d iterations", run->grid.iterations);
     if (axis != STENCIL_OVER_LOAD)
-        append(what, sizeof(what), ", %s load", stencil_load_name(run->grid.load));
+        n += (size_t)snprintf(what + n, sizeof(what) - n, ", %s load",
+                              stencil_load_name(run->grid.load));
     if (axis != STENCIL_OVER_EVICTION && run->how.eviction != NULL)
-        append(what, sizeof(what), ", eviction %s", run->how.eviction);
+        snprintf(what + n, sizeof(what) - n, ", eviction %s", run->how.eviction);
     xy_page_paragraph(f, "%s time; %s.", run->is_real ? "Real" : "Virtual", what + 2);
 }
 

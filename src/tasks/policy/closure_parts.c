@@ -123,7 +123,7 @@ xy_status_t closure_parts(closure_t *c)
             }
         for (int32_t m = 0; m < c->view->memories; m++)
             c->memories[m].is_roomy = p.parts > 1 && c->memories[m].capacity == 0;
-        for (int32_t i = 0; i < c->ops; i++)
+        for (int32_t i = 0; p.parts > 0 && i < c->ops; i++)
             c->tasks[i].part = p.memory_of[i % p.parts]; /* those without data stay there */
         find_keys(&p);
         weigh(&p);
