@@ -40,6 +40,14 @@ expect 0 "$XYLEM" bench nbc --simulate knl64 -c reduce -s 0 -n 8
 ! grep -qi -- '-nan\|nan%' <<<"$out" || die "not a number: $out"
 expect 2 "$XYLEM" bench nbc --simulate knl64 -c reduce -n 8 --compute 0
 says "$err" "--compute must be above 0"
+expect 2 "$XYLEM" bench nbc -c reduce -n 2 --compute 1s
+says "$err" "--compute is for simulating; give --simulate MACHINE"
+expect 2 "$XYLEM" bench nbc --simulate knl64 -c reduce -n 8 --factor 2
+says "$err" "--factor is for measuring"
+# A million messages that share links are refused after seconds; the same of a few ranks are not.
+expect 1 "$XYLEM" bench nbc --simulate fattree1024 -c alltoall -n 700 -s 1M -p none
+says "$err" "messages between nodes share links"
+expect 0 "$XYLEM" bench nbc --simulate fattree1024 -c alltoall -n 40 -s 1M -p none
 expect 2 "$XYLEM" bench nbc --simulate knl64 -c reduce -n 8 --compute=-1s
 one_line "$err"
 # Long buffers are cut into longer pieces: this takes a second, not hours.
@@ -52,7 +60,13 @@ says "$out" "*   2         7      8.6207"
 says "$out" "   52     7.385       1   8.3846  from here on"
 says "$out" "   62     6.194       3   9.1935  from here on"
 says "$out" "least T_ovrl: 7.5294 with 51 ranks"
-python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("split.svg")'
+python3 -c 'import re, xml.dom.minidom
+xml.dom.minidom.parse("split.svg")
+text = open("split.svg").read()
+assert "F(N, i)" in text
+# The strip of the best S for 32 to 63 ranks: 0 to 51, 1 to 57, 2 to 61, then 3.
+strip = re.findall(r"class=.s(\d) thick. d=.M[0-9.]+ 258L[0-9.]+ 258", text)
+assert strip == ["1"] * 20 + ["2"] * 6 + ["3"] * 4 + ["4"] * 2, strip'
 expect 0 "$XYLEM" explain split gather -m skylake48 --json
 python3 -c 'import json,sys
 d = json.load(sys.stdin)

@@ -219,13 +219,33 @@ void nbc_lists_cleanup(nbc_lists_t *lists)
     xy_vec_cleanup(&lists->ranks);
 }
 
+/* An option that would do nothing is a mistake. */
+static xy_status_t check_options(const nbc_values_t *v)
+{
+    static const char *const simulated[] = {"compute", "trace", NULL};
+    static const char *const measured[] = {
+        "kernel", "work", "factor", "repetitions", "limit", "turns", "against", "let-arrive", NULL};
+    const char *const *wrong = v->simulate != NULL ? measured : simulated;
+
+    for (int i = 0; wrong[i] != NULL; i++)
+        if (xy_options_given(wrong[i]))
+            return xy_fail(XY_EUSAGE, "--%s is for %s; %s", wrong[i],
+                           v->simulate != NULL ? "measuring" : "simulating",
+                           v->simulate != NULL ? "leave out --simulate, or the option"
+                                               : "give --simulate MACHINE, or leave it out");
+    return XY_OK;
+}
+
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     const nbc_values_t *v = values;
+    xy_status_t st = check_options(v);
 
     (void)command;
     (void)argc;
     (void)argv;
+    if (st != XY_OK)
+        return st;
     return v->simulate != NULL ? nbc_simulate(v) : nbc_measure(v);
 }
 

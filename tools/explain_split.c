@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* xylem explain split: the model of split-tree: messages of each level, times of each S, and where
- * another S becomes the best one; as text, JSON and a picture. */
+/* xylem explain split: the published model of split-tree: messages of each level, times of each S,
+ * and where another S becomes the best one; as text, JSON and a picture. */
 #include <math.h>
 #include <string.h>
 
@@ -162,9 +162,10 @@ static void print_json(const question_t *q)
     xy_json_end(&j);
 }
 
-/* ---- The picture: C(N) and T_ovrl(S, N) against N, and below T_nb(S, N) ---- */
+/* ---- The picture: C(N), T_ovrl(S, N) and the choice against N; below T_nb(S, N) and F(N, i) ----
+ */
 
-enum { WIDTH = 640, LEFT = 56, RIGHT = 20, TOP = 62, PLOT = 200, GAP = 46, HEIGHT = 570 };
+enum { WIDTH = 640, LEFT = 56, RIGHT = 20, TOP = 62, PLOT = 200, GAP = 46, HEIGHT = 816 };
 
 typedef double (*curve_fn)(const xy_split_t *s, int levels);
 
@@ -177,6 +178,14 @@ static double time_compute(const xy_split_t *s, int levels)
 {
     (void)levels;
     return xy_split_compute(s);
+}
+
+/* Of level 1 for S = 0, and so on: the first level that the communication cores do. */
+static double messages(const xy_split_t *s, int levels)
+{
+    return levels < xy_split_height(s->ranks, s->base)
+               ? xy_split_messages(s->ranks, levels + 1, s->base)
+               : NAN;
 }
 
 static int first_ranks(const question_t *q)
@@ -208,6 +217,11 @@ static xy_axis_t up_axis(const question_t *q, curve_fn time, double top)
     xy_axis_t up = {XY_SCALE_LINEAR, 0, 1, top + PLOT, top};
     double least = INFINITY;
 
+    if (time == messages) {
+        up.high = q->split.cores / 2.0;
+        xy_axis_widen(&up, 5);
+        return up;
+    }
     for (int n = first_ranks(q); n < q->split.cores; n++) {
         xy_split_t s = with_ranks(q, n);
 
@@ -221,6 +235,21 @@ static xy_axis_t up_axis(const question_t *q, curve_fn time, double top)
 
 static const char *const classes[CURVES] = {"s1 thick", "s2 thick", "s3 thick", "s4 thick",
                                             "s5 thick"};
+
+/* The best S of each number of ranks, as a strip below the curves. */
+static void draw_choice(const question_t *q, const xy_svg_t *svg, const xy_axis_t *across, double y)
+{
+    for (int n = first_ranks(q); n < q->split.cores; n++) {
+        xy_split_t s = with_ranks(q, n);
+        int best = xy_split_best(&s);
+        double half = (xy_axis_at(across, n + 1) - xy_axis_at(across, n)) / 2;
+        double from = fmax(LEFT, xy_axis_at(across, n) - half);
+        double to = fmin(WIDTH - RIGHT, xy_axis_at(across, n) + half);
+
+        if (best < CURVES)
+            xy_svg_line(svg, classes[best], from, y, to, y);
+    }
+}
 
 static void draw_panel(const question_t *q, const xy_svg_t *svg, double top, const char *title,
                        curve_fn time)
@@ -237,8 +266,10 @@ static void draw_panel(const question_t *q, const xy_svg_t *svg, double top, con
         xy_svg_line(svg, "soft dash", at, top, at, top + PLOT);
     for (int s = CURVES - 1; s >= 0; s--)
         draw_curve(q, svg, &across, &up, classes[s], time, s);
-    if (time != time_alone)
-        draw_curve(q, svg, &across, &up, "s0 thick", time_compute, 0);
+    if (time != xy_split_overlapped)
+        return;
+    draw_curve(q, svg, &across, &up, "s0 thick", time_compute, 0);
+    draw_choice(q, svg, &across, top + PLOT - 4);
 }
 
 static xy_status_t draw(const void *arg, FILE *file)
@@ -253,8 +284,10 @@ static xy_status_t draw(const void *arg, FILE *file)
     xy_svg_text(&svg, "title", LEFT, 18, "%s on %s, %d cores", q->collective, q->machine,
                 q->split.cores);
     xy_svg_legend(&svg, LEFT, 24, WIDTH - LEFT - RIGHT, legend, 1 + CURVES);
-    draw_panel(q, &svg, TOP, "T_ovrl(S, N), in transfers", xy_split_overlapped);
+    draw_panel(q, &svg, TOP, "T_ovrl(S, N), in transfers; the strip is the best S",
+               xy_split_overlapped);
     draw_panel(q, &svg, TOP + PLOT + GAP, "T_nb(S, N): nothing to compute", time_alone);
+    draw_panel(q, &svg, TOP + 2 * (PLOT + GAP), "F(N, i): messages of level i = S + 1", messages);
     xy_svg_text(&svg, "note mid", (LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 22,
                 "N: ranks; the other cores communicate");
     xy_svg_end(&svg);

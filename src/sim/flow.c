@@ -42,6 +42,7 @@ static void find_group(xy_flows_t *net, int32_t link)
                 reach_link(net, path->links[j]);
         }
     }
+    net->steps += (uint64_t)net->near_count + (uint64_t)net->near_link_count;
 }
 
 static void advance(xy_flow_path_t *path)
@@ -137,6 +138,7 @@ static void find_rates(xy_flows_t *net)
         double share = least_share(net);
         int32_t given = give_most(net, share);
 
+        net->steps += (uint64_t)net->near_count + (uint64_t)net->near_link_count;
         open -= given > 0 ? given : give_share(net, share);
     }
 }
@@ -436,4 +438,5 @@ void xy_flows_reset(xy_flows_t *net)
         net->links[i].is_changed = false;
     }
     net->changed_count = net->used = 0;
+    net->steps = 0;
 }

@@ -74,6 +74,7 @@ struct xy_flows {
     xy_flow_path_t **near;                /* the paths in use on them */
     int32_t near_count;
     int32_t used, capacity; /* paths in use; of `near` */
+    uint64_t steps;         /* links and paths looked at to find rates: what the simulation costs */
 };
 
 /* Silent XY_ENOMEM; the caller cleans up all the same. */

@@ -7,6 +7,9 @@
 
 #include <string.h>
 
+/* Some seconds of looking for rates. */
+#define STEPS_MAX UINT64_C(100000000)
+
 /* The host whose data an operation needs on another one. */
 static int32_t source_of(const xy_sim_t *sim, const xy_op_t *op)
 {
@@ -64,6 +67,11 @@ xy_status_t sim_network_prepare(xy_sim_t *sim)
     return st;
 }
 
+bool sim_network_gave_up(const xy_sim_t *sim)
+{
+    return sim->network.net.flows.steps > STEPS_MAX;
+}
+
 double sim_transfer_time(const xy_sim_t *sim, int32_t id)
 {
     const sim_op_t *op = &sim->ops[id];
@@ -78,6 +86,10 @@ void sim_network_send(xy_sim_t *sim, int32_t id)
     sim_op_t *op = &sim->ops[id];
     sim_message_t *message = &sim->network.messages[op->message];
 
+    if (sim->network.net.flows.steps > STEPS_MAX) {
+        xy_vclock_stop(&sim->clock);
+        return;
+    }
     op->message = -1;
     message->start = sim->clock.now;
     xy_flow_start(&message->flow, message->path->latency, (double)op->op->bytes);

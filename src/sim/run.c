@@ -57,6 +57,11 @@ static xy_status_t run(xy_sim_t *sim, const xy_graph_t *graph, xy_trace_t *trace
         sim_rank_in_start(sim, r);
     if (xy_vclock_run(&sim->clock) != XY_OK)
         return xy_fail_memory("simulating");
+    if (sim_network_gave_up(sim))
+        return xy_fail(XY_ELIMIT,
+                       "%d messages between nodes share links: simulating them takes too long; "
+                       "simulate fewer ranks, or an algorithm with fewer messages",
+                       sim->network.message_count);
     if (sim->unfinished > 0)
         return xy_fail(XY_EINVAL,
                        "the simulated collective stopped at %g s with %d ranks in Wait: "

@@ -146,7 +146,9 @@ void sim_assign_cleanup(xy_sim_t *sim);
 /* The ranks that are not over before the operation is: 0, 1, 2, 3. */
 bool sim_concerns(const xy_sim_t *sim, const sim_op_t *op, int which, int32_t *rank_p);
 
-/* split.c: the S of this node becomes the best for the computation; < 0: as long as t_comm. */
+/* split.c */
+int sim_graph_height(const xy_graph_t *graph); /* the highest level of a tree; 0: it is none */
+/* The S of this node becomes the best for the computation; < 0: as long as t_comm. */
 xy_status_t sim_split_choose(xy_sim_t *sim, const xy_graph_t *graph, double compute);
 
 /* hosts.c: what shares memory. */
@@ -162,6 +164,8 @@ void sim_network_cleanup(xy_sim_t *sim);
 /* The messages of a graph whose operations are known. XY_EUNSUPPORTED: a link has no figures. */
 xy_status_t sim_network_prepare(xy_sim_t *sim);
 void sim_network_send(xy_sim_t *sim, int32_t op);
+/* The run was stopped: messages that share links change each other's speed too often. */
+bool sim_network_gave_up(const xy_sim_t *sim);
 /* Of an operation that was not sent: what follows its sending, without contention. */
 double sim_transfer_time(const xy_sim_t *sim, int32_t op);
 

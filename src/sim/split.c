@@ -15,7 +15,7 @@
  */
 #include "sim/sim_internal.h"
 
-static int height_of(const xy_graph_t *graph)
+int sim_graph_height(const xy_graph_t *graph)
 {
     int height = 0;
 
@@ -58,7 +58,7 @@ xy_status_t xy_sim_split_times(xy_sim_t *sim, const xy_graph_t *graph, double co
     int asked = sim->node.split;
     xy_status_t st = XY_OK;
 
-    *times_p = (xy_sim_split_t){.height = sim_graph_is_direct(graph) ? 0 : height_of(graph),
+    *times_p = (xy_sim_split_t){.height = sim_graph_is_direct(graph) ? 0 : sim_graph_height(graph),
                                 .compute = compute};
     for (int s = 0; s <= times_p->height && st == XY_OK; s++)
         st = time_levels(sim, graph, s, times_p);

@@ -88,11 +88,64 @@ xy_status_t xy_sim_graph(const xy_sim_node_t *node, xy_collective_t collective, 
     return st;
 }
 
+/* The collective that has the same messages with equal blocks; XY_COLL_COUNT: the number of
+ * messages does not grow with the square of the ranks. */
+static xy_collective_t dense_form(xy_collective_t collective)
+{
+    switch (collective) {
+    case XY_COLL_ALLTOALL:
+    case XY_COLL_ALLTOALLV:
+    case XY_COLL_ALLTOALLW:
+        return XY_COLL_ALLTOALL;
+    case XY_COLL_ALLGATHER:
+    case XY_COLL_ALLGATHERV:
+        return XY_COLL_ALLGATHER;
+    case XY_COLL_REDUCE_SCATTER:
+    case XY_COLL_REDUCE_SCATTER_BLOCK:
+        return XY_COLL_REDUCE_SCATTER_BLOCK;
+    default:
+        return XY_COLL_COUNT;
+    }
+}
+
+/* By the formula of its algorithm. */
+static double formula(xy_collective_t collective, uint64_t size, int ranks)
+{
+    xy_coll_request_t q = {.collective = collective,
+                           .procs = ranks,
+                           .count = (size + 7) / 8,
+                           .element = 8,
+                           .is_commutative = true};
+    const xy_coll_algorithm_t *algorithm;
+
+    return xy_coll_choose(&q, &xy_coll_link_default, NULL, &algorithm) == XY_OK
+               ? algorithm->cost(&q, &xy_coll_link_default)
+               : 0;
+}
+
+/* Ranks that are simulated for the time of a collective with one on every core, and what their time
+ * is multiplied by: a million messages on a network would take hours. */
+static int whole_ranks(xy_collective_t collective, uint64_t size, int cores, double *factor_p)
+{
+    enum { DENSE_MAX = 72 };
+    xy_collective_t dense = dense_form(collective);
+    double few;
+
+    *factor_p = 1;
+    if (dense == XY_COLL_COUNT || cores <= DENSE_MAX)
+        return cores;
+    few = formula(dense, size, DENSE_MAX);
+    *factor_p = few > 0 ? formula(dense, size, cores) / few : 1;
+    return DENSE_MAX;
+}
+
 /* The computation of one rank when there is a rank on every core. */
 static xy_status_t whole_compute(const xy_sim_sweep_t *sweep, xy_collective_t collective,
                                  uint64_t size, int cores, double *seconds_p)
 {
-    xy_sim_node_t node = {.machine = sweep->machine, .ranks = cores, .costs = sweep->costs};
+    double factor;
+    int ranks = whole_ranks(collective, size, cores, &factor);
+    xy_sim_node_t node = {.machine = sweep->machine, .ranks = ranks, .costs = sweep->costs};
     xy_graph_t *graph;
     xy_sim_t *sim = NULL;
     xy_sim_result_t result;
@@ -102,14 +155,14 @@ static xy_status_t whole_compute(const xy_sim_sweep_t *sweep, xy_collective_t co
         *seconds_p = sweep->compute;
         return XY_OK;
     }
-    st = xy_sim_graph(&node, collective, sweep->algorithm, cores, size, &graph);
+    st = xy_sim_graph(&node, collective, sweep->algorithm, ranks, size, &graph);
     if (st != XY_OK)
         return st;
     st = xy_sim_create(&node, &sim);
     if (st == XY_OK)
         st = xy_sim_run(sim, graph, 0, NULL, NULL, &result);
     if (st == XY_OK)
-        *seconds_p = result.end;
+        *seconds_p = result.end * factor;
     xy_sim_destroy(sim);
     xy_graph_destroy(graph);
     return st;
@@ -144,7 +197,7 @@ static xy_status_t measure_best(const xy_sim_sweep_t *sweep, const xy_graph_t *g
     xy_sim_point_t best = *point, other = *point;
     xy_status_t st = measure(sweep, graph, compute, 0, &best);
 
-    for (int s = 1; s <= xy_split_height(point->ranks, 2) && st == XY_OK; s++) {
+    for (int s = 1; s <= sim_graph_height(graph) && st == XY_OK; s++) {
         st = measure(sweep, graph, compute, s, &other);
         if (other.times.t_ovrl < best.times.t_ovrl * (1 - 1e-9))
             best = other;
