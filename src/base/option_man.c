@@ -131,7 +131,7 @@ static void put_option(FILE *file, const xy_command_t *command, const xy_option_
     }
     fputs("\\fR", file);
     if (*argument != '\0') {
-        fputs(" \\fI", file);
+        fputs(base_option_is_optional(option) ? "\\fI" : " \\fI", file);
         put_string(file, argument);
         fputs("\\fR", file);
     }

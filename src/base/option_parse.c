@@ -157,7 +157,8 @@ static xy_status_t push_words(xy_vec_t *vec, const char *first, const char *seco
     return XY_OK;
 }
 
-/* `text` is NULL for a flag on the command line, `second` for all but pairs. */
+/* `text` is NULL for a flag on the command line and a value that was left out, `second` for all but
+ * pairs. */
 static xy_status_t set_value(const xy_option_t *option, void *values, const char *text,
                              const char *second, const origin_t *origin)
 {
@@ -167,7 +168,7 @@ static xy_status_t set_value(const xy_option_t *option, void *values, const char
     case XY_OPT_FLAG:
         return set_flag(text, value_p, origin);
     case XY_OPT_STRING:
-        *(const char **)value_p = text;
+        *(const char **)value_p = text != NULL ? text : "";
         return XY_OK;
     case XY_OPT_CHOICE:
         return set_choice(option, text, value_p, origin);
@@ -238,7 +239,7 @@ static xy_status_t apply(parser_t *p, const xy_option_t *option, const char *wri
         p->help = true;
         return XY_OK;
     }
-    if (attached != NULL && base_option_arity(option) == 0)
+    if (attached != NULL && base_option_arity(option) == 0 && !base_option_is_optional(option))
         return fail_value(&origin, attached, "was given, but it takes no value");
     st = take_words(p, option, &origin, attached, words);
     if (st != XY_OK)

@@ -31,8 +31,15 @@ const xy_option_t *base_option_by_name(const xy_command_t *command, const char *
     return is_name(base_option_help.name, name, n) ? &base_option_help : NULL;
 }
 
+bool base_option_is_optional(const xy_option_t *option)
+{
+    return option->kind == XY_OPT_STRING && option->argument != NULL && option->argument[0] == '[';
+}
+
 int base_option_arity(const xy_option_t *option)
 {
+    if (base_option_is_optional(option))
+        return 0;
     switch (option->kind) {
     case XY_OPT_FLAG:
         return 0;

@@ -12,7 +12,11 @@ extern const xy_option_t base_option_help;
 const xy_option_t *base_option_by_letter(const xy_command_t *command, char letter);
 const xy_option_t *base_option_by_name(const xy_command_t *command, const char *name, size_t n);
 
-/* How many arguments it takes: 0, 1 or 2. */
+/* A text whose value may be left out, and is "" then: its argument is called "[=TEXT]", and what
+ * follows the option on the command line is not taken for it. */
+bool base_option_is_optional(const xy_option_t *option);
+
+/* How many arguments it takes besides one that is attached: 0, 1 or 2. */
 int base_option_arity(const xy_option_t *option);
 
 /* What its help calls the argument. */

@@ -27,6 +27,7 @@ typedef struct {
     const char *directory, *way;
     xy_vec_t define;
     xy_vec_t env;
+    const char *check;
 } values_t;
 
 static const char *const formats[] = {"text", "json", NULL};
@@ -57,6 +58,7 @@ static const xy_option_t options[] = {
      .complete = "directory"},
     {"define", 'D', XY_OPT_LIST, NULL, offsetof(values_t, define), .help = "add one",
      .env = "XYT_DEFINE"},
+    {"check", 0, XY_OPT_STRING, "[=LIST]", offsetof(values_t, check), .help = "look at it"},
     {"env", 0, XY_OPT_PAIRS, NULL, offsetof(values_t, env), .help = "set a variable"},
     {"old", 0, XY_OPT_IGNORED, "X", .help = "has no effect"},
     {.name = "older", .kind = XY_OPT_IGNORED},
@@ -173,6 +175,20 @@ static void test_kinds(void **state)
     assert_string_equal(item(&values.env, 2), "B");
     assert_string_equal(item(&values.env, 3), "2");
     assert_string_equal(values.svg, "");
+}
+
+/* Its value is attached, or there is none: what follows is something else. */
+static void test_optional_value(void **state)
+{
+    (void)state;
+    assert_int_equal(parse("--tree"), XY_OK);
+    assert_null(values.check);
+    assert_int_equal(parse("--check word"), XY_OK);
+    assert_string_equal(values.check, "");
+    assert_int_equal(count, 1);
+    assert_int_equal(parse("--check=a,b word"), XY_OK);
+    assert_string_equal(values.check, "a,b");
+    assert_int_equal(count, 1);
 }
 
 static void test_presets_and_no(void **state)
@@ -379,9 +395,12 @@ static void test_printers_know_all_options(void **state)
         char plain[64], roff[64];
         bool shown = o->help != NULL;
 
-        snprintf(plain, sizeof(plain), "--%s ", o->name);
+        bool is_optional = o->argument != NULL && o->argument[0] == '[';
+
+        snprintf(plain, sizeof(plain), "--%s%s ", o->name, is_optional ? o->argument : "");
         snprintf(roff, sizeof(roff), "\\-\\-%s\\fR", o->name);
         assert_int_equal(strstr(texts[0], plain) != NULL, shown);
+        snprintf(plain, sizeof(plain), "--%s ", o->name);
         assert_int_equal(strstr(texts[2], plain) != NULL, shown);
         if (o->aliases == NULL)
             assert_int_equal(strstr(texts[1], roff) != NULL, shown);
@@ -562,6 +581,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         OPTION_TEST(test_ways_to_write),
         OPTION_TEST(test_kinds),
+        OPTION_TEST(test_optional_value),
         OPTION_TEST(test_presets_and_no),
         OPTION_TEST(test_environment),
         OPTION_TEST(test_wrong_values),

@@ -251,6 +251,40 @@ def no_object(function):
                    f"        *{p.name} = {NO_OBJECT[p.base]};\n" for p in made)
 
 
+# What the program has to free, for reports of leaks.
+OWNED = {"MPI_Comm *": "communicator", "MPI_Datatype *": "datatype", "MPI_Group *": "group",
+         "MPI_Info *": "info object", "MPI_Op *": "operation", "MPI_Win *": "window"}
+# Handles of objects that are not the program's own; MPI_Comm_idup* gives its handle out later.
+NOT_OWNED = re.compile(r"_f90_|_match_size|_value_index|_get_parent|^Type_commit|^Comm_idup")
+
+
+def is_freeing(function):
+    return function.name.endswith("_free") or function.name == "Comm_disconnect"
+
+
+def owned(function):
+    """(parameter, what it is called) of the handles that a function gives out or frees."""
+    persistent = {"MPI_Request *": "persistent request"} if function.name.endswith(("_init", "_init_c")) else {}
+    if function.name == "Request_free":
+        persistent = {"MPI_Request *": "request"}
+    kinds = {**OWNED, **persistent}
+    if NOT_OWNED.search(function.name):
+        return []
+    return [(p, kinds[p.base]) for p in function.parameters if p.base in kinds and not p.is_array]
+
+
+def forget_owned(function):
+    return "".join(f"    if (__builtin_expect(mpi_made_is_noted, 0))\n"
+                   f"        mpi_made_forget((const void *)*{p.name});\n"
+                   for p, _ in owned(function) if is_freeing(function))
+
+
+def note_owned(function, site):
+    return "".join(f"    if (__builtin_expect(mpi_made_is_noted, 0) && error == MPI_SUCCESS)\n"
+                   f'        mpi_made_note((const void *)*{p.name}, "{what}", {site});\n'
+                   for p, what in owned(function) if not is_freeing(function))
+
+
 def body(function):
     site = f'"MPI_{function.name}", __builtin_return_address(0)'
     if function.kind == "none":
@@ -263,12 +297,13 @@ def body(function):
     # The hints of persistent collectives change nothing: there is nothing that they could.
     ignored = "" if is_plain(function) else "    (void)info;\n"
     if checks:
-        enter = f"    {kind}{name};\n    int error;\n\n{checks}    {name} = mpi_enter{suffix}({site});\n"
+        enter = (f"    {kind}{name};\n    int error;\n\n{checks}{forget_owned(function)}"
+                 f"    {name} = mpi_enter{suffix}({site});\n")
         return (enter + impl_call(function, "    error = ") + f"\n{no_object(function)}"
-                f"{ignored}    return mpi_leave{suffix}({name}, error);\n")
+                f"{note_owned(function, site)}{ignored}    return mpi_leave{suffix}({name}, error);\n")
     return (f"    {kind}{name} = mpi_enter{suffix}({site});\n"
             + impl_call(function, "    int error = ") + "\n\n"
-            + f"{ignored}    return mpi_leave{suffix}({name}, error);\n")
+            + f"{note_owned(function, site)}{ignored}    return mpi_leave{suffix}({name}, error);\n")
 
 
 def definition(function):

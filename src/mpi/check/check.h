@@ -16,11 +16,43 @@
 /* Print "  rank 3: MPI_Recv(source 2, tag 7, MPI_COMM_WORLD) at file:line or symbol" for each rank,
  * folded for many equal ones. For stuck and abort reports. */
 void mpi_job_report(const mpi_job_t *job, int at_most);
-/* At the end of MPI_Finalize: warn of messages that were never received, and of requests that were
- * never completed. */
+/* At the end of MPI_Finalize: findings about messages that were never received, requests that were
+ * never completed and, where that is asked for, objects that were never freed. */
 void mpi_rank_look_back(mpi_rank_t *self);
 /* Print "  cause: rank 0 waits for a message from rank 1, rank 1 ..." where there is one to be
  * seen. Only when no rank can move: all workers are asleep. */
 void mpi_job_explain(const mpi_job_t *job);
+
+/* ---- --check ---- */
+
+/* What is looked for besides what is always. */
+typedef struct {
+    bool is_on;
+    bool leaks;
+    bool goes_on; /* after an error */
+} mpi_checks_t;
+
+extern mpi_checks_t mpi_checks;
+
+/* From the words of --check=LIST; "": the usual ones. False: `why` says what is wrong. */
+enum { XMPI_CHECK_WHY = 256 };
+bool mpi_checks_parse(const char *list, mpi_checks_t *checks, char why[XMPI_CHECK_WHY]);
+
+typedef struct {
+    const char *json, *sarif; /* files to write; or NULL */
+    const char *suppress;     /* file to read; or NULL */
+    const char *program;
+    int ranks;
+    bool is_verbose;
+} mpi_check_config_t;
+
+/* Exit codes of programs that end with 0 themselves. */
+enum { XMPI_EXIT_WARNINGS = 120, XMPI_EXIT_ERRORS = 121 };
+
+/* Keep findings from now on, with what mpi_checks says. Before ranks run; `config` is kept. */
+xy_status_t mpi_check_begin(const mpi_check_config_t *config);
+/* The job is over, or ends with `code`: print and write what was found. The exit code; `code`
+ * unless that is 0, and without --check. Any thread, once. */
+int mpi_check_finish(int code);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What is left when a rank ends: messages that it never received, and requests that it never
- * completed. The program may have got away with it, so these are warnings, and few.
+ * What is left when a rank ends: messages that it never received, requests that it never completed,
+ * and, where leaks are looked for, objects that it never freed. The program may have got away with
+ * it, so these are warnings.
  */
 #include <stdio.h>
 
@@ -10,40 +11,30 @@
 #include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 
-enum { LINES_MOST = 8 }; /* of all ranks */
-
-/* May another line be printed? The last one says that it is the last. */
-static bool may_warn(const char **end_p)
-{
-    static _Atomic int lines;
-    int before = atomic_fetch_add_explicit(&lines, 1, memory_order_relaxed);
-
-    *end_p = before == LINES_MOST - 1 ? "; more of this kind is not shown" : "";
-    return before < LINES_MOST;
-}
-
 /* Messages of the library itself are none of the program's. */
 static bool is_own(const xy_match_entry_t *entry)
 {
     return (entry->envelope.context & (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS)) == 0;
 }
 
-static void warn_message(const mpi_rank_t *self, const mpi_message_t *first, int count)
+static void report_messages(const mpi_rank_t *self, const mpi_message_t *first, int count)
 {
     const xy_envelope_t *e = &first->entry.envelope;
-    char site[160], from[64];
-    const char *end;
+    bool is_world = e->context == self->comm_world->context;
+    mpi_finding_t finding = {.kind = XMPI_FINDING_NEVER_RECEIVED,
+                             .rank = self->world,
+                             .other = is_world ? e->source : -1,
+                             .sites = {first->site, NULL}};
+    char site[160];
 
-    if (!may_warn(&end))
+    if (mpi_finding_is_known(&finding))
         return;
     mpi_caller_describe(first->site, site, sizeof(site));
-    if (e->context == self->comm_world->context)
-        snprintf(from, sizeof(from), "from rank %d", e->source);
-    else
-        snprintf(from, sizeof(from), "from rank %d of its communicator", e->source);
-    xy_warn("rank %d: %d message%s never received%s %s, tag %d, %llu bytes%s%s%s", self->world,
-            count, count > 1 ? "s" : "", count > 1 ? "; the first:" : ":", from, e->tag,
-            (unsigned long long)first->bytes, site[0] != '\0' ? ", sent " : "", site, end);
+    mpi_finding_add(&finding,
+                    "%d message%s never received%s from rank %d%s, tag %d, %llu bytes%s%s", count,
+                    count > 1 ? "s" : "", count > 1 ? "; the first:" : ":", e->source,
+                    is_world ? "" : " of its communicator", e->tag,
+                    (unsigned long long)first->bytes, site[0] != '\0' ? ", sent " : "", site);
 }
 
 static void look_for_messages(mpi_rank_t *self)
@@ -57,7 +48,7 @@ static void look_for_messages(mpi_rank_t *self)
             count++;
         }
     if (count > 0)
-        warn_message(self, first, count);
+        report_messages(self, first, count);
 }
 
 static bool is_left(const mpi_request_t *request)
@@ -68,12 +59,13 @@ static bool is_left(const mpi_request_t *request)
     return request->is_active && !request->is_freed && !is_part && request->call.name != NULL;
 }
 
-/* Those of one rank; false: no more lines may be printed. */
-static bool warn_requests(const mpi_worker_t *worker, const mpi_rank_t *rank)
+/* Those of one rank. */
+static void report_requests(const mpi_worker_t *worker, const mpi_rank_t *rank)
 {
+    mpi_finding_t finding = {
+        .kind = XMPI_FINDING_NEVER_COMPLETED, .rank = rank->world, .other = -1};
     const mpi_request_t *first = NULL;
     char site[160];
-    const char *end;
     int count = 0;
 
     for (const mpi_request_t *r = worker->all_requests; r != NULL; r = r->next_made)
@@ -82,15 +74,17 @@ static bool warn_requests(const mpi_worker_t *worker, const mpi_rank_t *rank)
             count++;
         }
     if (count == 0)
-        return true;
-    if (!may_warn(&end))
-        return false;
+        return;
+    finding.sites[0] = first->call.caller;
+    if (mpi_finding_is_known(&finding))
+        return;
     mpi_caller_describe(first->call.caller, site, sizeof(site));
-    xy_warn("rank %d: %d request%s never completed%s %s%s%s%s; complete it with MPI_Wait or "
-            "MPI_Test before MPI_Finalize%s",
-            rank->world, count, count > 1 ? "s" : "", count > 1 ? "; one of them:" : ": that of",
-            first->call.name, site[0] != '\0' ? " (" : "", site, site[0] != '\0' ? ")" : "", end);
-    return true;
+    mpi_finding_add(&finding,
+                    "%d request%s never completed%s %s%s%s%s; complete it with MPI_Wait or "
+                    "MPI_Test before MPI_Finalize",
+                    count, count > 1 ? "s" : "", count > 1 ? "; one of them:" : ": that of",
+                    first->call.name, site[0] != '\0' ? " (" : "", site,
+                    site[0] != '\0' ? ")" : "");
 }
 
 /* All ranks are in MPI_Finalize: the first to come here looks for all of its worker. */
@@ -105,11 +99,49 @@ static void look_for_requests(mpi_worker_t *worker)
         has_some = is_left(r);
     for (int r = 0; has_some && r < mpi_job->size; r++)
         if (mpi_job->home[r] == worker->index)
-            has_some = warn_requests(worker, &mpi_job->ranks[r]);
+            report_requests(worker, &mpi_job->ranks[r]);
+}
+
+/* How many others the same line has made. */
+static int count_made(const xy_vec_t *all, const mpi_made_t *made)
+{
+    int count = 0;
+
+    for (size_t i = 0; i < all->count; i++)
+        count += XY_VEC_AT(all, mpi_made_t, i).site == made->site;
+    return count;
+}
+
+static void report_made(const mpi_rank_t *self, const xy_vec_t *all, const mpi_made_t *made)
+{
+    mpi_finding_t finding = {.kind = XMPI_FINDING_NEVER_FREED,
+                             .rank = self->world,
+                             .other = -1,
+                             .sites = {made->site, NULL}};
+    char site[160];
+    int count;
+
+    if (mpi_finding_is_known(&finding))
+        return;
+    count = count_made(all, made);
+    mpi_caller_describe(made->site, site, sizeof(site));
+    mpi_finding_add(&finding, "%d %s%s never freed: made by %s%s%s%s", count, made->what,
+                    count > 1 ? "s" : "", made->call, site[0] != '\0' ? " (" : "", site,
+                    site[0] != '\0' ? ")" : "");
+}
+
+static void look_for_leaks(const mpi_rank_t *self)
+{
+    const mpi_env_t *env = self->env;
+
+    for (size_t i = 0; env != NULL && i < env->made.count; i++)
+        report_made(self, &env->made, &XY_VEC_AT(&env->made, mpi_made_t, i));
 }
 
 void mpi_rank_look_back(mpi_rank_t *self)
 {
+    if (mpi_made_is_noted)
+        look_for_leaks(self);
     if (mpi_p2p_engine != NULL)
         return;                   /* virtual time: its messages are elsewhere */
     mpi_poll(self->worker->base); /* what was sent before the others came here has arrived */

@@ -34,6 +34,8 @@ static void finish(mpi_request_t *request)
         made->info = idup->info ? (MPI_Info)(void *)idup->info : MPI_INFO_NULL;
         mpi_settings_apply(made, idup->info);
         *idup->newcomm = mpi_comm_handle(made);
+        if (mpi_made_is_noted)
+            mpi_made_note(made, "communicator", request->call.name, request->call.caller);
     } else {
         mpi_attributes_drop(idup->attributes);
         mpi_info_destroy(idup->info);

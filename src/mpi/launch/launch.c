@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "mpi/bindings/bindings.h"
+#include "mpi/check/check.h"
 #include "mpi/launch/libc/libc.h"
 #include "mpi/launch/virtual_time.h"
 #include "mpi/nbc/nbc.h"
@@ -24,6 +25,7 @@ typedef struct {
     xy_vec_t privat;                         /* of const char * */
     xy_bitset_t shown;                       /* ranks that debuggers know */
     const virtual_config_t *in_virtual_time; /* or NULL */
+    mpi_check_config_t check;
     mpi_job_t *job;
     int code; /* for failures with an exit code of their own */
 } launch_t;
@@ -380,6 +382,25 @@ static xy_status_t start_trace(const launch_t *launch)
     return mpi_trace_start(launch->job, launch->values->trace, part_at(launch, 0)->argv[0]);
 }
 
+static xy_status_t start_checks(launch_t *launch)
+{
+    const mpi_launch_values_t *v = launch->values;
+    char why[XMPI_CHECK_WHY];
+
+    if (v->check == NULL && (v->check_json != NULL || v->check_sarif != NULL))
+        return xy_fail(XY_EUSAGE, "%s is for runs with --check: give that, too",
+                       v->check_json != NULL ? "--check-json" : "--check-sarif");
+    if (v->check != NULL && !mpi_checks_parse(v->check, &mpi_checks, why))
+        return xy_fail(XY_EUSAGE, "--check: %s", why);
+    launch->check = (mpi_check_config_t){.json = v->check_json,
+                                         .sarif = v->check_sarif,
+                                         .suppress = v->check_suppress,
+                                         .program = part_at(launch, 0)->argv[0],
+                                         .ranks = launch->size,
+                                         .is_verbose = v->verbose};
+    return mpi_check_begin(&launch->check);
+}
+
 static xy_status_t run_ranks(launch_t *launch)
 {
     xy_status_t st;
@@ -390,6 +411,8 @@ static xy_status_t run_ranks(launch_t *launch)
                       : launch->values->prepend_rank ? XMPI_TAG_RANK
                                                      : XMPI_TAG_NONE);
     st = read_settings(launch);
+    if (st == XY_OK)
+        st = start_checks(launch);
     if (st == XY_OK && launch->values->machine != NULL)
         st = imagine(launch->values->machine);
     if (st == XY_OK)
@@ -478,6 +501,12 @@ static xy_status_t start(launch_t *launch)
                        "executable",
                        part_at(launch, 0)->path,
                        part_at(launch, 0)->is_mpi ? "has a fixed address" : "does not use MPI");
+    if (launch->values->check != NULL && (runs_alone(launch) || !part_at(launch, 0)->is_mpi))
+        return xy_fail(XY_EUNSUPPORTED,
+                       "--check: '%s' %s; compile it with mpicc as a position-independent "
+                       "executable",
+                       part_at(launch, 0)->path,
+                       part_at(launch, 0)->is_mpi ? "has a fixed address" : "does not use MPI");
     if (runs_alone(launch) && !is_watched(launch->values))
         return become(launch);
     if (part_at(launch, 0)->is_mpi && !runs_alone(launch)) {
@@ -520,7 +549,7 @@ int mpi_launch_main(int argc, char **argv)
     if (st == XY_OK && !is_done) {
         st = launch_all(&launch, &contexts);
         if (st == XY_OK && launch.processes != NULL)
-            launch.code = mpi_finish_code();
+            launch.code = mpi_check_finish(mpi_finish_code());
     }
     if (st != XY_OK && launch.code == 0)
         launch.code = xy_status_exit_code(st);

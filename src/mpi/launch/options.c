@@ -138,6 +138,19 @@ const xy_option_t mpi_launch_options[] = {
      .env = "XYLEM_TRACE_MESSAGES",
      .help = "with --trace: record all messages from rank to rank (default), none, those of at "
              "least SIZE bytes, or those from or to these ranks, such as ranks:0-3,8"},
+    {"check", 0, XY_OPT_STRING, "[=LIST]", AT(check), .env = "XYLEM_CHECK",
+     .help =
+         "look for mistakes that a run may get away with, and end with 120 for warnings and 121 "
+         "for errors: objects never freed (leaks); only those of LIST, if it names some; an "
+         "error ends the job, but for --check=go-on"},
+    {"check-json", 0, XY_OPT_STRING, "FILE", AT(check_json), .complete = "file",
+     .help = "with --check: write what was found (- is standard output)"},
+    {"check-sarif", 0, XY_OPT_STRING, "FILE", AT(check_sarif), .complete = "file",
+     .help = "the same as SARIF 2.1.0, which forges show beside the source"},
+    {"check-suppress", 0, XY_OPT_STRING, "FILE", AT(check_suppress), .complete = "file",
+     .env = "XYLEM_CHECK_SUPPRESS",
+     .help = "with --check: leave out what lines 'CLASS FILE:LINE' of FILE name, where * is any "
+             "text; -v lists those that name nothing"},
     {"debug-ranks", 0, XY_OPT_STRING, "LIST|all|none", AT(debug_ranks), .env = "XYLEM_DEBUG_RANKS",
      .help = "the ranks whose code debuggers know, such as 0-3,8 (default: the first 64): each "
              "costs a debugger time and memory"},
@@ -194,7 +207,10 @@ const char mpi_launch_description[] =
 
 const char mpi_launch_exit_status[] =
     "0 if all ranks returned 0; otherwise the first nonzero exit code of a rank, or 128 plus the "
-    "signal that ended a rank. 124 after the time limit, 126 for a program that cannot be "
+    "signal that ended a rank. With --check, 120 if there were warnings and 121 if there were "
+    "errors "
+    "and the program itself ended with 0. 124 after the time limit, 126 for a program that cannot "
+    "be "
     "executed, 127 for a program that was not found, 2 if the command line is wrong, 1 for any "
     "other failure, such as a deadlock.";
 

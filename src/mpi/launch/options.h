@@ -43,6 +43,8 @@ typedef struct {
     xy_vec_t compute_call; /* NAME=SECONDS, each a list with commas */
     uint64_t share_data;   /* bytes; 0: not */
     bool oversubscribe;
+    const char *check; /* a list, or ""; NULL: nothing is checked besides what is always */
+    const char *check_json, *check_sarif, *check_suppress; /* files */
     const char *let_arrive;
     const char *debug_ranks; /* a list, all or none; NULL: the first 64 */
     xy_vec_t ignored_pairs;

@@ -413,6 +413,8 @@ static xy_status_t refuse(const mpi_launch_values_t *values)
                        "--algorithm is for real runs; with --virtual, --library chooses");
     if (values->monitor_slice > 0)
         return xy_fail(XY_EUSAGE, "--monitor-slice cuts real time; not with --virtual");
+    if (values->check != NULL)
+        return xy_fail(XY_EUSAGE, "--check is for real runs; leave --virtual out");
     return XY_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "mpi/object/attr.h"
 #include "mpi/object/errhandler.h"
 #include "mpi/object/error.h"
+#include "mpi/object/made.h"
 
 mpi_env_t *mpi_env_self(void)
 {
@@ -20,6 +21,7 @@ mpi_env_t *mpi_env_self(void)
     mpi_error_codes_init(&env->codes);
     mpi_keyvals_init(env);
     env->names = XY_VEC_INIT(mpi_named_t);
+    env->made = XY_VEC_INIT(mpi_made_t);
     env->file_errhandler = MPI_ERRORS_RETURN;
     self->env = env;
     return env;
@@ -63,6 +65,7 @@ void mpi_env_cleanup(mpi_rank_t *rank)
     mpi_error_codes_cleanup(&env->codes);
     mpi_keyvals_cleanup(env);
     xy_vec_cleanup(&env->names);
+    xy_vec_cleanup(&env->made);
     mpi_errhandler_release(mpi_errhandler_of(env->file_errhandler));
     for (int i = 0; i < XMPI_BURIED; i++)
         xy_free(env->buried[i]);

@@ -7,6 +7,7 @@
  *   attr.h                 values that the program attaches to objects
  *   group.h comm.h         groups, and communicator objects
  *   env.h status.h         what a rank has made besides, and the inside of MPI_Status
+ *   made.h                 what it must free, where leaks are looked for
  *
  * Objects belong to the rank that made them and are touched by its worker only, but for groups,
  * which never change and are shared by reference. Nothing in here parks; functions of the program
@@ -22,6 +23,7 @@
 #include "mpi/object/error.h"
 #include "mpi/object/group.h"
 #include "mpi/object/info.h"
+#include "mpi/object/made.h"
 #include "mpi/object/settings.h"
 #include "mpi/object/status.h"
 

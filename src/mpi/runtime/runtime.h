@@ -11,6 +11,7 @@
  *   copy_stream.h         copies past the caches
  *   clock.h               the clock of a job in virtual time
  *   caller.h trace.h monitor.h    where a call stands in the program; --trace; --monitor
+ *   finding.h             what is wrong with a program, and does not end it
  *
  * A job is made once per process, by the launcher or by MPI_Init without one, and lives to the end
  * of the process. All that belongs to a rank is touched by its worker only, without locks; where
@@ -24,6 +25,7 @@
 #include "mpi/runtime/caller.h"
 #include "mpi/runtime/clock.h"
 #include "mpi/runtime/copy_stream.h"
+#include "mpi/runtime/finding.h"
 #include "mpi/runtime/gate.h"
 #include "mpi/runtime/layer.h"
 #include "mpi/runtime/monitor.h"

@@ -60,6 +60,7 @@ void mpi_finish_job(int code)
     claim_the_end();
     mpi_process_self = NULL;
     mpi_finish_flush();
+    code = mpi_check_finish(code);
     end_process(code == 0 && mpi_streams_failed() ? 1 : code);
 }
 

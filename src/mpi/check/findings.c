@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/check/findings.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mpi/check/suppress.h"
+#include "mpi/object/object.h"
+
+static const mpi_check_config_t *config;
+static xy_vec_t findings = XY_VEC_INIT(check_finding_t);
+static xy_vec_t known = XY_VEC_INIT(mpi_finding_t); /* by address: what needs no words again */
+static xy_vec_t rules = XY_VEC_INIT(check_rule_t);
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static check_finding_t *at(size_t i)
+{
+    return &XY_VEC_AT(&findings, check_finding_t, i);
+}
+
+static bool is_same(const mpi_finding_t *a, const mpi_finding_t *b)
+{
+    return a->kind == b->kind && a->rank == b->rank && a->sites[0] == b->sites[0] &&
+           a->sites[1] == b->sites[1];
+}
+
+static bool is_known(const mpi_finding_t *finding)
+{
+    bool is_there = false;
+
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < known.count && !is_there; i++)
+        is_there = is_same(&XY_VEC_AT(&known, mpi_finding_t, i), finding);
+    pthread_mutex_unlock(&lock);
+    return is_there;
+}
+
+/* "solver.c:12", of "at solver.c:12"; every rank has its own copy of the program, so addresses do
+ * not tell whether two places are the same. */
+static void name_place(const void *site, char place[CHECK_PLACE_SIZE])
+{
+    char text[CHECK_PLACE_SIZE + 3];
+
+    mpi_caller_describe(site, text, sizeof(text));
+    snprintf(place, CHECK_PLACE_SIZE, "%s", strncmp(text, "at ", 3) == 0 ? text + 3 : text);
+}
+
+static check_finding_t *find(const check_finding_t *f)
+{
+    for (size_t i = 0; i < findings.count; i++)
+        if (at(i)->kind == f->kind && strcmp(at(i)->places[0], f->places[0]) == 0 &&
+            strcmp(at(i)->places[1], f->places[1]) == 0 &&
+            (f->places[0][0] != '\0' || strcmp(at(i)->message, f->message) == 0))
+            return at(i);
+    return NULL;
+}
+
+/* With the lock held. NULL: memory ran out. Takes the message. */
+static check_finding_t *keep(check_finding_t *f)
+{
+    check_finding_t *there = find(f);
+
+    if (there != NULL) {
+        xy_free(f->message);
+        return there;
+    }
+    there =
+        xy_bitset_init(&f->ranks, (size_t)mpi_job->size) == XY_OK ? xy_vec_push(&findings) : NULL;
+    if (there == NULL) {
+        xy_bitset_cleanup(&f->ranks);
+        xy_free(f->message);
+        return NULL;
+    }
+    f->is_suppressed =
+        check_rules_match(&rules, f->kind, f->places[0]) ||
+        (f->places[1][0] != '\0' && check_rules_match(&rules, f->kind, f->places[1]));
+    *there = *f;
+    return there;
+}
+
+/* "rank 0: ... [never-freed]", or "ranks 0-3: ..." */
+static void print(check_finding_t *f)
+{
+    const mpi_finding_class_t *class = &mpi_finding_classes[f->kind];
+    char *ranks = xy_bitset_format(&f->ranks);
+    bool is_one = xy_bitset_count(&f->ranks) == 1;
+
+    f->is_printed = true;
+    if (class->is_error)
+        xy_fail(XY_EINVAL, "error: rank%s %s: %s [%s]", is_one ? "" : "s",
+                ranks != NULL ? ranks : "?", f->message, class->name);
+    else
+        xy_warn("rank%s %s: %s [%s]", is_one ? "" : "s", ranks != NULL ? ranks : "?", f->message,
+                class->name);
+    xy_free(ranks);
+}
+
+static void add(const mpi_finding_t *finding, const char *message)
+{
+    bool is_error = mpi_finding_classes[finding->kind].is_error, ends = false;
+    check_finding_t made = {.kind = finding->kind}, *kept;
+
+    if (is_known(finding))
+        return;
+    made.message = xy_strdup(message);
+    name_place(finding->sites[0], made.places[0]);
+    name_place(finding->sites[1], made.places[1]);
+    pthread_mutex_lock(&lock);
+    (void)xy_vec_append(&known, finding); /* else it is put into words once more */
+    kept = made.message != NULL ? keep(&made) : NULL;
+    if (kept != NULL) {
+        kept->count++;
+        xy_bitset_set(&kept->ranks, (size_t)finding->rank);
+        if (is_error && !kept->is_suppressed && !kept->is_printed)
+            print(kept);
+        ends = is_error && !kept->is_suppressed && !mpi_checks.goes_on;
+    }
+    pthread_mutex_unlock(&lock);
+    if (ends)
+        mpi_job->abort(XMPI_EXIT_ERRORS);
+}
+
+static const mpi_finding_store_t store = {.is_known = is_known, .add = add};
+
+xy_status_t mpi_check_begin(const mpi_check_config_t *given)
+{
+    xy_status_t st = XY_OK;
+    char *text; /* the rules point into it */
+    size_t size;
+
+    config = given;
+    if (given->suppress != NULL) {
+        st = xy_file_read(given->suppress, 16 << 20, &text, &size);
+        if (st == XY_OK)
+            st = check_rules_parse(text, given->suppress, &rules);
+    }
+    if (st == XY_OK && mpi_checks.is_on)
+        mpi_finding_store = &store;
+    mpi_made_is_noted = mpi_checks.leaks || given->is_verbose;
+    return st;
+}
+
+static void count(check_results_t *results)
+{
+    for (size_t i = 0; i < findings.count; i++) {
+        bool is_error = mpi_finding_classes[at(i)->kind].is_error;
+
+        if (at(i)->is_suppressed)
+            continue;
+        results->errors += is_error;
+        results->warnings += !is_error;
+        if (!at(i)->is_printed)
+            print(at(i));
+    }
+}
+
+static void report_unused_rules(void)
+{
+    for (size_t i = 0; i < rules.count; i++) {
+        const check_rule_t *rule = &XY_VEC_AT(&rules, check_rule_t, i);
+
+        if (!rule->is_used)
+            xy_warn("%s:%ld: nothing was suppressed by this rule", config->suppress, rule->line);
+    }
+}
+
+int mpi_check_finish(int code)
+{
+    check_results_t results = {.config = config, .findings = &findings, .code = code};
+
+    if (!mpi_checks.is_on || config == NULL)
+        return code;
+    pthread_mutex_lock(&lock);
+    count(&results);
+    if (config->is_verbose)
+        report_unused_rules();
+    if (xy_out_write(config->json, check_write_json, &results) != XY_OK ||
+        xy_out_write(config->sarif, check_write_sarif, &results) != XY_OK)
+        code = code != 0 ? code : 1;
+    pthread_mutex_unlock(&lock);
+    if (code != 0)
+        return code;
+    return results.errors > 0 ? XMPI_EXIT_ERRORS : results.warnings > 0 ? XMPI_EXIT_WARNINGS : 0;
+}

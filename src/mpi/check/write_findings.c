@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Findings for other programs: JSON, and SARIF 2.1.0, which forges show beside the source. */
+#include <stdlib.h>
+#include <string.h>
+#include <xylem.h>
+
+#include "mpi/check/findings.h"
+
+static const check_finding_t *finding_at(const check_results_t *r, size_t i)
+{
+    return &XY_VEC_AT(r->findings, check_finding_t, i);
+}
+
+static const char *level_of(const check_finding_t *f)
+{
+    return mpi_finding_classes[f->kind].is_error ? "error" : "warning";
+}
+
+/* "solver.c:12": the line, and the file in `file`. 0: the place is not a line. */
+static long split_place(const char *place, char file[CHECK_PLACE_SIZE])
+{
+    const char *colon = strrchr(place, ':');
+    long line;
+
+    if (colon == NULL || !xy_parse_long(colon + 1, &line) || line < 1)
+        return 0;
+    snprintf(file, CHECK_PLACE_SIZE, "%.*s", (int)(colon - place), place);
+    return line;
+}
+
+static void write_places(xy_json_t *j, const check_finding_t *f)
+{
+    char file[CHECK_PLACE_SIZE];
+
+    xy_json_begin_array(j, "places");
+    for (int i = 0; i < 2; i++) {
+        long line = split_place(f->places[i], file);
+
+        if (f->places[i][0] == '\0')
+            continue;
+        xy_json_begin_object(j, NULL);
+        xy_json_string(j, "file", line > 0 ? file : NULL);
+        xy_json_int(j, "line", line);
+        xy_json_string(j, "text", f->places[i]);
+        xy_json_end(j);
+    }
+    xy_json_end(j);
+}
+
+static void write_finding(xy_json_t *j, const check_finding_t *f)
+{
+    xy_json_begin_object(j, NULL);
+    xy_json_string(j, "class", mpi_finding_classes[f->kind].name);
+    xy_json_string(j, "severity", level_of(f));
+    xy_json_string(j, "message", f->message);
+    xy_json_begin_array(j, "ranks");
+    for (size_t r = xy_bitset_next(&f->ranks, 0); r < f->ranks.bits;
+         r = xy_bitset_next(&f->ranks, r + 1))
+        xy_json_int(j, NULL, (int64_t)r);
+    xy_json_end(j);
+    write_places(j, f);
+    xy_json_int(j, "count", f->count);
+    xy_json_bool(j, "suppressed", f->is_suppressed);
+    xy_json_end(j);
+}
+
+xy_status_t check_write_json(const void *results, FILE *file)
+{
+    const check_results_t *r = results;
+    xy_json_t j;
+
+    xy_json_init(&j, file, true);
+    xy_json_begin_object(&j, NULL);
+    xy_json_string(&j, "program", r->config->program);
+    xy_json_int(&j, "ranks", r->config->ranks);
+    xy_json_int(&j, "program_exit_code", r->code);
+    xy_json_int(&j, "errors", r->errors);
+    xy_json_int(&j, "warnings", r->warnings);
+    xy_json_begin_array(&j, "findings");
+    for (size_t i = 0; i < r->findings->count; i++)
+        write_finding(&j, finding_at(r, i));
+    xy_json_end(&j);
+    xy_json_end(&j);
+    return XY_OK;
+}
+
+/* ---- SARIF ---- */
+
+static void write_text(xy_json_t *j, const char *key, const char *text)
+{
+    xy_json_begin_object(j, key);
+    xy_json_string(j, "text", text);
+    xy_json_end(j);
+}
+
+static void write_driver(xy_json_t *j)
+{
+    xy_json_begin_object(j, "tool");
+    xy_json_begin_object(j, "driver");
+    xy_json_string(j, "name", "Xylem");
+    xy_json_string(j, "semanticVersion", xylem_version());
+    xy_json_begin_array(j, "rules");
+    for (int k = 0; k < XMPI_FINDING_KINDS; k++) {
+        xy_json_begin_object(j, NULL);
+        xy_json_string(j, "id", mpi_finding_classes[k].name);
+        write_text(j, "shortDescription", mpi_finding_classes[k].summary);
+        xy_json_end(j);
+    }
+    xy_json_end(j);
+    xy_json_end(j);
+    xy_json_end(j);
+}
+
+static void write_location(xy_json_t *j, const char *key, const char *place)
+{
+    char file[CHECK_PLACE_SIZE];
+    long line = split_place(place, file);
+
+    xy_json_begin_array(j, key);
+    if (line > 0) {
+        xy_json_begin_object(j, NULL);
+        xy_json_begin_object(j, "physicalLocation");
+        xy_json_begin_object(j, "artifactLocation");
+        xy_json_string(j, "uri", file);
+        xy_json_end(j);
+        xy_json_begin_object(j, "region");
+        xy_json_int(j, "startLine", line);
+        xy_json_end(j);
+        xy_json_end(j);
+        xy_json_end(j);
+    }
+    xy_json_end(j);
+}
+
+static void write_result(xy_json_t *j, const check_finding_t *f)
+{
+    char *ranks = xy_bitset_format(&f->ranks);
+    char *text = xy_sprintf("rank%s %s: %s", xy_bitset_count(&f->ranks) == 1 ? "" : "s",
+                            ranks != NULL ? ranks : "?", f->message);
+
+    xy_json_begin_object(j, NULL);
+    xy_json_string(j, "ruleId", mpi_finding_classes[f->kind].name);
+    xy_json_int(j, "ruleIndex", (int64_t)f->kind);
+    xy_json_string(j, "level", level_of(f));
+    write_text(j, "message", text != NULL ? text : f->message);
+    write_location(j, "locations", f->places[0]);
+    write_location(j, "relatedLocations", f->places[1]);
+    if (f->is_suppressed) {
+        xy_json_begin_array(j, "suppressions");
+        xy_json_begin_object(j, NULL);
+        xy_json_string(j, "kind", "external");
+        xy_json_end(j);
+        xy_json_end(j);
+    }
+    xy_json_end(j);
+    xy_free(text);
+    xy_free(ranks);
+}
+
+xy_status_t check_write_sarif(const void *results, FILE *file)
+{
+    const check_results_t *r = results;
+    xy_json_t j;
+
+    xy_json_init(&j, file, true);
+    xy_json_begin_object(&j, NULL);
+    xy_json_string(&j, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+    xy_json_string(&j, "version", "2.1.0");
+    xy_json_begin_array(&j, "runs");
+    xy_json_begin_object(&j, NULL);
+    write_driver(&j);
+    xy_json_begin_array(&j, "results");
+    for (size_t i = 0; i < r->findings->count; i++)
+        write_result(&j, finding_at(r, i));
+    xy_json_end(&j);
+    xy_json_end(&j);
+    xy_json_end(&j);
+    xy_json_end(&j);
+    return XY_OK;
+}

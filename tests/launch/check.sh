@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# mpiexec --check: exit codes, files of findings, suppressions. What is found is in tests/bugs.
+. "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
+
+build check
+run 0 -n 3 ./check
+quiet
+run 120 --check -n 3 ./check
+says "$err" "mpiexec: warning: ranks 0-2: 1 communicator never freed: made by MPI_Comm_dup (at check.c:"
+says "$err" "mpiexec: warning: rank 0: 1 info object never freed: made by MPI_Info_create (at check.c:"
+[ "$(wc -l <<<"$err")" = 2 ] || die "more than two lines: $err"
+expect 120 "$bin/xylem" run --check -n 3 ./check
+# The program's own code goes before.
+run 7 --check -n 3 ./check 7
+says "$err" "never freed"
+# With -v leaks are printed, and change nothing.
+run 0 -v -n 3 ./check
+says "$err" "rank 0: 1 info object never freed"
+
+# Suppressions.
+cat >rules <<'END'
+# known
+never-freed check.c:*   # all of it
+never-received nowhere.c:1
+END
+run 0 --check --check-suppress rules -n 3 ./check
+quiet
+run 0 -v --check --check-suppress rules -n 3 ./check
+says "$err" "rules:3: nothing was suppressed by this rule"
+echo 'never-freed' >bad
+run 1 --check --check-suppress bad -n 3 ./check
+says "$err" "bad:1: a rule is a class and a place"
+echo 'never-freet check.c:1' >bad
+run 1 --check --check-suppress bad -n 3 ./check
+says "$err" "bad:1: no class 'never-freet'; did you mean 'never-freed'?"
+run 1 --check --check-suppress missing -n 3 ./check
+says "$err" "missing"
+
+# Files.
+line=$(grep -n MPI_Info_create "$sources/check.c" | cut -d: -f1)
+echo "* check.c:$line" >rules
+run 120 --check --check-suppress rules --check-json out.json --check-sarif out.sarif -n 3 ./check
+python3 "$sources/check_files.py" out.json out.sarif || die "the files are not right"
+
+# Wrong command lines.
+run 2 --check=leak -n 3 ./check
+says "$err" "--check: there is no 'leak'; there are leaks"
+run 2 --check-json x.json -n 3 ./check
+says "$err" "--check-json is for runs with --check"
+run 2 --check --virtual flat:2 -n 2 ./check
+says "$err" "--check is for real runs"
+run 1 --check -n 2 true
+says "$err" "does not use MPI"
