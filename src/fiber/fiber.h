@@ -63,7 +63,8 @@ typedef struct {
      * what is posted meanwhile is found before the worker sleeps. May be NULL. */
     double (*rest)(xy_worker_t *w);
     /* Called once, on one worker or a visitor's thread, when every worker is asleep, no timer runs
-     * and fibers are still parked: nothing will ever wake them. A wake from a thread that is no
+     * and fibers are still parked: nothing will ever wake them. It may make fibers of its own
+     * worker ready, and is called again then, when they are parked. A wake from a thread that is no
      * worker is foreseen where the fiber waits in xy_fiber_park_outside. */
     void (*stuck)(xy_pool_t *pool);
     /* Called on the faulting worker, on its signal stack, when `fiber` ran over its stack, or at a

@@ -192,6 +192,8 @@ static void sleep_until_rung(xy_worker_t *w)
     atomic_fetch_add(&pool->sleepers, ONE_WAKE - 1);
     if (say)
         pool->config.stuck(pool);
+    if (say && w->ready.nonempty != 0) /* it goes on, and may be stuck again */
+        atomic_store(&pool->is_stuck_said, false);
 }
 
 static void sleep_until(xy_worker_t *w, int64_t deadline)

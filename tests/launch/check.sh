@@ -43,7 +43,32 @@ echo "* check.c:$line" >rules
 run 120 --check --check-suppress rules --check-json out.json --check-sarif out.sarif -n 3 ./check
 python3 "$sources/check_files.py" out.json out.sarif || die "the files are not right"
 
+# Other orders: some seeds find the deadlock, and find it again.
+run 120 --check -n 3 ./check race
+says "$err" "took the message of rank 1; it could have taken that of rank 2"
+failing=
+passing=
+for seed in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16; do
+    code=0
+    timeout 60 "$bin/mpiexec" --check=shuffle:$seed -n 3 ./check race >out.txt 2>err.txt || code=$?
+    case $code in
+        1) failing=$seed; cp err.txt failing.txt ;;
+        120) passing=$seed ;;
+        *) die "seed $seed: exit code $code: $(cat err.txt)" ;;
+    esac
+done
+[ -n "$failing" ] || die "no seed finds the deadlock"
+[ -n "$passing" ] || die "every seed finds the deadlock"
+grep -q "deadlock: no rank can make progress" failing.txt || die "$(cat failing.txt)"
+grep -q "mpiexec: --check=shuffle:$failing makes this run again" failing.txt || die "$(cat failing.txt)"
+run 1 --check=shuffle:"$failing" -n 3 ./check race
+[ "$err" = "$(cat failing.txt)" ] || die "another report: $err"
+run 120 --check=shuffle:"$passing" -n 3 ./check race
+
 # Wrong command lines.
+run 2 --check=shuffle:many -n 3 ./check
+run 2 --check --comm-cores 1 -n 3 ./check
+says "$err" "--check runs all ranks on one core"
 run 2 --check=leak -n 3 ./check
 says "$err" "--check: there is no 'leak'; there are leaks"
 run 2 --check-json x.json -n 3 ./check

@@ -297,8 +297,8 @@ def body(function):
     # The hints of persistent collectives change nothing: there is nothing that they could.
     ignored = "" if is_plain(function) else "    (void)info;\n"
     if checks:
-        enter = (f"    {kind}{name};\n    int error;\n\n{checks}{forget_owned(function)}"
-                 f"    {name} = mpi_enter{suffix}({site});\n")
+        enter = (f"    {kind}{name};\n    int error;\n\n{checks}"
+                 f"    {name} = mpi_enter{suffix}({site});\n{forget_owned(function)}")
         return (enter + impl_call(function, "    error = ") + f"\n{no_object(function)}"
                 f"{note_owned(function, site)}{ignored}    return mpi_leave{suffix}({name}, error);\n")
     return (f"    {kind}{name} = mpi_enter{suffix}({site});\n"

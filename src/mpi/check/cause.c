@@ -195,7 +195,7 @@ static bool add_other_message(char *text, const graph_t *graph, int rank)
     const xy_match_entry_t *e = graph->job->ranks[rank].match.first;
     char site[160];
 
-    if (wait->kind != WAIT_RECEIVE || mpi_p2p_engine != NULL)
+    if (wait->kind != WAIT_RECEIVE || mpi_job->clock != NULL)
         return false;
     while (e != NULL && (e->envelope.context != wait->comm->context ||
                          (wait->peer >= 0 && e->envelope.source != wait->peer)))
@@ -278,9 +278,8 @@ static void explain_any(const graph_t *graph, char *text)
         }
 }
 
-static void explain(const graph_t *graph, int *seen)
+static void explain(const graph_t *graph, int *seen, char *text)
 {
-    char text[SENTENCE] = "";
     int circle;
 
     if (!explain_missing(graph, text)) {
@@ -290,13 +289,12 @@ static void explain(const graph_t *graph, int *seen)
         else
             explain_any(graph, text);
     }
-    if (text[0] != '\0')
-        fprintf(stderr, "  cause: %s\n", text);
 }
 
-void mpi_job_explain(const mpi_job_t *job)
+void mpi_job_explain(const mpi_job_t *job, char *cause, size_t room)
 {
     size_t size = (size_t)job->size;
+    char text[SENTENCE] = "";
     graph_t graph = {.job = job,
                      .wait = xy_calloc(size, sizeof(*graph.wait)),
                      .next = xy_malloc(size * sizeof(*graph.next))};
@@ -304,8 +302,9 @@ void mpi_job_explain(const mpi_job_t *job)
 
     if (graph.wait != NULL && graph.next != NULL && seen != NULL) {
         graph_fill(&graph);
-        explain(&graph, seen);
+        explain(&graph, seen, text);
     }
+    snprintf(cause, room, "%s", text);
     xy_free(graph.wait);
     xy_free(graph.next);
     xy_free(seen);

@@ -19,17 +19,20 @@ void mpi_job_report(const mpi_job_t *job, int at_most);
 /* At the end of MPI_Finalize: findings about messages that were never received, requests that were
  * never completed and, where that is asked for, objects that were never freed. */
 void mpi_rank_look_back(mpi_rank_t *self);
-/* Print "  cause: rank 0 waits for a message from rank 1, rank 1 ..." where there is one to be
- * seen. Only when no rank can move: all workers are asleep. */
-void mpi_job_explain(const mpi_job_t *job);
+/* "rank 0 waits for a message from rank 1, rank 1 ...": the cause, where there is one to be seen;
+ * or
+ * "". Only when no rank can move: all workers are asleep. */
+void mpi_job_explain(const mpi_job_t *job, char *cause, size_t room);
 
 /* ---- --check ---- */
 
 /* What is looked for besides what is always. */
 typedef struct {
     bool is_on;
-    bool leaks;
-    bool goes_on; /* after an error */
+    bool leaks, sends, buffers, wildcards, windows;
+    bool goes_on;  /* after an error */
+    bool shuffles; /* the order of ranks and of messages, by: */
+    uint64_t seed;
 } mpi_checks_t;
 
 extern mpi_checks_t mpi_checks;
@@ -49,7 +52,8 @@ typedef struct {
 /* Exit codes of programs that end with 0 themselves. */
 enum { XMPI_EXIT_WARNINGS = 120, XMPI_EXIT_ERRORS = 121 };
 
-/* Keep findings from now on, with what mpi_checks says. Before ranks run; `config` is kept. */
+/* Keep findings from now on, with what mpi_checks says. After the job was made (without --check:
+ * NULL) and before ranks run; `config` is kept. */
 xy_status_t mpi_check_begin(const mpi_check_config_t *config);
 /* The job is over, or ends with `code`: print and write what was found. The exit code; `code`
  * unless that is 0, and without --check. Any thread, once. */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mpi/check/conflicts.h"
+#include "mpi/check/engine.h"
 #include "mpi/check/suppress.h"
 #include "mpi/object/object.h"
 
@@ -12,6 +14,7 @@ static const mpi_check_config_t *config;
 static xy_vec_t findings = XY_VEC_INIT(check_finding_t);
 static xy_vec_t known = XY_VEC_INIT(mpi_finding_t); /* by address: what needs no words again */
 static xy_vec_t rules = XY_VEC_INIT(check_rule_t);
+static bool is_ended; /* the job, by an error that was found */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static check_finding_t *at(size_t i)
@@ -117,8 +120,10 @@ static void add(const mpi_finding_t *finding, const char *message)
         ends = is_error && !kept->is_suppressed && !mpi_checks.goes_on;
     }
     pthread_mutex_unlock(&lock);
-    if (ends)
+    if (ends) {
+        is_ended = true;
         mpi_job->abort(XMPI_EXIT_ERRORS);
+    }
 }
 
 static const mpi_finding_store_t store = {.is_known = is_known, .add = add};
@@ -135,8 +140,12 @@ xy_status_t mpi_check_begin(const mpi_check_config_t *given)
         if (st == XY_OK)
             st = check_rules_parse(text, given->suppress, &rules);
     }
-    if (st == XY_OK && mpi_checks.is_on)
+    if (st == XY_OK && mpi_checks.is_on) {
         mpi_finding_store = &store;
+        st = check_engine_begin(given->ranks);
+        if (mpi_checks.windows)
+            check_conflicts_begin();
+    }
     mpi_made_is_noted = mpi_checks.leaks || given->is_verbose;
     return st;
 }
@@ -167,10 +176,12 @@ static void report_unused_rules(void)
 
 int mpi_check_finish(int code)
 {
-    check_results_t results = {.config = config, .findings = &findings, .code = code};
+    check_results_t results = {
+        .config = config, .findings = &findings, .code = code, .is_ended = is_ended};
 
     if (!mpi_checks.is_on || config == NULL)
         return code;
+    check_engine_finish();
     pthread_mutex_lock(&lock);
     count(&results);
     if (config->is_verbose)
@@ -179,7 +190,12 @@ int mpi_check_finish(int code)
         xy_out_write(config->sarif, check_write_sarif, &results) != XY_OK)
         code = code != 0 ? code : 1;
     pthread_mutex_unlock(&lock);
-    if (code != 0)
-        return code;
-    return results.errors > 0 ? XMPI_EXIT_ERRORS : results.warnings > 0 ? XMPI_EXIT_WARNINGS : 0;
+    if (code == 0)
+        code = results.errors > 0     ? XMPI_EXIT_ERRORS
+               : results.warnings > 0 ? XMPI_EXIT_WARNINGS
+                                      : 0;
+    if (code != 0 && mpi_checks.shuffles)
+        xy_fail(XY_OK, "--check=shuffle:%llu makes this run again",
+                (unsigned long long)mpi_checks.seed);
+    return code;
 }

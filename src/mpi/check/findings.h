@@ -24,7 +24,8 @@ typedef struct {
 typedef struct {
     const mpi_check_config_t *config;
     const xy_vec_t *findings; /* of check_finding_t */
-    int code;                 /* exit code of the program */
+    int code;                 /* exit code of the program, unless: */
+    bool is_ended;            /* by an error that was found */
     int warnings, errors;     /* without those that are suppressed */
 } check_results_t;
 

@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "mpi/check/check.h"
 
@@ -16,6 +17,11 @@ typedef struct {
 } word_t;
 
 static const word_t words[] = {{"leaks", offsetof(mpi_checks_t, leaks), true},
+                               {"sends", offsetof(mpi_checks_t, sends), true},
+                               {"buffers", offsetof(mpi_checks_t, buffers), true},
+                               {"wildcards", offsetof(mpi_checks_t, wildcards), true},
+                               {"windows", offsetof(mpi_checks_t, windows), true},
+                               {"shuffle", offsetof(mpi_checks_t, shuffles), false},
                                {"go-on", offsetof(mpi_checks_t, goes_on), false}};
 enum { WORDS = sizeof(words) / sizeof(words[0]) };
 
@@ -43,16 +49,33 @@ static void refuse(const char *name, int length, char *why)
                          words[i].name);
 }
 
+/* "shuffle:SEED". False: it is not a number. */
+static bool parse_seed(const char *text, size_t length, mpi_checks_t *checks)
+{
+    char digits[32];
+    long seed;
+
+    snprintf(digits, sizeof(digits), "%.*s", (int)length, text);
+    if (length >= sizeof(digits) || !xy_parse_long(digits, &seed) || seed < 0)
+        return false;
+    checks->seed = (uint64_t)seed;
+    return true;
+}
+
 bool mpi_checks_parse(const char *list, mpi_checks_t *checks, char why[XMPI_CHECK_WHY])
 {
     bool names_some = false;
 
-    *checks = (mpi_checks_t){.is_on = true};
+    *checks = (mpi_checks_t){.is_on = true, .seed = (uint64_t)getpid()};
     set_classes(checks, true);
     while (*list != '\0') {
-        size_t length = strcspn(list, ",");
-        const word_t *word = find_word(list, length);
+        size_t length = strcspn(list, ","), name = strcspn(list, ",:");
+        const word_t *word = find_word(list, name);
 
+        if (word != NULL && name < length &&
+            (word->offset != offsetof(mpi_checks_t, shuffles) ||
+             !parse_seed(list + name + 1, length - name - 1, checks)))
+            word = NULL;
         if (word == NULL) {
             refuse(list, length < 64 ? (int)length : 64, why);
             return false;

@@ -73,7 +73,10 @@ xy_status_t check_write_json(const void *results, FILE *file)
     xy_json_begin_object(&j, NULL);
     xy_json_string(&j, "program", r->config->program);
     xy_json_int(&j, "ranks", r->config->ranks);
-    xy_json_int(&j, "program_exit_code", r->code);
+    if (r->is_ended)
+        xy_json_string(&j, "program_exit_code", NULL);
+    else
+        xy_json_int(&j, "program_exit_code", r->code);
     xy_json_int(&j, "errors", r->errors);
     xy_json_int(&j, "warnings", r->warnings);
     xy_json_begin_array(&j, "findings");

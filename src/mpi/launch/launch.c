@@ -243,7 +243,7 @@ static xy_status_t make_job(launch_t *launch)
                  launch->placement.node_core_of},
         .stack_size = mpi_launch_stack_size(launch->values, launch->size),
         .eager_limit = launch->values->eager,
-        .spin_seconds = launch->values->spin,
+        .spin_seconds = launch->values->check != NULL ? 0 : launch->values->spin,
         .switched = mpi_sanitizer_has_stacks() ? on_switch_announced : on_switch,
         .overflow = mpi_finish_overflow,
         .abort = mpi_finish_abort,
@@ -349,7 +349,8 @@ static xy_status_t imagine(const char *text)
     return st == XY_OK ? mpi_reorder_imagine(m) : st;
 }
 
-/* In virtual time all of them run on one core here, wherever they are said to be. */
+/* In virtual time all of them run on one core here, wherever they are said to be; and with --check,
+ * so that what happens is in one order. */
 static xy_status_t place_ranks(launch_t *launch)
 {
     mpi_launch_values_t values = *launch->values;
@@ -358,6 +359,8 @@ static xy_status_t place_ranks(launch_t *launch)
     if (values.virtual_machine != NULL) {
         st = mpi_virtual_prepare(launch->values, launch->size, part_at(launch, 0)->argv[0],
                                  &launch->in_virtual_time);
+    }
+    if (values.virtual_machine != NULL || values.check != NULL) {
         values = mpi_virtual_real_values(launch->values);
         launch->settings.progress = XMPI_PROGRESS_TASKS;
     }
@@ -382,9 +385,8 @@ static xy_status_t start_trace(const launch_t *launch)
     return mpi_trace_start(launch->job, launch->values->trace, part_at(launch, 0)->argv[0]);
 }
 
-static xy_status_t start_checks(launch_t *launch)
+static xy_status_t read_checks(const mpi_launch_values_t *v)
 {
-    const mpi_launch_values_t *v = launch->values;
     char why[XMPI_CHECK_WHY];
 
     if (v->check == NULL && (v->check_json != NULL || v->check_sarif != NULL))
@@ -392,6 +394,15 @@ static xy_status_t start_checks(launch_t *launch)
                        v->check_json != NULL ? "--check-json" : "--check-sarif");
     if (v->check != NULL && !mpi_checks_parse(v->check, &mpi_checks, why))
         return xy_fail(XY_EUSAGE, "--check: %s", why);
+    if (v->check != NULL && v->comm_cores != NULL)
+        return xy_fail(XY_EUSAGE, "--check runs all ranks on one core; leave --comm-cores out");
+    return XY_OK;
+}
+
+static xy_status_t start_checks(launch_t *launch)
+{
+    const mpi_launch_values_t *v = launch->values;
+
     launch->check = (mpi_check_config_t){.json = v->check_json,
                                          .sarif = v->check_sarif,
                                          .suppress = v->check_suppress,
@@ -412,7 +423,7 @@ static xy_status_t run_ranks(launch_t *launch)
                                                      : XMPI_TAG_NONE);
     st = read_settings(launch);
     if (st == XY_OK)
-        st = start_checks(launch);
+        st = read_checks(launch->values);
     if (st == XY_OK && launch->values->machine != NULL)
         st = imagine(launch->values->machine);
     if (st == XY_OK)
@@ -425,6 +436,8 @@ static xy_status_t run_ranks(launch_t *launch)
         st = load_programs(launch);
     if (st == XY_OK)
         st = make_job(launch);
+    if (st == XY_OK)
+        st = start_checks(launch);
     if (st == XY_OK)
         st = make_ranks(launch);
     if (st == XY_OK)

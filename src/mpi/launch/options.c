@@ -141,8 +141,12 @@ const xy_option_t mpi_launch_options[] = {
     {"check", 0, XY_OPT_STRING, "[=LIST]", AT(check), .env = "XYLEM_CHECK",
      .help =
          "look for mistakes that a run may get away with, and end with 120 for warnings and 121 "
-         "for errors: objects never freed (leaks); only those of LIST, if it names some; an "
-         "error ends the job, but for --check=go-on"},
+         "for errors: objects never freed (leaks), sends that need buffering (sends), buffers "
+         "that are changed or used twice (buffers), receives that could take other messages "
+         "(wildcards), one-sided accesses that meet (windows); only those of LIST, if it names "
+         "some. An error ends the job, but for "
+         "--check=go-on; --check=shuffle[:SEED] makes other orders of ranks and messages. All "
+         "ranks run on one core"},
     {"check-json", 0, XY_OPT_STRING, "FILE", AT(check_json), .complete = "file",
      .help = "with --check: write what was found (- is standard output)"},
     {"check-sarif", 0, XY_OPT_STRING, "FILE", AT(check_sarif), .complete = "file",

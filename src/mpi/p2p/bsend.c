@@ -139,7 +139,7 @@ int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t)
     uint64_t bytes = (uint64_t)t->count * mpi_type_size(t->type);
     mpi_bsend_t *b = t->comm->bsend != NULL ? t->comm->bsend : self->bsend;
 
-    if (mpi_p2p_engine != NULL && bytes <= mpi_job->eager_limit)
+    if (mpi_job->clock != NULL && bytes <= mpi_job->eager_limit)
         return send_buffered(self, t);
     if (bytes <= mpi_job->eager_limit) {
         mpi_transfer_t eager = *t;
@@ -156,7 +156,7 @@ int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t)
                          "free; attach a larger one with MPI_Buffer_attach",
                          (unsigned long long)bytes, (unsigned long long)bytes + MPI_BSEND_OVERHEAD,
                          (unsigned long long)(b ? b->size - b->used : 0));
-    return mpi_p2p_engine != NULL ? send_buffered(self, t) : send_copy(self, b, t, bytes);
+    return mpi_job->clock != NULL ? send_buffered(self, t) : send_copy(self, b, t, bytes);
 }
 
 /* ---- Buffers of ranks and of communicators ----------------------------------------------- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Who moves messages: this part itself (message.c), or, in virtual time, a simulated job. It
- * registers before ranks run. A request that it has started and that is not done belongs to it:
- * `engine` of the request is its own.
+ * Who moves messages: this part itself (message.c), a simulated job, in virtual time, or what looks
+ * at them first, with --check (src/mpi/check). It registers before ranks run. A request that it has
+ * started and that is not done belongs to it: `engine` of the request is its own.
  *
  * Nothing completes behind the back of a rank: `wait` and `test` find out what is over, set is_done
  * and call mpi_request_complete for parts of others (multi_request.h).
@@ -27,6 +27,8 @@ typedef struct mpi_p2p_engine {
     /* Of one that is not done: MPI_Cancel of a send or receive, MPI_Request_free. */
     void (*cancel)(mpi_rank_t *self, mpi_request_t *request);
     void (*free)(mpi_request_t *request);
+    /* The program has completed a persistent request; may be NULL. */
+    void (*finish)(mpi_request_t *request);
 } mpi_p2p_engine_t;
 
 /* NULL: message.c. Written before ranks run. */

@@ -184,9 +184,12 @@ static __attribute__((noinline, cold)) void refuse_unready(const mpi_rank_t *to,
     mpi_job->abort(1);
 }
 
+/* Small messages pay for every call: both ways are compiled into mpi_send_start. */
+#define FAST static inline __attribute__((always_inline))
+
 /* Same worker: the matching tables of the receiver are ours to touch. */
-static bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t, uint64_t bytes,
-                      const xy_envelope_t *envelope, mpi_request_t *request, bool offload)
+FAST bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t, uint64_t bytes,
+                    const xy_envelope_t *envelope, mpi_request_t *request, bool offload)
 {
     xy_match_entry_t *entry = xy_match_arrive(&to->match, envelope);
     mpi_message_t *m;
@@ -234,8 +237,8 @@ static inline const void *site_of(const mpi_packet_t *packet)
                                         : (const void *)(uintptr_t)packet->words[0];
 }
 
-static bool send_far(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t bytes,
-                     const xy_envelope_t *envelope, mpi_request_t *request)
+FAST bool send_far(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t bytes,
+                   const xy_envelope_t *envelope, mpi_request_t *request)
 {
     mpi_worker_t *worker = self->worker;
     int target = mpi_job->home[to];
@@ -270,10 +273,25 @@ static bool send_far(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t
     return eager;
 }
 
+FAST bool send(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t bytes,
+               mpi_request_t *request, bool offload)
+{
+    xy_envelope_t envelope = {t->comm->context, t->comm->rank, t->tag};
+
+    if (is_near(self, to))
+        return send_near(self, &mpi_job->ranks[to], t, bytes, &envelope, request, offload);
+    return send_far(self, to, t, bytes, &envelope, request);
+}
+
+bool mpi_plain_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes,
+                    mpi_request_t *request)
+{
+    return send(self, mpi_comm_world_rank(t->comm, t->peer), t, bytes, request, false);
+}
+
 bool mpi_send_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request, bool offload)
 {
     int to = mpi_comm_world_rank(t->comm, t->peer);
-    xy_envelope_t envelope = {t->comm->context, t->comm->rank, t->tag};
     uint64_t bytes = transfer_bytes(t);
 
     if (__builtin_expect(self->is_watched, 0)) {
@@ -283,9 +301,7 @@ bool mpi_send_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *re
     }
     if (__builtin_expect(mpi_p2p_engine != NULL, 0))
         return mpi_p2p_engine->send(self, t, bytes, request);
-    if (is_near(self, to))
-        return send_near(self, &mpi_job->ranks[to], t, bytes, &envelope, request, offload);
-    return send_far(self, to, t, bytes, &envelope, request);
+    return send(self, to, t, bytes, request, offload);
 }
 
 static int request_for(mpi_rank_t *self, mpi_request_kind_t kind, mpi_comm_t *comm,
@@ -347,12 +363,9 @@ void mpi_send_throttle(mpi_rank_t *self, const mpi_transfer_t *t)
         xy_fiber_yield();
 }
 
-void mpi_recv_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *m, bool offload)
+static inline void receive_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *m,
+                                   bool offload)
 {
-    if (__builtin_expect(mpi_p2p_engine != NULL, 0)) {
-        mpi_p2p_engine->receive_message(self, request, m);
-        return;
-    }
     if (m->sender != NULL) {
         receive_rendezvous(self->worker, request, &m->entry.envelope, m->sender, offload);
     } else {
@@ -363,24 +376,58 @@ void mpi_recv_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *m
     message_free(self->worker, m);
 }
 
-void mpi_recv_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request, bool offload)
+void mpi_plain_receive_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *m)
 {
-    xy_match_entry_t *found;
+    receive_message(self, request, m, false);
+}
 
-    mpi_request_describe(request, t);
-    request->entry.envelope = (xy_envelope_t){t->comm->context, t->peer, t->tag};
-    if (__builtin_expect(mpi_p2p_engine != NULL, 0)) {
-        mpi_p2p_engine->receive(self, request);
-        return;
-    }
-    found = xy_match_find(&self->match, &request->entry.envelope);
+void mpi_recv_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *m, bool offload)
+{
+    if (__builtin_expect(mpi_p2p_engine != NULL, 0))
+        mpi_p2p_engine->receive_message(self, request, m);
+    else
+        receive_message(self, request, m, offload);
+}
+
+static inline void receive(mpi_rank_t *self, mpi_request_t *request, bool offload)
+{
+    xy_match_entry_t *found = xy_match_find(&self->match, &request->entry.envelope);
+
     if (found == NULL) {
         request->is_posted = true;
         xy_match_post(&self->match, &request->entry);
         return;
     }
     xy_match_drop(&self->match, found);
-    mpi_recv_message(self, request, (mpi_message_t *)found, offload);
+    receive_message(self, request, (mpi_message_t *)found, offload);
+}
+
+void mpi_plain_receive(mpi_rank_t *self, mpi_request_t *request)
+{
+    receive(self, request, false);
+}
+
+void mpi_recv_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request, bool offload)
+{
+    mpi_request_describe(request, t);
+    request->entry.envelope = (xy_envelope_t){t->comm->context, t->peer, t->tag};
+    if (__builtin_expect(mpi_p2p_engine != NULL, 0)) {
+        mpi_p2p_engine->receive(self, request);
+        return;
+    }
+    receive(self, request, offload);
+}
+
+void mpi_message_buffer(mpi_worker_t *worker, mpi_message_t *m)
+{
+    mpi_request_t *sender = m->sender;
+    mpi_transfer_t t = {.buffer = sender->buffer, .count = sender->count, .type = sender->type};
+
+    m->data = m->bytes <= sizeof(m->small) ? m->small : buffer_or_abort(worker, m->bytes);
+    pack(m->data, &t, m->bytes);
+    m->signature = sender->type->signature;
+    m->sender = NULL;
+    mpi_request_complete(sender);
 }
 
 void mpi_packet_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet)
@@ -502,7 +549,7 @@ void mpi_packet_cancel(mpi_worker_t *worker, int from, mpi_packet_t *packet)
     mpi_ring_commit(worker, from, answer);
 }
 
-void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request)
+static void cancel_send(mpi_rank_t *self, mpi_request_t *request)
 {
     mpi_packet_t *packet;
     int to;
@@ -510,10 +557,6 @@ void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request)
     /* One that was over at once has no communicator. */
     if (request->is_done)
         return;
-    if (mpi_p2p_engine != NULL) {
-        mpi_p2p_engine->cancel(self, request);
-        return;
-    }
     to = mpi_comm_world_rank(request->comm, request->peer);
     if (is_near(self, to)) {
         if (take_back(self->worker, &mpi_job->ranks[to], request)) {
@@ -527,6 +570,18 @@ void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request)
     packet->to = to;
     packet->pointer = request;
     mpi_ring_commit(self->worker, mpi_job->home[to], packet);
+}
+
+void mpi_plain_cancel(mpi_rank_t *self, mpi_request_t *request)
+{
+    if (request->kind == XMPI_KIND_SEND) {
+        cancel_send(self, request);
+    } else if (request->is_posted) {
+        xy_match_unpost(&self->match, &request->entry);
+        request->is_posted = false;
+        request->completion.is_cancelled = true;
+        mpi_request_complete(request);
+    }
 }
 
 static void drop_unreceived(mpi_rank_t *rank)

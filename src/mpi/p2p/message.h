@@ -55,8 +55,17 @@ void mpi_send_throttle(mpi_rank_t *self, const mpi_transfer_t *t);
 /* What a receive from MPI_PROC_NULL reports. */
 extern const mpi_completion_t mpi_completion_null_peer;
 
-/* Try to cancel a send that has not been received yet. The request completes either way. */
-void mpi_send_cancel(mpi_rank_t *self, mpi_request_t *request);
+/* What there is without an engine, for one that does something before or after it (engine.h). A
+ * send that is cancelled completes, whether or not it has been received. */
+bool mpi_plain_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes,
+                    mpi_request_t *request);
+void mpi_plain_receive(mpi_rank_t *self, mpi_request_t *request);
+void mpi_plain_receive_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *message);
+void mpi_plain_cancel(mpi_rank_t *self, mpi_request_t *request);
+
+/* A message whose sender waits, on the same worker: it leaves the sender's buffer, and that send is
+ * over. */
+void mpi_message_buffer(mpi_worker_t *worker, mpi_message_t *m);
 
 /* `receive` has got `sent` bytes with a type signature, of a call at `site`: its completion. */
 void mpi_receive_set(mpi_request_t *receive, const xy_envelope_t *envelope, uint64_t sent,

@@ -207,6 +207,8 @@ int mpi_request_finish(MPI_Request *handle, MPI_Status *status, bool raise)
     if (raise && error != MPI_SUCCESS)
         error = mpi_request_raise(request);
     if (request->is_persistent) {
+        if (mpi_p2p_engine != NULL && mpi_p2p_engine->finish != NULL)
+            mpi_p2p_engine->finish(request);
         request->is_active = false;
         return error;
     }

@@ -39,15 +39,9 @@ int impl_cancel(mpi_rank_t *self, MPI_Request *handle)
                          "a one-sided operation cannot be cancelled");
     if (request->kind == XMPI_KIND_FLUSH)
         return mpi_error(NULL, MPI_ERR_REQUEST, "the flush of a buffer cannot be cancelled");
-    if (request->kind == XMPI_KIND_SEND) {
-        mpi_send_cancel(self, request);
-    } else if (mpi_p2p_engine != NULL && !request->is_done) {
+    if (mpi_p2p_engine == NULL)
+        mpi_plain_cancel(self, request);
+    else if (!request->is_done)
         mpi_p2p_engine->cancel(self, request);
-    } else if (request->is_posted) {
-        xy_match_unpost(&self->match, &request->entry);
-        request->is_posted = false;
-        request->completion.is_cancelled = true;
-        mpi_request_complete(request);
-    }
     return MPI_SUCCESS;
 }

@@ -90,10 +90,14 @@ void rma_unreach(mpi_win_t *win, int target)
     win->reached[target / 64] &= ~(UINT64_C(1) << (target % 64));
 }
 
-/* ---- Virtual time ---- */
+/* ---- The end of operations ---- */
+
+const rma_watch_t *rma_watch;
 
 void rma_settle(mpi_win_t *win)
 {
+    if (__builtin_expect(rma_watch != NULL, 0))
+        rma_watch->settle(win);
     if (__builtin_expect(mpi_job->clock != NULL, 0) && win->over > 0) {
         mpi_virtual_until(win->owner, win->over);
         win->over = 0;

@@ -372,7 +372,7 @@ static void order(void)
 static void complete(mpi_win_t *win)
 {
     order();
-    if (__builtin_expect(mpi_job->clock != NULL, 0))
+    if (__builtin_expect(mpi_job->clock != NULL || rma_watch != NULL, 0))
         rma_settle(win); /* others run meanwhile */
     else
         rma_look(win);

@@ -49,6 +49,9 @@ void rma_operation_count(mpi_rank_t *self, rma_operation_t *o, size_t there, boo
     const mpi_win_t *win = o->win;
     int target = mpi_comm_world_rank(win->comm, o->rank);
 
+    if (rma_watch != NULL)
+        rma_watch->operation(self, o->win, o->rank, o->target.address,
+                             o->target.bytes > 0 ? o->target.count : 0, o->target.type);
     if (self->is_watched) {
         /* Of the program, although the window's communicator is hidden from it. */
         mpi_monitor_message(self, target, win->comm->context & ~XMPI_CONTEXT_SHADOW, there + back);

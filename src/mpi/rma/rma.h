@@ -252,6 +252,19 @@ static inline void rma_note(mpi_win_t *win, int target)
     mpi_self->call.peer = target;
 }
 
+/* ---- With --check ---- */
+
+/* What looks at the operations of ranks that are watched, when they are done: where `count`
+ * elements of `type` are at the target; and at their completion, before other ranks hear of it. */
+typedef struct {
+    void (*operation)(mpi_rank_t *self, mpi_win_t *win, int target, const void *address,
+                      int64_t count, mpi_type_t *type);
+    void (*settle)(mpi_win_t *win);
+} rma_watch_t;
+
+/* NULL: nothing does. Written before ranks run. */
+extern const rma_watch_t *rma_watch;
+
 /* ---- Between the files of the windows ---- */
 
 /* What the open epoch of the origin is called: "an access epoch of MPI_Win_start". */
@@ -263,7 +276,7 @@ void rma_unreach(mpi_win_t *win, int target);
  * XY_ENOMEM is silent. */
 xy_status_t rma_info_apply(mpi_win_t *win, const mpi_info_t *info);
 void rma_locks_init(rma_shared_t *shared);
-/* In virtual time: wait until the operations of the rank are over. Nothing in real time. */
+/* The operations of the rank must be over: in virtual time, wait for that. */
 void rma_settle(mpi_win_t *win);
 
 #endif

@@ -18,6 +18,16 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
                                   "an object that the program made and never freed"},
     [XMPI_FINDING_TYPE_MISMATCH] = {"type-mismatch", true,
                                     "data that is sent as one type and received as another"},
+    [XMPI_FINDING_NEEDS_BUFFERING] = {"needs-buffering", false,
+                                      "sends that end only because messages are buffered"},
+    [XMPI_FINDING_BUFFER_CHANGED] = {"buffer-changed", true,
+                                     "a buffer that is changed while an operation uses it"},
+    [XMPI_FINDING_BUFFER_OVERLAP] = {"buffer-overlap", true,
+                                     "memory that two operations use at the same time"},
+    [XMPI_FINDING_WILDCARD] = {"wildcard", false,
+                               "a receive from any source that could take other messages"},
+    [XMPI_FINDING_RMA_CONFLICT] = {"rma-conflict", true,
+                                   "one-sided accesses to the same memory in one epoch"},
 };
 
 const mpi_finding_store_t *mpi_finding_store;

@@ -36,6 +36,8 @@ static void switched(xy_worker_t *w, xy_fiber_t *previous, xy_fiber_t *fiber)
 static void stuck(xy_pool_t *pool)
 {
     (void)pool;
+    if (mpi_job->revive != NULL && mpi_job->revive())
+        return;
     mpi_layers_stuck();
     config.stuck();
 }

@@ -161,6 +161,8 @@ struct mpi_job {
     const struct mpi_clock *clock; /* virtual time (clock.h); NULL: real time */
     bool reads_real_time;          /* that clock reads one of the C library's itself */
     bool is_singleton;
+    /* No rank can move: let one, on its worker. False: none can. NULL: there is no such thing. */
+    bool (*revive)(void);
     /* Ends the whole job with an exit code after its message was printed; set by the launcher.
      * Does not return when called from a rank. */
     void (*abort)(int code);

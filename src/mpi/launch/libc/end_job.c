@@ -119,9 +119,13 @@ void mpi_finish_abort(int code)
 
 void mpi_finish_stuck(void)
 {
+    char cause[1200];
+
     mpi_launch_say("deadlock: no rank can make progress");
     mpi_job_report(mpi_job, 32);
-    mpi_job_explain(mpi_job);
+    mpi_job_explain(mpi_job, cause, sizeof(cause));
+    if (cause[0] != '\0')
+        fprintf(stderr, "  cause: %s\n", cause);
     mpi_finish_job(1);
 }
 

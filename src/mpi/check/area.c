@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/check/area.h"
+
+#include <string.h>
+
+#include "base/base.h"
+
+check_area_t check_area_make(const void *buffer, int64_t count, const mpi_type_t *type)
+{
+    check_area_t area = {.buffer = buffer, .count = count, .type = type};
+    MPI_Aint first, last;
+
+    area.low = area.high = buffer;
+    if (count == 0 || type->size == 0)
+        return area;
+    first = type->is_contiguous ? 0 : type->true_lb;
+    last = type->is_contiguous ? count * (MPI_Aint)type->size
+                               : type->true_lb + type->true_extent + (count - 1) * type->extent;
+    if (!type->is_contiguous && type->extent < 0) { /* elements follow each other downwards */
+        first += (count - 1) * type->extent;
+        last = type->true_lb + type->true_extent;
+    }
+    area.low = area.buffer + first;
+    area.high = area.buffer + last;
+    return area;
+}
+
+/* Run after run. */
+typedef struct {
+    mpi_cursor_t cursor;
+    uint64_t left;
+    const check_area_t *area;
+} walk_t;
+
+static walk_t walk_begin(const check_area_t *area)
+{
+    return (walk_t){.cursor = {.type = area->type, .at = (char *)(uintptr_t)area->buffer},
+                    .left = area->low == area->high ? 0 : (uint64_t)area->count * area->type->size,
+                    .area = area};
+}
+
+/* NULL: there are no more. */
+static const char *walk_next(walk_t *walk, size_t *length_p)
+{
+    const char *run;
+
+    if (walk->left == 0)
+        return NULL;
+    if (walk->area->type->is_contiguous) {
+        *length_p = walk->left;
+        walk->left = 0;
+        return walk->area->low;
+    }
+    run = mpi_cursor_run(&walk->cursor, length_p);
+    walk->left -= *length_p;
+    mpi_cursor_advance(&walk->cursor, *length_p);
+    return run;
+}
+
+/* Mark the bytes of an area between `low` and `high`, or look for one that is marked. */
+static bool mark(const check_area_t *area, const char *low, const char *high, unsigned char *marks,
+                 bool looks)
+{
+    walk_t walk = walk_begin(area);
+    const char *run;
+    size_t length;
+
+    while ((run = walk_next(&walk, &length)) != NULL) {
+        const char *from = run > low ? run : low, *to = run + length < high ? run + length : high;
+
+        if (from >= to)
+            continue;
+        if (looks && memchr(marks + (from - low), 1, (size_t)(to - from)) != NULL)
+            return true;
+        if (!looks)
+            memset(marks + (from - low), 1, (size_t)(to - from));
+    }
+    return false;
+}
+
+bool check_area_overlaps(const check_area_t *a, const check_area_t *b)
+{
+    const char *low = a->low > b->low ? a->low : b->low;
+    const char *high = a->high < b->high ? a->high : b->high;
+    unsigned char *marks;
+    bool found;
+
+    if (low >= high)
+        return false;
+    if (a->type->is_contiguous && b->type->is_contiguous)
+        return true;
+    marks = xy_calloc((size_t)(high - low), 1);
+    if (marks == NULL)
+        return false; /* no report is better than a wrong one */
+    mark(a, low, high, marks, false);
+    found = mark(b, low, high, marks, true);
+    xy_free(marks);
+    return found;
+}
+
+uint64_t check_area_hash(const check_area_t *area)
+{
+    walk_t walk = walk_begin(area);
+    uint64_t hash = 0x9e3779b97f4a7c15u;
+    const char *run;
+    size_t length;
+
+    while ((run = walk_next(&walk, &length)) != NULL)
+        for (size_t i = 0; i < length; i += 8) {
+            uint64_t word = 0;
+
+            memcpy(&word, run + i, length - i < 8 ? length - i : 8);
+            hash = xy_hash_u64(hash ^ word) + length;
+        }
+    return hash;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The bytes of a buffer that a count and a datatype name. */
+#ifndef XY_MPI_CHECK_AREA_H
+#define XY_MPI_CHECK_AREA_H
+
+#include "mpi/datatype/datatype.h"
+
+typedef struct {
+    const char *buffer;
+    int64_t count;
+    const mpi_type_t *type;
+    const char *low, *high; /* all bytes are in here; equal: there are none */
+} check_area_t;
+
+check_area_t check_area_make(const void *buffer, int64_t count, const mpi_type_t *type);
+
+/* A byte that belongs to both. Of interleaved data none does. */
+bool check_area_overlaps(const check_area_t *a, const check_area_t *b);
+
+/* Of the bytes as they are now. */
+uint64_t check_area_hash(const check_area_t *area);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * One-sided operations that meet in the memory of a target within one epoch,
+ * where the standard leaves open what comes of it.
+ */
+#ifndef XY_MPI_CHECK_CONFLICTS_H
+#define XY_MPI_CHECK_CONFLICTS_H
+
+#include "base/base.h"
+
+/* After the job is made, before ranks run. */
+void check_conflicts_begin(void);
+
+#endif

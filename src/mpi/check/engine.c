@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/check/engine.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "mpi/check/check.h"
+#include "mpi/check/late.h"
+#include "mpi/check/pending.h"
+#include "mpi/check/windows.h"
+
+/* Tests and probes that found nothing since a message was sent or received. */
+static unsigned idle_looks;
+static uint64_t random_state;
+
+bool check_shuffles(void)
+{
+    return mpi_checks.shuffles;
+}
+
+unsigned check_random(unsigned limit)
+{
+    random_state += UINT64_C(0x9e3779b97f4a7c15);
+    return (unsigned)(xy_hash_u64(random_state) % limit);
+}
+
+/* A message of the program, not of a collective or a window. */
+static bool is_own(const mpi_rank_t *self, const mpi_comm_t *comm)
+{
+    return self->call.name != NULL && comm->window == NULL &&
+           (comm->context & (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS)) == 0;
+}
+
+/* Threads that call MPI may move while all that is counted here is parked. */
+static bool has_threads(const mpi_rank_t *self)
+{
+    return self->gate != NULL;
+}
+
+/* The rank does something: others may have been faster. */
+static void begin(mpi_rank_t *self)
+{
+    idle_looks = 0;
+    while (mpi_checks.shuffles && !has_threads(self) && check_random(2) == 0)
+        xy_fiber_yield();
+}
+
+/* MPI_Send and its like: whether they wait for the receiver is up to the library. */
+static bool is_standard(const mpi_rank_t *self, const mpi_transfer_t *t)
+{
+    return t->mode == XMPI_MODE_STANDARD && (strncmp(self->call.name, "MPI_Send", 8) == 0 ||
+                                             strncmp(self->call.name, "MPI_Isend", 9) == 0);
+}
+
+static mpi_mode_t mode_of(const mpi_rank_t *self, const mpi_transfer_t *t)
+{
+    const mpi_rank_t *to = &mpi_job->ranks[mpi_comm_world_rank(t->comm, t->peer)];
+    xy_envelope_t envelope = {t->comm->context, t->comm->rank, t->tag};
+
+    if (mpi_checks.sends && is_standard(self, t) && !has_threads(self))
+        return XMPI_MODE_SYNCHRONOUS;
+    if (t->mode == XMPI_MODE_READY && check_late_takes(to, &envelope))
+        return XMPI_MODE_SYNCHRONOUS; /* the receive is there */
+    return t->mode;
+}
+
+static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes,
+                       mpi_request_t *request)
+{
+    mpi_transfer_t mine = *t;
+    bool is_done;
+
+    if (!is_own(self, t->comm))
+        return mpi_plain_send(self, t, bytes, request);
+    begin(self);
+    mine.mode = request != NULL ? mode_of(self, t) : t->mode;
+    if (mpi_checks.buffers)
+        check_pending_start(self, t, request, false);
+    is_done = mpi_plain_send(self, &mine, bytes, request);
+    if (request != NULL)
+        request->mode = t->mode; /* that of the program: see is_forced */
+    if (mpi_checks.buffers)
+        check_pending_arrive(&mpi_job->ranks[mpi_comm_world_rank(t->comm, t->peer)]);
+    return is_done;
+}
+
+static void start_receive(mpi_rank_t *self, mpi_request_t *request)
+{
+    mpi_transfer_t t = {.buffer = request->buffer, .count = request->count, .type = request->type};
+
+    if (!is_own(self, request->comm)) {
+        mpi_plain_receive(self, request);
+        return;
+    }
+    begin(self);
+    if (mpi_checks.buffers)
+        check_pending_start(self, &t, request, true);
+    if (mpi_checks.wildcards && !has_threads(self) && check_late_receive(self, request))
+        return;
+    mpi_plain_receive(self, request);
+    if (mpi_checks.buffers)
+        check_pending_arrive(self);
+}
+
+static void receive_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *message)
+{
+    mpi_transfer_t t = {.buffer = request->buffer, .count = request->count, .type = request->type};
+
+    begin(self);
+    if (mpi_checks.buffers)
+        check_pending_start(self, &t, request, true);
+    mpi_plain_receive_message(self, request, message);
+    if (mpi_checks.buffers)
+        check_pending_arrive(self);
+}
+
+static void wait(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
+{
+    (void)requests;
+    (void)count;
+    (void)any;
+    if (mpi_checks.buffers)
+        check_pending_look(self);
+    xy_fiber_park();
+}
+
+/* Ranks that poll are never parked: when all have looked in vain it is time for late receives. */
+static void look(void)
+{
+    xy_fiber_yield();
+    if (++idle_looks > 2 * (unsigned)mpi_job->size + 16) {
+        idle_looks = 0;
+        check_late_match(&(bool){false});
+    }
+}
+
+static void test(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
+{
+    (void)requests;
+    (void)count;
+    (void)any;
+    if (mpi_checks.buffers)
+        check_pending_look(self);
+    look();
+}
+
+/* Where there are no late receives, as without --check. */
+static mpi_message_t *probe_at_once(mpi_rank_t *self, const xy_envelope_t *envelope, bool waits)
+{
+    mpi_message_t *m = (mpi_message_t *)xy_match_find(&self->match, envelope);
+
+    if (m != NULL)
+        return m;
+    mpi_request_before_wait(self, NULL, 0);
+    if (!waits)
+        look();
+    while ((m = (mpi_message_t *)xy_match_find(&self->match, envelope)) == NULL && waits) {
+        self->waiter->next = self->probers;
+        self->probers = self->waiter;
+        xy_fiber_park();
+    }
+    return m;
+}
+
+static mpi_message_t *probe_late(mpi_rank_t *self, const xy_envelope_t *envelope, bool waits)
+{
+    mpi_message_t *m = check_late_probe(self, envelope, false);
+
+    if (m != NULL && !(waits && envelope->source == MPI_ANY_SOURCE))
+        return m;
+    mpi_request_before_wait(self, NULL, 0);
+    if (!waits)
+        look();
+    return check_late_probe(self, envelope, waits);
+}
+
+static mpi_message_t *probe(mpi_rank_t *self, const xy_envelope_t *envelope, mpi_comm_t *comm,
+                            bool waits, bool takes)
+{
+    mpi_message_t *m = mpi_checks.wildcards && !has_threads(self)
+                           ? probe_late(self, envelope, waits)
+                           : probe_at_once(self, envelope, waits);
+
+    (void)comm;
+    if (m != NULL && takes)
+        xy_match_drop(&self->match, &m->entry);
+    return m;
+}
+
+static void cancel(mpi_rank_t *self, mpi_request_t *request)
+{
+    if (!check_late_cancel(self, request))
+        mpi_plain_cancel(self, request);
+}
+
+static void free_request(mpi_request_t *request)
+{
+    (void)request; /* it ends by itself */
+}
+
+static const mpi_p2p_engine_t engine = {.send = start_send,
+                                        .receive = start_receive,
+                                        .receive_message = receive_message,
+                                        .wait = wait,
+                                        .test = test,
+                                        .probe = probe,
+                                        .cancel = cancel,
+                                        .free = free_request,
+                                        .finish = check_pending_finish};
+
+/* ---- No rank can move ---- */
+
+/* What is a mistake only if the program gets to its end this way: else it is a deadlock. */
+static struct {
+    mpi_finding_t finding;
+    char text[900];
+} held[16];
+static int held_count;
+
+/* A send that waits only because of --check. */
+static bool is_forced(const mpi_request_t *sender)
+{
+    return sender != NULL && sender->mode == XMPI_MODE_STANDARD && sender->waiter != NULL &&
+           sender->bytes <= mpi_job->eager_limit && is_own(sender->owner, sender->comm);
+}
+
+static mpi_message_t *find_forced(void)
+{
+    for (int r = 0; r < mpi_job->size; r++)
+        for (xy_match_entry_t *e = mpi_job->ranks[r].match.first; e != NULL; e = e->list_next)
+            if (is_forced(((mpi_message_t *)e)->sender))
+                return (mpi_message_t *)e;
+    return NULL;
+}
+
+static bool is_held(const mpi_finding_t *f)
+{
+    for (int i = 0; i < held_count; i++)
+        if (held[i].finding.rank == f->rank && held[i].finding.sites[0] == f->sites[0])
+            return true;
+    return held_count == (int)(sizeof(held) / sizeof(held[0]));
+}
+
+static void hold(const mpi_request_t *sender, const mpi_rank_t *receiver)
+{
+    mpi_finding_t finding = {.kind = XMPI_FINDING_NEEDS_BUFFERING,
+                             .rank = sender->owner->world,
+                             .other = receiver->world,
+                             .sites = {sender->call.caller, receiver->call.caller}};
+    char cause[640] = "", site[160];
+
+    if (is_held(&finding))
+        return;
+    mpi_job_explain(mpi_job, cause, sizeof(cause));
+    mpi_caller_describe(sender->call.caller, site, sizeof(site));
+    held[held_count].finding = finding;
+    snprintf(held[held_count++].text, sizeof(held[0].text),
+             "%s%s%s works only because messages are buffered%s%s", sender->call.name,
+             site[0] != '\0' ? " " : "", site, cause[0] != '\0' ? "; without that, " : "", cause);
+}
+
+/* A send that waits only here is let go. */
+static bool release_send(bool *readies_p)
+{
+    mpi_message_t *m = find_forced();
+    const mpi_waiter_t *waiter = m != NULL ? m->sender->waiter : NULL;
+
+    if (m == NULL)
+        return false;
+    hold(m->sender, m->to);
+    mpi_message_buffer(m->to->worker, m);
+    *readies_p = waiter->count == 0;
+    return true;
+}
+
+static bool revive(void)
+{
+    bool is_ready = false;
+
+    idle_looks = 0;
+    while (!is_ready)
+        if (!check_late_match(&is_ready) && !release_send(&is_ready)) {
+            held_count = 0;
+            return false;
+        }
+    return true;
+}
+
+void check_engine_finish(void)
+{
+    for (int i = 0; i < held_count; i++)
+        mpi_finding_add(&held[i].finding, "%s", held[i].text);
+    held_count = 0;
+}
+
+xy_status_t check_engine_begin(int ranks)
+{
+    xy_status_t st = check_pending_begin(ranks);
+
+    if (st == XY_OK)
+        st = check_late_begin(ranks);
+    if (st != XY_OK)
+        return st;
+    random_state = mpi_checks.seed;
+    mpi_job->revive = revive;
+    mpi_p2p_engine = &engine;
+    return XY_OK;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages with --check: all ranks run on one worker, and what moves messages (message.c) is called
+ * through an engine that looks at them first.
+ *
+ * Sends wait for their receivers, and receives from any source wait until no rank can do anything
+ * else (late.h): then all messages that one could take are there.
+ */
+#ifndef XY_MPI_CHECK_ENGINE_H
+#define XY_MPI_CHECK_ENGINE_H
+
+#include "mpi/p2p/p2p.h"
+
+/* After the job is made, before ranks run. */
+xy_status_t check_engine_begin(int ranks);
+/* The job is over: what was a mistake only if it came to this is a finding. */
+void check_engine_finish(void);
+
+/* A random number below `limit`, and whether there are any: --check=shuffle. */
+bool check_shuffles(void);
+unsigned check_random(unsigned limit);
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Receives from any source that take their message late: when no rank can do anything else, all
+ * messages are there that one of them could take, and a choice shows.
+ *
+ * The order of MPI is kept. A rank's receives take messages of one source in the order in which
+ * both were made, so a receive that could take the same message as a late one before it is late,
+ * too, and a message that one of them could take is not seen by later ones nor by a probe.
+ */
+#ifndef XY_MPI_CHECK_LATE_H
+#define XY_MPI_CHECK_LATE_H
+
+#include "mpi/p2p/p2p.h"
+
+xy_status_t check_late_begin(int ranks);
+/* True: `request` is late, and the caller does nothing more with it. */
+bool check_late_receive(mpi_rank_t *self, mpi_request_t *request);
+/* Is there a late receive of `to` that takes the message? */
+bool check_late_takes(const mpi_rank_t *to, const xy_envelope_t *envelope);
+/* False: it is not a late one. */
+bool check_late_cancel(mpi_rank_t *self, mpi_request_t *request);
+/* The message that a probe sees; NULL: none so far. `waits`: then it parks until there is one. */
+mpi_message_t *check_late_probe(mpi_rank_t *self, const xy_envelope_t *envelope, bool waits);
+
+/* No rank can do anything else: one of them gets its message. False: there is none. *readies_p: a
+ * rank can move now; it may have to wait for more. */
+bool check_late_match(bool *readies_p);
+
+#endif

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/check/pending.h"
+
+#include <string.h>
+
+#include "mpi/check/area.h"
+#include "mpi/check/check.h"
+
+typedef struct {
+    const mpi_request_t *request;
+    check_area_t area;
+    mpi_type_t *type; /* held */
+    const char *call;
+    const void *site;
+    bool is_receive, is_told;
+    bool is_arrived; /* the message is in the buffer, and the program does not know yet */
+    uint64_t hash;   /* of the bytes at the start, or then */
+} pending_t;
+
+static xy_vec_t *lists; /* [ranks] of pending_t */
+
+xy_status_t check_pending_begin(int ranks)
+{
+    lists = xy_calloc((size_t)ranks, sizeof(*lists));
+    if (lists == NULL)
+        return xy_fail_memory("checking the program");
+    for (int r = 0; r < ranks; r++)
+        lists[r] = XY_VEC_INIT(pending_t);
+    return XY_OK;
+}
+
+static pending_t *at(const xy_vec_t *list, size_t i)
+{
+    return &XY_VEC_AT(list, pending_t, i);
+}
+
+/* "at solver.c:12", or nothing that is known. */
+static const char *place_of(const void *site, char text[160])
+{
+    mpi_caller_describe(site, text, 160);
+    return text[0] != '\0' ? text : "at a place that is not known";
+}
+
+static void report_overlap(const mpi_rank_t *self, const pending_t *p, const check_area_t *area,
+                           bool is_receive)
+{
+    mpi_finding_t finding = {.kind = XMPI_FINDING_BUFFER_OVERLAP,
+                             .rank = self->world,
+                             .other = -1,
+                             .sites = {self->call.caller, p->site}};
+    const char *low = area->low > p->area.low ? area->low : p->area.low;
+    char here[160], there[160];
+
+    if (mpi_finding_is_known(&finding))
+        return;
+    mpi_finding_add(&finding,
+                    "%s %s %s memory that %s %s %s, which is not complete; they have byte %lld of "
+                    "its buffer in common",
+                    self->call.name, place_of(self->call.caller, here),
+                    is_receive ? "receives into" : "sends from", p->call, place_of(p->site, there),
+                    p->is_receive ? "receives into" : "sends from",
+                    (long long)(low - p->area.buffer));
+}
+
+/* Nonblocking calls whose request is the program's own. */
+static bool is_kept(const mpi_rank_t *self, const mpi_request_t *request)
+{
+    static const char *const names[] = {
+        "MPI_Isend",    "MPI_Issend",   "MPI_Irsend",  "MPI_Irecv",    "MPI_Imrecv", "MPI_Isend_c",
+        "MPI_Issend_c", "MPI_Irsend_c", "MPI_Irecv_c", "MPI_Imrecv_c", NULL};
+
+    if (request == NULL)
+        return false;
+    for (int i = 0; names[i] != NULL; i++)
+        if (strcmp(self->call.name, names[i]) == 0)
+            return true;
+    return request->is_persistent && request->kind <= XMPI_KIND_RECV;
+}
+
+static void report_change(const pending_t *p, const mpi_rank_t *self)
+{
+    mpi_finding_t finding = {.kind = XMPI_FINDING_BUFFER_CHANGED,
+                             .rank = self->world,
+                             .other = -1,
+                             .sites = {p->site, self->call.caller}};
+    char start[160], end[160];
+
+    if (mpi_finding_is_known(&finding))
+        return;
+    mpi_finding_add(&finding, "the %s buffer of %s %s was changed before %s %s",
+                    p->is_receive ? "receive" : "send", p->call, place_of(p->site, start),
+                    self->call.name != NULL ? self->call.name : "the end",
+                    place_of(self->call.caller, end));
+}
+
+static void check_hash(pending_t *p, const mpi_rank_t *self)
+{
+    if (p->is_told || check_area_hash(&p->area) == p->hash)
+        return;
+    p->is_told = true;
+    report_change(p, self);
+}
+
+/* The operation is over for the program; `looks`: at its bytes. */
+static void end(const mpi_request_t *request, bool looks)
+{
+    xy_vec_t *list = &lists[request->owner->world];
+
+    for (size_t i = 0; i < list->count; i++) {
+        pending_t *p = at(list, i), gone = *p;
+
+        if (p->request != request)
+            continue;
+        *p = *at(list, list->count - 1);
+        xy_vec_pop(list);
+        if (looks && (!gone.is_receive || gone.is_arrived))
+            check_hash(&gone, request->owner);
+        mpi_type_release(gone.type);
+        return;
+    }
+}
+
+/* What the program has freed may be sent later than it knows. */
+static void on_release(mpi_request_t *request)
+{
+    end(request, !request->is_freed);
+}
+
+void check_pending_finish(mpi_request_t *request)
+{
+    end(request, true);
+}
+
+static void keep(const mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request,
+                 const check_area_t *area, bool is_receive)
+{
+    pending_t *p = xy_vec_push(&lists[self->world]);
+
+    if (p == NULL)
+        return; /* what is not noted is not reported */
+    *p = (pending_t){.request = request,
+                     .area = *area,
+                     .type = t->type,
+                     .call = self->call.name,
+                     .site = self->call.caller,
+                     .is_receive = is_receive,
+                     .hash = check_area_hash(area)};
+    mpi_type_hold(t->type);
+    if (!request->is_persistent)
+        request->release = on_release;
+}
+
+void check_pending_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request,
+                         bool is_receive)
+{
+    check_area_t area = check_area_make(t->buffer, t->count, t->type);
+    const xy_vec_t *list = &lists[self->world];
+
+    if (area.low == area.high)
+        return;
+    for (size_t i = 0; i < list->count; i++)
+        if ((is_receive || at(list, i)->is_receive) &&
+            check_area_overlaps(&at(list, i)->area, &area)) {
+            report_overlap(self, at(list, i), &area, is_receive);
+            break;
+        }
+    if (is_kept(self, request))
+        keep(self, t, request, &area, is_receive);
+}
+
+void check_pending_arrive(mpi_rank_t *rank)
+{
+    const xy_vec_t *list = &lists[rank->world];
+
+    for (size_t i = 0; i < list->count; i++) {
+        pending_t *p = at(list, i);
+
+        if (p->is_receive && !p->is_arrived && p->request->is_done) {
+            p->is_arrived = true;
+            p->hash = check_area_hash(&p->area);
+        }
+    }
+}
+
+void check_pending_look(mpi_rank_t *self)
+{
+    const xy_vec_t *list = &lists[self->world];
+
+    for (size_t i = 0; i < list->count; i++)
+        if (at(list, i)->is_receive && at(list, i)->is_arrived == at(list, i)->request->is_done)
+            check_hash(at(list, i), self);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Buffers of operations that the program has started and not completed. Until then it must not
+ * change what it sends, nor touch what it receives into; no two operations may use the same bytes
+ * where one of them receives.
+ */
+#ifndef XY_MPI_CHECK_PENDING_H
+#define XY_MPI_CHECK_PENDING_H
+
+#include "mpi/p2p/p2p.h"
+
+xy_status_t check_pending_begin(int ranks);
+/* `self` starts to send from or receive into this buffer: does another operation use it? With a
+ * request of a nonblocking call it is pending from now on. */
+void check_pending_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request,
+                         bool is_receive);
+/* Receives of `rank` may have got their messages. */
+void check_pending_arrive(mpi_rank_t *rank);
+/* The program has completed the persistent request. */
+void check_pending_finish(mpi_request_t *request);
+/* The rank is going to wait or tests: has it changed the buffers of its receives? */
+void check_pending_look(mpi_rank_t *self);
+
+#endif
