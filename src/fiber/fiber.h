@@ -182,6 +182,10 @@ void xy_fiber_detach(void);
 void xy_fiber_carry(xy_fiber_t *fiber);
 void xy_fiber_attach(void);
 
+/* For a thread that watches the job and does nothing for it: while it sleeps here, it does not keep
+ * the pool from being stuck. */
+void xy_watcher_sleep(double seconds);
+
 /* Where debuggers find what, in bytes from the beginning of a fiber or a worker. The state is one
  * byte: 0 parked, 1 ready, 2 running, 3 sleeping, 4 ended. A fiber runs where the stack pointer of
  * a thread lies between low and high; otherwise its registers are at `context` (switch_*.S), which

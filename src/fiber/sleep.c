@@ -111,13 +111,23 @@ void fiber_futex_wake(_Atomic uint32_t *word)
     syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
 }
 
-void fiber_thread_sleep(double seconds)
+static void thread_sleep(double seconds, uint32_t mask)
 {
     _Atomic uint32_t word = 0;
     int64_t end = fiber_now_ns() + (int64_t)(1e9 * (seconds < 1e9 ? seconds : 1e9)) + 1;
 
     while (fiber_now_ns() < end)
-        fiber_futex_wait(&word, 0, end, FIBER_ANY_MASK);
+        fiber_futex_wait(&word, 0, end, mask);
+}
+
+void fiber_thread_sleep(double seconds)
+{
+    thread_sleep(seconds, FIBER_ANY_MASK);
+}
+
+void xy_watcher_sleep(double seconds)
+{
+    thread_sleep(seconds, FIBER_VISITOR_MASK);
 }
 
 /* sched_yield of a rank lets another rank run: this is the kernel's. */

@@ -15,6 +15,7 @@
 #include "mpi/bindings/calls.h"
 #include "mpi/check/check.h"
 #include "mpi/coll/coll.h"
+#include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 
 static int init(const char *name, const void *site, int required, int *provided)
@@ -138,6 +139,7 @@ int impl_is_thread_main(int *flag)
 
 double impl_wtime(void)
 {
+    mpi_polling_other();
     if (__builtin_expect(mpi_self != NULL && mpi_job->clock != NULL, 0))
         return mpi_job->clock->now(mpi_self);
     return xy_now();

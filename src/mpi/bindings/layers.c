@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/bindings/bindings.h"
+#include "mpi/check/check.h"
 #include "mpi/coll/coll.h"
 #include "mpi/comm/comm.h"
 #include "mpi/nbc/nbc.h"
@@ -8,6 +9,6 @@
 #include "mpi/topo/topo.h"
 #include "mpi/virtual/virtual.h"
 
-const mpi_layer_t *const mpi_layers[] = {
-    &mpi_object_layer,  &mpi_p2p_layer,  &mpi_coll_layer, &mpi_nbc_layer,
-    &mpi_virtual_layer, &mpi_comm_layer, &mpi_topo_layer, NULL};
+const mpi_layer_t *const mpi_layers[] = {&mpi_object_layer, &mpi_p2p_layer,     &mpi_coll_layer,
+                                         &mpi_nbc_layer,    &mpi_virtual_layer, &mpi_comm_layer,
+                                         &mpi_topo_layer,   &mpi_check_layer,   NULL};

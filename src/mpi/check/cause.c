@@ -14,122 +14,45 @@
 #include <string.h>
 
 #include "mpi/check/check.h"
-#include "mpi/check/windows.h"
-#include "mpi/coll/coll.h"
+#include "mpi/check/wait.h"
 #include "mpi/object/object.h"
-#include "mpi/p2p/p2p.h"
 
 enum { SENTENCE = 1200, LINKS_SHOWN = 4 };
 
-typedef enum { WAIT_NONE, WAIT_RECEIVE, WAIT_SEND, WAIT_COLLECTIVE, WAIT_WINDOW } wait_kind_t;
-
-/* What a rank waits for. */
-typedef struct {
-    wait_kind_t kind; /* WAIT_NONE: for nothing, or for one of several */
-    const mpi_comm_t *comm;
-    int peer; /* rank in comm, or MPI_ANY_SOURCE */
-    int tag;
-    const char *call;
-    int target; /* of a lock that `peer` has: rank in comm; or MPI_UNDEFINED */
-} wait_t;
-
-static bool is_ending(const mpi_rank_t *rank)
-{
-    return rank->phase == XMPI_RANK_FINALIZED ||
-           (rank->call.name != NULL && strcmp(rank->call.name, "MPI_Finalize") == 0);
-}
-
-static wait_t wait_of_request(const mpi_rank_t *rank, const mpi_request_t *request)
-{
-    bool is_blocking = strncmp(rank->call.name, "MPI_Wait", 8) != 0;
-
-    wait_t wait = {.kind = request->kind == XMPI_KIND_RECV   ? WAIT_RECEIVE
-                           : request->kind == XMPI_KIND_SEND ? WAIT_SEND
-                           : request->kind == XMPI_KIND_COLL ? WAIT_COLLECTIVE
-                                                             : WAIT_NONE,
-                   .comm = request->comm,
-                   .peer = request->peer,
-                   .tag = request->tag,
-                   .call = is_blocking ? rank->call.name : request->call.name};
-
-    if (request->comm == NULL)
-        wait.kind = WAIT_NONE;
-    else if (request->comm->window != NULL && wait.kind == WAIT_RECEIVE) {
-        wait.kind = WAIT_WINDOW;
-        wait.target = MPI_UNDEFINED;
-        if (wait.peer == MPI_ANY_SOURCE)
-            wait.peer = check_lock_owner(&rank->call, &wait.target);
-    }
-    return wait;
-}
-
 /* The first of the requests that are still pending; the only one that ends the wait. */
-static wait_t wait_of_requests(const mpi_rank_t *rank)
+static check_wait_t wait_of_requests(const mpi_rank_t *rank)
 {
-    const mpi_waiter_t *waiter = &rank->own;
-    wait_t wait = {.kind = WAIT_NONE};
-    int pending = 0;
+    check_wait_t wait = {.kind = CHECK_WAIT_NONE};
 
-    for (int i = 0; i < waiter->waits_count; i++) {
-        const mpi_request_t *request = waiter->waits[i];
-
-        if (request == mpi_request_of(MPI_REQUEST_NULL) || request->is_done ||
-            request->waiter != waiter)
-            continue;
-        if (pending++ == 0)
-            wait = wait_of_request(rank, request);
-    }
-    if (waiter->count < pending) /* Waitany, Waitsome */
-        wait.kind = WAIT_NONE;
+    if (check_waits_for_any(rank))
+        return wait;
+    for (int i = 0; i < mpi_waiter_requests(&rank->own); i++)
+        if (check_wait_of(rank, i, &wait))
+            break;
     return wait;
 }
 
-static bool is_probing(const mpi_rank_t *rank)
+static check_wait_t find_wait(const mpi_rank_t *rank)
 {
-    const mpi_waiter_t *waiter = rank->probers;
-
-    while (waiter != NULL && waiter != &rank->own)
-        waiter = waiter->next;
-    return waiter != NULL;
+    if (!check_is_waiting(rank))
+        return (check_wait_t){.kind = CHECK_WAIT_NONE};
+    return check_is_probing(rank) ? check_wait_of_probe(rank) : wait_of_requests(rank);
 }
-
-/* Where threads of a rank call MPI, any of them may be what others wait for. */
-static wait_t find_wait(const mpi_rank_t *rank)
-{
-    if (rank->call.name == NULL || rank->threads != NULL || rank->phase != XMPI_RANK_RUNNING)
-        return (wait_t){.kind = WAIT_NONE};
-    if (is_probing(rank))
-        return (wait_t){.kind = WAIT_RECEIVE,
-                        .comm = rank->call.comm,
-                        .peer = rank->call.peer,
-                        .tag = rank->call.tag,
-                        .call = rank->call.name};
-    if (rank->own.count > 0)
-        return wait_of_requests(rank);
-    return (wait_t){.kind = WAIT_NONE};
-}
-
-/* All of it: what each rank waits for, and the rank of the world that it points at; -1: none. */
-typedef struct {
-    const mpi_job_t *job;
-    wait_t *wait;
-    int *next;
-} graph_t;
 
 /* The first member that is not in a collective of this communicator; -1: all are. */
-static int missing_member(const graph_t *graph, const mpi_comm_t *comm)
+static int missing_member(const check_graph_t *graph, const mpi_comm_t *comm)
 {
     for (int r = 0; r < comm->size; r++) {
         int world = comm->group->ranks ? comm->group->ranks[r] : r;
-        const wait_t *wait = &graph->wait[world];
+        const check_wait_t *wait = &graph->wait[world];
 
-        if (wait->kind != WAIT_COLLECTIVE || wait->comm->context != comm->context)
+        if (wait->kind != CHECK_WAIT_COLLECTIVE || wait->comm->context != comm->context)
             return world;
     }
     return -1;
 }
 
-static void graph_fill(graph_t *graph)
+static void graph_fill(check_graph_t *graph)
 {
     const mpi_comm_t *asked = NULL; /* ranks of one communicator often follow each other */
     int missing = -1;
@@ -137,12 +60,11 @@ static void graph_fill(graph_t *graph)
     for (int r = 0; r < graph->job->size; r++)
         graph->wait[r] = find_wait(&graph->job->ranks[r]);
     for (int r = 0; r < graph->job->size; r++) {
-        const wait_t *wait = &graph->wait[r];
+        const check_wait_t *wait = &graph->wait[r];
 
-        graph->next[r] = -1;
-        if (wait->kind == WAIT_NONE || is_ending(&graph->job->ranks[r]))
+        if (wait->kind == CHECK_WAIT_NONE || check_is_ending(&graph->job->ranks[r]))
             continue;
-        if (wait->kind != WAIT_COLLECTIVE) {
+        if (wait->kind != CHECK_WAIT_COLLECTIVE) {
             if (wait->peer >= 0)
                 graph->next[r] = mpi_comm_world_rank(wait->comm, wait->peer);
             continue;
@@ -165,57 +87,64 @@ static void add(char *text, const char *format, ...)
     va_end(arguments);
 }
 
-/* "rank 2 waits for a message with tag 7 from rank 0". */
-static void add_link(char *text, const graph_t *graph, int rank)
+/* Ranks that poll are anywhere when the table of ranks is made: here is the line. */
+static void add_place(char *text, const void *polled_at)
 {
-    const wait_t *wait = &graph->wait[rank];
+    char site[160];
+
+    if (polled_at == NULL)
+        return;
+    mpi_caller_describe(polled_at, site, sizeof(site));
+    if (site[0] != '\0')
+        add(text, " (%s)", site);
+}
+
+/* "rank 2 waits for a message with tag 7 from rank 0". */
+static void add_link(char *text, const check_graph_t *graph, int rank)
+{
+    const check_wait_t *wait = &graph->wait[rank];
     int partner = graph->next[rank];
+    const char *verb = wait->polled_at != NULL ? "polls" : "waits";
     char tag[48] = "", from[32] = "any rank";
 
     if (wait->tag != MPI_ANY_TAG)
         snprintf(tag, sizeof(tag), " with tag %d", wait->tag);
     if (partner >= 0)
         snprintf(from, sizeof(from), "rank %d", partner);
-    if (wait->kind == WAIT_RECEIVE)
-        add(text, "rank %d waits for a message%s from %s", rank, tag, from);
-    else if (wait->kind == WAIT_SEND)
-        add(text, "rank %d waits until %s receives its message%s", rank, from, tag);
-    else if (wait->kind == WAIT_WINDOW && wait->target >= 0)
+    if (wait->kind == CHECK_WAIT_RECEIVE)
+        add(text, "rank %d %s for a message%s from %s", rank, verb, tag, from);
+    else if (wait->kind == CHECK_WAIT_SEND)
+        add(text, "rank %d %s until %s receives its message%s", rank, verb, from, tag);
+    else if (wait->kind == CHECK_WAIT_WINDOW && wait->target >= 0)
         add(text, "rank %d waits in %s on %s for rank %d, which %s has locked", rank, wait->call,
             mpi_comm_name(wait->comm), mpi_comm_world_rank(wait->comm, wait->target), from);
     else
-        add(text, "rank %d waits in %s on %s for %s", rank, wait->call, mpi_comm_name(wait->comm),
-            from);
+        add(text, "rank %d %s in %s on %s for %s", rank, verb, wait->call,
+            mpi_comm_name(wait->comm), from);
+    add_place(text, wait->polled_at);
 }
 
 /* A message that this receive does not take: it was meant, perhaps. False: there is none. */
-static bool add_other_message(char *text, const graph_t *graph, int rank)
+static bool add_other_message(char *text, const check_graph_t *graph, int rank)
 {
-    const wait_t *wait = &graph->wait[rank];
-    const xy_match_entry_t *e = graph->job->ranks[rank].match.first;
+    const check_other_t *other = &graph->wait[rank].other;
     char site[160];
 
-    if (wait->kind != WAIT_RECEIVE || mpi_job->clock != NULL)
+    if (!other->is_there)
         return false;
-    while (e != NULL && (e->envelope.context != wait->comm->context ||
-                         (wait->peer >= 0 && e->envelope.source != wait->peer)))
-        e = e->list_next;
-    if (e == NULL)
-        return false;
-    mpi_caller_describe(((const mpi_message_t *)e)->site, site, sizeof(site));
-    add(text, "; a message with tag %d from rank %d is there%s%s", e->envelope.tag,
-        mpi_comm_world_rank(wait->comm, e->envelope.source), site[0] != '\0' ? ", sent " : "",
-        site);
+    mpi_caller_describe(other->site, site, sizeof(site));
+    add(text, "; a message with tag %d from rank %d is there%s%s", other->tag, other->source,
+        site[0] != '\0' ? ", sent " : "", site);
     return true;
 }
 
 /* A rank whose partner has ended. */
-static bool explain_missing(const graph_t *graph, char *text)
+static bool explain_missing(const check_graph_t *graph, char *text)
 {
     for (int r = 0; r < graph->job->size; r++) {
         int partner = graph->next[r];
 
-        if (partner < 0 || !is_ending(&graph->job->ranks[partner]))
+        if (partner < 0 || !check_is_ending(&graph->job->ranks[partner]))
             continue;
         add_link(text, graph, r);
         add(text, "; rank %d has called MPI_Finalize", partner);
@@ -226,7 +155,7 @@ static bool explain_missing(const graph_t *graph, char *text)
 }
 
 /* The lowest rank of a circle; -1: there is none. `seen` has a zero for each rank. */
-static int find_circle(const graph_t *graph, int *seen)
+static int find_circle(const check_graph_t *graph, int *seen)
 {
     for (int r = 0; r < graph->job->size; r++) {
         int at = r, lowest;
@@ -245,7 +174,7 @@ static int find_circle(const graph_t *graph, int *seen)
     return -1;
 }
 
-static void explain_circle(const graph_t *graph, int first, char *text)
+static void explain_circle(const check_graph_t *graph, int first, char *text)
 {
     int shown = 0, at = first;
 
@@ -267,10 +196,10 @@ static void explain_circle(const graph_t *graph, int first, char *text)
 }
 
 /* A rank that takes a message from any: none sends one. */
-static void explain_any(const graph_t *graph, char *text)
+static void explain_any(const check_graph_t *graph, char *text)
 {
     for (int r = 0; r < graph->job->size; r++)
-        if (graph->wait[r].kind == WAIT_RECEIVE && graph->wait[r].peer == MPI_ANY_SOURCE) {
+        if (graph->wait[r].kind == CHECK_WAIT_RECEIVE && graph->wait[r].peer == MPI_ANY_SOURCE) {
             add_link(text, graph, r);
             if (!add_other_message(text, graph, r))
                 add(text, "; no rank will send one");
@@ -278,7 +207,7 @@ static void explain_any(const graph_t *graph, char *text)
         }
 }
 
-static void explain(const graph_t *graph, int *seen, char *text)
+static void explain(const check_graph_t *graph, int *seen, char *text)
 {
     int circle;
 
@@ -291,21 +220,45 @@ static void explain(const graph_t *graph, int *seen, char *text)
     }
 }
 
-void mpi_job_explain(const mpi_job_t *job, char *cause, size_t room)
+bool check_graph_init(check_graph_t *graph, const mpi_job_t *job)
 {
     size_t size = (size_t)job->size;
-    char text[SENTENCE] = "";
-    graph_t graph = {.job = job,
-                     .wait = xy_calloc(size, sizeof(*graph.wait)),
-                     .next = xy_malloc(size * sizeof(*graph.next))};
-    int *seen = xy_calloc(size, sizeof(*seen));
 
-    if (graph.wait != NULL && graph.next != NULL && seen != NULL) {
-        graph_fill(&graph);
-        explain(&graph, seen, text);
-    }
+    *graph = (check_graph_t){.job = job,
+                             .wait = xy_calloc(size, sizeof(*graph->wait)),
+                             .next = xy_malloc(size * sizeof(*graph->next))};
+    if (graph->wait == NULL || graph->next == NULL)
+        return false;
+    for (int r = 0; r < job->size; r++)
+        graph->next[r] = -1;
+    return true;
+}
+
+void check_graph_cleanup(check_graph_t *graph)
+{
+    xy_free(graph->wait);
+    xy_free(graph->next);
+}
+
+void check_graph_explain(const check_graph_t *graph, char *cause, size_t room)
+{
+    int *seen = xy_calloc((size_t)graph->job->size, sizeof(*seen));
+    char text[SENTENCE] = "";
+
+    if (seen != NULL)
+        explain(graph, seen, text);
     snprintf(cause, room, "%s", text);
-    xy_free(graph.wait);
-    xy_free(graph.next);
     xy_free(seen);
+}
+
+void mpi_job_explain(const mpi_job_t *job, char *cause, size_t room)
+{
+    check_graph_t graph;
+
+    cause[0] = '\0';
+    if (check_graph_init(&graph, job)) {
+        graph_fill(&graph);
+        check_graph_explain(&graph, cause, room);
+    }
+    check_graph_cleanup(&graph);
 }

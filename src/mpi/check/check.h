@@ -16,6 +16,34 @@
 /* Print "  rank 3: MPI_Recv(source 2, tag 7, MPI_COMM_WORLD) at file:line or symbol" for each rank,
  * folded for many equal ones. For stuck and abort reports. */
 void mpi_job_report(const mpi_job_t *job, int at_most);
+/*
+ * Ranks that wait for each other, or poll for what cannot come, while others go on (watch.c). A
+ * thread of its own calls look again and again, with a pause between; when that finds some, it
+ * reports, and ends the job.
+ *
+ *   mpi_watch_begin(job, 10);       (before the ranks run)
+ *   do
+ *       xy_watcher_sleep(5);
+ *   while (mpi_watch_look() == XMPI_WATCH_NONE);
+ *   list = mpi_watch_ranks(false);  (of ranks, to be freed; NULL: no memory)
+ *   mpi_job_report(job, 32);
+ *   mpi_watch_explain(cause, sizeof(cause));
+ */
+typedef enum {
+    XMPI_WATCH_NONE,
+    XMPI_WATCH_PARKED, /* parked at the last look, and all the time since, for ever */
+    XMPI_WATCH_POLLING /* the same, but some of them have polled for `polling` seconds */
+} mpi_watch_t;
+
+/* `polling` 0: ranks that poll may go on. */
+xy_status_t mpi_watch_begin(mpi_job_t *job, double polling);
+mpi_watch_t mpi_watch_look(void);
+/* Those that were found; `polling`: those of them that poll. */
+char *mpi_watch_ranks(bool polling);
+/* As mpi_job_explain, for those that were found. */
+void mpi_watch_explain(char *cause, size_t room);
+extern const mpi_layer_t mpi_check_layer;
+
 /* At the end of MPI_Finalize: findings about messages that were never received, requests that were
  * never completed and, where that is asked for, objects that were never freed. */
 void mpi_rank_look_back(mpi_rank_t *self);

@@ -152,7 +152,8 @@ static bool copy_pending(const mpi_waiter_t *waiter, int i, place_t *place)
 static void describe_pending(const mpi_waiter_t *waiter, char *text, size_t size)
 {
     int shown = 0, pending = 0;
-    int count = waiter->waits_count < REQUESTS_MOST ? waiter->waits_count : REQUESTS_MOST;
+    int requests = mpi_waiter_requests(waiter);
+    int count = requests < REQUESTS_MOST ? requests : REQUESTS_MOST;
     size_t length = 0;
 
     text[0] = '\0';

@@ -590,6 +590,20 @@ coll_block_t coll_inter_block(const coll_call_t *call, bool is_send, int peer);
 /* Elements of the vector that it gives to a reduction. */
 int64_t coll_inter_vector(const coll_call_t *call);
 
+/* ---- Who is needed (need.c) ---- */
+
+/* A collective that its caller waits for cannot end there before this member has called it, or, if
+ * it is -1, every member. */
+typedef struct {
+    mpi_coll_t *coll;
+    uint64_t number;
+    int member;
+} coll_need_t;
+
+/* On the worker of the request's owner, which waits for it. False: it is not known; it may end
+ * without any of those that have not called it. */
+bool coll_need_of(const mpi_request_t *request, coll_need_t *need_p);
+
 /* Count the messages of a collective whose members here have all arrived, for the monitor. */
 void coll_count_messages(const coll_local_t *local, const coll_slot_t *slot);
 /* ... of one member's call of a star. */

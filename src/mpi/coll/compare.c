@@ -260,7 +260,7 @@ static void compare_waiting(const mpi_waiter_t *waiter)
 {
     const mpi_coll_t *coll = NULL;
 
-    for (int i = 0; waiter->count > 0 && i < waiter->waits_count; i++) {
+    for (int i = 0; waiter->count > 0 && i < mpi_waiter_requests(waiter); i++) {
         const mpi_comm_t *comm = comm_of_request(waiter->waits[i]);
 
         if (comm != NULL && comm->coll != coll) {
@@ -275,7 +275,7 @@ static void compare_waiting(const mpi_waiter_t *waiter)
  * another rank, when it could no longer compare them. */
 static void compare_with_schedules(const mpi_waiter_t *waiter)
 {
-    for (int i = 0; waiter->count > 0 && i < waiter->waits_count; i++) {
+    for (int i = 0; waiter->count > 0 && i < mpi_waiter_requests(waiter); i++) {
         const coll_call_t *call = coll_call_of_request(waiter->waits[i]);
 
         if (call != NULL && call->schedule == NULL &&

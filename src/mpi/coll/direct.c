@@ -537,6 +537,7 @@ void coll_run(mpi_rank_t *self, coll_call_t *call)
         coll_trace(self, call);
     mpi_request_init(&request, self, XMPI_KIND_COLL);
     request.comm = call->comm;
+    request.extra = call; /* for reports */
     call->request = &request;
     if (__builtin_expect(mpi_job->clock != NULL, 0))
         coll_engine_scheduled()->start(self, call);

@@ -42,6 +42,15 @@ const xy_option_t mpi_launch_options[] = {
      .help = "begin every line with rank and stream: '[1,0]<stdout>:'"},
     {"timeout", 0, XY_OPT_SECONDS, "SECONDS", AT(timeout), .env = "MPIEXEC_TIMEOUT",
      .help = "end the job after this time, and print what each rank was doing"},
+    {"deadlock-after", 0, XY_OPT_SECONDS, "SECONDS", AT(deadlock_after),
+     .env = "XYLEM_DEADLOCK_AFTER", .preset = "5s",
+     .help = "look so often for ranks that wait only for each other while others go on, and end "
+             "the job when they have done so for this time; 0: never (a job in which no rank can "
+             "go on ends at once in any case)"},
+    {"polling-after", 0, XY_OPT_SECONDS, "SECONDS", AT(polling_after), .env = "XYLEM_POLLING_AFTER",
+     .preset = "10s",
+     .help = "the same for ranks that have done nothing for this time but test or probe (MPI_Test, "
+             "MPI_Iprobe) for what cannot come; 0: never"},
     {"place", 0, XY_OPT_STRING, "STRATEGY|FILE", AT(place), .env = "XYLEM_PLACE",
      .table = XY_TABLE(xy_strategies), .complete = "file",
      .help =

@@ -17,7 +17,7 @@ typedef struct {
     const char *host, *hostfile;
     bool prepend_rank, tag_output;
     bool quiet, verbose, version;
-    double timeout;
+    double timeout, deadlock_after, polling_after;
     xy_vec_t privatize; /* each a list with commas */
     bool share_globals;
     const char *place;  /* a strategy or a file; NULL: the default */

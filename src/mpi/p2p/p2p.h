@@ -7,6 +7,7 @@
  *   transfer.h       the arguments of a call and their checks
  *   multi_request.h  one request for several messages
  *   bsend.h          buffered sends
+ *   polling.h        tests and probes without success, for reports
  *   engine.h         who moves messages in virtual time
  *   fast.h           frequent calls, compiled into their entry points; the others are declared in a
  *                    generated header
@@ -22,6 +23,7 @@
 #include "mpi/p2p/engine.h"
 #include "mpi/p2p/message.h"
 #include "mpi/p2p/multi_request.h"
+#include "mpi/p2p/polling.h"
 #include "mpi/p2p/request.h"
 #include "mpi/p2p/transfer.h"
 

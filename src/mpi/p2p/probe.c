@@ -33,6 +33,7 @@ static mpi_message_t *find_or_wait(mpi_rank_t *self, const xy_envelope_t *envelo
     if (xy_match_find(&self->match, envelope) == NULL)
         mpi_request_before_wait(self, NULL, 0); /* others may run, and messages arrive */
     while ((found = xy_match_find(&self->match, envelope)) == NULL) {
+        self->waiter->waits_count = 0;
         self->waiter->next = self->probers;
         self->probers = self->waiter;
         xy_fiber_park();
@@ -47,7 +48,9 @@ static mpi_message_t *find_or_yield(mpi_rank_t *self, const xy_envelope_t *envel
 
     if (found == NULL) {
         mpi_request_before_wait(self, NULL, 0);
+        mpi_polling_begin(self, NULL, 0, false);
         xy_fiber_yield();
+        mpi_polling_end(self);
         found = xy_match_find(&self->match, envelope);
     }
     return (mpi_message_t *)found;

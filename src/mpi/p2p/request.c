@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "mpi/p2p/polling.h"
+
 void mpi_request_init(mpi_request_t *request, mpi_rank_t *self, mpi_request_kind_t kind)
 {
     request->kind = kind;
@@ -121,10 +123,13 @@ void mpi_request_wait(mpi_rank_t *self, mpi_request_t *request)
 void mpi_request_look(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
 {
     mpi_request_before_wait(self, NULL, 0);
-    if (mpi_p2p_engine != NULL)
+    if (mpi_p2p_engine != NULL) {
         mpi_p2p_engine->test(self, requests, count, any);
-    else
-        xy_fiber_yield();
+        return;
+    }
+    mpi_polling_begin(self, requests, count, any);
+    xy_fiber_yield();
+    mpi_polling_end(self);
 }
 
 void mpi_status_set(MPI_Status *status, const mpi_completion_t *completion)

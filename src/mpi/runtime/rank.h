@@ -50,10 +50,20 @@ typedef struct {
 typedef struct mpi_waiter {
     xy_fiber_t *fiber;
     mpi_request_t *const *waits; /* the requests it is parked for, and how many there are */
-    int waits_count;
-    int count;               /* completions still needed before the fiber is readied */
-    struct mpi_waiter *next; /* of those that wait for the same */
+    int waits_count;             /* set by each park; XMPI_WAITER_SEEN may be added meanwhile */
+    int count;                   /* completions still needed before the fiber is readied */
+    struct mpi_waiter *next;     /* of those that wait for the same */
 } mpi_waiter_t;
+
+/* In `waits_count`: the one that looks for deadlocks has seen it parked. The next park forgets that
+ * without a store of its own. */
+enum { XMPI_WAITER_SEEN = 1 << 30 };
+
+/* How many requests it is parked for. */
+static inline int mpi_waiter_requests(const mpi_waiter_t *waiter)
+{
+    return waiter->waits_count & ~XMPI_WAITER_SEEN;
+}
 
 typedef enum { XMPI_RANK_BEFORE_INIT, XMPI_RANK_RUNNING, XMPI_RANK_FINALIZED } mpi_rank_phase_t;
 

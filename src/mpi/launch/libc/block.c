@@ -12,6 +12,7 @@
 #include "mpi/launch/libc/affinity.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
+#include "mpi/p2p/p2p.h"
 
 /* ---- Who may park ---- */
 
@@ -182,6 +183,7 @@ bool mpi_block_start(mpi_blocked_t *block)
 /* Fibers change between the two: what runs in a poll on this rank's stack must not do so again. */
 static void begin_to_give_way(mpi_process_t *process)
 {
+    mpi_polling_other();
     mpi_go_inside_counted(process->rank);
     process->gives_way = true;
 }
@@ -288,6 +290,7 @@ void mpi_rank_sleep(double seconds)
     const mpi_clock_t *clock = mpi_job->clock;
     bool parks = can_give_way(process);
 
+    mpi_polling_other();
     if (!parks && clock == NULL)
         sleep_in_place(seconds);
     else if (!parks)

@@ -15,9 +15,18 @@
 #include "mpi/launch/libc/block.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/process.h"
+#include "mpi/p2p/p2p.h"
 
 /* 2000-01-01 00:00:00 UTC */
 #define XMPI_VIRTUAL_EPOCH 946684800
+
+/* A rank that looks at a clock may do something else soon. */
+static inline void note_look(const void *caller)
+{
+    if (__builtin_expect(atomic_load_explicit(&mpi_polling_is_timed, memory_order_relaxed), 0) &&
+        !mpi_interpose_is_own(caller))
+        mpi_polling_other();
+}
 
 /* Does the caller see virtual time? This library itself does not, nor do allocators. A sanitizer
  * may stand between this library and its own functions, so the caller's address alone does not
@@ -25,6 +34,7 @@
 #define IS_VIRTUAL() is_virtual(__builtin_return_address(0))
 static inline bool is_virtual(const void *caller)
 {
+    note_look(caller);
     return __builtin_expect(mpi_job != NULL && mpi_job->clock != NULL, 0) &&
            mpi_process_is_rank() && !mpi_process_is_child && !mpi_job->reads_real_time &&
            !mpi_interpose_is_own(caller) && !mpi_locals_is_allocator(caller);

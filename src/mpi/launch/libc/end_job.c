@@ -117,10 +117,19 @@ void mpi_finish_abort(int code)
     mpi_finish_job(code != 0 ? code : 1);
 }
 
+void mpi_finish_claim_report(void)
+{
+    static atomic_flag is_claimed = ATOMIC_FLAG_INIT;
+
+    while (atomic_flag_test_and_set(&is_claimed))
+        pause();
+}
+
 void mpi_finish_stuck(void)
 {
     char cause[1200];
 
+    mpi_finish_claim_report();
     mpi_launch_say("deadlock: no rank can make progress");
     mpi_job_report(mpi_job, 32);
     mpi_job_explain(mpi_job, cause, sizeof(cause));

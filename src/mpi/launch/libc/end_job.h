@@ -21,6 +21,9 @@ void mpi_finish_flush(void);
 /* The same from a signal handler: nothing is flushed. */
 void mpi_finish_now(int code) __attribute__((noreturn));
 
+/* Before a deadlock is reported: only the first to come here returns. Any thread. */
+void mpi_finish_claim_report(void);
+
 /* Handlers of the job (mpi_job_config_t). */
 void mpi_finish_abort(int code);
 void mpi_finish_stuck(void);
@@ -35,5 +38,8 @@ void mpi_rank_attach(mpi_rank_t *rank);
 void mpi_signals_setup(mpi_process_t *processes, int count);
 /* End the job after so many seconds. */
 xy_status_t mpi_timeout_start(double seconds);
+/* Look whether ranks have waited for each other for so many seconds, or polled for what cannot
+ * come, and end the job if they have; 0: not. */
+xy_status_t mpi_deadlock_watch_start(double deadlock, double polling);
 
 #endif

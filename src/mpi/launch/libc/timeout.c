@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The time limit of a job: a thread that waits for it. */
+/* Threads that watch a job: for its time limit, and for ranks that wait for each other. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -10,7 +11,7 @@
 #include "mpi/check/check.h"
 #include "mpi/launch/libc/end_job.h"
 
-enum { CODE = 124, REPORT_SECONDS = 30, RANKS_SHOWN = 32 };
+enum { CODE = 124, DEADLOCK_CODE = 1, REPORT_SECONDS = 30, RANKS_SHOWN = 32 };
 
 static void wait_for(double seconds)
 {
@@ -25,9 +26,8 @@ static void wait_for(double seconds)
  * reader of the output may have stopped: the job ends without the rest then. */
 static void *end_anyway(void *argument)
 {
-    (void)argument;
     wait_for(REPORT_SECONDS);
-    syscall(SYS_exit_group, CODE);
+    syscall(SYS_exit_group, *(int *)argument);
     return NULL;
 }
 
@@ -49,10 +49,11 @@ static int start(void *(*function)(void *), void *argument)
 
 static void *end_at_limit(void *argument)
 {
+    static int code = CODE;
     double seconds = *(double *)argument;
 
     wait_for(seconds);
-    start(end_anyway, NULL);
+    start(end_anyway, &code);
     mpi_launch_say("the time limit of %g s has passed", seconds);
     mpi_job_report(mpi_job, RANKS_SHOWN);
     mpi_finish_job(CODE);
@@ -66,4 +67,61 @@ xy_status_t mpi_timeout_start(double seconds)
     limit = seconds;
     code = start(end_at_limit, &limit);
     return code == 0 ? XY_OK : xy_fail_errno(code, "a thread for the time limit", "start");
+}
+
+/* What --deadlock-after and --polling-after say; 0: not looked for. */
+static double deadlock_after, polling_after;
+
+static void say_deadlock(mpi_watch_t found)
+{
+    char *ranks = mpi_watch_ranks(false), *polling = mpi_watch_ranks(true);
+
+    if (found == XMPI_WATCH_PARKED)
+        mpi_launch_say("deadlock: ranks %s can make no progress, whatever the others do",
+                       ranks != NULL ? ranks : "?");
+    else
+        mpi_launch_say("deadlock: ranks %s can make no progress: %s ha%s done nothing but poll for "
+                       "%g s, for what cannot come",
+                       ranks != NULL ? ranks : "?", polling != NULL ? polling : "?",
+                       polling != NULL && strpbrk(polling, "-,") == NULL ? "s" : "ve",
+                       polling_after);
+    xy_free(ranks);
+    xy_free(polling);
+}
+
+static void *end_at_deadlock(void *argument)
+{
+    static int code = DEADLOCK_CODE;
+    mpi_watch_t found;
+    char cause[1200];
+
+    (void)argument;
+    do {
+        xy_watcher_sleep(deadlock_after > 0 ? deadlock_after : 0.5 * polling_after);
+        found = mpi_watch_look();
+    } while (found == XMPI_WATCH_NONE || (found == XMPI_WATCH_PARKED && deadlock_after <= 0));
+    start(end_anyway, &code);
+    mpi_finish_claim_report();
+    say_deadlock(found);
+    mpi_job_report(mpi_job, RANKS_SHOWN);
+    mpi_watch_explain(cause, sizeof(cause));
+    if (cause[0] != '\0')
+        fprintf(stderr, "  cause: %s\n", cause);
+    mpi_finish_job(DEADLOCK_CODE);
+}
+
+xy_status_t mpi_deadlock_watch_start(double deadlock, double polling)
+{
+    xy_status_t st;
+    int code;
+
+    if (deadlock <= 0 && polling <= 0)
+        return XY_OK;
+    deadlock_after = deadlock;
+    polling_after = polling;
+    st = mpi_watch_begin(mpi_job, polling);
+    if (st != XY_OK)
+        return st;
+    code = start(end_at_deadlock, NULL);
+    return code == 0 ? XY_OK : xy_fail_errno(code, "a thread that looks for deadlocks", "start");
 }

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/check/wait.h"
+
+#include <string.h>
+
+#include "mpi/check/windows.h"
+#include "mpi/object/object.h"
+
+bool check_is_ending(const mpi_rank_t *rank)
+{
+    return rank->phase == XMPI_RANK_FINALIZED ||
+           (rank->call.name != NULL && strcmp(rank->call.name, "MPI_Finalize") == 0);
+}
+
+bool check_is_probing(const mpi_rank_t *rank)
+{
+    const mpi_waiter_t *waiter = rank->probers;
+
+    while (waiter != NULL && waiter != &rank->own)
+        waiter = waiter->next;
+    return waiter != NULL;
+}
+
+/* Where threads of a rank call MPI, any of them may be what others wait for. */
+bool check_is_waiting(const mpi_rank_t *rank)
+{
+    return rank->call.name != NULL && rank->threads == NULL && rank->phase == XMPI_RANK_RUNNING &&
+           (rank->own.count > 0 || check_is_probing(rank));
+}
+
+static check_other_t find_other(const mpi_rank_t *rank, const check_wait_t *wait)
+{
+    const xy_match_entry_t *e = rank->match.first;
+
+    if (wait->kind != CHECK_WAIT_RECEIVE || mpi_job->clock != NULL)
+        return (check_other_t){.is_there = false};
+    while (e != NULL && (e->envelope.context != wait->comm->context ||
+                         (wait->peer >= 0 && e->envelope.source != wait->peer)))
+        e = e->list_next;
+    if (e == NULL)
+        return (check_other_t){.is_there = false};
+    return (check_other_t){.is_there = true,
+                           .tag = e->envelope.tag,
+                           .source = mpi_comm_world_rank(wait->comm, e->envelope.source),
+                           .site = ((const mpi_message_t *)e)->site};
+}
+
+check_wait_t check_wait_of_probe(const mpi_rank_t *rank)
+{
+    check_wait_t wait = {.kind = CHECK_WAIT_RECEIVE,
+                         .comm = rank->call.comm,
+                         .peer = rank->call.peer,
+                         .tag = rank->call.tag,
+                         .call = rank->call.name};
+
+    wait.other = find_other(rank, &wait);
+    return wait;
+}
+
+static void look_at_window(const mpi_rank_t *rank, check_wait_t *wait)
+{
+    wait->kind = CHECK_WAIT_WINDOW;
+    wait->target = MPI_UNDEFINED;
+    if (wait->peer == MPI_ANY_SOURCE)
+        wait->peer = check_lock_owner(&rank->call, &wait->target);
+}
+
+check_wait_t check_wait_of_request(const mpi_rank_t *rank, const mpi_request_t *request)
+{
+    static const check_wait_kind_t kinds[] = {
+        [XMPI_KIND_SEND] = CHECK_WAIT_SEND,       [XMPI_KIND_RECV] = CHECK_WAIT_RECEIVE,
+        [XMPI_KIND_COLL] = CHECK_WAIT_COLLECTIVE, [XMPI_KIND_GENERALIZED] = CHECK_WAIT_NONE,
+        [XMPI_KIND_REMOTE] = CHECK_WAIT_NONE,     [XMPI_KIND_FLUSH] = CHECK_WAIT_NONE};
+    bool is_blocking = strncmp(rank->call.name, "MPI_Wait", 8) != 0 &&
+                       strncmp(rank->call.name, "MPI_Test", 8) != 0;
+    check_wait_t wait = {.kind = request->comm != NULL ? kinds[request->kind] : CHECK_WAIT_NONE,
+                         .comm = request->comm,
+                         .peer = request->peer,
+                         .tag = request->tag,
+                         .call = is_blocking ? rank->call.name : request->call.name,
+                         .request = request};
+
+    if (wait.kind == CHECK_WAIT_RECEIVE && request->comm->window != NULL)
+        look_at_window(rank, &wait);
+    wait.other = find_other(rank, &wait);
+    return wait;
+}
+
+bool check_wait_of(const mpi_rank_t *rank, int i, check_wait_t *wait_p)
+{
+    const mpi_request_t *request = rank->own.waits[i];
+
+    if (request == mpi_request_of(MPI_REQUEST_NULL) || request->is_done ||
+        request->waiter != &rank->own)
+        return false;
+    *wait_p = check_wait_of_request(rank, request);
+    return true;
+}
+
+bool check_waits_for_any(const mpi_rank_t *rank)
+{
+    int pending = 0;
+
+    for (int i = 0; i < mpi_waiter_requests(&rank->own); i++) {
+        const mpi_request_t *request = rank->own.waits[i];
+
+        pending += request != mpi_request_of(MPI_REQUEST_NULL) && !request->is_done &&
+                   request->waiter == &rank->own;
+    }
+    return rank->own.count < pending;
+}

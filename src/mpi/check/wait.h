@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a rank waits for, and the sentence that explains why it never comes. */
+#ifndef XY_MPI_CHECK_WAIT_H
+#define XY_MPI_CHECK_WAIT_H
+
+#include "mpi/p2p/p2p.h"
+
+typedef enum {
+    CHECK_WAIT_NONE, /* for nothing, or for what is not known */
+    CHECK_WAIT_RECEIVE,
+    CHECK_WAIT_SEND,
+    CHECK_WAIT_COLLECTIVE,
+    CHECK_WAIT_WINDOW
+} check_wait_kind_t;
+
+/* A message from the partner that the receive does not take. */
+typedef struct {
+    bool is_there;
+    int tag, source; /* a rank of the world */
+    const void *site;
+} check_other_t;
+
+typedef struct {
+    check_wait_kind_t kind;
+    const mpi_comm_t *comm;
+    int peer; /* rank in comm, or MPI_ANY_SOURCE */
+    int tag;
+    const char *call;
+    int target;                   /* of a lock that `peer` has: rank in comm; or MPI_UNDEFINED */
+    const mpi_request_t *request; /* NULL: a probe */
+    const void *polled_at;        /* it is not parked, but tests again and again there; or NULL */
+    check_other_t other;
+} check_wait_t;
+
+/* All of these: on the worker of the rank, or when all workers are asleep. */
+
+/* Does the rank itself, and no thread of it, wait for requests or for a message? */
+bool check_is_waiting(const mpi_rank_t *rank);
+/* ... for a message, in MPI_Probe or MPI_Mprobe? */
+bool check_is_probing(const mpi_rank_t *rank);
+/* What it probes for. */
+check_wait_t check_wait_of_probe(const mpi_rank_t *rank);
+/* What the i-th request that it waits for is about, if that is still pending; else false. */
+bool check_wait_of(const mpi_rank_t *rank, int i, check_wait_t *wait_p);
+/* ... and any request that it tests. */
+check_wait_t check_wait_of_request(const mpi_rank_t *rank, const mpi_request_t *request);
+/* Is one of several enough: MPI_Waitany, MPI_Waitsome? */
+bool check_waits_for_any(const mpi_rank_t *rank);
+/* Has it called MPI_Finalize? */
+bool check_is_ending(const mpi_rank_t *rank);
+
+/* What each rank waits for, and the rank of the world that it points at; -1: none. */
+typedef struct {
+    const mpi_job_t *job;
+    check_wait_t *wait;
+    int *next;
+} check_graph_t;
+
+/* False: memory ran out. */
+bool check_graph_init(check_graph_t *graph, const mpi_job_t *job);
+void check_graph_cleanup(check_graph_t *graph);
+/* The cause, if there is one to be seen; or "". */
+void check_graph_explain(const check_graph_t *graph, char *cause, size_t room);
+
+#endif

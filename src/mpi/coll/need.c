@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Without whom a collective cannot end: for the one that looks for deadlocks. */
+#include "mpi/coll/coll.h"
+#include "mpi/coll/star.h"
+
+/* The call of a request that its owner waits for, blocking ones included. */
+static const coll_call_t *call_of(const mpi_request_t *request)
+{
+    bool is_blocking = request->kind == XMPI_KIND_COLL && request->release == NULL;
+
+    return is_blocking ? request->extra : coll_call_of_request(request);
+}
+
+enum { ALL = -1, UNKNOWN = -2 };
+
+/* By the data alone: an algorithm may do without members that have none to give. */
+static int need_of_schedule(const coll_call_t *call)
+{
+    bool is_root = call->rank == call->root;
+
+    if (call->kind->is_inter)
+        return UNKNOWN;
+    switch (call->kind->collective) {
+    case XY_COLL_BARRIER:
+    case XY_COLL_ALLGATHER:
+    case XY_COLL_ALLTOALL:
+    case XY_COLL_ALLREDUCE:
+    case XY_COLL_REDUCE_SCATTER_BLOCK:
+        return ALL;
+    case XY_COLL_BCAST:
+    case XY_COLL_SCATTER:
+        return is_root ? UNKNOWN : call->root;
+    case XY_COLL_GATHER:
+    case XY_COLL_REDUCE:
+        return is_root ? ALL : UNKNOWN;
+    default:
+        return UNKNOWN;
+    }
+}
+
+/* One that waits though it gives to the root, or is the root that gives, waits for a slot. */
+static int need_of_star(const coll_call_t *call)
+{
+    bool is_root = call->rank == call->root, goes_up = call->kind->star->goes_up;
+
+    if (is_root)
+        return goes_up ? ALL : UNKNOWN;
+    return goes_up ? UNKNOWN : call->root;
+}
+
+static int need_of_call(const coll_call_t *call)
+{
+    const coll_engine_ops_t *scheduled = coll_engine_scheduled();
+
+    if (call->how != COLL_BLOCKING && scheduled != NULL &&
+        (call->schedule != NULL || scheduled->wants(call)))
+        return need_of_schedule(call);
+    /* The others begin with a meeting of all. */
+    return coll_star_wants(call) ? need_of_star(call) : ALL;
+}
+
+bool coll_need_of(const mpi_request_t *request, coll_need_t *need_p)
+{
+    const coll_call_t *call = call_of(request);
+    int member;
+
+    if (call == NULL || mpi_job->clock != NULL)
+        return false;
+    member = need_of_call(call);
+    if (member == UNKNOWN || member < ALL)
+        return false;
+    *need_p = (coll_need_t){.coll = call->comm->coll, .number = call->number, .member = member};
+    return true;
+}
