@@ -58,8 +58,10 @@ xy_check(check.model_gate COMMAND ${here}/models/run.sh ${here}/models/gate.pml
          NO_PENDING NO_RETRY NO_AWAIT NO_REOPEN LATE_CLEAR NO_FENCE)
 xy_check(check.model_ring COMMAND ${here}/models/run.sh ${here}/models/ring.pml
          WAIT_IN_HANDLER NO_UNSPILL)
+xy_check(check.model_watch COMMAND ${here}/models/run.sh ${here}/models/watch.pml
+         NO_MARK NO_ERASE NO_DRAIN)
 # With what else takes long and hardly ever fails, for make soak.
-set_tests_properties(check.build_aarch64 check.build_without-options check.model_sleep check.model_gate check.model_ring
+set_tests_properties(check.build_aarch64 check.build_without-options check.model_sleep check.model_gate check.model_ring check.model_watch
                      PROPERTIES LABELS "check;long")
 
 # Every page with commands in it: they are run and their output is compared.

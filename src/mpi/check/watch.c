@@ -108,6 +108,17 @@ static void record_clear(record_t *record)
     record->entries.count = record->waits.count = record->messages.count = 0;
 }
 
+static void record_destroy(record_t *record)
+{
+    if (record == NULL)
+        return;
+    record_clear(record);
+    xy_vec_cleanup(&record->entries);
+    xy_vec_cleanup(&record->waits);
+    xy_vec_cleanup(&record->messages);
+    xy_free(record);
+}
+
 static record_t *record_of(int rank)
 {
     record_t **record = &watch.records[rank];
@@ -589,4 +600,23 @@ void mpi_watch_explain(char *cause, size_t room)
     xy_free(ranks);
 }
 
-const mpi_layer_t mpi_check_layer = {.help = help};
+static void end(mpi_job_t *job)
+{
+    if (watch.job != job)
+        return;
+    watch.job = NULL;
+    for (int r = 0; r < job->size; r++)
+        record_destroy(watch.records[r]);
+    for (int w = 0; w < job->workers; w++) {
+        meetings_clear(&watch.answers[w].meetings);
+        xy_vec_cleanup(&watch.answers[w].meetings);
+    }
+    xy_free(watch.records);
+    xy_free(watch.stuck);
+    xy_free(watch.last);
+    xy_free(watch.idle_since);
+    free(watch.answers);
+    mpi_polling_stop();
+}
+
+const mpi_layer_t mpi_check_layer = {.help = help, .job_end = end};

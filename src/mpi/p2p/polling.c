@@ -26,6 +26,12 @@ xy_status_t mpi_polling_start(const mpi_job_t *job)
     return XY_OK;
 }
 
+void mpi_polling_stop(void)
+{
+    free(mpi_polling);
+    mpi_polling = NULL;
+}
+
 static void time_begin(mpi_polling_t *p)
 {
     double now = xy_now();
