@@ -54,7 +54,9 @@ static bool begins(const char *name, const char *with)
 
 static bool only_starts(const char *name)
 {
-    return (begins(name, "MPI_I") && !begins(name, "MPI_Init")) || begins(name, "MPI_Start");
+    bool is_other = begins(name, "MPI_Init") || begins(name, "MPI_Intercomm");
+
+    return (begins(name, "MPI_I") && !is_other) || begins(name, "MPI_Start");
 }
 
 static bool completes(const char *name)
@@ -137,6 +139,14 @@ static bool has_blocks(xy_collective_t c)
            c == XY_COLL_ALLTOALLV || c == XY_COLL_ALLTOALLW || c == XY_COLL_REDUCE_SCATTER;
 }
 
+/* Only the root knows the blocks of all; the others have their own alone. */
+static bool knows_all(const xy_trace_step_t *s)
+{
+    bool is_rooted = s->collective == XY_COLL_GATHERV || s->collective == XY_COLL_SCATTERV;
+
+    return !is_rooted || s->member == s->peer;
+}
+
 static xy_status_t add_collective(rank_t *k, const xy_trace_step_t *s)
 {
     size_t step = (size_t)(s - k->r->log->steps);
@@ -150,7 +160,7 @@ static xy_status_t add_collective(rank_t *k, const xy_trace_step_t *s)
                                 .is_commutative = true,
                                 .is_nonblocking = is_later}};
 
-    if (has_blocks(c.call.collective)) {
+    if (has_blocks(c.call.collective) && knows_all(s)) {
         c.share = s->bytes / s->members > 0 ? s->bytes / s->members : 1;
         c.call.count = 0;
     }
@@ -261,6 +271,7 @@ static int compare_parts(const void *a, const void *b)
     int c = compare_numbers(s->context, t->context);
 
     c = c != 0 ? c : compare_numbers(s->first, t->first);
+    c = c != 0 ? c : compare_numbers(s->members, t->members);
     c = c != 0 ? c : compare_numbers(x->number, y->number);
     c = c != 0 ? c : compare_numbers(s->member, t->member);
     return c != 0 ? c : compare_numbers(s->order, t->order);
@@ -335,7 +346,7 @@ static xy_status_t join_parts(reader_t *r, const part_t *parts, size_t count)
 static size_t number_of(xy_hash_t *counts, const xy_trace_step_t *s)
 {
     uint64_t key = ((uint64_t)s->context << 32 | s->first) * UINT64_C(0x9e3779b97f4a7c15) ^
-                   (uint64_t)s->rank * UINT64_C(0xbf58476d1ce4e5b9);
+                   ((uint64_t)s->members << 32 | s->rank) * UINT64_C(0xbf58476d1ce4e5b9);
     size_t n = (size_t)(uintptr_t)xy_hash_get(counts, key);
 
     if (xy_hash_set(counts, key, (void *)(uintptr_t)(n + 1)) != XY_OK)

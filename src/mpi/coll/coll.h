@@ -169,6 +169,7 @@ struct coll_local {
 struct mpi_coll {
     mpi_group_t *group;
     uint32_t context;
+    uint32_t recorded; /* its name in traces: that, but persistent collectives have their own */
     int size;
     int locals;
     int rounds;           /* ceil(log2(locals)) */
@@ -235,13 +236,11 @@ typedef struct {
     xy_collective_t collective;
     int root;
     uint64_t count, element; /* elements of a block, and their bytes; or */
-    const uint64_t *counts;  /* ... [size], where blocks differ */
+    const uint64_t *counts;  /* ... [members], where blocks differ */
+    int members, member;     /* of those who have a part in it, which one this is; -1: none */
 } coll_shape_t;
 
 coll_shape_t coll_shape_of(const coll_call_t *call);
-/* The basic elements that a type is made of; bytes where they differ. All members of a collective
- * come to the same, however they describe their data. */
-uint64_t coll_basic_bytes(const mpi_type_t *type);
 /* Into the trace of `self`, which has one. */
 void coll_trace(const mpi_rank_t *self, const coll_call_t *call) __attribute__((cold));
 /* The call behind a request of coll_start; NULL: it is another one, or MPI_REQUEST_NULL. */

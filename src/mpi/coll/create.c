@@ -115,7 +115,7 @@ xy_status_t mpi_coll_create(mpi_group_t *group, uint32_t context, mpi_coll_t **c
     if (coll == NULL || counts == NULL)
         goto fail;
     coll->group = group;
-    coll->context = context;
+    coll->context = coll->recorded = context;
     coll->size = group->size;
     coll->local = xy_calloc((size_t)most, sizeof(*coll->local));
     coll->worker_of = xy_calloc((size_t)most, sizeof(int));

@@ -36,6 +36,9 @@ static coll_persistent_t **find(mpi_coll_t *parent, uint64_t id)
     }
     made->id = id;
     made->coll->lows = parent->lows;
+    /* Ranks start them in any order: a trace must tell them apart. */
+    made->coll->recorded =
+        atomic_fetch_add_explicit(&mpi_job->next_context, 1, memory_order_relaxed);
     for (int i = 0; i < parent->size; i++)
         mpi_coll_hold(made->coll);
     *link = made;

@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a call of a collective is, without its buffers: for the simulated job and for traces. */
+/*
+ * What a call of a collective is, without its buffers: for the simulated job and for traces.
+ *
+ * Between two groups, a rooted collective is the same one on a communicator of the root and the
+ * other group, in which the others of the root's group have no part; what all exchange is an
+ * alltoallw of both groups in which nothing goes to the own one; reductions that all get something
+ * of are an allreduce of both groups.
+ */
+#include <string.h>
+
 #include "mpi/coll/coll.h"
 #include "mpi/object/object.h"
 
@@ -8,7 +17,9 @@ static bool is_agreement(const coll_call_t *call)
     return call->kind->collective == XY_COLL_COUNT;
 }
 
-uint64_t coll_basic_bytes(const mpi_type_t *type)
+/* The basic elements that a type is made of; bytes where they differ. All members of a collective
+ * come to the same, however they describe their data. */
+static uint64_t basic_bytes(const mpi_type_t *type)
 {
     bool is_uniform = type->basic != XMPI_BASIC_NONE && type->elements > 0;
 
@@ -55,22 +66,111 @@ static const uint64_t *bytes_to_each(const coll_call_t *call)
     return bytes;
 }
 
+/* ---- Between two groups ---- */
+
+/* Bytes to each member of both groups. */
+static const uint64_t *inter_bytes_to_each(const coll_call_t *call)
+{
+    uint64_t *bytes = coll_scratch((size_t)call->comm->size * sizeof(*bytes));
+
+    memset(bytes, 0, (size_t)call->comm->size * sizeof(*bytes));
+    for (int p = 0; p < coll_peers(call); p++) {
+        coll_block_t b = coll_inter_block(call, true, p);
+
+        bytes[coll_peers_first(call) + p] = b.count > 0 ? coll_block_bytes(&b) : 0;
+    }
+    return bytes;
+}
+
+/* The counts of a root: it comes first, and has no block of its own. */
+static const uint64_t *inter_root_bytes(const coll_call_t *call, bool is_send)
+{
+    int n = coll_peers(call);
+    uint64_t *bytes = coll_scratch((size_t)(n + 1) * sizeof(*bytes));
+
+    bytes[0] = 0;
+    for (int p = 0; p < n; p++) {
+        coll_block_t b = coll_inter_block(call, is_send, p);
+
+        bytes[p + 1] = b.count > 0 ? coll_block_bytes(&b) : 0;
+    }
+    return bytes;
+}
+
+/* The root, then the other group. */
+static void inter_members(const coll_call_t *call, coll_shape_t *s)
+{
+    int own = call->comm->size - coll_peers(call);
+    int own_first = coll_peers_first(call) == 0 ? call->comm->coll->lows : 0;
+
+    if (call->root == call->rank) {
+        s->members = 1 + coll_peers(call);
+        s->member = 0;
+    } else {
+        s->members = 1 + own;
+        s->member = call->root < 0 ? -1 : 1 + call->rank - own_first;
+    }
+}
+
+static coll_shape_t inter_shape(const coll_call_t *call)
+{
+    xy_collective_t collective = call->kind->collective;
+    bool is_gather = collective == XY_COLL_GATHER || collective == XY_COLL_GATHERV;
+    coll_shape_t s = {.collective = collective,
+                      .element = 1,
+                      .members = call->comm->size,
+                      .member = call->comm->rank};
+
+    if (call->kind->is_rooted)
+        inter_members(call, &s);
+    if (s.member < 0)
+        return s;
+    if (call->op != NULL) {
+        s.collective = call->kind->is_rooted ? collective : XY_COLL_ALLREDUCE;
+        s.element = basic_bytes(call->receive_type);
+        s.count = call->bytes / s.element;
+    } else if (collective == XY_COLL_BCAST) {
+        s.count = call->bytes;
+    } else if (call->kind->is_rooted) {
+        coll_side_t side = coll_side_of(call, is_gather);
+
+        s.collective = is_gather ? XY_COLL_GATHERV : XY_COLL_SCATTERV;
+        if (s.member == 0)
+            s.counts = inter_root_bytes(call, !is_gather);
+        else
+            s.count = (uint64_t)side.count * side.type->size;
+    } else {
+        s.collective = XY_COLL_ALLTOALLW;
+        s.counts = inter_bytes_to_each(call);
+    }
+    return s;
+}
+
 coll_shape_t coll_shape_of(const coll_call_t *call)
 {
     coll_shape_t s = {.collective = call->kind->collective,
                       .root = call->kind->is_rooted ? call->root : 0,
-                      .element = 1};
-    coll_side_t side = coll_side_of(call, is_sent_side(call));
+                      .element = 1,
+                      .members = call->comm->size,
+                      .member = call->comm->rank};
+    coll_side_t side;
 
-    if (is_agreement(call))
-        return (coll_shape_t){.collective = XY_COLL_ALLREDUCE, .count = 1, .element = 8};
+    if (call->kind->is_inter)
+        return inter_shape(call);
+    if (is_agreement(call)) {
+        s.collective = XY_COLL_ALLREDUCE;
+        s.count = 1;
+        s.element = 8;
+        return s;
+    }
+    side = coll_side_of(call, is_sent_side(call));
     if (s.collective == XY_COLL_ALLTOALLW) {
         s.counts = bytes_to_each(call);
         return s;
     }
     if (side.type == NULL) /* a barrier; a root whose block is in place has its own side */
         return s;
-    s.element = coll_basic_bytes(side.type);
+    s.element = basic_bytes(side.type);
     if (side.counts.data != NULL)
         s.counts = counts_in(side.counts, call->comm->size, side.type->size / s.element);
     else
@@ -81,23 +181,24 @@ coll_shape_t coll_shape_of(const coll_call_t *call)
 void coll_trace(const mpi_rank_t *self, const coll_call_t *call)
 {
     const mpi_group_t *group = call->comm->coll->group;
-    coll_shape_t s;
+    int first = call->kind->is_inter && call->kind->is_rooted ? call->root : 0;
+    coll_shape_t s = coll_shape_of(call);
     xy_trace_collective_t c;
 
-    if (call->kind->is_inter) /* which no description of a program has */
+    if (s.member < 0)
         return;
-    s = coll_shape_of(call);
     c = (xy_trace_collective_t){.rank = (uint32_t)self->world,
                                 .collective = (uint32_t)s.collective,
-                                .context = call->comm->context,
-                                .first = group->ranks != NULL ? (uint32_t)group->ranks[0] : 0,
-                                .members = (uint32_t)call->comm->size,
-                                .member = (uint32_t)call->comm->rank,
+                                .context = call->comm->coll->recorded,
+                                .first =
+                                    (uint32_t)(group->ranks != NULL ? group->ranks[first] : first),
+                                .members = (uint32_t)s.members,
+                                .member = (uint32_t)s.member,
                                 .root = (uint32_t)s.root,
                                 .count = s.count,
                                 .element = s.element};
 
-    for (int r = 0; s.counts != NULL && r < call->comm->size; r++)
+    for (int r = 0; s.counts != NULL && r < s.members; r++)
         c.count += s.counts[r];
     mpi_trace_put_collective(self->trace, &c);
 }

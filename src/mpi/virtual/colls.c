@@ -3,11 +3,7 @@
  * Collectives in virtual time: the simulated job has the algorithm and its messages, data.c the
  * data. All are compared as they arrive, so that members that disagree are found at once. What
  * makes a communicator (an agreement) takes as long as an allreduce of eight bytes.
- *
- * On an intercommunicator, a rooted collective takes as long as the same one on a communicator of
- * the root and the other group, and the others of the root's group have no part in it; what all
- * exchange as long as an alltoallw of both groups in which nothing goes to the own one; reductions
- * that all get something of as long as an allreduce of both groups.
+ * What becomes of those between two groups is in coll/shape.c.
  */
 #include "mpi/virtual/data.h"
 
@@ -47,77 +43,10 @@ static bool is_agreement(const coll_call_t *call)
     return call->kind->collective == XY_COLL_COUNT;
 }
 
-/* ---- Between two groups ---- */
-
-/* Bytes to each member of both groups. */
-static const uint64_t *inter_bytes_to_each(const coll_call_t *call)
-{
-    uint64_t *bytes = coll_scratch((size_t)call->comm->size * sizeof(*bytes));
-
-    memset(bytes, 0, (size_t)call->comm->size * sizeof(*bytes));
-    for (int p = 0; p < coll_peers(call); p++) {
-        coll_block_t b = coll_inter_block(call, true, p);
-
-        bytes[coll_peers_first(call) + p] = b.count > 0 ? coll_block_bytes(&b) : 0;
-    }
-    return bytes;
-}
-
-/* The counts of a root: it comes first, and has no block of its own. */
-static const uint64_t *inter_root_bytes(const coll_call_t *call, bool is_send)
-{
-    int n = coll_peers(call);
-    uint64_t *bytes = coll_scratch((size_t)(n + 1) * sizeof(*bytes));
-
-    bytes[0] = 0;
-    for (int p = 0; p < n; p++) {
-        coll_block_t b = coll_inter_block(call, is_send, p);
-
-        bytes[p + 1] = b.count > 0 ? coll_block_bytes(&b) : 0;
-    }
-    return bytes;
-}
-
-/* Of a member that has a part in it. */
-static xy_vjob_coll_t inter_describe(const coll_call_t *call)
-{
-    bool is_root = call->root == call->rank;
-    xy_vjob_coll_t c = {.collective = call->kind->collective,
-                        .element = 1,
-                        .is_commutative = call->op == NULL || call->op->is_commutative,
-                        .is_nonblocking = call->how != COLL_BLOCKING,
-                        .is_user_op = call->op != NULL && !call->op->is_predefined};
-
-    if (call->op != NULL) {
-        if (!call->kind->is_rooted)
-            c.collective = XY_COLL_ALLREDUCE;
-        c.element = coll_basic_bytes(call->receive_type);
-        c.count = call->bytes / c.element;
-    } else if (c.collective == XY_COLL_BCAST) {
-        c.count = call->bytes;
-    } else if (call->kind->is_rooted) {
-        bool is_gather = c.collective == XY_COLL_GATHER || c.collective == XY_COLL_GATHERV;
-        coll_side_t side = coll_side_of(call, is_gather);
-
-        c.collective = is_gather ? XY_COLL_GATHERV : XY_COLL_SCATTERV;
-        if (is_root)
-            c.counts = inter_root_bytes(call, !is_gather);
-        else
-            c.count = (uint64_t)side.count * side.type->size;
-    } else {
-        c.collective = XY_COLL_ALLTOALLW;
-        c.counts = inter_bytes_to_each(call);
-    }
-    return c;
-}
-
 static xy_vjob_coll_t describe(const coll_call_t *call)
 {
-    coll_shape_t shape;
+    coll_shape_t shape = coll_shape_of(call);
 
-    if (call->kind->is_inter)
-        return inter_describe(call);
-    shape = coll_shape_of(call);
     return (xy_vjob_coll_t){.collective = shape.collective,
                             .root = shape.root,
                             .count = shape.count,
