@@ -5,6 +5,7 @@
  * their memory, in that of its neighbour.
  */
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,42 @@ static void await(const volatile int *at, int value, const char *what)
             }
 }
 
+/* Between the ranks with even and those with odd numbers, and started again. Ranks that share a
+ * core come to a start together. */
+static void check_groups(int rank, int size, int *in, int *out)
+{
+    bool is_odd = rank % 2 != 0;
+    int there = is_odd ? (size + 1) / 2 : size / 2;
+    MPI_Comm half, both;
+    MPI_Request request;
+
+    if (size < 2)
+        return;
+    MPI_Comm_split(MPI_COMM_WORLD, is_odd, rank, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, !is_odd, 3, &both);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Iallreduce(in, out, COUNT, MPI_INT, MPI_SUM, both, &request);
+    await(out, there, "Iallreduce between groups");
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    memset(out, 0, COUNT * sizeof(*out));
+    MPI_Bcast_init(is_odd ? out : in, COUNT, MPI_INT,
+                   is_odd      ? 0
+                   : rank == 0 ? MPI_ROOT
+                               : MPI_PROC_NULL,
+                   both, MPI_INFO_NULL, &request);
+    for (int round = 0; round < 2; round++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Start(&request);
+        if (is_odd)
+            await(out, 1, "persistent broadcast between groups");
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        memset(out, 0, COUNT * sizeof(*out));
+    }
+    MPI_Request_free(&request);
+    MPI_Comm_free(&both);
+    MPI_Comm_free(&half);
+}
+
 int main(int argc, char **argv)
 {
     int *in = calloc(COUNT, sizeof(*in)), *out = calloc(COUNT, sizeof(*out));
@@ -49,6 +86,7 @@ int main(int argc, char **argv)
     await(out, size, "Iallreduce");
     MPI_Wait(requests, MPI_STATUS_IGNORE);
     memset(out, 0, COUNT * sizeof(*out));
+    check_groups(rank, size, in, out);
     /* Where the rank before has its receive buffer, which it posts for us. */
     before = (rank + size - 1) % size;
     MPI_Sendrecv(&ours, sizeof(ours), MPI_BYTE, (rank + 1) % size, 0, &theirs, sizeof(theirs),

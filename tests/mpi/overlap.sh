@@ -21,4 +21,7 @@ for options in "" "--progress threads" "--algorithm allreduce=ring"; do
     case $seconds in
     "" | 0) fail "the communication core made no progress with '$options': $(cat "$work/t.json")" ;;
     esac
+    # A persistent broadcast between groups, which no rank calls by that name.
+    "$xylem" view "$work/t.xyt" --chrome "$work/t.chrome"
+    grep -q '"MPI_Bcast"' "$work/t.chrome" || fail "no progress of a broadcast with '$options'"
 done
