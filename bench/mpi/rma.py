@@ -23,7 +23,7 @@ CONTENTION = (2, 4, 8, 16, 32, 64)
 # what, ranks, largest number of ranks for the peers
 ROWS = [(what, 2, 2) for what in ("pingpong:8", "pingpong:4096", "put:8", "put:65536", "put:4194304", "get:8",
                                   "get:65536", "fetch", "compare", "rate:8", "rate:1024", "add:8", "add:65536")]
-ROWS += [(what, ranks, 16) for what in ("contend", "contend_real", "contend_fetch", "contend_pair")
+ROWS += [(what, ranks, CONTENTION[-1]) for what in ("contend", "contend_real", "contend_fetch", "contend_pair")
          for ranks in CONTENTION]
 ROWS += [(f"{what}:{size}", ranks, 16) for ranks in (4, 16, 64) for size in (1024, 65536)
          for what in ("halo_send", "halo_fence", "halo_pscw")]
