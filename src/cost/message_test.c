@@ -42,7 +42,7 @@ static void test_progressive(void **state)
     xy_lines_t lines;
 
     (void)state;
-    for (int round = 0; round < 50; round++) {
+    for (int round = 0; round < (XYLEM_SANITIZED ? 10 : 50); round++) {
         int turn = 5 + (int)(testing_random(&seed) % 30);
 
         for (int i = 0; i < 40; i++) {
@@ -87,7 +87,7 @@ static void test_predicts(void **state)
     uint64_t seed = 9;
 
     (void)state;
-    for (int round = 0; round < 30; round++) {
+    for (int round = 0; round < (XYLEM_SANITIZED ? 8 : 30); round++) {
         xy_message_model_t m;
         double sum[2] = {0};
         int n = 0;
@@ -114,7 +114,7 @@ static void test_predicts(void **state)
 /* Lines with two jumps, 2 % of noise, and one sample in twenty 30 % to 300 % too slow. */
 static void test_outliers(void **state)
 {
-    enum { ROUNDS = 60, N = 70 };
+    enum { ROUNDS = XYLEM_SANITIZED ? 12 : 60, N = 70 };
     uint64_t seed = 13;
     double all = 0;
     int bad = 0;
@@ -241,7 +241,7 @@ static void test_few_intervals(void **state)
     uint64_t seed = 23;
 
     (void)state;
-    for (int round = 0; round < 50; round++) {
+    for (int round = 0; round < (XYLEM_SANITIZED ? 10 : 50); round++) {
         xy_message_model_t m;
 
         make_curve(samples, &seed);

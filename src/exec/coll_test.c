@@ -17,7 +17,7 @@
 #include "exec/testing.h"
 
 /* Sanitizers are slow: fewer numbers of ranks. */
-enum { PROCS_MAX = 100, COUNT_MAX = 9, PROCS_STEP = XYLEM_SANITIZED ? 12 : 7 };
+enum { PROCS_MAX = 100, COUNT_MAX = 9, PROCS_STEP = XYLEM_SANITIZED ? 16 : 7 };
 enum { ALL_ROOTS = XYLEM_SANITIZED ? 9 : 17 }; /* of so many ranks; some of more */
 
 /* ---- Random requests ---- */
@@ -349,9 +349,10 @@ static void test_any_order(void **state)
 #endif
     for (int p = 1; p <= 33; p += p < 8 && !XYLEM_SANITIZED ? 1 : PROCS_STEP)
         check_all(p, 1, 0);
-    check_all(64, XYLEM_SANITIZED ? 0 : 1, 0);
-    if (!XYLEM_SANITIZED)
-        check_all(100, 1, 0);
+    if (XYLEM_SANITIZED)
+        return;
+    check_all(64, 1, 0);
+    check_all(100, 1, 0);
 }
 
 static void test_threads(void **state)
@@ -359,9 +360,10 @@ static void test_threads(void **state)
     (void)state;
     for (int p = 1; p <= 33; p += p < 8 && !XYLEM_SANITIZED ? 1 : PROCS_STEP)
         check_all(p, 1, 2 + p % 3);
+    if (XYLEM_SANITIZED)
+        return;
     check_all(64, 0, 3);
-    if (!XYLEM_SANITIZED)
-        check_all(100, 0, 4);
+    check_all(100, 0, 4);
 }
 
 int main(void)

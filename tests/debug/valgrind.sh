@@ -39,7 +39,8 @@ grind -n 3 --debug-ranks none ./sanitized heap
 says "$out" "Invalid write of size 1"
 [[ $out != *"blunder (sanitized.c:"* ]] || die "$out"
 
-# A private library has its lines as well.
+# A private library has its lines as well, and so does a plug-in that uses symbols of the program and
+# is private for that.
 cat >helper.c <<END
 #include <stdlib.h>
 int helper_calls;
@@ -50,23 +51,6 @@ __attribute__((noinline)) void helper_blunder(void)
     free(p);
 }
 END
-cat >user.c <<END
-#include <mpi.h>
-void helper_blunder(void);
-int main(int argc, char **argv)
-{
-    MPI_Init(&argc, &argv);
-    helper_blunder();
-    MPI_Finalize();
-    return 0;
-}
-END
-gcc -g -shared -fPIC helper.c -o libhelper.so
-"$bin/mpicc" -g user.c -o user -L. -lhelper -Wl,-rpath,"$PWD"
-grind -n 2 --privatize helper ./user
-says "$out" "helper_blunder (helper.c:6)"
-
-# So does a plug-in that uses symbols of the program and is private for that.
 cat >plugin.c <<END
 #include <stdlib.h>
 extern int used_by_plugin;
@@ -82,10 +66,12 @@ cat >loader.c <<END
 #include <mpi.h>
 #include <stdio.h>
 int used_by_plugin;
+void helper_blunder(void);
 int main(int argc, char **argv)
 {
     void *plugin;
     MPI_Init(&argc, &argv);
+    helper_blunder();
     plugin = dlopen("./plugin.so", RTLD_NOW);
     if (plugin == NULL)
         printf("%s\n", dlerror());
@@ -95,8 +81,10 @@ int main(int argc, char **argv)
     return used_by_plugin != 1;
 }
 END
+gcc -g -shared -fPIC helper.c -o libhelper.so
 gcc -g -shared -fPIC plugin.c -o plugin.so
-"$bin/mpicc" -g -rdynamic loader.c -o loader -ldl
-grind -n 2 ./loader
+"$bin/mpicc" -g -rdynamic loader.c -o loader -L. -lhelper -Wl,-rpath,"$PWD" -ldl
+grind -n 2 --privatize helper ./loader
+says "$out" "helper_blunder (helper.c:6)"
 says "$out" "plugin_blunder (plugin.c:6)"
-[ -z "$(find /tmp -maxdepth 1 -name 'xylem-valgrind-*' -newer user.c)" ] || die "files were left in /tmp"
+[ -z "$(find /tmp -maxdepth 1 -name 'xylem-valgrind-*' -newer loader.c)" ] || die "files were left in /tmp"

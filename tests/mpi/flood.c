@@ -21,7 +21,7 @@ enum { LIMIT_KIB = 1 << 30 };
 #else
 enum { LIMIT_KIB = 24 << 10 };
 #endif
-enum { MESSAGES = 200000, BATCH = 1000, BYTES = 200 };
+enum { MESSAGES = XYLEM_SANITIZED ? 20000 : 200000, BATCH = 1000, BYTES = 200 };
 
 /* Memory of the process at its peak, in KiB. */
 static long peak_kib(void)
