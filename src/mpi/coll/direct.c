@@ -97,13 +97,37 @@ static void learn_root(coll_slot_t *slot, const coll_claim_t *claim)
     slot->bytes = claim->bytes;
 }
 
+/* The first of a collective, while others are under way in the other engines. */
+static __attribute__((noinline, cold)) void compare_first(coll_local_t *local, coll_slot_t *slot)
+{
+    coll_claim_t claim =
+        coll_claim_make(slot->kind, slot->bytes, slot->root, slot->first, slot->mode);
+    uint64_t number = coll_number_of(slot->seq, slot->mode);
+
+    coll_star_compare(local, number, &claim);
+    if (coll_engine_scheduled() != NULL)
+        coll_compare_scheduled(local->coll, number, &claim);
+}
+
+/* A call that is not the same as the first. */
+static __attribute__((noinline, cold)) void compare_other(coll_local_t *local, coll_slot_t *slot,
+                                                          const coll_claim_t *claim, uint32_t mode)
+{
+    coll_claim_t first =
+        coll_claim_make(slot->kind, slot->bytes, slot->root, slot->first, slot->mode);
+
+    if (mode == slot->mode && coll_claims_agree(local->coll, &first, claim))
+        learn_root(slot, claim);
+    else
+        coll_differ(local, slot->seq, &first, slot->mode, claim, mode);
+}
+
 /* A member of this local group or of another is in this collective: the first sets what it is, the
  * others must agree. */
-static void note_call(coll_local_t *local, coll_slot_t *slot, int rank, const coll_ops_t *kind,
-                      uint32_t mode, int root, uint64_t bytes)
+static inline __attribute__((always_inline)) void note_call(coll_local_t *local, coll_slot_t *slot,
+                                                            int rank, const coll_ops_t *kind,
+                                                            uint32_t mode, int root, uint64_t bytes)
 {
-    coll_claim_t claim, first;
-
     if (slot->kind == NULL) {
         slot->kind = kind;
         slot->mode = mode;
@@ -116,18 +140,12 @@ static void note_call(coll_local_t *local, coll_slot_t *slot, int rank, const co
                     atomic_load_explicit(&local->coll->open_schedules, memory_order_acquire) == 0,
                 1))
             return;
-        claim = coll_claim_make(kind, bytes, root, rank, mode);
-        coll_star_compare(local, coll_number_of(slot->seq, mode), &claim);
-        if (coll_engine_scheduled() != NULL)
-            coll_compare_scheduled(local->coll, coll_number_of(slot->seq, mode), &claim);
+        compare_first(local, slot);
     } else if (slot->kind != kind || slot->mode != mode || slot->root != root ||
                slot->bytes != bytes) {
-        claim = coll_claim_make(kind, bytes, root, rank, mode);
-        first = coll_claim_make(slot->kind, slot->bytes, slot->root, slot->first, slot->mode);
-        if (mode == slot->mode && coll_claims_agree(local->coll, &first, &claim))
-            learn_root(slot, &claim);
-        else
-            coll_differ(local, slot->seq, &first, slot->mode, &claim, mode);
+        coll_claim_t claim = coll_claim_make(kind, bytes, root, rank, mode);
+
+        compare_other(local, slot, &claim, mode);
     }
 }
 

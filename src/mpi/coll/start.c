@@ -113,6 +113,39 @@ static void release_more(coll_call_t *call)
         leave_part(call->comm);
 }
 
+/* Nonblocking calls come again and again, and are all of one size: their memory stays with the
+ * worker, as that of requests does. AddressSanitizer is to see which are used after their end. */
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+enum { KEEPS_CALLS = 0 };
+#else
+enum { KEEPS_CALLS = 1 };
+#endif
+
+static inline coll_call_t *new_call(mpi_worker_t *worker, size_t size)
+{
+    mpi_pooled_t *block = worker->free_calls;
+
+    if (size != sizeof(coll_call_t) || block == NULL)
+        return xy_malloc(size);
+    worker->free_calls = block->next;
+    return (coll_call_t *)(void *)block;
+}
+
+static inline void free_call(mpi_worker_t *worker, coll_call_t *call)
+{
+    mpi_pooled_t *block = (mpi_pooled_t *)(void *)call;
+
+    if (!KEEPS_CALLS || call->how == COLL_PERSISTENT) {
+        xy_free(call);
+        return;
+    }
+    block->next = worker->free_calls;
+    worker->free_calls = block;
+}
+
 static void release_call(mpi_request_t *request)
 {
     coll_call_t *call = request->extra;
@@ -127,7 +160,7 @@ static void release_call(mpi_request_t *request)
         mpi_type_release(call->receive_type);
     if (call->op != NULL)
         mpi_op_release(call->op);
-    xy_free(call);
+    free_call(request->owner->worker, call);
 }
 
 coll_call_t *coll_call_of_request(const mpi_request_t *request)
@@ -258,7 +291,7 @@ static inline __attribute__((always_inline)) int make_request(mpi_rank_t *self,
                                                               mpi_request_t **request_p)
 {
     mpi_request_t *request = mpi_request_new(self, XMPI_KIND_COLL);
-    coll_call_t *copy = xy_malloc(size);
+    coll_call_t *copy = new_call(self->worker, size);
 
     if (copy != NULL)
         *copy = *call;

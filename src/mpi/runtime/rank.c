@@ -186,6 +186,16 @@ static void destroy_rank(mpi_rank_t *rank)
         xy_fiber_release(rank->fiber);
 }
 
+static void free_pool(mpi_pooled_t *block)
+{
+    while (block != NULL) {
+        mpi_pooled_t *next = block->next;
+
+        xy_free(block);
+        block = next;
+    }
+}
+
 void mpi_job_destroy(mpi_job_t *job)
 {
     if (job == NULL)
@@ -198,6 +208,7 @@ void mpi_job_destroy(mpi_job_t *job)
         for (int w = 0; w < job->workers; w++) {
             mpi_ring_spills_destroy(&job->worker[w]);
             mpi_buffers_cleanup(&job->worker[w]);
+            free_pool(job->worker[w].free_calls);
             xy_free(job->worker[w].scratch);
             xy_free(job->worker[w].spare);
         }

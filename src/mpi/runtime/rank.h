@@ -111,6 +111,11 @@ typedef enum {
     XMPI_MAIL_KINDS
 } mpi_mail_kind_t;
 
+/* Memory in a pool. */
+typedef struct mpi_pooled {
+    struct mpi_pooled *next;
+} mpi_pooled_t;
+
 /* One worker's share of the runtime: its rings, its pools. */
 struct mpi_worker {
     _Alignas(XMPI_LINES) xy_worker_t *base; /* its thread and the fibers on it */
@@ -127,6 +132,7 @@ struct mpi_worker {
     struct nbc_core *cores; /* of progress threads that live here and had something to do */
     void *scratch;          /* of collectives, grows on demand */
     size_t scratch_size;
+    struct mpi_pooled *free_calls; /* memory of nonblocking collectives that are over */
     void *spare; /* memory that a collective needed last and the next one may take */
     size_t spare_size;
     struct mpi_trace *trace;                 /* what it does, recorded; or NULL */
