@@ -9,6 +9,10 @@ static int check_peer(mpi_comm_t *comm, int peer, bool receive)
 
     if ((peer >= 0 && peer < size) || peer == MPI_PROC_NULL || (receive && peer == MPI_ANY_SOURCE))
         return MPI_SUCCESS;
+    if (peer == MPI_ANY_SOURCE)
+        return mpi_error(
+            comm, MPI_ERR_RANK,
+            "the destination is MPI_ANY_SOURCE, which only receives have; name a rank");
     return mpi_error(comm, MPI_ERR_RANK, "rank %d does not exist in %s, which has ranks 0 to %d",
                      peer, mpi_comm_name(comm), size - 1);
 }
@@ -28,7 +32,20 @@ static int check_buffer(mpi_comm_t *comm, const void *buffer, int64_t count, MPI
     if (buffer == NULL && count > 0 && type->is_predefined)
         return mpi_error(comm, MPI_ERR_BUFFER, "the buffer is NULL and the count is %lld",
                          (long long)count);
+    if (buffer == MPI_IN_PLACE && count > 0)
+        return mpi_error(comm, MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed for this buffer");
     return MPI_SUCCESS;
+}
+
+static int check_tag(mpi_comm_t *comm, int tag, bool receive)
+{
+    if (tag >= 0 || (receive && tag == MPI_ANY_TAG))
+        return MPI_SUCCESS;
+    if (tag == MPI_ANY_TAG)
+        return mpi_error(comm, MPI_ERR_TAG,
+                         "the tag is MPI_ANY_TAG, which only receives have; tags are 0 to %d",
+                         INT_MAX);
+    return mpi_error(comm, MPI_ERR_TAG, "the tag is %d; tags are 0 to %d", tag, INT_MAX);
 }
 
 int mpi_transfer_refuse(MPI_Comm handle, const void *buffer, int64_t count, MPI_Datatype type,
@@ -44,7 +61,5 @@ int mpi_transfer_refuse(MPI_Comm handle, const void *buffer, int64_t count, MPI_
         error = check_peer(comm, peer, receive);
     if (error != MPI_SUCCESS)
         return error;
-    if (tag < 0 && !(receive && tag == MPI_ANY_TAG) && peer != MPI_PROC_NULL)
-        return mpi_error(comm, MPI_ERR_TAG, "the tag is %d; tags are 0 to %d", tag, INT_MAX);
-    return MPI_SUCCESS;
+    return peer == MPI_PROC_NULL ? MPI_SUCCESS : check_tag(comm, tag, receive);
 }

@@ -28,6 +28,12 @@ typedef struct {
 int mpi_transfer_refuse(MPI_Comm comm, const void *buffer, int64_t count, MPI_Datatype type,
                         int peer, int tag, bool receive);
 
+/* NULL (MPI_BOTTOM) or MPI_IN_PLACE: the two lowest addresses. */
+static inline bool mpi_buffer_is_special(const void *buffer)
+{
+    return (uintptr_t)buffer <= (uintptr_t)MPI_IN_PLACE;
+}
+
 /* Checks shared by all calls of the family; MPI_SUCCESS or what mpi_error returned. `receive`
  * allows wildcards. On success *t is complete. What most calls pass is seen to be right here. */
 static inline int mpi_transfer_check(mpi_rank_t *self, MPI_Comm handle, const void *buffer,
@@ -41,8 +47,9 @@ static inline int mpi_transfer_check(mpi_rank_t *self, MPI_Comm handle, const vo
     self->call.peer = peer;
     self->call.tag = tag;
     if (__builtin_expect(comm == NULL || type == NULL || !type->is_committed || count < 0 ||
-                             buffer == NULL || (unsigned)peer >= (unsigned)comm->size ||
-                             comm->remote != NULL || tag < 0,
+                             mpi_buffer_is_special(buffer) ||
+                             (unsigned)peer >= (unsigned)comm->size || comm->remote != NULL ||
+                             tag < 0,
                          0)) {
         int error = mpi_transfer_refuse(handle, buffer, count, datatype, peer, tag, receive);
 
