@@ -134,11 +134,31 @@ static int send_buffered(mpi_rank_t *self, const mpi_transfer_t *t)
     return MPI_SUCCESS;
 }
 
+/* Also where the message will not need it: the program would fail with larger ones. */
+static int check_room(const mpi_transfer_t *t, const mpi_bsend_t *b, uint64_t bytes)
+{
+    if (b == NULL)
+        return mpi_error(t->comm, MPI_ERR_BUFFER,
+                         "no buffer is attached for a message of %llu bytes; attach one with "
+                         "MPI_Buffer_attach",
+                         (unsigned long long)bytes);
+    if (b->buffer == MPI_BUFFER_AUTOMATIC || b->size - b->used >= bytes + MPI_BSEND_OVERHEAD)
+        return MPI_SUCCESS;
+    return mpi_error(t->comm, MPI_ERR_BUFFER,
+                     "a message of %llu bytes needs %llu bytes of attached buffer and %llu are "
+                     "free; attach a larger one with MPI_Buffer_attach",
+                     (unsigned long long)bytes, (unsigned long long)bytes + MPI_BSEND_OVERHEAD,
+                     (unsigned long long)(b->size - b->used));
+}
+
 int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t)
 {
     uint64_t bytes = (uint64_t)t->count * mpi_type_size(t->type);
     mpi_bsend_t *b = t->comm->bsend != NULL ? t->comm->bsend : self->bsend;
+    int error = check_room(t, b, bytes);
 
+    if (error != MPI_SUCCESS)
+        return error;
     if (mpi_job->clock != NULL && bytes <= mpi_job->eager_limit)
         return send_buffered(self, t);
     if (bytes <= mpi_job->eager_limit) {
@@ -149,13 +169,6 @@ int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t)
         mpi_send_throttle(self, &eager);
         return MPI_SUCCESS;
     }
-    if (b == NULL ||
-        (b->buffer != MPI_BUFFER_AUTOMATIC && b->size - b->used < bytes + MPI_BSEND_OVERHEAD))
-        return mpi_error(t->comm, MPI_ERR_BUFFER,
-                         "a message of %llu bytes needs %llu bytes of attached buffer and %llu are "
-                         "free; attach a larger one with MPI_Buffer_attach",
-                         (unsigned long long)bytes, (unsigned long long)bytes + MPI_BSEND_OVERHEAD,
-                         (unsigned long long)(b ? b->size - b->used : 0));
     return mpi_job->clock != NULL ? send_buffered(self, t) : send_copy(self, b, t, bytes);
 }
 
