@@ -11,11 +11,12 @@ static int allgather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount,
                      coll_vector_t displs, MPI_Datatype recvtype, MPI_Comm comm,
                      MPI_Request *request, bool is_persistent)
 {
-    coll_call_t call = {.kind = counts.data != NULL ? &coll_allgatherv : &coll_allgather,
+    bool is_vector = recvcount == COLL_VECTOR;
+    coll_call_t call = {.kind = is_vector ? &coll_allgatherv : &coll_allgather,
                         .send = sendbuf,
                         .send_count = sendcount,
                         .receive = recvbuf,
-                        .receive_count = recvcount,
+                        .receive_count = is_vector ? 0 : recvcount,
                         .receive_counts = counts,
                         .receive_displacements = displs,
                         .is_in_place = sendbuf == MPI_IN_PLACE};
@@ -26,16 +27,17 @@ static int allgather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount,
         coll_given_t receive = {recvbuf, recvcount, counts, displs, recvtype, NULL};
 
         return coll_inter_move(self, &call,
-                               counts.data != NULL ? &coll_inter_allgatherv : &coll_inter_allgather,
-                               &send, &receive, request, is_persistent);
+                               is_vector ? &coll_inter_allgatherv : &coll_inter_allgather, &send,
+                               &receive, request, is_persistent);
     }
     if (error == MPI_SUCCESS && !call.is_in_place)
         error = coll_check_buffer(&call, sendbuf, sendcount, sendtype, &call.send_type);
-    if (error == MPI_SUCCESS && counts.data != NULL)
-        error = coll_check_counts(&call, call.comm->size, counts, recvtype, &call.receive_type);
+    if (error == MPI_SUCCESS && is_vector)
+        error =
+            coll_check_counts(&call, call.comm->size, counts, displs, recvtype, &call.receive_type);
     else if (error == MPI_SUCCESS)
         error = coll_check_buffer(&call, recvbuf, recvcount, recvtype, &call.receive_type);
-    if (error == MPI_SUCCESS && counts.data == NULL)
+    if (error == MPI_SUCCESS && !is_vector)
         error = coll_check_sides(&call, &call.bytes);
     if (error == MPI_SUCCESS)
         error = coll_check_memory(&call);
@@ -54,8 +56,8 @@ int impl_allgatherv(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MP
                     void *recvbuf, coll_vector_t counts, coll_vector_t displs,
                     MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request, bool is_persistent)
 {
-    return allgather(self, sendbuf, sendcount, sendtype, recvbuf, 0, counts, displs, recvtype, comm,
-                     request, is_persistent);
+    return allgather(self, sendbuf, sendcount, sendtype, recvbuf, COLL_VECTOR, counts, displs,
+                     recvtype, comm, request, is_persistent);
 }
 
 int impl_alltoall(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
@@ -106,16 +108,18 @@ int impl_alltoallv(mpi_rank_t *self, const void *sendbuf, coll_vector_t sendcoun
     int error = coll_check_comm(self, comm, &call);
 
     if (error == COLL_IS_INTER) {
-        coll_given_t send = {sendbuf, 0, sendcounts, sdispls, sendtype, NULL};
-        coll_given_t receive = {recvbuf, 0, recvcounts, rdispls, recvtype, NULL};
+        coll_given_t send = {sendbuf, COLL_VECTOR, sendcounts, sdispls, sendtype, NULL};
+        coll_given_t receive = {recvbuf, COLL_VECTOR, recvcounts, rdispls, recvtype, NULL};
 
         return coll_inter_move(self, &call, &coll_inter_alltoallv, &send, &receive, request,
                                is_persistent);
     }
     if (error == MPI_SUCCESS && !call.is_in_place)
-        error = coll_check_counts(&call, call.comm->size, sendcounts, sendtype, &call.send_type);
+        error = coll_check_counts(&call, call.comm->size, sendcounts, sdispls, sendtype,
+                                  &call.send_type);
     if (error == MPI_SUCCESS)
-        error = coll_check_counts(&call, call.comm->size, recvcounts, recvtype, &call.receive_type);
+        error = coll_check_counts(&call, call.comm->size, recvcounts, rdispls, recvtype,
+                                  &call.receive_type);
     if (error == MPI_SUCCESS)
         error = coll_check_memory(&call);
     return coll_go(self, error, &call, request, is_persistent);
@@ -140,18 +144,22 @@ int impl_alltoallw(mpi_rank_t *self, const void *sendbuf, coll_vector_t sendcoun
     int error = coll_check_comm(self, comm, &call);
 
     if (error == COLL_IS_INTER) {
-        coll_given_t send = {sendbuf, 0, sendcounts, sdispls, MPI_DATATYPE_NULL, sendtypes};
-        coll_given_t receive = {recvbuf, 0, recvcounts, rdispls, MPI_DATATYPE_NULL, recvtypes};
+        coll_given_t send = {sendbuf, COLL_VECTOR,       sendcounts,
+                             sdispls, MPI_DATATYPE_NULL, sendtypes};
+        coll_given_t receive = {recvbuf, COLL_VECTOR,       recvcounts,
+                                rdispls, MPI_DATATYPE_NULL, recvtypes};
 
         return coll_inter_move(self, &call, &coll_inter_alltoallw, &send, &receive, request,
                                is_persistent);
     }
     if (error == MPI_SUCCESS && !call.is_in_place)
-        error = coll_check_counts(&call, call.comm->size, sendcounts, MPI_DATATYPE_NULL, NULL);
+        error =
+            coll_check_counts(&call, call.comm->size, sendcounts, sdispls, MPI_DATATYPE_NULL, NULL);
     if (error == MPI_SUCCESS && !call.is_in_place)
         error = coll_check_types(&call, call.comm->size, sendtypes);
     if (error == MPI_SUCCESS)
-        error = coll_check_counts(&call, call.comm->size, recvcounts, MPI_DATATYPE_NULL, NULL);
+        error =
+            coll_check_counts(&call, call.comm->size, recvcounts, rdispls, MPI_DATATYPE_NULL, NULL);
     if (error == MPI_SUCCESS)
         error = coll_check_types(&call, call.comm->size, recvtypes);
     if (error == MPI_SUCCESS)

@@ -51,21 +51,26 @@ static int check_side(const coll_call_t *call, const coll_given_t *given, mpi_ty
     int n = call->comm->remote->size;
     int error = MPI_SUCCESS;
 
-    if (given->counts.data == NULL)
+    if (given->count != COLL_VECTOR)
         return coll_check_buffer(call, given->buffer, given->count, given->type, type_p);
     if (given->buffer == MPI_IN_PLACE)
         return mpi_error(call->comm, MPI_ERR_BUFFER,
                          "MPI_IN_PLACE is not allowed on an intercommunicator");
-    error = coll_check_counts(call, n, given->counts, given->type,
+    error = coll_check_counts(call, n, given->counts, given->displacements, given->type,
                               given->types != NULL ? NULL : type_p);
     return error == MPI_SUCCESS && given->types != NULL ? coll_check_types(call, n, given->types)
                                                         : error;
 }
 
+static int64_t regular_count(const coll_given_t *given)
+{
+    return given->count == COLL_VECTOR ? 0 : given->count;
+}
+
 static int take_send(coll_call_t *call, const coll_given_t *given)
 {
     call->send = given->buffer;
-    call->send_count = given->count;
+    call->send_count = regular_count(given);
     call->send_counts = given->counts;
     call->send_displacements = given->displacements;
     call->send_types = given->types;
@@ -75,7 +80,7 @@ static int take_send(coll_call_t *call, const coll_given_t *given)
 static int take_receive(coll_call_t *call, const coll_given_t *given)
 {
     call->receive = (void *)(uintptr_t)given->buffer;
-    call->receive_count = given->count;
+    call->receive_count = regular_count(given);
     call->receive_counts = given->counts;
     call->receive_displacements = given->displacements;
     call->receive_types = given->types;
@@ -132,7 +137,8 @@ static int check_vectors(coll_call_t *call, const coll_given_t *receive, MPI_Op 
     error = coll_check_buffer(call, receive->buffer, receive->count, receive->type,
                               &call->receive_type);
     if (error == MPI_SUCCESS && receive->counts.data != NULL)
-        error = coll_check_counts(call, own, receive->counts, receive->type, &call->receive_type);
+        error = coll_check_counts(call, own, receive->counts, receive->counts, receive->type,
+                                  &call->receive_type);
     return error == MPI_SUCCESS ? coll_check_op(call, op) : error;
 }
 

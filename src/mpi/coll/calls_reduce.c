@@ -118,7 +118,7 @@ int impl_reduce_scatter(mpi_rank_t *self, const void *sendbuf, void *recvbuf, co
                                          op, request, is_persistent);
     }
     if (error == MPI_SUCCESS)
-        error = coll_check_counts(&call, call.comm->size, counts, type, &call.receive_type);
+        error = coll_check_counts(&call, call.comm->size, counts, counts, type, &call.receive_type);
     if (error == MPI_SUCCESS)
         call.bytes = (uint64_t)largest(counts, call.comm->size) * call.receive_type->size;
     if (error == MPI_SUCCESS)

@@ -45,25 +45,22 @@ int impl_bcast(mpi_rank_t *self, void *buffer, int64_t count, MPI_Datatype type,
 
 /* What the root alone gives: its regular blocks (count) or its vector of them. */
 static int check_root_side(const coll_call_t *call, const void *buffer, int64_t count,
-                           coll_vector_t counts, MPI_Datatype type, mpi_type_t **type_p)
+                           coll_vector_t counts, coll_vector_t displacements, MPI_Datatype type,
+                           mpi_type_t **type_p)
 {
     if (call->comm->rank != call->root)
         return MPI_SUCCESS;
-    if (counts.data != NULL)
-        return coll_check_counts(call, call->comm->size, counts, type, type_p);
+    if (count == COLL_VECTOR)
+        return coll_check_counts(call, call->comm->size, counts, displacements, type, type_p);
     return coll_check_buffer(call, buffer, count, type, type_p);
 }
-
-/* In place of the count of a regular block: there is a vector of counts, known to the root. No
- * small number: where a count is not significant, programs pass -1. */
-#define VECTOR INT64_MIN
 
 static int gather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
                   void *recvbuf, int64_t recvcount, coll_vector_t counts, coll_vector_t displs,
                   MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request,
                   bool is_persistent)
 {
-    bool is_vector = recvcount == VECTOR;
+    bool is_vector = recvcount == COLL_VECTOR;
     coll_call_t call = {.kind = is_vector ? &coll_gatherv : &coll_gather,
                         .root = root,
                         .send = sendbuf,
@@ -85,7 +82,8 @@ static int gather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_
     if (error == MPI_SUCCESS)
         error = coll_check_root(&call);
     if (error == MPI_SUCCESS)
-        error = check_root_side(&call, recvbuf, recvcount, counts, recvtype, &call.receive_type);
+        error = check_root_side(&call, recvbuf, recvcount, counts, displs, recvtype,
+                                &call.receive_type);
     if (error == MPI_SUCCESS && !(call.is_in_place && call.comm->rank == root))
         error = coll_check_buffer(&call, sendbuf, sendcount, sendtype, &call.send_type);
     if (error == MPI_SUCCESS && !is_vector)
@@ -110,8 +108,8 @@ int impl_gatherv(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_D
                  void *recvbuf, coll_vector_t counts, coll_vector_t displs, MPI_Datatype recvtype,
                  int root, MPI_Comm comm, MPI_Request *request, bool is_persistent)
 {
-    return gather(self, sendbuf, sendcount, sendtype, recvbuf, VECTOR, counts, displs, recvtype,
-                  root, comm, request, is_persistent);
+    return gather(self, sendbuf, sendcount, sendtype, recvbuf, COLL_VECTOR, counts, displs,
+                  recvtype, root, comm, request, is_persistent);
 }
 
 static int scatter(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, coll_vector_t counts,
@@ -119,7 +117,7 @@ static int scatter(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, col
                    MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request,
                    bool is_persistent)
 {
-    bool is_vector = sendcount == VECTOR;
+    bool is_vector = sendcount == COLL_VECTOR;
     coll_call_t call = {.kind = is_vector ? &coll_scatterv : &coll_scatter,
                         .root = root,
                         .send = sendbuf,
@@ -141,7 +139,8 @@ static int scatter(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, col
     if (error == MPI_SUCCESS)
         error = coll_check_root(&call);
     if (error == MPI_SUCCESS)
-        error = check_root_side(&call, sendbuf, sendcount, counts, sendtype, &call.send_type);
+        error =
+            check_root_side(&call, sendbuf, sendcount, counts, displs, sendtype, &call.send_type);
     if (error == MPI_SUCCESS && !(call.is_in_place && call.comm->rank == root))
         error = coll_check_buffer(&call, recvbuf, recvcount, recvtype, &call.receive_type);
     if (error == MPI_SUCCESS && !is_vector)
@@ -164,6 +163,6 @@ int impl_scatterv(mpi_rank_t *self, const void *sendbuf, coll_vector_t counts, c
                   MPI_Datatype sendtype, void *recvbuf, int64_t recvcount, MPI_Datatype recvtype,
                   int root, MPI_Comm comm, MPI_Request *request, bool is_persistent)
 {
-    return scatter(self, sendbuf, VECTOR, counts, displs, sendtype, recvbuf, recvcount, recvtype,
-                   root, comm, request, is_persistent);
+    return scatter(self, sendbuf, COLL_VECTOR, counts, displs, sendtype, recvbuf, recvcount,
+                   recvtype, root, comm, request, is_persistent);
 }

@@ -125,21 +125,36 @@ int coll_check_sides(const coll_call_t *call, uint64_t *bytes_p)
                      (unsigned long long)sent, (unsigned long long)room);
 }
 
-int coll_check_counts(const coll_call_t *call, int n, coll_vector_t counts, MPI_Datatype type,
-                      mpi_type_t **type_p)
+static int refuse_missing(const coll_call_t *call, const char *what)
 {
-    for (int r = 0; r < n; r++)
-        if (coll_count_at(counts, r) < 0)
+    return mpi_error(call->comm, MPI_ERR_ARG, "the array of %s is NULL", what);
+}
+
+int coll_check_counts(const coll_call_t *call, int n, coll_vector_t counts,
+                      coll_vector_t displacements, MPI_Datatype type, mpi_type_t **type_p)
+{
+    bool has_data = false;
+
+    if (counts.data == NULL)
+        return refuse_missing(call, "counts");
+    for (int r = 0; r < n; r++) {
+        int64_t count = coll_count_at(counts, r);
+
+        if (count < 0)
             return mpi_error(call->comm, MPI_ERR_COUNT,
                              "the count for rank %d is %lld; it must not be negative", r,
-                             (long long)coll_count_at(counts, r));
+                             (long long)count);
+        has_data = has_data || count > 0;
+    }
+    if (has_data && displacements.data == NULL)
+        return refuse_missing(call, "displacements");
     return type_p == NULL ? MPI_SUCCESS : check_type(call, type, type_p);
 }
 
 int coll_check_types(const coll_call_t *call, int n, const MPI_Datatype types[])
 {
     mpi_type_t *type;
-    int error = MPI_SUCCESS;
+    int error = types == NULL ? refuse_missing(call, "datatypes") : MPI_SUCCESS;
 
     for (int r = 0; r < n && error == MPI_SUCCESS; r++)
         error = check_type(call, types[r], &type);
