@@ -11,10 +11,14 @@
 /* Neighbours of most programs; more take memory from the heap. */
 enum { FEW = 64 };
 
+/* Which of the collectives: the same data for all neighbours or not, and what their blocks have. */
+enum { ONE = 1, COUNTS = 2, TYPES = 4, KINDS = 8 };
+
 typedef struct {
     int in, out;
     int *sources, *destinations;
     bool is_grid;
+    int kind;
     int *heap; /* or NULL */
     int few[FEW];
 } neighbors_t;
@@ -51,6 +55,12 @@ static MPI_Datatype type_at(const mpi_blocks_t *b, int i)
 static int64_t count_at(const mpi_blocks_t *b, int i)
 {
     return b->counts.data ? coll_count_at(b->counts, i) : b->count;
+}
+
+static int kind_of(const mpi_blocks_t *send, const mpi_blocks_t *receive)
+{
+    return (send->is_one ? ONE : 0) | (receive->counts.data ? COUNTS : 0) |
+           (receive->types ? TYPES : 0);
 }
 
 /* Check the blocks of all `degree` neighbours before any message is sent. */
@@ -98,19 +108,24 @@ static int persistent_tag(const neighbors_t *n, uint64_t number)
 {
     int ways = n->is_grid && n->in > 0 ? n->in : 1;
 
-    return ways * (int)(1 + number % (uint64_t)(INT_MAX / ways - 2));
+    return ways * (int)(1 + number % (uint64_t)(INT_MAX / KINDS / ways - 2));
 }
 
 /* On a grid neighbours 2d and 2d + 1 are those below and above in dimension d, and tags tell the
- * ways apart. */
+ * ways apart; and the collectives, so that two of them do not meet. */
+static int tag_of(const neighbors_t *n, int tag, int way)
+{
+    return (tag + (n->is_grid ? way : 0)) * KINDS + n->kind;
+}
+
 static mpi_transfer_t receive_at(const neighbors_t *n, const mpi_blocks_t *receive, int i, int tag)
 {
-    return block_at(receive, i, n->sources[i], tag + (n->is_grid ? i ^ 1 : 0));
+    return block_at(receive, i, n->sources[i], tag_of(n, tag, i ^ 1));
 }
 
 static mpi_transfer_t send_at(const neighbors_t *n, const mpi_blocks_t *send, int i, int tag)
 {
-    return block_at(send, i, n->destinations[i], tag + (n->is_grid ? i : 0));
+    return block_at(send, i, n->destinations[i], tag_of(n, tag, i));
 }
 
 /* Receives first, so that messages find their place. */
@@ -181,6 +196,7 @@ int mpi_neighbor_exchange(mpi_rank_t *self, MPI_Comm handle, const mpi_blocks_t 
     error = find_neighbors(comm, &n);
     if (error != MPI_SUCCESS)
         return error;
+    n.kind = kind_of(send, receive);
     error = check_blocks(comm, send, n.out);
     if (error == MPI_SUCCESS)
         error = check_blocks(comm, receive, n.in);
