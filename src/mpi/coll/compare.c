@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "mpi/coll/coll.h"
 #include "mpi/coll/star.h"
@@ -157,15 +156,6 @@ static const char *describe_comm(const mpi_coll_t *coll, char text[TEXT])
     return text;
 }
 
-/* Several workers may find something at the same time; the others wait for the end. */
-static void claim_report(void)
-{
-    static atomic_flag is_reported = ATOMIC_FLAG_INIT;
-
-    while (atomic_flag_test_and_set(&is_reported))
-        pause();
-}
-
 void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,
                    const coll_claim_t *b)
 {
@@ -176,7 +166,7 @@ void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *
     if (a->kind == b->kind && a->how == b->how && is_agreement(a) &&
         strcmp((const char *)(uintptr_t)a->bytes, (const char *)(uintptr_t)b->bytes) == 0)
         return;
-    claim_report();
+    mpi_report_claim();
     describe(coll, number, a, about, text_a);
     describe(coll, number, b, about, text_b);
     xy_fail(XY_EINVAL,
@@ -193,7 +183,7 @@ void coll_refuse_excess(const coll_call_t *from, const coll_call_t *to, uint64_t
     coll_claim_t claim = coll_claim_of(from);
     char name[TEXT], here[TEXT], there[TEXT], comm[TEXT];
 
-    claim_report();
+    mpi_report_claim();
     xy_fail(XY_EINVAL,
             "%s on %s: rank %d sends %llu bytes to rank %d%s, which has room for %llu%s; the "
             "counts and types of both must describe the same data",

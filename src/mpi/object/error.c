@@ -42,7 +42,6 @@ void mpi_abort(int code)
 
 static void say_fatal(const mpi_rank_t *self, int code, const char *message)
 {
-    static atomic_flag is_said = ATOMIC_FLAG_INIT;
     char site[SITE_SIZE], unnamed[32];
     const char *name = mpi_error_class_name(mpi_error_class_of(code));
 
@@ -50,8 +49,7 @@ static void say_fatal(const mpi_rank_t *self, int code, const char *message)
         snprintf(unnamed, sizeof unnamed, "error %d", code);
         name = unnamed;
     }
-    while (atomic_flag_test_and_set(&is_said)) /* one report; the job ends with it */
-        pause();
+    mpi_report_claim();
     if (!self && mpi_thread_owner && mpi_thread_call)
         xy_fail(XY_EINVAL, "rank %d: %s in a thread: %s (%s)", mpi_thread_owner->world,
                 mpi_thread_call, message, name);

@@ -176,6 +176,7 @@ static __attribute__((noinline, cold)) void refuse_unready(const mpi_rank_t *to,
 {
     char place[160];
 
+    mpi_report_claim();
     mpi_caller_describe(site, place, sizeof(place));
     xy_fail(XY_EINVAL,
             "rank %d has no receive for a ready send with tag %d%s%s; post the receive before "

@@ -3,11 +3,20 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "mpi/runtime/caller.h"
 
 _Thread_local mpi_rank_t *mpi_thread_owner;
 _Thread_local const char *mpi_thread_call;
+
+void mpi_report_claim(void)
+{
+    static atomic_flag is_claimed = ATOMIC_FLAG_INIT;
+
+    while (atomic_flag_test_and_set(&is_claimed))
+        pause();
+}
 
 static void refuse_thread(const char *name, const char *site)
 {
@@ -30,6 +39,7 @@ void mpi_enter_refused(const char *name, const void *site)
     mpi_rank_t *self = mpi_self;
     char place[256], where[sizeof(place) + 4] = "";
 
+    mpi_report_claim();
     mpi_caller_describe(site, place, sizeof(place));
     if (place[0] != '\0')
         snprintf(where, sizeof(where), " (%s)", place);

@@ -17,6 +17,10 @@
 #include "mpi.h"
 #include "mpi/runtime/rank.h"
 
+/* One job has one report of a mistake: the first that finds something goes on, and ends the job;
+ * the others wait for that. */
+void mpi_report_claim(void) __attribute__((cold));
+
 /* MPI is not usable here (before MPI_Init, after MPI_Finalize, on a thread that may not call it):
  * say so and end the job. */
 void mpi_enter_refused(const char *name, const void *site) __attribute__((noreturn, cold));
