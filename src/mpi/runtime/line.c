@@ -22,6 +22,12 @@ typedef struct {
     char **debuginfo_path;
 } callbacks_t;
 
+/* An entry of the debugging information (Dwarf_Die): only its size is known here. */
+typedef struct {
+    void *parts[4];
+} die_t;
+enum { DW_TAG_SUBPROGRAM = 0x2e };
+
 static struct {
     dwfl_t *(*begin)(const callbacks_t *callbacks);
     void (*end)(dwfl_t *dwfl);
@@ -35,6 +41,10 @@ static struct {
     const char *(*lineinfo)(dwfl_line_t *line, uint64_t *address, int *number, int *column,
                             uint64_t *time, uint64_t *length);
     const char *(*module_addrname)(dwfl_module_t *module, uint64_t address);
+    die_t *(*module_addrdie)(dwfl_module_t *module, uint64_t address, uint64_t *bias);
+    int (*getscopes)(die_t *unit, uint64_t address, die_t **scopes);
+    int (*tag)(die_t *die);
+    const char *(*diename)(die_t *die);
     int (*standard_find_debuginfo)(dwfl_module_t *, void **, const char *, uint64_t, const char *,
                                    const char *, uint32_t, char **);
 } dw;
@@ -51,6 +61,10 @@ static const struct {
     {"dwfl_module_getsrc", &dw.module_getsrc},
     {"dwfl_lineinfo", &dw.lineinfo},
     {"dwfl_module_addrname", &dw.module_addrname},
+    {"dwfl_module_addrdie", &dw.module_addrdie},
+    {"dwarf_getscopes", &dw.getscopes},
+    {"dwarf_tag", &dw.tag},
+    {"dwarf_diename", &dw.diename},
     {"dwfl_standard_find_debuginfo", &dw.standard_find_debuginfo},
 };
 
@@ -122,6 +136,26 @@ static void copy_name(char *to, const char *from)
     snprintf(to, XMPI_LINE_TEXT, "%s", from != NULL ? from : "");
 }
 
+/* The name in the source of the function at an address; of C++ functions the symbol has another. */
+static void find_function(dwfl_module_t *module, uint64_t address, char *name)
+{
+    uint64_t bias = 0;
+    die_t *unit = NULL, *scopes = NULL;
+    int count = 0;
+
+    copy_name(name, dw.module_addrname(module, address));
+    if (strncmp(name, "_Z", 2) == 0)
+        unit = dw.module_addrdie(module, address, &bias);
+    if (unit != NULL)
+        count = dw.getscopes(unit, address - bias, &scopes);
+    for (int i = 0; i < count; i++)
+        if (dw.tag(&scopes[i]) == DW_TAG_SUBPROGRAM && dw.diename(&scopes[i]) != NULL) {
+            copy_name(name, dw.diename(&scopes[i]));
+            break;
+        }
+    free(scopes);
+}
+
 static bool find(const char *path, size_t offset, mpi_line_t *line)
 {
     dwfl_module_t *module = module_of(path);
@@ -139,7 +173,7 @@ static bool find(const char *path, size_t offset, mpi_line_t *line)
     copy_name(line->file, slash != NULL ? slash + 1 : file);
     if (line->number <= 0)
         line->file[0] = '\0';
-    copy_name(line->function, dw.module_addrname(module, start + offset));
+    find_function(module, start + offset, line->function);
     return line->file[0] != '\0' || line->function[0] != '\0';
 }
 

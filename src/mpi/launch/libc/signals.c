@@ -113,6 +113,27 @@ static void describe_place(const char *stack, const void *address, char *text, s
         describe_offset(address, text, size);
 }
 
+/* A jump to where no code is, as through a pointer that is NULL: no stack begins there, so that of
+ * the caller is shown. `context` is as it was afterwards. */
+static void describe_stack(const siginfo_t *info, ucontext_t *context, char *text, size_t size)
+{
+    const void *pc = program_counter(context);
+    mcontext_t kept = context->uc_mcontext;
+
+    if (info->si_signo == SIGSEGV && info->si_addr == pc) {
+#if defined(__x86_64__)
+        greg_t *registers = context->uc_mcontext.gregs;
+
+        registers[REG_RIP] = *(const greg_t *)(uintptr_t)registers[REG_RSP];
+        registers[REG_RSP] += (greg_t)sizeof(greg_t);
+#elif defined(__aarch64__)
+        context->uc_mcontext.pc = context->uc_mcontext.regs[30];
+#endif
+    }
+    mpi_crash_describe_stack(pc, text, size);
+    context->uc_mcontext = kept;
+}
+
 static bool is_child(void)
 {
     return getpid() != mpi_process_pid;
@@ -129,7 +150,7 @@ static bool is_of_child(int number)
     return true;
 }
 
-static void say_fault(int number, const siginfo_t *info, const void *context)
+static void say_fault(int number, const siginfo_t *info, void *context)
 {
     const char *call = mpi_self != NULL ? mpi_self->call.name : NULL;
     const void *pc = program_counter(context);
@@ -141,7 +162,7 @@ static void say_fault(int number, const siginfo_t *info, const void *context)
         mpi_launch_say("%s%s outside of any rank", fault_name(number), address);
         return;
     }
-    mpi_crash_describe_stack(pc, stack, sizeof(stack));
+    describe_stack(info, context, stack, sizeof(stack));
     describe_place(stack, call != NULL ? mpi_self->call.caller : pc, where, sizeof(where));
     mpi_launch_say("rank %d: %s%s in %s%s", mpi_process_self->world, fault_name(number), address,
                    call != NULL ? call : "program code", where);
