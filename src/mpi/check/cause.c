@@ -128,13 +128,15 @@ static void add_link(char *text, const check_graph_t *graph, int rank)
 static bool add_other_message(char *text, const check_graph_t *graph, int rank)
 {
     const check_other_t *other = &graph->wait[rank].other;
-    char site[160];
+    char site[160], from[48] = "is there on another communicator";
 
     if (!other->is_there)
         return false;
+    if (other->source >= 0)
+        snprintf(from, sizeof(from), "from rank %d is there", other->source);
     mpi_caller_describe(other->site, site, sizeof(site));
-    add(text, "; a message with tag %d from rank %d is there%s%s", other->tag, other->source,
-        site[0] != '\0' ? ", sent " : "", site);
+    add(text, "; a message with tag %d %s%s%s", other->tag, from, site[0] != '\0' ? ", sent " : "",
+        site);
     return true;
 }
 

@@ -28,20 +28,39 @@ bool check_is_waiting(const mpi_rank_t *rank)
            (rank->own.count > 0 || check_is_probing(rank));
 }
 
+/* A message of the program on another communicator with the tag that is waited for; or NULL. */
+static const xy_match_entry_t *find_elsewhere(const mpi_rank_t *rank, const mpi_comm_t *comm,
+                                              int tag)
+{
+    const xy_match_entry_t *e = rank->match.first;
+
+    while (e != NULL &&
+           (e->envelope.context == comm->context ||
+            (tag != MPI_ANY_TAG && e->envelope.tag != tag) ||
+            (e->envelope.context & (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS)) != 0))
+        e = e->list_next;
+    return e;
+}
+
 static check_other_t find_other(const mpi_rank_t *rank, const check_wait_t *wait)
 {
     const xy_match_entry_t *e = rank->match.first;
+    int source = MPI_UNDEFINED;
 
     if (wait->kind != CHECK_WAIT_RECEIVE || mpi_job->clock != NULL)
         return (check_other_t){.is_there = false};
     while (e != NULL && (e->envelope.context != wait->comm->context ||
                          (wait->peer >= 0 && e->envelope.source != wait->peer)))
         e = e->list_next;
+    if (e != NULL)
+        source = mpi_comm_world_rank(wait->comm, e->envelope.source);
+    else
+        e = find_elsewhere(rank, wait->comm, wait->tag);
     if (e == NULL)
         return (check_other_t){.is_there = false};
     return (check_other_t){.is_there = true,
                            .tag = e->envelope.tag,
-                           .source = mpi_comm_world_rank(wait->comm, e->envelope.source),
+                           .source = source,
                            .site = ((const mpi_message_t *)e)->site};
 }
 

@@ -13,10 +13,11 @@ typedef enum {
     CHECK_WAIT_WINDOW
 } check_wait_kind_t;
 
-/* A message from the partner that the receive does not take. */
+/* A message from the partner that the receive does not take, or one on another communicator. */
 typedef struct {
     bool is_there;
-    int tag, source; /* a rank of the world */
+    int tag;
+    int source; /* a rank of the world; MPI_UNDEFINED: it is on another communicator */
     const void *site;
 } check_other_t;
 

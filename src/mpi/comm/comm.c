@@ -90,6 +90,8 @@ int impl_comm_set_name(MPI_Comm handle, const char *name)
     length = strnlen(name, sizeof comm->name - 1); /* longer names are cut, as the standard says */
     memcpy(comm->name, name, length);
     comm->name[length] = '\0';
+    if (comm->merged) /* what reports about collectives name */
+        memcpy(comm->merged->name, comm->name, sizeof comm->name);
     return MPI_SUCCESS;
 }
 
