@@ -40,13 +40,22 @@ typedef struct bug {
 
 enum { LARGE = 1 << 18 };
 
-extern bool wrong;
-extern int rank, size;
-extern int numbers[LARGE], others[LARGE];
 #define world  MPI_COMM_WORLD
 #define ignore MPI_STATUS_IGNORE
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern bool wrong;
+extern int rank, size;
+extern int numbers[LARGE], others[LARGE];
+
 void bug_add(bug_t *bug);
+
+#ifdef __cplusplus
+}
+#endif
 
 #define BUG(title)                                                                                 \
     static void title(void);                                                                       \

@@ -4,7 +4,8 @@
 
   run.py [--options "MPIEXEC OPTIONS"] MPIEXEC PROGRAM SOURCE... [-- NAME...]
 
-bugs.h says what the comments in the sources mean.
+bugs.h says what the comments in the sources mean. Sources in C++ are not in PROGRAM: the wrapper beside
+MPIEXEC compiles them.
 """
 import concurrent.futures
 import os
@@ -16,10 +17,11 @@ BUG = re.compile(r"/\*((?:(?!\*/).)*)\*/\s*BUG\((\w+)\)", re.S)
 FIELD = re.compile(r" (ranks|code|options|says|not|before|right): ")
 MARK = re.compile(r"// @(\w+)$")
 SECONDS = 60 # where failure is a hang
+DEADLOCK = "mpiexec: deadlock: no rank can make progress"
 
 
 def read(path):
-    """The programs of one source: (name, {field: [values]})."""
+    """The programs of one source: (name, {field: [values]}); `lines`: how many lines of it are named."""
     with open(path, encoding="utf-8") as source:
         text = source.read()
     name = os.path.basename(path)
@@ -32,6 +34,7 @@ def read(path):
         fields = {}
         for key, value in read_fields(bug.group(1)):
             fields.setdefault(key, []).append(re.sub(r"@(\w+)", lambda m: own[m.group(1)], value))
+            fields["lines"] = fields.get("lines", 0) + len(re.findall(r"@\w+", value))
         if "says" not in fields:
             sys.exit(f"{path}: {bug.group(2)} says nothing")
         yield bug.group(2), fields
@@ -79,6 +82,11 @@ def judge(command, name, fields):
         found = sum(1 for line in lines if pattern(text).search(line))
         if found != 1:
             wrong.append(f"{'does not say' if found == 0 else 'says more than once'}: {text}")
+    # Nothing else is said: one report of one mistake, and its table.
+    patterns = [pattern(text) for text in fields["says"]]
+    for line in lines:
+        if not line.startswith("  ") and line != DEADLOCK and not any(p.search(line) for p in patterns):
+            wrong.append(f"says, too: {line}")
     for text in fields.get("not", []):
         if any(pattern(text).search(line) for line in lines):
             wrong.append(f"says: {text}")
@@ -92,6 +100,18 @@ def judge(command, name, fields):
     return wrong
 
 
+def compile_cc(mpiexec, program, source):
+    """The program of one source in C++, beside that of the others."""
+    made = f"{program}_{os.path.basename(source)[:-3]}"
+    here = os.path.dirname(os.path.abspath(source))
+    bin_directory = os.path.dirname(mpiexec)
+    parts = [f"{made}_main.o", f"{made}.o"]
+    for command in (["mpicc", "-c", "-g", f"{here}/main.c", "-o", parts[0]],
+                    ["mpicxx", "-c", "-g", source, "-o", parts[1]], ["mpicxx", *parts, "-o", made]):
+        subprocess.run([os.path.join(bin_directory, command[0]), *command[1:]], check=True)
+    return made
+
+
 def main():
     arguments, names = sys.argv[1:], None
     if "--" in arguments:
@@ -100,12 +120,17 @@ def main():
     options = []
     if arguments[0] == "--options":
         options, arguments = arguments[1].split(), arguments[2:]
-    command = [arguments[0], arguments[1], *options]
-    bugs = [bug for path in arguments[2:] for bug in read(path) if not names or bug[0] in names]
+    bugs = []
+    for path in arguments[2:]:
+        found = [bug for bug in read(path) if not names or bug[0] in names]
+        program = arguments[1]
+        if path.endswith(".cc") and found:
+            program = compile_cc(arguments[0], program, path)
+        bugs += [([arguments[0], program, *options], *bug) for bug in found]
     os.environ.pop("DEBUGINFOD_URLS", None)
     failures = 0
     with concurrent.futures.ThreadPoolExecutor(max_workers=2) as pool:
-        for (name, _), wrong in zip(bugs, pool.map(lambda b: judge(command, *b), bugs)):
+        for (_, name, _), wrong in zip(bugs, pool.map(lambda b: judge(*b), bugs)):
             failures += bool(wrong)
             for line in wrong:
                 print(f"{name}: {line}")
@@ -113,4 +138,5 @@ def main():
     sys.exit(failures > 0 or not bugs)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Left at the end: messages never received, requests never completed. */
+#include "bugs.h"
+
+static char buffer[1000 + MPI_BSEND_OVERHEAD];
+
+/* The communicator is gone when the job ends.
+ * code: 0
+ * says: rank 1: 1 message never received: from rank 0 *, tag 3, 4 bytes, sent at @here */
+BUG(left_on_freed_communicator)
+{
+    MPI_Comm brief;
+
+    MPI_Comm_dup(world, &brief);
+    MPI_Comm_set_name(brief, "brief");
+    if (rank == 0)
+        MPI_Send(numbers, 1, MPI_INT, 1, 3, brief); // @here
+    MPI_Barrier(world);
+    if (!wrong && rank == 1)
+        MPI_Recv(others, 1, MPI_INT, 0, 3, brief, ignore);
+    MPI_Comm_free(&brief);
+}
+
+/* ranks: 3
+ * code: 0
+ * says: rank 2: 1 message never received: from rank *, tag 3, 4 bytes, sent at @here */
+BUG(left_in_part)
+{
+    MPI_Comm pair;
+
+    MPI_Comm_split(world, rank > 0, rank, &pair);
+    MPI_Comm_set_name(pair, rank > 0 ? "pair" : "alone");
+    if (rank == 1)
+        MPI_Send(numbers, 1, MPI_INT, 1, 3, pair); // @here
+    if (!wrong && rank == 2)
+        MPI_Recv(others, 1, MPI_INT, 0, 3, pair, ignore);
+    MPI_Barrier(world);
+    if (!wrong)
+        MPI_Comm_free(&pair);
+}
+
+/* code: 0
+ * says: rank 1: 1 message never received: from rank 0, tag 3, 400 bytes, sent at @here */
+BUG(left_bsend)
+{
+    void *detached;
+    int bytes;
+
+    MPI_Buffer_attach(buffer, sizeof(buffer));
+    if (rank == 0)
+        MPI_Bsend(numbers, 100, MPI_INT, 1, 3, world); // @here
+    else if (!wrong)
+        MPI_Recv(others, 100, MPI_INT, 0, 3, world, ignore);
+    if (!wrong)
+        MPI_Buffer_detach(&detached, &bytes);
+}
+
+/* ranks: 64
+ * code: 0
+ * says: rank 0: 63 messages never received; the first: from rank *, tag 1, 4 bytes, sent at @here
+ */
+BUG(left_by_63)
+{
+    if (rank > 0)
+        MPI_Send(numbers, 1, MPI_INT, 0, 1, world); // @here
+    for (int r = 1; !wrong && rank == 0 && r < size; r++)
+        MPI_Recv(others, 1, MPI_INT, r, 1, world, ignore);
+}
+
+/* One of two: the other tag was meant.
+ * code: 0
+ * says: rank 0: 1 message never received: from rank 1, tag 2, 8 bytes, sent at @second */
+BUG(left_second)
+{
+    if (rank == 1) {
+        MPI_Send(numbers, 1, MPI_INT, 0, 1, world);
+        MPI_Send(numbers, 2, MPI_INT, 0, 2, world); // @second
+    } else {
+        MPI_Recv(others, 2, MPI_INT, 1, 1, world, ignore);
+        if (!wrong)
+            MPI_Recv(others, 2, MPI_INT, 1, 2, world, ignore);
+    }
+}
+
+/* Looked at and not taken.
+ * code: 0
+ * says: rank 1: 1 message never received: from rank 0, tag 5, 4 bytes, sent at @here */
+BUG(left_after_probe)
+{
+    if (rank == 0)
+        MPI_Send(numbers, 1, MPI_INT, 1, 5, world); // @here
+    if (rank == 1)
+        MPI_Probe(0, 5, world, ignore);
+    if (!wrong && rank == 1)
+        MPI_Recv(others, 1, MPI_INT, 0, 5, world, ignore);
+}
+
+/* ranks: 1
+ * code: 0
+ * says: rank 0: 1 message never received: from rank 0, tag 1, 4 bytes, sent at @here */
+BUG(left_to_itself)
+{
+    MPI_Request request;
+
+    MPI_Isend(numbers, 1, MPI_INT, 0, 1, world, &request); // @here
+    if (!wrong)
+        MPI_Recv(others, 1, MPI_INT, 0, 1, world, ignore);
+    MPI_Wait(&request, ignore);
+}
+
+/* ranks: 3
+ * code: 0
+ * says: rank 0: 1 request never completed: that of MPI_Iallreduce (at @here); *
+ * says: rank 1: 1 request never completed: that of MPI_Iallreduce (at @here); *
+ * says: rank 2: 1 request never completed: that of MPI_Iallreduce (at @here); *
+ */
+BUG(iallreduce_never_completed)
+{
+    MPI_Request request;
+
+    MPI_Iallreduce(numbers, others, 1, MPI_INT, MPI_SUM, world, &request); // @here
+    if (!wrong)
+        MPI_Wait(&request, ignore);
+}
+
+/* code: 0
+ * says: rank 0: 3 requests never completed; one of them: MPI_Isend (at @here); complete * with
+ * MPI_Wait or MPI_Test before MPI_Finalize
+ */
+BUG(sends_never_completed)
+{
+    MPI_Request requests[3];
+
+    for (int i = 0; i < 3; i++)
+        if (rank == 0)
+            MPI_Isend(numbers, 1, MPI_INT, 1, i, world, &requests[i]); // @here
+        else
+            MPI_Recv(others, 1, MPI_INT, 0, i, world, ignore);
+    if (!wrong && rank == 0)
+        MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+}
+
+/* code: 0
+ * says: rank 0: 1 request never completed: that of MPI_Comm_idup (at @here); *
+ * says: rank 1: 1 request never completed: that of MPI_Comm_idup (at @here); *
+ */
+BUG(idup_never_completed)
+{
+    MPI_Request request;
+    MPI_Comm made;
+
+    MPI_Comm_idup(world, &made, &request); // @here
+    if (wrong)
+        return;
+    MPI_Wait(&request, ignore);
+    MPI_Comm_free(&made);
+}
+
+/* Tested, but never until it was done.
+ * code: 0
+ * says: rank 1: 1 request never completed: that of MPI_Irecv (at @here); *
+ */
+BUG(tested_once)
+{
+    MPI_Request request;
+    int flag = 0;
+
+    if (rank == 1) {
+        MPI_Irecv(others, 1, MPI_INT, 0, 3, world, &request); // @here
+        do
+            MPI_Test(&request, &flag, ignore);
+        while (!wrong && !flag);
+    }
+    MPI_Barrier(wrong ? world : MPI_COMM_SELF);
+    if (rank == 0)
+        MPI_Send(numbers, 1, MPI_INT, 1, 3, world);
+}
+
+#if MPI_VERSION >= 4
+/* code: 0
+ * says: rank 0: 1 request never completed: that of MPI_Barrier_init (at @start); *
+ * says: rank 1: 1 request never completed: that of MPI_Barrier_init (at @start); *
+ */
+BUG(persistent_never_completed)
+{
+    MPI_Request request;
+
+    MPI_Barrier_init(world, MPI_INFO_NULL, &request);
+    MPI_Start(&request); // @start
+    if (wrong)
+        return;
+    MPI_Wait(&request, ignore);
+    MPI_Request_free(&request);
+}
+#endif
