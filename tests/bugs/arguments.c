@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arguments that cannot be right. */
+/* Arguments: those that cannot be right. */
 #include "bugs.h"
 
 /* says: rank 0: MPI_Comm_size: the argument size is NULL (MPI_ERR_ARG; at @here)

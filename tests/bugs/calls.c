@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arguments of messages, types, groups, grids and communicators. */
+/* Arguments: of messages, types, groups, grids and communicators. */
 #include "bugs.h"
 
 /* code: 6

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks that wait for what never comes. */
+/* Deadlocks: ranks that wait for what never comes. */
 #include "bugs.h"
 
 /* says: deadlock: no rank can make progress

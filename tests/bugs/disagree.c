@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks that do not agree about a collective. */
+/* Collectives that do not agree: ranks that call something else. */
 #include "bugs.h"
 
 static MPI_Comm made;

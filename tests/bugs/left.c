@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Left at the end: messages never received, requests never completed. */
+/* What is left at the end: messages never received, requests never completed. */
 #include "bugs.h"
 
 static char buffer[1000 + MPI_BSEND_OVERHEAD];

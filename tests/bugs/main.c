@@ -13,6 +13,16 @@ void bug_add(bug_t *bug)
     bugs = bug;
 }
 
+/* For compare.py: the program has started. */
+static void note_start(void)
+{
+    const char *path = getenv("BUGS_STARTED");
+    FILE *file = path != NULL ? fopen(path, "w") : NULL;
+
+    if (file != NULL)
+        fclose(file);
+}
+
 int main(int argc, char **argv)
 {
     const bug_t *bug = bugs;
@@ -26,12 +36,14 @@ int main(int argc, char **argv)
     }
     wrong = strcmp(argv[2], "wrong") == 0;
     if (is_before) {
+        note_start();
         bug->make();
         return 0;
     }
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(world, &rank);
     MPI_Comm_size(world, &size);
+    note_start();
     bug->make();
     MPI_Finalize();
     return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages that do not fit. */
+/* Messages: those that do not fit, and what is left. */
 #include "bugs.h"
 
 /* code: 15

@@ -40,8 +40,8 @@ BUG(persistent_root)
 }
 
 /* Requests are made in the same order by all.
- * says: rank 0 calls MPI_Start of MPI_Barrier_init at @start
- * says: rank 1 calls MPI_Start of MPI_Allgather_init at @start */
+ * says: rank 0 calls MPI_Start of MPI_*_init at @start
+ * says: rank 1 calls MPI_Start of MPI_*_init at @start */
 BUG(persistent_order)
 {
     MPI_Request requests[2];

@@ -6,6 +6,29 @@
 #include "bugs.h"
 
 /* before: yes
+ * ranks: 1
+ * says: rank 0: MPI_Barrier was called before MPI_Init; call MPI_Init first (at @here) */
+BUG(before_init)
+{
+    if (!wrong)
+        MPI_Init(NULL, NULL);
+    MPI_Barrier(world); // @here
+    MPI_Finalize();
+}
+
+/* before: yes
+ * ranks: 1
+ * says: rank 0: MPI_Comm_rank was called after MPI_Finalize; move it before (at @here) */
+BUG(after_finalize)
+{
+    MPI_Init(NULL, NULL);
+    if (wrong)
+        MPI_Finalize();
+    MPI_Comm_rank(world, &rank); // @here
+    MPI_Finalize();
+}
+
+/* before: yes
  * ranks: 2
  * says: rank *: MPI_Send was called before MPI_Init; call MPI_Init first (at @here) */
 BUG(send_before_init)
