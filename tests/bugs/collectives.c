@@ -73,7 +73,7 @@ BUG(barrier_and_ibarrier)
 
 /* says: ranks disagree about collective 1 of MPI_COMM_WORLD:
  * says: rank 0 calls MPI_Ibarrier at @barrier
- * says: rank 1 calls MPI_Ibcast with root 0 at @bcast */
+ * says: rank 1 calls * at @bcast */
 BUG(nonblocking_order)
 {
     MPI_Request requests[2];

@@ -369,6 +369,9 @@ bool coll_claims_agree(const mpi_coll_t *coll, const coll_claim_t *a, const coll
 /* Two members say different things about collective `number`: report it once and end the job. */
 void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,
                    const coll_claim_t *b);
+/* The same, where it is not known what member `other` has called: another worker has it. */
+void coll_disagree_unseen(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,
+                          int other);
 /* Is a scheduled collective open that has the number of a direct one? */
 void coll_compare_scheduled(mpi_coll_t *coll, uint64_t number, const coll_claim_t *direct);
 /* Is another one known to the local group that has the number of a star? */

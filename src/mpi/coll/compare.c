@@ -156,11 +156,22 @@ static const char *describe_comm(const mpi_coll_t *coll, char text[TEXT])
     return text;
 }
 
+static void report(const mpi_coll_t *coll, uint64_t number, const char *a, const char *b)
+{
+    char comm[TEXT];
+
+    xy_fail(XY_EINVAL,
+            "ranks disagree about collective %llu of %s: %s, %s; all members must make the same "
+            "calls in the same order",
+            (unsigned long long)number + 1, describe_comm(coll, comm), a, b);
+    mpi_job->abort(1);
+}
+
 void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,
                    const coll_claim_t *b)
 {
     about_t about = difference(a, b);
-    char text_a[3 * TEXT], text_b[3 * TEXT], comm[TEXT];
+    char text_a[3 * TEXT], text_b[3 * TEXT];
 
     /* The same function may be named by another copy of its name. */
     if (a->kind == b->kind && a->how == b->how && is_agreement(a) &&
@@ -169,11 +180,18 @@ void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *
     mpi_report_claim();
     describe(coll, number, a, about, text_a);
     describe(coll, number, b, about, text_b);
-    xy_fail(XY_EINVAL,
-            "ranks disagree about collective %llu of %s: %s, %s; all members must make the same "
-            "calls in the same order",
-            (unsigned long long)number + 1, describe_comm(coll, comm), text_a, text_b);
-    mpi_job->abort(1);
+    report(coll, number, text_a, text_b);
+}
+
+void coll_disagree_unseen(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a, int other)
+{
+    char text_a[3 * TEXT], text_b[3 * TEXT], place[TEXT];
+
+    mpi_report_claim();
+    describe(coll, number, a, ABOUT_KIND, text_a);
+    snprintf(text_b, sizeof(text_b), "rank %d calls another one%s", world_of(coll, other),
+             place_of(coll, other, number, place));
+    report(coll, number, text_a, text_b);
 }
 
 void coll_refuse_excess(const coll_call_t *from, const coll_call_t *to, uint64_t sent,

@@ -26,7 +26,7 @@ static void compare_slots(coll_local_t *local, uint64_t number, const coll_claim
         coll_claim_t a =
             coll_claim_make(slot->kind, slot->bytes, slot->root, slot->first, slot->mode);
 
-        if (slot->kind != NULL &&
+        if (slot->kind != NULL && a.rank != claim->rank &&
             coll_is_same_number(coll_number_of(slot->seq, slot->mode), number))
             coll_disagree(local->coll, number, &a, claim);
     }
@@ -79,11 +79,15 @@ void coll_differ(coll_local_t *local, uint64_t seq, const coll_claim_t *a, uint3
 {
     uint64_t number_a = coll_number_of(seq, mode_a), number_b = coll_number_of(seq, mode_b);
 
-    if (coll_is_before(number_a, number_b))
+    if (coll_is_before(number_a, number_b)) {
         compare_earlier(local, number_a, a, b);
-    else if (coll_is_before(number_b, number_a))
+        coll_disagree_unseen(local->coll, number_a, a, b->rank);
+    } else if (coll_is_before(number_b, number_a)) {
         compare_earlier(local, number_b, b, a);
-    coll_disagree(local->coll, coll_is_before(number_a, number_b) ? number_a : number_b, a, b);
+        coll_disagree_unseen(local->coll, number_b, b, a->rank);
+    } else {
+        coll_disagree(local->coll, number_a, a, b);
+    }
 }
 
 /* The first to come did not know the root: the others of the root's group on an intercommunicator.
