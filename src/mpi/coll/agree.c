@@ -32,7 +32,7 @@ int mpi_coll_agree(mpi_comm_t *comm, const void *input, void *output, mpi_leader
                         .send = input,
                         .receive = output,
                         .leader = leader,
-                        .bytes = coll_agree_name(mpi_self)};
+                        .agreed = coll_agree_name(mpi_self)};
 
     mpi_self->call.comm = comm;
     mpi_self->call.peer = MPI_UNDEFINED;

@@ -6,6 +6,18 @@
 
 static const coll_vector_t none;
 
+/* The blocks of an allgatherv differ in size; if there is data at all, its type is the same. */
+static void agree_on_vector(coll_call_t *call)
+{
+    int r = 0;
+
+    while (r < call->comm->size && coll_count_at(call->receive_counts, r) == 0)
+        r++;
+    coll_agree_on_type(call, r < call->comm->size ? call->receive_type : NULL);
+    if (!call->is_in_place)
+        coll_check_own_types(call, (uint64_t)call->send_count * call->send_type->size);
+}
+
 static int allgather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount,
                      MPI_Datatype sendtype, void *recvbuf, int64_t recvcount, coll_vector_t counts,
                      coll_vector_t displs, MPI_Datatype recvtype, MPI_Comm comm,
@@ -38,7 +50,9 @@ static int allgather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount,
     else if (error == MPI_SUCCESS)
         error = coll_check_buffer(&call, recvbuf, recvcount, recvtype, &call.receive_type);
     if (error == MPI_SUCCESS && !is_vector)
-        error = coll_check_sides(&call, &call.bytes);
+        error = coll_check_sides(&call);
+    else if (error == MPI_SUCCESS)
+        agree_on_vector(&call);
     if (error == MPI_SUCCESS)
         error = coll_check_memory(&call);
     return coll_go(self, error, &call, request, is_persistent);
@@ -85,7 +99,7 @@ int impl_alltoall(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_
     if (error == MPI_SUCCESS)
         error = coll_check_buffer(&call, recvbuf, recvcount, recvtype, &call.receive_type);
     if (error == MPI_SUCCESS)
-        error = coll_check_sides(&call, &call.bytes);
+        error = coll_check_sides(&call);
     if (error == MPI_SUCCESS)
         error = coll_check_memory(&call);
     return coll_go(self, error, &call, request, is_persistent);

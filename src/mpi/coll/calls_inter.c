@@ -87,17 +87,18 @@ static int take_receive(coll_call_t *call, const coll_given_t *given)
     return check_side(call, given, &call->receive_type);
 }
 
-/* Bytes of a block, where all who know the root give the same. */
-static uint64_t agreed_bytes(const coll_call_t *call)
+/* On a block, where all who know the root give the same. */
+static void agree_on_block(coll_call_t *call)
 {
     xy_collective_t c = call->kind->collective;
 
     if (c != XY_COLL_BCAST && c != XY_COLL_GATHER && c != XY_COLL_SCATTER)
-        return 0;
+        return;
     if (call->send_type != NULL)
-        return (uint64_t)call->send_count * call->send_type->size;
-    return call->receive_type != NULL ? (uint64_t)call->receive_count * call->receive_type->size
-                                      : 0;
+        coll_agree_on(call, (uint64_t)call->send_count * call->send_type->size, call->send_type);
+    else if (call->receive_type != NULL)
+        coll_agree_on(call, (uint64_t)call->receive_count * call->receive_type->size,
+                      call->receive_type);
 }
 
 /* A call has neither side before it is known which ones it has. */
@@ -121,7 +122,7 @@ int coll_inter_move(mpi_rank_t *self, coll_call_t *call, const coll_ops_t *kind,
         error = take_receive(call, receive);
     if (error != MPI_SUCCESS)
         return error;
-    call->bytes = agreed_bytes(call);
+    agree_on_block(call);
     return go(self, call, request, is_persistent);
 }
 
@@ -174,7 +175,7 @@ int coll_inter_reduce_vectors(mpi_rank_t *self, coll_call_t *call, const coll_op
         call->receive_counts = receive->counts;
         error = check_vectors(call, receive, op);
         if (error == MPI_SUCCESS)
-            call->bytes = vector_bytes(call);
+            coll_agree_on(call, vector_bytes(call), call->receive_type);
         if (kind->stays) /* some do not know the operation */
             call->what = COLL_WHAT_NONE;
     }

@@ -20,7 +20,7 @@ static int fill_in(mpi_rank_t *self, coll_call_t *call, const void *sendbuf, voi
     if (error == MPI_SUCCESS)
         error = coll_check_op(call, op);
     if (error == MPI_SUCCESS)
-        call->bytes = (uint64_t)count * call->receive_type->size;
+        coll_agree_on(call, (uint64_t)count * call->receive_type->size, call->receive_type);
     return error;
 }
 
@@ -120,7 +120,8 @@ int impl_reduce_scatter(mpi_rank_t *self, const void *sendbuf, void *recvbuf, co
     if (error == MPI_SUCCESS)
         error = coll_check_counts(&call, call.comm->size, counts, counts, type, &call.receive_type);
     if (error == MPI_SUCCESS)
-        call.bytes = (uint64_t)largest(counts, call.comm->size) * call.receive_type->size;
+        coll_agree_on(&call, (uint64_t)largest(counts, call.comm->size) * call.receive_type->size,
+                      call.receive_type);
     if (error == MPI_SUCCESS)
         error = coll_check_memory(&call);
     return coll_go(self, error, &call, request, is_persistent);

@@ -36,7 +36,7 @@ int impl_bcast(mpi_rank_t *self, void *buffer, int64_t count, MPI_Datatype type,
         call.send_type = call.receive_type;
         call.send = call.receive = buffer;
         call.send_count = call.receive_count = count;
-        call.bytes = (uint64_t)count * call.receive_type->size;
+        coll_agree_on(&call, (uint64_t)count * call.receive_type->size, call.receive_type);
         if (buffer == NULL)
             error = coll_refuse_memory(&call);
     }
@@ -53,6 +53,21 @@ static int check_root_side(const coll_call_t *call, const void *buffer, int64_t 
     if (count == COLL_VECTOR)
         return coll_check_counts(call, call->comm->size, counts, displacements, type, type_p);
     return coll_check_buffer(call, buffer, count, type, type_p);
+}
+
+/* What a member says about its block, or the root about all. Without elements it says nothing about
+ * their type. `other`: the root's own block on the other side. */
+static void agree(coll_call_t *call, int64_t count, const mpi_type_t *type, int64_t other_count,
+                  const mpi_type_t *other)
+{
+    bool is_vector = call->kind == &coll_gatherv || call->kind == &coll_scatterv;
+
+    if (is_vector)
+        coll_agree_on_type(call, count != 0 ? type : NULL);
+    else
+        coll_agree_on(call, (uint64_t)count * type->size, type);
+    if (other != NULL)
+        coll_check_own_types(call, (uint64_t)other_count * other->size);
 }
 
 static int gather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_Datatype sendtype,
@@ -86,9 +101,10 @@ static int gather(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, MPI_
                                 &call.receive_type);
     if (error == MPI_SUCCESS && !(call.is_in_place && call.comm->rank == root))
         error = coll_check_buffer(&call, sendbuf, sendcount, sendtype, &call.send_type);
-    if (error == MPI_SUCCESS && !is_vector)
-        call.bytes = call.comm->rank == root ? (uint64_t)recvcount * call.receive_type->size
-                                             : (uint64_t)sendcount * call.send_type->size;
+    if (error == MPI_SUCCESS && call.comm->rank == root)
+        agree(&call, recvcount, call.receive_type, sendcount, call.send_type);
+    else if (error == MPI_SUCCESS)
+        agree(&call, sendcount, call.send_type, 0, NULL);
     if (error == MPI_SUCCESS)
         error = coll_check_memory(&call);
     return coll_go(self, error, &call, request, is_persistent);
@@ -143,9 +159,10 @@ static int scatter(mpi_rank_t *self, const void *sendbuf, int64_t sendcount, col
             check_root_side(&call, sendbuf, sendcount, counts, displs, sendtype, &call.send_type);
     if (error == MPI_SUCCESS && !(call.is_in_place && call.comm->rank == root))
         error = coll_check_buffer(&call, recvbuf, recvcount, recvtype, &call.receive_type);
-    if (error == MPI_SUCCESS && !is_vector)
-        call.bytes = call.comm->rank == root ? (uint64_t)sendcount * call.send_type->size
-                                             : (uint64_t)recvcount * call.receive_type->size;
+    if (error == MPI_SUCCESS && call.comm->rank == root)
+        agree(&call, sendcount, call.send_type, recvcount, call.receive_type);
+    else if (error == MPI_SUCCESS)
+        agree(&call, recvcount, call.receive_type, 0, NULL);
     if (error == MPI_SUCCESS)
         error = coll_check_memory(&call);
     return coll_go(self, error, &call, request, is_persistent);

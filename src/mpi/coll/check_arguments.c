@@ -112,12 +112,39 @@ int coll_refuse_memory(const coll_call_t *given)
     return gives && gets && call.send == call.receive ? refuse_alias(&call) : MPI_SUCCESS;
 }
 
-int coll_check_sides(const coll_call_t *call, uint64_t *bytes_p)
+void coll_refuse_own_types(const coll_call_t *call, uint64_t bytes)
+{
+    const mpi_rank_t *self = call->comm->owner;
+    char sent[XMPI_SIGNATURE_TEXT], taken[XMPI_SIGNATURE_TEXT], place[160];
+    mpi_finding_t finding = {.kind = XMPI_FINDING_TYPE_MISMATCH,
+                             .rank = self->world,
+                             .other = -1,
+                             .sites = {self->call.caller, NULL}};
+
+    if (mpi_signatures_match(call->send_type->signature, call->receive_type->signature, bytes) ||
+        mpi_finding_is_known(&finding))
+        return;
+    mpi_caller_describe(self->call.caller, place, sizeof(place));
+    mpi_finding_add(&finding, "%s%s%s sends %s and receives %s; give the same types in both",
+                    self->call.name, place[0] != '\0' ? " " : "", place,
+                    mpi_signature_describe(call->send_type->signature, sent),
+                    mpi_signature_describe(call->receive_type->signature, taken));
+}
+
+int coll_refuse_size(const coll_call_t *call)
+{
+    return mpi_error(call->comm, MPI_ERR_COUNT, "the count and the datatype describe %llu bytes",
+                     (unsigned long long)call->bytes);
+}
+
+int coll_check_sides(coll_call_t *call)
 {
     uint64_t room = (uint64_t)call->receive_count * call->receive_type->size;
     uint64_t sent = call->is_in_place ? room : (uint64_t)call->send_count * call->send_type->size;
 
-    *bytes_p = room;
+    coll_agree_on(call, room, call->receive_type);
+    if (!call->is_in_place)
+        coll_check_own_types(call, sent);
     if (sent <= room)
         return MPI_SUCCESS;
     return mpi_error(call->comm, MPI_ERR_TRUNCATE,

@@ -17,9 +17,16 @@ int coll_check_root(const coll_call_t *call);
 /* A buffer of `count` elements of `type`, whose object goes to *type_p. */
 int coll_check_buffer(const coll_call_t *call, const void *buffer, int64_t count, MPI_Datatype type,
                       mpi_type_t **type_p);
-/* A block is as large on both sides, all of which have the same: not larger where it is sent. Its
- * bytes. */
-int coll_check_sides(const coll_call_t *call, uint64_t *bytes_p);
+/* A block is as large on both sides, all of which have the same: not larger where it is sent. That
+ * is what the members agree on. */
+int coll_check_sides(coll_call_t *call);
+/* A member gives `bytes` to itself: as what it takes them? Warns otherwise. */
+void coll_refuse_own_types(const coll_call_t *call, uint64_t bytes) __attribute__((cold));
+static inline void coll_check_own_types(const coll_call_t *call, uint64_t bytes)
+{
+    if (__builtin_expect(call->send_type->signature != call->receive_type->signature, 0))
+        coll_refuse_own_types(call, bytes);
+}
 /* No buffer with data is NULL, and the two are not the same. The call has all its arguments. */
 int coll_refuse_memory(const coll_call_t *call) __attribute__((cold));
 static inline int coll_check_memory(const coll_call_t *call)
@@ -41,6 +48,9 @@ int coll_check_types(const coll_call_t *call, int n, const MPI_Datatype types[])
 /* The operation, into call->op; call->receive_type is set. */
 int coll_check_op(coll_call_t *call, MPI_Op handle);
 
+/* More bytes than any memory has. */
+int coll_refuse_size(const coll_call_t *call) __attribute__((cold));
+
 /* Run it (request NULL), start it, or make a persistent request, unless the checks found an error.
  */
 static inline int coll_go(mpi_rank_t *self, int error, coll_call_t *call, MPI_Request *request,
@@ -48,6 +58,8 @@ static inline int coll_go(mpi_rank_t *self, int error, coll_call_t *call, MPI_Re
 {
     if (error != MPI_SUCCESS)
         return error;
+    if (__builtin_expect(call->bytes >> COLL_BYTES_BITS != 0, 0))
+        return coll_refuse_size(call);
     if (request != NULL)
         return is_persistent ? coll_init(self, call, request) : coll_start(self, call, request);
     coll_run(self, call);

@@ -103,9 +103,11 @@ struct coll_call {
     void (*leader)(void *const *inputs, int size, void *const *outputs); /* agree */
     bool is_in_place;
     coll_how_t how;
-    /* All members must agree on it; 0 where sizes may differ. Of an agreement: the address of the
-     * name of the MPI function (coll_agree_name). */
+    /* All members must agree on it; 0 where sizes may differ. */
     uint64_t bytes;
+    /* The same, with the type signature: coll_agree_on. Of an agreement: the address of the name of
+     * the MPI function (coll_agree_name). */
+    uint64_t agreed;
     void *copy; /* made by prepare, given back at the end */
     size_t copy_size;
     mpi_request_t *request;
@@ -125,7 +127,8 @@ struct coll_slot {
     const coll_ops_t *kind; /* of the first arrival, here or elsewhere; NULL: none yet */
     uint32_t mode;          /* of its call: see coll_mode */
     int root, first;        /* its root, its rank */
-    uint64_t bytes;         /* its size, where all must have the same */
+    uint64_t agreed;        /* its size and type signature (coll_agree_on), */
+    uint64_t bytes;         /* and the size alone */
     bool is_held;           /* the local group holds the communicator until it is finished */
     bool is_offloaded;      /* it goes to the progress worker */
     bool is_returned;       /* and has come back */
@@ -261,21 +264,51 @@ typedef enum {
 /* What a member says about a collective; all must say the same. */
 typedef struct {
     const coll_ops_t *kind;
-    uint64_t bytes;
+    uint64_t agreed;
     int root, rank; /* in the communicator */
     coll_how_t how;
     uint8_t what;
 } coll_claim_t;
 
+/* Members agree about the bytes and the type signature of a block in one word, which crosses with
+ * the packets of a collective. */
+enum { COLL_BYTES_BITS = 48 };
+
+static inline uint64_t coll_agreed_bytes(uint64_t agreed)
+{
+    return agreed & ((UINT64_C(1) << COLL_BYTES_BITS) - 1);
+}
+
+static inline uint16_t coll_agreed_signature(uint64_t agreed)
+{
+    return (uint16_t)(agreed >> COLL_BYTES_BITS);
+}
+
+/* All members have blocks of `bytes`, that are made of the elements of `type`. */
+static inline void coll_agree_on(coll_call_t *call, uint64_t bytes, const mpi_type_t *type)
+{
+    call->bytes = bytes;
+    call->agreed = bytes | (uint64_t)(bytes > 0 ? type->signature : XMPI_SIGNATURE_ANY)
+                               << COLL_BYTES_BITS;
+}
+
+/* They have blocks of different sizes, but of the elements of `type`; NULL: this one has no data.
+ */
+static inline void coll_agree_on_type(coll_call_t *call, const mpi_type_t *type)
+{
+    call->agreed = (uint64_t)(type != NULL ? type->signature : XMPI_SIGNATURE_ANY)
+                   << COLL_BYTES_BITS;
+}
+
 static inline coll_claim_t coll_claim_of(const coll_call_t *call)
 {
-    return (coll_claim_t){call->kind, call->bytes, call->root, call->rank, call->how, call->what};
+    return (coll_claim_t){call->kind, call->agreed, call->root, call->rank, call->how, call->what};
 }
 
 /* Do two members say the same? Blocking and nonblocking is a difference that some cannot see. */
 static inline bool coll_is_same_claim(const coll_claim_t *a, const coll_claim_t *b)
 {
-    return a->kind == b->kind && a->root == b->root && a->bytes == b->bytes && a->what == b->what;
+    return a->kind == b->kind && a->root == b->root && a->agreed == b->agreed && a->what == b->what;
 }
 
 typedef struct {
@@ -355,6 +388,12 @@ void mpi_coll_join(mpi_comm_t *comm);
 void coll_refuse_excess(const coll_call_t *from, const coll_call_t *to, uint64_t sent,
                         uint64_t room) __attribute__((cold));
 
+/* `from` sends `sent` bytes of one signature to `to`, which receives another: warn if they do not
+ * match. */
+void coll_compare_types(const coll_call_t *from, uint16_t given, const coll_call_t *to,
+                        uint16_t taken, uint64_t sent) __attribute__((cold));
+
+/* What `from` gives to `to` fits there and is of the same elements. */
 static inline void coll_check_room(const coll_call_t *from, int64_t count, const mpi_type_t *type,
                                    const coll_call_t *to, int64_t room, const mpi_type_t *to_type)
 {
@@ -362,10 +401,14 @@ static inline void coll_check_room(const coll_call_t *from, int64_t count, const
 
     if (__builtin_expect(sent > most, 0))
         coll_refuse_excess(from, to, sent, most);
+    if (__builtin_expect(type->signature != to_type->signature, 0))
+        coll_compare_types(from, type->signature, to, to_type->signature, sent);
 }
 
-/* Do two members say the same? */
-bool coll_claims_agree(const mpi_coll_t *coll, const coll_claim_t *a, const coll_claim_t *b);
+/* Do two members say the same about collective `number`? Other elements of the same size are, where
+ * data is moved and not computed with, a warning. */
+bool coll_claims_agree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,
+                       const coll_claim_t *b);
 /* Two members say different things about collective `number`: report it once and end the job. */
 void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,
                    const coll_claim_t *b);
@@ -403,11 +446,11 @@ static inline uint32_t coll_mode_apart(uint32_t mode)
 }
 
 /* The claim of a slot or a packet. */
-static inline coll_claim_t coll_claim_make(const coll_ops_t *kind, uint64_t bytes, int root,
+static inline coll_claim_t coll_claim_make(const coll_ops_t *kind, uint64_t agreed, int root,
                                            int rank, uint32_t mode)
 {
     return (coll_claim_t){kind,
-                          bytes,
+                          agreed,
                           root,
                           rank,
                           (coll_how_t)(mode & 3),
@@ -490,7 +533,7 @@ static inline bool coll_is_packed(const coll_local_t *local, const coll_slot_t *
 /* The report of a disagreement names the MPI function that the rank is in. */
 typedef void (*mpi_leader_fn)(void *const *inputs, int size, void *const *outputs);
 int mpi_coll_agree(mpi_comm_t *comm, const void *input, void *output, mpi_leader_fn leader);
-/* For the `bytes` of a call of coll_agree. */
+/* For the `agreed` of a call of coll_agree. */
 static inline uint64_t coll_agree_name(const mpi_rank_t *self)
 {
     return (uint64_t)(uintptr_t)self->call.name;

@@ -22,7 +22,7 @@ static bool is_agreement(const coll_claim_t *c)
 static const char *name_of(const coll_claim_t *c, char text[TEXT])
 {
     if (is_agreement(c))
-        return (const char *)(uintptr_t)c->bytes;
+        return (const char *)(uintptr_t)c->agreed;
     if (c->how == COLL_BLOCKING)
         return c->kind->name;
     if (c->how == COLL_PERSISTENT) {
@@ -40,16 +40,6 @@ static bool is_of_group(const mpi_coll_t *coll, int open, int root)
     return root < 0 ? root == open : (root >= coll->lows) == (open == COLL_ROOT_HIGH);
 }
 
-bool coll_claims_agree(const mpi_coll_t *coll, const coll_claim_t *a, const coll_claim_t *b)
-{
-    if (a->kind != b->kind || a->how != b->how)
-        return false;
-    if (a->root < 0 || b->root < 0)
-        return a->root < 0 ? is_of_group(coll, a->root, b->root)
-                           : is_of_group(coll, b->root, a->root);
-    return coll_is_same_claim(a, b);
-}
-
 /* The object of a member, which may be gone. */
 static const mpi_comm_t *comm_of(const mpi_coll_t *coll, int rank)
 {
@@ -61,23 +51,39 @@ static int world_of(const mpi_coll_t *coll, int rank)
     return coll->group->ranks ? coll->group->ranks[rank] : rank;
 }
 
-/* " at ring.c:25", where member `rank` called collective `number`; "" when it has called many
- * since. */
-static const char *place_of(const mpi_coll_t *coll, int rank, uint64_t number, char text[TEXT])
+/* Where member `rank` called collective `number`; NULL when it has called many since. */
+static const void *site_of(const mpi_coll_t *coll, int rank, uint64_t number)
 {
     const mpi_comm_t *comm = comm_of(coll, rank);
 
-    text[0] = '\0';
     if (comm == NULL || coll_is_before(number + XMPI_COMM_SITES, comm->coll_seq) ||
         !coll_is_before(number, comm->coll_seq))
+        return NULL;
+    return comm->sites[number % XMPI_COMM_SITES];
+}
+
+/* The same as " at ring.c:25", or "". */
+static const char *place_of(const mpi_coll_t *coll, int rank, uint64_t number, char text[TEXT])
+{
+    const void *site = site_of(coll, rank, number);
+
+    text[0] = '\0';
+    if (site == NULL)
         return text;
     text[0] = ' ';
-    mpi_caller_describe(comm->sites[number % XMPI_COMM_SITES], text + 1, TEXT - 1);
+    mpi_caller_describe(site, text + 1, TEXT - 1);
     return text[1] != '\0' ? text : text + 1;
 }
 
 /* What claims `a` and `b` differ in. */
-typedef enum { ABOUT_KIND, ABOUT_ROOT, ABOUT_BYTES, ABOUT_WHAT } about_t;
+typedef enum {
+    ABOUT_KIND,
+    ABOUT_ROOT,
+    ABOUT_BYTES,
+    ABOUT_BYTES_AND_TYPE,
+    ABOUT_TYPE,
+    ABOUT_WHAT
+} about_t;
 
 static about_t difference(const coll_claim_t *a, const coll_claim_t *b)
 {
@@ -85,7 +91,29 @@ static about_t difference(const coll_claim_t *a, const coll_claim_t *b)
         return ABOUT_KIND;
     if (a->root != b->root)
         return ABOUT_ROOT;
-    return a->what != b->what ? ABOUT_WHAT : ABOUT_BYTES;
+    if (a->what != b->what)
+        return ABOUT_WHAT;
+    if (coll_agreed_bytes(a->agreed) == coll_agreed_bytes(b->agreed))
+        return ABOUT_TYPE;
+    return mpi_signatures_match(coll_agreed_signature(a->agreed), coll_agreed_signature(b->agreed),
+                                1)
+               ? ABOUT_BYTES
+               : ABOUT_BYTES_AND_TYPE;
+}
+
+/* " with 16 bytes", " with 16 bytes of MPI_INT", " with MPI_INT". */
+static void describe_data(const coll_claim_t *c, about_t about, char text[TEXT])
+{
+    unsigned long long bytes = coll_agreed_bytes(c->agreed);
+    char type[XMPI_SIGNATURE_TEXT];
+
+    mpi_signature_describe(coll_agreed_signature(c->agreed), type);
+    if (about == ABOUT_BYTES)
+        snprintf(text, TEXT, " with %llu bytes", bytes);
+    else if (about == ABOUT_TYPE)
+        snprintf(text, TEXT, " with %.120s", type);
+    else
+        snprintf(text, TEXT, " with %llu bytes of %.100s", bytes, type);
 }
 
 /* " with MPI_SUM", " in place", " not in place". */
@@ -129,8 +157,8 @@ static void describe(const mpi_coll_t *coll, uint64_t number, const coll_claim_t
 {
     char name[TEXT], detail[TEXT] = "", place[TEXT];
 
-    if (about == ABOUT_BYTES)
-        snprintf(detail, sizeof(detail), " with %llu bytes", (unsigned long long)c->bytes);
+    if (about == ABOUT_BYTES || about == ABOUT_BYTES_AND_TYPE || about == ABOUT_TYPE)
+        describe_data(c, about, detail);
     else if (about == ABOUT_WHAT)
         describe_what(c, detail);
     else if (c->kind->is_rooted)
@@ -167,6 +195,94 @@ static void report(const mpi_coll_t *coll, uint64_t number, const char *a, const
     mpi_job->abort(1);
 }
 
+/* ---- Types: other elements of the same size are a warning where data is only moved ---- */
+
+static bool is_reduction(const coll_claim_t *c)
+{
+    return (UINT64_C(1) << c->kind->collective &
+            (UINT64_C(1) << XY_COLL_REDUCE | UINT64_C(1) << XY_COLL_ALLREDUCE |
+             UINT64_C(1) << XY_COLL_REDUCE_SCATTER | UINT64_C(1) << XY_COLL_REDUCE_SCATTER_BLOCK |
+             UINT64_C(1) << XY_COLL_SCAN | UINT64_C(1) << XY_COLL_EXSCAN)) != 0;
+}
+
+static mpi_finding_t mismatch(const mpi_coll_t *coll, int rank, int other, uint64_t number)
+{
+    return (mpi_finding_t){.kind = XMPI_FINDING_TYPE_MISMATCH,
+                           .rank = world_of(coll, rank),
+                           .other = world_of(coll, other),
+                           .sites = {site_of(coll, rank, number), site_of(coll, other, number)}};
+}
+
+static void warn_types(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,
+                       const coll_claim_t *b)
+{
+    char text_a[3 * TEXT], text_b[3 * TEXT], comm[TEXT];
+    mpi_finding_t finding;
+
+    if (world_of(coll, a->rank) > world_of(coll, b->rank)) { /* both may find it: in one order */
+        warn_types(coll, number, b, a);
+        return;
+    }
+    finding = mismatch(coll, a->rank, b->rank, number);
+    if (mpi_finding_is_known(&finding))
+        return;
+    describe(coll, number, a, ABOUT_TYPE, text_a);
+    describe(coll, number, b, ABOUT_TYPE, text_b);
+    mpi_finding_add(&finding,
+                    "collective %llu of %s has different types: %s, %s; give the same types in all",
+                    (unsigned long long)number + 1, describe_comm(coll, comm), text_a, text_b);
+}
+
+/* Two claims that differ in no more than what they say about the data. */
+static bool is_same_data(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,
+                         const coll_claim_t *b)
+{
+    uint64_t bytes = coll_agreed_bytes(a->agreed);
+
+    if (is_agreement(a) || coll_agreed_bytes(b->agreed) != bytes)
+        return false;
+    /* Where blocks have different sizes, the first elements are compared. */
+    if (mpi_signatures_match(coll_agreed_signature(a->agreed), coll_agreed_signature(b->agreed),
+                             bytes > 0 ? bytes : 1))
+        return true;
+    if (is_reduction(a))
+        return false;
+    warn_types(coll, number, a, b);
+    return true;
+}
+
+bool coll_claims_agree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,
+                       const coll_claim_t *b)
+{
+    if (a->kind != b->kind || a->how != b->how)
+        return false;
+    if (a->root < 0 || b->root < 0)
+        return a->root < 0 ? is_of_group(coll, a->root, b->root)
+                           : is_of_group(coll, b->root, a->root);
+    return coll_is_same_claim(a, b) ||
+           (a->root == b->root && a->what == b->what && is_same_data(coll, number, a, b));
+}
+
+void coll_compare_types(const coll_call_t *from, uint16_t given, const coll_call_t *to,
+                        uint16_t taken, uint64_t sent)
+{
+    const mpi_coll_t *coll = from->comm->coll;
+    coll_claim_t claim = coll_claim_of(from);
+    char name[TEXT], here[TEXT], there[TEXT], comm[TEXT];
+    char text[XMPI_SIGNATURE_TEXT], other[XMPI_SIGNATURE_TEXT];
+    mpi_finding_t finding = mismatch(coll, to->rank, from->rank, from->number);
+
+    if (mpi_signatures_match(given, taken, sent) || mpi_finding_is_known(&finding))
+        return;
+    mpi_finding_add(
+        &finding,
+        "%s on %s: rank %d sends %s to rank %d%s, which receives %s%s; give the same types in both",
+        name_of(&claim, name), describe_comm(coll, comm), world_of(coll, from->rank),
+        mpi_signature_describe(given, text), world_of(coll, to->rank),
+        place_of(coll, from->rank, from->number, here), mpi_signature_describe(taken, other),
+        place_of(coll, to->rank, to->number, there));
+}
+
 void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,
                    const coll_claim_t *b)
 {
@@ -175,7 +291,7 @@ void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *
 
     /* The same function may be named by another copy of its name. */
     if (a->kind == b->kind && a->how == b->how && is_agreement(a) &&
-        strcmp((const char *)(uintptr_t)a->bytes, (const char *)(uintptr_t)b->bytes) == 0)
+        strcmp((const char *)(uintptr_t)a->agreed, (const char *)(uintptr_t)b->agreed) == 0)
         return;
     mpi_report_claim();
     describe(coll, number, a, about, text_a);
@@ -246,7 +362,7 @@ static void compare_groups(const mpi_coll_t *coll, int a, int b)
         for (int j = 0; j < COLL_SLOTS + STAR_SLOTS && claim_of(coll, a, i, &number, &claim); j++)
             if (claim_of(coll, b, j, &other_number, &other) &&
                 coll_is_same_number(number, other_number) &&
-                !coll_claims_agree(coll, &claim, &other))
+                !coll_claims_agree(coll, number, &claim, &other))
                 coll_disagree(coll, number, &claim, &other);
 }
 

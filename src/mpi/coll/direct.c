@@ -24,7 +24,7 @@ static void compare_slots(coll_local_t *local, uint64_t number, const coll_claim
     for (int s = 0; s < COLL_SLOTS; s++) {
         const coll_slot_t *slot = &local->slots[s];
         coll_claim_t a =
-            coll_claim_make(slot->kind, slot->bytes, slot->root, slot->first, slot->mode);
+            coll_claim_make(slot->kind, slot->agreed, slot->root, slot->first, slot->mode);
 
         if (slot->kind != NULL && a.rank != claim->rank &&
             coll_is_same_number(coll_number_of(slot->seq, slot->mode), number))
@@ -98,14 +98,15 @@ static void learn_root(coll_slot_t *slot, const coll_claim_t *claim)
         return;
     slot->root = claim->root;
     slot->first = claim->rank;
-    slot->bytes = claim->bytes;
+    slot->agreed = claim->agreed;
+    slot->bytes = coll_agreed_bytes(claim->agreed);
 }
 
 /* The first of a collective, while others are under way in the other engines. */
 static __attribute__((noinline, cold)) void compare_first(coll_local_t *local, coll_slot_t *slot)
 {
     coll_claim_t claim =
-        coll_claim_make(slot->kind, slot->bytes, slot->root, slot->first, slot->mode);
+        coll_claim_make(slot->kind, slot->agreed, slot->root, slot->first, slot->mode);
     uint64_t number = coll_number_of(slot->seq, slot->mode);
 
     coll_star_compare(local, number, &claim);
@@ -118,9 +119,10 @@ static __attribute__((noinline, cold)) void compare_other(coll_local_t *local, c
                                                           const coll_claim_t *claim, uint32_t mode)
 {
     coll_claim_t first =
-        coll_claim_make(slot->kind, slot->bytes, slot->root, slot->first, slot->mode);
+        coll_claim_make(slot->kind, slot->agreed, slot->root, slot->first, slot->mode);
 
-    if (mode == slot->mode && coll_claims_agree(local->coll, &first, claim))
+    if (mode == slot->mode &&
+        coll_claims_agree(local->coll, coll_number_of(slot->seq, mode), &first, claim))
         learn_root(slot, claim);
     else
         coll_differ(local, slot->seq, &first, slot->mode, claim, mode);
@@ -130,14 +132,16 @@ static __attribute__((noinline, cold)) void compare_other(coll_local_t *local, c
  * others must agree. */
 static inline __attribute__((always_inline)) void note_call(coll_local_t *local, coll_slot_t *slot,
                                                             int rank, const coll_ops_t *kind,
-                                                            uint32_t mode, int root, uint64_t bytes)
+                                                            uint32_t mode, int root,
+                                                            uint64_t agreed)
 {
     if (slot->kind == NULL) {
         slot->kind = kind;
         slot->mode = mode;
         slot->root = root;
         slot->first = rank;
-        slot->bytes = bytes;
+        slot->agreed = agreed;
+        slot->bytes = coll_agreed_bytes(agreed);
         /* acquire: pairs with the release of the engine that counted one up. */
         if (__builtin_expect(
                 local->open_stars == 0 &&
@@ -146,8 +150,8 @@ static inline __attribute__((always_inline)) void note_call(coll_local_t *local,
             return;
         compare_first(local, slot);
     } else if (slot->kind != kind || slot->mode != mode || slot->root != root ||
-               slot->bytes != bytes) {
-        coll_claim_t claim = coll_claim_make(kind, bytes, root, rank, mode);
+               slot->agreed != agreed) {
+        coll_claim_t claim = coll_claim_make(kind, agreed, root, rank, mode);
 
         compare_other(local, slot, &claim, mode);
     }
@@ -181,7 +185,7 @@ void coll_direct_compare(const coll_call_t *call)
     if (slot->seq != seq || slot->kind == NULL ||
         coll_mode_apart(slot->mode) != coll_mode_apart(coll_mode(call, skipped)))
         return;
-    a = coll_claim_make(slot->kind, slot->bytes, slot->root, slot->first, slot->mode);
+    a = coll_claim_make(slot->kind, slot->agreed, slot->root, slot->first, slot->mode);
     coll_disagree(coll, call->number, &a, &b);
 }
 
@@ -200,7 +204,7 @@ static void send_packet(coll_local_t *local, const coll_slot_t *slot, int worker
     packet->envelope =
         (xy_envelope_t){.context = slot->mode, .source = slot->first, .tag = slot->root};
     packet->words[0] = (uint64_t)(uintptr_t)slot->kind;
-    packet->words[1] = slot->bytes;
+    packet->words[1] = slot->agreed;
     if (coll->locals == 2)
         memcpy(&packet->words[2], slot->data,
                sizeof(slot->piggyback)); /* still in the first line */
@@ -240,7 +244,7 @@ static void compare_offloaded(mpi_coll_t *coll, uint64_t seq)
         const coll_slot_t *other = slot_of(coll->local[p], seq);
 
         note_call(coll->local[0], slot_of(coll->local[0], seq), other->first, other->kind,
-                  other->mode, other->root, other->bytes);
+                  other->mode, other->root, other->agreed);
     }
 }
 
@@ -487,7 +491,7 @@ static void store_call(coll_local_t *local, coll_call_t *call)
     coll_slot_t *slot = slot_of(local, call->seq);
     int place = local->coll->place_of[call->rank];
 
-    note_call(local, slot, call->rank, call->kind, call->mode, call->root, call->bytes);
+    note_call(local, slot, call->rank, call->kind, call->mode, call->root, call->agreed);
     slot->calls[place] = call;
     slot->is_offloaded = call->how != COLL_BLOCKING && local->coll->progress_worker >= 0 &&
                          !call->kind->stays && !runs_program_code(call);

@@ -315,7 +315,7 @@ static bool is_scattered_by_word(const coll_local_t *local, uint64_t bytes)
 static uint64_t scatter_word(const coll_local_t *local, const star_slot_t *slot, int group)
 {
     const coll_local_t *to = local->coll->local[group];
-    uint64_t word = 0, bytes = slot->claim.bytes;
+    uint64_t word = 0, bytes = coll_agreed_bytes(slot->claim.agreed);
 
     if (is_scattered_by_word(to, bytes))
         memcpy(&word, slot->data + (size_t)to->member[0] * bytes, bytes);

@@ -203,8 +203,9 @@ static void note(coll_local_t *local, star_slot_t *slot, const coll_claim_t *cla
         local->open_stars++;
         coll_compare_others(local, number_of(slot), claim);
     } else if (first->kind != claim->kind || slot->mode != mode || first->root != claim->root ||
-               first->bytes != claim->bytes) {
-        coll_differ(local, slot->seq, first, slot->mode, claim, mode);
+               first->agreed != claim->agreed) {
+        if (slot->mode != mode || !coll_claims_agree(local->coll, number_of(slot), first, claim))
+            coll_differ(local, slot->seq, first, slot->mode, claim, mode);
     }
 }
 
@@ -228,7 +229,7 @@ static void send(coll_local_t *local, int to, uint64_t seq, const coll_claim_t *
     packet->envelope = (xy_envelope_t){
         .context = mode, .source = is_root ? claim->root : local->member[0], .tag = claim->root};
     packet->words[0] = (uint64_t)(uintptr_t)claim->kind;
-    packet->words[1] = claim->bytes;
+    packet->words[1] = claim->agreed;
     packet->words[2] = word;
     mpi_ring_commit(local->worker, worker, packet);
 }

@@ -84,7 +84,7 @@ static int idup(mpi_rank_t *self, MPI_Comm handle, bool has_info, MPI_Info info,
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
     coll_call_t call = {
-        .kind = &coll_agree, .bytes = coll_agree_name(self), .leader = mpi_comm_duplicate_leader};
+        .kind = &coll_agree, .agreed = coll_agree_name(self), .leader = mpi_comm_duplicate_leader};
     mpi_request_t *request;
     idup_t *made;
     int code;

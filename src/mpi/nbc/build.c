@@ -109,12 +109,41 @@ static xy_status_t request_allocate(request_t *r, int procs)
     return XY_OK;
 }
 
+/* Block `block` of what `from` gives, from its send buffer or in place, is block `place` of what
+ * `to` gets. */
+static void check_block(const coll_call_t *from, bool is_sent, int block, const coll_call_t *to,
+                        int place)
+{
+    coll_side_t send = coll_side_of(from, is_sent), receive = coll_side_of(to, false);
+    coll_block_t give = coll_block_at(&send, block), get = coll_block_at(&receive, place);
+
+    coll_check_room(from, give.count, give.type, to, get.count, get.type);
+}
+
+/* No member gives another more than that has room for. */
+static void check_blocks(xy_collective_t c, int procs, int root, coll_call_t *const *calls)
+{
+    for (int i = 0; i < procs; i++) {
+        bool is_in_place = calls[i]->is_in_place;
+
+        if (c == XY_COLL_GATHERV && !(is_in_place && i == root))
+            check_block(calls[i], true, 0, calls[root], i);
+        else if (c == XY_COLL_SCATTERV && !(calls[root]->is_in_place && i == root))
+            check_block(calls[root], true, i, calls[i], 0);
+        for (int j = 0; c == XY_COLL_ALLGATHERV && j < procs; j++)
+            check_block(calls[i], !is_in_place, is_in_place ? i : 0, calls[j], i);
+        for (int j = 0; (c == XY_COLL_ALLTOALLV || c == XY_COLL_ALLTOALLW) && j < procs; j++)
+            check_block(calls[i], !is_in_place, j, calls[j], i);
+    }
+}
+
 /* The v and w variants: all ranks have arrived and stored their blocks. */
 static void request_blocks(request_t *r, coll_call_t *const *calls)
 {
     xy_collective_t c = r->q.collective;
     const nbc_rank_args_t *root = calls[r->q.root]->rank_args;
 
+    check_blocks(c, r->q.procs, r->q.root, calls);
     r->q.counts = r->counts;
     r->q.matrix = r->matrix;
     r->q.send_offsets = r->send_offsets;

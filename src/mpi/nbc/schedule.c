@@ -441,7 +441,8 @@ static nbc_schedule_t *join(coll_call_t *call, bool *is_last_p)
     }
     if (schedule == NULL)
         return NULL;
-    if (!coll_is_same_claim(&claim, &schedule->claim))
+    if (!coll_is_same_claim(&claim, &schedule->claim) &&
+        !coll_claims_agree(schedule->coll, call->number, &schedule->claim, &claim))
         coll_disagree(schedule->coll, call->number, &schedule->claim, &claim);
     schedule->calls[call->rank] = call;
     call->schedule = schedule;

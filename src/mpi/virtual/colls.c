@@ -144,7 +144,7 @@ static void compare(virtual_coll_t *c, const coll_call_t *call)
 {
     coll_claim_t claim = coll_claim_of(call);
 
-    if (!coll_claims_agree(c->coll, &c->claim, &claim))
+    if (!coll_claims_agree(c->coll, c->number, &c->claim, &claim))
         coll_disagree(c->coll, c->number, &c->claim, &claim);
     if (c->claim.root < 0)
         c->claim = claim; /* which may know the root */

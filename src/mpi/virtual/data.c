@@ -208,6 +208,8 @@ static xy_status_t give_blocks(virtual_input_t *input, const coll_call_t *call)
         return XY_OK;
     if (g.is_ragged && note_offsets(input, &g) != XY_OK)
         return XY_ENOMEM;
+    if (g.side.types == NULL)
+        input->signature = g.side.type->signature;
     if (!g.is_ragged)
         input->block = (uint64_t)g.side.count * g.side.type->size;
     input->memory = xy_malloc(offset_of(input, n) + 1);
@@ -223,19 +225,28 @@ static xy_status_t give_blocks(virtual_input_t *input, const coll_call_t *call)
     return XY_OK;
 }
 
-/* Block `index` of what `from` gave. A member that gives more than there is room for is wrong in
- * any run; what fits is taken. */
-static void take_block(const virtual_input_t *from, int index, const coll_block_t *to)
+/* Block `index` of what member `giver` gave. */
+static void take_block(const virtual_data_t *data, const coll_call_t *call, int giver, int index,
+                       const coll_block_t *to)
 {
-    uint64_t room = coll_block_bytes(to), bytes;
+    const virtual_input_t *from = &data->inputs[giver];
+    uint64_t room = to->count > 0 ? coll_block_bytes(to) : 0, bytes;
+    coll_call_t other;
 
-    if (room == 0 || from->memory == NULL)
+    if (from->memory == NULL)
         return;
     bytes = offset_of(from, index + 1) - offset_of(from, index);
-    bytes = bytes < room ? bytes : room;
-    if (bytes > 0)
-        mpi_type_unpack(to->at, to->count, to->type, from->memory + offset_of(from, index), 0,
-                        bytes);
+    if (bytes == 0)
+        return;
+    other = *call; /* the giver may have returned */
+    other.rank = giver;
+    if (bytes > room) {
+        coll_refuse_excess(&other, call, bytes, room);
+        return;
+    }
+    if (from->signature != to->type->signature)
+        coll_compare_types(&other, from->signature, call, to->type->signature, bytes);
+    mpi_type_unpack(to->at, to->count, to->type, from->memory + offset_of(from, index), 0, bytes);
 }
 
 static void take_blocks(const virtual_data_t *data, const coll_call_t *call)
@@ -255,7 +266,7 @@ static void take_blocks(const virtual_data_t *data, const coll_call_t *call)
         if (call->is_in_place && !is_exchange && i == call->rank)
             continue; /* it is there */
         b = coll_block_at(&side, i);
-        take_block(&data->inputs[is_from_root ? call->root : i],
+        take_block(data, call, is_from_root ? call->root : i,
                    is_exchange || (is_from_root && c != XY_COLL_BCAST) ? call->rank : 0, &b);
     }
 }
@@ -304,9 +315,7 @@ static void inter_take_blocks(const virtual_data_t *data, const coll_call_t *cal
     for (int p = 0; p < coll_peers(call); p++) {
         coll_block_t b = coll_inter_block(call, false, p);
 
-        if (b.count > 0)
-            take_block(&data->inputs[first + p], coll_inter_gives_one(call) ? 0 : inter_place(call),
-                       &b);
+        take_block(data, call, first + p, coll_inter_gives_one(call) ? 0 : inter_place(call), &b);
     }
 }
 

@@ -19,6 +19,7 @@ typedef struct {
     char *memory;
     uint64_t *offsets; /* [blocks + 1], or NULL: all have `block` bytes */
     uint64_t block;
+    uint16_t signature; /* of its elements, where all blocks have the same */
 } virtual_input_t;
 
 typedef struct {
