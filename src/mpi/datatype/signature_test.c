@@ -101,6 +101,9 @@ static void test_roots(void **state)
     turned = make_struct(3, (int[]){1, 2, 1}, (MPI_Datatype[]){MPI_DOUBLE, MPI_INT, MPI_DOUBLE});
     long_ = make_struct(2, (int[]){1, 1}, (MPI_Datatype[]){turned, turned});
     assert_int_equal(signature_of(turned), signature_of(long_));
+    long_ = make_struct(5, (int[]){1, 2, 2, 2, 1},
+                        (MPI_Datatype[]){MPI_DOUBLE, MPI_INT, MPI_DOUBLE, MPI_INT, MPI_DOUBLE});
+    assert_int_equal(signature_of(turned), signature_of(long_));
     assert_int_not_equal(signature_of(turned), signature_of(pair));
     /* all alike: that of the first */
     assert_int_equal(
