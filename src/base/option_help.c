@@ -87,7 +87,7 @@ static void print_option(const xy_command_t *command, const xy_option_t *option,
     else
         column = fprintf(file, "      ");
     column += fprintf(file, "%s%s%s%s", base_option_dashes(command, option->name), option->name,
-                      *argument != '\0' && *argument != '[' ? " " : "", argument);
+                      *argument != '\0' && !base_option_is_optional(option) ? " " : "", argument);
     if (column + 2 > INDENT) {
         putc('\n', file);
         column = 0;

@@ -33,7 +33,8 @@ const xy_option_t *base_option_by_name(const xy_command_t *command, const char *
 
 bool base_option_is_optional(const xy_option_t *option)
 {
-    return option->kind == XY_OPT_STRING && option->argument != NULL && option->argument[0] == '[';
+    return option->kind == XY_OPT_STRING && option->argument != NULL &&
+           strncmp(option->argument, "[=", 2) == 0;
 }
 
 int base_option_arity(const xy_option_t *option)

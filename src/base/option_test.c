@@ -395,7 +395,7 @@ static void test_printers_know_all_options(void **state)
         char plain[64], roff[64];
         bool shown = o->help != NULL;
 
-        bool is_optional = o->argument != NULL && o->argument[0] == '[';
+        bool is_optional = o->argument != NULL && strncmp(o->argument, "[=", 2) == 0;
 
         snprintf(plain, sizeof(plain), "--%s%s ", o->name, is_optional ? o->argument : "");
         snprintf(roff, sizeof(roff), "\\-\\-%s\\fR", o->name);
