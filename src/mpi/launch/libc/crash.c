@@ -23,7 +23,7 @@
 #include "mpi/launch/libc/process.h"
 #include "mpi/runtime/runtime.h"
 
-enum { FRAMES_MOST = 256, SHOWN_MOST = 12, LINE_SIZE = 400, PATIENCE = 20000 /* ms */ };
+enum { FRAMES_MOST = 256, SHOWN_MOST = 12, LINE_SIZE = 400 };
 
 /* ---- In the copy ---- */
 
@@ -144,14 +144,14 @@ static pid_t make_copy(void)
 }
 
 /* All that comes until the other end is closed or patience ends. */
-static void read_all(int fd, char *text, size_t size)
+static void read_all(int fd, int seconds, char *text, size_t size)
 {
     struct pollfd in = {.fd = fd, .events = POLLIN};
     size_t length = 0;
     long n;
 
     while (length < size - 1 &&
-           syscall(SYS_ppoll, &in, 1, &(struct timespec){.tv_sec = PATIENCE / 1000}, NULL, 0) > 0) {
+           syscall(SYS_ppoll, &in, 1, &(struct timespec){.tv_sec = seconds}, NULL, 0) > 0) {
         n = syscall(SYS_read, fd, text + length, size - 1 - length);
         if (n <= 0)
             break;
@@ -162,7 +162,7 @@ static void read_all(int fd, char *text, size_t size)
     text[length] = '\0';
 }
 
-void mpi_crash_describe_stack(const void *pc, char *text, size_t size)
+static void try_describe(const void *pc, int seconds, char *text, size_t size)
 {
     int ends[2];
     pid_t pid;
@@ -175,11 +175,20 @@ void mpi_crash_describe_stack(const void *pc, char *text, size_t size)
         run_copy(pc, ends[1]);
     syscall(SYS_close, ends[1]);
     if (pid > 0) {
-        read_all(ends[0], text, size);
+        read_all(ends[0], seconds, text, size);
         syscall(SYS_kill, pid, SIGKILL);
         syscall(SYS_wait4, pid, NULL, 0, NULL);
     }
     syscall(SYS_close, ends[0]);
+}
+
+/* Another thread may hold a lock of the C library at the moment of the copy, which then waits for
+ * ever: a later copy finds it free. */
+void mpi_crash_describe_stack(const void *pc, char *text, size_t size)
+{
+    text[0] = '\0';
+    for (int seconds = 4; seconds <= 16 && text[0] == '\0'; seconds *= 2)
+        try_describe(pc, seconds, text, size);
 }
 
 void mpi_crash_say_stack(const char *text)
