@@ -39,7 +39,7 @@ static bool is_known(const mpi_finding_t *finding)
     return is_there;
 }
 
-/* "solver.c:12", of "at solver.c:12"; every rank has its own copy of the program, so addresses do
+/* "ring.c:12", of "at ring.c:12"; every rank has its own copy of the program, so addresses do
  * not tell whether two places are the same. */
 static void name_place(const void *site, char place[CHECK_PLACE_SIZE])
 {

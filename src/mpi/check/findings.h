@@ -13,7 +13,7 @@ enum { CHECK_PLACE_SIZE = 160 };
 typedef struct {
     mpi_finding_kind_t kind;
     char *message;
-    char places[2][CHECK_PLACE_SIZE]; /* "solver.c:12"; "": not known, or none */
+    char places[2][CHECK_PLACE_SIZE]; /* "ring.c:12"; "": not known, or none */
     xy_bitset_t ranks;
     long count;
     bool is_suppressed;

@@ -34,7 +34,7 @@ static pending_t *at(const xy_vec_t *list, size_t i)
     return &XY_VEC_AT(list, pending_t, i);
 }
 
-/* "at solver.c:12", or nothing that is known. */
+/* "at ring.c:12", or nothing that is known. */
 static const char *place_of(const void *site, char text[160])
 {
     mpi_caller_describe(site, text, 160);

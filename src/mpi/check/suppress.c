@@ -56,7 +56,7 @@ static xy_status_t parse_line(char *line, const char *path, long number, xy_vec_
         return XY_OK;
     if (*place == '\0' || *next_word(&line) != '\0')
         return xy_fail_at(XY_EPARSE, path, number,
-                          "a rule is a class and a place, such as 'never-freed solver.c:*'");
+                          "a rule is a class and a place, such as 'never-freed ring.c:*'");
     kind = find_class(name);
     if (kind == UNKNOWN)
         return refuse_class(name, path, number);

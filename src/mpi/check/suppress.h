@@ -3,7 +3,7 @@
  * Files of suppressions: findings that are known and not to be reported. One rule per line, a class
  * and a place, with # in front of comments:
  *
- *   never-freed     solver.c:*        (every line of that file)
+ *   never-freed     ring.c:*        (every line of that file)
  *   *               legacy_*.c:*      (every class there)
  *   buffer-overlap  halo.c:112
  */
@@ -24,7 +24,7 @@ typedef struct {
  * messages. The rules are to be cleaned up in all cases. */
 xy_status_t check_rules_parse(char *text, const char *path, xy_vec_t *rules);
 
-/* Does a rule name the finding, which has this place ("solver.c:12")? The rule is used then. */
+/* Does a rule name the finding, which has this place ("ring.c:12")? The rule is used then. */
 bool check_rules_match(const xy_vec_t *rules, mpi_finding_kind_t kind, const char *place);
 
 #endif

@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[size] = '\0';
     if (check_rules_parse(text, "fuzz", &rules) == XY_OK)
         for (int k = 0; k < XMPI_FINDING_KINDS; k++)
-            check_rules_match(&rules, (mpi_finding_kind_t)k, "solver.c:12");
+            check_rules_match(&rules, (mpi_finding_kind_t)k, "ring.c:12");
     xy_vec_cleanup(&rules);
     xy_free(text);
     return 0;

@@ -16,7 +16,7 @@ static const char *level_of(const check_finding_t *f)
     return mpi_finding_classes[f->kind].is_error ? "error" : "warning";
 }
 
-/* "solver.c:12": the line, and the file in `file`. 0: the place is not a line. */
+/* "ring.c:12": the line, and the file in `file`. 0: the place is not a line. */
 static long split_place(const char *place, char file[CHECK_PLACE_SIZE])
 {
     const char *colon = strrchr(place, ':');
