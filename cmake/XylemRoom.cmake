@@ -45,6 +45,7 @@ function(xy_room name)
       get_filename_component(stem ${source} NAME)
       string(REGEX REPLACE "_fuzz\\.c$" "" stem ${stem})
       add_executable(fuzz_${name}_${stem} ${source})
+      target_include_directories(fuzz_${name}_${stem} PRIVATE ${XYLEM_INCLUDES})
       target_link_libraries(fuzz_${name}_${stem} PRIVATE xy_${name} m)
       # Not the shared runtime: the fuzzer's C++ library would come before it.
       target_link_options(fuzz_${name}_${stem} PRIVATE -fsanitize=fuzzer -static-libsan)
