@@ -188,7 +188,7 @@ static void test_recovers_from_outliers(void **state)
 {
     static const double pieces[3][4] = {
         {1e-5, 2e-8, 1e-11, 0}, {5e-5, 0, 5e-11, 1e-14}, {2e-4, 1e-7, 1e-12, 4e-14}};
-    enum { ROUNDS = XYLEM_SANITIZED ? 6 : 30, N = 60 };
+    enum { ROUNDS = XYLEM_SANITIZED ? 10 : 30, N = 60 };
     uint64_t seed = 5;
     double all = 0;
     int bad = 0;

@@ -22,6 +22,30 @@ static bool match(MPI_Datatype a, MPI_Datatype b, uint64_t bytes)
     return mpi_signatures_match(signature_of(a), signature_of(b), bytes);
 }
 
+/* Types that a test makes, until it is over. */
+static MPI_Datatype kept[256];
+static int kept_count;
+
+static MPI_Datatype keep(MPI_Datatype type)
+{
+    assert_true(kept_count < (int)(sizeof(kept) / sizeof(kept[0])));
+    kept[kept_count++] = type;
+    return type;
+}
+
+static void free_kept(void)
+{
+    while (kept_count > 0)
+        MPI_Type_free(&kept[--kept_count]);
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    free_kept();
+    return 0;
+}
+
 static MPI_Datatype make_struct(int n, const int *lengths, const MPI_Datatype *types)
 {
     MPI_Aint places[8] = {0}, at = 0;
@@ -35,7 +59,7 @@ static MPI_Datatype make_struct(int n, const int *lengths, const MPI_Datatype *t
         at += lengths[i] * extent + 16;
     }
     assert_int_equal(MPI_Type_create_struct(n, lengths, places, types, &type), MPI_SUCCESS);
-    return type;
+    return keep(type);
 }
 
 static MPI_Datatype make_pair(MPI_Datatype a, int n, MPI_Datatype b, int m)
@@ -92,7 +116,9 @@ static void test_roots(void **state)
 
     (void)state;
     MPI_Type_contiguous(4, pair, &four);
+    keep(four);
     MPI_Type_vector(3, 2, 5, four, &strided);
+    keep(strided);
     nested = make_struct(3, (int[]){2, 1, 0}, (MPI_Datatype[]){strided, pair, MPI_CHAR});
     assert_int_equal(signature_of(pair), signature_of(four));
     assert_int_equal(signature_of(pair), signature_of(strided));
@@ -217,6 +243,7 @@ static listed_t random_type(int depth)
     if (random_in(0, 1)) {
         append(&made, &part[0], 2 * lengths[0]);
         MPI_Type_vector(2, lengths[0], 7, types[0], &made.type);
+        keep(made.type);
         return made;
     }
     for (int i = 0; i < n; i++)
@@ -250,6 +277,7 @@ static void test_random(void **state)
         listed_t a, b;
         int bytes;
 
+        free_kept();
         random_state = (unsigned)round * 77u + 3;
         a = random_type(random_in(0, 3));
         b = random_type(random_in(0, 3));
@@ -270,9 +298,12 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_predefined), cmocka_unit_test(test_roots),
-        cmocka_unit_test(test_prefix),     cmocka_unit_test(test_too_long),
-        cmocka_unit_test(test_text),       cmocka_unit_test(test_random),
+        cmocka_unit_test_teardown(test_predefined, teardown),
+        cmocka_unit_test_teardown(test_roots, teardown),
+        cmocka_unit_test_teardown(test_prefix, teardown),
+        cmocka_unit_test_teardown(test_too_long, teardown),
+        cmocka_unit_test_teardown(test_text, teardown),
+        cmocka_unit_test_teardown(test_random, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
