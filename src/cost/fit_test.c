@@ -285,7 +285,7 @@ static void test_few_intervals(void **state)
     (void)state;
     if (!testing_has_lapacke())
         skip();
-    for (int round = 0; round < (XYLEM_SANITIZED ? 4 : 40); round++) {
+    for (int round = 0; round < (XYLEM_SANITIZED ? 4 : 15); round++) {
         xy_sample_t samples[KERNEL_SIZES];
         xy_fit_t fit;
 
@@ -310,7 +310,7 @@ static void test_any_samples(void **state)
     (void)state;
     if (!testing_has_lapacke())
         skip();
-    for (int round = 0; round < (XYLEM_SANITIZED ? 20 : 300); round++) {
+    for (int round = 0; round < (XYLEM_SANITIZED ? 20 : 150); round++) {
         size_t n = 1 + testing_random(&seed) % 24;
         xy_sample_t samples[24];
         xy_fit_options_t options = {.criterion = xy_fit_criteria()[testing_random(&seed) % 3]};

@@ -192,7 +192,7 @@ static void test_sites(void **state)
 
     (void)state;
     testing_listen();
-    for (int round = 0; round < 3000; round += XYLEM_SANITIZED ? 10 : 1) {
+    for (int round = 0; round < 3000; round += XYLEM_SANITIZED ? 10 : 3) {
         double scale = 1e-7 * (1 + (double)random_below(&seed, 1000));
         xy_latency_t *m;
         xy_eco_t *eco;
@@ -280,7 +280,7 @@ static void test_noise(void **state)
 {
     (void)state;
     testing_listen();
-    for (uint64_t seed = 0; seed < (XYLEM_SANITIZED ? 100 : 2000); seed++)
+    for (uint64_t seed = 0; seed < (XYLEM_SANITIZED ? 100 : 700); seed++)
         check_groups(27, 3, 14 + (double)(seed % 7), 0.05 * (double)(seed % 7), seed);
 }
 

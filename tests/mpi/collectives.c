@@ -296,10 +296,10 @@ static void test_barrier(void)
 
 static void test_all(int count)
 {
-    int roots[3] = {0, size / 2, size - 1};
+    int roots[3] = {size / 2, 0, size - 1};
 
     for (nonblocking = 0; nonblocking < 2; nonblocking++) {
-        for (int r = 0; r < 3; r++) {
+        for (int r = 0; r < (XYLEM_SANITIZED ? 1 : 3); r++) {
             test_bcast(count, roots[r]);
             test_gather_scatter(count, roots[r]);
             test_vectors(count, roots[r]);

@@ -315,7 +315,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (int ndims = 1; ndims <= 3; ndims++)
-        for (int form = 0; form < 4; form++) {
+        for (int form = 0; form < 4; form += XYLEM_SANITIZED ? 3 : 1) {
             int periods[3] = {form % 2, form / 2, form % 2};
 
             memset(dims, 0, sizeof dims);

@@ -85,7 +85,9 @@ grep -q '>GPUs<' gpus.html || die "not over the first parameter that varies"
 for words in graph:red-black:jacobi memory:'48 MiB':'no limit'; do
     IFS=: read -r name one other <<<"$words"
     expect 0 "$XYLEM" stencil --study over.txt --page "$name.html" --over "$name"
-    grep -q ">$one<" "$name.html" && grep -q ">$other<" "$name.html" || die "over $name: no bars with its words"
+    for word in "$one" "$other"; do
+        grep -q ">$word<" "$name.html" || die "over $name: no bar named $word"
+    done
 done
 expect 2 "$XYLEM" stencil --study over.txt --page a.html --over colour
 one_line "$err"

@@ -484,7 +484,7 @@ enum { RANKS_STEP = 16, THOUSANDS = 128, RANKS_MOST = 20 };
 #elif XYLEM_SANITIZED
 enum { RANKS_STEP = 12, THOUSANDS = 512, RANKS_MOST = 33 };
 #else
-enum { RANKS_STEP = 2, THOUSANDS = 4096, RANKS_MOST = 33 };
+enum { RANKS_STEP = 4, THOUSANDS = 4096, RANKS_MOST = 33 };
 #endif
 
 /* Those who leave a broadcast early free the communicator at once. */

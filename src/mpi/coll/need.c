@@ -67,7 +67,7 @@ bool coll_need_of(const mpi_request_t *request, coll_need_t *need_p)
     if (call == NULL || mpi_job->clock != NULL)
         return false;
     member = need_of_call(call);
-    if (member == UNKNOWN || member < ALL)
+    if (member == UNKNOWN)
         return false;
     *need_p = (coll_need_t){.coll = call->comm->coll, .number = call->number, .member = member};
     return true;

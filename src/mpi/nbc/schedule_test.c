@@ -14,7 +14,7 @@
 #include "sched/sched.h"
 
 #if XYLEM_SANITIZED
-enum { MANY = 400, USUAL = 20 };
+enum { MANY = 200, USUAL = 10 };
 #else
 enum { MANY = 3000, USUAL = 60 };
 #endif

@@ -457,7 +457,7 @@ static void test_many(void **state)
  * in any; near and far, contiguous and not. */
 static void exchange(int rank, int size)
 {
-    enum { N = XYLEM_SANITIZED ? 20000 : 40000, ROUNDS = XYLEM_SANITIZED ? 2 : 6 };
+    enum { N = XYLEM_SANITIZED ? 10000 : 40000, ROUNDS = XYLEM_SANITIZED ? 1 : 6 };
     int *out = malloc((size_t)size * N * sizeof(int)), *in = malloc((size_t)size * N * sizeof(int));
     MPI_Request *requests = malloc(2 * (size_t)size * sizeof(*requests));
     MPI_Datatype odd;
