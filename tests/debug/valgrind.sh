@@ -35,9 +35,11 @@ says "$out" "main (sanitized.c:"
 grind -n 3 ./sanitized leak
 [ "$(grep -c "lose (sanitized.c:" <<<"$out")" -ge 1 ] || die "$out"
 says "$out" "17 bytes in 1 blocks are definitely lost"
-grind -n 3 --debug-ranks none ./sanitized heap
-says "$out" "Invalid write of size 1"
-[[ $out != *"blunder (sanitized.c:"* ]] || die "$out"
+if [ -n "${XYLEM_SOAK:-}" ]; then
+    grind -n 3 --debug-ranks none ./sanitized heap
+    says "$out" "Invalid write of size 1"
+    [[ $out != *"blunder (sanitized.c:"* ]] || die "$out"
+fi
 
 # A private library has its lines as well, and so does a plug-in that uses symbols of the program and
 # is private for that.
