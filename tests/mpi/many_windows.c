@@ -7,7 +7,8 @@
 
 #include "check.h"
 
-enum { WINDOWS = 20, ROUNDS = 5 };
+/* The memory of all ranks settles in the first rounds: less is new in each. */
+enum { WINDOWS = 20, WARM = 5, ROUNDS = 8 };
 
 static int rank, size;
 
@@ -68,13 +69,13 @@ int main(int argc, char **argv)
         for (int i = 0; i < 2; i++)
             use(wins[i]);
         last = memory();
-        first = round == 1 ? last : first;
+        first = round == WARM - 1 ? last : first;
         for (int i = 0; i < WINDOWS; i++)
             MPI_Win_free(&wins[i]);
     }
     /* A window that leaked would be at least 256 bytes of each rank in each round. */
     if (!XYLEM_SANITIZED && rank == 0)
-        CHECK(last - first < 2048 + (long)size * (ROUNDS - 2) * WINDOWS / 8);
+        CHECK(last - first < 2048 + (long)size * (ROUNDS - WARM) * WINDOWS / 8);
     MPI_Finalize();
     return 0;
 }
