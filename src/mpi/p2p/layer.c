@@ -9,7 +9,7 @@ static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
     (void)config;
     job->offloads = job->comm_workers > 0 && job->settings->progress != XMPI_PROGRESS_NONE;
     for (int r = 0; r < job->size; r++)
-        if (job->offloads && job->workers - job->comm_workers > 1)
+        if (job->offloads && job->workers - job->comm_workers > 1 && job->ranks[r].worker != NULL)
             job->ranks[r].gate = &job->ranks[r].worker->gate;
     return XY_OK;
 }

@@ -112,6 +112,10 @@ static xy_status_t create_ranks(mpi_job_t *job, const int *worker_of)
 
         rank->world = r;
         rank->waiter = &rank->own;
+        if (!mpi_rank_is_here(job, r)) {
+            job->home[r] = job->workers + job->process_of[r];
+            continue;
+        }
         job->home[r] = worker_of ? worker_of[r] : 0;
         rank->worker = &job->worker[job->home[r]];
         if (xy_match_init(&rank->match) != XY_OK)
@@ -144,6 +148,11 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     mpi_threads_configure(c);
     mpi_layers_register(c->layers);
     job->size = c->size;
+    job->process = c->process;
+    job->processes = c->processes > 0 ? c->processes : 1;
+    job->process_of = c->process_of;
+    job->hosts = c->hosts;
+    job->net = c->net;
     job->workers = c->workers;
     job->comm_workers = c->comm_workers;
     job->yield_on_start = c->yield_on_start;

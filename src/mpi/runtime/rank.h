@@ -35,6 +35,7 @@ typedef struct mpi_comm mpi_comm_t;
 typedef struct mpi_request mpi_request_t;
 typedef struct mpi_layer mpi_layer_t;
 typedef struct mpi_process mpi_process_t; /* launch: image, environment, streams of a rank */
+typedef struct xy_net xy_net_t;           /* net/net.h */
 
 /* What a rank is doing: kept for every MPI call, so that a deadlock or an abort can name it. */
 typedef struct {
@@ -155,8 +156,14 @@ struct mpi_job {
     int size; /* of MPI_COMM_WORLD */
     int workers;
     mpi_rank_t *ranks; /* by world rank */
-    int *home;         /* [size]: each rank's worker. Others look here: a rank's own cache lines
-                          change with every call it makes */
+    int *home;         /* [size]: each rank's worker, or workers + its process if that is another
+                          one. Others look here: a rank's own cache lines change with every call it
+                          makes */
+    int process, processes;   /* this one's number, and how many the job has; ranks are split among
+                                 them */
+    const int *process_of;    /* [size]; NULL: one process. Lives as long as the job */
+    const char *const *hosts; /* [processes]: where they run, for reports; NULL: not known */
+    xy_net_t *net;            /* to the others; NULL: there are none */
     mpi_worker_t *worker;
     struct mpi_ring *rings; /* [workers * workers], from * workers + to */
     xy_pool_t *pool;
@@ -186,6 +193,12 @@ struct mpi_job {
 
 extern mpi_job_t *mpi_job;
 
+/* Does world rank `rank` live in this process? */
+static inline bool mpi_rank_is_here(const mpi_job_t *job, int rank)
+{
+    return job->process_of == NULL || job->process_of[rank] == job->process;
+}
+
 /* The rank whose code runs on this thread; NULL outside of ranks. Set at each switch. */
 extern _Thread_local mpi_rank_t *mpi_self __attribute__((tls_model("initial-exec")));
 
@@ -211,10 +224,15 @@ typedef struct {
      * NULL: on communication cores, or with their ranks. Kept, not copied. */
     const int *const *thread_worker_of;
     bool is_traced;       /* mpi_trace_start follows */
-    const int *worker_of; /* [size] */
-    const int *cpus;      /* [workers], or NULL; kept, not copied */
-    mpi_node_t node;      /* the array is kept, not copied */
-    const char *imagined; /* for reordering: the text of a machine, or NULL */
+    const int *worker_of; /* [size]; those of ranks in other processes are not read */
+    /* Of a job with several processes, which all are given the same `size`; 0 processes: one. */
+    int process, processes;
+    const int *process_of;    /* [size]; kept, not copied */
+    const char *const *hosts; /* [processes], or NULL; kept, not copied */
+    xy_net_t *net;            /* open; kept */
+    const int *cpus;          /* [workers], or NULL; kept, not copied */
+    mpi_node_t node;          /* the array is kept, not copied */
+    const char *imagined;     /* for reordering: the text of a machine, or NULL */
     const struct virtual_config *in_virtual_time; /* see virtual/virtual.h; NULL: in real time */
     size_t stack_size;
     size_t eager_limit;
