@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What the settings leave open: where the progress threads of a collective run, and how many levels
- * of a tree the ranks do themselves.
+ * What the settings leave open: where the progress threads of a collective run, in which order
+ * those of a core do, and how many levels of a tree the ranks do themselves.
  *
  * Where each rank has a core of its own, the collective is simulated on the cores of the job with
  * their NUMA nodes (sim/node.h), once for each collective, algorithm and size, in each usual place
- * and with each S. The curves that this gives (xy_sim_split_t) tell the best choice for any
- * computation: `adaptive` looks at the measured one, the others assume a program that computes as
- * long as it communicates, shared by the ranks. Where ranks share cores, or counts are not known to
- * all, or the graph is too large to be simulated in a start call, chains get `odd-even`, others
- * `numa`, or `bind` if too few cores communicate, and S comes from the published model (split.c).
+ * and with each S; then the best place with the other orders. The curves that this gives
+ * (xy_sim_split_t) tell the best choice for any computation: `adaptive` looks at the measured one,
+ * the others assume a program that computes as long as it communicates, shared by the ranks. Where
+ * ranks share cores, or counts are not known to all, or the graph is too large to be simulated in a
+ * start call, chains get `odd-even`, others `numa`, or `bind` if too few cores communicate, the
+ * order is `semaphore`, and S comes from the published model (split.c).
  *
- * The order of threads is `semaphore`: on communication cores no other one is more than 1 % faster
- * in the simulation.
+ * Another order than `semaphore` must gain GAIN: below, the simulation knows too little about the
+ * costs of a switch on this machine.
  */
 #include <math.h>
 #include <string.h>
@@ -27,20 +28,24 @@ enum {
     STEPS = 4       /* sizes between two powers of two that are told apart */
 };
 
-enum { USUAL = 3 }; /* places that the model chooses from */
+enum { WAYS = 8 }; /* the usual places, and the other orders of one of them */
+
+#define GAIN 0.02
 
 typedef struct nbc_forecast {
     /* What it is about. */
     xy_collective_t collective;
     const xy_coll_algorithm_t *algorithm;
     const xy_threads_t *place; /* asked for; NULL: any of the usual ones */
+    const xy_order_t *order;   /* asked for; NULL: any without priorities */
     bool is_threads;
     mpi_progress_t progress;
     int step; /* of the size */
     /* What it says; no ways: nothing. */
     int ways;
-    const xy_threads_t *places[USUAL];
-    xy_sim_split_t times[USUAL];
+    const xy_threads_t *places[WAYS];
+    const xy_order_t *orders[WAYS];
+    xy_sim_split_t times[WAYS];
     struct nbc_forecast *next;
 } nbc_forecast_t;
 
@@ -50,6 +55,11 @@ static _Atomic uint64_t splits[XY_COLL_COUNT][XY_SIM_SPLIT_LEVELS + 1];
 static const xy_threads_t *place_named(const char *name)
 {
     return xy_table_find(XY_TABLE(xy_threads_all), name);
+}
+
+static const xy_order_t *usual_order(void)
+{
+    return xy_table_find(XY_TABLE(xy_order_all), "semaphore");
 }
 
 /* ---- The node ---- */
@@ -119,6 +129,30 @@ static xy_status_t make_machine(xy_machine_t **machine_p)
     return xy_machine_synthetic(text, machine_p);
 }
 
+/* ---- The best of what was simulated ---- */
+
+/* The one of least T_ovrl beside `compute`, with S `fixed`, or the best one if that is negative. */
+static int best_way(const nbc_forecast_t *f, double compute, int fixed, int *levels)
+{
+    double least = INFINITY;
+    int best = 0;
+
+    for (int i = 0; i < f->ways; i++) {
+        const xy_sim_split_t *t = &f->times[i];
+        int s = fixed < 0 ? xy_sim_split_best(t, compute) : fixed < t->height ? fixed : t->height;
+        double time = xy_sim_split_overlapped(t, s, compute);
+        bool is_usual = f->order != NULL || f->orders[i] == usual_order();
+
+        if (time < least * (1 - (is_usual ? 1e-9 : GAIN))) {
+            least = time;
+            best = i;
+            if (levels != NULL)
+                *levels = s;
+        }
+    }
+    return best;
+}
+
 /* ---- Simulating ---- */
 
 /* What the ranks compute beside the collective: as long as it takes them without any help, the work
@@ -140,33 +174,53 @@ static xy_status_t expect(xy_sim_node_t node, const xy_graph_t *graph, double *c
 }
 
 static xy_status_t add_way(nbc_forecast_t *f, xy_sim_node_t *node, const xy_graph_t *graph,
-                           const xy_threads_t *place, double compute)
+                           const xy_threads_t *place, const xy_order_t *order, double compute)
 {
     xy_sim_t *sim;
     xy_status_t st;
 
+    if (f->ways == WAYS)
+        return XY_OK;
     node->threads = place->name;
+    node->order = order->name;
     st = xy_sim_create(node, &sim);
     if (st != XY_OK)
         return st;
     st = xy_sim_split_times(sim, graph, compute, &f->times[f->ways]);
     xy_sim_destroy(sim);
     f->places[f->ways] = place;
+    f->orders[f->ways] = order;
     f->ways += st == XY_OK;
+    return st;
+}
+
+/* The best of the ways so far with the orders that are left, if the order is open. */
+static xy_status_t add_orders(nbc_forecast_t *f, xy_sim_node_t *node, const xy_graph_t *graph,
+                              double compute)
+{
+    const xy_threads_t *place = f->places[best_way(f, compute, -1, NULL)];
+    xy_status_t st = XY_OK;
+
+    for (int i = 0; f->order == NULL && xy_order_all[i] != NULL && st == XY_OK; i++)
+        if (!xy_order_all[i]->has_priorities && xy_order_all[i] != usual_order())
+            st = add_way(f, node, graph, place, xy_order_all[i], compute);
     return st;
 }
 
 static xy_status_t simulate(nbc_forecast_t *f, const xy_graph_t *graph, xy_sim_node_t *node)
 {
+    const xy_order_t *order = f->order != NULL ? f->order : usual_order();
     double compute;
     xy_status_t st = expect(*node, graph, &compute);
 
-    if (st == XY_OK && (f->place != NULL || !f->is_threads))
-        return add_way(f, node, graph, f->place != NULL ? f->place : xy_threads_all[0], compute);
-    for (int i = 0; xy_threads_all[i] != NULL && st == XY_OK; i++)
+    if (st == XY_OK && !f->is_threads)
+        return add_way(f, node, graph, xy_threads_all[0], order, compute);
+    if (st == XY_OK && f->place != NULL)
+        st = add_way(f, node, graph, f->place, order, compute);
+    for (int i = 0; f->place == NULL && xy_threads_all[i] != NULL && st == XY_OK; i++)
         if (xy_threads_all[i]->is_usual)
-            st = add_way(f, node, graph, xy_threads_all[i], compute);
-    return st;
+            st = add_way(f, node, graph, xy_threads_all[i], order, compute);
+    return st == XY_OK ? add_orders(f, node, graph, compute) : st;
 }
 
 /* Nothing is known where this fails: errors are not the program's. */
@@ -177,7 +231,7 @@ static void look_ahead(nbc_forecast_t *f, const coll_call_t *call, const nbc_sha
                           .core_list = cores,
                           .comm_list = comm,
                           .progress = f->is_threads ? XY_SIM_THREADS : XY_SIM_TASKS,
-                          .order = "semaphore"};
+                          .priority = mpi_settings_of(call->comm)->priority};
     xy_machine_t *machine = NULL;
     xy_graph_t *graph = NULL;
 
@@ -208,18 +262,19 @@ static int step_of(const nbc_shape_t *shape)
 static bool is_about(const nbc_forecast_t *f, const nbc_forecast_t *key)
 {
     return f->collective == key->collective && f->algorithm == key->algorithm &&
-           f->place == key->place && f->is_threads == key->is_threads &&
+           f->place == key->place && f->order == key->order && f->is_threads == key->is_threads &&
            f->progress == key->progress && f->step == key->step;
 }
 
 /* NULL: none can be had. */
 static const nbc_forecast_t *forecast(const coll_call_t *call, const nbc_shape_t *shape,
-                                      const xy_threads_t *place)
+                                      const nbc_way_t *way)
 {
     nbc_comm_t *nbc = nbc_of(call->comm->coll);
     nbc_forecast_t key = {.collective = shape->collective,
                           .algorithm = shape->algorithm,
-                          .place = shape->is_threads ? place : NULL,
+                          .place = shape->is_threads ? way->place : NULL,
+                          .order = shape->is_threads ? way->order : NULL,
                           .is_threads = shape->is_threads,
                           .progress = mpi_settings_of(call->comm)->progress,
                           .step = step_of(shape)};
@@ -277,31 +332,22 @@ static void choose_by_rule(const coll_call_t *call, nbc_shape_t *shape, nbc_way_
         way->place = place_named(is_chain                                           ? "odd-even"
                                  : is_too_much(call->comm->coll, shape->collective) ? "bind"
                                                                                     : "numa");
+    if (shape->is_threads && way->order == NULL)
+        way->order = usual_order();
     if (shape->is_split && shape->split < 0)
         shape->split = nbc_split_levels(call, shape);
 }
 
-/* The place and S of least T_ovrl, of those that are open. */
 static void choose_best(const nbc_forecast_t *f, double compute, nbc_shape_t *shape, nbc_way_t *way)
 {
-    double least = INFINITY;
-    int fixed = shape->is_split ? shape->split : 0, best = 0, levels = 0;
+    int levels = 0, best = best_way(f, compute, shape->is_split ? shape->split : 0, &levels);
 
-    for (int i = 0; i < f->ways; i++) {
-        const xy_sim_split_t *t = &f->times[i];
-        int s = fixed < 0 ? xy_sim_split_best(t, compute) : fixed < t->height ? fixed : t->height;
-        double time = xy_sim_split_overlapped(t, s, compute);
-
-        if (time < least * (1 - 1e-9)) {
-            least = time;
-            best = i;
-            levels = s;
-        }
-    }
     if (shape->is_split)
         shape->split = levels;
     if (way->place == NULL)
         way->place = f->places[best];
+    if (way->order == NULL)
+        way->order = f->orders[best];
 }
 
 void nbc_model_choose(const coll_call_t *call, nbc_shape_t *shape, nbc_way_t *way)
@@ -315,13 +361,13 @@ void nbc_model_choose(const coll_call_t *call, nbc_shape_t *shape, nbc_way_t *wa
         shape->split = s->split;
     if (shape->is_threads) {
         way->place = s->place[c];
-        way->order =
-            s->order[c] != NULL ? s->order[c] : xy_table_find(XY_TABLE(xy_order_all), "semaphore");
-        way->priority = way->order->has_priorities ? s->priority : 0;
+        way->order = s->order[c];
+        way->priority = way->order != NULL && way->order->has_priorities ? s->priority : 0;
     }
     if (!nbc_needs_all_counts(call) &&
-        ((shape->is_threads && way->place == NULL) || (shape->is_split && shape->split < 0)))
-        f = forecast(call, shape, way->place);
+        ((shape->is_threads && (way->place == NULL || way->order == NULL)) ||
+         (shape->is_split && shape->split < 0)))
+        f = forecast(call, shape, way);
     if (f != NULL)
         choose_best(
             f, s->split == XMPI_SPLIT_ADAPTIVE && measured > 0 ? measured : f->times[0].compute,
