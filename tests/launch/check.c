@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* check CODE: a program with leaks. check race: one that waits for ever if rank
- * 0 takes the message of rank 2 first. */
+ * 0 takes the message of rank 2 first. check WORD: one that is ended for the mistake of that
+ * name; the marks say where (check_ends.py). */
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void race(int rank)
 {
@@ -15,6 +17,48 @@ static void race(int rank)
         return;
     MPI_Recv(&number, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Recv(&number, 1, MPI_INT, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void make_mistake(const char *word, int rank)
+{
+    int numbers[4] = {0}, counts[3] = {1, 1, 1}, places[3] = {0, 1, 2};
+    volatile int *nowhere = NULL;
+    MPI_Win win;
+
+    if (strcmp(word, "deadlock") == 0 && rank < 2)
+        MPI_Recv(numbers, 1, MPI_INT, 1 - rank, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // deadlock
+    if (strcmp(word, "time-limit") == 0)
+        pause();
+    if (strcmp(word, "disagreement") == 0 && rank == 2)
+        MPI_Bcast(numbers, 1, MPI_INT, 1, MPI_COMM_WORLD); // disagreement
+    else if (strcmp(word, "disagreement") == 0)
+        MPI_Bcast(numbers, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    if (strcmp(word, "excess") == 0)
+        MPI_Gatherv(numbers, rank == 1 ? 4 : 1, MPI_INT, numbers + 1, counts, places,
+                    MPI_INT, // excess
+                    0, MPI_COMM_WORLD);
+    if (strcmp(word, "truncation") == 0 && rank == 0)
+        MPI_Send(numbers, 4, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    if (strcmp(word, "truncation") == 0 && rank == 1)
+        MPI_Recv(numbers, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); // truncation
+    if (strcmp(word, "not-ready") == 0 && rank == 0)
+        MPI_Rsend(numbers, 1, MPI_INT, 1, 0, MPI_COMM_WORLD); // not-ready
+    if (strcmp(word, "call-error") == 0 && rank == 1)
+        MPI_Send(numbers, 1, MPI_INT, 0, -7, MPI_COMM_WORLD); // call-error
+    if (strcmp(word, "crash") == 0 && rank == 1)
+        *nowhere = 1; // crash
+    if (strcmp(word, "aborted") == 0 && rank == 1)
+        MPI_Abort(MPI_COMM_WORLD, 9); // aborted
+    if (strcmp(word, "early-exit") == 0 && rank == 1)
+        exit(3);
+    if (strcmp(word, "rma-error") == 0) {
+        MPI_Win_create(numbers, sizeof(numbers), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+        MPI_Put(numbers, 1, MPI_INT, rank, 0, 1, MPI_INT, win); // rma-error
+    }
+    MPI_Finalize();
+    if (strcmp(word, "wrong-time") == 0 && rank == 1)
+        MPI_Barrier(MPI_COMM_WORLD); // wrong-time
+    exit(0);
 }
 
 int main(int argc, char **argv)
@@ -30,6 +74,8 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return 0;
     }
+    if (argc > 1 && strchr("0123456789", argv[1][0]) == NULL)
+        make_mistake(argv[1], rank);
     MPI_Comm_dup(MPI_COMM_WORLD, &twin);
     if (rank == 0)
         MPI_Info_create(&info);

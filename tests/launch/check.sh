@@ -34,6 +34,9 @@ says "$err" "bad:1: a rule is a class and a place"
 echo 'never-freet check.c:1' >bad
 run 1 --check --check-suppress bad -n 3 ./check
 says "$err" "bad:1: no class 'never-freet'; did you mean 'never-freed'?"
+echo 'deadlock check.c:1' >bad
+run 1 --check --check-suppress bad -n 3 ./check
+says "$err" "bad:1: 'deadlock' ends the job: it cannot be suppressed"
 run 1 --check --check-suppress missing -n 3 ./check
 says "$err" "missing"
 
@@ -42,6 +45,28 @@ line=$(grep -n MPI_Info_create "$sources/check.c" | cut -d: -f1)
 echo "* check.c:$line" >rules
 run 120 --check --check-suppress rules --check-json out.json --check-sarif out.sarif -n 3 ./check
 python3 "$sources/check_files.py" out.json out.sarif || die "the files are not right"
+
+# What ends a job with and without --check is in the files, too, with its own exit code.
+mistake() { # CLASS CODE RANKS [OPTION...]
+    local class=$1 code=$2 ranks=$3
+    shift 3
+    run "$code" "$@" --check --check-json out.json --check-sarif out.sarif -n 3 ./check "$class"
+    python3 "$sources/check_ends.py" "$sources/check.c" "$class" "$code" "$ranks" out.json out.sarif ||
+        die "$class: the files are not right: $(cat out.json)"
+}
+mistake deadlock 1 0,1,2
+mistake disagreement 1 0,2
+mistake excess 15 0,1
+mistake truncation 15 1
+mistake not-ready 1 1
+mistake call-error 4 1
+mistake rma-error 50 2
+mistake wrong-time 1 1
+mistake aborted 9 1
+mistake early-exit 3 1
+mistake time-limit 124 0,1,2 --timeout 0.5
+ulimit -c 0
+mistake crash 139 1
 
 # Other orders: some seeds find the deadlock, and find it again.
 run 120 --check -n 3 ./check race

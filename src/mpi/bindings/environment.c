@@ -218,17 +218,21 @@ int impl_abort(MPI_Comm comm, int errorcode)
 {
     const mpi_rank_t *self = rank_here();
     const mpi_comm_t *object = mpi_self ? mpi_comm_of(comm) : NULL;
+    mpi_finding_t finding = {.kind = XMPI_FINDING_ABORTED,
+                             .rank = self ? self->world : -1,
+                             .other = -1,
+                             .sites = {mpi_self ? mpi_self->call.caller : NULL}};
     char place[160] = "";
 
     if (mpi_self)
         mpi_caller_describe(mpi_self->call.caller, place, sizeof place);
-    xy_fail(XY_EINTERRUPTED,
-            "MPI_ABORT was invoked on rank %d in communicator %s with errorcode %d%s%s%s",
-            object ? object->rank
-            : self ? self->world
-                   : 0,
-            object ? mpi_comm_name(object) : "MPI_COMM_WORLD", errorcode, place[0] ? " (" : "",
-            place, place[0] ? ")" : "");
+    mpi_finding_end(&finding,
+                    "MPI_ABORT was invoked on rank %d in communicator %s with errorcode %d%s%s%s",
+                    object ? object->rank
+                    : self ? self->world
+                           : 0,
+                    object ? mpi_comm_name(object) : "MPI_COMM_WORLD", errorcode,
+                    place[0] ? " (" : "", place, place[0] ? ")" : "");
     mpi_abort(errorcode);
 }
 

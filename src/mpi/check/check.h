@@ -80,6 +80,21 @@ typedef struct {
 /* Exit codes of programs that end with 0 themselves. */
 enum { XMPI_EXIT_WARNINGS = 120, XMPI_EXIT_ERRORS = 121 };
 
+/* A report that ends the job, and was printed: with --check it is a finding, too. Any thread that
+ * may take locks. */
+typedef struct {
+    mpi_finding_kind_t kind;
+    int rank;              /* -1: all */
+    int other;             /* another one; -1: none */
+    const bool *ranks;     /* [size of the job]: which they are, instead of these; or NULL */
+    const char *places[2]; /* "ring.c:12"; NULL: those in the lines of mpi_job_report, if any */
+    const char *message;
+} mpi_check_end_t;
+
+void mpi_check_end(const mpi_check_end_t *end);
+/* The same about the ranks that mpi_watch_look has found. */
+void mpi_watch_end(const char *message);
+
 /* Keep findings from now on, with what mpi_checks says. After the job was made (without --check:
  * NULL) and before ranks run; `config` is kept. */
 xy_status_t mpi_check_begin(const mpi_check_config_t *config);

@@ -14,6 +14,7 @@
 
 #include "mpi/check/copy_memory.h"
 #include "mpi/check/deadlock.h"
+#include "mpi/check/findings.h"
 #include "mpi/check/windows.h"
 #include "mpi/object/object.h"
 #include "mpi/p2p/p2p.h"
@@ -34,6 +35,7 @@ typedef struct {
 /* Ranks in the same place. */
 typedef struct {
     char text[TEXT_SIZE];
+    const void *site; /* where the first of them calls, or NULL */
     xy_bitset_t members;
 } group_t;
 
@@ -208,12 +210,14 @@ static void print_group(const group_t *group)
     fprintf(stderr, "  rank%s %s: %s\n", xy_bitset_count(&group->members) > 1 ? "s" : "",
             list ? list : "?", group->text);
     xy_free(list);
+    if (mpi_finding_store != NULL)
+        check_line_add(&group->members, group->text, group->site);
 }
 
 /* The group of that text, a new one where there is none; NULL: there are `at_most`. The site in it
  * is an offset in the program: it does not tell private images apart. */
 static group_t *find_group(group_t *groups, int *count_p, int at_most, size_t ranks,
-                           const char *text)
+                           const char *text, const void *site)
 {
     group_t *group = groups;
 
@@ -223,6 +227,7 @@ static group_t *find_group(group_t *groups, int *count_p, int at_most, size_t ra
     if (*count_p == at_most || xy_bitset_init(&group->members, ranks) != XY_OK)
         return NULL;
     strcpy(group->text, text);
+    group->site = site;
     ++*count_p;
     return group;
 }
@@ -234,10 +239,11 @@ typedef struct {
 } report_t;
 
 /* False: there are too many groups already. */
-static bool add_line(report_t *report, int rank, const char *text)
+static bool add_line(report_t *report, int rank, const char *text, const mpi_call_t *call)
 {
     group_t *group =
-        find_group(report->groups, &report->count, report->at_most, (size_t)report->ranks, text);
+        find_group(report->groups, &report->count, report->at_most, (size_t)report->ranks, text,
+                   call != NULL && call->name != NULL ? call->caller : NULL);
 
     if (group != NULL)
         xy_bitset_set(&group->members, (size_t)rank);
@@ -253,7 +259,7 @@ static void add_threads(report_t *report, const mpi_rank_t *rank)
          t != NULL && check_copy_memory(&thread, t, sizeof(thread)); t = thread.next)
         if (!thread.is_main &&
             describe_place("a thread ", &thread.call, &thread.waiter, text, sizeof(text)))
-            add_line(report, rank->world, text);
+            add_line(report, rank->world, text, &thread.call);
 }
 
 static bool add_rank(report_t *report, const mpi_rank_t *of, int r)
@@ -265,9 +271,9 @@ static bool add_rank(report_t *report, const mpi_rank_t *of, int r)
     bool is_added;
 
     if (!check_copy_memory(&rank, of, sizeof(rank)))
-        return add_line(report, r, unknown);
+        return add_line(report, r, unknown, NULL);
     describe(&rank, text, sizeof(text));
-    is_added = add_line(report, r, text);
+    is_added = add_line(report, r, text, &rank.call);
     add_threads(report, &rank);
     return is_added;
 }

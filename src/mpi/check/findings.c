@@ -39,9 +39,7 @@ static bool is_known(const mpi_finding_t *finding)
     return is_there;
 }
 
-/* "ring.c:12", of "at ring.c:12"; every rank has its own copy of the program, so addresses do
- * not tell whether two places are the same. */
-static void name_place(const void *site, char place[CHECK_PLACE_SIZE])
+void check_place_name(const void *site, char place[CHECK_PLACE_SIZE])
 {
     char text[CHECK_PLACE_SIZE + 3];
 
@@ -107,8 +105,8 @@ static void add(const mpi_finding_t *finding, const char *message)
     if (is_known(finding))
         return;
     made.message = xy_strdup(message);
-    name_place(finding->sites[0], made.places[0]);
-    name_place(finding->sites[1], made.places[1]);
+    check_place_name(finding->sites[0], made.places[0]);
+    check_place_name(finding->sites[1], made.places[1]);
     pthread_mutex_lock(&lock);
     (void)xy_vec_append(&known, finding); /* else it is put into words once more */
     kept = made.message != NULL ? keep(&made) : NULL;
@@ -126,7 +124,23 @@ static void add(const mpi_finding_t *finding, const char *message)
     }
 }
 
-static const mpi_finding_store_t store = {.is_known = is_known, .add = add};
+/* Whose exit code is it then? */
+static bool is_own_code(mpi_finding_kind_t kind)
+{
+    return kind == XMPI_FINDING_CRASH || kind == XMPI_FINDING_EARLY_EXIT ||
+           kind == XMPI_FINDING_ABORTED;
+}
+
+void check_findings_end(check_finding_t *made)
+{
+    pthread_mutex_lock(&lock);
+    (void)xy_vec_append(&findings, made); /* else it is not in the files */
+    is_ended = is_ended || !is_own_code(made->kind);
+    pthread_mutex_unlock(&lock);
+}
+
+static const mpi_finding_store_t store = {
+    .is_known = is_known, .add = add, .end = check_end_of_finding};
 
 xy_status_t mpi_check_begin(const mpi_check_config_t *given)
 {
@@ -174,6 +188,13 @@ static void report_unused_rules(void)
     }
 }
 
+static int code_of(const check_results_t *results)
+{
+    if (results->code != 0)
+        return results->code;
+    return results->errors > 0 ? XMPI_EXIT_ERRORS : results->warnings > 0 ? XMPI_EXIT_WARNINGS : 0;
+}
+
 int mpi_check_finish(int code)
 {
     check_results_t results = {
@@ -186,14 +207,12 @@ int mpi_check_finish(int code)
     count(&results);
     if (config->is_verbose)
         report_unused_rules();
+    results.final_code = code_of(&results);
     if (xy_out_write(config->json, check_write_json, &results) != XY_OK ||
         xy_out_write(config->sarif, check_write_sarif, &results) != XY_OK)
-        code = code != 0 ? code : 1;
+        results.final_code = code != 0 ? code : 1;
     pthread_mutex_unlock(&lock);
-    if (code == 0)
-        code = results.errors > 0     ? XMPI_EXIT_ERRORS
-               : results.warnings > 0 ? XMPI_EXIT_WARNINGS
-                                      : 0;
+    code = results.final_code;
     if (code != 0 && mpi_checks.shuffles)
         xy_fail(XY_OK, "--check=shuffle:%llu makes this run again",
                 (unsigned long long)mpi_checks.seed);

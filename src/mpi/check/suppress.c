@@ -31,6 +31,11 @@ static xy_status_t refuse_class(const char *word, const char *path, long number)
                       "no class '%s'; a report has the class at its end, in brackets", word);
 }
 
+static xy_status_t refuse_end(const char *word, const char *path, long number)
+{
+    return xy_fail_at(XY_EPARSE, path, number, "'%s' ends the job: it cannot be suppressed", word);
+}
+
 static char *next_word(char **rest)
 {
     char *word;
@@ -60,6 +65,8 @@ static xy_status_t parse_line(char *line, const char *path, long number, xy_vec_
     kind = find_class(name);
     if (kind == UNKNOWN)
         return refuse_class(name, path, number);
+    if (kind >= 0 && mpi_finding_classes[kind].ends_job)
+        return refuse_end(name, path, number);
     rule = xy_vec_push(rules);
     if (rule == NULL)
         return xy_fail_memory("reading suppressions");

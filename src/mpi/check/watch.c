@@ -600,6 +600,12 @@ void mpi_watch_explain(char *cause, size_t room)
     xy_free(ranks);
 }
 
+void mpi_watch_end(const char *message)
+{
+    mpi_check_end(&(mpi_check_end_t){
+        .kind = XMPI_FINDING_DEADLOCK, .rank = -1, .ranks = watch.stuck, .message = message});
+}
+
 static void end(mpi_job_t *job)
 {
     if (watch.job != job)

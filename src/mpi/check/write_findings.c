@@ -28,20 +28,42 @@ static long split_place(const char *place, char file[CHECK_PLACE_SIZE])
     return line;
 }
 
-static void write_places(xy_json_t *j, const check_finding_t *f)
+static void write_place(xy_json_t *j, const char *key, const char *place)
 {
     char file[CHECK_PLACE_SIZE];
+    long line = split_place(place, file);
 
-    xy_json_begin_array(j, "places");
-    for (int i = 0; i < 2; i++) {
-        long line = split_place(f->places[i], file);
+    if (place[0] == '\0')
+        return;
+    xy_json_begin_object(j, key);
+    xy_json_string(j, "file", line > 0 ? file : NULL);
+    xy_json_int(j, "line", line);
+    xy_json_string(j, "text", place);
+    xy_json_end(j);
+}
 
-        if (f->places[i][0] == '\0')
-            continue;
+static void write_ranks(xy_json_t *j, const xy_bitset_t *ranks)
+{
+    xy_json_begin_array(j, "ranks");
+    for (size_t r = xy_bitset_next(ranks, 0); r < ranks->bits; r = xy_bitset_next(ranks, r + 1))
+        xy_json_int(j, NULL, (int64_t)r);
+    xy_json_end(j);
+}
+
+static const check_line_t *line_at(const check_finding_t *f, size_t i)
+{
+    return &XY_VEC_AT(&f->lines, check_line_t, i);
+}
+
+/* What the ranks of a deadlock do. */
+static void write_lines(xy_json_t *j, const check_finding_t *f)
+{
+    xy_json_begin_array(j, "states");
+    for (size_t i = 0; i < f->lines.count; i++) {
         xy_json_begin_object(j, NULL);
-        xy_json_string(j, "file", line > 0 ? file : NULL);
-        xy_json_int(j, "line", line);
-        xy_json_string(j, "text", f->places[i]);
+        write_ranks(j, &line_at(f, i)->ranks);
+        xy_json_string(j, "state", line_at(f, i)->text);
+        write_place(j, "place", line_at(f, i)->place);
         xy_json_end(j);
     }
     xy_json_end(j);
@@ -53,12 +75,13 @@ static void write_finding(xy_json_t *j, const check_finding_t *f)
     xy_json_string(j, "class", mpi_finding_classes[f->kind].name);
     xy_json_string(j, "severity", level_of(f));
     xy_json_string(j, "message", f->message);
-    xy_json_begin_array(j, "ranks");
-    for (size_t r = xy_bitset_next(&f->ranks, 0); r < f->ranks.bits;
-         r = xy_bitset_next(&f->ranks, r + 1))
-        xy_json_int(j, NULL, (int64_t)r);
+    write_ranks(j, &f->ranks);
+    xy_json_begin_array(j, "places");
+    for (int i = 0; i < 2; i++)
+        write_place(j, NULL, f->places[i]);
     xy_json_end(j);
-    write_places(j, f);
+    if (f->lines.count > 0)
+        write_lines(j, f);
     xy_json_int(j, "count", f->count);
     xy_json_bool(j, "suppressed", f->is_suppressed);
     xy_json_end(j);
@@ -77,6 +100,7 @@ xy_status_t check_write_json(const void *results, FILE *file)
         xy_json_string(&j, "program_exit_code", NULL);
     else
         xy_json_int(&j, "program_exit_code", r->code);
+    xy_json_int(&j, "exit_code", r->final_code);
     xy_json_int(&j, "errors", r->errors);
     xy_json_int(&j, "warnings", r->warnings);
     xy_json_begin_array(&j, "findings");
@@ -88,6 +112,17 @@ xy_status_t check_write_json(const void *results, FILE *file)
 }
 
 /* ---- SARIF ---- */
+
+/* "ranks 0-3: ..."; NULL: no memory. */
+static char *say_ranks(const xy_bitset_t *set, const char *message)
+{
+    char *ranks = xy_bitset_format(set);
+    char *text = xy_sprintf("rank%s %s: %s", xy_bitset_count(set) == 1 ? "" : "s",
+                            ranks != NULL ? ranks : "?", message);
+
+    xy_free(ranks);
+    return text;
+}
 
 static void write_text(xy_json_t *j, const char *key, const char *text)
 {
@@ -114,40 +149,60 @@ static void write_driver(xy_json_t *j)
     xy_json_end(j);
 }
 
-static void write_location(xy_json_t *j, const char *key, const char *place)
+/* `text`: what is there; or NULL. */
+static void write_location(xy_json_t *j, const char *place, const char *text)
 {
     char file[CHECK_PLACE_SIZE];
     long line = split_place(place, file);
 
-    xy_json_begin_array(j, key);
-    if (line > 0) {
-        xy_json_begin_object(j, NULL);
-        xy_json_begin_object(j, "physicalLocation");
-        xy_json_begin_object(j, "artifactLocation");
-        xy_json_string(j, "uri", file);
-        xy_json_end(j);
-        xy_json_begin_object(j, "region");
-        xy_json_int(j, "startLine", line);
-        xy_json_end(j);
-        xy_json_end(j);
-        xy_json_end(j);
-    }
+    if (line == 0)
+        return;
+    xy_json_begin_object(j, NULL);
+    xy_json_begin_object(j, "physicalLocation");
+    xy_json_begin_object(j, "artifactLocation");
+    xy_json_string(j, "uri", file);
+    xy_json_end(j);
+    xy_json_begin_object(j, "region");
+    xy_json_int(j, "startLine", line);
+    xy_json_end(j);
+    xy_json_end(j);
+    if (text != NULL)
+        write_text(j, "message", text);
+    xy_json_end(j);
+}
+
+/* "ranks 0-3: in MPI_Recv ..." */
+static void write_state(xy_json_t *j, const check_line_t *line)
+{
+    char *text = say_ranks(&line->ranks, line->text);
+
+    write_location(j, line->place, text != NULL ? text : line->text);
+    xy_free(text);
+}
+
+static void write_locations(xy_json_t *j, const check_finding_t *f)
+{
+    xy_json_begin_array(j, "locations");
+    write_location(j, f->places[0], NULL);
+    xy_json_end(j);
+    xy_json_begin_array(j, "relatedLocations");
+    if (f->lines.count == 0)
+        write_location(j, f->places[1], NULL);
+    for (size_t i = 0; i < f->lines.count; i++)
+        write_state(j, line_at(f, i));
     xy_json_end(j);
 }
 
 static void write_result(xy_json_t *j, const check_finding_t *f)
 {
-    char *ranks = xy_bitset_format(&f->ranks);
-    char *text = xy_sprintf("rank%s %s: %s", xy_bitset_count(&f->ranks) == 1 ? "" : "s",
-                            ranks != NULL ? ranks : "?", f->message);
+    char *text = say_ranks(&f->ranks, f->message);
 
     xy_json_begin_object(j, NULL);
     xy_json_string(j, "ruleId", mpi_finding_classes[f->kind].name);
     xy_json_int(j, "ruleIndex", (int64_t)f->kind);
     xy_json_string(j, "level", level_of(f));
     write_text(j, "message", text != NULL ? text : f->message);
-    write_location(j, "locations", f->places[0]);
-    write_location(j, "relatedLocations", f->places[1]);
+    write_locations(j, f);
     if (f->is_suppressed) {
         xy_json_begin_array(j, "suppressions");
         xy_json_begin_object(j, NULL);
@@ -157,7 +212,6 @@ static void write_result(xy_json_t *j, const check_finding_t *f)
     }
     xy_json_end(j);
     xy_free(text);
-    xy_free(ranks);
 }
 
 xy_status_t check_write_sarif(const void *results, FILE *file)

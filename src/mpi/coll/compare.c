@@ -184,14 +184,25 @@ static const char *describe_comm(const mpi_coll_t *coll, char text[TEXT])
     return text;
 }
 
-static void report(const mpi_coll_t *coll, uint64_t number, const char *a, const char *b)
+/* About members `rank` and `other`. */
+static mpi_finding_t finding_of(mpi_finding_kind_t kind, const mpi_coll_t *coll, int rank,
+                                int other, uint64_t number)
+{
+    return (mpi_finding_t){.kind = kind,
+                           .rank = world_of(coll, rank),
+                           .other = world_of(coll, other),
+                           .sites = {site_of(coll, rank, number), site_of(coll, other, number)}};
+}
+
+static void report(const mpi_coll_t *coll, uint64_t number, const mpi_finding_t *finding,
+                   const char *a, const char *b)
 {
     char comm[TEXT];
 
-    xy_fail(XY_EINVAL,
-            "ranks disagree about collective %llu of %s: %s, %s; all members must make the same "
-            "calls in the same order",
-            (unsigned long long)number + 1, describe_comm(coll, comm), a, b);
+    mpi_finding_end(finding,
+                    "ranks disagree about collective %llu of %s: %s, %s; all members must make the "
+                    "same calls in the same order",
+                    (unsigned long long)number + 1, describe_comm(coll, comm), a, b);
     mpi_job->abort(1);
 }
 
@@ -207,10 +218,7 @@ static bool is_reduction(const coll_claim_t *c)
 
 static mpi_finding_t mismatch(const mpi_coll_t *coll, int rank, int other, uint64_t number)
 {
-    return (mpi_finding_t){.kind = XMPI_FINDING_TYPE_MISMATCH,
-                           .rank = world_of(coll, rank),
-                           .other = world_of(coll, other),
-                           .sites = {site_of(coll, rank, number), site_of(coll, other, number)}};
+    return finding_of(XMPI_FINDING_TYPE_MISMATCH, coll, rank, other, number);
 }
 
 static void warn_types(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a,
@@ -288,6 +296,7 @@ void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *
 {
     about_t about = difference(a, b);
     char text_a[3 * TEXT], text_b[3 * TEXT];
+    mpi_finding_t finding;
 
     /* The same function may be named by another copy of its name. */
     if (a->kind == b->kind && a->how == b->how && is_agreement(a) &&
@@ -296,18 +305,20 @@ void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *
     mpi_report_claim();
     describe(coll, number, a, about, text_a);
     describe(coll, number, b, about, text_b);
-    report(coll, number, text_a, text_b);
+    finding = finding_of(XMPI_FINDING_DISAGREEMENT, coll, a->rank, b->rank, number);
+    report(coll, number, &finding, text_a, text_b);
 }
 
 void coll_disagree_unseen(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a, int other)
 {
     char text_a[3 * TEXT], text_b[3 * TEXT], place[TEXT];
+    mpi_finding_t finding = finding_of(XMPI_FINDING_DISAGREEMENT, coll, a->rank, other, number);
 
     mpi_report_claim();
     describe(coll, number, a, ABOUT_KIND, text_a);
     snprintf(text_b, sizeof(text_b), "rank %d calls another one%s", world_of(coll, other),
              place_of(coll, other, number, place));
-    report(coll, number, text_a, text_b);
+    report(coll, number, &finding, text_a, text_b);
 }
 
 void coll_refuse_excess(const coll_call_t *from, const coll_call_t *to, uint64_t sent,
@@ -315,16 +326,19 @@ void coll_refuse_excess(const coll_call_t *from, const coll_call_t *to, uint64_t
 {
     const mpi_coll_t *coll = from->comm->coll;
     coll_claim_t claim = coll_claim_of(from);
+    mpi_finding_t finding =
+        finding_of(XMPI_FINDING_EXCESS, coll, from->rank, to->rank, from->number);
     char name[TEXT], here[TEXT], there[TEXT], comm[TEXT];
 
     mpi_report_claim();
-    xy_fail(XY_EINVAL,
-            "%s on %s: rank %d sends %llu bytes to rank %d%s, which has room for %llu%s; the "
-            "counts and types of both must describe the same data",
-            name_of(&claim, name), describe_comm(coll, comm), world_of(coll, from->rank),
-            (unsigned long long)sent, world_of(coll, to->rank),
-            place_of(coll, from->rank, from->number, here), (unsigned long long)room,
-            place_of(coll, to->rank, to->number, there));
+    mpi_finding_end(
+        &finding,
+        "%s on %s: rank %d sends %llu bytes to rank %d%s, which has room for %llu%s; the "
+        "counts and types of both must describe the same data",
+        name_of(&claim, name), describe_comm(coll, comm), world_of(coll, from->rank),
+        (unsigned long long)sent, world_of(coll, to->rank),
+        place_of(coll, from->rank, from->number, here), (unsigned long long)room,
+        place_of(coll, to->rank, to->number, there));
     mpi_job->abort(MPI_ERR_TRUNCATE);
 }
 

@@ -40,8 +40,27 @@ void mpi_abort(int code)
     _Exit(code & 0xff);
 }
 
+static mpi_finding_kind_t kind_of(int error_class)
+{
+    if (error_class == MPI_ERR_TRUNCATE)
+        return XMPI_FINDING_TRUNCATION;
+    return error_class == MPI_ERR_WIN || error_class == MPI_ERR_BASE ||
+                   error_class == MPI_ERR_DISP || error_class == MPI_ERR_LOCKTYPE ||
+                   error_class == MPI_ERR_ASSERT || error_class == MPI_ERR_RMA_CONFLICT ||
+                   error_class == MPI_ERR_RMA_SYNC || error_class == MPI_ERR_RMA_RANGE ||
+                   error_class == MPI_ERR_RMA_ATTACH || error_class == MPI_ERR_RMA_SHARED ||
+                   error_class == MPI_ERR_RMA_FLAVOR
+               ? XMPI_FINDING_RMA_ERROR
+               : XMPI_FINDING_CALL_ERROR;
+}
+
 static void say_fatal(const mpi_rank_t *self, int code, const char *message)
 {
+    const mpi_rank_t *owner = self ? self : mpi_thread_owner;
+    mpi_finding_t finding = {.kind = kind_of(mpi_error_class_of(code)),
+                             .rank = owner ? owner->world : -1,
+                             .other = -1,
+                             .sites = {self && self->call.name ? self->call.caller : NULL}};
     char site[SITE_SIZE], unnamed[32];
     const char *name = mpi_error_class_name(mpi_error_class_of(code));
 
@@ -51,16 +70,16 @@ static void say_fatal(const mpi_rank_t *self, int code, const char *message)
     }
     mpi_report_claim();
     if (!self && mpi_thread_owner && mpi_thread_call)
-        xy_fail(XY_EINVAL, "rank %d: %s in a thread: %s (%s)", mpi_thread_owner->world,
-                mpi_thread_call, message, name);
+        mpi_finding_end(&finding, "rank %d: %s in a thread: %s (%s)", mpi_thread_owner->world,
+                        mpi_thread_call, message, name);
     else if (!self)
-        xy_fail(XY_EINVAL, "%s%s%s (%s)", mpi_thread_call ? mpi_thread_call : "",
-                mpi_thread_call ? ": " : "", message, name);
+        mpi_finding_end(&finding, "%s%s%s (%s)", mpi_thread_call ? mpi_thread_call : "",
+                        mpi_thread_call ? ": " : "", message, name);
     else if (!self->call.name)
-        xy_fail(XY_EINVAL, "rank %d: %s (%s)", self->world, message, name);
+        mpi_finding_end(&finding, "rank %d: %s (%s)", self->world, message, name);
     else
-        xy_fail(XY_EINVAL, "rank %d: %s: %s (%s%s)", self->world, self->call.name, message, name,
-                site_text(self->call.caller, site));
+        mpi_finding_end(&finding, "rank %d: %s: %s (%s%s)", self->world, self->call.name, message,
+                        name, site_text(self->call.caller, site));
 }
 
 /* The handler may free itself or its object, and may call MPI. */

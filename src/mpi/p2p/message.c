@@ -174,14 +174,17 @@ static inline bool is_near(const mpi_rank_t *self, int to)
 static __attribute__((noinline, cold)) void refuse_unready(const mpi_rank_t *to, int tag,
                                                            const void *site)
 {
+    mpi_finding_t finding = {
+        .kind = XMPI_FINDING_NOT_READY, .rank = to->world, .other = -1, .sites = {site}};
     char place[160];
 
     mpi_report_claim();
     mpi_caller_describe(site, place, sizeof(place));
-    xy_fail(XY_EINVAL,
-            "rank %d has no receive for a ready send with tag %d%s%s; post the receive before "
-            "MPI_Rsend, or use MPI_Send",
-            to->world, tag, place[0] != '\0' ? ", " : "", place);
+    mpi_finding_end(
+        &finding,
+        "rank %d has no receive for a ready send with tag %d%s%s; post the receive before "
+        "MPI_Rsend, or use MPI_Send",
+        to->world, tag, place[0] != '\0' ? ", " : "", place);
     mpi_job->abort(1);
 }
 

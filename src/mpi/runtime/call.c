@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "mpi/runtime/caller.h"
+#include "mpi/runtime/finding.h"
 
 _Thread_local mpi_rank_t *mpi_thread_owner;
 _Thread_local const char *mpi_thread_call;
@@ -18,7 +19,7 @@ void mpi_report_claim(void)
         pause();
 }
 
-static void refuse_thread(const char *name, const char *site)
+static void refuse_thread(const mpi_finding_t *finding, const char *name, const char *site)
 {
     const char *why = mpi_job->clock != NULL
                           ? "was called from a thread that is not a rank; in virtual time only the "
@@ -29,14 +30,19 @@ static void refuse_thread(const char *name, const char *site)
     const mpi_rank_t *owner = mpi_thread_owner;
 
     if (owner != NULL || mpi_job->size == 1)
-        xy_fail(XY_EINVAL, "rank %d: %s %s%s", owner != NULL ? owner->world : 0, name, why, site);
+        mpi_finding_end(finding, "rank %d: %s %s%s", owner != NULL ? owner->world : 0, name, why,
+                        site);
     else
-        xy_fail(XY_EINVAL, "%s %s%s", name, why, site);
+        mpi_finding_end(finding, "%s %s%s", name, why, site);
 }
 
 void mpi_enter_refused(const char *name, const void *site)
 {
-    mpi_rank_t *self = mpi_self;
+    const mpi_rank_t *self = mpi_self, *owner = self != NULL ? self : mpi_thread_owner;
+    mpi_finding_t finding = {.kind = XMPI_FINDING_WRONG_TIME,
+                             .rank = owner != NULL ? owner->world : -1,
+                             .other = -1,
+                             .sites = {site}};
     char place[256], where[sizeof(place) + 4] = "";
 
     mpi_report_claim();
@@ -46,12 +52,13 @@ void mpi_enter_refused(const char *name, const void *site)
     if (self == NULL && mpi_job == NULL)
         xy_fail(XY_EINVAL, "%s was called before MPI_Init; call MPI_Init first%s", name, where);
     else if (self == NULL)
-        refuse_thread(name, where);
+        refuse_thread(&finding, name, where);
     else
-        xy_fail(XY_EINVAL, "rank %d: %s was called %s%s", self->world, name,
-                self->phase == XMPI_RANK_BEFORE_INIT ? "before MPI_Init; call MPI_Init first"
-                                                     : "after MPI_Finalize; move it before",
-                where);
+        mpi_finding_end(&finding, "rank %d: %s was called %s%s", self->world, name,
+                        self->phase == XMPI_RANK_BEFORE_INIT
+                            ? "before MPI_Init; call MPI_Init first"
+                            : "after MPI_Finalize; move it before",
+                        where);
     if (mpi_job != NULL)
         mpi_job->abort(1);
     exit(1);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Findings: what is wrong with a program, and does not end the job by itself.
+ * Findings: what is wrong with a program.
  *
  *   mpi_finding_t finding = {.kind = XMPI_FINDING_NEVER_RECEIVED, .rank = self->world,
  *                            .other = sender, .sites = {message->site, NULL}};
@@ -10,6 +10,11 @@
  *
  * Without --check a finding is printed at once, as a warning, whatever its severity is: the program
  * may have got away with it. With --check the findings of all ranks are kept (src/mpi/check).
+ *
+ * What ends the job in any case is a finding, too, for the files that --check writes:
+ *
+ *   mpi_finding_end(&finding, "rank 1 has no receive for a ready send ...");
+ *   mpi_job->abort(1);
  */
 #ifndef XY_MPI_RUNTIME_FINDING_H
 #define XY_MPI_RUNTIME_FINDING_H
@@ -27,12 +32,26 @@ typedef enum {
     XMPI_FINDING_BUFFER_OVERLAP,
     XMPI_FINDING_WILDCARD,
     XMPI_FINDING_RMA_CONFLICT,
+    /* These end the job, with and without --check: */
+    XMPI_FINDING_DEADLOCK,
+    XMPI_FINDING_DISAGREEMENT,
+    XMPI_FINDING_EXCESS,
+    XMPI_FINDING_TRUNCATION,
+    XMPI_FINDING_NOT_READY,
+    XMPI_FINDING_CALL_ERROR,
+    XMPI_FINDING_RMA_ERROR,
+    XMPI_FINDING_WRONG_TIME,
+    XMPI_FINDING_CRASH,
+    XMPI_FINDING_EARLY_EXIT,
+    XMPI_FINDING_ABORTED,
+    XMPI_FINDING_TIME_LIMIT,
     XMPI_FINDING_KINDS
 } mpi_finding_kind_t;
 
 typedef struct {
     const char *name;    /* a word, the same in reports, files of suppressions and the docs */
     bool is_error;       /* ends the job with --check; the others are warnings */
+    bool ends_job;       /* ... and without it */
     const char *summary; /* one line */
 } mpi_finding_class_t;
 
@@ -40,7 +59,7 @@ extern const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS];
 
 typedef struct {
     mpi_finding_kind_t kind;
-    int rank;             /* of the world: the one that the message is about */
+    int rank;             /* of the world: the one that the message is about; -1: not known */
     int other;            /* another one that has to do with it; -1: none */
     const void *sites[2]; /* return addresses, the more important one first; NULL: none */
 } mpi_finding_t;
@@ -53,10 +72,16 @@ bool mpi_finding_is_known(const mpi_finding_t *finding);
 void mpi_finding_add(const mpi_finding_t *finding, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* What ends the job: print the line, which names its ranks. Then the caller ends the job. Any
+ * thread that may take locks. */
+void mpi_finding_end(const mpi_finding_t *finding, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* What keeps findings; NULL: they are printed. Written before ranks run. */
 typedef struct {
     bool (*is_known)(const mpi_finding_t *finding);
     void (*add)(const mpi_finding_t *finding, const char *message);
+    void (*end)(const mpi_finding_t *finding, const char *message);
 } mpi_finding_store_t;
 
 extern const mpi_finding_store_t *mpi_finding_store;

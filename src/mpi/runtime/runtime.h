@@ -11,7 +11,7 @@
  *   copy_stream.h         copies past the caches
  *   clock.h               the clock of a job in virtual time
  *   caller.h trace.h monitor.h    where a call stands in the program; --trace; --monitor
- *   finding.h             what is wrong with a program, and does not end it
+ *   finding.h             what is wrong with a program
  *
  * A job is made once per process, by the launcher or by MPI_Init without one, and lives to the end
  * of the process. All that belongs to a rank is touched by its worker only, without locks; where

@@ -10,6 +10,9 @@
  * Safe in a signal handler. */
 void mpi_crash_describe_stack(const void *pc, char *text, size_t size)
     __attribute__((visibility("hidden")));
+/* Call `function` in a copy of the process, which may fault or wait for ever without harm. Safe in
+ * a signal handler. */
+void mpi_crash_call(void (*function)(void)) __attribute__((visibility("hidden")));
 /* Print them, unless they are one line: the message before it has that place already. */
 void mpi_crash_say_stack(const char *text) __attribute__((visibility("hidden")));
 

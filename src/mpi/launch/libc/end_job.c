@@ -64,19 +64,57 @@ void mpi_finish_job(int code)
     end_process(code == 0 && mpi_streams_failed() ? 1 : code);
 }
 
+/* What ended a rank by a signal, for the files of --check; its rank < 0: none. */
+static struct {
+    int rank, code;
+    char place[160], message[512];
+} crash = {.rank = -1};
+
+void mpi_finish_note_crash(int rank, const char *place, const char *message)
+{
+    crash.rank = rank;
+    snprintf(crash.place, sizeof(crash.place), "%s", place);
+    snprintf(crash.message, sizeof(crash.message), "%s", message);
+}
+
+static void write_findings(void)
+{
+    if (crash.rank >= 0)
+        mpi_check_end(&(mpi_check_end_t){.kind = XMPI_FINDING_CRASH,
+                                         .rank = crash.rank,
+                                         .other = -1,
+                                         .places = {crash.place},
+                                         .message = crash.message});
+    mpi_check_finish(crash.code);
+}
+
+void mpi_finish_write_now(int code)
+{
+    crash.code = code;
+    if (mpi_checks.is_on)
+        mpi_crash_call(write_findings);
+}
+
 void mpi_finish_now(int code)
 {
     claim_the_end();
     mpi_trace_cut();
+    mpi_finish_write_now(code);
     end_process(code);
 }
 
-static void fail_rank(const mpi_process_t *process, int code, const char *how)
+/* `is_early`: it had to call more of MPI. */
+static void fail_rank(const mpi_process_t *process, int code, const char *how, bool is_early)
 {
     const char *call = process->rank != NULL ? process->rank->call.name : NULL;
+    char text[160];
 
-    mpi_launch_say("rank %d ended with exit code %d%s%s%s", process->world, code, how,
-                   call != NULL ? ", in " : "", call != NULL ? call : "");
+    snprintf(text, sizeof(text), "ended with exit code %d%s%s%s", code, how,
+             call != NULL ? ", in " : "", call != NULL ? call : "");
+    mpi_launch_say("rank %d %s", process->world, text);
+    if (is_early)
+        mpi_check_end(&(mpi_check_end_t){
+            .kind = XMPI_FINDING_EARLY_EXIT, .rank = process->world, .other = -1, .message = text});
 }
 
 void mpi_finish_rank(mpi_process_t *process, int code)
@@ -89,15 +127,15 @@ void mpi_finish_rank(mpi_process_t *process, int code)
     is_alone = process->rank->own.fiber == NULL || xy_fiber_self() != process->rank->own.fiber;
     process->exit_code = code;
     if (phase == XMPI_RANK_RUNNING) {
-        fail_rank(process, code, " without calling MPI_Finalize");
+        fail_rank(process, code, " without calling MPI_Finalize", true);
         mpi_finish_job(code != 0 ? code : 1);
     }
     if (code != 0 && phase == XMPI_RANK_BEFORE_INIT) {
-        fail_rank(process, code, " before MPI_Init");
+        fail_rank(process, code, " before MPI_Init", true);
         mpi_finish_job(code);
     }
     if (code != 0 && atomic_compare_exchange_strong(&first_code, &none, code))
-        fail_rank(process, code, "");
+        fail_rank(process, code, "", false);
     if (is_alone) /* a thread that the rank made has called exit */
         mpi_finish_job(code);
     mpi_sanitizer_end(process);
@@ -127,7 +165,7 @@ void mpi_finish_claim_report(void)
 
 void mpi_finish_stuck(void)
 {
-    char cause[1200];
+    char cause[1200], message[sizeof(cause) + 64];
 
     mpi_finish_claim_report();
     mpi_launch_say("deadlock: no rank can make progress");
@@ -135,19 +173,26 @@ void mpi_finish_stuck(void)
     mpi_job_explain(mpi_job, cause, sizeof(cause));
     if (cause[0] != '\0')
         fprintf(stderr, "  cause: %s\n", cause);
+    snprintf(message, sizeof(message), "no rank can make progress%s%s",
+             cause[0] != '\0' ? "; " : "", cause);
+    mpi_check_end(&(mpi_check_end_t){
+        .kind = XMPI_FINDING_DEADLOCK, .rank = -1, .other = -1, .message = message});
     mpi_finish_job(1);
 }
 
 void mpi_finish_overflow(mpi_rank_t *rank)
 {
     const char *call = rank != NULL ? rank->call.name : NULL;
-    char size[32], stack[4096];
+    int world = rank != NULL ? rank->world : -1;
+    char size[32], stack[4096], text[256];
 
     mpi_crash_describe_stack(NULL, stack, sizeof(stack));
-    mpi_launch_say("rank %d: stack overflow in %s; its stack has %s, --stack-size or 'ulimit -s' "
-                   "gives a larger one",
-                   rank != NULL ? rank->world : -1, call != NULL ? call : "program code",
-                   xy_format_size(stack_size, size));
+    snprintf(text, sizeof(text),
+             "stack overflow in %s; its stack has %s, --stack-size or 'ulimit -s' gives a larger "
+             "one",
+             call != NULL ? call : "program code", xy_format_size(stack_size, size));
+    mpi_launch_say("rank %d: %s", world, text);
+    mpi_finish_note_crash(world, "", text);
     mpi_crash_say_stack(stack);
     mpi_finish_now(128 + 11);
 }

@@ -18,7 +18,11 @@ void mpi_finish_rank(mpi_process_t *process, int code) __attribute__((noreturn))
 void mpi_finish_job(int code) __attribute__((noreturn));
 /* What it does before: write what ranks have printed and traced. */
 void mpi_finish_flush(void);
-/* The same from a signal handler: nothing is flushed. */
+/* From a signal handler: a rank has crashed, at "ring.c:12" or "". For mpi_finish_write_now. */
+void mpi_finish_note_crash(int rank, const char *place, const char *message);
+/* ... write what --check has found; the job ends with `code`. */
+void mpi_finish_write_now(int code);
+/* The same as mpi_finish_job from a signal handler: nothing is flushed. */
 void mpi_finish_now(int code) __attribute__((noreturn));
 
 /* Before a deadlock is reported: only the first to come here returns. Any thread. */

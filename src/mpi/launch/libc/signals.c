@@ -154,7 +154,7 @@ static void say_fault(int number, const siginfo_t *info, void *context)
 {
     const char *call = mpi_self != NULL ? mpi_self->call.name : NULL;
     const void *pc = program_counter(context);
-    char address[48] = "", where[512], stack[STACK_TEXT];
+    char address[48] = "", where[512], stack[STACK_TEXT], text[700];
 
     if (number == SIGSEGV || number == SIGBUS)
         snprintf(address, sizeof(address), " (address %p)", info->si_addr);
@@ -164,9 +164,12 @@ static void say_fault(int number, const siginfo_t *info, void *context)
     }
     describe_stack(info, context, stack, sizeof(stack));
     describe_place(stack, call != NULL ? mpi_self->call.caller : pc, where, sizeof(where));
-    mpi_launch_say("rank %d: %s%s in %s%s", mpi_process_self->world, fault_name(number), address,
-                   call != NULL ? call : "program code", where);
+    snprintf(text, sizeof(text), "%s%s in %s%s", fault_name(number), address,
+             call != NULL ? call : "program code", where);
+    mpi_launch_say("rank %d: %s", mpi_process_self->world, text);
     mpi_crash_say_stack(stack);
+    mpi_finish_note_crash(mpi_process_self->world, strncmp(where, ", at ", 5) == 0 ? where + 5 : "",
+                          text);
 }
 
 static void on_fault(int number, siginfo_t *info, void *context)
@@ -180,6 +183,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     say_fault(number, info, context);
     if (!wants_core())
         mpi_finish_now(128 + number);
+    mpi_finish_write_now(128 + number);
     set_default(number); /* the instruction faults again, or raise comes back */
     if (info->si_code <= 0)
         raise(number);
@@ -207,6 +211,7 @@ static void end_by(int number)
 {
     if (!makes_core(number))
         mpi_finish_now(128 + number);
+    mpi_finish_write_now(128 + number);
     set_default(number);
     raise(number);
 }
@@ -230,17 +235,20 @@ static void on_ending(int number, siginfo_t *info, void *context)
     const char *call = process != NULL && process == mpi_process_self && mpi_self != NULL
                            ? mpi_self->call.name
                            : NULL;
-    char what[64];
+    char what[64], text[160];
 
     (void)context;
     if (is_of_child(number))
         return;
     describe_signal(number, what, sizeof(what));
-    if (process != NULL)
-        mpi_launch_say("rank %d: ended by %s%s%s", process->world, what, call != NULL ? " in " : "",
-                       call != NULL ? call : "");
-    else
-        mpi_launch_say("ended by %s", what);
+    snprintf(text, sizeof(text), "ended by %s%s%s", what, call != NULL ? " in " : "",
+             call != NULL ? call : "");
+    if (process != NULL) {
+        mpi_launch_say("rank %d: %s", process->world, text);
+        mpi_finish_note_crash(process->world, "", text);
+    } else {
+        mpi_launch_say("%s", text);
+    }
     end_by(number);
 }
 

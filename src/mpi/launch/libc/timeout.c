@@ -12,6 +12,7 @@
 #include "mpi/launch/libc/end_job.h"
 
 enum { CODE = 124, DEADLOCK_CODE = 1, REPORT_SECONDS = 30, RANKS_SHOWN = 32 };
+enum { CAUSE_SIZE = 1200, MESSAGE_SIZE = 2 * CAUSE_SIZE };
 
 static void wait_for(double seconds)
 {
@@ -51,11 +52,15 @@ static void *end_at_limit(void *argument)
 {
     static int code = CODE;
     double seconds = *(double *)argument;
+    char message[80];
 
     wait_for(seconds);
     start(end_anyway, &code);
-    mpi_launch_say("the time limit of %g s has passed", seconds);
+    snprintf(message, sizeof(message), "the time limit of %g s has passed", seconds);
+    mpi_launch_say("%s", message);
     mpi_job_report(mpi_job, RANKS_SHOWN);
+    mpi_check_end(&(mpi_check_end_t){
+        .kind = XMPI_FINDING_TIME_LIMIT, .rank = -1, .other = -1, .message = message});
     mpi_finish_job(CODE);
 }
 
@@ -72,28 +77,41 @@ xy_status_t mpi_timeout_start(double seconds)
 /* What --deadlock-after and --polling-after say; 0: not looked for. */
 static double deadlock_after, polling_after;
 
-static void say_deadlock(mpi_watch_t found)
+static void describe_deadlock(mpi_watch_t found, char *text, size_t size)
 {
     char *ranks = mpi_watch_ranks(false), *polling = mpi_watch_ranks(true);
 
     if (found == XMPI_WATCH_PARKED)
-        mpi_launch_say("deadlock: ranks %s can make no progress, whatever the others do",
-                       ranks != NULL ? ranks : "?");
+        snprintf(text, size, "ranks %s can make no progress, whatever the others do",
+                 ranks != NULL ? ranks : "?");
     else
-        mpi_launch_say("deadlock: ranks %s can make no progress: %s ha%s done nothing but poll for "
-                       "%g s, for what cannot come",
-                       ranks != NULL ? ranks : "?", polling != NULL ? polling : "?",
-                       polling != NULL && strpbrk(polling, "-,") == NULL ? "s" : "ve",
-                       polling_after);
+        snprintf(text, size,
+                 "ranks %s can make no progress: %s ha%s done nothing but poll for %g s, for what "
+                 "cannot come",
+                 ranks != NULL ? ranks : "?", polling != NULL ? polling : "?",
+                 polling != NULL && strpbrk(polling, "-,") == NULL ? "s" : "ve", polling_after);
     xy_free(ranks);
     xy_free(polling);
+}
+
+/* It is added to the message. */
+static void say_cause(char message[MESSAGE_SIZE])
+{
+    size_t length = strlen(message);
+    char cause[CAUSE_SIZE];
+
+    mpi_watch_explain(cause, sizeof(cause));
+    if (cause[0] == '\0')
+        return;
+    fprintf(stderr, "  cause: %s\n", cause);
+    snprintf(message + length, MESSAGE_SIZE - length, "; %s", cause);
 }
 
 static void *end_at_deadlock(void *argument)
 {
     static int code = DEADLOCK_CODE;
     mpi_watch_t found;
-    char cause[1200];
+    char message[MESSAGE_SIZE];
 
     (void)argument;
     do {
@@ -102,11 +120,11 @@ static void *end_at_deadlock(void *argument)
     } while (found == XMPI_WATCH_NONE || (found == XMPI_WATCH_PARKED && deadlock_after <= 0));
     start(end_anyway, &code);
     mpi_finish_claim_report();
-    say_deadlock(found);
+    describe_deadlock(found, message, sizeof(message));
+    mpi_launch_say("deadlock: %s", message);
     mpi_job_report(mpi_job, RANKS_SHOWN);
-    mpi_watch_explain(cause, sizeof(cause));
-    if (cause[0] != '\0')
-        fprintf(stderr, "  cause: %s\n", cause);
+    say_cause(message);
+    mpi_watch_end(message);
     mpi_finish_job(DEADLOCK_CODE);
 }
 
