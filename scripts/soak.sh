@@ -6,9 +6,9 @@
 #   scripts/soak.sh [MINUTES [SEED]]     (30 minutes; a seed repeats the same choices)
 #
 # First come the tests of the simulated node with all points of which make test takes a sample. Then a
-# quarter of the time goes to each part: random programs, the whole suite under load, fuzzing,
-# mutants. What fails is printed as a command that shows it again. The last line is
-# `N passed, N failed`.
+# fifth of the time goes to each part: random programs, correct programs that look stuck (1000 runs at
+# most: no false alarm), the whole suite under load, fuzzing, mutants. What fails is printed as a
+# command that shows it again. The last line is `N passed, N failed`.
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
 . scripts/lib.sh
@@ -17,7 +17,7 @@ case ${1:-} in
 -h | --help) sed -n '3,13s/^# \{0,1\}//p' "$0"; exit 0 ;;
 *[!0-9]*) echo "soak: '$1' is no number of minutes" >&2; exit 2 ;;
 esac
-part=$((${1:-30} * 60 / 4))
+part=$((${1:-30} * 60 / 5))
 seed=${2:-$(date +%s)}
 passed=0 failed=0
 load=()
@@ -51,6 +51,17 @@ soak_random() {
         failed=$((failed + ${bad:-1}))
         batch=$((batch + 1))
     done
+}
+
+# Correct programs that look stuck for a while (tests/mpi/innocent.py), beside a load of its own.
+soak_innocent() {
+    local log=build/logs/soak-innocent.log ran bad
+    tests/mpi/innocent.py build/dev/bin/mpiexec build/dev/tests/mpi/mpi_innocent --runs 1000 --seconds "$part" \
+        --seed $((seed % 2147483647)) --load "$(nproc)" >"$log" 2>&1
+    grep -v '^[0-9]* runs, ' "$log"
+    read -r ran bad < <(sed -nE 's/^([0-9]+) runs, ([0-9]+) failed$/\1 \2/p' "$log")
+    passed=$((passed + ${ran:-0} - ${bad:-0}))
+    failed=$((failed + ${bad:-1}))
 }
 
 # Batches, so that the end of the time ends no test half-way.
@@ -109,7 +120,7 @@ if ! { cmake --preset dev && cmake --build --preset dev; } >build/logs/soak-buil
 fi
 say_step "points"
 soak_points
-for name in random suite fuzz mutants; do
+for name in random innocent suite fuzz mutants; do
     say_step "$name ($part s, seed $seed)"
     "soak_$name"
 done

@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """No false alarm: correct programs that look stuck for a while (innocent.c) are not reported.
 
-  innocent.py MPIEXEC PROGRAM [--runs N] [--seed S] [--load L]
+  innocent.py MPIEXEC PROGRAM [--runs N] [--seconds T] [--seed S] [--load L]
 
 Each run has another program, seed, number of ranks, number of workers and way of progress, with looks for
 deadlocks every few milliseconds, while L processes keep the cores busy. The exit code must be 0, and nothing may
-be printed. What fails is printed as a command that repeats it.
+be printed. After T seconds no other run begins. What fails is printed as a command that repeats it.
 """
 import argparse
 import random
 import shlex
 import subprocess
 import sys
+import time
 
 WHAT = ["token", "large", "any", "several", "meet", "poll", "give_up", "threads", "own", "locks"]
 WAYS = [[], ["--workers", "1"], ["--workers", "2"], ["--comm-cores", "1"], ["--progress", "threads"],
@@ -54,14 +55,18 @@ def main():
     parser.add_argument("mpiexec")
     parser.add_argument("program")
     parser.add_argument("--runs", type=int, default=1000)
+    parser.add_argument("--seconds", type=float, default=float("inf"))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--load", type=int, default=2)
     options = parser.parse_args()
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"])
             for _ in range(options.load)]
-    failures = 0
+    failures, ran, end = 0, 0, time.monotonic() + options.seconds
     try:
         for number in range(options.runs):
+            if time.monotonic() > end:
+                break
+            ran += 1
             line = command(options.mpiexec, options.program, number, options.seed)
             wrong = run(line)
             if wrong:
@@ -71,7 +76,7 @@ def main():
         for process in busy:
             process.kill()
             process.wait()
-    print(f"{options.runs} runs, {failures} failed")
+    print(f"{ran} runs, {failures} failed")
     sys.exit(failures > 0)
 
 
