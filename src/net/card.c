@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Cards, "PORT ADDRESS ADDRESS...": where a listener is found, and connecting to one of them. */
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "net/greet.h"
+
+/* A card from anywhere: at most so many addresses are tried. */
+enum { MOST_ADDRESSES = 32 };
+
+static bool text_of(const struct sockaddr *address, char text[64])
+{
+    if (address == NULL)
+        return false;
+    if (address->sa_family == AF_INET)
+        return inet_ntop(AF_INET, &((const struct sockaddr_in *)address)->sin_addr, text, 64) !=
+               NULL;
+    if (address->sa_family == AF_INET6) {
+        const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)address;
+
+        if (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr))
+            return inet_ntop(AF_INET, six->sin6_addr.s6_addr + 12, text, 64) != NULL;
+        return !IN6_IS_ADDR_LINKLOCAL(&six->sin6_addr) &&
+               inet_ntop(AF_INET6, &six->sin6_addr, text, 64) != NULL;
+    }
+    return false;
+}
+
+bool xy_socket_address(int fd, char text[64])
+{
+    struct sockaddr_storage own;
+    socklen_t size = sizeof(own);
+
+    return getsockname(fd, (struct sockaddr *)&own, &size) == 0 &&
+           text_of((struct sockaddr *)&own, text);
+}
+
+/* Those of the loopback come last: they are reached from this machine only. */
+static void add_interfaces(xy_text_t *card, const struct ifaddrs *all, bool loopback)
+{
+    for (const struct ifaddrs *i = all; i != NULL; i = i->ifa_next) {
+        char text[64];
+
+        if ((i->ifa_flags & IFF_UP) != 0 && ((i->ifa_flags & IFF_LOOPBACK) != 0) == loopback &&
+            text_of(i->ifa_addr, text))
+            xy_text_addf(card, " %s", text);
+    }
+}
+
+char *xy_listener_card(const xy_listener_t *listener, const char *first)
+{
+    xy_text_t card = XY_TEXT_INIT;
+    struct ifaddrs *all = NULL;
+
+    xy_text_addf(&card, "%u", net_listener_port(listener));
+    if (net_listener_is_local(listener)) {
+        xy_text_add(&card, " 127.0.0.1");
+    } else {
+        if (first != NULL)
+            xy_text_addf(&card, " %s", first);
+        if (getifaddrs(&all) != 0)
+            all = NULL;
+        add_interfaces(&card, all, false);
+        add_interfaces(&card, all, true);
+        if (all != NULL)
+            freeifaddrs(all);
+    }
+    if (!card.failed)
+        return card.s;
+    xy_text_cleanup(&card);
+    return NULL;
+}
+
+bool net_address_read(const char *text, uint16_t port, struct sockaddr_storage *address,
+                      socklen_t *size_p)
+{
+    struct sockaddr_in *four = (struct sockaddr_in *)address;
+    struct sockaddr_in6 *six = (struct sockaddr_in6 *)address;
+
+    memset(address, 0, sizeof(*address));
+    if (inet_pton(AF_INET, text, &four->sin_addr) == 1) {
+        four->sin_family = AF_INET;
+        four->sin_port = htons(port);
+        *size_p = sizeof(*four);
+        return true;
+    }
+    if (inet_pton(AF_INET6, text, &six->sin6_addr) == 1) {
+        six->sin6_family = AF_INET6;
+        six->sin6_port = htons(port);
+        *size_p = sizeof(*six);
+        return true;
+    }
+    return false;
+}
+
+static int try_address(const char *text, uint16_t port, const uint8_t secret[XY_SECRET_BYTES],
+                       int name, int own, double deadline, char why[XY_WHY_SIZE])
+{
+    struct sockaddr_storage address;
+    socklen_t size;
+    int fd;
+
+    if (!net_address_read(text, port, &address, &size)) {
+        snprintf(why, XY_WHY_SIZE, "'%.64s' is not an address", text);
+        return -1;
+    }
+    fd = net_connect_to((struct sockaddr *)&address, size, deadline, why);
+    if (fd < 0 || net_greet(fd, secret, name, own, deadline, why))
+        return fd;
+    close(fd);
+    return -1;
+}
+
+/* Addresses in turn, each with its part of what is left of the time. */
+int xy_card_connect(const char *card, const uint8_t secret[XY_SECRET_BYTES], int name, int own,
+                    double deadline, char why[XY_WHY_SIZE])
+{
+    char *end, text[64];
+    long port = strtol(card, &end, 10);
+    int fd = -1, left = 0;
+
+    snprintf(why, XY_WHY_SIZE, "it has no address");
+    if (port <= 0 || port > 65535)
+        return -1;
+    for (const char *at = end; *at != '\0'; at++)
+        left += *at == ' ';
+    if (left > MOST_ADDRESSES)
+        left = MOST_ADDRESSES;
+    for (const char *at = end; *at == ' ' && left > 0 && fd < 0; left--) {
+        size_t n = strcspn(++at, " ");
+        double now = net_now();
+
+        snprintf(text, sizeof(text), "%.*s", n < sizeof(text) ? (int)n : 0, at);
+        fd = try_address(text, (uint16_t)port, secret, name, own,
+                         now + (deadline - now) / (left > 1 ? 2 : 1), why);
+        at += n;
+    }
+    return fd;
+}

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Frames: kind and size as 32-bit little-endian numbers, then the bytes. */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "net/private.h"
+
+enum { HEAD = 8 };
+#define PATIENCE 30.0 /* seconds for the other side to read */
+
+static void put32(uint8_t *p, uint32_t x)
+{
+    for (int i = 0; i < 4; i++, x >>= 8)
+        p[i] = (uint8_t)x;
+}
+
+static uint32_t get32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
+}
+
+void xy_link_init(xy_link_t *link, int fd)
+{
+    memset(link, 0, sizeof(*link));
+    link->fd = fd;
+    pthread_mutex_init(&link->lock, NULL);
+}
+
+void xy_link_close(xy_link_t *link)
+{
+    if (link->fd < 0)
+        return;
+    close(link->fd);
+    link->fd = -1;
+    xy_frame_free(&link->frame);
+}
+
+void xy_frame_free(xy_frame_t *frame)
+{
+    xy_free(frame->bytes);
+    frame->bytes = NULL;
+}
+
+/* 1: the piece is whole; 0: not yet; -1: there will be no more. */
+static int fill(xy_link_t *link, void *piece, size_t size)
+{
+    while (link->got < size) {
+        ssize_t n = recv(link->fd, (char *)piece + link->got, size - link->got, MSG_DONTWAIT);
+
+        if (n > 0)
+            link->got += (size_t)n;
+        else if (n < 0 && errno == EAGAIN)
+            return 0;
+        else if (n == 0 || errno != EINTR)
+            return -1;
+    }
+    return 1;
+}
+
+static xy_link_answer_t answer_of(int code)
+{
+    return code < 0 ? XY_LINK_END : XY_LINK_NOTHING;
+}
+
+xy_link_answer_t xy_link_read(xy_link_t *link, xy_frame_t *frame)
+{
+    xy_frame_t *f = &link->frame;
+    int code;
+
+    if (link->fd < 0)
+        return XY_LINK_END;
+    if (f->bytes == NULL) {
+        code = fill(link, link->head, HEAD);
+        if (code <= 0)
+            return answer_of(code);
+        f->kind = get32(link->head);
+        f->size = get32(link->head + 4);
+        f->bytes = f->size <= XY_FRAME_LIMIT ? xy_malloc(f->size + 1) : NULL;
+        if (f->bytes == NULL)
+            return XY_LINK_END;
+        link->got = 0;
+    }
+    code = fill(link, f->bytes, f->size);
+    if (code <= 0)
+        return answer_of(code);
+    f->bytes[f->size] = '\0';
+    *frame = *f;
+    *f = (xy_frame_t){0};
+    link->got = 0;
+    return XY_LINK_FRAME;
+}
+
+xy_link_answer_t xy_link_await(xy_link_t *link, double seconds, xy_frame_t *frame)
+{
+    double deadline = net_now() + seconds;
+    xy_link_answer_t answer;
+
+    while ((answer = xy_link_read(link, frame)) == XY_LINK_NOTHING)
+        if (!net_await(link->fd, POLLIN, deadline))
+            return XY_LINK_NOTHING;
+    return answer;
+}
+
+static bool send_all(int fd, struct iovec pieces[2])
+{
+    struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 2};
+    double deadline = net_now() + PATIENCE;
+
+    while (pieces[0].iov_len + pieces[1].iov_len > 0) {
+        ssize_t n = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (n < 0 && errno == EAGAIN && net_await(fd, POLLOUT, deadline))
+            continue;
+        if (n < 0 && errno != EINTR)
+            return false;
+        for (int i = 0; i < 2 && n > 0; i++) {
+            size_t done = (size_t)n < pieces[i].iov_len ? (size_t)n : pieces[i].iov_len;
+
+            pieces[i].iov_base = (char *)pieces[i].iov_base + done;
+            pieces[i].iov_len -= done;
+            n -= (ssize_t)done;
+        }
+    }
+    return true;
+}
+
+bool xy_link_send(xy_link_t *link, uint32_t kind, const void *bytes, size_t size)
+{
+    uint8_t head[HEAD];
+    struct iovec pieces[2] = {{.iov_base = head, .iov_len = HEAD},
+                              {.iov_base = (void *)(uintptr_t)bytes, .iov_len = size}};
+    bool is_sent;
+
+    if (link->fd < 0 || size > XY_FRAME_LIMIT)
+        return false;
+    put32(head, kind);
+    put32(head + 4, (uint32_t)size);
+    pthread_mutex_lock(&link->lock);
+    is_sent = send_all(link->fd, pieces);
+    pthread_mutex_unlock(&link->lock);
+    return is_sent;
+}

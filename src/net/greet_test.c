@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <fcntl.h>
+#include <poll.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/testing.h"
+#include "net/greet.h"
+
+static const uint8_t secret[XY_SECRET_BYTES] = {1, 2, 3};
+static const uint8_t other_secret[XY_SECRET_BYTES] = {1, 2, 4};
+
+/* The vectors of the reference implementation: key 00 01 .. 0f, texts 00 01 02 ... */
+static void the_hash_is_siphash(void **state)
+{
+    static const uint8_t of_nothing[16] = {0xa3, 0x81, 0x7f, 0x04, 0xba, 0x25, 0xa8, 0xe6,
+                                           0x6d, 0xf6, 0x72, 0x14, 0xc7, 0x55, 0x02, 0x93};
+    static const uint8_t of_one[16] = {0xda, 0x87, 0xc1, 0xd8, 0x6b, 0x99, 0xaf, 0x44,
+                                       0x34, 0x76, 0x59, 0x11, 0x9b, 0x22, 0xfc, 0x45};
+    uint8_t key[16], hash[16];
+
+    (void)state;
+    for (int i = 0; i < 16; i++)
+        key[i] = (uint8_t)i;
+    net_siphash(key, "", 0, hash);
+    assert_memory_equal(hash, of_nothing, 16);
+    net_siphash(key, "\0", 1, hash);
+    assert_memory_equal(hash, of_one, 16);
+}
+
+static void secrets_are_written_and_read(void **state)
+{
+    uint8_t made[XY_SECRET_BYTES], again[XY_SECRET_BYTES];
+    char text[2 * XY_SECRET_BYTES + 1];
+
+    (void)state;
+    assert_int_equal(xy_secret_make(made), XY_OK);
+    xy_secret_write(made, text);
+    assert_int_equal(strlen(text), 2 * XY_SECRET_BYTES);
+    assert_true(xy_secret_read(text, again));
+    assert_memory_equal(made, again, sizeof(made));
+    text[5] = 'g';
+    assert_false(xy_secret_read(text, again));
+    assert_false(xy_secret_read("", again));
+    assert_false(xy_secret_read("0123456789abcdef0123456789abcdef0", again));
+}
+
+/* One accepted connection within some seconds, or -1 when the child that connects has ended. */
+static int accept_from(xy_listener_t *listener, pid_t child, int *name)
+{
+    int fd = -1;
+    bool is_over = false;
+
+    for (int i = 0; i < 3000 && fd < 0; i++) {
+        fd = xy_listener_accept(listener, name);
+        if (fd < 0 && is_over)
+            return -1;
+        if (fd < 0 && !net_await(xy_listener_fd(listener), POLLIN, net_now() + 0.01))
+            is_over = waitpid(child, NULL, WNOHANG) != 0;
+    }
+    return fd;
+}
+
+/* Connect as a child would; its exit code: 0 reached and answered, 1 not. */
+static pid_t connect_as(const char *card, const uint8_t key[XY_SECRET_BYTES], int name, int own,
+                        const char *expected)
+{
+    pid_t child = fork();
+
+    if (child == 0) {
+        char why[XY_WHY_SIZE] = "", byte;
+        int fd = xy_card_connect(card, key, name, own, net_now() + 20, why);
+
+        if (fd >= 0 && net_await(fd, POLLIN, net_now() + 20) && recv(fd, &byte, 1, 0) == 1)
+            _exit(0);
+        if (expected != NULL && strstr(why, expected) == NULL) {
+            fprintf(stderr, "why: %s\n", why);
+            _exit(2);
+        }
+        _exit(1);
+    }
+    return child;
+}
+
+static int code_of(pid_t child)
+{
+    int status;
+
+    return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void who_knows_the_secret_is_accepted(void **state)
+{
+    xy_listener_t *listener;
+    char *card, address[64];
+    int name = -1, fd;
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(xy_listener_open(secret, 3, 8, true, &listener), XY_OK);
+    card = xy_listener_card(listener, NULL);
+    child = connect_as(card, secret, 3, 5, NULL);
+    fd = accept_from(listener, child, &name);
+    assert_true(fd >= 0);
+    assert_int_equal(name, 5);
+    assert_true(xy_socket_address(fd, address));
+    assert_string_equal(address, "127.0.0.1");
+    assert_int_equal(send(fd, "!", 1, 0), 1);
+    assert_int_equal(code_of(child), 0);
+    close(fd);
+    xy_free(card);
+    xy_listener_close(listener);
+}
+
+static void others_are_refused(void **state)
+{
+    static const struct {
+        const uint8_t *secret;
+        int name, own;
+        const char *why;
+    } wrong[] = {{other_secret, 3, 5, "does not know this job's secret"},
+                 {secret, 4, 5, "is not this job"},
+                 {secret, 3, 8, "is not this job"},
+                 {secret, 3, -1, "is not this job"}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        xy_listener_t *listener;
+        int name;
+        char *card;
+        pid_t child;
+
+        assert_int_equal(xy_listener_open(secret, 3, 8, true, &listener), XY_OK);
+        card = xy_listener_card(listener, NULL);
+        child = connect_as(card, wrong[i].secret, wrong[i].name, wrong[i].own, wrong[i].why);
+        for (int round = 0;
+             round < 3000 && waitid(P_PID, (id_t)child, NULL, WEXITED | WNOHANG | WNOWAIT) == 0;
+             round++) {
+            siginfo_t info = {0};
+
+            assert_int_equal(xy_listener_accept(listener, &name), -1);
+            waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT);
+            if (info.si_pid == child)
+                break;
+            net_await(xy_listener_fd(listener), POLLIN, net_now() + 0.01);
+        }
+        assert_int_equal(code_of(child), 1);
+        xy_free(card);
+        xy_listener_close(listener);
+    }
+}
+
+/* Those who say nothing, or something else, keep none waiting. */
+static void strangers_do_not_block(void **state)
+{
+    xy_listener_t *listener;
+    struct sockaddr_storage to;
+    socklen_t size;
+    char *card, why[XY_WHY_SIZE];
+    int silent[40], name = -1, fd;
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(xy_listener_open(secret, 0, 2, true, &listener), XY_OK);
+    card = xy_listener_card(listener, NULL);
+    assert_true(net_address_read("127.0.0.1", net_listener_port(listener), &to, &size));
+    for (int i = 0; i < 40; i++) {
+        silent[i] = net_connect_to((struct sockaddr *)&to, size, net_now() + 20, why);
+        assert_true(silent[i] >= 0);
+        if (i % 2 == 0)
+            assert_int_equal(send(silent[i], "GET / HTTP/1.1\r\nHost: somewhere\r\n\r\n", 36, 0),
+                             36);
+    }
+    child = connect_as(card, secret, 0, 1, NULL);
+    fd = accept_from(listener, child, &name);
+    assert_true(fd >= 0);
+    assert_int_equal(name, 1);
+    assert_int_equal(send(fd, "!", 1, 0), 1);
+    assert_int_equal(code_of(child), 0);
+    for (int i = 0; i < 40; i++)
+        close(silent[i]);
+    close(fd);
+    xy_free(card);
+    xy_listener_close(listener);
+}
+
+static void cards_from_anywhere(void **state)
+{
+    static const char *const bad[] = {"",   "x",           "0 127.0.0.1", "70000 127.0.0.1", "5",
+                                      "5 ", "5 somewhere", "-1 ::1",      "5 1.2.3.4.5",     "1  "};
+    char why[XY_WHY_SIZE];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        why[0] = '\0';
+        assert_int_equal(xy_card_connect(bad[i], secret, 0, 1, net_now() + 5, why), -1);
+        assert_true(why[0] != '\0');
+    }
+}
+
+/* A refused port is known at once, and the next address is tried. */
+static void the_next_address_is_tried(void **state)
+{
+    xy_listener_t *listener;
+    char *card, *longer;
+    int name, fd;
+    pid_t child;
+
+    (void)state;
+    assert_int_equal(xy_listener_open(secret, 0, 2, true, &listener), XY_OK);
+    card = xy_listener_card(listener, NULL);
+    longer = xy_sprintf("%u ::1 127.0.0.1", net_listener_port(listener));
+    child = connect_as(longer, secret, 0, 1, NULL);
+    fd = accept_from(listener, child, &name);
+    assert_true(fd >= 0);
+    assert_int_equal(send(fd, "!", 1, 0), 1);
+    assert_int_equal(code_of(child), 0);
+    close(fd);
+    xy_free(card);
+    xy_free(longer);
+    xy_listener_close(listener);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_hash_is_siphash),
+        cmocka_unit_test(secrets_are_written_and_read),
+        cmocka_unit_test(who_knows_the_secret_is_accepted),
+        cmocka_unit_test(others_are_refused),
+        cmocka_unit_test(strangers_do_not_block),
+        cmocka_unit_test(cards_from_anywhere),
+        cmocka_unit_test(the_next_address_is_tried),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

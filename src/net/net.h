@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Between the processes of a job: messages and large buffers over one of several transports, and
+ * the control connection between mpiexec and the processes that it has started (control.h).
+ *
+ *   xy_net_config_t config = {.process = 1, .processes = 2, .transport = "tcp", ...};
+ *   xy_net_t *net;
+ *   st = xy_net_open(&config, &net);                       (all processes, at the same time)
+ *   xy_net_listen(net, &events, job);
+ *   xy_net_send(net, 0, &head, sizeof(head), text, 5);     (events.message is called there)
+ *   while (xy_net_poll(net)) ;
+ *   xy_net_close(net);                                     (all processes)
+ *
+ * A short message is copied or sent before the call returns. A large buffer is given by one side
+ * and taken by the other under a number that both know, straight from one buffer into the other:
+ * the protocol above says first that it is coming, and the taker is ready before the giver gives.
+ *
+ * Short messages from one process to another arrive in order; given buffers may arrive earlier or
+ * later than messages that were sent after them. Nothing here waits, except open, sleep and close.
+ * Sends, gives and takes are called from any thread; events from xy_net_poll alone, on the thread
+ * that polls, one at a time, with no lock held: they may send, give and take.
+ */
+#ifndef XY_NET_NET_H
+#define XY_NET_NET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+#include "net/control.h"
+
+typedef struct xy_net xy_net_t;
+
+typedef struct {
+    /* A short message has come; `bytes` are valid during the call. */
+    void (*message)(void *context, int from, const void *bytes, size_t size);
+    /* A given buffer may be used again, or a taken one is full. */
+    void (*done)(void *context, void *token);
+    /* A process is gone or cannot be reached: once for each. `why` is half a line for people. */
+    void (*lost)(void *context, int process, const char *why);
+} xy_net_events_t;
+
+/* Gives a short text to all processes and gets theirs: cards[p] of each process p, which the caller
+ * frees. All processes call it, in the same order. */
+typedef xy_status_t (*xy_net_exchange_fn)(void *arg, const char *card, char **cards);
+
+typedef struct {
+    int process, processes;
+    const char *transport; /* one of xy_net_transports, or "auto" */
+    uint8_t secret[XY_SECRET_BYTES];
+    bool is_local;       /* all processes are on this machine: listen there only */
+    const char *address; /* of this machine, that others are most likely to reach; or NULL */
+    xy_net_exchange_fn exchange;
+    void *exchange_arg;
+    double seconds; /* that opening may take */
+    /* Called around every call of a library that is not this one's: what stands in front of the C
+     * library steps aside in between. NULL: nothing does. */
+    void (*mark)(bool is_inside);
+} xy_net_config_t;
+
+/* What there is to choose from, in the order of preference. */
+typedef struct net_transport net_transport_t;
+extern const net_transport_t *const xy_net_transports[];
+
+/* All processes call it. EIO: a process was not reached in time (reported, with its card). */
+xy_status_t xy_net_open(const xy_net_config_t *config, xy_net_t **net_p);
+/* Who gets the events; before the first poll. */
+void xy_net_listen(xy_net_t *net, const xy_net_events_t *events, void *context);
+/* The transport's name. */
+const char *xy_net_name(const xy_net_t *net);
+/* The greatest short message, head included. */
+size_t xy_net_short_limit(const xy_net_t *net);
+
+/* `head` and then `data` as one message. Sent to a lost process, it is forgotten. */
+void xy_net_send(xy_net_t *net, int to, const void *head, size_t head_size, const void *data,
+                 size_t size);
+/* Large buffers. `id` belongs to the direction from one process to another, and may be used again
+ * when the buffer has arrived. `bytes` is more than 0, and the same on both sides. */
+void xy_net_give(xy_net_t *net, int to, uint64_t id, const void *buffer, size_t bytes, void *token);
+void xy_net_take(xy_net_t *net, int from, uint64_t id, void *buffer, size_t bytes, void *token);
+
+/* Let it progress, and call events for what has come. False: nothing has, or another thread is at
+ * it. */
+bool xy_net_poll(xy_net_t *net);
+/* Wait until something comes, xy_net_wake is called (also just before), or the time is over. */
+void xy_net_sleep(xy_net_t *net, double seconds);
+void xy_net_wake(xy_net_t *net);
+
+/* All processes call it when they expect nothing any more. What was sent arrives; a process that
+ * does not come is waited for some seconds. Events may still be called. Frees `net`. */
+void xy_net_close(xy_net_t *net);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Between the files of this component. */
+#ifndef XY_NET_PRIVATE_H
+#define XY_NET_PRIVATE_H
+
+#include <stdatomic.h>
+
+#include "net/net.h"
+
+/* One transport. What it makes begins with xy_net_t. */
+struct net_transport {
+    const char *name, *describe;
+    /* Can it be used here at all? */
+    bool (*is_there)(const xy_net_config_t *config);
+    xy_status_t (*open)(const xy_net_config_t *config, xy_net_t **net_p);
+    void (*send)(xy_net_t *net, int to, const void *head, size_t head_size, const void *data,
+                 size_t size);
+    void (*give)(xy_net_t *net, int to, uint64_t id, const void *buffer, size_t bytes, void *token);
+    void (*take)(xy_net_t *net, int from, uint64_t id, void *buffer, size_t bytes, void *token);
+    bool (*poll)(xy_net_t *net); /* by one thread at a time */
+    void (*sleep)(xy_net_t *net, double seconds);
+    void (*wake)(xy_net_t *net);
+    void (*close)(xy_net_t *net); /* and free */
+};
+
+extern const net_transport_t net_tcp;
+
+struct xy_net {
+    const net_transport_t *transport;
+    const xy_net_events_t *events;
+    void *context;
+    int process, processes;
+    size_t short_limit;
+    atomic_flag is_polled;
+};
+
+/* Is the calling thread, which has come through xy_net_poll, to be told? Before listen: no. */
+void net_init(xy_net_t *net, const net_transport_t *transport, const xy_net_config_t *config,
+              size_t short_limit);
+
+/* Sockets to all other processes, [processes], -1 for this one. */
+xy_status_t net_mesh_open(const xy_net_config_t *config, int *fds);
+
+/* The tcp transport on sockets that are there: of a mesh, or pairs. They are its own from now on,
+ * also when it fails. */
+xy_status_t net_tcp_make(const xy_net_config_t *config, const int *fds, xy_net_t **net_p);
+
+/* SipHash-2-4 with 128 bits of result: a keyed hash for short texts. */
+void net_siphash(const uint8_t key[16], const void *bytes, size_t size, uint8_t hash[16]);
+
+/* CLOCK_MONOTONIC in seconds. */
+double net_now(void);
+/* Wait for events of poll() on a descriptor until then. */
+bool net_await(int fd, short events, double deadline);
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Plain sockets: on every machine, and what other transports are compared with. */
+#include "net/tcp.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum { FEW = 4, READY = 32 };
+#define CLOSE_SECONDS 10.0
+
+static bool is_there(const xy_net_config_t *config)
+{
+    (void)config;
+    return true;
+}
+
+static xy_status_t start_peer(tcp_net_t *net, int process, int fd)
+{
+    tcp_peer_t *p = &net->peers[process];
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = (uint32_t)process};
+
+    if (fd < 0) {
+        p->is_gone = p->is_leaving = p->is_broken = true;
+        return XY_OK;
+    }
+    p->buffer = xy_malloc(TCP_BUFFER);
+    if (p->buffer == NULL)
+        return xy_fail_memory("connecting the processes");
+    if (epoll_ctl(net->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
+        return xy_fail_errno(errno, "a connection to another process", "watch");
+    return XY_OK;
+}
+
+static void free_peer(tcp_peer_t *p)
+{
+    if (p->fd >= 0)
+        close(p->fd);
+    for (tcp_block_t *b = p->blocks, *next; b != NULL; b = next) {
+        next = b->next;
+        xy_free(b);
+    }
+    for (tcp_given_t *g = p->gives, *next; g != NULL; g = next) {
+        next = g->next;
+        xy_free(g);
+    }
+    for (int i = 0; i < TCP_BUCKETS; i++)
+        for (tcp_taken_t *t = p->takes[i], *next; t != NULL; t = next) {
+            next = t->next;
+            xy_free(t);
+        }
+    pthread_mutex_destroy(&p->lock);
+    xy_free(p->buffer);
+}
+
+static void destroy(tcp_net_t *net)
+{
+    for (int i = 0; i < net->base.processes; i++)
+        free_peer(&net->peers[i]);
+    if (net->epoll >= 0)
+        close(net->epoll);
+    if (net->event >= 0)
+        close(net->event);
+    pthread_mutex_destroy(&net->lock);
+    xy_free(net);
+}
+
+xy_status_t net_tcp_make(const xy_net_config_t *config, const int *fds, xy_net_t **net_p)
+{
+    int n = config->processes;
+    tcp_net_t *net = xy_calloc(1, sizeof(*net) + (size_t)n * sizeof(tcp_peer_t));
+    struct epoll_event event = {.events = EPOLLIN, .data.u32 = (uint32_t)n};
+    xy_status_t st = XY_OK;
+
+    if (net == NULL) {
+        for (int i = 0; i < n; i++)
+            if (fds[i] >= 0)
+                close(fds[i]);
+        return xy_fail_memory("connecting the processes");
+    }
+    net_init(&net->base, &net_tcp, config, TCP_SHORT);
+    pthread_mutex_init(&net->lock, NULL);
+    for (int i = 0; i < n; i++) {
+        tcp_peer_t *p = &net->peers[i];
+
+        p->fd = fds[i];
+        p->blocks_end = &p->blocks;
+        p->gives_end = &p->gives;
+        pthread_mutex_init(&p->lock, NULL);
+    }
+    net->epoll = epoll_create1(EPOLL_CLOEXEC);
+    net->event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (net->epoll < 0 || net->event < 0 ||
+        epoll_ctl(net->epoll, EPOLL_CTL_ADD, net->event, &event) != 0)
+        st = xy_fail_errno(errno, "the connections of the processes", "watch");
+    for (int i = 0; i < n && st == XY_OK; i++)
+        st = start_peer(net, i, fds[i]);
+    if (st != XY_OK) {
+        destroy(net);
+        return st;
+    }
+    *net_p = &net->base;
+    return XY_OK;
+}
+
+static xy_status_t open_tcp(const xy_net_config_t *config, xy_net_t **net_p)
+{
+    int *fds = xy_malloc((size_t)config->processes * sizeof(int));
+    xy_status_t st =
+        fds == NULL ? xy_fail_memory("connecting the processes") : net_mesh_open(config, fds);
+
+    if (st == XY_OK)
+        st = net_tcp_make(config, fds, net_p);
+    xy_free(fds);
+    return st;
+}
+
+/* ---- Progress ---- */
+
+static bool tell_finished(tcp_net_t *net)
+{
+    tcp_given_t *g;
+
+    if (!atomic_load(&net->has_finished))
+        return false;
+    pthread_mutex_lock(&net->lock);
+    g = net->finished;
+    net->finished = NULL;
+    atomic_store(&net->has_finished, false);
+    pthread_mutex_unlock(&net->lock);
+    while (g != NULL) {
+        tcp_given_t *next = g->next;
+        void *token = g->token;
+
+        xy_free(g);
+        net->base.events->done(net->base.context, token);
+        g = next;
+    }
+    return true;
+}
+
+/* Asking each of a few sockets costs less than asking first which have something. */
+static bool poll_tcp(xy_net_t *base)
+{
+    tcp_net_t *net = (tcp_net_t *)base;
+    bool has_come = false;
+    struct epoll_event events[READY];
+    int n;
+
+    if (base->processes - 1 <= FEW) {
+        for (int i = 0; i < base->processes; i++)
+            has_come |= tcp_receive(net, i);
+    } else {
+        n = epoll_wait(net->epoll, events, READY, 0);
+        for (int i = 0; i < n; i++)
+            if (events[i].data.u32 < (uint32_t)base->processes)
+                has_come |= tcp_receive(net, (int)events[i].data.u32);
+    }
+    tcp_flush_all(net);
+    return tell_finished(net) || has_come;
+}
+
+static void sleep_tcp(xy_net_t *base, double seconds)
+{
+    tcp_net_t *net = (tcp_net_t *)base;
+    int milliseconds = seconds > 1e6 ? 1000000000 : seconds > 0 ? (int)ceil(seconds * 1e3) : 0;
+    struct epoll_event events[READY];
+    uint64_t count;
+    int n;
+
+    atomic_fetch_add(&net->sleeping, 1);
+    n = epoll_wait(net->epoll, events, READY, atomic_load(&net->has_finished) ? 0 : milliseconds);
+    atomic_fetch_sub(&net->sleeping, 1);
+    for (int i = 0; i < n; i++)
+        if (events[i].data.u32 == (uint32_t)base->processes)
+            (void)!read(net->event, &count, sizeof(count));
+}
+
+void tcp_wake(xy_net_t *base)
+{
+    uint64_t one = 1;
+
+    (void)!write(((tcp_net_t *)base)->event, &one, sizeof(one));
+}
+
+/* ---- The end ---- */
+
+static bool is_quiet(const tcp_net_t *net)
+{
+    for (int i = 0; i < net->base.processes; i++) {
+        const tcp_peer_t *p = &net->peers[i];
+
+        if (!p->is_gone && (!p->is_leaving || atomic_load(&p->has_output)))
+            return false;
+    }
+    return true;
+}
+
+static void close_tcp(xy_net_t *base)
+{
+    tcp_net_t *net = (tcp_net_t *)base;
+    double deadline = net_now() + CLOSE_SECONDS;
+
+    for (int i = 0; i < base->processes; i++)
+        if (!net->peers[i].is_gone)
+            tcp_send_bye(net, i);
+    while (!is_quiet(net) && net_now() < deadline)
+        if (!xy_net_poll(base))
+            sleep_tcp(base, 0.1);
+    destroy(net);
+}
+
+const net_transport_t net_tcp = {
+    .name = "tcp",
+    .describe = "sockets of the system; needs nothing else",
+    .is_there = is_there,
+    .open = open_tcp,
+    .send = tcp_send,
+    .give = tcp_give,
+    .take = tcp_take,
+    .poll = poll_tcp,
+    .sleep = sleep_tcp,
+    .wake = tcp_wake,
+    .close = close_tcp,
+};

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The tcp transport: one socket to each other process, and on it pieces of two kinds.
+ *
+ *   size, kind, id   (16 bytes, little-endian)   then `size` bytes
+ *   SHORT: a message                             DATA: the next piece of the buffer `id`
+ *   BYE: no more follows
+ *
+ * What the socket does not take at once waits in memory (messages) or in the giver's buffer. A
+ * large buffer is sent in pieces, between which messages overtake it.
+ */
+#ifndef XY_NET_TCP_H
+#define XY_NET_TCP_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "net/private.h"
+
+enum {
+    TCP_HEAD = 16,
+    TCP_SHORT = 64 << 10, /* greatest short message */
+    TCP_BUFFER = 2 * TCP_SHORT,
+    TCP_PIECE = 1 << 20,
+    TCP_BUCKETS = 64,
+};
+
+typedef enum { TCP_KIND_SHORT = 1, TCP_KIND_DATA, TCP_KIND_BYE } tcp_kind_t;
+
+/* A message, or the rest of one, that waits for room. */
+typedef struct tcp_block {
+    struct tcp_block *next;
+    size_t size, sent;
+    char bytes[];
+} tcp_block_t;
+
+typedef struct tcp_given {
+    struct tcp_given *next;
+    uint64_t id;
+    const char *bytes;
+    size_t size, sent;
+    void *token;
+} tcp_given_t;
+
+typedef struct tcp_taken {
+    struct tcp_taken *next;
+    uint64_t id;
+    char *buffer;
+    size_t size, got;
+    void *token;
+} tcp_taken_t;
+
+typedef struct {
+    int fd;               /* -1: closed */
+    pthread_mutex_t lock; /* of all up to `takes` */
+    tcp_block_t *blocks, **blocks_end;
+    tcp_given_t *gives, **gives_end;
+    uint8_t piece_head[TCP_HEAD]; /* of the piece of gives[0] that is being sent */
+    size_t piece_head_left, piece_left;
+    bool is_broken; /* nothing can be written */
+    tcp_taken_t *takes[TCP_BUCKETS];
+    _Atomic bool has_output; /* that waits for room */
+    /* The rest belongs to the thread that polls. */
+    bool is_leaving; /* it has said BYE */
+    bool is_gone;    /* nothing comes any more, and all know */
+    char *buffer;
+    size_t begin, end;    /* what was read and not looked at */
+    tcp_taken_t *current; /* whose piece is coming */
+    size_t current_left;  /* of the piece */
+} tcp_peer_t;
+
+typedef struct {
+    xy_net_t base;
+    int epoll, event; /* the latter wakes who sleeps */
+    _Atomic int sleeping;
+    pthread_mutex_t lock;  /* of `finished` */
+    tcp_given_t *finished; /* gives that are over */
+    _Atomic bool has_finished;
+    tcp_peer_t peers[];
+} tcp_net_t;
+
+/* Write what the sockets take of what waits; without locks held. */
+void tcp_flush_all(tcp_net_t *net);
+/* A frame without bytes. */
+void tcp_send_bye(tcp_net_t *net, int to);
+void tcp_send(xy_net_t *net, int to, const void *head, size_t head_size, const void *data,
+              size_t size);
+void tcp_give(xy_net_t *net, int to, uint64_t id, const void *buffer, size_t bytes, void *token);
+void tcp_take(xy_net_t *net, int from, uint64_t id, void *buffer, size_t bytes, void *token);
+/* Read once from a peer and call events; true: something has come. */
+bool tcp_receive(tcp_net_t *net, int from);
+void tcp_wake(xy_net_t *net);
+
+static inline void tcp_put(uint8_t head[TCP_HEAD], size_t size, tcp_kind_t kind, uint64_t id)
+{
+    uint64_t first = (uint64_t)size | (uint64_t)kind << 32;
+
+    for (int i = 0; i < 8; i++) {
+        head[i] = (uint8_t)(first >> 8 * i);
+        head[8 + i] = (uint8_t)(id >> 8 * i);
+    }
+}
+
+#endif

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writing: at once where the socket has room, else when it has. */
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "net/tcp.h"
+
+enum { GATHERED = 16 }; /* blocks in one system call */
+
+/* Tell the thread that sleeps whether room is worth waking for. */
+static void want_output(tcp_net_t *net, int to, bool wants)
+{
+    tcp_peer_t *p = &net->peers[to];
+    struct epoll_event event = {.events = EPOLLIN | (wants ? (unsigned)EPOLLOUT : 0u),
+                                .data.u32 = (uint32_t)to};
+
+    if (atomic_load_explicit(&p->has_output, memory_order_relaxed) == wants)
+        return;
+    atomic_store_explicit(&p->has_output, wants, memory_order_relaxed);
+    if (p->fd >= 0)
+        epoll_ctl(net->epoll, EPOLL_CTL_MOD, p->fd, &event);
+}
+
+/* How much was written; 0: no room, or never again. */
+static size_t put(tcp_peer_t *p, struct iovec *pieces, size_t count)
+{
+    struct msghdr message = {.msg_iov = pieces, .msg_iovlen = count};
+    ssize_t n;
+
+    do
+        n = sendmsg(p->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    while (n < 0 && errno == EINTR);
+    if (n < 0 && errno != EAGAIN)
+        p->is_broken = true;
+    return n > 0 ? (size_t)n : 0;
+}
+
+static bool flush_blocks(tcp_peer_t *p)
+{
+    struct iovec pieces[GATHERED];
+    size_t count = 0, total = 0, n;
+
+    for (tcp_block_t *b = p->blocks; b != NULL && count < GATHERED; b = b->next) {
+        pieces[count++] =
+            (struct iovec){.iov_base = b->bytes + b->sent, .iov_len = b->size - b->sent};
+        total += b->size - b->sent;
+    }
+    n = put(p, pieces, count);
+    for (size_t left = n; left > 0;) {
+        tcp_block_t *b = p->blocks;
+        size_t step = left < b->size - b->sent ? left : b->size - b->sent;
+
+        b->sent += step;
+        left -= step;
+        if (b->sent < b->size)
+            break;
+        p->blocks = b->next;
+        if (p->blocks == NULL)
+            p->blocks_end = &p->blocks;
+        xy_free(b);
+    }
+    return n == total;
+}
+
+static void finish(tcp_net_t *net, tcp_peer_t *p)
+{
+    tcp_given_t *g = p->gives;
+
+    p->gives = g->next;
+    if (p->gives == NULL)
+        p->gives_end = &p->gives;
+    pthread_mutex_lock(&net->lock);
+    g->next = net->finished;
+    net->finished = g;
+    atomic_store(&net->has_finished, true);
+    pthread_mutex_unlock(&net->lock);
+    if (atomic_load(&net->sleeping) > 0)
+        tcp_wake(&net->base);
+}
+
+static bool flush_piece(tcp_net_t *net, tcp_peer_t *p)
+{
+    tcp_given_t *g = p->gives;
+    struct iovec pieces[2];
+    size_t wanted, n, of_head;
+
+    if (p->piece_head_left + p->piece_left == 0) {
+        p->piece_left = g->size - g->sent < TCP_PIECE ? g->size - g->sent : TCP_PIECE;
+        p->piece_head_left = TCP_HEAD;
+        tcp_put(p->piece_head, p->piece_left, TCP_KIND_DATA, g->id);
+    }
+    pieces[0] = (struct iovec){.iov_base = p->piece_head + TCP_HEAD - p->piece_head_left,
+                               .iov_len = p->piece_head_left};
+    pieces[1] = (struct iovec){.iov_base = (void *)(uintptr_t)(g->bytes + g->sent),
+                               .iov_len = p->piece_left};
+    wanted = p->piece_head_left + p->piece_left;
+    n = put(p, pieces, 2);
+    of_head = n < p->piece_head_left ? n : p->piece_head_left;
+    p->piece_head_left -= of_head;
+    p->piece_left -= n - of_head;
+    g->sent += n - of_head;
+    if (g->sent == g->size)
+        finish(net, p);
+    return n == wanted;
+}
+
+static bool is_inside_piece(const tcp_peer_t *p)
+{
+    return p->piece_head_left + p->piece_left > 0;
+}
+
+/* Write what the socket takes; with the peer's lock. After the piece that has begun, messages come
+ * before the next one. */
+static void flush(tcp_net_t *net, int to)
+{
+    tcp_peer_t *p = &net->peers[to];
+    bool has_room = !p->is_broken;
+
+    while (has_room && (p->blocks != NULL || p->gives != NULL)) {
+        if (p->blocks != NULL && !is_inside_piece(p))
+            has_room = flush_blocks(p);
+        else
+            has_room = flush_piece(net, p);
+    }
+    want_output(net, to, !p->is_broken && (p->blocks != NULL || p->gives != NULL));
+}
+
+void tcp_flush_all(tcp_net_t *net)
+{
+    for (int to = 0; to < net->base.processes; to++) {
+        tcp_peer_t *p = &net->peers[to];
+
+        if (!atomic_load_explicit(&p->has_output, memory_order_relaxed))
+            continue;
+        pthread_mutex_lock(&p->lock);
+        flush(net, to);
+        pthread_mutex_unlock(&p->lock);
+    }
+}
+
+/* What is left of a message after `sent` bytes of it. Without memory the stream cannot be kept
+ * whole: the connection ends, and both sides see that. */
+static void keep_rest(tcp_peer_t *p, const struct iovec *pieces, size_t count, size_t sent)
+{
+    size_t total = 0, at = 0;
+    tcp_block_t *b;
+
+    for (size_t i = 0; i < count; i++)
+        total += pieces[i].iov_len;
+    b = xy_malloc(sizeof(*b) + total - sent);
+    if (b == NULL) {
+        xy_fail_memory("keeping a message for another process");
+        p->is_broken = true;
+        shutdown(p->fd, SHUT_RDWR);
+        return;
+    }
+    *b = (tcp_block_t){.size = total - sent};
+    for (size_t i = 0; i < count; i++) {
+        size_t skip = sent < pieces[i].iov_len ? sent : pieces[i].iov_len;
+
+        if (pieces[i].iov_len > skip)
+            memcpy(b->bytes + at, (const char *)pieces[i].iov_base + skip,
+                   pieces[i].iov_len - skip);
+        at += pieces[i].iov_len - skip;
+        sent -= skip;
+    }
+    *p->blocks_end = b;
+    p->blocks_end = &b->next;
+}
+
+static void send_frame(tcp_net_t *net, int to, struct iovec *pieces, size_t count, size_t total)
+{
+    tcp_peer_t *p = &net->peers[to];
+    size_t n = 0;
+
+    pthread_mutex_lock(&p->lock);
+    if (!p->is_broken) {
+        if (p->blocks == NULL && !is_inside_piece(p))
+            n = put(p, pieces, count);
+        if (n < total && !p->is_broken) {
+            keep_rest(p, pieces, count, n);
+            want_output(net, to, true);
+        }
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+void tcp_send(xy_net_t *base, int to, const void *head, size_t head_size, const void *data,
+              size_t size)
+{
+    uint8_t frame[TCP_HEAD];
+    struct iovec pieces[3] = {
+        {frame, TCP_HEAD}, {(void *)(uintptr_t)head, head_size}, {(void *)(uintptr_t)data, size}};
+
+    tcp_put(frame, head_size + size, TCP_KIND_SHORT, 0);
+    send_frame((tcp_net_t *)base, to, pieces, 3, TCP_HEAD + head_size + size);
+}
+
+void tcp_send_bye(tcp_net_t *net, int to)
+{
+    uint8_t frame[TCP_HEAD];
+    struct iovec piece = {frame, TCP_HEAD};
+
+    tcp_put(frame, 0, TCP_KIND_BYE, 0);
+    send_frame(net, to, &piece, 1, TCP_HEAD);
+}
+
+void tcp_give(xy_net_t *base, int to, uint64_t id, const void *buffer, size_t bytes, void *token)
+{
+    tcp_net_t *net = (tcp_net_t *)base;
+    tcp_peer_t *p = &net->peers[to];
+    tcp_given_t *g = xy_malloc(sizeof(*g));
+
+    pthread_mutex_lock(&p->lock);
+    if (g == NULL) {
+        xy_fail_memory("giving a buffer to another process");
+        p->is_broken = true;
+        if (p->fd >= 0)
+            shutdown(p->fd, SHUT_RDWR);
+    } else {
+        *g = (tcp_given_t){.id = id, .bytes = buffer, .size = bytes, .token = token};
+        *p->gives_end = g;
+        p->gives_end = &g->next;
+        flush(net, to);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
