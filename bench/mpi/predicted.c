@@ -245,6 +245,7 @@ static double time_rounds(void (*round)(void), int rounds)
     mine = (MPI_Wtime() - begin) / rounds;
     if (round == pingpong || round == across)
         mine /= 2;
+    MPI_Barrier(comm); /* before what follows takes a core that others need to read the clock */
     MPI_Reduce(&mine, &all, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     return all;
 }

@@ -3,15 +3,22 @@
 """Predicted times beside measured ones, on this machine.
 
   bench/mpi/predicted.py PREFIX [--quick] [--only WORD] [--libraries LIST] [--ranks LIST] [--turns N]
+                         [--json FILE] [--again FILE]
 
-PREFIX is where Xylem is installed (or build/release). Each turn calibrates messages and then runs every
-program (predicted.c) with real ranks: 2 to 64 under Xylem, 2 under Open MPI and MPICH. The prediction is
-the same program under `mpiexec --virtual`, with the models of all turns; what it computes itself is
-timed. Printed are the median of the turns, the prediction, its error, and how much the medians of the
-even and of the odd turns differ: no prediction can be better than that. The last lines are the mean and
-the greatest error of each library, with those that count as missed: above 20 % and above 1.5 times the
-difference of the two measurements. With SimGrid installed, smpirun predicts the same programs from a
-platform with the latency and the bandwidth of the same models.
+PREFIX is where Xylem is installed (or build/release). Each turn calibrates messages and then runs all
+programs (predicted.c) with real ranks: 2 to 64 under Xylem, 2 under Open MPI and MPICH. The prediction is
+the same programs under `mpiexec --virtual`, the median of those by the calibration of each turn; what
+programs compute themselves is timed. Printed are the median of the turns, the prediction, its error, and
+how much the medians of the even and of the odd turns differ: no prediction can be better than that. The
+last lines are the mean and the greatest error of each library, with those that count as missed: above 20 %
+and above 1.5 times the difference of the two measurements. With SimGrid installed, smpirun predicts the
+same programs from a platform with the latency and the bandwidth of the same models.
+
+--json keeps what was measured, calibrations included; --again predicts from such a file and measures
+nothing, so that two states of the models can be compared with the same runs.
+
+All programs of one number of ranks are one launch, and the first of them only warms up: cores that have
+just been idle are slower for some milliseconds, which is no concern of a model.
 """
 import argparse
 import json
@@ -29,6 +36,7 @@ ROWS = [(what, size) for what in ("pingpong", "bcast", "scatter", "gather", "all
             (what, size) for what in ("bcast-linear", "reduce-bcast", "alltoall-pairs", "halo~") for size in (64, 4096, 65536)]
 RANKS = {"xylem": [2, 4, 16, 64], "openmpi": [2], "mpich": [2]}
 WORST, AGAIN = 0.20, 1.5
+WARM = 400000  # messages to and fro: a tenth of a second
 
 
 def rounds_of(what, size, ranks):
@@ -38,14 +46,16 @@ def rounds_of(what, size, ranks):
     return max(20, min(2000, int(2e8 / (weight + 20000 * ranks))))
 
 
-def seconds_of(output):
-    return float(output.split("seconds")[1].split()[0])
-
-
 def seconds_by_row(output):
     """{(what, size): seconds} of what predicted.c printed."""
     words = [line.split() for line in output.splitlines()]
     return {(w[0], int(w[1])): float(w[3]) for w in words if len(w) == 4 and w[2] == "seconds"}
+
+
+def arguments_of(rows, ranks, warms=False):
+    """Of predicted.c: all rows; the first may be there to warm up, and be measured again behind it."""
+    warm = ["pingpong", "64", str(WARM // ranks)] if warms else []
+    return warm + [w for what, size in rows for w in (what, str(size), str(rounds_of(what, size, ranks)))]
 
 
 def error_of(predicted, times):
@@ -98,14 +108,35 @@ def has_model(costs):
         return '<Message Cluster1="local" Cluster2="local"' in file.read()
 
 
-def predict(prefix, program, library, ranks, arguments, costs):
+def predict(prefix, program, library, ranks, rows, costs):
+    """{(what, size): seconds} by one file of costs."""
     command = [os.path.join(prefix, "bin", "mpiexec"), "-n", str(ranks), "--virtual", "live", "--oversubscribe",
-               "--library", library.name, "--compute", "timed", "--costs", costs, program, *arguments]
+               "--library", library, "--compute", "timed", *(["--costs", costs] if costs else []), program,
+               *arguments_of(rows, ranks)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     if done.returncode != 0:
         print("# %s: %s" % (" ".join(command[1:]), done.stderr.strip().split("\n")[-1]), flush=True)
-        return None
-    return seconds_of(done.stdout)
+    return seconds_by_row(done.stdout)
+
+
+def predict_all(prefix, program, library, kept, folder):
+    """{(what, size, ranks): seconds}: the median of what the calibrations of all turns say."""
+    found, path = {}, os.path.join(folder, "costs.xml")
+    for costs in kept["costs"] or [None]:
+        if costs is not None:
+            with open(path, "w") as file:
+                file.write(costs)
+        for ranks, rows in rows_by_ranks(kept).items():
+            for row, seconds in predict(prefix, program, library, ranks, rows, costs and path).items():
+                found.setdefault(row + (ranks,), []).append(seconds)
+    return {key: statistics.median(values) for key, values in found.items()}
+
+
+def rows_by_ranks(kept):
+    found = {}
+    for what, size, ranks, _ in kept["rows"]:
+        found.setdefault(ranks, []).append((what, size))
+    return found
 
 
 class Smpi:
@@ -116,9 +147,9 @@ class Smpi:
         self.is_there = is_wanted and shutil.which("smpicc") is not None and subprocess.run(
             ["smpicc", "-O2", "-o", self.program, os.path.join(HERE, "predicted.c")], capture_output=True).returncode == 0
 
-    def predict(self, ranks, arguments, link):
+    def predict(self, ranks, rows, link):
         if not self.is_there or link is None:
-            return None
+            return {}
         platform, hosts = (os.path.join(self.folder, name) for name in ("platform.xml", "hosts"))
         with open(platform, "w") as file:
             file.write('<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">'
@@ -126,11 +157,16 @@ class Smpi:
                        'bw="%.0fBps" lat="%.9fs"/></platform>' % (ranks - 1, link[1], link[0] / 2))
         with open(hosts, "w") as file:
             file.writelines("h%d\n" % r for r in range(ranks))
-        done = subprocess.run(["smpirun", "-np", str(ranks), "-platform", platform, "-hostfile", hosts,
-                               "--cfg=smpi/simulate-computation:%s" % ("yes" if arguments[0] in ("cg", "fox") else "no"),
-                               "--log=root.thres:critical", self.program, *arguments],
-                              capture_output=True, text=True, timeout=600)
-        return seconds_of(done.stdout) if "seconds" in done.stdout else None
+        found = {}
+        for computes in (False, True):
+            part = [r for r in rows if (r[0] in ("cg", "fox")) == computes]
+            if part:
+                done = subprocess.run(["smpirun", "-np", str(ranks), "-platform", platform, "-hostfile", hosts,
+                                       "--cfg=smpi/simulate-computation:%s" % ("yes" if computes else "no"),
+                                       "--log=root.thres:critical", self.program, *arguments_of(part, ranks)],
+                                      capture_output=True, text=True, timeout=900)
+                found.update(seconds_by_row(done.stdout))
+        return found
 
 
 def hockney(measured):
@@ -145,27 +181,53 @@ def hockney(measured):
 def row(what, size, ranks, times, predicted, smpi):
     error, spread, middle = error_of(predicted, times)
     others = "%10s %6.0f %%" % (text(smpi), 100 * abs(smpi - middle) / middle) if smpi else ""
-    print("%-10s %6d %5d  %10s %10s %6.1f %% %6.1f %% %s" % (what, size, ranks, text(middle), text(predicted),
+    print("%-14s %6d %5d  %10s %10s %6.1f %% %6.1f %% %s" % (what, size, ranks, text(middle), text(predicted),
                                                              100 * error, 100 * spread, others), flush=True)
     return error, error > max(WORST, AGAIN * spread), abs(smpi - middle) / middle if smpi else None
 
 
-def measure(library, rows, turns, prefix, costs, seconds):
-    """{(what, size, ranks): [seconds, one per turn]}"""
-    found = {}
-    for _ in range(turns):
+def measure(library, rows, turns, prefix, folder, seconds):
+    """{"costs": [text, one per turn], "rows": [[what, size, ranks, [seconds, one per turn]], ...]}"""
+    found, files = {}, []
+    for turn in range(turns):
+        costs = os.path.join(folder, "%s-%d.xml" % (library.name, turn))
         calibrate(prefix, library, costs, seconds)
-        for what, size in rows:
-            for ranks in RANKS[library.name]:
-                arguments = [what, str(size), str(rounds_of(what, size, ranks))]
-                done = subprocess.run(library.command(ranks, arguments), capture_output=True, text=True,
-                                      env=library.environment, timeout=120)
-                if "seconds" in done.stdout:
-                    found.setdefault((what, size, ranks), []).append(seconds_of(done.stdout))
-    return found
+        if has_model(costs):
+            with open(costs) as file:
+                files.append(file.read())
+        for ranks in RANKS[library.name]:
+            done = subprocess.run(library.command(ranks, arguments_of(rows, ranks, True)), capture_output=True,
+                                  text=True, env=library.environment, timeout=120)
+            for row, value in seconds_by_row(done.stdout).items():
+                found.setdefault(row + (ranks,), []).append(value)
+    return {"costs": files, "rows": [[*key, times] for key, times in found.items()]}
 
 
-def main():
+def compare(name, kept, predicted, smpi):
+    """Print all rows of a library and what they say together."""
+    errors, missed, others = [], 0, []
+    measured = {(what, size, ranks): times for what, size, ranks, times in kept["rows"]}
+    print("# " + name + ("" if kept["costs"] else ": no model of messages; predictions are by default figures"))
+    for key in [k for k in measured if k in predicted]:
+        error, is_missed, other = row(*key, measured[key], predicted[key], smpi.get(key))
+        errors.append(error)
+        missed += is_missed
+        others += [other] if other is not None else []
+    if errors:
+        print("# %s: %d programs, mean error %.1f %%, greatest %.1f %%, %d missed%s" % (
+            name, len(errors), 100 * statistics.mean(errors), 100 * max(errors), missed,
+            "; smpi: mean %.0f %%, greatest %.0f %%" % (100 * statistics.mean(others), 100 * max(others))
+            if others else ""), flush=True)
+        print(count_ranked(list(measured), measured, predicted), flush=True)
+
+
+def simulate(smpi, kept):
+    link = hockney({(what, size): times for what, size, ranks, times in kept["rows"] if ranks == 2})
+    return {row + (ranks,): seconds for ranks, rows in rows_by_ranks(kept).items()
+            for row, seconds in smpi.predict(ranks, rows, link).items()}
+
+
+def read_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("prefix")
     parser.add_argument("--quick", action="store_true")
@@ -174,56 +236,58 @@ def main():
     parser.add_argument("--ranks", help="of Xylem, with commas")
     parser.add_argument("--turns", type=int)
     parser.add_argument("--without-smpi", action="store_true")
-    parser.add_argument("--keep", help="copy the files of the calibrations there, with the library's name in front")
-    parser.add_argument("--json")
+    parser.add_argument("--json", help="keep what was measured there")
+    parser.add_argument("--again", help="predict from such a file, and measure nothing")
+    parser.add_argument("--measure-only", action="store_true", help="predict later, with --again")
     options = parser.parse_args()
+    if options.ranks or options.quick:
+        RANKS["xylem"] = [int(n) for n in options.ranks.split(",")] if options.ranks else [2, 4]
+    return options
+
+
+def measure_all(options, libraries, folder):
+    """{library: what measure() found}"""
     rows = [r for r in ROWS if options.only in r[0] and (not options.quick or r[1] in (4096, 256))]
-    if options.quick:
-        RANKS["xylem"] = [2, 4]
-    if options.ranks:
-        RANKS["xylem"] = [int(n) for n in options.ranks.split(",")]
     turns, seconds = (2, 3) if options.quick else (7, 8)
-    turns = options.turns or turns
+    kept = {}
+    for library in libraries:
+        library.build(folder, os.path.join(HERE, "predicted.c"))
+        kept[library.name] = measure(library, rows, options.turns or turns, options.prefix, folder, seconds)
+    return kept
+
+
+def read_kept(options, libraries):
+    """The same of a file, less what is not wanted."""
+    with open(options.again) as file:
+        kept = json.load(file)
+    for name in list(kept):
+        if name not in [x.name for x in libraries]:
+            del kept[name]
+            continue
+        kept[name]["rows"] = [r for r in kept[name]["rows"] if options.only in r[0] and r[2] in RANKS[name]]
+    return kept
+
+
+def main():
+    options = read_options()
     quiet()
     own = os.path.join(os.path.abspath(options.prefix), "bin")
-    libraries = [Library("xylem", os.path.join(own, "mpicc"), os.path.join(own, "mpiexec"))]
-    libraries += [p for p in peers(["openmpi", "mpich"])]
-    kept = []
+    xylem = Library("xylem", os.path.join(own, "mpicc"), os.path.join(own, "mpiexec"))
+    wanted = options.libraries.split(",")
+    libraries = [xylem] * ("xylem" in wanted) + peers(wanted)
     with tempfile.TemporaryDirectory() as folder:
+        kept = read_kept(options, libraries) if options.again else measure_all(options, libraries, folder)
+        if options.json:
+            with open(options.json, "w") as file:
+                json.dump(kept, file)
+        if options.measure_only:
+            return 0
         smpi = Smpi(folder, not options.without_smpi)
-        source = os.path.join(HERE, "predicted.c")
-        print("%-10s %6s %5s  %10s %10s %8s %8s %s" % ("what", "bytes", "ranks", "measured", "predicted", "error", "twice",
+        print("%-14s %6s %5s  %10s %10s %8s %8s %s" % ("what", "bytes", "ranks", "measured", "predicted", "error", "twice",
                                                        "smpi" if smpi.is_there else ""))
-        for library in [x for x in libraries if x.name in options.libraries.split(",")]:
-            costs = os.path.join(folder, library.name + ".xml")
-            library.build(folder, source)
-            measured = measure(library, rows, turns, options.prefix, costs, seconds)
-            if options.keep and os.path.exists(costs):
-                shutil.copy(costs, os.path.join(os.path.dirname(options.keep), library.name + "-" + os.path.basename(options.keep)))
-            own_program = libraries[0].program or libraries[0].build(folder, source) or libraries[0].program
-            link = hockney({key[:2]: value for key, value in measured.items() if key[2] == 2})
-            errors, missed, others, found = [], 0, [], {}
-            print("# " + library.name + ("" if has_model(costs) else ": no model of messages; predictions are by default figures"))
-            for (what, size, ranks), times in measured.items():
-                arguments = [what, str(size), str(rounds_of(what, size, ranks))]
-                predicted = predict(options.prefix, own_program, library, ranks, arguments, costs)
-                if predicted is None:
-                    continue
-                found[(what, size, ranks)] = predicted
-                error, is_missed, other = row(what, size, ranks, times, predicted, smpi.predict(ranks, arguments, link))
-                errors.append(error)
-                missed += is_missed
-                others += [other] if other is not None else []
-                kept.append([library.name, what, size, ranks, statistics.median(times), predicted, other])
-            if errors:
-                print("# %s: %d programs, mean error %.1f %%, greatest %.1f %%, %d missed%s" % (
-                    library.name, len(errors), 100 * statistics.mean(errors), 100 * max(errors), missed,
-                    "; smpi: mean %.0f %%, greatest %.0f %%" % (100 * statistics.mean(others), 100 * max(others))
-                    if others else ""), flush=True)
-                print(count_ranked(list(measured), measured, found), flush=True)
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump(kept, file)
+        xylem.build(folder, os.path.join(HERE, "predicted.c"))
+        for name, found in kept.items():
+            compare(name, found, predict_all(options.prefix, xylem.program, name, found, folder), simulate(smpi, found))
     return 0
 
 
