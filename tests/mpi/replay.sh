@@ -24,11 +24,11 @@ for program; do
              /^[0-9]/ && (bytes[$1 "," $2] < $3 || count[$1 "," $2] < $4) { print; bad = 1 }
              END { exit bad }' "$work/t.csv" "$work/m/program.csv" ||
         fail "$name: the trace has fewer messages than the monitor counted"
-    if grep -q '^[0-9]' "$work/m/collectives.csv"; then
-        [ "$(awk -F, '/^[0-9]/ { n += $3 } END { print n }' "$work/t.csv")" != \
-            "$(awk -F, '/^[0-9]/ { n += $3 } END { print n }' "$work/m/program.csv")" ] ||
-            fail "$name: the trace has no collectives"
-    fi
+    # Collectives are replayed by their algorithms, which send other messages than the direct ones that were
+    # counted; none of them sends half as much.
+    awk -F, '/^[0-9]/ { if (FNR == NR) replayed += $3; else counted += $3 }
+             END { exit 2 * replayed < counted }' "$work/t.csv" "$work/m/all.csv" ||
+        fail "$name: the trace has less than half of what the monitor counted"
 done
 
 # A run in virtual time has no calls to replay; what has, and what to do, is said.

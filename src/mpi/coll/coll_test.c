@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "coll/coll.h"
+#include "mpi/coll/star.h"
 
 static int count;  /* elements of each contribution, set by the test */
 static int stride; /* roots 0, stride, 2 * stride, ... are tried */
@@ -618,8 +619,9 @@ static void test_progress(void **state)
     ranks_settings.progress = XMPI_PROGRESS_TASKS;
 }
 
-/* All ranks but the last go through a broadcast from each of the others before the last one has
- * called the first: it is behind by more than its local group has slots. */
+/* The last but one goes through a broadcast from each of those before it while the last one has not
+ * called the first: that one is behind by more than its local group has slots. Each rank is a group
+ * of its own; a root that waits for the last one's slot waits in one of these broadcasts. */
 static void far_behind(int rank, int size)
 {
     int late = size - 1, last_leaver = size - 2;
@@ -642,7 +644,7 @@ static void far_behind(int rank, int size)
 static void test_far_behind(void **state)
 {
     (void)state;
-    run_ranks(8, 8, 0, 1024, far_behind);
+    run_ranks(STAR_SLOTS + 3, STAR_SLOTS + 3, 0, 1024, far_behind);
 }
 
 /* More local groups than one core notifies of the end of an offloaded collective. */
