@@ -288,6 +288,99 @@ static void test_communicators(void **state)
                                                                                       "5"));
 }
 
+/* Two groups, odd and even ranks, whose leaders are their first: of the first `n` processes. */
+#define TWO_GROUPS                                                                                 \
+    "<variable name='half' type='MPI_Comm'/><variable name='inter' type='MPI_Comm'/>"              \
+    "<variable name='me' type='int'/><variable name='own' type='int'/>"                            \
+    "<variable name='n' type='int'/><variable name='got' type='int'/>"                             \
+    "<variable name='side' type='int' value='rank % 2'/><variable name='all' type='int[9]'/>"      \
+    "<variable name='out' type='int[9]'/>"                                                         \
+    "<mpi call='MPI_Comm_split' " WORLD " color='side' key='rank' newcomm='&amp;half'/>"           \
+    "<mpi call='MPI_Intercomm_create' local_comm='half' local_leader='0' "                         \
+    "peer_comm='MPI_COMM_WORLD' remote_leader='1 - side' tag='3' newintercomm='&amp;inter' "       \
+    "line='40'/><mpi call='MPI_Comm_rank' comm='inter' rank='&amp;me'/>"                           \
+    "<mpi call='MPI_Comm_size' comm='inter' size='&amp;own'/>"                                     \
+    "<mpi call='MPI_Comm_remote_size' comm='inter' size='&amp;n'/>"
+/* The root is the last of the odd ones. */
+#define ROOT " root='side ? me == own - 1 ? MPI_ROOT : MPI_PROC_NULL : n - 1' comm='inter'"
+#define ONE(send, receive)                                                                         \
+    "sendbuf='" send "' sendcount='1' sendtype='MPI_INT' recvbuf='" receive                        \
+    "' recvcount='1' recvtype='MPI_INT'"
+#define REDUCED(count) "sendbuf='out' recvbuf='&amp;got' " count " datatype='MPI_INT' op='MPI_SUM'"
+
+static void check_two_groups(const char *body)
+{
+    char *text = xy_sprintf("%s%s", TWO_GROUPS, body);
+
+    for (int32_t procs = 2; procs <= 9; procs++)
+        check(procs, text);
+    xy_free(text);
+}
+
+/* What one group gives, the other gets. */
+static void test_two_groups(void **state)
+{
+    (void)state;
+    check_two_groups("<do c='got = side ? rank : 100'/>"
+                     "<mpi call='MPI_Bcast' buffer='&amp;got' count='1' datatype='MPI_INT' " ROOT
+                     "/>" CHECK("got == (side ? rank : 2 * n - 1)", "1"));
+    check_two_groups("<do c='x = 10 + rank'/><mpi call='MPI_Gather' " ONE("&amp;x", "all") ROOT
+                     "/><if c='side &amp;&amp; me == own - 1'>" CHECK(
+                         "all[0] == 10 &amp;&amp; all[n - 1] == 10 + 2 * (n - 1)", "2") "</if>");
+    check_two_groups("<for start='int i = 0' test='i &lt; 9' step='i++'><do c='out[i] = 5 * i'/>"
+                     "</for><mpi call='MPI_Scatter' " ONE("out", "&amp;got") ROOT
+                     "/>" CHECK("side || got == 5 * me", "3"));
+    check_two_groups("<mpi call='MPI_Allgather' " ONE("&amp;rank", "all") " comm='inter'/>" CHECK(
+        "all[n - 1] == 2 * (n - 1) + 1 - side", "4"));
+    check_two_groups(
+        "<for start='int i = 0' test='i &lt; n' step='i++'><do c='out[i] = rank * 10 "
+        "+ i'/></for><mpi call='MPI_Alltoall' " ONE("out", "all") " comm='inter'/>" CHECK(
+            "all[n - 1] == (2 * (n - 1) + 1 - side) * 10 + me", "5"));
+    check_two_groups("<do c='out[0] = side ? 3 : 4'/><mpi call='MPI_Allreduce' " REDUCED(
+        "count='1'") " comm='inter'/>" CHECK("got == n * (side ? 4 : 3)", "6"));
+    check_two_groups("<do c='out[0] = 2'/><mpi call='MPI_Reduce' " REDUCED("count='1'") ROOT
+                     "/>" CHECK("got == (side &amp;&amp; me == own - 1 ? 2 * n : 0)", "7"));
+    check_two_groups("<if c='own == n'><for start='int i = 0' test='i &lt; n' step='i++'>"
+                     "<do c='out[i] = i'/></for><mpi call='MPI_Reduce_scatter_block' " REDUCED(
+                         "recvcount='1'") " comm='inter'/>" CHECK("got == n * me", "8") "</if>");
+    check_two_groups("<variable name='both' type='MPI_Comm'/><mpi call='MPI_Intercomm_merge' "
+                     "intercomm='inter' high='!side' newintracomm='&amp;both'/>"
+                     "<mpi call='MPI_Comm_rank' comm='both' rank='&amp;got'/>" CHECK(
+                         "got == (side ? me : n + me)", "9"));
+    check_two_groups(
+        "<mpi call='MPI_Send' buf='&amp;rank' count='1' datatype='MPI_INT' "
+        "dest='me % n' tag='1' comm='inter'/><for start='int i = me' "
+        "test='i &lt; n' step='i += own'><mpi call='MPI_Recv' buf='&amp;x' count='1' "
+        "datatype='MPI_INT' source='MPI_ANY_SOURCE' tag='1' comm='inter' "
+        "status='&amp;st'/>" CHECK("x == 2 * st.MPI_SOURCE + 1 - side", "10") "</for>");
+}
+
+/* Started in other orders than they were made; between two groups, too. */
+static void test_persistent(void **state)
+{
+    static const char again[] =
+        "<variable name='r' type='MPI_Request[2]'/><variable name='sum' type='int'/>"
+        "<mpi call='MPI_Bcast_init' buffer='&amp;x' count='1' datatype='MPI_INT' root='0' " WORLD
+        " request='&amp;r[0]'/><mpi call='MPI_Allreduce_init' sendbuf='&amp;rank' "
+        "recvbuf='&amp;sum' count='1' datatype='MPI_INT' op='MPI_SUM' " WORLD
+        " request='&amp;r[1]'/><for start='int i = 1' test='i &lt; 4' step='i++'>"
+        "<do c='x = rank == 0 ? i : 0'/><do c='sum = 0'/>"
+        "<mpi call='MPI_Start' request='&amp;r[rank % 2]'/>"
+        "<mpi call='MPI_Start' request='&amp;r[1 - rank % 2]'/>"
+        "<mpi call='MPI_Waitall' count='2' array_of_requests='r' "
+        "array_of_statuses='MPI_STATUSES_IGNORE'/>" CHECK(
+            "x == i &amp;&amp; sum == size * (size - 1) / 2", "1") "</for>";
+
+    (void)state;
+    check_all(again);
+    check_two_groups(
+        "<variable name='r' type='MPI_Request'/><mpi call='MPI_Bcast_init' buffer='&amp;got' "
+        "count='1' datatype='MPI_INT' " ROOT " request='&amp;r'/>"
+        "<for start='int i = 1' test='i &lt; 4' step='i++'><do c='got = i * side'/>"
+        "<mpi call='MPI_Start' request='&amp;r'/><mpi call='MPI_Wait' request='&amp;r' "
+        "status='MPI_STATUS_IGNORE'/>" CHECK("got == i", "2") "</for>");
+}
+
 static void test_grids(void **state)
 {
     (void)state;
@@ -383,6 +476,23 @@ static void test_bad(void **state)
     check_bad(
         1, "<mpi call='MPI_Cart_coords' rank='0' maxdims='1' coords='&amp;x' " WORLD " line='3'/>",
         "a.c:3: process 0: the communicator has no Cartesian topology");
+    check_bad(2,
+              TWO_GROUPS "<mpi call='MPI_Bcast' count='1' datatype='MPI_INT' root='1' comm='inter' "
+                         "line='3'/>",
+              "a.c:3: process 0: the root is not a rank of the other group");
+    check_bad(2,
+              TWO_GROUPS "<mpi call='MPI_Scan' count='1' datatype='MPI_INT' op='MPI_SUM' "
+                         "comm='inter' line='3'/>",
+              "a.c:3: process 0: it is not defined for intercommunicators");
+    check_bad(1,
+              "<variable name='c' type='MPI_Comm'/><mpi call='MPI_Intercomm_merge' "
+              "intercomm='MPI_COMM_WORLD' high='0' newintracomm='&amp;c' line='3'/>",
+              "a.c:3: process 0: the communicator is not an intercommunicator");
+    check_bad(2,
+              "<variable name='c' type='MPI_Comm'/><mpi call='MPI_Intercomm_create' "
+              "local_comm='MPI_COMM_WORLD' local_leader='rank' peer_comm='MPI_COMM_WORLD' "
+              "remote_leader='1 - rank' tag='0' newintercomm='&amp;c' line='3'/>",
+              "a.c:3: process 0: the two groups have a rank in common");
     check_bad(1, "<mpi call='MPI_Wait' request='&amp;x' line='3'/>",
               "a.c:3: process 0: no request");
     check_bad(1, "<kernel name='dgemm' sizes='1, 2, 3'/><kernel name='dtrsm' sizes='1'/>",
@@ -433,6 +543,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_messages),    cmocka_unit_test(test_requests),
         cmocka_unit_test(test_collectives), cmocka_unit_test(test_communicators),
+        cmocka_unit_test(test_two_groups),  cmocka_unit_test(test_persistent),
         cmocka_unit_test(test_grids),       cmocka_unit_test(test_types),
         cmocka_unit_test(test_bad),         cmocka_unit_test(test_costs),
     };

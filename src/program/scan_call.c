@@ -49,12 +49,13 @@ bool scan_is_library(const char *name)
 static bool is_query(const char *name)
 {
     static const char *const names[] = {
-        "MPI_Comm_rank",    "MPI_Comm_size",           "MPI_Comm_group",
-        "MPI_Comm_compare", "MPI_Comm_set_errhandler", "MPI_Comm_set_name",
-        "MPI_Initialized",  "MPI_Finalized",           "MPI_Cart_coords",
-        "MPI_Cart_rank",    "MPI_Cart_shift",          "MPI_Cart_get",
-        "MPI_Cartdim_get",  "MPI_Dims_create",         "MPI_Get_count",
-        "MPI_Get_elements", "MPI_Get_processor_name",  NULL};
+        "MPI_Comm_rank",        "MPI_Comm_size",           "MPI_Comm_group",
+        "MPI_Comm_compare",     "MPI_Comm_set_errhandler", "MPI_Comm_set_name",
+        "MPI_Comm_remote_size", "MPI_Comm_remote_group",   "MPI_Comm_test_inter",
+        "MPI_Initialized",      "MPI_Finalized",           "MPI_Cart_coords",
+        "MPI_Cart_rank",        "MPI_Cart_shift",          "MPI_Cart_get",
+        "MPI_Cartdim_get",      "MPI_Dims_create",         "MPI_Get_count",
+        "MPI_Get_elements",     "MPI_Get_processor_name",  NULL};
 
     return is_listed(names, name) || strncmp(name, "MPI_Group_", 10) == 0 ||
            strncmp(name, "MPI_Type_", 9) == 0 || strncmp(name, "MPI_Op_", 7) == 0;
@@ -82,7 +83,6 @@ static bool is_harmless(const char *name)
                                            "MPI_Comm_free_keyval",
                                            "MPI_Comm_delete_attr",
                                            "MPI_Comm_call_errhandler",
-                                           "MPI_Comm_test_inter",
                                            "MPI_Topo_test",
                                            "MPI_Wtick",
                                            "MPI_Comm_create_errhandler",
@@ -114,10 +114,10 @@ static bool is_status(const char *argument)
 static bool is_result(const xy_mpi_call_t *call, const char *argument)
 {
     static const char *const names[] = {
-        "rank",        "size",      "flag",      "index",   "outcount",  "provided",
-        "rank_source", "rank_dest", "resultlen", "newcomm", "comm_cart", "newgroup",
-        "newtype",     "result",    "extent",    "lb",      "ndims",     "array_of_indices",
-        "count",       NULL};
+        "rank",         "size",         "flag",      "index",   "outcount",  "provided",
+        "rank_source",  "rank_dest",    "resultlen", "newcomm", "comm_cart", "newgroup",
+        "newtype",      "result",       "extent",    "lb",      "ndims",     "array_of_indices",
+        "newintercomm", "newintracomm", "count",     NULL};
     static const char *const finishing[] = {"MPI_Wait", "MPI_Test", "MPI_Start", "MPI_Request_free",
                                             NULL};
 
@@ -125,7 +125,8 @@ static bool is_result(const xy_mpi_call_t *call, const char *argument)
         return !is_listed(finishing, call->name);
     if (strcmp(argument, "op") == 0 || strcmp(argument, "group") == 0)
         return strcmp(call->name, "MPI_Op_create") == 0 ||
-               strcmp(call->name, "MPI_Comm_group") == 0;
+               strcmp(call->name, "MPI_Comm_group") == 0 ||
+               strcmp(call->name, "MPI_Comm_remote_group") == 0;
     return is_listed(names, argument);
 }
 
@@ -226,7 +227,8 @@ static void walk_received(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t
 
     if (walk_in_place(w, e, live))
         return;
-    if (is_in_place(e) || scan_is_data(w->scan, &access) || !scan_set_has_any(w, live, &access)) {
+    if (is_in_place(e) || scan_is_data(w->scan, &access) ||
+        (!e->is_kept && !scan_set_has_any(w, live, &access))) {
         scan_walk_expr(w, e, live, false);
         return;
     }
@@ -309,6 +311,73 @@ static void walk_mpi_args(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t
             walk_sent(w, e, live, is_sent);
 }
 
+/* ---- Persistent requests: their data is sent and received after MPI_Start, not where they are
+ * made ---- */
+
+static const xy_mpi_call_t *call_of(const scan_expr_t *e)
+{
+    return xy_mpi_call_find(e->decl->name + (e->decl->name[0] == 'P'));
+}
+
+static bool makes_persistent(const xy_mpi_call_t *call)
+{
+    size_t length = strlen(call->name);
+
+    return length > 5 && strcmp(call->name + length - 5, "_init") == 0;
+}
+
+static void note_persistent(scan_walk_t *w, scan_expr_t *e)
+{
+    for (size_t i = 0; i < w->scan->persistent.count; i++)
+        if (XY_VEC_AT(&w->scan->persistent, scan_expr_t *, i) == e)
+            return;
+    if (xy_vec_append(&w->scan->persistent, &e) != XY_OK)
+        scan_leave(w->scan, xy_fail_memory("slicing"));
+    w->has_changed = true;
+}
+
+/* What one of them receives is kept where it is needed after the start. */
+static void start_received(scan_walk_t *w, const xy_mpi_call_t *call, scan_expr_t *args,
+                           scan_expr_t *e, scan_set_t live)
+{
+    scan_access_t access = scan_access_target(w->scan, e);
+
+    if (is_in_place(e) || scan_is_data(w->scan, &access) || !scan_set_has_any(w, live, &access))
+        return;
+    scan_walk_keep(w, &e->is_kept, live);
+    if (is_point_to_point(call))
+        carry(w, call, args);
+}
+
+/* ... and what it sends is needed before. */
+static void start_sent(scan_walk_t *w, const scan_expr_t *e, scan_set_t live)
+{
+    scan_access_t access = scan_access_target(w->scan, e);
+
+    if (!is_in_place(e) && !scan_is_data(w->scan, &access))
+        scan_set_add(w, live, &access, e->at.line);
+}
+
+/* Any of them may be the one that is started. */
+static void walk_start(scan_walk_t *w, scan_set_t live)
+{
+    for (size_t p = 0; p < w->scan->persistent.count; p++) {
+        scan_expr_t *made = XY_VEC_AT(&w->scan->persistent, scan_expr_t *, p);
+        const xy_mpi_call_t *call = call_of(made);
+        bool is_sent;
+        int i = 0;
+
+        for (scan_expr_t *e = made->args; e != NULL; e = e->next, i++)
+            if (call->kinds[i] == XY_ARG_BUFFER && is_received(call, call->args[i]))
+                start_received(w, call, made->args, e, live);
+        is_sent = is_sent_value_needed(w, call, made->args, live);
+        i = 0;
+        for (scan_expr_t *e = made->args; is_sent && e != NULL; e = e->next, i++)
+            if (call->kinds[i] == XY_ARG_BUFFER)
+                start_sent(w, e, live);
+    }
+}
+
 static bool walk_mpi(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
 {
     const char *name = e->decl->name + (e->decl->name[0] == 'P');
@@ -334,6 +403,10 @@ static bool walk_mpi(scan_walk_t *w, scan_expr_t *e, scan_set_t live)
     if (is_query(name) && !is_answer_needed(w, call, e->args, live))
         return walk_effects(w, e->args, live);
     scan_walk_keep_effect(w, &e->is_kept, live);
+    if (makes_persistent(call))
+        note_persistent(w, e);
+    if (strncmp(name, "MPI_Start", 9) == 0)
+        walk_start(w, live);
     walk_mpi_args(w, call, e->args, live);
     return true;
 }

@@ -26,10 +26,11 @@ struct xy_scan {
     scan_decl_t *functions, *globals; /* lists, last first */
     scan_decl_t *main;
     xy_program_t *program;
-    xy_vec_t locations; /* scan_location_t */
-    xy_vec_t carried;   /* scan_carried_t: messages that set variables of the slice */
-    xy_vec_t unknowns;  /* scan_unknown_t */
-    int stand_ins;      /* variables for parts of expressions that are not known */
+    xy_vec_t locations;  /* scan_location_t */
+    xy_vec_t carried;    /* scan_carried_t: messages that set variables of the slice */
+    xy_vec_t persistent; /* scan_expr_t *: calls that make persistent requests */
+    xy_vec_t unknowns;   /* scan_unknown_t */
+    int stand_ins;       /* variables for parts of expressions that are not known */
 };
 
 /* End the scan from any depth, with what was said. No frame of another library is on the stack

@@ -184,6 +184,30 @@ static void test_carried(void **state)
         "<mpi call=\"MPI_Send\" buf=\"&amp;n\"");
 }
 
+/* What a persistent request sends is what its buffer has when it is started. */
+static void test_persistent(void **state)
+{
+    static const char source[] =
+        PROGRAM("int n = 0, m = 0;\nMPI_Request r[2];\n"
+                "MPI_Bcast_init(&n, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &r[0]);\n"
+                "MPI_Bcast_init(&m, 1, MPI_INT, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &r[1]);\n"
+                "n = atoi(argv[1]);\nMPI_Startall(2, r);\n"
+                "MPI_Waitall(2, r, MPI_STATUSES_IGNORE);\n"
+                "for (int i = 0; i < n; i++) MPI_Barrier(MPI_COMM_WORLD);\n");
+
+    (void)state;
+    check_has(source, "<mpi call=\"MPI_Bcast_init\" buffer=\"&amp;n\" count=\"1\"");
+    check_has(source, "<do c=\"n = atoi(argv[1])\"");
+    check_lacks(source, "&amp;m");
+    check_has(
+        PROGRAM("int n = 5;\nMPI_Request r;\nif (rank == 0) {\n"
+                "MPI_Send_init(&n, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, &r);\nn = argc;\n"
+                "MPI_Start(&r);\nMPI_Wait(&r, MPI_STATUS_IGNORE);\n}\n"
+                "if (rank == 1) { int k; MPI_Recv(&k, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, "
+                "MPI_STATUS_IGNORE);\nMPI_Send(argv, k, MPI_BYTE, 2, 4, MPI_COMM_WORLD); }\n"),
+        "<do c=\"n = argc\"");
+}
+
 static void test_unknown(void **state)
 {
     static const char source[] =
@@ -296,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_functions),
         cmocka_unit_test(test_array_parameters),
         cmocka_unit_test(test_carried),
+        cmocka_unit_test(test_persistent),
         cmocka_unit_test(test_unknown),
         cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_failures),

@@ -40,14 +40,26 @@ typedef struct walk_meeting {
     struct walk_made *made; /* [size], of an agreement: what each gets */
 } walk_meeting_t;
 
-/* A communicator, one for all its members. */
+/* What the members of a persistent collective share, until all have made their request. */
+typedef struct walk_part {
+    uint64_t id; /* number of the persistent collective on its communicator */
+    int32_t joined;
+    struct walk_comm *comm; /* in which its starts are numbered */
+    struct walk_part *next;
+} walk_part_t;
+
+/* A communicator, one for all its members. An intercommunicator is one of both groups, the low one
+ * first; ranks of its members are numbered so, but in what the program sees. */
 typedef struct walk_comm {
     uint32_t context;
     int32_t size;
-    int32_t *procs;    /* [size]; NULL: all processes in their order */
-    int32_t *sorted;   /* [2 * size]: process and rank, by process; made when needed */
-    xy_vcomm_t *vcomm; /* made when needed */
-    walk_cart_t cart;  /* dims NULL: none */
+    int32_t lows;        /* intercommunicator: members of the low group; 0: there is one group */
+    int32_t *procs;      /* [size]; NULL: all processes in their order */
+    int32_t *sorted;     /* [2 * size]: process and rank, by process; made when needed */
+    xy_vcomm_t *vcomm;   /* made when needed */
+    xy_vcomm_t **rooted; /* intercommunicator: [size], of a root and the other group; or NULL */
+    walk_part_t *parts;  /* of persistent collectives that some have not made yet */
+    walk_cart_t cart;    /* dims NULL: none */
     walk_meeting_t *meetings;
     struct walk_comm *next; /* all there are */
 } walk_comm_t;
@@ -61,7 +73,8 @@ typedef struct walk_made {
 typedef struct {
     walk_comm_t *comm; /* NULL: freed */
     int32_t rank;
-    uint64_t number; /* of its next collective */
+    uint64_t number;     /* of its next collective */
+    uint64_t persistent; /* collectives that it has made */
 } walk_member_t;
 
 /* A group: processes in the order of its ranks; the arrays live as long as the walk. */
@@ -94,11 +107,13 @@ typedef struct {
     bool is_used, is_persistent, is_active, is_done;
     xy_vjob_p2p_t p2p;
     uint64_t buffer;         /* address of data that is kept; 0: none */
-    walk_comm_t *comm;       /* for the source in the status */
-    const code_site_t *site; /* of a collective with data: its call */
+    walk_comm_t *comm;       /* for the source in the status, whose group begins */
+    int32_t first;           /* ... here */
+    const code_site_t *site; /* of a collective with data, or a persistent one: its call */
     int64_t *args;
     int32_t rank;
     uint64_t number;
+    walk_member_t part; /* of a persistent collective, which is alone in its communicator */
     xy_vjob_status_t status;
 } walk_request_t;
 
@@ -112,7 +127,8 @@ struct walker {
     uint32_t ahead_place; /* which line has the most of it */
     xy_vec_t comms, groups, types, requests;
     int32_t free_request; /* where to look for one */
-    int32_t current[2];   /* requests of the call that waits */
+    int32_t current[2];   /* requests of the call that waits, and */
+    walk_comm_t *made;    /* ... what it has made */
     xy_vreq_t **list;     /* what it waits for */
     size_t list_capacity, list_count;
     int32_t *of_list; /* their requests */
@@ -132,6 +148,7 @@ struct walk {
     int32_t procs;
     walk_comm_t *comms; /* all */
     walk_comm_t *world;
+    struct walk_offer *offers; /* of MPI_Intercomm_create, in walk_inter.c */
     uint32_t next_context;
     xy_arena_t *arena; /* groups, grids */
     xy_vec_t models;   /* of walk_model_t, by the sites' `model` */
@@ -176,8 +193,9 @@ typedef struct {
 } walk_call_t;
 
 /* The tables of the files below, each ended by {0}. */
-extern const walk_call_t walk_calls_comm[], walk_calls_cart[], walk_calls_type[], walk_calls_p2p[],
-    walk_calls_wait[], walk_calls_coll[];
+extern const walk_call_t walk_calls_comm[], walk_calls_inter[], walk_calls_cart[],
+    walk_calls_type[], walk_calls_p2p[], walk_calls_wait[], walk_calls_coll[],
+    walk_calls_persistent[];
 /* The call that the site is; NULL: none. */
 const walk_call_t *walk_call_of(const code_site_t *site);
 int32_t walk_extra(const code_site_t *site);
@@ -191,10 +209,36 @@ walk_comm_t *walk_comm_new(walk_t *walk, const int32_t *procs, int32_t size);
 int32_t walk_comm_proc(const walk_comm_t *comm, int32_t rank);
 int32_t walk_comm_rank(walk_comm_t *comm, int32_t proc); /* -1: no member */
 xy_vcomm_t *walk_vcomm(walker_t *w, walk_comm_t *comm);
-/* Split the communicator, an agreement of its members; true: *made_p has what this one gets. */
+/* The same; NULL (said) for an intercommunicator too. */
+walk_member_t *walk_intracomm(walker_t *w, int64_t handle);
+/* Split the communicator, an agreement of its members; true: *made_p has what this one gets. An
+ * intercommunicator is split into intercommunicators. */
 bool walk_split(walker_t *w, int64_t handle, int32_t color, int32_t key, walk_made_t *made_p);
+/* The same into one communicator of both groups, in the order of their keys. */
+bool walk_merge(walker_t *w, int64_t handle, int32_t key, walk_made_t *made_p);
 /* Give its handle to the program. */
 bool walk_give(walker_t *w, int64_t address, const walk_made_t *made);
+/* The group of a member, and those whom it sends to: the other group of an intercommunicator. */
+static inline int32_t walk_own_first(const walk_comm_t *comm, int32_t rank)
+{
+    return rank < comm->lows ? 0 : comm->lows;
+}
+
+static inline int32_t walk_own(const walk_comm_t *comm, int32_t rank)
+{
+    return rank < comm->lows ? comm->lows : comm->size - comm->lows;
+}
+
+static inline int32_t walk_peers_first(const walk_comm_t *comm, int32_t rank)
+{
+    return rank < comm->lows ? comm->lows : 0;
+}
+
+static inline int32_t walk_peers(const walk_comm_t *comm, int32_t rank)
+{
+    return comm->lows == 0 ? comm->size : comm->size - walk_own(comm, rank);
+}
+
 /* false (said): not a datatype. */
 bool walk_type(walker_t *w, int64_t handle, walk_type_t *type_p);
 /* The same in silence. */
@@ -216,6 +260,8 @@ walk_request_t *walk_request_at(walker_t *w, int32_t index);
 /* Wait for some that are pending; true: over. The same again after false. */
 bool walk_wait(walker_t *w, const int32_t *requests, int32_t count, bool any);
 void walk_request_free(walker_t *w, walk_request_t *r);
+/* A message that the program does not see; its request, -1: it failed. */
+int32_t walk_message(walker_t *w, walk_kind_t kind, const xy_vjob_p2p_t *p2p);
 
 /* The data of a message of this process; NULL: memory ran out (said). */
 walk_data_t *walk_data_new(walker_t *w, uint64_t address, uint64_t bytes);
@@ -224,6 +270,8 @@ walk_data_t *walk_data_new(walker_t *w, uint64_t address, uint64_t bytes);
 
 /* The member comes to its next collective and starts it; false: it failed. */
 bool walk_coll_start(walker_t *w, walk_member_t *m, const xy_vjob_coll_t *call, int32_t *request_p);
+/* MPI_Start of a persistent one. */
+bool walk_coll_again(walker_t *w, walk_request_t *r);
 /* A collective in which the members agree: `give` copies what this one brings. */
 walk_meeting_t *walk_meet(walker_t *w, walk_member_t *m, uint64_t number, const void *data,
                           uint64_t bytes);
@@ -235,5 +283,7 @@ void walk_meeting_free(walk_meeting_t *meeting, int32_t size);
 bool walk_data_give(walker_t *w, walk_member_t *m, uint64_t number, const code_site_t *site,
                     const int64_t *args);
 bool walk_data_take(walker_t *w, walk_request_t *r);
+/* This member has come and takes nothing. */
+void walk_data_pass(walk_member_t *m, uint64_t number);
 
 #endif

@@ -122,7 +122,7 @@ static bool number_of(walker_t *w, const walk_member_t *m, const walk_cart_t *ca
 
 static bool cart_create(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    const walk_member_t *m = walk_comm(w, args[0]);
+    const walk_member_t *m = walk_intracomm(w, args[0]);
     walk_cart_t cart = {0};
     walk_made_t made;
     int32_t points = 0, number = -1;

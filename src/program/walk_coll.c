@@ -35,24 +35,48 @@ bool walk_is_in_place(const code_site_t *site, const int64_t *args)
            (l->receive >= 0 && args[l->receive] == in_place);
 }
 
-bool walk_coll_start(walker_t *w, walk_member_t *m, const xy_vjob_coll_t *call, int32_t *request_p)
+int32_t walk_root(const walk_comm_t *comm, int32_t rank, const code_site_t *site,
+                  const int64_t *args)
 {
-    int32_t index = walk_request_new(w);
-    xy_vcomm_t *comm = index >= 0 ? walk_vcomm(w, m->comm) : NULL;
-    walk_request_t *r;
+    const walk_layout_t *l = &walk_layouts[walk_extra(site) & WALK_COLLECTIVE_MASK];
+    int64_t root = l->root >= 0 ? args[l->root] : 0;
 
+    if (comm->lows == 0 || l->root < 0)
+        return (int32_t)root;
+    return root == MPI_ROOT        ? rank
+           : root == MPI_PROC_NULL ? WALK_NO_ROOT
+                                   : walk_peers_first(comm, rank) + (int32_t)root;
+}
+
+/* ---- Starting ---- */
+
+static bool start(walker_t *w, walk_member_t *m, xy_vcomm_t *comm, const xy_vjob_coll_t *call,
+                  walk_request_t *r)
+{
     if (comm == NULL)
         return false;
-    r = walk_request_at(w, index);
     r->kind = WALK_COLLECTIVE;
     r->comm = m->comm;
     r->rank = m->rank;
     r->number = m->number++;
     r->vreq = xy_vjob_collective(w->walk->job, w->rank, comm, call, NULL);
-    if (r->vreq == NULL)
-        return process_stop(&w->process);
-    *request_p = index;
-    return true;
+    return r->vreq != NULL || process_stop(&w->process);
+}
+
+bool walk_coll_start(walker_t *w, walk_member_t *m, const xy_vjob_coll_t *call, int32_t *request_p)
+{
+    *request_p = walk_request_new(w);
+    return *request_p >= 0 &&
+           start(w, m, walk_vcomm(w, m->comm), call, walk_request_at(w, *request_p));
+}
+
+/* The member comes and has no part: there is no data, or the root is another one of its group. */
+static void pass(walk_member_t *m, walk_request_t *r)
+{
+    r->kind = WALK_COLLECTIVE;
+    r->comm = m->comm;
+    r->is_done = true;
+    m->number++;
 }
 
 /* ---- Counts ---- */
@@ -157,39 +181,219 @@ static bool is_empty(const xy_vjob_coll_t *call, int32_t size)
     return total == 0;
 }
 
-/* Start it; *request_p is -1 where there is nothing to wait for. */
-static bool begin(walker_t *w, const code_site_t *site, const int64_t *args, int32_t *request_p)
+static xy_vjob_coll_t call_of(const code_site_t *site, const int64_t *args)
 {
     xy_collective_t c = (xy_collective_t)(walk_extra(site) & WALK_COLLECTIVE_MASK);
     const walk_layout_t *l = &walk_layouts[c];
-    walk_member_t *m = walk_comm(w, args[l->comm]);
-    xy_vjob_coll_t call = {.collective = c, .element = 1};
-    uint64_t *counts = NULL;
-    bool is_ok = m != NULL, is_root;
 
-    *request_p = -1;
-    if (!is_ok)
-        return false;
-    call.root = l->root >= 0 ? (int32_t)args[l->root] : 0;
-    call.in_place = walk_is_in_place(site, args);
-    call.is_nonblocking = (walk_extra(site) & WALK_NONBLOCKING) != 0;
-    call.is_user_op = l->op >= 0 && (args[l->op] == 1 || args[l->op] == 2);
-    call.is_commutative = l->op < 0 || args[l->op] != 2;
+    return (xy_vjob_coll_t){.collective = c,
+                            .element = 1,
+                            .in_place = walk_is_in_place(site, args),
+                            .is_nonblocking = (walk_extra(site) & WALK_NONBLOCKING) != 0,
+                            .is_user_op = l->op >= 0 && (args[l->op] == 1 || args[l->op] == 2),
+                            .is_commutative = l->op < 0 || args[l->op] != 2};
+}
+
+static bool begin_intra(walker_t *w, walk_member_t *m, const code_site_t *site, const int64_t *args,
+                        walk_request_t *r)
+{
+    xy_vjob_coll_t call = call_of(site, args);
+    const walk_layout_t *l = &walk_layouts[call.collective];
+    uint64_t *counts = NULL;
+    bool is_ok = true, is_root;
+
+    call.root = walk_root(m->comm, m->rank, site, args);
     is_root = call.root == m->rank;
     if (call.root < 0 || call.root >= m->comm->size)
         return process_fail(&w->process, "the root is %d; the communicator has %d ranks", call.root,
                             m->comm->size);
-    if (c != XY_COLL_BARRIER)
-        is_ok = describe_sizes(w, l, args, m->comm->size, is_sent_side(c, is_root, call.in_place),
-                               &call, &counts);
-    if (is_ok && is_empty(&call, m->comm->size))
-        m->number++;
-    else if (is_ok)
+    if (call.collective != XY_COLL_BARRIER)
         is_ok =
-            walk_data_give(w, m, m->number, site, args) && walk_coll_start(w, m, &call, request_p);
+            describe_sizes(w, l, args, m->comm->size,
+                           is_sent_side(call.collective, is_root, call.in_place), &call, &counts);
+    if (is_ok && is_empty(&call, m->comm->size))
+        pass(m, r);
+    else if (is_ok)
+        is_ok = walk_data_give(w, m, m->number, site, args) &&
+                start(w, m, walk_vcomm(w, m->comm), &call, r);
     xy_free(counts);
     return is_ok;
 }
+
+/* ---- Between two groups: what becomes of them is in mpi/coll/shape.c ---- */
+
+/* Of the root, then the members of the other group. */
+static xy_vcomm_t *rooted_vcomm(walker_t *w, walk_comm_t *comm, int32_t root)
+{
+    int32_t first = walk_peers_first(comm, root), n = walk_peers(comm, root), *procs;
+
+    if (comm->rooted == NULL)
+        comm->rooted = xy_arena_alloc(w->walk->arena, (size_t)comm->size * sizeof(xy_vcomm_t *));
+    if (comm->rooted == NULL) {
+        process_fail_memory(&w->process);
+        return NULL;
+    }
+    if (comm->rooted[root] != NULL)
+        return comm->rooted[root];
+    procs = xy_malloc((size_t)(n + 1) * sizeof(*procs));
+    if (procs == NULL) {
+        process_fail_memory(&w->process);
+        return NULL;
+    }
+    procs[0] = comm->procs[root];
+    memcpy(procs + 1, comm->procs + first, (size_t)n * sizeof(*procs));
+    comm->rooted[root] = xy_vjob_comm(w->walk->job, w->walk->next_context++, procs, n + 1);
+    xy_free(procs);
+    if (comm->rooted[root] == NULL)
+        process_stop(&w->process);
+    return comm->rooted[root];
+}
+
+static bool side_type(walker_t *w, const walk_layout_t *l, const int64_t *args, bool is_sent,
+                      int32_t peer, xy_collective_t c, walk_type_t *type)
+{
+    int64_t handle = args[is_sent ? l->send_type : l->receive_type];
+
+    if (c == XY_COLL_ALLTOALLW && !walk_get_handle(w, handle, peer, &handle))
+        return false;
+    return walk_type(w, handle, type);
+}
+
+/* Bytes of the block for (or from) each of `n` peers, at bytes[0 .. n - 1]. */
+static bool block_bytes(walker_t *w, const code_site_t *site, const int64_t *args, bool is_sent,
+                        int32_t n, uint64_t *bytes)
+{
+    xy_collective_t c = (xy_collective_t)(walk_extra(site) & WALK_COLLECTIVE_MASK);
+    const walk_layout_t *l = &walk_layouts[c];
+    int64_t given = args[is_sent ? l->send_count : l->receive_count];
+
+    for (int32_t p = 0; p < n; p++) {
+        int32_t count = (int32_t)given;
+        walk_type_t type;
+
+        if (!side_type(w, l, args, is_sent, p, c, &type) ||
+            (has_counts(c, is_sent) && !walk_get_int(w, given, p, &count)))
+            return false;
+        if (count < 0)
+            return process_fail(&w->process, "count %d is %d", p, count);
+        bytes[p] = (uint64_t)count * type.size;
+    }
+    return true;
+}
+
+/* Both groups reduce vectors of the same length. */
+static bool describe_vectors(walker_t *w, const walk_member_t *m, const code_site_t *site,
+                             const int64_t *args, xy_vjob_coll_t *call)
+{
+    const walk_layout_t *l = &walk_layouts[call->collective];
+    int32_t own = walk_own(m->comm, m->rank);
+    uint64_t bytes = 0, *shares;
+    walk_type_t type;
+    bool is_ok;
+
+    if (!walk_type(w, args[l->receive_type], &type))
+        return false;
+    shares = xy_malloc((size_t)own * sizeof(*shares));
+    if (shares == NULL)
+        return process_fail_memory(&w->process);
+    is_ok = block_bytes(w, site, args, false, own, shares);
+    if (call->collective == XY_COLL_REDUCE || call->collective == XY_COLL_ALLREDUCE)
+        own = 1; /* the shares are the whole vector */
+    for (int32_t r = 0; is_ok && r < own; r++)
+        bytes += shares[r];
+    xy_free(shares);
+    call->element = type.element > 0 ? type.element : 1;
+    call->count = bytes / call->element;
+    if (call->collective != XY_COLL_REDUCE)
+        call->collective = XY_COLL_ALLREDUCE;
+    return is_ok;
+}
+
+/* Gathers and scatters: the root has the blocks of all, and none of its own. */
+static bool describe_rooted(walker_t *w, const walk_member_t *m, const code_site_t *site,
+                            const int64_t *args, bool is_root, uint64_t *bytes,
+                            xy_vjob_coll_t *call)
+{
+    bool is_gather = call->collective == XY_COLL_GATHER || call->collective == XY_COLL_GATHERV;
+
+    call->collective = is_gather ? XY_COLL_GATHERV : XY_COLL_SCATTERV;
+    bytes[0] = 0;
+    if (is_root) {
+        call->counts = bytes;
+        return block_bytes(w, site, args, !is_gather, walk_peers(m->comm, m->rank), bytes + 1);
+    }
+    if (!block_bytes(w, site, args, is_gather, 1, bytes))
+        return false;
+    call->count = bytes[0];
+    return true;
+}
+
+/* Everything else: bytes to each member of both groups, none to the own one. */
+static bool describe_blocks(walker_t *w, const walk_member_t *m, const code_site_t *site,
+                            const int64_t *args, uint64_t *bytes, xy_vjob_coll_t *call)
+{
+    memset(bytes, 0, (size_t)m->comm->size * sizeof(*bytes));
+    call->collective = XY_COLL_ALLTOALLW;
+    call->counts = bytes;
+    return block_bytes(w, site, args, true, walk_peers(m->comm, m->rank),
+                       bytes + walk_peers_first(m->comm, m->rank));
+}
+
+static bool describe_inter(walker_t *w, const walk_member_t *m, const code_site_t *site,
+                           const int64_t *args, int32_t root, uint64_t *bytes, xy_vjob_coll_t *call)
+{
+    const walk_layout_t *l = &walk_layouts[call->collective];
+
+    if (call->collective == XY_COLL_BARRIER)
+        return true;
+    if (call->collective == XY_COLL_SCAN || call->collective == XY_COLL_EXSCAN)
+        return process_fail(&w->process, "it is not defined for intercommunicators");
+    if (l->op >= 0)
+        return describe_vectors(w, m, site, args, call);
+    if (call->collective == XY_COLL_BCAST) {
+        if (!block_bytes(w, site, args, false, 1, bytes))
+            return false;
+        call->count = bytes[0];
+        return true;
+    }
+    return l->root >= 0 ? describe_rooted(w, m, site, args, root == m->rank, bytes, call)
+                        : describe_blocks(w, m, site, args, bytes, call);
+}
+
+static bool begin_inter(walker_t *w, walk_member_t *m, const code_site_t *site, const int64_t *args,
+                        walk_request_t *r)
+{
+    xy_vjob_coll_t call = call_of(site, args);
+    bool is_rooted = walk_layouts[call.collective].root >= 0, is_ok;
+    int32_t root = walk_root(m->comm, m->rank, site, args);
+    uint64_t *bytes;
+
+    if (root < WALK_NO_ROOT || root >= m->comm->size)
+        return process_fail(&w->process, "the root is not a rank of the other group");
+    if (!walk_data_give(w, m, m->number, site, args))
+        return false;
+    if (is_rooted && root == WALK_NO_ROOT) {
+        walk_data_pass(m, m->number);
+        pass(m, r);
+        return true;
+    }
+    bytes = xy_malloc((size_t)(m->comm->size + 1) * sizeof(*bytes));
+    if (bytes == NULL)
+        return process_fail_memory(&w->process);
+    is_ok =
+        describe_inter(w, m, site, args, root, bytes, &call) &&
+        start(w, m, is_rooted ? rooted_vcomm(w, m->comm, root) : walk_vcomm(w, m->comm), &call, r);
+    xy_free(bytes);
+    return is_ok;
+}
+
+bool walk_coll_begin(walker_t *w, walk_member_t *m, const code_site_t *site, const int64_t *args,
+                     walk_request_t *r)
+{
+    return m->comm->lows > 0 ? begin_inter(w, m, site, args, r) : begin_intra(w, m, site, args, r);
+}
+
+/* ---- The calls ---- */
 
 /* Keep what is needed to deliver data at the end. */
 static bool keep(walker_t *w, walk_request_t *r, const code_site_t *site, const int64_t *args)
@@ -204,14 +408,24 @@ static bool keep(walker_t *w, walk_request_t *r, const code_site_t *site, const 
     return true;
 }
 
+/* A request for the call, which has begun; -1: it failed. */
+static int32_t begin(walker_t *w, const code_site_t *site, const int64_t *args)
+{
+    const walk_layout_t *l = &walk_layouts[walk_extra(site) & WALK_COLLECTIVE_MASK];
+    walk_member_t *m = walk_comm(w, args[l->comm]);
+    int32_t index = m != NULL ? walk_request_new(w) : -1;
+
+    return index >= 0 && walk_coll_begin(w, m, site, args, walk_request_at(w, index)) &&
+                   keep(w, walk_request_at(w, index), site, args)
+               ? index
+               : -1;
+}
+
 static bool collective(walker_t *w, const code_site_t *site, int64_t *args)
 {
     if (w->process.phase == 0) {
-        if (!begin(w, site, args, &w->current[0]))
-            return false;
+        w->current[0] = begin(w, site, args);
         if (w->current[0] < 0)
-            return true;
-        if (!keep(w, walk_request_at(w, w->current[0]), site, args))
             return false;
         w->process.phase = 1;
     }
@@ -221,23 +435,11 @@ static bool collective(walker_t *w, const code_site_t *site, int64_t *args)
     return true;
 }
 
-/* A collective that is over at once has a request that is done. */
 static bool nonblocking(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    int32_t index;
+    int32_t index = begin(w, site, args);
 
-    if (!begin(w, site, args, &index))
-        return false;
-    if (index < 0) {
-        index = walk_request_new(w);
-        if (index < 0)
-            return false;
-        walk_request_at(w, index)->kind = WALK_COLLECTIVE;
-        walk_request_at(w, index)->is_done = true;
-    } else if (!keep(w, walk_request_at(w, index), site, args)) {
-        return false;
-    }
-    return walk_set_handle(w, args[site->count - 1], WALK_REQUEST_FIRST + index);
+    return index >= 0 && walk_set_handle(w, args[site->count - 1], WALK_REQUEST_FIRST + index);
 }
 
 const walk_call_t walk_calls_coll[] = {

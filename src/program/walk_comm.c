@@ -27,6 +27,16 @@ walk_member_t *walk_comm(walker_t *w, int64_t handle)
     return m;
 }
 
+walk_member_t *walk_intracomm(walker_t *w, int64_t handle)
+{
+    walk_member_t *m = walk_comm(w, handle);
+
+    if (m == NULL || m->comm->lows == 0)
+        return m;
+    process_fail(&w->process, "an intercommunicator is not possible here");
+    return NULL;
+}
+
 walk_comm_t *walk_comm_new(walk_t *walk, const int32_t *procs, int32_t size)
 {
     walk_comm_t *comm = xy_arena_alloc(walk->arena, sizeof(*comm));
@@ -122,14 +132,17 @@ xy_vcomm_t *walk_vcomm(walker_t *w, walk_comm_t *comm)
 /* What a member asks for. A grid has no color: the first `points` are in it. */
 typedef struct {
     int32_t color, key, proc, member;
+    bool is_inter, is_high; /* the groups stay apart; it is of the high one */
 } wish_t;
 
-static int by_color_key(const void *left, const void *right)
+static int by_color_side_key(const void *left, const void *right)
 {
     const wish_t *a = left, *b = right;
 
     if (a->color != b->color)
         return a->color < b->color ? -1 : 1;
+    if (a->is_high != b->is_high)
+        return a->is_high ? 1 : -1;
     if (a->key != b->key)
         return a->key < b->key ? -1 : 1;
     return a->member < b->member ? -1 : a->member > b->member;
@@ -137,13 +150,20 @@ static int by_color_key(const void *left, const void *right)
 
 static bool make_color(walk_t *walk, walk_meeting_t *meeting, const wish_t *wishes, int32_t count)
 {
-    int32_t *procs = xy_malloc((size_t)count * sizeof(*procs));
+    int32_t *procs, lows = 0;
     walk_comm_t *comm;
 
+    while (wishes[0].is_inter && lows < count && !wishes[lows].is_high)
+        lows++;
+    if (wishes[0].is_inter && (lows == 0 || lows == count))
+        return true; /* one of the groups has none: MPI_COMM_NULL */
+    procs = xy_malloc((size_t)count * sizeof(*procs));
     for (int32_t i = 0; procs != NULL && i < count; i++)
         procs[i] = wishes[i].proc;
     comm = procs != NULL ? walk_comm_new(walk, procs, count) : NULL;
     xy_free(procs);
+    if (comm != NULL)
+        comm->lows = lows;
     for (int32_t i = 0; comm != NULL && i < count; i++)
         meeting->made[wishes[i].member] = (walk_made_t){comm, i};
     return comm != NULL;
@@ -167,7 +187,7 @@ static bool split_all(walk_t *walk, walk_meeting_t *meeting, int32_t size)
             wishes[count++] = wish;
     }
     if (is_ok)
-        qsort(wishes, (size_t)count, sizeof(*wishes), by_color_key);
+        qsort(wishes, (size_t)count, sizeof(*wishes), by_color_side_key);
     for (int32_t first = 0; is_ok && first < count; first = last) {
         for (last = first + 1; last < count && wishes[last].color == wishes[first].color;)
             last++;
@@ -177,21 +197,19 @@ static bool split_all(walk_t *walk, walk_meeting_t *meeting, int32_t size)
     return is_ok;
 }
 
-/* Split the communicator; true: *made_p has what this member gets. */
-bool walk_split(walker_t *w, int64_t handle, int32_t color, int32_t key, walk_made_t *made_p)
+/* The wish of this member of the communicator; true: *made_p has what it gets. */
+static bool agree_on(walker_t *w, int64_t handle, const wish_t *wish, walk_made_t *made_p)
 {
-    xy_vjob_coll_t agree = {
-        .collective = XY_COLL_ALLREDUCE, .count = 1, .element = 8, .is_agreement = true};
+    xy_vjob_coll_t agree = {.collective = XY_COLL_ALLREDUCE,
+                            .count = 1,
+                            .element = 8,
+                            .is_agreement = true,
+                            .is_commutative = true};
     walk_member_t *m = walk_comm(w, handle);
     walk_meeting_t *meeting;
 
-    if (m == NULL)
-        return false;
-    agree.is_commutative = true;
     if (w->process.phase == 0) {
-        wish_t wish = {color, key, w->rank, m->rank};
-
-        meeting = walk_meet(w, m, m->number, &wish, sizeof(wish));
+        meeting = walk_meet(w, m, m->number, wish, sizeof(*wish));
         if (meeting == NULL)
             return false;
         if (meeting->arrived == m->comm->size && !split_all(w->walk, meeting, m->comm->size))
@@ -207,6 +225,27 @@ bool walk_split(walker_t *w, int64_t handle, int32_t color, int32_t key, walk_ma
     walk_meeting_leave(m->comm, meeting);
     walk_request_free(w, walk_request_at(w, w->current[0]));
     return true;
+}
+
+bool walk_split(walker_t *w, int64_t handle, int32_t color, int32_t key, walk_made_t *made_p)
+{
+    const walk_member_t *m = walk_comm(w, handle);
+    wish_t wish = {.color = color, .key = key, .proc = w->rank};
+
+    if (m == NULL)
+        return false;
+    wish.member = m->rank;
+    wish.is_inter = m->comm->lows > 0;
+    wish.is_high = wish.is_inter && m->rank >= m->comm->lows;
+    return agree_on(w, handle, &wish, made_p);
+}
+
+bool walk_merge(walker_t *w, int64_t handle, int32_t key, walk_made_t *made_p)
+{
+    const walk_member_t *m = walk_comm(w, handle);
+
+    return m != NULL &&
+           agree_on(w, handle, &(wish_t){.key = key, .proc = w->rank, .member = m->rank}, made_p);
 }
 
 /* Give the handle to the program. */
@@ -271,7 +310,9 @@ static bool comm_rank(walker_t *w, const code_site_t *site, int64_t *args)
 {
     const walk_member_t *m = walk_comm(w, args[0]);
 
-    return m != NULL && walk_set_int(w, args[1], walk_extra(site) ? m->comm->size : m->rank);
+    return m != NULL && walk_set_int(w, args[1],
+                                     walk_extra(site) ? walk_own(m->comm, m->rank)
+                                                      : m->rank - walk_own_first(m->comm, m->rank));
 }
 
 static bool comm_free(walker_t *w, const code_site_t *site, int64_t *args)
@@ -299,7 +340,7 @@ static bool comm_compare(walker_t *w, const code_site_t *site, int64_t *args)
     (void)site;
     if (b == NULL)
         return false;
-    is_same = a->comm->size == b->comm->size;
+    is_same = a->comm->size == b->comm->size && a->comm->lows == b->comm->lows;
     for (int32_t r = 0; is_same && r < a->comm->size; r++)
         is_same = walk_comm_proc(a->comm, r) == walk_comm_proc(b->comm, r);
     return walk_set_int(w, args[2],
@@ -342,7 +383,7 @@ static bool comm_create(walker_t *w, const code_site_t *site, int64_t *args)
     int32_t rank;
 
     (void)site;
-    if (!group_of(w, args[1], &group))
+    if (walk_intracomm(w, args[0]) == NULL || !group_of(w, args[1], &group))
         return false;
     rank = group_rank(&group, w->rank);
     return walk_split(w, args[0],
@@ -353,14 +394,20 @@ static bool comm_create(walker_t *w, const code_site_t *site, int64_t *args)
            walk_give(w, args[2], &made);
 }
 
+/* Comm_group, and Comm_remote_group (extra). */
 static bool comm_group(walker_t *w, const code_site_t *site, int64_t *args)
 {
     const walk_member_t *m = walk_comm(w, args[0]);
+    bool is_remote = walk_extra(site) != 0;
+    walk_group_t group;
+    int32_t first;
 
-    (void)site;
-    return m != NULL &&
-           walk_set_handle(w, args[1],
-                           group_handle(w, (walk_group_t){m->comm->procs, m->comm->size}));
+    if (m == NULL)
+        return false;
+    first = is_remote ? walk_peers_first(m->comm, m->rank) : walk_own_first(m->comm, m->rank);
+    group.size = is_remote ? walk_peers(m->comm, m->rank) : walk_own(m->comm, m->rank);
+    group.procs = m->comm->procs != NULL ? m->comm->procs + first : NULL;
+    return walk_set_handle(w, args[1], group_handle(w, group));
 }
 
 static bool group_look(walker_t *w, const code_site_t *site, int64_t *args)
@@ -433,12 +480,20 @@ static bool group_free(walker_t *w, const code_site_t *site, int64_t *args)
     return walk_set_handle(w, args[0], (int64_t)(intptr_t)MPI_GROUP_NULL);
 }
 
-const walk_call_t walk_calls_comm[] = {
-    {"Comm_rank", comm_rank, 0},   {"Comm_size", comm_rank, 1},
-    {"Comm_split", comm_split, 0}, {"Comm_split_type", comm_split_type, 0},
-    {"Comm_dup", comm_dup, 0},     {"Comm_create", comm_create, 0},
-    {"Comm_free", comm_free, 0},   {"Comm_compare", comm_compare, 0},
-    {"Comm_group", comm_group, 0}, {"Group_rank", group_look, 0},
-    {"Group_size", group_look, 1}, {"Group_incl", group_pick, 0},
-    {"Group_excl", group_pick, 1}, {"Group_translate_ranks", group_translate, 0},
-    {"Group_free", group_free, 0}, {0}};
+const walk_call_t walk_calls_comm[] = {{"Comm_rank", comm_rank, 0},
+                                       {"Comm_size", comm_rank, 1},
+                                       {"Comm_split", comm_split, 0},
+                                       {"Comm_split_type", comm_split_type, 0},
+                                       {"Comm_dup", comm_dup, 0},
+                                       {"Comm_create", comm_create, 0},
+                                       {"Comm_free", comm_free, 0},
+                                       {"Comm_compare", comm_compare, 0},
+                                       {"Comm_group", comm_group, 0},
+                                       {"Comm_remote_group", comm_group, 1},
+                                       {"Group_rank", group_look, 0},
+                                       {"Group_size", group_look, 1},
+                                       {"Group_incl", group_pick, 0},
+                                       {"Group_excl", group_pick, 1},
+                                       {"Group_translate_ranks", group_translate, 0},
+                                       {"Group_free", group_free, 0},
+                                       {0}};

@@ -100,6 +100,11 @@ bool walk_has_data(const code_site_t *site)
            (l->receive >= 0 && (site->given & 1u << l->receive) != 0);
 }
 
+static bool is_to_root(xy_collective_t c)
+{
+    return c == XY_COLL_GATHER || c == XY_COLL_GATHERV || c == XY_COLL_REDUCE;
+}
+
 /* A pointer that is kept, and is one. */
 static int64_t address(const code_site_t *site, const int64_t *args, int position)
 {
@@ -118,6 +123,8 @@ static int64_t input(walker_t *w, const walk_member_t *m, const code_site_t *sit
     int64_t from = address(site, args, l->send), to = address(site, args, l->receive);
     int count = l->send_count, type_at = l->send_type;
     bool is_in_receive = l->send_count < 0 || (from == 0 && walk_is_in_place(site, args));
+    int32_t root = walk_root(m->comm, m->rank, site, args);
+    bool is_inter = m->comm->lows > 0;
     uint64_t blocks = 1;
     walk_type_t type;
 
@@ -129,14 +136,18 @@ static int64_t input(walker_t *w, const walk_member_t *m, const code_site_t *sit
     if (c == XY_COLL_BARRIER || c == XY_COLL_SCATTERV || c == XY_COLL_ALLTOALLV ||
         c == XY_COLL_ALLTOALLW || c == XY_COLL_REDUCE_SCATTER || from == 0)
         return 0;
-    if ((c == XY_COLL_BCAST || c == XY_COLL_SCATTER) && args[l->root] != m->rank)
+    if ((c == XY_COLL_BCAST || c == XY_COLL_SCATTER) && root != m->rank)
+        return 0;
+    if (is_inter && (root == WALK_NO_ROOT || (is_to_root(c) && root == m->rank)))
         return 0;
     if (is_in_receive && (c == XY_COLL_ALLGATHERV || c == XY_COLL_GATHERV))
         return 0;
     if (!walk_type(w, args[type_at], &type))
         return 0;
-    if (c == XY_COLL_SCATTER || c == XY_COLL_ALLTOALL || c == XY_COLL_REDUCE_SCATTER_BLOCK)
-        blocks = (uint64_t)m->comm->size;
+    if (c == XY_COLL_SCATTER || c == XY_COLL_ALLTOALL)
+        blocks = (uint64_t)walk_peers(m->comm, m->rank);
+    else if (c == XY_COLL_REDUCE_SCATTER_BLOCK)
+        blocks = (uint64_t)walk_own(m->comm, m->rank);
     *bytes_p = (uint64_t)args[count] * type.size * blocks;
     if (is_in_receive && (c == XY_COLL_ALLGATHER || c == XY_COLL_GATHER))
         from += m->rank * args[count] * type.extent;
@@ -166,30 +177,37 @@ static bool put(walker_t *w, int64_t to, const uint8_t *data, uint64_t bytes)
     return at != NULL;
 }
 
+/* Its number in its group. */
+static uint64_t place_of(const walk_request_t *r)
+{
+    return (uint64_t)(r->rank - walk_own_first(r->comm, r->rank));
+}
+
 /* Blocks of all, one behind the other or where the displacements say. */
 static bool take_blocks(walker_t *w, const walk_request_t *r, const walk_meeting_t *meeting,
                         const walk_layout_t *l, int64_t to)
 {
     bool is_all = collective_of(r->site) == XY_COLL_ALLTOALL;
+    int32_t first = walk_peers_first(r->comm, r->rank), n = walk_peers(r->comm, r->rank);
     walk_type_t type;
     int64_t block;
 
     if (!walk_type(w, r->args[l->receive_type], &type))
         return false;
-    for (int32_t i = 0; i < r->comm->size; i++) {
+    for (int32_t i = 0; i < n; i++) {
         int32_t at = 0, count = (int32_t)r->args[l->receive_count];
-        uint64_t from = 0, bytes = meeting->bytes[i];
+        uint64_t from = 0, bytes = meeting->bytes[first + i];
 
-        if (meeting->given[i] == NULL)
+        if (meeting->given[first + i] == NULL)
             continue;
         if (l->receive_at >= 0 && !walk_get_int(w, r->args[l->receive_at], i, &at))
             return false;
         block = l->receive_at >= 0 ? at * type.extent : (int64_t)i * count * type.extent;
         if (is_all) {
-            bytes /= (uint64_t)r->comm->size;
-            from = bytes * (uint64_t)r->rank;
+            bytes /= (uint64_t)walk_own(r->comm, r->rank);
+            from = bytes * place_of(r);
         }
-        if (!put(w, to + block, meeting->given[i] + from, bytes))
+        if (!put(w, to + block, meeting->given[first + i] + from, bytes))
             return false;
     }
     return true;
@@ -199,9 +217,12 @@ static bool take_blocks(walker_t *w, const walk_request_t *r, const walk_meeting
 static bool take_reduced(walker_t *w, const walk_request_t *r, walk_meeting_t *meeting,
                          const walk_layout_t *l, int64_t to, int32_t count)
 {
-    uint64_t bytes = meeting->bytes[0], elements;
+    int32_t first = walk_peers_first(r->comm, r->rank);
+    uint64_t bytes = meeting->bytes[first], elements;
+    /* Of two groups, each has a result; they are made again and again. */
+    bool is_known = meeting->given[first] != NULL,
+         is_kept = count == r->comm->size && r->comm->lows == 0;
     uint8_t *sum = meeting->result;
-    bool is_known = meeting->given[0] != NULL, is_kept = count == r->comm->size;
     walk_type_t type;
 
     if (count == 0 || !is_known || !walk_type(w, r->args[l->receive_type], &type))
@@ -211,8 +232,8 @@ static bool take_reduced(walker_t *w, const walk_request_t *r, walk_meeting_t *m
         sum = xy_malloc(bytes + 1);
         if (sum == NULL)
             return process_fail_memory(&w->process);
-        memcpy(sum, meeting->given[0], bytes);
-        for (int32_t i = 1; i < count && is_known; i++)
+        memcpy(sum, meeting->given[first], bytes);
+        for (int32_t i = first + 1; i < first + count && is_known; i++)
             is_known = meeting->given[i] != NULL && meeting->bytes[i] == bytes &&
                        walk_reduce(r->args[l->op], type.basic, elements, sum, meeting->given[i]);
     }
@@ -220,9 +241,9 @@ static bool take_reduced(walker_t *w, const walk_request_t *r, walk_meeting_t *m
         meeting->result = sum;
     if (is_known) {
         bool is_block = collective_of(r->site) == XY_COLL_REDUCE_SCATTER_BLOCK;
-        uint64_t part = is_block ? bytes / (uint64_t)r->comm->size : bytes;
+        uint64_t part = is_block ? bytes / (uint64_t)walk_own(r->comm, r->rank) : bytes;
 
-        put(w, to, sum + (is_block ? part * (uint64_t)r->rank : 0), part);
+        put(w, to, sum + (is_block ? part * place_of(r) : 0), part);
     }
     if (sum != meeting->result)
         xy_free(sum);
@@ -234,7 +255,8 @@ static bool take(walker_t *w, const walk_request_t *r, walk_meeting_t *meeting)
     xy_collective_t c = collective_of(r->site);
     const walk_layout_t *l = &walk_layouts[c];
     int64_t to = address(r->site, r->args, l->receive);
-    int32_t root = l->root >= 0 ? (int32_t)r->args[l->root] : 0;
+    int32_t root = walk_root(r->comm, r->rank, r->site, r->args);
+    int32_t peers = walk_peers(r->comm, r->rank);
     uint64_t block;
 
     if (to == 0)
@@ -251,14 +273,15 @@ static bool take(walker_t *w, const walk_request_t *r, walk_meeting_t *meeting)
     case XY_COLL_ALLTOALL:
         return take_blocks(w, r, meeting, l, to);
     case XY_COLL_SCATTER:
-        block = meeting->bytes[root] / (uint64_t)r->comm->size;
-        return meeting->given[root] == NULL ||
-               put(w, to, meeting->given[root] + block * (uint64_t)r->rank, block);
+        if (meeting->given[root] == NULL || (r->rank == root && r->comm->lows > 0))
+            return true;
+        block = meeting->bytes[root] / (uint64_t)walk_own(r->comm, r->rank);
+        return put(w, to, meeting->given[root] + block * place_of(r), block);
     case XY_COLL_REDUCE:
-        return r->rank != root || take_reduced(w, r, meeting, l, to, r->comm->size);
+        return r->rank != root || take_reduced(w, r, meeting, l, to, peers);
     case XY_COLL_ALLREDUCE:
     case XY_COLL_REDUCE_SCATTER_BLOCK:
-        return take_reduced(w, r, meeting, l, to, r->comm->size);
+        return take_reduced(w, r, meeting, l, to, peers);
     case XY_COLL_SCAN:
         return take_reduced(w, r, meeting, l, to, r->rank + 1);
     case XY_COLL_EXSCAN:
@@ -266,6 +289,14 @@ static bool take(walker_t *w, const walk_request_t *r, walk_meeting_t *meeting)
     default:
         return true;
     }
+}
+
+void walk_data_pass(walk_member_t *m, uint64_t number)
+{
+    walk_meeting_t *meeting = walk_meeting_find(m->comm, number);
+
+    if (meeting != NULL)
+        walk_meeting_leave(m->comm, meeting);
 }
 
 bool walk_data_take(walker_t *w, walk_request_t *r)

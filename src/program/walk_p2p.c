@@ -93,28 +93,32 @@ static bool describe(walker_t *w, const message_t *m, walk_request_t *r)
     const walk_member_t *member = walk_comm(w, m->comm);
     bool is_send = m->kind == WALK_SEND;
     walk_type_t type;
+    int32_t peers;
 
     if (member == NULL || !walk_type(w, m->type, &type))
         return false;
     if (m->count < 0)
         return process_fail(&w->process, "the count is %lld", (long long)m->count);
+    peers = walk_peers(member->comm, member->rank);
     if (m->peer != MPI_PROC_NULL && (is_send || m->peer != MPI_ANY_SOURCE) &&
-        (m->peer < 0 || m->peer >= member->comm->size))
+        (m->peer < 0 || m->peer >= peers))
         return process_fail(&w->process, "rank %lld does not exist; the communicator has %d",
-                            (long long)m->peer, member->comm->size);
+                            (long long)m->peer, peers);
     if (m->tag < 0 && (is_send || m->tag != MPI_ANY_TAG))
         return process_fail(&w->process, "the tag is %lld", (long long)m->tag);
     r->kind = m->kind;
     r->comm = member->comm;
+    r->first = walk_peers_first(member->comm, member->rank);
     r->buffer =
         m->has_buffer && (uint64_t)m->count * type.size <= 1 << 20 ? (uint64_t)m->buffer : 0;
     r->p2p = (xy_vjob_p2p_t){.context = member->comm->context,
                              .tag = m->tag == MPI_ANY_TAG ? XY_VJOB_ANY : (int32_t)m->tag,
                              .mode = m->mode,
                              .bytes = (uint64_t)m->count * type.size};
-    r->p2p.peer = m->peer == MPI_PROC_NULL    ? MPI_PROC_NULL
-                  : m->peer == MPI_ANY_SOURCE ? XY_VJOB_ANY
-                                              : walk_comm_proc(member->comm, (int32_t)m->peer);
+    r->p2p.peer = m->peer == MPI_PROC_NULL ? MPI_PROC_NULL
+                  : m->peer == MPI_ANY_SOURCE
+                      ? XY_VJOB_ANY
+                      : walk_comm_proc(member->comm, r->first + (int32_t)m->peer);
     return true;
 }
 
@@ -127,6 +131,19 @@ static int32_t begin(walker_t *w, const message_t *m)
         return -1;
     return describe(w, m, walk_request_at(w, index)) && start(w, walk_request_at(w, index)) ? index
                                                                                             : -1;
+}
+
+int32_t walk_message(walker_t *w, walk_kind_t kind, const xy_vjob_p2p_t *p2p)
+{
+    int32_t index = walk_request_new(w);
+    walk_request_t *r;
+
+    if (index < 0)
+        return -1;
+    r = walk_request_at(w, index);
+    r->kind = kind;
+    r->p2p = *p2p;
+    return start(w, r) ? index : -1;
 }
 
 static xy_vjob_mode_t mode_of(int32_t extra)
@@ -157,7 +174,7 @@ static bool set_status(walker_t *w, int64_t address, const walk_request_t *r)
     int32_t source = r->status.source;
 
     if (source >= 0 && r->comm != NULL)
-        source = walk_comm_rank(r->comm, source);
+        source = walk_comm_rank(r->comm, source) - r->first;
     return walk_set_status(w, address, source, r->status.tag, r->status.bytes);
 }
 
@@ -299,7 +316,7 @@ static bool start_again(walker_t *w, const code_site_t *site, int64_t *args)
         if (!r->is_persistent || r->is_active)
             return process_fail(&w->process, r->is_active ? "the request is active"
                                                           : "the request is not persistent");
-        if (!start(w, r))
+        if (!(r->kind == WALK_COLLECTIVE ? walk_coll_again(w, r) : start(w, r)))
             return false;
     }
     return true;

@@ -173,7 +173,7 @@ static bool deliver(walker_t *w, const several_t *s, int32_t i, int64_t status)
     if (r->kind != WALK_RECEIVE)
         r->status = (xy_vjob_status_t){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
     else if (source >= 0)
-        r->status.source = walk_comm_rank(r->comm, source);
+        r->status.source = walk_comm_rank(r->comm, source) - r->first;
     if (!walk_set_status(w, status, r->status.source, r->status.tag, r->status.bytes))
         return false;
     r->is_active = r->is_done = false;

@@ -109,6 +109,10 @@ typedef struct xy_vcoll xy_vcoll_t; /* one collective of all its processes */
 
 enum { XY_VJOB_ANY = -1 }; /* source or tag */
 
+/* Bytes of the messages of MPI_Intercomm_create: the leaders exchange the first, and the one with
+ * the lower number sends the second. */
+enum { XY_VJOB_GREETING = 16, XY_VJOB_PLAN = 56 };
+
 /* Seconds and bytes per second; 0 bandwidth: without limit. */
 typedef struct {
     double send, receive; /* of a core, for each message */

@@ -12,12 +12,16 @@
 #include "mpi/comm/make.h"
 #include "mpi/object/object.h"
 #include "mpi/runtime/runtime.h"
+#include "sim/sim.h"
 
 /* What travels between the leaders: a group with one reference for the receiver, or the plan. */
 typedef struct {
     mpi_group_t *group;
     int world; /* of the sending leader */
 } greeting_t;
+
+_Static_assert(sizeof(greeting_t) == XY_VJOB_GREETING && sizeof(mpi_plan_t) == XY_VJOB_PLAN,
+               "predictions send the same messages");
 
 static bool overlap(const mpi_group_t *a, const mpi_group_t *b, xy_status_t *status_p)
 {
