@@ -18,7 +18,8 @@
 enum { SORTED_LOOKED_AT = 64 };
 
 typedef struct {
-    double end; /* estimated, of what it was given */
+    double end;    /* estimated, of what it was given */
+    double length; /* seconds of what it was given and has not ended */
     xy_task_list_t queue;
     policy_near_t near;  /* dmdar: the same tasks, by what is missing */
     xy_op_id_t fetching; /* next of the queue to prefetch for; -1: none */
@@ -118,6 +119,16 @@ static double start_on(const dm_t *d, int32_t worker)
     return d->lanes[worker].end > *d->view->now ? d->lanes[worker].end : *d->view->now;
 }
 
+/* Transfers of all GPUs and both directions share a link, so each is expected to take 2 * GPUs
+ * times what it would take alone, as StarPU has it. */
+static double transfer_of(const dm_t *d, xy_op_id_t op, int32_t worker, double limit)
+{
+    double sharers = d->view->memories > 1 ? 2.0 * (d->view->memories - 1) : 1;
+
+    return sharers *
+           xy_task_transfer_within(d->view, op, d->view->memory_of[worker], limit / sharers);
+}
+
 /* What it costs on a worker; where that is more than `limit`, something that is more. The margin is
  * far above what rounding adds, so that equal ends stay equal. */
 static double cost_on(const dm_t *d, xy_op_id_t op, int32_t worker, double limit)
@@ -127,20 +138,21 @@ static double cost_on(const dm_t *d, xy_op_id_t op, int32_t worker, double limit
     limit += 1e-9 * (fabs(limit) + *d->view->now);
     if (cost > limit || d->params.beta <= 0)
         return cost;
-    return cost + d->params.beta * xy_task_transfer_within(d->view, op, d->view->memory_of[worker],
-                                                           (limit - cost) / d->params.beta);
+    return cost + d->params.beta * transfer_of(d, op, worker, (limit - cost) / d->params.beta);
 }
 
 /* The lane ends later by the computation. Transfers go on meanwhile: they delay it only where they
- * take longer than all that is before them, whatever weight they had in the choice. */
+ * take longer than all that is before them, whatever weight they had in the choice. The delay stays
+ * in the lane's length until the task is over. */
 static void give(dm_t *d, xy_op_id_t op, int32_t worker)
 {
     lane_t *lane = &d->lanes[worker];
-    double arrival =
-        *d->view->now + xy_task_transfer_within(d->view, op, d->view->memory_of[worker], INFINITY);
+    double arrival = *d->view->now + transfer_of(d, op, worker, INFINITY);
+    double start = start_on(d, worker), delay = fmax(0, arrival - start);
 
-    d->estimate[op] = xy_task_seconds(d->view, op, worker);
-    lane->end = fmax(start_on(d, worker) + d->estimate[op], arrival);
+    d->estimate[op] = delay + xy_task_seconds(d->view, op, worker);
+    lane->end = start + d->estimate[op];
+    lane->length += d->estimate[op];
 }
 
 /* Behind those of its priority and above; tasks of later iterations come near the head. */
@@ -227,17 +239,15 @@ static xy_op_id_t pick(void *state, int32_t worker)
     return op;
 }
 
-/* What is over ends now: the estimate of the lane starts again from what is left of it. */
+/* What is over ends now: the lane ends after what is left of it, however late that is. */
 static void done(void *state, int32_t worker, xy_op_id_t op)
 {
     dm_t *d = state;
     lane_t *lane = &d->lanes[worker];
 
     d->releasing = worker;
-    if (lane->queue.count == 0)
-        lane->end = *d->view->now;
-    else if (lane->end < *d->view->now + d->estimate[op])
-        lane->end = *d->view->now + d->estimate[op];
+    lane->length = lane->queue.count == 0 ? 0 : fmax(0, lane->length - d->estimate[op]);
+    lane->end = *d->view->now + lane->length;
 }
 
 static void arrived(void *state, int32_t memory, int32_t data)
