@@ -46,6 +46,23 @@ function(xy_library_dependency variable header library disables)
   endif()
 endfunction()
 
+# xy_header_dependency(VARIABLE header "what its absence disables"): the same for a library of which only the
+# header is needed, as it is loaded at run time.
+function(xy_header_dependency variable header disables)
+  option(XYLEM_WITH_${variable} "use ${header} when it is found" ON)
+  set(have 0)
+  if(XYLEM_WITH_${variable})
+    find_path(XYLEM_${variable}_HEADER ${header})
+    if(XYLEM_${variable}_HEADER)
+      set(have 1)
+    endif()
+  endif()
+  set(XYLEM_HAVE_${variable} ${have} PARENT_SCOPE)
+  if(NOT have)
+    set(XYLEM_MISSING "${XYLEM_MISSING}  ${header}: ${disables}\n" PARENT_SCOPE)
+  endif()
+endfunction()
+
 # xy_library_file(library variable): the name under which the dynamic linker finds a shared library.
 function(xy_library_file library variable)
   get_filename_component(name ${library} NAME)
@@ -58,6 +75,7 @@ endfunction()
 
 xy_dependency(HWLOC hwloc "the live machine is read flat from /sys, hwloc XML is not read")
 xy_dependency(LIBXML2 libxml-2.0 "machine files are not read (synthetic machines still are)")
+xy_header_dependency(OPENCL CL/cl.h "OpenCL devices are not used (CUDA devices still are)")
 xy_dependency(CMOCKA cmocka "unit tests are not built")
 # A build for tests without unit tests would be green and mean little.
 if(XYLEM_REQUIRE_TESTS AND XYLEM_WITH_CMOCKA AND NOT XYLEM_HAVE_CMOCKA)

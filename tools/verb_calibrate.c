@@ -9,6 +9,7 @@
 
 #include "calibrate.h"
 #include "fiber/fiber.h"
+#include "gpu/gpu.h"
 #include "measure/measure.h"
 #include "verbs.h"
 
@@ -19,7 +20,7 @@ typedef struct {
     xy_vec_t plugins, extra;
     uint64_t largest;
     double time_max, seconds, tolerance, rho, rho_site;
-    bool check, list, memory, messages, compute, quiet, fresh, json, every_host, only_between;
+    bool check, list, memory, messages, compute, gpu, quiet, fresh, json, every_host, only_between;
 } values_t;
 
 static const char *const criteria[] = {"relative", "adjusted", "r2", NULL};
@@ -46,6 +47,8 @@ static const xy_option_t options[] = {
      .help = "measure only kernels"},
     {"messages", 0, XY_OPT_FLAG, .offset = offsetof(values_t, messages),
      .help = "measure only messages; with --launcher, of that MPI instead of Xylem's own"},
+    {"gpu", 'g', XY_OPT_FLAG, .offset = offsetof(values_t, gpu),
+     .help = "measure only GPUs: their links in both directions, launches and kernels"},
     {"criterion", 0, XY_OPT_CHOICE, "WORD", offsetof(values_t, criterion), .choices = criteria,
      .preset = "relative", .help = "how the best polynomial is chosen"},
     {"check", 'c', XY_OPT_FLAG, .offset = offsetof(values_t, check),
@@ -277,11 +280,29 @@ static xy_status_t keep(const void *arg, xy_costs_t *costs)
     return is_stream ? XY_OK : xy_costs_save(costs, v->output);
 }
 
+/* A machine without GPUs is complete without them, unless they were asked for. */
+static xy_status_t measure_gpus(const values_t *v, const xy_calibration_t *c, xy_costs_t *costs)
+{
+    const char *name, *why;
+    int count = 0;
+    xy_status_t st = xy_calibrate_gpus(c, costs, &count);
+
+    if (st != XY_OK || count > 0 || !v->gpu)
+        return st;
+    for (size_t i = 0; xy_gpu_driver_state(i, &name, &why); i++)
+        if (why[0] != '\0')
+            xy_warn("%s: %s", name, why);
+    return xy_fail(XY_ENOENT,
+                   "there is no GPU to measure; an OpenCL device that is made of cores is "
+                   "one only if XYLEM_GPU_DRIVER=opencl");
+}
+
 static xy_status_t measure(const values_t *v, xy_calibration_t *c, const xy_machine_t *live,
                            xy_costs_t *costs, int *failed_p)
 {
-    const bool is_all = !v->memory && !v->messages && !v->compute;
-    const int parts = v->memory + v->messages + v->compute;
+    const bool is_all = !v->memory && !v->messages && !v->compute && !v->gpu;
+    const int parts =
+        v->memory + v->messages + v->compute > 0 ? v->memory + v->messages + v->compute : 1;
     xy_progress_t bar;
     const double begin = xy_now();
     double memory = is_all ? fmin(v->seconds / 4, 20) : v->seconds / parts;
@@ -295,6 +316,8 @@ static xy_status_t measure(const values_t *v, xy_calibration_t *c, const xy_mach
         st = xy_calibrate_memory(c, live, costs, failed_p);
     if (st == XY_OK && (is_all || v->memory))
         st = calibrate_fibers(c, live, costs);
+    if (st == XY_OK && (is_all || v->gpu))
+        st = measure_gpus(v, c, costs);
     if (st == XY_OK && is_all)
         st = keep(v, costs);
     if (st == XY_OK && (is_all || v->messages))
@@ -547,6 +570,9 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
     if (v->largest < 1 || v->largest > largest_message)
         return xy_fail(XY_EUSAGE, "--largest must be between 1 byte and 1 GiB");
     setvbuf(stdout, NULL, _IOLBF, 0);
+    if (v->gpu && (v->check || v->hosts != NULL))
+        return xy_fail(XY_EUSAGE, "--gpu measures GPUs of this machine anew: it does not go with "
+                                  "--check or --hosts");
     if (v->hosts != NULL)
         return calibrate_hosts(v);
     st = parse_threads(v->threads, threads, &c.threads_count);

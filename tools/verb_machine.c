@@ -6,6 +6,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "live_gpus.h"
 #include "machine/machine.h"
 #include "verbs.h"
 
@@ -165,6 +166,22 @@ static xy_status_t show_clusters(const values_t *v)
     return st;
 }
 
+/* Of the live machine also what the drivers of GPUs know. */
+static xy_status_t load(const char *source, xy_machine_t **machine_p)
+{
+    xy_machine_t *m;
+    xy_status_t st = xy_machine_load(source, &m);
+
+    if (st == XY_OK && (source == NULL || strcmp(source, "live") == 0)) {
+        st = live_gpus_add(m);
+        if (st != XY_OK)
+            xy_machine_destroy(m);
+    }
+    if (st == XY_OK)
+        *machine_p = m;
+    return st;
+}
+
 static xy_status_t run(const xy_command_t *command, const void *values, int argc, char **argv)
 {
     const values_t *v = values;
@@ -179,7 +196,7 @@ static xy_status_t run(const xy_command_t *command, const void *values, int argc
                                   "and --rho-site go with it");
     if (v->clusters != NULL)
         return show_clusters(v);
-    st = xy_machine_load(argc > 0 ? argv[0] : NULL, &m);
+    st = load(argc > 0 ? argv[0] : NULL, &m);
     if (st != XY_OK)
         return st;
     st = reduce(&m, v);
@@ -202,8 +219,13 @@ static const xy_section_t sections[] = {
      "and the microseconds to each machine; '#' starts a comment. Lowekamp's ECO algorithm groups "
      "machines with similar latencies, and the output explains each cluster. In JSON, cluster_of "
      "has the cluster number, from 1, of each machine."},
+    {"GPUS",
+     "GPUs of the live machine are those that hwloc or the drivers of GPUs find: CUDA, and OpenCL. "
+     "XYLEM_GPU_DRIVER=cuda, opencl or none asks only that driver; an OpenCL device that is made "
+     "of cores is shown only if XYLEM_GPU_DRIVER=opencl."},
     {"ENVIRONMENT", "XYLEM_MACHINES: directories, separated by colons, where machines are looked "
-                    "for by name before those that ship with Xylem. NO_COLOR: no colours."},
+                    "for by name before those that ship with Xylem. XYLEM_GPU_DRIVER: see above. "
+                    "NO_COLOR: no colours."},
     {0}};
 
 const xy_command_t verb_machine = {
@@ -212,7 +234,9 @@ const xy_command_t verb_machine = {
     .synopsis = "[SOURCE]",
     .description = "Prints the machine as a tree in which identical siblings are folded into one "
                    "line, after a summary of all objects and of the usable ones.\n\n"
-                   "Nothing is measured: latencies and bandwidths are those of the file or string.",
+                   "Nothing is measured: latencies and bandwidths are those of the file or string, "
+                   "and those of links to GPUs of this machine what 'xylem calibrate --gpu' has "
+                   "measured before.",
     .examples = "xylem machine\n    the machine this runs on\n"
                 "xylem machine haswell32 --svg haswell.svg\n    a picture of a shipped machine\n"
                 "xylem machine 'node:4 package:2 core:8' --xml small.xml\n    a machine file to "

@@ -194,6 +194,20 @@ void xy_machine_destroy(xy_machine_t *m); /* NULL is fine */
 /* What if all links and routes had so many times the latency and the bandwidth? Both > 0. */
 void xy_machine_scale(xy_machine_t *m, double latency, double bandwidth);
 
+/* A GPU as its driver describes it; 0 and links that are not known leave what the machine says. */
+typedef struct {
+    const char *name;
+    uint64_t memory;
+    int numa; /* physical number of the NUMA node that it is near; -1: not known */
+    xy_link_t in, out, shared;
+} xy_gpu_found_t;
+
+/* What drivers found on this node, which is the only one, by physical number. Where they know more
+ * GPUs than the machine has, theirs are the GPUs; otherwise those of the machine are described
+ * better. For the one who has just made the machine. XY_ENOMEM: some may be described, others not.
+ */
+xy_status_t xy_machine_set_gpus(xy_machine_t *m, const xy_gpu_found_t *found, uint32_t count);
+
 /* The names of the machines that ship with Xylem, sorted, in fresh memory: the caller frees each
  * and the vector (of char *). XY_OK with an empty vector when none is found. */
 xy_status_t xy_machine_names(xy_vec_t *names);

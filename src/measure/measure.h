@@ -7,6 +7,7 @@
  *   calibrate.h  kernels and memory of this machine; checking older models
  *   messages.h   messages inside this machine
  *   hosts.h      several hosts through the installed MPI
+ *   gpus.h       links, launches and kernels of GPUs
  *
  * `xylem calibrate` calls them, one after the other, from its only thread. Each adds its models to
  * a store of the caller (cost/store.h); a model that could not be measured is reported and left
@@ -16,6 +17,7 @@
 #define XY_MEASURE_MEASURE_H
 
 #include "measure/calibrate.h"
+#include "measure/gpus.h"
 #include "measure/hosts.h"
 #include "measure/messages.h"
 

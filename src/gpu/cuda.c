@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * NVIDIA GPUs through the driver library, which comes with the driver and not with a toolkit. Its
+ * interface is stable: types and numbers are declared here, and functions are found by the names
+ * of the versions that were current in CUDA 11 and are in all later ones.
+ */
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu/gpu_internal.h"
+
+typedef int result_t; /* CUresult */
+typedef unsigned long long address_t;
+
+enum {
+    SUCCESS = 0,
+    OUT_OF_MEMORY = 2,
+    NO_DEVICE = 100,
+    NOT_READY = 600,
+    FIRST_OF_KERNELS = 700, /* from here on the context is lost: illegal address, ... */
+    LAST_OF_KERNELS = 720,
+    OLDEST_DRIVER = 11000,
+};
+enum { ATTRIBUTE_MAJOR = 75, ATTRIBUTE_MINOR = 76 };
+enum { STREAM_NON_BLOCKING = 1, HOST_PORTABLE = 1, EVENT_DEFAULT = 0 };
+
+#define FUNCTIONS(X)                                                                               \
+    X(init, "cuInit", (unsigned))                                                                  \
+    X(driver_version, "cuDriverGetVersion", (int *))                                               \
+    X(device_count, "cuDeviceGetCount", (int *))                                                   \
+    X(device_get, "cuDeviceGet", (int *, int))                                                     \
+    X(device_name, "cuDeviceGetName", (char *, int, int))                                          \
+    X(device_memory, "cuDeviceTotalMem_v2", (size_t *, int))                                       \
+    X(device_attribute, "cuDeviceGetAttribute", (int *, int, int))                                 \
+    X(device_pci, "cuDeviceGetPCIBusId", (char *, int, int))                                       \
+    X(context_retain, "cuDevicePrimaryCtxRetain", (void **, int))                                  \
+    X(context_release, "cuDevicePrimaryCtxRelease_v2", (int))                                      \
+    X(context_set, "cuCtxSetCurrent", (void *))                                                    \
+    X(memory_info, "cuMemGetInfo_v2", (size_t *, size_t *))                                        \
+    X(memory_alloc, "cuMemAlloc_v2", (address_t *, size_t))                                        \
+    X(memory_free, "cuMemFree_v2", (address_t))                                                    \
+    X(host_alloc, "cuMemHostAlloc", (void **, size_t, unsigned))                                   \
+    X(host_free, "cuMemFreeHost", (void *))                                                        \
+    X(host_register, "cuMemHostRegister_v2", (void *, size_t, unsigned))                           \
+    X(host_unregister, "cuMemHostUnregister", (void *))                                            \
+    X(copy_in, "cuMemcpyHtoDAsync_v2", (address_t, const void *, size_t, void *))                  \
+    X(copy_out, "cuMemcpyDtoHAsync_v2", (void *, address_t, size_t, void *))                       \
+    X(copy_on, "cuMemcpyDtoDAsync_v2", (address_t, address_t, size_t, void *))                     \
+    X(stream_create, "cuStreamCreate", (void **, unsigned))                                        \
+    X(stream_destroy, "cuStreamDestroy_v2", (void *))                                              \
+    X(stream_wait, "cuStreamSynchronize", (void *))                                                \
+    X(stream_after, "cuStreamWaitEvent", (void *, void *, unsigned))                               \
+    X(event_create, "cuEventCreate", (void **, unsigned))                                          \
+    X(event_destroy, "cuEventDestroy_v2", (void *))                                                \
+    X(event_record, "cuEventRecord", (void *, void *))                                             \
+    X(event_query, "cuEventQuery", (void *))                                                       \
+    X(event_wait, "cuEventSynchronize", (void *))                                                  \
+    X(event_between, "cuEventElapsedTime", (float *, void *, void *))                              \
+    X(module_load, "cuModuleLoadData", (void **, const void *))                                    \
+    X(module_unload, "cuModuleUnload", (void *))                                                   \
+    X(function_get, "cuModuleGetFunction", (void **, void *, const char *))                        \
+    X(launch, "cuLaunchKernel",                                                                    \
+      (void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *,       \
+       void **, void **))                                                                          \
+    X(error_name, "cuGetErrorName", (result_t, const char **))                                     \
+    X(error_text, "cuGetErrorString", (result_t, const char **))
+
+#define MEMBER(member, symbol, arguments) result_t(*member) arguments;
+static struct {
+    pthread_once_t once;
+    const char *why; /* it cannot be used; NULL: it can */
+    FUNCTIONS(MEMBER)
+} cuda = {.once = PTHREAD_ONCE_INIT};
+
+static bool find_functions(void *library)
+{
+#define SYMBOL(member, symbol, arguments) {(void **)&cuda.member, symbol},
+    static const struct {
+        void **to;
+        const char *symbol;
+    } list[] = {FUNCTIONS(SYMBOL)};
+
+    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
+        *list[i].to = dlsym(library, list[i].symbol);
+        if (*list[i].to == NULL)
+            return false;
+    }
+    return true;
+}
+
+static void load(void)
+{
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    int version = 0;
+
+    if (library == NULL)
+        cuda.why = "libcuda.so.1, the driver of NVIDIA, is not installed";
+    else if (!find_functions(library) || cuda.driver_version(&version) != SUCCESS ||
+             version < OLDEST_DRIVER)
+        cuda.why = "the driver of NVIDIA is older than CUDA 11; install a newer one";
+    else if (cuda.init(0) != SUCCESS)
+        cuda.why = "the driver of NVIDIA finds no device that this process may use";
+}
+
+/* ---- Failures ---- */
+
+static xy_status_t failed(const xy_gpu_device_t *gpu, result_t r, const char *doing)
+{
+    const char *name = "unknown error", *text = "";
+
+    cuda.error_name(r, &name);
+    cuda.error_text(r, &text);
+    if (r >= FIRST_OF_KERNELS && r <= LAST_OF_KERNELS)
+        return xy_fail(XY_EIO,
+                       "%s: a kernel failed (%s, %s), seen when it was to %s; what the device held "
+                       "is lost",
+                       gpu->info.name, text, name, doing);
+    return xy_fail(r == OUT_OF_MEMORY ? XY_ENOMEM : XY_EIO, "%s cannot %s: %s (%s)", gpu->info.name,
+                   doing, text, name);
+}
+
+static xy_status_t check(const xy_gpu_device_t *gpu, result_t r, const char *doing)
+{
+    return r == SUCCESS ? XY_OK : failed(gpu, r, doing);
+}
+
+/* Threads have a current context, which most functions work in; other code of the thread may have
+ * set another one meanwhile. */
+static void enter(const xy_gpu_device_t *gpu)
+{
+    cuda.context_set(gpu->context);
+}
+
+/* ---- Devices ---- */
+
+static bool describe(int number, xy_gpu_info_t *info)
+{
+    int device, version = 0;
+    size_t bytes;
+
+    if (cuda.device_get(&device, number) != SUCCESS ||
+        cuda.device_name(info->name, sizeof(info->name), device) != SUCCESS ||
+        cuda.device_memory(&bytes, device) != SUCCESS)
+        return false;
+    if (cuda.device_pci(info->pci, sizeof(info->pci), device) != SUCCESS)
+        info->pci[0] = '\0';
+    for (char *c = info->pci; *c != '\0'; c++) /* as in /sys */
+        *c = (char)(*c >= 'A' && *c <= 'F' ? *c - 'A' + 'a' : *c);
+    cuda.driver_version(&version);
+    snprintf(info->version, sizeof(info->version), "CUDA %d.%d", version / 1000,
+             version % 1000 / 10);
+    info->driver = "cuda";
+    info->number = number;
+    info->memory = bytes;
+    info->numa = gpu_numa_of(info->pci);
+    return true;
+}
+
+static const char *list(xy_vec_t *found, xy_status_t *status_p)
+{
+    int count = 0;
+
+    pthread_once(&cuda.once, load);
+    if (cuda.why != NULL)
+        return cuda.why;
+    cuda.device_count(&count);
+    for (int i = 0; i < count && *status_p == XY_OK; i++) {
+        xy_gpu_info_t info = {0};
+
+        if (describe(i, &info) && xy_vec_append(found, &info) != XY_OK)
+            *status_p = xy_fail_memory("listing GPUs");
+    }
+    return count > 0 ? "" : "the driver of NVIDIA finds no device";
+}
+
+static xy_status_t open_device(xy_gpu_device_t *gpu)
+{
+    int device = 0, major = 0, minor = 0;
+    result_t r;
+
+    pthread_once(&cuda.once, load);
+    if (cuda.why != NULL)
+        return xy_fail(XY_EUNSUPPORTED, "%s cannot be used: %s", gpu->info.name, cuda.why);
+    r = cuda.device_get(&device, gpu->info.number);
+    if (r == SUCCESS)
+        r = cuda.context_retain(&gpu->context, device);
+    if (r != SUCCESS)
+        return failed(gpu, r, "be opened");
+    gpu->device = (void *)(intptr_t)device;
+    cuda.device_attribute(&major, ATTRIBUTE_MAJOR, device);
+    cuda.device_attribute(&minor, ATTRIBUTE_MINOR, device);
+    gpu->capability = 10 * major + minor;
+    return XY_OK;
+}
+
+static void close_device(xy_gpu_device_t *gpu)
+{
+    cuda.context_release((int)(intptr_t)gpu->device);
+}
+
+/* ---- Memory ---- */
+
+static xy_status_t room(xy_gpu_device_t *gpu, uint64_t *bytes_p)
+{
+    size_t left, all;
+    result_t r;
+
+    enter(gpu);
+    r = cuda.memory_info(&left, &all);
+    if (r != SUCCESS)
+        return failed(gpu, r, "tell its free memory");
+    *bytes_p = left;
+    return XY_OK;
+}
+
+static xy_status_t memory_take(xy_gpu_device_t *gpu, uint64_t bytes, xy_gpu_memory_t *memory_p)
+{
+    char need[32], have[32];
+    address_t address;
+    uint64_t left = 0;
+    result_t r;
+
+    enter(gpu);
+    r = cuda.memory_alloc(&address, bytes);
+    if (r == OUT_OF_MEMORY && room(gpu, &left) == XY_OK)
+        return xy_fail(XY_ENOMEM, "%s has no room for %s: %s are free; use less (--memory)",
+                       gpu->info.name, xy_format_size(bytes, need), xy_format_size(left, have));
+    if (r != SUCCESS)
+        return failed(gpu, r, "give memory");
+    *memory_p = address;
+    return XY_OK;
+}
+
+static void memory_give(xy_gpu_device_t *gpu, xy_gpu_memory_t memory)
+{
+    enter(gpu);
+    cuda.memory_free(memory);
+}
+
+static xy_status_t pinned_take(xy_gpu_device_t *gpu, uint64_t bytes, void **address_p,
+                               void **handle_p)
+{
+    *handle_p = NULL;
+    enter(gpu);
+    return check(gpu, cuda.host_alloc(address_p, bytes, HOST_PORTABLE), "pin memory of the host");
+}
+
+static void pinned_give(xy_gpu_device_t *gpu, void *address, void *handle)
+{
+    (void)handle;
+    enter(gpu);
+    cuda.host_free(address);
+}
+
+static bool pin(xy_gpu_device_t *gpu, void *address, uint64_t bytes)
+{
+    enter(gpu);
+    return cuda.host_register(address, bytes, HOST_PORTABLE) == SUCCESS;
+}
+
+static void unpin(xy_gpu_device_t *gpu, void *address)
+{
+    enter(gpu);
+    cuda.host_unregister(address);
+}
+
+/* ---- Streams and events ---- */
+
+static xy_status_t stream_create(xy_gpu_stream_t *s)
+{
+    enter(s->gpu);
+    return check(s->gpu, cuda.stream_create(&s->native, STREAM_NON_BLOCKING), "make a stream");
+}
+
+static void stream_destroy(xy_gpu_stream_t *s)
+{
+    enter(s->gpu);
+    cuda.stream_destroy(s->native);
+}
+
+static xy_status_t stream_wait(xy_gpu_stream_t *s)
+{
+    enter(s->gpu);
+    return check(s->gpu, cuda.stream_wait(s->native), "end its work");
+}
+
+static xy_status_t stream_after(xy_gpu_stream_t *s, const xy_gpu_event_t *e)
+{
+    enter(s->gpu);
+    return check(s->gpu, cuda.stream_after(s->native, e->native, 0), "order its streams");
+}
+
+static xy_status_t event_create(xy_gpu_event_t *e)
+{
+    enter(e->gpu);
+    return check(e->gpu, cuda.event_create(&e->native, EVENT_DEFAULT), "make an event");
+}
+
+static void event_destroy(xy_gpu_event_t *e)
+{
+    enter(e->gpu);
+    cuda.event_destroy(e->native);
+}
+
+static xy_status_t event_record(xy_gpu_event_t *e, xy_gpu_stream_t *s)
+{
+    enter(s->gpu);
+    return check(e->gpu, cuda.event_record(e->native, s->native), "record an event");
+}
+
+static xy_status_t event_wait(const xy_gpu_event_t *e)
+{
+    enter(e->gpu);
+    return check(e->gpu, cuda.event_wait(e->native), "reach an event");
+}
+
+static xy_status_t event_is_reached(const xy_gpu_event_t *e, bool *is_reached_p)
+{
+    result_t r;
+
+    enter(e->gpu);
+    r = cuda.event_query(e->native);
+    *is_reached_p = r == SUCCESS;
+    return r == NOT_READY ? XY_OK : check(e->gpu, r, "reach an event");
+}
+
+static xy_status_t event_between(const xy_gpu_event_t *from, const xy_gpu_event_t *to,
+                                 double *seconds_p)
+{
+    float milliseconds = 0;
+    result_t r;
+
+    enter(from->gpu);
+    r = cuda.event_between(&milliseconds, from->native, to->native);
+    *seconds_p = 1e-3 * (double)milliseconds;
+    return check(from->gpu, r, "tell the time of an event");
+}
+
+/* ---- Copies ---- */
+
+static xy_status_t copy_in(xy_gpu_stream_t *s, xy_gpu_memory_t to, uint64_t offset,
+                           const void *from, uint64_t bytes)
+{
+    enter(s->gpu);
+    return check(s->gpu, cuda.copy_in(to + offset, from, bytes, s->native), "copy to the device");
+}
+
+static xy_status_t copy_out(xy_gpu_stream_t *s, void *to, xy_gpu_memory_t from, uint64_t offset,
+                            uint64_t bytes)
+{
+    enter(s->gpu);
+    return check(s->gpu, cuda.copy_out(to, from + offset, bytes, s->native), "copy to the host");
+}
+
+static xy_status_t copy_on(xy_gpu_stream_t *s, xy_gpu_memory_t to, uint64_t to_offset,
+                           xy_gpu_memory_t from, uint64_t from_offset, uint64_t bytes)
+{
+    enter(s->gpu);
+    return check(s->gpu, cuda.copy_on(to + to_offset, from + from_offset, bytes, s->native),
+                 "copy in its memory");
+}
+
+/* ---- Kernels ---- */
+
+static xy_status_t program_create(xy_gpu_program_t *p, const char *text)
+{
+    char *whole = gpu_text_make(gpu_words_cuda, p->name, text), *image = NULL;
+    xy_status_t st = whole != NULL ? gpu_nvrtc_compile(p->gpu, p->name, whole, &image) : XY_ENOMEM;
+
+    if (whole == NULL)
+        return xy_fail_memory("compiling a kernel");
+    xy_free(whole);
+    if (st != XY_OK)
+        return st;
+    enter(p->gpu);
+    st = check(p->gpu, cuda.module_load(&p->native, image), "load a kernel");
+    xy_free(image);
+    return st;
+}
+
+static void program_destroy(xy_gpu_program_t *p)
+{
+    enter(p->gpu);
+    cuda.module_unload(p->native);
+}
+
+static xy_status_t kernel_create(xy_gpu_kernel_t *k, const char *name)
+{
+    void *module = k->native;
+
+    enter(k->gpu);
+    if (cuda.function_get(&k->native, module, name) == SUCCESS)
+        return XY_OK;
+    return xy_fail(XY_ENOENT, "the program has no kernel '%s' (write XY_KERNEL %s(...))", name,
+                   name);
+}
+
+static void kernel_destroy(xy_gpu_kernel_t *k)
+{
+    (void)k; /* it belongs to its module */
+}
+
+static xy_status_t launch(xy_gpu_stream_t *s, xy_gpu_kernel_t *k, const size_t groups[3],
+                          const size_t group[3], const xy_gpu_arg_t *args, int count)
+{
+    void *values[XY_GPU_ARGS_MAX];
+    result_t r;
+
+    for (int i = 0; i < count; i++)
+        memcpy(&values[i], &args[i].value, sizeof(values[i])); /* they are only read */
+    enter(s->gpu);
+    r = cuda.launch(k->native, (unsigned)groups[0], (unsigned)groups[1], (unsigned)groups[2],
+                    (unsigned)group[0], (unsigned)group[1], (unsigned)group[2], 0, s->native,
+                    values, NULL);
+    return check(s->gpu, r, "launch a kernel");
+}
+
+const gpu_driver_t gpu_driver_cuda = {
+    .name = "cuda",
+    .describe = "GPUs of NVIDIA, through the driver library",
+    .list = list,
+    .open = open_device,
+    .close = close_device,
+    .room = room,
+    .memory_take = memory_take,
+    .memory_give = memory_give,
+    .pinned_take = pinned_take,
+    .pinned_give = pinned_give,
+    .pin = pin,
+    .unpin = unpin,
+    .stream_create = stream_create,
+    .stream_destroy = stream_destroy,
+    .stream_wait = stream_wait,
+    .stream_after = stream_after,
+    .event_create = event_create,
+    .event_destroy = event_destroy,
+    .event_record = event_record,
+    .event_wait = event_wait,
+    .event_is_reached = event_is_reached,
+    .event_between = event_between,
+    .copy_in = copy_in,
+    .copy_out = copy_out,
+    .copy_on = copy_on,
+    .program_create = program_create,
+    .program_destroy = program_destroy,
+    .kernel_create = kernel_create,
+    .kernel_destroy = kernel_destroy,
+    .launch = launch,
+};

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Accelerators, found and driven at run time: the driver libraries are loaded when they are first
+ * asked for, and a machine without them has no devices.
+ *
+ *   xy_vec_t found;                                       (of xy_gpu_info_t)
+ *   st = xy_gpu_list(&found);
+ *   st = xy_gpu_open(&XY_VEC_AT(&found, xy_gpu_info_t, 0), &gpu);
+ *   st = xy_gpu_program_create(gpu, "scale.cl", text, &program);
+ *   st = xy_gpu_kernel_create(program, "scale", &kernel);
+ *   st = xy_gpu_memory_take(gpu, bytes, &memory);
+ *   st = xy_gpu_stream_create(gpu, &stream);
+ *   st = xy_gpu_copy_in(stream, memory, 0, x, bytes);     (returns before it is done, if x is
+ *   xy_gpu_arg_t args[] = {XY_GPU_ARG(memory), XY_GPU_ARG(n)};                    pinned)
+ *   st = xy_gpu_launch(stream, kernel, (size_t[3]){n, 1, 1}, (size_t[3]){64, 1, 1}, args, 2);
+ *   st = xy_gpu_copy_out(stream, x, memory, 0, bytes);
+ *   st = xy_gpu_stream_wait(stream);
+ *
+ * Kernels are one text for all drivers, written with a few words that all drivers know (text.c):
+ *
+ *   XY_KERNEL scale(XY_GLOBAL double *x, long n)
+ *   {
+ *       long i = XY_ID(0);
+ *       if (i < n)
+ *           x[i] = 2 * x[i];
+ *   }
+ *
+ * Products and sums are not contracted: the same operations give the same bits as on a CPU with
+ * IEEE arithmetic. A text of the user in the driver's own language works as well.
+ *
+ * What is put into a stream runs in its order; streams run at the same time. An event is a point of
+ * a stream that other streams, or the caller, wait for.
+ *
+ * Any thread, but one at a time for one stream, kernel or event. Only the functions named "wait"
+ * block, and a copy of memory that is not pinned. The primary context of a CUDA device is the
+ * current one of the calling thread afterwards: it is the one that the CUDA runtime uses, too.
+ * Failures are reported in one line. After an error of the device itself everything on it fails.
+ */
+#ifndef XY_GPU_GPU_H
+#define XY_GPU_GPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/base.h"
+
+typedef struct xy_gpu_device xy_gpu_device_t;
+typedef struct xy_gpu_stream xy_gpu_stream_t;
+typedef struct xy_gpu_event xy_gpu_event_t;
+typedef struct xy_gpu_program xy_gpu_program_t;
+typedef struct xy_gpu_kernel xy_gpu_kernel_t;
+
+/* ---- What there is ---- */
+
+typedef struct {
+    const char *driver; /* "cuda", "opencl" */
+    int number;         /* among the devices of the driver */
+    char name[128];     /* "NVIDIA H200" */
+    char version[96];   /* of the driver */
+    char pci[32];       /* "0000:1b:00.0"; "": not known */
+    uint64_t memory;    /* bytes */
+    int numa;           /* NUMA node that it is near; -1: not known */
+    bool is_cpu;        /* an OpenCL device made of cores */
+} xy_gpu_info_t;
+
+/* The devices of all drivers, or of the one that XYLEM_GPU_DRIVER names ("none": no driver is
+ * looked for). A device that is made of cores is listed only if its driver was named. A device
+ * that two drivers know is listed once. *found_p (of xy_gpu_info_t) is the caller's. XY_OK with
+ * none; XY_EINVAL: no such driver. XY_ENOMEM. */
+xy_status_t xy_gpu_list(xy_vec_t *found_p);
+/* Why a driver has no device: "libcuda.so.1 is not installed"; "": it has some. For number `i`
+ * of the drivers; false: no more. After xy_gpu_list. */
+bool xy_gpu_driver_state(size_t i, const char **name_p, const char **why_p);
+
+/* ---- A device ---- */
+
+/* XY_EUNSUPPORTED, XY_EIO, XY_ENOMEM. */
+xy_status_t xy_gpu_open(const xy_gpu_info_t *info, xy_gpu_device_t **gpu_p);
+/* Everything made with it is gone before. NULL is fine. */
+void xy_gpu_close(xy_gpu_device_t *gpu);
+const xy_gpu_info_t *xy_gpu_info(const xy_gpu_device_t *gpu);
+/* Bytes that a process can still take; about as many. */
+xy_status_t xy_gpu_room(xy_gpu_device_t *gpu, uint64_t *bytes_p);
+
+/* ---- Memory ---- */
+
+/* A CUdeviceptr or a cl_mem. 0: none, a null pointer for kernels. */
+typedef uint64_t xy_gpu_memory_t;
+
+/* XY_ENOMEM: the device has no more, which is reported with what it has. */
+xy_status_t xy_gpu_memory_take(xy_gpu_device_t *gpu, uint64_t bytes, xy_gpu_memory_t *memory_p);
+void xy_gpu_memory_give(xy_gpu_device_t *gpu, xy_gpu_memory_t memory); /* 0 is fine */
+
+/* Host memory that a device reads and writes by itself. Taking it from the system takes long (about
+ * half a second per GiB), so what is given back is kept for the next one until the device is
+ * closed. */
+xy_status_t xy_gpu_pinned_take(xy_gpu_device_t *gpu, uint64_t bytes, void **address_p);
+void xy_gpu_pinned_give(xy_gpu_device_t *gpu, void *address); /* NULL is fine */
+/* Pin memory that the caller has. false: this driver or system cannot, in silence; copies of it
+ * then work too, but slower. */
+bool xy_gpu_pin(xy_gpu_device_t *gpu, void *address, uint64_t bytes);
+void xy_gpu_unpin(xy_gpu_device_t *gpu, void *address);
+
+/* ---- Streams and events ---- */
+
+xy_status_t xy_gpu_stream_create(xy_gpu_device_t *gpu, xy_gpu_stream_t **stream_p);
+void xy_gpu_stream_destroy(xy_gpu_stream_t *stream); /* after its end; NULL is fine */
+/* All that was put into it is over. */
+xy_status_t xy_gpu_stream_wait(xy_gpu_stream_t *stream);
+/* What the stream gets from now on comes after the event. */
+xy_status_t xy_gpu_stream_after(xy_gpu_stream_t *stream, const xy_gpu_event_t *event);
+
+xy_status_t xy_gpu_event_create(xy_gpu_device_t *gpu, xy_gpu_event_t **event_p);
+void xy_gpu_event_destroy(xy_gpu_event_t *event); /* NULL is fine */
+/* The event is from now on the end of all that the stream holds. */
+xy_status_t xy_gpu_event_record(xy_gpu_event_t *event, xy_gpu_stream_t *stream);
+xy_status_t xy_gpu_event_wait(const xy_gpu_event_t *event);
+/* One that was never recorded is reached. */
+xy_status_t xy_gpu_event_is_reached(const xy_gpu_event_t *event, bool *is_reached_p);
+/* Seconds by the clock of the device; both are reached. */
+xy_status_t xy_gpu_event_between(const xy_gpu_event_t *from, const xy_gpu_event_t *to,
+                                 double *seconds_p);
+
+/* ---- Copies ---- */
+
+xy_status_t xy_gpu_copy_in(xy_gpu_stream_t *stream, xy_gpu_memory_t to, uint64_t offset,
+                           const void *from, uint64_t bytes);
+xy_status_t xy_gpu_copy_out(xy_gpu_stream_t *stream, void *to, xy_gpu_memory_t from,
+                            uint64_t offset, uint64_t bytes);
+xy_status_t xy_gpu_copy_on(xy_gpu_stream_t *stream, xy_gpu_memory_t to, uint64_t to_offset,
+                           xy_gpu_memory_t from, uint64_t from_offset, uint64_t bytes);
+
+/* ---- Kernels ---- */
+
+/* Compile a text; `name` stands for it in messages. XY_EPARSE: the first error of the compiler,
+ * with its line. XY_EUNSUPPORTED: there is no compiler. */
+xy_status_t xy_gpu_program_create(xy_gpu_device_t *gpu, const char *name, const char *text,
+                                  xy_gpu_program_t **program_p);
+void xy_gpu_program_destroy(xy_gpu_program_t *program); /* NULL is fine */
+/* XY_ENOENT: the text has no such kernel. */
+xy_status_t xy_gpu_kernel_create(xy_gpu_program_t *program, const char *name,
+                                 xy_gpu_kernel_t **kernel_p);
+void xy_gpu_kernel_destroy(xy_gpu_kernel_t *kernel); /* before its program; NULL is fine */
+
+typedef struct {
+    const void *value; /* copied by the launch */
+    size_t size;
+} xy_gpu_arg_t;
+
+#define XY_GPU_ARG(variable) ((xy_gpu_arg_t){&(variable), sizeof(variable)})
+
+enum { XY_GPU_ARGS_MAX = 32 };
+
+/* `threads` in all, in groups of `group`; they are rounded up to whole groups, so a kernel looks at
+ * its number. */
+xy_status_t xy_gpu_launch(xy_gpu_stream_t *stream, xy_gpu_kernel_t *kernel, const size_t threads[3],
+                          const size_t group[3], const xy_gpu_arg_t *args, int count);
+
+/* ---- For code that calls the driver itself ---- */
+
+void *xy_gpu_native_context(const xy_gpu_device_t *gpu);   /* CUcontext, cl_context */
+void *xy_gpu_native_stream(const xy_gpu_stream_t *stream); /* CUstream, cl_command_queue */
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of the component share. A driver is one file that ends in one table.
+ *
+ *   gpu.c      devices, and the functions that go to the driver as they are
+ *   pinned.c   the pool of pinned memory
+ *   text.c     the words of kernels, messages of compilers
+ *   cuda.c     NVIDIA's driver library: devices, memory, streams
+ *   nvrtc.c    its compiler
+ *   opencl.c   OpenCL through its loader
+ */
+#ifndef XY_GPU_GPU_INTERNAL_H
+#define XY_GPU_GPU_INTERNAL_H
+
+#include <pthread.h>
+
+#include "gpu/gpu.h"
+
+/* A native handle is what the driver calls the thing: CUstream or cl_command_queue, ... */
+typedef struct {
+    const char *name;
+    const char *describe;
+    /* Append the devices. "": there are some; else why there is none, static text. */
+    const char *(*list)(xy_vec_t *found, xy_status_t *status_p);
+    xy_status_t (*open)(xy_gpu_device_t *gpu);
+    void (*close)(xy_gpu_device_t *gpu);
+    xy_status_t (*room)(xy_gpu_device_t *gpu, uint64_t *bytes_p);
+    xy_status_t (*memory_take)(xy_gpu_device_t *gpu, uint64_t bytes, xy_gpu_memory_t *memory_p);
+    void (*memory_give)(xy_gpu_device_t *gpu, xy_gpu_memory_t memory);
+    /* *handle_p is for pinned_give. */
+    xy_status_t (*pinned_take)(xy_gpu_device_t *gpu, uint64_t bytes, void **address_p,
+                               void **handle_p);
+    void (*pinned_give)(xy_gpu_device_t *gpu, void *address, void *handle);
+    bool (*pin)(xy_gpu_device_t *gpu, void *address, uint64_t bytes);
+    void (*unpin)(xy_gpu_device_t *gpu, void *address);
+    xy_status_t (*stream_create)(xy_gpu_stream_t *stream);
+    void (*stream_destroy)(xy_gpu_stream_t *stream);
+    xy_status_t (*stream_wait)(xy_gpu_stream_t *stream);
+    xy_status_t (*stream_after)(xy_gpu_stream_t *stream, const xy_gpu_event_t *event);
+    xy_status_t (*event_create)(xy_gpu_event_t *event);
+    void (*event_destroy)(xy_gpu_event_t *event);
+    xy_status_t (*event_record)(xy_gpu_event_t *event, xy_gpu_stream_t *stream);
+    xy_status_t (*event_wait)(const xy_gpu_event_t *event);
+    xy_status_t (*event_is_reached)(const xy_gpu_event_t *event, bool *is_reached_p);
+    xy_status_t (*event_between)(const xy_gpu_event_t *from, const xy_gpu_event_t *to,
+                                 double *seconds_p);
+    xy_status_t (*copy_in)(xy_gpu_stream_t *stream, xy_gpu_memory_t to, uint64_t offset,
+                           const void *from, uint64_t bytes);
+    xy_status_t (*copy_out)(xy_gpu_stream_t *stream, void *to, xy_gpu_memory_t from,
+                            uint64_t offset, uint64_t bytes);
+    xy_status_t (*copy_on)(xy_gpu_stream_t *stream, xy_gpu_memory_t to, uint64_t to_offset,
+                           xy_gpu_memory_t from, uint64_t from_offset, uint64_t bytes);
+    xy_status_t (*program_create)(xy_gpu_program_t *program, const char *text);
+    void (*program_destroy)(xy_gpu_program_t *program);
+    xy_status_t (*kernel_create)(xy_gpu_kernel_t *kernel, const char *name);
+    void (*kernel_destroy)(xy_gpu_kernel_t *kernel);
+    xy_status_t (*launch)(xy_gpu_stream_t *stream, xy_gpu_kernel_t *kernel, const size_t groups[3],
+                          const size_t group[3], const xy_gpu_arg_t *args, int count);
+} gpu_driver_t;
+
+extern const gpu_driver_t gpu_driver_cuda, gpu_driver_opencl;
+
+/* A piece of pinned memory, in use or kept. */
+typedef struct {
+    void *address, *handle;
+    uint64_t bytes;
+    bool is_used;
+} gpu_pinned_t;
+
+struct xy_gpu_device {
+    const gpu_driver_t *driver;
+    xy_gpu_info_t info;
+    void *device, *context; /* native */
+    int capability;         /* CUDA: 90 is 9.0 */
+    pthread_mutex_t lock;   /* of what follows */
+    xy_vec_t pinned;        /* of gpu_pinned_t */
+};
+
+struct xy_gpu_stream {
+    xy_gpu_device_t *gpu;
+    void *native;
+};
+
+struct xy_gpu_event {
+    xy_gpu_device_t *gpu;
+    void *native; /* OpenCL: NULL until it is recorded */
+};
+
+struct xy_gpu_program {
+    xy_gpu_device_t *gpu;
+    const char *name;
+    void *native;
+};
+
+struct xy_gpu_kernel {
+    xy_gpu_device_t *gpu;
+    void *native;
+};
+
+/* The NUMA node of a PCI device by its address; -1: not known. */
+int gpu_numa_of(const char *pci);
+
+/* pinned.c */
+void gpu_pinned_cleanup(xy_gpu_device_t *gpu);
+
+/* text.c */
+/* The prelude, the words of one driver and the text, whose lines keep their numbers. The caller
+ * frees it; NULL: no memory. */
+char *gpu_text_make(const char *words, const char *name, const char *text);
+/* XY_EPARSE with the first error of a compiler's log. */
+xy_status_t gpu_text_fail(const xy_gpu_device_t *gpu, const char *name, const char *log);
+extern const char gpu_words_cuda[], gpu_words_opencl[];
+
+/* nvrtc.c */
+/* Compile for a compute capability. The caller frees *image_p, which cuModuleLoadData takes. */
+xy_status_t gpu_nvrtc_compile(const xy_gpu_device_t *gpu, const char *name, const char *text,
+                              char **image_p);
+
+/* Driver libraries keep memory to their end, which is not ours to give back. */
+#if defined(__SANITIZE_ADDRESS__)
+#define GPU_HAVE_LSAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define GPU_HAVE_LSAN 1
+#endif
+#endif
+#ifdef GPU_HAVE_LSAN
+#include <sanitizer/lsan_interface.h>
+static inline void gpu_leaks_begin(void)
+{
+    __lsan_disable();
+}
+static inline void gpu_leaks_end(void)
+{
+    __lsan_enable();
+}
+#else
+static inline void gpu_leaks_begin(void) {}
+static inline void gpu_leaks_end(void) {}
+#endif
+
+#endif
