@@ -26,14 +26,14 @@ static void pair(int fds[2], const uint8_t *data, size_t size)
 static void read_frames(const uint8_t *data, size_t size)
 {
     int fds[2];
-    xy_link_t link;
+    xy_channel_t link;
     xy_frame_t frame;
 
     pair(fds, data, size);
-    xy_link_init(&link, fds[1]);
-    while (xy_link_read(&link, &frame) == XY_LINK_FRAME)
+    xy_channel_init(&link, fds[1]);
+    while (xy_channel_read(&link, &frame) == XY_CHANNEL_FRAME)
         xy_frame_free(&frame);
-    xy_link_close(&link);
+    xy_channel_close(&link);
     close(fds[0]);
 }
 

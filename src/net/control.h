@@ -4,10 +4,10 @@
  * mpiexec and each process of the job is one, over a socket pair on this machine and over TCP
  * between machines. What frames mean is the affair of those who send them.
  *
- *   xy_link_t link;
- *   xy_link_init(&link, fd);
- *   xy_link_send(&link, HELLO, text, strlen(text));
- *   while (xy_link_read(&link, &frame) == XY_LINK_FRAME)
+ *   xy_channel_t link;
+ *   xy_channel_init(&link, fd);
+ *   xy_channel_send(&link, HELLO, text, strlen(text));
+ *   while (xy_channel_read(&link, &frame) == XY_CHANNEL_FRAME)
  *       ...frame.kind, frame.bytes, frame.size; xy_frame_free(&frame)
  *
  * Over TCP, both ends prove first that they know the secret of the job, without sending it
@@ -45,20 +45,20 @@ typedef struct {
     uint8_t head[8];
     size_t got; /* of the head, then of the bytes */
     xy_frame_t frame;
-} xy_link_t;
+} xy_channel_t;
 
-typedef enum { XY_LINK_FRAME, XY_LINK_NOTHING, XY_LINK_END } xy_link_answer_t;
+typedef enum { XY_CHANNEL_FRAME, XY_CHANNEL_NOTHING, XY_CHANNEL_END } xy_channel_answer_t;
 
 /* The link owns `fd` from now on. */
-void xy_link_init(xy_link_t *link, int fd);
-void xy_link_close(xy_link_t *link); /* safe to repeat */
+void xy_channel_init(xy_channel_t *link, int fd);
+void xy_channel_close(xy_channel_t *link); /* safe to repeat */
 /* The next frame, if it has come whole; never waits. END: the other side is gone, or what it sends
  * is no frame. One thread reads. */
-xy_link_answer_t xy_link_read(xy_link_t *link, xy_frame_t *frame);
+xy_channel_answer_t xy_channel_read(xy_channel_t *link, xy_frame_t *frame);
 /* The same, waiting up to `seconds`. */
-xy_link_answer_t xy_link_await(xy_link_t *link, double seconds, xy_frame_t *frame);
+xy_channel_answer_t xy_channel_await(xy_channel_t *link, double seconds, xy_frame_t *frame);
 /* False: the other side is gone, or has not read for half a minute. Any thread. */
-bool xy_link_send(xy_link_t *link, uint32_t kind, const void *bytes, size_t size);
+bool xy_channel_send(xy_channel_t *link, uint32_t kind, const void *bytes, size_t size);
 void xy_frame_free(xy_frame_t *frame);
 
 /* ---- Over TCP ---- */

@@ -23,14 +23,14 @@ static uint32_t get32(const uint8_t *p)
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-void xy_link_init(xy_link_t *link, int fd)
+void xy_channel_init(xy_channel_t *link, int fd)
 {
     memset(link, 0, sizeof(*link));
     link->fd = fd;
     pthread_mutex_init(&link->lock, NULL);
 }
 
-void xy_link_close(xy_link_t *link)
+void xy_channel_close(xy_channel_t *link)
 {
     if (link->fd < 0)
         return;
@@ -46,7 +46,7 @@ void xy_frame_free(xy_frame_t *frame)
 }
 
 /* 1: the piece is whole; 0: not yet; -1: there will be no more. */
-static int fill(xy_link_t *link, void *piece, size_t size)
+static int fill(xy_channel_t *link, void *piece, size_t size)
 {
     while (link->got < size) {
         ssize_t n = recv(link->fd, (char *)piece + link->got, size - link->got, MSG_DONTWAIT);
@@ -61,18 +61,18 @@ static int fill(xy_link_t *link, void *piece, size_t size)
     return 1;
 }
 
-static xy_link_answer_t answer_of(int code)
+static xy_channel_answer_t answer_of(int code)
 {
-    return code < 0 ? XY_LINK_END : XY_LINK_NOTHING;
+    return code < 0 ? XY_CHANNEL_END : XY_CHANNEL_NOTHING;
 }
 
-xy_link_answer_t xy_link_read(xy_link_t *link, xy_frame_t *frame)
+xy_channel_answer_t xy_channel_read(xy_channel_t *link, xy_frame_t *frame)
 {
     xy_frame_t *f = &link->frame;
     int code;
 
     if (link->fd < 0)
-        return XY_LINK_END;
+        return XY_CHANNEL_END;
     if (f->bytes == NULL) {
         code = fill(link, link->head, HEAD);
         if (code <= 0)
@@ -81,7 +81,7 @@ xy_link_answer_t xy_link_read(xy_link_t *link, xy_frame_t *frame)
         f->size = get32(link->head + 4);
         f->bytes = f->size <= XY_FRAME_LIMIT ? xy_malloc(f->size + 1) : NULL;
         if (f->bytes == NULL)
-            return XY_LINK_END;
+            return XY_CHANNEL_END;
         link->got = 0;
     }
     code = fill(link, f->bytes, f->size);
@@ -91,17 +91,17 @@ xy_link_answer_t xy_link_read(xy_link_t *link, xy_frame_t *frame)
     *frame = *f;
     *f = (xy_frame_t){0};
     link->got = 0;
-    return XY_LINK_FRAME;
+    return XY_CHANNEL_FRAME;
 }
 
-xy_link_answer_t xy_link_await(xy_link_t *link, double seconds, xy_frame_t *frame)
+xy_channel_answer_t xy_channel_await(xy_channel_t *link, double seconds, xy_frame_t *frame)
 {
     double deadline = net_now() + seconds;
-    xy_link_answer_t answer;
+    xy_channel_answer_t answer;
 
-    while ((answer = xy_link_read(link, frame)) == XY_LINK_NOTHING)
+    while ((answer = xy_channel_read(link, frame)) == XY_CHANNEL_NOTHING)
         if (!net_await(link->fd, POLLIN, deadline))
-            return XY_LINK_NOTHING;
+            return XY_CHANNEL_NOTHING;
     return answer;
 }
 
@@ -128,7 +128,7 @@ static bool send_all(int fd, struct iovec pieces[2])
     return true;
 }
 
-bool xy_link_send(xy_link_t *link, uint32_t kind, const void *bytes, size_t size)
+bool xy_channel_send(xy_channel_t *link, uint32_t kind, const void *bytes, size_t size)
 {
     uint8_t head[HEAD];
     struct iovec pieces[2] = {{.iov_base = head, .iov_len = HEAD},

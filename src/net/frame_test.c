@@ -11,42 +11,42 @@
 #include "base/testing.h"
 #include "net/private.h"
 
-static void make_pair(xy_link_t *a, xy_link_t *b)
+static void make_pair(xy_channel_t *a, xy_channel_t *b)
 {
     int fds[2];
 
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-    xy_link_init(a, fds[0]);
-    xy_link_init(b, fds[1]);
+    xy_channel_init(a, fds[0]);
+    xy_channel_init(b, fds[1]);
 }
 
 static void frames_arrive_as_they_were_sent(void **state)
 {
     static const size_t sizes[] = {0, 1, 7, 8, 9, 4096, 100000};
     char bytes[100000];
-    xy_link_t a, b;
+    xy_channel_t a, b;
     xy_frame_t frame;
 
     (void)state;
     make_pair(&a, &b);
-    assert_int_equal(xy_link_read(&b, &frame), XY_LINK_NOTHING);
+    assert_int_equal(xy_channel_read(&b, &frame), XY_CHANNEL_NOTHING);
     for (size_t i = 0; i < sizeof(bytes); i++)
         bytes[i] = (char)(i * 7);
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        assert_true(xy_link_send(&a, (uint32_t)(i + 1), bytes, sizes[i]));
-        assert_int_equal(xy_link_await(&b, 20, &frame), XY_LINK_FRAME);
+        assert_true(xy_channel_send(&a, (uint32_t)(i + 1), bytes, sizes[i]));
+        assert_int_equal(xy_channel_await(&b, 20, &frame), XY_CHANNEL_FRAME);
         assert_int_equal(frame.kind, i + 1);
         assert_int_equal(frame.size, sizes[i]);
         assert_memory_equal(frame.bytes, bytes, sizes[i]);
         assert_int_equal(frame.bytes[frame.size], '\0');
         xy_frame_free(&frame);
     }
-    xy_link_close(&a);
-    assert_int_equal(xy_link_await(&b, 20, &frame), XY_LINK_END);
-    assert_false(xy_link_send(&b, 1, "x", 1));
-    xy_link_close(&b);
-    xy_link_close(&b);
-    assert_int_equal(xy_link_read(&b, &frame), XY_LINK_END);
+    xy_channel_close(&a);
+    assert_int_equal(xy_channel_await(&b, 20, &frame), XY_CHANNEL_END);
+    assert_false(xy_channel_send(&b, 1, "x", 1));
+    xy_channel_close(&b);
+    xy_channel_close(&b);
+    assert_int_equal(xy_channel_read(&b, &frame), XY_CHANNEL_END);
 }
 
 /* Whatever the pieces that bytes come in. */
@@ -55,14 +55,14 @@ static void frames_may_come_byte_by_byte(void **state)
     static const char bytes[] = "\5\0\0\0\3\0\0\0abc\6\0\0\0\0\0\0\0\7\0\0\0\1\0\0\0z";
     int fds[2], frames = 0;
     xy_frame_t frame;
-    xy_link_t b;
+    xy_channel_t b;
 
     (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-    xy_link_init(&b, fds[1]);
+    xy_channel_init(&b, fds[1]);
     for (size_t i = 0; i < sizeof(bytes) - 1; i++) {
         assert_int_equal(write(fds[0], bytes + i, 1), 1);
-        if (xy_link_read(&b, &frame) == XY_LINK_FRAME) {
+        if (xy_channel_read(&b, &frame) == XY_CHANNEL_FRAME) {
             assert_int_equal(frame.kind, 5 + frames);
             assert_string_equal(frame.bytes, frames == 0 ? "abc" : frames == 1 ? "" : "z");
             frames++;
@@ -72,23 +72,23 @@ static void frames_may_come_byte_by_byte(void **state)
     assert_int_equal(frames, 3);
     assert_int_equal(write(fds[0], bytes, 10), 10); /* and then it ends in the middle */
     close(fds[0]);
-    assert_int_equal(xy_link_await(&b, 20, &frame), XY_LINK_END);
-    xy_link_close(&b);
+    assert_int_equal(xy_channel_await(&b, 20, &frame), XY_CHANNEL_END);
+    xy_channel_close(&b);
 }
 
 static void what_is_too_long_is_no_frame(void **state)
 {
     static const uint8_t head[8] = {1, 0, 0, 0, 1, 0, 0, 4}; /* 64 MiB + 1 */
     xy_frame_t frame;
-    xy_link_t a, b;
+    xy_channel_t a, b;
 
     (void)state;
     make_pair(&a, &b);
-    assert_false(xy_link_send(&a, 1, head, (size_t)XY_FRAME_LIMIT + 1));
+    assert_false(xy_channel_send(&a, 1, head, (size_t)XY_FRAME_LIMIT + 1));
     assert_int_equal(write(a.fd, head, 8), 8);
-    assert_int_equal(xy_link_await(&b, 20, &frame), XY_LINK_END);
-    xy_link_close(&a);
-    xy_link_close(&b);
+    assert_int_equal(xy_channel_await(&b, 20, &frame), XY_CHANNEL_END);
+    xy_channel_close(&a);
+    xy_channel_close(&b);
 }
 
 enum { THREADS = 4, FRAMES = 300 };
@@ -99,7 +99,7 @@ static void *send_many(void *link)
         char bytes[997];
 
         memset(bytes, i, sizeof(bytes));
-        if (!xy_link_send(link, (uint32_t)i, bytes, (size_t)(i * 13) % sizeof(bytes)))
+        if (!xy_channel_send(link, (uint32_t)i, bytes, (size_t)(i * 13) % sizeof(bytes)))
             return link;
     }
     return NULL;
@@ -109,14 +109,14 @@ static void threads_send_whole_frames(void **state)
 {
     pthread_t threads[THREADS];
     xy_frame_t frame;
-    xy_link_t a, b;
+    xy_channel_t a, b;
 
     (void)state;
     make_pair(&a, &b);
     for (int t = 0; t < THREADS; t++)
         assert_int_equal(pthread_create(&threads[t], NULL, send_many, &a), 0);
     for (int i = 0; i < THREADS * FRAMES; i++) {
-        assert_int_equal(xy_link_await(&b, 20, &frame), XY_LINK_FRAME);
+        assert_int_equal(xy_channel_await(&b, 20, &frame), XY_CHANNEL_FRAME);
         assert_int_equal(frame.size, frame.kind * 13 % 997);
         for (size_t j = 0; j < frame.size; j++)
             assert_int_equal((uint8_t)frame.bytes[j], frame.kind & 0xff);
@@ -128,8 +128,8 @@ static void threads_send_whole_frames(void **state)
         pthread_join(threads[t], &failed);
         assert_null(failed);
     }
-    xy_link_close(&a);
-    xy_link_close(&b);
+    xy_channel_close(&a);
+    xy_channel_close(&b);
 }
 
 int main(void)

@@ -75,7 +75,7 @@ static void become(const mpi_part_t *part, char **environment, int rank, int pip
 static xy_status_t start(const mpi_part_t *part, int rank)
 {
     child_t *child = &job.children[rank];
-    char **environment = mpi_launch_rank_environment(part, rank, job.size);
+    char **environment = mpi_launch_rank_environment(part, rank, job.size, 0, job.size);
     int pipes[2][2];
 
     if (environment == NULL)

@@ -9,6 +9,7 @@
 #include "mpi/bindings/bindings.h"
 #include "mpi/check/check.h"
 #include "mpi/launch/libc/libc.h"
+#include "mpi/launch/node.h"
 #include "mpi/launch/virtual_time.h"
 #include "mpi/nbc/nbc.h"
 #include "mpi/object/object.h"
@@ -27,7 +28,9 @@ typedef struct {
     const virtual_config_t *in_virtual_time; /* or NULL */
     mpi_check_config_t check;
     mpi_job_t *job;
-    int code; /* for failures with an exit code of their own */
+    const mpi_node_job_t *node; /* in a job of several processes; NULL: this is the only one */
+    xy_net_t *net;              /* to the others, or NULL */
+    int code;                   /* for failures with an exit code of their own */
 } launch_t;
 
 static mpi_part_t *part_at(const launch_t *launch, size_t i)
@@ -52,6 +55,18 @@ static xy_status_t default_count(const mpi_launch_values_t *values, int *count_p
     return XY_OK;
 }
 
+/* Those of the part that run in this process. */
+static void find_own_ranks(const launch_t *launch, mpi_part_t *part)
+{
+    int first = launch->node != NULL ? launch->node->first : part->first;
+    int end = launch->node != NULL ? first + launch->node->count : part->first + part->count;
+
+    part->first_here = first > part->first ? first : part->first;
+    if (end > part->first + part->count)
+        end = part->first + part->count;
+    part->count_here = end > part->first_here ? end - part->first_here : 0;
+}
+
 static xy_status_t add_part(launch_t *launch, const mpi_launch_context_t *context, bool is_only)
 {
     mpi_part_t *part = xy_vec_push(&launch->parts);
@@ -71,10 +86,12 @@ static xy_status_t add_part(launch_t *launch, const mpi_launch_context_t *contex
     if (st == XY_OK)
         st = mpi_virtual_check(part->values);
     if (st == XY_OK && !context->has_n && is_only)
-        st = default_count(part->values, &part->count);
+        st = launch->node != NULL ? (part->count = launch->node->size, XY_OK)
+                                  : default_count(part->values, &part->count);
     if (st == XY_OK && part->count > (1 << 24) - launch->size)
         st = xy_fail(XY_ELIMIT, "at most %d ranks are possible", 1 << 24);
     launch->size += part->count;
+    find_own_ranks(launch, part);
     return st;
 }
 
@@ -179,8 +196,10 @@ static xy_status_t load_programs(launch_t *launch)
     for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++) {
         mpi_part_t *part = part_at(launch, i);
 
-        config.images = part->count;
-        config.first = part->first;
+        if (part->count_here == 0)
+            continue;
+        config.images = part->count_here;
+        config.first = part->first_here;
         st = mpi_program_load(part->path, &config, &part->program);
     }
     return st == XY_OK ? mpi_locals_setup() : st;
@@ -224,6 +243,11 @@ static bool is_auto(const launch_t *launch)
     return launch->values->comm_cores != NULL && strcmp(launch->values->comm_cores, "auto") == 0;
 }
 
+static bool is_here(const launch_t *launch, int rank)
+{
+    return launch->node == NULL || launch->node->process_of[rank] == launch->node->process;
+}
+
 static xy_status_t make_job(launch_t *launch)
 {
     mpi_job_config_t config = {
@@ -238,10 +262,12 @@ static xy_status_t make_job(launch_t *launch)
         .is_traced = launch->values->trace != NULL && launch->in_virtual_time == NULL,
         .in_virtual_time = launch->in_virtual_time,
         .worker_of = launch->placement.worker_of,
+        .net = launch->net,
         .cpus = launch->placement.cpus,
         .node = {launch->placement.numas, launch->placement.numa_cores,
                  launch->placement.node_core_of},
-        .stack_size = mpi_launch_stack_size(launch->values, launch->size),
+        .stack_size = mpi_launch_stack_size(
+            launch->values, launch->node != NULL ? launch->node->count : launch->size),
         .eager_limit = launch->values->eager,
         .spin_seconds = launch->values->check != NULL ? 0 : launch->values->spin,
         .switched = mpi_sanitizer_has_stacks() ? on_switch_announced : on_switch,
@@ -254,9 +280,17 @@ static xy_status_t make_job(launch_t *launch)
         .imagined = launch->values->machine,
     };
 
+    if (launch->node != NULL) {
+        config.process = launch->node->process;
+        config.processes = launch->node->processes;
+        config.process_of = launch->node->process_of;
+        config.hosts = launch->node->hosts;
+    }
     launch->processes = xy_calloc((size_t)launch->size, sizeof(*launch->processes));
     if (launch->processes == NULL)
         return xy_fail_memory("starting the job");
+    for (int r = 0; r < launch->size; r++)
+        launch->processes[r].has_ended = !is_here(launch, r);
     mpi_finish_setup(launch->processes, launch->size, config.stack_size);
     return mpi_job_create(&config, &launch->job);
 }
@@ -264,10 +298,12 @@ static xy_status_t make_job(launch_t *launch)
 static xy_status_t make_rank(launch_t *launch, const mpi_part_t *part, int rank)
 {
     mpi_process_t *process = &launch->processes[rank];
-    char **environment = mpi_launch_rank_environment(part, rank, launch->size);
+    char **environment = mpi_launch_rank_environment(
+        part, rank, launch->size, launch->node != NULL ? launch->node->first : 0,
+        launch->node != NULL ? launch->node->count : launch->size);
     mpi_process_config_t config = {
         .program = part->program,
-        .index = rank - part->first,
+        .index = rank - part->first_here,
         .world = rank,
         .argc = part->argc,
         .argv = part->argv,
@@ -293,12 +329,14 @@ static xy_status_t make_ranks(launch_t *launch)
     for (size_t i = 0; i < launch->parts.count && st == XY_OK; i++) {
         const mpi_part_t *part = part_at(launch, i);
 
+        if (part->count_here == 0)
+            continue;
         if (part->program->is_shared) {
             mpi_locals_fill(part->program, part->program->region);
             mpi_image_construct(part->program, part->program->region, part->argc, part->argv,
                                 part->environment);
         }
-        for (int r = part->first; r < part->first + part->count && st == XY_OK; r++)
+        for (int r = part->first_here; r < part->first_here + part->count_here && st == XY_OK; r++)
             st = make_rank(launch, part, r);
     }
     return st;
@@ -314,8 +352,14 @@ static void say_placement(const launch_t *launch)
     if (v != NULL)
         return;
     for (int r = 0; r < launch->size; r++)
-        mpi_launch_say("rank %d runs '%s' on core %d", r, launch->processes[r].program->path,
-                       launch->placement.cpus[launch->placement.worker_of[r]]);
+        if (is_here(launch, r) && launch->node != NULL)
+            mpi_launch_say("rank %d runs '%s' on core %d of %s, in process %d", r,
+                           launch->processes[r].program->path,
+                           launch->placement.cpus[launch->placement.worker_of[r]],
+                           launch->node->hosts[launch->node->process], launch->node->process);
+        else if (launch->node == NULL)
+            mpi_launch_say("rank %d runs '%s' on core %d", r, launch->processes[r].program->path,
+                           launch->placement.cpus[launch->placement.worker_of[r]]);
     for (size_t i = 0; i < launch->parts.count; i++)
         if (launch->size > launch->placement.workers - launch->placement.comm_workers)
             mpi_block_tell(part_at(launch, i)->program);
@@ -349,11 +393,37 @@ static xy_status_t imagine(const char *text)
     return st == XY_OK ? mpi_reorder_imagine(m) : st;
 }
 
+/* The ranks of this process were placed alone: tables are by world rank. */
+static xy_status_t spread(const launch_t *launch, int **table_p)
+{
+    int *table = xy_malloc((size_t)launch->size * sizeof(*table));
+
+    if (table == NULL)
+        return xy_fail_memory("placing the ranks");
+    for (int r = 0; r < launch->size; r++)
+        table[r] = is_here(launch, r) ? (*table_p)[r - launch->node->first] : -1;
+    xy_free(*table_p);
+    *table_p = table;
+    return XY_OK;
+}
+
+static xy_status_t number_by_world(launch_t *launch)
+{
+    int **of_threads = launch->placement.thread_worker_of;
+    xy_status_t st = spread(launch, &launch->placement.worker_of);
+
+    for (int i = 0; of_threads != NULL && xy_threads_all[i] != NULL && st == XY_OK; i++)
+        if (of_threads[i] != NULL)
+            st = spread(launch, &of_threads[i]);
+    return st;
+}
+
 /* In virtual time all of them run on one core here, wherever they are said to be; and with --check,
  * so that what happens is in one order. */
 static xy_status_t place_ranks(launch_t *launch)
 {
     mpi_launch_values_t values = *launch->values;
+    int ranks = launch->node != NULL ? launch->node->count : launch->size;
     xy_status_t st = XY_OK;
 
     if (values.virtual_machine != NULL) {
@@ -366,8 +436,9 @@ static xy_status_t place_ranks(launch_t *launch)
     }
     if (st != XY_OK)
         return st;
-    return mpi_placement_make(&values, &launch->settings, launch->size, part_at(launch, 0)->path,
-                              &launch->placement);
+    st = mpi_placement_make(&values, &launch->settings, ranks, part_at(launch, 0)->path,
+                            &launch->placement);
+    return st == XY_OK && launch->node != NULL ? number_by_world(launch) : st;
 }
 
 static xy_status_t start_trace(const launch_t *launch)
@@ -434,6 +505,8 @@ static xy_status_t run_ranks(launch_t *launch)
         st = split_libraries(launch);
     if (st == XY_OK)
         st = load_programs(launch);
+    if (st == XY_OK && launch->node != NULL)
+        st = mpi_node_open(&launch->net);
     if (st == XY_OK)
         st = make_job(launch);
     if (st == XY_OK)
@@ -463,6 +536,7 @@ static xy_status_t run_ranks(launch_t *launch)
     if (st == XY_OK)
         st = xy_pool_run(launch->job->pool);
     mpi_sanitizer_leave();
+    xy_net_close(launch->net);
     if (st == XY_OK && launch->in_virtual_time != NULL)
         st = mpi_virtual_finish(launch->values, launch->job);
     else if (st == XY_OK)
@@ -494,12 +568,32 @@ static xy_status_t become(launch_t *launch)
 {
     mpi_part_t *part = part_at(launch, 0);
     xy_status_t st = mpi_launch_environment(part, launch->values, XMPI_LAUNCHED_RANK);
-    char **environment = st == XY_OK ? mpi_launch_rank_environment(part, 0, 1) : NULL;
+    char **environment = st == XY_OK ? mpi_launch_rank_environment(part, 0, 1, 0, 1) : NULL;
 
     if (environment == NULL)
         return st == XY_OK ? xy_fail_memory("starting a rank") : st;
     execve(part->path, part->argv, environment);
     return xy_fail_errno(errno, part->path, "execute");
+}
+
+/* What sees one process only. */
+static xy_status_t check_several(const mpi_launch_values_t *v)
+{
+    const struct {
+        const char *name;
+        bool is_given;
+    } alone[] = {{"--virtual", v->virtual_machine != NULL},
+                 {"--check", v->check != NULL},
+                 {"--trace", v->trace != NULL},
+                 {"--monitor", v->monitor != NULL},
+                 {"--matrix", v->matrix != NULL}};
+
+    for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
+        if (alone[i].is_given)
+            return xy_fail(XY_EUNSUPPORTED,
+                           "%s is for jobs in one process so far; leave it or --processes out",
+                           alone[i].name);
+    return XY_OK;
 }
 
 static xy_status_t start(launch_t *launch)
@@ -523,14 +617,29 @@ static xy_status_t start(launch_t *launch)
                        "executable",
                        part_at(launch, 0)->path,
                        part_at(launch, 0)->is_mpi ? "has a fixed address" : "does not use MPI");
-    if (runs_alone(launch) && !is_watched(launch->values))
+    if (launch->values->processes > 1 && launch->node == NULL && part_at(launch, 0)->is_mpi) {
+        st = check_several(launch->values);
+        if (st == XY_OK)
+            launch->code = mpi_head_run(launch->values, launch->size);
+        return st;
+    }
+    if (runs_alone(launch) && launch->node == NULL && !is_watched(launch->values))
         return become(launch);
-    if (part_at(launch, 0)->is_mpi && !runs_alone(launch)) {
+    if (part_at(launch, 0)->is_mpi && (launch->node != NULL || !runs_alone(launch))) {
         st = mpi_restart_if_asked(&launch->parts);
         return st == XY_OK ? run_ranks(launch) : st;
     }
     launch->code = mpi_launch_children(&launch->parts, launch->size);
     return XY_OK;
+}
+
+/* What the head has decided, or does itself. */
+static void take_over(const launch_t *launch, mpi_launch_values_t *values)
+{
+    if (launch->node->cores != NULL)
+        values->cores = launch->node->cores;
+    values->workers = 0;
+    values->timeout = 0;
 }
 
 static xy_status_t launch_all(launch_t *launch, const xy_vec_t *contexts)
@@ -540,6 +649,8 @@ static xy_status_t launch_all(launch_t *launch, const xy_vec_t *contexts)
     launch->parts = XY_VEC_INIT(mpi_part_t);
     launch->privat = XY_VEC_INIT(const char *);
     launch->values = &XY_VEC_AT(contexts, mpi_launch_context_t, 0).values;
+    if (launch->node != NULL)
+        take_over(launch, &XY_VEC_AT(contexts, mpi_launch_context_t, 0).values);
     for (size_t i = 0; i < contexts->count && st == XY_OK; i++)
         st = add_part(launch, &XY_VEC_AT(contexts, mpi_launch_context_t, i), contexts->count == 1);
     return st == XY_OK ? start(launch) : st;
@@ -559,7 +670,9 @@ int mpi_launch_main(int argc, char **argv)
     mpi_dl_setup();
     mpi_threads_setup();
     mpi_sanitizer_setup();
-    st = mpi_restart_note(argc, argv);
+    st = mpi_node_begin(&launch.node);
+    if (st == XY_OK)
+        st = mpi_restart_note(argc, argv);
     if (st == XY_OK)
         st = mpi_launch_parse(argc - 1, argv + 1, &contexts, &is_done);
     if (st == XY_OK && !is_done) {
@@ -571,6 +684,7 @@ int mpi_launch_main(int argc, char **argv)
         launch.code = xy_status_exit_code(st);
     if (launch.code == 0 && mpi_streams_failed())
         launch.code = 1;
+    mpi_node_leave(launch.code, st != XY_OK);
     if (launch.processes == NULL)
         mpi_launch_parse_cleanup(&contexts);
     return launch.code;

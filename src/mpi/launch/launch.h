@@ -25,7 +25,8 @@ typedef struct {
     int argc;
     char **argv;
     char *path;
-    int first, count; /* ranks */
+    int first, count;           /* ranks */
+    int first_here, count_here; /* those of this process */
     char **environment;
     mpi_program_t *program;
     bool is_mpi;
@@ -45,8 +46,10 @@ char *mpi_launch_search(const char *name);
  * its ranks are (bindings.h). Strings live for ever. */
 xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *first,
                                    const char *launched);
-/* The same with the variables that tell a rank who it is; in fresh memory. */
-char **mpi_launch_rank_environment(const mpi_part_t *part, int rank, int size);
+/* The same with the variables that tell a rank who it is; in fresh memory. `first` and `count` are
+ * the ranks of its machine. */
+char **mpi_launch_rank_environment(const mpi_part_t *part, int rank, int size, int first,
+                                   int count);
 
 /* Starting again with other libraries preloaded (restart.c). First note how this process was
  * started, then the directory that -wdir leaves. */
@@ -60,6 +63,9 @@ xy_status_t mpi_restart_if_asked(const xy_vec_t *parts);
 xy_status_t mpi_restart_if_needed(const xy_vec_t *libraries, bool is_verbose);
 /* Start again with more thread-local memory set aside, for the program at `path`. */
 xy_status_t mpi_restart_larger(const char *path, size_t size, size_t align);
+
+/* The same command line as a process of the job. Returns only when it fails (reported). */
+void mpi_restart_as_node(void);
 
 /* Where ranks run. */
 typedef struct {

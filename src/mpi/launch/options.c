@@ -3,6 +3,7 @@
 
 #include <stddef.h>
 
+#include "net/net.h"
 #include "place/place.h"
 #include "sched/sched.h"
 
@@ -185,6 +186,20 @@ const xy_option_t mpi_launch_options[] = {
      .help = "accepted if it names this machine, refused otherwise"},
     {"hostfile", 0, XY_OPT_STRING, "FILE", AT(hostfile), .aliases = hostfile_names,
      .complete = "file", .help = "the same from a file"},
+    {"processes", 0, XY_OPT_LONG, "K", AT(processes), .min = 1, .max = 1 << 12,
+     .env = "XYLEM_PROCESSES",
+     .help = "run the ranks in K processes on this machine instead of one, each with its part of "
+             "the cores; messages between them go over --net"},
+    {"net", 0, XY_OPT_STRING, "TRANSPORT", AT(net), .env = "XYLEM_NET", .preset = "auto",
+     .table = XY_TABLE(xy_net_transports),
+     .help = "how processes of a job reach each other (default: the first that works here)"},
+    {"heartbeat", 0, XY_OPT_SECONDS, "SECONDS", AT(heartbeat), .env = "XYLEM_HEARTBEAT",
+     .preset = "30s",
+     .help = "end a job of several processes when one has not answered for this time; 0: never, "
+             "for debuggers"},
+    {"start-timeout", 0, XY_OPT_SECONDS, "SECONDS", AT(start_timeout), .env = "XYLEM_START_TIMEOUT",
+     .preset = "60s",
+     .help = "end a job of several processes when one has not started within this time; 0: never"},
     {"v", 0, XY_OPT_FLAG, AT(verbose), .aliases = verbose_names,
      .help = "print what runs where, and which calls of the program block a core"},
     {"q", 0, XY_OPT_FLAG, AT(quiet), .aliases = quiet_names, .help = "no warnings"},

@@ -15,6 +15,9 @@ typedef struct {
     xy_vec_t env; /* names and values in turn */
     xy_vec_t genv;
     const char *host, *hostfile;
+    long processes;  /* on this machine; 0: ranks run in this one */
+    const char *net; /* the transport between processes */
+    double heartbeat, start_timeout;
     bool prepend_rank, tag_output;
     bool quiet, verbose, version;
     double timeout, deadlock_after, polling_after;

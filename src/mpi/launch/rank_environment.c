@@ -8,7 +8,7 @@
 
 extern char **environ;
 
-static size_t count(char *const *list)
+static size_t length(char *const *list)
 {
     size_t n = 0;
 
@@ -20,11 +20,11 @@ static size_t count(char *const *list)
 /* Replace or append "NAME=value"; the array has room. */
 static void set(char **list, char *entry)
 {
-    size_t length = strcspn(entry, "=");
+    size_t name = strcspn(entry, "=");
     size_t i = 0;
 
     for (; list[i] != NULL; i++)
-        if (strncmp(list[i], entry, length + 1) == 0) {
+        if (strncmp(list[i], entry, name + 1) == 0) {
             list[i] = entry;
             return;
         }
@@ -65,7 +65,7 @@ static xy_status_t set_exports(char **list, const xy_vec_t *exports)
 xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *first,
                                    const char *launched)
 {
-    size_t n = count(environ);
+    size_t n = length(environ);
     size_t more =
         first->genv.count + first->x.count + part->values->env.count + part->values->x.count;
     char **list = xy_calloc(n + more + 2, sizeof(char *));
@@ -85,26 +85,30 @@ xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *
     return st == XY_OK ? set_pairs(list, &part->values->env) : st;
 }
 
+typedef enum { RANK, SIZE, RANK_HERE, SIZE_HERE } what_t;
+
 static const struct {
     const char *name;
-    bool is_size;
+    what_t what;
 } rank_variables[] = {
-    {"OMPI_COMM_WORLD_RANK", false},
-    {"OMPI_COMM_WORLD_SIZE", true},
-    {"OMPI_COMM_WORLD_LOCAL_RANK", false},
-    {"OMPI_COMM_WORLD_LOCAL_SIZE", true},
-    {"PMI_RANK", false},
-    {"PMI_SIZE", true},
-    {"MPI_LOCALRANKID", false},
-    {"MPI_LOCALNRANKS", true},
+    {"OMPI_COMM_WORLD_RANK", RANK},
+    {"OMPI_COMM_WORLD_SIZE", SIZE},
+    {"OMPI_COMM_WORLD_LOCAL_RANK", RANK_HERE},
+    {"OMPI_COMM_WORLD_LOCAL_SIZE", SIZE_HERE},
+    {"PMI_RANK", RANK},
+    {"PMI_SIZE", SIZE},
+    {"MPI_LOCALRANKID", RANK_HERE},
+    {"MPI_LOCALNRANKS", SIZE_HERE},
 };
 
 enum { VARIABLES = sizeof(rank_variables) / sizeof(rank_variables[0]), TEXT = 48 };
 
 /* Array and texts in one piece. */
-char **mpi_launch_rank_environment(const mpi_part_t *part, int rank, int size)
+char **mpi_launch_rank_environment(const mpi_part_t *part, int rank, int size, int first, int count)
 {
-    size_t n = count(part->environment), slots = n + VARIABLES + 1;
+    const int values[] = {
+        [RANK] = rank, [SIZE] = size, [RANK_HERE] = rank - first, [SIZE_HERE] = count};
+    size_t n = length(part->environment), slots = n + VARIABLES + 1;
     char **list = xy_malloc(slots * sizeof(char *) + VARIABLES * TEXT);
     char *text;
 
@@ -113,8 +117,7 @@ char **mpi_launch_rank_environment(const mpi_part_t *part, int rank, int size)
     text = (char *)(list + slots);
     memcpy(list, part->environment, (n + 1) * sizeof(char *));
     for (int i = 0; i < VARIABLES; i++, text += TEXT) {
-        snprintf(text, TEXT, "%s=%d", rank_variables[i].name,
-                 rank_variables[i].is_size ? size : rank);
+        snprintf(text, TEXT, "%s=%d", rank_variables[i].name, values[rank_variables[i].what]);
         set(list, text);
     }
     return list;

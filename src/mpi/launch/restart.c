@@ -15,6 +15,7 @@
 
 #include "mpi/bindings/bindings.h"
 #include "mpi/launch/launch.h"
+#include "mpi/launch/node.h"
 
 /* What was added to LD_PRELOAD by the launcher that started this one. */
 static const char added_name[] = "XYLEM_PRELOADED";
@@ -109,11 +110,22 @@ static xy_status_t start_again(const char *user, const char *added, int fd)
         return st;
     if (start.directory >= 0 && fchdir(start.directory) != 0)
         return xy_fail_errno(errno, ".", "change to");
+    st = mpi_node_keep();
+    if (st != XY_OK)
+        return st;
     if (fd >= 0)
         fexecve(fd, start.argv, environ);
     else
         execve("/proc/self/exe", start.argv, environ);
     return xy_fail_errno(errno, "/proc/self/exe", "start again");
+}
+
+void mpi_restart_as_node(void)
+{
+    if (start.directory >= 0 && fchdir(start.directory) != 0)
+        xy_fail_errno(errno, ".", "change to");
+    else if (execve("/proc/self/exe", start.argv, environ) != 0)
+        xy_fail_errno(errno, "/proc/self/exe", "start again");
 }
 
 static bool is_own(const char *entry)

@@ -29,12 +29,26 @@ int mpi_finish_code(void)
     return first_code;
 }
 
+static void (*before_end)(int code);
+
+void mpi_finish_before_end(void (*leaving)(int code))
+{
+    before_end = leaving;
+}
+
+void mpi_finish_announce(int code)
+{
+    if (before_end != NULL)
+        before_end(code);
+}
+
 /* The C library's _exit: this library's ends ranks. */
 static void end_process(int code) __attribute__((noreturn));
 static void end_process(int code)
 {
     static void (*next)(int);
 
+    mpi_finish_announce(code);
     if (next == NULL)
         next = (void (*)(int))mpi_interpose_next("_exit");
     next(code);

@@ -16,12 +16,16 @@ int mpi_finish_code(void);
 void mpi_finish_rank(mpi_process_t *process, int code) __attribute__((noreturn));
 /* Flush and end the process; a message was printed. Any thread. */
 void mpi_finish_job(int code) __attribute__((noreturn));
+/* Called with the exit code before the process ends in any of these ways. */
+void mpi_finish_before_end(void (*leaving)(int code));
 /* What it does before: write what ranks have printed and traced. */
 void mpi_finish_flush(void);
 /* From a signal handler: a rank has crashed, at "ring.c:12" or "". For mpi_finish_write_now. */
 void mpi_finish_note_crash(int rank, const char *place, const char *message);
 /* ... write what --check has found; the job ends with `code`. */
 void mpi_finish_write_now(int code);
+/* Do what is done before the process ends, for one that ends by a signal. */
+void mpi_finish_announce(int code);
 /* The same as mpi_finish_job from a signal handler: nothing is flushed. */
 void mpi_finish_now(int code) __attribute__((noreturn));
 

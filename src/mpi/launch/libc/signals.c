@@ -184,6 +184,7 @@ static void on_fault(int number, siginfo_t *info, void *context)
     if (!wants_core())
         mpi_finish_now(128 + number);
     mpi_finish_write_now(128 + number);
+    mpi_finish_announce(128 + number);
     set_default(number); /* the instruction faults again, or raise comes back */
     if (info->si_code <= 0)
         raise(number);
@@ -212,6 +213,7 @@ static void end_by(int number)
     if (!makes_core(number))
         mpi_finish_now(128 + number);
     mpi_finish_write_now(128 + number);
+    mpi_finish_announce(128 + number);
     set_default(number);
     raise(number);
 }

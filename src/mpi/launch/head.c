@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The head: mpiexec while the processes that it has started run the ranks. It makes them meet,
+ * passes signals on, looks whether they still answer, and ends all of them when one has failed,
+ * with one message.
+ */
+#include "mpi/launch/head.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <xylem.h>
+
+#include "mpi/launch/libc/libc.h"
+
+enum { EXIT_TIME_LIMIT = 124, FRAMES_AT_ONCE = 64 };
+
+/* Seconds: until all have come; between two looks; for a process to answer; for one to end after it
+ * was told; for the reason of an end to become known. */
+#define LOOK_SECONDS  1.0
+#define END_SECONDS   8.0
+#define CAUSE_SECONDS 2.0
+
+static struct {
+    head_t base;
+    bool is_ending;
+    int code;
+    double begun, ending_since, looked;
+    int signals;
+    struct pollfd *fds;
+    xy_vec_t said; /* of char *: lines that were printed */
+} head;
+
+static const char *plural(int n)
+{
+    return n == 1 ? "" : "s";
+}
+
+/* "process 1 on node7 (ranks 4-7)" */
+static char *name_of(int process, char text[320])
+{
+    const head_process_t *p = &head.base.processes[process];
+    int first = 0, n;
+
+    for (int i = 0; i < process; i++)
+        first += head.base.processes[i].ranks;
+    n = snprintf(text, 320, "process %d on %.200s", process, p->host != NULL ? p->host : "?");
+    if (p->ranks == 1)
+        snprintf(text + n, 320 - (size_t)n, " (rank %d)", first);
+    else if (p->ranks > 1)
+        snprintf(text + n, 320 - (size_t)n, " (ranks %d-%d)", first, first + p->ranks - 1);
+    return text;
+}
+
+/* ---- The end ---- */
+
+/* All others are told; what was said about the first end is all that is said. */
+static void end_job(int code, bool reports)
+{
+    char fields[32];
+    int n = snprintf(fields, sizeof(fields), "%d%c%d", code, '\0', reports);
+
+    if (head.is_ending)
+        return;
+    head.is_ending = true;
+    head.ending_since = xy_now();
+    head.code = code;
+    for (int i = 0; i < head.base.count; i++)
+        if (!head.base.processes[i].has_left && head.base.processes[i].link.fd >= 0)
+            xy_channel_send(&head.base.processes[i].link, NODE_END, fields, (size_t)n + 1);
+}
+
+static bool is_over(const head_process_t *p)
+{
+    return p->link.fd < 0 && p->pid == 0;
+}
+
+static bool all_are_over(void)
+{
+    for (int i = 0; i < head.base.count; i++)
+        if (!is_over(&head.base.processes[i]))
+            return false;
+    return true;
+}
+
+static void end_one_by_force(head_process_t *p)
+{
+    xy_channel_close(&p->link);
+    if (p->pid > 0)
+        kill(p->pid, SIGKILL);
+}
+
+static void end_by_force(void)
+{
+    for (int i = 0; i < head.base.count; i++)
+        end_one_by_force(&head.base.processes[i]);
+}
+
+static void note_end(pid_t pid, int status)
+{
+    for (int i = 0; i < head.base.count; i++)
+        if (head.base.processes[i].pid == pid) {
+            head.base.processes[i].pid = 0;
+            head.base.processes[i].status = status;
+        }
+}
+
+static void reap(void)
+{
+    int status;
+    pid_t pid;
+
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+        note_end(pid, status);
+}
+
+/* A process has gone without a word. What the system says about it may come a little later. */
+static void report_death(int process)
+{
+    head_process_t *p = &head.base.processes[process];
+    double deadline = xy_now() + CAUSE_SECONDS;
+    char name[320];
+    int code = 1;
+
+    while (p->pid > 0 && xy_now() < deadline) {
+        poll(NULL, 0, 5);
+        reap();
+    }
+    name_of(process, name);
+    if (p->pid == 0 && WIFSIGNALED(p->status)) {
+        mpi_launch_say("%s was ended by signal %d (%s)", name, WTERMSIG(p->status),
+                       strsignal(WTERMSIG(p->status)));
+        code = 128 + WTERMSIG(p->status);
+    } else if (p->pid == 0) {
+        mpi_launch_say("%s ended with exit code %d before its ranks did", name,
+                       WEXITSTATUS(p->status));
+        code = WEXITSTATUS(p->status) != 0 ? WEXITSTATUS(p->status) : 1;
+    } else {
+        mpi_launch_say("%s has closed its connection to mpiexec", name);
+    }
+    end_job(code, false);
+}
+
+/* ---- What processes say ---- */
+
+static void print_once(const char *line)
+{
+    char *copy;
+
+    for (size_t i = 0; i < head.said.count; i++)
+        if (strcmp(XY_VEC_AT(&head.said, char *, i), line) == 0)
+            return;
+    copy = xy_strdup(line);
+    if (copy == NULL || xy_vec_append(&head.said, &copy) != XY_OK)
+        xy_free(copy);
+    mpi_launch_say("%s", line);
+}
+
+static void take_exit(int process, const xy_frame_t *frame)
+{
+    node_fields_t fields = node_fields(frame);
+    long code = 1, ends_job = 1;
+
+    node_field_number(&fields, 0, 255, &code);
+    node_field_number(&fields, 0, 1, &ends_job);
+    head.base.processes[process].has_left = true;
+    if (head.is_ending)
+        return;
+    if (head.code == 0)
+        head.code = (int)code;
+    if (ends_job)
+        end_job((int)code, false);
+}
+
+static void make_job(int process, xy_text_t *text)
+{
+    const head_t *h = &head.base;
+    char secret[2 * XY_SECRET_BYTES + 1];
+
+    xy_secret_write(h->secret, secret);
+    node_field_add_number(text, process);
+    node_field_add_number(text, h->count);
+    node_field_add(text, h->values->net);
+    node_field_add(text, secret);
+    node_field_add_number(text, h->is_local);
+    node_field_add(text, h->processes[process].cores != NULL ? h->processes[process].cores : "");
+    for (int i = 0; i < h->count; i++) {
+        node_field_add(text, h->processes[i].host);
+        node_field_add_number(text, h->processes[i].ranks);
+    }
+}
+
+static void send_job(int process)
+{
+    xy_text_t text = XY_TEXT_INIT;
+
+    make_job(process, &text);
+    if (text.failed)
+        end_job(xy_status_exit_code(xy_fail_memory("starting the processes")), false);
+    else
+        xy_channel_send(&head.base.processes[process].link, NODE_JOB, text.s, text.length);
+    xy_text_cleanup(&text);
+}
+
+/* Ranks exchange bytes, so all processes are of one kind. */
+static bool is_alike(int process, const char *version, const char *machine)
+{
+    struct utsname own;
+    char name[320];
+
+    if (strcmp(version, xylem_version()) != 0) {
+        mpi_launch_say("%s has Xylem %s and this mpiexec is %s; install one version everywhere",
+                       name_of(process, name), version, xylem_version());
+        return false;
+    }
+    if (uname(&own) == 0 && strcmp(machine, own.machine) != 0) {
+        mpi_launch_say("%s has processors of type %s and this machine %s; a job has one type",
+                       name_of(process, name), machine, own.machine);
+        return false;
+    }
+    return true;
+}
+
+static bool all_have_come(void)
+{
+    for (int i = 0; i < head.base.count; i++)
+        if (!head.base.processes[i].has_come)
+            return false;
+    return true;
+}
+
+static void take_hello(int process, const xy_frame_t *frame)
+{
+    head_process_t *p = &head.base.processes[process];
+    node_fields_t fields = node_fields(frame);
+    const char *version = node_field(&fields), *machine = node_field(&fields),
+               *host = node_field(&fields);
+    bool is_first = !p->has_come;
+    long cores;
+
+    if (host == NULL || !node_field_number(&fields, 1, 1 << 20, &cores) ||
+        !is_alike(process, version, machine)) {
+        end_job(1, false);
+        return;
+    }
+    p->has_come = true;
+    if (p->cores_there == 0)
+        p->cores_there = cores;
+    if (!is_first) { /* it has started itself again */
+        send_job(process);
+        return;
+    }
+    if (!all_have_come())
+        return;
+    if (head_share_ranks(&head.base) != XY_OK) {
+        end_job(1, false);
+        return;
+    }
+    for (int i = 0; i < head.base.count; i++)
+        send_job(i);
+}
+
+/* When the last card has come, all get all. */
+static void take_card(int process, const xy_frame_t *frame)
+{
+    xy_text_t text = XY_TEXT_INIT;
+    head_process_t *all = head.base.processes;
+
+    xy_free(all[process].card);
+    all[process].card = xy_strdup(frame->bytes);
+    for (int i = 0; i < head.base.count; i++) {
+        if (all[i].card == NULL) {
+            xy_text_cleanup(&text);
+            return;
+        }
+        node_field_add(&text, all[i].card);
+    }
+    for (int i = 0; i < head.base.count && !text.failed; i++) {
+        xy_channel_send(&all[i].link, NODE_CARDS, text.s, text.length);
+        xy_free(all[i].card);
+        all[i].card = NULL;
+        all[i].is_running = true;
+    }
+    if (text.failed)
+        end_job(xy_status_exit_code(xy_fail_memory("connecting the processes")), false);
+    xy_text_cleanup(&text);
+}
+
+static void take_frame(int process, const xy_frame_t *frame)
+{
+    switch (frame->kind) {
+    case NODE_HELLO:
+        take_hello(process, frame);
+        break;
+    case NODE_CARD:
+        take_card(process, frame);
+        break;
+    case NODE_SAY:
+        if (!head.is_ending)
+            print_once(frame->bytes);
+        break;
+    case NODE_EXIT:
+        take_exit(process, frame);
+        break;
+    default:
+        break;
+    }
+}
+
+static void listen_to(int process)
+{
+    head_process_t *p = &head.base.processes[process];
+    xy_frame_t frame;
+    xy_channel_answer_t answer = XY_CHANNEL_FRAME;
+
+    for (int i = 0; i < FRAMES_AT_ONCE && answer == XY_CHANNEL_FRAME; i++) {
+        answer = xy_channel_read(&p->link, &frame);
+        if (answer == XY_CHANNEL_FRAME) {
+            p->heard = xy_now();
+            take_frame(process, &frame);
+            xy_frame_free(&frame);
+        }
+    }
+    if (answer != XY_CHANNEL_END)
+        return;
+    xy_channel_close(&p->link);
+    if (!p->has_left && !head.is_ending)
+        report_death(process);
+}
+
+/* ---- What the user and the clock say ---- */
+
+static void forward(int number)
+{
+    char field[16];
+    int n = snprintf(field, sizeof(field), "%d", number);
+
+    for (int i = 0; i < head.base.count; i++) {
+        head_process_t *p = &head.base.processes[i];
+
+        if (head.base.is_local && p->pid > 0)
+            kill(p->pid, number);
+        else if (p->is_running && p->link.fd >= 0)
+            xy_channel_send(&p->link, NODE_SIGNAL, field, (size_t)n + 1);
+        else if (p->pid > 0)
+            kill(p->pid, number);
+    }
+}
+
+static void take_signals(void)
+{
+    struct signalfd_siginfo info;
+
+    while (read(head.signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        if (info.ssi_signo == SIGCHLD)
+            reap();
+        else if (info.ssi_code != SI_KERNEL || !head.base.is_local) /* else all have had it */
+            forward((int)info.ssi_signo);
+    }
+}
+
+/* Does every process still answer? After a stop of mpiexec itself (SIGSTOP, a suspended terminal)
+ * the count begins anew. */
+static void look_for_silence(double now)
+{
+    double limit = head.base.values->heartbeat;
+    bool was_away = now - head.looked > 5 * LOOK_SECONDS;
+    char name[320];
+
+    head.looked = now;
+    for (int i = 0; i < head.base.count && limit > 0; i++) {
+        head_process_t *p = &head.base.processes[i];
+
+        if (!p->is_running || p->has_left || p->link.fd < 0 || head.is_ending)
+            continue;
+        if (was_away || p->heard == 0)
+            p->heard = now;
+        if (now - p->heard > limit) {
+            mpi_launch_say("%s has not answered for %g s: it is stopped, or its machine is not "
+                           "reached any more (--heartbeat 0 waits for ever)",
+                           name_of(i, name), limit);
+            end_job(1, false);
+            end_one_by_force(p);
+            return;
+        }
+        xy_channel_send(&p->link, NODE_PING, NULL, 0);
+    }
+}
+
+static void look_for_absent(double now)
+{
+    double limit = head.base.values->start_timeout;
+    char name[320];
+
+    if (head.is_ending || limit <= 0 || now - head.begun < limit || all_have_come())
+        return;
+    for (int i = 0; i < head.base.count; i++)
+        if (!head.base.processes[i].has_come) {
+            mpi_launch_say("%s has not started within %g s (--start-timeout)", name_of(i, name),
+                           limit);
+            break;
+        }
+    end_job(1, false);
+}
+
+static void look_at_clock(void)
+{
+    double now = xy_now(), limit = head.base.values->timeout;
+
+    if (limit > 0 && now - head.begun > limit && !head.is_ending) {
+        mpi_launch_say("the time limit of %g s has passed", limit);
+        end_job(EXIT_TIME_LIMIT, true);
+    }
+    look_for_absent(now);
+    if (now - head.looked >= LOOK_SECONDS)
+        look_for_silence(now);
+    if (head.is_ending && now - head.ending_since > END_SECONDS)
+        end_by_force();
+}
+
+/* Something that was started and ended before it has come: a launcher that could not. */
+static void look_for_early_ends(void)
+{
+    char name[320];
+
+    for (int i = 0; i < head.base.count && !head.is_ending; i++) {
+        const head_process_t *p = &head.base.processes[i];
+
+        if (p->pid == 0 && p->link.fd < 0 && !p->has_come) {
+            mpi_launch_say("%s could not be started", name_of(i, name));
+            end_job(1, false);
+        }
+    }
+}
+
+/* ---- The loop ---- */
+
+static xy_status_t watch_signals(void)
+{
+    static const int wanted[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+    struct sigaction now;
+    sigset_t set;
+
+    sigemptyset(&set);
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+        /* What the shell ignores (nohup) stays ignored. */
+        if (sigaction(wanted[i], NULL, &now) != 0 || now.sa_handler != SIG_IGN ||
+            wanted[i] == SIGCHLD)
+            sigaddset(&set, wanted[i]);
+    sigprocmask(SIG_BLOCK, &set, NULL);
+    head.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return head.signals >= 0 ? XY_OK : xy_fail_errno(errno, "signals", "watch");
+}
+
+static void serve(void)
+{
+    int n = head.base.count;
+
+    while (!all_are_over()) {
+        for (int i = 0; i < n; i++)
+            head.fds[i] = (struct pollfd){.fd = head.base.processes[i].link.fd, .events = POLLIN};
+        head.fds[n] = (struct pollfd){.fd = head.signals, .events = POLLIN};
+        if (poll(head.fds, (nfds_t)n + 1, 250) > 0) {
+            take_signals();
+            for (int i = 0; i < n; i++)
+                if (head.fds[i].fd >= 0 && head.fds[i].revents != 0)
+                    listen_to(i);
+        }
+        reap();
+        look_for_early_ends();
+        look_at_clock();
+    }
+}
+
+static xy_status_t begin(const mpi_launch_values_t *values, int size)
+{
+    int n = (int)values->processes;
+
+    head.base.values = values;
+    head.base.size = size;
+    head.base.is_local = true;
+    head.said = XY_VEC_INIT(char *);
+    head.begun = head.looked = xy_now();
+    if (size < n)
+        return xy_fail(XY_EUSAGE,
+                       "--processes %d: the job has only %d rank%s; each process needs "
+                       "one",
+                       n, size, plural(size));
+    head.base.processes = xy_calloc((size_t)n, sizeof(*head.base.processes));
+    head.fds = xy_calloc((size_t)n + 1, sizeof(*head.fds));
+    if (head.base.processes == NULL || head.fds == NULL)
+        return xy_fail_memory("starting the processes");
+    head.base.count = n;
+    for (int i = 0; i < n; i++)
+        xy_channel_init(&head.base.processes[i].link, -1);
+    return xy_secret_make(head.base.secret);
+}
+
+int mpi_head_run(const mpi_launch_values_t *values, int size)
+{
+    xy_status_t st = begin(values, size);
+
+    if (st == XY_OK)
+        st = watch_signals();
+    if (st == XY_OK)
+        st = head_start_here(&head.base);
+    if (st != XY_OK) {
+        end_by_force();
+        return xy_status_exit_code(st);
+    }
+    serve();
+    return head.code;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Processes of a job on this machine, for trials and tests: no launcher is needed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "mpi/launch/head.h"
+
+/* The c-th part of the cores, in machine order; one that is shared where there are too few: two
+ * processes bound to one core by chance would take turns of milliseconds. */
+static xy_status_t share_cores(head_t *head)
+{
+    xy_cores_t cores;
+    xy_status_t st = mpi_placement_cores(head->values, &cores);
+
+    if (st != XY_OK)
+        return st;
+    for (int p = 0; p < head->count && st == XY_OK; p++) {
+        int begin = (int)((long)p * cores.count / head->count);
+        int end = (int)((long)(p + 1) * cores.count / head->count);
+        xy_text_t list = XY_TEXT_INIT;
+
+        if (end == begin)
+            end = begin + 1;
+        for (int c = begin; c < end; c++)
+            xy_text_addf(&list, "%s%d", c > begin ? "," : "", cores.cpu[c]);
+        head->processes[p].cores = list.s;
+        head->processes[p].cores_there = end - begin;
+        if (list.failed)
+            st = xy_fail_memory("sharing the cores");
+    }
+    xy_cores_cleanup(&cores);
+    return st;
+}
+
+static void become_node(int process, int fd)
+{
+    int nothing = process == 0 ? -1 : open("/dev/null", O_RDONLY);
+    sigset_t none;
+    char text[16];
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (nothing > STDIN_FILENO) {
+        dup2(nothing, STDIN_FILENO);
+        close(nothing);
+    }
+    fcntl(fd, F_SETFD, 0);
+    snprintf(text, sizeof(text), "%d", fd);
+    if (setenv(XMPI_NODE_VARIABLE, text, 1) == 0)
+        mpi_restart_as_node();
+    _exit(XMPI_EXIT_NOT_EXECUTABLE);
+}
+
+static xy_status_t start(head_t *head, int process)
+{
+    head_process_t *p = &head->processes[process];
+    char host[256] = "";
+    int fds[2];
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
+        return xy_fail_errno(errno, "a connection to a process", "make");
+    xy_channel_init(&p->link, fds[0]);
+    gethostname(host, sizeof(host) - 1);
+    p->host = xy_strdup(host);
+    p->pid = fork();
+    if (p->pid == 0)
+        become_node(process, fds[1]);
+    close(fds[1]);
+    if (p->pid < 0)
+        return xy_fail_errno(errno, "a process of the job", "start");
+    return p->host != NULL ? XY_OK : xy_fail_memory("starting the processes");
+}
+
+xy_status_t head_start_here(head_t *head)
+{
+    xy_status_t st = share_cores(head);
+
+    fflush(NULL);
+    for (int p = 0; p < head->count && st == XY_OK; p++)
+        st = start(head, p);
+    return st;
+}

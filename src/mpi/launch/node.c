@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/launch/node.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+#include <xylem.h>
+
+#include "mpi/check/check.h"
+#include "mpi/launch/libc/libc.h"
+
+enum { MOST_RANKS = 1 << 24, MOST_PROCESSES = 1 << 16, RANKS_SHOWN = 32 };
+enum { OPEN_SECONDS = 60, END_SECONDS = 5 };
+
+static struct {
+    bool is_node;
+    xy_channel_t link;
+    mpi_node_job_t job;
+} node;
+
+/* ---- Fields ---- */
+
+const char *node_field(node_fields_t *fields)
+{
+    const char *field = fields->at;
+
+    if (field >= fields->end)
+        return NULL;
+    fields->at += strlen(field) + 1; /* a frame has a NUL behind it in any case */
+    return field;
+}
+
+bool node_field_number(node_fields_t *fields, long min, long max, long *value_p)
+{
+    const char *field = node_field(fields);
+    long value;
+
+    if (field == NULL || !xy_parse_long(field, &value) || value < min || value > max)
+        return false;
+    *value_p = value;
+    return true;
+}
+
+void node_field_add(xy_text_t *text, const char *field)
+{
+    xy_text_add_bytes(text, field, strlen(field) + 1);
+}
+
+void node_field_add_number(xy_text_t *text, long number)
+{
+    char field[32];
+
+    snprintf(field, sizeof(field), "%ld", number);
+    node_field_add(text, field);
+}
+
+static bool tell(node_kind_t kind, const xy_text_t *text)
+{
+    return !text->failed && xy_channel_send(&node.link, kind, text->s, text->length);
+}
+
+/* ---- Meeting the head ---- */
+
+/* The head prints once what several processes have to say about the same command line. */
+static void say_at_head(void *arg, xy_status_t status, const char *message)
+{
+    (void)arg, (void)status;
+    if (!xy_channel_send(&node.link, NODE_SAY, message, strlen(message)))
+        mpi_launch_say("%s", message);
+}
+
+static xy_status_t lost_head(void)
+{
+    xy_error_handler_set(NULL, NULL);
+    return xy_fail(XY_EIO, "the mpiexec that has started this process is gone");
+}
+
+static xy_status_t say_hello(void)
+{
+    xy_text_t text = XY_TEXT_INIT;
+    struct utsname system;
+    char host[256] = "", address[64] = "";
+    cpu_set_t cores;
+    bool is_sent;
+
+    if (uname(&system) != 0 || gethostname(host, sizeof(host) - 1) != 0)
+        return xy_fail_errno(errno, "the name of this machine", "get");
+    CPU_ZERO(&cores);
+    if (sched_getaffinity(0, sizeof(cores), &cores) != 0)
+        CPU_SET(0, &cores);
+    if (!xy_socket_address(node.link.fd, address))
+        address[0] = '\0';
+    node_field_add(&text, xylem_version());
+    node_field_add(&text, system.machine);
+    node_field_add(&text, host);
+    node_field_add_number(&text, CPU_COUNT(&cores));
+    node_field_add(&text, address);
+    is_sent = tell(NODE_HELLO, &text);
+    xy_text_cleanup(&text);
+    return is_sent ? XY_OK : lost_head();
+}
+
+static bool read_blocks(node_fields_t *fields, mpi_node_job_t *job)
+{
+    long count;
+
+    job->hosts = xy_calloc((size_t)job->processes, sizeof(*job->hosts));
+    for (int p = 0; p < job->processes && job->hosts != NULL; p++) {
+        int *grown;
+
+        job->hosts[p] = node_field(fields);
+        if (job->hosts[p] == NULL || !node_field_number(fields, 0, MOST_RANKS - job->size, &count))
+            return false;
+        if (p == job->process) {
+            job->first = job->size;
+            job->count = (int)count;
+        }
+        grown = xy_realloc_array(job->process_of, (size_t)(job->size + count) + 1, sizeof(int));
+        if (grown == NULL)
+            return false;
+        job->process_of = grown;
+        for (int r = 0; r < count; r++)
+            job->process_of[job->size++] = p;
+    }
+    return job->hosts != NULL && node_field(fields) == NULL;
+}
+
+/* The frame stays: the job points into it. */
+static bool read_job(const xy_frame_t *frame, mpi_node_job_t *job)
+{
+    node_fields_t fields = node_fields(frame);
+    long process, processes, is_local;
+    const char *secret;
+
+    if (!node_field_number(&fields, 0, MOST_PROCESSES, &process) ||
+        !node_field_number(&fields, process + 1, MOST_PROCESSES, &processes))
+        return false;
+    job->transport = node_field(&fields);
+    secret = node_field(&fields);
+    if (secret == NULL || !xy_secret_read(secret, job->secret) ||
+        !node_field_number(&fields, 0, 1, &is_local))
+        return false;
+    job->process = (int)process;
+    job->processes = (int)processes;
+    job->is_local = is_local != 0;
+    job->cores = node_field(&fields);
+    if (job->cores == NULL || !read_blocks(&fields, job))
+        return false;
+    if (job->cores[0] == '\0')
+        job->cores = NULL;
+    return job->count > 0;
+}
+
+/* The next frame of that kind. Before ranks run there is nothing to save: an end is an end. */
+static xy_status_t await(node_kind_t kind, xy_frame_t *frame)
+{
+    for (;;) {
+        xy_channel_answer_t answer = xy_channel_await(&node.link, 1e9, frame);
+
+        if (answer == XY_CHANNEL_END)
+            return lost_head();
+        if (answer == XY_CHANNEL_NOTHING)
+            continue;
+        if (frame->kind == kind)
+            return XY_OK;
+        if (frame->kind == NODE_END)
+            _exit(1);
+        xy_frame_free(frame);
+    }
+}
+
+xy_status_t mpi_node_begin(const mpi_node_job_t **job_p)
+{
+    const char *text = getenv(XMPI_NODE_VARIABLE);
+    xy_frame_t frame;
+    long fd;
+    xy_status_t st;
+
+    if (text == NULL)
+        return XY_OK;
+    if (!xy_parse_long(text, &fd) || fd < 3 || fd > 1 << 20 || fcntl((int)fd, F_GETFD) < 0)
+        return xy_fail(XY_EUSAGE,
+                       "%s is set to '%s', which is for processes that mpiexec starts; unset it",
+                       XMPI_NODE_VARIABLE, text);
+    unsetenv(XMPI_NODE_VARIABLE);
+    fcntl((int)fd, F_SETFD, FD_CLOEXEC);
+    xy_channel_init(&node.link, (int)fd);
+    node.is_node = true;
+    xy_error_handler_set(say_at_head, NULL);
+    st = say_hello();
+    if (st == XY_OK)
+        st = await(NODE_JOB, &frame);
+    if (st == XY_OK && !read_job(&frame, &node.job))
+        st = xy_fail(XY_EPARSE, "what mpiexec says about the job is not understood; are all parts "
+                                "of Xylem of one version?");
+    if (st == XY_OK)
+        *job_p = &node.job;
+    return st;
+}
+
+xy_status_t mpi_node_keep(void)
+{
+    char text[16];
+
+    if (!node.is_node)
+        return XY_OK;
+    snprintf(text, sizeof(text), "%d", node.link.fd);
+    if (setenv(XMPI_NODE_VARIABLE, text, 1) != 0)
+        return xy_fail_memory("making the environment");
+    fcntl(node.link.fd, F_SETFD, 0);
+    return XY_OK;
+}
+
+/* ---- The end ---- */
+
+/* Whatever a rank holds, the process ends. */
+static void *end_anyway(void *code)
+{
+    const struct timespec pause = {.tv_sec = END_SECONDS};
+
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+    mpi_finish_now(*(int *)code);
+}
+
+static int start_thread(void *(*function)(void *), void *argument)
+{
+    pthread_t thread;
+    sigset_t all, before;
+    int code;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    code = pthread_create(&thread, NULL, function, argument);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (code == 0)
+        pthread_detach(thread);
+    return code;
+}
+
+static void leave(int code, bool ends_job)
+{
+    char fields[32];
+    int n = snprintf(fields, sizeof(fields), "%d%c%d", code, '\0', ends_job);
+
+    xy_channel_send(&node.link, NODE_EXIT, fields, (size_t)n + 1);
+}
+
+static void leave_with_job(int code)
+{
+    leave(code, true);
+}
+
+void mpi_node_leave(int code, bool has_failed)
+{
+    if (node.is_node)
+        leave(code, has_failed);
+}
+
+/* ---- While ranks run ---- */
+
+static void end_as_told(const xy_frame_t *frame)
+{
+    static int code;
+    node_fields_t fields = node_fields(frame);
+    long value = 1, reports = 0;
+
+    node_field_number(&fields, 0, 255, &value);
+    node_field_number(&fields, 0, 1, &reports);
+    code = (int)value;
+    start_thread(end_anyway, &code);
+    if (reports != 0)
+        mpi_job_report(mpi_job, RANKS_SHOWN);
+    mpi_finish_job(code);
+}
+
+static void take_signal(const xy_frame_t *frame)
+{
+    node_fields_t fields = node_fields(frame);
+    long number;
+
+    if (node_field_number(&fields, 1, SIGRTMAX, &number))
+        kill(getpid(), (int)number);
+}
+
+static void *serve(void *unused)
+{
+    xy_frame_t frame;
+
+    (void)unused;
+    for (;;) {
+        xy_channel_answer_t answer = xy_channel_await(&node.link, 1e9, &frame);
+
+        if (answer == XY_CHANNEL_END)
+            mpi_finish_now(1);
+        if (answer == XY_CHANNEL_NOTHING)
+            continue;
+        if (frame.kind == NODE_END)
+            end_as_told(&frame);
+        else if (frame.kind == NODE_SIGNAL)
+            take_signal(&frame);
+        else if (frame.kind == NODE_PING)
+            xy_channel_send(&node.link, NODE_PONG, NULL, 0);
+        xy_frame_free(&frame);
+    }
+    return NULL;
+}
+
+/* ---- Connecting to the others ---- */
+
+static xy_status_t exchange(void *arg, const char *card, char **cards)
+{
+    xy_frame_t frame;
+    node_fields_t fields;
+    xy_status_t st;
+
+    (void)arg;
+    if (!xy_channel_send(&node.link, NODE_CARD, card, strlen(card)))
+        return lost_head();
+    st = await(NODE_CARDS, &frame);
+    if (st != XY_OK)
+        return st;
+    fields = node_fields(&frame);
+    for (int p = 0; p < node.job.processes && st == XY_OK; p++) {
+        const char *one = node_field(&fields);
+
+        cards[p] = one != NULL ? xy_strdup(one) : NULL;
+        if (cards[p] == NULL)
+            st = xy_fail_memory("connecting the processes");
+    }
+    xy_frame_free(&frame);
+    return st;
+}
+
+xy_status_t mpi_node_open(xy_net_t **net_p)
+{
+    char address[64];
+    xy_net_config_t config = {.process = node.job.process,
+                              .processes = node.job.processes,
+                              .transport = node.job.transport,
+                              .is_local = node.job.is_local,
+                              .exchange = exchange,
+                              .seconds = OPEN_SECONDS};
+    xy_status_t st;
+    int code;
+
+    memcpy(config.secret, node.job.secret, sizeof(config.secret));
+    if (xy_socket_address(node.link.fd, address))
+        config.address = address;
+    st = xy_net_open(&config, net_p);
+    if (st != XY_OK)
+        return st;
+    mpi_finish_before_end(leave_with_job);
+    code = start_thread(serve, NULL);
+    return code == 0 ? XY_OK : xy_fail_errno(code, "a thread for the job's connection", "start");
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Jobs of several processes: what mpiexec, the head, and the processes that it has started, the
+ * nodes, say to each other over the control connection.
+ *
+ *   node: HELLO                     head, when all have said so: JOB
+ *   node: CARD (one or more)        head, when all have sent theirs: CARDS
+ *   node: EXIT                      when it ends
+ *   head: END                       end now, with this exit code; others have failed
+ *
+ * A node is the same executable with the same command line; the variable XYLEM_NODE has the
+ * descriptor of its connection. A node that starts itself again (restart.c) says HELLO again.
+ */
+#ifndef XY_MPI_LAUNCH_NODE_H
+#define XY_MPI_LAUNCH_NODE_H
+
+#include "mpi/launch/launch.h"
+#include "net/net.h"
+
+#define XMPI_NODE_VARIABLE "XYLEM_NODE"
+
+/* Fields are texts, each with its NUL; numbers are decimal. */
+typedef enum {
+    NODE_HELLO = 1, /* version, processor, host, cores, own address */
+    NODE_JOB,       /* process, processes, transport, secret, is local, cores, then of each process
+                       its host and the number of its ranks */
+    NODE_CARD,      /* the card */
+    NODE_CARDS,     /* all cards */
+    NODE_SAY,       /* a line for the user; equal ones are printed once */
+    NODE_EXIT,      /* exit code, "1" if the whole job is to end with it */
+    NODE_END,       /* exit code, "1" if what ranks are doing is to be printed first */
+    NODE_SIGNAL,    /* number: as if it had been sent to the process */
+    NODE_PING,
+    NODE_PONG,
+} node_kind_t;
+
+/* The fields of a frame, in turn. */
+typedef struct {
+    const char *at, *end;
+} node_fields_t;
+
+static inline node_fields_t node_fields(const xy_frame_t *frame)
+{
+    return (node_fields_t){frame->bytes, frame->bytes + frame->size};
+}
+
+/* NULL: there are no more. */
+const char *node_field(node_fields_t *fields);
+/* A number within bounds; false: it is none. */
+bool node_field_number(node_fields_t *fields, long min, long max, long *value_p);
+void node_field_add(xy_text_t *text, const char *field);
+void node_field_add_number(xy_text_t *text, long number);
+
+/* What a node knows of its job. */
+typedef struct {
+    int process, processes;
+    int size;
+    int first, count;   /* its ranks */
+    int *process_of;    /* [size] */
+    const char **hosts; /* [processes] */
+    const char *transport;
+    const char *cores; /* a list for --cores, or NULL */
+    uint8_t secret[XY_SECRET_BYTES];
+    bool is_local;
+} mpi_node_job_t;
+
+/* In a process that the head has started: meet it and get the job, which lives for ever; NULL in
+ * any other process. */
+xy_status_t mpi_node_begin(const mpi_node_job_t **job_p);
+/* This process is about to start itself again: let the connection live. */
+xy_status_t mpi_node_keep(void);
+/* Connect to the other processes, then do what the head says, on a thread of its own. */
+xy_status_t mpi_node_open(xy_net_t **net_p);
+/* This process ends: its ranks are over, or it has failed and the job ends with it. */
+void mpi_node_leave(int code, bool has_failed);
+
+/* Start the processes, serve them, and return the exit code of the job. */
+int mpi_head_run(const mpi_launch_values_t *values, int size);
+
+#endif
