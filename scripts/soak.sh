@@ -37,13 +37,15 @@ stop_load() {
 }
 trap stop_load EXIT
 
-# Random programs with random options (tests/mpi/random), beside a load every second time.
+# Random programs with random options (tests/mpi/random), beside a load every second time; half of them
+# with --check, which must find nothing.
 soak_random() {
     local end=$((SECONDS + part)) batch=0 log=build/logs/soak-random.log ran bad
+    local ways=(--jobs=2 --jobs=2 --check --check)
     while [ $SECONDS -lt $end ]; do
         [ $((batch % 2)) -eq 0 ] || start_load
         tests/mpi/random/run.py --seed "$seed.$batch" --seconds $((end - SECONDS < 60 ? end - SECONDS + 1 : 60)) \
-            --pretend build/dev/tests/mpi/libmpi_more_cores.so --timeout 300 >"$log" 2>&1
+            --pretend build/dev/tests/mpi/libmpi_more_cores.so --timeout 300 "${ways[batch % 4]}" >"$log" 2>&1
         stop_load
         grep -v '^random programs: ' "$log"
         read -r ran bad < <(sed -nE 's/^random programs: ([0-9]+) ran, ([0-9]+) failed.*/\1 \2/p' "$log")

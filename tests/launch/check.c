@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* check CODE: a program with leaks. check race: one that waits for ever if rank
  * 0 takes the message of rank 2 first. check WORD: one that is ended for the mistake of that
- * name; the marks say where (check_ends.py). */
+ * name; the marks say where (check_ends.py). check WORD early: reads a receive buffer. */
 #include <mpi.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static void race(int rank)
@@ -19,9 +21,45 @@ static void race(int rank)
     MPI_Recv(&number, 1, MPI_INT, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+static void on_fault(int number)
+{
+    (void)number;
+    _exit(5);
+}
+
+/* Rank 0 reads a receive buffer too early, which is found; a child of it does, which has a copy;
+ * and it does so where it handles faults itself: nothing is protected then. */
+static void read_early(const char *word, int rank)
+{
+    static int numbers[1 << 16];
+    MPI_Request request;
+    int status = 0;
+    pid_t child;
+
+    if (strcmp(word, "handler") == 0)
+        signal(SIGSEGV, on_fault);
+    if (rank == 0) {
+        MPI_Irecv(numbers, 1 << 16, MPI_INT, 1, 0, MPI_COMM_WORLD, &request);
+        child = strcmp(word, "child") == 0 ? fork() : 0;
+        if (child == 0)
+            status = numbers[1 << 15];
+        if (strcmp(word, "child") == 0 && child == 0)
+            _exit(status);
+        if (child > 0)
+            waitpid(child, &status, 0);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    } else if (rank == 1) {
+        MPI_Send(numbers, 1 << 16, MPI_INT, 0, 0, MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    exit(status);
+}
+
 static void make_mistake(const char *word, int rank)
 {
-    int numbers[4] = {0}, counts[3] = {1, 1, 1}, places[3] = {0, 1, 2};
+    int numbers[4] = {0}, got[3], counts[3] = {1, 1, 1}, places[3] = {0, 1, 2};
+    int own = rank == 1 ? 4 : 1;
+    MPI_Comm world = MPI_COMM_WORLD;
     volatile int *nowhere = NULL;
     MPI_Win win;
 
@@ -34,9 +72,7 @@ static void make_mistake(const char *word, int rank)
     else if (strcmp(word, "disagreement") == 0)
         MPI_Bcast(numbers, 1, MPI_INT, 0, MPI_COMM_WORLD);
     if (strcmp(word, "excess") == 0)
-        MPI_Gatherv(numbers, rank == 1 ? 4 : 1, MPI_INT, numbers + 1, counts, places,
-                    MPI_INT, // excess
-                    0, MPI_COMM_WORLD);
+        MPI_Gatherv(numbers, own, MPI_INT, got, counts, places, MPI_INT, 0, world); // excess
     if (strcmp(word, "truncation") == 0 && rank == 0)
         MPI_Send(numbers, 4, MPI_INT, 1, 0, MPI_COMM_WORLD);
     if (strcmp(word, "truncation") == 0 && rank == 1)
@@ -74,6 +110,8 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return 0;
     }
+    if (argc > 2)
+        read_early(argv[1], rank);
     if (argc > 1 && strchr("0123456789", argv[1][0]) == NULL)
         make_mistake(argv[1], rank);
     MPI_Comm_dup(MPI_COMM_WORLD, &twin);

@@ -68,6 +68,14 @@ mistake time-limit 124 0,1,2 --timeout 0.5
 ulimit -c 0
 mistake crash 139 1
 
+# A receive buffer that is read too early, and who may do so.
+run 121 --check=buffers -n 2 ./check own early
+says "$err" "rank 0: the receive buffer of MPI_Irecv at check.c:"
+run 0 --check=buffers -n 2 ./check child early
+quiet
+run 0 --check=buffers -n 2 ./check handler early
+quiet
+
 # Other orders: some seeds find the deadlock, and find it again.
 run 120 --check -n 3 ./check race
 says "$err" "took the message of rank 1; it could have taken that of rank 2"

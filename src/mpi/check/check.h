@@ -95,6 +95,15 @@ void mpi_check_end(const mpi_check_end_t *end);
 /* The same about the ranks that mpi_watch_look has found. */
 void mpi_watch_end(const char *message);
 
+/* Faults can be handled: receive buffers may be protected until their data may be used. Or no
+ * longer, where the program handles faults itself. */
+void mpi_check_guards_allow(bool is_allowed);
+/* In the handler of a fault: was the memory protected? Then it no longer is, and the instruction
+ * can go on. `find_site` finds the program's place; it is called where that is of interest.
+ * `is_child`: in a process that a rank has forked. */
+bool mpi_check_fault(const void *address, bool is_child, const void *(*find_site)(void *),
+                     void *at);
+
 /* Keep findings from now on, with what mpi_checks says. After the job was made (without --check:
  * NULL) and before ranks run; `config` is kept. */
 xy_status_t mpi_check_begin(const mpi_check_config_t *config);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "mpi/check/check.h"
+#include "mpi/check/collectives.h"
 #include "mpi/check/late.h"
 #include "mpi/check/pending.h"
 #include "mpi/check/windows.h"
@@ -64,17 +65,36 @@ static mpi_mode_t mode_of(const mpi_rank_t *self, const mpi_transfer_t *t)
     return t->mode;
 }
 
+/* The buffer of the message that begins next is known: it is part of a request for several. */
+static const void *known_buffer;
+
+static void start_part(mpi_request_t *whole, const mpi_transfer_t *t, bool is_receive)
+{
+    if (!mpi_checks.buffers)
+        return;
+    check_pending_block(whole->owner, t, whole, is_receive);
+    known_buffer = t->buffer;
+}
+
+static bool takes_buffer(const void *buffer)
+{
+    bool is_known = known_buffer != NULL && known_buffer == buffer;
+
+    known_buffer = NULL;
+    return mpi_checks.buffers && !is_known;
+}
+
 static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes,
                        mpi_request_t *request)
 {
+    bool looks = takes_buffer(t->buffer), is_done;
     mpi_transfer_t mine = *t;
-    bool is_done;
 
     if (!is_own(self, t->comm))
         return mpi_plain_send(self, t, bytes, request);
     begin(self);
     mine.mode = request != NULL ? mode_of(self, t) : t->mode;
-    if (mpi_checks.buffers)
+    if (looks)
         check_pending_start(self, t, request, false);
     is_done = mpi_plain_send(self, &mine, bytes, request);
     if (request != NULL)
@@ -87,13 +107,14 @@ static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes
 static void start_receive(mpi_rank_t *self, mpi_request_t *request)
 {
     mpi_transfer_t t = {.buffer = request->buffer, .count = request->count, .type = request->type};
+    bool looks = takes_buffer(request->buffer);
 
     if (!is_own(self, request->comm)) {
         mpi_plain_receive(self, request);
         return;
     }
     begin(self);
-    if (mpi_checks.buffers)
+    if (looks)
         check_pending_start(self, &t, request, true);
     if (mpi_checks.wildcards && !has_threads(self) && check_late_receive(self, request))
         return;
@@ -193,9 +214,10 @@ static void cancel(mpi_rank_t *self, mpi_request_t *request)
         mpi_plain_cancel(self, request);
 }
 
+/* It ends by itself. */
 static void free_request(mpi_request_t *request)
 {
-    (void)request; /* it ends by itself */
+    check_pending_forget(request);
 }
 
 static const mpi_p2p_engine_t engine = {.send = start_send,
@@ -206,7 +228,8 @@ static const mpi_p2p_engine_t engine = {.send = start_send,
                                         .probe = probe,
                                         .cancel = cancel,
                                         .free = free_request,
-                                        .finish = check_pending_finish};
+                                        .finish = check_pending_finish,
+                                        .part = start_part};
 
 /* ---- No rank can move ---- */
 
@@ -301,6 +324,8 @@ xy_status_t check_engine_begin(int ranks)
         st = check_late_begin(ranks);
     if (st != XY_OK)
         return st;
+    if (mpi_checks.buffers)
+        check_collectives_begin();
     random_state = mpi_checks.seed;
     mpi_job->revive = revive;
     mpi_p2p_engine = &engine;

@@ -5,6 +5,7 @@
 
 #include "mpi/check/area.h"
 #include "mpi/check/check.h"
+#include "mpi/check/guard.h"
 
 typedef struct {
     const mpi_request_t *request;
@@ -13,8 +14,10 @@ typedef struct {
     const char *call;
     const void *site;
     bool is_receive, is_told;
+    bool is_hashed;  /* false: data may have come at any time */
     bool is_arrived; /* the message is in the buffer, and the program does not know yet */
     uint64_t hash;   /* of the bytes at the start, or then */
+    int guard;       /* of the whole pages of a receive buffer (guard.h) */
 } pending_t;
 
 static xy_vec_t *lists; /* [ranks] of pending_t */
@@ -101,29 +104,58 @@ static void check_hash(pending_t *p, const mpi_rank_t *self)
     report_change(p, self);
 }
 
-/* The operation is over for the program; `looks`: at its bytes. */
+static void report_touch(const pending_t *p, const mpi_rank_t *self)
+{
+    mpi_finding_t finding = {.kind = XMPI_FINDING_BUFFER_TOUCHED,
+                             .rank = self->world,
+                             .other = -1,
+                             .sites = {check_guard_touched(p->guard), p->site}};
+    char touched[160], start[160], end[160];
+
+    if (mpi_finding_is_known(&finding))
+        return;
+    mpi_finding_add(&finding, "the receive buffer of %s %s was used %s, before %s %s", p->call,
+                    place_of(p->site, start), place_of(finding.sites[0], touched),
+                    self->call.name != NULL ? self->call.name : "the end",
+                    place_of(self->call.caller, end));
+}
+
+static void check_touch(pending_t *p, const mpi_rank_t *self)
+{
+    if (p->is_told || check_guard_touched(p->guard) == NULL)
+        return;
+    p->is_told = true;
+    report_touch(p, self);
+}
+
+static void end_one(pending_t *gone, const mpi_rank_t *self, bool looks)
+{
+    check_guard_lift(gone->guard);
+    if (looks)
+        check_touch(gone, self);
+    if (looks && gone->is_hashed && (!gone->is_receive || gone->is_arrived))
+        check_hash(gone, self);
+    check_guard_end(gone->guard);
+    mpi_type_release(gone->type);
+}
+
+/* The operation is over for the program; `looks`: at its bytes. A finding may end the job, so the
+ * list is whole when it is made. */
 static void end(const mpi_request_t *request, bool looks)
 {
     xy_vec_t *list = &lists[request->owner->world];
 
-    for (size_t i = 0; i < list->count; i++) {
-        pending_t *p = at(list, i), gone = *p;
+    for (size_t i = 0; i < list->count;) {
+        pending_t gone = *at(list, i);
 
-        if (p->request != request)
+        if (gone.request != request) {
+            i++;
             continue;
-        *p = *at(list, list->count - 1);
+        }
+        *at(list, i) = *at(list, list->count - 1);
         xy_vec_pop(list);
-        if (looks && (!gone.is_receive || gone.is_arrived))
-            check_hash(&gone, request->owner);
-        mpi_type_release(gone.type);
-        return;
+        end_one(&gone, request->owner, looks);
     }
-}
-
-/* What the program has freed may be sent later than it knows. */
-static void on_release(mpi_request_t *request)
-{
-    end(request, !request->is_freed);
 }
 
 void check_pending_finish(mpi_request_t *request)
@@ -131,41 +163,69 @@ void check_pending_finish(mpi_request_t *request)
     end(request, true);
 }
 
-static void keep(const mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request,
-                 const check_area_t *area, bool is_receive)
+/* What the program has freed may be sent, or received, later than it knows. */
+void check_pending_forget(const mpi_request_t *request)
 {
-    pending_t *p = xy_vec_push(&lists[self->world]);
+    end(request, false);
+}
 
+/* Does another pending operation use these bytes, and does one of the two receive? Blocks of one
+ * call are compared if one is sent from, the other received into. */
+static const pending_t *find_overlap(const mpi_rank_t *self, const mpi_request_t *request,
+                                     const check_area_t *area, bool is_receive)
+{
+    const xy_vec_t *list = &lists[self->world];
+
+    for (size_t i = 0; i < list->count; i++) {
+        const pending_t *p = at(list, i);
+        bool is_same_call = request != NULL && p->request == request;
+
+        if ((is_same_call ? is_receive != p->is_receive : is_receive || p->is_receive) &&
+            check_area_overlaps(&p->area, area))
+            return p;
+    }
+    return NULL;
+}
+
+static void start(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t *request,
+                  bool is_receive, bool is_hashed)
+{
+    check_area_t area = check_area_make(t->buffer, t->count, t->type);
+    const pending_t *other;
+    pending_t *p;
+
+    if (area.low == area.high)
+        return;
+    other = find_overlap(self, request, &area, is_receive);
+    if (other != NULL)
+        report_overlap(self, other, &area, is_receive);
+    p = request != NULL ? xy_vec_push(&lists[self->world]) : NULL;
     if (p == NULL)
         return; /* what is not noted is not reported */
     *p = (pending_t){.request = request,
-                     .area = *area,
+                     .area = area,
                      .type = t->type,
                      .call = self->call.name,
                      .site = self->call.caller,
                      .is_receive = is_receive,
-                     .hash = check_area_hash(area)};
+                     .is_hashed = is_hashed,
+                     .hash = is_hashed ? check_area_hash(&area) : 0,
+                     .guard = -1};
     mpi_type_hold(t->type);
-    if (!request->is_persistent)
-        request->release = on_release;
+    if (is_receive && other == NULL && t->type->is_contiguous && self->gate == NULL)
+        p->guard = check_guard_set(self, area.low, area.high);
 }
 
 void check_pending_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request,
                          bool is_receive)
 {
-    check_area_t area = check_area_make(t->buffer, t->count, t->type);
-    const xy_vec_t *list = &lists[self->world];
+    start(self, t, is_kept(self, request) ? request : NULL, is_receive, true);
+}
 
-    if (area.low == area.high)
-        return;
-    for (size_t i = 0; i < list->count; i++)
-        if ((is_receive || at(list, i)->is_receive) &&
-            check_area_overlaps(&at(list, i)->area, &area)) {
-            report_overlap(self, at(list, i), &area, is_receive);
-            break;
-        }
-    if (is_kept(self, request))
-        keep(self, t, request, &area, is_receive);
+void check_pending_block(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t *request,
+                         bool is_receive)
+{
+    start(self, t, request, is_receive, !is_receive);
 }
 
 void check_pending_arrive(mpi_rank_t *rank)
@@ -175,18 +235,26 @@ void check_pending_arrive(mpi_rank_t *rank)
     for (size_t i = 0; i < list->count; i++) {
         pending_t *p = at(list, i);
 
-        if (p->is_receive && !p->is_arrived && p->request->is_done) {
-            p->is_arrived = true;
-            p->hash = check_area_hash(&p->area);
-        }
+        if (!p->is_receive || !p->is_hashed || p->is_arrived || !p->request->is_done)
+            continue;
+        p->is_arrived = true;
+        check_guard_lift(p->guard);
+        p->hash = check_area_hash(&p->area);
+        check_guard_renew(p->guard);
     }
 }
 
+/* Bytes behind a guard that is up are as they were. */
 void check_pending_look(mpi_rank_t *self)
 {
     const xy_vec_t *list = &lists[self->world];
 
-    for (size_t i = 0; i < list->count; i++)
-        if (at(list, i)->is_receive && at(list, i)->is_arrived == at(list, i)->request->is_done)
-            check_hash(at(list, i), self);
+    for (size_t i = 0; i < list->count; i++) {
+        pending_t *p = at(list, i);
+
+        check_touch(p, self);
+        if (p->is_receive && p->is_hashed && !check_guard_is_up(p->guard) &&
+            p->is_arrived == p->request->is_done)
+            check_hash(p, self);
+    }
 }

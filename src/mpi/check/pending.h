@@ -14,10 +14,14 @@ xy_status_t check_pending_begin(int ranks);
  * request of a nonblocking call it is pending from now on. */
 void check_pending_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *request,
                          bool is_receive);
+/* The same for one of the buffers of an operation that has several; `request` NULL: it blocks. */
+void check_pending_block(mpi_rank_t *self, const mpi_transfer_t *t, const mpi_request_t *request,
+                         bool is_receive);
 /* Receives of `rank` may have got their messages. */
 void check_pending_arrive(mpi_rank_t *rank);
-/* The program has completed the persistent request. */
+/* The program has completed the request, or has freed it before it was complete. */
 void check_pending_finish(mpi_request_t *request);
+void check_pending_forget(const mpi_request_t *request);
 /* The rank is going to wait or tests: has it changed the buffers of its receives? */
 void check_pending_look(mpi_rank_t *self);
 

@@ -226,6 +226,9 @@ void coll_flush_deferred(mpi_rank_t *self);
  * the request. */
 void coll_run(mpi_rank_t *self, coll_call_t *call);
 int coll_start(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle);
+/* What looks at the buffers of a call before it begins, with --check; its request is NULL where it
+ * blocks. NULL: nothing does. Written before ranks run. */
+extern void (*coll_watch)(const coll_call_t *call);
 /* A persistent request for `call`: MPI_Start starts it. */
 int coll_init(mpi_rank_t *self, coll_call_t *call, MPI_Request *handle);
 /* The shared part of the `id`-th persistent collective of a communicator, with a reference for the

@@ -12,6 +12,8 @@
 /* The engine that is asked first; NULL: all collectives are direct. Written before ranks run. */
 static const coll_engine_ops_t *scheduled;
 
+void (*coll_watch)(const coll_call_t *call);
+
 void coll_engine_register(const coll_engine_ops_t *engine)
 {
     scheduled = engine;
@@ -278,6 +280,8 @@ void coll_flush_deferred(mpi_rank_t *self)
 
 static inline void begin_or_defer(mpi_rank_t *self, coll_call_t *call)
 {
+    if (__builtin_expect(coll_watch != NULL, 0))
+        coll_watch(call);
     if (mpi_settings_of(call->comm)->progress == XMPI_PROGRESS_NONE && mpi_job->clock == NULL)
         defer(self, call);
     else

@@ -27,11 +27,19 @@ typedef struct mpi_p2p_engine {
     /* Of one that is not done: MPI_Cancel of a send or receive, MPI_Request_free. */
     void (*cancel)(mpi_rank_t *self, mpi_request_t *request);
     void (*free)(mpi_request_t *request);
-    /* The program has completed a persistent request; may be NULL. */
+    /* The program has completed the request, or knows that it is complete; may be NULL. */
     void (*finish)(mpi_request_t *request);
+    /* A message of a request for several (multi_request.h) begins; may be NULL. */
+    void (*part)(mpi_request_t *whole, const mpi_transfer_t *t, bool is_receive);
 } mpi_p2p_engine_t;
 
 /* NULL: message.c. Written before ranks run. */
 extern const mpi_p2p_engine_t *mpi_p2p_engine;
+
+static inline void mpi_engine_finish(mpi_request_t *request)
+{
+    if (__builtin_expect(mpi_p2p_engine != NULL, 0) && mpi_p2p_engine->finish != NULL)
+        mpi_p2p_engine->finish(request);
+}
 
 #endif

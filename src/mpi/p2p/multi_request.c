@@ -2,6 +2,7 @@
 #include "mpi/p2p/multi_request.h"
 
 #include "mpi/object/object.h"
+#include "mpi/p2p/engine.h"
 
 static void messages_release(mpi_multi_messages_t *m)
 {
@@ -102,12 +103,21 @@ static int started(mpi_multi_request_t *multi, mpi_request_t *part)
     return MPI_SUCCESS;
 }
 
+/* The program sees the buffers of the messages, but for the copy. */
+static void show(const mpi_multi_request_t *multi, const mpi_transfer_t *t, bool is_receive)
+{
+    if (mpi_p2p_engine != NULL && mpi_p2p_engine->part != NULL && t->peer != MPI_PROC_NULL &&
+        (multi->copy == NULL || t->buffer != multi->copy))
+        mpi_p2p_engine->part(multi->whole, t, is_receive);
+}
+
 int mpi_multi_request_receive(mpi_multi_request_t *multi, mpi_transfer_t *t)
 {
     mpi_request_t *part;
     int error;
 
     t->comm = multi->comm;
+    show(multi, t, true);
     error = mpi_irecv(multi->whole->owner, t, &part);
     return error != MPI_SUCCESS ? error : started(multi, part);
 }
@@ -118,6 +128,7 @@ int mpi_multi_request_send(mpi_multi_request_t *multi, mpi_transfer_t *t)
     int error;
 
     t->comm = multi->comm;
+    show(multi, t, false);
     error = mpi_isend(multi->whole->owner, t, &part);
     return error != MPI_SUCCESS ? error : started(multi, part);
 }
@@ -129,6 +140,7 @@ int mpi_multi_request_end(mpi_multi_request_t *multi, int error, MPI_Request *re
     MPI_Request handle = mpi_request_handle(whole);
 
     if (error != MPI_SUCCESS) {
+        mpi_engine_finish(whole);
         whole->is_freed = true;
         less(multi);
         return error;

@@ -212,9 +212,8 @@ int mpi_request_finish(MPI_Request *handle, MPI_Status *status, bool raise)
         mpi_status_set(status, &request->completion);
     if (raise && error != MPI_SUCCESS)
         error = mpi_request_raise(request);
+    mpi_engine_finish(request);
     if (request->is_persistent) {
-        if (mpi_p2p_engine != NULL && mpi_p2p_engine->finish != NULL)
-            mpi_p2p_engine->finish(request);
         request->is_active = false;
         return error;
     }

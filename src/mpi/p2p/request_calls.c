@@ -14,6 +14,7 @@ int impl_request_free(MPI_Request *handle)
     request = mpi_request_of(*handle);
     *handle = MPI_REQUEST_NULL;
     if (request->is_done || !request->is_active) {
+        mpi_engine_finish(request);
         mpi_request_free(request);
         return MPI_SUCCESS;
     }

@@ -21,14 +21,16 @@ static MPI_Status *status_at(MPI_Status statuses[], int i)
 /* The status of a request that is over. */
 static int tell(MPI_Request handle, MPI_Status *status)
 {
-    const mpi_request_t *request = mpi_request_of(handle);
+    mpi_request_t *request = mpi_request_of(handle);
 
-    if (mpi_request_is_empty(handle))
+    if (mpi_request_is_empty(handle)) {
         mpi_status_set_empty(status);
-    else if (request->kind == XMPI_KIND_GENERALIZED)
-        return mpi_grequest_finish(mpi_request_of(handle), status);
-    else
-        mpi_status_set(status, &request->completion);
+        return MPI_SUCCESS;
+    }
+    mpi_engine_finish(request);
+    if (request->kind == XMPI_KIND_GENERALIZED)
+        return mpi_grequest_finish(request, status);
+    mpi_status_set(status, &request->completion);
     return MPI_SUCCESS;
 }
 

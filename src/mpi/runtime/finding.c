@@ -22,6 +22,8 @@ const mpi_finding_class_t mpi_finding_classes[XMPI_FINDING_KINDS] = {
                                       "sends that end only because messages are buffered"},
     [XMPI_FINDING_BUFFER_CHANGED] = {"buffer-changed", true, false,
                                      "a buffer that is changed while an operation uses it"},
+    [XMPI_FINDING_BUFFER_TOUCHED] = {"buffer-touched", true, false,
+                                     "a receive buffer that is used before its data is there"},
     [XMPI_FINDING_BUFFER_OVERLAP] = {"buffer-overlap", true, false,
                                      "memory that two operations use at the same time"},
     [XMPI_FINDING_WILDCARD] = {"wildcard", false, false,

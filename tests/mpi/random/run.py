@@ -8,6 +8,7 @@
   run.py --replay 123456 --minimize     the fewest of its steps that still fail
   run.py --pretend more_cores.so ...    some of them with more cores than there are
   run.py --virtual ...                  in virtual time, on machines that are not there
+  run.py --check ...                    with mpiexec --check: nothing may be found in them
 
 Each program has a number, which decides what it does (random.h), the number of ranks and the options.
 What fails is printed with the command that runs it again. The last line is
@@ -95,12 +96,22 @@ def virtual_options(choose):
     return options
 
 
+def check_options(choose):
+    """What may be found in a correct program: a need for buffers, and receives that could take other messages."""
+    options = ["--check=" + choose.choice(["buffers,leaks,windows", "buffers,leaks,windows", "leaks,windows,shuffle,buffers"])]
+    options += choose.choice([[], ["--progress", choose.choice(["threads", "none"])]])
+    return options + choose.choice([[], ["--eager", choose.choice(["0", "64", "8M"])]])
+
+
 def command_of(number, given):
     choose = random.Random(number)
     ranks = choose.choice([1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 24, choose.randint(1, 70), choose.randint(2, 32)])
     ranks = min(ranks, given.ranks)
     if given.virtual:
         return [given.mpiexec, "-n", str(ranks), *virtual_options(choose), given.program, str(number),
+                "--steps", str(given.steps)]
+    if given.check:
+        return [given.mpiexec, "-n", str(ranks), *check_options(choose), given.program, str(number),
                 "--steps", str(given.steps)]
     cores, before = given.cores, []
     if given.pretend and choose.random() < 0.3:
@@ -231,6 +242,7 @@ def main():
     parser.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--pretend", metavar="LIBRARY", help="made from more_cores.c")
     parser.add_argument("--virtual", action="store_true", help="in virtual time")
+    parser.add_argument("--check", action="store_true", help="with mpiexec --check")
     parser.add_argument("--ranks", type=int, default=70, help="at most")
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one program")

@@ -11,6 +11,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include "mpi/check/check.h"
 #include "mpi/launch/libc/interpose.h"
 #include "mpi/launch/libc/signals.h"
 
@@ -108,6 +109,8 @@ static int set_shared(int number, const struct sigaction *action, struct sigacti
     struct sigaction own = job_action(number), before;
     int code;
 
+    if (number == SIGSEGV && action != NULL)
+        mpi_check_guards_allow(false);
     if (is_plain(&own, SIG_DFL) || is_plain(&own, SIG_IGN))
         return signals_set(number, action, old);
     code =

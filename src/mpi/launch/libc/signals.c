@@ -11,11 +11,13 @@
 #include "mpi/launch/libc/signals.h"
 
 #include <errno.h>
+#include <execinfo.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "mpi/check/check.h"
 #include "mpi/launch/libc/crash.h"
 #include "mpi/launch/libc/end_job.h"
 
@@ -23,7 +25,7 @@ static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, S
 static const int ending[] = {SIGALRM, SIGVTALRM, SIGPROF,   SIGXCPU, SIGXFSZ,
                              SIGPIPE, SIGPOLL,   SIGSTKFLT, SIGPWR};
 
-enum { STACK_TEXT = 4096 };
+enum { STACK_TEXT = 4096, SITE_FRAMES = 32 };
 enum { FAULTS = sizeof(faults) / sizeof(faults[0]), ENDING = sizeof(ending) / sizeof(ending[0]) };
 
 static mpi_process_t *processes;
@@ -172,10 +174,41 @@ static void say_fault(int number, const siginfo_t *info, void *context)
                           text);
 }
 
+/* Of the innermost function of the program: a return address, or what is like one. */
+static const void *find_site(void *context)
+{
+    const void *pc = program_counter(context);
+    const mpi_program_t *program;
+    const mpi_module_t *module;
+    void *frames[SITE_FRAMES];
+    int count;
+
+    if (mpi_image_find(pc, &program, &module) != NULL)
+        return (const char *)pc + 1;
+    count = backtrace(frames, SITE_FRAMES);
+    for (int i = 0; i < count; i++)
+        if (mpi_image_find(frames[i], &program, &module) != NULL)
+            return frames[i];
+    return pc;
+}
+
+/* Memory that --check has protected. */
+static bool is_guarded(int number, const siginfo_t *info, void *context)
+{
+    int code = errno;
+    bool is_done = number == SIGSEGV && mpi_checks.is_on && info->si_code == SEGV_ACCERR &&
+                   mpi_check_fault(info->si_addr, is_child(), find_site, context);
+
+    errno = code;
+    return is_done;
+}
+
 static void on_fault(int number, siginfo_t *info, void *context)
 {
     static atomic_flag is_said = ATOMIC_FLAG_INIT;
 
+    if (is_guarded(number, info, context))
+        return;
     if (is_of_child(number))
         return;
     while (atomic_flag_test_and_set(&is_said)) /* one report; the process ends with it */
@@ -310,13 +343,24 @@ static bool is_reported_elsewhere(int number)
            now.sa_handler != SIG_DFL && now.sa_handler != SIG_IGN;
 }
 
+static void set_fault_handler(int number)
+{
+    void *frame;
+
+    set_handler(number, on_fault);
+    if (number != SIGSEGV || !mpi_checks.is_on)
+        return;
+    backtrace(&frame, 1); /* the first call loads a library */
+    mpi_check_guards_allow(true);
+}
+
 void mpi_signals_setup(mpi_process_t *all, int count)
 {
     processes = all;
     process_count = signals_tables_create(count) ? count : 0;
     for (int i = 0; i < FAULTS; i++)
         if (!is_reported_elsewhere(faults[i]))
-            set_handler(faults[i], on_fault);
+            set_fault_handler(faults[i]);
     for (int i = 0; i < SIGNALS_DELIVERED; i++)
         set_unless_ignored(signals_delivered[i], on_delivered);
     for (int i = 0; i < ENDING; i++)

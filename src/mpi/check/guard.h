@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Receive buffers that the program must not touch yet: the whole pages in one are protected, so
+ * that a load or a store of the program faults, and the place is known.
+ *
+ *   int guard = check_guard_set(self, low, high);    (-1: no whole page, or none can be had)
+ *   ... the program faults: check_guard_fault notes where and lifts the guard ...
+ *   const void *site = check_guard_touched(guard);
+ *   check_guard_end(guard);
+ *
+ * The library itself writes to such buffers when data come: its first access lifts the guard.
+ */
+#ifndef XY_MPI_CHECK_GUARD_H
+#define XY_MPI_CHECK_GUARD_H
+
+#include "mpi/runtime/runtime.h"
+
+int check_guard_set(const mpi_rank_t *self, const char *low, const char *high);
+/* Unprotect it for now, and protect it again. */
+void check_guard_lift(int guard);
+void check_guard_renew(int guard);
+/* Is it protected? Then the program has not touched it. */
+bool check_guard_is_up(int guard);
+/* Where the program touched it, a return address; NULL: it did not. */
+const void *check_guard_touched(int guard);
+void check_guard_end(int guard);
+
+#endif

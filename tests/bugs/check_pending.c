@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Buffers of collectives and exchanges that are not complete: reported with --check. */
+#include "bugs.h"
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 0: the send buffer of MPI_Ibcast at @start was changed before MPI_Wait at @wait
+ * [buffer-changed]
+ */
+BUG(check_ibcast_changed)
+{
+    MPI_Request request;
+
+    MPI_Ibcast(numbers, 100, MPI_INT, 0, world, &request); // @start
+    if (wrong && rank == 0)
+        numbers[99]++;
+    MPI_Wait(&request, ignore); // @wait
+    numbers[99]++;
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the send buffer of MPI_Iallreduce at @start was changed before MPI_Waitall
+ * at
+ * @wait [buffer-changed]
+ */
+BUG(check_iallreduce_changed)
+{
+    MPI_Request requests[2];
+
+    MPI_Iallreduce(numbers, others, 100, MPI_INT, MPI_SUM, world, &requests[0]); // @start
+    MPI_Ibarrier(world, &requests[1]);
+    if (wrong && rank == 1)
+        numbers[0] = 7;
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE); // @wait
+    others[0] = numbers[0] = 7;
+}
+
+/* The bytes between the blocks belong to the program.
+ * options: --check=buffers
+ * code: 121
+ * says: error: rank 0: the send buffer of MPI_Ialltoallv at @start was changed before MPI_Wait at
+ * @wait [buffer-changed]
+ */
+BUG(check_ialltoallv_changed)
+{
+    int n[2] = {2, 2}, at[2] = {0, 4};
+    MPI_Request request;
+
+    MPI_Ialltoallv(numbers, n, at, MPI_INT, others, n, at, MPI_INT, world, &request); // @start
+    numbers[2]++;
+    if (wrong && rank == 0)
+        numbers[5]++;
+    MPI_Wait(&request, ignore); // @wait
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the send buffer of MPI_Allreduce_init at @start was changed before MPI_Wait
+ * at
+ * @wait [buffer-changed]
+ */
+BUG(check_persistent_changed)
+{
+    MPI_Request request;
+
+    MPI_Allreduce_init(numbers, others, 100, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, &request);
+    for (int i = 0; i < 2; i++) {
+        MPI_Start(&request); // @start
+        if (wrong && rank == 1 && i == 1)
+            numbers[1]++;
+        MPI_Wait(&request, ignore); // @wait
+        numbers[1]++;
+    }
+    MPI_Request_free(&request);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 0: MPI_Irecv at @receive receives into memory that MPI_Igather at @gather
+ * receives into, which is not complete; they have byte 4 of its buffer in common [buffer-overlap]
+ */
+BUG(check_igather_overlap)
+{
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+
+    MPI_Igather(numbers, 1, MPI_INT, others, 1, MPI_INT, 0, world, &requests[0]); // @gather
+    if (rank == 0)
+        MPI_Irecv(others + (wrong ? 1 : 2), 1, MPI_INT, 1, 0, world, &requests[1]); // @receive
+    else
+        MPI_Send(numbers, 1, MPI_INT, 0, 0, world);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+/* A collective that blocks uses its buffers, too.
+ * options: --check=buffers
+ * code: 121
+ * says: error: rank 1: MPI_Bcast at @bcast receives into memory that MPI_Irecv at @receive receives
+ * into, which is not complete; they have byte 0 of its buffer in common [buffer-overlap]
+ */
+BUG(check_bcast_overlap)
+{
+    MPI_Request request;
+
+    if (rank == 1)
+        MPI_Irecv(others, 4, MPI_INT, 0, 0, world, &request);  // @receive
+    MPI_Bcast(others + (wrong ? 0 : 4), 4, MPI_INT, 0, world); // @bcast
+    if (rank == 0)
+        MPI_Send(numbers, 4, MPI_INT, 1, 0, world);
+    else
+        MPI_Wait(&request, ignore);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 0: the send buffer of MPI_Isendrecv at @start was changed before MPI_Wait at
+ * @wait [buffer-changed]
+ */
+BUG(check_isendrecv_changed)
+{
+    int to = 1 - rank, *sent = numbers;
+    MPI_Request request;
+
+    MPI_Isendrecv(sent, 9, MPI_INT, to, 0, others, 9, MPI_INT, to, 0, world, &request); // @start
+    if (wrong && rank == 0)
+        numbers[8]++;
+    MPI_Wait(&request, ignore); // @wait
+    numbers[8]++;
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank *: MPI_Isendrecv at @start sends from memory that MPI_Isendrecv at @start
+ * receives into, which is not complete; they have byte 0 of its buffer in common [buffer-overlap]
+ */
+BUG(check_isendrecv_overlap)
+{
+    int to = 1 - rank, *got = numbers + (wrong ? 9 : 10);
+    MPI_Request request;
+
+    MPI_Isendrecv(numbers, 10, MPI_INT, to, 0, got, 10, MPI_INT, to, 0, world, &request); // @start
+    MPI_Wait(&request, ignore);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank *: MPI_Isend at @send sends from memory that MPI_Isendrecv_replace at @start
+ * receives into, which is not complete; they have byte 0 of its buffer in common [buffer-overlap]
+ */
+BUG(check_isendrecv_replace_overlap)
+{
+    int to = 1 - rank, *sent = numbers + (wrong ? 0 : 10);
+    MPI_Request requests[2];
+
+    MPI_Isendrecv_replace(numbers, 10, MPI_INT, to, 0, to, 0, world, requests); // @start
+    MPI_Isend(sent, 1, MPI_INT, to, 1, world, &requests[1]);                    // @send
+    MPI_Recv(others, 1, MPI_INT, to, 1, world, ignore);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the send buffer of MPI_Ineighbor_allgather at @start was changed before
+ * MPI_Wait at @wait [buffer-changed]
+ */
+BUG(check_ineighbor_changed)
+{
+    int sides[1] = {2}, periodic[1] = {1};
+    MPI_Request request;
+    MPI_Comm ring;
+
+    MPI_Cart_create(world, 1, sides, periodic, 0, &ring);
+    MPI_Ineighbor_allgather(numbers, 3, MPI_INT, others, 3, MPI_INT, ring, &request); // @start
+    if (wrong && rank == 1)
+        numbers[2]++;
+    MPI_Wait(&request, ignore); // @wait
+    numbers[2]++;
+    MPI_Comm_free(&ring);
+}
+
+/* Whole pages are protected: the line that reads is known.
+ * options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the receive buffer of MPI_Irecv at @receive was used at @read, before
+ * MPI_Wait at
+ * @wait [buffer-touched]
+ */
+BUG(check_receive_read)
+{
+    MPI_Request request;
+    volatile int got = 0;
+
+    if (rank == 0) {
+        MPI_Send(numbers, LARGE, MPI_INT, 1, 0, world);
+        return;
+    }
+    MPI_Irecv(others, LARGE, MPI_INT, 0, 0, world, &request); // @receive
+    if (wrong)
+        got = others[LARGE / 2]; // @read
+    MPI_Wait(&request, ignore);  // @wait
+    got += others[LARGE / 2];
+}
+
+/* The message is there, and the program does not know; a function of the C library reads it.
+ * options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the receive buffer of MPI_Irecv at @receive was used at @copy, before
+ * MPI_Wait at
+ * @wait [buffer-touched]
+ */
+BUG(check_receive_copied)
+{
+    MPI_Request request;
+    int flag = 0;
+
+    if (rank == 0) {
+        MPI_Send(numbers, LARGE, MPI_INT, 1, 0, world);
+        MPI_Send(numbers, 1, MPI_INT, 1, 1, world);
+        return;
+    }
+    MPI_Irecv(others, LARGE, MPI_INT, 0, 0, world, &request); // @receive
+    MPI_Recv(numbers, 1, MPI_INT, 0, 1, world, ignore);
+    while (!wrong && !flag)
+        MPI_Request_get_status(request, &flag, ignore); /* it is complete from here on */
+    memcpy(numbers, others, sizeof(others));            // @copy
+    if (!wrong)
+        others[0]++;
+    MPI_Wait(&request, ignore); // @wait
+}
+
+/* options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the receive buffer of MPI_Iallgather at @start was used at @write, before
+ * MPI_Wait at @wait [buffer-touched]
+ */
+BUG(check_iallgather_touched)
+{
+    const int half = LARGE / 2;
+    MPI_Request request;
+
+    if (rank == 0)
+        MPI_Recv(others, 1, MPI_INT, 1, 0, world, ignore);
+    MPI_Iallgather(numbers, half, MPI_INT, others, half, MPI_INT, world, &request); // @start
+    if (wrong && rank == 1)
+        others[LARGE / 4] = 3; // @write
+    if (rank == 1)
+        MPI_Send(numbers, 1, MPI_INT, 0, 0, world);
+    MPI_Wait(&request, ignore); // @wait
+    others[LARGE / 4] = 3;
+}
+
+/* A request that was freed is complete when the program knows it by other means.
+ * options: --check=buffers
+ * code: 121
+ * says: error: rank 1: the receive buffer of MPI_Recv_init at @start was used at @read, before
+ * MPI_Wait at @wait [buffer-touched]
+ */
+BUG(check_persistent_read)
+{
+    volatile int got = 0;
+    MPI_Request request;
+
+    if (rank == 0) {
+        for (int i = 0; i < 3; i++)
+            MPI_Send(numbers, LARGE, MPI_INT, 1, 0, world);
+        MPI_Send(numbers, 1, MPI_INT, 1, 1, world);
+        return;
+    }
+    MPI_Recv_init(others, LARGE, MPI_INT, 0, 0, world, &request);
+    for (int i = 0; i < 2; i++) {
+        MPI_Start(&request); // @start
+        if (wrong && i == 1)
+            got += others[LARGE - LARGE / 4]; // @read
+        MPI_Wait(&request, ignore);           // @wait
+        got += others[LARGE - LARGE / 4];
+    }
+    MPI_Request_free(&request);
+    MPI_Irecv(others, LARGE, MPI_INT, 0, 0, world, &request);
+    MPI_Request_free(&request);
+    MPI_Recv(numbers, 1, MPI_INT, 0, 1, world, ignore);
+    got += others[LARGE - LARGE / 4];
+}
