@@ -9,8 +9,8 @@
 typedef struct {
     const char *blocks, *graph, *machine, *policy, *eviction, *load, *memory, *trace, *pictures,
         *svg;
-    const char *study, *csv, *page, *over, *cells, *file;
-    long rounds, dim, points, iterations, gpus, cpus, threads, every;
+    const char *study, *csv, *page, *over, *cells, *file, *gpus;
+    long rounds, dim, points, iterations, cpus, threads, every;
     double alpha, beta, cpu_speed, task_time, until;
     uint64_t block;
     bool json, proportional, list, real, no_check;
@@ -34,12 +34,14 @@ static const xy_option_t options[] = {
      .env = "XYLEM_MACHINE",
      .help =
          "a machine with GPUs, as for 'xylem machine'; real runs use the cores of this machine"},
-    {"gpus", 0, XY_OPT_LONG, "N", offsetof(values_t, gpus), .min = 0, .max = 64, .preset = "1",
-     .help = "GPUs to use; more than the machine has are copies of its last one; 0: all of them. "
-             "Real runs use none"},
+    {"gpus", 0, XY_OPT_STRING, "N", offsetof(values_t, gpus),
+     .help = "GPUs to use (default: 1); more than the machine has are copies of its last one; 0: "
+             "all of them. Real runs use GPUs of this machine only if this is given, and then no "
+             "cores"},
     {"memory", 0, XY_OPT_STRING, "SIZE", offsetof(values_t, memory),
      .help = "memory of each GPU, or 'none' for no limit (default: that of the machine). In real "
-             "runs: the cache of each core that policies may fill (default: its L2), with --file "
+             "runs on cores: the cache of each core that policies may fill (default: its L2), with "
+             "--file "
              "the memory to use (default: a quarter of main memory)"},
     {"cpus", 0, XY_OPT_LONG, "N", offsetof(values_t, cpus), .min = 0, .max = 256,
      .help = "cores that compute beside the GPUs; in real runs: cores that compute (default: all "
@@ -69,7 +71,8 @@ static const xy_option_t options[] = {
      .help = "even, static (half the time in the first half), dynamic (twice the time in a quarter "
              "that moves), or a file of factors"},
     {"real", 'r', XY_OPT_FLAG, .offset = offsetof(values_t, real),
-     .help = "compute on the cores of this machine, in real time, and compare the result bit for "
+     .help = "compute on the cores of this machine (with --gpus: on its GPUs), in real time, and "
+             "compare the result bit for "
              "bit with a plain loop"},
     {"cells", 0, XY_OPT_STRING, "N[xN[xN]]", offsetof(values_t, cells),
      .help = "cells of a block, 8 bytes each, instead of --block"},
@@ -174,12 +177,23 @@ static xy_status_t check_files(const values_t *v)
     return XY_OK;
 }
 
+static xy_status_t set_gpus(const char *text, xy_stencil_run_t *run)
+{
+    long n;
+
+    if (!xy_parse_long(text, &n) || n < 0 || n > 64)
+        return xy_fail(XY_EUSAGE, "--gpus '%s' is not a number from 0 to 64", text);
+    run->gpus = (int)n;
+    return XY_OK;
+}
+
 static xy_status_t set_run(const values_t *v, xy_stencil_run_t *run)
 {
     xy_status_t st;
 
     *run = (xy_stencil_run_t){.machine = v->machine,
-                              .gpus = (int)v->gpus,
+                              .gpus = 1,
+                              .is_on_gpus = v->real && v->gpus != NULL,
                               .cpus = (int)v->cpus,
                               .cpu_speed = v->cpu_speed,
                               .until = v->until,
@@ -187,6 +201,8 @@ static xy_status_t set_run(const values_t *v, xy_stencil_run_t *run)
                               .is_unchecked = v->no_check,
                               .file = v->file};
     st = check_files(v);
+    if (st == XY_OK && v->gpus != NULL)
+        st = set_gpus(v->gpus, run);
     if (st != XY_OK)
         return st;
     if (!v->real && (v->file != NULL || v->no_check))

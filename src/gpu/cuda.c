@@ -393,8 +393,10 @@ static xy_status_t kernel_create(xy_gpu_kernel_t *k, const char *name)
     enter(k->gpu);
     if (cuda.function_get(&k->native, module, name) == SUCCESS)
         return XY_OK;
-    return xy_fail(XY_ENOENT, "the program has no kernel '%s' (write XY_KERNEL %s(...))", name,
-                   name);
+    return xy_fail(XY_ENOENT,
+                   "the program has no kernel '%s': write XY_KERNEL %s(...), with a name that "
+                   "is no function of the language itself",
+                   name, name);
 }
 
 static void kernel_destroy(xy_gpu_kernel_t *k)

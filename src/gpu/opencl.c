@@ -459,8 +459,10 @@ static xy_status_t kernel_create(xy_gpu_kernel_t *k, const char *name)
 
     k->native = cl.clCreateKernel(k->native, name, &error);
     if (error == CL_INVALID_KERNEL_NAME)
-        return xy_fail(XY_ENOENT, "the program has no kernel '%s' (write XY_KERNEL %s(...))", name,
-                       name);
+        return xy_fail(XY_ENOENT,
+                       "the program has no kernel '%s': write XY_KERNEL %s(...), with a name that "
+                       "is no function of the language itself",
+                       name, name);
     return check(k->gpu, error, "find a kernel");
 }
 

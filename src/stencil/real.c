@@ -112,15 +112,10 @@ static uint64_t stride_of(uint64_t bytes)
     return 64 * (lines % 2 == 0 ? lines + 1 : lines);
 }
 
-/* All data in core, or only what workers need out of core. */
-static xy_status_t map_memory(stencil_real_t *r)
+static xy_status_t take_pages(stencil_real_t *r)
 {
-    int32_t data = xy_graph_data_count(r->graph);
-    uint64_t blocks = r->run->file == NULL ? (uint64_t)r->block_data : 0;
-    uint64_t numbers = r->run->file == NULL ? (uint64_t)(data - r->block_data) * sizeof(double) : 0;
     char need[32];
 
-    r->memory_bytes = (blocks + (uint64_t)r->workers) * r->stride + numbers;
     r->memory =
         mmap(NULL, r->memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (r->memory == MAP_FAILED) {
@@ -130,6 +125,21 @@ static xy_status_t map_memory(stencil_real_t *r)
                        xy_format_size(r->memory_bytes, need));
     }
     (void)madvise(r->memory, r->memory_bytes, MADV_HUGEPAGE); /* only slower without */
+    return XY_OK;
+}
+
+/* All data in core, or only what workers need out of core. */
+static xy_status_t map_memory(stencil_real_t *r)
+{
+    int32_t data = xy_graph_data_count(r->graph);
+    uint64_t blocks = r->run->file == NULL ? (uint64_t)r->block_data : 0;
+    uint64_t numbers = r->run->file == NULL ? (uint64_t)(data - r->block_data) * sizeof(double) : 0;
+    xy_status_t st;
+
+    r->memory_bytes = (blocks + (uint64_t)r->workers) * r->stride + numbers;
+    st = r->gpu != NULL ? stencil_gpu_memory(r, r->memory_bytes) : take_pages(r);
+    if (st != XY_OK)
+        return st;
     r->scratch = (double *)(r->memory + blocks * r->stride);
     if (r->run->file != NULL)
         return XY_OK;
@@ -152,17 +162,21 @@ static xy_status_t prepare(stencil_real_t *r)
     int64_t arrays;
     xy_status_t st;
 
-    r->workers = xy_task_exec_workers(&(xy_task_exec_t){.workers = r->run->cpus});
+    st = stencil_shape(s, &r->shape);
+    if (st == XY_OK && r->run->is_on_gpus)
+        st = stencil_gpu_open(r);
+    if (st != XY_OK)
+        return st;
+    r->workers = r->gpu != NULL ? stencil_gpu_count(r)
+                                : xy_task_exec_workers(&(xy_task_exec_t){.workers = r->run->cpus});
     if (s->parts == 0)
         s->parts = r->workers;
     if (s->parts > s->blocks[0] - 2)
         s->parts = 1;
     s->is_proportional = r->run->how.params.is_proportional;
-    st = stencil_shape(s, &r->shape);
-    if (st != XY_OK)
-        return st;
     /* Policies that compare times need some; the order of magnitude is that of a core. */
-    s->task_seconds = 0.5e-9 / sizeof(double) * (double)s->block_bytes;
+    s->task_seconds =
+        r->gpu != NULL ? stencil_gpu_seconds(r) : 0.5e-9 / sizeof(double) * (double)s->block_bytes;
     st = xy_stencil_build(s, &r->graph);
     if (st != XY_OK)
         return st;
@@ -179,8 +193,9 @@ static xy_status_t prepare(stencil_real_t *r)
 
 static void cleanup(stencil_real_t *r)
 {
-    if (r->memory != NULL)
+    if (r->memory != NULL && r->gpu == NULL)
         munmap(r->memory, r->memory_bytes);
+    stencil_gpu_close(r);
     stencil_file_cancel(&r->file);
     xy_free(r->addresses);
     xy_graph_destroy(r->graph);
@@ -291,7 +306,8 @@ static xy_status_t execute(stencil_real_t *r, xy_task_result_t *result_p)
         how.capacity = how.capacity > 0 ? how.capacity : default_memory();
     }
     if (st == XY_OK)
-        st = xy_task_execute(r->graph, &how, result_p);
+        st = r->gpu != NULL ? stencil_gpu_execute(r, how.policy, result_p)
+                            : xy_task_execute(r->graph, &how, result_p);
     if (st == XY_OK)
         result_p->scheduling_seconds += chosen;
     return st;
@@ -327,7 +343,9 @@ xy_status_t stencil_real_run(const xy_stencil_run_t *run, xy_stencil_result_t *r
         st = run_and_check(&r, &result);
     if (st == XY_OK) {
         result.workers = r.workers;
-        result.kernels = r.kernels->name;
+        result.kernels = r.gpu != NULL ? "gpu" : r.kernels->name;
+        if (r.gpu != NULL)
+            snprintf(result.gpu, sizeof(result.gpu), "%s", stencil_gpu_name(&r));
         result.iterations = r.converged > 0 ? r.converged : r.grid.iterations;
         result.is_converged = r.converged > 0;
         result.residual = r.residual;

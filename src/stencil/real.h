@@ -32,6 +32,7 @@ typedef struct {
     double *scratch;  /* [workers], `stride` apart */
     void **addresses; /* [data] in core */
     stencil_file_t file;
+    struct stencil_gpu *gpu; /* NULL: on cores */
 
     double until;    /* negative: no end before the last iteration */
     double residual; /* of the last decision; decisions come one after the other */
@@ -47,6 +48,22 @@ int32_t stencil_real_result(const stencil_real_t *r, int64_t cell);
 /* Replace a policy that is a choice by the one that ends first in virtual time on the same caches;
  * *spent_p is what finding out took. */
 xy_status_t stencil_real_choose(const stencil_real_t *r, const char **policy_p, double *spent_p);
+
+/* real_gpu.c */
+typedef struct stencil_gpu stencil_gpu_t;
+/* Open the GPUs, compile the kernels, and take memory for `bytes` of the domain there, pinned, as
+ * r->memory. XY_ENOENT: there are not so many. Measures what a task and a byte on the link take.
+ * The caller closes r->gpu in all cases. */
+xy_status_t stencil_gpu_open(stencil_real_t *r);
+xy_status_t stencil_gpu_memory(stencil_real_t *r, uint64_t bytes);
+xy_status_t stencil_gpu_execute(stencil_real_t *r, const char *policy, xy_task_result_t *result_p);
+void stencil_gpu_close(stencil_real_t *r);
+const char *stencil_gpu_name(const stencil_real_t *r);
+int32_t stencil_gpu_count(const stencil_real_t *r);
+double stencil_gpu_seconds(const stencil_real_t *r);
+/* What policies know: links and memory. */
+void stencil_gpu_platform(const stencil_real_t *r, xy_link_t *in_p, xy_link_t *out_p,
+                          uint64_t *memory_p);
 
 /* real_file.c */
 /* A file that is there must have the size of the domain and is not changed before the end; all

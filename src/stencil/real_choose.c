@@ -34,12 +34,16 @@ static uint64_t capacity_of(const stencil_real_t *r)
 static xy_task_platform_t *make_platform(const stencil_real_t *r)
 {
     bool is_in_core = r->run->file == NULL;
+    xy_link_t in = {0, is_in_core ? 10e9 : 1e9}, out = in;
     int32_t memories = is_in_core ? r->workers + 1 : 2;
+    uint64_t memory = 0;
     size_t ways = (size_t)memories * (size_t)memories;
     xy_task_platform_t *p = xy_calloc(1, sizeof(*p));
 
     if (p == NULL)
         return NULL;
+    if (r->gpu != NULL)
+        stencil_gpu_platform(r, &in, &out, &memory);
     p->workers = r->workers;
     p->memories = memories;
     p->memory_of = xy_calloc((size_t)r->workers, sizeof(*p->memory_of));
@@ -55,15 +59,20 @@ static xy_task_platform_t *make_platform(const stencil_real_t *r)
         return NULL;
     }
     for (size_t i = 0; i < ways; i++) {
+        bool is_in = i < (size_t)memories, is_out = i % (size_t)memories == 0;
+
         p->shared[i] = -1;
-        p->rate[i] = i % (size_t)(memories + 1) == 0 ? 0 : is_in_core ? 10e9 : 1e9;
+        if (i % (size_t)(memories + 1) == 0 || (r->gpu != NULL && !is_in && !is_out))
+            continue; /* to itself, or between GPUs */
+        p->rate[i] = is_out ? out.bandwidth : in.bandwidth;
+        p->latency[i] = is_out ? out.latency : in.latency;
     }
     for (int32_t w = 0; w < r->workers; w++) {
         p->memory_of[w] = is_in_core ? w + 1 : 1;
         p->speed[w] = 1;
     }
     for (int32_t m = 1; m < memories; m++)
-        p->capacity[m] = capacity_of(r);
+        p->capacity[m] = memory > 0 && r->run->memory == 0 ? memory : capacity_of(r);
     return p;
 }
 

@@ -143,7 +143,10 @@ static void print_ends(const xy_stencil_run_t *run, const xy_stencil_result_t *r
 
 static void print_places(const xy_stencil_run_t *run, const xy_stencil_result_t *r, FILE *file)
 {
-    if (r->is_real)
+    if (r->is_real && r->gpu[0] != '\0')
+        fprintf(file, "computed    on %d %s: %s\n", r->workers, r->workers == 1 ? "GPU" : "GPUs",
+                r->gpu);
+    else if (r->is_real)
         fprintf(file, "computed    on %d %s with %s kernels, in %s\n", r->workers,
                 r->workers == 1 ? "core" : "cores", r->kernels,
                 run->file != NULL ? run->file : "memory");
@@ -161,10 +164,13 @@ void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_
             xy_stencil_graph_name(run->grid.graph), (unsigned long long)r->tasks);
     print_places(run, r, file);
     fprintf(file, "policy      %s\n", policy);
-    fprintf(file, "makespan    %s, %.3f times the compute bound of %s\n",
-            xy_format_seconds(s->makespan, a),
-            s->compute_bound > 0 ? s->makespan / s->compute_bound : 0,
-            xy_format_seconds(s->compute_bound, b));
+    if (s->compute_bound > 0 || r->gpu[0] == '\0')
+        fprintf(file, "makespan    %s, %.3f times the compute bound of %s\n",
+                xy_format_seconds(s->makespan, a),
+                s->compute_bound > 0 ? s->makespan / s->compute_bound : 0,
+                xy_format_seconds(s->compute_bound, b));
+    else /* kernels are timed only for a trace or pictures */
+        fprintf(file, "makespan    %s\n", xy_format_seconds(s->makespan, a));
     if (s->bound > 1.02 * s->compute_bound)
         fprintf(
             file,
@@ -173,7 +179,7 @@ void xy_stencil_print_text(const xy_stencil_run_t *run, const xy_stencil_result_
     fprintf(file, "last task   %s\n", xy_format_seconds(s->tasks_end, a));
     fprintf(file, "transfers   %llu loads, %llu stores, %llu between %s\n",
             (unsigned long long)s->loads, (unsigned long long)s->stores,
-            (unsigned long long)s->peers, r->is_real ? "caches" : "GPUs");
+            (unsigned long long)s->peers, r->is_real && r->gpu[0] == '\0' ? "caches" : "GPUs");
     if (s->moving_seconds > 0)
         fprintf(file, "hidden      %.1f %% of the time in which data moved, the GPU computed\n",
                 100 * s->hidden_seconds / s->moving_seconds);
@@ -197,6 +203,8 @@ static void json_real(xy_json_t *j, const xy_stencil_run_t *run, const xy_stenci
         return;
     xy_json_int(j, "workers", r->workers);
     xy_json_string(j, "kernels", r->kernels);
+    if (r->gpu[0] != '\0')
+        xy_json_string(j, "gpu", r->gpu);
     xy_json_bool(j, "checked", r->is_checked);
     if (run->file != NULL)
         xy_json_string(j, "file", run->file);

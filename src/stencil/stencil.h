@@ -96,6 +96,7 @@ typedef struct {
     bool is_real;
     bool is_unchecked; /* do not compare with the plain loop */
     const char *file;  /* where the domain lives; NULL: in memory */
+    bool is_on_gpus;   /* on `gpus` GPUs (0: all) with `memory` of each, and not on cores */
 } xy_stencil_run_t;
 
 typedef struct {
@@ -112,6 +113,7 @@ typedef struct {
     /* Real runs. */
     bool is_real, is_checked; /* is_checked: its bits are those of the plain loop */
     const char *kernels;      /* the instruction set */
+    char gpu[128];            /* the name of the GPU; "": on cores */
 } xy_stencil_result_t;
 
 /*

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A stencil on GPUs: its blocks in pinned memory, its tasks as kernels. */
+#include "stencil/real_gpu.h"
+
+#include <string.h>
+
+#include "fiber/fiber.h"
+#include "gpu/gpu.h"
+#include "stencil/real.h"
+#include "tasks/device/device.h"
+
+enum { GPUS_MAX = 64, TRIES = 5 };
+
+/* One GPU; tasks that update in place go through `scratch`. */
+typedef struct {
+    xy_gpu_device_t *gpu;
+    xy_gpu_program_t *program;
+    xy_gpu_kernel_t *kernel;
+    xy_gpu_memory_t scratch;
+} place_t;
+
+struct stencil_gpu {
+    place_t places[GPUS_MAX];
+    int32_t count;
+    void *pinned;
+    double task_seconds; /* of an update, measured */
+    xy_link_t in, out;
+};
+
+/* ---- Tasks ---- */
+
+static const size_t group2[3] = {64, 4, 1}, group1[3] = {256, 1, 1};
+
+static xy_status_t launch(const stencil_real_t *r, const place_t *p, xy_gpu_stream_t *stream,
+                          const xy_gpu_memory_t *around, xy_gpu_memory_t out, int64_t last)
+{
+    const stencil_shape_t *s = &r->shape;
+    xy_gpu_arg_t args[STENCIL_AROUND_MAX + 5];
+    size_t threads[3] = {(size_t)s->columns, (size_t)(s->points == 3 ? 1 : last), 1};
+    int n = 0;
+
+    for (; n < s->points; n++)
+        args[n] = (xy_gpu_arg_t){&around[n], sizeof(around[n])};
+    args[n++] = XY_GPU_ARG(out);
+    args[n++] = XY_GPU_ARG(s->layers);
+    args[n++] = XY_GPU_ARG(s->rows);
+    args[n++] = XY_GPU_ARG(s->columns);
+    args[n++] = XY_GPU_ARG(last);
+    return xy_gpu_launch(stream, p->kernel, threads, s->points == 3 ? group1 : group2, args, n);
+}
+
+/* What a task does besides its own work is counted in rows, as on cores. */
+static xy_status_t add_load(const stencil_real_t *r, const place_t *p, const xy_task_kernel_t *k,
+                            const xy_gpu_memory_t *around, const xy_op_t *op)
+{
+    int64_t rows = r->shape.layers * r->shape.rows;
+    int64_t extra = (int64_t)((op->seconds / r->least_seconds - 1) * (double)rows + 0.5);
+    xy_status_t st = XY_OK;
+
+    for (; extra > 0 && st == XY_OK; extra -= rows)
+        st = launch(r, p, k->stream, around, p->scratch, extra < rows ? extra : rows);
+    return st;
+}
+
+static xy_status_t put(void *arg, const xy_task_kernel_t *k)
+{
+    const stencil_real_t *r = arg;
+    const place_t *p = &r->gpu->places[k->gpu];
+    const xy_stencil_t *s = &r->grid;
+    const xy_op_t *op = xy_graph_op(r->graph, k->op);
+    const int8_t(*offset)[3] = stencil_offsets(s->points);
+    xy_gpu_memory_t around[STENCIL_AROUND_MAX] = {0}, out = p->scratch;
+    xy_status_t st = XY_OK;
+    int n = 0;
+
+    for (int i = 0; i < s->points; i++) {
+        int64_t y[3] = {op->position[0] + offset[i][0], op->position[1] + offset[i][1],
+                        op->position[2] + offset[i][2]};
+
+        around[i] = stencil_has(s, y) ? k->buffers[n++] : 0;
+    }
+    if (s->graph == XY_STENCIL_JACOBI)
+        out = k->buffers[n];
+    if (op->seconds > r->least_seconds)
+        st = add_load(r, p, k, around, op);
+    if (st == XY_OK)
+        st = launch(r, p, k->stream, around, out, r->shape.layers * r->shape.rows);
+    if (st == XY_OK && out == p->scratch)
+        st = xy_gpu_copy_on(k->stream, around[0], 0, out, 0, s->block_bytes);
+    return st;
+}
+
+/* ---- What a task and a link take here ---- */
+
+static xy_status_t measure_on(stencil_real_t *r, const place_t *p, xy_gpu_stream_t *stream,
+                              xy_gpu_memory_t block, void *pinned)
+{
+    stencil_gpu_t *g = r->gpu;
+    xy_gpu_memory_t around[STENCIL_AROUND_MAX];
+    uint64_t bytes = r->grid.block_bytes;
+    double begin[4];
+    xy_status_t st = XY_OK;
+
+    for (int i = 0; i < STENCIL_AROUND_MAX; i++)
+        around[i] = block;
+    for (int what = -1; what < 3 && st == XY_OK; what++) { /* -1: warms up */
+        begin[what + 1] = xy_now();
+        for (int i = 0; i < TRIES && st == XY_OK; i++)
+            st = what <= 0
+                     ? launch(r, p, stream, around, p->scratch, r->shape.layers * r->shape.rows)
+                 : what == 1 ? xy_gpu_copy_in(stream, block, 0, pinned, bytes)
+                             : xy_gpu_copy_out(stream, pinned, block, 0, bytes);
+        if (st == XY_OK)
+            st = xy_gpu_stream_wait(stream);
+    }
+    if (st != XY_OK)
+        return st;
+    g->task_seconds = (begin[2] - begin[1]) / TRIES;
+    g->in = (xy_link_t){5e-6, TRIES * (double)bytes / (begin[3] - begin[2])};
+    g->out = (xy_link_t){5e-6, TRIES * (double)bytes / (xy_now() - begin[3])};
+    return XY_OK;
+}
+
+static xy_status_t measure(stencil_real_t *r)
+{
+    const place_t *p = &r->gpu->places[0];
+    xy_gpu_stream_t *stream = NULL;
+    xy_gpu_memory_t block = 0;
+    void *pinned = NULL;
+    xy_status_t st = xy_gpu_stream_create(p->gpu, &stream);
+
+    if (st == XY_OK)
+        st = xy_gpu_memory_take(p->gpu, r->grid.block_bytes, &block);
+    if (st == XY_OK)
+        st = xy_gpu_pinned_take(p->gpu, r->grid.block_bytes, &pinned);
+    if (st == XY_OK)
+        memset(pinned, 0, r->grid.block_bytes);
+    if (st == XY_OK)
+        st = measure_on(r, p, stream, block, pinned);
+    if (pinned != NULL)
+        xy_gpu_pinned_give(p->gpu, pinned);
+    xy_gpu_memory_give(p->gpu, block);
+    xy_gpu_stream_destroy(stream);
+    return st;
+}
+
+/* ---- Making and unmaking ---- */
+
+static xy_status_t check_run(const xy_stencil_run_t *run)
+{
+    if (run->file != NULL)
+        return xy_fail(XY_EUSAGE, "--file keeps the domain in a file, which runs on cores only; "
+                                  "leave --file or --gpus out");
+    if (run->grid.check_every > 0)
+        return xy_fail(XY_EUSAGE, "runs on GPUs do all iterations; leave --until or --gpus out");
+    return XY_OK;
+}
+
+static xy_status_t open_place(const stencil_real_t *r, const xy_gpu_info_t *info, place_t *p)
+{
+    char name[16];
+    xy_status_t st = xy_gpu_open(info, &p->gpu);
+
+    if (st == XY_OK)
+        st = xy_gpu_program_create(p->gpu, "stencil.cl", stencil_gpu_text, &p->program);
+    snprintf(name, sizeof(name), "update%d", r->shape.points);
+    if (st == XY_OK)
+        st = xy_gpu_kernel_create(p->program, name, &p->kernel);
+    return st == XY_OK ? xy_gpu_memory_take(p->gpu, r->grid.block_bytes, &p->scratch) : st;
+}
+
+/* Why there is none, by the drivers. */
+static xy_status_t fail_none(int wanted, size_t found)
+{
+    const char *name, *why, *first = "", *second = "";
+
+    for (size_t i = 0; xy_gpu_driver_state(i, &name, &why); i++)
+        *(i == 0 ? &first : &second) = why;
+    if (found > 0)
+        return xy_fail(XY_ENOENT, "%d GPUs are asked for, and there are %zu", wanted, found);
+    return xy_fail(XY_ENOENT,
+                   "there is no GPU (%s; %s); leave --gpus out, or set XYLEM_GPU_DRIVER=opencl to "
+                   "use an OpenCL device that is made of cores",
+                   first, second[0] != '\0' ? second : "opencl has no GPU");
+}
+
+xy_status_t stencil_gpu_open(stencil_real_t *r)
+{
+    int wanted = r->run->gpus;
+    xy_vec_t found;
+    xy_status_t st = check_run(r->run);
+
+    if (st != XY_OK)
+        return st;
+    st = xy_gpu_list(&found);
+    if (st != XY_OK)
+        return st;
+    r->gpu = xy_calloc(1, sizeof(*r->gpu));
+    if (r->gpu == NULL)
+        st = xy_fail_memory("preparing the GPUs");
+    else if (found.count == 0 || found.count < (size_t)wanted)
+        st = fail_none(wanted, found.count);
+    if (wanted == 0)
+        wanted = found.count < GPUS_MAX ? (int)found.count : GPUS_MAX;
+    for (int i = 0; i < wanted && st == XY_OK; i++) {
+        r->gpu->count = i + 1;
+        st = open_place(r, &XY_VEC_AT(&found, xy_gpu_info_t, i), &r->gpu->places[i]);
+    }
+    xy_vec_cleanup(&found);
+    return st == XY_OK ? measure(r) : st;
+}
+
+xy_status_t stencil_gpu_memory(stencil_real_t *r, uint64_t bytes)
+{
+    xy_status_t st = xy_gpu_pinned_take(r->gpu->places[0].gpu, bytes, &r->gpu->pinned);
+
+    r->memory = r->gpu->pinned;
+    return st;
+}
+
+void stencil_gpu_close(stencil_real_t *r)
+{
+    for (int32_t i = 0; r->gpu != NULL && i < r->gpu->count; i++) {
+        place_t *p = &r->gpu->places[i];
+
+        if (p->gpu == NULL)
+            continue;
+        xy_gpu_memory_give(p->gpu, p->scratch);
+        xy_gpu_kernel_destroy(p->kernel);
+        xy_gpu_program_destroy(p->program);
+        xy_gpu_close(p->gpu);
+    }
+    xy_free(r->gpu);
+    r->gpu = NULL;
+}
+
+const char *stencil_gpu_name(const stencil_real_t *r)
+{
+    return xy_gpu_info(r->gpu->places[0].gpu)->name;
+}
+
+int32_t stencil_gpu_count(const stencil_real_t *r)
+{
+    return r->gpu->count;
+}
+
+double stencil_gpu_seconds(const stencil_real_t *r)
+{
+    return r->gpu->task_seconds;
+}
+
+void stencil_gpu_platform(const stencil_real_t *r, xy_link_t *in_p, xy_link_t *out_p,
+                          uint64_t *memory_p)
+{
+    *in_p = r->gpu->in;
+    *out_p = r->gpu->out;
+    *memory_p = xy_gpu_info(r->gpu->places[0].gpu)->memory / 10 * 9;
+}
+
+/* ---- Running ---- */
+
+xy_status_t stencil_gpu_execute(stencil_real_t *r, const char *policy, xy_task_result_t *result_p)
+{
+    const xy_stencil_run_t *run = r->run;
+    xy_gpu_device_t *gpus[GPUS_MAX];
+    xy_task_device_t how = {.policy = policy,
+                            .eviction = run->how.eviction,
+                            .params = run->how.params,
+                            .gpus = gpus,
+                            .gpu_count = r->gpu->count,
+                            .memory = run->memory == XY_TASK_NO_LIMIT ? 0 : run->memory,
+                            .addresses = r->addresses,
+                            .is_pinned = true,
+                            .in = r->gpu->in,
+                            .out = r->gpu->out,
+                            .launch = put,
+                            .arg = r,
+                            .trace = run->how.trace,
+                            .observer = run->how.observer};
+
+    for (int32_t i = 0; i < r->gpu->count; i++)
+        gpus[i] = r->gpu->places[i].gpu;
+    return xy_task_execute_on(r->graph, &how, result_p);
+}

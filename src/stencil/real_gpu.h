@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the two files of runs on GPUs share. */
+#ifndef XY_STENCIL_REAL_GPU_H
+#define XY_STENCIL_REAL_GPU_H
+
+/* Kernels update3, update5, update9 and update7: the blocks around in the order of
+ * stencil_offsets, the block that is written, layers, rows and columns of a block, and the rows to
+ * do. */
+extern const char stencil_gpu_text[];
+
+#endif

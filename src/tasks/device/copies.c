@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Copies of data. A copy is there or not as seen by what is put into the streams next: a load that
+ * was put counts as done, and so does a store, because whatever needs it waits for it. So room is
+ * never "being made", and no task has to give back what it holds.
+ */
+#include "tasks/device/device_internal.h"
+
+static void announce(device_tasks_t *e, int32_t gpu, int32_t data)
+{
+    if (e->policy->arrived != NULL)
+        e->policy->arrived(e->state, gpu + 1, data);
+}
+
+static void observe(device_tasks_t *e, int32_t gpu)
+{
+    if (e->is_recording)
+        device_record_memory(e, gpu);
+}
+
+static void set_home(device_tasks_t *e, int32_t data, bool is_here)
+{
+    e->homes[data].is_here = is_here;
+    e->home_states[data] = is_here ? XY_TASK_HERE : 0;
+}
+
+/* ---- Buffers ---- */
+
+/* Give memory back to the GPU until so much can be taken. */
+static xy_status_t shrink(device_memory_t *m, uint64_t bytes)
+{
+    xy_status_t st = XY_OK;
+    size_t i = 0;
+
+    for (; i < m->kept.count && m->taken + bytes > m->space.capacity && st == XY_OK; i++) {
+        const buffer_t *b = &XY_VEC_AT(&m->kept, buffer_t, i);
+
+        st = device_wait(b->used);
+        if (st == XY_OK)
+            st = device_wait(b->stored);
+        xy_gpu_memory_give(m->gpu, b->memory);
+        m->taken -= b->bytes;
+    }
+    for (size_t k = i; k < m->kept.count; k++)
+        XY_VEC_AT(&m->kept, buffer_t, k - i) = XY_VEC_AT(&m->kept, buffer_t, k);
+    m->kept.count -= i;
+    return st;
+}
+
+static xy_status_t buffer_take(device_memory_t *m, uint64_t bytes, buffer_t *buffer_p)
+{
+    buffer_t new = {.bytes = bytes};
+    xy_status_t st;
+
+    for (size_t i = 0; i < m->kept.count; i++) {
+        if (XY_VEC_AT(&m->kept, buffer_t, i).bytes != bytes)
+            continue;
+        *buffer_p = XY_VEC_AT(&m->kept, buffer_t, i);
+        for (; i + 1 < m->kept.count; i++)
+            XY_VEC_AT(&m->kept, buffer_t, i) = XY_VEC_AT(&m->kept, buffer_t, i + 1);
+        m->kept.count--;
+        return XY_OK;
+    }
+    st = shrink(m, bytes);
+    if (st == XY_OK)
+        st = xy_gpu_memory_take(m->gpu, bytes, &new.memory);
+    if (st != XY_OK)
+        return st;
+    m->taken += bytes;
+    *buffer_p = new;
+    return XY_OK;
+}
+
+static xy_status_t allocate(device_tasks_t *e, int32_t gpu, int32_t data)
+{
+    device_memory_t *m = &e->devices[gpu];
+    xy_status_t st;
+
+    if (m->space.copies[data].is_allocated)
+        return XY_OK;
+    st = buffer_take(m, device_bytes(e, data), &m->copies[data].buffer);
+    if (st != XY_OK)
+        return st;
+    xy_task_memory_take(&m->space, data, device_bytes(e, data));
+    m->copies[data].loaded = (ticket_t){0};
+    observe(e, gpu);
+    return XY_OK;
+}
+
+/* There is always a place to keep it: as many as the data were reserved. */
+static void release(device_tasks_t *e, int32_t gpu, int32_t data)
+{
+    device_memory_t *m = &e->devices[gpu];
+
+    if (!xy_task_memory_give(&m->space, data, device_bytes(e, data)))
+        return;
+    (void)xy_vec_append(&m->kept, &m->copies[data].buffer);
+    observe(e, gpu);
+}
+
+void device_memory_cleanup(device_tasks_t *e, device_memory_t *m)
+{
+    for (int32_t d = 0; m->copies != NULL && m->space.copies != NULL && d < e->data_count; d++)
+        if (m->space.copies[d].is_allocated)
+            xy_gpu_memory_give(m->gpu, m->copies[d].buffer.memory);
+    for (size_t i = 0; i < m->kept.count; i++)
+        xy_gpu_memory_give(m->gpu, XY_VEC_AT(&m->kept, buffer_t, i).memory);
+    xy_vec_cleanup(&m->kept);
+    xy_free(m->copies);
+    xy_task_memory_cleanup(&m->space);
+}
+
+/* ---- Loads and stores ---- */
+
+static xy_status_t store(device_tasks_t *e, int32_t gpu, int32_t data)
+{
+    device_memory_t *m = &e->devices[gpu];
+    lane_t *lane = &m->lanes[LANE_STORE];
+    copy_t *c = &m->copies[data];
+    home_t *home = &e->homes[data];
+    uint64_t bytes = device_bytes(e, data);
+    xy_status_t st = device_lane_after(lane, c->buffer.used);
+
+    if (st == XY_OK)
+        st = device_lane_after(lane, c->loaded);
+    if (st == XY_OK)
+        st = device_lane_after(lane, home->read);
+    if (st == XY_OK)
+        st = device_lane_begin(lane);
+    if (st == XY_OK)
+        st = xy_gpu_copy_out(lane->stream, home->address, c->buffer.memory, 0, bytes);
+    if (st == XY_OK)
+        st = device_lane_end(lane, data, &c->buffer.stored);
+    home->written = c->buffer.stored;
+    set_home(e, data, true);
+    e->result.stores++;
+    e->result.bytes_stored += bytes;
+    return st;
+}
+
+/* The GPU that has the last value of a datum that is not home; one has. */
+static int32_t owner_of(const device_tasks_t *e, int32_t data)
+{
+    int32_t gpu = 0;
+
+    while (e->devices[gpu].space.states[data] != XY_TASK_HERE && gpu < e->how->gpu_count - 1)
+        gpu++;
+    return gpu;
+}
+
+/* Is there a value of it anywhere? One that no task would read is given up without being kept. */
+static bool has_value(const device_tasks_t *e, int32_t data)
+{
+    return e->homes[data].is_here ||
+           e->devices[owner_of(e, data)].space.states[data] == XY_TASK_HERE;
+}
+
+static xy_status_t bring_home(device_tasks_t *e, int32_t data)
+{
+    return e->homes[data].is_here ? XY_OK : store(e, owner_of(e, data), data);
+}
+
+/* Into a buffer that it has. */
+static xy_status_t load(device_tasks_t *e, int32_t gpu, int32_t data)
+{
+    device_memory_t *m = &e->devices[gpu];
+    lane_t *lane = &m->lanes[LANE_LOAD];
+    copy_t *c = &m->copies[data];
+    home_t *home = &e->homes[data];
+    uint64_t bytes = device_bytes(e, data);
+    xy_status_t st = bring_home(e, data);
+
+    if (st == XY_OK)
+        st = device_lane_after(lane, c->buffer.used);
+    if (st == XY_OK)
+        st = device_lane_after(lane, c->buffer.stored);
+    if (st == XY_OK)
+        st = device_lane_after(lane, home->written);
+    if (st == XY_OK)
+        st = device_lane_begin(lane);
+    if (st == XY_OK)
+        st = xy_gpu_copy_in(lane->stream, c->buffer.memory, 0, home->address, bytes);
+    if (st == XY_OK)
+        st = device_lane_end(lane, data, &c->loaded);
+    /* One ticket stands for all who read it, so a load of another GPU is waited for here. */
+    if (st == XY_OK && home->read.lane != NULL && home->read.lane != lane)
+        st = device_wait(home->read);
+    home->read = c->loaded;
+    m->space.states[data] = XY_TASK_HERE;
+    announce(e, gpu, data);
+    e->result.loads++;
+    e->result.bytes_loaded += bytes;
+    return st;
+}
+
+/* ---- Room ---- */
+
+static bool is_free_for_policy(const void *arg, int32_t data)
+{
+    return xy_task_memory_is_free(arg, data);
+}
+
+typedef struct {
+    device_tasks_t *e;
+    int32_t gpu;
+} asked_t;
+
+static bool is_sole(const device_tasks_t *e, int32_t gpu, int32_t data)
+{
+    if (e->homes[data].is_here)
+        return false;
+    for (int32_t g = 0; g < e->how->gpu_count; g++)
+        if (g != gpu && e->devices[g].space.states[data] == XY_TASK_HERE)
+            return false;
+    return true;
+}
+
+/* No task will read what it holds: the next one that uses it writes it. */
+static bool is_dead(device_tasks_t *e, int32_t data)
+{
+    int64_t next = xy_task_uses_next(&e->uses, data, e->is_over);
+    const xy_access_t *a;
+    int32_t n = next == INT64_MAX ? 0 : xy_graph_accesses(e->graph, (xy_op_id_t)next, &a);
+
+    for (int32_t i = 0; i < n; i++)
+        if (a[i].data == data)
+            return !(a[i].mode & XY_ACCESS_READ);
+    return false;
+}
+
+static bool ask_dirty(const void *arg, int32_t data)
+{
+    const asked_t *asked = arg;
+
+    return is_sole(asked->e, asked->gpu, data) && !is_dead(asked->e, data);
+}
+
+static int64_t ask_next_use(const void *arg, int32_t data)
+{
+    const asked_t *asked = arg;
+    device_tasks_t *e = asked->e;
+
+    return xy_task_next_use(e->policy, e->state, &e->uses, e->is_over, asked->gpu + 1, data);
+}
+
+static int32_t choose_victim(device_tasks_t *e, int32_t gpu, bool is_prefetch)
+{
+    const xy_task_memory_t *space = &e->devices[gpu].space;
+    asked_t asked = {e, gpu};
+    int32_t data = -1;
+
+    if (e->policy->victim != NULL)
+        data = e->policy->victim(e->state, gpu + 1, is_prefetch, is_free_for_policy, space);
+    if (data < 0 && !is_prefetch)
+        data = xy_task_memory_victim(space, e->eviction, ask_dirty, ask_next_use, &asked);
+    return data;
+}
+
+/* *is_made_p: there is room for so many bytes. */
+static xy_status_t make_room(device_tasks_t *e, int32_t gpu, uint64_t bytes, bool is_prefetch,
+                             bool *is_made_p)
+{
+    device_memory_t *m = &e->devices[gpu];
+    xy_status_t st = XY_OK;
+
+    *is_made_p = false;
+    while (m->space.used + bytes > m->space.capacity) {
+        int32_t data = choose_victim(e, gpu, is_prefetch);
+
+        if (data < 0)
+            return XY_OK;
+        if (is_sole(e, gpu, data) && !is_dead(e, data))
+            st = store(e, gpu, data);
+        if (st != XY_OK)
+            return st;
+        e->result.evictions++;
+        release(e, gpu, data);
+    }
+    *is_made_p = true;
+    return XY_OK;
+}
+
+/* ---- Tasks ---- */
+
+static xy_status_t gather_one(device_tasks_t *e, int32_t gpu, const xy_access_t *a)
+{
+    device_memory_t *m = &e->devices[gpu];
+    lane_t *compute = &m->lanes[LANE_COMPUTE];
+    copy_t *c = &m->copies[a->data];
+    bool is_made = true;
+    xy_status_t st = XY_OK;
+
+    if (!m->space.copies[a->data].is_allocated)
+        st = make_room(e, gpu, device_bytes(e, a->data), false, &is_made);
+    if (st == XY_OK && !is_made)
+        return xy_fail(XY_EINVAL,
+                       "datum %d does not fit into the memory of the GPU beside the "
+                       "others of its task; use more (--memory) or smaller blocks",
+                       a->data);
+    if (st == XY_OK)
+        st = allocate(e, gpu, a->data);
+    if (st == XY_OK && (a->mode & XY_ACCESS_READ) && m->space.states[a->data] != XY_TASK_HERE)
+        st = load(e, gpu, a->data);
+    if (st == XY_OK)
+        st = device_lane_after(compute, c->loaded);
+    /* What is overwritten must have been stored. */
+    if (st == XY_OK && (a->mode & XY_ACCESS_WRITE))
+        st = device_lane_after(compute, c->buffer.stored);
+    return st;
+}
+
+/* From now on no other copy is worth anything. */
+static void own(device_tasks_t *e, int32_t gpu, int32_t data)
+{
+    bool was_there = e->devices[gpu].space.states[data] != 0;
+
+    for (int32_t g = 0; g < e->how->gpu_count; g++)
+        if (g != gpu)
+            release(e, g, data);
+    set_home(e, data, false);
+    e->devices[gpu].space.states[data] = XY_TASK_HERE;
+    if (!was_there)
+        announce(e, gpu, data);
+}
+
+xy_status_t device_gather(device_tasks_t *e, int32_t gpu, xy_op_id_t op)
+{
+    device_memory_t *m = &e->devices[gpu];
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(e->graph, op, &a);
+    xy_status_t st = XY_OK;
+
+    xy_task_memory_hold(&m->space, e->graph, op);
+    for (int32_t i = 0; i < n && st == XY_OK; i++) {
+        st = gather_one(e, gpu, &a[i]);
+        e->buffers[i] = m->copies[a[i].data].buffer.memory;
+    }
+    for (int32_t i = 0; i < n && st == XY_OK; i++)
+        if (a[i].mode & XY_ACCESS_WRITE)
+            own(e, gpu, a[i].data);
+    return st;
+}
+
+void device_used(device_tasks_t *e, int32_t gpu, xy_op_id_t op, ticket_t ticket)
+{
+    device_memory_t *m = &e->devices[gpu];
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(e->graph, op, &a);
+
+    xy_task_memory_let_go(&m->space, e->graph, op);
+    for (int32_t i = 0; i < n; i++) {
+        m->copies[a[i].data].buffer.used = ticket;
+        xy_task_memory_touch(&m->space, a[i].data);
+        if ((a[i].mode & XY_ACCESS_WRITE) && --e->writers_left[a[i].data] == 0)
+            xy_task_memory_push_final(&m->space, a[i].data);
+    }
+}
+
+xy_status_t device_prefetch(device_tasks_t *e, int32_t gpu)
+{
+    device_memory_t *m = &e->devices[gpu];
+    uint64_t behind = 0;
+    xy_status_t st = device_lane_behind(&m->lanes[LANE_LOAD], &behind);
+
+    for (int i = 0; i < DEVICE_PREFETCH && behind < DEVICE_PREFETCH && st == XY_OK; i++, behind++) {
+        int32_t data = e->policy->prefetch(e->state, gpu + 1);
+        bool is_made;
+
+        if (data < 0 || m->space.states[data] != 0 || m->space.copies[data].is_allocated ||
+            !has_value(e, data))
+            return XY_OK;
+        if (!e->policy->is_evicting_for_prefetch &&
+            m->space.used + device_bytes(e, data) > m->space.capacity)
+            return XY_OK;
+        st = make_room(e, gpu, device_bytes(e, data), true, &is_made);
+        if (st == XY_OK && !is_made)
+            return XY_OK;
+        if (st == XY_OK)
+            st = allocate(e, gpu, data);
+        if (st == XY_OK)
+            st = load(e, gpu, data);
+    }
+    return st;
+}
+
+/* When nothing else is stored, what will not change any more goes home. */
+xy_status_t device_store_early(device_tasks_t *e, int32_t gpu)
+{
+    device_memory_t *m = &e->devices[gpu];
+    uint64_t behind = 0;
+    xy_status_t st = XY_OK;
+
+    while (m->space.final.head >= 0 && st == XY_OK) {
+        int32_t data;
+
+        st = device_lane_behind(&m->lanes[LANE_STORE], &behind);
+        if (st != XY_OK || behind > 1)
+            return st;
+        data = xy_task_memory_pop_final(&m->space);
+        if (m->space.states[data] == XY_TASK_HERE && !e->homes[data].is_here)
+            st = store(e, gpu, data);
+    }
+    return st;
+}
+
+/* ---- Home ---- */
+
+xy_status_t device_gather_home(device_tasks_t *e, xy_op_id_t op)
+{
+    const xy_access_t *a;
+    int32_t n = xy_graph_accesses(e->graph, op, &a);
+    xy_status_t st = XY_OK;
+
+    for (int32_t i = 0; i < n && st == XY_OK; i++)
+        if (a[i].mode & XY_ACCESS_READ)
+            st = bring_home(e, a[i].data);
+    for (int32_t i = 0; i < n && st == XY_OK; i++) {
+        home_t *home = &e->homes[a[i].data];
+
+        e->addresses[i] = home->address;
+        st = device_wait(home->written);
+        if (!(a[i].mode & XY_ACCESS_WRITE))
+            continue;
+        if (st == XY_OK)
+            st = device_wait(home->read);
+        for (int32_t g = 0; g < e->how->gpu_count; g++)
+            release(e, g, a[i].data);
+        set_home(e, a[i].data, true);
+        e->writers_left[a[i].data]--;
+    }
+    return st;
+}
+
+xy_status_t device_flush(device_tasks_t *e)
+{
+    xy_status_t st = XY_OK;
+
+    for (int32_t d = 0; d < e->data_count && st == XY_OK; d++)
+        st = bring_home(e, d);
+    for (int32_t g = 0; g < e->how->gpu_count; g++)
+        for (int k = 0; k < LANES && st == XY_OK; k++)
+            st = device_lane_drain(&e->devices[g].lanes[k]);
+    return st;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Task graphs on GPUs, in real time: the policies that the simulator knows decide which task runs
+ * where, and data travel between the main memory and the memories of the GPUs.
+ *
+ *   xy_task_device_t how = {.policy = "closure", .gpus = &gpu, .gpu_count = 1, .launch = put};
+ *   st = xy_task_execute_on(graph, &how, &result);
+ *
+ * One thread, the caller's, decides and puts everything into streams: each GPU has one for kernels,
+ * one for loads and one for stores. A task counts as over as soon as it is in its stream, so that
+ * the decisions run ahead of the GPU, by up to DEVICE_AHEAD tasks, and loads are prefetched in the
+ * order of the plan while kernels run. What a kernel or a copy must wait for (a datum that comes, a
+ * buffer whose old content goes, a kernel that still reads) it waits for on the GPU, by events.
+ *
+ * A memory that is full gives up data as the policy or the eviction says; what was changed is
+ * written back first, unless the next task that uses it overwrites it unread. A task that has no
+ * kernel runs here, in the main memory, when what it needs has come home. In the end all data are
+ * home.
+ *
+ * Copies are fast and asynchronous if the data are pinned (xy_gpu_pinned_take); data that are not
+ * are pinned for the run where the driver can.
+ */
+#ifndef XY_TASKS_DEVICE_DEVICE_H
+#define XY_TASKS_DEVICE_DEVICE_H
+
+#include "gpu/gpu.h"
+#include "graph/graph.h"
+#include "machine/machine.h"
+#include "tasks/memory/memory.h"
+
+/* A task to be put into a stream. */
+typedef struct {
+    int32_t gpu; /* its number in the list */
+    xy_op_id_t op;
+    xy_gpu_stream_t *stream;
+    const xy_gpu_memory_t *buffers; /* [accesses] */
+} xy_task_kernel_t;
+
+typedef struct {
+    const char *policy;      /* NULL: closure. One that is a choice runs its first trial */
+    const char *eviction;    /* NULL: what the policy prefers */
+    xy_task_params_t params; /* alpha and beta 0: both 1 */
+    xy_gpu_device_t *const *gpus;
+    int32_t gpu_count;
+    uint64_t memory;   /* of each GPU; 0: nine tenths of what is free */
+    void **addresses;  /* [data] in the main memory; NULL: those of the data themselves */
+    bool is_pinned;    /* they are pinned already */
+    xy_link_t in, out; /* what policies believe of the links; 0: a usual one */
+    /* Put the task into the stream. */
+    xy_status_t (*launch)(void *arg, const xy_task_kernel_t *kernel);
+    /* Has it a kernel? NULL: all have. */
+    bool (*is_for_gpu)(void *arg, xy_op_id_t op);
+    /* Do one that has none, in the main memory. */
+    void (*run)(void *arg, xy_op_id_t op, void *const *buffers);
+    void *arg;
+    const char *trace;                  /* file to record into, or NULL */
+    const xy_task_observer_t *observer; /* told when all is over; or NULL */
+} xy_task_device_t;
+
+/* Run the graph (final). In the result, compute_bound is the time that kernels took, shared by all
+ * GPUs without a gap, and moving_seconds and hidden_seconds are what copies took and how much of
+ * that kernels ran; all three are 0 without a trace and an observer. makespan and tasks_end are
+ * times of the clock on the wall, scheduling_seconds is what the policy took.
+ *
+ * XY_EINVAL: no such policy or eviction, a task does not fit, the policy cannot run the graph.
+ * XY_ENOMEM; XY_EIO: the GPU failed. All reported; data whose last value was not home are then
+ * worth nothing. */
+xy_status_t xy_task_execute_on(const xy_graph_t *graph, const xy_task_device_t *how,
+                               xy_task_result_t *result_p);
+
+#endif

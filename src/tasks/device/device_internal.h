@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What the files of the engine share. Everything belongs to the thread that runs it.
+ *
+ *   device.c   the platform that policies see, making and unmaking
+ *   work.c     the loop: asking the policy, launching, ending
+ *   copies.c   copies of data: room, eviction, loads and stores
+ *   lane.c     streams, and what waits for what
+ *   record.c   what happened, by the clocks of the GPUs
+ */
+#ifndef XY_TASKS_DEVICE_DEVICE_INTERNAL_H
+#define XY_TASKS_DEVICE_DEVICE_INTERNAL_H
+
+#include "fiber/fiber.h"
+#include "tasks/device/device.h"
+
+enum { DEVICE_AHEAD = 256, DEVICE_PREFETCH = 4 };
+
+/* The streams of a GPU. */
+typedef enum { LANE_COMPUTE, LANE_LOAD, LANE_STORE, LANES } lane_kind_t;
+
+/* Something that was put into a stream, to be waited for: all of the stream up to `number`. Zero:
+ * nothing to wait for. */
+typedef struct {
+    struct lane *lane;
+    uint64_t number; /* from 1 */
+} ticket_t;
+
+/* What a record of a stream says, until it is reached. */
+typedef struct {
+    xy_gpu_event_t *start, *end; /* start: only while recording */
+    int32_t what;
+} mark_t;
+
+typedef struct lane {
+    struct device_tasks *engine;
+    xy_gpu_stream_t *stream;
+    lane_kind_t kind;
+    int32_t gpu;
+    uint64_t put, reached, told; /* numbers: put into it, known to be over, recorded */
+    uint64_t waited[LANES];      /* numbers of the lanes of the same GPU that it comes after */
+    mark_t *marks;               /* [DEVICE_AHEAD] by number */
+} lane_t;
+
+/* Memory of a GPU that held a datum: who still reads it, who still writes it home. */
+typedef struct {
+    xy_gpu_memory_t memory;
+    uint64_t bytes;
+    ticket_t used, stored;
+} buffer_t;
+
+/* A copy in the memory of a GPU, beside what xy_task_copy_t says. */
+typedef struct {
+    buffer_t buffer;
+    ticket_t loaded;
+} copy_t;
+
+typedef struct {
+    xy_gpu_device_t *gpu;
+    xy_task_memory_t space;
+    copy_t *copies; /* [data] */
+    xy_vec_t kept;  /* of buffer_t, to be used again, the oldest first */
+    uint64_t taken; /* bytes from the GPU */
+    lane_t lanes[LANES];
+    xy_gpu_event_t *origin; /* when its clock was at `began` */
+    double began;
+} device_memory_t;
+
+/* A datum in the main memory: complete after `written`, read until `read`. */
+typedef struct {
+    void *address;
+    bool is_here, is_pinned;
+    ticket_t written, read;
+} home_t;
+
+typedef enum { RECORD_TASK, RECORD_TRANSFER, RECORD_MEMORY } record_kind_t;
+
+typedef struct {
+    double start, end;
+    uint64_t used; /* RECORD_MEMORY */
+    record_kind_t kind;
+    int32_t what, from, to;
+} record_t;
+
+typedef struct device_tasks {
+    const xy_graph_t *graph;
+    const xy_task_device_t *how;
+    const xy_task_policy_t *policy;
+    const xy_task_eviction_t *eviction;
+    void *state; /* of the policy */
+    xy_task_view_t view;
+    xy_task_result_t result;
+    bool is_recording;
+    double start, now;
+    int32_t data_count, ops, left, most; /* most: accesses of a task */
+
+    /* What policies see: worker w computes in memory w + 1. */
+    int32_t memory_count;
+    int32_t *memory_of;
+    double *speed, *latency, *rate;
+    uint64_t *capacity;
+    uint8_t **states;
+
+    uint8_t *home_states;     /* [data] */
+    home_t *homes;            /* [data] */
+    device_memory_t *devices; /* [GPUs] */
+    int32_t *waiting;         /* [ops] predecessors that are not over */
+    int32_t *writers_left;    /* [data] */
+    bool *is_over;            /* [ops] */
+    xy_task_uses_t uses;      /* what is read no more; belady-plan without a plan */
+    xy_gpu_memory_t *buffers; /* [most] of the task that is launched */
+    void **addresses;         /* likewise, of one that runs here */
+    xy_vec_t records;         /* of record_t */
+} device_tasks_t;
+
+/* lane.c */
+xy_status_t device_lane_init(lane_t *lane, xy_gpu_device_t *gpu);
+void device_lane_cleanup(lane_t *lane);
+/* Before something is put into a lane: make room for its mark, and begin it. */
+xy_status_t device_lane_begin(lane_t *lane);
+/* After it: what to wait for. */
+xy_status_t device_lane_end(lane_t *lane, int32_t what, ticket_t *ticket_p);
+/* What is put into the lane from now on comes after the ticket. */
+xy_status_t device_lane_after(lane_t *lane, ticket_t ticket);
+/* The caller waits. */
+xy_status_t device_wait(ticket_t ticket);
+xy_status_t device_lane_drain(lane_t *lane);
+/* How many things of the lane are not over, as far as it is known after looking. */
+xy_status_t device_lane_behind(lane_t *lane, uint64_t *count_p);
+
+/* copies.c */
+/* Bring what the task needs into the memory of the GPU, and make its kernels wait for it. */
+xy_status_t device_gather(device_tasks_t *e, int32_t gpu, xy_op_id_t op);
+/* The kernel of the task is in its stream. */
+void device_used(device_tasks_t *e, int32_t gpu, xy_op_id_t op, ticket_t ticket);
+xy_status_t device_prefetch(device_tasks_t *e, int32_t gpu);
+xy_status_t device_store_early(device_tasks_t *e, int32_t gpu);
+/* Bring what the task needs home and wait for it; then it alone may use it. */
+xy_status_t device_gather_home(device_tasks_t *e, xy_op_id_t op);
+/* All tasks are over: everything goes home. */
+xy_status_t device_flush(device_tasks_t *e);
+void device_memory_cleanup(device_tasks_t *e, device_memory_t *m);
+
+/* work.c */
+xy_status_t device_run(device_tasks_t *e);
+
+/* record.c */
+void device_record_memory(device_tasks_t *e, int32_t gpu);
+/* A mark of the lane was reached. */
+xy_status_t device_record_mark(lane_t *lane, const mark_t *mark);
+xy_status_t device_tell(device_tasks_t *e, const xy_task_observer_t *observer);
+
+static inline uint64_t device_bytes(const device_tasks_t *e, int32_t data)
+{
+    return xy_graph_data_at(e->graph, data)->bytes;
+}
+
+#endif

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Streams, and what waits for what. Whatever is put into a stream has a number there and a mark, an
+ * event behind it. Marks are a ring: before one is used again the caller waits for what had it,
+ * so that a mark that is waited for is always the one that is meant. That also bounds how far the
+ * decisions run ahead of the GPU.
+ */
+#include "tasks/device/device_internal.h"
+
+static mark_t *mark_of(const lane_t *lane, uint64_t number)
+{
+    return &lane->marks[number % DEVICE_AHEAD];
+}
+
+xy_status_t device_lane_init(lane_t *lane, xy_gpu_device_t *gpu)
+{
+    xy_status_t st = xy_gpu_stream_create(gpu, &lane->stream);
+
+    lane->marks = xy_calloc(DEVICE_AHEAD, sizeof(*lane->marks));
+    if (st == XY_OK && lane->marks == NULL)
+        st = xy_fail_memory("preparing a GPU");
+    for (int i = 0; i < DEVICE_AHEAD && st == XY_OK; i++) {
+        st = xy_gpu_event_create(gpu, &lane->marks[i].end);
+        if (st == XY_OK && lane->engine->is_recording)
+            st = xy_gpu_event_create(gpu, &lane->marks[i].start);
+    }
+    return st;
+}
+
+void device_lane_cleanup(lane_t *lane)
+{
+    for (int i = 0; lane->marks != NULL && i < DEVICE_AHEAD; i++) {
+        xy_gpu_event_destroy(lane->marks[i].start);
+        xy_gpu_event_destroy(lane->marks[i].end);
+    }
+    xy_free(lane->marks);
+    xy_gpu_stream_destroy(lane->stream);
+}
+
+/* All up to `number` is over. */
+static xy_status_t reach(lane_t *lane, uint64_t number)
+{
+    xy_status_t st = XY_OK;
+
+    while (lane->reached < number && st == XY_OK) {
+        lane->reached++;
+        if (lane->engine->is_recording)
+            st = device_record_mark(lane, mark_of(lane, lane->reached));
+    }
+    return st;
+}
+
+static xy_status_t wait_for(lane_t *lane, uint64_t number)
+{
+    xy_status_t st;
+
+    if (number <= lane->reached)
+        return XY_OK;
+    st = xy_gpu_event_wait(mark_of(lane, number)->end);
+    return st == XY_OK ? reach(lane, number) : st;
+}
+
+xy_status_t device_wait(ticket_t ticket)
+{
+    return ticket.lane != NULL ? wait_for(ticket.lane, ticket.number) : XY_OK;
+}
+
+xy_status_t device_lane_drain(lane_t *lane)
+{
+    return wait_for(lane, lane->put);
+}
+
+xy_status_t device_lane_begin(lane_t *lane)
+{
+    uint64_t number = lane->put + 1;
+    xy_status_t st = number > DEVICE_AHEAD ? wait_for(lane, number - DEVICE_AHEAD) : XY_OK;
+
+    if (st == XY_OK && lane->engine->is_recording)
+        st = xy_gpu_event_record(mark_of(lane, number)->start, lane->stream);
+    return st;
+}
+
+xy_status_t device_lane_end(lane_t *lane, int32_t what, ticket_t *ticket_p)
+{
+    mark_t *mark = mark_of(lane, ++lane->put);
+
+    mark->what = what;
+    *ticket_p = (ticket_t){lane, lane->put};
+    return xy_gpu_event_record(mark->end, lane->stream);
+}
+
+/* Streams of other GPUs may have another driver, or none of it in common: there the caller waits.
+ */
+xy_status_t device_lane_after(lane_t *lane, ticket_t ticket)
+{
+    lane_t *other = ticket.lane;
+
+    if (other == NULL || other == lane || ticket.number <= other->reached)
+        return XY_OK;
+    if (other->gpu != lane->gpu)
+        return device_wait(ticket);
+    if (ticket.number <= lane->waited[other->kind])
+        return XY_OK;
+    lane->waited[other->kind] = ticket.number;
+    return xy_gpu_stream_after(lane->stream, mark_of(other, ticket.number)->end);
+}
+
+xy_status_t device_lane_behind(lane_t *lane, uint64_t *count_p)
+{
+    bool is_reached = true;
+    xy_status_t st = XY_OK;
+
+    while (st == XY_OK && is_reached && lane->reached < lane->put) {
+        st = xy_gpu_event_is_reached(mark_of(lane, lane->reached + 1)->end, &is_reached);
+        if (st == XY_OK && is_reached)
+            st = reach(lane, lane->reached + 1);
+    }
+    *count_p = lane->put - lane->reached;
+    return st;
+}

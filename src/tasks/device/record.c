@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * What happened, by the clocks of the GPUs: each kernel and copy has an event before and one behind
+ * it, which are read when it is known to be over. In the end all are told in the order of their
+ * ends.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "tasks/device/device_internal.h"
+
+static xy_status_t append(device_tasks_t *e, const record_t *record)
+{
+    return xy_vec_append(&e->records, record) == XY_OK
+               ? XY_OK
+               : xy_fail_memory("keeping what the tasks did");
+}
+
+void device_record_memory(device_tasks_t *e, int32_t gpu)
+{
+    double now = xy_now() - e->start;
+    record_t r = {.start = now,
+                  .end = now,
+                  .used = e->devices[gpu].space.used,
+                  .kind = RECORD_MEMORY,
+                  .what = gpu + 1};
+
+    (void)append(e, &r);
+}
+
+/* Seconds since the start of the run. */
+static xy_status_t time_of(const lane_t *lane, const xy_gpu_event_t *event, double *time_p)
+{
+    const device_memory_t *m = &lane->engine->devices[lane->gpu];
+    double since = 0;
+    xy_status_t st = xy_gpu_event_between(m->origin, event, &since);
+
+    *time_p = m->began + since;
+    return st;
+}
+
+xy_status_t device_record_mark(lane_t *lane, const mark_t *mark)
+{
+    int32_t memory = lane->gpu + 1;
+    record_t r = {.kind = lane->kind == LANE_COMPUTE ? RECORD_TASK : RECORD_TRANSFER,
+                  .what = mark->what,
+                  .from = lane->kind == LANE_COMPUTE ? lane->gpu
+                          : lane->kind == LANE_LOAD  ? 0
+                                                     : memory,
+                  .to = lane->kind == LANE_LOAD ? memory : 0};
+    xy_status_t st = time_of(lane, mark->start, &r.start);
+
+    if (st == XY_OK)
+        st = time_of(lane, mark->end, &r.end);
+    r.start = fmax(r.start, 0);
+    r.end = fmax(r.end, r.start);
+    return st == XY_OK ? append(lane->engine, &r) : st;
+}
+
+/* ---- Afterwards ---- */
+
+static int compare_ends(const void *a, const void *b)
+{
+    const record_t *x = a, *y = b;
+
+    return x->end < y->end ? -1 : x->end > y->end;
+}
+
+static void tell(const xy_task_observer_t *o, const record_t *r)
+{
+    switch (r->kind) {
+    case RECORD_TASK:
+        if (o->task != NULL)
+            o->task(o->arg, r->from, r->what, r->start, r->end);
+        break;
+    case RECORD_TRANSFER:
+        if (o->transfer != NULL)
+            o->transfer(o->arg, r->what, r->from, r->to, r->start, r->end);
+        break;
+    default:
+        if (o->memory != NULL)
+            o->memory(o->arg, r->what, r->end, r->used);
+    }
+}
+
+typedef struct {
+    double at;
+    int32_t gpu, tasks, moves; /* +1: one begins, -1: one ends */
+} edge_t;
+
+static int compare_edges(const void *a, const void *b)
+{
+    const edge_t *x = a, *y = b;
+
+    if (x->gpu != y->gpu)
+        return x->gpu < y->gpu ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* How long data moved, and how much of that kernels ran, of each GPU. */
+static void overlap(device_tasks_t *e, edge_t *edges, size_t n)
+{
+    int32_t tasks = 0, moves = 0;
+
+    qsort(edges, n, sizeof(*edges), compare_edges);
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && edges[i].gpu == edges[i - 1].gpu) {
+            double length = edges[i].at - edges[i - 1].at;
+
+            e->result.moving_seconds += moves > 0 ? length : 0;
+            e->result.hidden_seconds += moves > 0 && tasks > 0 ? length : 0;
+        }
+        tasks += edges[i].tasks;
+        moves += edges[i].moves;
+    }
+}
+
+static xy_status_t sum_up(device_tasks_t *e)
+{
+    edge_t *edges = xy_malloc((2 * e->records.count + 1) * sizeof(*edges));
+    size_t n = 0;
+
+    if (edges == NULL)
+        return xy_fail_memory("keeping what the tasks did");
+    for (size_t i = 0; i < e->records.count; i++) {
+        const record_t *r = &XY_VEC_AT(&e->records, record_t, i);
+        bool is_task = r->kind == RECORD_TASK;
+        int32_t gpu = is_task ? r->from : r->from + r->to - 1;
+
+        if (r->kind == RECORD_MEMORY)
+            continue;
+        edges[n++] = (edge_t){r->start, gpu, is_task, !is_task};
+        edges[n++] = (edge_t){r->end, gpu, is_task ? -1 : 0, is_task ? 0 : -1};
+        e->result.compute_bound += is_task ? (r->end - r->start) / e->how->gpu_count : 0;
+    }
+    overlap(e, edges, n);
+    xy_free(edges);
+    return XY_OK;
+}
+
+/* Clocks of events are coarse: a task does not begin before the one before it ended. */
+static void straighten(device_tasks_t *e, double *ends)
+{
+    for (size_t i = 0; i < e->records.count; i++) {
+        record_t *r = &XY_VEC_AT(&e->records, record_t, i);
+
+        if (r->kind != RECORD_TASK)
+            continue;
+        r->start = fmin(fmax(r->start, ends[r->from]), r->end);
+        ends[r->from] = r->end;
+    }
+}
+
+xy_status_t device_tell(device_tasks_t *e, const xy_task_observer_t *observer)
+{
+    double *ends = xy_calloc((size_t)e->how->gpu_count, sizeof(*ends));
+    record_t *list = e->records.data;
+    xy_status_t st;
+
+    if (ends == NULL)
+        return xy_fail_memory("keeping what the tasks did");
+    if (e->records.count > 0)
+        qsort(list, e->records.count, sizeof(*list), compare_ends);
+    straighten(e, ends);
+    xy_free(ends);
+    st = sum_up(e);
+    for (size_t i = 0; i < e->records.count && st == XY_OK; i++)
+        tell(observer, &list[i]);
+    return st;
+}

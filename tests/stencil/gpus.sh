@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# xylem stencil --real --gpus: every policy and order gives the bits of the plain loop in a memory that is far
+# too small, on an OpenCL device that is made of cores.
+# shellcheck disable=SC2154 # out and err are set by expect
+. "$XYLEM_SOURCE_DIR/tests/cli/lib.sh"
+
+# No GPU: one clear line.
+XYLEM_GPU_DRIVER=none expect 1 "$XYLEM" stencil --real --gpus 1 --blocks 6 --iterations 2
+one_line "$err"
+says "$err" "there is no GPU"
+expect 2 "$XYLEM" stencil --gpus many
+one_line "$err"
+
+export XYLEM_GPU_DRIVER=opencl
+expect 0 "$XYLEM" machine --json
+[[ $out == *'"gpu": 1'* ]] || { echo "left out: there is no OpenCL device (pocl-opencl-icd)"; exit 77; }
+
+policies=$("$XYLEM" stencil --list | sed '/^$/,$d; s/ .*//')
+for policy in $policies; do
+    expect 0 "$XYLEM" stencil --real --gpus 1 --graph jacobi --blocks 12 --block 4KiB --iterations 6 --memory 28KiB --policy "$policy"
+    says "$out" "bit for bit"
+done
+for graph in red-black natural; do
+    expect 0 "$XYLEM" stencil --real --gpus 1 --graph $graph --blocks 5x6 --cells 4x10 --iterations 4 --memory 8KiB --load dynamic
+    says "$out" "bit for bit"
+done
+expect 0 "$XYLEM" stencil --real --gpus 1 --graph jacobi --blocks 5x5 --points 9 --cells 5x3 --iterations 5 --memory 4KiB --policy dmdar
+says "$out" "bit for bit"
+expect 0 "$XYLEM" stencil --real --gpus 1 --graph natural --blocks 4x4x4 --cells 2x3x4 --iterations 3 --policy lws
+says "$out" "bit for bit"
+
+# A trace like that of virtual time.
+expect 0 "$XYLEM" stencil --real --gpus 1 --graph jacobi --blocks 12 --block 4KiB --iterations 6 --memory 28KiB --trace gpu.xyt --svg gpu --json
+printf '%s\n' "$out" | python3 -c '
+import json, sys
+r = json.load(sys.stdin)
+assert r["real"] and r["checked"] and r["gpu"] and 0 < r["compute_bound"] <= r["makespan"], r
+assert 0 <= r["hidden"] <= 1 and r["loads"] >= 12 and r["stores"] >= 10, r
+'
+[ -s gpu-time.svg ] || die "no picture"
+expect 0 "$XYLEM" view gpu.xyt
+[ -z "$err" ] || die "the trace is not whole: $err"
+says "$out" "main memory to GPU 0"
+
+# What cannot work is refused.
+expect 1 "$XYLEM" stencil --real --gpus 1 --blocks 12 --block 4KiB --iterations 6 --memory 8KiB
+one_line "$err"
+expect 1 "$XYLEM" stencil --real --gpus 64 --blocks 12 --block 4KiB --iterations 6
+one_line "$err"
+says "$err" "64 GPUs are asked for"
+expect 2 "$XYLEM" stencil --real --gpus 1 --blocks 12 --block 4KiB --file domain.bin
+one_line "$err"
+expect 2 "$XYLEM" stencil --real --gpus 1 --blocks 12 --block 4KiB --until 1e-3
+one_line "$err"
