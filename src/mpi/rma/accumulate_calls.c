@@ -19,6 +19,41 @@ typedef struct {
     MPI_Op op;
 } arguments_t;
 
+/* Threads that the program has made are no workers. */
+static mpi_worker_t *worker_of(const mpi_rank_t *self)
+{
+    return xy_worker_self() == self->worker->base ? self->worker : NULL;
+}
+
+/* ---- One element ---- */
+
+static rma_update_t update_at(const mpi_rank_t *self, const mpi_win_t *win, int target)
+{
+    return (rma_update_t){.updates = &win->shared->targets[target].updates,
+                          .worker = worker_of(self)};
+}
+
+/* One element that an atomic instruction updates. False: the long way does it, or finds out what is
+ * wrong. */
+static inline __attribute__((always_inline)) bool
+update_fast(const mpi_rank_t *self, const void *origin, bool has_result, void *result,
+            MPI_Datatype datatype, int target, MPI_Aint disp, MPI_Op handle, MPI_Win win)
+{
+    const mpi_op_t *op = mpi_op_of(handle);
+    size_t bytes;
+    char *there = rma_fast(self, win, target, disp, 1, datatype, &bytes);
+    rma_update_t u;
+
+    if (there == NULL || op == NULL || !op->is_predefined || (has_result && result == NULL) ||
+        (op->kind == XMPI_OP_KIND_NO_OP ? !has_result : origin == NULL) ||
+        !rma_is_atomic(mpi_type_of(datatype), there))
+        return false;
+    u = update_at(self, mpi_win_of(win), target);
+    u.op = op;
+    u.type = mpi_type_of(datatype);
+    return rma_update_one(&u, there, origin, result);
+}
+
 /* ---- Checks ---- */
 
 static int check_op(mpi_win_t *win, MPI_Op handle, bool has_result, const mpi_op_t **op_p)
@@ -100,12 +135,6 @@ static bool is_alone(const mpi_rank_t *self, const rma_operation_t *o)
            o->win->shared->targets[o->rank].owner == o->win->rank;
 }
 
-/* Threads that the program has made are no workers. */
-static mpi_worker_t *worker_of(const mpi_rank_t *self)
-{
-    return xy_worker_self() == self->worker->base ? self->worker : NULL;
-}
-
 /* ---- Accumulates ---- */
 
 /* A type without data has no kind, and nothing fits into it but nothing. */
@@ -158,7 +187,8 @@ static int accumulate(mpi_rank_t *self, rma_operation_t *o, const arguments_t *a
     return MPI_SUCCESS;
 }
 
-static int call(mpi_rank_t *self, MPI_Win win, int target, const arguments_t *a)
+static __attribute__((noinline)) int call(mpi_rank_t *self, MPI_Win win, int target,
+                                          const arguments_t *a)
 {
     rma_operation_t o;
     int error = rma_operation_begin(&o, win, target, false);
@@ -181,15 +211,18 @@ int impl_accumulate(mpi_rank_t *self, const void *origin_addr, MPI_Count origin_
                     MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
                     MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
-    arguments_t a = {.origin = origin_addr,
-                     .origin_count = origin_count,
-                     .origin_type = origin_datatype,
-                     .disp = target_disp,
-                     .count = target_count,
-                     .type = target_datatype,
-                     .op = op};
-
-    return call(self, win, target_rank, &a);
+    if (origin_count == 1 && target_count == 1 && origin_datatype == target_datatype &&
+        update_fast(self, origin_addr, false, NULL, target_datatype, target_rank, target_disp, op,
+                    win))
+        return MPI_SUCCESS;
+    return call(self, win, target_rank,
+                &(arguments_t){.origin = origin_addr,
+                               .origin_count = origin_count,
+                               .origin_type = origin_datatype,
+                               .disp = target_disp,
+                               .count = target_count,
+                               .type = target_datatype,
+                               .op = op});
 }
 
 int impl_raccumulate(mpi_rank_t *self, const void *origin_addr, MPI_Count origin_count,
@@ -214,19 +247,15 @@ int impl_get_accumulate(mpi_rank_t *self, const void *origin_addr, MPI_Count ori
                         MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
                         MPI_Win win)
 {
-    arguments_t a = {origin_addr,
-                     origin_count,
-                     origin_datatype,
-                     true,
-                     result_addr,
-                     result_count,
-                     result_datatype,
-                     target_disp,
-                     target_count,
-                     target_datatype,
-                     op};
-
-    return call(self, win, target_rank, &a);
+    if (target_count == 1 && result_count == 1 && result_datatype == target_datatype &&
+        (op == MPI_NO_OP || (origin_count == 1 && origin_datatype == target_datatype)) &&
+        update_fast(self, origin_addr, true, result_addr, target_datatype, target_rank, target_disp,
+                    op, win))
+        return MPI_SUCCESS;
+    return call(self, win, target_rank,
+                &(arguments_t){origin_addr, origin_count, origin_datatype, true, result_addr,
+                               result_count, result_datatype, target_disp, target_count,
+                               target_datatype, op});
 }
 
 int impl_rget_accumulate(mpi_rank_t *self, const void *origin_addr, MPI_Count origin_count,
@@ -252,53 +281,31 @@ int impl_rget_accumulate(mpi_rank_t *self, const void *origin_addr, MPI_Count or
 
 /* ---- Single elements ---- */
 
-static rma_update_t update_at(const mpi_rank_t *self, const mpi_win_t *win, int target)
+static __attribute__((noinline)) int fetch(mpi_rank_t *self, MPI_Win win, int target,
+                                           const arguments_t *a)
 {
-    return (rma_update_t){.updates = &win->shared->targets[target].updates,
-                          .worker = worker_of(self)};
-}
+    const mpi_type_t *type = mpi_type_of(a->type);
+    rma_operation_t o;
+    int error = rma_operation_begin(&o, win, target, false);
 
-/* One element that an atomic instruction updates. False: the long way does it, or finds out what is
- * wrong. */
-static bool fetch_fast(const mpi_rank_t *self, const void *origin, void *result,
-                       MPI_Datatype datatype, int target, MPI_Aint disp, MPI_Op handle, MPI_Win win)
-{
-    const mpi_op_t *op = mpi_op_of(handle);
-    size_t bytes;
-    char *there = rma_fast(self, win, target, disp, 1, datatype, &bytes);
-    rma_update_t u;
-
-    if (there == NULL || op == NULL || !op->is_predefined || result == NULL ||
-        (origin == NULL && op->kind != XMPI_OP_KIND_NO_OP) ||
-        !rma_is_atomic(mpi_type_of(datatype), there))
-        return false;
-    u = update_at(self, mpi_win_of(win), target);
-    u.op = op;
-    u.type = mpi_type_of(datatype);
-    if (!mpi_op_is_valid_for(u.op, u.type))
-        return false;
-    rma_update(&u, there, origin, result, 1);
-    return true;
+    if (error != MPI_SUCCESS || o.win == NULL)
+        return error;
+    if (type != NULL && !type->is_predefined)
+        return mpi_error(o.win->comm, MPI_ERR_TYPE, "the datatype, %s, is not a predefined one",
+                         mpi_type_name(type));
+    return accumulate(self, &o, a);
 }
 
 int impl_fetch_and_op(mpi_rank_t *self, const void *origin_addr, void *result_addr,
                       MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Op op,
                       MPI_Win win)
 {
-    arguments_t a = {origin_addr, 1,           datatype, true,     result_addr, 1,
-                     datatype,    target_disp, 1,        datatype, op};
-    rma_operation_t o;
-    int error;
-
-    if (fetch_fast(self, origin_addr, result_addr, datatype, target_rank, target_disp, op, win))
+    if (update_fast(self, origin_addr, true, result_addr, datatype, target_rank, target_disp, op,
+                    win))
         return MPI_SUCCESS;
-    error = rma_operation_begin(&o, win, target_rank, false);
-    if (error != MPI_SUCCESS || o.win == NULL)
-        return error;
-    if (mpi_type_of(datatype) != NULL && !mpi_type_of(datatype)->is_predefined)
-        return mpi_error(o.win->comm, MPI_ERR_TYPE, "the datatype, %s, is not a predefined one",
-                         mpi_type_name(mpi_type_of(datatype)));
-    return accumulate(self, &o, &a);
+    return fetch(self, win, target_rank,
+                 &(arguments_t){origin_addr, 1, datatype, true, result_addr, 1, datatype,
+                                target_disp, 1, datatype, op});
 }
 
 /* Integers, logicals and bytes can be compared. */
@@ -324,14 +331,34 @@ static int check_swap(const rma_operation_t *o, const void *origin, const void *
     return MPI_SUCCESS;
 }
 
+static bool swap_fast(const mpi_rank_t *self, const void *origin, const void *compare, void *result,
+                      MPI_Datatype datatype, int target, MPI_Aint disp, MPI_Win win)
+{
+    size_t bytes;
+    char *there = rma_fast(self, win, target, disp, 1, datatype, &bytes);
+    rma_update_t u;
+
+    if (there == NULL || origin == NULL || compare == NULL || result == NULL ||
+        !is_comparable(mpi_type_of(datatype)) || !rma_is_atomic(mpi_type_of(datatype), there))
+        return false;
+    u = update_at(self, mpi_win_of(win), target);
+    u.type = mpi_type_of(datatype);
+    rma_compare_and_swap(&u, there, origin, compare, result);
+    return true;
+}
+
 int impl_compare_and_swap(mpi_rank_t *self, const void *origin_addr, const void *compare_addr,
                           void *result_addr, MPI_Datatype datatype, int target_rank,
                           MPI_Aint target_disp, MPI_Win win)
 {
     rma_operation_t o;
     rma_update_t u;
-    int error = rma_operation_begin(&o, win, target_rank, false);
+    int error;
 
+    if (swap_fast(self, origin_addr, compare_addr, result_addr, datatype, target_rank, target_disp,
+                  win))
+        return MPI_SUCCESS;
+    error = rma_operation_begin(&o, win, target_rank, false);
     if (error != MPI_SUCCESS || o.win == NULL)
         return error;
     error = rma_target_check(&o, target_disp, 1, datatype);

@@ -621,7 +621,14 @@ static void long_and_short_updates_wait_for_each_other(void **state)
     assert_true(rma_long_begin(&mine, LONG));
     assert_waits(add_one_and_say, &t, rma_long_end, &mine);
     assert_int_equal(value, 2);
+    /* A long update that follows another one waits for no worker: they take the guard. */
     workers[0].is_updating = 1;
+    assert_true(rma_long_begin(&mine, LONG));
+    rma_long_end(&mine);
+    /* After many short ones it does. */
+    for (int i = 0; i < 1000; i++)
+        rma_update(&t.update, t.at, (char *)&(int64_t){1}, NULL, 1);
+    assert_int_equal(value, 1002);
     assert_waits(begin_long_and_say, &t, end_update, &mine);
 }
 
@@ -640,5 +647,6 @@ int main(void)
     };
 
     mpi_job = &job;
+    rma_elements_prepare();
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi/rma/element.h"
 
+#include <errno.h>
+#include <linux/membarrier.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-/* Fewer elements than this are not worth a call of the loops of reductions. */
-enum { FEW = 8, STAGE = 2048 };
+/* Fewer elements than this are not worth a call of the loops of reductions; so many updates under
+ * the guard cost as much more than without it as a barrier on all cores. */
+enum { FEW = 8, STAGE = 2048, SHORTS = 256 };
 
 /* ---- Kinds ---- */
 
@@ -55,6 +61,7 @@ const mpi_type_t *rma_element_of(const mpi_type_t *type)
 
 /* How atomic instructions do it. */
 typedef enum {
+    WAY_NONE, /* not defined */
     WAY_LOAD,
     WAY_STORE,
     WAY_ADD,
@@ -65,15 +72,15 @@ typedef enum {
     WAY_COMPUTE, /* a loop around compare and swap */
 } way_t;
 
-static bool is_integer(const mpi_type_t *type)
+static bool is_integer(int basic)
 {
-    return (type->basic >= XMPI_BASIC_INT8 && type->basic <= XMPI_BASIC_INT64) ||
-           (type->basic >= XMPI_BASIC_UINT8 && type->basic <= XMPI_BASIC_UINT64);
+    return (basic >= XMPI_BASIC_INT8 && basic <= XMPI_BASIC_INT64) ||
+           (basic >= XMPI_BASIC_UINT8 && basic <= XMPI_BASIC_UINT64);
 }
 
-static way_t way_of(const rma_update_t *u)
+static way_t find_way(int kind, int basic)
 {
-    switch (u->op->kind) {
+    switch (kind) {
     case XMPI_OP_KIND_NO_OP:
         return WAY_LOAD;
     case XMPI_OP_KIND_REPLACE:
@@ -85,9 +92,9 @@ static way_t way_of(const rma_update_t *u)
     case XMPI_OP_KIND_BXOR:
         return WAY_XOR;
     case XMPI_OP_KIND_SUM:
-        if (is_integer(u->type))
+        if (is_integer(basic))
             return WAY_ADD;
-        if (u->type->basic == XMPI_BASIC_DOUBLE || u->type->basic == XMPI_BASIC_FLOAT)
+        if (basic == XMPI_BASIC_DOUBLE || basic == XMPI_BASIC_FLOAT)
             return WAY_ADD_REAL;
         return WAY_COMPUTE;
     default:
@@ -95,13 +102,34 @@ static way_t way_of(const rma_update_t *u)
     }
 }
 
+/* The way of each operation for each kind of element: WAY_NONE where it is not defined. Written
+ * before there are windows. */
+static uint8_t ways[XMPI_OP_KINDS][XMPI_BASIC_KINDS];
+
+static void find_ways(void)
+{
+    for (int o = 0; o < XMPI_OP_TABLE; o++)
+        for (int t = 0; t < XMPI_TYPE_TABLE; t++) {
+            const mpi_op_t *op = &mpi_op_table[o];
+            const mpi_type_t *type = &mpi_type_table[t];
+
+            if (op->is_predefined && type->is_predefined && mpi_op_is_valid_for(op, type))
+                ways[op->kind][type->basic] = (uint8_t)find_way(op->kind, (int)type->basic);
+        }
+}
+
+static inline way_t way_of(const rma_update_t *u)
+{
+    return (way_t)ways[u->op->kind][u->type->basic];
+}
+
 /* ---- Atomic instructions ---- */
 
 /* Each releases what its origin did before and acquires what the origin of the value did: a program
  * may use a location as a flag for memory that it has flushed. */
 #define ATOMIC(bits)                                                                               \
-    static uint##bits##_t compute_##bits(const rma_update_t *u, uint##bits##_t *target,            \
-                                         uint##bits##_t x)                                         \
+    static __attribute__((noinline))                                                               \
+    uint##bits##_t compute_##bits(const rma_update_t *u, uint##bits##_t *target, uint##bits##_t x) \
     {                                                                                              \
         uint##bits##_t old = __atomic_load_n(target, __ATOMIC_ACQUIRE), now;                       \
                                                                                                    \
@@ -133,8 +161,9 @@ static way_t way_of(const rma_update_t *u)
         }                                                                                          \
     }                                                                                              \
                                                                                                    \
-    static void update_##bits(const rma_update_t *u, way_t way, void *target, const char *origin,  \
-                              char *result, size_t n)                                              \
+    static inline __attribute__((always_inline)) void update_##bits(                               \
+        const rma_update_t *u, way_t way, void *target, const char *origin, char *result,          \
+        size_t n)                                                                                  \
     {                                                                                              \
         uint##bits##_t *at = target, x = 0;                                                        \
                                                                                                    \
@@ -169,7 +198,8 @@ ATOMIC(64)
 
 /* The sums of real numbers, which are frequent, without a call. */
 #define ADD_REAL(type, bits)                                                                       \
-    static void add_##type(void *target, const char *origin, char *result, size_t n)               \
+    static inline __attribute__((always_inline)) void add_##type(void *target, const char *origin, \
+                                                                 char *result, size_t n)           \
     {                                                                                              \
         uint##bits##_t *at = target, old, now;                                                     \
         type x, sum;                                                                               \
@@ -191,8 +221,8 @@ ATOMIC(64)
 ADD_REAL(double, 64)
 ADD_REAL(float, 32)
 
-static void update_atomic(const rma_update_t *u, char *target, const char *origin, char *result,
-                          size_t n)
+static __attribute__((noinline)) void update_atomic(const rma_update_t *u, char *target,
+                                                    const char *origin, char *result, size_t n)
 {
     way_t way = way_of(u);
 
@@ -263,11 +293,33 @@ static void update_alone(const rma_update_t *u, char *target, const char *origin
 
 /* ---- Atomic instructions and long updates ---- */
 
+/* The kernel has the barrier. Written before there are windows. */
+static bool has_barrier;
+
+static void prepare(void)
+{
+    find_ways();
+    has_barrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+}
+
+void rma_elements_prepare(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, prepare);
+}
+
 /* An atomic instruction may follow. False: under the guard. */
-static bool enter(const rma_update_t *u)
+static inline bool enter(const rma_update_t *u)
 {
     if (u->worker != NULL) {
-        atomic_exchange_explicit(&u->worker->is_updating, 1, memory_order_seq_cst);
+        if (__builtin_expect(has_barrier, 1)) {
+            atomic_store_explicit(&u->worker->is_updating, 1, memory_order_relaxed);
+            atomic_signal_fence(memory_order_seq_cst);
+        } else {
+            atomic_exchange_explicit(&u->worker->is_updating, 1, memory_order_seq_cst);
+        }
+        /* Acquire: released by the update that made it short again. */
         if (atomic_load_explicit(&u->updates->is_long, memory_order_seq_cst) == 0)
             return true;
         atomic_store_explicit(&u->worker->is_updating, 0, memory_order_release);
@@ -277,12 +329,15 @@ static bool enter(const rma_update_t *u)
 }
 
 /* Release: acquired by the long update that waits for it, or with the guard. */
-static void leave(const rma_update_t *u, bool is_free)
+static inline void leave(const rma_update_t *u, bool is_free)
 {
-    if (is_free)
+    if (is_free) {
         atomic_store_explicit(&u->worker->is_updating, 0, memory_order_release);
-    else
-        rma_guard_release(&u->updates->guard);
+        return;
+    }
+    if (++u->updates->shorts >= SHORTS)
+        atomic_store_explicit(&u->updates->is_long, 0, memory_order_release);
+    rma_guard_release(&u->updates->guard);
 }
 
 /* Elements from which on waiting for other workers pays. */
@@ -301,13 +356,25 @@ static void await_workers(void)
     }
 }
 
+/* No worker is at an atomic instruction without the guard, and none comes to one. */
+static void make_long(rma_updates_t *updates)
+{
+    atomic_store_explicit(&updates->is_long, 1, memory_order_seq_cst);
+    if (has_barrier && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) {
+        xy_fail(XY_EIO, "membarrier: %s, although it was registered", strerror(errno));
+        mpi_job->abort(1);
+    }
+    await_workers();
+}
+
 bool rma_long_begin(rma_update_t *u, size_t elements)
 {
     if (u->is_alone || elements < long_from())
         return false;
     rma_guard_acquire(&u->updates->guard);
-    atomic_store_explicit(&u->updates->is_long, 1, memory_order_seq_cst);
-    await_workers();
+    if (atomic_load_explicit(&u->updates->is_long, memory_order_relaxed) == 0)
+        make_long(u->updates);
+    u->updates->shorts = 0;
     u->is_alone = true;
     return true;
 }
@@ -315,8 +382,27 @@ bool rma_long_begin(rma_update_t *u, size_t elements)
 void rma_long_end(rma_update_t *u)
 {
     u->is_alone = false;
-    atomic_store_explicit(&u->updates->is_long, 0, memory_order_release);
     rma_guard_release(&u->updates->guard);
+}
+
+bool rma_update_one(const rma_update_t *u, char *target, const char *origin, char *result)
+{
+    way_t way = way_of(u);
+    bool is_free;
+
+    if (way == WAY_NONE)
+        return false;
+    is_free = enter(u);
+    if (u->type->size != 8) /* counters and sums of eight bytes without a call */
+        update_atomic(u, target, origin, result, 1);
+    else if (way == WAY_ADD)
+        update_64(u, WAY_ADD, target, origin, result, 1);
+    else if (way == WAY_ADD_REAL)
+        add_double(target, origin, result, 1);
+    else
+        update_64(u, way, target, origin, result, 1);
+    leave(u, is_free);
+    return true;
 }
 
 void rma_update(const rma_update_t *u, char *target, const char *origin, char *result, size_t n)

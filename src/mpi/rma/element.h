@@ -21,13 +21,17 @@
  *   a worker                              a long update
  *   is_updating of the worker = 1         takes the guard
  *   is_long of the target?                is_long of the target = 1
- *     no: the atomic instruction          waits until is_updating of each worker is 0
- *     yes: the same under the guard       the loops
- *   is_updating = 0                       is_long = 0, gives the guard back
+ *     no: the atomic instruction          a barrier on all cores of the process
+ *     yes: the same under the guard       waits until is_updating of each worker is 0
+ *   is_updating = 0                       the loops
+ *                                         gives the guard back
  *
- * Both write first and then read, in the one order of sequentially consistent atomics, so one of
- * the two sees the other. Threads that are no workers always take the guard. An origin that has
- * locked the target exclusively is alone and needs none of it.
+ * Both write first and then read, so one of the two sees the other. The barrier (membarrier) makes
+ * the workers' stores come before their loads without an instruction of theirs; where the kernel
+ * has none, a worker exchanges the word, which costs as much as the atomic instruction itself. A
+ * target stays long, so that a series of long updates has one barrier, until as many updates under
+ * the guard as a barrier is worth have followed the last one. Threads that are no workers always
+ * take the guard. An origin that has locked the target exclusively is alone and needs none of it.
  *
  *   rma_update_t u = {.op = op, .type = mpi_type_of(MPI_DOUBLE), .updates = &target->updates};
  *   rma_update(&u, address, origin, result, 10);
@@ -64,6 +68,12 @@ static inline bool rma_is_atomic(const mpi_type_t *type, const void *address)
  * extent apart. `result` may be NULL; `origin` is not looked at by MPI_NO_OP. Both are aligned as
  * their type wants it, unless elements are updated by atomic instructions. */
 void rma_update(const rma_update_t *u, char *target, const char *origin, char *result, size_t n);
+
+/* Before there are windows: does the kernel have the barrier? */
+void rma_elements_prepare(void);
+
+/* The same of one element that rma_is_atomic. False: `op` is not defined for it. */
+bool rma_update_one(const rma_update_t *u, char *target, const char *origin, char *result);
 
 /* Around an update of so many elements that it is long: the target is this update's alone. False:
  * it is short, or alone already. */

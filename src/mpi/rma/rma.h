@@ -91,7 +91,8 @@ typedef struct rma_waiter rma_waiter_t; /* for a lock: locks.c */
 /* How accumulates to one target keep out of each other's way: element.h. */
 typedef struct {
     rma_guard_t guard;   /* around what is no atomic instruction */
-    _Atomic int is_long; /* and around which there are none */
+    _Atomic int is_long; /* there are none without it */
+    int shorts;          /* under the guard: of them since the last long update */
 } rma_updates_t;
 
 /* What changes for one target. */

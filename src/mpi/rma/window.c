@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "mpi/rma/calls.h"
+#include "mpi/rma/element.h"
 #include "mpi/rma/rma.h"
 
 enum { LINE = 64 };
@@ -110,6 +111,7 @@ static rma_shared_t *shared_new(void *const *inputs, int size)
         shared->targets[r].regions = XY_VEC_INIT(rma_region_t);
     }
     rma_locks_init(shared);
+    rma_elements_prepare();
     if (first->flavor == MPI_WIN_FLAVOR_SHARED && !place_shared_memory(shared, inputs)) {
         shared_destroy(shared);
         return NULL;
