@@ -210,7 +210,7 @@ static xy_status_t add_orders(nbc_forecast_t *f, xy_sim_node_t *node, const xy_g
 static xy_status_t simulate(nbc_forecast_t *f, const xy_graph_t *graph, xy_sim_node_t *node)
 {
     const xy_order_t *order = f->order != NULL ? f->order : usual_order();
-    double compute;
+    double compute = 0;
     xy_status_t st = expect(*node, graph, &compute);
 
     if (st == XY_OK && !f->is_threads)
