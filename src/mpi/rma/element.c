@@ -293,13 +293,12 @@ static void update_alone(const rma_update_t *u, char *target, const char *origin
 
 /* ---- Atomic instructions and long updates ---- */
 
-/* The kernel has the barrier. Written before there are windows. */
-static bool has_barrier;
+bool rma_has_barrier;
 
 static void prepare(void)
 {
     find_ways();
-    has_barrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+    rma_has_barrier = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 }
 
 void rma_elements_prepare(void)
@@ -313,7 +312,7 @@ void rma_elements_prepare(void)
 static inline bool enter(const rma_update_t *u)
 {
     if (u->worker != NULL) {
-        if (__builtin_expect(has_barrier, 1)) {
+        if (__builtin_expect(rma_has_barrier, 1)) {
             atomic_store_explicit(&u->worker->is_updating, 1, memory_order_relaxed);
             atomic_signal_fence(memory_order_seq_cst);
         } else {
@@ -360,7 +359,7 @@ static void await_workers(void)
 static void make_long(rma_updates_t *updates)
 {
     atomic_store_explicit(&updates->is_long, 1, memory_order_seq_cst);
-    if (has_barrier && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) {
+    if (rma_has_barrier && syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0) != 0) {
         xy_fail(XY_EIO, "membarrier: %s, although it was registered", strerror(errno));
         mpi_job->abort(1);
     }

@@ -69,8 +69,9 @@ static inline bool rma_is_atomic(const mpi_type_t *type, const void *address)
  * their type wants it, unless elements are updated by atomic instructions. */
 void rma_update(const rma_update_t *u, char *target, const char *origin, char *result, size_t n);
 
-/* Before there are windows: does the kernel have the barrier? */
+/* Before there are windows: does the kernel have the barrier? Tests may say that it has not. */
 void rma_elements_prepare(void);
+extern bool rma_has_barrier;
 
 /* The same of one element that rma_is_atomic. False: `op` is not defined for it. */
 bool rma_update_one(const rma_update_t *u, char *target, const char *origin, char *result);
