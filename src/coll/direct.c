@@ -147,64 +147,73 @@ static void add_answers(coll_build_t *b, xy_op_id_t words, int count, bool is_up
             xy_graph_add_edge(b->graph, words + g, add_root_word(b, g, is_up));
 }
 
+/* Words between the root and each group: the first of them, and of the arrivals before. */
+typedef struct {
+    int count; /* groups */
+    xy_op_id_t arrivals, words;
+} star_t;
+
+/* False: there are no groups, and all have met. */
+static bool star_begin(coll_build_t *b, star_t *s)
+{
+    s->count = count_groups(b);
+    if (s->count == 0) {
+        coll_direct_meet(b);
+        return false;
+    }
+    s->arrivals = add_arrivals(b);
+    s->words = xy_graph_ops(b->graph);
+    return true;
+}
+
+/* Answers to the words, and where each rank goes on that has come. */
+static void star_end(coll_build_t *b, const star_t *s, bool is_up)
+{
+    add_answers(b, s->words, s->count, is_up);
+    b->met = xy_graph_ops(b->graph);
+    for (int r = 0; r < b->p; r++)
+        xy_graph_add_edge(b->graph, s->arrivals + r, add_point(b, r, false));
+}
+
 void coll_direct_from_root(coll_build_t *b)
 {
-    int root = b->q->root, count = count_groups(b);
-    xy_op_id_t arrivals, words;
+    int root = b->q->root;
+    star_t s;
 
-    if (count == 0) {
-        coll_direct_meet(b);
+    if (!star_begin(b, &s))
         return;
-    }
-    arrivals = add_arrivals(b);
-    words = xy_graph_ops(b->graph);
-    for (int g = 0; g < count; g++) {
+    for (int g = 0; g < s.count; g++) {
         bool is_own = g == b->q->groups[root];
         xy_op_id_t op = is_own ? add_point(b, root, false) : add_root_word(b, g, false);
 
-        xy_graph_add_edge(b->graph, arrivals + root, op);
+        xy_graph_add_edge(b->graph, s.arrivals + root, op);
     }
-    add_answers(b, words, count, false);
-    b->met = xy_graph_ops(b->graph);
-    for (int r = 0; r < b->p; r++) {
-        xy_op_id_t op = add_point(b, r, false);
-
-        xy_graph_add_edge(b->graph, arrivals + r, op);
+    star_end(b, &s, false);
+    for (int r = 0; r < b->p; r++)
         if (r != root)
-            xy_graph_add_edge(b->graph, words + b->q->groups[r], op);
-    }
+            xy_graph_add_edge(b->graph, s.words + b->q->groups[r], b->met + r);
 }
 
 void coll_direct_to_root(coll_build_t *b)
 {
-    int root = b->q->root, count = count_groups(b);
-    xy_op_id_t arrivals, words;
+    int root = b->q->root;
+    star_t s;
 
-    if (count == 0) {
-        coll_direct_meet(b);
+    if (!star_begin(b, &s))
         return;
-    }
-    arrivals = add_arrivals(b);
-    words = xy_graph_ops(b->graph);
-    for (int g = 0; g < count; g++) {
+    for (int g = 0; g < s.count; g++) {
         if (g == b->q->groups[root]) {
-            add_group(b, g, root, arrivals);
+            add_group(b, g, root, s.arrivals);
             continue;
         }
         add_root_word(b, g, true);
         for (int r = 0; r < b->p; r++)
             if (b->q->groups[r] == g)
-                xy_graph_add_edge(b->graph, arrivals + r, words + g);
+                xy_graph_add_edge(b->graph, s.arrivals + r, s.words + g);
     }
-    add_answers(b, words, count, true);
-    b->met = xy_graph_ops(b->graph);
-    for (int r = 0; r < b->p; r++) {
-        xy_op_id_t op = add_point(b, r, false);
-
-        xy_graph_add_edge(b->graph, arrivals + r, op);
-        for (int g = 0; r == root && g < count; g++)
-            xy_graph_add_edge(b->graph, words + g, op);
-    }
+    star_end(b, &s, true);
+    for (int g = 0; g < s.count; g++)
+        xy_graph_add_edge(b->graph, s.words + g, b->met + root);
 }
 
 /* ---- Barriers ---- */
