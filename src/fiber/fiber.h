@@ -148,6 +148,12 @@ void xy_worker_user_set(xy_worker_t *worker, void *user);
 void *xy_worker_user(const xy_worker_t *worker);
 bool xy_worker_has_ready(const xy_worker_t *worker); /* from the worker itself */
 
+/* From a thread that is no worker and is counted in xy_pool_outside_add, `outside` such in all:
+ * does every worker sleep, without a timer, and does no other thread visit? Then nothing moves
+ * until one of these threads wakes a worker; *wakes_p counts how often workers were woken (modulo
+ * 2^32). */
+bool xy_pool_is_quiet(xy_pool_t *pool, int outside, uint32_t *wakes_p);
+
 /* End: stop all workers as soon as each comes back to its scheduler, leaving fibers where they are
  * (an aborting job). Any thread. Does nothing to an adopted pool: its thread can simply exit. */
 void xy_pool_stop(xy_pool_t *pool);

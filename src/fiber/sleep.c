@@ -154,13 +154,12 @@ void xy_worker_ring_slow(xy_worker_t *worker)
 }
 
 /* The check of the comment above; `counted` is what the caller's counting left in `sleepers`. */
-static bool is_stuck(xy_pool_t *pool, uint64_t counted)
+static bool all_sleep(xy_pool_t *pool, uint64_t counted, int outside)
 {
     int workers = pool->config.workers;
 
     if ((uint32_t)counted != (uint32_t)workers ||
-        atomic_load_explicit(&pool->live, memory_order_acquire) == 0 ||
-        atomic_load_explicit(&pool->outside, memory_order_acquire) != 0)
+        atomic_load_explicit(&pool->outside, memory_order_acquire) != outside)
         return false;
     for (int i = 0; i < workers; i++) {
         xy_worker_head_t *head = &pool->workers[i].head;
@@ -170,6 +169,22 @@ static bool is_stuck(xy_pool_t *pool, uint64_t counted)
             return false;
     }
     return atomic_load_explicit(&pool->sleepers, memory_order_acquire) == counted;
+}
+
+static bool is_stuck(xy_pool_t *pool, uint64_t counted)
+{
+    return atomic_load_explicit(&pool->live, memory_order_acquire) != 0 &&
+           all_sleep(pool, counted, 0);
+}
+
+/* As for L: the caller posts nothing meanwhile, and it is the moment of its first look at
+ * `sleepers` that counts. */
+bool xy_pool_is_quiet(xy_pool_t *pool, int outside, uint32_t *wakes_p)
+{
+    uint64_t counted = atomic_load_explicit(&pool->sleepers, memory_order_acquire);
+
+    *wakes_p = (uint32_t)(counted >> 32);
+    return all_sleep(pool, counted, outside);
 }
 
 /* Until it is rung. Threads of the program that may ring are perhaps stuck themselves, in ways that
