@@ -258,6 +258,8 @@ void mpi_job_explain(const mpi_job_t *job, char *cause, size_t room)
     check_graph_t graph;
 
     cause[0] = '\0';
+    if (job->processes > 1) /* what the ranks of other processes wait for is not known here */
+        return;
     if (check_graph_init(&graph, job)) {
         graph_fill(&graph);
         check_graph_explain(&graph, cause, room);

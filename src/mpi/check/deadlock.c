@@ -20,7 +20,13 @@
 #include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 
-enum { PENDING_SHOWN = 3, TEXT_SIZE = 1024, NAME_SIZE = 64, REQUESTS_MOST = 1 << 16 };
+enum {
+    REPORTED = 32,
+    PENDING_SHOWN = 3,
+    TEXT_SIZE = 1024,
+    NAME_SIZE = 64,
+    REQUESTS_MOST = 1 << 16
+};
 
 /* A call with its own copies of what it points to. */
 typedef struct {
@@ -203,12 +209,13 @@ static void describe(const mpi_rank_t *rank, char *text, size_t size)
                                                         : "in its own code");
 }
 
-static void print_group(const group_t *group)
+static void print_group(const mpi_job_t *job, const group_t *group, FILE *out)
 {
     char *list = xy_bitset_format(&group->members);
+    const char *host = job->hosts ? job->hosts[job->process] : NULL;
 
-    fprintf(stderr, "  rank%s %s: %s\n", xy_bitset_count(&group->members) > 1 ? "s" : "",
-            list ? list : "?", group->text);
+    fprintf(out, "  rank%s %s%s%s: %s\n", xy_bitset_count(&group->members) > 1 ? "s" : "",
+            list ? list : "?", host ? " on " : "", host ? host : "", group->text);
     xy_free(list);
     if (mpi_finding_store != NULL)
         check_line_add(&group->members, group->text, group->site);
@@ -278,7 +285,7 @@ static bool add_rank(report_t *report, const mpi_rank_t *of, int r)
     return is_added;
 }
 
-void mpi_job_report(const mpi_job_t *job, int at_most)
+static void report_to(const mpi_job_t *job, int at_most, FILE *out)
 {
     report_t report = {.at_most = at_most, .ranks = job->size};
     int others = 0;
@@ -287,12 +294,32 @@ void mpi_job_report(const mpi_job_t *job, int at_most)
     if (report.groups == NULL)
         return;
     for (int r = 0; r < job->size; r++)
-        others += !add_rank(&report, &job->ranks[r], r);
+        others += mpi_rank_is_here(job, r) && !add_rank(&report, &job->ranks[r], r);
     for (int i = 0; i < report.count; i++) {
-        print_group(&report.groups[i]);
+        print_group(job, &report.groups[i], out);
         xy_bitset_cleanup(&report.groups[i].members);
     }
     if (others > 0)
-        fprintf(stderr, "  and %d ranks more\n", others);
+        fprintf(out, "  and %d ranks more\n", others);
     xy_free(report.groups);
+}
+
+void mpi_job_report(const mpi_job_t *job, int at_most)
+{
+    report_to(job, at_most, stderr);
+    for (int p = 0; job->reports && p < job->processes; p++)
+        fputs(job->reports[p] ? job->reports[p] : "", stderr);
+}
+
+char *check_report_text(void)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+
+    if (!out)
+        return NULL;
+    report_to(mpi_job, REPORTED, out);
+    fclose(out);
+    return text;
 }

@@ -8,5 +8,7 @@
 /* The number in MPI_COMM_WORLD of rank `peer` of a communicator that may be gone; -1: the same, or
  * not known. */
 int check_world_rank(const mpi_comm_t *comm, int peer);
+/* As mpi_job_report, of this process alone, as a text; NULL: memory ran out. The caller frees. */
+char *check_report_text(void);
 
 #endif

@@ -40,6 +40,7 @@
 
 #include "mpi/check/check.h"
 #include "mpi/check/copy_memory.h"
+#include "mpi/check/deadlock.h"
 #include "mpi/check/knot.h"
 #include "mpi/check/wait.h"
 #include "mpi/coll/coll.h"
@@ -400,6 +401,8 @@ xy_status_t mpi_watch_begin(mpi_job_t *job, double polling)
 {
     size_t size = (size_t)job->size, bytes = (size_t)job->workers * sizeof(*watch.answers);
 
+    if (job->processes > 1) /* ranks of other processes are not seen here */
+        return XY_OK;
     watch.records = xy_calloc(size, sizeof(*watch.records));
     watch.stuck = xy_calloc(size, sizeof(*watch.stuck));
     watch.last = xy_calloc(size, sizeof(*watch.last));
@@ -536,9 +539,12 @@ static mpi_watch_t find(knot_rank_t *ranks)
 
 mpi_watch_t mpi_watch_look(void)
 {
-    knot_rank_t *ranks = xy_calloc((size_t)watch.job->size, sizeof(*ranks));
+    knot_rank_t *ranks;
     mpi_watch_t found;
 
+    if (watch.job == NULL)
+        return XMPI_WATCH_NONE;
+    ranks = xy_calloc((size_t)watch.job->size, sizeof(*ranks));
     ask();
     for (int ms = 1; ms <= PATIENCE_MS && !all_have_answered(); ms *= 2)
         xy_watcher_sleep(1e-3 * ms);
@@ -625,4 +631,4 @@ static void end(mpi_job_t *job)
     mpi_polling_stop();
 }
 
-const mpi_layer_t mpi_check_layer = {.help = help, .job_end = end};
+const mpi_layer_t mpi_check_layer = {.help = help, .report = check_report_text, .job_end = end};

@@ -175,9 +175,11 @@ struct mpi_coll {
     uint32_t recorded; /* its name in traces: that, but persistent collectives have their own */
     int size;
     int locals;
-    int rounds;           /* ceil(log2(locals)) */
-    coll_local_t **local; /* [locals] */
-    int most_members;     /* of a local group */
+    int rounds;                 /* ceil(log2(locals)) */
+    coll_local_t **local;       /* [locals] */
+    int most_members;           /* of a local group */
+    int here;                   /* members in this process: the local groups have no others */
+    struct coll_spread *spread; /* over several processes (spread.h); NULL: all are here */
     int lows; /* of an intercommunicator's two groups: members of the low one, which come first;
                  0: an intracommunicator */
     bool is_ordered; /* the members of local group i all come before those of local group i + 1 */
@@ -208,9 +210,16 @@ void *coll_scratch(size_t bytes);
 xy_status_t coll_copy_get(coll_local_t *local, coll_call_t *call, size_t bytes);
 void coll_copy_put(coll_local_t *local, coll_call_t *call);
 
-/* The shared part of a communicator over `group`. Called once per communicator, by one member,
- * before any other uses it. */
+/* The shared part of a communicator over `group`. Called once per communicator and process, by one
+ * member, before any other uses it. */
 xy_status_t mpi_coll_create(mpi_group_t *group, uint32_t context, mpi_coll_t **coll_p);
+/* The shared part of the communicator `context`, which all its members in this process ask for,
+ * each once: the first one makes it. `group`, of which it takes a reference, is in the part from
+ * then on; the others get that one (coll->group), with a reference, instead of theirs. `lows`: see
+ * there. NULL: memory ran out. Any thread; does not park. */
+mpi_coll_t *mpi_coll_meet(mpi_group_t *group, uint32_t context, int lows);
+/* Contexts that no other communicator of the job has: the first of `count`. */
+uint32_t mpi_context_new(int count);
 void mpi_coll_hold(mpi_coll_t *coll);    /* one per member; any thread */
 void mpi_coll_release(mpi_coll_t *coll); /* the last release frees */
 

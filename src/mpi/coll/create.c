@@ -4,11 +4,15 @@
 #include <string.h>
 
 #include "mpi/coll/coll.h"
+#include "mpi/coll/spread.h"
 #include "mpi/coll/star.h"
 
+/* NULL: the member lives in another process. */
 static mpi_worker_t *worker_of(const mpi_group_t *group, int rank)
 {
-    return &mpi_job->worker[mpi_job->home[group->ranks ? group->ranks[rank] : rank]];
+    int home = mpi_job->home[group->ranks ? group->ranks[rank] : rank];
+
+    return home < mpi_job->workers ? &mpi_job->worker[home] : NULL;
 }
 
 static void local_destroy(coll_local_t *local)
@@ -60,11 +64,16 @@ static xy_status_t local_create(mpi_coll_t *coll, int index, mpi_worker_t *worke
 static xy_status_t create_locals(mpi_coll_t *coll, int *members_of_worker, int *local_of_worker)
 {
     for (int r = 0; r < coll->size; r++)
-        members_of_worker[worker_of(coll->group, r)->index]++;
+        if (worker_of(coll->group, r) != NULL)
+            members_of_worker[worker_of(coll->group, r)->index]++;
     for (int r = 0; r < coll->size; r++) {
         mpi_worker_t *worker = worker_of(coll->group, r);
         coll_local_t *local;
 
+        coll->local_of[r] = -1;
+        if (worker == NULL)
+            continue;
+        coll->here++;
         if (local_of_worker[worker->index] == 0) {
             if (local_create(coll, coll->locals, worker, members_of_worker[worker->index],
                              &coll->local[coll->locals]) != XY_OK)
@@ -90,6 +99,7 @@ static bool find_order(const mpi_coll_t *coll)
 
 static void destroy(mpi_coll_t *coll)
 {
+    coll_spread_destroy(coll->spread);
     coll_persistent_cleanup(coll);
     for (int p = 0; p < coll->locals; p++)
         local_destroy(coll->local[p]);
@@ -126,7 +136,9 @@ xy_status_t mpi_coll_create(mpi_group_t *group, uint32_t context, mpi_coll_t **c
         coll->place_of == NULL || coll->comms == NULL)
         goto fail;
     st = create_locals(coll, counts, counts + mpi_job->workers);
-    if (st == XY_OK && coll_engine_scheduled() != NULL)
+    if (st == XY_OK && mpi_job->processes > 1)
+        st = coll_spread_create(group, &coll->spread);
+    if (st == XY_OK && coll_engine_scheduled() != NULL && coll->spread == NULL)
         st = coll_engine_scheduled()->comm_create(coll);
     if (st != XY_OK)
         goto fail;
@@ -149,6 +161,11 @@ fail:
     if (coll != NULL)
         destroy(coll);
     return st;
+}
+
+uint32_t mpi_context_new(int count)
+{
+    return atomic_fetch_add_explicit(&mpi_job->next_context, (uint32_t)count, memory_order_relaxed);
 }
 
 void mpi_coll_join(mpi_comm_t *comm)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "mpi/coll/coll.h"
+#include "mpi/coll/spread.h"
 #include "mpi/coll/star.h"
 
 /* The work since the last begin was on a collective of `local`, wherever that is. */
@@ -548,6 +549,18 @@ static bool start(mpi_rank_t *self, coll_call_t *call)
     return local->finished <= seq && slot_of(local, seq)->state == COLL_ARRIVING;
 }
 
+/* In virtual time, and between processes. False: a direct one. */
+static __attribute__((noinline)) bool start_apart(mpi_rank_t *self, coll_call_t *call)
+{
+    if (mpi_job->clock != NULL)
+        coll_engine_scheduled()->start(self, call);
+    else if (call->comm->coll->spread != NULL)
+        coll_spread_start(self, call);
+    else
+        return false;
+    return true;
+}
+
 void coll_run(mpi_rank_t *self, coll_call_t *call)
 {
     mpi_request_t request;
@@ -565,8 +578,8 @@ void coll_run(mpi_rank_t *self, coll_call_t *call)
     request.comm = call->comm;
     request.extra = call; /* for reports */
     call->request = &request;
-    if (__builtin_expect(mpi_job->clock != NULL, 0))
-        coll_engine_scheduled()->start(self, call);
+    if (__builtin_expect(mpi_job->is_apart, 0) && start_apart(self, call))
+        ;
     else if (coll_star_wants(call))
         coll_star_start(call);
     else

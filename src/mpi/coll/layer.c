@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What collectives add to the runtime. */
 #include "mpi/coll/coll.h"
+#include "mpi/coll/spread.h"
 #include "mpi/coll/star.h"
 
 static void comm_end(mpi_comm_t *comm)
@@ -15,7 +16,21 @@ static void comm_end(mpi_comm_t *comm)
         coll_star_release(comm->coll->local[comm->coll->local_of[comm->rank]]);
 }
 
+static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
+{
+    (void)config;
+    return coll_spread_begin(job);
+}
+
+static void end(mpi_job_t *job)
+{
+    (void)job;
+    coll_spread_end();
+}
+
 const mpi_layer_t mpi_coll_layer = {.packet = {[XMPI_PACKET_COLL] = mpi_coll_packet},
+                                    .job_begin = begin,
+                                    .job_end = end,
                                     .wait = coll_before_wait,
                                     .stuck = coll_compare_stuck,
                                     .comm_end = comm_end};

@@ -64,7 +64,7 @@ bool coll_need_of(const mpi_request_t *request, coll_need_t *need_p)
     const coll_call_t *call = call_of(request);
     int member;
 
-    if (call == NULL || mpi_job->clock != NULL)
+    if (call == NULL || mpi_job->is_apart)
         return false;
     member = need_of_call(call);
     if (member == UNKNOWN)

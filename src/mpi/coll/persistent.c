@@ -39,7 +39,7 @@ static coll_persistent_t **find(mpi_coll_t *parent, uint64_t id)
     /* Ranks start them in any order: a trace must tell them apart. */
     made->coll->recorded =
         atomic_fetch_add_explicit(&mpi_job->next_context, 1, memory_order_relaxed);
-    for (int i = 0; i < parent->size; i++)
+    for (int i = 0; i < parent->here; i++)
         mpi_coll_hold(made->coll);
     *link = made;
     return link;
@@ -55,7 +55,7 @@ mpi_coll_t *coll_persistent_join(mpi_coll_t *parent, uint64_t id)
     if (link != NULL) {
         part = *link;
         coll = part->coll;
-        if (++part->joined == parent->size) {
+        if (++part->joined == parent->here) {
             *link = part->next;
             xy_free(part);
         }
@@ -68,7 +68,7 @@ void coll_persistent_cleanup(mpi_coll_t *parent)
 {
     for (coll_persistent_t *part = parent->persistent, *next; part != NULL; part = next) {
         next = part->next;
-        for (; part->joined < parent->size; part->joined++)
+        for (; part->joined < parent->here; part->joined++)
             mpi_coll_release(part->coll);
         xy_free(part);
     }

@@ -6,6 +6,7 @@
  * direct, start in direct.c.
  */
 #include "mpi/coll/coll.h"
+#include "mpi/coll/spread.h"
 #include "mpi/coll/star.h"
 #include "mpi/object/object.h"
 
@@ -198,8 +199,18 @@ static void yield_to_peers(const mpi_rank_t *self, const coll_call_t *call)
         xy_fiber_yield();
 }
 
+static bool start_spread(mpi_rank_t *self, coll_call_t *call)
+{
+    coll_spread_start(self, call);
+    return false;
+}
+
+static const coll_engine_ops_t spread = {.name = "spread", .start = start_spread};
+
 static const coll_engine_ops_t *engine_of(const coll_call_t *call)
 {
+    if (__builtin_expect(call->comm->coll->spread != NULL, 0))
+        return &spread;
     if (scheduled != NULL && scheduled->wants(call))
         return scheduled;
     return coll_star_wants(call) ? &coll_star : &coll_direct;

@@ -87,15 +87,22 @@ static int spread_plan(mpi_comm_t *comm, const mpi_group_t *group, int rank, int
 int mpi_comm_from_group(mpi_comm_t *parent, mpi_group_t *group, int tag, mpi_comm_t **comm_p)
 {
     int rank = mpi_group_rank(group, parent->owner->world), code;
+    bool is_spread = mpi_group_is_spread(group);
     mpi_plan_t plan;
 
-    if (rank == 0) {
+    if (rank == 0 && is_spread) {
+        plan = (mpi_plan_t){.context = mpi_context_new(1)};
+    } else if (rank == 0) {
         mpi_group_hold(group, 1);
         plan = mpi_plan_intra(group);
     }
     code = spread_plan(parent, group, rank, tag, &plan);
     if (code != MPI_SUCCESS)
         return code;
+    if (is_spread) { /* the context is all that means something in other processes */
+        mpi_group_hold(group, 1);
+        plan = mpi_plan_spread(group, plan.context, rank);
+    }
     plan.rank = rank;
     return mpi_comm_from_plan(parent, &plan, comm_p);
 }

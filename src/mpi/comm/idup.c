@@ -13,6 +13,8 @@ typedef struct {
     mpi_comm_t *parent; /* held; its address is what the leader gets */
     MPI_Comm *newcomm;
     mpi_plan_t plan;
+    bool is_spread; /* over processes: what arrives is the context */
+    uint32_t context;
     mpi_attributes_t *attributes;
     mpi_info_t *info;
     /* The request's own, put back before its release function runs. */
@@ -28,6 +30,8 @@ static void finish(mpi_request_t *request)
 
     request->extra = idup->extra;
     idup->release(request);
+    if (idup->is_spread)
+        idup->plan = mpi_plan_spread_duplicate(idup->parent, idup->context);
     if (mpi_comm_from_plan(idup->parent, &idup->plan, &made) == MPI_SUCCESS) {
         made->attributes = idup->attributes;
         mpi_layers_comm_duplicate(idup->parent, made);
@@ -79,6 +83,14 @@ static idup_t *prepare(mpi_comm_t *comm, const mpi_info_t *info, MPI_Comm *newco
     return idup;
 }
 
+/* Between processes, the first member takes the contexts and tells the others. */
+static coll_call_t context_call(const mpi_comm_t *comm, uint32_t *context)
+{
+    if (comm->rank == 0)
+        *context = mpi_context_new(2);
+    return mpi_spread_bcast_call(0, context, sizeof *context);
+}
+
 static int idup(mpi_rank_t *self, MPI_Comm handle, bool has_info, MPI_Info info, MPI_Comm *newcomm,
                 MPI_Request *request_p)
 {
@@ -94,9 +106,12 @@ static int idup(mpi_rank_t *self, MPI_Comm handle, bool has_info, MPI_Info info,
     made = prepare(comm, mpi_info_of(has_info ? info : comm->info), newcomm, &code);
     if (!made)
         return code;
-    call.comm = comm->remote ? comm->merged : comm;
     call.send = &made->parent;
     call.receive = &made->plan;
+    made->is_spread = mpi_comm_is_spread(comm);
+    if (made->is_spread)
+        call = context_call(comm->remote ? comm->merged : comm, &made->context);
+    call.comm = comm->remote ? comm->merged : comm;
     code = coll_start(self, &call, request_p);
     if (code != MPI_SUCCESS) {
         forget(made);

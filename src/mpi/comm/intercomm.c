@@ -128,14 +128,139 @@ static int check_create(mpi_comm_t *local, int local_leader, MPI_Comm peer_handl
     return MPI_SUCCESS;
 }
 
+/* ---- Where groups may be in several processes: they travel as lists of ranks ---- */
+
+/* What the leaders tell each other, and then their sides. */
+typedef struct {
+    int world, size; /* of the leader; of its group */
+    xy_status_t status;
+    uint32_t context; /* of the intercommunicator, and the next of the merged one */
+    bool is_high;
+} far_t;
+
+static int *ranks_of(const mpi_group_t *group)
+{
+    int *ranks = xy_malloc((size_t)group->size * sizeof *ranks);
+
+    for (int i = 0; ranks && i < group->size; i++)
+        ranks[i] = mpi_group_world(group, i);
+    return ranks;
+}
+
+static mpi_group_t *group_of_copy(const int *ranks, int size)
+{
+    int *copy = xy_malloc((size_t)size * sizeof *copy);
+
+    if (!copy)
+        return NULL;
+    memcpy(copy, ranks, (size_t)size * sizeof *copy);
+    return mpi_group_create(copy, size);
+}
+
+/* The leader with the lower rank decides. */
+static void decide(const mpi_group_t *ours, const int *ranks, far_t *other)
+{
+    mpi_group_t *theirs = group_of_copy(ranks, other->size);
+
+    other->status = XY_ENOMEM;
+    if (theirs && overlap(ours, theirs, &other->status))
+        other->status = XY_EINVAL;
+    other->context = mpi_context_new(2);
+    mpi_group_release(theirs);
+}
+
+/* Between the leaders: the other group into *ranks_p, and what both sides have to know. */
+static int leaders_exchange_far(mpi_comm_t *local, mpi_comm_t *shadow, int remote_leader, int tag,
+                                far_t *other, int **ranks_p)
+{
+    mpi_rank_t *self = local->owner;
+    MPI_Comm handle = (MPI_Comm)(void *)shadow;
+    far_t mine = {.world = self->world, .size = local->size};
+    int *own = ranks_of(local->group), code;
+
+    code = impl_sendrecv(self, &mine, sizeof mine, MPI_BYTE, remote_leader, tag, other,
+                         sizeof *other, MPI_BYTE, remote_leader, tag, handle, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS || !own) {
+        xy_free(own);
+        return code != MPI_SUCCESS ? code : MPI_ERR_NO_MEM;
+    }
+    *ranks_p = xy_malloc((size_t)other->size * sizeof **ranks_p);
+    if (!*ranks_p) {
+        xy_free(own);
+        return MPI_ERR_NO_MEM;
+    }
+    code = impl_sendrecv(self, own, mine.size, MPI_INT, remote_leader, tag, *ranks_p, other->size,
+                         MPI_INT, remote_leader, tag, handle, MPI_STATUS_IGNORE);
+    xy_free(own);
+    if (code != MPI_SUCCESS)
+        return code;
+    other->is_high = mine.world > other->world;
+    if (!other->is_high) {
+        decide(local->group, *ranks_p, other);
+        return impl_send(self, other, sizeof *other, MPI_BYTE, remote_leader, tag, handle);
+    }
+    code = impl_recv(self, &mine, sizeof mine, MPI_BYTE, remote_leader, tag, handle,
+                     MPI_STATUS_IGNORE);
+    other->status = mine.status;
+    other->context = mine.context;
+    return code;
+}
+
+static int leaders_meet_far(mpi_comm_t *local, mpi_comm_t *peer, int remote_leader, int tag,
+                            far_t *other, int **ranks_p)
+{
+    const mpi_call_t call = local->owner->call;
+    mpi_comm_t shadow = mpi_comm_shadow(peer, XMPI_CONTEXT_SHADOW);
+    int code = leaders_exchange_far(local, &shadow, remote_leader, tag, other, ranks_p);
+
+    local->owner->call = call;
+    return code;
+}
+
+static mpi_plan_t plan_far(mpi_comm_t *local, const far_t *other, const int *ranks)
+{
+    if (other->status != XY_OK)
+        return (mpi_plan_t){.status = other->status};
+    mpi_group_hold(local->group, 1);
+    return mpi_plan_spread_inter(local->group, group_of_copy(ranks, other->size), other->is_high,
+                                 other->context, local->rank);
+}
+
+static int create_far(mpi_comm_t *local, int local_leader, mpi_comm_t *peer, int remote_leader,
+                      int tag, mpi_plan_t *plan)
+{
+    far_t other = {.status = XY_EIO};
+    int *ranks = NULL, code = MPI_SUCCESS;
+
+    if (local->rank == local_leader)
+        code = leaders_meet_far(local, peer, remote_leader, tag, &other, &ranks);
+    if (code != MPI_SUCCESS) /* the others must hear of it */
+        other = (far_t){.status = XY_EIO};
+    mpi_spread_bcast(local, local_leader, &other, sizeof other);
+    if (other.status == XY_OK && local->rank != local_leader) {
+        ranks = xy_malloc((size_t)other.size * sizeof *ranks);
+        if (!ranks) {
+            xy_fail_memory("making an intercommunicator");
+            mpi_job->abort(1);
+        }
+    }
+    if (other.status == XY_OK)
+        mpi_spread_bcast(local, local_leader, ranks, (size_t)other.size * sizeof *ranks);
+    *plan = plan_far(local, &other, ranks);
+    xy_free(ranks);
+    return MPI_SUCCESS;
+}
+
 /* The arguments are good. */
 static int create(mpi_comm_t *local, int local_leader, mpi_comm_t *peer, int remote_leader, int tag,
                   mpi_comm_t **made_p)
 {
     mpi_plan_t mine, plan, *told = NULL;
-    int code;
+    int code = MPI_SUCCESS;
 
-    if (local->rank == local_leader) {
+    if (mpi_job->processes > 1) {
+        code = create_far(local, local_leader, peer, remote_leader, tag, &plan);
+    } else if (local->rank == local_leader) {
         const mpi_call_t call = local->owner->call;
         code = leaders_meet(local, peer, remote_leader, tag, &mine);
         local->owner->call = call;
@@ -144,7 +269,8 @@ static int create(mpi_comm_t *local, int local_leader, mpi_comm_t *peer, int rem
             mine = (mpi_plan_t){.status = XY_EIO};
         told = &mine;
     }
-    code = mpi_coll_agree(local, &told, &plan, tell_side);
+    if (mpi_job->processes == 1)
+        code = mpi_coll_agree(local, &told, &plan, tell_side);
     if (code != MPI_SUCCESS)
         return code;
     if (plan.status == XY_EINVAL)
@@ -261,19 +387,47 @@ static void merge_leader(void *const *inputs, int size, void *const *outputs)
     }
 }
 
+/* The same from what all members have told each other, where they are in several processes. */
+static mpi_plan_t merge_spread(mpi_comm_t *merged, const merge_wish_t *own)
+{
+    int size = merged->size, lows = 0, rank = MPI_UNDEFINED;
+    merge_wish_t *all = xy_malloc((size_t)size * sizeof *all);
+    int *ranks = xy_malloc((size_t)size * sizeof *ranks);
+    bool is_swapped;
+
+    if (!all || !ranks) { /* the others wait for this one */
+        xy_fail_memory("merging an intercommunicator");
+        mpi_job->abort(1);
+    }
+    mpi_spread_allgather(merged, own, sizeof *own, all);
+    is_swapped = all[0].wants_high && !all[size - 1].wants_high;
+    while (lows < size && !all[lows].is_high)
+        lows++;
+    for (int i = 0; i < size; i++) {
+        ranks[i] = all[is_swapped ? (i + lows) % size : i].world;
+        if (ranks[i] == own->world)
+            rank = i;
+    }
+    xy_free(all);
+    return mpi_plan_spread(mpi_group_create(ranks, size), mpi_spread_context(merged, 1), rank);
+}
+
 int impl_intercomm_merge(MPI_Comm handle, int high, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle), *made;
     merge_wish_t wish;
     mpi_plan_t plan;
-    int code;
+    int code = MPI_SUCCESS;
 
     if (!comm)
         return mpi_comm_refuse(handle);
     if (!comm->remote)
         return mpi_error(comm, MPI_ERR_COMM, "%s is not an intercommunicator", mpi_comm_name(comm));
     wish = (merge_wish_t){comm->owner->world, high != 0, comm->is_high};
-    code = mpi_coll_agree(comm->merged, &wish, &plan, merge_leader);
+    if (mpi_comm_is_spread(comm))
+        plan = merge_spread(comm->merged, &wish);
+    else
+        code = mpi_coll_agree(comm->merged, &wish, &plan, merge_leader);
     if (code == MPI_SUCCESS)
         code = mpi_comm_from_plan(comm, &plan, &made);
     if (code == MPI_SUCCESS)

@@ -6,11 +6,6 @@
 
 #include "mpi/object/object.h"
 
-static uint32_t context_new(void)
-{
-    return atomic_fetch_add_explicit(&mpi_job->next_context, 1, memory_order_relaxed);
-}
-
 /* A collective part with one reference for each member. */
 static xy_status_t coll_new(mpi_group_t *group, uint32_t context, mpi_coll_t **coll_p)
 {
@@ -33,7 +28,7 @@ mpi_plan_t mpi_plan_intra(mpi_group_t *group)
         plan.status = XY_ENOMEM;
         return plan;
     }
-    plan.context = context_new();
+    plan.context = mpi_context_new(1);
     plan.status = coll_new(group, plan.context, &plan.coll);
     if (plan.status == XY_OK)
         mpi_group_hold(group, group->size - 1);
@@ -42,8 +37,7 @@ mpi_plan_t mpi_plan_intra(mpi_group_t *group)
     return plan;
 }
 
-/* Both groups in one, the low one first. NULL: memory ran out. */
-static mpi_group_t *group_merge(const mpi_group_t *low, const mpi_group_t *high)
+mpi_group_t *mpi_group_merge(const mpi_group_t *low, const mpi_group_t *high)
 {
     int *ranks = xy_malloc(((size_t)low->size + (size_t)high->size) * sizeof *ranks);
 
@@ -58,7 +52,7 @@ static mpi_group_t *group_merge(const mpi_group_t *low, const mpi_group_t *high)
 
 void mpi_plan_inter(mpi_group_t *low, mpi_group_t *high, mpi_plan_t *low_p, mpi_plan_t *high_p)
 {
-    mpi_plan_t merged = mpi_plan_intra(group_merge(low, high));
+    mpi_plan_t merged = mpi_plan_intra(mpi_group_merge(low, high));
     mpi_plan_t plan = {.status = merged.status,
                        .rank = MPI_UNDEFINED,
                        .coll = merged.coll,
@@ -70,7 +64,7 @@ void mpi_plan_inter(mpi_group_t *low, mpi_group_t *high, mpi_plan_t *low_p, mpi_
         /* Every member of both sides uses both groups. */
         mpi_group_hold(low, low->size + high->size - 1);
         mpi_group_hold(high, low->size + high->size - 1);
-        plan.context = context_new();
+        plan.context = mpi_context_new(1);
     } else {
         mpi_group_release(low);
         mpi_group_release(high);
@@ -162,14 +156,9 @@ typedef struct {
     bool is_inter, is_high; /* kind of the parent; side of the member in it */
 } wish_t;
 
-typedef struct {
-    int color, key, world, member; /* member: rank in the (merged) parent */
-    bool is_high;
-} entry_t;
-
-static int by_color_side_key(const void *left, const void *right)
+int mpi_split_compare(const void *left, const void *right)
 {
-    const entry_t *a = left, *b = right;
+    const mpi_split_entry_t *a = left, *b = right;
 
     if (a->color != b->color)
         return a->color < b->color ? -1 : 1;
@@ -180,7 +169,7 @@ static int by_color_side_key(const void *left, const void *right)
     return a->member < b->member ? -1 : a->member > b->member;
 }
 
-static mpi_group_t *entries_group(const entry_t *entries, int count)
+mpi_group_t *mpi_split_group(const mpi_split_entry_t *entries, int count)
 {
     int *ranks = xy_malloc((size_t)count * sizeof *ranks);
 
@@ -191,7 +180,7 @@ static mpi_group_t *entries_group(const entry_t *entries, int count)
     return mpi_group_create(ranks, count);
 }
 
-static void entries_tell(const entry_t *entries, int count, const mpi_plan_t *plan,
+static void entries_tell(const mpi_split_entry_t *entries, int count, const mpi_plan_t *plan,
                          void *const *outputs)
 {
     for (int i = 0; i < count; i++) {
@@ -203,7 +192,7 @@ static void entries_tell(const entry_t *entries, int count, const mpi_plan_t *pl
 }
 
 /* One color of an intercommunicator: both sides must have members. */
-static void plan_color_inter(const entry_t *entries, int count, void *const *outputs)
+static void plan_color_inter(const mpi_split_entry_t *entries, int count, void *const *outputs)
 {
     mpi_plan_t low_plan = {.status = XY_ENOMEM}, high_plan = low_plan;
     mpi_group_t *low, *high;
@@ -213,8 +202,8 @@ static void plan_color_inter(const entry_t *entries, int count, void *const *out
         lows++;
     if (lows == 0 || lows == count)
         return;
-    low = entries_group(entries, lows);
-    high = entries_group(entries + lows, count - lows);
+    low = mpi_split_group(entries, lows);
+    high = mpi_split_group(entries + lows, count - lows);
     if (low && high) {
         mpi_plan_inter(low, high, &low_plan, &high_plan);
     } else {
@@ -225,7 +214,8 @@ static void plan_color_inter(const entry_t *entries, int count, void *const *out
     entries_tell(entries + lows, count - lows, &high_plan, outputs);
 }
 
-static void plan_color(const entry_t *entries, int count, bool is_inter, void *const *outputs)
+static void plan_color(const mpi_split_entry_t *entries, int count, bool is_inter,
+                       void *const *outputs)
 {
     mpi_plan_t plan;
 
@@ -233,13 +223,13 @@ static void plan_color(const entry_t *entries, int count, bool is_inter, void *c
         plan_color_inter(entries, count, outputs);
         return;
     }
-    plan = mpi_plan_intra(entries_group(entries, count));
+    plan = mpi_plan_intra(mpi_split_group(entries, count));
     entries_tell(entries, count, &plan, outputs);
 }
 
 static void split_leader(void *const *inputs, int size, void *const *outputs)
 {
-    entry_t *entries = xy_malloc((size_t)size * sizeof *entries);
+    mpi_split_entry_t *entries = xy_malloc((size_t)size * sizeof *entries);
     int count = 0;
 
     for (int i = 0; i < size; i++) {
@@ -248,10 +238,11 @@ static void split_leader(void *const *inputs, int size, void *const *outputs)
 
         memcpy(outputs[i], &plan, sizeof plan);
         if (entries && wish->color != MPI_UNDEFINED)
-            entries[count++] = (entry_t){wish->color, wish->key, wish->world, i, wish->is_high};
+            entries[count++] =
+                (mpi_split_entry_t){wish->color, wish->key, wish->world, i, wish->is_high};
     }
     if (entries)
-        qsort(entries, (size_t)count, sizeof *entries, by_color_side_key);
+        qsort(entries, (size_t)count, sizeof *entries, mpi_split_compare);
     for (int first = 0, last; first < count; first = last) {
         for (last = first + 1; last < count && entries[last].color == entries[first].color;)
             last++;
@@ -264,8 +255,11 @@ int mpi_comm_split(mpi_comm_t *parent, int color, int key, mpi_comm_t **comm_p)
 {
     wish_t wish = {color, key, parent->owner->world, parent->remote != NULL, parent->is_high};
     mpi_plan_t plan;
-    int code = mpi_coll_agree(parent->remote ? parent->merged : parent, &wish, &plan, split_leader);
+    int code;
 
+    if (mpi_comm_is_spread(parent))
+        return mpi_comm_split_spread(parent, color, key, comm_p);
+    code = mpi_coll_agree(parent->remote ? parent->merged : parent, &wish, &plan, split_leader);
     return code == MPI_SUCCESS ? mpi_comm_from_plan(parent, &plan, comm_p) : code;
 }
 
@@ -296,8 +290,13 @@ void mpi_comm_duplicate_leader(void *const *inputs, int size, void *const *outpu
 int mpi_comm_duplicate(mpi_comm_t *parent, mpi_comm_t **comm_p)
 {
     mpi_plan_t plan;
-    int code = mpi_coll_agree(parent->remote ? parent->merged : parent, &parent, &plan,
-                              mpi_comm_duplicate_leader);
+    int code = MPI_SUCCESS;
 
+    if (mpi_comm_is_spread(parent))
+        plan = mpi_plan_spread_duplicate(
+            parent, mpi_spread_context(parent->remote ? parent->merged : parent, 2));
+    else
+        code = mpi_coll_agree(parent->remote ? parent->merged : parent, &parent, &plan,
+                              mpi_comm_duplicate_leader);
     return code == MPI_SUCCESS ? mpi_comm_from_plan(parent, &plan, comm_p) : code;
 }

@@ -38,12 +38,46 @@ mpi_plan_t mpi_plan_intra(mpi_group_t *group);
  * each, also on failure. *low_p is for the members of `low`, *high_p for those of `high`. */
 void mpi_plan_inter(mpi_group_t *low, mpi_group_t *high, mpi_plan_t *low_p, mpi_plan_t *high_p);
 
+/* Are members of `group` in other processes? And those of `comm`, of both its groups? */
+bool mpi_group_is_spread(const mpi_group_t *group);
+bool mpi_comm_is_spread(const mpi_comm_t *comm);
+/* What members of several processes know is bytes that they have exchanged; each then makes its own
+ * plan. Intra: takes a reference of `group`. Inter: of both groups. */
+mpi_plan_t mpi_plan_spread(mpi_group_t *group, uint32_t context, int rank);
+mpi_plan_t mpi_plan_spread_inter(mpi_group_t *own, mpi_group_t *other, bool is_high,
+                                 uint32_t context, int rank);
+/* Of a duplicate of `parent`, whose context is known (an intercommunicator has two). */
+mpi_plan_t mpi_plan_spread_duplicate(mpi_comm_t *parent, uint32_t context);
+/* On a communicator of one group: `bytes` from `root`, those of all (in order of rank), and a
+ * number of new contexts. All members call it. Park. */
+void mpi_spread_bcast(mpi_comm_t *comm, int root, void *data, size_t bytes);
+void mpi_spread_allgather(mpi_comm_t *comm, const void *own, size_t bytes, void *all);
+uint32_t mpi_spread_context(mpi_comm_t *comm, int count);
+/* As coll_run and coll_start take it, but for the communicator. */
+coll_call_t mpi_spread_bcast_call(int root, void *data, size_t bytes);
+
 /* This rank's communicator, with the parent's error handler. Raises on the parent when memory ran
  * out. *comm_p is NULL when the rank is not a member. */
 int mpi_comm_from_plan(mpi_comm_t *parent, const mpi_plan_t *plan, mpi_comm_t **comm_p);
 
+/* Both groups in one, the low one first. NULL: memory ran out (silent). */
+mpi_group_t *mpi_group_merge(const mpi_group_t *low, const mpi_group_t *high);
+
 /* Split `parent` (both kinds) as MPI_Comm_split does. Collective; parks. */
 int mpi_comm_split(mpi_comm_t *parent, int color, int key, mpi_comm_t **comm_p);
+/* The same where its members are in several processes. */
+int mpi_comm_split_spread(mpi_comm_t *parent, int color, int key, mpi_comm_t **comm_p);
+
+/* What a member of a split wants. */
+typedef struct {
+    int color, key, world, member; /* member: rank in the (merged) parent */
+    bool is_high;                  /* of the two groups of an intercommunicator */
+} mpi_split_entry_t;
+
+/* By color, side, key and member; for qsort. */
+int mpi_split_compare(const void *left, const void *right);
+/* The group of `count` entries; NULL: memory ran out (silent). */
+mpi_group_t *mpi_split_group(const mpi_split_entry_t *entries, int count);
 /* A communicator of `group`, which only its members call; they are members of `parent`. Parks. */
 int mpi_comm_from_group(mpi_comm_t *parent, mpi_group_t *group, int tag, mpi_comm_t **comm_p);
 /* Give `made` the hints in `info` (NULL: none). */

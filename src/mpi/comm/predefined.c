@@ -26,10 +26,20 @@ static mpi_comm_t *predefined_new(mpi_rank_t *rank, uint32_t context, mpi_group_
     return comm;
 }
 
+/* Of the first rank that lives in this process; NULL: it has none yet. */
+static const mpi_comm_t *first_world(void)
+{
+    int r = 0;
+
+    while (mpi_job->ranks[r].worker == NULL)
+        r++;
+    return mpi_job->ranks[r].comm_world;
+}
+
 /* World: the first rank makes the group and the collective part, the others share them. */
 static xy_status_t world_new(mpi_rank_t *rank, mpi_comm_t **comm_p)
 {
-    const mpi_comm_t *first = mpi_job->ranks[0].comm_world;
+    const mpi_comm_t *first = first_world();
     mpi_group_t *group = first ? first->group : mpi_group_create(NULL, mpi_job->size);
     mpi_comm_t *comm = NULL;
     xy_status_t status = XY_OK;
@@ -107,7 +117,7 @@ static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
 
     (void)config;
     for (int r = 0; r < job->size && st == XY_OK; r++)
-        st = create(&job->ranks[r]);
+        st = job->ranks[r].worker != NULL ? create(&job->ranks[r]) : XY_OK;
     return st;
 }
 

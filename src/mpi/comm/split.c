@@ -85,6 +85,22 @@ int impl_get_hw_resource_info(MPI_Info *hw_info)
     return MPI_SUCCESS;
 }
 
+/* Ranks of one process share memory, and those of one core a worker of it. */
+static int color_of_core(const mpi_comm_t *comm)
+{
+    return mpi_job->process << 16 | comm->owner->worker->index;
+}
+
+/* Those of one machine may be in several processes. */
+static int color_of_machine(void)
+{
+    int p = 0;
+
+    while (mpi_job->hosts && strcmp(mpi_job->hosts[p], mpi_job->hosts[mpi_job->process]) != 0)
+        p++;
+    return mpi_job->hosts ? p : mpi_job->process;
+}
+
 /* The resource that a guided split names: those known here are memory and cores. */
 static int guided_color(const mpi_comm_t *comm, MPI_Info info)
 {
@@ -94,11 +110,14 @@ static int guided_color(const mpi_comm_t *comm, MPI_Info info)
         type = mpi_info_value(mpi_info_of(info), "mpi_pset_name");
     if (!type)
         return MPI_UNDEFINED;
-    if (strcmp(type, "mpi_shared_memory") == 0 || strcmp(type, "mpi://WORLD") == 0 ||
-        strcmp(type, machine_uri) == 0)
+    if (strcmp(type, "mpi_shared_memory") == 0)
+        return mpi_job->process;
+    if (strcmp(type, "mpi://WORLD") == 0)
         return 0;
+    if (strcmp(type, machine_uri) == 0)
+        return color_of_machine();
     if (strcmp(type, "core") == 0 || strcmp(type, "hwthread") == 0 || strcmp(type, core_uri) == 0)
-        return comm->owner->worker->index;
+        return color_of_core(comm);
     return strcmp(type, "mpi://SELF") == 0 ? comm->rank : MPI_UNDEFINED;
 }
 
@@ -122,7 +141,7 @@ static int unguided_color(mpi_comm_t *comm, MPI_Info info, int *color_p)
         return MPI_SUCCESS;
     if (hints && mpi_info_put(hints, "mpi_hw_resource_type", "core") != XY_OK)
         return mpi_error_memory(comm, "the name of the hardware");
-    *color_p = comm->owner->worker->index;
+    *color_p = color_of_core(comm);
     return MPI_SUCCESS;
 }
 
@@ -134,7 +153,7 @@ int impl_comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_
     if (!comm)
         return mpi_comm_refuse(handle);
     if (type == MPI_COMM_TYPE_SHARED)
-        color = 0;
+        color = mpi_job->process;
     else if (type == MPI_COMM_TYPE_HW_UNGUIDED)
         code = unguided_color(comm, info, &color);
     else if (type == MPI_COMM_TYPE_HW_GUIDED || type == MPI_COMM_TYPE_RESOURCE_GUIDED)

@@ -13,6 +13,7 @@
 #include "mpi/launch/virtual_time.h"
 #include "mpi/nbc/nbc.h"
 #include "mpi/object/object.h"
+#include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 #include "mpi/topo/topo.h"
 
@@ -536,6 +537,7 @@ static xy_status_t run_ranks(launch_t *launch)
     if (st == XY_OK)
         st = xy_pool_run(launch->job->pool);
     mpi_sanitizer_leave();
+    mpi_network_end();
     xy_net_close(launch->net);
     if (st == XY_OK && launch->in_virtual_time != NULL)
         st = mpi_virtual_finish(launch->values, launch->job);

@@ -12,6 +12,7 @@
 
 #include "mpi/object/object.h"
 #include "mpi/p2p/p2p.h"
+#include "mpi/p2p/remote.h"
 #include "mpi/runtime/runtime.h"
 
 /* Messages between two flushes, that have not left. */
@@ -151,6 +152,14 @@ static int check_room(const mpi_transfer_t *t, const mpi_bsend_t *b, uint64_t by
                      (unsigned long long)(b->size - b->used));
 }
 
+/* Does it leave without a copy that stays here? */
+static bool is_eager(const mpi_transfer_t *t, uint64_t bytes)
+{
+    if (mpi_rank_is_here(mpi_job, mpi_comm_world_rank(t->comm, t->peer)))
+        return bytes <= mpi_job->eager_limit;
+    return mpi_remote_is_eager(bytes);
+}
+
 int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t)
 {
     uint64_t bytes = (uint64_t)t->count * mpi_type_size(t->type);
@@ -161,7 +170,7 @@ int mpi_bsend(mpi_rank_t *self, const mpi_transfer_t *t)
         return error;
     if (mpi_job->clock != NULL && bytes <= mpi_job->eager_limit)
         return send_buffered(self, t);
-    if (bytes <= mpi_job->eager_limit) {
+    if (is_eager(t, bytes)) {
         mpi_transfer_t eager = *t;
 
         eager.mode = XMPI_MODE_STANDARD;

@@ -2,11 +2,14 @@
 /* What point to point adds to the runtime. */
 #include "mpi/p2p/offload.h"
 #include "mpi/p2p/p2p.h"
+#include "mpi/p2p/remote.h"
 
 /* There is a gate only where it is needed: see gate.h. */
 static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
 {
     (void)config;
+    if (job->net != NULL && mpi_network_begin(job) != XY_OK)
+        return XY_EIO;
     job->offloads = job->comm_workers > 0 && job->settings->progress != XMPI_PROGRESS_NONE;
     for (int r = 0; r < job->size; r++)
         if (job->offloads && job->workers - job->comm_workers > 1 && job->ranks[r].worker != NULL)
@@ -14,8 +17,14 @@ static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
     return XY_OK;
 }
 
+static bool help(mpi_worker_t *worker)
+{
+    return mpi_job->net != NULL && mpi_network_help(worker);
+}
+
 static void end(mpi_job_t *job)
 {
+    mpi_network_end();
     for (int r = 0; r < job->size; r++) {
         mpi_bsend_destroy(job->ranks[r].bsend);
         job->ranks[r].bsend = NULL;
@@ -41,6 +50,7 @@ const mpi_layer_t mpi_p2p_layer = {
                     [XMPI_PACKET_RTS] = mpi_packet_rts_offload,
                     [XMPI_PACKET_DONE] = mpi_packet_done},
     .mail = {[XMPI_MAIL_COPIES] = mpi_offload_progress},
+    .help = help,
     .job_begin = begin,
     .job_end = end,
     .comm_end = comm_end,

@@ -5,6 +5,7 @@
 
 #include "mpi/p2p/engine.h"
 #include "mpi/p2p/offload.h"
+#include "mpi/p2p/remote.h"
 
 _Static_assert((int)XY_MATCH_ANY_SOURCE == (int)MPI_ANY_SOURCE, "receives are matched as given");
 _Static_assert((int)XY_MATCH_ANY_TAG == (int)MPI_ANY_TAG, "receives are matched as given");
@@ -98,9 +99,9 @@ void mpi_receive_set(mpi_request_t *receive, const xy_envelope_t *envelope, uint
         mpi_receive_compare(receive, signature, site);
 }
 
-/* Packed bytes into a receive's buffer. */
-static void receive_packed(mpi_request_t *receive, const xy_envelope_t *envelope, const char *data,
-                           uint64_t bytes, uint16_t signature, const void *site)
+static inline void receive_packed(mpi_request_t *receive, const xy_envelope_t *envelope,
+                                  const char *data, uint64_t bytes, uint16_t signature,
+                                  const void *site)
 {
     mpi_receive_set(receive, envelope, bytes, signature, site);
     bytes = receive->completion.bytes;
@@ -109,6 +110,12 @@ static void receive_packed(mpi_request_t *receive, const xy_envelope_t *envelope
     else if (bytes > 0)
         mpi_type_unpack(receive->buffer, receive->count, receive->type, data, 0, bytes);
     mpi_request_complete(receive);
+}
+
+void mpi_receive_packed(mpi_request_t *receive, const xy_envelope_t *envelope, const char *data,
+                        uint64_t bytes, uint16_t signature, const void *site)
+{
+    receive_packed(receive, envelope, data, bytes, signature, site);
 }
 
 /* From the sender's buffer straight into the receiver's: both are in this address space. The
@@ -170,9 +177,13 @@ static inline bool is_near(const mpi_rank_t *self, int to)
     return mpi_job->home[to] == self->worker->index;
 }
 
-/* A ready send has met no receive. The sender may have returned: no handler can be called. */
-static __attribute__((noinline, cold)) void refuse_unready(const mpi_rank_t *to, int tag,
-                                                           const void *site)
+static inline bool is_remote(int to)
+{
+    return mpi_job->home[to] >= mpi_job->workers;
+}
+
+/* The sender may have returned: no handler can be called. */
+void mpi_refuse_unready(const mpi_rank_t *to, int tag, const void *site)
 {
     mpi_finding_t finding = {
         .kind = XMPI_FINDING_NOT_READY, .rank = to->world, .other = -1, .sites = {site}};
@@ -212,7 +223,7 @@ FAST bool send_near(mpi_rank_t *self, mpi_rank_t *to, const mpi_transfer_t *t, u
         return true;
     }
     if (__builtin_expect(t->mode == XMPI_MODE_READY, 0))
-        refuse_unready(to, t->tag, self->call.caller);
+        mpi_refuse_unready(to, t->tag, self->call.caller);
     m = message_new(self->worker);
     m->entry.envelope = *envelope;
     m->bytes = bytes;
@@ -284,6 +295,8 @@ FAST bool send(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t bytes
 
     if (is_near(self, to))
         return send_near(self, &mpi_job->ranks[to], t, bytes, &envelope, request, offload);
+    if (__builtin_expect(is_remote(to), 0))
+        return mpi_remote_send(self, to, t, bytes, &envelope, request);
     return send_far(self, to, t, bytes, &envelope, request);
 }
 
@@ -370,7 +383,9 @@ void mpi_send_throttle(mpi_rank_t *self, const mpi_transfer_t *t)
 static inline void receive_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *m,
                                    bool offload)
 {
-    if (m->sender != NULL) {
+    if (m->sender == &mpi_remote_sender) {
+        mpi_remote_receive(request, (remote_letter_t *)(void *)m->data);
+    } else if (m->sender != NULL) {
         receive_rendezvous(self->worker, request, &m->entry.envelope, m->sender, offload);
     } else {
         receive_packed(request, &m->entry.envelope, m->data, m->bytes, m->signature, m->site);
@@ -422,6 +437,25 @@ void mpi_recv_start(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t *re
     receive(self, request, offload);
 }
 
+void mpi_message_keep_remote(mpi_worker_t *worker, mpi_rank_t *to, const xy_envelope_t *envelope,
+                             uint64_t bytes, remote_letter_t *letter)
+{
+    mpi_message_t *m = message_new(worker);
+
+    m->entry.envelope = *envelope;
+    m->bytes = bytes;
+    m->sender = &mpi_remote_sender;
+    m->site = NULL;
+    m->data = (char *)letter;
+    keep(to, m);
+}
+
+void mpi_message_drop(mpi_worker_t *worker, mpi_rank_t *to, mpi_message_t *m)
+{
+    xy_match_drop(&to->match, &m->entry);
+    message_free(worker, m);
+}
+
 void mpi_message_buffer(mpi_worker_t *worker, mpi_message_t *m)
 {
     mpi_request_t *sender = m->sender;
@@ -456,7 +490,7 @@ void mpi_packet_eager(mpi_worker_t *worker, int from, mpi_packet_t *packet)
         return;
     }
     if (__builtin_expect(packet->flags & MESSAGE_READY, 0))
-        refuse_unready(to, packet->envelope.tag, site_of(packet));
+        mpi_refuse_unready(to, packet->envelope.tag, site_of(packet));
     m = message_new(worker);
     m->entry.envelope = packet->envelope;
     m->bytes = packet->bytes;
@@ -486,7 +520,7 @@ static inline void take_rts(mpi_worker_t *worker, mpi_packet_t *packet, bool off
         return;
     }
     if (__builtin_expect(packet->flags & MESSAGE_READY, 0))
-        refuse_unready(to, packet->envelope.tag, (const void *)(uintptr_t)packet->words[0]);
+        mpi_refuse_unready(to, packet->envelope.tag, (const void *)(uintptr_t)packet->words[0]);
     m = message_new(worker);
     m->entry.envelope = packet->envelope;
     m->bytes = packet->bytes;
@@ -562,6 +596,10 @@ static void cancel_send(mpi_rank_t *self, mpi_request_t *request)
     if (request->is_done)
         return;
     to = mpi_comm_world_rank(request->comm, request->peer);
+    if (is_remote(to)) {
+        mpi_remote_cancel(request);
+        return;
+    }
     if (is_near(self, to)) {
         if (take_back(self->worker, &mpi_job->ranks[to], request)) {
             request->completion.is_cancelled = true;
@@ -594,7 +632,9 @@ static void drop_unreceived(mpi_rank_t *rank)
         mpi_message_t *m = (mpi_message_t *)e;
 
         next = e->list_next;
-        if (m->sender == NULL && m->data != m->small)
+        if (m->sender == &mpi_remote_sender)
+            xy_free(m->data);
+        else if (m->sender == NULL && m->data != m->small)
             mpi_buffer_give(rank->worker, m->data);
         xy_free(m);
     }

@@ -7,6 +7,8 @@
  * buffer, above it as a pointer to the send request, from whose buffer the receiver copies (one
  * copy) before it notifies the sender. An unexpected message is queued.
  *
+ * A message to a rank of another process goes through the network (remote.h).
+ *
  * With communication cores, nonblocking calls leave the copy of a large message to one of them
  * (offload.c), and a large message to a worker whose ranks all compute is matched there (gate.h).
  */
@@ -20,7 +22,9 @@ typedef struct mpi_message {
     xy_match_entry_t entry; /* must be first */
     uint64_t bytes;
     mpi_rank_t *to;
-    mpi_request_t *sender; /* rendezvous: its send request; NULL: the bytes are in `data` */
+    mpi_request_t *sender; /* rendezvous: its send request; NULL: the bytes are in `data`;
+                              mpi_remote_sender: it came from another process, and `data` is its
+                              letter */
     mpi_comm_t *comm;      /* of a message taken by Mprobe */
     char *data;            /* `small`, or a buffer of the pool */
     const void *site;      /* where the sender called */
@@ -62,6 +66,17 @@ bool mpi_plain_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes,
 void mpi_plain_receive(mpi_rank_t *self, mpi_request_t *request);
 void mpi_plain_receive_message(mpi_rank_t *self, mpi_request_t *request, mpi_message_t *message);
 void mpi_plain_cancel(mpi_rank_t *self, mpi_request_t *request);
+
+/* A message of another process has met no receive; `letter` stays its. And it was taken back. */
+struct remote_letter;
+void mpi_message_keep_remote(mpi_worker_t *worker, mpi_rank_t *to, const xy_envelope_t *envelope,
+                             uint64_t bytes, struct remote_letter *letter);
+void mpi_message_drop(mpi_worker_t *worker, mpi_rank_t *to, mpi_message_t *m);
+/* A ready send has met no receive: report it and end the job. */
+void mpi_refuse_unready(const mpi_rank_t *to, int tag, const void *site) __attribute__((cold));
+/* Packed bytes into a receive's buffer. */
+void mpi_receive_packed(mpi_request_t *receive, const xy_envelope_t *envelope, const char *data,
+                        uint64_t bytes, uint16_t signature, const void *site);
 
 /* A message whose sender waits, on the same worker: it leaves the sender's buffer, and that send is
  * over. */

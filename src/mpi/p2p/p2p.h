@@ -7,6 +7,7 @@
  *   transfer.h       the arguments of a call and their checks
  *   multi_request.h  one request for several messages
  *   bsend.h          buffered sends
+ *   remote.h         messages to and from other processes; quiet.h: their deadlocks
  *   polling.h        tests and probes without success, for reports
  *   engine.h         who moves messages in virtual time
  *   fast.h           frequent calls, compiled into their entry points; the others are declared in a
@@ -28,6 +29,9 @@
 #include "mpi/p2p/transfer.h"
 
 extern const mpi_layer_t mpi_p2p_layer;
+
+/* The job is over: nothing here uses its connection to other processes any more. Safe to repeat. */
+void mpi_network_end(void);
 
 /* What the MPI functions do, for calls that are made of messages. */
 #include "mpi/p2p/calls.h"

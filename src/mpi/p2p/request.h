@@ -57,6 +57,7 @@ struct mpi_request {
     union {
         mpi_request_t *partner; /* receive: the send whose bytes a communication core copies */
         void *engine;           /* what another engine has started (engine.h) */
+        uint64_t given;         /* send to another process: bytes that have left (remote.h) */
     };
     mpi_request_t *next_free;
     mpi_request_t *next_made; /* among all of its worker */

@@ -204,6 +204,14 @@ static int create(mpi_comm_t *parent, wish_t *wish, void *memory, MPI_Info info,
     mpi_win_t *win;
     int error;
 
+    if (mpi_comm_is_spread(parent)) {
+        free(memory);
+        return mpi_error(parent, MPI_ERR_UNSUPPORTED_OPERATION,
+                         "%s has ranks in several processes, and one-sided communication between "
+                         "processes is not implemented; use messages, or a communicator of "
+                         "MPI_Comm_split_type with MPI_COMM_TYPE_SHARED",
+                         mpi_comm_name(parent));
+    }
     wish->comm = parent;
     error = mpi_coll_agree(parent, wish, &answer, create_leader);
     if (error == MPI_SUCCESS)

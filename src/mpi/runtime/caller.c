@@ -34,6 +34,13 @@ void mpi_caller_set_threads(int (*create)(pthread_t *, const pthread_attr_t *, v
     create_thread = create;
 }
 
+static bool (*describe_remote)(const void *site, char *text, size_t size);
+
+void mpi_caller_set_remote(bool (*describe)(const void *site, char *text, size_t size))
+{
+    describe_remote = describe;
+}
+
 static uint64_t hash_of(const char *text)
 {
     uint64_t hash = 0xcbf29ce484222325u;
@@ -124,7 +131,7 @@ void mpi_caller_describe(const void *site, char *text, size_t size)
     question_t q;
 
     text[0] = '\0';
-    if (site == NULL)
+    if (site == NULL || (describe_remote != NULL && describe_remote(site, text, size)))
         return;
     address = (const char *)site - 1; /* in the call, not after it */
     if (!locate(address, &info, &q))

@@ -4,6 +4,7 @@
 #define XY_MPI_RUNTIME_CALLER_H
 
 #include <pthread.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { XMPI_CALLER_STACK = 1 << 20 }; /* bytes that reading lines may need */
@@ -16,6 +17,10 @@ void mpi_caller_describe(const void *site, char *text, size_t size);
 /* The same for an address of code, on this thread: for the process that a fault has left behind.
  * With the function in front, "solve at ring.c:25". */
 void mpi_caller_describe_frame(const void *address, char *text, size_t size);
+
+/* What describes places in the programs of other processes, which have addresses of their own:
+ * false for all others. Before there are ranks. */
+void mpi_caller_set_remote(bool (*describe)(const void *site, char *text, size_t size));
 
 /* How threads are made that belong to no rank; before there are ranks. The C library's functions
  * unless this is called. */

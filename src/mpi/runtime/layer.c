@@ -73,6 +73,14 @@ void mpi_layers_stuck(void)
             all[i]->stuck();
 }
 
+char *mpi_layers_report(void)
+{
+    for (int i = 0; all[i] != NULL; i++)
+        if (all[i]->report != NULL)
+            return all[i]->report();
+    return NULL;
+}
+
 void mpi_layers_comm_duplicate(const mpi_comm_t *from, mpi_comm_t *to)
 {
     for (int i = 0; all[i] != NULL; i++)

@@ -35,6 +35,10 @@ struct mpi_layer {
     /* No rank can move any more: end the job if the cause is known here. */
     void (*stuck)(void);
 
+    /* Where the ranks of this process are, in lines of text; NULL: there is no memory. The caller
+     * frees. */
+    char *(*report)(void);
+
     /* The job has its workers and ranks, and does not run yet; lower layers have begun. XY_ENOMEM
      * may be silent. */
     xy_status_t (*job_begin)(mpi_job_t *job, const mpi_job_config_t *config);
@@ -64,6 +68,7 @@ void mpi_layers_end(mpi_job_t *job);
 bool mpi_layers_help(mpi_worker_t *worker);
 void mpi_layers_wait(mpi_rank_t *self, mpi_request_t *const *requests, int count);
 void mpi_layers_stuck(void);
+char *mpi_layers_report(void);
 void mpi_layers_comm_duplicate(const mpi_comm_t *from, mpi_comm_t *to);
 void mpi_layers_comm_end(mpi_comm_t *comm);
 

@@ -33,13 +33,17 @@ static void switched(xy_worker_t *w, xy_fiber_t *previous, xy_fiber_t *fiber)
         mpi_trace_call(mpi_self->trace, mpi_self);
 }
 
+void mpi_job_stuck(void)
+{
+    mpi_layers_stuck();
+    config.stuck();
+}
+
 static void stuck(xy_pool_t *pool)
 {
     (void)pool;
-    if (mpi_job->revive != NULL && mpi_job->revive())
-        return;
-    mpi_layers_stuck();
-    config.stuck();
+    if (mpi_job->revive == NULL || !mpi_job->revive())
+        mpi_job_stuck();
 }
 
 static void overflow(xy_fiber_t *fiber)
@@ -164,7 +168,9 @@ xy_status_t mpi_job_create(const mpi_job_config_t *c, mpi_job_t **job_p)
     job->node = c->node;
     job->imagined = c->imagined;
     job->start_time = xy_now();
-    atomic_init(&job->next_context, 8); /* below: world and self */
+    job->is_apart = job->processes > 1;
+    atomic_init(&job->next_context, /* the first eight: world and self */
+                8 + (uint32_t)job->process * (XMPI_CONTEXT_END / (uint32_t)job->processes));
     st = xy_pool_create(&pool, &job->pool);
     if (st != XY_OK)
         goto fail;

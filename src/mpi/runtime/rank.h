@@ -25,6 +25,10 @@
  * of neighbourhood collectives. */
 #define XMPI_CONTEXT_SHADOW    0x80000000u
 #define XMPI_CONTEXT_NEIGHBORS 0x40000000u
+/* Of collectives between processes. */
+#define XMPI_CONTEXT_COLLECTIVE (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS)
+/* Contexts of communicators are below; each process makes them in a part of that of its own. */
+#define XMPI_CONTEXT_END XMPI_CONTEXT_NEIGHBORS
 
 enum { XMPI_LINES = 128 }; /* bytes that processors may fetch together: two cache lines */
 
@@ -140,6 +144,7 @@ struct mpi_worker {
     void *free_buffers[XMPI_BUFFER_CLASSES]; /* of eager messages, by power of two */
     int free_buffer_count[XMPI_BUFFER_CLASSES];
     _Alignas(XMPI_LINES) _Atomic(void *) mail[XMPI_MAIL_KINDS]; /* left by any thread */
+    _Atomic(void *) network; /* the same, from other processes: p2p/remote.h */
     mpi_gate_t gate;
     _Alignas(XMPI_LINES) _Atomic int is_updating; /* one-sided: see rma/element.h */
 };
@@ -182,7 +187,10 @@ struct mpi_job {
     mpi_node_t node;
     const char *imagined;          /* the machine for reordering, instead of this one; or NULL */
     const struct mpi_clock *clock; /* virtual time (clock.h); NULL: real time */
-    bool reads_real_time;          /* that clock reads one of the C library's itself */
+    bool is_apart;                 /* a clock or other processes: collectives are not all direct */
+    char *
+        *reports; /* [processes]: where the ranks of the others are, when none can move; or NULL */
+    bool reads_real_time; /* that clock reads one of the C library's itself */
     bool is_singleton;
     /* No rank can move: let one, on its worker. False: none can. NULL: there is no such thing. */
     bool (*revive)(void);
@@ -250,6 +258,8 @@ typedef struct {
 
 xy_status_t mpi_job_create(const mpi_job_config_t *config, mpi_job_t **job_p);
 void mpi_job_destroy(mpi_job_t *job);
+/* No rank of the job can move: report and end. Of several processes, one does it, on any thread. */
+void mpi_job_stuck(void);
 /* The fiber of rank `world`, which runs body(arg) as that rank. Before the pool runs. */
 xy_status_t mpi_rank_start(mpi_job_t *job, int world, void (*body)(void *), void *arg);
 /* The calling thread becomes rank 0 of a job with one rank and one worker. */

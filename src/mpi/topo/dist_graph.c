@@ -194,6 +194,89 @@ static void edges_leader(void *const *inputs, int size, void *const *outputs)
     xy_free(graphs);
 }
 
+/* ---- Between processes: the edges of all members travel as numbers ---- */
+
+/* n, whether weights follow, the number of edges; sources, degrees, destinations, weights. */
+enum { HEAD = 3 };
+
+static int *edges_write(const edges_t *e, int total, int length)
+{
+    int *words = xy_calloc((size_t)length, sizeof *words), *at = words + HEAD;
+
+    if (!words)
+        return NULL;
+    words[0] = e->n;
+    words[1] = e->weights != MPI_UNWEIGHTED;
+    words[2] = total;
+    for (int i = 0; i < e->n; i++)
+        *at++ = e->sources[i];
+    for (int i = 0; i < e->n; i++)
+        *at++ = e->degrees[i];
+    for (int i = 0; i < total; i++)
+        *at++ = e->destinations[i];
+    for (int i = 0; words[1] && total > 0 && e->weights != MPI_WEIGHTS_EMPTY && i < total; i++)
+        *at++ = e->weights[i];
+    return words;
+}
+
+static edges_t edges_read(const int *words)
+{
+    const int *lists = words + HEAD;
+    int n = words[0];
+
+    return (edges_t){n, lists, lists + n, lists + 2 * n,
+                     words[1] ? lists + 2 * n + words[2] : MPI_UNWEIGHTED};
+}
+
+/* Every member finds its own edges among all; NULL: memory ran out. */
+static mpi_topology_t *find_own(const int *all, int longest, int size, int rank)
+{
+    edges_t *edges = xy_malloc((size_t)size * sizeof *edges);
+    void **inputs = xy_calloc(2 * (size_t)size, sizeof *inputs), **outputs = inputs + size;
+    mpi_topology_t **graphs = xy_calloc((size_t)size, sizeof(mpi_topology_t *)), *own = NULL;
+
+    if (edges && inputs && graphs) {
+        for (int r = 0; r < size; r++) {
+            edges[r] = edges_read(all + (size_t)r * (size_t)longest);
+            inputs[r] = &edges[r];
+            outputs[r] = &graphs[r];
+        }
+        edges_leader(inputs, size, outputs);
+        own = graphs[rank];
+        for (int r = 0; r < size; r++)
+            if (r != rank)
+                mpi_topology_release(graphs[r]);
+    }
+    xy_free(edges);
+    xy_free(inputs);
+    xy_free(graphs);
+    return own;
+}
+
+static mpi_topology_t *exchange_edges(mpi_comm_t *comm, const edges_t *edges, int total)
+{
+    int length = HEAD + 2 * edges->n + 2 * total, longest = 0, *words, *all;
+    int *lengths = xy_malloc((size_t)comm->size * sizeof *lengths);
+    mpi_topology_t *graph;
+
+    if (lengths)
+        mpi_spread_allgather(comm, &length, sizeof length, lengths);
+    for (int r = 0; lengths && r < comm->size; r++)
+        longest = lengths[r] > longest ? lengths[r] : longest;
+    words = lengths ? edges_write(edges, total, longest) : NULL;
+    all = words ? xy_malloc((size_t)longest * (size_t)comm->size * sizeof *all) : NULL;
+    if (!all) { /* the others wait for this one */
+        xy_fail_memory("making a graph of ranks");
+        mpi_job->abort(1);
+    }
+    mpi_spread_allgather(comm, words, (size_t)longest * sizeof *words, all);
+    graph = find_own(all, longest, comm->size, comm->rank);
+    xy_free(lengths);
+    xy_free(words);
+    xy_free(all);
+    return graph;
+}
+
 static int create(MPI_Comm handle, const edges_t *edges, bool may_reorder, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
@@ -215,7 +298,9 @@ static int create(MPI_Comm handle, const edges_t *edges, bool may_reorder, MPI_C
     }
     if (code == MPI_SUCCESS)
         code = check_list(comm, "destinations", total, edges->destinations, edges->weights);
-    if (code == MPI_SUCCESS)
+    if (code == MPI_SUCCESS && mpi_comm_is_spread(comm))
+        graph = exchange_edges(comm, edges, total);
+    else if (code == MPI_SUCCESS)
         code = mpi_coll_agree(comm, edges, &graph, edges_leader);
     return code == MPI_SUCCESS ? give(comm, graph, may_reorder, newcomm) : code;
 }

@@ -147,7 +147,8 @@ static void reorder(const mpi_group_t *group, int points, xy_vec_t *entries, int
 /* Whatever fails, the old order is right, too. */
 void mpi_reorder(const mpi_group_t *group, int points, xy_vec_t *entries, int *member)
 {
-    if (points > 1 && entries->count > 0 && !is_one_core(group) && get_machine() == XY_OK)
+    if (points > 1 && entries->count > 0 && mpi_job->processes == 1 && !is_one_core(group) &&
+        get_machine() == XY_OK)
         reorder(group, points, entries, member);
     else
         for (int i = 0; i < points; i++)
@@ -227,8 +228,11 @@ int mpi_comm_reorder(mpi_comm_t *comm, int points, mpi_pattern_fn pattern, const
 {
     wish_t wish = {comm, points, pattern, arg, topology ? *topology : NULL};
     answer_t answer;
-    int code = mpi_coll_agree(comm, &wish, &answer, leader);
+    int code;
 
+    if (mpi_comm_is_spread(comm)) /* ranks keep their places */
+        return mpi_comm_split(comm, comm->rank < points ? 0 : MPI_UNDEFINED, comm->rank, comm_p);
+    code = mpi_coll_agree(comm, &wish, &answer, leader);
     if (code != MPI_SUCCESS)
         return code;
     if (topology)

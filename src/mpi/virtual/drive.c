@@ -259,6 +259,7 @@ static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *c)
     if (st != XY_OK)
         return st;
     job->clock = &virtual_clock;
+    job->is_apart = true;
     mpi_p2p_engine = &virtual_messages;
     coll_engine_register(&virtual_colls);
     return XY_OK;

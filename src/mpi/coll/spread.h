@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Collectives of members in several processes: messages on a hidden context, in the order of a
+ * *script* that each member makes for its own part.
+ *
+ *   script_receive(s, parent, buffer, count, type);
+ *   script_wait(s);                                    (until what was started before is over)
+ *   script_send(s, child, buffer, count, type);
+ *
+ * A script runs on the worker of its member, from the start of the call, and goes on where messages
+ * end: in any call of a rank there, or in the worker's poll function. Blocking, nonblocking and
+ * persistent collectives are the same to it.
+ *
+ * Trees have two levels (spread_tree): each process has one member that speaks with other
+ * processes, and the others of it speak with that one, so that data crosses the network once for
+ * each process.
+ */
+#ifndef XY_MPI_COLL_SPREAD_H
+#define XY_MPI_COLL_SPREAD_H
+
+#include "mpi/coll/coll.h"
+
+/* How the members of a communicator are spread; of its shared part (NULL there: over one process
+ * only). */
+typedef struct coll_spread {
+    int parts;       /* processes with members */
+    int own;         /* this one's number among them */
+    int *part_of;    /* [size] */
+    int *first;      /* [parts]: the first member of each */
+    int *place;      /* [size]: place of a member in its part */
+    int *member;     /* [size]: members, part by part, in increasing order */
+    int *begin;      /* [parts + 1]: where those of a part begin in `member` */
+    bool is_ordered; /* the members of part i come before those of part i + 1 */
+} coll_spread_t;
+
+/* What `group` needs; *spread_p stays NULL when all members are in this process. XY_ENOMEM is
+ * silent. */
+xy_status_t coll_spread_create(const mpi_group_t *group, coll_spread_t **spread_p);
+void coll_spread_destroy(coll_spread_t *spread);
+
+xy_status_t coll_spread_begin(const mpi_job_t *job);
+void coll_spread_end(void);
+
+/* Start a call that has its number. */
+void coll_spread_start(mpi_rank_t *self, coll_call_t *call);
+
+/* ---- Scripts ---- */
+
+typedef struct script script_t;
+
+void script_send(script_t *s, int peer, const void *buffer, int64_t count, const mpi_type_t *type);
+void script_receive(script_t *s, int peer, void *buffer, int64_t count, const mpi_type_t *type);
+void script_wait(script_t *s);
+void script_copy(script_t *s, void *to, int64_t to_count, const mpi_type_t *to_type,
+                 const void *from, int64_t from_count, const mpi_type_t *from_type);
+/* inout = in op inout, with the operation and type of the call. */
+void script_reduce(script_t *s, const void *in, void *inout, int64_t count);
+/* Memory until the call is over; never NULL. */
+void *script_memory(script_t *s, size_t bytes);
+/* The same for `count` elements of `type`: where the first one would be. */
+void *script_vector(script_t *s, int64_t count, const mpi_type_t *type);
+
+/* A member's place in a tree of all, from `root`. */
+enum { SPREAD_CHILDREN = 64 };
+typedef struct {
+    int parent; /* -1: it is the root */
+    int children;
+    int child[SPREAD_CHILDREN]; /* those in other processes first */
+} spread_tree_t;
+
+void spread_tree(const mpi_coll_t *coll, int rank, int root, spread_tree_t *tree);
+/* The same inside the own process, from the first member there. */
+void spread_tree_part(const mpi_coll_t *coll, int rank, spread_tree_t *tree);
+/* The same among members [first, end) in the order of their ranks: what is below a member are those
+ * that follow it. The root is `first`. */
+void spread_tree_ordered(int first, int end, int rank, spread_tree_t *tree);
+
+/* The vectors of all below a member, its own included, in a vector that the script may change, or
+ * the program's own if there are none below. In the order of ranks, if the tree has it. */
+const void *spread_reduce_up(script_t *s, const coll_call_t *call, const spread_tree_t *tree,
+                             const void *own, int64_t count);
+
+/* The scripts (spread_build.c, spread_inter.c). */
+void spread_build(script_t *s, const coll_call_t *call);
+void spread_build_inter(script_t *s, const coll_call_t *call);
+
+#endif

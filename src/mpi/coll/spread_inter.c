@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Scripts of intercommunicators between processes. Blocks go from member to member. A reduction has
+ * two results: each group reduces its vectors to its first member, which sends the result as bytes
+ * to the first of the other group, or to the root there.
+ */
+#include "mpi/coll/spread.h"
+
+#include "mpi/runtime/runtime.h"
+
+static void build_moves(script_t *s, const coll_call_t *call)
+{
+    int first = coll_peers_first(call), n = coll_peers(call);
+
+    for (int i = 0; i < n; i++) {
+        coll_block_t b = coll_inter_block(call, false, i);
+
+        if (b.type != NULL)
+            script_receive(s, first + i, b.at, b.count, b.type);
+    }
+    for (int i = 0; i < n; i++) {
+        coll_block_t b = coll_inter_block(call, true, i);
+
+        if (b.type != NULL)
+            script_send(s, first + i, b.at, b.count, b.type);
+    }
+}
+
+/* The own group: members [first, end). */
+typedef struct {
+    int first, end;
+    spread_tree_t tree;
+} side_t;
+
+static side_t side_of(const coll_call_t *call)
+{
+    int lows = call->comm->coll->lows;
+    bool is_high = call->rank >= lows;
+    side_t side = {.first = is_high ? lows : 0, .end = is_high ? call->comm->size : lows};
+
+    spread_tree_ordered(side.first, side.end, call->rank, &side.tree);
+    return side;
+}
+
+/* The vectors of the own group go to member `to` of the other one. */
+static void give_result(script_t *s, const coll_call_t *call, const side_t *side, int to)
+{
+    const mpi_type_t *type = call->receive_type;
+    int64_t count = coll_inter_vector(call);
+    const void *sum = spread_reduce_up(s, call, &side->tree, call->send, count);
+
+    if (side->tree.parent >= 0)
+        script_send(s, side->tree.parent, sum, count, type);
+    else
+        script_send(s, to, sum, count, type);
+}
+
+/* Elements that member `rank` gets. */
+static int64_t share_of(const coll_call_t *call, int place)
+{
+    return call->receive_counts.data != NULL ? coll_count_at(call->receive_counts, place)
+                                             : call->receive_count;
+}
+
+/* The result of the other group, from its first member: to all of the own one. */
+static void get_whole(script_t *s, const coll_call_t *call, const side_t *side, int from)
+{
+    spread_tree_t tree = side->tree;
+
+    if (tree.parent < 0)
+        tree.parent = from;
+    script_receive(s, tree.parent, call->receive, call->receive_count, call->receive_type);
+    script_wait(s);
+    for (int i = 0; i < tree.children; i++)
+        script_send(s, tree.child[i], call->receive, call->receive_count, call->receive_type);
+}
+
+/* ... to each its share. */
+static void get_shares(script_t *s, const coll_call_t *call, const side_t *side, int from)
+{
+    const mpi_type_t *type = call->receive_type, *bytes = mpi_type_of(MPI_BYTE);
+    uint64_t all = (uint64_t)coll_inter_vector(call) * type->size, at = 0;
+    int64_t own = share_of(call, call->rank - side->first);
+    char *data;
+
+    if (call->rank != side->first) {
+        script_receive(s, side->first, call->receive, own, type);
+        return;
+    }
+    data = script_memory(s, all);
+    script_receive(s, from, data, (int64_t)all, bytes);
+    script_wait(s);
+    for (int r = side->first; r < side->end; r++) {
+        uint64_t n = (uint64_t)share_of(call, r - side->first) * type->size;
+
+        if (r == call->rank)
+            script_copy(s, call->receive, own, type, data + at, (int64_t)n, bytes);
+        else
+            script_send(s, r, data + at, (int64_t)n, bytes);
+        at += n;
+    }
+}
+
+static void build_reduction(script_t *s, const coll_call_t *call)
+{
+    side_t side = side_of(call);
+    int other = coll_peers_first(call);
+
+    if (call->kind->is_rooted) {
+        if (call->root == call->rank)
+            script_receive(s, other, call->receive, call->receive_count, call->receive_type);
+        else if (call->root >= 0)
+            give_result(s, call, &side, call->root);
+        return;
+    }
+    /* Both first members may wait for the other to receive. */
+    give_result(s, call, &side, other);
+    if (call->kind->collective == XY_COLL_ALLREDUCE)
+        get_whole(s, call, &side, other);
+    else
+        get_shares(s, call, &side, other);
+}
+
+void spread_build_inter(script_t *s, const coll_call_t *call)
+{
+    switch (call->kind->collective) {
+    case XY_COLL_REDUCE:
+    case XY_COLL_ALLREDUCE:
+    case XY_COLL_REDUCE_SCATTER:
+    case XY_COLL_REDUCE_SCATTER_BLOCK:
+        build_reduction(s, call);
+        break;
+    default:
+        build_moves(s, call);
+    }
+}

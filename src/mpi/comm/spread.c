@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Making communicators whose members are in several processes. There is no leader who could give
+ * the others pointers: members exchange what they want as bytes, and each finds out by itself what
+ * comes of it. What they cannot find out alone is the context: one member takes as many as are
+ * needed from its process's own.
+ */
+#include <stdlib.h>
+
+#include "mpi/comm/make.h"
+#include "mpi/object/object.h"
+
+bool mpi_group_is_spread(const mpi_group_t *group)
+{
+    for (int i = 0; mpi_job->processes > 1 && i < group->size; i++)
+        if (!mpi_rank_is_here(mpi_job, mpi_group_world(group, i)))
+            return true;
+    return false;
+}
+
+bool mpi_comm_is_spread(const mpi_comm_t *comm)
+{
+    return (comm->remote ? comm->merged : comm)->coll->spread != NULL;
+}
+
+/* ---- Exchanges ---- */
+
+coll_call_t mpi_spread_bcast_call(int root, void *data, size_t bytes)
+{
+    mpi_type_t *type = mpi_type_of(MPI_BYTE);
+    coll_call_t call = {.kind = &coll_bcast,
+                        .root = root,
+                        .send = data,
+                        .receive = data,
+                        .send_count = (int64_t)bytes,
+                        .receive_count = (int64_t)bytes,
+                        .send_type = type,
+                        .receive_type = type};
+
+    coll_agree_on(&call, bytes, type);
+    return call;
+}
+
+/* The calls of the program go on being named. */
+static void run(mpi_comm_t *comm, coll_call_t *call)
+{
+    mpi_rank_t *self = comm->owner;
+
+    call->comm = comm;
+    self->call.comm = comm;
+    self->call.peer = MPI_UNDEFINED;
+    coll_run(self, call);
+}
+
+void mpi_spread_bcast(mpi_comm_t *comm, int root, void *data, size_t bytes)
+{
+    coll_call_t call = mpi_spread_bcast_call(root, data, bytes);
+
+    run(comm, &call);
+}
+
+void mpi_spread_allgather(mpi_comm_t *comm, const void *own, size_t bytes, void *all)
+{
+    mpi_type_t *type = mpi_type_of(MPI_BYTE);
+    coll_call_t call = {.kind = &coll_allgather,
+                        .send = own,
+                        .receive = all,
+                        .send_count = (int64_t)bytes,
+                        .receive_count = (int64_t)bytes,
+                        .send_type = type,
+                        .receive_type = type};
+
+    coll_agree_on(&call, bytes, type);
+    run(comm, &call);
+}
+
+uint32_t mpi_spread_context(mpi_comm_t *comm, int count)
+{
+    uint32_t context = comm->rank == 0 ? mpi_context_new(count) : 0;
+
+    mpi_spread_bcast(comm, 0, &context, sizeof context);
+    return context;
+}
+
+/* ---- Plans ---- */
+
+mpi_plan_t mpi_plan_spread(mpi_group_t *group, uint32_t context, int rank)
+{
+    mpi_plan_t plan = {.status = XY_ENOMEM, .rank = rank, .context = context};
+
+    if (!group)
+        return plan;
+    plan.coll = mpi_coll_meet(group, context, 0);
+    if (plan.coll) {
+        plan.status = XY_OK;
+        plan.group = plan.coll->group;
+    }
+    return plan;
+}
+
+mpi_plan_t mpi_plan_spread_inter(mpi_group_t *own, mpi_group_t *other, bool is_high,
+                                 uint32_t context, int rank)
+{
+    mpi_group_t *low = is_high ? other : own, *high = is_high ? own : other;
+    mpi_group_t *merged = low && high ? mpi_group_merge(low, high) : NULL;
+    mpi_plan_t plan = {.status = XY_ENOMEM,
+                       .rank = rank,
+                       .context = context,
+                       .merged_context = context + 1,
+                       .is_high = is_high};
+
+    plan.coll = merged ? mpi_coll_meet(merged, context + 1, low->size) : NULL;
+    if (plan.coll) {
+        plan.status = XY_OK;
+        plan.group = own;
+        plan.remote = other;
+        plan.merged = plan.coll->group;
+    } else {
+        mpi_group_release(own);
+        mpi_group_release(other);
+    }
+    return plan;
+}
+
+mpi_plan_t mpi_plan_spread_duplicate(mpi_comm_t *parent, uint32_t context)
+{
+    mpi_group_hold(parent->group, 1);
+    if (!parent->remote)
+        return mpi_plan_spread(parent->group, context, parent->rank);
+    mpi_group_hold(parent->remote, 1);
+    return mpi_plan_spread_inter(parent->group, parent->remote, parent->is_high, context,
+                                 parent->rank);
+}
+
+/* ---- Split ---- */
+
+/* The entries of one color: [first, end). */
+typedef struct {
+    const mpi_split_entry_t *entries;
+    int first, end;
+    int colors; /* how many there are in all */
+    int place;  /* of this one among them */
+} color_t;
+
+/* In order of color; those that are undefined come first, being negative. */
+static color_t find_color(const mpi_split_entry_t *entries, int count, int color)
+{
+    color_t found = {.entries = entries};
+
+    for (int i = 0; i < count; i++) {
+        bool is_new = i == 0 || entries[i].color != entries[i - 1].color;
+
+        if (entries[i].color == MPI_UNDEFINED)
+            continue;
+        if (entries[i].color == color && is_new) {
+            found.first = i;
+            found.place = found.colors;
+        }
+        if (entries[i].color == color)
+            found.end = i + 1;
+        found.colors += is_new;
+    }
+    return found;
+}
+
+static int place_of(const color_t *c, int first, int world)
+{
+    int i = first;
+
+    while (c->entries[i].world != world)
+        i++;
+    return i - first;
+}
+
+static mpi_plan_t plan_color(const mpi_comm_t *parent, const color_t *c, uint32_t context)
+{
+    int high = c->first, world = parent->owner->world;
+    mpi_group_t *low_group, *high_group;
+
+    if (!parent->remote)
+        return mpi_plan_spread(mpi_split_group(c->entries + c->first, c->end - c->first), context,
+                               place_of(c, c->first, world));
+    while (high < c->end && !c->entries[high].is_high)
+        high++;
+    if (high == c->first || high == c->end) /* one side has no members */
+        return (mpi_plan_t){.rank = MPI_UNDEFINED};
+    low_group = mpi_split_group(c->entries + c->first, high - c->first);
+    high_group = mpi_split_group(c->entries + high, c->end - high);
+    return mpi_plan_spread_inter(parent->is_high ? high_group : low_group,
+                                 parent->is_high ? low_group : high_group, parent->is_high, context,
+                                 place_of(c, parent->is_high ? high : c->first, world));
+}
+
+int mpi_comm_split_spread(mpi_comm_t *parent, int color, int key, mpi_comm_t **comm_p)
+{
+    mpi_comm_t *all = parent->remote ? parent->merged : parent;
+    mpi_split_entry_t own = {color, key, parent->owner->world, all->rank, parent->is_high};
+    mpi_split_entry_t *entries = xy_malloc((size_t)all->size * sizeof *entries);
+    mpi_plan_t plan = {.rank = MPI_UNDEFINED};
+    uint32_t context;
+    color_t found;
+
+    if (!entries) { /* the others wait for this one */
+        xy_fail_memory("splitting a communicator");
+        mpi_job->abort(1);
+        return MPI_ERR_NO_MEM;
+    }
+    mpi_spread_allgather(all, &own, sizeof own, entries);
+    qsort(entries, (size_t)all->size, sizeof *entries, mpi_split_compare);
+    found = find_color(entries, all->size, color);
+    context = mpi_spread_context(all, 2 * found.colors + 1) + 2 * (uint32_t)found.place;
+    if (color != MPI_UNDEFINED)
+        plan = plan_color(parent, &found, context);
+    xy_free(entries);
+    return mpi_comm_from_plan(parent, &plan, comm_p);
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * The connection to the other processes of the job: what comes from there goes into the mailboxes
+ * of the workers, and the network progresses.
+ *
+ * Idle workers drive it. When all compute, or all sleep, a thread does: it sleeps until something
+ * comes, fetches it and rings the worker that it is for. While workers drive the network the thread
+ * keeps away from it, and only looks now and then whether they still do.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "mpi/p2p/p2p.h"
+#include "mpi/p2p/quiet.h"
+#include "mpi/p2p/remote.h"
+#include "net/net.h"
+
+/* How often the thread looks whether workers still drive the network, and how long it sleeps when
+ * they do not: it is woken by what comes. */
+#define LOOK_SECONDS  0.5e-3
+#define SLEEP_SECONDS 1.0
+/* How long a place in another process is waited for. */
+#define ANSWER_SECONDS 5.0
+
+/* Messages that are not for ranks. */
+enum { WHERE = REMOTE_SERVICE, HERE, QUIET };
+
+enum { SITES = 1024, SITE_TEXT = 160, QUIET_TEXT = 8192 };
+
+/* A place in the program of another process. */
+typedef struct {
+    int process;
+    uint64_t site;
+    bool is_answered;
+    char text[SITE_TEXT];
+} site_t;
+
+static struct {
+    pthread_t thread;
+    bool is_running;
+    _Atomic bool is_ending;
+    _Atomic unsigned looks; /* of idle workers */
+    mpi_traffic_t traffic;
+    pthread_mutex_t lock; /* of the sites */
+    site_t sites[SITES];
+    int site_count;
+} network = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* ---- What goes ---- */
+
+void mpi_network_send(int process, const remote_head_t *head, const void *data, size_t size)
+{
+    atomic_fetch_add_explicit(&network.traffic.sent, 1, memory_order_relaxed);
+    xy_net_send(mpi_job->net, process, head, sizeof(*head), data, size);
+}
+
+void mpi_network_count_pieces(int change)
+{
+    atomic_fetch_add_explicit(&network.traffic.pieces, change, memory_order_relaxed);
+}
+
+/* Not for ranks, and not counted: it says nothing about what they do. */
+static void send_service(int process, int kind, uint64_t id, const void *data, size_t size)
+{
+    remote_head_t head = {.kind = (uint8_t)kind, .id = id};
+
+    xy_net_send(mpi_job->net, process, &head, sizeof(head), data, size);
+}
+
+/* What does not fit into a short message is cut. */
+void mpi_network_send_quiet(int process, const mpi_quiet_t *quiet, const char *text)
+{
+    remote_head_t head = {.kind = QUIET};
+    struct {
+        mpi_quiet_t quiet;
+        char text[QUIET_TEXT];
+    } message = {.quiet = *quiet};
+    size_t room = xy_net_short_limit(mpi_job->net) - sizeof(head) - sizeof(*quiet);
+
+    if (room > sizeof(message.text))
+        room = sizeof(message.text);
+    snprintf(message.text, room, "%s", text);
+    xy_net_send(mpi_job->net, process, &head, sizeof(head), &message,
+                sizeof(*quiet) + strlen(message.text) + 1);
+}
+
+const mpi_traffic_t *mpi_network_traffic(void)
+{
+    return &network.traffic;
+}
+
+/* ---- Places in other processes ---- */
+
+const void *mpi_network_site(int process, uint64_t site)
+{
+    const site_t *found = NULL;
+
+    pthread_mutex_lock(&network.lock);
+    for (int i = 0; i < network.site_count && found == NULL; i++)
+        if (network.sites[i].process == process && network.sites[i].site == site)
+            found = &network.sites[i];
+    if (found == NULL && network.site_count < SITES) {
+        network.sites[network.site_count] = (site_t){.process = process, .site = site};
+        found = &network.sites[network.site_count++];
+    }
+    pthread_mutex_unlock(&network.lock);
+    return found;
+}
+
+static bool is_answered(site_t *site)
+{
+    bool is;
+
+    pthread_mutex_lock(&network.lock);
+    is = site->is_answered;
+    pthread_mutex_unlock(&network.lock);
+    return is;
+}
+
+/* The other process looks it up, and whoever polls here gets the answer. */
+static void ask(site_t *site)
+{
+    double end = xy_now() + ANSWER_SECONDS;
+
+    send_service(site->process, WHERE, (uint64_t)(site - network.sites), &site->site,
+                 sizeof(site->site));
+    while (!is_answered(site) && xy_now() < end)
+        if (!xy_net_poll(mpi_job->net))
+            xy_thread_yield();
+}
+
+static bool describe(const void *place, char *text, size_t size)
+{
+    site_t *site = (site_t *)(uintptr_t)place;
+
+    if (site < network.sites || site >= network.sites + SITES)
+        return false;
+    if (!is_answered(site))
+        ask(site);
+    pthread_mutex_lock(&network.lock);
+    snprintf(text, size, "%s", site->text);
+    pthread_mutex_unlock(&network.lock);
+    return true;
+}
+
+static void tell_where(int from, const remote_head_t *head, const char *data)
+{
+    char text[SITE_TEXT];
+    uint64_t site;
+
+    memcpy(&site, data, sizeof(site));
+    mpi_caller_describe((const void *)(uintptr_t)site, text, sizeof(text));
+    send_service(from, HERE, head->id, text, strlen(text) + 1);
+}
+
+static void note_where(const remote_head_t *head, const char *data)
+{
+    site_t *site = &network.sites[head->id];
+
+    pthread_mutex_lock(&network.lock);
+    snprintf(site->text, sizeof(site->text), "%s", data);
+    site->is_answered = true;
+    pthread_mutex_unlock(&network.lock);
+}
+
+/* ---- What comes ---- */
+
+/* Into the mailbox of `worker`, on top; the worker turns the list round. Any thread. */
+static void post(mpi_worker_t *worker, remote_mail_t *mail)
+{
+    void *top = atomic_load_explicit(&worker->network, memory_order_relaxed);
+
+    do
+        mail->next = top;
+    while (!atomic_compare_exchange_weak_explicit(&worker->network, &top, mail,
+                                                  memory_order_release, memory_order_relaxed));
+    xy_worker_notify(worker->base);
+}
+
+static void on_service(int from, const remote_head_t *head, const char *data)
+{
+    mpi_quiet_t quiet;
+
+    if (head->kind == WHERE) {
+        tell_where(from, head, data);
+    } else if (head->kind == HERE) {
+        note_where(head, data);
+    } else {
+        memcpy(&quiet, data, sizeof(quiet));
+        mpi_quiet_message(from, &quiet, data + sizeof(quiet));
+    }
+}
+
+static void on_message(void *context, int from, const void *bytes, size_t size)
+{
+    remote_letter_t *letter;
+    remote_head_t head;
+
+    (void)context;
+    memcpy(&head, bytes, sizeof(head));
+    if (head.kind >= REMOTE_SERVICE) {
+        on_service(from, &head, (const char *)bytes + sizeof(head));
+        return;
+    }
+    letter = xy_malloc(sizeof(*letter) + size - sizeof(head));
+    if (letter == NULL) {
+        xy_fail_memory("keeping a message of another process");
+        mpi_job->abort(1);
+        return;
+    }
+    letter->mail.kind = head.kind;
+    letter->from = from;
+    letter->head = head;
+    memcpy(letter->data, (const char *)bytes + sizeof(head), size - sizeof(head));
+    post(mpi_remote_reader(&head), &letter->mail);
+}
+
+static void on_done(void *context, void *token)
+{
+    (void)context;
+    post(mpi_remote_owner(token), token);
+}
+
+/* mpiexec notices a process that has died, and ends the others. One that lives and is not reached
+ * any more is noticed here alone. */
+static void on_lost(void *context, int process, const char *why)
+{
+    (void)context;
+    mpi_quiet_lost(process, why);
+}
+
+static const xy_net_events_t events = {.message = on_message, .done = on_done, .lost = on_lost};
+
+/* ---- Progress ---- */
+
+/* In order of arrival. */
+static remote_mail_t *turn_round(remote_mail_t *mail)
+{
+    remote_mail_t *first = NULL;
+
+    for (remote_mail_t *next; mail != NULL; mail = next) {
+        next = mail->next;
+        mail->next = first;
+        first = mail;
+    }
+    return first;
+}
+
+static bool read_mail(mpi_worker_t *worker)
+{
+    remote_mail_t *mail;
+    bool was_handling = worker->is_handling;
+
+    if (atomic_load_explicit(&worker->network, memory_order_relaxed) == NULL)
+        return false;
+    mail = turn_round(atomic_exchange_explicit(&worker->network, NULL, memory_order_acquire));
+    worker->is_handling = true;
+    for (remote_mail_t *next; mail != NULL; mail = next) {
+        bool is_letter = mail->kind != REMOTE_PIECE;
+
+        next = mail->next;
+        mpi_remote_handle(worker, mail);
+        if (is_letter)
+            atomic_fetch_add_explicit(&network.traffic.handled, 1, memory_order_relaxed);
+    }
+    worker->is_handling = was_handling;
+    return true;
+}
+
+bool mpi_network_help(mpi_worker_t *worker)
+{
+    bool found = read_mail(worker);
+
+    atomic_fetch_add_explicit(&network.looks, 1, memory_order_relaxed);
+    if (!found && xy_net_poll(mpi_job->net)) {
+        read_mail(worker);
+        found = true;
+    }
+    return found;
+}
+
+static void *drive(void *arg)
+{
+    unsigned seen = 0;
+
+    (void)arg;
+    while (!atomic_load_explicit(&network.is_ending, memory_order_acquire)) {
+        unsigned looks = atomic_load_explicit(&network.looks, memory_order_relaxed);
+
+        if (looks != seen) {
+            seen = looks;
+            xy_watcher_sleep(LOOK_SECONDS);
+            continue;
+        }
+        while (xy_net_poll(mpi_job->net))
+            ;
+        mpi_quiet_look();
+        xy_net_sleep(mpi_job->net, mpi_quiet_pause(SLEEP_SECONDS));
+    }
+    return NULL;
+}
+
+/* Signals are for the ranks. */
+static int start_thread(void)
+{
+    sigset_t all, before;
+    int code;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    code = pthread_create(&network.thread, NULL, drive, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return code;
+}
+
+xy_status_t mpi_network_begin(mpi_job_t *job)
+{
+    int code;
+
+    if (job->net == NULL)
+        return XY_OK;
+    mpi_caller_set_remote(describe);
+    xy_net_listen(job->net, &events, NULL);
+    xy_pool_outside_add(job->pool, 1); /* what comes from there may wake any rank */
+    code = start_thread();
+    if (code != 0)
+        return xy_fail_errno(code, "a thread for the network", "start");
+    network.is_running = true;
+    return XY_OK;
+}
+
+void mpi_network_end(void)
+{
+    if (!network.is_running)
+        return;
+    atomic_store_explicit(&network.is_ending, true, memory_order_release);
+    xy_net_wake(mpi_job->net);
+    pthread_join(network.thread, NULL);
+    network.is_running = false;
+}

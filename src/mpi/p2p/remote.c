@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "mpi/p2p/remote.h"
+
+#include <string.h>
+
+#include "net/net.h"
+
+/* Pieces of messages that are packed: large enough for the network, small enough for caches. Two
+ * are on their way, so that one is packed while the other travels. */
+enum { PIECE = 1 << 20, PIECES_AHEAD = 2 };
+
+mpi_request_t mpi_remote_sender;
+
+/* A message that is pulled. */
+typedef struct {
+    mpi_request_t *receive;
+    int from;
+    int32_t owner;
+    uint64_t id;     /* of the send request, there */
+    uint64_t wanted; /* bytes */
+    uint64_t asked, taken;
+    uint64_t piece; /* bytes at a time */
+} pull_t;
+
+/* A piece on its way. */
+typedef struct {
+    remote_mail_t mail; /* must be first */
+    mpi_request_t *request;
+    pull_t *pull; /* taken; NULL: given */
+    uint64_t offset, length;
+    uint64_t total; /* given: bytes that the receiver wants in all */
+    char *buffer;   /* packed, to be freed; NULL: the program's own */
+} piece_t;
+
+static void *memory_or_abort(size_t bytes)
+{
+    void *memory = xy_malloc(bytes);
+
+    if (memory == NULL) {
+        xy_fail_memory("keeping a message between processes");
+        mpi_job->abort(1);
+    }
+    return memory;
+}
+
+/* ---- Sends ---- */
+
+bool mpi_remote_is_eager(uint64_t bytes)
+{
+    return bytes <= mpi_job->eager_limit &&
+           bytes + sizeof(remote_head_t) <= xy_net_short_limit(mpi_job->net);
+}
+
+/* Numbers of sequences of elements mean something in one process only. */
+static uint16_t signature_of(const mpi_type_t *type)
+{
+    return type->signature < XMPI_TYPE_TABLE ? type->signature : XMPI_SIGNATURE_ANY;
+}
+
+static void send_data(mpi_rank_t *self, int process, const remote_head_t *head,
+                      const mpi_transfer_t *t, uint64_t bytes)
+{
+    char *packed;
+
+    if (bytes == 0 || mpi_type_is_contiguous(t->type)) {
+        mpi_network_send(process, head, t->buffer, bytes);
+        return;
+    }
+    packed = mpi_buffer_take(self->worker, bytes);
+    if (packed == NULL) {
+        xy_fail_memory("packing a message");
+        mpi_job->abort(1);
+    }
+    mpi_type_pack(packed, t->buffer, t->count, t->type, 0, bytes);
+    mpi_network_send(process, head, packed, bytes);
+    mpi_buffer_give(self->worker, packed);
+}
+
+bool mpi_remote_send(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t bytes,
+                     const xy_envelope_t *envelope, mpi_request_t *request)
+{
+    bool is_eager = mpi_remote_is_eager(bytes);
+    bool waits = !is_eager || t->mode == XMPI_MODE_SYNCHRONOUS;
+    int process = mpi_job->process_of[to];
+    remote_head_t head = {.kind = is_eager ? REMOTE_EAGER : REMOTE_RTS,
+                          .signature = signature_of(t->type),
+                          .to = to,
+                          .owner = self->world,
+                          .bytes = bytes,
+                          .id = (uint64_t)(uintptr_t)request,
+                          .site = (uint64_t)(uintptr_t)self->call.caller};
+
+    head.context = envelope->context;
+    head.source = envelope->source;
+    head.tag = envelope->tag;
+    if (t->mode == XMPI_MODE_READY)
+        head.flags |= REMOTE_READY;
+    if (waits) {
+        mpi_request_describe(request, t);
+        request->given = 0;
+    }
+    if (is_eager) {
+        head.flags |= waits ? REMOTE_SYNCHRONOUS : 0;
+        send_data(self, process, &head, t, bytes);
+    } else {
+        head.flags |= mpi_type_is_contiguous(t->type) ? 0 : REMOTE_PACKS;
+        mpi_network_send(process, &head, NULL, 0);
+    }
+    return !waits;
+}
+
+void mpi_remote_cancel(const mpi_request_t *request)
+{
+    int to = mpi_comm_world_rank(request->comm, request->peer);
+    remote_head_t head = {.kind = REMOTE_CANCEL,
+                          .to = to,
+                          .owner = request->owner->world,
+                          .id = (uint64_t)(uintptr_t)request};
+
+    mpi_network_send(mpi_job->process_of[to], &head, NULL, 0);
+}
+
+static mpi_request_t *request_of(const remote_head_t *head)
+{
+    return (mpi_request_t *)(uintptr_t)head->id;
+}
+
+/* The receiver wants a piece, or nothing at all. */
+static void give(const remote_letter_t *letter)
+{
+    const remote_head_t *head = &letter->head;
+    mpi_request_t *request = request_of(head);
+    piece_t *piece;
+
+    if (head->bytes == 0) {
+        mpi_request_complete(request);
+        return;
+    }
+    piece = memory_or_abort(sizeof(*piece));
+    *piece = (piece_t){.mail.kind = REMOTE_PIECE,
+                       .request = request,
+                       .offset = head->offset,
+                       .length = head->length_low | (uint64_t)head->length_high << 32,
+                       .total = head->bytes};
+    if (!mpi_type_is_contiguous(request->type)) {
+        piece->buffer = memory_or_abort(piece->length);
+        mpi_type_pack(piece->buffer, request->buffer, request->count, request->type, piece->offset,
+                      piece->length);
+    }
+    mpi_network_count_pieces(1);
+    xy_net_give(mpi_job->net, letter->from, head->take,
+                piece->buffer != NULL ? piece->buffer : (char *)request->buffer + piece->offset,
+                piece->length, piece);
+}
+
+static void given(const piece_t *piece)
+{
+    mpi_request_t *request = piece->request;
+
+    request->given += piece->length;
+    if (request->given == piece->total)
+        mpi_request_complete(request);
+}
+
+/* ---- Receives ---- */
+
+static void answer(const remote_letter_t *letter, remote_kind_t kind)
+{
+    remote_head_t head = {.kind = (uint8_t)kind, .to = letter->head.owner, .id = letter->head.id};
+
+    mpi_network_send(letter->from, &head, NULL, 0);
+}
+
+/* Ask for the next piece: first take, then pull. */
+static void take_next(pull_t *pull)
+{
+    static _Atomic uint64_t takes;
+    mpi_request_t *receive = pull->receive;
+    piece_t *piece = memory_or_abort(sizeof(*piece));
+    uint64_t left = pull->wanted - pull->asked;
+    uint64_t length = left < pull->piece ? left : pull->piece;
+    remote_head_t head = {.kind = REMOTE_PULL,
+                          .to = pull->owner,
+                          .bytes = pull->wanted,
+                          .id = pull->id,
+                          .take = atomic_fetch_add_explicit(&takes, 1, memory_order_relaxed),
+                          .offset = pull->asked};
+
+    head.length_low = (uint32_t)length;
+    head.length_high = (uint32_t)(length >> 32);
+    *piece = (piece_t){.mail.kind = REMOTE_PIECE,
+                       .request = receive,
+                       .pull = pull,
+                       .offset = pull->asked,
+                       .length = length};
+    if (!mpi_type_is_contiguous(receive->type))
+        piece->buffer = memory_or_abort(length);
+    pull->asked += length;
+    mpi_network_count_pieces(1);
+    xy_net_take(mpi_job->net, pull->from, head.take,
+                piece->buffer != NULL ? piece->buffer : (char *)receive->buffer + piece->offset,
+                length, piece);
+    mpi_network_send(pull->from, &head, NULL, 0);
+}
+
+static void taken(piece_t *piece)
+{
+    mpi_request_t *receive = piece->request;
+    pull_t *pull = piece->pull;
+
+    if (piece->buffer != NULL)
+        mpi_type_unpack(receive->buffer, receive->count, receive->type, piece->buffer,
+                        piece->offset, piece->length);
+    pull->taken += piece->length;
+    if (pull->asked < pull->wanted) {
+        take_next(pull);
+    } else if (pull->taken == pull->wanted) {
+        xy_free(pull);
+        mpi_request_complete(receive);
+    }
+}
+
+static void pull_begin(mpi_request_t *receive, const remote_letter_t *letter)
+{
+    bool packs = letter->head.flags & REMOTE_PACKS || !mpi_type_is_contiguous(receive->type);
+    uint64_t wanted = receive->completion.bytes;
+    pull_t *pull = memory_or_abort(sizeof(*pull));
+
+    *pull = (pull_t){.receive = receive,
+                     .from = letter->from,
+                     .owner = letter->head.owner,
+                     .id = letter->head.id,
+                     .wanted = wanted,
+                     .piece = packs ? PIECE : wanted};
+    for (int i = 0; i < PIECES_AHEAD && pull->asked < wanted; i++)
+        take_next(pull);
+}
+
+/* Where the sender called is of interest only in reports. */
+static const void *site_of(const mpi_request_t *receive, const remote_letter_t *letter)
+{
+    const remote_head_t *head = &letter->head;
+
+    if (head->bytes <= receive->bytes && head->signature == receive->type->signature)
+        return NULL;
+    return mpi_network_site(letter->from, head->site);
+}
+
+void mpi_remote_receive(mpi_request_t *receive, remote_letter_t *letter)
+{
+    const remote_head_t *head = &letter->head;
+    xy_envelope_t envelope = {head->context, head->source, head->tag};
+    const void *site = site_of(receive, letter);
+
+    if (head->kind == REMOTE_EAGER) {
+        if (head->flags & REMOTE_SYNCHRONOUS)
+            answer(letter, REMOTE_DONE);
+        mpi_receive_packed(receive, &envelope, letter->data, head->bytes, head->signature, site);
+    } else {
+        mpi_receive_set(receive, &envelope, head->bytes, head->signature, site);
+        if (receive->completion.bytes > 0) {
+            pull_begin(receive, letter);
+        } else {
+            answer(letter, REMOTE_PULL);
+            mpi_request_complete(receive);
+        }
+    }
+    xy_free(letter);
+}
+
+static void arrive(mpi_worker_t *worker, remote_letter_t *letter)
+{
+    const remote_head_t *head = &letter->head;
+    mpi_rank_t *to = &mpi_job->ranks[head->to];
+    xy_envelope_t envelope = {head->context, head->source, head->tag};
+    xy_match_entry_t *entry = xy_match_arrive(&to->match, &envelope);
+
+    if (entry != NULL) {
+        mpi_request_t *receive = (mpi_request_t *)entry;
+
+        receive->is_posted = false;
+        mpi_remote_receive(receive, letter);
+        return;
+    }
+    if (head->flags & REMOTE_READY)
+        mpi_refuse_unready(to, head->tag, mpi_network_site(letter->from, head->site));
+    mpi_message_keep_remote(worker, to, &envelope, head->bytes, letter);
+}
+
+/* Found by its request, as inside a process. */
+static void take_back(mpi_worker_t *worker, const remote_letter_t *letter)
+{
+    mpi_rank_t *to = &mpi_job->ranks[letter->head.to];
+
+    for (xy_match_entry_t *e = to->match.first; e != NULL; e = e->list_next) {
+        mpi_message_t *m = (mpi_message_t *)e;
+        remote_letter_t *found = (remote_letter_t *)(void *)m->data;
+
+        if (m->sender != &mpi_remote_sender || found->from != letter->from ||
+            found->head.id != letter->head.id ||
+            (found->head.kind == REMOTE_EAGER && !(found->head.flags & REMOTE_SYNCHRONOUS)))
+            continue;
+        answer(letter, REMOTE_CANCELLED);
+        mpi_message_drop(worker, to, m);
+        xy_free(found);
+        return;
+    }
+}
+
+static void handle_letter(mpi_worker_t *worker, remote_letter_t *letter)
+{
+    mpi_request_t *request = request_of(&letter->head);
+
+    switch (letter->head.kind) {
+    case REMOTE_EAGER:
+    case REMOTE_RTS:
+        arrive(worker, letter);
+        return; /* it keeps the letter */
+    case REMOTE_PULL:
+        give(letter);
+        break;
+    case REMOTE_CANCEL:
+        take_back(worker, letter);
+        break;
+    case REMOTE_CANCELLED:
+        request->completion.is_cancelled = true;
+        mpi_request_complete(request);
+        break;
+    default:
+        mpi_request_complete(request);
+    }
+    xy_free(letter);
+}
+
+void mpi_remote_handle(mpi_worker_t *worker, remote_mail_t *mail)
+{
+    piece_t *piece = (piece_t *)(void *)mail;
+
+    if (mail->kind != REMOTE_PIECE) {
+        handle_letter(worker, (remote_letter_t *)(void *)mail);
+        return;
+    }
+    if (piece->pull != NULL)
+        taken(piece);
+    else
+        given(piece);
+    xy_free(piece->buffer);
+    xy_free(piece);
+    mpi_network_count_pieces(-1);
+}
+
+mpi_worker_t *mpi_remote_reader(const remote_head_t *head)
+{
+    return mpi_job->ranks[head->to].worker;
+}
+
+mpi_worker_t *mpi_remote_owner(const remote_mail_t *piece)
+{
+    return ((const piece_t *)(const void *)piece)->request->owner->worker;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Messages to and from ranks of other processes.
+ *
+ * A small message crosses with its head (EAGER). A large one is announced (RTS); when it has met
+ * its receive, the receiver pulls it piece by piece (PULL): it takes a piece under a number of its
+ * own, and the sender gives that piece, straight from one buffer to the other where both types are
+ * contiguous. Then there is one piece; otherwise each has a buffer for a few of them, and packs and
+ * unpacks. DONE ends a send that waits for its receive, and CANCELLED one that was taken back.
+ *
+ *   sender                     receiver
+ *   EAGER, data          ->    (DONE, if it is synchronous)
+ *   RTS                  ->    take; PULL
+ *   give                 <-
+ *   CANCEL               ->    CANCELLED, if no receive has met it; nothing otherwise
+ *
+ * What comes for a rank is a letter in the mailbox of its worker, which alone touches the rank's
+ * queues: letters of one process to a rank stay in order. Any thread may fetch letters
+ * (network.c).
+ */
+#ifndef XY_MPI_P2P_REMOTE_H
+#define XY_MPI_P2P_REMOTE_H
+
+#include "mpi/p2p/message.h"
+
+typedef enum {
+    REMOTE_EAGER,
+    REMOTE_RTS,
+    REMOTE_PULL,
+    REMOTE_DONE,
+    REMOTE_CANCEL,
+    REMOTE_CANCELLED,
+    REMOTE_PIECE,  /* not on the wire: a piece has been given or taken */
+    REMOTE_SERVICE /* and above: not for ranks (network.c) */
+} remote_kind_t;
+
+enum {
+    REMOTE_READY = 1,       /* of a ready send */
+    REMOTE_SYNCHRONOUS = 2, /* EAGER: the sender waits for DONE */
+    REMOTE_PACKS = 4        /* RTS: the sender's type is not contiguous */
+};
+
+/* The head of every message between processes; all run on one kind of processor. */
+typedef struct {
+    uint8_t kind, flags;
+    uint16_t signature;
+    int32_t to; /* world rank */
+    union {
+        struct {
+            uint32_t context;
+            int32_t source, tag;
+        };
+        struct {
+            uint32_t unused;
+            uint32_t length_low, length_high; /* PULL: of the piece */
+        };
+    };
+    int32_t owner;  /* world rank of the sender */
+    uint64_t bytes; /* of the message; PULL: that are wanted of it */
+    uint64_t id;    /* the send request, in its process */
+    union {
+        uint64_t site; /* EAGER, RTS: where the sender called, in its process */
+        uint64_t take; /* PULL: the piece's number */
+    };
+    uint64_t offset; /* PULL: of the piece */
+} remote_head_t;
+
+_Static_assert(sizeof(remote_head_t) == 56, "no padding");
+
+/* What waits in a mailbox. */
+typedef struct remote_mail {
+    struct remote_mail *next;
+    remote_kind_t kind;
+} remote_mail_t;
+
+typedef struct remote_letter {
+    remote_mail_t mail; /* must be first */
+    int from;           /* process */
+    remote_head_t head;
+    _Alignas(16) char data[];
+} remote_letter_t;
+
+/* `sender` of an unexpected message from another process, whose letter is in `data`. */
+extern mpi_request_t mpi_remote_sender;
+
+/* ---- Ranks ---- */
+
+/* As mpi_send_start, to a rank of another process. */
+bool mpi_remote_send(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t bytes,
+                     const xy_envelope_t *envelope, mpi_request_t *request);
+/* Would it be over at once? */
+bool mpi_remote_is_eager(uint64_t bytes);
+/* The message of `letter`, which is used up, meets `receive`. On the worker of the receive. */
+void mpi_remote_receive(mpi_request_t *receive, remote_letter_t *letter);
+/* MPI_Cancel of a send that is pending. */
+void mpi_remote_cancel(const mpi_request_t *request);
+/* Handle what the mailbox of a worker had. */
+void mpi_remote_handle(mpi_worker_t *worker, remote_mail_t *mail);
+/* The worker that a letter with this head goes to, and the one of a piece that has been given or
+ * taken. */
+mpi_worker_t *mpi_remote_reader(const remote_head_t *head);
+mpi_worker_t *mpi_remote_owner(const remote_mail_t *piece);
+
+/* ---- The network (network.c) ---- */
+
+xy_status_t mpi_network_begin(mpi_job_t *job);
+/* Let it progress, on an idle worker. False: there was nothing. */
+bool mpi_network_help(mpi_worker_t *worker);
+/* A message to another process, counted as one in flight. */
+void mpi_network_send(int process, const remote_head_t *head, const void *data, size_t size);
+/* Pieces that are given or taken; `change` 1 or -1. */
+void mpi_network_count_pieces(int change);
+/* What stands for a place in the program of another process, for reports; NULL: there are too
+ * many. */
+const void *mpi_network_site(int process, uint64_t site) __attribute__((cold));
+
+#endif
