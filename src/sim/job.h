@@ -257,6 +257,18 @@ bool xy_vjob_wait(xy_vjob_t *job, int32_t proc, xy_vreq_t *const *requests, size
  * when the process goes on; without success that is `test` seconds later. */
 bool xy_vjob_test(xy_vjob_t *job, int32_t proc, xy_vreq_t *const *requests, size_t count,
                   xy_vjob_how_t how);
+/* For one that looks for deadlocks, between two calls: is no message under way to the process? Each
+ * that was sent to it has been received, or has come without a receive that takes it. */
+bool xy_vjob_is_quiet(const xy_vjob_t *job, int32_t proc);
+/* ... is it a receive, and has no message met it? */
+bool xy_vjob_is_unmet(const xy_vreq_t *request);
+/* ... does it wait for a message, and has none come that it may take? */
+bool xy_vjob_is_probing(const xy_vjob_t *job, int32_t proc);
+/* ... a number that changes when a message is sent to the process, and when one arrives. */
+uint64_t xy_vjob_incoming(const xy_vjob_t *job, int32_t proc);
+/* ... those that have come without a receive, from the first. */
+void xy_vjob_each_unmet(const xy_vjob_t *job, int32_t proc,
+                        void (*found)(void *user, const void *send_data), void *user);
 /* Wait for a message (is_waiting), or look for one; xy_vjob_flag() and xy_vjob_found() have the
  * answer. With `take` the message is taken out and only the handle that comes with it receives it
  * (MPI_Mprobe). */

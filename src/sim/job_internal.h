@@ -155,6 +155,7 @@ typedef struct {
     double thread_busy, compute_since; /* threads: until then; the computation that goes on */
     double compute, communication;
     uint64_t messages, bytes;
+    uint64_t incoming, arrived, gone; /* messages to it, but for those of collectives */
     double end;
     double call_since, wait_since; /* trace */
     xy_trace_row_t *row;

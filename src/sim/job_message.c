@@ -98,6 +98,7 @@ void job_message_free(xy_vjob_t *job, xy_vmsg_t *m)
         m->send->message = NULL;
     job_node_drop(job, m->node);
     job_node_drop(job, m->item.node);
+    job->procs[m->to].gone += m->coll == NULL;
     job_put(&job->messages, m);
 }
 
@@ -342,6 +343,7 @@ static void arrive(xy_vjob_t *job, xy_vmsg_t *m)
         job_coll_arrived(job, m);
         return;
     }
+    p->arrived++;
     entry = xy_match_arrive(&p->match, &m->entry.envelope);
     if (entry != NULL) {
         m->receive = (xy_vreq_t *)entry;
@@ -476,6 +478,7 @@ xy_vreq_t *xy_vjob_isend(xy_vjob_t *job, int32_t proc, const xy_vjob_p2p_t *p2p,
     m->send_data = data;
     m->send = r;
     r->message = m;
+    job->procs[m->to].incoming++;
     job_proc_busy(job, p, message_send(job, m, p->now));
     m->node = job_node_use(p->node);
     job_count_message(job, proc, p2p->peer, p2p->bytes, false);

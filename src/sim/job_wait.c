@@ -248,3 +248,37 @@ xy_vmsg_t *xy_vjob_taken(const xy_vjob_t *job, int32_t proc)
 {
     return job->procs[proc].taken;
 }
+
+/* ---- What can come ---- */
+
+bool xy_vjob_is_quiet(const xy_vjob_t *job, int32_t proc)
+{
+    const job_proc_t *p = &job->procs[proc];
+    uint64_t kept = 0;
+
+    for (const xy_match_entry_t *e = p->match.first; e != NULL; e = e->list_next)
+        kept++;
+    return p->incoming == p->gone + kept;
+}
+
+bool xy_vjob_is_unmet(const xy_vreq_t *request)
+{
+    return request->kind == JOB_RECEIVE && request->is_posted && !request->is_done;
+}
+
+bool xy_vjob_is_probing(const xy_vjob_t *job, int32_t proc)
+{
+    return job->procs[proc].state == JOB_PROBING;
+}
+
+uint64_t xy_vjob_incoming(const xy_vjob_t *job, int32_t proc)
+{
+    return job->procs[proc].incoming + job->procs[proc].arrived;
+}
+
+void xy_vjob_each_unmet(const xy_vjob_t *job, int32_t proc,
+                        void (*found)(void *user, const void *send_data), void *user)
+{
+    for (const xy_match_entry_t *e = job->procs[proc].match.first; e != NULL; e = e->list_next)
+        found(user, ((const xy_vmsg_t *)e)->send_data);
+}

@@ -167,6 +167,54 @@ static void processes_that_wait_for_each_other_are_stuck(void **state)
     testing_job_cleanup(&t);
 }
 
+static void count_unmet(void *count, const void *send_data)
+{
+    (void)send_data;
+    ++*(int *)count;
+}
+
+static int unmet(int32_t proc)
+{
+    int count = 0;
+
+    xy_vjob_each_unmet(t.job, proc, count_unmet, &count);
+    return count;
+}
+
+/* When nothing moves, what has come is there, and nothing is under way. */
+static void what_has_not_met_is_known(void **state)
+{
+    testing_act_t a[] = {{.kind = DO_SEND, .peer = 1, .tag = 8, .bytes = 8},
+                         {.kind = DO_SEND, .peer = 1, .tag = 9, .bytes = 8},
+                         {.kind = DO_RECV, .peer = 1, .tag = 1},
+                         {0}};
+    testing_act_t b[] = {{.kind = DO_RECV, .peer = 0, .tag = 9},
+                         {.kind = DO_IRECV, .peer = 0, .tag = 7},
+                         {.kind = DO_WAIT},
+                         {0}};
+
+    (void)state;
+    run2(a, b);
+    assert_int_equal(t.stuck, 1);
+    assert_true(xy_vjob_is_quiet(t.job, 0) && xy_vjob_is_quiet(t.job, 1));
+    assert_int_equal(unmet(0), 0);
+    assert_int_equal(unmet(1), 1);
+    assert_int_equal(xy_vjob_incoming(t.job, 0), 0);
+    assert_int_equal(xy_vjob_incoming(t.job, 1), 4); /* two were sent, and have arrived */
+    assert_true(xy_vjob_is_unmet(t.procs[1].requests[t.procs[1].count - 1]));
+    assert_false(xy_vjob_is_probing(t.job, 1));
+    testing_job_cleanup(&t);
+    b[1] = (testing_act_t){.kind = DO_PROBE, .peer = 0, .tag = 7};
+    run2(a, b);
+    assert_true(xy_vjob_is_probing(t.job, 1));
+    testing_job_cleanup(&t);
+    a[2] = b[1] = (testing_act_t){0};
+    run2(a, b);
+    assert_int_equal(t.status, XY_OK);
+    assert_true(xy_vjob_is_quiet(t.job, 1));
+    testing_job_cleanup(&t);
+}
+
 static void synchronous_sends_wait_for_their_receive(void **state)
 {
     testing_act_t send[] = {{.kind = DO_SEND, .peer = 1, .bytes = 8, .mode = XY_VJOB_SYNCHRONOUS},
@@ -300,6 +348,7 @@ int main(void)
         cmocka_unit_test(one_of_many_is_enough),
         cmocka_unit_test(receives_and_sends_are_cancelled),
         cmocka_unit_test(processes_that_wait_for_each_other_are_stuck),
+        cmocka_unit_test(what_has_not_met_is_known),
         cmocka_unit_test(synchronous_sends_wait_for_their_receive),
         cmocka_unit_test(processes_of_a_core_take_turns),
         cmocka_unit_test(sleepers_leave_their_core),

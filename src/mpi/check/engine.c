@@ -98,7 +98,7 @@ static bool start_send(mpi_rank_t *self, const mpi_transfer_t *t, uint64_t bytes
         check_pending_start(self, t, request, false);
     is_done = mpi_plain_send(self, &mine, bytes, request);
     if (request != NULL)
-        request->mode = t->mode; /* that of the program: see is_forced */
+        request->mode = t->mode; /* that of the program: see check_engine_is_forced */
     if (mpi_checks.buffers)
         check_pending_arrive(&mpi_job->ranks[mpi_comm_world_rank(t->comm, t->peer)]);
     return is_done;
@@ -146,9 +146,11 @@ static void wait(mpi_rank_t *self, mpi_request_t *const *requests, int count, bo
 }
 
 /* Ranks that poll are never parked: when all have looked in vain it is time for late receives. */
-static void look(void)
+static void look(const mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
 {
+    mpi_polling_begin(self, requests, count, any);
     xy_fiber_yield();
+    mpi_polling_end(self);
     if (++idle_looks > 2 * (unsigned)mpi_job->size + 16) {
         idle_looks = 0;
         check_late_match(&(bool){false});
@@ -157,12 +159,9 @@ static void look(void)
 
 static void test(mpi_rank_t *self, mpi_request_t *const *requests, int count, bool any)
 {
-    (void)requests;
-    (void)count;
-    (void)any;
     if (mpi_checks.buffers)
         check_pending_look(self);
-    look();
+    look(self, requests, count, any);
 }
 
 /* Where there are no late receives, as without --check. */
@@ -174,7 +173,7 @@ static mpi_message_t *probe_at_once(mpi_rank_t *self, const xy_envelope_t *envel
         return m;
     mpi_request_before_wait(self, NULL, 0);
     if (!waits)
-        look();
+        look(self, NULL, 0, false);
     while ((m = (mpi_message_t *)xy_match_find(&self->match, envelope)) == NULL && waits) {
         self->waiter->next = self->probers;
         self->probers = self->waiter;
@@ -191,7 +190,7 @@ static mpi_message_t *probe_late(mpi_rank_t *self, const xy_envelope_t *envelope
         return m;
     mpi_request_before_wait(self, NULL, 0);
     if (!waits)
-        look();
+        look(self, NULL, 0, false);
     return check_late_probe(self, envelope, waits);
 }
 
@@ -240,8 +239,7 @@ static struct {
 } held[16];
 static int held_count;
 
-/* A send that waits only because of --check. */
-static bool is_forced(const mpi_request_t *sender)
+bool check_engine_is_forced(const mpi_request_t *sender)
 {
     return sender != NULL && sender->mode == XMPI_MODE_STANDARD && sender->waiter != NULL &&
            sender->bytes <= mpi_job->eager_limit && is_own(sender->owner, sender->comm);
@@ -251,7 +249,7 @@ static mpi_message_t *find_forced(void)
 {
     for (int r = 0; r < mpi_job->size; r++)
         for (xy_match_entry_t *e = mpi_job->ranks[r].match.first; e != NULL; e = e->list_next)
-            if (is_forced(((mpi_message_t *)e)->sender))
+            if (check_engine_is_forced(((mpi_message_t *)e)->sender))
                 return (mpi_message_t *)e;
     return NULL;
 }
@@ -294,6 +292,11 @@ static bool release_send(bool *readies_p)
     mpi_message_buffer(m->to->worker, m);
     *readies_p = waiter->count == 0;
     return true;
+}
+
+void check_engine_release(void)
+{
+    release_send(&(bool){false});
 }
 
 static bool revive(void)

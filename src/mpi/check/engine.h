@@ -16,6 +16,11 @@ xy_status_t check_engine_begin(int ranks);
 /* The job is over: what was a mistake only if it came to this is a finding. */
 void check_engine_finish(void);
 
+/* Does the send wait only because of --check? */
+bool check_engine_is_forced(const mpi_request_t *send);
+/* Let one such go, on the worker: ranks wait for each other because of it, for ever. */
+void check_engine_release(void);
+
 /* A random number below `limit`, and whether there are any: --check=shuffle. */
 bool check_shuffles(void);
 unsigned check_random(unsigned limit);

@@ -113,6 +113,32 @@ bool check_late_receive(mpi_rank_t *self, mpi_request_t *request)
     return true;
 }
 
+/* Its number among those of the rank, for a probe (request NULL) that of the rank itself; -1: it is
+ * not late. */
+static int find_late(const mpi_rank_t *rank, const mpi_request_t *request)
+{
+    const xy_vec_t *list = &lists[rank->world];
+
+    for (size_t i = 0; i < list->count; i++)
+        if (at(list, i)->request == request)
+            return (int)i;
+    return -1;
+}
+
+bool check_late_has(const mpi_rank_t *rank, const mpi_request_t *request)
+{
+    return find_late(rank, request) >= 0;
+}
+
+bool check_late_waits(const mpi_rank_t *rank, const mpi_request_t *request)
+{
+    int i = find_late(rank, request);
+    candidates_t c;
+
+    find_candidates(rank, &at(&lists[rank->world], (size_t)i)->envelope, (size_t)i, &c);
+    return c.count == 0;
+}
+
 static void drop(xy_vec_t *list, size_t i)
 {
     for (; i + 1 < list->count; i++)

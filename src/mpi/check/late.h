@@ -26,4 +26,9 @@ mpi_message_t *check_late_probe(mpi_rank_t *self, const xy_envelope_t *envelope,
  * rank can move now; it may have to wait for more. */
 bool check_late_match(bool *readies_p);
 
+/* Is it a receive, or with NULL a probe, that is late? And is no message there that it could take?
+ */
+bool check_late_has(const mpi_rank_t *rank, const mpi_request_t *request);
+bool check_late_waits(const mpi_rank_t *rank, const mpi_request_t *request);
+
 #endif

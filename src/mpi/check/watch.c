@@ -30,6 +30,12 @@
  * tests follow each other at once, most of the time is spent in them, no message was sent to it and
  * no receive started by it, and it has looked at no clock, slept nor read anything meanwhile.
  *
+ * In virtual time the ranks run one at a time, on one worker, and what is under way to a rank is
+ * known: each look is of a moment, and a rank to which nothing is under way can be in a knot.
+ *
+ * With --check sends wait for their receivers, and receives from any source for the others: in a
+ * knot, one such send is let go instead of a report.
+ *
  * What may end without a rank is no reason to be in a knot: one-sided operations and locks (the
  * worker of a target grants them), generalized requests, neighbourhood collectives, messages that
  * are being copied; nor are ranks whose threads may call MPI.
@@ -41,10 +47,13 @@
 #include "mpi/check/check.h"
 #include "mpi/check/copy_memory.h"
 #include "mpi/check/deadlock.h"
+#include "mpi/check/engine.h"
 #include "mpi/check/knot.h"
+#include "mpi/check/late.h"
 #include "mpi/check/wait.h"
 #include "mpi/coll/coll.h"
 #include "mpi/object/object.h"
+#include "mpi/virtual/virtual.h"
 
 enum { WAITS_MOST = 4096, PATIENCE_MS = 256 };
 
@@ -60,6 +69,7 @@ typedef struct {
     check_wait_t wait;
     mpi_group_t *group; /* held, or NULL */
     int meeting;        /* of the worker; or -1 */
+    bool is_forced;     /* a send that waits only because of --check */
 } entry_t;
 
 /* What a rank that polls has done so far. */
@@ -90,7 +100,8 @@ static struct {
     record_t **records; /* [ranks], made when they are needed */
     answer_t *answers;  /* [workers] */
     _Alignas(XMPI_LINES) _Atomic uint32_t asked;
-    bool *stuck; /* [ranks] */
+    _Atomic bool releases; /* let a send go that waits only because of --check */
+    bool *stuck;           /* [ranks] */
     /* For ranks that poll: */
     double polling; /* seconds; 0: not looked for */
     tally_t *last;  /* [ranks]: at the last look; failed 0: it did not poll then */
@@ -192,11 +203,25 @@ static void meetings_clear(xy_vec_t *all)
     all->count = 0;
 }
 
+/* Has nothing met the receive, or the probe, and will nothing that is there? */
+static bool is_posted(const check_wait_t *wait)
+{
+    const mpi_request_t *request = wait->request;
+
+    if (mpi_job->clock != NULL && request != NULL)
+        return mpi_virtual_is_unmet(request);
+    if (mpi_job->clock != NULL)
+        return wait->polled_at != NULL || mpi_virtual_is_probing(wait->comm->owner);
+    if (mpi_checks.is_on && check_late_has(wait->comm->owner, request))
+        return check_late_waits(wait->comm->owner, request);
+    return request == NULL || request->is_posted;
+}
+
 static knot_wait_t knot_of_receive(const check_wait_t *wait, mpi_group_t **group_p)
 {
     const mpi_comm_t *comm = wait->comm;
 
-    if (comm == NULL || (wait->request != NULL && !wait->request->is_posted))
+    if (comm == NULL || !is_posted(wait))
         return (knot_wait_t){.kind = KNOT_OPEN};
     if (wait->peer >= 0)
         return (knot_wait_t){.kind = KNOT_RANK, .rank = mpi_comm_world_rank(comm, wait->peer)};
@@ -204,6 +229,12 @@ static knot_wait_t knot_of_receive(const check_wait_t *wait, mpi_group_t **group
     mpi_group_hold(*group_p, 1);
     return (knot_wait_t){
         .kind = KNOT_ANY_OF, .ranks = (*group_p)->ranks, .count = (*group_p)->size};
+}
+
+/* What a message is known by among those that its receiver keeps. */
+static const void *message_of(const mpi_request_t *send)
+{
+    return mpi_job->clock != NULL ? send->engine : send;
 }
 
 /* The ranks of a meeting are set when all of this worker are known: their list may move. */
@@ -218,7 +249,7 @@ static knot_wait_t knot_of(mpi_worker_t *worker, entry_t *entry)
     case CHECK_WAIT_SEND:
         return (knot_wait_t){.kind = wait->comm->window == NULL ? KNOT_SEND : KNOT_OPEN,
                              .rank = mpi_comm_world_rank(wait->comm, wait->peer),
-                             .message = wait->request};
+                             .message = message_of(wait->request)};
     case CHECK_WAIT_COLLECTIVE:
         if (coll_need_of(wait->request, &need))
             entry->meeting = meeting_of(worker, &need);
@@ -236,7 +267,11 @@ static bool add_wait(mpi_worker_t *worker, record_t *record, const check_wait_t 
 
     if (knot == NULL)
         return false;
-    *entry = (entry_t){.wait = *wait, .group = NULL, .meeting = -1};
+    *entry = (entry_t){.wait = *wait,
+                       .group = NULL,
+                       .meeting = -1,
+                       .is_forced = wait->kind == CHECK_WAIT_SEND && mpi_checks.is_on &&
+                                    check_engine_is_forced(wait->request)};
     *knot = knot_of(worker, entry);
     return true;
 }
@@ -258,8 +293,15 @@ static bool add_waits(record_t *record, mpi_rank_t *rank)
     return true;
 }
 
+static void add_message(void *record, const void *message)
+{
+    (void)xy_vec_append(&((record_t *)record)->messages, &message);
+}
+
 static void add_messages(record_t *record, const mpi_rank_t *rank)
 {
+    if (mpi_job->clock != NULL)
+        mpi_virtual_each_unmet(rank, add_message, record);
     for (const xy_match_entry_t *e = rank->match.first; e != NULL; e = e->list_next) {
         const void *sender = ((const mpi_message_t *)e)->sender;
 
@@ -323,12 +365,13 @@ static void look_at_polling(const mpi_rank_t *rank, const mpi_polling_t *p)
     if (record == NULL)
         return;
     record->is_polling = true;
-    record->tally = (tally_t){.failed = p->failed,
-                              .quick = p->quick,
-                              .others = p->others,
-                              .order = rank->match.order,
-                              .inside = p->inside,
-                              .outside = p->outside};
+    record->tally =
+        (tally_t){.failed = p->failed,
+                  .quick = p->quick,
+                  .others = p->others,
+                  .order = mpi_job->clock != NULL ? mpi_virtual_order(rank) : rank->match.order,
+                  .inside = p->inside,
+                  .outside = p->outside};
     record_end(record, rank, add_tests(record, rank, p));
 }
 
@@ -338,7 +381,8 @@ static void look_at_rank(mpi_rank_t *rank)
 
     if (record != NULL)
         record_clear(record);
-    if (rank->thread_level >= MPI_THREAD_SERIALIZED)
+    if (rank->thread_level >= MPI_THREAD_SERIALIZED ||
+        (mpi_job->clock != NULL && !mpi_virtual_is_quiet(rank)))
         return;
     if (check_is_waiting(rank))
         look_at_parked(rank);
@@ -389,6 +433,8 @@ static bool help(mpi_worker_t *worker)
         return false;
     answer->is_busy = true;
     mpi_poll(worker->base);
+    if (mpi_checks.is_on && atomic_exchange_explicit(&watch.releases, false, memory_order_relaxed))
+        check_engine_release();
     look_at_ranks(worker, answer);
     answer->is_busy = false;
     atomic_store_explicit(&answer->answered, asked, memory_order_release);
@@ -537,6 +583,19 @@ static mpi_watch_t find(knot_rank_t *ranks)
     return find_polling(ranks);
 }
 
+/* Does one of the knot wait only because of --check? */
+static bool has_forced(void)
+{
+    for (int r = 0; mpi_checks.is_on && r < watch.job->size; r++) {
+        const record_t *record = watch.stuck[r] ? watch.records[r] : NULL;
+
+        for (size_t i = 0; record != NULL && i < record->entries.count; i++)
+            if (XY_VEC_AT(&record->entries, entry_t, i).is_forced)
+                return true;
+    }
+    return false;
+}
+
 mpi_watch_t mpi_watch_look(void)
 {
     knot_rank_t *ranks;
@@ -550,6 +609,10 @@ mpi_watch_t mpi_watch_look(void)
         xy_watcher_sleep(1e-3 * ms);
     found = ranks != NULL ? find(ranks) : XMPI_WATCH_NONE;
     xy_free(ranks);
+    if (found != XMPI_WATCH_NONE && has_forced()) {
+        atomic_store_explicit(&watch.releases, true, memory_order_relaxed);
+        return XMPI_WATCH_NONE;
+    }
     return found;
 }
 

@@ -52,6 +52,9 @@ static int need_of_call(const coll_call_t *call)
 {
     const coll_engine_ops_t *scheduled = coll_engine_scheduled();
 
+    if (mpi_job->clock != NULL)
+        return call->kind->collective == XY_COLL_COUNT ? ALL : need_of_schedule(call);
+
     if (call->how != COLL_BLOCKING && scheduled != NULL &&
         (call->schedule != NULL || scheduled->wants(call)))
         return need_of_schedule(call);
@@ -64,7 +67,7 @@ bool coll_need_of(const mpi_request_t *request, coll_need_t *need_p)
     const coll_call_t *call = call_of(request);
     int member;
 
-    if (call == NULL || mpi_job->is_apart)
+    if (call == NULL || mpi_job->processes > 1)
         return false;
     member = need_of_call(call);
     if (member == UNKNOWN)

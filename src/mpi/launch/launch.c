@@ -525,7 +525,7 @@ static xy_status_t run_ranks(launch_t *launch)
     mpi_signals_setup(launch->processes, launch->size);
     if (launch->values->timeout > 0)
         st = mpi_timeout_start(launch->values->timeout);
-    if (st == XY_OK && launch->in_virtual_time == NULL && launch->size > 1)
+    if (st == XY_OK && launch->size > 1)
         st =
             mpi_deadlock_watch_start(launch->values->deadlock_after, launch->values->polling_after);
     program_invocation_name = part_at(launch, 0)->argv[0];

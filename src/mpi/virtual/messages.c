@@ -184,6 +184,7 @@ static void start_receive(mpi_rank_t *self, mpi_request_t *request)
 {
     xy_vjob_p2p_t p2p = wanted(&request->entry.envelope, request->comm, request->bytes);
 
+    virtual.ranks[self->world].receives++;
     virtual_enter(self);
     request->engine = xy_vjob_irecv(virtual.job, self->world, &p2p, request);
     if (request->engine == NULL)
@@ -370,6 +371,7 @@ static void test_for(mpi_rank_t *self, mpi_request_t *const *requests, int count
 {
     list_t list;
 
+    mpi_polling_begin(self, requests, count, any);
     virtual_enter(self);
     gather(&list, requests, count);
     if (list.count == 0)
@@ -381,6 +383,7 @@ static void test_for(mpi_rank_t *self, mpi_request_t *const *requests, int count
         sweep(requests, count);
     list_cleanup(&list);
     virtual_leave(self);
+    mpi_polling_end(self);
 }
 
 /* ---- The rest ---- */
@@ -407,6 +410,24 @@ static mpi_message_t *take(const mpi_rank_t *self, const xy_vjob_status_t *statu
     return m;
 }
 
+/* What looks for deadlocks sees it among those that probe, or poll. */
+static void probe_begin(mpi_rank_t *self, bool waits)
+{
+    if (!waits) {
+        mpi_polling_begin(self, NULL, 0, false);
+        return;
+    }
+    self->waiter->next = NULL;
+    self->probers = self->waiter;
+}
+
+static void probe_end(mpi_rank_t *self, bool waits)
+{
+    if (!waits)
+        mpi_polling_end(self);
+    self->probers = NULL;
+}
+
 static mpi_message_t *probe(mpi_rank_t *self, const xy_envelope_t *envelope, mpi_comm_t *comm,
                             bool waits, bool takes)
 {
@@ -414,9 +435,11 @@ static mpi_message_t *probe(mpi_rank_t *self, const xy_envelope_t *envelope, mpi
     mpi_message_t *found = NULL;
     xy_vjob_status_t status;
 
+    probe_begin(self, waits);
     virtual_enter(self);
     if (!xy_vjob_probe(virtual.job, self->world, &p2p, waits, takes))
         virtual_give_way(self);
+    probe_end(self, waits);
     if (xy_vjob_flag(virtual.job, self->world)) {
         xy_vjob_found(virtual.job, self->world, &status);
         found = takes ? take(self, &status) : &virtual.ranks[self->world].found;
@@ -448,6 +471,35 @@ static void free_request(mpi_request_t *request)
     request->engine = NULL;
     if (request->kind != XMPI_KIND_RECV)
         mpi_request_complete(request);
+}
+
+/* ---- What can come ---- */
+
+bool mpi_virtual_is_quiet(const mpi_rank_t *rank)
+{
+    return xy_vjob_is_quiet(virtual.job, rank->world);
+}
+
+bool mpi_virtual_is_unmet(const mpi_request_t *request)
+{
+    return request->kind == XMPI_KIND_RECV && request->engine != NULL &&
+           xy_vjob_is_unmet(request->engine);
+}
+
+bool mpi_virtual_is_probing(const mpi_rank_t *rank)
+{
+    return xy_vjob_is_probing(virtual.job, rank->world);
+}
+
+uint64_t mpi_virtual_order(const mpi_rank_t *rank)
+{
+    return xy_vjob_incoming(virtual.job, rank->world) + virtual.ranks[rank->world].receives;
+}
+
+void mpi_virtual_each_unmet(const mpi_rank_t *rank, void (*found)(void *user, const void *message),
+                            void *user)
+{
+    xy_vjob_each_unmet(virtual.job, rank->world, found, user);
 }
 
 const mpi_p2p_engine_t virtual_messages = {.send = start_send,

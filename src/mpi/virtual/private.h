@@ -13,6 +13,7 @@ typedef struct {
     bool is_in_call;  /* timed: what runs since then is, at first, the call's own code */
     double factor;    /* timed: what a second of its code takes there */
     bool has_turn;
+    uint64_t receives;   /* that it has started */
     mpi_message_t found; /* what its last probe found */
 } virtual_rank_t;
 

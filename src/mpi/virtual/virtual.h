@@ -70,6 +70,22 @@ xy_status_t mpi_virtual_monitor(mpi_job_t *job);
 /* The trace is complete. Nothing to do without one. */
 xy_status_t mpi_virtual_finish_trace(void);
 
+/* What the one that looks for deadlocks asks, while no rank runs. */
+
+/* Is nothing under way to the rank? */
+bool mpi_virtual_is_quiet(const mpi_rank_t *rank);
+/* Is it a receive that no message has met? */
+bool mpi_virtual_is_unmet(const mpi_request_t *request);
+/* Does the rank probe, and has no message come that it may take? */
+bool mpi_virtual_is_probing(const mpi_rank_t *rank);
+/* Counts messages that were sent to the rank, and receives that it has started. */
+uint64_t mpi_virtual_order(const mpi_rank_t *rank);
+/* The messages that have come to the rank without a receive; that of a send request is its
+ * `engine`.
+ */
+void mpi_virtual_each_unmet(const mpi_rank_t *rank, void (*found)(void *user, const void *message),
+                            void *user);
+
 /* One-sided operations, in virtual time only: their data moves at once, and what they take is
  * charged. The ranks are world ranks. */
 
