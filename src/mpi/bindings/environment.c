@@ -248,7 +248,10 @@ int impl_pcontrol(const int level)
 int impl_alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
     void *memory = NULL;
+    int code = mpi_info_check(NULL, info);
 
+    if (code != MPI_SUCCESS)
+        return code;
     if (!baseptr)
         return mpi_error_null(NULL, "baseptr");
     if (size < 0)

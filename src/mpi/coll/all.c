@@ -185,7 +185,7 @@ static char *alltoall_block(const void *buffer, coll_vector_t counts, coll_vecto
                             int64_t *count_p, mpi_type_t **type_p)
 {
     *count_p = counts.data ? coll_count_at(counts, peer) : count;
-    *type_p = types ? mpi_type_of(types[peer]) : type;
+    *type_p = types ? mpi_type_held(types[peer]) : type;
     if (types != NULL)
         return (char *)(uintptr_t)buffer + coll_count_at(displacements, peer);
     return coll_element(buffer, counts.data ? coll_count_at(displacements, peer) : count * peer,

@@ -43,7 +43,7 @@ coll_block_t coll_block_at(const coll_side_t *a, int i)
 {
     if (a->types != NULL)
         return (coll_block_t){place_at(a, coll_count_at(a->displacements, i)),
-                              coll_count_at(a->counts, i), mpi_type_of(a->types[i])};
+                              coll_count_at(a->counts, i), mpi_type_held(a->types[i])};
     if (a->counts.data != NULL)
         return (coll_block_t){place_at(a, coll_count_at(a->displacements, i) * a->type->extent),
                               coll_count_at(a->counts, i), a->type};

@@ -32,11 +32,11 @@ static uint64_t sent_bytes(const coll_call_t *call, int peer)
     int64_t n;
 
     if (sends_from_receive_buffer(call)) {
-        type = call->receive_types ? mpi_type_of(call->receive_types[peer]) : call->receive_type;
+        type = call->receive_types ? mpi_type_held(call->receive_types[peer]) : call->receive_type;
         n = call->receive_counts.data ? coll_count_at(call->receive_counts, peer)
                                       : call->receive_count;
     } else {
-        type = call->send_types ? mpi_type_of(call->send_types[peer]) : call->send_type;
+        type = call->send_types ? mpi_type_held(call->send_types[peer]) : call->send_type;
         n = call->send_counts.data ? coll_count_at(call->send_counts, peer) : call->send_count;
     }
     return (uint64_t)n * type->size;

@@ -60,8 +60,8 @@ static xy_status_t hold_types(coll_call_t *call)
     for (size_t i = 0; i < n; i++) {
         call->types[i] = call->is_in_place ? call->receive_types[i] : call->send_types[i];
         call->types[n + i] = call->receive_types[i];
-        mpi_type_hold(mpi_type_of(call->types[i]));
-        mpi_type_hold(mpi_type_of(call->types[n + i]));
+        mpi_type_hold(mpi_type_held(call->types[i]));
+        mpi_type_hold(mpi_type_held(call->types[n + i]));
     }
     call->send_types = call->types;
     call->receive_types = call->types + n;
@@ -71,7 +71,7 @@ static xy_status_t hold_types(coll_call_t *call)
 static void release_types(coll_call_t *call)
 {
     for (int i = 0; i < 2 * coll_peers(call); i++)
-        mpi_type_release(mpi_type_of(call->types[i]));
+        mpi_type_release(mpi_type_held(call->types[i]));
     xy_free(call->types);
 }
 

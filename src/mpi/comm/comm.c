@@ -115,9 +115,9 @@ int impl_comm_set_info(MPI_Comm handle, MPI_Info info)
 
     if (!comm)
         return mpi_comm_refuse(handle);
-    if (info != MPI_INFO_NULL && !mpi_info_of(info))
-        return mpi_error(comm, MPI_ERR_INFO, "the info argument is not an info object");
-    code = mpi_settings_apply(comm, mpi_info_of(info));
+    code = mpi_info_check(comm, info);
+    if (code == MPI_SUCCESS)
+        code = mpi_settings_apply(comm, mpi_info_of(info));
     if (code != MPI_SUCCESS)
         return code;
     copy = mpi_info_copy(mpi_info_of(info));

@@ -45,31 +45,33 @@ static void fail_each(operation_fn operation, long first, const char *name)
     }
 }
 
-static MPI_Group world_group(void)
-{
-    MPI_Group group;
+static MPI_Group world; /* what groups are made from */
 
-    MPI_Comm_group(MPI_COMM_WORLD, &group);
-    return group;
+/* MPI_Comm_group makes a handle, which takes memory. */
+static int comm_group(void **out)
+{
+    MPI_Group made = (MPI_Group)*out;
+    int code = MPI_Comm_group(MPI_COMM_WORLD, &made);
+
+    *out = made;
+    return code == MPI_SUCCESS ? MPI_Group_free((MPI_Group *)out) : code;
 }
 
 /* Handles are pointers: *out is one, and is freed when it was made. */
 static int group_union(void **out)
 {
-    MPI_Group world = world_group(), made = (MPI_Group)*out;
+    MPI_Group made = (MPI_Group)*out;
     int code = MPI_Group_union(world, MPI_GROUP_EMPTY, &made);
 
-    MPI_Group_free(&world);
     *out = made;
     return code == MPI_SUCCESS ? MPI_Group_free((MPI_Group *)out) : code;
 }
 
 static int group_excl(void **out)
 {
-    MPI_Group world = world_group(), made = (MPI_Group)*out;
+    MPI_Group made = (MPI_Group)*out;
     int code = MPI_Group_range_excl(world, 0, NULL, &made);
 
-    MPI_Group_free(&world);
     *out = made;
     return code == MPI_SUCCESS ? MPI_Group_free((MPI_Group *)out) : code;
 }
@@ -153,11 +155,9 @@ static int comm_split(void **out)
 
 static int comm_create_group(void **out)
 {
-    MPI_Group world = world_group();
     MPI_Comm made = (MPI_Comm)*out;
     int code = MPI_Comm_create_group(MPI_COMM_WORLD, world, 0, &made);
 
-    MPI_Group_free(&world);
     return free_made(code, made, out);
 }
 
@@ -179,6 +179,10 @@ static void all_failures(int rank, int size)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Info_get(MPI_INFO_ENV, "arch", MPI_MAX_INFO_VAL - 1, text, &flag); /* made once */
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_free(&world); /* makes the place for freed handles, once */
+    fail_each(comm_group, 1, "MPI_Comm_group");
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
     fail_each(group_union, 1, "MPI_Group_union");
     fail_each(group_excl, 1, "MPI_Group_range_excl");
     fail_each(info_create, 1, "MPI_Info_create");
@@ -192,6 +196,7 @@ static void all_failures(int rank, int size)
     fail_each(comm_split, 2, "MPI_Comm_split");
     fail_each(comm_create_group, 1, "MPI_Comm_create_group");
     fail_each(cart_create, 2, "MPI_Cart_create");
+    MPI_Group_free(&world);
 }
 
 /* The group of the world is one object; every rank, handle and duplicate holds one reference. */

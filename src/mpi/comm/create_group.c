@@ -163,6 +163,8 @@ int impl_comm_create_from_group(mpi_rank_t *self, MPI_Group group, const char *s
     int code = mpi_parent_begin(self, stringtag, errhandler, &parent);
 
     if (code == MPI_SUCCESS)
+        code = mpi_info_check(&parent.comm, info);
+    if (code == MPI_SUCCESS)
         code = mpi_parent_check(&parent, group);
     if (code == MPI_SUCCESS && mpi_group_of(group)->size > 0)
         code = mpi_comm_from_group(&parent.comm, mpi_group_of(group), (int)parent.tag, &made);

@@ -103,6 +103,9 @@ static int idup(mpi_rank_t *self, MPI_Comm handle, bool has_info, MPI_Info info,
 
     if (!comm)
         return mpi_comm_refuse(handle);
+    code = has_info ? mpi_info_check(comm, info) : MPI_SUCCESS;
+    if (code != MPI_SUCCESS)
+        return code;
     made = prepare(comm, mpi_info_of(has_info ? info : comm->info), newcomm, &code);
     if (!made)
         return code;

@@ -341,6 +341,8 @@ int impl_intercomm_create_from_groups(mpi_rank_t *self, MPI_Group local_group, i
     int code = mpi_parent_begin(self, stringtag, errhandler, &parent);
 
     if (code == MPI_SUCCESS)
+        code = mpi_info_check(&parent.comm, info);
+    if (code == MPI_SUCCESS)
         code = mpi_parent_check(&parent, local_group);
     if (code == MPI_SUCCESS)
         code = check_leaders(&parent, mpi_group_of(local_group), local_leader, remote_group,

@@ -39,7 +39,9 @@ static int dup(MPI_Comm handle, bool has_info, MPI_Info info, MPI_Comm *newcomm)
 
     if (!comm)
         return mpi_comm_refuse(handle);
-    code = mpi_comm_duplicate(comm, &made);
+    code = has_info ? mpi_info_check(comm, info) : MPI_SUCCESS;
+    if (code == MPI_SUCCESS)
+        code = mpi_comm_duplicate(comm, &made);
     if (code != MPI_SUCCESS)
         return code;
     mpi_layers_comm_duplicate(comm, made);
@@ -148,10 +150,13 @@ static int unguided_color(mpi_comm_t *comm, MPI_Info info, int *color_p)
 int impl_comm_split_type(MPI_Comm handle, int type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
-    int color, code = MPI_SUCCESS;
+    int color, code;
 
     if (!comm)
         return mpi_comm_refuse(handle);
+    code = mpi_info_check(comm, info);
+    if (code != MPI_SUCCESS)
+        return code;
     if (type == MPI_COMM_TYPE_SHARED)
         color = mpi_job->process;
     else if (type == MPI_COMM_TYPE_HW_UNGUIDED)

@@ -49,22 +49,29 @@ typedef struct mpi_op {
     MPI_User_function *fn;     /* of the program, */
     MPI_User_function_c *fn_c; /* one of the two */
     atomic_long references;    /* the handle, and each pending operation */
+    mpi_life_t life;           /* of the handle; of predefined operations not used */
 } mpi_op_t;
 
 enum { XMPI_OP_FIRST = 0x20, XMPI_OP_TABLE = 0x20 };
 extern mpi_op_t mpi_op_table[XMPI_OP_TABLE]; /* by handle - XMPI_OP_FIRST */
 
-/* The object behind a handle; NULL for MPI_OP_NULL and for what can be no operation. */
+/* The object behind a handle; NULL for MPI_OP_NULL, for one that was freed, and for what is no
+ * operation. */
 static inline mpi_op_t *mpi_op_of(MPI_Op handle)
 {
     uintptr_t value = (uintptr_t)handle;
+    mpi_op_t *made = (mpi_op_t *)(void *)handle;
 
     if (value - XMPI_OP_FIRST < XMPI_OP_TABLE) {
         mpi_op_t *op = &mpi_op_table[value - XMPI_OP_FIRST];
 
         return op->is_predefined ? op : NULL;
     }
-    return value < 4096 ? NULL : (mpi_op_t *)(void *)handle;
+    if (value < 4096)
+        return NULL;
+    return __builtin_expect(mpi_life_is(&made->life, XMPI_LIFE_OP), 1)
+               ? made
+               : mpi_life_refuse(&made->life, XMPI_LIFE_OP);
 }
 
 /* References, as for datatypes. */

@@ -71,7 +71,7 @@ __attribute__((constructor)) static void choose_kernels(void)
 bool mpi_op_is_valid_for(const mpi_op_t *op, const mpi_type_t *type)
 {
     while (!type->is_predefined && type->contents.combiner == MPI_COMBINER_DUP)
-        type = mpi_type_of(type->contents.a_type[0]);
+        type = mpi_type_held(type->contents.a_type[0]);
     if (op->kind == XMPI_OP_KIND_USER)
         return true;
     if (op->kind == XMPI_OP_KIND_REPLACE || op->kind == XMPI_OP_KIND_NO_OP)

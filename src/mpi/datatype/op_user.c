@@ -24,6 +24,7 @@ static int create(MPI_User_function *fn, MPI_User_function_c *fn_c, int commute,
     op->fn = fn;
     op->fn_c = fn_c;
     atomic_init(&op->references, 1);
+    mpi_life_begin(&op->life, XMPI_LIFE_OP);
     *handle = (MPI_Op)(void *)op;
     return MPI_SUCCESS;
 }
@@ -40,7 +41,7 @@ int impl_op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
 
 void mpi_op_destroy(mpi_op_t *op)
 {
-    xy_free(op);
+    mpi_life_bury(op);
 }
 
 int impl_op_free(MPI_Op *op)
@@ -52,6 +53,7 @@ int impl_op_free(MPI_Op *op)
     if (object->is_predefined)
         return mpi_error(NULL, MPI_ERR_OP, "%s is predefined and cannot be freed", object->name);
     *op = MPI_OP_NULL;
+    mpi_life_end(&object->life);
     mpi_op_release(object);
     return MPI_SUCCESS;
 }

@@ -26,6 +26,7 @@
 
 #include "mpi.h"
 #include "mpi/datatype/signature.h"
+#include "mpi/object/object.h"
 
 /* The kinds of basic elements, as reductions distinguish them. */
 typedef enum {
@@ -117,6 +118,7 @@ typedef struct mpi_type {
     MPI_Datatype handle;    /* what the program holds */
     int handles;            /* that the program holds; touched by its rank alone */
     atomic_long references; /* the handle, each pending operation, each type made from it */
+    mpi_life_t life;        /* of the handles; of predefined types not used */
     char name[MPI_MAX_OBJECT_NAME];
 } mpi_type_t;
 
@@ -124,17 +126,29 @@ enum { XMPI_TYPE_FIRST = 0x200, XMPI_TYPE_TABLE = 0x100 };
 extern mpi_type_t
     mpi_type_table[XMPI_TYPE_TABLE]; /* by handle - XMPI_TYPE_FIRST; size 0: no type */
 
-/* The object behind a handle; NULL for MPI_DATATYPE_NULL and for what can be no datatype. */
+/* The object behind a handle of the program; NULL for MPI_DATATYPE_NULL, for one that was freed,
+ * and for what is no datatype. */
 static inline mpi_type_t *mpi_type_of(MPI_Datatype handle)
 {
     uintptr_t value = (uintptr_t)handle;
+    mpi_type_t *made = (mpi_type_t *)(void *)handle;
 
     if (value - XMPI_TYPE_FIRST < XMPI_TYPE_TABLE) {
         mpi_type_t *type = &mpi_type_table[value - XMPI_TYPE_FIRST];
 
         return type->is_predefined ? type : NULL;
     }
-    return value < 4096 ? NULL : (mpi_type_t *)(void *)handle;
+    if (value < 4096)
+        return NULL;
+    return __builtin_expect(mpi_life_is(&made->life, XMPI_LIFE_TYPE), 1)
+               ? made
+               : mpi_life_refuse(&made->life, XMPI_LIFE_TYPE);
+}
+
+/* The object behind the handle of a type that is held: the program may have freed it. */
+static inline mpi_type_t *mpi_type_held(MPI_Datatype handle)
+{
+    return (uintptr_t)handle < 4096 ? mpi_type_of(handle) : (mpi_type_t *)(void *)handle;
 }
 
 static inline size_t mpi_type_size(const mpi_type_t *type)

@@ -19,6 +19,7 @@ void mpi_draft_begin(mpi_draft_t *draft, int combiner, bool is_large)
     draft->type->align = 1;
     draft->type->handle = (MPI_Datatype)(void *)draft->type;
     draft->type->handles = 1;
+    mpi_life_begin(&draft->type->life, XMPI_LIFE_TYPE);
     atomic_init(&draft->type->references, 1);
 }
 
@@ -153,13 +154,13 @@ void mpi_type_destroy(mpi_type_t *type)
     mpi_contents_t *c = &type->contents;
 
     for (size_t i = 0; i < c->types; i++)
-        mpi_type_release(mpi_type_of(c->a_type[i]));
+        mpi_type_release(mpi_type_held(c->a_type[i]));
     xy_free(c->an_int);
     xy_free(c->an_aint);
     xy_free(c->a_count);
     xy_free(c->a_type);
     mpi_layout_cleanup(&type->layout);
-    xy_free(type);
+    mpi_life_bury(type);
 }
 
 /* Without an explicit upper bound the extent is rounded up to the alignment of the strictest

@@ -206,7 +206,8 @@ int impl_type_free(MPI_Datatype *datatype)
                               : mpi_attributes_delete(XMPI_ATTR_TYPE, *datatype, &type->attributes);
     if (error != MPI_SUCCESS)
         return mpi_error(NULL, error, "an attribute could not be deleted");
-    type->handles--;
+    if (--type->handles == 0)
+        mpi_life_end(&type->life);
     *datatype = MPI_DATATYPE_NULL;
     mpi_type_release(type);
     return MPI_SUCCESS;

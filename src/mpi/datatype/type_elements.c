@@ -18,13 +18,13 @@ bool mpi_type_part(const mpi_type_t *type, size_t i, const mpi_type_t **part_p, 
     const mpi_contents_t *c = &type->contents;
 
     if (c->combiner != MPI_COMBINER_STRUCT) {
-        *part_p = mpi_type_of(c->a_type[0]);
+        *part_p = mpi_type_held(c->a_type[0]);
         *times_p = (*part_p)->size > 0 ? type->size / (*part_p)->size : 0;
         return i == 0;
     }
     if (i >= c->types)
         return false;
-    *part_p = mpi_type_of(c->a_type[i]);
+    *part_p = mpi_type_held(c->a_type[i]);
     *times_p = (size_t)(c->counts > 0 ? c->a_count[1 + i] : c->an_int[1 + i]);
     return true;
 }

@@ -69,6 +69,8 @@ void mpi_env_cleanup(mpi_rank_t *rank)
     mpi_errhandler_release(mpi_errhandler_of(env->file_errhandler));
     for (int i = 0; i < XMPI_BURIED; i++)
         xy_free(env->buried[i]);
+    for (int i = 0; i < XMPI_ENDED; i++)
+        xy_free(env->ended[i]);
     xy_free(env);
     rank->env = NULL;
 }

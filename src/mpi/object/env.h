@@ -16,7 +16,7 @@ typedef struct {
 } mpi_named_t;
 
 /* What a rank has made. Of one rank, so no locks; created when first needed. */
-enum { XMPI_BURIED = 8 };
+enum { XMPI_BURIED = 8, XMPI_ENDED = 64 };
 
 typedef struct {
     xy_vec_t codes;   /* of mpi_code_t: error classes and codes the program added (errclass.c) */
@@ -27,6 +27,9 @@ typedef struct {
     MPI_Errhandler file_errhandler;  /* of MPI_FILE_NULL: what files begin with */
     mpi_comm_t *buried[XMPI_BURIED]; /* communicators freed last, to name them (comm.c) */
     int next_buried;
+    void *ended[XMPI_ENDED]; /* memory of other objects that were freed last (life.h) */
+    int next_ended;
+    const void *refused_in, *freed_at; /* the call that was given a freed object, and who did it */
     int predefined[8]; /* values of the predefined attributes; programs get pointers to them */
 } mpi_env_t;
 

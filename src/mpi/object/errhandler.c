@@ -16,7 +16,18 @@ void mpi_errhandler_hold(mpi_errhandler_t *handler)
 void mpi_errhandler_release(mpi_errhandler_t *handler)
 {
     if (handler && --handler->references == 0)
-        xy_free(handler);
+        mpi_life_bury(handler);
+}
+
+/* The handler of an object for the program, which frees it. */
+static MPI_Errhandler give(MPI_Errhandler handle)
+{
+    mpi_errhandler_t *handler = mpi_errhandler_of(handle);
+
+    mpi_errhandler_hold(handler);
+    if (handler && handler->handles++ == 0)
+        mpi_life_begin(&handler->life, XMPI_LIFE_ERRHANDLER);
+    return handle;
 }
 
 static int create(mpi_errhandler_t filled, MPI_Errhandler *handle_p)
@@ -29,6 +40,8 @@ static int create(mpi_errhandler_t filled, MPI_Errhandler *handle_p)
     if (!handler)
         return mpi_error_memory(NULL, "an error handler");
     *handler = filled;
+    handler->handles = handler->references = 1;
+    mpi_life_begin(&handler->life, XMPI_LIFE_ERRHANDLER);
     *handle_p = (MPI_Errhandler)(void *)handler;
     return MPI_SUCCESS;
 }
@@ -37,6 +50,10 @@ const char *mpi_errhandler_refuse(MPI_Errhandler handle, mpi_handler_kind_t kind
 {
     const mpi_errhandler_t *handler = mpi_errhandler_of(handle);
 
+    if (handler && !mpi_life_is(&handler->life, XMPI_LIFE_ERRHANDLER)) {
+        mpi_life_refuse(&handler->life, XMPI_LIFE_ERRHANDLER);
+        return "the error handler is not a handle";
+    }
     if (handler ? handler->kind == kind
                 : handle == MPI_ERRORS_ARE_FATAL || handle == MPI_ERRORS_RETURN ||
                       handle == MPI_ERRORS_ABORT)
@@ -58,7 +75,7 @@ static void replace(MPI_Errhandler *place, MPI_Errhandler handle)
 int impl_comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn,
                                 MPI_Errhandler *errhandler)
 {
-    mpi_errhandler_t filled = {1, XMPI_HANDLER_COMM, .comm_fn = comm_errhandler_fn};
+    mpi_errhandler_t filled = {.kind = XMPI_HANDLER_COMM, .comm_fn = comm_errhandler_fn};
 
     return create(filled, errhandler);
 }
@@ -66,7 +83,7 @@ int impl_comm_create_errhandler(MPI_Comm_errhandler_function *comm_errhandler_fn
 int impl_win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn,
                                MPI_Errhandler *errhandler)
 {
-    mpi_errhandler_t filled = {1, XMPI_HANDLER_WIN, .win_fn = win_errhandler_fn};
+    mpi_errhandler_t filled = {.kind = XMPI_HANDLER_WIN, .win_fn = win_errhandler_fn};
 
     return create(filled, errhandler);
 }
@@ -74,7 +91,7 @@ int impl_win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn,
 int impl_file_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
                                 MPI_Errhandler *errhandler)
 {
-    mpi_errhandler_t filled = {1, XMPI_HANDLER_FILE, .file_fn = file_errhandler_fn};
+    mpi_errhandler_t filled = {.kind = XMPI_HANDLER_FILE, .file_fn = file_errhandler_fn};
 
     return create(filled, errhandler);
 }
@@ -82,17 +99,25 @@ int impl_file_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn
 int impl_session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
                                    MPI_Errhandler *errhandler)
 {
-    mpi_errhandler_t filled = {1, XMPI_HANDLER_SESSION, .session_fn = session_errhandler_fn};
+    mpi_errhandler_t filled = {.kind = XMPI_HANDLER_SESSION, .session_fn = session_errhandler_fn};
 
     return create(filled, errhandler);
 }
 
 int impl_errhandler_free(MPI_Errhandler *errhandler)
 {
+    mpi_errhandler_t *handler = mpi_errhandler_of(*errhandler);
+
     if (*errhandler == MPI_ERRHANDLER_NULL)
         return mpi_error(NULL, MPI_ERR_ERRHANDLER, "the error handler is MPI_ERRHANDLER_NULL");
+    if (handler && !mpi_life_is(&handler->life, XMPI_LIFE_ERRHANDLER)) {
+        mpi_life_refuse(&handler->life, XMPI_LIFE_ERRHANDLER);
+        return mpi_error(NULL, MPI_ERR_ERRHANDLER, "the error handler is not a handle");
+    }
     /* MPI_Errhandler_get returns predefined handles too, and programs free what they got. */
-    mpi_errhandler_release(mpi_errhandler_of(*errhandler));
+    if (handler && --handler->handles == 0)
+        mpi_life_end(&handler->life);
+    mpi_errhandler_release(handler);
     *errhandler = MPI_ERRHANDLER_NULL;
     return MPI_SUCCESS;
 }
@@ -111,8 +136,7 @@ int mpi_errhandler_get(mpi_comm_t *comm, MPI_Errhandler *errhandler)
 {
     if (!errhandler)
         return mpi_error_null(comm, "errhandler");
-    mpi_errhandler_hold(mpi_errhandler_of(comm->errhandler));
-    *errhandler = comm->errhandler;
+    *errhandler = give(comm->errhandler);
     return MPI_SUCCESS;
 }
 
@@ -177,8 +201,7 @@ int impl_file_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
         return code;
     if (!errhandler)
         return mpi_error_raise_file(MPI_ERR_ARG, "the argument errhandler is NULL");
-    mpi_errhandler_hold(mpi_errhandler_of(env->file_errhandler));
-    *errhandler = env->file_errhandler;
+    *errhandler = give(env->file_errhandler);
     return MPI_SUCCESS;
 }
 

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "mpi.h"
+#include "mpi/object/life.h"
 #include "mpi/runtime/runtime.h"
 
 typedef enum {
@@ -20,7 +21,9 @@ typedef enum {
 } mpi_handler_kind_t;
 
 typedef struct {
-    long references;
+    mpi_life_t life; /* of the handles */
+    long handles;    /* that the program holds: it frees what MPI_Comm_get_errhandler returns */
+    long references; /* these, and each object that uses it */
     mpi_handler_kind_t kind;
     union { /* by kind */
         MPI_Comm_errhandler_function *comm_fn;
@@ -30,7 +33,7 @@ typedef struct {
     };
 } mpi_errhandler_t;
 
-/* NULL for the predefined ones (small numbers). */
+/* NULL for the predefined ones (small numbers). Handles of the program are to be checked before. */
 static inline mpi_errhandler_t *mpi_errhandler_of(MPI_Errhandler handle)
 {
     return (uintptr_t)handle < 4096 ? NULL : (mpi_errhandler_t *)(void *)handle;

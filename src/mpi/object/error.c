@@ -16,6 +16,7 @@
 #include "mpi/object/comm.h"
 #include "mpi/object/env.h"
 #include "mpi/object/errhandler.h"
+#include "mpi/object/life.h"
 #include "mpi/runtime/runtime.h"
 
 enum { MESSAGE_SIZE = 512, SITE_SIZE = 256 };
@@ -146,11 +147,14 @@ static mpi_comm_t *common_comm(const mpi_rank_t *self)
 int mpi_error_raise(mpi_comm_t *comm, int code, const char *message)
 {
     const mpi_rank_t *self = mpi_self;
+    char whole[MESSAGE_SIZE + SITE_SIZE], freed[SITE_SIZE];
 
     if (!comm && self && self->phase == XMPI_RANK_RUNNING)
         comm = common_comm(self);
+    mpi_life_explain(freed, sizeof freed);
+    snprintf(whole, sizeof whole, "%s%s", message, freed);
     return raise_error(self && comm ? comm->errhandler : MPI_ERRORS_ARE_FATAL, call_comm_handler,
-                       comm, code, message);
+                       comm, code, whole);
 }
 
 int mpi_error_raise_file(int code, const char *message)

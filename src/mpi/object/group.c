@@ -178,11 +178,31 @@ int impl_group_compare(MPI_Group group1, MPI_Group group2, int *result)
     return MPI_SUCCESS;
 }
 
+int mpi_group_give(mpi_comm_t *comm, mpi_group_t *group, MPI_Group *handle_p)
+{
+    mpi_group_handle_t *named = xy_malloc(sizeof *named);
+
+    if (!named) {
+        mpi_group_release(group);
+        return mpi_error_memory(comm, "a group");
+    }
+    named->group = group;
+    mpi_life_begin(&named->life, XMPI_LIFE_GROUP);
+    *handle_p = (MPI_Group)(void *)named;
+    return MPI_SUCCESS;
+}
+
 int impl_group_free(MPI_Group *group)
 {
+    mpi_group_handle_t *named = (mpi_group_handle_t *)(void *)*group;
+
     if (!mpi_group_of(*group))
         return mpi_group_refuse(NULL, *group);
-    mpi_group_release(mpi_group_of(*group));
+    if (*group != MPI_GROUP_EMPTY) {
+        mpi_group_release(named->group);
+        mpi_life_end(&named->life);
+        mpi_life_bury(named);
+    }
     *group = MPI_GROUP_NULL;
     return MPI_SUCCESS;
 }
@@ -200,8 +220,7 @@ static int comm_group(MPI_Comm handle, bool is_remote, MPI_Group *group)
                          mpi_comm_name(comm));
     found = is_remote ? comm->remote : comm->group;
     mpi_group_hold(found, 1);
-    *group = (MPI_Group)(void *)found;
-    return MPI_SUCCESS;
+    return mpi_group_give(comm, found, group);
 }
 
 int impl_comm_group(MPI_Comm comm, MPI_Group *group)

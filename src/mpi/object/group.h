@@ -14,6 +14,7 @@
 #define XY_MPI_OBJECT_GROUP_H
 
 #include "mpi/object/comm.h"
+#include "mpi/object/life.h"
 
 extern mpi_group_t mpi_group_empty;
 
@@ -39,13 +40,27 @@ int *mpi_group_index(const mpi_group_t *group);
 /* MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL; -1: memory ran out (silent). */
 int mpi_group_compare(const mpi_group_t *a, const mpi_group_t *b);
 
-/* NULL for MPI_GROUP_NULL and what is no handle. */
+/* What a handle of the program names: ranks share groups, but each handle is freed by itself. */
+typedef struct {
+    mpi_life_t life;
+    mpi_group_t *group; /* one reference */
+} mpi_group_handle_t;
+
+/* NULL for MPI_GROUP_NULL, for one that was freed and for what is no handle. */
 static inline mpi_group_t *mpi_group_of(MPI_Group handle)
 {
+    mpi_group_handle_t *named = (mpi_group_handle_t *)(void *)handle;
+
     if ((uintptr_t)handle < 4096)
         return handle == MPI_GROUP_EMPTY ? &mpi_group_empty : NULL;
-    return (mpi_group_t *)(void *)handle;
+    return mpi_life_is(&named->life, XMPI_LIFE_GROUP)
+               ? named->group
+               : mpi_life_refuse(&named->life, XMPI_LIFE_GROUP);
 }
+
+/* A handle for the program, which takes over a reference of `group`. MPI_SUCCESS, or what mpi_error
+ * returned. */
+int mpi_group_give(mpi_comm_t *comm, mpi_group_t *group, MPI_Group *handle_p);
 
 /* Raise MPI_ERR_GROUP for a handle that mpi_group_of refused. */
 int mpi_group_refuse(mpi_comm_t *comm, MPI_Group handle);

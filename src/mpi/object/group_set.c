@@ -26,8 +26,7 @@ static int give(int *ranks, int count, MPI_Group *newgroup)
     group = mpi_group_create(ranks, count);
     if (!group)
         return mpi_error_memory(NULL, "a group");
-    *newgroup = (MPI_Group)(void *)group;
-    return MPI_SUCCESS;
+    return mpi_group_give(NULL, group, newgroup);
 }
 
 /* Append the members of `group` whose mark is `wanted`; NULL marks: all. */

@@ -23,8 +23,10 @@ static mpi_info_t *info_new(void)
 {
     mpi_info_t *info = xy_malloc(sizeof *info);
 
-    if (info)
+    if (info) {
         info->pairs = XY_VEC_INIT(mpi_pair_t);
+        mpi_life_begin(&info->life, XMPI_LIFE_INFO);
+    }
     return info;
 }
 
@@ -91,7 +93,8 @@ void mpi_info_destroy(mpi_info_t *info)
         xy_free(pair_at(info, i)->value);
     }
     xy_vec_cleanup(&info->pairs);
-    xy_free(info);
+    mpi_life_end(&info->life);
+    mpi_life_bury(info);
 }
 
 mpi_info_t *mpi_info_copy(const mpi_info_t *info)
@@ -153,12 +156,23 @@ mpi_info_t *mpi_info_of(MPI_Info handle)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+    mpi_info_t *info = (mpi_info_t *)(void *)handle;
+
     if ((uintptr_t)handle >= 4096)
-        return (mpi_info_t *)(void *)handle;
+        return mpi_life_is(&info->life, XMPI_LIFE_INFO)
+                   ? info
+                   : mpi_life_refuse(&info->life, XMPI_LIFE_INFO);
     if (handle != MPI_INFO_ENV)
         return NULL;
     pthread_once(&once, make_env);
     return env_info;
+}
+
+int mpi_info_check(mpi_comm_t *comm, MPI_Info handle)
+{
+    if (handle == MPI_INFO_NULL || mpi_info_of(handle))
+        return MPI_SUCCESS;
+    return mpi_error(comm, MPI_ERR_INFO, "the info argument is not an info object");
 }
 
 static int refuse(MPI_Info handle)

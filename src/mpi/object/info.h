@@ -7,17 +7,24 @@
 
 #include "base/base.h"
 #include "mpi.h"
+#include "mpi/object/life.h"
+#include "mpi/runtime/runtime.h"
 
 typedef struct {
     char *key, *value;
 } mpi_pair_t;
 
 typedef struct mpi_info {
+    mpi_life_t life;
     xy_vec_t pairs; /* of mpi_pair_t */
 } mpi_info_t;
 
-/* NULL for MPI_INFO_NULL and what is no handle; MPI_INFO_ENV is made at its first use. */
+/* NULL for MPI_INFO_NULL, one that was freed and what is no handle; MPI_INFO_ENV is made at its
+ * first use. */
 mpi_info_t *mpi_info_of(MPI_Info handle);
+
+/* MPI_SUCCESS for a handle and for MPI_INFO_NULL; or MPI_ERR_INFO, raised on `comm`. */
+int mpi_info_check(mpi_comm_t *comm, MPI_Info handle);
 
 /* A copy that the caller frees; MPI_INFO_NULL gives an empty one. NULL: memory ran out (silent). */
 mpi_info_t *mpi_info_copy(const mpi_info_t *info);

@@ -3,6 +3,7 @@
  * What the handles of a program name, as far as it needs no communication:
  *
  *   error.h errhandler.h   errors at the MPI boundary, and what handles them
+ *   life.h                 is a handle live, freed, or none?
  *   info.h settings.h      hints, and the settings of nonblocking collectives that they change
  *   attr.h                 values that the program attaches to objects
  *   group.h comm.h         groups, and communicator objects
@@ -23,6 +24,7 @@
 #include "mpi/object/error.h"
 #include "mpi/object/group.h"
 #include "mpi/object/info.h"
+#include "mpi/object/life.h"
 #include "mpi/object/made.h"
 #include "mpi/object/settings.h"
 #include "mpi/object/status.h"

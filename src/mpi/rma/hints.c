@@ -83,8 +83,8 @@ int impl_win_set_info(MPI_Win handle, MPI_Info info)
 
     if (win == NULL)
         return mpi_win_refuse(handle);
-    if (info != MPI_INFO_NULL && mpi_info_of(info) == NULL)
-        return mpi_error(win->comm, MPI_ERR_INFO, "the info argument is not an info object");
+    if (mpi_info_check(win->comm, info) != MPI_SUCCESS)
+        return MPI_ERR_INFO;
     if (rma_info_apply(win, mpi_info_of(info)) != XY_OK)
         return mpi_error_memory(win->comm, "the hints of a window");
     return MPI_SUCCESS;

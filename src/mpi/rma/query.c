@@ -102,8 +102,7 @@ int impl_win_get_group(MPI_Win handle, MPI_Group *group)
     if (win == NULL)
         return mpi_win_refuse(handle);
     mpi_group_hold(win->comm->group, 1);
-    *group = (MPI_Group)(void *)win->comm->group;
-    return MPI_SUCCESS;
+    return mpi_group_give(win->comm, win->comm->group, group);
 }
 
 /* ---- Error handlers ---- */

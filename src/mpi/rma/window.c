@@ -253,8 +253,8 @@ static int check_arguments(MPI_Comm handle, MPI_Aint size, MPI_Aint unit, MPI_In
     if (unit <= 0)
         return mpi_error(comm, MPI_ERR_DISP, "the displacement unit is %lld; it must be at least 1",
                          (long long)unit);
-    if (info != MPI_INFO_NULL && mpi_info_of(info) == NULL)
-        return mpi_error(comm, MPI_ERR_INFO, "the info argument is not an info object");
+    if (mpi_info_check(comm, info) != MPI_SUCCESS)
+        return MPI_ERR_INFO;
     *comm_p = comm;
     return MPI_SUCCESS;
 }
