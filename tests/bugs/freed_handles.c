@@ -216,3 +216,139 @@ BUG(freed_error_handler)
         MPI_Errhandler_free(&handler);
     MPI_Comm_free(&other);
 }
+
+/* code: 56
+ * says: rank 0: MPI_Put: the window is not a window: it was freed at @free (MPI_ERR_WIN; at @put)
+ */
+BUG(freed_window_put)
+{
+    MPI_Win win, kept;
+
+    MPI_Win_create(numbers, sizeof(int), sizeof(int), MPI_INFO_NULL, world, &win);
+    kept = win;
+    MPI_Win_fence(0, win);
+    if (wrong) {
+        MPI_Win_free(&win); // @free
+        if (rank == 0)
+            MPI_Put(others, 1, MPI_INT, 1, 0, 1, MPI_INT, kept); // @put
+        MPI_Barrier(world);
+    }
+    MPI_Win_fence(0, win);
+    MPI_Win_free(&win);
+}
+
+/* code: 56
+ * says: rank 1: MPI_Win_lock: the window is not a window: it was freed at @free */
+BUG(freed_window_lock)
+{
+    MPI_Win win, kept;
+
+    MPI_Win_create(numbers, sizeof(int), sizeof(int), MPI_INFO_NULL, world, &win);
+    kept = win;
+    if (wrong)
+        MPI_Win_free(&win); // @free
+    if (rank == 1) {
+        MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, kept);
+        MPI_Win_unlock(0, kept);
+    }
+    MPI_Barrier(world);
+    MPI_Win_free(&win);
+}
+
+/* code: 56
+ * says: rank 0: MPI_Win_fence: the window is not a window: it was freed at @free */
+BUG(freed_window_fence)
+{
+    MPI_Win win, kept;
+
+    MPI_Win_create(numbers, sizeof(int), sizeof(int), MPI_INFO_NULL, world, &win);
+    kept = win;
+    if (wrong)
+        MPI_Win_free(&win); // @free
+    if (!wrong || rank == 0)
+        MPI_Win_fence(0, kept);
+    MPI_Barrier(world);
+    MPI_Win_free(&win);
+}
+
+/* code: 56
+ * ranks: 1
+ * says: rank 0: MPI_Win_free: the window is not a window: it was freed at @free */
+BUG(freed_window_twice)
+{
+    MPI_Win win, kept;
+
+    MPI_Win_create(numbers, sizeof(int), sizeof(int), MPI_INFO_NULL, world, &win);
+    kept = win;
+    MPI_Win_free(&win); // @free
+    if (wrong)
+        MPI_Win_free(&kept);
+}
+
+/* code: 56
+ * ranks: 1
+ * says: rank 0: MPI_Win_fence: the window is not a window (MPI_ERR_WIN; at @fence)
+ * not: it was freed */
+BUG(garbage_window)
+{
+    MPI_Win win;
+
+    MPI_Win_create(numbers, sizeof(int), sizeof(int), MPI_INFO_NULL, world, &win);
+    MPI_Win_fence(0, wrong ? (MPI_Win)(void *)others : win); // @fence
+    MPI_Win_free(&win);
+}
+
+/* code: 5
+ * says: rank 1: MPI_Comm_rank: the communicator is not a communicator (MPI_ERR_COMM; at @rank) */
+BUG(garbage_communicator)
+{
+    int mine;
+
+    for (int i = 0; i < 64; i++)
+        others[i] = 7;
+    if (rank == 1)
+        MPI_Comm_rank(wrong ? (MPI_Comm)(void *)others : world, &mine); // @rank
+    MPI_Barrier(world);
+}
+
+/* A pending receive keeps it, but its handle is gone.
+ * code: 5
+ * ranks: 1
+ * says: rank 0: MPI_Send: the communicator, own, was freed at @free (MPI_ERR_COMM; at @send) */
+BUG(freed_communicator_pending)
+{
+    MPI_Comm comm, kept;
+    MPI_Request request;
+
+    MPI_Comm_dup(world, &comm);
+    MPI_Comm_set_name(comm, "own");
+    kept = comm;
+    MPI_Irecv(others, 1, MPI_INT, 0, 1, comm, &request);
+    if (wrong)
+        MPI_Comm_free(&comm);                  // @free
+    MPI_Send(numbers, 1, MPI_INT, 0, 1, kept); // @send
+    MPI_Wait(&request, ignore);
+    MPI_Comm_free(&comm);
+}
+
+/* A message that was taken keeps its communicator.
+ * code: 7
+ * ranks: 1
+ * says: rank 0: MPI_Mrecv: the message has been received, or was never taken by MPI_Mprobe *at
+ * @again */
+BUG(message_received_twice)
+{
+    MPI_Message message, kept;
+    MPI_Request request;
+    MPI_Comm comm;
+
+    MPI_Comm_dup(world, &comm);
+    MPI_Isend(numbers, 1, MPI_INT, 0, 1, comm, &request);
+    MPI_Mprobe(0, 1, comm, &message, ignore);
+    MPI_Comm_free(&comm);
+    kept = message;
+    MPI_Mrecv(others, 1, MPI_INT, &message, ignore);
+    MPI_Wait(&request, ignore);
+    if (wrong)
+        MPI_Mrecv(others, 1, MPI_INT, &kept, ignore); // @again
+}

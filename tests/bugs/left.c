@@ -6,7 +6,8 @@ static char buffer[1000 + MPI_BSEND_OVERHEAD];
 
 /* The communicator is gone when the job ends.
  * code: 0
- * says: rank 1: 1 message never received: from rank 0 *, tag 3, 4 bytes, sent at @here */
+ * says: rank 1: 1 message never received: from rank 0, tag 3 on brief, which was freed, 4 bytes,
+ * sent at @here */
 BUG(left_on_freed_communicator)
 {
     MPI_Comm brief;
@@ -23,7 +24,7 @@ BUG(left_on_freed_communicator)
 
 /* ranks: 3
  * code: 0
- * says: rank 2: 1 message never received: from rank *, tag 3, 4 bytes, sent at @here */
+ * says: rank 2: 1 message never received: from rank 1, tag 3 on pair, 4 bytes, sent at @here */
 BUG(left_in_part)
 {
     MPI_Comm pair;
@@ -193,3 +194,41 @@ BUG(persistent_never_completed)
     MPI_Request_free(&request);
 }
 #endif
+
+/* code: 0
+ * says: rank 1: 1 message taken by MPI_Mprobe and never received by MPI_Mrecv: from rank 0, tag 4,
+ * 8 bytes, sent at @send, taken at @take */
+BUG(left_after_mprobe)
+{
+    MPI_Message message;
+
+    if (rank == 0)
+        MPI_Send(numbers, 2, MPI_INT, 1, 4, world); // @send
+    else
+        MPI_Mprobe(0, 4, world, &message, ignore); // @take
+    if (rank == 1 && !wrong)
+        MPI_Mrecv(others, 2, MPI_INT, &message, ignore);
+}
+
+/* code: 0
+ * ranks: 3
+ * says: rank 2: 2 messages taken by MPI_Mprobe and never received by MPI_Mrecv; the first: from
+ * rank 1, tag 0 on pair, which was freed, 4 bytes, sent at @send, taken at @take */
+BUG(left_after_improbe)
+{
+    MPI_Message messages[2];
+    MPI_Comm pair;
+    int flag;
+
+    MPI_Comm_split(world, rank > 0, 0, &pair);
+    MPI_Comm_set_name(pair, "pair");
+    for (int i = 0; i < 2 && rank == 1; i++)
+        MPI_Send(numbers, 1, MPI_INT, 1, i, pair); // @send
+    MPI_Barrier(world);
+    for (int i = 0; i < 2 && rank == 2; i++)
+        for (flag = 0; !flag;)
+            MPI_Improbe(0, i, pair, &flag, &messages[i], ignore); // @take
+    for (int i = 1; i >= 0 && rank == 2 && !wrong; i--)
+        MPI_Mrecv(others, 1, MPI_INT, &messages[i], ignore);
+    MPI_Comm_free(&pair);
+}

@@ -11,30 +11,55 @@
 #include "mpi/p2p/p2p.h"
 #include "mpi/runtime/runtime.h"
 
+enum { TEXT = 192 };
+
 /* Messages of the library itself are none of the program's. */
 static bool is_own(const xy_match_entry_t *entry)
 {
     return (entry->envelope.context & (XMPI_CONTEXT_SHADOW | XMPI_CONTEXT_NEIGHBORS)) == 0;
 }
 
-static void report_messages(const mpi_rank_t *self, const mpi_message_t *first, int count)
+/* " on MPI_COMM_SELF"; world need not be named. */
+static void describe_comm(const mpi_rank_t *self, const mpi_comm_t *comm, char text[TEXT])
+{
+    text[0] = '\0';
+    if (comm == NULL)
+        snprintf(text, TEXT, " on a communicator that was freed");
+    else if (comm != self->comm_world)
+        snprintf(text, TEXT, " on %s%s", mpi_comm_name(comm),
+                 comm->mark == XMPI_COMM_FREED ? ", which was freed" : "");
+}
+
+/* ", sent at ring.c:12"; "" where that is not known. */
+static void describe_site(const char *what, const void *at, char text[TEXT])
+{
+    char site[TEXT];
+
+    mpi_caller_describe(at, site, sizeof(site));
+    snprintf(text, TEXT, "%.20s%.130s", site[0] != '\0' ? what : "", site);
+}
+
+/* What became of them: "never received", "taken by MPI_Mprobe and never received". */
+static void report_messages(const mpi_rank_t *self, const mpi_message_t *first, int count,
+                            const char *what, const void *taken_at)
 {
     const xy_envelope_t *e = &first->entry.envelope;
-    bool is_world = e->context == self->comm_world->context;
+    const mpi_comm_t *comm = mpi_comm_find(self, e->context);
+    int source = comm != NULL ? mpi_comm_world_rank(comm, e->source) : e->source;
     mpi_finding_t finding = {.kind = XMPI_FINDING_NEVER_RECEIVED,
                              .rank = self->world,
-                             .other = is_world ? e->source : -1,
-                             .sites = {first->site, NULL}};
-    char site[160];
+                             .other = comm != NULL ? source : -1,
+                             .sites = {first->site, taken_at}};
+    char sent[TEXT], taken[TEXT], on[TEXT];
 
     if (mpi_finding_is_known(&finding))
         return;
-    mpi_caller_describe(first->site, site, sizeof(site));
-    mpi_finding_add(&finding,
-                    "%d message%s never received%s from rank %d%s, tag %d, %llu bytes%s%s", count,
-                    count > 1 ? "s" : "", count > 1 ? "; the first:" : ":", e->source,
-                    is_world ? "" : " of its communicator", e->tag,
-                    (unsigned long long)first->bytes, site[0] != '\0' ? ", sent " : "", site);
+    describe_comm(self, comm, on);
+    describe_site(", sent ", first->site, sent);
+    describe_site(", taken ", taken_at, taken);
+    mpi_finding_add(&finding, "%d message%s %s%s from rank %d, tag %d%s, %llu bytes%s%s", count,
+                    count > 1 ? "s" : "", what, count > 1 ? "; the first:" : ":", source, e->tag,
+                    on, (unsigned long long)first->bytes, sent, taken);
 }
 
 static void look_for_messages(mpi_rank_t *self)
@@ -48,7 +73,19 @@ static void look_for_messages(mpi_rank_t *self)
             count++;
         }
     if (count > 0)
-        report_messages(self, first, count);
+        report_messages(self, first, count, "never received", NULL);
+}
+
+static void look_for_taken(const mpi_rank_t *self)
+{
+    int count = 0;
+
+    for (const mpi_message_t *m = self->first_taken; m != NULL; m = m->next_taken)
+        count++;
+    if (count > 0)
+        report_messages(self, self->first_taken, count,
+                        "taken by MPI_Mprobe and never received by MPI_Mrecv",
+                        self->first_taken->taken_at);
 }
 
 static bool is_left(const mpi_request_t *request)
@@ -147,5 +184,6 @@ void mpi_rank_look_back(mpi_rank_t *self)
     mpi_poll(self->worker->base); /* what was sent before the others came here has arrived */
     if (self->match.first != NULL)
         look_for_messages(self);
+    look_for_taken(self);
     look_for_requests(self->worker);
 }

@@ -160,7 +160,7 @@ int impl_comm_free(MPI_Comm *handle_p)
     code = mpi_attributes_delete(XMPI_ATTR_COMM, *handle_p, &comm->attributes);
     if (code != MPI_SUCCESS)
         return mpi_error_raise(comm, code, "the delete function of an attribute failed");
-    comm->is_freed = true;
+    comm->mark = XMPI_COMM_FREED;
     comm->freed_at = comm->owner->call.caller;
     mpi_comm_release(comm);
     *handle_p = MPI_COMM_NULL;

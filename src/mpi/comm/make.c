@@ -90,6 +90,7 @@ static mpi_comm_t *comm_new(const mpi_comm_t *parent, uint32_t context, mpi_grou
 
     if (!comm)
         return NULL;
+    comm->mark = XMPI_COMM_LIVE;
     comm->context = context;
     comm->rank = rank;
     comm->size = group->size;
@@ -146,6 +147,9 @@ int mpi_comm_from_plan(mpi_comm_t *parent, const mpi_plan_t *plan, mpi_comm_t **
         plan_release(plan);
         return mpi_error_memory(parent, "a communicator");
     }
+    mpi_comm_enlist(comm);
+    if (comm->merged)
+        mpi_comm_enlist(comm->merged);
     *comm_p = comm;
     return MPI_SUCCESS;
 }

@@ -14,11 +14,13 @@ static mpi_comm_t *predefined_new(mpi_rank_t *rank, uint32_t context, mpi_group_
 
     if (!comm)
         return NULL;
+    comm->mark = XMPI_COMM_LIVE;
     comm->context = context;
     comm->rank = place;
     comm->size = group->size;
     comm->group = group;
     comm->owner = rank;
+    mpi_comm_enlist(comm);
     comm->references = 1;
     comm->errhandler = MPI_ERRORS_ARE_FATAL;
     comm->info = MPI_INFO_NULL;

@@ -10,18 +10,7 @@
 #include "mpi/object/group.h"
 #include "mpi/object/info.h"
 
-/* A communicator that was freed not long ago, of the calling rank; or NULL. */
-static const mpi_comm_t *find_buried(MPI_Comm handle)
-{
-    const mpi_env_t *env = mpi_self ? mpi_self->env : NULL;
-
-    for (int i = 0; env && i < XMPI_BURIED; i++)
-        if (env->buried[i] && (MPI_Comm)(void *)env->buried[i] == handle)
-            return env->buried[i];
-    return NULL;
-}
-
-static int refuse_buried(const mpi_comm_t *comm)
+static int refuse_freed(const mpi_comm_t *comm)
 {
     char place[160];
 
@@ -32,10 +21,10 @@ static int refuse_buried(const mpi_comm_t *comm)
 
 int mpi_comm_refuse(MPI_Comm handle)
 {
-    const mpi_comm_t *buried = find_buried(handle);
+    const mpi_comm_t *comm = (const mpi_comm_t *)(void *)handle;
 
-    if (buried)
-        return refuse_buried(buried);
+    if ((uintptr_t)handle >= 4096 && comm->mark == XMPI_COMM_FREED)
+        return refuse_freed(comm);
     return mpi_error(NULL, MPI_ERR_COMM, "the communicator is %s",
                      handle == MPI_COMM_NULL ? "MPI_COMM_NULL" : "not a communicator");
 }
@@ -65,17 +54,50 @@ const char *mpi_comm_describe_rank(const mpi_comm_t *comm, int rank, char text[X
     return text;
 }
 
-/* The object stays for a while, so that its handle is recognised: with no members it is refused. */
+void mpi_comm_enlist(mpi_comm_t *comm)
+{
+    comm->next = comm->owner->comms;
+    if (comm->next)
+        comm->next->previous = comm;
+    comm->owner->comms = comm;
+}
+
+const mpi_comm_t *mpi_comm_find(const mpi_rank_t *rank, uint32_t context)
+{
+    const mpi_comm_t *comm = rank->comms;
+
+    while (comm && comm->context != context)
+        comm = comm->next;
+    return comm;
+}
+
+void mpi_comm_unbury(mpi_comm_t *comm)
+{
+    if (!comm)
+        return;
+    mpi_group_release(comm->group);
+    mpi_group_release(comm->remote);
+    if (comm->next)
+        comm->next->previous = comm->previous;
+    if (comm->previous)
+        comm->previous->next = comm->next;
+    else if (comm->owner)
+        comm->owner->comms = comm->next;
+    xy_free(comm);
+}
+
+/* The object stays for a while, so that its handle is recognised, and its messages that are left.
+ */
 static void bury(mpi_comm_t *comm)
 {
     mpi_env_t *env = comm->owner && comm->owner == mpi_self ? mpi_env_self() : NULL;
 
+    comm->mark = XMPI_COMM_FREED;
     if (!env) {
-        xy_free(comm);
+        mpi_comm_unbury(comm);
         return;
     }
-    comm->size = 0;
-    xy_free(env->buried[env->next_buried]);
+    mpi_comm_unbury(env->buried[env->next_buried]);
     env->buried[env->next_buried] = comm;
     env->next_buried = (env->next_buried + 1) % XMPI_BURIED;
 }
@@ -91,8 +113,6 @@ void mpi_comm_release(mpi_comm_t *comm)
     if (comm->merged)
         mpi_comm_release(comm->merged);
     mpi_layers_comm_end(comm);
-    mpi_group_release(comm->group);
-    mpi_group_release(comm->remote);
     mpi_errhandler_release(mpi_errhandler_of(comm->errhandler));
     if (comm->info != MPI_INFO_NULL)
         mpi_info_destroy(mpi_info_of(comm->info));

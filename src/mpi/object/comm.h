@@ -25,10 +25,14 @@ typedef struct {
 
 enum { XMPI_COMM_SITES = 4 }; /* a power of two */
 
+/* What a handle points to, unlike other data. */
+enum { XMPI_COMM_LIVE = 0x58636f6d, XMPI_COMM_FREED = 0x58667265 };
+
 struct mpi_comm {
     uint32_t context; /* point to point */
     int rank;         /* of the owner */
     int size;
+    uint32_t mark; /* XMPI_COMM_LIVE; XMPI_COMM_FREED: the program has given its handle up */
     mpi_group_t *group;
     mpi_group_t *remote; /* intercommunicator: the other group; NULL otherwise */
     mpi_coll_t *coll;    /* shared by the members */
@@ -38,9 +42,9 @@ struct mpi_comm {
     uint64_t persistent; /* persistent collectives this rank has made requests for */
     const void *sites[XMPI_COMM_SITES]; /* where the program called the last ones, for reports */
     mpi_rank_t *owner;
-    long references; /* the handle, and each pending request */
-    bool is_freed;
-    const void *freed_at; /* where the program did that */
+    long references;             /* the handle, and each pending request */
+    mpi_comm_t *next, *previous; /* of the owner, freed ones among them: mpi_comm_find */
+    const void *freed_at;        /* where the program freed it */
     MPI_Errhandler errhandler;
     struct mpi_attributes *attributes;
     struct mpi_topology *topology; /* or NULL */
@@ -56,7 +60,7 @@ struct mpi_comm {
 };
 
 /* The object behind a handle for the calling rank; NULL for MPI_COMM_NULL, for one that was freed
- * not long ago, and for what is no handle. Predefined handles are small numbers. */
+ * and for what is no handle. Predefined handles are small numbers. */
 static inline mpi_comm_t *mpi_comm_of(MPI_Comm handle)
 {
     mpi_comm_t *comm;
@@ -66,7 +70,7 @@ static inline mpi_comm_t *mpi_comm_of(MPI_Comm handle)
     if (__builtin_expect((uintptr_t)handle < 4096, 0))
         return handle == MPI_COMM_SELF ? mpi_self->comm_self : NULL;
     comm = (mpi_comm_t *)(void *)handle;
-    return __builtin_expect(comm->size > 0, 1) ? comm : NULL;
+    return __builtin_expect(comm->mark == XMPI_COMM_LIVE, 1) ? comm : NULL;
 }
 
 /* The world rank of member `rank` (of the remote group in an intercommunicator). */
@@ -83,6 +87,13 @@ static inline void mpi_comm_hold(mpi_comm_t *comm)
 }
 
 void mpi_comm_release(mpi_comm_t *comm);
+
+/* `comm`, whose owner is set, is one of its owner's from now on. */
+void mpi_comm_enlist(mpi_comm_t *comm);
+/* Free what is left of one that was released; NULL is fine. */
+void mpi_comm_unbury(mpi_comm_t *comm);
+/* The communicator of `rank` with this context, also one that was freed not long ago; or NULL. */
+const mpi_comm_t *mpi_comm_find(const mpi_rank_t *rank, uint32_t context);
 
 /* The handle to print or to give to the program. */
 MPI_Comm mpi_comm_handle(const mpi_comm_t *comm);

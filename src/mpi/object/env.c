@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "mpi/object/attr.h"
+#include "mpi/object/comm.h"
 #include "mpi/object/errhandler.h"
 #include "mpi/object/error.h"
 #include "mpi/object/made.h"
@@ -68,7 +69,7 @@ void mpi_env_cleanup(mpi_rank_t *rank)
     xy_vec_cleanup(&env->made);
     mpi_errhandler_release(mpi_errhandler_of(env->file_errhandler));
     for (int i = 0; i < XMPI_BURIED; i++)
-        xy_free(env->buried[i]);
+        mpi_comm_unbury(env->buried[i]);
     for (int i = 0; i < XMPI_ENDED; i++)
         xy_free(env->ended[i]);
     xy_free(env);

@@ -24,6 +24,7 @@ typedef enum {
     XMPI_LIFE_GROUP,
     XMPI_LIFE_INFO,
     XMPI_LIFE_ERRHANDLER,
+    XMPI_LIFE_WINDOW,
 } mpi_life_kind_t;
 
 typedef struct {

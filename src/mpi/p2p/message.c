@@ -626,17 +626,25 @@ void mpi_plain_cancel(mpi_rank_t *self, mpi_request_t *request)
     }
 }
 
+/* In virtual time the engine has the data. */
+static void drop(mpi_rank_t *rank, mpi_message_t *m)
+{
+    if (m->sender == &mpi_remote_sender)
+        xy_free(m->data);
+    else if (mpi_job->clock == NULL && m->sender == NULL && m->data != m->small)
+        mpi_buffer_give(rank->worker, m->data);
+    xy_free(m);
+}
+
 static void drop_unreceived(mpi_rank_t *rank)
 {
     for (xy_match_entry_t *e = rank->match.first, *next; e != NULL; e = next) {
-        mpi_message_t *m = (mpi_message_t *)e;
-
         next = e->list_next;
-        if (m->sender == &mpi_remote_sender)
-            xy_free(m->data);
-        else if (m->sender == NULL && m->data != m->small)
-            mpi_buffer_give(rank->worker, m->data);
-        xy_free(m);
+        drop(rank, (mpi_message_t *)e);
+    }
+    for (mpi_message_t *m = rank->first_taken, *next; m != NULL; m = next) {
+        next = m->next_taken;
+        drop(rank, m);
     }
 }
 

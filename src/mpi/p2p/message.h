@@ -25,10 +25,12 @@ typedef struct mpi_message {
     mpi_request_t *sender; /* rendezvous: its send request; NULL: the bytes are in `data`;
                               mpi_remote_sender: it came from another process, and `data` is its
                               letter */
-    mpi_comm_t *comm;      /* of a message taken by Mprobe */
-    char *data;            /* `small`, or a buffer of the pool */
-    const void *site;      /* where the sender called */
-    uint16_t signature;    /* of what was sent */
+    mpi_comm_t *comm;      /* of a message taken by Mprobe (held), */
+    const void *taken_at;  /* where the program did that, */
+    struct mpi_message *next_taken, *previous_taken; /* and others of the rank */
+    char *data;                                      /* `small`, or a buffer of the pool */
+    const void *site;                                /* where the sender called */
+    uint16_t signature;                              /* of what was sent */
     struct mpi_message *next_free;
     char small[XMPI_PACKET_INLINE];
 } mpi_message_t;
@@ -58,6 +60,9 @@ int mpi_irecv(mpi_rank_t *self, const mpi_transfer_t *t, mpi_request_t **request
 void mpi_send_throttle(mpi_rank_t *self, const mpi_transfer_t *t);
 /* What a receive from MPI_PROC_NULL reports. */
 extern const mpi_completion_t mpi_completion_null_peer;
+
+/* `m`, which is in no queue, waits for the program's Mrecv. */
+void mpi_message_take(mpi_rank_t *self, mpi_message_t *m, mpi_comm_t *comm);
 
 /* What there is without an engine, for one that does something before or after it (engine.h). A
  * send that is cancelled completes, whether or not it has been received. */

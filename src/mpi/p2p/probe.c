@@ -60,8 +60,7 @@ static MPI_Message take(mpi_rank_t *self, mpi_message_t *m, mpi_comm_t *comm)
 {
     if (mpi_p2p_engine == NULL)
         xy_match_drop(&self->match, &m->entry);
-    m->comm = comm;
-    mpi_comm_hold(comm);
+    mpi_message_take(self, m, comm);
     return (MPI_Message)(void *)m;
 }
 

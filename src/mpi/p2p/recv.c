@@ -7,20 +7,61 @@
 
 const mpi_completion_t mpi_completion_null_peer = {.source = MPI_PROC_NULL, .tag = MPI_ANY_TAG};
 
+void mpi_message_take(mpi_rank_t *self, mpi_message_t *m, mpi_comm_t *comm)
+{
+    m->comm = comm;
+    mpi_comm_hold(comm);
+    m->taken_at = self->call.caller;
+    m->next_taken = NULL;
+    m->previous_taken = self->last_taken;
+    if (self->last_taken != NULL)
+        self->last_taken->next_taken = m;
+    else
+        self->first_taken = m;
+    self->last_taken = m;
+}
+
+static void untake(mpi_rank_t *self, mpi_message_t *m)
+{
+    if (m->previous_taken != NULL)
+        m->previous_taken->next_taken = m->next_taken;
+    else
+        self->first_taken = m->next_taken;
+    if (m->next_taken != NULL)
+        m->next_taken->previous_taken = m->previous_taken;
+    else
+        self->last_taken = m->previous_taken;
+}
+
+/* NULL: the handle is none, or the message has been received. Programs receive messages soon, and
+ * in the order in which they took them. */
+static mpi_message_t *message_of(const mpi_rank_t *self, MPI_Message handle)
+{
+    mpi_message_t *m = self->first_taken;
+
+    while (m != NULL && (MPI_Message)(void *)m != handle)
+        m = m->next_taken;
+    return m;
+}
+
 /* The receive of a message that Mprobe took out of the queue. */
 static int message_receive(mpi_rank_t *self, void *buffer, int64_t count, MPI_Datatype type,
                            MPI_Message *message, mpi_request_t *request)
 {
-    mpi_message_t *m = (mpi_message_t *)(void *)*message;
+    mpi_message_t *m = message_of(self, *message);
     mpi_transfer_t t;
     int error;
 
     if (*message == MPI_MESSAGE_NULL)
         return mpi_error(NULL, MPI_ERR_REQUEST, "the message is MPI_MESSAGE_NULL");
-    error = mpi_transfer_check(self, mpi_comm_handle(m->comm), buffer, count, type,
-                               m->entry.envelope.source, m->entry.envelope.tag, true, &t);
+    if (m == NULL)
+        return mpi_error(NULL, MPI_ERR_REQUEST,
+                         "the message has been received, or was never taken by MPI_Mprobe");
+    error = mpi_transfer_check_on(self, m->comm, MPI_COMM_NULL, buffer, count, type,
+                                  m->entry.envelope.source, m->entry.envelope.tag, true, &t);
     if (error != MPI_SUCCESS)
         return error;
+    untake(self, m);
     mpi_request_describe(request, &t);
     *message = MPI_MESSAGE_NULL;
     mpi_recv_message(self, request, m, false);

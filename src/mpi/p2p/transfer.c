@@ -48,10 +48,9 @@ static int check_tag(mpi_comm_t *comm, int tag, bool receive)
     return mpi_error(comm, MPI_ERR_TAG, "the tag is %d; tags are 0 to %d", tag, INT_MAX);
 }
 
-int mpi_transfer_refuse(MPI_Comm handle, const void *buffer, int64_t count, MPI_Datatype type,
-                        int peer, int tag, bool receive)
+int mpi_transfer_refuse(mpi_comm_t *comm, MPI_Comm handle, const void *buffer, int64_t count,
+                        MPI_Datatype type, int peer, int tag, bool receive)
 {
-    mpi_comm_t *comm = mpi_comm_of(handle);
     int error;
 
     if (comm == NULL)

@@ -24,9 +24,10 @@ typedef struct {
     mpi_mode_t mode;
 } mpi_transfer_t;
 
-/* The slow half of mpi_transfer_check: names what is wrong, or finds that nothing is. */
-int mpi_transfer_refuse(MPI_Comm comm, const void *buffer, int64_t count, MPI_Datatype type,
-                        int peer, int tag, bool receive);
+/* The slow half of mpi_transfer_check: names what is wrong, or finds that nothing is. `comm` is
+ * what `handle` names, or NULL. */
+int mpi_transfer_refuse(mpi_comm_t *comm, MPI_Comm handle, const void *buffer, int64_t count,
+                        MPI_Datatype type, int peer, int tag, bool receive);
 
 /* NULL (MPI_BOTTOM) or MPI_IN_PLACE: the two lowest addresses. */
 static inline bool mpi_buffer_is_special(const void *buffer)
@@ -34,13 +35,11 @@ static inline bool mpi_buffer_is_special(const void *buffer)
     return (uintptr_t)buffer <= (uintptr_t)MPI_IN_PLACE;
 }
 
-/* Checks shared by all calls of the family; MPI_SUCCESS or what mpi_error returned. `receive`
- * allows wildcards. On success *t is complete. What most calls pass is seen to be right here. */
-static inline int mpi_transfer_check(mpi_rank_t *self, MPI_Comm handle, const void *buffer,
-                                     int64_t count, MPI_Datatype datatype, int peer, int tag,
-                                     bool receive, mpi_transfer_t *t)
+/* mpi_transfer_check where the communicator is known already. */
+static inline int mpi_transfer_check_on(mpi_rank_t *self, mpi_comm_t *comm, MPI_Comm handle,
+                                        const void *buffer, int64_t count, MPI_Datatype datatype,
+                                        int peer, int tag, bool receive, mpi_transfer_t *t)
 {
-    mpi_comm_t *comm = mpi_comm_of(handle);
     mpi_type_t *type = mpi_type_of(datatype);
 
     self->call.comm = comm;
@@ -51,13 +50,23 @@ static inline int mpi_transfer_check(mpi_rank_t *self, MPI_Comm handle, const vo
                              (unsigned)peer >= (unsigned)comm->size || comm->remote != NULL ||
                              tag < 0,
                          0)) {
-        int error = mpi_transfer_refuse(handle, buffer, count, datatype, peer, tag, receive);
+        int error = mpi_transfer_refuse(comm, handle, buffer, count, datatype, peer, tag, receive);
 
         if (error != MPI_SUCCESS)
             return error;
     }
     *t = (mpi_transfer_t){comm, buffer, count, type, peer, tag, XMPI_MODE_STANDARD};
     return MPI_SUCCESS;
+}
+
+/* Checks shared by all calls of the family; MPI_SUCCESS or what mpi_error returned. `receive`
+ * allows wildcards. On success *t is complete. What most calls pass is seen to be right here. */
+static inline int mpi_transfer_check(mpi_rank_t *self, MPI_Comm handle, const void *buffer,
+                                     int64_t count, MPI_Datatype datatype, int peer, int tag,
+                                     bool receive, mpi_transfer_t *t)
+{
+    return mpi_transfer_check_on(self, mpi_comm_of(handle), handle, buffer, count, datatype, peer,
+                                 tag, receive, t);
 }
 
 #endif

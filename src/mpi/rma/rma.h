@@ -135,6 +135,7 @@ typedef enum {
 } rma_access_t;
 
 typedef struct mpi_win {
+    mpi_life_t life;
     rma_shared_t *shared;
     rma_access_t access;
     int rank, size;
@@ -161,10 +162,16 @@ typedef struct mpi_win {
     char name[MPI_MAX_OBJECT_NAME];
 } mpi_win_t;
 
-/* NULL for MPI_WIN_NULL and what is no handle. */
+/* NULL for MPI_WIN_NULL, for one that was freed and for what is no handle. */
 static inline mpi_win_t *mpi_win_of(MPI_Win handle)
 {
-    return (uintptr_t)handle < 4096 ? NULL : (mpi_win_t *)(void *)handle;
+    mpi_win_t *win = (mpi_win_t *)(void *)handle;
+
+    if (__builtin_expect((uintptr_t)handle < 4096, 0))
+        return NULL;
+    return __builtin_expect(mpi_life_is(&win->life, XMPI_LIFE_WINDOW), 1)
+               ? win
+               : mpi_life_refuse(&win->life, XMPI_LIFE_WINDOW);
 }
 
 static inline MPI_Win mpi_win_handle(const mpi_win_t *win)

@@ -154,7 +154,8 @@ static void win_destroy(mpi_win_t *win)
         win->comm->window = NULL;
         mpi_comm_release(win->comm);
     }
-    xy_free(win);
+    mpi_life_end(&win->life);
+    mpi_life_bury(win);
 }
 
 static void win_describe(mpi_win_t *win, const rma_place_t *place)
@@ -183,6 +184,7 @@ static int win_new(mpi_comm_t *parent, const answer_t *answer, mpi_win_t **win_p
         xy_free(win);
         return error;
     }
+    mpi_life_begin(&win->life, XMPI_LIFE_WINDOW);
     win->comm = comm;
     mpi_errhandler_release(mpi_errhandler_of(win->comm->errhandler));
     win->comm->errhandler = MPI_ERRORS_ARE_FATAL;

@@ -97,12 +97,15 @@ struct mpi_rank {
     struct mpi_thread *main_thread; /* the rank itself, on a thread of its own; or NULL */
     xy_match_t match;
     mpi_comm_t *comm_self;
+    mpi_comm_t *comms; /* all that it has */
     mpi_process_t *process;
     struct mpi_bsend *bsend;     /* attached buffer, or NULL */
     struct mpi_monitor *monitor; /* counts what it sends, or NULL */
     bool is_watched;             /* it has a monitor or a trace: what it sends is looked at */
     double computed, carried;    /* timed: seconds between start and Wait, seconds of transfers */
     void *env;                   /* per-rank lists of the environment part (keyvals, infos, ...) */
+    /* Messages that Mprobe took and that have not been received, in that order. */
+    struct mpi_message *first_taken, *last_taken;
 };
 
 enum { XMPI_BUFFER_CLASSES = 10 }; /* 128 bytes to 64 KiB */

@@ -71,8 +71,8 @@ static int check_blocks(mpi_comm_t *comm, const mpi_blocks_t *b, int degree)
     if (b->buffer == MPI_IN_PLACE)
         return mpi_error(comm, MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed for this buffer");
     for (int i = 0; i < degree && error == MPI_SUCCESS; i++) {
-        error = mpi_transfer_refuse(mpi_comm_handle(comm), b->buffer, count_at(b, i), type_at(b, i),
-                                    MPI_PROC_NULL, 0, true);
+        error = mpi_transfer_refuse(comm, mpi_comm_handle(comm), b->buffer, count_at(b, i),
+                                    type_at(b, i), MPI_PROC_NULL, 0, true);
         if (b->counts.data == NULL && b->types == NULL)
             break;
     }
