@@ -45,7 +45,7 @@ BUG(recv_from_itself)
 
 /* says: rank 1: in MPI_Recv from rank 0, tag 3 on apart, at @here
  * says:   cause: rank 1 waits for a message with tag 3 from rank 0; rank 0 has called MPI_Finalize;
- * a message with tag 3 is there on another communicator, sent at @send
+ * a message with tag 3 from rank 0 is there on another communicator, MPI_COMM_WORLD, sent at @send
  */
 BUG(other_communicator)
 {

@@ -164,7 +164,9 @@ BUG(neighbor_other)
 
 /* ranks: 4
  * says: rank 2: in MPI_Recv from any rank, tag 1 on MPI_COMM_WORLD, at @here
- * says: ranks 1,3: in MPI_Neighbor_alltoall on ring, at @all */
+ * says: ranks 1,3: in MPI_Neighbor_alltoall on ring, at @all
+ * says: cause: rank 2 waits for a message with tag 1 from any rank; no rank will send one
+ */
 BUG(neighbor_missing)
 {
     MPI_Comm ring = make_ring();

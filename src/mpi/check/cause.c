@@ -29,6 +29,7 @@ static check_wait_t wait_of_requests(const mpi_rank_t *rank)
     for (int i = 0; i < mpi_waiter_requests(&rank->own); i++)
         if (check_wait_of(rank, i, &wait))
             break;
+    check_wait_of_part(rank, &wait);
     return wait;
 }
 
@@ -46,7 +47,8 @@ static int missing_member(const check_graph_t *graph, const mpi_comm_t *comm)
         int world = comm->group->ranks ? comm->group->ranks[r] : r;
         const check_wait_t *wait = &graph->wait[world];
 
-        if (wait->kind != CHECK_WAIT_COLLECTIVE || wait->comm->context != comm->context)
+        if (wait->kind != CHECK_WAIT_COLLECTIVE || wait->is_part ||
+            wait->comm->context != comm->context)
             return world;
     }
     return -1;
@@ -64,7 +66,7 @@ static void graph_fill(check_graph_t *graph)
 
         if (wait->kind == CHECK_WAIT_NONE || check_is_ending(&graph->job->ranks[r]))
             continue;
-        if (wait->kind != CHECK_WAIT_COLLECTIVE) {
+        if (wait->kind != CHECK_WAIT_COLLECTIVE || wait->is_part) {
             if (wait->peer >= 0)
                 graph->next[r] = mpi_comm_world_rank(wait->comm, wait->peer);
             continue;
@@ -128,15 +130,18 @@ static void add_link(char *text, const check_graph_t *graph, int rank)
 static bool add_other_message(char *text, const check_graph_t *graph, int rank)
 {
     const check_other_t *other = &graph->wait[rank].other;
-    char site[160], from[48] = "is there on another communicator";
+    char site[160];
 
     if (!other->is_there)
         return false;
-    if (other->source >= 0)
-        snprintf(from, sizeof(from), "from rank %d is there", other->source);
     mpi_caller_describe(other->site, site, sizeof(site));
-    add(text, "; a message with tag %d %s%s%s", other->tag, from, site[0] != '\0' ? ", sent " : "",
-        site);
+    add(text, "; a message with tag %d", other->tag);
+    if (other->source >= 0)
+        add(text, " from rank %d", other->source);
+    add(text, " is there%s", other->is_elsewhere ? " on another communicator" : "");
+    if (other->is_elsewhere && other->comm != NULL && other->comm->name[0] != '\0')
+        add(text, ", %s", other->comm->name);
+    add(text, "%s%s", site[0] != '\0' ? ", sent " : "", site);
     return true;
 }
 

@@ -45,22 +45,25 @@ static const xy_match_entry_t *find_elsewhere(const mpi_rank_t *rank, const mpi_
 static check_other_t find_other(const mpi_rank_t *rank, const check_wait_t *wait)
 {
     const xy_match_entry_t *e = rank->match.first;
-    int source = MPI_UNDEFINED;
+    const mpi_comm_t *comm = wait->comm;
 
     if (wait->kind != CHECK_WAIT_RECEIVE || mpi_job->clock != NULL)
         return (check_other_t){.is_there = false};
     while (e != NULL && (e->envelope.context != wait->comm->context ||
                          (wait->peer >= 0 && e->envelope.source != wait->peer)))
         e = e->list_next;
-    if (e != NULL)
-        source = mpi_comm_world_rank(wait->comm, e->envelope.source);
-    else
+    if (e == NULL) {
         e = find_elsewhere(rank, wait->comm, wait->tag);
+        comm = e != NULL ? mpi_comm_find(rank, e->envelope.context) : NULL;
+    }
     if (e == NULL)
         return (check_other_t){.is_there = false};
     return (check_other_t){.is_there = true,
                            .tag = e->envelope.tag,
-                           .source = source,
+                           .source = comm != NULL ? mpi_comm_world_rank(comm, e->envelope.source)
+                                                  : MPI_UNDEFINED,
+                           .is_elsewhere = comm != wait->comm,
+                           .comm = comm,
                            .site = ((const mpi_message_t *)e)->site};
 }
 
@@ -103,6 +106,25 @@ check_wait_t check_wait_of_request(const mpi_rank_t *rank, const mpi_request_t *
         look_at_window(rank, &wait);
     wait.other = find_other(rank, &wait);
     return wait;
+}
+
+void check_wait_of_part(const mpi_rank_t *rank, check_wait_t *wait)
+{
+    const mpi_request_t *whole = wait->request;
+
+    if (wait->kind != CHECK_WAIT_COLLECTIVE || mpi_multi_request_parts(whole) == NULL)
+        return;
+    for (const mpi_request_t *r = rank->worker->all_requests; r != NULL; r = r->next_made) {
+        bool is_part = r->owner == rank && r->extra == whole->extra && r->kind <= XMPI_KIND_RECV &&
+                       r->is_active && !r->is_done && r->peer >= 0;
+
+        if (!is_part)
+            continue;
+        wait->is_part = true;
+        wait->peer = r->peer;
+        if (check_is_ending(&mpi_job->ranks[mpi_comm_world_rank(wait->comm, r->peer)]))
+            return;
+    }
 }
 
 bool check_wait_of(const mpi_rank_t *rank, int i, check_wait_t *wait_p)

@@ -17,14 +17,17 @@ typedef enum {
 typedef struct {
     bool is_there;
     int tag;
-    int source; /* a rank of the world; MPI_UNDEFINED: it is on another communicator */
+    int source;             /* a rank of the world; MPI_UNDEFINED: not known */
+    bool is_elsewhere;      /* on another communicator: */
+    const mpi_comm_t *comm; /* that, NULL: not known */
     const void *site;
 } check_other_t;
 
 typedef struct {
     check_wait_kind_t kind;
     const mpi_comm_t *comm;
-    int peer; /* rank in comm, or MPI_ANY_SOURCE */
+    int peer;     /* rank in comm, or MPI_ANY_SOURCE; */
+    bool is_part; /* of a collective: the one whose message is missing (check_wait_of_part) */
     int tag;
     const char *call;
     int target;                   /* of a lock that `peer` has: rank in comm; or MPI_UNDEFINED */
@@ -43,6 +46,9 @@ bool check_is_probing(const mpi_rank_t *rank);
 check_wait_t check_wait_of_probe(const mpi_rank_t *rank);
 /* What the i-th request that it waits for is about, if that is still pending; else false. */
 bool check_wait_of(const mpi_rank_t *rank, int i, check_wait_t *wait_p);
+/* A neighbourhood collective waits for some members: one of those, the first that has called
+ * MPI_Finalize if there is one. Nothing is changed where `wait` is about another collective. */
+void check_wait_of_part(const mpi_rank_t *rank, check_wait_t *wait);
 /* ... and any request that it tests. */
 check_wait_t check_wait_of_request(const mpi_rank_t *rank, const mpi_request_t *request);
 /* Is one of several enough: MPI_Waitany, MPI_Waitsome? */
