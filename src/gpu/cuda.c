@@ -24,7 +24,7 @@ enum {
     OLDEST_DRIVER = 11000,
 };
 enum { ATTRIBUTE_MAJOR = 75, ATTRIBUTE_MINOR = 76 };
-enum { STREAM_NON_BLOCKING = 1, HOST_PORTABLE = 1, EVENT_DEFAULT = 0 };
+enum { STREAM_NON_BLOCKING = 1, HOST_PORTABLE = 1, EVENT_DEFAULT = 0, EVENT_WITHOUT_TIME = 2 };
 
 #define FUNCTIONS(X)                                                                               \
     X(init, "cuInit", (unsigned))                                                                  \
@@ -37,6 +37,7 @@ enum { STREAM_NON_BLOCKING = 1, HOST_PORTABLE = 1, EVENT_DEFAULT = 0 };
     X(device_pci, "cuDeviceGetPCIBusId", (char *, int, int))                                       \
     X(context_retain, "cuDevicePrimaryCtxRetain", (void **, int))                                  \
     X(context_release, "cuDevicePrimaryCtxRelease_v2", (int))                                      \
+    X(context_get, "cuCtxGetCurrent", (void **))                                                   \
     X(context_set, "cuCtxSetCurrent", (void *))                                                    \
     X(memory_info, "cuMemGetInfo_v2", (size_t *, size_t *))                                        \
     X(memory_alloc, "cuMemAlloc_v2", (address_t *, size_t))                                        \
@@ -130,7 +131,10 @@ static xy_status_t check(const xy_gpu_device_t *gpu, result_t r, const char *doi
  * set another one meanwhile. */
 static void enter(const xy_gpu_device_t *gpu)
 {
-    cuda.context_set(gpu->context);
+    void *current = NULL;
+
+    if (cuda.context_get(&current) != SUCCESS || current != gpu->context)
+        cuda.context_set(gpu->context);
 }
 
 /* ---- Devices ---- */
@@ -292,10 +296,12 @@ static xy_status_t stream_after(xy_gpu_stream_t *s, const xy_gpu_event_t *e)
     return check(s->gpu, cuda.stream_after(s->native, e->native, 0), "order its streams");
 }
 
-static xy_status_t event_create(xy_gpu_event_t *e)
+static xy_status_t event_create(xy_gpu_event_t *e, bool is_timed)
 {
+    unsigned flags = is_timed ? EVENT_DEFAULT : EVENT_WITHOUT_TIME;
+
     enter(e->gpu);
-    return check(e->gpu, cuda.event_create(&e->native, EVENT_DEFAULT), "make an event");
+    return check(e->gpu, cuda.event_create(&e->native, flags), "make an event");
 }
 
 static void event_destroy(xy_gpu_event_t *e)

@@ -205,7 +205,7 @@ xy_status_t xy_gpu_stream_after(xy_gpu_stream_t *stream, const xy_gpu_event_t *e
     return stream->gpu->driver->stream_after(stream, event);
 }
 
-xy_status_t xy_gpu_event_create(xy_gpu_device_t *gpu, xy_gpu_event_t **event_p)
+xy_status_t xy_gpu_event_create(xy_gpu_device_t *gpu, bool is_timed, xy_gpu_event_t **event_p)
 {
     xy_gpu_event_t *e = xy_calloc(1, sizeof(*e));
     xy_status_t st;
@@ -213,7 +213,7 @@ xy_status_t xy_gpu_event_create(xy_gpu_device_t *gpu, xy_gpu_event_t **event_p)
     if (e == NULL)
         return xy_fail_memory("making an event of a GPU");
     e->gpu = gpu;
-    st = gpu->driver->event_create(e);
+    st = gpu->driver->event_create(e, is_timed);
     if (st == XY_OK)
         *event_p = e;
     else

@@ -111,14 +111,15 @@ xy_status_t xy_gpu_stream_wait(xy_gpu_stream_t *stream);
 /* What the stream gets from now on comes after the event. */
 xy_status_t xy_gpu_stream_after(xy_gpu_stream_t *stream, const xy_gpu_event_t *event);
 
-xy_status_t xy_gpu_event_create(xy_gpu_device_t *gpu, xy_gpu_event_t **event_p);
+/* One that is not timed costs the device less. */
+xy_status_t xy_gpu_event_create(xy_gpu_device_t *gpu, bool is_timed, xy_gpu_event_t **event_p);
 void xy_gpu_event_destroy(xy_gpu_event_t *event); /* NULL is fine */
 /* The event is from now on the end of all that the stream holds. */
 xy_status_t xy_gpu_event_record(xy_gpu_event_t *event, xy_gpu_stream_t *stream);
 xy_status_t xy_gpu_event_wait(const xy_gpu_event_t *event);
 /* One that was never recorded is reached. */
 xy_status_t xy_gpu_event_is_reached(const xy_gpu_event_t *event, bool *is_reached_p);
-/* Seconds by the clock of the device; both are reached. */
+/* Seconds by the clock of the device; both are timed and reached. */
 xy_status_t xy_gpu_event_between(const xy_gpu_event_t *from, const xy_gpu_event_t *to,
                                  double *seconds_p);
 

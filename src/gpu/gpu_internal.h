@@ -37,7 +37,7 @@ typedef struct {
     void (*stream_destroy)(xy_gpu_stream_t *stream);
     xy_status_t (*stream_wait)(xy_gpu_stream_t *stream);
     xy_status_t (*stream_after)(xy_gpu_stream_t *stream, const xy_gpu_event_t *event);
-    xy_status_t (*event_create)(xy_gpu_event_t *event);
+    xy_status_t (*event_create)(xy_gpu_event_t *event, bool is_timed);
     void (*event_destroy)(xy_gpu_event_t *event);
     xy_status_t (*event_record)(xy_gpu_event_t *event, xy_gpu_stream_t *stream);
     xy_status_t (*event_wait)(const xy_gpu_event_t *event);

@@ -247,7 +247,7 @@ static void test_streams_in_turn(void **state)
     assert_int_equal(xy_gpu_kernel_create(program, "advance", &step), XY_OK);
     assert_int_equal(xy_gpu_pinned_take(gpu, N * sizeof(double), (void **)&here), XY_OK);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(xy_gpu_event_create(gpu, &events[i]), XY_OK);
+        assert_int_equal(xy_gpu_event_create(gpu, true, &events[i]), XY_OK);
         assert_int_equal(xy_gpu_event_is_reached(events[i], &is_reached), XY_OK);
         assert_true(is_reached);
     }
@@ -364,7 +364,7 @@ static void test_without_memory(void **state)
         assert_null(testing_fail_fault(&k, xy_gpu_stream_create(gpu, &stream)));
     xy_gpu_stream_destroy(stream);
     for (long k = 0; testing_fail_next(&k);)
-        assert_null(testing_fail_fault(&k, xy_gpu_event_create(gpu, &event)));
+        assert_null(testing_fail_fault(&k, xy_gpu_event_create(gpu, false, &event)));
     xy_gpu_event_destroy(event);
     for (long k = 0; testing_fail_next(&k);)
         assert_null(testing_fail_fault(&k, xy_gpu_kernel_create(program, "fill", &kernel)));

@@ -29,7 +29,7 @@ struct stencil_gpu {
 
 /* ---- Tasks ---- */
 
-static const size_t group2[3] = {64, 4, 1}, group1[3] = {256, 1, 1};
+static const size_t group2[3] = {128, 2, 1}, group1[3] = {256, 1, 1};
 
 static xy_status_t launch(const stencil_real_t *r, const place_t *p, xy_gpu_stream_t *stream,
                           const xy_gpu_memory_t *around, xy_gpu_memory_t out, int64_t last)
@@ -39,6 +39,8 @@ static xy_status_t launch(const stencil_real_t *r, const place_t *p, xy_gpu_stre
     size_t threads[3] = {(size_t)s->columns, (size_t)(s->points == 3 ? 1 : last), 1};
     int n = 0;
 
+    if (s->points == 5)
+        threads[1] = (threads[1] + STENCIL_GPU_ROWS - 1) / STENCIL_GPU_ROWS;
     for (; n < s->points; n++)
         args[n] = (xy_gpu_arg_t){&around[n], sizeof(around[n])};
     args[n++] = XY_GPU_ARG(out);
@@ -146,8 +148,12 @@ static xy_status_t measure(stencil_real_t *r)
 
 /* ---- Making and unmaking ---- */
 
-static xy_status_t check_run(const xy_stencil_run_t *run)
+static xy_status_t check_run(const stencil_real_t *r)
 {
+    const xy_stencil_run_t *run = r->run;
+
+    if (r->grid.block_bytes / sizeof(double) > INT32_MAX)
+        return xy_fail(XY_ELIMIT, "blocks on GPUs have 2^31 cells at most; give smaller ones");
     if (run->file != NULL)
         return xy_fail(XY_EUSAGE, "--file keeps the domain in a file, which runs on cores only; "
                                   "leave --file or --gpus out");
@@ -188,7 +194,7 @@ xy_status_t stencil_gpu_open(stencil_real_t *r)
 {
     int wanted = r->run->gpus;
     xy_vec_t found;
-    xy_status_t st = check_run(r->run);
+    xy_status_t st = check_run(r);
 
     if (st != XY_OK)
         return st;

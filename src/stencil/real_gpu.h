@@ -7,5 +7,7 @@
  * stencil_offsets, the block that is written, layers, rows and columns of a block, and the rows to
  * do. */
 extern const char stencil_gpu_text[];
+/* Rows that a thread of update5 does; `ROWS` of the text. */
+enum { STENCIL_GPU_ROWS = 8 };
 
 #endif

@@ -13,7 +13,7 @@ says "$err" "XYLEM_GPU_DRIVER=glide names no driver"
 expect 2 "$XYLEM" calibrate --gpu --check
 one_line "$err"
 
-export XYLEM_GPU_DRIVER=opencl
+export XYLEM_GPU_DRIVER=opencl POCL_CACHE_DIR="$XYLEM_BUILD_DIR/pocl-cache" # kernels are compiled once
 expect 0 "$XYLEM" machine --json
 [[ $out == *'"gpu": 1'* ]] || { echo "left out: there is no OpenCL device (pocl-opencl-icd)"; exit 77; }
 

@@ -12,7 +12,7 @@ says "$err" "there is no GPU"
 expect 2 "$XYLEM" stencil --gpus many
 one_line "$err"
 
-export XYLEM_GPU_DRIVER=opencl
+export XYLEM_GPU_DRIVER=opencl POCL_CACHE_DIR="$XYLEM_BUILD_DIR/pocl-cache" # kernels are compiled once
 expect 0 "$XYLEM" machine --json
 [[ $out == *'"gpu": 1'* ]] || { echo "left out: there is no OpenCL device (pocl-opencl-icd)"; exit 77; }
 

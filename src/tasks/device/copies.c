@@ -35,7 +35,9 @@ static xy_status_t shrink(device_memory_t *m, uint64_t bytes)
     for (; i < m->kept.count && m->taken + bytes > m->space.capacity && st == XY_OK; i++) {
         const buffer_t *b = &XY_VEC_AT(&m->kept, buffer_t, i);
 
-        st = device_wait(b->used);
+        st = device_wait(b->loaded);
+        if (st == XY_OK)
+            st = device_wait(b->used);
         if (st == XY_OK)
             st = device_wait(b->stored);
         xy_gpu_memory_give(m->gpu, b->memory);
@@ -78,11 +80,10 @@ static xy_status_t allocate(device_tasks_t *e, int32_t gpu, int32_t data)
 
     if (m->space.copies[data].is_allocated)
         return XY_OK;
-    st = buffer_take(m, device_bytes(e, data), &m->copies[data].buffer);
+    st = buffer_take(m, device_bytes(e, data), &m->buffers[data]);
     if (st != XY_OK)
         return st;
     xy_task_memory_take(&m->space, data, device_bytes(e, data));
-    m->copies[data].loaded = (ticket_t){0};
     observe(e, gpu);
     return XY_OK;
 }
@@ -94,19 +95,19 @@ static void release(device_tasks_t *e, int32_t gpu, int32_t data)
 
     if (!xy_task_memory_give(&m->space, data, device_bytes(e, data)))
         return;
-    (void)xy_vec_append(&m->kept, &m->copies[data].buffer);
+    (void)xy_vec_append(&m->kept, &m->buffers[data]);
     observe(e, gpu);
 }
 
 void device_memory_cleanup(device_tasks_t *e, device_memory_t *m)
 {
-    for (int32_t d = 0; m->copies != NULL && m->space.copies != NULL && d < e->data_count; d++)
+    for (int32_t d = 0; m->buffers != NULL && m->space.copies != NULL && d < e->data_count; d++)
         if (m->space.copies[d].is_allocated)
-            xy_gpu_memory_give(m->gpu, m->copies[d].buffer.memory);
+            xy_gpu_memory_give(m->gpu, m->buffers[d].memory);
     for (size_t i = 0; i < m->kept.count; i++)
         xy_gpu_memory_give(m->gpu, XY_VEC_AT(&m->kept, buffer_t, i).memory);
     xy_vec_cleanup(&m->kept);
-    xy_free(m->copies);
+    xy_free(m->buffers);
     xy_task_memory_cleanup(&m->space);
 }
 
@@ -116,22 +117,22 @@ static xy_status_t store(device_tasks_t *e, int32_t gpu, int32_t data)
 {
     device_memory_t *m = &e->devices[gpu];
     lane_t *lane = &m->lanes[LANE_STORE];
-    copy_t *c = &m->copies[data];
+    buffer_t *b = &m->buffers[data];
     home_t *home = &e->homes[data];
     uint64_t bytes = device_bytes(e, data);
-    xy_status_t st = device_lane_after(lane, c->buffer.used);
+    xy_status_t st = device_lane_after(lane, b->used);
 
     if (st == XY_OK)
-        st = device_lane_after(lane, c->loaded);
+        st = device_lane_after(lane, b->loaded);
     if (st == XY_OK)
         st = device_lane_after(lane, home->read);
     if (st == XY_OK)
         st = device_lane_begin(lane);
     if (st == XY_OK)
-        st = xy_gpu_copy_out(lane->stream, home->address, c->buffer.memory, 0, bytes);
+        st = xy_gpu_copy_out(lane->stream, home->address, b->memory, 0, bytes);
     if (st == XY_OK)
-        st = device_lane_end(lane, data, &c->buffer.stored);
-    home->written = c->buffer.stored;
+        st = device_lane_end(lane, data, &b->stored);
+    home->written = b->stored;
     set_home(e, data, true);
     e->result.stores++;
     e->result.bytes_stored += bytes;
@@ -165,27 +166,27 @@ static xy_status_t load(device_tasks_t *e, int32_t gpu, int32_t data)
 {
     device_memory_t *m = &e->devices[gpu];
     lane_t *lane = &m->lanes[LANE_LOAD];
-    copy_t *c = &m->copies[data];
+    buffer_t *b = &m->buffers[data];
     home_t *home = &e->homes[data];
     uint64_t bytes = device_bytes(e, data);
     xy_status_t st = bring_home(e, data);
 
     if (st == XY_OK)
-        st = device_lane_after(lane, c->buffer.used);
+        st = device_lane_after(lane, b->used);
     if (st == XY_OK)
-        st = device_lane_after(lane, c->buffer.stored);
+        st = device_lane_after(lane, b->stored);
     if (st == XY_OK)
         st = device_lane_after(lane, home->written);
     if (st == XY_OK)
         st = device_lane_begin(lane);
     if (st == XY_OK)
-        st = xy_gpu_copy_in(lane->stream, c->buffer.memory, 0, home->address, bytes);
+        st = xy_gpu_copy_in(lane->stream, b->memory, 0, home->address, bytes);
     if (st == XY_OK)
-        st = device_lane_end(lane, data, &c->loaded);
+        st = device_lane_end(lane, data, &b->loaded);
     /* One ticket stands for all who read it, so a load of another GPU is waited for here. */
     if (st == XY_OK && home->read.lane != NULL && home->read.lane != lane)
         st = device_wait(home->read);
-    home->read = c->loaded;
+    home->read = b->loaded;
     m->space.states[data] = XY_TASK_HERE;
     announce(e, gpu, data);
     e->result.loads++;
@@ -286,7 +287,7 @@ static xy_status_t gather_one(device_tasks_t *e, int32_t gpu, const xy_access_t 
 {
     device_memory_t *m = &e->devices[gpu];
     lane_t *compute = &m->lanes[LANE_COMPUTE];
-    copy_t *c = &m->copies[a->data];
+    buffer_t *b = &m->buffers[a->data];
     bool is_made = true;
     xy_status_t st = XY_OK;
 
@@ -302,10 +303,10 @@ static xy_status_t gather_one(device_tasks_t *e, int32_t gpu, const xy_access_t 
     if (st == XY_OK && (a->mode & XY_ACCESS_READ) && m->space.states[a->data] != XY_TASK_HERE)
         st = load(e, gpu, a->data);
     if (st == XY_OK)
-        st = device_lane_after(compute, c->loaded);
+        st = device_lane_after(compute, b->loaded);
     /* What is overwritten must have been stored. */
     if (st == XY_OK && (a->mode & XY_ACCESS_WRITE))
-        st = device_lane_after(compute, c->buffer.stored);
+        st = device_lane_after(compute, b->stored);
     return st;
 }
 
@@ -333,7 +334,7 @@ xy_status_t device_gather(device_tasks_t *e, int32_t gpu, xy_op_id_t op)
     xy_task_memory_hold(&m->space, e->graph, op);
     for (int32_t i = 0; i < n && st == XY_OK; i++) {
         st = gather_one(e, gpu, &a[i]);
-        e->buffers[i] = m->copies[a[i].data].buffer.memory;
+        e->buffers[i] = m->buffers[a[i].data].memory;
     }
     for (int32_t i = 0; i < n && st == XY_OK; i++)
         if (a[i].mode & XY_ACCESS_WRITE)
@@ -349,7 +350,7 @@ void device_used(device_tasks_t *e, int32_t gpu, xy_op_id_t op, ticket_t ticket)
 
     xy_task_memory_let_go(&m->space, e->graph, op);
     for (int32_t i = 0; i < n; i++) {
-        m->copies[a[i].data].buffer.used = ticket;
+        m->buffers[a[i].data].used = ticket;
         xy_task_memory_touch(&m->space, a[i].data);
         if ((a[i].mode & XY_ACCESS_WRITE) && --e->writers_left[a[i].data] == 0)
             xy_task_memory_push_final(&m->space, a[i].data);

@@ -117,8 +117,8 @@ static xy_status_t init_device(device_tasks_t *e, int32_t gpu)
     m->kept = (xy_vec_t)XY_VEC_INIT(buffer_t);
     if (st != XY_OK)
         return st;
-    m->copies = xy_calloc((size_t)e->data_count + 1, sizeof(*m->copies));
-    if (m->copies == NULL || xy_vec_reserve(&m->kept, (size_t)e->data_count + 1) != XY_OK ||
+    m->buffers = xy_calloc((size_t)e->data_count + 1, sizeof(*m->buffers));
+    if (m->buffers == NULL || xy_vec_reserve(&m->kept, (size_t)e->data_count + 1) != XY_OK ||
         xy_task_memory_init(&m->space, e->data_count, bytes, 0) != XY_OK)
         return xy_fail_memory("preparing a GPU");
     e->capacity[gpu + 1] = bytes;
@@ -129,7 +129,7 @@ static xy_status_t init_device(device_tasks_t *e, int32_t gpu)
         m->lanes[k] = (lane_t){.engine = e, .kind = (lane_kind_t)k, .gpu = gpu};
         st = device_lane_init(&m->lanes[k], m->gpu);
     }
-    return st == XY_OK ? xy_gpu_event_create(m->gpu, &m->origin) : st;
+    return st == XY_OK ? xy_gpu_event_create(m->gpu, true, &m->origin) : st;
 }
 
 /* What policies believe where nothing was measured. */

@@ -14,7 +14,7 @@
 #include "fiber/fiber.h"
 #include "tasks/device/device.h"
 
-enum { DEVICE_AHEAD = 256, DEVICE_PREFETCH = 4 };
+enum { DEVICE_AHEAD = 256, DEVICE_STRIDE = 4, DEVICE_PREFETCH = 4 };
 
 /* The streams of a GPU. */
 typedef enum { LANE_COMPUTE, LANE_LOAD, LANE_STORE, LANES } lane_kind_t;
@@ -26,9 +26,11 @@ typedef struct {
     uint64_t number; /* from 1 */
 } ticket_t;
 
-/* What a record of a stream says, until it is reached. */
+/* An event behind some things of a stream, up to number `upto`; while recording, behind one, with
+ * another event before it. */
 typedef struct {
-    xy_gpu_event_t *start, *end; /* start: only while recording */
+    xy_gpu_event_t *start, *end;
+    uint64_t upto;
     int32_t what;
 } mark_t;
 
@@ -37,30 +39,26 @@ typedef struct lane {
     xy_gpu_stream_t *stream;
     lane_kind_t kind;
     int32_t gpu;
-    uint64_t put, reached, told; /* numbers: put into it, known to be over, recorded */
-    uint64_t waited[LANES];      /* numbers of the lanes of the same GPU that it comes after */
-    mark_t *marks;               /* [DEVICE_AHEAD] by number */
+    uint64_t put, reached;  /* numbers: put into it, known to be over */
+    uint64_t waited[LANES]; /* numbers of the lanes of the same GPU that it comes after */
+    uint64_t stride;        /* things of one mark */
+    mark_t *marks;          /* [DEVICE_AHEAD / stride] a ring, by number */
 } lane_t;
 
-/* Memory of a GPU that held a datum: who still reads it, who still writes it home. */
+/* Memory of a GPU, for one datum after the other: the last load into it, kernel that used it, and
+ * store from it. They outlive the datum: whoever has the buffer next waits for them. */
 typedef struct {
     xy_gpu_memory_t memory;
     uint64_t bytes;
-    ticket_t used, stored;
+    ticket_t loaded, used, stored;
 } buffer_t;
-
-/* A copy in the memory of a GPU, beside what xy_task_copy_t says. */
-typedef struct {
-    buffer_t buffer;
-    ticket_t loaded;
-} copy_t;
 
 typedef struct {
     xy_gpu_device_t *gpu;
     xy_task_memory_t space;
-    copy_t *copies; /* [data] */
-    xy_vec_t kept;  /* of buffer_t, to be used again, the oldest first */
-    uint64_t taken; /* bytes from the GPU */
+    buffer_t *buffers; /* [data] of copies that are there */
+    xy_vec_t kept;     /* of buffer_t, to be used again, the oldest first */
+    uint64_t taken;    /* bytes from the GPU */
     lane_t lanes[LANES];
     xy_gpu_event_t *origin; /* when its clock was at `began` */
     double began;

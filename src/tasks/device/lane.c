@@ -1,28 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Streams, and what waits for what. Whatever is put into a stream has a number there and a mark, an
- * event behind it. Marks are a ring: before one is used again the caller waits for what had it,
- * so that a mark that is waited for is always the one that is meant. That also bounds how far the
- * decisions run ahead of the GPU.
+ * Streams, and what waits for what. Whatever is put into a stream has a number there. A mark, an
+ * event, stands behind each copy and behind every few kernels, as events between kernels cost the
+ * GPU some time; what waits for a kernel that has no mark behind it yet makes one. That it then
+ * also waits for kernels that were put later is safe, because they were put before it.
+ *
+ * Marks are a ring: before one is used again the caller waits for what had it. That also bounds how
+ * far the decisions run ahead of the GPU.
  */
 #include "tasks/device/device_internal.h"
 
 static mark_t *mark_of(const lane_t *lane, uint64_t number)
 {
-    return &lane->marks[number % DEVICE_AHEAD];
+    return &lane->marks[(number - 1) / lane->stride % (DEVICE_AHEAD / lane->stride)];
 }
 
 xy_status_t device_lane_init(lane_t *lane, xy_gpu_device_t *gpu)
 {
+    bool is_recording = lane->engine->is_recording;
     xy_status_t st = xy_gpu_stream_create(gpu, &lane->stream);
 
+    lane->stride = lane->kind == LANE_COMPUTE && !is_recording ? DEVICE_STRIDE : 1;
     lane->marks = xy_calloc(DEVICE_AHEAD, sizeof(*lane->marks));
     if (st == XY_OK && lane->marks == NULL)
         st = xy_fail_memory("preparing a GPU");
-    for (int i = 0; i < DEVICE_AHEAD && st == XY_OK; i++) {
-        st = xy_gpu_event_create(gpu, &lane->marks[i].end);
-        if (st == XY_OK && lane->engine->is_recording)
-            st = xy_gpu_event_create(gpu, &lane->marks[i].start);
+    for (uint64_t i = 0; i < DEVICE_AHEAD / lane->stride && st == XY_OK; i++) {
+        st = xy_gpu_event_create(gpu, is_recording, &lane->marks[i].end);
+        if (st == XY_OK && is_recording)
+            st = xy_gpu_event_create(gpu, true, &lane->marks[i].start);
     }
     return st;
 }
@@ -35,6 +40,19 @@ void device_lane_cleanup(lane_t *lane)
     }
     xy_free(lane->marks);
     xy_gpu_stream_destroy(lane->stream);
+}
+
+static xy_status_t mark_now(lane_t *lane, mark_t *mark)
+{
+    mark->upto = lane->put;
+    return xy_gpu_event_record(mark->end, lane->stream);
+}
+
+/* The mark behind something that is not known to be over; it is made if need be. */
+static xy_status_t find_mark(lane_t *lane, uint64_t number, mark_t **mark_p)
+{
+    *mark_p = mark_of(lane, number);
+    return (*mark_p)->upto < number ? mark_now(lane, *mark_p) : XY_OK;
 }
 
 /* All up to `number` is over. */
@@ -52,12 +70,15 @@ static xy_status_t reach(lane_t *lane, uint64_t number)
 
 static xy_status_t wait_for(lane_t *lane, uint64_t number)
 {
+    mark_t *mark;
     xy_status_t st;
 
     if (number <= lane->reached)
         return XY_OK;
-    st = xy_gpu_event_wait(mark_of(lane, number)->end);
-    return st == XY_OK ? reach(lane, number) : st;
+    st = find_mark(lane, number, &mark);
+    if (st == XY_OK)
+        st = xy_gpu_event_wait(mark->end);
+    return st == XY_OK ? reach(lane, mark->upto) : st;
 }
 
 xy_status_t device_wait(ticket_t ticket)
@@ -86,7 +107,7 @@ xy_status_t device_lane_end(lane_t *lane, int32_t what, ticket_t *ticket_p)
 
     mark->what = what;
     *ticket_p = (ticket_t){lane, lane->put};
-    return xy_gpu_event_record(mark->end, lane->stream);
+    return lane->put % lane->stride == 0 ? mark_now(lane, mark) : XY_OK;
 }
 
 /* Streams of other GPUs may have another driver, or none of it in common: there the caller waits.
@@ -94,6 +115,8 @@ xy_status_t device_lane_end(lane_t *lane, int32_t what, ticket_t *ticket_p)
 xy_status_t device_lane_after(lane_t *lane, ticket_t ticket)
 {
     lane_t *other = ticket.lane;
+    mark_t *mark;
+    xy_status_t st;
 
     if (other == NULL || other == lane || ticket.number <= other->reached)
         return XY_OK;
@@ -101,8 +124,11 @@ xy_status_t device_lane_after(lane_t *lane, ticket_t ticket)
         return device_wait(ticket);
     if (ticket.number <= lane->waited[other->kind])
         return XY_OK;
-    lane->waited[other->kind] = ticket.number;
-    return xy_gpu_stream_after(lane->stream, mark_of(other, ticket.number)->end);
+    st = find_mark(other, ticket.number, &mark);
+    if (st != XY_OK)
+        return st;
+    lane->waited[other->kind] = mark->upto;
+    return xy_gpu_stream_after(lane->stream, mark->end);
 }
 
 xy_status_t device_lane_behind(lane_t *lane, uint64_t *count_p)
@@ -111,9 +137,13 @@ xy_status_t device_lane_behind(lane_t *lane, uint64_t *count_p)
     xy_status_t st = XY_OK;
 
     while (st == XY_OK && is_reached && lane->reached < lane->put) {
-        st = xy_gpu_event_is_reached(mark_of(lane, lane->reached + 1)->end, &is_reached);
+        mark_t *mark;
+
+        st = find_mark(lane, lane->reached + 1, &mark);
+        if (st == XY_OK)
+            st = xy_gpu_event_is_reached(mark->end, &is_reached);
         if (st == XY_OK && is_reached)
-            st = reach(lane, lane->reached + 1);
+            st = reach(lane, mark->upto);
     }
     *count_p = lane->put - lane->reached;
     return st;
