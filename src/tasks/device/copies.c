@@ -26,13 +26,30 @@ static void set_home(device_tasks_t *e, int32_t data, bool is_here)
 
 /* ---- Buffers ---- */
 
+enum { RESERVED = 8 }; /* of the largest data; and a part of the memory at most */
+
+/*
+ * What a memory gives up is written home before its buffer is used again. So that a load need not
+ * wait for that, there are some buffers more than policies know of: a load takes the one that was
+ * given up longest ago. Small memories have none.
+ */
+uint64_t device_reserve(const device_tasks_t *e, uint64_t bytes)
+{
+    uint64_t largest = 1, count;
+
+    for (int32_t d = 0; d < e->data_count; d++)
+        largest = device_bytes(e, d) > largest ? device_bytes(e, d) : largest;
+    count = bytes / RESERVED / largest;
+    return (count < RESERVED ? count : RESERVED) * largest;
+}
+
 /* Give memory back to the GPU until so much can be taken. */
 static xy_status_t shrink(device_memory_t *m, uint64_t bytes)
 {
     xy_status_t st = XY_OK;
     size_t i = 0;
 
-    for (; i < m->kept.count && m->taken + bytes > m->space.capacity && st == XY_OK; i++) {
+    for (; i < m->kept.count && m->taken + bytes > m->most && st == XY_OK; i++) {
         const buffer_t *b = &XY_VEC_AT(&m->kept, buffer_t, i);
 
         st = device_wait(b->loaded);
@@ -49,14 +66,30 @@ static xy_status_t shrink(device_memory_t *m, uint64_t bytes)
     return st;
 }
 
+static bool is_over(ticket_t ticket)
+{
+    return ticket.lane == NULL || ticket.number <= ticket.lane->reached;
+}
+
+/* The first kept buffer of this size; the number of all: there is none. */
+static size_t find_kept(const device_memory_t *m, uint64_t bytes)
+{
+    size_t i = 0;
+
+    while (i < m->kept.count && XY_VEC_AT(&m->kept, buffer_t, i).bytes != bytes)
+        i++;
+    return i;
+}
+
+/* A buffer that is still written home is used again only when there is no other. */
 static xy_status_t buffer_take(device_memory_t *m, uint64_t bytes, buffer_t *buffer_p)
 {
+    bool is_full = m->taken + bytes > m->most || m->kept.count >= m->kept.capacity / 2;
     buffer_t new = {.bytes = bytes};
+    size_t i = find_kept(m, bytes);
     xy_status_t st;
 
-    for (size_t i = 0; i < m->kept.count; i++) {
-        if (XY_VEC_AT(&m->kept, buffer_t, i).bytes != bytes)
-            continue;
+    if (i < m->kept.count && (is_full || is_over(XY_VEC_AT(&m->kept, buffer_t, i).stored))) {
         *buffer_p = XY_VEC_AT(&m->kept, buffer_t, i);
         for (; i + 1 < m->kept.count; i++)
             XY_VEC_AT(&m->kept, buffer_t, i) = XY_VEC_AT(&m->kept, buffer_t, i + 1);
@@ -88,7 +121,8 @@ static xy_status_t allocate(device_tasks_t *e, int32_t gpu, int32_t data)
     return XY_OK;
 }
 
-/* There is always a place to keep it: as many as the data were reserved. */
+/* There is always a place to keep it: twice as many as there are data, half of them for those that
+ * are kept already. */
 static void release(device_tasks_t *e, int32_t gpu, int32_t data)
 {
     device_memory_t *m = &e->devices[gpu];

@@ -117,8 +117,10 @@ static xy_status_t init_device(device_tasks_t *e, int32_t gpu)
     m->kept = (xy_vec_t)XY_VEC_INIT(buffer_t);
     if (st != XY_OK)
         return st;
+    m->most = bytes;
+    bytes -= device_reserve(e, bytes);
     m->buffers = xy_calloc((size_t)e->data_count + 1, sizeof(*m->buffers));
-    if (m->buffers == NULL || xy_vec_reserve(&m->kept, (size_t)e->data_count + 1) != XY_OK ||
+    if (m->buffers == NULL || xy_vec_reserve(&m->kept, 2 * (size_t)e->data_count + 1) != XY_OK ||
         xy_task_memory_init(&m->space, e->data_count, bytes, 0) != XY_OK)
         return xy_fail_memory("preparing a GPU");
     e->capacity[gpu + 1] = bytes;

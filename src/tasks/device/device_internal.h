@@ -56,9 +56,9 @@ typedef struct {
 typedef struct {
     xy_gpu_device_t *gpu;
     xy_task_memory_t space;
-    buffer_t *buffers; /* [data] of copies that are there */
-    xy_vec_t kept;     /* of buffer_t, to be used again, the oldest first */
-    uint64_t taken;    /* bytes from the GPU */
+    buffer_t *buffers;    /* [data] of copies that are there */
+    xy_vec_t kept;        /* of buffer_t, to be used again, the oldest first */
+    uint64_t taken, most; /* bytes from the GPU; how many it may be (device_reserve) */
     lane_t lanes[LANES];
     xy_gpu_event_t *origin; /* when its clock was at `began` */
     double began;
@@ -138,6 +138,9 @@ xy_status_t device_gather_home(device_tasks_t *e, xy_op_id_t op);
 /* All tasks are over: everything goes home. */
 xy_status_t device_flush(device_tasks_t *e);
 void device_memory_cleanup(device_tasks_t *e, device_memory_t *m);
+
+/* Of so many bytes, those that policies do not know of. */
+uint64_t device_reserve(const device_tasks_t *e, uint64_t bytes);
 
 /* work.c */
 xy_status_t device_run(device_tasks_t *e);
