@@ -560,6 +560,7 @@ void mpi_coll_packet(mpi_worker_t *worker, int from, mpi_packet_t *packet);
 
 /* Every collective, in every variant. */
 extern const coll_ops_t coll_barrier, coll_agree;
+extern const coll_ops_t coll_making_bcast, coll_making_allgather; /* between processes only */
 extern const coll_ops_t coll_bcast, coll_gather, coll_gatherv, coll_scatter, coll_scatterv;
 extern const coll_ops_t coll_allgather, coll_allgatherv;
 extern const coll_ops_t coll_alltoall, coll_alltoallv, coll_alltoallw;

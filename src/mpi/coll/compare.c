@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "mpi/coll/coll.h"
+#include "mpi/coll/spread.h"
 #include "mpi/coll/star.h"
 
 enum { TEXT = 160 };
@@ -56,6 +57,8 @@ static const void *site_of(const mpi_coll_t *coll, int rank, uint64_t number)
 {
     const mpi_comm_t *comm = comm_of(coll, rank);
 
+    if (coll->spread != NULL && coll->spread->told == rank)
+        return coll->spread->told_at;
     if (comm == NULL || coll_is_before(number + XMPI_COMM_SITES, comm->coll_seq) ||
         !coll_is_before(number, comm->coll_seq))
         return NULL;
@@ -155,7 +158,7 @@ static void describe_root(const mpi_coll_t *coll, const coll_claim_t *c, char te
 static void describe(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *c, about_t about,
                      char text[3 * TEXT])
 {
-    char name[TEXT], detail[TEXT] = "", place[TEXT];
+    char name[TEXT], detail[TEXT] = "", place[TEXT], host[80] = "";
 
     if (about == ABOUT_BYTES || about == ABOUT_BYTES_AND_TYPE || about == ABOUT_TYPE)
         describe_data(c, about, detail);
@@ -163,8 +166,11 @@ static void describe(const mpi_coll_t *coll, uint64_t number, const coll_claim_t
         describe_what(c, detail);
     else if (c->kind->is_rooted)
         describe_root(coll, c, detail);
-    snprintf(text, 3 * TEXT, "rank %d calls %s%s%s", world_of(coll, c->rank), name_of(c, name),
-             detail, place_of(coll, c->rank, number, place));
+    if (coll->spread != NULL && mpi_job->hosts != NULL)
+        snprintf(host, sizeof(host), " on %s",
+                 mpi_job->hosts[mpi_job->process_of[world_of(coll, c->rank)]]);
+    snprintf(text, 3 * TEXT, "rank %d%s calls %s%s%s", world_of(coll, c->rank), host,
+             name_of(c, name), detail, place_of(coll, c->rank, number, place));
 }
 
 /* "MPI_COMM_WORLD"; "a communicator of 4 ranks". */
@@ -439,4 +445,6 @@ void coll_compare_stuck(void)
 {
     for_all_waiters(compare_waiting);
     for_all_waiters(compare_with_schedules);
+    if (mpi_job->processes > 1)
+        for_all_waiters(coll_spread_compare_stuck);
 }

@@ -77,6 +77,8 @@ xy_status_t coll_spread_create(const mpi_group_t *group, coll_spread_t **spread_
     if (s->part_of == NULL || s->place == NULL || s->member == NULL || s->first == NULL ||
         s->begin == NULL)
         goto fail;
+    pthread_mutex_init(&s->lock, NULL);
+    s->told = -1;
     find_parts(group, s, part_of_process);
     xy_free(part_of_process);
     *spread_p = s;
@@ -224,6 +226,7 @@ xy_status_t coll_spread_begin(const mpi_job_t *job)
 
     if (job->processes == 1)
         return XY_OK;
+    mpi_remote_differs = coll_spread_differs;
     ready = aligned_alloc(XMPI_LINES, bytes);
     if (ready == NULL)
         return XY_ENOMEM;
@@ -333,6 +336,8 @@ static void finish(script_t *s)
 {
     mpi_request_t *request = s->call->request;
 
+    if (s->self->match.unexpected.count > 0)
+        coll_spread_look_back(s->call);
     for (block_t *b = s->blocks, *next; b != NULL; b = next) {
         next = b->next;
         xy_free(b);
@@ -467,7 +472,7 @@ static void run(script_t *s)
 
 /* Messages of one collective do not meet those of another. Persistent ones are started in any
  * order, so their number among those comes into it. */
-static int tag_of(const coll_call_t *call)
+int coll_spread_tag(const coll_call_t *call)
 {
     enum { PERSISTENT = 1 << 30, STARTS = 15 };
 
@@ -475,6 +480,11 @@ static int tag_of(const coll_call_t *call)
         return (int)(call->number & (PERSISTENT - 1));
     return PERSISTENT | (int)(call->comm->persistent & ((1 << STARTS) - 1)) << STARTS |
            (int)(call->number & ((1 << STARTS) - 1));
+}
+
+const coll_call_t *script_call_of(const mpi_request_t *part)
+{
+    return ((const script_t *)part->extra)->call;
 }
 
 void coll_spread_start(mpi_rank_t *self, coll_call_t *call)
@@ -488,7 +498,8 @@ void coll_spread_start(mpi_rank_t *self, coll_call_t *call)
     s->hidden = mpi_comm_shadow(call->comm, XMPI_CONTEXT_COLLECTIVE);
     s->hidden.remote = NULL;
     s->named = self->call;
-    s->tag = tag_of(call);
+    s->tag = coll_spread_tag(call);
+    coll_spread_say(call, s->hidden.claim);
     s->steps = XY_VEC_INIT(step_t);
     if (call->kind->is_inter)
         spread_build_inter(s, call);

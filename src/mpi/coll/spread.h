@@ -18,7 +18,11 @@
 #ifndef XY_MPI_COLL_SPREAD_H
 #define XY_MPI_COLL_SPREAD_H
 
+#include <pthread.h>
+
 #include "mpi/coll/coll.h"
+
+enum { SPREAD_SAID = 8 };
 
 /* How the members of a communicator are spread; of its shared part (NULL there: over one process
  * only). */
@@ -31,6 +35,15 @@ typedef struct coll_spread {
     int *member;     /* [size]: members, part by part, in increasing order */
     int *begin;      /* [parts + 1]: where those of a part begin in `member` */
     bool is_ordered; /* the members of part i come before those of part i + 1 */
+    /* What the first member here has said about the last collectives, and where a member of another
+     * process has called the one that is reported. */
+    pthread_mutex_t lock;
+    struct {
+        uint64_t number; /* + 1; 0: none */
+        coll_claim_t claim;
+    } said[SPREAD_SAID];
+    int told;
+    const void *told_at;
 } coll_spread_t;
 
 /* What `group` needs; *spread_p stays NULL when all members are in this process. XY_ENOMEM is
@@ -44,9 +57,28 @@ void coll_spread_end(void);
 /* Start a call that has its number. */
 void coll_spread_start(mpi_rank_t *self, coll_call_t *call);
 
+/* The tag of the messages of a call. */
+int coll_spread_tag(const coll_call_t *call);
+
+/* ---- Do the members say the same? (spread_claim.c) ---- */
+
+/* What a member says, for its messages; and compare it with what others of this process have said.
+ */
+void coll_spread_say(const coll_call_t *call, uint64_t claim[2]);
+/* A message of another process says something else than its receive (mpi_remote_differs). */
+struct remote_letter;
+void coll_spread_differs(const mpi_request_t *receive, const struct remote_letter *letter);
+/* A call is over: are there messages of it, or of one before it, that no receive has met? */
+void coll_spread_look_back(const coll_call_t *call);
+/* No rank can move: such messages may say why. */
+void coll_spread_compare_stuck(const mpi_waiter_t *waiter);
+
 /* ---- Scripts ---- */
 
 typedef struct script script_t;
+
+/* Of the script that has started this message. */
+const coll_call_t *script_call_of(const mpi_request_t *part);
 
 void script_send(script_t *s, int peer, const void *buffer, int64_t count, const mpi_type_t *type);
 void script_receive(script_t *s, int peer, void *buffer, int64_t count, const mpi_type_t *type);

@@ -86,9 +86,13 @@ static idup_t *prepare(mpi_comm_t *comm, const mpi_info_t *info, MPI_Comm *newco
 /* Between processes, the first member takes the contexts and tells the others. */
 static coll_call_t context_call(const mpi_comm_t *comm, uint32_t *context)
 {
+    coll_call_t call;
+
     if (comm->rank == 0)
         *context = mpi_context_new(2);
-    return mpi_spread_bcast_call(0, context, sizeof *context);
+    call = mpi_spread_bcast_call(0, context, sizeof *context);
+    call.kind = &coll_making_bcast;
+    return call;
 }
 
 static int idup(mpi_rank_t *self, MPI_Comm handle, bool has_info, MPI_Info info, MPI_Comm *newcomm,

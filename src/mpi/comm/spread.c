@@ -47,6 +47,8 @@ static void run(mpi_comm_t *comm, coll_call_t *call)
     mpi_rank_t *self = comm->owner;
 
     call->comm = comm;
+    if (comm->coll->spread)
+        call->kind = call->kind == &coll_bcast ? &coll_making_bcast : &coll_making_allgather;
     self->call.comm = comm;
     self->call.peer = MPI_UNDEFINED;
     coll_run(self, call);

@@ -25,13 +25,11 @@
 #include "mpi/p2p/message.h"
 #include "mpi/p2p/multi_request.h"
 #include "mpi/p2p/polling.h"
+#include "mpi/p2p/remote.h"
 #include "mpi/p2p/request.h"
 #include "mpi/p2p/transfer.h"
 
 extern const mpi_layer_t mpi_p2p_layer;
-
-/* The job is over: nothing here uses its connection to other processes any more. Safe to repeat. */
-void mpi_network_end(void);
 
 /* What the MPI functions do, for calls that are made of messages. */
 #include "mpi/p2p/calls.h"

@@ -98,8 +98,10 @@ static void round_is_over(void)
 static void send_lines(int to)
 {
     mpi_quiet_t lines = {.kind = XMPI_QUIET_LINES};
-    char *text = mpi_layers_report();
+    char *text;
 
+    mpi_layers_stuck(); /* the cause may be known here */
+    text = mpi_layers_report();
     mpi_network_send_quiet(to, &lines, text != NULL ? text : "");
     free(text);
 }

@@ -10,6 +10,7 @@
 enum { PIECE = 1 << 20, PIECES_AHEAD = 2 };
 
 mpi_request_t mpi_remote_sender;
+void (*mpi_remote_differs)(const mpi_request_t *receive, const remote_letter_t *letter);
 
 /* A message that is pulled. */
 typedef struct {
@@ -93,6 +94,7 @@ bool mpi_remote_send(mpi_rank_t *self, int to, const mpi_transfer_t *t, uint64_t
     head.context = envelope->context;
     head.source = envelope->source;
     head.tag = envelope->tag;
+    memcpy(head.claim, t->comm->claim, sizeof(head.claim));
     if (t->mode == XMPI_MODE_READY)
         head.flags |= REMOTE_READY;
     if (waits) {
@@ -250,8 +252,11 @@ void mpi_remote_receive(mpi_request_t *receive, remote_letter_t *letter)
 {
     const remote_head_t *head = &letter->head;
     xy_envelope_t envelope = {head->context, head->source, head->tag};
-    const void *site = site_of(receive, letter);
+    const void *site;
 
+    if (memcmp(head->claim, receive->comm->claim, sizeof(head->claim)) != 0)
+        mpi_remote_differs(receive, letter);
+    site = site_of(receive, letter);
     if (head->kind == REMOTE_EAGER) {
         if (head->flags & REMOTE_SYNCHRONOUS)
             answer(letter, REMOTE_DONE);

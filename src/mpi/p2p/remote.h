@@ -62,10 +62,13 @@ typedef struct {
         uint64_t site; /* EAGER, RTS: where the sender called, in its process */
         uint64_t take; /* PULL: the piece's number */
     };
-    uint64_t offset; /* PULL: of the piece */
+    union {
+        uint64_t offset;   /* PULL: of the piece */
+        uint64_t claim[2]; /* EAGER, RTS of a collective: what the member says about it */
+    };
 } remote_head_t;
 
-_Static_assert(sizeof(remote_head_t) == 56, "no padding");
+_Static_assert(sizeof(remote_head_t) == 64, "no padding");
 
 /* What waits in a mailbox. */
 typedef struct remote_mail {
@@ -79,6 +82,10 @@ typedef struct remote_letter {
     remote_head_t head;
     _Alignas(16) char data[];
 } remote_letter_t;
+
+/* Called before a message of a collective meets `receive`, which says something else about it; and
+ * does not return if they really differ. Set before ranks run. */
+extern void (*mpi_remote_differs)(const mpi_request_t *receive, const remote_letter_t *letter);
 
 /* `sender` of an unexpected message from another process, whose letter is in `data`. */
 extern mpi_request_t mpi_remote_sender;
@@ -106,6 +113,8 @@ mpi_worker_t *mpi_remote_owner(const remote_mail_t *piece);
 xy_status_t mpi_network_begin(mpi_job_t *job);
 /* Let it progress, on an idle worker. False: there was nothing. */
 bool mpi_network_help(mpi_worker_t *worker);
+/* The job is over: nothing here uses its connection to other processes any more. Safe to repeat. */
+void mpi_network_end(void);
 /* A message to another process, counted as one in flight. */
 void mpi_network_send(int process, const remote_head_t *head, const void *data, size_t size);
 /* Pieces that are given or taken; `change` 1 or -1. */

@@ -42,6 +42,8 @@ void mpi_job_stuck(void)
 static void stuck(xy_pool_t *pool)
 {
     (void)pool;
+    if (mpi_job->processes > 1) /* what comes from others may wake a rank: they find out together */
+        return;
     if (mpi_job->revive == NULL || !mpi_job->revive())
         mpi_job_stuck();
 }
