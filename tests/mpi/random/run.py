@@ -8,6 +8,7 @@
   run.py --replay 123456 --minimize     the fewest of its steps that still fail
   run.py --pretend more_cores.so ...    some of them with more cores than there are
   run.py --virtual ...                  in virtual time, on machines that are not there
+  run.py --processes ...                with ranks in several processes
   run.py --check ...                    with mpiexec --check: nothing may be found in them
 
 Each program has a number, which decides what it does (random.h), the number of ranks and the options.
@@ -103,6 +104,16 @@ def check_options(choose):
     return options + choose.choice([[], ["--eager", choose.choice(["0", "64", "8M"])]])
 
 
+def processes_command(number, given, ranks, choose):
+    """Ranks in several processes, with what works there."""
+    options = ["--processes", str(choose.randint(2, min(4, max(2, ranks))))]
+    if choose.random() < 0.4:
+        options += ["--eager", choose.choice(["0", "64", "1K", "100K"])]
+    options += choose.choice([[], [], ["--progress", "none"], ["--spin", "0"]])
+    return [given.mpiexec, "-n", str(max(2, ranks)), *options, given.program, str(number), "--steps", str(given.steps),
+            "--no-windows"]
+
+
 def command_of(number, given):
     choose = random.Random(number)
     ranks = choose.choice([1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 17, 24, choose.randint(1, 70), choose.randint(2, 32)])
@@ -113,6 +124,8 @@ def command_of(number, given):
     if given.check:
         return [given.mpiexec, "-n", str(ranks), *check_options(choose), given.program, str(number),
                 "--steps", str(given.steps)]
+    if given.processes:
+        return processes_command(number, given, ranks, choose)
     cores, before = given.cores, []
     if given.pretend and choose.random() < 0.3:
         cores = choose.randint(3, 10)
@@ -243,6 +256,7 @@ def main():
     parser.add_argument("--pretend", metavar="LIBRARY", help="made from more_cores.c")
     parser.add_argument("--virtual", action="store_true", help="in virtual time")
     parser.add_argument("--check", action="store_true", help="with mpiexec --check")
+    parser.add_argument("--processes", action="store_true", help="with ranks in several processes")
     parser.add_argument("--ranks", type=int, default=70, help="at most")
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one program")

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * across WHAT: mistakes of ranks in different processes, and correct programs that look like them.
+ * across.py says what is printed, and names the lines by the comments here.
+ */
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank, last, data[100000];
+
+static int is(const char *what, const char *name)
+{
+    return strcmp(what, name) == 0;
+}
+
+static void messages(const char *what)
+{
+    if (is(what, "truncate") && rank == 0)
+        MPI_Send(data, 4, MPI_INT, last, 0, MPI_COMM_WORLD); /* long */
+    if (is(what, "truncate") && rank == last)
+        MPI_Recv(data, 2, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* short */
+    if (is(what, "truncate-large") && rank == 0)
+        MPI_Send(data, 100000, MPI_INT, last, 0, MPI_COMM_WORLD); /* long large */
+    if (is(what, "truncate-large") && rank == last)
+        MPI_Recv(data, 50000, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* short large */
+    if (is(what, "types") && rank == 0)
+        MPI_Send(data, 4, MPI_INT, last, 0, MPI_COMM_WORLD); /* ints */
+    if (is(what, "types") && rank == last)
+        MPI_Recv(data, 2, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* doubles */
+    if (is(what, "ready") && rank == 0)
+        MPI_Rsend(data, 4, MPI_INT, last, 3, MPI_COMM_WORLD); /* unready */
+    if (is(what, "ready"))
+        for (;;) /* never received, and no rank ends */
+            sleep(1);
+    if (is(what, "ring"))
+        MPI_Recv(data, 1, MPI_INT, (rank + 1) % (last + 1), 0, MPI_COMM_WORLD, /* nothing */
+                 MPI_STATUS_IGNORE);
+}
+
+static void collectives(const char *what)
+{
+    MPI_Comm comm;
+
+    if (is(what, "root"))
+        MPI_Bcast(data, 1, MPI_INT, rank == last ? last : 0, MPI_COMM_WORLD); /* bcast */
+    if (is(what, "size"))
+        MPI_Allreduce(data, data + 10, rank == last ? 2 : 1, MPI_INT, MPI_SUM, /* allreduce */
+                      MPI_COMM_WORLD);
+    if (is(what, "kind") && rank == last)
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm); /* dup */
+    else if (is(what, "kind"))
+        MPI_Bcast(data, 1, MPI_INT, 0, MPI_COMM_WORLD); /* other */
+    if (is(what, "late") && rank == last)               /* the others wait for long, and rightly */
+        sleep(2);
+    if (is(what, "late"))
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "";
+    MPI_Win win;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &last);
+    last--;
+    messages(what);
+    collectives(what);
+    if (is(what, "abort") && rank == last)
+        MPI_Abort(MPI_COMM_WORLD, 17);
+    if (is(what, "abort"))
+        MPI_Recv(data, 1, MPI_INT, MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (is(what, "window"))
+        MPI_Win_create(data, sizeof data, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Finalize();
+    return is(what, "code") && rank == last ? 5 : 0;
+}

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""What is said about mistakes of ranks in different processes (across.c).
+
+  across.py MPIEXEC PROGRAM
+"""
+import os
+import re
+import subprocess
+import sys
+
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "across.c")
+SECONDS = 100 # where failure is a hang
+
+
+def line(comment):
+    """The place of the call with this comment."""
+    with open(SOURCE, encoding="utf-8") as source:
+        for number, text in enumerate(source, 1):
+            if "/* %s */" % comment in text:
+                return r"at across\.c:%d" % number
+    sys.exit("across.c has no comment " + comment)
+
+
+# ranks, processes, what: exit code, and what is printed (each a pattern)
+CASES = [
+    (2, 2, "truncate", 15, [r"the message from rank 0 with tag 0 has 16 bytes; the receive has room for 8",
+                            "sent " + line("long"), line("short")]),
+    (4, 2, "truncate-large", 15, [r"has 400000 bytes; the receive has room for 200000", "sent " + line("long large"),
+                                  line("short large")]),
+    (3, 3, "types", 0, [r"warning: rank 2: MPI_Recv " + line("doubles") + r" receives MPI_DOUBLE; rank 0 sent MPI_INT "
+                        "with tag 0 " + line("ints")]),
+    (2, 2, "ready", 1, [r"rank 1 has no receive for a ready send with tag 3, " + line("unready")]),
+    (5, 3, "ring", 1, [r"deadlock: no rank can make progress"] +
+     [r"rank %d on \S+: in MPI_Recv from rank %d, tag 0 on MPI_COMM_WORLD, " % (r, (r + 1) % 5) + line("nothing")
+      for r in range(5)]),
+    (2, 2, "root", 1, [r"ranks disagree about collective 1 of MPI_COMM_WORLD: ",
+                       r"rank 0 on \S+ calls MPI_Bcast with root 0 " + line("bcast"),
+                       r"rank 1 on \S+ calls MPI_Bcast with root 1 " + line("bcast")]),
+    (2, 2, "size", 1, [r"ranks disagree", r"rank 0 on \S+ calls MPI_Allreduce with 4 bytes " + line("allreduce"),
+                       r"rank 1 on \S+ calls MPI_Allreduce with 8 bytes"]),
+    (4, 4, "kind", 1, [r"ranks disagree", r"rank \d on \S+ calls MPI_Bcast with root 0 " + line("other"),
+                       r"rank 3 on \S+ calls MPI_Comm_dup or one of its kind " + line("dup")]),
+    (4, 2, "late", 0, []),
+    (4, 2, "abort", 17, [r"MPI_ABORT was invoked on rank 3"]),
+    (4, 2, "code", 5, [r"rank 3 ended with exit code 5"]),
+    (4, 2, "window", 55, [r"MPI_COMM_WORLD has ranks in several processes, and one-sided communication between "
+                          "processes is not implemented"]),
+]
+
+
+def main():
+    mpiexec, program = sys.argv[1:3]
+    failed = 0
+    for ranks, processes, what, code, patterns in CASES:
+        command = [mpiexec, "-n", str(ranks), "--processes", str(processes), program, what]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=SECONDS,
+                              check=False, stdin=subprocess.DEVNULL)
+        missing = [p for p in patterns if not re.search(p, done.stdout)]
+        if done.returncode != code or missing or (not patterns and done.stdout):
+            print("%s: exit code %d, not %d; not said: %s\n%s" % (" ".join(command[1:]), done.returncode, code, missing,
+                                                                 done.stdout))
+            failed += 1
+    return failed != 0
+
+
+sys.exit(main())
