@@ -120,3 +120,233 @@ BUG(check_put_store)
     MPI_Win_fence(0, win); // @fence
     MPI_Win_free(&win);
 }
+
+/* Rank 0 exposes its memory to all others. */
+static void expose(MPI_Win win)
+{
+    MPI_Group all, origins;
+    int zero = 0;
+
+    MPI_Comm_group(world, &all);
+    MPI_Group_excl(all, 1, &zero, &origins);
+    MPI_Win_post(origins, 0, win);
+    MPI_Group_free(&origins);
+    MPI_Group_free(&all);
+}
+
+static void reach(MPI_Win win)
+{
+    MPI_Group all, target;
+    int zero = 0;
+
+    MPI_Comm_group(world, &all);
+    MPI_Group_incl(all, 1, &zero, &target);
+    MPI_Win_start(target, 0, win);
+    MPI_Group_free(&target);
+    MPI_Group_free(&all);
+}
+
+/* ranks: 3
+ * options: --check=windows
+ * code: 121
+ * says: error: rank *: MPI_Put at @here and MPI_Put of rank * at @here use the same memory of rank
+ * 0 in one epoch (byte 4 of its window); * [rma-conflict]
+ */
+BUG(check_group_put_put)
+{
+    MPI_Win win = window();
+
+    if (rank == 0) {
+        expose(win);
+        MPI_Win_wait(win);
+    } else {
+        reach(win);
+        MPI_Put(numbers, 1, MPI_INT, 0, wrong ? 1 : rank, 1, MPI_INT, win); // @here
+        MPI_Win_complete(win);
+    }
+    MPI_Win_free(&win);
+}
+
+/* A put is not over at its target before MPI_Win_wait, whatever the origins tell each other.
+ * ranks: 3
+ * options: --check=windows
+ * code: 121
+ * says: error: rank 2: MPI_Get at @get and MPI_Put of rank 1 at @put use the same memory of rank 0
+ * in one epoch (byte 0 of its window); * [rma-conflict]
+ */
+BUG(check_group_put_get)
+{
+    MPI_Win win = window();
+
+    for (int turn = 0; turn < 2; turn++) {
+        if (rank == 0) {
+            expose(win);
+            MPI_Win_wait(win);
+            continue;
+        }
+        reach(win);
+        if (rank == 1 && turn == 0)
+            MPI_Put(numbers, 1, MPI_INT, 0, 0, 1, MPI_INT, win); // @put
+        if (rank == 2 && turn == 0)
+            MPI_Recv(others + 100, 1, MPI_INT, 1, 0, world, ignore);
+        if (rank == 2 && turn == (wrong ? 0 : 1))
+            MPI_Get(numbers, 1, MPI_INT, 0, 0, 1, MPI_INT, win); // @get
+        MPI_Win_complete(win);
+        if (rank == 1 && turn == 0)
+            MPI_Send(numbers, 1, MPI_INT, 2, 0, world);
+    }
+    MPI_Win_free(&win);
+}
+
+/* options: --check=windows
+ * code: 121
+ * says: error: rank 0: its own code has changed memory of its window that MPI_Put of rank 1 at @put
+ * wrote to, before MPI_Win_wait at @wait [rma-conflict]
+ */
+BUG(check_group_put_store)
+{
+    MPI_Win win = window();
+
+    if (rank == 0) {
+        expose(win);
+        MPI_Recv(others + 100, 1, MPI_INT, 1, 0, world, ignore);
+        others[wrong ? 0 : 1] = 7;
+        MPI_Win_wait(win); // @wait
+        others[0] = 7;
+    } else {
+        reach(win);
+        MPI_Put(numbers, 1, MPI_INT, 0, 0, 1, MPI_INT, win); // @put
+        MPI_Win_complete(win);
+        MPI_Send(numbers, 1, MPI_INT, 0, 0, world);
+    }
+    MPI_Win_free(&win);
+}
+
+/* Shared locks do not keep others away. The right one unlocks first.
+ * ranks: 3
+ * options: --check=windows
+ * code: 121
+ * says: error: rank 2: MPI_Put at @second and MPI_Put of rank 1 at @first use the same memory of
+ * rank 0 in one epoch (byte 8 of its window); lock it exclusively, or use MPI_Accumulate
+ * [rma-conflict]
+ */
+BUG(check_lock_put_put)
+{
+    MPI_Win win = window();
+
+    if (rank == 1) {
+        MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+        MPI_Put(numbers, 1, MPI_INT, 0, 2, 1, MPI_INT, win); // @first
+        if (!wrong)
+            MPI_Win_unlock(0, win);
+        MPI_Send(numbers, 1, MPI_INT, 2, 0, world);
+        MPI_Recv(numbers, 1, MPI_INT, 2, 0, world, ignore);
+        if (wrong)
+            MPI_Win_unlock(0, win);
+    } else if (rank == 2) {
+        MPI_Recv(numbers, 1, MPI_INT, 1, 0, world, ignore);
+        MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+        MPI_Put(numbers, 1, MPI_INT, 0, 2, 1, MPI_INT, win); // @second
+        MPI_Win_unlock(0, win);
+        MPI_Send(numbers, 1, MPI_INT, 1, 0, world);
+    }
+    MPI_Win_free(&win);
+}
+
+/* The right one flushes before it tells the other.
+ * ranks: 3
+ * options: --check=windows
+ * code: 121
+ * says: error: rank 2: MPI_Get at @get and MPI_Put of rank 1 at @put use the same memory of rank 0
+ * in one epoch (byte 0 of its window); * [rma-conflict]
+ */
+BUG(check_lock_all_put_get)
+{
+    MPI_Win win = window();
+
+    MPI_Win_lock_all(0, win);
+    if (rank == 1) {
+        MPI_Put(numbers, 1, MPI_INT, 0, 0, 1, MPI_INT, win); // @put
+        if (!wrong)
+            MPI_Win_flush(0, win);
+        MPI_Send(numbers, 1, MPI_INT, 2, 0, world);
+    } else if (rank == 2) {
+        MPI_Recv(numbers, 1, MPI_INT, 1, 0, world, ignore);
+        MPI_Get(numbers, 1, MPI_INT, 0, 0, 1, MPI_INT, win); // @get
+    }
+    MPI_Barrier(world);
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+}
+
+/* options: --check=windows
+ * code: 121
+ * says: error: rank 0: its own code has changed memory of its window that MPI_Put of rank 1 at @put
+ * wrote to, before MPI_Win_unlock_all of rank 1 at @unlock [rma-conflict]
+ */
+BUG(check_lock_all_put_store)
+{
+    MPI_Win win = window();
+
+    MPI_Win_lock_all(0, win);
+    if (rank == 1) {
+        MPI_Put(numbers, 1, MPI_INT, 0, 0, 1, MPI_INT, win); // @put
+        if (!wrong)
+            MPI_Win_flush(0, win);
+        MPI_Send(numbers, 1, MPI_INT, 0, 0, world);
+    } else {
+        MPI_Recv(numbers, 1, MPI_INT, 1, 0, world, ignore);
+        MPI_Win_sync(win);
+        others[0] = 7;
+    }
+    MPI_Barrier(world);
+    MPI_Win_unlock_all(win); // @unlock
+    MPI_Win_free(&win);
+}
+
+/* Those of one origin are done in their order.
+ * ranks: 3
+ * options: --check=windows
+ * code: 121
+ * says: error: rank 2: MPI_Accumulate at @max and MPI_Accumulate of rank 1 at @sum use the same
+ * memory of rank 0 in one epoch (byte 0 of its window); accumulates that meet must have the same
+ * operation [rma-conflict]
+ */
+BUG(check_accumulate_operations)
+{
+    MPI_Win win = window();
+
+    MPI_Win_fence(0, win);
+    if (rank == 1)
+        MPI_Accumulate(numbers, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, win); // @sum
+    if (rank == (wrong ? 2 : 1))
+        MPI_Accumulate(numbers, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_MAX, win); // @max
+    MPI_Win_fence(0, win);
+    if (rank == 2 && !wrong)
+        MPI_Accumulate(numbers, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_MAX, win);
+    MPI_Win_fence(0, win);
+    MPI_Win_free(&win);
+}
+
+/* Locks of algorithms: those that fetch, replace and compare may meet; none may get.
+ * ranks: 3
+ * options: --check=windows
+ * code: 121
+ * says: error: rank 1: MPI_Get at @get and MPI_* use the same memory of rank 0 in one epoch (byte 0
+ * of its window); * [rma-conflict]
+ */
+BUG(check_lock_all_fetch_get)
+{
+    MPI_Win win = window();
+    int old, zero = 0;
+
+    MPI_Win_lock_all(0, win);
+    MPI_Fetch_and_op(&rank, &old, MPI_INT, 0, 0, MPI_REPLACE, win);
+    MPI_Fetch_and_op(&rank, &old, MPI_INT, 0, 0, MPI_SUM, win);
+    MPI_Compare_and_swap(&rank, &zero, &old, MPI_INT, 0, 0, win);
+    MPI_Barrier(world);
+    if (wrong && rank == 1)
+        MPI_Get(numbers, 1, MPI_INT, 0, 0, 1, MPI_INT, win); // @get
+    MPI_Win_unlock_all(win);
+    MPI_Win_free(&win);
+}

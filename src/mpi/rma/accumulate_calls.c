@@ -170,6 +170,7 @@ static int accumulate(mpi_rank_t *self, rma_operation_t *o, const arguments_t *a
         error = check_element(o, &u);
     if (error != MPI_SUCCESS)
         return error;
+    o->op = u.op;
     has_origin = u.op->kind != XMPI_OP_KIND_NO_OP;
     if (has_origin)
         error = check_origin(o, a, &u, &origin);

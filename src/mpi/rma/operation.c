@@ -51,7 +51,7 @@ void rma_operation_count(mpi_rank_t *self, rma_operation_t *o, size_t there, boo
 
     if (rma_watch != NULL)
         rma_watch->operation(self, o->win, o->rank, o->target.address,
-                             o->target.bytes > 0 ? o->target.count : 0, o->target.type);
+                             o->target.bytes > 0 ? o->target.count : 0, o->target.type, o->op);
     if (self->is_watched) {
         /* Of the program, although the window's communicator is hidden from it. */
         mpi_monitor_message(self, target, win->comm->context & ~XMPI_CONTEXT_SHADOW, there + back);

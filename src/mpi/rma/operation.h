@@ -34,7 +34,8 @@ typedef struct {
     mpi_win_t *win; /* NULL: nothing to do */
     int rank;       /* of the target in the window */
     rma_side_t target;
-    double end; /* in virtual time: when it is over */
+    double end;         /* in virtual time: when it is over */
+    const mpi_op_t *op; /* of MPI_Accumulate and MPI_Get_accumulate; or NULL */
 } rma_operation_t;
 
 /* The slow half of rma_side_check: names what is wrong, or finds that nothing is. */
@@ -68,6 +69,7 @@ static inline int rma_operation_begin(rma_operation_t *o, MPI_Win handle, int ta
 
     o->win = NULL;
     o->end = 0;
+    o->op = NULL;
     if (__builtin_expect(win == NULL, 0))
         return mpi_win_refuse(handle);
     rma_note(win, target);

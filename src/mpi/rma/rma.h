@@ -263,11 +263,14 @@ static inline void rma_note(mpi_win_t *win, int target)
 /* ---- With --check ---- */
 
 /* What looks at the operations of ranks that are watched, when they are done: where `count`
- * elements of `type` are at the target; and at their completion, before other ranks hear of it. */
+ * elements of `type` are at the target, and the operation of MPI_Accumulate and its like, or NULL;
+ * at their completion, before other ranks hear of it; and when an exposure epoch of MPI_Win_post
+ * ends. */
 typedef struct {
     void (*operation)(mpi_rank_t *self, mpi_win_t *win, int target, const void *address,
-                      int64_t count, mpi_type_t *type);
+                      int64_t count, mpi_type_t *type, const mpi_op_t *op);
     void (*settle)(mpi_win_t *win);
+    void (*exposed)(mpi_win_t *win);
 } rma_watch_t;
 
 /* NULL: nothing does. Written before ranks run. */

@@ -144,6 +144,8 @@ static int check_post(mpi_win_t *win, MPI_Group group, int assert)
 
 static void end_exposure(mpi_win_t *win)
 {
+    if (__builtin_expect(rma_watch != NULL, 0))
+        rma_watch->exposed(win);
     mpi_group_release(win->posted);
     win->posted = NULL;
     xy_free(win->completions);
