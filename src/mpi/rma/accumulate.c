@@ -146,17 +146,21 @@ static __attribute__((noinline)) void accumulate_many(const rma_update_t *update
     }
 }
 
-/* One element that an atomic instruction updates, wherever the others are. */
-static bool is_one(const rma_update_t *u, const rma_side_t *side)
+/* One element, which lies as the loops want it; the target, or one that an atomic instruction
+ * updates: anywhere. */
+static bool is_one(const rma_update_t *u, const rma_side_t *side, bool is_anywhere)
 {
-    return side == NULL || (side->type->is_predefined && side->bytes == u->type->size);
+    return side == NULL || (side->type->is_predefined && side->bytes == u->type->size &&
+                            (is_anywhere || (uintptr_t)side->address % u->type->align == 0));
 }
 
 void rma_accumulate(const rma_update_t *update, const rma_side_t *target, const rma_side_t *origin,
                     const rma_side_t *result)
 {
-    if (is_one(update, target) && is_one(update, origin) && is_one(update, result) &&
-        rma_is_atomic(update->type, target->address))
+    bool is_atomic = rma_is_atomic(update->type, target->address);
+
+    if (is_one(update, target, true) && is_one(update, origin, is_atomic) &&
+        is_one(update, result, is_atomic))
         rma_update(update, target->address, origin != NULL ? origin->address : NULL,
                    result != NULL ? result->address : NULL, 1);
     else

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Accumulate, MPI_Get_accumulate, MPI_Fetch_and_op, MPI_Compare_and_swap and their forms with a
  * request. */
+#include <string.h>
+
 #include "mpi/rma/accumulate.h"
 #include "mpi/rma/calls.h"
 
@@ -33,25 +35,46 @@ static rma_update_t update_at(const mpi_rank_t *self, const mpi_win_t *win, int 
                           .worker = worker_of(self)};
 }
 
-/* One element that an atomic instruction updates. False: the long way does it, or finds out what is
- * wrong. */
+static bool is_counter(const mpi_type_t *type, const void *address)
+{
+    return (type->basic == XMPI_BASIC_INT64 || type->basic == XMPI_BASIC_UINT64) &&
+           (uintptr_t)address % sizeof(uint64_t) == 0;
+}
+
+/* A pair, say. */
+static bool update_guarded(const rma_update_t *u, char *there, const void *origin, void *result)
+{
+    if ((uintptr_t)origin % u->type->align != 0 || !mpi_op_is_valid_for(u->op, u->type))
+        return false;
+    rma_update(u, there, origin, result, 1);
+    return true;
+}
+
+/* One element. False: the long way does it, or finds out what is wrong. */
 static inline __attribute__((always_inline)) bool
 update_fast(const mpi_rank_t *self, const void *origin, bool has_result, void *result,
             MPI_Datatype datatype, int target, MPI_Aint disp, MPI_Op handle, MPI_Win win)
 {
     const mpi_op_t *op = mpi_op_of(handle);
     size_t bytes;
-    char *there = rma_fast(self, win, target, disp, 1, datatype, &bytes);
+    char *there = rma_fast(self, win, target, disp, 1, true, datatype, &bytes);
     rma_update_t u;
 
     if (there == NULL || op == NULL || !op->is_predefined || (has_result && result == NULL) ||
-        (op->kind == XMPI_OP_KIND_NO_OP ? !has_result : origin == NULL) ||
-        !rma_is_atomic(mpi_type_of(datatype), there))
+        (op->kind == XMPI_OP_KIND_NO_OP ? !has_result : origin == NULL))
         return false;
     u = update_at(self, mpi_win_of(win), target);
     u.op = op;
     u.type = mpi_type_of(datatype);
-    return rma_update_one(&u, there, origin, result);
+    if (op->kind == XMPI_OP_KIND_SUM && is_counter(u.type, there)) {
+        uint64_t old = rma_add(&u, there, origin);
+
+        if (has_result)
+            memcpy(result, &old, sizeof(old));
+        return true;
+    }
+    return rma_is_atomic(u.type, there) ? rma_update_one(&u, there, origin, result)
+                                        : update_guarded(&u, there, origin, result);
 }
 
 /* ---- Checks ---- */
@@ -336,7 +359,7 @@ static bool swap_fast(const mpi_rank_t *self, const void *origin, const void *co
                       MPI_Datatype datatype, int target, MPI_Aint disp, MPI_Win win)
 {
     size_t bytes;
-    char *there = rma_fast(self, win, target, disp, 1, datatype, &bytes);
+    char *there = rma_fast(self, win, target, disp, 1, true, datatype, &bytes);
     rma_update_t u;
 
     if (there == NULL || origin == NULL || compare == NULL || result == NULL ||

@@ -633,6 +633,39 @@ static void long_and_short_updates_wait_for_each_other(void **state)
     assert_waits(begin_long_and_say, &t, end_update, &mine);
 }
 
+static void *update_pair_and_say(void *arg)
+{
+    static const struct {
+        double value;
+        int index;
+    } pair = {1, 2};
+    thread_t *t = arg;
+
+    begun = 1;
+    rma_update(&t->update, t->at, (const char *)&pair, NULL, 1);
+    ended = 1;
+    return NULL;
+}
+
+static void release_guard(rma_update_t *u)
+{
+    rma_guard_release(&u->updates->guard);
+}
+
+static void pairs_wait_for_the_guard(void **state)
+{
+    _Alignas(16) char memory[16] = {0};
+    thread_t t = {.update = {.op = mpi_op_of(MPI_MAXLOC),
+                             .type = mpi_type_of(MPI_DOUBLE_INT),
+                             .updates = &updates},
+                  .at = memory};
+
+    (void)state;
+    rma_guard_acquire(&updates.guard);
+    assert_waits(update_pair_and_say, &t, release_guard, &t.update);
+    assert_int_equal(memory[8], 2);
+}
+
 static int without_barrier(void **state)
 {
     (void)state;
@@ -655,6 +688,7 @@ int main(void)
         /* On kernels without membarrier. */
         cmocka_unit_test_setup(long_and_short_updates_lose_nothing, without_barrier),
         cmocka_unit_test_setup(long_and_short_updates_wait_for_each_other, without_barrier),
+        cmocka_unit_test(pairs_wait_for_the_guard),
     };
 
     mpi_job = &job;

@@ -8,9 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Fewer elements than this are not worth a call of the loops of reductions; so many updates under
- * the guard cost as much more than without it as a barrier on all cores. */
-enum { FEW = 8, STAGE = 2048, SHORTS = 256 };
+/* Fewer elements than this are not worth a call of the loops of reductions. */
+enum { FEW = 8, STAGE = 2048 };
 
 /* ---- Kinds ---- */
 
@@ -270,6 +269,21 @@ static void update_staged(const rma_update_t *u, char *target, const char *origi
     }
 }
 
+/* The same of one element whose data is in front. */
+static void update_single(const rma_update_t *u, char *target, const char *origin, char *result)
+{
+    _Alignas(16) char now[64];
+    size_t size = u->type->size;
+
+    memcpy(now, target, size);
+    if (result != NULL)
+        memcpy(result, now, size);
+    if (u->op->kind == XMPI_OP_KIND_NO_OP)
+        return;
+    mpi_op_apply(u->op, origin, now, 1, u->type);
+    memcpy(target, now, size);
+}
+
 static bool is_aligned(const mpi_type_t *type, const void *address)
 {
     return (uintptr_t)address % type->align == 0;
@@ -306,37 +320,6 @@ void rma_elements_prepare(void)
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
     pthread_once(&once, prepare);
-}
-
-/* An atomic instruction may follow. False: under the guard. */
-static inline bool enter(const rma_update_t *u)
-{
-    if (u->worker != NULL) {
-        if (__builtin_expect(rma_has_barrier, 1)) {
-            atomic_store_explicit(&u->worker->is_updating, 1, memory_order_relaxed);
-            atomic_signal_fence(memory_order_seq_cst);
-        } else {
-            atomic_exchange_explicit(&u->worker->is_updating, 1, memory_order_seq_cst);
-        }
-        /* Acquire: released by the update that made it short again. */
-        if (atomic_load_explicit(&u->updates->is_long, memory_order_seq_cst) == 0)
-            return true;
-        atomic_store_explicit(&u->worker->is_updating, 0, memory_order_release);
-    }
-    rma_guard_acquire(&u->updates->guard);
-    return false;
-}
-
-/* Release: acquired by the long update that waits for it, or with the guard. */
-static inline void leave(const rma_update_t *u, bool is_free)
-{
-    if (is_free) {
-        atomic_store_explicit(&u->worker->is_updating, 0, memory_order_release);
-        return;
-    }
-    if (++u->updates->shorts >= SHORTS)
-        atomic_store_explicit(&u->updates->is_long, 0, memory_order_release);
-    rma_guard_release(&u->updates->guard);
 }
 
 /* Elements from which on waiting for other workers pays. */
@@ -391,16 +374,14 @@ bool rma_update_one(const rma_update_t *u, char *target, const char *origin, cha
 
     if (way == WAY_NONE)
         return false;
-    is_free = enter(u);
+    is_free = rma_enter(u);
     if (u->type->size != 8) /* counters and sums of eight bytes without a call */
         update_atomic(u, target, origin, result, 1);
-    else if (way == WAY_ADD)
-        update_64(u, WAY_ADD, target, origin, result, 1);
     else if (way == WAY_ADD_REAL)
         add_double(target, origin, result, 1);
     else
         update_64(u, way, target, origin, result, 1);
-    leave(u, is_free);
+    rma_leave(u, is_free);
     return true;
 }
 
@@ -411,12 +392,15 @@ void rma_update(const rma_update_t *u, char *target, const char *origin, char *r
     if (u->is_alone) {
         update_alone(u, target, origin, result, n);
     } else if (rma_is_atomic(u->type, target)) {
-        is_free = enter(u);
+        is_free = rma_enter(u);
         update_atomic(u, target, origin, result, n);
-        leave(u, is_free);
+        rma_leave(u, is_free);
     } else {
         rma_guard_acquire(&u->updates->guard);
-        update_staged(u, target, origin, result, n);
+        if (n == 1 && rma_is_in_front(u->type))
+            update_single(u, target, origin, result);
+        else
+            update_staged(u, target, origin, result, n);
         rma_guard_release(&u->updates->guard);
     }
 }
@@ -453,9 +437,9 @@ void rma_compare_and_swap(const rma_update_t *u, char *target, const void *origi
     bool is_free;
 
     if (rma_is_atomic(u->type, target)) {
-        is_free = enter(u);
+        is_free = rma_enter(u);
         swap_atomic(u->type->size, target, origin, compare, result);
-        leave(u, is_free);
+        rma_leave(u, is_free);
     } else {
         rma_guard_acquire(&u->updates->guard);
         swap_plain(u->type->size, target, origin, compare, result);

@@ -39,7 +39,12 @@
 #ifndef XY_MPI_RMA_ELEMENT_H
 #define XY_MPI_RMA_ELEMENT_H
 
+#include <string.h>
+
 #include "mpi/rma/rma.h"
+
+/* So many updates under the guard cost as much more than without it as a barrier on all cores. */
+enum { RMA_SHORTS = 256 };
 
 typedef struct {
     const mpi_op_t *op;
@@ -72,6 +77,50 @@ void rma_update(const rma_update_t *u, char *target, const char *origin, char *r
 /* Before there are windows: does the kernel have the barrier? Tests may say that it has not. */
 void rma_elements_prepare(void);
 extern bool rma_has_barrier;
+
+/* An atomic instruction may follow. False: under the guard. */
+static inline bool rma_enter(const rma_update_t *u)
+{
+    if (u->worker != NULL) {
+        if (__builtin_expect(rma_has_barrier, 1)) {
+            atomic_store_explicit(&u->worker->is_updating, 1, memory_order_relaxed);
+            atomic_signal_fence(memory_order_seq_cst);
+        } else {
+            atomic_exchange_explicit(&u->worker->is_updating, 1, memory_order_seq_cst);
+        }
+        /* Acquire: released by the update that made it short again. */
+        if (atomic_load_explicit(&u->updates->is_long, memory_order_seq_cst) == 0)
+            return true;
+        atomic_store_explicit(&u->worker->is_updating, 0, memory_order_release);
+    }
+    rma_guard_acquire(&u->updates->guard);
+    return false;
+}
+
+/* Release: acquired by the long update that waits for it, or with the guard. */
+static inline void rma_leave(const rma_update_t *u, bool is_free)
+{
+    if (is_free) {
+        atomic_store_explicit(&u->worker->is_updating, 0, memory_order_release);
+        return;
+    }
+    if (++u->updates->shorts >= RMA_SHORTS)
+        atomic_store_explicit(&u->updates->is_long, 0, memory_order_release);
+    rma_guard_release(&u->updates->guard);
+}
+
+/* The same of a counter: an aligned integer of eight bytes, to which *origin is added. What it was.
+ */
+static inline uint64_t rma_add(const rma_update_t *u, void *target, const void *origin)
+{
+    bool is_free = rma_enter(u);
+    uint64_t x;
+
+    memcpy(&x, origin, sizeof(x));
+    x = __atomic_fetch_add((uint64_t *)target, x, __ATOMIC_ACQ_REL);
+    rma_leave(u, is_free);
+    return x;
+}
 
 /* The same of one element that rma_is_atomic. False: `op` is not defined for it. */
 bool rma_update_one(const rma_update_t *u, char *target, const char *origin, char *result);

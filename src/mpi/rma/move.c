@@ -68,7 +68,7 @@ call(mpi_rank_t *self, bool is_put, void *address, int64_t count, MPI_Datatype d
     int error;
 
     if (datatype == target_datatype && count == target_count && address != NULL)
-        there = rma_fast(self, win, target, disp, target_count, target_datatype, &bytes);
+        there = rma_fast(self, win, target, disp, target_count, false, target_datatype, &bytes);
     if (__builtin_expect(there != NULL, 1)) {
         move_bytes(is_put ? there : address, is_put ? address : there, bytes);
         return MPI_SUCCESS;

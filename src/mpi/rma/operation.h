@@ -102,10 +102,14 @@ static inline bool rma_is_open(const mpi_win_t *win, int target)
 }
 
 /* What most calls pass, seen to be right in a few instructions: `count` elements of a predefined
- * type, without padding, inside the window. Their address at the target; NULL: the long way finds
- * out what is wrong, or that nothing is. Only without monitor, trace and virtual time. */
-static inline char *rma_fast(const mpi_rank_t *self, MPI_Win handle, int target, MPI_Aint disp,
-                             int64_t count, MPI_Datatype datatype, size_t *bytes_p)
+ * type, without padding (`is_one`: it is one element, which may have some behind), inside the
+ * window. Their address at the target;
+ * NULL: the long way finds out what is wrong, or that nothing is. Only without monitor, trace and
+ * virtual time. */
+static inline __attribute__((always_inline)) char *rma_fast(const mpi_rank_t *self, MPI_Win handle,
+                                                            int target, MPI_Aint disp,
+                                                            int64_t count, bool is_one,
+                                                            MPI_Datatype datatype, size_t *bytes_p)
 {
     const mpi_win_t *win = mpi_win_of(handle);
     uintptr_t number = (uintptr_t)datatype - XMPI_TYPE_FIRST;
@@ -113,7 +117,8 @@ static inline char *rma_fast(const mpi_rank_t *self, MPI_Win handle, int target,
     const rma_place_t *place;
     uint64_t offset, room;
 
-    if (win == NULL || number >= XMPI_TYPE_TABLE || !type->is_contiguous || self->is_watched ||
+    if (win == NULL || number >= XMPI_TYPE_TABLE ||
+        (!type->is_contiguous && !(is_one && rma_is_in_front(type))) || self->is_watched ||
         mpi_job->clock != NULL || (unsigned)target >= (unsigned)win->size ||
         !rma_is_open(win, target) || win->shared->flavor == MPI_WIN_FLAVOR_DYNAMIC)
         return NULL;

@@ -260,6 +260,12 @@ static inline void rma_note(mpi_win_t *win, int target)
     mpi_self->call.peer = target;
 }
 
+/* One element of the predefined type has all its data in front, and the padding behind. */
+static inline bool rma_is_in_front(const mpi_type_t *type)
+{
+    return type->is_predefined && type->true_lb == 0 && (size_t)type->true_extent == type->size;
+}
+
 /* ---- With --check ---- */
 
 /* What looks at the operations of ranks that are watched, when they are done: where `count`
