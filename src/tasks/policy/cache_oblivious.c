@@ -23,6 +23,7 @@
  * for far more than its neighbours: the walk is then cut in time, so that all they wait for comes
  * before.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,7 @@ typedef struct {
 
 typedef struct {
     const xy_task_view_t *view;
+    bool is_trial;         /* refusals are silent */
     xy_op_id_t *order;     /* tasks, part after part */
     int32_t *start, *next; /* [workers + 1], [workers] */
     bool *is_ready;        /* [ops] */
@@ -83,6 +85,13 @@ static void destroy(void *state)
     xy_free(c->is_ready);
     xy_free(c->loose);
     xy_free(c);
+}
+
+static xy_status_t refuse(const oblivious_t *c, const char *needs)
+{
+    if (c->is_trial)
+        return XY_EINVAL;
+    return xy_fail(XY_EINVAL, "cache-oblivious needs %s; use another policy", needs);
 }
 
 static bool is_marked(const oblivious_t *c, xy_op_id_t op)
@@ -136,12 +145,15 @@ static xy_status_t find_box(oblivious_t *c)
     }
     for (int d = 0; d < 3; d++)
         c->extent[d] = c->marked == 0 ? 0 : high[d] - c->low[d] + 1;
-    if (ops > 0 && (c->extent[0] < c->view->workers || c->extent[0] > (int64_t)ops + 2))
-        return xy_fail(
-            XY_EINVAL,
-            "cache-oblivious needs at least as many positions as workers (%d) and about as many as "
-            "tasks at most; the tasks are marked with %lld; mark them, or use another policy",
-            c->view->workers, (long long)c->extent[0]);
+    if (ops > 0 && (c->extent[0] < c->view->workers || c->extent[0] > (int64_t)ops + 2)) {
+        char needs[200];
+
+        snprintf(needs, sizeof(needs),
+                 "tasks that are marked with at least as many positions as there are workers (%d) "
+                 "and about as many as tasks at most; they are marked with %lld",
+                 c->view->workers, (long long)c->extent[0]);
+        return refuse(c, needs);
+    }
     return XY_OK;
 }
 
@@ -279,8 +291,8 @@ static xy_status_t cut_times(oblivious_t *c)
     if (latest == NULL || waits == NULL || c->is_cut == NULL)
         st = xy_fail_memory("walking the domain");
     else if (!find_waits(c, latest, waits))
-        st = xy_fail(XY_EINVAL, "cache-oblivious needs tasks that depend, through tasks without a "
-                                "position, on earlier iterations only; use another policy");
+        st = refuse(
+            c, "tasks that depend, through tasks without a position, on earlier iterations only");
     for (int32_t t = 0, last = 0; t < c->time_count && st == XY_OK; t++)
         if (waits[t] > last || (t > 0 && c->slice_at[t] != c->slice_at[t - 1])) {
             c->is_cut[t] = true;
@@ -300,8 +312,8 @@ static xy_status_t find_times(oblivious_t *c)
     if (!are_edges_fine(c)) {
         time_by_depth(c);
         if (!are_edges_fine(c))
-            return xy_fail(XY_EINVAL, "cache-oblivious needs tasks whose marked positions are at "
-                                      "most 1 apart from what they depend on; use another policy");
+            return refuse(
+                c, "tasks whose marked positions are at most 1 apart from what they depend on");
     }
     for (int32_t i = 0, seen = 0; i < ops; i++) {
         if (!is_marked(c, i))
@@ -465,9 +477,7 @@ static xy_status_t make_order(oblivious_t *c, const xy_task_params_t *params)
     for (int32_t w = 0; w < c->view->workers && st == XY_OK; w++)
         st = walk_part(c, w);
     if (st == XY_OK && c->made != c->marked)
-        st = xy_fail(
-            XY_EINVAL,
-            "cache-oblivious needs one task per position and iteration; use another policy");
+        st = refuse(c, "one task per position and iteration");
     forget_making(c);
     return st;
 }
@@ -482,6 +492,7 @@ static xy_status_t create(const xy_task_view_t *view, const xy_task_params_t *pa
     if (c == NULL)
         return xy_fail_memory("preparing the order of tasks");
     c->view = view;
+    c->is_trial = params->is_trial;
     c->order = xy_calloc(ops, sizeof(*c->order));
     c->start = xy_calloc(workers, sizeof(*c->start));
     c->next = xy_calloc(workers, sizeof(*c->next));

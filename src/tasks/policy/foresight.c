@@ -5,14 +5,13 @@
  * No rule is best for every graph on every machine. closure reaches the bound where data can be
  * used for long on one GPU; relay where several GPUs share a link, and how many rounds are best
  * depends on the sizes of everything; modular-ready is hard to beat where several GPUs hold almost
- * everything between them; lws where data are few and tasks follow each other; darts, dmdar,
- * dmdas, prio, dmda and eager win now and then, mostly on graphs that are short. All know the costs
- * before the run, so the virtual clock can tell which one ends first. More GPUs or more memory than
- * a rule makes good use of can be left alone: some trials do so.
+ * everything between them; cache-oblivious on some stencils, where tasks have positions; lws where
+ * data are few and tasks follow each other; darts, dmdar, dmdas, prio, dmda and eager win now and
+ * then, mostly on graphs that are short. All know the costs before the run, so the virtual clock
+ * can tell which one ends first. More GPUs or more memory than a rule makes good use of can be left
+ * alone: some trials do so.
  *
  * Those that win most often come first, as the others are then over soon.
- *
- * cache-oblivious is not among them: it needs the positions of tasks.
  */
 #include <stddef.h>
 
@@ -27,6 +26,7 @@ static const xy_task_trial_t trials[] = {
     {.policy = "relay"},
     {.policy = "relay", .extra_rounds = 6, .is_for_several = true},
     {.policy = "modular-ready"},
+    {.policy = "cache-oblivious", .may_refuse = true},
     {.policy = "closure", .memory = 0.84},
     {.policy = "closure", .memory = 0.71},
     {.policy = "relay", .extra_rounds = 8, .is_for_several = true},

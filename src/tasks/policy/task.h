@@ -41,6 +41,7 @@ typedef struct {
     double alpha, beta;   /* weights of computation and transfer in completion times */
     bool is_proportional; /* cache-oblivious: cut the domain in proportion to the load */
     int32_t extra_rounds; /* relay: turns of each memory beyond the fewest that its room allows */
+    bool is_trial;        /* a graph that lacks what the policy needs is refused in silence */
 } xy_task_params_t;
 
 /* Workers that a trial leaves alone. */
@@ -55,6 +56,7 @@ typedef struct {
     xy_task_fewer_t fewer;
     bool is_for_short;   /* it wins on short graphs only, if ever */
     bool is_for_several; /* memories */
+    bool may_refuse;     /* graphs that lack what it needs */
 } xy_task_trial_t;
 
 typedef struct {

@@ -112,6 +112,7 @@ static xy_status_t run_trial(const choice_t *c, const xy_task_trial_t *t,
         how.eviction = t->eviction;
     if (t->extra_rounds > 0)
         how.params.extra_rounds = t->extra_rounds;
+    how.params.is_trial = t->may_refuse;
     if (t->fewer != XY_TASK_ALL || t->memory > 0)
         st =
             sim_platform_part(c->platform, memories_of(c, t), t->memory > 0 ? t->memory : 1, &part);
@@ -131,6 +132,8 @@ static xy_status_t try(choice_t *c, const xy_task_trial_t *t, double share, bool
     xy_status_t st = run_trial(c, t, NULL, &trial, &result);
     double found;
 
+    if (st == XY_EINVAL && t->may_refuse)
+        return XY_OK;
     if (st != XY_OK)
         return st;
     c->count++;
