@@ -75,6 +75,21 @@ static void exchange(int rank, int size)
     }
 }
 
+/* Many that wait for their receives, in the order in which they were sent. */
+static void ordered(int rank, int size)
+{
+    enum { MANY = 500 };
+
+    if (rank == 0)
+        for (int i = 0; i < MANY; i++)
+            MPI_Send(&i, 1, MPI_INT, size - 1, 3, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0, got = -1; i < MANY && rank == size - 1; i++) {
+        MPI_Recv(&got, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        CHECK(got == i);
+    }
+}
+
 /* Every second element, and backwards at the other end: packed in pieces. */
 static void strided(int rank, int size)
 {
@@ -180,6 +195,7 @@ static void test_messages(void **state)
         run_processes(&c, exchange);
         run_processes(&c, cancels);
     }
+    run_processes(&(processes_t){.processes = 2, .ranks = 2, .workers = 1}, ordered);
     run_processes(&(processes_t){.processes = 2, .ranks = 4, .workers = 1}, buffered);
     run_processes(&(processes_t){.processes = 2, .ranks = 2, .workers = 1}, strided);
     run_processes(&(processes_t){.processes = 2, .ranks = 2, .workers = 1, .eager = 64}, exchange);
