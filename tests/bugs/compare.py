@@ -77,13 +77,13 @@ def libraries(xylem):
         check=False).returncode == 0}
 
 
-def build(tools, directory):
-    """The program of the sources in C, and one with those in C++; a source that does not compile is left out."""
+def build(tools, directory, sources):
+    """One program of those sources that compile: their names."""
     cc, cxx, _ = tools
     os.makedirs(directory)
     objects, made = [], []
     for file in sorted(os.listdir(HERE)):
-        if not file.endswith((".c", ".cc")):
+        if file not in sources | {"main.c"}:
             continue
         compiler = cxx if file.endswith(".cc") else cc
         done = subprocess.run([*compiler, "-c", "-g", "-w", os.path.join(HERE, file), "-o", f"{directory}/{file}.o"],
@@ -153,7 +153,7 @@ def measure(bugs, tools, directory, jobs, log):
     """{library: {class: {outcome: count}}}."""
     table = {}
     for kind, what in tools.items():
-        made = build(what, f"{directory}/{kind.replace(' ', '')}")
+        made = build(what, f"{directory}/{kind.replace(' ', '')}", {bug[1] for bug in bugs})
         program = f"{directory}/{kind.replace(' ', '')}/bugs"
         known = [b for b in bugs if b[1] in made]
         with concurrent.futures.ThreadPoolExecutor(max_workers=jobs) as pool:
