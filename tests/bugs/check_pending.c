@@ -261,9 +261,13 @@ BUG(check_persistent_read)
     MPI_Request request;
 
     if (rank == 0) {
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < 2; i++)
             MPI_Send(numbers, LARGE, MPI_INT, 1, 0, world);
+        MPI_Recv(others, 1, MPI_INT, 1, 1, world, ignore);
+        MPI_Send(numbers, LARGE, MPI_INT, 1, 0, world);
         MPI_Send(numbers, 1, MPI_INT, 1, 1, world);
+        MPI_Recv(others, 1, MPI_INT, 1, 2, world, ignore);
+        MPI_Send(numbers, 1, MPI_INT, 1, 2, world);
         return;
     }
     MPI_Recv_init(others, LARGE, MPI_INT, 0, 0, world, &request);
@@ -277,6 +281,9 @@ BUG(check_persistent_read)
     MPI_Request_free(&request);
     MPI_Irecv(others, LARGE, MPI_INT, 0, 0, world, &request);
     MPI_Request_free(&request);
+    MPI_Send(numbers, 1, MPI_INT, 0, 1, world);
     MPI_Recv(numbers, 1, MPI_INT, 0, 1, world, ignore);
     got += others[LARGE - LARGE / 4];
+    MPI_Send(numbers, 1, MPI_INT, 0, 2, world);
+    MPI_Recv(numbers, 1, MPI_INT, 0, 2, world, ignore); /* a call that waits looks */
 }
