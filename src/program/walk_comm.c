@@ -263,7 +263,7 @@ bool walk_give(walker_t *w, int64_t address, const walk_made_t *made)
 
 static bool comm_split(walker_t *w, const code_site_t *site, int64_t *args)
 {
-    walk_made_t made;
+    walk_made_t made = {0};
 
     (void)site;
     if (args[1] < 0 && args[1] != MPI_UNDEFINED)
@@ -278,7 +278,7 @@ static bool comm_split_type(walker_t *w, const code_site_t *site, int64_t *args)
     int32_t color = args[1] == MPI_UNDEFINED           ? MPI_UNDEFINED
                     : w->walk->config->node_of != NULL ? w->walk->config->node_of[w->rank]
                                                        : 0;
-    walk_made_t made;
+    walk_made_t made = {0};
 
     (void)site;
     return walk_split(w, args[0], color, (int32_t)args[2], &made) && walk_give(w, args[4], &made);
@@ -287,7 +287,7 @@ static bool comm_split_type(walker_t *w, const code_site_t *site, int64_t *args)
 static bool comm_dup(walker_t *w, const code_site_t *site, int64_t *args)
 {
     walk_member_t *m = walk_comm(w, args[0]);
-    walk_made_t made;
+    walk_made_t made = {0};
 
     (void)site;
     if (m == NULL || !walk_split(w, args[0], 0, m->rank, &made))
@@ -379,7 +379,7 @@ static int64_t group_handle(walker_t *w, walk_group_t group)
 static bool comm_create(walker_t *w, const code_site_t *site, int64_t *args)
 {
     walk_group_t group = {0};
-    walk_made_t made;
+    walk_made_t made = {0};
     int32_t rank;
 
     (void)site;

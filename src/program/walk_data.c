@@ -177,6 +177,14 @@ static bool put(walker_t *w, int64_t to, const uint8_t *data, uint64_t bytes)
     return at != NULL;
 }
 
+/* Members of its group, at least itself. */
+static uint64_t own_of(const walk_request_t *r)
+{
+    int32_t own = walk_own(r->comm, r->rank);
+
+    return own > 0 ? (uint64_t)own : 1;
+}
+
 /* Its number in its group. */
 static uint64_t place_of(const walk_request_t *r)
 {
@@ -204,7 +212,7 @@ static bool take_blocks(walker_t *w, const walk_request_t *r, const walk_meeting
             return false;
         block = l->receive_at >= 0 ? at * type.extent : (int64_t)i * count * type.extent;
         if (is_all) {
-            bytes /= (uint64_t)walk_own(r->comm, r->rank);
+            bytes /= own_of(r);
             from = bytes * place_of(r);
         }
         if (!put(w, to + block, meeting->given[first + i] + from, bytes))
@@ -241,7 +249,7 @@ static bool take_reduced(walker_t *w, const walk_request_t *r, walk_meeting_t *m
         meeting->result = sum;
     if (is_known) {
         bool is_block = collective_of(r->site) == XY_COLL_REDUCE_SCATTER_BLOCK;
-        uint64_t part = is_block ? bytes / (uint64_t)walk_own(r->comm, r->rank) : bytes;
+        uint64_t part = is_block ? bytes / own_of(r) : bytes;
 
         put(w, to, sum + (is_block ? part * place_of(r) : 0), part);
     }
@@ -275,7 +283,7 @@ static bool take(walker_t *w, const walk_request_t *r, walk_meeting_t *meeting)
     case XY_COLL_SCATTER:
         if (meeting->given[root] == NULL || (r->rank == root && r->comm->lows > 0))
             return true;
-        block = meeting->bytes[root] / (uint64_t)walk_own(r->comm, r->rank);
+        block = meeting->bytes[root] / own_of(r);
         return put(w, to, meeting->given[root] + block * place_of(r), block);
     case XY_COLL_REDUCE:
         return r->rank != root || take_reduced(w, r, meeting, l, to, peers);

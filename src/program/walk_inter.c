@@ -118,10 +118,12 @@ static bool make_of_offer(walker_t *w, const leader_t *l)
 /* ... and the high one, who has heard of it, takes it. */
 static void take_made(walker_t *w, const leader_t *l)
 {
-    walk_offer_t **at = offer_find(w, l, w->rank, l->message.peer);
+    walk_offer_t **at = offer_find(w, l, w->rank, l->message.peer), *offer = *at;
 
-    w->made = (*at)->made;
-    *at = (*at)->next;
+    if (offer == NULL)
+        return; /* never: it is there until this */
+    w->made = offer->made;
+    *at = offer->next;
 }
 
 enum { GREET = 0, HEAR, SAID, PLAN, AGREE, AGREED }; /* of process_t.phase */
