@@ -106,28 +106,76 @@ static bool find_beside(const char *relative, char path[PATH_MAX])
     return access(path, X_OK) == 0;
 }
 
-static xy_status_t measure_level(const xy_calibration_t *c, const xy_messages_calibration_t *m,
-                                 const level_t *level, const char *launcher, const char *probe,
-                                 xy_costs_t *costs)
+typedef struct {
+    const char *launcher, *probe;
+} command_t;
+
+/* Words that start so many processes of the probe on one core, or on two. */
+static xy_status_t list_words(const command_t *command, int processes, int core, int other,
+                              xy_vec_t *words)
 {
-    char cores[32];
-    const char *const list[] = {launcher, "-n", "2", "-cores", cores, probe};
-    xy_messages_calibration_t here = *m;
-    xy_vec_t words = XY_VEC_INIT(const char *);
+    char cores[32], count[16];
+    const char *const list[] = {command->launcher, "-n", count, "-cores", cores, command->probe};
     xy_status_t st = XY_OK;
 
-    if (level->first == level->other)
-        snprintf(cores, sizeof(cores), "%d", level->first);
+    snprintf(count, sizeof(count), "%d", processes);
+    if (core == other)
+        snprintf(cores, sizeof(cores), "%d", core);
     else
-        snprintf(cores, sizeof(cores), "%d,%d", level->first, level->other);
-    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]) && st == XY_OK; i++)
-        if (xy_vec_append(&words, &list[i]) != XY_OK)
+        snprintf(cores, sizeof(cores), "%d,%d", core, other);
+    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]) && st == XY_OK; i++) {
+        char *word = xy_strdup(list[i]);
+
+        if (word == NULL || xy_vec_append(words, &word) != XY_OK) {
+            xy_free(word);
             st = xy_fail_memory("starting processes");
+        }
+    }
+    return st;
+}
+
+static void free_words(xy_vec_t *words)
+{
+    for (size_t i = 0; i < words->count; i++)
+        xy_free(XY_VEC_AT(words, char *, i));
+    xy_vec_cleanup(words);
+}
+
+/* Two processes of one core are measured while two are busy on `busy`. */
+static xy_status_t measure_level(const xy_calibration_t *c, const xy_messages_calibration_t *m,
+                                 const level_t *level, int busy, const command_t *command,
+                                 xy_costs_t *costs)
+{
+    xy_messages_calibration_t here = *m;
+    xy_vec_t words = XY_VEC_INIT(char *), alone = XY_VEC_INIT(char *);
+    bool is_shared = level->first == level->other;
+    bool has_others = is_shared && busy != level->first;
+    xy_status_t st = list_words(command, has_others ? 4 : 2, level->first,
+                                has_others ? busy : level->other, &words);
+
+    if (st == XY_OK && is_shared)
+        st = list_words(command, 2, level->first, level->first, &alone);
     here.words = &words;
+    here.alone = is_shared ? &alone : NULL;
     here.cluster = level->name;
     if (st == XY_OK)
         st = xy_calibrate_messages(c, &here, costs);
-    xy_vec_cleanup(&words);
+    free_words(&words);
+    free_words(&alone);
+    return st;
+}
+
+/* On the first core and the nearest other one: alone, a core need not ask what others have for it.
+ */
+static xy_status_t measure_crowd(int core, int other, const command_t *command, xy_costs_t *costs)
+{
+    xy_vec_t words = XY_VEC_INIT(char *);
+    xy_status_t st =
+        list_words(command, XY_MESSAGE_CROWD * (core != other ? 2 : 1), core, other, &words);
+
+    if (st == XY_OK)
+        st = xy_calibrate_crowd(&words, costs);
+    free_words(&words);
     return st;
 }
 
@@ -145,9 +193,10 @@ xy_status_t calibrate_own_messages(const xy_calibration_t *c, const xy_messages_
                                    int *failed_p)
 {
     char launcher[PATH_MAX], probe[PATH_MAX];
+    const command_t command = {launcher, probe};
     level_t levels[LEVELS_MAX];
     xy_messages_calibration_t one = *m;
-    int count = list_levels(live, levels);
+    int count = list_levels(live, levels), nearest;
     xy_status_t st = XY_OK;
 
     if (!find_beside("mpiexec", launcher) || !find_beside("../lib/xylem/xylem-probe", probe)) {
@@ -156,10 +205,15 @@ xy_status_t calibrate_own_messages(const xy_calibration_t *c, const xy_messages_
     }
     one.budget = seconds / fmax(count, 1);
     one.seconds = fmin(seconds / (SIZES * fmax(count, 1)), 0.16);
+    if (count == 0)
+        return XY_OK;
+    nearest = levels[count > 1].other;
     /* The nearest other PU first: it is the default. */
     for (int i = 1; i < count && st == XY_OK; i++)
-        st = count_failed(measure_level(c, &one, &levels[i], launcher, probe, costs), failed_p);
-    if (st == XY_OK && count > 0)
-        st = count_failed(measure_level(c, &one, &levels[0], launcher, probe, costs), failed_p);
+        st = count_failed(measure_level(c, &one, &levels[i], nearest, &command, costs), failed_p);
+    if (st == XY_OK)
+        st = count_failed(measure_level(c, &one, &levels[0], nearest, &command, costs), failed_p);
+    if (st == XY_OK)
+        st = measure_crowd(levels[0].first, nearest, &command, costs);
     return st;
 }

@@ -66,7 +66,8 @@ static int by_bytes(const void *a, const void *b)
 
 static bool is_sane(const xy_message_sample_t *s)
 {
-    const double values[] = {s->bytes, s->blocking, s->nonblocking, s->send, s->receive, s->gap};
+    const double values[] = {s->bytes,   s->blocking, s->nonblocking, s->send,
+                             s->receive, s->gap,      s->exchange};
 
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++)
         if (!(values[i] >= 0 && isfinite(values[i])))
@@ -134,4 +135,22 @@ xy_estimate_t xy_message_value(const xy_message_model_t *model, const char *name
                                                    : time->line[e.interval].error_max;
     }
     return e;
+}
+
+double xy_message_exchange(const xy_message_model_t *model, double bytes)
+{
+    const xy_message_sample_t *a = NULL, *b = NULL;
+
+    for (size_t i = 0; i < model->count && (b == NULL || b->bytes < bytes); i++)
+        if (model->samples[i].exchange > 0 && model->samples[i].blocking > 0) {
+            a = b;
+            b = &model->samples[i];
+        }
+    if (b == NULL)
+        return 0;
+    if (a != NULL && bytes <= b->bytes)
+        return a->exchange +
+               (b->exchange - a->exchange) * (bytes - a->bytes) / (b->bytes - a->bytes);
+    return b->exchange - b->blocking +
+           xy_message_value(model, NULL, XY_MESSAGE_BLOCKING, bytes).seconds;
 }

@@ -33,6 +33,7 @@ typedef struct {
     double send;        /* until Send or Isend returns: the sender's overhead */
     double receive;     /* of a Recv whose message is there: the receiver's overhead */
     double gap;         /* between messages of a long stream */
+    double exchange;    /* a Sendrecv of both with each other */
 } xy_message_sample_t;
 
 typedef enum { XY_MESSAGE_BLOCKING, XY_MESSAGE_NONBLOCKING, XY_MESSAGE_KINDS } xy_message_kind_t;
@@ -75,10 +76,13 @@ typedef struct {
     double eager;
     /* Collectives of the two processes, seconds; 0: not measured. Likewise not set by the fit. */
     double barrier, bcast; /* an MPI_Barrier, an MPI_Bcast of XY_MESSAGE_BCAST bytes */
-    double copy;           /* a copy of as many bytes by one process */
+    double copy, reduce; /* a copy of as many bytes by one process, a sum of as many and as many */
+    /* Where XY_MESSAGE_CROWD processes share the core, and another core has as many: seconds of it
+     * for a small message between two of them while all others do the same. */
+    double crowd;
 } xy_message_model_t;
 
-enum { XY_MESSAGE_BCAST = 4096 };
+enum { XY_MESSAGE_BCAST = 4096, XY_MESSAGE_CROWD = 16 };
 
 /* Progressive linear regression of y > 0 against x, increasing. R^2 is that of the thesis; a line
  * that misses no sample by 2 % is good whatever its R^2, which is small for what hardly changes.
@@ -100,6 +104,10 @@ void xy_message_cleanup(xy_message_model_t *model); /* of a zeroed one too */
  * been measured: see below. Never negative; marked when outside of what was measured. */
 xy_estimate_t xy_message_value(const xy_message_model_t *model, const char *name,
                                xy_message_kind_t kind, double bytes);
+
+/* The seconds of an exchange of so many bytes, between the measured sizes by a straight line;
+ * outside, as much longer than a message as at the nearest. 0: not measured. */
+double xy_message_exchange(const xy_message_model_t *model, double bytes);
 
 const char *const *xy_message_models(void);          /* names, the default first, ended by NULL */
 const char *xy_message_model_text(const char *name); /* NULL: no such model */

@@ -281,6 +281,28 @@ static void test_parameters(void **state)
     xy_message_cleanup(&m);
 }
 
+/* Exchanges: straight between sizes, outside as much longer as at the nearest; 0 without any. */
+static void test_exchange(void **state)
+{
+    const xy_message_sample_t samples[] = {{.bytes = 0, .blocking = 1e-6},
+                                           {.bytes = 100, .blocking = 2e-6, .exchange = 3e-6},
+                                           {.bytes = 300, .blocking = 4e-6, .exchange = 9e-6},
+                                           {.bytes = 400, .blocking = 5e-6}};
+    xy_message_model_t m;
+
+    (void)state;
+    assert_int_equal(xy_message_fit(samples, 4, &m), XY_OK);
+    assert_true(fabs(xy_message_exchange(&m, 100) - 3e-6) < 1e-12);
+    assert_true(fabs(xy_message_exchange(&m, 200) - 6e-6) < 1e-12);
+    assert_true(fabs(xy_message_exchange(&m, 300) - 9e-6) < 1e-12);
+    assert_true(fabs(xy_message_exchange(&m, 400) - 10e-6) < 1e-9);
+    assert_true(fabs(xy_message_exchange(&m, 0) - 2e-6) < 1e-9);
+    xy_message_cleanup(&m);
+    assert_int_equal(xy_message_fit(samples, 1, &m), XY_OK);
+    assert_true(xy_message_exchange(&m, 100) == 0);
+    xy_message_cleanup(&m);
+}
+
 /* Table 17, Grid'5000: what was measured is met within what its authors reached. */
 static void test_table_17(void **state)
 {
@@ -333,12 +355,12 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_progressive),   cmocka_unit_test(test_progressive_small),
-        cmocka_unit_test(test_predicts),      cmocka_unit_test(test_parameters),
-        cmocka_unit_test(test_outliers),      cmocka_unit_test(test_table_17),
-        cmocka_unit_test(test_one_spike),     cmocka_unit_test(test_many_spikes),
-        cmocka_unit_test(test_few_intervals), cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_progressive), cmocka_unit_test(test_progressive_small),
+        cmocka_unit_test(test_predicts),    cmocka_unit_test(test_parameters),
+        cmocka_unit_test(test_outliers),    cmocka_unit_test(test_table_17),
+        cmocka_unit_test(test_exchange),    cmocka_unit_test(test_one_spike),
+        cmocka_unit_test(test_many_spikes), cmocka_unit_test(test_few_intervals),
+        cmocka_unit_test(test_refusals),    cmocka_unit_test(test_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -117,6 +117,7 @@ static xy_status_t read_message_sample(const costs_reader_t *r, const xy_xml_nod
                                     {"Send", &s.send, 0, false},
                                     {"Receive", &s.receive, 0, false},
                                     {"Gap", &s.gap, 0, false},
+                                    {"Exchange", &s.exchange, 0, false},
                                     {0}};
     xy_status_t st = costs_read_fields(r, node, fields);
 
@@ -162,6 +163,8 @@ static xy_status_t read_message(const costs_reader_t *r, const xy_xml_node_t *no
                                     {"Barrier", &m.model.barrier, 0, false},
                                     {"Bcast", &m.model.bcast, 0, false},
                                     {"Copy", &m.model.copy, 0, false},
+                                    {"Reduce", &m.model.reduce, 0, false},
+                                    {"Crowd", &m.model.crowd, 0, false},
                                     {0}};
     xy_status_t st;
 

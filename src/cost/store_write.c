@@ -173,6 +173,8 @@ static void write_message(FILE *file, const xy_message_cost_t *m)
     number_if(file, "Barrier", model->barrier);
     number_if(file, "Bcast", model->bcast);
     number_if(file, "Copy", model->copy);
+    number_if(file, "Reduce", model->reduce);
+    number_if(file, "Crowd", model->crowd);
     fputs(">\n", file);
     write_kind(file, "Blocking", &model->kind[XY_MESSAGE_BLOCKING]);
     write_kind(file, "Nonblocking", &model->kind[XY_MESSAGE_NONBLOCKING]);
@@ -194,6 +196,7 @@ static void write_message(FILE *file, const xy_message_cost_t *m)
         number_if(file, "Send", s->send);
         number_if(file, "Receive", s->receive);
         number_if(file, "Gap", s->gap);
+        number_if(file, "Exchange", s->exchange);
         fputs("/>\n", file);
     }
     fputs("  </Message>\n", file);

@@ -4,12 +4,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "measure/curve.h"
 #include "measure/launcher.h"
 #include "measure/timing.h"
 
-enum { SIZES_MAX = 200, PASSES = 3, JUMPS_MAX = 7, HELD = 6, AGAIN_MAX = 2 };
+enum { SIZES_MAX = 200, PASSES = 3, JUMPS_MAX = 7, HELD = 6, AGAIN_MAX = 2, MEETINGS = 4 };
+enum { ALONE_FROM = 128 << 10 }; /* bytes */
 
 /* A time that is so far from the line through its neighbours on one side is a jump; it is looked at
  * until the sizes on both sides of it are as near as `near`. */
@@ -19,14 +21,15 @@ typedef struct {
     const measure_bench_t *pair;
     double done, share; /* of all there is to do: before this run, of this run */
     char library[128];
-    char pace[COST_PACE_MAX];          /* of the first launch, for the others */
-    xy_vec_t samples;                  /* of xy_message_sample_t */
-    xy_vec_t held_out;                 /* of uint64_t: sizes that the model is not shown */
-    xy_vec_t held;                     /* of xy_message_sample_t: two of each of them */
-    double eager;                      /* bytes, of the last launch; 0: not measured */
-    double meet[3][COST_LAUNCHES_MAX]; /* seconds: barrier, bcast, copy, of each launch */
-    int met;                           /* launches that told them */
-    double begin;                      /* of the first launch */
+    char pace[COST_PACE_MAX]; /* of the first launch, for the others */
+    xy_vec_t samples;         /* of xy_message_sample_t */
+    xy_vec_t held_out;        /* of uint64_t: sizes that the model is not shown */
+    xy_vec_t held;            /* of xy_message_sample_t: two of each of them */
+    double eager;             /* bytes, of the last launch; 0: not measured */
+    /* Seconds of each launch: barrier, bcast, copy, reduce. */
+    double meet[MEETINGS][COST_LAUNCHES_MAX];
+    int met;      /* launches that told them */
+    double begin; /* of the first launch */
     int launched;
 } reading_t;
 
@@ -80,8 +83,8 @@ static xy_status_t read_line(void *arg, char *line)
         return XY_OK;
     if (r->met < COST_LAUNCHES_MAX &&
         /* NOLINTNEXTLINE(cert-err34-c) */
-        sscanf(line, "meet %lf %lf %lf", &r->meet[0][r->met], &r->meet[1][r->met],
-               &r->meet[2][r->met]) == 3) {
+        sscanf(line, "meet %lf %lf %lf %lf", &r->meet[0][r->met], &r->meet[1][r->met],
+               &r->meet[2][r->met], &r->meet[3][r->met]) >= 3) {
         r->met++;
         return XY_OK;
     }
@@ -92,8 +95,8 @@ static xy_status_t read_line(void *arg, char *line)
         return XY_OK;
     }
     /* NOLINTNEXTLINE(cert-err34-c) */
-    if (sscanf(line, "message %u %u %lf %lf %lf %lf %lf %lf", &i, &j, &m.bytes, &m.blocking,
-               &m.nonblocking, &m.send, &m.receive, &m.gap) != 8)
+    if (sscanf(line, "message %u %u %lf %lf %lf %lf %lf %lf %lf", &i, &j, &m.bytes, &m.blocking,
+               &m.nonblocking, &m.send, &m.receive, &m.gap, &m.exchange) < 8)
         return XY_OK;
     return xy_vec_append(&r->samples, &m) == XY_OK ? XY_OK : xy_fail_memory("reading messages");
 }
@@ -107,28 +110,50 @@ static bool has_time(const reading_t *r)
            taken + taken / r->launched <= r->pair->budget;
 }
 
-static xy_status_t measure_sizes(reading_t *r, const double *sizes, size_t count)
+/* Those of the sizes up to `most` bytes, or above it. */
+static void add_sizes(const double *sizes, size_t count, bool is_above, double most,
+                      xy_text_t *list)
+{
+    for (size_t i = 0; i < count; i++)
+        if ((sizes[i] > most) == is_above)
+            xy_text_addf(list, "%s%.0f", list->length > 0 ? "," : "", sizes[i]);
+}
+
+/* Some sizes in one launch. */
+static xy_status_t launch(reading_t *r, const xy_vec_t *words, const char *mode, char *list)
 {
     const measure_bench_t *p = r->pair;
     char a[16], b[16], seconds[32], passes[16];
-    xy_text_t list = XY_TEXT_INIT;
-    xy_status_t st;
+    const char *const arguments[] = {mode, a, b, list, seconds, passes, r->pace, NULL};
 
-    for (size_t i = 0; i < count; i++)
-        xy_text_addf(&list, "%s%.0f", i > 0 ? "," : "", sizes[i]);
     snprintf(a, sizeof(a), "%u", p->a);
     snprintf(b, sizeof(b), "%u", p->b);
     snprintf(seconds, sizeof(seconds), "%g", (p->seconds > 0 ? p->seconds : 0.1) / launches(p));
     snprintf(passes, sizeof(passes), "%d", PASSES);
-    if (list.failed) {
-        st = xy_fail_memory("listing sizes");
-    } else {
-        const char *const arguments[] = {"pair", a, b, list.s, seconds, passes, r->pace, NULL};
+    return measure_probe_run(words, arguments, COST_PROBE_LIMIT, read_line, r);
+}
 
-        st = measure_probe_run(p->words, arguments, COST_PROBE_LIMIT, read_line, r);
-        r->launched++;
+static xy_status_t measure_sizes(reading_t *r, const double *sizes, size_t count)
+{
+    const measure_bench_t *p = r->pair;
+    double most = p->alone != NULL ? ALONE_FROM : INFINITY;
+    xy_status_t st = XY_OK;
+
+    for (int is_above = 0; is_above < 2 && st == XY_OK; is_above++) {
+        xy_text_t list = XY_TEXT_INIT;
+
+        add_sizes(sizes, count, is_above, most, &list);
+        if (list.failed)
+            st = xy_fail_memory("listing sizes");
+        else if (list.length > 0)
+            st = launch(r, is_above ? p->alone : p->words,
+                        is_above           ? "alone"
+                        : p->alone != NULL ? "among"
+                                           : "pair",
+                        list.s);
+        xy_text_cleanup(&list);
     }
-    xy_text_cleanup(&list);
+    r->launched++;
     return st;
 }
 
@@ -179,19 +204,21 @@ static double middle(double *values, size_t n)
  * buffers and queues come to lie differs from launch to launch, and so do times. */
 static xy_message_sample_t merge(const xy_message_sample_t *s, size_t n)
 {
-    double v[5][COST_LAUNCHES_MAX];
+    double v[6][COST_LAUNCHES_MAX];
 
     n = n < COST_LAUNCHES_MAX ? n : COST_LAUNCHES_MAX;
     for (size_t i = 0; i < n; i++) {
         v[0][i] = s[i].blocking, v[1][i] = s[i].nonblocking;
-        v[2][i] = s[i].send, v[3][i] = s[i].receive, v[4][i] = s[i].gap;
+        v[2][i] = s[i].send, v[3][i] = s[i].receive;
+        v[4][i] = s[i].gap, v[5][i] = s[i].exchange;
     }
     return (xy_message_sample_t){.bytes = s->bytes,
                                  .blocking = middle(v[0], n),
                                  .nonblocking = middle(v[1], n),
                                  .send = middle(v[2], n),
                                  .receive = middle(v[3], n),
-                                 .gap = middle(v[4], n)};
+                                 .gap = middle(v[4], n),
+                                 .exchange = middle(v[5], n)};
 }
 
 /* The samples of all launches by size, each size once. */
@@ -426,6 +453,7 @@ static xy_status_t measure_marked(reading_t *r, const bool is_out[SIZES_MAX])
                 take_faster(&old->blocking, new->blocking);
                 take_faster(&old->nonblocking, new->nonblocking);
                 take_faster(&old->gap, new->gap);
+                take_faster(&old->exchange, new->exchange);
             }
         }
     xy_vec_cleanup(&merged);
@@ -448,6 +476,20 @@ static xy_status_t measure_again(reading_t *r)
         st = measure_marked(r, is_out);
     }
     return st;
+}
+
+/* ---- Beyond the caches ---- */
+
+/* Some sizes in one launch; with both ways, source and target, they are 32 to 256 MiB. */
+static xy_status_t measure_beyond(reading_t *r)
+{
+    static const double sizes[] = {8 << 20, 16 << 20, 32 << 20, 64 << 20};
+    const long room = sysconf(_SC_PHYS_PAGES) / (1 << 20) * sysconf(_SC_PAGESIZE); /* MiB */
+    const double *last = &XY_VEC_AT(&r->samples, xy_message_sample_t, r->samples.count - 1).bytes;
+
+    if (r->pair->alone == NULL || room < 2048 || *last >= sizes[0])
+        return XY_OK;
+    return measure_sizes(r, sizes, sizeof(sizes) / sizeof(sizes[0]));
 }
 
 /* ---- The model ---- */
@@ -516,6 +558,7 @@ static xy_status_t fit_model(reading_t *r, xy_message_cost_t *m)
         m->model.barrier = fmax(0, middle(r->meet[0], (size_t)r->met));
         m->model.bcast = fmax(0, middle(r->meet[1], (size_t)r->met));
         m->model.copy = fmax(0, middle(r->meet[2], (size_t)r->met));
+        m->model.reduce = fmax(0, middle(r->meet[3], (size_t)r->met));
     }
     if (st == XY_OK)
         st = judge(r, &m->model);
@@ -551,6 +594,8 @@ xy_status_t measure_bench_run(const measure_bench_t *pair, xy_message_cost_t *me
         st = measure_all(&r, sizes, count, is_given);
     if (st == XY_OK)
         st = measure_again(&r);
+    if (st == XY_OK && r.samples.count > 0 && !is_given)
+        st = measure_beyond(&r);
     if (st == XY_OK && pair->pace != NULL)
         snprintf(pair->pace, COST_PACE_MAX, "%s", r.pace);
     if (st == XY_OK)

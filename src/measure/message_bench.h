@@ -18,6 +18,10 @@ typedef struct {
     const xy_vec_t *words; /* of char *: start the processes; the arguments follow */
     unsigned a, b;         /* two of them */
     double largest;        /* bytes; 0: 4 MiB */
+    /* Two that share a core, while others are busy on theirs (`words`); and of char *, alone: for
+     * large messages, up to those that no cache holds. A core that is there would help to copy
+     * them. NULL: no core is shared. */
+    const xy_vec_t *alone;
     const xy_vec_t *sizes; /* of uint64_t: these instead; NULL or empty: chosen here */
     /* Of uint64_t: measured twice, but not shown to the model. NULL or empty: a few, unless `sizes`
      * are given. */

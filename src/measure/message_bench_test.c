@@ -12,12 +12,13 @@
 #include "measure/hosts.h"
 #include "measure/launcher.h"
 #include "measure/message_bench.h"
+#include "measure/messages.h"
 
 /* "pair A B SIZES ..." answered by 1 us + 1 ns per byte, and 100 us more from 10000 bytes on. */
 static char good[] = "echo library A library 1.0; echo step 1 2; IFS=,; for s in $3; do "
                      "t=$(awk -v s=$s 'BEGIN {print 1e-6 + s * 1e-9 + (s >= 10000) * 1e-4}'); "
-                     "echo message 0 1 $s $t $t 1e-7 2e-7 3e-7; done; echo step 2 2; "
-                     "echo meet 2e-7 9e-7 6e-8";
+                     "echo message 0 1 $s $t $t 1e-7 2e-7 3e-7 4e-6; done; echo step 2 2; "
+                     "echo meet 2e-7 9e-7 6e-8 7e-8";
 
 static xy_status_t measure(const char *script, const xy_vec_t *sizes, xy_message_cost_t *m)
 {
@@ -57,6 +58,79 @@ static void expect_bracket(const xy_message_model_t *m, double at)
     fail();
 }
 
+/* Two on one core, while others are busy: 1 us + 1 ns per byte. Alone: 2 ns per byte. */
+static char busy[] =
+    "[ $0 = among ] || exit 1; echo library X; IFS=,; for s in $3; do t=$(awk -v s=$s "
+    "'BEGIN {print 1e-6 + s * 1e-9}'); echo message 0 1 $s $t $t 1e-7 2e-7 3e-7 0; "
+    "done";
+static char lonely[] =
+    "[ $0 = alone ] || exit 1; echo library X; IFS=,; for s in $3; do t=$(awk -v s=$s "
+    "'BEGIN {print 1e-6 + s * 2e-9}'); echo message 0 1 $s $t $t 1e-7 2e-7 3e-7 "
+    "0; done";
+
+/* Large messages of a core are those of the core alone, up to 64 MiB, which no cache holds. */
+static void test_alone(void **state)
+{
+    const char *const list[] = {"sh", "-c", busy, "sh", "-c", lonely};
+    xy_vec_t words = XY_VEC_INIT(const char *), alone = XY_VEC_INIT(const char *);
+    measure_bench_t pair = {.words = &words, .alone = &alone, .b = 1, .largest = 262144};
+    xy_message_cost_t m = {0};
+
+    (void)state;
+    for (size_t i = 0; i < 6; i++)
+        assert_int_equal(xy_vec_append(i < 3 ? &words : &alone, &list[i]), XY_OK);
+    assert_int_equal(measure_bench_run(&pair, &m), XY_OK);
+    for (size_t i = 0; i < m.model.count; i++) {
+        const xy_message_sample_t *s = &m.model.samples[i];
+
+        assert_true(fabs(s->blocking - 1e-6 - s->bytes * (s->bytes > 131072 ? 2e-9 : 1e-9)) <
+                    1e-3 * s->blocking);
+    }
+    if (sysconf(_SC_PHYS_PAGES) * (sysconf(_SC_PAGESIZE) >> 10) > 4 << 20)
+        assert_true(m.model.samples[m.model.count - 1].bytes == 64 << 20);
+    xy_message_cost_cleanup(&m);
+    xy_vec_cleanup(&words);
+    xy_vec_cleanup(&alone);
+}
+
+static void add_on_core(xy_costs_t *costs)
+{
+    const xy_message_sample_t samples[] = {{.bytes = 1, .blocking = 1e-7},
+                                           {.bytes = 1000, .blocking = 2e-7}};
+    xy_message_cost_t m = {.cluster1 = xy_strdup(XY_COSTS_PU),
+                           .cluster2 = xy_strdup(XY_COSTS_PU),
+                           .library = xy_strdup("Xylem")};
+
+    assert_int_equal(xy_message_fit(samples, 2, &m.model), XY_OK);
+    assert_int_equal(xy_costs_set_message(costs, &m), XY_OK);
+}
+
+/* The median of three launches, in the model of one core; without that nothing is launched. */
+static void test_crowd(void **state)
+{
+    static char script[] = "echo x >> $LAUNCHES; echo crowd $(wc -l < $LAUNCHES)e-7";
+    const char *const list[] = {"sh", "-c", script};
+    xy_vec_t words = XY_VEC_INIT(const char *);
+    char path[] = "/tmp/xylem-crowd-XXXXXX";
+    xy_costs_t *costs;
+    int file = mkstemp(path);
+
+    (void)state;
+    assert_true(file >= 0);
+    close(file);
+    setenv("LAUNCHES", path, 1);
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(xy_vec_append(&words, &list[i]), XY_OK);
+    assert_int_equal(xy_costs_create("test", "test", &costs), XY_OK);
+    assert_int_equal(xy_calibrate_crowd(&words, costs), XY_OK);
+    add_on_core(costs);
+    assert_int_equal(xy_calibrate_crowd(&words, costs), XY_OK);
+    assert_true(xy_costs_message(costs, XY_COSTS_PU, XY_COSTS_PU)->model.crowd == 2e-7);
+    xy_costs_destroy(costs);
+    xy_vec_cleanup(&words);
+    unlink(path);
+}
+
 static void test_good(void **state)
 {
     xy_message_cost_t m = {0};
@@ -72,6 +146,7 @@ static void test_good(void **state)
     }
     expect_bracket(&m.model, 10000);
     assert_true(m.model.barrier == 2e-7 && m.model.bcast == 9e-7 && m.model.copy == 6e-8);
+    assert_true(m.model.reduce == 7e-8 && m.model.samples[0].exchange == 4e-6);
     xy_message_cost_cleanup(&m);
 }
 
@@ -313,7 +388,8 @@ static void test_bad_hosts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),     cmocka_unit_test(test_jumps),
+        cmocka_unit_test(test_good),     cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_crowd),    cmocka_unit_test(test_jumps),
         cmocka_unit_test(test_held_out), cmocka_unit_test(test_noisy),
         cmocka_unit_test(test_budget),   cmocka_unit_test(test_given_sizes),
         cmocka_unit_test(test_bad),      cmocka_unit_test(test_launchers),

@@ -67,6 +67,7 @@ static xy_status_t measure(const xy_calibration_t *c, const xy_messages_calibrat
     measure_bench_t pair = {.words = words,
                             .b = 1,
                             .largest = m->largest,
+                            .alone = m->alone,
                             .sizes = m->sizes,
                             .seconds = m->seconds,
                             .launches = 5,

@@ -16,6 +16,8 @@
 typedef struct {
     const xy_vec_t *words; /* of char *: a command that starts two processes of Xylem's probe; NULL:
                               build the probe and start it by the launcher */
+    const xy_vec_t *alone; /* likewise, for large messages of two that share a core, which `words`
+                              start with two on another core; NULL: no core is shared */
     const char *launcher;  /* NULL: mpirun, mpiexec or srun, whichever is here */
     const char *compiler;  /* NULL: mpicc */
     const xy_vec_t *extra; /* of const char *: more words for the launcher; NULL: none */
@@ -32,5 +34,10 @@ typedef struct {
 /* `c`: the bar and the report. ENOENT: no launcher or compiler. EIO: the command failed. */
 xy_status_t xy_calibrate_messages(const xy_calibration_t *c, const xy_messages_calibration_t *m,
                                   xy_costs_t *costs);
+
+/* `words` start XY_MESSAGE_CROWD processes of the probe on each of some cores. What they take goes
+ * to the model between processes of a core; without one, nothing is done. EIO: the command failed.
+ */
+xy_status_t xy_calibrate_crowd(const xy_vec_t *words, xy_costs_t *costs);
 
 #endif

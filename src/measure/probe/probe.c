@@ -9,13 +9,24 @@
  *           latency I J SECONDS
  *   probe pair I J SIZES SECONDS PASSES PACE LIFE
  *       messages of these sizes (with commas) between I and J, and the clock of their times:
- *           message I J BYTES BLOCKING NONBLOCKING SEND RECEIVE GAP
+ *           message I J BYTES BLOCKING NONBLOCKING SEND RECEIVE GAP EXCHANGE
  *           pace WORD
+ *       (of more than 4 MiB BLOCKING alone, in one pass; the others are 0)
  *       and the largest message whose send ends before its receive begins, if there is one:
  *           eager BYTES
  *       and, where the two are alone, how long they take for a barrier, a broadcast of 4 KiB, and
- *       one of them for a copy of as much:
- *           meet SECONDS SECONDS SECONDS
+ *       one of them for a copy of as much and for adding as much to as much:
+ *           meet SECONDS SECONDS SECONDS SECONDS
+ *
+ *   probe among 0 1 SIZES SECONDS PASSES PACE LIFE
+ *       the same while all others send messages to each other, 2 and 3, 4 and 5, ...: cores that
+ *       share something with others are not alone in a job
+ *   probe alone I J SIZES SECONDS PASSES PACE LIFE
+ *       messages only, neither their limit nor what the two take together
+ *
+ *   probe crowd EACH LIFE
+ *       messages of a byte between the processes of all pairs (0 and 1, 2 and 3, ...) at once,
+ * where EACH of them share a core: seconds of that core for one: crowd SECONDS
  *
  *   probe together SETS SECONDS LIFE
  *       streams of messages of so many bytes between all pairs of a set at once, so long
@@ -30,10 +41,10 @@
  * Short messages are timed in batches. All sizes are measured in each pass, in another order each
  * time. Before and after each timing both processes measure the pace of their core: one loop shows
  * its frequency, another, which fills the core, whether other work is on it. Of the timings of a
- * size those during which both cores were alone count, if there are enough, by their median, told
- * at the usual frequency of the two cores where that makes timings of one size agree better (a copy
- * follows the core, a wire does not). PACE is "-", or the WORD of an earlier run whose clock is to
- * be used again.
+ * size those during which both cores were alone count, if they are half of all, by their median,
+ * told at the usual frequency of the two cores where that makes timings of one size agree better (a
+ * copy follows the core, a wire does not). PACE is "-", or the WORD of an earlier run whose clock
+ * is to be used again.
  */
 #include <math.h>
 #include <mpi.h>
@@ -55,11 +66,14 @@ enum {
     PINGS_MIN = 5,
     WINDOW = 16,
     SIZES_MAX = 256,
-    FIGURES = 5
+    LARGE = 4 << 20 /* bytes; of more, a message takes milliseconds */
 };
-enum { TIMINGS_MAX = 100, PASSES_MAX = 16, KINDS = 2 }; /* timings of a size in one pass */
+/* What is timed by batches, and then by single calls. */
+enum { BLOCKING, NONBLOCKING, EXCHANGE, KINDS, SEND = KINDS, RECEIVE, GAP, FIGURES };
+enum { TIMINGS_MAX = 100, PASSES_MAX = 16 }; /* timings of a size in one pass */
 
 static int rank, size;
+static MPI_Comm duo; /* of the pair that is measured */
 
 static int by_value(const void *a, const void *b)
 {
@@ -68,10 +82,10 @@ static int by_value(const void *a, const void *b)
     return (*p > *q) - (*p < *q);
 }
 
-static double quartile(double *t, int n)
+static double median(double *t, int n)
 {
     qsort(t, (size_t)n, sizeof(*t), by_value);
-    return t[n / 4];
+    return t[n / 2];
 }
 
 /* The second least value. */
@@ -197,7 +211,8 @@ static int by_disturbance(const void *a, const void *b)
 }
 
 /* How many timings count, the least disturbed first: those on cores that were alone, when they are
- * some; else there is nothing to choose from, and all count. */
+ * half of all. Where cores are seldom alone, as on a machine that is a part of a larger one,
+ * programs will not find them alone either, and all count. */
 static int choose_counted(const pool_t *pool)
 {
     const double undisturbed = 0.15; /* all four looks together */
@@ -205,7 +220,7 @@ static int choose_counted(const pool_t *pool)
 
     while (n < pool->count && pool->timing[n].disturbed <= undisturbed)
         n++;
-    return n >= 5 && 30 * n >= pool->count ? n : pool->count;
+    return n >= 5 && 2 * n >= pool->count ? n : pool->count;
 }
 
 /* The time of one size, and how far the timings that count are apart. */
@@ -216,6 +231,7 @@ static double sum_up(pool_t *pool, const pace_t *pace, double *spread)
 
     if (values == NULL)
         MPI_Abort(MPI_COMM_WORLD, 1);
+    *spread = 0;
     for (int i = 0; i < pool->count; i++)
         pool->timing[i].disturbed = disturbance(&pool->timing[i], pace);
     qsort(pool->timing, (size_t)pool->count, sizeof(*pool->timing), by_disturbance);
@@ -224,7 +240,8 @@ static double sum_up(pool_t *pool, const pace_t *pace, double *spread)
         values[i] = pace->is_wall ? pool->timing[i].seconds : at_pace(&pool->timing[i], pace);
     qsort(values, (size_t)n, sizeof(*values), by_value);
     middle = values[n / 2];
-    *spread = n > 0 ? (values[3 * n / 4] - values[n / 4]) / middle : 0;
+    if (n > 0)
+        *spread = (values[3 * n / 4] - values[n / 4]) / middle;
     free(values);
     return middle;
 }
@@ -364,6 +381,14 @@ static void nonblocking(const game_t *g)
     }
 }
 
+/* Both send at the same time, twice: one exchange each way of a round trip. */
+static void exchange(const game_t *g)
+{
+    for (int step = 0; step < 2; step++)
+        MPI_Sendrecv(g->out, g->bytes, MPI_CHAR, g->other, TAG, g->in, g->bytes, MPI_CHAR, g->other,
+                     TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 /* How long a start of a send keeps the sender. */
 static double send_overhead(const game_t *g, double unused)
 {
@@ -404,24 +429,28 @@ static double receive_overhead(const game_t *g, double arrival)
     return took;
 }
 
-/* A stream of messages, and one byte back when all are there. */
+/* A stream of messages in windows, and one byte back when all are there. */
 static double stream(const game_t *g, double length)
 {
     MPI_Request requests[WINDOW];
     double begin = MPI_Wtime();
-    int count = (int)length;
+    int count = (int)length, open = 0;
     char byte = 0;
 
-    if (g->is_first) {
-        for (int i = 0; i < count; i++)
-            MPI_Isend(g->out, g->bytes, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD, &requests[i]);
-        MPI_Waitall(count, requests, MPI_STATUSES_IGNORE);
-        MPI_Recv(&byte, 1, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    } else {
-        for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        if (!g->is_first)
             MPI_Recv(g->in, g->bytes, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        MPI_Send(&byte, 1, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD);
+        else
+            MPI_Isend(g->out, g->bytes, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD, &requests[open++]);
+        if (open == WINDOW || (open > 0 && i == count - 1)) {
+            MPI_Waitall(open, requests, MPI_STATUSES_IGNORE);
+            open = 0;
+        }
     }
+    if (g->is_first)
+        MPI_Recv(&byte, 1, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else
+        MPI_Send(&byte, 1, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD);
     return MPI_Wtime() - begin;
 }
 
@@ -511,20 +540,37 @@ static double time_once(const game_t *g, once_fn once, double argument, double s
         times[n++] = once(g, argument);
         first = fmin(first, MPI_Wtime() - begin);
     }
-    return quartile(times, n);
+    return median(times, n);
 }
 
-/* How many round trips make a timing that the clock can resolve; the first decides for both. */
+/* The first decides for both. */
+static int agree(const game_t *g, int number)
+{
+    if (g->is_first)
+        MPI_Send(&number, 1, MPI_INT, g->other, TAG, MPI_COMM_WORLD);
+    else
+        MPI_Recv(&number, 1, MPI_INT, g->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return number;
+}
+
+/* How many round trips make a timing that the clock can resolve. */
 static int choose_batch(const game_t *g)
 {
     double once = time_trips(g, blocking, 1, 1, 0, NULL);
-    int batch = once < 40e-6 ? (int)(40e-6 / fmax(once, 1e-7)) + 1 : 1;
 
-    if (g->is_first)
-        MPI_Send(&batch, 1, MPI_INT, g->other, TAG, MPI_COMM_WORLD);
-    else
-        MPI_Recv(&batch, 1, MPI_INT, g->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    return batch;
+    return agree(g, once < 40e-6 ? (int)(40e-6 / fmax(once, 1e-7)) + 1 : 1);
+}
+
+/* How far apart messages of a stream are. It is so long that what the receiver has not taken yet
+ * piles up, where the library lets it, but takes a millisecond at most. */
+static double find_gap(const game_t *g, double seconds)
+{
+    double one = time_once(g, stream, 1, seconds / 2);
+    double window = time_once(g, stream, WINDOW, seconds / 4);
+    int windows = agree(g, (int)fmin(fmax(1e-3 / fmax(window, 1e-9), 1), WINDOW));
+    double many = windows > 1 ? time_once(g, stream, windows * WINDOW, seconds / 4) : window;
+
+    return fmax((many - one) / (windows * WINDOW - 1), 0);
 }
 
 /* What is known of one size: timings of both kinds; of send, receive and gap one value of each
@@ -541,15 +587,16 @@ typedef struct {
 static void measure_size(const game_t *g, double seconds, int pass, size_data_t *d)
 {
     int batch = choose_batch(g);
-    double took = time_trips(g, blocking, batch, RUNS_MIN, seconds * 0.4, d->pool[0]);
-    double one, many;
+    double took = time_trips(g, blocking, batch, RUNS_MIN, seconds * 0.35, d->pool[BLOCKING]);
 
-    time_trips(g, nonblocking, batch, RUNS_MIN, seconds * 0.4, d->pool[1]);
-    d->value[0][pass] = time_once(g, send_overhead, 0, seconds * 0.05);
-    d->value[1][pass] = time_once(g, receive_overhead, took, seconds * 0.05);
-    one = time_once(g, stream, 1, seconds * 0.05);
-    many = time_once(g, stream, WINDOW, seconds * 0.05);
-    d->value[2][pass] = fmax((many - one) / (WINDOW - 1), 0);
+    if (g->bytes > LARGE)
+        return;
+    time_trips(g, nonblocking, batch, RUNS_MIN, seconds * 0.25, d->pool[NONBLOCKING]);
+    if (agree(g, took < 2e-3)) /* it is of interest inside a node */
+        time_trips(g, exchange, batch, RUNS_MIN, seconds * 0.2, d->pool[EXCHANGE]);
+    d->value[SEND - KINDS][pass] = time_once(g, send_overhead, 0, seconds * 0.05);
+    d->value[RECEIVE - KINDS][pass] = time_once(g, receive_overhead, took, seconds * 0.05);
+    d->value[GAP - KINDS][pass] = find_gap(g, seconds * 0.1);
 }
 
 /* The same order on both sides: a Fisher-Yates shuffle by a generator of our own. */
@@ -577,6 +624,8 @@ static int measure_sizes(game_t g, size_data_t *data, int count, double seconds,
         shuffle(order, count, &random);
         for (int i = 0; i < count; i++) {
             g.bytes = (int)data[order[i]].bytes;
+            if (g.bytes > LARGE && pass > 0)
+                continue;
             measure_size(&g, seconds / passes, pass, &data[order[i]]);
             if (rank == 0)
                 say_step(pass * count + i + 1, passes * count);
@@ -597,8 +646,8 @@ static void conclude(size_data_t *data, pool_t *pools, int count, int passes, co
             results[i][k] = sum_up(data[i].pool[k], pace, &spread);
             free(data[i].pool[k]->timing);
         }
-        for (int k = KINDS; k < FIGURES; k++)
-            results[i][k] = quartile(data[i].value[k - KINDS], passes);
+        for (int k = KINDS; k < FIGURES && data[i].bytes <= LARGE; k++)
+            results[i][k] = median(data[i].value[k - KINDS], passes);
     }
 }
 
@@ -645,21 +694,21 @@ static int find_eager(const game_t *g, int largest)
 
 /* ---- Collectives of two ---- */
 
-enum { BCAST = 4096 };
+enum { BCAST = 4096, MEETINGS = 4 };
 
 static void twice_barrier(const game_t *g)
 {
     (void)g;
-    MPI_Barrier(MPI_COMM_WORLD);
-    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Barrier(duo);
+    MPI_Barrier(duo);
 }
 
 static void twice_bcast(const game_t *g)
 {
-    char *buffer = rank == 0 ? g->out : g->in;
+    char *buffer = g->is_first ? g->out : g->in;
 
-    MPI_Bcast(buffer, BCAST, MPI_CHAR, 0, MPI_COMM_WORLD);
-    MPI_Bcast(buffer, BCAST, MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Bcast(buffer, BCAST, MPI_CHAR, 0, duo);
+    MPI_Bcast(buffer, BCAST, MPI_CHAR, 0, duo);
 }
 
 static void twice_copy(const game_t *g)
@@ -670,14 +719,33 @@ static void twice_copy(const game_t *g)
     }
 }
 
-/* Seconds of one; buffers have room for a broadcast. */
-static void measure_meetings(const game_t *g, double seconds, double times[3])
+static void twice_add(const game_t *g)
 {
-    int batch = 100;
+    for (int i = 0; i < 2; i++)
+        MPI_Reduce_local(g->out, g->in, BCAST / (int)sizeof(double), MPI_DOUBLE, MPI_SUM);
+}
 
-    times[0] = time_trips(g, twice_barrier, batch, RUNS_MIN, seconds, NULL);
-    times[1] = time_trips(g, twice_bcast, batch, RUNS_MIN, seconds, NULL);
-    times[2] = time_trips(g, twice_copy, batch, RUNS_MIN, seconds / 10, NULL);
+static double time_meeting(const game_t *g, void (*trip)(const game_t *), double seconds)
+{
+    pool_t pool = {0};
+    double values[TIMINGS_MAX];
+
+    time_trips(g, trip, 100, RUNS_MIN, seconds, &pool);
+    for (int i = 0; i < pool.count && i < TIMINGS_MAX; i++)
+        values[i] = pool.timing[i].seconds;
+    free(pool.timing);
+    return pool.count > 0 ? median(values, pool.count < TIMINGS_MAX ? pool.count : TIMINGS_MAX) : 0;
+}
+
+/* Seconds of one; buffers have room for a broadcast. */
+static void measure_meetings(const game_t *g, double seconds, double times[MEETINGS])
+{
+    times[0] = time_meeting(g, twice_barrier, seconds);
+    times[1] = time_meeting(g, twice_bcast, seconds);
+    times[2] = time_meeting(g, twice_copy, seconds / 10);
+    memset(g->in, 0, BCAST); /* numbers */
+    memset(g->out, 0, BCAST);
+    times[3] = time_meeting(g, twice_add, seconds / 10);
 }
 
 /* A barrier in which those that have nothing to do leave the processor and the network alone. */
@@ -693,6 +761,38 @@ static void rest(void)
             return;
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
+}
+
+/* ---- The others of a job ---- */
+
+static int is_told(void)
+{
+    int flag;
+
+    MPI_Iprobe(0, TAG + 2, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    return flag;
+}
+
+/* Pairs of those that are not measured are busy until process 0 tells them. */
+static void keep_busy(void)
+{
+    static char out[BCAST], in[BCAST];
+    const game_t g = {
+        .out = out, .in = in, .bytes = BCAST, .other = rank ^ 1, .is_first = rank % 2 == 0};
+
+    if (g.other >= size)
+        return;
+    while (goes_on(&g, g.is_first && !is_told()))
+        for (int i = 0; i < 32; i++)
+            blocking(&g);
+    if (g.is_first)
+        MPI_Recv(NULL, 0, MPI_CHAR, 0, TAG + 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void tell_others(void)
+{
+    for (int other = 2; other + 1 < size; other += 2)
+        MPI_Send(NULL, 0, MPI_CHAR, other, TAG + 2, MPI_COMM_WORLD);
 }
 
 /* Our own launcher writes the arguments. */
@@ -719,20 +819,24 @@ typedef struct {
     double results[SIZES_MAX][FIGURES];
     pace_t pace;
     int eager;
-    double meet[3];
+    double meet[MEETINGS];
 } report_t;
 
-static void measure_pair(int a, int b, char *text, double seconds, int passes, const char *given)
+static void measure_pair(int a, int b, char *text, double seconds, int passes, const char *given,
+                         char mode)
 {
     static size_data_t data[SIZES_MAX];
     static pool_t pools[KINDS * SIZES_MAX];
     static report_t report;
     int count = read_sizes(text, data, pools), is_playing = rank == a || rank == b;
+    int is_among = mode == 'm', is_alone = mode == 'l', has_meet;
     double largest = BCAST;
 
     passes = passes < 1 ? 1 : passes > PASSES_MAX ? PASSES_MAX : passes;
     for (int i = 0; i < count; i++)
         largest = fmax(largest, data[i].bytes);
+    has_meet = (size == 2 || is_among) && !is_alone;
+    MPI_Comm_split(MPI_COMM_WORLD, is_playing, rank != a, &duo);
     rest();
     if (is_playing) {
         game_t g = {.other = rank == a ? b : a, .is_first = rank == a};
@@ -743,11 +847,15 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
             MPI_Abort(MPI_COMM_WORLD, 1);
         memset(g.out, 1, (size_t)largest); /* pages of its own */
         passes = measure_sizes(g, data, count, seconds, passes);
-        report.eager = find_eager(&g, (int)largest);
-        if (size == 2)
+        report.eager = is_alone ? 0 : find_eager(&g, (int)largest);
+        if (has_meet)
             measure_meetings(&g, seconds, report.meet);
         free(g.out);
         free(g.in);
+        if (is_among && rank == a)
+            tell_others();
+    } else if (is_among) {
+        keep_busy();
     }
     rest();
     if (rank == a)
@@ -759,14 +867,38 @@ static void measure_pair(int a, int b, char *text, double seconds, int passes, c
     if (rank != 0)
         return;
     for (int i = 0; i < count; i++)
-        printf("message %d %d %.0f %.9g %.9g %.9g %.9g %.9g\n", a, b, data[i].bytes,
-               report.results[i][0], report.results[i][1], report.results[i][2],
-               report.results[i][3], report.results[i][4]);
+        printf("message %d %d %.0f %.9g %.9g %.9g %.9g %.9g %.9g\n", a, b, data[i].bytes,
+               report.results[i][BLOCKING], report.results[i][NONBLOCKING], report.results[i][SEND],
+               report.results[i][RECEIVE], report.results[i][GAP], report.results[i][EXCHANGE]);
     say_pace(&report.pace);
     if (report.eager > 0)
         printf("eager %d\n", report.eager);
-    if (size == 2)
-        printf("meet %.9g %.9g %.9g\n", report.meet[0], report.meet[1], report.meet[2]);
+    if (has_meet)
+        printf("meet %.9g %.9g %.9g %.9g\n", report.meet[0], report.meet[1], report.meet[2],
+               report.meet[3]);
+}
+
+/* ---- Many on one core ---- */
+
+static void measure_crowd(int each)
+{
+    enum { RUNS = 48, BATCH = 100 };
+    char out = 0, in = 0;
+    game_t g = {.out = &out, .in = &in, .bytes = 1, .other = rank ^ 1, .is_first = rank % 2 == 0};
+    double times[RUNS];
+
+    for (int run = 0; run < RUNS; run++) {
+        double begin;
+
+        MPI_Barrier(MPI_COMM_WORLD);
+        begin = MPI_Wtime();
+        for (int i = 0; i < BATCH && g.other < size; i++)
+            blocking(&g);
+        MPI_Barrier(MPI_COMM_WORLD);
+        times[run] = (MPI_Wtime() - begin) / BATCH / each;
+    }
+    if (rank == 0)
+        printf("crowd %.9g\n", median(times, RUNS));
 }
 
 /* ---- Several pairs at once ---- */
@@ -794,49 +926,19 @@ static int read_set(char *text, int *bytes_p, pair_t *pairs, int most)
     return n;
 }
 
-/* So many windows one after the other, and one byte back when all are there. */
-static double long_stream(const game_t *g, int windows)
-{
-    MPI_Request requests[WINDOW];
-    double begin = MPI_Wtime();
-    char byte = 0;
-
-    for (int i = 0; i < windows * WINDOW; i++) {
-        if (!g->is_first)
-            MPI_Recv(g->in, g->bytes, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        else
-            MPI_Isend(g->out, g->bytes, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD,
-                      &requests[i % WINDOW]);
-        if (g->is_first && i % WINDOW == WINDOW - 1)
-            MPI_Waitall(WINDOW, requests, MPI_STATUSES_IGNORE);
-    }
-    if (g->is_first)
-        MPI_Recv(&byte, 1, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    else
-        MPI_Send(&byte, 1, MPI_CHAR, g->other, TAG, MPI_COMM_WORLD);
-    return MPI_Wtime() - begin;
-}
-
 /* So many windows that they last so long, and the byte back takes a tenth of the time at most:
  * while it is on its way, the pair leaves the line empty, which says nothing about the line. The
  * first decides for both. */
 static int choose_windows(const game_t *g, double seconds)
 {
     double back, one;
-    int windows = 1;
 
     meet(g, 1);
     back = MPI_Wtime();
     meet(g, 1);
     back = MPI_Wtime() - back;
-    one = fmax(long_stream(g, 1) - back, fmax(back / 100, 1e-6));
-    if (g->is_first) {
-        windows = (int)fmin(ceil(fmax(10 * back, seconds) / one), 1024);
-        MPI_Send(&windows, 1, MPI_INT, g->other, TAG, MPI_COMM_WORLD);
-    } else {
-        MPI_Recv(&windows, 1, MPI_INT, g->other, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    }
-    return windows;
+    one = fmax(stream(g, WINDOW) - back, fmax(back / 100, 1e-6));
+    return agree(g, (int)fmin(ceil(fmax(10 * back, seconds) / one), 1024));
 }
 
 /* The pair of `pairs` that this process belongs to. 0: to none. */
@@ -871,7 +973,7 @@ static double rate_together(const pair_t *pairs, int count, int bytes, double se
     }
     MPI_Barrier(MPI_COMM_WORLD);
     if (find_pair(pairs, count, bytes, buffer, &g)) {
-        took = long_stream(&g, windows);
+        took = stream(&g, (double)windows * WINDOW);
         sent = g.is_first ? (double)windows * WINDOW * bytes : 0;
         took = g.is_first ? took : 0;
     }
@@ -969,9 +1071,11 @@ int main(int argc, char **argv)
     is_many = introduce();
     if (argc > 2 && strcmp(argv[1], "latency") == 0)
         measure_latencies(number(argv[2]));
-    else if (argc > 7 && strcmp(argv[1], "pair") == 0)
+    else if (argc > 7) /* pair, among, alone */
         measure_pair(number(argv[2]), number(argv[3]), argv[4], strtod(argv[5], NULL),
-                     number(argv[6]), argv[7]);
+                     number(argv[6]), argv[7], argv[1][1]);
+    else if (argc > 2 && strcmp(argv[1], "crowd") == 0 && number(argv[2]) > 0)
+        measure_crowd(number(argv[2]));
     else if (argc > 3 && strcmp(argv[1], "together") == 0)
         measure_together(argv[2], strtod(argv[3], NULL));
     leave(is_many);
