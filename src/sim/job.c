@@ -186,10 +186,8 @@ static xy_status_t make(xy_vjob_t *job)
         st = place_comm_cores(job);
     if (st == XY_OK)
         st = make_procs(job);
-    if (st == XY_OK) {
+    if (st == XY_OK)
         job_way_find_copy(job);
-        job_cache_init(job);
-    }
     if (st == XY_OK)
         st = make_network(job);
     if (st == XY_OK)

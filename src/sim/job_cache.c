@@ -1,57 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Caches: what a copy takes more when its data has left the cache of its core since it was last
- * copied. A core's cache keeps what it touched last. Between two copies of the same data, a message
- * from one process to another or a step of a collective, the core has touched so many bytes of
- * other data; beyond the size of its cache more and more of it must come from farther away, at the
- * rate that two processes of one core have with messages that no cache of theirs holds.
+ * Caches: what a copy takes more when its data has left the caches of its core since it was last
+ * copied. Between two copies of the same data, a message from one process to another or a step of a
+ * collective, the core has touched so many bytes of other data. Two processes of one core that send
+ * each other messages of n bytes touch 4 n bytes, source and target of both ways, before they come
+ * back to the same: so a copy takes, by its bytes, at least what their messages of a quarter of
+ * those bytes take.
  */
 #include "sim/job_internal.h"
 
 /* Smaller ones are not followed: they take latencies, not bandwidth. */
 enum { LEAST = 4096 };
 
-/* Of the first core; the cache that it has for itself. */
-static double cache_of(const xy_vjob_t *job)
-{
-    const xy_machine_t *m = job->config.machine;
-    xy_obj_t above;
-
-    if (m->leaves == 0)
-        return 0;
-    above = xy_machine_above(m, m->leaf[0], XY_OBJ_L2);
-    return above != XY_OBJ_NONE ? (double)m->bytes[above] : 0;
-}
-
-void job_cache_init(xy_vjob_t *job)
+/* Seconds per byte after so many bytes; those of messages that are eager, and copied twice, say
+ * nothing. */
+static double far_of(const xy_vjob_t *job, double between)
 {
     const xy_message_model_t *m = job->core_model;
-    double size = cache_of(job), most, least;
+    double size = fmin(between / 4, m->samples[m->count - 1].bytes), least;
 
-    if (m == NULL || !(size > 0) || m->count == 0)
-        return;
-    /* Source and target of both ways. */
-    most = m->samples[m->count - 1].bytes;
-    if (4 * most < 2 * size)
-        return;
+    if (size <= m->eager || size < LEAST)
+        return 0;
     least = xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, 0).seconds;
-    job->cache = size;
-    job->far = (xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, most).seconds - least) / most;
+    return (xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, size).seconds - least) / size;
 }
 
 double job_cache_copy(xy_vjob_t *job, int32_t core, uint64_t bytes, bool is_shared, double seconds,
                       double *last)
 {
     job_core_t *c = &job->cores[core];
-    double far = job->far * (double)bytes, between, part;
+    double between;
 
-    if (!(job->cache > 0) || bytes < LEAST)
+    if (job->core_model == NULL || bytes < LEAST)
         return seconds;
     between = *last > 0 ? c->touched - *last : 0;
     c->touched += (is_shared ? 1 : 2) * (double)bytes;
     *last = c->touched;
-    part = fmin(fmax((between - job->cache) / (2 * job->cache), 0), 1);
-    return far > seconds ? seconds + part * (far - seconds) : seconds;
+    return fmax(seconds, far_of(job, between) * (double)bytes);
 }
 
 double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *m, double seconds)
@@ -59,7 +44,7 @@ double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *m, double seconds)
     uint64_t key = ((uint64_t)m->from << 32 | (uint32_t)m->to) + 1;
     double *last;
 
-    if (!(job->cache > 0) || m->bytes < LEAST)
+    if (job->core_model == NULL || m->bytes < LEAST)
         return seconds;
     last = xy_hash_get(&job->streams, key);
     if (last == NULL) {

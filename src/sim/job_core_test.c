@@ -319,11 +319,9 @@ static void calls_of_others_take_time(void **state)
 
 /* ---- Caches ---- */
 
-#define CACHED "node:1 l2:1(size=512KiB) core:2"
-
 /* Process 0 sends 25 KiB to each of `others`, all of its core, so many times. Seconds of a message
  * of the last round. */
-static double round_of(const char *machine, int others, int rounds)
+static double round_of(int others, int rounds)
 {
     testing_act_t *send = calloc((size_t)(others * rounds) + 1, sizeof(*send));
     testing_act_t *receive = calloc((size_t)rounds + 1, sizeof(*receive));
@@ -337,7 +335,7 @@ static double round_of(const char *machine, int others, int rounds)
         send[i] = (testing_act_t){.kind = DO_SEND, .peer = 1 + i % others, .bytes = 25600};
     for (int i = 0; i < rounds; i++)
         receive[i] = (testing_act_t){.kind = DO_RECV, .peer = 0, .bytes = 25600};
-    testing_job_init(&t, machine, others + 1);
+    testing_job_init(&t, NODE, others + 1);
     t.config.core_of = cores;
     t.config.store = store;
     for (int p = 0; p <= others; p++)
@@ -353,18 +351,111 @@ static double round_of(const char *machine, int others, int rounds)
     return end / others;
 }
 
-/* Up to the size of the cache a message takes what was measured; when three times as much lies
- * between two of the same, what the largest that was measured take, by their bytes. */
-static void what_left_the_cache_takes_longer(void **state)
+/* Between two messages to the same process lie 50 KiB for each other one. A message takes, by its
+ * bytes, what one of a quarter of that takes; those of the model are slower from 30 kB on. */
+static void what_left_the_caches_takes_longer(void **state)
 {
-    double hot = round_of(CACHED, 2, 3), warm = round_of(CACHED, 8, 3);
-    double cold = round_of(CACHED, 40, 3), flat = round_of(NODE, 40, 3);
+    double hot = round_of(2, 3), far = modelled(XY_COSTS_PU, 39 * 51200 / 4.0) - inside_core;
 
     (void)state;
-    assert_near(warm, hot);
-    assert_true(cold > 1.5 * hot);
-    assert_near(round_of(CACHED, 80, 3), cold); /* it cannot get colder */
-    assert_near(flat, round_of(NODE, 2, 3));    /* the size is not known */
+    assert_near(round_of(2, 3), hot);
+    assert_near(round_of(40, 3) - hot,
+                far * 25600 / (39 * 51200 / 4.0) - (modelled(XY_COSTS_PU, 25600) - inside_core));
+    /* It cannot get colder than the largest that was measured. */
+    assert_near(round_of(400, 3), round_of(300, 3));
+}
+
+/* ---- Exchanges ---- */
+
+/* An exchange takes so much longer than a message. */
+static const double crossing = 0.4e-6;
+
+static xy_costs_t *make_crossing_store(void)
+{
+    xy_costs_t *store = make_store(true);
+    xy_message_model_t *m = &XY_VEC_AT(&store->messages, xy_message_cost_t, 0).model;
+
+    for (size_t i = 0; i < m->count; i++)
+        m->samples[i].exchange = m->samples[i].blocking + crossing;
+    return store;
+}
+
+/* Seconds of a round in which two cores send each other `count` messages, of many rounds; is_after:
+ * the second one sends when it has received. */
+static double exchanged(int count, bool is_after)
+{
+    enum { ROUNDS = 64, MOST = 4 };
+    testing_act_t acts[2][ROUNDS * 2 * MOST + 1] = {{{0}}};
+    int32_t cores[] = {0, 1};
+    xy_costs_t *store = make_crossing_store();
+    testing_job_t t;
+    double end;
+
+    for (int p = 0; p < 2; p++)
+        for (int i = 0; i < ROUNDS * 2 * count; i++) {
+            bool is_second = i % (2 * count) >= count;
+
+            acts[p][i] = (testing_act_t){
+                .kind = is_second != (is_after && p == 1) ? DO_RECV : DO_SEND, .peer = 1 - p};
+        }
+    begin(&t, 2, cores, store);
+    t.procs[0].acts = acts[0];
+    t.procs[1].acts = acts[1];
+    testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    end = fmax(t.procs[0].times[ROUNDS * 2 * count - 1], t.procs[1].times[ROUNDS * 2 * count - 1]);
+    testing_job_cleanup(&t);
+    xy_costs_destroy(store);
+    return end / ROUNDS;
+}
+
+static void messages_that_cross_take_longer(void **state)
+{
+    double message = between_cores, one = exchanged(1, false);
+
+    (void)state;
+    assert_near(exchanged(1, true), 2 * message); /* they do not cross */
+    assert_true(fabs(one - (message + crossing)) < 0.02 * one);
+    /* More latency, no work: of several at once it counts once. */
+    assert_true(exchanged(4, false) < 8 * work + message + 1.1 * crossing);
+}
+
+/* ---- Crowds ---- */
+
+/* A round trip of no bytes between the first two of so many processes of a core, halved. */
+static double crowded(int procs)
+{
+    testing_act_t first[] = {{.kind = DO_SEND, .peer = 1}, {.kind = DO_RECV, .peer = 1}, {0}};
+    testing_act_t second[] = {{.kind = DO_RECV, .peer = 0}, {.kind = DO_SEND, .peer = 0}, {0}};
+    testing_act_t none[] = {{0}};
+    int32_t cores[4 * XY_MESSAGE_CROWD] = {0};
+    xy_costs_t *store = make_store(true);
+    testing_job_t t;
+    double trip;
+
+    XY_VEC_AT(&store->messages, xy_message_cost_t, 1).model.crowd = inside_core + 0.2e-6;
+    begin(&t, procs, cores, store);
+    for (int p = 0; p < procs; p++)
+        t.procs[p].acts = p == 0 ? first : p == 1 ? second : none;
+    testing_job_run(&t);
+    assert_int_equal(t.status, XY_OK);
+    trip = t.procs[0].times[1];
+    testing_job_cleanup(&t);
+    xy_costs_destroy(store);
+    return trip / 2;
+}
+
+static void many_on_a_core_take_longer(void **state)
+{
+    double swap = inside_core / 3;
+
+    (void)state;
+    assert_near(crowded(2), inside_core);
+    /* The others come and go once, while the first two wait. */
+    assert_near(crowded(4 * XY_MESSAGE_CROWD) - crowded(XY_MESSAGE_CROWD),
+                3 * XY_MESSAGE_CROWD * swap / 2);
+    assert_near(crowded(XY_MESSAGE_CROWD) - crowded(4),
+                (XY_MESSAGE_CROWD - 4) * swap / 2 + 0.2e-6 * (1 - 1 / 3.0));
 }
 
 int main(void)
@@ -376,7 +467,9 @@ int main(void)
         cmocka_unit_test(none_is_overtaken),
         cmocka_unit_test(groups_talk_and_not_ranks),
         cmocka_unit_test(direct_ones_take_what_was_measured),
-        cmocka_unit_test(what_left_the_cache_takes_longer),
+        cmocka_unit_test(what_left_the_caches_takes_longer),
+        cmocka_unit_test(messages_that_cross_take_longer),
+        cmocka_unit_test(many_on_a_core_take_longer),
         cmocka_unit_test(calls_of_others_take_time),
     };
 

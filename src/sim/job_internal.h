@@ -105,7 +105,8 @@ struct xy_vmsg {
     uint64_t bytes;
     double sent, data_at;
     double send_busy, extra, spared, receive_busy;
-    double late; /* more work of the receiver, where its receive comes later than the message */
+    double late;  /* more work of the receiver, where its receive comes later than the message */
+    double cross; /* more latency, where the receiver has sent something the other way */
     void *send_data;
     xy_vreq_t *send, *receive; /* NULL: not there (any more) */
     xy_vcoll_t *coll;          /* a step of it, instead of a receive */
@@ -147,9 +148,10 @@ typedef struct {
     bool flag;
     xy_vjob_status_t found;
     xy_vmsg_t *taken;
-    int32_t next;      /* of those that want the core */
-    int32_t ahead;     /* sends since it last waited for the clock */
-    double arrival[2]; /* of its last message to another core of the node, to its own */
+    int32_t next;         /* of those that want the core */
+    int32_t ahead;        /* sends since it last waited for the clock */
+    double arrival[2];    /* of its last message to another core of the node, to its own */
+    xy_vmsg_t *last_sent; /* ... while it is not received: the last one to another core */
     uint32_t line, label, kernel;
     job_node_t *node;
     double thread_busy, compute_since; /* threads: until then; the computation that goes on */
@@ -168,6 +170,7 @@ typedef struct {
     int32_t holder;      /* the last process that had it; -1 */
     double busy;         /* until then */
     double touched;      /* bytes that its copies have read and written */
+    double crowd;        /* more than `send` or `receive` take where two share a core */
     xy_event_t event;
 } job_core_t;
 
@@ -201,7 +204,7 @@ struct job_way {
     /* The last size that was asked for. */
     uint64_t bytes;
     bool was_eager;
-    double send_busy, extra, spared, receive_busy, late;
+    double send_busy, extra, spared, receive_busy, late, cross;
 };
 
 struct xy_vcomm {
@@ -260,7 +263,6 @@ struct xy_vjob {
      * and with. 0: a message of no bytes. */
     double word[2];
     double call; /* of a collective of another library, beside its messages: seconds of a process */
-    double cache, far; /* bytes of a core's cache, 0: not known; seconds per byte from beyond it */
     xy_coll_link_t link;
     bool has_link;
     xy_vclock_t clock;
@@ -328,7 +330,6 @@ void job_way_word(const xy_vjob_t *job, xy_vmsg_t *message, bool has_work);
 
 /* job_cache.c: the seconds of a copy with what it takes more, and note that it was made. is_shared:
  * others have the same source. */
-void job_cache_init(xy_vjob_t *job);
 double job_cache_copy(xy_vjob_t *job, int32_t core, uint64_t bytes, bool is_shared, double seconds,
                       double *last);
 double job_cache_message(xy_vjob_t *job, const xy_vmsg_t *message, double seconds);

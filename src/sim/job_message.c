@@ -92,8 +92,16 @@ void xy_vjob_status(const xy_vjob_t *job, const xy_vreq_t *r, xy_vjob_status_t *
 
 /* ---- Receiving ---- */
 
+/* The message was received, or never will be: see crosses(). */
+static void forget_last(xy_vjob_t *job, const xy_vmsg_t *m)
+{
+    if (job->procs[m->from].last_sent == m)
+        job->procs[m->from].last_sent = NULL;
+}
+
 void job_message_free(xy_vjob_t *job, xy_vmsg_t *m)
 {
+    forget_last(job, m);
     if (m->send != NULL)
         m->send->message = NULL;
     job_node_drop(job, m->node);
@@ -126,6 +134,7 @@ static void sent(xy_vjob_t *job, xy_vmsg_t *m, double at)
 /* A large message inside a node was copied: the sender hears of it. */
 static void notify(xy_vjob_t *job, xy_vmsg_t *m, double end, job_node_t *because)
 {
+    forget_last(job, m);
     job_node_set(job, &m->node, because);
     m->receive = NULL;
     plan(job, m, JOB_NOTICE, end + m->way->latency);
@@ -402,13 +411,22 @@ xy_vmsg_t *job_message_new(xy_vjob_t *job, int32_t from, int32_t to, uint64_t by
     m->coll = NULL;
     m->slot = m->send_data = NULL;
     m->node = m->item.node = NULL;
-    m->send_busy = m->receive_busy = m->extra = m->spared = m->late = 0;
+    m->send_busy = m->receive_busy = m->extra = m->spared = m->late = m->cross = 0;
     m->is_captured = m->is_taken = m->is_there = m->is_arrived = m->is_dead = m->is_met = false;
     m->is_synchronous = false;
     if (m->way != NULL || job->has_link)
         return m;
     job_put(&job->messages, m);
     return NULL;
+}
+
+/* Two cores that write to each other at once disturb each other: has the receiver sent something
+ * the other way, before this message arrives, that its own receiver has not received? */
+static bool crosses(const xy_vjob_t *job, const xy_vmsg_t *m)
+{
+    const xy_vmsg_t *other = job->procs[m->to].last_sent;
+
+    return other != NULL && other->to == m->from && other->sent <= m->data_at;
 }
 
 void job_message_launch(xy_vjob_t *job, xy_vmsg_t *m, double end)
@@ -422,6 +440,10 @@ void job_message_launch(xy_vjob_t *job, xy_vmsg_t *m, double end)
     if (m->way != NULL) {
         double *last = &job->procs[m->from].arrival[m->way->is_same];
 
+        if (m->cross > 0) {
+            m->data_at += crosses(job, m) ? m->cross : 0;
+            job->procs[m->from].last_sent = m;
+        }
         /* A short one does not overtake a long one, which takes longer. */
         *last = m->data_at = fmax(m->data_at + m->way->latency, *last);
     }

@@ -41,10 +41,15 @@ static bool is_fresh(const xy_vcomm_t *comm, const job_shape_t *shape, const xy_
            comm->groups[op->from.rank] != comm->groups[op->actor];
 }
 
-/* A sum reads twice what a copy reads and writes as much; without models it has a rate. */
+/* Of a sum beside the message that brings it: as measured; half a copy where only copies were
+ * measured; without models it has a rate. */
 static double reduce_seconds(const xy_vjob_t *job, double bytes, double copy)
 {
-    return job->copy_model != NULL ? copy / 2 : rate_seconds(bytes, job->costs.reduce);
+    if (job->copy_model == NULL)
+        return rate_seconds(bytes, job->costs.reduce);
+    if (job->copy_model->reduce > 0)
+        return job->copy_model->reduce * bytes / XY_MESSAGE_BCAST;
+    return copy / 2;
 }
 
 /* Of a copy: a direct reduction reads a block of one vector after the other, and what it has so far
@@ -90,7 +95,6 @@ static void make_op(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *s
         step->is_message = op->kind >= XY_OP_MOVE && !op->is_direct && source_of(op) != op->to.rank;
         step->source = op->actor;
         step->next_send = step->next_receive = -1;
-        step->bytes = op->bytes;
         if (step->is_message) {
             step->source = source_of(op);
             step->rank = op->to.rank;
@@ -98,6 +102,8 @@ static void make_op(const xy_vjob_t *job, const xy_vcomm_t *comm, job_shape_t *s
     }
     step = &shape->ops[shape->count - 1];
     step->last = id;
+    /* What a sum has so far stays in the first cache: it reads, and does not write. */
+    step->bytes += op->is_direct && op->kind != XY_OP_MOVE ? op->bytes / 2 : op->bytes;
     step->seconds += seconds_of(job, comm, shape, op, step->is_message);
     step_of[id] = shape->count - 1;
 }

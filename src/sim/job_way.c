@@ -212,6 +212,15 @@ static double gap_of(const xy_message_model_t *model, uint64_t bytes)
            model->plogp_latency;
 }
 
+/* A message that came before its receive lies where another core has just written; receiving it
+ * takes as long as messages of a stream are apart, more or less than one that is waited for. */
+static double late_of(const job_way_t *way, uint64_t bytes)
+{
+    double gap = gap_of(way->model, bytes);
+
+    return gap > 0 ? gap - way->receive_busy : 0;
+}
+
 static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool is_eager)
 {
     double copy = seconds_of((double)bytes, job->costs.copy);
@@ -220,7 +229,7 @@ static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool
     way->was_eager = is_eager;
     way->send_busy = way->send;
     way->receive_busy = way->receive;
-    way->extra = way->spared = way->late = 0;
+    way->extra = way->spared = way->late = way->cross = 0;
     if (way->model != NULL) {
         double rest = rest_of(way, bytes, is_eager);
 
@@ -239,9 +248,11 @@ static void find_cost(const xy_vjob_t *job, job_way_t *way, uint64_t bytes, bool
             way->extra = is_eager ? 0 : rest - work;
         }
         way->send_busy += way->path == NULL && is_eager ? rest / 2 : 0;
-        /* A message that came before its receive lies where another core has just written. */
         if (way->path == NULL && is_eager && !way->is_same)
-            way->late = fmax(0, gap_of(way->model, bytes) - way->receive_busy);
+            way->late = late_of(way, bytes);
+        if (way->path == NULL && !way->is_same)
+            way->cross =
+                fmax(0, xy_message_exchange(way->model, (double)bytes) - model_seconds(way, bytes));
     } else if (is_eager) {
         way->send_busy += copy;
         way->receive_busy += copy;
@@ -304,6 +315,23 @@ static void find_words(xy_vjob_t *job)
     job->word[1] = fmax(job->word[0], (m->bcast - copy - 3 * job->costs.task) / 2);
 }
 
+/* The more processes share a core, the less of what each of them needs for a message is in its
+ * first cache: measured with two and with XY_MESSAGE_CROWD, and in between by the logarithm. Half
+ * of that is the sender's. */
+static void find_crowds(xy_vjob_t *job)
+{
+    const xy_message_model_t *m = job->core_model;
+    double least = xy_message_value(m, NULL, XY_MESSAGE_BLOCKING, 0).seconds;
+    double more = fmax(0, m->crowd - least) / 2;
+
+    for (int c = 0; c < job->core_count; c++) {
+        double procs = fmax(job->cores[c].procs, 2);
+        double part = fmin(log2(procs / 2) / log2((double)XY_MESSAGE_CROWD / 2), 1);
+
+        job->cores[c].crowd = part * more;
+    }
+}
+
 /* Two processes of a core: of a message a third is the switch, beside what sender and receiver do;
  * to come to a direct collective is what a barrier takes beside it, or work like a send. */
 void job_way_find_copy(xy_vjob_t *job)
@@ -320,6 +348,7 @@ void job_way_find_copy(xy_vjob_t *job)
         job->costs.swap = fmin(job->costs.swap, least / 3);
         if (!(job->costs.task > 0))
             job->costs.task = fmax(least / 6, job->core_model->barrier / 2 - job->costs.swap);
+        find_crowds(job);
     }
     find_words(job);
 }
@@ -330,6 +359,7 @@ void job_way_word(const xy_vjob_t *job, xy_vmsg_t *m, bool has_work)
         return;
     m->send_busy = m->receive_busy = job->word[has_work] / 2;
     m->extra = -m->way->latency;
+    m->cross = 0;
 }
 
 void job_way_cost(xy_vjob_t *job, xy_vmsg_t *m)
@@ -344,11 +374,12 @@ void job_way_cost(xy_vjob_t *job, xy_vmsg_t *m)
     m->is_eager = !m->is_synchronous && m->bytes <= way->eager;
     if (m->bytes != way->bytes || m->is_eager != way->was_eager)
         find_cost(job, way, m->bytes, m->is_eager);
-    m->send_busy = way->send_busy;
-    m->receive_busy = way->receive_busy;
+    m->send_busy = way->send_busy + job->cores[job->procs[m->from].core].crowd;
+    m->receive_busy = way->receive_busy + job->cores[job->procs[m->to].core].crowd;
     m->extra = way->extra;
     m->spared = way->spared;
     m->late = way->late;
+    m->cross = way->cross;
 }
 
 void xy_vjob_costs_default(xy_vjob_costs_t *costs)
