@@ -90,36 +90,11 @@ static bool is_timed(void)
     return virtual.config->compute == VIRTUAL_COMPUTE_TIMED;
 }
 
-/* The program's code runs from now on. The clock of the processor, a system call, is read first: no
- * part of it falls into what the other one shows. */
-static void begin_code(virtual_rank_t *rank)
-{
-    rank->measured = clock_read(CLOCK_THREAD_CPUTIME_ID);
-    rank->wall = clock_read(CLOCK_MONOTONIC);
-    rank->is_in_call = false;
-}
-
-/* Code that ran for less than this was not interrupted: another process would have had the core for
- * longer. The wall clock then tells how long it ran, to a few nanoseconds; the processor's is off
- * by what its system call takes beyond the least, which is more than many a loop between two calls.
- */
-static const int64_t short_ns = 20000;
-/* A call that began so short a time ago still checks its arguments, which its model has counted; so
- * are the way out of one call and into the next, which take longer here than where no simulator has
- * used the caches in between. */
-static const int64_t call_ns = 1000, between_ns = 250;
-
 static void note_code(virtual_rank_t *rank)
 {
-    int64_t ns;
-
-    if (!is_timed())
-        return;
-    ns = clock_read(CLOCK_MONOTONIC) - rank->wall - virtual.wall_ns;
-    if (ns > short_ns)
-        ns = clock_read(CLOCK_THREAD_CPUTIME_ID) - rank->measured - virtual.clock_ns;
-    if (ns > (rank->is_in_call ? call_ns : between_ns))
-        rank->ahead += rank->factor * 1e-9 * (double)ns;
+    if (is_timed())
+        rank->ahead +=
+            rank->factor * 1e-9 * (double)virtual_code_ns(clock_read, rank->since, virtual.looks);
 }
 
 void virtual_enter(mpi_rank_t *self)
@@ -138,11 +113,11 @@ void virtual_leave(mpi_rank_t *self)
 {
     if (!is_timed())
         return;
-    if (virtual.clock_ns == 0) {
-        virtual.clock_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-        virtual.wall_ns = clock_ns(CLOCK_MONOTONIC);
+    if (virtual.looks.processor == 0) {
+        virtual.looks.processor = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+        virtual.looks.wall = clock_ns(CLOCK_MONOTONIC);
     }
-    begin_code(&virtual.ranks[self->world]);
+    virtual.ranks[self->world].since = virtual_code_begin(clock_read);
 }
 
 /* ---- The clock ---- */
@@ -153,7 +128,7 @@ static double now(mpi_rank_t *self)
 
     note_code(rank);
     if (is_timed())
-        begin_code(rank);
+        rank->since = virtual_code_begin(clock_read);
     rank->ahead += VIRTUAL_CLOCK_SECONDS;
     return xy_vjob_now(virtual.job, self->world) + rank->ahead;
 }
@@ -205,7 +180,6 @@ static void note_call(mpi_rank_t *self)
         xy_vjob_set_call(virtual.job, self->world,
                          name != NULL ? xy_trace_label(virtual.trace, name) : 0);
     virtual_leave(self);
-    virtual.ranks[self->world].is_in_call = true;
 }
 
 static const mpi_clock_t virtual_clock = {.begin = begin_rank,

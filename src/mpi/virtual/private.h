@@ -4,14 +4,13 @@
 #define XY_MPI_VIRTUAL_PRIVATE_H
 
 #include "mpi/coll/coll.h"
+#include "mpi/virtual/code.h"
 #include "mpi/virtual/virtual.h"
 
 typedef struct {
-    double ahead;     /* seconds that its code took, and that the job has not been told of */
-    int64_t measured; /* timed: processor time when the program's code began to run, ns, */
-    int64_t wall;     /* ... and the time of day */
-    bool is_in_call;  /* timed: what runs since then is, at first, the call's own code */
-    double factor;    /* timed: what a second of its code takes there */
+    double ahead;          /* seconds that its code took, and that the job has not been told of */
+    virtual_since_t since; /* timed: when the program's code began to run */
+    double factor;         /* timed: what a second of its code takes there */
     bool has_turn;
     uint64_t receives;   /* that it has started */
     mpi_message_t found; /* what its last probe found */
@@ -23,8 +22,7 @@ typedef struct {
     mpi_worker_t *worker;
     xy_fiber_t *driver;
     virtual_rank_t *ranks; /* [size] */
-    int64_t clock_ns;      /* timed: what a look at the processor's time takes of it, */
-    int64_t wall_ns;       /* ... and one at the time of day */
+    virtual_looks_t looks; /* timed */
     xy_trace_t *trace;
     void (*stuck)(void); /* reports, and ends the process */
 } virtual_t;
