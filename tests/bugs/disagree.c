@@ -285,3 +285,224 @@ BUG(alltoallw_excess)
         narrow[0] = MPI_FLOAT;
     MPI_Alltoallw(numbers, ones, at, wide, others, ones, at, narrow, world); // @here
 }
+
+/* ---- Calls that make communicators, with other arguments ---- */
+
+/* ranks: 6
+ * says: ranks disagree about collective 1 of MPI_COMM_WORLD: rank 0 calls MPI_Cart_create with a
+ * grid of 2 x 3 at @here, rank 4 calls MPI_Cart_create with a grid of 3 x 2 at @here; */
+BUG(cart_dims)
+{
+    int two = wrong && rank == 4 ? 3 : 2, dims[] = {two, 6 / two}, periods[] = {0, 1};
+    MPI_Comm cart;
+
+    MPI_Cart_create(world, 2, dims, periods, 0, &cart); // @here
+    MPI_Comm_free(&cart);
+}
+
+/* ranks: 4
+ * says: rank 0 calls MPI_Cart_create with periods[1] = 1 at @here, rank 3 calls MPI_Cart_create
+ * with periods[1] = 0 at @here */
+BUG(cart_periods)
+{
+    int dims[] = {2, 2}, periods[] = {0, wrong && rank == 3 ? 0 : 7};
+    MPI_Comm cart;
+
+    MPI_Cart_create(world, 2, dims, periods, 0, &cart); // @here
+    MPI_Comm_free(&cart);
+}
+
+/* ranks: 4
+ * says: rank 0 calls MPI_Cart_create with reorder = 1 at @here, rank 1 calls MPI_Cart_create with
+ * reorder = 0 at @here */
+BUG(cart_reorder)
+{
+    int dims[] = {2, 2}, periods[] = {0, 0};
+    MPI_Comm cart;
+
+    MPI_Cart_create(world, 2, dims, periods, !(wrong && rank == 1), &cart); // @here
+    MPI_Comm_free(&cart);
+}
+
+/* ranks: 4
+ * says: rank 0 calls MPI_Cart_sub with remain_dims[0] = 0 at @here, rank 2 calls MPI_Cart_sub with
+ * remain_dims[0] = 1 at @here */
+BUG(cart_sub_dims)
+{
+    int dims[] = {2, 2}, periods[] = {0, 0}, remain[] = {wrong && rank == 2, 1};
+    MPI_Comm cart, row;
+
+    MPI_Cart_create(world, 2, dims, periods, 0, &cart);
+    MPI_Cart_sub(cart, remain, &row); // @here
+    MPI_Comm_free(&row);
+    MPI_Comm_free(&cart);
+}
+
+/* ranks: 3
+ * says: rank 0 calls MPI_Graph_create with edges[3] = 1 at @here, rank 2 calls MPI_Graph_create
+ * with edges[3] = 0 at @here */
+BUG(graph_edges)
+{
+    int index[] = {1, 3, 4}, edges[] = {1, 0, 2, wrong && rank == 2 ? 0 : 1};
+    MPI_Comm graph;
+
+    MPI_Graph_create(world, 3, index, edges, 0, &graph); // @here
+    MPI_Comm_free(&graph);
+}
+
+/* ranks: 3
+ * says: rank 0 calls MPI_Graph_create with 3 nodes at @here, rank 1 calls MPI_Graph_create with 2
+ * nodes at @here */
+BUG(graph_nodes)
+{
+    int index[] = {1, 2, 2}, edges[] = {1, 0};
+    MPI_Comm graph;
+
+    MPI_Graph_create(world, wrong && rank == 1 ? 2 : 3, index, edges, 0, &graph); // @here
+    MPI_Comm_free(&graph);
+}
+
+/* A rank without edges need not say whether edges have weights.
+ * ranks: 3
+ * says: rank 0 calls MPI_Dist_graph_create with weights at @here, rank 1 calls
+ * MPI_Dist_graph_create without weights at @here */
+BUG(dist_graph_weights)
+{
+    int to = (rank + 1) % 2, one = 1;
+    bool is_weighted = rank == 0 || (rank == 1 && !wrong);
+    MPI_Comm graph;
+    const int *weights = is_weighted ? &one : MPI_UNWEIGHTED;
+
+    MPI_Dist_graph_create(world, rank < 2, &rank, &one, &to, weights, // @here
+                          MPI_INFO_NULL, 0, &graph);
+    MPI_Comm_free(&graph);
+}
+
+/* ranks: 3
+ * says: rank 0 calls MPI_Dist_graph_create_adjacent with reorder = 0 at @here, rank 2 calls
+ * MPI_Dist_graph_create_adjacent with reorder = 1 at @here */
+BUG(dist_graph_reorder)
+{
+    int to = (rank + 1) % size, from = (rank + size - 1) % size;
+    MPI_Comm graph;
+
+    MPI_Dist_graph_create_adjacent(world, 1, &from, MPI_UNWEIGHTED, 1, &to, // @here
+                                   MPI_UNWEIGHTED, MPI_INFO_NULL, wrong && rank == 2, &graph);
+    MPI_Comm_free(&graph);
+}
+
+/* Disjoint groups are fine, and so is the group of others.
+ * ranks: 5
+ * says: rank 0 calls MPI_Comm_create with the group of ranks 0, 1, 2 at @here, rank 2 calls
+ * MPI_Comm_create with the group of ranks 0, 2 at @here */
+BUG(comm_create_groups)
+{
+    int low[] = {0, 1, 2}, high[] = {3}, other[] = {0, 2};
+    MPI_Group all, part;
+    MPI_Comm comm;
+
+    MPI_Comm_group(world, &all);
+    if (wrong && rank == 2)
+        MPI_Group_incl(all, 2, other, &part);
+    else
+        MPI_Group_incl(all, rank < 3 ? 3 : 1, rank < 3 ? low : high, &part);
+    MPI_Comm_create(world, part, &comm); // @here
+    if (comm != MPI_COMM_NULL)
+        MPI_Comm_free(&comm);
+    MPI_Group_free(&part);
+    MPI_Group_free(&all);
+}
+
+/* ranks: 3
+ * code: 9
+ * says: rank 1: MPI_Comm_create_group: the group has 2 ranks here and 3 at rank 0; all members must
+ * give the same group (MPI_ERR_GROUP; at @here) */
+BUG(comm_create_group_sizes)
+{
+    MPI_Group all, part;
+    MPI_Comm comm;
+
+    MPI_Comm_group(world, &all);
+    MPI_Group_incl(all, wrong && rank == 1 ? 2 : 3, (int[]){0, 1, 2}, &part);
+    MPI_Comm_create_group(world, part, 0, &comm); // @here
+    MPI_Comm_free(&comm);
+    MPI_Group_free(&part);
+    MPI_Group_free(&all);
+}
+
+/* ranks: 3
+ * code: 9
+ * says: rank 2: MPI_Comm_create_group: rank 1 of the group is rank 2 here and rank 1 at rank 0; all
+ * members must give the same group (MPI_ERR_GROUP; at @here) */
+BUG(comm_create_group_order)
+{
+    MPI_Group all, part;
+    MPI_Comm comm;
+
+    MPI_Comm_group(world, &all);
+    MPI_Group_incl(all, 3, wrong && rank == 2 ? (int[]){0, 2, 1} : (int[]){0, 1, 2}, &part);
+    MPI_Comm_create_group(world, part, 0, &comm); // @here
+    MPI_Comm_free(&comm);
+    MPI_Group_free(&part);
+    MPI_Group_free(&all);
+}
+
+/* No rank takes itself for the leader of the low group.
+ * ranks: 4
+ * says: rank 0 calls MPI_Intercomm_create with local leader 1 at @here, rank 1 calls
+ * MPI_Intercomm_create with local leader 0 at @here */
+BUG(intercomm_leaders)
+{
+    MPI_Comm half, inter;
+    int leader = wrong && rank < 2 ? 1 - rank : 0;
+
+    MPI_Comm_split(world, rank / 2, 0, &half);
+    if (!wrong || rank < 2)
+        MPI_Intercomm_create(half, leader, world, rank < 2 ? 2 : 0, 0, &inter); // @here
+    else
+        MPI_Barrier(half);
+    if (!wrong)
+        MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+}
+
+/* ranks: 4
+ * says: rank 2 calls MPI_Intercomm_merge with high = 1 at @here, rank 3 calls MPI_Intercomm_merge
+ * with high = 0 at @here */
+BUG(merge_order)
+{
+    MPI_Comm half, inter, all;
+
+    MPI_Comm_split(world, rank / 2, 0, &half);
+    MPI_Intercomm_create(half, 0, world, rank < 2 ? 2 : 0, 0, &inter);
+    MPI_Intercomm_merge(inter, wrong && rank == 3 ? 0 : rank >= 2, &all); // @here
+    MPI_Comm_free(&all);
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+}
+
+/* ranks: 3
+ * says: calls MPI_Reduce_scatter at @here, rank * calls MPI_Reduce_scatter with other recvcounts at
+ * @here */
+BUG(reduce_scatter_split)
+{
+    int shares[] = {2, 1, 0};
+
+    if (wrong && rank == 1) {
+        shares[0] = 0;
+        shares[2] = 2;
+    }
+    MPI_Reduce_scatter(numbers, others, shares, MPI_INT, MPI_SUM, world); // @here
+}
+
+/* ranks: 3
+ * says: calls MPI_Ireduce_scatter at @here, rank * calls MPI_Ireduce_scatter with other recvcounts
+ * at @here */
+BUG(ireduce_scatter_split)
+{
+    int shares[] = {wrong && rank == 2 ? 1 : 2, 0, wrong && rank == 2 ? 2 : 1};
+    MPI_Request request;
+
+    MPI_Ireduce_scatter(numbers, others, shares, MPI_INT, MPI_SUM, world, &request); // @here
+    MPI_Wait(&request, ignore);
+}

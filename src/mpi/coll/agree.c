@@ -2,22 +2,60 @@
 /* Agreement: one member computes for all, as the making of a communicator does. */
 #include "mpi/coll/coll.h"
 
+enum { TEXT = 160 };
+
+static bool find_different(const mpi_topic_t *const *topics, int n, int *a_p, int *b_p)
+{
+    *a_p = 0;
+    for (*b_p = 1; *b_p < n; ++*b_p)
+        if (topics[*b_p]->value != topics[0]->value)
+            return true;
+    return false;
+}
+
+/* `topics`: room for n. */
+static void compare_topics(coll_call_t *const *calls, int n, const mpi_topic_t **topics)
+{
+    char text_a[TEXT] = "", text_b[TEXT] = "";
+    int a, b;
+
+    for (int r = 0; r < n; r++) {
+        topics[r] = calls[r]->topic;
+        if (topics[r] == NULL)
+            return;
+    }
+    if (!(topics[0]->find != NULL ? topics[0]->find : find_different)(topics, n, &a, &b))
+        return;
+    topics[a]->describe(topics[a], topics[b], text_a, sizeof(text_a));
+    topics[b]->describe(topics[b], topics[a], text_b, sizeof(text_b));
+    coll_disagree_about(calls[a], text_a, calls[b], text_b);
+}
+
+void coll_agree_lead(coll_call_t **calls, int n)
+{
+    void **inputs = (void **)(void *)(calls + n), **outputs = inputs + n;
+
+    if (calls[0]->topic != NULL)
+        compare_topics(calls, n, (const mpi_topic_t **)(void *)inputs);
+    for (int r = 0; r < n; r++) {
+        inputs[r] = (void *)(uintptr_t)calls[r]->send;
+        outputs[r] = calls[r]->receive;
+    }
+    calls[0]->leader(inputs, n, outputs);
+}
+
 static void lead(coll_local_t *local, coll_slot_t *slot, int64_t piece)
 {
     int n = local->coll->size;
-    void **pointers;
+    coll_call_t **calls;
 
     (void)piece;
     if (local->index != 0)
         return;
-    pointers = coll_scratch(2 * (size_t)n * sizeof(*pointers));
-    for (int r = 0; r < n; r++) {
-        coll_call_t *call = coll_call_of(local, slot, r);
-
-        pointers[r] = (void *)(uintptr_t)call->send;
-        pointers[n + r] = call->receive;
-    }
-    slot->calls[0]->leader(pointers, n, pointers + n);
+    calls = coll_scratch(3 * (size_t)n * sizeof(void *));
+    for (int r = 0; r < n; r++)
+        calls[r] = coll_call_of(local, slot, r);
+    coll_agree_lead(calls, n);
 }
 
 const coll_ops_t coll_agree = {.name = "the making of a communicator",
@@ -32,8 +70,10 @@ int mpi_coll_agree(mpi_comm_t *comm, const void *input, void *output, mpi_leader
                         .send = input,
                         .receive = output,
                         .leader = leader,
+                        .topic = mpi_self->topic,
                         .agreed = coll_agree_name(mpi_self)};
 
+    mpi_self->topic = NULL;
     mpi_self->call.comm = comm;
     mpi_self->call.peer = MPI_UNDEFINED;
     coll_run(mpi_self, &call);

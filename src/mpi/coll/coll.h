@@ -100,7 +100,8 @@ struct coll_call {
     coll_vector_t receive_counts, receive_displacements;
     const MPI_Datatype *send_types, *receive_types; /* Alltoallw */
     mpi_op_t *op;
-    void (*leader)(void *const *inputs, int size, void *const *outputs); /* agree */
+    void (*leader)(void *const *inputs, int size, void *const *outputs); /* agree, */
+    const struct mpi_topic *topic; /* and what members must say alike; or NULL */
     bool is_in_place;
     coll_how_t how;
     /* All members must agree on it; 0 where sizes may differ. */
@@ -545,6 +546,39 @@ static inline bool coll_is_packed(const coll_local_t *local, const coll_slot_t *
 /* The report of a disagreement names the MPI function that the rank is in. */
 typedef void (*mpi_leader_fn)(void *const *inputs, int size, void *const *outputs);
 int mpi_coll_agree(mpi_comm_t *comm, const void *input, void *output, mpi_leader_fn leader);
+
+/* What members of an agreement must say alike besides the function that they call: grids, groups,
+ * leaders. The next mpi_coll_agree of a rank compares that of all (rank.h: `topic`); the others of
+ * the job's processes are not seen. */
+typedef struct mpi_topic {
+    uint64_t value; /* a hash of it: see mpi_topic_add */
+    const void *data;
+    /* Two members that disagree; NULL: any whose values differ. */
+    bool (*find)(const struct mpi_topic *const *topics, int size, int *a_p, int *b_p);
+    /* " with 3 x 2 points", where `other` says something else. */
+    void (*describe)(const struct mpi_topic *topic, const struct mpi_topic *other, char *text,
+                     size_t room);
+} mpi_topic_t;
+
+static inline uint64_t mpi_topic_add(uint64_t value, int number)
+{
+    return xy_hash_u64(value ^ (uint32_t)number);
+}
+
+static inline uint64_t mpi_topic_add_list(uint64_t value, const int *list, int count)
+{
+    for (int i = 0; i < count; i++)
+        value = mpi_topic_add(value, list[i]);
+    return value;
+}
+
+/* For engines: all members are here, calls[0] to calls[n - 1], with room for 2 n more pointers
+ * behind. Compares what they say, and runs the leader. */
+void coll_agree_lead(coll_call_t **calls, int n);
+/* Members `a` and `b` of an agreement say different things: report it and end the job. */
+void coll_disagree_about(const coll_call_t *a, const char *said, const coll_call_t *b,
+                         const char *other) __attribute__((cold));
+
 /* For the `agreed` of a call of coll_agree. */
 static inline uint64_t coll_agree_name(const mpi_rank_t *self)
 {

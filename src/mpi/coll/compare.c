@@ -85,19 +85,20 @@ typedef enum {
     ABOUT_BYTES,
     ABOUT_BYTES_AND_TYPE,
     ABOUT_TYPE,
-    ABOUT_WHAT
+    ABOUT_WHAT,
+    ABOUT_SPLIT /* reduce_scatter: other counts, but the largest is the same */
 } about_t;
 
 static about_t difference(const coll_claim_t *a, const coll_claim_t *b)
 {
     if (a->kind != b->kind || a->how != b->how || is_agreement(a))
         return ABOUT_KIND;
-    if (a->root != b->root)
+    if (a->root != b->root && a->kind->is_rooted)
         return ABOUT_ROOT;
     if (a->what != b->what)
         return ABOUT_WHAT;
     if (coll_agreed_bytes(a->agreed) == coll_agreed_bytes(b->agreed))
-        return ABOUT_TYPE;
+        return a->root != b->root ? ABOUT_SPLIT : ABOUT_TYPE;
     return mpi_signatures_match(coll_agreed_signature(a->agreed), coll_agreed_signature(b->agreed),
                                 1)
                ? ABOUT_BYTES
@@ -164,6 +165,8 @@ static void describe(const mpi_coll_t *coll, uint64_t number, const coll_claim_t
         describe_data(c, about, detail);
     else if (about == ABOUT_WHAT)
         describe_what(c, detail);
+    else if (about == ABOUT_SPLIT)
+        snprintf(detail, TEXT, " with other recvcounts");
     else if (c->kind->is_rooted)
         describe_root(coll, c, detail);
     if (coll->spread != NULL && mpi_job->hosts != NULL)
@@ -309,10 +312,28 @@ void coll_disagree(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *
         strcmp((const char *)(uintptr_t)a->agreed, (const char *)(uintptr_t)b->agreed) == 0)
         return;
     mpi_report_claim();
-    describe(coll, number, a, about, text_a);
+    describe(coll, number, a, about == ABOUT_SPLIT ? ABOUT_KIND : about, text_a);
     describe(coll, number, b, about, text_b);
     finding = finding_of(XMPI_FINDING_DISAGREEMENT, coll, a->rank, b->rank, number);
     report(coll, number, &finding, text_a, text_b);
+}
+
+void coll_disagree_about(const coll_call_t *a, const char *said, const coll_call_t *b,
+                         const char *other)
+{
+    const mpi_coll_t *coll = a->comm->coll;
+    mpi_finding_t finding =
+        finding_of(XMPI_FINDING_DISAGREEMENT, coll, a->rank, b->rank, a->number);
+    const coll_call_t *calls[] = {a, b};
+    const char *details[] = {said, other};
+    char text[2][3 * TEXT], place[TEXT];
+
+    mpi_report_claim();
+    for (int i = 0; i < 2; i++)
+        snprintf(text[i], sizeof(text[i]), "rank %d calls %s%.150s%s",
+                 world_of(coll, calls[i]->rank), (const char *)(uintptr_t)calls[i]->agreed,
+                 details[i], place_of(coll, calls[i]->rank, calls[i]->number, place));
+    report(coll, a->number, &finding, text[0], text[1]);
 }
 
 void coll_disagree_unseen(const mpi_coll_t *coll, uint64_t number, const coll_claim_t *a, int other)

@@ -4,6 +4,7 @@
  * only the members of the group call: MPI_Comm_create_group, MPI_Comm_create_from_group.
  */
 #include <limits.h>
+#include <stdio.h>
 
 #include "mpi/comm/calls.h"
 #include "mpi/comm/make.h"
@@ -36,11 +37,81 @@ static int check_members(mpi_comm_t *comm, const mpi_group_t *group)
                      mpi_group_world(group, missing), mpi_comm_name(comm));
 }
 
+typedef struct {
+    const mpi_group_t *group, *parent; /* parent: those whose order is that of the members */
+} given_t;
+
+static const mpi_group_t *group_of(const mpi_topic_t *topic)
+{
+    return ((const given_t *)topic->data)->group;
+}
+
+/* " with the group of ranks 0, 2, 3". */
+static void describe_group(const mpi_topic_t *topic, const mpi_topic_t *other, char *text,
+                           size_t room)
+{
+    const mpi_group_t *group = group_of(topic);
+    size_t length = 0;
+
+    (void)other;
+    snprintf(text, room, " with an empty group");
+    for (int i = 0; i < group->size && length + 16 < room; i++)
+        length += (size_t)snprintf(text + length, room - length, "%s%d",
+                                   i > 0              ? ", "
+                                   : group->size == 1 ? " with the group of rank "
+                                                      : " with the group of ranks ",
+                                   mpi_group_world(group, i));
+}
+
+/* A member of a group that gives another one. What the first member of a group gives stands for it:
+ * so each member is compared with one other, and the first with all of its group. */
+static bool find_member(const mpi_topic_t *const *topics, const int *index, int a, int *b_p)
+{
+    const mpi_group_t *group = group_of(topics[a]);
+    int first = group->size > 0 ? index[mpi_group_world(group, 0)] : a;
+
+    *b_p = first;
+    if (topics[first]->value != topics[a]->value)
+        return true;
+    for (int i = 1; a == first && i < group->size; i++) {
+        *b_p = index[mpi_group_world(group, i)];
+        if (topics[*b_p]->value != topics[a]->value)
+            return true;
+    }
+    return false;
+}
+
+/* Groups may be different, but the members of each give the same one. */
+static bool find_group(const mpi_topic_t *const *topics, int size, int *a_p, int *b_p)
+{
+    int *index = mpi_group_index(((const given_t *)topics[0]->data)->parent);
+    bool is_found = false;
+
+    for (int r = 0; index && r < size && !is_found; r++) {
+        is_found = find_member(topics, index, r, b_p);
+        *a_p = r;
+    }
+    xy_free(index);
+    return is_found;
+}
+
+static mpi_topic_t topic_of(const given_t *given)
+{
+    uint64_t value = mpi_topic_add(0, given->group->size);
+
+    for (int i = 0; i < given->group->size; i++)
+        value = mpi_topic_add(value, mpi_group_world(given->group, i));
+    return (mpi_topic_t){
+        .value = value, .data = given, .find = find_group, .describe = describe_group};
+}
+
 /* The members of each group find each other by the group's first member. */
 int impl_comm_create(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
     const mpi_group_t *group = mpi_group_of(group_handle);
+    given_t given = {.group = group};
+    mpi_topic_t topic;
     int rank, color = 0, code;
 
     if (!comm)
@@ -55,7 +126,11 @@ int impl_comm_create(MPI_Comm handle, MPI_Group group_handle, MPI_Comm *newcomm)
         color = MPI_UNDEFINED;
     else if (!comm->remote)
         color = mpi_group_world(group, 0);
+    given.parent = comm->remote ? comm->merged->group : comm->group;
+    topic = topic_of(&given);
+    comm->owner->topic = &topic;
     code = mpi_comm_split(comm, color, rank, &made);
+    comm->owner->topic = NULL;
     return give(code, made, newcomm);
 }
 
@@ -84,6 +159,27 @@ static int spread_plan(mpi_comm_t *comm, const mpi_group_t *group, int rank, int
     return code;
 }
 
+/* The first member made a communicator of the group that it gave. */
+static int check_same(mpi_comm_t *parent, const mpi_group_t *group, const mpi_group_t *made)
+{
+    int i = 0, world = mpi_group_world(made, 0);
+
+    if (made->size != group->size)
+        return mpi_error(parent, MPI_ERR_GROUP,
+                         "the group has %d ranks here and %d at rank %d; all members must give the "
+                         "same group",
+                         group->size, made->size, world);
+    while (i < group->size && mpi_group_world(group, i) == mpi_group_world(made, i))
+        i++;
+    if (i == group->size)
+        return MPI_SUCCESS;
+    return mpi_error(
+        parent, MPI_ERR_GROUP,
+        "rank %d of the group is rank %d here and rank %d at rank %d; all members must "
+        "give the same group",
+        i, mpi_group_world(group, i), mpi_group_world(made, i), world);
+}
+
 int mpi_comm_from_group(mpi_comm_t *parent, mpi_group_t *group, int tag, mpi_comm_t **comm_p)
 {
     int rank = mpi_group_rank(group, parent->owner->world), code;
@@ -97,6 +193,8 @@ int mpi_comm_from_group(mpi_comm_t *parent, mpi_group_t *group, int tag, mpi_com
         plan = mpi_plan_intra(group);
     }
     code = spread_plan(parent, group, rank, tag, &plan);
+    if (code == MPI_SUCCESS && !is_spread && plan.status == XY_OK)
+        code = check_same(parent, group, plan.group);
     if (code != MPI_SUCCESS)
         return code;
     if (is_spread) { /* the context is all that means something in other processes */

@@ -6,6 +6,7 @@
  * lower world rank makes what all share and sends it to the other; then each passes it to its own
  * side.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "mpi/comm/calls.h"
@@ -251,10 +252,19 @@ static int create_far(mpi_comm_t *local, int local_leader, mpi_comm_t *peer, int
     return MPI_SUCCESS;
 }
 
+static void describe_leader(const mpi_topic_t *topic, const mpi_topic_t *other, char *text,
+                            size_t room)
+{
+    (void)other;
+    snprintf(text, room, " with local leader %d", *(const int *)topic->data);
+}
+
 /* The arguments are good. */
 static int create(mpi_comm_t *local, int local_leader, mpi_comm_t *peer, int remote_leader, int tag,
                   mpi_comm_t **made_p)
 {
+    mpi_topic_t topic = {
+        .value = (uint64_t)local_leader, .data = &local_leader, .describe = describe_leader};
     mpi_plan_t mine, plan, *told = NULL;
     int code = MPI_SUCCESS;
 
@@ -269,8 +279,10 @@ static int create(mpi_comm_t *local, int local_leader, mpi_comm_t *peer, int rem
             mine = (mpi_plan_t){.status = XY_EIO};
         told = &mine;
     }
-    if (mpi_job->processes == 1)
+    if (mpi_job->processes == 1) {
+        local->owner->topic = &topic;
         code = mpi_coll_agree(local, &told, &plan, tell_side);
+    }
     if (code != MPI_SUCCESS)
         return code;
     if (plan.status == XY_EINVAL)
@@ -365,6 +377,26 @@ typedef struct {
     bool wants_high, is_high;
 } merge_wish_t;
 
+/* The members of each side say the same. */
+static bool find_order(const mpi_topic_t *const *topics, int size, int *a_p, int *b_p)
+{
+    for (*b_p = 1; *b_p < size; ++*b_p) {
+        const merge_wish_t *one = topics[*b_p - 1]->data, *other = topics[*b_p]->data;
+
+        *a_p = *b_p - 1;
+        if (one->is_high == other->is_high && one->wants_high != other->wants_high)
+            return true;
+    }
+    return false;
+}
+
+static void describe_order(const mpi_topic_t *topic, const mpi_topic_t *other, char *text,
+                           size_t room)
+{
+    (void)other;
+    snprintf(text, room, " with high = %d", ((const merge_wish_t *)topic->data)->wants_high);
+}
+
 /* The side that says low comes first; when both say the same, the low side of the
  * intercommunicator does. */
 static void merge_leader(void *const *inputs, int size, void *const *outputs)
@@ -418,6 +450,7 @@ int impl_intercomm_merge(MPI_Comm handle, int high, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle), *made;
     merge_wish_t wish;
+    mpi_topic_t topic = {.data = &wish, .find = find_order, .describe = describe_order};
     mpi_plan_t plan;
     int code = MPI_SUCCESS;
 
@@ -426,10 +459,12 @@ int impl_intercomm_merge(MPI_Comm handle, int high, MPI_Comm *newcomm)
     if (!comm->remote)
         return mpi_error(comm, MPI_ERR_COMM, "%s is not an intercommunicator", mpi_comm_name(comm));
     wish = (merge_wish_t){comm->owner->world, high != 0, comm->is_high};
-    if (mpi_comm_is_spread(comm))
+    if (mpi_comm_is_spread(comm)) {
         plan = merge_spread(comm->merged, &wish);
-    else
+    } else {
+        comm->owner->topic = &topic;
         code = mpi_coll_agree(comm->merged, &wish, &plan, merge_leader);
+    }
     if (code == MPI_SUCCESS)
         code = mpi_comm_from_plan(comm, &plan, &made);
     if (code == MPI_SUCCESS)

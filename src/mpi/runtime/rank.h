@@ -104,6 +104,7 @@ struct mpi_rank {
     bool is_watched;             /* it has a monitor or a trace: what it sends is looked at */
     double computed, carried;    /* timed: seconds between start and Wait, seconds of transfers */
     void *env;                   /* per-rank lists of the environment part (keyvals, infos, ...) */
+    const struct mpi_topic *topic; /* of its next agreement (coll.h); or NULL */
     /* Messages that Mprobe took and that have not been received, in that order. */
     struct mpi_message *first_taken, *last_taken;
 };

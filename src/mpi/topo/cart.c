@@ -2,6 +2,7 @@
 /*
  * Cartesian topologies: ranks as points of a grid, the last coordinate running fastest.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -74,7 +75,41 @@ static int give(mpi_comm_t *parent, mpi_comm_t *made, int ndims, const int *dims
 typedef struct {
     int ndims, points;
     const int *dims, *periods;
+    bool may_reorder;
 } grid_t;
+
+/* " with a grid of 2 x 3", " with periods[1] = 0", " with reorder = 1". */
+static void describe_grid(const mpi_topic_t *topic, const mpi_topic_t *other, char *text,
+                          size_t room)
+{
+    const grid_t *a = topic->data, *b = other->data;
+    size_t bytes = (size_t)a->ndims * sizeof(*a->dims), length = 0;
+    int d = 0;
+
+    if (a->ndims != b->ndims || (bytes > 0 && memcmp(a->dims, b->dims, bytes) != 0)) {
+        snprintf(text, room, " with a grid of no dimensions");
+        for (; d < a->ndims && length < room; d++)
+            length += (size_t)snprintf(text + length, room - length, "%s%d",
+                                       d == 0 ? " with a grid of " : " x ", a->dims[d]);
+        return;
+    }
+    while (d < a->ndims && (a->periods[d] != 0) == (b->periods[d] != 0))
+        d++;
+    if (d < a->ndims)
+        snprintf(text, room, " with periods[%d] = %d", d, a->periods[d] != 0);
+    else
+        snprintf(text, room, " with reorder = %d", a->may_reorder);
+}
+
+static mpi_topic_t topic_of(const grid_t *grid)
+{
+    uint64_t value = mpi_topic_add(grid->may_reorder, grid->ndims);
+
+    value = mpi_topic_add_list(value, grid->dims, grid->ndims);
+    for (int d = 0; d < grid->ndims; d++)
+        value = mpi_topic_add(value, grid->periods[d] != 0);
+    return (mpi_topic_t){.value = value, .data = grid, .describe = describe_grid};
+}
 
 static xy_status_t grid_pattern(void *const *args, int size, xy_vec_t *entries)
 {
@@ -88,17 +123,40 @@ static int cart_create(MPI_Comm handle, int ndims, const int *dims, const int *p
                        bool may_reorder, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
-    int points, code;
+    grid_t grid = {ndims, 0, dims, periods, may_reorder};
+    mpi_topic_t topic;
+    int code;
 
     if (!comm)
         return mpi_comm_refuse(handle);
-    code = check_grid(comm, ndims, dims, periods, &points);
-    if (code == MPI_SUCCESS && may_reorder)
-        code = mpi_comm_reorder(comm, points, grid_pattern, &(grid_t){ndims, points, dims, periods},
-                                NULL, &made);
-    else if (code == MPI_SUCCESS)
-        code = mpi_comm_split(comm, comm->rank < points ? 0 : MPI_UNDEFINED, comm->rank, &made);
+    code = check_grid(comm, ndims, dims, periods, &grid.points);
+    if (code != MPI_SUCCESS)
+        return code;
+    topic = topic_of(&grid);
+    comm->owner->topic = &topic;
+    if (may_reorder)
+        code = mpi_comm_reorder(comm, grid.points, grid_pattern, &grid, NULL, &made);
+    else
+        code =
+            mpi_comm_split(comm, comm->rank < grid.points ? 0 : MPI_UNDEFINED, comm->rank, &made);
+    comm->owner->topic = NULL;
     return code == MPI_SUCCESS ? give(comm, made, ndims, dims, periods, newcomm) : code;
+}
+
+typedef struct {
+    int ndims;
+    const int *flags;
+} remain_t;
+
+static void describe_remain(const mpi_topic_t *topic, const mpi_topic_t *other, char *text,
+                            size_t room)
+{
+    const remain_t *a = topic->data, *b = other->data;
+    int d = 0;
+
+    while (d + 1 < a->ndims && (a->flags[d] != 0) == (b->flags[d] != 0))
+        d++;
+    snprintf(text, room, " with remain_dims[%d] = %d", d, a->flags[d] != 0);
 }
 
 /* The ranks of one subgrid agree in the coordinates that are dropped. */
@@ -106,6 +164,7 @@ int impl_cart_sub(MPI_Comm handle, const int *remain, MPI_Comm *newcomm)
 {
     int code = MPI_SUCCESS, color = 0, key = 0, kept = 0, *lists;
     mpi_comm_t *comm = mpi_topology_comm(handle, MPI_CART, &code), *made = NULL;
+    mpi_topic_t topic = {.describe = describe_remain};
     const mpi_topology_t *cart;
 
     if (!comm)
@@ -119,13 +178,17 @@ int impl_cart_sub(MPI_Comm handle, const int *remain, MPI_Comm *newcomm)
     for (int d = 0; d < cart->cart.ndims; d++) {
         int *place = remain[d] ? &key : &color;
 
+        topic.value = mpi_topic_add(topic.value, remain[d] != 0);
         *place = *place * cart->cart.dims[d] + cart->cart.coords[d];
         if (remain[d]) {
             lists[kept] = cart->cart.dims[d];
             lists[cart->cart.ndims + kept++] = cart->cart.periods[d];
         }
     }
+    topic.data = &(remain_t){cart->cart.ndims, remain};
+    comm->owner->topic = &topic;
     code = mpi_comm_split(comm, color, key, &made);
+    comm->owner->topic = NULL;
     if (code == MPI_SUCCESS)
         code = give(comm, made, kept, lists, lists + cart->cart.ndims, newcomm);
     xy_free(lists);
@@ -236,8 +299,8 @@ int impl_cart_map(MPI_Comm handle, int ndims, const int *dims, const int *period
         return mpi_comm_refuse(handle);
     code = check_grid(comm, ndims, dims, periods, &points);
     if (code == MPI_SUCCESS)
-        code = mpi_reorder_map(comm, points, grid_pattern, &(grid_t){ndims, points, dims, periods},
-                               newrank);
+        code = mpi_reorder_map(comm, points, grid_pattern,
+                               &(grid_t){ndims, points, dims, periods, true}, newrank);
     return code;
 }
 

@@ -3,6 +3,7 @@
  * Distributed graphs: each rank knows its own neighbours. MPI_Dist_graph_create lets any rank name
  * any edge; the leader of the call sorts them out in one pass over all edges.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "mpi/comm/comm.h"
@@ -48,15 +49,57 @@ static xy_status_t dist_pattern(void *const *args, int size, xy_vec_t *entries)
     return XY_OK;
 }
 
+/* What all members say alike; those without edges need not say whether these have weights. */
+typedef struct {
+    bool may_reorder, is_weighted, has_edges;
+} said_t;
+
+static bool find_said(const mpi_topic_t *const *topics, int size, int *a_p, int *b_p)
+{
+    const said_t *first = NULL;
+
+    *a_p = 0;
+    for (*b_p = 1; *b_p < size; ++*b_p)
+        if (((const said_t *)topics[*b_p]->data)->may_reorder !=
+            ((const said_t *)topics[0]->data)->may_reorder)
+            return true;
+    for (*b_p = 0; *b_p < size; ++*b_p) {
+        const said_t *said = topics[*b_p]->data;
+
+        if (first && said->has_edges && said->is_weighted != first->is_weighted)
+            return true;
+        if (!first && said->has_edges) {
+            first = said;
+            *a_p = *b_p;
+        }
+    }
+    return false;
+}
+
+static void describe_said(const mpi_topic_t *topic, const mpi_topic_t *other, char *text,
+                          size_t room)
+{
+    const said_t *said = topic->data;
+
+    if (said->may_reorder != ((const said_t *)other->data)->may_reorder)
+        snprintf(text, room, " with reorder = %d", said->may_reorder);
+    else
+        snprintf(text, room, " with%s weights", said->is_weighted ? "" : "out");
+}
+
 /* A communicator of the same members with this topology (NULL: memory ran out). All members come
  * here, also those that failed before. */
-static int give(mpi_comm_t *comm, mpi_topology_t *topology, bool may_reorder, MPI_Comm *newcomm)
+static int give(mpi_comm_t *comm, mpi_topology_t *topology, const said_t *said, MPI_Comm *newcomm)
 {
+    mpi_topic_t topic = {.data = said, .find = find_said, .describe = describe_said};
     mpi_comm_t *made;
-    int code = may_reorder
-                   ? mpi_comm_reorder(comm, comm->size, dist_pattern, topology, &topology, &made)
-                   : mpi_comm_duplicate(comm, &made);
+    int code;
 
+    comm->owner->topic = &topic;
+    code = said->may_reorder
+               ? mpi_comm_reorder(comm, comm->size, dist_pattern, topology, &topology, &made)
+               : mpi_comm_duplicate(comm, &made);
+    comm->owner->topic = NULL;
     if (code != MPI_SUCCESS) {
         mpi_topology_release(topology);
         return code;
@@ -100,6 +143,7 @@ static int create_adjacent(MPI_Comm handle, int indegree, const int *sources,
                            const int *destweights, bool may_reorder, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
+    said_t said = {may_reorder, sourceweights != MPI_UNWEIGHTED, indegree + outdegree > 0};
     mpi_topology_t *graph;
     int code;
 
@@ -123,7 +167,7 @@ static int create_adjacent(MPI_Comm handle, int indegree, const int *sources,
         copy(graph->dist.source_weights, sourceweights, indegree);
         copy(graph->dist.destination_weights, destweights, outdegree);
     }
-    return give(comm, graph, may_reorder, newcomm);
+    return give(comm, graph, &said, newcomm);
 }
 
 /* What one rank says of the graph. */
@@ -280,6 +324,7 @@ static mpi_topology_t *exchange_edges(mpi_comm_t *comm, const edges_t *edges, in
 static int create(MPI_Comm handle, const edges_t *edges, bool may_reorder, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle);
+    said_t said = {may_reorder, edges->weights != MPI_UNWEIGHTED, false};
     mpi_topology_t *graph;
     int code, total = 0;
 
@@ -302,7 +347,8 @@ static int create(MPI_Comm handle, const edges_t *edges, bool may_reorder, MPI_C
         graph = exchange_edges(comm, edges, total);
     else if (code == MPI_SUCCESS)
         code = mpi_coll_agree(comm, edges, &graph, edges_leader);
-    return code == MPI_SUCCESS ? give(comm, graph, may_reorder, newcomm) : code;
+    said.has_edges = total > 0;
+    return code == MPI_SUCCESS ? give(comm, graph, &said, newcomm) : code;
 }
 
 int impl_dist_graph_neighbors_count(MPI_Comm handle, int *indegree, int *outdegree, int *weighted)

@@ -3,6 +3,7 @@
  * Graph topologies, where every rank knows the whole graph, and distributed ones, where each rank
  * knows its own neighbours.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "mpi/comm/comm.h"
@@ -67,7 +68,48 @@ static mpi_topology_t *graph_new(int nnodes, const int *index, const int *edges)
 typedef struct {
     int nnodes;
     const int *index, *edges;
+    bool may_reorder;
 } graph_t;
+
+static int count_edges(const graph_t *graph)
+{
+    return graph->nnodes > 0 ? graph->index[graph->nnodes - 1] : 0;
+}
+
+/* The first place where two lists differ; -1: none. */
+static int find_difference(const int *a, const int *b, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (a[i] != b[i])
+            return i;
+    return -1;
+}
+
+/* " with 4 nodes", " with index[1] = 3", " with edges[2] = 0", " with reorder = 1". */
+static void describe_graph(const mpi_topic_t *topic, const mpi_topic_t *other, char *text,
+                           size_t room)
+{
+    const graph_t *a = topic->data, *b = other->data;
+    int place;
+
+    if (a->nnodes != b->nnodes)
+        snprintf(text, room, " with %d nodes", a->nnodes);
+    else if ((place = find_difference(a->index, b->index, a->nnodes)) >= 0)
+        snprintf(text, room, " with index[%d] = %d", place, a->index[place]);
+    else if ((place = find_difference(a->edges, b->edges, count_edges(a))) >= 0)
+        snprintf(text, room, " with edges[%d] = %d", place, a->edges[place]);
+    else
+        snprintf(text, room, " with reorder = %d", a->may_reorder);
+}
+
+static mpi_topic_t topic_of(const graph_t *graph)
+{
+    uint64_t value = mpi_topic_add(graph->may_reorder, graph->nnodes);
+
+    value = mpi_topic_add_list(value, graph->index, graph->nnodes);
+    value = mpi_topic_add_list(value, graph->edges, count_edges(graph));
+    return (mpi_topic_t){.value = value, .data = graph, .describe = describe_graph};
+}
 
 static xy_status_t graph_pattern(void *const *args, int size, xy_vec_t *entries)
 {
@@ -88,16 +130,22 @@ static int graph_create(MPI_Comm handle, int nnodes, const int *index, const int
                         bool may_reorder, MPI_Comm *newcomm)
 {
     mpi_comm_t *comm = mpi_comm_of(handle), *made = NULL;
+    graph_t graph = {nnodes, index, edges, may_reorder};
+    mpi_topic_t topic;
     int code;
 
     if (!comm)
         return mpi_comm_refuse(handle);
     code = check_graph(comm, nnodes, index, edges);
-    if (code == MPI_SUCCESS && may_reorder && nnodes > 0)
-        code = mpi_comm_reorder(comm, nnodes, graph_pattern, &(graph_t){nnodes, index, edges}, NULL,
-                                &made);
-    else if (code == MPI_SUCCESS)
+    if (code != MPI_SUCCESS)
+        return code;
+    topic = topic_of(&graph);
+    comm->owner->topic = &topic;
+    if (may_reorder && nnodes > 0)
+        code = mpi_comm_reorder(comm, nnodes, graph_pattern, &graph, NULL, &made);
+    else
         code = mpi_comm_split(comm, comm->rank < nnodes ? 0 : MPI_UNDEFINED, comm->rank, &made);
+    comm->owner->topic = NULL;
     if (code != MPI_SUCCESS)
         return code;
     return give(comm, made, made ? graph_new(nnodes, index, edges) : NULL, newcomm);
@@ -172,8 +220,8 @@ int impl_graph_map(MPI_Comm handle, int nnodes, const int *index, const int *edg
         return mpi_comm_refuse(handle);
     code = check_graph(comm, nnodes, index, edges);
     if (code == MPI_SUCCESS)
-        code =
-            mpi_reorder_map(comm, nnodes, graph_pattern, &(graph_t){nnodes, index, edges}, newrank);
+        code = mpi_reorder_map(comm, nnodes, graph_pattern, &(graph_t){nnodes, index, edges, true},
+                               newrank);
     return code;
 }
 

@@ -166,13 +166,11 @@ static void compare_root(const virtual_coll_t *c)
 static void lead(const virtual_coll_t *c)
 {
     int n = c->coll->size;
-    void **pointers = coll_scratch(2 * (size_t)n * sizeof(*pointers));
+    coll_call_t **calls = coll_scratch(3 * (size_t)n * sizeof(void *));
 
-    for (int r = 0; r < n; r++) {
-        pointers[r] = (void *)(uintptr_t)c->parts[r].call->send;
-        pointers[n + r] = c->parts[r].call->receive;
-    }
-    c->parts[0].call->leader(pointers, n, pointers + n);
+    for (int r = 0; r < n; r++)
+        calls[r] = c->parts[r].call;
+    coll_agree_lead(calls, n);
 }
 
 static void join(coll_call_t *call)
