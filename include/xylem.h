@@ -114,14 +114,42 @@ typedef struct {
 /* What a task does: buffers[i] is where the datum of its access i is now. */
 typedef void (*xylem_task_fn)(void *const *buffers, const void *arg);
 
+/* A GPU of this machine, for code that calls its driver itself. */
 typedef struct {
-    xylem_task_fn run;      /* NULL: for virtual time only */
-    const void *arg;        /* for `run`: */
-    unsigned long arg_size; /* so many bytes of it are copied; 0: the pointer is passed on */
-    double seconds;         /* that it takes on a worker of speed 1, or: */
-    const char *model;      /* a kernel of a file of models, such as "dgemm", */
-    double size;            /* and its size */
-    int priority;           /* higher first, where the policy looks at it */
+    const char *driver; /* "cuda" or "opencl" */
+    int number;         /* among those of the run, from 0 */
+    void *context;      /* CUcontext, cl_context */
+    void *stream;       /* CUstream, cl_command_queue */
+} xylem_gpu;
+
+/* What a task does on a GPU: put its work into the stream, without waiting for it, and return 0;
+ * anything else ends the run. buffers[i] is the CUdeviceptr or cl_mem of its access i. */
+typedef int (*xylem_gpu_fn)(const xylem_gpu *gpu, const unsigned long long *buffers,
+                            const void *arg);
+
+/* A kernel in one text for CUDA and OpenCL (docs/gpu.md). Its arguments are pointers to the data of
+ * the task, in the order of the accesses, then the values. The texts must stay until the run is
+ * over. */
+typedef struct {
+    const char *text, *name;
+    unsigned long threads[3]; /* in all, rounded up to whole groups; 0: 1 */
+    unsigned long group[3];   /* all 0: 64 x 1 x 1 */
+    struct {
+        const void *value; /* copied when the task is added */
+        unsigned long size;
+    } values[8]; /* up to the first of size 0 */
+} xylem_kernel;
+
+typedef struct {
+    xylem_task_fn run;          /* NULL: for virtual time or GPUs only */
+    const void *arg;            /* for `run`: */
+    unsigned long arg_size;     /* so many bytes of it are copied; 0: the pointer is passed on */
+    double seconds;             /* that it takes on a worker of speed 1, or: */
+    const char *model;          /* a kernel of a file of models, such as "dgemm", */
+    double size;                /* and its size */
+    int priority;               /* higher first, where the policy looks at it */
+    const xylem_kernel *kernel; /* for GPUs; NULL: none */
+    xylem_gpu_fn gpu;           /* instead of a kernel; gets `arg`, too */
 } xylem_task;
 
 typedef struct {
@@ -129,7 +157,8 @@ typedef struct {
     const char *eviction; /* likewise; NULL: what the policy prefers */
     double alpha, beta;   /* weights of computation and transfer in completion times; 0: 1 */
     int clock;            /* XYLEM_VIRTUAL or XYLEM_REAL */
-    /* Virtual time */
+    /* Virtual time; in real time `gpus` (more than 0) and `memory` count if some task has a kernel:
+     * then all tasks with one run on so many GPUs of this machine, and the others on this thread */
     const char *machine;       /* what `xylem machine` reads; NULL: attila, which has GPUs */
     int gpus;                  /* 0: those of the machine; more than it has: copies of the last;
                                   -1: none */

@@ -49,11 +49,13 @@ static xy_status_t run_virtual(const xylem_tasks *t, const xylem_run_options *o,
 }
 
 /* What must be there when tasks run on real data. */
-static xy_status_t check_real(const xylem_tasks *t)
+static xy_status_t check_real(const xylem_tasks *t, bool is_on_gpus)
 {
-    if (!t->has_code)
-        return xy_fail(XY_EINVAL, "some tasks have no function to run; give each one, or run them "
-                                  "in virtual time");
+    if (!(is_on_gpus ? t->has_all : t->has_code))
+        return xy_fail(XY_EINVAL,
+                       "some tasks have no function to run; give each one, or run them "
+                       "in virtual time%s",
+                       t->has_kernels && !is_on_gpus ? " or on a GPU" : "");
     for (int32_t d = 0; d < xy_graph_data_count(t->graph); d++)
         if (xy_graph_data_at(t->graph, d)->address == NULL)
             return xy_fail(XY_EINVAL,
@@ -72,9 +74,13 @@ static xy_status_t run_real(const xylem_tasks *t, const xylem_run_options *o,
                           .workers = o->cpus,
                           .trace = o->trace,
                           .observer = observer};
-    xy_status_t st = check_real(t);
+    bool is_on_gpus = o->gpus > 0 && t->has_kernels;
+    xy_status_t st = check_real(t, is_on_gpus);
 
-    return st != XY_OK ? st : xy_task_execute(t->graph, &how, result_p);
+    if (st != XY_OK)
+        return st;
+    return is_on_gpus ? tasks_run_on_gpus(t, o, observer, result_p)
+                      : xy_task_execute(t->graph, &how, result_p);
 }
 
 static void copy_result(const xy_task_result_t *r, xylem_run_result *result)

@@ -17,7 +17,7 @@ int xylem_tasks_create(xylem_tasks **tasks_p)
         xylem_tasks_free(t);
         return (int)st;
     }
-    t->has_code = true;
+    t->has_code = t->has_all = true;
     *tasks_p = t;
     return 0;
 }
@@ -133,20 +133,51 @@ static void check_accesses(xylem_tasks *t, const xylem_access *a, int count, int
     }
 }
 
-/* What runs in real time, with a copy of its argument where that was asked for. */
-static xy_task_code_t *make_code(xylem_tasks *t, const xylem_task *task)
+static const void *copy_bytes(xylem_tasks *t, const void *bytes, unsigned long size)
 {
-    xy_task_code_t *code = xy_arena_alloc(t->arena, sizeof(*code));
-    void *copy = task->arg_size > 0 ? xy_arena_alloc(t->arena, task->arg_size) : NULL;
+    void *copy = xy_arena_alloc(t->arena, size);
 
-    if (code == NULL || (task->arg_size > 0 && copy == NULL)) {
+    if (copy == NULL)
+        remember(t, xy_fail_memory("adding a task"));
+    else
+        memcpy(copy, bytes, size);
+    return copy;
+}
+
+static const xylem_kernel *copy_kernel(xylem_tasks *t, const xylem_kernel *kernel, int number)
+{
+    xylem_kernel *copy = xy_arena_alloc(t->arena, sizeof(*copy));
+
+    if (kernel->text == NULL || kernel->name == NULL)
+        remember(t, xy_fail(XY_EINVAL, "the kernel of task %d has no text or no name", number));
+    if (copy == NULL) {
         remember(t, xy_fail_memory("adding a task"));
         return NULL;
     }
-    if (copy != NULL)
-        memcpy(copy, task->arg, task->arg_size);
-    *code = (xy_task_code_t){task->run, copy != NULL ? copy : task->arg};
-    return code;
+    *copy = *kernel;
+    for (int i = 0; i < TASKS_VALUES && copy->values[i].size > 0; i++)
+        copy->values[i].value = copy_bytes(t, kernel->values[i].value, kernel->values[i].size);
+    return copy;
+}
+
+/* What runs in real time, with a copy of its argument where that was asked for. */
+static const xy_task_code_t *make_code(xylem_tasks *t, const xylem_task *task, int number)
+{
+    tasks_code_t *code = xy_arena_alloc(t->arena, sizeof(*code));
+
+    t->has_code = t->has_code && task->run != NULL;
+    t->has_kernels = t->has_kernels || task->kernel != NULL || task->gpu != NULL;
+    if (code == NULL) {
+        remember(t, xy_fail_memory("adding a task"));
+        return NULL;
+    }
+    code->code = (xy_task_code_t){task->run, task->arg};
+    if (task->arg_size > 0)
+        code->code.arg = copy_bytes(t, task->arg, task->arg_size);
+    if (task->kernel != NULL)
+        code->kernel = copy_kernel(t, task->kernel, number);
+    code->gpu = task->gpu;
+    return &code->code;
 }
 
 int xylem_tasks_add(xylem_tasks *t, const xylem_task *task, const xylem_access *accesses, int count)
@@ -162,10 +193,10 @@ int xylem_tasks_add(xylem_tasks *t, const xylem_task *task, const xylem_access *
     if (!(op.seconds >= 0) || !isfinite(op.seconds))
         remember(t, xy_fail(XY_EINVAL, "task %d takes %g s; give a time of 0 or more", number,
                             op.seconds));
-    if (task->run != NULL)
-        op.code = make_code(t, task);
+    if (task->run != NULL || task->kernel != NULL || task->gpu != NULL)
+        op.code = make_code(t, task, number);
     else
-        t->has_code = false;
+        t->has_code = t->has_all = false;
     a = xy_malloc(((size_t)(count > 0 ? count : 0) + 1) * sizeof(*a));
     if (a == NULL)
         remember(t, xy_fail_memory("adding a task"));

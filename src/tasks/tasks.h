@@ -4,6 +4,7 @@
  *
  *   tasks.c   data and tasks: what they become in the graph
  *   run.c     options, the platform, the engine, the result
+ *   run_gpu.c real time on GPUs: their kernels
  *
  * The header is for these two files and their tests; programs include xylem.h. A xylem_tasks
  * belongs to the program's thread that made it. Its first error is kept and returned by the run.
@@ -17,14 +18,29 @@
 #include "graph/graph.h"
 #include "tasks/policy/policy.h"
 
+enum { TASKS_VALUES = 8 }; /* of a kernel, beside its data */
+
+/* What a task does; `code.run` and `kernel` may be NULL. */
+typedef struct {
+    xy_task_code_t code;
+    const xylem_kernel *kernel; /* a copy, and so are its values */
+    xylem_gpu_fn gpu;
+} tasks_code_t;
+
 struct xylem_tasks {
     xy_graph_t *graph;
-    xy_arena_t *arena;  /* xy_task_code_t of the tasks, and copies of their arguments */
+    xy_arena_t *arena;  /* tasks_code_t of the tasks, and copies of their arguments */
     xy_costs_t *costs;  /* NULL: not asked for yet */
     xy_status_t status; /* the first error; it was reported */
     int data, tasks;    /* added: the graph has fewer after memory ran out */
     bool is_final;
-    bool has_code; /* every task can run in real time */
+    bool has_code;    /* every task can run on a core */
+    bool has_all;     /* every task can run somewhere */
+    bool has_kernels; /* some task can run on a GPU */
 };
+
+/* run_gpu.c. The graph is final. */
+xy_status_t tasks_run_on_gpus(const xylem_tasks *t, const xylem_run_options *o,
+                              const xy_task_observer_t *observer, xy_task_result_t *result_p);
 
 #endif
