@@ -8,7 +8,8 @@
 #include "gpu/gpu_internal.h"
 
 /* In this order: a device that two drivers know belongs to the first. */
-static const gpu_driver_t *const drivers[] = {&gpu_driver_cuda, &gpu_driver_opencl};
+static const gpu_driver_t *const drivers[] = {&gpu_driver_cuda, &gpu_driver_opencl,
+                                              &gpu_driver_late};
 enum { DRIVERS = sizeof(drivers) / sizeof(drivers[0]) };
 
 static const char *state[DRIVERS];
@@ -62,9 +63,10 @@ static xy_status_t check_name(const char *name)
             return XY_OK;
     return strcmp(name, "none") == 0
                ? XY_OK
-               : xy_fail(XY_EINVAL,
-                         "XYLEM_GPU_DRIVER=%s names no driver; there are cuda, opencl and none",
-                         name);
+               : xy_fail(
+                     XY_EINVAL,
+                     "XYLEM_GPU_DRIVER=%s names no driver; there are cuda, opencl, late and none",
+                     name);
 }
 
 xy_status_t xy_gpu_list(xy_vec_t *found_p)
@@ -78,7 +80,7 @@ xy_status_t xy_gpu_list(xy_vec_t *found_p)
         size_t before = found.count;
 
         state[i] = "another driver was asked for";
-        if (is_named && strcmp(drivers[i]->name, name) != 0)
+        if (is_named ? strcmp(drivers[i]->name, name) != 0 : drivers[i] == &gpu_driver_late)
             continue;
         gpu_leaks_begin();
         state[i] = drivers[i]->list(&found, &st);

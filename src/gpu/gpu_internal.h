@@ -8,6 +8,7 @@
  *   cuda.c     NVIDIA's driver library: devices, memory, streams
  *   nvrtc.c    its compiler
  *   opencl.c   OpenCL through its loader
+ *   late.c     for tests: OpenCL, with everything as late as it may be
  */
 #ifndef XY_GPU_GPU_INTERNAL_H
 #define XY_GPU_GPU_INTERNAL_H
@@ -58,7 +59,7 @@ typedef struct {
                           const size_t group[3], const xy_gpu_arg_t *args, int count);
 } gpu_driver_t;
 
-extern const gpu_driver_t gpu_driver_cuda, gpu_driver_opencl;
+extern const gpu_driver_t gpu_driver_cuda, gpu_driver_opencl, gpu_driver_late;
 
 /* A piece of pinned memory, in use or kept. */
 typedef struct {
@@ -72,6 +73,7 @@ struct xy_gpu_device {
     xy_gpu_info_t info;
     void *device, *context; /* native */
     int capability;         /* CUDA: 90 is 9.0 */
+    void *own;              /* of the driver */
     pthread_mutex_t lock;   /* of what follows */
     xy_vec_t pinned;        /* of gpu_pinned_t */
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tasks on a GPU with too little memory: the same numbers as one task after the other. The device
- * is one that is made of cores, or a GPU where XYLEM_GPU_DRIVER says so. */
+ * is one that is made of cores, then the same with everything as late as it may be; or a GPU where
+ * XYLEM_GPU_DRIVER says so. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +36,6 @@ static int open_first(void **state)
     xy_vec_t found;
 
     (void)state;
-    setenv("XYLEM_GPU_DRIVER", "opencl", 0);
     assert_int_equal(xy_gpu_list(&found), XY_OK);
     if (found.count > 0) {
         assert_int_equal(xy_gpu_open(&XY_VEC_AT(&found, xy_gpu_info_t, 0), &gpu), XY_OK);
@@ -54,6 +54,9 @@ static int close_first(void **state)
     xy_gpu_kernel_destroy(mix);
     xy_gpu_program_destroy(program);
     xy_gpu_close(gpu);
+    mix = NULL;
+    program = NULL;
+    gpu = NULL;
     return 0;
 }
 
@@ -380,5 +383,12 @@ int main(void)
         cmocka_unit_test(test_without_memory),
     };
 
-    return cmocka_run_group_tests(tests, open_first, close_first);
+    const struct CMUnitTest late[] = {cmocka_unit_test(test_policies),
+                                      cmocka_unit_test(test_sizes)};
+    int failed;
+
+    setenv("XYLEM_GPU_DRIVER", "opencl", 0);
+    failed = cmocka_run_group_tests(tests, open_first, close_first);
+    setenv("XYLEM_GPU_DRIVER", "late", 1);
+    return failed + cmocka_run_group_tests(late, open_first, close_first);
 }
