@@ -42,6 +42,7 @@ assert 0 <= r["hidden"] <= 1 and r["loads"] >= 12 and r["stores"] >= 10, r
 expect 0 "$XYLEM" view gpu.xyt
 [ -z "$err" ] || die "the trace is not whole: $err"
 says "$out" "main memory to GPU 0"
+says "$out" "of real time"
 
 # What cannot work is refused.
 expect 1 "$XYLEM" stencil --real --gpus 1 --blocks 12 --block 4KiB --iterations 6 --memory 8KiB

@@ -236,7 +236,7 @@ static xy_status_t run_recorded(device_tasks_t *e)
     xy_status_t closed, st = init(e);
 
     if (st == XY_OK && how->trace != NULL)
-        st = xy_task_trace_open(how->trace, &e->view, XY_TASK_GPUS, e->policy->name, observer,
+        st = xy_task_trace_open(how->trace, &e->view, XY_TASK_DEVICES, e->policy->name, observer,
                                 &trace);
     if (st != XY_OK)
         return st;

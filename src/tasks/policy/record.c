@@ -36,7 +36,7 @@ static uint64_t ns(double seconds)
 
 static const char *memory_name(xy_task_memories_t kind, int32_t memory, char buffer[32])
 {
-    static const char *const names[] = {"GPU", "core", "memory"};
+    static const char *const names[] = {"GPU", "core", "memory", "GPU"};
 
     if (memory == 0)
         return kind == XY_TASK_FILE ? "file" : "main memory";
@@ -107,7 +107,7 @@ static void put_message(const xy_task_trace_t *t, int32_t data, int32_t from, in
     int32_t a = from != 0 ? t->worker_of[from] : t->worker_of[to];
     int32_t b = to != 0 ? t->worker_of[to] : t->worker_of[from];
 
-    if (t->kind != XY_TASK_GPUS || a < 0 || b < 0)
+    if ((t->kind != XY_TASK_GPUS && t->kind != XY_TASK_DEVICES) || a < 0 || b < 0)
         return;
     xy_trace_link_at(t->workers[b], xy_trace_row_number(t->workers[a]), start,
                      xy_trace_row_number(t->workers[b]), end,

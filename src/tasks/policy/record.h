@@ -15,11 +15,12 @@
 
 #include "tasks/policy/task.h"
 
-/* What the memories other than the main memory are, for their names; only GPUs are simulated. */
+/* What the memories other than the main memory are, for their names, and which clock it is. */
 typedef enum {
-    XY_TASK_GPUS,   /* virtual time */
-    XY_TASK_CACHES, /* real time: a modelled cache per core */
-    XY_TASK_FILE,   /* real time: memory 0 is a file, memory 1 what is held of it */
+    XY_TASK_GPUS,    /* virtual time */
+    XY_TASK_CACHES,  /* real time: a modelled cache per core */
+    XY_TASK_FILE,    /* real time: memory 0 is a file, memory 1 what is held of it */
+    XY_TASK_DEVICES, /* real time: GPUs */
 } xy_task_memories_t;
 
 typedef struct xy_task_trace xy_task_trace_t;
