@@ -124,7 +124,7 @@ static void make(program_t *p)
     for (int32_t d = 0; d < DATA; d++) {
         p->addresses[d] = p->data[d];
         for (int i = 0; i < CELLS; i++)
-            p->data[d][i] = (uint64_t)(d * 1000 + i);
+            p->data[d][i] = (uint64_t)d * 1000 + (uint64_t)i;
         xy_graph_add_data(p->graph, &(xy_data_t){.bytes = sizeof(p->data[d])});
     }
     for (int i = 0; i < TASKS; i++) {
@@ -158,9 +158,9 @@ static uint64_t (*expect(const program_t *p))[CELLS]
     for (xy_op_id_t i = 0; i < TASKS; i++) {
         const xy_access_t *a;
         int32_t n = xy_graph_accesses(p->graph, i, &a);
-        uint64_t *buffers[READS];
+        uint64_t *buffers[READS] = {data[0], data[0], data[0]};
 
-        for (int32_t k = 0; k < n; k++)
+        for (int32_t k = 0; k < n && k < READS; k++)
             buffers[k] = data[a[k].data];
         compute(i, a, n, buffers);
     }
