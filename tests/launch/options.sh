@@ -40,16 +40,16 @@ for host in localhost "$(hostname)" localhost:4 127.0.0.1 "localhost:2,$(hostnam
         quiet
     done
 done
-run 1 -n 2 -host localhost,elsewhere ./private
+run 1 -n 2 -host localhost,elsewhere:x ./private
 [ "$(wc -l <<<"$err")" = 1 ] || die "one line: $err"
-says "$err" "the host 'elsewhere' is not this machine"
+says "$err" "--hosts: 'elsewhere:x': behind the colon stands a number of slots"
 printf '# hosts\nlocalhost slots=4\n' >hosts
 run 0 -n 2 -hostfile hosts ./private
 run 0 -n 2 -f hosts ./private
 run 0 -n 2 -machinefile hosts ./private
-echo 'far.example:2' >>hosts
+echo 'far.example:much' >>hosts
 run 1 -n 2 -machinefile hosts ./private
-says "$err" "hosts:3: the host 'far.example'"
+says "$err" "hosts:3: 'far.example:much'"
 
 # The working directory.
 mkdir sub

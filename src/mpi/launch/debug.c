@@ -69,7 +69,8 @@ xy_status_t mpi_launch_show(const xy_vec_t *parts)
     xy_status_t st = XY_OK;
 
     for (size_t i = 0; i < parts->count && st == XY_OK; i++)
-        st = mpi_images_show(XY_VEC_AT(parts, mpi_part_t, i).program);
+        if (XY_VEC_AT(parts, mpi_part_t, i).program != NULL) /* NULL: it runs in other processes */
+            st = mpi_images_show(XY_VEC_AT(parts, mpi_part_t, i).program);
     if (st == XY_OK)
         mpi_images_publish();
     return st;
@@ -80,9 +81,10 @@ void mpi_launch_warn_profiler(const xy_vec_t *parts)
 {
     for (size_t i = 0; i < parts->count; i++) {
         const mpi_program_t *program = XY_VEC_AT(parts, mpi_part_t, i).program;
-        const mpi_elf_t *elf = XY_VEC_AT(&program->modules, mpi_module_t, 0).elf;
+        const mpi_elf_t *elf =
+            program != NULL ? XY_VEC_AT(&program->modules, mpi_module_t, 0).elf : NULL;
 
-        if (mpi_elf_lookup(elf, "__gmon_start__") != NULL)
+        if (elf != NULL && mpi_elf_lookup(elf, "__gmon_start__") != NULL)
             mpi_launch_say(
                 "%s is compiled with -pg, but gprof does not see where ranks spend their "
                 "time; use perf: perf record -g mpiexec ... (-q leaves this out)",

@@ -37,6 +37,11 @@ static struct {
     xy_vec_t said; /* of char *: lines that were printed */
 } head;
 
+static int code_of(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
 static const char *plural(int n)
 {
     return n == 1 ? "" : "s";
@@ -71,9 +76,14 @@ static void end_job(int code, bool reports)
     head.is_ending = true;
     head.ending_since = xy_now();
     head.code = code;
-    for (int i = 0; i < head.base.count; i++)
-        if (!head.base.processes[i].has_left && head.base.processes[i].link.fd >= 0)
-            xy_channel_send(&head.base.processes[i].link, NODE_END, fields, (size_t)n + 1);
+    for (int i = 0; i < head.base.count; i++) {
+        head_process_t *p = &head.base.processes[i];
+
+        if (!p->is_reached && p->pid > 0)
+            kill(p->pid, SIGTERM); /* a launcher that still tries */
+        else if (!p->has_left && p->link.fd >= 0)
+            xy_channel_send(&p->link, NODE_END, fields, (size_t)n + 1);
+    }
 }
 
 static bool is_over(const head_process_t *p)
@@ -86,7 +96,7 @@ static bool all_are_over(void)
     for (int i = 0; i < head.base.count; i++)
         if (!is_over(&head.base.processes[i]))
             return false;
-    return true;
+    return head.base.launcher == 0;
 }
 
 static void end_one_by_force(head_process_t *p)
@@ -100,6 +110,8 @@ static void end_by_force(void)
 {
     for (int i = 0; i < head.base.count; i++)
         end_one_by_force(&head.base.processes[i]);
+    if (head.base.launcher > 0)
+        kill(head.base.launcher, SIGKILL);
 }
 
 static void note_end(pid_t pid, int status)
@@ -109,6 +121,10 @@ static void note_end(pid_t pid, int status)
             head.base.processes[i].pid = 0;
             head.base.processes[i].status = status;
         }
+    if (pid == head.base.launcher) {
+        head.base.launcher = 0;
+        head.base.launcher_status = status;
+    }
 }
 
 static void reap(void)
@@ -189,6 +205,7 @@ static void make_job(int process, xy_text_t *text)
     node_field_add(text, h->values->net);
     node_field_add(text, secret);
     node_field_add_number(text, h->is_local);
+    node_field_add_number(text, h->is_input_sent && process == 0);
     node_field_add(text, h->processes[process].cores != NULL ? h->processes[process].cores : "");
     for (int i = 0; i < h->count; i++) {
         node_field_add(text, h->processes[i].host);
@@ -258,10 +275,7 @@ static void take_hello(int process, const xy_frame_t *frame)
     }
     if (!all_have_come())
         return;
-    if (head_share_ranks(&head.base) != XY_OK) {
-        end_job(1, false);
-        return;
-    }
+    head_share_ranks(&head.base);
     for (int i = 0; i < head.base.count; i++)
         send_job(i);
 }
@@ -307,6 +321,9 @@ static void take_frame(int process, const xy_frame_t *frame)
         break;
     case NODE_EXIT:
         take_exit(process, frame);
+        break;
+    case NODE_INPUT_TAKEN:
+        head.base.is_input_away = false;
         break;
     default:
         break;
@@ -427,15 +444,62 @@ static void look_at_clock(void)
 /* Something that was started and ended before it has come: a launcher that could not. */
 static void look_for_early_ends(void)
 {
+    bool has_no_launcher = head.base.listener != NULL && head.base.launcher == 0;
     char name[320];
 
     for (int i = 0; i < head.base.count && !head.is_ending; i++) {
         const head_process_t *p = &head.base.processes[i];
+        int status = p->status != 0 ? p->status : head.base.launcher_status;
 
-        if (p->pid == 0 && p->link.fd < 0 && !p->has_come) {
-            mpi_launch_say("%s could not be started", name_of(i, name));
-            end_job(1, false);
+        if (p->pid != 0 || p->link.fd >= 0 || p->is_reached || (p->status == 0 && !has_no_launcher))
+            continue;
+        mpi_launch_say("%s could not be started: '%s' ended with exit code %d", name_of(i, name),
+                       head.base.launcher_name != NULL ? head.base.launcher_name : "mpiexec",
+                       code_of(status));
+        end_job(1, false);
+    }
+}
+
+/* ---- Processes that a launcher has started ---- */
+
+/* What makes it the same mpiexec as this one (node_boot.c). */
+static bool send_start(head_process_t *p)
+{
+    char *const *argv = mpi_restart_arguments();
+    char *directory = mpi_restart_directory();
+    xy_text_t text = XY_TEXT_INIT;
+    int argc = 0;
+    bool is_sent;
+
+    while (argv[argc] != NULL)
+        argc++;
+    node_field_add(&text, directory != NULL ? directory : "/");
+    node_field_add_number(&text, argc);
+    for (int i = 0; i < argc; i++)
+        node_field_add(&text, argv[i]);
+    for (char **entry = environ; *entry != NULL; entry++)
+        node_field_add(&text, *entry);
+    is_sent = !text.failed && xy_channel_send(&p->link, NODE_START, text.s, text.length);
+    xy_text_cleanup(&text);
+    xy_free(directory);
+    return is_sent;
+}
+
+static void accept_all(void)
+{
+    int process, fd;
+
+    while ((fd = xy_listener_accept(head.base.listener, &process)) >= 0) {
+        head_process_t *p = &head.base.processes[process];
+
+        if (p->is_reached || head.is_ending) {
+            close(fd);
+            continue;
         }
+        xy_channel_init(&p->link, fd);
+        p->is_reached = true;
+        if (!send_start(p))
+            xy_channel_close(&p->link);
     }
 }
 
@@ -454,6 +518,7 @@ static xy_status_t watch_signals(void)
             wanted[i] == SIGCHLD)
             sigaddset(&set, wanted[i]);
     sigprocmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
     head.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     return head.signals >= 0 ? XY_OK : xy_fail_errno(errno, "signals", "watch");
 }
@@ -466,11 +531,19 @@ static void serve(void)
         for (int i = 0; i < n; i++)
             head.fds[i] = (struct pollfd){.fd = head.base.processes[i].link.fd, .events = POLLIN};
         head.fds[n] = (struct pollfd){.fd = head.signals, .events = POLLIN};
-        if (poll(head.fds, (nfds_t)n + 1, 250) > 0) {
+        head.fds[n + 1] = (struct pollfd){
+            .fd = head.base.listener != NULL ? xy_listener_fd(head.base.listener) : -1,
+            .events = POLLIN};
+        head.fds[n + 2] = (struct pollfd){.fd = head_input_fd(&head.base), .events = POLLIN};
+        if (poll(head.fds, (nfds_t)n + 3, 250) > 0) {
             take_signals();
             for (int i = 0; i < n; i++)
                 if (head.fds[i].fd >= 0 && head.fds[i].revents != 0)
                     listen_to(i);
+            if (head.fds[n + 1].revents != 0)
+                accept_all();
+            if (head.fds[n + 2].revents != 0)
+                head_input_read(&head.base);
         }
         reap();
         look_for_early_ends();
@@ -478,42 +551,72 @@ static void serve(void)
     }
 }
 
-static xy_status_t begin(const mpi_launch_values_t *values, int size)
+static xy_status_t name_hosts(const mpi_hosts_t *hosts)
 {
-    int n = (int)values->processes;
+    char own[256] = "";
+
+    gethostname(own, sizeof(own) - 1);
+    for (int i = 0; i < head.base.count; i++) {
+        head_process_t *p = &head.base.processes[i];
+
+        xy_channel_init(&p->link, -1);
+        p->slots = hosts->count > 0 ? hosts->all[i].slots : 0;
+        p->host = xy_strdup(hosts->count > 0 ? hosts->all[i].name : own);
+        if (p->host == NULL)
+            return xy_fail_memory("starting the processes");
+    }
+    return XY_OK;
+}
+
+static xy_status_t begin(const mpi_launch_values_t *values, int size, const mpi_hosts_t *hosts)
+{
+    int n = hosts->count > 0 ? (int)hosts->count : (int)values->processes;
+    xy_status_t st;
 
     head.base.values = values;
     head.base.size = size;
-    head.base.is_local = true;
+    head.base.is_local = hosts->count == 0;
     head.said = XY_VEC_INIT(char *);
     head.begun = head.looked = xy_now();
-    if (size < n)
+    if (size < n && head.base.is_local)
         return xy_fail(XY_EUSAGE,
-                       "--processes %d: the job has only %d rank%s; each process needs "
-                       "one",
-                       n, size, plural(size));
+                       "--processes %d: the job has only %d rank%s; each process needs one", n,
+                       size, plural(size));
     head.base.processes = xy_calloc((size_t)n, sizeof(*head.base.processes));
-    head.fds = xy_calloc((size_t)n + 1, sizeof(*head.fds));
+    head.fds = xy_calloc((size_t)n + 3, sizeof(*head.fds));
     if (head.base.processes == NULL || head.fds == NULL)
         return xy_fail_memory("starting the processes");
     head.base.count = n;
-    for (int i = 0; i < n; i++)
-        xy_channel_init(&head.base.processes[i].link, -1);
-    return xy_secret_make(head.base.secret);
+    st = name_hosts(hosts);
+    if (st == XY_OK && head.base.is_local)
+        st = head_share_cores(&head.base);
+    if (st == XY_OK && !head.base.is_local)
+        head_leave_out(&head.base);
+    return st == XY_OK ? xy_secret_make(head.base.secret) : st;
 }
 
-int mpi_head_run(const mpi_launch_values_t *values, int size)
+static xy_status_t start_all(void)
 {
-    xy_status_t st = begin(values, size);
+    fflush(NULL);
+    head.base.is_input_sent = head_needs_launcher(&head.base);
+    head_input_begin(&head.base);
+    return head.base.is_input_sent ? head_start_by_launcher(&head.base)
+                                   : head_start_here(&head.base);
+}
+
+int mpi_head_run(const mpi_launch_values_t *values, int size, const mpi_hosts_t *hosts)
+{
+    xy_status_t st = begin(values, size, hosts);
 
     if (st == XY_OK)
         st = watch_signals();
     if (st == XY_OK)
-        st = head_start_here(&head.base);
-    if (st != XY_OK) {
+        st = start_all();
+    if (st == XY_OK)
+        serve();
+    else
         end_by_force();
-        return xy_status_exit_code(st);
-    }
-    serve();
-    return head.code;
+    if (head.base.host_file != NULL)
+        unlink(head.base.host_file);
+    return st == XY_OK ? head.code : xy_status_exit_code(st);
 }

@@ -13,7 +13,7 @@
 
 /* The c-th part of the cores, in machine order; one that is shared where there are too few: two
  * processes bound to one core by chance would take turns of milliseconds. */
-static xy_status_t share_cores(head_t *head)
+xy_status_t head_share_cores(head_t *head)
 {
     xy_cores_t cores;
     xy_status_t st = mpi_placement_cores(head->values, &cores);
@@ -45,6 +45,7 @@ static void become_node(int process, int fd)
     char text[16];
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
+    signal(SIGPIPE, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (nothing > STDIN_FILENO) {
@@ -61,26 +62,24 @@ static void become_node(int process, int fd)
 static xy_status_t start(head_t *head, int process)
 {
     head_process_t *p = &head->processes[process];
-    char host[256] = "";
     int fds[2];
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
         return xy_fail_errno(errno, "a connection to a process", "make");
     xy_channel_init(&p->link, fds[0]);
-    gethostname(host, sizeof(host) - 1);
-    p->host = xy_strdup(host);
+    p->is_reached = true;
     p->pid = fork();
     if (p->pid == 0)
         become_node(process, fds[1]);
     close(fds[1]);
     if (p->pid < 0)
         return xy_fail_errno(errno, "a process of the job", "start");
-    return p->host != NULL ? XY_OK : xy_fail_memory("starting the processes");
+    return XY_OK;
 }
 
 xy_status_t head_start_here(head_t *head)
 {
-    xy_status_t st = share_cores(head);
+    xy_status_t st = XY_OK;
 
     fflush(NULL);
     for (int p = 0; p < head->count && st == XY_OK; p++)

@@ -31,6 +31,7 @@ typedef struct {
     mpi_job_t *job;
     const mpi_node_job_t *node; /* in a job of several processes; NULL: this is the only one */
     xy_net_t *net;              /* to the others, or NULL */
+    mpi_hosts_t hosts;          /* to start it on; none: this machine */
     int code;                   /* for failures with an exit code of their own */
 } launch_t;
 
@@ -83,10 +84,10 @@ static xy_status_t add_part(launch_t *launch, const mpi_launch_context_t *contex
     if (part->argv == NULL)
         return xy_fail_memory("starting the job");
     memcpy(part->argv, context->argv, (size_t)part->argc * sizeof(char *));
-    st = mpi_launch_check_hosts(part->values);
-    if (st == XY_OK)
-        st = mpi_virtual_check(part->values);
-    if (st == XY_OK && !context->has_n && is_only)
+    st = mpi_virtual_check(part->values);
+    if (st == XY_OK && !context->has_n && is_only && launch->hosts.count > 0)
+        part->count = 0; /* as many as the hosts have room for */
+    else if (st == XY_OK && !context->has_n && is_only)
         st = launch->node != NULL ? (part->count = launch->node->size, XY_OK)
                                   : default_count(part->values, &part->count);
     if (st == XY_OK && part->count > (1 << 24) - launch->size)
@@ -362,7 +363,8 @@ static void say_placement(const launch_t *launch)
             mpi_launch_say("rank %d runs '%s' on core %d", r, launch->processes[r].program->path,
                            launch->placement.cpus[launch->placement.worker_of[r]]);
     for (size_t i = 0; i < launch->parts.count; i++)
-        if (launch->size > launch->placement.workers - launch->placement.comm_workers)
+        if (part_at(launch, i)->count_here > 0 &&
+            launch->size > launch->placement.workers - launch->placement.comm_workers)
             mpi_block_tell(part_at(launch, i)->program);
 }
 
@@ -579,8 +581,9 @@ static xy_status_t become(launch_t *launch)
 }
 
 /* What sees one process only. */
-static xy_status_t check_several(const mpi_launch_values_t *v)
+static xy_status_t check_several(const launch_t *launch)
 {
+    const mpi_launch_values_t *v = launch->values;
     const struct {
         const char *name;
         bool is_given;
@@ -592,9 +595,17 @@ static xy_status_t check_several(const mpi_launch_values_t *v)
 
     for (size_t i = 0; i < sizeof(alone) / sizeof(alone[0]); i++)
         if (alone[i].is_given)
-            return xy_fail(XY_EUNSUPPORTED,
-                           "%s is for jobs in one process so far; leave it or --processes out",
-                           alone[i].name);
+            return xy_fail(
+                XY_EUNSUPPORTED,
+                "%s is for jobs in one process so far; leave it or --processes and hosts "
+                "out",
+                alone[i].name);
+    if (!part_at(launch, 0)->is_mpi)
+        return xy_fail(
+            XY_EUNSUPPORTED,
+            "'%s' does not use Xylem's MPI; such programs run on this machine only: leave "
+            "--processes and hosts out, or compile it with mpicc",
+            part_at(launch, 0)->path);
     return XY_OK;
 }
 
@@ -619,10 +630,10 @@ static xy_status_t start(launch_t *launch)
                        "executable",
                        part_at(launch, 0)->path,
                        part_at(launch, 0)->is_mpi ? "has a fixed address" : "does not use MPI");
-    if (launch->values->processes > 1 && launch->node == NULL && part_at(launch, 0)->is_mpi) {
-        st = check_several(launch->values);
+    if ((launch->values->processes > 1 || launch->hosts.count > 0) && launch->node == NULL) {
+        st = check_several(launch);
         if (st == XY_OK)
-            launch->code = mpi_head_run(launch->values, launch->size);
+            launch->code = mpi_head_run(launch->values, launch->size, &launch->hosts);
         return st;
     }
     if (runs_alone(launch) && launch->node == NULL && !is_watched(launch->values))
@@ -644,6 +655,30 @@ static void take_over(const launch_t *launch, mpi_launch_values_t *values)
     values->timeout = 0;
 }
 
+/* Hosts of the first program are those of the job. Where all are this machine, they need no
+ * processes of their own. */
+static xy_status_t find_hosts(launch_t *launch, const xy_vec_t *contexts)
+{
+    mpi_launch_values_t values = *launch->values;
+    int elsewhere = 0;
+    xy_status_t st;
+
+    for (size_t i = 1; i < contexts->count && values.host == NULL && values.hostfile == NULL; i++) {
+        values.host = XY_VEC_AT(contexts, mpi_launch_context_t, i).values.host;
+        values.hostfile = XY_VEC_AT(contexts, mpi_launch_context_t, i).values.hostfile;
+    }
+    st = mpi_hosts_read(&values, &launch->hosts);
+    if (st != XY_OK)
+        return st;
+    for (size_t i = 0; i < launch->hosts.count; i++)
+        elsewhere += !mpi_host_is_here(launch->hosts.all[i].name);
+    if (elsewhere == 0)
+        mpi_hosts_cleanup(&launch->hosts);
+    if (launch->hosts.count > 0 && values.processes > 1)
+        return xy_fail(XY_EUSAGE, "--processes is for this machine; leave it or the hosts out");
+    return XY_OK;
+}
+
 static xy_status_t launch_all(launch_t *launch, const xy_vec_t *contexts)
 {
     xy_status_t st = XY_OK;
@@ -653,6 +688,8 @@ static xy_status_t launch_all(launch_t *launch, const xy_vec_t *contexts)
     launch->values = &XY_VEC_AT(contexts, mpi_launch_context_t, 0).values;
     if (launch->node != NULL)
         take_over(launch, &XY_VEC_AT(contexts, mpi_launch_context_t, 0).values);
+    else
+        st = find_hosts(launch, contexts);
     for (size_t i = 0; i < contexts->count && st == XY_OK; i++)
         st = add_part(launch, &XY_VEC_AT(contexts, mpi_launch_context_t, i), contexts->count == 1);
     return st == XY_OK ? start(launch) : st;

@@ -64,6 +64,11 @@ xy_status_t mpi_restart_if_needed(const xy_vec_t *libraries, bool is_verbose);
 /* Start again with more thread-local memory set aside, for the program at `path`. */
 xy_status_t mpi_restart_larger(const char *path, size_t size, size_t align);
 
+/* To the directory that -wdir has left. */
+void mpi_restart_go_back(void);
+/* The command line, and the directory it was typed in (free it; NULL: not known). */
+char *const *mpi_restart_arguments(void);
+char *mpi_restart_directory(void);
 /* The same command line as a process of the job. Returns only when it fails (reported). */
 void mpi_restart_as_node(void);
 

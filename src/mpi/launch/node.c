@@ -135,7 +135,7 @@ static bool read_blocks(node_fields_t *fields, mpi_node_job_t *job)
 static bool read_job(const xy_frame_t *frame, mpi_node_job_t *job)
 {
     node_fields_t fields = node_fields(frame);
-    long process, processes, is_local;
+    long process, processes, is_local, has_input;
     const char *secret;
 
     if (!node_field_number(&fields, 0, MOST_PROCESSES, &process) ||
@@ -144,11 +144,13 @@ static bool read_job(const xy_frame_t *frame, mpi_node_job_t *job)
     job->transport = node_field(&fields);
     secret = node_field(&fields);
     if (secret == NULL || !xy_secret_read(secret, job->secret) ||
-        !node_field_number(&fields, 0, 1, &is_local))
+        !node_field_number(&fields, 0, 1, &is_local) ||
+        !node_field_number(&fields, 0, 1, &has_input))
         return false;
     job->process = (int)process;
     job->processes = (int)processes;
     job->is_local = is_local != 0;
+    job->has_input = has_input != 0;
     job->cores = node_field(&fields);
     if (job->cores == NULL || !read_blocks(&fields, job))
         return false;
@@ -184,11 +186,14 @@ xy_status_t mpi_node_begin(const mpi_node_job_t **job_p)
 
     if (text == NULL)
         return XY_OK;
+    if (strchr(text, ' ') != NULL)
+        return mpi_node_boot(text);
     if (!xy_parse_long(text, &fd) || fd < 3 || fd > 1 << 20 || fcntl((int)fd, F_GETFD) < 0)
         return xy_fail(XY_EUSAGE,
                        "%s is set to '%s', which is for processes that mpiexec starts; unset it",
                        XMPI_NODE_VARIABLE, text);
     unsetenv(XMPI_NODE_VARIABLE);
+    unsetenv("XYLEM_NODE_SECRET");
     fcntl((int)fd, F_SETFD, FD_CLOEXEC);
     xy_channel_init(&node.link, (int)fd);
     node.is_node = true;
@@ -288,6 +293,11 @@ static void take_signal(const xy_frame_t *frame)
         kill(getpid(), (int)number);
 }
 
+static void input_taken(void)
+{
+    xy_channel_send(&node.link, NODE_INPUT_TAKEN, NULL, 0);
+}
+
 static void *serve(void *unused)
 {
     xy_frame_t frame;
@@ -304,6 +314,8 @@ static void *serve(void *unused)
             end_as_told(&frame);
         else if (frame.kind == NODE_SIGNAL)
             take_signal(&frame);
+        else if (frame.kind == NODE_INPUT && node.job.has_input)
+            node_input_take(&frame);
         else if (frame.kind == NODE_PING)
             xy_channel_send(&node.link, NODE_PONG, NULL, 0);
         xy_frame_free(&frame);
@@ -356,6 +368,10 @@ xy_status_t mpi_node_open(xy_net_t **net_p)
     if (st != XY_OK)
         return st;
     mpi_finish_before_end(leave_with_job);
+    if (node.job.has_input)
+        st = node_input_begin(input_taken, start_thread);
+    if (st != XY_OK)
+        return st;
     code = start_thread(serve, NULL);
     return code == 0 ? XY_OK : xy_fail_errno(code, "a thread for the job's connection", "start");
 }

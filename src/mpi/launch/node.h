@@ -14,6 +14,7 @@
 #ifndef XY_MPI_LAUNCH_NODE_H
 #define XY_MPI_LAUNCH_NODE_H
 
+#include "mpi/launch/hosts.h"
 #include "mpi/launch/launch.h"
 #include "net/net.h"
 
@@ -22,7 +23,8 @@
 /* Fields are texts, each with its NUL; numbers are decimal. */
 typedef enum {
     NODE_HELLO = 1, /* version, processor, host, cores, own address */
-    NODE_JOB,       /* process, processes, transport, secret, is local, cores, then of each process
+    NODE_JOB,       /* process, processes, transport, secret, is local, has input, cores,
+                       then of each process
                        its host and the number of its ranks */
     NODE_CARD,      /* the card */
     NODE_CARDS,     /* all cards */
@@ -32,6 +34,9 @@ typedef enum {
     NODE_SIGNAL,    /* number: as if it had been sent to the process */
     NODE_PING,
     NODE_PONG,
+    NODE_START, /* to a process that a launcher has started: see node_boot.c */
+    NODE_INPUT, /* bytes of standard input; none: it is at its end */
+    NODE_INPUT_TAKEN,
 } node_kind_t;
 
 /* The fields of a frame, in turn. */
@@ -62,11 +67,14 @@ typedef struct {
     const char *cores; /* a list for --cores, or NULL */
     uint8_t secret[XY_SECRET_BYTES];
     bool is_local;
+    bool has_input; /* that the head sends */
 } mpi_node_job_t;
 
 /* In a process that the head has started: meet it and get the job, which lives for ever; NULL in
  * any other process. */
 xy_status_t mpi_node_begin(const mpi_node_job_t **job_p);
+/* ... in one that a launcher has started: find it first. Returns only when that fails. */
+xy_status_t mpi_node_boot(const char *where);
 /* This process is about to start itself again: let the connection live. */
 xy_status_t mpi_node_keep(void);
 /* Connect to the other processes, then do what the head says, on a thread of its own. */
@@ -74,7 +82,12 @@ xy_status_t mpi_node_open(xy_net_t **net_p);
 /* This process ends: its ranks are over, or it has failed and the job ends with it. */
 void mpi_node_leave(int code, bool has_failed);
 
-/* Start the processes, serve them, and return the exit code of the job. */
-int mpi_head_run(const mpi_launch_values_t *values, int size);
+/* Standard input from the head (node_input.c). `taken` is called when a piece was read. */
+xy_status_t node_input_begin(void (*taken)(void), int (*start)(void *(*)(void *), void *));
+void node_input_take(xy_frame_t *frame);
+
+/* Start the processes, on `hosts` or (none) this machine, serve them, and return the exit code of
+ * the job. `size` 0: as many ranks as there is room for. */
+int mpi_head_run(const mpi_launch_values_t *values, int size, const mpi_hosts_t *hosts);
 
 #endif

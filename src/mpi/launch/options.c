@@ -182,10 +182,18 @@ const xy_option_t mpi_launch_options[] = {
      .help =
          "how long an idle core looks for work before it sleeps; a communication core ten times as "
          "long"},
-    {"host", 0, XY_OPT_STRING, "NAME", AT(host), .aliases = host_names,
-     .help = "accepted if it names this machine, refused otherwise"},
+    {"host", 0, XY_OPT_STRING, "NAME[:SLOTS],...", AT(host), .aliases = host_names,
+     .help = "run on these hosts, one process on each with its block of the ranks; without slots "
+             "ranks are shared out by cores. In an allocation of Slurm or PBS its hosts are used"},
     {"hostfile", 0, XY_OPT_STRING, "FILE", AT(hostfile), .aliases = hostfile_names,
-     .complete = "file", .help = "the same from a file"},
+     .complete = "file",
+     .help = "the same from a file of lines 'NAME', 'NAME:SLOTS' or 'NAME slots=SLOTS'"},
+    {"ppn", 0, XY_OPT_LONG, "N", AT(ppn), .min = 1, .max = 1 << 20, .aliases = ppn_names,
+     .help = "ranks on each host, instead of slots; without effect on this machine alone"},
+    {"launcher", 0, XY_OPT_STRING, "COMMAND", AT(launcher), .env = "XYLEM_LAUNCHER",
+     .help = "what starts the processes on hosts: srun, mpirun or mpiexec.hydra, which start all, "
+             "or a command that takes a host and a command, such as ssh (default: srun in an "
+             "allocation of Slurm, the launcher of an installed MPI with --net mpi, else ssh)"},
     {"processes", 0, XY_OPT_LONG, "K", AT(processes), .min = 1, .max = 1 << 12,
      .env = "XYLEM_PROCESSES",
      .help = "run the ranks in K processes on this machine instead of one, each with its part of "
@@ -209,7 +217,6 @@ const xy_option_t mpi_launch_options[] = {
      .help = "accepted without effect: ranks are always bound to their core"},
     {"map-by", 0, XY_OPT_IGNORED, "WHAT", .help = "accepted without effect: see --place"},
     {"rank-by", 0, XY_OPT_IGNORED, "WHAT", .help = NULL},
-    {"ppn", 0, XY_OPT_IGNORED, "N", .aliases = ppn_names},
     {"oversubscribe", 0, XY_OPT_FLAG, AT(oversubscribe),
      .help =
          "with --virtual: ranks may share cores; otherwise accepted without effect: they always "
@@ -224,6 +231,10 @@ const char mpi_launch_description[] =
     "Runs N ranks of an MPI program in one process. Each rank has its own copy of the program's "
     "global variables, its own environment and its own streams; messages between ranks are copies "
     "in memory. There may be many more ranks than cores.\n"
+    "\n"
+    "On several hosts the ranks of each run in one process there, and messages between hosts go "
+    "over "
+    "the network.\n"
     "\n"
     "Several programs separated by ':' form one job. Programs that do not use MPI run as N "
     "separate processes, with the rank in their environment. Wrappers such as valgrind go in front "
@@ -245,7 +256,8 @@ const char mpi_launch_exit_status[] =
 const char mpi_launch_examples[] =
     "mpiexec -n 64 ./a.out\n    64 ranks on all cores\n"
     "mpiexec -n 2 ./master : -n 8 ./worker\n    two programs, one job\n"
-    "mpiexec -n 4 --threads-per-rank 8 ./hybrid\n    MPI and OpenMP";
+    "mpiexec -n 4 --threads-per-rank 8 ./hybrid\n    MPI and OpenMP\n"
+    "mpiexec -n 64 --hosts a:32,b:32 ./a.out\n    on two machines";
 
 const xy_command_t mpi_launch_command = {
     .name = "mpiexec",

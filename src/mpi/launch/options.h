@@ -15,6 +15,8 @@ typedef struct {
     xy_vec_t env; /* names and values in turn */
     xy_vec_t genv;
     const char *host, *hostfile;
+    long ppn; /* ranks on each host; 0: as many as it has room for */
+    const char *launcher;
     long processes;  /* on this machine; 0: ranks run in this one */
     const char *net; /* the transport between processes */
     double heartbeat, start_timeout;
@@ -73,8 +75,5 @@ typedef struct {
  */
 xy_status_t mpi_launch_parse(int argc, char **argv, xy_vec_t *contexts, bool *is_done);
 void mpi_launch_parse_cleanup(xy_vec_t *contexts);
-
-/* EUNSUPPORTED: another machine is named. */
-xy_status_t mpi_launch_check_hosts(const mpi_launch_values_t *values);
 
 #endif

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading the command line, and the hosts it names. */
-#include <ctype.h>
+/* Reading the command line. */
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
-#include <unistd.h>
 #include <xylem.h>
 
 #include "mpi/launch/options.h"
@@ -59,83 +56,4 @@ void mpi_launch_parse_cleanup(xy_vec_t *contexts)
         xy_options_cleanup(&mpi_launch_command,
                            &XY_VEC_AT(contexts, mpi_launch_context_t, i).values);
     xy_vec_cleanup(contexts);
-}
-
-/* ---- Hosts: all must be this machine ---- */
-
-static bool is_here(const char *name)
-{
-    static const char *const names[] = {"localhost", "127.0.0.1", "::1", "localhost.localdomain",
-                                        NULL};
-    char own[256] = "";
-    size_t dot;
-
-    for (int i = 0; names[i] != NULL; i++)
-        if (strcasecmp(name, names[i]) == 0)
-            return true;
-    if (gethostname(own, sizeof(own) - 1) != 0)
-        return false;
-    dot = strcspn(own, ".");
-    return strcasecmp(name, own) == 0 ||
-           (strncasecmp(name, own, dot) == 0 && (name[dot] == '\0' || name[dot] == '.'));
-}
-
-static xy_status_t check_host(const char *name, const char *file, long line)
-{
-    if (is_here(name))
-        return XY_OK;
-    return xy_fail_at(
-        XY_EUNSUPPORTED, file, line,
-        "the host '%s' is not this machine; jobs on several machines are not possible "
-        "yet, leave the option out to run here",
-        name);
-}
-
-/* "a:4,b": slots are of no interest. */
-static xy_status_t check_list(const char *list)
-{
-    xy_status_t st = XY_OK;
-
-    while (*list != '\0' && st == XY_OK) {
-        size_t n = strcspn(list, ",");
-        char name[256];
-
-        snprintf(name, sizeof(name), "%.*s", (int)n, list);
-        if (strcmp(name, "::1") != 0)
-            name[strcspn(name, ":")] = '\0';
-        if (name[0] != '\0')
-            st = check_host(name, "--host", 0);
-        list += n;
-        list += *list == ',';
-    }
-    return st;
-}
-
-static xy_status_t check_file(const char *path)
-{
-    char *data, *rest;
-    size_t size;
-    long number = 1;
-    xy_status_t st = xy_file_read(path, 16 << 20, &data, &size);
-
-    if (st != XY_OK)
-        return st;
-    rest = data;
-    for (char *line; st == XY_OK && (line = strsep(&rest, "\n")) != NULL; number++) {
-        line += strspn(line, " \t");
-        line[strcspn(line, "# \t\r:")] = '\0';
-        if (*line != '\0')
-            st = check_host(line, path, number);
-    }
-    xy_free(data);
-    return st;
-}
-
-xy_status_t mpi_launch_check_hosts(const mpi_launch_values_t *values)
-{
-    xy_status_t st = values->host != NULL ? check_list(values->host) : XY_OK;
-
-    if (st == XY_OK && values->hostfile != NULL)
-        st = check_file(values->hostfile);
-    return st;
 }

@@ -120,11 +120,31 @@ static xy_status_t start_again(const char *user, const char *added, int fd)
     return xy_fail_errno(errno, "/proc/self/exe", "start again");
 }
 
-void mpi_restart_as_node(void)
+char *const *mpi_restart_arguments(void)
+{
+    return start.argv;
+}
+
+char *mpi_restart_directory(void)
+{
+    char name[64], path[4096];
+    ssize_t n;
+
+    snprintf(name, sizeof(name), "/proc/self/fd/%d", start.directory);
+    n = readlink(name, path, sizeof(path));
+    return n > 0 && n < (ssize_t)sizeof(path) ? xy_strndup(path, (size_t)n) : NULL;
+}
+
+void mpi_restart_go_back(void)
 {
     if (start.directory >= 0 && fchdir(start.directory) != 0)
         xy_fail_errno(errno, ".", "change to");
-    else if (execve("/proc/self/exe", start.argv, environ) != 0)
+}
+
+void mpi_restart_as_node(void)
+{
+    mpi_restart_go_back();
+    if (execve("/proc/self/exe", start.argv, environ) != 0)
         xy_fail_errno(errno, "/proc/self/exe", "start again");
 }
 

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash disable=SC2016
+# Jobs on several hosts, by an agent that gives this machine other names where it may.
+. "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
+
+build several
+here=$(pwd)
+unset SLURM_JOB_NODELIST SLURM_JOB_ID PBS_NODEFILE
+if unshare --uts true 2>/dev/null; then
+    printf '#!/bin/sh\nhost=$1; shift\nexec unshare --uts sh -c "hostname $host; exec $*"\n' >agent
+    names="alpha beta"
+else
+    printf '#!/bin/sh\nshift\nexec "$@"\n' >agent
+    names="$(hostname) $(hostname)"
+fi
+chmod +x agent
+read -r a b <<<"$names"
+
+printf 'one\n' >input
+run 0 -n 3 --hosts alpha:2,beta:4 --launcher ./agent -x XYLEM_TEST_WORD=x ./several <input
+same "$out" "rank 0 of 3 here 0 of 2 on $a in $here with x sum 3
+rank 1 of 3 here 1 of 2 on $a in $here with x sum 3
+rank 2 of 3 here 0 of 1 on $b in $here with x sum 3
+input one"
+quiet
+# As users of Open MPI and MPICH type it; the directory of -wdir; the environment comes along.
+printf '# ours\nalpha slots=1\nbeta:3\n' >file
+XYLEM_TEST_WORD=y run 0 -hostfile file --launcher ./agent -wdir / "$here/several" </dev/null
+says "$out" "rank 3 of 4 here 2 of 3 on $b in / with y sum 6"
+for option in -f -machinefile; do
+    run 0 -n 2 -ppn 1 $option file --launcher ./agent ./several </dev/null
+    says "$out" "rank 1 of 2 here 0 of 1 on $b"
+done
+# An allocation of Slurm or PBS is enough.
+printf 'alpha\nalpha\nbeta\n' >nodes
+PBS_NODEFILE=nodes run 0 --launcher ./agent ./several </dev/null
+says "$out" "rank 2 of 3 here 0 of 1 on $b"
+SLURM_JOB_NODELIST='host[1-2]' SLURM_TASKS_PER_NODE='2(x2)' run 0 --launcher ./agent ./several </dev/null
+says "$out" "rank 3 of 4 here 1 of 2 on"
+# This machine alone needs no process of its own.
+run 0 -n 2 --host "$(hostname):2" ./several </dev/null
+says "$out" "rank 1 of 2 here 1 of 2"
+
+# fails CODE MESSAGE ARGUMENT...: one message of ours.
+fails() {
+    local code=$1 message=$2
+    shift 2
+    run "$code" "$@"
+    says "$err" "$message"
+    [ "$(grep -c '^mpiexec: ' <<<"$err")" = 1 ] || die "not one message: $err"
+}
+fails 137 "on beta (rank 1) was ended by signal 9" -n 2 --hosts alpha,beta --launcher ./agent ./several kill 1
+fails 7 "MPI_ABORT was invoked on rank 0" -n 2 --hosts alpha,beta --launcher ./agent ./several abort 0
+fails 1 "could not be started: 'false' ended with exit code 1" -n 2 --hosts alpha,beta --launcher false ./several
+fails 1 "the launcher 'no-such-thing' was not found" -n 2 --hosts alpha,beta --launcher no-such-thing ./several
+printf '#!/bin/sh\nexec sleep 100\n' >late
+chmod +x late
+fails 1 "has not started within 1 s" -n 2 --hosts alpha,beta --launcher ./late --start-timeout 1s ./several
+fails 1 "behind the colon stands a number of slots" -n 2 --hosts alpha:x,beta ./several
+printf 'a colour=red\n' >file
+fails 1 "file:1: 'colour=red' is not known" -n 2 --hostfile file ./several
+fails 2 "--processes is for this machine" -n 2 --processes 2 --hosts alpha,beta ./several
+# A directory that is not there.
+printf '#!/bin/sh\nshift\ncd /\nexec unshare --mount sh -c "mount -t tmpfs none %s; exec $*"\n' "$here" >bare
+chmod +x bare
+if unshare --mount true 2>/dev/null; then
+    mkdir away && cp several bare away
+    (cd away && fails 1 "cannot change to the directory '$here/away'" -n 1 --hosts beta --launcher ./bare ./several)
+fi

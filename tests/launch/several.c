@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* One rank of a job in several processes does something, and the others wait for it:
+ * several [WHAT RANK]. */
+#include <mpi.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static void act(const char *what)
+{
+    if (strcmp(what, "abort") == 0)
+        MPI_Abort(MPI_COMM_WORLD, 7);
+    else if (strcmp(what, "exit") == 0)
+        exit(5);
+    else if (strcmp(what, "kill") == 0)
+        kill(getpid(), SIGKILL);
+    else if (strcmp(what, "stop") == 0)
+        kill(getpid(), SIGSTOP);
+    else if (strcmp(what, "fault") == 0)
+        abort();
+    else if (strcmp(what, "sleep") == 0)
+        sleep(100);
+}
+
+int main(int argc, char **argv)
+{
+    int rank, size, sum = 0;
+    char host[256] = "", line[256], directory[1024] = "";
+    const char *word = getenv("XYLEM_TEST_WORD");
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (argc > 2) {
+        if (rank == atoi(argv[2]))
+            act(argv[1]);
+        MPI_Recv(&sum, 1, MPI_INT, MPI_ANY_SOURCE, 99, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    gethostname(host, sizeof(host) - 1);
+    if (getcwd(directory, sizeof(directory)) == NULL)
+        return 3;
+    printf("rank %d of %d here %s of %s on %s in %s with %s sum %d\n", rank, size,
+           getenv("OMPI_COMM_WORLD_LOCAL_RANK"), getenv("OMPI_COMM_WORLD_LOCAL_SIZE"), host,
+           directory, word != NULL ? word : "nothing", sum);
+    if (rank == 0)
+        while (fgets(line, sizeof(line), stdin) != NULL)
+            printf("input %s", line);
+    MPI_Finalize();
+    return argc > 1 && argc < 3 && rank == 1 ? atoi(argv[1]) : 0;
+}

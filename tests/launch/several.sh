@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# Jobs in several processes: who runs where, streams, exit codes, and ways to end.
+. "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
+
+build several
+export XYLEM_TEST_MARK=$$-$RANDOM
+here=$(pwd)
+
+# gone: no process of a job of this test is left, soon.
+gone() {
+    local left
+    for _ in {1..300}; do
+        left=$(grep -lz "^XYLEM_TEST_MARK=$XYLEM_TEST_MARK\$" /proc/[0-9]*/environ 2>/dev/null |
+            cut -d/ -f3 | while read -r pid; do
+            [ "$(cat "/proc/$pid/comm" 2>/dev/null)" = mpiexec ] && echo "$pid"
+        done || true)
+        [ -n "$left" ] || return 0
+        sleep 0.1
+    done
+    die "still running: $left"
+}
+# ends CODE MESSAGE ARGUMENT...: one message, and nothing stays behind.
+ends() {
+    local code=$1 message=$2
+    shift 2
+    run "$code" "$@"
+    says "$err" "$message"
+    [ "$(grep -c '^mpiexec: ' <<<"$err")" = 1 ] || die "not one message: $err"
+    gone
+}
+
+host=$(hostname)
+printf 'one\ntwo\n' >input
+expected="rank 0 of 5 here 0 of 3 on $host in $here with nothing sum 10
+rank 1 of 5 here 1 of 3 on $host in $here with nothing sum 10
+rank 2 of 5 here 2 of 3 on $host in $here with nothing sum 10
+rank 3 of 5 here 0 of 2 on $host in $here with nothing sum 10
+rank 4 of 5 here 1 of 2 on $host in $here with nothing sum 10
+input one
+input two"
+run 0 -n 5 --processes 2 --net tcp ./several <input
+# Two halves of an odd number of ranks: either may be the larger one.
+same "$out" "$expected" >/dev/null 2>&1 || same "$out" "$(sed -e 's/here 0 of 3/here 0 of 2/;
+    s/here 1 of 3/here 1 of 2/; s/here 2 of 3/here 0 of 3/; s/rank 3 \(.*\) here 0 of 2/rank 3 \1 here 1 of 3/;
+    s/rank 4 \(.*\) here 1 of 2/rank 4 \1 here 2 of 3/' <<<"$expected")"
+quiet
+run 0 -n 3 --processes 3 -x XYLEM_TEST_WORD=hello -wdir / "$here/several" </dev/null
+says "$out" "rank 2 of 3 here 0 of 1 on $host in / with hello sum 3"
+run 0 -n 2 --processes 2 -l ./several </dev/null
+says "$out" "[1] rank 1 of 2"
+# Two programs, of which one has ranks in both processes.
+run 0 -n 1 --processes 2 ./several : -n 3 ./several </dev/null
+says "$out" "rank 3 of 4"
+# The exit code of a rank; the others go on to their end.
+ends 9 "rank 1 ended with exit code 9" -n 4 --processes 2 ./several 9 </dev/null
+says "$out" "rank 3 of 4"
+
+# One fails: all end, with its code.
+ends 7 "MPI_ABORT was invoked on rank 3" -n 4 --processes 2 ./several abort 3
+ends 5 "rank 0 ended with exit code 5 without calling MPI_Finalize" -n 4 --processes 2 ./several exit 0
+ends 137 "process 1 on $host (ranks 2-3) was ended by signal 9" -n 4 --processes 2 ./several kill 2
+ends 137 "process 0 on $host (rank 0) was ended by signal 9" -n 3 --processes 3 ./several kill 0
+ends 134 "rank 1: aborted" -n 2 --processes 2 ./several fault 1
+ends 2 "--processes 3: the job has only 2 ranks" -n 2 --processes 3 ./several
+ends 2 "unknown transport 'smoke'" -n 2 --processes 2 --net smoke ./several
+ends 2 "unknown strategy or file" -n 2 --processes 2 --place nowhere ./several
+ends 127 "does not exist" -n 2 --processes 2 ./nothing
+ends 1 "--virtual is for jobs in one process" -n 2 --processes 2 --virtual cluster:2 ./several
+ends 1 "does not use Xylem's MPI" -n 2 --processes 2 hostname
+XYLEM_NODE=17 ends 2 "XYLEM_NODE is set to '17'" -n 2 ./several
