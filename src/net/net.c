@@ -4,7 +4,7 @@
 
 #include "net/private.h"
 
-const net_transport_t *const xy_net_transports[] = {&net_tcp, NULL};
+const net_transport_t *const xy_net_transports[] = {&net_mpi, &net_tcp, NULL};
 
 static const net_transport_t *choose(const xy_net_config_t *config)
 {

@@ -76,14 +76,16 @@ size_t xy_net_short_limit(const xy_net_t *net);
 void xy_net_send(xy_net_t *net, int to, const void *head, size_t head_size, const void *data,
                  size_t size);
 /* Large buffers. `id` belongs to the direction from one process to another, and may be used again
- * when the buffer has arrived. `bytes` is more than 0, and the same on both sides. */
+ * when the buffer has arrived; those in use differ in their lower 27 bits. `bytes` is more than 0,
+ * and the same on both sides. */
 void xy_net_give(xy_net_t *net, int to, uint64_t id, const void *buffer, size_t bytes, void *token);
 void xy_net_take(xy_net_t *net, int from, uint64_t id, void *buffer, size_t bytes, void *token);
 
 /* Let it progress, and call events for what has come. False: nothing has, or another thread is at
  * it. */
 bool xy_net_poll(xy_net_t *net);
-/* Wait until something comes, xy_net_wake is called (also just before), or the time is over. */
+/* Wait until something comes, xy_net_wake is called (also just before), or the time is over; it may
+ * end earlier. */
 void xy_net_sleep(xy_net_t *net, double seconds);
 void xy_net_wake(xy_net_t *net);
 

@@ -23,7 +23,7 @@ struct net_transport {
     void (*close)(xy_net_t *net); /* and free */
 };
 
-extern const net_transport_t net_tcp;
+extern const net_transport_t net_mpi, net_tcp;
 
 struct xy_net {
     const net_transport_t *transport;

@@ -52,6 +52,12 @@ says "$out" "[1] rank 1 of 2"
 # Two programs, of which one has ranks in both processes.
 run 0 -n 1 --processes 2 ./several : -n 3 ./several </dev/null
 says "$out" "rank 3 of 4"
+# Over an MPI of the host, where there is one.
+if command -v mpiexec.hydra >/dev/null && ldconfig -p 2>/dev/null | grep -q libmpich.so.12; then
+    run 0 -n 4 --processes 2 --net mpi --launcher mpiexec.hydra ./several <input
+    says "$out" "rank 3 of 4 here 1 of 2 on $host in $here with nothing sum 6"
+    says "$out" "input two"
+fi
 # The exit code of a rank; the others go on to their end.
 ends 9 "rank 1 ended with exit code 9" -n 4 --processes 2 ./several 9 </dev/null
 says "$out" "rank 3 of 4"

@@ -149,7 +149,9 @@ static void report_death(int process)
         reap();
     }
     name_of(process, name);
-    if (p->pid == 0 && WIFSIGNALED(p->status)) {
+    if (head.base.starts_all) {
+        mpi_launch_say("%s has ended or was killed", name);
+    } else if (p->pid == 0 && WIFSIGNALED(p->status)) {
         mpi_launch_say("%s was ended by signal %d (%s)", name, WTERMSIG(p->status),
                        strsignal(WTERMSIG(p->status)));
         code = 128 + WTERMSIG(p->status);
@@ -205,7 +207,7 @@ static void make_job(int process, xy_text_t *text)
     node_field_add(text, h->values->net);
     node_field_add(text, secret);
     node_field_add_number(text, h->is_local);
-    node_field_add_number(text, h->is_input_sent && process == 0);
+    node_field_add_number(text, h->is_input_sent);
     node_field_add(text, h->processes[process].cores != NULL ? h->processes[process].cores : "");
     for (int i = 0; i < h->count; i++) {
         node_field_add(text, h->processes[i].host);
@@ -299,7 +301,6 @@ static void take_card(int process, const xy_frame_t *frame)
         xy_channel_send(&all[i].link, NODE_CARDS, text.s, text.length);
         xy_free(all[i].card);
         all[i].card = NULL;
-        all[i].is_running = true;
     }
     if (text.failed)
         end_job(xy_status_exit_code(xy_fail_memory("connecting the processes")), false);
@@ -321,6 +322,9 @@ static void take_frame(int process, const xy_frame_t *frame)
         break;
     case NODE_EXIT:
         take_exit(process, frame);
+        break;
+    case NODE_READY:
+        head.base.processes[process].is_running = true;
         break;
     case NODE_INPUT_TAKEN:
         head.base.is_input_away = false;
@@ -426,6 +430,14 @@ static void look_for_absent(double now)
     end_job(1, false);
 }
 
+static bool has_links(void)
+{
+    for (int i = 0; i < head.base.count; i++)
+        if (head.base.processes[i].link.fd >= 0)
+            return true;
+    return false;
+}
+
 static void look_at_clock(void)
 {
     double now = xy_now(), limit = head.base.values->timeout;
@@ -437,6 +449,8 @@ static void look_at_clock(void)
     look_for_absent(now);
     if (now - head.looked >= LOOK_SECONDS)
         look_for_silence(now);
+    if (head.is_ending && head.base.launcher > 0 && !has_links())
+        kill(head.base.launcher, SIGTERM);
     if (head.is_ending && now - head.ending_since > END_SECONDS)
         end_by_force();
 }

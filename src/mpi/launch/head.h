@@ -30,6 +30,7 @@ typedef struct {
     xy_listener_t *listener; /* for processes that a launcher starts; or NULL */
     pid_t launcher;          /* of all; 0: there is none, or it has ended */
     int launcher_status;
+    bool starts_all; /* it starts all processes, and only it knows how they end */
     const char *launcher_name;
     char *host_file;    /* ours, or NULL */
     bool is_input_sent; /* to process 0 */

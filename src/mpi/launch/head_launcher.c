@@ -306,6 +306,7 @@ xy_status_t head_start_by_launcher(head_t *head)
     card = xy_listener_card(head->listener, NULL);
     if (card == NULL)
         return xy_fail_memory("starting the processes");
+    head->starts_all = l != NULL;
     st = l != NULL ? start_all(head, l, command, card) : start_by_agent(head, command, card);
     head->launcher_name = command;
     xy_free(card);

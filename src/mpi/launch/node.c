@@ -150,7 +150,8 @@ static bool read_job(const xy_frame_t *frame, mpi_node_job_t *job)
     job->process = (int)process;
     job->processes = (int)processes;
     job->is_local = is_local != 0;
-    job->has_input = has_input != 0;
+    job->has_launcher = has_input != 0;
+    job->has_input = job->has_launcher && process == 0;
     job->cores = node_field(&fields);
     if (job->cores == NULL || !read_blocks(&fields, job))
         return false;
@@ -207,6 +208,11 @@ xy_status_t mpi_node_begin(const mpi_node_job_t **job_p)
     if (st == XY_OK)
         *job_p = &node.job;
     return st;
+}
+
+bool mpi_node_has_launcher(void)
+{
+    return node.is_node && node.job.has_launcher;
 }
 
 xy_status_t mpi_node_keep(void)
@@ -349,6 +355,21 @@ static xy_status_t exchange(void *arg, const char *card, char **cards)
     return st;
 }
 
+/* Inside a library of the host, the calling rank is none: what stands in front of the C library
+ * does what the C library does. */
+static void step_aside(bool is_inside)
+{
+    static _Thread_local mpi_process_t *process;
+    static _Thread_local mpi_rank_t *rank;
+
+    if (is_inside) {
+        process = mpi_process_self;
+        rank = mpi_self;
+    }
+    mpi_process_self = is_inside ? NULL : process;
+    mpi_self = is_inside ? NULL : rank;
+}
+
 xy_status_t mpi_node_open(xy_net_t **net_p)
 {
     char address[64];
@@ -357,6 +378,7 @@ xy_status_t mpi_node_open(xy_net_t **net_p)
                               .transport = node.job.transport,
                               .is_local = node.job.is_local,
                               .exchange = exchange,
+                              .mark = step_aside,
                               .seconds = OPEN_SECONDS};
     xy_status_t st;
     int code;
@@ -372,6 +394,7 @@ xy_status_t mpi_node_open(xy_net_t **net_p)
         st = node_input_begin(input_taken, start_thread);
     if (st != XY_OK)
         return st;
+    xy_channel_send(&node.link, NODE_READY, NULL, 0);
     code = start_thread(serve, NULL);
     return code == 0 ? XY_OK : xy_fail_errno(code, "a thread for the job's connection", "start");
 }

@@ -23,7 +23,7 @@
 /* Fields are texts, each with its NUL; numbers are decimal. */
 typedef enum {
     NODE_HELLO = 1, /* version, processor, host, cores, own address */
-    NODE_JOB,       /* process, processes, transport, secret, is local, has input, cores,
+    NODE_JOB,       /* process, processes, transport, secret, is local, has a launcher, cores,
                        then of each process
                        its host and the number of its ranks */
     NODE_CARD,      /* the card */
@@ -34,6 +34,7 @@ typedef enum {
     NODE_SIGNAL,    /* number: as if it had been sent to the process */
     NODE_PING,
     NODE_PONG,
+    NODE_READY, /* it listens, and its ranks are about to run */
     NODE_START, /* to a process that a launcher has started: see node_boot.c */
     NODE_INPUT, /* bytes of standard input; none: it is at its end */
     NODE_INPUT_TAKEN,
@@ -67,7 +68,8 @@ typedef struct {
     const char *cores; /* a list for --cores, or NULL */
     uint8_t secret[XY_SECRET_BYTES];
     bool is_local;
-    bool has_input; /* that the head sends */
+    bool has_launcher; /* that has started it */
+    bool has_input;    /* that the head sends */
 } mpi_node_job_t;
 
 /* In a process that the head has started: meet it and get the job, which lives for ever; NULL in
@@ -75,6 +77,8 @@ typedef struct {
 xy_status_t mpi_node_begin(const mpi_node_job_t **job_p);
 /* ... in one that a launcher has started: find it first. Returns only when that fails. */
 xy_status_t mpi_node_boot(const char *where);
+/* Was this process started by a launcher, which may be that of another MPI? */
+bool mpi_node_has_launcher(void);
 /* This process is about to start itself again: let the connection live. */
 xy_status_t mpi_node_keep(void);
 /* Connect to the other processes, then do what the head says, on a thread of its own. */

@@ -5,6 +5,7 @@
 
 #include "mpi/bindings/bindings.h"
 #include "mpi/launch/launch.h"
+#include "mpi/launch/node.h"
 
 extern char **environ;
 
@@ -62,6 +63,24 @@ static xy_status_t set_exports(char **list, const xy_vec_t *exports)
     return XY_OK;
 }
 
+/* What the launcher of another MPI has set for its own processes; ranks are none of them. */
+static void hide_launcher(char **list)
+{
+    static const char *const prefixes[] = {"OMPI_", "PMIX_",  "PMI_",  "PRTE_",
+                                           "HYDI_", "HYDRA_", "MPIR_", NULL};
+    size_t kept = 0;
+
+    for (size_t i = 0; list[i] != NULL; i++) {
+        bool is_hidden = false;
+
+        for (int p = 0; prefixes[p] != NULL; p++)
+            is_hidden |= strncmp(list[i], prefixes[p], strlen(prefixes[p])) == 0;
+        if (!is_hidden)
+            list[kept++] = list[i];
+    }
+    list[kept] = NULL;
+}
+
 xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *first,
                                    const char *launched)
 {
@@ -75,6 +94,8 @@ xy_status_t mpi_launch_environment(mpi_part_t *part, const mpi_launch_values_t *
     if (list == NULL || entry == NULL)
         return xy_fail_memory("making the environment");
     memcpy(list, environ, n * sizeof(char *));
+    if (mpi_node_has_launcher())
+        hide_launcher(list);
     part->environment = list;
     set(list, entry);
     st = set_pairs(list, &first->genv);

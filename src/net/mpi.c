@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * An MPI that is installed on the cluster as transport: Open MPI or MPICH, with any network that it
+ * drives. Its launcher has started the processes. The library is opened at run time, hidden from
+ * the program; no headers are needed, for what differs between the two is in a table (mpi_host.c).
+ *
+ * All calls are made under one lock by whichever thread polls or sends. Short messages go to
+ * receives that are posted ahead, which are looked at in the order of their posting: the order of
+ * messages. Buffers that are given travel under a tag of their own, in pieces that a count can
+ * hold.
+ *
+ * Such a library has nothing to sleep on. The sockets of the tcp transport are the doorbell: who
+ * sends rings, but not more often than a sleeper needs, and who sleeps looks again after some
+ * milliseconds in any case. They also notice a process that is gone, which the library does not.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <time.h>
+
+#include "net/mpi_host.h"
+
+enum {
+    POSTED = 32, /* receives */
+    TAG_SHORT = 1,
+    TAG_FIRST = 16, /* of buffers */
+    TAGS = 1 << 27,
+    PIECE = 256 << 20, /* bytes */
+    BELL_EVERY = 256,  /* polls between two looks at the sockets */
+    BATCH = 16,        /* messages in one poll */
+};
+#define BELL_PAUSE    300e-6 /* seconds between two rings for one process */
+#define AWAKE_SECONDS 10e-3  /* after a message, a sleep is short */
+#define CLOSE_SECONDS 10.0
+
+/* In front of every short message. */
+typedef struct {
+    uint32_t is_last, unused;
+} short_head_t;
+
+typedef struct out {
+    struct out *next;
+    uint64_t request;
+    char bytes[];
+} out_t;
+
+typedef struct large {
+    struct large *next;
+    void *token;
+    int pieces, done; /* of the requests */
+    uint64_t requests[];
+} large_t;
+
+typedef struct {
+    xy_net_t base;
+    const host_mpi_t *host;
+    void (*mark)(bool is_inside);
+    xy_net_t *bell;
+    pthread_mutex_t lock; /* of all up to `larges` */
+    out_t *outs;
+    large_t *larges;
+    size_t room;   /* of one posted receive */
+    char *buffers; /* [POSTED] of them */
+    uint64_t posted[POSTED];
+    int *rank_of, *process_of;
+    double *rung; /* [processes] */
+    /* Of the thread that polls. */
+    int next; /* the oldest of `posted` */
+    unsigned polls;
+    int leaving; /* processes that have sent their last message */
+    bool is_closing;
+    bool *is_lost; /* [processes] */
+    _Atomic double heard;
+} mpi_net_t;
+
+static void enter(mpi_net_t *net)
+{
+    pthread_mutex_lock(&net->lock);
+    if (net->mark != NULL)
+        net->mark(true);
+}
+
+static void leave(mpi_net_t *net)
+{
+    if (net->mark != NULL)
+        net->mark(false);
+    pthread_mutex_unlock(&net->lock);
+}
+
+/* ---- Sending ---- */
+
+static void ring(mpi_net_t *net, int to)
+{
+    double now = net_now();
+
+    if (now - net->rung[to] < BELL_PAUSE)
+        return;
+    net->rung[to] = now;
+    xy_net_send(net->bell, to, "", 0, "", 0);
+}
+
+static void reap_sends(mpi_net_t *net)
+{
+    for (out_t **at = &net->outs; *at != NULL;) {
+        out_t *o = *at;
+
+        if (!host_test(net->host, &o->request, NULL)) {
+            at = &o->next;
+            continue;
+        }
+        *at = o->next;
+        xy_free(o);
+    }
+}
+
+static void send_short(mpi_net_t *net, int to, bool is_last, const void *head, size_t head_size,
+                       const void *data, size_t size)
+{
+    short_head_t first = {.is_last = is_last};
+    out_t *o = xy_malloc(sizeof(*o) + sizeof(first) + head_size + size);
+
+    if (o == NULL) {
+        xy_fail_memory("sending to another process");
+        return;
+    }
+    memcpy(o->bytes, &first, sizeof(first));
+    if (head_size > 0)
+        memcpy(o->bytes + sizeof(first), head, head_size);
+    if (size > 0)
+        memcpy(o->bytes + sizeof(first) + head_size, data, size);
+    enter(net);
+    host_send(net->host, o->bytes, sizeof(first) + head_size + size, net->rank_of[to], TAG_SHORT,
+              &o->request);
+    if (host_test(net->host, &o->request, NULL)) {
+        xy_free(o);
+    } else {
+        o->next = net->outs;
+        net->outs = o;
+    }
+    ring(net, to);
+    leave(net);
+}
+
+static void send_mpi(xy_net_t *base, int to, const void *head, size_t head_size, const void *data,
+                     size_t size)
+{
+    send_short((mpi_net_t *)base, to, false, head, head_size, data, size);
+}
+
+/* ---- Large buffers ---- */
+
+static void start_large(mpi_net_t *net, int process, uint64_t id, char *buffer, size_t bytes,
+                        void *token, bool is_given)
+{
+    size_t pieces = (bytes + PIECE - 1) / PIECE;
+    large_t *l = xy_calloc(1, sizeof(*l) + pieces * sizeof(uint64_t));
+    int tag = TAG_FIRST + (int)(id % TAGS), rank = net->rank_of[process];
+
+    if (l == NULL) {
+        xy_fail_memory("moving a buffer between processes");
+        return;
+    }
+    l->token = token;
+    l->pieces = (int)pieces;
+    enter(net);
+    for (size_t i = 0; i < pieces; i++) {
+        size_t at = i * PIECE, n = bytes - at < PIECE ? bytes - at : PIECE;
+
+        if (is_given)
+            host_send(net->host, buffer + at, n, rank, tag, &l->requests[i]);
+        else
+            host_receive(net->host, buffer + at, n, rank, tag, &l->requests[i]);
+    }
+    l->next = net->larges;
+    net->larges = l;
+    if (is_given)
+        ring(net, process);
+    leave(net);
+}
+
+static void give_mpi(xy_net_t *base, int to, uint64_t id, const void *buffer, size_t bytes,
+                     void *token)
+{
+    start_large((mpi_net_t *)base, to, id, (char *)(uintptr_t)buffer, bytes, token, true);
+}
+
+static void take_mpi(xy_net_t *base, int from, uint64_t id, void *buffer, size_t bytes, void *token)
+{
+    start_large((mpi_net_t *)base, from, id, buffer, bytes, token, false);
+}
+
+static bool is_done(const mpi_net_t *net, large_t *l)
+{
+    while (l->done < l->pieces && host_test(net->host, &l->requests[l->done], NULL))
+        l->done++;
+    return l->done == l->pieces;
+}
+
+/* Those that are done, unlinked; with the lock. */
+static large_t *reap_larges(mpi_net_t *net)
+{
+    large_t *all = NULL;
+
+    for (large_t **at = &net->larges; *at != NULL;) {
+        large_t *l = *at;
+
+        if (!is_done(net, l)) {
+            at = &l->next;
+            continue;
+        }
+        *at = l->next;
+        l->next = all;
+        all = l;
+    }
+    return all;
+}
+
+static bool tell_larges(mpi_net_t *net, large_t *l)
+{
+    bool has_come = l != NULL;
+
+    while (l != NULL) {
+        large_t *next = l->next;
+        void *token = l->token;
+
+        xy_free(l);
+        net->base.events->done(net->base.context, token);
+        l = next;
+    }
+    return has_come;
+}
+
+/* ---- Receiving ---- */
+
+static char *buffer_of(const mpi_net_t *net, int i)
+{
+    return net->buffers + (size_t)i * net->room;
+}
+
+static void post(mpi_net_t *net, int i)
+{
+    host_receive(net->host, buffer_of(net, i), net->room, HOST_ANY, TAG_SHORT, &net->posted[i]);
+}
+
+static void take_short(mpi_net_t *net, const host_status_t *status)
+{
+    const char *bytes = buffer_of(net, net->next);
+    int from = net->process_of[status->source];
+    short_head_t head;
+
+    memcpy(&head, bytes, sizeof(head));
+    if (head.is_last != 0)
+        net->leaving++;
+    else
+        net->base.events->message(net->base.context, from, bytes + sizeof(head),
+                                  status->bytes - sizeof(head));
+}
+
+static bool receive_one(mpi_net_t *net)
+{
+    host_status_t status = {0};
+    large_t *done;
+    bool has_come;
+
+    enter(net);
+    has_come = host_test(net->host, &net->posted[net->next], &status);
+    reap_sends(net);
+    done = reap_larges(net);
+    leave(net);
+    if (has_come) {
+        atomic_store_explicit(&net->heard, net_now(), memory_order_relaxed);
+        take_short(net, &status);
+        enter(net);
+        post(net, net->next);
+        leave(net);
+        net->next = (net->next + 1) % POSTED;
+    }
+    return tell_larges(net, done) || has_come;
+}
+
+static bool poll_mpi(xy_net_t *base)
+{
+    mpi_net_t *net = (mpi_net_t *)base;
+    bool has_come = false;
+
+    if (++net->polls % BELL_EVERY == 0)
+        xy_net_poll(net->bell);
+    for (int i = 0; i < BATCH && receive_one(net); i++)
+        has_come = true;
+    return has_come;
+}
+
+/* ---- The doorbell ---- */
+
+static void on_bell(void *context, int from, const void *bytes, size_t size)
+{
+    (void)context, (void)from, (void)bytes, (void)size;
+}
+
+static void on_done(void *context, void *token)
+{
+    (void)context, (void)token;
+}
+
+static void on_lost(void *context, int process, const char *why)
+{
+    mpi_net_t *net = context;
+
+    net->is_lost[process] = true;
+    if (!net->is_closing)
+        net->base.events->lost(net->base.context, process, why);
+}
+
+static const xy_net_events_t bell_events = {on_bell, on_done, on_lost};
+
+static void sleep_mpi(xy_net_t *base, double seconds)
+{
+    mpi_net_t *net = (mpi_net_t *)base;
+    bool is_busy =
+        net_now() - atomic_load_explicit(&net->heard, memory_order_relaxed) < AWAKE_SECONDS;
+    double most = is_busy ? 1e-3 : 10e-3;
+
+    xy_net_sleep(net->bell, seconds < most ? seconds : most);
+    /* What rang is taken away, or the next sleep would end at once. Events of a loss belong to who
+     * polls. */
+    if (!atomic_flag_test_and_set_explicit(&base->is_polled, memory_order_acquire)) {
+        xy_net_poll(net->bell);
+        atomic_flag_clear_explicit(&base->is_polled, memory_order_release);
+    }
+}
+
+static void wake_mpi(xy_net_t *base)
+{
+    xy_net_wake(((mpi_net_t *)base)->bell);
+}
+
+/* ---- Beginning and end ---- */
+
+static bool is_there(const xy_net_config_t *config)
+{
+    (void)config;
+    return false; /* chosen by name: where its launcher has started the job */
+}
+
+static void destroy(mpi_net_t *net)
+{
+    xy_free(net->buffers);
+    xy_free(net->rank_of);
+    xy_free(net->process_of);
+    xy_free(net->rung);
+    xy_free(net->is_lost);
+    pthread_mutex_destroy(&net->lock);
+    xy_free(net);
+}
+
+static xy_status_t allocate(const xy_net_config_t *config, const host_mpi_t *host, mpi_net_t *net)
+{
+    size_t n = (size_t)config->processes;
+
+    net->host = host;
+    net->mark = config->mark;
+    net->room = host_short_limit(host) + sizeof(short_head_t);
+    pthread_mutex_init(&net->lock, NULL);
+    net->buffers = xy_malloc(POSTED * net->room);
+    net->rank_of = xy_calloc(n, sizeof(int));
+    net->process_of = xy_calloc(n, sizeof(int));
+    net->rung = xy_calloc(n, sizeof(double));
+    net->is_lost = xy_calloc(n, sizeof(bool));
+    if (net->buffers != NULL && net->rank_of != NULL && net->process_of != NULL &&
+        net->rung != NULL && net->is_lost != NULL)
+        return XY_OK;
+    return xy_fail_memory("connecting the processes");
+}
+
+/* Who is which rank of the library's world. */
+static xy_status_t find_ranks(const xy_net_config_t *config, mpi_net_t *net)
+{
+    char **cards = xy_calloc((size_t)config->processes, sizeof(char *)), own[16];
+    xy_status_t st = cards != NULL ? XY_OK : xy_fail_memory("connecting the processes");
+
+    snprintf(own, sizeof(own), "%d", host_rank(net->host));
+    if (st == XY_OK)
+        st = config->exchange(config->exchange_arg, own, cards);
+    for (int p = 0; p < config->processes && st == XY_OK; p++) {
+        long rank;
+
+        if (!xy_parse_long(cards[p], &rank) || rank < 0 || rank >= config->processes)
+            st = xy_fail(XY_EPARSE, "process %d: its rank in the host's MPI is '%s'", p, cards[p]);
+        else
+            net->process_of[net->rank_of[p] = (int)rank] = p;
+    }
+    for (int p = 0; cards != NULL && p < config->processes; p++)
+        xy_free(cards[p]);
+    xy_free(cards);
+    return st;
+}
+
+static xy_status_t open_bell(const xy_net_config_t *config, mpi_net_t *net)
+{
+    int *fds = xy_malloc((size_t)config->processes * sizeof(int));
+    xy_status_t st =
+        fds == NULL ? xy_fail_memory("connecting the processes") : net_mesh_open(config, fds);
+
+    if (st == XY_OK)
+        st = net_tcp_make(config, fds, &net->bell);
+    xy_free(fds);
+    if (st == XY_OK)
+        xy_net_listen(net->bell, &bell_events, net);
+    return st;
+}
+
+static xy_status_t open_mpi(const xy_net_config_t *config, xy_net_t **net_p)
+{
+    const host_mpi_t *host;
+    mpi_net_t *net;
+    xy_status_t st;
+
+    if (config->mark != NULL)
+        config->mark(true);
+    st = host_open(config->processes, &host);
+    if (config->mark != NULL)
+        config->mark(false);
+    if (st != XY_OK)
+        return st;
+    net = xy_calloc(1, sizeof(*net));
+    if (net == NULL)
+        return xy_fail_memory("connecting the processes");
+    st = allocate(config, host, net);
+    net_init(&net->base, &net_mpi, config, host_short_limit(host));
+    if (st == XY_OK)
+        st = find_ranks(config, net);
+    if (st == XY_OK)
+        st = open_bell(config, net);
+    if (st != XY_OK) {
+        destroy(net);
+        return st;
+    }
+    enter(net);
+    for (int i = 0; i < POSTED; i++)
+        post(net, i);
+    leave(net);
+    *net_p = &net->base;
+    return XY_OK;
+}
+
+static int missing(const mpi_net_t *net)
+{
+    int n = net->base.processes - 1 - net->leaving;
+
+    for (int p = 0; p < net->base.processes; p++)
+        n -= net->is_lost[p];
+    return n;
+}
+
+/* The last message of each process comes behind all others of it. */
+static void close_mpi(xy_net_t *base)
+{
+    mpi_net_t *net = (mpi_net_t *)base;
+    double deadline = net_now() + CLOSE_SECONDS;
+    bool is_whole;
+
+    for (int p = 0; p < base->processes; p++)
+        if (p != base->process && !net->is_lost[p])
+            send_short(net, p, true, NULL, 0, NULL, 0);
+    while ((missing(net) > 0 || net->outs != NULL) && net_now() < deadline)
+        if (!xy_net_poll(base))
+            xy_net_sleep(base, 1e-3);
+    is_whole = missing(net) <= 0 && net->outs == NULL;
+    for (int p = 0; p < base->processes; p++)
+        is_whole = is_whole && !net->is_lost[p];
+    net->is_closing = true;
+    enter(net);
+    for (int i = 0; i < POSTED && is_whole; i++)
+        host_cancel(net->host, &net->posted[i]);
+    leave(net);
+    /* Without the others it would wait for ever. */
+    if (is_whole)
+        host_close(net->host, CLOSE_SECONDS);
+    xy_net_close(net->bell);
+    if (is_whole)
+        destroy(net);
+}
+
+const net_transport_t net_mpi = {
+    .name = "mpi",
+    .describe = "an installed Open MPI or MPICH, whose launcher starts the job",
+    .is_there = is_there,
+    .open = open_mpi,
+    .send = send_mpi,
+    .give = give_mpi,
+    .take = take_mpi,
+    .poll = poll_mpi,
+    .sleep = sleep_mpi,
+    .wake = wake_mpi,
+    .close = close_mpi,
+};

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Loading Open MPI or MPICH. The names of both are hidden from the program (RTLD_LOCAL), which has
+ * Xylem's; and the library prefers its own (RTLD_DEEPBIND), except where that hurts: with another
+ * malloc in front of the C library's, or a sanitizer.
+ *
+ * Handles are pointers in one and 32-bit numbers in the other: as arguments both are words, of
+ * which the latter reads the lower half.
+ */
+#include "net/mpi_host.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { THREAD_MULTIPLE = 3, STATUS_WORDS = 16 };
+
+struct host_mpi {
+    const char *name;
+    uintptr_t world, byte;
+    int any_source;
+    int source_at; /* which int of a status */
+    size_t short_limit;
+    int rank;
+    int (*init)(int *, char ***, int, int *);
+    int (*comm_rank)(uintptr_t, int *);
+    int (*comm_size)(uintptr_t, int *);
+    int (*isend)(const void *, int, uintptr_t, int, int, uintptr_t, void *);
+    int (*irecv)(void *, int, uintptr_t, int, int, uintptr_t, void *);
+    int (*test)(void *, int *, void *);
+    int (*get_count)(const void *, uintptr_t, int *);
+    int (*cancel)(void *);
+    int (*wait)(void *, void *);
+    int (*finalize)(void);
+};
+
+static bool has_sanitizer(void)
+{
+    return dlsym(RTLD_DEFAULT, "__asan_init") != NULL || dlsym(RTLD_DEFAULT, "__tsan_init") != NULL;
+}
+
+/* Whose is malloc? The C library's, or of Xylem in front of it. */
+static bool has_other_malloc(void)
+{
+    void *address = dlsym(RTLD_DEFAULT, "malloc");
+    const char *name;
+    Dl_info info;
+
+    if (address == NULL || dladdr(address, &info) == 0 || info.dli_fname == NULL)
+        return false;
+    name = strrchr(info.dli_fname, '/') != NULL ? strrchr(info.dli_fname, '/') + 1 : info.dli_fname;
+    return strncmp(name, "libc.so", 7) != 0 && strncmp(name, "libc-", 5) != 0 &&
+           strncmp(name, "libmpi_abi", 10) != 0;
+}
+
+static void *open_library(void)
+{
+    static const char *const of_open_mpi[] = {"libmpi.so.40", "libmpi.so.80", NULL};
+    static const char *const of_mpich[] = {"libmpich.so.12", "libmpi.so.12", "libmpich.so", NULL};
+    const char *wanted = getenv("XYLEM_HOST_MPI");
+    const char *const *names = getenv("OMPI_COMM_WORLD_SIZE") != NULL ? of_open_mpi : of_mpich;
+    int flags = RTLD_NOW | RTLD_LOCAL;
+    void *library = NULL;
+
+    if (!has_sanitizer() && !has_other_malloc())
+        flags |= RTLD_DEEPBIND;
+    if (wanted != NULL)
+        return dlopen(wanted, flags);
+    for (int i = 0; names[i] != NULL && library == NULL; i++)
+        library = dlopen(names[i], flags);
+    return library;
+}
+
+static bool find_functions(void *library, host_mpi_t *h)
+{
+    const struct {
+        const char *name;
+        void **slot;
+    } all[] = {{"MPI_Init_thread", (void **)&h->init},    {"MPI_Comm_rank", (void **)&h->comm_rank},
+               {"MPI_Comm_size", (void **)&h->comm_size}, {"MPI_Isend", (void **)&h->isend},
+               {"MPI_Irecv", (void **)&h->irecv},         {"MPI_Test", (void **)&h->test},
+               {"MPI_Get_count", (void **)&h->get_count}, {"MPI_Cancel", (void **)&h->cancel},
+               {"MPI_Wait", (void **)&h->wait},           {"MPI_Finalize", (void **)&h->finalize}};
+
+    for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+        if ((*all[i].slot = dlsym(library, all[i].name)) == NULL)
+            return false;
+    return true;
+}
+
+/* The thresholds are below those at which each library asks the receiver first. */
+static void learn_abi(void *library, host_mpi_t *h)
+{
+    void *world = dlsym(library, "ompi_mpi_comm_world");
+
+    if (world != NULL) {
+        h->name = "Open MPI";
+        h->world = (uintptr_t)world;
+        h->byte = (uintptr_t)dlsym(library, "ompi_mpi_byte");
+        h->any_source = -1;
+        h->source_at = 0;
+        h->short_limit = 4000;
+    } else {
+        h->name = "MPICH";
+        h->world = 0x44000000;
+        h->byte = 0x4c00010d;
+        h->any_source = -2;
+        h->source_at = 2;
+        h->short_limit = 8000;
+    }
+}
+
+/* Signals are the program's: both libraries and UCX take some when they are loaded. */
+static void keep_signals_free(void)
+{
+    setenv("UCX_ERROR_SIGNALS", "", 0);
+    setenv("UCX_DEBUG_SIGNO", "", 0);
+    setenv("OMPI_MCA_opal_signal", "", 0);
+}
+
+static xy_status_t start(host_mpi_t *h, int processes)
+{
+    struct sigaction before[NSIG];
+    int level = 0, size = 0, code;
+
+    for (int s = 1; s < NSIG; s++)
+        sigaction(s, NULL, &before[s]);
+    code = h->init(NULL, NULL, THREAD_MULTIPLE, &level);
+    for (int s = 1; s < NSIG; s++)
+        if (s != SIGCHLD)
+            sigaction(s, &before[s], NULL);
+    if (code != 0 || h->comm_rank(h->world, &h->rank) != 0 || h->comm_size(h->world, &size) != 0)
+        return xy_fail(XY_EIO, "--net mpi: %s cannot be initialised (code %d)", h->name, code);
+    if (size != processes)
+        return xy_fail(XY_EUNSUPPORTED,
+                       "--net mpi: %s has started %d process%s and the job has %d; its launcher "
+                       "belongs to another MPI: name the right one with --launcher",
+                       h->name, size, size == 1 ? "" : "es", processes);
+    return XY_OK;
+}
+
+xy_status_t host_open(int processes, const host_mpi_t **host_p)
+{
+    static host_mpi_t host;
+    void *library;
+    xy_status_t st;
+
+    if (getenv("OMPI_COMM_WORLD_SIZE") == NULL && getenv("PMI_SIZE") == NULL &&
+        getenv("PMI_RANK") == NULL)
+        return xy_fail(XY_EUNSUPPORTED,
+                       "--net mpi: this process was not started by the launcher of an MPI; give "
+                       "--launcher mpirun or mpiexec.hydra, or --net tcp");
+    keep_signals_free();
+    library = open_library();
+    if (library == NULL)
+        return xy_fail(XY_ENOENT,
+                       "--net mpi: no Open MPI or MPICH is found (%s); XYLEM_HOST_MPI names its "
+                       "library, and --net tcp needs none",
+                       dlerror());
+    if (!find_functions(library, &host))
+        return xy_fail(XY_EUNSUPPORTED, "--net mpi: the library lacks functions of MPI");
+    learn_abi(library, &host);
+    st = start(&host, processes);
+    if (st == XY_OK)
+        *host_p = &host;
+    return st;
+}
+
+int host_rank(const host_mpi_t *host)
+{
+    return host->rank;
+}
+
+size_t host_short_limit(const host_mpi_t *host)
+{
+    return host->short_limit;
+}
+
+void host_send(const host_mpi_t *h, const void *bytes, size_t size, int to, int tag,
+               uint64_t *request)
+{
+    *request = 0;
+    h->isend(bytes, (int)size, h->byte, to, tag, h->world, request);
+}
+
+void host_receive(const host_mpi_t *h, void *bytes, size_t size, int from, int tag,
+                  uint64_t *request)
+{
+    *request = 0;
+    h->irecv(bytes, (int)size, h->byte, from == HOST_ANY ? h->any_source : from, tag, h->world,
+             request);
+}
+
+bool host_test(const host_mpi_t *h, uint64_t *request, host_status_t *status)
+{
+    int words[STATUS_WORDS], flag = 0, bytes = 0;
+
+    if (h->test(request, &flag, words) != 0 || !flag)
+        return false;
+    if (status != NULL) {
+        h->get_count(words, h->byte, &bytes);
+        status->source = words[h->source_at];
+        status->bytes = bytes > 0 ? (size_t)bytes : 0;
+    }
+    return true;
+}
+
+void host_cancel(const host_mpi_t *h, uint64_t *request)
+{
+    int words[STATUS_WORDS];
+
+    if (h->cancel(request) == 0)
+        h->wait(request, words);
+}
+
+/* ---- The end ---- */
+
+static void *finalize(void *host)
+{
+    ((const host_mpi_t *)host)->finalize();
+    return NULL;
+}
+
+/* It has been seen to hang; the process ends all the same. */
+void host_close(const host_mpi_t *host, double seconds)
+{
+    struct timespec until;
+    pthread_t thread;
+
+    if (pthread_create(&thread, NULL, finalize, (void *)(uintptr_t)host) != 0)
+        return;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += (time_t)seconds;
+    if (pthread_timedjoin_np(thread, NULL, &until) != 0)
+        pthread_detach(thread);
+}

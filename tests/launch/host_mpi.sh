@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# shellcheck shell=bash
+# The installed Open MPI and MPICH as transports: what every transport promises, and whole jobs.
+. "$XYLEM_SOURCE_DIR/tests/launch/lib.sh"
+
+build several
+conformance=$XYLEM_BUILD_DIR/src/net/test_net_transport
+[ -x "$conformance" ] || exit 77
+export XYLEM_TEST_NET=mpi
+tried=0
+for launcher in mpirun.openmpi mpiexec.hydra; do
+    command -v $launcher >/dev/null || continue
+    tried=1
+    options=()
+    if [ $launcher = mpirun.openmpi ]; then
+        options=(--allow-run-as-root --oversubscribe --bind-to none)
+        for name in NET DIR CASE; do options+=(-x "XYLEM_TEST_$name"); done
+    fi
+    for case in sizes_and_order flood large_buffers the_same_number_again threads_send threads_poll \
+        sleep_ends_early leave_at_once; do
+        for processes in 2 3; do
+            [ $case = the_same_number_again ] && [ $processes = 3 ] && continue
+            XYLEM_TEST_DIR=$(mktemp -d -p .) XYLEM_TEST_CASE=$case expect 0 timeout 120 \
+                $launcher "${options[@]}" -n $processes "$conformance"
+        done
+    done
+    run 0 -n 5 --processes 2 --net mpi --launcher $launcher ./several </dev/null
+    says "$out" "rank 4 of 5"
+    run 7 -n 4 --processes 2 --net mpi --launcher $launcher ./several abort 3
+    says "$err" "MPI_ABORT was invoked on rank 3"
+    run 1 -n 4 --processes 2 --net mpi --launcher $launcher ./several kill 3
+    says "$err" "process 1 on $(hostname) (ranks 2-3) has ended or was killed"
+done
+[ $tried = 1 ] || exit 77
