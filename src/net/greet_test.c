@@ -190,6 +190,33 @@ static void strangers_do_not_block(void **state)
     xy_listener_close(listener);
 }
 
+/* One that does not look at the listener's proof, and has none of its own. */
+static void a_liar_is_refused(void **state)
+{
+    uint8_t bytes[32] = "xylem-1\n\1\0\0\0\0\0\0\0";
+    xy_listener_t *listener;
+    struct sockaddr_storage to;
+    socklen_t size;
+    char why[XY_WHY_SIZE];
+    int fd, name;
+
+    (void)state;
+    assert_int_equal(xy_listener_open(secret, 0, 2, true, &listener), XY_OK);
+    assert_true(net_address_read("127.0.0.1", net_listener_port(listener), &to, &size));
+    fd = net_connect_to((struct sockaddr *)&to, size, net_now() + 20, why);
+    assert_true(fd >= 0);
+    assert_int_equal(send(fd, bytes, 32, 0), 32);
+    while (!net_await(fd, POLLIN, net_now() + 0.01))
+        assert_int_equal(xy_listener_accept(listener, &name), -1);
+    assert_int_equal(recv(fd, bytes, 32, MSG_WAITALL), 32); /* the listener proves itself */
+    assert_int_equal(send(fd, bytes, 16, 0), 16);
+    while (!net_await(fd, POLLIN, net_now() + 0.01))
+        assert_int_equal(xy_listener_accept(listener, &name), -1);
+    assert_true(recv(fd, bytes, 1, MSG_DONTWAIT) <= 0); /* and has hung up */
+    close(fd);
+    xy_listener_close(listener);
+}
+
 static void cards_from_anywhere(void **state)
 {
     static const char *const bad[] = {"",   "x",           "0 127.0.0.1", "70000 127.0.0.1", "5",
@@ -235,6 +262,7 @@ int main(void)
         cmocka_unit_test(who_knows_the_secret_is_accepted),
         cmocka_unit_test(others_are_refused),
         cmocka_unit_test(strangers_do_not_block),
+        cmocka_unit_test(a_liar_is_refused),
         cmocka_unit_test(cards_from_anywhere),
         cmocka_unit_test(the_next_address_is_tried),
     };

@@ -57,7 +57,7 @@ typedef struct {
     void (*mark)(bool is_inside);
     xy_net_t *bell;
     pthread_mutex_t lock; /* of all up to `larges` */
-    out_t *outs;
+    out_t *outs, **outs_end;
     large_t *larges;
     size_t room;   /* of one posted receive */
     char *buffers; /* [POSTED] of them */
@@ -99,16 +99,15 @@ static void ring(mpi_net_t *net, int to)
     xy_net_send(net->bell, to, "", 0, "", 0);
 }
 
+/* They end in the order of their beginning, more or less. */
 static void reap_sends(mpi_net_t *net)
 {
-    for (out_t **at = &net->outs; *at != NULL;) {
-        out_t *o = *at;
+    while (net->outs != NULL && host_test(net->host, &net->outs->request, NULL)) {
+        out_t *o = net->outs;
 
-        if (!host_test(net->host, &o->request, NULL)) {
-            at = &o->next;
-            continue;
-        }
-        *at = o->next;
+        net->outs = o->next;
+        if (net->outs == NULL)
+            net->outs_end = &net->outs;
         xy_free(o);
     }
 }
@@ -134,8 +133,9 @@ static void send_short(mpi_net_t *net, int to, bool is_last, const void *head, s
     if (host_test(net->host, &o->request, NULL)) {
         xy_free(o);
     } else {
-        o->next = net->outs;
-        net->outs = o;
+        o->next = NULL;
+        *net->outs_end = o;
+        net->outs_end = &o->next;
     }
     ring(net, to);
     leave(net);
@@ -359,6 +359,7 @@ static xy_status_t allocate(const xy_net_config_t *config, const host_mpi_t *hos
 
     net->host = host;
     net->mark = config->mark;
+    net->outs_end = &net->outs;
     net->room = host_short_limit(host) + sizeof(short_head_t);
     pthread_mutex_init(&net->lock, NULL);
     net->buffers = xy_malloc(POSTED * net->room);
