@@ -57,8 +57,8 @@ static const void *site_of(const mpi_coll_t *coll, int rank, uint64_t number)
 {
     const mpi_comm_t *comm = comm_of(coll, rank);
 
-    if (coll->spread != NULL && coll->spread->told == rank)
-        return coll->spread->told_at;
+    if (coll->spread != NULL && atomic_load(&coll->spread->told) == rank)
+        return atomic_load(&coll->spread->told_at);
     if (comm == NULL || coll_is_before(number + XMPI_COMM_SITES, comm->coll_seq) ||
         !coll_is_before(number, comm->coll_seq))
         return NULL;

@@ -94,7 +94,7 @@ static void ordered(int rank, int size)
 static void strided(int rank, int size)
 {
     enum { N = 500000 };
-    int *data = calloc(2 * N, sizeof(int)), *got = calloc(2 * N, sizeof(int));
+    int *data = calloc(2 * N, sizeof(int)), *got = calloc(4 * N, sizeof(int));
     MPI_Datatype every_second, element;
 
     MPI_Type_vector(N, 1, 2, MPI_INT, &every_second);

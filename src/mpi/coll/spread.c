@@ -78,7 +78,7 @@ xy_status_t coll_spread_create(const mpi_group_t *group, coll_spread_t **spread_
         s->begin == NULL)
         goto fail;
     pthread_mutex_init(&s->lock, NULL);
-    s->told = -1;
+    atomic_init(&s->told, -1);
     find_parts(group, s, part_of_process);
     xy_free(part_of_process);
     *spread_p = s;

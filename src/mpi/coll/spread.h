@@ -42,8 +42,8 @@ typedef struct coll_spread {
         uint64_t number; /* + 1; 0: none */
         coll_claim_t claim;
     } said[SPREAD_SAID];
-    int told;
-    const void *told_at;
+    _Atomic int told;
+    _Atomic(const void *) told_at;
 } coll_spread_t;
 
 /* What `group` needs; *spread_p stays NULL when all members are in this process. XY_ENOMEM is

@@ -123,10 +123,9 @@ static void compare(mpi_coll_t *coll, uint64_t number, coll_claim_t own,
         return;
     if (own.kind == &coll_agree)
         own.agreed = (uint64_t)(uintptr_t)an_agreement;
-    coll->spread->told = theirs.rank;
-    coll->spread->told_at = NULL;
     if (!coll_claims_agree(coll, number, &own, &theirs)) {
-        coll->spread->told_at = mpi_network_site(letter->from, letter->head.site);
+        atomic_store(&coll->spread->told_at, mpi_network_site(letter->from, letter->head.site));
+        atomic_store(&coll->spread->told, theirs.rank);
         coll_disagree(coll, number, &own, &theirs);
     }
 }
