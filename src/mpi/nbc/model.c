@@ -131,6 +131,12 @@ static xy_status_t make_machine(xy_machine_t **machine_p)
 
 /* ---- The best of what was simulated ---- */
 
+/* The S that is asked for; negative: the best. */
+static int split_of(const nbc_shape_t *shape)
+{
+    return shape->is_split ? shape->split : 0;
+}
+
 /* The one of least T_ovrl beside `compute`, with S `fixed`, or the best one if that is negative. */
 static int best_way(const nbc_forecast_t *f, double compute, int fixed, int *levels)
 {
@@ -196,9 +202,9 @@ static xy_status_t add_way(nbc_forecast_t *f, xy_sim_node_t *node, const xy_grap
 
 /* The best of the ways so far with the orders that are left, if the order is open. */
 static xy_status_t add_orders(nbc_forecast_t *f, xy_sim_node_t *node, const xy_graph_t *graph,
-                              double compute)
+                              double compute, int split)
 {
-    const xy_threads_t *place = f->places[best_way(f, compute, -1, NULL)];
+    const xy_threads_t *place = f->places[best_way(f, compute, split, NULL)];
     xy_status_t st = XY_OK;
 
     for (int i = 0; f->order == NULL && xy_order_all[i] != NULL && st == XY_OK; i++)
@@ -207,7 +213,8 @@ static xy_status_t add_orders(nbc_forecast_t *f, xy_sim_node_t *node, const xy_g
     return st;
 }
 
-static xy_status_t simulate(nbc_forecast_t *f, const xy_graph_t *graph, xy_sim_node_t *node)
+static xy_status_t simulate(nbc_forecast_t *f, const xy_graph_t *graph, xy_sim_node_t *node,
+                            int split)
 {
     const xy_order_t *order = f->order != NULL ? f->order : usual_order();
     double compute = 0;
@@ -220,7 +227,7 @@ static xy_status_t simulate(nbc_forecast_t *f, const xy_graph_t *graph, xy_sim_n
     for (int i = 0; f->place == NULL && xy_threads_all[i] != NULL && st == XY_OK; i++)
         if (xy_threads_all[i]->is_usual)
             st = add_way(f, node, graph, xy_threads_all[i], order, compute);
-    return st == XY_OK ? add_orders(f, node, graph, compute) : st;
+    return st == XY_OK ? add_orders(f, node, graph, compute, split) : st;
 }
 
 /* Nothing is known where this fails: errors are not the program's. */
@@ -231,6 +238,7 @@ static void look_ahead(nbc_forecast_t *f, const coll_call_t *call, const nbc_sha
                           .core_list = cores,
                           .comm_list = comm,
                           .progress = f->is_threads ? XY_SIM_THREADS : XY_SIM_TASKS,
+                          .order = usual_order()->name,
                           .priority = mpi_settings_of(call->comm)->priority};
     xy_machine_t *machine = NULL;
     xy_graph_t *graph = NULL;
@@ -243,7 +251,7 @@ static void look_ahead(nbc_forecast_t *f, const coll_call_t *call, const nbc_sha
         return;
     if (xy_graph_ops(graph) <= OPS_MAX && make_machine(&machine) == XY_OK) {
         node.machine = machine;
-        if (simulate(f, graph, &node) != XY_OK)
+        if (simulate(f, graph, &node, split_of(shape)) != XY_OK)
             f->ways = 0;
     }
     xy_machine_destroy(machine);
@@ -340,7 +348,7 @@ static void choose_by_rule(const coll_call_t *call, nbc_shape_t *shape, nbc_way_
 
 static void choose_best(const nbc_forecast_t *f, double compute, nbc_shape_t *shape, nbc_way_t *way)
 {
-    int levels = 0, best = best_way(f, compute, shape->is_split ? shape->split : 0, &levels);
+    int levels = 0, best = best_way(f, compute, split_of(shape), &levels);
 
     if (shape->is_split)
         shape->split = levels;

@@ -606,10 +606,6 @@ static void test_model(void **state)
     run_on_node("numa:4 core:8", 26, XMPI_SPLIT_AUTO);
     expect_told("reduce with S = 1, 1 call");
     expect_told("(odd-even, suspend) did scan 1");
-    /* Of small messages, the switches of `semaphore` would be most of the time. */
-    bytes_of_each = 128;
-    run_on_node("numa:4 core:8", 26, XMPI_SPLIT_AUTO);
-    expect_told("(numa, round-robin) did bcast 1");
     xy_text_cleanup(&told);
 }
 
