@@ -210,7 +210,10 @@ static xy_status_t set_run(const values_t *v, xy_stencil_run_t *run)
                        v->file != NULL ? "file" : "no-check");
     run->how = (xy_task_sim_t){.policy = v->policy,
                                .eviction = v->eviction,
-                               .params = {v->alpha, v->beta, v->proportional, (int32_t)v->rounds},
+                               .params = {.alpha = v->alpha,
+                                          .beta = v->beta,
+                                          .is_proportional = v->proportional,
+                                          .extra_rounds = (int32_t)v->rounds},
                                .trace = v->trace};
     if (v->memory != NULL && strcmp(v->memory, "none") == 0)
         run->memory = XY_TASK_NO_LIMIT;

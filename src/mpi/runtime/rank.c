@@ -238,6 +238,9 @@ void mpi_job_destroy(mpi_job_t *job)
         xy_pool_destroy(job->pool);
     free(job->ranks);
     free(job->worker);
+    for (int p = 0; job->reports != NULL && p < job->processes; p++)
+        xy_free(job->reports[p]);
+    xy_free(job->reports);
     xy_free(job->home);
     xy_free(job);
     mpi_job = NULL;
