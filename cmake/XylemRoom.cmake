@@ -9,7 +9,8 @@ set(XYLEM_TESTS_OF_ANSWERS coll.choose sim.study stencil.cliffs stencil.quality 
 
 # In these nothing runs at the same time, and ThreadSanitizer has nothing to find.
 set(XYLEM_ROOMS_OF_ONE_THREAD coll cost graph machine match place program sim stencil)
-set(XYLEM_TESTS_OF_ONE_THREAD launch.elf launch.getopt mpi.op mpi.signature mpi.type mpi.type_make tasks.sim)
+set(XYLEM_TESTS_OF_ONE_THREAD launch.elf launch.getopt launch.hosts launch.head_share measure.gpus mpi.area mpi.findings
+                              mpi.op mpi.signature mpi.suppress mpi.type mpi.type_make tasks.sim)
 
 function(xy_room name)
   cmake_parse_arguments(R "" "" "SOURCES;ROOMS;LIBS;DEFINES;TESTS;FUZZ" ${ARGN})

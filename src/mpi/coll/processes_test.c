@@ -569,7 +569,8 @@ static void test_collectives(void **state)
     processes_t c = {.workers = 2, .process_of = process_of};
 
     (void)state;
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+    for (size_t i = XYLEM_SANITIZED; i < sizeof(sizes) / sizeof(*sizes);
+         i += XYLEM_SANITIZED ? 2 : 1) {
         c.ranks = sizes[i];
         c.processes = c.ranks < 4 ? 2 : 2 + c.ranks % 3;
         for (int r = 0; r < c.ranks; r++)
