@@ -1,11 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "gpu/gpu.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "gpu/gpu_internal.h"
+
+bool gpu_symbols_find(void *library, const gpu_symbol_t *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        *list[i].to = dlsym(library, list[i].symbol);
+        if (*list[i].to == NULL)
+            return false;
+    }
+    return true;
+}
 
 /* In this order: a device that two drivers know belongs to the first. */
 static const gpu_driver_t *const drivers[] = {&gpu_driver_cuda, &gpu_driver_opencl,

@@ -113,6 +113,15 @@ char *gpu_text_make(const char *words, const char *name, const char *text);
 xy_status_t gpu_text_fail(const xy_gpu_device_t *gpu, const char *name, const char *log);
 extern const char gpu_words_cuda[], gpu_words_opencl[];
 
+/* A function of a driver library, and where its address goes. */
+typedef struct {
+    void **to;
+    const char *symbol;
+} gpu_symbol_t;
+
+/* False: one of them is not there. */
+bool gpu_symbols_find(void *library, const gpu_symbol_t *list, size_t count);
+
 /* nvrtc.c */
 /* Compile for a compute capability. The caller frees *image_p, which cuModuleLoadData takes. */
 xy_status_t gpu_nvrtc_compile(const xy_gpu_device_t *gpu, const char *name, const char *text,

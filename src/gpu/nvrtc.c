@@ -29,17 +29,9 @@ static struct {
 static bool find_functions(void *library)
 {
 #define SYMBOL(member, symbol, arguments) {(void **)&nvrtc.member, symbol},
-    static const struct {
-        void **to;
-        const char *symbol;
-    } list[] = {FUNCTIONS(SYMBOL)};
+    static const gpu_symbol_t list[] = {FUNCTIONS(SYMBOL)};
 
-    for (size_t i = 0; i < sizeof(list) / sizeof(list[0]); i++) {
-        *list[i].to = dlsym(library, list[i].symbol);
-        if (*list[i].to == NULL)
-            return false;
-    }
-    return true;
+    return gpu_symbols_find(library, list, sizeof(list) / sizeof(list[0]));
 }
 
 static void load(void)

@@ -239,21 +239,6 @@ static void *end_anyway(void *code)
     mpi_finish_now(*(int *)code);
 }
 
-static int start_thread(void *(*function)(void *), void *argument)
-{
-    pthread_t thread;
-    sigset_t all, before;
-    int code;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    code = pthread_create(&thread, NULL, function, argument);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (code == 0)
-        pthread_detach(thread);
-    return code;
-}
-
 static void leave(int code, bool ends_job)
 {
     char fields[32];
@@ -284,7 +269,7 @@ static void end_as_told(const xy_frame_t *frame)
     node_field_number(&fields, 0, 255, &value);
     node_field_number(&fields, 0, 1, &reports);
     code = (int)value;
-    start_thread(end_anyway, &code);
+    mpi_thread_without_signals(end_anyway, &code);
     if (reports != 0)
         mpi_job_report(mpi_job, RANKS_SHOWN);
     mpi_finish_job(code);
@@ -391,10 +376,10 @@ xy_status_t mpi_node_open(xy_net_t **net_p)
         return st;
     mpi_finish_before_end(leave_with_job);
     if (node.job.has_input)
-        st = node_input_begin(input_taken, start_thread);
+        st = node_input_begin(input_taken, mpi_thread_without_signals);
     if (st != XY_OK)
         return st;
     xy_channel_send(&node.link, NODE_READY, NULL, 0);
-    code = start_thread(serve, NULL);
+    code = mpi_thread_without_signals(serve, NULL);
     return code == 0 ? XY_OK : xy_fail_errno(code, "a thread for the job's connection", "start");
 }

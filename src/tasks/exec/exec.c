@@ -316,21 +316,11 @@ static xy_status_t run_recorded(exec_tasks_t *e)
     return st == XY_OK ? closed : st;
 }
 
-/* The policy of this name, or the first trial of one that is a choice. */
-static xy_status_t find_policy(const char *name, const xy_task_policy_t **policy_p)
-{
-    xy_status_t st = xy_task_policy_find(name != NULL ? name : "closure", policy_p);
-
-    return st == XY_OK && (*policy_p)->trials != NULL
-               ? xy_task_policy_find((*policy_p)->trials[0].policy, policy_p)
-               : st;
-}
-
 xy_status_t xy_task_execute(const xy_graph_t *graph, const xy_task_exec_t *how,
                             xy_task_result_t *result_p)
 {
     exec_tasks_t e = {.graph = graph, .how = how};
-    xy_status_t st = find_policy(how->policy, &e.policy);
+    xy_status_t st = xy_task_policy_find_real(how->policy, &e.policy);
 
     if (st == XY_OK)
         st = xy_task_eviction_find(how->eviction != NULL ? how->eviction : e.policy->eviction,

@@ -42,6 +42,15 @@ xy_status_t xy_task_policy_find(const char *name, const xy_task_policy_t **polic
     return fail_name("policy", name, names);
 }
 
+xy_status_t xy_task_policy_find_real(const char *name, const xy_task_policy_t **policy_p)
+{
+    xy_status_t st = xy_task_policy_find(name != NULL ? name : "closure", policy_p);
+
+    return st == XY_OK && (*policy_p)->trials != NULL
+               ? xy_task_policy_find((*policy_p)->trials[0].policy, policy_p)
+               : st;
+}
+
 xy_status_t xy_task_eviction_find(const char *name, const xy_task_eviction_t **eviction_p)
 {
     const char *names[sizeof(xy_task_evictions) / sizeof(xy_task_evictions[0])] = {0};

@@ -97,6 +97,8 @@ extern const xy_task_policy_t *const xy_task_policies[];
 
 /* The policy of this name. XY_EINVAL: there is none (said, with the nearest). */
 xy_status_t xy_task_policy_find(const char *name, const xy_task_policy_t **policy_p);
+/* For runs in real time: NULL is their default, and a policy that is a choice its first trial. */
+xy_status_t xy_task_policy_find_real(const char *name, const xy_task_policy_t **policy_p);
 
 /* ---- What policies compute alike ---- */
 

@@ -41,6 +41,10 @@ void mpi_finish_overflow(mpi_rank_t *rank);
 xy_status_t mpi_rank_detach(mpi_rank_t *rank);
 void mpi_rank_attach(mpi_rank_t *rank);
 
+/* Start a thread that takes no signals: they are for the ranks. Returns what pthread_create does.
+ */
+int mpi_thread_without_signals(void *(*function)(void *), void *argument);
+
 /* Signals (signals.c): faults name the rank; SIGINT and others end the job, unless ranks handle
  * them. */
 void mpi_signals_setup(mpi_process_t *processes, int count);

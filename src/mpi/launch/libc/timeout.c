@@ -32,8 +32,7 @@ static void *end_anyway(void *argument)
     return NULL;
 }
 
-/* A thread that takes no signals: they are for the ranks. */
-static int start(void *(*function)(void *), void *argument)
+int mpi_thread_without_signals(void *(*function)(void *), void *argument)
 {
     pthread_t thread;
     sigset_t all, before;
@@ -55,7 +54,7 @@ static void *end_at_limit(void *argument)
     char message[80];
 
     wait_for(seconds);
-    start(end_anyway, &code);
+    mpi_thread_without_signals(end_anyway, &code);
     snprintf(message, sizeof(message), "the time limit of %g s has passed", seconds);
     mpi_launch_say("%s", message);
     mpi_job_report(mpi_job, RANKS_SHOWN);
@@ -70,7 +69,7 @@ xy_status_t mpi_timeout_start(double seconds)
     int code;
 
     limit = seconds;
-    code = start(end_at_limit, &limit);
+    code = mpi_thread_without_signals(end_at_limit, &limit);
     return code == 0 ? XY_OK : xy_fail_errno(code, "a thread for the time limit", "start");
 }
 
@@ -118,7 +117,7 @@ static void *end_at_deadlock(void *argument)
         xy_watcher_sleep(deadlock_after > 0 ? deadlock_after : 0.5 * polling_after);
         found = mpi_watch_look();
     } while (found == XMPI_WATCH_NONE || (found == XMPI_WATCH_PARKED && deadlock_after <= 0));
-    start(end_anyway, &code);
+    mpi_thread_without_signals(end_anyway, &code);
     mpi_finish_claim_report();
     describe_deadlock(found, message, sizeof(message));
     mpi_launch_say("deadlock: %s", message);
@@ -140,6 +139,6 @@ xy_status_t mpi_deadlock_watch_start(double deadlock, double polling)
     st = mpi_watch_begin(mpi_job, polling);
     if (st != XY_OK)
         return st;
-    code = start(end_at_deadlock, NULL);
+    code = mpi_thread_without_signals(end_at_deadlock, NULL);
     return code == 0 ? XY_OK : xy_fail_errno(code, "a thread that looks for deadlocks", "start");
 }
