@@ -382,12 +382,11 @@ int net_connect_to(const struct sockaddr *to, socklen_t size, double deadline,
     int fd = socket(to->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     int code = 0;
     socklen_t code_size = sizeof(code);
+    bool is_begun = fd >= 0 && (connect(fd, to, size) == 0 || errno == EINPROGRESS);
 
-    if (fd < 0 || (connect(fd, to, size) != 0 && errno != EINPROGRESS))
-        code = errno;
-    else if (!net_await(fd, POLLOUT, deadline))
+    if (is_begun && !net_await(fd, POLLOUT, deadline))
         code = ETIMEDOUT;
-    else if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &code_size) != 0)
+    else if (!is_begun || getsockopt(fd, SOL_SOCKET, SO_ERROR, &code, &code_size) != 0)
         code = errno;
     if (code == 0) {
         tune(fd);

@@ -16,6 +16,11 @@ if strace -f -o trace true 2>/dev/null; then
     per_gib=$((4 * (after - before)))
     echo "$per_gib calls per GiB"
     [ "$per_gib" -le 1000 ] || die "$per_gib calls of mmap, mprotect and brk per GiB"
+
+    # Heaps that are open and were never touched are no memory to return: the heap of the first worker only grows.
+    expect 0 timeout 60 strace -f -o trace -e trace=brk "$bin/mpiexec" -n 2 ./heap open
+    ends=$(grep -o '= 0x[0-9a-f]*$' trace)
+    [ "$ends" = "$(sort <<<"$ends")" ] || die "the heap was returned though nothing was in it"
 else
     echo "without strace: calls are not counted"
 fi

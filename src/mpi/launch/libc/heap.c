@@ -12,7 +12,8 @@
  * the pad) are free, and the first worker's heap shrinks by brk. All else stays: free memory below
  * other allocations, which in an arena of many ranks is the usual case, and the last heap. So a
  * worker that is about to sleep looks how much is free. If it is much more than what was left last
- * time, malloc_trim returns whole free pages of all arenas. It leaves the top of the other workers'
+ * time, and there is memory behind it (an open heap is free and was never touched), malloc_trim
+ * returns whole free pages of all arenas. It leaves the top of the other workers'
  * heaps, which can be returned only by a free that finds the pad low: each worker does that for
  * itself, with the pad set low for a moment. A heap that another worker creates in this moment
  * grows in small steps; nothing else is affected.
@@ -26,6 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "mpi/launch/libc/interpose.h"
 
@@ -152,14 +154,30 @@ static void return_top(void)
     set(M_TRIM_THRESHOLD, TRIM_THRESHOLD);
 }
 
+/* Bytes of memory that the process has; SIZE_MAX: not known. */
+static size_t resident(void)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    char line[128], *end = line;
+    size_t pages = 0;
+
+    if (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+        strtoul(line, &end, 10); /* address space */
+        pages = strtoul(end, &end, 10);
+    }
+    if (file != NULL)
+        fclose(file);
+    return pages > 0 ? pages * (size_t)sysconf(_SC_PAGESIZE) : SIZE_MAX;
+}
+
 static size_t look(void)
 {
     struct mallinfo2 now = mallinfo2();
-    size_t returned = 0;
+    size_t much = MUCH + now.uordblks / MUCH_SHARE, returned = 0;
 
     if (now.fordblks < kept)
         kept = now.fordblks;
-    if (now.fordblks - kept >= MUCH + now.uordblks / MUCH_SHARE) {
+    if (now.fordblks - kept >= much && resident() >= now.uordblks + much) {
         returned = now.fordblks - kept;
         returns++;
     }
