@@ -216,9 +216,21 @@ typedef struct {
     _Alignas(XMPI_LINES) script_t *first;
     script_t **last;
     bool is_busy;
+    script_t *staying; /* that only the worker itself may run */
 } ready_t;
 
 static ready_t *ready; /* [workers] */
+
+/* The helper of a worker runs its scripts at the gate while its ranks compute (gate.h), but not the
+ * program's own operations: those stay with the worker. */
+static bool may_run_here(const script_t *s)
+{
+    const mpi_op_t *op = s->call->op;
+
+    return op == NULL || op->is_predefined || xy_worker_self() == s->self->worker->base;
+}
+
+static bool run_staying(mpi_worker_t *worker);
 
 xy_status_t coll_spread_begin(const mpi_job_t *job)
 {
@@ -227,6 +239,7 @@ xy_status_t coll_spread_begin(const mpi_job_t *job)
     if (job->processes == 1)
         return XY_OK;
     mpi_remote_differs = coll_spread_differs;
+    mpi_network_more = run_staying;
     ready = aligned_alloc(XMPI_LINES, bytes);
     if (ready == NULL)
         return XY_ENOMEM;
@@ -386,10 +399,27 @@ static void run_soon(script_t *s)
         script_t *first = r->first;
 
         r->first = first->next_ready;
-        first->is_queued = false;
-        run(first);
+        if (may_run_here(first)) {
+            first->is_queued = false;
+            run(first);
+        } else {
+            first->next_ready = r->staying;
+            r->staying = first;
+        }
     }
     r->is_busy = false;
+}
+
+static bool run_staying(mpi_worker_t *worker)
+{
+    ready_t *r = &ready[worker->index];
+    script_t *s = r->staying;
+
+    if (s == NULL || r->is_busy)
+        return false;
+    r->staying = s->next_ready;
+    run_soon(s);
+    return true;
 }
 
 static void part_over(mpi_request_t *part)

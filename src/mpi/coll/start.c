@@ -193,7 +193,7 @@ static void yield_to_peers(const mpi_rank_t *self, const coll_call_t *call)
 {
     const mpi_coll_t *coll = call->comm->coll;
 
-    if (mpi_job->yield_on_start && mpi_job->comm_workers > 0 &&
+    if (mpi_job->yield_on_start && (mpi_job->comm_workers > 0 || mpi_job->processes > 1) &&
         coll->local[coll->local_of[call->comm->rank]]->members > 1 &&
         xy_worker_has_ready(self->worker->base))
         xy_fiber_yield();
@@ -202,7 +202,7 @@ static void yield_to_peers(const mpi_rank_t *self, const coll_call_t *call)
 static bool start_spread(mpi_rank_t *self, coll_call_t *call)
 {
     coll_spread_start(self, call);
-    return false;
+    return true;
 }
 
 static const coll_engine_ops_t spread = {.name = "spread", .start = start_spread};

@@ -7,13 +7,17 @@
 /* There is a gate only where it is needed: see gate.h. */
 static xy_status_t begin(mpi_job_t *job, const mpi_job_config_t *config)
 {
+    bool has_gates;
+
     (void)config;
+    job->offloads = job->comm_workers > 0 && job->settings->progress != XMPI_PROGRESS_NONE;
+    has_gates = job->net != NULL ? job->settings->progress != XMPI_PROGRESS_NONE
+                                 : job->offloads && job->workers - job->comm_workers > 1;
+    for (int r = 0; has_gates && r < job->size; r++)
+        if (job->ranks[r].worker != NULL)
+            job->ranks[r].gate = &job->ranks[r].worker->gate;
     if (job->net != NULL && mpi_network_begin(job) != XY_OK)
         return XY_EIO;
-    job->offloads = job->comm_workers > 0 && job->settings->progress != XMPI_PROGRESS_NONE;
-    for (int r = 0; r < job->size; r++)
-        if (job->offloads && job->workers - job->comm_workers > 1 && job->ranks[r].worker != NULL)
-            job->ranks[r].gate = &job->ranks[r].worker->gate;
     return XY_OK;
 }
 
@@ -50,6 +54,7 @@ const mpi_layer_t mpi_p2p_layer = {
                     [XMPI_PACKET_RTS] = mpi_packet_rts_offload,
                     [XMPI_PACKET_DONE] = mpi_packet_done},
     .mail = {[XMPI_MAIL_COPIES] = mpi_offload_progress},
+    .gate_mail = mpi_network_read,
     .help = help,
     .job_begin = begin,
     .job_end = end,

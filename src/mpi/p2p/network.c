@@ -6,6 +6,10 @@
  * Idle workers drive it. When all compute, or all sleep, a thread does: it sleeps until something
  * comes, fetches it and rings the worker that it is for. While workers drive the network the thread
  * keeps away from it, and only looks now and then whether they still do.
+ *
+ * A worker whose ranks compute does not look into its mailbox. Its communication core does it then,
+ * or, where there is none, the thread; both come in through the gate of the worker (gate.h). So
+ * what needs several messages, such as a large message or a collective, goes on meanwhile.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -13,6 +17,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "mpi/p2p/offload.h"
 #include "mpi/p2p/p2p.h"
 #include "mpi/p2p/quiet.h"
 #include "mpi/p2p/remote.h"
@@ -48,6 +53,9 @@ static struct {
     site_t sites[SITES];
     int site_count;
 } network = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+bool (*mpi_network_more)(mpi_worker_t *worker);
+static _Thread_local bool is_driver; /* this is the thread */
 
 /* ---- What goes ---- */
 
@@ -168,6 +176,15 @@ static void note_where(const remote_head_t *head, const char *data)
 
 /* ---- What comes ---- */
 
+/* The ranks of `worker` compute: its helper has to look. */
+static void call_helper(const mpi_worker_t *worker)
+{
+    if (mpi_job->offloads)
+        xy_worker_notify(mpi_job->worker[mpi_offload_server(worker->index)].base);
+    else if (!is_driver)
+        xy_net_wake(mpi_job->net);
+}
+
 /* Into the mailbox of `worker`, on top; the worker turns the list round. Any thread. */
 static void post(mpi_worker_t *worker, remote_mail_t *mail)
 {
@@ -178,6 +195,8 @@ static void post(mpi_worker_t *worker, remote_mail_t *mail)
     while (!atomic_compare_exchange_weak_explicit(&worker->network, &top, mail,
                                                   memory_order_release, memory_order_relaxed));
     xy_worker_notify(worker->base);
+    if (mpi_gate_needs_helper(&worker->gate))
+        call_helper(worker);
 }
 
 static void on_service(int from, const remote_head_t *head, const char *data)
@@ -270,10 +289,44 @@ static bool read_mail(mpi_worker_t *worker)
     return true;
 }
 
+void mpi_network_read(mpi_worker_t *worker)
+{
+    read_mail(worker);
+}
+
+/* Look into the mailboxes of workers whose ranks compute, as their helper: a communication core, or
+ * (-1) the thread. */
+static void look_for_others(int core)
+{
+    mpi_trace_t *trace = core >= 0 ? mpi_job->worker[core].trace : NULL;
+
+    for (int w = 0; w < mpi_job->workers - mpi_job->comm_workers; w++) {
+        mpi_worker_t *worker = &mpi_job->worker[w];
+
+        if ((core < 0 || mpi_offload_server(w) == core) &&
+            atomic_load_explicit(&worker->network, memory_order_relaxed) != NULL &&
+            atomic_load_explicit(&worker->gate.is_inside, memory_order_relaxed) == 0) {
+            mpi_trace_state_t before = mpi_trace_begin(trace, "network");
+
+            mpi_gate_try(worker, mpi_network_read);
+            mpi_trace_end(trace, before);
+        }
+    }
+}
+
+static bool is_helper(const mpi_worker_t *worker)
+{
+    return mpi_job->offloads && worker->index >= mpi_job->workers - mpi_job->comm_workers;
+}
+
 bool mpi_network_help(mpi_worker_t *worker)
 {
     bool found = read_mail(worker);
 
+    if (mpi_network_more != NULL)
+        found |= mpi_network_more(worker);
+    if (is_helper(worker))
+        look_for_others(worker->index);
     atomic_fetch_add_explicit(&network.looks, 1, memory_order_relaxed);
     if (!found && xy_net_poll(mpi_job->net)) {
         read_mail(worker);
@@ -287,16 +340,20 @@ static void *drive(void *arg)
     unsigned seen = 0;
 
     (void)arg;
+    is_driver = true;
     while (!atomic_load_explicit(&network.is_ending, memory_order_acquire)) {
         unsigned looks = atomic_load_explicit(&network.looks, memory_order_relaxed);
 
+        if (!mpi_job->offloads)
+            look_for_others(-1);
         if (looks != seen) {
             seen = looks;
             xy_watcher_sleep(LOOK_SECONDS);
             continue;
         }
         while (xy_net_poll(mpi_job->net))
-            ;
+            if (!mpi_job->offloads)
+                look_for_others(-1);
         mpi_quiet_look();
         xy_net_sleep(mpi_job->net, mpi_quiet_pause(SLEEP_SECONDS));
     }

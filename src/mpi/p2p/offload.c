@@ -3,15 +3,14 @@
 
 #include "mpi/p2p/message.h"
 
-/* The communication core that serves `worker`: always the same one, so a gate has one helper. */
-static int server_of(int worker)
+int mpi_offload_server(int worker)
 {
     return mpi_job->workers - 1 - worker % mpi_job->comm_workers;
 }
 
 void mpi_offload_copy(mpi_worker_t *worker, mpi_request_t *receive, mpi_request_t *sender)
 {
-    int to = server_of(worker->index);
+    int to = mpi_offload_server(worker->index);
     mpi_packet_t *packet;
 
     receive->partner = sender;
@@ -61,7 +60,7 @@ void mpi_packet_copy(mpi_worker_t *worker, int from, mpi_packet_t *packet)
 
 void mpi_offload_match(mpi_worker_t *worker, int target)
 {
-    int to = server_of(target);
+    int to = mpi_offload_server(target);
     mpi_packet_t *packet = mpi_ring_reserve(worker, to);
 
     packet->kind = XMPI_PACKET_MATCH;

@@ -20,6 +20,8 @@ static inline bool mpi_offload_is_worth(const mpi_worker_t *worker, uint64_t byt
     return bytes >= XMPI_OFFLOAD_FROM || xy_worker_self() != worker->base;
 }
 
+/* The communication core that serves `worker`: always the same one, so a gate has one helper. */
+int mpi_offload_server(int worker);
 /* Offload it: `receive` knows its completion and is no longer posted, `sender` has its description.
  */
 void mpi_offload_copy(mpi_worker_t *worker, mpi_request_t *receive, mpi_request_t *sender);

@@ -111,8 +111,13 @@ mpi_worker_t *mpi_remote_owner(const remote_mail_t *piece);
 /* ---- The network (network.c) ---- */
 
 xy_status_t mpi_network_begin(mpi_job_t *job);
+/* What a layer above has left for a worker to do itself. False: there was nothing. NULL: no layer
+ * does. Written before ranks run. */
+extern bool (*mpi_network_more)(mpi_worker_t *worker);
 /* Let it progress, on an idle worker. False: there was nothing. */
 bool mpi_network_help(mpi_worker_t *worker);
+/* Handle what the mailbox of `worker` has; on that worker, or at its gate. */
+void mpi_network_read(mpi_worker_t *worker);
 /* The job is over: nothing here uses its connection to other processes any more. Safe to repeat. */
 void mpi_network_end(void);
 /* A message to another process, counted as one in flight. */

@@ -72,18 +72,23 @@ void mpi_gate_match_pending(mpi_worker_t *worker)
     } while (atomic_load(&gate->is_pending) != 0);
 }
 
-void mpi_gate_try_match(mpi_worker_t *worker)
+void mpi_gate_try(mpi_worker_t *worker, void (*fn)(mpi_worker_t *worker))
 {
     mpi_gate_t *gate = &worker->gate;
 
     do {
         atomic_store(&gate->is_helping, 1);
         if (atomic_load(&gate->is_inside) == 0) {
-            mpi_ring_drain_at_gate(worker);
+            fn(worker);
             atomic_store(&gate->is_helping, 0);
             return;
         }
         atomic_store(&gate->is_helping, 0);
         atomic_store(&gate->is_pending, 1);
     } while (atomic_load(&gate->is_inside) == 0);
+}
+
+void mpi_gate_try_match(mpi_worker_t *worker)
+{
+    mpi_gate_try(worker, mpi_ring_drain_at_gate);
 }

@@ -7,7 +7,7 @@
  * not: the sender notifies such a core, which comes in through the gate while the worker is in the
  * program's code, matches what the rings hold, and leaves; it copies outside.
  *
- *   worker                         helper (one communication core for each worker)
+ *   worker                         helper (one for each worker)
  *   close: is_inside := 1;         is_helping := 1; is_inside = 0? then match, is_helping := 0
  *          wait for !is_helping    else is_helping := 0; is_pending := 1;
  *   open:  is_inside := 0;              is_inside = 0? then try again
@@ -21,8 +21,12 @@
  * A worker is inside whenever it runs the library or changes fibers, so the gate is closed around
  * every MPI call and around the calls of the C library that let other ranks run; calls may nest
  * (`depth`). There is a gate only where it is needed: with communication cores and at least two
- * other workers, or where threads of ranks may call MPI (thread.h). With threads a lock of the
- * worker goes with it, which each has before it closes the gate.
+ * other workers, where a job has several processes, or where threads of ranks may call MPI
+ * (thread.h). With threads a lock of the worker goes with it, which each has before it closes the
+ * gate.
+ *
+ * What other processes have sent is handled at the gate as well. Without communication cores the
+ * thread of the network (p2p/network.c) is the helper of all workers.
  */
 #ifndef XY_MPI_RUNTIME_GATE_H
 #define XY_MPI_RUNTIME_GATE_H
@@ -65,7 +69,17 @@ static inline void mpi_gate_open(mpi_gate_t *gate, struct mpi_worker *worker)
         mpi_gate_match_pending(worker);
 }
 
-/* On a communication core: match what waits in the rings of `worker`, if it is not inside. */
+/* On the helper of `worker`: fn(worker) at its gate, if it is not inside. */
+void mpi_gate_try(struct mpi_worker *worker, void (*fn)(struct mpi_worker *worker));
+/* The same on a communication core: match what waits in the rings of `worker`. */
 void mpi_gate_try_match(struct mpi_worker *worker);
+
+/* Something was left for `worker`. True: it is not inside, and its helper has to be called;
+ * otherwise it will look before it leaves. */
+static inline bool mpi_gate_needs_helper(mpi_gate_t *gate)
+{
+    atomic_store(&gate->is_pending, 1);
+    return atomic_load(&gate->is_inside) == 0;
+}
 
 #endif

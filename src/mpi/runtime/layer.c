@@ -17,6 +17,8 @@ void mpi_layers_register(const mpi_layer_t *const *layers)
             if (all[i]->gate_packet[k] != NULL)
                 mpi_dispatch.gate_packet[k] = all[i]->gate_packet[k];
         }
+        if (all[i]->gate_mail != NULL)
+            mpi_dispatch.gate_mail = all[i]->gate_mail;
         for (int k = 0; k < XMPI_MAIL_KINDS; k++)
             if (all[i]->mail[k] != NULL)
                 mpi_dispatch.mail[k] = all[i]->mail[k];

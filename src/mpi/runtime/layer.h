@@ -26,6 +26,9 @@ struct mpi_layer {
     mpi_packet_fn gate_packet[XMPI_PACKET_KINDS];
     /* A worker found something in its mailbox. */
     void (*mail[XMPI_MAIL_KINDS])(mpi_worker_t *worker);
+    /* Other processes have left something for the worker, which is about to leave the gate, or
+     * whose ranks compute. */
+    void (*gate_mail)(mpi_worker_t *worker);
     /* A worker has nothing to do: do something for others. False: there was nothing. */
     bool (*help)(mpi_worker_t *worker);
     /* `self`, which has operations that ask for it (mpi_rank_t.deferred, schedules), is going to
@@ -56,6 +59,7 @@ typedef struct {
     mpi_packet_fn packet[XMPI_PACKET_KINDS];
     mpi_packet_fn gate_packet[XMPI_PACKET_KINDS];
     void (*mail[XMPI_MAIL_KINDS])(mpi_worker_t *worker);
+    void (*gate_mail)(mpi_worker_t *worker);
 } mpi_dispatch_t;
 
 extern mpi_dispatch_t mpi_dispatch;

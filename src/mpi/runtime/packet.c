@@ -141,9 +141,11 @@ static bool drain(mpi_worker_t *worker, int from, mpi_ring_t *ring, const mpi_pa
 
 void mpi_ring_drain_at_gate(mpi_worker_t *worker)
 {
-    for (int s = 0; s < mpi_job->workers; s++)
+    for (int s = 0; s < mpi_job->workers && mpi_job->offloads; s++)
         if (worker->in[s] != NULL)
             drain(worker, s, worker->in[s], mpi_dispatch.gate_packet);
+    if (atomic_load_explicit(&worker->network, memory_order_relaxed) != NULL)
+        mpi_dispatch.gate_mail(worker);
 }
 
 static bool has_mail(const mpi_worker_t *worker)

@@ -108,9 +108,10 @@ static void run_shared(slot_t *s, mpi_chunk_fn fn, void *arg, int64_t chunks)
 
 void mpi_parallel_run(mpi_chunk_fn fn, void *arg, int64_t chunks)
 {
-    slot_t *s = &slots[xy_worker_index(xy_worker_self())];
+    const xy_worker_t *self = xy_worker_self(); /* NULL: the thread of the network */
+    slot_t *s = self != NULL ? &slots[xy_worker_index(self)] : NULL;
 
-    if (chunks > 1 && chunks < (int64_t)CLOSED && slot_count > 1 && !s->is_open) {
+    if (chunks > 1 && chunks < (int64_t)CLOSED && slot_count > 1 && s != NULL && !s->is_open) {
         run_shared(s, fn, arg, chunks);
         return;
     }
